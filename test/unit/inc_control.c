@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control payload and what members say to each other, made, read and refused. */
+/* Encoding, decoding and rejection of control payloads and of messages between members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void inc_control__every_length(void **state)
 	}
 }
 
-/* One byte of a good payload changed. */
+/* Every change of one byte in a valid payload is rejected. */
 static void inc_control__refused(void **state)
 {
 	static const struct {
@@ -88,11 +88,11 @@ static void inc_control__refused(void **state)
 		{1, INC_PATH_MAX + 1, DXP_EMALFORMED},
 		{3, INC_CAUSES, DXP_EMALFORMED},
 		{13, 0x81, DXP_EMALFORMED}, /* segment_bytes */
-		{17, 3, DXP_EMALFORMED},    /* path_count: one more than there is */
+		{17, 3, DXP_EMALFORMED},    /* path_count: one above the maximum */
 		{17, INC_PATH_MAX + 1, DXP_EMALFORMED},
-		{70, 1, DXP_EMALFORMED}, /* what must be zero */
+		{70, 1, DXP_EMALFORMED}, /* must be zero */
 		{71, 1, DXP_EMALFORMED},
-		{77, 3, DXP_EMALFORMED}, /* as many children as the index of one */
+		{77, 3, DXP_EMALFORMED}, /* child count equal to one child's index */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

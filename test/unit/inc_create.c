@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How groups come to be: which tree, what is lost on the way, and why there is none. */
+/* Creation of groups: choice of the tree, packet loss on the way, and causes of failure. */
 #include "test/unit/inc_rig.h"
 
 /* leaves 0 and 1; spines 2 and 3 above both */
@@ -77,7 +77,7 @@ static void create__the_emptier_spine(void **state)
 	rig_create_begin(&r, 1);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
 	assert_int_equal(n.path_count, 2);
-	assert_int_equal(n.path[1].ip, rig_switch_ip(2)); /* as empty as the other, and lower */
+	assert_int_equal(n.path[1].ip, rig_switch_ip(2)); /* equal load: the lower index wins */
 	creates_end(&r);
 	rig_create_begin(&r, 2);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
@@ -90,7 +90,7 @@ static void create__the_emptier_spine(void **state)
 	rig_close(&r);
 }
 
-/* Members at different heights of one chain: the lowest above all is the third. */
+/* Members sit at different heights of one chain: the lowest switch above all is the third. */
 static void create__uneven_heights(void **state)
 {
 	struct rig r;
@@ -143,7 +143,7 @@ static unsigned lossy(struct rig *r, const struct rig_packet *p)
 	return rng_chance_ppm(&r->rng, 200000) ? 0 : rng_chance_ppm(&r->rng, 100000) ? 2 : 1;
 }
 
-/* It may fail for want of time, but never for some only when member 0 says that all have it. */
+/* Creation may fail by timeout, but if member 0 reports success, all members have the group. */
 static void create__a_fifth_is_lost(void **state)
 {
 	unsigned good = 0;
@@ -209,7 +209,7 @@ static void create__full_and_drained(void **state)
 	sw_drain(r.sw[2], true);
 	rig_create_begin(&r, 1);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
-	assert_int_equal(n.path[1].ip, rig_switch_ip(3)); /* the other one */
+	assert_int_equal(n.path[1].ip, rig_switch_ip(3)); /* spine 2 is drained or full */
 	creates_end(&r);
 	sw_drain(r.sw[3], true);
 	rig_create_begin(&r, 2);
@@ -221,7 +221,7 @@ static void create__full_and_drained(void **state)
 	rig_close(&r);
 }
 
-/* Another job drew the same number. */
+/* Another job drew the same group id. */
 static void create__id_in_use(void **state)
 {
 	struct rig r;
@@ -246,8 +246,8 @@ static void create__id_in_use(void **state)
 	rig_close(&r);
 }
 
-/* Somebody sends a member's QUERY again: the switch, to which it comes from a wrong address, says
- * so, and member 0 keeps to what the member itself sent. */
+/* A third party replays a member's QUERY. The switch reports the wrong source address to member 0,
+ * which keeps the answer to the member's own QUERY. */
 static void create__replayed_query(void **state)
 {
 	struct rig r;
@@ -282,7 +282,7 @@ static void create__replayed_query(void **state)
 	rig_close(&r);
 }
 
-/* The first QUERY of member r->drop by way of the lower spine is lost. */
+/* Loses the first QUERY of member r->drop by way of the lower spine. */
 static unsigned first_way_lost(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* docs/wire.md "In-network computing" has a row for each field, kind, operation, type and cause of
- * the code, and no other. */
+/* docs/wire.md "In-network computing" has one row for each field, kind, operation, type and cause
+ * of the code, and no others. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,11 +17,11 @@
 
 static char text[128 << 10];
 
-/* From its heading to the next one or, for NULL, to the end. */
+/* One section of the page: from its heading to the next heading, or to the end of the page. */
 struct section {
 	const char *at;
 	size_t bytes;
-	size_t rows; /* that were looked for */
+	size_t rows; /* rows found so far */
 };
 
 static struct section section_find(const char *heading)
@@ -45,7 +45,7 @@ static void row_expect(struct section *s, const char *row)
 	s->rows++;
 }
 
-/* Every row of its tables begins with a number. */
+/* Fails unless the section has exactly the found rows: every table row starts with a digit. */
 static void rows_are_all(const struct section *s)
 {
 	size_t rows = 0;
@@ -109,7 +109,7 @@ static void inc_document__payloads(void **state)
 	field_expect(&s, 4, 4, "next");
 	rows_are_all(&s);
 	s = section_find("\n### Inquiry and answer\n");
-	s.rows = 8; /* of the two heads */
+	s.rows = 8; /* rows of the two headers */
 	field_expect(&s, 0, INC_NAME_BYTES, "name");
 	at = INC_NAME_BYTES;
 	INC_SWITCH_ROW_FIELDS(NEXT)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints with real sockets over loopback, a switch in a thread, members in threads. */
+/* Endpoints with real sockets over loopback; a switch and the members run in threads. */
 #include "test/unit/inc_endpoint_rig.h"
 
-/* ---- tests that look at the clock ---- */
+/* ---- tests that depend on time ---- */
 
-/* Looks whether threads of this process are kept from running. */
+/* Measures the longest time for which threads of this process did not run. */
 struct canary {
 	pthread_t thread;
 	_Atomic bool stop;
@@ -25,7 +25,7 @@ static void *canary_run(void *context)
 	return NULL;
 }
 
-/* Failures on a machine that stood still for a while do not count. */
+/* Runs a timed test up to 10 times. A failure does not count if the machine stalled meanwhile. */
 static void play_timed(int (*how)(struct member *), uint64_t deadline_ns, bool ends)
 {
 	int failed = 1;
@@ -88,7 +88,7 @@ static int kinds_play(struct member *me)
 	if (me->index == 1)
 		memset(text, 'x', sizeof(text));
 	CHECK(dxp_inc_barrier(g) == DXP_OK);
-	/* three at once, and the last asked for first */
+	/* three operations at once, waited for in reverse order */
 	CHECK(dxp_inc_allreduce_start(g, &one, &sum, 1, DXP_INC_INT32, DXP_INC_SUM, &c[0]) ==
 	      DXP_OK);
 	CHECK(dxp_inc_broadcast_start(g, text, sizeof(text), 1, &c[1]) == DXP_OK);
@@ -130,7 +130,7 @@ static int two_threads_play(struct member *me)
 	return (int)(intptr_t)line;
 }
 
-/* Longer away than the deadline; the thread answers for it. */
+/* Member 1 stays away longer than the deadline; its progress thread answers for it. */
 static int late_play(struct member *me)
 {
 	if (me->index == 1)
@@ -138,7 +138,7 @@ static int late_play(struct member *me)
 	return sums(me->group, me->index, 3, 1000);
 }
 
-/* The switch ends; member 1 is in no call and comes to know it later. */
+/* The switch exits; member 1 has no operation under way and detects the loss later. */
 static int lost_play(struct member *me)
 {
 	int64_t in = 1, out = 0;
@@ -156,7 +156,7 @@ static int lost_play(struct member *me)
 	CHECK(dxp_inc_allreduce(me->group, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, &done) ==
 	      DXP_EPEERLOST);
 	CHECK(done == 0 && out == 0);
-	/* counted from when the last is there: until then it may be waited for in vain */
+	/* counted from the last member's arrival: before, waiting for it is not a loss */
 	CHECK(link_now_ns() - begin_ns <
 	      (me->index == 1 ? 0 : AWAY_NS) + me->options.deadline_ns + 600 * MS_NS);
 	dxp_inc_group_view(me->group, &v);
@@ -235,8 +235,8 @@ static void endpoint__selftest(void **state)
 	assert_memory_equal(line, "offload works: switch 127.", 26);
 	assert_non_null(strstr(line, "(user plane), 0 switches above it, 8 B in "));
 	bench_close(&b);
-	/* The kernel says that nothing listens there. What the switch said last may be read late,
-	 * on a machine that stands still, and look like a sign of life. */
+	/* The kernel reports that no process listens. A stalled machine may read the switch's last
+	 * packets late and take them for a sign of life. */
 	for (unsigned i = 0; i < 10 && !strstr(line, "nothing listens"); i++) {
 		usleep(INC_HEARD_NS / 1000);
 		assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints without other members: what they refuse, child processes, an exit without a close. */
+/* Endpoints without other members: what they reject, child processes, and exit without a close. */
 #include "test/unit/inc_endpoint_rig.h"
 
-/* ---- tests that look at the clock ---- */
+/* ---- tests that depend on time ---- */
 
-/* Somebody has the port, and says nothing. */
+/* Another socket owns the port and never answers. */
 static void endpoint__silent_switch(void **state)
 {
 	struct bench b = {.ip = 0x7f000000u | ((unsigned)getpid() & 0x7fff) << 8 | 8};
@@ -21,7 +21,7 @@ static void endpoint__silent_switch(void **state)
 	link_close(mute);
 }
 
-/* What a C program may hand over by mistake. */
+/* Arguments that a C program may pass by mistake are rejected. */
 static void endpoint__wrong_arguments(void **state)
 {
 	const struct dxp_inc_bootstrap mute = {.members = 1};
@@ -73,7 +73,7 @@ static void endpoint__wrong_arguments(void **state)
 	assert_int_equal(dxp_inc_test(NULL, NULL), DXP_EINVAL);
 	assert_false(dxp_inc_takes(NULL, DXP_INC_SUM, DXP_INC_INT32, 1));
 	assert_false(dxp_inc_takes(g, DXP_INC_SUM, (enum dxp_inc_type)99, 1));
-	/* after all that it works */
+	/* after all errors, the group still works */
 	assert_int_equal(SUM(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM), DXP_OK);
 	assert_int_equal(out, 3);
 	dxp_inc_group_destroy(g);
@@ -83,8 +83,8 @@ static void endpoint__wrong_arguments(void **state)
 	bench_close(&b);
 }
 
-/* Nobody needs the results of a group of one, so a close does not wait for INC_LINGER_NS. A busy
- * machine may hold it up for as long, but not each time. */
+/* The results of a group of one need no retransmission, so its close does not wait INC_LINGER_NS. A
+ * busy machine may delay a close that long, but not each time. */
 static void endpoint__close_does_not_linger(void **state)
 {
 	uint64_t best_ns = UINT64_MAX;
@@ -109,7 +109,7 @@ static void endpoint__close_does_not_linger(void **state)
 	bench_close(&b);
 }
 
-/* system() and fork() of a program in the middle of its work. */
+/* system() and fork() of a program with an open group. */
 static void endpoint__child_process(void **state)
 {
 	int64_t in = 3, out = 0;
@@ -122,7 +122,7 @@ static void endpoint__child_process(void **state)
 	for (int i = 0; i < 5; i++) {
 		pid_t child = fork();
 		if (child == 0) {
-			alarm(20); /* whoever hangs dies */
+			alarm(20); /* ends a hanging child */
 			bool well = dxp_inc_allreduce(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM,
 						      NULL) == DXP_ECLOSED;
 			dxp_inc_group_destroy(g);
@@ -136,7 +136,7 @@ static void endpoint__child_process(void **state)
 		assert_int_equal(waitpid(child, &how, 0), child);
 		assert_int_equal(how, 0);
 	}
-	/* a program that is called has none of the sockets */
+	/* an executed program inherits none of the sockets */
 	char command[80];
 	snprintf(command, sizeof(command), "! ls -l /proc/self/fd | grep -q -e socket: -e eventfd");
 	assert_int_equal(system(command), 0);
@@ -147,7 +147,7 @@ static void endpoint__child_process(void **state)
 	bench_close(&b);
 }
 
-/* exit() in the middle of it, as a program does that failed. */
+/* exit() with an open group, as a failed program does it. */
 static void endpoint__exit_without_close(void **state)
 {
 	struct bench b;
@@ -161,7 +161,7 @@ static void endpoint__exit_without_close(void **state)
 		exit(7);
 	}
 	assert_int_equal(waitpid(child, &how, 0), child);
-	assert_true(WIFEXITED(how)); /* sanitizers have statuses of their own */
+	assert_true(WIFEXITED(how)); /* sanitizers exit with their own statuses */
 	bench_close(&b);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The n-th allocation, socket, thread or sending of two members fails, n = 1, 2, 3 ... until all
- * went well: who asked is told, both members have the same outcome, nothing leaks, and calls that
- * began are right, since what is not sent is repeated. */
+/* The n-th allocation, socket, thread or send of two members fails, for n = 1, 2, 3 ... until no
+ * failure occurs. The caller gets the error, both members have the same outcome, and nothing leaks.
+ * Started operations give the right result, since unsent packets are retransmitted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ FALLIBLE(ssize_t, sendto,
 FALLIBLE(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned count, int flags),
 	 (fd, m, count, flags), EPERM, -1)
 
-/* ---- the switch, in a process of its own, where nothing fails ---- */
+/* ---- the switch, in its own process without failures ---- */
 
 struct scene {
 	pid_t sw;
@@ -123,7 +123,8 @@ static int allgather(void *context, const void *mine, void *all, size_t bytes)
 	return 0;
 }
 
-/* A call may lack memory, and was not begun then; all others are right, at all members. */
+/* Runs three operations. An operation that lacks memory does not start and is tried again; all
+ * others give the right result. */
 static bool calls(struct dxp_inc_group *g)
 {
 	static const double in[3000] = {1, 2};
@@ -169,7 +170,7 @@ static unsigned files_open(void)
 	return count;
 }
 
-/* Returns whether nothing failed any more. */
+/* Opens, uses and closes both members once. Returns whether no call failed. */
 static bool life(struct scene *s, uint64_t n)
 {
 	struct dxp_inc_options o = {
@@ -196,7 +197,8 @@ static bool life(struct scene *s, uint64_t n)
 		assert_int_equal(__real_pthread_create(&other, NULL, member, &seats[1]), 0);
 		member(&seats[0]);
 		pthread_join(other, NULL);
-		well = countdown > 0 && countdown <= n; /* two at once may take it below 0 */
+		/* two threads at once may take it below 0 */
+		well = countdown > 0 && countdown <= n;
 		countdown = 0;
 		assert_int_equal(seats[0].status, seats[1].status);
 		assert_true(seats[0].right && seats[1].right);
@@ -214,7 +216,7 @@ static void faults__each_call_for_help(void **state)
 
 	log_level_set(LOG_LEVEL_ERROR);
 	scene_open(&s);
-	life(&s, 1u << 30); /* what is made once stays */
+	life(&s, 1u << 30); /* warms up: objects made only once stay */
 	unsigned files = files_open();
 	while (!life(&s, n)) {
 		assert_true(n++ < RUNS_MAX);

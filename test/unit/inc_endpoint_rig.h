@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of endpoints with real sockets share: a switch in a thread, members in threads. */
+/* Shared by the tests of endpoints with real sockets: a switch and members in threads. */
 #ifndef TEST_UNIT_INC_ENDPOINT_RIG_H
 #define TEST_UNIT_INC_ENDPOINT_RIG_H
 
@@ -41,7 +41,7 @@ struct bench {
 	char text[32];
 };
 
-/* What the members share besides the network. */
+/* Memory for the barrier and the allgather of the members, apart from the network. */
 struct meeting {
 	pthread_barrier_t barrier;
 	uint8_t all[MEMBERS][256];
@@ -50,13 +50,13 @@ struct meeting {
 struct member {
 	struct bench *b;
 	struct meeting *m;
-	struct meeting *second; /* of a second group */
+	struct meeting *second; /* for a second group */
 	unsigned index;
 	struct dxp_inc *inc;
 	struct dxp_inc_group *group, *other;
 	struct dxp_inc_options options;
 	int (*play)(struct member *);
-	int failed; /* line */
+	int failed; /* line number; 0: none */
 };
 
 #define CHECK(what)                      \
@@ -78,7 +78,7 @@ UNUSED static void *switch_run(void *context)
 	return NULL;
 }
 
-/* An address of loopback's network that other runs of this test do not have. */
+/* Opens a switch at a loopback address that no other run of this test uses. */
 UNUSED static void bench_open(struct bench *b)
 {
 	unsigned pid = (unsigned)getpid();
@@ -153,7 +153,7 @@ UNUSED static void *member_run(void *context)
 	return NULL;
 }
 
-/* Returns the line of a failure; 0: none. */
+/* Returns the line number of a failed CHECK, or 0. */
 UNUSED static int played(struct bench *b, int (*how)(struct member *),
 			 struct dxp_inc_options options)
 {
@@ -180,7 +180,7 @@ UNUSED static int played(struct bench *b, int (*how)(struct member *),
 	return 0;
 }
 
-/* Where nothing is to be lost: patient, since this machine may be busy. */
+/* Runs a test in which no group may be lost: long timeouts, since this machine may be busy. */
 UNUSED static void play(struct bench *b, int (*how)(struct member *),
 			struct dxp_inc_options options)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of members over real switch cores: right results, whatever is lost or comes twice. */
+/* Operations of members over real switch cores: right results despite loss and duplicates. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 2000
@@ -60,7 +60,7 @@ static void sum_check(const struct rig *r, const struct work *w, size_t elements
 		assert_int_equal(w->out[i], expected(r, i, salt));
 }
 
-/* Three calls at once on each member: long, short, longer. */
+/* Three operations at once on each member: long, short, longer. */
 static void three_calls(struct rig *r)
 {
 	static const size_t sizes[3] = {1100, 5, ELEMENTS};
@@ -102,7 +102,7 @@ static void group__calls_end_right(void **state)
 	assert_int_equal(v.calls, 3);
 	assert_int_equal(v.segments_sent, 4 + 1 + 6);
 	assert_int_equal(v.segments_repeated, 0);
-	/* each segment: from 4 members, 2 partial results, 2 results, 4 results */
+	/* per segment: 4 from members, 2 partial results, 2 results, 4 results to members */
 	assert_int_equal(r.count - before, 11 * 12);
 	rig_close(&r);
 }
@@ -251,7 +251,7 @@ static void group__broadcast_reduce_barrier(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		assert_true(w[i].call.done && w[i].call.status == DXP_OK);
 		assert_true(i == 2 || memcmp(w[i].out, w[2].in, 1501) == 0);
-		assert_false(i > 0 && barriers[i].done); /* member 0 is not there */
+		assert_false(i > 0 && barriers[i].done); /* member 0 has not arrived */
 		fill(&w[i], i, 10, 0);
 		memset(w[i].out, 0, 40);
 		w[i].call = (struct inc_call){.collective = INC_REDUCE,
@@ -299,7 +299,7 @@ static void group__what_it_does_not_take(void **state)
 	rig_close(&r);
 }
 
-/* A member that computes for long does not cost the others their group. */
+/* A member that computes for a long time does not cost the other members their group. */
 static void group__a_late_member_is_awaited(void **state)
 {
 	struct rig r;
@@ -322,7 +322,7 @@ static void group__a_late_member_is_awaited(void **state)
 	rig_close(&r);
 }
 
-/* Without data the lease is renewed. */
+/* The lease is renewed without data. */
 static void group__idle_for_an_hour(void **state)
 {
 	struct rig r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups that are lost: whatever each member had, in the end all have the same. */
+/* Lost groups: all members end with the same completed operations, whatever each had received. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 20000 /* 57 segments */
@@ -9,7 +9,7 @@ struct job {
 	struct inc_call calls[CALLS];
 	int32_t *data[CALLS];
 	unsigned started;
-	size_t total; /* elements known to be done everywhere */
+	size_t total; /* elements that all members have completed */
 	int status[CALLS];
 };
 
@@ -36,7 +36,7 @@ static void jobs_free(struct job *jobs, unsigned count)
 			free(jobs[i].data[c]);
 }
 
-/* As a program does: the next call when the one before is done. */
+/* Starts the member's next operation once the one before is complete, as a program does. */
 static void job_next(struct rig *r, struct job *j, unsigned member)
 {
 	struct inc_group *g = r->hosts[member].group;
@@ -103,8 +103,8 @@ static int32_t summed(const struct rig *r, unsigned call, size_t k)
 	return s;
 }
 
-/* All members that live: the same calls done, to the same element, with the right results, and
- * nothing touched behind them. */
+/* All live members have completed the same operations, to the same element, with the right results,
+ * and no byte behind them has changed. */
 static void all_the_same(const struct rig *r, const struct job *jobs)
 {
 	unsigned first = 0;
@@ -136,8 +136,8 @@ static void switch_kill(struct rig *r, unsigned i)
 }
 
 struct death {
-	unsigned victim; /* switch */
-	uint64_t at;     /* packets */
+	unsigned victim; /* switch index */
+	uint64_t at;     /* packet count */
 	bool reborn;
 	bool lossy;
 };
@@ -231,7 +231,7 @@ static void lose__dead_member(void **state)
 	rig_close(&r);
 }
 
-/* A switch that lost the group says so: nobody waits for the deadline. */
+/* A restarted switch reports that it lost the group, so no member waits for the deadline. */
 static void lose__forgotten_group_is_noticed_at_once(void **state)
 {
 	struct rig r;
@@ -249,7 +249,7 @@ static void lose__forgotten_group_is_noticed_at_once(void **state)
 	rig_close(&r);
 }
 
-/* Members that do not agree on a call all learn it, for the same segment. */
+/* Members that disagree on an operation all get the error, for the same segment. */
 static void lose__disagreement(void **state)
 {
 	struct rig r;
@@ -284,18 +284,19 @@ static void lose__disagreement(void **state)
 	rig_close(&r);
 }
 
-/* ---- deaths in the middle of the agreement ---- */
+/* ---- members lost during the agreement ---- */
 
-/* Results reach some members only, the root ends, and one member is heard by some of the others
- * only, for a while, before it ends: they must not take from it what the rest cannot have. */
+/* Results reach some members only, then the root exits. One member still reaches only some others
+ * for a while, then exits. Those others must not accept results from it that the rest cannot
+ * get. */
 struct rumour {
-	uint64_t quiet_from;   /* packets: from here on results are lost, then the root ends */
-	unsigned root_lives;   /* packets */
-	unsigned dumb;         /* the member */
-	uint8_t served;        /* who still gets results: bits */
-	uint8_t deaf;          /* to whom it is dumb: bits */
-	unsigned words;        /* that it still says to the others */
-	unsigned fetched_from; /* of its FETCHED the first so many are lost */
+	uint64_t quiet_from;   /* packets: from this count on results are lost */
+	unsigned root_lives;   /* packets from quiet_from until the root exits */
+	unsigned dumb;         /* member whose packets get lost */
+	uint8_t served;        /* bit mask of members that still get results */
+	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
+	unsigned words;        /* packets of `dumb` that still arrive */
+	unsigned fetched_from; /* the first so many of its FETCHED are lost */
 };
 
 static struct rumour rumour;
@@ -310,7 +311,7 @@ static unsigned rumour_hook(struct rig *r, const struct rig_packet *p)
 	if (r->count >= rumour.quiet_from + rumour.root_lives && r->sw[0] &&
 	    p->path.from_ip != rig_switch_ip(0))
 		switch_kill(r, 0);
-	if (to < r->members && from >= r->members) /* a result, or the like */
+	if (to < r->members && from >= r->members) /* from a switch, such as a result */
 		return rumour.served >> to & 1;
 	if (from != rumour.dumb || to >= r->members)
 		return 1;
@@ -355,8 +356,8 @@ static void lose__member_that_only_some_hear(void **state)
 		one_rumour(seed);
 }
 
-/* One that is heard and hears nobody gives up all others, while they wait for one that is dead.
- * They must not give up each other for that. */
+/* Drops all packets to one member, whose own packets arrive. That member gives up all others while
+ * they wait for a dead one. They must not give up each other for that. */
 static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 {
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);

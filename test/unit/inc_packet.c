@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole packets of in-network computing: made, sealed, read; every short and every wrong one. */
+/* Whole packets of in-network computing: encoded, sealed, decoded; every wrong length and wrong
+ * value is rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ static const struct inc_header data_header = {
 	.collective = INC_ALLREDUCE,
 };
 
-/* As it leaves: header and slices in a row. */
+/* Copies a datagram to `out` as it leaves: header and slices in a row. */
 static size_t flatten(const struct link_datagram *d, uint8_t *out)
 {
 	size_t bytes = d->header_bytes;
@@ -102,11 +103,11 @@ static void inc_packet__rc_ack(void **state)
 	assert_int_equal(p.roce.opcode, ROCE_RC_ACK);
 	assert_int_equal(p.roce.psn, 7);
 	assert_int_equal(p.roce.msn, 7);
-	data[7] ^= 1; /* of somebody else's queue pair */
+	data[7] ^= 1; /* another queue pair */
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 
-/* Too short for the tag: not ours. Longer: ours, and wrong, until it is whole. */
+/* Shorter than the tag: of another protocol. Longer but incomplete: ours, and malformed. */
 static void inc_packet__every_length(void **state)
 {
 	struct inc_header h = data_header;
@@ -126,7 +127,7 @@ static void inc_packet__every_length(void **state)
 	data[ROCE_BTH_BYTES + ROCE_DETH_BYTES] ^= 1;
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 	data[ROCE_BTH_BYTES + ROCE_DETH_BYTES] ^= 1;
-	data[0] = 0x0a; /* an RDMA WRITE of others */
+	data[0] = 0x0a; /* RDMA WRITE of another protocol */
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 

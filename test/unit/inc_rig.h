@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members and switches in one process, with a clock of its own: what one sends the other gets, in
- * order, unless the test's hook says otherwise. Addresses: member i is 10.0.0.(i + 1), switch i
- * 10.0.1.(i + 1). */
+/* Members and switches in one process on a virtual clock. The network delivers every packet in
+ * order unless the test's hook decides otherwise. Member i is 10.0.0.(i + 1), switch i is 10.0.1.(i
+ * + 1). */
 #ifndef TEST_INC_RIG_H
 #define TEST_INC_RIG_H
 
@@ -49,10 +49,10 @@ struct rig {
 	uint32_t leaf[RIG_MEMBERS];
 	struct rig_packet *queue;
 	unsigned head, tail;
-	/* How many copies of a packet arrive; NULL: one of each. */
+	/* Returns how many copies of a packet arrive; NULL: one of each. */
 	unsigned (*hook)(struct rig *r, const struct rig_packet *p);
 	uint64_t count; /* packets sent */
-	uint64_t drop;  /* the test's own: for instance which one to drop */
+	uint64_t drop;  /* for the test's use, such as the packet to drop */
 	struct rng rng;
 	struct link_datagram datagrams[RIG_BATCH];
 	uint8_t trailers[RIG_BATCH][INC_TRAILER_BYTES];
@@ -139,7 +139,7 @@ static inline void rig_host_receive(struct rig *r, unsigned i, const struct rig_
 
 	if (h->dead)
 		return;
-	/* what the sockets let through: see docs/inc.md "Who talks to whom" */
+	/* filters of the real sockets: docs/inc.md "Who talks to whom" */
 	if (p->path.to_port == ROCE_PORT)
 		assert_true(p->path.from_ip == r->leaf[i] && p->path.from_port == ROCE_SOURCE_PORT);
 	else
@@ -185,7 +185,7 @@ static inline uint64_t rig_deadline(struct rig *r)
 	return at_ns;
 }
 
-/* Everything that is due now, and all that follows from it. */
+/* Handles everything that is due now, and all packets that result. */
 static inline void rig_settle(struct rig *r)
 {
 	for (unsigned i = 0; i < r->members; i++)
@@ -199,7 +199,8 @@ static inline void rig_settle(struct rig *r)
 		rig_deliver(r);
 }
 
-/* On to the next thing that time brings, at most until `end_ns`. False: nothing before that. */
+/* Settles, then advances the clock to the next deadline, but not past `end_ns`. Returns false if
+ * none is due until then. */
 static inline bool rig_step(struct rig *r, uint64_t end_ns)
 {
 	rig_settle(r);
@@ -221,7 +222,8 @@ static inline void rig_run(struct rig *r, uint64_t for_ns)
 	rig_settle(r);
 }
 
-/* `parents[i]` of switch i: bits; `leaves[m]` of member m. */
+/* Opens members and switches. `parents[i]`: bit mask of the switches above switch i; `leaves[m]`:
+ * leaf switch of member m. */
 static inline void rig_open(struct rig *r, unsigned members, const uint8_t *leaves,
 			    unsigned switches, const uint8_t *parents)
 {
@@ -321,7 +323,7 @@ static inline void rig_group(struct rig *r, unsigned i, const struct inc_control
 	assert_int_equal(inc_group_create(&o, r->now_ns, &r->hosts[i].group), DXP_OK);
 }
 
-/* Creates a group of all members and asserts that it is there. */
+/* Creates a group of all members and asserts success. */
 static inline void rig_ready(struct rig *r)
 {
 	struct inc_control n;

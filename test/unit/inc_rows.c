@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch says of itself: rows of all three kinds, as many as there may be. */
+/* A switch's status rows: all three kinds, up to the largest count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static void inc_rows__values(void **state)
 	assert_int_equal(out.first, 7);
 }
 
-/* One byte of a good answer about the switch changed. */
+/* Every change of one byte in a valid status answer is rejected. */
 static void inc_rows__refused(void **state)
 {
 	static const struct {
@@ -98,7 +98,7 @@ static void inc_rows__refused(void **state)
 		{0, 0}, /* section */
 		{0, 4},
 		{1, 2},             /* two switches */
-		{2, 1},             /* what must be zero */
+		{2, 1},             /* must be zero */
 		{HEAD_BYTES, '\n'}, /* name */
 		{HEAD_BYTES + 31, 'x'},
 		{HEAD_BYTES + SWITCH_ROW_BYTES - 1, INC_PARENTS_MAX + 1},
@@ -116,7 +116,7 @@ static void inc_rows__refused(void **state)
 	}
 	a = sample(INC_SECTION_SWITCH, 1);
 	size_t bytes = inc_answer_encode(&a, data);
-	memset(data + HEAD_BYTES, 'x', INC_NAME_BYTES); /* no end */
+	memset(data + HEAD_BYTES, 'x', INC_NAME_BYTES); /* no terminator */
 	assert_int_equal(inc_answer_decode(data, bytes, &out), DXP_EMALFORMED);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which switch a text means for this host, which has 127.0.0.1. */
+/* Selection of the switch by a text on a host with the address 127.0.0.1. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Key files: what is created can be read; everything that is not exactly a private key file is
- * refused. */
+/* Key files: a created file can be read; any file that is not exactly a private key file is
+ * rejected. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static int folder_make(void **state)
 static int folder_remove(void **state)
 {
 	unlink(path);
-	return rmdir(folder); /* fails, and so the test, if a temporary file was left */
+	return rmdir(folder); /* fails if a temporary file was left */
 }
 
 static void write_text(const char *text, mode_t mode)

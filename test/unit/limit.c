@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rate limits: exact in the long run at any rate, bounded bursts, late callers, changes while
- * somebody waits, and nonsense. */
+/* Rate limits: exact in the long run at any rate, bounded bursts, late callers, changes while a
+ * caller waits, and invalid arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,9 @@
 #include "nic/internal.h"
 
 #define PACKET  1472
-#define LATE_NS (1000 * S_NS) /* a bucket is full from the start */
+#define LATE_NS (1000 * S_NS) /* a bucket starts full */
 
-/* Sends while it may; returns the bytes. */
+/* Sends while the bucket allows; returns the bytes. */
 static uint64_t train(struct bucket *b, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;
@@ -48,8 +48,8 @@ static void limit__none_costs_nothing(void **state)
 	assert_int_equal(b.waits, 1);
 }
 
-/* At the deadline and not before, for as long as one looks; the caller may be late by less than the
- * burst without losing any of it. */
+/* The bucket allows a send at its deadline and not before, in the long run at `rate`. A caller may
+ * be late by less than the burst and still get the full rate. */
 static void rate_check(uint64_t rate, uint32_t bytes, uint64_t late_ns)
 {
 	struct bucket b = {0};
@@ -58,7 +58,7 @@ static void rate_check(uint64_t rate, uint32_t bytes, uint64_t late_ns)
 
 	bucket_rate(&b, rate);
 	train(&b, bytes, now_ns);
-	start_ns = b.next_ns; /* what was saved up is gone */
+	start_ns = b.next_ns; /* the initial burst is used up */
 	while (sent < max_u64(rate / 10, 200ull * bytes)) {
 		assert_true(b.next_ns > now_ns);
 		assert_false(bucket_allows(&b, b.next_ns - 1));
@@ -83,7 +83,8 @@ static void limit__rate_in_the_long_run(void **state)
 	}
 }
 
-/* However long nobody sent: a millisecond of the rate, or 64 KiB, and the packet that passes it. */
+/* After any pause a burst is at most 1 ms of the rate or 64 KiB, plus the packet that exceeds
+ * it. */
 static void limit__bursts_are_bounded(void **state)
 {
 	static const uint64_t rates[] = {1000,     1000000,     50000000,
@@ -101,7 +102,7 @@ static void limit__bursts_are_bounded(void **state)
 	}
 }
 
-/* In no span of time more than its share and a burst, whenever callers come. */
+/* In every time span at most the rate times the span plus one burst, at any polling times. */
 static void limit__never_more_than_the_rate(void **state)
 {
 	uint64_t seed = getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
@@ -136,7 +137,7 @@ static void limit__change_frees_who_waits(void **state)
 	bucket_charge(&b, 1u << 30, 1000);
 	assert_false(bucket_allows(&b, 100 * S_NS));
 	uint64_t next_ns = b.next_ns;
-	bucket_rate(&b, 1); /* no change */
+	bucket_rate(&b, 1); /* no change of the deadline */
 	assert_int_equal(b.next_ns, next_ns);
 	bucket_rate(&b, 1000000);
 	assert_true(bucket_allows(&b, 100 * S_NS));
@@ -145,7 +146,7 @@ static void limit__change_frees_who_waits(void **state)
 	assert_true(bucket_allows(&b, 100 * S_NS));
 }
 
-/* What leaves without asking is paid for; the sum saturates and does not wrap. */
+/* Bytes sent without a check are charged; the sum saturates and does not wrap. */
 static void limit__charges_of_any_size(void **state)
 {
 	struct bucket b = {0};
@@ -173,7 +174,7 @@ static void limit__waits_are_counted_once(void **state)
 		uint64_t now_ns = max_u64(b.next_ns, S_NS);
 		train(&b, PACKET, now_ns);
 		assert_false(bucket_allows(&b, now_ns));
-		bucket_charge(&b, PACKET, now_ns); /* a repeat: the wait grows longer */
+		bucket_charge(&b, PACKET, now_ns); /* a retransmission: the wait grows */
 		assert_false(bucket_allows(&b, now_ns));
 		assert_int_equal(b.waits, i + 1);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets of their own for busy peers: when they come and go, and that nothing is lost, repeated or
- * taken for another's meanwhile. And sockets that become quiet. */
+/* Connected sockets for busy peers: when they open and close; meanwhile no datagram is lost,
+ * duplicated or attributed to another peer. Also sockets that become quiet. */
 #include <sys/resource.h>
 
 #include "test/unit/link_pair.h"
@@ -16,7 +16,7 @@ static unsigned connected_count(const struct link *l)
 	return count;
 }
 
-/* One datagram from `from` to `to`, which must arrive as it was sent, and alone. */
+/* Sends one datagram from `from` to `to`; it must arrive unchanged and alone. */
 static struct link_arrival pass(struct link *from, struct link *to, uint32_t number)
 {
 	struct wire_address target, source;
@@ -50,7 +50,7 @@ static void busy__both_ends_connect(void **state)
 	ping_pong(p.a, p.b, 2 * LINK_BUSY_VOTES);
 	assert_int_equal(connected_count(p.a), 1);
 	assert_int_equal(connected_count(p.b), 1);
-	/* a stranger is still heard, and answered */
+	/* datagrams of an unknown peer still arrive and are answered */
 	for (uint32_t k = 0; k < 20; k++) {
 		pass(third, p.b, k);
 		pass(p.a, p.b, k);
@@ -69,7 +69,7 @@ static void busy__unconnected_stays_so(void **state)
 	pair_close(&p);
 }
 
-/* No socket to be had: everything goes on without. */
+/* Without a free descriptor for a socket the link goes on with its main socket. */
 static void busy__does_without(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -115,7 +115,7 @@ static void busy__ipv4_peer_of_an_ipv6_socket(void **state)
 	link_close(both);
 }
 
-/* The port that two sockets share for a moment is nobody else's. */
+/* No other process can bind the port that two sockets share for a moment. */
 static void busy__port_stays_in_use(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -130,8 +130,7 @@ static void busy__port_stays_in_use(void **state)
 	pair_close(&p);
 }
 
-/* More peers than places: one after the other, each gets the place of whoever was silent longest.
- */
+/* More peers than connected sockets: each new one replaces the peer that was silent longest. */
 static void busy__silent_peers_make_room(void **state)
 {
 	struct link *l = open_at("127.0.0.1", (struct link_options){0}), *peers[CROWD];
@@ -145,7 +144,7 @@ static void busy__silent_peers_make_room(void **state)
 		assert_true(busy_socket(l, &address) > 0);
 		assert_int_equal(connected_count(l), min_u64(i + 1, LINK_BUSY_PEERS));
 	}
-	/* all at once: nobody is silent, nobody leads, and all are served */
+	/* all peers send equally: none is silent, none is busiest, and all are served */
 	for (uint32_t round = 0; round < 2 * LINK_BUSY_VOTES; round++)
 		for (uint32_t i = 0; i < CROWD; i++) {
 			pass(peers[i], l, round);
@@ -156,8 +155,8 @@ static void busy__silent_peers_make_room(void **state)
 	link_close(l);
 }
 
-/* The port of a peer that has gone refuses. Its successor at the same address is reached, without
- * loss but for what was sent to nobody. */
+/* The port of an exited peer refuses datagrams. A new process at the same address is reached, and
+ * only datagrams sent in between are lost. */
 static void busy__peer_restarts(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -182,7 +181,7 @@ static bool quiet(const struct link *l, const struct wire_address *peer)
 	return l->sockets[busy_socket(l, peer)].quiet;
 }
 
-/* Looks that find nothing in between, as a reader who waits has them. */
+/* Ping-pong with empty polls in between, as a waiting reader makes them. */
 static void waiting_ping_pong(struct link *a, struct link *b, uint32_t rounds)
 {
 	struct link_arrival arrival;
@@ -221,8 +220,8 @@ static void quiet__single_datagrams_lead_to_it_and_trains_out(void **state)
 	pair_close(&p);
 }
 
-/* Datagrams of `bytes` from a to b, every hundredth with the bits `ecn`, each looked for in vain
- * first. Returns whether b's socket is quiet then. */
+/* Sends datagrams of `bytes` from a to b, every hundredth with the bits `ecn`, each after empty
+ * polls. Returns whether b's socket is quiet then. */
 static bool quiet_after(size_t bytes, uint8_t ecn, uint32_t count)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -253,7 +252,7 @@ static void quiet__not_with_marks_nor_long_datagrams(void **state)
 	const uint32_t count = LINK_BUSY_VOTES + LINK_ALONE_MAX + 10;
 
 	assert_true(quiet_after(64, 0, count));
-	assert_true(quiet_after(64, 2, count)); /* able to tell of congestion, but there is none */
+	assert_true(quiet_after(64, 2, count)); /* ECN-capable, but no congestion */
 	assert_false(quiet_after(64, 3, count));
 	assert_true(quiet_after(LINK_SHORT_BYTES, 0, count));
 	assert_false(quiet_after(LINK_SHORT_BYTES + 1, 0, count));
@@ -264,7 +263,7 @@ static void quiet__ends_now_and_then(void **state)
 	assert_false(quiet_after(64, 0, LINK_BUSY_VOTES + LINK_ALONE_MAX + LINK_QUIET_LOOKS + 10));
 }
 
-/* Whatever bits the datagrams to a connected peer carry, and in whatever order, they arrive. */
+/* Datagrams to a connected peer arrive with any ECN bits in any order. */
 static void ecn__is_carried_by_connected_sockets(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});

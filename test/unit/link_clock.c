@@ -37,12 +37,12 @@ static void clock_arrived_ns__survives_a_stepped_wall_clock(void **state)
 {
 	struct clock_pair now = {.monotonic_ns = 10 * S_NS, .wall_ns = 1700000000 * S_NS};
 
-	/* set back an hour after the stamp: the stamp lies in the future */
+	/* clock set back by an hour after the stamp, which now lies in the future */
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns + HOUR_NS), 10 * S_NS);
-	/* set forward an hour after the stamp */
+	/* clock set forward by an hour after the stamp */
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS),
 			 10 * S_NS - LINK_ARRIVAL_AGE_NS);
-	/* a machine that has just booted */
+	/* just after boot */
 	now.monotonic_ns = 5;
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets with descriptors beside the bytes, and memory that two processes map. */
+/* Local sockets that pass descriptors with bytes, and memory that two processes map. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static void local_send__bytes_and_descriptors(void **state)
 	pair_close(&p, path);
 }
 
-/* The lowest free descriptor: the same before and after when none has leaked. */
+/* Returns the lowest free descriptor: equal before and after if none has leaked. */
 static int lowest_free(void)
 {
 	int fd = dup(0);
@@ -135,7 +135,7 @@ static void local_receive__too_much_is_refused_and_closed(void **state)
 	unsigned count;
 	char data[4];
 
-	/* With more descriptors than there is room for, a little and far. */
+	/* A message with more descriptors than space, by one or by many. */
 	for (unsigned sent = 1; sent <= LOCAL_FDS_MAX; sent++) {
 		for (unsigned room = 0; room < sent; room++) {
 			assert_int_equal(local_send(p.client, "ab", 2, fds, sent), 2);
@@ -145,13 +145,13 @@ static void local_receive__too_much_is_refused_and_closed(void **state)
 			assert_int_equal(lowest_free(), before);
 		}
 	}
-	/* And with more bytes. */
+	/* A message with more bytes than space. */
 	assert_int_equal(local_send(p.client, "abcde", 5, fds, 1), 5);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), DXP_EMALFORMED);
-	assert_int_equal(count, 1); /* the caller's all the same */
+	assert_int_equal(count, 1); /* the caller owns it all the same */
 	close(got[0]);
 	assert_int_equal(lowest_free(), before);
-	/* The connection lives on. */
+	/* The connection stays usable. */
 	assert_int_equal(local_send(p.client, "abcd", 4, NULL, 0), 4);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), 4);
 	pair_close(&p, path);
@@ -200,7 +200,7 @@ static void local_listen__replaces_what_a_dead_process_left(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(local_connect(path, SECOND, &fd), DXP_ENOENT);
 	assert_int_equal(local_listen(path, &fd), DXP_OK);
-	/* But not what somebody uses, and no file. */
+	/* A path in use and a plain file are kept. */
 	assert_int_equal(local_listen(path, &other), DXP_EBUSY);
 	assert_int_equal(local_connect(path, SECOND, &other), DXP_OK);
 	close(other);
@@ -221,7 +221,7 @@ static void local_connect__says_what_is_wrong(void **state)
 	assert_int_equal(local_connect("", SECOND, &fd), DXP_EINVAL);
 }
 
-/* A listener that never accepts holds up nobody for longer than he allowed. */
+/* A listener that never accepts blocks a connect no longer than its time limit. */
 static void local_connect__in_time(void **state)
 {
 	const char *path = path_of("a");
@@ -248,7 +248,7 @@ static void local_memory__two_mappings_one_memory(void **state)
 	((uint8_t *)a.base)[4097] = 7;
 	assert_int_equal(((uint8_t *)b.base)[1], 7);
 	assert_true(closes_on_exec(a.fd));
-	/* Nobody changes its size any more, or forbids that. */
+	/* No process can resize the memory or add seals. */
 	assert_int_equal(ftruncate(a.fd, 4096), -1);
 	assert_int_equal(ftruncate(a.fd, 16384), -1);
 	assert_int_equal(fcntl(a.fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
@@ -301,7 +301,7 @@ static void local_memory_map__nothing_that_could_kill_us(void **state)
 	assert_int_equal(map_status(fd, 1, 4096), DXP_EINVAL);
 	assert_int_equal(map_status(fd, 0, 0), DXP_EINVAL);
 	close(fd);
-	assert_int_equal(map_once(memfd(4096, 0)), DXP_EINVAL); /* it may shrink */
+	assert_int_equal(map_once(memfd(4096, 0)), DXP_EINVAL); /* no seal against shrinking */
 	assert_int_equal(map_once(memfd(4096, F_SEAL_GROW)), DXP_EINVAL);
 	assert_int_equal(map_once(memfd(4096, shrink | F_SEAL_WRITE)), DXP_EINVAL);
 	assert_int_equal(map_once(memfd(4096, shrink | F_SEAL_FUTURE_WRITE)), DXP_EINVAL);

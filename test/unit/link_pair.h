@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two endpoints on loopback and the few moves that the tests of src/link share. */
+/* Two endpoints on loopback and helpers that the tests of src/link share. */
 #ifndef TEST_LINK_PAIR_H
 #define TEST_LINK_PAIR_H
 
@@ -19,7 +19,7 @@
 #include "test/unit/capture.h"
 #include "link/endpoint.h"
 
-#define PATIENCE_NS (20 * S_NS) /* loopback that takes longer has lost it */
+#define PATIENCE_NS (20 * S_NS) /* beyond this, loopback lost the datagram */
 
 struct link_pair {
 	struct link *a, *b;
@@ -58,8 +58,8 @@ static inline void pair_close(struct link_pair *p)
 	link_close(p->b);
 }
 
-/* A datagram of one slice over `bytes` of `base`, after `header_bytes` of header that are all
- * `mark`. */
+/* Returns a datagram of one slice, `bytes` at `base`, behind a header of `header_bytes` bytes that
+ * all equal `mark`. */
 static inline struct link_datagram datagram_of(const struct wire_address *to, uint8_t mark,
 					       size_t header_bytes, const void *base, size_t bytes)
 {
@@ -72,7 +72,7 @@ static inline struct link_datagram datagram_of(const struct wire_address *to, ui
 	return d;
 }
 
-/* Sends all, again and again while the kernel has no room. */
+/* Sends all; retries while the kernel has no space. */
 static inline void send_all(struct link *l, const struct link_datagram *d, size_t count)
 {
 	uint64_t give_up = link_now_ns() + PATIENCE_NS;
@@ -83,7 +83,8 @@ static inline void send_all(struct link *l, const struct link_datagram *d, size_
 	}
 }
 
-/* Waits for up to `count` arrivals. Returns how many came at once, 0 when patience ran out. */
+/* Waits for up to `count` arrivals. Returns how many came in one receive, or 0 after
+ * PATIENCE_NS. */
 static inline size_t receive_some(struct link *l, struct link_arrival *arrivals, size_t count)
 {
 	uint64_t give_up = link_now_ns() + PATIENCE_NS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trains against a kernel that takes them, that refuses them, and that refuses everything. */
+/* Batches to a kernel that accepts them, rejects them, or rejects every datagram. */
 #include <errno.h>
 #include <net/if.h>
 #include <sched.h>
@@ -12,7 +12,8 @@
 
 static const uint8_t payload[4000];
 
-/* Takes `count` numbered arrivals of `bytes` each, in order. False when something else came. */
+/* Receives `count` numbered datagrams of `bytes` each. Returns false if any other datagram
+ * arrives. */
 static bool take_numbered(struct link *l, uint32_t count, size_t bytes)
 {
 	struct link_arrival arrivals[16];
@@ -67,7 +68,7 @@ static void link_send__gives_gso_up_when_the_kernel_refuses(void **state)
 	struct link_datagram d[700];
 
 	need_gso(p.a);
-	/* a train longer than any kernel takes: EINVAL, as a broken GSO would give */
+	/* a batch longer than any kernel accepts: EINVAL, as from a broken GSO */
 	p.a->limits.segments = 600;
 	numbers_make(d, 700, &p.to_b, 5);
 	send_all(p.a, d, 700);
@@ -86,8 +87,8 @@ static void link_send__blames_the_peer_not_gso(void **state)
 	unsigned segments = p.a->limits.segments;
 	struct link_datagram d[12];
 
-	/* port 0 is EINVAL for a train and for each of its datagrams; what stands behind it still
-	 * goes */
+	/* port 0 is EINVAL for a batch and for each of its datagrams; later datagrams are still
+	 * sent */
 	nowhere.port = 0;
 	numbers_make(d, 12, &p.to_b, 50);
 	for (uint32_t i = 0; i < 8; i++)
@@ -116,7 +117,7 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	assert_int_equal(link_send(p.a, d, 3), 3);
 	assert_int_equal(counters_of(p.a).send_errors, 2);
 	assert_int_equal(counters_of(p.a).sent_datagrams, 1);
-	/* the first was too big for anybody, and this is told once */
+	/* the first exceeded every limit; this is reported once */
 	struct wire_address to;
 	size_t bytes;
 	assert_int_equal(counters_of(p.a).too_big, 1);
@@ -155,9 +156,8 @@ static bool loopback_configure(int mtu)
 	return done;
 }
 
-/* In a network namespace of its own, whose loopback has an MTU of 1500: trains of 2000-byte
- * datagrams are EMSGSIZE, while single ones are fragmented by IP. Returns 0 when all is as it
- * should be, else the number of the step that was not. */
+/* In its own network namespace with a loopback MTU of 1500: batches of 2000-byte datagrams fail
+ * with EMSGSIZE, while IP fragments single ones. Returns 0, or the number of the failed step. */
 static int small_mtu(void)
 {
 	struct link_datagram d[8];
@@ -180,7 +180,7 @@ static int small_mtu(void)
 	size_t bytes;
 	if (!link_too_big(p.a, &to, &bytes) || !wire_address_equal(&to, &p.to_b) || bytes != 2000)
 		return 7;
-	/* the next ones go alone at once, smaller ones still as a train */
+	/* the next ones go singly at once; smaller ones still form a batch */
 	uint64_t calls = counters_of(p.a).send_calls;
 	if (link_send(p.a, d, 8) != 8 || counters_of(p.a).send_calls != calls + 1 ||
 	    !take_numbered(p.b, 8, 2000))
@@ -193,8 +193,8 @@ static int small_mtu(void)
 	return 0;
 }
 
-/* The kernel refuses to give the endpoint's datagrams to anybody: EPERM or ENETUNREACH on a
- * loopback that is down. */
+/* The kernel rejects all datagrams of the endpoint: EPERM or ENETUNREACH on a loopback that is
+ * down. */
 static int no_network(void)
 {
 	struct link_datagram d[8];
@@ -212,14 +212,14 @@ static int no_network(void)
 	return 0;
 }
 
-/* A loopback of its own at 100 Mb/s, so that the socket's send buffer fills up. */
+/* Limits the loopback of a new namespace to 100 Mb/s, so that the socket's send buffer fills up. */
 static bool loopback_shape(void)
 {
 	return unshare(CLONE_NEWNET) == 0 && loopback_configure(1500) &&
 	       system("tc qdisc add dev lo root tbf rate 100mbit burst 10k latency 1s 2>&1") == 0;
 }
 
-/* The send buffer is full: fewer are taken, the rest later, none is lost. */
+/* With a full send buffer the link accepts fewer datagrams, the rest later, and loses none. */
 static int no_room_now(void)
 {
 	static struct link_datagram d[300];
@@ -244,8 +244,8 @@ static int no_room_now(void)
 	return 0;
 }
 
-/* The same behind a fault injector: each datagram meets its fate once, and the kernel gets what was
- * decided. */
+/* The same with fault injection: each datagram is decided once, and the kernel gets exactly the
+ * result. */
 static int no_room_with_faults(void)
 {
 	static struct link_datagram d[300];
@@ -287,7 +287,7 @@ static int no_room_with_faults(void)
 	return 0;
 }
 
-/* Runs `steps` in a child, so that the namespace does not outlive it. */
+/* Runs `steps` in a child process, so that the namespace ends with it. */
 static void in_child(int (*steps)(void))
 {
 	int status;

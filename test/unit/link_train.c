@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which datagrams go together, and what the kernel is told about them. */
+/* Which datagrams form a batch, and the control messages that the kernel gets for it. */
 #include <netinet/udp.h>
 
 #include "test/unit/link_pair.h"
@@ -11,7 +11,7 @@ static struct link_datagram datagrams[LIST_MAX];
 static const struct link_datagram *list[LIST_MAX];
 static const uint8_t memory[LINK_DATAGRAM_BYTES_MAX + 1];
 
-/* Datagram i has 16 bytes of header and sizes[i] bytes in all. */
+/* Fills `list` with datagrams of 16 header bytes and sizes[i] bytes in all. */
 static void list_make(const size_t *sizes, size_t count)
 {
 	struct wire_address to = address_of("127.0.0.1:9");
@@ -45,7 +45,7 @@ static void assert_lengths(const uint16_t *expected, size_t count)
 		assert_int_equal(batch.lengths[i], expected[i]);
 }
 
-/* The value of the control message of this kind, or -1. */
+/* Returns the value of the message's control message of this level and type, or -1. */
 static int control_of(size_t message, int level, int type)
 {
 	struct msghdr *m = &batch.messages[message].msg_hdr;
@@ -63,7 +63,7 @@ static int control_of(size_t message, int level, int type)
 
 static void train_fill__groups_by_size(void **state)
 {
-	/* a shorter one ends a train, a longer one starts the next, an empty one stands alone */
+	/* a shorter datagram ends a batch, a longer one starts the next, an empty one goes alone */
 	static const size_t sizes[] = {100, 100, 100, 60, 60, 200, 0, 0, 300};
 	static const uint16_t lengths[] = {4, 1, 1, 1, 1, 1};
 	struct train_limits limits = limits_of(64);
@@ -81,19 +81,19 @@ static void train_fill__keeps_within_the_kernels_bounds(void **state)
 {
 	struct train_limits limits = limits_of(64);
 
-	/* as many as the kernel cuts */
+	/* the largest number that the kernel segments */
 	list_make_equal(64, 130);
 	assert_int_equal(train_fill(&batch, &limits, list, 130), 130);
 	assert_lengths((const uint16_t[]){64, 64, 2}, 3);
-	/* one IP packet: 44 * 1472 = 64768 <= 65507 < 45 * 1472 */
+	/* at most one IP packet: 44 * 1472 = 64768 <= 65507 < 45 * 1472 */
 	list_make_equal(1472, 88);
 	train_fill(&batch, &limits, list, 88);
 	assert_lengths((const uint16_t[]){44, 44}, 2);
-	/* the largest there is, and one more than that, which the kernel must refuse */
+	/* the largest datagram, and one byte more, which the kernel must reject */
 	list_make((const size_t[]){65507, 65507, 65508}, 3);
 	train_fill(&batch, &limits, list, 3);
 	assert_lengths((const uint16_t[]){1, 1, 1}, 3);
-	/* one, when there is no GSO */
+	/* one without GSO */
 	limits.segments = 1;
 	list_make_equal(64, 10);
 	train_fill(&batch, &limits, list, 10);
@@ -104,14 +104,15 @@ static void train_fill__stops_when_the_batch_is_full(void **state)
 {
 	struct train_limits limits = limits_of(1);
 
-	/* messages */
+	/* limit: messages */
 	list_make_equal(64, 100);
 	assert_int_equal(train_fill(&batch, &limits, list, 100), LINK_MESSAGES);
-	/* room to gather: two trains of 44 * 1472 bytes */
+	/* limit: gather buffer, two batches of 44 * 1472 bytes */
 	limits.segments = 64;
 	list_make_equal(1472, 200);
 	assert_int_equal(train_fill(&batch, &limits, list, 200), 88);
-	/* iovecs, of which a train of 128 with seven pieces each takes nearly all while it forms */
+	/* limit: iovecs; a batch of 128 datagrams with seven pieces each uses nearly all while it
+	 * forms */
 	limits.segments = 200;
 	list_make_equal(64, 200);
 	for (size_t i = 0; i < 200; i++)
@@ -143,13 +144,13 @@ static void train_fill__gathers_short_pieces(void **state)
 		assert_memory_equal(at, datagrams[i].header, 16);
 		assert_memory_equal(at + 16, source + i * 1000, 1000);
 	}
-	/* long ones stay where they are */
+	/* long pieces are not copied */
 	list_make_equal(2 * LINK_GATHER_PIECE_BYTES, 2);
 	train_fill(&batch, &limits, list, 2);
 	assert_int_equal(batch.iovec_count, 4);
 	assert_ptr_equal(v[1].iov_base, memory);
-	/* a datagram alone is gathered too, so that it can go without an iovec; empty slices
-	 * vanish, and one piece stays where it is */
+	/* a single datagram is gathered too, so it needs one iovec only; empty slices are dropped,
+	 * and a single piece is not copied */
 	list_make_equal(1016, 2);
 	datagrams[0].slices[1] = (struct link_slice){NULL, 0};
 	datagrams[0].slice_count = 2;
@@ -203,7 +204,7 @@ static void train_fill__sends_refused_sizes_alone(void **state)
 	limits.refused_bytes = 1500;
 	train_fill(&batch, &limits, list, 4);
 	assert_lengths((const uint16_t[]){1, 1, 2}, 3);
-	/* another peer is not concerned */
+	/* other peers are not affected */
 	limits.refused_to.port++;
 	train_fill(&batch, &limits, list, 4);
 	assert_lengths((const uint16_t[]){3, 1}, 2);
@@ -218,7 +219,7 @@ static void train_fill__names_peers_by_family(void **state)
 	datagrams[1].ecn = 1;
 	train_fill(&batch, &limits, list, 2);
 	assert_int_equal(batch.names[0].v4.sin_family, AF_INET);
-	assert_null(batch.messages[1].msg_hdr.msg_name); /* out of reach for an IPv4 socket */
+	assert_null(batch.messages[1].msg_hdr.msg_name); /* unreachable from an IPv4 socket */
 	limits.family = AF_INET6;
 	train_fill(&batch, &limits, list, 2);
 	assert_int_equal(batch.names[0].v6.sin6_family, AF_INET6);

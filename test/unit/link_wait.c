@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting: deadlines, arrivals and wakes, with and without a spin. */
+/* Waits: deadlines, arrivals and wakeups, with and without a spin. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static void link_wait__returns_at_its_deadline(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link *l = open_at("127.0.0.1", both[i]);
 		uint64_t start = link_now_ns();
-		assert_false(link_wait(l, 0)); /* long past: a look */
+		assert_false(link_wait(l, 0)); /* in the past: one poll */
 		assert_false(link_wait(l, start + 3 * MS_NS));
 		assert_true(link_now_ns() >= start + 3 * MS_NS);
 		link_close(l);
@@ -42,7 +42,7 @@ static void link_wait__sees_what_arrived(void **state)
 		struct link_arrival arrival;
 		send_all(p.a, &d, 1);
 		assert_true(link_wait(p.b, UINT64_MAX));
-		assert_true(link_wait(p.b, UINT64_MAX)); /* it is still there */
+		assert_true(link_wait(p.b, UINT64_MAX)); /* still unread */
 		assert_int_equal(link_receive(p.b, &arrival, 1), 1);
 		assert_memory_equal(arrival.data, d.header, 10);
 		assert_false(link_wait(p.b, 0));
@@ -74,8 +74,8 @@ static void link_wake__ends_the_next_wait(void **state)
 	link_wake(l);
 	link_wake(l);
 	assert_true(readable(link_fd(l)));
-	assert_false(link_wait(l, UINT64_MAX)); /* would hang without the wake */
-	assert_false(readable(link_fd(l)));     /* consumed, both of them */
+	assert_false(link_wait(l, UINT64_MAX)); /* hangs without the wakeup */
+	assert_false(readable(link_fd(l)));     /* both wakeups consumed */
 	link_close(l);
 }
 
@@ -93,8 +93,8 @@ static void link_fd__is_readable_when_something_arrived(void **state)
 	pair_close(&p);
 }
 
-/* A ping-pong of wakes: each side waits until the other has counted on. A lost wake hangs it; the
- * test's time limit ends that. */
+/* Ping-pong of wakeups: each side waits until the other has counted on. A lost wakeup hangs until
+ * the test's time limit. */
 struct relay {
 	struct link *mine, *other;
 	_Atomic int *mine_due, *other_due;
@@ -119,7 +119,7 @@ static void link_wake__is_never_lost_between_threads(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link_pair p = pair_open("127.0.0.1", both[i]);
-		_Atomic int due_a = 1, due_b = 0; /* a begins */
+		_Atomic int due_a = 1, due_b = 0; /* a starts */
 		struct relay a = {p.a, p.b, &due_a, &due_b}, b = {p.b, p.a, &due_b, &due_a};
 		pthread_t thread;
 		assert_int_equal(pthread_create(&thread, NULL, relay_run, &b), 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between functions of one NIC: what each does, and in which order completions
- * come. */
+/* Operations between functions of one NIC: effects, and order of completions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +11,7 @@
 
 #define NODE 5
 
-/* ---- what they do ---- */
+/* ---- effects ---- */
 
 static void nap_check(struct rig *r, uint32_t bytes, const uint8_t *data, uint64_t trailer)
 {
@@ -34,7 +33,7 @@ static void nap_check(struct rig *r, uint32_t bytes, const uint8_t *data, uint64
 	assert_null(dxp_received_peek(r->window[1]));
 }
 
-/* Inside the descriptor, and out of one piece of memory and of several. */
+/* NAPs inline in the descriptor, and from one or several ranges of memory. */
 static void local__nap(void **state)
 {
 	const uint32_t sizes[] = {0, 1, 19, 20, 21, 27, 28, 29, 64, 2000, 2048};
@@ -69,8 +68,8 @@ static void local__nap(void **state)
 	rig_end(&r);
 }
 
-/* By 0 always, by the own id from when it is known; the event says from where an answer is reached.
- */
+/* Node 0 always means the own node, as does the own id once it is known. The event holds the source
+ * for an answer. */
 static void local__own_node(void **state)
 {
 	struct nic_options o = rig_options();
@@ -97,7 +96,7 @@ static void local__own_node(void **state)
 
 struct lists {
 	uint16_t local_count, remote_count;
-	uint32_t local[4], remote[4]; /* bytes of each piece */
+	uint32_t local[4], remote[4]; /* bytes per range */
 };
 
 static const struct lists unequal[] = {
@@ -108,7 +107,8 @@ static const struct lists unequal[] = {
 	{2, 2, {300000, 1}, {1, 300000}},
 };
 
-/* Pieces lie one behind the other with gaps of 3 bytes: source backwards. */
+/* Lays `count` ranges one behind the other with gaps of 3 bytes, in reverse order if `backwards`.
+ * Returns their total bytes. */
 static uint32_t pieces_lay(const struct rig *r, uint32_t function, const uint32_t *bytes,
 			   uint16_t count, bool backwards, struct dxp_entry *out)
 {
@@ -218,7 +218,7 @@ static void local__put_with_event(void **state)
 	rig_end(&r);
 }
 
-/* Onto itself: bytes that both have may be anything, the others are as without. */
+/* A copy onto overlapping memory: shared bytes are undefined, all others are as without overlap. */
 static void local__overlap_touches_nothing_else(void **state)
 {
 	struct nic_options o = rig_options();
@@ -324,8 +324,8 @@ static void local__registers_of_the_node(void **state)
 	rig_end(&r);
 }
 
-/* Key 0 names what the target's device has room for (register mode): one behind the other, refused
- * when it is full; its own registers send the same way. */
+/* Key 0 means the target's receive area (register mode): data arrives one behind the other and is
+ * rejected when the area is full. The target's own registers send the same way. */
 static void local__receive_area(void **state)
 {
 	struct nic_options o = rig_options();
@@ -374,7 +374,7 @@ static void local__receive_area(void **state)
 
 /* ---- order ---- */
 
-/* Behind one that is on its way to a peer, those inside are done, but end after it. */
+/* Local requests behind a remote one take effect at once, but complete after it. */
 static void local__completions_in_order_with_remote_ones(void **state)
 {
 	struct nic_options o = rig_options();
@@ -400,7 +400,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_take(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
-	/* What is done holds nobody's memory but the sender's. */
+	/* Finished requests hold only memory of their sender. */
 	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
 	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);
@@ -411,7 +411,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	rig_end(&r);
 }
 
-/* One after the other on a queue pair, whatever they are. */
+/* Requests of one queue pair take effect in order, whatever their kind. */
 static void local__effects_in_order(void **state)
 {
 	struct nic_options o = rig_options();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is done inside one NIC the moment its descriptor is taken, without a request: the same as
- * with one, the same refusals, and nobody's turn. */
+/* Operations inside one NIC that run when their descriptor is read, without a request: same effects
+ * and same rejections as with one, and fair shares. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void local_now__put_with_event(void **state)
 	rig_end(&r);
 }
 
-/* Nothing is stored, and the completion says why. */
+/* Posts a PUT that stores nothing and completes with `status`. */
 static void refused(struct rig *r, const struct dxp_entry *own, const struct dxp_entry *other,
 		    uint8_t flags, int status)
 {
@@ -115,7 +115,7 @@ static void local_now__put_refused(void **state)
 	rig_end(&r);
 }
 
-/* A queue pair whose PUTs could take nearly all of each turn, done at once, leaves the other its
+/* A queue pair whose immediate PUTs could use nearly all of each poll leaves the other one its
  * half. */
 static void local_now__busy_queue_pairs_keep_their_turns(void **state)
 {
@@ -143,8 +143,8 @@ static void local_now__busy_queue_pairs_keep_their_turns(void **state)
 	rig_end(&r);
 }
 
-/* In rows the user's index is looked at only when it must be: then, too, no completion that was not
- * taken is written over. */
+/* During a burst the NIC rereads the user's index only when needed, and still never overwrites an
+ * unread completion. */
 static void local_now__rows_end_at_a_full_ring(void **state)
 {
 	struct nic_options o = rig_options();

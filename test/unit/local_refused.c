@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between functions of one NIC that are refused: who is told, who counts it, and that
- * nothing of them is done; so too when their target stops or goes away. */
+/* Rejected operations between functions of one NIC: status, counter, and no effect; also when the
+ * target stops or closes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +14,12 @@ struct refusal {
 	const char *text;
 	uint8_t op;
 	uint8_t function;      /* addressed */
-	uint32_t magic_change; /* xor */
-	uint8_t owner;         /* whose key is used */
-	uint32_t rights;       /* of the region that is addressed */
+	uint32_t magic_change; /* xor mask */
+	uint8_t owner;         /* function whose key is used */
+	uint32_t rights;       /* of the addressed region */
 	uint64_t offset;
 	int status;
-	size_t counter; /* at function 1, in struct dxp_function_counters; 0: none */
+	size_t counter; /* offset in struct dxp_function_counters of function 1; 0: none */
 };
 
 #define COUNTER(name) offsetof(struct dxp_function_counters, name)
@@ -50,7 +50,7 @@ static const struct refusal refusals[] = {
 	 COUNTER(refused_other)},
 };
 
-/* 8 good bytes in front of the bad ones, where the operation takes a list. */
+/* Posts the operation; where it takes a chain, 8 valid bytes precede the invalid ones. */
 static void refused_post(struct rig *r, const struct refusal *x)
 {
 	struct dxp_target to = rig_target(r, 1, 1);
@@ -102,7 +102,7 @@ static void local__refusals(void **state)
 	}
 }
 
-/* Whose user broke the rules is as good as gone. */
+/* A function stopped for a broken rule is rejected like a closed one. */
 static void local__stopped_target(void **state)
 {
 	struct nic_options o = rig_options();
@@ -122,7 +122,7 @@ static void local__stopped_target(void **state)
 	rig_end(&r);
 }
 
-/* In the middle of a PUT, a GET and a wait: nothing points into the memory afterwards. */
+/* A target closes during a PUT, a GET and a wait: afterwards the NIC does not access its memory. */
 static void local__target_closed_in_flight(void **state)
 {
 	for (int turns = 0; turns < 4; turns++) {

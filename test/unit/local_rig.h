@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One NIC with some functions, each with memory of its own; what tests of operations between them
- * begin and end with. Needs cmocka.h before it. */
+/* One NIC with some functions, each with its own memory, for tests of operations between them.
+ * Needs cmocka.h before it. */
 #ifndef TEST_UNIT_LOCAL_RIG_H
 #define TEST_UNIT_LOCAL_RIG_H
 
@@ -17,7 +17,7 @@
 #include "test/support/invariants.h"
 #include "wire/ids.h"
 
-#define RIG_BYTES (1u << 20) /* of each function's region */
+#define RIG_BYTES (1u << 20) /* bytes of each function's region */
 #define RIG_ALL   (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct rig {
@@ -78,7 +78,7 @@ static inline void rig_end(struct rig *r)
 	}
 }
 
-/* One turn of the engine; all accounts are right after it. */
+/* Polls the NIC once and checks all invariants. */
 static inline uint32_t rig_turn(struct rig *r)
 {
 	uint32_t taken = nic_doorbells(r->nic, ++r->now_ns);
@@ -89,7 +89,7 @@ static inline uint32_t rig_turn(struct rig *r)
 	return taken;
 }
 
-/* Turns until nothing wants another one at once. */
+/* Polls until no poll is due at once. */
 static inline void rig_run(struct rig *r)
 {
 	int turns = 0;
@@ -112,7 +112,7 @@ static inline struct dxp_entry rig_entry(const struct rig *r, uint32_t function,
 	return (struct dxp_entry){.offset = offset, .bytes = bytes, .key = r->key[function]};
 }
 
-/* The next completion of a function: there is one, and it is this. */
+/* Dequeues the function's next completion and asserts its context and status. */
 static inline struct dxp_nic_event rig_sent(struct rig *r, uint32_t function, uint64_t context,
 					    int status)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns inside one NIC: who may copy how much, who gets the next receive slot, that waiting costs
- * nobody else anything and does not spin, and that a turn of the engine is short. DXP_SEED replays
- * one seed. */
+/* Fairness inside one NIC: shares of copied bytes, order of receive entries, waits that neither
+ * delay others nor spin, and bounded polls. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,11 +20,12 @@ static uint64_t seed(void)
 
 /* ---- bytes ---- */
 
-/* Keeps `outstanding` PUTs of random lengths posted on each queue pair named by `qps`. */
+/* Keeps `outstanding[qp]` PUTs of random lengths posted on each queue pair in the bit mask
+ * `qps`. */
 struct stream {
 	uint32_t function, qps, outstanding[NIC_QPS_PER_FUNCTION];
 	uint32_t bytes_min, bytes_max;
-	uint64_t bytes, qp_bytes[NIC_QPS_PER_FUNCTION]; /* of those that ended */
+	uint64_t bytes, qp_bytes[NIC_QPS_PER_FUNCTION]; /* bytes of completed PUTs */
 };
 
 static void stream_step(struct rig *r, struct stream *s, struct rng *random)
@@ -79,8 +79,8 @@ static void streams_run(struct rig *r, struct stream *s, uint32_t count, uint64_
 	}
 }
 
-/* Eight that PUT messages of random sizes to random functions, some on one queue pair and some on
- * four, some with short and some with long ones: equal shares after 10 MB. */
+/* Eight functions PUT messages of random sizes to random functions, on one queue pair or on four,
+ * short or long: equal shares after 10 MB. */
 static void local_turns__functions_share_bytes(void **state)
 {
 	struct nic_options o = rig_options();
@@ -140,8 +140,7 @@ static void local_turns__queue_pairs_share_bytes(void **state)
 	rig_end(&r);
 }
 
-/* Who waits for a limit is looked at as soon as that changes, not when it would have let him go on.
- */
+/* A changed limit reschedules a waiting function at once, not at the old limit's deadline. */
 static void local_turns__another_limit_holds_at_once(void **state)
 {
 	struct nic_options o = rig_options();
@@ -166,7 +165,7 @@ static void local_turns__another_limit_holds_at_once(void **state)
 	}
 }
 
-/* A limit holds for copies too, nobody else is slower for it, and the engine sleeps meanwhile. */
+/* A limit covers copies too, slows no other function, and lets the NIC sleep meanwhile. */
 static void local_turns__limit(void **state)
 {
 	struct nic_options o = rig_options();
@@ -194,8 +193,8 @@ static void local_turns__limit(void **state)
 	rig_end(&r);
 }
 
-/* However much is posted, the network is looked at before long; and whoever is alone may use all of
- * a turn. */
+/* A poll is bounded, however much is posted, so the network is served; a single function may use
+ * the whole quantum. */
 static void local_turns__a_turn_is_bounded(void **state)
 {
 	for (uint32_t count = 1; count <= NIC_FUNCTIONS; count++) {
@@ -213,7 +212,7 @@ static void local_turns__a_turn_is_bounded(void **state)
 			before = r.window[7]->total_bytes;
 			rig_turn(&r);
 			after = r.window[7]->total_bytes;
-			/* The first turn of a newcomer may be that of many others. */
+			/* The first poll may give a new function one share among eight. */
 			uint32_t least = turn == 0 ? NIC_TURN_BYTES / 8 : NIC_TURN_BYTES / 2;
 			assert_in_range(after - before, least,
 					NIC_TURN_BYTES + count * NIC_REST_BYTES);
@@ -223,7 +222,7 @@ static void local_turns__a_turn_is_bounded(void **state)
 	}
 }
 
-/* A function that posts long PUTs without end does not make the messages of another late. */
+/* A function that posts long PUTs without pause does not delay short messages of another one. */
 static void local_turns__short_messages_pass_long_ones(void **state)
 {
 	struct nic_options o = rig_options();
@@ -247,7 +246,7 @@ static void local_turns__short_messages_pass_long_ones(void **state)
 	rig_end(&r);
 }
 
-/* ---- receive slots ---- */
+/* ---- receive entries ---- */
 
 static void naps_post(struct rig *r, uint32_t function, uint8_t qp, uint8_t to, uint32_t count,
 		      uint64_t *posted)
@@ -260,8 +259,8 @@ static void naps_post(struct rig *r, uint32_t function, uint8_t qp, uint8_t to, 
 			++*posted;
 }
 
-/* The consumer never drains: who sends to it waits on that queue pair, and only there; the engine
- * sleeps, longer and longer; and all arrives when it drains after all. */
+/* A consumer that never drains blocks its senders on that queue pair only. The NIC sleeps longer
+ * and longer. All arrives once the consumer drains. */
 static void local_turns__a_full_ring_holds_back_nobody_else(void **state)
 {
 	struct nic_options o = rig_options();
@@ -307,7 +306,7 @@ static void local_turns__a_full_ring_holds_back_nobody_else(void **state)
 	rig_end(&r);
 }
 
-/* Seven who send to one that reads slowly get equally many slots, whoever is looked at first. */
+/* Seven senders to one slow reader get equally many entries, in any polling order. */
 static void local_turns__waiters_take_turns(void **state)
 {
 	struct nic_options o = rig_options();
@@ -337,7 +336,7 @@ static void local_turns__waiters_take_turns(void **state)
 	rig_end(&r);
 }
 
-/* NAPs that need buffers, given back out of order, through more laps than the ring has. */
+/* NAPs with buffers, returned out of order, through more laps than the ring has. */
 static void local_turns__buffers(void **state)
 {
 	struct nic_options o = rig_options();
@@ -365,7 +364,7 @@ static void local_turns__buffers(void **state)
 	rig_end(&r);
 }
 
-/* A sender that is closed while it waits for a slot is forgotten, and the next one gets it. */
+/* A sender that closes while it waits for an entry is removed, and the next one gets it. */
 static void local_turns__closed_while_waiting(void **state)
 {
 	struct nic_options o = rig_options();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The management codec: every frame comes back as it went; every shorter, longer or changed frame
- * is refused, also when somebody who has the key sealed it. */
+/* The management codec: every frame decodes to what was encoded. Every shorter, longer or changed
+ * frame is rejected, even if sealed with the right key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static struct node_entry entry_sample(uint16_t id)
 	return e;
 }
 
-/* One frame of each type, from one place. Returns its length; 0 for a type that has none. */
+/* Writes one frame of each type. Returns its length, or 0 for a type without frames. */
 static size_t frame_sample(uint8_t type, uint8_t *out)
 {
 	struct manage_writer w;
@@ -167,7 +167,7 @@ static void manage_open__refuses_every_flipped_bit(void **state)
 	}
 }
 
-/* A forger can compute the crc, not the mac: every flip in what the mac covers, and in the mac, is
+/* A forger can compute the CRC, not the MAC: every bit flip in the MAC or its range is
  * DXP_EAUTH. */
 static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 {
@@ -204,8 +204,7 @@ static void manage_open__another_key(void **state)
 	mac_destroy(other);
 }
 
-/* Somebody with the key may still be wrong: bodies cut anywhere or with bytes behind them are
- * refused. */
+/* Sealed bodies that are cut anywhere, or have bytes behind them, are rejected. */
 static void body_decode__refuses_every_other_length(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -221,8 +220,8 @@ static void body_decode__refuses_every_other_length(void **state)
 	}
 }
 
-/* Any byte may change to anything: the decoder may take it or not, but must stay within the body
- * (the sanitizers watch). */
+/* Any byte may change to any value: the decoder may accept or reject it, but stays within the body
+ * (checked by the sanitizers). */
 static void body_decode__survives_every_changed_byte(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -243,7 +242,7 @@ static void body_decode__survives_every_changed_byte(void **state)
 	assert_true(accepted > 0 && refused > 0);
 }
 
-/* What comes back is compared as bytes of the wire: structs have padding, which holds anything. */
+/* The result is compared as encoded bytes: padding of structs is undefined. */
 static void manage_join__comes_back(void **state)
 {
 	uint8_t frame[MANAGE_FRAME_BYTES], again[MANAGE_FRAME_BYTES];
@@ -282,7 +281,7 @@ static void manage_answer__never_longer_than_asked(void **state)
 	assert_int_equal(strlen(out.text), MANAGE_TEXT_BYTES - 1);
 }
 
-/* No request is shorter than the shortest refusal: nobody can use a manager to amplify. */
+/* No request is shorter than the shortest rejection, so a manager cannot amplify traffic. */
 static void manage_requests__are_as_long_as_a_refusal(void **state)
 {
 	static const uint8_t requests[] = {WIRE_RENEW, WIRE_LEAVE, WIRE_ASSIGN, WIRE_STATUS};
@@ -327,8 +326,8 @@ static void manage_rows__fill_a_datagram_and_come_back(void **state)
 	assert_memory_equal(again, frame, bytes);
 }
 
-/* What a table page must not be: disordered, outside its range, holding removals. A delta must move
- * forward. */
+/* Rejects table pages that are unsorted, outside their range, or hold removals, and deltas that do
+ * not advance. */
 static void manage_rows__refuse_what_makes_no_sense(void **state)
 {
 	static const struct {

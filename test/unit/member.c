@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership of one node: what happens when the manager is silent, has another key, or is played by
- * somebody else. */
+/* Membership of one node: a manager that is silent, has another key, or is forged. */
 #include "test/sim/fabric.h"
 
-/* One member that joins by the default time limit; no manager. */
+/* Creates a fabric of one member with the default join time, whose manager never answers. */
 static struct fabric *lonely(struct member_options *options)
 {
 	struct fabric *f = fabric_create(1, GRANTS_ANY);
@@ -60,7 +59,7 @@ static void member_create__refuses_what_no_manager_takes(void **state)
 	fabric_destroy(f);
 }
 
-/* Takes the member's next datagram out of the network and gives its number and nonce. */
+/* Removes the member's next datagram from the network and returns its request number and nonce. */
 static void request_take(struct fabric *f, uint64_t *request, uint64_t *nonce)
 {
 	struct fabric_member *member = &f->members[0];
@@ -101,7 +100,7 @@ static void member_receive__wrong_key_is_believed_after_a_while(void **state)
 	fabric_destroy(f);
 }
 
-/* A liar who answers first is beaten by the manager, who answers later. */
+/* The manager's authentic answer wins over an earlier forged one. */
 static void member_receive__an_authentic_answer_beats_a_forged_refusal(void **state)
 {
 	struct member_options options;
@@ -134,7 +133,7 @@ static void member_receive__a_refusal_must_quote_our_request(void **state)
 	fabric_destroy(f);
 }
 
-/* A lease counts once, for the request it answers, and from when that was sent. */
+/* A lease counts once, for the request it answers, from that request's send time. */
 static void member_receive__leases_count_once(void **state)
 {
 	struct member_options options;

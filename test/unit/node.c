@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes on loopback with a real manager: they join, see each other in the table, move data, and
- * learn of departures. */
+/* Nodes on loopback with a real manager: they join, find each other in the table, move data, and
+ * detect departures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ struct rig {
 	struct node *host, *xpu;
 	uint8_t *host_memory, *xpu_memory;
 	uint32_t host_key, xpu_key;
-	uint32_t lost, silent, back; /* changes of these kinds that were told */
+	uint32_t lost, silent, back; /* reported changes of each kind */
 };
 
 static void *manager_main(void *server)
@@ -178,8 +178,8 @@ static void node__put_and_get(void **state)
 	assert_int_equal(received, MEMORY);
 }
 
-/* The table of another manager, which has not heard the xPU for a lease. The true one has its own
- * table taken again when it renews the lease. */
+/* Forges a table of another manager that has not received from the xPU for a lease. The real
+ * manager makes the host reload the real table at the next renewal of the lease. */
 static void table_forge(struct rig *r)
 {
 	struct node_table *t = (struct node_table *)node_table(r->host);
@@ -221,7 +221,7 @@ static void node__a_session_that_hears_its_peer_outranks_the_table(void **state)
 	assert_int_equal(r->lost, 0);
 }
 
-/* Nothing is under way, and nothing was for longer than a session at rest remembers: it asks. */
+/* A session idle for longer than RLTP_DEAD_NS probes the peer before it trusts the table. */
 static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
 {
 	struct rig *r = *state;
@@ -251,7 +251,7 @@ static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
 	assert_int_equal(transfer(r, false), DXP_OK);
 }
 
-/* With no session that hears it, the manager's word counts at once. */
+/* Without a session that receives from the peer, the manager's table counts at once. */
 static void node__the_table_counts_where_no_session_hears(void **state)
 {
 	struct rig *r = *state;
@@ -265,7 +265,7 @@ static void node__the_table_counts_where_no_session_hears(void **state)
 	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_EPEERLOST);
 }
 
-/* Posts until the FIFO is full; returns how many. */
+/* Posts PUTs until the FIFO is full; returns how many. */
 static int puts_fill(struct rig *r, const struct dxp_target *to, uint8_t qp)
 {
 	const struct dxp_entry local = {0, 64, r->host_key}, remote = {0, 64, r->xpu_key};
@@ -322,7 +322,7 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 	assert_true(node_target(r->host, id, &to) < 0);
 }
 
-/* Before the manager's table says so, and in any case once. */
+/* A closing node sends one BYE to its peer, before the manager's table reports the loss. */
 static void node__says_goodbye(void **state)
 {
 	struct rig *r = *state;
@@ -363,7 +363,8 @@ static void node__congestion_control_by_name(void **state)
 		assert_int_equal(cc_open(names[i], CC_SWIFT), DXP_OK);
 	assert_int_equal(cc_open("cubic", CC_SWIFT), DXP_EINVAL);
 	assert_int_equal(cc_open("Swift", CC_SWIFT), DXP_EINVAL);
-	assert_int_equal(cc_open("cubic", CC_RENO), DXP_OK); /* the options have chosen */
+	/* the options override the environment */
+	assert_int_equal(cc_open("cubic", CC_RENO), DXP_OK);
 }
 
 static void node__wrong_key(void **state)
@@ -380,7 +381,7 @@ static void node__no_manager(void **state)
 {
 	struct rig *r = *state;
 
-	r->manager.port = 9; /* nobody is there */
+	r->manager.port = 9; /* no process listens there */
 	r->host = node_start(r, "host", false, r->key);
 	assert_int_equal(node_join(r->host, link_now_ns() + 300 * MS_NS), DXP_ETIMEDOUT);
 }

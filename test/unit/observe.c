@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two nodes on loopback seen from outside while they move data over a bad wire: what they publish
- * is monotone and adds up, and what was traced of them is RLTP, frame by frame, and the same at
- * both ends. */
+/* Statistics and traces of two nodes on loopback that move data over a lossy link. Published values
+ * are monotone and add up. The traces are RLTP frame by frame, and equal at both ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +28,7 @@
 #define BYTES        (1u << 20)
 #define MESSAGES     24
 #define LIMIT_NS     (60 * S_NS)
-#define PUBLICATIONS 5 /* enough to see something shrink */
+#define PUBLICATIONS 5 /* enough to detect a decrease */
 
 struct rig {
 	char folder[32];
@@ -38,7 +37,7 @@ struct rig {
 	uint32_t keys[2];
 	struct dxp_target far;
 	struct stats_list before, now;
-	uint32_t publications; /* of the near node, that were read */
+	uint32_t publications; /* publications of the near node that were read */
 };
 
 static struct node *node_new(uint16_t id, const char *name)
@@ -127,7 +126,7 @@ static const struct stats_view *view_of(const struct stats_list *list, uint16_t 
 	return NULL;
 }
 
-/* Nothing that counts ever shrinks. */
+/* No counter ever decreases. */
 static void assert_monotone(const struct stats_view *before, const struct stats_view *now)
 {
 	for (unsigned i = 0; i < STATS_NODE_FIELDS; i++) {
@@ -144,7 +143,7 @@ static void assert_monotone(const struct stats_view *before, const struct stats_
 	}
 }
 
-/* Whatever was sent is acknowledged, under way, to be repeated, or given up. */
+/* Every sent packet is acknowledged, under way, marked for retransmission, or given up. */
 static void assert_adds_up(const uint64_t v[STATS_SESSION_FIELDS])
 {
 	assert_int_equal(v[STATS_SESSION_sent_packets],
@@ -181,7 +180,7 @@ static void post(struct rig *r, int i)
 	assert_int_equal((i % 2 ? nic_user_get : nic_user_put)(w, 1, &r->far, &lists, 0), DXP_OK);
 }
 
-/* Moves everything, one message after the other, looking in between. */
+/* Moves all data, one message after the other, and reads statistics in between. */
 static void traffic(struct rig *r, int messages)
 {
 	uint64_t end_ns = link_now_ns() + LIMIT_NS, look_ns = 0;
@@ -203,7 +202,7 @@ static void traffic(struct rig *r, int messages)
 	}
 }
 
-/* Until all is acknowledged and published. */
+/* Polls until all is acknowledged and published. */
 static void settle(struct rig *r)
 {
 	uint64_t end_ns = link_now_ns() + 3 * STATS_INTERVAL_NS;
@@ -231,14 +230,14 @@ static void observe__counters_are_monotone_and_add_up(void **state)
 	assert_int_equal(a->totals[STATS_SESSION_inflight], 0);
 	assert_int_equal(a->totals[STATS_SESSION_sent_packets],
 			 a->totals[STATS_SESSION_acked_packets]);
-	/* What one counted as sent first the other counted as received first. */
+	/* First transmissions of one node equal first receptions of the other. */
 	assert_int_equal(a->totals[STATS_SESSION_sent_packets],
 			 b->totals[STATS_SESSION_received_packets]);
 	assert_int_equal(a->totals[STATS_SESSION_sent_bytes],
 			 b->totals[STATS_SESSION_received_bytes]);
 	assert_int_equal(b->totals[STATS_SESSION_sent_bytes],
 			 a->totals[STATS_SESSION_received_bytes]);
-	/* 5 % were lost, and repeated for one reason or another. */
+	/* 5 % were lost, and retransmitted for any of these reasons. */
 	uint64_t repeats = a->totals[STATS_SESSION_retransmitted_gap] +
 			   a->totals[STATS_SESSION_retransmitted_probe] +
 			   a->totals[STATS_SESSION_retransmitted_timeout];
@@ -253,7 +252,7 @@ static void observe__counters_are_monotone_and_add_up(void **state)
 	assert_true(view->sessions[0].values[STATS_SESSION_srtt_ns] > 0);
 }
 
-/* The session of a peer that is gone still counts. */
+/* The session of a lost peer still counts in the totals. */
 static void observe__totals_outlive_a_session(void **state)
 {
 	struct rig *r = *state;
@@ -263,7 +262,7 @@ static void observe__totals_outlive_a_session(void **state)
 	settle(r);
 	uint64_t sent = view_of(&r->now, NEAR)->node.totals[STATS_SESSION_sent_packets];
 	assert_true(sent > 0);
-	/* What peers_update does when the table says so. */
+	/* What peers_update does when the table reports a loss. */
 	observe_peer_lost(r->nodes[0], FAR);
 	nic_peer_lost(node_nic(r->nodes[0]), FAR, DXP_EPEERLOST);
 	observe_publish(r->nodes[0], link_now_ns());
@@ -276,9 +275,9 @@ static void observe__totals_outlive_a_session(void **state)
 	assert_true(view_of(&r->now, NEAR)->node.totals[STATS_SESSION_sent_packets] > sent);
 }
 
-/* Frames of one direction, as one end traced them. */
+/* Frames of one direction, as traced at one end. */
 struct flow {
-	uint64_t frames, expected; /* expected: at the other end, by what the injector did */
+	uint64_t frames, expected; /* expected: at the other end, given the injected faults */
 	uint64_t repeats, probes, comments_gap, comments_probe, dropped;
 };
 
@@ -288,7 +287,7 @@ static void flow_add(struct flow *f, const struct capture_packet *p, const struc
 	bool repeat = strstr(p->comment, "retransmission") != NULL;
 
 	if (h->type == WIRE_BYE)
-		return; /* said while closing: nobody takes it any more */
+		return; /* sent during close: the peer may no longer read it */
 	f->frames++;
 	f->dropped += dropped;
 	f->expected += dropped ? 0 : strstr(p->comment, "sent twice") ? 2 : 1;
@@ -351,7 +350,7 @@ static void observe__a_trace_is_the_same_at_both_ends(void **state)
 	}
 }
 
-/* As `dxp trace` does, while the nodes work. */
+/* Reads the trace like `dxp trace`, while the nodes run. */
 static void observe__a_tracer_sees_a_running_node(void **state)
 {
 	struct rig *r = *state;
@@ -379,7 +378,7 @@ static void observe__a_tracer_sees_a_running_node(void **state)
 		tap_release(reader);
 	}
 	assert_false(broken);
-	assert_true(seen > BYTES / WIRE_PAYLOAD_MAX); /* it comes a turn late */
+	assert_true(seen > BYTES / WIRE_PAYLOAD_MAX); /* the reader lags by one poll */
 	traffic(r, 2);
 	assert_null(tap_next(reader, &broken));
 	tap_detach(reader);
@@ -389,8 +388,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		TEST(observe__a_trace_is_the_same_at_both_ends), /* first: it counts on file names
-								  */
+		/* first: depends on file names */
+		TEST(observe__a_trace_is_the_same_at_both_ends),
 		TEST(observe__counters_are_monotone_and_add_up),
 		TEST(observe__totals_outlive_a_session),
 		TEST(observe__a_tracer_sees_a_running_node),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of every kind on PoCL: headers, compile and link, binaries, the cache on disk, and what
- * is refused. */
+/* Programs of every kind on PoCL: headers, compile and link, binaries, the disk cache, and
+ * rejections. */
 #include "ocl_rig.h"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 
 static const char one[] = "kernel void put(global uint *out, uint n) { out[0] = n; }\n";
 
-/* What a program with the kernel `put` puts. */
+/* Returns the value that the program's kernel `put` writes. */
 static uint32_t put(struct engine_program *p)
 {
 	const uint32_t n = 77;
@@ -74,7 +74,7 @@ static void engine_build__headers(void **state)
 	assert_int_equal(files_in(cache_folder, "dxp-build-"), 0);
 }
 
-/* The log names files as the host does, and tells nothing of the node's folders. */
+/* The log uses the host's file names and does not reveal the node's folders. */
 static void engine_build__log_of_headers(void **state)
 {
 	const struct engine_file files[] = {
@@ -162,7 +162,7 @@ static void engine_build__compile_and_link(void **state)
 		if (status != DXP_OK)
 			fail_msg("%s: %s", options[i], log ? log : "no log");
 		free(log);
-		assert_int_equal(put(p), 154); /* also: its arguments are known */
+		assert_int_equal(put(p), 154); /* no rebuild either: its arguments are known */
 		engine_release(engine, p);
 	}
 	assert_null(link_two("-no-such-option", &status, &log));
@@ -196,7 +196,7 @@ static void engine_build__library(void **state)
 		fail_msg("%s", log ? log : "no log");
 	free(log);
 	assert_int_equal(put(linked), 155);
-	/* What is built already is no input. */
+	/* A built program is no valid input. */
 	struct engine_program *none;
 	both[0] = linked;
 	assert_int_equal(engine_build(engine, &s, &none, &log), DXP_EBUILD);
@@ -230,7 +230,7 @@ static void engine_build__binary(void **state)
 	assert_int_equal(again_bytes, about_bytes);
 	assert_memory_equal(again, about, about_bytes);
 	engine_release(engine, q);
-	/* Every damage is told, and no device sees it. */
+	/* Every damage is detected before any device gets the binary. */
 	for (size_t i = 0; i < bytes; i += 1 + bytes / 50) {
 		binary[i] ^= 0x40;
 		assert_int_equal(rig_build_log(DXP_PROGRAM_BINARY, "", &file, 1, &q, &log),
@@ -311,7 +311,7 @@ static const char cached_text[] =
 	"kernel void put(global uint *out, uint n) { out[0] = n + 40000; }\n"
 	"kernel void second(global float4 *p, float f) { p[get_global_id(0)] *= f; }\n";
 
-/* Another process has built it: this one gives the compiler no source. */
+/* Another process built it: this process passes no source to the compiler. */
 static void engine_build__from_disk(void **state)
 {
 	pid_t child = fork();
@@ -326,7 +326,7 @@ static void engine_build__from_disk(void **state)
 	int how = -1;
 	assert_int_equal(waitpid(child, &how, 0), child);
 	assert_int_equal(how, 0);
-	for (int i = 0; i < 3; i++) { /* the engine that is opened anew has none in its list */
+	for (int i = 0; i < 3; i++) { /* the reopened engine has no entry in its list */
 		engine_close(engine);
 		assert_int_equal(rig_engine(), DXP_OK);
 		struct ocl_library *cl = compiler_watch();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images over device memory on PoCL: kernels see what lies there at the host's pitches and write
- * there, without a copy, for every kind; samplers; images that are none. */
+/* Images over device memory on PoCL: kernels read and write it in place at the host's pitches, for
+ * every kind. Also samplers and invalid images. */
 #include "ocl_rig.h"
 
 #include "engine/ocl_arguments.h"
 
 #define AT 8192u
 
-/* Each adds 1 to every channel of every pixel, or sums one image's pixels into a buffer. */
+/* Each kernel adds 1 to every channel of every pixel, or sums one image's pixels into a buffer. */
 static const char kernels[] =
 	"#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n"
 	"constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | "
@@ -46,7 +46,7 @@ static struct engine_argument image_at(uint64_t address, struct dxp_image image)
 					.image = image};
 }
 
-/* 5 x 3 x 4 pixels at most, with gaps between rows and slices that nobody touches. */
+/* Runs a kernel on at most 5 x 3 x 4 pixels; the gaps between rows and slices stay unchanged. */
 static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint32_t slices,
 		       uint64_t row_pitch, uint64_t slice_pitch)
 {
@@ -72,7 +72,8 @@ static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint3
 	l.argument_count = 2;
 	l.arguments[0] = image_at(AT, image);
 	l.arguments[1] = flat ? rig_buffer(AT + 65536, 65536) : image_at(AT + 65536, image);
-	for (uint8_t round = 0; round < 2; round++) { /* what changes between two is seen */
+	/* the second round sees the host's change in between */
+	for (uint8_t round = 0; round < 2; round++) {
 		memset(rig_memory(AT + 65536), 0xee, 65536);
 		for (uint32_t i = 0; i < 65536; i++)
 			rig_memory(AT)[i] =
