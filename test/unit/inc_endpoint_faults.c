@@ -197,8 +197,7 @@ static bool life(struct scene *s, uint64_t n)
 		assert_int_equal(__real_pthread_create(&other, NULL, member, &seats[1]), 0);
 		member(&seats[0]);
 		pthread_join(other, NULL);
-		/* two threads at once may take it below 0 */
-		well = countdown > 0 && countdown <= n;
+		well = countdown > 0 && countdown <= n; /* two threads may make it negative */
 		countdown = 0;
 		assert_int_equal(seats[0].status, seats[1].status);
 		assert_true(seats[0].right && seats[1].right);

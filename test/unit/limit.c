@@ -137,7 +137,7 @@ static void limit__change_frees_who_waits(void **state)
 	bucket_charge(&b, 1u << 30, 1000);
 	assert_false(bucket_allows(&b, 100 * S_NS));
 	uint64_t next_ns = b.next_ns;
-	bucket_rate(&b, 1); /* no change of the deadline */
+	bucket_rate(&b, 1); /* same rate: no effect */
 	assert_int_equal(b.next_ns, next_ns);
 	bucket_rate(&b, 1000000);
 	assert_true(bucket_allows(&b, 100 * S_NS));

@@ -388,7 +388,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		/* first: depends on file names */
+		/* first: it needs the file names */
 		TEST(observe__a_trace_is_the_same_at_both_ends),
 		TEST(observe__counters_are_monotone_and_add_up),
 		TEST(observe__totals_outlive_a_session),

@@ -72,8 +72,7 @@ static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint3
 	l.argument_count = 2;
 	l.arguments[0] = image_at(AT, image);
 	l.arguments[1] = flat ? rig_buffer(AT + 65536, 65536) : image_at(AT + 65536, image);
-	/* the second round sees the host's change in between */
-	for (uint8_t round = 0; round < 2; round++) {
+	for (uint8_t round = 0; round < 2; round++) { /* the second launch reads changed input */
 		memset(rig_memory(AT + 65536), 0xee, 65536);
 		for (uint32_t i = 0; i < 65536; i++)
 			rig_memory(AT)[i] =
@@ -110,10 +109,10 @@ static void engine_run__image_kinds(void **state)
 	each_pixel("solid", CL_MEM_OBJECT_IMAGE3D, 3, 4, 36, 144);
 }
 
-/* ---- images of buffers, and how long they may be ---- */
+/* ---- images of buffers, and their largest width ---- */
 
 static struct ocl_library real;
-static size_t reported_width; /* 0: as the device reports */
+static size_t reported_width; /* pixels; 0: as the device reports */
 
 static cl_int narrow_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes,
 				     void *value, size_t *size)
@@ -125,7 +124,7 @@ static cl_int narrow_clGetDeviceInfo(cl_device_id device, cl_device_info what, s
 	return error;
 }
 
-/* The table of calls is the library's, for the whole process. */
+/* Returns the library's function table, writable; it is shared by the whole process. */
 static struct ocl_library *calls(void)
 {
 	const struct ocl_library *cl;
@@ -134,7 +133,7 @@ static struct ocl_library *calls(void)
 	return (struct ocl_library *)(uintptr_t)cl;
 }
 
-/* A limit of the device, in pixels. */
+/* Returns a limit of the device, in pixels. */
 static size_t device_limit(cl_device_info what)
 {
 	const struct engine_ocl *o = CONTAINER_OF(engine, struct engine_ocl, engine);
@@ -155,7 +154,7 @@ static struct dxp_image buffer_image(size_t width)
 				  .width = (uint32_t)width};
 }
 
-/* Two such images of `width` pixels, from one into the other. */
+/* Copies one buffer image of `width` pixels into another. */
 static void buffer_copied(size_t width)
 {
 	struct engine_launch l = rig_launch(program, "buffer");
@@ -172,7 +171,7 @@ static void buffer_copied(size_t width)
 		assert_int_equal(rig_memory(RIG_BYTES / 2)[i], i < 4 * width ? 6 : 5);
 }
 
-/* Longer than any other image may be, where the device has such. */
+/* Buffer images wider than any other image may be, where the device has them. */
 static void engine_run__image_buffers(void **state)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -190,7 +189,8 @@ static void engine_run__image_buffers(void **state)
 	buffer_copied(line + 1);
 }
 
-/* As all that a kernel has, of the longest line that the device reports, and of one pixel more. */
+/* A kernel whose only argument is a buffer image of the largest width the device reports, and of
+ * one pixel more. */
 static void alone_at_the_limit(void)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -209,13 +209,13 @@ static void alone_at_the_limit(void)
 	assert_int_equal(rig_memory(0)[4 * line], 0xee);
 	if (!ocl_device_is_pocl(o->device))
 		return;
-	l.arguments[0].image.width = (uint32_t)line + 1; /* PoCL dies of it */
+	l.arguments[0].image.width = (uint32_t)line + 1; /* PoCL crashes on it */
 	l.arguments[0].memory_bytes = 4 * (line + 1);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EUNSUPPORTED);
 	assert_non_null(strstr(text, "all that a kernel has"));
 }
 
-/* PoCL's limit follows the machine's memory: 8192, 16384, ... */
+/* PoCL's limit depends on the machine's memory: 8192, 16384, ... */
 static void engine_run__image_buffers_alone(void **state)
 {
 	struct ocl_library *cl = calls();
@@ -250,7 +250,8 @@ static void engine_run__samplers(void **state)
 			(struct dxp_sampler){i % 2, CL_ADDRESS_CLAMP_TO_EDGE,
 					     i % 4 < 2 ? CL_FILTER_NEAREST : CL_FILTER_LINEAR};
 		rig_run(&l);
-		/* Normalised 0.5 is the middle of four, else that of the first. */
+		/* Normalised 0.5 is the middle of the four pixels; unnormalised 0.5 is the first
+		 * one's. */
 		float want = i % 2 == 0 ? 1.0f : i % 4 < 2 ? 4.0f : 2.5f;
 		assert_true(out[0] > want - 0.01f && out[0] < want + 0.01f);
 	}

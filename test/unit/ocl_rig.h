@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of what the OpenCL engine builds and runs: an engine over an arena, and a cache folder
- * of its own. Each test program is one process. */
+/* Shared by tests of builds and launches of the OpenCL engine: an engine over an arena with its own
+ * cache folder. Each test program is one process. */
 #ifndef TEST_OCL_RIG_H
 #define TEST_OCL_RIG_H
 
@@ -39,7 +39,7 @@ static inline int rig_engine(void)
 	return engine_open(&options, &engine);
 }
 
-/* 0, or what main returns. */
+/* Returns 0, or main's exit status. */
 static inline int rig_open(void)
 {
 	if (!mkdtemp(cache_folder) || arena_create(RIG_BYTES, &arena) != DXP_OK)
@@ -75,7 +75,7 @@ static inline struct engine_argument rig_buffer(uint64_t address, uint64_t bytes
 					.memory_bytes = bytes};
 }
 
-/* DXP_OK; or the status, with *log for the caller to free. */
+/* Builds a program. Returns DXP_OK, or the status with *log, which the caller frees. */
 static inline int rig_build_log(uint8_t kind, const char *options, const struct engine_file *files,
 				uint32_t count, struct engine_program **out, char **log)
 {

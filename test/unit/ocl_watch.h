@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what an engine asks of the device's compiler. Whether a program came from a cache is seen
- * so on every machine, and not by how long it took. Header only; after cmocka.h. */
+/* Counts an engine's calls to the device's compiler. This shows a cache hit on every machine,
+ * unlike a measured time. Header only; include after cmocka.h. */
 #ifndef TEST_OCL_WATCH_H
 #define TEST_OCL_WATCH_H
 
@@ -10,7 +10,7 @@
 
 static struct {
 	struct ocl_library real;
-	unsigned sources, binaries; /* programs made */
+	unsigned sources, binaries; /* programs created */
 	unsigned builds;            /* compiled or linked, also from a binary */
 } watched;
 
@@ -38,8 +38,8 @@ static cl_int watched_build(cl_program program, cl_uint count, const cl_device_i
 	return watched.real.clBuildProgram(program, count, devices, options, done, context);
 }
 
-/* From now on, until the caller puts `watched.real` back into what is returned: the table of calls
- * of the whole process. */
+/* Starts to count. Returns the function table of the whole process; the caller puts `watched.real`
+ * back into it. */
 static inline struct ocl_library *compiler_watch(void)
 {
 	const struct ocl_library *cl;

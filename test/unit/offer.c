@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who has which function, its label and its memory, and what each request for them is answered: the
- * state machine on a NIC of its own, without sockets. */
+/* Owners of functions, labels and memory, and the answer to each request for them: the state
+ * machine on its own NIC, without sockets. */
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -31,10 +31,10 @@ static void open__gives_what_is_free(void **state)
 	assert_string_equal(list.label, "left");
 	assert_int_equal(r->answer.malformed, 3);
 	assert_int_equal(r->answer.row_count, 4);
-	/* One for each client, and nobody else's. */
+	/* A client gets one function, and none that is in use. */
 	assert_int_equal(open_function(r, &c[0], 4, ""), DXP_EINVAL);
 	assert_int_equal(open_function(r, &c[1], 3, ""), DXP_EBUSY);
-	/* Any: the lowest that is free; one that the NIC's own program has is not. */
+	/* Any function: the lowest free one, never one that the NIC's own program uses. */
 	static struct dxp_window kernel;
 	assert_int_equal(nic_function_open(r->nic, 1, &kernel), DXP_OK);
 	const uint8_t expected[] = {2, 4, 5, 6, 7};
@@ -64,7 +64,7 @@ static void open__only_what_the_socket_is_for(void **state)
 	offer_client_gone(r->offer, &only, ++r->now_ns);
 	only = (struct offer_client){.only = 2};
 	assert_int_equal(open_function(r, &other, 2, ""), DXP_OK);
-	assert_int_equal(open_function(r, &only, 0, ""), DXP_EBUSY); /* and no other one */
+	assert_int_equal(open_function(r, &only, 0, ""), DXP_EBUSY); /* no other one */
 	offer_client_gone(r->offer, &other, ++r->now_ns);
 	assert_int_equal(open_function(r, &only, 0, ""), DXP_OK);
 	assert_int_equal(r->answer.function, 2);
@@ -81,13 +81,13 @@ static void open__no_more_than_are_offered(void **state)
 	assert_int_equal(open_function(&r, &c[0], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[1], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[2], 0, ""), DXP_EBUSY);
-	offer_destroy(r.offer, ++r.now_ns); /* with all that is open */
+	offer_destroy(r.offer, ++r.now_ns); /* with all functions open */
 	assert_true(c[0].closed && c[1].closed);
 	nic_destroy(r.nic);
 	free(r.own);
 }
 
-/* The window that a client gets is the one that the NIC serves, and nobody can cut it short. */
+/* A client gets the window that the NIC serves, and no process can shrink it. */
 static void open__the_window(void **state)
 {
 	struct rig *r = *state;
@@ -107,7 +107,7 @@ static void open__the_window(void **state)
 	assert_int_equal(nic_doorbells(r->nic, ++r->now_ns), 1);
 	assert_true(dxp_sent_take(w, &event));
 	assert_int_equal(event.context, 42);
-	/* Its end is told: in the window, and to who sleeps. */
+	/* The close is reported in the window and wakes a sleeping user. */
 	struct pollfd p = {.fd = dup(r->beside.fds[2]), .events = POLLIN};
 	assert_int_equal(poll(&p, 1, 0), 0);
 	offer_client_gone(r->offer, &c, ++r->now_ns);
@@ -134,7 +134,8 @@ static void find__functions_and_nodes(void **state)
 	struct rig *r = *state;
 	struct offer_client left = {0}, right = {0}, late = {0};
 
-	assert_int_equal(look_for(r, &left, "right", 0), DXP_EINVAL); /* who has no function */
+	/* a client without a function */
+	assert_int_equal(look_for(r, &left, "right", 0), DXP_EINVAL);
 	assert_int_equal(open_function(r, &left, 0, "left"), DXP_OK);
 	assert_int_equal(look_for(r, &left, "right", 2), DXP_ENOENT);
 	assert_int_equal(open_function(r, &right, 6, "right"), DXP_OK);
@@ -149,10 +150,10 @@ static void find__functions_and_nodes(void **state)
 	assert_int_equal(look_for(r, &left, "far", 1), DXP_OK);
 	assert_int_equal(r->answer.target.node, 9);
 	assert_int_equal(look_for(r, &left, "secret", 1), DXP_EACCESS);
-	/* Labels are one's own while one lives. */
+	/* A label is unique while its owner lives. */
 	assert_int_equal(open_function(r, &late, 0, "right"), DXP_EEXIST);
 	assert_int_equal(open_function(r, &late, 0, NODE_NAME), DXP_EEXIST);
-	assert_int_equal(open_function(r, &late, 0, "far"), DXP_EEXIST); /* nor a node's */
+	assert_int_equal(open_function(r, &late, 0, "far"), DXP_EEXIST); /* nor a node's name */
 	assert_int_equal(open_function(r, &late, 0, "secret"), DXP_EEXIST);
 	offer_client_gone(r->offer, &right, ++r->now_ns);
 	assert_int_equal(look_for(r, &left, "right", 2), DXP_ENOENT);

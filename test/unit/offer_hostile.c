@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process that was given one socket of one function can do to the program that runs the NIC:
- * nothing that others would notice. Here it passes descriptors that hang whoever closes them, reads
- * into memory that is not there, and wants memory mapped that is none. */
+/* Attacks of a process that has one socket of one function on the program that runs the NIC: others
+ * must not notice. The process passes descriptors that block on close, reads into memory that is
+ * missing, and registers objects that are no memory. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -22,14 +22,14 @@
 #include "test/unit/offer_rig.h"
 
 #define LINGER_S   30
-#define PROMPT_NS  (10 * S_NS) /* much less than that */
-#define OTHERS     20          /* descriptors that this test opens itself, and some */
-#define SLOW       40          /* lots of four descriptors that hang */
+#define PROMPT_NS  (10 * S_NS) /* far below LINGER_S */
+#define OTHERS     20          /* descriptors that this test opens itself, and some spare */
+#define SLOW       40          /* messages with four blocking descriptors each */
 #define MUCH       (256u << 20)
 #define HUGE_BYTES (1ull << 40)
-#define SERVED     2 /* the function of the hostile process */
+#define SERVED     2 /* function of the hostile process */
 
-/* A TCP socket with more to send than its peer, *peer, takes: closing it lasts LINGER_S. */
+/* Returns a TCP socket with more to send than *peer reads: its close blocks for LINGER_S. */
 static int slow_to_close(int *peer)
 {
 	const struct linger linger = {.l_onoff = 1, .l_linger = LINGER_S};
@@ -51,7 +51,7 @@ static int slow_to_close(int *peer)
 	return fd;
 }
 
-/* Somebody else is served, at once. */
+/* Asserts that another user is served at once. */
 static void others_are_served(const struct rig *r)
 {
 	uint64_t begin_ns = link_now_ns();
@@ -69,8 +69,8 @@ static void hostile_open(const struct rig *r, struct user *u)
 	assert_int_equal(user_open(u, 0, ""), DXP_OK);
 }
 
-/* Passes it with these bytes, and has it no more when the node sees it: the node has the last one.
- */
+/* Passes `fd` with these bytes and closes it here before the node reads it, so the node has the
+ * last copy. */
 static void pass(struct rig *r, struct user *u, const void *bytes, size_t length, int fd)
 {
 	node_hold(r);
@@ -89,7 +89,8 @@ static int register_and_close(struct rig *r, struct user *u, int fd)
 	return answer_take(u);
 }
 
-/* As memory; beside what is not understood; in the queue of a socket; and never taken. */
+/* The descriptor is passed as memory, with a malformed request, in the queue of a socket, and in
+ * messages that are never read. */
 static void hostile__what_he_passes_closes_at_nobodys_cost(void **state)
 {
 	struct rig *r = *state;
@@ -125,7 +126,7 @@ static void hostile__what_he_passes_closes_at_nobodys_cost(void **state)
 	others_are_served(r);
 	assert_true(freed(r, SERVED));
 	for (int i = 0; i < 6; i++)
-		close(peers[i]); /* which ends the waiting */
+		close(peers[i]); /* ends the blocking close */
 	assert_true(all_back(mappings(), open_before));
 }
 
@@ -139,7 +140,8 @@ static uint64_t node_cpu_ns(const struct rig *r)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Many of them: he waits, asleep, and then is served again; the others notice nothing. */
+/* With many such descriptors the process must wait, without a spin of the node; others do not
+ * notice. */
 static void hostile__more_than_is_closed_makes_him_wait(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = 4096};
@@ -169,7 +171,7 @@ static void hostile__more_than_is_closed_makes_him_wait(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 300 * MS_NS}, NULL);
 		used_ns = node_cpu_ns(r) - begin_ns;
 	}
-	assert_true(used_ns < 30 * MS_NS); /* it does not spin meanwhile */
+	assert_true(used_ns < 30 * MS_NS); /* no spin meanwhile */
 	close(peer);
 	user_close(&u);
 	assert_true(freed(r, SERVED));
@@ -190,7 +192,8 @@ static void *read_main(void *context)
 	return (void *)(intptr_t)read(reading->fd, reading->into, 64);
 }
 
-/* A page that is not there until somebody provides it; -1: not allowed to. */
+/* Maps a page that is missing until the test provides it. Returns the userfaultfd, or -1 without
+ * permission. */
 static int page_withhold(void **page)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -206,7 +209,7 @@ static int page_withhold(void **page)
 	return fd;
 }
 
-/* Says that it sleeps, and has something happen. */
+/* Announces a sleep of the user, then causes an event. */
 static void wake_provoke(struct user *u, uint32_t number)
 {
 	struct dxp_target self = {.function = SERVED, .qp = 1, .magic = u->w->qp_magic[1]};
@@ -238,7 +241,7 @@ static void hostile__a_read_that_hangs_holds_nobody_up(void **state)
 	struct pollfd faults = {.fd = pages, .events = POLLIN};
 	assert_int_equal(poll(&faults, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(read(pages, &fault, sizeof(fault)), sizeof(fault));
-	/* It hangs in the middle of its read now, with whatever locks that takes. */
+	/* The read blocks now and holds the kernel's locks for it. */
 	wake_provoke(&u, 2);
 	others_are_served(r);
 	struct uffdio_zeropage zero = {.range = {(uintptr_t)reading.into, 4096}};
@@ -250,7 +253,7 @@ static void hostile__a_read_that_hangs_holds_nobody_up(void **state)
 	munmap(reading.into, 4096);
 }
 
-/* ---- memory that is none ---- */
+/* ---- objects that are no memory ---- */
 
 static int memfd_sealed(int64_t bytes, unsigned flags, int seals)
 {
@@ -294,7 +297,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 		eventfd(0, 0),
 		epoll_create1(0),
 		dup(u.socket),
-		dup(u.fds[0]), /* its own window: that would do, but is too short at this offset */
+		dup(u.fds[0]), /* its own window: valid memory, but too short at this offset */
 		memfd_sealed(1 << 20, 0, 0),
 		memfd_sealed(1 << 20, 0, F_SEAL_GROW),
 		memfd_sealed(1 << 20, 0, seals | F_SEAL_WRITE),
@@ -314,7 +317,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 		assert_int_equal(ask(&u, &request, strange[i]), DXP_EINVAL);
 		close(strange[i]);
 	}
-	/* Much larger than anything, and empty: the bound is on what is mapped. */
+	/* Huge and empty: the bound is on mapped bytes. */
 	struct attach_request huge = {.type = ATTACH_REGISTER, .bytes = HUGE_BYTES};
 	int fd = memfd_sealed(HUGE_BYTES, 0, seals);
 	assert_int_equal(ask(&u, &huge, fd), DXP_EBUSY);
@@ -329,7 +332,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 	assert_true(all_back(maps_before, open_before));
 }
 
-/* Measures how long this machine takes to free MUCH memory; 0: it does not have so much. */
+/* Returns the time in ns that this machine takes to free MUCH memory; 0: not enough memory. */
 static uint64_t freeing_ns(void)
 {
 	int fd = memfd_sealed(MUCH, 0, F_SEAL_SHRINK);
@@ -344,8 +347,8 @@ static uint64_t freeing_ns(void)
 		     : 0;
 }
 
-/* Pages that nobody else has any more take long to free: whoever leaves with many of them, or takes
- * them back, holds nobody up. */
+/* Freeing many pages takes long if no other process maps them. A client that exits or deregisters
+ * many pages delays no one else. */
 static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = MUCH};

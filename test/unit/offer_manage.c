@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a manager is answered, and what becomes of a function that he weighs, limits, takes away or
- * looks into: the state machine on a NIC of its own, without sockets. */
+/* Answers to a manager, and a function whose weight, limit, reset or statistics it requests: the
+ * state machine on its own NIC, without sockets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void arm__counts_each_function_once(void **state)
 	assert_true(list.armed);
 	assert_int_equal(ask(r, &a, off, -1), DXP_OK);
 	assert_int_equal(r->armed, 1);
-	offer_client_gone(r->offer, &b, ++r->now_ns); /* whoever dies armed */
+	offer_client_gone(r->offer, &b, ++r->now_ns); /* a client that exits while armed */
 	assert_int_equal(r->armed, 0);
 	offer_client_gone(r->offer, &a, ++r->now_ns);
 }
@@ -59,7 +59,7 @@ static void manage__for_managers_only(void **state)
 			 DXP_EINVAL);
 	assert_int_equal(ask(r, &manager, (struct attach_request){.type = ATTACH_RESET}, -1),
 			 DXP_EUNSUPPORTED);
-	/* A user does not manage, whoever he is. */
+	/* The user of a function gets no manager rights. */
 	assert_int_equal(open_function(r, &manager, 0, ""), DXP_OK);
 	assert_int_equal(ask(r, &manager, requests[0], -1), DXP_EINVAL);
 	offer_client_gone(r->offer, &manager, ++r->now_ns);
@@ -89,7 +89,8 @@ static void weight_and_limit__stay_with_the_function(void **state)
 	offer_client_gone(r->offer, &again, ++r->now_ns);
 }
 
-/* Under its user: he reads why, and asks in vain; the next one gets it at once. */
+/* A reset function: its user reads the reason and gets errors. The next user gets the function at
+ * once. */
 static void reset__takes_the_function_away(void **state)
 {
 	struct rig *r = *state;
@@ -112,7 +113,8 @@ static void reset__takes_the_function_away(void **state)
 	assert_int_equal(register_memory(r, &user, m.fd, PAGE, NULL), DXP_ECLOSED);
 	assert_int_equal(open_function(r, &user, 4, "mine"), DXP_ECLOSED);
 	assert_int_equal(open_function(r, &next, 4, "mine"), DXP_OK);
-	offer_client_gone(r->offer, &user, ++r->now_ns); /* and his end is not the next one's */
+	/* a late exit does not close the next user's */
+	offer_client_gone(r->offer, &user, ++r->now_ns);
 	assert_int_equal(mapped(r).count, 1);
 	offer_client_gone(r->offer, &next, ++r->now_ns);
 	munmap(w, sizeof(*w));
@@ -145,7 +147,7 @@ static void areas__table_and_registers(void **state)
 	local_memory_free(&m);
 }
 
-/* What a user scribbles into his window does not spoil what is told of it. */
+/* Garbage that a user writes into its window does not change the listed values. */
 static void list__believes_no_window(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node that offers its functions and runs in a thread, and processes that attach to it by hand.
- * Needs cmocka.h before it. */
+/* A node in a thread that offers its functions, and processes that attach by hand. Needs cmocka.h
+ * before it. */
 #ifndef TEST_UNIT_OFFER_RIG_H
 #define TEST_UNIT_OFFER_RIG_H
 
@@ -30,7 +30,7 @@ struct rig {
 	struct node_loop loop;
 	_Atomic int stop;
 	pthread_t thread;
-	pthread_mutex_t hold; /* held by the test: the node stops at the end of its turn */
+	pthread_mutex_t hold; /* held by the test: the node pauses at the end of its poll */
 	_Atomic int held;
 };
 
@@ -47,7 +47,7 @@ static inline uint32_t service(void *context)
 	return 0;
 }
 
-/* Between the two the node takes nothing. */
+/* Pauses the node until node_release: meanwhile it reads nothing. */
 static inline void node_hold(struct rig *r)
 {
 	pthread_mutex_lock(&r->hold);
@@ -90,7 +90,7 @@ static inline int rig_open(void **state)
 				     .service_context = r,
 				     .stop = &r->stop};
 	assert_int_equal(pthread_create(&r->thread, NULL, loop_main, &r->loop), 0);
-	/* In its loop, with all that it opens there. */
+	/* The node's loop runs and has opened its files. */
 	while (dxp_load_acquire(&node_window(r->node)->need_wakeup) == 0)
 		usleep(50);
 	*state = r;
@@ -105,7 +105,7 @@ static inline int rig_close(void **state)
 	node_wake(r->node);
 	pthread_join(r->thread, NULL);
 	node_close(r->node);
-	assert_int_equal(rmdir(r->folder), 0); /* sockets and their folder are gone */
+	assert_int_equal(rmdir(r->folder), 0); /* sockets and their folder are removed */
 	free(r);
 	return 0;
 }
@@ -128,7 +128,7 @@ static inline bool user_connect(const struct rig *r, uint32_t function, struct u
 	       local_connect(path, WAIT_NS, &u->socket) == DXP_OK;
 }
 
-/* The answer's status; DXP_ETIMEDOUT or DXP_ECLOSED when there is none. */
+/* Returns the answer's status, or DXP_ETIMEDOUT or DXP_ECLOSED without an answer. */
 static inline int answer_take(struct user *u)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
@@ -196,7 +196,7 @@ static inline void kick(const struct user *u)
 		abort();
 }
 
-/* Sleeps until there is a completion. */
+/* Sleeps until a completion arrives. */
 static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 {
 	static uint32_t sleeps;
@@ -214,7 +214,7 @@ static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 			return true;
 		}
 		if (read(u->fds[2], drop, sizeof(drop)) < 0)
-			return false; /* nobody woke us */
+			return false; /* no wakeup */
 	}
 	return false;
 }
@@ -230,7 +230,7 @@ static inline struct attach_row row_of(const struct rig *r, uint8_t function)
 	return u.answer.rows[0];
 }
 
-/* A function is free again before long after its user has gone. */
+/* Returns whether the function becomes free soon after its user has gone. */
 static inline bool freed(const struct rig *r, uint8_t function)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -244,7 +244,7 @@ static inline bool freed(const struct rig *r, uint8_t function)
 	return false;
 }
 
-/* Memory of processes mapped by this one, engine and test alike. */
+/* Returns the number of shared memories that this process maps, for the NIC and for the test. */
 static inline unsigned mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -267,7 +267,7 @@ static inline unsigned descriptors(void)
 	return count;
 }
 
-/* The node closes its end of a connection when it comes to it. */
+/* Waits until mappings and descriptors are back to these counts: the node closes its end later. */
 static inline bool all_back(unsigned maps, unsigned fds)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};

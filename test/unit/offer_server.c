@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets by which a node offers its functions, with good and bad processes behind them. The
- * node runs in a thread, and sleeps whenever it can. */
+/* The sockets through which a node offers functions, with valid and hostile processes. The node
+ * runs in a thread and sleeps when idle. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void offers__a_function_by_socket(void **state)
 	assert_int_equal(row_of(r, 1).pid, getpid());
 	assert_int_equal(ask(&a, &find, -1), DXP_OK);
 	struct dxp_target to = a.answer.target;
-	/* The node sleeps: it is kicked, and it wakes us. */
+	/* The node sleeps: the test kicks it, and it wakes the test. */
 	for (uint64_t i = 1; i <= 200; i++) {
 		assert_int_equal(dxp_post_nap(a.w, 0, &to, "hello", 5, i, i), DXP_OK);
 		kick(&a);
@@ -81,7 +81,7 @@ static void offers__answers_what_is_malformed(void **state)
 	assert_true(all_back(before, open_before));
 }
 
-/* Whoever holds all the connections that he may holds up nobody else. */
+/* A client with all the connections it may have blocks no other client. */
 static void offers__one_socket_does_not_crowd_out_another(void **state)
 {
 	struct rig *r = *state;
@@ -107,7 +107,7 @@ static void offers__one_socket_does_not_crowd_out_another(void **state)
 	assert_true(freed(r, 1) && freed(r, 2));
 }
 
-/* Somebody who asks and never listens is dropped; nobody waits for him. */
+/* A client that sends requests and never reads is dropped; others are not delayed. */
 static void offers__drops_who_does_not_listen(void **state)
 {
 	struct rig *r = *state;
@@ -128,7 +128,8 @@ static void offers__drops_who_does_not_listen(void **state)
 	assert_true(freed(r, 1));
 }
 
-/* The victim: streams PUTs into "sink" until it is killed. Says so once it is well under way. */
+/* The victim: streams PUTs to "sink" until it is killed. Writes one byte to `tell` once the stream
+ * is well under way. */
 static void victim_run(const struct rig *r, uint32_t sink_key, int tell)
 {
 	struct attach_request find = {.type = ATTACH_FIND, .label = "sink"};
@@ -165,13 +166,13 @@ static pid_t victim_start(struct rig *r, uint32_t sink_key)
 	if (child == 0)
 		victim_run(r, sink_key, pipes[1]);
 	close(pipes[1]);
-	assert_int_equal(read(pipes[0], &x, 1), 1); /* it is in the middle of it */
+	assert_int_equal(read(pipes[0], &x, 1), 1); /* the stream is under way */
 	close(pipes[0]);
 	return child;
 }
 
-/* Killed in the middle of a stream, again and again: the others go on, nothing stays mapped, and
- * the function is free. */
+/* Clients killed during a stream, repeatedly: the others go on, nothing stays mapped, and the
+ * function is free. */
 static void offers__a_killed_process_hurts_nobody(void **state)
 {
 	struct rig *r = *state;
@@ -220,8 +221,8 @@ static uint64_t node_cpu_ns(const struct rig *r)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* A node with attached functions that nobody uses sleeps. On a busy machine it gets there late, so
- * it is looked at until it does. */
+/* A node with attached but idle functions sleeps. On a busy machine it reaches that late, so the
+ * test retries. */
 static void offers__idle_costs_nothing(void **state)
 {
 	struct rig *r = *state;
@@ -253,14 +254,14 @@ static void node_offer__says_where_it_cannot(void **state)
 	assert_int_equal(node_open(&options, &other), DXP_OK);
 	assert_int_equal(node_offer(other, 0, NULL), DXP_EINVAL);
 	assert_int_equal(node_offer(other, 8, NULL), DXP_EINVAL);
-	assert_int_equal(node_offer(other, 7, NULL), DXP_EBUSY); /* a namesake is there */
+	assert_int_equal(node_offer(other, 7, NULL), DXP_EBUSY); /* a node of the same name runs */
 	assert_int_equal(node_offer(other, 7, "/none/there"), DXP_ENOENT);
 	setenv("DXP_RUN", "", 1);
 	assert_int_equal(node_offer(other, 7, NULL), DXP_EUNSUPPORTED);
 	setenv("DXP_RUN", r->folder, 1);
 	node_close(other);
 	struct user u;
-	assert_true(attach(r, "", &u)); /* the first one serves on */
+	assert_true(attach(r, "", &u)); /* the first one still serves */
 	user_close(&u);
 	assert_true(freed(r, 1));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state machine of what a node offers, on a NIC of its own and without sockets; what tests of
- * its answers begin and end with. Needs cmocka.h before it. */
+/* The state machine of a node's offers on its own NIC, without sockets, for tests of its answers.
+ * Needs cmocka.h before it. */
 #ifndef TEST_UNIT_OFFER_TABLE_RIG_H
 #define TEST_UNIT_OFFER_TABLE_RIG_H
 

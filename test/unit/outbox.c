@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The outbox on a window whose engine is the test: order for each node, nothing lost when the
- * window is full, and how messages end. */
+/* The outbox on a window whose NIC is the test: order per node, no loss in a full window, and
+ * completion of messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 static struct dxp_window *window;
 static struct outbox *outbox;
-static uint32_t taken, completed; /* doorbells and completions of the engine */
+static uint32_t taken, completed; /* by the test as the NIC: doorbells read, completions written */
 static uint64_t contexts[4096];
 static int ended, ended_badly;
 
@@ -45,7 +45,7 @@ static void done(void *context, int status)
 	ended_badly += status != DXP_OK;
 }
 
-/* The engine takes one doorbell; NULL when none rings. */
+/* Reads one doorbell as the NIC; returns NULL if there is none. */
 static const struct dxp_descriptor *take(void)
 {
 	uint32_t at = taken % NIC_DOORBELLS;
@@ -86,7 +86,7 @@ static uint32_t number_of(const struct dxp_descriptor *d)
 {
 	uint32_t number;
 
-	memcpy(&number, d->data, sizeof(number)); /* so few bytes lie in the head */
+	memcpy(&number, d->data, sizeof(number)); /* the message fits into the head */
 	return number;
 }
 
@@ -113,7 +113,7 @@ static void outbox_service__order_and_bound(void **state)
 	assert_int_equal(outbox_count(outbox, HOST), 0);
 }
 
-/* Long messages take more of it; whatever ends a message gives its memory back. */
+/* Long messages use more memory; each message returns its memory however it completes. */
 static void outbox_bytes__what_waits_and_is_under_way(void **state)
 {
 	static const uint8_t data[1536];
@@ -144,7 +144,7 @@ static void outbox_bytes__what_waits_and_is_under_way(void **state)
 	assert_int_equal(outbox_bytes(outbox, HOST), 0);
 }
 
-/* A silent node holds up its own messages only; the data of a transfer and its event share a queue
+/* A silent node delays only its own messages. The data of a transfer and its event share a queue
  * pair that hosts do not use. */
 static void outbox_service__silent_node(void **state)
 {
@@ -174,8 +174,8 @@ static void outbox_service__silent_node(void **state)
 	assert_null(take());
 }
 
-/* Reads, writes and replies of one host: each kind has its own flight, and a reply never waits
- * behind data. */
+/* Reads, writes and replies to one host: each kind has its own limit, and a reply never waits for
+ * data. */
 static void outbox_service__bridge_beside_replies(void **state)
 {
 	const struct dxp_target target = to(HOST);
@@ -203,7 +203,7 @@ static void outbox_service__bridge_beside_replies(void **state)
 	assert_int_equal(ended, 50 - XPU_OUTBOX_BULK);
 }
 
-/* More nodes than the window has doorbells: what does not fit stays and goes later. */
+/* More nodes than doorbells in the window: the rest waits and goes later. */
 static void outbox_service__full_window(void **state)
 {
 	uint32_t seen = 0;

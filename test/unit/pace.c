@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pace: rate in the long run, length of trains, late and idle callers, and nonsense. */
+/* The pace: rate in the long run, length of batches, late and idle callers, and invalid values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "rltp/cc.h"
 #include "rltp/pace.h"
 
-/* Sends while it may; returns the bytes. */
+/* Sends while the pace allows; returns the bytes. */
 static uint64_t train(struct pace *p, uint32_t packet_bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;
@@ -44,7 +44,8 @@ static void pace__unpaced_is_always_ready(void **state)
 	assert_true(p.rate_bps == UINT64_MAX);
 }
 
-/* Trains finer than a turn of the loop are none: a short round trip, or a wide window. */
+/* Batches shorter than one poll of the loop need no pacing: a short round trip, or a wide
+ * window. */
 static void pace__a_fast_path_is_not_paced(void **state)
 {
 	struct pace p;
@@ -54,10 +55,10 @@ static void pace__a_fast_path_is_not_paced(void **state)
 	assert_true(train(&p, 1472, 1) >= 1u << 30);
 	pace_set(&p, 8 * CC_ONE, 1472, 6000);
 	assert_true(train(&p, 1472, 1) >= 1u << 30);
-	/* an incast on the same short path is */
+	/* an incast on the same short path is paced */
 	pace_set(&p, CC_ONE / 2, 1472, 6000);
 	assert_int_equal(train(&p, 1472, 1), 1472);
-	/* and a pace that ends sets free at once */
+	/* the end of the pace allows sending at once */
 	pace_set(&p, CC_UNPACED, 1472, 6000);
 	assert_true(pace_ready(&p, 1));
 }
@@ -78,7 +79,7 @@ static void pace__rate_in_the_long_run(void **state)
 		assert_true(p.train_bytes >= rows[i].packet_bytes);
 		assert_true(p.train_bytes <= max_u64(RLTP_PACE_TRAIN_BYTES, rows[i].packet_bytes));
 		assert_int_equal(p.train_bytes % rows[i].packet_bytes, 0);
-		sent = train(&p, rows[i].packet_bytes, now_ns); /* what an idle one is granted */
+		sent = train(&p, rows[i].packet_bytes, now_ns); /* use up the initial burst */
 		sent = 0;
 		for (int k = 0; k < 20000; k++) {
 			assert_true(pace_deadline(&p) > now_ns);
@@ -95,7 +96,7 @@ static void pace__rate_in_the_long_run(void **state)
 	}
 }
 
-/* A caller with other things to do, late by less than a quarter of the window, loses nothing. */
+/* A caller late by less than a quarter of the window keeps the full rate. */
 static void pace__late_callers_keep_the_rate(void **state)
 {
 	struct pace p;
@@ -118,7 +119,7 @@ static void pace__late_callers_keep_the_rate(void **state)
 		fail_msg("%f bytes per ns, not %f", rate, want);
 }
 
-/* However long nobody sent, what leaves at once is bounded: a train and a quarter of the window. */
+/* After any pause the burst is bounded: a batch and a quarter of the window. */
 static void pace__idle_callers_get_no_more(void **state)
 {
 	for (uint64_t gap_ns = 1; gap_ns < UINT64_MAX / 16; gap_ns *= 8) {
@@ -132,7 +133,7 @@ static void pace__idle_callers_get_no_more(void **state)
 	}
 }
 
-/* Under a packet for each round trip: one packet, then rtt / window, whatever its length. */
+/* Windows below one packet: one packet per rtt / window, whatever its length. */
 static void pace__windows_under_one_packet(void **state)
 {
 	static const uint32_t windows[] = {RLTP_CC_WINDOW_MIN, 64, 128, 255};
@@ -145,7 +146,7 @@ static void pace__windows_under_one_packet(void **state)
 			uint64_t gap_ns = 100000ull * CC_ONE / windows[i];
 			assert_int_equal(train(&p, bytes, 5000), bytes);
 			assert_in_range(pace_deadline(&p), 5000 + gap_ns - 2, 5000 + gap_ns + 2);
-			/* also after a long time it is one */
+			/* one packet also after a long pause */
 			assert_int_equal(train(&p, bytes, 500000000), bytes);
 		}
 	struct pace p;
@@ -171,7 +172,7 @@ static void pace__no_argument_breaks_it(void **state)
 					 (uint32_t)(rng_next(&r) >> rng_below(&r, 64)),
 					 (uint32_t)(rng_next(&r) >> rng_below(&r, 64)));
 			pace_spend(&p, (uint32_t)(rng_next(&r) >> rng_below(&r, 64)), now_ns);
-			/* never held for longer than the bound, nor after the deadline */
+			/* never held longer than the bound, nor after the deadline */
 			if (pace_deadline(&p) > now_ns + RLTP_PACE_GAP_MAX_NS ||
 			    !pace_ready(&p, now_ns + RLTP_PACE_GAP_MAX_NS))
 				fail_msg("held too long; replay with DXP_SEED=%llu",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packages: what was put in comes out, nothing that is cut, longer or wrong does. */
+/* Packages: decoding returns what was encoded; cut, longer or malformed ones are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void package_decode__what_was_encoded(void **state)
 	}
 }
 
-/* Each attempt lies in memory of exactly its size, so that who reads behind it is seen. */
+/* Each input lies in memory of exactly its size, so that the sanitizer detects reads beyond it. */
 static void package_decode__every_other_length(void **state)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
@@ -89,7 +89,7 @@ static void package_decode__every_other_length(void **state)
 	}
 }
 
-/* What decodes with any one byte changed is still read within its bounds, and without fault. */
+/* With any byte changed, a package that still decodes is read within its bounds. */
 static void package_decode__any_byte_changed(void **state)
 {
 	size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pcapng writer, read by a strict reader that shares no code with it, and by tshark where there
- * is one. */
+/* The pcapng writer, checked by a strict reader that shares no code with it, and by tshark where
+ * installed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,14 +49,14 @@ static void pcapng_packet__is_read_back_as_it_was(void **state)
 	static const char *const pairs[][2] = {
 		{"10.0.0.1:4795", "192.168.7.9:65535"},
 		{"[2001:db8::1]:1", "[fe80::ffff:1]:4795"},
-		{"[2001:db8::1]:1", "10.0.0.1:2"}, /* what a dual-stack socket might do */
+		{"[2001:db8::1]:1", "10.0.0.1:2"}, /* as a dual-stack socket might report it */
 	};
 	uint8_t data[9000];
 	struct rng rng = {.state = 7};
 
 	entropy_rng(&rng, data, sizeof(data));
 	file_begin(0);
-	/* Every short length, odd ones too, over each pair. */
+	/* Every short length, odd ones too, over each address pair. */
 	for (uint32_t bytes = 0; bytes < 70; bytes++) {
 		const struct pcapng_packet p = {
 			.time_ns = 1600000000123456789ull + bytes,
@@ -113,7 +113,7 @@ static void pcapng_packet__has_no_checksum_of_what_was_cut(void **state)
 	capture_free(&c);
 }
 
-/* A sum of all ones is written as such: zero would say that there is no checksum. */
+/* A checksum of all ones is written as such: zero would mean that there is none. */
 static void pcapng_packet__never_writes_zero_for_a_checksum(void **state)
 {
 	struct pcapng_packet p = {.from = address("10.0.0.1:1"), .to = address("10.0.0.2:2")};
@@ -182,7 +182,7 @@ static void pcapng_texts__are_cut(void **state)
 	capture_free(&c);
 }
 
-/* The largest block is not larger than the room that callers make for it. */
+/* The largest block fits into the space that callers reserve. */
 static void pcapng_packet__fits_its_room(void **state)
 {
 	static uint8_t data[LINK_DATAGRAM_BYTES_MAX];
@@ -200,7 +200,7 @@ static void pcapng_packet__fits_its_room(void **state)
 	assert_in_range(pcapng_packet(file, &p), sizeof(data), PCAPNG_BLOCK_MAX);
 }
 
-/* Each cut of a good file is noticed by the reader: else the other tests would prove little. */
+/* The reader detects each cut of a valid file; otherwise the other tests would prove little. */
 static void capture_parse__notices_damage(void **state)
 {
 	const uint8_t data[] = "payload";
@@ -217,7 +217,7 @@ static void capture_parse__notices_damage(void **state)
 	file_bytes += pcapng_packet(file + file_bytes, &p);
 	for (size_t i = front; i < file_bytes; i++) {
 		size_t at = i - front;
-		/* Where any value may be meant: the time, the MAC addresses, the comment. */
+		/* Fields without invalid values: time, MAC addresses, comment. */
 		if ((at >= 12 && at < 20) || (at >= 28 && at < 40) || (at >= 84 && at < 87))
 			continue;
 		for (unsigned bit = 0; bit < 8; bit++) {

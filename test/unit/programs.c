@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host's programs by id: thousands of them, added and removed in any order. */
+/* A host's programs by id: thousands, added and removed in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum { COUNT = 20000 };
 
 static struct program_entry entries[COUNT];
 
-/* Both directions have the same entries, in the order in which they were added. */
+/* Asserts that both directions hold the same entries in the order of their addition. */
 static void order_is_kept(const struct programs *p)
 {
 	uint32_t count = 0, last = 0;
@@ -54,7 +54,7 @@ static void programs__thousands_are_found(void **state)
 	programs_clear(&p);
 }
 
-/* No chain is long, so that no launch takes longer for the programs that its host has besides. */
+/* All chains stay short, so a launch does not slow down with its host's other programs. */
 static void programs__chains_stay_short(void **state)
 {
 	struct programs p = {0};

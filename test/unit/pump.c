@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pump with a device that works in a thread of its own: every path, every failure at every
- * buffer, and nothing that stays behind. Time is the test's: it goes on when nothing happens. */
+/* The pump with a device in its own thread: every path, a failure at every buffer, and no leaks.
+ * The test's clock advances while nothing happens. */
 #include "test/unit/pump_rig.h"
 
 #include <sched.h>
@@ -9,12 +9,12 @@
 #define BUFFERS      4
 #define HUNDRED      100
 
-/* ---- a clock that may hurry ---- */
+/* ---- a clock that can run fast ---- */
 
 uint64_t __real_link_now_ns(void);
 uint64_t __wrap_link_now_ns(void);
 
-static uint64_t hurry_ns, ahead_ns; /* each look at the clock puts it on by the first */
+static uint64_t hurry_ns, ahead_ns; /* each read of the clock advances it by hurry_ns */
 
 uint64_t __wrap_link_now_ns(void)
 {
@@ -27,13 +27,13 @@ uint64_t __wrap_link_now_ns(void)
 enum manner { AT_ONCE, LATER, REFUSED_FIRST, MANNERS };
 
 struct mover {
-	struct pump_transfer t; /* first: what `step` gets is the mover */
+	struct pump_transfer t; /* first: `step` casts it to the mover */
 	struct bridge_order order;
 	enum manner manner;
 	uint8_t *from, *to; /* host memory */
 	uint64_t bytes;
 	uint32_t refusals;
-	int fill_status; /* of the network */
+	int fill_status; /* result of the network's steps */
 	uint32_t ended;
 	struct bridge_end end;
 };
@@ -41,7 +41,7 @@ struct mover {
 static struct device *device;
 static struct pump *pump;
 static uint64_t now_ns;
-static struct bridge_action waiting[BRIDGE_BUFFERS_MAX]; /* network steps that end later */
+static struct bridge_action waiting[BRIDGE_BUFFERS_MAX]; /* network steps that complete later */
 static uint32_t waiting_count;
 
 static void network(struct mover *m, const struct bridge_action *a)
@@ -100,7 +100,7 @@ static void mover_free(struct mover *m)
 	free(m->to);
 }
 
-/* Turns until `count` movers have ended. While nothing happens, time goes on. */
+/* Polls until `count` movers have ended. Time advances while nothing happens. */
 static void turn_until_ended(struct mover *movers, uint32_t count)
 {
 	for (;;) {
@@ -116,7 +116,7 @@ static void turn_until_ended(struct mover *movers, uint32_t count)
 			return;
 		if (happened)
 			continue;
-		/* A device that is only slow must not be late. */
+		/* A device that is only slow must not time out. */
 		now_ns = device_hangs(device) ? max_u64(now_ns, pump_deadline(pump))
 					      : now_ns + US_NS;
 		sched_yield();
@@ -276,7 +276,7 @@ static void pump__hundred_at_once(void **state)
 	for (uint32_t i = 0; i < HUNDRED; i++) {
 		struct mover *m = &movers[i];
 		mover_init(m, i % 3, min_u64(1000 + i * 613, 40000), i % MANNERS);
-		m->t.device_to = (uint64_t)(i / 3) * 40000; /* a place of its own each */
+		m->t.device_to = (uint64_t)(i / 3) * 40000; /* separate ranges */
 		m->t.device_from = DEVICE_BYTES / 2 + i;
 		mover_begin(m);
 	}
@@ -290,7 +290,7 @@ static void pump__hundred_at_once(void **state)
 	rings_are_empty();
 }
 
-/* Device to device, host to device and back without a ring. */
+/* Transfers that bypass the ring: within the device, and between host and device. */
 static int direct(struct mover *m, uint64_t from, uint64_t to)
 {
 	m->t.device_from = from;
@@ -433,7 +433,7 @@ static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
 	assert_int_equal(device->unpins, 0);
 	mover_free(&m);
 
-	/* The test is the device's friend. */
+	/* Frees what the pump left to the broken device. */
 	pump = NULL;
 	__wrap_munmap(to, bytes);
 	__wrap_munmap(from, bytes);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pump on a board, as they run together: every path at once, DMAs that fail and stall, resets
- * and cancellations at any time, a network that is early, late, unwilling or broken. Whatever
- * happens, what ended well is right, of the rest the part that was told is right, and memory that
- * was given back is left alone. Seeded; the seed is printed and DXP_SEED replays it.
- *
- * The turning thread sleeps until an interrupt or the pump's deadline, and on boards without a
- * stall that is a minute off: an interrupt that is lost fails the test. */
+/* The pump on a board: all paths at once, DMAs that fail and stall, resets and cancellations at any
+ * time, and a network that is early, late, busy or broken. Successful transfers are right, failed
+ * ones are right as far as reported, and returned memory is not touched. The seed is printed;
+ * DXP_SEED replays it. The polling thread sleeps until an interrupt or the pump's deadline. On
+ * boards without a stall that is a minute away, so a lost interrupt fails the test. */
 #include <pthread.h>
 #include <time.h>
 
@@ -15,11 +13,11 @@
 
 #define ROUNDS  24
 #define MOVERS  24
-#define BYTES   200000u /* of one transfer at most */
-#define EDGE    64u     /* around host memory; nobody writes there */
+#define BYTES   200000u /* maximum of one transfer */
+#define EDGE    64u     /* guard bytes around host memory */
 #define OPERAND 0x01020304u
 #define STALL   (60 * S_NS)
-#define SHORT   (100 * MS_NS) /* on boards that do stall */
+#define SHORT   (100 * MS_NS) /* for boards that stall */
 
 enum kind { IN, OUT, THROUGH, IN_PLACE, OUT_PLACE, THROUGH_PLACE, COPY, KINDS };
 
@@ -27,7 +25,7 @@ struct mover {
 	struct pump_transfer t;
 	enum kind kind;
 	uint64_t bytes;
-	uint8_t *from, *to; /* host memory with EDGE before and behind it */
+	uint8_t *from, *to; /* host memory, EDGE bytes before and behind it */
 	bool under_way;
 	int status;
 	uint32_t ended;
@@ -36,12 +34,12 @@ struct mover {
 static struct pump *pump;
 static struct rng rng;
 static struct mover movers[MOVERS];
-static struct bridge_action late[2 * BRIDGE_BUFFERS_MAX]; /* network steps that end later */
+static struct bridge_action late[2 * BRIDGE_BUFFERS_MAX]; /* network steps that complete later */
 static uint32_t late_count;
-static uint32_t network_fails; /* one step of so many; 0: none */
+static uint32_t network_fails; /* one step in so many fails; 0: none */
 static uint32_t well;
 
-/* ---- sleeping ---- */
+/* ---- waiting ---- */
 
 static pthread_mutex_t bell = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t rings;
@@ -75,8 +73,7 @@ static uint64_t any(uint64_t below)
 
 /* ---- memory ---- */
 
-/* Each mover has its own place in device memory, in two halves: what it reads and what it writes.
- */
+/* Each mover owns a range of device memory in two halves: source and sink. */
 static uint64_t device_from(const struct mover *m)
 {
 	return (uint64_t)(m - movers) * (MEMORY / MOVERS);
@@ -84,7 +81,7 @@ static uint64_t device_from(const struct mover *m)
 
 static uint64_t device_to(const struct mover *m)
 {
-	/* Copies may overlap themselves. */
+	/* A copy may overlap itself. */
 	return device_from(m) + (m->kind == COPY ? 1 + m->bytes % 5000 : MEMORY / MOVERS / 2);
 }
 
@@ -101,7 +98,7 @@ static void scatter(uint8_t *bytes, uint64_t count)
 		bytes[i] = (uint8_t)(i * 13 + (i >> 8) + word);
 }
 
-/* What is to be at its sink. */
+/* Returns byte i that the sink must hold. */
 static uint8_t expected(const struct mover *m, uint64_t i)
 {
 	uint32_t word = 0;
@@ -165,11 +162,11 @@ static void late_end_one(void)
 
 /* ---- movers ---- */
 
-/* From now on its memory is its owner's, who writes there: no late DMA may. */
+/* Ends a mover. Its owner then writes its memory, so no late DMA may. */
 static void ended(struct pump_transfer *t, const struct bridge_end *end)
 {
 	struct mover *m = CONTAINER_OF(t, struct mover, t);
-	/* Upwards onto itself. */
+	/* A copy upwards onto itself runs backwards. */
 	bool backwards = m->kind == COPY && device_to(m) - device_from(m) < m->bytes;
 
 	assert_true(m->under_way);
@@ -186,7 +183,7 @@ static void mover_fill(struct mover *m)
 {
 	scatter(m->from, BYTES + 2 * EDGE);
 	memset(m->to, 0x77, BYTES + 2 * EDGE);
-	/* Nothing of it is under way, so device memory may be looked at past the controllers. */
+	/* With no DMA of this mover under way, device memory is accessible directly. */
 	if (m->kind == OUT || m->kind == OUT_PLACE || m->kind == COPY)
 		memcpy(device(device_from(m)), m->from + EDGE, m->bytes);
 }
@@ -245,7 +242,7 @@ static void disturb(bool resets)
 		engine_dma_reset(board);
 }
 
-/* Until none is under way; `more` are begun meanwhile. */
+/* Polls until no mover is under way; begins `more` movers meanwhile. */
 static void turn_all(uint32_t more, bool resets)
 {
 	uint64_t until_ns = link_now_ns() + LONGEST;
@@ -283,7 +280,7 @@ static void untouched(void)
 				fail_msg("mover %u: byte %u was written after its end", i, k);
 }
 
-/* Each kind works again, whatever was before; a DMA that fails may come in between. */
+/* Each kind works again after any failure; a failing DMA may still interfere. */
 static void all_kinds_work(void)
 {
 	for (enum kind kind = IN; kind < KINDS; kind++) {
@@ -346,7 +343,7 @@ static void round_run(uint64_t seed)
 	untouched();
 	assert_true(stalls || bridge_counters(pump_bridge(pump))->stalls == 0);
 	assert_true(well >= KINDS);
-	/* And once more, ended by the pump's own end. */
+	/* Once more, ended by pump_destroy. */
 	for (uint32_t i = 0; i < MOVERS / 2; i++)
 		mover_begin(&movers[i], (enum kind)(i % KINDS));
 	for (uint64_t turns = any(40); turns > 0; turns--)

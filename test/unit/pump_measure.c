@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measuring sizes of buffers: what is found, and that it leaves no trace. */
+/* Measured buffer sizes: the rates found, and device memory left unchanged. */
 #include "test/unit/pump_rig.h"
 
 static struct device *device;
@@ -45,7 +45,7 @@ static void pump_measure__leaves_memory_as_it_was(void **state)
 	free(expected);
 }
 
-/* Sizes that take seconds are not worth their time, and nobody waits for them at a start. */
+/* Sizes that take seconds are skipped, so a start does not wait for them. */
 static void pump_measure__a_slow_device(void **state)
 {
 	uint8_t *expected = __real_malloc(DEVICE_BYTES);
@@ -56,7 +56,7 @@ static void pump_measure__a_slow_device(void **state)
 	device->slow_above = 65536;
 	size_t n = pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16);
 	device->slow_above = 0;
-	assert_in_range(n, 2, 6); /* of 9: from 128 KiB on each takes seconds */
+	assert_in_range(n, 2, 6); /* of 9: from 128 KiB on, each takes seconds */
 	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
 	free(expected);
 }
@@ -76,7 +76,7 @@ static void pump_create__measures(void **state)
 	pump_destroy(p, DXP_ECLOSED);
 }
 
-/* Short buffers are enough for DMA alone, not for the network beside it. */
+/* Buffers long enough for DMA alone are too short for the network beside it. */
 static void pump_choose__no_less_than_the_network_needs(void **state)
 {
 	static const struct bridge_rate rows[] = {
@@ -92,7 +92,7 @@ static void pump_choose__no_less_than_the_network_needs(void **state)
 
 	(void)state;
 	assert_int_equal(pump_choose(rows, 4), 2);
-	assert_int_equal(pump_choose(rows, 2), 1); /* the longest there is */
+	assert_int_equal(pump_choose(rows, 2), 1); /* the longest */
 	assert_int_equal(pump_choose(slow_short, 2), 1);
 	assert_int_equal(pump_choose(rows, 0), 0);
 }

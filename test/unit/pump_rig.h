@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the pump: an engine whose memory only its DMA reaches, with a thread of its own that
- * fails, hangs and refuses as told, and transfers that look after their bytes. */
+/* For tests of the pump: an engine whose memory only its DMA reaches, with a thread that fails,
+ * hangs and rejects on request, and transfers that verify their bytes. */
 #ifndef TEST_UNIT_PUMP_RIG_H
 #define TEST_UNIT_PUMP_RIG_H
 
@@ -27,7 +27,7 @@
 #define DEVICE_BYTES (4u << 20)
 #define DEVICE_QUEUE 16
 
-/* ---- what is there is counted ---- */
+/* ---- counted allocations and mappings ---- */
 
 void *__real_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
@@ -54,7 +54,7 @@ int __wrap_munmap(void *at, size_t bytes)
 
 /* ---- the device ---- */
 
-#define SLOW_US 700000 /* three in a row take longer than PUMP_SLOW_NS */
+#define SLOW_US 700000 /* three in a row exceed PUMP_SLOW_NS */
 
 struct device {
 	struct engine engine;
@@ -65,10 +65,10 @@ struct device {
 	struct engine_dma queue[DEVICE_QUEUE];
 	struct engine_dma_end ends[DEVICE_QUEUE];
 	uint32_t queued, ended, started;
-	uint64_t slow_above;       /* longer DMAs take SLOW_US; 0: none */
-	uint32_t fail_at, hang_at; /* the n-th DMA, from 1 on; 0: none */
-	uint32_t room;             /* DMAs it has at once, those that were not taken too */
-	bool resets;               /* a reset ends what hangs; else nothing does */
+	uint64_t slow_above;       /* bytes; longer DMAs take SLOW_US; 0: none */
+	uint32_t fail_at, hang_at; /* the n-th DMA, from 1; 0: none */
+	uint32_t room;             /* DMAs it holds at once, queued ones included */
+	bool resets;               /* whether a reset ends hanging DMAs */
 	bool stop, hanging, reset;
 	uint32_t reset_count, pins, unpins, refused;
 	int pin_status;
@@ -100,7 +100,7 @@ static void device_move(struct device *d, const struct engine_dma *dma)
 	}
 }
 
-/* One DMA; the lock is held, but not while bytes move. */
+/* Runs one DMA with the lock held, except while bytes move. */
 static void device_work(struct device *d)
 {
 	struct engine_dma dma = d->queue[0];

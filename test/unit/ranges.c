@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of bytes beside a map of them, with and without memory for more ranges. */
+/* Sets of bytes against a map of them, with and without memory for more ranges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ void *__wrap_realloc(void *old, size_t bytes)
 	return no_memory ? NULL : __real_realloc(old, bytes);
 }
 
-/* What ranges_next finds in [start, end), as the map has it. */
+/* Returns the map's first range in [start, end), as ranges_next must. */
 static bool next(const bool map[BYTES], uint64_t start, uint64_t end, struct range *out)
 {
 	while (start < end && !map[start])
@@ -44,7 +44,7 @@ static void same(const struct ranges *r, const bool map[BYTES])
 	uint32_t count = 0;
 
 	for (; next(map, start, BYTES, &whole); start = whole.end) {
-		assert_true(count < r->count); /* neighbours have become one */
+		assert_true(count < r->count); /* neighbours were merged */
 		assert_memory_equal(&r->at[count++], &whole, sizeof whole);
 	}
 	assert_int_equal(r->count, count);
@@ -90,8 +90,8 @@ static void ranges__as_a_map(void **state)
 	ranges_free(&r);
 }
 
-/* A change that there is no memory for is told and changes nothing; one that makes no more ranges
- * needs none, and neither does what room was made for. */
+/* A change without memory fails and changes nothing. A change that adds no range, or has reserved
+ * space, needs no memory. */
 static void ranges__without_memory(void **state)
 {
 	struct rng rng = {6};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few rounds of each raw measurement: that it runs, ends, and refuses what it must; no figure is
+/* A few rounds of each raw measurement: it runs, ends, and rejects bad arguments; no figure is
  * judged. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void raw_ping__refuses_bad_options(void **state)
 	assert_int_equal(raw_ping(&o, &sample), DXP_EIO);
 	o.ends = loopback("203.0.113.7");
 	assert_int_equal(raw_ping(&o, &sample), DXP_EIO);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child was left */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child left */
 }
 
 static void raw_stream__places_all_bytes(void **state)

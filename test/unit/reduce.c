@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every operation on every type, in both builds of the loops, against a model that computes one
- * element at a time in types wide enough to be plainly right; fp16 and bf16 against arithmetic on
- * doubles. */
+ * element at a time in wider types. fp16 and bf16 are checked against arithmetic on doubles. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +23,7 @@
 
 /* ---- the model ---- */
 
-/* A sixteen-bit number of `exponent_bits` as a double. */
+/* Returns a 16-bit float with `exponent_bits` as a double. */
 static double half_value(uint16_t h, int exponent_bits)
 {
 	int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -41,7 +40,7 @@ static double half_value(uint16_t h, int exponent_bits)
 	return h & 0x8000 ? -size : size;
 }
 
-/* The nearest one, ties to even; NaN: any. */
+/* Returns the nearest 16-bit float, ties to even; for NaN any NaN. */
 static uint16_t half_nearest(double v, int exponent_bits)
 {
 	int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -58,7 +57,7 @@ static uint16_t half_nearest(double v, int exponent_bits)
 	frexp(v, &exponent);
 	exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
 	double steps = nearbyint(ldexp(fabs(v), fraction_bits - exponent));
-	/* a fraction that rounds up to the next power of two carries into the exponent */
+	/* a fraction rounded up to the next power of two carries into the exponent */
 	uint32_t bits = (uint32_t)(exponent + bias - 1) * (1u << fraction_bits) + (uint32_t)steps;
 	return sign | (uint16_t)(bits > infinity ? infinity : bits);
 }
@@ -126,7 +125,7 @@ static uint64_t real_raw(double v, enum form form)
 	}
 }
 
-/* A product of floats is exact in double, and their sum, rounded once more, comes out right since a
+/* A product of floats is exact in double. Their sum, rounded to float once more, is right since a
  * double has more than twice the digits. */
 static uint64_t real_model(enum dxp_inc_op op, enum form form, uint64_t a, uint64_t b)
 {
@@ -210,13 +209,14 @@ static bool same(struct shape s, const uint8_t *have, const uint8_t *want)
 {
 	if (memcmp(have, want, s.stride) == 0)
 		return true;
-	/* which NaN comes out of a sum is open */
+	/* which NaN results from a sum is unspecified */
 	return s.form >= HALF5 && s.stride == s.bytes &&
 	       isnan(real_of(raw_get(have, s.bytes), s.form)) &&
 	       isnan(real_of(raw_get(want, s.bytes), s.form));
 }
 
-/* All ways on `count` elements at odd addresses; nothing beside them changes. */
+/* Runs all implementations on `count` elements at odd addresses; bytes around them stay
+ * unchanged. */
 static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, const uint8_t *b,
 		  size_t count)
 {
@@ -228,7 +228,7 @@ static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, 
 		reduce_fn fn = ways[w].of(op, type);
 
 		if (!fn)
-			continue; /* no AVX2 here */
+			continue; /* no AVX2 variant */
 		memset(into, 0xa5, sizeof(into));
 		memcpy(into + GUARD + skew, a, count * s.stride);
 		memcpy(from + 1, b, count * s.stride);
@@ -248,7 +248,7 @@ static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, 
 	}
 }
 
-/* Values where something happens, for each form; and random bits. */
+/* Draws a value: each form's edge cases, or random bits. */
 static uint64_t value_draw(enum form form, struct rng *rng)
 {
 	static const uint64_t integers[] = {
@@ -330,7 +330,7 @@ static void reduce__eight_bits(void **state)
 			}
 }
 
-/* Each of the 65536 as a value, and back. */
+/* Each of the 65536 values, and back. */
 static void reduce__half_values(void **state)
 {
 	for (uint32_t h = 0; h < 65536; h++) {
@@ -341,7 +341,7 @@ static void reduce__half_values(void **state)
 		assert_int_equal(isnan(bf16), isnan(eight));
 		assert_true(isnan(five) || (fp16 == five && !signbit(fp16) == !signbit(five)));
 		assert_true(isnan(eight) || (bf16 == eight && !signbit(bf16) == !signbit(eight)));
-		/* NaNs become quiet and stay what they are otherwise */
+		/* NaNs become quiet and keep their other bits */
 		assert_int_equal(fp16_of_float(fp16), isnan(five) ? h | 0x200 : h);
 		assert_int_equal(bf16_of_float(bf16), isnan(eight) ? h | 0x40 : h);
 	}
@@ -361,7 +361,7 @@ static void nearest_check(uint32_t bits)
 			 half_nearest(f, 5), bf16, half_nearest(f, 8));
 }
 
-/* Floats half way between two neighbours, those beside them, and any others. */
+/* Floats half way between two neighbours, those next to them, and random ones. */
 static void reduce__half_rounding(void **state)
 {
 	struct rng rng = {7};
@@ -383,7 +383,7 @@ static void reduce__half_rounding(void **state)
 	nearest_check(bits_of_float(65520.f));
 }
 
-/* What include/dxp says of floating point that MPI leaves open. */
+/* Rules of include/dxp for floating point that MPI leaves open. */
 static void reduce__not_a_number(void **state)
 {
 	double nan_first[] = {NAN, 1, -0.0, 0.0}, second[] = {1, NAN, 0.0, -0.0}, x[4];
@@ -395,7 +395,8 @@ static void reduce__not_a_number(void **state)
 	}
 }
 
-/* The comparisons above leave out what this CPU has not. */
+/* The comparisons above skip variants that this CPU lacks; this test reports if all were
+ * skipped. */
 static void reduce__vector_ways_are_among_them(void **state)
 {
 	uint32_t found = 0;

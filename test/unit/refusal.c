@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver has no room for: they come again when it said, nobody starves beside
- * them, and nothing of them is left behind when they have arrived after all. */
+/* Packets that the receiver has no space for: retransmitted after the requested time, without
+ * starving others, and without leftovers once they arrive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,15 +30,14 @@ static void words_carry(struct session_pair *p)
 		pair_deliver(p, 1, &d[i]);
 }
 
-/* A packet that waits may arrive by its earlier copy. The time at which it would have come again
- * must not call for anybody then. */
+/* A waiting packet may arrive by an earlier copy; its planned retransmission is then cancelled. */
 static void refusal__arrived_while_it_waits(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
 	struct rltp_session *s = p->ends[0].session;
 	struct link_datagram d, again;
 
-	s->awaited = 1; /* an answer that takes long: the session does not rest */
+	s->awaited = 1; /* a slow answer keeps the session active */
 	p->ends[1].refuse_key = REFUSED;
 	p->ends[1].refuse = (struct rltp_verdict){WIRE_NACK_RNR, 100};
 	pair_post(p, 0, FLOW, 8, REFUSED);
@@ -58,8 +57,8 @@ static void refusal__arrived_while_it_waits(void **state)
 	pair_destroy(p);
 }
 
-/* A window of one packet and a receiver that never has room for the one flow: the other goes on,
- * and the refused one is tried, too, however often the caller looks in vain. */
+/* A window of one packet, and a receiver that always rejects one flow: the other flow goes on, and
+ * the rejected one is retried, despite any number of empty polls. */
 static void shared_window(uint32_t looks)
 {
 	struct session_pair *p = pair_create(&plain, 1);
@@ -91,7 +90,7 @@ static void refusal__takes_turns_in_a_window_of_one(void **state)
 		shared_window(looks);
 }
 
-/* The time that a receiver names is believed as far as a silence would be. */
+/* A receiver's requested wait is bounded by the retransmission timeout. */
 static void refusal__waits_no_longer_than_a_timeout(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of regions: none comes twice, none is guessed, and one that was revoked opens nothing while
- * what points into its region keeps the memory. */
+/* Memory keys: no key repeats or predicts another. A revoked key is rejected, while users of its
+ * region keep the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static struct nic *nic_of(uint64_t seed)
 	return n;
 }
 
-/* Each of the 2^20 secrets of an index comes once before any comes again; 0 is no key. */
+/* Each of an index's 2^20 secrets is used once before any repeats; 0 is no key. */
 static void region__keys_do_not_repeat(void **state)
 {
 	static const uint32_t indices[] = {0, 1, NIC_REGIONS_MAX - 1};
@@ -47,7 +47,7 @@ static void region__keys_do_not_repeat(void **state)
 
 	assert_non_null(seen);
 	for (uint32_t i = 0; i < ARRAY_COUNT(indices); i++) {
-		uint32_t generation = 0xfff00000; /* and where the count wraps */
+		uint32_t generation = 0xfff00000; /* covers the wrap of the count */
 		memset(seen, 0, SECRETS);
 		for (uint32_t k = 0; k < SECRETS - (indices[i] == 0); k++) {
 			uint32_t key = key_next(n, indices[i], &generation);
@@ -60,8 +60,8 @@ static void region__keys_do_not_repeat(void **state)
 	free(seen);
 }
 
-/* What follows a key is another with each seed and at each index: differences between one key and
- * the next, which would be few in an affine permutation, are nearly all different. */
+/* A key's successor differs with seed and index. Differences between successive keys, few in an
+ * affine permutation, are nearly all distinct. */
 static void region__keys_tell_nothing_of_the_next(void **state)
 {
 	enum { KEYS = 1000 };
@@ -115,7 +115,7 @@ static void region__is_found_by_its_key_and_function(void **state)
 	nic_destroy(n);
 }
 
-/* The place of a region that is still pointed into is not given to another. */
+/* The entry of a revoked region is not reused while requests still access its memory. */
 static void region__revoked_waits_for_its_uses(void **state)
 {
 	static uint8_t memory[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode between functions of one NIC; test/sim/registers.c has it over the network. */
+/* Register mode between functions of one NIC; test/sim/registers.c covers it over the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,14 +9,14 @@
 
 #include "test/unit/local_rig.h"
 
-#define BASE 0x100000u /* where every device sees its memory */
+#define BASE 0x100000u /* address of each device's memory */
 
 static void devices_make(struct rig *r)
 {
 	struct nic_options o = rig_options();
 
 	rig_make(r, &o, 3);
-	for (uint32_t i = 0; i < 2; i++) { /* 2 has no lookup table */
+	for (uint32_t i = 0; i < 2; i++) { /* device 2 has no lookup table */
 		const struct nic_area area = {BASE, RIG_BYTES, 0, r->key[i]};
 		assert_int_equal(nic_area_add(r->nic, i, &area), DXP_OK);
 		for (uint32_t k = 0; k < RIG_BYTES; k++)
@@ -73,7 +73,7 @@ static void registers__refused_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* It asks again until there is room, and in vain for a second at most. */
+/* The NIC retries until the target has space, for one second at most. */
 static void registers__late_inside_one_nic(void **state)
 {
 	struct rig r;
@@ -86,7 +86,7 @@ static void registers__late_inside_one_nic(void **state)
 	rig_run(&r);
 	assert_int_equal(dxp_register_wait(r.window[0], 1), DXP_OK);
 	assert_memory_equal(r.memory[1] + 5000, r.memory[0], 1000);
-	assert_int_equal(send(&r, 0, 1, BASE, 1), DXP_ETIMEDOUT); /* it is full */
+	assert_int_equal(send(&r, 0, 1, BASE, 1), DXP_ETIMEDOUT); /* area full */
 	uint64_t end_ns = r.now_ns + NIC_REGISTERS_BUSY_NS + NIC_REGISTERS_PAUSE_MAX_NS;
 	while (r.now_ns < end_ns && nic_deadline(r.nic) != UINT64_MAX) {
 		r.now_ns = nic_deadline(r.nic);
@@ -96,7 +96,7 @@ static void registers__late_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* Whoever waits for a function that is gone reads that. */
+/* A wait on a closed function returns DXP_ECLOSED. */
 static void registers__function_closed(void **state)
 {
 	struct rig r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry with members on a perfect network in virtual time: one story per promise of
+/* The registry with members on a lossless network in virtual time: one test per guarantee in
  * docs/manager.md. */
 #include "test/sim/fabric.h"
 
@@ -103,8 +103,8 @@ static void registry__a_node_may_move(void **state)
 	fabric_destroy(f);
 }
 
-/* The same identity from elsewhere while the first lives: refused, and the first does not notice.
- */
+/* A second node of the same identity is rejected while the first lives, and the first is not
+ * affected. */
 static void duplicate_refused(struct fabric *f, struct fabric_member *second, const char *word)
 {
 	char address[WIRE_ADDRESS_TEXT_BYTES];
@@ -141,7 +141,7 @@ static void registry__a_second_node_with_the_same_name(void **state)
 	fabric_destroy(f);
 }
 
-/* Killed and started again on another port: waits for its own old lease, then is in. */
+/* A node restarted on another port waits for its old lease to expire, then joins. */
 static void registry__restart_on_another_port_waits_for_the_lease(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -178,7 +178,7 @@ static void registry__an_older_start_is_refused(void **state)
 	uint64_t now_ns = f->now_ns;
 
 	fabric_member_kill(&f->members[1]);
-	f->now_ns = 5; /* the incarnation of a machine whose clock went back */
+	f->now_ns = 5; /* incarnation after the clock was set back */
 	fabric_member_start(f, &f->members[1]);
 	f->now_ns = now_ns;
 	fabric_run(f, S_NS);
@@ -263,7 +263,7 @@ static void registry__grants_mean_nothing_where_any_may(void **state)
 	fabric_destroy(f);
 }
 
-/* A recorded ASSIGN, sent again after the grant was taken back, gives nothing. */
+/* A recorded ASSIGN, replayed after the grant was revoked, has no effect. */
 static void registry__a_replayed_grant_changes_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT, 1, 1);
@@ -275,7 +275,7 @@ static void registry__a_replayed_grant_changes_nothing(void **state)
 	assert_int_equal(fabric_ask(f, ASK_GRANT, "host-0", "xpu-1"), DXP_OK);
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
 	assign.epoch = node_table_progress(member_table(f->members[0].m)).epoch;
-	assign.version = 0; /* what the first grant named */
+	assign.version = 0; /* version at the first grant */
 	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-1"), DXP_OK);
 	size_t bytes = manage_assign_encode(&assign, mac, frame);
 	registry_receive(f->registry, &f->ask_address, frame, bytes, f->now_ns);
@@ -317,8 +317,8 @@ static void registry__wrong_key(void **state)
 	fabric_destroy(f);
 }
 
-/* JOINs sealed with a wrong key by the hundred thousand: counted, few answers, none longer than the
- * JOIN, no nodes. */
+/* Hundreds of thousands of JOINs sealed with a wrong key: counted, few answers, none longer than
+ * the JOIN, no nodes. */
 static void registry__a_flood_of_wrong_keys(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -346,7 +346,7 @@ static void registry__a_flood_of_wrong_keys(void **state)
 	fabric_destroy(f);
 }
 
-/* A recorded RENEW from another address neither moves the node nor prolongs its lease. */
+/* A recorded RENEW from another address neither moves the node nor extends its lease. */
 static void registry__a_replayed_renewal_changes_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -367,8 +367,8 @@ static void registry__a_replayed_renewal_changes_nothing(void **state)
 	fabric_destroy(f);
 }
 
-/* Nodes come and go until old ones must be forgotten: a viewer cut off meanwhile gets a full table
- * and is right again. */
+/* Nodes join and leave until old entries are dropped: a node cut off meanwhile gets a full table
+ * and is up to date again. */
 static void registry__forgetting_makes_a_full_table(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 2);
@@ -405,7 +405,7 @@ static void registry__forgetting_makes_a_full_table(void **state)
 	fabric_destroy(f);
 }
 
-/* Every place held by a live node: the next is refused, and told why, and keeps asking. */
+/* With all entries held by live nodes, a join is rejected with the reason, and the node retries. */
 static void registry__a_full_fabric_refuses(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 0, 1);

@@ -34,12 +34,12 @@ static size_t from_hex(const char *text, uint8_t *out)
 	return bytes;
 }
 
-/* From the IP header to the ICRC. */
+/* Packets in hex, from the IP header to the ICRC. */
 static const char *const vectors[] = {
 	/* a CNP captured on a ConnectX-4 Lx */
 	"45c2003c718c4000401191610a0011010a001201 000012b700280000 8100ffff4000011800000000"
 	"00000000000000000000000000000000 82fd002a",
-	/* UC SEND only, of scapy's tests */
+	/* UC SEND only, from scapy's tests */
 	"45010040047840004011b4d5c0a80007c0a80007 c00012b7002caca2 2460ffff000000d300cf1710"
 	"4630818be28935d90e9a95505401be885e500000 78f353f3",
 	/* UD SEND only */
@@ -55,7 +55,7 @@ static void roce__icrc_of_others(void **state)
 		size_t bytes = from_hex(vectors[i], packet);
 
 		assert_true(roce_icrc_right_ip(packet, bytes));
-		/* what routers change */
+		/* fields that routers change */
 		packet[1] ^= 0xff;
 		packet[8]--;
 		packet[10] ^= 0x55;
@@ -73,8 +73,8 @@ static void roce__icrc_of_others(void **state)
 	}
 }
 
-/* A plain socket sees the UDP payload only: with Identification 0 and Don't Fragment both ways of
- * looking at a packet agree. */
+/* A plain socket sees the UDP payload only: with Identification 0 and Don't Fragment set, both ICRC
+ * functions agree. */
 static void roce__icrc_without_ip_header(void **state)
 {
 	uint8_t packet[IP_UDP_BYTES + 1500] = {0x45};
@@ -160,7 +160,7 @@ static void roce__header_refused(void **state)
 		assert_int_equal(roce_header_decode(data, 64, &h, &payload_bytes), DXP_EMALFORMED);
 	}
 	roce_header_encode(&samples[2], data);
-	data[12] = 0x60; /* a refusal instead of an acknowledgement */
+	data[12] = 0x60; /* a NAK instead of an acknowledgement */
 	assert_int_equal(roce_header_decode(data, 20, &h, &payload_bytes), DXP_EMALFORMED);
 	assert_memory_equal(&h, &untouched, sizeof(h));
 	assert_int_equal(payload_bytes, 77);

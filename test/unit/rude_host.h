@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host that speaks for itself, without the library: it can fall silent, and keep waiting whoever
- * asks it. Header only; needs cmocka.h before it. */
+/* A host without the library, for protocol tests: it can fall silent and delay its answers. Header
+ * only; needs cmocka.h before it. */
 #ifndef TEST_RUDE_HOST_H
 #define TEST_RUDE_HOST_H
 
@@ -18,8 +18,8 @@ struct rude {
 	struct node *node;
 	struct dxp_target to; /* the xPU */
 	uint32_t key, memory_key;
-	uint64_t address; /* RUDE_BYTES there are its own */
-	uint8_t *memory;  /* RUDE_BYTES that the xPU may read and write, by `key` */
+	uint64_t address; /* RUDE_BYTES allocated on the xPU */
+	uint8_t *memory;  /* RUDE_BYTES that the xPU may read and write with `key` */
 };
 #define RUDE_BYTES (4u << 20)
 
@@ -50,7 +50,7 @@ static inline void rude_reply(struct rude *r, struct command_reply *reply)
 	dxp_received_release(node_window(r->node));
 }
 
-/* Joins, opens the xPU with this number and allocates there. */
+/* Joins, opens the xPU of this number and allocates memory there. */
 static inline void rude_open(struct rude *r, const struct boxes *w, uint16_t xpu)
 {
 	static uint32_t number;
@@ -76,7 +76,7 @@ static inline void rude_open(struct rude *r, const struct boxes *w, uint16_t xpu
 	rude_reply(r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
 	r->memory_key = reply.memory_key;
-	do { /* on a board whose DMA may fail */
+	do { /* retried: a board's DMA may fail */
 		rude_post(r, &(struct command){
 				     .op = COMMAND_ALLOC, .sequence = 2, .bytes = RUDE_BYTES});
 		rude_reply(r, &reply);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiver's bitmap, by tables and against a naive set. */
+/* The receiver's bitmap, from tables and against a naive set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void rx_map__order_gaps_and_wrap(void **state)
 	T(0, RX_NEW, 3);
 	T(0, RX_DUPLICATE, 3);
 	T(2, RX_DUPLICATE, 3);
-	/* the window's edges */
+	/* edges of the window */
 	T(3 + RLTP_WINDOW_MAX, RX_BEYOND, 3);
 	T(2 + RLTP_WINDOW_MAX, RX_NEW, 3);
 	T(3, RX_NEW, 4);
@@ -54,7 +54,7 @@ static void rx_map__gap_is_told_once(void **state)
 	assert_false(rx_map_set(&m, 11));
 }
 
-/* What the report says is what is there, for spans below and beyond its length. */
+/* The report equals the set, for spans below and beyond its length. */
 static void rx_map__report(void **state)
 {
 	struct rng r = {3};

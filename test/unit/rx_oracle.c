@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receiver's bitmap against a naive receiver: a sorted list of 64-bit numbers that never wrap,
- * written from docs/wire.md and not from rx_map.c. Both get the same random traces; they must agree
- * on every verdict, on the next number expected, on what is a new gap, and what an acknowledgement
- * reports must be what the list holds. The seed is printed; DXP_SEED=n runs one trace again. */
+ * written from docs/wire.md and not from rx_map.c. Both get the same random traces. They must agree
+ * on every verdict, on the next expected number and on new gaps. An acknowledgement must report
+ * exactly the list. The seed is printed; DXP_SEED=n replays one trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@
 
 /* Invariant: held[0 .. count - 1] ascend, all are greater than next. */
 struct oracle {
-	uint64_t next;    /* everything before has arrived */
-	uint64_t highest; /* one past the highest that ever arrived */
+	uint64_t next;    /* all lower numbers have arrived */
+	uint64_t highest; /* one past the highest that arrived */
 	uint64_t held[RLTP_WINDOW_MAX];
 	uint32_t count;
 };
@@ -37,7 +37,7 @@ static void oracle_init(struct oracle *o, uint64_t first)
 	o->count = 0;
 }
 
-/* Where `number` stands in the list, or where it would. */
+/* Returns the index of `number` in the list, or its insertion point. */
 static uint32_t place_of(const struct oracle *o, uint64_t number)
 {
 	uint32_t low = 0, high = o->count;
@@ -66,7 +66,7 @@ static enum rx_verdict oracle_test(const struct oracle *o, uint64_t number)
 	return number >= o->next + RLTP_WINDOW_MAX ? RX_BEYOND : RX_NEW;
 }
 
-/* Returns true when packets between this and all before are missing. */
+/* Inserts `number`. Returns true if it opens a new gap. */
 static bool oracle_take(struct oracle *o, uint64_t number)
 {
 	uint32_t i = place_of(o, number);
@@ -83,13 +83,13 @@ static bool oracle_take(struct oracle *o, uint64_t number)
 	return gap;
 }
 
-/* One trace: how its network behaves, and how far its sender has come. */
+/* One trace: behaviour of its network, and progress of its sender. */
 struct trace {
 	uint64_t seed;
 	struct rng rng;
 	struct oracle oracle;
 	struct rx_map map;
-	uint64_t sent; /* next number that the sender uses */
+	uint64_t sent; /* sender's next number */
 	uint32_t loss_ppm, reach;
 };
 
@@ -117,8 +117,8 @@ static void arrive(struct trace *t, uint64_t number)
 		trace_fail(t, "another opinion about holes", number);
 }
 
-/* What arrives next: something new, a repeat of the oldest missing one, a late copy, something far
- * beyond. */
+/* Draws the next arrival: a new number, the oldest missing one, a late copy, or one far beyond the
+ * window. */
 static uint64_t number_draw(struct trace *t)
 {
 	const struct oracle *o = &t->oracle;
@@ -138,8 +138,8 @@ static uint64_t number_draw(struct trace *t)
 	}
 }
 
-/* Adds what an acknowledgement would report to seen[] (by distance from next); false reports and
- * gaps in what a report covers are mistakes. Returns whether it covered all there is. */
+/* Adds the packets of one acknowledgement to seen[] (by distance from next). Fails on a wrong bit.
+ * Returns whether the report covers the whole list. */
 static bool report_check(struct trace *t, uint8_t *seen)
 {
 	uint8_t words[8 * WIRE_SACK_WORDS_MAX];
@@ -169,7 +169,7 @@ static uint32_t seen_count(const uint8_t *seen)
 	return count;
 }
 
-/* What one acknowledgement can hold it reports whole. */
+/* A list that fits into one acknowledgement is reported whole. */
 static void narrow_report_check(struct trace *t)
 {
 	uint8_t seen[2 * RLTP_WINDOW_MAX] = {0};
@@ -182,8 +182,8 @@ static void narrow_report_check(struct trace *t)
 		trace_fail(t, "a report that leaves something out", o->next);
 }
 
-/* Wider than one acknowledgement can hold: with nothing new coming, as many reports as two for each
- * part tell of everything, wherever the turn stands. */
+/* A list too wide for one acknowledgement: without new arrivals, two reports per part cover it all,
+ * from any start. */
 static void rotation_check(struct trace *t)
 {
 	uint8_t seen[2 * RLTP_WINDOW_MAX] = {0};
@@ -201,7 +201,8 @@ static void trace_begin(struct trace *t, uint64_t seed)
 
 	t->seed = seed;
 	t->rng.state = seed;
-	/* Ahead of zero, so that late copies exist; only the low 32 bits are on the wire. */
+	/* Starts well above zero, so that late copies exist; only the low 32 bits are on the
+	 * wire. */
 	uint64_t first = (1ull << 40) + starts[rng_below(&t->rng, ARRAY_COUNT(starts))] +
 			 rng_below(&t->rng, 64);
 	oracle_init(&t->oracle, first);

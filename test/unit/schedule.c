@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue and the heap against a table that is searched from end to end, and ten thousand
- * sessions of which few have anything to do. */
+/* The queue and the heap against a table searched from end to end, and ten thousand sessions that
+ * are mostly idle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +101,7 @@ static void schedule__first_come_first_served(void **state)
 	assert_int_equal(schedule_reserve(&q, 3), DXP_OK);
 	schedule_ready(&q, &a);
 	schedule_ready(&q, &b);
-	schedule_ready(&q, &a); /* keeps its place */
+	schedule_ready(&q, &a); /* keeps its position */
 	schedule_ready(&q, &c);
 	schedule_forget(&q, &b);
 	assert_ptr_equal(schedule_take(&q), &a);
@@ -111,7 +111,7 @@ static void schedule__first_come_first_served(void **state)
 	assert_null(schedule_take(&q));
 	schedule_ready(&q, &c);
 	schedule_ready(&q, &b);
-	schedule_forget(&q, &b); /* the last */
+	schedule_forget(&q, &b); /* the last entry */
 	schedule_ready(&q, &a);
 	assert_ptr_equal(schedule_take(&q), &c);
 	assert_ptr_equal(schedule_take(&q), &a);
@@ -186,19 +186,19 @@ static void schedule__ten_thousand_sessions(void **state)
 		assert_int_equal(rltp_endpoint_peer(e, &peer, now_ns), DXP_OK);
 		hello_give(e, node, now_ns);
 	}
-	assert_int_equal(send_all(e, now_ns), MANY); /* each is answered */
+	assert_int_equal(send_all(e, now_ns), MANY); /* one answer each */
 	assert_int_equal(e->shared.awake, MANY);
-	assert_int_equal(e->schedule.count, MANY); /* each will rest */
+	assert_int_equal(e->schedule.count, MANY); /* each becomes idle later */
 	now_ns += RLTP_REST_NS + 1;
 	assert_int_equal(send_all(e, now_ns), 0);
 	assert_int_equal(e->shared.awake, 0);
 	assert_true(rltp_endpoint_deadline(e) == UINT64_MAX);
-	/* one of them says something: the others are not looked at, for they are nowhere */
+	/* one peer sends: only its session is queued, the others are not visited */
 	hello_give(e, 77, now_ns);
 	assert_true(e->schedule.first == rltp_endpoint_session(e, 77));
 	assert_true(e->schedule.first == e->schedule.last);
 	assert_int_equal(send_all(e, now_ns), 1);
-	/* and memory: what an idle peer costs */
+	/* memory of an idle peer */
 	assert_true(sizeof(struct rltp_session) + sizeof(struct schedule_entry) + sizeof(void *) <=
 		    512);
 	rltp_endpoint_destroy(e);

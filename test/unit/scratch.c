@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders for temporary files: there while they are owned, gone behind their owner, and those of
- * owners that were killed go with the next. */
+/* Temporary folders: present while owned, removed with their owner; the next run removes those of
+ * killed owners. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void file_make(const char *folder, const char *name)
 	close(file);
 }
 
-/* As if it had been made two minutes ago. */
+/* Sets the folder's times back by two minutes. */
 static void make_old(const char *folder)
 {
 	const struct timespec times[2] = {{.tv_sec = time(NULL) - 120},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch sends: from the port that each packet names, each child's in their order; and what
- * becomes of packets whose port somebody else has. */
+/* A switch's sends: each packet leaves from the port it names, per child in order; and packets
+ * whose port another socket owns. */
 #include "switch/serve_send.h"
 
 #include "test/unit/link_pair.h"
 
-#define COUNT 96 /* packets to two children, taking turns */
+#define COUNT 96 /* packets to two children, alternating */
 
 struct scene {
 	struct link *main, *children[2];
@@ -71,7 +71,7 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	scene_close(&s);
 }
 
-/* A stranger who goes through all ports does not make it open one each. */
+/* Rejects to a port scan open only a few sockets. */
 static void send__refusals_open_few_ports(void **state)
 {
 	struct senders_counters c;
@@ -103,7 +103,7 @@ static void send__a_port_that_somebody_has(void **state)
 	senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT / 2);
 	assert_int_equal(c.open, 1);
-	/* tried again after a while, and it is free now */
+	/* retried after SERVE_TELL_NS, when the port is free */
 	link_close(other);
 	senders_tidy(s.senders, link_now_ns() + SERVE_TELL_NS + 1);
 	senders_send(s.senders, &s.batch, link_now_ns());

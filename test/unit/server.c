@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager as it runs: real sockets on loopback, a real store, its loop in a thread. */
+/* The manager as it runs: real loopback sockets, a real store, its loop in a thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,7 @@ static void server_run__answers_and_refuses(void **state)
 	assert_int_equal(question(&ask), DXP_ETIMEDOUT);
 }
 
-/* Turns a member until it is joined or `limit_ns` have passed. */
+/* Polls a member until it has joined or `limit_ns` have passed. */
 static void member_turn(struct member *m, struct link *l, uint64_t limit_ns)
 {
 	uint64_t end_ns = link_now_ns() + limit_ns;
@@ -165,7 +165,7 @@ static uint16_t id_get(const struct running *r, struct link *l, const char *name
 	return id;
 }
 
-/* The second node's id is not the first free one: after the restart only the store knows it. */
+/* The second node's id is not the first free one: after the restart only the store has it. */
 static void server_open__a_restart_gives_the_same_id(void **state)
 {
 	struct server_options options = options_make();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One session against another, datagram by datagram: the ring that grows, losses found by each kind
- * of recovery, reordering learnt, rest. */
+/* Two sessions, datagram by datagram: growth of the ring, losses found by each recovery, learnt
+ * reordering, idle state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct session_pair *pair_of(enum rltp_recovery recovery, uint32_t window
 	return pair_create(&tuning, window);
 }
 
-/* Packets 0 .. count - 1 leave at once; packet `lost` (counted so) does not arrive. */
+/* Sends packets 0 .. count - 1 at once; drops packet `lost`. */
 static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 {
 	struct link_datagram d;
@@ -37,7 +37,7 @@ static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 	}
 }
 
-/* The other end's words, carried over `delay_ns` later. */
+/* Delivers the other session's control packets `delay_ns` later. */
 static void words_carry(struct session_pair *p, uint64_t delay_ns)
 {
 	struct link_datagram d[8];
@@ -87,7 +87,7 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 	pair_destroy(p);
 }
 
-/* The repeat is lost too. What was sent after it arrives, and that is enough. */
+/* The retransmission is lost too: the arrival of later packets alone triggers another. */
 static void session__lost_repeat_needs_no_timeout(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -96,7 +96,7 @@ static void session__lost_repeat_needs_no_timeout(void **state)
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
 	p->now_ns += 20 * US_NS;
-	assert_int_equal(pair_send(p, 0, d, 4), 1); /* the repeat, lost */
+	assert_int_equal(pair_send(p, 0, d, 4), 1); /* the retransmission, lost */
 	burst_lose(p, 2, UINT32_MAX);
 	words_carry(p, 20 * US_NS);
 	p->now_ns += 20 * US_NS;
@@ -113,7 +113,7 @@ static void session__tail_is_probed(void **state)
 	struct link_datagram d[4];
 
 	burst_lose(p, 1, UINT32_MAX);
-	words_carry(p, 20 * US_NS); /* a round trip is known now */
+	words_carry(p, 20 * US_NS); /* sets the round-trip time */
 	burst_lose(p, 1, 0);
 	p->now_ns = rltp_session_deadline(p->ends[0].session);
 	assert_int_equal(pair_send(p, 0, d, 4), 1);
@@ -125,8 +125,7 @@ static void session__tail_is_probed(void **state)
 	pair_destroy(p);
 }
 
-/* Needless repeats widen the reorder window; needed ones narrow it again. */
-/* A probe that found no place in the batch is still to come: no reason for another. */
+/* A pending probe that did not fit into the batch causes no second probe. */
 static void session__one_probe_for_one_silence(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -145,7 +144,7 @@ static void session__one_probe_for_one_silence(void **state)
 	pair_destroy(p);
 }
 
-/* A peer that was not heard for longer than anybody spins is given time to wake. */
+/* A peer silent for longer than LINK_SPIN_NS gets extra time to wake before a probe. */
 static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -164,7 +163,7 @@ static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 	pair_destroy(p);
 }
 
-/* A path longer than the timeout's bound: what is only far away is not lost. */
+/* A path longer than the timeout's bound: packets only delayed are not lost. */
 static void session__long_paths_do_not_time_out(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_RTO, 64);
@@ -181,7 +180,7 @@ static void session__long_paths_do_not_time_out(void **state)
 	pair_destroy(p);
 }
 
-/* Needless repeats widen the reorder window; needed ones narrow it again. */
+/* Needless retransmissions widen the reorder window; needed ones narrow it again. */
 static void session__reordering_is_learnt(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -198,7 +197,7 @@ static void session__reordering_is_learnt(void **state)
 		pair_deliver(p, 0, &d[i]);
 	words_carry(p, 100 * US_NS);
 	p->now_ns += 100 * US_NS;
-	assert_int_equal(pair_send(p, 0, d, 1), 1); /* the repeat of what is only late */
+	assert_int_equal(pair_send(p, 0, d, 1), 1); /* needless: the packet is only late */
 	pair_deliver(p, 0, &late);
 	pair_deliver(p, 0, &d[0]);
 	words_carry(p, 100 * US_NS);
@@ -235,7 +234,7 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 	pair_destroy(p);
 }
 
-/* One NAK for one gap: later arrivals behind it say nothing. */
+/* One NAK per gap: later arrivals behind it cause none. */
 static void session__go_back_n_says_it_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);
@@ -271,7 +270,7 @@ static void session__go_back_n_by_timeout_waits_for_it(void **state)
 	pair_destroy(p);
 }
 
-/* IRN repeats a hole once; the lost repeat waits for the timeout. */
+/* IRN retransmits a hole once; if that is lost, the timeout follows. */
 static void session__irn_repeats_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_IRN, 64);

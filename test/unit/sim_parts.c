@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's own parts: its queue and alarms beside naive ones, its ports by hand, its paths,
- * and its histogram. */
+/* The simulator's parts: its queue and alarms against naive ones, its ports by hand, its paths, and
+ * its histogram. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,14 +47,14 @@ static void packet__queue_orders_by_time_then_by_arrival(void **state)
 		sim_packet_put(&pool, p);
 	}
 	assert_int_equal(queue.count, pushed - popped);
-	/* far fewer buffers than packets: they are used again */
+	/* far fewer buffers than packets: they are reused */
 	assert_true(pool.bytes < (uint64_t)pushed * 192 / 2);
 	sim_queue_free(&queue);
 	sim_pool_free(&pool);
 }
 
-/* Two of each length at once: all of their bytes are their own, and once all are back the pool
- * hands the same memory out again. */
+/* Two buffers of each length at once do not overlap; once all are back, the pool reuses their
+ * memory. */
 static void packet__room_for_every_length(void **state)
 {
 	struct sim_pool pool = {0};
@@ -109,7 +109,7 @@ static void path__port_serves_in_order_and_drops_what_does_not_fit(void **state)
 	struct net_port p = {.rate_bps = 8000000000ull, .queue_bytes = 3000, .mark_bytes = 1000};
 	bool mark = false;
 
-	/* a byte each nanosecond */
+	/* 1 byte per ns */
 	assert_int_equal(net_port_pass(&p, 1000, 1500, &mark), 2500);
 	assert_false(mark);
 	assert_int_equal(net_port_backlog(&p, 1000), 1500);
@@ -185,7 +185,7 @@ static void net__bad_options_are_refused(void **state)
 	assert_int_equal(net_create(&leafless, &n), DXP_EINVAL);
 }
 
-/* A host that sends one datagram at its start and notes what comes. */
+/* A host that sends one datagram at its start and records the first arrival. */
 struct talker {
 	struct link_datagram datagram;
 	bool said;
@@ -269,7 +269,7 @@ static void clock_step_back(struct net *n)
 	net_wall_clock(n, 1, -(int64_t)(3600 * S_NS), 0);
 }
 
-/* As link/clock.c: an age within a second, whatever the wall clock does. */
+/* As link/clock.c: an age within one second, whatever the wall clock does. */
 static void net__stamps_and_wall_clocks(void **state)
 {
 	struct net_options o = {.hosts = 2, .delay_ns = 1000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole xPUs in this process, driven through the host library. Skipped where there is no OpenCL. */
+/* Whole xPUs in this process, used through the host library. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,8 +139,8 @@ static void run__in_order_and_timed(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* More than one message holds; the first is waited for alone, and one behind a command that waits
- * is not held for ever. */
+/* More late events than one message holds. A single wait releases the first event; an event behind
+ * a waiting command is not held forever. */
 static void run__late_events_all_come(void **state)
 {
 	enum { COUNT = 100 };
@@ -151,7 +151,7 @@ static void run__late_events_all_come(void **state)
 		events[i] = run_told(w.one, "add", address, i, NULL, true);
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(wait_for(events[i]), DXP_OK);
-	/* One that failed is told at once, and so is what was held before it. */
+	/* A failure is reported at once, as are all events held before it. */
 	events[0] = run_told(w.one, "add", address, 1, NULL, true);
 	events[1] = run_told(w.one, "no_such_kernel", address, 1, NULL, true);
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
@@ -185,7 +185,7 @@ static void build__log_of_a_failure(void **state)
 	assert_int_equal(dxp_program_build(w.plain, source, NULL, &p), DXP_EUNSUPPORTED);
 }
 
-/* Live programs are bounded by memory, not by a number. */
+/* Live programs are limited by memory, not by a number. */
 static void build__a_thousand_live_programs(void **state)
 {
 	enum { COUNT = 1000 };
@@ -199,7 +199,7 @@ static void build__a_thousand_live_programs(void **state)
 		program_one = programs[i];
 		ok(wait_for(run(w.one, "add", a, 1, NULL)));
 	}
-	/* Some go, from the middle; the others stay. */
+	/* Releases every second program; the others stay usable. */
 	for (uint32_t i = 1; i < COUNT; i += 2)
 		dxp_program_release(programs[i]);
 	program_one = programs[COUNT / 2];
@@ -211,7 +211,7 @@ static void build__a_thousand_live_programs(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* Back and forth, each step after the other, without the host. */
+/* A chain back and forth between two xPUs runs without the host. */
 static void send__chain_over_two_nodes(void **state)
 {
 	uint64_t a = allocate(w.one, 4096), b = allocate(w.two, 4096);
@@ -239,7 +239,7 @@ static void send__failure_reaches_the_other_node(void **state)
 	assert_int_equal(wait_for(after), DXP_ECANCELED);
 	assert_int_equal(wait_for(sent), DXP_ECANCELED);
 	assert_int_equal(wait_for(bad), DXP_ENOENT);
-	/* Memory that is not ours is not sent. */
+	/* Memory of another owner is not sent. */
 	sent = transfer(w.one, w.two, a + (1 << 20), b, 4096, NULL);
 	after = run(w.two, "add", b, 100, &sent);
 	assert_int_equal(wait_for(after), DXP_ECANCELED);
@@ -333,7 +333,7 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_run(x, &launch, &event));
 	assert_int_equal(dxp_event_wait(other, event, WAIT_NS, NULL), DXP_ERANGE);
 	assert_int_equal(word(w.one, a), 0);
-	/* It goes without a word: what it had is freed. */
+	/* A node leaves without CLOSE: its memory is freed. */
 	uint64_t before = free_bytes(w.one);
 	argument.address = allocate(x, 1 << 20);
 	assert_int_equal(free_bytes(w.one), before - (1 << 20));
@@ -345,8 +345,8 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* CLOSE while a kernel runs and others wait: nothing is given out that the kernel still works in.
- */
+/* CLOSE while a kernel runs and others wait: no memory is reused while the kernel still accesses
+ * it. */
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;
@@ -386,7 +386,7 @@ static void raw_nap(struct node *n, const struct dxp_target *to, const uint8_t *
 	assert_int_equal(e.status, DXP_OK);
 }
 
-/* Messages that nobody well-behaved sends are counted and change nothing. */
+/* Malformed messages are counted and change nothing. */
 static void message__refused(void **state)
 {
 	struct node_options options = {

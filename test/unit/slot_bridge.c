@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command BRIDGE: an xPU pulls from and pushes to memory of the host that asks, or pulls from
+/* The command BRIDGE: an xPU pulls from and pushes to memory of the requesting host, or pulls from
  * another xPU. Boards, and one xPU whose memory the NIC reaches. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* Our memory -> the device -> our memory. */
+/* Moves bytes from host memory to the device and back. */
 static void there_and_back(struct dxp_xpu *x, uint64_t bytes, enum dxp_bridge_mode mode,
 			   uint32_t piece_bytes)
 {
@@ -114,10 +114,10 @@ static void bridge__through_the_core(void **state)
 	ok(dxp_core_get(one, &core, &operand, &result));
 	assert_true(core == DXP_CORE_CHECKSUM && result == sum);
 	ok(dxp_core_set(one, DXP_CORE_PASS, 0));
-	/* In place, and where there is no core. */
+	/* In place; and on an xPU without a core. */
 	noise(in, LARGE, 3);
 	t.from = t.to;
-	t.bytes = LARGE; /* not whole words either */
+	t.bytes = LARGE; /* not a multiple of a word either */
 	ok(dxp_bridge_move(one, &t, NULL));
 	assert_memory_equal(in, out, LARGE);
 	assert_int_equal(dxp_bridge_move(direct, &t, NULL), DXP_EUNSUPPORTED);
@@ -152,7 +152,7 @@ static void bridge__from_another_xpu(void **state)
 				pull_from(all[i], all[k]);
 }
 
-/* A hundred at once, on one xPU and crossing between two, each behind the one before it. */
+/* A hundred at once, within one xPU and between two, each after the one before. */
 static void bridge__a_hundred_at_once(void **state)
 {
 	enum { COUNT = 100, BYTES = 40000 };
@@ -187,7 +187,7 @@ static void bridge__a_hundred_at_once(void **state)
 	}
 }
 
-/* Memory of the xPU that is another host's, or nobody's. */
+/* Memory of the xPU that belongs to another host, or to none. */
 static void bridge__hosts_are_kept_apart(void **state)
 {
 	struct dxp_fabric *other;
@@ -216,7 +216,7 @@ static void bridge__hosts_are_kept_apart(void **state)
 	ok(dxp_mem_free(one, mine));
 }
 
-/* Its host goes while transfers are under way: the xPU goes on with the others'. */
+/* The host leaves while transfers are under way: the xPU continues those of others. */
 static void bridge__host_leaves(void **state)
 {
 	enum { COUNT = 40, BYTES = 400000 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that use two boards and an xPU that needs no bridge, at random, while DMAs fail, a device
- * stalls and another host comes, begins all kinds of things and dies in the middle. A model of each
- * xPU's memory says what must be there: whatever was reported done is, to the byte; after a failure
- * the range is anybody's guess until it is written again. At the end all memory and all buffers are
- * free. DXP_SEED replays one seed. */
+/* Hosts use two boards and an xPU without a bridge at random. DMAs fail, a device stalls, and
+ * another host joins, begins operations and dies. A model of each xPU's memory holds the expected
+ * bytes: a successful operation is exact, and after a failure the range is undefined until
+ * rewritten. At the end all memory and buffers are free. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +22,7 @@
 
 #define BUFFER     (8u << 10)
 #define BUFFERS    4
-#define MEMORY     300000 /* of the model, on each xPU */
+#define MEMORY     300000 /* bytes of the model per xPU */
 #define STALL_NS   (500 * MS_NS)
 #define WAIT_NS    (3 * BOXES_WAIT_NS)
 #define XPUS       3
@@ -53,7 +52,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Nothing but the device may fail. */
+/* Returns whether the operation succeeded; only the device may fail. */
 static bool well(int status)
 {
 	if (status == DXP_EDEVICE)
@@ -172,7 +171,7 @@ static void pass_some(struct modelled *m, uint64_t bytes)
 		assert_memory_equal(in, out, bytes);
 }
 
-/* From one xPU to another; one of them does it. */
+/* Moves bytes from one xPU to another, by a pull or a push. */
 static void carry_some(struct modelled *from, struct modelled *to, uint64_t at, uint64_t bytes)
 {
 	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_DEVICE_TO_DEVICE,
