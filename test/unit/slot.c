@@ -333,7 +333,7 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_run(x, &launch, &event));
 	assert_int_equal(dxp_event_wait(other, event, WAIT_NS, NULL), DXP_ERANGE);
 	assert_int_equal(word(w.one, a), 0);
-	/* A node leaves without CLOSE: its memory is freed. */
+	/* The host leaves without freeing: its memory is freed. */
 	uint64_t before = free_bytes(w.one);
 	argument.address = allocate(x, 1 << 20);
 	assert_int_equal(free_bytes(w.one), before - (1 << 20));

@@ -195,7 +195,7 @@ static void carry_some(struct modelled *from, struct modelled *to, uint64_t at, 
 		memset(to->known + at, 0, bytes);
 }
 
-/* ---- the other host ---- */
+/* ---- the misbehaving host ---- */
 
 static void rude_begins(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a board's process runs out: each allocation that its thread makes fails once, the n-th
- * of a host's use of it, n = 1, 2, 3 ... until a use passes without one. Whoever asked is told,
- * what was reported done is there, no buffer stays taken, and the next one is served. */
+/* A board's daemon runs out of memory: the n-th allocation of its thread fails once, for n = 1, 2,
+ * 3 ... until a host's use passes without a failure. The caller gets an error, successful transfers
+ * are exact, no buffer leaks, and the next use succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 #define BUFFERS 4
 #define BYTES   (5 * BUFFER + 77)
 #define WAIT_NS BOXES_WAIT_NS
-#define RUNS    3000 /* more than a use allocates */
+#define RUNS    3000 /* more than one use allocates */
 
 static struct boxes w;
 static struct boxed board;
@@ -32,7 +32,7 @@ static uint8_t out[BYTES], in[BYTES];
 /* ---- memory ---- */
 
 static _Atomic uint64_t countdown; /* allocations of the board's thread until one fails; 0: never */
-static bool spared;                /* that thread's: what it does now does not fail */
+static bool spared;                /* of that thread: allocations do not fail meanwhile */
 
 static bool fails_now(void)
 {
@@ -62,7 +62,8 @@ void *__wrap_realloc(void *p, size_t bytes)
 	return fails_now() ? NULL : __real_realloc(p, bytes);
 }
 
-/* A host that cannot be answered is put out, and needs half a minute to notice. */
+/* Allocations here do not fail: without an answer the host is dropped, which it detects only after
+ * half a minute. */
 int __wrap_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 		      const void *data, uint32_t bytes, outbox_done done, void *context);
 int __real_outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
@@ -85,7 +86,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* A failure that is told is one of these. */
+/* Accepts success and the two errors of a failed allocation; returns whether it was success. */
 static bool well(int status)
 {
 	if (status != DXP_OK && status != DXP_ENOMEM && status != DXP_EDEVICE)
@@ -120,7 +121,7 @@ static void fresh(uint32_t seed)
 	memset(in, 0, BYTES);
 }
 
-/* False: something of it failed. */
+/* Returns false if any operation failed. */
 static bool use(struct dxp_xpu *x, uint32_t run)
 {
 	struct dxp_program *p;

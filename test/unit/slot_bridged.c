@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xPUs whose memory only DMA reaches, driven through the host library as any other: what a host, a
- * kernel and another xPU do with it. Boards without a set speed and with short buffers, so that
- * each transfer is several pieces. test/unit/slot_bridge.c has the command BRIDGE,
- * slot_bridged_faults.c what goes wrong. */
+/* xPUs whose memory only DMA reaches, used through the host library: accesses by a host, a kernel
+ * and another xPU. Boards without a set speed and with short buffers, so that each transfer has
+ * several parts. test/unit/slot_bridge.c covers the command BRIDGE, slot_bridged_faults.c
+ * failures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 #define BUFFERS 4
 #define LARGEST (3 * BUFFER * BUFFERS + 1)
 #define WAIT_NS BOXES_WAIT_NS
-#define FAR     (4u << 20) /* an allocation for transfers */
+#define FAR     (4u << 20) /* bytes of an allocation for transfers */
 
 static struct boxes w;
 static struct boxed boards, plain, ocl;
@@ -85,7 +85,7 @@ static void caps__tell_the_kind(void **state)
 	assert_int_equal(reg(one, CFG_BRIDGE_BUFFERS), BUFFERS);
 	assert_int_equal(reg(one, CFG_BRIDGE_BUFFER_BYTES), BUFFER);
 	assert_int_equal(reg(direct, CFG_MEMORY_KIND), DXP_MEMORY_DIRECT);
-	struct dxp_xpu_nic nic; /* its kernels do not reach our memory */
+	struct dxp_xpu_nic nic; /* its kernels cannot reach board memory */
 	assert_int_equal(dxp_xpu_nic(one, &nic), DXP_EUNSUPPORTED);
 	int count = dxp_fabric_nodes(w.fabric, nodes, ARRAY_COUNT(nodes));
 	for (int i = 0; i < count; i++)
@@ -95,7 +95,7 @@ static void caps__tell_the_kind(void **state)
 									 : DXP_MEMORY_DIRECT);
 }
 
-/* What another one left there is nobody's. */
+/* Memory left by another host is not visible. */
 static void memory__is_zero(void **state)
 {
 	uint64_t before = free_bytes(one);
@@ -112,7 +112,7 @@ static void memory__is_zero(void **state)
 	assert_int_equal(free_bytes(one), before);
 }
 
-/* Any size, any alignment; not a byte beside it changes. */
+/* Any size, any alignment; no byte beside the range changes. */
 static void put_get__sizes_and_alignments(void **state)
 {
 	static const uint32_t sizes[] = {0,          1,      3,          4095,           4097,
@@ -151,11 +151,11 @@ static void put_get__one_byte_past_the_end(void **state)
 	assert_memory_equal(in, out, 4096);
 }
 
-/* One of several hosts that use one board at once, each its own part of it. */
+/* One of several hosts that use one board at once, each in its own memory. */
 struct visitor {
 	pthread_t thread;
 	uint32_t number;
-	int status; /* the first that was not DXP_OK */
+	int status; /* first status other than DXP_OK */
 	bool differs;
 };
 
@@ -231,7 +231,7 @@ static dxp_event send(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source,
 	return event;
 }
 
-/* Twice: the second time the event may follow the data at once. */
+/* Sends twice: the second event may follow its data at once. */
 static void send_and_look(struct dxp_xpu *from, struct dxp_xpu *to, uint32_t bytes)
 {
 	uint64_t a = allocate(from, bytes + 3), b = allocate(to, bytes + 5);
@@ -259,8 +259,8 @@ static void send__any_kind_to_any(void **state)
 			}
 }
 
-/* Back and forth, each waiting for the one before: on each board a SEND begins when the data of the
- * other one is there. */
+/* A chain back and forth: on each board a SEND starts once the data of the one before has
+ * arrived. */
 static void send__chain(void **state)
 {
 	uint64_t a = allocate(one, FAR), b = allocate(two, FAR);
@@ -351,7 +351,7 @@ static dxp_event run(struct dxp_xpu *x, const struct dxp_program *p, uint64_t ad
 	return event;
 }
 
-/* Its source comes out of the board, its data too, and what it wrote goes to another one. */
+/* The kernel's source code and data come from board memory; its output goes to another board. */
 static void kernel__in_board_memory(void **state)
 {
 	enum { WORDS = 20000 };
@@ -376,7 +376,7 @@ static void kernel__in_board_memory(void **state)
 	ok(dxp_mem_read(two, back, b, 4 * WORDS));
 	for (uint32_t i = 0; i < WORDS; i++)
 		assert_int_equal(back[i], i + 107);
-	/* The wrong way round: a kernel waits for what comes from over there. */
+	/* The reverse: a kernel waits for data from the board. */
 	e = send(two, computes, b, a, 4 * WORDS, 0);
 	e = run(computes, p, a, 1, WORDS, e);
 	ok(dxp_event_wait(w.fabric, e, WAIT_NS, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boards whose DMA fails or stalls, and hosts that vanish in the middle: whoever asked hears of it,
- * what was reported done is there, and the rings are empty at the end and work on. */
+/* Boards whose DMA fails or stalls, and hosts that vanish during transfers. Errors are reported,
+ * successful transfers are exact, and the rings end empty and usable. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define BUFFER   (16u << 10)
 #define BUFFERS  4
-#define BYTES    (8 * BUFFER + 3) /* nine pieces */
+#define BYTES    (8 * BUFFER + 3) /* nine parts */
 #define STALL_NS (500 * MS_NS)    /* a busy machine must not look like a stall */
 #define WAIT_NS  BOXES_WAIT_NS
 #define TRIES    40
@@ -39,7 +39,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* All went well, or the device failed; nothing else may be. */
+/* Returns whether the operation succeeded; any failure but the device's fails the test. */
 static bool went_well(int status)
 {
 	if (status != DXP_EDEVICE)
@@ -53,8 +53,8 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* One xPU, a board that `setting` makes a bad one. Each has a name of its own: one that is called
- * as another one was is that one, started anew, and who knows that already? */
+/* Opens one xPU, a board with the fault of `setting`. Each gets its own name: a board of a used
+ * name would be a restart of the earlier one, unknown to some nodes yet. */
 static void board_open(const char *setting, uint64_t stall_ns)
 {
 	static uint32_t boards;
@@ -90,7 +90,7 @@ static uint32_t reg(uint32_t index)
 	return value;
 }
 
-/* A failure is told at once, and counted when the last step of it has ended. */
+/* Waits until the counter moves: a failure is reported at once, but counted at its last step. */
 static void register_wait(uint32_t index)
 {
 	uint64_t end_ns = link_now_ns() + WAIT_NS;
@@ -99,7 +99,7 @@ static void register_wait(uint32_t index)
 		assert_true(link_now_ns() < end_ns);
 }
 
-/* DXP_EDEVICE: not once. */
+/* Allocates memory; retries DXP_EDEVICE. */
 static int allocate(uint64_t *address)
 {
 	int status = DXP_EDEVICE;
@@ -109,7 +109,7 @@ static int allocate(uint64_t *address)
 	return status;
 }
 
-/* A GET of what lies at `address`; a failure is tried again. */
+/* GETs the bytes at `address`; retries a failure. */
 static void read_back(uint64_t address)
 {
 	int i = 0;
@@ -131,7 +131,7 @@ static int bridge(uint64_t address, bool to_device)
 	return dxp_bridge_move(x, &t, NULL);
 }
 
-/* Some of each kind. Returns how many failed. */
+/* Runs some operations of each kind. Returns how many failed. */
 static uint32_t exercise(uint64_t address)
 {
 	const struct dxp_bridge_transfer through = {
@@ -171,7 +171,7 @@ static void dma__fails_at_every_buffer(void **state)
 			assert_int_equal(status, DXP_EDEVICE);
 		else
 			ok(status);
-		if (k > 9) /* nine pieces fit between two failures */
+		if (k > 9) /* nine parts fit between two failures */
 			exercise(address);
 		else if (k > 1)
 			assert_false(went_well(dxp_mem_write(x, address, out, BYTES)));
@@ -181,7 +181,7 @@ static void dma__fails_at_every_buffer(void **state)
 	}
 }
 
-/* The device is reset when it has stalled for long enough; everything works again. */
+/* A device that stalled too long is reset, and everything works again. */
 static void dma__stalls(void **state)
 {
 	static const uint32_t numbers[] = {1, 2, 8, 14, 30};
@@ -200,8 +200,8 @@ static void dma__stalls(void **state)
 	}
 }
 
-/* What waits at the board for a SEND to it runs only where the data is in place: also when the key
- * is known, and the event could follow the data at once. */
+/* A command at the board that waits for a SEND runs only once the data has arrived, even if the
+ * event could follow the data at once. */
 static void send__to_a_board_that_fails(void **state)
 {
 	struct boxed plain = {0};
@@ -251,7 +251,7 @@ static void tenants_wait(uint32_t hosts)
 		assert_true(link_now_ns() < end_ns);
 }
 
-/* Its transfers are cancelled, its memory and all buffers come back. */
+/* The host's transfers are cancelled; its memory and all buffers are freed. */
 static void host__dies_while_the_xpu_pulls(void **state)
 {
 	struct rude r;
@@ -288,7 +288,7 @@ static void host__dies_while_the_xpu_pulls(void **state)
 	board_close();
 }
 
-/* In the middle of its own PUTs and GETs. */
+/* The host dies during its own PUTs and GETs. */
 static void host__dies_while_it_puts_and_gets(void **state)
 {
 	struct rude r;
@@ -313,9 +313,9 @@ static void host__dies_while_it_puts_and_gets(void **state)
 	board_close();
 }
 
-#define GET_CONTEXT 1000 /* of a GET; that of a command is lower */
+#define GET_CONTEXT 1000 /* context of GETs; those of commands are lower */
 
-/* Takes what has ended; returns how many of them are GETs, which must have ended well. */
+/* Dequeues completions; returns the number of GETs, all of them successful. */
 static uint32_t rude_gets_ended(struct rude *r)
 {
 	struct dxp_nic_event event;
@@ -330,12 +330,13 @@ static uint32_t rude_gets_ended(struct rude *r)
 	return count;
 }
 
-/* A host that stands still for longer than a step of the network may take goes on where it was,
- * while no other needs the buffers; so do its GETs and what the xPU writes to it. */
+/* A host that pauses for longer than a step's time limit resumes its transfers, while no other host
+ * needs the buffers. Its GETs and the xPU's writes to it resume too. */
 static void host__stands_still_and_resumes(void **state)
 {
 	enum { GETS = 2, HAULS = 2 };
-	const uint64_t stall_ns = RLTP_DEAD_NS * 3 / 4; /* twice that, and it is silent */
+	/* twice this, and the host counts as silent */
+	const uint64_t stall_ns = RLTP_DEAD_NS * 3 / 4;
 	uint32_t ended = 0;
 	struct rude r;
 
@@ -380,7 +381,7 @@ static void host__stands_still_and_resumes(void **state)
 	board_close();
 }
 
-/* CLOSE ends transfers that would take seconds: the device has moved a part of them only. */
+/* CLOSE cancels transfers that would take seconds: the device has moved only a part. */
 static void close__cancels_what_is_under_way(void **state)
 {
 	enum { LONG = 4 << 20 };
@@ -406,7 +407,7 @@ static void close__cancels_what_is_under_way(void **state)
 	board_close();
 }
 
-/* Threads and open files of this process. */
+/* Returns the number of entries: threads or open files of this process. */
 static uint32_t entries(const char *folder)
 {
 	uint32_t count = 0;
@@ -428,8 +429,8 @@ static void entries_fall_to(const char *folder, uint32_t wanted)
 	assert_int_equal(entries(folder), wanted);
 }
 
-/* Closing the box while transfers of every kind are under way, which would take seconds: it keeps
- * no thread and no file, its host gets an error, and the next box works. */
+/* The daemon closes during transfers of every kind that would take seconds. No thread or file
+ * leaks, the host gets an error, and the next daemon works. */
 static void box__closes_in_the_middle(void **state)
 {
 	const uint32_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");

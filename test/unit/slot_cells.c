@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels in a process for each host: what crashes, hangs, prints or leaves harms nobody else, and
- * leaves nothing behind. Skipped where there is no OpenCL. */
+/* Kernels in one worker per host: a crash, hang, print or leftover affects no other host and leaves
+ * nothing behind. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "link/udp.h"
 #include "test/support/boxes.h"
 
-#define SOON_NS    (20 * S_NS) /* far less than an endless kernel takes */
+#define SOON_NS    (20 * S_NS) /* far below the time of an endless kernel */
 #define HOST_BYTES (4u << 20)
 
 static const char source[] =
@@ -109,7 +109,7 @@ static uint32_t word(const struct guest *g)
 	return value;
 }
 
-/* Processes whose parent is `parent`; the last one's id. */
+/* Returns the number of processes whose parent is `parent`, and the last one's id. */
 static int children(pid_t parent, pid_t *last)
 {
 	char path[64], line[512];
@@ -143,7 +143,7 @@ static pid_t zygote(void)
 	return pid;
 }
 
-/* With their zombies. */
+/* Returns the number of workers, zombies included. */
 static int cells(void)
 {
 	pid_t pid;
@@ -173,8 +173,8 @@ static int descriptors(pid_t pid)
 	return count;
 }
 
-/* A crash ends what was given out there; the next command runs, its programs are there again, and
- * another host has noticed nothing. */
+/* A crash fails the commands of that worker. The next command runs with the host's programs in a
+ * new worker, and other hosts are not affected. */
 static void crash__only_its_host(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -185,7 +185,7 @@ static void crash__only_its_host(void **state)
 		dxp_event third = add(&bad, 1, &first);
 		ok(end(&good, add(&good, 5, NULL)));
 		assert_int_equal(end(&bad, first), DXP_EDEVICE);
-		int status = end(&bad, second); /* it may be told before the loss is noticed */
+		int status = end(&bad, second); /* may be reported before the loss is detected */
 		assert_true(status == DXP_EDEVICE || status == DXP_OK);
 		assert_true(end(&bad, third) < 0);
 		ok(end(&bad, add(&bad, 100, NULL)));
@@ -197,7 +197,7 @@ static void crash__only_its_host(void **state)
 	cells_become(0);
 }
 
-/* Memory of another host is not there for a kernel: neither by distance nor in the same page. */
+/* A kernel cannot reach memory of another host, neither by distance nor in the same page. */
 static void memory__of_others_is_out_of_reach(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -211,7 +211,7 @@ static void memory__of_others_is_out_of_reach(void **state)
 	guest_close(&bad);
 }
 
-/* What it frees it cannot touch any more. */
+/* A kernel cannot access memory after its host freed it. */
 static void memory__freed_is_out_of_reach(void **state)
 {
 	struct guest g = guest_open("freer");
@@ -225,7 +225,7 @@ static void memory__freed_is_out_of_reach(void **state)
 	guest_close(&g);
 }
 
-/* Memory that was freed behind a kernel that runs is there for the next ALLOC, which waits. */
+/* Memory freed while a kernel runs serves the next ALLOC, which waits for it. */
 static void memory__all_of_it_again_and_again(void **state)
 {
 	struct guest g = guest_open("greedy");
@@ -271,7 +271,7 @@ static void hear(void *context, uint16_t node, const char *text, size_t bytes)
 	h->text[h->bytes] = '\0';
 }
 
-/* Each host hears its own, before the kernel's end. */
+/* Each host gets the output of its kernels, before they complete. */
 static void print__comes_to_its_host(void **state)
 {
 	struct guest a = guest_open("talker"), b = guest_open("other");
@@ -289,8 +289,8 @@ static void print__comes_to_its_host(void **state)
 	guest_close(&b);
 }
 
-/* Edits and kernels in one row, without anybody waiting in between; and those that name memory of
- * nobody. */
+/* A chain of edits and kernels runs in order without waits on the host; edits of unallocated memory
+ * fail. */
 static void edits__in_order_with_kernels(void **state)
 {
 	struct guest g = guest_open("editor");
@@ -338,7 +338,7 @@ static void endless__ends_with_its_host(void **state)
 	guest_close(&good);
 }
 
-/* Only what runs for long is told of before its end. */
+/* Only a long-running command is reported before its completion. */
 static void begun__of_long_ones(void **state)
 {
 	struct guest g = guest_open("asks");
@@ -347,12 +347,12 @@ static void begun__of_long_ones(void **state)
 	dxp_event event;
 
 	dxp_completions_begun(g.fabric, true);
-	ok(end(&g, add(&g, n, NULL))); /* compiled from now on */
+	ok(end(&g, add(&g, n, NULL))); /* compiles: later runs are short */
 	for (int i = 0; i < 100; i++) {
 		event = add(&g, n, NULL);
 		ok(dxp_event_notify(g.fabric, event, 1));
 		assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
-		if (c.begun) /* the machine was elsewhere */
+		if (c.begun) /* the machine was busy elsewhere */
 			assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
 		assert_false(c.begun);
 		dxp_event_forget(g.fabric, event);
@@ -363,17 +363,17 @@ static void begun__of_long_ones(void **state)
 	assert_true(c.begun);
 	assert_int_equal(c.cookie, 2);
 	assert_true(c.event == event);
-	assert_int_equal(dxp_completions(g.fabric, &c, 1, 20 * MS_NS), 0); /* once */
+	assert_int_equal(dxp_completions(g.fabric, &c, 1, 20 * MS_NS), 0); /* only once */
 	guest_close(&g);
 }
 
-/* What the device's compiler says of a program comes with the reply. */
+/* The reply carries the error code of the device's compiler. */
 static void native__of_a_build(void **state)
 {
 	struct guest g = guest_open("builds");
 	struct dxp_program *p = NULL;
 
-	for (int i = 0; i < 2; i++) { /* built, and known */
+	for (int i = 0; i < 2; i++) { /* built, then cached */
 		assert_int_equal(dxp_program_build(g.xpu, source, "-cl-nonsense", &p), DXP_EBUILD);
 		assert_int_equal(dxp_program_native(p), -43); /* CL_INVALID_BUILD_OPTIONS */
 		dxp_program_release(p);
@@ -382,7 +382,7 @@ static void native__of_a_build(void **state)
 	guest_close(&g);
 }
 
-/* As when memory is short, or by hand. */
+/* A worker killed as by the kernel's OOM killer or by hand. */
 static void killed__from_outside(void **state)
 {
 	struct guest g = guest_open("victim");
@@ -398,14 +398,14 @@ static void killed__from_outside(void **state)
 	guest_close(&g);
 }
 
-/* All kernels go with it; another one is there when it is needed. */
+/* All kernels exit with the zygote; a new zygote starts on demand. */
 static void zygote__killed(void **state)
 {
 	struct guest g = guest_open("orphan");
 	const uint32_t n = 0;
 	pid_t before = zygote(), after = 0;
 
-	usleep(1100000); /* it is not started more often than once in a second */
+	usleep(1100000); /* restarts are at least one second apart */
 	dxp_event event = start(&g, "endless", &n, sizeof(n), NULL);
 	cells_become(1);
 	assert_int_equal(kill(before, SIGKILL), 0);
@@ -416,7 +416,7 @@ static void zygote__killed(void **state)
 	guest_close(&g);
 }
 
-/* The slot has noticed. */
+/* Waits until the slot has detected the exit. */
 static void zygote_gone(pid_t before)
 {
 	pid_t pid = before;
@@ -428,8 +428,8 @@ static void zygote_gone(pid_t before)
 	}
 }
 
-/* Also right after it was started, when commands wait until there may be another one; and when the
- * slot has not noticed yet, for a host that comes then. */
+/* The zygote is killed right after its start: commands wait until a restart is allowed. Also before
+ * the slot has detected it, with a new host arriving. */
 static void zygote__killed_young(void **state)
 {
 	struct guest g = guest_open("patient");
@@ -449,7 +449,7 @@ static void zygote__killed_young(void **state)
 	guest_close(&g);
 }
 
-/* The program that begins cells is gone, and then there again. */
+/* The program that starts workers disappears, then is back. */
 static void zygote__cannot_start(void **state)
 {
 	struct guest g = guest_open("unlucky");
@@ -461,7 +461,7 @@ static void zygote__cannot_start(void **state)
 	usleep(1100000);
 	assert_int_equal(rename(path, away), 0);
 	assert_int_equal(kill(zygote(), SIGKILL), 0);
-	usleep(200000); /* that is noticed */
+	usleep(200000); /* detected meanwhile */
 	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
 	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
 	assert_int_equal(rename(away, path), 0);
@@ -470,7 +470,7 @@ static void zygote__cannot_start(void **state)
 	guest_close(&g);
 }
 
-/* One after another: the last finds it as the first did. */
+/* A thousand hosts one after another: the last finds the same state as the first. */
 static void hosts__a_thousand(void **state)
 {
 	enum { WARM = 10, HOSTS = 1000 };
@@ -498,7 +498,7 @@ static void hosts__a_thousand(void **state)
 			longest_ns = link_now_ns() - begin_ns;
 	}
 	cells_become(1);
-	/* Some come and go with sessions and files; none with each host. */
+	/* Some descriptors come and go with sessions and files, but none per host. */
 	assert_in_range(descriptors(getpid()), 0, ours + 16);
 	assert_in_range(descriptors(zygote()), 0, its + 16);
 	print_message("the slowest of %d hosts was served after %.1f ms\n", HOSTS,
@@ -507,7 +507,7 @@ static void hosts__a_thousand(void **state)
 	cells_become(0);
 }
 
-/* A copy of the program, which a test can take away. */
+/* Copies the program, so that a test can remove it. */
 static int program_copy(void)
 {
 	char command[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many hosts may have one xPU open: as many as its option says. */
+/* The number of hosts that may open one xPU: as set by its option. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static struct dxp_fabric *join(void)
 	return f;
 }
 
-/* Each has memory of its own, and is answered. */
+/* Each host has its own memory and gets replies. */
 static void hosts__as_many_as_a_node_has_ranks(void **state)
 {
 	struct dxp_fabric *fabrics[MANY];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that share an xPU: what one has allocated is reached by nobody else, whatever way is tried,
- * in memory that the NIC reaches (xpu1, xpu2) and in memory behind DMA (xpu3). Kernels' functions
- * are in slot_nic.c. */
+/* Hosts that share an xPU: no host reaches another's allocations in any way, in memory that the NIC
+ * reaches (xpu1, xpu2) and in memory behind DMA (xpu3). slot_nic.c covers the kernels'
+ * functions. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 #include "test/support/boxes.h"
 #include "xpu/cfg.h"
 
-#define BYTES (1u << 20) /* of the victim's allocation */
-#define LIMIT (4u << 20) /* of each host on xpu4 */
+#define BYTES (1u << 20) /* bytes of the victim's allocation */
+#define LIMIT (4u << 20) /* bytes per host on xpu4 */
 
 struct user {
 	struct dxp_fabric *fabric;
@@ -66,7 +66,7 @@ static void user_close(struct user *u)
 	dxp_fabric_close(u->fabric);
 }
 
-/* The victim's memory on that xPU, with its secret. */
+/* Allocates the victim's memory on that xPU and writes its secret. */
 static uint64_t victim_make(uint32_t xpu)
 {
 	uint64_t address;
@@ -77,7 +77,7 @@ static uint64_t victim_make(uint32_t xpu)
 	return address;
 }
 
-/* It is as it was. */
+/* Asserts that the victim's memory is unchanged, then frees it. */
 static void victim_end(uint32_t xpu, uint64_t address)
 {
 	memset(buffer, 0, BYTES);
@@ -99,7 +99,8 @@ static void keys__each_host_its_own(void **state)
 	assert_int_equal(reg(thief.xpus[0], CFG_MEMORY_KEY), thief.xpus[0]->memory_key);
 }
 
-/* Inside, at either end, and from outside over the border; of one byte and of many packets. */
+/* Accesses inside, at either end, and across the border from outside; of one byte and of many
+ * packets. */
 static void put_get__foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -133,7 +134,8 @@ static int send_ends(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source, 
 	return dxp_event_wait(thief.fabric, event, BOXES_WAIT_NS, NULL);
 }
 
-/* Also when that xPU has taken something from the same one, with the same key, before. */
+/* A SEND into the victim's memory fails, also after good ones between the same xPUs with the same
+ * key. */
 static void send__into_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -156,7 +158,7 @@ static void send__into_foreign_memory(void **state)
 	}
 }
 
-/* The event does not run ahead of data that is refused. */
+/* The event does not precede the rejection of its data. */
 static void send__no_event_before_a_refusal(void **state)
 {
 	uint64_t a = victim_make(0), source, own;
@@ -182,7 +184,8 @@ static void send__no_event_before_a_refusal(void **state)
 	victim_end(0, a);
 }
 
-/* An xPU pulls from another for its host, by the key that this has there. */
+/* An xPU pulls from another with the key of its own host there, so the victim's memory is
+ * rejected. */
 static void bridge__out_of_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -201,7 +204,7 @@ static void bridge__out_of_foreign_memory(void **state)
 	}
 }
 
-/* In its own commands a host names its own memory alone. */
+/* A host's commands may name only its own memory. */
 static void bridge__foreign_memory_of_its_own_xpu(void **state)
 {
 	uint64_t a = victim_make(0);
@@ -217,7 +220,7 @@ static void bridge__foreign_memory_of_its_own_xpu(void **state)
 	victim_end(0, a);
 }
 
-/* The task of the registers sends with whatever key it is given. */
+/* The task of the registers sends with any key it is given. */
 static void task__into_foreign_memory(void **state)
 {
 	uint64_t a = victim_make(0), source;
@@ -240,7 +243,7 @@ static void task__into_foreign_memory(void **state)
 	victim_end(0, a);
 }
 
-/* What nobody has is common, and nobody finds there what a host has left. */
+/* Unallocated memory is common, and holds nothing that a host left. */
 static void common__is_cleared_before_it_is_read(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -250,7 +253,8 @@ static void common__is_cleared_before_it_is_read(void **state)
 		ok(dxp_mem_read(thief.xpus[x], buffer, a + 100, BYTES - 200));
 		for (uint32_t i = 0; i < BYTES - 200; i++)
 			assert_int_equal(buffer[i], 0);
-		/* Written, it stays, and others see it: as `dxp put` and `dxp get` do it. */
+		/* Data written there stays and is visible to others, as for `dxp put` and `dxp
+		 * get`. */
 		memset(buffer, 7, 4096);
 		ok(dxp_mem_write(thief.xpus[x], a + 50, buffer, 4096));
 		memset(buffer, 0, 4096);
@@ -263,7 +267,7 @@ static void common__is_cleared_before_it_is_read(void **state)
 	}
 }
 
-/* Who gets it has it alone and zeroed, whatever others had put there. */
+/* An allocation makes common memory exclusive and zeroed, whatever it held. */
 static void common__until_it_is_allocated(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -280,7 +284,7 @@ static void common__until_it_is_allocated(void **state)
 	}
 }
 
-/* Also behind what was asked for, up to what an allocation takes. */
+/* Zeros reach beyond the requested size, to the end of the allocation. */
 static void memory__is_zero_to_its_end(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -296,7 +300,7 @@ static void memory__is_zero_to_its_end(void **state)
 	}
 }
 
-/* All the while the victim takes and frees memory, the thief writes there. */
+/* The thief writes to common memory while the victim allocates and frees it. */
 static void common__allocated_under_writes(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2)
@@ -329,7 +333,7 @@ static void common__allocated_under_writes(void **state)
 }
 
 #define FILLER (3u << 20)
-#define LONG   (4u << 20) /* one GET */
+#define LONG   (4u << 20) /* bytes of one GET */
 
 static uint8_t stolen[LONG];
 
@@ -339,7 +343,7 @@ static void *read_main(void *none)
 	return NULL;
 }
 
-/* Behind DMA a GET takes its time; a host gets the memory meanwhile and writes there. */
+/* A GET behind DMA is slow; meanwhile a host allocates the memory and writes to it. */
 static void common__allocated_under_a_long_read(void **state)
 {
 	for (int round = 0; round < 5; round++) {
@@ -349,7 +353,7 @@ static void common__allocated_under_a_long_read(void **state)
 		memset(secret, 0x5a, BYTES);
 		ok(dxp_mem_alloc(victim.xpus[2], FILLER, &filler));
 		assert_int_equal(filler, 0);
-		/* What was left there is cleared before, not under way. */
+		/* Clears leftovers first, not during the timed read. */
 		ok(dxp_mem_read(thief.xpus[2], stolen, FILLER, LONG));
 		assert_int_equal(pthread_create(&reader, NULL, read_main, NULL), 0);
 		usleep(3000);
@@ -364,7 +368,7 @@ static void common__allocated_under_a_long_read(void **state)
 	}
 }
 
-/* Its key ends with it. */
+/* A host's key ends with the host. */
 static void keys__end_with_their_host(void **state)
 {
 	struct user guest = user_open("guest");
@@ -402,7 +406,7 @@ static void limit__of_each_host(void **state)
 	ok(dxp_mem_alloc(x, 512, &b));
 	assert_int_equal(dxp_mem_alloc(x, 1, &c), DXP_ENOMEM);
 	assert_int_equal(dxp_mem_alloc(x, UINT64_MAX, &c), DXP_ENOMEM);
-	/* Another host has as much. */
+	/* Another host gets as much. */
 	ok(dxp_mem_alloc(victim.xpus[3], LIMIT, &c));
 	ok(dxp_mem_free(victim.xpus[3], c));
 	ok(dxp_mem_free(x, a));

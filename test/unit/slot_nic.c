@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that drive their node's NIC: between two xPUs with no host in between, wrongly addressed,
- * breaking the rules, and left behind by their host. Skipped where there is no OpenCL. */
+/* Kernels that drive their node's NIC: between two xPUs without a host, with wrong addresses, with
+ * broken rules, and after their host left. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,9 @@
 #include "test/support/boxes.h"
 #include "xpu/cfg.h"
 
-#define LOOKS   2000000000ull /* of a kernel's wait: some seconds */
+#define LOOKS   2000000000ull /* polls of a kernel's wait: some seconds */
 #define FOREVER (LOOKS * 1000)
-#define SOON_NS (20 * S_NS) /* far less than a kernel would wait */
+#define SOON_NS (20 * S_NS) /* far below a kernel's wait */
 
 static const char source[] =
 	"#include <dxp/device.h>\n"
@@ -59,7 +59,7 @@ static const char source[] =
 
 static struct boxes w;
 
-/* An xPU as one host has it. */
+/* An xPU as one host uses it. */
 struct used {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
@@ -177,7 +177,7 @@ static uint32_t reg(struct dxp_xpu *x, uint32_t index)
 	return r;
 }
 
-/* What the kernel of `u` was told at the end of its PUT. */
+/* Returns the status that the kernel of `u` read at the end of its PUT. */
 static int put_ends(const struct used *u, struct dxp_target to, struct dxp_entry from,
 		    struct dxp_entry there)
 {
@@ -193,7 +193,7 @@ static void nic__the_same_when_asked_again(void **state)
 
 	ok(dxp_xpu_nic(w.one, &again));
 	assert_memory_equal(&again, &one.nic, sizeof(again));
-	assert_int_equal(again.function, 7); /* the highest that is free */
+	assert_int_equal(again.function, 7); /* the highest free one */
 	assert_int_not_equal(again.memory_key, 0);
 	assert_int_not_equal(again.qp_magic[0], again.qp_magic[3]);
 	assert_int_not_equal(one.nic.node, two.nic.node);
@@ -220,7 +220,7 @@ static void put__from_kernel_to_kernel(void **state)
 	assert_memory_equal(sent, there, sizeof(sent));
 }
 
-/* Each mistake is the kernel's to read, and the next PUT is as good as ever. */
+/* The kernel reads a status for each mistake, and its next PUT succeeds. */
 static void put__wrongly_addressed(void **state)
 {
 	struct dxp_target to = target_of(&two);
@@ -231,7 +231,7 @@ static void put__wrongly_addressed(void **state)
 	to = target_of(&two);
 	there.key ^= 0x80000000;
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
-	/* The key of the same memory in another function's table. */
+	/* The key of the same memory for another function. */
 	there.key = reg(two.xpu, CFG_MEMORY_KEY);
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
 	there = data_of(&two);
@@ -247,7 +247,7 @@ static void put__wrongly_addressed(void **state)
 	ok(end(&two, waiting));
 }
 
-/* PUT, GET and fetch-and-add by the kernel of `u`. */
+/* PUT, GET and fetch-and-add by the kernel of `u`, with the statuses they must have. */
 static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry own,
 		    struct dxp_entry there, int put_status, int get_status, int atomic_status)
 {
@@ -268,8 +268,8 @@ static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry
 static struct used guest_open(const char *name);
 static void guest_close(const struct used *guest);
 
-/* Of another host on the same xPU: neither as source nor as target, from there or from elsewhere.
- */
+/* Memory of another host on the same xPU is neither source nor target, from the same xPU or
+ * another. */
 static void kernel__memory_of_another_host(void **state)
 {
 	static uint8_t before[4096], after[4096];
@@ -284,7 +284,7 @@ static void kernel__memory_of_another_host(void **state)
 	reaches(&one, target_of(&one), data_of(&one), foreign, DXP_EACCESS, DXP_EACCESS,
 		DXP_EACCESS);
 	reaches(&one, target_of(&two), foreign, data_of(&two), DXP_EACCESS, DXP_EACCESS, DXP_OK);
-	/* Nor what nobody has. */
+	/* Nor is unallocated memory. */
 	foreign.offset = BOXES_MEMORY - 4096;
 	reaches(&two, target_of(&one), data_of(&two), foreign, DXP_EACCESS, DXP_EACCESS,
 		DXP_EACCESS);
@@ -294,7 +294,7 @@ static void kernel__memory_of_another_host(void **state)
 	guest_close(&guest);
 }
 
-/* A kernel cannot wake its NIC. Long after the last packet it is still awake. */
+/* A kernel cannot wake its NIC, so the NIC stays awake long after the last packet. */
 static void node__does_not_sleep_under_a_kernel(void **state)
 {
 	const uint64_t looks = 100000000;
@@ -319,7 +319,7 @@ static void wait__is_bounded(void **state)
 	assert_int_equal(result(&one, 1), DXP_ETIMEDOUT);
 }
 
-/* The library refuses that, so we deceive it. */
+/* The library rejects this, so the test overrides its check. */
 static void run__without_a_nic(void **state)
 {
 	struct dxp_fabric *f;
@@ -346,7 +346,8 @@ static void nothing_else_suffers(void)
 	assert_int_equal(result(&two, 0), 77);
 }
 
-/* The NIC stops the function, the kernel reads why, and the next one has a fresh function. */
+/* The NIC stops the function, and the kernel reads the error. Once its host requests it, the kernel
+ * gets a new function. */
 static void kernel__breaks_the_rules(void **state)
 {
 	const uint64_t looks = LOOKS;
@@ -357,7 +358,7 @@ static void kernel__breaks_the_rules(void **state)
 	assert_int_equal(result(&one, 0), DXP_EINVAL);
 	assert_int_equal(result(&one, 1), DXP_EINVAL);
 	nothing_else_suffers();
-	/* It stays so until the host asks. */
+	/* The function stays stopped until the host requests a new one. */
 	ok(end(&one, await(&one, 0, LOOKS)));
 	assert_int_equal(result(&one, 1), DXP_EINVAL);
 	ok(dxp_xpu_nic(one.xpu, &one.nic));
@@ -366,14 +367,14 @@ static void kernel__breaks_the_rules(void **state)
 	dxp_event waiting = await(&two, 0, LOOKS);
 	assert_int_equal(put_ends(&one, target_of(&two), data_of(&one), data_of(&two)), DXP_OK);
 	ok(end(&two, waiting));
-	/* What addressed the old one is refused. */
+	/* Requests to the old function are rejected. */
 	struct used old = one;
 	old.nic = before;
 	assert_int_equal(put_ends(&two, target_of(&old), data_of(&two), data_of(&one)),
 			 DXP_EACCESS);
 }
 
-/* Every word of the window, those of the engine too. */
+/* The kernel overwrites every word of the window, also the NIC's. */
 static void kernel__overwrites_its_window(void **state)
 {
 	for (int i = 0; i < 3; i++) {
@@ -401,14 +402,13 @@ static void guest_close(const struct used *guest)
 	dxp_fabric_close(guest->fabric);
 }
 
-/* Its host leaves while the kernel waits for what will never come. The engine is ours again at
- * once. */
+/* A host leaves while its kernel waits forever: the worker is ended at once. */
 static void host__leaves_a_waiting_kernel(void **state)
 {
 	struct used guest = guest_open("guest");
 
 	await(&guest, UINT64_MAX, FOREVER);
-	usleep(50000); /* it runs */
+	usleep(50000); /* the kernel runs by now */
 	uint64_t begin = link_now_ns();
 	guest_close(&guest);
 	nothing_else_suffers();
@@ -433,7 +433,7 @@ static void nic__all_functions_in_use(void **state)
 	says("dxp vf");
 	for (int i = 0; i < 6; i++) {
 		guest_close(&guests[i]);
-		/* Freed when nothing points there any more. */
+		/* Freed once no kernel maps it. */
 		for (uint64_t until = link_now_ns() + SOON_NS; i == 0;) {
 			int status = dxp_xpu_nic(x, &nic);
 			if (status == DXP_OK)
@@ -446,7 +446,7 @@ static void nic__all_functions_in_use(void **state)
 	dxp_fabric_close(f);
 }
 
-/* The last test: no box after it. */
+/* Last test: it closes the daemon. */
 static void box__closes_under_a_waiting_kernel(void **state)
 {
 	uint64_t begin = link_now_ns();

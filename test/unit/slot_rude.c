@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that do not do as they should, on a board that others use too: they ask and do not take the
- * answer, have the xPU read memory that never comes, PUT half of something. Nobody else waits
- * longer for it than a bound, nobody sees what is another's, and all buffers come back. */
+/* Misbehaving hosts on a board that others share: they ignore answers, make the xPU read memory
+ * that never arrives, or PUT only a part. Others wait for a bounded time, no foreign memory is
+ * visible, and all buffers are freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void pause_ms(long ms)
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000 * 1000}, NULL);
 }
 
-/* The rude one lives for so long. */
+/* Polls the misbehaving host for this time. */
 static void live(uint64_t ns)
 {
 	uint64_t end_ns = link_now_ns() + ns;
@@ -86,7 +86,7 @@ static int scene_close(void **state)
 	return 0;
 }
 
-/* Another host's PUT and GET go well, at once or after a while. */
+/* Another host's PUT and GET succeed, at once or after a while. */
 static void others_go_on(void)
 {
 	uint64_t address;
@@ -124,7 +124,7 @@ static void rude_bridge(uint8_t path, uint32_t key, uint32_t events, uint32_t by
 			      });
 }
 
-/* Every piece of its GET is with the NIC when it goes: nothing of the GET is left to refuse. */
+/* At the host's death the NIC holds every part of its GET, so none can be rejected any more. */
 static void rude__dies_with_all_of_its_answer_under_way(void **state)
 {
 	for (uint32_t i = 0; i < BUFFERS; i++)
@@ -134,7 +134,7 @@ static void rude__dies_with_all_of_its_answer_under_way(void **state)
 	others_go_on();
 }
 
-/* It is silent for longer than a step may take, and lives on. */
+/* The host is silent for longer than a step's time limit, then resumes. */
 static void rude__does_not_take_its_answer(void **state)
 {
 	for (uint32_t i = 0; i < 2 * BUFFERS; i++)
@@ -145,7 +145,7 @@ static void rude__does_not_take_its_answer(void **state)
 	others_go_on();
 }
 
-/* ---- memory that lives behind nothing ---- */
+/* ---- memory that never answers ---- */
 
 static struct nic_staged_write *never_begin(void *context, struct nic_staged_span *span)
 {
@@ -214,7 +214,8 @@ static void *other_run(void *context)
 	return NULL;
 }
 
-/* Another host uses the board while the rude one lives, and answers everything but this. */
+/* Another host uses the board while the misbehaving one stays alive and answers all other
+ * packets. */
 static void beside_the_living(void)
 {
 	struct other o = {0};
@@ -256,8 +257,8 @@ static void *puller_run(void *context)
 	return NULL;
 }
 
-/* The ends of what the xPU asks of hosts that answer wait for nobody, though all share the queue
- * pairs that it asks from. */
+/* Transfers with hosts that answer complete without delay, although all share the xPU's queue
+ * pairs. */
 static void rude__holds_up_nobody_elses_ends(void **state)
 {
 	struct other o = {0};
@@ -266,7 +267,7 @@ static void rude__holds_up_nobody_elses_ends(void **state)
 
 	ok(dxp_mem_alloc(x, BYTES, &o.address));
 	rude_bridge(COMMAND_BRIDGE_OUT, key, 1,
-		    BUFFER); /* one piece here, one there: one buffer is left */
+		    BUFFER); /* one part in each direction: one buffer is left */
 	rude_bridge(COMMAND_BRIDGE_IN, key, 1, BUFFER);
 	live(50 * MS_NS);
 	assert_int_equal(pthread_create(&o.thread, NULL, puller_run, &o), 0);
@@ -275,7 +276,7 @@ static void rude__holds_up_nobody_elses_ends(void **state)
 	pthread_join(o.thread, NULL);
 	ok(o.status);
 	ok(dxp_reg_read(x, CFG_DMA_STALLS, &stalls, 1));
-	assert_int_equal(stalls, 0); /* the rude one's are counted later */
+	assert_int_equal(stalls, 0); /* stalls of the misbehaving host are counted later */
 	rude_close(&r);
 }
 

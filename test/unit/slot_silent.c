@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Silent hosts that have every NIC function of an xPU, each mapped in a process of its own: a host
- * that asks for one gets it, and costs one of them what it has. And one that reads nothing. Skipped
- * where there is no OpenCL.
- */
+/* Silent hosts hold every NIC function of an xPU, each mapped in its own worker. A new host that
+ * requests a function gets it, at the expense of one of them. Also a host that reads nothing.
+ * Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,13 +28,13 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Has a process on the xPU, and a NIC function mapped there. */
+/* Opens the xPU with a worker that has a NIC function mapped. */
 static void silent_open(struct rude *r, uint16_t xpu)
 {
 	static struct command_reply reply;
 
 	rude_open(r, &w, xpu);
-	/* all of them have not room for that at once */
+	/* the xPU lacks memory for all hosts at once */
 	rude_post(r, &(struct command){.op = COMMAND_FREE, .sequence = 2, .address = r->address});
 	rude_reply(r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
@@ -86,8 +85,8 @@ static void silent__one_gives_its_function(void **state)
 	dxp_fabric_close(f);
 }
 
-/* It asks again and again for what takes a long reply, and reads none: what waits for it is bounded
- * in bytes, so it is put out long before it has asked XPU_OUTBOX_MAX times. */
+/* A host requests long replies and reads none. The waiting bytes are bounded, so it is dropped long
+ * before XPU_OUTBOX_MAX requests. */
 static void deaf__is_put_out(void **state)
 {
 	static struct command_reply reply;
@@ -107,7 +106,7 @@ static void deaf__is_put_out(void **state)
 	rude_post(&r, &c);
 	rude_reply(&r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
-	c.skip = 1; /* a later part is answered at once */
+	c.skip = 1; /* later parts are answered at once */
 	const uint64_t long_enough = sizeof(reply.part) / 2;
 	if (reply.total < long_enough)
 		skip();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The integer arithmetic of the XDP plane beside the FPU, bit for bit: every pair of special
- * numbers, then millions of random ones, of which many are close to each other so that they cancel,
- * round and underflow. */
+/* The integer arithmetic of the XDP plane against the FPU, bit for bit: every pair of special
+ * numbers, then millions of random ones. Many random pairs are close, so that they cancel, round
+ * and underflow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define RANDOM_PAIRS 4000000u
 
-/* Volatile: computed by the FPU at run time, first operand first. */
+/* Volatile: the FPU computes at run time, in this operand order. */
 static uint64_t fpu_add_double(uint64_t a, uint64_t b)
 {
 	volatile double x, y, sum;
@@ -96,7 +96,7 @@ static void check_float(uint32_t a, uint32_t b)
 		fail_msg("%08x < %08x", a, b);
 }
 
-/* Fractions at the edges of both formats, for every exponent that matters. */
+/* Fractions at the edges of both formats, for every relevant exponent. */
 static void softfloat__special_doubles(void **state)
 {
 	static const uint64_t fractions[] = {0,
@@ -141,7 +141,7 @@ static void softfloat__special_floats(void **state)
 			check_float(all[i], all[j]);
 }
 
-/* Half of the pairs have exponents close to each other. */
+/* Half of the pairs have close exponents. */
 static void softfloat__random_doubles(void **state)
 {
 	struct rng rng = {20261121};

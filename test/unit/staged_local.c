@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that a NIC cannot address, used by functions of that NIC; and what may not be done with
- * such memory at all. */
+/* Memory that a NIC cannot address, used by functions of that NIC, and requests that it rejects on
+ * such memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "test/support/staged_device.h"
 #include "test/unit/local_rig.h"
 
-#define OWNER  1 /* the function whose memory is staged */
+#define OWNER  1 /* the function with staged memory */
 #define BYTES  (1u << 18)
 #define BUFFER 8192
 
@@ -50,7 +50,7 @@ static void scene_end(struct scene *s)
 	rig_end(&s->rig);
 }
 
-/* NIC and device take turns for a while of virtual time. */
+/* Polls NIC and device alternately for some virtual time. */
 static void scene_run(struct scene *s, uint64_t for_ns)
 {
 	uint64_t end_ns = s->rig.now_ns + for_ns;
@@ -72,7 +72,7 @@ static struct dxp_entry staged_entry(const struct scene *s, uint64_t offset, uin
 	return (struct dxp_entry){.offset = offset, .bytes = bytes, .key = s->key};
 }
 
-/* Into offset `to` of the device from the same of function 0's memory. */
+/* PUTs from function 0's memory to the same offset `to` of the device. */
 static void put(struct scene *s, uint64_t to, uint32_t bytes, uint8_t flags, uint64_t context)
 {
 	struct dxp_target t = rig_target(&s->rig, OWNER, 0);
@@ -136,7 +136,7 @@ static void staged_local__get_fetches(void **state)
 	}
 }
 
-/* Several pieces on either side, staged and not, in one request. */
+/* Several ranges on either side, staged and direct, in one request. */
 static void staged_local__lists(void **state)
 {
 	struct scene s;
@@ -162,7 +162,7 @@ static void staged_local__lists(void **state)
 	scene_end(&s);
 }
 
-/* PUTs overlap in the device; what comes behind them does not. */
+/* PUTs overlap in the device; later requests wait for them. */
 static void staged_local__events_after_the_data(void **state)
 {
 	struct staged_options o = slow;
@@ -190,7 +190,7 @@ static void staged_local__events_after_the_data(void **state)
 	scene_end(&s);
 }
 
-/* Whatever fails, what was asked ends once, as DXP_EDEVICE, and what comes after is served. */
+/* Whichever DMA fails, its request completes once with DXP_EDEVICE, and later requests succeed. */
 static void staged_local__each_dma_fails(void **state)
 {
 	struct staged_options o = slow;
@@ -218,7 +218,7 @@ static void staged_local__each_dma_fails(void **state)
 	}
 }
 
-/* At any moment one of the two functions closes. */
+/* Either function closes at any moment. */
 static void staged_local__functions_close(void **state)
 {
 	struct scene s;
@@ -246,7 +246,7 @@ static void staged_local__functions_close(void **state)
 	}
 }
 
-/* Nothing but PUT and GET, and never as one's own memory. */
+/* Only PUT and GET work on staged memory, and not as the requester's own memory. */
 static void staged_local__what_is_refused(void **state)
 {
 	struct nic_area area = {.bytes = 64};
@@ -291,7 +291,7 @@ static void staged_local__a_region_in_use_stays(void **state)
 	assert_int_equal(nic_region_revoke(s.rig.nic, s.key), DXP_OK);
 	assert_true(nic_region_busy(s.rig.nic, s.key));
 	scene_run(&s, MS_NS);
-	rig_sent(&s.rig, 0, 1, DXP_OK); /* what had begun may end */
+	rig_sent(&s.rig, 0, 1, DXP_OK); /* started requests may complete */
 	assert_false(nic_region_busy(s.rig.nic, s.key));
 	put(&s, 0, 100, 0, 2);
 	scene_run(&s, MS_NS);

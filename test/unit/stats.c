@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of counters: written, read while it is written, grown, left behind by the dead, and
- * refused where it is not what it should be. */
+/* The statistics file: written, read during writes, grown, left by dead processes, and rejected if
+ * invalid. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 struct rig {
 	char folder[32];
 	struct stats_list list;
-	char complaint[512]; /* the last one */
+	char complaint[512]; /* the latest one */
 	uint32_t complaints;
 };
 
@@ -169,7 +169,7 @@ static void assert_one_value(const struct stats_view *v)
 	}
 }
 
-/* All numbers of a snapshot are of one publication. */
+/* All values of a snapshot are of one publication. */
 static void stats_read__is_consistent_while_it_is_written(void **state)
 {
 	struct rig *r = *state;
@@ -181,7 +181,7 @@ static void stats_read__is_consistent_while_it_is_written(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, write_on, &w), 0);
 	for (int i = 0; i < 500; i++) {
 		read_again(r);
-		/* A reader without luck leaves it out, and says so. */
+		/* A reader that never gets a consistent copy skips the file and reports it. */
 		if (r->list.count == 1) {
 			assert_one_value(&r->list.views[0]);
 			read++;
@@ -261,7 +261,7 @@ static void stats_read__refuses_what_is_none(void **state)
 	refuses(r, "too short");
 	file_put(r, "1-1.stats", zeros, sizeof(zeros));
 	refuses(r, "no file of counters");
-	file_remove(r, "1-1.stats"); /* it was left alone */
+	file_remove(r, "1-1.stats"); /* the file was kept */
 	snprintf(path, sizeof(path), "%s/1-1.stats", r->folder);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	refuses(r, "symbolic link");
@@ -277,7 +277,7 @@ static void stats_read__refuses_what_is_none(void **state)
 	assert_int_equal(r->complaints, 0);
 }
 
-/* The file of a living writer, changed under it. */
+/* A live writer's file, with one value changed: the reader rejects it and reports `why`. */
 static void damaged(struct rig *r, size_t offset, uint32_t value, const char *why)
 {
 	struct stats *s = open_one("x");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store: what was saved comes back; damage, strangers, a second manager and a full disk are
- * told apart. */
+/* The store: saved state comes back. Damage, foreign files, a second manager and a full disk give
+ * different errors. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,8 +74,7 @@ static struct store_op node_op(uint16_t id, enum node_state state)
 	return op;
 }
 
-/* Puts nodes and a grant into a registry as if they had just come, so that the next save writes
- * them. */
+/* Changes nodes and a grant in a registry, so that the next save writes them. */
 static void registry_fill(struct registry *r)
 {
 	for (uint16_t id = 1; id <= 3; id++) {
@@ -87,7 +86,7 @@ static void registry_fill(struct registry *r)
 	registry_store_again(r);
 }
 
-/* Field by field: the padding between them holds anything. */
+/* Compares field by field, since padding is undefined. */
 static void assert_entry_equal(const struct node_entry *a, const struct node_entry *b)
 {
 	assert_int_equal(a->id, b->id);
@@ -137,7 +136,7 @@ static void store_save__comes_back(void **state)
 	registry_destroy(after);
 }
 
-/* Counts the nodes on disk, loaded as another manager would load them. */
+/* Returns the number of nodes on disk, loaded as by another manager. */
 static size_t nodes_on_disk(void)
 {
 	struct registry *r = registry_make();
@@ -152,7 +151,7 @@ static size_t nodes_on_disk(void)
 	return count;
 }
 
-/* Removed, or replaced by another file, while a manager has it open. */
+/* The database is removed, or replaced by another file, while a manager has it open. */
 static void store_check__the_file_is_gone(void **state)
 {
 	struct registry *r = registry_make();
@@ -230,8 +229,8 @@ static void store_open__garbage(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
 }
 
-/* A sound database whose pages are then overwritten, one after another: never a crash, and never
- * taken for good when the check can tell. */
+/* Overwrites the pages of a valid database one after another: no crash, and no acceptance if the
+ * check can detect it. */
 static void store_open__damaged_pages(void **state)
 {
 	uint8_t garbage[4096];
@@ -304,7 +303,7 @@ static void store_load__rows_that_cannot_be(void **state)
 	}
 }
 
-/* No folder can be made under a file, whoever we are. */
+/* No folder can exist below a file, whatever the user's rights. */
 static void store_open__no_folder_there(void **state)
 {
 	struct store *s;
@@ -313,7 +312,7 @@ static void store_open__no_folder_there(void **state)
 	assert_int_equal(store_open(path, &s), DXP_EACCESS);
 }
 
-/* root may write anywhere, so the read-only folder is tried as somebody else. */
+/* Runs as another user, since root may write to a read-only folder. */
 static void store_open__a_folder_we_may_not_write(void **state)
 {
 	struct store *s;
@@ -329,8 +328,8 @@ static void store_open__a_folder_we_may_not_write(void **state)
 	assert_int_equal(status, DXP_EACCESS);
 }
 
-/* The disk is full (a file size limit stands for it): the save fails whole, nothing is lost, and
- * later it works. */
+/* The disk is full (modelled by a file size limit): the save fails as a whole, loses nothing, and
+ * works later. */
 static void store_save__again_after_a_full_disk(void **state)
 {
 	struct rlimit before, tight;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch says of itself, in memory and in packets: its own row, groups page by page, and
- * refusals by reason. */
+/* A switch's status in memory and in packets: its own row, groups page by page, and rejections by
+ * reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void done(void)
 	swnet_close(&net);
 }
 
-/* Asks by packet; the answer must be what sw_answer gives. */
+/* Requests rows by packet; asserts that the answer equals sw_answer's. */
 static struct inc_answer ask(uint8_t section, uint32_t first)
 {
 	struct inc_inquiry q = {section, first};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How groups come: notifies, and every reason to refuse one. */
+/* Creation of groups: NOTIFYs, and every reason for a rejection. */
 #include "test/unit/switch_rig.h"
 
 /* ---- notify ---- */
@@ -14,7 +14,7 @@ static void control__notify_twice(void **state)
 	done();
 }
 
-/* Data before all children are known is dropped without a word. */
+/* Data that arrives before all children are known is dropped without an answer. */
 static void control__not_ready(void **state)
 {
 	open_one(&(struct sw_options){0}, 2);
@@ -56,7 +56,7 @@ static void refused_with(unsigned cause)
 	assert_int_equal(net.inbox.count, 0);
 }
 
-/* Another group of the same id, in whatever it differs. */
+/* Another group of the same id is rejected, whatever the difference. */
 static void control__id_in_use(void **state)
 {
 	struct inc_control first, c;
@@ -101,7 +101,7 @@ static void control__another_owner(void **state)
 
 	open_one(&(struct sw_options){0}, 2);
 	assert_true(swnet_group_make(&net, &group));
-	group.epoch++; /* would replace it, were it the owner's */
+	group.epoch++; /* the owner could replace the group with this */
 	group.members[0].ip += 100;
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
@@ -200,7 +200,7 @@ static void control__other_causes(void **state)
 	sw_drain(net.switches[0], false);
 	notice_send((c = first, c.path[0].children = SWITCH_CHILDREN_MAX + 1, &c), 0);
 	refused_with(INC_CAUSE_CHILDREN);
-	notice_send((c = first, c.path[0].ip++, &c), 0); /* not here */
+	notice_send((c = first, c.path[0].ip++, &c), 0); /* another switch */
 	refused_with(INC_CAUSE_ADDRESS);
 	notice_send((c = first, c.hop = 1, &c), 0);
 	refused_with(INC_CAUSE_ADDRESS);
@@ -212,7 +212,8 @@ static void control__other_causes(void **state)
 				  ROCE_PORT};
 	control_send(INC_NOTIFY, 0, &first, &path);
 	refused_with(INC_CAUSE_ADDRESS);
-	/* From a switch above that this one was not told of, and one that is not on the path. */
+	/* From a switch above that is no configured parent, and from one that is not on the
+	 * path. */
 	c = first;
 	c.hop = 1;
 	c.path_count = 2;
@@ -224,7 +225,7 @@ static void control__other_causes(void **state)
 	control_send(INC_NOTIFY, 0, &c, &path);
 	refused_with(INC_CAUSE_ADDRESS);
 	assert_int_equal(counters(LEAF(0)).notifies, 2);
-	/* A root's group is no other's, and no switch is below itself. */
+	/* A root's group is not replaced by a non-root one, and a path may not repeat a switch. */
 	assert_true(swnet_group_make(&net, &group));
 	c.path[0] = first.path[0];
 	c.path[1].ip = SPINE(0);
@@ -266,7 +267,7 @@ static void control__malformed(void **state)
 	assert_int_equal(counters(LEAF(0)).malformed, ++count);
 	notice_send((c = first, c.true_comm_id = INC_COMM_CONTROL, &c), 0);
 	assert_int_equal(counters(LEAF(0)).malformed, ++count);
-	notice_send(&first, 2); /* of two members */
+	notice_send(&first, 2); /* a third in a group of two */
 	assert_int_equal(counters(LEAF(0)).malformed, ++count);
 	assert_int_equal(net.inbox.count, 0);
 	done();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The n-th allocation of a switch's life fails, n = 1, 2, 3 ... until one passes: whoever asked is
- * told or counted, nothing leaks, and the next try works. */
+/* The n-th allocation in a switch's lifetime fails, for n = 1, 2, 3 ... until none does. The
+ * failure is reported or counted, nothing leaks, and the next try works. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 static struct switch_net net;
 static struct swnet_group group;
 
-/* What is under way, with `n` allocations to go until one fails. */
+/* Delivers the packets under way; the `n`-th allocation fails. */
 static void receive(uint64_t *n)
 {
 	for (size_t i = 0; i < net.wire.count; i++) {
@@ -48,7 +48,8 @@ static void inquire(void)
 	swnet_send(&net, &what);
 }
 
-/* A life: a group, an answer, and more messages than there is room for at first. */
+/* Runs one lifetime: a group, an answer, and more messages than the initial capacity. Returns
+ * whether no allocation failed. */
 static bool life(uint64_t n)
 {
 	struct sw_options options = {.ip = SWITCH_IP};
@@ -71,7 +72,7 @@ static bool life(uint64_t n)
 	receive(&n);
 	inquire();
 	receive(&n);
-	inquire(); /* without a failure, and all that waits leaves */
+	inquire(); /* without a failure; all waiting messages leave */
 	swnet_run(&net);
 	sw_counters(net.switches[0], &c);
 	while ((p = swnet_take(&net, group.members[0].ip, group.members[0].port, INC_NOTIFIED))) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strangers, garbage and floods: whatever comes, the switch goes on serving others, answers within
- * limits, and sends nobody more than it got. */
+/* Unknown peers, garbage and floods: the switch still serves others, limits its answers, and sends
+ * no peer more bytes than it received. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static struct swnet_send contribution(uint32_t member, uint32_t seq)
 	return what;
 }
 
-/* It is refused, with this answer to its sender (DXP_OK: none). */
+/* Asserts that the packet is rejected with this answer to its sender (DXP_OK: none). */
 static void refused(const struct swnet_send *what, int answer)
 {
 	uint64_t before = counters().refused;
@@ -112,7 +112,7 @@ static void hostile__strangers(void **state)
 	refused((what = right, what.header.comm_id++, &what), DXP_ENOENT);
 	refused((what = right, what.header.epoch++, &what), DXP_ENOENT);
 	refused((what = right, what.header.epoch--, &what), DXP_ENOENT);
-	refused((what = right, what.qkey++, &what), DXP_OK); /* who knows who sent it */
+	refused((what = right, what.qkey++, &what), DXP_OK); /* sender unverified: no answer */
 	refused((what = right, what.path.from_ip = STRANGER, &what), DXP_EACCESS);
 	refused((what = right, what.path.from_port += 7, &what), DXP_EACCESS);
 	refused((what = right, what.header.src_rank = 1, &what), DXP_EACCESS);
@@ -124,7 +124,7 @@ static void hostile__strangers(void **state)
 	done();
 }
 
-/* Right by the codec's rules, and yet not what a member sends. */
+/* Valid for the codec, but never sent by a member. */
 static void hostile__what_no_member_sends(void **state)
 {
 	static uint8_t data[1424];
@@ -134,7 +134,7 @@ static void hostile__what_no_member_sends(void **state)
 	what = contribution(0, 0);
 	what.header.elements = what.header.call_elements = 356;
 	what.payload = data;
-	what.bytes = 1424; /* more than the group's segments */
+	what.bytes = 1424; /* longer than the group's segments */
 	swnet_send(&net, &what);
 	what = contribution(0, 0);
 	what.header.status = 5;
@@ -170,7 +170,7 @@ static void hostile__kinds_of_others(void **state)
 	done();
 }
 
-/* Control packets have a key of their own; what follows must be whole. */
+/* Control packets have their own key; their payload must be complete. */
 static void hostile__control_packets(void **state)
 {
 	static const uint8_t kinds[] = {INC_QUERY, INC_NOTIFY, INC_KILL, INC_RENEW};
@@ -204,7 +204,7 @@ static void hostile__control_packets(void **state)
 	done();
 }
 
-/* Every bit of a packet turned, and every length: counted, and nothing else. */
+/* Every flipped bit and every length: counted, without any other effect. */
 static void hostile__damaged(void **state)
 {
 	struct swnet_send what;
@@ -219,14 +219,14 @@ static void hostile__damaged(void **state)
 		uint8_t data[200];
 
 		if (bit / 8 == 4)
-			continue; /* what routers may change */
+			continue; /* fields that routers may change */
 		memcpy(data, p->data, p->bytes);
 		data[bit / 8] ^= 1 << bit % 8;
 		swnet_raw(&net, &p->path, data, p->bytes);
 	}
 	for (size_t bytes = 0; bytes < p->bytes; bytes++)
 		swnet_raw(&net, &p->path, p->data, bytes);
-	/* Another address than the ICRC was made for. */
+	/* Another address than the ICRC covers. */
 	struct roce_path path = p->path;
 
 	path.from_port++;
@@ -290,7 +290,7 @@ static unsigned answers_to(uint32_t ip, uint16_t port)
 	return count;
 }
 
-/* Who floods gets an eighth of the answers; others are still told. */
+/* A flooding host gets an eighth of the answers; others still get theirs. */
 static void hostile__answers_are_limited(void **state)
 {
 	struct swnet_send what;
@@ -306,14 +306,14 @@ static void hostile__answers_are_limited(void **state)
 		swnet_run(&net);
 		answers += answers_to(what.path.from_ip, what.path.from_port);
 	}
-	assert_in_range(answers, 100, 100 + 100 / 5 + 1); /* a second's and the burst */
+	assert_in_range(answers, 100, 100 + 100 / 5 + 1); /* of one second, and the burst */
 	assert_int_equal(counters().refused, 5000);
 	assert_int_equal(counters().limited, 5000 - answers);
 	what.path.from_ip++;
 	swnet_send(&net, &what);
 	swnet_run(&net);
 	assert_int_equal(answers_to(what.path.from_ip, what.path.from_port), 1);
-	/* All together do not get more than all that there are. */
+	/* All hosts together get no more than the total limit. */
 	net.now_ns += S_NS;
 	answers = 0;
 	for (unsigned i = 0; i < 5000; i++) {
@@ -327,7 +327,7 @@ static void hostile__answers_are_limited(void **state)
 	done();
 }
 
-/* Rows are long: nobody gets more of them than his share either. */
+/* Rows are long: a host's share of them is limited too. */
 static void hostile__inquiries_are_limited(void **state)
 {
 	struct swnet_send what = {.path = {STRANGER, SWITCH_IP, 999, ROCE_PORT},
@@ -355,7 +355,7 @@ static void hostile__inquiries_are_limited(void **state)
 	done();
 }
 
-/* Rows wait for sw_send in little room; who asks more than that asks again. */
+/* Few rows can wait for sw_send; hosts beyond that retry. */
 static void hostile__rows_are_bounded(void **state)
 {
 	struct swnet_send what = {.path = {STRANGER, SWITCH_IP, 999, ROCE_PORT},
@@ -378,7 +378,7 @@ static void hostile__rows_are_bounded(void **state)
 	done();
 }
 
-/* Many messages do not keep a result back: half of the room is left. */
+/* Many messages do not delay a result: half of the space is left for results. */
 static void hostile__messages_leave_room(void **state)
 {
 	struct inc_batch batch = {.room = 20};
@@ -409,7 +409,7 @@ static void hostile__messages_leave_room(void **state)
 	done();
 }
 
-/* A batch of anything before anything is sent: what waits is bounded. */
+/* Before anything is sent, waiting messages are bounded. */
 static void hostile__messages_are_bounded(void **state)
 {
 	struct inc_control c;
@@ -429,7 +429,7 @@ static void hostile__messages_are_bounded(void **state)
 	for (unsigned i = 0; i < 3 * SWITCH_MESSAGES_MAX; i++)
 		sw_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
 	assert_int_equal(counters().limited, 2 * SWITCH_MESSAGES_MAX);
-	swnet_run(&net); /* the one under way comes when the others have left */
+	swnet_run(&net); /* the one being sent arrives after the others */
 	assert_int_equal(net.inbox.count, SWITCH_MESSAGES_MAX + 1);
 	swnet_forget(&net);
 	works(0);
@@ -437,7 +437,7 @@ static void hostile__messages_are_bounded(void **state)
 	done();
 }
 
-/* One group has all its window's results to send, and the other its one: that comes in its turn. */
+/* One group has its whole window to send, the other one result, which is sent in its turn. */
 static void hostile__groups_take_turns(void **state)
 {
 	static uint8_t data[1408];
@@ -481,7 +481,7 @@ static void hostile__groups_take_turns(void **state)
 	done();
 }
 
-/* A query whose member 0 is the switch itself, on any port, goes round no more than once. */
+/* A QUERY that names the switch itself as member 0, on any port, is forwarded at most once. */
 static void hostile__queries_to_itself(void **state)
 {
 	static const uint16_t ports[] = {ROCE_PORT, 0, ROCE_SOURCE_PORT - 1, ROCE_SOURCE_PORT};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How groups stay and go: kills, leases, and the XDP plane's part in both. */
+/* Lifetime of groups: kills, leases, and the XDP plane's part in both. */
 #include "switch/kernel.h"
 #include "test/unit/switch_rig.h"
 
@@ -26,7 +26,7 @@ static void life__kill(void **state)
 	swnet_group_plan(&group, 4, leaves, 2, SPINE(0));
 	assert_true(swnet_group_make(&net, &group));
 	works(0);
-	/* Not with another key, epoch, job, nor from another. */
+	/* A KILL with another key, epoch or job, or from another sender, has no effect. */
 	group.qkey++;
 	swnet_notify_all(&net, &group, INC_KILL);
 	group.qkey--;
@@ -62,7 +62,7 @@ static void life__kill(void **state)
 	done();
 }
 
-/* With results still to be sent. */
+/* Killed with unsent results. */
 static void life__kill_while_sending(void **state)
 {
 	struct swnet_group other;
@@ -128,7 +128,7 @@ static void life__lease_ends(void **state)
 	assert_int_equal(counters(LEAF(0)).expired, 1);
 	assert_int_equal(sw_deadline(s), UINT64_MAX);
 	works_not();
-	/* A RENEW hears that, too. */
+	/* A RENEW gets that rejection too. */
 	renew(1);
 	struct swnet_packet *p =
 		swnet_take(&net, group.members[1].ip, group.members[1].port, INC_REFUSED);
@@ -141,7 +141,7 @@ static void life__lease_ends(void **state)
 	done();
 }
 
-/* A group's own lease counts where it is shorter than the switch's. */
+/* A group's lease counts if it is shorter than the switch's. */
 static void life__lease_of_the_group(void **state)
 {
 	static const uint32_t leases[][2] = {
@@ -164,7 +164,7 @@ static void life__lease_of_the_group(void **state)
 	done();
 }
 
-/* Half a group, whose creator went away, is gone sooner. */
+/* A half-created group, whose creator left, expires sooner. */
 static void life__lease_of_half_a_group(void **state)
 {
 	open_one(&(struct sw_options){0}, 2);
@@ -201,7 +201,7 @@ static void life__renew_goes_up(void **state)
 	assert_int_equal(counters(LEAF(0)).renews, 20);
 	assert_int_equal(counters(SPINE(0)).renews, 10);
 	assert_int_equal(counters(SPINE(0)).expired, 0);
-	/* Of a stranger, and with another key or epoch: neither renews. */
+	/* A RENEW of an unknown peer, or with another key or epoch, has no effect. */
 	group.members[0].port++;
 	renew(0);
 	group.members[0].port--;
@@ -296,7 +296,7 @@ static void life__plane(void **state)
 	assert_int_equal(a.self.kernel_results, 22);
 	assert_int_equal(a.self.kernel_passed, 33);
 	assert_int_equal(a.self.planes, 3);
-	/* What passes there is use, too. */
+	/* Packets that the plane handled count as use. */
 	net.now_ns += 1500 * MS_NS;
 	plane.last_ns = net.now_ns - MS_NS;
 	sw_expire(net.switches[0], net.now_ns);
@@ -305,7 +305,7 @@ static void life__plane(void **state)
 	sw_expire(net.switches[0], net.now_ns);
 	assert_int_equal(counters_of_first().expired, 1);
 	assert_int_equal(plane.removes, 1);
-	/* One that it does not take is this core's alone. */
+	/* A group that the plane rejects stays in user space. */
 	plane.takes = false;
 	assert_true(swnet_group_make(&net, &group));
 	assert_int_equal(plane.installs, 2);
@@ -316,7 +316,7 @@ static void life__plane(void **state)
 	done();
 }
 
-/* A switch below is known by its lowest member, whatever NOTIFY comes first. */
+/* A child switch is identified by its lowest member, in any order of NOTIFYs. */
 static void life__plane_learns_the_lowest(void **state)
 {
 	struct plane plane = {.takes = true};
@@ -345,7 +345,7 @@ static void life__plane_learns_the_lowest(void **state)
 	done();
 }
 
-/* A query promises the XDP plane only while there is room in it. */
+/* An answer to a QUERY offers the XDP plane only while the plane has space. */
 static void life__plane_is_full(void **state)
 {
 	struct plane plane = {.takes = true};
@@ -365,7 +365,7 @@ static void life__plane_is_full(void **state)
 	query(0, &c);
 	assert_true(first_hears(INC_QUERY, &heard));
 	assert_int_equal(heard.planes, INC_PLANE_USER);
-	/* In an order that moves others to their places. */
+	/* Removed in an order that moves other groups to new entries. */
 	for (uint32_t i = 0; i < 3; i++) {
 		group.id = (uint32_t[]){5, SWITCH_KERNEL_GROUPS - 1, 0}[i];
 		swnet_notify_all(&net, &group, INC_KILL);

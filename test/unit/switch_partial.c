@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What switches of a tree send each other: partial results up, as a parent sees them, results down,
- * and what of that comes twice, late or from others. */
+/* Packets between switches of a tree: partial results as the parent receives them, results down,
+ * and duplicate, late or foreign ones. */
 #include "test/unit/switch_tree_rig.h"
 
 /* ---- partial results ---- */
@@ -18,7 +18,8 @@ static struct swnet_packet *partial_take(void)
 	return p;
 }
 
-/* What a parent sees of the switch that has the members 2 and 3, told of the higher one first. */
+/* The partial result of the switch with members 2 and 3, whose NOTIFYs start with the higher
+ * one. */
 static void tree__partial_as_the_parent_sees_it(void **state)
 {
 	uint32_t leaves[2] = {LEAF(0), LEAF(1)};
@@ -89,7 +90,7 @@ static void tree__partial_again_not_too_often(void **state)
 	done();
 }
 
-/* A repeat that is not out yet when the result comes is not sent any more. */
+/* A queued retransmission is not sent once the result has arrived. */
 static void tree__partial_not_after_the_result(void **state)
 {
 	struct swnet_packet *result;
@@ -98,7 +99,7 @@ static void tree__partial_not_after_the_result(void **state)
 	open_tree(2, 2, 2);
 	for (uint32_t m = 0; m < 4; m++)
 		contribute(m, 0, false);
-	net.lose = net.carried + 3; /* LEAF(0)'s result: partials are 1 and 2 of those to come */
+	net.lose = net.carried + 3; /* loses LEAF(0)'s result; the two partial results come first */
 	swnet_run(&net);
 	assert_int_equal(net.inbox.count, 2);
 	swnet_forget(&net);
@@ -129,7 +130,7 @@ static void tree__partial_not_after_the_result(void **state)
 	done();
 }
 
-/* A result that comes again goes nowhere; one that nobody waits for neither. */
+/* A duplicate result, or one without a request, goes no further. */
 static void tree__results_of_parents(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT64, 3);
@@ -144,14 +145,14 @@ static void tree__results_of_parents(void **state)
 	h.epoch = group.epoch;
 	h.flags |= INC_FLAG_RESULT;
 	what.header = h;
-	swnet_send(&net, &what); /* nobody asked */
+	swnet_send(&net, &what); /* no request yet */
 	contribute(0, 0, false);
 	swnet_send(&net, &what); /* not complete here */
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
-	what.header.req_id = 4; /* of the same slot */
+	what.header.req_id = 4; /* of the same aggregator */
 	swnet_send(&net, &what);
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 3);
@@ -159,7 +160,7 @@ static void tree__results_of_parents(void **state)
 	what.path.from_ip = LEAF(1); /* not the parent */
 	swnet_send(&net, &what);
 	what.path.from_ip = ROOT;
-	what.header.elements = 2; /* not what was asked */
+	what.header.elements = 2; /* differs from the request */
 	what.bytes = 16;
 	swnet_send(&net, &what);
 	what.header.elements = 3;

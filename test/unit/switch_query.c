@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries of hosts: by every way up, lessened on each, refused, and too many of them. */
+/* Queries of hosts: by every way up, values only reduced on each, rejections, and floods. */
 #include "test/unit/switch_rig.h"
 
 /* ---- query ---- */
 
-/* Two leaves, each below the same two spines, which are below one core. */
+/* Opens two leaves, each below the same two spines, which are below one core switch. */
 static void open_fabric(void)
 {
 	struct sw_options spine = {.parents = {SPINE(9)}, .parent_count = 1};
@@ -40,7 +40,7 @@ static void control__query_by_every_way(void **state)
 		assert_int_equal(heard.path[0].ip, LEAF(1));
 		assert_int_equal(heard.path[1].ip, SPINE(i));
 		assert_int_equal(heard.path[2].ip, SPINE(9));
-		assert_int_equal(heard.path[2].children, 5); /* groups that are free there */
+		assert_int_equal(heard.path[2].children, 5); /* free groups there */
 		assert_int_equal(heard.path[0].children, SWITCH_GROUPS_DEFAULT);
 		assert_int_equal(heard.fail_cause, INC_CAUSE_NONE);
 		assert_int_equal(heard.planes, INC_PLANE_USER);
@@ -57,7 +57,7 @@ static void control__query_by_every_way(void **state)
 	done();
 }
 
-/* What a host cannot do no switch gives it. */
+/* No switch raises a limit that the host reported. */
 static void control__query_only_lessens(void **state)
 {
 	struct inc_control c, heard;
@@ -100,7 +100,7 @@ static void control__query_says_who_refuses(void **state)
 	assert_int_equal(heard.cause_ip, SPINE(1));
 	assert_int_equal(heard.free_groups, 0);
 	sw_drain(swnet_switch_at(&net, SPINE(1)), false);
-	/* Who refuses first is remembered. */
+	/* The first rejection on the path is kept. */
 	c.fail_cause = INC_CAUSE_GROUPS;
 	c.cause_ip = 77;
 	sw_drain(swnet_switch_at(&net, SPINE(9)), true);
@@ -111,7 +111,7 @@ static void control__query_says_who_refuses(void **state)
 	sw_drain(swnet_switch_at(&net, SPINE(9)), false);
 	swnet_forget(&net);
 	c = query_of(1);
-	/* From another address than it says. */
+	/* From another address than the QUERY states. */
 	path = (struct roce_path){group.members[1].ip + 50, LEAF(0), group.members[1].port,
 				  ROCE_PORT};
 	control_send(INC_QUERY, 1, &c, &path);
@@ -119,7 +119,7 @@ static void control__query_says_who_refuses(void **state)
 	assert_int_equal(heard.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(heard.cause_ip, LEAF(0));
 	swnet_forget(&net);
-	/* A path that it did not come by. */
+	/* A path other than the one it came by. */
 	c.path_count = c.hop = 1;
 	c.path[0].ip = LEAF(1);
 	path = (struct roce_path){LEAF(0), SPINE(0), ROCE_SOURCE_PORT, ROCE_PORT};
@@ -127,7 +127,7 @@ static void control__query_says_who_refuses(void **state)
 	assert_true(first_hears(INC_QUERY, &heard));
 	assert_int_equal(heard.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(heard.cause_ip, SPINE(0));
-	/* Through itself, and through too many. */
+	/* Through the same switch twice, and through too many switches. */
 	c.path[0].ip = SPINE(0);
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_true(first_hears(INC_QUERY, &heard));
@@ -138,7 +138,7 @@ static void control__query_says_who_refuses(void **state)
 	assert_true(first_hears(INC_QUERY, &heard));
 	assert_int_equal(heard.fail_cause, INC_CAUSE_DEPTH);
 	assert_int_equal(heard.path_count, INC_PATH_MAX);
-	/* What does not fit together. */
+	/* Inconsistent fields. */
 	c.hop = 1;
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_int_equal(counters(SPINE(0)).malformed, 1);
@@ -168,7 +168,7 @@ static void control__query_of_a_full_switch(void **state)
 	done();
 }
 
-/* One host cannot keep a switch busy with queries; another is heard all the same. */
+/* Queries of one host cannot exhaust a switch; another host still gets an answer. */
 static void control__query_flood(void **state)
 {
 	struct inc_control c, heard;

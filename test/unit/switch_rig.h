@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the life of groups at switches share: control packets and calls of one group.
- */
+/* Shared by the tests of groups' lifetimes at switches: control packets and operations of one
+ * group. */
 #ifndef TEST_UNIT_SWITCH_RIG_H
 #define TEST_UNIT_SWITCH_RIG_H
 
@@ -64,7 +64,7 @@ UNUSED static void query(uint32_t member, const struct inc_control *c)
 	control_send(INC_QUERY, member, c, &path);
 }
 
-/* The oldest packet of a kind that came to member 0. */
+/* Dequeues the oldest packet of a kind for member 0. */
 UNUSED static bool first_hears(uint8_t kind, struct inc_control *out)
 {
 	struct swnet_packet *p = swnet_take(&net, group.members[0].ip, group.members[0].port, kind);

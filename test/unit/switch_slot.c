@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segments in one switch: the fold's order, repeats at every point, windows and their wrap, and
- * members who disagree. */
+/* Segments in one switch: order of the sum, retransmissions at every point, windows and their wrap,
+ * and members that disagree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,7 @@ static void slot__one_member(void **state)
 	done();
 }
 
-/* Any order of arrival gives the bits of the order of children. */
+/* Any order of arrival gives the same bits as the order of children. */
 static void slot__folds_in_order(void **state)
 {
 	static const double values[5] = {1e16, 1.0, -1e16, 3.5, 1e-3};
@@ -171,7 +171,7 @@ static void slot__window_in_flight(void **state)
 	done();
 }
 
-/* Results leave child by child, each child's segments in a row. */
+/* Results leave child by child, each child's segments in one batch. */
 static void slot__trains_form(void **state)
 {
 	static uint8_t data[1408];
@@ -184,7 +184,7 @@ static void slot__trains_form(void **state)
 			swnet_contribute(&net, &group, m, &h, data, 1408);
 		}
 	swnet_run(&net);
-	/* Eight contributions of the last, then one look at what is to be sent. */
+	/* The last child's eight contributions arrive, then one poll sends. */
 	struct sw *s = net.switches[0];
 	struct inc_batch batch = {.room = 64};
 	struct link_datagram datagrams[64];
@@ -213,7 +213,7 @@ static void slot__trains_form(void **state)
 	done();
 }
 
-/* Whatever room there is, nothing is lost or sent twice. */
+/* With any space for output, nothing is lost or sent twice. */
 static void slot__any_room(void **state)
 {
 	for (size_t room = 1; room < 30; room++) {
@@ -238,7 +238,7 @@ static void slot__numbers_wrap(void **state)
 	done();
 }
 
-/* The other plane may use half of all numbers while a slot here sleeps. */
+/* The other plane may use half of all numbers while an aggregator here is idle. */
 static void slot__sleeps_while_numbers_pass(void **state)
 {
 	open_with(2, 4);
@@ -256,14 +256,15 @@ static void slot__stale_is_dropped(void **state)
 	open_with(2, 2);
 	for (uint32_t seq = 0; seq < 6; seq++)
 		round_of(seq);
-	give(0, 1, 1000); /* its slot has 5 */
+	give(0, 1, 1000); /* its aggregator holds 5 */
 	give(1, 1, 1000);
 	assert_int_equal(counters().stale, 2);
 	round_of(6);
 	done();
 }
 
-/* Before the result: dropped. After it: the result again, to that child alone. */
+/* A retransmission before the result is dropped. After it, that child alone gets the result
+ * again. */
 static void slot__repeats(void **state)
 {
 	open_with(3, 2);
@@ -283,7 +284,7 @@ static void slot__repeats(void **state)
 		assert_true(net.inbox.packets[0]->decoded.header.flags & INC_FLAG_REPEAT);
 		take(m, 0, 7);
 	}
-	/* Several before anything is sent are answered once. */
+	/* Several retransmissions before a send get one answer. */
 	for (int i = 0; i < 3; i++) {
 		struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT32, 1);
 
@@ -296,7 +297,7 @@ static void slot__repeats(void **state)
 	assert_int_equal(counters().repeats, 4);
 	assert_int_equal(counters().duplicates, 9);
 	assert_int_equal(counters().contributions, 3);
-	/* The result of s is kept until s + 2 * window comes. */
+	/* The result of s is kept until s + 2 * window arrives. */
 	round_of(1);
 	round_of(2);
 	round_of(3);
@@ -308,7 +309,7 @@ static void slot__repeats(void **state)
 	done();
 }
 
-/* Slots taken anew before their results could leave: only the last ones do, once. */
+/* Aggregators reused before their results left: only the last results are sent, once. */
 static void slot__taken_before_it_is_sent(void **state)
 {
 	open_with(2, 1);
@@ -377,7 +378,7 @@ static void slot__members_disagree(void **state)
 		disagree(seq++, &o, 0);
 	}
 	assert_int_equal(counters().mismatches, seq);
-	/* A repeat gets the same. */
+	/* A retransmission gets the same status. */
 	swnet_contribute(&net, &group, 1, (o = h, o.req_id = seq - 1, &o), "0123456789abcdef", 16);
 	swnet_run(&net);
 	struct swnet_packet *p = swnet_result(&net, &group, 1);
@@ -388,7 +389,7 @@ static void slot__members_disagree(void **state)
 	done();
 }
 
-/* ---- other collectives ---- */
+/* ---- other operations ---- */
 
 static void broadcast(uint32_t seq, uint32_t root, uint32_t senders, int status)
 {
@@ -426,7 +427,7 @@ static void slot__broadcasts(void **state)
 		broadcast(root, root, 1u << root, DXP_OK);
 	broadcast(4, 1, 0, DXP_EINVAL);       /* the root sent nothing */
 	broadcast(5, 1, 1u << 2, DXP_EINVAL); /* not the root */
-	broadcast(6, 1, 3, DXP_EINVAL);       /* two */
+	broadcast(6, 1, 3, DXP_EINVAL);       /* two roots */
 	broadcast(7, 3, 8, DXP_OK);
 	done();
 }
@@ -457,7 +458,7 @@ static void slot__barriers(void **state)
 	done();
 }
 
-/* As many children as there may be, last first. */
+/* The maximum of children, last one first. */
 static void slot__many_children(void **state)
 {
 	open_with(SWITCH_CHILDREN_MAX, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees of switches: partial results up, results down, any depth and shape, each packet lost or
- * doubled in turn while members repeat what they lack, and parents that forget. */
+/* Trees of switches: partial results up, results down, any depth and shape. Each packet in turn is
+ * lost or doubled while members retransmit. Also parents that restart. */
 #include "test/unit/switch_tree_rig.h"
 
 static void tree__sums(void **state)
@@ -15,7 +15,7 @@ static void tree__sums(void **state)
 	done();
 }
 
-/* n packets up, and as many down, for each segment: nothing is sent in vain. */
+/* n packets up and n down per segment: none is superfluous. */
 static void tree__packets(void **state)
 {
 	uint64_t before;
@@ -30,7 +30,7 @@ static void tree__packets(void **state)
 	done();
 }
 
-/* Which packet is lost does not matter, nor which comes twice. */
+/* Any packet may be lost or doubled. */
 static void each_packet(bool lost)
 {
 	uint64_t n = 1, carried;
@@ -57,7 +57,7 @@ static void tree__each_packet_twice(void **state)
 	each_packet(false);
 }
 
-/* NOTIFYs too: those that have not answered get another. */
+/* NOTIFYs too: members without an answer get another. */
 static void tree__each_notify_lost(void **state)
 {
 	uint64_t n = 1, carried;
@@ -88,7 +88,7 @@ static void tree__any_order_of_notify(void **state)
 	done();
 }
 
-/* Members at every level of a chain as deep as may be. */
+/* Members at every level of a chain of the maximum depth. */
 static void tree__deep_and_uneven(void **state)
 {
 	swnet_open(&net);
@@ -108,7 +108,7 @@ static void tree__deep_and_uneven(void **state)
 	done();
 }
 
-/* Full segments, whose sums are kept: a partial result's is not the result's. */
+/* Full segments with stored checksums: a partial result's differs from the result's. */
 static void tree__full_segments(void **state)
 {
 	static uint64_t data[4][176];
@@ -139,7 +139,7 @@ static void tree__full_segments(void **state)
 
 /* ---- disagreement and broadcast across switches ---- */
 
-/* Below one switch, and between switches that agree each. */
+/* Disagreement below one switch, and between switches whose members agree. */
 static void tree__members_disagree(void **state)
 {
 	int32_t data[4] = {0};
@@ -186,7 +186,7 @@ static void tree__broadcasts(void **state)
 	done();
 }
 
-/* Two who think that they are the root, each below a switch of its own. */
+/* Two members act as root, each below its own switch. */
 static void tree__two_roots(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 0);
@@ -204,7 +204,7 @@ static void tree__two_roots(void **state)
 	done();
 }
 
-/* A switch that has data of a broadcast though another has. */
+/* A switch sends broadcast data although another did. */
 static void tree__broadcast_comes_twice(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 5);
@@ -230,7 +230,7 @@ static void tree__broadcast_comes_twice(void **state)
 	done();
 }
 
-/* ---- a parent that forgets ---- */
+/* ---- a parent that restarts ---- */
 
 static void tree__parent_restarts(void **state)
 {
@@ -255,13 +255,13 @@ static void tree__parent_restarts(void **state)
 		free(p);
 	}
 	assert_int_equal(net.inbox.count, 0);
-	/* Both leaves may be told anew. */
+	/* Both leaves accept new NOTIFYs. */
 	assert_true(swnet_group_make(&net, &group));
 	calls_run(SEGMENTS);
 	done();
 }
 
-/* Nobody but the parent may say so. */
+/* Only the parent may reject the group. */
 static void tree__strangers_refuse_in_vain(void **state)
 {
 	struct swnet_send what = {
@@ -300,14 +300,14 @@ static void tree__rc_framing(void **state)
 		free(p);
 		acks++;
 	}
-	assert_int_equal(acks, 4); /* one for each NOTIFY */
+	assert_int_equal(acks, 4); /* one per NOTIFY */
 	contribute(2, 0, false);
 	swnet_run(&net);
 	p = swnet_take(&net, group.members[2].ip, group.members[2].port, 0);
 	assert_non_null(p);
 	assert_int_equal(p->decoded.roce.psn, 0);
 	free(p);
-	/* Who asks for no acknowledgement gets none. */
+	/* No acknowledgement without a request for one. */
 	contribute(2, 0, true);
 	net.wire.packets[0]->data[8] &= 0x7f;
 	{
@@ -334,7 +334,7 @@ static void tree__rc_framing(void **state)
 	done();
 }
 
-/* RC carries no key: a group that was made in UD takes none of it. */
+/* RC carries no key: a group created in UD rejects RC packets. */
 static void tree__rc_needs_a_group_in_rc(void **state)
 {
 	open_tree(2, 2, 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table's copy: order of pages and differences, nothing half, and changes told once. */
+/* The copy of the node table: order of pages and deltas, no partial state, and each change reported
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static struct node_entry entry_make(uint16_t id, uint64_t incarnation)
 	return e;
 }
 
-/* Takes rows through the codec, as they come in life. `entries` with incarnation 0 are removals. */
+/* Applies rows through the codec. `entries` with incarnation 0 are removals. */
 static int take(struct node_table *t, uint8_t type, struct manage_rows rows,
 		const struct node_entry *entries, size_t count)
 {
@@ -78,7 +79,7 @@ static int delta(struct node_table *t, uint64_t from, uint64_t to, struct node_e
 		    &e, 1);
 }
 
-/* A table of nodes 1 and 2 at sequence 10, all changes told. */
+/* Returns a table of nodes 1 and 2 at sequence 10, with all changes read. */
 static struct node_table *table_sample(void)
 {
 	struct table_change change;
@@ -100,8 +101,8 @@ static void node_table_take__pages_in_order_and_never_half(void **state)
 	assert_int_equal(page(t, 20, 1, 3, 1, 101), DXP_OK);
 	assert_int_equal(node_table_progress(t).cursor, 3);
 	assert_true(node_table_find(t, 1)->incarnation == 100);
-	assert_int_equal(page(t, 20, 5, 0, 5, 500), DXP_EAGAIN); /* one before it is missing */
-	assert_int_equal(page(t, 20, 1, 3, 1, 101), DXP_EAGAIN); /* again */
+	assert_int_equal(page(t, 20, 5, 0, 5, 500), DXP_EAGAIN); /* the page before it is missing */
+	assert_int_equal(page(t, 20, 1, 3, 1, 101), DXP_EAGAIN); /* a duplicate */
 	assert_int_equal(page(t, 15, 1, 0, 1, 99), DXP_EAGAIN);  /* an older table */
 	assert_int_equal(page(t, 20, 3, 5, 3, 300), DXP_OK);
 	assert_null(node_table_find(t, 3));
@@ -111,7 +112,7 @@ static void node_table_take__pages_in_order_and_never_half(void **state)
 	assert_true(node_table_find(t, 1)->incarnation == 101);
 	assert_true(node_table_progress(t).sequence == 20);
 	assert_int_equal(node_table_progress(t).cursor, 0);
-	assert_int_equal(page(t, 20, 1, 0, 1, 1), DXP_EAGAIN); /* what we have already */
+	assert_int_equal(page(t, 20, 1, 0, 1, 1), DXP_EAGAIN); /* already here */
 	node_table_destroy(t);
 }
 
@@ -135,7 +136,7 @@ static void node_table_take__deltas_exactly_in_order(void **state)
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_OK);
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_EAGAIN);
 	assert_int_equal(delta(t, 12, 13, entry_make(1, 0)), DXP_OK);
-	assert_int_equal(delta(t, 13, 14, entry_make(77, 0)), DXP_OK); /* one we never saw */
+	assert_int_equal(delta(t, 13, 14, entry_make(77, 0)), DXP_OK); /* an unknown node */
 	assert_int_equal(node_table_count(t), 2);
 	assert_int_equal(node_table_at(t, 0)->id, 2);
 	assert_int_equal(node_table_at(t, 1)->id, 3);
@@ -151,7 +152,7 @@ static void node_table_epoch__a_new_manager_needs_a_new_table(void **state)
 	node_table_epoch(t, 11);
 	assert_true(node_table_progress(t).epoch == 0);
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_EAGAIN);
-	assert_int_equal(node_table_count(t), 2); /* still to be used */
+	assert_int_equal(node_table_count(t), 2); /* still usable */
 	assert_int_equal(take(t, WIRE_NODE_TABLE,
 			      (struct manage_rows){.epoch = 11, .from = 1, .to = 1, .first = 1}, &e,
 			      1),
@@ -251,7 +252,8 @@ static struct node_entry silent_make(uint16_t id, uint64_t incarnation)
 	return e;
 }
 
-/* Kept: silent and back, silent until the owner loses it, and what ends silence at once. */
+/* With node_table_keep a silent node stays until it is back, until the owner loses it, or until
+ * another event ends the silence. */
 static void node_table_keep__the_silent_stay(void **state)
 {
 	struct node_table *t = table_sample();
@@ -265,7 +267,7 @@ static void node_table_keep__the_silent_stay(void **state)
 	assert_int_equal(delta(t, 11, 12, entry_make(1, 100)), DXP_OK);
 	expect(t, TABLE_BACK, 1);
 	assert_false(node_table_silent(t, 1));
-	node_table_lose(t, 1); /* it is not silent any more */
+	node_table_lose(t, 1); /* no effect: no longer silent */
 	assert_false(node_table_next_change(t, &change));
 
 	assert_int_equal(delta(t, 12, 13, silent_make(1, 100)), DXP_OK);
@@ -282,14 +284,15 @@ static void node_table_keep__the_silent_stay(void **state)
 	expect(t, TABLE_RESTARTED | TABLE_BACK, 1);
 	assert_int_equal(delta(t, 16, 17, silent_make(1, 101)), DXP_OK);
 	expect(t, TABLE_SILENT, 1);
-	assert_int_equal(delta(t, 17, 18, entry_make(1, 0)), DXP_OK); /* left, or its name taken */
+	assert_int_equal(delta(t, 17, 18, entry_make(1, 0)), DXP_OK); /* left, or its name reused */
 	expect(t, TABLE_LOST, 1);
-	assert_int_equal(delta(t, 18, 19, silent_make(2, 201)), DXP_OK); /* a life we never saw */
+	/* an unknown incarnation */
+	assert_int_equal(delta(t, 18, 19, silent_make(2, 201)), DXP_OK);
 	expect(t, TABLE_LOST, 2);
 	node_table_destroy(t);
 }
 
-/* A manager that lost its memory does not know a node yet. */
+/* A restarted manager without state does not know a node yet. */
 static void node_table_keep__a_new_manager_ends_nobody(void **state)
 {
 	struct node_table *t = table_sample();
@@ -302,10 +305,10 @@ static void node_table_keep__a_new_manager_ends_nobody(void **state)
 	assert_int_equal(take(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
 	expect(t, TABLE_SILENT, 2);
 	assert_int_equal(node_table_count(t), 2);
-	rows.from = rows.to = 4; /* once more: still unknown */
+	rows.from = rows.to = 4; /* again: still unknown */
 	assert_int_equal(take(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
 	assert_true(node_table_silent(t, 2));
-	other.uuid[0] = 1; /* another node has got that id */
+	other.uuid[0] = 1; /* another node has that id now */
 	rows = (struct manage_rows){.epoch = 10, .from = 4, .to = 5};
 	assert_int_equal(take(t, WIRE_NODE_DELTA, rows, &other, 1), DXP_OK);
 	assert_true(node_table_next_change(t, &change) && change.what == TABLE_LOST);

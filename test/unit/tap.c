@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tap: what goes through the ring, what finds no room, who may listen, and what happens when
- * either end dies or writes nonsense. */
+/* The tap: records through the ring, drops without space, access, and failures or garbage at either
+ * end. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static int rig_close(void **state)
 	return status;
 }
 
-/* What the node does when it is told. */
+/* What the node does when it is notified. */
 static void look(struct rig *r)
 {
 	struct stats_file *f = stats_map(r->stats);
@@ -165,7 +165,7 @@ static void tap_ring__hands_over_what_passes(void **state)
 	assert_null(tap_link(r->tap));
 }
 
-/* Sizes of all kinds, over many laps, with the reader sometimes behind. */
+/* Records of all sizes over many laps, with the reader sometimes behind. */
 static void tap_ring__survives_its_end(void **state)
 {
 	struct rig *r = *state;
@@ -215,7 +215,7 @@ static void tap_ring__counts_what_finds_no_room(void **state)
 	assert_false(broken);
 	assert_in_range(seen, 40, TAP_RING_BYTES_MIN / 5000);
 	assert_int_equal(tap_dropped(r->reader), sent - seen);
-	/* The next one tells of them. */
+	/* The next record counts the drops. */
 	pass(r, 10, 0);
 	const struct tap_record *record = tap_next(r->reader, &broken);
 	assert_non_null(record);
@@ -232,7 +232,7 @@ static void tap_attach__refuses_a_second_tracer(void **state)
 	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &second, &other),
 			 DXP_EBUSY);
 	assert_int_equal(other, getpid());
-	/* The first goes on as if nothing had been. */
+	/* The first tracer goes on. */
 	look(r);
 	bool broken = false;
 	pass(r, 10, 0);
@@ -253,7 +253,7 @@ static void tap_attach__says_that_the_node_is_gone(void **state)
 			 DXP_ENOENT);
 }
 
-/* A tracer that is killed leaves a full ring; the node finds out and goes on. */
+/* A killed tracer leaves a full ring; the node detects it and goes on. */
 static void tap_look__notices_a_dead_tracer(void **state)
 {
 	struct rig *r = *state;
@@ -279,7 +279,7 @@ static void tap_look__notices_a_dead_tracer(void **state)
 	assert_non_null(tap_link(r->tap));
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	/* Still mapped, so this is safe. */
+	/* The ring is still mapped here, so this is safe. */
 	pass(r, 100, 0);
 	look(r);
 	assert_null(tap_link(r->tap));
@@ -291,7 +291,7 @@ static void tap_look__notices_a_dead_tracer(void **state)
 	close(ready[1]);
 }
 
-/* The node's view of a ring: the file of a living tracer, changed before the node looks. */
+/* Checks that the node rejects a ring of a live tracer whose file `spoil` changed before. */
 static void ring_refused(struct rig *r, void (*spoil)(struct tap_ring *ring, FILE *file))
 {
 	char path[128];
@@ -363,7 +363,7 @@ static void tap_look__refuses_wrong_rings(void **state)
 	ring_refused(*state, spoil_length);
 }
 
-/* The ring's file as its other end sees it: the test is both. */
+/* Opens the ring's file as its other end; the test plays both. */
 static FILE *ring_file(struct rig *r)
 {
 	char path[128];
@@ -381,7 +381,7 @@ static void word_put(FILE *file, size_t offset, uint64_t value)
 	assert_int_equal(fwrite(&value, sizeof(value), 1, file), 1);
 }
 
-/* A mad tracer gets nothing, and the node's memory stays whole. */
+/* Garbage written by a tracer neither yields data nor harms the node's memory. */
 static void tap_ring__distrusts_its_reader(void **state)
 {
 	static const uint64_t heads[] = {8, 1, 1ull << 63, 1ull << 40, TAP_RING_BYTES_MIN};
@@ -398,7 +398,7 @@ static void tap_ring__distrusts_its_reader(void **state)
 	fclose(file);
 }
 
-/* A mad node: whatever stands in the ring, the reader stays within it. */
+/* With any garbage from the node, the reader stays within the ring. */
 static void tap_next__distrusts_its_writer(void **state)
 {
 	struct rig *r = *state;
@@ -441,7 +441,7 @@ static void tap_file__is_written_from_the_first_datagram_on(void **state)
 	tap_close(r->tap);
 	r->tap = tap_new();
 	assert_non_null(tap_link(r->tap));
-	/* Another one may not write the same file. */
+	/* Another tap may not write the same file. */
 	struct tap *second = tap_new();
 	assert_null(tap_link(second));
 	tap_close(second);
@@ -451,7 +451,7 @@ static void tap_file__is_written_from_the_first_datagram_on(void **state)
 	tap_close(r->tap);
 	setenv("DXP_TRACE_SNAP", "0", 1);
 	r->tap = tap_new();
-	assert_null(tap_link(r->tap)); /* out of its bounds, said so */
+	assert_null(tap_link(r->tap)); /* out of bounds: rejected and reported */
 	unsetenv("DXP_TRACE_SNAP");
 	unsetenv("DXP_TRACE");
 	if (!capture_load(&c, path))
@@ -465,7 +465,7 @@ static void tap_file__is_written_from_the_first_datagram_on(void **state)
 	capture_free(&c);
 }
 
-/* Who writes a file of his own has no second pair of hands. */
+/* A node that writes its own trace file accepts no tracer. */
 static void tap_look__leaves_a_node_with_its_own_file(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The TFLite reader on good, cut and damaged files. Damage may still be a valid model; then it must
- * be a consistent one, which the sanitizers and the walk over all constants see to. */
+/* The TFLite reader on valid, cut and damaged files. A damaged file may still be a valid model. It
+ * must then be consistent, as checked by the sanitizers and a walk over all constants. */
 #include "classify_support.h"
 
 #include "plan.h"
@@ -15,7 +15,7 @@ static int parse(const uint8_t *bytes, size_t count, struct model *m, struct fau
 	return tflite_parse("file", bytes, count, m, fault);
 }
 
-/* Touches everything that a consistent model promises. */
+/* Reads all data that a consistent model must hold. */
 static double walk(const struct model *m)
 {
 	double sum = 0;
@@ -48,7 +48,8 @@ static void tflite_read__tiny(void **state)
 	assert_true(m.ops[8].beta == 1.0f);
 	assert_true(m.ops[0].same_padding);
 	assert_int_equal(m.ops[0].pad_top, 1);
-	assert_int_equal(m.ops[1].pad_top, 0); /* SAME 16 -> 8 by 3x3/2: the odd one goes behind */
+	/* SAME 16 -> 8 by 3x3/2: the odd padding goes behind */
+	assert_int_equal(m.ops[1].pad_top, 0);
 	assert_int_equal(m.ops[0].activation, ACTIVATION_NONE);
 	assert_int_equal(m.ops[2].activation, ACTIVATION_RELU);
 	assert_int_equal(m.ops[0].macs, 16 * 16 * 8 * 27);
@@ -70,7 +71,7 @@ static void tflite_read__squeezenet(void **state)
 	model_release(&m);
 }
 
-/* A small network as MobileNet is, with 8-bit weights and activations. */
+/* A small network like MobileNet with 8-bit weights and activations. */
 static void tflite_read__quantised(void **state)
 {
 	struct model m;
@@ -84,7 +85,8 @@ static void tflite_read__quantised(void **state)
 	assert_int_equal(m.ops[1].macs, 4 * 4 * 4 * 9);
 	assert_int_equal(m.tensors[m.input].type, TENSOR_UINT8);
 	assert_int_equal(m.tensors[m.input].zero[0], 128);
-	struct range r = model_range(&m, &m.ops[0]); /* no activation: the 8 bits are RELU6 */
+	/* no activation: the 8-bit range is that of RELU6 */
+	struct range r = model_range(&m, &m.ops[0]);
 	assert_true(r.low == 0.0f && fabsf(r.high - 6.0f) < 1e-5f);
 	const struct tensor *weights = &m.tensors[m.ops[4].inputs[1]];
 	assert_int_equal(weights->type, TENSOR_INT8);
@@ -99,7 +101,7 @@ static void tflite_parse__every_length(void **state)
 	for (size_t count = 0; count < tiny_bytes; count++) {
 		struct model m;
 		struct fault fault;
-		/* exactly as long as said, so that a read behind the end is seen */
+		/* exact length, so that the sanitizer detects a read beyond it */
 		uint8_t *cut = malloc(count ? count : 1);
 		memcpy(cut, tiny, count);
 		int status = parse(cut, count, &m, &fault);
@@ -139,7 +141,7 @@ static void tflite_parse__every_byte_damaged(void **state)
 			tiny[at] ^= flips[i];
 		}
 	}
-	/* most bytes are weights, which may be anything */
+	/* most bytes are weights, where any value is valid */
 	assert_true(passed > tiny_bytes && passed < 3 * tiny_bytes);
 }
 
@@ -160,7 +162,7 @@ static void tflite_parse__words_damaged(void **state)
 	assert_true(passed > 0);
 }
 
-/* SOFTMAX (25), the last operator, turned into the next number of the schema. */
+/* SOFTMAX (25), the last operator, becomes the schema's next number. */
 static void tflite_parse__unknown_operator(void **state)
 {
 	bool told = false;
@@ -209,10 +211,10 @@ static void tensor_value__scales(void **state)
 	assert_true(tensor_value(&t, 0) == 0.0f);
 	assert_true(tensor_value(&t, 3) == 122.5f);
 	t.type = TENSOR_INT8;
-	t.quant_count = 2; /* one for each row */
+	t.quant_count = 2; /* one per row */
 	assert_true(tensor_value(&t, 1) == 1.0f);
 	assert_true(tensor_value(&t, 2) == -254.0f);
-	t.quant_axis = 1; /* one for each column */
+	t.quant_axis = 1; /* one per column */
 	assert_true(tensor_value(&t, 1) == 26.0f);
 	assert_true(tensor_value(&t, 2) == -69.0f);
 }
@@ -225,7 +227,7 @@ static void model_range__by_type_and_activation(void **state)
 	struct model m = {.tensors = &t, .tensor_count = 1};
 	struct op op = {.kind = OP_CONV_2D};
 
-	/* an 8-bit range is an activation: this one is RELU up to 25.5 */
+	/* an 8-bit range acts as an activation: this one is RELU up to 25.5 */
 	struct range r = model_range(&m, &op);
 	assert_true(r.low == 0.0f && fabsf(r.high - 25.5f) < 1e-5f);
 	op.activation = ACTIVATION_RELU6;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints from outside: opening, refusals, and datagrams of every size between two of them on
+/* Endpoints from outside: opening, errors, and datagrams of every size between two of them on
  * loopback. */
 #include <errno.h>
 #include <net/if.h>
@@ -19,8 +19,7 @@ static int payload_fill(void **state)
 	return 0;
 }
 
-/* Datagram `index` has sizes[index % size_count] bytes: up to 4 of index, the rest payload in two
- * slices. */
+/* Returns a datagram of `bytes` bytes: up to 4 bytes of `index`, then payload in two slices. */
 static struct link_datagram numbered(const struct wire_address *to, uint32_t index, size_t bytes)
 {
 	size_t header_bytes = min_u64(bytes, 4), rest = bytes - header_bytes, half = rest / 3;
@@ -44,12 +43,12 @@ static void assert_numbered(const struct link_arrival *a, uint32_t index, size_t
 	}
 }
 
-/* Sends `rounds` rounds of all sizes from a to b, looking at each arrival: order, bytes, sender,
+/* Sends `rounds` rounds of all sizes from a to b and checks each arrival's order, bytes, sender and
  * stamp. */
 static void exchange(struct link_pair *p, const size_t *sizes, size_t count, size_t rounds)
 {
 	struct link_datagram d[SIZES_MAX];
-	struct link_arrival arrivals[7]; /* odd, so that trains are handed out in parts */
+	struct link_arrival arrivals[7]; /* odd, so that batches are split */
 	struct wire_address from;
 
 	link_address(p->a, &from);
@@ -65,7 +64,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 				assert_true(i < count);
 				assert_numbered(&arrivals[k], r * (uint32_t)count + i, sizes[i]);
 				assert_true(wire_address_equal(&arrivals[k].from, &from));
-				/* the wall clock may be slewed a little while we look */
+				/* the wall clock may be slewed a little meanwhile */
 				assert_in_range(arrivals[k].arrived_ns, before - 100 * US_NS,
 						link_now_ns());
 			}
@@ -73,7 +72,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 	}
 }
 
-/* The MTU of the loopback interface: 65536 as a rule, but it can be set. */
+/* The MTU of the loopback interface: usually 65536, but it can be set. */
 static size_t loopback_mtu(void)
 {
 	struct ifreq lo = {.ifr_name = "lo"};
@@ -85,12 +84,11 @@ static size_t loopback_mtu(void)
 	return (size_t)lo.ifr_mtu;
 }
 
-/* Are there neighbours that make a train (the last segment may be shorter), of a size that the
- * interface carries only in fragments? The kernel refuses such a train once, and it is sent without
- * GSO. */
+/* Returns whether neighbours form a batch (the last segment may be shorter) whose datagrams the
+ * interface must fragment. The kernel rejects such a batch once, and it is sent without GSO. */
 static bool train_too_wide(const size_t *sizes, size_t count)
 {
-	const size_t widest = loopback_mtu() - 48; /* of IPv6, the longer one */
+	const size_t widest = loopback_mtu() - 48; /* of IPv6, the longer header */
 
 	for (size_t i = 1; i < count; i++)
 		if (sizes[i - 1] > widest && sizes[i] <= sizes[i - 1] &&
@@ -145,7 +143,7 @@ static void link_send__carries_all_sizes_without_gro(void **state)
 			 ARRAY_COUNT(mixed));
 }
 
-/* Skips the test, with the reason, on a machine without it. */
+/* Skips the test with the reason on a machine without IPv6. */
 static void need_ipv6(void)
 {
 	union link_sockaddr name;
@@ -186,7 +184,7 @@ static void link_open__binds_both_families(void **state)
 	assert_int_equal(receive_some(both, &arrival, 1), 1);
 	assert_true(wire_address_equal(&arrival.from, &v4_address)); /* mapped, as everywhere */
 	assert_int_equal(arrival.ecn, 2);
-	/* and back, out of an IPv6 socket to an IPv4 peer, as a train with ECN bits */
+	/* and back, from an IPv6 socket to an IPv4 peer, as a batch with ECN bits */
 	struct link_datagram back[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		back[i] = numbered(&v4_address, i, 50);
@@ -281,7 +279,7 @@ static void link_receive_buffer__is_what_was_asked_for(void **state)
 	link_close(l);
 }
 
-/* Filled until the kernel drops, then emptied; also the buffer of a connected socket. */
+/* The buffer is filled until the kernel drops, then emptied; also that of a connected socket. */
 static void link_receive_level__follows_the_buffer(void **state)
 {
 	struct link_pair p = pair_open(
@@ -315,9 +313,9 @@ static void link_path_payload__knows_loopback(void **state)
 	struct link *l = open_at("127.0.0.1", (struct link_options){0});
 	struct wire_address v4 = address_of("127.0.0.1:9"), v6 = address_of("[::1]:9");
 
-	/* a datagram has 65507 bytes at most */
+	/* a datagram has at most 65507 bytes */
 	assert_int_equal(link_path_payload(l, &v4), min_u64(loopback_mtu() - 28, 65507));
-	assert_int_equal(link_path_payload(l, &v6), 1472); /* out of reach for this socket */
+	assert_int_equal(link_path_payload(l, &v6), 1472); /* unreachable from this socket */
 	link_close(l);
 	need_ipv6();
 	l = open_at("[::1]", (struct link_options){0});
@@ -327,7 +325,7 @@ static void link_path_payload__knows_loopback(void **state)
 
 static void link_counters__see_what_the_kernel_drops(void **state)
 {
-	/* without GSO, because a dropped train counts once */
+	/* without GSO, because a dropped batch counts once */
 	struct link_pair p =
 		pair_open("127.0.0.1", (struct link_options){.buffer_bytes = 8192, .no_gso = true});
 	struct link_arrival arrivals[64];
@@ -339,7 +337,7 @@ static void link_counters__see_what_the_kernel_drops(void **state)
 	send_all(p.a, d, 64);
 	for (size_t got; (got = link_receive(p.b, arrivals, 64)) > 0;)
 		received += got;
-	/* the next arrival tells what was dropped before it */
+	/* the next arrival reports earlier drops */
 	send_all(p.a, d, 1);
 	assert_int_equal(receive_some(p.b, arrivals, 1), 1);
 	assert_true(received < 64);
@@ -370,7 +368,7 @@ static void link_move__takes_the_other_address(void **state)
 	while (link_receive(here, &a, 1) == 0)
 		link_wait(here, link_now_ns() + S_NS);
 	assert_int_equal(a.bytes, 3);
-	/* a port that is taken, and an address that is not ours */
+	/* a port in use, and an address of another host */
 	struct link *taken;
 	o.bind = before;
 	assert_int_equal(link_open(&o, &taken), DXP_OK);

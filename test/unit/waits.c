@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages whose receiver has no room and will call them: nothing of them is sent but what was
- * called, nobody else waits for them, and whatever word about them is lost, all ends well. */
+/* Messages whose receiver has no space and grants it later: only granted packets are sent, other
+ * messages do not wait, and any lost control packet is recovered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	return p;
 }
 
-/* What each end has to say now reaches the other, but for datagram number `lost` of all so far; 0:
- * none is lost. Then a one-way delay passes. Returns how many were sent. */
+/* Delivers each end's due datagrams to the other, except number `lost` of all so far (0: none).
+ * Then a one-way delay passes. Returns how many were sent in all. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct link_datagram d[64];
@@ -53,13 +53,13 @@ static void exchange_for(struct session_pair *p, uint64_t duration_ns)
 		exchange(p, 0, 0);
 }
 
-/* So many packets of message number `id` may come. */
+/* Grants the first `called` packets of message number `id`. */
 static void call(struct session_pair *p, uint32_t id, uint32_t called)
 {
 	const struct wire_nack_body nack = {
 		.code = WIRE_NACK_WAIT,
 		.msg_id = id,
-		.psn = p->ends[0].session->io->tx_una - 1, /* of none that is under way */
+		.psn = p->ends[0].session->io->tx_una - 1, /* of no packet under way */
 		.called = called,
 	};
 
@@ -88,7 +88,7 @@ static void waits__nothing_comes_but_what_is_called(void **state)
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 5);
 	assert_int_equal(sent_packets(p), WINDOW + 5);
-	call(p, 0, 14); /* 3 that wait, and 6 new ones */
+	call(p, 0, 14); /* 3 waiting, and 6 new packets */
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 14);
 	assert_int_equal(sent_packets(p), WINDOW + 14);
@@ -118,7 +118,7 @@ static void waits__other_flows_go_on(void **state)
 	pair_destroy(p);
 }
 
-/* Whoever had to wait asks with one packet next time, until there was room for it. */
+/* After a wait the next message first sends one packet, until the receiver had space for it. */
 static void waits__next_message_asks_first(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -136,7 +136,7 @@ static void waits__next_message_asks_first(void **state)
 	call(p, 1, UINT32_MAX);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 2);
-	/* This one is not refused: what is behind its first packet comes a round trip later. */
+	/* This one is accepted: the rest goes one round trip after its first packet. */
 	before = p->ends[0].session->counters.sent_packets;
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	exchange(p, 0, 0);
@@ -144,7 +144,7 @@ static void waits__next_message_asks_first(void **state)
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 3);
 	assert_false(p->ends[0].session->io->flows[FLOW].waited);
-	/* And from then on nobody asks. */
+	/* From then on no message sends a first packet alone. */
 	before = p->ends[0].session->counters.sent_packets;
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	exchange(p, 0, 0);
@@ -153,7 +153,7 @@ static void waits__next_message_asks_first(void **state)
 	pair_destroy(p);
 }
 
-/* Words overtake each other: what was called stays called. */
+/* Grants may arrive out of order: a grant is never reduced. */
 static void waits__older_word_takes_nothing_back(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -165,13 +165,13 @@ static void waits__older_word_takes_nothing_back(void **state)
 	p->ends[1].refuse_from = 12;
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
-	call(p, 9, 20); /* of a message that nobody knows */
+	call(p, 9, 20); /* of an unknown message */
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
 	pair_destroy(p);
 }
 
-/* What was called is refused after all, for it came too late: asked again soon, and not all the
+/* Granted packets are rejected after all since they came too late: retried soon, but not all the
  * time. */
 static void waits__called_and_refused(void **state)
 {
@@ -204,7 +204,7 @@ static void waits__taken_back_by_its_poster(void **state)
 	pair_destroy(p);
 }
 
-/* Whoever does not know the word is told one that it knows, and is not called. */
+/* A sender without this feature gets a NACK that it supports, and no grant. */
 static void waits__sender_of_old(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -220,8 +220,8 @@ static void waits__sender_of_old(void **state)
 	pair_destroy(p);
 }
 
-/* Two messages, one after the other, called by fours; what is called and does not come is called
- * again after 2 ms. Datagram `lost` is lost. Returns how many were sent. */
+/* Sends two messages in sequence, granted four packets at a time; a grant without arrivals is
+ * repeated after 2 ms. Datagram `lost` is lost. Returns how many were sent. */
 static uint64_t scene(enum rltp_recovery recovery, uint64_t lost)
 {
 	struct session_pair *p = pair_of(recovery);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleeping and waking: users of a window, the engine, and both at once. */
+/* Sleep and wakeups: users of a window, the NIC, and both at once. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,7 +25,7 @@
 #include "node/node.h"
 
 #define ROUNDS    3000
-#define TOLD_MS   2000 /* a wake that takes longer was lost */
+#define TOLD_MS   2000 /* ms; a slower wakeup was lost */
 #define LOOPBACK  "127.0.0.1"
 #define LOOKS     20
 #define HANDOVERS 201
@@ -59,7 +59,7 @@ static void nic_close(struct nic_pair *p)
 	free(p->windows[1]);
 }
 
-/* A descriptor that ends at once, in a completion that says what is wrong with it. */
+/* Posts a descriptor that completes at once with an error. */
 static void post(struct dxp_window *w, uint8_t qp)
 {
 	const struct dxp_target nobody = {0};
@@ -73,23 +73,23 @@ static void nic_wakes__each_sleep_once(void **state)
 	struct nic_pair p = nic_open();
 
 	p.windows[1]->user_waits = 1;
-	assert_int_equal(nic_wakes(p.nic), 0); /* nothing has happened */
+	assert_int_equal(nic_wakes(p.nic), 0); /* no event */
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 1);
 	assert_int_equal(nic_wakes(p.nic), 1u << 3);
 	assert_int_equal(nic_wakes(p.nic), 0);
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 1);
-	assert_int_equal(nic_wakes(p.nic), 0); /* still the same sleep */
+	assert_int_equal(nic_wakes(p.nic), 0); /* the same sleep */
 	p.windows[1]->user_waits = 2;
 	post(p.windows[0], 0);
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 2);
-	assert_int_equal(nic_wakes(p.nic), 1u << 3); /* the other one does not sleep */
+	assert_int_equal(nic_wakes(p.nic), 1u << 3); /* the other user does not sleep */
 	nic_close(&p);
 }
 
-/* A user may announce his sleep after the engine looked, and before it looks behind its fence. */
+/* A user may announce a sleep after the NIC's check and before its check behind the fence. */
 static void nic_wakes__looks_again_behind_a_fence(void **state)
 {
 	struct nic_pair p = nic_open();
@@ -100,11 +100,11 @@ static void nic_wakes__looks_again_behind_a_fence(void **state)
 	p.windows[0]->user_waits = 7;
 	post(p.windows[1], 0);
 	nic_doorbells(p.nic, 1);
-	assert_int_equal(nic_wakes(p.nic), 1); /* of the turn before */
+	assert_int_equal(nic_wakes(p.nic), 1); /* for the poll before */
 	p.windows[0]->user_waits = 8;
-	assert_int_equal(nic_wakes(p.nic), 1); /* idle: with the fence, and the last time */
+	assert_int_equal(nic_wakes(p.nic), 1); /* idle: the last check, behind the fence */
 	p.windows[0]->user_waits = 9;
-	assert_int_equal(nic_wakes(p.nic), 0); /* he has looked behind a later fence himself */
+	assert_int_equal(nic_wakes(p.nic), 0); /* the user itself checked behind a later fence */
 	nic_close(&p);
 }
 
@@ -113,7 +113,7 @@ static void nic_wakes__also_of_its_end(void **state)
 	struct nic_pair p = nic_open();
 
 	p.windows[1]->user_waits = 1;
-	post(p.windows[1], 99); /* no queue pair that could be told */
+	post(p.windows[1], 99); /* no queue pair for a completion */
 	nic_doorbells(p.nic, 1);
 	assert_int_equal(dxp_error(p.windows[1]), DXP_EINVAL);
 	assert_int_equal(nic_wakes(p.nic), 1u << 3);
@@ -133,7 +133,7 @@ static void nic_sleep_announce__every_window_says_so(void **state)
 	post(p.windows[1], 0);
 	assert_false(nic_sleep_announce(p.nic));
 	nic_sleep_end(p.nic);
-	/* Nor may it sleep while somebody else does who has an event. */
+	/* Nor may it sleep while a sleeping user has an unread event. */
 	nic_doorbells(p.nic, 1);
 	assert_int_equal(nic_wakes(p.nic), 0);
 	p.windows[1]->user_waits = 1;
@@ -188,7 +188,7 @@ static void engine_stop(struct engine *e)
 	node_close(e->node);
 }
 
-/* As dxp_function_wait does it. */
+/* Waits like dxp_function_wait. */
 static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -199,7 +199,7 @@ static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 	dxp_fence();
 	bool there = dxp_sent_take(w, &event);
 	if (!there) {
-		assert_int_equal(poll(&p, 1, TOLD_MS), 1); /* else the wake was lost */
+		assert_int_equal(poll(&p, 1, TOLD_MS), 1); /* else the wakeup was lost */
 		there = dxp_sent_take(w, &event);
 	}
 	__atomic_store_n(&w->user_waits, 0, __ATOMIC_RELAXED);
@@ -208,7 +208,7 @@ static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 	return there;
 }
 
-/* Both sleep whenever they can: no wake is ever lost. */
+/* Both sleep whenever possible: no wakeup is ever lost. */
 static void node_loop__both_sleep_and_no_wake_is_lost(void **state)
 {
 	const uint32_t spins[] = {UINT32_MAX, 1000, 20000};
@@ -235,13 +235,13 @@ static void node_loop__both_sleep_and_no_wake_is_lost(void **state)
 	}
 }
 
-/* ---- a node that wakes a thread which shares its core ---- */
+/* ---- a node that wakes a thread on its own core ---- */
 
 struct shared_core {
 	sem_t go;
 	_Atomic bool wanted;
 	bool woke;
-	_Atomic uint32_t rounds; /* since then */
+	_Atomic uint32_t rounds; /* polls since then */
 };
 
 static uint32_t core_service(void *context)
@@ -286,7 +286,7 @@ static void first_core_only(cpu_set_t *before)
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
-/* The node does not spin its usual turns before that one has the core. */
+/* The node yields its core to the woken thread before it spins its usual polls. */
 static void node_loop__hands_its_core_to_whom_it_woke(void **state)
 {
 	struct shared_core c = {0};
@@ -302,7 +302,7 @@ static void node_loop__hands_its_core_to_whom_it_woke(void **state)
 	e.loop.woke = core_woke;
 	e.loop.service_context = &c;
 	engine_thread(&e);
-	/* The system itself takes no core for one of this kind. */
+	/* The kernel preempts no thread for a SCHED_BATCH one. */
 	assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
 	for (int i = 0; i < HANDOVERS; i++) {
 		c.wanted = true;
@@ -327,7 +327,7 @@ static uint64_t thread_cpu_ns(pthread_t thread)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* The engine's part of a core, in thousandths of the time that really passed. */
+/* Returns the node thread's CPU time, in thousandths of the elapsed time. */
 static uint64_t cpu_in(struct engine *e, uint64_t ns)
 {
 	const struct timespec pause = {.tv_nsec = (long)ns};
@@ -337,8 +337,8 @@ static uint64_t cpu_in(struct engine *e, uint64_t ns)
 	return 1000 * (thread_cpu_ns(e->thread) - begin) / (link_now_ns() - begin_ns);
 }
 
-/* A busy machine may keep the engine from its core, or slow, for a while; so it is looked at until
- * it is as it must be. One that is not never is. */
+/* Returns whether the node sleeps. A busy machine may delay or slow it, so the check is repeated; a
+ * node that never sleeps never passes. */
 static bool sleeps(struct engine *e)
 {
 	for (int i = 0; i < LOOKS; i++)
@@ -348,7 +348,7 @@ static bool sleeps(struct engine *e)
 	return false;
 }
 
-/* An armed node takes what is posted without a kick; a disarmed one costs nothing. */
+/* An armed node handles posts without a kick; a disarmed one uses no CPU time. */
 static void node_arm__polls_only_while_armed(void **state)
 {
 	struct engine e;
@@ -368,15 +368,15 @@ static void node_arm__polls_only_while_armed(void **state)
 			status = dxp_sent_wait(node_window(e.node), &event, 1000);
 		assert_int_equal(status, DXP_OK);
 	}
-	/* What was posted was seen without a kick, and the next will be. How much of a core that
-	 * takes is no sign: who polls gives way to all others. */
+	/* Posts are detected without a kick, now and later. CPU time is no measure here: a polling
+	 * node yields to all others. */
 	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 0);
 	node_arm(e.node, -1);
 	assert_true(sleeps(&e));
 	engine_stop(&e);
 }
 
-/* What is watched ends the sleep: for good until it is read, or once. */
+/* A watched descriptor ends the sleep: until it is read (level), or once (edge). */
 static void link_watch__ends_the_sleep(void **state)
 {
 	struct link_options options = {0};
@@ -399,7 +399,7 @@ static void link_watch__ends_the_sleep(void **state)
 			assert_int_equal(link_watched(l), !edge);
 			assert_false(link_watched(l));
 		}
-		/* Read by nobody: an edge is over, a level is not. */
+		/* Unread: an edge has passed, a level persists. */
 		const uint64_t patience_ns = edge ? 20 * MS_NS : 5 * S_NS;
 		uint64_t begin_ns = link_now_ns();
 		link_wait(l, begin_ns + patience_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The function window between threads: any number may post, the engine takes each descriptor whole
- * and exactly once (C-16), and what a user scribbles into it hurts only himself. The thread
- * sanitizer's build looks at the barriers. */
+/* The function window between threads. Any number may post, and the NIC reads each descriptor whole
+ * and exactly once (C-16). Garbage in a window affects only its own user. The thread sanitizer's
+ * build checks the barriers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 #define THREADS 4
 #define POSTS   3000
 
-/* Between two looks. A yield would cost a busy machine's thread whole turns. */
+/* Pauses between polls. A yield would cost a thread whole time slices on a busy machine. */
 static void rest(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 20 * US_NS}, NULL);
@@ -36,8 +36,8 @@ struct rig {
 	struct dxp_window *window;
 	_Atomic uint32_t seen[THREADS * POSTS];
 	_Atomic uint32_t completed;
-	_Atomic uint32_t ended[THREADS]; /* completions of what this thread posted */
-	_Atomic uint32_t refused;        /* posts that found no room */
+	_Atomic uint32_t ended[THREADS]; /* completions per posting thread */
+	_Atomic uint32_t refused;        /* posts without space */
 };
 
 static uint64_t token(void *context, uint32_t id)
@@ -74,10 +74,10 @@ static int rig_close(void **state)
 struct poster {
 	struct rig *rig;
 	uint32_t first;
-	uint32_t most; /* outstanding at once */
+	uint32_t most; /* maximum outstanding */
 };
 
-/* NAPs to a node that nobody knows: each ends at once, with DXP_ENOENT and its context. */
+/* Posts NAPs to an unknown node: each completes at once with DXP_ENOENT and its context. */
 static void *post(void *argument)
 {
 	const struct poster *p = argument;
@@ -143,7 +143,7 @@ static void window__many_threads_post(void **state)
 	threads_post(*state, UINT32_MAX);
 }
 
-/* Who keeps less outstanding than there are doorbells always finds one. */
+/* A user with fewer outstanding requests than doorbells always finds a free one. */
 static void window__room_is_seen(void **state)
 {
 	struct rig *r = *state;
@@ -152,8 +152,8 @@ static void window__room_is_seen(void **state)
 	assert_int_equal(r->refused, 0);
 }
 
-/* Random bytes as descriptors: each ends in a completion with an error, or in the sticky error, and
- * never in a crash. */
+/* Random bytes as descriptors: each gives an error completion or the sticky error, never a
+ * crash. */
 static void window__random_descriptors(void **state)
 {
 	struct rig *r = *state;
@@ -166,7 +166,7 @@ static void window__random_descriptors(void **state)
 		for (size_t k = 0; k < sizeof(bytes); k++)
 			bytes[k] =
 				(uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng));
-		bytes[2] &= 3; /* one that does not exist would stop the function */
+		bytes[2] &= 3; /* a missing queue pair would stop the function */
 		assert_int_equal(dxp_claim(r->window, &index), DXP_OK);
 		memcpy(dxp_slot(r->window, index), bytes, sizeof(bytes));
 		dxp_ring(r->window, index);
@@ -177,8 +177,8 @@ static void window__random_descriptors(void **state)
 	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
 }
 
-/* A NAP to a node that does not exist, from a function whose user writes no nonsense: its
- * completion comes, with its context and that error. */
+/* Posts a NAP to an unknown node from a valid function: its completion has its context and that
+ * error. */
 static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t context)
 {
 	const struct dxp_target nowhere = {.node = 99};
@@ -192,7 +192,7 @@ static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t c
 	assert_false(dxp_sent_take(window, &event));
 }
 
-/* Closes function 0 and opens it again on a window of zeros. */
+/* Closes function 0 and reopens it on a zeroed window. */
 static void reopen(struct rig *r)
 {
 	assert_int_equal(nic_function_close(r->nic, 0, DXP_ECLOSED, 1), DXP_OK);
@@ -201,8 +201,8 @@ static void reopen(struct rig *r)
 	assert_int_equal(nic_function_open(r->nic, 0, r->window), DXP_OK);
 }
 
-/* The words that a user may write: the NIC keeps its accounts, stops the function at an index that
- * cannot be, and the function beside it does not notice. Opened anew the function works. */
+/* Garbage in all words that a user may write: the NIC keeps its accounts and stops the function at
+ * an impossible index. The next function is not affected, and the reopened function works. */
 static void window__scribbled_words(void **state)
 {
 	struct rig *r = *state;
@@ -238,7 +238,7 @@ static void window__scribbled_words(void **state)
 			assert_int_equal(dxp_error(r->window), DXP_EINVAL);
 			stopped++;
 			reopen(r);
-		} else if (i % 50 == 49) { /* a lap that cannot be blocks its doorbell */
+		} else if (i % 50 == 49) { /* an impossible lap blocks its doorbell */
 			reopen(r);
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user who breaks the rules of his window: what he reads for it, that his neighbour goes on, and
- * that his function can be closed and opened again. */
+/* A user that breaks the rules of its window: the error it reads, the other function that goes on,
+ * and its own function that closes and reopens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,16 +10,16 @@
 
 #include "test/unit/hostile_rig.h"
 
-/* ---- words of the user: each is stored once, with a doorbell so that the engine looks ---- */
+/* ---- words of the user: each is stored once, with a doorbell so that the NIC reads it ---- */
 
 enum word { SENT, RECEIVED, RETURNED, ENTRY, QP, LAP, PRODUCER };
 
 struct word_case {
 	const char *name;
 	enum word word;
-	uint32_t value;  /* added to what stands there; ENTRY, QP: stored */
-	int error;       /* of the function: what the offender reads */
-	int post_status; /* of his next post, when he is not stopped */
+	uint32_t value;  /* added to the present value; ENTRY, QP: stored */
+	int error;       /* of the function, read by the offender */
+	int post_status; /* of the next post unless stopped */
 };
 
 static const struct word_case word_cases[] = {
@@ -60,7 +60,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	case RECEIVED: word_add(&w->received_consumer, c->value); break;
 	case RETURNED: word_add(&w->buffers_returned, c->value); break;
 	case ENTRY:
-		/* all that are not fetched yet, and more: those that he returns say this */
+		/* covers all buffers not fetched yet, and the returned ones */
 		for (int i = 0; i < DXP_EVENTS; i++)
 			w->buffers[i] = (uint16_t)c->value;
 		break;
@@ -76,7 +76,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	}
 }
 
-/* Long NAPs to himself, until every buffer has been asked for. */
+/* Sends long NAPs to the same function until every buffer was requested. */
 static void rings_use(struct rig *r)
 {
 	struct dxp_window *w = r->users[BAD].window;
@@ -87,7 +87,7 @@ static void rings_use(struct rig *r)
 		turn(r);
 		dxp_sent_take(w, &event);
 		if (dxp_received_peek(w))
-			dxp_received_keep(w); /* the buffer stays with him */
+			dxp_received_keep(w); /* keeps the buffer */
 	}
 }
 
@@ -99,14 +99,14 @@ static void hostile__words(void **state)
 		const struct word_case *c = &word_cases[i];
 		struct dxp_window *w = r->users[BAD].window;
 		struct dxp_nic_event event;
-		/* some of everything, so that the indices are not 0 */
+		/* some of everything, so that no index is 0 */
 		for (int k = 0; k < 3; k++) {
 			assert_int_equal(nap_to_himself(r, 100), DXP_OK);
 			turn(r);
 			assert_int_equal(dxp_sent_take(w, &event), 1);
 			dxp_received_release(w);
 		}
-		/* one is unread, and the engine has seen that the others were read */
+		/* one event is unread, and the NIC has seen the others read */
 		assert_int_equal(nap_to_himself(r, 100), DXP_OK);
 		turn(r);
 		word_break(r, c);
@@ -124,10 +124,10 @@ static void hostile__words(void **state)
 	}
 }
 
-/* ---- descriptors: each ends, and its completion says why ---- */
+/* ---- descriptors: each completes with a status ---- */
 
 #define KEY_OWN   1
-#define KEY_OTHER 2 /* of the neighbour */
+#define KEY_OTHER 2 /* of the other function */
 #define KEY_NONE  3
 
 struct entry_case {
@@ -287,7 +287,7 @@ static void hostile__descriptors(void **state)
 	assert_true(w->counters.descriptors_bad > 0 && w->counters.failed > 0);
 }
 
-/* Taken is copied: what is written into the slot afterwards changes nothing. */
+/* The NIC copies a descriptor: later writes to it have no effect. */
 static void hostile__descriptor_changed_after_it_was_taken(void **state)
 {
 	struct rig *r = *state;
@@ -310,7 +310,7 @@ static void hostile__descriptor_changed_after_it_was_taken(void **state)
 	assert_memory_equal(u->memory[1], u->memory[1] + MEMORY / 2, MEMORY / 2);
 }
 
-/* His completions have no place left: he reads "no room", and the engine is not kept busy. */
+/* Unread completions fill the ring: the user reads "no space", and the NIC is not kept busy. */
 static void hostile__never_takes_completions(void **state)
 {
 	struct rig *r = *state;
@@ -329,7 +329,7 @@ static void hostile__never_takes_completions(void **state)
 	assert_false(nic_doorbell_ready(r->nic));
 	assert_true(nic_deadline(r->nic) != 0 && nic_deadline(r->nic) != UINT64_MAX);
 	neighbour_works(r);
-	/* and it goes on when he does */
+	/* and the NIC goes on once they are read */
 	struct dxp_nic_event event;
 	uint32_t taken = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user who changes every field of his window while the engine works: it keeps its accounts, his
- * neighbour goes on, and his function can be closed and opened again. */
+/* A user changes every field of its window while the NIC runs. The NIC keeps its accounts, the
+ * other function goes on, and the user's function can be closed and reopened. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "test/unit/hostile_rig.h"
 
 #define LIVES  10
-#define STORES 50000 /* of a scribbler in each, at least */
+#define STORES 50000 /* minimum stores per lifetime */
 
 static void *scribble(void *argument)
 {
@@ -50,7 +50,7 @@ static void *scribble(void *argument)
 	return NULL;
 }
 
-/* Posts good descriptors, in the middle of it. */
+/* Posts valid descriptors meanwhile. */
 static void *post(void *argument)
 {
 	struct rig *r = argument;
@@ -92,7 +92,7 @@ static void hostile__scribbles_while_the_engine_works(void **state)
 				neighbour_works(r);
 				sched_yield();
 			}
-			/* what stopped him once must not be all that is tried */
+			/* clears the stop, so that other errors are tested too */
 			if (r->nic->functions[BAD].stopped && i % 16 == 0) {
 				r->nic->functions[BAD].stopped = false;
 				dxp_store_release(&r->users[BAD].window->error, 0);

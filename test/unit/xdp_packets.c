@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets the XDP program takes, and what becomes of the others: they go on as they came. */
+/* Which packets the XDP program handles; all others pass unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/rng.h"
 
-/* One that would be answered: a group of one member. */
+/* Makes a frame that gets an answer: a group of one member. */
 static void good(struct xdp_frame *f)
 {
 	static uint32_t req_id;
@@ -37,7 +37,7 @@ static void passes(struct rig *r, const struct xdp_frame *in)
 #define AT_BTH (AT_UDP + UDP)
 #define AT_INC (AT_BTH + ROCE_BTH_BYTES + ROCE_DETH_BYTES)
 
-/* A byte changed that makes it somebody else's. */
+/* One changed byte makes the packet ordinary traffic. */
 static void xdp_packets__ordinary_traffic_passes(void **state)
 {
 	static const struct {
@@ -74,7 +74,7 @@ static void xdp_packets__ordinary_traffic_passes(void **state)
 	passes(*state, &f);
 }
 
-/* Every length of one that is cut off. */
+/* Every length of a cut packet. */
 static void xdp_packets__every_short_length_passes(void **state)
 {
 	struct xdp_frame f;
@@ -108,8 +108,8 @@ static void counted(struct rig *r, enum kernel_counter which, const struct xdp_f
 	assert_int_equal(rig_count(r, which), before + 1);
 }
 
-/* Each bit of a packet flipped: the ICRC finds it, or it is somebody else's packet. Never is it
- * answered, but where routers may change a bit. */
+/* Each bit of a packet flipped: the ICRC detects it, or the packet is other traffic. It gets no
+ * answer unless routers may change the bit. */
 static void xdp_packets__every_bit_flipped(void **state)
 {
 	struct xdp_frame f, out;
@@ -168,7 +168,7 @@ static void xdp_packets__bad_ones_are_counted(void **state)
 	/* More payload than elements. */
 	rig_frame(&h, &path, QKEY, values, 16, &f);
 	counted(r, KERNEL_MALFORMED, &f, ACT_PASS);
-	/* A member has no status to tell. */
+	/* A member sends no status. */
 	bad = h;
 	bad.status = 5;
 	rig_frame(&bad, &path, QKEY, values, 8, &f);
@@ -207,7 +207,7 @@ static void xdp_packets__slow_calls_pass(void **state)
 	passes(*state, &f);
 }
 
-/* Neighbours are learnt from control packets to this switch, and from nothing else. */
+/* Neighbours are learnt only from control packets to this switch. */
 static void xdp_packets__neighbours(void **state)
 {
 	struct rig *r = *state;
@@ -218,7 +218,7 @@ static void xdp_packets__neighbours(void **state)
 	struct kernel_neighbour n;
 	struct xdp_frame f;
 
-	path.to_ip++; /* another host's */
+	path.to_ip++; /* another host */
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
 	passes(r, &f);
 	path.to_ip--;
@@ -228,7 +228,7 @@ static void xdp_packets__neighbours(void **state)
 	f.bytes[f.count - 1] ^= 1; /* ICRC */
 	passes(r, &f);
 	f.bytes[f.count - 1] ^= 1;
-	f.bytes[6] |= 1; /* from a group of stations */
+	f.bytes[6] |= 1; /* from a multicast address */
 	passes(r, &f);
 	assert_int_not_equal(bpf_map_lookup_elem(r->plane.program.neighbours, &ip_be, &n), 0);
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
@@ -239,7 +239,7 @@ static void xdp_packets__neighbours(void **state)
 	assert_memory_equal(n.mac, f.bytes + 6, 6);
 }
 
-/* Random bytes behind a right beginning: nothing but PASS and DROP, and no answer. */
+/* Random bytes behind a valid start: only PASS and DROP, no answer. */
 static void xdp_packets__random_bytes(void **state)
 {
 	struct rng rng = {99};
@@ -282,14 +282,14 @@ static void xdp_packets__groups_refused(void **state)
 	view.planes = INC_PLANE_USER;
 	assert_false(plane_install(&r->plane, &view));
 	view.planes = INC_PLANE_KERNEL;
-	view.parent_ip = 0x01020304; /* never heard */
+	view.parent_ip = 0x01020304; /* an unknown neighbour */
 	assert_false(plane_install(&r->plane, &view));
 	view.parent_ip = 0;
 	r->children[0].ip = 0x01020304;
 	assert_false(plane_install(&r->plane, &view));
 }
 
-/* A place that has rested keeps its map of ports, one that has not gets another. */
+/* An entry free for long enough keeps its map of ports; a recently freed one gets another. */
 static void xdp_packets__places_rest(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program on an interface (lo of a network namespace of this process's own): opened, refused,
- * listed, removed. */
+/* The program on an interface (lo of a new network namespace): opened, rejected, listed,
+ * removed. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,12 +54,12 @@ static void plane_open__refusals(void **state)
 	options.port_count = SWITCH_KERNEL_PORTS + 1;
 	refused(&options, DXP_EINVAL, "64");
 	options = on_lo;
-	options.native = true; /* lo has no such driver */
+	options.native = true; /* lo has no native XDP */
 	refused(&options, DXP_EUNSUPPORTED, "generic mode works");
 	assert_int_equal(plane_open(&on_lo, &p, why), DXP_OK);
 	refused(&on_lo, DXP_EBUSY, "lo");
 	plane_close(p);
-	/* Nothing that failed is left behind. */
+	/* Failures leave nothing behind. */
 	assert_int_equal(plane_open(&on_lo, &p, why), DXP_OK);
 	plane_close(p);
 }

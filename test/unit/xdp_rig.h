@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The XDP program in the kernel, fed with crafted frames by BPF_PROG_TEST_RUN and attached nowhere:
- * a switch 10.0.0.254 with children 10.0.0.1, .2 .. on lo. Needs cmocka.h before it. */
+/* The XDP program in the kernel, run on crafted frames by BPF_PROG_TEST_RUN and attached to no
+ * interface: a switch 10.0.0.254 with children 10.0.0.1, .2 .. on lo. Needs cmocka.h before it. */
 #ifndef TEST_UNIT_XDP_RIG_H
 #define TEST_UNIT_XDP_RIG_H
 
@@ -40,7 +40,7 @@ struct rig {
 	struct sw_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* A frame as it goes in or came out. */
+/* A frame as it goes in or comes out. */
 struct xdp_frame {
 	uint8_t bytes[FRAME_MAX];
 	uint32_t count;
@@ -57,7 +57,7 @@ static inline void rig_neighbour(struct rig *r, uint32_t ip, uint32_t ifindex)
 	assert_int_equal(bpf_map_update_elem(r->plane.program.neighbours, &ip_be, &n, BPF_ANY), 0);
 }
 
-/* For cmocka_run_group_tests: skips the program where BPF may not be loaded. */
+/* For cmocka_run_group_tests: skips the tests if BPF cannot be loaded. */
 static inline int rig_setup(void **state)
 {
 	char why[PLANE_WHY_BYTES];
@@ -73,7 +73,7 @@ static inline int rig_setup(void **state)
 	r->plane.check_icrc = true;
 	r->plane.port_count = 2;
 	r->plane.ports[0].ifindex = LOCAL_PORT;
-	r->plane.ports[1].ifindex = 9999; /* where the parent is */
+	r->plane.ports[1].ifindex = 9999; /* the parent's interface */
 	for (uint32_t i = 0; i < SWITCH_KERNEL_CHILDREN; i++)
 		rig_neighbour(r, CHILD_IP + 1 + i, LOCAL_PORT);
 	rig_neighbour(r, PARENT_IP, 9999);
@@ -90,7 +90,7 @@ static inline int rig_teardown(void **state)
 	return 0;
 }
 
-/* Installs GROUP anew with so many members below, below a parent or as root. */
+/* Reinstalls GROUP with `children` members, below a parent or as root. */
 static inline void rig_group(struct rig *r, uint32_t children, uint32_t parent_ip)
 {
 	struct sw_group_view view = {.id = GROUP,
@@ -107,7 +107,7 @@ static inline void rig_group(struct rig *r, uint32_t children, uint32_t parent_i
 	assert_true(plane_install(&r->plane, &view));
 }
 
-/* What a member sends for a segment. */
+/* Returns the header of a member's contribution to a segment. */
 static inline struct inc_header rig_header(uint32_t member, uint32_t req_id, enum dxp_inc_op op,
 					   enum dxp_inc_type type, uint16_t elements)
 {
@@ -178,7 +178,7 @@ static inline void rig_frame(const struct inc_header *h, const struct roce_path 
 	out->count = at;
 }
 
-/* Runs the program once; what it did, and the frame as it left it. */
+/* Runs the program once. Returns its action, with the resulting frame in `out`. */
 static inline int rig_run(struct rig *r, const struct xdp_frame *in, struct xdp_frame *out)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = in->bytes, .data_size_in = in->count,
@@ -199,7 +199,7 @@ static inline int rig_send(struct rig *r, const struct inc_header *h, uint32_t m
 	return rig_run(r, &in, out);
 }
 
-/* Checks all that a receiver would, from the IP header to the ICRC. */
+/* Decodes a frame and checks it like a receiver, from the IP header to the ICRC. */
 static inline void rig_decode(const struct xdp_frame *f, struct inc_packet *out,
 			      struct roce_path *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What slots go through in the kernel: contributions, duplicates, results, disagreement. */
+/* Aggregators in the kernel: contributions, duplicates, results, disagreement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "test/unit/xdp_rig.h"
 
-/* The last contribution becomes the result, for all. */
+/* The last contribution becomes the result for all. */
 static void xdp_slots__root_sends_the_sum_to_all(void **state)
 {
 	struct rig *r = *state;
@@ -45,7 +45,7 @@ static void xdp_slots__root_sends_the_sum_to_all(void **state)
 	assert_memory_equal(out.bytes + 6, rig_switch_mac, 6);
 }
 
-/* A repeat is answered to its sender alone. */
+/* A retransmission is answered to its sender alone. */
 static void xdp_slots__repeat_is_answered_from_the_result(void **state)
 {
 	struct rig *r = *state;
@@ -77,8 +77,8 @@ static void xdp_slots__repeat_is_answered_from_the_result(void **state)
 	}
 }
 
-/* Below a parent: the partial result goes up, again only after a while, the result goes down once
- * and to whoever asks. */
+/* Below a parent the partial result goes up, and up again only after a while. The result goes down
+ * once, and later to each child that retransmits. */
 static void xdp_slots__inner_switch(void **state)
 {
 	struct rig *r = *state;
@@ -91,7 +91,7 @@ static void xdp_slots__inner_switch(void **state)
 	rig_group(r, 2, PARENT_IP);
 	h = rig_header(0, 8, DXP_INC_MIN, DXP_INC_INT64, 1);
 	assert_int_equal(rig_send(r, &h, 0, &values[0], 8, &out), ACT_DROP);
-	/* Nothing went up yet: a result is none. */
+	/* Before a partial result went up, no result is accepted. */
 	result = h;
 	result.flags |= INC_FLAG_RESULT;
 	rig_frame(&result, &down, QKEY, &whole, 8, &in);
@@ -105,7 +105,7 @@ static void xdp_slots__inner_switch(void **state)
 	assert_int_equal(path.from_port, ROCE_SOURCE_PORT);
 	assert_int_equal(p.header.flags, INC_FLAG_SWITCH | INC_FLAG_SHORT | INC_FLAG_LAST);
 	assert_int_equal(out.bytes[5], 0xfd);
-	/* At once nothing goes up again, later it does. */
+	/* A retransmission goes up only after a while. */
 	bool too_early = false;
 	for (int i = 0; i < 100 && !too_early; i++)
 		too_early = rig_send(r, &h, 1, &values[1], 8, &out) == ACT_DROP;
@@ -116,7 +116,7 @@ static void xdp_slots__inner_switch(void **state)
 	memcpy(&got, p.payload, 8);
 	assert_int_equal(got, -9);
 	assert_true(p.header.flags & INC_FLAG_REPEAT);
-	/* The parent's word, by multicast; then a repeat of it; then a child asks. */
+	/* The parent's result by multicast, then a duplicate, then a child's retransmission. */
 	down.to_ip = SWITCH_MULTICAST_IP | (GROUP & SWITCH_MULTICAST_MASK);
 	down.from_port = ROCE_PORT;
 	rig_frame(&result, &down, QKEY, &whole, 8, &in);
@@ -132,7 +132,7 @@ static void xdp_slots__inner_switch(void **state)
 	assert_int_equal(got, 1000);
 }
 
-/* Not the parent's: a stranger's result changes nothing. */
+/* A result from a host other than the parent changes nothing. */
 static void xdp_slots__result_of_a_stranger(void **state)
 {
 	struct rig *r = *state;
@@ -150,7 +150,7 @@ static void xdp_slots__result_of_a_stranger(void **state)
 	assert_int_equal(rig_count(r, KERNEL_REFUSED), refused + 1);
 }
 
-/* Whoever differs, first or last, all hear of it. */
+/* Whether the first or the last member differs, all get the error. */
 static void disagree(struct rig *r, const struct inc_header *other, const void *payload,
 		     size_t bytes)
 {
@@ -189,7 +189,7 @@ static void xdp_slots__disagreement(void **state)
 	disagree(r, &h, payload, 12);
 	h = rig_header(1, 0, DXP_INC_NOOP, DXP_INC_BYTES, 0);
 	disagree(r, &h, payload, 0);
-	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2); /* slow ones */
+	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2); /* for user space */
 	disagree(r, &h, payload, 8);
 	h = rig_header(1, 0, DXP_INC_SUM, DXP_INC_FLOAT, 350);
 	h.flags = 0;
@@ -199,7 +199,7 @@ static void xdp_slots__disagreement(void **state)
 	disagree(r, &h, payload, 8);
 }
 
-/* A partial result with a status makes one with a status. */
+/* A partial result with a status gives a result with a status. */
 static void xdp_slots__status_goes_on(void **state)
 {
 	struct rig *r = *state;
@@ -229,7 +229,8 @@ static void xdp_slots__status_goes_on(void **state)
 	assert_int_equal(p.header.status, -DXP_EINVAL);
 }
 
-/* Older segments are stale; slow ones leave the slot alone; newer fast ones take it. */
+/* Older segments are stale. Segments for user space leave the aggregator alone; newer ones for the
+ * kernel reuse it. */
 static void xdp_slots__whose_slot(void **state)
 {
 	struct rig *r = *state;
@@ -245,7 +246,7 @@ static void xdp_slots__whose_slot(void **state)
 	h.src_rank = 1;
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_TX);
 	assert_int_equal(rig_send(r, &slow, 0, payload, 4, &out), ACT_PASS);
-	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_TX); /* still there */
+	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_TX); /* still held */
 	h.req_id = 8;
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_DROP);
 	h.req_id = 12;
@@ -262,7 +263,7 @@ static void xdp_slots__whose_slot(void **state)
 	}
 }
 
-/* The answer has the result's length, not that of the question. */
+/* The answer has the result's length, not the request's. */
 static void xdp_slots__answer_longer_and_shorter(void **state)
 {
 	struct rig *r = *state;
@@ -288,7 +289,7 @@ static void xdp_slots__answer_longer_and_shorter(void **state)
 	assert_int_equal(p.header.collective, INC_BARRIER);
 }
 
-/* A barrier has no data; a group that is removed is user space's. */
+/* A barrier has no data; packets of a removed group go to user space. */
 static void xdp_slots__barrier_and_removal(void **state)
 {
 	struct rig *r = *state;

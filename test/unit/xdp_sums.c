@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel computes beside the CPU, bit for bit: every operation and type, every count of
- * elements, several counts of children, random bits and numbers that cancel. A million sums and
- * more of double alone. */
+/* The kernel's sums against the CPU's, bit for bit: every operation, type and count of elements,
+ * several counts of children, random bits and numbers that cancel. More than a million sums of
+ * double alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "base/rng.h"
 
 #define CHILDREN_MAX 9
-#define SEGMENTS     3000 /* of 32 doubles from 9 children: 768,000 sums; the rest beside */
+#define SEGMENTS     3000 /* of 32 doubles from 9 children: 768,000 sums; other types add to them */
 
 static union {
 	double d[32];
@@ -54,8 +54,8 @@ static void expect(enum dxp_inc_op op, enum dxp_inc_type type, uint32_t children
 	}
 }
 
-/* Every fourth segment is random bits, with their NaNs taken out (which of two stays is the
- * compiler's choice; softfloat.c has them); the others have exponents that are close. */
+/* Fills contributions. Every fourth segment has random bits without NaNs, since the compiler
+ * chooses which of two remains (softfloat.c covers them). The others have close exponents. */
 static void contribute(struct rng *rng, enum dxp_inc_type type, uint32_t children, bool wild)
 {
 	for (uint32_t c = 0; c < children; c++)
@@ -129,7 +129,7 @@ static void xdp_sums__a_million_doubles(void **state)
 	}
 }
 
-/* The most children there can be. */
+/* The maximum of children. */
 static void xdp_sums__sixty_four_children(void **state)
 {
 	struct xdp_frame out;
