@@ -170,7 +170,7 @@ static unsigned files_open(void)
 	return count;
 }
 
-/* Opens, uses and closes both members once. Returns whether no call failed. */
+/* Opens, uses and closes both members once. Returns whether nothing failed. */
 static bool life(struct scene *s, uint64_t n)
 {
 	struct dxp_inc_options o = {

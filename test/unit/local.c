@@ -400,7 +400,8 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_take(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
-	/* Finished requests hold only memory of their sender. */
+	/* A request that took effect holds its sender's memory until it completes, but not its
+	 * target's. */
 	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
 	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);

@@ -241,7 +241,7 @@ static void hostile__a_read_that_hangs_holds_nobody_up(void **state)
 	struct pollfd faults = {.fd = pages, .events = POLLIN};
 	assert_int_equal(poll(&faults, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(read(pages, &fault, sizeof(fault)), sizeof(fault));
-	/* The read blocks now and holds the kernel's locks for it. */
+	/* The read is blocked now, with any kernel locks that it holds. */
 	wake_provoke(&u, 2);
 	others_are_served(r);
 	struct uffdio_zeropage zero = {.range = {(uintptr_t)reading.into, 4096}};

@@ -113,7 +113,7 @@ static void reset__takes_the_function_away(void **state)
 	assert_int_equal(register_memory(r, &user, m.fd, PAGE, NULL), DXP_ECLOSED);
 	assert_int_equal(open_function(r, &user, 4, "mine"), DXP_ECLOSED);
 	assert_int_equal(open_function(r, &next, 4, "mine"), DXP_OK);
-	/* a late exit does not close the next user's */
+	/* the old user's exit does not close the next one's function */
 	offer_client_gone(r->offer, &user, ++r->now_ns);
 	assert_int_equal(mapped(r).count, 1);
 	offer_client_gone(r->offer, &next, ++r->now_ns);
@@ -147,7 +147,8 @@ static void areas__table_and_registers(void **state)
 	local_memory_free(&m);
 }
 
-/* Garbage that a user writes into its window does not change the listed values. */
+/* Garbage in a user's window leaves the listed row valid: the state stays open, and the error is
+ * limited to 127. */
 static void list__believes_no_window(void **state)
 {
 	struct rig *r = *state;

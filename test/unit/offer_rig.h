@@ -267,7 +267,8 @@ static inline unsigned descriptors(void)
 	return count;
 }
 
-/* Waits until mappings and descriptors are back to these counts: the node closes its end later. */
+/* Returns whether mappings and descriptors fall to these counts in time: the node closes its end
+ * later. */
 static inline bool all_back(unsigned maps, unsigned fds)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};

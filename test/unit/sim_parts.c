@@ -185,7 +185,7 @@ static void net__bad_options_are_refused(void **state)
 	assert_int_equal(net_create(&leafless, &n), DXP_EINVAL);
 }
 
-/* A host that sends one datagram at its start and records the first arrival. */
+/* A host that sends one datagram at its start and records its arrivals. */
 struct talker {
 	struct link_datagram datagram;
 	bool said;

@@ -200,8 +200,8 @@ static void dma__stalls(void **state)
 	}
 }
 
-/* A command at the board that waits for a SEND runs only once the data has arrived, even if the
- * event could follow the data at once. */
+/* A command at the board that waits for a SEND runs only once the data has arrived. This holds even
+ * if the event could follow the data at once. */
 static void send__to_a_board_that_fails(void **state)
 {
 	struct boxed plain = {0};

@@ -330,7 +330,7 @@ static void endless__ends_with_its_host(void **state)
 	start(&bad, "endless", &n, sizeof(n), NULL);
 	usleep(20000);
 	uint64_t begin = link_now_ns();
-	ok(end(&good, add(&good, 1, NULL))); /* meanwhile */
+	ok(end(&good, add(&good, 1, NULL))); /* beside the endless one */
 	guest_close(&bad);
 	cells_become(1);
 	assert_true(link_now_ns() - begin < SOON_NS);
@@ -416,7 +416,7 @@ static void zygote__killed(void **state)
 	guest_close(&g);
 }
 
-/* Waits until the slot has detected the exit. */
+/* Waits until the daemon has reaped the killed zygote. */
 static void zygote_gone(pid_t before)
 {
 	pid_t pid = before;

@@ -402,7 +402,7 @@ static void guest_close(const struct used *guest)
 	dxp_fabric_close(guest->fabric);
 }
 
-/* A host leaves while its kernel waits forever: the worker is ended at once. */
+/* A host leaves while its kernel waits forever: kernels of other hosts run at once. */
 static void host__leaves_a_waiting_kernel(void **state)
 {
 	struct used guest = guest_open("guest");

@@ -145,7 +145,7 @@ static void rude__does_not_take_its_answer(void **state)
 	others_go_on();
 }
 
-/* ---- memory that never answers ---- */
+/* ---- staged memory that never completes ---- */
 
 static struct nic_staged_write *never_begin(void *context, struct nic_staged_span *span)
 {

@@ -291,7 +291,7 @@ static void staged_local__a_region_in_use_stays(void **state)
 	assert_int_equal(nic_region_revoke(s.rig.nic, s.key), DXP_OK);
 	assert_true(nic_region_busy(s.rig.nic, s.key));
 	scene_run(&s, MS_NS);
-	rig_sent(&s.rig, 0, 1, DXP_OK); /* started requests may complete */
+	rig_sent(&s.rig, 0, 1, DXP_OK); /* a started request completes after the revocation */
 	assert_false(nic_region_busy(s.rig.nic, s.key));
 	put(&s, 0, 100, 0, 2);
 	scene_run(&s, MS_NS);

@@ -261,7 +261,7 @@ static void stats_read__refuses_what_is_none(void **state)
 	refuses(r, "too short");
 	file_put(r, "1-1.stats", zeros, sizeof(zeros));
 	refuses(r, "no file of counters");
-	file_remove(r, "1-1.stats"); /* the file was kept */
+	file_remove(r, "1-1.stats"); /* the reader did not remove it */
 	snprintf(path, sizeof(path), "%s/1-1.stats", r->folder);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	refuses(r, "symbolic link");

@@ -409,7 +409,7 @@ static void hostile__messages_leave_room(void **state)
 	done();
 }
 
-/* Before anything is sent, waiting messages are bounded. */
+/* The number of waiting messages is bounded, even without a send in between. */
 static void hostile__messages_are_bounded(void **state)
 {
 	struct inc_control c;
@@ -429,7 +429,7 @@ static void hostile__messages_are_bounded(void **state)
 	for (unsigned i = 0; i < 3 * SWITCH_MESSAGES_MAX; i++)
 		sw_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
 	assert_int_equal(counters().limited, 2 * SWITCH_MESSAGES_MAX);
-	swnet_run(&net); /* the one being sent arrives after the others */
+	swnet_run(&net); /* delivers one more, still on the wire */
 	assert_int_equal(net.inbox.count, SWITCH_MESSAGES_MAX + 1);
 	swnet_forget(&net);
 	works(0);

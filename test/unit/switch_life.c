@@ -201,7 +201,7 @@ static void life__renew_goes_up(void **state)
 	assert_int_equal(counters(LEAF(0)).renews, 20);
 	assert_int_equal(counters(SPINE(0)).renews, 10);
 	assert_int_equal(counters(SPINE(0)).expired, 0);
-	/* A RENEW of an unknown peer, or with another key or epoch, has no effect. */
+	/* A RENEW of an unknown peer, or with another key or epoch, does not renew the lease. */
 	group.members[0].port++;
 	renew(0);
 	group.members[0].port--;

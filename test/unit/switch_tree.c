@@ -108,7 +108,7 @@ static void tree__deep_and_uneven(void **state)
 	done();
 }
 
-/* Full segments with stored checksums: a partial result's differs from the result's. */
+/* Full segments with a stored CRC: a partial result's CRC is not reused for the result. */
 static void tree__full_segments(void **state)
 {
 	static uint64_t data[4][176];

@@ -182,7 +182,8 @@ static void link_open__binds_both_families(void **state)
 	d.ecn = 2;
 	send_all(v4, &d, 1);
 	assert_int_equal(receive_some(both, &arrival, 1), 1);
-	assert_true(wire_address_equal(&arrival.from, &v4_address)); /* mapped, as everywhere */
+	/* v4-mapped, like all IPv4 addresses */
+	assert_true(wire_address_equal(&arrival.from, &v4_address));
 	assert_int_equal(arrival.ecn, 2);
 	/* and back, from an IPv6 socket to an IPv4 peer, as a batch with ECN bits */
 	struct link_datagram back[3];
