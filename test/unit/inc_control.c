@@ -75,7 +75,7 @@ static void inc_control__every_length(void **state)
 	}
 }
 
-/* Every change of one byte in a valid payload is rejected. */
+/* Each of these changes of one byte makes a valid payload malformed or invalid. */
 static void inc_control__refused(void **state)
 {
 	static const struct {

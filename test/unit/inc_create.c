@@ -221,7 +221,7 @@ static void create__full_and_drained(void **state)
 	rig_close(&r);
 }
 
-/* Another job drew the same group id. */
+/* A group id in use by another job fails the creation with INC_CAUSE_ID. */
 static void create__id_in_use(void **state)
 {
 	struct rig r;

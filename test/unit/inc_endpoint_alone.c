@@ -4,7 +4,7 @@
 
 /* ---- tests that depend on time ---- */
 
-/* Another socket owns the port and never answers. */
+/* A switch that owns the port but never answers is reported as such. */
 static void endpoint__silent_switch(void **state)
 {
 	struct bench b = {.ip = 0x7f000000u | ((unsigned)getpid() & 0x7fff) << 8 | 8};
@@ -109,7 +109,7 @@ static void endpoint__close_does_not_linger(void **state)
 	bench_close(&b);
 }
 
-/* system() and fork() of a program with an open group. */
+/* system() and fork() work beside an open group. */
 static void endpoint__child_process(void **state)
 {
 	int64_t in = 3, out = 0;
@@ -147,7 +147,7 @@ static void endpoint__child_process(void **state)
 	bench_close(&b);
 }
 
-/* exit() with an open group, as a failed program does it. */
+/* exit() with an open group ends the process normally, as after an error. */
 static void endpoint__exit_without_close(void **state)
 {
 	struct bench b;

@@ -41,7 +41,7 @@ struct bench {
 	char text[32];
 };
 
-/* Memory for the barrier and the allgather of the members, apart from the network. */
+/* Memory that the members share outside the network: barrier and allgather buffer. */
 struct meeting {
 	pthread_barrier_t barrier;
 	uint8_t all[MEMBERS][256];

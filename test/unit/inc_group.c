@@ -60,7 +60,7 @@ static void sum_check(const struct rig *r, const struct work *w, size_t elements
 		assert_int_equal(w->out[i], expected(r, i, salt));
 }
 
-/* Three operations at once on each member: long, short, longer. */
+/* Three operations at once on each member give the right results: long, short, longer. */
 static void three_calls(struct rig *r)
 {
 	static const size_t sizes[3] = {1100, 5, ELEMENTS};

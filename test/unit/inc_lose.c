@@ -9,7 +9,7 @@ struct job {
 	struct inc_call calls[CALLS];
 	int32_t *data[CALLS];
 	unsigned started;
-	size_t total; /* elements that all members have completed */
+	size_t total; /* elements known to be complete at all members */
 	int status[CALLS];
 };
 
@@ -103,8 +103,8 @@ static int32_t summed(const struct rig *r, unsigned call, size_t k)
 	return s;
 }
 
-/* All live members have completed the same operations, to the same element, with the right results,
- * and no byte behind them has changed. */
+/* Asserts that all live members have completed the same operations, to the same element. The
+ * results must be right, and no byte behind them may change. */
 static void all_the_same(const struct rig *r, const struct job *jobs)
 {
 	unsigned first = 0;

@@ -89,7 +89,7 @@ static void inc_rows__values(void **state)
 	assert_int_equal(out.first, 7);
 }
 
-/* Every change of one byte in a valid status answer is rejected. */
+/* Each of these changes of one byte makes a valid status answer malformed. */
 static void inc_rows__refused(void **state)
 {
 	static const struct {

@@ -48,8 +48,8 @@ static void limit__none_costs_nothing(void **state)
 	assert_int_equal(b.waits, 1);
 }
 
-/* The bucket allows a send at its deadline and not before, in the long run at `rate`. A caller may
- * be late by less than the burst and still get the full rate. */
+/* Asserts that the bucket allows a send at its deadline and not before, in the long run at `rate`.
+ * A caller may be late by less than the burst and still get the full rate. */
 static void rate_check(uint64_t rate, uint32_t bytes, uint64_t late_ns)
 {
 	struct bucket b = {0};

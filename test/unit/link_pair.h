@@ -19,7 +19,7 @@
 #include "test/unit/capture.h"
 #include "link/endpoint.h"
 
-#define PATIENCE_NS (20 * S_NS) /* beyond this, loopback lost the datagram */
+#define PATIENCE_NS (20 * S_NS) /* a datagram that takes longer counts as lost */
 
 struct link_pair {
 	struct link *a, *b;

@@ -11,7 +11,7 @@ static struct link_datagram datagrams[LIST_MAX];
 static const struct link_datagram *list[LIST_MAX];
 static const uint8_t memory[LINK_DATAGRAM_BYTES_MAX + 1];
 
-/* Fills `list` with datagrams of 16 header bytes and sizes[i] bytes in all. */
+/* Fills `list` with datagrams of up to 16 header bytes and sizes[i] bytes in all. */
 static void list_make(const size_t *sizes, size_t count)
 {
 	struct wire_address to = address_of("127.0.0.1:9");

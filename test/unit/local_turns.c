@@ -336,7 +336,7 @@ static void local_turns__waiters_take_turns(void **state)
 	rig_end(&r);
 }
 
-/* NAPs with buffers, returned out of order, through more laps than the ring has. */
+/* Buffers returned out of order serve NAPs through more laps than the ring has. */
 static void local_turns__buffers(void **state)
 {
 	struct nic_options o = rig_options();

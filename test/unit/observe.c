@@ -126,7 +126,7 @@ static const struct stats_view *view_of(const struct stats_list *list, uint16_t 
 	return NULL;
 }
 
-/* No counter ever decreases. */
+/* Asserts that no counter decreases. */
 static void assert_monotone(const struct stats_view *before, const struct stats_view *now)
 {
 	for (unsigned i = 0; i < STATS_NODE_FIELDS; i++) {
@@ -143,7 +143,8 @@ static void assert_monotone(const struct stats_view *before, const struct stats_
 	}
 }
 
-/* Every sent packet is acknowledged, under way, marked for retransmission, or given up. */
+/* Asserts that every sent packet is acknowledged, under way, marked for retransmission, or given
+ * up. */
 static void assert_adds_up(const uint64_t v[STATS_SESSION_FIELDS])
 {
 	assert_int_equal(v[STATS_SESSION_sent_packets],

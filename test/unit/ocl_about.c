@@ -181,7 +181,7 @@ static void engine_run__arguments_of_every_kind(void **state)
 
 #define NAME 220 /* PoCL uses this name for files */
 
-/* 500 kernels, one with a long name and 128 arguments. */
+/* 500 kernels build, one with a long name and 128 arguments. */
 static void engine_build__no_small_limits(void **state)
 {
 	char *all = NULL, name[COMMAND_NAME_BYTES];

@@ -171,7 +171,7 @@ static void buffer_copied(size_t width)
 		assert_int_equal(rig_memory(RIG_BYTES / 2)[i], i < 4 * width ? 6 : 5);
 }
 
-/* Buffer images wider than any other image may be, where the device has them. */
+/* Buffer images may be wider than any other image, where the device has them. */
 static void engine_run__image_buffers(void **state)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -189,8 +189,8 @@ static void engine_run__image_buffers(void **state)
 	buffer_copied(line + 1);
 }
 
-/* A kernel whose only argument is a buffer image of the largest width the device reports, and of
- * one pixel more. */
+/* Runs a kernel whose only argument is a buffer image of the largest reported width; on PoCL also
+ * one pixel wider. */
 static void alone_at_the_limit(void)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
@@ -215,7 +215,8 @@ static void alone_at_the_limit(void)
 	assert_non_null(strstr(text, "all that a kernel has"));
 }
 
-/* PoCL's limit depends on the machine's memory: 8192, 16384, ... */
+/* The widest buffer image works as the only argument. PoCL's limit depends on the machine's memory:
+ * 8192, 16384, ... */
 static void engine_run__image_buffers_alone(void **state)
 {
 	struct ocl_library *cl = calls();

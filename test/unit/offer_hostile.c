@@ -140,8 +140,8 @@ static uint64_t node_cpu_ns(const struct rig *r)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* With many such descriptors the process must wait, without a spin of the node; others do not
- * notice. */
+/* A process that passes many such descriptors must wait. The node does not spin, and others are not
+ * delayed. */
 static void hostile__more_than_is_closed_makes_him_wait(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = 4096};
@@ -347,8 +347,8 @@ static uint64_t freeing_ns(void)
 		     : 0;
 }
 
-/* Freeing many pages takes long if no other process maps them. A client that exits or deregisters
- * many pages delays no one else. */
+/* Freeing many pages takes long if no other process maps them. A client that exits with many pages,
+ * or deregisters them, delays no one else. */
 static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = MUCH};

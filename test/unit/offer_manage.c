@@ -59,7 +59,7 @@ static void manage__for_managers_only(void **state)
 			 DXP_EINVAL);
 	assert_int_equal(ask(r, &manager, (struct attach_request){.type = ATTACH_RESET}, -1),
 			 DXP_EUNSUPPORTED);
-	/* The user of a function gets no manager rights. */
+	/* A client with a function gets no manager rights. */
 	assert_int_equal(open_function(r, &manager, 0, ""), DXP_OK);
 	assert_int_equal(ask(r, &manager, requests[0], -1), DXP_EINVAL);
 	offer_client_gone(r->offer, &manager, ++r->now_ns);
@@ -89,7 +89,7 @@ static void weight_and_limit__stay_with_the_function(void **state)
 	offer_client_gone(r->offer, &again, ++r->now_ns);
 }
 
-/* A reset function: its user reads the reason and gets errors. The next user gets the function at
+/* The user of a reset function reads the reason and gets errors; the next user gets the function at
  * once. */
 static void reset__takes_the_function_away(void **state)
 {

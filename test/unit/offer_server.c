@@ -171,8 +171,8 @@ static pid_t victim_start(struct rig *r, uint32_t sink_key)
 	return child;
 }
 
-/* Clients killed during a stream, repeatedly: the others go on, nothing stays mapped, and the
- * function is free. */
+/* A client killed during a stream delays no other one, leaves nothing mapped, and frees its
+ * function. */
 static void offers__a_killed_process_hurts_nobody(void **state)
 {
 	struct rig *r = *state;

@@ -203,7 +203,7 @@ static void outbox_service__bridge_beside_replies(void **state)
 	assert_int_equal(ended, 50 - XPU_OUTBOX_BULK);
 }
 
-/* More nodes than doorbells in the window: the rest waits and goes later. */
+/* With more nodes than doorbells, the messages beyond a full window wait and go later. */
 static void outbox_service__full_window(void **state)
 {
 	uint32_t seen = 0;

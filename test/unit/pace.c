@@ -44,8 +44,7 @@ static void pace__unpaced_is_always_ready(void **state)
 	assert_true(p.rate_bps == UINT64_MAX);
 }
 
-/* Batches shorter than one poll of the loop need no pacing: a short round trip, or a wide
- * window. */
+/* Batches shorter than one poll are not paced: a short round trip, or a wide window. */
 static void pace__a_fast_path_is_not_paced(void **state)
 {
 	struct pace p;
@@ -133,7 +132,7 @@ static void pace__idle_callers_get_no_more(void **state)
 	}
 }
 
-/* Windows below one packet: one packet per rtt / window, whatever its length. */
+/* Windows below one packet: one packet of any length per rtt / window. */
 static void pace__windows_under_one_packet(void **state)
 {
 	static const uint32_t windows[] = {RLTP_CC_WINDOW_MIN, 64, 128, 255};

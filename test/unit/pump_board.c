@@ -73,7 +73,8 @@ static uint64_t any(uint64_t below)
 
 /* ---- memory ---- */
 
-/* Each mover owns a range of device memory in two halves: source and sink. */
+/* Returns the mover's source: each mover owns a range of device memory in two halves, source and
+ * sink. */
 static uint64_t device_from(const struct mover *m)
 {
 	return (uint64_t)(m - movers) * (MEMORY / MOVERS);
@@ -162,7 +163,7 @@ static void late_end_one(void)
 
 /* ---- movers ---- */
 
-/* Ends a mover. Its owner then writes its memory, so no late DMA may. */
+/* The mover is done: its owner now writes its memory, so no late DMA may. */
 static void ended(struct pump_transfer *t, const struct bridge_end *end)
 {
 	struct mover *m = CONTAINER_OF(t, struct mover, t);

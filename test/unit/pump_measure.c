@@ -56,7 +56,7 @@ static void pump_measure__a_slow_device(void **state)
 	device->slow_above = 65536;
 	size_t n = pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16);
 	device->slow_above = 0;
-	assert_in_range(n, 2, 6); /* of 9: from 128 KiB on, each takes seconds */
+	assert_in_range(n, 2, 6); /* of 9: from 128 KiB on, each needs seconds */
 	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
 	free(expected);
 }
@@ -76,7 +76,8 @@ static void pump_create__measures(void **state)
 	pump_destroy(p, DXP_ECLOSED);
 }
 
-/* Buffers long enough for DMA alone are too short for the network beside it. */
+/* Shorter buffers are not chosen, even if DMA alone is as fast: the network needs
+ * PUMP_BUFFER_BYTES. */
 static void pump_choose__no_less_than_the_network_needs(void **state)
 {
 	static const struct bridge_rate rows[] = {

@@ -314,7 +314,7 @@ static void reduce__like_the_model(void **state)
 		}
 }
 
-/* All pairs of bytes. */
+/* All pairs of bytes give the right results. */
 static void reduce__eight_bits(void **state)
 {
 	static const enum dxp_inc_type types[] = {DXP_INC_BYTES, DXP_INC_INT8, DXP_INC_UINT8};
@@ -330,7 +330,7 @@ static void reduce__eight_bits(void **state)
 			}
 }
 
-/* Each of the 65536 values, and back. */
+/* Each of the 65536 values converts right, and back. */
 static void reduce__half_values(void **state)
 {
 	for (uint32_t h = 0; h < 65536; h++) {
@@ -361,7 +361,7 @@ static void nearest_check(uint32_t bits)
 			 half_nearest(f, 5), bf16, half_nearest(f, 8));
 }
 
-/* Floats half way between two neighbours, those next to them, and random ones. */
+/* Floats half way between two neighbours, those next to them, and random ones round right. */
 static void reduce__half_rounding(void **state)
 {
 	struct rng rng = {7};
@@ -383,7 +383,7 @@ static void reduce__half_rounding(void **state)
 	nearest_check(bits_of_float(65520.f));
 }
 
-/* Rules of include/dxp for floating point that MPI leaves open. */
+/* Floating point follows the rules of include/dxp where MPI leaves them open. */
 static void reduce__not_a_number(void **state)
 {
 	double nan_first[] = {NAN, 1, -0.0, 0.0}, second[] = {1, NAN, 0.0, -0.0}, x[4];
@@ -395,8 +395,7 @@ static void reduce__not_a_number(void **state)
 	}
 }
 
-/* The comparisons above skip variants that this CPU lacks; this test reports if all were
- * skipped. */
+/* Fails if too few AVX2 variants exist: the comparisons above skip missing ones. */
 static void reduce__vector_ways_are_among_them(void **state)
 {
 	uint32_t found = 0;

@@ -30,7 +30,7 @@ static void words_carry(struct session_pair *p)
 		pair_deliver(p, 1, &d[i]);
 }
 
-/* A waiting packet may arrive by an earlier copy; its planned retransmission is then cancelled. */
+/* A packet that arrives by an earlier copy is not retransmitted any more. */
 static void refusal__arrived_while_it_waits(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
@@ -57,7 +57,7 @@ static void refusal__arrived_while_it_waits(void **state)
 	pair_destroy(p);
 }
 
-/* A window of one packet, and a receiver that always rejects one flow: the other flow goes on, and
+/* A window of one packet, and a receiver that always rejects one flow. The other flow goes on, and
  * the rejected one is retried, despite any number of empty polls. */
 static void shared_window(uint32_t looks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A switch's sends: each packet leaves from the port it names, per child in order; and packets
+/* Sends of a switch: each packet leaves from the port it names, in order per child. Also packets
  * whose port another socket owns. */
 #include "switch/serve_send.h"
 

@@ -163,7 +163,7 @@ static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 	pair_destroy(p);
 }
 
-/* A path longer than the timeout's bound: packets only delayed are not lost. */
+/* On a path longer than the timeout's bound, delayed packets do not count as lost. */
 static void session__long_paths_do_not_time_out(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_RTO, 64);

@@ -269,7 +269,7 @@ static void clock_step_back(struct net *n)
 	net_wall_clock(n, 1, -(int64_t)(3600 * S_NS), 0);
 }
 
-/* As link/clock.c: an age within one second, whatever the wall clock does. */
+/* As in link/clock.c, a stamp's age is within one second, whatever the wall clock shows. */
 static void net__stamps_and_wall_clocks(void **state)
 {
 	struct net_options o = {.hosts = 2, .delay_ns = 1000};

@@ -211,7 +211,7 @@ static void build__a_thousand_live_programs(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* A chain back and forth between two xPUs runs without the host. */
+/* A chain of commands back and forth between two xPUs runs without the host. */
 static void send__chain_over_two_nodes(void **state)
 {
 	uint64_t a = allocate(w.one, 4096), b = allocate(w.two, 4096);

@@ -152,7 +152,8 @@ static void bridge__from_another_xpu(void **state)
 				pull_from(all[i], all[k]);
 }
 
-/* A hundred at once, within one xPU and between two, each after the one before. */
+/* A hundred transfers at once give the right bytes: within one xPU and between two, each after the
+ * one before. */
 static void bridge__a_hundred_at_once(void **state)
 {
 	enum { COUNT = 100, BYTES = 40000 };
@@ -187,7 +188,7 @@ static void bridge__a_hundred_at_once(void **state)
 	}
 }
 
-/* Memory of the xPU that belongs to another host, or to none. */
+/* Memory of the xPU that belongs to another host, or to none, is rejected. */
 static void bridge__hosts_are_kept_apart(void **state)
 {
 	struct dxp_fabric *other;
@@ -216,7 +217,7 @@ static void bridge__hosts_are_kept_apart(void **state)
 	ok(dxp_mem_free(one, mine));
 }
 
-/* The host leaves while transfers are under way: the xPU continues those of others. */
+/* The host leaves while transfers are under way: the xPU continues the other hosts' transfers. */
 static void bridge__host_leaves(void **state)
 {
 	enum { COUNT = 40, BYTES = 400000 };

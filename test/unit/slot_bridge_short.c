@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A board's daemon runs out of memory: the n-th allocation of its thread fails once, for n = 1, 2,
+/* A board's process runs out of memory: the n-th allocation of its thread fails once, for n = 1, 2,
  * 3 ... until a host's use passes without a failure. The caller gets an error, successful transfers
  * are exact, no buffer leaks, and the next use succeeds. */
 #include <setjmp.h>

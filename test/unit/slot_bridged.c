@@ -28,7 +28,7 @@
 
 static struct boxes w;
 static struct boxed boards, plain, ocl;
-static struct dxp_xpu *one, *two, *direct, *computes; /* the last: NULL without OpenCL */
+static struct dxp_xpu *one, *two, *direct, *computes; /* `computes`: NULL without OpenCL */
 static uint8_t *out, *in;
 
 static void ok(int status)
@@ -95,7 +95,7 @@ static void caps__tell_the_kind(void **state)
 									 : DXP_MEMORY_DIRECT);
 }
 
-/* Memory left by another host is not visible. */
+/* Memory left by another host reads as zeros. */
 static void memory__is_zero(void **state)
 {
 	uint64_t before = free_bytes(one);
@@ -112,7 +112,7 @@ static void memory__is_zero(void **state)
 	assert_int_equal(free_bytes(one), before);
 }
 
-/* Any size, any alignment; no byte beside the range changes. */
+/* Transfers of any size and alignment change no byte beside their range. */
 static void put_get__sizes_and_alignments(void **state)
 {
 	static const uint32_t sizes[] = {0,          1,      3,          4095,           4097,
@@ -259,7 +259,7 @@ static void send__any_kind_to_any(void **state)
 			}
 }
 
-/* A chain back and forth: on each board a SEND starts once the data of the one before has
+/* In a chain back and forth, each board starts a SEND once the data of the one before has
  * arrived. */
 static void send__chain(void **state)
 {
@@ -351,7 +351,8 @@ static dxp_event run(struct dxp_xpu *x, const struct dxp_program *p, uint64_t ad
 	return event;
 }
 
-/* The kernel's source code and data come from board memory; its output goes to another board. */
+/* The program's source and the kernel's data come from board memory; the output goes to another
+ * board. */
 static void kernel__in_board_memory(void **state)
 {
 	enum { WORDS = 20000 };
@@ -376,7 +377,7 @@ static void kernel__in_board_memory(void **state)
 	ok(dxp_mem_read(two, back, b, 4 * WORDS));
 	for (uint32_t i = 0; i < WORDS; i++)
 		assert_int_equal(back[i], i + 107);
-	/* The reverse: a kernel waits for data from the board. */
+	/* The reverse: a kernel waits for data from the other board. */
 	e = send(two, computes, b, a, 4 * WORDS, 0);
 	e = run(computes, p, a, 1, WORDS, e);
 	ok(dxp_event_wait(w.fabric, e, WAIT_NS, NULL));

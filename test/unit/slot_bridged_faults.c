@@ -251,7 +251,7 @@ static void tenants_wait(uint32_t hosts)
 		assert_true(link_now_ns() < end_ns);
 }
 
-/* The host's transfers are cancelled; its memory and all buffers are freed. */
+/* A dead host's transfers are cancelled; its memory and all buffers are freed. */
 static void host__dies_while_the_xpu_pulls(void **state)
 {
 	struct rude r;
@@ -288,7 +288,7 @@ static void host__dies_while_the_xpu_pulls(void **state)
 	board_close();
 }
 
-/* The host dies during its own PUTs and GETs. */
+/* The same for a host that dies during its own PUTs and GETs. */
 static void host__dies_while_it_puts_and_gets(void **state)
 {
 	struct rude r;

@@ -382,7 +382,7 @@ static void native__of_a_build(void **state)
 	guest_close(&g);
 }
 
-/* A worker killed as by the kernel's OOM killer or by hand. */
+/* A worker killed from outside, as when memory is short, fails its command only. */
 static void killed__from_outside(void **state)
 {
 	struct guest g = guest_open("victim");
@@ -428,8 +428,8 @@ static void zygote_gone(pid_t before)
 	}
 }
 
-/* The zygote is killed right after its start: commands wait until a restart is allowed. Also before
- * the slot has detected it, with a new host arriving. */
+/* A zygote killed right after its start is replaced once a restart is allowed; commands wait. This
+ * holds also for a new host that arrives before the slot detects the exit. */
 static void zygote__killed_young(void **state)
 {
 	struct guest g = guest_open("patient");
@@ -449,7 +449,7 @@ static void zygote__killed_young(void **state)
 	guest_close(&g);
 }
 
-/* The program that starts workers disappears, then is back. */
+/* Without the program that starts workers commands fail; once it is back, they succeed. */
 static void zygote__cannot_start(void **state)
 {
 	struct guest g = guest_open("unlucky");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The number of hosts that may open one xPU: as set by its option. */
+/* One xPU serves as many hosts as its option allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

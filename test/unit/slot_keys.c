@@ -99,8 +99,8 @@ static void keys__each_host_its_own(void **state)
 	assert_int_equal(reg(thief.xpus[0], CFG_MEMORY_KEY), thief.xpus[0]->memory_key);
 }
 
-/* Accesses inside, at either end, and across the border from outside; of one byte and of many
- * packets. */
+/* Accesses to the victim's memory fail: inside, at either end, and across the border from outside;
+ * one byte or many packets. */
 static void put_get__foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -220,7 +220,7 @@ static void bridge__foreign_memory_of_its_own_xpu(void **state)
 	victim_end(0, a);
 }
 
-/* The task of the registers sends with any key it is given. */
+/* The task of the registers sends with any key it is given; the victim's memory rejects it. */
 static void task__into_foreign_memory(void **state)
 {
 	uint64_t a = victim_make(0), source;
@@ -300,7 +300,7 @@ static void memory__is_zero_to_its_end(void **state)
 	}
 }
 
-/* The thief writes to common memory while the victim allocates and frees it. */
+/* The thief's writes to common memory never reach an allocation of the victim. */
 static void common__allocated_under_writes(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2)
@@ -343,7 +343,7 @@ static void *read_main(void *none)
 	return NULL;
 }
 
-/* A GET behind DMA is slow; meanwhile a host allocates the memory and writes to it. */
+/* A slow GET behind DMA never reads data that a host writes to a new allocation meanwhile. */
 static void common__allocated_under_a_long_read(void **state)
 {
 	for (int round = 0; round < 5; round++) {

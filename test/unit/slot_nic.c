@@ -247,7 +247,7 @@ static void put__wrongly_addressed(void **state)
 	ok(end(&two, waiting));
 }
 
-/* PUT, GET and fetch-and-add by the kernel of `u`, with the statuses they must have. */
+/* Asserts the statuses of PUT, GET and fetch-and-add by the kernel of `u`. */
 static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry own,
 		    struct dxp_entry there, int put_status, int get_status, int atomic_status)
 {
@@ -374,7 +374,7 @@ static void kernel__breaks_the_rules(void **state)
 			 DXP_EACCESS);
 }
 
-/* The kernel overwrites every word of the window, also the NIC's. */
+/* A kernel that overwrites every word of its window, also the NIC's, affects no other function. */
 static void kernel__overwrites_its_window(void **state)
 {
 	for (int i = 0; i < 3; i++) {

@@ -124,7 +124,7 @@ static void rude_bridge(uint8_t path, uint32_t key, uint32_t events, uint32_t by
 			      });
 }
 
-/* At the host's death the NIC holds every part of its GET, so none can be rejected any more. */
+/* A host that dies while the NIC holds every part of its GET leaves no buffer in use. */
 static void rude__dies_with_all_of_its_answer_under_way(void **state)
 {
 	for (uint32_t i = 0; i < BUFFERS; i++)
@@ -134,7 +134,7 @@ static void rude__dies_with_all_of_its_answer_under_way(void **state)
 	others_go_on();
 }
 
-/* The host is silent for longer than a step's time limit, then resumes. */
+/* A host that is silent for longer than a step's time limit, then resumes, delays no other host. */
 static void rude__does_not_take_its_answer(void **state)
 {
 	for (uint32_t i = 0; i < 2 * BUFFERS; i++)

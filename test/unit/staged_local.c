@@ -136,7 +136,7 @@ static void staged_local__get_fetches(void **state)
 	}
 }
 
-/* Several ranges on either side, staged and direct, in one request. */
+/* One request may have several ranges on either side, staged and direct. */
 static void staged_local__lists(void **state)
 {
 	struct scene s;

@@ -151,7 +151,7 @@ static size_t nodes_on_disk(void)
 	return count;
 }
 
-/* The database is removed, or replaced by another file, while a manager has it open. */
+/* A database removed, or replaced by another file, while a manager has it open is detected. */
 static void store_check__the_file_is_gone(void **state)
 {
 	struct registry *r = registry_make();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unknown peers, garbage and floods: the switch still serves others, limits its answers, and sends
- * no peer more bytes than it received. */
+ * no peer more bytes than it received from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -355,7 +355,7 @@ static void hostile__inquiries_are_limited(void **state)
 	done();
 }
 
-/* Few rows can wait for sw_send; hosts beyond that retry. */
+/* The number of rows that wait for sw_send is bounded; further hosts must retry. */
 static void hostile__rows_are_bounded(void **state)
 {
 	struct swnet_send what = {.path = {STRANGER, SWITCH_IP, 999, ROCE_PORT},

@@ -62,7 +62,7 @@ static void life__kill(void **state)
 	done();
 }
 
-/* Killed with unsent results. */
+/* A group killed with unsent results sends none of them. */
 static void life__kill_while_sending(void **state)
 {
 	struct swnet_group other;

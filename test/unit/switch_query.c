@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries of hosts: by every way up, values only reduced on each, rejections, and floods. */
+/* Queries of hosts: by every way up, with limits that each switch may only lower, rejections, and
+ * floods. */
 #include "test/unit/switch_rig.h"
 
 /* ---- query ---- */

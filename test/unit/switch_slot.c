@@ -136,7 +136,7 @@ static void slot__folds_in_order(void **state)
 	done();
 }
 
-/* A window of long segments in flight, in every order of members. */
+/* A window of long segments in flight gives the right sums in every order of members. */
 static void slot__window_in_flight(void **state)
 {
 	static uint8_t data[3][1408];
@@ -213,7 +213,7 @@ static void slot__trains_form(void **state)
 	done();
 }
 
-/* With any space for output, nothing is lost or sent twice. */
+/* Nothing is lost or sent twice, for any size of the send batch. */
 static void slot__any_room(void **state)
 {
 	for (size_t room = 1; room < 30; room++) {
@@ -458,7 +458,7 @@ static void slot__barriers(void **state)
 	done();
 }
 
-/* The maximum of children, last one first. */
+/* The maximum number of children works, last one first. */
 static void slot__many_children(void **state)
 {
 	open_with(SWITCH_CHILDREN_MAX, 1);

@@ -88,7 +88,7 @@ static void tree__any_order_of_notify(void **state)
 	done();
 }
 
-/* Members at every level of a chain of the maximum depth. */
+/* Members may be at every level of a chain of the maximum depth. */
 static void tree__deep_and_uneven(void **state)
 {
 	swnet_open(&net);
@@ -186,7 +186,7 @@ static void tree__broadcasts(void **state)
 	done();
 }
 
-/* Two members act as root, each below its own switch. */
+/* Members name two different roots, each below its own switch. */
 static void tree__two_roots(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 0);

@@ -30,7 +30,7 @@ UNUSED static void add(uint32_t ip, uint32_t parent)
 	assert_non_null(swnet_switch(&net, &options));
 }
 
-/* Opens `leaves` switches with `each` members below one root. */
+/* Opens `leaves` switches with `each` members per leaf below one root. */
 UNUSED static void open_plan(uint32_t leaves, uint32_t each, uint16_t window)
 {
 	uint32_t ips[NET_SWITCHES];

@@ -83,7 +83,7 @@ static int rig_close(void **state)
 	return status;
 }
 
-/* What the node does when it is notified. */
+/* Handles a notification like the node. */
 static void look(struct rig *r)
 {
 	struct stats_file *f = stats_map(r->stats);
@@ -165,7 +165,7 @@ static void tap_ring__hands_over_what_passes(void **state)
 	assert_null(tap_link(r->tap));
 }
 
-/* Records of all sizes over many laps, with the reader sometimes behind. */
+/* Records of all sizes pass over many laps, also with the reader behind. */
 static void tap_ring__survives_its_end(void **state)
 {
 	struct rig *r = *state;
@@ -291,7 +291,7 @@ static void tap_look__notices_a_dead_tracer(void **state)
 	close(ready[1]);
 }
 
-/* Checks that the node rejects a ring of a live tracer whose file `spoil` changed before. */
+/* Asserts that the node rejects a live tracer's ring file after `spoil` changed it. */
 static void ring_refused(struct rig *r, void (*spoil)(struct tap_ring *ring, FILE *file))
 {
 	char path[128];

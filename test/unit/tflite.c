@@ -71,7 +71,7 @@ static void tflite_read__squeezenet(void **state)
 	model_release(&m);
 }
 
-/* A small network like MobileNet with 8-bit weights and activations. */
+/* A small network like MobileNet, with 8-bit weights and activations, is read. */
 static void tflite_read__quantised(void **state)
 {
 	struct model m;
@@ -162,7 +162,7 @@ static void tflite_parse__words_damaged(void **state)
 	assert_true(passed > 0);
 }
 
-/* SOFTMAX (25), the last operator, becomes the schema's next number. */
+/* An unknown operator is reported: SOFTMAX (25), the last one, becomes the schema's next number. */
 static void tflite_parse__unknown_operator(void **state)
 {
 	bool told = false;

@@ -72,7 +72,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 	}
 }
 
-/* The MTU of the loopback interface: usually 65536, but it can be set. */
+/* Returns the MTU of the loopback interface: usually 65536, but it can be set. */
 static size_t loopback_mtu(void)
 {
 	struct ifreq lo = {.ifr_name = "lo"};
@@ -280,7 +280,8 @@ static void link_receive_buffer__is_what_was_asked_for(void **state)
 	link_close(l);
 }
 
-/* The buffer is filled until the kernel drops, then emptied; also that of a connected socket. */
+/* The level follows the buffer while it fills up to a drop, and while it empties; also for a
+ * connected socket. */
 static void link_receive_level__follows_the_buffer(void **state)
 {
 	struct link_pair p = pair_open(

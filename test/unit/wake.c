@@ -89,7 +89,7 @@ static void nic_wakes__each_sleep_once(void **state)
 	nic_close(&p);
 }
 
-/* A user may announce a sleep after the NIC's check and before its check behind the fence. */
+/* A sleep announced between the NIC's check and its check behind the fence gets its wakeup. */
 static void nic_wakes__looks_again_behind_a_fence(void **state)
 {
 	struct nic_pair p = nic_open();

@@ -202,7 +202,7 @@ static void reopen(struct rig *r)
 }
 
 /* Garbage in all words that a user may write: the NIC keeps its accounts and stops the function at
- * an impossible index. The next function is not affected, and the reopened function works. */
+ * an impossible index. Another function is not affected, and the reopened function works. */
 static void window__scribbled_words(void **state)
 {
 	struct rig *r = *state;

@@ -74,7 +74,7 @@ static void xdp_packets__ordinary_traffic_passes(void **state)
 	passes(*state, &f);
 }
 
-/* Every length of a cut packet. */
+/* A packet of every shorter length passes. */
 static void xdp_packets__every_short_length_passes(void **state)
 {
 	struct xdp_frame f;
@@ -261,7 +261,7 @@ static void xdp_packets__random_bytes(void **state)
 	}
 }
 
-/* Groups that the plane cannot hold. */
+/* Groups that the plane cannot hold are rejected. */
 static void xdp_packets__groups_refused(void **state)
 {
 	struct rig *r = *state;
