@@ -204,7 +204,7 @@ static void tree__two_roots(void **state)
 	done();
 }
 
-/* A switch sends broadcast data although another did. */
+/* Broadcast data from a second switch fails the operation. */
 static void tree__broadcast_comes_twice(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 5);

@@ -292,7 +292,7 @@ static void node_table_keep__the_silent_stay(void **state)
 	node_table_destroy(t);
 }
 
-/* A restarted manager without state does not know a node yet: the node is silent, not lost. */
+/* A node missing in the table of a restarted manager without state is silent, not lost. */
 static void node_table_keep__a_new_manager_ends_nobody(void **state)
 {
 	struct node_table *t = table_sample();
