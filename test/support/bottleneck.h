@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A closed loop for congestion control alone: flows with endless appetite share one queue of finite
- * length in virtual time. Each flow is a window, a pace and counters; losses are known a reorder
- * window after the acknowledgement that would have been. No session, no bytes: what is judged is
- * cc and pace. */
+/* A closed loop that tests congestion control alone: flows that always have data share one finite
+ * queue in virtual time. Each flow is a window, a pace and counters. A loss is detected one reorder
+ * window after the missing acknowledgement was due. There are no sessions and no bytes: only cc and
+ * pace are tested. */
 #ifndef TEST_SUPPORT_BOTTLENECK_H
 #define TEST_SUPPORT_BOTTLENECK_H
 
@@ -15,17 +15,18 @@
 struct bottleneck_options {
 	uint64_t rate_bps;      /* of the queue, bytes per second */
 	uint64_t access_bps;    /* of each sender's own link */
-	uint32_t delay_ns;      /* propagation, there and back together */
-	uint32_t queue_packets; /* then it drops */
-	uint32_t mark_packets;  /* marks when longer than this; 0: never */
-	uint32_t loss_ppm;      /* of what left the queue */
+	uint32_t delay_ns;      /* round-trip propagation */
+	uint32_t queue_packets; /* drops beyond this length */
+	uint32_t mark_packets;  /* marks beyond this length; 0: never */
+	uint32_t loss_ppm;      /* of packets that left the queue */
 	uint32_t packet_bytes;
-	uint32_t ack_every; /* arrivals for one acknowledgement; a rest waits RLTP_ACK_DELAY_NS */
-	uint32_t noise_ns;  /* each delay sample is longer by 0 .. this */
-	uint32_t spike_ppm; /* of samples that are longer by up to spike_ns */
-	uint32_t spike_ns;  /* a sender that was not scheduled between stamp and system call */
-	uint32_t host_ns;   /* a sender takes an acknowledgement so much later than it came */
-	uint64_t idle_from_ns, idle_to_ns; /* nobody has anything to send */
+	/* arrivals per acknowledgement; the remainder waits RLTP_ACK_DELAY_NS */
+	uint32_t ack_every;
+	uint32_t noise_ns;  /* 0 .. this is added to each delay sample */
+	uint32_t spike_ppm; /* share of samples with up to spike_ns more */
+	uint32_t spike_ns;  /* models a sender preempted between stamp and system call */
+	uint32_t host_ns;   /* delay until a sender processes an acknowledgement */
+	uint64_t idle_from_ns, idle_to_ns; /* no flow has data */
 	uint64_t seed;
 	enum cc_kind kind;
 	uint32_t most;  /* window bound, packets */
@@ -36,7 +37,7 @@ struct bottleneck_options {
 struct bottleneck_flow {
 	struct cc cc;
 	struct pace pace;
-	uint64_t start_ns; /* of sending */
+	uint64_t start_ns; /* start of sending */
 	uint64_t sent, delivered, dropped, lost;
 	uint64_t srtt_ns;
 	uint64_t access_free_ns;
@@ -45,7 +46,7 @@ struct bottleneck_flow {
 	/* receiver */
 	uint32_t arrived, arrived_marked;
 	uint64_t newest_sent_ns, newest_ns;
-	uint32_t ack_timers; /* started so far: an older one has nothing to say */
+	uint32_t ack_timers; /* started so far: earlier ones are stale */
 };
 
 struct bottleneck_event;
@@ -55,7 +56,7 @@ struct bottleneck {
 	struct bottleneck_flow flow[BOTTLENECK_FLOWS_MAX];
 	struct rng rng;
 	uint64_t now_ns, busy_until_ns;
-	uint64_t queue_sum; /* packets found by each arrival */
+	uint64_t queue_sum; /* sum of the queue lengths at arrivals, packets */
 	uint64_t arrivals;
 	uint32_t queue_most;
 	struct bottleneck_event *heap;
@@ -63,26 +64,26 @@ struct bottleneck {
 	uint64_t serial;
 };
 
-/* Aborts without memory. All flows start at 0; move start_ns before the first run. */
+/* Aborts if out of memory. All flows start at 0; change start_ns before the first run. */
 void bottleneck_create(struct bottleneck *b, const struct bottleneck_options *options);
 void bottleneck_destroy(struct bottleneck *b);
 
 /* Runs to `until_ns` of virtual time. */
 void bottleneck_run(struct bottleneck *b, uint64_t until_ns);
 
-/* Forgets what was counted: what follows is measured. */
+/* Resets the counters: the measurement starts here. */
 void bottleneck_reset(struct bottleneck *b);
 
-/* Since the last reset: delivered bytes as a share of rate times `span_ns`. */
+/* Returns the bytes delivered since the last reset as a share of rate times `span_ns`. */
 double bottleneck_utilisation(const struct bottleneck *b, uint64_t span_ns);
 
-/* Dropped by the queue as a share of what was sent. */
+/* Returns the share of sent packets that the queue dropped. */
 double bottleneck_drops(const struct bottleneck *b);
 
-/* Jain's index of what was delivered, over the first `flows` flows: 1 is fair. */
+/* Returns Jain's index of the bytes delivered by the first `flows` flows; 1 is fair. */
 double bottleneck_fairness(const struct bottleneck *b, uint32_t flows);
 
-/* Mean length that arrivals found, in packets. */
+/* Returns the mean queue length at arrivals, in packets. */
 double bottleneck_queue(const struct bottleneck *b);
 
 #endif

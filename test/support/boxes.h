@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole xPUs inside a test: a manager, a box of two slots with the OpenCL engine (xpu1, xpu2) and
- * one without (xpu3), over loopback, and a host that has them open. */
+/* Whole xPUs inside a test, over loopback: a manager, a daemon of two slots with the OpenCL engine
+ * (xpu1, xpu2), a daemon without OpenCL (xpu3), and a host that has them open. */
 #ifndef TEST_BOXES_H
 #define TEST_BOXES_H
 
@@ -34,29 +34,28 @@ struct boxes {
 	struct dxp_xpu *one, *two, *plain;
 };
 
-/* Is there an OpenCL device that works in host memory? */
+/* Returns true if an OpenCL device works in host memory. */
 bool boxes_opencl(void);
 
-/* A manager alone, in `folder`, for a test with boxes of its own. */
+/* Starts only a manager, in `folder`, for a test with daemons of its own. */
 void boxes_begin(struct boxes *w);
 int boxes_end(struct boxes *w);
-/* Makes a file in the folder; `text` as it is. */
+/* Writes `text` unchanged to a file in the folder. */
 void boxes_file(const struct boxes *w, const char *name, const char *text);
-/* A box in this fabric, turned by a thread; what all boxes have alike is filled in. Statuses of
- * box_open. */
+/* Opens a daemon in this fabric; a thread polls it. Fills in the options common to all daemons.
+ * Returns the status of box_open. */
 int boxed_open(const struct boxes *w, struct boxed *b, const struct box_options *options);
-/* Its thread has ended: what it holds may be looked at. */
+/* Stops its thread; afterwards the caller may inspect the daemon. */
 void boxed_stop(struct boxed *b);
-/* The same, and then turns it until nothing of its bridges is under way and all their buffers are
- * EMPTY: that comes by itself, and within BOXES_WAIT_NS. Transfers that failed, or whose host has
- * gone, may have a DMA under way still. */
+/* Stops it, then polls until its bridges have no work and all their buffers are EMPTY, within
+ * BOXES_WAIT_NS. A DMA of a failed transfer, or of a lost host, may still run before that. */
 void boxed_rest(struct boxed *b);
 void boxed_close(struct boxed *b);
 
 /* Asserts on most failures. */
 int boxes_open(struct boxes *w);
 int boxes_close(struct boxes *w);
-/* The xPU may still be joining. */
+/* Retries while the xPU is still joining. */
 struct dxp_xpu *boxes_xpu(struct dxp_fabric *f, const char *name);
 
 #endif

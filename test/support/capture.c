@@ -8,7 +8,7 @@
 struct cursor {
 	struct capture *c;
 	const uint8_t *start, *at, *end; /* of the block's body */
-	bool ended;                      /* by the option that says so */
+	bool ended;                      /* reached the end option */
 };
 
 static uint16_t le16(const uint8_t *p)
@@ -42,7 +42,8 @@ static uint64_t time_at(const uint8_t *p)
 	return (uint64_t)le32(p) << 32 | le32(p + 4);
 }
 
-/* The next option, or false at their end, which must be the block's, or when wrong. */
+/* Reads the next option. Returns false at the end option, which must end the block, or on an
+ * error. */
 static bool option_next(struct cursor *o, uint16_t *code, const uint8_t **value, uint16_t *bytes)
 {
 	if (o->end - o->at < 4)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A strict reader of what wire/pcapng.h writes: every length, padding, option and checksum is
- * looked at, and whatever the writer has no reason to write is an error. Not made from the writer's
- * code, so that the two can disagree. */
+/* A strict reader of the files of wire/pcapng.h: checks every length, padding, option and checksum,
+ * and rejects everything that the writer has no reason to write. It shares no code with the writer,
+ * so that the two can disagree. */
 #ifndef SUPPORT_CAPTURE_H
 #define SUPPORT_CAPTURE_H
 
@@ -34,15 +34,16 @@ struct capture {
 	uint32_t interface_count;
 	struct {
 		char name[CAPTURE_TEXT + 1];
-		uint32_t snap_bytes; /* as written, link headers included */
+		uint32_t snap_bytes; /* as written, with link headers */
 		bool summed;
 		uint64_t seen, dropped;
 	} interfaces[CAPTURE_INTERFACES];
 	char program[CAPTURE_TEXT + 1];
-	char wrong[160]; /* "" when all is right */
+	char wrong[160]; /* "" if all is right */
 };
 
-/* False: `wrong` says what, and where. The packets point into `bytes`. */
+/* Return false on an error, described with its position in `wrong`. The packets point into
+ * `bytes`. */
 bool capture_parse(struct capture *c, const uint8_t *bytes, size_t count);
 bool capture_load(struct capture *c, const char *path);
 void capture_free(struct capture *c);

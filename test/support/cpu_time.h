@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this process has used of its processors: on a busy machine the clock on the wall says more
- * of the others. */
+/* Processor time used by this process. On a busy machine wall time depends on other processes. */
 #ifndef TEST_SUPPORT_CPU_TIME_H
 #define TEST_SUPPORT_CPU_TIME_H
 

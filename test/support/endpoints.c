@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes, the layer above their transport, and time. */
+/* Nodes, the layer above their transport, and virtual time. */
 #include "test/support/endpoints.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void done(void *user, struct rltp_session *s, struct rltp_message *messag
 	struct rig_node *n = user;
 
 	if (m->ended)
-		abort(); /* ends twice */
+		abort(); /* completed twice */
 	m->ended = true;
 	m->status = status;
 	n->ended++;
@@ -126,7 +126,7 @@ static uint64_t host_deadline(void *host)
 
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
 
-/* Nobody is there. */
+/* Host without a node: drops arrivals. */
 static void nobody_receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
 {
 }
@@ -143,7 +143,7 @@ static uint64_t nobody_deadline(void *host)
 
 static const struct net_host_ops nobody_ops = {nobody_receive, nobody_send, nobody_deadline};
 
-/* Time passes although nothing happens. */
+/* Advances time without events. */
 static uint64_t clock_deadline(void *host)
 {
 	const struct rig *r = host;
@@ -158,7 +158,7 @@ static uint64_t token_of(void *context, uint32_t id)
 	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Not HMAC, but of the same shape: whoever lacks the key cannot guess it by chance. */
+/* Not HMAC, but of the same shape: without the key a tag cannot be guessed by chance. */
 static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t tag[WIRE_TAG_BYTES])
 {
 	struct rig_node *n = context;
@@ -301,7 +301,7 @@ int rig_restart(struct rig *r, uint32_t node, bool announce)
 {
 	struct rig_node *n = &r->nodes[node];
 
-	/* what it had under way ended with it */
+	/* its operations under way end with the process */
 	for (uint32_t i = 0; i < n->posted; i++) {
 		n->ended += !n->messages[i].ended;
 		n->messages[i].ended = true;

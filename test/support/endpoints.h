@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few bare RLTP endpoints on a virtual network, for tests of how sessions begin, live and end.
- * Each node can be restarted, moved to another address, cut off and given another key. Messages are
- * PUTs of one stream whose payload tells who sent it and which one it is; the layer above counts
- * what arrives and how what it sent ended. */
+/* Bare RLTP endpoints on a virtual network, for tests of how sessions open, live and close. Each
+ * node can be restarted, moved to another address, cut off and given another key. Messages are PUTs
+ * of one stream; the payload identifies sender and message. The layer above counts arrivals and the
+ * completions of its messages. */
 #ifndef TEST_SUPPORT_ENDPOINTS_H
 #define TEST_SUPPORT_ENDPOINTS_H
 
@@ -25,19 +25,20 @@ struct rig_message {
 struct rig_node {
 	struct rig *rig;
 	struct rltp_endpoint *endpoint;
-	uint32_t place; /* its host in the network */
+	uint32_t place; /* index of its host in the network */
 	uint64_t incarnation;
 	uint8_t key;   /* of its fabric; 0: none */
-	uint16_t path; /* payload that its interface carries */
+	uint16_t path; /* payload bytes that its interface carries */
 	uint32_t receive_packets;
 	struct rig_message *messages;
 	uint32_t posted, ended;
-	uint32_t ok, reset, closed, timed_out, path_less, failed; /* how they ended; failed: else */
-	uint32_t tags;                                            /* computed */
+	/* completions by status; failed: all others */
+	uint32_t ok, reset, closed, timed_out, path_less, failed;
+	uint32_t tags;            /* computed */
 	uint64_t delivered_bytes; /* first arrivals, over all incarnations */
-	uint16_t *seen;           /* by sender and message: how often its last byte came */
+	uint16_t *seen;           /* by sender and message: arrivals of its last byte */
 	uint64_t last_delivery_ns;
-	uint32_t sent_type[256]; /* datagrams it sent, by type */
+	uint32_t sent_type[256]; /* datagrams sent, by type */
 };
 
 struct rig {
@@ -45,17 +46,17 @@ struct rig {
 	struct rng rng;
 	struct rig_node nodes[RIG_NODES];
 	uint32_t count;
-	uint64_t alarm_ns;         /* when the clock goes on though nothing happens */
-	uint64_t sent, sent_bytes; /* datagrams of all */
-	uint8_t (*kept)[2048];     /* every short enough datagram sent, when asked for */
+	uint64_t alarm_ns;         /* virtual time advances up to here without events */
+	uint64_t sent, sent_bytes; /* datagrams of all nodes */
+	uint8_t (*kept)[2048];     /* if set, keeps every sent datagram that fits */
 	uint32_t *kept_bytes, *kept_from, *kept_to, kept_count;
 	bool keep;
 };
 
 #define RIG_KEPT 4096
 
-/* `count` nodes, ids 1 .., all known to each other, on a network of 20 us one way. NULL: out of
- * memory. */
+/* Creates `count` nodes with ids from 1, introduced to each other, on a network of 20 us one way.
+ * Returns NULL if out of memory. */
 struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *faults,
 		       uint16_t path);
 void rig_destroy(struct rig *r);
@@ -65,15 +66,16 @@ struct rltp_session *rig_session(struct rig *r, uint32_t from, uint32_t to);
 /* Queues one message. */
 void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes);
 
-/* Ends the process of a node and starts it again, with a larger incarnation; `announce`: the others
- * hear of it as from a node table. */
+/* Ends a node's process and starts it again with a larger incarnation. `announce`: the others are
+ * notified as by a node table. */
 int rig_restart(struct rig *r, uint32_t node, bool announce);
 
-/* The node has another address from now on; tell: the others hear of it. */
+/* Gives the node another address; rig_introduce notifies one other node. */
 void rig_move(struct rig *r, uint32_t node, uint32_t place);
 void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
 
-/* Runs for so long; or until all messages of a node ended. True: they did. */
+/* rig_run runs for the duration. rig_finish runs until all messages of a node have ended; returns
+ * true if they did. */
 void rig_run(struct rig *r, uint64_t duration_ns);
 bool rig_finish(struct rig *r, uint32_t node, uint64_t limit_ns);
 

@@ -15,7 +15,7 @@
 #define CONTEXT     78
 #define QP          1
 
-/* One PUT or GET, to its end. */
+/* Runs one PUT or GET to its end. Returns its status. */
 static int move(const struct fake_bridge *b, const struct dxp_target *to, bool put,
 		struct dxp_entry local, struct dxp_entry remote)
 {
@@ -29,7 +29,8 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 		if (!node_turn(b->node))
 			node_wait(b->node, link_now_ns() + MS_NS);
 		while (dxp_sent_take(w, &sent))
-			if (sent.context == CONTEXT) /* silence is a loss, as in src/xpu/haul.c */
+			/* silence counts as loss, as in src/xpu/haul.c */
+			if (sent.context == CONTEXT)
 				return sent.status == DXP_ETIMEDOUT ? DXP_EPEERLOST : sent.status;
 	}
 	return status == DXP_OK ? DXP_ECLOSED : status;
@@ -45,7 +46,7 @@ static void add(uint8_t *at, uint32_t bytes, uint32_t operand)
 	}
 }
 
-/* Where a piece of the transfer lies on both sides. */
+/* Position of a piece of the transfer on both sides. */
 struct piece {
 	struct dxp_entry here, from, to;
 };
@@ -84,7 +85,7 @@ static int fault(const struct fake_bridge *b, const struct command *c, uint32_t 
 
 int fake_bridge_run(const struct fake_bridge *b, const struct command *c)
 {
-	/* The last piece of memory is where streams pass. */
+	/* Streams use the last piece of memory. */
 	uint64_t scratch = b->memory_bytes - BRIDGE_BUFFER_MAX;
 	uint32_t most = c->piece_bytes ? c->piece_bytes : PIECE_BYTES, pieces = 0;
 	struct dxp_target other = b->host;

@@ -20,8 +20,8 @@
 #include "wire/command.h"
 
 #define XPUS_MAX   4
-#define HELD_MAX   8192         /* commands that wait */
-#define LONG_BYTES (100u << 10) /* of the records about the device */
+#define HELD_MAX   8192         /* waiting commands */
+#define LONG_BYTES (100u << 10) /* length of the device records */
 #define LOG_TEXT   "line 1: not like this\n"
 #define SLEEP_NS   (50 * MS_NS)
 
@@ -50,7 +50,7 @@ struct fake_xpu {
 		uint32_t bytes;
 	} held[HELD_MAX];
 	unsigned held_count;
-	struct done done[8192]; /* ended events, a ring */
+	struct done done[8192]; /* ring of ended events */
 	unsigned done_count;
 };
 
@@ -127,7 +127,7 @@ static void note_done(struct fake_xpu *x, uint64_t event, int status)
 	x->done[x->done_count++ % ARRAY_COUNT(x->done)] = (struct done){event, status};
 }
 
-/* 1: all waits have ended well; 0: not yet; negative: one failed. */
+/* Returns 1 if all waits ended without error, 0 if one is open, a negative status if one failed. */
 static int waits_state(const struct fake_xpu *x, const struct command *c)
 {
 	unsigned known = (unsigned)min_u64(x->done_count, ARRAY_COUNT(x->done));
@@ -188,7 +188,7 @@ static void lie(void *context, const struct command *c)
 	struct fake_xpu *x = context;
 
 	tell(x, &x->host, c->event, DXP_EDEVICE);
-	/* It has gone when nothing is left to be sent. */
+	/* Polls until the answer has left. */
 	for (uint64_t until = link_now_ns() + 50 * MS_NS; link_now_ns() < until;)
 		node_turn(x->node);
 }
@@ -250,7 +250,7 @@ static int carry_out(struct fake_xpu *x, const struct command *c)
 	}
 }
 
-/* False: not yet. */
+/* Returns false if `c` must still wait. */
 static bool try_run(struct fake_xpu *x, const struct command *c)
 {
 	int state = waits_state(x, c);
@@ -272,7 +272,7 @@ static void held_look(struct fake_xpu *x)
 	static _Thread_local struct command c;
 	unsigned kept = 0;
 
-	/* In the order in which they came. */
+	/* In the order of arrival. */
 	for (unsigned i = 0; i < x->held_count; i++) {
 		if (command_decode(x->held[i].message, x->held[i].bytes, &c) == DXP_OK &&
 		    try_run(x, &c))
@@ -284,7 +284,7 @@ static void held_look(struct fake_xpu *x)
 	x->held_count = kept;
 }
 
-/* The log is a text; everything else is long, and byte i of it i * 7. */
+/* Answers FETCH: the log is a text; every other record is long, and its byte i is i * 7. */
 static void fetch(struct fake_xpu *x, const struct command *c, struct command_reply *r)
 {
 	uint64_t left;
@@ -383,7 +383,7 @@ static void *xpu_run(void *context)
 	while (!atomic_load(&x->frozen)) {
 		uint32_t work = node_turn(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
-			/* Released first: a BRIDGE that is held looks for what comes next. */
+			/* Released first: a held BRIDGE looks for the next message. */
 			uint8_t message[COMMAND_BYTES_MAX];
 			uint16_t source = event->node;
 			uint32_t bytes = event->bytes;

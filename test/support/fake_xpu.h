@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A whole fabric inside a test: a real manager in a thread, and xPUs that are real nodes with a toy
- * behind them in place of an engine. Memory, registers and transport are the shipped ones; only
- * what a "kernel" does is ours: "ok"     ends at once             "fail"   ends as DXP_EDEVICE
- *   "never"  does not end             "print"  prints "printed" and ends
- *   others   end as DXP_ENOENT */
+ * instead of an engine. Memory, registers and transport are the shipped ones; only "kernels" are
+ * fake:
+ *   "ok" ends at once "fail" ends as DXP_EDEVICE
+ *   "never" does not end "print" prints "printed" and ends
+ *   others end as DXP_ENOENT */
 #ifndef TEST_FAKE_XPU_H
 #define TEST_FAKE_XPU_H
 
@@ -24,30 +25,31 @@ void fake_fabric_close(struct fake_fabric *f);
 /* For dxp_fabric_options. */
 const char *fake_fabric_folder(const struct fake_fabric *f);
 
-/* Stops turning the xPU: to the others it is dead from now on. */
+/* Stops polling the xPU: its peers see a dead node. */
 void fake_xpu_freeze(struct fake_fabric *f, unsigned index);
 
 /* Stops the manager. */
 void fake_manager_stop(struct fake_fabric *f);
 
-/* Commands that the xPU was sent so far. */
+/* Returns the number of commands that the xPU received. */
 unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
 
-/* Pieces that its BRIDGE commands have moved so far, and the failures to order. It says that its
- * memory is BRIDGED, with 8 buffers of 1 MiB, and has a stream core. */
+/* fake_xpu_pieces returns the pieces that its BRIDGE commands have moved; fake_xpu_faults returns
+ * the faults to inject. The xPU reports BRIDGED memory with 8 buffers of 1 MiB, and a stream
+ * core. */
 unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index);
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index);
 
-/* Says from the next OPEN on that its memory is DIRECT, which it is. */
+/* From the next OPEN on, reports its memory as DIRECT, which it is. */
 void fake_xpu_direct(struct fake_fabric *f, unsigned index);
 
-/* What its driver says of a kernel that fails. */
+/* driver error of a kernel that fails */
 #define FAKE_NATIVE (-54)
 
-/* HURRYs so far. */
+/* Returns the number of HURRYs received. */
 unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index);
 
-/* What CLOCK says is so much ahead of our clock. */
+/* CLOCK answers are this far ahead of this clock. */
 #define FAKE_CLOCK_NS (1000ull * 1000 * 1000 * 1000)
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index);

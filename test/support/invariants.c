@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each account is counted again from what it is an account of. */
+/* Recounts each account from the state that it describes. */
 #include "test/support/invariants.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 
 #define HELD_MAX 8192
 
-/* The messages in RLTP's hands, each with its packets in flight. */
+/* Messages held by RLTP, each with its packets in flight. */
 struct held {
 	const struct nic_message *message;
 	uint32_t slots;
@@ -22,10 +22,10 @@ struct tally {
 	uint32_t held_count;
 	uint32_t reserved[NIC_FUNCTIONS];
 	uint32_t promised[NIC_FUNCTIONS], listed[NIC_FUNCTIONS];
-	uint32_t hostile; /* bit i: the words in the window of function i mean nothing */
-	uint32_t waiters[NIC_FUNCTIONS]; /* for its receive slots */
+	uint32_t hostile;                /* bit i: the window of function i holds nonsense */
+	uint32_t waiters[NIC_FUNCTIONS]; /* waiters for receive slots */
 	const char *broken;
-	/* what lies before is cleared for each check, of these only as much as is used */
+	/* the fields above are cleared for each check, these only as far as used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
 	struct held held[HELD_MAX];
 };
@@ -40,7 +40,7 @@ static void held_add(struct tally *t, const struct rltp_message *m, uint32_t slo
 {
 	const struct nic_message *message = CONTAINER_OF(m, const struct nic_message, rltp);
 
-	/* Those met last are met again first. */
+	/* Newest first: repeated messages are usually recent. */
 	for (uint32_t i = t->held_count; i-- > 0;) {
 		if (t->held[i].message != message)
 			continue;
@@ -150,7 +150,7 @@ static void record_check(struct tally *t, const struct rx_record *r, uint32_t fu
 	     "an empty record holds something");
 }
 
-/* Returns how many records are in use. */
+/* Returns the number of records in use. */
 static uint32_t rx_stream_check(struct tally *t, const struct rx_stream *s, uint32_t *answers)
 {
 	uint32_t function = s->index / NIC_QPS_PER_FUNCTION, held = 0;
@@ -230,7 +230,7 @@ static void request_check(struct tally *t, const struct nic_request *r)
 	must(t, r->pending == pending, "pending of a request");
 }
 
-/* Every write and read of staged memory belongs to somebody, and holds its region. */
+/* Checks that every write and read of staged memory has an owner and holds its region. */
 static void staged_check(struct tally *t)
 {
 	uint32_t puts = 0;
@@ -311,7 +311,7 @@ const char *invariants_broken_but(struct nic *n, uint32_t hostile)
 	staged_check(&t);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		must(&t, n->functions[i].waiters == t.waiters[i], "who waits for a receive slot");
-	/* Tests register few regions, so the hint is past all of them. */
+	/* Tests register few regions, so the hint is above all of them. */
 	for (uint32_t i = 0; i < n->region_hint; i++)
 		must(&t, n->regions[i].uses == t.region_uses[i], "uses of a region");
 	return t.broken;

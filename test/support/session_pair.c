@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pair: a user that knows nothing but keys, and a wire that is the test. */
+/* The pair: its upper layer handles only keys; the test is the wire. */
 #include "test/support/session_pair.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 #define BATCH      32
 #define ONE_WAY_NS (10 * US_NS)
 
-static struct session_pair *current; /* messages are found by their place in it */
+static struct session_pair *current; /* messages are found by their index in it */
 
 static void fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
 		 struct rltp_packet *out)
@@ -75,7 +75,7 @@ static void end_open(struct session_pair *p, int i, const struct rltp_tuning *tu
 		.incarnation = 1,
 		.epoch = 1,
 		.session = (uint32_t)(100 + !i),
-		.psn = (uint32_t)(UINT32_MAX - 2 + (uint32_t)!i), /* next to the wrap */
+		.psn = (uint32_t)(UINT32_MAX - 2 + (uint32_t)!i), /* close to the wrap */
 		.rwnd = (uint16_t)window,
 		.payload_bytes = PAIR_UNIT,
 		.recovery = (uint8_t)tuning->recovery,

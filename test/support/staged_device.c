@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device: fixed tables, no clock of its own but what the NIC's calls and the turns tell. */
+/* The device: fixed tables; it has no clock but the times that the NIC's calls and its polls
+ * pass. */
 #include "test/support/staged_device.h"
 
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include "base/util.h"
 
 struct staged_write {
-	bool used, asked; /* asked: write_settled said EAGAIN */
+	bool used, asked; /* asked: write_settled returned EAGAIN */
 	uint64_t offset, bytes, placed, done;
-	uint8_t *seen; /* which bytes were placed */
+	uint8_t *seen; /* placed bytes */
 	int status;
 };
 
@@ -25,15 +26,15 @@ enum buffer_state { BUFFER_FREE, BUFFER_FILL, BUFFER_DMA, BUFFER_READY, BUFFER_O
 
 struct staged_buffer {
 	uint8_t state;
-	struct staged_write *write; /* NULL: given up meanwhile */
-	struct staged_read *read;   /* likewise */
+	struct staged_write *write; /* NULL: the write was cancelled */
+	struct staged_read *read;   /* NULL: the read was cancelled */
 	uint64_t at, offset, due_ns;
 	uint32_t bytes, filled;
 	bool fails;
 	uint8_t *data;
 };
 
-#define KEPT 2 /* buffers that a packet may need: none is longer than a buffer */
+#define KEPT 2 /* buffers that one packet may need: none is longer than a buffer */
 
 static void broken(struct staged_device *d, const char *what)
 {
@@ -47,7 +48,7 @@ static void dma_begin(struct staged_device *d, struct staged_buffer *b)
 
 	d->dmas++;
 	b->state = BUFFER_DMA;
-	b->due_ns = 0; /* from the next turn on */
+	b->due_ns = 0; /* from the next poll on */
 	b->fails = d->dmas == o->fail_nth || (o->fail_every && d->dmas % o->fail_every == 0);
 }
 
@@ -142,8 +143,9 @@ static bool write_live(struct staged_device *d, const struct nic_staged_write *n
 	return false;
 }
 
-/* What a packet may need is kept for one write at a time, of whoever waits for nobody, until that
- * has filled what it began or there is room again (src/bridge/feed.c). */
+/* Reserves KEPT buffers, which one packet may need, for one write at a time that blocks on no
+ * other. The reservation lasts until that write's partial buffers are full or space is free again
+ * (src/bridge/feed.c). */
 static bool admit(struct staged_device *d, const struct staged_write *w, uint32_t needed,
 		  bool first)
 {
@@ -335,7 +337,7 @@ static void answer(struct staged_device *d, struct staged_buffer *b, uint64_t no
 	b->read = NULL;
 	r->handed += b->bytes;
 	if (r->handed == r->bytes) {
-		r->nic = NULL; /* all of it is handed over */
+		r->nic = NULL; /* all bytes were handed over */
 		d->reads--;
 	}
 }
@@ -358,7 +360,7 @@ static void read_dma_end(struct staged_device *d, struct staged_buffer *b, uint6
 	answer(d, b, now_ns);
 }
 
-/* Free buffers go to reads that want more. */
+/* Gives free buffers to reads with bytes left. */
 static bool reads_advance(struct staged_device *d)
 {
 	bool any = false;

@@ -77,7 +77,7 @@ static struct swnet_packet *packet_copy(const struct swnet_packet *from)
 	return p;
 }
 
-/* On the wire, unless its number is the one to lose. */
+/* Puts the packet on the wire; duplicates or drops it if its number is configured. */
 static void wire_add(struct switch_net *net, struct swnet_packet *p)
 {
 	net->carried++;
@@ -192,7 +192,7 @@ void swnet_raw(struct switch_net *net, const struct roce_path *path, const void 
 	int index = switch_index(net, path->to_ip);
 
 	assert(index >= 0);
-	/* At the end of memory of its own, so that sanitizers see what reads beyond. */
+	/* An allocation of exact size, so that sanitizers detect reads past its end. */
 	uint8_t *copy = malloc(bytes ? bytes : 1);
 
 	assert(copy);
@@ -283,7 +283,7 @@ void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *lea
 	}
 }
 
-/* Where a switch is on a member's path, or -1. */
+/* Returns the index of a switch on a member's path, or -1. */
 static int place_on(const struct swnet_member *member, uint32_t ip)
 {
 	for (unsigned i = 0; i < member->path_count; i++)
@@ -292,7 +292,8 @@ static int place_on(const struct swnet_member *member, uint32_t ip)
 	return -1;
 }
 
-/* Whom member `m` is below at this place of its path: member or switch. */
+/* Returns the key of the child through which member `m` reaches this position of its path: the
+ * member or a switch. */
 static uint64_t child_key(const struct swnet_group *g, uint32_t m, int place)
 {
 	const struct swnet_member *member = &g->members[m];

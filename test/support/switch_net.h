@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switch cores wired together on a virtual clock, and the hosts around them as inboxes: what
- * switches send is checked (right ICRC, decodes, from the switch's own address), carried in order,
- * and lost or doubled as told. */
+/* Switch cores wired together on a virtual clock; the hosts around them are inboxes. Packets of
+ * switches are checked (right ICRC, decodable, own source address), carried in order, and lost or
+ * duplicated as configured. */
 #ifndef SUPPORT_SWITCH_NET_H
 #define SUPPORT_SWITCH_NET_H
 
@@ -30,15 +30,15 @@ struct switch_net {
 	struct swnet_list wire;  /* under way */
 	struct swnet_list inbox; /* arrived at hosts, oldest first */
 	uint64_t carried;        /* packets put on the wire */
-	uint64_t lose, repeat;   /* the n-th of them, from 1, is lost, or comes twice; 0: none */
-	size_t batch;            /* packets asked of a switch at once; 0: 64 */
-	char wrong[160];         /* the first packet that was not as it should be, or "" */
+	uint64_t lose, repeat;   /* the n-th packet, from 1, is lost, or arrives twice; 0: none */
+	size_t batch;            /* packets requested from a switch at once; 0: 64 */
+	char wrong[160];         /* first packet that was wrong, or "" */
 };
 
 void swnet_open(struct switch_net *net);
 void swnet_close(struct switch_net *net);
 
-/* A switch with these options (ip must be set); NULL if it could not be made. */
+/* Creates a switch with these options (ip must be set). Returns NULL on failure. */
 struct sw *swnet_switch(struct switch_net *net, const struct sw_options *options);
 struct sw *swnet_switch_at(const struct switch_net *net, uint32_t ip);
 void swnet_switch_kill(struct switch_net *net, uint32_t ip);
@@ -54,20 +54,20 @@ struct swnet_send {
 };
 void swnet_send(struct switch_net *net, const struct swnet_send *what);
 
-/* Bytes as they are, to a switch, at once. */
+/* Delivers raw bytes to a switch at once. */
 void swnet_raw(struct switch_net *net, const struct roce_path *path, const void *data,
 	       size_t bytes);
 
-/* To switches as it is under way, without looking what they have to send. */
+/* Delivers the packets under way to switches, without collecting their output. */
 void swnet_receive(struct switch_net *net);
 
-/* Until nothing is under way. */
+/* Runs until no packet is under way. */
 void swnet_run(struct switch_net *net);
 
-/* The oldest packet of this kind (0: an RC ACK) that arrived at ip:port on either side of it, and
- * is out of the inbox then: the caller frees it. NULL: none. */
+/* Removes from the inbox the oldest packet of this kind (0: an RC ACK) with ip:port as source or
+ * destination. The caller frees it. NULL: none. */
 struct swnet_packet *swnet_take(struct switch_net *net, uint32_t ip, uint16_t port, uint8_t kind);
-void swnet_forget(struct switch_net *net); /* all that arrived */
+void swnet_forget(struct switch_net *net); /* drops all arrived packets */
 
 /* ---- a group ---- */
 
@@ -88,34 +88,35 @@ struct swnet_group {
 	struct swnet_member members[NET_MEMBERS];
 };
 
-/* 100 switches' worth of defaults: id 7, window 4, 1408 bytes. Member m is below leaf m / each of
- * `leaves`, and all leaves below `root`; leaves NULL: all are below root. */
+/* Plans a group with the defaults: id 7, window 4, 1408 bytes. Member m is below leaf m / each of
+ * `leaves`, and all leaves are below `root`; leaves NULL: all members are below root. */
 void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *leaves, uint32_t each,
 		      uint32_t root);
 
 struct inc_control swnet_control(const struct swnet_group *g, uint32_t member);
 
-/* A control packet about one member, along `path`. */
+/* Sends a control packet about one member along `path`. */
 void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uint8_t kind,
 			uint32_t member, const struct inc_control *c, const struct roce_path *path);
 
-/* NOTIFY or KILL for one member, or all; swnet_run is the caller's. */
+/* Send NOTIFY or KILL for one member, or for all; the caller calls swnet_run. */
 void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		  uint8_t kind);
 void swnet_notify_all(struct switch_net *net, const struct swnet_group *g, uint8_t kind);
 
-/* All is there: every member has its NOTIFY. Forgets them. */
+/* Creates the group. Returns true if every member received its NOTIFY; removes these from the
+ * inboxes. */
 bool swnet_group_make(struct switch_net *net, const struct swnet_group *g);
 
-/* What member `member` contributes to segment `seq`. */
+/* Sends the contribution of `member` to segment `seq`. */
 void swnet_contribute(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		      const struct inc_header *h, const void *payload, size_t bytes);
 
-/* Header of a call of one segment. */
+/* Returns the header of an operation of one segment. */
 struct inc_header swnet_call(uint32_t seq, enum dxp_inc_op op, enum dxp_inc_type type,
 			     uint16_t elements);
 
-/* The result that came to a member, or NULL. */
+/* Returns the result that arrived at a member, or NULL. The caller frees it. */
 struct swnet_packet *swnet_result(struct switch_net *net, const struct swnet_group *g,
 				  uint32_t member);
 

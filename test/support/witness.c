@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A lane is the reliable packets of one session in one direction. The receiver of a lane hands out
- * its session id in a greeting, so an id that changes is a new session. */
+/* A lane holds the reliable packets of one session in one direction. Its receiver assigns the
+ * session id in a handshake, so a changed id is a new session. */
 #include "test/support/witness.h"
 
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "wire/frame.h"
 
 #define STREAMS  (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
-#define SEEN_MAX 8192 /* twice the largest window, a power of two */
+#define SEEN_MAX 8192 /* twice the largest window; a power of two */
 
 enum seen_flag { SEEN_ARRIVED = 1, SEEN_KNOWN = 2, SEEN_RESYNC = 4 };
 
 struct seen {
 	uint32_t session, psn;
-	uint64_t identity; /* what the number stands for */
-	uint8_t flags;     /* enum seen_flag; KNOWN: its sender was told that it arrived */
+	uint64_t identity; /* content of the packet with this number */
+	uint8_t flags;     /* enum seen_flag; KNOWN: its sender received the acknowledgement */
 };
 
 /* NAPs to one queue pair of the receiver. */
@@ -33,16 +33,17 @@ struct lane {
 	bool open;
 	bool credits; /* the receiver grants them */
 	uint32_t session;
-	uint32_t una, next; /* oldest not KNOWN by cumulative acknowledgement; next to be sent */
-	uint32_t cum_said;  /* by the receiver */
+	uint32_t una, next; /* oldest not KNOWN by cumulative acknowledgement; next to send */
+	uint32_t cum_said;  /* cumulative acknowledgement last sent by the receiver */
 	struct credit naps[STREAMS];
 	struct seen *seen;
 };
 
 struct witness {
 	struct lane lanes[WITNESS_HOSTS][WITNESS_HOSTS]; /* from, to */
-	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];   /* the id that a host gave another */
-	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS];   /* and its first limit of NAPs */
+	/* session id that a host assigned to another */
+	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];
+	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS]; /* and its first NAP limit */
 	struct witness_counts counts;
 	bool trace;
 	char wrong[160];
@@ -112,7 +113,7 @@ static void limit_take(struct lane *l, uint16_t qp, uint32_t limit)
 		l->naps[stream].limit = limit;
 }
 
-/* Grants reach the sender of a lane in ACKs and CREDITs. */
+/* Reads grants: ACKs and CREDITs carry them to the sender of a lane. */
 static void grants_take(struct lane *l, const struct sim_packet *p, const struct wire_header *h)
 {
 	const uint8_t *body = p->data + h->header_bytes;
@@ -190,13 +191,13 @@ static void arrived_check(struct witness *w, struct lane *l, const struct sim_pa
 		wrong(w, p, psn, "acknowledged, but never arrived");
 }
 
-/* `p->from` says what it has of the lane that leads to it. */
+/* Records the acknowledgement that `p->from` sends for the lane towards it. */
 static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
 				 const struct wire_header *h)
 {
 	struct lane *l = &w->lanes[p->to][p->from];
 
-	/* Said to an earlier process of the sender, it binds nobody. */
+	/* Void if addressed to an earlier process of the sender. */
 	if (!l->open || l->session != w->handed[p->from][p->to] ||
 	    h->dst_session != w->handed[p->to][p->from])
 		return;
@@ -235,7 +236,8 @@ static void hello_sent(struct witness *w, const struct sim_packet *p, const stru
 {
 	uint32_t id = get_be32(p->data + WIRE_OFF_HELLO_SESSION);
 
-	/* Ids and first numbers are drawn together: a new id is also a new lane of its own. */
+	/* Ids and first numbers are drawn together: a new id also starts a new lane in the other
+	 * direction. */
 	if (id != w->handed[p->from][p->to])
 		w->lanes[p->from][p->to].open = false;
 	w->handed[p->from][p->to] = id;
@@ -269,7 +271,7 @@ static void delivered(void *context, const struct sim_packet *p, uint64_t now_ns
 	if (wire_header_decode(p->data, p->bytes, &h) != DXP_OK)
 		return;
 	trace(w, "came", p, &h, now_ns);
-	/* RLTP makes no use of the number in a NACK */
+	/* RLTP ignores the number in a NACK */
 	if (h.flags & WIRE_FLAG_ACKV && h.type != WIRE_NACK)
 		acknowledgement_delivered(w, p, &h);
 	if (!wire_type_data(h.type) || !l->open || h.dst_session != l->session)

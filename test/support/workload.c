@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each operation has a place of its own in the target memory, so the order in which data lands
- * cannot hide an error. The remote lists have one or two entries, the local ones up to nine, cut at
- * random. */
+/* Each operation has its own area of the target memory, so the order of arrival cannot hide an
+ * error. Remote lists have one or two entries, local ones up to nine, cut at random. */
 #include "test/support/workload.h"
 
 #include <stdio.h>
@@ -21,17 +20,17 @@ struct operation {
 	enum kind kind;
 	uint8_t qp;
 	uint32_t bytes, source; /* offset in the source memory */
-	uint32_t number;        /* NAP: count on its queue pair */
+	uint32_t number;        /* NAP: number on its queue pair */
 };
 
 struct side {
-	uint8_t *source, *target; /* read from; written into */
+	uint8_t *source, *target; /* source of reads; target of writes */
 	uint64_t memory;
 	uint32_t source_key, target_key;
 	struct operation *operations;
 	uint32_t posted, completed;
-	uint32_t completed_on[NIC_QPS_PER_FUNCTION]; /* index of the next operation that must
-							complete there */
+	/* index of the next operation that must complete there */
+	uint32_t completed_on[NIC_QPS_PER_FUNCTION];
 	uint32_t naps_sent[NAP_QPS], naps_received[NAP_QPS];
 };
 
@@ -55,7 +54,7 @@ static void operation_draw(struct workload *w, struct side *side, struct operati
 	op->kind = roll < 4 ? KIND_PUT : roll < 7 ? KIND_GET : KIND_NAP;
 	op->qp = (uint8_t)rng_below(&w->rng, NAP_QPS);
 	uint32_t bound = op->kind == KIND_NAP ? NIC_NAP_BYTES_MAX : w->options.bytes_max;
-	/* Mostly small, some at the bound. */
+	/* Mostly small, some near the bound. */
 	op->bytes = 1 + (uint32_t)rng_below(&w->rng, rng_below(&w->rng, 4) ? bound / 8 + 1 : bound);
 	op->source = (uint32_t)rng_below(&w->rng, side->memory - op->bytes + 1);
 	if (op->kind == KIND_NAP)
@@ -133,7 +132,8 @@ static uint16_t list_cut(struct workload *w, struct dxp_entry *list, uint32_t co
 	return count;
 }
 
-/* Where operation k of side i writes: PUT into the peer's target memory, GET into its own. */
+/* Returns the offset that operation k of a side writes: PUT in the peer's target memory, GET in its
+ * own. */
 static uint64_t target_offset(const struct workload *w, uint32_t k)
 {
 	return (uint64_t)k * w->options.bytes_max;
@@ -217,7 +217,7 @@ bool workload_step(void *context)
 	return finished || w->wrong[0];
 }
 
-/* Every byte of the memory that side i writes to or has written for it. */
+/* Checks every byte of the memory that side i writes, or that its peer writes. */
 static void memory_check(struct workload *w, uint32_t i)
 {
 	const struct side *side = &w->sides[i], *peer = &w->sides[1 - i];
@@ -232,8 +232,7 @@ static void memory_check(struct workload *w, uint32_t i)
 				must = other = peer->source[put->source + b];
 			if (get->kind == KIND_GET && b < get->bytes)
 				other = peer->source[get->source + b];
-			/* Both may write to place k, at the same time: either value is right then.
-			 */
+			/* Both may write area k at the same time: either value is right. */
 			if (put->kind != KIND_PUT || b >= put->bytes)
 				must = other;
 			if (is != must && is != other) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A seeded mix of PUT, GET and NAP between two simulated hosts, with an oracle: what each byte of
- * each host's memory must be, which NAPs must arrive and in which order, and that each operation
- * completes exactly once and in order. */
+/* A seeded mix of PUT, GET and NAP between two simulated hosts, with an oracle. It predicts each
+ * byte of memory and the order of NAPs, and checks that each operation completes exactly once and
+ * in order. */
 #ifndef TEST_SUPPORT_WORKLOAD_H
 #define TEST_SUPPORT_WORKLOAD_H
 
@@ -14,16 +14,16 @@ struct workload_options {
 
 struct workload;
 
-/* NULL when out of memory. */
+/* Returns NULL if out of memory. */
 struct workload *workload_create(struct sim *s, uint64_t seed,
 				 const struct workload_options *options);
 void workload_destroy(struct workload *w);
 
-/* For sim_run: posts what is allowed, takes completions and events and checks each. True when all
- * operations have ended, or one was wrong. */
+/* For sim_run: posts the allowed operations, dequeues and checks completions and events. Returns
+ * true when all operations have ended or one was wrong. */
 bool workload_step(void *w);
 
-/* NULL when everything is as the oracle says, else what is wrong. */
+/* Returns NULL if the run matches the oracle, else the first difference. */
 const char *workload_verdict(struct workload *w);
 
 #endif

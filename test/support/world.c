@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each operation has a place of its own in the target memory, with a guard behind it, so the order
- * in which data lands cannot hide an error. */
+/* Each operation has its own area of the target memory, with a guard behind it, so the order of
+ * arrival cannot hide an error. */
 #include "test/support/world.h"
 
 #include <stdio.h>
@@ -34,7 +34,8 @@ static uint8_t pattern(uint32_t host, uint32_t number, uint32_t i)
 	return (uint8_t)(host * 71 + number * 131 + i * 13 + (i >> 8) * 7) | 1;
 }
 
-/* Where operation k of host i writes: into the target's memory, or a GET into its own. */
+/* Returns the offset that operation k of a writer uses: in the target's memory, or for a GET in its
+ * own. */
 static uint64_t place_offset(const struct world *w, uint32_t writer, uint32_t k)
 {
 	uint64_t base = 0;
@@ -104,7 +105,7 @@ static int host_prepare(struct world *w, uint32_t i)
 	if (!h->source || !h->target)
 		return DXP_ENOMEM;
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
-		/* as much as others GET or we PUT as number k */
+		/* the largest operation k of any host */
 		uint32_t most = 0;
 		for (uint32_t g = 0; g < w->count; g++)
 			most = (uint32_t)max_u64(most, w->hosts[g].operations[k].bytes);
@@ -143,7 +144,7 @@ void world_destroy(struct world *w)
 	}
 }
 
-/* Every third NAP has none. */
+/* Returns the trailer of a NAP; 0, none, for every third. */
 static uint64_t trailer_of(uint32_t host, uint32_t number)
 {
 	return number % 3 ? (uint64_t)number << 32 | (host + 1) : 0;
@@ -164,7 +165,7 @@ static int nap_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_ta
 	return dxp_post(sim_window(w->sim, i), &d, NULL, data);
 }
 
-/* To the zeros at its place; the sum is the pattern. */
+/* Adds the pattern to the zeros of its area: the sum is the pattern. */
 static int add_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_target *to)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
@@ -210,9 +211,9 @@ static bool status_allowed(const struct world *w, int status)
 {
 	switch (status) {
 	case DXP_OK: return true;
-	case DXP_EACCESS: /* key or magic of a process that is gone */
+	case DXP_EACCESS: /* key or magic of a dead process */
 	case DXP_ETIMEDOUT:
-	case DXP_EPATH: /* it carries less since */
+	case DXP_EPATH: /* the path carries less now */
 	case DXP_EPEERRESET:
 	case DXP_EPEERLOST:
 	case DXP_ENOENT: return w->may_fail;
@@ -228,7 +229,7 @@ static void place_check(struct world *w, uint32_t i, uint32_t k)
 	const uint8_t *place = where->target + place_offset(w, i, k);
 
 	if (put && op->generation != where->generation)
-		return; /* that memory is gone with its process */
+		return; /* that memory died with its process */
 	for (uint32_t b = 0; b < op->bytes; b++)
 		if (place[b] != pattern(put ? i : op->to, k, b))
 			world_wrong(w, "ended well, but its data is not in place", i, k);
@@ -346,7 +347,7 @@ int world_restart(struct world *w, uint32_t i, bool announce)
 	return host_register(w, i);
 }
 
-/* May operation k of `writer` have changed its place in the memory of host i? */
+/* Returns true if operation k of `writer` may have changed its area in the memory of host i. */
 static bool may_write(const struct world *w, uint32_t i, uint32_t writer, uint32_t k)
 {
 	const struct world_host *h = &w->hosts[writer];
@@ -364,7 +365,7 @@ static bool zeros(const uint8_t *p, uint64_t bytes)
 	return bytes == 0 || (p[0] == 0 && memcmp(p, p + 1, bytes - 1) == 0);
 }
 
-/* The writer's operations lie one after the other in the memory of host i. */
+/* Checks the areas of the writer's operations, which lie in sequence in the memory of host i. */
 static void memory_check(struct world *w, uint32_t i, uint32_t writer)
 {
 	const struct world_host *h = &w->hosts[writer];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A CUDA driver without a device: libcuda.so.1 for tests. Device memory is the host's, a stream is
- * a thread, kernels are those of kernels.ptx by their names. Any call can be made to fail, copies
- * to be slow, the device to hang; errors of a kernel stay, as CUDA's do.
+/* A CUDA driver without a device: libcuda.so.1 for tests. Device memory is host memory, a stream is
+ * a thread, kernels are those of kernels.ptx by name. Tests can make any call fail, slow down
+ * copies, and hang the device. Errors of a kernel are sticky, as in CUDA.
  *
- * One lock; what is given out is counted. */
+ * One lock. Live objects are counted. */
 #include "fake_cuda.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ CUDA_FUNCTIONS(DECLARE)
 #define DECLARE(type, name, parameters) API type name parameters;
 FAKE_CUDA_FUNCTIONS(DECLARE)
 #undef DECLARE
-/* NVRTC, where there is one, asks any driver for it. */
+/* NVRTC, if present, requests it from any driver. */
 API int cuGetExportTable(const void **table, const void *id);
 
 struct task {
@@ -36,9 +36,9 @@ struct task {
 	void *to;
 	const void *from;
 	size_t bytes;
-	unsigned kind;             /* as fake_cuda_hang has it */
-	struct cuda_event *event;  /* to be set, or NULL */
-	const struct entry *entry; /* kernel to be run, or NULL */
+	unsigned kind;             /* bits as in fake_cuda_hang */
+	struct cuda_event *event;  /* set at the end, or NULL */
+	const struct entry *entry; /* kernel to run, or NULL */
 	unsigned grid, block;
 	uint64_t parameters[4];
 };
@@ -69,11 +69,11 @@ struct cuda_module {
 	unsigned count;
 };
 
-/* In front of each thing given out. What a caller was refused to give back stays in the list, so
- * that it is told from what the caller has lost. */
+/* Precedes each object given to the caller. An object whose release was made to fail stays in the
+ * list: the leak checker then reports only objects that the caller lost. */
 struct object {
 	struct object *next;
-	long double bytes[]; /* aligned for anything */
+	long double bytes[]; /* aligned for any type */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -83,7 +83,7 @@ static struct {
 	size_t bytes;
 } blocks[BLOCKS_MAX];
 static unsigned calls, fail_at, alive;
-static int fail_error, stays; /* `stays`: what every call returns from now on */
+static int fail_error, stays; /* stays: sticky error that every call returns */
 static uint64_t delay_ns;
 static struct object *objects;
 static unsigned hangs;
@@ -164,7 +164,7 @@ static void object_free(void *bytes)
 
 /* ---- kernels ---- */
 
-/* As `pointer` of the device; caller holds the lock. */
+/* True if the range lies in one allocation of the device. Caller holds the lock. */
 static bool device_range(uint64_t pointer, size_t bytes)
 {
 	for (unsigned i = 0; i < BLOCKS_MAX; i++)
@@ -206,7 +206,7 @@ static const struct entry entries[] = {
 
 /* ---- streams ---- */
 
-/* Caller holds the lock, which is let go of meanwhile: bytes move while others call. */
+/* Caller holds the lock; released during the copy, so that other calls run. */
 static void task_run(struct task *t)
 {
 	uint64_t wait_ns = delay_ns;
@@ -266,7 +266,7 @@ static int task_add(struct cuda_stream *s, const struct task *task)
 	return CUDA_OK;
 }
 
-/* Caller holds the lock: does this call fail? */
+/* Returns the error that this call must return, or CUDA_OK. Caller holds the lock. */
 static int fate(void)
 {
 	if (++calls == fail_at)
@@ -274,7 +274,7 @@ static int fate(void)
 	return stays;
 }
 
-/* A call: `body` runs under the lock and sets `error`, unless the call is to fail. */
+/* A driver function: runs `body` under the lock, which sets `error`, unless the call must fail. */
 #define CALL(body)                           \
 	do {                                 \
 		pthread_mutex_lock(&lock);   \
@@ -415,7 +415,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct cuda_stre
 	CALL(error = device_range(from, bytes) ? task_add(stream, &t) : CUDA_INVALID_VALUE);
 }
 
-/* What overlaps is refused, where CUDA's result is undefined. */
+/* Rejects overlapping ranges: CUDA's result is undefined for them. */
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_stream *stream)
 {
 	const struct task t = {

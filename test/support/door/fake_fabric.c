@@ -21,7 +21,7 @@ struct fake_event {
 	bool notify;
 	uint64_t cookie;
 	struct dxp_event_times times;
-	bool forget; /* when it ends */
+	bool forget; /* released when it ends */
 	int (*act)(void *context);
 	void *context;
 };
@@ -40,7 +40,7 @@ struct fake_node {
 	uint64_t memory_bytes, allocated;
 	bool alive, opencl;
 	uint32_t life;
-	struct dxp_xpu xpu; /* of the present life */
+	struct dxp_xpu xpu; /* of the present generation */
 	struct range ranges[RANGES_MAX];
 	uint32_t range_count;
 	uint8_t *memory;
@@ -100,7 +100,7 @@ static void end_event(uint32_t n, int status)
 		tell(n);
 }
 
-/* 0: something is open; else the status that it may end with, plus 1. */
+/* Returns 0 while a wait is open, else 1 + the status that it may end with. */
 static int can_end(const struct fake_event *e)
 {
 	int status = DXP_OK;
@@ -362,7 +362,7 @@ static void record(uint8_t *out, size_t *at, uint32_t tag, const void *data, uin
 	*at += 8 + bytes;
 }
 
-/* Sizes of images, and RGBA of bytes and R of floats for each kind of image. */
+/* Writes image sizes, and for each kind of image RGBA of bytes and R of floats. */
 static void images(uint8_t *data, size_t *bytes)
 {
 	static const uint32_t sizes[] = {0x1011, 0x1012, 0x1013, 0x1014, 0x1015, 0x1040, 0x1041};
@@ -378,7 +378,8 @@ static void images(uint8_t *data, size_t *bytes)
 	}
 }
 
-/* A name, and extensions of which one is not for us: 0x102B and 0x1030 are OpenCL's. */
+/* Returns a name and extensions, one of which the plugin must ignore. 0x102B and 0x1030 are
+ * OpenCL's. */
 int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 {
 	static const char text[] = "cl_khr_fp64 cl_khr_spir cl_khr_int64_base_atomics";
@@ -554,7 +555,7 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Nothing takes long here. */
+/* No command takes long here. */
 void dxp_completions_begun(struct dxp_fabric *fabric, bool on)
 {
 }

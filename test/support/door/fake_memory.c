@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands on memory for the fake fabric: done when they end, as late as that may be. */
+/* Memory commands of the fake fabric: executed as late as possible, when they end. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct move {
 	uint64_t from_at, to_at;   /* host addresses, or device ones */
 	struct dxp_box box;
 	uint32_t pattern_bytes; /* not 0: a fill */
-	uint8_t *bytes;         /* what was copied when it was made, behind this */
+	uint8_t *bytes;         /* data copied at the post, behind this struct */
 };
 
 static void row_move(const struct move *m, uint8_t *to, const uint8_t *from, uint64_t y, uint64_t z)
