@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that answers a GET as no honest one would: parts twice, parts that overlap, and with that
- * others not at all. A GET that ended well has fetched all of it: where nothing came there would
- * stand what was there before, and in a buffer of a bridge that is another's. */
+/* A hostile peer answers a GET with duplicate and overlapping parts, so that other parts are
+ * missing. A GET may succeed only with all bytes. A missing part would expose old memory, in a
+ * bridge buffer that of another tenant. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static bool never(void *context)
 	return false;
 }
 
-/* Host 0 asks host 1, which takes the question; the answer is for the test to give. */
+/* Host 0 sends host 1 a GET, which host 1 accepts; the test makes the answer. */
 static struct nic_peer *ask(void)
 {
 	static const struct nic_staged_ops ops = {.read_begin = never_answer,

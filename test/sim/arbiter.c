@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of one NIC share what it sends: equally or by weight, whomever they send to, and up to
- * their limits; nobody waits for one whose peer is gone. DXP_SHARES=1 prints share over time. */
+/* Functions of one NIC share its output equally or by weight, for all sets of peers, up to their
+ * limits. A function with a lost peer delays no other. DXP_SHARES=1 prints the shares over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "test/support/invariants.h"
 
 #define MB   1000000ull
-#define RATE 10000000000ull /* of the port, bits per second */
+#define RATE 10000000000ull /* bits per second of the port */
 #define PORT                                                  \
 	(RATE / 8.0 * (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES) / \
 	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD)) /* bytes per second, full */
@@ -28,8 +28,8 @@ static uint64_t seed(void)
 	return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
 }
 
-/* `count` functions, each to hosts 1 .. `peers`; their port, which holds no more than a real one,
- * is what they compete for. */
+/* Returns options of `count` functions, each sending to hosts 1 .. `peers`. They compete for the
+ * port, whose queue is as short as a real one. */
 static struct fair_options functions(uint32_t count, uint32_t peers)
 {
 	struct fair_options o = {.sim = {.seed = seed(),
@@ -46,7 +46,7 @@ static struct fair_options functions(uint32_t count, uint32_t peers)
 	return o;
 }
 
-/* One to one peer, the others to four others each. */
+/* The first function sends to one peer, the others to four others each. */
 static struct fair_options one_and_many(uint32_t count)
 {
 	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);
@@ -74,7 +74,7 @@ static void row_print(const struct fair_sample *s)
 	printf("\n");
 }
 
-/* Runs until `bytes` more have left. */
+/* Runs until `bytes` more have left the port. */
 static struct fair_sample run(struct fair *f, uint64_t bytes)
 {
 	struct fair_sample s;
@@ -91,7 +91,7 @@ static struct fair_sample run(struct fair *f, uint64_t bytes)
 	return s;
 }
 
-/* What each function sent in a second, in the next `duration_ns`. */
+/* Measures each function's bytes per second over the next `duration_ns`. */
 static void rates(struct fair *f, uint64_t duration_ns, double *out)
 {
 	struct fair_sample before, after;
@@ -167,7 +167,7 @@ static void arbiter__by_weight(void **state)
 	rates(f, 20 * MS_NS, rate);
 	for (int i = 0; i < 3; i++)
 		near(rate[i], PORT / 7 * (1 << i), 0.02);
-	/* another weight holds at once */
+	/* a new weight applies at once */
 	nic_function_weight(sim_nic(fair_sim(f), 0), 2, 1);
 	nic_function_weight(sim_nic(fair_sim(f), 0), 0, 5);
 	run(f, MB);
@@ -194,8 +194,8 @@ static void arbiter__alone_has_everything(void **state)
 	fair_close(f);
 }
 
-/* Function 0 sends to one peer, which is gone: the others have its share. Of those that send to
- * another one that is gone, too, the other peers have all. */
+/* Function 0 sends to one lost peer: the others share its part. If another peer is lost, too, the
+ * remaining peers of its senders get all. */
 static void arbiter__a_peer_that_is_gone_holds_back_nobody(void **state)
 {
 	struct fair_options o = one_and_many(4);
@@ -210,7 +210,7 @@ static void arbiter__a_peer_that_is_gone_holds_back_nobody(void **state)
 	assert_true(rate[0] < PORT / 100);
 	for (int i = 1; i < 4; i++)
 		near(rate[i], PORT / 3, 0.02);
-	/* who comes back has its share and not what it missed */
+	/* after its return it gets its share, without compensation */
 	sim_heal(fair_sim(f));
 	run(f, 400 * MB);
 	rates(f, 20 * MS_NS, rate);
@@ -237,7 +237,7 @@ static bool ping_step(void *context)
 
 	if (dxp_sent_take(w, &event)) {
 		assert_int_equal(event.status, DXP_OK);
-		if (p->ended++ > 0) /* the first one greets */
+		if (p->ended++ > 0) /* the first one includes the handshake */
 			p->worst_ns = max_u64(p->worst_ns, sim_now(sim) - p->posted_ns);
 		p->posted_ns = 0;
 	}
@@ -248,7 +248,7 @@ static bool ping_step(void *context)
 	return p->ended == 100;
 }
 
-/* However much there is to send, acknowledgements go first: what the port holds, and the path. */
+/* Acknowledgements overtake all queued data: their delay is one port queue and the path. */
 static void arbiter__acknowledgements_do_not_wait(void **state)
 {
 	struct fair_options o = one_and_many(NIC_FUNCTIONS);
@@ -292,7 +292,7 @@ static void arbiter__limited_has_its_rate_and_others_the_rest(void **state)
 	limited_check(250 * MB, 50 * MS_NS);
 }
 
-/* The limit is the function's, however many its peers; and nobody spins while it waits. */
+/* The limit holds for the function with any number of peers; waiting does not spin. */
 static void limited_alone(uint64_t limit, uint64_t duration_ns)
 {
 	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);
@@ -325,7 +325,7 @@ static void arbiter__limits_of_any_size(void **state)
 	limited_alone(10000 * MB, 10 * MS_NS);
 }
 
-/* So slow that a packet is seconds apart: the peer is not taken for dead. */
+/* At seconds between packets the peer is not declared dead. */
 static void arbiter__slower_than_silence(void **state)
 {
 	struct fair_options o = functions(1, 1);
@@ -359,7 +359,7 @@ static void arbiter__limits_change_in_flight(void **state)
 		run(f, 2 * MB);
 		rates(f, 50 * MS_NS, rate);
 		near(rate[0], 50e6, 0.03);
-		/* without a limit: its share, and not what it missed */
+		/* without a limit: its share, without compensation */
 		assert_int_equal(nic_function_limit(n, 0, 0), DXP_OK);
 		run(f, 2 * MB);
 		rates(f, 10 * MS_NS, rate);
@@ -369,7 +369,7 @@ static void arbiter__limits_change_in_flight(void **state)
 	fair_close(f);
 }
 
-/* Lost packets come again, are paid for, and end. */
+/* Lost packets are retransmitted, charged to the limit, and complete. */
 static void arbiter__limited_and_lossy(void **state)
 {
 	struct fair_options o = one_and_many(4);
@@ -388,7 +388,7 @@ static void arbiter__limited_and_lossy(void **state)
 	fair_close(f);
 }
 
-/* However slow it may be: what a closed function had under way is gone soon. */
+/* Operations of a closed function end soon, however low its limit. */
 static void arbiter__limited_function_can_close(void **state)
 {
 	struct fair_options o = one_and_many(2);
@@ -430,8 +430,8 @@ static struct fair_options drawn(uint64_t seed)
 	return o;
 }
 
-/* Limits and weights change, peers vanish and come back; in the end all that was posted ends, and
- * nobody asked for turns in vain. */
+/* Limits and weights change, peers vanish and return; at the end all operations have completed and
+ * no poll was requested without work. */
 static bool seed_good(uint64_t seed)
 {
 	struct fair_options o = drawn(seed);

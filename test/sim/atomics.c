@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics between nodes: what each does, in the order of its queue pair, with many at one place,
- * and what is refused, counted and told. */
+/* Atomics between nodes: the effect of each, their order on a queue pair, many on one word, and the
+ * counting and report of rejections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void atomics__each_operation(void **state)
 	accounts_good(r, 2);
 }
 
-/* The value before goes to the source list too, when there is one. */
+/* The previous value is also written to the source list, if there is one. */
 static void atomics__value_before_into_own_memory(void **state)
 {
 	struct rig *r = *state;
@@ -108,7 +108,7 @@ static bool counting(void *context)
 	return finished;
 }
 
-/* The sum is exact, and no two found the same value before them. */
+/* The sum is exact, and no two adds return the same previous value. */
 static void atomics__many_nodes_one_counter_under_loss(void **state)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -130,7 +130,7 @@ static void atomics__many_nodes_one_counter_under_loss(void **state)
 	}
 }
 
-/* One request outstanding, one answer at once, one packet in flight, in both directions. */
+/* One request outstanding, one answer at one time, one packet in flight, in both directions. */
 static bool crossing(void *context)
 {
 	struct rig *r = context;
@@ -168,7 +168,7 @@ static void atomics__with_room_for_one_of_everything(void **state)
 /* ---- order ---- */
 
 #define ROUNDS    10
-#define PUT_BYTES 20000 /* its last word is the one that is asked for */
+#define PUT_BYTES 20000 /* the atomic targets its last word */
 #define LAST      (PUT_BYTES / 8 - 1)
 
 static void completions_take(struct rig *r)
@@ -216,8 +216,7 @@ static void order_round(struct rig *r, uint64_t round)
 	assert_true(sim_run(r->sim, 20 * S_NS, three_completed, r));
 }
 
-/* An atomic sees what PUTs before it on its queue pair brought, and a NAP behind it comes when it
- * is done. */
+/* An atomic sees the PUTs before it on its queue pair; a NAP behind it arrives after it. */
 static void atomics__in_the_order_of_the_queue_pair(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -245,8 +244,8 @@ static void refused(struct rig *r, struct dxp_entry at, const struct dxp_target 
 	assert_int_equal(*count, before + 1);
 }
 
-/* Whoever is asked counts it by its reason; whoever asks reads the reason; nothing has changed, and
- * the queue pair goes on. */
+/* The target counts each rejection by its reason; the requester gets the reason; memory is
+ * unchanged and the queue pair continues. */
 static void atomics__refusals(void **state)
 {
 	struct rig *r = *state;
@@ -280,7 +279,7 @@ static void atomics__refusals(void **state)
 	accounts_good(r, 2);
 }
 
-/* A region of memory that is not aligned itself has no words. */
+/* A region whose memory is not aligned contains no valid words. */
 static void atomics__region_off_its_alignment(void **state)
 {
 	struct rig *r = *state;
@@ -303,7 +302,7 @@ static int posted(struct rig *r, struct dxp_descriptor d, const struct dxp_entry
 	return r->event.status;
 }
 
-/* What is wrong with the descriptor its own NIC says. */
+/* The own NIC reports the errors of a descriptor. */
 static void atomics__descriptors_that_cannot_be(void **state)
 {
 	struct rig *r = *state;
@@ -335,8 +334,8 @@ static void atomics__descriptors_that_cannot_be(void **state)
 	assert_int_equal(nic_counters(sim_nic(r->sim, 0))->atomics_sent, 0);
 }
 
-/* A node of an older version is never sent what it would not understand; the rest of the stream
- * goes on. */
+/* A node of an older version never receives atomics, which it cannot decode; the rest of the stream
+ * continues. */
 static void atomics__peer_of_an_older_version(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of atomics share: hosts with words that others may change, and a way to ask for
- * one change. Needs cmocka.h before it. */
+/* Shared by the tests of atomics: hosts with words that others change, and a helper that posts one
+ * atomic. Include cmocka.h first. */
 #ifndef TEST_SIM_ATOMICS_H
 #define TEST_SIM_ATOMICS_H
 
@@ -14,8 +14,8 @@
 #include "test/support/invariants.h"
 
 #define HOSTS  4
-#define WORDS  4096 /* of each host's memory */
-#define ADDS   300  /* of each host, on one counter */
+#define WORDS  4096 /* in each host's memory */
+#define ADDS   300  /* by each host on one counter */
 #define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct rig {
@@ -24,11 +24,11 @@ struct rig {
 	uint32_t key[HOSTS];
 	struct dxp_nic_event event; /* the last completion of host 0 */
 	uint32_t completions;
-	/* many at one counter */
+	/* many hosts, one counter */
 	uint32_t posted[HOSTS], ended[HOSTS];
-	uint8_t found[HOSTS * ADDS]; /* how often each value was the one before */
-	/* mishaps */
-	uint64_t at_sent; /* when so many datagrams have left, `mishap` comes */
+	uint8_t found[HOSTS * ADDS]; /* by previous value: completions that returned it */
+	/* faults */
+	uint64_t at_sent; /* after this many datagrams `mishap` runs */
 	void (*mishap)(struct rig *r);
 };
 
@@ -47,7 +47,7 @@ static inline struct rig *rig_make(const struct sim_options *o)
 	return r;
 }
 
-/* The word of host 1 that its key names. */
+/* Returns the entry of this word of host 1. */
 static inline struct dxp_entry word_of(const struct rig *r, uint32_t word)
 {
 	return (struct dxp_entry){8ull * word, 8, r->key[1]};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics are done once or not at all: whatever packet is lost, session ends or function is closed
- * in between. */
+/* Atomics execute once or not at all, for every lost packet, closed session and closed function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +10,7 @@
 
 #include "test/sim/atomics.h"
 
-/* Nothing that is lost makes it happen twice, nor not at all. */
+/* The loss of any datagram makes the atomic neither execute twice nor be skipped. */
 static void atomics_once__drop_each_datagram_once(void **state)
 {
 	uint64_t k = 0, sent;
@@ -25,7 +24,7 @@ static void atomics_once__drop_each_datagram_once(void **state)
 					 DXP_OK);
 			assert_true(r->event.imm == i);
 		}
-		sim_run(r->sim, S_NS, NULL, NULL); /* copies and acknowledgements that are late */
+		sim_run(r->sim, S_NS, NULL, NULL); /* late copies and acknowledgements */
 		assert_int_equal(r->memory[1][0], 3);
 		accounts_good(r, 2);
 		sent = sim_counters(r->sim)->sent;
@@ -59,8 +58,8 @@ static void requests_end(struct rig *r)
 	sim_blackhole(r->sim, 0, 1, true);
 }
 
-/* After a session that ended in between nobody knows: the status says so, and what was asked for
- * once is done at most once, also when the two talk again. */
+/* If the session ends meanwhile, the result is unknown: the status reports it, and the atomic
+ * executes at most once, also when the two nodes connect again. */
 static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 {
 	void (*const mishaps[])(struct rig * r) = {peer_restarts, peer_restarts_and_says_so,
@@ -77,7 +76,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 			int status = atomic(r, DXP_OP_FETCH_ADD, word_of(r, 0), 1, 0, &to);
 			assert_true(status == DXP_OK || status == DXP_EPEERRESET ||
 				    status == DXP_EPEERLOST || status == DXP_ETIMEDOUT ||
-				    status == DXP_EACCESS); /* magic of a process that is gone */
+				    status == DXP_EACCESS); /* magic of a dead process */
 			assert_true(r->memory[1][0] <= 1);
 			if (status == DXP_OK)
 				assert_int_equal(r->memory[1][0], 1);
@@ -90,7 +89,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 			sim_introduce(r->sim, 0, 1);
 			sim_run(r->sim, 10 * S_NS, NULL, NULL);
 			assert_true(r->memory[1][0] == value ||
-				    (status != DXP_OK && r->memory[1][0] == 1)); /* under way */
+				    (status != DXP_OK && r->memory[1][0] == 1)); /* was under way */
 			sim_destroy(r->sim);
 		}
 	}
@@ -100,7 +99,8 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 
 #define PUT_BYTES 20000
 
-/* Has the atomic arrived, and not yet all of the PUT before it? A packet of that was lost. */
+/* Returns true if the atomic has arrived before all of the PUT ahead of it, one packet of which was
+ * lost. */
 static bool atomic_waits(void *context)
 {
 	struct rig *r = context;
@@ -110,7 +110,8 @@ static bool atomic_waits(void *context)
 	return s && s->next == 0 && s->records[1].state == RECORD_WHOLE;
 }
 
-/* Who asked hears that there is nobody any more; what waited for its turn is not done. */
+/* The requester gets an error for the closed function; an atomic that waits for its order does not
+ * execute. */
 static void atomics_once__function_closed_while_one_waits(void **state)
 {
 	struct rig *r =

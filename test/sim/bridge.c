@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge between stages of every speed, in virtual time: how fast it is, that all bytes are
- * right, what it holds, and what is left when a step fails. DXP_SEED replays one seed. */
+/* The bridge between stages of every speed, in virtual time: speed, right bytes, buffer use, and
+ * state after a failed step. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 #define KIB      1024u
 #define MIB      (1u << 20)
 
-/* The steps of each path as stages. */
+/* Steps of each path as stages. */
 static const enum stages_step steps[BRIDGE_PATHS][3] = {
 	[BRIDGE_IN] = {STAGES_READ, STAGES_IN, STAGES_KINDS},
 	[BRIDGE_OUT] = {STAGES_OUT, STAGES_WRITE, STAGES_KINDS},
@@ -37,7 +37,7 @@ static double seconds(const struct bridge_lab_transfer *t)
 	return (double)(t->end_ps - t->begin_ps) / 1e12;
 }
 
-/* Rings as nobody had used them. */
+/* Checks that the rings are as new. */
 static void rings_are_free(struct bridge_lab *l)
 {
 	uint32_t to, from;
@@ -50,7 +50,7 @@ static void rings_are_free(struct bridge_lab *l)
 
 /* ---- speed ---- */
 
-/* Bytes per second of one transfer alone on the source's machine. */
+/* Returns the bytes per second of a single transfer on the machine of the source. */
 static double source_rate(enum bridge_path path, uint64_t bytes)
 {
 	const struct bridge_lab_options o = {.stages = bridge_source_stages,
@@ -82,7 +82,7 @@ static void bridge__source_machine_runs_at_its_bottleneck(void **state)
 	}
 }
 
-/* The engine `board` and the simulator mean the same machine. */
+/* The engine `board` and the simulator model the same machine. */
 static void bridge__source_machine_is_the_boards_preset(void **state)
 {
 	const struct stages_options *o = &bridge_source_stages;
@@ -96,7 +96,7 @@ static void bridge__source_machine_is_the_boards_preset(void **state)
 	assert_int_equal(o->from_device.end_ns, c.interrupt_ns);
 }
 
-/* What the source gained by its pipeline, on the same two sets of stages. */
+/* The pipeline gains at least what the source reports, on the same two sets of stages. */
 static void bridge__pipeline_gains_what_the_source_did(void **state)
 {
 	uint64_t bytes = BRIDGE_SOURCE_NAIVE_BYTES;
@@ -107,7 +107,7 @@ static void bridge__pipeline_gains_what_the_source_did(void **state)
 
 	print_message("naive %.1f MB/s (source: %.1f), pipelined %.1f MB/s\n", naive / 1e6,
 		      BRIDGE_SOURCE_NAIVE / 1e6, ours / 1e6);
-	/* its parts sum up to 5 % less than its total */
+	/* the parts sum to 5 % less than the total */
 	assert_true(naive >= (double)BRIDGE_SOURCE_NAIVE &&
 		    naive <= 1.05 * (double)BRIDGE_SOURCE_NAIVE);
 	assert_true(ours / naive >= BRIDGE_SOURCE_GAIN);
@@ -156,7 +156,7 @@ static struct draw draw_of(uint64_t seed)
 	return d;
 }
 
-/* Seconds from the start of a stage's step to its end, but for its bytes. */
+/* Returns the seconds from start to end of a stage's step, without its bytes. */
 static double latency(const struct stages_options *o, enum stages_step step)
 {
 	const struct stages_rate *enters = &o->to_device, *leaves = &o->to_device;
@@ -177,9 +177,9 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
-/* How long a pipeline of even pieces may take: all bytes at the speed of its slowest part, and once
- * the way of one piece through all stages. Parts are the stages, each with as many pieces as it may
- * have under way, and the rings, whose buffers each serve two stages in turn. */
+/* Returns the time bound of a pipeline of equal pieces: all bytes at the speed of the slowest part,
+ * plus one piece through all stages. A part is a stage with its pieces under way, or a ring, whose
+ * buffers serve two stages in turn. */
 static double time_bound(const struct draw *d)
 {
 	const struct stages_options *o = &d->lab.stages;
@@ -214,12 +214,12 @@ static void pattern(uint8_t *out, uint64_t bytes, uint64_t seed)
 		out[i] = (uint8_t)rng_next(&r);
 }
 
-/* Host memory, what it should become, and the device's after a transfer. */
+/* Host memory: source and destination of a transfer. */
 struct memory {
 	uint8_t source[4 * MIB], sink[4 * MIB];
 };
 
-/* Puts a pattern where the transfer takes its bytes from. */
+/* Fills the source of the transfer with a pattern. */
 static void bytes_prepare(struct bridge_lab *l, struct bridge_lab_transfer *t, struct memory *m,
 			  uint64_t seed)
 {
@@ -247,7 +247,7 @@ static bool bytes_right(struct bridge_lab *l, const struct bridge_lab_transfer *
 	}
 }
 
-/* Runs the drawn transfer; its seconds, or what is wrong. */
+/* Runs the drawn transfer; writes its seconds to *took. Returns the first error, or NULL. */
 static const char *draw_run(const struct draw *d, uint64_t seed, double *took)
 {
 	static struct memory m;
@@ -276,7 +276,7 @@ static const char *draw_run(const struct draw *d, uint64_t seed, double *took)
 	return wrong;
 }
 
-/* One drawn bridge, stages and transfer: right bytes, within its bounds. */
+/* Checks one drawn bridge with stages and transfer: right bytes, within its time bounds. */
 static const char *seed_check(uint64_t seed)
 {
 	struct draw d = draw_of(seed);
@@ -293,7 +293,7 @@ static const char *seed_check(uint64_t seed)
 		return NULL;
 	if (d.order.piece_bytes && took > 1.0001 * time_bound(&d) + 1e-6)
 		return "slower than its pipeline must be";
-	/* one buffer is no pipeline, and where a jitter strikes is luck */
+	/* one buffer forms no pipeline; the effect of jitter is random */
 	if (d.lab.stages.jitter_ns || d.lab.buffers == 1)
 		return NULL;
 	d.order.mode = BRIDGE_SEQUENTIAL;
@@ -332,8 +332,8 @@ static void bridge__same_seed_same_time(void **state)
 	assert_true(a != c);
 }
 
-/* A device 100 times slower than the network, or faster: the slow side decides, nothing piles up
- * beyond the rings. */
+/* With a device 100 times slower or faster than the network, the slow side sets the speed, and only
+ * the rings fill up. */
 static void bridge__slow_side_holds_the_fast_one(void **state)
 {
 	for (int slow_device = 0; slow_device < 2; slow_device++)
@@ -359,7 +359,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 			assert_true(p.to_device <= BRIDGE_BUFFERS &&
 				    p.from_device <= BRIDGE_BUFFERS);
 			assert_int_equal(p.ring_bytes, 2 * BRIDGE_BUFFERS * 64 * KIB);
-			/* and the fast side did run ahead as far as there was room */
+			/* and the fast side ran ahead as far as space allowed */
 			if (path == BRIDGE_IN)
 				assert_int_equal(p.to_device,
 						 slow_device ? BRIDGE_BUFFERS : p.to_device);
@@ -368,7 +368,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 		}
 }
 
-/* What several reads in flight bring (S-06). */
+/* Gain of several reads in flight (S-06). */
 static void bridge__reads_in_flight_hide_the_network(void **state)
 {
 	double took[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many hosts that PUT into one whose memory is behind a few buffers: the DMA is kept busy, senders
- * share it, and little is sent in vain. All in virtual time, so the shares that are asserted are
- * the same on any machine. */
+/* Many hosts PUT to one whose memory is behind a few buffers: the DMA stays busy, senders share it,
+ * and few packets are sent in vain. In virtual time, so the asserted shares are the same on any
+ * machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,19 +16,19 @@
 #define LIMIT_NS (100 * S_NS)
 #define KIB      1024u
 #define MIB      (1u << 20)
-#define UNIT     1408 /* payload of a packet */
+#define UNIT     1408 /* payload bytes per packet */
 
 struct scene {
-	uint32_t senders, depth, puts; /* PUTs of each sender, at once and in all */
-	uint32_t bytes;                /* of each; 0: 1 KiB to 256 KiB */
+	uint32_t senders, depth, puts; /* PUTs of each sender: at one time; in total */
+	uint32_t bytes;                /* per PUT; 0: 1 KiB to 256 KiB */
 	uint32_t dma_mb, link_gb, buffer_kib;
 	uint32_t loss_ppm;
 };
 
 struct outcome {
-	double share; /* of what the slower of DMA and port carries */
+	double share; /* of the capacity of the slower of DMA and port */
 	double sent;  /* packets sent per packet needed */
-	double jain;  /* of what the senders had got when the first had all */
+	double jain;  /* fairness at the time when the first sender had finished */
 };
 
 static struct rig *scene_rig(const struct scene *c)
@@ -60,7 +60,8 @@ static uint32_t size_draw(const struct scene *c, struct rng *g)
 	return (uint32_t)rng_below(g, KIB << rng_below(g, 9)) + 1;
 }
 
-/* All write the same bytes to where others do: what is compared is only that of one at a time. */
+/* Posts the work. All PUTs write the same bytes to the same address, so each check holds although
+ * others overwrite them. Returns the bytes in total; adds the packets needed to *packets. */
 static uint64_t work_begin(struct rig *r, const struct scene *c, uint64_t *packets)
 {
 	struct rng g = {11};
@@ -94,7 +95,7 @@ static uint64_t packets_sent(struct rig *r)
 	return sent;
 }
 
-/* What each sender had in the device when the first had all of its own there. */
+/* Bytes that each sender had in the device when the first sender had finished. */
 struct shares {
 	struct rig *rig;
 	uint64_t bytes[RIG_HOSTS_MAX];
@@ -129,7 +130,7 @@ static bool step(void *context)
 	return over;
 }
 
-/* Jain's index. */
+/* Returns Jain's index. */
 static double fairness(const struct shares *s)
 {
 	double sum = 0, squares = 0;
@@ -213,7 +214,7 @@ static void bridge_crowd__with_losses(void **state)
 	}
 }
 
-/* One sender has two PUTs at a time, the others have eight: it gets as much as any. */
+/* A sender with two PUTs at a time gets as much as senders with eight. */
 static void bridge_crowd__more_at_once_is_no_more(void **state)
 {
 	const struct scene c = {8, 8, 64, 64 * KIB, 500, 10, 64, 0};
@@ -233,8 +234,8 @@ static void bridge_crowd__more_at_once_is_no_more(void **state)
 	rig_destroy(r);
 }
 
-/* MB/s of a PUT into memory of the device's host that is not behind the bridge, while all sessions,
- * its own too, wait for a device of 100 MB/s; or alone. */
+/* Returns the MB/s of a PUT to memory of the device's host outside the bridge. With `crowd`, all
+ * sessions, its own too, wait for a device of 100 MB/s; else it is alone. */
 static double plain_rate(bool crowd)
 {
 	const struct scene c = {8, 8, 16, 64 * KIB, 100, 10, 64, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge when steps fail or stall: each step of each piece in turn, in virtual time. A transfer
- * ends with an error that names the step, what it says is in place is, and the rings serve the next
- * one. DXP_SEED replays one seed. */
+/* The bridge when a step fails or stalls: each step of each piece in turn, in virtual time. The
+ * transfer ends with an error that names the step, the bytes it reports are in place, and the rings
+ * serve the next transfer. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@
 
 static uint8_t source[BYTES], sink[BYTES];
 
-/* The steps of each path: as the bridge and as the stages call them. */
+/* Steps of each path, in the names of the bridge and of the stages. */
 static const struct {
 	enum bridge_path path;
 	enum bridge_step step;
@@ -69,7 +69,7 @@ static struct bridge_lab_transfer transfer(enum bridge_path path, uint8_t mode)
 					    .device_to = path == BRIDGE_DIRECT ? BYTES : 0};
 }
 
-/* The first `bytes` of a transfer are where they belong. */
+/* Returns true if the first `bytes` of a transfer are in place. */
 static bool in_place(struct bridge_lab *l, const struct bridge_lab_transfer *t, uint64_t bytes)
 {
 	const uint8_t *device = bridge_lab_device(l);
@@ -104,7 +104,7 @@ static void rings_are_free(struct bridge_lab *l)
 	assert_int_equal(bridge_transfers(bridge_lab_core(l)), 0);
 }
 
-/* The rings serve a transfer of every path. */
+/* Checks that the rings serve a transfer on every path. */
 static void rings_work(struct bridge_lab *l)
 {
 	rings_are_free(l);
@@ -119,7 +119,7 @@ static void rings_work(struct bridge_lab *l)
 	}
 }
 
-/* Step number `nth` of a case fails, or stalls. */
+/* Step number `nth` of a case fails or stalls. */
 static void one_fails(size_t which, uint8_t mode, uint64_t nth, bool stall)
 {
 	struct bridge_lab_options o = options();
@@ -158,7 +158,7 @@ static void bridge_failures__each_step_of_each_piece(void **state)
 			}
 }
 
-/* What was reported as in place before a failure is not less than what had to be. */
+/* A failed transfer reports at least the bytes that must be in place. */
 static void bridge_failures__pieces_before_are_told(void **state)
 {
 	struct bridge_lab_options o = options();
@@ -230,7 +230,8 @@ static void crowd_begin(struct bridge_lab *l, struct crowd *c, uint64_t seed)
 	}
 }
 
-/* Those that ended well are in place in whole, those that did not up to where they say. */
+/* Checks that successful transfers are in place completely, failed ones up to the bytes they
+ * report. */
 static void crowd_check(struct bridge_lab *l, const struct crowd *c, uint32_t *failed)
 {
 	*failed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole nodes: hosts that PUT into and GET from one whose memory is behind the shipped bridge, over
- * the shipped NIC and RLTP on a virtual network. DXP_SEED replays one seed. */
+/* Whole nodes: hosts PUT to and GET from one whose memory is behind the shipped bridge, over the
+ * shipped NIC and RLTP on a virtual network. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define KIB      1024u
 #define MIB      (1u << 20)
 
-/* A device that is faster than its link, and a short path. */
+/* Returns options of a device faster than its link, and a short path. */
 static struct rig_options options(uint32_t hosts, uint64_t seed)
 {
 	return (struct rig_options){
@@ -73,10 +73,10 @@ static void bridge_nodes__out_of_bounds_is_refused(void **state)
 
 /* ---- goodput ---- */
 
-/* Share of the slowest of link and DMA that one operation of `bytes` gets. */
+/* Returns the share of the slower of link and DMA that one operation of `bytes` reaches. */
 static double share(uint64_t rate_bps, uint64_t dma_bytes_per_s, bool get, uint32_t bytes)
 {
-	/* raw: headers are part of what is missing */
+	/* raw rate: headers lower the share */
 	double link = (double)rate_bps / 8;
 	struct rig_options o = options(2, 3);
 
@@ -135,13 +135,13 @@ static struct rig_options draw(uint64_t seed)
 	s->to_device.end_ns = rng_below(&r, 50000);
 	s->jitter_ns = rng_below(&r, 2) ? 0 : 50000;
 	o.device.buffer_bytes = 4 * KIB << rng_below(&r, 6);
-	/* no fewer than a payload across a border needs */
+	/* at least as many as a payload that crosses a buffer border needs */
 	o.device.buffers = (o.device.buffer_bytes < 16 * KIB ? 4 : 2) + (uint32_t)rng_below(&r, 8);
 	o.depth = 1 + (uint32_t)rng_below(&r, 12);
 	return o;
 }
 
-/* Each host has its own part of the device, and each operation its own of that: what is read was
+/* Gives each host its part of the device and each operation its part of that; GETs read bytes
  * written before. */
 static void work_draw(struct rig *r, uint64_t seed, uint32_t count, bool get)
 {
@@ -204,7 +204,7 @@ static void bridge_nodes__loss_and_reordering(void **state)
 	seeds_run(seed_run, SEEDS);
 }
 
-/* Each datagram lost once, in turn. */
+/* Each datagram is lost once, in turn. */
 static void bridge_nodes__drop_each_datagram_once(void **state)
 {
 	struct rig_options o = options(2, 2);
@@ -238,7 +238,8 @@ static void bridge_nodes__drop_each_datagram_once(void **state)
 
 /* ---- slow and failing devices ---- */
 
-/* Many senders, each with more under way than all buffers hold, to a device 100 times slower. */
+/* Many senders, each with more bytes under way than all buffers hold, and a device 100 times
+ * slower. */
 static void bridge_nodes__slow_device_holds_many_senders(void **state)
 {
 	for (uint32_t buffers = 2; buffers <= 8; buffers *= 2) {
@@ -264,8 +265,8 @@ static void bridge_nodes__slow_device_holds_many_senders(void **state)
 	}
 }
 
-/* Many senders with many PUTs each, more than there are buffers: all come to their end. How they
- * share the DMA is asserted in bridge_crowd.c, with more to do. */
+/* Many senders with more PUTs than buffers: all complete. bridge_crowd.c asserts the shares of the
+ * DMA, with more work. */
 static void bridge_nodes__many_senders_share(void **state)
 {
 	static const struct {
@@ -293,7 +294,7 @@ static void bridge_nodes__many_senders_share(void **state)
 	}
 }
 
-/* DMA number n fails, or stalls until the device is reset: each n in turn. */
+/* DMA number n fails, or stalls until the device is reset, for each n. */
 static void dma_fails(uint64_t nth, bool get, bool stall)
 {
 	struct rig_options o = options(2, 4);
@@ -328,7 +329,7 @@ static void bridge_nodes__each_dma_fails_or_stalls(void **state)
 
 /* ---- peers that go away ---- */
 
-/* Host 0 restarts after `at_ns`, with and without being announced; host 1 goes on all the while. */
+/* Host 0 restarts after `at_ns`, announced or not; host 1 continues. */
 static const char *sender_restarts(uint64_t at_ns, bool announce)
 {
 	struct rig_options o = options(3, 5);
@@ -339,7 +340,7 @@ static const char *sender_restarts(uint64_t at_ns, bool announce)
 	struct rig *r = rig_create(&o);
 	work_draw(r, 5, 6, false);
 	sim_run(r->sim, at_ns, rig_step, r);
-	/* what host 0 had under way ended with it */
+	/* operations of host 0 end with its process */
 	for (uint32_t i = 0; i < r->count; i++)
 		if (r->ops[i].host == 0 && !r->ops[i].ended) {
 			r->ops[i].ended = r->ops[i].posted = true;
@@ -370,7 +371,7 @@ static void bridge_nodes__sender_restarts_midway(void **state)
 		}
 }
 
-/* The device's node restarts: what was under way ends with an error, and what comes after works. */
+/* The device's node restarts: operations under way end with an error, later ones work. */
 static const char *device_restarts(uint64_t at_ns, bool get)
 {
 	struct rig_options o = options(3, 6);
@@ -383,9 +384,8 @@ static const char *device_restarts(uint64_t at_ns, bool get)
 	assert_int_equal(sim_restart(r->sim, r->device_host, true), DXP_OK);
 	bridge_node_destroy(old);
 	assert_int_equal(bridge_node_create(r->sim, r->device_host, &o.device, &r->device), DXP_OK);
-	/* those not posted yet will be, to the new one; those under way must not count as done
-	 * there
-	 */
+	/* operations not posted yet will go to the new process; those under way must not count as
+	 * done there */
 	const char *wrong = rig_run(r, LIMIT_NS);
 	if (!wrong) {
 		rig_op(r, 1, false, 0, 100, 70000);
@@ -410,8 +410,8 @@ static void bridge_nodes__device_restarts_midway(void **state)
 		}
 }
 
-/* A host falls silent in the middle of a PUT and a GET: what it held is given back when it is given
- * up, and others go on. */
+/* A host becomes silent during a PUT and a GET: its buffers are released when the peer is declared
+ * lost, and other hosts continue. */
 static void bridge_nodes__peer_disappears(void **state)
 {
 	for (uint64_t at_ns = 10 * US_NS; at_ns < 3 * MS_NS; at_ns += 210 * US_NS) {

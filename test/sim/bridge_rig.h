@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that PUT into and GET from one whose memory is behind a bridge, for the tests of whole
- * nodes. The device is the last host. Needs cmocka.h before it. */
+/* Hosts that PUT to and GET from a device host whose memory is behind a bridge, for tests of whole
+ * nodes. The device is the last host. Include cmocka.h first. */
 #ifndef TEST_SIM_BRIDGE_RIG_H
 #define TEST_SIM_BRIDGE_RIG_H
 
@@ -23,7 +23,7 @@
 struct rig_op {
 	uint32_t host;
 	bool get;
-	bool plain;             /* into memory of the device's host that is not behind the bridge */
+	bool plain;             /* to memory of the device's host outside the bridge */
 	uint64_t local, remote; /* offsets */
 	uint32_t bytes;
 	uint16_t qp; /* 0 .. 3 */
@@ -33,11 +33,11 @@ struct rig_op {
 };
 
 struct rig_options {
-	struct sim_options sim; /* its `hosts` with the device */
+	struct sim_options sim; /* its `hosts` includes the device */
 	struct bridge_node_options device;
 	uint64_t memory_bytes;          /* of each other host */
-	uint32_t depth;                 /* operations of a host at once; 0: 8 */
-	uint32_t depths[RIG_HOSTS_MAX]; /* of this one; 0: `depth` */
+	uint32_t depth;                 /* operations per host at one time; 0: 8 */
+	uint32_t depths[RIG_HOSTS_MAX]; /* of one host; 0: `depth` */
 };
 
 struct rig {
@@ -139,7 +139,7 @@ static inline void rig_ends_take(struct rig *r, uint32_t host)
 		op->end_ns = sim_now(r->sim);
 		r->outstanding[host]--;
 		r->left--;
-		/* in the device's memory now, not a moment later */
+		/* now, at the completion: not later */
 		if (op->status == DXP_OK && !rig_same(r, op))
 			r->wrong = op->get ? "a GET brought wrong bytes"
 					   : "a PUT ended before its bytes were in the device";
@@ -172,7 +172,7 @@ static inline void rig_post(struct rig *r, struct rig_op *op)
 	r->outstanding[op->host]++;
 }
 
-/* For sim_run: all operations that are there have ended, or something is wrong. */
+/* For sim_run: returns true when all operations have ended, or on an error. */
 static inline bool rig_step(void *context)
 {
 	struct rig *r = context;
@@ -186,7 +186,7 @@ static inline bool rig_step(void *context)
 	return r->wrong || r->left == 0;
 }
 
-/* What is wrong after `limit_ns`, or NULL. */
+/* Runs at most `limit_ns`. Returns the first error, or NULL. */
 static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 {
 	bool finished = sim_run(r->sim, limit_ns, rig_step, r);
@@ -196,7 +196,7 @@ static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 	return r->wrong;
 }
 
-/* Nothing is left of any transfer, once peers that are gone have been given up. */
+/* Returns NULL if no transfer left state behind, after lost peers were dropped; else the error. */
 static inline const char *rig_clean(struct rig *r)
 {
 	uint32_t taken[2];

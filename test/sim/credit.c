@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits: nobody sends what nobody has room for, nobody starves, nothing locks however small
- * the pools are, and who waits for credit delays nobody else. Each NAP carries its count on its
- * queue pair, so loss, repeats and disorder show. */
+/* NAP credits: no NAP is sent without space at the receiver, no sender starves, the smallest pools
+ * do not deadlock, and a sender without credit delays no other. Each NAP carries its number on its
+ * queue pair, so loss, duplicates and reordering show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,15 +24,15 @@
 #define QPS       NIC_QPS_PER_FUNCTION
 
 struct pools {
-	uint16_t slots, credit; /* 0: as shipped */
+	uint16_t slots, credit; /* 0: shipped value */
 };
 
 struct host {
-	uint32_t to;              /* whom it sends to; itself: nobody */
+	uint32_t to;              /* index of its target; its own index: none */
 	uint32_t most;            /* NAPs on each queue pair */
 	uint32_t posted[QPS];     /* on each queue pair */
-	uint32_t ended;           /* completions, all good */
-	uint32_t taken_each_step; /* events that its user takes in one step */
+	uint32_t ended;           /* completions, all successful */
+	uint32_t taken_each_step; /* events that its user dequeues per step */
 	uint32_t seen[HOSTS_MAX][QPS];
 	uint32_t received;
 };
@@ -102,7 +102,7 @@ static void naps_post(struct rig *r, uint32_t i)
 	}
 }
 
-/* True when something is wrong, or everything has ended and was received. */
+/* Returns true on an error, or when everything was completed and received. */
 static bool step(void *context)
 {
 	struct rig *r = context;
@@ -139,8 +139,8 @@ static const struct rltp_counters *session_of(struct rig *r, uint32_t host, uint
 			->counters;
 }
 
-/* A receiver that takes nothing gets what it has room for, from each queue pair alike, and is not
- * asked to refuse anything. */
+/* A receiver that dequeues nothing gets as many NAPs as it has space for, the same number from each
+ * queue pair, and rejects none. */
 static void credit__no_more_is_sent_than_there_is_room_for(void **state)
 {
 	struct rig r;
@@ -160,7 +160,7 @@ static void credit__no_more_is_sent_than_there_is_room_for(void **state)
 		assert_in_range(at.received_messages, 12, 20);
 		assert_true(from.waits_for_credit > 0);
 	}
-	/* and goes on as soon as it takes them: questions find out that it did */
+	/* continues when the events are dequeued: credit requests detect it */
 	r.host[1].taken_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
@@ -168,8 +168,8 @@ static void credit__no_more_is_sent_than_there_is_room_for(void **state)
 	sim_destroy(r.sim);
 }
 
-/* While the user keeps up, credit comes before it is missed, and rides where something goes anyway.
- */
+/* While the user keeps up, credit arrives before it is needed, mostly in frames that are sent
+ * anyway. */
 static void credit__few_frames_and_no_waiting(void **state)
 {
 	struct rig r;
@@ -185,8 +185,8 @@ static void credit__few_frames_and_no_waiting(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Everybody to everybody's neighbour, pools of 1 .. 4 slots, first credits beyond what there is,
- * users that take one event at a time, a bad network. */
+/* Every host sends to a neighbour or to one host, with pools of 1 .. 4 slots, first credits beyond
+ * the pool, users that dequeue one event at a time, and a bad network. */
 static void tiny_run(uint64_t seed)
 {
 	struct rng rng = {seed};
@@ -196,7 +196,7 @@ static void tiny_run(uint64_t seed)
 	struct pools pools = {.slots = (uint16_t)(1 + rng_below(&rng, 4)),
 			      .credit = (uint16_t)(1 + rng_below(&rng, 6))};
 	uint32_t hosts = 2 + (uint32_t)rng_below(&rng, HOSTS_MAX - 1);
-	bool crowd = rng_below(&rng, 2); /* all to one */
+	bool crowd = rng_below(&rng, 2); /* all send to one host */
 	struct rig r;
 
 	rig_open(&r, seed, hosts, &faults, pools);
@@ -225,7 +225,7 @@ static void credit__tiny_pools_never_lock(void **state)
 		tiny_run(seed);
 }
 
-/* What is refused was counted by its sender, so it is counted here too: no credit leaks away. */
+/* The sender counts a rejected NAP, so the receiver counts it, too: no credit leaks. */
 static void credit__refused_naps_cost_none(void **state)
 {
 	struct rig r;
@@ -248,7 +248,7 @@ static void credit__refused_naps_cost_none(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Who was granted much and is silent does not keep it from others for long. */
+/* Unused credit of an idle sender is soon granted to others. */
 static void credit__idle_credit_is_promised_again(void **state)
 {
 	struct rig r;
@@ -258,7 +258,7 @@ static void credit__idle_credit_is_promised_again(void **state)
 	r.host[0].most = 20;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	const struct nic_function *f = &sim_nic(r.sim, 2)->functions[0];
-	assert_true(f->promised > 4); /* host 0 has it, and will not use it */
+	assert_true(f->promised > 4); /* held by host 0, which does not use it */
 	sim_run(r.sim, 20 * MS_NS, NULL, NULL);
 	r.host[1].to = 2;
 	r.host[1].most = 200;
@@ -281,7 +281,8 @@ struct streams {
 	uint32_t outstanding;
 };
 
-/* PUTs on queue pair 1 as fast as they go, while queue pair 0 has NAPs that nobody takes. */
+/* Sends PUTs on queue pair 1 at full speed while NAPs on queue pair 0 wait for a receiver that
+ * dequeues none. */
 static bool put_step(void *context)
 {
 	struct streams *s = context;
@@ -341,7 +342,7 @@ static void credit__who_waits_delays_nobody(void **state)
 	assert_true(beside * 100 > alone * 97);
 }
 
-/* A receiver that died takes those down that wait for its credit, all at once. */
+/* A dead receiver fails all senders that wait for its credit at the same time. */
 static void credit__silent_receiver_ends_those_who_wait(void **state)
 {
 	struct rig r;
@@ -365,7 +366,7 @@ static void credit__silent_receiver_ends_those_who_wait(void **state)
 	sim_destroy(r.sim);
 }
 
-/* And one that lives, however slow, does not: it answers questions. */
+/* A live receiver, however slow, fails none: it answers credit requests. */
 static void credit__slow_receiver_is_not_dead(void **state)
 {
 	struct rig r;
@@ -375,7 +376,7 @@ static void credit__slow_receiver_is_not_dead(void **state)
 	r.host[0].most = 5;
 	r.host[1].taken_each_step = 0;
 	sim_run(r.sim, 5 * RLTP_DEAD_NS, step, &r);
-	assert_null(r.broken); /* a failed NAP would */
+	assert_null(r.broken); /* a failed NAP sets it */
 	r.host[1].taken_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many hosts and one: who shares its receive slots, and its turn to send. */
+/* Many hosts and one: sharing of its receive slots and of its sending. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,11 +16,11 @@
 #define NAPS  60 /* from each queue pair of each host */
 #define TOTAL (NAPS * NIC_QPS_PER_FUNCTION * (HOSTS - 1))
 
-/* Seven hosts send more NAPs than host 0 has buffers, which takes a few now and then. */
+/* Seven hosts send more NAPs than host 0 has buffers; it dequeues a few at intervals. */
 struct crowd {
 	struct sim *sim;
 	uint32_t posted[HOSTS][NIC_QPS_PER_FUNCTION], completed, received;
-	uint64_t next_ns; /* when the receiver looks again */
+	uint64_t next_ns; /* next time at which the receiver dequeues */
 };
 
 static bool crowd_step(void *context)
@@ -49,8 +49,8 @@ static bool crowd_step(void *context)
 	return c->received == TOTAL && c->completed == TOTAL;
 }
 
-/* Without a bound on what waits for others of its stream, those that came early held all buffers,
- * and none of those that they waited for could come. */
+/* Without a bound on messages that wait for earlier ones of their stream, early messages would hold
+ * all buffers, and the awaited ones could never arrive. */
 static void crowd__early_messages_leave_room_for_those_due(void **state)
 {
 	struct sim_options o = {.seed = 9, .hosts = HOSTS, .faults = {.reorder_ppm = 300000}};
@@ -58,7 +58,7 @@ static void crowd__early_messages_leave_room_for_those_due(void **state)
 	bool finished = false;
 
 	assert_int_equal(sim_create(&o, &c.sim), DXP_OK);
-	/* the receiver's pauses are not events of the simulator */
+	/* the receiver's pauses are no events of the simulator */
 	for (int i = 0; i < 200 && !finished; i++, c.next_ns = 0)
 		finished = sim_run(c.sim, 10 * MS_NS, crowd_step, &c);
 	sim_destroy(c.sim);

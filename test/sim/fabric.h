@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric in virtual time for tests: one registry with a store in memory, members, and a network
- * between them that loses, repeats and delays datagrams as a seeded generator says. Everything is
- * the shipped code but the network. Header only: each test that includes it has its own. */
+/* A fabric in virtual time: a registry with a store in memory, members, and a network that loses,
+ * duplicates and delays datagrams from a seed. All code but the network is the shipped code. Header
+ * only: each test has its own copy. */
 #ifndef TEST_SIM_FABRIC_H
 #define TEST_SIM_FABRIC_H
 
@@ -25,7 +25,7 @@
 #define FABRIC_MANAGER_PORT 4795
 #define FABRIC_PACKETS_MAX  65536
 #define FABRIC_MEMBERS_MAX  512
-#define FABRIC_IDS          8192 /* ids that tests come to */
+#define FABRIC_IDS          8192 /* ids that tests reach */
 
 struct fabric_packet {
 	uint64_t due_ns, order;
@@ -34,8 +34,7 @@ struct fabric_packet {
 	uint8_t *data;
 };
 
-/* What the owner of a member knows from the changes it was told: must end up as what the table
- * says. */
+/* A peer as the owner of a member derives it from change notifications; must match the table. */
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;
@@ -47,9 +46,9 @@ struct fabric_member {
 	struct member *m; /* NULL: no process */
 	struct wire_address address;
 	struct node_entry self;
-	bool cut;        /* the network takes nothing from it and gives it nothing */
-	bool mute, deaf; /* the one, or the other */
-	bool stopped;    /* its process does not run; what comes waits */
+	bool cut;        /* the network carries nothing from or to it */
+	bool mute, deaf; /* mute: nothing from it; deaf: nothing to it */
+	bool stopped;    /* its process does not run; arrivals wait */
 	uint64_t deadline_ns;
 	struct fabric_peer *peers; /* by id */
 };
@@ -60,19 +59,19 @@ struct fabric {
 	uint32_t loss_ppm, duplicate_ppm;
 	uint64_t delay_min_ns, delay_max_ns;
 	struct registry_options options;
-	struct registry *registry; /* NULL: the manager is away */
+	struct registry *registry; /* NULL: no manager runs */
 	struct wire_address manager;
 	struct fabric_member members[FABRIC_MEMBERS_MAX];
 	size_t count;
 	struct ask *ask;
 	struct wire_address ask_address;
-	struct store_op nodes[FABRIC_IDS]; /* the store; kind NODE_PUT where there is one */
+	struct store_op nodes[FABRIC_IDS]; /* the store; kind NODE_PUT for a valid entry */
 	bool stored[FABRIC_IDS];
 	struct store_op grants[64];
 	size_t grant_count;
 	struct fabric_packet *heap;
 	size_t packets;
-	bool stopped; /* the manager does not run */
+	bool stopped; /* the manager's process does not run */
 	struct fabric_packet held[64];
 	size_t held_count;
 	uint64_t order;
@@ -257,7 +256,7 @@ UNUSED static void fabric_store_lose(struct fabric *f)
 
 /* ---- members ---- */
 
-/* A member that is not running yet: name "host-N" or "xpu-N", N its index. */
+/* Adds a member that does not run yet: name "host-N" or "xpu-N", N its index. */
 UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum manage_kind kind)
 {
 	unsigned n = (unsigned)f->count++;
@@ -275,7 +274,7 @@ UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum man
 	return member;
 }
 
-/* A process of this member starts: a larger incarnation and a new magic. */
+/* Starts a process of this member, with a larger incarnation and a new magic. */
 UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *member)
 {
 	struct member_options options = {.manager = f->manager,
@@ -300,7 +299,7 @@ UNUSED static void fabric_member_kill(struct fabric_member *member)
 	member->deadline_ns = UINT64_MAX;
 }
 
-/* Does to the peers what a NIC would do, and checks that each step makes sense. */
+/* Applies the changes to the peers as a NIC would, and checks that each step is valid. */
 static void changes_follow(struct fabric_member *member)
 {
 	struct table_change change;
@@ -346,7 +345,7 @@ static struct fabric_member *fabric_member_at(struct fabric *f, const struct wir
 
 /* ---- time ---- */
 
-/* Is this packet for a process that is stopped? Its socket keeps the first few. */
+/* Returns true if the receiver of this packet is stopped. Its socket keeps the first packets. */
 static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 {
 	const struct fabric_member *member = fabric_member_at(f, &p->to);
@@ -396,7 +395,7 @@ static uint64_t fabric_next(const struct fabric *f)
 	return next_ns;
 }
 
-/* Runs everything that is due up to now_ns + duration. */
+/* Runs all events due until now_ns + duration_ns. */
 UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 {
 	uint64_t end_ns = f->now_ns + duration_ns, next_ns;
@@ -417,8 +416,8 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 	f->now_ns = end_ns;
 }
 
-/* For so long the process of this member does not run; NULL: the manager's. Then it takes what its
- * socket has kept. */
+/* Stops the process of this member, or of the manager if NULL, for the duration. Then it reads the
+ * packets that its socket kept. */
 UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fabric_member *member)
 {
 	*(member ? &member->stopped : &f->stopped) = true;
@@ -431,8 +430,8 @@ UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fa
 	f->held_count = 0;
 }
 
-/* Asks the manager one thing and waits for the end; returns the status. The ask stays for a look at
- * its text and rows. */
+/* Sends the manager one request and waits for its end; returns the status. The request object
+ * stays, so that tests can read its text and rows. */
 UNUSED static int fabric_ask(struct fabric *f, enum ask_kind kind, const char *host,
 			     const char *xpu)
 {
@@ -466,8 +465,8 @@ static bool fabric_granted(const struct fabric *f, const char *host, const char 
 	return false;
 }
 
-/* One row as `viewer` must see it: alive where the process runs, right in every field; a dead one
- * may be missing. */
+/* Checks one row as `viewer` must have it: alive if the process runs, right in every field. The row
+ * of a dead node may be missing. */
 static void row_check(const struct fabric *f, const struct fabric_member *viewer,
 		      const struct fabric_member *subject)
 {
@@ -504,8 +503,8 @@ static void row_check(const struct fabric *f, const struct fabric_member *viewer
 	assert_true(wire_address_equal(&peer->address, &row->address) && peer->magic == row->magic);
 }
 
-/* Every member that runs is joined and sees exactly what it should; nobody believes in a peer that
- * is not there. */
+/* Checks that every running member has joined and has exactly the right rows, and no alive peer
+ * that does not exist. */
 UNUSED static void fabric_check(const struct fabric *f)
 {
 	for (size_t v = 0; v < f->count; v++) {

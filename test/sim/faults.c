@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every allocation of NIC, transport and simulator fails once in turn, n = 1, 2, 3 ... until a run
- * needs no more than n. While nodes are made, that is DXP_ENOMEM and nothing leaks (the sanitizer
- * build looks); afterwards it is a delay, never a wrong result. */
+ * needs at most n. During creation the result is DXP_ENOMEM without leaks (checked by the sanitizer
+ * build); afterwards it is a delay, never a wrong result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +77,8 @@ static bool received(void *context)
 	return nic_user_received_peek(sim_window(context, 1), &data) != NULL;
 }
 
-/* The first message of a stream is refused before anything is known of the stream. What the
- * receiver cannot note for want of memory it must not take for noted: all behind would wait. */
+/* The first message of a stream is rejected before the stream exists. If the receiver has no memory
+ * to record the rejection it must not treat it as recorded: all later messages would wait. */
 static void faults__the_first_message_is_refused(void **state)
 {
 	bool failed = true;

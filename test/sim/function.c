@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that end in the middle of an operation. One host has a process with a function of its
- * own; whatever it or its peer is doing, its function is closed after each step of it in turn, and
- * its window and memory are freed at once, so that AddressSanitizer sees every late look. Beside it
- * an honest pair works on and notices nothing; a new process takes the place of the old. */
+/* Functions closed in the middle of an operation. One host has a process with its own function. The
+ * function is closed after each network step in turn, and its window and memory are freed at once,
+ * so that AddressSanitizer detects late accesses. A correct pair beside it continues unaffected; a
+ * new process reuses the function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,11 +24,11 @@ static const struct {
 	{"everything", everything},
 };
 
-/* Nothing is left of anything. */
+/* Checks that no state is left. */
 static void all_at_rest(struct rig *r)
 {
 	r->stop_at = 0;
-	r->process.posted++; /* never ends: the time runs out */
+	r->process.posted++; /* never ends: runs until the time limit */
 	sim_run(r->sim, 2 * S_NS, step, r);
 	assert_null(r->broken);
 	assert_false(nic_region_busy(r->process.nic, r->process.key));
@@ -44,7 +44,7 @@ static void all_at_rest(struct rig *r)
 	}
 }
 
-/* True when the operations ended before the step at which the process would have died. */
+/* Closes the function at step `at`. Returns true if the operations ended before. */
 static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at)
 {
 	struct rig r;
@@ -62,7 +62,7 @@ static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at)
 	assert_int_equal(r.honest[0].status, DXP_OK);
 	assert_int_equal(r.honest[1].status, DXP_OK);
 	assert_memory_equal(r.honest[0].memory, r.honest[1].memory, BYTES);
-	/* another takes its place */
+	/* a new process opens the same function */
 	user_open(&r, &r.process, OURS, FUNCTION);
 	pair_works(&r, &r.process, &r.peer);
 	pair_works(&r, &r.honest[0], &r.honest[1]);
@@ -107,7 +107,7 @@ static void function__dies_at_each_step_on_a_bad_path(void **state)
 	death_at_each_step(&o);
 }
 
-/* Nobody answers, and the memory is free all the same. */
+/* The peer does not answer; the memory becomes free all the same. */
 static void function__dies_while_its_peer_is_silent(void **state)
 {
 	const struct sim_options o = {.seed = 3, .hosts = 2, .cfg = &cfg_ops};
@@ -131,7 +131,7 @@ static void function__dies_while_its_peer_is_silent(void **state)
 	}
 }
 
-/* NAPs that wait at their sender for credit would wait for ever. */
+/* NAPs that wait at their sender for credit would wait forever. */
 static void function__dies_while_others_wait_for_its_credit(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};
@@ -140,7 +140,7 @@ static void function__dies_while_others_wait_for_its_credit(void **state)
 	rig_open(&r, &o);
 	r.process.nic->options.receive_slots = 4;
 	struct dxp_window *window = r.process.window;
-	r.process.window = NULL; /* nobody takes its events */
+	r.process.window = NULL; /* its events are not dequeued */
 	struct dxp_target target = {.node = 1, .function = FUNCTION, .magic = window->qp_magic[0]};
 	for (uint32_t i = 0; i < 90; i++) {
 		while (dxp_post_nap(r.peer.window, 0, &target, "x", 1, 0, 0) != DXP_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two hosts: a process with a function of its own on one, its peer on the other, and beside them an
- * honest pair; what tests of functions that end begin and end with, and all that may be under way
- * then. Needs cmocka.h before it. */
+/* Two hosts: a process with its own function on one, its peer on the other, and beside them a
+ * correct pair. Holds the setup, the teardown and the operations under way for tests that close
+ * functions. Include cmocka.h first. */
 #ifndef TEST_SIM_FUNCTION_H
 #define TEST_SIM_FUNCTION_H
 
@@ -15,9 +15,9 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-#define BYTES    12000 /* of a transfer: nine packets */
-#define FUNCTION 1     /* of the process */
-#define OURS     0     /* its host */
+#define BYTES    12000 /* per transfer: nine packets */
+#define FUNCTION 1     /* function index of the process */
+#define OURS     0     /* host of the process */
 #define PEER     1
 
 /* One user of a function. */
@@ -27,13 +27,13 @@ struct user {
 	uint8_t *memory;
 	uint32_t function, key, node;
 	uint32_t posted, ended, naps;
-	int status; /* of what ended last */
+	int status; /* of the last completion */
 };
 
 struct rig {
 	struct sim *sim;
 	struct user process, peer, honest[2];
-	uint32_t steps, stop_at; /* of the network */
+	uint32_t steps, stop_at; /* counted in network steps */
 	const char *broken;
 };
 
@@ -51,7 +51,7 @@ static const struct nic_cfg_ops cfg_ops = {.write = cfg_write};
 static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint32_t function)
 {
 	*u = (struct user){.nic = sim_nic(r->sim, host), .function = function, .node = host + 1};
-	u->memory = malloc(BYTES); /* aligned as atomics need it */
+	u->memory = malloc(BYTES); /* malloc gives the alignment that atomics need */
 	assert_non_null(u->memory);
 	for (uint32_t i = 0; i < BYTES; i++)
 		u->memory[i] = (uint8_t)(i * 7 + host);
@@ -68,7 +68,7 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 			 DXP_OK);
 }
 
-/* The process is gone: nothing may look at what was its memory. */
+/* The process has died: no access to its former memory may follow. */
 static inline void user_die(struct rig *r, struct user *u)
 {
 	assert_int_equal(nic_function_close(u->nic, u->function, DXP_ECLOSED, sim_now(r->sim)),
@@ -191,7 +191,7 @@ static inline void atomics_in(struct rig *r)
 	atomics_post(&r->peer, &r->process);
 }
 
-/* What must be executed in order waits for what is long. */
+/* Short operations that must wait, for their order, behind long ones. */
 static inline void mix_in(struct rig *r)
 {
 	struct dxp_target target = target_of(&r->process, 0);
@@ -263,7 +263,7 @@ static inline void run_all(struct rig *r)
 	assert_true(finished);
 }
 
-/* Both directions of everything, with fresh memory. */
+/* Checks every operation in both directions, with fresh memory. */
 static inline void pair_works(struct rig *r, struct user *a, struct user *b)
 {
 	struct user *users[] = {a, b, a};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that lose a right in the middle of an operation: stopped because their user broke the
- * rules, or a key revoked; and the rules by which they open and close. */
+/* Functions that lose a right during an operation: stopped because their user broke the rules, or
+ * after a key was revoked. Also the rules of opening and closing functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "test/sim/function.h"
 
-/* Who breaks the rules is stopped, and reads why; what he had under way ends. */
+/* A function whose user breaks the rules is stopped and reads the reason; its operations end. */
 static void function__is_stopped_alone(void **state)
 {
 	const struct sim_options o = {.seed = 5, .hosts = 2, .cfg = &cfg_ops};
@@ -28,13 +28,13 @@ static void function__is_stopped_alone(void **state)
 		dxp_store_release(&w->sent_consumer, w->sent_consumer - 1);
 		struct dxp_descriptor bad = {.op = DXP_OP_NAP, .qp = 9};
 		dxp_post(w, &bad, NULL, NULL);
-		r.process.window = NULL; /* waits for nothing more */
+		r.process.window = NULL; /* waits for no more completions */
 		run_all(&r);
 		assert_int_equal(dxp_error(w), DXP_EINVAL);
 		assert_int_equal(w->state, DXP_FUNCTION_STOPPED);
 		assert_false(nic_region_busy(r.process.nic, r.process.key));
 		r.process.window = w;
-		/* others are refused */
+		/* operations of others to it are rejected */
 		transfer_post(&r.peer, &r.process, false);
 		r.process.window = NULL;
 		run_all(&r);
@@ -48,8 +48,7 @@ static void function__is_stopped_alone(void **state)
 	}
 }
 
-/* A key that is revoked in the middle of a transfer: what is under way may end, the next is
- * refused. */
+/* A key is revoked during a transfer: the transfer may complete, the next one is rejected. */
 static void function__revokes_a_key(void **state)
 {
 	const struct sim_options o = {.seed = 6, .hosts = 2};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goodput against loss, held against test/golden/goodput.tsv: a change of more than 3 % of what the
- * path carries must be meant, and is then a reviewed difference of that file. Every run writes
- * goodput.tsv into the build folder. The goals of the transport are held too. */
+/* Goodput against loss, compared with test/golden/goodput.tsv. A change of more than 3 % of the
+ * path's capacity must be intended and shows as a reviewed difference of that file. Every run
+ * writes goodput.tsv into the build folder. The goals of the transport are checked, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +101,7 @@ static void goodput__as_golden(void **state)
 			 GOLDEN);
 }
 
-/* The share of its own lossless goodput that the default keeps, one message at a time. */
+/* Checks the share of its lossless goodput that the default keeps, with one message at a time. */
 static void goodput__goals(void **state)
 {
 	const double *rack = table[0];
@@ -112,7 +112,7 @@ static void goodput__goals(void **state)
 	assert_true(rack[5] >= 0.85 * rack[0]);
 }
 
-/* Each lost transmission needs one more, and little else is sent twice. */
+/* Each lost transmission costs one retransmission, and few others happen. */
 static void goodput__no_storm_of_repeats(void **state)
 {
 	for (int loss = 0; loss < GOODPUT_LOSSES; loss++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded regions over the network: what a guard does not let through is refused whole, memory that
- * is taken away under a message takes no more of it, what is not ready yet is waited for, and
- * answers out of memory that has a new owner end. */
+/* Guarded regions over the network. A rejected message is rejected whole. Memory revoked during a
+ * message accepts no further bytes. Memory that is not ready is retried. GET answers from memory
+ * with a new owner end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@
 #define BYTES (4u << 20)
 #define RATE  10000000000ull
 
-/* Of host 1, which host 0 asks: [first, end) may be reached; `not_yet` times it is not ready. */
+/* Memory of host 1 that host 0 accesses: [first, end) is reachable; the first `not_yet` accesses
+ * find it not ready. */
 static struct {
 	struct sim *sim;
 	uint8_t *memory, *own;
@@ -29,8 +30,8 @@ static struct {
 	uint64_t epoch;
 	uint32_t asked, not_yet;
 	struct dxp_nic_event end;
-	int taken_at;      /* bytes of it that have come when it is taken away; 0: it is not */
-	uint8_t *snapshot; /* then */
+	int taken_at;      /* bytes that arrive before the memory is revoked; 0: never */
+	uint8_t *snapshot; /* the memory at that time */
 } g;
 
 static uint8_t reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
@@ -74,7 +75,8 @@ static int unmake(void **state)
 	return 0;
 }
 
-/* The memory is somebody else's as soon as enough has come. */
+/* Revokes the memory for a new owner when enough bytes have arrived. Returns true at the
+ * completion. */
 static bool ended(void *context)
 {
 	const uint8_t *there = context;
@@ -133,7 +135,7 @@ static void guard__not_ready_yet(void **state)
 	assert_int_equal(g.not_yet, 0);
 }
 
-/* Packets that are on their way do not land in it. */
+/* Packets in flight are not written to it. */
 static void guard__taken_away_under_a_put(void **state)
 {
 	g.taken_at = BYTES / 2;
@@ -142,7 +144,7 @@ static void guard__taken_away_under_a_put(void **state)
 	assert_memory_equal(g.memory, g.snapshot, BYTES);
 }
 
-/* Not a byte of its new owner's goes out, in no repeat either. */
+/* No byte of the new owner leaves, not in a retransmission either. */
 static void guard__taken_away_under_a_get(void **state)
 {
 	g.taken_at = BYTES / 4;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer with an open session that sends frames no honest one would, with a right checksum: host 0
- * as seen by host 1. Whatever it sends, host 1 writes nothing outside the regions and loses nothing
- * that it holds. */
+/* A hostile peer with an open session sends invalid frames with a right checksum: host 0 as host 1
+ * receives it. Host 1 writes nothing outside its regions and loses none of its state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +19,7 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-#define GUARD  9000 /* more than one packet carries */
+#define GUARD  9000 /* larger than a packet's payload */
 #define MEMORY 4096
 
 struct rig {
@@ -64,7 +63,7 @@ static int rig_open(void **state)
 	nic_region_register(sim_nic(r.sim, 1), 0, r.memory + GUARD, MEMORY,
 			    NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &r.key);
 	nic_region_register(sim_nic(r.sim, 1), 0, r.local, MEMORY, NIC_LOCAL, &r.local_key);
-	/* an honest NAP opens the session and is taken */
+	/* a valid NAP opens the session and is accepted */
 	struct dxp_target to = sim_target(r.sim, 1, 0);
 	const uint8_t *data;
 	dxp_post_nap(sim_window(r.sim, 0), 0, &to, "first", 5, 0, 0);
@@ -84,7 +83,8 @@ static int rig_close(void **state)
 	return 0;
 }
 
-/* A data packet of the next number, to queue pair 0 of host 1, as the next message. */
+/* Returns the header of a data packet with the next number, for queue pair 0 of host 1, as the next
+ * message. */
 static struct wire_header packet(struct rig *r, uint8_t type)
 {
 	const struct nic_peer *p = peer_find(sim_nic(r->sim, 1), 1);
@@ -121,7 +121,7 @@ static void packet_give(struct rig *r, struct wire_header *h, const void *payloa
 		fail_msg("%s", broken);
 }
 
-/* A control frame; `h` needs a type and what is special about it. */
+/* Delivers a control frame; the caller sets type and special fields of `h`. */
 static void control_give(struct rig *r, struct wire_header h, const uint8_t *body, size_t bytes)
 {
 	struct nic *n = sim_nic(r->sim, 1);
@@ -152,7 +152,7 @@ static void nack_give(struct rig *r, uint32_t psn, uint8_t code, uint32_t retry_
 	control_give(r, (struct wire_header){.type = WIRE_NACK}, body, sizeof(body));
 }
 
-/* `bitmap` is the first word of what has arrived from `cum` on; 0: none. */
+/* Delivers an ACK. `bitmap` is the first word of packets received from `cum` on; 0: none. */
 static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_ack ack)
 {
 	uint8_t body[WIRE_ACK_BODY_BYTES + 8], word[8];
@@ -166,7 +166,7 @@ static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_a
 		body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
 
-/* Host 1 sends `count` NAPs, which host 0's honest side never gets. */
+/* Host 1 sends `count` NAPs, which never reach the correct side of host 0. */
 static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 {
 	static struct link_datagram batch[16];
@@ -199,7 +199,7 @@ static void hostile__payload_longer_than_its_message(void **state)
 	packet_give(r, &put, ones, sizeof(ones));
 	packet_give(r, &nap, ones, sizeof(ones));
 	memory_untouched(r);
-	/* not the last packet, and its place past the end */
+	/* not the last packet, at an offset past the end */
 	put.flags &= ~WIRE_FLAG_LAST;
 	put.sub = UINT32_MAX;
 	put.addr = (uint64_t)UINT32_MAX * 200;
@@ -237,7 +237,7 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	const uint8_t zeros[200] = {0};
 
-	sim_blackhole(r->sim, 1, 0, true); /* the honest side of host 0 never hears of it */
+	sim_blackhole(r->sim, 1, 0, true); /* never reaches the correct side of host 0 */
 	assert_int_equal(nic_user_get(sim_window(r->sim, 1), 0, &to, &lists, 7), DXP_OK);
 	nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
 	struct wire_header answer = packet(r, WIRE_GET_RSP);
@@ -260,7 +260,7 @@ static void atomic_give(struct rig *r, struct wire_header *h, uint8_t op)
 	packet_give(r, h, body, sizeof(body));
 }
 
-/* One that no descriptor of an honest NIC brings, of another length, in two packets. */
+/* Atomics that no valid descriptor creates: another length, two packets. */
 static void hostile__atomics_that_are_none(void **state)
 {
 	struct rig *r = *state;
@@ -279,14 +279,14 @@ static void hostile__atomics_that_are_none(void **state)
 		h.msg_bytes = bytes;
 		packet_give(r, &h, zeros, bytes);
 	}
-	assert_int_equal(c->bounds_reject, sizeof(zeros)); /* all but one, whose operation is 0 */
+	assert_int_equal(c->bounds_reject, sizeof(zeros)); /* all but the one with operation 0 */
 	h.flags &= ~WIRE_FLAG_LAST;
 	atomic_give(r, &h, DXP_OP_FETCH_ADD);
 	assert_int_equal(c->atomics_received, 0);
 	memory_untouched(r);
 }
 
-/* The number of the packet is new, the message is not. */
+/* The packet number is new, the message is a duplicate. */
 static void hostile__atomic_repeated_as_another_packet(void **state)
 {
 	struct rig *r = *state;
@@ -319,7 +319,7 @@ static void hostile__answer_to_an_atomic_that_is_none(void **state)
 				answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
 		packet_give(r, &answer, nines, bytes);
 		assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
-		/* only one of 8 bytes is believed */
+		/* only an answer of 8 bytes is accepted */
 		assert_int_equal(r->local[0], bytes < 8 ? 0 : 9);
 		assert_int_equal(r->local[8], 0);
 	}
@@ -331,7 +331,7 @@ static void hostile__part_of_a_nap_sent_twice(void **state)
 	uint8_t part[10];
 	const uint8_t *data;
 
-	/* the record's buffer is likely to be this one */
+	/* the record's buffer probably reuses this memory */
 	memset(part, 5, sizeof(part));
 	void *secret = malloc(NIC_NAP_BYTES_MAX);
 	memset(secret, 9, NIC_NAP_BYTES_MAX);
@@ -365,7 +365,7 @@ static void hostile__refused_then_acknowledged(void **state)
 	struct rig *r = *state;
 	const struct rltp_session *s = naps_send(r, 2);
 
-	/* "try again in an hour" must not become the time at which something arrived */
+	/* a retry time of an hour must not be used as an arrival time */
 	nack_give(r, s->io->tx_una, WIRE_NACK_RNR, UINT32_MAX);
 	ack_give(r, s->io->tx_una + 1, 0, (struct wire_ack){.hold = WIRE_HOLD_NONE});
 	assert_int_equal(s->io->sent.count, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In-network computing on whole trees without faults: all collectives, long calls in windows, trees
- * of one to four levels, members in any order and several on a host. */
+/* In-network computing on whole trees without faults: all collectives, long operations in windows,
+ * trees of one to four levels, members in any order and several per host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void inc_calls__more_levels_and_spines(void **state)
 	}
 }
 
-/* Ranks as a scheduler may place them: not contiguous, uneven, several on one host. */
+/* Ranks as a scheduler may map them: not contiguous, unevenly, several per host. */
 static void inc_calls__members_anywhere(void **state)
 {
 	struct inc_place places[20];
@@ -90,7 +90,7 @@ static void inc_calls__members_anywhere(void **state)
 	}
 }
 
-/* A member that computes for longer than the deadline is late, not dead. */
+/* A member that computes longer than the deadline is late, not dead. */
 static void inc_calls__late_members(void **state)
 {
 	struct inc_sim_options o = rig_options(3);
@@ -101,7 +101,7 @@ static void inc_calls__late_members(void **state)
 	all_done(&o, &job, &load);
 }
 
-/* N packets of hosts for an allreduce, and none is repeated (N-11). */
+/* An allreduce takes one packet of each host, and none is retransmitted (N-11). */
 static void inc_calls__one_packet_of_each_member(void **state)
 {
 	static struct rig r;
@@ -147,7 +147,7 @@ static void inc_calls__members_disagree(void **state)
 	}
 }
 
-/* The same seed is the same run, to the nanosecond. */
+/* The same seed gives the same run, to the nanosecond. */
 static void inc_calls__replays(void **state)
 {
 	uint64_t hash[2];

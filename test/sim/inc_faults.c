@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In-network computing on bad networks and with deaths. First every packet of a small job is lost
- * once, in turn; then storms drawn from seeds, and whatever they bring, no result is wrong, all
- * members agree, and nothing outlives its time. DXP_SEED replays one storm. */
+/* In-network computing with network faults and deaths. First each packet of a small job is lost
+ * once; then come storms drawn from seeds. No result is wrong, all members agree, and nothing
+ * exceeds its deadline. DXP_SEED replays one storm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define STORMS 300
 
-/* Loses the k-th crossing of a wire since it was set; 0: none. */
+/* Loses the k-th matching crossing of a wire from now on; 0: none. */
 struct loser {
 	struct inc_sim_tap tap;
 	uint64_t left;
@@ -33,7 +33,8 @@ static bool loses_one(void *context, uint32_t node, uint32_t next, const struct 
 	return l->left > 0 && --l->left == 0;
 }
 
-/* The job from its creation on, with crossing `k` lost. False: there is none such. */
+/* Runs the job, its creation included, and loses crossing `k`. Returns false if there is no such
+ * crossing. */
 static bool drop_one(const struct inc_sim_options *o, uint32_t members,
 		     const struct inc_load_options *load, uint64_t k)
 {
@@ -132,7 +133,7 @@ static struct inc_load_options storm_load(uint64_t seed, struct rng *r)
 						 rng_below(r, 3) ? 0 : rng_below(r, 100 * US_NS)};
 }
 
-/* Lost, repeated, late and damaged packets alone never cost a group. */
+/* Loss, duplication, delay and damage of packets alone never lose a group. */
 static void inc_faults__storms_of_packets(void **state)
 {
 	uint64_t crossings = 0;
@@ -167,7 +168,7 @@ struct disaster {
 	uint32_t which[3];
 	uint64_t start_ns;
 	uint32_t done, returned, count;
-	bool later;  /* the times count from when the group is there */
+	bool later;  /* the times count from the group's creation */
 	bool member; /* a member dies, too */
 	uint64_t member_ns;
 	uint32_t who;
@@ -212,8 +213,8 @@ static void disaster_draw(struct disaster *d, struct rng *r, uint32_t switches, 
 	}
 }
 
-/* A switch's program dies and comes back, or not, while packets are lost: all members end, and have
- * the same. */
+/* A switch process dies, with or without restart, while packets are lost: all members end with the
+ * same results. */
 static void inc_faults__switches_die(void **state)
 {
 	uint32_t lost = 0, in_creation = 0;
@@ -244,7 +245,7 @@ static void inc_faults__switches_die(void **state)
 	assert_true(getenv("DXP_SEED") || lost > STORMS / 10);
 }
 
-/* A member dies: the others end in time, with nothing wrong, and agree. */
+/* A member dies: the others end in time, agree, and have no wrong result. */
 static void inc_faults__members_die(void **state)
 {
 	uint32_t lost = 0;

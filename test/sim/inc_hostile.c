@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host that belongs to no job sends to switches and members whatever it likes, at the rate of its
- * wire: noise, and packets of others with a right ICRC, some with fields changed. It has its own
- * address only and knows no Q_Key. Jobs must not notice. */
+/* A host outside all jobs sends hostile packets to switches and members at the rate of its wire:
+ * noise, and copies of other hosts' packets with a right ICRC, some with changed fields. It uses
+ * only its own address and has no Q_Key. Jobs stay unaffected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static size_t noise_make(struct attacker *a, struct roce_path *path)
 	return bytes;
 }
 
-/* A stranger does not know the keys: other ones are put in their place. */
+/* Replaces the keys: an unknown peer does not have them. */
 static void keys_forget(struct attacker *a, size_t bytes)
 {
 	struct inc_packet p;
@@ -76,7 +76,7 @@ static void keys_forget(struct attacker *a, size_t bytes)
 	}
 }
 
-/* What somebody sent, to whom it was sent or to anybody, changed or not. */
+/* Copies a packet of another host, to its receiver or to any, changed or not. Returns its bytes. */
 static size_t repeat_make(struct attacker *a, struct roce_path *path)
 {
 	const struct inc_tree *tree = inc_net_tree(inc_sim_net(a->rig->sim));

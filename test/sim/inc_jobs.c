@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several jobs on one tree: they share switches, want more groups than there are, come and go, die
- * without a word, and begin again where a switch was lost. */
+/* Several jobs on one tree: they share switches, need more groups than exist, start and end, die
+ * without KILL, and restart after the loss of a switch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct inc_switch_row switch_row(struct rig *r, uint32_t index)
 	return a.self;
 }
 
-/* Switches hold nothing any more. */
+/* Checks that the switches hold no group and no memory. */
 static void all_free(struct rig *r)
 {
 	for (uint32_t i = 0; i < inc_sim_switches(r->sim); i++) {
@@ -31,7 +31,7 @@ static void all_free(struct rig *r)
 	}
 }
 
-/* Members of a job on some of the hosts, in any order. */
+/* Draws the members of a job: some of the hosts, in any order. */
 static void places_draw(struct rng *r, uint32_t hosts, struct inc_place *out, uint32_t count)
 {
 	uint32_t order[64];
@@ -96,7 +96,7 @@ static void inc_jobs__more_than_there_are(void **state)
 			inc_job_close(job);
 		}
 		assert_true(ready <= 2);
-		/* What is over, and what never came to be, leaves no trace: kills and leases. */
+		/* Ended and rejected jobs leave no state: KILL and leases free it. */
 		inc_sim_run(r.sim, 65 * S_NS, NULL, NULL);
 		all_free(&r);
 		struct rig_job *next = rig_job(&r, 8, &some_work);
@@ -107,8 +107,7 @@ static void inc_jobs__more_than_there_are(void **state)
 	}
 }
 
-/* One group at each switch, used by one job after the other; kills may be lost, then it is the
- * lease that frees. */
+/* Each switch has one group, which successive jobs use; if KILL is lost, the lease frees it. */
 static void inc_jobs__come_and_go(void **state)
 {
 	for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -132,7 +131,7 @@ static void inc_jobs__come_and_go(void **state)
 	}
 }
 
-/* The whole job is killed: nobody says KILL, the leases end. */
+/* The whole job is killed: no KILL is sent, the leases end. */
 static void inc_jobs__die_without_a_word(void **state)
 {
 	static struct rig r;
@@ -144,7 +143,7 @@ static void inc_jobs__die_without_a_word(void **state)
 	assert_true(rig_make(&r, &o));
 	struct rig_job *j = rig_job(&r, 8, &load);
 	rig_right(&r, S_NS);
-	/* idle, but alive: it is renewed */
+	/* idle, but alive: the lease is renewed */
 	inc_sim_run(r.sim, 3 * S_NS, NULL, NULL);
 	for (uint32_t i = 0; i < inc_sim_switches(r.sim); i++)
 		assert_int_equal(switch_row(&r, i).groups, 1);
@@ -155,7 +154,7 @@ static void inc_jobs__die_without_a_word(void **state)
 	rig_free(&r);
 }
 
-/* Another job with the same id gets nothing and harms nobody. */
+/* Another job with the same id gets no group and does no harm. */
 static void inc_jobs__anothers_id(void **state)
 {
 	static struct rig r;
@@ -179,8 +178,8 @@ static void inc_jobs__anothers_id(void **state)
 	rig_free(&r);
 }
 
-/* Every switch dies and comes back with nothing; the job makes its group anew, with the next epoch,
- * while packets of the last one still fly. */
+/* Every switch restarts without state; the job creates its group again with the next epoch, while
+ * packets of the last epoch are still in flight. */
 static void inc_jobs__begin_again(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -222,7 +221,7 @@ static void inc_jobs__begin_again(void **state)
 	}
 }
 
-/* Thousands of calls need no more memory than a hundred. */
+/* Thousands of operations need no more memory than a hundred. */
 static void inc_jobs__no_memory_grows(void **state)
 {
 	static struct rig r;
@@ -241,7 +240,7 @@ static void inc_jobs__no_memory_grows(void **state)
 	uint64_t pool = inc_net_pool_bytes(inc_sim_net(r.sim));
 	while (rig_view(j).calls_done < 3900 && !inc_load_wrong(j->load))
 		inc_sim_run(r.sim, 10 * MS_NS, NULL, NULL);
-	/* what lies in buffers of calls under way, on 8 members */
+	/* buffers of operations under way, on 8 members */
 	assert_true(mallinfo2().uordblks <= before + 8 * 2 * 8192 + 65536 * 2);
 	assert_true(inc_net_pool_bytes(inc_sim_net(r.sim)) <= 2 * pool);
 	rig_right(&r, 600 * S_NS);

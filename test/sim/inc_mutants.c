@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do the judges of in-network computing judge? Packets of one node are changed as they leave it,
- * with a right ICRC, as a node with one defect would send them. Every such mutant must be found,
- * and the sound one must not. */
+/* Tests the checkers of in-network computing. Packets of one node are changed when they leave it,
+ * with a right ICRC, as a node with one defect would send them. Every mutant must be found; the
+ * correct node must pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,22 +14,22 @@
 
 enum mutation {
 	SOUND,
-	WINDOW_IGNORED,  /* a host sends further ahead than it may */
+	WINDOW_IGNORED,  /* a host sends beyond its window */
 	WRONG_SUM,       /* a leaf's partial result has a wrong bit */
-	ANOTHERS_RESULT, /* one member is given another result than the rest */
-	OLD_RESULT,      /* the root sends the data of the segment before */
-	OTHER_ORDER,     /* a leaf folds in another order than that of members */
-	REPEATS_OTHERS,  /* a repeated contribution is not the first one again */
+	ANOTHERS_RESULT, /* one member receives another result than the rest */
+	OLD_RESULT,      /* the root sends the data of the previous segment */
+	OTHER_ORDER,     /* a leaf folds out of member order */
+	REPEATS_OTHERS,  /* a retransmitted contribution differs from the first */
 	NEVER_REPEATS,
 	WRONG_ICRC,
-	FREEZE_BOASTS, /* a member says that it has more than it has */
-	FREEZE_HIDES,  /* a member says that it has less than it has */
-	FREEZE_MUTE,   /* a member answers nobody who asks what it has */
+	FREEZE_BOASTS, /* a member reports more results than it has */
+	FREEZE_HIDES,  /* a member reports fewer results than it has */
+	FREEZE_MUTE,   /* a member does not answer FREEZE */
 };
 
 #define SEEDS  20
-#define VICTIM 2 /* the host with the defect, and of the leaves the first */
-#define PAIR   2 /* where switches die: two hosts, a leaf each, so that one often has more */
+#define VICTIM 2 /* the host with the defect; of the leaves, the first */
+#define PAIR   2 /* used if switches die: two hosts with a leaf each, so that one is often ahead */
 
 struct mutant {
 	struct inc_sim_tap tap;
@@ -71,7 +71,7 @@ static void old_result(struct mutant *m, const struct inc_packet *p, uint8_t *pa
 	size_t bytes = p->payload_bytes;
 
 	if (p->header.req_id == m->old_segment && bytes == m->old_bytes) {
-		memcpy(payload, m->old, bytes); /* the same to the next child */
+		memcpy(payload, m->old, bytes); /* sent again to the next child */
 		return;
 	}
 	uint8_t now[sizeof(m->old)];
@@ -136,7 +136,7 @@ static bool changes(void *context, uint32_t node, const struct roce_path *path, 
 	return leaves;
 }
 
-/* Switches die a while after the group is there, for those who break the agreement. */
+/* Switches die some time after the group's creation, for mutants that break the agreement. */
 static void death(struct rig *r, void *context)
 {
 	const struct inc_job *job = r->jobs[0].job;
@@ -150,7 +150,7 @@ static void death(struct rig *r, void *context)
 	}
 }
 
-/* What the judges say of one mutant; NULL: nothing. */
+/* Runs one mutant. Returns the first error that the checkers report, or NULL. */
 static const char *verdict(enum mutation what, uint64_t seed, bool dies)
 {
 	static struct rig r;
@@ -206,7 +206,7 @@ static void inc_mutants__sound_one_passes(void **state)
 	}
 }
 
-/* With some seed or other: a defect need not show each time. */
+/* Checks that some seed finds the mutant: a defect need not show in every run. */
 static void found(enum mutation what, bool dies)
 {
 	uint32_t times = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs of in-network computing at work on a simulated tree, with all their judges. What fails says
- * its seed; DXP_SEED=n runs that one alone. Needs cmocka.h before it. */
+/* Jobs of in-network computing on a simulated tree, with all checkers. A failure prints its seed;
+ * DXP_SEED=n runs only that seed. Include cmocka.h first. */
 #ifndef TEST_SIM_INC_RIG_H
 #define TEST_SIM_INC_RIG_H
 
@@ -30,13 +30,13 @@ struct rig {
 	uint64_t seed;
 	struct rig_job jobs[RIG_JOBS];
 	uint32_t job_count;
-	bool close_jobs; /* a job is closed when it has ended */
+	bool close_jobs; /* closes each job at its end */
 	void (*step)(struct rig *r, void *context);
 	void *context;
 	char wrong[320];
 };
 
-/* Two leaves of four hosts below one spine, 2 us of wire. */
+/* Returns options of two leaves with four hosts each, one spine, and 2 us per wire. */
 static inline struct inc_sim_options rig_options(uint64_t seed)
 {
 	return (struct inc_sim_options){.net = {.tree = {.hosts = 8, .levels = 2, .below = {4, 0}},
@@ -64,7 +64,7 @@ static inline void rig_free(struct rig *r)
 	inc_sim_destroy(r->sim);
 }
 
-/* A job on hosts 0 .. count - 1, or where `places` says. */
+/* Adds a job on hosts 0 .. count - 1, or on those of o.places. */
 static inline struct rig_job *rig_job_with(struct rig *r, struct inc_job_options o,
 					   const struct inc_load_options *load)
 {
@@ -119,7 +119,7 @@ static inline bool rig_done(void *context)
 	return all || r->wrong[0];
 }
 
-/* NULL: all went well. */
+/* Returns NULL on success, else the first error. */
 static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 {
 	bool ended = inc_sim_run(r->sim, limit_ns, rig_done, r);
@@ -139,7 +139,7 @@ static inline struct inc_load_view rig_view(const struct rig_job *j)
 	return v;
 }
 
-/* Why there is no group. */
+/* Prints why each member has no group. */
 static inline void rig_refusal(const struct rig_job *j)
 {
 	for (uint32_t i = 0; i < j->job->options.count; i++) {
@@ -159,7 +159,7 @@ static inline void rig_right(struct rig *r, uint64_t limit_ns)
 		fail_msg("%s", text);
 }
 
-/* Every seed of a loop, or DXP_SEED alone. */
+/* Returns true for every seed, or only for DXP_SEED if it is set. */
 static inline bool rig_seed_wanted(uint64_t seed)
 {
 	const char *text = getenv("DXP_SEED");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole fabrics in virtual time: members come, go, die, move and restart, the manager too, while
- * the network loses, repeats and reorders; then all of that stops, and within 15 seconds everybody
- * must see exactly what he should. DXP_SEED=n replays one seed, DXP_SEEDS=n tries seeds 1 .. n. */
+/* Whole fabrics in virtual time. Members and the manager start, leave, die, move and restart while
+ * the network loses, duplicates and reorders. Then all faults stop, and within 15 seconds every
+ * member has exactly the right table. DXP_SEED=n replays one seed, DXP_SEEDS=n runs seeds 1 ..
+ * n. */
 #include "test/sim/fabric.h"
 
 #define SEEDS 200
@@ -19,7 +20,7 @@ static void member_disturb(struct fabric *f, struct fabric_member *member)
 			fabric_member_kill(member);
 		fabric_member_start(f, member);
 		break;
-	case 3: /* a new address under the same process */ member->address.port++; break;
+	case 3: /* a new address for the same process */ member->address.port++; break;
 	case 4:
 		if (member->m) {
 			member_leave(member->m, f->now_ns);
@@ -120,8 +121,8 @@ static void membership__converges_after_any_disturbance(void **state)
 	}
 }
 
-/* 500 nodes at once, one datagram in ten lost: all are in, and see all, within seconds; and nobody
- * floods anybody. */
+/* 500 nodes at once with one datagram in ten lost: all join and have the full table within seconds,
+ * and no node is flooded. */
 static void membership__five_hundred_nodes(void **state)
 {
 	struct fabric *f = fabric_create(500, GRANTS_ANY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that runs out when a test says so. For one file of a program whose linker hands malloc,
- * calloc and realloc over (CMakeLists.txt). */
+/* Makes allocations fail when a test requests it. For one file of a program whose linker wraps
+ * malloc, calloc and realloc (CMakeLists.txt). */
 #ifndef TEST_SIM_MEMORY_H
 #define TEST_SIM_MEMORY_H
 
@@ -15,8 +15,8 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *p, size_t bytes);
 
-static _Atomic uint64_t countdown; /* allocations until one fails; 0: none does */
-static _Atomic bool memory_gone;   /* all fail */
+static _Atomic uint64_t countdown; /* number of the next allocation that fails; 0: none */
+static _Atomic bool memory_gone;   /* all allocations fail */
 
 static bool fails_now(void)
 {

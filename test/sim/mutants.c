@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the judge judge? Between NIC and network stands an adapter that makes a transport with one
- * defect out of a sound one; every such mutant must be found, and the sound one must not. */
+/* Tests the checkers. An adapter between NIC and network adds one defect to a correct transport.
+ * Every mutant must be found; the correct transport must pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,20 +20,20 @@ enum mutation {
 	SOUND,
 	CORRUPT_AFTER_CHECKSUM, /* a byte of payload changes between checksum and placement */
 	MISPLACE,               /* PUTs land 64 bytes further on */
-	REPLAY_NAP,             /* a NAP of the past comes again */
-	REPLAY_AFTER_RESTART,   /* the same, to the next process */
-	ACKNOWLEDGE_TOO_MUCH,   /* what has not arrived is acknowledged */
-	TAKE_BACK,              /* an acknowledgement says less than an earlier one */
-	RESEND_ACKNOWLEDGED,    /* what has been acknowledged is sent again */
+	REPLAY_NAP,             /* an old NAP arrives again */
+	REPLAY_AFTER_RESTART,   /* the same, at the next process */
+	ACKNOWLEDGE_TOO_MUCH,   /* acknowledges packets that have not arrived */
+	TAKE_BACK,              /* an acknowledgement covers less than an earlier one */
+	RESEND_ACKNOWLEDGED,    /* retransmits acknowledged packets */
 	REUSE_NUMBER,           /* two packets with one number */
 	SKIP_NUMBER,
-	OVERSPEND,  /* NAPs beyond the credit that was granted */
-	ALWAYS_DUE, /* asks for turns that it does not use */
-	NEVER_DUE,  /* forgets its timers */
+	OVERSPEND,  /* NAPs beyond the granted credit */
+	ALWAYS_DUE, /* requests polls without work */
+	NEVER_DUE,  /* loses its timers */
 };
 
 #define RUNS   4
-#define CREDIT 32 /* what a mutant takes for granted, where 1 was */
+#define CREDIT 32 /* credit that a mutant assumes instead of 1 */
 #define REPEAT 50 /* packets before an old one is sent again */
 
 struct mutant {
@@ -71,8 +71,8 @@ static void reseal_datagram(struct link_datagram *d)
 	wire_crc_set(d->header, crc);
 }
 
-/* The old one with what makes it new: number, place in the stream, session and magic. Returns the
- * frame's bytes. */
+/* Makes a copy of an old NAP valid again: new packet number, message id, session and magic. Returns
+ * the frame's bytes. */
 static size_t nap_replay(struct mutant *m, uint8_t *frame, size_t bytes)
 {
 	static const struct {
@@ -186,7 +186,7 @@ static uint64_t deadline(void *host)
 
 static const struct net_host_ops mutant_ops = {receive, send, deadline};
 
-/* What the judges say of one mutant; NULL: nothing. */
+/* Runs one mutant. Returns the first error that the checkers report, or NULL. */
 static const char *verdict(enum mutation what, uint64_t seed)
 {
 	const struct sim_options o = {

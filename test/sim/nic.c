@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a NIC refuses, how it says so, and what happens to work in flight when a peer is slow,
- * restarts or disappears. */
+/* Requests that a NIC rejects and their reports; operations under way when a peer is slow, restarts
+ * or disappears. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct rig {
 	struct sim *sim;
 	uint8_t memory[2][MEMORY];
 	uint32_t key[2];
-	struct dxp_nic_event event; /* the completion that `completed` saw */
+	struct dxp_nic_event event; /* the completion that `completed` dequeued */
 	uint32_t completions;
 };
 
@@ -128,7 +128,7 @@ static void nic__wrong_magic_is_refused_and_writes_nothing(void **state)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_true(nic_counters(sim_nic(r->sim, 1))->magic_reject > 0);
-	/* and the stream goes on with the right one */
+	/* and the stream continues with the right magic */
 	to.magic ^= 1;
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 	assert_memory_equal(r->memory[1], r->memory[0], 5000);
@@ -171,8 +171,7 @@ static void nic__rights_are_kept(void **state)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_int_equal(transfer(r, true, local, remote, &to), DXP_OK);
-	/* the answer's last packet is acknowledged a little later; a key is worthless once its
-	 * region is gone */
+	/* the last packet of the answer is acknowledged a little later; then the key is void */
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_EBUSY);
 	sim_run(r->sim, MS_NS, NULL, NULL);
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_OK);
@@ -220,7 +219,7 @@ static void nic__registers(void **state)
 	assert_true(sim_run(r->sim, S_NS, completed, r));
 	assert_int_equal(r->event.status, DXP_OK);
 	assert_memory_equal(r->memory[0], values, 12);
-	/* refused by the owner of the registers, each with its reason */
+	/* rejected by the owner of the registers, each with its reason */
 	assert_int_equal(nic_user_cfg_write(w, 0, &to, 0, values, 1, 3), DXP_OK);
 	assert_true(sim_run(r->sim, S_NS, completed, r));
 	assert_int_equal(r->event.status, DXP_EACCESS);
@@ -242,8 +241,8 @@ static bool posts_naps(void *context)
 	return false;
 }
 
-/* A receiver that does not take its events stops the sender, loses nothing and goes on when it
- * does. */
+/* A receiver that does not dequeue its events stops the sender; nothing is lost, and all continues
+ * when it does. */
 static void nic__slow_receiver_holds_the_sender(void **state)
 {
 	struct rig *r = *state;
@@ -288,13 +287,13 @@ static void nic__silent_peer_ends_work(void **state)
 	sim_blackhole(r->sim, 0, 1, true);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_ETIMEDOUT);
 	assert_in_range(sim_now(r->sim) - begin_ns, RLTP_DEAD_NS, RLTP_DEAD_NS + 500 * MS_NS);
-	/* and it can be talked to again afterwards */
+	/* and it is reachable again afterwards */
 	sim_blackhole(r->sim, 0, 1, false);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 }
 
-/* Work in flight to a peer that restarts ends as PEERRESET; nothing of it reaches the new process.
- */
+/* Operations under way to a peer that restarts end with PEERRESET; none of them reaches the new
+ * process. */
 static void restart_case(struct rig *r, bool announce)
 {
 	struct dxp_target to = sim_target(r->sim, 1, 0);
@@ -305,7 +304,7 @@ static void restart_case(struct rig *r, bool announce)
 	assert_int_equal(sim_restart(r->sim, 1, announce), DXP_OK);
 	if (!announce)
 		assert_int_equal(transfer(r, false, local, remote, &to), DXP_EPEERRESET);
-	/* old magic and key are worth nothing at the new process */
+	/* the old magic and key are void at the new process */
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	to = sim_target(r->sim, 1, 0);
@@ -326,7 +325,8 @@ static void nic__restart_is_told_by_the_table(void **state)
 	restart_case(*state, true);
 }
 
-/* A node that may sleep although one waits: else it would spin until the peer is given up. */
+/* A node may sleep while a doorbell waits for a full queue; else it would spin until the peer is
+ * lost. */
 static void nic__doorbell_of_a_full_queue_is_not_ready(void **state)
 {
 	struct rig *r = *state;
@@ -343,7 +343,7 @@ static void nic__doorbell_of_a_full_queue_is_not_ready(void **state)
 	assert_int_equal(dxp_post_nap(w, 0, &to, "x", 1, 0, 0), DXP_OK);
 	assert_false(nic_doorbell_ready(n));
 	assert_int_equal(nic_doorbells(n, sim_now(r->sim)), 0);
-	/* what ends makes room */
+	/* completions free space */
 	nic_peer_lost(n, 2, DXP_EPEERLOST);
 	assert_int_equal(nic_deadline(n), 0);
 	assert_true(nic_doorbell_ready(n));
@@ -377,9 +377,8 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 	assert_true(r->completions <= 3);
 }
 
-/* More pieces than a stream takes: the last requests are cut only after the first have failed, and
- * no event comes between. The NIC is turned by its deadline alone, as in a node that nothing else
- * wakes. */
+/* More pieces than a stream accepts: the last requests are cut only after the first have failed,
+ * without an event between. Only its deadline polls the NIC, as in a node without other wakeups. */
 static void nic__silent_peer_ends_what_waits_for_room(void **state)
 {
 	struct rig *r = *state;
@@ -407,7 +406,7 @@ static void nic__silent_peer_ends_what_waits_for_room(void **state)
 	assert_true(now_ns < 20 * S_NS);
 }
 
-/* Has host 0's request been acknowledged, and part of the answer come? */
+/* Returns true if host 0's request was acknowledged and part of the answer has arrived. */
 static bool answer_begun(void *context)
 {
 	struct rig *r = context;

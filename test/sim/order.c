@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data, and behind it on the same queue pair the word that it is there: whoever hears the word
- * finds all of the data, whatever the network does. So no round trip need lie between a write and
- * the command that reads it. Behind another queue pair the word says nothing; that this reader can
- * tell is looked at too. */
+/* A PUT with data and a NAP behind it on the same queue pair: when the NAP arrives, all of the data
+ * is in place, for every network fault. So a write and the command that reads it need no round trip
+ * between them. Across queue pairs there is no such order; the test checks that it can detect
+ * this. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 #define SEEDS      1000
 #define QPS        4
-#define WRITES     24 /* of one seed */
+#define WRITES     24 /* per seed */
 #define MOST_BYTES 20000
 
 struct rig {
@@ -28,9 +28,9 @@ struct rig {
 	uint8_t from[WRITES][MOST_BYTES], to[WRITES][MOST_BYTES];
 	uint32_t bytes[WRITES];
 	uint32_t from_key, to_key;
-	uint32_t posted;              /* halves of writes: data, then its word */
-	uint32_t ended, heard, early; /* early: words whose data was not there yet */
-	uint32_t apart;               /* queue pairs between data and word */
+	uint32_t posted;              /* halves of writes: data, then its NAP */
+	uint32_t ended, heard, early; /* early: NAPs that arrived before their data */
+	uint32_t apart;               /* queue pairs between data and NAP */
 };
 
 static struct rig rig;
@@ -43,7 +43,7 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 	r->apart = apart;
 	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
 	for (uint32_t i = 0; i < WRITES; i++) {
-		/* Short ones fit beside their word in one train, long ones are many packets. */
+		/* Short ones share a batch with their NAP, long ones are many packets. */
 		r->bytes[i] = 1 + (uint32_t)rng_below(&rng, rng_below(&rng, 2) ? MOST_BYTES : 300);
 		for (uint32_t k = 0; k < r->bytes[i]; k++)
 			r->from[i][k] = (uint8_t)(1 + (k * 31 + i) % 255); /* never 0 */
@@ -56,7 +56,7 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 			 DXP_OK);
 }
 
-/* Half k: the data of write k / 2, or the word for it. */
+/* Posts half k: the data of write k / 2, or its NAP. */
 static int half_post(struct rig *r, uint32_t k)
 {
 	struct dxp_window *w = sim_window(r->sim, 0);
@@ -98,7 +98,7 @@ static bool all_heard(void *context)
 	return r->heard == WRITES && r->ended == 2 * WRITES;
 }
 
-/* Returns how many words came before their data. */
+/* Returns the number of NAPs that arrived before their data. */
 static uint32_t early_words(uint64_t seed, uint32_t apart)
 {
 	struct rng rng = {~seed};
@@ -135,7 +135,7 @@ static void order__data_is_there_when_its_word_is(void **state)
 				 (unsigned long long)seed, rig.early);
 }
 
-/* Without the rule: the reader would notice. */
+/* Without the order, the reader detects early NAPs. */
 static void order__none_between_queue_pairs(void **state)
 {
 	uint32_t early = 0;

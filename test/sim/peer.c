@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a peer costs and leaves behind: nothing of one that vanished, little of one that rests; and
- * how the functions of a NIC share the way to it. */
+/* Cost and remains of a peer: none of a vanished one, little of an idle one; and the share of each
+ * function of a NIC on the path to it. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static bool held_in_part(void *context)
 	return session_of(context, 1, 0)->partial > 0;
 }
 
-/* A PUT that raises an event when it is complete. */
+/* Posts a PUT that raises an event when complete. */
 static void put_notify(struct rig *r, uint32_t bytes)
 {
 	struct dxp_target to = sim_target(r->sim, 1, 1);
@@ -83,12 +83,13 @@ static void vanish(struct rig *r)
 	assert_true(sim_run(r->sim, S_NS, held_in_part, r));
 	sim_blackhole(r->sim, 0, 1, true);
 	sim_run(r->sim, 2 * RLTP_DEAD_NS - S_NS, NULL, NULL);
-	assert_true(session_of(r, 1, 0)->partial > 0); /* he might come back */
+	assert_true(session_of(r, 1, 0)->partial > 0); /* the peer may return */
 	sim_run(r->sim, 2 * S_NS, NULL, NULL);
 	assert_int_equal(session_of(r, 1, 0)->partial, 0);
 	assert_int_equal(f->received_reserved, 0);
 	assert_null(invariants_broken(sim_nic(r->sim, 1)));
-	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data)); /* half is nothing */
+	/* a partial message raises no event */
+	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), r->key[1]), DXP_OK);
 }
 
@@ -122,8 +123,8 @@ static bool region_used(void *context)
 	return region_find(sim_nic(r->sim, 1), 0, r->key[1])->uses > 0;
 }
 
-/* A GET that waits for its turn behind a PUT, which another queue pair sends to the same one, holds
- * the region it will read. */
+/* A GET queued behind another queue pair's PUT to the same target holds the region that it will
+ * read. */
 static void peer__sender_that_vanishes_before_its_get(void **state)
 {
 	struct rig r;
@@ -193,7 +194,7 @@ static void introduce(struct end *e, const struct end *other, uint64_t now_ns)
 	assert_int_equal(nic_peer_set(e->nic, &peer, now_ns), DXP_OK);
 }
 
-/* What the end has to send goes to the other at once. */
+/* Delivers at once all datagrams that `from` has to send. */
 static void pump(struct end *from, struct end *to, uint64_t now_ns)
 {
 	struct link_datagram out;
@@ -247,7 +248,7 @@ static void drain(struct end *e, uint32_t *good)
 		dxp_received_release(e->window);
 }
 
-/* Talks to the hub both ways, then rests. */
+/* Exchanges messages with the hub in both directions, then idles. */
 static void visit(struct end *hub, struct end *guest, uint64_t *now_ns)
 {
 	uint32_t good = 0;
@@ -283,7 +284,7 @@ static void peer__costs_little_at_rest(void **state)
 		visit(&hub, &guest, &now_ns);
 		end_close(&guest);
 		if (i == 0)
-			before = mallinfo2().uordblks; /* the pools of the NIC are filled */
+			before = mallinfo2().uordblks; /* the NIC's pools are filled */
 	}
 	size_t each = (mallinfo2().uordblks - before) / PEERS;
 	print_message("%zu bytes for each open session at rest\n", each);
@@ -292,7 +293,7 @@ static void peer__costs_little_at_rest(void **state)
 	end_close(&hub);
 }
 
-/* Ids and credits go on where they stood, on both sides. */
+/* Ids and credits continue from their values before, on both sides. */
 static void peer__goes_on_after_a_rest(void **state)
 {
 	static struct end a, b;
@@ -310,7 +311,7 @@ static void peer__goes_on_after_a_rest(void **state)
 	end_close(&b);
 }
 
-/* Whoever found no memory asks again by itself: nothing else is going on that could wake it. */
+/* A request that found no memory retries by itself: nothing else would wake it. */
 static void peer__request_waits_for_memory(void **state)
 {
 	static struct end a, b;
@@ -321,7 +322,7 @@ static void peer__request_waits_for_memory(void **state)
 	end_open(&b, 2);
 	introduce(&a, &b, now_ns);
 	introduce(&b, &a, now_ns);
-	for (int round = 0; round < 2; round++) { /* without the session, and then at rest */
+	for (int round = 0; round < 2; round++) { /* without a session, then idle */
 		talk(&a, &b, 0);
 		memory_gone = true;
 		for (int i = 0; i < 10; i++) {
@@ -345,7 +346,7 @@ static void peer__request_waits_for_memory(void **state)
 struct share {
 	struct rig rig;
 	struct dxp_window *windows[2]; /* of host 0 */
-	uint32_t keys[2];              /* each function's own for the same memory */
+	uint32_t keys[2];              /* of each function, for the same memory */
 	uint64_t bytes[2];
 };
 
@@ -360,7 +361,7 @@ static bool puts_step(void *context)
 		struct nic_lists lists = {&local, &remote, 1, 1};
 		while (dxp_sent_take(s->windows[f], &event))
 			s->bytes[f] += event.bytes;
-		/* Each through a queue pair of its own at the target as well. */
+		/* Each function uses its own queue pair at the target, too. */
 		to.qp = (uint8_t)f;
 		to.magic = sim_window(s->rig.sim, 1)->qp_magic[f];
 		while (nic_user_put(s->windows[f], 0, &to, &lists, 0) == DXP_OK)
@@ -389,13 +390,13 @@ static void peer__functions_share_by_weight(void **state)
 	assert_int_equal(nic_function_weight(n, 1, 0), DXP_EINVAL);
 	assert_int_equal(nic_function_weight(n, 1, RLTP_WEIGHT_MAX + 1), DXP_EINVAL);
 	assert_int_equal(nic_function_weight(n, NIC_FUNCTIONS, 1), DXP_EINVAL);
-	for (int round = 0; round < 2; round++) { /* again after a rest */
+	for (int round = 0; round < 2; round++) { /* again after an idle time */
 		puts_step(&s);
 		s.bytes[0] = s.bytes[1] = 0;
 		sim_run(s.rig.sim, 400 * MS_NS, puts_step, &s);
 		double share = (double)s.bytes[1] / (double)(s.bytes[0] + s.bytes[1]);
 		print_message("a weight of 3 beside 1 has %.1f %%\n", 100 * share);
-		assert_true(share > 0.7125 && share < 0.7875); /* 75 % within 5 % of that */
+		assert_true(share > 0.7125 && share < 0.7875); /* 75 %, within 5 % of that */
 		sim_run(s.rig.sim, 10 * S_NS, NULL, NULL);
 		assert_null(session_of(&s.rig, 0, 1)->io);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET requests are a class of their own (C-22): however little room both sides have, and however
- * much both ask at once, answers come. */
+/* GET requests are a class of their own (C-22): answers arrive for all sizes of the tables on both
+ * sides, and for requests in both directions at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +18,12 @@
 #include "test/support/invariants.h"
 
 #define GETS  1000
-#define BYTES 1400 /* of one GET: one packet */
-#define PLACE 4096 /* of one GET, in both memories */
+#define BYTES 1400 /* per GET: one packet */
+#define PLACE 4096 /* distance of GETs in both memories */
 #define QPS   NIC_QPS_PER_FUNCTION
 
 struct side {
-	uint8_t *source, *target; /* GETS places each */
+	uint8_t *source, *target; /* areas of GETS operations each */
 	uint32_t source_key, target_key;
 	uint32_t posted, ended;
 };
@@ -118,7 +118,7 @@ static void all_gets_arrive(struct rig *r)
 						 i < BYTES ? pattern(1 - s, g, i) : 0);
 }
 
-/* One request outstanding, one answer at once, one packet in flight, each way. */
+/* One request outstanding, one answer at one time, one packet in flight, in each direction. */
 static void reads__with_room_for_one_of_everything(void **state)
 {
 	const struct sim_options o = {.seed = 1, .hosts = 2, .window_packets = 1};
@@ -144,7 +144,7 @@ static void reads__with_room_for_one_and_loss(void **state)
 	rig_close(&r);
 }
 
-/* The bounds as shipped: a full table of reads on both sides. */
+/* The shipped bounds: a full table of reads on both sides. */
 static void reads__as_many_as_there_may_be(void **state)
 {
 	const struct sim_options o = {
@@ -156,7 +156,7 @@ static void reads__as_many_as_there_may_be(void **state)
 	rig_close(&r);
 }
 
-/* An asker with a longer table than its responder is put off, not refused. */
+/* A requester with a longer table than its responder has to wait, but is not rejected. */
 static void reads__more_asked_than_answered(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP and the NIC under every fault the simulator has: each single loss in turn, then 200 seeds of
- * everything at once. */
+/* RLTP and the NIC under every fault of the simulator: each single loss in turn, then 200 seeds
+ * with all faults at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define SEEDS 200
 
-/* Runs the workload; the verdict, or NULL. Writes what the run cost. */
+/* Runs the workload. Returns the first error, or NULL; writes the cost of the run. */
 static const char *run(const struct sim_options *options, const struct workload_options *load,
 		       uint64_t *sent, uint64_t *hash)
 {

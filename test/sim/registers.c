@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Register mode over the network (P-02 .. P-05): a device that stores words sends and receives,
- * whatever the network does and however many send. */
+ * under all network faults and with many senders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void registers__by_ip_and_port(void **state)
 		assert_int_equal(finish(r, 0), DXP_OK);
 	}
 	assert_true(total(r, 2) == 30);
-	++*word(r, 0, REGISTER(ip)); /* nobody there, or host 3's: there is none */
+	++*word(r, 0, REGISTER(ip)); /* no such host, or host 3's address */
 	*word(r, 0, REGISTER(port)) = a.port + 1u;
 	go(r, 0);
 	assert_int_equal(finish(r, 0), DXP_EPEERLOST);
@@ -52,7 +52,7 @@ static void registers__by_ip_and_port(void **state)
 	assert_int_equal(finish(r, 0), DXP_EINVAL);
 }
 
-/* Each waits for its own total to grow and answers; as P-04 has it. */
+/* Each device waits for its own total to grow, then answers; as in P-04. */
 struct game {
 	struct rig *rig;
 	uint32_t rounds[2];
@@ -70,7 +70,7 @@ static bool play(void *context)
 		assert_int_equal(r->memory[i][256], ball & 0xff);
 		assert_int_equal(r->memory[i][511], ball & 0xff);
 		memset(r->memory[i], (int)(ball + 1), 256);
-		arm(r, i, BASE + 256, 256); /* before the answer can come */
+		arm(r, i, BASE + 256, 256); /* before the answer can arrive */
 		send_words(r, i, 1 - i, BASE, 256);
 		go(r, i);
 	}
@@ -95,7 +95,7 @@ static void registers__ping_pong(void **state)
 
 #define MESSAGES 40
 
-/* What host `from` sends as its message i: its number, and bytes that follow from it. */
+/* Returns the length of message i of a host; the content follows from its number. */
 static uint32_t message_bytes(uint32_t from, uint32_t i)
 {
 	return 40 + (i * 977 + from * 311) % 6000;
@@ -103,7 +103,7 @@ static uint32_t message_bytes(uint32_t from, uint32_t i)
 
 struct crowd {
 	struct rig *rig;
-	uint32_t next[HOSTS]; /* message that is sent next */
+	uint32_t next[HOSTS]; /* message to send next */
 };
 
 static bool crowd_step(void *context)
@@ -127,7 +127,7 @@ static bool crowd_step(void *context)
 	return finished;
 }
 
-/* The area is a sequence of whole messages, those of each sender in their order. */
+/* Checks that the area is a sequence of whole messages, those of each sender in order. */
 static void crowd_check(const struct rig *r)
 {
 	uint32_t next[HOSTS] = {0}, at = 0;
@@ -170,7 +170,7 @@ static void registers__several_senders_under_loss(void **state)
 	crowd_run(r);
 }
 
-/* Descriptors may address the registers too, many at once: they keep their order under loss. */
+/* Descriptors may also address the registers, many at once: they keep their order under loss. */
 struct stream {
 	struct rig *rig;
 	uint32_t posted, ended;
@@ -210,8 +210,8 @@ static void order_check(struct rig *r)
 	assert_true(total(r, 0) == 200000);
 }
 
-/* Also where the first of all is lost, and again: refusals of those behind it must not hide that.
- */
+/* This includes the loss of the very first, also twice: rejections of those behind it must not hide
+ * that loss. */
 static void registers__descriptors_keep_their_order(void **state)
 {
 	const struct sim_faults faults = {
@@ -223,7 +223,7 @@ static void registers__descriptors_keep_their_order(void **state)
 
 /* ---- GO ---- */
 
-/* A GO while a send is under way is looked at when that has ended. */
+/* A GO during a send takes effect when the send has ended. */
 static void registers__go_while_busy(void **state)
 {
 	struct rig *r = *state;
@@ -239,7 +239,7 @@ static void registers__go_while_busy(void **state)
 	assert_int_equal(finish(r, 0), DXP_OK);
 	assert_true(total(r, 1) == 1500);
 	nic_doorbells(sim_nic(r->sim, 0), sim_now(r->sim));
-	sim_run(r->sim, S_NS, NULL, NULL); /* the same GO again is none */
+	sim_run(r->sim, S_NS, NULL, NULL); /* the same GO value again starts nothing */
 	assert_true(total(r, 1) == 1500);
 }
 
@@ -257,7 +257,7 @@ static void registers__values_of_go_wrap(void **state)
 	}
 }
 
-/* What dxp/device.h adds to the words. */
+/* The helpers of dxp/device.h for registers. */
 static bool helper_done(void *context)
 {
 	struct rig *r = context;
@@ -272,7 +272,7 @@ static void registers__by_the_header(void **state)
 	struct dxp_target to = sim_target(r->sim, 1, 3);
 
 	assert_int_equal(dxp_register_receive(sim_window(r->sim, 1), BASE, 100, 1), DXP_ETIMEDOUT);
-	assert_int_equal(dxp_register_wait(w, 1), DXP_OK); /* nothing was sent: it ended */
+	assert_int_equal(dxp_register_wait(w, 1), DXP_OK); /* no send was under way */
 	pattern(r, 0, 0, 60, 8);
 	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_OK);
 	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_EBUSY);

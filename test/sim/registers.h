@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts whose devices know register mode alone: they store and load words, and nothing else. Needs
- * cmocka.h before it. DXP_SEED changes the network's luck. */
+/* Hosts whose devices use register mode only: they load and store words. Include cmocka.h first.
+ * DXP_SEED changes the random faults of the network. */
 #ifndef TEST_SIM_REGISTERS_H
 #define TEST_SIM_REGISTERS_H
 
@@ -15,7 +15,7 @@
 
 #define MEMORY 262144
 #define HOSTS  3
-#define BASE   0x7f0000000000ull /* where the devices see their memory */
+#define BASE   0x7f0000000000ull /* device address of its memory */
 
 struct rig {
 	struct sim *sim;
@@ -51,7 +51,7 @@ static inline struct rig *rig_make(uint64_t number, const struct sim_faults *fau
 	return &rig;
 }
 
-/* A rig of another network in place of this one. */
+/* Replaces the rig by one with another network. */
 static inline struct rig *rig_again(void **state, uint64_t number, const struct sim_faults *faults)
 {
 	sim_destroy(((struct rig *)*state)->sim);
@@ -148,7 +148,7 @@ static inline bool all_sent(void *context)
 	return true;
 }
 
-/* The error that the device reads, as a status. */
+/* Runs until all sends have ended; returns the error register as a status. */
 static inline int finish(struct rig *r, uint32_t host)
 {
 	assert_true(sim_run(r->sim, 30 * S_NS, all_sent, r));
@@ -175,7 +175,7 @@ static inline void pattern(struct rig *r, uint32_t host, uint32_t at, uint32_t b
 		r->memory[host][at + i] = (uint8_t)(i * 7 + (i >> 8) * 3 + salt);
 }
 
-/* No completion, no event: who uses registers knows nothing of rings. */
+/* Checks that no completion and no event is queued: register mode does not use rings. */
 static inline void rings_empty(const struct rig *r)
 {
 	struct dxp_nic_event event;
@@ -194,7 +194,7 @@ static inline void message_goes(struct rig *r)
 	assert_memory_equal(r->memory[1] + 64, r->memory[0] + 1000, 5000);
 	assert_true(total(r, 1) == 5000);
 	assert_int_equal(*word(r, 1, REGISTER(recv_used)), 5000);
-	assert_int_equal(send(r, 0, 1, BASE + 1000, 1), DXP_OK); /* behind the other */
+	assert_int_equal(send(r, 0, 1, BASE + 1000, 1), DXP_OK); /* behind the other message */
 	assert_int_equal(r->memory[1][64 + 5000], r->memory[0][1000]);
 	assert_int_equal(r->memory[1][64 + 5001], 0);
 	assert_true(total(r, 1) == 5001);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What register mode refuses (P-06): the device reads why, nothing else is touched, and everything
+/* Rejections in register mode (P-06): the device reads the reason, nothing else changes, and all
  * works afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,9 +45,9 @@ static void registers_refused__lookup_misses(void **state)
 	assert_int_equal(receive(r, 2, BASE, UINT32_MAX), DXP_ENOENT);
 	assert_int_equal(send(r, 0, 1, BASE, 0), DXP_EINVAL);
 	assert_int_equal(send(r, 0, 1, BASE, 0x80000000u), DXP_EINVAL);
-	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY); /* its area was a miss */
+	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY); /* its area had failed the lookup */
 	assert_true(total(r, 1) == 0 && total(r, 2) == 0);
-	message_goes(r); /* and nothing is broken */
+	message_goes(r); /* and later messages arrive */
 }
 
 static void registers_refused__bad_words(void **state)
@@ -87,7 +87,7 @@ static void registers_refused__longer_than_the_area(void **state)
 	assert_int_equal(*word(r, 1, REGISTER(recv_error)), -DXP_ERANGE);
 	assert_true(total(r, 1) == 0);
 	pattern(r, 0, 0, 4000, 9);
-	assert_int_equal(send(r, 0, 1, BASE, 4000), DXP_OK); /* the area is there still */
+	assert_int_equal(send(r, 0, 1, BASE, 4000), DXP_OK); /* the area is still valid */
 	assert_memory_equal(r->memory[1] + 8, r->memory[0], 4000);
 	assert_int_equal(r->memory[1][4008], 0);
 }
@@ -97,7 +97,7 @@ static void registers_refused__no_register_mode_there(void **state)
 	struct rig *r = *state;
 	struct dxp_window *w = sim_window(r->sim, 1);
 
-	assert_int_equal(sim_restart(r->sim, 1, true), DXP_OK); /* its table is gone */
+	assert_int_equal(sim_restart(r->sim, 1, true), DXP_OK); /* its table is empty */
 	w = sim_window(r->sim, 1);
 	arm(r, 1, BASE, MEMORY);
 	send_words(r, 0, 1, BASE, 100);
@@ -148,7 +148,7 @@ static bool late(void *context)
 	return sent(r, 0);
 }
 
-/* The sender's engine asks again, and others' messages pass meanwhile. */
+/* The sender's engine retries; messages of others pass meanwhile. */
 static void registers_refused__receiver_comes_late(void **state)
 {
 	struct rig *r = *state;
@@ -186,13 +186,13 @@ static void registers_refused__full_until_named_again(void **state)
 	assert_int_equal(receive(r, 1, BASE, 5000), DXP_OK);
 	assert_int_equal(*word(r, 1, REGISTER(recv_used)), 0);
 	assert_int_equal(send(r, 0, 1, BASE, 3000), DXP_OK);
-	assert_int_equal(receive(r, 1, BASE, 0), DXP_OK); /* taken back */
+	assert_int_equal(receive(r, 1, BASE, 0), DXP_OK); /* withdrawn */
 	assert_int_equal(send(r, 0, 1, BASE, 1), DXP_EBUSY);
 	assert_true(total(r, 1) == 8000);
 }
 
-/* In the middle of a message the device names another area: not a byte more goes into the old one,
- * and of that message none into the new one. */
+/* The device sets another area in the middle of a message: no further byte goes into the old area,
+ * and none of the message into the new one. */
 static bool half_there(void *context)
 {
 	return total(context, 1) > MEMORY / 2;
@@ -214,14 +214,14 @@ static void registers_refused__area_changed_in_the_middle(void **state)
 	uint64_t seen = total(r, 1);
 	assert_true(seen < MEMORY);
 	memset(r->memory[1], 0, MEMORY);
-	assert_int_equal(finish(r, 0), DXP_ERANGE); /* tried again, and too long now */
+	assert_int_equal(finish(r, 0), DXP_ERANGE); /* retried, and now too long */
 	assert_true(total(r, 1) == seen);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-/* A message whose first packets found no area is over, though one is named before its last ones
- * come: then it is sent again, and counted once. */
+/* A message whose first packets found no area is rejected, even if one is set before its last
+ * packets arrive. It is sent again and counted once. */
 static bool one_refused(void *context)
 {
 	const struct rig *r = context;
@@ -247,8 +247,8 @@ static void registers_refused__area_named_in_the_middle(void **state)
 
 /* ---- hostile ---- */
 
-/* Random words in every register, at every moment: nothing leaves the registered memory, the others
- * notice nothing, and afterwards everything works. */
+/* Random words in every register at every moment: no access leaves the registered memory, other
+ * hosts are unaffected, and all works afterwards. */
 static bool scribble(void *context)
 {
 	struct rig *r = context;
@@ -270,7 +270,7 @@ static bool scribble(void *context)
 	return false;
 }
 
-/* What the engine knows, whatever the words say. */
+/* Returns true if the engines are idle and agree with the registers. */
 static bool quiet(void *context)
 {
 	const struct rig *r = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of sessions between bare endpoints begin and end with. DXP_SEED changes the
- * network's luck where there is any. Needs cmocka.h before it. */
+/* Setup and teardown of the tests of sessions between bare endpoints. DXP_SEED changes the random
+ * faults of the network. Include cmocka.h first. */
 #ifndef TEST_SIM_RIG_H
 #define TEST_SIM_RIG_H
 
@@ -28,7 +28,7 @@ static inline struct rig *rig_make(uint32_t count, uint16_t path)
 	return r;
 }
 
-/* One message there, and one back. */
+/* Opens a session with one message in each direction. */
 static inline void rig_open(struct rig *r, uint32_t a, uint32_t b)
 {
 	rig_post(r, a, b, 100);
@@ -38,7 +38,7 @@ static inline void rig_open(struct rig *r, uint32_t a, uint32_t b)
 	assert_int_equal(rig_session(r, b, a)->state, RLTP_OPEN);
 }
 
-/* No message reached the layer above twice, whatever happened. */
+/* Checks that no message reached the layer above twice. */
 static inline void once_check(const struct rig *r)
 {
 	for (uint32_t i = 0; i < r->count; i++)

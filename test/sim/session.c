@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How sessions begin, live and end, and who may open one, between bare endpoints in virtual time.
- * Every case is deterministic; DXP_SEED changes the network's luck where there is any. */
+/* Opening, lifetime and closing of sessions, and the right to open one, between bare endpoints in
+ * virtual time. Every case is deterministic; DXP_SEED changes the random faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void session__close_tells_the_peers(void **state)
 	for (uint32_t i = 1; i < 4; i++)
 		rig_open(r, 0, i);
 	net_blackhole(r->net, 1, 2, true);
-	net_blackhole(r->net, 0, 1, true); /* node 1 never has its answer */
+	net_blackhole(r->net, 0, 1, true); /* the answer never reaches node 1 */
 	rig_post(r, 1, 0, 3000);
 	rig_run(r, MS_NS);
 	net_blackhole(r->net, 0, 1, false);
@@ -44,15 +44,15 @@ static void session__close_tells_the_peers(void **state)
 		assert_int_equal(rltp_endpoint_counters(r->nodes[i].endpoint)->byes_taken, 1);
 	}
 	assert_true(rig_finish(r, 1, 0));
-	/* nothing more is said, by anybody */
+	/* no node sends anything more */
 	uint64_t sent = r->sent;
 	rig_run(r, 10 * S_NS);
 	assert_true(r->sent == sent);
 	rig_destroy(r);
 }
 
-/* Gives node `to` a control frame of its session with `from`, as from there; the body stands behind
- * the header already. */
+/* Delivers to node `to` a control frame of its session with `from`, in the name of `from`; the body
+ * already follows the header. */
 static void control_give(struct rig *r, uint32_t to, uint32_t from, uint8_t type, uint8_t *frame,
 			 size_t bytes)
 {
@@ -85,7 +85,8 @@ static void session__bye_without_its_token(void **state)
 	bye_give(r, 1, 0, rig_session(r, 1, 0)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_OPEN);
 	assert_int_equal(rltp_endpoint_counters(r->nodes[1].endpoint)->byes_refused, 1);
-	bye_give(r, 1, 0, rig_session(r, 0, 1)->peer_token); /* what node 1 told node 0 */
+	/* the token that node 1 sent to node 0 */
+	bye_give(r, 1, 0, rig_session(r, 0, 1)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
 	rig_destroy(r);
 }
@@ -97,7 +98,7 @@ static void session__slow_answers_live_and_dead_peers_die(void **state)
 	struct rig *r = rig_make(2, 1408);
 
 	rig_open(r, 0, 1);
-	rig_session(r, 0, 1)->awaited = 1; /* a request was taken, its answer takes a minute */
+	rig_session(r, 0, 1)->awaited = 1; /* a request was accepted; its answer takes a minute */
 	rig_post(r, 0, 1, 100);
 	rig_run(r, 60 * S_NS);
 	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
@@ -174,7 +175,7 @@ static void session__another_key_opens_nothing(void **state)
 	struct rig *r = rig_make(3, 1408);
 	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(r->nodes[1].endpoint);
 
-	/* A liar with another key, at node 1's address, claims to be the latest of all. */
+	/* A hostile node with another key, at node 1's address, claims the newest incarnation. */
 	r->nodes[0].key = 9;
 	r->nodes[0].incarnation = UINT64_MAX - 200;
 	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
@@ -185,7 +186,7 @@ static void session__another_key_opens_nothing(void **state)
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
 	assert_null(rig_session(r, 1, 0)->io);
 	assert_int_equal(r->nodes[1].sent_type[WIRE_HELLO_ACK], 0);
-	/* the honest one is not locked out */
+	/* the right node can still connect */
 	r->nodes[0].key = 7;
 	r->nodes[0].incarnation = 5000;
 	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
@@ -206,7 +207,7 @@ static void session__greeting_changed_on_the_way(void **state)
 	rig_run(r, MS_NS);
 	assert_int_equal(r->kept_count, 1);
 	net_address(0, &a.from);
-	/* every bit that the tag covers; other checks may come first */
+	/* every bit that the tag covers; other checks may fail first */
 	for (uint32_t bit = 0; bit < 8 * sizeof(frame); bit++) {
 		memcpy(frame, r->kept[0], sizeof(frame));
 		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -216,7 +217,7 @@ static void session__greeting_changed_on_the_way(void **state)
 				continue;
 		wire_control_seal(frame, sizeof(frame));
 		rltp_endpoint_receive(r->nodes[1].endpoint, &a, net_now(r->net) + bit * S_NS);
-		/* seal writes length and flags as they were; those bits are whole again */
+		/* seal restores length and flags: a flip of those bits is undone */
 		if (memcmp(frame, r->kept[0], sizeof(frame)) != 0)
 			assert_int_equal(c->hellos_received, 0);
 		else
@@ -250,8 +251,8 @@ static void flood_frame(struct hello_flood *f, uint16_t node, uint64_t incarnati
 	wire_control_seal(f->frame, sizeof(f->frame));
 }
 
-/* Unknown nodes, right nodes from wrong addresses, and one peer's name and address with a tag that
- * is a guess. */
+/* HELLOs of unknown nodes, of known nodes from wrong addresses, and with a known node's id and
+ * address but a guessed tag. */
 static void session__a_hundred_thousand_hostile_greetings(void **state)
 {
 	struct rig *r = rig_make(3, 1408);
@@ -278,7 +279,7 @@ static void session__a_hundred_thousand_hostile_greetings(void **state)
 	assert_true(victim->tags <= seconds * RLTP_GREETINGS_PEER_PER_S);
 	assert_true(c->unknown_peer > 60000 && c->flooded > 30000);
 	assert_true(r->sent == sent);
-	/* another peer does not notice */
+	/* another peer is unaffected */
 	messages_work(r, 2, 1);
 	rig_destroy(r);
 }
@@ -291,7 +292,7 @@ static void session__nobody_unknown_is_answered(void **state)
 	struct link_datagram out[4];
 
 	for (uint16_t node = 1; node < 4;
-	     node += 2) { /* a peer at a wrong address; nobody's name */
+	     node += 2) { /* a known peer at a wrong address; an unknown node */
 		struct wire_header h = {.type = WIRE_ACK,
 					.header_bytes = WIRE_COMMON_BYTES,
 					.dst_session = 77,
@@ -303,7 +304,7 @@ static void session__nobody_unknown_is_answered(void **state)
 		rltp_endpoint_receive(r->nodes[1].endpoint, &a, S_NS);
 		assert_int_equal(rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS), 0);
 	}
-	/* the peer itself is told */
+	/* the peer itself is notified */
 	struct wire_header h = {.type = WIRE_ACK,
 				.header_bytes = WIRE_COMMON_BYTES,
 				.dst_session = 77,
@@ -335,7 +336,7 @@ static void session__window_is_shared_by_those_awake(void **state)
 		messages_work(r, i, 0);
 		assert_int_equal(rig_session(r, i, 0)->peer_window, 80);
 	}
-	rig_run(r, 3 * S_NS); /* all at rest: the next has it all */
+	rig_run(r, 3 * S_NS); /* all idle: the next session gets the whole window */
 	messages_work(r, 2, 0);
 	assert_int_equal(rig_session(r, 2, 0)->peer_window, 240);
 	rig_destroy(r);
@@ -352,7 +353,7 @@ static void session__level_is_told(void **state)
 	rig_destroy(r);
 }
 
-/* Three busy sessions: each batch is shared, and none waits for another's end. */
+/* Three active sessions share each batch; none waits for the end of another. */
 static void session__a_turn_for_everybody(void **state)
 {
 	struct rig *r = rig_make(4, 1408);

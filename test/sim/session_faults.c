@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation of endpoints, sessions and their network fails once in turn, n = 1, 2, 3 ...
- * until a run needs no more than n. While nodes are made, that is DXP_ENOMEM and nothing leaks (the
- * sanitizer build looks); afterwards it is a message refused at once, or a delay. */
+/* Every allocation of endpoints, sessions and network fails once in turn, n = 1, 2, 3 ... until a
+ * run needs at most n. During creation the result is DXP_ENOMEM without leaks (checked by the
+ * sanitizer build); afterwards a message is rejected at once, or is late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void session_faults__while_nodes_are_made(void **state)
 	print_message("%llu allocations failed in turn\n", (unsigned long long)n - 1);
 }
 
-/* Posts that are refused are posted again. */
+/* Posts again after a rejection. */
 static void talk(struct rig *r, uint32_t a, uint32_t b, uint32_t messages)
 {
 	for (uint32_t i = 0; i < messages;) {
@@ -50,9 +50,9 @@ static void life(struct rig *r)
 {
 	talk(r, 0, 1, 10);
 	talk(r, 1, 0, 10);
-	rig_run(r, 3 * S_NS); /* rest, and wake */
+	rig_run(r, 3 * S_NS); /* idle, then active again */
 	talk(r, 0, 1, 4);
-	net_mtu(r->net, 0, 1, 1472); /* a black hole */
+	net_mtu(r->net, 0, 1, 1472); /* a path-MTU black hole */
 	talk(r, 0, 1, 4);
 	net_mtu(r->net, 0, 1, 0);
 	rig_move(r, 1, 4);

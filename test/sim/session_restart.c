@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that restarts, at any moment: what was under way ends and is never replayed, and nothing
- * of the earlier life is taken for the new one. In virtual time; DXP_SEED changes the network's
- * luck. */
+/* A peer restarts at any moment: operations under way end and are never replayed, and nothing of
+ * the earlier process is accepted as the new one's. In virtual time; DXP_SEED changes the random
+ * faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void moment_reach(struct rig *r, enum moment moment)
 		break;
 	case UNDER_WAY:
 		rig_open(r, 0, 1);
-		net_blackhole(r->net, 1, 0, true); /* it arrives, and nobody hears of it */
+		net_blackhole(r->net, 1, 0, true); /* it arrives, but its answer is lost */
 		rig_post(r, 0, 1, 3000);
 		rig_run(r, MS_NS);
 		net_blackhole(r->net, 1, 0, false);
@@ -54,12 +54,12 @@ static void restart_check(enum moment moment, bool announce)
 	moment_reach(r, moment);
 	assert_int_equal(rig_restart(r, 1, announce), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* What was under way ends at once and is not replayed; what had not left yet arrives. */
+	/* Messages under way end at once and are not replayed; those not sent yet arrive. */
 	assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	assert_int_equal(r->nodes[0].timed_out + r->nodes[0].failed, 0);
 	rig_post(r, 0, 1, 100);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* who was not told learns it from the answer to his packet */
+	/* without an announcement the answer to a packet shows the restart */
 	if (announce || moment == NEVER_MET || moment == GREETING || moment == UNDER_WAY)
 		assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	else
@@ -100,7 +100,7 @@ static void session_restart__restart_twice_quickly(void **state)
 	moment_reach(r, UNDER_WAY);
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	rig_post(r, 0, 1, 3000);
-	rig_run(r, 30 * US_NS); /* its HELLO is on the way to a process that ends again */
+	rig_run(r, 30 * US_NS); /* its HELLO is on the way to a process that restarts again */
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
 	assert_int_equal(r->nodes[0].timed_out, 0);
@@ -110,7 +110,7 @@ static void session_restart__restart_twice_quickly(void **state)
 	rig_destroy(r);
 }
 
-/* Gives a node every datagram that was ever sent to it, again. */
+/* Delivers every datagram that was ever sent to the node once more. */
 static void replay(struct rig *r, uint32_t to)
 {
 	uint32_t count = r->kept_count;
@@ -154,7 +154,7 @@ static void session_restart__packets_of_an_earlier_life(void **state)
 	rig_destroy(r);
 }
 
-/* A session that ended leaves nothing that a copy of its greeting could bring back. */
+/* A closed session leaves no state that a copy of its handshake could revive. */
 static void session_restart__late_greeting_of_a_session_that_ended(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

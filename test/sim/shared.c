@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of one NIC that use the same queue pair of the same peer, and so the same stream and
- * the same table of reads: each gets its part of them. What a function asks for by requests is paid
- * for like what it sends. */
+/* Functions of one NIC that use the same queue pair of the same peer, thus the same stream and
+ * table of reads: each gets its share. Data that a function requests counts against its limit like
+ * data that it sends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct scene {
 	struct user users[NIC_FUNCTIONS]; /* of host 0 */
 	uint32_t key;                     /* of host 1 */
 	uint8_t op;
-	uint32_t bytes, active; /* bit i: function i posts */
+	uint32_t bytes, active; /* active: bit i: function i posts */
 	uint8_t *memory;
 };
 
@@ -137,7 +137,7 @@ static void run(struct scene *s, uint64_t duration_ns)
 
 static void nobody_starves(uint8_t op, uint32_t bytes)
 {
-	/* At the second, what comes free does so in step with turns by number. */
+	/* At the second delay, entries become free in step with a rotation by function number. */
 	static const uint64_t delays[] = {1000, 2250, 8500, 15000, 26000};
 
 	for (size_t k = 0; k < ARRAY_COUNT(delays); k++) {
@@ -194,7 +194,7 @@ static void limited(uint8_t op, uint32_t bytes, uint32_t wire_bytes)
 	scene_close(&s);
 }
 
-/* What the registers of a function are read for is what it moves. */
+/* The bytes that peers read from a function's registers count as its output. */
 static void shared__limits_hold_for_answers(void **state)
 {
 	const uint64_t limit = 1000000, duration_ns = 500 * MS_NS;
@@ -216,7 +216,7 @@ static void shared__limits_hold_for_requests(void **state)
 	limited(DXP_OP_GET, 64, WIRE_DATA_BYTES + WIRE_GET_BYTES);
 }
 
-/* One with a limit cannot send fast; the others can, to the same queue pair, and have what he
+/* A function with a limit shares the queue pair with others without one; they use all that it
  * leaves. */
 static void shared__limited_holds_back_nobody(void **state)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A network that carries nothing for 2.9 s ends nothing: no session, transfer or register access,
- * and no lease, at whatever moment it begins and in whichever directions. A peer that is gone is
- * noticed all the same. And a process that was stopped resumes where it was, as long as its peer is
- * told to keep it. */
+/* A network silent for 2.9 s ends no session, transfer, register access or lease, at any moment and
+ * in any direction. A lost peer is still detected. A stopped process resumes its sessions as long
+ * as its peer is configured to keep them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +34,7 @@ static void rig_cut(struct rig *r, enum direction direction, bool on)
 	net_blackhole(r->net, 1, 0, on && cuts(direction, BACK));
 }
 
-/* A message now and then, with the given pause; more than the silence is long. */
+/* Sends a message after every pause; the pause exceeds the silence. */
 static void rig_talk(struct rig *r, uint64_t pause_ns, uint64_t duration_ns)
 {
 	for (uint64_t passed_ns = 0; passed_ns < duration_ns; passed_ns += pause_ns) {
@@ -95,7 +94,7 @@ static void silence__counts_from_the_last_sign_of_life(void **state)
 		rig_cut(r, BOTH, false);
 		rig_run(r, S_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
-		rig_cut(r, BOTH, true); /* and a peer that is gone is gone */
+		rig_cut(r, BOTH, true); /* and a lost peer is detected */
 		rig_run(r, RLTP_DEAD_NS + 10 * MS_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_IDLE);
 		rig_destroy(r);
@@ -111,8 +110,8 @@ static bool session_watch(struct rig *r, struct rltp_session *s, bool on)
 	return watched;
 }
 
-/* A session at rest that is watched pings its peer: it stays open while that answers, and ends soon
- * after that does not. Watched no more, it rests again. */
+/* A watched idle session pings its peer. It stays open while the peer answers, and closes soon
+ * after the answers stop. Unwatched, it idles again. */
 static void silence__is_noticed_by_a_watched_session(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -165,7 +164,7 @@ static uint8_t cfg_read(void *context, uint16_t node, uint32_t first, uint32_t c
 static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t count,
 			 const uint32_t *values)
 {
-	cfg_value += values[0]; /* twice would show */
+	cfg_value += values[0]; /* a second execution would show */
 	return 0;
 }
 
@@ -319,7 +318,7 @@ static void silence__of_2900_ms_ends_no_lease(void **state)
 			lease_survives(d, phase_ns);
 }
 
-/* Also not while it joins, nor an operator's question. */
+/* Also while the member joins, and for a request of an operator. */
 static void silence__of_2900_ms_ends_no_question(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -347,7 +346,7 @@ static void silence__of_2900_ms_ends_no_question(void **state)
 
 /* ---- processes that were stopped ---- */
 
-/* The manager did not run: renewals lie in its socket, and nobody has died. */
+/* The manager was stopped: renewals wait in its socket, and no node is declared dead. */
 static void silence__of_a_stopped_manager_kills_nobody(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -362,7 +361,7 @@ static void silence__of_a_stopped_manager_kills_nobody(void **state)
 	fabric_destroy(f);
 }
 
-/* A node that did not run is dead for the manager, and the same node again when it is back. */
+/* The manager declares a stopped node dead, and restores the same node when it runs again. */
 static void silence__of_a_stopped_member_is_no_new_life(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -376,15 +375,15 @@ static void silence__of_a_stopped_member_is_no_new_life(void **state)
 	assert_int_equal(registry_counters(f->registry)->died, 1);
 	fabric_run(f, 500 * MS_NS);
 	assert_int_equal(member_state(host->m), MEMBER_JOINED);
-	assert_null(member_notice(host->m, &level)); /* nothing that people should read */
+	assert_null(member_notice(host->m, &level)); /* no notice for users */
 	assert_int_equal(member_id(host->m), id);
 	assert_int_equal(registry_counters(f->registry)->joined, 2);
 	fabric_check(f);
 	fabric_destroy(f);
 }
 
-/* A host, node 0, that is stopped while node 1 has messages for it and it for node 1: node 1 keeps
- * the session for a minute. */
+/* Host node 0 is stopped while messages wait in both directions: node 1 keeps the session for a
+ * minute. */
 static void stopped_resumes(uint64_t stopped_ns, uint64_t phase_ns)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -423,7 +422,7 @@ static void silence__of_a_stopped_host_ends_no_session(void **state)
 			stopped_resumes(seconds[i] * S_NS, phase_ns);
 }
 
-/* Beyond a minute it is lost, and both ends learn it. */
+/* After more than a minute the session is lost, and both sides are notified. */
 static void silence__of_more_than_a_minute_ends_the_session(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -449,8 +448,8 @@ static void silence__of_more_than_a_minute_ends_the_session(void **state)
 	rig_destroy(r);
 }
 
-/* A peer that died while this process did not run is found dead soon after, but not before it was
- * asked. */
+/* A peer that died while this process was stopped is declared dead soon after, but not before a
+ * probe. */
 static void silence__of_our_own_hides_no_death(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -467,7 +466,7 @@ static void silence__of_our_own_hides_no_death(void **state)
 	rig_destroy(r);
 }
 
-/* Late again and again: what is excused is bounded. */
+/* Repeated stops of this process extend the deadline only up to a bound. */
 static void silence__is_not_excused_for_ever(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

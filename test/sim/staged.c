@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that a NIC cannot address, over the network (docs/bridge.md): any latency of the device,
- * every loss, rings that are too small for what comes, a device that fails, peers that restart. */
+/* Staged memory, which a NIC cannot address, over the network (docs/bridge.md): any latency of the
+ * device, every loss, rings too small for the traffic, device failures, restarts of peers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 
 #define SEEDS 60
 
-/* The verdict, or NULL; all that was begun must be over and given back. */
+/* Runs the plan. Returns the first error, or NULL; all that was started must have ended and been
+ * released. */
 static const char *run(const struct staged_plan *plan, struct staged_scene *out)
 {
 	static char verdict[200];
@@ -57,7 +58,7 @@ static void staged__any_latency(void **state)
 	}
 }
 
-/* A DMA of five seconds is not a dead peer, and costs a handful of repeats. */
+/* A DMA of five seconds does not make a peer dead and costs few retransmissions. */
 static void staged__five_seconds(void **state)
 {
 	struct staged_plan plan = plain(5 * S_NS);
@@ -69,7 +70,7 @@ static void staged__five_seconds(void **state)
 	const struct rltp_session *from =
 		rltp_endpoint_session(nic_endpoint(sim_nic(s.sim, 0)), STAGED_HOST + 1);
 	assert_true(finished);
-	assert_in_range(from->counters.held, 50, 600); /* 5 s at 80 ms each, for each PUT */
+	assert_in_range(from->counters.held, 50, 600); /* for each PUT: 5 s at 80 ms each */
 	assert_int_equal(from->counters.spurious, 0);
 	assert_int_equal(from->counters.timeouts, 0);
 	assert_true(from->srtt_ns < MS_NS);
@@ -102,8 +103,8 @@ static void staged__drop_each_datagram_once(void **state)
 	}
 }
 
-/* Two senders, one flow each to several queue pairs, and room for two packets: whoever holds a
- * buffer waits for packets that come only when others have had theirs. */
+/* Two senders, each with one flow to several queue pairs, and space for two packets. A message in a
+ * buffer waits for packets that arrive only after others got space. */
 static void staged__two_buffers(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -124,7 +125,7 @@ static void staged__two_buffers(void **state)
 	}
 }
 
-/* Fewer reads at once than are wanted: the others wait in the NIC. */
+/* Fewer reads at once than requested: the others wait in the NIC. */
 static void staged__two_reads(void **state)
 {
 	struct staged_plan plan = plain(50 * US_NS);
@@ -153,8 +154,8 @@ static void staged__recoveries(void **state)
 	}
 }
 
-/* Each DMA in turn, then each third, fails: what ended well is there, the rest ends as DXP_EDEVICE,
- * and the rings go on. */
+/* One DMA fails, each in turn, then every third. Successful operations are in the device, the
+ * others end with DXP_EDEVICE, and the rings continue. */
 static void staged__device_fails(void **state)
 {
 	struct staged_plan plan = plain(30 * US_NS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that PUT to, GET from and announce to a host whose memory is staged: each operation has
- * bytes of its own there. Whatever the network and the device do, a PUT that ended well is in the
- * device then, an event finds there what was PUT before it, a GET that ended well has fetched what
- * was there, and everything ends. Header only; needs cmocka.h before it. */
+/* Hosts that PUT to, GET from and send NAPs to a host with staged memory; each operation has its
+ * own bytes there. For all faults of network and device: a successful PUT is in the device at its
+ * completion; an event arrives after the PUTs before it; a successful GET returns the bytes that
+ * were there; everything ends. Header only; include cmocka.h first. */
 #ifndef TEST_SIM_STAGED_H
 #define TEST_SIM_STAGED_H
 
@@ -19,16 +19,16 @@
 #include "test/support/staged_device.h"
 #include "test/support/witness.h"
 
-#define STAGED_HOST      1 /* whose memory it is */
+#define STAGED_HOST      1 /* host with the staged memory */
 #define STAGED_SENDERS   4
-#define STAGED_PUTS      200 /* of one sender, at most */
+#define STAGED_PUTS      200 /* per sender, at most */
 #define STAGED_PLACE     24576
 #define STAGED_QPS       4
 #define STAGED_UNIT      SIM_PAYLOAD_BYTES
-#define STAGED_NOT_ENDED 1 /* no status */
+#define STAGED_NOT_ENDED 1 /* none of the statuses */
 
 struct staged_operation {
-	uint32_t bytes, place; /* place: of the PUT whose bytes it means; NAP: of the last before */
+	uint32_t bytes, place; /* place: of the PUT; NAP: of the last PUT before it */
 	uint8_t op, qp, to_qp;
 	bool notify;
 	int status;
@@ -48,17 +48,17 @@ struct staged_scene {
 	uint32_t key, senders, puts, operations;
 	struct staged_sender sender[STAGED_SENDERS];
 	uint32_t good, bad, events;
-	uint64_t until_ns; /* of the run: the device's next turn, or its end */
-	bool all;          /* has ended */
+	uint64_t until_ns; /* next poll of the device, or end of the run */
+	bool all;          /* all operations have ended */
 	bool may_fail;
-	bool blind; /* the network, too, runs out of memory: the witness does not see all */
+	bool blind; /* the network runs out of memory, too: the witness misses frames */
 	char wrong[160];
 };
 
 struct staged_plan {
 	struct sim_options sim;
 	struct staged_options device;
-	uint32_t senders, puts; /* each */
+	uint32_t senders, puts; /* puts: of each sender */
 	uint32_t bytes_max;     /* of a PUT; 0: STAGED_PLACE */
 	bool one_flow;          /* all from one queue pair, to several of the target */
 	bool may_fail;
@@ -84,7 +84,8 @@ static inline bool staged_there(const struct staged_scene *s, uint32_t sender, u
 		      s->sender[sender].source + (size_t)place * STAGED_PLACE, bytes) == 0;
 }
 
-/* Each PUT; now and then a NAP behind it on its queue pair, and a GET of it on the same. */
+/* Draws the operations: each PUT, sometimes followed by a NAP and a GET of its bytes on the same
+ * queue pair. */
 static inline void staged_draw(struct staged_scene *s, struct staged_sender *sender,
 			       const struct staged_plan *plan, struct rng *rng)
 {
@@ -165,7 +166,7 @@ static inline void staged_open(struct staged_scene *s, const struct staged_plan 
 		staged_sender_open(s, i, plan, &rng);
 }
 
-/* Everything that was begun has been given back, and nothing is held any more. */
+/* Closes the scene and checks that every started operation was released and nothing is held. */
 static inline void staged_close(struct staged_scene *s)
 {
 	sim_destroy(s->sim);
@@ -225,7 +226,8 @@ static inline void staged_ended(struct staged_scene *s, uint32_t index,
 		staged_wrong(s, "a GET fetched other bytes", index, i);
 }
 
-/* An event at the target: all that its sender PUT before it on that queue pair is there. */
+/* Checks at an event of the target that all earlier PUTs of its sender on that queue pair are in
+ * the device. */
 static inline void staged_event(struct staged_scene *s, const struct dxp_nic_event *event)
 {
 	uint32_t index = (uint32_t)(event->imm >> 32), i = (uint32_t)event->imm;
@@ -275,7 +277,8 @@ static inline bool staged_step(void *context)
 	return s->all || staged_device_next(&s->device) < s->until_ns;
 }
 
-/* Until all has ended, or `limit_ns` have passed; the clock stops where the device wants it to. */
+/* Runs until all operations have ended, or for `limit_ns`; polls the device at the times that it
+ * needs. */
 static inline bool staged_run(struct staged_scene *s, uint64_t limit_ns)
 {
 	uint64_t end_ns = sim_now(s->sim) + limit_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation fails once in turn while PUTs and GETs of staged memory are under way: a delay,
- * never a wrong byte and never a leak. */
+/* Every allocation fails once in turn during PUTs and GETs of staged memory: the result is a delay,
+ * never a wrong byte or a leak. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

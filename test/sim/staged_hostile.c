@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that sends PUTs into staged memory which no honest one would: packets that overlap, of
- * unequal length, twice the same, elsewhere than the first. The memory's owner fills a buffer by
- * counting bytes, and another's data would stand where none came: nothing of this may reach it. */
+/* A hostile peer PUTs into staged memory: packets that overlap, differ in length, repeat, or
+ * address another place than the first. The owner of the memory counts bytes to fill a buffer, so
+ * missing bytes would expose another tenant's data. None of these packets may reach it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,15 +11,15 @@
 
 #include "test/sim/staged.h"
 
-#define U     100 /* payload of a packet */
+#define U     100 /* payload bytes per packet */
 #define BYTES 350 /* of the message */
 #define BASE  4096
 
 static struct staged_scene scene;
 static const uint8_t payload[BYTES];
 
-/* As the wire's receiver would hand it up: packet `sub`, of so many bytes, at `at` of the message
- * to BASE. Returns the refusal's code. */
+/* Passes a packet up as RLTP's receiver does: packet `sub` with `bytes` at offset `at` of the
+ * message to BASE. Returns the NACK code, or 0. */
 static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 {
 	struct nic *n = sim_nic(scene.sim, STAGED_HOST);
@@ -46,7 +46,7 @@ static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 	return code;
 }
 
-/* A message begun by its packet 1 on a queue pair that is as new each time. */
+/* Starts a message with its packet 1 on a new queue pair. */
 static void begin(void)
 {
 	const struct staged_plan plan = {
@@ -71,22 +71,22 @@ static void staged_hostile__packets_that_do_not_fit(void **state)
 		uint16_t flags;
 	} bad[] = {
 		{1, U, U, 0},                                   /* twice */
-		{2, 50, 100, 0},                                /* shorter: over packet 1 */
+		{2, 50, 100, 0},                                /* short: covers packet 1 */
 		{2, 120, 240, 0},                               /* longer */
 		{2, 150, 200, WIRE_FLAG_LAST},                  /* the last one, too long */
-		{1, 250, 100, WIRE_FLAG_LAST},                  /* over packet 1 */
-		{0, 50, 300, WIRE_FLAG_FIRST | WIRE_FLAG_LAST}, /* all of it, and is not */
-		{7, 50, 300, WIRE_FLAG_LAST},                   /* with some left out */
-		{2, U, 2 * U + 8, 0},                           /* to another place */
-		{2, 0, 2 * U, 0},                               /* nothing */
-		{3, U, 3 * U, 0},                               /* beyond the message */
+		{1, 250, 100, WIRE_FLAG_LAST},                  /* covers packet 1 */
+		{0, 50, 300, WIRE_FLAG_FIRST | WIRE_FLAG_LAST}, /* claims to be the whole message */
+		{7, 50, 300, WIRE_FLAG_LAST},                   /* skips packets */
+		{2, U, 2 * U + 8, 0},                           /* to another address */
+		{2, 0, 2 * U, 0},                               /* empty */
+		{3, U, 3 * U, 0},                               /* past the end of the message */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		begin();
 		if (give(bad[i].sub, bad[i].bytes, bad[i].at, bad[i].flags) != WIRE_NACK_BOUNDS)
 			fail_msg("case %zu is not refused", i);
-		/* What fits is still taken. */
+		/* Matching packets are still accepted. */
 		assert_int_equal(give(0, U, 0, WIRE_FLAG_FIRST), 0);
 		assert_int_equal(give(3, 50, 300, WIRE_FLAG_LAST), 0);
 		assert_int_equal(give(3, 50, 300, WIRE_FLAG_LAST), WIRE_NACK_BOUNDS);

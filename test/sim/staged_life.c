@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Staged memory while everything around it ends: processes restart, peers are lost, functions
- * close, at each of many moments. What the device was asked for is given back, all of it, and what
- * its users asked for ends. */
+/* Staged memory while its surroundings end: processes restart, peers are lost, functions close, at
+ * many moments. All resources of the device are released, and all operations of its users end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +21,7 @@ enum ending {
 	ENDINGS
 };
 
-/* As staged_step, but nobody posts and nobody looks at what ended. */
+/* As staged_step, but without posts and without checks of completions. */
 static bool quiet_step(void *context)
 {
 	struct staged_scene *s = context;
@@ -45,7 +44,7 @@ static void quiet_run(struct staged_scene *s, uint64_t for_ns)
 
 	while (sim_now(s->sim) < end_ns && !s->wrong[0]) {
 		s->until_ns = min_u64(staged_device_next(&s->device), end_ns);
-		/* A network with nothing to do has no clock; the device's last turns have. */
+		/* An idle network does not advance the clock; the last polls of the device do. */
 		if (sim_now(s->sim) == before_ns && !staged_device_turn(&s->device, s->until_ns))
 			break;
 		before_ns = sim_now(s->sim);
@@ -80,7 +79,8 @@ static void end_bring(struct staged_scene *s, enum ending what)
 		net_touch(sim_net(s->sim), i);
 }
 
-/* All that the other sender, and this one unless it restarted, had posted has ended. */
+/* Checks that all posted operations ended, but for those of a sender that restarted, and that the
+ * device is idle. */
 static void ended_check(struct staged_scene *s, enum ending what)
 {
 	struct dxp_nic_event event;
@@ -130,7 +130,7 @@ static void staged_life__ends_at_any_moment(void **state)
 	}
 }
 
-/* A sender that falls silent in the middle of its PUTs is forgotten, and its buffers are free. */
+/* A sender that becomes silent during its PUTs is dropped, and its buffers become free. */
 static void staged_life__silent_sender(void **state)
 {
 	const struct staged_plan plan = {

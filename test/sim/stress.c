@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hundreds of worlds (test/support/world.h), each with its own hosts, path, faults and mishaps
- * drawn from its seed: whatever the simulator can do wrong, alone and together. Once the network is
- * well again, everything ends within 20 timeouts.
+/* Hundreds of worlds (test/support/world.h), each with hosts, path, faults and mishaps drawn from
+ * its seed: every fault of the simulator, alone and combined. After the network recovers,
+ * everything ends within 20 timeouts.
  *
- *   DXP_SEED=n         that seed only
- *   DXP_SEEDS=n        so many (400; with a sanitizer, which is slow, 150)
- *   DXP_SEED_FIRST=n   from this one on (1) */
+ *   DXP_SEED=n only that seed
+ *   DXP_SEEDS=n number of seeds (400; with a sanitizer, which is slow, 150)
+ *   DXP_SEED_FIRST=n first seed (1) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -36,16 +36,14 @@
 
 #define SLICES       40
 #define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)
-#define HELD_BACK    12 /* operations posted when copies of old datagrams come */
+#define HELD_BACK    12 /* operations posted while copies of old datagrams arrive */
 #define LATE_NS      (95 * S_NS)
 #define HOUR_NS      (3600 * S_NS)
-#define FAILURES_MAX 20 /* then the rest is left out */
-#define MEMORY_MAX                                                                    \
-	(12u << 20) /* of a host with its share of the network; 3 times what was seen \
-		     */
-#define DATAGRAM 1538
+#define FAILURES_MAX 20          /* stops after this many */
+#define MEMORY_MAX   (12u << 20) /* bytes per host with its network; 3 times the use seen */
+#define DATAGRAM     1538
 
-/* Everything allocated, in bytes, as the linker's wraps see it. */
+/* Bytes allocated, counted by the wrapped allocation functions. */
 static struct {
 	uint64_t live, most;
 } memory;
@@ -100,14 +98,14 @@ struct stress {
 	struct rng rng;
 	struct rng secrets;
 	bool mishaps;   /* restarts, blackholes and the like */
-	bool may_fail;  /* these, or so much loss that a session may hear nothing for too long */
-	bool old;       /* numbers are about to wrap */
+	bool may_fail;  /* mishaps, or so much loss that a session may be silent for too long */
+	bool old;       /* numbers are close to the wrap */
 	uint32_t edges; /* first numbers drawn */
 	struct sim_options options;
 };
 
-/* Numbers that soon wrap: whatever counts packets, doorbells, events and reads; ids of messages
- * only where no session ends, since both sides must agree on them. */
+/* Sets counters of packets, doorbells, events and reads close to their wrap. Message ids only if no
+ * session closes, since both sides must agree on them. */
 static void indices_age(struct stress *t, uint32_t i)
 {
 	struct nic *n = sim_nic(t->world.sim, i);
@@ -127,9 +125,9 @@ static void indices_age(struct stress *t, uint32_t i)
 	}
 }
 
-/* First packet numbers (the first of two words) just before the wrap, the rest as the seed says.
- * Only those of the first sessions: later ones must differ, as random numbers do, because a late
- * packet of an earlier session between the same two is told by its number alone. */
+/* First packet numbers (the first of two words) are just before the wrap, the rest random. This
+ * applies only to the first sessions. Later ones must differ, because only its number identifies a
+ * late packet of an earlier session between the same nodes. */
 static void entropy_edge(void *context, void *out, uint64_t bytes)
 {
 	struct stress *t = context;
@@ -171,8 +169,8 @@ static struct sim_faults faults_draw(struct rng *r, uint64_t delay_ns)
 	return f;
 }
 
-/* Twenty transmissions fit into the silence that ends a session; a third of them lost is no danger.
- */
+/* Returns true if the faults may close a session. Twenty transmissions fit into the time-out of a
+ * session; a third of them lost is harmless. */
 static bool harsh(const struct sim_faults *f)
 {
 	return f->burst_ppm > 0 || f->loss_ppm > 300000;
@@ -202,7 +200,7 @@ static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 	}
 }
 
-/* The wall clocks step and drift; only the ages of stamps may suffer. */
+/* Steps and drifts the wall clocks; only the ages of stamps may be affected. */
 static void clock_mishap(struct stress *t, uint32_t host)
 {
 	int64_t step_ns = rng_below(&t->rng, 2) ? (int64_t)HOUR_NS : -(int64_t)HOUR_NS;
@@ -251,7 +249,7 @@ static void network_heal(struct stress *t)
 	}
 }
 
-/* The last operations are posted while copies of datagrams arrive that are older than a minute. */
+/* Posts the last operations while copies of datagrams arrive that are older than a minute. */
 static void late_run(struct stress *t)
 {
 	struct world *w = &t->world;
@@ -335,7 +333,7 @@ static void stress__seeds(void **state)
 		fail_msg("%u seeds failed", failed);
 }
 
-/* Two runs of a seed are one run: what happened when, to the last byte. */
+/* Two runs of a seed are identical in time and bytes. */
 static void stress__same_seed_same_trace(void **state)
 {
 	uint64_t hash[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trailers: 8 bytes for software above, delivered untouched with the event of a NAP or a PUT,
- * whatever becomes of its packets. */
+/* Trailers: 8 bytes for upper layers, delivered unchanged with the event of a NAP or a PUT, under
+ * all packet faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct rig {
 	uint32_t key[2];
 	struct rng rng;
 	uint32_t posted, ended, received;
-	uint32_t each; /* how many messages, for the test at hand */
+	uint32_t each; /* messages of the present test */
 };
 
 static struct rig the_rig;
@@ -45,8 +45,8 @@ static struct rig *rig_make(const struct sim_options *o)
 	return r;
 }
 
-/* What message k of the test carries, drawn anew wherever it is needed: lengths around those where
- * a packet has just no room any more, with and without immediate data and trailer. */
+/* Content of message k, derived from k: half of the lengths are near the largest that fits a
+ * packet, with and without immediate data and trailer. */
 struct message {
 	bool put;
 	uint32_t bytes;
@@ -118,7 +118,7 @@ static void all_arrive(const struct sim_options *o)
 {
 	struct rig *r = rig_make(o);
 
-	/* Not a byte more than a packet without either has. */
+	/* The path carries no more than a packet without either. */
 	net_mtu(sim_net(r->sim), 0, 1, WIRE_DATA_BYTES + SIM_PAYLOAD_BYTES);
 	if (!sim_run(r->sim, 1000 * S_NS, all_received, r))
 		fail_msg("seed %llu: not all arrive", (unsigned long long)o->seed);
@@ -135,7 +135,7 @@ static void trailer__comes_with_its_event(void **state)
 	all_arrive(&o);
 }
 
-/* Also when packets come in any order, so that messages wait for others. */
+/* Also with reordering, so that messages wait for others. */
 static void trailer__under_loss_and_reordering(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -149,7 +149,7 @@ static void trailer__under_loss_and_reordering(void **state)
 	}
 }
 
-/* A PUT that raises no event has nothing that a trailer could come with. */
+/* A PUT without an event sends no trailer. */
 static void trailer__is_not_sent_without_an_event(void **state)
 {
 	const struct sim_options o = {.seed = 2, .hosts = 2};
@@ -165,7 +165,7 @@ static void trailer__is_not_sent_without_an_event(void **state)
 	assert_int_equal(dxp_post(sim_window(r->sim, 0), &d, entries, NULL), DXP_OK);
 	sim_run(r->sim, S_NS, NULL, NULL);
 	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
-	/* nor does it take a second packet */
+	/* and needs no second packet */
 	assert_int_equal(
 		rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, 0)), 2)->counters.sent_packets,
 		1);
