@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments of kernels: each kind, each size; what is asked about them; what is refused. */
+/* Kernel arguments: every kind and size, queries, and rejections. */
 #include "rig.h"
 
 /* Runs `k` once and reads `bytes` of buffer argument 0. */
@@ -47,7 +47,7 @@ static void arguments__each_scalar_and_vector(void)
 		rig_scramble(in, count);
 		rig_set(k, 1, count, in);
 		once((cl_uint)i % rig.device_count, k, out, count);
-		/* the fourth of three is anything */
+		/* the fourth element of a 3-vector is undefined */
 		SAME_BYTES(out, in, strchr(scalars[i].type, '3') ? count / 4 * 3 : count);
 		FAILS(clSetKernelArg(k, 1, count + 1, in), CL_INVALID_ARG_SIZE);
 		FAILS(clSetKernelArg(k, 1, count * 2, in), CL_INVALID_ARG_SIZE);
@@ -57,7 +57,7 @@ static void arguments__each_scalar_and_vector(void)
 	OK(clReleaseProgram(p));
 }
 
-/* As the compiler of the device lays it out, and C here. */
+/* As laid out by the device compiler, and by C here. */
 struct mixed {
 	cl_char a;
 	cl_int b;
@@ -198,7 +198,8 @@ static void arguments__hundred_and_twenty_eight(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Values count when the kernel is enqueued, not when it runs; and stay for the next time. */
+/* A kernel gets the argument values of its enqueue, not of its start; values stay set for the next
+ * enqueue. */
 static void arguments__are_taken_at_the_enqueue(void)
 {
 	static const char source[] = "kernel void f(global uint *out, uint i, uint v)\n"
@@ -220,7 +221,7 @@ static void arguments__are_taken_at_the_enqueue(void)
 	rig_read(rig.queues[0], m, out, sizeof(out));
 	for (uint32_t i = 0; i < COUNT_OF(out); i++)
 		EQUAL(out[i], i / 2 * 2 * 3);
-	/* the kernel and its buffer may go while it is under way */
+	/* the kernel and its buffer may be released while it runs */
 	uint32_t last = 999, v = 4242;
 	SET(k, 1, last);
 	SET(k, 2, v);
@@ -326,8 +327,8 @@ static cl_program pair_source(void)
 	return p;
 }
 
-/* Kernel f of the program, and a copy of it, tell of their arguments or not. Releases it. PoCL
- * derives some qualifiers without the option. */
+/* Checks that kernel f of the program, and a clone of it, return argument information, or do not.
+ * Releases the program. PoCL derives some qualifiers without the option. */
 static void told(cl_program p, bool wanted)
 {
 	static const cl_kernel_arg_info qualifiers[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER,
@@ -356,7 +357,7 @@ static void told(cl_program p, bool wanted)
 	OK(clReleaseProgram(p));
 }
 
-/* To PoCL no options are this one, and so is this one inside of others. */
+/* PoCL treats no options as this option, and also this text inside other options. */
 static void arguments__tell_when_built_for_it(void)
 {
 	told(rig_program(pair, ""), false);
@@ -385,7 +386,7 @@ static void arguments__of_binaries(void)
 	told(p, false);
 }
 
-/* The compiler's options count: PoCL has it by the linker's. */
+/* The compile options decide; in PoCL the link options do. */
 static void arguments__of_linked_programs(void)
 {
 	static const char *const options[] = {"", "-cl-kernel-arg-info"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Binaries of programs, as programs keep them in files: taken again, and refused when they are
+/* Program binaries as applications keep them in files: loaded again, and rejected if they are
  * something else. */
 #include "rig.h"
 
@@ -70,7 +70,7 @@ static void binaries__are_taken_again(void)
 		EQUAL(value(p, i), 42);
 	OK(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL));
 	EQUAL(kernels, 2);
-	/* And once more, from what that one gives. */
+	/* And again, from the binary of the loaded program. */
 	struct binaries again = binaries_of(p);
 	OK(clReleaseProgram(p));
 	p = load(&again);
@@ -141,7 +141,7 @@ static void binaries__refused(void)
 			 CL_INVALID_CONTEXT);
 }
 
-/* Every byte of the beginning, and the length, matter. */
+/* Damage to any byte at the beginning, or to the length, is detected. */
 static void binaries__damaged(void)
 {
 	cl_program p = rig_program(text, "");

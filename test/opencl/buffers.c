@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers: made, asked about, written, read, copied; sub-buffers are in subbuffers.c, rectangles in
- * rects.c, maps in maps.c. */
+/* Buffers: creation, queries, writes, reads, copies. subbuffers.c covers sub-buffers, rects.c
+ * rectangles, maps.c maps. */
 #include "rig.h"
 
 #define KIB 1024u
@@ -66,7 +66,7 @@ static void buffers__copy_within_one(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Sizes around what rides along, packets and pieces. */
+/* Sizes around the limits of inline data, packets and pieces. */
 static void buffers__every_size_that_may_matter(void)
 {
 	static const size_t sizes[] = {
@@ -106,8 +106,8 @@ static void buffers__a_large_one(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* The memory of a write that is not blocking is the program's again when its event says so, not
- * before; order within the queue holds. */
+/* A non-blocking write may read the program's memory until its event completes; the queue keeps its
+ * order. */
 static void buffers__many_small_writes_in_order(void)
 {
 	enum { WRITES = 2000 };
@@ -236,7 +236,7 @@ static void buffers__transfers_refused(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A size of 0 is no mistake since OpenCL 2.1; such commands have their place in the order. */
+/* A size of 0 is valid since OpenCL 2.1; such commands keep their order. */
 static void buffers__nothing_to_move(void)
 {
 	uint8_t wanted[64], data[64];
@@ -262,7 +262,7 @@ static void buffers__nothing_to_move(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A blocking write has ended when it returns, however small: other queues need no event. */
+/* A blocking write of any size has ended at its return: other queues need no event. */
 static void buffers__blocking_writes_have_ended(void)
 {
 	cl_mem m = rig_buffer(0, 4096, NULL);
@@ -294,7 +294,7 @@ static void CL_CALLBACK gone_first(cl_mem m, void *user)
 	order[strlen(order)] = 'f';
 }
 
-/* Called in the reverse order of their registration. */
+/* Destructors run in reverse order of registration. */
 static void buffers__destructors(void)
 {
 	char order[16] = "";

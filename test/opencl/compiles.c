@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sources, binaries, options and arguments that no compiler and no device expects. */
+/* Invalid sources, binaries, options and arguments. */
 #include "rig.h"
 
 static const char fine[] = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n";
@@ -12,7 +12,7 @@ static cl_program program(const char *text)
 	return p;
 }
 
-/* Whatever is given: an error or not, and the next build is good. */
+/* The build fails or succeeds, and the next build succeeds. */
 static void survives(const char *text, const char *options)
 {
 	cl_program p = program(text);
@@ -28,7 +28,7 @@ static void survives(const char *text, const char *options)
 	OK(clReleaseProgram(p));
 }
 
-/* PoCL crashes at some of them. */
+/* PoCL crashes on some of them. */
 static void compiles__options_that_are_none(void)
 {
 	static const char *const options[] = {
@@ -82,13 +82,13 @@ static void compiles__sources_that_are_none(void)
 	survives("#error \"%s%n%n%n\"\n", NULL);
 	survives("#define A(x) A(x) A(x)\nkernel void k() { A(A(A(1))); }", NULL);
 	survives("\xff\xfe\x01", NULL);
-	/* Much of nothing. */
+	/* A source that is mostly empty lines. */
 	memset(large, '\n', 4 << 20);
 	memcpy(large, fine, sizeof(fine) - 1);
 	cl_program p = program(large);
 	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
 	OK(clReleaseProgram(p));
-	/* Deep braces, which compilers limit. */
+	/* Deep nesting, which compilers limit. */
 	memset(large, '(', 100000);
 	large[100000] = 0;
 	survives(large, NULL);
@@ -107,7 +107,7 @@ static void binary_is_refused(const void *data, size_t bytes, cl_int wanted)
 	EQUAL(status, wanted);
 }
 
-/* A good binary in which bytes are changed: refused when made or when built, or it builds. */
+/* A valid binary with changed bytes: rejected at creation or build, or it builds. */
 static void binary_survives(const unsigned char *data, size_t bytes)
 {
 	cl_int status, error;

@@ -170,7 +170,7 @@ static void queues__refused(void)
 	FAILS(clReleaseCommandQueue(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clFlush(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clFinish(NULL), CL_INVALID_COMMAND_QUEUE);
-	/* What only other versions, or other devices, have. */
+	/* Properties of other versions or devices. */
 	FAILS_BUT_POCL(clSetCommandQueueProperty(rig.queues[0], ~(cl_command_queue_properties)0,
 						 CL_TRUE, NULL),
 		       CL_INVALID_VALUE);
@@ -189,7 +189,7 @@ static void on_device_refused(cl_queue_properties properties, cl_int wanted)
 		CL_INVALID_VALUE);
 }
 
-/* No device of ours, and none of PoCL, has queues of its own. */
+/* No device of dxp or PoCL supports device-side queues. */
 static void queues__on_the_device(void)
 {
 	const cl_queue_properties some = CL_QUEUE_ON_DEVICE,
@@ -211,7 +211,7 @@ static void queues__on_the_device(void)
 	      CL_INVALID_COMMAND_QUEUE);
 	OK(clGetCommandQueueInfo(rig.queues[0], CL_QUEUE_DEVICE_DEFAULT, sizeof(q), &q, NULL));
 	CHECK(q == NULL);
-	if (rig.pocl) /* which ends the program at the next ones */
+	if (rig.pocl) /* PoCL crashes on the next ones */
 		return;
 	FAILS(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0],
 					     (cl_command_queue)rig.context),
@@ -224,7 +224,7 @@ static void queues__on_the_device(void)
 	on_device_refused(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
 }
 
-/* The standard lets a queue go with work in it: the work is done. */
+/* A queue may be released with work in it: the work completes. */
 static void queues__released_with_work_in_them(void)
 {
 	uint32_t *out = rig_memory(4096 * 4), *in = rig_noise(4096 * 4);
@@ -257,7 +257,7 @@ static void contexts__hundred_at_once(void)
 		MADE(queues[i]);
 		buffers[i] = clCreateBuffer(contexts[i], CL_MEM_COPY_HOST_PTR, 4, &number, ERR);
 		MADE(buffers[i]);
-		OK(clReleaseContext(contexts[i])); /* its queue and buffer keep it */
+		OK(clReleaseContext(contexts[i])); /* its queue and buffer keep it alive */
 	}
 	for (size_t i = 0; i < COUNT_OF(contexts); i++) {
 		uint32_t number = 0;

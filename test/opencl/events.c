@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: what they tell, wait lists, callbacks, user events, markers and barriers. */
+/* Events: queries, wait lists, callbacks, user events, markers and barriers. */
 #include "rig.h"
 
 #include <unistd.h>
@@ -47,7 +47,7 @@ static void events__tell(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Each kind of command says what it is. */
+/* Each kind of command reports its type. */
 static void events__types_of_commands(void)
 {
 	uint8_t data[64] = {0};
@@ -96,7 +96,7 @@ static void events__types_of_commands(void)
 static const char step_source[] =
 	"kernel void chain(global uint *a, uint n) { a[0] = a[0] * 3 + n; }\n";
 
-/* A chain over devices: each step waits for the one before, on another device. */
+/* A chain over devices: each step waits for the previous step on another device. */
 static void events__chain_over_devices(void)
 {
 	enum { STEPS = 200 };
@@ -183,7 +183,7 @@ static void user__holds_a_command_back(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* One for each device, set in the other order. */
+/* One user event per device, set in reverse order. */
 static void user__on_every_device_at_once(void)
 {
 	cl_event u[RIG_DEVICES_MAX], done[RIG_DEVICES_MAX];
@@ -218,7 +218,7 @@ static void user__on_every_device_at_once(void)
 	OK(clReleaseKernel(k));
 }
 
-/* A command fans out from one user event to many on all devices, and back. */
+/* Many commands on all devices wait for one user event, and one command waits for all of them. */
 static void user__fans_out(void)
 {
 	enum { COUNT = 60 };
@@ -247,7 +247,7 @@ static void user__fans_out(void)
 	OK(clReleaseEvent(u));
 }
 
-/* A negative status: commands that wait end with an error, and nothing hangs. */
+/* A negative status: waiting commands end with an error, and nothing hangs. */
 static void user__fails(void)
 {
 	cl_event u = user_event(), write = NULL, after = NULL;
@@ -317,10 +317,11 @@ static void callbacks__of_commands(void)
 	usleep(20000);
 	EQUAL(heard.count, 0);
 	OK(clSetUserEventStatus(u, CL_COMPLETE));
-	CHECK(until(&heard.count, 1)); /* without anybody waiting in a call */
+	CHECK(until(&heard.count, 1)); /* without any thread in a waiting call */
 	CHECK(heard.event == write);
 	EQUAL(heard.status[0], CL_COMPLETE);
-	OK(clSetEventCallback(write, CL_COMPLETE, hear, &late)); /* it has ended: at once */
+	/* already complete: called at once */
+	OK(clSetEventCallback(write, CL_COMPLETE, hear, &late));
 	CHECK(until(&late.count, 1));
 	usleep(5000);
 	EQUAL(heard.count, 1);
@@ -334,9 +335,9 @@ static const char spin_source[] =
 	" uint x = a[0]; for (uint i = 0; i < rounds; i++) x = x * 1664525 + 1013904223;\n"
 	" a[0] = x; }\n";
 
-#define LONG_ROUNDS 300000000u /* 0.3 s and more */
+#define LONG_ROUNDS 300000000u /* at least 0.3 s */
 
-/* Enqueues it. */
+/* Enqueues a spin kernel. */
 static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
 {
 	size_t one = 1;
@@ -348,7 +349,7 @@ static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
 	return e;
 }
 
-/* A long kernel is seen to run, the one behind it to wait. */
+/* A long kernel is reported as running, the next one as waiting. */
 static void events__running_is_seen(void)
 {
 	struct heard running = {0}, submitted = {0}, ended = {0};
@@ -379,7 +380,7 @@ static void events__running_is_seen(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Of what has run before anybody could see it, too: all three, in this order. */
+/* A command that ran before the callbacks were set triggers all three, in this order. */
 static void callbacks__of_every_state(void)
 {
 	static const cl_int states[] = {CL_SUBMITTED, CL_RUNNING, CL_COMPLETE};
@@ -411,7 +412,7 @@ static void callbacks__of_user_events(void)
 	OK(clSetUserEventStatus(b, -5));
 	CHECK(until(&good.count, 1));
 	EQUAL(good.status[0], CL_COMPLETE);
-	if (!rig.pocl) { /* tells nobody */
+	if (!rig.pocl) { /* PoCL calls no callback */
 		CHECK(until(&bad.count, 1));
 		EQUAL(bad.status[0], -5);
 	}
@@ -425,7 +426,7 @@ struct chain {
 	uint32_t number;
 };
 
-/* Enqueues the next one from inside of the callback. */
+/* Enqueues the next command inside the callback. */
 static void CL_CALLBACK go_on(cl_event e, cl_int status, void *user)
 {
 	struct chain *c = user;
@@ -469,7 +470,7 @@ static void markers__of_all_kinds(void)
 	OK(clEnqueueMarker(q, &old));
 	OK(clEnqueueBarrierWithWaitList(q, 1, &marker, &barrier));
 	OK(clEnqueueBarrier(q));
-	if (!rig.pocl) /* ends the program */
+	if (!rig.pocl) /* crashes the program */
 		OK(clEnqueueWaitForEvents(q, 1, &u));
 	OK(clFlush(q));
 	usleep(10000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fills of buffers: each size of pattern, any whole number of them, anywhere. */
+/* Buffer fills: every pattern size, any whole number of patterns, any offset. */
 #include "rig.h"
 
 #define BYTES 300000u
@@ -19,7 +19,7 @@ static void fills__every_pattern_size(void)
 			rig_scramble(pattern, size);
 			OK(clEnqueueFillBuffer(q, m, pattern, size, first * size, count * size, 0,
 					       NULL, NULL));
-			memset(pattern, 0, 0); /* the pattern is the program's again at once */
+			memset(pattern, 0, 0); /* the program may reuse the pattern at once */
 			for (size_t i = 0; i < count; i++)
 				memcpy(model + (first + i) * size, pattern, size);
 			memset(pattern, 0xee, sizeof(pattern));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images of every type and format that the devices have: read, written, copied, filled, mapped, by
- * chance beside a model. Kernels that use them are in samplers.c. */
+/* Images of every type and format of the devices: random reads, writes, copies, fills and maps,
+ * compared with a model. samplers.c covers kernels that use images. */
 #include "picture.h"
 
 #define FORMATS_MAX 128
 
-/* Calls `body` with a picture of each format of each type. PoCL crashes with images of buffers
- * where not all of it is read or written. */
+/* Calls `body` with a picture of each format of each type. PoCL crashes on partial reads or writes
+ * of images from buffers. */
 static void for_all(void (*body)(struct picture *p), bool of_buffers)
 {
 	cl_image_format formats[FORMATS_MAX];
@@ -31,7 +31,7 @@ static void for_all(void (*body)(struct picture *p), bool of_buffers)
 	CHECK(pictures > 20);
 }
 
-/* Copies a box between the model and rows with pitches. */
+/* Copies a region between the model and rows with pitches. */
 static void model_box(const struct picture *p, const size_t origin[3], const size_t region[3],
 		      uint8_t *host, size_t row, size_t slice, bool to_model)
 {
@@ -47,7 +47,7 @@ struct pitches {
 	size_t row, slice, bytes;
 };
 
-/* Slices are whole rows of the host; a 1D array has one row a slice. */
+/* Draws pitches. Slices are whole rows of the host; a 1D array has one row per slice. */
 static struct pitches pitches_by_chance(const struct picture *p, const size_t region[3])
 {
 	struct pitches h = {0, 0, 0};
@@ -173,7 +173,7 @@ static void map_images(struct picture *p)
 						 origin, region, &row, &slice, 0, NULL, NULL, ERR);
 		MADE(map);
 		CHECK(row >= region[0] * p->pixel || layers || rig.pocl);
-		size_t step = layers ? slice : row; /* from y to the next y */
+		size_t step = layers ? slice : row; /* from one y to the next */
 		for (size_t z = 0; z < region[2]; z++)
 			for (size_t y = 0; y < region[1]; y++) {
 				uint8_t *a = map + z * slice + y * step;
@@ -220,7 +220,7 @@ static size_t store_one(uint8_t *to, cl_channel_type type, bool one)
 	return 2;
 }
 
-/* Which of red, green, blue and alpha lies in each place. */
+/* Returns the channel (red, green, blue, alpha) of each component. */
 static const char *places(cl_channel_order order)
 {
 	switch (order) {
@@ -304,7 +304,7 @@ static void tell(struct picture *p)
 	FAILS(clGetImageInfo(p->m, CL_IMAGE_WIDTH, 1, &other, NULL), CL_INVALID_VALUE);
 }
 
-/* An image over a part of a buffer's bytes, with a pitch that is longer than its rows. */
+/* An image over part of a buffer, with a pitch longer than its rows. */
 static void images__over_buffers(void)
 {
 	static const char source[] =
@@ -339,7 +339,7 @@ static void images__over_buffers(void)
 	for (size_t y = 0; y < size[1]; y++)
 		for (size_t x = 0; x < size[0] * 4; x++)
 			from[part.origin + y * pitch + x]++;
-	/* 255 + 1 does not fit, and is 255. */
+	/* 255 + 1 saturates at 255. */
 	for (size_t i = part.origin; i < part.origin + size[1] * pitch; i++)
 		if ((i - part.origin) % pitch < size[0] * 4 && from[i] == 0)
 			from[i] = 255;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that include files of the machine where they run: the compiler, wherever it is, finds
- * what a local one would. */
+/* Programs that include files of the machine where they run: the compiler finds the same files as a
+ * local one, on any node. */
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ static void file(const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* Every name of its own: compilers keep what they have compiled, and look at the source alone. */
+/* Unique names: compilers cache results by the source alone. */
 static void plant(void)
 {
 	static unsigned count;
@@ -41,7 +41,8 @@ static void uproot(void)
 	CHECK(system(command) == 0);
 }
 
-/* What the program's kernel `f` writes. `format` has the folder as its %s, up to three times. */
+/* Builds the program and returns the value that its kernel `f` writes. `format` are the options;
+ * %s, at most three times, is the folder. */
 static int value(const char *source, const char *format)
 {
 	char options[1024];
@@ -69,7 +70,7 @@ static void includes__of_a_folder(void)
 	file("a.h", "#define A 5\n");
 	EQUAL(value("#include \"a.h\"" KERNEL("A"), "-I %s"), 5);
 	EQUAL(value("#include <a.h>" KERNEL("A + 1"), "-I%s -DX"), 6);
-	/* PoCL 3.1 knows no quotes here. */
+	/* PoCL 3.1 does not handle quotes here. */
 	if (!rig.pocl)
 		EQUAL(value("#include <a.h>" KERNEL("A + X"), "-D X=2 -I \"%s\""), 7);
 	uproot();
@@ -141,7 +142,7 @@ static void includes__of_the_working_folder(void)
 	uproot();
 }
 
-/* What is not there is told by the compiler, with the name. */
+/* The build log names a missing file. */
 static void includes__missing(void)
 {
 	const char *source = "#include \"not_there.h\"" KERNEL("1");
@@ -152,10 +153,10 @@ static void includes__missing(void)
 	FAILS(clBuildProgram(p, 1, rig.devices, "-I /nowhere", NULL, NULL),
 	      CL_BUILD_PROGRAM_FAILURE);
 	OK(clGetProgramBuildInfo(p, rig.devices[0], CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
-	/* PoCL 3.1 keeps the compiler's words for itself. */
+	/* PoCL 3.1 omits the compiler's messages. */
 	if (!rig.pocl)
 		CHECK(strstr(log, "not_there.h"));
-	/* in what is not compiled it does not matter */
+	/* in skipped code it has no effect */
 	OK(clReleaseProgram(p));
 	plant();
 	EQUAL(value("#if 0\n#include \"not_there.h\"\n#endif\n" KERNEL("3"), "-I %s"), 3);

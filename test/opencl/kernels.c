@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels: made, asked about, enqueued over ranges of every shape. */
+/* Kernels: creation, queries, and launches over ranges of every shape. */
 #include "rig.h"
 
 static const char two[] = "kernel void first(global uint *a) { a[get_global_id(0)] = 1; }\n"
@@ -60,7 +60,7 @@ static void kernels__tell(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Each attribute, without the blanks that somebody may have put there. */
+/* Each attribute, without blanks, which compilers may add. */
 static void kernels__tell_attributes(void)
 {
 	static const char *const all[] = {"vec_type_hint(uchar3)", "reqd_work_group_size(2,1,1)",
@@ -187,7 +187,7 @@ static void ranges__by_chance(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* The device chooses; every item still runs once. */
+/* The device chooses the local size; every item runs once. */
 static void ranges__without_local_sizes(void)
 {
 	static const char source[] = "kernel void f(global uint *a) {\n"
@@ -304,7 +304,7 @@ static void ranges__many_work_items(void)
 	OK(clReleaseKernel(k));
 }
 
-/* The standard leaves it open what becomes of such writes; programs (hashcat) count on them. */
+/* The standard leaves the effect of such writes undefined; programs (hashcat) depend on them. */
 static void writes__to_what_is_read_only(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(global uint *a)\n"

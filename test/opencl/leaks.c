@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thousand rounds of everything leave nothing behind: references are as before, and the process
- * does not grow. */
+/* A thousand rounds of all operations leak nothing: reference counts return to their start, and the
+ * process does not grow. */
 #include <unistd.h>
 
 #include "rig.h"
@@ -14,7 +14,7 @@ static cl_uint references_of(cl_mem m)
 	return count;
 }
 
-/* Runs `round` until memory has settled, then many times more. */
+/* Runs `round` until memory use is stable, then many more times, and checks the growth. */
 static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t most_kib)
 {
 	for (uint32_t n = 0; n < rounds / 4; n++)
@@ -33,7 +33,7 @@ static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t mos
 }
 
 static cl_kernel kernel;
-static cl_mem kept, own[RIG_DEVICES_MAX]; /* by device: nothing has to move */
+static cl_mem kept, own[RIG_DEVICES_MAX]; /* per device: no data moves */
 
 static void buffer_round(uint32_t n)
 {
@@ -53,7 +53,7 @@ static void buffer_round(uint32_t n)
 	EQUAL(back[0], n);
 	OK(clReleaseMemObject(part));
 	OK(clFinish(q));
-	/* PoCL's own thread gives its reference back a little after the end. */
+	/* PoCL's thread drops its reference a little after the end. */
 	for (int i = 0; rig.pocl && references_of(m) > 1 && i < 5000; i++)
 		usleep(1000);
 	EQUAL(references_of(m), 1);
@@ -142,7 +142,7 @@ static void leaks__contexts(void)
 	must_not_grow(context_round, 300, 1024);
 }
 
-/* The node keeps what was built; so each round asks for the same. */
+/* The node caches builds, so each round builds the same program. */
 static void program_round(uint32_t n)
 {
 	cl_program p = rig_program("kernel void f(global uint *a) { a[0] = 1; }\n", NULL);
@@ -158,7 +158,7 @@ static void leaks__programs(void)
 	must_not_grow(program_round, 40, 2048);
 }
 
-/* Device memory comes back: in all far more is taken than there is. */
+/* Device memory is freed: the sum of all allocations far exceeds it. */
 static void leaks__device_memory(void)
 {
 	enum { BYTES = 64 << 20 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects that are released while they are used: the order in which a program lets go of them is
- * its own affair. */
+/* Objects released during their use: a program may release objects in any order. */
 #include "rig.h"
 
 #include <pthread.h>
@@ -11,7 +10,7 @@
 static const char source[] =
 	"kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
 
-/* All of its handles are released before the work can begin. */
+/* All handles are released before the work can begin. */
 static void lifetimes__all_is_released_before_the_work(void)
 {
 	cl_context c = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR);
@@ -49,8 +48,8 @@ static void lifetimes__all_is_released_before_the_work(void)
 		EQUAL(out[i], 7);
 }
 
-/* What another object still needs can be found there, and kept again, as wrappers of C++ and Python
- * do. */
+/* Objects that another object uses can be queried there and retained again, as C++ and Python
+ * wrappers do. */
 static void lifetimes__found_again_in_what_needs_it(void)
 {
 	cl_context c = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR), again = NULL;
@@ -114,7 +113,7 @@ static bool until(atomic_int *count, int wanted)
 	return *count == wanted;
 }
 
-/* A destructor is called when nothing uses the memory any more, and not before. */
+/* A destructor runs when no command uses the memory any more, not earlier. */
 static void lifetimes__destructors_wait_for_commands(void)
 {
 	cl_event gate = clCreateUserEvent(rig.context, ERR);
@@ -176,7 +175,7 @@ static void lifetimes__user_events_are_set_once(void)
 	OK(clReleaseEvent(e));
 }
 
-/* A blocking command behind an event that failed says so, and ends. */
+/* A blocking command behind a failed event returns an error. */
 static void lifetimes__blocking_behind_a_failure(void)
 {
 	if (rig.pocl)
@@ -256,7 +255,7 @@ static void one_round(struct worker *w, int round)
 		w->errors += clEnqueueNDRangeKernel(q, w->kernel, 1, NULL, &global, NULL, 0, NULL,
 						    NULL) != 0;
 	w->errors += clEnqueueReadBuffer(q, m, CL_FALSE, 0, sizeof(got), got, 0, NULL, &done) != 0;
-	/* Released while it is under way. */
+	/* Released during the execution. */
 	w->errors += clReleaseMemObject(m) != 0;
 	w->errors += clReleaseCommandQueue(q) != 0;
 	w->errors += clWaitForEvents(1, &done) != 0;
@@ -297,7 +296,7 @@ static void lifetimes__eight_threads_make_and_release(void)
 
 /* ---- fork ---- */
 
-/* Of a child that ends by itself within 20 s. */
+/* Returns the exit status of a child, which must exit within 20 s. */
 static int child_status(pid_t child)
 {
 	int status = 0;
@@ -308,8 +307,8 @@ static int child_status(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* A child of a program that has used devices ends as any other, and its parent works on. What a
- * child does with its parent's devices fails; PoCL's hangs then. */
+/* A child of a program that has used devices exits normally, and its parent continues. Calls of the
+ * child on its parent's devices fail; on PoCL they hang. */
 static void lifetimes__children_leave_the_parent_alone(void)
 {
 	cl_mem m = rig_buffer(CL_MEM_READ_WRITE, 64, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device of the full profile has at least, and the form of every answer about a device. */
+/* Minimum limits of a full-profile device, and the form of every device query. */
 #include "rig.h"
 
 #include <CL/cl_ext.h>
@@ -76,10 +76,10 @@ static void limits__images(void)
 	}
 }
 
-/* Each with its size, which is asked for, exact, one too small, none. */
+/* Queries each parameter for its size, with the exact size, one byte less, and none. */
 struct param {
 	cl_device_info name;
-	size_t bytes; /* 0: as it comes */
+	size_t bytes; /* 0: not checked */
 };
 #define P(name, type)              \
 	{                          \
@@ -203,7 +203,7 @@ static void answer_has_its_size(cl_device_id d, const struct param *p)
 
 	if (error != CL_SUCCESS)
 		rig_fail(__FILE__, __LINE__, "parameter %#x: %s", p->name, rig_error_name(error));
-	/* PoCL 3.1 has some bit fields in 4 bytes. */
+	/* PoCL 3.1 returns some bit fields in 4 bytes. */
 	if (p->bytes && bytes != p->bytes && !rig.pocl)
 		rig_fail(__FILE__, __LINE__, "parameter %#x has %zu bytes, not %zu", p->name, bytes,
 			 p->bytes);
@@ -266,10 +266,10 @@ static cl_mem small_image(float first)
 	return m;
 }
 
-/* So many images and a buffer make 1024 bytes of arguments. */
+/* This many images and a buffer take 1024 bytes of arguments. */
 #define IMAGES 127
 
-/* A kernel with as many images as the device says, read and written in turns. */
+/* A kernel with the maximum number of images, read and written alternately. */
 static void limits__image_arguments(void)
 {
 	char source[16384] = "kernel void k(global float *out";
@@ -311,7 +311,7 @@ static void limits__image_arguments(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Answers that have to fit each other, whatever the device can do. */
+/* Values that must be consistent on any device. */
 static void limits__agree(void)
 {
 	for (cl_uint i = 0; i < rig.device_count; i++) {

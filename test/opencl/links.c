@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that are compiled with headers, kept as libraries, and linked. */
+/* Programs compiled with headers, kept as libraries, and linked. */
 #include <unistd.h>
 
 #include "rig.h"
@@ -61,7 +61,7 @@ static void links__two_objects(void)
 	EQUAL(type_of(parts[0]), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
 	cl_program p = linked("", 2, parts);
 	EQUAL(type_of(p), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
-	/* What it is made of may go. */
+	/* Its parts may be released. */
 	OK(clReleaseProgram(parts[0]));
 	OK(clReleaseProgram(parts[1]));
 	for (cl_uint i = 0; i < rig.device_count; i++)
@@ -107,7 +107,7 @@ static void links__again(void)
 {
 	cl_program p = compiled("kernel void f(global int *out) { *out = 1; }\n");
 
-	/* Nobody has a kernel of it: it may be compiled otherwise. */
+	/* No kernel of it exists, so it may be compiled again. */
 	OK(clCompileProgram(p, 0, NULL, "-DX", 0, NULL, NULL, NULL, NULL));
 	cl_program whole = linked(NULL, 1, &p);
 	EQUAL(value(whole, 0), 1);
@@ -151,10 +151,10 @@ static void links__refused(void)
 	FAILS(clCompileProgram(p, 1, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_VALUE);
 	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, "nonsense", 0, NULL, NULL, NULL, NULL),
 		       CL_INVALID_COMPILER_OPTIONS);
-	/* An object is nothing to run. */
+	/* A compiled object has no kernels to run. */
 	REFUSED_BUT_POCL(clCreateKernel(p, "f", ERR), CL_INVALID_PROGRAM_EXECUTABLE);
 	cl_program whole = linked(NULL, 1, &p);
-	/* And nothing that is linked is compiled, or linked once more. */
+	/* A linked program can be neither compiled nor linked again. */
 	FAILS_BUT_POCL(clBuildProgram(whole, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
 	REFUSED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, NULL, 1, &whole, NULL, NULL, ERR),
 			 CL_INVALID_OPERATION);
@@ -187,7 +187,7 @@ static void links__callbacks(void)
 	OK(clReleaseProgram(p));
 }
 
-/* What is linked in the background may be used at once. */
+/* A program may be used while it is linked in the background. */
 static void links__used_while_linked(void)
 {
 	cl_program object = compiled("kernel void f(global int *out) { *out = 7; }\n");

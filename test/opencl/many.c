@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs with many objects and long queues: nothing that a program may have many of is refused
- * by number.
+/* Programs with many objects and long queues: no number of objects is rejected.
  *
- *   MANY_COUNT      objects of each case (default: past every bound that was once there)
- *   MANY_RATES      set: prints what each step took, for people who measure */
+ *   MANY_COUNT objects of each case (default: above every bound of earlier versions)
+ *   MANY_RATES set: prints the time of each step */
 #include "rig.h"
 
 static unsigned many_count(unsigned otherwise)
@@ -13,7 +12,7 @@ static unsigned many_count(unsigned otherwise)
 	return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
 }
 
-/* Prints the time of a step that began at *since_ns, and begins the next. */
+/* Prints the time of a step that began at *since_ns, and starts the next. */
 static void step(const char *what, unsigned count, uint64_t *since_ns)
 {
 	uint64_t now_ns = rig_now_ns();
@@ -24,7 +23,7 @@ static void step(const char *what, unsigned count, uint64_t *since_ns)
 	*since_ns = rig_now_ns();
 }
 
-/* Buffers that live at once, each with bytes of its own on the device. */
+/* Buffers that exist at the same time, each with its own bytes on the device. */
 static void many__buffers(void)
 {
 	unsigned count = many_count(6000);
@@ -74,7 +73,7 @@ static void launches_enqueue(cl_kernel k, unsigned count, cl_uint wait_count, co
 					  NULL));
 }
 
-/* Kernels one after another, and no clFinish before the last. */
+/* Many kernels in sequence with one clFinish at the end. */
 static void many__commands(void)
 {
 	unsigned count = many_count(20000);
@@ -93,8 +92,8 @@ static void many__commands(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* All of them are enqueued before the first may run: the program's one thread cannot be made to
- * wait for their ends. */
+/* All are enqueued before the first may run: the program's only thread cannot wait for their
+ * ends. */
 static void many__commands_behind_an_event(void)
 {
 	unsigned count = many_count(12000);
@@ -119,8 +118,7 @@ static void many__commands_behind_an_event(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* Transfers of memory that is the program's, none of which may begin: more than a NIC has memory
- * regions. */
+/* Blocked transfers of host memory, more than a NIC has memory regions. */
 static void many__transfers_behind_a_kernel(void)
 {
 	unsigned count = many_count(2300);
@@ -155,10 +153,10 @@ static void many__transfers_behind_a_kernel(void)
 
 #define LIST 1000 /* events in one wait list */
 
-/* Events that a program keeps, and a wait list of many. */
+/* Many live events, and a long wait list. */
 static void many__events(void)
 {
-	/* PoCL 3.1 takes minutes for more. */
+	/* PoCL 3.1 takes minutes with more. */
 	unsigned count = rig.pocl ? LIST : many_count(12000);
 	cl_event *e = rig_memory(count * sizeof(cl_event)), all;
 	cl_command_queue queue = rig_queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);

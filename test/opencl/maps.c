@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps of buffers: each kind of host memory, overlapping, not blocking, written and read; and what
- * CL_MEM_HOST_... flags forbid. */
+/* Buffer maps: every kind of host memory, overlapping, non-blocking, written and read; and the
+ * restrictions of CL_MEM_HOST_... flags. */
 #include "rig.h"
 
 #define BYTES 50000u
@@ -116,7 +116,7 @@ static void maps__overlap(void)
 		*c = map(q, m, CL_MAP_READ, 10000, 20000);
 
 	EQUAL(map_count(m), 3);
-	CHECK(b == a + 10000 && c == b); /* one buffer has one place at the host */
+	CHECK(b == a + 10000 && c == b); /* a buffer has one host address */
 	SAME_BYTES(a, model, 20000);
 	SAME_BYTES(b, model + 10000, 20000);
 	unmap(q, m, a);
@@ -235,7 +235,7 @@ static void hostflags__forbid_writing(void)
 	}
 }
 
-/* Without the host: copies still pass, and data given at the start is there. */
+/* Without host access copies still work, and the initial data is there. */
 static void hostflags__leave_devices_alone(void)
 {
 	uint8_t *data = rig_noise(1000), *back = rig_memory(1000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles that are none, of another kind or of another context, in every call that takes one. */
+/* Invalid handles, handles of another kind or of another context, in every call with a handle. */
 #include "rig.h"
 
 static const char source[] = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n";
@@ -195,7 +195,8 @@ static void handles__that_are_null(void)
 	objects_end(&o);
 }
 
-/* A platform is no object of any call here. PoCL looks for what its objects begin with only. */
+/* A platform is not a valid object in any of these calls. PoCL checks only the beginning of its
+ * objects. */
 static void handles__of_another_kind(void)
 {
 	struct objects o = objects_make();
@@ -211,7 +212,7 @@ static void handles__of_another_kind(void)
 	objects_end(&o);
 }
 
-/* The handle is stale, which only an implementation that keeps its handles can tell. */
+/* Stale handles: only an implementation that tracks its handles detects them. */
 static void handles__that_were_released(void)
 {
 	struct objects o = objects_make(), gone = objects_make();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues out of order, and what the times of events say. */
+/* Out-of-order queues, and the profiling times of events. */
 #include "rig.h"
 
 #include <unistd.h>
@@ -9,13 +9,13 @@ static const char slow_source[] =
 	" uint x = a[0]; for (uint i = 0; i < rounds; i++) x = x * 1664525 + 1013904223;\n"
 	" a[0] = x; }\n";
 
-/* Only events order them; a graph by chance beside its model. */
+/* A random graph ordered only by events, compared with a model. */
 static void unordered__graph_by_chance(void)
 {
 	enum { BUFFERS = 8, COMMANDS = 150 };
 	cl_command_queue q[RIG_DEVICES_MAX];
 	cl_mem m[BUFFERS];
-	cl_event last[BUFFERS] = {NULL}; /* that touched the buffer */
+	cl_event last[BUFFERS] = {NULL}; /* last command on the buffer */
 	uint32_t model[BUFFERS], out = 0;
 	cl_kernel k = rig_kernel("kernel void f(global uint *a, global const uint *b, uint n)\n"
 				 "{ a[0] = a[0] * 5 + b[0] + n; }\n",
@@ -62,7 +62,7 @@ static void unordered__graph_by_chance(void)
 	OK(clReleaseKernel(k));
 }
 
-/* What waits holds nobody else back. */
+/* A blocked command delays no other. */
 static void unordered__others_pass(void)
 {
 	cl_command_queue q = rig_queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -87,7 +87,7 @@ static void unordered__others_pass(void)
 	OK(clReleaseCommandQueue(q));
 }
 
-/* A barrier holds back all that follows; a marker ends behind all that came before. */
+/* A barrier blocks all later commands; a marker completes after all earlier ones. */
 static void unordered__barriers(void)
 {
 	cl_command_queue q =
@@ -166,7 +166,7 @@ static void profiling__of_every_command(void)
 		OK(clFinish(q));
 		for (size_t i = 0; i < COUNT_OF(e); i++)
 			check_times(e[i]);
-		/* in order: none starts before the one before it has ended */
+		/* in order: each starts after the previous one has ended */
 		for (size_t i = 1; i < 4; i++)
 			CHECK(time_of(e[i], CL_PROFILING_COMMAND_START) + 1000000 >=
 			      time_of(e[i - 1], CL_PROFILING_COMMAND_END));

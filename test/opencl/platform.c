@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Platform, devices and contexts: every query that OpenCL 1.2 has, and what is refused. */
+/* Platform, devices and contexts: every query of OpenCL 1.2, and rejections. */
 #include "rig.h"
 
 static void platform__tells_about_itself(void)
@@ -52,11 +52,11 @@ static void platform__lists_devices(void)
 	FAILS(clGetPlatformIDs(0, &rig.platform, NULL), CL_INVALID_VALUE);
 }
 
-/* Smallest size of the answer; 0: a text. */
+/* Minimum size of the answer; 0: a text. */
 struct query {
 	cl_device_info what;
 	size_t bytes;
-	uint64_t least; /* as a little-endian number of up to 8 bytes */
+	uint64_t least; /* minimum value, a little-endian number of up to 8 bytes */
 };
 
 static const struct query queries[] = {
@@ -246,7 +246,7 @@ static void platform__compilers_and_extensions(void)
 	CHECK(!clGetExtensionFunctionAddressForPlatform(rig.platform, "clNoSuchFunctionXYZ"));
 	CHECK(!clGetExtensionFunctionAddress("clNoSuchFunctionXYZ"));
 	cl_kernel k = rig_kernel("kernel void f(global int *a) { a[0] = 1; }", "f");
-	OK(clReleaseKernel(k)); /* the compiler comes back by itself */
+	OK(clReleaseKernel(k)); /* reloads the compiler */
 }
 
 RIG_MAIN(CASE(platform__tells_about_itself), CASE(platform__lists_devices),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels print comes to this program's standard output, in order. */
+/* Kernel printf output appears on this program's standard output, in order. */
 #include "rig.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@ struct capture {
 	int file, saved;
 };
 
-/* From here on standard output goes to a file. */
+/* Redirects standard output to a file. */
 static struct capture capture_begin(void)
 {
 	struct capture c;
@@ -87,7 +87,7 @@ static void printing__in_the_order_of_kernels(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Devices take turns by events: so do their words. */
+/* Kernels alternate between devices by events; their output has the same order. */
 static void printing__between_devices(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(int n) { printf(\"%d;\", n); }\n", "f");
@@ -104,7 +104,7 @@ static void printing__between_devices(void)
 			OK(clReleaseEvent(last));
 		last = next;
 		at += (size_t)snprintf(wanted + at, 1024 - at, "%d;", i);
-		if (i % 5 == 4) /* only what was waited for must be in order between devices */
+		if (i % 5 == 4) /* only output waited for must be in order between devices */
 			OK(clWaitForEvents(1, &last));
 	}
 	OK(clWaitForEvents(1, &last));
@@ -117,7 +117,7 @@ static void printing__between_devices(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Much of it, more than a message holds: nothing is lost. */
+/* Output longer than a message is complete. */
 static void printing__a_lot(void)
 {
 	static const char source[] =
@@ -140,7 +140,7 @@ static void printing__a_lot(void)
 	OK(clReleaseKernel(k));
 }
 
-/* It is there when the event says that the kernel has ended. */
+/* The output is there when the kernel's event completes. */
 static void printing__before_the_event(void)
 {
 	cl_kernel k = rig_kernel("kernel void f(int n) { printf(\"now %d\", n); }\n", "f");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What test/net/opencl_errors.sh runs on nodes whose driver refuses kernels named refuse_N with the
- * error -N: a program sees the node's own errors, and only of the commands that had them. */
+/* Cases that test/net/opencl_errors.sh runs on nodes whose driver rejects kernels named refuse_N
+ * with error -N: a program gets the node's own errors, only for the commands that failed. */
 #include "rig.h"
 
 static const char source[] = "kernel void refuse_5(global uint *a) { a[0] = 1; }\n"
@@ -51,7 +51,7 @@ static void errors__of_a_command(void)
 	OK(clReleaseProgram(p));
 }
 
-/* What waits for one that was refused does not have its error. */
+/* Commands that wait for a rejected one do not get its error. */
 static void errors__of_who_waits(void)
 {
 	uint32_t word = 7;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What test/net/opencl_faults.sh does to programs: an ordinary OpenCL program that says what it
- * sees.
+/* An ordinary OpenCL program that test/net/opencl_faults.sh runs under faults; it prints its
+ * observations.
  *
- *   once               a small program, as many are: everything made, used, released
- *   lost SECONDS       uses all devices until the last one fails, then until it works again
- *   stay SECONDS       uses all devices; failures are told and counted, work goes on
- *   held SECONDS       counts in a buffer on each device that it does not write again
+ *   once a typical small program: creates, uses, releases
+ *   lost SECONDS uses all devices until the last one fails, then until it works again
+ *   stay SECONDS uses all devices; prints and counts failures, and continues
+ *   held SECONDS counts in a buffer on each device, written only once
  *
- *   crash              a kernel that writes where nothing is; then good ones
+ *   crash a kernel with an invalid write; then good ones
  *
- *   endless            a kernel that does not end until this program is killed
+ *   endless a kernel that runs until this program is killed
  *
- *   share SECONDS      how many slow kernels run on the first device
+ *   share SECONDS counts slow kernels completed on the first device
  *
- *   secret, look       leaves words in device memory; looks for them in fresh memory
- */
+ *   secret, look writes words to device memory; searches fresh memory for them */
 #include "rig.h"
 
 #include <signal.h>
@@ -83,8 +82,8 @@ static void close_all(void)
 	must("clReleaseContext", clReleaseContext(context));
 }
 
-/* One round on a device: memory, kernel, answer. Returns the first error; a wrong answer ends the
- * program. */
+/* Runs one round on a device: memory, kernel, result. Returns the first error; a wrong result ends
+ * the program. */
 static cl_int use(cl_uint d)
 {
 	static uint32_t words[WORDS];
@@ -162,9 +161,9 @@ static void stay(unsigned seconds)
 	       (unsigned long long)(worst / 1000000));
 }
 
-#define TRAIN 50 /* kernels under way at once */
+#define TRAIN 50 /* kernels under way at one time */
 
-/* So many kernels more have run on each buffer, each exactly once. */
+/* Runs TRAIN kernels on the buffer of each device and waits for them. */
 static void held_round(const cl_mem *m, cl_kernel k)
 {
 	size_t global = WORDS;
@@ -277,7 +276,8 @@ static void run_slow(const char *name, unsigned seconds)
 	clReleaseMemObject(m);
 }
 
-/* `look` takes fresh memory, half of what there is for one buffer. */
+/* Allocates half of the largest buffer; fills it with SECRET, or with `look` counts SECRET in
+ * it. */
 static void memory(bool look)
 {
 	cl_ulong bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: built, asked about, refused, from binaries, compiled and linked, with headers. */
+/* Programs: build, queries, rejections, binaries, compile and link, headers. */
 #include "rig.h"
 
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ static const char *build_log(cl_program p, cl_uint device)
 	return log;
 }
 
-/* Kernel f of the program writes this number, on each device. */
+/* Checks that kernel f of the program writes this number on each device. */
 static void says(cl_program p, uint32_t wanted)
 {
 	cl_kernel k = clCreateKernel(p, "f", ERR);
@@ -68,7 +68,7 @@ static void programs__options(void)
 				 options, NULL));
 	CHECK(strcmp(options, "-D VALUE=42 -cl-fast-relaxed-math -w") == 0);
 	EQUAL(build_status(p, 0), CL_BUILD_SUCCESS);
-	if (!rig.pocl) { /* which refuses the last of them */
+	if (!rig.pocl) { /* PoCL rejects the last of them */
 		static const char all[] = "-DVALUE=43 -cl-uniform-work-group-size "
 					  "-cl-no-subgroup-ifp";
 		OK(clBuildProgram(p, 0, NULL, all, NULL, NULL));
@@ -121,7 +121,7 @@ static void programs__that_do_not_compile(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A log of many errors comes whole. */
+/* A log with many errors is complete. */
 static void programs__with_long_logs(void)
 {
 	char *text = rig_memory(100000);
@@ -176,7 +176,7 @@ static void until_built(volatile int *count)
 	EQUAL(*count, 1);
 }
 
-/* What needs the build waits for it; its status and its options are told at once. */
+/* Calls that need the build wait for it; its status and options are available at once. */
 static void programs__asked_while_they_are_built(void)
 {
 	static int count[4];
@@ -224,7 +224,7 @@ struct inside {
 	bool release;
 };
 
-/* Asks for all that waits for builds, in the callback of one. */
+/* Makes all calls that wait for builds, inside the callback of one. */
 static void CL_CALLBACK use_inside(cl_program p, void *user)
 {
 	struct inside *in = user;
@@ -259,7 +259,7 @@ static void programs__used_in_their_callbacks(void)
 	OK(clReleaseProgram(q));
 }
 
-/* A program that is released while it is built lives until its callback has been called. */
+/* A program released during its build lives until its callback has run. */
 static void programs__released_while_they_are_built(void)
 {
 	static int count;
@@ -328,8 +328,8 @@ static void programs__refused(void)
 	OK(clReleaseProgram(p));
 }
 
-/* However many a program keeps: their number is no limit. PoCL's is not tried: each takes it 30 ms,
- * where a node has built it before. */
+/* A program may keep any number of programs. PoCL runs only two: each takes it 30 ms, where a node
+ * reuses its earlier build. */
 static void programs__three_hundred_live(void)
 {
 	enum { COUNT = 300 };
@@ -436,7 +436,7 @@ static void binaries__refused(void)
 	rig_scramble(junk, sizeof(junk));
 	cl_program p =
 		clCreateProgramWithBinary(rig.context, 1, rig.devices, sizes, list, &status, ERR);
-	if (p) { /* or when it is built */
+	if (p) { /* or at the build */
 		cl_int error = clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
 		CHECK(error == CL_INVALID_BINARY || error == CL_BUILD_PROGRAM_FAILURE);
 		OK(clReleaseProgram(p));
@@ -556,7 +556,7 @@ static void compile__headers_of_folders(void)
 				   options);
 	says(p, 31);
 	OK(clReleaseProgram(p));
-	/* changed: it is built again, not taken from a cache */
+	/* changed: it is built again, not served from a cache */
 	write_file(folder, "sub/three.h", "#define THREE 4\n");
 	snprintf(options, sizeof(options), "-I%s -DX", folder);
 	p = rig_program("#include <one.h>\nkernel void f(global uint *a)\n"

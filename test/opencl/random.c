@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of commands by chance over all devices, beside a model in host memory. Queues are in
- * order; what crosses queues is ordered by events, as the standard wants it. */
+/* Random commands over all devices, compared with a model in host memory. Queues are in order;
+ * events order commands across queues, as the standard requires. */
 #include "rig.h"
 
 #define BUFFERS  6
 #define WORDS    5000
 #define COMMANDS 250
-#define LOCAL    8 /* one size: each is compiled */
+#define LOCAL    8 /* a single size: each size is compiled */
 
 static const char source[] =
 	"kernel void blend(global uint *a, global const uint *b, uint first, uint n)\n"
@@ -17,14 +17,15 @@ static const char source[] =
 struct world {
 	cl_mem buffers[BUFFERS];
 	uint32_t model[BUFFERS][WORDS];
-	cl_event last[BUFFERS]; /* command that touched it last; NULL: none */
+	cl_event last[BUFFERS]; /* last command on the buffer; NULL: none */
 	cl_kernel mix, own;
 	cl_command_queue queues[RIG_DEVICES_MAX];
 	uint32_t *reads[COMMANDS], *wanted[COMMANDS];
 	size_t read_words[COMMANDS], read_count;
 };
 
-/* What a command on buffers a and b (BUFFERS: none) has to wait for. */
+/* Writes the events that a command on buffers a and b (BUFFERS: none) must wait for; returns their
+ * number. */
 static cl_uint waits(struct world *w, size_t a, size_t b, cl_event list[2])
 {
 	cl_uint count = 0;

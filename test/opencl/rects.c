@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boxes of buffers: read, written and copied with pitches by chance, beside a model in host
- * memory. */
+/* Rectangles of buffers: reads, writes and copies with random pitches, compared with a model in
+ * host memory. */
 #include "rig.h"
 
 #define ROOM 40000u /* bytes of each side */
@@ -9,16 +9,17 @@ struct side {
 	size_t origin[3], row, slice;
 };
 
-/* A side that has room for the region. */
+/* Draws a side with space for the region. */
 static struct side side_by_chance(const size_t region[3])
 {
 	for (;;) {
 		struct side s = {{rig_below(20), rig_below(8), rig_below(4)}, 0, 0};
-		/* rows hold origin and region; zero stands for the region's own */
+		/* rows hold origin and region; zero selects the region's own pitch */
 		s.row = region[0] + s.origin[0] + rig_below(16);
 		s.slice = s.row * (region[1] + s.origin[1] + rig_below(3));
 		if (rig_below(8) == 0)
-			s.slice += rig_below(s.row); /* a slice need not be whole rows here */
+			/* a slice need not be a whole number of rows here */
+			s.slice += rig_below(s.row);
 		size_t end =
 			(s.origin[2] + region[2]) * s.slice + s.row * (s.origin[1] + region[1]);
 		if (end <= ROOM && s.slice % s.row == 0)
@@ -87,7 +88,7 @@ static void rects__read_by_chance(void)
 		OK(clEnqueueReadBufferRect(q, m, round & 1, b.origin, h.origin, region, b.row,
 					   b.slice, h.row, h.slice, host, 0, NULL, NULL));
 		OK(clFinish(q));
-		SAME_BYTES(host, wanted, ROOM); /* what lies between the rows is not touched */
+		SAME_BYTES(host, wanted, ROOM); /* bytes between the rows stay unchanged */
 	}
 	OK(clReleaseMemObject(m));
 }
@@ -114,7 +115,7 @@ static void rects__copy_by_chance(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* Pitches of zero: as close as the region allows. */
+/* Pitches of zero: as dense as the region allows. */
 static void rects__without_pitches(void)
 {
 	size_t region[3] = {10, 5, 3}, at[3] = {0, 0, 0}, up[3] = {0, 0, 1};
@@ -170,7 +171,7 @@ static void rects__refused(void)
 	FAILS(READ(q, m, at, region, 0, 0, 15, 0, data), CL_INVALID_VALUE);
 	FAILS(READ(q, m, at, region, 0, 63, 0, 0, data), CL_INVALID_VALUE);
 	FAILS(READ(q, m, at, region, 0, 0, 0, 63, data), CL_INVALID_VALUE);
-	FAILS(READ(q, m, at, region, 20, 90, 0, 0, data), CL_INVALID_VALUE); /* no whole rows */
+	FAILS(READ(q, m, at, region, 20, 90, 0, 0, data), CL_INVALID_VALUE); /* not whole rows */
 #undef READ
 	FAILS(clEnqueueWriteBufferRect(q, m, CL_TRUE, far, at, region, 0, 0, 0, 0, data, 0, NULL,
 				       NULL),

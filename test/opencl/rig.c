@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs cases and what they share. The parent never calls OpenCL: a platform with threads of its own
- * does not outlive fork(). */
+/* Runs the cases. The parent never calls OpenCL: a platform with its own threads does not survive
+ * fork(). */
 #include "rig.h"
 
 #include <inttypes.h>
@@ -11,14 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEMORY_MAX 4096 /* blocks of one case */
+#define MEMORY_MAX 4096 /* allocations of one case */
 
 struct rig rig;
 _Thread_local cl_int rig_error;
 
-/* What the child tells its parent; shared memory, written by the child. */
+/* Report of the child to its parent; shared memory, written by the child. */
 struct progress {
-	size_t current; /* index of the case that runs */
+	size_t current; /* index of the running case */
 	uint32_t passed, failed, skipped;
 };
 
@@ -26,7 +26,7 @@ enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_SKIPPED };
 
 static jmp_buf case_end;
 static const struct rig_case *case_now;
-static bool case_jumps; /* in this process and its first thread */
+static bool case_jumps; /* a case runs: a failed check of its main thread may longjmp */
 static _Thread_local bool case_thread;
 static uint64_t random_state;
 static void *blocks[MEMORY_MAX];
@@ -39,7 +39,7 @@ static void end_case(enum verdict verdict)
 	fflush(stdout);
 	if (case_jumps && case_thread)
 		longjmp(case_end, (int)verdict + 1);
-	/* In a thread: the case cannot go on, and its stack cannot be left from here. */
+	/* In another thread: the case cannot continue, and longjmp cannot cross stacks. */
 	_exit(verdict == VERDICT_SKIPPED ? 77 : 99);
 }
 
@@ -428,7 +428,8 @@ static void run_from(const struct suite *s, size_t first)
 	s->progress->current = s->count;
 }
 
-/* The child died inside a case: says so. Returns where the next child begins. */
+/* Reports a child that died inside a case. Returns the index of the case where the next child
+ * starts. */
 static size_t tell_death(const struct suite *s, int status)
 {
 	struct progress *p = s->progress;
@@ -460,7 +461,7 @@ static void run_forked(const struct suite *s)
 		pid_t child = fork();
 		if (child == 0) {
 			run_from(s, next);
-			exit(0); /* with the platform's own ends: they are tested, too */
+			exit(0); /* runs the platform's exit handlers, which are tested, too */
 		}
 		if (child < 0 || waitpid(child, &status, 0) != child) {
 			perror("fork");

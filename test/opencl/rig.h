@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the OpenCL programs of this folder share. They are ordinary programs: they include nothing
- * of ours and run on whatever platform the ICD loader shows them, on PoCL (the oracle) and on
- * ours over a fabric (test/net/opencl_suite.sh).
+/* Shared by the OpenCL programs of this folder. They are ordinary programs: they include no header
+ * of this project and run on any platform of the ICD loader, on PoCL (the reference) and on dxp
+ * over a fabric (test/net/opencl_suite.sh).
  *
- * A program is a table of cases. They run one after another in one child process; when a case
- * crashes or hangs, that is told as its failure, and a new child goes on behind it. A failed check
- * ends its case. On the command line: names of cases, or parts of them; none: all.
+ * A program is a table of cases that run in sequence in one child process. A crash or a time-out
+ * fails its case, and a new child continues after it. A failed check ends its case. Arguments:
+ * names of cases, or parts of them; none: all.
  *
- *   RIG_PLATFORM    part of the platform's name; else the first one that has devices
- *   RIG_SEED        decimal or 0x...; else from the clock; printed
- *   RIG_SECONDS     that a case may take (60)
- *   RIG_NO_FORK     set: no child, for debuggers */
+ *   RIG_PLATFORM part of the platform's name; else the first platform with devices
+ *   RIG_SEED decimal or 0x...; else from the clock; printed
+ *   RIG_SECONDS time limit of a case (60)
+ *   RIG_NO_FORK set: no child, for debuggers */
 #ifndef RIG_H
 #define RIG_H
 
@@ -38,11 +38,11 @@ struct rig {
 	cl_device_id devices[RIG_DEVICES_MAX];
 	cl_context context;                       /* of all devices */
 	cl_command_queue queues[RIG_DEVICES_MAX]; /* in order, with profiling */
-	bool pocl;     /* the platform is PoCL itself, whose known defects are let pass */
-	bool images;   /* every device has them */
+	bool pocl;     /* the platform is PoCL, whose known defects are tolerated */
+	bool images;   /* every device supports them */
 	uint64_t seed; /* of the program */
 };
-extern struct rig rig; /* fresh for each case */
+extern struct rig rig; /* reset for each case */
 
 struct rig_case {
 	const char *name;
@@ -77,7 +77,7 @@ void rig_check_refused(const char *file, int line, const char *what, const void 
 		       cl_int wanted);
 void rig_check_bytes(const char *file, int line, const void *got, const void *wanted, size_t bytes);
 
-/* Where functions that make something put their error. */
+/* Error of the last creating function. */
 extern _Thread_local cl_int rig_error;
 #define ERR (&rig_error)
 
@@ -91,12 +91,11 @@ extern _Thread_local cl_int rig_error;
 #define EQUAL(got, wanted) \
 	rig_check_number(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(wanted))
 #define SAME_BYTES(got, wanted, bytes) rig_check_bytes(__FILE__, __LINE__, (got), (wanted), (bytes))
-/* clCreate...(..., ERR) gave a handle; gave none, with this error. */
+/* clCreate...(..., ERR) returned a handle; or returned none, with this error. */
 #define MADE(handle)          rig_check_made(__FILE__, __LINE__, #handle, (handle))
 #define REFUSED(call, wanted) rig_check_refused(__FILE__, __LINE__, #call, (call), (wanted))
 
-/* The same where PoCL 3.1 is known not to do what the standard says, or crashes: not tried there.
- */
+/* The same, but skipped on PoCL 3.1, which violates the standard here or crashes. */
 #define FAILS_BUT_POCL(call, wanted)         \
 	do {                                 \
 		if (!rig.pocl)               \
@@ -108,8 +107,7 @@ extern _Thread_local cl_int rig_error;
 			REFUSED(call, wanted); \
 	} while (0)
 
-/* What PoCL and the door have to agree on, though this program cannot know it: printed as a number,
- * which the script compares. */
+/* Prints a checksum of bytes that must be the same on PoCL and on dxp; the script compares it. */
 void rig_same(const void *bytes, size_t count);
 
 /* ---- numbers by chance, from the seed and the name of the case ---- */
@@ -121,27 +119,28 @@ void rig_scramble(void *bytes, size_t count);
 
 /* ---- what many cases do ---- */
 
-void *rig_memory(size_t bytes); /* zeroed; freed behind the case */
-void *rig_noise(size_t bytes);  /* scrambled */
+void *rig_memory(size_t bytes); /* zeroed; freed after the case */
+void *rig_noise(size_t bytes);  /* random bytes */
 
 cl_mem rig_buffer(cl_mem_flags flags, size_t bytes, void *host);
-/* Builds for all devices; a failure shows the log. */
+/* Builds for all devices; prints the log on failure. */
 cl_program rig_program(const char *source, const char *options);
-/* A kernel of a program of its own. */
+/* Returns a kernel of a new program. */
 cl_kernel rig_kernel(const char *source, const char *name);
 void rig_set(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
 #define SET(kernel, index, value) rig_set((kernel), (index), sizeof(value), &(value))
-/* One dimension; finishes. */
+/* Runs over one dimension and finishes. */
 void rig_run(cl_command_queue queue, cl_kernel kernel, size_t global);
 void rig_read(cl_command_queue queue, cl_mem m, void *to, size_t bytes);
 void rig_write(cl_command_queue queue, cl_mem m, const void *from, size_t bytes);
 cl_command_queue rig_queue(cl_uint device, cl_command_queue_properties properties);
 cl_int rig_status(cl_event event);
-/* Waits at most `seconds` until the event has this status; without clWaitForEvents. */
+/* Waits at most `seconds` until the event has this status, without clWaitForEvents. Returns true if
+ * it has. */
 bool rig_until(cl_event event, cl_int status, unsigned seconds);
 bool rig_has_extension(cl_device_id device, const char *name);
 uint64_t rig_now_ns(void);
-/* Of the process, in KiB. */
+/* Returns the resident memory of the process, in KiB. */
 size_t rig_resident(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that read and write images, through samplers of each kind; images of the program's
- * memory and of buffers; what is refused. */
+/* Kernels that read and write images through samplers of each kind; images of host memory and of
+ * buffers; rejections. */
 #include "picture.h"
 
 static const cl_image_format bytes_rgba = {CL_RGBA, CL_UNSIGNED_INT8};
@@ -47,7 +47,7 @@ static void samplers__kernels_read_and_write(void)
 	uint8_t *in = rig_noise(W * H * 4), *back = rig_memory(W * H * 4), wanted[W * H * 4];
 
 	for (size_t i = 0; i < W * H * 4; i++)
-		in[i] &= 0x7f; /* one more still fits */
+		in[i] &= 0x7f; /* adding one does not overflow */
 	cl_mem a = image_2d(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &bytes_rgba, W, H, in);
 	cl_mem b = image_2d(CL_MEM_WRITE_ONLY, &bytes_rgba, W, H, NULL);
 	for (size_t y = 0; y < H; y++)
@@ -74,8 +74,8 @@ static void samplers__kernels_read_and_write(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Reads along a line that leaves the picture on both sides; every device, and PoCL by itself, must
- * say the same. */
+/* Reads along a line that crosses the picture's borders. All devices, and PoCL alone, must return
+ * the same. */
 static void samplers__each_mode(void)
 {
 	static const char source[] =
@@ -98,7 +98,7 @@ static void samplers__each_mode(void)
 	for (size_t i = 0; i < COUNT_OF(modes); i++)
 		for (cl_bool normal = 0; normal < 2; normal++) {
 			if (!normal && i > 1)
-				continue; /* those want coordinates from 0 to 1 */
+				continue; /* these require coordinates from 0 to 1 */
 			cl_sampler s = sampler(normal, modes[i], CL_FILTER_NEAREST);
 			float scale = normal ? 1.0f : SIDE, from = -0.71f * scale,
 			      step = 0.0601f * scale;
@@ -127,7 +127,7 @@ static const char convert_source[] =
 	" int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
 	" write_imagef(to, at, in[at.y * get_image_width(to) + at.x]); }\n";
 
-/* Numbers that stand for 0 to 1, and floats, of each order: there and back. */
+/* Normalized and float formats of each order, converted there and back. */
 static void samplers__formats_that_are_floats(void)
 {
 	cl_image_format formats[128];

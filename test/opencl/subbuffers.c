@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sub-buffers: windows of a buffer, which see what is written through each other. */
+/* Sub-buffers: views of a buffer; each shows the writes of the others. */
 #include "rig.h"
 
 #define BYTES 65536u
 
-/* Least alignment of origins for every device, in bytes. */
+/* Returns the smallest origin alignment valid on every device, in bytes. */
 static size_t alignment(void)
 {
 	size_t most = 1;
@@ -54,7 +54,7 @@ static void subbuffers__are_windows(void)
 static const char add_source[] = "kernel void add(global uint *a, global const uint *b)\n"
 				 "{ size_t i = get_global_id(0); a[i] += b[i]; }\n";
 
-/* Kernels see windows; windows of one buffer may be used on different devices at once. */
+/* Kernels on sub-buffers; those of one buffer may be used on different devices at once. */
 static void subbuffers__in_kernels_on_every_device(void)
 {
 	enum { PART = 4096 }; /* bytes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads of one program: on queues of their own, on a shared one, with objects coming and going.
- */
+/* Threads of one program: on their own queues, on a shared one, with objects created and
+ * released. */
 #include "rig.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void run_all(struct worker *w, void *(*body)(void *))
 	}
 }
 
-/* Counts a call that failed, and goes on: checks that jump belong to the first thread. */
+/* Counts a failed call and continues: checks that jump work only in the main thread. */
 static bool good(struct worker *w, cl_int error)
 {
 	if (error != CL_SUCCESS)
@@ -94,7 +94,7 @@ static void threads__share_a_queue(void)
 	run_all(w, on_its_own);
 }
 
-/* All write into one buffer, each its own words, on all devices. */
+/* All threads write into one buffer, each its own words, on all devices. */
 static void *into_one_buffer(void *argument)
 {
 	struct worker *w = argument;
@@ -130,7 +130,7 @@ static void threads__share_a_buffer(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* One thread waits, another sets what it waits for. */
+/* One thread waits for an event that another sets. */
 static void *set_later(void *argument)
 {
 	cl_event *list = argument;
