@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every fuzz target defines: takes any bytes, always returns 0, keeps nothing between calls.
- */
+/* The interface of every fuzz target: accepts any bytes, returns 0, keeps no state between
+ * calls. */
 #ifndef TEST_FUZZ_FUZZ_H
 #define TEST_FUZZ_FUZZ_H
 

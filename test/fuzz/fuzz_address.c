@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses as text: what parses must survive being written and parsed again, and the wire. */
+/* Text addresses: an address that parses must survive formatting and parsing again, and the wire
+ * format. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What processes and NIC say to each other: what decodes must encode again to the very same bytes.
- */
+/* Messages between processes and NIC: a message that decodes must encode to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A board's description: what parses is within the bounds that the manual promises, and whatever
- * does not leaves nothing behind. */
+/* Board descriptions: one that parses is within the bounds of the manual; one that does not leaves
+ * no state. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "engine/board_config.h"
 #include "engine/engine.h"
 
-/* Each refusal is logged, with the next step; a million of them help nobody. */
+/* Parses without the log messages of rejections, which a million runs would print. */
 static int parse_quietly(const char *text, size_t bytes, struct board_config *out)
 {
 	static int nowhere = -1, kept = -1;

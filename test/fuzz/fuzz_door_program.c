@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes as what the OpenCL door reads of programs: options, sources and what they
- * include, what a node tells of kernels, and binaries that a program kept. The first byte says
- * which. */
+/* Arbitrary bytes as the program inputs of the OpenCL plugin: options, sources with includes,
+ * kernel information of a node, and binaries kept by a program. The first byte selects the kind. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static void options_try(const struct input *in)
 
 	assert(options_split(text, &s));
 	assert(strlen(s.rest) <= 2 * strlen(text));
-	/* Nothing of a folder is left. */
+	/* No folder option remains. */
 	assert(options_split(s.rest, &again));
 	assert(again.folder_count == 0 || s.folder_count > 0);
 	options_split_clear(&again);
@@ -47,11 +46,9 @@ static void options_try(const struct input *in)
 	free(text);
 }
 
-#define PATH_MOST                                                                       \
-	48 /* else folders that lead on would have no end, which those of a system have \
-	    */
+#define PATH_MOST 48 /* bytes: longer paths do not exist, so that nested folders end */
 
-/* Every other file exists, and is the source once more. */
+/* Every other file exists and contains the source again. */
 static char *file_read(void *context, const char *path, size_t *bytes)
 {
 	const struct input *in = context;
@@ -125,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	if (bytes == 0)
 		return 0;
-	/* A copy of its own, so that reading behind it is seen. */
+	/* A copy of exact size, so that reads past its end are detected. */
 	uint8_t *copy = malloc(bytes);
 	assert(copy);
 	memcpy(copy, data + 1, bytes - 1);

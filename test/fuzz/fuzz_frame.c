@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP frames: every decoder on any bytes, also with a right checksum (arbitrary bytes would hardly
- * ever pass it); what decodes must give the same bytes when it is encoded again. */
+/* RLTP frames: every decoder on arbitrary bytes, also with a corrected checksum, which such bytes
+ * would hardly ever pass. A frame that decodes must encode to the same bytes. */
 #include <assert.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "test/fuzz/fuzz.h"
 #include "wire/frame.h"
 
-#define FRAME_BYTES_MAX 2048 /* headers and bodies are far shorter; payload is not looked at */
+#define FRAME_BYTES_MAX 2048 /* headers and bodies are far shorter; payload is not decoded */
 
 static void bodies_decode(const uint8_t *body, size_t bytes, uint16_t flags)
 {
@@ -85,7 +85,7 @@ static void short_bodies_decode(const uint8_t *body, size_t bytes)
 	}
 }
 
-/* Makes the length and the checksum right, so that everything else is looked at. */
+/* Corrects length and checksum, so that the other checks are reached. */
 static void frame_seal(uint8_t *frame, size_t bytes)
 {
 	size_t header_bytes = (frame[WIRE_OFF_VERSION_HEADER] & 0xfu) * 8;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inquiries to switches and their answers: what decodes must encode again to the very same bytes.
- */
+/* Inquiries to switches and their answers: a message that decodes must encode to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control payload and what members say to each other: what decodes must encode again to the very
- * same bytes. */
+/* Control payload and messages between members: a message that decodes must encode to the same
+ * bytes. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two creations and a group at work, fed with packets that anybody may have made: any bytes, and
- * such with plausible fields, from the switch, from members and from strangers. Whatever comes,
- * sending ends, what leaves is sound, results beyond what a call asked for are not written, and at
- * the end all calls are done and both creations have an outcome. */
+/* Two creations and an active group receive packets of any origin: arbitrary bytes, and packets
+ * with plausible fields from the switch, from members and from unknown peers. For all inputs
+ * sending stops, sent packets are valid, and no result is written past an operation's elements. At
+ * the end all operations have ended and both creations have an outcome. */
 #define FUZZ_NAME "fuzz_inc_group"
 
 #include <string.h>
@@ -103,7 +103,7 @@ static struct roce_path path_take(void)
 static void packet_give(const uint8_t *data, size_t bytes, const struct roce_path *path)
 {
 	uint8_t *copy =
-		malloc(bytes ? bytes : 1); /* of its length, so that reads beyond are seen */
+		malloc(bytes ? bytes : 1); /* exact size, so that reads past its end are detected */
 	struct inc_packet p;
 
 	if (!copy)
@@ -146,7 +146,7 @@ static void raw_give(void)
 	packet_give(data, bytes, &path);
 }
 
-/* A result as a call may want it, mostly. */
+/* Delivers a result, mostly one that an operation expects. */
 static void result_give(void)
 {
 	static const uint8_t zeros[8192];
@@ -177,7 +177,7 @@ static void result_give(void)
 	header_give(&h, QKEY + (how == 255), zeros, h.elements * size, &path);
 }
 
-/* What members say to each other, and a switch that refuses. */
+/* Delivers a message of a member, or a switch's rejection. */
 static void peer_give(void)
 {
 	static const uint8_t kinds[] = {INC_FREEZE, INC_FROZEN,  INC_FETCH,
@@ -219,7 +219,7 @@ static struct inc_control query_of(uint32_t member)
 				    .first_port = members[0].port};
 }
 
-/* All fields as they should be, but one or two. */
+/* Changes one or two fields of a valid packet. */
 static void control_change(struct inc_control *c)
 {
 	uint8_t value = take8(&in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes to a registry and to a member, sealed by somebody who has the key, so that the
- * input reaches the decoders and the state behind them. Input: records of type, sender, length (2
- * bytes) and that many bytes of body. */
+/* Arbitrary bytes to a registry and to a member, sealed with the fabric key, so that the input
+ * reaches the decoders and the state behind them. Input: records of type, sender, length (2 bytes)
+ * and that many bytes of body. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static size_t flatten(const struct link_datagram *d, uint8_t *out)
 	return d->header_bytes + d->slices[0].bytes;
 }
 
-/* Lets the two talk: what either has to say reaches the other. */
+/* Delivers all datagrams that either side sends to the other. */
 static void exchange(struct target *t)
 {
 	struct link_datagram out[LINK_BATCH];
@@ -76,8 +76,8 @@ static void exchange(struct target *t)
 		;
 }
 
-/* The nonce of the member is what a forger with the key would have seen: it is put where the input
- * leaves zeros. */
+/* Forges a frame as a peer with the key could: the member's nonce, which such a peer has seen,
+ * replaces zeros of the input. */
 static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t *body, size_t bytes)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES] = {0};
@@ -89,7 +89,7 @@ static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t 
 					 bytes, t->mac, frame);
 	if (to_member) {
 		struct rng start = {1};
-		rng_next(&start); /* the registry's epoch was drawn first */
+		rng_next(&start); /* the registry drew its epoch first */
 		uint64_t nonce = rng_next(&start);
 		if (bytes >= 16 && memcmp(body + 8, &(uint64_t){0}, 8) == 0) {
 			put_be64(frame + WIRE_COMMON_BYTES + 8, nonce);
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct target t;
 
 	target_open(&t);
-	registry_receive(t.registry, &t.node, data, bytes, t.now_ns); /* as it is */
+	registry_receive(t.registry, &t.node, data, bytes, t.now_ns); /* unsealed */
 	member_receive(t.member, &t.manager, data, bytes, t.now_ns);
 	exchange(&t);
 	while (bytes >= 4) {

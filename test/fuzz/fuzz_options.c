@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options as text: what parses is within the bounds that its header promises; and the fault
- * injector, opened with whatever parsed, lets a few datagrams through without trouble. */
+/* Text options: options that parse are within the bounds of their header. The fault injector,
+ * opened with parsed options, passes a few datagrams without error. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define DATAGRAMS 64
 
-/* Each refusal is logged, with the next step; a million of them help nobody. */
+/* Parses without the log messages of rejections, which a million runs would print. */
 static int fault_parse_quietly(const char *text, struct fault_options *options)
 {
 	static int nowhere = -1, kept = -1;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two NICs that talk to each other, and an input that says what their users post and what the
- * network between them does: deliver in any order, lose, repeat, damage, wait; also when one of
- * them starts anew. After every step the accounts of both must agree. At the end the network is
- * good again: everything must end exactly once, NAPs must have arrived at most once and in order,
- * additions must have happened as often as they ended well, or at most as often as they were
- * posted, and while nobody was restarted every byte that a PUT or GET moved must be the right one.
- * What the first asks of the second's memory, a device has to do. */
+/* Two NICs exchange operations; the input selects posts of their users and actions of the network:
+ * deliver in any order, lose, duplicate, damage, wait; NICs also restart. After every step the
+ * accounts of both must agree. At the end the network recovers, and everything must have ended
+ * exactly once, with NAPs at most once and in order. Adds must have happened at least as often as
+ * they succeeded and at most as often as posted. Without a restart every byte that a PUT or GET
+ * moved must be right. The first host's accesses to the second's memory go through a device. */
 #define FUZZ_NAME "fuzz_pair"
 
 #include <stdlib.h>
@@ -26,11 +25,11 @@
 #define POSTS_MAX    64 /* per host */
 #define TURNS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
-#define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second has one */
-#define ADDITION     UINT64_MAX                                  /* context of one */
+#define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second NAP has one */
+#define ADDITION     UINT64_MAX                                  /* context of an atomic add */
 
-/* Memory: [0] is read by the peer and by own PUTs and always holds the pattern; [1] is written, at
- * the offset the bytes have in [0]. */
+/* Memory: the peer and own PUTs read [0], which always holds the pattern. [1] is written, at the
+ * same offsets as in [0]. */
 struct host {
 	struct nic *nic;
 	struct dxp_window *window;
@@ -41,10 +40,10 @@ struct host {
 	uint64_t incarnation;
 	uint32_t posted, completed;
 	uint8_t naps_sent;
-	int last_nap; /* number of the last that arrived; they only grow */
+	int last_nap; /* number of the last NAP that arrived; only grows */
 };
 
-#define DEVICE_HOST 1 /* the other one's PUTs and GETs are of its device: [0], then [1] */
+#define DEVICE_HOST 1 /* the other host's PUTs and GETs use its device: [0], then [1] */
 
 struct scene {
 	struct staged_device device;
@@ -136,7 +135,7 @@ static void user_takes(struct scene *s, int which)
 
 static void host_restart(struct scene *s, int which)
 {
-	/* What lies in the other's ring is of this life; the NAPs of the next begin at 0. */
+	/* NAPs in the other's ring belong to this process; those of the next start at 0. */
 	user_takes(s, 1 - which);
 	s->hosts[1 - which].last_nap = -1;
 	nic_destroy(s->hosts[which].nic);
@@ -226,7 +225,7 @@ static void land(struct scene *s, const struct flight *f)
 	network_land(f, s->hosts[f->to].nic, s->now_ns);
 }
 
-/* One datagram, the oldest or any: arrives, is lost, arrives and stays, or is damaged. */
+/* Picks a datagram, the oldest or any, and delivers, drops, duplicates, damages or truncates it. */
 static void network_acts(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
@@ -285,7 +284,8 @@ static void accounts_check(struct scene *s)
 		die(s->device.broken);
 }
 
-/* From now on everything arrives, 20 us later. Both must come to rest by themselves. */
+/* Delivers everything from now on, 20 us later. Both sides must become idle without further
+ * input. */
 static void settle(struct scene *s)
 {
 	struct host *a = &s->hosts[0], *b = &s->hosts[1];
@@ -323,7 +323,7 @@ static void written_check(const uint8_t *read, const uint8_t *written)
 	}
 }
 
-/* What is written anywhere is the pattern of its place; what nobody wrote is zero. */
+/* Checks that every written byte has the pattern of its address, and every other byte is zero. */
 static void memory_check(const struct scene *s)
 {
 	written_check(s->device.memory, s->device.memory + REGION_BYTES);

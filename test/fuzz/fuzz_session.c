@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One NIC against a hostile peer that holds an open session: the input says what the peer sends
- * (frames with a right checksum and numbers that are plausible, so that they are looked at), what
- * the user posts and how time goes by. After every step the accounts must agree and nothing outside
- * the regions may have changed; at the end the peer falls silent, and every operation must have
- * ended exactly once. */
+/* One NIC against a hostile peer with an open session. The input selects the peer's frames (with
+ * right checksums and plausible numbers, so that they are decoded), the user's posts and the steps
+ * of time. After every step the accounts must agree and no byte outside the regions may have
+ * changed. At the end the peer becomes silent, and every operation must have ended exactly once. */
 #define FUZZ_NAME "fuzz_session"
 
 #include <string.h>
@@ -17,12 +16,12 @@
 #include "test/support/invariants.h"
 
 #define CANARY         0xC7
-#define GUARD          9000 /* bytes around each region: more than one packet carries */
+#define GUARD          9000 /* bytes around each region: larger than a packet's payload */
 #define WINDOW_PACKETS 32
 #define STEPS_MAX      400
 #define BATCH          16
 #define SILENCE_NS     (600 * S_NS)
-#define TURNS_MAX      40000 /* of the loop while the peer is silent; one that spins takes more */
+#define TURNS_MAX      40000 /* polls while the peer is silent; a NIC that spins needs more */
 
 static _Alignas(8) uint8_t memory[2][GUARD + REGION_BYTES + GUARD];
 
@@ -120,7 +119,7 @@ static void datagrams_touch(const struct link_datagram *d, size_t count)
 			sum = (uint8_t)(sum + crc32c(0, d->slices[i].base, d->slices[i].bytes));
 }
 
-/* As a node does: turn until nothing is sent. */
+/* Polls as a node does, until nothing is sent. */
 static void turn(struct scene *s)
 {
 	static struct link_datagram batch[BATCH];
@@ -202,7 +201,7 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	peer_introduce(s);
 }
 
-/* The peer says no more: whatever was asked of it must end by itself, and the loop must not spin
+/* The peer is silent: requests to it must end without further input, and the NIC must not spin
  * meanwhile. */
 static void silence(struct scene *s)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A root, two switches below it, and hosts that send whatever the input says: bytes with an ICRC
- * put right, contributions, results and control packets with plausible fields, while time goes by
- * and packets are lost. Whatever comes, what leaves is sound, groups and memory stay within their
- * bounds, a switch that says it has something to send sends it, and at the end all groups end with
- * their leases. */
+/* A root, two switches below it, and hosts that send the packets of the input: bytes with a
+ * corrected ICRC, contributions, results and control packets with plausible fields, with passing
+ * time and packet loss. For all inputs sent packets are valid, groups and memory stay within their
+ * bounds, and a switch that reports output sends it. At the end all groups end with their
+ * leases. */
 #define FUZZ_NAME "fuzz_switch"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static const struct swnet_group *group_take(void)
 
 /* ---- what comes ---- */
 
-/* Any bytes; most with a right ICRC. */
+/* Sends arbitrary bytes, mostly with a right ICRC. */
 static void raw_give(void)
 {
 	struct roce_path path = path_take();
@@ -99,7 +99,7 @@ static struct inc_header header_take(const struct swnet_group *g)
 	return h;
 }
 
-/* As a member, a switch or a parent may send it. */
+/* Sends data as a member, a switch or a parent may. */
 static void data_give(void)
 {
 	static uint8_t payload[1600];
@@ -124,7 +124,7 @@ static void data_give(void)
 	swnet_send(&net, &what);
 }
 
-/* One right contribution, so that segments get done. */
+/* Sends one valid contribution, so that segments complete. */
 static void contribution_give(void)
 {
 	const struct swnet_group *g = group_take();
@@ -136,7 +136,7 @@ static void contribution_give(void)
 	swnet_contribute(&net, g, how % g->count, &h, value, sizeof(value));
 }
 
-/* All fields as they should be, but one or two. */
+/* Changes one or two fields of a valid packet. */
 static void control_change(struct inc_control *c)
 {
 	uint8_t value = take8(&in);
@@ -160,7 +160,7 @@ static void control_change(struct inc_control *c)
 	case 15: c->lease_ms = value; break;
 	case 16: c->planes = value; break;
 	case 17: c->path[0].children = (uint16_t)(value * 8); break;
-	default: break; /* as it should be */
+	default: break; /* stays valid */
 	}
 }
 

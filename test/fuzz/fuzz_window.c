@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that writes what it likes into its window. The input is its program: stores of hostile
- * values to any field, descriptors that are wrong in some way or changed after the doorbell,
- * indices that jump, registers, between turns of the engine; its function is closed, opened again
- * and its regions revoked at any time, and its memory is then gone at once. A correspondent on
- * another node answers it by the rules. Beside them an honest pair works: everything that it does
- * must end well.
+/* A hostile process writes arbitrary values into its window. The input is its program: stores to
+ * any field, descriptors that are invalid or change after the doorbell, index jumps, registers,
+ * between polls of the engine. Its function is closed and opened, its regions are revoked, at any
+ * time; its memory is then unmapped at once. A correspondent on another node answers correctly. All
+ * operations of a correct pair beside them must succeed.
  *
- * Looked at: the accounts after each step; the bytes around and between regions; the honest pair's
- * operations and memory; that what the correspondent asked ends when the process is gone, and that
- * an honest one can take its place. */
+ * Checks: the accounts after each step; the bytes around and between regions; operations and memory
+ * of the correct pair; the end of the correspondent's operations after the process is gone; a
+ * correct process on the same function. */
 #define FUZZ_NAME "fuzz_window"
 
 #include <string.h>
@@ -35,7 +34,7 @@ static uint32_t key_take(struct scene *s)
 	return keys[take8(&s->in) % ARRAY_COUNT(keys)];
 }
 
-/* A number in one of its interesting neighbourhoods; `now` is what stands there. */
+/* Returns a number close to an edge value; `now` is the present value. */
 static uint64_t value_take(struct scene *s, uint64_t now)
 {
 	static const uint64_t near[] = {
@@ -80,7 +79,7 @@ static size_t field_take(struct scene *s)
 	case 3: return slot_offset(at, take8(&s->in) % sizeof(struct dxp_descriptor));
 	case 4: return slot_offset(at, sizeof(struct dxp_descriptor) + take8(&s->in) * 4u);
 	case 5: return offsetof(struct dxp_window, buffers) + 2u * at;
-	case 6: return at & 1 ? 4096 + at : at; /* what the engine writes */
+	case 6: return at & 1 ? 4096 + at : at; /* fields that the engine writes */
 	default: return slot_offset(at, offsetof(struct dxp_descriptor, lap));
 	}
 }
@@ -98,7 +97,7 @@ static void hostile_store(struct scene *s)
 	memcpy(window + at, &value, bytes);
 }
 
-/* Almost a good descriptor, at the place that is looked at next. */
+/* Writes a nearly valid descriptor into the entry that is read next. */
 static void hostile_post(struct scene *s)
 {
 	static const uint8_t ops[] = {DXP_OP_NAP,       DXP_OP_PUT,         DXP_OP_PUT,
@@ -112,7 +111,7 @@ static void hostile_post(struct scene *s)
 	struct dxp_target to = target_of(s, whom, how >> 5 & 1);
 	struct dxp_descriptor head = dxp_head(ops[how % ARRAY_COUNT(ops)], how >> 6, &to, 0);
 
-	/* A key and a magic are all that one needs: of the honest ones they are not known. */
+	/* Keys and magics grant all access; those of the correct pair are unknown to it. */
 	if (whom == HONEST || whom == PEER)
 		head.dst_magic ^= 1;
 	head.flags = take8(&s->in) & 3;
@@ -221,7 +220,7 @@ static void step(struct scene *s)
 	}
 }
 
-/* One round of all, and time passes where nothing else happens. */
+/* Polls all once; time advances if nothing is in flight. */
 static void round_of_all(struct scene *s)
 {
 	turn(s, 0);
@@ -235,7 +234,7 @@ static void round_of_all(struct scene *s)
 	accounts_check(s);
 }
 
-/* Runs until what these two posted has ended. */
+/* Runs until the operations of these two have ended. */
 static void settle(struct scene *s, int a, int b, bool honest)
 {
 	for (uint32_t turns = 0;; turns++) {
@@ -261,8 +260,8 @@ static bool under_way(const struct scene *s)
 	return any;
 }
 
-/* What was on its way when its sender was closed may arrive yet: not to be taken for what comes
- * from the next one there. */
+/* Delivers datagrams in flight of a closed sender, so that they are not mistaken for those of its
+ * successor. */
 static void remains_settle(struct scene *s)
 {
 	for (uint32_t turns = 0; under_way(s); turns++) {
@@ -285,7 +284,7 @@ static void memory_check(const struct scene *s)
 		}
 }
 
-/* An honest process takes the place of the hostile one, with the same correspondent. */
+/* Runs a correct process on the hostile one's function, with the same correspondent. */
 static void successor_works(struct scene *s)
 {
 	static const uint8_t program[] = {0, 0, 0, 2, 0, 80, 3, 0, 80, 10, 20, 90, 8, 0, 0};

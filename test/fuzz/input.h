@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An input that is a program: what is read from it, and the end of a run that must not be.
- * FUZZ_NAME is defined before it. */
+/* Reads an input that is a program, and aborts a run on an error. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_INPUT_H
 #define TEST_FUZZ_INPUT_H
 
@@ -18,7 +17,7 @@ static inline void die(const char *what)
 	abort();
 }
 
-/* 0 behind the end. */
+/* Returns the next byte; 0 past the end. */
 static inline uint8_t take8(struct input *in)
 {
 	return in->at < in->end ? *in->at++ : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The datagrams between two NICs, host 0 with the id 1 and host 1 with the id 2; the target says
- * what becomes of each. FUZZ_NAME is defined before it. */
+/* The datagrams between two NICs, host 0 with the id 1 and host 1 with the id 2; the target decides
+ * the fate of each. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_NETWORK_H
 #define TEST_FUZZ_NETWORK_H
 
@@ -11,7 +11,7 @@
 #include "nic/nic.h"
 #include "test/fuzz/input.h"
 
-#define FLIGHT_MAX 64 /* datagrams in the network; more are lost */
+#define FLIGHT_MAX 64 /* datagrams in flight; more are lost */
 #define BATCH      16
 
 struct flight {
@@ -21,7 +21,7 @@ struct flight {
 };
 
 struct network {
-	struct flight flight[FLIGHT_MAX]; /* the oldest first */
+	struct flight flight[FLIGHT_MAX]; /* oldest first */
 	uint32_t flying;
 };
 
@@ -36,7 +36,7 @@ static inline struct wire_address address_of(int host)
 		.port = 2000, .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = (uint8_t)host}};
 }
 
-/* Tells a host who the other one is now, as the node table does. */
+/* Sets the address and incarnation of a host's peer, as the node table does. */
 static inline void network_introduce(struct nic *nic, int host, uint64_t incarnation,
 				     uint64_t now_ns)
 {
@@ -69,7 +69,7 @@ static inline void network_take(struct network *n, int to, const struct link_dat
 	}
 }
 
-/* As a node does: one host sends until it has nothing more to send. */
+/* Polls a host as a node does, until it has nothing more to send. */
 static inline void network_turn(struct network *n, struct nic *nic, int host, uint64_t now_ns)
 {
 	static struct link_datagram batch[BATCH];
@@ -85,7 +85,7 @@ static inline void network_turn(struct network *n, struct nic *nic, int host, ui
 	} while (count > 0);
 }
 
-/* Arrives, and stays until it is dropped. */
+/* Delivers a datagram; it stays until network_drop. */
 static inline void network_land(const struct flight *f, struct nic *nic, uint64_t now_ns)
 {
 	struct link_arrival arrival = {.from = address_of(1 - f->to),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fuzz target without libFuzzer, under any compiler: over every file of the folders and
- * files named, then over seeded mutations of them, until there were enough or time is up. The seed
- * is printed first; DXP_SEED=n runs the same mutations again, without a limit in time.
- * DXP_MUTATIONS=n sets how many there are.
+/* Runs a fuzz target without libFuzzer, under any compiler: over every file of the named folders
+ * and files, then over seeded mutations, up to a number or a time limit. The seed is printed first;
+ * DXP_SEED=n runs the same mutations again without a time limit. DXP_MUTATIONS=n sets their number.
  *
- * Every input is copied to a block of exactly its size, so that a sanitizer sees one byte too many.
- */
+ * Every input is copied to a block of its exact size, so that a sanitizer detects the first byte
+ * past it. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,12 +17,12 @@
 #include "base/util.h"
 #include "test/fuzz/fuzz.h"
 
-#define INPUT_BYTES_MAX   65536 /* a mutation grows up to here; longer than any datagram */
+#define INPUT_BYTES_MAX   65536 /* bytes of the longest mutation; more than any datagram */
 #define INPUTS_MAX        4096  /* files of one corpus */
 #define MUTATIONS_DEFAULT 200000
-#define MUTATIONS_MIN     200 /* also where the machine is so busy that time is up before */
-#define SECONDS_MAX       3   /* for mutations, when no seed is given */
-#define EDITS_MAX         8   /* changes made to one input */
+#define MUTATIONS_MIN     200 /* done even if a busy machine exceeds the time limit */
+#define SECONDS_MAX       3   /* time for mutations without a given seed */
+#define EDITS_MAX         8   /* changes per input */
 
 struct input {
 	uint8_t *data;
@@ -72,8 +71,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the files of a folder in the order of their names, so that a seed means the same everywhere.
- */
+/* Adds the files of a folder in name order, so that a seed gives the same run everywhere. */
 static void folder_add(const char *path)
 {
 	char *names[INPUTS_MAX];
@@ -96,7 +94,7 @@ static void folder_add(const char *path)
 	}
 }
 
-/* A byte that decoders are likely to trip over, or any. */
+/* Returns a byte close to an edge value, or any. */
 static uint8_t byte_draw(struct rng *r)
 {
 	static const uint8_t edges[] = {0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff};
@@ -104,28 +102,28 @@ static uint8_t byte_draw(struct rng *r)
 	return rng_below(r, 2) ? edges[rng_below(r, sizeof(edges))] : (uint8_t)rng_next(r);
 }
 
-/* One change of `data`, which holds *bytes of at most INPUT_BYTES_MAX. */
+/* Changes `data` once; it holds *bytes of at most INPUT_BYTES_MAX. */
 static void edit(struct rng *r, uint8_t *data, size_t *bytes)
 {
 	size_t at = rng_below(r, *bytes + 1);
 	size_t run_bytes = 1 + rng_below(r, 16);
 
 	switch (rng_below(r, 5)) {
-	case 0: /* one bit */
+	case 0: /* flip one bit */
 		if (at < *bytes)
 			data[at] ^= (uint8_t)(1u << rng_below(r, 8));
 		break;
-	case 1: /* one byte */
+	case 1: /* replace one byte */
 		if (at < *bytes)
 			data[at] = byte_draw(r);
 		break;
-	case 2: /* cut the end off */ *bytes = at; break;
-	case 3: /* take a run out */
+	case 2: /* cut off the end */ *bytes = at; break;
+	case 3: /* remove a run */
 		run_bytes = min_u64(run_bytes, *bytes - at);
 		memmove(data + at, data + at + run_bytes, *bytes - at - run_bytes);
 		*bytes -= run_bytes;
 		break;
-	default: /* put a run in */
+	default: /* insert a run */
 		run_bytes = min_u64(run_bytes, INPUT_BYTES_MAX - *bytes);
 		memmove(data + at + run_bytes, data + at, *bytes - at);
 		for (size_t i = 0; i < run_bytes; i++)
@@ -158,7 +156,7 @@ static uint64_t seconds_now(void)
 	return (uint64_t)now.tv_sec;
 }
 
-/* Returns how many were run. */
+/* Returns the number of inputs that ran. */
 static uint64_t mutations_run(struct rng *r, uint64_t count)
 {
 	uint64_t start = seconds_now();

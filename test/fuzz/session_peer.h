@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hostile peer of fuzz_session: frames with a right checksum and numbers that are plausible, as
- * the input says. FUZZ_NAME is defined before it. */
+/* The hostile peer of fuzz_session: sends frames with a right checksum and plausible numbers,
+ * chosen by the input. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_SESSION_PEER_H
 #define TEST_FUZZ_SESSION_PEER_H
 
@@ -25,7 +25,7 @@ struct scene {
 	struct nic *nic;
 	struct rng secrets;
 	uint64_t now_ns;
-	uint32_t keys[2]; /* writable and readable; local only */
+	uint32_t keys[2]; /* of two regions: writable and readable; local only */
 	uint32_t posted, completed;
 	uint32_t epoch;
 	uint64_t incarnation;
@@ -58,7 +58,7 @@ static inline void peer_introduce(struct scene *s)
 	nic_peer_set(s->nic, &peer, s->now_ns);
 }
 
-/* Seals header and body and hands them over in a block of exactly their size. */
+/* Seals header and body and delivers them in a block of their exact size. */
 static inline void frame_give(struct scene *s, struct wire_header *h, const void *body,
 			      size_t bytes)
 {
@@ -125,7 +125,7 @@ static inline void greeting_give(struct scene *s, bool answer)
 	frame_give(s, &h, body, sizeof(body));
 }
 
-/* Mostly one that is; sometimes one that cannot be. */
+/* Returns mostly a valid queue pair, sometimes an invalid one. */
 static inline uint16_t queue_pair_take(struct scene *s)
 {
 	uint8_t which = take8(&s->in);
@@ -133,7 +133,7 @@ static inline uint16_t queue_pair_take(struct scene *s)
 	return which < 0xf0 ? which % 4 : (uint16_t)(which << 8 | which % 8);
 }
 
-/* Small limits, those just behind the wrap, and any. */
+/* Returns a small limit, one just past the wrap, or any. */
 static inline uint32_t limit_take(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
@@ -171,7 +171,7 @@ static inline void ack_give(struct scene *s)
 	frame_give(s, &h, body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
 
-/* What an honest peer says when all has arrived. */
+/* Sends the ACK of a correct peer that has received everything. */
 static inline void ack_all_give(struct scene *s)
 {
 	const struct rltp_session *session = session_of(s);
@@ -227,7 +227,7 @@ static inline void credit_give(struct scene *s)
 	frame_give(s, &h, body, WIRE_CREDIT_BYTES * (size_t)credit.count);
 }
 
-/* Control frames of a body that the input gives; nearly always the right length. */
+/* Sends a control frame with a body from the input, nearly always of the right length. */
 static inline void control_give(struct scene *s)
 {
 	static const struct {
@@ -254,7 +254,7 @@ static inline void control_give(struct scene *s)
 	frame_give(s, &h, body, bytes);
 }
 
-/* A length or an offset in one of its interesting neighbourhoods. */
+/* Returns a length or an offset close to an edge value. */
 static inline uint64_t number_take(struct scene *s)
 {
 	static const uint64_t near[] = {
@@ -306,7 +306,7 @@ static inline uint32_t message_id(struct scene *s, uint32_t function, uint32_t q
 	       (how & 0x80 ? how : how % 4);
 }
 
-/* The bits of the wire, and 64 for a trailer. */
+/* Sets flags from the bits of the wire, and 64 for a trailer. */
 static inline void flags_set(struct wire_header *h, uint8_t flags)
 {
 	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
@@ -321,7 +321,7 @@ static inline void flags_set(struct wire_header *h, uint8_t flags)
 	}
 }
 
-/* A `type` of 0: the input says which. */
+/* Sends a data frame. `type` 0: the input chooses it. */
 static inline void data_give(struct scene *s, uint8_t type)
 {
 	static const uint8_t types[] = {WIRE_NAP,        WIRE_PUT,    WIRE_GET_REQ, WIRE_CFG_RD,

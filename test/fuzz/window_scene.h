@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scene of fuzz_window: two NICs, an honest pair, and a hostile process with its correspondent;
- * what all of them do by the rules, and what is looked at. FUZZ_NAME is defined before it. */
+/* The scene of fuzz_window: two NICs, a correct pair of users, and a hostile process with its
+ * correspondent. Holds their valid operations and the checks. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_WINDOW_SCENE_H
 #define TEST_FUZZ_WINDOW_SCENE_H
 
@@ -19,17 +19,17 @@
 #define GUARD        256 /* before, between and behind regions */
 #define PAGE         4096
 #define CANARY       0xA5
-#define POSTS_MAX    48 /* of each user, until the end */
+#define POSTS_MAX    48 /* by each user, in total */
 #define PATTERN(at)  ((uint8_t)((at)*11u + 5u))
-#define REGISTERS_AT 0x100000u /* of the hostile device's own addresses */
+#define REGISTERS_AT 0x100000u /* in device addresses of the hostile process */
 
 enum { HONEST, PEER, HOSTILE, FRIEND, USERS };
 
-/* Two regions: [0] is read, [1] is written, at the same offsets. */
+/* Two regions: operations read [0] and write [1], at the same offsets. */
 struct user {
 	struct nic *nic;
 	struct dxp_window *window;
-	uint8_t *memory; /* both, and the guards */
+	uint8_t *memory; /* both regions with their guards */
 	uint32_t keys[2];
 	uint32_t posted, ended, naps_sent, naps_seen;
 	uint8_t host, function;
@@ -42,7 +42,7 @@ struct scene {
 	struct nic *nics[2];
 	struct user users[USERS];
 	struct network net;
-	uint32_t old_key, old_magic; /* of the life before */
+	uint32_t old_key, old_magic; /* of the previous process */
 };
 
 /* ---- users ---- */
@@ -52,7 +52,7 @@ static inline uint8_t *region_of_user(const struct user *u, int which)
 	return u->memory + GUARD + (size_t)which * (REGION + GUARD);
 }
 
-/* Between pages that nobody may touch; and what was one is not mapped any more. */
+/* Maps a window between inaccessible pages. A closed window is unmapped. */
 static inline struct dxp_window *window_map(void)
 {
 	uint8_t *pages = mmap(NULL, sizeof(struct dxp_window) + 2 * PAGE, PROT_NONE,
@@ -119,7 +119,7 @@ static inline struct dxp_target target_of(const struct scene *s, int which, uint
 				   .magic = f->qp_magic[qp]};
 }
 
-/* By the rules: one operation from one to another; its number says what. */
+/* Posts one valid operation from one user to another; an input byte selects its kind. */
 static inline void honest_post(struct scene *s, int from, int to)
 {
 	struct user *u = &s->users[from], *peer = &s->users[to];
@@ -136,7 +136,7 @@ static inline void honest_post(struct scene *s, int from, int to)
 		return;
 	if (how % 4 < 2) {
 		data[0] = (uint8_t)u->naps_sent;
-		target.qp = 0; /* in one order */
+		target.qp = 0; /* one queue pair: all NAPs of a user stay in order */
 		target.magic = target_of(s, to, 0).magic;
 		status =
 			dxp_post_nap(u->window, 0, &target, data, how & 8 ? sizeof(data) : 1, 0, 0);
