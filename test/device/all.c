@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every function of dxp/device.h called once, in whichever language this is compiled as: C17, C++,
- * CUDA C, OpenCL C, C for RISC-V. LAYOUT is the layout that docs/window.md promises, as CHECK_ rows
- * made from its tables. test/device/lib.sh. */
+/* Calls every function of dxp/device.h once, in the language of the compilation: C17, C++, CUDA C,
+ * OpenCL C, C for RISC-V. LAYOUT is the layout in docs/window.md, as CHECK_ rows made from its
+ * tables. test/device/lib.sh. */
 #include <dxp/device.h>
 
-/* No language here has the same static assertion as the others. */
+/* These languages share no static assertion. */
 #define CHECK_CONCAT_(a, b)    a##b
 #define CHECK_NAME_(line)      CHECK_CONCAT_(check_, line)
 #define CHECK_TRUE(what)       typedef char CHECK_NAME_(__LINE__)[(what) ? 1 : -1];

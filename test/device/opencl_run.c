@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/device.h in OpenCL kernels that run: what they store is what C stores, byte for byte, and
- * while they run they speak with a NIC in another thread. In each version of OpenCL C that the
- * device takes; skipped where there is no OpenCL device that works in host memory. */
+/* Runs dxp/device.h in OpenCL kernels: they store the same bytes as C, and exchange messages with a
+ * NIC in another thread while they run. In each version of OpenCL C that the device supports;
+ * skipped without an OpenCL device that works in host memory. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 #define AREA   0x5000000000ull
 #define ANSWER 16 /* words behind the window */
 
-/* Compiled here as C and there as OpenCL C. */
+/* Compiled here as C and in kernels as OpenCL C. */
 #define POSTS                                                                                      \
 	{                                                                                          \
 		struct dxp_target to = {7, 1, 2, 0x12345678};                                      \
@@ -76,7 +76,7 @@ static const char speaking[] =
 	"}\n";
 
 static struct {
-	struct dxp_window window; /* of the kernels: the engine's memory is this struct */
+	struct dxp_window window; /* window of the kernels: this struct is the engine's memory */
 	int out[ANSWER];
 	uint8_t rest[4096 - sizeof(int) * ANSWER];
 } * shared;
@@ -200,7 +200,7 @@ static void opencl_run__speaks_with_a_nic(void **state)
 	assert_int_equal(shared->out[10], DXP_ETIMEDOUT);
 }
 
-/* The header and the kernels as one text. */
+/* Returns the header and the kernels as one text. */
 static char *source_read(void)
 {
 	static const char *const files[] = {"window.h", "shared.h", "device.h"};

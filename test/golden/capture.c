@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* golden-captures FOLDER: writes the captures that the dissector is tested with. */
+/* golden-captures FOLDER: writes the test captures of the dissector. */
 #include "test/golden/capture.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes frames as a capture (pcapng) that is the same, byte for byte, whenever it is written: raw
- * IPv4, one microsecond between packets, from 10.0.0.1 to 10.0.0.2. */
+/* Writes frames as a capture (pcapng) with reproducible bytes: raw IPv4 from 10.0.0.1 to 10.0.0.2,
+ * one microsecond between packets. */
 #ifndef TEST_GOLDEN_CAPTURE_H
 #define TEST_GOLDEN_CAPTURE_H
 
@@ -16,10 +16,10 @@ struct capture {
 	bool dont_fragment;
 };
 
-/* Exits with a message when the file cannot be created. */
+/* Exits with a message if the file cannot be created. */
 void capture_open(struct capture *c, const char *folder, const char *name);
 void capture_frame(struct capture *c, const uint8_t *frame, size_t bytes, uint16_t to_port);
-/* Exits with a message when not all could be written. */
+/* Exits with a message on a write error. */
 void capture_close(struct capture *c);
 
 /* The captures. */

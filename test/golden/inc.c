@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One packet of each kind of in-network computing; data of several types; RC framing; one that is
- * damaged. */
+/* One packet of each kind of in-network computing; data of several types; RC framing; a damaged
+ * packet. */
 #include <string.h>
 
 #include "base/util.h"
@@ -81,7 +81,7 @@ static void segments(struct capture *c)
 	data(c, DXP_INC_MAXLOC, DXP_INC_INT64_INT, pair, 1, ROCE_UD_SEND_ONLY);
 	data(c, DXP_INC_SUM, DXP_INC_FLOAT, floats, 1, ROCE_RC_SEND_ONLY);
 	packet(c, &h, ROCE_RC_ACK, NULL, 0);
-	/* a result that says that members disagreed; a barrier's */
+	/* a result that reports a disagreement of members; the result of a barrier */
 	h.op = DXP_INC_SUM;
 	h.type = DXP_INC_DOUBLE;
 	h.elements = 3;

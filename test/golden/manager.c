@@ -8,7 +8,7 @@
 #include "test/golden/capture.h"
 #include "wire/manage.h"
 
-#define LEASE_NS 3000000000ull /* of no meaning: the bytes stay when the lease changes */
+#define LEASE_NS 3000000000ull /* arbitrary: the bytes stay the same when the lease changes */
 #define REQUEST  41
 #define NONCE    0x0102030405060708
 #define EPOCH    0x1111111111111111

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One frame of each type that sessions use, and one of each kind of damage. */
+/* One frame of each type that sessions use, and one with each kind of damage. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -7,7 +7,8 @@
 #include "test/golden/capture.h"
 #include "wire/frame.h"
 
-#define PORT        5001 /* no port of ours: the dissector must know the frames by themselves */
+/* not the port of the protocol: the dissector must detect the frames by content */
+#define PORT        5001
 #define SESSION     0x0bad0002
 #define FRAME_ROOM  2048
 #define TIME_STAMP  1000
@@ -28,7 +29,7 @@ static struct wire_header header_of(uint8_t type, uint16_t flags)
 	};
 }
 
-/* A control frame whose body is at frame + WIRE_COMMON_BYTES already. */
+/* Writes a control frame; its body already follows the header. */
 static void control(struct capture *c, uint8_t type, uint16_t flags, uint8_t *frame,
 		    size_t body_bytes)
 {
@@ -104,7 +105,7 @@ static void acknowledgements(struct capture *c)
 
 	wire_ack_encode(&ack, body);
 	control(c, WIRE_ACK, WIRE_FLAG_ACKV, frame, WIRE_ACK_BODY_BYTES);
-	/* 79 to 81, 140, 142 and 143 are here; 77, 78, 82 to 139 and 141 are not. */
+	/* 79 to 81, 140, 142 and 143 have arrived; 77, 78, 82 to 139 and 141 have not. */
 	put_be64(bitmap, 7ull << 2 | 1ull << 63);
 	put_be64(bitmap + 8, 6);
 	ack.sack_words = 2;
@@ -135,7 +136,7 @@ static void acknowledgements(struct capture *c)
 	control(c, WIRE_CREDIT, WIRE_FLAG_ACKV | WIRE_FLAG_AR, frame, WIRE_CREDIT_BYTES);
 }
 
-/* A reliable frame around `bytes` of payload; `damage` is added to the checksum. */
+/* Writes a reliable frame around `bytes` of payload; adds `damage` to the checksum. */
 static void data(struct capture *c, uint8_t type, uint16_t flags, const void *payload, size_t bytes,
 		 uint32_t damage)
 {
@@ -207,12 +208,12 @@ static void atomics_and_trailers(struct capture *c)
 	data(c, WIRE_NAP, all | WIRE_FLAG_TRAILER, "trailer alone", 13, 0);
 	data(c, WIRE_NAP, all | WIRE_FLAG_IMM | WIRE_FLAG_TRAILER, "both", 4, 0);
 	data(c, WIRE_PUT, all | WIRE_FLAG_SOL | WIRE_FLAG_IMM | WIRE_FLAG_TRAILER, "both", 4, 0);
-	/* where there can be none */
+	/* where no trailer is allowed */
 	data(c, WIRE_PUT, all | WIRE_FLAG_TRAILER, "no event", 8, 0);
 	data(c, WIRE_NAP, WIRE_FLAG_CRCP | WIRE_FLAG_TRAILER, "not the last", 12, 0);
 }
 
-/* Sound frames around bodies that are too short, and what is no frame on the manager's port. */
+/* Valid frames with bodies that are too short, and an invalid frame on the manager's port. */
 static void malformed_frames(struct capture *c)
 {
 	uint8_t frame[FRAME_ROOM] = {0};

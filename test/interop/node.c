@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shipped node for peer.py to talk to: `interop-node PORT` is node 1 on loopback, its peer is
- * node 2 at that port. It says its port, the key of its memory and the magic of its queue pair,
- * then does what NAPs ask: "echo ..." comes back, with its trailer, "put N" writes N bytes of its
- * memory to the peer's, "add N" adds N to the peer's word at ADD_AT and says how that ended and
- * what was there, "quit" ends it. It gives up after LIMIT_NS. */
+/* The shipped node as the peer of peer.py: `interop-node PORT` is node 1 on loopback, its peer is
+ * node 2 at that port. It prints its port, the key of its memory and the magic of its queue pair,
+ * then executes NAPs. "echo ..." comes back, with its trailer. "put N" writes N bytes of its memory
+ * to the peer's. "add N" adds N to the peer's word at ADD_AT and reports the status and the
+ * previous value. "quit" exits. It gives up after LIMIT_NS. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define REGION_BYTES (256u << 10)
 #define LIMIT_NS     (60 * S_NS)
 #define PEER         2
-#define PEER_MAGIC   0x50454552 /* peer.py takes these two from here */
+#define PEER_MAGIC   0x50454552 /* peer.py reads these two from here */
 #define PEER_KEY     77
 #define ADD_AT       200000
 
@@ -56,7 +56,7 @@ static void serve(struct node *n, uint32_t key, const struct dxp_nic_event *e, c
 	}
 }
 
-/* Returns false when asked to quit. */
+/* Returns false after "quit". */
 static bool events_take(struct node *n, uint32_t key)
 {
 	const struct dxp_nic_event *event;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits of one queue pair and one sender, as docs/wire.md "CREDIT" and src/nic/credit.c have
- * them: A sends NAPs into a ring of RING buffers at B, number n of a session while n is before the
- * limit it knows; B's limits are absolute and only grow. CREDIT frames and the questions for them
- * may be lost, repeated and late; either side may restart, which begins a new session and new
- * numbers, while NAPs of the last one still lie in the ring. The first FIRST credits of a session are
- * promised without looking; a NAP that finds no buffer is refused and sent again. That NAPs
- * themselves arrive exactly once, in any order, is proved in data.pml and taken for granted here.
+/* NAP credits of one queue pair and one sender, as in docs/wire.md "CREDIT" and src/nic/credit.c. A
+ * sends NAPs into a ring of RING buffers at B. It may send number n of a session if n is below its
+ * known limit; B's limits are absolute and only grow. CREDIT frames and requests for them may be
+ * lost, duplicated and delayed. Either side may restart, which opens a new session with new
+ * numbers, while NAPs of the last one are still in the ring. The first FIRST credits of a session
+ * are granted without a check; a NAP without a buffer is rejected and sent again. data.pml proves
+ * that NAPs arrive exactly once, in any order; this model assumes it.
  *
- * Without LIVE: safety, against a network in which whatever was ever sent may arrive at any time,
- * never, or often, and a receiver that grants whenever it may. With LIVE: everything ends, under
- * weak fairness and a network that spoils a bounded number of frames; B grants only when it must.
+ * Without LIVE: safety. Every frame ever sent may arrive at any time, never, or often, and the
+ * receiver may grant whenever allowed. With LIVE: everything ends, under weak fairness and a
+ * network with a bounded number of faults; B grants only when it must.
  *
- * Proved: no NAP arrives that was not granted; at each grant every slot that is promised is free;
- * the ring is never overfull; every NAP ends, and arrives when nobody restarts.
+ * Proved: no NAP arrives without a grant; at each grant every granted slot is free; the ring never
+ * overflows; every NAP ends, and arrives if there is no restart.
  *
- * BREAK=1 takes a CREDIT whatever session it names; 2 forgets at a grant what is promised already;
- * 3 (LIVE) never answers a question, as if no CREDIT were ever lost; 4 takes limits as increments:
- * all must be found. */
+ * BREAK=1 accepts a CREDIT of any session; 2 ignores earlier grants at a grant; 3 (LIVE) answers no
+ * request, as if no CREDIT were ever lost; 4 treats limits as increments: all must be found. */
 #ifndef BREAK
 #define BREAK 0
 #endif
@@ -44,24 +43,24 @@ byte restarts = RESTARTS;
 
 /* A */
 byte session_a;
-bool open_a = true;       /* has heard the greeting of B for this session */
+bool open_a = true;       /* has received B's handshake for this session */
 byte limit_a = FIRST;     /* tx_stream.limit */
 byte number;              /* tx_stream.naps: of the next NAP in this session */
 byte posted;              /* NAPs sent in all sessions */
-byte arrived_total;       /* of those */
+byte arrived_total;       /* of `posted` */
 byte lost_total;          /* ended by a restart */
 
 /* B: rx_stream */
 byte session_b;
 byte limit_b = FIRST;
-byte consumed;            /* NAPs of this session that the user has taken */
+byte consumed;            /* NAPs of this session that the user dequeued */
 byte arrived;             /* bit n: NAP n of this session has arrived */
-byte count;               /* how many bits there are: rx_stream.taken */
+byte count;               /* number of these bits: rx_stream.taken */
 byte old;                 /* buffers that hold NAPs of earlier sessions */
-bool waits;               /* A has nothing left, and there was no slot for it */
-bool due;                 /* a CREDIT is to be sent: tell() */
+bool waits;               /* A has no credit left, and there was no slot */
+bool due;                 /* a CREDIT must be sent: tell() */
 
-/* NAPs of A's session under way: bit n. Those of an older one were refused or are gone. */
+/* NAPs of A's session under way: bit n. Those of older sessions were rejected or are lost. */
 byte under_way;
 byte k;
 
@@ -115,7 +114,7 @@ inline credit_receive(s, l)
 	fi
 }
 
-/* Everything posted ends with the session (rltp_session_fail); numbers begin again. */
+/* All posted NAPs end with the session (rltp_session_fail); numbers restart. */
 inline session_end_a()
 {
 	lost_total = posted - arrived_total;
@@ -137,7 +136,7 @@ inline greeting_receive_a()
 
 /* ---- B ---- */
 
-/* credit.c offer: one more, if there is a slot */
+/* credit.c offer: grants one more if a slot is free */
 inline grant()
 {
 	limit_b++;
@@ -146,7 +145,8 @@ inline grant()
 	due = true
 }
 
-/* nic/receive.c, then credit.c credit_use. Without a buffer it is refused (RNR), and comes again. */
+/* nic/receive.c, then credit.c credit_use. A NAP without a buffer is rejected (RNR) and arrives
+ * again. */
 inline arrive(n)
 {
 	assert(n < limit_b);
@@ -184,7 +184,7 @@ inline tell()
 	due = false
 }
 
-/* credit.c credit_asked: of a stream that has brought nothing yet all is still under way. */
+/* credit.c credit_asked: a stream without arrivals still has all its credit under way. */
 inline question_receive(s, l)
 {
 	if
@@ -199,7 +199,7 @@ inline question_receive(s, l)
 	fi
 }
 
-/* A's NAPs that lie in the ring stay there: the user has not seen them yet. */
+/* A's NAPs in the ring stay there: the user has not dequeued them yet. */
 inline greeting_receive_b()
 {
 	session_b = session_a;

@@ -1,75 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The data path of RLTP between two nodes, A (0, who sends) and B (1, who receives): greetings,
- * packets, acknowledgements with a bitmap, RESET, restarts. Each step names the function it mirrors.
+/* The data path of RLTP from node A (0, sender) to node B (1, receiver): handshakes, packets,
+ * acknowledgements with a bitmap, RESET, restarts. Each step names the function that it models.
  *
- * Without LIVE it checks safety, against the worst of networks: whatever was ever sent may arrive
- * at any time, never, or any number of times. With LIVE it checks that everything ends: the network
- * is then a queue that may lose, repeat and reorder a bounded number of frames, and every activity
- * is a process of its own, so that weak fairness means something.
+ * Without LIVE: safety, on the worst network: every frame ever sent may arrive at any time, never,
+ * or any number of times. With LIVE: everything ends. The network is then a queue that may lose,
+ * duplicate and reorder a bounded number of frames; every activity is a process, so that weak
+ * fairness applies to each.
  *
- * Left out: times (any timer may fire at any moment), payload, tokens (a RESET names its session,
- * and only its owner can make one). Taken for granted: session ids are never drawn twice, and the
- * packet numbers of two sessions, which begin at random, never meet in one window of 4096.
+ * Not modelled: times (any timer may fire at any moment), payload, tokens (a RESET names its
+ * session, and only its owner can make one). Assumed: session ids are never reused, and the packet
+ * numbers of two sessions, which start at random, never meet in one window of 4096.
  *
- * Proved: a message is delivered at most once, whoever restarts; done with success implies
- * delivered; nothing arrives in another incarnation than it was sent to, nor from one older than
- * the receiver knows; every posted message ends (LIVE), and all with success when nobody restarts.
+ * Proved: a message is delivered at most once, for all restarts. Success implies delivery. No
+ * packet is accepted by another incarnation than its target, nor from one older than the receiver
+ * has seen. Every posted message ends (LIVE), and all succeed if there is no restart.
  *
- * BREAK=1 takes packets whatever session they name; 2 gives a repeat a new number; 3 posts the
- * messages of a lost session again; 4 takes any greeting, however old; 5 starts every session with
- * the same packet number; 6 (LIVE) does not acknowledge a duplicate: all must be found. */
+ * BREAK=1 accepts packets of any session; 2 gives a retransmission a new number; 3 posts the
+ * messages of a lost session again; 4 accepts any handshake, however old; 5 starts every session
+ * with the same packet number; 6 (LIVE) does not acknowledge a duplicate: all must be found. */
 #ifndef BREAK
 #define BREAK 0
 #endif
 #ifndef FAULTS
-#define FAULTS 1 /* restarts, and deaths of a session by silence, together */
+#define FAULTS 1 /* restarts plus time-outs of a session */
 #endif
 #ifndef MESSAGES
 #define MESSAGES 3
 #endif
 #ifndef SESSIONS
-#define SESSIONS 3 /* that each node may open: a greeting that needs one more counts as lost */
+#define SESSIONS 3 /* per node: a handshake that needs one more counts as lost */
 #endif
 #ifndef TROUBLES
-#define TROUBLES 2 /* LIVE: frames that the network loses, repeats or reorders */
+#define TROUBLES 2 /* LIVE: frames that the network loses, duplicates or reorders */
 #endif
 
 #define A       0
 #define B       1
 #define WINDOW  2
-#define PACKETS MESSAGES /* numbers of one session */
+#define PACKETS MESSAGES /* packet numbers of one session */
 #define OTHER(n) (1 - (n))
 
-/* States of a session (enum rltp_state), ends of a message. */
+/* States of a session (enum rltp_state); outcomes of a message. */
 #define IDLE     0
 #define GREETING 1
 #define OPEN     2
 #define PENDING  0
 #define DONE     1 /* DXP_OK */
-#define FAILED   2 /* DXP_EPEERRESET, DXP_ETIMEDOUT: told to the user, who does not know more */
+#define FAILED   2 /* DXP_EPEERRESET, DXP_ETIMEDOUT: reported to the user, delivery unknown */
 #define DIED     3 /* with the process that posted it */
 
-/* Frames as small numbers. s, t: session ids, 1 .. SESSIONS, of the frame's sender and receiver. */
+/* Frames encoded as small numbers. s, t: session ids, 1 .. SESSIONS, of the frame's sender and
+ * receiver. */
 #define HELLO_BASE     0
 #define HELLO_ACK_BASE SESSIONS
 #define RESET_BASE     (HELLO_ACK_BASE + SESSIONS * SESSIONS)
 #define DATA_BASE      (RESET_BASE + SESSIONS)
 #define DATA_LAST      (DATA_BASE + SESSIONS * SESSIONS * PACKETS)
-#define ACK_BASE       DATA_BASE /* acknowledgements go the other way */
+#define ACK_BASE       DATA_BASE /* acknowledgements travel in the other direction */
 #define ACK_LAST       (ACK_BASE + SESSIONS * (PACKETS + 1) * 2)
 
 #define HELLO(s)        (HELLO_BASE + (s))
 #define HELLO_ACK(s, t) (HELLO_ACK_BASE + ((s) - 1) * SESSIONS + (t))
 #define RESET(t)        (RESET_BASE + (t))
-/* The sender's own session s is not in a packet: it is the ghost that the proof looks at. */
+/* A packet does not carry its sender's session s: that is ghost state of the proof. */
 #define DATA(t, s, p)     (DATA_BASE + (((t) - 1) * SESSIONS + (s) - 1) * PACKETS + (p) + 1)
 #define ACK(t, cum, held) (ACK_BASE + (((t) - 1) * (PACKETS + 1) + (cum)) * 2 + (held) + 1)
 
 /* ---- the network ---- */
 
 #ifdef LIVE
-/* Timers are slower than the network: what they repeat goes out when nothing else is under way. So
- * there is room for answers; one that finds none is dropped, as a full socket does. */
+/* Timers are slower than the network: they retransmit when nothing else is under way. So answers
+ * find space; a frame without space is dropped, as in a full socket. */
 chan to[2] = [3] of { byte };
 byte troubles = TROUBLES;
 #define QUIET(n) (empty(to[n]))
@@ -97,25 +98,25 @@ byte peer[2];                       /* peer_id */
 byte peer_incarnation[2];
 byte peer_epoch[2];
 
-/* What a greeting of session s of node n says; ids are drawn in this order. */
+/* Content of the handshake of session s of node n; ids are drawn in this order. */
 byte drawn[2];
 byte said_incarnation[2 * (SESSIONS + 1)];
 byte said_epoch[2 * (SESSIONS + 1)];
 #define SAID(n, s) ((n) * (SESSIONS + 1) + (s))
 
-/* A's sending half. */
+/* The sending half of A. */
 byte una, next, acked;              /* acked: bit of each packet number */
-byte posted;                        /* messages handed to RLTP so far */
-byte unsent;                        /* first of them that has no packet number yet */
+byte posted;                        /* messages posted to RLTP so far */
+byte unsent;                        /* first of them without a packet number */
 byte ended[MESSAGES];
-byte in_packet[(SESSIONS + 1) * (PACKETS + 1)]; /* message that packet p of session s carries */
+byte in_packet[(SESSIONS + 1) * (PACKETS + 1)]; /* message in packet p of session s */
 #define IN_PACKET(s, p) in_packet[(s) * (PACKETS + 1) + (p)]
 
-/* B's receiving half: rx_map.c. */
+/* The receiving half of B: rx_map.c. */
 byte cum, held;                     /* held: the packet after cum has arrived */
 bool ack_now;
 
-/* The proof's own account: deliveries, and the newest incarnation of A that B has heard of. */
+/* Ghost state of the proof: deliveries, and the newest incarnation of A that B has seen. */
 byte delivered[MESSAGES];
 byte heard;
 byte faults = FAULTS;
@@ -136,12 +137,12 @@ inline numbers_draw(n)
 	said_epoch[SAID(n, own[n])] = epoch[n]
 }
 
-/* Ends what is posted: message_take in session.c. */
+/* Ends the posted messages: message_take in session.c. */
 inline messages_end(how)
 {
 	if
 	:: BREAK == 3 && how == FAILED ->
-		/* Broken: sends again what was under way. */
+		/* Broken: sends the messages under way again. */
 		m = 0;
 		do
 		:: m < posted && ended[m] == PENDING -> unsent = m; break
@@ -183,7 +184,7 @@ inline hear(what)
 	fi
 }
 
-/* session.c rltp_session_open, with what the greeting of the other's session s says */
+/* session.c rltp_session_open, with the content of the handshake of the other's session s */
 inline session_open(n, s)
 {
 	state[n] = OPEN;
@@ -212,8 +213,8 @@ inline session_open(n, s)
 	 peer_epoch[n] == said_epoch[SAID(OTHER(n), s)])
 #define CAN_DRAW(n) (drawn[n] < SESSIONS)
 
-/* greeting.c greeting_receive, hello_take. The answer leaves at once: nothing else of this node
- * comes between (endpoint.c sends greetings first). */
+/* greeting.c greeting_receive, hello_take. The answer leaves at once, before anything else of this
+ * node (endpoint.c sends handshakes first). */
 inline hello_receive(n, s)
 {
 	if
@@ -264,8 +265,7 @@ inline reset_receive(n, t)
 
 /* ---- data: receive.c, acknowledge.c, recovery.c ---- */
 
-/* What receive.c data_receive hands to the layer above: packet p that A's session s sent to B's
- * session t. */
+/* receive.c data_receive passes up packet p, which A's session s sent to B's session t. */
 inline deliver(t, s, p)
 {
 	m = IN_PACKET(s, p);
@@ -288,8 +288,8 @@ inline data_receive(t, s, p)
 		:: state[B] != OPEN -> skip
 		:: else ->
 			if
-			/* Numbered from another start than B's map: by chance 1 - 2^-20 a duplicate
-			 * or beyond the window. */
+			/* Numbered from another start than B's map: with probability 1 - 2^-20 a
+			 * duplicate or beyond the window. */
 			:: s != peer[B] && BREAK != 5 -> skip
 			/* rx_map.c rx_map_test and rx_map_set */
 			:: (s == peer[B] || BREAK == 5) &&
@@ -381,7 +381,7 @@ inline post()
 	fi
 }
 
-/* B too may have something to say, and greet first or at the same time: once in each incarnation. */
+/* B may also start a handshake, first or at the same time: once per incarnation. */
 #define CAN_GREET (state[B] == IDLE && epoch[B] == 0 && CAN_DRAW(B))
 inline greet()
 {
@@ -403,7 +403,7 @@ inline send()
 }
 
 /* transmit.c repeat_next, after recovery.c probe_mark or timeout_mark or losses_find: the oldest
- * that is not acknowledged, under the number it has. */
+ * unacknowledged packet, with its old number. */
 #define CAN_REPEAT (state[A] == OPEN && una < next && QUIET(B))
 inline repeat()
 {
@@ -432,9 +432,9 @@ inline acknowledge()
 	ack_now = false
 }
 
-/* The process ends and starts anew: a larger incarnation, everything else forgotten. The user's
- * messages go with it. It learns of its peer from the node table (endpoint.c peer_add), which may
- * know the peer's incarnation already, or from the first greeting. */
+/* The process exits and starts again with a larger incarnation; all other state and the user's
+ * messages are lost. The node table (endpoint.c peer_add), which may already have the peer's
+ * incarnation, or the first handshake introduces its peer. */
 inline restart(n)
 {
 	if
@@ -456,7 +456,7 @@ inline restart(n)
 	fi
 }
 
-/* endpoint.c rltp_endpoint_peer: the node table tells of the peer's restart */
+/* endpoint.c rltp_endpoint_peer: the node table reports the peer's restart */
 #define CAN_LEARN(n) (peer_incarnation[n] < incarnation[OTHER(n)] && incarnation[OTHER(n)] > 1)
 inline learn(n)
 {

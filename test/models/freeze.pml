@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How members agree about a lost group, as docs/inc.md "Losing a group" and src/inc/lose.c have it.
- * Results come from switches while a member is alive to the group; any member may declare it lost
- * at any time, and whoever is asked freezes. Members may die at any time, DEATHS of them; who waits
- * for one that is dead gives up after its patience. Messages may be lost, late and repeated: what a
- * member is told is what the other had at some time since it froze.
+/* Agreement of the members on a lost group, as in docs/inc.md "Losing a group" and src/inc/lose.c.
+ * Results arrive from switches while a member's group is alive. Any member may declare it lost at
+ * any time, and a member freezes when it receives FREEZE. Up to DEATHS members may die at any time;
+ * a member that waits for a dead one gives up after its patience. Messages may be lost, delayed and
+ * duplicated: an answer is the state of the other member at some time since it froze.
  *
- * Taken for granted: patience is longer than any message lives, so nobody gives up one that lives,
- * and nothing of a dead member arrives after it was given up.
+ * Assumed: patience exceeds the lifetime of messages, so no live member is given up, and no message
+ * of a dead member arrives after it was given up.
  *
- * Proved: members that end have the same results, and whoever is asked for a result keeps it still,
- * with no more than WINDOW of them kept.
+ * Proved: members that end have the same results; a member still has every result that is
+ * requested, and keeps at most WINDOW of them.
  *
- * BREAK=1: takes results of switches after it has said what it has; 2: answers without freezing;
- * 3: keeps one result less; 4: the least of what members have is common, not the most; 5: when a
- * member is given up, goes on with what the others have said before: all must be found. */
+ * BREAK=1 accepts results of switches after its answer; 2 answers without freezing; 3 keeps one
+ * result less; 4 takes the minimum of the members' results, not the maximum; 5 keeps earlier
+ * answers when a member is given up: all must be found. */
 #ifndef BREAK
 #define BREAK 0
 #endif
@@ -49,7 +49,7 @@ typedef row { byte next[MEMBERS] }
 byte state[MEMBERS];
 byte next[MEMBERS];   /* first segment whose result is missing */
 byte sent[MEMBERS];   /* segments contributed to */
-row told[MEMBERS];    /* what each member was told by the others */
+row told[MEMBERS];    /* answers of the others to each member */
 byte common[MEMBERS];
 byte source[MEMBERS];
 byte deaths = DEATHS;
@@ -63,7 +63,7 @@ inline any(x)
 	od
 }
 
-/* A result of the switches: all have contributed. */
+/* True if the switches have the result of s: all members contributed. */
 #define RESULT_OUT(s) (sent[0] > (s) && sent[1] > (s) && sent[2] > (s))
 #define MAY_TAKE(m) (state[m] == LIVE || (BREAK == 1 && state[m] == FREEZING))
 
@@ -75,7 +75,7 @@ inline freeze(m)
 	fi
 }
 
-/* FREEZE from m reaches x, and its answer m. */
+/* FREEZE of m arrives at x, and the answer at m. */
 inline ask(m, x)
 {
 	if
@@ -85,7 +85,7 @@ inline ask(m, x)
 	told[m].next[x] = next[x]
 }
 
-/* All have answered or were given up. */
+/* Continues when each of the others has answered or was given up. */
 inline settle(m)
 {
 	i = 0;
@@ -121,7 +121,8 @@ inline settle(m)
 	all = false
 }
 
-/* x is dead: all others are asked anew, as they may have heard of x what m has not. */
+/* x is dead: requests the state of all others again, since they may have received results from x
+ * that m lacks. */
 inline give_up(m, x)
 {
 	i = 0;
@@ -150,7 +151,7 @@ inline fetch(m)
 	fi
 }
 
-/* Who has ended has what all others have that have ended. */
+/* Ended members have the same results. */
 inline compare(m)
 {
 	i = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slots of a group at two switches, as docs/inc.md "Segments and slots" has them: members 0 and 1
- * below a leaf, the leaf and member 2 below the root. Members contribute to segments 0, 1, 2 ...,
- * each WINDOW ahead of its results at most; a switch has 2 * WINDOW slots. The network is bad:
- * whatever was ever sent, up or down, may arrive at any time, never, or often; so members need not
- * be modelled to repeat anything, and neither do switches.
+/* Aggregators (slots) of a group at two switches, as in docs/inc.md "Segments and slots": members 0
+ * and 1 below a leaf, the leaf and member 2 below the root. Members contribute to segments 0, 1, 2
+ * ..., each at most WINDOW ahead of its results; a switch has 2 * WINDOW aggregators. Every packet
+ * ever sent, up or down, may arrive at any time, never, or often; so retransmissions of members and
+ * switches need no model.
  *
- * Proved: when a slot is given away, all members have the result of the segment that leaves it, so
- * nobody can ever ask for it again; a result has exactly one contribution of each member to its own
- * segment; and no newer segment ever leaves for an older one.
+ * Proved: when an aggregator is reused, all members have the result of its old segment, so no
+ * member can request it again. A result has exactly one contribution of each member to its own
+ * segment. No newer segment is ever replaced by an older one.
  *
- * BREAK=1: as many slots as the window; 2: a member runs ahead by one more than the window; 3: what
- * a slot held is not cleared when it is given away; 4: an old contribution takes the slot of a
- * newer one; 5: a partial result counts for whatever segment is in the slot: all must be found. */
+ * BREAK=1: as many aggregators as the window; 2: a member exceeds the window by one; 3: a reused
+ * aggregator is not cleared; 4: an old contribution replaces a newer segment; 5: a partial result
+ * counts for any segment in the aggregator: all must be found. */
 #ifndef BREAK
 #define BREAK 0
 #endif
@@ -36,12 +36,12 @@
 #define AHEAD WINDOW
 #endif
 
-#define ALL 3 /* both children of either switch */
+#define ALL 3 /* both children of a switch */
 
 typedef ring { byte segment[SLOTS]; byte here[SLOTS]; bool result[SLOTS] }
 
 byte sent[MEMBERS]; /* segments contributed to: 0 .. sent - 1 */
-byte next[MEMBERS]; /* results that are there: 0 .. next - 1; early ones wait: */
+byte next[MEMBERS]; /* results complete: 0 .. next - 1; early ones wait: */
 short early[MEMBERS];
 ring sw[2];
 short partials;     /* bit s: the leaf has sent its partial result of s */
@@ -50,7 +50,7 @@ short downs[2];     /* bit s: the switch has sent the result of s to its childre
 #define LEAST ((next[0] <= next[1] && next[0] <= next[2]) -> next[0] : \
 	       (next[1] <= next[2] -> next[1] : next[2]))
 
-/* The segment takes the slot, if it is newer. A fresh ring holds segments that never were; 255. */
+/* The segment gets the aggregator if it is newer. 255: a new ring, no segment yet. */
 inline place(w, s)
 {
 	k = s % SLOTS;
@@ -97,7 +97,7 @@ inline contribute(w, s, child)
 	done = 0
 }
 
-/* From the root to the leaf. */
+/* The result passes from the root to the leaf. */
 inline result_pass(s)
 {
 	k = s % SLOTS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every operation on every type, many counts, in place and not, each root, on communicators whose
- * ranks lie in many ways on the hosts: each result against what the ranks' values give together.
+/* Every operation on every type, many counts, in place or not, each root, on communicators with
+ * many mappings of ranks to hosts: compares each result with the expected one.
  *
- *   compare [quick]      quick: fewer counts */
+ *   compare [quick] quick: fewer counts */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct layout {
 	const char *name;
 	MPI_Comm comm;
 	int rank, members;
-	int world[TEST_RANKS_MAX]; /* of each member */
+	int world[TEST_RANKS_MAX]; /* world rank of each member */
 };
 
 static void canary(unsigned char *end)

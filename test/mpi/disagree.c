@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that disagree on what they call: with errors returned, all of them get one, and the program
- * goes on. Only where each rank is alone on its node: within one, MPI itself decides.
+/* Ranks that disagree on the arguments of an operation: with errors returned, all ranks get one,
+ * and the program continues. Requires one rank per node: within a node MPI itself decides.
  *
  *   disagree count|type|op */
 #include <string.h>

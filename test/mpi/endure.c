@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs allreduces one after the other and checks each result, whatever happens to the switches
- * meanwhile. Prints how many there were and how long the longest took.
+/* Runs allreduces in sequence and checks each result while switches fail. Prints their number and
+ * the longest time.
  *
  *   endure SECONDS [ELEMENTS [die | FILE]]
  *
- * die: kills the last rank after 1 s. FILE: ends as soon as the file exists, after SECONDS at most.
- */
+ * die: kills the last rank after 1 s. FILE: stops when the file exists, after SECONDS at most. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ int main(int argc, char **argv)
 	for (sum[0] = 0; sum[0] == 0; calls++) {
 		double now = MPI_Wtime(), took;
 
-		/* Rank 0 decides; the sum makes all ranks stop at the same call. */
+		/* Rank 0 decides; the sum makes all ranks stop at the same operation. */
 		x[0] = rank == 0 && (now - begin > seconds || access(last, F_OK) == 0);
 		if (die && rank == ranks - 1 && now - begin > 1)
 			raise(SIGKILL);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* include/dxp/inc.h without a network, for the doors' tests: members of one host meet in a file of
- * shared memory, each puts its contribution there, everybody folds in the order of members. It
- * keeps what the library promises about order, loss and disagreement; what goes wrong is told by
- * the environment:
+/* include/dxp/inc.h without a network, for the tests of the MPI plugins. Members on one host meet
+ * in a file of shared memory; each writes its contribution there and folds all of them in member
+ * order. It keeps the library's contracts on order, loss and disagreement. The environment injects
+ * faults:
  *
- *   DXP_FAKE_REFUSE=n      the first n groups are refused
- *   DXP_FAKE_LOSE=n,m,k    each group is lost in its call n (from 0) after m elements, k groups
- * long DXP_FAKE_REPORT=file   member 0 of a group that ends adds a line: members, calls */
+ *   DXP_FAKE_REFUSE=n the first n groups are rejected
+ *   DXP_FAKE_LOSE=n,m,k each group is lost in its operation n (from 0) after m elements, for k
+ *                          groups
+ *   DXP_FAKE_REPORT=file member 0 of a destroyed group appends a line: members, operations */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -22,18 +23,18 @@
 
 #define SLOTS      4
 #define MEMBERS    32
-#define DATA_BYTES (2u << 20) /* a longer call is not taken */
+#define DATA_BYTES (2u << 20) /* longer operations are not supported */
 
 enum collective { ALLREDUCE, REDUCE, BROADCAST, BARRIER };
 
 struct head {
-	_Atomic uint64_t ready; /* number of the call whose contribution is here, from 1 */
+	_Atomic uint64_t ready; /* number of the operation whose contribution is here, from 1 */
 	uint32_t collective, op, type, root;
 	uint64_t elements;
 };
 
 struct shared {
-	_Atomic uint64_t over[MEMBERS]; /* calls that the member has ended */
+	_Atomic uint64_t over[MEMBERS]; /* operations that the member has ended */
 	struct head heads[SLOTS][MEMBERS];
 	uint8_t data[SLOTS][MEMBERS][DATA_BYTES];
 };
@@ -58,7 +59,7 @@ struct dxp_inc_call {
 	uint64_t number; /* from 1 */
 	const void *send;
 	uint8_t *receive;
-	size_t bytes, done; /* of an element; elements done */
+	size_t bytes, done; /* bytes per element; elements done */
 	bool put;
 };
 
@@ -260,7 +261,7 @@ static MPI_Op mpi_op(uint32_t op)
 	}
 }
 
-/* Puts what this member has to say, as soon as the slot is free; true when all have. */
+/* Writes this member's contribution when the entry is free; returns true when all members have. */
 static bool all_there(struct dxp_inc_call *call, struct head *heads, uint8_t (*data)[DATA_BYTES])
 {
 	struct dxp_inc_group *g = call->group;

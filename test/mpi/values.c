@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values, expectations and the verdict of the MPI tests. */
+/* Values, expected results and the verdict of the MPI tests. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static int failures;
 
-/* 1 or 2, and -1 now and then: products of 64 ranks overflow nothing that is a float or wider. */
+/* Returns 1 or 2, and -1 sometimes: products of 64 ranks do not overflow a float or wider. */
 static int small(int rank, int i)
 {
 	int v = (rank * 7 + i * 3) % 11;
@@ -133,7 +133,7 @@ const struct test_op test_ops[] = {
 };
 const int test_op_count = sizeof(test_ops) / sizeof(test_ops[0]);
 
-/* Where a pair's value ends and its index begins. */
+/* Returns the offset of a pair's index, behind its value. */
 static size_t value_bytes(const struct test_type *t)
 {
 	return t->mpi == MPI_SHORT_INT ? 2 : t->bytes == 16 ? 8 : 4;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A process with one function of a NIC, for functions.sh:
  *
- *   function-user sink NIC LABEL          offers 1 MiB of memory to whoever asks
- *   function-user stream NIC LABEL PEER   PUTs into the memory of that function without end
+ *   function-user sink NIC LABEL offers 1 MiB of memory to any peer
+ *   function-user stream NIC LABEL PEER PUTs into the memory of that function without end
  *
- * Says "ready", or "streaming" when 100 PUTs have arrived. Ends with 3 and the name of the reason
- * when its function is taken away. */
+ * Prints "ready", or "streaming" when 100 PUTs have arrived. When its function is closed, it prints
+ * the name of the reason and exits with 3. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define UNDER_WAY 100
 
 struct hello {
-	struct dxp_target target; /* of who sends it */
+	struct dxp_target target; /* of the sender */
 	uint32_t key;
 };
 
@@ -75,7 +75,7 @@ static void sink_run(const struct dxp_memory *memory)
 		struct hello other = hello_take(UINT64_MAX);
 		struct dxp_nic_event event;
 		struct hello own = {.key = memory->key};
-		/* Who asked may be dead by now: his loss. */
+		/* The requester may be dead by now; errors are ignored. */
 		if (dxp_post_nap(window, 0, &other.target, &own, sizeof(own), 0, 0) == DXP_OK)
 			dxp_function_kick(function);
 		while (dxp_sent_take(window, &event))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends a switch what it must not believe, as fast as it can.
+/* Sends a switch packets that it must reject, at full speed.
  *
- *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH]]     KIND: see `kinds`; GROUP: in hexadecimal
+ *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH]] KIND: see `kinds`; GROUP: in hexadecimal
  *
- * Prints how many packets it sent. */
+ * Prints the number of packets sent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static struct roce_path path_of(const struct flood *f)
 	return (struct roce_path){f->own_ip, f->to_ip, PORT, ROCE_PORT};
 }
 
-/* Bytes of any kind and length. */
+/* Arbitrary bytes of any length. */
 static void garbage_make(struct flood *f, unsigned i)
 {
 	size_t bytes = 1 + next(f) % 1400;
@@ -82,7 +82,7 @@ static void icrc_make(struct flood *f, unsigned i)
 	f->trailers[i][0] ^= 1;
 }
 
-/* RoCEv2 of somebody else: no tag of ours. */
+/* RoCEv2 of other software: without the tag of this protocol. */
 static void foreign_make(struct flood *f, unsigned i)
 {
 	data_make(f, i);
@@ -127,13 +127,13 @@ static void query_make(struct flood *f, unsigned i)
 	control_make(f, i, INC_QUERY, f->own_ip);
 }
 
-/* In another host's name. */
+/* With another host's address in the packet. */
 static void forged_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_QUERY, f->own_ip ^ 1);
 }
 
-/* Groups that nobody wants: until the switch has no more. */
+/* Groups that no job uses, until the switch has no more. */
 static void notify_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_NOTIFY, f->own_ip);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One member of a job that uses <dxp/inc.h> alone: makes calls of many operations, types and sizes,
- * knows what each must give, and goes on by TCP through rank 0 when the group is lost, as an MPI
- * library would. Prints one line of counts; ends 0 when no result was wrong, no call outlived its
- * time and all members were told the same.
+/* One member of a job that uses only <dxp/inc.h>: runs operations of many kinds, types and sizes
+ * and checks each result. When a group is lost it continues by TCP through rank 0, as an MPI
+ * library would. Prints one line of counts. Exits with 0 if no result was wrong, no operation
+ * exceeded its deadline and all members got the same reports.
  *
- *   inc-rank RANK RANKS ROOT_IP:PORT [word=value]...       words: see `words` */
+ *   inc-rank RANK RANKS ROOT_IP:PORT [word=value]... words: see `words` */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -22,24 +22,24 @@
 #define ELEMENTS_MAX (1u << 18)
 #define BYTES_MAX    (ELEMENTS_MAX * 8u)
 #define RANKS_MAX    256
-#define TCP_CALLS    10 /* after a loss, before a group is tried again */
+#define TCP_CALLS    10 /* after a loss, before the group is created again */
 
 static struct words {
-	uint64_t calls;       /* 0: until `seconds` are over */
+	uint64_t calls;       /* 0: until `seconds` have passed */
 	uint64_t seconds;     /* of rank 0's clock */
-	uint64_t longest;     /* bytes of the longest call */
-	uint64_t groups;      /* created one beside the other; calls take turns */
-	uint64_t deadline_ms; /* of a call without progress */
+	uint64_t longest;     /* bytes of the longest operation */
+	uint64_t groups;      /* groups that exist at the same time; operations alternate */
+	uint64_t deadline_ms; /* of an operation without progress */
 	uint64_t create_ms;
 	uint64_t user;     /* 1: user-space plane only */
 	uint64_t rc;       /* 1: RC framing */
-	uint64_t again;    /* 1: a lost group is created anew */
-	uint64_t need;     /* 1: a group that cannot be had is a failure */
-	uint64_t die;      /* call before which this rank kills itself; 0: none */
-	uint64_t pause_ms; /* before each call */
-	uint64_t sleep_ms; /* of this rank before its first call */
-	uint64_t abandon;  /* 1: ends without destroying its groups */
-	uint64_t kinds;    /* of call: the first 7 are those that XDP takes; 0: all */
+	uint64_t again;    /* 1: a lost group is created again */
+	uint64_t need;     /* 1: a rejected group is a failure */
+	uint64_t die;      /* operation before which this rank kills itself; 0: none */
+	uint64_t pause_ms; /* before each operation */
+	uint64_t sleep_ms; /* of this rank before its first operation */
+	uint64_t abandon;  /* 1: exits without destroying its groups */
+	uint64_t kinds;    /* number of kinds of operation; XDP supports the first 7; 0: all */
 	uint64_t plain;    /* 1: allreduces only */
 	uint64_t seed;
 } w = {.calls = 1000, .longest = 20000, .groups = 1, .create_ms = 1000, .seed = 1};
@@ -68,7 +68,7 @@ static const struct {
 };
 
 static uint32_t rank, ranks;
-static int peers[RANKS_MAX]; /* of rank 0: all others; of these: [0] */
+static int peers[RANKS_MAX]; /* rank 0: sockets of all others; other ranks: [0] is rank 0 */
 static uint64_t by_switch, by_tcp, lost, wrong, refused, slowest_us, segments, repeated;
 
 static uint64_t now_us(void)
@@ -101,7 +101,7 @@ static void move_all(int fd, void *data, size_t bytes, int out)
 	while (bytes > 0) {
 		ssize_t n = out ? send(fd, at, bytes, MSG_NOSIGNAL) : recv(fd, at, bytes, 0);
 		if (n <= 0) {
-			/* a member is gone: all end */
+			/* a member is gone: all ranks exit */
 			printf("rank %u: a member is gone; switch %" PRIu64 " tcp %" PRIu64
 			       " lost %" PRIu64 " wrong %" PRIu64 " slowest_ms %" PRIu64 "\n",
 			       rank, by_switch, by_tcp, lost, wrong, slowest_us / 1000);
@@ -197,7 +197,7 @@ static void expected_make(uint64_t call, unsigned kind, size_t count, void *out)
 
 struct lane {
 	struct dxp_inc_group *group; /* NULL: TCP */
-	uint64_t tcp_calls;          /* since it was lost */
+	uint64_t tcp_calls;          /* since the loss */
 };
 
 static void view_add(const struct dxp_inc_group *g)
@@ -229,7 +229,7 @@ static void lane_open(struct dxp_inc *inc, struct lane *l, unsigned index)
 		exit(1);
 }
 
-/* Everybody must have been told the same. */
+/* Checks that all ranks got the same report. */
 static void agree(const char *what, uint64_t mine)
 {
 	uint64_t all[RANKS_MAX];
@@ -271,7 +271,7 @@ static void check(uint64_t call, const char *what, const void *got, const void *
 
 static char send_data[BYTES_MAX], received[BYTES_MAX], expected[BYTES_MAX], before[BYTES_MAX];
 
-/* An allreduce or a reduce to one rank: what is done is right, what is not done is untouched. */
+/* Runs an allreduce, or a reduce to one rank: elements done are right, others unchanged. */
 static void reduce_call(struct lane *l, uint64_t call, unsigned kind, size_t count, bool to_one)
 {
 	size_t bytes = dxp_inc_type_bytes(kinds[kind].type), done = 0;
@@ -371,7 +371,7 @@ static void call_make(struct dxp_inc *inc, struct lane *l, uint64_t call, unsign
 		slowest_us = now_us() - begin_us;
 }
 
-/* Rank 0's clock says when it is over; asked every 16 calls. */
+/* Returns true until rank 0's time is over; checked every 16 operations. */
 static bool goes_on(uint64_t call, uint64_t begin_us)
 {
 	uint64_t over = 0, all[RANKS_MAX];

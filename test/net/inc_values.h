@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the members of a test give, and what must come of it, by arithmetic of its own. */
+/* Contributions of the members of a test, and the expected results, computed independently. */
 #ifndef TEST_NET_INC_VALUES_H
 #define TEST_NET_INC_VALUES_H
 
@@ -32,7 +32,7 @@ static inline uint64_t mix(uint64_t x)
 	return x ^ x >> 29;
 }
 
-/* What member `who` gives: small, so that sums are exact in every type. */
+/* Returns the contribution of member `who`: small, so that sums are exact in every type. */
 static inline int64_t value(uint64_t seed, uint32_t who, uint64_t call, size_t i,
 			    enum dxp_inc_op op)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An OpenCL driver for opencl_errors.sh: this machine's PoCL, but that launching a kernel named
- * refuse_N gives the error -N. */
+/* An OpenCL driver for opencl_errors.sh: this machine's PoCL, except that launching a kernel named
+ * refuse_N returns the error -N. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static cl_int CL_API_CALL refuse_or_launch(cl_command_queue queue, cl_kernel ker
 	return launch(queue, kernel, dimensions, offset, global, local, wait_count, wait, event);
 }
 
-/* All of PoCL's objects point to one table. */
+/* Changes the dispatch table that all objects of PoCL share. */
 static void table_change(cl_icd_dispatch *table)
 {
 	uintptr_t first = (uintptr_t)table & ~(uintptr_t)(PAGE - 1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts around a switch whose XDP plane is loaded: for inc_xdp.sh, which makes the namespaces.
+/* Hosts around a switch with a loaded XDP plane, for inc_xdp.sh, which makes the namespaces.
  *
  *   xdp-hosts SWITCH_NS HOST_NS HOST_NS HOST_NS HOST_NS SEGMENTS
  *
  * The hosts are 10.99.0.1 .. 4 behind the ports p0 .. p3 of a bridge with 10.99.0.254. Two groups
- * at once: A of all hosts, whose members are moved by two threads on different CPUs; B of the first
- * three, with a thread of its own. Contributions are random, some are sent twice; results are
- * compared bit for bit with what the CPU computes. Meanwhile TCP runs through the bridge. */
+ * run at once: A of all hosts, with two threads on different CPUs; B of the first three, with one
+ * thread. Contributions are random, and some are sent twice; results are compared bit for bit with
+ * those of the CPU. Meanwhile TCP runs through the bridge. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -34,14 +34,14 @@
 #define TRIES       2000
 #define TCP_BYTES   (8u << 20)
 #define TCP_PORT    7777
-#define TWICE_IN_16 1 /* contributions of sixteen that are sent twice */
+#define TWICE_IN_16 1 /* of sixteen contributions, the number sent twice */
 
 struct group {
 	uint32_t id, members;
 	struct inc_end ends[HOSTS];
 };
 
-/* A thread moves `count` members of a group, from `first`. */
+/* Members that one thread runs: `count` of a group, from `first`. */
 struct mover {
 	struct group *group;
 	uint32_t first, count, segments;
@@ -52,7 +52,7 @@ struct mover {
 static struct group groups[2] = {{.id = 0xa0a1a2a3, .members = 4},
 				 {.id = 0xb0b1b2b3, .members = 3}};
 
-/* The same for whoever asks: exponents close to each other, so that sums round and cancel. */
+/* Returns the same value for each caller: exponents are close, so that sums round and cancel. */
 static double value_of(uint32_t group, uint32_t segment, uint32_t member, uint32_t element)
 {
 	struct rng rng = {((uint64_t)group << 32 | segment) * 4096 + member * 64 + element};
@@ -98,7 +98,7 @@ static void contribute(struct group *g, uint32_t segment, uint32_t member, bool 
 	inc_end_send(&g->ends[member], &h, QKEY, values, sizeof(values));
 }
 
-/* Waits for one member's result, repeating for all of this thread. */
+/* Waits for one member's result; meanwhile retransmits for all members of this thread. */
 static void finish(struct mover *m, uint32_t segment, uint32_t member)
 {
 	struct inc_packet p;
@@ -211,7 +211,8 @@ static void ends_open(char **host_ns)
 	}
 }
 
-/* Any control packet tells the program where a host is; installs then. */
+/* Sends a control packet of each host, which shows the program its port; then installs the
+ * groups. */
 static void groups_install(struct plane *p)
 {
 	struct inc_header h = {.comm_id = INC_COMM_CONTROL, .kind = INC_RENEW};
@@ -265,7 +266,8 @@ static void row(void *context, const char *interface, uint32_t program_id, bool 
 	++*(int *)context;
 }
 
-/* Whoever attached it, anybody with the right may see it and take it off. */
+/* Any process with the right can list the program and remove it, also one that did not attach
+ * it. */
 static bool list_and_remove(const char *netns)
 {
 	char why[PLANE_WHY_BYTES];
@@ -297,7 +299,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	p = plane_start(argv[1]);
 	ends_open(argv + 2);
-	if (netns_enter(argv[1]) != DXP_OK) /* whose ports are meant */
+	if (netns_enter(argv[1]) != DXP_OK) /* namespace with the ports */
 		return 1;
 	groups_install(p);
 	for (size_t i = 0; i < ARRAY_COUNT(movers); i++)
@@ -309,7 +311,7 @@ int main(int argc, char **argv)
 		wrong += movers[i].wrong;
 		lost += movers[i].lost;
 	}
-	/* The fourth host is not of group B: its port gets no results of it. */
+	/* The fourth host is not in group B: its port receives no results of it. */
 	if (inc_end_receive(&groups[1].ends[3], true, 1000, &stray))
 		wrong++;
 	plane_counts(&p->program, counts);
