@@ -43,7 +43,7 @@ static struct job jobs[CALLS];
 static unsigned job_count;
 static uint64_t now_ns;
 
-/* ---- what leaves ---- */
+/* ---- output ---- */
 
 static void batch_check(const struct inc_batch *b)
 {
@@ -85,7 +85,7 @@ static void all_send(void)
 		die("what may leave stays");
 }
 
-/* ---- what comes ---- */
+/* ---- input packets ---- */
 
 static struct roce_path path_take(void)
 {
@@ -263,7 +263,7 @@ static void control_give(void)
 	header_give(&h, INC_CONTROL_QKEY, payload, inc_control_encode(&c, payload), &path);
 }
 
-/* ---- what the caller does ---- */
+/* ---- steps of the caller ---- */
 
 static void call_begin(void)
 {

@@ -250,7 +250,7 @@ static void network_acts(struct scene *s)
 	network_drop(&s->net, i);
 }
 
-/* ---- the whole ---- */
+/* ---- the run ---- */
 
 static void step(struct scene *s)
 {

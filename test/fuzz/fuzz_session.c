@@ -38,7 +38,7 @@ static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t 
 	return first > 1000 ? WIRE_NACK_BOUNDS : 0;
 }
 
-/* ---- what the user does ---- */
+/* ---- posts of the user ---- */
 
 static void entry_take(struct scene *s, struct dxp_entry *e, uint32_t key)
 {

@@ -27,7 +27,7 @@ static struct switch_net net;
 static struct swnet_group groups[GROUPS];
 static struct input in;
 
-/* ---- who and where ---- */
+/* ---- addresses ---- */
 
 static uint32_t address_take(void)
 {
@@ -56,7 +56,7 @@ static const struct swnet_group *group_take(void)
 	return &groups[take8(&in) % GROUPS];
 }
 
-/* ---- what comes ---- */
+/* ---- input packets ---- */
 
 /* Sends arbitrary bytes, mostly with a right ICRC. */
 static void raw_give(void)
@@ -203,7 +203,7 @@ static void inquiry_give(void)
 	swnet_send(&net, &what);
 }
 
-/* ---- what must hold ---- */
+/* ---- checks ---- */
 
 static void switches_check(void)
 {

@@ -22,7 +22,7 @@
 #define STEPS_MAX 400
 #define TURNS_MAX 30000
 
-/* ---- what the hostile one does ---- */
+/* ---- the hostile process ---- */
 
 static uint32_t key_take(struct scene *s)
 {
@@ -165,7 +165,7 @@ static void hostile_region(struct scene *s)
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the run ---- */
 
 static void hostile_step(struct scene *s, uint8_t what)
 {

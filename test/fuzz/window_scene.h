@@ -170,7 +170,7 @@ static inline void user_takes(struct scene *s, int which, bool honest)
 	}
 }
 
-/* ---- the network: all arrives, in order, unless the input says otherwise ---- */
+/* ---- the network: delivers all in order, unless the input selects otherwise ---- */
 
 static inline void turn(struct scene *s, int host)
 {
@@ -186,7 +186,7 @@ static inline void flight_end(struct scene *s, bool arrives)
 	network_drop(&s->net, 0);
 }
 
-/* ---- the whole ---- */
+/* ---- the scene ---- */
 
 static inline uint8_t registers_refuse(void *context, uint16_t node, uint32_t first, uint32_t count,
 				       uint32_t *values)

@@ -57,7 +57,7 @@ byte consumed;            /* NAPs of this session that the user dequeued */
 byte arrived;             /* bit n: NAP n of this session has arrived */
 byte count;               /* number of these bits: rx_stream.taken */
 byte old;                 /* buffers that hold NAPs of earlier sessions */
-bool waits;               /* A has no credit left, and there was no slot */
+bool waits;               /* A has no credit left, and no buffer was free */
 bool due;                 /* a CREDIT must be sent: tell() */
 
 /* NAPs of A's session under way: bit n. Those of older sessions were rejected or are lost. */
@@ -73,7 +73,7 @@ byte k;
 #define SLOT_FREE (USED + PROMISED < RING)
 #endif
 
-/* ---- the network: CREDIT and questions; both name the session and a limit ---- */
+/* ---- the network: CREDIT and requests; both name the session and a limit ---- */
 
 #ifdef LIVE
 chan credits = [2] of { byte, byte };
@@ -136,7 +136,7 @@ inline greeting_receive_a()
 
 /* ---- B ---- */
 
-/* credit.c offer: grants one more if a slot is free */
+/* credit.c offer: grants one more if a buffer is free */
 inline grant()
 {
 	limit_b++;
@@ -283,7 +283,7 @@ end:
 }
 
 #else
-/* ---- liveness: what may go on at the same time is a process each ---- */
+/* ---- liveness: concurrent activities, one process each ---- */
 
 active proctype sender() { end: do :: atomic { CAN_SEND -> send() } od }
 active proctype asker()

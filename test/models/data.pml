@@ -88,7 +88,7 @@ int sent[2 * WORDS]; /* bit code % 30 of word code / 30: this frame was sent to 
 #define WAS_SENT(n, code) ((sent[(n) * WORDS + (code) / 30] >> ((code) % 30)) & 1)
 #endif
 
-/* ---- what each node knows ---- */
+/* ---- state of each node ---- */
 
 byte incarnation[2] = 1;
 byte epoch[2];                      /* endpoint: of the session opened last */
@@ -368,7 +368,7 @@ inline frame_receive(n, code)
 	fi
 }
 
-/* ---- what a node does by itself; the guard, then the step ---- */
+/* ---- spontaneous steps of a node: the guard, then the step ---- */
 
 /* endpoint.c rltp_endpoint_post, greeting.c greeting_begin */
 #define CAN_POST (posted < MESSAGES && posted - unsent < WINDOW && (state[A] != IDLE || CAN_DRAW(A)))
@@ -514,7 +514,7 @@ end:
 }
 
 #else
-/* ---- liveness: what may go on at the same time is a process each ---- */
+/* ---- liveness: concurrent activities, one process each ---- */
 
 active [2] proctype receiver()
 {

@@ -160,7 +160,7 @@ static void root_connect(const struct sockaddr_in *at)
 	die("rank 0 is not there");
 }
 
-/* ---- what goes in, and what must come out ---- */
+/* ---- contributions and expected results ---- */
 
 static void mine_make(uint64_t call, unsigned kind, size_t count, void *out)
 {

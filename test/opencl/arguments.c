@@ -314,7 +314,7 @@ static void arguments__tell(void)
 	OK(clReleaseProgram(p));
 }
 
-/* ---- when clGetKernelArgInfo answers ---- */
+/* ---- clGetKernelArgInfo ---- */
 
 static const char pair[] = "kernel void f(global int *out, int n) { *out = n; }\n";
 

@@ -193,7 +193,7 @@ static void images__map_by_chance(void)
 	for_all(map_images, !rig.pocl);
 }
 
-/* ---- fills: ones and zeros in each channel look alike in every kind of number ---- */
+/* ---- fills: ones and zeros are the same in every number format ---- */
 
 static size_t store_one(uint8_t *to, cl_channel_type type, bool one)
 {

@@ -266,7 +266,7 @@ static cl_mem small_image(float first)
 	return m;
 }
 
-/* This many images and a buffer take 1024 bytes of arguments. */
+/* 127 images and a buffer need 1024 bytes of arguments. */
 #define IMAGES 127
 
 /* A kernel with the maximum number of images, read and written alternately. */

@@ -192,7 +192,7 @@ static void maps__refused(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* ---- what the host may not do ---- */
+/* ---- CL_MEM_HOST flags ---- */
 
 static void hostflags__forbid_reading(void)
 {

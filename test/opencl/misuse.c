@@ -268,7 +268,7 @@ static void contexts__apart(void)
 	objects_end(&o);
 }
 
-/* ---- nothing is left of a call that was refused ---- */
+/* ---- a rejected call leaves no state ---- */
 
 static cl_uint references(cl_mem m)
 {

@@ -116,7 +116,7 @@ static void unordered__barriers(void)
 	OK(clReleaseCommandQueue(q));
 }
 
-/* ---- times ---- */
+/* ---- profiling times ---- */
 
 static cl_ulong time_of(cl_event e, cl_profiling_info which)
 {

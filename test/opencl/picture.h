@@ -19,7 +19,7 @@ extern const cl_mem_object_type picture_types[6];
 
 size_t picture_channels(cl_channel_order order);
 size_t picture_pixel_bytes(const cl_image_format *f);
-/* Returns the number of formats of the type for these flags; writes at most `room` of them. */
+/* Writes at most `room` formats of the type for these flags; returns their full number. */
 size_t picture_formats(cl_mem_object_type type, cl_mem_flags flags, cl_image_format *out,
 		       size_t room);
 /* Returns a descriptor for a size. */

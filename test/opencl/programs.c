@@ -328,8 +328,8 @@ static void programs__refused(void)
 	OK(clReleaseProgram(p));
 }
 
-/* A program may keep any number of programs. PoCL runs only two: each takes it 30 ms, where a node
- * reuses its earlier build. */
+/* Any number of programs may exist at one time. PoCL tests two only: it needs 30 ms for each, while
+ * a node reuses its earlier build. */
 static void programs__three_hundred_live(void)
 {
 	enum { COUNT = 300 };
@@ -539,7 +539,7 @@ static void write_file(const char *folder, const char *name, const char *text)
 	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* Headers that lie in folders of this machine. */
+/* Headers in folders of this machine. */
 static void compile__headers_of_folders(void)
 {
 	char folder[] = "/tmp/rig-XXXXXX", options[512], path[512];

@@ -123,7 +123,7 @@ void rig_same(const void *bytes, size_t count)
 	printf("same %s %016" PRIx64 "\n", case_now->name, hash);
 }
 
-/* ---- numbers by chance ---- */
+/* ---- random numbers ---- */
 
 uint64_t rig_random(void)
 {
@@ -220,7 +220,7 @@ static void close_rig(void)
 		free(blocks[--block_count]);
 }
 
-/* ---- what many cases do ---- */
+/* ---- shared by many cases ---- */
 
 void *rig_memory(size_t bytes)
 {

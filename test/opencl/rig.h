@@ -110,14 +110,14 @@ extern _Thread_local cl_int rig_error;
 /* Prints a checksum of bytes that must be the same on PoCL and on dxp; the script compares it. */
 void rig_same(const void *bytes, size_t count);
 
-/* ---- numbers by chance, from the seed and the name of the case ---- */
+/* ---- random numbers, from the seed and the name of the case ---- */
 
 uint64_t rig_random(void);
 /* 0 .. limit - 1 */
 size_t rig_below(size_t limit);
 void rig_scramble(void *bytes, size_t count);
 
-/* ---- what many cases do ---- */
+/* ---- shared by many cases ---- */
 
 void *rig_memory(size_t bytes); /* zeroed; freed after the case */
 void *rig_noise(size_t bytes);  /* random bytes */

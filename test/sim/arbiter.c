@@ -178,7 +178,7 @@ static void arbiter__by_weight(void **state)
 	fair_close(f);
 }
 
-/* ---- nobody is held back ---- */
+/* ---- delays by others ---- */
 
 static void arbiter__alone_has_everything(void **state)
 {

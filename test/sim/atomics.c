@@ -232,7 +232,7 @@ static void atomics__in_the_order_of_the_queue_pair(void **state)
 	}
 }
 
-/* ---- refusals ---- */
+/* ---- rejections ---- */
 
 static void refused(struct rig *r, struct dxp_entry at, const struct dxp_target *to, int status,
 		    const uint64_t *count)

@@ -117,7 +117,7 @@ static void bridge_nodes__goodput_is_that_of_the_slowest(void **state)
 					  64 * MIB) > 0.9);
 }
 
-/* ---- everything at once, by seeds ---- */
+/* ---- random runs ---- */
 
 static struct rig_options draw(uint64_t seed)
 {
@@ -327,7 +327,7 @@ static void bridge_nodes__each_dma_fails_or_stalls(void **state)
 			dma_fails(nth, kind & 1, kind & 2);
 }
 
-/* ---- peers that go away ---- */
+/* ---- lost peers ---- */
 
 /* Host 0 restarts after `at_ns`, announced or not; host 1 continues. */
 static const char *sender_restarts(uint64_t at_ns, bool announce)

@@ -185,8 +185,8 @@ static void credit__few_frames_and_no_waiting(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Every host sends to a neighbour or to one host, with pools of 1 .. 4 slots, first credits beyond
- * the pool, users that dequeue one event at a time, and a bad network. */
+/* Every host sends to a neighbour or to one host, with pools of 1 .. 4 buffers, first credits
+ * beyond the pool, users that dequeue one event at a time, and a bad network. */
 static void tiny_run(uint64_t seed)
 {
 	struct rng rng = {seed};

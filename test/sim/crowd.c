@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many hosts and one: sharing of its receive slots and of its sending. */
+/* Many hosts and one: they share its receive buffers and its output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

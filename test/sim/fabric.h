@@ -453,7 +453,7 @@ UNUSED static int fabric_ask(struct fabric *f, enum ask_kind kind, const char *h
 	return ask_status(f->ask);
 }
 
-/* ---- what must be so ---- */
+/* ---- checks ---- */
 
 static bool fabric_granted(const struct fabric *f, const char *host, const char *xpu)
 {

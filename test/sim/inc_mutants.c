@@ -16,7 +16,7 @@ enum mutation {
 	SOUND,
 	WINDOW_IGNORED,  /* a host sends beyond its window */
 	WRONG_SUM,       /* a leaf's partial result has a wrong bit */
-	ANOTHERS_RESULT, /* one member receives another result than the rest */
+	ANOTHERS_RESULT, /* one member receives a different result */
 	OLD_RESULT,      /* the root sends the data of the previous segment */
 	OTHER_ORDER,     /* a leaf folds out of member order */
 	REPEATS_OTHERS,  /* a retransmitted contribution differs from the first */

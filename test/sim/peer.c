@@ -143,7 +143,7 @@ static void peer__sender_that_vanishes_before_its_get(void **state)
 	rig_close(&r);
 }
 
-/* ---- rest ---- */
+/* ---- idle sessions ---- */
 
 struct end {
 	struct nic *nic;

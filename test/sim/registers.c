@@ -10,7 +10,7 @@
 
 #include "test/sim/registers.h"
 
-/* ---- it works ---- */
+/* ---- basic use ---- */
 
 static void registers__send_and_receive(void **state)
 {
@@ -91,7 +91,7 @@ static void registers__ping_pong(void **state)
 	assert_int_equal(nic_counters(sim_nic(r->sim, 1))->receiver_busy, 0);
 }
 
-/* ---- several at once, and a bad network ---- */
+/* ---- several devices, and network faults ---- */
 
 #define MESSAGES 40
 

@@ -74,7 +74,7 @@ static inline int rig_close(void **state)
 	return 0;
 }
 
-/* ---- the device: volatile words, and that is all it knows ---- */
+/* ---- the device: loads and stores of volatile words ---- */
 
 static inline volatile uint32_t *word(const struct rig *r, uint32_t host, size_t offset)
 {

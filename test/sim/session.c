@@ -168,7 +168,7 @@ static void session__idle_sends_nothing(void **state)
 	rig_destroy(r);
 }
 
-/* ---- who is who ---- */
+/* ---- identities ---- */
 
 static void session__another_key_opens_nothing(void **state)
 {
@@ -320,7 +320,7 @@ static void session__nobody_unknown_is_answered(void **state)
 	rig_destroy(r);
 }
 
-/* ---- many ---- */
+/* ---- many sessions ---- */
 
 static void session__window_is_shared_by_those_awake(void **state)
 {

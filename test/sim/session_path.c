@@ -35,7 +35,7 @@ static void replay(struct rig *r, uint32_t to)
 	net_touch(r->net, r->nodes[to].place);
 }
 
-/* ---- what the path carries ---- */
+/* ---- path MTU ---- */
 
 static void session_path__long_packets_after_a_probe(void **state)
 {
@@ -191,7 +191,7 @@ static void session_path__an_answer_lost_to_a_narrow_path(void **state)
 	sim_destroy(g.sim);
 }
 
-/* ---- moving ---- */
+/* ---- moves ---- */
 
 static void session_path__a_node_moves_under_load(void **state)
 {

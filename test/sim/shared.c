@@ -133,7 +133,7 @@ static void run(struct scene *s, uint64_t duration_ns)
 		assert_int_equal(s->users[i].failed, 0);
 }
 
-/* ---- who waits has his turn, however turns and answers fall ---- */
+/* ---- fairness, for every order of answers ---- */
 
 static void nobody_starves(uint8_t op, uint32_t bytes)
 {
@@ -175,7 +175,7 @@ static void shared__table_of_reads_starves_nobody(void **state)
 	nobody_starves(DXP_OP_FETCH_ADD, 8);
 }
 
-/* ---- requests are paid for ---- */
+/* ---- requests count against limits ---- */
 
 static void limited(uint8_t op, uint32_t bytes, uint32_t wire_bytes)
 {

@@ -344,7 +344,7 @@ static void silence__of_2900_ms_ends_no_question(void **state)
 	fabric_destroy(f);
 }
 
-/* ---- processes that were stopped ---- */
+/* ---- stopped processes ---- */
 
 /* The manager was stopped: renewals wait in its socket, and no node is declared dead. */
 static void silence__of_a_stopped_manager_kills_nobody(void **state)

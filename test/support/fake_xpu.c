@@ -383,7 +383,7 @@ static void *xpu_run(void *context)
 	while (!atomic_load(&x->frozen)) {
 		uint32_t work = node_turn(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
-			/* Released first: a held BRIDGE looks for the next message. */
+			/* Released first: a held BRIDGE checks for the next message. */
 			uint8_t message[COMMAND_BYTES_MAX];
 			uint16_t source = event->node;
 			uint32_t bytes = event->bytes;

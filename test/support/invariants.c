@@ -23,7 +23,7 @@ struct tally {
 	uint32_t reserved[NIC_FUNCTIONS];
 	uint32_t promised[NIC_FUNCTIONS], listed[NIC_FUNCTIONS];
 	uint32_t hostile;                /* bit i: the window of function i holds nonsense */
-	uint32_t waiters[NIC_FUNCTIONS]; /* waiters for receive slots */
+	uint32_t waiters[NIC_FUNCTIONS]; /* streams that wait for receive buffers */
 	const char *broken;
 	/* the fields above are cleared for each check, these only as far as used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
@@ -40,7 +40,7 @@ static void held_add(struct tally *t, const struct rltp_message *m, uint32_t slo
 {
 	const struct nic_message *message = CONTAINER_OF(m, const struct nic_message, rltp);
 
-	/* Newest first: repeated messages are usually recent. */
+	/* Newest first: the same message often follows itself. */
 	for (uint32_t i = t->held_count; i-- > 0;) {
 		if (t->held[i].message != message)
 			continue;

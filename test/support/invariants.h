@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Invariants of a NIC between any two calls, for every behaviour of its peers and its user: RLTP's
- * accounts agree with its slots, the engine's accounts agree with its state, and nothing with work
- * waits without a wakeup. */
+/* Invariants of a NIC between any two calls, for every behaviour of its peers and its user. RLTP's
+ * accounts agree with its transmit entries, the engine's accounts agree with its state, and nothing
+ * with work waits without a wakeup. */
 #ifndef TEST_SUPPORT_INVARIANTS_H
 #define TEST_SUPPORT_INVARIANTS_H
 

@@ -303,7 +303,7 @@ const struct nic_staged_ops staged_device_ops = {
 	.read_sent = read_sent,
 };
 
-/* ---- turns ---- */
+/* ---- polls ---- */
 
 static void write_dma_end(struct staged_device *d, struct staged_buffer *b, uint64_t now_ns)
 {
@@ -435,7 +435,7 @@ void staged_device_nic_gone(struct staged_device *d)
 			broken(d, "the NIC is gone, and has a piece");
 }
 
-/* ---- life ---- */
+/* ---- create and destroy ---- */
 
 bool staged_device_create(struct staged_device *d, const struct staged_options *o)
 {

@@ -259,7 +259,7 @@ void swnet_forget(struct switch_net *net)
 	list_free(&net->inbox);
 }
 
-/* ---- a group ---- */
+/* ---- groups ---- */
 
 void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *leaves, uint32_t each,
 		      uint32_t root)

@@ -88,7 +88,7 @@ static uint64_t delay_ns;
 static struct object *objects;
 static unsigned hangs;
 
-/* ---- the tests' side ---- */
+/* ---- interface of the tests ---- */
 
 void fake_cuda_fail(unsigned n, int error)
 {
@@ -285,7 +285,7 @@ static int fate(void)
 		return error;                \
 	} while (0)
 
-/* ---- the driver's side ---- */
+/* ---- the driver's API ---- */
 
 int cuInit(unsigned flags)
 {

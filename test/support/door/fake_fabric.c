@@ -165,7 +165,7 @@ static uint32_t add_event(struct dxp_xpu *x)
 	return event_count++;
 }
 
-/* ---- for the test ---- */
+/* ---- interface of the tests ---- */
 
 uint32_t fake_node(uint64_t memory_bytes, bool opencl)
 {
@@ -555,7 +555,7 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 	pthread_mutex_unlock(&lock);
 }
 
-/* No command takes long here. */
+/* All commands are short here. */
 void dxp_completions_begun(struct dxp_fabric *fabric, bool on)
 {
 }
