@@ -21,7 +21,7 @@
 #include "engine/engine.h"
 
 #define AREA   0x5000000000ull
-#define ANSWER 16 /* words behind the window */
+#define ANSWER 16 /* words after the window */
 
 /* Compiled here as C and in kernels as OpenCL C. */
 #define POSTS                                                                                      \

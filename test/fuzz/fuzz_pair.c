@@ -22,7 +22,7 @@
 
 #define REGION_BYTES 16384
 #define STEPS_MAX    600
-#define POSTS_MAX    64 /* per host */
+#define POSTS_MAX    64 /* by each host */
 #define TURNS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
 #define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second NAP has one */

@@ -15,7 +15,7 @@
 #define BATCH      16
 
 struct flight {
-	uint8_t to; /* host */
+	uint8_t to; /* index of the receiving host */
 	size_t bytes;
 	uint8_t *data;
 };

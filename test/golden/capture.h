@@ -22,7 +22,7 @@ void capture_frame(struct capture *c, const uint8_t *frame, size_t bytes, uint16
 /* Exits with a message on a write error. */
 void capture_close(struct capture *c);
 
-/* The captures. */
+/* Write the captures of sessions, of the manager and of in-network computing. */
 void sessions_write(const char *folder);
 void manager_write(const char *folder);
 void inc_write(const char *folder);

@@ -14,7 +14,7 @@
 struct test_type {
 	const char *name;
 	MPI_Datatype mpi;
-	size_t bytes; /* from one element to the next */
+	size_t bytes; /* distance of two elements */
 	/* Writes element i of a rank. */
 	void (*put)(void *at, int rank, int i);
 	enum { INTEGERS, FORTRAN, REALS, PAIRS, COMPLEX, LOGICALS, BYTES } kind;
@@ -25,7 +25,7 @@ extern const int test_type_count;
 struct test_op {
 	const char *name;
 	MPI_Op mpi;
-	unsigned kinds; /* bit per kind of type that it supports */
+	unsigned kinds; /* bit mask of the kinds of type that it supports */
 };
 extern const struct test_op test_ops[];
 extern const int test_op_count;

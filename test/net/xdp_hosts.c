@@ -211,8 +211,8 @@ static void ends_open(char **host_ns)
 	}
 }
 
-/* Sends a control packet of each host, which shows the program its port; then installs the
- * groups. */
+/* Installs the groups. Until that works, sends control packets of all members, from which the
+ * program learns their ports. */
 static void groups_install(struct plane *p)
 {
 	struct inc_header h = {.comm_id = INC_COMM_CONTROL, .kind = INC_RENEW};

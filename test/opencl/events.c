@@ -380,7 +380,8 @@ static void events__running_is_seen(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A command that ran before the callbacks were set triggers all three, in this order. */
+/* A command calls its callbacks for all three states, in this order, also for states too short to
+ * poll. */
 static void callbacks__of_every_state(void)
 {
 	static const cl_int states[] = {CL_SUBMITTED, CL_RUNNING, CL_COMPLETE};

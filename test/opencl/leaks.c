@@ -158,7 +158,7 @@ static void leaks__programs(void)
 	must_not_grow(program_round, 40, 2048);
 }
 
-/* Device memory is freed: the sum of all allocations far exceeds it. */
+/* Device memory is freed: in total the rounds allocate far more than a device has. */
 static void leaks__device_memory(void)
 {
 	enum { BYTES = 64 << 20 };

@@ -226,7 +226,7 @@ static void limits__every_answer_has_its_size(void)
 	FAILS(clGetDeviceInfo(rig.devices[0], 0, 0, NULL, NULL), CL_INVALID_VALUE);
 }
 
-/* A kernel with 1024 bytes of arguments. */
+/* A kernel may have 1024 bytes of arguments. */
 static void limits__parameter_bytes(void)
 {
 	char source[2048] = "kernel void k(global long *out";

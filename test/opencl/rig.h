@@ -77,7 +77,7 @@ void rig_check_refused(const char *file, int line, const char *what, const void 
 		       cl_int wanted);
 void rig_check_bytes(const char *file, int line, const void *got, const void *wanted, size_t bytes);
 
-/* Error of the last creating function. */
+/* Error of the last call that creates an object. */
 extern _Thread_local cl_int rig_error;
 #define ERR (&rig_error)
 
@@ -113,7 +113,7 @@ void rig_same(const void *bytes, size_t count);
 /* ---- random numbers, from the seed and the name of the case ---- */
 
 uint64_t rig_random(void);
-/* 0 .. limit - 1 */
+/* Returns a random number in 0 .. limit - 1. */
 size_t rig_below(size_t limit);
 void rig_scramble(void *bytes, size_t count);
 

@@ -194,8 +194,8 @@ static void arbiter__alone_has_everything(void **state)
 	fair_close(f);
 }
 
-/* Function 0 sends to one lost peer: the others share its part. If another peer is lost, too, the
- * remaining peers of its senders get all. */
+/* Function 0 sends to one lost peer: the others share its part. Another peer, of some others, is
+ * lost, too: their remaining peers get all of their part. */
 static void arbiter__a_peer_that_is_gone_holds_back_nobody(void **state)
 {
 	struct fair_options o = one_and_many(4);

@@ -139,7 +139,7 @@ static inline void rig_ends_take(struct rig *r, uint32_t host)
 		op->end_ns = sim_now(r->sim);
 		r->outstanding[host]--;
 		r->left--;
-		/* now, at the completion: not later */
+		/* already now, at the completion */
 		if (op->status == DXP_OK && !rig_same(r, op))
 			r->wrong = op->get ? "a GET brought wrong bytes"
 					   : "a PUT ended before its bytes were in the device";

@@ -29,7 +29,7 @@ struct pools {
 
 struct host {
 	uint32_t to;              /* index of its target; its own index: none */
-	uint32_t most;            /* NAPs on each queue pair */
+	uint32_t most;            /* NAPs to send on each queue pair */
 	uint32_t posted[QPS];     /* on each queue pair */
 	uint32_t ended;           /* completions, all successful */
 	uint32_t taken_each_step; /* events that its user dequeues per step */

@@ -221,7 +221,7 @@ static void inc_jobs__begin_again(void **state)
 	}
 }
 
-/* Thousands of operations need no more memory than a hundred. */
+/* Memory does not grow between 1000 and 3900 operations. */
 static void inc_jobs__no_memory_grows(void **state)
 {
 	static struct rig r;

@@ -378,7 +378,8 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 }
 
 /* More pieces than a stream accepts: the last requests are cut only after the first have failed,
- * without an event between. Only its deadline polls the NIC, as in a node without other wakeups. */
+ * without an event between. The NIC is polled at its deadlines only, as in a node without other
+ * wakeups. */
 static void nic__silent_peer_ends_what_waits_for_room(void **state)
 {
 	struct rig *r = *state;

@@ -54,7 +54,7 @@ static void session_survives(enum direction direction, uint64_t phase_ns, uint32
 		rig_open(r, 0, 1);
 	if ((load & AWAITS) && (load & OPEN)) {
 		rig_session(r, 0, 1)->awaited = 1;
-		rig_post(r, 0, 1, 100); /* the request */
+		rig_post(r, 0, 1, 100); /* a request */
 	}
 	rig_talk(r, 50 * MS_NS, talks ? phase_ns : 0);
 	rig_run(r, talks ? 0 : phase_ns);

@@ -71,10 +71,10 @@ static void staged_hostile__packets_that_do_not_fit(void **state)
 		uint16_t flags;
 	} bad[] = {
 		{1, U, U, 0},                                   /* twice */
-		{2, 50, 100, 0},                                /* short: covers packet 1 */
+		{2, 50, 100, 0},                                /* short: overlaps packet 1 */
 		{2, 120, 240, 0},                               /* longer */
 		{2, 150, 200, WIRE_FLAG_LAST},                  /* the last one, too long */
-		{1, 250, 100, WIRE_FLAG_LAST},                  /* covers packet 1 */
+		{1, 250, 100, WIRE_FLAG_LAST},                  /* overlaps packet 1 */
 		{0, 50, 300, WIRE_FLAG_FIRST | WIRE_FLAG_LAST}, /* claims to be the whole message */
 		{7, 50, 300, WIRE_FLAG_LAST},                   /* skips packets */
 		{2, U, 2 * U + 8, 0},                           /* to another address */

@@ -26,7 +26,7 @@ struct rig {
 	uint32_t key[2];
 	struct rng rng;
 	uint32_t posted, ended, received;
-	uint32_t each; /* messages of the present test */
+	uint32_t each; /* messages that the test sends */
 };
 
 static struct rig the_rig;

@@ -13,8 +13,8 @@
 #define BOTTLENECK_FLOWS_MAX 256
 
 struct bottleneck_options {
-	uint64_t rate_bps;      /* of the queue, bytes per second */
-	uint64_t access_bps;    /* of each sender's own link */
+	uint64_t rate_bps;      /* bytes per second of the queue */
+	uint64_t access_bps;    /* bytes per second of each sender's link */
 	uint32_t delay_ns;      /* round-trip propagation */
 	uint32_t queue_packets; /* drops beyond this length */
 	uint32_t mark_packets;  /* marks beyond this length; 0: never */
@@ -29,7 +29,7 @@ struct bottleneck_options {
 	uint64_t idle_from_ns, idle_to_ns; /* no flow has data */
 	uint64_t seed;
 	enum cc_kind kind;
-	uint32_t most;  /* window bound, packets */
+	uint32_t most;  /* bound of the window, packets */
 	uint32_t flows; /* 1 .. BOTTLENECK_FLOWS_MAX */
 	uint8_t rx_level;
 };

@@ -14,7 +14,7 @@
 #include "xpu/box.h"
 
 #define BOXES_WAIT_NS (10 * S_NS)
-#define BOXES_MEMORY  (16u << 20) /* of each xPU */
+#define BOXES_MEMORY  (16u << 20) /* bytes per xPU */
 
 struct boxed {
 	struct box *box;
@@ -28,7 +28,7 @@ struct boxes {
 	struct server *manager;
 	pthread_t manager_thread;
 	uint8_t key[FABRIC_KEY_BYTES];
-	struct wire_address address; /* the manager's */
+	struct wire_address address; /* of the manager */
 	struct boxed ocl, none;
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *one, *two, *plain;
@@ -52,7 +52,7 @@ void boxed_stop(struct boxed *b);
 void boxed_rest(struct boxed *b);
 void boxed_close(struct boxed *b);
 
-/* Asserts on most failures. */
+/* Open and close everything. Assert on most failures. */
 int boxes_open(struct boxes *w);
 int boxes_close(struct boxes *w);
 /* Retries while the xPU is still joining. */

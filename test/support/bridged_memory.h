@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 
-#define BRIDGED_BYTES (12u << 20) /* device memory of such tests */
+#define BRIDGED_BYTES (12u << 20) /* bytes of device memory in such tests */
 
 /* Waits up to 5 s for the end of one DMA. */
 struct engine_dma_end bridged_take(struct engine *e);

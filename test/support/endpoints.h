@@ -34,7 +34,7 @@ struct rig_node {
 	uint32_t posted, ended;
 	/* completions by status; failed: all others */
 	uint32_t ok, reset, closed, timed_out, path_less, failed;
-	uint32_t tags;            /* computed */
+	uint32_t tags;            /* tags computed */
 	uint64_t delivered_bytes; /* first arrivals, over all incarnations */
 	uint16_t *seen;           /* by sender and message: arrivals of its last byte */
 	uint64_t last_delivery_ns;
@@ -55,15 +55,15 @@ struct rig {
 
 #define RIG_KEPT 4096
 
-/* Creates `count` nodes with ids from 1, introduced to each other, on a network of 20 us one way.
- * Returns NULL if out of memory. */
+/* Creates `count` nodes with ids from 1, all in each other's peer table, on a network of 20 us one
+ * way. Returns NULL if out of memory. */
 struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *faults,
 		       uint16_t path);
 void rig_destroy(struct rig *r);
 
 struct rltp_session *rig_session(struct rig *r, uint32_t from, uint32_t to);
 
-/* Queues one message. */
+/* Queues one message; records its status if it is rejected. */
 void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes);
 
 /* Ends a node's process and starts it again with a larger incarnation. `announce`: the others are

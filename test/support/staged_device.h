@@ -8,15 +8,15 @@
 #include "base/limits.h"
 #include "nic/nic.h"
 
-#define STAGED_WRITES  (2 * NIC_STAGED_LATER) /* at once */
-#define STAGED_READS   64                     /* likewise */
+#define STAGED_WRITES  (2 * NIC_STAGED_LATER) /* writes at one time */
+#define STAGED_READS   64                     /* reads at one time */
 #define STAGED_BUFFERS 16
 
 struct staged_options {
-	uint32_t bytes; /* of its memory */
+	uint32_t bytes; /* of the device's memory */
 	uint32_t buffers,
-		buffer_bytes; /* of each ring, 2 at least; bytes, a packet's payload at least */
-	uint32_t reads;       /* at once; 0: STAGED_READS */
+		buffer_bytes; /* each ring: 2 buffers or more, of a packet's payload or more */
+	uint32_t reads;       /* at one time; 0: STAGED_READS */
 	uint64_t latency_ns;  /* of a DMA */
 	uint32_t fail_nth;    /* number of the DMA that fails, from 1; 0: none */
 	uint32_t fail_every;  /* every DMA with a multiple of this number fails; 0: none */

@@ -43,7 +43,7 @@ struct sw *swnet_switch(struct switch_net *net, const struct sw_options *options
 struct sw *swnet_switch_at(const struct switch_net *net, uint32_t ip);
 void swnet_switch_kill(struct switch_net *net, uint32_t ip);
 
-/* A packet as a host sends it. */
+/* A packet that a host sends. */
 struct swnet_send {
 	struct roce_path path;
 	struct inc_header header;

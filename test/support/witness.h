@@ -29,7 +29,7 @@ const char *witness_verdict(const struct witness *w);
 
 struct witness_counts {
 	uint64_t packets, repeats; /* reliable packets sent: first transmissions; retransmissions */
-	uint64_t packet_bytes, repeat_bytes; /* of their datagrams */
+	uint64_t packet_bytes, repeat_bytes; /* bytes of their datagrams */
 };
 const struct witness_counts *witness_counts(const struct witness *w);
 

@@ -217,7 +217,7 @@ bool workload_step(void *context)
 	return finished || w->wrong[0];
 }
 
-/* Checks every byte of the memory that side i writes, or that its peer writes. */
+/* Checks every byte of side i's target memory, which its GETs and its peer's PUTs write. */
 static void memory_check(struct workload *w, uint32_t i)
 {
 	const struct side *side = &w->sides[i], *peer = &w->sides[1 - i];

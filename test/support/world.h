@@ -14,7 +14,7 @@
 #define WORLD_QPS        2
 #define WORLD_OPERATIONS 120 /* posted by each host in total */
 #define WORLD_NOBODY     UINT32_MAX
-#define WORLD_BYTES_MAX  6000 /* of one operation */
+#define WORLD_BYTES_MAX  6000 /* bytes of one operation */
 
 struct world_operation {
 	uint8_t op, qp, to; /* enum nic_op; own queue pair; host */

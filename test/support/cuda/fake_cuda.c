@@ -69,8 +69,8 @@ struct cuda_module {
 	unsigned count;
 };
 
-/* Precedes each object given to the caller. An object whose release was made to fail stays in the
- * list: the leak checker then reports only objects that the caller lost. */
+/* Precedes each object given to the caller. The list keeps an object reachable whose release was
+ * made to fail, so that the leak checker does not report it. */
 struct object {
 	struct object *next;
 	long double bytes[]; /* aligned for any type */
