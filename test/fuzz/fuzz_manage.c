@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes to a registry and to a member, sealed with the fabric key, so that the input
- * reaches the decoders and the state behind them. Input: records of type, sender, length (2 bytes)
+/* Arbitrary bytes to a registry and to a member. They are sealed with the fabric key, so that they
+ * reach the decoders and the state behind them. Input: records of type, sender, length (2 bytes)
  * and that many bytes of body. */
 #include <stdint.h>
 #include <stdlib.h>

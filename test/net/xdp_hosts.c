@@ -110,7 +110,7 @@ static void finish(struct mover *m, uint32_t segment, uint32_t member)
 			m->repeats++;
 			tries++;
 		} else if (p.header.comm_id != m->group->id) {
-			m->wrong++; /* a port without members of that group */
+			m->wrong++; /* arrived at a port without members of that group */
 		} else if (p.header.req_id == segment) {
 			m->wrong += !result_right(m->group, segment, &p);
 			return;

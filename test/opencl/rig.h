@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the OpenCL programs of this folder. They are ordinary programs: they include no header
- * of this project and run on any platform of the ICD loader, on PoCL (the reference) and on dxp
- * over a fabric (test/net/opencl_suite.sh).
+/* Shared by the OpenCL programs of this folder. They are ordinary programs without headers of this
+ * project. They run on any platform of the ICD loader: on PoCL (the reference), and on dxp over a
+ * fabric (test/net/opencl_suite.sh).
  *
  * A program is a table of cases that run in sequence in one child process. A crash or a time-out
  * fails its case, and a new child continues after it. A failed check ends its case. Arguments:

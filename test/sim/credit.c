@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits: no NAP is sent without space at the receiver, no sender starves, the smallest pools
+/* NAP credits: no NAP is sent without space at the receiver; no sender starves. The smallest pools
  * do not deadlock, and a sender without credit delays no other. Each NAP carries its number on its
  * queue pair, so loss, duplicates and reordering show. */
 #include <setjmp.h>

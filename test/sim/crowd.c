@@ -49,8 +49,8 @@ static bool crowd_step(void *context)
 	return c->received == TOTAL && c->completed == TOTAL;
 }
 
-/* Without a bound on messages that wait for earlier ones of their stream, early messages would hold
- * all buffers, and the awaited ones could never arrive. */
+/* Bounds messages that wait for earlier ones of their stream. Otherwise they could hold all
+ * buffers, and the earlier ones could never arrive. */
 static void crowd__early_messages_leave_room_for_those_due(void **state)
 {
 	struct sim_options o = {.seed = 9, .hosts = HOSTS, .faults = {.reorder_ppm = 300000}};

@@ -32,7 +32,7 @@ static void rig_open(struct rig *r, uint64_t rate_bps, bool lose_last)
 {
 	struct sim_options o = {.seed = 9, .hosts = 2, .rate_bps = rate_bps, .backlog_bytes = 100};
 
-	if (lose_last) /* packets of messages */
+	if (lose_last) /* last packets of messages */
 		o.faults = (struct sim_faults){
 			.only = SIM_ONLY_LAST, .only_from = 1, .loss_ppm = 1000000};
 
