@@ -2,7 +2,7 @@
 /* Every operation on every type, many counts, in place or not, each root, on communicators with
  * many mappings of ranks to hosts: compares each result with the expected one.
  *
- *   compare [quick] quick: fewer counts */
+ *   compare [quick]      quick: fewer counts */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

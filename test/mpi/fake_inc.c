@@ -4,10 +4,9 @@
  * order. It keeps the library's contracts on order, loss and disagreement. The environment injects
  * faults:
  *
- *   DXP_FAKE_REFUSE=n the first n groups are rejected
- *   DXP_FAKE_LOSE=n,m,k each group is lost in its operation n (from 0) after m elements, for k
- *                          groups
- *   DXP_FAKE_REPORT=file member 0 of a destroyed group appends a line: members, operations */
+ *   DXP_FAKE_REFUSE=n      the first n groups are rejected
+ *   DXP_FAKE_LOSE=n,m,k    the next k groups are lost in operation n (from 0) after m elements
+ *   DXP_FAKE_REPORT=file   member 0 of a destroyed group appends a line: members, operations */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends a switch packets that it must reject, at full speed.
  *
- *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH]] KIND: see `kinds`; GROUP: in hexadecimal
+ *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH]]     KIND: see `kinds`; GROUP: in hexadecimal
  *
  * Prints the number of packets sent. */
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * library would. Prints one line of counts. Exits with 0 if no result was wrong, no operation
  * exceeded its deadline and all members got the same reports.
  *
- *   inc-rank RANK RANKS ROOT_IP:PORT [word=value]... words: see `words` */
+ *   inc-rank RANK RANKS ROOT_IP:PORT [word=value]...       words: see `words` */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs with many objects and long queues: no number of objects is rejected.
  *
- *   MANY_COUNT objects of each case (default: above every bound of earlier versions)
- *   MANY_RATES set: prints the time of each step */
+ *   MANY_COUNT      objects of each case (default: above every bound of earlier versions)
+ *   MANY_RATES      set: prints the time of each step */
 #include "rig.h"
 
 static unsigned many_count(unsigned otherwise)

@@ -2,18 +2,18 @@
 /* An ordinary OpenCL program that test/net/opencl_faults.sh runs under faults; it prints its
  * observations.
  *
- *   once a typical small program: creates, uses, releases
- *   lost SECONDS uses all devices until the last one fails, then until it works again
- *   stay SECONDS uses all devices; prints and counts failures, and continues
- *   held SECONDS counts in a buffer on each device, written only once
+ *   once               a typical small program: creates, uses, releases
+ *   lost SECONDS       uses all devices until the last one fails, then until it works again
+ *   stay SECONDS       uses all devices; prints and counts failures, and continues
+ *   held SECONDS       counts in a buffer on each device, written only once
  *
- *   crash a kernel with an invalid write; then good ones
+ *   crash              a kernel with an invalid write; then good ones
  *
- *   endless a kernel that runs until this program is killed
+ *   endless            a kernel that runs until this program is killed
  *
- *   share SECONDS counts slow kernels completed on the first device
+ *   share SECONDS      counts slow kernels completed on the first device
  *
- *   secret, look writes words to device memory; searches fresh memory for them */
+ *   secret, look       writes words to device memory; searches fresh memory for them */
 #include "rig.h"
 
 #include <signal.h>

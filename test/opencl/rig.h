@@ -7,10 +7,10 @@
  * fails its case, and a new child continues after it. A failed check ends its case. Arguments:
  * names of cases, or parts of them; none: all.
  *
- *   RIG_PLATFORM part of the platform's name; else the first platform with devices
- *   RIG_SEED decimal or 0x...; else from the clock; printed
- *   RIG_SECONDS time limit of a case (60)
- *   RIG_NO_FORK set: no child, for debuggers */
+ *   RIG_PLATFORM    part of the platform's name; else the first platform with devices
+ *   RIG_SEED        decimal or 0x...; else from the clock; printed
+ *   RIG_SECONDS     time limit of a case (60)
+ *   RIG_NO_FORK     set: no child, for debuggers */
 #ifndef RIG_H
 #define RIG_H
 

@@ -3,9 +3,9 @@
  * its seed: every fault of the simulator, alone and combined. After the network recovers,
  * everything ends within 20 timeouts.
  *
- *   DXP_SEED=n only that seed
- *   DXP_SEEDS=n number of seeds (400; with a sanitizer, which is slow, 150)
- *   DXP_SEED_FIRST=n first seed (1) */
+ *   DXP_SEED=n         only that seed
+ *   DXP_SEEDS=n        number of seeds (400; with a sanitizer, which is slow, 150)
+ *   DXP_SEED_FIRST=n   first seed (1) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -2,9 +2,9 @@
 /* A whole fabric inside a test: a real manager in a thread, and xPUs that are real nodes with a toy
  * instead of an engine. Memory, registers and transport are the shipped ones; only "kernels" are
  * fake:
- *   "ok" ends at once "fail" ends as DXP_EDEVICE
- *   "never" does not end "print" prints "printed" and ends
- *   others end as DXP_ENOENT */
+ *   "ok"     ends at once             "fail"   ends as DXP_EDEVICE
+ *   "never"  does not end             "print"  prints "printed" and ends
+ *   others   end as DXP_ENOENT */
 #ifndef TEST_FAKE_XPU_H
 #define TEST_FAKE_XPU_H
 
