@@ -85,7 +85,7 @@ inline ask(m, x)
 	told[m].next[x] = next[x]
 }
 
-/* Continues when each of the others has answered or was given up. */
+/* Fetches results once each other member has answered or was given up. */
 inline settle(m)
 {
 	i = 0;

@@ -371,7 +371,8 @@ static void call_make(struct dxp_inc *inc, struct lane *l, uint64_t call, unsign
 		slowest_us = now_us() - begin_us;
 }
 
-/* Returns true until rank 0's time is over; checked every 16 operations. */
+/* Returns true while operations or seconds are left. Rank 0's clock decides, every 16
+ * operations. */
 static bool goes_on(uint64_t call, uint64_t begin_us)
 {
 	uint64_t over = 0, all[RANKS_MAX];

@@ -117,7 +117,7 @@ static void printing__between_devices(void)
 	OK(clReleaseKernel(k));
 }
 
-/* Output longer than a message is complete. */
+/* Output longer than a message arrives complete. */
 static void printing__a_lot(void)
 {
 	static const char source[] =

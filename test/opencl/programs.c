@@ -328,8 +328,8 @@ static void programs__refused(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Any number of programs may exist at one time. PoCL tests two only: it needs 30 ms for each, while
- * a node reuses its earlier build. */
+/* Any number of programs may exist at one time. On PoCL the test makes only two: each takes 30 ms,
+ * while a node reuses its earlier build. */
 static void programs__three_hundred_live(void)
 {
 	enum { COUNT = 300 };
