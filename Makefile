@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The front door: a short name for each thing that people do. CMake builds (CMakePresets.json),
-# tools/ does the rest.
+# Short names for common tasks. CMake builds (CMakePresets.json); tools/ holds the scripts.
 #   JOBS=n        parallel jobs; default: all cores
-#   PREFIX=path   where install goes; default: /usr/local
-#   HOURS=n       how long soak runs; default: 1
+#   PREFIX=path   destination of install; default: /usr/local
+#   HOURS=n       duration of soak; default: 1
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 HOURS ?= 1

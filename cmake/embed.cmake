@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp_embed(OUTPUT out.c NAME variable HEADER declares_it.h SOURCES file ...): makes out.c, in which
-# the texts of the files are one C string.
+# dxp_embed(OUTPUT out.c NAME variable HEADER declares_it.h SOURCES file ...): generates out.c,
+# which defines the joined text of the files as one C string.
 function(dxp_embed)
 	cmake_parse_arguments(E "" "OUTPUT;NAME;HEADER" "SOURCES" ${ARGN})
 	list(JOIN E_SOURCES "," sources)

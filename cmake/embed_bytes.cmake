@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DSOURCE=file -DOUTPUT=out.c -DNAME=variable -DHEADER=declares_it.h -P this
-# The bytes of a file as a C array `NAME` and their count as `NAME_bytes`.
+# Writes the bytes of a file as a C array `NAME`, and their count as `NAME_bytes`.
 file(READ ${SOURCE} bytes HEX)
 string(REGEX REPLACE "(................................)" "\\1\n\t" bytes "${bytes}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")

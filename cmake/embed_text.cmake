@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DSOURCES=file[,file ...] -DOUTPUT=out.c -DNAME=variable -DHEADER=declares_it.h -P this
-# The texts, one after the other, as a C string: one literal for each line.
+# Writes the joined texts as one C string: one literal for each line.
 string(REPLACE "," ";" SOURCES "${SOURCES}")
 set(all "")
 foreach(source ${SOURCES})

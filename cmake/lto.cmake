@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Optimisation across files, which the core with its many short functions gains from: 7 % more
-# small messages per second. For what ships only: objects hold both forms, and tests link the plain
-# one, since each of a hundred links would take 5 s. gcc only: clang 14 has no such objects.
+# Optimises across files: 7 % more small messages per second, because the core has many short
+# functions. Applies to installed targets only. Objects hold both forms, and tests link the plain
+# one, because link-time optimisation would add 5 s to each of a hundred links. Needs gcc: clang 14
+# does not write such objects.
 option(DXP_LTO "optimise programs and libdxp.so across files (gcc, release)" ON)
 if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU" OR DXP_SANITIZE OR
    NOT CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
@@ -11,7 +12,8 @@ if(DXP_LTO)
 	add_link_options($<IF:$<BOOL:$<TARGET_PROPERTY:SHIPS>>,-flto=auto,-fno-lto>)
 endif()
 
-# dxp_lto(target): a program or shared library is linked so, or a static library can be.
+# dxp_lto(target): links a program or shared library with optimisation across files, or compiles a
+# static library so that it can be linked this way.
 function(dxp_lto target)
 	if(NOT DXP_LTO)
 		return()

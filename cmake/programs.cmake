@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How each kind of target is declared, so that the lists in the folders hold names and nothing else.
+# Functions that declare the project's kinds of targets; the CMakeLists.txt of the folders only list
+# names.
 
-# dxp_program(NAME name SOURCES ... LIBRARIES ...): a program in build/bin, installed to bin.
+# dxp_program(NAME name SOURCES ... LIBRARIES ...): builds a program into build/bin and installs it
+# to bin.
 function(dxp_program)
 	cmake_parse_arguments(P "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
 	add_executable(${P_NAME} ${P_SOURCES})
@@ -12,8 +14,8 @@ function(dxp_program)
 	install(TARGETS ${P_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# dxp_test(file.c [LIBRARIES ...]): one cmocka program, named after its file, known to ctest as
-# folder/name with the label folder.
+# dxp_test(file.c [LIBRARIES ...]): builds one cmocka program with the file's name. Its ctest name
+# is folder/name, its label is the folder.
 function(dxp_test source)
 	cmake_parse_arguments(T "" "" "LIBRARIES" ${ARGN})
 	get_filename_component(name ${source} NAME_WE)
@@ -31,15 +33,15 @@ function(dxp_test source)
 		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder} PROCESSORS 2)
 endfunction()
 
-# dxp_absent_test(folder/name reason): stands in for a test that this build does not have; skipped,
-# with the reason.
+# dxp_absent_test(folder/name reason): adds a test that is skipped with the reason, in place of a
+# test that this build cannot run.
 function(dxp_absent_test name reason)
 	get_filename_component(folder ${name} DIRECTORY)
 	add_test(NAME ${name} COMMAND sh -c "echo \"skipped: $1\"; exit 77" - "${reason}")
 	set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS ${folder})
 endfunction()
 
-# dxp_absent_tests(folder reason source ...): the same for each of the sources.
+# dxp_absent_tests(folder reason source ...): calls dxp_absent_test for each source.
 function(dxp_absent_tests folder reason)
 	foreach(source ${ARGN})
 		get_filename_component(name ${source} NAME_WE)
@@ -48,8 +50,8 @@ function(dxp_absent_tests folder reason)
 	endforeach()
 endfunction()
 
-# dxp_script_test(script folder): an executable script as the test folder/name. tools/check gives
-# ctest two slots a core: a program takes two, a script, which mostly waits, takes one.
+# dxp_script_test(script folder): adds an executable script as the test folder/name. tools/check
+# gives ctest 2 job slots per core: a program occupies 2, a script 1 because it mostly waits.
 function(dxp_script_test script folder)
 	get_filename_component(name ${script} NAME_WE)
 	add_test(NAME ${folder}/${name} COMMAND ${script} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -58,8 +60,9 @@ function(dxp_script_test script folder)
 		ENVIRONMENT "DXP_BIN=${PROJECT_BINARY_DIR}/bin;DXP_SOURCE=${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# dxp_fuzz(fuzz_name.c): the test fuzz/name, which feeds the target with test/fuzz/corpus/name and
-# its mutations under any compiler; with DXP_FUZZ also the libFuzzer program test/fuzz-name.
+# dxp_fuzz(fuzz_name.c): adds the test fuzz/name, which feeds test/fuzz/corpus/name and mutations of
+# it to the target, with any compiler. With DXP_FUZZ, also builds the libFuzzer program
+# test/fuzz-name.
 function(dxp_fuzz source)
 	get_filename_component(name ${source} NAME_WE)
 	string(REGEX REPLACE "^fuzz_" "" name ${name})

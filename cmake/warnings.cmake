@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 include(CheckLinkerFlag)
 
-# Warnings are errors under gcc and clang alike; sanitizers, when asked for, cover everything built.
+# Warnings are errors with gcc and clang. Sanitizers, if enabled, apply to every target.
 add_compile_options(
 	-Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 	-Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-missing-field-initializers
@@ -11,22 +11,24 @@ if(DXP_SANITIZE)
 	add_compile_options(
 		-fsanitize=${DXP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	add_link_options(-fsanitize=${DXP_SANITIZE})
-	# Each program holds the sanitizers' run time: the usual linker takes four times as long.
+	# Each program contains the sanitizers' run-time library; the default linker takes four
+	# times as long as lld.
 	check_linker_flag(C -fuse-ld=lld DXP_LLD)
 	if(DXP_LLD)
 		add_link_options(-fuse-ld=lld)
 	endif()
-	# gcc knows fewer ranges of values at -O1, and with sanitizers, than these warnings need.
+	# At -O1 and with sanitizers, gcc derives too few value ranges for these warnings.
 	if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 		add_compile_options(-Wno-format-truncation -Wno-maybe-uninitialized)
 	endif()
-	# ThreadSanitizer does not see fences. Ours order memory that other processes share.
+	# ThreadSanitizer does not support fences. This project's fences order memory that it shares
+	# with other processes.
 	if(DXP_SANITIZE MATCHES thread AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
 		add_compile_options(-Wno-tsan)
 	endif()
 endif()
 
-# Coverage for libFuzzer in everything; only its own programs link its main().
+# Instruments every target for libFuzzer; only the fuzz programs link its main().
 if(DXP_FUZZ)
 	if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
 		message(FATAL_ERROR "libFuzzer comes with clang: cmake --preset fuzz")

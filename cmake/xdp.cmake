@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The XDP plane of dxp-switch: its program is compiled for BPF and built into the library. Left out,
-# with the reason as a message and in what the user reads, where there is no clang that makes BPF or
-# no libbpf.
+# The XDP data plane of dxp-switch: compiles its program for BPF and embeds it into the library.
+# Without a clang that targets BPF, or without libbpf, the plane is omitted; CMake and dxp-switch
+# then report the reason.
 option(DXP_XDP "build the switch's XDP plane (clang, libbpf)" ON)
 
 function(dxp_xdp_missing result)
@@ -27,14 +27,15 @@ function(dxp_xdp_missing result)
 	endif()
 endfunction()
 
-# dxp_xdp_program(OUTPUT out.c NAME variable HEADER declares_it.h SOURCE file.bpf.c): makes out.c,
-# which holds the compiled program.
+# dxp_xdp_program(OUTPUT out.c NAME variable HEADER declares_it.h SOURCE file.bpf.c): generates
+# out.c, which contains the compiled program.
 function(dxp_xdp_program)
 	cmake_parse_arguments(X "" "OUTPUT;NAME;HEADER;SOURCE" "" ${ARGN})
 	get_filename_component(name ${X_SOURCE} NAME_WE)
 	set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
 	set(script ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake)
-	# The C library's headers ask which machine's they are.
+	# The C library's headers select by the macro of the host's architecture, which -target bpf
+	# does not define.
 	set(machine -D__${CMAKE_SYSTEM_PROCESSOR}__)
 	if(CMAKE_LIBRARY_ARCHITECTURE)
 		list(APPEND machine -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
