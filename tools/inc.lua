@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Wireshark's view of in-network computing: docs/wire.md "In-network computing" as a dissector
--- inside RoCEv2, which Wireshark knows. The ICRC, which it does not check, is computed for every
--- RoCEv2 packet over IPv4.
+-- A Wireshark dissector of in-network computing (docs/wire.md, "In-network computing") inside
+-- RoCEv2, which Wireshark decodes. Also computes the ICRC of every RoCEv2 packet over IPv4;
+-- Wireshark does not check it.
 --
 --   wireshark -X lua_script:tools/inc.lua CAPTURE        or copy it to the personal Lua plugins
 --   tshark -X lua_script:tools/inc.lua -r CAPTURE -O inc
@@ -12,7 +12,7 @@ local icrc = Proto("inc_icrc", "RoCEv2 invariant CRC")
 local TAG = 0x44585049
 local HEADER_BYTES = 32
 local ELEMENTS_SHOWN = 64
-local UNCUT_BYTES = 9216 -- no packet of a train is longer
+local UNCUT_BYTES = 9216 -- bytes: maximum packet of a segmentation batch
 
 local KINDS = {
 	[1] = "data", [2] = "refused", [3] = "query", [4] = "notify", [5] = "notified",
@@ -32,7 +32,7 @@ local OPERATIONS = {
 	[6] = "lor", [7] = "lxor", [8] = "band", [9] = "bor", [10] = "bxor", [11] = "minloc",
 	[12] = "maxloc",
 }
--- Name, bytes, how to show an element: a method of TvbRange, or none for plain bytes.
+-- TYPE = { name, bytes, display }; display is a method of TvbRange, or nil for plain bytes.
 local TYPES = {
 	[0] = { "bytes", 1 }, [1] = { "int8", 1, "le_int" }, [2] = { "int16", 2, "le_int" },
 	[3] = { "int32", 4, "le_int" }, [4] = { "int64", 8, "le_int64" },
@@ -68,8 +68,9 @@ end
 
 local UINT = { "uint8", "uint16", nil, "uint32", nil, nil, nil, "uint64" }
 
--- A run of fields in the order of the wire, under one name: each { name, bytes, title, kind }, where
--- kind is "ip", "hex", "string", a table of values, or nothing for a number; no name: left out.
+-- Declares the consecutive fields of a layout under one prefix. Each entry is { name, bytes, title,
+-- kind }. kind: "ip", "hex", "string", a table of values, or nil for a number. An entry without a
+-- name is skipped.
 local function layout(prefix, run)
 	for _, one in ipairs(run) do
 		local name, bytes, title, kind = one[1], one[2], one[3], one[4]
@@ -178,7 +179,7 @@ inc.experts = { experts.malformed, experts.again, experts.refused }
 
 -- ---- payloads ----
 
--- Adds the fields of a layout from `at`; returns where the next one begins.
+-- Adds the fields of a layout from offset `at`; returns the offset after the last one.
 local function add_run(tree, tvb, at, run)
 	for _, one in ipairs(run) do
 		if one.field then
@@ -297,7 +298,7 @@ function inc.dissector(tvb, pinfo, root)
 	if tvb(30, 1):uint() ~= 0 then
 		tree:add_proto_expert_info(experts.refused)
 	end
-	-- A payload that is too short for its kind raises an error inside; the pad may follow it.
+	-- A payload too short for its kind raises an error inside. The pad may follow it.
 	local good, used = true, HEADER_BYTES
 	if bodies[kind] then
 		good, used = pcall(bodies[kind], tvb, tree)
@@ -317,7 +318,7 @@ inc:register_heuristic("infiniband.payload", function(tvb, pinfo, root)
 	return true
 end)
 
--- ---- the ICRC: CRC-32 over eight bytes 0xff, the IP header and all behind it ----
+-- ---- the ICRC: CRC-32 over eight bytes 0xff, the IP header and the bytes after it ----
 
 local icrc_status = ProtoField.string("inc_icrc.status", "ICRC status")
 local icrc_expert = ProtoExpert.new("inc_icrc.bad", "The ICRC is wrong", expert.group.CHECKSUM,
@@ -350,8 +351,8 @@ local function crc_add(crc, text)
 	return crc
 end
 
--- Of `bytes` from `ip` on: TOS, TTL, both checksums and BTH byte 4 count as ones; in a train the
--- Identification, which its cutter has counted up, as 0.
+-- Returns the ICRC of `bytes` bytes from offset `ip`. TOS, TTL, both checksums and BTH byte 4 count
+-- as ones. In a batch, Identification counts as 0, because segmentation increments it.
 local function icrc_of(tvb, ip, bytes, train)
 	local identification = train and "\0\0" or tvb:raw(ip + 4, 2)
 	local parts = {
@@ -371,7 +372,7 @@ function icrc.dissector(tvb, pinfo, root)
 	local bytes = tvb(ip.offset + 2, 2):uint()
 	local train = train_field()
 	train = train and train.value
-	-- Captured in part, or a whole train before it is cut.
+	-- Skips a truncated capture, and a batch captured before segmentation.
 	if bytes < 44 or tvb:len() < ip.offset + bytes or train and bytes > UNCUT_BYTES then
 		return
 	end

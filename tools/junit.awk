@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads the JUnit file that ctest writes; prints "state<TAB>name<TAB>reason" for each test, state
-# one of pass, fail, skip. The reason of a skip is the last line of output that says something.
+# Reads the JUnit file of ctest; prints "state<TAB>name<TAB>reason" for each test. state is pass,
+# fail or skip. The reason of a skip is the last non-empty line of output.
 #
-# A test that passes may have skipped parts, each one more line "skip":
-# - a function of a cmocka program ("[  SKIPPED ] NAME"), the reason being the line before it;
+# A test that passes may have skipped parts; each part adds a line "skip":
+# - a function of a cmocka program ("[  SKIPPED ] NAME"); the reason is the line before it;
 # - a line "skipped: PART: REASON" of a program or script.
 
 function attribute(line, name,    at) {
@@ -23,8 +23,8 @@ function plain(text) {
 	return text
 }
 
-# A part that was skipped, once: cmocka lists its skipped functions again at the end, and that list
-# may come first, because it goes to standard error.
+# Records a skipped part once. cmocka lists skipped functions again at its end; that list may arrive
+# first, because it goes to standard error.
 function part_add(part, reason) {
 	if (!(part in reasons))
 		parts[++part_count] = part
@@ -32,7 +32,7 @@ function part_add(part, reason) {
 		reasons[part] = reason
 }
 
-# The last line "skipped: ..." was of no cmocka function.
+# Records the pending line "skipped: ..." as a part, if no cmocka function follows it.
 function pending_add(    at) {
 	if (pending == "")
 		return

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Wireshark's view of RLTP and of the manager's frames: docs/wire.md and docs/manager.md as a
--- dissector. Checksums are computed, bitmaps spelled out, retransmissions and refusals marked.
+-- A Wireshark dissector of RLTP and of the manager's frames (docs/wire.md, docs/manager.md).
+-- Verifies checksums, decodes bitmaps, and marks retransmissions and NACKs.
 --
 --   wireshark -X lua_script:tools/rltp.lua CAPTURE        or copy it to the personal Lua plugins
 --   tshark -X lua_script:tools/rltp.lua -r CAPTURE -O rltp
 --
--- Frames are recognised on UDP port 4795, and on any other by version, length and checksum.
+-- Recognises frames on UDP port 4795, and on other ports by version, length and checksum.
 
 local rltp = Proto("rltp", "RLTP, the transport of Direct xPU")
 
@@ -212,7 +212,7 @@ for _, one in pairs(experts) do
 end
 rltp.experts = expert_list
 
--- ---- checksum: CRC-32C over the header with the field zero and, with CRCP, what follows ----
+-- ---- checksum: CRC-32C over the header (its field zero) and, with CRCP, the bytes after it ----
 
 local crc_table = {}
 for byte = 0, 255 do
@@ -240,7 +240,7 @@ local function has_flag(tvb, number)
 end
 
 local function crc_good(tvb, header_bytes)
-	-- Of a frame that was captured in part nothing else can be said.
+	-- The checksum of a truncated frame cannot be verified.
 	if has_flag(tvb, 11) and tvb:len() < tvb:reported_len() then
 		return true
 	end
@@ -250,7 +250,7 @@ local function crc_good(tvb, header_bytes)
 	return crc == tvb(28, 4):uint()
 end
 
--- Length, version and type as wire_header_decode sees them; the header's length, or nil.
+-- Checks length, version and type as wire_header_decode does; returns the header's length, or nil.
 local function header_length(tvb)
 	if tvb:len() < COMMON_BYTES or bit.rshift(tvb(0, 1):uint(), 4) ~= 1 then
 		return nil
@@ -260,7 +260,7 @@ local function header_length(tvb)
 	local imm, trailer = has_flag(tvb, 7), has_flag(tvb, 13)
 	local expected = not reliable and COMMON_BYTES
 		or DATA_BYTES + (imm and 8 or 0) + (trailer and 8 or 0)
-	-- A trailer comes with the end of what raises an event.
+	-- A trailer is only valid at the end of a message that raises an event.
 	local trailer_good = has_flag(tvb, 4) and (type == 0x20 or type == 0x21 and has_flag(tvb, 5))
 	if not TYPES[type] or header_bytes ~= expected or (not reliable and imm)
 		or (trailer and not trailer_good) or tvb(2, 2):uint() >= 2 ^ #FLAGS
@@ -273,7 +273,7 @@ end
 
 -- ---- bodies ----
 
--- Adds fields one after another from `at`: each { name, bytes }; a name of nil is left out.
+-- Adds consecutive fields from offset `at`: each { name, bytes }; skips entries without a name.
 local function add_run(tree, tvb, at, run)
 	for _, one in ipairs(run) do
 		if one[1] then
@@ -284,7 +284,7 @@ local function add_run(tree, tvb, at, run)
 	return at
 end
 
--- The ranges of packets that a bitmap says have arrived, and how many before the last have not.
+-- Returns the received ranges of packets in a bitmap, and the number of holes before the last one.
 local function bitmap_read(tvb, first, words)
 	local ranges, missing, gap, start, number = {}, 0, 0, nil, first
 	local function close(last)
@@ -329,7 +329,7 @@ function bodies.ACK(tvb, tree, info)
 		local received, missing = bitmap_read(tvb, first, words)
 		tree:add(fields["ack.bitmap"], tvb(64, 8 * words))
 		tree:add(fields["ack.received"], tvb(64, 8 * words), received):set_generated()
-		-- What lies between cum_ack and a bitmap that begins later it does not say.
+		-- Excludes packets between cum_ack and the bitmap's start: their state is unknown.
 		tree:add(fields["ack.missing"], tvb(64, 8 * words), missing):set_generated()
 		info[#info + 1] = "and " .. received
 	end
@@ -443,7 +443,7 @@ bodies.CFG_WR_RSP = bodies.CFG_RD_RSP
 
 -- ---- the manager's frames ----
 
--- A length and that many characters; where they end.
+-- Adds a length and that many characters; returns the offset after them.
 local function text_add(tree, tvb, at, name)
 	local bytes = tvb(at, 1):uint()
 	tree:add(fields[name], tvb(at + 1, bytes))
@@ -595,7 +595,7 @@ function rltp.dissector(tvb, pinfo, root)
 		tree:add_proto_expert_info(experts.rtx)
 		info[#info + 1] = "(again)"
 	end
-	-- A body that is too short for its type raises an error inside.
+	-- A body too short for its type raises an error inside.
 	if not pcall(body_add, tree, tvb, header_bytes, name, info)
 		and tvb:len() == tvb:reported_len() then
 		tree:add_proto_expert_info(experts.malformed)
@@ -611,7 +611,7 @@ rltp:register_heuristic("udp", function(tvb, pinfo, root)
 		return false
 	end
 	rltp.dissector(tvb, pinfo, root)
-	-- What follows between the two is ours, also when its checksum is wrong.
+	-- Assigns later packets of this conversation to RLTP, also with a wrong checksum.
 	pinfo.conversation = rltp
 	return true
 end)

@@ -9,8 +9,8 @@ BEGIN {
 	COLUMNS = 100
 	TAB = 8
 
-	# Which folders of src/ a folder may include. A floor knows what is below it; within a floor
-	# only what is named: link carries the datagrams that wire describes.
+	# The folders of src/ that a folder may include. A layer includes lower layers; within a
+	# layer only what is listed here: link carries the datagrams that wire describes.
 	knows["base"] = "base"
 	knows["wire"] = "base wire"
 	knows["link"] = "base wire link"
@@ -28,10 +28,10 @@ BEGIN {
 	knows["xpu"] = "base wire link rltp nic node engine cell xpu"
 	knows["manager"] = "base wire link rltp nic node manager"
 
-	# Folders without a system call: bytes and the time go in, bytes and deadlines come out.
-	# Only these headers are theirs, and of stdio.h and stdlib.h nothing that is impure.
+	# Folders without system calls: input is bytes and the time, output is bytes and deadlines.
+	# They may include only these headers, and use only pure functions of stdio.h and stdlib.h.
 	pure["wire"] = pure["rltp"] = pure["nic"] = pure["bridge"] = 1
-	# Here so are the files that include neither link/ nor libbpf: the cores, beside their I/O.
+	# In these folders, files that include neither link/ nor libbpf are pure: the cores.
 	mixed["inc"] = mixed["switch"] = 1
 	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \
 	      "stddef stdint stdio stdlib stdnoreturn string strings endian byteswap arpa/inet " \
@@ -40,17 +40,18 @@ BEGIN {
 	impure = "(^|[^A-Za-z0-9_])(f?printf|puts|fopen|fread|fwrite|time|clock_gettime|" \
 		 "getrandom|rand|random|socket|getenv)[ \t]*\\("
 
-	# Casts and layouts that read a stranger's bytes through a struct.
+	# Casts and layouts that read untrusted bytes through a struct.
 	struct_cast = "\\([ \t]*(const[ \t]+)?(struct|union)[ \t]+[a-z0-9_]+[ \t]*" \
 		      "\\*+[ \t]*(const)?\\)[ \t]*[A-Za-z_(&]"
-	# What the socket calls want cast, and an integer that carries a pointer of our own.
+	# Exceptions: casts that socket calls need, and an integer that carries a trusted pointer.
 	allowed_cast = "\\([ \t]*(const[ \t]+)?struct[ \t]+" \
 		       "(sockaddr(_[a-z0-9]+)?|cmsghdr)[ \t]*\\*|" \
 		       "\\*[ \t]*\\)\\(uintptr_t\\)"
-	# Whoever writes into the pipe of one that ends early dies of it, now and then.
+	# A pipe into a command that exits early: the writer sometimes dies of SIGPIPE.
 	ends_early = "(^|[^|])\\|&?[ \t]*(head([ \t]|$)|" \
 		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
-	# Calls that open a descriptor, and what keeps it off 0, 1 and 2: base/descriptor.h.
+	# Calls that open a descriptor, and the wrapper that keeps it off 0, 1 and 2:
+	# base/descriptor.h.
 	opens = "(^|[^A-Za-z0-9_.>])(open|openat|socket|accept4?|epoll_create1?|eventfd|" \
 		"memfd_create|signalfd|timerfd_create|inotify_init1?|pidfd_open|pipe2?|" \
 		"socketpair|dup)[ \t]*\\("
@@ -62,7 +63,7 @@ BEGIN {
 	for (i in names)
 		is_pure[names[i] ".h"] = 1
 
-	# Folders that take bytes from strangers.
+	# Folders that decode untrusted bytes.
 	guarded["wire"] = guarded["rltp"] = guarded["nic"] = guarded["link"] = 1
 	guarded["inc"] = guarded["switch"] = 1
 
@@ -74,7 +75,8 @@ function finding(text) {
 	print substr(file, 3) ":" line_number ": " text
 }
 
-# Width in columns: tabs to the next multiple of eight, one for each UTF-8 character.
+# Returns the width in columns: a tab advances to the next multiple of eight; each UTF-8 character
+# is one.
 function columns(line,    parts, n, i, width) {
 	gsub(/[\200-\277]/, "", line)
 	n = split(line, parts, "\t")
@@ -84,7 +86,7 @@ function columns(line,    parts, n, i, width) {
 	return width
 }
 
-# The part of a line that is code: no strings, no comments. in_comment carries over lines.
+# Returns the code of a line, without strings and comments. in_comment carries over lines.
 function code_of(line,    at) {
 	if (in_comment) {
 		at = index(line, "*/")
@@ -160,7 +162,7 @@ function does_io(path,    line, found) {
 	return found
 }
 
-# Rules for every text file. Patterns are written so that they do not find themselves.
+# Rules for every text file. The patterns are written so that they do not match themselves.
 function check_text(line) {
 	if (line ~ /[ \t]$/ && file !~ /\.md$/)
 		finding("space at the end of the line")
@@ -186,7 +188,7 @@ function check_licence(line,    want) {
 		finding("second line must be # " want)
 }
 
-# A pipe may go on in the next line.
+# A pipe may continue on the next line.
 function check_script(line) {
 	if (line ~ /^[ \t]*#/)
 		return
@@ -210,8 +212,8 @@ function check_c(line, code) {
 		finding("src/" folder " makes no system call and reads no clock")
 }
 
-# Where a function's body opens and closes: in the kernel's brace style, a brace in the first
-# column. head_start is the first line of the declaration above it.
+# Finds the start and end of a function's body: in the kernel's brace style, a brace in column 1.
+# head_start is the first line of the declaration above it.
 function check_function(code) {
 	if (body_start) {
 		if (code ~ /^}/) {
@@ -238,7 +240,7 @@ function long_function(    last, count) {
 	line_number = last
 }
 
-# A byte pointer is decoded field by field, never looked at through a struct.
+# Untrusted bytes are decoded field by field, never read through a struct.
 function check_guarded(code) {
 	if (code ~ struct_cast && code !~ allowed_cast)
 		finding("bytes cast to a struct; decode them by offset")
@@ -246,7 +248,7 @@ function check_guarded(code) {
 		finding("packed struct; describe the layout by offsets")
 }
 
-# Library code runs in programs that may have 0, 1 or 2 closed. A call may go on in the next line.
+# Library code runs in programs with 0, 1 or 2 closed. A call may continue on the next line.
 function check_opens(code,    text) {
 	text = opening code
 	gsub(raised, "", text)

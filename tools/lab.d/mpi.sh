@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables are those of tools/lab
-# Open MPI over the hosts of a lab.
+# Runs Open MPI over the hosts of a lab. Sourced by tools/lab.
 
-# What Open MPI starts instead of ssh: [-x ...] ADDRESS COMMAND...
+# Writes the agent that Open MPI starts in place of ssh: [-x ...] ADDRESS COMMAND...
 agent_write() {
 	local node
 	{
@@ -22,7 +22,8 @@ agent_write() {
 	chmod +x "$dir/agent"
 }
 
-# switches_schedule POLICY PRIORITY: real time while ranks have it, or the switches would starve.
+# switches_schedule POLICY PRIORITY: sets the scheduling of all dxp-switch processes. Without
+# real-time priority they would starve beside real-time ranks.
 switches_schedule() {
 	local i pid
 	[ "$chrt" = 0 ] || return 0
@@ -31,7 +32,7 @@ switches_schedule() {
 	done
 }
 
-# The value of -np, --np, -n or -c among the words; nothing: not there.
+# Prints the value of -np, --np, -n or -c in the arguments; nothing if absent.
 ranks_of() {
 	while [ $# -gt 1 ]; do
 		case $1 in -np | --np | -n | -c) echo "$2"; return ;; esac
@@ -46,7 +47,7 @@ mpi_hostfile() { # RANKS_PER_HOST FIRST
 	done >"$dir/hostfile"
 }
 
-# Where Open MPI looks for components: its own folder must be among them.
+# Prints Open MPI's component path: the build's folder, then Open MPI's own, which must be in it.
 mpi_components() {
 	local system built
 	system=$(ompi_info --parsable --path pkglibdir 2>/dev/null | sed -n 's/^path:pkglibdir://p')
@@ -93,8 +94,8 @@ lab_mpirun() {
 	exit $status
 }
 
-# words: mpirun's options, `chrt -r 1` if wanted, the program. The program is the first word that is
-# neither an option nor one's value.
+# mpi_split CHRT ARGUMENT...: sets words to mpirun's options, `chrt -r 1` if CHRT is 1, and the
+# program. The program is the first argument that is neither an option nor the value of one.
 mpi_split() {
 	local rr=$1 values
 	shift

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables are those of tools/lab
-# Which node of a lab hangs where, and the namespaces, bridges and cables that make it so.
+# The topology of a lab, and the namespaces, bridges and cables that form it. Sourced by tools/lab.
 
-# What is where: arithmetic over hosts, leaves, middles, spines.
-# Switches in order: spines, middles (depth 3), leaves.
+# Topology: computed from the numbers of hosts, leaves, middles and spines. Order of switches:
+# spines, middles (depth 3), leaves.
 
 is_host() { [[ $1 = h* ]]; }
 address_of() {
@@ -15,10 +15,11 @@ mac_of() {
 		printf '02:77:01:00:00:%02x\n' "${1#s}"
 }
 
-# share INDEX COUNT PARTS: which of PARTS, equal but for one, the INDEX-th of COUNT is in.
+# share INDEX COUNT PARTS: prints the part of element INDEX when COUNT elements are divided into
+# PARTS parts whose sizes differ by at most one.
 share() { echo $(($1 * $3 / $2)); }
 
-# The switch below which a host or switch hangs; of the spines the first; nothing for a spine.
+# Prints the switch above a host or switch; s0 if spines are above it; nothing for a spine.
 parent_of() {
 	local k=${1#?}
 	if is_host "$1"; then
@@ -48,7 +49,7 @@ ports_of() {
 
 is_spine() { ! is_host "$1" && [ "${1#s}" -lt "$spines" ]; }
 
-# Is it one that has all spines above it?
+# Succeeds if all spines are directly above the node.
 below_spine() { [ "$depth" -gt 1 ] && [ "${parent[$1]:-}" = s0 ]; }
 
 plan() {
@@ -61,7 +62,7 @@ plan() {
 	for i in "${nodes[@]}"; do parent[$i]=$(parent_of "$i"); done
 }
 
-# ceil(sqrt($1))
+# Prints ceil(sqrt($1)).
 root_of() { awk -v n="$1" 'BEGIN { r = int(sqrt(n)); print r * r < n ? r + 1 : r }'; }
 
 shape() {
@@ -87,7 +88,7 @@ node_make() {
 	ip -n "$ns" link set lo up
 }
 
-# Commands for `ip -n SWITCH -batch`: its bridge, and a cable to all that hangs below it.
+# Prints commands for `ip -n SWITCH -batch`: its bridge, and a cable to each node below it.
 switch_plan() {
 	local node=$1 child end
 	echo "link add br0 address $(mac_of "$node") mtu $mtu type bridge stp_state 0" \
@@ -101,13 +102,14 @@ switch_plan() {
 		is_host "$child" && printf ' address %s' "$(mac_of "$child")"
 		printf ' mtu %s netns %s\n' "$mtu" "$name-$child"
 		echo "link set $child master br0 up"
-		# a second spine joins no two of its ports: the first does
+		# Ports of a second spine are isolated from each other: the first spine connects
+		# them.
 		[ "$node" = s0 ] || [ "${node#s}" -ge "$spines" ] ||
 			echo "link set $child type bridge_slave isolated on"
 	done
 }
 
-# Below a spine, the cables that its plan made are ports too.
+# Prints commands that add the cables to the nodes above as ports.
 uplink_plan() {
 	local k
 	if below_spine "$1"; then
@@ -117,7 +119,7 @@ uplink_plan() {
 	fi
 }
 
-# The port of switch $1 on the way to node $2.
+# Prints the port of switch $1 on the path to node $2.
 port_towards() {
 	local at=$2
 	while [ -n "$at" ]; do
@@ -127,7 +129,7 @@ port_towards() {
 		fi
 		at=${parent[$at]}
 	done
-	# not below: up, at the top to the spine that is meant
+	# Not below $1: go up; to another spine directly if $1 is below the spines.
 	if below_spine "$1" && is_spine "$2"; then
 		echo "$2"
 	else
@@ -135,8 +137,8 @@ port_towards() {
 	fi
 }
 
-# With two spines there are two ways: every bridge is told the one to each address, and everybody
-# knows everybody, so that nothing depends on where a question came from first.
+# With two spines there are two paths. Static entries fix the path to each address on every bridge,
+# and the neighbours of every node, so that no path depends on learning.
 ways_set() {
 	local node other device
 	[ "$spines" -gt 1 ] || return 0
@@ -155,8 +157,8 @@ ways_set() {
 	done
 }
 
-# With --rate: what each end of a cable sends is slowed down, and waits up to 50 ms. Only so much
-# leaves at once (128 us, two packets at least) that also short messages meet the rate.
+# With --rate: limits the rate of each end of a cable; packets queue for up to 50 ms. The burst is
+# 128 us, at least two packets, so that short messages are limited too.
 rates_set() {
 	local node device burst=$((rate * 16 > 2 * mtu + 100 ? rate * 16 : 2 * mtu + 100))
 	[ "$rate" -gt 0 ] || return 0

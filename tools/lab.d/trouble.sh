@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables are those of tools/lab
-# Packets lost and doubled on purpose, by nftables.
+# Drops and duplicates packets through nftables. Sourced by tools/lab.
 
-# trouble_set KIND PERMILLE [--all] [--switches]: nftables at the ends of the cables. What the XDP
-# plane of a switch sends is seen by the hosts' rules only.
+# trouble_set KIND PERMILLE [--all] [--switches]: installs the rules at the ends of the cables. Only
+# the rules of hosts match packets that the XDP plane of a switch sends.
 trouble_set() {
 	local kind=$1 permille match='udp dport 4791' everywhere=0 node family=ip
 	permille=$(number "$kind" "${2:-}" 0 1000)
@@ -31,8 +31,9 @@ trouble_set() {
 	done
 }
 
-# At the device, not in the IP stack, which would tell the sender. Each cable loses once in each
-# direction: hosts see to theirs, switches to what comes from other switches.
+# Drops at the device: a drop in the IP stack would be reported to the sender. Each cable drops once
+# in each direction: rules of hosts match their own traffic, rules of switches match packets from
+# other switches.
 loss_rules() {
 	local way ways='ingress egress' device=eth0 match=$2
 	if ! is_host "$3"; then
@@ -47,7 +48,7 @@ loss_rules() {
 	done
 }
 
-# A copy goes its way as if to a gateway: the receiver's own address, or the switch's.
+# Sends the copy through a gateway that is its own destination: the host or the switch.
 dup_rules() {
 	local to device=eth0
 	is_host "$3" || device=br0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What several reads in flight bring the simulated bridge.
+# Bandwidth of the simulated bridge against the number of reads in flight.
 set title "The simulator, host to device 64 MiB: reads in flight"
 set xlabel "reads in flight"
 set ylabel "MB/s"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bandwidth of memory behind DMA against the length of a transfer, a line for each size of buffer, or
-# for each route; `what` is the one that they have in common.
+# Bandwidth of memory behind DMA against transfer length, one line for each buffer size or each
+# route; `what` is the property that the lines share.
 set title what.(strstrt(picture, "local") ? ", local DMA" : ", bridged to the network")
 set xlabel "bytes"
 set ylabel "GB/s"

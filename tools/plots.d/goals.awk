@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The goals beside what the rows say, as a markdown table; after json.awk. Reads the rows of all
-# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file
-# with an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is
-# left out.
+# Prints the goals beside the measured values as a markdown table; load after json.awk. Reads the
+# rows of all benchmarks present. A goal whose benchmark has no rows keeps its line in `page`, a
+# file with an earlier table between <!-- goals --> and <!-- end -->. A goal whose own rows are
+# missing is omitted.
 
 BEGIN {
 	while (page != "" && (getline line < page) > 0) {
@@ -39,8 +39,8 @@ function of(bench, lab, name, contender) {
 	return value[bench, lab, name, contender]
 }
 
-# The largest, or smallest, value that another library or TCP has in this case; 0: nobody ran. `but`
-# is a pattern of those left out.
+# Returns the largest (or smallest) value of another library or TCP in this case; 0 if none ran.
+# `but` is a pattern of contenders to exclude.
 function best(bench, lab, name, smallest, but,    list, i, n, v, found, part) {
 	asked = bench
 	n = split(others[bench, lab, name], list, "\n")
@@ -60,14 +60,14 @@ function head() {
 	print "|---|---:|---:|---|"
 }
 
-# `q` must be at least (or, when `at_most`, at most) `wanted`.
+# Prints a goal: `q` must be at least (with `at_most`: at most) `wanted`.
 function goal(what, q, wanted, at_most) {
 	head()
 	printf "| %s | %s %s | %s | %s |\n", what, at_most ? "<=" : ">=", wanted, short(q),
 		(at_most ? q <= wanted : q >= wanted) ? "met" : "missed"
 }
 
-# The benchmark that was asked last has not run here: its line stays as it was.
+# Prints the earlier line of a goal if the benchmark queried last has no rows here.
 function keep(what) {
 	if (asked in ran || !(what in earlier))
 		return
@@ -75,7 +75,7 @@ function keep(what) {
 	print earlier[what]
 }
 
-# The same for a / b, where both are there.
+# Prints the goal for a / b if both were measured.
 function quotient(what, a, b, wanted, at_most) {
 	if (a > 0 && b > 0)
 		goal(what, a / b, wanted, at_most)
@@ -83,7 +83,7 @@ function quotient(what, a, b, wanted, at_most) {
 		keep(what)
 }
 
-# The same for a - b.
+# Prints the goal for a - b if both were measured.
 function difference(what, a, b, wanted, at_most) {
 	if (a > 0 && b > 0)
 		goal(what, a - b, wanted, at_most)
@@ -91,7 +91,7 @@ function difference(what, a, b, wanted, at_most) {
 		keep(what)
 }
 
-# Functions of one machine.
+# Goals of the NIC's functions on one machine.
 function nic_goals(    lab, trip, served, free, i, sizes) {
 	lab = "shared memory"
 	trip = of("nic", lab, "NAP 8 B", "NIC embedded")
@@ -115,7 +115,7 @@ function nic_goals(    lab, trip, served, free, i, sizes) {
 		 of("nic", lab, "8 functions share, 10 MB", "NIC embedded"), 1, 0.999)
 }
 
-# The least that switches gain on TCP's best algorithm among these sizes; 0: not measured.
+# Returns the smallest gain of switches over TCP's best algorithm at these sizes; 0 if not measured.
 function inc_gain(lab, sizes,    list, i, n, ours, tcp, least) {
 	n = split(sizes, list, ";")
 	for (i = 1; i <= n; i++) {
@@ -129,7 +129,7 @@ function inc_gain(lab, sizes,    list, i, n, ours, tcp, least) {
 	return least
 }
 
-# MPI over switches that compute.
+# Goals of MPI over switches that compute.
 function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 	short_sizes = "8 B;16 B;32 B;64 B;128 B;256 B"
 	n = split("4;9;16", hosts, ";")
@@ -155,7 +155,7 @@ function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 		 of("inc", "9 hosts", "icoFoam, time in MPI", "TCP, default"), 1, 1)
 }
 
-# Memory behind DMA, bridged to the network.
+# Goals of memory behind DMA, bridged to the network.
 function bridge_goals(    lab, i, routes, ways, name) {
 	lab = "loopback"
 	split("host to device;device to host;round trip;device to device", routes, ";")
@@ -178,7 +178,7 @@ function bridge_goals(    lab, i, routes, ways, name) {
 		   beside["bridge", lab, name, "while transfers pass"], 16, 1)
 }
 
-# The same in the simulator, on the source's machine.
+# The bridge goals in the simulator, on the machine of the source (SBDT).
 function bridge_sim_goals(    i, k, n, routes, name, ours) {
 	n = split("host to device;device to host;round trip", routes, ";")
 	for (i = 1; i <= n; i++)

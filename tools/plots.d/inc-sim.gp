@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What an allreduce takes among many hosts, in the simulator.
+# Duration of an allreduce among many hosts, in the simulator.
 set title "The simulator: allreduce of 8 bytes against the number of hosts"
 set xlabel "hosts"
 set ylabel "us"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# An allreduce of an MPI program against the length of its message.
+# Duration of an MPI program's allreduce against message length.
 set title "MPI_Allreduce, " . what . ": mean time of a call"
 set xlabel "bytes"
 set ylabel "us"

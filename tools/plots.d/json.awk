@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the other scripts share: one flat object a line, and numbers as people read them.
+# Shared by the other scripts: parses one flat JSON object per line; formats numbers for readers.
 
 # Fills f with the fields of a flat object.
 function parse(line,    part, colon, key, value) {
@@ -15,7 +15,7 @@ function parse(line,    part, colon, key, value) {
 	}
 }
 
-# Three significant digits.
+# Formats v with three significant digits.
 function short(v) {
 	v += 0
 	if (v == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Round trips against size.
+# Round trip against message size.
 set title "Round trips on a veth pair (MTU 1500), both ends polling, median"
 set xlabel "bytes"
 set ylabel "us"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Goodput against loss; no loss stands at the left end, where a logarithm has no zero.
+# Goodput against loss; zero loss is drawn at the left end, because a logarithmic axis has no zero.
 set title "1 MiB PUTs, one at a time, on a veth pair that cuts trains into packets (MTU 1500)"
 set xlabel "packets lost, each alone, in either direction (%)"
 set ylabel "GB/s"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bandwidth of PUTs against size, without a network.
+# Bandwidth of PUTs against size, within one machine.
 set title "PUTs between two processes of one machine"
 set xlabel "bytes"
 set ylabel "GB/s"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How eight functions share their NIC: two pictures over what all have moved together.
+# Shares of eight functions on one NIC: two plots against the total number of bytes moved.
 set terminal svg size 1000,420 dynamic noenhanced font "sans-serif,12"
 set multiplot layout 1,2 title "8 functions of one NIC, PUTs of random sizes to each other" \
 	textcolor rgb "#808080"

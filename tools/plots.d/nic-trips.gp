@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Round trips against size, without a network.
+# Round trip against size, within one machine.
 set title "Round trips of a message between two processes of one machine, median"
 set xlabel "bytes"
 set ylabel "us"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bytes of an OpenCL program: bandwidth against the size of a transfer, a line for each driver;
-# `what` is the direction.
+# Bandwidth of OpenCL transfers against size, one line for each driver; `what` is the direction.
 set title "OpenCL: ".what
 set xlabel "bytes"
 set ylabel "GB/s"

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Rows of `dxp bench --json` for gnuplot or as a markdown table; after json.awk.
+# Prints rows of `dxp bench --json` for gnuplot or as a markdown table; load after json.awk.
 #   mode   points: a block for each contender, its name first, then lines "x value p99 drops jain
 #                  least most"
 #          routes: the same for each case, whose name ends in a size, in place of contenders
-#          gains:  the same for each lab and contender that a peer stands beside; value is how many
-#                  times faster than the peer
+#          gains:  the same for each lab and contender that has a peer; value is the speed-up over
+#                  the peer
 #          bars:   a line for each lab and case, a column for each contender
-#          pivot:  the same as markdown, each cell with what belongs beside the value
+#          pivot:  the same as markdown; a cell also has the figures beside the value
 #          list:   a markdown line for each row
 #   where  KEY=VALUE;KEY=VALUE: only rows whose KEY contains VALUE
 # Runs under mawk.
 
 BEGIN {
 	conditions = split(where, condition, ";")
-	# what a plot has along x, the first that a row has
+	# Names of the x axis; the first that a row has is used.
 	split("loss_percent bytes senders peers nodes hosts megabytes reads", x_names, " ")
 }
 
@@ -33,7 +33,7 @@ function x_of(    i) {
 	return ""
 }
 
-# What a reader of this metric needs beside the value.
+# Formats the value and the figures that a reader of this metric needs beside it.
 function cell(    text) {
 	if (!("samples" in f) && match(f["note"], /^(not built|skipped)/))
 		return substr(f["note"], 1, RLENGTH)
@@ -45,7 +45,7 @@ function cell(    text) {
 		text = short(f["value"])
 	if ("near_cpu" in f)
 		text = text " (" short(f["near_cpu"]) " + " short(f["far_cpu"]) ")"
-	# a share of the pipeline's slowest stage
+	# share of the slowest stage's bandwidth
 	if (f["bench"] ~ /^bridge/ && f["ratio"] + 0 > 0)
 		text = text " = " short(100 * f["ratio"]) " %"
 	noted += "note" in f
@@ -53,7 +53,7 @@ function cell(    text) {
 }
 
 function series() {
-	# an operation of ours is a line of its own; what stands beside it is one
+	# each of our operations is one series; so is each peer
 	if (f["bench"] == "latency" && f["contender"] == "RLTP")
 		return "RLTP " substr(f["case"], 1, 3)
 	if (mode == "routes") {
@@ -64,7 +64,7 @@ function series() {
 	return f["contender"]
 }
 
-# A crowd has its number of nodes in the case: "TOPOLOGY NODES".
+# The case of a crowd row is "TOPOLOGY NODES"; sets the field nodes from it.
 function crowd_row(    part) {
 	split(f["case"], part, " ")
 	f["nodes"] = part[2]
@@ -104,7 +104,7 @@ function crowd_row(    part) {
 	cores[group] = f["cores"]
 	value[group, contender] = f["value"]
 	text[group, contender] = cell()
-	# a contender that stands beside several operations is drawn once
+	# draws a contender once, also if it is the peer of several operations
 	if (pointed && f["value"] + 0 > 0 && !((contender, x_of()) in drawn)) {
 		drawn[contender, x_of()] = 1
 		line = x_of() " " f["value"] " " f["p99_us"] + 0 " " f["drops_percent"] + 0
@@ -156,7 +156,7 @@ function points_print(    i, first) {
 	}
 }
 
-# By x, which lines begin with.
+# Prints the lines of a block, sorted by the x value at the start of each line.
 function block_print(of, count,    i, k, line) {
 	for (i = 2; i <= count; i++) {
 		line = block[of, i]

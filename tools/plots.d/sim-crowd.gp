@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How long messages take in a crowd, for each congestion control.
+# Message times in a crowd, for each congestion control.
 set title "The simulator: 99th percentile of a message's time, ".what
 set xlabel "nodes"
 set ylabel "us"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the simulator's goodput is against loss, for each way to recover.
+# The simulator's goodput against loss, for each method of recovery.
 set title "The simulator: goodput of 1 MiB messages against loss"
 set xlabel "packets lost (%)"
 set logscale x

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bandwidth as bars, a group for each place.
+# Bandwidth as bars, one group for each lab.
 set title "Bandwidth between two processes: ".what
 set ylabel "GB/s"
 set yrange [0:*]
