@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp/device.h as C++, by g++ and clang++; and that the other public headers are C++ too.
+# Compiles dxp/device.h and the other public headers as C++, with g++ and clang++.
 source "$(dirname "$0")/lib.sh"
 
 found=0

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp/device.h as C17, by gcc and clang.
+# Compiles dxp/device.h as C17, with gcc and clang.
 source "$(dirname "$0")/lib.sh"
 
 found=0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp/device.h as CUDA C: device code, whose loads and stores must reach the whole system, and host
-# code. Needs nvcc and no GPU.
+# Compiles dxp/device.h as CUDA C. Device code: its loads and stores must have system scope. Host
+# code too. Needs nvcc, but no GPU.
 source "$(dirname "$0")/lib.sh"
 
 nvcc=$(command -v nvcc || true)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by the tests of dxp/device.h: the layout of docs/window.md as code, and every function of
-# the header in all.c, which each test compiles with a compiler of its own, all warnings errors.
+# Shared by the tests of dxp/device.h. Turns the layout in docs/window.md into checks. all.c calls
+# every function of the header; each test compiles it with its compiler, with all warnings as
+# errors.
 set -euo pipefail
 
 readonly headers=("$DXP_SOURCE"/include/dxp/{window,shared,device}.h)
 readonly document=$DXP_SOURCE/docs/window.md
 readonly every=$DXP_SOURCE/test/device/all.c
 
-# What gcc and clang say of C and C++.
+# Warning options for C and C++, of gcc and clang.
 readonly warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wcast-qual
 	-Wcast-align -Wundef -Wpointer-arith)
 
@@ -19,8 +20,8 @@ skip() { printf 'skipped: %s\n' "$*"; exit 77; }
 # shellcheck source=test/net/lib_text.sh
 . "$DXP_SOURCE/test/net/lib_text.sh" # left_out
 
-# Its tables as CHECK_ rows: of each struct its size, the place of each field and that there are no
-# gaps; of each name its value.
+# Writes the tables of the document as CHECK_ rows: for each struct its size, the offset of each
+# field, and the absence of gaps; for each name its value.
 layout() {
 	awk '
 	/^### `struct / {
@@ -52,7 +53,7 @@ layout() {
 		fail "$document: fewer than 7 structs found"
 }
 
-# What the header has and the document or all.c leaves out.
+# Fails if the document or all.c omits a name of the header.
 complete() {
 	local name missing=
 	for name in $(sed -n 's/^#define \(DXP_[A-Z_]*\)  *[0-9].*/\1/p' "${headers[@]}") \
@@ -75,13 +76,13 @@ complete() {
 	[ -z "$missing" ] || fail "$every does not call:$missing"
 }
 
-# build COMPILER ARGUMENT...: compiles all.c, and says what was compiled.
+# build COMPILER ARGUMENT...: compiles all.c and prints the command.
 build() {
 	"$@" -DLAYOUT="\"$scratch/layout.h\"" -I"$DXP_SOURCE/include" "$every"
 	printf 'ok: %s\n' "$*"
 }
 
-# emitted FILE PATTERN WHAT: the compiler made something that matches.
+# emitted FILE PATTERN WHAT: fails if no line of the compiler's output matches.
 emitted() {
 	grep -qE "$2" "$1" || fail "no $3 in what the compiler made: $2"
 	printf 'ok: %s: %s times\n' "$3" "$(grep -cE "$2" "$1")"

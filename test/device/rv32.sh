@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp/device.h as C for RISC-V with 32 bits, without any library: what it needs must be in it.
+# Compiles dxp/device.h as C for 32-bit RISC-V without a library: it must be self-contained.
 source "$(dirname "$0")/lib.sh"
 
 command -v clang >/dev/null || skip 'no clang; tools/setup check'

@@ -19,21 +19,21 @@ import sys
 import time
 
 NODE, PEER = 1, 2
-PEER_MAGIC, PEER_KEY = 0x50454552, 77  # node.c takes these from here
+PEER_MAGIC, PEER_KEY = 0x50454552, 77  # node.c has copies
 HELLO, HELLO_ACK, RESET, ACK, NACK, CREDIT = 0x01, 0x02, 0x03, 0x10, 0x11, 0x12
 RESYNC = 0x13
 NAP, PUT, GET_REQ, GET_RSP, ATOMIC, ATOMIC_RSP = 0x20, 0x21, 0x22, 0x23, 0x24, 0x25
 FETCH_ADD, COMPARE_SWAP, FETCH_MIN, FETCH_MAX, FETCH_AND, FETCH_OR, FETCH_XOR = range(16, 23)
 AR, ACKV, RTX, FIRST, LAST, SOL, BMP, CRCP = 1, 2, 4, 8, 16, 32, 512, 2048
 IMM, CREDIT_VALID, TRAILER = 128, 4096, 8192
-FEATURES = 3  # atomics, trailers: what this peer understands
-NODE_FEATURES = 15  # and held packets, and waiting for a call
+FEATURES = 3  # atomics, trailers: the features of this peer
+NODE_FEATURES = 15  # also held packets, and retry on call
 UNSUPPORTED = -13  # DXP_EUNSUPPORTED
-ADD_AT = 200000  # node.c has it too
+ADD_AT = 200000  # node.c defines it too
 M64 = (1 << 64) - 1
 UNIT = 1408
 WINDOW = 32
-NAPS_TAKEN = 1 << 20  # credit that this peer gives: more than it is ever sent
+NAPS_TAKEN = 1 << 20  # credit of this peer: more than the tests send
 REPEAT_S = 0.03
 LIMIT_S = 40
 COMMON = struct.Struct("!BBHIHHIIIHHI")
@@ -108,8 +108,8 @@ class Peer:
         self.session = self.random.getrandbits(32) | 1
         self.first = 0xFFFFFFF0  # packet numbers wrap soon
         self.next = self.first
-        self.peer = None  # session of the node, once it has greeted
-        self.waiting = {}  # packet number: (frame, when it was sent last)
+        self.peer = None  # session of the node, after its handshake
+        self.waiting = {}  # packet number: (frame, time of the last transmission)
         self.queue = []  # frames without a number yet
         self.messages = 0
         self.events, self.limit = 0, 0
@@ -145,7 +145,7 @@ class Peer:
 
     def message(self, kind, payload, address=0, key=0, event=False, trailer=0):
         """Queues one message of the stream to queue pair 0 of function 0."""
-        while event and self.events == self.limit:  # out of credit: ask for more
+        while event and self.events == self.limit:  # out of credit: request more
             entry = struct.pack("!HHI", 0, 0, self.limit)
             self.sock.sendto(self.frame(CREDIT, ACKV | AR, entry), self.address)
             self.turn(0.02)
@@ -174,7 +174,7 @@ class Peer:
         self.repeats += again
         self.waiting[psn][1] = time.monotonic()
         if self.lossy and self.random.random() < 0.5:
-            return  # lost on the way
+            return  # simulated loss
         flags |= ACKV | (RTX | AR if again else 0)
         self.sock.sendto(self.frame(kind, flags, part, psn, extension), self.address)
 
@@ -262,7 +262,7 @@ class Peer:
     def greeted(self, frame):
         hello = GREETING.unpack(frame.body)
         if frame.type == HELLO_ACK and hello[10] != self.session:
-            return  # answers the last incarnation
+            return  # answers the previous incarnation
         if not self.peer:
             check(hello[6] == NODE_FEATURES, "the node does not say what it understands")
             self.peer = (hello[2], hello[9])
@@ -278,7 +278,7 @@ class Peer:
         elif frame.type == RESET:
             self.resets.append(struct.unpack("!IIQ", frame.body))
         elif frame.session != self.session or not self.peer:
-            return  # of the last incarnation
+            return  # from the previous incarnation
         elif frame.type == CREDIT and not frame.flags & AR:
             for queue_pair, _, limit in struct.iter_unpack("!HHI", frame.body):
                 if queue_pair == 0 and before(self.limit, limit):

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Searches every state of the Promela models with spin, and shows that each model can fail: with a
-# rule broken (BREAK=n, see the model's head) spin must find the error.
+# Searches every state of the Promela models with spin, and proves that each model can fail: with a
+# rule broken (BREAK=n, see the head of the model) spin must find the error.
 #
-#   test/models/check.sh data|credit|slots|freeze [long]     long: two restarts too, a minute more
+#   test/models/check.sh data|credit|slots|freeze [long]     long: two restarts too, 1 min more
 #
-# A search that was cut short, by depth or memory, fails. Exit 77: spin is not here.
+# Fails if depth or memory cut a search short. Exit status: 0 passed; 1 failed; 77 spin is missing.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,10 +15,10 @@ failed=0
 
 optimise=-Og # -O1 takes 5 s longer to compile, and no search here gains as much
 
-# build OPTIONS: the verifier of $model in $work/pan.
+# build OPTIONS: compiles the verifier of $model into $work/pan.
 build() {
 	local kind=-DSAFETY
-	[[ $1 != *-DLIVE* ]] || kind=-DNFAIR=4 # nine processes and the claim
+	[[ $1 != *-DLIVE* ]] || kind=-DNFAIR=4 # fairness over nine processes and the claim
 	# shellcheck disable=SC2086 # options are words
 	if ! (
 		cd "$work"
@@ -32,7 +32,7 @@ build() {
 	fi
 }
 
-# search OPTIONS [CLAIM]: the claim holds in every state or on every fair path.
+# search OPTIONS [CLAIM]: searches all states; with CLAIM, checks it on every fair path.
 search() {
 	local liveness=()
 	[ $# -lt 2 ] || liveness=(-a -f -N "$2")

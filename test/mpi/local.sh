@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The MPI doors on one host with fake_inc.c in place of the network: roles, results, losses, and
-# refusals. Every program's results are right with and without a door; the report says that the
-# calls went through the group, and that it was given back.
+# Tests the MPI plugins on one host, with fake_inc.c in place of the network: roles, results, losses
+# and rejections. Every program's results must be right with and without a plugin. The report must
+# show that the operations went through the group and that the group was released.
 #
-#   flat     every rank a leader                           4 leaders
-#   socket   two sockets of hwloc's making, 2 ranks each   2 leaders, 2 others
+#   flat     every rank is a leader                            4 leaders
+#   socket   two sockets simulated by hwloc, 2 ranks each      2 leaders, 2 others
 set -euo pipefail
 # shellcheck source=test/net/lib_text.sh
 . "$(dirname "$0")/../net/lib_text.sh"
@@ -19,12 +19,13 @@ readonly bin tests scratch
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-# Also what few ranks would send without switches.
+# Raises the limits, so that few ranks also send long messages through switches.
 export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
-# Built with AddressSanitizer: MPIs leak, and a library that is preloaded comes before it.
+# For builds with AddressSanitizer: MPIs leak, and a preloaded library precedes its run time.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 
-# Each prints what runs 4 ranks by one way in; the words behind are set in the ranks' environment.
+# Each prints the command that runs 4 ranks through one plugin; the arguments are set in the ranks'
+# environment.
 by_component() {
 	local set=() word system
 	system=$(ompi_info --parsable --path pkglibdir)
@@ -44,8 +45,8 @@ by_mpich() {
 		-genv LD_PRELOAD "$tests/mpich/libpmpi-fake.so"
 }
 
-# check NAME REPORT WAY PLACE COMMAND...: REPORT is a pattern that the groups' report must hold, or
-# "none"; PLACE: environment in front, or "-".
+# check NAME REPORT COMMAND...: runs the command. REPORT is a pattern that the groups' report must
+# contain, or "none" if no group may exist.
 check() {
 	local name=$1 report=$2
 	shift 2
@@ -67,7 +68,7 @@ check() {
 	fi
 }
 
-# said NAME PATTERN COUNT: the last program's standard error.
+# said NAME PATTERN COUNT: checks how many lines of the last program's output match.
 said() {
 	local count
 	count=$(grep -Ec "$2" "$scratch/out" || true)
@@ -78,7 +79,7 @@ said() {
 	}
 }
 
-# suite WAY FOLDER [quick]: flat groups by a way in, of whatever goes wrong.
+# suite WAY FOLDER [quick]: tests flat groups through one plugin, with each kind of fault.
 suite() {
 	local way=$1 folder=$2 scope=${3:-} run
 	local report=DXP_FAKE_REPORT=$scratch/report
@@ -114,7 +115,7 @@ suite() {
 	}
 }
 
-# Node and socket mode differ in who is a leader; hwloc is told of two sockets of one core each.
+# Node and socket mode select different leaders. hwloc simulates two sockets of one core each.
 sockets() {
 	local run place
 	place=(env HWLOC_THISSYSTEM=1 'HWLOC_SYNTHETIC=numa:1 pack:2 l3:1 core:1 pu:1')
@@ -147,7 +148,7 @@ else
 	left_out 'Open MPI' 'not built, or no mpirun; tools/setup inc'
 fi
 if [ -x "$tests/mpich/compare" ] && command -v "${MPICH_MPIEXEC:-mpiexec.hydra}" >/dev/null; then
-	suite by_mpich "$tests/mpich" quick # its ranks spin, and there are more than cores
+	suite by_mpich "$tests/mpich" quick # its ranks busy-wait, and outnumber the cores
 else
 	left_out MPICH 'not built, or no mpiexec.hydra; tools/setup inc'
 fi

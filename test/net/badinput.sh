@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What people do wrong, and what dies under them: each ends soon, says what to do, leaves nothing.
+# Wrong input, and processes killed during use: each command fails soon, prints a remedy, leaves no
+# files.
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
@@ -30,7 +31,7 @@ refuse 1 'no-such-device' dxp up --engine ocl:no-such-device --port 0
 [ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
 
 say "== a part that ends while the fabric starts: up names the reason"
-# fake PART LINE: a `dxp` whose PART is that script; the other parts are ours.
+# fake PART LINE: makes a copy of `dxp` whose PART is a script of that line; other parts are real.
 fake() {
 	rm -rf "$scratch/parts"
 	mkdir "$scratch/parts"
@@ -49,7 +50,7 @@ refuse 1 'ulimit -f' "$scratch/parts/dxp" up --port 0
 fake dxpd 'echo no engine today; kill -KILL $$'
 refuse 1 'box1 ended before the fabric was up: signal 9 (' "$scratch/parts/dxp" up --port 0
 expect 'no engine today' "$scratch/out"
-# In KiB: one that the manager meets, and one that a box meets.
+# Limits in KiB: the manager reaches the first, a daemon reaches the second.
 refuse 1 'ulimit -f' bash -c 'ulimit -f 1; exec dxp up --port 0'
 refuse 1 'File too large' bash -c 'ulimit -f 200; exec dxp up --port 0'
 if unshare -m true 2>/dev/null; then
@@ -65,7 +66,7 @@ fi
 dxp up --xpus 2 --memory 64M --port 0
 manager=$(cat "$DXP_DIR/manager")
 
-# once TEXT COMMAND...: fails, and says why in one line.
+# once TEXT COMMAND...: the command fails and prints the reason in one line.
 once() {
 	refuse 1 "$@"
 	[ "$(wc -l <"$scratch/out")" -eq 1 ] || die "said more than once: $(cat "$scratch/out")"
@@ -122,7 +123,7 @@ refuse 1 '127.0.0.1:9' dxp ping xpu1 --dir "$scratch/gone"
 refuse 1 '127.0.0.1:9' dxp nodes --dir "$scratch/gone"
 refuse 1 'fabric elsewhere' dxp up --dir "$scratch/gone"
 
-# dies KIND OPTION...: an xPU is killed while `dxp ping` talks to it.
+# dies KIND OPTION...: kills an xPU while `dxp ping` uses it.
 dies() {
 	local kind=$1 status=0 begin
 	shift

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp bench bridge`: every route has its rows, with its stages beside it; failures are told; and
-# what it starts is gone afterwards, also when it is ended in the middle.
+# `dxp bench bridge`: every route has its rows, beside those of its stages; failures are reported;
+# all that it starts is removed at its end, also after a signal.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: board1, board2   dxpd: direct1, direct2
 # shellcheck source=test/net/lib_fabric.sh
@@ -9,7 +9,7 @@
 # shellcheck source=test/net/lib_bridge.sh
 . "$(dirname "$0")/lib_bridge.sh"
 
-# left: folders of benchmarks that began after this script.
+# left: prints the folders of benchmarks that started after this script.
 left() {
 	local folder
 	for folder in /tmp/dxp-bench-*; do
@@ -28,7 +28,7 @@ refuse 1 "no board is called 'nonsense'" dxp bench bridge --sizes --engine board
 say "== every route"
 timeout 100 dxp bench bridge --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||
 	die "it ended with $?: $(cat "$scratch/said") $(grep failed "$scratch/rows")"
-# row ROUTE CONTENDER [LAB]: there is one, with a value.
+# row ROUTE CONTENDER [LAB]: fails unless such a row exists, with a value.
 row() {
 	grep "\"lab\":\"${3:-loopback}\"" "$scratch/rows" | grep -F "\"case\":\"$1 16 MiB\"" |
 		grep -F "\"contender\":\"$2\"" | has '"value":[0-9.e-]*[1-9]' ||

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp bench inc`: a quick run prints its rows, and takes its labs away, also when it is ended in
-# the middle; without root or Open MPI it says what is missing.
+# `dxp bench inc`: a quick run prints its rows and removes its labs, also after a signal. Without
+# root or Open MPI it reports what is missing.
 #
 #   dxpb-PID-t   dxpb-PID-x   dxpb-PID-u       labs of 4 hosts each, made and removed by dxp bench
 set -euo pipefail
@@ -14,7 +14,7 @@ readonly out
 trap 'rm -f "$out" "$out.err"' EXIT
 die() { printf 'FAILED: %s\n' "$*"; cat "$out" "$out.err"; exit 1; }
 
-# says TEXT COMMAND...: it ends well and says so.
+# says TEXT COMMAND...: the command succeeds and prints the text.
 says() {
 	local text=$1
 	shift
@@ -47,7 +47,7 @@ labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
 
 "$dxp" bench inc --quick --case "4 hosts" --rounds 99 >"$out" 2>"$out.err" &
 pid=$!
-for _ in {1..600}; do # making labs takes long on a busy machine
+for _ in {1..600}; do # a loaded machine makes labs slowly
 	[ "$(labs_of $pid)" -lt 7 ] || break
 	sleep 0.05
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Labs of `dxp bench`: one runs and is gone afterwards, also when it is ended in the middle.
+# Labs of `dxp bench`: each is removed at its end, also after a signal.
 #
 #   dxpb-PID-near [v0] ==== [v1] dxpb-PID-far       made and removed by dxp bench
 set -euo pipefail
@@ -21,16 +21,16 @@ ip netns exec "dxpb-probe-$$" true 2>"$out" || entered=false
 ip netns del "dxpb-probe-$$"
 $entered || { echo "network namespaces cannot be entered: $(cat "$out")"; exit 77; }
 
-# Namespaces of the benchmark whose process is $1.
+# Counts the namespaces of the benchmark with process id $1.
 labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
 
-# ended_by SIGNAL BENCH...: starts it, ends it once its lab is there
+# ended_by SIGNAL BENCH...: starts the benchmark and signals it once its lab exists
 ended_by() {
 	local signal=$1 pid status=0
 	shift
 	"$dxp" bench "$@" >"$out" 2>&1 &
 	pid=$!
-	for _ in {1..600}; do # making labs takes long on a busy machine
+	for _ in {1..600}; do # a loaded machine makes labs slowly
 		[ "$(labs_of $pid)" -lt 2 ] || break
 		sleep 0.05
 	done

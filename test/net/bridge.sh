@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Boards on one machine, whose memory only DMA engines reach: used as any other memory, between each
-# other, with DMA that fails and stalls, and what people write wrongly.
+# Boards on one machine, whose memory only DMA engines reach: used like any memory, transfers
+# between boards, DMA that fails or stalls, wrong options and files.
 #
 #   dxp, examples --- 127.0.0.1 --- dxp-manager
 #                              +--- dxpd: xpu1, xpu2, xpu3, a board each
@@ -34,7 +34,7 @@ there_and_back xpu1 0x101 data
 there_and_back xpu2 1M data
 random_file byte 1
 there_and_back xpu1 63M byte
-there_and_back xpu1 67108863 byte # the last one
+there_and_back xpu1 67108863 byte # the last byte
 : >"$scratch/empty"
 there_and_back xpu1 7 empty
 refuse 1 'has 67108864 bytes' dxp put xpu1 64M "$scratch/byte"
@@ -82,7 +82,7 @@ refuse 1 'or none that takes this value' dxp reg xpu1 CORE 7
 refuse 1 'has nothing that does this' dxp reg xpu1 CORE 3
 dxp reg xpu1 CORE 1
 dxp reg xpu1 CORE_OPERAND 5
-dxp reg xpu1 CORE 2 # which has no operand
+dxp reg xpu1 CORE 2 # it has no operand
 [ "$(dxp reg xpu1 CORE_OPERAND)" = 0x00000000 ] || die "an operand without a core"
 refuse 1 'or none that takes this value' dxp reg xpu1 CORE_OPERAND 5
 dxp reg xpu1 CORE 0
@@ -101,7 +101,7 @@ dxp down
 
 say "== kernels in the memory of boards: the classifier, split over two"
 root=$(dirname "$0")/../..
-# PATTERN: in the folder of models that somebody named, fetched, or put beside the project
+# first_of PATTERN: prints the first match in DXP_MODELS, models/ or ../shared/models
 first_of() {
 	local folder
 	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do

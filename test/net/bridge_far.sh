@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The memory of boards on another machine: with loss, behind a slow device, with peers that die.
+# Memory of boards on another machine: with packet loss, a slow device, and peers that exit.
 #
 #   near: dxp-manager, dxp --- [10.79.0.1] v0 ==== v1 [10.79.0.2] --- far: dxpd fast1, slow1, fast2
 #                                       MTU 1500, 1 % loss
@@ -21,8 +21,8 @@ namespaces_make dxpb 10.79.0 ip nft tc
 near ip link set v0 mtu 1500
 far ip link set v1 mtu 1500
 
-# part NAMESPACE NAME TEXT COMMAND...: runs until the end; within 10 s its log has the text. Its
-# process id goes to $last.
+# part NAMESPACE NAME TEXT COMMAND...: starts the command for the rest of the script; fails unless
+# its log contains the text within 10 s. Sets $last to its process id.
 part() {
 	local namespace=$1 log=$scratch/$2.log text=$3
 	shift 3
@@ -38,7 +38,7 @@ part() {
 
 mkdir "$DXP_DIR"
 readonly at=(--manager 10.79.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
-# alive NAME: within 10 s the table says so.
+# alive NAME: waits up to 10 s until the node table shows the node as alive.
 alive() {
 	for _ in {1..100}; do
 		! near dxp nodes | has " $1 .* alive " || return 0
@@ -51,7 +51,7 @@ part "$near" manager 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --ne
 	--state "$scratch/state" --bind 10.79.0.1
 echo 10.79.0.1:4795 >"$DXP_DIR/manager"
 
-# box NAME ENGINE [OPTION...]
+# box NAME ENGINE [OPTION...]: starts a daemon
 box() {
 	local name=$1 engine=$2
 	shift 2
@@ -66,7 +66,7 @@ box slow1 "board:$slow" --buffer-bytes 64K
 slow1=$last
 readonly here=(ip netns exec "$near")
 
-# resident PROCESS: kilobytes of it in memory.
+# resident PROCESS: prints its resident memory in kB.
 resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
 
 say "== into a board's memory on another machine, with one command"
@@ -90,7 +90,7 @@ wait $client || die "the slow put failed: $(cat "$scratch/slow")"
 client=''
 say "ok: $(cat "$scratch/slow")"
 grown=$(($(resident "$slow1") - before))
-# 10 MB of device memory; rings of 1 MiB; what sessions keep
+# bound in kB: 10 MB of device memory, rings of 1 MiB, state of sessions
 [ $grown -le 16000 ] || die "the slow box grew by $grown kB"
 near dxp get slow1 0 10000000 "$scratch/back" 2>/dev/null
 cmp "$scratch/little" "$scratch/back" || die "other bytes are in the slow board"
@@ -108,7 +108,7 @@ for side in near far; do
 	$side nft delete table inet path
 done
 
-# killed COMMAND...: a client that is killed in the middle. A busy machine may let it end before.
+# killed COMMAND...: kills a client during a transfer. On a loaded machine it may exit before.
 killed() {
 	for _ in {1..10}; do
 		ip netns exec "$near" "$@" >/dev/null 2>&1 &
@@ -140,7 +140,7 @@ for bytes in 900000 5000000; do
 	killed dxp get fast1 0 $bytes /dev/null
 done
 far tc qdisc del dev v1 root
-sleep 5 # the box takes a host for gone after 3
+sleep 5 # the daemon drops a host after 3 s
 kill -0 "$fast1" 2>/dev/null || die "the box is gone: $(cat "$scratch/fast1.log")"
 there_and_back fast1 1 quick "${here[@]}"
 

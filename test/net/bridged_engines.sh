@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# xPUs whose memory is their device's: OpenCL's kept apart, and CUDA's by the fake driver. Memory
-# and kernels are used as any xPU's; the caller cannot tell.
+# xPUs whose memory belongs to their device: OpenCL with separate memory, and CUDA with the fake
+# driver. Memory and kernels behave as on any xPU; the caller sees no difference.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd: xpu1, xpu2, bridged
@@ -11,7 +11,7 @@
 fake=$(dirname "$DXP_BIN")/test/fake_cuda
 head -c 5000001 /dev/urandom >"$scratch/data"
 
-# memory ENGINE: bytes come back from odd addresses, from one xPU and from both at once.
+# memory ENGINE: reads back bytes from odd addresses, of one xPU and of both at once.
 memory() {
 	dxp nodes | tee "$scratch/nodes"
 	[ "$(grep -Ec "xpu[12] +xpu +$1 +64M  bridged  alive " "$scratch/nodes")" -eq 2 ] ||

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What is left behind when programs are killed: no worker, no files of theirs in the run folder, and
-# a count of what they did.
+# After programs are killed: no worker remains, no file of theirs remains in the run folder, and
+# their counters are kept.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd box1: xpu1
@@ -12,7 +12,7 @@ ours() { echo "$started"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# within SECONDS COMMAND...: it succeeds in time.
+# within SECONDS COMMAND...: repeats the command until it succeeds; fails after the time.
 within() {
 	local i limit=$1
 	shift
@@ -25,7 +25,7 @@ within() {
 
 say "== a worker whose dxpd is killed while its engine starts"
 mkdir "$scratch/vendors"
-mkfifo "$scratch/vendors/never.icd" # who opens it waits for a writer
+mkfifo "$scratch/vendors/never.icd" # opening it blocks until a writer opens it
 head -c 32 /dev/zero | od -An -v -tx1 | tr -d ' \n' >"$scratch/key"
 chmod 600 "$scratch/key"
 OCL_ICD_VENDORS=$scratch/vendors dxpd --manager 127.0.0.1:9 --key "$scratch/key" --memory 16M \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A local fabric from up to down, through the front door alone.
+# A local fabric from `dxp up` to `dxp down`, using the command line only.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd box1: xpu1, xpu2

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The functions of a NIC that dxpd runs, used by processes that share nothing but it: listed,
-# limited, reset while in use, and what becomes of them when their process is killed.
+# The functions of a NIC in dxpd, used by independent processes: listed, limited, reset while in
+# use, and released when their process is killed.
 #
 #   dxpd box1: xpu1 --- its NIC --- function-user sink       vf1
 #                           +------ function-user stream     vf2, vf3 ... limited, reset, killed
@@ -19,13 +19,13 @@ ours() { echo "${users[@]}"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# field NIC FUNCTION NAME: what `dxp vf --json` says of a function.
+# field NIC FUNCTION NAME: prints a field of a function from `dxp vf --json`.
 field() {
 	dxp vf "$1" --json | tr -d ' \n' | sed "s/.*{\"function\":$2,\([^{]*{[^}]*}\).*/\1/
 		s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
 }
 
-# start WORD ARGUMENT...: a user of its own, once it has said so.
+# start WORD ARGUMENT...: starts a separate user and waits until it prints WORD.
 start() {
 	local word=$1
 	shift
@@ -39,7 +39,7 @@ start() {
 	die "'$*' did not say '$word' but: $(cat "$scratch/user")"
 }
 
-# free_again NIC FUNCTION
+# free_again NIC FUNCTION: waits until the function is free
 free_again() {
 	for _ in $(seq 100); do
 		[ "$(field "$1" "$2" state)" != free ] || return 0
@@ -48,13 +48,13 @@ free_again() {
 	die "function $2 is $(field "$1" "$2" state)"
 }
 
-# mapped: memory of other processes that the box has mapped.
+# mapped: counts the memory of other processes that the daemon has mapped.
 mapped() {
 	grep -c /memfd: "/proc/$box/maps" || true
 }
 
-# moved FUNCTION: bytes that it sends in half a second. Asking takes its time too on a busy machine:
-# what was counted is divided by how long it may have been counted.
+# moved FUNCTION: prints the bytes that it sends in 0.5 s. A query takes time on a loaded machine,
+# so the count is divided by the longest time that it may cover.
 moved() {
 	local before begin
 	begin=${EPOCHREALTIME/./}
@@ -63,8 +63,8 @@ moved() {
 	echo $((($(field xpu1 "$1" sent_bytes) - before) * 500000 / (${EPOCHREALTIME/./} - begin)))
 }
 
-# moves FUNCTION LEAST MOST: bytes of half a second are within the two; others may take the machine
-# for a while. The number is left in `bytes`.
+# moves FUNCTION LEAST MOST: succeeds if the bytes of 0.5 s are in the range. Repeats, because other
+# processes may occupy the machine. Leaves the number in `bytes`.
 moves() {
 	for _ in {1..10}; do
 		bytes=$(moved "$1")
@@ -114,7 +114,7 @@ moves 3 1 1000000000000 || die "function 3 does not move"
 
 say "== one is limited"
 dxp vf limit xpu1 3 8M
-moved 3 >/dev/null # what it had saved up
+moved 3 >/dev/null # uses up its saved tokens
 moves 3 2000000 6000000 || die "8 MiB/s: $bytes bytes in 0.5 s"
 dxp vf limit xpu1 3 none
 moves 3 6500000 1000000000000 || die "without a limit: $bytes bytes in 0.5 s"

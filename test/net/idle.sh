@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Nobody spins who has nothing to do: CPU time of processes that wait for each other, over 2 s, is
-# below 1 % of a core each.
+# Idle processes sleep: the CPU time of processes that wait for each other is below 1 % of a core
+# each, over 2 s.
 #
 #   nic_server --[vf 1]-- dxpd: NIC of xpu1      dxp-manager
 #   nic_server: NIC of its own, with a thread
@@ -10,7 +10,7 @@
 # shellcheck source=test/net/lib_functions.sh
 . "$(dirname "$0")/lib_functions.sh"
 
-# ran_ns PID: what all threads of a process have used so far.
+# ran_ns PID: prints the CPU time of all threads of a process in ns.
 ran_ns() {
 	awk '{ ns += $1 } END { printf "%.0f\n", ns }' "/proc/$1/task"/*/schedstat
 }
@@ -22,16 +22,16 @@ ran_ns() {
 dxp up --xpus 1 --memory 64M --port 0
 server xpu1 0
 attached=$server_pid
-timeout 20 nic_client xpu1 >/dev/null # all have been at work
+timeout 20 nic_client xpu1 >/dev/null # each has been active
 server --own mine 0
 embedded=$server_pid
 timeout 20 nic_client mine >/dev/null
 processes=("attached server:$attached" "server with a NIC:$embedded" "dxpd:$(process_of box1)"
 	"dxp-manager:$(process_of manager)")
 
-sleep 1.5 # sessions come to rest
+sleep 1.5 # sessions become idle
 
-# used_little: none of them for more than 1 % of two seconds.
+# used_little: succeeds if each process used less than 1 % of a core over 2 s.
 used_little() {
 	local before=() begin lasted status=0 i p used
 	for p in "${processes[@]}"; do
@@ -49,7 +49,7 @@ used_little() {
 	return $status
 }
 
-# A busy machine comes to rest later.
+# On a loaded machine sessions become idle later.
 for _ in {1..5}; do
 	status=0
 	used_little || status=1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Switches and members that die in the middle: no result is wrong, all members are told the same,
-# no call outlives its deadline, and the job goes on.
+# Switches and members that exit during operations: no result is wrong, all members get the same
+# status, no operation exceeds its deadline, and the job continues.
 #
 #          s0
 #        /    \
@@ -10,7 +10,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# Slowest call of any member, in ms: below the bound.
+# Checks that the slowest operation of each member, in ms, is below the bound.
 in_time() {
 	local i
 	for ((i = 0; i < 4; i++)); do
@@ -19,7 +19,7 @@ in_time() {
 	done
 }
 
-# grouped: until the leaf has the job's group, and for some calls more.
+# grouped: waits until the leaf has the job's group, and for some further operations.
 grouped() {
 	local count
 	for _ in {1..100}; do
@@ -70,7 +70,7 @@ job_start 4 2:die=200 -- calls=1000 deadline=500
 job_end 20
 [ "${statuses[2]}" -eq 137 ] || die "member 2 ended with ${statuses[2]}"
 for i in 0 1 3; do
-	# 3: it finds by TCP that a member is gone
+	# 3: it detects through TCP that a member is gone
 	[ "${statuses[i]}" -eq 3 ] ||
 		die "member $i ended with ${statuses[i]}: $(cat "$scratch/rank.$i")"
 	grep -q ' wrong 0 ' "$scratch/rank.$i" || die "$(cat "$scratch/rank.$i")"

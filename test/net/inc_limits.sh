@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What a switch has not enough of: groups, memory; and how it gets back what was forgotten.
+# Limits of a switch: groups and memory; and how it reclaims abandoned groups.
 #
 #          s0
 #        /    \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Packets between hosts and switches are lost, doubled, late and changed: every result is right, and
-# no group is lost.
+# Packets between hosts and switches are lost, duplicated, delayed and corrupted: every result is
+# right, and no group is lost.
 #
 #          s0
 #        /    \          loss and doubling by nftables at the hosts (and switches, in user
@@ -10,7 +10,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# all_well NAME: nothing wrong, nothing lost, every call through the switches.
+# all_well NAME: no wrong result, no lost group, every operation through the switches.
 all_well() {
 	job_good 60
 	is wrong 0

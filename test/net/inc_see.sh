@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What users are told: dxp inc and its self-test, dxp-switch's options and errors, two spines.
+# Reports to users: dxp inc and its self-test, options and errors of dxp-switch, two spines.
 #
 #        s0    s1        two spines
 #        |  \ / |
@@ -10,7 +10,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# refuses STATUS TEXT COMMAND...
+# refuses STATUS TEXT COMMAND...: the command fails with this status and prints the text
 refuses() {
 	local wanted=$1 text=$2 status=0
 	shift 2

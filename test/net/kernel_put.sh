@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels that send while they run: the example on one machine and between two, and a host that dies
-# under its kernel.
+# Kernels that send while they run: the example on one machine and on two, and a host that exits
+# while its kernel runs.
 #
 #   1.  kernel_put --- 127.0.0.1 --- dxp-manager
 #                               +--- dxpd: xpu1   dxpd: xpu2, then both in one
@@ -18,7 +18,7 @@ for program in kernel_put kernel_put_cuda; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# picture WORDS COMMAND...: it comes over whole, and the answer is right.
+# picture WORDS COMMAND...: the picture arrives complete, and the answer is right.
 picture() {
 	local words=$1
 	shift
@@ -58,7 +58,7 @@ done
 [ "$(dxp reg xpu1 STATE)" = 0x00000002 ] || die "the kernel does not run: $(cat "$scratch/rings")"
 kill -KILL $host
 wait $host 2>/dev/null || true
-# its lease ends within three seconds, and the kernel with its NIC
+# its lease expires within 3 s; the xPU then stops its kernel and NIC
 picture 'points in the set (its kernel)' kernel_put
 dxp down
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about boards: after lib_fabric.sh.
+# For scripts about boards; source after lib_fabric.sh.
 
-# board_file NAME LINE...: a board's file in the script's folder; prints its path.
+# board_file NAME LINE...: writes a board file into the scratch folder; prints its path.
 board_file() {
 	local file=$scratch/$1
 	shift
@@ -10,13 +10,13 @@ board_file() {
 	printf '%s\n' "$file"
 }
 
-# random_file NAME BYTES: other bytes each time.
+# random_file NAME BYTES: writes a file of new random bytes.
 random_file() {
 	head -c "$2" /dev/urandom >"$scratch/$1"
 }
 
-# there_and_back XPU ADDRESS FILE [COMMAND...]: a file goes into the memory and comes back the same;
-# the words before `dxp` run it elsewhere.
+# there_and_back XPU ADDRESS FILE [COMMAND...]: writes a file to memory, reads it back and compares.
+# COMMAND precedes `dxp`, to run it in another namespace.
 there_and_back() {
 	local xpu=$1 address=$2 file=$scratch/$3 bytes
 	shift 3

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For the scripts beside it: a fabric of their own in their own folder, gone when the script is.
+# Gives a script its own fabric folder, and removes the fabric when the script exits.
 #
 #   DXP_BIN     folder of the programs
 #   PATH        begins with it
-#   DXP_DIR     the fabric's folder, not there yet
-#   DXP_RUN     where its NICs offer their functions
+#   DXP_DIR     the fabric's folder, not created yet
+#   DXP_RUN     the folder in which its NICs offer their functions
 #   scratch     a folder for files
 set -euo pipefail
 # shellcheck source=test/net/lib_text.sh
@@ -26,7 +26,7 @@ fi
 scratch=$(mktemp -d)
 export DXP_DIR=$scratch/fabric DXP_RUN=$scratch/run PATH=$DXP_BIN:$PATH
 unset XDG_STATE_HOME DXP_FAULT
-export XDG_CACHE_HOME=$scratch/cache # what other runs compiled is not there
+export XDG_CACHE_HOME=$scratch/cache # no kernels compiled by other runs
 
 clean_up() {
 	local status=$?
@@ -48,23 +48,23 @@ die() {
 	exit 1
 }
 
-# expect TEXT FILE: the file says so.
+# expect TEXT FILE: fails unless the file contains the text.
 expect() {
 	grep -qF -- "$1" "$2" || die "'$1' is not in: $(cat "$2")"
 }
 
-# process_of PART: the process id of a part of the fabric: manager, box1, ...
+# process_of PART: prints the process id of a part of the fabric: manager, box1, ...
 process_of() {
 	grep -A 1 "\"name\": \"$1\"" "$DXP_DIR/run/fabric" | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
 }
 
-# runs PID: there is such a process, and it is no zombie.
+# runs PID: succeeds if the process exists and is no zombie.
 runs() {
 	[ -r "/proc/$1/stat" ] && ! grep -q ') Z ' "/proc/$1/stat"
 }
 
-# refuse STATUS TEXT COMMAND...: fails with that exit status and says so, within 6 s, or 10
-# where the machine is busy.
+# refuse STATUS TEXT COMMAND...: the command must fail with this status and print the text, within 6
+# s, or 10 s on a loaded machine.
 refuse() {
 	local wanted=$1 text=$2 status=0 begin=$SECONDS
 	shift 2

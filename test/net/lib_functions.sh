@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about functions of NICs: after lib_fabric.sh. Sockets are in a folder of the script's
-# own.
+# For scripts about functions of NICs; source after lib_fabric.sh. Sockets are in a folder of the
+# script.
 #
 #   DXP_RUN     that folder
 #   server      starts the example's server: ARGUMENTS...; its output goes to $server_log, its
@@ -15,7 +15,7 @@ for program in nic_server nic_client; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# until SECONDS COMMAND...: repeats it until it succeeds.
+# until_ok SECONDS COMMAND...: repeats the command until it succeeds.
 until_ok() {
 	local end=$((SECONDS + $1))
 	shift
@@ -34,12 +34,12 @@ server() {
 	server_at=$(sed -n 's/server: at //p' "$server_log")
 }
 
-# server_done: it ends by itself, and well.
+# server_done: the server exits by itself with status 0.
 server_done() {
 	wait "$server_pid" || die "the server ended with $?: $(cat "$server_log")"
 }
 
-# Whatever happens, also when the script fails.
+# Cleans up on every exit, also if the script fails.
 finish() {
 	local status=$? pid
 	set +e

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about in-network computing: a lab of their own (tools/lab), gone when the script is.
+# Gives a script its own lab (tools/lab), and removes it when the script exits.
 #
 #   DXP_BIN     folder of the programs
 #   lab         its name; `lab_make --hosts N ...` makes it
@@ -61,24 +61,24 @@ trap 'exit 143' TERM INT
 
 the_lab() { local what=$1; shift; "$source/tools/lab" "$what" "$lab" "$@"; }
 
-# lab_make OPTION...: a new lab, in place of the one before.
+# lab_make OPTION...: makes a lab that replaces the previous one.
 lab_make() {
 	the_lab up --dir "$scratch/lab" "$@" >"$scratch/up" 2>&1 || die "$(cat "$scratch/up")"
 	hosts=$(the_lab status | grep -c '^h')
 }
 
-# Does XDP load here? Needs a lab with --plane auto.
+# Succeeds if XDP loads on this machine. Needs a lab with --plane auto.
 has_kernel() { grep -q 'short calls in XDP' "$scratch/lab/s0.log"; }
 
-# kernel_wanted PLANE: reports it where "auto" is no other plane than "user".
+# kernel_wanted PLANE: reports a skipped part if plane "auto" equals "user" here.
 kernel_wanted() {
 	[ "$1" != auto ] || has_kernel || left_out 'switches with XDP' 'XDP does not load here'
 }
 
 on() { local host=$1; shift; the_lab exec "$host" -- "$@"; }
 
-# job_start HOSTS RANK=WORDS... -- WORDS...: a member on each of so many hosts; WORDS of one rank
-# alone before the dashes.
+# job_start HOSTS RANK:WORD... -- WORDS...: starts one member on each host. WORDs before the dashes
+# go to that rank only.
 job_start() {
 	local members=$1 i own=() word
 	shift
@@ -101,7 +101,8 @@ job_start() {
 	done
 }
 
-# job_end SECONDS: waits so long at most. `statuses` is what each ended with.
+# job_end SECONDS: waits for all members; fails after the time. Sets `statuses`, one for each
+# member.
 job_end() {
 	local i pid end=$((SECONDS + $1))
 	statuses=()
@@ -116,7 +117,7 @@ job_end() {
 	job=()
 }
 
-# job_good SECONDS: every member ended well.
+# job_good SECONDS: as job_end; each status must be 0.
 job_good() {
 	local i
 	job_end "$1"
@@ -126,12 +127,12 @@ job_good() {
 	done
 }
 
-# count WORD [RANK]: a number of a member's last line.
+# count WORD [RANK]: prints a number from the last line of a member.
 count() {
 	tail -n 1 "$scratch/rank.${2:-0}" | grep -o " $1 [0-9]*" | grep -o '[0-9]*$'
 }
 
-# is WORD VALUE: of rank 0.
+# is WORD VALUE: checks a number of rank 0.
 is() {
 	[ "$(count "$1")" -eq "$2" ] || die "$1 is not $2: $(cat "$scratch/rank.0")"
 }
@@ -140,8 +141,8 @@ above() {
 	[ "$(count "$1")" -gt "$2" ] || die "$1 is not above $2: $(cat "$scratch/rank.0")"
 }
 
-# switch_count ADDRESS NAME: a counter of a switch, as host h0 is told. One that has been flooded
-# and hardly gets its turn on a busy machine may not answer within the second that is waited.
+# switch_count ADDRESS NAME: prints a counter of a switch, queried from host h0. Repeats the query:
+# on a loaded machine a flooded switch may not answer within the 1 s timeout.
 switch_count() {
 	local said
 	for _ in {1..20}; do
@@ -152,7 +153,7 @@ switch_count() {
 	say "$said"
 }
 
-# grows WHAT COUNTER COMMAND...: it does while the command runs, at the leaf s1.
+# grows WHAT COUNTER COMMAND...: the counter of leaf s1 must grow while the command runs.
 grows() {
 	local what=$1 counter=$2 before after
 	shift 2

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts that run MPI programs on a lab (tools/lab). They say what they want as
+# For scripts that run MPI programs in a lab (tools/lab). They describe their runs with
 #
 #   lab_make HOSTS [OPTION OF tools/lab up]...
-#   mpi NAME [OPTION OF tools/lab mpirun]... PROGRAM     must end with 0; output in $scratch/out
-#   said PATTERN | unsaid PATTERN                        of the last program
+#   mpi NAME [OPTION OF tools/lab mpirun]... PROGRAM     must exit with 0; output in $scratch/out
+#   said PATTERN | unsaid PATTERN                        checks the last program's output
 #   finish                                               ends the script
 set -euo pipefail
 # shellcheck source=test/net/lib_text.sh
 . "$(dirname "$0")/lib_text.sh"
 
-# Ranks that wait yield without end, and there are more of them than processors. Linux since 6.6
-# makes each yield cost a task its next turns, so that a rank can starve for a minute; tasks of
-# real-time priority take turns instead. DXP_MPI_ORDINARY=1: run at ordinary priority all the same.
+# Waiting ranks yield in a loop, and outnumber the processors. Since Linux 6.6 each yield costs a
+# task its next time slices, so a rank can starve for a minute. Real-time tasks (SCHED_RR) share the
+# processors evenly. DXP_MPI_ORDINARY=1 keeps the ordinary priority.
 if [ -z "${DXP_MPI_ORDINARY:-}" ] && chrt -r 1 true 2>/dev/null; then
 	export DXP_MPI_ORDINARY=1
 	exec chrt -r 1 "$0" "$@"
@@ -21,16 +21,16 @@ fi
 export DXP_BIN=${DXP_BIN:-$(cd "$(dirname "$0")/../.." && pwd)/build/bin}
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 tests=$(cd "$DXP_BIN/.." && pwd)/test/mpi/openmpi
-lab=mpi$$ # its name
+lab=mpi$$ # name of the lab
 scratch=$(mktemp -d)
 status=0 name=''
 readonly source_folder tests lab scratch
-# Built with AddressSanitizer: MPIs leak, and a library that is preloaded comes before it.
+# For builds with AddressSanitizer: MPIs leak, and a preloaded library precedes its run time.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
-# On a busy machine ranks and switches wait long for their turns.
+# On a loaded machine ranks and switches wait long for a processor.
 export OMPI_MCA_coll_dxp_create_ms=5000 OMPI_MCA_coll_dxp_deadline_ms=5000
 export DXP_INC_CREATE_MS=5000 DXP_INC_DEADLINE_MS=5000
-# Also what so few hosts would send without switches.
+# Raises the limits, so that few hosts also send long messages through switches.
 export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
 
 lab() { "$source_folder/tools/lab" "$@"; }

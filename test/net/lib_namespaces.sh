@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about two machines: after lib_fabric.sh. The namespaces are gone when the script is.
+# For scripts about two machines; source after lib_fabric.sh. Removes the namespaces at exit.
 #
 #   near: [SUBNET.1] v0 ==== v1 [SUBNET.2] :far      MTU 9000
 #
-# The script says two things, as functions:
-#   ours                  prints the ids of its processes, to end before the namespaces go
-#   without SENTENCE      ends the script, where there can be no namespaces
+# Before use, the script defines two functions:
+#   ours                  prints the ids of its processes, to stop before the namespaces are removed
+#   without SENTENCE      exits, for the case that namespaces are not possible
 
-# namespaces_make WORD SUBNET PROGRAM...: their names begin with WORD; needs the programs.
+# namespaces_make WORD SUBNET PROGRAM...: makes namespaces whose names start with WORD; calls
+# `without` if a PROGRAM is missing.
 namespaces_make() {
 	local word=$1 subnet=$2 program
 	shift 2
@@ -39,12 +40,12 @@ take_down() {
 	done
 	ip netns del "$near"
 	ip netns del "$far" 2>/dev/null || true
-	set +e # or the next line would be the last
+	set +e # set -e would exit at the next line
 	(exit $status)
 	clean_up
 }
 
-# Each in its namespace; one in the background is `ip netns exec "$near"` itself, so that $! is the
-# program.
+# Run a command in the namespace. In the background $! is the process of `ip netns exec`, which
+# becomes the command.
 near() { ip netns exec "$near" "$@"; }
 far() { ip netns exec "$far" "$@"; }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts about OpenCL programs: after lib_fabric.sh.
+# For scripts about OpenCL programs; source after lib_fabric.sh.
 #
-#   oracle COMMAND...    on two devices of this machine's PoCL
-#   door COMMAND...      on the platform of libdxp-opencl.so, and no other
+#   oracle COMMAND...    runs it on two devices of this machine's PoCL
+#   door COMMAND...      runs it on the platform of libdxp-opencl.so only
 #
-# The oracle's devices have threads: its `basic` one cannot wait for user events. Its compiled
-# kernels are kept in the build's folder.
+# The oracle's devices use threads, because PoCL's `basic` device cannot wait for user events.
+# Compiled kernels are cached in the build folder.
 without_opencl() {
 	say "skipped: $*"
 	exit 77

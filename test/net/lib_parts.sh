@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# For scripts whose last part is about two machines: after lib_namespaces.sh, and instead of its
-# `ours` and `without`. That part is skipped where there can be no namespaces; what `part` starts
-# ends before they go.
+# For scripts whose last part needs two machines; source after lib_namespaces.sh. Defines `ours` and
+# `without`: without namespaces that part is skipped, and processes started by `part` stop before
+# the namespaces are removed.
 without() {
 	left_out 'two machines' "$*"
 	say passed
@@ -12,7 +12,7 @@ without() {
 parts=''
 ours() { echo "$parts"; }
 
-# until_says TEXT FILE SECONDS: the file says so in time.
+# until_says TEXT FILE SECONDS: waits until the file contains the text; fails after the time.
 until_says() {
 	local i
 	for ((i = 0; i < $3 * 20; i++)); do
@@ -22,7 +22,8 @@ until_says() {
 	die "'$1' is not in: $(cat "$2")"
 }
 
-# part NAMESPACE LOG TEXT COMMAND...: runs until the end; within 20 s its log has the text.
+# part NAMESPACE LOG TEXT COMMAND...: starts the command for the rest of the script; fails unless
+# its log contains the text within 20 s.
 part() {
 	local namespace=$1 log=$scratch/$2 text=$3
 	shift 3

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Many xPUs on one machine: boxes start side by side, ids come in the order of names all the same,
-# and all end together.
+# Many xPUs on one machine: daemons start in parallel, ids still follow the order of names, and all
+# stop together.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd box1: xpu1 ... dxpd box16: xpu16

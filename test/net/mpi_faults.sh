@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI programs while things go wrong: packets are lost and doubled, a switch is killed and comes
-# back, switches have no room, or are not there. Every result is right, and every program ends.
+# MPI programs under faults: packets are lost and duplicated, a switch is killed and restarted,
+# switches lack memory or are missing. Every result is right, and every program exits.
 # shellcheck source=test/net/lib_mpi.sh
 . "$(dirname "$0")/lib_mpi.sh"
 
@@ -22,8 +22,8 @@ until_says() {
 	done
 }
 
-# trouble WHICH ELEMENTS: kills that switch while a program runs on it, starts it again when the
-# program goes on without it, and ends the program when that uses the switch again.
+# trouble WHICH ELEMENTS: kills that switch while a program uses it. Restarts it when the program
+# continues without it, and stops the program when it uses the switch again.
 trouble() {
 	rm -f "$scratch/out" "$scratch/stop"
 	{
@@ -44,7 +44,7 @@ trouble() {
 trouble s0 4
 trouble s1 3000
 
-# A rank is killed: MPI ends the program.
+# Kills a rank: MPI ends the program.
 name='a rank dies'
 began=$SECONDS
 if lab mpirun "$lab" -np 4 "$tests/endure" 60 4 die >"$scratch/out" 2>&1; then

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# As mpi_results.sh, with switches that compute in the kernel where they can: short calls go there,
-# all others through user space, mixed in one program.
+# Like mpi_results.sh, with switches that use XDP where possible. Short operations use XDP, all
+# others user space, mixed in one program.
 # shellcheck source=test/net/lib_mpi.sh
 . "$(dirname "$0")/lib_mpi.sh"
 
 lab_make 4 --plane auto
 mpi 'one rank a host' --mca coll_dxp_verbose 2 -np 4 "$tests/compare" quick
 said 'MPI_COMM_WORLD, .*taken ([0-9]+) of \1 calls, 0 lost groups'
-# Every switch of the tree has computed in XDP; without its parent's address one could not.
+# Every switch of the tree has used XDP; a switch needs its parent's address for that.
 name='XDP at leaf and spine'
 lab exec "$lab" h0 -- "$DXP_BIN/dxp" inc >"$scratch/out" 2>&1 || failed "dxp inc ended with $?"
 grep -q 'XDP .* contributions' "$scratch/out" ||

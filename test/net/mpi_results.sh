@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Open MPI programs over switches: results of every operation and type, with one and more ranks on a
-# host, evenly and not, in order and dealt out, through the component and the preloaded library.
+# Open MPI programs over switches, through the component and through the preloaded library. Checks
+# the results of every operation and type with one or more ranks per host: equal or unequal numbers,
+# in order or round robin.
 #
 #            s0
 #          /    \

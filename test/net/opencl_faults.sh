@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# OpenCL programs when things break: kernels that crash or never end, many clients, two at once, and
-# a node that dies or cannot be reached.
+# OpenCL programs under faults: kernels that crash or never end, many clients, two clients at once,
+# and a node that dies or is unreachable.
 #
 #   1.  programs --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #   2.  near: programs, xpu1 --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: xpu2
 #
-#   opencl_faults.sh [two | long]     two: only what needs two machines; long: more of all
-#   CLIENTS=1000 opencl_faults.sh     as many clients one after another (default 40; long: 300)
+#   opencl_faults.sh [two | long]     two: only the parts with two machines; long: more of each part
+#   CLIENTS=1000 opencl_faults.sh     number of successive clients (default 40; long: 300)
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
@@ -25,7 +25,7 @@ fi
 readonly probe clients programs
 [ -x "$probe" ] || without_opencl 'probe_faults is not built: no OpenCL library'
 
-# well SECONDS TEXT ARGUMENT...: the probe ends well in time and says so.
+# well SECONDS TEXT ARGUMENT...: the probe succeeds in time and prints the text.
 well() {
 	local seconds=$1 text=$2
 	shift 2
@@ -35,7 +35,7 @@ well() {
 	say "ok: $*: $(grep -F -- "$text" "$scratch/out")"
 }
 
-# size_of PART: KiB in use and open files of a part of the fabric.
+# size_of PART: prints the memory in KiB and the open files of a part of the fabric.
 size_of() {
 	local process
 	process=$(process_of "$1")
@@ -97,7 +97,7 @@ one_machine() {
 	for ((i = 0; i < clients; i++)); do
 		client
 	done
-	for _ in 1 2 3; do # others may have had the machine meanwhile
+	for _ in 1 2 3; do # other processes may have used the machine
 		begin=$(date +%s%N)
 		for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
 		late=$((($(date +%s%N) - begin) / 20000000))
@@ -130,7 +130,7 @@ far_box() {
 }
 far_box
 
-# probing SECONDS ARGUMENT...: the probe in the background, on the near side.
+# probing SECONDS ARGUMENT...: starts the probe in the background, in the near namespace.
 probing() {
 	local seconds=$1
 	shift
@@ -152,7 +152,7 @@ wait "$probing" || die "probe: $(cat "$scratch/probe")"
 expect back "$scratch/probe"
 say "ok: $(grep -E '^(lost|back)' "$scratch/probe" | tr '\n' ' ')"
 
-# Nothing hangs: what was under way ends within 20 s, and both devices work behind the cut.
+# Every pending request ends within 20 s, and both devices work after the cut.
 say '== the network is cut for 10 s'
 probing 120 stay 40
 far nft add table inet cut

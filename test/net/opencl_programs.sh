@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of Debian that use OpenCL, unchanged, over two nodes: what they say there is what they
-# say on this machine's PoCL. One that is not installed is skipped; tools/setup opencl installs
-# all.
+# Debian's OpenCL programs, unmodified, on two nodes: their output must equal that on this machine's
+# PoCL. Missing programs are skipped; tools/setup opencl installs all.
 #
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
@@ -19,12 +18,12 @@
 python=$(cd "$(dirname "$0")/../opencl/python" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 readonly python root
-export HOME=$scratch # what programs keep is gone with it
-# Compiled kernels are kept between runs of this script, those of the nodes too.
+export HOME=$scratch # caches of programs are removed with it
+# Keeps compiled kernels between runs of this script, also those of the nodes.
 export POCL_CACHE_DIR=$OPENCL_TESTS/cache PYOPENCL_NO_CACHE=1
 missing=0
 
-# there PROGRAM: it is installed.
+# there PROGRAM: succeeds if it is installed.
 there() {
 	! command -v "$1" >/dev/null || return 0
 	left_out "$1" 'not installed; tools/setup opencl'
@@ -32,7 +31,7 @@ there() {
 	return 1
 }
 
-# same NAME COMMAND...: what it prints is the same on PoCL and on the door.
+# same NAME COMMAND...: its output must be the same on PoCL and on the OpenCL plugin.
 same() {
 	local name=$1
 	shift
@@ -45,7 +44,7 @@ same() {
 	say "ok: $name: $(wc -l <"$scratch/door") lines are the same"
 }
 
-# alone NAME TEXT COMMAND...: on the door; it says so.
+# alone NAME TEXT COMMAND...: runs on the OpenCL plugin only; the output must contain the text.
 alone() {
 	local name=$1 text=$2
 	shift 2
@@ -75,7 +74,7 @@ run_pyopencl() {
 	same 'pyopencl, commands' /usr/bin/python3 -W ignore "$python/commands.py"
 }
 
-# filter DEVICE CHAIN: the checksum of each frame.
+# filter DEVICE CHAIN: prints the checksum of each frame.
 filter() {
 	local device=$1 chain=$2
 	same "ffmpeg, $chain on device $device" ffmpeg -nostdin -loglevel error \
@@ -102,8 +101,8 @@ run_clfft() {
 	alone clFFT 'gflops' clFFT-client -x 1024 -b 16 -p 3
 }
 
-# Our own, but nothing of ours is in it: a network cut in two, against what was once computed
-# elsewhere.
+# Our example as a plain OpenCL program: a network split in two. The reference was computed by other
+# software.
 run_classify() {
 	local folder models='' photo
 	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do
@@ -124,7 +123,7 @@ run_classify() {
 		die 'classify_opencl computes other probabilities'
 }
 
-# A known word is found again; the program keeps binaries of its kernels.
+# Finds a known password; the program caches binaries of its kernels.
 run_hashcat() {
 	local hash
 	there hashcat || return 0
@@ -133,16 +132,16 @@ run_hashcat() {
 		"$hash" '?l?l?l?l'
 }
 
-# Keys of a wireless network from passwords.
+# Computes keys of a wireless network from passwords.
 run_wlangenpmk() {
 	there wlangenpmkocl || return 0
 	seq -f 'password%g' 1 100 >"$scratch/words"
-	# What stands in '' is for the inner shell.
+	# The inner shell expands the text in ''.
 	# shellcheck disable=SC2016
 	same wlangenpmkocl bash -c 'wlangenpmkocl -e testnet -i "$1" | sort' - "$scratch/words"
 }
 
-# An operation of GEGL that gives other bits with OpenCL than without.
+# An operation of GEGL whose result has different bits with OpenCL and without.
 run_gegl() {
 	there gegl || return 0
 	{
@@ -155,20 +154,20 @@ run_gegl() {
 		- "$scratch"
 }
 
-# StarPU's tasks, none of which may run on the host's processor.
+# Tasks of StarPU; none may run on the host's processor.
 run_starpu() {
 	local example
 	for example in /usr/lib/*/starpu/examples/vector_scal; do
 		[ -x "$example" ] || { there starpu-examples || return 0; }
 	done
-	# StarPU's advice about transfers depends on how the machine was measured.
+	# StarPU's hints about transfers depend on its calibration of the machine.
 	# shellcheck disable=SC2016
 	same StarPU env STARPU_NCPU=0 STARPU_NCUDA=0 STARPU_OPENCL_ON_CPUS=1 \
 		STARPU_HOME="$scratch" bash -c \
 		'"$0" 2>&1 | grep -Ev "^\[starpu\]|^For proper asynchronous"' "$example"
 }
 
-dxp up --xpus 2 --memory 4G --port 0 # hashcat wants much
+dxp up --xpus 2 --memory 4G --port 0 # hashcat needs it
 for program; do
 	begin=$SECONDS
 	"run_$program"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The OpenCL programs of test/opencl on the OpenCL driver over two nodes, and, unchanged, on PoCL
-# itself: what passes there must pass here, and nothing else may be left out.
+# Runs the programs of test/opencl on the OpenCL plugin over two nodes, and unmodified on PoCL. A
+# case that passes on PoCL must pass here, and no further case may be skipped.
 #
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
@@ -31,18 +31,18 @@ fi
 export RIG_SEED=${RIG_SEED:-$((RANDOM * 32768 + RANDOM))}
 failures=0 cases=0
 
-# cases_of FILE: what passed or was skipped, a name a line.
+# cases_of FILE: prints the cases that passed or were skipped, one name per line.
 cases_of() {
 	sed -n 's/^\(ok\|skipped\) \([a-z0-9_]*\).*/\1 \2/p' "$1" | sort
 }
 
-# results_of FILE: what both must agree on, of cases that passed there and here.
+# results_of FILE: prints the results that must be equal, of cases that passed on both.
 results_of() {
 	grep '^same ' "$1" | grep -F -f <(comm -12 "$scratch/oracle.cases" "$scratch/door.cases" |
-		sed 's/^ok \(.*\)/same \1 /') || : # none
+		sed 's/^ok \(.*\)/same \1 /') || : # or none
 }
 
-# bad FILE: what is not well, not more than a screen of it.
+# bad FILE: prints at most 60 lines of failures.
 bad() {
 	grep -Ev '^(ok|same) ' "$1" | sed -n 1,60p
 }
@@ -52,12 +52,12 @@ wrong() {
 	failures=$((failures + 1))
 }
 
-# has_oracle PROGRAM: PoCL runs it too.
+# has_oracle PROGRAM: succeeds if PoCL runs it too.
 has_oracle() {
 	$everything || grep -q 'rig_same(' "$sources/$1.c"
 }
 
-# oracles: the programs on PoCL itself; leaves PROGRAM.oracle, and PROGRAM.status when it ended.
+# oracles: runs the programs on PoCL; writes PROGRAM.oracle, then PROGRAM.status at its end.
 oracles() {
 	local program status
 	for program in "${programs[@]}"; do
@@ -70,7 +70,7 @@ oracles() {
 	done
 }
 
-# compare PROGRAM: waits for its run on PoCL and compares it with the one on the nodes.
+# compare PROGRAM: waits for its run on PoCL and compares it with the run on the nodes.
 compare() {
 	local program=$1
 	while [ ! -e "$scratch/$program.status" ]; do
@@ -83,8 +83,8 @@ compare() {
 		wrong "$program on PoCL itself: $(bad "$scratch/oracle")"
 	cases_of "$scratch/oracle" >"$scratch/oracle.cases"
 	diff "$scratch/oracle.cases" "$scratch/door.cases" | grep '^[<>]' >"$scratch/diff" ||
-		: # none
-	# What PoCL leaves out the door may do.
+		: # no differences
+	# The OpenCL plugin may pass a case that PoCL skips.
 	while read -r side state name; do
 		[ "$side $state" = '> ok' ] || [ "$side $state" = '< skipped' ] ||
 			grep -q "^FAILED $name:" "$scratch/door" "$scratch/oracle" ||
@@ -94,7 +94,7 @@ compare() {
 		wrong "$program: other results: $(head -n 5 "$scratch/diff")"
 }
 
-# check PROGRAM: runs it on the nodes, and compares it if PoCL runs it too.
+# check PROGRAM: runs it on the nodes, and compares if PoCL runs it too.
 check() {
 	local program=$1 begin=$SECONDS
 	door timeout 300 "$OPENCL_TESTS/$program" >"$scratch/door" 2>&1 ||
@@ -110,7 +110,7 @@ check() {
 
 dxp up --xpus 2 --memory 512M --port 0
 say "RIG_SEED=$RIG_SEED"
-# The runs on PoCL go on beside those on the nodes, in a process group of their own.
+# Runs PoCL in parallel to the nodes, in its own process group.
 set -m
 oracles &
 readonly oracles=$!

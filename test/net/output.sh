@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every command and program with a full disk as standard output, and with each of the descriptors
-# 0, 1 and 2 closed. Lost text is an error with a message; a closed descriptor changes nothing else,
-# and no file or socket takes its number.
+# Every command and program with a full disk as standard output, and with each of the descriptors 0,
+# 1 and 2 closed. Lost text is an error with a message. A closed descriptor changes nothing else; no
+# file or socket gets its number.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd box1: xpu1
 #                    +--- dxpd box2: xpu2
-#                    +--- dxp-switch   where there may be a network namespace: its port is fixed
+#   +--- dxp-switch   only with a network namespace of its own, because its port is fixed
 if [ -z "${OUTPUT_NAMESPACE:-}" ] && unshare -n ip link set lo up 2>/dev/null; then
 	export OUTPUT_NAMESPACE=1
 	# shellcheck disable=SC2016 # $0 is of the inner shell
@@ -21,7 +21,7 @@ ours() { echo "$started"; }
 . "$(dirname "$0")/lib_processes.sh"
 cd "$scratch"
 
-# as HOW COMMAND...: its output in the files out and err, its status in $status.
+# as HOW COMMAND...: writes its output to the files out and err; sets $status.
 as() {
 	local how=$1
 	shift
@@ -38,12 +38,12 @@ as() {
 	esac
 }
 
-# is WANTED WHAT: the status of the last command.
+# is WANTED WHAT: checks the status of the last command.
 is() {
 	[ "$status" -eq "$1" ] || die "$2 ended with $status, not $1: $(cat out err)"
 }
 
-# full COMMAND...: has text for standard output, which is full.
+# full COMMAND...: a command with output must fail on a full disk and name the cause.
 full() {
 	as full "$@"
 	is 1 "'$*' >/dev/full"
@@ -51,7 +51,7 @@ full() {
 		die "'$*' >/dev/full does not name the cause once: $(cat err)"
 }
 
-# each [WORD=VALUE] COMMAND...: as it is, then onto a full disk, then with descriptors closed.
+# each [WORD=VALUE] COMMAND...: runs it normally, then on a full disk, then with closed descriptors.
 each() {
 	local how wanted lines job
 	as plain "$@"
@@ -74,7 +74,7 @@ each() {
 	done
 }
 
-# one COMMAND...: with the descriptors closed that $how says, beside others, in files of its own.
+# one COMMAND...: runs it with descriptors closed as in $how. Runs in parallel, in its own folder.
 one() {
 	trap - EXIT
 	mkdir -p "$how"
@@ -94,7 +94,7 @@ one() {
 	esac
 }
 
-# dropped PID: its descriptors 0, 1 and 2 are /dev/null.
+# dropped PID: fails unless its descriptors 0, 1 and 2 are /dev/null.
 dropped() {
 	local fd
 	for fd in 0 1 2; do
@@ -103,17 +103,17 @@ dropped() {
 	done
 }
 
-# open_fds PID: how many descriptors it has; 0 once it has ended.
+# open_fds PID: prints the number of its descriptors; 0 after its exit.
 open_fds() {
 	find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l
 }
 
-# works PID PROGRAM: it is that program, and no shell that is about to become it, and has sockets.
+# works PID PROGRAM: succeeds if it has become that program (no longer a shell) and has sockets.
 works() {
 	[[ $(readlink "/proc/$1/exe") == */$2 && $(open_fds "$1") -gt 4 ]]
 }
 
-# until_ok COMMAND...: within 10 s.
+# until_ok COMMAND...: repeats it for up to 10 s until it succeeds.
 until_ok() {
 	local i
 	for ((i = 0; i < 200; i++)); do
@@ -202,7 +202,7 @@ each_put() {
 }
 each_trace() {
 	local pid
-	pid=$(process_of box1) # programs of other tests may have nodes of the same name
+	pid=$(process_of box1) # other tests may have nodes of the same name
 	closed='none' each dxp trace --pid "$pid" --count 1 --output capture
 	full dxp trace --pid "$pid" --count 1
 	as no_1 dxp trace --pid "$pid" --count 1
@@ -229,7 +229,7 @@ for name in $commands; do
 	nodes | version) each dxp "$name" ;;
 	doctor) closed='none' each dxp doctor ;;
 	reg) each dxp reg xpu1 ;;
-	bridge) ;; # needs a board; what it prints is checked by the same call
+	bridge) ;; # needs a board; the same call checks its output
 	ping) each dxp ping xpu1 --count 10 ;;
 	run) each dxp run -- true ;;
 	grant | revoke) closed='none' each dxp "$name" host1 xpu1 ;;
@@ -270,7 +270,8 @@ exec 6>&-
 dxp down
 
 say '== an example: a program that has 0, 1 and 2 from the library alone'
-# example COMMAND...: with standard output closed its text is an error of its own, not of a socket.
+# example COMMAND...: with standard output closed, its output must fail by itself, not reach a
+# socket.
 example() {
 	local how
 	[ -x "$DXP_BIN/$1" ] || return 0

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A sandbox that is given one virtual function and nothing else: own user, mount, process and
-# network namespace, no network, one socket. It does NAP, PUT, GET and fetch-add with a process
-# outside and, through its NIC, with another node; it reaches no other function, and manages
-# nothing.
+# A sandbox with one virtual function only: its own user, mount, process and network namespace, no
+# network, one socket. It does NAP, PUT, GET and fetch-add with a process outside and, through its
+# NIC, with another node. It cannot reach another function or manage the NIC.
 #
 #   +-- sandbox: lo down ------------+
 #   | nic_client --[vf 3]--+         |
@@ -24,8 +23,8 @@ if ! "${namespaces[@]}" true 2>/dev/null; then
 	exit 77
 fi
 
-# The sandbox: a folder with the one socket, an empty one over the run folder, and then another
-# user namespace, which may not undo that.
+# Enters the sandbox: a folder that holds only the socket, an empty folder mounted over the run
+# folder, and a nested user namespace, which cannot undo these mounts.
 cat >"$scratch/enter" <<'END'
 #!/bin/bash
 set -euo pipefail
@@ -44,7 +43,7 @@ inside() {
 		"$DXP_RUN/xpu1.nic/vf3" "$@"
 }
 
-# talk ARGUMENTS...: the client in the sandbox.
+# talk ARGUMENTS...: runs the client in the sandbox.
 talk() {
 	inside "$DXP_BIN/nic_client" "$scratch/cell/vf" "$@" >"$scratch/client" 2>&1 ||
 		die "client: $(cat "$scratch/client")"
@@ -76,7 +75,7 @@ talk "$server_at"
 server_done
 
 say "== what the sandbox cannot"
-# refused TEXT NIC: the client in the sandbox does not get that far.
+# refused TEXT NIC: the client in the sandbox must fail with the text.
 refused() {
 	! inside "$DXP_BIN/nic_client" "$2" >"$scratch/out" 2>&1 || die "the sandbox reached $2"
 	expect "$1" "$scratch/out"
@@ -85,7 +84,7 @@ refused() {
 refused 'no NIC of this machine offers functions' xpu1
 refused 'no NIC offers functions at' "$DXP_RUN/xpu1.nic/nic"
 refused 'no NIC offers functions at' "$DXP_RUN/xpu1.nic/vf2"
-# A list, a weight, a limit and a reset of function 1, as wire/attach.h has them: each is refused.
+# Sends list, weight, limit and reset of function 1 (wire/attach.h): each must be rejected.
 if command -v python3 >/dev/null; then
 	cat >"$scratch/manage.py" <<'END'
 import socket, struct, sys
@@ -102,7 +101,7 @@ END
 	cat "$scratch/out"
 	[ "$(tr '\n' ' ' <"$scratch/out")" = 'list -3 weight -3 limit -3 reset -3 ' ] ||
 		die 'a request of management was not refused with DXP_EACCESS'
-	talk # function 1 lives
+	talk # function 1 still works
 	server_done
 else
 	left_out 'requests of management' 'no python3; tools/setup check'

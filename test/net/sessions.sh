@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What happens to sessions between two machines: the path is narrower than its ends say, a machine
-# gets another address, a box ends.
+# Sessions between two machines: the path MTU is smaller than the MTU of its ends, a machine changes
+# its address, a daemon exits.
 #
 #   near: dxp-manager, dxp --- [10.77.0.1] v0 ==== v1 [10.77.0.2, then .3] --- far: dxpd: xpu1
 #                              MTU 9000    200 Mbit/s
@@ -17,14 +17,14 @@ without() {
 manager='' box='' transfer=''
 ours() { echo "$transfer $box $manager"; }
 namespaces_make dxpt 10.77.0 ip ethtool nft tc
-# trains leave as packets, so that what follows sees each
+# batches are segmented before v0, so that the filters below see each packet
 near ethtool -K v0 tx-udp-segmentation off >/dev/null
 far ethtool -K v1 tx-udp-segmentation off >/dev/null
 near tc qdisc add dev v0 root tbf rate 200mbit burst 64k latency 5ms
 
 readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 
-# wait_for FILE TEXT: within 10 s
+# wait_for FILE TEXT: waits up to 10 s until the file contains the text
 wait_for() {
 	for _ in {1..200}; do
 		! grep -qF -- "$2" "$1" 2>/dev/null || return 0
@@ -47,7 +47,7 @@ wait_for "$scratch/manager.log" 'listening on'
 box_start
 head -c 40000000 /dev/urandom >"$scratch/sent"
 
-# same NAME: what the xPU holds is what was sent.
+# same NAME: the memory of the xPU must equal the bytes sent.
 same() {
 	near dxp get "${at[@]}" xpu1 0 40000000 "$scratch/back" >/dev/null
 	cmp "$scratch/sent" "$scratch/back" || die "$1: other bytes came back"
@@ -56,7 +56,7 @@ same() {
 
 sent_bytes() { near cat /sys/class/net/v0/statistics/tx_bytes; }
 
-# under_way BYTES: until the transfer has sent some of its 40 MB; so many had gone out before it.
+# under_way BYTES: waits until the transfer has sent 2 of its 40 MB; BYTES is the counter before it.
 under_way() {
 	for _ in {1..200}; do
 		[ "$(sent_bytes)" -lt $(($1 + 2000000)) ] || break
@@ -94,7 +94,7 @@ ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 
 transfer=$!
 under_way "$before"
 near ip link set v0 mtu 1500
-# what was cut too long cannot be saved: the transfer starts over, with shorter packets
+# packets sent too long are not recovered: the transfer restarts with shorter packets
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 same "the transfer went on with shorter packets"

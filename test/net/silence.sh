@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Silence ends nothing: OpenCL programs that are stopped, a network that carries nothing for 1.9 and
-# 2.9 s, and a link that fails for 2 s, each under a running transfer.
+# A silent peer does not end a session: stopped OpenCL programs, a network that drops all packets
+# for 1.9 s and 2.9 s, and a link that is down for 2 s, each during a transfer.
 #
 #   1.  programs --- 127.0.0.1 --- dxpd: xpu1
 #   2.  near: dxp-manager, dxp --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: dxpd: xpu1
@@ -21,14 +21,14 @@ readonly probe
 
 readonly lease_ms=4500
 
-# stopped MILLISECONDS: the probe does not run for so long.
+# stopped MILLISECONDS: stops the probe for this time.
 stopped() {
 	kill -STOP "$holder"
 	sleep "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))"
 	kill -CONT "$holder"
 }
 
-# hold SECONDS: a program that has buffers and keeps kernels under way.
+# hold SECONDS: starts a program that holds buffers and keeps kernels running.
 hold() {
 	OCL_ICD_VENDORS=$OPENCL_DOOR "$probe" held "$1" >"$scratch/held" 2>&1 &
 	holder=$!
@@ -54,7 +54,7 @@ part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-k
 part "$far" box.log xpu1 dxpd "${at[@]}" --engine none --memory 80M
 head -c $((64 << 20)) /dev/urandom >"$scratch/sent"
 
-# drop SECONDS: one call of nft each, so that the silence is little longer than the sleep.
+# drop SECONDS: drops all packets; one call of nft at each end keeps the silence close to SECONDS.
 drop() {
 	# shellcheck disable=SC2016 # the inner shell's
 	far sh -c 'nft -f - && sleep "$1"; nft delete table inet cut' sh "$1" <<-'E'
@@ -71,7 +71,7 @@ unplug() {
 	far ip link set v1 up
 }
 
-# under_way BYTES: the transfer has got so far: the interface has received as much since.
+# under_way BYTES: waits until the interface has received this many bytes more.
 received() { far cat /sys/class/net/v1/statistics/rx_bytes; }
 under_way() {
 	local until=$(($(received) + $1))
@@ -82,7 +82,7 @@ under_way() {
 	die "no transfer: $(cat "$scratch/put")"
 }
 
-# survives WHAT...: a PUT of 64 MiB under which this happens.
+# survives WHAT...: a PUT of 64 MiB must succeed although this command runs during it.
 survives() {
 	ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 	local transfer=$!

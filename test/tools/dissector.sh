@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/rltp.lua on the captures in test/golden, which hold one frame of each type: tshark must see
-# in them what *.txt say. The captures themselves are written again and must come out the same.
+# Tests tools/rltp.lua on the captures in test/golden, which hold one frame of each type: tshark's
+# output must equal *.txt. Writes the captures again; they must be the same.
 #
-#   test/tools/dissector.sh [accept]     accept: take what is seen as what is right (then read it)
+#   test/tools/dissector.sh [accept]     accept: store the output as expected (then read it)
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -34,7 +34,7 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Each frame's fields that are there, one a line.
+# Prints the fields of each frame, one per line.
 dissect() {
 	local field arguments=(-e frame.number)
 	for field in $2; do

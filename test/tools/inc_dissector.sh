@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/inc.lua on test/golden/inc.pcapng, which holds a packet of each kind: tshark must see in it
-# what inc.txt says, its own RoCEv2 fields and ours. The capture itself is written again and must
-# come out the same; its ICRCs are checked by a second implementation.
+# Tests tools/inc.lua on test/golden/inc.pcapng, which holds a packet of each kind: tshark's output
+# must equal inc.txt, for its RoCEv2 fields and ours. Writes the capture again; it must be the same.
+# A second implementation verifies its ICRCs.
 #
-#   test/tools/inc_dissector.sh [accept]   accept: take what is seen as what is right (then read it)
+#   test/tools/inc_dissector.sh [accept]   accept: store the output as expected (then read it)
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -14,7 +14,8 @@ readonly source golden work
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# What Wireshark finds by itself; "unknown" bytes and its column texts differ between releases.
+# Fields of Wireshark itself. Excludes "unknown" bytes and column texts, which differ between
+# releases.
 readonly ROCE='bth.opcode bth.padcnt bth.tver bth.p_key bth.destqp bth.a bth.psn
 deth.q_key deth.srcqp aeth.syndrome aeth.msn'
 
@@ -23,14 +24,15 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Every field that the dissector declares, in its order; that of the two protocols is by chance.
+# Prints every field that the dissector declares, in its order; the order of its two protocols is
+# undefined.
 our_fields() {
 	tshark -G fields -X "lua_script:$source/tools/inc.lua" 2>/dev/null |
 		awk -F '\t' '$1 == "F" && $3 ~ /^inc(_icrc)?\./ { print $3 }' |
 		LC_ALL=C sort --stable --field-separator=. --key=1,1
 }
 
-# Each frame's fields that are there, one a line.
+# Prints the fields of each frame, one per line.
 dissect() {
 	local names arguments=() name
 	names="frame.number $(printf 'infiniband.%s ' $ROCE) $(our_fields) _ws.expert.message"
@@ -54,7 +56,7 @@ icrc_check() {
 		return
 	fi
 	python3 "$source/test/tools/icrc.py" "$golden/inc.pcapng" >"$work/icrc"
-	# The last packet is damaged on purpose.
+	# The last packet is corrupted on purpose.
 	[ "$(grep -c bad "$work/icrc")" = 1 ] && [[ $(tail -n 1 "$work/icrc") == *bad* ]] ||
 		failed "ICRCs: $(grep bad "$work/icrc" | tr '\n' ' ')"
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/plots: rows become tables and pictures, whatever is missing among them.
+# tools/plots turns rows into tables and plots, with any of them missing.
 set -euo pipefail
 
 readonly source=${DXP_SOURCE:?set by ctest}
@@ -88,7 +88,7 @@ expect share '| loopback | round trip 512 MiB | 1.90 = 95.0 % |' \
 expect routes $'"round trip"\n2.0 0.5 0 0 0\n536870912.0 1.9 0 0 0' \
 	"$(convert routes 'metric=goodput;contender=pipelined' bridge)"
 
-# What has no rows keeps its lines; what has some does not.
+# Keeps lines without rows; replaces lines with rows.
 cat >"$tree/page.md" <<EOF
 | 10 % loss, to the best peer | >= 4 | 40.0 | not of this table |
 <!-- goals -->

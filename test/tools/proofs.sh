@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# No cmocka test passes whatever the product does: each asserts something, and each that skips says
-# why (proofs.py). Tests that break these rules are found.
+# Every cmocka test asserts a condition, and every skip has a reason (proofs.py). Also tests that
+# violations of these rules are found.
 set -euo pipefail
 
 source=${DXP_SOURCE:?set by ctest}
@@ -14,7 +14,7 @@ command -v python3 >/dev/null || {
 	exit 77
 }
 
-# finds TEXT BODY: in a test with this body.
+# finds TEXT BODY: fails unless a test with this body gives the finding.
 finds() {
 	printf 'static void a__test(void **state)\n{\n%s\n}\n\nint main(void)\n{\n%s\n}\n' \
 		"$2" $'\tconst struct CMUnitTest t[] = {cmocka_unit_test(a__test)};' \

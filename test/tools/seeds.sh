@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/seeds-check: the table as it is passes, and each way of being wrong is found.
+# Tests tools/seeds-check: the table passes, and each kind of error is found.
 set -euo pipefail
 
 check=${DXP_SOURCE:?set by ctest}/tools/seeds-check
@@ -12,7 +12,7 @@ cd "$tree"
 mkdir docs
 touch there.c
 
-# The table with a file for every row, changed by the sed script $1.
+# Writes the table with a file for every row, changed by the sed script $1.
 table_with() {
 	sed -E "s/^(\| [A-Z]-[0-9]+ \| [^|]*\|).*/\1 \`there.c\` | |/" "$DXP_SOURCE/docs/seeds.md" |
 		sed "$1" >docs/seeds.md

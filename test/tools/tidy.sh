@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/tidy on a made-up tree: clean files pass, one violation of each kind is found where it is.
+# Tests tools/tidy on generated trees: clean files pass; each kind of violation is found at its
+# line.
 set -euo pipefail
 
 tidy=${DXP_SOURCE:?set by ctest}/tools/tidy
@@ -12,7 +13,7 @@ readonly SH='# SPDX-License-Identifier: BSD-3-Clause'
 tests=0
 failures=0
 
-# Puts the lines given into the file $1 of an otherwise clean tree.
+# Writes the given lines to the file $1 of an otherwise clean tree.
 tree_with() {
 	local path=$1
 	shift
@@ -28,7 +29,7 @@ failed() {
 	printf 'FAILED: %s\n%s\n' "$1" "$2"
 }
 
-# Expects a finding at line $1 of the file $2 whose text fits the pattern $3; the rest is the file.
+# Expects a finding at line $1 of the file $2 whose text matches $3; the file is standard input.
 finds() {
 	local line=$1 path=$2 pattern=$3 output status=0
 	shift 3
@@ -40,7 +41,7 @@ finds() {
 	fi
 }
 
-# Expects no finding; the rest is the file.
+# Expects no finding; the file is standard input.
 passes() {
 	local path=$1 output
 	shift
@@ -54,7 +55,7 @@ repeat() { # count line
 	for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done
 }
 
-# A function of $1 lines from its head to its closing brace.
+# Prints a function of $1 lines from its head to its closing brace.
 function_of() {
 	printf '%s\n' 'int f(void)' '{'
 	repeat $(($1 - 4)) $'\tg();'
