@@ -18,7 +18,7 @@ build: ## programs to build/bin (the default); names missing packages, installs 
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -j $(JOBS)
 
-demo: ## from a bare machine to a photo named by two xPUs; installs packages as root
+demo: ## from a bare machine to a photo classified by two xPUs; installs packages as root
 	@tools/setup demo
 	@$(MAKE) --no-print-directory build
 	@tools/model
@@ -28,7 +28,7 @@ check: ## from a bare machine to tests (gcc; clang, ASan, UBSan); installs packa
 	@tools/setup check
 	@tools/check
 
-check-all: ## as check, and what takes longer: long tests, ThreadSanitizer, a short fuzz run
+check-all: ## as check, plus long tests, ThreadSanitizer and a short fuzz run
 	@tools/setup check
 	@tools/check tidy release release-long clang asan-all tsan fuzz
 
@@ -36,27 +36,27 @@ clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s o
 	@tools/setup --list check
 	@tools/check $@
 
-soak: build ## new seeds of the simulator on all cores, HOURS=1; failures with their replay
+soak: build ## run new seeds of the simulator on all cores, HOURS=1; prints replays of failures
 	@DXP_HOURS=$(HOURS) tools/soak
 
-bench: build ## every benchmark in turn, as tables; `tools/setup bench` brings the peers
+bench: build ## run all benchmarks, print tables; `tools/setup bench` installs the peers
 	@build/bin/dxp bench all
 
-plots: build ## the same into docs/performance.md and docs/plots; QUICK=1: a tenth, into build/bench
+plots: build ## bench into docs/performance.md and docs/plots; QUICK=1: a tenth, into build/bench
 	@tools/setup --list bench
 	@tools/plots $(if $(QUICK),--quick)
 
-format: ## lay out all C sources as .clang-format says
+format: ## format all C sources with clang-format
 	@tools/setup --list check
 	@clang-format -i $(SOURCES)
 
-tidy: ## the house style as a test
+tidy: ## check the style
 	@tools/tidy
 
 install: build ## to PREFIX
 	@cmake --install build --prefix $(PREFIX)
 
-clean: ## remove what was built; models/ stays
+clean: ## remove all builds; models/ stays
 	@rm -rf build build-clang build-debug build-asan build-tsan build-fuzz
 
 help: ## this list

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A second implementation of RLTP, from docs/wire.md alone, against the shipped node.
+"""Tests the shipped node against a second implementation of RLTP, written from docs/wire.md alone.
 
   peer.py INTEROP-NODE
 
-It greets the node, PUTs, GETs and sends NAPs while half of what it sends and a third of what comes
-is lost, checks every byte, starts again as a new incarnation, and sees its old session refused with
-the token that its old greeting told. The first incarnation is of an older version, which knows no
-atomics and no trailers; the second has both. Ends 0 when all is as it should be.
+Opens a session with the node INTEROP-NODE, PUTs, GETs and sends NAPs while half of the packets sent
+and a third of those received are lost, and checks every byte. Restarts as a new incarnation; the
+node must reject the old session by RESET with the token of the old handshake. The first incarnation
+is an older version without atomics and trailers; the second has both. Exit status: 0 if all passed.
 """
 import os
 import random
@@ -75,7 +75,7 @@ def before(a, b):
 
 
 class Frame:
-    """What arrived; the checks of docs/wire.md in their order."""
+    """A received frame; runs the checks of docs/wire.md in their order."""
 
     def __init__(self, data):
         check(len(data) >= 32, "a frame shorter than its header")
@@ -164,7 +164,7 @@ class Peer:
         self.messages += 1
 
     def answer(self, message, address, old):
-        """Answers belong to no stream, and have no magic."""
+        """Queues an answer. Answers belong to no stream and have no magic."""
         extension = EXTENSION.pack(0, 0, 0, 0, message, 0, address, 0, 8)
         self.queue.append((ATOMIC_RSP, FIRST | LAST, struct.pack("!Q", old), extension))
 
@@ -221,7 +221,7 @@ class Peer:
                     self.waiting.pop(psn, None)
 
     def data(self, frame):
-        """Takes each packet once, in whatever order; a third of them is lost."""
+        """Accepts each packet once, in any order; loses a third of them."""
         if self.lossy and self.random.random() < 0.33:
             self.dropped += 1
             return
@@ -306,7 +306,7 @@ class Peer:
 
 
 def exchange(peer, key, seed, size):
-    """PUT, GET, NAPs and a PUT of the node's, each byte compared."""
+    """PUT, GET, NAPs and a PUT by the node; compares each byte."""
     data = random.Random(seed).randbytes(size)
     peer.message(PUT, data, 0, key)
     body = struct.pack("!QIIQ", 0, 5, 9, size)
@@ -329,7 +329,7 @@ def exchange(peer, key, seed, size):
 
 
 def atomics(peer, key):
-    """Each operation once at the node, though its packets get lost; and one of the node here."""
+    """Each operation runs once at the node, despite lost packets; and one of the node runs here."""
     after = {
         FETCH_ADD: lambda v, a, _: v + a & M64, COMPARE_SWAP: lambda v, a, b: b if v == a else v,
         FETCH_MIN: lambda v, a, _: min(v, a), FETCH_MAX: lambda v, a, _: max(v, a),
@@ -353,7 +353,7 @@ def atomics(peer, key):
 
 
 def addition(peer):
-    """The node adds here, or hears that we cannot."""
+    """The node adds here, or gets the answer that this peer does not support it."""
     count = len(peer.naps)
     struct.pack_into("<Q", peer.memory, ADD_AT, 1 << 40)
     peer.message(NAP, b"add 77", 0, 0, event=True)
@@ -369,7 +369,7 @@ def addition(peer):
 
 
 def stale_session(peer, old):
-    """A packet of the old session is answered by RESET with the token that its greeting told."""
+    """A packet of the old session is answered by RESET with the token of its handshake."""
     extension = EXTENSION.pack(0, 0, 0, old.magic, 0, 0, 0, 0, 4)
     data = peer.frame(NAP, FIRST | LAST, b"late", old.next, extension, session=old.peer[0])
     peer.sock.sendto(data, peer.address)

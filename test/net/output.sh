@@ -212,7 +212,7 @@ each_trace() {
 each_inc() {
 	[ -n "${DXP_INC_SWITCH:-}" ] || return 0
 	for section in '' groups refusals; do
-		# shellcheck disable=SC2086 # none is no word
+		# shellcheck disable=SC2086 # empty: no argument
 		each dxp inc $section
 	done
 }
@@ -270,8 +270,8 @@ exec 6>&-
 dxp down
 
 say '== an example: a program that has 0, 1 and 2 from the library alone'
-# example COMMAND...: with standard output closed, its output must fail by itself, not reach a
-# socket.
+# example COMMAND...: with standard output closed, its output must fail with an output error; no
+# socket gets the text.
 example() {
 	local how
 	[ -x "$DXP_BIN/$1" ] || return 0

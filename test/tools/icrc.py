@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ICRC of RoCEv2 packets in a capture, by another implementation than ours: zlib's CRC-32.
+"""Verifies the ICRC of RoCEv2 packets in a capture, with an independent CRC-32 (zlib).
 
-    icrc.py CAPTURE      a pcapng of raw IPv4; prints "FRAME good" or "FRAME bad", one a line
+    icrc.py CAPTURE      a pcapng of raw IPv4; prints a line "FRAME good" or "FRAME bad" for each
 """
 import struct
 import sys

@@ -24,8 +24,8 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Prints every field that the dissector declares, in its order; the order of its two protocols is
-# undefined.
+# Prints every field that the dissector declares, in its order. Sorts by protocol, because tshark
+# lists the two protocols in undefined order.
 our_fields() {
 	tshark -G fields -X "lua_script:$source/tools/inc.lua" 2>/dev/null |
 		awk -F '\t' '$1 == "F" && $3 ~ /^inc(_icrc)?\./ { print $3 }' |

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists cmocka tests that cannot fail: functions that neither assert nor call one that does, in
-the same file, in a header or in test/support; and calls of skip() that print no reason.
+"""Lists cmocka tests that cannot fail: functions that neither assert nor call a function that does,
+in the same file, in a header or in test/support. Also lists skip() without a printed reason.
 
-proofs.py FOLDER    the folder test/ of a tree; one line a finding, ends 1 if there is any
+proofs.py FOLDER    the folder test/ of a tree; prints one line per finding; exit status 1 if any
 """
 import pathlib
 import re
@@ -17,7 +17,7 @@ REASON_LINES = 5  # lines above skip() in which its reason is printed
 
 
 def code_of(path):
-    """The text without comments and strings, line by line as before."""
+    """Returns the text without comments and strings, with the same lines."""
     text = path.read_text()
     text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
     return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays on every device: element by element, sums, scans, products. Prints what all platforms must
-agree on."""
+"""Arrays on every device: element by element, sums, scans, products. Prints results that must be
+equal on all platforms."""
 import numpy as np
 import pyopencl as cl
 import pyopencl.array as array

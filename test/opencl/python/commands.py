@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Buffers, maps, images, events and binaries through pyopencl, over all devices of the platform.
-Prints what all platforms must agree on."""
+Prints results that must be equal on all platforms."""
 import hashlib
 import numpy as np
 import pyopencl as cl
