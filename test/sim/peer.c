@@ -19,6 +19,7 @@
 #include "sim/sim.h"
 #include "test/sim/memory.h"
 #include "test/support/invariants.h"
+#include "test/support/sanitizer.h"
 
 #define MEMORY (256u << 10)
 
@@ -272,7 +273,7 @@ static void peer__costs_little_at_rest(void **state)
 	uint64_t now_ns = S_NS;
 	size_t before = 0;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED_ADDRESS || SANITIZED_THREAD
 	print_message("skipped: the allocator of a sanitizer counts nothing\n");
 	skip();
 #endif

@@ -21,18 +21,10 @@
 
 #include "base/util.h"
 #include "nic/internal.h"
+#include "test/support/sanitizer.h"
 #include "test/support/world.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SEEDS 150
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SEEDS 150
-#endif
-#endif
-#ifndef SEEDS
-#define SEEDS 400
-#endif
+#define SEEDS (SANITIZED_ADDRESS || SANITIZED_THREAD ? 150 : 400)
 
 #define SLICES       40
 #define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)

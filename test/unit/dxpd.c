@@ -26,6 +26,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 #include "manager/server.h"
+#include "test/support/sanitizer.h"
 
 #define PROGRAM        "bin/dxpd"
 #define WAIT_NS        (20 * S_NS)
@@ -366,7 +367,7 @@ static void dxpd__killed_while_awaited(void **state)
  * lease. */
 static void dxpd__host_killed(void **state)
 {
-#ifdef __SANITIZE_THREAD__
+#if SANITIZED_THREAD
 	print_message("skipped: the thread sanitizer ends a forked process that starts threads\n");
 	skip();
 #endif
@@ -456,7 +457,7 @@ static int goes_on(pid_t child)
  * it: then they get an error. A killed host is removed when its name is used again. */
 static void dxpd__host_stopped(void **state)
 {
-#ifdef __SANITIZE_THREAD__
+#if SANITIZED_THREAD
 	print_message("skipped: the thread sanitizer ends a forked process that starts threads\n");
 	skip();
 #endif

@@ -206,7 +206,7 @@ static void frame__bodies(void **state)
 		    hello_out.echo_psn == 9 && hello_out.nap_credit == 10 &&
 		    hello_out.recovery == WIRE_RECOVERY_GBN_RTO);
 	assert_memory_equal(hello.tag, hello_out.tag, sizeof(hello.tag));
-	assert_memory_equal(hello.tag, body + WIRE_HELLO_TAG_OFFSET - WIRE_COMMON_BYTES, 16);
+	assert_memory_equal(hello.tag, body + (WIRE_HELLO_TAG_OFFSET - WIRE_COMMON_BYTES), 16);
 	wire_nack_encode(&nack, body);
 	for (size_t n = 0; n <= sizeof(body); n++)
 		assert_int_equal(wire_nack_decode(body, n, &nack_out),

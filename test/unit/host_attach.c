@@ -12,6 +12,7 @@
 
 #include "link/local.h"
 #include "link/udp.h"
+#include "test/support/sanitizer.h"
 #include "wire/attach.h"
 
 static char folder[] = "host-attach-XXXXXX", run[PATH_MAX];
@@ -168,7 +169,7 @@ static void attached__talk(void **state)
 	ok(dxp_nic_function(nic, "own", &own));
 	talk(a, b);
 	talk(b, a);
-#ifndef __SANITIZE_THREAD__ /* which misses that the window of `a` has two addresses here */
+#if !SANITIZED_THREAD /* which misses that the window of `a` has two addresses here */
 	talk(a, own);
 #endif
 	talk(own, b);

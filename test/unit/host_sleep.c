@@ -9,8 +9,9 @@
 
 #include "base/rng.h"
 #include "link/udp.h"
+#include "test/support/sanitizer.h"
 
-#ifdef __SANITIZE_THREAD__
+#if SANITIZED_THREAD
 #define ROUNDS 2000
 #else
 #define ROUNDS 20000

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "test/support/sanitizer.h"
 #include "test/unit/hostile_rig.h"
 
 #define LIVES  10
@@ -74,7 +75,7 @@ static void *post(void *argument)
 
 static void hostile__scribbles_while_the_engine_works(void **state)
 {
-#if defined(__SANITIZE_THREAD__)
+#if SANITIZED_THREAD
 	print_message("skipped: the thread sanitizer takes a hostile user's stores for mistakes\n");
 	skip();
 #endif
