@@ -42,7 +42,7 @@ soak: build ## run new seeds of the simulator on all cores, HOURS=1; prints repl
 bench: build ## run all benchmarks, print tables; `tools/setup bench` installs the peers
 	@build/bin/dxp bench all
 
-plots: build ## bench into docs/performance.md and docs/plots; QUICK=1: a tenth, into build/bench
+plots: build ## bench into docs/reference (performance.md, plots); QUICK=1: a tenth, in build
 	@tools/setup --list bench
 	@tools/plots $(if $(QUICK),--quick)
 

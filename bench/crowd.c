@@ -19,7 +19,7 @@
 
 #define PAYLOAD_BYTES   1408
 #define WINDOW_PACKETS  16
-#define DST_NODE_OFFSET 10 /* of the common header: docs/wire.md */
+#define DST_NODE_OFFSET 10 /* of the common header: docs/reference/wire.md */
 #define LOOK_ROUNDS     1024
 #define SCAN_NS         (10 * MS_NS)
 

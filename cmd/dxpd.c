@@ -89,7 +89,7 @@ static const char help[] =
 	"      --engine board         a board whose memory only two DMA controllers reach, like "
 	"an FPGA's; also board:PRESET\n"
 	"                             (pac-a10, fast) or board:FILE, a description as in "
-	"docs/bridge.md; a preset's name wins\n"
+	"docs/guide/bridge.md; a preset's name wins\n"
 	"      --engine none          memory, registers and transfers only\n"
 	"      --buffers N            of each of an xPU's two rings between network and DMA, where "
 	"only DMA reaches its\n"

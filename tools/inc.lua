@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- A Wireshark dissector of in-network computing (docs/wire.md, "In-network computing") inside
+-- A Wireshark dissector of in-network computing (docs/reference/wire.md, "In-network computing") inside
 -- RoCEv2, which Wireshark decodes. Also computes the ICRC of every RoCEv2 packet over IPv4;
 -- Wireshark does not check it.
 --

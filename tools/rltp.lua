@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- A Wireshark dissector of RLTP and of the manager's frames (docs/wire.md, docs/manager.md).
+-- A Wireshark dissector of RLTP and of the manager's frames (docs/reference/wire.md, docs/guide/manager.md).
 -- Verifies checksums, decodes bitmaps, and marks retransmissions and NACKs.
 --
 --   wireshark -X lua_script:tools/rltp.lua CAPTURE        or copy it to the personal Lua plugins

@@ -280,7 +280,7 @@ function check_include(line,    path, system_header, to) {
 	to = path
 	sub(/\/.*/, "", to)
 	if (!(folder in knows))
-		finding("src/" folder " has no floor; add it to tools/tidy.awk and docs/design.md")
+		finding("src/" folder " has no layer; add it to tools/tidy.awk and docs/design")
 	else if (index(" " knows[folder] " ", " " to " ") == 0)
 		finding("src/" folder " may not include \"" path "\"; it knows: " knows[folder])
 }

@@ -207,7 +207,7 @@ int command_bridge(int argc, char **argv)
 		"(OUT), the share of the time that it was at it, and how\noften bytes from the "
 		"network found no buffer (FULL). Now: buffers taken of each ring, transfers under "
 		"way.\nSince the start: transfers that failed, steps that took too long. "
-		"docs/observe.md says how to read it.",
+		"docs/guide/observe.md says how to read it.",
 		rows,
 		ARRAY_COUNT(rows),
 		0,

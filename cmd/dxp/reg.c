@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp reg`: the CFG registers of an xPU, by name or index (docs/registers.md). */
+/* Implements `dxp reg`: the CFG registers of an xPU, by name or index
+ * (docs/reference/registers.md). */
 #include <stdio.h>
 #include <strings.h>
 
@@ -93,7 +94,7 @@ int command_reg(int argc, char **argv)
 		"reg",
 		"XPU [NAME|INDEX [VALUE]]",
 		"Shows all registers of an xPU, or one, or writes one. Names are those of "
-		"docs/registers.md, in any case.",
+		"docs/reference/registers.md, in any case.",
 		rows,
 		ARRAY_COUNT(rows),
 		1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares what the files of `dxp run` share. Environment variables pass settings to programs
- * (docs/opencl.md). Each of their processes leaves its results in a file of a folder. */
+ * (docs/guide/opencl.md). Each of their processes leaves its results in a file of a folder. */
 #ifndef CMD_DXP_RUN_H
 #define CMD_DXP_RUN_H
 

@@ -44,7 +44,7 @@ enum dxp_mpi_collective {
 
 /* bytes: longest offloaded message by default. Among few leaders an ordinary allreduce has few
  * steps, and bytes pass user space less often than through switches. Among many leaders they pass
- * the hosts more often. Measured: docs/performance.md. */
+ * the hosts more often. Measured: docs/reference/performance.md. */
 #define DXP_MPI_LEADERS_MANY 8
 #define DXP_MPI_FEW_BYTES    65536
 

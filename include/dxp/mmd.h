@@ -147,7 +147,7 @@ DXP_API int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *fro
 DXP_API int dxp_mem_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t bytes);
 
 /* Reads or writes `count` consecutive CFG registers of 4 bytes from index `first`
- * (docs/registers.md). Writes each once, in order. Source: X-07. */
+ * (docs/reference/registers.md). Writes each once, in order. Source: X-07. */
 DXP_API int dxp_reg_read(struct dxp_xpu *xpu, uint32_t first, uint32_t *values, uint32_t count);
 DXP_API int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values,
 			  uint32_t count);

@@ -4,8 +4,8 @@
  *
  * The user writes the parts marked "user"; the engine writes all others. The engine copies the
  * user's parts and checks the copy before use. The memory holds offsets, keys and indices, never a
- * pointer. Little-endian. docs/window.md has each byte and each rule of order. Sources: C-12 ..
- * C-16, C-23 .. C-30, C-36, P-02 .. P-06. */
+ * pointer. Little-endian. docs/reference/window.md has each byte and each rule of order. Sources:
+ * C-12 .. C-16, C-23 .. C-30, C-36, P-02 .. P-06. */
 #ifndef DXP_WINDOW_H
 #define DXP_WINDOW_H
 

@@ -293,7 +293,7 @@
 /* ns between two polls of the sockets by a loop that does not sleep */
 #define OFFER_LOOK_NS (1000ull * 1000)
 
-/* observation: docs/observe.md */
+/* observation: docs/guide/observe.md */
 /* ns between two publications: faster than people read */
 #define STATS_INTERVAL_NS  (100ull * 1000 * 1000)
 #define STATS_COST         100  /* a publication takes at most 1/100 of the interval */

@@ -325,7 +325,7 @@ int dxp_dma_core_set(struct dxp_dma *dma, enum dxp_core core, uint32_t operand)
 	if (status != DXP_OK)
 		error_set(status,
 			  "dma: the board has no core %u; a kernel is one that it was set up with "
-			  "(docs/bridge.md)",
+			  "(docs/guide/bridge.md)",
 			  v.core);
 	return status;
 }

@@ -205,7 +205,8 @@ static int setting_set(struct place *at, const char *name, const char *value,
 	int index = setting_find(name);
 
 	if (index < 0) {
-		log_error("%s:%u: there is no setting '%.40s'; docs/bridge.md lists them, such as "
+		log_error("%s:%u: there is no setting '%.40s'; docs/guide/bridge.md lists them, "
+			  "such as "
 			  "to_device, from_device, latency",
 			  at->file, at->line, name);
 		return DXP_EINVAL;
@@ -274,7 +275,7 @@ int board_config_parse(const char *name, const char *text, size_t bytes, struct 
 
 	if (bytes > BOARD_FILE_BYTES_MAX || memchr(text, '\0', bytes)) {
 		log_error("%s: it describes no board: a text of at most %u KiB with lines NAME = "
-			  "VALUE; see docs/bridge.md",
+			  "VALUE; see docs/guide/bridge.md",
 			  name, BOARD_FILE_BYTES_MAX >> 10);
 		return DXP_EINVAL;
 	}
@@ -313,7 +314,7 @@ static int file_load(const char *name, struct board_config *out)
 
 	if (!file) {
 		log_error("no board is called '%s' (%s); there are the presets " PRESETS
-			  ", or give a file, see docs/bridge.md",
+			  ", or give a file, see docs/guide/bridge.md",
 			  name, strerror(errno));
 		return DXP_EINVAL;
 	}

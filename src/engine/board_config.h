@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of a board: a preset, or a file that changes one (docs/bridge.md, "The engine
+/* Parameters of a board: a preset, or a file that changes one (docs/guide/bridge.md, "The engine
  * `board`"). */
 #ifndef ENGINE_BOARD_CONFIG_H
 #define ENGINE_BOARD_CONFIG_H

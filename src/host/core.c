@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stream core of an xPU, through its registers (docs/registers.md, CORE and after). */
+/* The stream core of an xPU, through its registers (docs/reference/registers.md, CORE and after).
+ */
 #include <stdio.h>
 
 #include <dxp/bridge.h>
@@ -29,7 +30,7 @@ int dxp_core_set(struct dxp_xpu *xpu, enum dxp_core core, uint32_t operand)
 	if (status == DXP_EUNSUPPORTED)
 		error_set(status,
 			  "core: xPU '%s' has no such core; a kernel is one that its board was set "
-			  "up with (docs/bridge.md)",
+			  "up with (docs/guide/bridge.md)",
 			  xpu->caps.name);
 	return status;
 }

@@ -87,22 +87,22 @@ static int access_checked(struct access *a)
 	if (status == DXP_ERANGE && a->write)
 		error_set(status,
 			  "%s: xPU '%s' has no register %u .. %u, or none that takes this value; "
-			  "see docs/registers.md",
+			  "see docs/reference/registers.md",
 			  doing, x->caps.name, a->first, a->first + a->count - 1);
 	else if (status == DXP_EUNSUPPORTED && a->write)
 		error_set(status,
 			  "%s: the device of xPU '%s' (%s) has nothing that does this; see "
-			  "docs/registers.md",
+			  "docs/reference/registers.md",
 			  doing, x->caps.name, x->caps.device);
 	else if (status == DXP_ERANGE)
 		error_set(status,
 			  "%s: xPU '%s' has no register %u .. %u, or not for this; see "
-			  "docs/registers.md",
+			  "docs/reference/registers.md",
 			  doing, x->caps.name, a->first, a->first + a->count - 1);
 	else if (status == DXP_EACCESS && a->write)
 		error_set(status,
 			  "%s: register %u .. %u of xPU '%s' cannot all be written; see "
-			  "docs/registers.md",
+			  "docs/reference/registers.md",
 			  doing, a->first, a->first + a->count - 1, x->caps.name);
 	else if (status == DXP_EBUSY)
 		error_set(status, "%s: xPU '%s' is still at the task before; wait for TASK_STATUS",

@@ -81,7 +81,8 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_ca
 		g->segments_sent++;
 }
 
-/* docs/inc.md "Segments and slots": a window of results; for short operations a window of one. */
+/* docs/guide/inc.md "Segments and slots": a window of results; for short operations a window of
+ * one. */
 static bool may_send(const struct inc_group *g, const struct inc_call *c)
 {
 	uint32_t s = g->to_send;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The manager's registry (X-10): assigns ids and leases, keeps the node table, shows each node its
  * part, and holds the grants. A pure state machine: datagrams and time go in; datagrams, a deadline
- * and changes for the store come out. Protocol: docs/manager.md.
+ * and changes for the store come out. Protocol: docs/guide/manager.md.
  *
  * Order that keeps ids stable over a crash: registry_receive, write the changes of
  * registry_next_store, send the datagrams of registry_send. Memory bound for any input:

@@ -5,8 +5,8 @@
  *
  * Invariant of the receiver, per function: `promised` is the sum of limit - taken - first_left over
  * the active streams. At each grant promised + used <= entries. First credits and long unused ones
- * are not in the sum: their messages may find no entry, and RNR repairs that. docs/design.md
- * "Credits". */
+ * are not in the sum: their messages may find no entry, and RNR repairs that.
+ * docs/design/nic-local.md "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -198,7 +198,7 @@ struct nic_staged_ops {
  * descriptors with it as local memory are rejected as unsupported. A PUT completes when its bytes
  * are in the device's memory; later messages of its queue pair are delivered after that. `ops` and
  * `context` must outlive the region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY.
- * docs/bridge.md */
+ * docs/guide/bridge.md */
 int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PUTs of peers into staged memory. The owner gets payload as it arrives; packets without space are
  * sent again. The packet that completes a message is held: placed, but not accepted before the
- * device has all of the message (docs/wire.md "Refusals"). */
+ * device has all of the message (docs/reference/wire.md "Refusals"). */
 #include "nic/staged.h"
 
 #include <assert.h>

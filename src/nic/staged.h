@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files for memory that this process cannot address (S-01; docs/bridge.md). Its owner
- * is called through struct nic_staged_ops; these files hold the waiting operations. Invariant:
- * every staged_put is in the NIC's list, between write_begin and write_end. Every nic_staged_read
- * is in the NIC's list and uses its region, until its owner has finished it and no piece of it is
- * under way. */
+/* Shared by the files for memory that this process cannot address (S-01; docs/guide/bridge.md). Its
+ * owner is called through struct nic_staged_ops; these files hold the waiting operations.
+ * Invariant: every staged_put is in the NIC's list, between write_begin and write_end. Every
+ * nic_staged_read is in the NIC's list and uses its region, until its owner has finished it and no
+ * piece of it is under way. */
 #ifndef NIC_STAGED_H
 #define NIC_STAGED_H
 

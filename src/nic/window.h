@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The window, as the engine sees it: the memory that dxp/device.h describes to its user. Checks its
- * layout for every compiler; docs/window.md lists it byte by byte. */
+ * layout for every compiler; docs/reference/window.md lists it byte by byte. */
 #ifndef NIC_WINDOW_H
 #define NIC_WINDOW_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node's membership in a fabric (X-09, X-10): joins, renews the lease, updates the node table,
  * keeps working without the manager and rejoins by itself. Pure: bytes and time go in, datagrams
- * and a deadline come out. Protocol: docs/manager.md.
+ * and a deadline come out. Protocol: docs/guide/manager.md.
  *
  *   JOINING --lease--> JOINED --lease expires--> ALONE --lease--> JOINED
  *      |                  |                         |

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters that a node publishes in a small file in shared memory; `dxp top` reads it.
- * docs/observe.md describes it for other readers.
+ * docs/guide/observe.md describes it for other readers.
  *
  * The file is a header page, then rows of sessions. `sequence` makes snapshots consistent (a
  * seqlock; the writer never waits). It is odd during a write; a reader that finds it odd or changed

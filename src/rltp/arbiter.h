@@ -6,7 +6,7 @@
  * quantum each. A session that cannot send is in no run queue and delays no other (C-38).
  *
  * While only one channel without a limit has messages, the run queues stay empty and sessions send
- * at once. docs/design.md "Sharing a NIC". */
+ * at once. docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 

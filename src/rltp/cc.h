@@ -2,8 +2,9 @@
 /* Congestion control of one session: the number of packets that may be in flight. Modules differ in
  * how they use acknowledgements, delays, marks and losses. The session reports events and reads a
  * window; it has no other knowledge of the modules. Pure arithmetic: no clock, no allocation.
- * Invariant: RLTP_CC_WINDOW_MIN <= window, host_window <= most packets. Sources: docs/design.md
- * "Congestion"; Swift (SIGCOMM 2020), DCTCP (RFC 8257), Reno (RFC 5681). */
+ * Invariant: RLTP_CC_WINDOW_MIN <= window, host_window <= most packets. Sources:
+ * docs/design/congestion.md "Congestion"; Swift (SIGCOMM 2020), DCTCP (RFC 8257), Reno (RFC 5681).
+ */
 #ifndef RLTP_CC_H
 #define RLTP_CC_H
 

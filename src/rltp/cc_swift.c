@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Swift (SIGCOMM 2020), changed so that losses without congestion cost nothing and host noise does
- * not count as a queue. docs/design.md "Congestion" gives the reasons.
+ * not count as a queue. docs/design/congestion.md "Congestion" gives the reasons.
  * - The signal is the lowest fabric delay of a round trip: a queue delays every packet, a late
  *   wakeup only some.
  * - The target includes the sender's own bursts, which queue behind themselves.

@@ -100,7 +100,7 @@
  * retransmits. */
 #define RLTP_NACKS_PENDING 64
 
-/* congestion control and pacing: docs/design.md "Congestion" */
+/* congestion control and pacing: docs/design/congestion.md "Congestion" */
 /* packets, window of a new or idle session: half of a default socket buffer */
 #define RLTP_CC_INITIAL 32
 /* 1/256 packets: 0.05 packets, or one per 20 round trips, for a thousand senders to one receiver */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pacing in user space: sends at 1.25 times the rate of window over round trip, in batches of one
  * GSO message. A token bucket allows debt. The kernel paces UDP only with the fq discipline.
- * docs/design.md "Pacing".
+ * docs/design/congestion.md "Pacing".
  *
  * The bucket is the time at which all bytes sent are paid for (GCRA), so an idle sender needs no
  * timer. After a batch nothing leaves until it is paid for; otherwise packets would leave one by

@@ -6,7 +6,7 @@
  * the floor is answered, there is a black hole, and the session falls back.
  *
  * A probe may be lost like any datagram, so each size is tried a few times. Its loss is no sign of
- * congestion. docs/design.md "Path MTU". */
+ * congestion. docs/design/rltp.md "Path MTU". */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes acknowledgements and detects losses (RFC 8985 adapted; docs/design.md "Loss recovery"):
+/* Processes acknowledgements and detects losses (RFC 8985 adapted; docs/design/rltp.md "Loss
+ * recovery"):
  * - by send time: a packet sent before one that has arrived, and not arrived within the reorder
  *   window, is lost. This is exact for retransmissions too, since the receiver echoes the send
  *   time;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One reliable session between two NICs. Four calls drive the transport: post, receive, send,
  * deadline. It makes no system call and reads no clock. A session allocates its `io` when it
- * becomes active and frees it when it becomes idle. X-05, X-06; docs/wire.md; docs/design.md
- * "RLTP".
+ * becomes active and frees it when it becomes idle. X-05, X-06; docs/reference/wire.md;
+ * docs/design/rltp.md "RLTP".
  *
  * Packet numbers serve to find losses and duplicates; packets need no order. Invariants: tx_una <=
  * tx_next in serial arithmetic; tx_next - tx_una <= RLTP_WINDOW_MAX. The lists `sent`, `lost` and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages between a process and the program that runs a NIC, over a UNIX socket of packets
  * (SOCK_SEQPACKET): one request, one answer, in order. File descriptors travel beside the bytes.
- * Big-endian; lengths are checked once. docs/window.md "Attaching". */
+ * Big-endian; lengths are checked once. docs/reference/window.md "Attaching". */
 #ifndef WIRE_ATTACH_H
 #define WIRE_ATTACH_H
 

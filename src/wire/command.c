@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes commands; docs/wire.md "Commands" has the tables. command_valid() checks in
- * both directions, so a message that a receiver would reject is never sent. */
+/* Encodes and decodes commands; docs/reference/wire.md "Commands" has the tables. command_valid()
+ * checks in both directions, so a message that a receiver would reject is never sent. */
 #include "wire/command.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NAPs between hosts and xPUs on an xPU's service queue pair: commands, replies and events, as
- * bytes. Big-endian, no alignment. docs/wire.md "Commands"; sources X-02, X-09, X-12.
+ * bytes. Big-endian, no alignment. docs/reference/wire.md "Commands"; sources X-02, X-09, X-12.
  *
  * A command names its completion event (0: no EVENT is sent) and the events it waits for. An event
  * name holds the requesting host and the executing xPU: host << 48 | xPU << 32 | count. Count grows

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* RLTP frames as bytes: the common header, the data extension and the bodies of control frames.
- * Holds offsets and lengths, no connection state. docs/wire.md has the same tables;
+ * Holds offsets and lengths, no connection state. docs/reference/wire.md has the same tables;
  * test/unit/frame.c compares the two. Network byte order. Sources: X-05, X-06, C-08.
  *
  * A datagram is one frame: the common header (32 bytes); for reliable data its extension (32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Node ids with a fixed meaning (docs/wire.md "Node ids"). */
+/* Node ids with a fixed meaning (docs/reference/wire.md "Node ids"). */
 #ifndef WIRE_IDS_H
 #define WIRE_IDS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fields of the control payload and of rows, in wire order, for encoder, decoder and the test that
- * compares them with docs/wire.md. X(bits, field); fields not listed here are in the code. */
+ * compares them with docs/reference/wire.md. X(bits, field); fields not listed here are in the
+ * code. */
 #ifndef WIRE_INC_FIELDS_H
 #define WIRE_INC_FIELDS_H
 

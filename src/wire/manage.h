@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames between a node and its fabric's manager (X-09 .. X-11), as bytes. Each datagram is the
  * common header, a body, and 16 bytes of HMAC-SHA-256 with the fabric key. The HMAC covers the
- * header (time stamps, counters and crc taken as zero) and the body. docs/manager.md has the
+ * header (time stamps, counters and crc taken as zero) and the body. docs/guide/manager.md has the
  * protocol; this file holds offsets, lengths and the valid values of fields.
  *
  *   JOIN       node -> manager  identity of the node        answered by LEASE or REFUSE

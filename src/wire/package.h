@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The input of BUILD as bytes: kind, options, files and other programs. docs/wire.md "Packages".
- * Each text ends with a zero, so pointers into a package are usable directly. Pure; allocates
- * nothing.
+/* The input of BUILD as bytes: kind, options, files and other programs. docs/reference/wire.md
+ * "Packages". Each text ends with a zero, so pointers into a package are usable directly. Pure;
+ * allocates nothing.
  *
  * The host can change a package in device memory at any time: copy it before decoding. */
 #ifndef WIRE_PACKAGE_H

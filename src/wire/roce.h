@@ -6,7 +6,7 @@
  * Sealing and checking thus need the packet's addresses and ports. Sent packets have Identification
  * 0 and Don't Fragment. A check without the IP header, behind a plain socket, assumes the same. In
  * a GSO batch the kernel or the NIC numbers the packets: their ICRC still takes Identification as
- * 0, and INC_FLAG_TRAIN marks them. Source: N-03, IBTA annex A17; docs/wire.md. */
+ * 0, and INC_FLAG_TRAIN marks them. Source: N-03, IBTA annex A17; docs/reference/wire.md. */
 #ifndef WIRE_ROCE_H
 #define WIRE_ROCE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The CFG registers of an xPU: 4 bytes each, by index, without gaps (X-07, X-09;
- * docs/registers.md is the same table). The caller fills struct cfg_values. This file decides
- * what may be written and what a write does to the transfer task. Pure. */
+ * docs/reference/registers.md is the same table). The caller fills struct cfg_values. This file
+ * decides what may be written and what a write does to the transfer task. Pure. */
 #ifndef XPU_CFG_H
 #define XPU_CFG_H
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by the tests of dxp/device.h. Turns the layout in docs/window.md into checks. all.c calls
-# every function of the header; each test compiles it with its compiler, with all warnings as
-# errors.
+# Shared by the tests of dxp/device.h. Turns the layout in docs/reference/window.md into checks.
+# all.c calls every function of the header; each test compiles it with its compiler, with all
+# warnings as errors.
 set -euo pipefail
 
 readonly headers=("$DXP_SOURCE"/include/dxp/{window,shared,device}.h)
-readonly document=$DXP_SOURCE/docs/window.md
+readonly document=$DXP_SOURCE/docs/reference/window.md
 readonly every=$DXP_SOURCE/test/device/all.c
 
 # Warning options for C and C++, of gcc and clang.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the shipped node against a second implementation of RLTP, written from docs/wire.md alone.
+"""Tests the shipped node against a second implementation of RLTP, written from
+docs/reference/wire.md alone.
 
   peer.py INTEROP-NODE
 
@@ -75,7 +76,7 @@ def before(a, b):
 
 
 class Frame:
-    """A received frame; runs the checks of docs/wire.md in their order."""
+    """A received frame; runs the checks of docs/reference/wire.md in their order."""
 
     def __init__(self, data):
         check(len(data) >= 32, "a frame shorter than its header")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits of one queue pair and one sender, as in docs/wire.md "CREDIT" and src/nic/credit.c. A
+/* NAP credits of one queue pair and one sender, as in docs/reference/wire.md "CREDIT" and src/nic/credit.c. A
  * sends NAPs into a ring of RING buffers at B. It may send number n of a session if n is below its
  * known limit; B's limits are absolute and only grow. CREDIT frames and requests for them may be
  * lost, duplicated and delayed. Either side may restart, which opens a new session with new

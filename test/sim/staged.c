@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Staged memory, which a NIC cannot address, over the network (docs/bridge.md): any latency of the
- * device, every loss, rings too small for the traffic, device failures, restarts of peers. */
+/* Staged memory, which a NIC cannot address, over the network (docs/guide/bridge.md): any latency
+ * of the device, every loss, rings too small for the traffic, device failures, restarts of peers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

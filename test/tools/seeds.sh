@@ -9,13 +9,14 @@ readonly check tree
 trap 'rm -rf "$tree"' EXIT
 failures=0
 cd "$tree"
-mkdir docs
+mkdir -p docs/reference
 touch there.c
 
 # Writes the table with a file for every row, changed by the sed script $1.
 table_with() {
-	sed -E "s/^(\| [A-Z]-[0-9]+ \| [^|]*\|).*/\1 \`there.c\` | |/" "$DXP_SOURCE/docs/seeds.md" |
-		sed "$1" >docs/seeds.md
+	sed -E "s/^(\| [A-Z]-[0-9]+ \| [^|]*\|).*/\1 \`there.c\` | |/" \
+		"$DXP_SOURCE/docs/reference/seeds.md" |
+		sed "$1" >docs/reference/seeds.md
 }
 
 finds() { # sed-script pattern

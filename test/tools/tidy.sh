@@ -85,7 +85,7 @@ includes() {
 	finds 2 src/nic/a.c 'may not include "node/a.h"' "$C" '#include "node/a.h"'
 	finds 2 src/sim/a.c 'may not include "link/a.h"' "$C" '#include "link/a.h"'
 	finds 2 src/host/a.c 'may not include "xpu/a.h"' "$C" '#include "xpu/a.h"'
-	finds 2 src/unheard/a.c 'has no floor' "$C" '#include "base/a.h"'
+	finds 2 src/unheard/a.c 'has no layer' "$C" '#include "base/a.h"'
 	finds 2 src/wire/a.c 'may not include <unistd.h>' "$C" '#include <unistd.h>'
 	finds 2 src/rltp/a.c 'may not include <time.h>' "$C" '#include <time.h>'
 	finds 2 src/nic/a.c 'may not include <sys/socket.h>' "$C" '#include <sys/socket.h>'

@@ -18,7 +18,7 @@
 #include "engine/board_config.h"
 #include "engine/engine.h"
 
-#define MANUAL DXP_SOURCE_DIR "/docs/bridge.md"
+#define MANUAL DXP_SOURCE_DIR "/docs/guide/bridge.md"
 #define LOG    4096
 
 static char log_text[LOG];
@@ -139,7 +139,7 @@ static void board_config_parse__kernel(void **state)
 
 static void board_config_parse__mistakes(void **state)
 {
-	refused("\n\nspeed = 5\n", "a.conf:3: there is no setting 'speed'", "docs/bridge.md");
+	refused("\n\nspeed = 5\n", "a.conf:3: there is no setting 'speed'", "docs/guide/bridge.md");
 	refused("nonsense", "a.conf:1: 'nonsense' is no setting", "NAME = VALUE");
 	refused("= 5", "a.conf:1: there is no setting ''", "such as");
 	refused("queue = 1\nqueue = 2", "a.conf:2: queue is given twice, first in line 1",

@@ -17,7 +17,8 @@
 
 static struct bottleneck loop;
 
-/* 10 Gb/s behind senders of 40 Gb/s, 20 us, a queue of 256 packets: the path of docs/design.md. */
+/* 10 Gb/s behind senders of 40 Gb/s, 20 us, a queue of 256 packets: the path of
+ * docs/design/congestion.md. */
 static struct bottleneck_options path(enum cc_kind kind, uint32_t flows)
 {
 	return (struct bottleneck_options){

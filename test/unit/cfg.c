@@ -41,7 +41,7 @@ static void line_expect(const char *line, int index)
 
 static void cfg_info__as_documented(void **state)
 {
-	FILE *f = fopen(DXP_SOURCE_DIR "/docs/registers.md", "r");
+	FILE *f = fopen(DXP_SOURCE_DIR "/docs/reference/registers.md", "r");
 	char line[512];
 	int index = 0;
 

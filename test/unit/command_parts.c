@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "wire/command.h"
 
-/* The table in docs/wire.md has a row for each operation, with its number. */
+/* The table in docs/reference/wire.md has a row for each operation, with its number. */
 static void command_op__as_documented(void **state)
 {
 	static const char *const names[] = {
@@ -24,7 +24,7 @@ static void command_op__as_documented(void **state)
 		"FILL", "MARK",   "CLOCK", "PRINT", "HURRY", "BEGUN"};
 	static char text[65536];
 	char row[32];
-	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
+	FILE *f = fopen(DXP_SOURCE_DIR "/docs/reference/wire.md", "r");
 
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
@@ -34,7 +34,7 @@ static void command_op__as_documented(void **state)
 	for (int op = COMMAND_OPEN; op <= COMMAND_BEGUN; op++) {
 		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
 		if (!strstr(section, row))
-			fail_msg("docs/wire.md has no row '%s'", row + 1);
+			fail_msg("docs/reference/wire.md has no row '%s'", row + 1);
 	}
 }
 

@@ -47,7 +47,7 @@ UNUSED static void says(const char *part)
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
 }
 
-/* Opens a board with this `description` (lines of docs/bridge.md). */
+/* Opens a board with this `description` (lines of docs/guide/bridge.md). */
 UNUSED static struct world *world_of(const char *description)
 {
 	struct world *w = calloc(1, sizeof(*w));

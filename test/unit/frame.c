@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The codec: round trips, every truncated and every damaged frame, and agreement with
- * docs/wire.md. */
+ * docs/reference/wire.md. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -432,7 +432,7 @@ static const struct field fields[] = {
 static char *document_read(void)
 {
 	static char text[64 << 10];
-	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
+	FILE *f = fopen(DXP_SOURCE_DIR "/docs/reference/wire.md", "r");
 
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
@@ -456,7 +456,7 @@ static void frame__document_says_the_same(void **state)
 		snprintf(row, sizeof(row), "\n| %d | %d | `%s` |", fields[i].offset,
 			 fields[i].bytes, name);
 		if (!strstr(text, row))
-			fail_msg("docs/wire.md has no row '%s'", row + 1);
+			fail_msg("docs/reference/wire.md has no row '%s'", row + 1);
 	}
 	for (char *p = text; (p = strstr(p, " | `")) != NULL; p++)
 		rows++;
@@ -471,7 +471,7 @@ static void frame__document_lists_the_types(void **state)
 #define CHECK(name, value, kind)                                       \
 	snprintf(row, sizeof(row), "\n| 0x%02x | %s |", value, #name); \
 	if (value < 0x40 && !strstr(text, row))                        \
-		fail_msg("docs/wire.md has no row '%s'", row + 1);
+		fail_msg("docs/reference/wire.md has no row '%s'", row + 1);
 	WIRE_TYPE_LIST(CHECK)
 #undef CHECK
 }

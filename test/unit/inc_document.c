@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* docs/wire.md "In-network computing" has one row for each field, kind, operation, type and cause
- * of the code, and no others. */
+/* docs/reference/wire.md "In-network computing" has one row for each field, kind, operation, type
+ * and cause of the code, and no others. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static struct section section_find(const char *heading)
 	const char *at = strstr(text, heading);
 
 	if (!at) {
-		fail_msg("docs/wire.md has no '%s'", heading + 1);
+		fail_msg("docs/reference/wire.md has no '%s'", heading + 1);
 		return (struct section){"", 0, 0};
 	}
 	const char *end = strstr(at + 1, "\n###");
@@ -41,7 +41,7 @@ static void row_expect(struct section *s, const char *row)
 	const char *found = memmem(s->at, s->bytes, row, strlen(row));
 
 	if (!found)
-		fail_msg("docs/wire.md has no row '%s'", row + 1);
+		fail_msg("docs/reference/wire.md has no row '%s'", row + 1);
 	s->rows++;
 }
 
@@ -69,7 +69,7 @@ static void field_expect(struct section *s, size_t offset, size_t bytes, const c
 
 static int document_read(void **state)
 {
-	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
+	FILE *f = fopen(DXP_SOURCE_DIR "/docs/reference/wire.md", "r");
 
 	if (!f)
 		return -1;

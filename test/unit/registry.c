@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The registry with members on a lossless network in virtual time: one test per guarantee in
- * docs/manager.md. */
+ * docs/guide/manager.md. */
 #include "test/sim/fabric.h"
 
 static struct fabric *world(enum grants_policy policy, int hosts, int xpus)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receiver's bitmap against a naive receiver: a sorted list of 64-bit numbers that never wrap,
- * written from docs/wire.md and not from rx_map.c. Both get the same random traces. They must agree
- * on every verdict, on the next expected number and on new gaps. An acknowledgement must report
- * exactly the list. The seed is printed; DXP_SEED=n replays one trace. */
+ * written from docs/reference/wire.md and not from rx_map.c. Both get the same random traces. They
+ * must agree on every verdict, on the next expected number and on new gaps. An acknowledgement must
+ * report exactly the list. The seed is printed; DXP_SEED=n replays one trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
