@@ -4,6 +4,8 @@
 # and rejections. Every program's results must be right with and without a plugin. The report must
 # show that the operations went through the group and that the group was released.
 #
+#   local.sh [long]      long: every operation through the preloaded library too
+#
 #   flat     every rank is a leader                            4 leaders
 #   socket   two sockets simulated by hwloc, 2 ranks each      2 leaders, 2 others
 set -euo pipefail
@@ -135,9 +137,14 @@ sockets() {
 	}
 }
 
+# The component covers all calls; the preloaded library shares its core.
+scope=quick
+[ "${1:-}" != long ] || scope=
+readonly scope
+
 [ -d /dev/shm ] || { echo 'skipped: no /dev/shm'; exit 77; }
 if [ -x "$tests/openmpi/compare" ] && command -v mpirun >/dev/null; then
-	suite by_preload "$tests/openmpi"
+	suite by_preload "$tests/openmpi" "$scope"
 	if [ -e "$tests/openmpi/components/mca_coll_dxp.so" ]; then
 		suite by_component "$tests/openmpi"
 		sockets

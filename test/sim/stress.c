@@ -4,7 +4,7 @@
  * everything ends within 20 timeouts.
  *
  *   DXP_SEED=n         only that seed
- *   DXP_SEEDS=n        number of seeds (400; with a sanitizer, which is slow, 150)
+ *   DXP_SEEDS=n        number of seeds (400; with a sanitizer, which is slow, 60)
  *   DXP_SEED_FIRST=n   first seed (1) */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 #include "test/support/sanitizer.h"
 #include "test/support/world.h"
 
-#define SEEDS (SANITIZED_ADDRESS || SANITIZED_THREAD ? 150 : 400)
+#define SEEDS (SANITIZED_ADDRESS || SANITIZED_THREAD ? 60 : 400)
 
 #define SLICES       40
 #define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)

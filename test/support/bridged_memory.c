@@ -156,3 +156,11 @@ void bridged_many(struct engine *e)
 		ended++;
 	}
 }
+
+void bridged_until(const atomic_uint *count, unsigned wanted)
+{
+	uint64_t until_ns = link_now_ns() + 10 * S_NS;
+
+	while (atomic_load(count) < wanted)
+		assert_true(link_now_ns() < until_ns);
+}

@@ -4,6 +4,8 @@
 #ifndef TEST_SUPPORT_BRIDGED_MEMORY_H
 #define TEST_SUPPORT_BRIDGED_MEMORY_H
 
+#include <stdatomic.h>
+
 #include "engine/engine.h"
 
 #define BRIDGED_BYTES (12u << 20) /* bytes of device memory in such tests */
@@ -25,5 +27,9 @@ void bridged_ranges(struct engine *e);
 
 /* Runs 200 DMA in both directions, as many at once as the engine accepts; each ends once. */
 void bridged_many(struct engine *e);
+
+/* Waits until `count` is at least `wanted`, since an interrupt follows its completion. Fails after
+ * 10 s. */
+void bridged_until(const atomic_uint *count, unsigned wanted);
 
 #endif

@@ -111,6 +111,7 @@ static void engine_dma__many_in_flight(void **state)
 	bridged_many(engine);
 	if (fake_cuda_delay)
 		fake_cuda_delay(0);
+	bridged_until(&interrupts, 200);
 	assert_int_equal(atomic_load(&interrupts), 200);
 }
 

@@ -287,7 +287,7 @@ static void frame__ack_credit_and_level(void **state)
 	assert_true(!out.credit && out.credit_qp == 0 && out.credit_limit == 0);
 	ack.credit = false;
 	wire_ack_encode(&ack, body);
-	assert_true(get_be64(body + WIRE_OFF_ACK_CREDIT_QP - WIRE_COMMON_BYTES) == 0);
+	assert_true(get_be64(body + (WIRE_OFF_ACK_CREDIT_QP - WIRE_COMMON_BYTES)) == 0);
 
 	ack.rx_level = WIRE_RX_LEVEL_MAX + 1;
 	wire_ack_encode(&ack, body);
