@@ -56,7 +56,7 @@ struct bridge_way {
 	bool in_place;
 	uint8_t mode;         /* enum dxp_bridge_mode */
 	uint32_t piece_bytes; /* 0: chosen by the bridge */
-	size_t box;           /* first of its entries in boxes */
+	size_t box;           /* first of its entries in `boxes` */
 };
 
 struct bridge_case {

@@ -50,6 +50,11 @@ BEGIN {
 	# A pipe into a command that exits early: the writer sometimes dies of SIGPIPE.
 	ends_early = "(^|[^|])\\|&?[ \t]*(head([ \t]|$)|" \
 		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
+	# Words of a private dialect, which comments do not use, and the glossary's words for them.
+	split("whoever whom nobody somebody everybody told tells asks elder elders haul hauls " \
+	      "cell cells keeper greeting stranger strangers trespass boxes doors", words, " ")
+	for (i in words)
+		replaced[words[i]] = 1
 	# Calls that open a descriptor, and the wrapper that keeps it off 0, 1 and 2:
 	# base/descriptor.h.
 	opens = "(^|[^A-Za-z0-9_.>])(open|openat|socket|accept4?|epoll_create1?|eventfd|" \
@@ -112,6 +117,44 @@ function code_of(line,    at) {
 	return line
 }
 
+# Returns the comments of a line, without files, members, and names in quotes or backquotes.
+# was_in: the line starts inside a comment.
+function comment_of(line, was_in,    text, at) {
+	text = ""
+	if (!was_in) {
+		at = index(line, "/*")
+		if (!at)
+			return ""
+		line = substr(line, at + 2)
+	}
+	while ((at = index(line, "*/")) > 0) {
+		text = text " " substr(line, 1, at - 1)
+		line = substr(line, at + 2)
+		at = index(line, "/*")
+		line = at ? substr(line, at + 2) : ""
+	}
+	text = text " " line
+	gsub(/`[^`]*`|"[^"]*"|[a-z_]+\.[a-z]+/, " ", text)
+	return text
+}
+
+# Words are letters between blanks and punctuation: names with _ or ( are code.
+function check_words(text,    count, list, i, word) {
+	count = split(tolower(text), list, /[ \t,;:.!?]+|\(|\)/)
+	for (i = 1; i <= count; i++) {
+		word = list[i]
+		if (word in replaced)
+			finding("\"" word "\" in a comment; docs/glossary.md has the word to use")
+	}
+}
+
+function check_source(line,    was_in) {
+	was_in = in_comment
+	check_c(line, code_of(line))
+	if (was_in || index(line, "/*"))
+		check_words(comment_of(line, was_in))
+}
+
 function check_file(path,    line) {
 	file = path
 	line_number = 0
@@ -141,7 +184,7 @@ function check_file(path,    line) {
 		if (script)
 			check_script(line)
 		if (c_source)
-			check_c(line, code_of(line))
+			check_source(line)
 	}
 	close(path)
 	if ((c_source || script) && line_number > FILE_LINES)

@@ -77,6 +77,12 @@ sizes() {
 	passes tools/a.sh '#!/bin/sh' "$SH" "# $(printf 'ä%.0s' {1..98})"
 }
 
+words() {
+	finds 3 src/base/a.c '"nobody" in a comment' "$C" '' '/* Nobody calls it. */'
+	finds 4 src/base/a.c '"cells" in a comment' "$C" '' '/* Counts' ' * cells. */'
+	passes src/base/a.c "$C" '' '/* Sorts `boxes` of cells.c; "told" */' 'int boxes;'
+}
+
 includes() {
 	passes src/rltp/a.c "$C" '#include <string.h>' '' '#include "wire/a.h"'
 	finds 2 src/base/a.c 'may not include "wire/a.h"' "$C" '#include "wire/a.h"'
@@ -140,7 +146,7 @@ casts() {
 		'struct __attribute__((packed)) a {' $'\tint b;' '};'
 	passes src/link/a.c "$C" 'int f(struct sockaddr_in *p)' '{' \
 		$'\treturn g((struct sockaddr *)p);' '}'
-	passes src/wire/a.c "$C" '/* (struct a *)p is what nobody writes. */' 'int a;'
+	passes src/wire/a.c "$C" '/* (struct a *)p is what none writes. */' 'int a;'
 }
 
 layout() {
@@ -152,6 +158,7 @@ layout() {
 }
 
 sizes
+words
 includes
 descriptors
 text
