@@ -15,7 +15,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 #include "xpu/box.h"
-#include "cell/zygote.h"
+#include "worker/zygote.h"
 
 #include "cmd/dxpd_measure.h"
 
@@ -319,7 +319,7 @@ static const char *isolation_take(const char *text, struct arguments *a)
 
 	if (!process && strcmp(text, "thread") != 0)
 		return "--isolation is process or thread";
-	a->box.cell_program = process ? SELF : NULL;
+	a->box.worker_program = process ? SELF : NULL;
 	return NULL;
 }
 
@@ -481,7 +481,7 @@ int main(int argc, char **argv)
 			.memory_bytes = DEFAULT_MEMORY,
 			.keep_hosts_ns = FABRIC_HOST_KEEP_NS,
 			.engine = "ocl",
-			.cell_program = SELF,
+			.worker_program = SELF,
 			.functions = NIC_FUNCTIONS - 1,
 			.stop = &stop},
 		.ready_fd = -1,

@@ -23,9 +23,9 @@ BEGIN {
 	knows["sim"] = "base wire rltp nic inc switch bridge sim"
 	knows["host"] = "base wire link rltp nic node host"
 	knows["engine"] = "base wire link bridge engine"
-	knows["cell"] = "base wire link engine cell"
+	knows["worker"] = "base wire link engine worker"
 	knows["dma"] = "base wire link bridge engine dma"
-	knows["xpu"] = "base wire link rltp nic node engine cell xpu"
+	knows["xpu"] = "base wire link rltp nic node engine worker xpu"
 	knows["manager"] = "base wire link rltp nic node manager"
 
 	# Folders without system calls: input is bytes and the time, output is bytes and deadlines.
@@ -169,7 +169,7 @@ function check_file(path,    line) {
 		split(path, parts, "/")
 		folder = parts[3]
 	}
-	in_library = path ~ /^\.\/(src|doors)\/.*\.c$/ &&
+	in_library = path ~ /^\.\/(src|plugins)\/.*\.c$/ &&
 		     path !~ /^\.\/src\/base\/(descriptor|program)\.c$/
 	opening = ""
 	is_core = pure[folder] || (mixed[folder] && !does_io(path))

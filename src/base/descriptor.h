@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keeps descriptors 0, 1 and 2 free for standard streams. The kernel assigns the lowest free
  * number. If a program starts with one of the three closed, an open file or socket could get it,
- * and text would be written into it. Code that runs inside other programs (src/, doors/) therefore
- * passes each descriptor that it opens or receives through these functions; tools/tidy checks that.
- * Our own programs also fill missing ones at start (base/program.h).
+ * and text would be written into it. Code that runs inside other programs (src/, plugins/)
+ * therefore passes each descriptor that it opens or receives through these functions; tools/tidy
+ * checks that. Our own programs also fill missing ones at start (base/program.h).
  *
  * Another thread may write to the low number between open and move. No system call closes this
  * gap. */

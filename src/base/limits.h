@@ -401,7 +401,7 @@
 /* messages to a host that reads too slowly: then prints of its kernels wait */
 #define XPU_PRINTS_WAIT 1024
 /* ns between two attempts to start the zygote */
-#define XPU_CELL_AGAIN_NS    (1000ull * 1000 * 1000)
+#define XPU_WORKER_AGAIN_NS  (1000ull * 1000 * 1000)
 #define XPU_WORK_MAX         64           /* jobs queued at the engine: hides the hand-over */
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* bytes per program, as in the host library */
 #define XPU_LOG_BYTES_MAX    (1u << 20)   /* bytes per build log; the rest is cut */

@@ -149,7 +149,7 @@ static int slots_start(struct box *b, const struct box_options *o)
 		.host_bytes = o->host_bytes,
 		.hosts_max = o->hosts_max,
 		.engine = o->engine,
-		.cell_program = o->cell_program,
+		.worker_program = o->worker_program,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
 		.stall_ns = o->stall_ns,

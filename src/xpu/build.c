@@ -23,7 +23,7 @@ struct build {
 	bool held; /* the package in device memory, at `address`, is held */
 	bool again;
 	uint64_t address;
-	struct cell_build message;
+	struct worker_build message;
 	struct pump_transfer pump;
 };
 
@@ -126,11 +126,11 @@ static void next_fetch(struct slot *s);
 static void build_data(struct order *o, uint32_t kind, const void *data, uint32_t bytes)
 {
 	struct program *p = CONTAINER_OF(o, struct build, order)->program;
-	uint64_t count = kind == CELL_LOG ? p->log_bytes : p->about_bytes;
+	uint64_t count = kind == WORKER_LOG ? p->log_bytes : p->about_bytes;
 
 	if (CONTAINER_OF(o, struct build, order)->again)
 		return;
-	if (kind == CELL_LOG) {
+	if (kind == WORKER_LOG) {
 		bytes_add((uint8_t **)&p->log, &count, data, bytes, XPU_LOG_BYTES_MAX);
 		p->log_bytes = (uint32_t)count;
 	} else {
@@ -181,37 +181,37 @@ static void part_end(struct order *o, const struct order_end *end)
 static const struct order_ops part_ops = {.end = part_end};
 
 /* Posts all parts. On failure the worker's package is incomplete and does not parse. */
-static int parts_post(struct cell *c, const struct build *b)
+static int parts_post(struct worker *c, const struct build *b)
 {
 	const struct program *p = b->program;
 
-	for (uint64_t at = 0; at < p->package_bytes; at += CELL_PART_BYTES) {
+	for (uint64_t at = 0; at < p->package_bytes; at += WORKER_PART_BYTES) {
 		struct order *o = malloc(sizeof(*o));
 		if (!o)
 			return DXP_ENOMEM;
 		*o = (struct order){.tenant = b->tenant,
 				    .ops = &part_ops,
-				    .kind = CELL_PART,
+				    .kind = WORKER_PART,
 				    .parts = {.first = p->package + at,
 					      .first_bytes = (uint32_t)min_u64(
-						      p->package_bytes - at, CELL_PART_BYTES)}};
-		cell_post(c, o);
+						      p->package_bytes - at, WORKER_PART_BYTES)}};
+		worker_post(c, o);
 	}
 	return DXP_OK;
 }
 
-static void build_send(struct cell *c, struct build *b)
+static void build_send(struct worker *c, struct build *b)
 {
 	struct program *p = b->program;
 	int status = parts_post(c, b);
 
-	b->message = (struct cell_build){.program = p->entry.id,
-					 .package_bytes = status == DXP_OK ? p->package_bytes : 0};
+	b->message = (struct worker_build){
+		.program = p->entry.id, .package_bytes = status == DXP_OK ? p->package_bytes : 0};
 	b->order = (struct order){.tenant = b->tenant,
 				  .ops = &build_ops,
-				  .kind = CELL_BUILD,
+				  .kind = WORKER_BUILD,
 				  .parts = {&b->message, NULL, sizeof(b->message), 0}};
-	cell_post(c, &b->order);
+	worker_post(c, &b->order);
 }
 
 /* Checks that all inputs are this host's and built. */
@@ -242,7 +242,7 @@ static int build_post(struct build *b)
 	}
 	p->links = package.kind == DXP_PROGRAM_LINK;
 	status = inputs_check(b, &package);
-	struct cell *c = status == DXP_OK ? cell_get(b->tenant, &status) : NULL;
+	struct worker *c = status == DXP_OK ? worker_get(b->tenant, &status) : NULL;
 	if (c)
 		build_send(c, b);
 	return status;
@@ -258,7 +258,7 @@ void build_again(struct tenant *t, struct program *p)
 	b->program = program_hold(p);
 	b->again = true;
 	t->busy++;
-	build_send(t->cell, b);
+	build_send(t->worker, b);
 }
 
 /* ---- packages behind DMA ---- */

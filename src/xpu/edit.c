@@ -12,8 +12,8 @@
 struct edit {
 	struct order order;
 	struct work *work;
-	struct cell *cell;
-	struct cell_needs message; /* precedes the command, which is in `work` */
+	struct worker *worker;
+	struct worker_needs message; /* precedes the command, which is in `work` */
 	uint64_t from, to;
 	bool from_held, to_held;
 };
@@ -33,7 +33,7 @@ static void edit_end(struct order *o, const struct order_end *end)
 	struct edit *e = CONTAINER_OF(o, struct edit, order);
 	struct work *w = e->work;
 
-	e->cell->commands--;
+	e->worker->commands--;
 	ranges_drop(e);
 	free(e);
 	w->started_ns = end->started_ns;
@@ -94,7 +94,7 @@ static int edit_prepare(struct edit *e, struct work *w)
 	e->from_held = e->to_held = false;
 	e->order = (struct order){.tenant = w->tenant,
 				  .ops = &edit_ops,
-				  .kind = CELL_EDIT,
+				  .kind = WORKER_EDIT,
 				  .parts = {&e->message, w->data, sizeof(e->message), w->bytes}};
 	work_needs(w, &e->message);
 	status = from_take(e, &c);
@@ -117,10 +117,10 @@ static int edit_begin(struct work *w)
 	if (!e)
 		return DXP_ENOMEM;
 	int status = edit_prepare(e, w);
-	e->cell = status == DXP_OK ? cell_get(w->tenant, &status) : NULL;
-	if (e->cell) {
-		e->cell->commands++;
-		cell_post(e->cell, &e->order);
+	e->worker = status == DXP_OK ? worker_get(w->tenant, &status) : NULL;
+	if (e->worker) {
+		e->worker->commands++;
+		worker_post(e->worker, &e->order);
 		return DXP_OK;
 	}
 	ranges_drop(e);

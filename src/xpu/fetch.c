@@ -19,7 +19,7 @@ struct part {
 
 struct fetch {
 	struct order order;
-	struct cell_fetch message;
+	struct worker_fetch message;
 	/* Program to keep the binary for; NULL: a host requests it. */
 	struct program *keep;
 	struct part part;
@@ -129,7 +129,7 @@ static const struct order_ops fetch_ops = {.data = fetch_data, .end = fetch_end}
 static int fetch_post(struct tenant *t, const struct part *part, struct program *keep)
 {
 	int status;
-	struct cell *c = cell_get(t, &status);
+	struct worker *c = worker_get(t, &status);
 
 	if (!c)
 		return status;
@@ -138,13 +138,13 @@ static int fetch_post(struct tenant *t, const struct part *part, struct program 
 		return DXP_ENOMEM;
 	f->part = *part;
 	f->keep = keep ? program_hold(keep) : NULL;
-	f->message = (struct cell_fetch){part->program, part->what};
+	f->message = (struct worker_fetch){part->program, part->what};
 	f->order = (struct order){.tenant = t,
 				  .ops = &fetch_ops,
-				  .kind = CELL_FETCH,
+				  .kind = WORKER_FETCH,
 				  .parts = {&f->message, NULL, sizeof(f->message), 0}};
 	t->busy++;
-	cell_post(c, &f->order);
+	worker_post(c, &f->order);
 	return DXP_OK;
 }
 

@@ -14,11 +14,11 @@
 struct launch {
 	struct order order;
 	struct work *work;
-	struct cell *cell;
+	struct worker *worker;
 	struct port *port;               /* NULL: no argument is the NIC */
 	uint64_t held[COMMAND_ARGS_MAX]; /* addresses */
 	uint32_t held_count;
-	struct cell_run message; /* precedes the command, which is in `work` */
+	struct worker_run message; /* precedes the command, which is in `work` */
 };
 
 /* Drops what the kernel held. */
@@ -133,7 +133,7 @@ static void launch_end(struct order *o, const struct order_end *end)
 	struct launch *l = CONTAINER_OF(o, struct launch, order);
 	struct work *w = l->work;
 
-	l->cell->commands--;
+	l->worker->commands--;
 	w->tenant->slot->counters.kernels += end->status == DXP_OK;
 	launch_complain(l, end);
 	arguments_drop(l);
@@ -155,14 +155,14 @@ static int launch_prepare(struct launch *l, struct work *w)
 	l->work = w;
 	l->port = NULL;
 	l->held_count = 0;
-	l->message.window = CELL_NO_WINDOW;
+	l->message.window = WORKER_NO_WINDOW;
 	l->message.argument_count = c.argument_count;
 	work_needs(w, &l->message.needs);
 	l->order = (struct order){
 		.tenant = w->tenant,
 		.ops = &launch_ops,
-		.kind = CELL_RUN,
-		.parts = {&l->message, w->data, CELL_RUN_BYTES(c.argument_count), w->bytes}};
+		.kind = WORKER_RUN,
+		.parts = {&l->message, w->data, WORKER_RUN_BYTES(c.argument_count), w->bytes}};
 	const struct program *p = program_find(w->tenant, c.program);
 	if (!p)
 		return DXP_ENOENT;
@@ -176,10 +176,10 @@ static int launch_begin(struct work *w)
 	if (!l)
 		return DXP_ENOMEM;
 	int status = launch_prepare(l, w);
-	l->cell = status == DXP_OK ? cell_get(w->tenant, &status) : NULL;
-	if (l->cell) {
-		l->cell->commands++;
-		cell_post(l->cell, &l->order);
+	l->worker = status == DXP_OK ? worker_get(w->tenant, &status) : NULL;
+	if (l->worker) {
+		l->worker->commands++;
+		worker_post(l->worker, &l->order);
 		return DXP_OK;
 	}
 	arguments_drop(l);

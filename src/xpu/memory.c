@@ -100,7 +100,7 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 		return status;
 	memory_claim(t->slot, *address, arena_rounded(arena, bytes));
 	if (arena_next(arena, t->owner, address, &whole))
-		cell_map(t, *address, whole);
+		worker_map(t, *address, whole);
 	return DXP_OK;
 }
 
@@ -121,7 +121,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	}
 	status = clearing_begin(t, sequence, address, bytes);
 	if (status != DXP_OK)
-		cell_unmap_free(t, address, NULL);
+		worker_unmap_free(t, address, NULL);
 	return status;
 }
 
@@ -187,7 +187,7 @@ void memory_free_reply(struct tenant *t, uint32_t sequence, int status)
 
 void memory_free(struct tenant *t, const struct command *c)
 {
-	int status = cell_unmap_free(t, c->address, &c->sequence);
+	int status = worker_unmap_free(t, c->address, &c->sequence);
 
 	if (status != DXP_EAGAIN)
 		memory_free_reply(t, c->sequence, status);
@@ -272,7 +272,7 @@ static bool clearing_end(struct slot *s, struct clearing *c)
 	if (t->leaving)
 		return true;
 	if (status != DXP_OK)
-		cell_unmap_free(t, address, NULL);
+		worker_unmap_free(t, address, NULL);
 	allocate_reply(t, sequence, status == DXP_OK ? address : 0, status);
 	return true;
 }

@@ -82,7 +82,7 @@ static int port_create(struct tenant *t, struct port **out)
 		port_close(s, p, status); /* ports_reap frees it */
 		return status;
 	}
-	cell_map(t, p->address, sizeof(*p->window));
+	worker_map(t, p->address, sizeof(*p->window));
 	*out = p;
 	return DXP_OK;
 }
@@ -92,7 +92,7 @@ void port_close(struct slot *s, struct port *p, int status)
 	if (!p || p->closed)
 		return;
 	p->closed = true;
-	cell_unmap_port(p);
+	worker_unmap_port(p);
 	nic_function_close(node_nic(s->node), p->function, status, link_now_ns());
 }
 
@@ -127,7 +127,7 @@ static bool port_comes(const struct slot *s)
 {
 	const struct port *p = s->ports;
 
-	while (p && (!p->closed || !p->tenant->given_up || (p->launches > 0 && !p->tenant->cell)))
+	while (p && (!p->closed || !p->tenant->given_up || (p->launches > 0 && !p->tenant->worker)))
 		p = p->next;
 	return p != NULL;
 }

@@ -63,7 +63,7 @@ static void program_unlink(struct tenant *t, struct program *p)
 /* Releases a program, behind kernels posted before, which need it. */
 static void program_end(struct tenant *t, struct program *p)
 {
-	struct cell *c = p->built ? cell_of(t) : NULL;
+	struct worker *c = p->built ? worker_of(t) : NULL;
 
 	program_unlink(t, p);
 	if (!c) {
@@ -73,10 +73,10 @@ static void program_end(struct tenant *t, struct program *p)
 	p->message.program = p->entry.id;
 	p->release = (struct order){.tenant = t,
 				    .ops = &release_ops,
-				    .kind = CELL_RELEASE,
+				    .kind = WORKER_RELEASE,
 				    .parts = {&p->message, NULL, sizeof(p->message), 0}};
 	t->busy++;
-	cell_post(c, &p->release);
+	worker_post(c, &p->release);
 }
 
 void program_release(struct tenant *t, const struct command *c)

@@ -48,7 +48,7 @@ static void interrupts_to(struct slot *s, struct node *n)
 
 /* Returns the spin time of workers. They spin only if the network thread and a spinning local
  * host keep their cores: with three on two cores an empty kernel takes 250 us instead of 27. */
-static uint32_t cell_spin(uint32_t spin_ns)
+static uint32_t worker_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
 		return 0;
@@ -75,7 +75,7 @@ static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
 
-	return s->options.cell_program && strncmp(name, "ocl", 3) == 0 &&
+	return s->options.worker_program && strncmp(name, "ocl", 3) == 0 &&
 	       (name[3] == '\0' || name[3] == ':');
 }
 
@@ -88,7 +88,7 @@ static int zygote_begin(struct slot *s)
 		return DXP_EIO;
 	}
 	const struct zygote_options options = {
-		.program = s->options.cell_program,
+		.program = s->options.worker_program,
 		.engine = s->options.engine,
 		.cache_folder = s->options.cache_folder,
 		.memory_fd = arena_fd(s->arena),
@@ -96,7 +96,7 @@ static int zygote_begin(struct slot *s)
 		.bell_fd = s->bell_fd,
 		.news = (_Atomic uint32_t *)(arena_base(s->arena) + arena_bytes(s->arena) +
 					     ZYGOTE_NEWS_OFFSET),
-		.spin_ns = s->cell_spin_ns,
+		.spin_ns = s->worker_spin_ns,
 	};
 	return zygote_open(&options, &s->zygote, &s->about);
 }
@@ -104,7 +104,7 @@ static int zygote_begin(struct slot *s)
 /* Starts a process per host if the engine works in this process's memory; else one thread. */
 static int engine_start(struct slot *s)
 {
-	s->cell_spin_ns = cell_spin(s->options.node.spin_ns);
+	s->worker_spin_ns = worker_spin(s->options.node.spin_ns);
 	if (engine_may_fork(s)) {
 		int status = zygote_begin(s);
 		if (status != DXP_OK)
@@ -204,8 +204,8 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = outbox_create(node_window(s->node), &s->outbox);
 	if (status == DXP_OK)
-		status =
-			s->zygote ? node_watch(s->node, s->bell_fd) : cell_open_thread(s, &s->cell);
+		status = s->zygote ? node_watch(s->node, s->bell_fd)
+				   : worker_open_thread(s, &s->worker);
 	if (status == DXP_OK)
 		status = memory_attach(s);
 	return status;
@@ -229,7 +229,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
 	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
 	/* The caller's texts may be freed. */
-	s->options.engine = s->options.cache_folder = s->options.cell_program = NULL;
+	s->options.engine = s->options.cache_folder = s->options.worker_program = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
 		return status;
@@ -245,7 +245,7 @@ void slot_close(struct slot *s)
 	s->closing = true;
 	ports_close(s); /* kernels that wait for their NIC return */
 	tenants_silence(s);
-	cells_close(s);
+	workers_close(s);
 	tenants_cancel(s);
 	outbox_destroy(s->outbox);
 	interrupts_to(s, NULL);
@@ -349,8 +349,8 @@ static uint32_t messages_take(struct slot *s)
 
 uint32_t slot_service(struct slot *s)
 {
-	cells_awake(s);
-	uint32_t work = cells_turn(s);
+	workers_awake(s);
+	uint32_t work = workers_turn(s);
 
 	work += outbox_service(s->outbox); /* completions */
 	work += messages_take(s);
@@ -360,7 +360,7 @@ uint32_t slot_service(struct slot *s)
 	work += tenants_needed(s);
 	if (s->bridged)
 		work += bridged_turn(s->bridged);
-	work += cells_begun_tell(s);
+	work += workers_begun_tell(s);
 	work += events_flush_due(s);
 	work += tenants_reap(s);
 	work += ports_reap(s);
@@ -382,9 +382,9 @@ bool slot_woke(struct slot *s)
 
 uint64_t slot_deadline(struct slot *s)
 {
-	if (!cells_asleep(s) || (s->clearings && !s->bridged))
+	if (!workers_asleep(s) || (s->clearings && !s->bridged))
 		return 0;
-	uint64_t deadline_ns = min_u64(events_deadline(s), cells_begun_deadline(s));
+	uint64_t deadline_ns = min_u64(events_deadline(s), workers_begun_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One xPU node: NIC, device memory, registers and an engine (X-02, X-03, X-09). Accepts commands of
- * hosts, keeps their graphs, has kernels run in workers (cell.h) and sends data to other xPUs.
+ * hosts, keeps their graphs, has kernels run in workers (worker.h) and sends data to other xPUs.
  *
  * Threads: the thread that polls the node makes all calls; a worker has its own thread or
  * process. Trust: hosts are isolated. A command names only its host's memory, programs and
  * events. PUT, GET and kernels' NIC functions reach only the host's memory; the former two also
- * unallocated memory (keys.c). With `cell_program`, if the engine works in this process's
+ * unallocated memory (keys.c). With `worker_program`, if the engine works in this process's
  * memory, kernels run in a process that maps only their host's memory: a wild address ends only
  * that process. Kernels remain native code with the rights of this process's user; malicious
- * ones are not contained. Without `cell_program` they run in this process. */
+ * ones are not contained. Without `worker_program` they run in this process. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -32,7 +32,7 @@ struct slot_options {
 	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: each host's
 	 * kernels run in their own process, if the engine works in this process's memory. NULL:
 	 * all share a thread. */
-	const char *cell_program;
+	const char *worker_program;
 	/* Bridge to BRIDGED memory, as pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;

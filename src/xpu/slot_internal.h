@@ -13,14 +13,14 @@
 #include "wire/command.h"
 #include "xpu/arena.h"
 #include "xpu/bridged.h"
-#include "xpu/cell.h"
+#include "xpu/worker.h"
 #include "xpu/graph.h"
 #include "xpu/haul.h"
 #include "xpu/outbox.h"
 #include "xpu/programs.h"
 #include "engine/pump.h"
 #include "xpu/slot.h"
-#include "cell/zygote.h"
+#include "worker/zygote.h"
 
 /* A program of a host. Its worker has it under this id, if built. */
 struct program {
@@ -37,7 +37,7 @@ struct program {
 	uint8_t *about; /* records about its kernels, or NULL */
 	uint32_t about_bytes;
 	struct order release;
-	struct cell_program message;
+	struct worker_program message;
 };
 
 /* Data last fetched from the engine for a host, which requests it in parts. */
@@ -74,7 +74,7 @@ struct tenant {
 	bool trespassed;     /* an out-of-bounds access was logged */
 	struct dxp_target reply;
 	struct graph *graph;
-	struct cell *cell; /* its own process; NULL: none yet, or the slot's thread is used */
+	struct worker *worker; /* its own process; NULL: none yet, or the slot's thread is used */
 	struct programs programs; /* every program built or tried */
 	uint64_t programs_bytes;  /* memory of its programs here, including those being built */
 	uint64_t packages_bytes;  /* of that, packages kept for rebuilds */
@@ -167,10 +167,10 @@ struct slot {
 	struct engine *engine; /* `none` if kernels run in processes */
 	struct engine_description about;
 	struct bridged *bridged; /* NULL: the NIC reaches device memory */
-	struct cell *cell;       /* shared by all hosts; NULL: each has its own */
+	struct worker *worker;   /* shared by all hosts; NULL: each has its own */
 	struct zygote *zygote;   /* starts those processes */
 	int bell_fd;             /* their wakeup eventfd */
-	uint32_t cell_last, cell_spin_ns;
+	uint32_t worker_last, worker_spin_ns;
 	bool woke;        /* a worker was woken since slot_woke */
 	uint32_t windows; /* bit i: window i behind device memory is used */
 	struct node *node;
@@ -269,7 +269,7 @@ void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8
 /* work.c: the lifetime of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);
 /* Fills the part of an order before the command. */
-void work_needs(const struct work *w, struct cell_needs *out);
+void work_needs(const struct work *w, struct worker_needs *out);
 /* Completes a command that has run, or was dropped after it came out of the graph. */
 void work_done(struct work *w, int status);
 /* Starts ready commands, reports failed ones. Returns how many. */
@@ -279,7 +279,7 @@ void work_free(struct work *w);
 /* launch.c, edit.c, transfer.c, pull.c: start a ready command; completes in work_done */
 void launch_start(struct work *w);
 void edit_start(struct work *w);
-/* Describes a CELL_RUN in text. */
+/* Describes a WORKER_RUN in text. */
 void launch_describe(const struct order *o, char *out, size_t room);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
@@ -351,29 +351,29 @@ void programs_release(struct tenant *t);
 /* Rebuilds all programs in a new worker. */
 void programs_rebuild(struct tenant *t);
 
-/* cells.c: workers of hosts, and what their processes map */
+/* workers.c: workers of hosts, and what their processes map */
 /* Returns the tenant's worker, or the slot's; NULL: none yet. */
-struct cell *cell_of(const struct tenant *t);
+struct worker *worker_of(const struct tenant *t);
 /* Returns the same, or starts one. NULL: impossible now; *status is the reason. */
-struct cell *cell_get(struct tenant *t, int *status);
+struct worker *worker_get(struct tenant *t, int *status);
 /* Returns whether the worker has XPU_WORK_MAX engine commands, the most. */
-bool cell_full(const struct tenant *t);
+bool worker_full(const struct tenant *t);
 /* Maps a new range of the tenant, in whole pages. */
-void cell_map(struct tenant *t, uint64_t address, uint64_t bytes);
+void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
 /* Frees an allocation, available once the tenant's process has unmapped it. Status of
  * arena_free; DXP_ENOMEM: it stays. DXP_EAGAIN (only with `sequence`, which may be NULL): no
  * engine command precedes, so this FREE is answered after the unmap. */
-int cell_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
-void cell_unmap_port(struct port *p);
-uint32_t cells_turn(struct slot *s);
+int worker_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
+void worker_unmap_port(struct port *p);
+uint32_t workers_turn(struct slot *s);
 /* Notifies hosts of long-running commands; returns how many. */
-uint32_t cells_begun_tell(struct slot *s);
+uint32_t workers_begun_tell(struct slot *s);
 /* Returns the earliest, including when a process that waits for a zygote can start. */
-uint64_t cells_begun_deadline(const struct slot *s);
-bool cells_asleep(struct slot *s);
-void cells_awake(struct slot *s);
+uint64_t workers_begun_deadline(const struct slot *s);
+bool workers_asleep(struct slot *s);
+void workers_awake(struct slot *s);
 /* Closes all workers at shutdown, after the last order. */
-void cells_close(struct slot *s);
+void workers_close(struct slot *s);
 
 /* registers.c */
 extern const struct nic_cfg_ops registers_ops;

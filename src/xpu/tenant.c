@@ -89,8 +89,8 @@ void tenant_leave(struct tenant *t, int status)
 	pulls_cancel(t, status);
 	key_close(t);
 	/* Its process may write there until it has exited. */
-	if (t->cell)
-		cell_kill(t->cell);
+	if (t->worker)
+		worker_kill(t->worker);
 	else
 		arena_free_owner(t->slot->arena, t->owner);
 }
@@ -320,7 +320,7 @@ static void tenant_end(struct tenant *t)
 
 static bool tenant_ended(struct tenant *t)
 {
-	if (!t->leaving || t->cell || t->busy || graph_count(t->graph))
+	if (!t->leaving || t->worker || t->busy || graph_count(t->graph))
 		return false;
 	arena_free_owner(t->slot->arena, t->owner);
 	parked_retry(t);

@@ -99,7 +99,7 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 		work_report(w, status);
 }
 
-void work_needs(const struct work *w, struct cell_needs *out)
+void work_needs(const struct work *w, struct worker_needs *out)
 {
 	out->event = w->graph.event;
 	out->need_count = graph_unfinished(&w->graph, out->needs);
@@ -133,7 +133,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	struct graph_command *c;
 	uint32_t work = 0;
 
-	for (; !cell_full(t) && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
+	for (; !worker_full(t) && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
 		engine_start((struct work *)c);
 	for (; tenant_may_haul(t) && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
 		network_start((struct work *)c);

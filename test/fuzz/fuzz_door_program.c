@@ -7,10 +7,10 @@
 
 #include <dxp/status.h>
 
-#include "doors/opencl/binary.h"
-#include "doors/opencl/include.h"
-#include "doors/opencl/metadata.h"
-#include "doors/opencl/options.h"
+#include "plugins/opencl/binary.h"
+#include "plugins/opencl/include.h"
+#include "plugins/opencl/metadata.h"
+#include "plugins/opencl/options.h"
 #include "test/fuzz/fuzz.h"
 
 struct input {

@@ -91,8 +91,8 @@ int boxed_open(const struct boxes *w, struct boxed *b, const struct box_options 
 	options.state_folder = w->folder;
 	options.memory_bytes = BOXES_MEMORY;
 	options.stop = &b->stop;
-	if (!options.cell_program)
-		options.cell_program = getenv("DXP_TEST_CELLS");
+	if (!options.worker_program)
+		options.worker_program = getenv("DXP_TEST_WORKERS");
 	int status = box_open(&options, &b->box);
 	if (status == DXP_OK)
 		b->ready = pthread_create(&b->thread, NULL, box_main, b) == 0;

@@ -106,7 +106,7 @@ includes() {
 
 descriptors() {
 	finds 2 src/base/a.c 'put descriptor_raise' "$C" 'int a = eventfd(0, 0);'
-	finds 2 doors/opencl/a.c 'put descriptor_raise' "$C" 'int a = open("a", 0);'
+	finds 2 plugins/opencl/a.c 'put descriptor_raise' "$C" 'int a = open("a", 0);'
 	finds 2 src/link/a.c 'put descriptor_raise' "$C" \
 		'int a = descriptor_raise(open("a", 0)), b = socket(1, 2, 3);'
 	finds 2 src/host/a.c 'use base/descriptor.h' "$C" 'FILE *a = fopen("a", "re");'

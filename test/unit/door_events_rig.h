@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "doors/opencl/api.h"
-#include "doors/opencl/device.h"
+#include "plugins/opencl/api.h"
+#include "plugins/opencl/device.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "doors/opencl/image.h"
+#include "plugins/opencl/image.h"
 
 const cl_icd_dispatch door_dispatch;
 

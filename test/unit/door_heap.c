@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "doors/opencl/blocks.h"
-#include "doors/opencl/device.h"
+#include "plugins/opencl/blocks.h"
+#include "plugins/opencl/device.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "doors/opencl/include.h"
+#include "plugins/opencl/include.h"
 
 struct entry {
 	const char *path, *text;

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "doors/opencl/api.h"
-#include "doors/opencl/device.h"
-#include "doors/opencl/settings.h"
+#include "plugins/opencl/api.h"
+#include "plugins/opencl/device.h"
+#include "plugins/opencl/settings.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;

@@ -15,7 +15,7 @@
 #include <dxp/about.h>
 #include <dxp/status.h>
 
-#include "doors/opencl/metadata.h"
+#include "plugins/opencl/metadata.h"
 
 struct records {
 	uint8_t data[4096];

@@ -15,8 +15,8 @@
 #include <dxp/about.h>
 
 #include "base/util.h"
-#include "doors/opencl/api.h"
-#include "doors/opencl/device.h"
+#include "plugins/opencl/api.h"
+#include "plugins/opencl/device.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;

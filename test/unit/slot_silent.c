@@ -130,7 +130,7 @@ static int world_open(void **state)
 			  &(struct box_options){.slots = 1,
 						.first = 1,
 						.engine = "ocl",
-						.cell_program = "bin/dxpd",
+						.worker_program = "bin/dxpd",
 						.keep_hosts_ns = FABRIC_HOST_KEEP_NS});
 }
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages between an xPU and its worker. Both run the same build on one machine, so messages are
+ * structs without a codec. Each enumerator's comment names the message's contents.
+ *
+ * Each order is answered by exactly one DONE, in order, also on failure. DATA and PRINT belong to
+ * the order whose DONE comes next. */
+#ifndef WORKER_MESSAGE_H
+#define WORKER_MESSAGE_H
+
+#include "wire/command.h"
+#include "worker/ring.h"
+#include "engine/engine.h"
+
+enum worker_order_kind {
+	WORKER_RUN,     /* struct worker_run, encoded command */
+	WORKER_EDIT,    /* struct worker_needs, encoded command: WRITE, COPY, FILL, MARK */
+	WORKER_PART,    /* a part of the package for the next BUILD */
+	WORKER_BUILD,   /* struct worker_build; sends DATA: log, records about kernels */
+	WORKER_RELEASE, /* struct worker_program */
+	WORKER_FETCH,   /* struct worker_fetch; sends DATA */
+	WORKER_MAP,     /* struct worker_range: the worker may access it from now on */
+	WORKER_UNMAP,   /* struct worker_range */
+	WORKER_STOP,
+	WORKER_ORDERS,
+};
+
+enum worker_answer_kind {
+	WORKER_DONE = 64, /* struct worker_done, text */
+	WORKER_LOG,       /* a part of a build log */
+	/* a part of fetched data, or of the records about a program's kernels */
+	WORKER_DATA,
+	WORKER_PRINT, /* output of a kernel */
+};
+
+/* Head of commands that the engine's queue executes in order. */
+struct worker_needs {
+	uint64_t event;                    /* its own event, or 0 */
+	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier orders that must have succeeded */
+	uint32_t need_count;
+	uint32_t command_bytes;
+};
+
+struct worker_run {
+	struct worker_needs needs;
+	uint64_t window; /* offset of a NIC window in device memory, or WORKER_NO_WINDOW */
+	uint32_t argument_count;
+	uint32_t reserved;
+	/* Per argument: bytes that the host owns from the argument's address on; 0: no memory.
+	 * `argument_count` entries. */
+	uint64_t rests[COMMAND_ARGS_MAX];
+};
+#define WORKER_NO_WINDOW UINT64_MAX
+#define WORKER_RUN_BYTES(arguments) \
+	(offsetof(struct worker_run, rests) + (arguments) * sizeof(uint64_t))
+
+struct worker_build {
+	uint32_t program;
+	uint32_t reserved;
+	uint64_t package_bytes; /* of all PARTs together */
+};
+
+struct worker_program {
+	uint32_t program;
+};
+
+struct worker_fetch {
+	uint32_t program; /* 0: the device */
+	uint32_t what;    /* enum command_fetch */
+};
+
+struct worker_range {
+	uint64_t address, bytes; /* whole pages */
+};
+
+struct worker_done {
+	int32_t status;
+	int32_t native; /* as engine.native */
+	uint32_t reserved;
+	uint32_t text_bytes;
+	uint64_t started_ns, ended_ns;
+};
+
+/* bytes in one DATA, LOG or PART, at most */
+#define WORKER_PART_BYTES (8u << 10)
+
+/* Memory that both sides share. */
+struct worker_rings {
+	/* the xPU closes: a worker thread stops after the current order */
+	_Atomic uint32_t stop;
+	struct worker_ring orders, answers;
+};
+
+#endif

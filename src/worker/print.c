@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker/print.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/descriptor.h"
+#include "base/limits.h"
+#include "base/util.h"
+
+#define ROOM_FIRST 65536u
+
+struct text {
+	char *at;
+	size_t bytes, room;
+};
+
+struct worker_print {
+	int fd; /* non-blocking */
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards the fields below, and reads of the pipe */
+	struct text kept;     /* read, not returned yet */
+	uint64_t lost;        /* bytes dropped behind `kept` */
+	_Atomic bool read;    /* set before each read, cleared when all text was returned */
+	struct text given;    /* returned last, until the next call */
+	char loss[128];
+};
+
+static bool text_add(struct text *t, const char *bytes, size_t count)
+{
+	if (t->bytes + count > t->room) {
+		size_t room = t->room ? 2 * t->room : ROOM_FIRST;
+		char *at = realloc(t->at, room);
+		if (!at)
+			return false;
+		t->at = at;
+		t->room = room;
+	}
+	memcpy(t->at + t->bytes, bytes, count);
+	t->bytes += count;
+	return true;
+}
+
+/* Caller holds the lock. */
+static void drain(struct worker_print *p)
+{
+	char part[16384];
+	ssize_t got;
+
+	atomic_store(&p->read, true);
+	while ((got = read(p->fd, part, sizeof(part))) > 0) {
+		size_t keeps = min_u64((uint64_t)got, XPU_PRINT_BYTES - p->kept.bytes);
+		if (p->lost || !text_add(&p->kept, part, keeps))
+			keeps = 0;
+		p->lost += (uint64_t)got - keeps;
+	}
+}
+
+static void *print_main(void *argument)
+{
+	struct worker_print *p = argument;
+	struct pollfd poller = {.fd = p->fd, .events = POLLIN};
+
+	for (;;) {
+		if (poll(&poller, 1, -1) < 1)
+			continue;
+		pthread_mutex_lock(&p->lock);
+		drain(p);
+		pthread_mutex_unlock(&p->lock);
+	}
+	return NULL;
+}
+
+int worker_print_open(struct worker_print **out)
+{
+	struct worker_print *p = calloc(1, sizeof(*p));
+	int fds[2];
+
+	if (!p)
+		return DXP_ENOMEM;
+	if (descriptor_raise_pair(pipe2(fds, O_CLOEXEC), fds) != 0) {
+		free(p);
+		return DXP_EIO;
+	}
+	p->fd = fds[0];
+	fcntl(p->fd, F_SETFL, O_NONBLOCK);
+	pthread_mutex_init(&p->lock, NULL);
+	if (dup2(fds[1], STDOUT_FILENO) < 0 ||
+	    pthread_create(&p->thread, NULL, print_main, p) != 0) {
+		close(fds[0]);
+		close(fds[1]);
+		free(p);
+		return DXP_EIO;
+	}
+	close(fds[1]);
+	*out = p;
+	return DXP_OK;
+}
+
+/* Checks the pipe first: text that the thread has read left the pipe only after `read` was set. */
+static bool print_any(struct worker_print *p)
+{
+	int waiting = 0;
+
+	return (ioctl(p->fd, FIONREAD, &waiting) == 0 && waiting > 0) || atomic_load(&p->read);
+}
+
+static const char *loss_say(struct worker_print *p, size_t *bytes)
+{
+	if (!p->lost)
+		return NULL;
+	*bytes = (size_t)snprintf(p->loss, sizeof(p->loss),
+				  "\n[dxp: %llu bytes more that this kernel printed are lost]\n",
+				  (unsigned long long)p->lost);
+	p->lost = 0;
+	return p->loss;
+}
+
+/* Caller holds the lock. */
+static const char *text_give(struct worker_print *p, size_t *bytes)
+{
+	struct text given = p->given;
+
+	drain(p);
+	if (p->kept.bytes == 0) {
+		const char *loss = loss_say(p, bytes);
+		atomic_store(&p->read, loss != NULL);
+		return loss;
+	}
+	p->given = p->kept;
+	p->kept = (struct text){.at = given.at, .room = given.room};
+	*bytes = p->given.bytes;
+	return p->given.at;
+}
+
+const char *worker_print_take(struct worker_print *p, size_t *bytes)
+{
+	fflush(stdout);
+	if (!print_any(p))
+		return NULL;
+	pthread_mutex_lock(&p->lock);
+	const char *text = text_give(p, bytes);
+	pthread_mutex_unlock(&p->lock);
+	return text;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker/ring.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+
+#define SPINS_PER_LOOK 64 /* between two reads of the clock */
+
+static uint32_t round_up(uint32_t bytes)
+{
+	return (bytes + 7) & ~7u;
+}
+
+static uint8_t *place(const struct worker_side *e)
+{
+	return e->ring->data + e->at % WORKER_RING_BYTES;
+}
+
+bool worker_put(struct worker_side *e, uint32_t kind, const struct worker_parts *p)
+{
+	struct worker_ring *r = e->ring;
+	const struct worker_head head = {
+		.bytes = (uint32_t)sizeof(head) + p->first_bytes + p->second_bytes, .kind = kind};
+	const uint32_t takes = round_up(head.bytes);
+	/* Pairs with the release in worker_take: the bytes were read out. */
+	uint64_t used = e->at - atomic_load_explicit(&r->head, memory_order_acquire);
+
+	assert(head.bytes <= WORKER_MESSAGE_BYTES);
+	if (used > WORKER_RING_BYTES || takes > WORKER_RING_BYTES - used)
+		return false;
+	uint8_t *at = place(e);
+	memcpy(at, &head, sizeof(head));
+	if (p->first_bytes)
+		memcpy(at + sizeof(head), p->first, p->first_bytes);
+	if (p->second_bytes)
+		memcpy(at + sizeof(head) + p->first_bytes, p->second, p->second_bytes);
+	e->at += takes;
+	atomic_store_explicit(&r->tail, e->at, memory_order_release);
+	return true;
+}
+
+/* Wakeup protocol of nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set
+ * `sleeps`, full fence, check the ring, sleep. */
+bool worker_sleeps(struct worker_side *e)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&e->ring->sleeps, memory_order_relaxed) &&
+	       atomic_exchange(&e->ring->sleeps, 0);
+}
+
+bool worker_ready(const struct worker_side *e)
+{
+	return atomic_load_explicit(&e->ring->tail, memory_order_acquire) != e->at;
+}
+
+int worker_take(struct worker_side *e, void *out)
+{
+	struct worker_ring *r = e->ring;
+	/* Pairs with the release in worker_put: the message is complete. */
+	uint64_t there = atomic_load_explicit(&r->tail, memory_order_acquire) - e->at;
+	struct worker_head head;
+
+	if (there == 0)
+		return 0;
+	memcpy(&head, place(e), sizeof(head));
+	if (there > WORKER_RING_BYTES || head.bytes < sizeof(head) ||
+	    head.bytes > WORKER_MESSAGE_BYTES || round_up(head.bytes) > there)
+		return -1;
+	memcpy(out, place(e), head.bytes);
+	memcpy(out, &head, sizeof(head)); /* the head that was checked */
+	e->at += round_up(head.bytes);
+	atomic_store_explicit(&r->head, e->at, memory_order_release);
+	return (int)head.bytes;
+}
+
+bool worker_sleep_announce(struct worker_side *e)
+{
+	atomic_store_explicit(&e->ring->sleeps, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!worker_ready(e))
+		return true;
+	worker_sleep_end(e);
+	return false;
+}
+
+void worker_sleep_end(struct worker_side *e)
+{
+	atomic_store_explicit(&e->ring->sleeps, 0, memory_order_relaxed);
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static void spin(const struct worker_side *e, uint32_t spin_ns)
+{
+	uint64_t end_ns = link_now_ns() + spin_ns;
+
+	while (!worker_ready(e) && link_now_ns() < end_ns)
+		for (int i = 0; i < SPINS_PER_LOOK && !worker_ready(e); i++)
+			relax();
+}
+
+/* Not FUTEX_PRIVATE: the memory is shared between processes. */
+static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+{
+	syscall(SYS_futex, word, op, value, NULL, NULL, 0);
+}
+
+void worker_wait(struct worker_side *e, uint32_t spin_ns)
+{
+	if (spin_ns)
+		spin(e, spin_ns);
+	while (!worker_ready(e) && worker_sleep_announce(e))
+		futex(&e->ring->sleeps, FUTEX_WAIT, 1);
+	worker_sleep_end(e);
+}
+
+bool worker_wake(struct worker_side *e)
+{
+	if (!worker_sleeps(e))
+		return false;
+	futex(&e->ring->sleeps, FUTEX_WAKE, INT_MAX);
+	return true;
+}

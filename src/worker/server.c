@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "worker/print.h"
+#include "worker/server_internal.h"
+
+#define FULL_WAIT_NS 50000 /* about one poll of the xPU, in which it reads answers */
+
+/* Waits while the ring is full: the xPU reads answers at each of its polls. */
+void answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts)
+{
+	const struct timespec pause = {.tv_nsec = FULL_WAIT_NS};
+
+	while (!worker_put(&s->answers, kind, parts) && !atomic_load(&s->options.rings->stop)) {
+		s->options.wake(s->options.wake_context);
+		nanosleep(&pause, NULL);
+	}
+}
+
+void answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += WORKER_PART_BYTES) {
+		const struct worker_parts parts = {
+			.first = (const uint8_t *)data + at,
+			.first_bytes = (uint32_t)min_u64(bytes - at, WORKER_PART_BYTES)};
+		answer(s, kind, &parts);
+	}
+}
+
+static void done(struct worker_server *s, struct worker_done *d)
+{
+	const struct worker_parts parts = {d, s->text, sizeof(*d), d->text_bytes};
+
+	answer(s, WORKER_DONE, &parts);
+	s->options.wake(s->options.wake_context);
+}
+
+/* Returns true if an event that this order needs has failed recently. */
+static bool needs_failed(const struct worker_server *s, const struct worker_needs *n)
+{
+	for (uint32_t i = 0; i < n->need_count && i < COMMAND_WAITS_MAX; i++)
+		for (uint32_t k = 0; k < XPU_WORK_MAX; k++)
+			if (s->failed[k] == n->needs[i])
+				return true;
+	return false;
+}
+
+static void failed_note(struct worker_server *s, uint64_t event)
+{
+	if (event)
+		s->failed[s->failed_next++ % XPU_WORK_MAX] = event;
+}
+
+static int edit(struct worker_server *s, const struct worker_needs *n)
+{
+	struct command *c = &s->command;
+
+	if (command_decode((const uint8_t *)(n + 1), n->command_bytes, c) != DXP_OK)
+		return DXP_EMALFORMED;
+	if (c->op == COMMAND_MARK)
+		return DXP_OK;
+	const struct engine_edit e = {
+		.op = c->op,
+		.memory = s->options.memory,
+		.memory_bytes = s->options.memory_bytes,
+		.from = c->op == COMMAND_COPY ? c->address : 0,
+		.to = c->op == COMMAND_COPY ? c->to_address : c->address,
+		.data = c->data,
+		.data_bytes = c->data_bytes,
+		.box = c->box,
+	};
+	return engine_edit(s->options.engine, &e);
+}
+
+/* Executes a command of the engine's queue. */
+static int command_do(struct worker_server *s, uint32_t kind, const struct worker_needs *n)
+{
+	int status = needs_failed(s, n)   ? DXP_ECANCELED
+		     : kind == WORKER_RUN ? worker_launch(s, (const struct worker_run *)n)
+					  : edit(s, n);
+
+	if (status != DXP_OK)
+		failed_note(s, n->event);
+	return status;
+}
+
+/* Replaces this range of the reserved addresses. */
+static int range_map(struct worker_server *s, const struct worker_range *r)
+{
+	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_FIXED, s->options.memory_fd, (off_t)r->address);
+
+	return at == MAP_FAILED ? DXP_ENOMEM : DXP_OK;
+}
+
+static int range_unmap(struct worker_server *s, const struct worker_range *r)
+{
+	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+
+	return at == MAP_FAILED ? DXP_ENOMEM : DXP_OK;
+}
+
+static int order_do(struct worker_server *s, uint32_t kind, const void *body, uint32_t bytes)
+{
+	switch (kind) {
+	case WORKER_RUN:
+	case WORKER_EDIT: return command_do(s, kind, body);
+	case WORKER_PART: return worker_build_part(s, body, bytes);
+	case WORKER_BUILD: return worker_build(s, body);
+	case WORKER_RELEASE: return worker_release(s, body);
+	case WORKER_FETCH: return worker_fetch(s, body);
+	case WORKER_MAP: return range_map(s, body);
+	case WORKER_UNMAP: return range_unmap(s, body);
+	default: return DXP_OK;
+	}
+}
+
+/* Sends a kernel's output before its DONE. */
+static void print_tell(struct worker_server *s)
+{
+	size_t bytes;
+	const char *text;
+
+	while ((text = worker_print_take(s->options.print, &bytes)))
+		answer_data(s, WORKER_PRINT, text, bytes);
+}
+
+static void order_serve(struct worker_server *s, const struct worker_head *head)
+{
+	struct worker_done d = {.started_ns = link_now_ns()};
+
+	s->text[0] = '\0';
+	s->options.engine->native = 0;
+	d.status = order_do(s, head->kind, head + 1, head->bytes - (uint32_t)sizeof(*head));
+	d.ended_ns = link_now_ns();
+	d.native = d.status == DXP_OK ? 0 : s->options.engine->native;
+	d.text_bytes = (uint32_t)strlen(s->text);
+	if (s->options.print && head->kind == WORKER_RUN)
+		print_tell(s);
+	done(s, &d);
+}
+
+static void server_loop(struct worker_server *s)
+{
+	const struct worker_head *head = (const void *)s->message;
+	int bytes;
+
+	for (;;) {
+		worker_wait(&s->orders, s->options.spin_ns);
+		bytes = worker_take(&s->orders, s->message);
+		if (bytes <= 0 || head->kind == WORKER_STOP ||
+		    atomic_load_explicit(&s->options.rings->stop, memory_order_relaxed))
+			return;
+		order_serve(s, head);
+	}
+}
+
+void worker_serve(const struct worker_server_options *options)
+{
+	struct worker_server *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		log_error("not enough memory for a worker; give this machine more, or fewer slots");
+		return;
+	}
+	s->options = *options;
+	s->orders.ring = &options->rings->orders;
+	s->answers.ring = &options->rings->answers;
+	server_loop(s);
+	worker_programs_free(s);
+	free(s);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Server loop of a worker: reads orders from one ring, executes them one after another on an
+ * engine, and writes answers to the other ring. It runs alike in a thread of the daemon and in a
+ * tenant's process. It depends only on its rings, its engine and the address of device memory. */
+#ifndef WORKER_SERVER_H
+#define WORKER_SERVER_H
+
+#include "worker/message.h"
+
+struct worker_print;
+
+struct worker_server_options {
+	struct worker_rings *rings;
+	struct engine *engine;
+	uint8_t *memory;       /* address 0, or NULL: BRIDGED */
+	uint64_t memory_bytes; /* without the XPU_TAIL_BYTES behind it */
+	/* WORKER_MAP maps ranges of it; -1: all of it is mapped, and no WORKER_MAP comes */
+	int memory_fd;
+	uint32_t spin_ns;
+	struct worker_print *print;  /* NULL: kernels' output is not captured */
+	void (*wake)(void *context); /* there is an answer */
+	void *wake_context;
+};
+
+/* Serves until STOP, or until an invalid message; then releases every program. */
+void worker_serve(const struct worker_server_options *options);
+
+#endif

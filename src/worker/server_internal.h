@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by server.c, launch.c and build.c. */
+#ifndef WORKER_SERVER_INTERNAL_H
+#define WORKER_SERVER_INTERNAL_H
+
+#include "worker/server.h"
+
+struct worker_built {
+	struct worker_built *next;
+	uint32_t id;
+	struct engine_program *handle;
+};
+
+#define WORKER_BUCKETS 4096 /* hash chains, 32 KiB: short also for thousands of programs */
+
+struct worker_server {
+	struct worker_server_options options;
+	struct worker_side orders, answers;
+	struct worker_built *programs[WORKER_BUCKETS]; /* by the low bits of their ids */
+	uint8_t *package;                              /* of the next BUILD, or NULL */
+	size_t package_bytes;
+	/* Ring of events of failed orders: holds as many as can be under way at once. */
+	uint64_t failed[XPU_WORK_MAX];
+	uint32_t failed_next;
+	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */
+	struct command command;
+	struct engine_launch launch;
+	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
+};
+
+/* server.c */
+void answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
+void answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
+
+/* launch.c */
+int worker_launch(struct worker_server *s, const struct worker_run *run);
+
+/* build.c */
+int worker_build_part(struct worker_server *s, const void *bytes, uint32_t count);
+int worker_build(struct worker_server *s, const struct worker_build *b);
+int worker_release(struct worker_server *s, const struct worker_program *p);
+int worker_fetch(struct worker_server *s, const struct worker_fetch *f);
+struct engine_program *worker_program_find(const struct worker_server *s, uint32_t id);
+void worker_programs_free(struct worker_server *s);
+
+#endif

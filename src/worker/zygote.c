@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/descriptor.h"
+#include "worker/zygote_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/scratch.h"
+#include "base/util.h"
+#include "link/udp.h"
+
+extern char **environ;
+
+#define LOOK_NS        (50 * MS_NS) /* between two checks that it lives */
+#define START_AGAIN_NS (1 * MS_NS)  /* while its socket is full */
+
+struct zygote {
+	struct zygote_options options;
+	char *program, *engine, *cache;
+	struct scratch *scratch; /* holds what its workers compile */
+	char name[32];           /* the engine's */
+	pid_t pid;               /* 0: none */
+	int socket;
+	bool greeted; /* its first message was received */
+	uint32_t news_taken;
+	uint64_t look_ns, started_ns;
+};
+
+static void gone(struct zygote *z)
+{
+	if (z->pid == 0)
+		return;
+	close(z->socket);
+	z->socket = -1;
+	kill(z->pid, SIGKILL);
+	while (waitpid(z->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	z->pid = 0;
+}
+
+/* Descriptors that the zygote inherits, in the order of enum zygote_fd. */
+struct given {
+	int fds[ZYGOTE_FDS - ZYGOTE_SOCKET];
+};
+
+static void given_close(struct given *g)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(g->fds); i++)
+		if (g->fds[i] >= 0)
+			close(g->fds[i]);
+}
+
+/* Copies them above the final numbers, so that no dup2 overwrites one that is not copied yet. */
+static bool given_make(const struct zygote *z, int socket, struct given *out)
+{
+	const int from[] = {socket, z->options.memory_fd, z->options.bell_fd};
+	bool good = true;
+
+	for (size_t i = 0; i < ARRAY_COUNT(out->fds); i++) {
+		out->fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, ZYGOTE_FDS);
+		good &= out->fds[i] >= 0;
+	}
+	if (!good)
+		given_close(out);
+	return good;
+}
+
+/* Redirects standard input and output; closes all other descriptors of this process. */
+static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
+{
+	int error = posix_spawn_file_actions_init(out);
+
+	if (error)
+		return error;
+	error = posix_spawn_file_actions_addopen(out, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!error)
+		error = posix_spawn_file_actions_addopen(out, STDOUT_FILENO, "/dev/null", O_WRONLY,
+							 0);
+	for (int i = 0; i < ZYGOTE_FDS - ZYGOTE_SOCKET && !error; i++)
+		error = posix_spawn_file_actions_adddup2(out, g->fds[i], ZYGOTE_SOCKET + i);
+	if (!error)
+		error = posix_spawn_file_actions_addclosefrom_np(out, ZYGOTE_FDS);
+	if (error)
+		posix_spawn_file_actions_destroy(out);
+	return error;
+}
+
+static int process_spawn(struct zygote *z, const struct given *g)
+{
+	char bytes[24], spin[16], parent[16];
+	char argument[] = ZYGOTE_ARGUMENT, none[] = "";
+	char *work = scratch_path(z->scratch);
+	char *const argv[] = {z->program, argument, z->engine, bytes,
+			      spin,       work,     parent,    z->cache ? z->cache : none,
+			      NULL};
+	posix_spawn_file_actions_t actions;
+
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)z->options.memory_bytes);
+	snprintf(spin, sizeof(spin), "%u", z->options.spin_ns);
+	snprintf(parent, sizeof(parent), "%d", (int)getpid());
+	int error = actions_make(g, &actions);
+	if (error)
+		return error;
+	error = posix_spawn(&z->pid, z->program, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+static int spawn_with(struct zygote *z, int socket)
+{
+	struct given given;
+
+	if (!given_make(z, socket, &given))
+		return EMFILE;
+	int error = process_spawn(z, &given);
+	given_close(&given);
+	return error;
+}
+
+static int spawn(struct zygote *z)
+{
+	int pair[2];
+
+	z->started_ns = link_now_ns();
+	z->greeted = false;
+	if (descriptor_raise_pair(
+		    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair),
+		    pair) != 0) {
+		log_error("cannot make a socket for workers: %s; raise the limit on open files",
+			  strerror(errno));
+		return DXP_EIO;
+	}
+	int error = spawn_with(z, pair[1]);
+	close(pair[1]);
+	if (error) {
+		z->pid = 0;
+		close(pair[0]);
+		log_error("cannot start '%s', which runs hosts' kernels: %s; kernels can run in "
+			  "dxpd itself: --isolation thread",
+			  z->program, strerror(error));
+		return DXP_EIO;
+	}
+	z->socket = pair[0];
+	return DXP_OK;
+}
+
+static int hello_take(struct zygote *z, struct engine_description *about)
+{
+	struct pollfd poller = {.fd = z->socket, .events = POLLIN};
+	struct zygote_hello hello;
+
+	while (poll(&poller, 1, -1) < 0 && errno == EINTR)
+		;
+	if (recv(z->socket, &hello, sizeof(hello), 0) != sizeof(hello)) {
+		log_error("the process that runs hosts' kernels ended before its engine was open; "
+			  "does the engine '%s' work here?",
+			  z->engine);
+		return DXP_EIO;
+	}
+	z->greeted = true;
+	if (hello.status != DXP_OK)
+		return hello.status; /* logged by the zygote */
+	snprintf(z->name, sizeof(z->name), "%s", hello.name);
+	*about = (struct engine_description){
+		.kind = hello.kind,
+		.name = z->name,
+		.compute_units = hello.compute_units,
+		.memory_kind = hello.memory_kind,
+		.streams = hello.streams,
+		.reaches_host = hello.reaches_host,
+	};
+	memcpy(about->device, hello.device, sizeof(about->device));
+	return DXP_OK;
+}
+
+static int texts_copy(struct zygote *z)
+{
+	z->program = strdup(z->options.program);
+	z->engine = strdup(z->options.engine);
+	if (z->options.cache_folder)
+		z->cache = strdup(z->options.cache_folder);
+	return z->program && z->engine && (z->cache || !z->options.cache_folder) ? DXP_OK
+										 : DXP_ENOMEM;
+}
+
+int zygote_open(const struct zygote_options *options, struct zygote **out,
+		struct engine_description *about)
+{
+	struct zygote *z = calloc(1, sizeof(*z));
+
+	if (!z)
+		return DXP_ENOMEM;
+	z->options = *options;
+	z->socket = -1;
+	int status = texts_copy(z);
+	if (status == DXP_OK)
+		status = scratch_open(NULL, &z->scratch);
+	if (status == DXP_OK)
+		status = spawn(z);
+	if (status == DXP_OK)
+		status = hello_take(z, about);
+	if (status != DXP_OK) {
+		zygote_close(z);
+		return status;
+	}
+	*out = z;
+	return DXP_OK;
+}
+
+void zygote_close(struct zygote *z)
+{
+	if (!z)
+		return;
+	gone(z);
+	scratch_close(z->scratch);
+	free(z->program);
+	free(z->engine);
+	free(z->cache);
+	free(z);
+}
+
+/* Replaces a lost zygote, at most once per XPU_WORKER_AGAIN_NS. */
+static int respawn(struct zygote *z)
+{
+	if (z->pid)
+		return DXP_OK;
+	if (link_now_ns() < z->started_ns + XPU_WORKER_AGAIN_NS)
+		return DXP_EAGAIN;
+	return spawn(z);
+}
+
+uint64_t zygote_deadline(const struct zygote *z)
+{
+	return z->pid ? link_now_ns() + START_AGAIN_NS : z->started_ns + XPU_WORKER_AGAIN_NS;
+}
+
+static int request_send(struct zygote *z, const struct zygote_request *r, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {.iov_base = (void *)(uintptr_t)r, .iov_len = sizeof(*r)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	if (sendmsg(z->socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*r))
+		return DXP_OK;
+	return errno == EAGAIN || errno == EWOULDBLOCK ? DXP_EAGAIN : DXP_EIO;
+}
+
+int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
+{
+	int status = respawn(z);
+
+	if (status != DXP_OK)
+		return status;
+	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, rings_fd) == DXP_OK)
+		return DXP_OK;
+	/* Its socket is full, or the zygote is lost: then zygote_next detects it. */
+	z->look_ns = 0;
+	return DXP_EAGAIN;
+}
+
+int zygote_kill(struct zygote *z, uint32_t id)
+{
+	return z->pid ? request_send(z, &(struct zygote_request){ZYGOTE_KILL, id}, -1) : DXP_OK;
+}
+
+/* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */
+static int message_take(struct zygote *z, struct zygote_news *out)
+{
+	union {
+		struct zygote_hello hello;
+		struct zygote_news news;
+	} m;
+
+	for (;;) {
+		ssize_t got = recv(z->socket, &m, sizeof(m), MSG_DONTWAIT);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return DXP_EAGAIN;
+		if (got == (ssize_t)sizeof(m.hello) && !z->greeted) {
+			z->greeted = true;
+			continue;
+		}
+		if (got != (ssize_t)sizeof(m.news))
+			return DXP_ECLOSED;
+		*out = m.news;
+		return DXP_OK;
+	}
+}
+
+/* Polling costs a system call: only after a change of `news`, or every LOOK_NS to check that it
+ * lives. */
+static bool look_due(struct zygote *z)
+{
+	uint32_t news = atomic_load_explicit(z->options.news, memory_order_acquire);
+	uint64_t now_ns = link_now_ns();
+
+	if (news == z->news_taken && now_ns < z->look_ns)
+		return false;
+	z->news_taken = news;
+	z->look_ns = now_ns + LOOK_NS;
+	return true;
+}
+
+bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost)
+{
+	*lost = false;
+	if (z->pid == 0 || !look_due(z))
+		return false;
+	int status = message_take(z, out);
+	if (status == DXP_OK)
+		z->look_ns = 0; /* there may be more */
+	if (status == DXP_ECLOSED) {
+		log_warn("the process that starts workers is lost: running kernels are lost with "
+			 "it; "
+			 "another one is started when it is needed");
+		gone(z);
+		*lost = true;
+	}
+	return status == DXP_OK;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process with the engine open and its compiler loaded, which forks workers on request: a fork
+ * takes milliseconds, a fresh process half a second. Workers are its children, and it reaps them.
+ * It exits with the daemon, and the workers with it.
+ *
+ * The daemon's side is below. The process itself is zygote_main, which `program` must call when its
+ * first argument is ZYGOTE_ARGUMENT. Single-threaded. */
+#ifndef WORKER_ZYGOTE_H
+#define WORKER_ZYGOTE_H
+
+#include "worker/message.h"
+
+#define ZYGOTE_ARGUMENT "--worker"
+
+struct zygote;
+
+struct zygote_options {
+	const char *program;      /* to start, with its path */
+	const char *engine;       /* as engine_options.name */
+	const char *cache_folder; /* as engine_options.cache_folder; NULL: none */
+	int memory_fd;            /* device memory, and XPU_TAIL_BYTES behind it */
+	uint64_t memory_bytes;
+	/* an eventfd that wakes the daemon: for news, or an answer while it sleeps */
+	int bell_fd;
+	/* in the last page of that memory: counts the zygote's messages */
+	_Atomic uint32_t *news;
+	uint32_t spin_ns; /* as worker_server_options */
+};
+
+/* Offset of `news` in XPU_TAIL_BYTES: the last page. */
+#define ZYGOTE_NEWS_OFFSET (XPU_TAIL_BYTES - 4096)
+
+/* Starts the zygote and waits until its engine is open; copies the options. DXP_EIO: it cannot be
+ * started; else as engine_open. Logs failures. */
+int zygote_open(const struct zygote_options *options, struct zygote **out,
+		struct engine_description *about);
+/* Kills all its workers. NULL is allowed. */
+void zygote_close(struct zygote *z);
+
+/* Requests a worker `id` that serves the rings of `rings_fd`; the caller may close that afterwards.
+ * DXP_EAGAIN: too many requests, or the zygote is lost and may not be restarted yet: retry at
+ * zygote_deadline. DXP_EIO: no zygote could be started (logged). */
+int zygote_start(struct zygote *z, uint32_t id, int rings_fd);
+/* Returns when to retry zygote_start. */
+uint64_t zygote_deadline(const struct zygote *z);
+/* Kills a worker soon, if it has not exited. DXP_EAGAIN: retry. */
+int zygote_kill(struct zygote *z, uint32_t id);
+
+enum zygote_end {
+	ZYGOTE_EXITED, /* `number`: its exit status */
+	ZYGOTE_KILLED, /* `number`: the signal */
+	ZYGOTE_FAILED, /* `number`: the errno of the failed start */
+};
+struct zygote_news {
+	uint32_t id;
+	uint32_t end; /* enum zygote_end */
+	int32_t number;
+};
+/* Fetches the next exit of a worker, of which nothing runs any more. Returns false if there is
+ * none. If the zygote itself is lost, all its workers have exited without a report: sets *lost,
+ * once. */
+bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost);
+
+/* Runs the zygote; `argv` starts behind ZYGOTE_ARGUMENT. Does not return: the process exits when
+ * the daemon closes its socket. */
+int zygote_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages of zygote.c and zygote_main.c over their socket, one struct each. */
+#ifndef WORKER_ZYGOTE_INTERNAL_H
+#define WORKER_ZYGOTE_INTERNAL_H
+
+#include "worker/zygote.h"
+
+/* Numbers of the descriptors that the zygote inherits. */
+enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_BELL, ZYGOTE_FDS };
+
+/* The zygote's first message. */
+struct zygote_hello {
+	int32_t status;
+	uint32_t kind; /* enum engine_kind */
+	uint32_t compute_units;
+	uint8_t memory_kind, streams, reaches_host;
+	char name[32];
+	char device[FABRIC_DEVICE_BYTES];
+};
+
+/* zygote_warm.c: waits for a permit to warm the engine, or until the socket is readable. There is
+ * one permit per two CPUs of the machine. Returns a descriptor that holds the permit until it is
+ * closed, or -1. `cache`: a folder of this user; NULL: there are no permits. */
+int zygote_warm_wait(const char *cache, int socket);
+
+enum zygote_ask { ZYGOTE_START, ZYGOTE_KILL };
+struct zygote_request {
+	uint32_t ask; /* START carries the rings' descriptor */
+	uint32_t id;
+};
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/descriptor.h"
+#include "base/log.h"
+#include "link/udp.h"
+#include "worker/server.h"
+#include "xpu/slot_internal.h"
+
+/* starts of one process whose zygote is lost each time: then its orders fail */
+#define STARTS_MAX   3
+#define TURN_ANSWERS 256 /* per poll, before other work */
+
+/* ---- opening and closing ---- */
+
+static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings_fd)
+{
+	struct worker *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*rings_fd = descriptor_raise(memfd_create("dxp-worker", MFD_CLOEXEC));
+	c->rings = MAP_FAILED;
+	if (*rings_fd >= 0 && ftruncate(*rings_fd, sizeof(*c->rings)) == 0)
+		c->rings = mmap(NULL, sizeof(*c->rings), PROT_READ | PROT_WRITE, MAP_SHARED,
+				*rings_fd, 0);
+	if (c->rings == MAP_FAILED) {
+		log_warn("no memory for a worker's rings: %s; raise the limit on open files, or "
+			 "give "
+			 "this machine more memory",
+			 strerror(errno));
+		if (*rings_fd >= 0)
+			close(*rings_fd);
+		free(c);
+		return NULL;
+	}
+	c->slot = s;
+	c->tenant = t;
+	c->rings_fd = -1;
+	c->tail = &c->first;
+	c->orders.ring = &c->rings->orders;
+	c->answers.ring = &c->rings->answers;
+	return c;
+}
+
+static void rings_close(struct worker *c)
+{
+	if (c->rings_fd >= 0)
+		close(c->rings_fd);
+	c->rings_fd = -1;
+}
+
+static void worker_free(struct worker *c)
+{
+	rings_close(c);
+	munmap(c->rings, sizeof(*c->rings));
+	free(c);
+}
+
+static void node_of_slot_wake(void *context)
+{
+	node_wake(context);
+}
+
+static void *thread_main(void *argument)
+{
+	struct worker *c = argument;
+	struct slot *s = c->slot;
+	const struct worker_server_options options = {
+		.rings = c->rings,
+		.engine = s->engine,
+		.memory = s->bridged ? NULL : arena_base(s->arena),
+		.memory_bytes = arena_bytes(s->arena),
+		.memory_fd = -1,
+		.spin_ns = s->worker_spin_ns,
+		.wake = node_of_slot_wake,
+		.wake_context = s->node,
+	};
+
+	worker_serve(&options);
+	return NULL;
+}
+
+int worker_open_thread(struct slot *s, struct worker **out)
+{
+	int fd;
+	struct worker *c = worker_create(s, NULL, &fd);
+
+	if (!c)
+		return DXP_ENOMEM;
+	close(fd);
+	int error = pthread_create(&c->thread, NULL, thread_main, c);
+	if (error != 0) {
+		log_error("cannot start an engine's thread: %s; raise the limit on processes",
+			  strerror(error));
+		worker_free(c);
+		return DXP_EIO;
+	}
+	c->started = true;
+	*out = c;
+	return DXP_OK;
+}
+
+int worker_open_process(struct tenant *t, struct worker **out)
+{
+	struct slot *s = t->slot;
+	int fd;
+	struct worker *c = worker_create(s, t, &fd);
+
+	if (!c)
+		return DXP_ENOMEM;
+	c->id = ++s->worker_last;
+	c->rings_fd = fd;
+	int status = worker_begin(c);
+	if (status != DXP_OK && status != DXP_EAGAIN) {
+		worker_free(c);
+		return status;
+	}
+	c->started = true;
+	*out = c;
+	return DXP_OK;
+}
+
+bool worker_waits(const struct worker *c)
+{
+	return c->rings_fd >= 0 && !c->asked;
+}
+
+/* Returns whether it has accepted an order, which must not run twice. */
+static bool has_begun(const struct worker *c)
+{
+	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;
+}
+
+int worker_begin(struct worker *c)
+{
+	/* It may have accepted one before it died with the zygote. */
+	if (has_begun(c))
+		return DXP_EIO;
+	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
+	if (status == DXP_OK) {
+		c->asked = true;
+		c->starts++;
+	}
+	return status;
+}
+
+bool worker_begin_again(struct worker *c)
+{
+	if (worker_waits(c))
+		return true;
+	if (c->rings_fd < 0 || c->ends || c->starts >= STARTS_MAX || has_begun(c))
+		return false;
+	c->asked = false;
+	return true;
+}
+
+/* ---- orders ---- */
+
+/* Puts an order into the ring, behind all earlier ones. False: no space. */
+static bool order_put(struct worker *c, const struct order *o)
+{
+	return worker_put(&c->orders, o->kind, &o->parts);
+}
+
+void worker_post(struct worker *c, struct order *o)
+{
+	o->next = NULL;
+	*c->tail = o;
+	c->tail = &o->next;
+	if (!c->unposted && !order_put(c, o))
+		c->unposted = o;
+	if (!c->unposted && worker_wake(&c->orders))
+		c->slot->woke = true;
+}
+
+static uint32_t orders_put(struct worker *c)
+{
+	uint32_t work = 0;
+
+	for (; c->unposted && order_put(c, c->unposted); work++)
+		c->unposted = c->unposted->next;
+	if (work && worker_wake(&c->orders))
+		c->slot->woke = true;
+	return work;
+}
+
+static void order_pop(struct worker *c, const struct order_end *end)
+{
+	struct order *o = c->first;
+
+	c->ended++;
+	c->first = o->next;
+	if (!c->first)
+		c->tail = &c->first;
+	if (c->unposted == o)
+		c->unposted = o->next;
+	o->ops->end(o, end);
+}
+
+/* Completes the first order. `body` is a private copy. */
+static void done_take(struct worker *c, char *body, uint32_t bytes)
+{
+	struct worker_done d;
+	struct order_end end = {.ran = true, .text = body + sizeof(d)};
+
+	memcpy(&d, body, sizeof(d));
+	if (d.text_bytes > bytes - sizeof(d) || d.text_bytes >= ENGINE_TEXT_BYTES)
+		d.text_bytes = 0;
+	body[sizeof(d) + d.text_bytes] = '\0';
+	end.status = d.status > 0 ? DXP_EDEVICE : d.status;
+	end.native = d.native;
+	end.started_ns = d.started_ns;
+	end.ended_ns = d.ended_ns;
+	order_pop(c, &end);
+}
+
+/* Processes an answer. False: it is invalid. */
+static bool answer_take(struct worker *c, const struct worker_head *head, void *body)
+{
+	uint32_t bytes = head->bytes - (uint32_t)sizeof(*head);
+	struct order *o = c->first;
+
+	if (!o || o == c->unposted)
+		return false;
+	switch (head->kind) {
+	case WORKER_DONE:
+		if (bytes < sizeof(struct worker_done))
+			return false;
+		done_take(c, body, bytes);
+		return true;
+	case WORKER_LOG:
+	case WORKER_DATA:
+		if (o->ops->data)
+			o->ops->data(o, head->kind, body, bytes);
+		return true;
+	case WORKER_PRINT: print_send(o->tenant, body, bytes); return true;
+	default: return false;
+	}
+}
+
+/* Returns whether a host that reads slowly delays its own kernels. */
+static bool held_up(const struct worker *c)
+{
+	return c->tenant && !c->tenant->gone &&
+	       outbox_count(c->slot->outbox, c->tenant->host) >= XPU_PRINTS_WAIT;
+}
+
+static uint32_t answers_take(struct worker *c, uint32_t most)
+{
+	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES + 8];
+	const struct worker_head *head = (const void *)message;
+	uint32_t taken = 0;
+	int bytes;
+
+	if (held_up(c))
+		return 0;
+	for (; taken < most && (bytes = worker_take(&c->answers, message)) != 0; taken++) {
+		if (bytes > 0 && answer_take(c, head, message + sizeof(*head)))
+			continue;
+		if (!c->ends)
+			log_warn("a worker answers nonsense: a kernel has written where it must "
+				 "not");
+		worker_kill(c);
+		break;
+	}
+	return taken;
+}
+
+uint32_t worker_turn(struct worker *c)
+{
+	uint32_t work = c->ends ? 0 : answers_take(c, TURN_ANSWERS);
+
+	if (c->rings_fd >= 0 && c->asked && has_begun(c))
+		rings_close(c);
+	if (c->ends && !c->told)
+		worker_kill(c);
+	return work + orders_put(c);
+}
+
+void worker_kill(struct worker *c)
+{
+	c->ends = true;
+	if (!c->told && c->tenant && !worker_waits(c))
+		c->told = zygote_kill(c->slot->zygote, c->id) != DXP_EAGAIN;
+}
+
+static void orders_fail(struct worker *c, int status)
+{
+	uint64_t now_ns = link_now_ns();
+	const struct order_end end = {
+		.status = status, .started_ns = now_ns, .ended_ns = now_ns, .text = ""};
+
+	while (c->first)
+		order_pop(c, &end);
+}
+
+void worker_lost(struct worker *c, int status)
+{
+	if (!c->ends)
+		answers_take(c, UINT32_MAX);
+	c->started = false;
+	orders_fail(c, status);
+}
+
+/* Returns the event of the running command, or 0. */
+static uint64_t running_event(const struct worker *c)
+{
+	const struct order *o = c->first;
+
+	if (!o || o == c->unposted || worker_waits(c) ||
+	    (o->kind != WORKER_RUN && o->kind != WORKER_EDIT))
+		return 0;
+	return ((const struct worker_needs *)o->parts.first)->event;
+}
+
+uint32_t worker_begun_tell(struct worker *c, uint64_t now_ns)
+{
+	uint64_t event = running_event(c);
+
+	if (!event) {
+		c->running.seen = false;
+		return 0;
+	}
+	if (!c->running.seen || c->running.ended != c->ended) {
+		c->running.ended = c->ended;
+		c->running.since_ns = now_ns;
+		c->running.seen = true;
+		c->running.told = false;
+	}
+	if (c->running.told || now_ns < c->running.since_ns + XPU_BEGUN_NS)
+		return 0;
+	c->running.told = true;
+	begun_send(c->first->tenant, event);
+	return 1;
+}
+
+uint64_t worker_begun_deadline(const struct worker *c)
+{
+	return c->running.seen && !c->running.told ? c->running.since_ns + XPU_BEGUN_NS
+						   : UINT64_MAX;
+}
+
+static void thread_stop(struct worker *c)
+{
+	atomic_store(&c->rings->stop, 1);
+	/* Wakes an idle thread; a busy one reads `stop` after its order. */
+	if (worker_put(&c->orders, WORKER_STOP, &(struct worker_parts){0}))
+		worker_wake(&c->orders);
+	pthread_join(c->thread, NULL);
+}
+
+void worker_close(struct worker *c)
+{
+	if (!c)
+		return;
+	if (!c->tenant && c->started)
+		thread_stop(c);
+	orders_fail(c, DXP_ECLOSED);
+	worker_free(c);
+}
+
+bool worker_asleep(struct worker *c)
+{
+	return worker_sleep_announce(&c->answers) || held_up(c);
+}
+
+void worker_awake(struct worker *c)
+{
+	worker_sleep_end(&c->answers);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The slot's side of a worker, in which kernels run: a thread of this process that serves all
+ * hosts, or a process that serves one. Both run the same code behind the same two rings
+ * (server.h). Orders run one after another. Each completes once, even if the worker is lost.
+ *
+ * Used by the slot's thread only. */
+#ifndef XPU_WORKER_H
+#define XPU_WORKER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "worker/message.h"
+
+struct slot;
+struct tenant;
+struct order;
+
+struct order_end {
+	int status;
+	int32_t native; /* the device driver's code of a failure; 0: none */
+	bool ran;       /* the worker reported it; false: the worker was lost or never started */
+	uint64_t started_ns, ended_ns;
+	const char *text; /* of a failure, or "" */
+};
+
+struct order_ops {
+	/* Receives output of the order: WORKER_LOG or WORKER_DATA. NULL: it has none. */
+	void (*data)(struct order *o, uint32_t kind, const void *data, uint32_t bytes);
+	void (*end)(struct order *o, const struct order_end *end); /* the last call */
+};
+
+/* Part of its owner's struct; it and what `parts` points to live until `end`. */
+struct order {
+	struct order *next;
+	struct tenant *tenant;
+	const struct order_ops *ops;
+	uint32_t kind; /* enum worker_order_kind */
+	struct worker_parts parts;
+};
+
+struct worker {
+	struct slot *slot;
+	struct tenant *tenant; /* NULL: a thread, used by all */
+	uint32_t id;           /* of a process */
+	int rings_fd;          /* of a process that may still have to be (re)started, else -1 */
+	uint32_t starts;       /* start requests sent to the zygote */
+	bool asked;            /* the present zygote has the start request */
+	struct worker_rings *rings;
+	struct worker_side orders, answers;
+	struct order *first, **tail; /* all that have not completed, oldest first */
+	struct order *unposted;      /* the first for which the ring had no space */
+	uint32_t ended;              /* orders completed so far */
+	struct {
+		uint32_t ended;    /* `ended` when the first order was first seen */
+		bool seen, told;   /* the first order was seen; its host was notified */
+		uint64_t since_ns; /* when it was first seen */
+	} running;
+	uint32_t commands; /* engine commands posted and not completed; counted by their posters */
+	bool started;      /* a thread exists, or a process whose exit will be reported */
+	bool ends;         /* must be killed */
+	bool told;         /* the kill request was sent */
+	pthread_t thread;
+};
+
+/* Starts a worker thread. DXP_ENOMEM; DXP_EIO: no thread (logged). */
+int worker_open_thread(struct slot *s, struct worker **out);
+/* Starts a worker process, which must then map its host's memory and rebuild its programs. If
+ * the start fails later, the worker counts as lost. DXP_ENOMEM, DXP_EIO. */
+int worker_open_process(struct tenant *t, struct worker **out);
+/* Returns whether a process cannot be started yet, because its zygote is lost and the next one
+ * may not start so soon. Its orders wait. */
+bool worker_waits(const struct worker *c);
+/* Tries to start it. DXP_EAGAIN: not yet; otherwise as zygote_start. */
+int worker_begin(struct worker *c);
+/* Handles the loss of the zygote. True: the process has accepted no order and waits to be
+ * started again. */
+bool worker_begin_again(struct worker *c);
+/* Frees a worker. A thread completes its present order first; other orders complete with
+ * DXP_ECLOSED. A process must have no user left. */
+void worker_close(struct worker *c);
+
+/* Posts an order, which the worker owns until `end`. */
+void worker_post(struct worker *c, struct order *o);
+/* Kills a process, soon; worker_lost follows. */
+void worker_kill(struct worker *c);
+/* Processes answers and posts orders that the ring has space for. Returns the amount of work. */
+uint32_t worker_turn(struct worker *c);
+/* Handles a worker's exit: processes the last answers; all other orders complete with `status`. */
+void worker_lost(struct worker *c, int status);
+/* Notifies the host, once, of a command that has run for XPU_BEGUN_NS. Returns the number of
+ * notifications: 0 or 1. */
+uint32_t worker_begun_tell(struct worker *c, uint64_t now_ns);
+/* Returns when worker_begun_tell must be called again, or UINT64_MAX. */
+uint64_t worker_begun_deadline(const struct worker *c);
+/* Announces sleep. False: there is work for worker_turn. */
+bool worker_asleep(struct worker *c);
+void worker_awake(struct worker *c);
+
+#endif

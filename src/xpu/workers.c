@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workers of hosts: which one serves a tenant, what its process maps, and its loss.
+ *
+ * A host's process maps its host's allocations and the window of its NIC function, nothing else.
+ * Freed memory is held until the process has unmapped it; only then can it be allocated again. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "link/udp.h"
+#include "xpu/slot_internal.h"
+
+struct worker *worker_of(const struct tenant *t)
+{
+	return t->slot->worker ? t->slot->worker : t->worker;
+}
+
+bool worker_full(const struct tenant *t)
+{
+	const struct worker *c = worker_of(t);
+
+	return c && c->commands >= XPU_WORK_MAX;
+}
+
+/* ---- mappings ---- */
+
+struct mapping {
+	struct order order;
+	struct worker_range range;
+	struct port *port; /* UNMAP of its window; NULL: of a held allocation */
+	bool replies;      /* its FREE, `sequence`, is answered then */
+	uint32_t sequence;
+};
+
+static void map_end(struct order *o, const struct order_end *end)
+{
+	struct tenant *t = o->tenant;
+
+	/* The process could not map its own memory. */
+	if (end->ran && end->status != DXP_OK && t->worker)
+		worker_kill(t->worker);
+	free(CONTAINER_OF(o, struct mapping, order));
+}
+
+static const struct order_ops map_ops = {.end = map_end};
+
+static void unmap_end(struct order *o, const struct order_end *end)
+{
+	struct mapping *m = CONTAINER_OF(o, struct mapping, order);
+	struct tenant *t = o->tenant;
+
+	t->busy--;
+	if (m->port) {
+		m->port->mappings--;
+	} else {
+		arena_drop(t->slot->arena, m->range.address);
+		t->unmaps--;
+		parked_retry(t);
+		if (m->replies)
+			memory_free_reply(t, m->sequence, DXP_OK);
+	}
+	free(m);
+}
+
+static const struct order_ops unmap_ops = {.end = unmap_end};
+
+static struct mapping *mapping_create(struct tenant *t, uint32_t kind, uint64_t address,
+				      uint64_t bytes)
+{
+	struct mapping *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->range = (struct worker_range){address, bytes};
+	m->order = (struct order){.tenant = t,
+				  .ops = kind == WORKER_MAP ? &map_ops : &unmap_ops,
+				  .kind = kind,
+				  .parts = {&m->range, NULL, sizeof(m->range), 0}};
+	return m;
+}
+
+void worker_map(struct tenant *t, uint64_t address, uint64_t bytes)
+{
+	struct mapping *m;
+
+	if (!t->worker)
+		return;
+	m = mapping_create(t, WORKER_MAP, address, bytes);
+	if (m)
+		worker_post(t->worker, &m->order);
+	else
+		worker_kill(t->worker); /* the next process maps it at its start */
+}
+
+int worker_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence)
+{
+	struct arena *arena = t->slot->arena;
+	uint64_t at = address, bytes;
+
+	if (!t->worker || !arena_next(arena, t->owner, &at, &bytes) || at != address)
+		return arena_free(arena, t->owner, address);
+	struct mapping *m = mapping_create(t, WORKER_UNMAP, at, bytes);
+	if (!m)
+		return DXP_ENOMEM;
+	m->replies = sequence && t->worker->commands == 0;
+	m->sequence = sequence ? *sequence : 0;
+	arena_hold(arena, t->owner, at, bytes, NULL); /* own allocation: cannot fail */
+	arena_free(arena, t->owner, at);
+	t->busy++;
+	t->unmaps++;
+	worker_post(t->worker, &m->order);
+	return m->replies ? DXP_EAGAIN : DXP_OK;
+}
+
+void worker_unmap_port(struct port *p)
+{
+	struct tenant *t = p->tenant;
+	struct mapping *m;
+
+	if (!t->worker)
+		return;
+	m = mapping_create(t, WORKER_UNMAP, p->address, sizeof(*p->window));
+	if (!m) {
+		/* Stops the process before it writes to a window that another port uses. */
+		worker_kill(t->worker);
+		return;
+	}
+	m->port = p;
+	p->mappings++;
+	t->busy++;
+	worker_post(t->worker, &m->order);
+}
+
+/* ---- start ---- */
+
+static void all_map(struct tenant *t)
+{
+	uint64_t address = 0, bytes;
+
+	for (; arena_next(t->slot->arena, t->owner, &address, &bytes); address += bytes)
+		worker_map(t, address, bytes);
+	if (t->port)
+		worker_map(t, t->port->address, sizeof(*t->port->window));
+}
+
+struct worker *worker_get(struct tenant *t, int *status)
+{
+	struct worker *c = worker_of(t);
+
+	*status = DXP_OK;
+	if (c)
+		return c;
+	*status = t->leaving ? DXP_ECANCELED : worker_open_process(t, &t->worker);
+	if (*status == DXP_OK) {
+		all_map(t);
+		programs_rebuild(t);
+		return t->worker;
+	}
+	if (*status == DXP_EIO)
+		*status = DXP_EDEVICE;
+	return NULL;
+}
+
+/* ---- exit ---- */
+
+/* Describes what ran when the worker was lost. */
+static void order_describe(const struct order *o, char *out, size_t room)
+{
+	if (!o)
+		snprintf(out, room, "its process");
+	else if (o->kind == WORKER_RUN)
+		launch_describe(o, out, room);
+	else
+		snprintf(out, room, "%s", o->kind == WORKER_BUILD ? "the compiler" : "its process");
+}
+
+static void loss_complain(const struct worker *c, const struct zygote_news *news)
+{
+	char what[160];
+
+	order_describe(c->first, what, sizeof(what));
+	if (news->end == ZYGOTE_FAILED)
+		tenant_complain(c->tenant,
+				"no process can be started for its kernels: %s; raise the limits "
+				"on processes and memory",
+				strerror(news->number));
+	else if (news->end == ZYGOTE_KILLED)
+		tenant_complain(c->tenant,
+				"%s was ended by signal %d (%s): what it had given out ends with "
+				"it, and other hosts do not notice",
+				what, news->number, strsignal(news->number));
+	else
+		tenant_complain(c->tenant, "%s ended its process", what);
+}
+
+/* Completes all orders of an exited worker and frees it. `news` NULL: its zygote was lost. */
+static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
+{
+	struct worker *c = t->worker;
+
+	if (news && !t->leaving)
+		loss_complain(c, news);
+	t->worker = NULL;
+	worker_lost(c, t->leaving ? DXP_ECANCELED : DXP_EDEVICE);
+	worker_close(c);
+}
+
+static void news_take(struct slot *s, const struct zygote_news *news)
+{
+	struct tenant *t = s->tenants;
+
+	while (t && (!t->worker || t->worker->id != news->id))
+		t = t->next;
+	if (t)
+		tenant_worker_end(t, news);
+}
+
+/* Handles the loss of the zygote, and of all processes with it. Those without accepted orders
+ * start again. */
+static void all_end(struct slot *s)
+{
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		if (t->worker && !worker_begin_again(t->worker))
+			tenant_worker_end(t, NULL);
+}
+
+/* Starts a process that waits for a zygote, if one may start now. */
+static uint32_t waiting_begin(struct tenant *t)
+{
+	if (!worker_waits(t->worker))
+		return 0;
+	int status = t->worker->ends ? DXP_ECANCELED : worker_begin(t->worker);
+	if (status != DXP_OK && status != DXP_EAGAIN)
+		tenant_worker_end(t, NULL);
+	return status != DXP_EAGAIN;
+}
+
+/* ---- polls ---- */
+
+static uint32_t processes_turn(struct slot *s)
+{
+	struct zygote_news news;
+	uint32_t work = 0;
+	bool lost;
+
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		if (t->worker)
+			work += worker_turn(t->worker) + waiting_begin(t);
+	for (; zygote_next(s->zygote, &news, &lost); work++)
+		news_take(s, &news);
+	if (lost)
+		all_end(s);
+	return work;
+}
+
+uint32_t workers_turn(struct slot *s)
+{
+	return s->worker ? worker_turn(s->worker) : processes_turn(s);
+}
+
+uint32_t workers_begun_tell(struct slot *s)
+{
+	const uint64_t now_ns = link_now_ns();
+	uint32_t told = s->worker ? worker_begun_tell(s->worker, now_ns) : 0;
+
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		if (t->worker)
+			told += worker_begun_tell(t->worker, now_ns);
+	return told;
+}
+
+uint64_t workers_begun_deadline(const struct slot *s)
+{
+	uint64_t deadline_ns = s->worker ? worker_begun_deadline(s->worker) : UINT64_MAX;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (t->worker)
+			deadline_ns =
+				min_u64(deadline_ns, worker_waits(t->worker)
+							     ? zygote_deadline(s->zygote)
+							     : worker_begun_deadline(t->worker));
+	return deadline_ns;
+}
+
+bool workers_asleep(struct slot *s)
+{
+	bool asleep = !s->worker || worker_asleep(s->worker);
+
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		if (t->worker && !worker_asleep(t->worker))
+			asleep = false;
+	return asleep;
+}
+
+void workers_awake(struct slot *s)
+{
+	if (s->worker)
+		worker_awake(s->worker);
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		if (t->worker)
+			worker_awake(t->worker);
+}
+
+void workers_close(struct slot *s)
+{
+	worker_close(s->worker);
+	s->worker = NULL;
+	zygote_close(s->zygote);
+	s->zygote = NULL;
+	for (struct tenant *t = s->tenants; t; t = t->next) {
+		struct worker *c = t->worker;
+		t->worker = NULL;
+		worker_close(c);
+	}
+}
