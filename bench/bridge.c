@@ -87,8 +87,9 @@ void bridge_memory_close(struct bridge_place *p)
 	p->from = p->to = NULL;
 }
 
-/* Returns a board as fast as this machine copies, without kernels, which would need memory of their
- * own. Its file lives as long as this process. NULL: logged. */
+/* Returns the engine name of the default board: preset `fast`, without kernels, since those need
+ * memory of their own. Its description is a file in memory that stays open until the process exits.
+ * NULL: logged. */
 static const char *board_default(void)
 {
 	static const char text[] = "preset = fast\ncompute = none\n";

@@ -33,7 +33,7 @@ struct options {
 	uint32_t photo_count;
 };
 
-/* Reads the arguments. *out points into argv; the caller releases it. DXP_EINVAL. */
+/* Parses the arguments. *out points into argv; free it with options_release. DXP_EINVAL. */
 int options_read(int argc, char **argv, struct options *out, struct fault *fault);
 void options_release(struct options *o);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Encodes and decodes the binaries of clGetProgramInfo and clCreateProgramWithBinary: the node's
- * own binary after a header that names the kind of device. Pure.
+ * own binary after a header that names the kind of device. No I/O.
  *
  *   bytes  field
  *   8      "DXPCLBIN"

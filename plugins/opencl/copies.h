@@ -14,8 +14,9 @@
 struct _cl_device_id;
 struct transfer; /* one posted transfer; several uses may share it */
 
-/* A use of a copy: by a transfer of the plugin or an unmap, which the program does not order; or by
- * a writer of the program (`queue`). It had not completed at the last check. */
+/* An access to a copy that had not completed at the last check: a transfer or unmap of the plugin,
+ * which the program does not order, or a command of the program that writes, which the program
+ * orders itself (`queue`). */
 struct use {
 	uint64_t start, end;
 	uint64_t event; /* dxp event for wait lists */

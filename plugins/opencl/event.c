@@ -313,8 +313,8 @@ static void tracked_ended(struct tracked *t, int status)
 	completions_changed();
 }
 
-/* Marks `e` running, unless a predecessor has not yet been seen to complete. Another node may
- * report that later. */
+/* Marks `e` running if all its predecessors are known to have completed. Otherwise does nothing:
+ * another node may still report a completion. */
 static void begun(cl_event e)
 {
 	if (e->status <= CL_RUNNING || !due(e))

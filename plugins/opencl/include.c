@@ -102,7 +102,7 @@ static bool take(struct include_set *s, const char *folder, const char *name, bo
 	size_t bytes = 0;
 
 	*found = path && known(s, path);
-	if (!path || *found || !*path) { /* empty path: not a file name, such as "/" */
+	if (!path || *found || !*path) { /* empty path: `name` names no file */
 		free(path);
 		return true;
 	}

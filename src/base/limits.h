@@ -414,11 +414,11 @@
 /* memory behind DMA cleared per DMA: longer ones are not faster */
 #define XPU_CLEAR_BYTES (1u << 20)
 /* bulk transfers of all hosts under way on one xPU; more are queued */
-#define XPU_HAULS_SLOT_MAX 1024
+#define XPU_BULKS_SLOT_MAX 1024
 /* bulk transfers of one host under way on one xPU: more fill no pipeline better */
-#define XPU_HAULS_MAX 8
+#define XPU_BULKS_MAX 8
 /* bytes per GET or PUT of a bulk transfer if no buffer bounds it */
-#define XPU_HAUL_BYTES (4u << 20)
+#define XPU_BULK_BYTES (4u << 20)
 /* PUTs of peers that one bridge carries at once: above NIC_STAGED_LATER only those that wait for no
  * other */
 #define XPU_STAGED_WRITES 316

@@ -30,8 +30,8 @@ struct bridge_transfer;
 struct bridge_options {
 	uint32_t buffers;      /* of each ring, 1 .. BRIDGE_BUFFERS_MAX; 0: 8 (S-02) */
 	uint32_t buffer_bytes; /* BRIDGE_BUFFER_MIN .. BRIDGE_BUFFER_MAX, a multiple of 4096 */
-	/* Memory of the rings, buffers x buffer_bytes each. The owner keeps it and registers all of
-	 * it once, with NIC and device (S-05, step 0). */
+	/* Memory of the rings, buffers x buffer_bytes each. It belongs to the caller, which
+	 * registers it once with NIC and device (S-05). */
 	uint8_t *to_device;
 	uint8_t *from_device;
 	/* FILL steps under way at once, 1 .. buffers; 0: as many as buffers (S-06) */

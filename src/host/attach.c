@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/bell.h"
+#include "host/wakeup.h"
 #include "host/function.h"
 #include "host/internal.h"
 #include "host/place.h"
@@ -24,7 +24,7 @@ struct attached {
 	struct dxp_function base;
 	struct local_memory window;
 	int socket;
-	int engine_bell, user_bell;
+	int engine_wakeup, user_wakeup;
 	int lost; /* DXP_OK, or why no request is possible any more */
 	char path[OFFER_PATH_BYTES];
 };
@@ -263,7 +263,7 @@ static int attached_arm(struct dxp_function *f, bool on)
 
 static void attached_ring(struct dxp_function *f)
 {
-	bell_ring(attached_of(f)->engine_bell);
+	wakeup_ring(attached_of(f)->engine_wakeup);
 }
 
 static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
@@ -271,7 +271,7 @@ static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
 	struct attached *a = attached_of(f);
 
 	/* The peer sends nothing unrequested; only its exit matters. */
-	if (function_sleep(f, a->user_bell, a->socket, deadline_ns) && a->lost == DXP_OK)
+	if (function_sleep(f, a->user_wakeup, a->socket, deadline_ns) && a->lost == DXP_OK)
 		ended(a);
 }
 
@@ -279,10 +279,10 @@ static void attached_free(struct attached *a)
 {
 	function_memories_free(a->base.memories);
 	local_memory_free(&a->window);
-	if (a->engine_bell >= 0)
-		close(a->engine_bell);
-	if (a->user_bell >= 0)
-		close(a->user_bell);
+	if (a->engine_wakeup >= 0)
+		close(a->engine_wakeup);
+	if (a->user_wakeup >= 0)
+		close(a->user_wakeup);
 	if (a->socket >= 0)
 		close(a->socket); /* the NIC's program notices */
 	free(a);
@@ -352,8 +352,8 @@ static int window_map(struct attached *a, struct descriptors *d)
 				 DXP_WINDOW_VERSION, a->path, dxp_status_text(status));
 	}
 	a->base.window = a->window.base;
-	a->engine_bell = d->fds[FD_ENGINE];
-	a->user_bell = d->fds[FD_USER];
+	a->engine_wakeup = d->fds[FD_ENGINE];
+	a->user_wakeup = d->fds[FD_USER];
 	close(d->fds[FD_WINDOW]);
 	return DXP_OK;
 }
@@ -390,7 +390,7 @@ int dxp_function_attach(const struct dxp_function_options *options, struct dxp_f
 	struct attached *a = calloc(1, sizeof(*a));
 	if (!a)
 		return error_set(DXP_ENOMEM, "out of memory");
-	a->socket = a->engine_bell = a->user_bell = a->window.fd = -1;
+	a->socket = a->engine_wakeup = a->user_wakeup = a->window.fd = -1;
 	function_init(&a->base, &attached_ops, o->timeout_ms, o->spin_us);
 	status = place_connect(o->nic, o->function, a->base.timeout_ns, a->path, &a->socket);
 	if (status == DXP_OK)

@@ -21,8 +21,8 @@ struct embedded {
 	/* base.window, owned here; NULL: function 0's, owned by the node */
 	struct dxp_window *window;
 	uint32_t index;
-	int user_bell; /* -1 without a thread */
-	bool foreign;  /* memory of the caller was registered */
+	int user_wakeup; /* -1 without a thread */
+	bool foreign;    /* memory of the caller was registered */
 	char label[FABRIC_NAME_BYTES];
 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/bell.h"
+#include "host/wakeup.h"
 #include "host/embed.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -247,7 +247,7 @@ static void turning_sleep(struct dxp_function *f, uint64_t deadline_ns)
 /* Sleeps until the NIC's thread sends a wakeup. */
 static void threaded_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
-	function_sleep(f, embedded_of(f)->user_bell, -1, deadline_ns);
+	function_sleep(f, embedded_of(f)->user_wakeup, -1, deadline_ns);
 }
 
 /* ---- open and close ---- */
@@ -257,8 +257,8 @@ void embedded_free(struct embedded *e)
 	function_memories_free(e->base.memories);
 	function_memories_free(e->mapped);
 	free(e->window);
-	if (e->user_bell >= 0)
-		close(e->user_bell);
+	if (e->user_wakeup >= 0)
+		close(e->user_wakeup);
 	free(e);
 }
 
@@ -368,7 +368,7 @@ static int function_open(struct dxp_nic *nic, void *context)
 	if (status != DXP_OK)
 		return status;
 	nic_function_label(node_nic(nic->node), e->index, e->label);
-	node_user_fd(nic->node, e->index, e->user_bell);
+	node_user_fd(nic->node, e->index, e->user_wakeup);
 	e->next = nic->functions;
 	nic->functions = e;
 	return DXP_OK;
@@ -381,11 +381,11 @@ static int embedded_create(struct dxp_nic *nic, struct embedded **out)
 	if (!e)
 		return error_set(DXP_ENOMEM, "out of memory");
 	e->nic = nic;
-	e->user_bell = -1;
+	e->user_wakeup = -1;
 	e->window = aligned_alloc(4096, sizeof(*e->window));
 	int status = e->window ? DXP_OK : error_set(DXP_ENOMEM, "out of memory");
 	if (status == DXP_OK && nic->threaded)
-		status = bell_create(&e->user_bell);
+		status = wakeup_create(&e->user_wakeup);
 	if (status != DXP_OK) {
 		embedded_free(e);
 		return status;

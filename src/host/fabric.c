@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/bell.h"
+#include "host/wakeup.h"
 #include "host/config.h"
 #include "host/internal.h"
 #include "host/join.h"
@@ -29,9 +29,9 @@ static int locks_create(struct dxp_fabric *f)
 	pthread_cond_init(&f->progress, &monotonic);
 	pthread_cond_init(&f->keeper_wake, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	f->leader_bell = f->keeper_bell = -1;
-	int status = bell_create(&f->leader_bell);
-	return status == DXP_OK ? bell_create(&f->keeper_bell) : status;
+	f->leader_wakeup = f->keeper_wakeup = -1;
+	int status = wakeup_create(&f->leader_wakeup);
+	return status == DXP_OK ? wakeup_create(&f->keeper_wakeup) : status;
 }
 
 static void destroy(struct dxp_fabric *f)
@@ -41,10 +41,10 @@ static void destroy(struct dxp_fabric *f)
 	moves_destroy(f);
 	executor_destroy(f);
 	completions_destroy(f);
-	if (f->leader_bell >= 0)
-		close(f->leader_bell);
-	if (f->keeper_bell >= 0)
-		close(f->keeper_bell);
+	if (f->leader_wakeup >= 0)
+		close(f->leader_wakeup);
+	if (f->keeper_wakeup >= 0)
+		close(f->keeper_wakeup);
 	pthread_cond_destroy(&f->progress);
 	pthread_cond_destroy(&f->keeper_wake);
 	pthread_mutex_destroy(&f->lock);

@@ -76,8 +76,8 @@ uint32_t function_spin_ns(uint32_t spin_us);
 /* Returns whether an event can be dequeued. */
 bool function_ready(const struct dxp_window *w);
 
-/* Sleeps until the wakeup `bell`, `deadline_ns` or an event. Returns whether `other` (-1: none)
+/* Sleeps until the wakeup `wakeup`, `deadline_ns` or an event. Returns whether `other` (-1: none)
  * was closed. */
-bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadline_ns);
+bool function_sleep(struct dxp_function *f, int wakeup, int other, uint64_t deadline_ns);
 
 #endif

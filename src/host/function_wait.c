@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/util.h"
-#include "host/bell.h"
+#include "host/wakeup.h"
 #include "host/function.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -52,9 +52,9 @@ static bool sleep_announce(struct dxp_function *f)
 	return !function_ready(f->window) && dxp_load_acquire(&f->window->error) == 0;
 }
 
-bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadline_ns)
+bool function_sleep(struct dxp_function *f, int wakeup, int other, uint64_t deadline_ns)
 {
-	struct pollfd files[] = {{.fd = bell, .events = POLLIN}, {.fd = other}};
+	struct pollfd files[] = {{.fd = wakeup, .events = POLLIN}, {.fd = other}};
 	uint64_t now_ns = link_now_ns();
 
 	if (sleep_announce(f) && deadline_ns > now_ns) {
@@ -64,7 +64,7 @@ bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadli
 	}
 	dxp_store_release(&f->window->user_waits, 0);
 	if (files[0].revents)
-		bell_clear(bell);
+		wakeup_clear(wakeup);
 	return files[1].revents != 0;
 }
 

@@ -119,7 +119,7 @@ struct dxp_fabric {
 	uint32_t waiting;  /* threads in fabric_wait */
 	uint32_t sleepers; /* of those, on `progress` */
 	bool leader, leader_polls;
-	int leader_bell, keeper_bell;
+	int leader_wakeup, keeper_wakeup;
 	pthread_t keeper;
 	bool keeper_started, keeper_parked, closing;
 	uint64_t turned_ns; /* last poll by a call */
@@ -263,8 +263,8 @@ dxp_event own_event(const struct dxp_fabric *f, uint32_t count);
 int own_add(struct dxp_fabric *f, uint32_t *count, struct host_event **out);
 /* Notes that node x waits for this PENDING event. */
 int own_tell(struct dxp_fabric *f, uint32_t count, struct host_event *slot, struct dxp_xpu *x);
-/* Notifies x in advance of success, if it waits, behind the data posted on this queue pair.
- * Returns whether it waited. */
+/* If x waits for this event, queues its notification of success now, on queue pair `qp`, so that
+ * it is delivered after the data posted there. Returns true if x waited. */
 bool own_tell_early(struct dxp_fabric *f, struct host_event *slot, const struct dxp_xpu *x,
 		    uint8_t qp);
 /* Posts what the window has space for; returns how much. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/bell.h"
+#include "host/wakeup.h"
 #include "host/internal.h"
 #include "link/udp.h"
 
@@ -42,7 +42,7 @@ static void park(struct dxp_fabric *f, uint64_t now_ns)
 static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 {
 	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
-				 {.fd = f->keeper_bell, .events = POLLIN}};
+				 {.fd = f->keeper_wakeup, .events = POLLIN}};
 	/* A call may set an earlier deadline meanwhile. Waking another CPU each time would cost
 	 * too much, so the sleep is short. */
 	uint64_t until = min_u64(fabric_deadline(f),
@@ -54,7 +54,7 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 	fabric_enter(f);
 	node_wait_clear(f->node);
 	if (files[1].revents)
-		bell_clear(f->keeper_bell);
+		wakeup_clear(f->keeper_wakeup);
 }
 
 /* Polls while there is work. True: there is more. */
@@ -101,7 +101,7 @@ void keeper_train(struct dxp_fabric *f, bool alone)
 	if (f->keeper_parked)
 		pthread_cond_signal(&f->keeper_wake);
 	else
-		bell_ring(f->keeper_bell);
+		wakeup_ring(f->keeper_wakeup);
 }
 
 static void *keep(void *context)
@@ -164,7 +164,7 @@ void keeper_stop(struct dxp_fabric *f)
 	f->closing = true;
 	pthread_cond_signal(&f->keeper_wake);
 	pthread_mutex_unlock(&f->lock);
-	bell_ring(f->keeper_bell);
+	wakeup_ring(f->keeper_wakeup);
 	pthread_join(f->keeper, NULL);
 	f->keeper_started = false;
 }

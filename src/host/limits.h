@@ -38,7 +38,7 @@
 #define HOST_NARROWINGS_MAX 8 /* per transfer: from 8896 bytes to 1024 */
 /* ns for a synchronous command of a live xPU, which may be busy computing */
 #define HOST_REPLY_NS (30ull * 1000 * 1000 * 1000)
-/* ns: it may compile; a dead xPU is noticed otherwise */
+/* ns for requests about programs, since the xPU may compile; a dead xPU is detected sooner */
 #define HOST_BUILD_NS     (600ull * 1000 * 1000 * 1000)
 #define HOST_LOG_BYTES    (1u << 20)  /* bytes of build log kept; the rest is cut */
 #define HOST_SOURCE_BYTES (16u << 20) /* bytes of a program's package: sources, or a binary */

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/util.h"
-#include "host/bell.h"
+#include "host/wakeup.h"
 #include "host/internal.h"
 #include "link/udp.h"
 
@@ -64,7 +64,7 @@ void fabric_ended(struct dxp_fabric *f)
 	if (f->sleepers)
 		pthread_cond_broadcast(&f->progress);
 	if (f->leader_polls)
-		bell_ring(f->leader_bell);
+		wakeup_ring(f->leader_wakeup);
 }
 
 static struct timespec timespec_of(uint64_t ns)
@@ -75,7 +75,7 @@ static struct timespec timespec_of(uint64_t ns)
 static void sleep_as_leader(struct dxp_fabric *f, uint64_t until_ns)
 {
 	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
-				 {.fd = f->leader_bell, .events = POLLIN}};
+				 {.fd = f->leader_wakeup, .events = POLLIN}};
 	uint64_t now = link_now_ns();
 	struct timespec left = timespec_of(until_ns > now ? until_ns - now : 0);
 
@@ -86,7 +86,7 @@ static void sleep_as_leader(struct dxp_fabric *f, uint64_t until_ns)
 	f->leader_polls = false;
 	node_wait_clear(f->node);
 	if (files[1].revents)
-		bell_clear(f->leader_bell);
+		wakeup_clear(f->leader_wakeup);
 }
 
 static void sleep_as_follower(struct dxp_fabric *f, uint64_t until_ns)

@@ -5,9 +5,9 @@
  * continues from there. A node that confirms nothing receives one datagram now and then until its
  * lease expires.
  *
- * A full table is not a snapshot: a page shows its rows as they are when sent. It counts as of
- * the sequence at which it began: rows changed since follow as a difference, so a busy fabric
- * cannot starve it. */
+ * A full table is not a snapshot: each page shows its rows as of sending. The table counts as of
+ * the sequence at its first page; later changes follow as a difference. So constant changes cannot
+ * keep a node from a complete table. */
 #include "manager/internal.h"
 
 #define NEWS_NS   (2 * MS_NS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of staged memory. The owner gets them in the order of the stream, when it has space, and
- * hands over pieces as they leave the device. Each piece is a message. A GET counts as one of its
- * peer's answers until the last piece has arrived. */
+/* GETs of staged memory. The memory's owner receives them oldest first, when it has space. It
+ * returns data in pieces as they leave the device; each piece is one message. A GET counts toward
+ * the peer's limit of outstanding answers until its last piece has arrived. */
 #include "nic/staged.h"
 
 #include <assert.h>

@@ -300,8 +300,9 @@ static void users_wake(struct node *n, uint32_t functions)
 			log_debug("%s: function %u was not woken: %m", n->name, i);
 }
 
-/* True without arrivals for NODE_QUIET_NS if the socket was read within NODE_QUIET_LOOK_NS:
- * frequent polls for local functions save the system call. */
+/* Returns true if the socket need not be read now: the last read is less than NODE_QUIET_LOOK_NS
+ * old, and nothing had arrived for NODE_QUIET_NS. Saves a system call when polls for local
+ * functions are frequent. */
 static bool network_waits(const struct node *n)
 {
 	return n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define REPEATS_REMEMBERED 64 /* retransmissions that a late duplicate may be matched with */
+#define REPEATS_REMEMBERED 64 /* retransmissions kept to match late duplicates */
 
 uint32_t session_window(const struct rltp_session *s)
 {

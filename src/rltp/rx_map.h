@@ -40,8 +40,9 @@ static inline bool rx_map_has_holes(const struct rx_map *m)
 }
 
 /* Writes the bitmap of an acknowledgement: bit i of word w = packet cum + *offset + 64 w + i; words
- * big-endian, at most `words_max`. If the map is wider, reports alternate between the newest part
- * and each other part in order. Returns the number of words. */
+ * big-endian, at most `words_max`. If the map needs more words, every second report holds the
+ * newest `words_max`; the others go through the parts from the oldest. Returns the number of words.
+ */
 uint32_t rx_map_report(struct rx_map *m, uint8_t *out, uint32_t words_max, uint16_t *offset);
 
 #endif

@@ -65,7 +65,7 @@ static void given_close(struct given *g)
 /* Copies them above the final numbers, so that no dup2 overwrites one that is not copied yet. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
-	const int from[] = {socket, z->options.memory_fd, z->options.bell_fd};
+	const int from[] = {socket, z->options.memory_fd, z->options.wakeup_fd};
 	bool good = true;
 
 	for (size_t i = 0; i < ARRAY_COUNT(out->fds); i++) {

@@ -21,7 +21,7 @@ struct zygote_options {
 	int memory_fd;            /* device memory, and XPU_TAIL_BYTES behind it */
 	uint64_t memory_bytes;
 	/* an eventfd that wakes the daemon: for news, or an answer while it sleeps */
-	int bell_fd;
+	int wakeup_fd;
 	/* in the last page of that memory: counts the zygote's messages */
 	_Atomic uint32_t *news;
 	uint32_t spin_ns; /* as worker_server_options */

@@ -6,7 +6,7 @@
 #include "worker/zygote.h"
 
 /* Numbers of the descriptors that the zygote inherits. */
-enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_BELL, ZYGOTE_FDS };
+enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_WAKEUP, ZYGOTE_FDS };
 
 /* The zygote's first message. */
 struct zygote_hello {

@@ -106,11 +106,11 @@ static void hello_send(const struct here *h, int status)
 
 /* ---- a worker ---- */
 
-static void bell_ring(void)
+static void wakeup_ring(void)
 {
 	const uint64_t one = 1;
 
-	if (write(ZYGOTE_BELL, &one, sizeof(one)) < 0)
+	if (write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
 		return; /* the counter is full: the daemon is awake */
 }
 
@@ -119,7 +119,7 @@ static void slot_wake(void *context)
 	struct worker_side answers = {.ring = context};
 
 	if (worker_sleeps(&answers))
-		bell_ring();
+		wakeup_ring();
 }
 
 /* Makes the kernel kill the worker, not the daemon, when memory is short. */
@@ -190,7 +190,7 @@ static void news_tell(struct here *h, uint32_t id, enum zygote_end end, int numb
 	       (errno == EAGAIN || errno == EINTR))
 		poll(&poller, 1, -1);
 	atomic_fetch_add_explicit(h->news, 1, memory_order_release);
-	bell_ring();
+	wakeup_ring();
 }
 
 static struct child *child_find(struct here *h, pid_t pid)

@@ -14,7 +14,7 @@
 
 /* Own transfers: bulk transfers, one task per host, one clearing (two DMAs), one scrub, one
  * package. */
-#define OWN_MAX (XPU_HAULS_SLOT_MAX + XPU_HOSTS_MAX + 2 + 1 + 1)
+#define OWN_MAX (XPU_BULKS_SLOT_MAX + XPU_HOSTS_MAX + 2 + 1 + 1)
 _Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,
 	       "the xPU's own transfers find room whatever others send");
 _Static_assert(NIC_STAGED_LATER < XPU_STAGED_WRITES,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device memory of one xPU that only DMA reaches (S-01): a pump whose rings are registered with the
  * NIC, and the staged region through which PUTs and GETs of peers cross them. Peers see no
- * difference. The slot's own transfers use the same pump (src/xpu/haul.h).
+ * difference. The slot's own transfers use the same pump (src/xpu/bulk.h).
  *
  * Used by the slot's thread only. */
 #ifndef XPU_BRIDGED_H

@@ -56,7 +56,8 @@ bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t byt
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);
-/* Drops the requesters and completes all pieces, after the NIC is closed: it returns none. */
+/* Call after the NIC is closed, which then returns no piece. Detaches the GETs and completes all
+ * pieces with DXP_ECLOSED. */
 void bridged_reads_close(struct bridged *b);
 
 #endif

@@ -104,7 +104,8 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return DXP_OK;
 }
 
-/* Allocates and clears. On DXP_OK the reply comes later, or is queued. */
+/* Allocates and clears. On DXP_OK the reply is queued now, or after the clearing; on an error the
+ * caller replies. */
 static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 {
 	uint64_t address;

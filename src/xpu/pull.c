@@ -10,7 +10,7 @@
 #include "xpu/slot_internal.h"
 
 struct pull {
-	struct haul haul;
+	struct bulk bulk;
 	struct work *work;
 	struct pull *next, **link;
 };
@@ -20,7 +20,7 @@ _Static_assert((int)COMMAND_BRIDGE_IN == (int)BRIDGE_IN &&
 		       (int)COMMAND_BRIDGE_THROUGH == (int)BRIDGE_THROUGH,
 	       "commands and bridges have the same numbers");
 
-static bool in_device(const struct haul *h)
+static bool in_device(const struct bulk *h)
 {
 	return h->path != BRIDGE_THROUGH && h->bytes > 0;
 }
@@ -32,16 +32,16 @@ static void pull_free(struct pull *p)
 	*p->link = p->next;
 	if (p->next)
 		p->next->link = p->link;
-	if (in_device(&p->haul))
-		arena_drop(t->slot->arena, p->haul.address);
-	tenant_hauls_add(t, -1);
+	if (in_device(&p->bulk))
+		arena_drop(t->slot->arena, p->bulk.address);
+	tenant_bulks_add(t, -1);
 	t->busy--;
 	free(p);
 }
 
-static void pull_ended(struct haul *h, const struct bridge_end *end)
+static void pull_ended(struct bulk *h, const struct bridge_end *end)
 {
-	struct pull *p = CONTAINER_OF(h, struct pull, haul);
+	struct pull *p = CONTAINER_OF(h, struct pull, bulk);
 	struct work *w = p->work;
 	int status = bridged_end_status(end);
 
@@ -72,10 +72,10 @@ static int target_find(struct pull *p, const struct command *c)
 	struct node_entry peer;
 
 	if (c->to_node == t->host) {
-		p->haul.to = t->reply;
+		p->bulk.to = t->reply;
 		return DXP_OK;
 	}
-	int status = slot_peer(t->slot, c->to_node, &peer, &p->haul.to);
+	int status = slot_peer(t->slot, c->to_node, &peer, &p->bulk.to);
 	if (status == DXP_OK && c->path != COMMAND_BRIDGE_OUT)
 		status = range_check(&peer, c->from_address, c->bytes);
 	if (status == DXP_OK && c->path != COMMAND_BRIDGE_IN)
@@ -94,7 +94,7 @@ static int pull_begin(struct pull *p, const struct command *c)
 	struct tenant *t = p->work->tenant;
 	struct slot *s = t->slot;
 
-	p->haul = (struct haul){
+	p->bulk = (struct bulk){
 		.slot = s,
 		.kind = OUTBOX_PUSH,
 		.path = c->path,
@@ -111,7 +111,7 @@ static int pull_begin(struct pull *p, const struct command *c)
 	int status = c->path == COMMAND_BRIDGE_THROUGH ? through_check(s) : DXP_OK;
 	if (status == DXP_OK)
 		status = target_find(p, c);
-	if (status == DXP_OK && in_device(&p->haul))
+	if (status == DXP_OK && in_device(&p->bulk))
 		status = arena_hold(s->arena, t->owner, c->address, c->bytes, NULL);
 	if (status != DXP_OK) {
 		free(p);
@@ -123,8 +123,8 @@ static int pull_begin(struct pull *p, const struct command *c)
 		p->next->link = &p->next;
 	s->pulls = p;
 	t->busy++;
-	tenant_hauls_add(t, 1);
-	status = haul_begin(&p->haul);
+	tenant_bulks_add(t, 1);
+	status = bulk_begin(&p->bulk);
 	if (status != DXP_OK)
 		pull_free(p);
 	return status;
@@ -153,6 +153,6 @@ void pulls_cancel(const struct tenant *t, int status)
 	for (struct pull *p = t->slot->pulls, *next; p; p = next) {
 		next = p->next;
 		if (p->work->tenant == t)
-			haul_cancel(&p->haul, status);
+			bulk_cancel(&p->bulk, status);
 	}
 }

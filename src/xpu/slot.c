@@ -81,8 +81,8 @@ static bool engine_may_fork(const struct slot *s)
 
 static int zygote_begin(struct slot *s)
 {
-	s->bell_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	if (s->bell_fd < 0) {
+	s->wakeup_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (s->wakeup_fd < 0) {
 		log_error("cannot make an eventfd: %s; raise the limit on open files",
 			  strerror(errno));
 		return DXP_EIO;
@@ -93,7 +93,7 @@ static int zygote_begin(struct slot *s)
 		.cache_folder = s->options.cache_folder,
 		.memory_fd = arena_fd(s->arena),
 		.memory_bytes = arena_bytes(s->arena),
-		.bell_fd = s->bell_fd,
+		.wakeup_fd = s->wakeup_fd,
 		.news = (_Atomic uint32_t *)(arena_base(s->arena) + arena_bytes(s->arena) +
 					     ZYGOTE_NEWS_OFFSET),
 		.spin_ns = s->worker_spin_ns,
@@ -204,7 +204,7 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = outbox_create(node_window(s->node), &s->outbox);
 	if (status == DXP_OK)
-		status = s->zygote ? node_watch(s->node, s->bell_fd)
+		status = s->zygote ? node_watch(s->node, s->wakeup_fd)
 				   : worker_open_thread(s, &s->worker);
 	if (status == DXP_OK)
 		status = memory_attach(s);
@@ -224,7 +224,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 		s->options.hosts_max = XPU_HOSTS_DEFAULT;
 	s->clearings_tail = &s->clearings;
 	s->builds_tail = &s->builds;
-	s->bell_fd = -1;
+	s->wakeup_fd = -1;
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
 	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
@@ -250,8 +250,8 @@ void slot_close(struct slot *s)
 	outbox_destroy(s->outbox);
 	interrupts_to(s, NULL);
 	node_close(s->node); /* before the memory that it sends from */
-	if (s->bell_fd >= 0)
-		close(s->bell_fd);
+	if (s->wakeup_fd >= 0)
+		close(s->wakeup_fd);
 	bridged_destroy(s->bridged);
 	ports_free(s); /* ports count in their tenants' `busy` */
 	tenants_free(s);

@@ -15,7 +15,7 @@
 #include "xpu/bridged.h"
 #include "xpu/worker.h"
 #include "xpu/graph.h"
-#include "xpu/haul.h"
+#include "xpu/bulk.h"
 #include "xpu/outbox.h"
 #include "xpu/programs.h"
 #include "engine/pump.h"
@@ -81,7 +81,7 @@ struct tenant {
 	uint32_t unmaps;          /* freed ranges that its process may still map */
 	struct parked *parked;    /* ALLOCs that wait for those, or for memory of a silent host */
 	uint32_t busy;            /* orders, clearings and transfers that point here */
-	uint32_t hauls;           /* under way, at most XPU_HAULS_MAX; excludes the task's */
+	uint32_t bulks;           /* under way, at most XPU_BULKS_MAX; excludes the task's */
 	bool leaving;             /* accepts no commands; freed when not busy */
 	bool gone;                /* the host is lost: nothing is sent to it */
 	bool closing;             /* a reply to CLOSE is due */
@@ -169,7 +169,7 @@ struct slot {
 	struct bridged *bridged; /* NULL: the NIC reaches device memory */
 	struct worker *worker;   /* shared by all hosts; NULL: each has its own */
 	struct zygote *zygote;   /* starts those processes */
-	int bell_fd;             /* their wakeup eventfd */
+	int wakeup_fd;           /* their wakeup eventfd */
 	uint32_t worker_last, worker_spin_ns;
 	bool woke;        /* a worker was woken since slot_woke */
 	uint32_t windows; /* bit i: window i behind device memory is used */
@@ -183,7 +183,7 @@ struct slot {
 	struct tenant *tenants;
 	/* By node id, not leaving. For all ids; untouched pages cost no memory. */
 	struct tenant **by_host;
-	uint32_t hauls; /* of all tenants, at most XPU_HAULS_SLOT_MAX */
+	uint32_t bulks; /* of all tenants, at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
 	struct port *ports; /* including closed ones still in use */
 	struct clearing *clearings, **clearings_tail;
@@ -212,8 +212,8 @@ void slot_peer_stuck(struct slot *s, uint16_t node);
 
 /* tenant.c */
 /* Counts a bulk transfer that has started (+1) or completed (-1). */
-void tenant_hauls_add(struct tenant *t, int more);
-bool tenant_may_haul(const struct tenant *t);
+void tenant_bulks_add(struct tenant *t, int more);
+bool tenant_may_bulk(const struct tenant *t);
 struct tenant *tenant_find(const struct slot *s, uint16_t host);
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
 /* Cancels and frees everything; the tenant is freed when not busy. */

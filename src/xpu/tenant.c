@@ -34,15 +34,15 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host)
 	return t && !t->leaving ? t : NULL;
 }
 
-void tenant_hauls_add(struct tenant *t, int more)
+void tenant_bulks_add(struct tenant *t, int more)
 {
-	t->hauls += (uint32_t)more;
-	t->slot->hauls += (uint32_t)more;
+	t->bulks += (uint32_t)more;
+	t->slot->bulks += (uint32_t)more;
 }
 
-bool tenant_may_haul(const struct tenant *t)
+bool tenant_may_bulk(const struct tenant *t)
 {
-	return t->hauls < XPU_HAULS_MAX && t->slot->hauls < XPU_HAULS_SLOT_MAX;
+	return t->bulks < XPU_BULKS_MAX && t->slot->bulks < XPU_BULKS_SLOT_MAX;
 }
 
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
@@ -265,7 +265,7 @@ static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
 	struct buffers_use u = {.slot = s, .until_ns = now_ns - min_u64(now_ns, stall_ns)};
 
 	for (struct tenant *t = s->tenants; t; t = t->next)
-		if (t->hauls > 0)
+		if (t->bulks > 0)
 			buffers_used(&u, t->host);
 	bridged_nodes(s->bridged, buffers_used, &u);
 	return u.others ? u.found : NULL;

@@ -27,7 +27,7 @@ struct transfer {
 	uint32_t pending; /* messages not completed */
 	bool told;        /* the event was queued */
 	int status;
-	struct haul haul; /* BRIDGED source: brings and PUTs the data */
+	struct bulk bulk; /* BRIDGED source: brings and PUTs the data */
 };
 
 static struct known_key *known_slot(const struct transfer *f)
@@ -138,14 +138,14 @@ static void event_early(struct transfer *f)
 		event_put(f);
 }
 
-static void haul_posted(struct haul *h)
+static void bulk_posted(struct bulk *h)
 {
-	event_early(CONTAINER_OF(h, struct transfer, haul));
+	event_early(CONTAINER_OF(h, struct transfer, bulk));
 }
 
-static void haul_ended(struct haul *h, const struct bridge_end *end)
+static void bulk_ended(struct bulk *h, const struct bridge_end *end)
 {
-	struct transfer *f = CONTAINER_OF(h, struct transfer, haul);
+	struct transfer *f = CONTAINER_OF(h, struct transfer, bulk);
 	int status = bridged_end_status(end);
 
 	if (status != DXP_OK && end->step == BRIDGE_DMA_OUT)
@@ -154,13 +154,13 @@ static void haul_ended(struct haul *h, const struct bridge_end *end)
 			(unsigned long long)f->bytes, f->to.node, bridged_step_name(end->step),
 			(unsigned long long)end->at, bridged_end_text(end));
 	if (f->work)
-		tenant_hauls_add(f->tenant, -1);
+		tenant_bulks_add(f->tenant, -1);
 	message_ended(f, status);
 }
 
-static void haul_put(struct transfer *f)
+static void bulk_put(struct transfer *f)
 {
-	f->haul = (struct haul){
+	f->bulk = (struct bulk){
 		.slot = f->tenant->slot,
 		.to = f->to,
 		.kind = OUTBOX_PEER,
@@ -169,13 +169,13 @@ static void haul_put(struct transfer *f)
 		.address = f->from,
 		.to_key = f->key,
 		.to_address = f->destination,
-		.posted = haul_posted,
-		.ended = haul_ended,
+		.posted = bulk_posted,
+		.ended = bulk_ended,
 	};
-	f->status = haul_begin(&f->haul);
+	f->status = bulk_begin(&f->bulk);
 	f->pending += f->status == DXP_OK;
 	if (f->work && f->status == DXP_OK)
-		tenant_hauls_add(f->tenant, 1);
+		tenant_bulks_add(f->tenant, 1);
 }
 
 static void data_put(struct transfer *f)
@@ -183,7 +183,7 @@ static void data_put(struct transfer *f)
 	struct slot *s = f->tenant->slot;
 
 	if (s->bridged && f->bytes) {
-		haul_put(f);
+		bulk_put(f);
 		return;
 	}
 	for (uint64_t at = 0; at < f->bytes && f->status == DXP_OK; at += XPU_PUT_BYTES) {

@@ -135,7 +135,7 @@ static uint32_t tenant_advance(struct tenant *t)
 
 	for (; !worker_full(t) && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
 		engine_start((struct work *)c);
-	for (; tenant_may_haul(t) && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
+	for (; tenant_may_bulk(t) && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
 		network_start((struct work *)c);
 	for (; (c = graph_failed(t->graph)); work++)
 		work_report((struct work *)c, c->status);

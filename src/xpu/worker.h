@@ -53,7 +53,7 @@ struct worker {
 	uint32_t ended;              /* orders completed so far */
 	struct {
 		uint32_t ended;    /* `ended` when the first order was first seen */
-		bool seen, told;   /* the first order was seen; its host was notified */
+		bool seen, told;   /* since_ns is valid; the host was notified that it runs */
 		uint64_t since_ns; /* when it was first seen */
 	} running;
 	uint32_t commands; /* engine commands posted and not completed; counted by their posters */

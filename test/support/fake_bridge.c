@@ -29,7 +29,7 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 		if (!node_turn(b->node))
 			node_wait(b->node, link_now_ns() + MS_NS);
 		while (dxp_sent_take(w, &sent))
-			/* silence counts as loss, as in src/xpu/haul.c */
+			/* silence counts as loss, as in src/xpu/bulk.c */
 			if (sent.context == CONTEXT)
 				return sent.status == DXP_ETIMEDOUT ? DXP_EPEERLOST : sent.status;
 	}

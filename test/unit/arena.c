@@ -220,8 +220,8 @@ static void arena_reach__own_and_nobodys(void **state)
 	assert_int_equal(reach(B, true, c + 1023, 2, &s), DXP_EACCESS);
 }
 
-/* Freed memory is reached only after all its pieces are cleared. While it is held, no owner reaches
- * it. */
+/* arena_reach of freed memory returns DXP_EACCESS while it is held, then DXP_EAGAIN until all of it
+ * is cleared. */
 static void arena_reach__not_what_was_left_there(void **state)
 {
 	uint64_t a, epoch = *arena_epoch(arena);

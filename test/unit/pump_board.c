@@ -41,16 +41,16 @@ static uint32_t well;
 
 /* ---- waiting ---- */
 
-static pthread_mutex_t bell = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t wakeup = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t rings;
 static bool rung;
 
 static void ring(void *context)
 {
-	pthread_mutex_lock(&bell);
+	pthread_mutex_lock(&wakeup);
 	rung = true;
 	pthread_cond_signal(&rings);
-	pthread_mutex_unlock(&bell);
+	pthread_mutex_unlock(&wakeup);
 }
 
 static void sleep_until_rung(uint64_t until_ns)
@@ -59,11 +59,11 @@ static void sleep_until_rung(uint64_t until_ns)
 				 .tv_nsec = (long)(until_ns % S_NS)};
 	int error = 0;
 
-	pthread_mutex_lock(&bell);
+	pthread_mutex_lock(&wakeup);
 	while (!rung && error == 0)
-		error = pthread_cond_timedwait(&rings, &bell, &until);
+		error = pthread_cond_timedwait(&rings, &wakeup, &until);
 	rung = false;
-	pthread_mutex_unlock(&bell);
+	pthread_mutex_unlock(&wakeup);
 }
 
 static uint64_t any(uint64_t below)

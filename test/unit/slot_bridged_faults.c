@@ -334,7 +334,7 @@ static uint32_t rude_gets_ended(struct rude *r)
  * needs the buffers. Its GETs and the xPU's writes to it resume too. */
 static void host__stands_still_and_resumes(void **state)
 {
-	enum { GETS = 2, HAULS = 2 };
+	enum { GETS = 2, BULKS = 2 };
 	/* twice this, and the host counts as silent */
 	const uint64_t stall_ns = RLTP_DEAD_NS * 3 / 4;
 	uint32_t ended = 0;
@@ -349,7 +349,7 @@ static void host__stands_still_and_resumes(void **state)
 		const struct nic_lists lists = {&local, &remote, 1, 1};
 		ok(nic_user_get(node_window(r.node), 1, &r.to, &lists, GET_CONTEXT));
 	}
-	for (uint32_t i = 0; i < HAULS; i++) {
+	for (uint32_t i = 0; i < BULKS; i++) {
 		const struct command c = {
 			.op = COMMAND_BRIDGE,
 			.event = EVENT_NAME(node_id(r.node), reg(CFG_NODE), i + 1),

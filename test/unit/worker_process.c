@@ -36,7 +36,7 @@ static struct arena *arena;
 static struct zygote *zygote;
 static struct worker_rings *rings;
 static struct worker_side orders, answers;
-static int bell, rings_fd;
+static int wakeup, rings_fd;
 static char *text;
 static size_t text_bytes;
 
@@ -208,13 +208,13 @@ static int world_open(void **state)
 
 	if (arena_create(BYTES, &arena) != DXP_OK)
 		return -1;
-	bell = eventfd(0, EFD_CLOEXEC);
+	wakeup = eventfd(0, EFD_CLOEXEC);
 	const struct zygote_options options = {
 		.program = "bin/dxpd",
 		.engine = "ocl",
 		.memory_fd = arena_fd(arena),
 		.memory_bytes = arena_bytes(arena),
-		.bell_fd = bell,
+		.wakeup_fd = wakeup,
 		.news = (_Atomic uint32_t *)(arena_base(arena) + arena_bytes(arena) +
 					     ZYGOTE_NEWS_OFFSET),
 	};
@@ -236,7 +236,7 @@ static int world_close(void **state)
 	zygote_close(zygote);
 	munmap(rings, sizeof(*rings));
 	close(rings_fd);
-	close(bell);
+	close(wakeup);
 	arena_destroy(arena);
 	free(text);
 	return 0;

@@ -9,12 +9,12 @@
 
 static void piece_ended(void *context, int status);
 
-static uint32_t flight_max(const struct haul *h)
+static uint32_t flight_max(const struct bulk *h)
 {
 	return h->mode == BRIDGE_SEQUENTIAL ? 1 : BRIDGE_BUFFERS;
 }
 
-static int piece_start(struct haul *h, uint32_t bytes)
+static int piece_start(struct bulk *h, uint32_t bytes)
 {
 	struct slot *s = h->slot;
 	const struct dxp_entry local = {
@@ -30,9 +30,9 @@ static int piece_start(struct haul *h, uint32_t bytes)
 }
 
 /* Starts pieces up to the limit; completes the transfer after the last. */
-static void advance(struct haul *h)
+static void advance(struct bulk *h)
 {
-	uint32_t unit = h->piece_bytes ? h->piece_bytes : XPU_HAUL_BYTES;
+	uint32_t unit = h->piece_bytes ? h->piece_bytes : XPU_BULK_BYTES;
 
 	while (h->end.status == DXP_OK && h->handed < h->bytes && h->flight < flight_max(h)) {
 		uint32_t bytes = (uint32_t)min_u64(h->bytes - h->handed, unit);
@@ -50,7 +50,7 @@ static void advance(struct haul *h)
 
 static void piece_ended(void *context, int status)
 {
-	struct haul *h = context;
+	struct bulk *h = context;
 
 	if (status == DXP_ETIMEDOUT)
 		status = DXP_EPEERLOST;
@@ -62,7 +62,7 @@ static void piece_ended(void *context, int status)
 	advance(h);
 }
 
-int haul_direct_begin(struct haul *h)
+int bulk_direct_begin(struct bulk *h)
 {
 	if (h->path == BRIDGE_THROUGH)
 		return DXP_EUNSUPPORTED;
@@ -72,7 +72,7 @@ int haul_direct_begin(struct haul *h)
 	return DXP_OK;
 }
 
-void haul_direct_cancel(struct haul *h, int status)
+void bulk_direct_cancel(struct bulk *h, int status)
 {
 	if (h->end.status == DXP_OK)
 		h->end.status = status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "xpu/haul.h"
+#include "xpu/bulk.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 #include "xpu/slot_internal.h"
 
 /* A FILL or DRAIN step under way. */
-struct haul_step {
+struct bulk_step {
 	struct pump *pump;
 	uint32_t id;
 };
 
 static void step_ended(void *context, int status)
 {
-	struct haul_step *step = context;
-	struct haul_step s = *step;
+	struct bulk_step *step = context;
+	struct bulk_step s = *step;
 
 	free(step);
 	/* The transport notices a dead peer before the node table does. */
 	pump_done(s.pump, s.id, status == DXP_ETIMEDOUT ? DXP_EPEERLOST : status, link_now_ns());
 }
 
-static int fill_start(struct haul *h, const struct bridge_action *a, struct haul_step *step)
+static int fill_start(struct bulk *h, const struct bridge_action *a, struct bulk_step *step)
 {
 	const struct outbox_piece piece = {
 		bridged_local(h->slot->bridged, a->in, a->bytes),
@@ -34,7 +34,7 @@ static int fill_start(struct haul *h, const struct bridge_action *a, struct haul
 	return outbox_get(h->slot->outbox, &h->to, &piece, step_ended, step);
 }
 
-static int drain_start(struct haul *h, const struct bridge_action *a, struct haul_step *step)
+static int drain_start(struct bulk *h, const struct bridge_action *a, struct bulk_step *step)
 {
 	const struct outbox_piece piece = {
 		bridged_local(h->slot->bridged, a->out, a->bytes),
@@ -50,42 +50,42 @@ static int drain_start(struct haul *h, const struct bridge_action *a, struct hau
 }
 
 /* Starts a step. Without memory the pump retries it later. */
-static int haul_step(struct pump_transfer *t, const struct bridge_action *a)
+static int bulk_step(struct pump_transfer *t, const struct bridge_action *a)
 {
-	struct haul *h = CONTAINER_OF(t, struct haul, pump);
-	struct haul_step *step = malloc(sizeof(*step));
+	struct bulk *h = CONTAINER_OF(t, struct bulk, pump);
+	struct bulk_step *step = malloc(sizeof(*step));
 
 	if (!step)
 		return DXP_EAGAIN;
-	*step = (struct haul_step){bridged_pump(h->slot->bridged), a->id};
+	*step = (struct bulk_step){bridged_pump(h->slot->bridged), a->id};
 	int status = a->step == BRIDGE_FILL ? fill_start(h, a, step) : drain_start(h, a, step);
 	if (status != DXP_OK)
 		free(step);
 	return status == DXP_ENOMEM ? DXP_EAGAIN : status;
 }
 
-static void haul_ended(struct pump_transfer *t, const struct bridge_end *end)
+static void bulk_ended(struct pump_transfer *t, const struct bridge_end *end)
 {
-	struct haul *h = CONTAINER_OF(t, struct haul, pump);
+	struct bulk *h = CONTAINER_OF(t, struct bulk, pump);
 
 	h->ended(h, end);
 }
 
-static bool haul_patient(const struct pump_transfer *t)
+static bool bulk_patient(const struct pump_transfer *t)
 {
-	const struct haul *h = CONTAINER_OF(t, struct haul, pump);
+	const struct bulk *h = CONTAINER_OF(t, struct bulk, pump);
 
 	return node_silent_since(h->slot->node, h->to.node) != 0;
 }
 
-static void haul_stuck(struct pump_transfer *t)
+static void bulk_stuck(struct pump_transfer *t)
 {
-	struct haul *h = CONTAINER_OF(t, struct haul, pump);
+	struct bulk *h = CONTAINER_OF(t, struct bulk, pump);
 
 	slot_peer_stuck(h->slot, h->to.node);
 }
 
-int haul_begin(struct haul *h)
+int bulk_begin(struct bulk *h)
 {
 	const struct bridge_order order = {
 		.path = h->path,
@@ -97,22 +97,22 @@ int haul_begin(struct haul *h)
 	assert(h->path == BRIDGE_IN || h->path == BRIDGE_OUT || h->path == BRIDGE_THROUGH);
 	h->handed = 0;
 	if (!h->slot->bridged)
-		return haul_direct_begin(h);
+		return bulk_direct_begin(h);
 	h->pump = (struct pump_transfer){
 		.device_from = h->address,
 		.device_to = h->address,
-		.step = haul_step,
-		.ended = haul_ended,
-		.stuck = haul_stuck,
-		.patient = haul_patient,
+		.step = bulk_step,
+		.ended = bulk_ended,
+		.stuck = bulk_stuck,
+		.patient = bulk_patient,
 	};
 	return pump_begin(bridged_pump(h->slot->bridged), &h->pump, &order, link_now_ns());
 }
 
-void haul_cancel(struct haul *h, int status)
+void bulk_cancel(struct bulk *h, int status)
 {
 	if (h->slot->bridged)
 		pump_cancel(bridged_pump(h->slot->bridged), &h->pump, status);
 	else
-		haul_direct_cancel(h, status);
+		bulk_direct_cancel(h, status);
 }

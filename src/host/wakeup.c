@@ -6,11 +6,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "host/bell.h"
+#include "host/wakeup.h"
 #include "base/descriptor.h"
 #include "host/internal.h"
 
-int bell_create(int *out)
+int wakeup_create(int *out)
 {
 	int fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 
@@ -21,7 +21,7 @@ int bell_create(int *out)
 	return DXP_OK;
 }
 
-void bell_ring(int fd)
+void wakeup_ring(int fd)
 {
 	const uint64_t one = 1;
 
@@ -30,7 +30,7 @@ void bell_ring(int fd)
 		;
 }
 
-void bell_clear(int fd)
+void wakeup_clear(int fd)
 {
 	uint64_t counts[8]; /* an eventfd needs one; a wakeup file of a NIC may hold more */
 

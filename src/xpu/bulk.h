@@ -3,8 +3,8 @@
  * own GETs and PUTs, several pieces at once (S-05, S-06). DIRECT memory is used in place; with
  * BRIDGED memory each piece passes through a buffer of the rings. Used by the slot's thread
  * only. */
-#ifndef XPU_HAUL_H
-#define XPU_HAUL_H
+#ifndef XPU_BULK_H
+#define XPU_BULK_H
 
 #include "xpu/bridged.h"
 #include "xpu/outbox.h"
@@ -12,7 +12,7 @@
 struct slot;
 
 /* Part of its owner's struct, which fills the fields up to `ended`. */
-struct haul {
+struct bulk {
 	struct slot *slot;
 	struct dxp_target to;
 	enum outbox_kind kind; /* of PUTs: PEER if an event follows them, else PUSH */
@@ -22,8 +22,8 @@ struct haul {
 	uint64_t address;                  /* in device memory: IN, OUT */
 	uint32_t from_key, to_key;         /* keys at the peer: of the source, of the destination */
 	uint64_t from_address, to_address; /* at the peer */
-	void (*posted)(struct haul *h);    /* every PUT is in the outbox; may be NULL */
-	void (*ended)(struct haul *h, const struct bridge_end *end); /* the last call */
+	void (*posted)(struct bulk *h);    /* every PUT is in the outbox; may be NULL */
+	void (*ended)(struct bulk *h, const struct bridge_end *end); /* the last call */
 
 	struct pump_transfer pump;
 	uint64_t handed;       /* bytes whose GET (DIRECT: IN) or PUT is in the outbox */
@@ -34,13 +34,13 @@ struct haul {
 /* Starts a transfer. `ended` comes later, or from this call if nothing is to be done or nothing
  * can start. On error `ended` is not called: DXP_EUNSUPPORTED: THROUGH with DIRECT memory; else
  * as pump_begin. */
-int haul_begin(struct haul *h);
+int bulk_begin(struct bulk *h);
 /* Cancels a transfer: no further piece starts. `ended` comes after those under way, or from this
  * call. */
-void haul_cancel(struct haul *h, int status);
+void bulk_cancel(struct bulk *h, int status);
 
-/* haul_direct.c: the same, for memory that the NIC reaches. */
-int haul_direct_begin(struct haul *h);
-void haul_direct_cancel(struct haul *h, int status);
+/* bulk_direct.c: the same, for memory that the NIC reaches. */
+int bulk_direct_begin(struct bulk *h);
+void bulk_direct_cancel(struct bulk *h, int status);
 
 #endif
