@@ -138,13 +138,13 @@ sockets() {
 }
 
 # The component covers all calls; the preloaded library shares its core.
-scope=quick
-[ "${1:-}" != long ] || scope=
-readonly scope
+preload_scope=quick
+[ "${1:-}" != long ] || preload_scope=
+readonly preload_scope
 
 [ -d /dev/shm ] || { echo 'skipped: no /dev/shm'; exit 77; }
 if [ -x "$tests/openmpi/compare" ] && command -v mpirun >/dev/null; then
-	suite by_preload "$tests/openmpi" "$scope"
+	suite by_preload "$tests/openmpi" "$preload_scope"
 	if [ -e "$tests/openmpi/components/mca_coll_dxp.so" ]; then
 		suite by_component "$tests/openmpi"
 		sockets

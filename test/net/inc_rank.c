@@ -371,8 +371,15 @@ static void call_make(struct dxp_inc *inc, struct lane *l, uint64_t call, unsign
 		slowest_us = now_us() - begin_us;
 }
 
-/* Returns true while operations or seconds are left. Rank 0's clock decides, every 16
- * operations. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+	stopped = 1;
+}
+
+/* Returns true while operations or seconds are left. Rank 0 decides, every 16 operations, by its
+ * clock; SIGTERM to rank 0 ends the job. */
 static bool goes_on(uint64_t call, uint64_t begin_us)
 {
 	uint64_t over = 0, all[RANKS_MAX];
@@ -381,7 +388,7 @@ static bool goes_on(uint64_t call, uint64_t begin_us)
 		return call < w.calls;
 	if (call % 16 != 0)
 		return true;
-	over = now_us() - begin_us > w.seconds * 1000000;
+	over = stopped || now_us() - begin_us > w.seconds * 1000000;
 	allgather(NULL, &over, all, sizeof(over));
 	return !all[0];
 }
@@ -450,10 +457,12 @@ int main(int argc, char **argv)
 	    inet_pton(AF_INET, argv[3], &at.sin_addr) != 1)
 		die("wrong rank or address");
 	words_take(argc, argv);
-	if (rank == 0)
+	if (rank == 0) {
+		signal(SIGTERM, stop);
 		root_listen(&at);
-	else
+	} else {
 		root_connect(&at);
+	}
 
 	const struct dxp_inc_options o = {.deadline_ns = w.deadline_ms * 1000000,
 					  .create_ns = w.create_ms * 1000000,
