@@ -48,7 +48,7 @@ refuse 1 'up: exit status 7; it wrote nothing' "$scratch/parts/dxp" up --port 0
 fake dxp-manager 'kill -XFSZ $$'
 refuse 1 'ulimit -f' "$scratch/parts/dxp" up --port 0
 fake dxpd 'echo no engine today; kill -KILL $$'
-refuse 1 'box1 ended before the fabric was up: signal 9 (' "$scratch/parts/dxp" up --port 0
+refuse 1 'box1 ended before the fabric was up: signal 9 (' "$scratch/parts/dxp" up --xpus 1 --port 0
 expect 'no engine today' "$scratch/out"
 # Limits in KiB: the manager reaches the first, a daemon reaches the second.
 refuse 1 'ulimit -f' bash -c 'ulimit -f 1; exec dxp up --port 0'
