@@ -28,6 +28,7 @@ struct ocl_build {
 	struct ocl_made made;
 	struct records about; /* properties of the program */
 	bool from_host;       /* from a binary that the host has */
+	bool seen;            /* an earlier process built it too */
 	bool grown;           /* its binary has more than the one on disk */
 };
 
@@ -105,13 +106,15 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
+/* Keeps a program on disk from its second build on: PoCL compiles every kernel once more for the
+ * binary, 0.2 s each, which a program that is built once need not wait for. */
 static void build_keep(struct ocl_device *d, struct ocl_build *b)
 {
 	uint8_t *pack;
 	size_t bytes;
 
 	b->grown = false;
-	if (!d->folder || b->from_host || !b->made.program ||
+	if (!d->folder || b->from_host || !b->seen || !b->made.program ||
 	    binary_get(d, b, &pack, &bytes) != DXP_OK)
 		return;
 	ocl_cache_put(d->folder, b->key, pack, bytes);
@@ -198,12 +201,15 @@ static int program_make(struct ocl_device *d, const struct engine_source *s, str
 		host_load(d, s, b);
 		return DXP_OK;
 	}
-	if (disk_load(d, b))
+	if (disk_load(d, b)) {
+		b->seen = true;
 		return DXP_OK;
+	}
 	int status = ocl_make(d, s, &b->made);
 	if (status != DXP_OK || !b->made.program)
 		return status;
 	ocl_about_program(d->cl, d->id, b->made.program, &b->about);
+	b->seen = d->folder && ocl_cache_seen(d->folder, b->key);
 	build_keep(d, b);
 	return DXP_OK;
 }

@@ -19,6 +19,7 @@
 #define SUFFIX  ".program"
 #define OLD_NS  (3600ll * 1000 * 1000 * 1000) /* an older unfinished file is abandoned */
 #define PENDING ".part"
+#define PAGE    4096u /* least bytes that trimming counts for a file: bounds empty ones */
 
 static bool path_make(const char *folder, const uint8_t key[OCL_KEY_BYTES], char out[PATH_MAX])
 {
@@ -93,6 +94,20 @@ static bool put(const char *folder, const char *path, const void *data, size_t b
 	return false;
 }
 
+bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES])
+{
+	char path[PATH_MAX];
+
+	if (!path_make(folder, key, path))
+		return false;
+	mkdir(folder, 0700);
+	int file = descriptor_raise(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	if (file < 0) /* on another error, ocl_cache_put reports it */
+		return true;
+	close(file);
+	return false;
+}
+
 void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const void *data,
 		   size_t bytes)
 {
@@ -150,7 +165,7 @@ static void entry_add(struct entries *all, const char *name, const struct stat *
 	}
 	struct entry *e = &all->at[all->count++];
 	e->used_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;
-	e->bytes = (uint64_t)s->st_size;
+	e->bytes = s->st_size > PAGE ? (uint64_t)s->st_size : PAGE;
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	all->bytes += e->bytes;
 }

@@ -9,6 +9,9 @@
 
 /* Returns the file's bytes, which the caller frees, and marks it as used; NULL: not found. */
 uint8_t *ocl_cache_get(const char *folder, const uint8_t key[OCL_KEY_BYTES], size_t *bytes);
+/* Returns whether a process built this program before; if none did, records that one did now, as an
+ * empty file. */
+bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
 void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const void *data,
 		   size_t bytes);
 /* Removes a damaged file. */
