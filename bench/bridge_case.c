@@ -7,12 +7,12 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "bench/bridge.h"
 #include "bench/child.h"
 #include "bench/report.h"
 #include "bench/table.h"
-#include "link/udp.h"
 
 #define SAMPLE_NS       (60 * MS_NS) /* each sample lasts this long, or one transfer */
 #define SAMPLE_QUICK_NS (10 * MS_NS)
@@ -53,7 +53,7 @@ static void sample_take(struct bridge_place *p, const struct bridge_way *w, uint
 	size_t time_count = 0;
 	uint64_t enough_ns = p->options->quick ? SAMPLE_QUICK_NS : SAMPLE_NS, moves = 0, took_ns;
 	int status = warm ? w->move(p, w, bytes) : DXP_OK;
-	uint64_t near_ns = child_cpu_ns(0), far_ns = boxes_cpu_ns(p), begin_ns = link_now_ns();
+	uint64_t near_ns = child_cpu_ns(0), far_ns = boxes_cpu_ns(p), begin_ns = clock_now_ns();
 
 	now_ns = begin_ns;
 	do {
@@ -61,7 +61,7 @@ static void sample_take(struct bridge_place *p, const struct bridge_way *w, uint
 		if (status == DXP_OK)
 			status = w->move(p, w, bytes);
 		moves++;
-		now_ns = link_now_ns();
+		now_ns = clock_now_ns();
 		took_ns = max_u64(now_ns - begin_ns, 1);
 		if (time_count < SAMPLE_TIMES)
 			times[time_count++] = now_ns - started_ns;

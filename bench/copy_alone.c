@@ -5,9 +5,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "bench/contenders.h"
-#include "link/udp.h"
 
 #define LOOKS_BYTES (4u << 20) /* bytes copied between two reads of the clock */
 
@@ -24,7 +24,7 @@ static void copy_run(const struct work *work, uint8_t *to, const uint8_t *from, 
 {
 	uint64_t each = work->bytes < LOOKS_BYTES ? LOOKS_BYTES / work->bytes : 1;
 
-	for (*done = 0; *done < count && link_now_ns() < end_ns; *done += each) {
+	for (*done = 0; *done < count && clock_now_ns() < end_ns; *done += each) {
 		for (uint64_t i = 0; i < each; i++) {
 			uint64_t at = work_place(work, *done + i);
 			memcpy(to + at, from + at, work->bytes);
@@ -45,10 +45,10 @@ int copy_alone(const struct raw_ends *ends, const struct work *work, size_t data
 	if (!to || !from)
 		return DXP_ENOMEM;
 	memset(from, 1, bytes);
-	copy_run(work, to, from, work->warmup, link_now_ns() + work->budget_ns, &done);
-	tally->begin_ns = link_now_ns();
+	copy_run(work, to, from, work->warmup, clock_now_ns() + work->budget_ns, &done);
+	tally->begin_ns = clock_now_ns();
 	copy_run(work, to, from, work->count, tally->begin_ns + work->budget_ns, &done);
-	tally->end_ns = link_now_ns();
+	tally->end_ns = clock_now_ns();
 	tally->done = done;
 	return DXP_OK;
 }

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/util.h"
@@ -88,7 +89,7 @@ static int endpoint_open(struct crowd *c, uint32_t i)
 	c->due_ns[i] = UINT64_MAX;
 	int status = rltp_endpoint_create(&options, &c->endpoints[i]);
 
-	return status == DXP_OK ? rltp_endpoint_peer(c->endpoints[i], &peer, link_now_ns())
+	return status == DXP_OK ? rltp_endpoint_peer(c->endpoints[i], &peer, clock_now_ns())
 				: status;
 }
 
@@ -160,7 +161,7 @@ static void serve(struct crowd *c, int control)
 
 	for (uint32_t round = 1;; round++) {
 		size_t count = link_receive(c->link, c->arrivals, LINK_BATCH);
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		for (size_t i = 0; i < count; i++)
 			take(c, &c->arrivals[i], now_ns);
 		scan(c, now_ns);

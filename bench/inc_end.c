@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "link/udp.h"
 
@@ -142,12 +143,12 @@ bool inc_end_receive(struct inc_end *e, bool shared_first, uint64_t timeout_ns,
 {
 	int first = shared_first ? e->shared : e->in, second = shared_first ? e->in : e->shared;
 	struct pollfd fds[2] = {{.fd = first, .events = POLLIN}, {.fd = second, .events = POLLIN}};
-	uint64_t end_ns = link_now_ns() + timeout_ns, now_ns;
+	uint64_t end_ns = clock_now_ns() + timeout_ns, now_ns;
 
 	do {
 		if (take(e, first, MSG_DONTWAIT, out) || take(e, second, MSG_DONTWAIT, out))
 			return true;
-		now_ns = link_now_ns();
+		now_ns = clock_now_ns();
 		if (now_ns >= end_ns)
 			return false;
 		struct timespec left = {0, (long)(end_ns - now_ns) % 1000000000};

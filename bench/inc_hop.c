@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/child.h"
@@ -20,7 +21,6 @@
 #include "bench/lab.h"
 #include "bench/options.h"
 #include "bench/report.h"
-#include "link/udp.h"
 #include "switch/kernel.h"
 
 #define SWITCH_IP 0x0a4d0002u /* the lab's far end; HOST_IP is its near end */
@@ -96,11 +96,11 @@ static uint64_t trip_ns(struct hop *h, int answers, size_t bytes)
 	uint64_t began_ns;
 
 	inc_end_make(&h->end, &header, QKEY, payload, bytes, &packet);
-	began_ns = link_now_ns();
+	began_ns = clock_now_ns();
 	inc_end_give(&h->end, &packet);
 	if (recv(answers, h->end.buffer, sizeof(h->end.buffer), 0) < 0)
 		return 0;
-	return link_now_ns() - began_ns;
+	return clock_now_ns() - began_ns;
 }
 
 static bool sample_take(struct hop *h, const struct hop_far *far, size_t bytes, uint64_t *ns,

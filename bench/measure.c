@@ -15,10 +15,10 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "bench/child.h"
-#include "link/udp.h"
 
 #define OPEN_NS      (10 * S_NS) /* to start and connect, a provider's RTO included */
 #define GRACE_NS     (2 * S_NS)  /* for a blocking operation to return */
@@ -79,7 +79,7 @@ static int taken_await(struct peer_end *e, const struct peer_ops *ops, uint64_t 
 		int n = ops->poll(e);
 		if (n < 0)
 			return n;
-		if (link_now_ns() > end_ns)
+		if (clock_now_ns() > end_ns)
 			return DXP_ETIMEDOUT;
 	}
 	return DXP_OK;
@@ -98,7 +98,7 @@ static int drive_post(struct drive *d)
 	const struct work *w = d->end->work;
 
 	while (d->posted < d->count && d->posted - d->done < w->depth) {
-		uint64_t now_ns = w->op == WORK_MESSAGE ? 0 : link_now_ns();
+		uint64_t now_ns = w->op == WORK_MESSAGE ? 0 : clock_now_ns();
 		int status = d->ops->post(d->end);
 		if (status == DXP_EAGAIN)
 			return DXP_OK;
@@ -126,7 +126,7 @@ static void drive_note(struct drive *d, int ended, uint64_t now_ns)
 static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count, bool measured)
 {
 	struct drive d = {.end = e, .ops = ops, .count = count, .measured = measured};
-	uint64_t end_ns = link_now_ns() + e->work->budget_ns, before = e->tally->taken;
+	uint64_t end_ns = clock_now_ns() + e->work->budget_ns, before = e->tally->taken;
 	int status = DXP_OK;
 
 	while (status == DXP_OK && d.done < count) {
@@ -136,7 +136,7 @@ static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 		int ended = ops->poll(e);
 		if (ended < 0)
 			return ended;
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		drive_note(&d, ended, now_ns);
 		if (now_ns > end_ns && d.done < count)
 			status = DXP_ETIMEDOUT;
@@ -151,24 +151,24 @@ static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 static int drive_batches(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 bool measured)
 {
-	uint64_t end_ns = link_now_ns() + e->work->budget_ns, done = 0;
+	uint64_t end_ns = clock_now_ns() + e->work->budget_ns, done = 0;
 	struct tally *t = e->tally;
 
 	while (done < count) {
-		uint64_t began_ns = link_now_ns();
+		uint64_t began_ns = clock_now_ns();
 		for (uint32_t i = 0; i < e->work->batch; i++) {
 			int status, ended = 0;
 			while ((status = ops->post(e)) == DXP_EAGAIN && ended == 0)
 				ended = ops->poll(e);
 			for (uint32_t looks = 1; status == DXP_OK && ended == 0; looks++) {
 				ended = ops->poll(e);
-				if (looks % LOOKS == 0 && link_now_ns() > end_ns)
+				if (looks % LOOKS == 0 && clock_now_ns() > end_ns)
 					return DXP_ETIMEDOUT;
 			}
 			if (status != DXP_OK || ended < 0)
 				return status != DXP_OK ? status : ended;
 		}
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		done += e->work->batch;
 		if (measured && t->sample_count < TALLY_SAMPLES)
 			t->samples[t->sample_count++] = (now_ns - began_ns) / e->work->batch;
@@ -196,11 +196,11 @@ static void near_run(const struct job *j, struct peer_end *e, pid_t far)
 	if (t->status != DXP_OK)
 		return;
 	uint64_t near_cpu_ns = child_cpu_ns(0), far_cpu_ns = child_cpu_ns(far);
-	t->begin_ns = link_now_ns();
+	t->begin_ns = clock_now_ns();
 	int status = work_drive(e, j->ops, e->work->count, true);
 	t->near_cpu_ns = child_cpu_ns(0) - near_cpu_ns;
 	t->far_cpu_ns = child_cpu_ns(far) - far_cpu_ns;
-	t->end_ns = link_now_ns();
+	t->end_ns = clock_now_ns();
 	t->status = status;
 }
 
@@ -232,14 +232,14 @@ static void near_main(int control, void *context)
  * A contender that measures by itself has its own limits within this one. */
 static void near_await(const struct child *near, const struct work *work, const struct tally *t)
 {
-	uint64_t start_ns = link_now_ns();
+	uint64_t start_ns = clock_now_ns();
 	struct pollfd p = {.fd = near->control, .events = POLLIN};
 
 	for (;;) {
 		uint64_t limit_ns = t->begin_ns ? t->begin_ns + work->budget_ns + GRACE_NS
 						: start_ns + OPEN_NS + 2 * work->budget_ns;
 		int ready = poll(&p, 1, LOOK_MS);
-		if (ready > 0 || (ready < 0 && errno != EINTR) || link_now_ns() > limit_ns)
+		if (ready > 0 || (ready < 0 && errno != EINTR) || clock_now_ns() > limit_ns)
 			return;
 	}
 }
@@ -247,7 +247,7 @@ static void near_await(const struct child *near, const struct work *work, const 
 static void outcome_take(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
-	uint64_t end_ns = t->end_ns ? t->end_ns : link_now_ns(); /* killed: until now */
+	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns(); /* killed: until now */
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
 	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))

@@ -3,11 +3,11 @@
  * to another, polls the NIC and polls the events, a full doorbell ring at a time. */
 #include <dxp/function.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "bench/nic.h"
 #include "bench/report.h"
-#include "link/udp.h"
 
 #define BATCHES   1000000
 #define NAP_BYTES 16
@@ -66,12 +66,12 @@ static bool batch_run(struct one *o)
 
 static int batches_time(struct one *o, uint32_t batches, uint64_t *ns)
 {
-	uint64_t began_ns = link_now_ns();
+	uint64_t began_ns = clock_now_ns();
 
 	for (uint32_t i = 0; i < batches; i++)
 		if (!batch_run(o))
 			return DXP_EIO;
-	*ns = link_now_ns() - began_ns;
+	*ns = clock_now_ns() - began_ns;
 	return DXP_OK;
 }
 

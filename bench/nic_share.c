@@ -7,12 +7,12 @@
 
 #include <dxp/function.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/util.h"
 #include "bench/nic.h"
 #include "bench/report.h"
-#include "link/udp.h"
 
 #define FUNCTIONS    8
 #define PIECE_MAX    (64u << 10)
@@ -147,10 +147,10 @@ static uint64_t total(const struct sharing *s)
 /* Reports every megabyte up to 10, then every ten. */
 static void share_measure(struct sharing *s)
 {
-	uint64_t end_ns = link_now_ns() + 10 * S_NS;
+	uint64_t end_ns = clock_now_ns() + 10 * S_NS;
 
-	for (uint32_t step = 1; step <= STEPS && link_now_ns() < end_ns; step++) {
-		while (total(s) < step * STEP_BYTES && link_now_ns() < end_ns)
+	for (uint32_t step = 1; step <= STEPS && clock_now_ns() < end_ns; step++) {
+		while (total(s) < step * STEP_BYTES && clock_now_ns() < end_ns)
 			round_run(s);
 		if (step <= 10 || step % 10 == 0)
 			step_report(s, step);
@@ -162,10 +162,10 @@ static double turn_ns(struct sharing *s)
 	uint64_t samples[IDLE_SAMPLES];
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(samples); i++) {
-		uint64_t began_ns = link_now_ns();
+		uint64_t began_ns = clock_now_ns();
 		for (uint32_t k = 0; k < TURNS; k++)
 			dxp_nic_turn(s->nic);
-		samples[i] = link_now_ns() - began_ns;
+		samples[i] = clock_now_ns() - began_ns;
 	}
 	return (double)raw_percentile(samples, ARRAY_COUNT(samples), 50) / TURNS;
 }

@@ -8,11 +8,11 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "bench/peer.h"
 #include "bench/variant.h"
-#include "link/udp.h"
 #include "node/node.h"
 
 #define NEAR_ID 1
@@ -117,7 +117,7 @@ static int rltp_post(struct peer_end *e)
 static void turn_or_wait(const struct peer_end *e, struct rltp_end *r)
 {
 	if (node_turn(r->node) == 0 && !e->work->spin)
-		node_wait(r->node, link_now_ns() + WAIT_NS);
+		node_wait(r->node, clock_now_ns() + WAIT_NS);
 }
 
 static int rltp_poll(struct peer_end *e)

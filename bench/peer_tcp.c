@@ -14,11 +14,11 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "bench/peer.h"
 #include "link/sockaddr.h"
-#include "link/udp.h"
 
 #define PIECE_BYTES (256u << 10) /* of one system call; more gains little */
 
@@ -155,7 +155,7 @@ static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 	}
 	if (e->work->spin)
 		return;
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	if (t->quiet_ns == 0)
 		t->quiet_ns = now_ns;
 	if (now_ns - t->quiet_ns < RAW_SPIN_NS)

@@ -9,6 +9,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/util.h"
@@ -18,7 +19,6 @@
 #include "bench/report.h"
 #include "bench/table.h"
 #include "bench/tcp_crowd.h"
-#include "link/udp.h"
 #include "node/node.h"
 
 #define NEAR_ID   1
@@ -99,7 +99,7 @@ static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 /* Sends one PUT to each peer, as many at a time as the queue pairs accept. */
 static int sessions_open(struct many *m)
 {
-	uint64_t end_ns = link_now_ns() + SETUP_NS;
+	uint64_t end_ns = clock_now_ns() + SETUP_NS;
 	uint32_t posted = 0, ended = 0;
 	struct dxp_nic_event event;
 
@@ -113,7 +113,7 @@ static int sessions_open(struct many *m)
 				return event.status;
 			ended++;
 		}
-		if (link_now_ns() > end_ns)
+		if (clock_now_ns() > end_ns)
 			return DXP_ETIMEDOUT;
 	}
 	return DXP_OK;
@@ -121,7 +121,7 @@ static int sessions_open(struct many *m)
 
 static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 {
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	struct dxp_nic_event event;
 	int status = put_post(m, peer, 0);
 
@@ -129,10 +129,10 @@ static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 		return status;
 	while (!dxp_sent_take(m->window, &event)) {
 		node_turn(m->node);
-		if (link_now_ns() > begin_ns + PUT_NS)
+		if (clock_now_ns() > begin_ns + PUT_NS)
 			return DXP_ETIMEDOUT;
 	}
-	*ns = link_now_ns() - begin_ns;
+	*ns = clock_now_ns() - begin_ns;
 	return event.status;
 }
 
@@ -149,9 +149,9 @@ static int puts_run(struct many *m, uint32_t among, uint64_t *samples, uint32_t 
 
 static void idle(struct many *m)
 {
-	uint64_t end_ns = link_now_ns() + IDLE_NS;
+	uint64_t end_ns = clock_now_ns() + IDLE_NS;
 
-	while (link_now_ns() < end_ns)
+	while (clock_now_ns() < end_ns)
 		if (node_turn(m->node) == 0)
 			node_wait(m->node, end_ns);
 }
@@ -181,9 +181,9 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 	if (status != DXP_OK)
 		goto close;
 	f->added_bytes = (heap_bytes() - m.before) / count;
-	uint64_t begin_ns = link_now_ns(), cpu_ns = child_cpu_ns(0) + child_cpu_ns(m.crowd.pid);
+	uint64_t begin_ns = clock_now_ns(), cpu_ns = child_cpu_ns(0) + child_cpu_ns(m.crowd.pid);
 	status = sessions_open(&m);
-	f->setup_per_s = count * 1e9 / (double)(link_now_ns() - begin_ns);
+	f->setup_per_s = count * 1e9 / (double)(clock_now_ns() - begin_ns);
 	cpu_ns = child_cpu_ns(0) + child_cpu_ns(m.crowd.pid) - cpu_ns;
 	f->setup_cpu_ns = (double)cpu_ns / count;
 	f->open_bytes = (heap_bytes() - m.before) / count;

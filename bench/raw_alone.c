@@ -2,9 +2,9 @@
 /* The raw measurements as contenders of a table. */
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "bench/contenders.h"
-#include "link/udp.h"
 
 int raw_ping_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 		   struct tally *tally)
@@ -14,13 +14,13 @@ int raw_ping_alone(const struct raw_ends *ends, const struct work *work, size_t 
 				     .payload_bytes = min_u64(work->bytes, datagram_bytes),
 				     .warmup = work->warmup,
 				     .count = count};
-	uint64_t before_ns = link_now_ns();
+	uint64_t before_ns = clock_now_ns();
 	int status = raw_ping(&o, tally->samples);
 
 	if (status != DXP_OK)
 		return status;
 	tally->begin_ns = before_ns;
-	tally->end_ns = link_now_ns();
+	tally->end_ns = clock_now_ns();
 	tally->sample_count = (uint32_t)count;
 	tally->done = work->count;
 	return DXP_OK;
@@ -34,7 +34,7 @@ static int stream_run(const struct raw_stream_options *o, const struct work *wor
 
 	if (status != DXP_OK)
 		return status;
-	tally->end_ns = link_now_ns();
+	tally->end_ns = clock_now_ns();
 	tally->begin_ns = tally->end_ns - (uint64_t)((double)r.bytes / r.gb_per_s);
 	tally->near_cpu_ns = (uint64_t)(r.sender_ns_per_kb * (double)r.bytes / 1000);
 	tally->far_cpu_ns = (uint64_t)(r.receiver_ns_per_kb * (double)r.bytes / 1000);

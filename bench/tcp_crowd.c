@@ -10,10 +10,10 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "bench/child.h"
 #include "bench/peer.h"
-#include "link/udp.h"
 
 #define BACKLOG     4096
 #define SPARE_FILES 64
@@ -93,11 +93,11 @@ int tcp_crowd_rate(uint32_t count, double *per_s)
 	for (uint32_t i = 0; fds && i < count; i++)
 		fds[i] = -1;
 	int status = c.listener >= 0 && fds ? child_spawn(accept_all, &c, &child) : DXP_EIO;
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	if (status == DXP_OK)
 		status = connect_all(&at, fds, count);
 	if (status == DXP_OK && control_read(child.control, &byte, 1))
-		*per_s = count * 1e9 / (double)(link_now_ns() - begin_ns);
+		*per_s = count * 1e9 / (double)(clock_now_ns() - begin_ns);
 	for (uint32_t i = 0; fds && i < count; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "xpu/box.h"
 #include "worker/zygote.h"
 
+#include "base/clock.h"
 #include "cmd/dxpd_measure.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
@@ -463,7 +463,7 @@ static void ready_tell(int fd)
 
 static int box_serve(struct box *b, const struct arguments *a)
 {
-	uint64_t deadline_ns = a->timeout_s ? link_now_ns() + a->timeout_s * S_NS : UINT64_MAX;
+	uint64_t deadline_ns = a->timeout_s ? clock_now_ns() + a->timeout_s * S_NS : UINT64_MAX;
 	int status = box_join(b, deadline_ns);
 
 	if (status != DXP_OK)

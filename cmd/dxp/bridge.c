@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/nodes.h"
 #include "cmd/dxp/session.h"
-#include "link/udp.h"
 #include "xpu/cfg.h"
 
 #define FIRST       CFG_MEMORY_KIND
@@ -66,7 +66,7 @@ static void take(struct view *v, struct reading *out)
 		dxp_xpu_close(v->xpu);
 		v->xpu = NULL;
 	}
-	out->at_ns = link_now_ns();
+	out->at_ns = clock_now_ns();
 }
 
 static void print_view(const struct view *v)

@@ -9,13 +9,13 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "cmd/dxp/checks.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/inquiry.h"
 #include "host/config.h"
 #include "link/local.h"
-#include "link/udp.h"
 #include "node/offer_place.h"
 #include "node/stats_place.h"
 
@@ -59,7 +59,7 @@ static void check_manager(struct check *c, const struct session_options *options
 	const struct node_entry *rows;
 	struct ask *a;
 	size_t alive = 0;
-	uint64_t begin = link_now_ns();
+	uint64_t begin = clock_now_ns();
 	int status = inquiry_run(&q, &a);
 
 	if (status != DXP_OK) {
@@ -68,7 +68,7 @@ static void check_manager(struct check *c, const struct session_options *options
 			  q.text);
 		return;
 	}
-	double ms = (double)(link_now_ns() - begin) / 1e6;
+	double ms = (double)(clock_now_ns() - begin) / 1e6;
 	size_t count = ask_nodes(a, &rows);
 	for (size_t i = 0; i < count; i++)
 		alive += rows[i].alive;

@@ -5,6 +5,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "cmd/dxp/inc.h"
 #include "link/udp.h"
 
@@ -92,9 +93,9 @@ int inc_asker_ask(struct inc_asker *a, uint32_t switch_ip, const struct inc_inqu
 
 	a->number++;
 	for (unsigned i = 0; i < TRIES; i++) {
-		uint64_t end_ns = link_now_ns() + TRY_NS;
+		uint64_t end_ns = clock_now_ns() + TRY_NS;
 		question_send(a, switch_ip, q);
-		while (link_now_ns() < end_ns) {
+		while (clock_now_ns() < end_ns) {
 			if (link_receive(a->link, &arrival, 1) == 0)
 				link_wait(a->link, end_ns);
 			else if (answer_take(a, &arrival, switch_ip, q, out))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "host/config.h"
 
@@ -13,7 +14,7 @@ static void exchange(struct ask *a, struct link *l)
 
 	while (!ask_done(a)) {
 		struct link_datagram out;
-		if (ask_send(a, &out, link_now_ns()))
+		if (ask_send(a, &out, clock_now_ns()))
 			link_send(l, &out, 1);
 		if (ask_done(a))
 			break;
@@ -21,7 +22,7 @@ static void exchange(struct ask *a, struct link *l)
 		size_t count = link_receive(l, arrivals, LINK_BATCH);
 		for (size_t i = 0; i < count; i++)
 			ask_receive(a, &arrivals[i].from, arrivals[i].data, arrivals[i].bytes,
-				    link_now_ns());
+				    clock_now_ns());
 	}
 }
 
@@ -43,7 +44,7 @@ static int question(struct inquiry *q, const struct config *config, struct link 
 	struct ask *a;
 
 	memcpy(options.key, config->key, sizeof(options.key));
-	int status = ask_create(&options, link_now_ns(), &a);
+	int status = ask_create(&options, clock_now_ns(), &a);
 	if (status != DXP_OK)
 		return why(q, status,
 			   status == DXP_EINVAL

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/program.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
-#include "link/udp.h"
 
 #define CHUNK_BYTES (16u << 20) /* most bytes of one transfer */
 #define CHUNK_LEAST (64u << 10)
@@ -76,11 +76,11 @@ static int put_file(struct move *m, int fd, const char *name)
 	ssize_t bytes;
 
 	while ((bytes = chunk_read(fd, m->chunk, m->chunk_bytes)) > 0) {
-		uint64_t begin = link_now_ns();
+		uint64_t begin = clock_now_ns();
 		if (dxp_mem_write(m->session.xpu, m->address + m->moved, m->chunk,
 				  (uint64_t)bytes) != DXP_OK)
 			return put_fail(m);
-		chunk_moved(m, (uint64_t)bytes, link_now_ns() - begin);
+		chunk_moved(m, (uint64_t)bytes, clock_now_ns() - begin);
 	}
 	progress_end(&m->progress);
 	return bytes < 0 ? fail("cannot read %s: %s", name, strerror(errno)) : EXIT_DONE;
@@ -90,13 +90,13 @@ static int get_file(struct move *m, int fd, const char *name)
 {
 	while (m->moved < m->bytes) {
 		uint64_t bytes = min_u64(m->chunk_bytes, m->bytes - m->moved);
-		uint64_t begin = link_now_ns();
+		uint64_t begin = clock_now_ns();
 		if (dxp_mem_read(m->session.xpu, m->chunk, m->address + m->moved, bytes) !=
 		    DXP_OK) {
 			progress_end(&m->progress);
 			return session_fail();
 		}
-		uint64_t took_ns = link_now_ns() - begin;
+		uint64_t took_ns = clock_now_ns() - begin;
 		if (!file_write(fd, m->chunk, bytes)) {
 			progress_end(&m->progress);
 			return fail("cannot write %s: %s", name, strerror(errno));

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/session.h"
-#include "link/udp.h"
 
 #define PING_COUNT_MAX 10000000
 
@@ -30,10 +30,10 @@ static int rounds(struct ping *p, struct dxp_xpu *xpu)
 	int status = to ? DXP_OK : DXP_ENOMEM;
 
 	for (uint64_t i = 0; status == DXP_OK && i < p->count; i++) {
-		uint64_t begin = link_now_ns();
+		uint64_t begin = clock_now_ns();
 		status = p->size ? dxp_mem_read(xpu, to, 0, p->size)
 				 : dxp_reg_read(xpu, 0, &word, 1);
-		p->times_ns[i] = link_now_ns() - begin;
+		p->times_ns[i] = clock_now_ns() - begin;
 	}
 	if (p->size)
 		free(to);

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
-#include "link/udp.h"
 
 #define KILL_NS (30 * S_NS) /* from SIGKILL to the exit, on an overloaded machine */
 
@@ -206,17 +206,17 @@ static bool ends_by(int fd, uint64_t until_ns)
 	int ready;
 
 	do {
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		ready = poll(&poller, 1,
 			     now_ns < until_ns ? (int)((until_ns - now_ns) / MS_NS) + 1 : 0);
-	} while (ready < 1 && link_now_ns() < until_ns);
+	} while (ready < 1 && clock_now_ns() < until_ns);
 	return ready > 0;
 }
 
 /* Returns how many still run after `patience_ns`. */
 static unsigned all_wait(struct ending *all, unsigned count, uint64_t patience_ns)
 {
-	const uint64_t until_ns = link_now_ns() + patience_ns;
+	const uint64_t until_ns = clock_now_ns() + patience_ns;
 	unsigned left = 0;
 
 	for (unsigned i = 0; i < count; i++) {

@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "cmd/dxp/nodes.h"
-#include "link/udp.h"
 
 #define EACH_NS (S_NS / 2)
 
 void progress_begin(struct progress *p, const char *what, uint64_t total_bytes)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	*p = (struct progress){.what = what,
 			       .total = total_bytes,
@@ -32,7 +32,7 @@ static bool due(struct progress *p, uint64_t now_ns)
 
 void progress_count(struct progress *p, uint64_t done, uint64_t total)
 {
-	if (!due(p, link_now_ns()))
+	if (!due(p, clock_now_ns()))
 		return;
 	fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " \033[K", p->what, done, total);
 	fflush(stderr);
@@ -40,7 +40,7 @@ void progress_count(struct progress *p, uint64_t done, uint64_t total)
 
 void progress_step(struct progress *p, uint64_t moved_bytes)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	char moved[16], total[16];
 
 	if (!due(p, now_ns))

@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/options.h"
 #include "cmd/dxp/process.h"
-#include "link/udp.h"
 
 #define DOOR          "libdxp-opencl.so"
 #define VENDORS       "/etc/OpenCL/vendors"
@@ -245,9 +245,9 @@ static int run(struct run *r)
 	if (vendors_make(r)) {
 		if (r->beside)
 			others_link(r);
-		uint64_t begin_ns = link_now_ns();
+		uint64_t begin_ns = clock_now_ns();
 		status = program_run(r);
-		report(r, (double)(link_now_ns() - begin_ns) * 1e-9, status);
+		report(r, (double)(clock_now_ns() - begin_ns) * 1e-9, status);
 	}
 	folder_empty(r->folder);
 	return status;

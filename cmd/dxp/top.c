@@ -12,11 +12,11 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/options.h"
-#include "link/udp.h"
 
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
 #define SCREEN_END   "\033[?25h\033[?1049l"
@@ -160,7 +160,7 @@ static bool key_take(struct top *t)
 static bool frame_wait(struct top *t, uint64_t until_ns, bool *early)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	int ms = now_ns < until_ns ? (int)((until_ns - now_ns + MS_NS - 1) / MS_NS) : 0;
 	int ready = poll(&keys, 1, ms);
 
@@ -171,7 +171,7 @@ static bool frame_wait(struct top *t, uint64_t until_ns, bool *early)
 static int frames(struct top *t)
 {
 	for (;;) {
-		uint64_t until_ns = link_now_ns() + t->interval_ms * MS_NS;
+		uint64_t until_ns = clock_now_ns() + t->interval_ms * MS_NS;
 		bool early = true;
 		if (!reading_take(t, false))
 			return fail("out of memory");

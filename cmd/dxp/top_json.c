@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/dxp/choice.h"
+#include "base/clock.h"
 #include "cmd/dxp/top.h"
-#include "link/udp.h"
 #include "wire/ids.h"
 
 static json_t *integer(uint64_t v)
@@ -80,7 +80,7 @@ static json_t *node_json_of(const struct stats_view *v)
 		n->name, "id", n->id == WIRE_NODE_NONE ? json_null() : json_integer(n->id), "kind",
 		n->xpu ? "xpu" : "host", "program", n->program, "pid", (int)v->pid, "address",
 		n->address, "up_ns", (json_int_t)(n->published_ns - n->started_ns), "age_ns",
-		(json_int_t)(link_now_ns() - n->published_ns), "session_count",
+		(json_int_t)(clock_now_ns() - n->published_ns), "session_count",
 		(int)n->session_count, "counters", counters_json(n), "totals", totals_json(n),
 		"sessions", sessions, "queue_pairs", qps_json(n));
 }

@@ -11,11 +11,11 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/options.h"
-#include "link/udp.h"
 #include "node/tap_read.h"
 
 #define POLL_NS     (2 * MS_NS)   /* a ring of 16 MiB lasts ten times longer */
@@ -215,11 +215,11 @@ static bool all_done(const struct trace *t)
 static int follow(struct trace *t)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	uint64_t end_ns = t->seconds ? begin_ns + t->seconds * S_NS : UINT64_MAX;
 
-	while (!interrupted && t->written < t->count && link_now_ns() < end_ns && !all_done(t)) {
-		bool late = link_now_ns() - begin_ns > ANSWER_NS;
+	while (!interrupted && t->written < t->count && clock_now_ns() < end_ns && !all_done(t)) {
+		bool late = clock_now_ns() - begin_ns > ANSWER_NS;
 		for (uint32_t i = 0; i < t->source_count; i++) {
 			if (!source_look(&t->sources[i], late))
 				return EXIT_FAILED;
@@ -235,12 +235,12 @@ static int follow(struct trace *t)
 static void sources_stop(struct trace *t)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};
-	uint64_t end_ns = link_now_ns() + ANSWER_NS;
+	uint64_t end_ns = clock_now_ns() + ANSWER_NS;
 
 	for (uint32_t i = 0; i < t->source_count; i++)
 		tap_stop(t->sources[i].tap);
 	for (uint32_t i = 0; i < t->source_count; i++) {
-		while (tap_answered(t->sources[i].tap) == TAP_ASKED && link_now_ns() < end_ns)
+		while (tap_answered(t->sources[i].tap) == TAP_ASKED && clock_now_ns() < end_ns)
 			nanosleep(&poll, NULL);
 	}
 	interrupted = 0; /* from now on a signal skips the rest too */

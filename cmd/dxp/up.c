@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/inquiry.h"
@@ -19,7 +20,6 @@
 #include "cmd/dxp/place.h"
 #include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
-#include "link/udp.h"
 #include "node/stats_place.h"
 #include "wire/address.h"
 
@@ -105,7 +105,7 @@ static void part_ended(const struct up *u, const struct process *process)
 static void patience_renew(struct up *u)
 {
 	u->wait_ns = READY_NS + (u->started - u->joined) * READY_XPU_NS;
-	u->deadline_ns = link_now_ns() + u->wait_ns;
+	u->deadline_ns = clock_now_ns() + u->wait_ns;
 }
 
 /* Returns whether any part has exited. All parts are children, so one call replaces a check of
@@ -150,7 +150,7 @@ static bool going(struct up *u, const char *waiting_for)
 		fail("interrupted; everything is taken back");
 		return false;
 	}
-	if (link_now_ns() < u->deadline_ns)
+	if (clock_now_ns() < u->deadline_ns)
 		return true;
 	progress_end(&u->progress);
 	late_report(u, waiting_for);

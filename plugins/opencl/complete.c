@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "plugins/opencl/complete.h"
 
 #define BATCH    64
@@ -95,13 +96,13 @@ static void follow(uint64_t deadline_ns)
 
 bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
 {
-	uint64_t deadline = timeout_ns ? door_now_ns() + timeout_ns : UINT64_MAX;
+	uint64_t deadline = timeout_ns ? clock_now_ns() + timeout_ns : UINT64_MAX;
 	bool in_time = true;
 
 	pthread_once(&once, init);
 	waiters++;
 	while (!done(context)) {
-		uint64_t now = door_now_ns();
+		uint64_t now = clock_now_ns();
 		uint64_t left = deadline - now < TAKE_NS ? deadline - now : TAKE_NS;
 
 		in_time = now < deadline;
@@ -134,7 +135,7 @@ static void *watch(void *unused)
 			thread_takes = false;
 			continue;
 		}
-		sleep_until(&watch_wake, door_now_ns() + TAKE_NS);
+		sleep_until(&watch_wake, clock_now_ns() + TAKE_NS);
 	}
 	stopped = true;
 	pthread_cond_broadcast(&changed);
@@ -182,15 +183,15 @@ void completions_callbacks(void)
 
 bool completions_stop(void)
 {
-	uint64_t deadline = door_now_ns() + CLOSE_NS;
+	uint64_t deadline = clock_now_ns() + CLOSE_NS;
 
 	pthread_once(&once, init);
 	stopping = true;
-	while (((started && !stopped) || taking) && door_now_ns() < deadline) {
+	while (((started && !stopped) || taking) && clock_now_ns() < deadline) {
 		pthread_cond_signal(&watch_wake);
 		if (asleep)
 			dxp_completions_wake(door_fabric());
-		sleep_until(&changed, door_now_ns() + 1000000u);
+		sleep_until(&changed, clock_now_ns() + 1000000u);
 	}
 	return !started || stopped;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "plugins/opencl/complete.h"
 #include "plugins/opencl/device.h"
 
@@ -166,7 +167,7 @@ static bool reconnect(cl_device_id d)
 	/* The program may have exited meanwhile. */
 	if (status == DXP_OK && door_fabric() && install(d, &c) == DXP_OK)
 		return true;
-	d->retry_ns = door_now_ns() + RETRY_NS;
+	d->retry_ns = clock_now_ns() + RETRY_NS;
 	return false;
 }
 
@@ -174,7 +175,7 @@ cl_int device_connect(cl_device_id d)
 {
 	if (d->xpu)
 		return CL_SUCCESS;
-	if (!door_fabric() || d->connecting || door_now_ns() < d->retry_ns || !is_alive(d))
+	if (!door_fabric() || d->connecting || clock_now_ns() < d->retry_ns || !is_alive(d))
 		return CL_DEVICE_NOT_AVAILABLE;
 	return reconnect(d) ? CL_SUCCESS : CL_DEVICE_NOT_AVAILABLE;
 }

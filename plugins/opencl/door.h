@@ -65,9 +65,6 @@ void door_in(void);
 /* Defers call(data) until a thread releases the lock; calls run without it, in order. For callbacks
  * of the program from end functions. Caller holds the lock. False: no memory. */
 bool door_call(void (*call)(void *data), void *data);
-/* Returns the time in ns of the clock of all times here: CLOCK_MONOTONIC. */
-uint64_t door_now_ns(void);
-
 /* Creates a zeroed object with one reference, or NULL. `bytes`: size of its struct, the same for
  * every object of a kind. */
 void *object_new(enum object_kind kind, size_t bytes);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "plugins/opencl/complete.h"
 
 /* Completion handler of a dxp event without an OpenCL event. Its cookie is its address with the
@@ -71,7 +72,7 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 	e->held = e->held_inline;
 	e->held_room = EVENT_HOLDS_INLINE;
 	e->serial = ++serial;
-	e->queued_ns = door_now_ns();
+	e->queued_ns = clock_now_ns();
 	return e;
 }
 
@@ -147,7 +148,7 @@ cl_int event_posted(cl_event e, dxp_event source)
 {
 	e->source = source;
 	e->status = CL_SUBMITTED;
-	e->submitted_ns = door_now_ns();
+	e->submitted_ns = clock_now_ns();
 	queue_append(e);
 	pending++;
 	if (!source)
@@ -284,7 +285,7 @@ static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
  * despite clock error. */
 static void times_set(cl_event e, const struct dxp_event_times *t)
 {
-	uint64_t now = door_now_ns();
+	uint64_t now = clock_now_ns();
 
 	e->started_ns = t->ended_ns ? clamp(on_host(e, t->started_ns), e->submitted_ns, now) : now;
 	e->ended_ns = t->ended_ns ? clamp(on_host(e, t->ended_ns), e->started_ns, now) : now;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "plugins/opencl/complete.h"
 #include "plugins/opencl/device.h"
 
@@ -67,7 +68,7 @@ struct dxp_fabric *fabric_join(void)
 
 	const struct dxp_fabric_options options = {.timeout_ms = JOIN_MS};
 
-	if (fabric || closed || door_now_ns() < retry_ns)
+	if (fabric || closed || clock_now_ns() < retry_ns)
 		return fabric;
 	if (!watches_forks)
 		watches_forks =
@@ -80,7 +81,7 @@ struct dxp_fabric *fabric_join(void)
 	}
 	fabric = NULL;
 	if (status != DXP_ENOENT)
-		retry_ns = door_now_ns() + RETRY_NS;
+		retry_ns = clock_now_ns() + RETRY_NS;
 	hint(status);
 	return NULL;
 }
@@ -134,12 +135,12 @@ static void leave(struct dxp_fabric *f)
  * is released meanwhile. False: timeout. */
 static bool become_quiet(void)
 {
-	uint64_t deadline = door_now_ns() + LOCK_NS;
+	uint64_t deadline = clock_now_ns() + LOCK_NS;
 	const struct timespec pause = {.tv_nsec = 200000};
 
 	if (!completions_stop())
 		return false;
-	while (!door_is_quiet() && door_now_ns() < deadline) {
+	while (!door_is_quiet() && clock_now_ns() < deadline) {
 		pthread_mutex_unlock(&door_lock);
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&door_lock);

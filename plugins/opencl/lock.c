@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the plugin's lock, the deferred calls that run after its release, and the clock. */
+/* Holds the plugin's lock and the deferred calls that run after its release. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "plugins/opencl/complete.h"
 
@@ -64,12 +63,4 @@ void door_in(void)
 bool door_is_quiet(void)
 {
 	return outside == 0 && !completions_taken();
-}
-
-uint64_t door_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

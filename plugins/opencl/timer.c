@@ -2,6 +2,7 @@
 /* Implements the timer queries. A device's time is reported on the host's clock, as event times
  * are. */
 #include "plugins/opencl/api.h"
+#include "base/clock.h"
 #include "plugins/opencl/device.h"
 
 #define ROUNDS 2
@@ -45,6 +46,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetHostTimer(cl_device_id device, cl_ulong
 		return CL_INVALID_DEVICE;
 	if (!host_time)
 		return CL_INVALID_VALUE;
-	*host_time = door_now_ns();
+	*host_time = clock_now_ns();
 	return CL_SUCCESS;
 }

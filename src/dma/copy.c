@@ -5,7 +5,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "dma/internal.h"
 
 static void copy_push(struct dxp_dma *d, const struct dma_copy *c)
@@ -38,7 +38,7 @@ int dma_copy_step(struct pump_transfer *pumped, const struct bridge_action *a)
 		return DXP_OK;
 	}
 	memcpy(c.to, c.from, c.bytes);
-	pump_done(d->pump, c.id, DXP_OK, link_now_ns());
+	pump_done(d->pump, c.id, DXP_OK, clock_now_ns());
 	return DXP_OK;
 }
 
@@ -67,12 +67,12 @@ bool dma_copy_one(struct dxp_dma *d)
 	memcpy(c.to, c.from, c.bytes);
 	pthread_mutex_lock(&d->lock);
 	d->copying--;
-	pump_done(d->pump, c.id, DXP_OK, link_now_ns());
+	pump_done(d->pump, c.id, DXP_OK, clock_now_ns());
 	return true;
 }
 
 void dma_copies_drop(struct dxp_dma *d, int status)
 {
 	while (d->copies_count)
-		pump_done(d->pump, copy_pop(d).id, status, link_now_ns());
+		pump_done(d->pump, copy_pop(d).id, status, clock_now_ns());
 }

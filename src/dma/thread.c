@@ -6,7 +6,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "dma/internal.h"
 
 static void cond_init(pthread_cond_t *c)
@@ -84,24 +84,24 @@ static void fresh_begin(struct dxp_dma *d)
  * wakes. */
 static void spin_some(struct dxp_dma *d)
 {
-	uint64_t begin = link_now_ns(), until = begin + d->spin.budget_ns;
+	uint64_t begin = clock_now_ns(), until = begin + d->spin.budget_ns;
 
-	while (!atomic_load_explicit(&d->doze.rung, memory_order_relaxed) && link_now_ns() < until)
+	while (!atomic_load_explicit(&d->doze.rung, memory_order_relaxed) && clock_now_ns() < until)
 		sched_yield();
 }
 
 static void sleep_some(struct dxp_dma *d)
 {
-	uint64_t deadline = pump_deadline(d->pump), begin = link_now_ns();
+	uint64_t deadline = pump_deadline(d->pump), begin = clock_now_ns();
 	bool busy = bridge_transfers(pump_bridge(d->pump)) > 0;
 
 	pthread_mutex_unlock(&d->lock);
 	if (busy)
 		spin_some(d);
 	/* Without a deadline it sleeps an hour: the clock's seconds are signed. */
-	doze_until(&d->doze, min_u64(deadline, link_now_ns() + 3600 * S_NS));
+	doze_until(&d->doze, min_u64(deadline, clock_now_ns() + 3600 * S_NS));
 	if (busy)
-		spin_note(&d->spin, link_now_ns() - begin);
+		spin_note(&d->spin, clock_now_ns() - begin);
 	pthread_mutex_lock(&d->lock);
 }
 
@@ -116,7 +116,7 @@ void *dma_thread_main(void *dma)
 			dma_copies_drop(d, DXP_ECLOSED);
 		else
 			fresh_begin(d);
-		if (pump_turn(d->pump, link_now_ns()))
+		if (pump_turn(d->pump, clock_now_ns()))
 			continue;
 		if (dma_copy_left(d))
 			dma_copy_one(d);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "link/udp.h"
 #include "dma/internal.h"
 
 /* ---- the device's thread; it holds the lock ---- */
@@ -48,7 +48,7 @@ void dma_transfer_begin(struct dxp_dma_transfer *t)
 
 	if (order.bytes)
 		pin_ends(t);
-	int status = pump_begin(t->dma->pump, &t->pump, &order, link_now_ns());
+	int status = pump_begin(t->dma->pump, &t->pump, &order, clock_now_ns());
 	t->pumped = status == DXP_OK;
 	if (status != DXP_OK)
 		dma_transfer_end(t, status);
@@ -146,7 +146,7 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 		copy_for(d, t);
 		if (!t->ended && !dma_copy_left(d))
 			status = wait_idle(d, t, deadline_ns);
-		else if (link_now_ns() >= deadline_ns)
+		else if (clock_now_ns() >= deadline_ns)
 			status = DXP_ETIMEDOUT;
 	}
 	/* This waiter was woken to copy but leaves: the device's thread copies instead. */
@@ -198,7 +198,7 @@ static int explain(int status)
 int dxp_dma_wait(struct dxp_dma_transfer *transfer, uint64_t timeout_ns)
 {
 	struct dxp_dma *d = device_enter(transfer);
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 	int status;
 

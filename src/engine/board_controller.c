@@ -11,8 +11,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "engine/board_copy.h"
 #include "engine/board_internal.h"
 
@@ -286,7 +286,7 @@ static void spin_until(struct board_controller *c, uint64_t until_ns)
 	uint32_t kicks = atomic_load_explicit(&c->kicks, memory_order_relaxed);
 
 	pthread_mutex_unlock(&c->board->lock);
-	while (link_now_ns() < until_ns &&
+	while (clock_now_ns() < until_ns &&
 	       atomic_load_explicit(&c->kicks, memory_order_acquire) == kicks)
 		relax();
 	pthread_mutex_lock(&c->board->lock);
@@ -308,7 +308,7 @@ static bool moves_soon(struct board_controller *c)
 
 bool board_controller_help(struct board_controller *c)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	if (!c->asleep)
 		return false;
@@ -317,7 +317,7 @@ bool board_controller_help(struct board_controller *c)
 		return false;
 	if (s.kind == STEP_MOVE) {
 		job_move(c, now_ns);
-		ends_add(c, link_now_ns());
+		ends_add(c, clock_now_ns());
 		return true;
 	}
 	return s.kind == STEP_END && ends_add(c, now_ns);
@@ -345,7 +345,7 @@ void *board_controller_main(void *argument)
 	prctl(PR_SET_TIMERSLACK, 1); /* ns; the default is 50 us */
 	pthread_mutex_lock(&d->lock);
 	while (!d->stop) {
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		struct step s = step_next(c, now_ns);
 		switch (s.kind) {
 		case STEP_END: ends_tell(c, now_ns); break;

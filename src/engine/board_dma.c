@@ -6,9 +6,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "engine/board_internal.h"
 
 static void controller_init(struct board_dma *d, struct board_controller *c, uint64_t rate)
@@ -125,7 +125,7 @@ static struct board_job job_make(struct board_dma *d, const struct engine_dma *d
 	uint64_t number = ++d->started, result;
 	struct board_job job = {
 		.dma = *dma,
-		.begins_ns = link_now_ns() + d->latency_ns,
+		.begins_ns = clock_now_ns() + d->latency_ns,
 		.last = dma->bytes,
 		.reset = d->resets,
 		.stalls = number == d->stall,

@@ -12,9 +12,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 struct flight {
 	struct flight *next; /* in its queue, or among completed flights */
@@ -165,7 +165,7 @@ static void *waiter_run(void *argument)
 		bool told = status != DXP_EAGAIN && flight_end(f, status);
 		flight_release(f);
 		if (status == DXP_EAGAIN)
-			wait_until(all, link_now_ns() + FLIGHT_LOOK_NS);
+			wait_until(all, clock_now_ns() + FLIGHT_LOOK_NS);
 		interrupt(all, told);
 	}
 	pthread_mutex_unlock(&all->lock);
@@ -216,7 +216,7 @@ static void *guard_run(void *argument)
 
 	pthread_mutex_lock(&all->lock);
 	while (!all->closing) {
-		uint64_t now_ns = link_now_ns(), next_ns = all->lost_at_ns;
+		uint64_t now_ns = clock_now_ns(), next_ns = all->lost_at_ns;
 		bool told = false;
 		if (now_ns >= all->lost_at_ns)
 			told = lose(all);
@@ -283,7 +283,7 @@ int flights_create(const struct flights_options *options, struct flights **out)
 	line_clear(&all->ended);
 	pthread_mutex_init(&all->lock, NULL);
 	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* the clock of link_now_ns() */
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* the clock of clock_now_ns() */
 	pthread_cond_init(&all->changed, &clock);
 	pthread_condattr_destroy(&clock);
 	int status = threads_start(all);
@@ -309,11 +309,11 @@ static void ended_drop(struct flights *all)
 
 bool flights_destroy(struct flights *all)
 {
-	uint64_t until_ns = link_now_ns() + all->options.lost_ns;
+	uint64_t until_ns = clock_now_ns() + all->options.lost_ns;
 
 	pthread_mutex_lock(&all->lock);
 	ended_drop(all);
-	while (all->alive > 0 && !all->lost && link_now_ns() < until_ns) {
+	while (all->alive > 0 && !all->lost && clock_now_ns() < until_ns) {
 		wait_until(all, until_ns);
 		ended_drop(all);
 	}
@@ -361,7 +361,7 @@ void flight_launch(struct flight *f, void *command, bool failed, bool callback)
 	f->command = command;
 	f->failed = failed;
 	f->references += callback;
-	f->look_ns = link_now_ns() + FLIGHT_LOOK_NS;
+	f->look_ns = clock_now_ns() + FLIGHT_LOOK_NS;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
 }
@@ -425,7 +425,7 @@ void flights_reset(struct flights *all)
 			f->reset = true;
 		}
 	if (all->resets > 0)
-		all->lost_at_ns = min_u64(all->lost_at_ns, link_now_ns() + all->options.lost_ns);
+		all->lost_at_ns = min_u64(all->lost_at_ns, clock_now_ns() + all->options.lost_ns);
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
 }

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 #define WAIT_NS (20 * S_NS) /* a compilation takes about 1 s on a busy machine */
 #define LOOK_NS (5 * MS_NS)
@@ -29,14 +29,14 @@ static bool known(int file, const uint8_t device[OCL_KEY_BYTES])
 void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTES], struct ocl_first *out)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
-	const uint64_t until_ns = link_now_ns() + WAIT_NS;
+	const uint64_t until_ns = clock_now_ns() + WAIT_NS;
 	char path[PATH_MAX];
 
 	out->file = -1;
 	if (!cache || snprintf(path, sizeof(path), "%s/tried", cache) >= (int)sizeof(path))
 		return;
 	int file = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-	while (file >= 0 && !known(file, device) && link_now_ns() < until_ns) {
+	while (file >= 0 && !known(file, device) && clock_now_ns() < until_ns) {
 		if (flock(file, LOCK_EX | LOCK_NB) == 0)
 			break;
 		nanosleep(&look, NULL);

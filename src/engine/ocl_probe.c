@@ -7,9 +7,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "engine/ocl_engine.h"
 #include "engine/ocl_first.h"
 #include "engine/ocl_make.h"
@@ -101,7 +101,7 @@ void ocl_engine_warm(struct engine *e)
 	int bytes = snprintf(text, sizeof(text),
 			     "/* %d %llu */ kernel void dxp_warm(float x) { if (sin(x) > 2) "
 			     "printf(\"%%f\", x); }\n",
-			     (int)getpid(), (unsigned long long)link_now_ns());
+			     (int)getpid(), (unsigned long long)clock_now_ns());
 	struct engine_ocl *o = CONTAINER_OF(e, struct engine_ocl, engine);
 	const struct engine_file file = {.data = text, .bytes = (size_t)bytes};
 	const struct engine_source source = {.options = "", .files = &file, .file_count = 1};

@@ -7,8 +7,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "engine/pump_memory.h"
 
 struct pump {
@@ -304,7 +304,7 @@ uint64_t pump_deadline(const struct pump *p)
 /* Completes all DMAs. False: the device keeps the memory. */
 static bool dma_end_all(struct pump *p)
 {
-	uint64_t now_ns = link_now_ns(), until_ns = now_ns + PUMP_RESET_NS;
+	uint64_t now_ns = clock_now_ns(), until_ns = now_ns + PUMP_RESET_NS;
 	struct timespec pause = {.tv_nsec = PUMP_PAUSE_NS};
 
 	if (p->dma_count > 0)
@@ -312,7 +312,7 @@ static bool dma_end_all(struct pump *p)
 	while (p->dma_count > 0 && now_ns < until_ns) {
 		if (dma_take(p, now_ns) == 0)
 			nanosleep(&pause, NULL);
-		now_ns = link_now_ns();
+		now_ns = clock_now_ns();
 	}
 	if (p->dma_count == 0)
 		return true;

@@ -5,8 +5,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "engine/pump.h"
 #include "engine/pump_memory.h"
 
@@ -54,15 +54,15 @@ static uint32_t take(struct measurement *m, int *status)
 /* Waits for DMAs under way; a reset aborts those that do not complete. */
 static int finish(struct measurement *m, uint32_t under_way, int status)
 {
-	uint64_t until_ns = link_now_ns() + BRIDGE_STALL_NS;
+	uint64_t until_ns = clock_now_ns() + BRIDGE_STALL_NS;
 
-	while (under_way > 0 && link_now_ns() < until_ns)
+	while (under_way > 0 && clock_now_ns() < until_ns)
 		under_way -= take(m, &status);
 	if (under_way == 0)
 		return status;
 	engine_dma_reset(m->engine);
-	until_ns = link_now_ns() + PUMP_RESET_NS;
-	while (under_way > 0 && link_now_ns() < until_ns)
+	until_ns = clock_now_ns() + PUMP_RESET_NS;
+	while (under_way > 0 && clock_now_ns() < until_ns)
 		under_way -= take(m, &status);
 	return under_way > 0 ? DXP_ETIMEDOUT : DXP_EDEVICE;
 }
@@ -88,7 +88,7 @@ static int save(struct measurement *m, uint64_t bytes)
 /* Returns bytes per second; 0: a DMA failed, *status states how. */
 static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t bytes, int *status)
 {
-	uint64_t begin_ns = link_now_ns(), now_ns = begin_ns, started = 0;
+	uint64_t begin_ns = clock_now_ns(), now_ns = begin_ns, started = 0;
 	uint32_t under_way = 0;
 
 	while (*status == DXP_OK && now_ns - begin_ns < m->slice_ns) {
@@ -102,10 +102,10 @@ static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t 
 		} else {
 			under_way -= take(m, status);
 		}
-		now_ns = link_now_ns();
+		now_ns = clock_now_ns();
 	}
 	*status = finish(m, under_way, *status);
-	uint64_t took_ns = max_u64(link_now_ns() - begin_ns, 1);
+	uint64_t took_ns = max_u64(clock_now_ns() - begin_ns, 1);
 	double bytes_per_s = (double)started * bytes * 1e9 / (double)took_ns;
 	return *status == DXP_OK ? (uint64_t)bytes_per_s : 0;
 }
@@ -128,18 +128,18 @@ static void measure_row(struct measurement *m, struct bridge_rate *row, int *sta
 static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
 			   struct bridge_rate *rows, int *status)
 {
-	uint64_t begin_ns = link_now_ns(), row_ns = begin_ns;
+	uint64_t begin_ns = clock_now_ns(), row_ns = begin_ns;
 
 	for (size_t i = 0; i < count; i++)
 		rows[i] = (struct bridge_rate){.buffer_bytes = sizes[i]};
 	for (size_t i = 0; i < count && *status == DXP_OK; i++) {
 		measure_row(m, &rows[i], status);
-		if (link_now_ns() - row_ns > PUMP_SLOW_NS)
+		if (clock_now_ns() - row_ns > PUMP_SLOW_NS)
 			count = i + (i > 0); /* the first size alone allows no comparison */
-		row_ns = link_now_ns();
+		row_ns = clock_now_ns();
 	}
 	for (size_t k = count; k < ROUNDS * count && *status == DXP_OK; k++)
-		if (link_now_ns() - begin_ns < PUMP_SLOW_NS)
+		if (clock_now_ns() - begin_ns < PUMP_SLOW_NS)
 			measure_row(m, &rows[k % count], status);
 	return count;
 }

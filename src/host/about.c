@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The device behind an xPU: description and clock. */
 #include "host/fetch.h"
-#include "link/udp.h"
+
+#include "base/clock.h"
 
 int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 {
@@ -23,9 +24,9 @@ int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out)
 
 	command_begin(&c, COMMAND_CLOCK);
 	fabric_enter(xpu->fabric);
-	uint64_t before = link_now_ns();
+	uint64_t before = clock_now_ns();
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
-	uint64_t after = link_now_ns();
+	uint64_t after = clock_now_ns();
 	if (status == DXP_OK)
 		*out = (struct dxp_clock){.host_ns = before + (after - before) / 2,
 					  .node_ns = reply.clock_ns,

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/move.h"
-#include "link/udp.h"
 
 static const struct dxp_waits no_waits;
 
@@ -215,7 +215,7 @@ static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *e
 	struct offering o = {.move = m};
 	struct command c;
 
-	fabric_wait(f, offered, &o, link_now_ns() + HOST_REPLY_NS);
+	fabric_wait(f, offered, &o, clock_now_ns() + HOST_REPLY_NS);
 	if (o.status != DXP_OK) {
 		move_free(f, m);
 		return error_set(DXP_EAGAIN,

@@ -10,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/function.h"
 #include "host/internal.h"
 #include "host/place.h"
-#include "link/udp.h"
 #include "wire/attach.h"
 
 enum attach_fd { FD_WINDOW, FD_ENGINE, FD_USER, FD_COUNT };
@@ -66,7 +66,7 @@ static int silent(struct attached *a)
 
 static int socket_wait(struct attached *a, short events, uint64_t deadline_ns)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	struct timespec left = timespec_of(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
 	struct pollfd p = {.fd = a->socket, .events = events};
 
@@ -135,7 +135,7 @@ static int answer_take(struct attached *a, struct attach_answer *answer, struct 
 static int ask(struct attached *a, const struct attach_request *request, int fd,
 	       struct attach_answer *answer, struct descriptors *d)
 {
-	uint64_t deadline_ns = link_now_ns() + a->base.timeout_ns;
+	uint64_t deadline_ns = clock_now_ns() + a->base.timeout_ns;
 	struct descriptors none;
 
 	if (a->lost != DXP_OK)

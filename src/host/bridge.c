@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/bridge_check.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 struct dxp_bridge {
 	/* NULL: the xPU was closed; nothing of the fabric may be used. */
@@ -66,7 +66,7 @@ static void memory_revoke(struct dxp_bridge *b)
 {
 	if (b->revoked_ns)
 		return;
-	b->revoked_ns = link_now_ns() - b->xpu->fabric->away_ns;
+	b->revoked_ns = clock_now_ns() - b->xpu->fabric->away_ns;
 	if (b->from_key)
 		nic_region_revoke(nic_of(b->xpu), b->from_key);
 	if (b->to_key)
@@ -82,7 +82,7 @@ static bool memory_free(struct dxp_bridge *b)
 	if (!nic_region_busy(nic, b->from_key) && !nic_region_busy(nic, b->to_key))
 		return true;
 	/* Requests to a live peer complete long before this. */
-	if (link_now_ns() - b->xpu->fabric->away_ns > b->revoked_ns + 2 * RLTP_DEAD_NS)
+	if (clock_now_ns() - b->xpu->fabric->away_ns > b->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, b->xpu->node, DXP_ETIMEDOUT);
 	return false;
 }
@@ -228,7 +228,7 @@ static int result_take(struct dxp_bridge *b, struct dxp_event_times *times)
 static int wait_locked(struct dxp_bridge *b, struct dxp_fabric *f, uint64_t timeout_ns,
 		       struct dxp_event_times *times)
 {
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
 	if (fabric_wait(f, over, b, deadline) != DXP_OK)

@@ -3,9 +3,9 @@
  * completion reserves its space in the ring, so adding it costs a few stores. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 #define COMPLETIONS_FIRST_ROOM 256
 
@@ -131,7 +131,7 @@ static bool some(void *context)
 
 static void wait_for_some(struct dxp_fabric *f, uint64_t timeout_ns)
 {
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
 	/* Polls at least once, so that polling callers make progress. */

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/config.h"
 #include "host/embed.h"
 #include "host/internal.h"
 #include "host/join.h"
-#include "link/udp.h"
 
 #define ALONE_ID      1
 #define TURNS_PER_RUN 64
@@ -40,7 +40,7 @@ static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 static int table_wait(struct dxp_nic *nic, uint64_t deadline_ns, const char *manager)
 {
 	while (!join_complete(nic->node)) {
-		if (link_now_ns() >= deadline_ns)
+		if (clock_now_ns() >= deadline_ns)
 			return join_incomplete(manager);
 		if (node_turn(nic->node) == 0)
 			node_wait(nic->node, deadline_ns);
@@ -55,7 +55,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 						 .key_file = o->key_file,
 						 .bind = o->bind,
 						 .name = o->name};
-	uint64_t deadline_ns = link_now_ns() + nic->timeout_ns;
+	uint64_t deadline_ns = clock_now_ns() + nic->timeout_ns;
 	char manager[WIRE_ADDRESS_TEXT_BYTES];
 	struct config config;
 	int status = config_resolve(&where, &config);

@@ -6,11 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/embed.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 static struct embedded *embedded_of(const struct dxp_function *f)
 {
@@ -110,9 +110,9 @@ static void rest_wait(struct dxp_nic *nic, int (*rests)(struct dxp_nic *nic, voi
 		      void *context)
 {
 	const struct timespec moment = timespec_of(MS_NS / 10);
-	uint64_t deadline_ns = link_now_ns() + nic->timeout_ns;
+	uint64_t deadline_ns = clock_now_ns() + nic->timeout_ns;
 
-	while (nic_run(nic, rests, context) == DXP_EAGAIN && link_now_ns() < deadline_ns)
+	while (nic_run(nic, rests, context) == DXP_EAGAIN && clock_now_ns() < deadline_ns)
 		if (dxp_nic_turn(nic) == 0)
 			nanosleep(&moment, NULL);
 }
@@ -273,7 +273,7 @@ static int function_close(struct dxp_nic *nic, void *context)
 	if (e->base.armed)
 		node_arm(nic->node, -1);
 	node_user_fd(nic->node, e->index, -1);
-	return nic_function_close(node_nic(nic->node), e->index, DXP_ECLOSED, link_now_ns());
+	return nic_function_close(node_nic(nic->node), e->index, DXP_ECLOSED, clock_now_ns());
 }
 
 static int function_rests(struct dxp_nic *nic, void *context)

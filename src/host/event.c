@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits for events. */
 #include "base/util.h"
+#include "base/clock.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 struct awaited {
 	struct dxp_fabric *fabric;
@@ -29,7 +29,7 @@ static int unknown(dxp_event event)
 
 static int wait_locked(struct awaited *a, uint64_t timeout_ns, struct dxp_event_times *times)
 {
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 	if (!ended(a) && a->xpu && a->slot->lazy)
 		event_hurry(a->xpu, EVENT_COUNT(a->event));

@@ -5,9 +5,9 @@
  * needs it. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 dxp_event own_event(const struct dxp_fabric *f, uint32_t count)
 {
@@ -77,7 +77,7 @@ int own_add(struct dxp_fabric *f, uint32_t *count, struct host_event **out)
 
 	if (status != DXP_OK)
 		return error_set(status, "out of memory");
-	(*out)->times.queued_ns = link_now_ns();
+	(*out)->times.queued_ns = clock_now_ns();
 	return DXP_OK;
 }
 
@@ -117,7 +117,7 @@ bool own_tell_early(struct dxp_fabric *f, struct host_event *slot, const struct 
 
 static int tell_post(struct dxp_fabric *f, struct dxp_xpu *x, const struct tell *t)
 {
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 	const struct command_event e = {.event = t->event,
 					.status = t->status,
 					.queued_ns = now,
@@ -183,7 +183,7 @@ static int set_locked(struct dxp_fabric *f, dxp_event event, int status)
 		return error_set(DXP_EINVAL, "event %#llx has ended already",
 				 (unsigned long long)event);
 	const struct dxp_event_times times = {slot->times.queued_ns, slot->times.queued_ns,
-					      link_now_ns()};
+					      clock_now_ns()};
 	events_finish(events, EVENT_COUNT(event), status, &times);
 	fabric_turn(f);
 	fabric_ended(f);

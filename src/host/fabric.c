@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/config.h"
 #include "host/internal.h"
 #include "host/join.h"
 #include "host/move.h"
-#include "link/udp.h"
 
 const char *dxp_fabric_error(const struct dxp_fabric *fabric)
 {
@@ -80,7 +80,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 
 static int join(struct dxp_fabric *f)
 {
-	uint64_t deadline = link_now_ns() + f->timeout_ns;
+	uint64_t deadline = clock_now_ns() + f->timeout_ns;
 	int status = join_wait(f->node, f->manager, f->timeout_ns);
 
 	if (status != DXP_OK)

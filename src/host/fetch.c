@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 #define SCRATCH_BYTES_MIN (64u << 10)
 #define FETCH_PARTS       3 /* fetched one by one; more come through device memory */
@@ -48,7 +48,7 @@ int scratch_take(struct dxp_xpu *x, uint64_t bytes, uint64_t *address)
 {
 	struct dxp_fabric *f = x->fabric;
 
-	if (fabric_wait(f, scratch_free, x, link_now_ns() + HOST_BUILD_NS) != DXP_OK)
+	if (fabric_wait(f, scratch_free, x, clock_now_ns() + HOST_BUILD_NS) != DXP_OK)
 		return DXP_ETIMEDOUT;
 	x->scratch_busy = true;
 	int status = bytes > x->scratch_bytes ? scratch_grow(x, bytes) : x->status;

@@ -6,11 +6,11 @@
 #include <sched.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/function.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 #define LOOKS_PER_CLOCK 16 /* checks per clock read, which costs as much as several */
 /* checks in vain before the CPU is yielded: the engine may share it */
@@ -55,7 +55,7 @@ static bool sleep_announce(struct dxp_function *f)
 bool function_sleep(struct dxp_function *f, int wakeup, int other, uint64_t deadline_ns)
 {
 	struct pollfd files[] = {{.fd = wakeup, .events = POLLIN}, {.fd = other}};
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	if (sleep_announce(f) && deadline_ns > now_ns) {
 		uint64_t left_ns = deadline_ns - now_ns;
@@ -84,7 +84,7 @@ static int spin(struct dxp_function *f, uint64_t until_ns)
 
 		if (status != DXP_EAGAIN)
 			return status;
-		if (looks % LOOKS_PER_CLOCK == 0 && link_now_ns() >= until_ns)
+		if (looks % LOOKS_PER_CLOCK == 0 && clock_now_ns() >= until_ns)
 			return DXP_EAGAIN;
 		if (looks < LOOKS_ALONE)
 			dxp_relax();
@@ -96,7 +96,7 @@ static int spin(struct dxp_function *f, uint64_t until_ns)
 /* Polls the NIC until an event, or until the spin budget passes without work. */
 static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
 {
-	uint64_t busy_ns = link_now_ns();
+	uint64_t busy_ns = clock_now_ns();
 
 	for (uint32_t looks = 1;; looks++) {
 		uint32_t work = f->ops->turn(f);
@@ -104,7 +104,7 @@ static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
 
 		if (status != DXP_EAGAIN)
 			return status;
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		if (work)
 			busy_ns = now_ns, looks = 0;
 		if (now_ns >= deadline_ns || now_ns - busy_ns >= f->spin.budget_ns)
@@ -126,7 +126,7 @@ static int wait_until(struct dxp_function *f, uint64_t begin_ns, uint64_t deadli
 			status = spin(f, spin_end_ns);
 		if (status != DXP_EAGAIN)
 			break;
-		if (link_now_ns() >= deadline_ns)
+		if (clock_now_ns() >= deadline_ns)
 			return DXP_ETIMEDOUT;
 		f->ops->sleep(f, deadline_ns);
 		status = look(f);
@@ -136,13 +136,13 @@ static int wait_until(struct dxp_function *f, uint64_t begin_ns, uint64_t deadli
 
 int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns)
 {
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	uint64_t deadline_ns =
 		timeout_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + timeout_ns;
 	int status = wait_until(f, begin_ns, deadline_ns);
 
 	if (status == DXP_OK && f->spin.full_ns)
-		spin_note(&f->spin, link_now_ns() - begin_ns);
+		spin_note(&f->spin, clock_now_ns() - begin_ns);
 	if (status == DXP_ETIMEDOUT)
 		return error_set(status, "no event came in time");
 	if (status == DXP_ECLOSED)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/join.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 #define WHY_BYTES 512 /* bytes of a lower layer's log text */
 
@@ -37,7 +37,7 @@ int join_wait(struct node *n, const char *manager, uint64_t timeout_ns)
 	char why[WHY_BYTES];
 
 	log_divert(why, sizeof(why));
-	int status = node_join(n, link_now_ns() + timeout_ns);
+	int status = node_join(n, clock_now_ns() + timeout_ns);
 	log_divert(NULL, 0);
 
 	if (status == DXP_OK && why[0])

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 #define KEEPER_TURNS_MAX 64 /* polls in a row before the lock is released */
 
@@ -87,7 +87,7 @@ static void trains_watch(struct dxp_fabric *f, uint64_t now_ns)
 
 void keeper_train(struct dxp_fabric *f, bool alone)
 {
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 
 	if (alone || now - f->train_ns >= HOST_TRAIN_NS) {
 		f->train_ns = now;
@@ -112,7 +112,7 @@ static void *keep(void *context)
 	prctl(PR_SET_TIMERSLACK, 1000);
 	fabric_enter(f);
 	while (!f->closing) {
-		uint64_t now = link_now_ns();
+		uint64_t now = clock_now_ns();
 
 		if (!f->unsent && now - f->train_ns >= HOST_TRAINS_NS)
 			f->keeper_sends = false;
@@ -128,7 +128,7 @@ static void *keep(void *context)
 			pthread_mutex_unlock(&f->lock);
 			fabric_enter(f);
 		} else {
-			watch_file(f, link_now_ns());
+			watch_file(f, clock_now_ns());
 		}
 	}
 	pthread_mutex_unlock(&f->lock);

@@ -2,8 +2,8 @@
 /* Device memory: allocated by command, accessed by PUT and GET. Several pieces of a transfer are
  * under way: a long one neither blocks the queue pair nor leaves the wire idle between pieces. */
 #include "base/util.h"
+#include "base/clock.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)
 {
@@ -91,11 +91,11 @@ static void transfer_run(struct transfer *t)
 {
 	struct dxp_fabric *f = t->xpu->fabric;
 
-	while (fabric_wait(f, transferred, t, link_now_ns() + HOST_REPLY_NS) != DXP_OK) {
+	while (fabric_wait(f, transferred, t, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
 		/* Long transfers have no limit while they advance. */
 		uint64_t posted = t->posted;
 		uint32_t pending = t->op.pending;
-		if (fabric_wait(f, transferred, t, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
+		if (fabric_wait(f, transferred, t, clock_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
 			return;
 		if (posted == t->posted && pending == t->op.pending)
 			nic_peer_reset(node_nic(f->node), t->xpu->node, DXP_ETIMEDOUT);

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 static void list_append(struct move_list *l, struct move *m)
 {
@@ -262,7 +262,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 		return done;
 	if (m->registered)
 		nic_region_deregister(node_nic(f->node), m->key);
-	m->times.ended_ns = link_now_ns();
+	m->times.ended_ns = clock_now_ns();
 	move_end(f, m);
 	return done + 1;
 }
@@ -279,7 +279,7 @@ void move_told(struct move *m, int status, const struct dxp_event_times *times)
 	if (times)
 		m->times = *times;
 	m->revoked = true;
-	m->revoked_ns = link_now_ns() - f->away_ns;
+	m->revoked_ns = clock_now_ns() - f->away_ns;
 	f->pulls--;
 	nic_region_revoke(node_nic(f->node), m->key);
 	become(f, m, MOVE_DRAINING);
@@ -313,7 +313,7 @@ void moves_lost(struct dxp_xpu *x, int status)
 
 static void start(struct dxp_fabric *f, struct move *m)
 {
-	m->times.started_ns = link_now_ns();
+	m->times.started_ns = clock_now_ns();
 	become(f, m, MOVE_RUNNING);
 }
 
@@ -341,7 +341,7 @@ static uint32_t ready_turn(struct dxp_fabric *f)
 		if (m->status == DXP_OK) {
 			start(f, m);
 		} else {
-			m->times.started_ns = m->times.ended_ns = link_now_ns();
+			m->times.started_ns = m->times.ended_ns = clock_now_ns();
 			move_end(f, m);
 		}
 	}
@@ -429,7 +429,7 @@ void moves_close(struct dxp_xpu *x)
 	for (struct move *m = f->running.first; m; m = m->next)
 		cancel(m, x);
 	f->waits_changed = true;
-	if (fabric_wait(f, none_left, x, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
+	if (fabric_wait(f, none_left, x, clock_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
 		return;
 	nic_peer_reset(node_nic(f->node), x->node, DXP_ETIMEDOUT);
 	fabric_wait(f, none_left, x, UINT64_MAX);

@@ -7,7 +7,6 @@
 #include "base/util.h"
 #include "host/fetch.h"
 #include "host/internal.h"
-#include "link/udp.h"
 #include "wire/package.h"
 
 static int build_riding(struct dxp_xpu *x, const uint8_t *package, uint64_t bytes,

@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 void fabric_enter(struct dxp_fabric *f)
 {
@@ -49,7 +49,7 @@ uint32_t fabric_turn(struct dxp_fabric *f)
 	f->unsent = false;
 	uint32_t count = node_turn(f->node) + arrivals_take(f);
 
-	f->turned_ns = link_now_ns();
+	f->turned_ns = clock_now_ns();
 	absence_note(f);
 	count += moves_turn(f) + tells_post(f);
 	if (f->turned_ns >= f->watch_ns)
@@ -76,7 +76,7 @@ static void sleep_as_leader(struct dxp_fabric *f, uint64_t until_ns)
 {
 	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
 				 {.fd = f->leader_wakeup, .events = POLLIN}};
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 	struct timespec left = timespec_of(until_ns > now ? until_ns - now : 0);
 
 	f->leader_polls = true;
@@ -127,7 +127,7 @@ static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 			uint64_t deadline_ns, struct sleep *s)
 {
-	const uint64_t began_ns = link_now_ns();
+	const uint64_t began_ns = clock_now_ns();
 	uint64_t busy_ns = began_ns, away_ns = f->away_ns;
 	bool waited = false;
 

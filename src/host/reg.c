@@ -2,8 +2,8 @@
 /* CFG registers (X-07): one request per NIC_CFG_WORDS_MAX registers, one at a time to keep
  * order. */
 #include "base/util.h"
+#include "base/clock.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 struct access {
 	struct host_op op;
@@ -63,7 +63,7 @@ static int access_run(struct access *a)
 			return status;
 	}
 	watch_begin(x);
-	if (fabric_wait(x->fabric, accessed, a, link_now_ns() + HOST_REPLY_NS) != DXP_OK) {
+	if (fabric_wait(x->fabric, accessed, a, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
 		nic_peer_reset(nic, x->node, DXP_ETIMEDOUT);
 		fabric_wait(x->fabric, accessed, a, UINT64_MAX);
 	}

@@ -2,8 +2,8 @@
 /* Messages to an xPU: one NAP each, and replies of synchronous commands. NAPs are delivered
  * exactly once: nothing is resent here. */
 #include "base/util.h"
+#include "base/clock.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 struct posting {
 	struct dxp_xpu *xpu;
@@ -30,7 +30,7 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
 	struct posting p = {.xpu = x, .message = message, .bytes = bytes, .context = context};
 
 	watch_begin(x);
-	int status = fabric_wait(x->fabric, posted, &p, link_now_ns() + HOST_REPLY_NS);
+	int status = fabric_wait(x->fabric, posted, &p, clock_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK && p.status == DXP_OK)
 		fabric_turn(x->fabric); /* sends it: this thread polls the engine */
@@ -85,8 +85,8 @@ static int exchange(struct host_request *r, const uint8_t *message, uint32_t byt
 	if (status != DXP_OK)
 		return status;
 	watch_begin(x);
-	status = fabric_wait(f, answered, r, link_now_ns() + timeout_ns);
-	if (fabric_wait(f, acknowledged, r, link_now_ns() + 2 * RLTP_DEAD_NS) != DXP_OK) {
+	status = fabric_wait(f, answered, r, clock_now_ns() + timeout_ns);
+	if (fabric_wait(f, acknowledged, r, clock_now_ns() + 2 * RLTP_DEAD_NS) != DXP_OK) {
 		nic_peer_reset(node_nic(f->node), x->node, DXP_ETIMEDOUT);
 		fabric_wait(f, acknowledged, r, UINT64_MAX);
 	}

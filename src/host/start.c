@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asynchronous commands: naming and posting; launches, and transfers between xPUs. */
 #include "base/util.h"
+#include "base/clock.h"
 #include "host/internal.h"
 #include "host/launch.h"
 #include "host/move.h"
-#include "link/udp.h"
 
 /* A command, named and posted in one step: counts leave in order even if several threads wait
  * for space. */
@@ -109,7 +109,7 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	/* A thread that waits long for completions needs each one. */
 	c->lazy = c->lazy && !f->hurriers;
 	watch_begin(x);
-	int status = fabric_wait(f, started, &s, link_now_ns() + HOST_REPLY_NS);
+	int status = fabric_wait(f, started, &s, clock_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK)
 		status = s.status;
@@ -142,7 +142,7 @@ int command_room(struct dxp_xpu *x)
 		uint32_t pending = x->events.pending;
 		/* Others complete in time. Those that wait for this program's events may not
 		 * while it waits here. */
-		if (fabric_wait(f, room, x, link_now_ns() + HOST_ROOM_NS) != DXP_OK &&
+		if (fabric_wait(f, room, x, clock_now_ns() + HOST_ROOM_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)
 			return error_set(DXP_EAGAIN,
 					 "%u commands of xPU '%s' have not ended, which take %llu "

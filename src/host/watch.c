@@ -3,8 +3,8 @@
  * waits with nothing under way. The probe reads register 0, limited by the transport
  * (RLTP_DEAD_NS). So a wait ends within 5 s of a crash, even without the manager. */
 #include "base/util.h"
+#include "base/clock.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 static void probe(struct dxp_xpu *x)
 {
@@ -35,7 +35,7 @@ void watch_look(struct dxp_fabric *f, uint64_t now_ns)
 void watch_arm(struct dxp_fabric *f)
 {
 	if (f->watch_ns == UINT64_MAX)
-		f->watch_ns = link_now_ns() + HOST_WATCH_NS;
+		f->watch_ns = clock_now_ns() + HOST_WATCH_NS;
 }
 
 void watch_begin(struct dxp_xpu *x)

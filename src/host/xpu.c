@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
-#include "link/udp.h"
 
 struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node)
 {
@@ -132,7 +132,7 @@ static int create(struct dxp_fabric *f, const struct node_entry *row, struct dxp
 		return error_set(DXP_ENOMEM, "out of memory");
 	x->fabric = f;
 	x->node = row->id;
-	x->heard_ns = link_now_ns();
+	x->heard_ns = clock_now_ns();
 	snprintf(x->caps.name, sizeof(x->caps.name), "%s", row->name);
 	snprintf(x->caps.engine, sizeof(x->caps.engine), "%s", row->engine);
 	x->caps.node = row->id;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens and closes endpoints. */
 #include "inc/endpoint.h"
-#include "link/udp.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -9,6 +8,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "inc/where.h"
 
 static _Atomic unsigned forks;
@@ -31,7 +31,7 @@ bool endpoint_ours(const struct dxp_inc *inc)
 
 uint64_t endpoint_now(struct dxp_inc *inc)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
 		inc->stalled_ns += now_ns - inc->planned_ns;
@@ -89,7 +89,7 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 	options_take(inc, options);
 	pthread_once(&forks_once, forks_watch);
 	inc->forks = forks;
-	inc->planned_ns = link_now_ns() + S_NS;
+	inc->planned_ns = clock_now_ns() + S_NS;
 	pthread_mutex_init(&inc->lock, NULL);
 	pthread_cond_init(&inc->read, NULL);
 	int status = endpoint_start(inc, options ? options->switches : NULL);

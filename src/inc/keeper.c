@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "inc/endpoint.h"
@@ -86,7 +87,7 @@ static void sleep_quietly(struct dxp_inc *inc)
 {
 	struct pollfd fd = {.fd = inc->wake_fd, .events = POLLIN};
 
-	inc->planned_ns = link_now_ns() + INC_TICK_NS;
+	inc->planned_ns = clock_now_ns() + INC_TICK_NS;
 	pthread_mutex_unlock(&inc->lock);
 	poll(&fd, 1, INC_TICK_NS / MS_NS);
 	pthread_mutex_lock(&inc->lock);
@@ -115,7 +116,7 @@ static void sleep_listening(struct dxp_inc *inc, uint64_t now_ns)
 	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	struct timespec t = {.tv_sec = (time_t)(left_ns / S_NS), .tv_nsec = (long)(left_ns % S_NS)};
 
-	inc->planned_ns = link_now_ns() + left_ns;
+	inc->planned_ns = clock_now_ns() + left_ns;
 	inc->listens_until_ns = max_u64(until_ns, 1);
 	pthread_mutex_unlock(&inc->lock);
 	ppoll(fds, count, &t, NULL);

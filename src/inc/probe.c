@@ -5,6 +5,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "inc/endpoint.h"
 #include "link/udp.h"
@@ -49,12 +50,12 @@ static bool answer_take(struct probe *p, const struct link_arrival *a)
 
 static enum inc_reach ask(struct probe *p)
 {
-	const uint64_t begin_ns = link_now_ns();
+	const uint64_t begin_ns = clock_now_ns();
 	uint64_t now_ns = begin_ns, end_ns = now_ns + INC_SILENCE_NS, gap_ns = INC_QUERY_NS;
 	enum inc_reach verdict = INC_REACH_SILENT;
 	struct link_arrival a;
 
-	for (uint64_t ask_ns = now_ns; now_ns < end_ns; now_ns = link_now_ns()) {
+	for (uint64_t ask_ns = now_ns; now_ns < end_ns; now_ns = clock_now_ns()) {
 		if (now_ns >= ask_ns) {
 			question_send(p);
 			ask_ns = now_ns + gap_ns;
@@ -87,7 +88,7 @@ enum inc_reach switch_reach(struct dxp_inc *inc)
 	struct wire_address own;
 
 	pthread_mutex_lock(&inc->lock);
-	bool heard = inc->heard_ns && link_now_ns() - inc->heard_ns < INC_HEARD_NS;
+	bool heard = inc->heard_ns && clock_now_ns() - inc->heard_ns < INC_HEARD_NS;
 	pthread_mutex_unlock(&inc->lock);
 	if (heard)
 		return INC_REACH_YES;

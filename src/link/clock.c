@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The real clocks; the simulator has its own. */
+/* Both clocks of the kernel, read together. */
 #include "link/clock.h"
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -14,11 +14,6 @@ static uint64_t clock_ns(clockid_t id)
 
 	clock_gettime(id, &t);
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
-}
-
-uint64_t link_now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
 }
 
 struct clock_pair clock_read(void)

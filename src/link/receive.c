@@ -9,6 +9,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "link/endpoint.h"
 
@@ -165,7 +166,7 @@ bool inbox_poll(struct inbox *in, struct link_socket *s, bool wait, struct link_
 		return false;
 	}
 	if (s->quiet)
-		in->read_at.monotonic_ns = link_now_ns();
+		in->read_at.monotonic_ns = clock_now_ns();
 	else
 		in->read_at = clock_read();
 	if (!s->quiet)

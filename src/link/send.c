@@ -3,6 +3,7 @@
  * accepted, the GSO batch was the cause and is avoided from then on. Order is always kept. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "link/endpoint.h"
@@ -200,7 +201,7 @@ static size_t list_send(struct link *l, const struct link_datagram *const *list,
 void send_held(struct link *l)
 {
 	const struct link_datagram *out[FAULT_OUT_MAX];
-	size_t count = fault_release(l->fault, link_now_ns(), out);
+	size_t count = fault_release(l->fault, clock_now_ns(), out);
 
 	if (count == 0)
 		return;
@@ -219,7 +220,7 @@ static size_t send_faulty(struct link *l, const struct link_datagram *const *lis
 	while (taken < count && sent == ready && !fault_backlog(l->fault)) {
 		ready = 0;
 		while (taken < count && ready + FAULT_OUT_MAX <= ROUND) {
-			uint64_t now_ns = link_now_ns();
+			uint64_t now_ns = clock_now_ns();
 			ready += fault_pass(l->fault, list[taken], now_ns, out + ready);
 			if (l->tap)
 				l->tap->sent(l->tap->context, list[taken], fault_fate(l->fault),
@@ -237,7 +238,7 @@ size_t link_send_list(struct link *l, const struct link_datagram *const *list, s
 {
 	if (l->fault)
 		return send_faulty(l, list, count);
-	uint64_t at_ns = l->tap ? link_now_ns() : 0;
+	uint64_t at_ns = l->tap ? clock_now_ns() : 0;
 	size_t taken = list_send(l, list, count);
 	for (size_t i = 0; l->tap && i < taken; i++)
 		l->tap->sent(l->tap->context, list[i], 0, at_ns);

@@ -171,7 +171,4 @@ int link_fd(struct link *l);
 
 void link_counters(const struct link *l, struct link_counters *out);
 
-/* CLOCK_MONOTONIC in ns: the time base of all code outside the simulator. */
-uint64_t link_now_ns(void);
-
 #endif

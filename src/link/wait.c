@@ -16,6 +16,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -129,7 +130,7 @@ static bool wake_take(struct link *l, bool readable)
 /* Uses epoll_pwait2 (Linux 5.11); before, the timeout is rounded up to milliseconds. */
 static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
 {
-	uint64_t now = link_now_ns();
+	uint64_t now = clock_now_ns();
 	uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
 	bool forever = deadline_ns == UINT64_MAX;
 	struct timespec t = {.tv_sec = (time_t)(left / S_NS), .tv_nsec = (long)(left % S_NS)};
@@ -175,7 +176,7 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 			return true;
 		if (wake_take(l, false))
 			return false;
-	} while (link_now_ns() < spin_end);
+	} while (clock_now_ns() < spin_end);
 	/* Also after the deadline: a poll without sleep, which drains the eventfd of a late
 	 * waker. */
 	return sleep_in_kernel(l, deadline_ns);
@@ -189,9 +190,9 @@ bool link_wait(struct link *l, uint64_t deadline_ns)
 		send_held(l);
 		deadline_ns = min_u64(deadline_ns, fault_deadline(l->fault));
 	}
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	bool arrived = spin_or_sleep(l, begin_ns, deadline_ns);
-	if (l->spin.full_ns && (arrived || link_now_ns() < deadline_ns))
-		spin_note(&l->spin, link_now_ns() - begin_ns);
+	if (l->spin.full_ns && (arrived || clock_now_ns() < deadline_ns))
+		spin_note(&l->spin, clock_now_ns() - begin_ns);
 	return arrived;
 }

@@ -9,6 +9,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "manager/store.h"
 
@@ -51,7 +52,7 @@ int server_open(const struct server_options *options, struct server **out)
 		server_close(s);
 		return status;
 	}
-	registry_start(s->registry, link_now_ns());
+	registry_start(s->registry, clock_now_ns());
 	*out = s;
 	return DXP_OK;
 }
@@ -76,7 +77,7 @@ static void receive(struct server *s)
 {
 	struct link_arrival arrivals[LINK_BATCH];
 	size_t count = link_receive(s->link, arrivals, LINK_BATCH);
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	for (size_t i = 0; i < count; i++)
 		registry_receive(s->registry, &arrivals[i].from, arrivals[i].data,
@@ -104,9 +105,9 @@ static bool send(struct server *s)
 	do {
 		if (s->out_sent == s->out_count) {
 			s->out_count =
-				registry_send(s->registry, s->out, LINK_BATCH, link_now_ns());
+				registry_send(s->registry, s->out, LINK_BATCH, clock_now_ns());
 			s->out_sent = 0;
-			save(s, link_now_ns()); /* leases that have just expired */
+			save(s, clock_now_ns()); /* leases that have just expired */
 		}
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
 		if (s->out_sent < s->out_count)
@@ -122,11 +123,11 @@ void server_run(struct server *s)
 		/* Unsent datagrams lie in the registry's memory, which receiving changes. */
 		if (sent)
 			receive(s);
-		save(s, link_now_ns());
+		save(s, clock_now_ns());
 		sent = send(s);
 		uint64_t deadline_ns = min_u64(registry_deadline(s->registry), s->store_check_ns);
 		if (!sent)
-			deadline_ns = link_now_ns() + SEND_RETRY_NS;
+			deadline_ns = clock_now_ns() + SEND_RETRY_NS;
 		if (s->store_retry_ns)
 			deadline_ns = min_u64(deadline_ns, s->store_retry_ns);
 		link_wait(s->link, deadline_ns);

@@ -10,11 +10,11 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/spin.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "node/node.h"
 
 #define SLEEP_MAX_NS (100 * MS_NS) /* longest sleep: a signal may set `stop` before it begins */
@@ -73,7 +73,7 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 		announced++;
 	/* Read after the announcement: another thread's new work for `service` is seen here, or its
 	 * node_wake wakes this thread. */
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	if (announced == loop->count && deadline_ns > now_ns) {
 		uint64_t wait_ns = deadline_ns - now_ns;
@@ -100,7 +100,7 @@ int node_loop_run(struct node_loop *loop)
 	uint32_t spin_ns = loop->spin_ns == 0            ? LINK_SPIN_NS
 			   : loop->spin_ns == UINT32_MAX ? 0
 							 : loop->spin_ns;
-	uint64_t busy_ns = link_now_ns();
+	uint64_t busy_ns = clock_now_ns();
 	struct spin spin;
 	bool waited = false;
 	uint32_t empty = 0; /* rounds since the last work or yield */
@@ -115,7 +115,7 @@ int node_loop_run(struct node_loop *loop)
 	spin_init(&spin, spin_ns);
 	while (!*loop->stop) {
 		uint32_t work = round_run(loop);
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		if (work > 0 && waited)
 			spin_note(&spin, now_ns - busy_ns);
 		waited = work == 0;

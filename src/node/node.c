@@ -10,6 +10,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/util.h"
 #include "node/internal.h"
 #include "wire/ids.h"
@@ -173,7 +174,7 @@ int node_open(const struct node_options *options, struct node **out)
 	if (status == DXP_OK)
 		status = nic_start(n);
 	if (status == DXP_OK && !options->static_id)
-		status = member_start(n, link_now_ns());
+		status = member_start(n, clock_now_ns());
 	if (status == DXP_OK)
 		status = observe_open(n);
 	/* all copied; the caller may free them */
@@ -212,7 +213,7 @@ static void peers_leave(struct node *n)
 	if (!n->nic || !n->link)
 		return;
 	rltp_endpoint_close(nic_endpoint(n->nic));
-	while ((count = nic_send(n->nic, n->batch, LINK_BATCH, link_now_ns())) > 0)
+	while ((count = nic_send(n->nic, n->batch, LINK_BATCH, clock_now_ns())) > 0)
 		datagrams_send(n, count);
 }
 
@@ -223,7 +224,7 @@ void node_close(struct node *n)
 	/* First: the manager's report of this leave would close their sessions too. */
 	peers_leave(n);
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = clock_now_ns();
 		member_leave(n->member, now_ns);
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
@@ -283,7 +284,7 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 
 static uint32_t doorbells_turn(struct node *n)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	uint32_t work = nic_doorbells(n->nic, now_ns);
 
 	return work + due_send(n, now_ns);
@@ -306,7 +307,7 @@ static void users_wake(struct node *n, uint32_t functions)
 static bool network_waits(const struct node *n)
 {
 	return n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&
-	       link_now_ns() - n->received_ns < NODE_QUIET_LOOK_NS;
+	       clock_now_ns() - n->received_ns < NODE_QUIET_LOOK_NS;
 }
 
 static void users_turn(struct node *n)
@@ -329,7 +330,7 @@ uint32_t node_turn(struct node *n)
 		return work;
 	}
 	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
-	uint64_t now_ns = link_now_ns(); /* after the receive: no arrival is later */
+	uint64_t now_ns = clock_now_ns(); /* after the receive: no arrival is later */
 	n->received_ns = now_ns;
 	if (count > 0)
 		n->arrived_ns = now_ns;
@@ -353,7 +354,7 @@ uint32_t node_turn(struct node *n)
 
 uint32_t node_take(struct node *n)
 {
-	return nic_doorbell_ready(n->nic) ? nic_doorbells(n->nic, link_now_ns()) : 0;
+	return nic_doorbell_ready(n->nic) ? nic_doorbells(n->nic, clock_now_ns()) : 0;
 }
 
 uint64_t node_deadline(const struct node *n)
@@ -372,7 +373,7 @@ int node_join(struct node *n, uint64_t deadline_ns)
 	while (n->member && member_state(n->member) != MEMBER_JOINED) {
 		if (member_state(n->member) == MEMBER_FAILED)
 			return member_status(n->member);
-		if (link_now_ns() >= deadline_ns)
+		if (clock_now_ns() >= deadline_ns)
 			return DXP_ETIMEDOUT;
 		if (node_turn(n) == 0)
 			node_wait(n, deadline_ns);

@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "node/internal.h"
 #include "node/tap.h"
@@ -167,7 +168,7 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	stats_commit(o->stats);
 	/* Long publications (thousands of sessions) come less often, so that their share of time
 	 * stays constant. */
-	uint64_t end_ns = link_now_ns();
+	uint64_t end_ns = clock_now_ns();
 	o->interval_ns = max_u64(STATS_INTERVAL_NS, STATS_COST * (end_ns - now_ns));
 	o->due_ns = UINT64_MAX;
 	tap_flush(o->tap);
@@ -220,10 +221,10 @@ int observe_open(struct node *n)
 		return status;
 	link_tap_set(n->link, tap_link(o->tap));
 	if (stats_open(&options, &o->stats) == DXP_OK) {
-		stats_map(o->stats)->node.started_ns = link_now_ns();
+		stats_map(o->stats)->node.started_ns = clock_now_ns();
 		o->tap_wanted = &stats_map(o->stats)->tap_wanted;
 		o->interval_ns = STATS_INTERVAL_NS;
-		observe_publish(n, link_now_ns());
+		observe_publish(n, clock_now_ns());
 	}
 	return DXP_OK;
 }

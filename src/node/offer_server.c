@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "link/local.h"
@@ -399,7 +400,7 @@ int offers_open(struct node *n, uint32_t functions, const char *path, struct off
 
 void offers_close(struct offers *s)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	if (!s)
 		return;

@@ -6,6 +6,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "node/internal.h"
 
@@ -37,7 +38,7 @@ static int peer_set(struct node *n, uint16_t id, const struct wire_address *addr
 			  wire_address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
 		return DXP_EUNSUPPORTED;
 	}
-	return nic_peer_set(n->nic, &peer, link_now_ns());
+	return nic_peer_set(n->nic, &peer, clock_now_ns());
 }
 
 int node_peer(struct node *n, uint16_t id, const struct wire_address *address, uint64_t incarnation)
@@ -174,7 +175,7 @@ uint64_t node_silent_since(const struct node *n, uint16_t peer)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), peer);
 	const struct silent_peer *p = silent_find(n, peer);
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	bool heard = s && s->state == RLTP_OPEN && now_ns <= s->heard_ns + RLTP_DEAD_NS;
 

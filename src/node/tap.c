@@ -15,6 +15,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -43,7 +44,7 @@ static uint64_t wall_offset(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec - link_now_ns();
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec - clock_now_ns();
 }
 
 static size_t ring_map_bytes(uint32_t ring_bytes)
@@ -230,7 +231,7 @@ static bool ring_take(struct tap *t, int fd)
 	t->tail = t->dropped = 0;
 	atomic_store_explicit(&t->ring->taken, 1, memory_order_relaxed);
 	t->wall_ns = wall_offset();
-	t->look_ns = link_now_ns() + TAP_LOOK_NS;
+	t->look_ns = clock_now_ns() + TAP_LOOK_NS;
 	return true;
 }
 
@@ -240,7 +241,7 @@ void tap_look(struct tap *t, int folder, const char *name)
 		return; /* DXP_TRACE has priority */
 	if (t->ring && !stats_orphaned(t->fd)) {
 		struct stat now, had;
-		t->look_ns = link_now_ns() + TAP_LOOK_NS;
+		t->look_ns = clock_now_ns() + TAP_LOOK_NS;
 		if (fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    fstat(t->fd, &had) == 0 && now.st_ino == had.st_ino)
 			return;

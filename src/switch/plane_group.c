@@ -9,8 +9,8 @@
 
 #include <bpf/bpf.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "link/udp.h"
 
 static int index_of(const struct plane_groups *g, uint32_t id)
 {
@@ -147,7 +147,7 @@ static bool ports_set(struct plane *p, uint32_t index, const struct port_set *po
 {
 	int map, old = p->groups.at[index].ports;
 
-	if (old > 0 && rested(&p->groups, index, link_now_ns()))
+	if (old > 0 && rested(&p->groups, index, clock_now_ns()))
 		return ports_write(old, ports);
 	map = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "dxp_ports", sizeof(uint32_t), sizeof(uint32_t),
 			     SWITCH_KERNEL_PORTS, NULL);
@@ -184,7 +184,7 @@ bool plane_install(struct plane *p, const struct sw_group_view *v)
 	int index;
 
 	plane_remove_group(p, v->id);
-	index = index_free(&p->groups, link_now_ns());
+	index = index_free(&p->groups, clock_now_ns());
 	if (!(v->planes & INC_PLANE_KERNEL) || index < 0 || v->child_count == 0 ||
 	    v->child_count > SWITCH_KERNEL_CHILDREN || !group_fill(p, v, &g, &ports))
 		return false;
@@ -209,7 +209,7 @@ void plane_remove_group(struct plane *p, uint32_t group_id)
 		return;
 	bpf_map_delete_elem(p->program.groups, &group_id);
 	p->groups.at[index].used = false;
-	p->groups.at[index].freed_ns = link_now_ns();
+	p->groups.at[index].freed_ns = clock_now_ns();
 }
 
 void plane_groups_free(struct plane_groups *g)

@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "base/spin.h"
@@ -159,7 +160,7 @@ static int server_start(struct server *v)
 	if (status == DXP_OK)
 		status = senders_open(v->core.ip, v->link, &v->senders);
 	if (status == DXP_OK)
-		status = sw_create(&v->core, link_now_ns(), &v->sw);
+		status = sw_create(&v->core, clock_now_ns(), &v->sw);
 	if (status == DXP_ENOMEM)
 		log_error("not enough memory; use fewer --groups");
 	return status;
@@ -200,7 +201,7 @@ static uint32_t ip_of(const struct wire_address *a)
 static size_t receive(struct server *v)
 {
 	size_t count = link_receive(v->link, v->arrivals, ARRAY_COUNT(v->arrivals));
-	uint64_t now_ns = count > 0 ? link_now_ns() : 0;
+	uint64_t now_ns = count > 0 ? clock_now_ns() : 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct link_arrival *a = &v->arrivals[i];
@@ -267,7 +268,7 @@ static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);
 	size_t count = 0;
 
-	while (count == 0 && link_now_ns() < until_ns && !*v->options->stop) {
+	while (count == 0 && clock_now_ns() < until_ns && !*v->options->stop) {
 		sched_yield();
 		count = receive(v);
 	}
@@ -293,17 +294,17 @@ static size_t await(struct server *v, bool busy, uint64_t now_ns)
 
 static void run(struct server *v)
 {
-	uint64_t now_ns = link_now_ns(), quiet_ns = now_ns;
+	uint64_t now_ns = clock_now_ns(), quiet_ns = now_ns;
 	size_t count = 0;
 
 	while (goes_on(v, now_ns)) {
 		count += receive(v);
-		now_ns = link_now_ns();
+		now_ns = clock_now_ns();
 		if (count > 0)
 			spin_note(&v->spin, now_ns - quiet_ns);
 		housekeep(v, now_ns);
 		send_due(v, now_ns);
-		quiet_ns = count > 0 ? link_now_ns() : quiet_ns;
+		quiet_ns = count > 0 ? clock_now_ns() : quiet_ns;
 		count = await(v, count > 0, quiet_ns);
 	}
 }

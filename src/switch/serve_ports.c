@@ -17,7 +17,6 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
-#include "link/udp.h"
 
 static uint32_t host_order(const struct sockaddr *any)
 {

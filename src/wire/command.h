@@ -170,7 +170,7 @@ struct command_reply {
 	uint64_t binary_bytes;          /* BUILD; 0: none, or unknown yet */
 	uint8_t function;               /* NIC */
 	uint32_t qp_magic[COMMAND_QPS]; /* NIC; OPEN: of function 0 of the node, for data */
-	uint64_t clock_ns;              /* CLOCK: link_now_ns() of the node */
+	uint64_t clock_ns;              /* CLOCK: clock_now_ns() of the node */
 	uint64_t total;                 /* FETCH: bytes of the whole */
 	uint32_t part_bytes; /* FETCH: bytes in `part`; BUILD: log and records together if they fit
 				`part`, else 0 */

@@ -45,7 +45,7 @@ struct link_arrival {
 	struct wire_address from;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t arrived_ns; /* kernel's receive time, on the clock of link_now_ns(); if not
+	uint64_t arrived_ns; /* kernel's receive time, on the clock of clock_now_ns(); if not
 				`stamped`: time of the read, which is later */
 	uint8_t ecn;         /* ECN bits received */
 	bool stamped;

@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 #define SPINS_PER_LOOK 64 /* between two reads of the clock */
 
@@ -106,9 +106,9 @@ static inline void relax(void)
 
 static void spin(const struct worker_side *e, uint32_t spin_ns)
 {
-	uint64_t end_ns = link_now_ns() + spin_ns;
+	uint64_t end_ns = clock_now_ns() + spin_ns;
 
-	while (!worker_ready(e) && link_now_ns() < end_ns)
+	while (!worker_ready(e) && clock_now_ns() < end_ns)
 		for (int i = 0; i < SPINS_PER_LOOK && !worker_ready(e); i++)
 			relax();
 }

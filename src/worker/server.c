@@ -8,9 +8,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "worker/print.h"
 #include "worker/server_internal.h"
 
@@ -138,12 +138,12 @@ static void print_tell(struct worker_server *s)
 
 static void order_serve(struct worker_server *s, const struct worker_head *head)
 {
-	struct worker_done d = {.started_ns = link_now_ns()};
+	struct worker_done d = {.started_ns = clock_now_ns()};
 
 	s->text[0] = '\0';
 	s->options.engine->native = 0;
 	d.status = order_do(s, head->kind, head + 1, head->bytes - (uint32_t)sizeof(*head));
-	d.ended_ns = link_now_ns();
+	d.ended_ns = clock_now_ns();
 	d.native = d.status == DXP_OK ? 0 : s->options.engine->native;
 	d.text_bytes = (uint32_t)strlen(s->text);
 	if (s->options.print && head->kind == WORKER_RUN)

@@ -16,10 +16,10 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/scratch.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 extern char **environ;
 
@@ -133,7 +133,7 @@ static int spawn(struct zygote *z)
 {
 	int pair[2];
 
-	z->started_ns = link_now_ns();
+	z->started_ns = clock_now_ns();
 	z->greeted = false;
 	if (descriptor_raise_pair(
 		    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair),
@@ -236,14 +236,14 @@ static int respawn(struct zygote *z)
 {
 	if (z->pid)
 		return DXP_OK;
-	if (link_now_ns() < z->started_ns + XPU_WORKER_AGAIN_NS)
+	if (clock_now_ns() < z->started_ns + XPU_WORKER_AGAIN_NS)
 		return DXP_EAGAIN;
 	return spawn(z);
 }
 
 uint64_t zygote_deadline(const struct zygote *z)
 {
-	return z->pid ? link_now_ns() + START_AGAIN_NS : z->started_ns + XPU_WORKER_AGAIN_NS;
+	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + XPU_WORKER_AGAIN_NS;
 }
 
 static int request_send(struct zygote *z, const struct zygote_request *r, int fd)
@@ -314,7 +314,7 @@ static int message_take(struct zygote *z, struct zygote_news *out)
 static bool look_due(struct zygote *z)
 {
 	uint32_t news = atomic_load_explicit(z->options.news, memory_order_acquire);
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	if (news == z->news_taken && now_ns < z->look_ns)
 		return false;

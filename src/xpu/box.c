@@ -8,6 +8,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "base/util.h"
@@ -227,12 +228,12 @@ static void joined_tell(struct box_slot *x)
 /* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: not yet. */
 static int slot_join(struct box_slot *x, uint64_t deadline_ns)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	int status = node_join(slot_node(x->slot), min_u64(deadline_ns, now_ns + JOIN_SLICE_NS));
 
 	if (status == DXP_OK)
 		joined_tell(x);
-	return status == DXP_ETIMEDOUT && link_now_ns() < deadline_ns ? DXP_EAGAIN : status;
+	return status == DXP_ETIMEDOUT && clock_now_ns() < deadline_ns ? DXP_EAGAIN : status;
 }
 
 static void timeout_tell(const struct box_slot *x)
@@ -303,7 +304,7 @@ static uint32_t box_service(void *context)
 	for (uint32_t i = 0; i < b->count; i++)
 		work += slot_service(b->slots[i].slot);
 	if (work == 0)
-		membership_check(b, link_now_ns());
+		membership_check(b, clock_now_ns());
 	if (*b->stop)
 		b->ends = 1;
 	return work;

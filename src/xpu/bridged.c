@@ -6,8 +6,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "wire/ids.h"
 
 #define COMPLAINTS_MAX 20 /* log lines; DMA_FAILED counts all failures */
@@ -142,7 +142,7 @@ void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_
 
 uint32_t bridged_turn(struct bridged *b)
 {
-	return pump_turn(b->pump, link_now_ns());
+	return pump_turn(b->pump, clock_now_ns());
 }
 
 bool bridged_idle(struct bridged *b)

@@ -5,9 +5,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "wire/ids.h"
 #include "xpu/bridged_internal.h"
 
@@ -58,7 +58,8 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	struct staged_piece *p = piece_make(b, a->id);
 	if (!p)
 		return DXP_EAGAIN;
-	int status = nic_staged_answer(b->nic, r->asked, a->at, a->out, a->bytes, p, link_now_ns());
+	int status =
+		nic_staged_answer(b->nic, r->asked, a->at, a->out, a->bytes, p, clock_now_ns());
 	if (status != DXP_OK) {
 		piece_unlink(p);
 		free(p);
@@ -85,7 +86,7 @@ static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
 	if (status == DXP_OK || !asked || !b->nic)
 		return;
 	bridged_complain(b, "GET from device memory", end);
-	nic_staged_refuse(b->nic, asked, status, link_now_ns());
+	nic_staged_refuse(b->nic, asked, status, clock_now_ns());
 }
 
 static bool read_patient(const struct pump_transfer *t)
@@ -137,7 +138,7 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	if (r->next)
 		r->next->link = &r->next;
 	b->reads = r;
-	int status = pump_begin(b->pump, &r->pump, &order, link_now_ns());
+	int status = pump_begin(b->pump, &r->pump, &order, clock_now_ns());
 	if (status == DXP_OK) {
 		b->read_count++;
 		return DXP_OK;
@@ -168,7 +169,7 @@ static void piece_back(struct bridged *b, struct staged_piece *p, int status)
 
 	piece_unlink(p);
 	free(p);
-	pump_done(b->pump, id, status, link_now_ns());
+	pump_done(b->pump, id, status, clock_now_ns());
 }
 
 void bridged_read_sent(void *context, void *piece, int status)

@@ -8,8 +8,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "xpu/bridged_internal.h"
 
 struct nic_staged_write {
@@ -53,7 +53,7 @@ static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
 	}
 	/* May call write_end, which frees w. */
 	if ((w->asked || w->status != DXP_OK) && b->nic)
-		nic_staged_settled(b->nic, w, link_now_ns());
+		nic_staged_settled(b->nic, w, clock_now_ns());
 }
 
 static void write_called(struct pump_transfer *t, const struct bridge_call *call)
@@ -61,7 +61,7 @@ static void write_called(struct pump_transfer *t, const struct bridge_call *call
 	struct nic_staged_write *w = CONTAINER_OF(t, struct nic_staged_write, pump);
 
 	if (w->known && w->bridged->nic)
-		nic_staged_called(w->bridged->nic, w, call->bytes, link_now_ns());
+		nic_staged_called(w->bridged->nic, w, call->bytes, clock_now_ns());
 }
 
 static bool write_patient(const struct pump_transfer *t)
@@ -101,7 +101,7 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 		w->next->link = &w->next;
 	b->writes = w;
 	b->write_count++;
-	if (pump_begin(b->pump, &w->pump, &order, link_now_ns()) == DXP_OK) {
+	if (pump_begin(b->pump, &w->pump, &order, clock_now_ns()) == DXP_OK) {
 		span->block = bridge_block_bytes(w->pump.bridge);
 		return w;
 	}
@@ -125,7 +125,7 @@ int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
 	if (w->ended)
 		return w->status == DXP_OK ? DXP_ERANGE : w->status;
 	return told(bridge_feed(pump_bridge(b->pump), w->pump.bridge, at, payload, bytes, first,
-				link_now_ns()));
+				clock_now_ns()));
 }
 
 int bridged_write_settled(void *context, struct nic_staged_write *w)

@@ -10,7 +10,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
@@ -298,7 +298,7 @@ static int fetch_begin(struct build *b)
 		.sink = p->package,
 		.ended = fetch_ended,
 	};
-	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, link_now_ns());
+	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, clock_now_ns());
 }
 
 /* Fetches the next package, after the build before. */

@@ -6,7 +6,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "xpu/slot_internal.h"
 
 /* A FILL or DRAIN step under way. */
@@ -22,7 +22,7 @@ static void step_ended(void *context, int status)
 
 	free(step);
 	/* The transport notices a dead peer before the node table does. */
-	pump_done(s.pump, s.id, status == DXP_ETIMEDOUT ? DXP_EPEERLOST : status, link_now_ns());
+	pump_done(s.pump, s.id, status == DXP_ETIMEDOUT ? DXP_EPEERLOST : status, clock_now_ns());
 }
 
 static int fill_start(struct bulk *h, const struct bridge_action *a, struct bulk_step *step)
@@ -106,7 +106,7 @@ int bulk_begin(struct bulk *h)
 		.stuck = bulk_stuck,
 		.patient = bulk_patient,
 	};
-	return pump_begin(bridged_pump(h->slot->bridged), &h->pump, &order, link_now_ns());
+	return pump_begin(bridged_pump(h->slot->bridged), &h->pump, &order, clock_now_ns());
 }
 
 void bulk_cancel(struct bulk *h, int status)

@@ -4,8 +4,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 static void refused(struct slot *s, uint16_t node, const char *why)
@@ -100,7 +100,7 @@ static void close_take(struct tenant *t, const struct command *c)
 static void clock_tell(struct tenant *t, const struct command *c)
 {
 	const struct command_reply r = {
-		.op = COMMAND_CLOCK, .sequence = c->sequence, .clock_ns = link_now_ns()};
+		.op = COMMAND_CLOCK, .sequence = c->sequence, .clock_ns = clock_now_ns()};
 
 	reply_send(t, &r);
 }

@@ -6,7 +6,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "xpu/slot_internal.h"
 
 struct edit {
@@ -130,7 +130,7 @@ static int edit_begin(struct work *w)
 
 void edit_start(struct work *w)
 {
-	w->started_ns = link_now_ns();
+	w->started_ns = clock_now_ns();
 	int status = DXP_OK;
 	bool over = mark_over(w);
 	if (!over)

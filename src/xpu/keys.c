@@ -8,7 +8,7 @@
  * answers to GETs, and transfers that a bridge has accepted. */
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "wire/frame.h"
 #include "xpu/slot_internal.h"
 
@@ -136,7 +136,7 @@ void memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
 		bridged_reclaim(s->bridged, address, bytes);
 	else
 		nic_memory_reclaim(node_nic(s->node), arena_base(s->arena) + address, bytes,
-				   link_now_ns());
+				   clock_now_ns());
 }
 
 bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes)
@@ -179,7 +179,7 @@ uint32_t scrub_advance(struct slot *s)
 	}
 	scrub->pump = (struct pump_transfer){
 		.source = bridged_zeros(s->bridged), .device_to = scrub->at, .ended = scrub_ended};
-	if (pump_begin(bridged_pump(s->bridged), &scrub->pump, &order, link_now_ns()) != DXP_OK) {
+	if (pump_begin(bridged_pump(s->bridged), &scrub->pump, &order, clock_now_ns()) != DXP_OK) {
 		scrub->at = scrub->end;
 		return 0;
 	}

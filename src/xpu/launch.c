@@ -7,7 +7,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "xpu/image.h"
 #include "xpu/slot_internal.h"
 
@@ -189,7 +189,7 @@ static int launch_begin(struct work *w)
 
 void launch_start(struct work *w)
 {
-	w->started_ns = link_now_ns();
+	w->started_ns = clock_now_ns();
 	int status = launch_begin(w);
 	if (status != DXP_OK)
 		work_done(w, status);

@@ -6,7 +6,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "xpu/slot_internal.h"
 
 uint64_t memory_left(const struct tenant *t)
@@ -249,7 +249,7 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 		.device_to = c->address + c->cleared,
 		.ended = dma_ended,
 	};
-	int status = pump_begin(bridged_pump(bridged), &d->pump, &order, link_now_ns());
+	int status = pump_begin(bridged_pump(bridged), &d->pump, &order, clock_now_ns());
 	if (status != DXP_OK) {
 		c->status = status;
 		return;

@@ -7,8 +7,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
@@ -93,7 +93,7 @@ void port_close(struct slot *s, struct port *p, int status)
 		return;
 	p->closed = true;
 	worker_unmap_port(p);
-	nic_function_close(node_nic(s->node), p->function, status, link_now_ns());
+	nic_function_close(node_nic(s->node), p->function, status, clock_now_ns());
 }
 
 /* Returns why the NIC has stopped serving this port, or DXP_OK. The kernel can write this

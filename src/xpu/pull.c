@@ -6,7 +6,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "xpu/slot_internal.h"
 
 struct pull {
@@ -55,7 +55,7 @@ static void pull_ended(struct bulk *h, const struct bridge_end *end)
 	if (h->path != BRIDGE_IN && status == DXP_OK)
 		w->tenant->slot->counters.sent_bytes += h->bytes;
 	pull_free(p);
-	w->ended_ns = link_now_ns();
+	w->ended_ns = clock_now_ns();
 	work_done(w, status);
 }
 
@@ -141,7 +141,7 @@ void pull_start(struct work *w)
 		work_done(w, DXP_ENOMEM);
 		return;
 	}
-	w->started_ns = link_now_ns();
+	w->started_ns = clock_now_ns();
 	p->work = w;
 	status = pull_begin(p, &c);
 	if (status != DXP_OK)

@@ -6,9 +6,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 static void sent(void *context, int status)
@@ -127,7 +127,7 @@ void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 
 	assert(bytes == COMMAND_EVENT_BYTES);
 	if (t->held_bytes == 0)
-		t->held_since_ns = link_now_ns();
+		t->held_since_ns = clock_now_ns();
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
@@ -146,7 +146,7 @@ static uint64_t flush_ns(const struct tenant *t)
 
 uint32_t events_flush_due(struct slot *s)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	uint32_t flushed = 0;
 
 	for (struct tenant *t = s->tenants; t; t = t->next) {

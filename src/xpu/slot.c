@@ -9,9 +9,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 #define STUCK_AGAIN_NS (50 * MS_NS)
@@ -308,7 +308,7 @@ int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry, str
 void slot_peer_stuck(struct slot *s, uint16_t node)
 {
 	struct tenant *t = tenant_find(s, node);
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 
 	/* Each stalled step calls this; once is enough. */
 	if (node == s->stuck_node && now_ns < s->stuck_ns + STUCK_AGAIN_NS)

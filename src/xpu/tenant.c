@@ -6,8 +6,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 #define COMPLAINTS_MAX 20            /* log lines of one host; more are dropped */
@@ -288,7 +288,7 @@ uint32_t tenants_needed(struct slot *s)
 
 	if (!t)
 		return 0;
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	if (!outbox_blocked(s->outbox))
 		s->blocked_ns = 0;
 	else if (s->blocked_ns == 0)

@@ -13,7 +13,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "xpu/slot_internal.h"
 
 struct transfer {
@@ -78,7 +78,7 @@ static void transfer_end(struct transfer *f)
 	if (!f->work) {
 		task_end(t, f->status);
 	} else {
-		f->work->ended_ns = link_now_ns();
+		f->work->ended_ns = clock_now_ns();
 		if (f->told)
 			f->work->to_node = 0;
 		work_done(f->work, f->status);
@@ -95,7 +95,7 @@ static void event_put(struct transfer *f)
 		.event = w->graph.event,
 		.queued_ns = w->queued_ns,
 		.started_ns = w->started_ns,
-		.ended_ns = link_now_ns(),
+		.ended_ns = clock_now_ns(),
 	};
 
 	if (event_tell(f->tenant->slot, &f->to, &e, message_ended, f) != DXP_OK) {
@@ -233,7 +233,7 @@ void transfer_start(struct work *w)
 		work_done(w, DXP_ENOMEM);
 		return;
 	}
-	w->started_ns = link_now_ns();
+	w->started_ns = clock_now_ns();
 	f->tenant = w->tenant;
 	f->work = w;
 	if (c.op == COMMAND_SEND) {

@@ -5,7 +5,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "xpu/event_log.h"
 #include "xpu/slot_internal.h"
 
@@ -34,7 +34,7 @@ static void work_report(struct work *w, int status)
 		.native = w->native,
 		.queued_ns = w->queued_ns,
 		.started_ns = w->started_ns,
-		.ended_ns = w->ended_ns ? w->ended_ns : link_now_ns(),
+		.ended_ns = w->ended_ns ? w->ended_ns : clock_now_ns(),
 	};
 
 	if (status == DXP_OK)
@@ -88,7 +88,7 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 			event_send(t, &e, false);
 		return;
 	}
-	*w = (struct work){.tenant = t, .queued_ns = link_now_ns(), .bytes = (uint16_t)bytes};
+	*w = (struct work){.tenant = t, .queued_ns = clock_now_ns(), .bytes = (uint16_t)bytes};
 	w->to_node = c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL ? c->to_node : 0;
 	w->lazy = c->lazy;
 	memcpy(w->data, data, bytes);

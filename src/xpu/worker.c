@@ -9,9 +9,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "worker/server.h"
 #include "xpu/slot_internal.h"
 
@@ -295,7 +295,7 @@ void worker_kill(struct worker *c)
 
 static void orders_fail(struct worker *c, int status)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	const struct order_end end = {
 		.status = status, .started_ns = now_ns, .ended_ns = now_ns, .text = ""};
 

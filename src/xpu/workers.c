@@ -10,8 +10,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 struct worker *worker_of(const struct tenant *t)
@@ -264,7 +264,7 @@ uint32_t workers_turn(struct slot *s)
 
 uint32_t workers_begun_tell(struct slot *s)
 {
-	const uint64_t now_ns = link_now_ns();
+	const uint64_t now_ns = clock_now_ns();
 	uint32_t told = s->worker ? worker_begun_tell(s->worker, now_ns) : 0;
 
 	for (struct tenant *t = s->tenants; t; t = t->next)

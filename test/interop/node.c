@@ -10,8 +10,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "node/node.h"
 
 #define REGION_BYTES (256u << 10)
@@ -99,14 +99,14 @@ int main(int argc, char **argv)
 	printf("%u %u %u\n", own.port, key, node_window(n)->qp_magic[0]);
 	fflush(stdout);
 
-	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 	bool going = true;
-	while (going && link_now_ns() < end_ns) {
+	while (going && clock_now_ns() < end_ns) {
 		node_turn(n);
 		going = events_take(n, key);
 		node_turn(n);
 		if (going)
-			node_wait(n, min_u64(link_now_ns() + 10 * MS_NS, node_deadline(n)));
+			node_wait(n, min_u64(clock_now_ns() + 10 * MS_NS, node_deadline(n)));
 	}
 	node_close(n);
 	return going ? 1 : 0;

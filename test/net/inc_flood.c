@@ -10,6 +10,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "link/udp.h"
 #include "wire/inc.h"
@@ -183,8 +184,8 @@ int main(int argc, char **argv)
 		   (uint32_t)own.ip[14] << 8 | own.ip[15];
 	f.group = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 16) : 0;
 	f.epoch = argc > 5 ? (uint16_t)atoi(argv[5]) : 0;
-	uint64_t end_ns = link_now_ns() + strtoull(argv[3], NULL, 10) * S_NS;
-	while (link_now_ns() < end_ns) {
+	uint64_t end_ns = clock_now_ns() + strtoull(argv[3], NULL, 10) * S_NS;
+	while (clock_now_ns() < end_ns) {
 		for (unsigned i = 0; i < BATCH; i++)
 			kinds[kind].make(&f, i);
 		sent += link_send(f.link, f.datagrams, BATCH);

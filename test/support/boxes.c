@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
-#include "link/udp.h"
 #include "engine/engine.h"
 
 static void ok(int status)
@@ -46,7 +46,7 @@ static void *box_main(void *argument)
 {
 	struct boxed *b = argument;
 
-	if (box_join(b->box, link_now_ns() + BOXES_WAIT_NS) == DXP_OK)
+	if (box_join(b->box, clock_now_ns() + BOXES_WAIT_NS) == DXP_OK)
 		box_run(b->box);
 	return NULL;
 }
@@ -125,15 +125,15 @@ static bool slot_rests(const struct slot *s)
 
 void boxed_rest(struct boxed *b)
 {
-	uint64_t end_ns = link_now_ns() + BOXES_WAIT_NS;
+	uint64_t end_ns = clock_now_ns() + BOXES_WAIT_NS;
 
 	boxed_stop(b);
 	for (uint32_t i = 0; i < box_slots(b->box); i++) {
 		struct slot *s = box_slot(b->box, i);
 		while (!slot_rests(s)) {
-			assert_true(link_now_ns() < end_ns);
+			assert_true(clock_now_ns() < end_ns);
 			if (node_turn(slot_node(s)) + slot_service(s) == 0)
-				node_wait(slot_node(s), link_now_ns() + MS_NS);
+				node_wait(slot_node(s), clock_now_ns() + MS_NS);
 		}
 	}
 }
@@ -150,8 +150,8 @@ struct dxp_xpu *boxes_xpu(struct dxp_fabric *f, const char *name)
 	struct dxp_xpu *x = NULL;
 	int status;
 
-	for (uint64_t end = link_now_ns() + BOXES_WAIT_NS;
-	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && link_now_ns() < end;)
+	for (uint64_t end = clock_now_ns() + BOXES_WAIT_NS;
+	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && clock_now_ns() < end;)
 		usleep(1000);
 	ok(status);
 	return x;

@@ -11,8 +11,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 
 #define MANY 200
 
@@ -21,11 +21,11 @@ static uint64_t seed;
 
 struct engine_dma_end bridged_take(struct engine *e)
 {
-	uint64_t until_ns = link_now_ns() + 20 * S_NS;
+	uint64_t until_ns = clock_now_ns() + 20 * S_NS;
 	struct engine_dma_end end;
 
 	while (engine_dma_take(e, &end, 1) == 0) {
-		assert_true(link_now_ns() < until_ns);
+		assert_true(clock_now_ns() < until_ns);
 		nanosleep(&(struct timespec){.tv_nsec = US_NS}, NULL);
 	}
 	return end;
@@ -103,7 +103,7 @@ static void move(struct engine *e, uint8_t salt)
 
 void bridged_moves(struct engine *e, unsigned rounds)
 {
-	seed = link_now_ns();
+	seed = clock_now_ns();
 	print_message("seed %llu\n", (unsigned long long)seed);
 	for (size_t i = 0; i < BRIDGED_BYTES; i++)
 		model[i] = (uint8_t)random_below(256);
@@ -159,8 +159,8 @@ void bridged_many(struct engine *e)
 
 void bridged_until(const atomic_uint *count, unsigned wanted)
 {
-	uint64_t until_ns = link_now_ns() + 10 * S_NS;
+	uint64_t until_ns = clock_now_ns() + 10 * S_NS;
 
 	while (atomic_load(count) < wanted)
-		assert_true(link_now_ns() < until_ns);
+		assert_true(clock_now_ns() < until_ns);
 }

@@ -6,9 +6,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "nic/user.h"
 
 #define PIECE_BYTES (256u << 10)
@@ -27,7 +27,7 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 
 	while (status == DXP_OK && !atomic_load(b->frozen)) {
 		if (!node_turn(b->node))
-			node_wait(b->node, link_now_ns() + MS_NS);
+			node_wait(b->node, clock_now_ns() + MS_NS);
 		while (dxp_sent_take(w, &sent))
 			/* silence counts as loss, as in src/xpu/bulk.c */
 			if (sent.context == CONTEXT)
@@ -73,7 +73,7 @@ static int fault(const struct fake_bridge *b, const struct command *c, uint32_t 
 		node_turn(b->node);
 		if (nic_user_received_peek(node_window(b->node), &data))
 			return DXP_ECLOSED;
-		node_wait(b->node, link_now_ns() + MS_NS);
+		node_wait(b->node, clock_now_ns() + MS_NS);
 	}
 	if (atomic_load(&b->faults->lie_after) == pieces)
 		b->lie(b->context, c);

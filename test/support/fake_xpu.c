@@ -11,9 +11,9 @@
 
 #include <dxp/mmd.h>
 
+#include "base/clock.h"
 #include "base/keyfile.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "manager/server.h"
 #include "node/node.h"
 #include "test/support/fake_bridge.h"
@@ -189,7 +189,7 @@ static void lie(void *context, const struct command *c)
 
 	tell(x, &x->host, c->event, DXP_EDEVICE);
 	/* Polls until the answer has left. */
-	for (uint64_t until = link_now_ns() + 50 * MS_NS; link_now_ns() < until;)
+	for (uint64_t until = clock_now_ns() + 50 * MS_NS; clock_now_ns() < until;)
 		node_turn(x->node);
 }
 
@@ -341,7 +341,7 @@ static void answer(struct fake_xpu *x, const struct command *c)
 			memcpy(r.part + r.log_bytes, "about", 5);
 		}
 		break;
-	case COMMAND_CLOCK: r.clock_ns = link_now_ns() + FAKE_CLOCK_NS; break;
+	case COMMAND_CLOCK: r.clock_ns = clock_now_ns() + FAKE_CLOCK_NS; break;
 	case COMMAND_FETCH: fetch(x, c, &r); break;
 	default: break;
 	}
@@ -396,7 +396,7 @@ static void *xpu_run(void *context)
 			work++;
 		held_look(x);
 		if (!work)
-			node_wait(x->node, link_now_ns() + SLEEP_NS);
+			node_wait(x->node, clock_now_ns() + SLEEP_NS);
 	}
 	return NULL;
 }
@@ -467,7 +467,7 @@ static void xpu_open(struct fake_fabric *f, struct fake_xpu *x, unsigned number)
 	status = nic_region_register(node_nic(x->node), 0, x->memory, FAKE_MEMORY_BYTES,
 				     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &x->key);
 	assert(status == DXP_OK);
-	status = node_join(x->node, link_now_ns() + 20 * S_NS);
+	status = node_join(x->node, clock_now_ns() + 20 * S_NS);
 	assert(status == DXP_OK);
 	x->started = pthread_create(&x->thread, NULL, xpu_run, x) == 0;
 	assert(x->started);

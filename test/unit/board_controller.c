@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 
+#include "base/clock.h"
 #include "engine/board_internal.h"
 
 /* ---- faults ---- */
@@ -89,7 +90,7 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 	pthread_mutex_lock(&dma->lock);
 	uint64_t clock_ns = max_u64(dma->tx.clock_ns, dma->rx.clock_ns);
 	pthread_mutex_unlock(&dma->lock);
-	assert_true(clock_ns < link_now_ns()); /* cancelled DMAs delay nothing */
+	assert_true(clock_ns < clock_now_ns()); /* cancelled DMAs delay nothing */
 	memset(sink, 0x11, HOST);
 	usleep(5000);
 	for (uint32_t i = 0; i < HOST; i++)
@@ -175,10 +176,10 @@ static unsigned threads_now(void)
 /* Waits for a thread count; a joined thread may be listed for a moment. */
 static void threads_fall_to(unsigned wanted)
 {
-	uint64_t until_ns = link_now_ns() + LONGEST;
+	uint64_t until_ns = clock_now_ns() + LONGEST;
 
 	while (threads_now() > wanted) {
-		assert_true(link_now_ns() < until_ns);
+		assert_true(clock_now_ns() < until_ns);
 		usleep(50);
 	}
 	assert_int_equal(threads_now(), wanted);
@@ -198,7 +199,7 @@ static void engine_close__with_all_under_way(void **state)
 		assert_true(threads_now() > threads);
 		memset(sink, 0xee, HOST);
 		atomic_store(&interrupts, 0);
-		uint64_t start_ns = link_now_ns();
+		uint64_t start_ns = clock_now_ns();
 		for (unsigned k = 1; k <= n; k++) {
 			struct engine_dma d =
 				k % 2 ? dma_through(sink, source, HOST) : dma_out(sink, 0, HOST);
@@ -206,7 +207,7 @@ static void engine_close__with_all_under_way(void **state)
 		}
 		engine_close(board);
 		board = NULL;
-		bool early = link_now_ns() - start_ns < WHOLE_NS;
+		bool early = clock_now_ns() - start_ns < WHOLE_NS;
 		threads_fall_to(threads);
 		if (early) { /* not if the machine delayed this thread */
 			assert_int_equal(atomic_load(&interrupts), 0);
@@ -223,13 +224,13 @@ static void engine_close__with_all_under_way(void **state)
 /* Starts all at once. Returns the time from the first start to the last completion, in ns. */
 static uint64_t time_all(const struct engine_dma *d, uint32_t count)
 {
-	uint64_t start_ns = link_now_ns();
+	uint64_t start_ns = clock_now_ns();
 
 	for (uint32_t i = 0; i < count; i++)
 		start(&d[i]);
 	for (uint32_t i = 0; i < count; i++)
 		assert_int_equal(end_wait().status, DXP_OK);
-	return link_now_ns() - start_ns;
+	return clock_now_ns() - start_ns;
 }
 
 static void takes_at_least(uint64_t least_ns, const struct engine_dma *d, uint32_t count)
@@ -296,11 +297,11 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 	pthread_mutex_lock(&dma->lock);
 	uint64_t moved = dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one slice may be under way */
 	usleep(50000);
-	uint64_t start_ns = link_now_ns();
+	uint64_t start_ns = clock_now_ns();
 	pthread_mutex_unlock(&dma->lock);
 	assert_int_equal(end_wait().status, DXP_OK);
 	if (moved < HOST) /* else this thread was delayed: nothing to check */
-		assert_true(link_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
+		assert_true(clock_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
 /* Returns how many DMAs Rx has moved but not yet completed; -1: all are completed. */
@@ -336,11 +337,11 @@ static void engine_dma__interrupts_hide(void **state)
 static struct board_dma *at_rest(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
-	uint64_t until_ns = link_now_ns() + LONGEST;
+	uint64_t until_ns = clock_now_ns() + LONGEST;
 	bool asleep = false;
 
 	while (!asleep) {
-		assert_true(link_now_ns() < until_ns);
+		assert_true(clock_now_ns() < until_ns);
 		pthread_mutex_lock(&d->lock);
 		asleep = d->tx.asleep && d->rx.asleep;
 		pthread_mutex_unlock(&d->lock);
@@ -415,7 +416,7 @@ static void engine_dma_help__beside_the_threads(void **state)
 {
 	enum { COUNT = 300, BYTES = BOARD_SLICE_BYTES + 5000 };
 	struct engine_dma_end end;
-	uint64_t until_ns = link_now_ns() + LONGEST;
+	uint64_t until_ns = clock_now_ns() + LONGEST;
 
 	for (int i = 0; i < COUNT; i++) {
 		struct engine_dma d[] = {dma_in(0, source, BYTES), dma_through(sink, source, BYTES),
@@ -426,7 +427,7 @@ static void engine_dma_help__beside_the_threads(void **state)
 		if (i % 10 == 9)
 			engine_dma_reset(board);
 		while (ended < ARRAY_COUNT(d)) {
-			assert_true(link_now_ns() < until_ns);
+			assert_true(clock_now_ns() < until_ns);
 			if (i % 3 > 0)
 				engine_dma_help(board);
 			uint32_t count = engine_dma_take(board, &end, 1);

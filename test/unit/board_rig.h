@@ -17,8 +17,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "engine/board.h"
 
 #define MEMORY  (8u << 20)
@@ -118,10 +118,10 @@ UNUSED static struct engine_dma dma_through(void *to, const void *from, uint64_t
 UNUSED static struct engine_dma_end end_wait(void)
 {
 	struct engine_dma_end end;
-	uint64_t until_ns = link_now_ns() + LONGEST;
+	uint64_t until_ns = clock_now_ns() + LONGEST;
 
 	while (engine_dma_take(board, &end, 1) == 0) {
-		assert_true(link_now_ns() < until_ns);
+		assert_true(clock_now_ns() < until_ns);
 		usleep(50);
 	}
 	return end;

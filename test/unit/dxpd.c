@@ -22,9 +22,9 @@
 
 #include <dxp/mmd.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "manager/server.h"
 #include "test/support/sanitizer.h"
 
@@ -138,7 +138,7 @@ static bool says(struct process *p, const char *text)
 {
 	size_t used = strlen(p->text);
 
-	for (uint64_t end = link_now_ns() + WAIT_NS; link_now_ns() < end;) {
+	for (uint64_t end = clock_now_ns() + WAIT_NS; clock_now_ns() < end;) {
 		if (strstr(p->text, text))
 			return true;
 		ssize_t bytes = read(p->out, p->text + used, OUT_BYTES - 1 - used);
@@ -269,8 +269,8 @@ static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
 	struct dxp_xpu *x = NULL;
 	int status;
 
-	for (uint64_t until = link_now_ns() + WAIT_NS;
-	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && link_now_ns() < until;)
+	for (uint64_t until = clock_now_ns() + WAIT_NS;
+	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && clock_now_ns() < until;)
 		usleep(1000);
 	assert_int_equal(status, DXP_OK);
 	return x;
@@ -295,10 +295,10 @@ static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dx
 			return DXP_EPEERLOST; /* the host has detected it already */
 		if (i == 20) {
 			kill(victim->pid, SIGKILL);
-			killed_ns = link_now_ns();
+			killed_ns = clock_now_ns();
 		}
 		status = dxp_event_wait(f, event, WAIT_NS, NULL);
-		assert_true(killed_ns == 0 || link_now_ns() - killed_ns < DIES_WITHIN_NS);
+		assert_true(killed_ns == 0 || clock_now_ns() - killed_ns < DIES_WITHIN_NS);
 	}
 	return status;
 }
@@ -353,9 +353,9 @@ static void dxpd__killed_while_awaited(void **state)
 	t.wait_count = 1;
 	assert_int_equal(dxp_send(alpha, beta, &t, &after), DXP_OK);
 	kill(p[1].pid, SIGKILL);
-	uint64_t killed_ns = link_now_ns();
+	uint64_t killed_ns = clock_now_ns();
 	assert_int_equal(dxp_event_wait(f, after, WAIT_NS, NULL), DXP_EPEERLOST);
-	assert_true(link_now_ns() - killed_ns < DIES_WITHIN_NS);
+	assert_true(clock_now_ns() - killed_ns < DIES_WITHIN_NS);
 	dxp_xpu_close(alpha);
 	dxp_xpu_close(beta);
 	dxp_fabric_close(f);
@@ -398,7 +398,7 @@ static void dxpd__host_killed(void **state)
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before - (1 << 20));
-	for (uint64_t until = link_now_ns() + WAIT_NS; now != before && link_now_ns() < until;
+	for (uint64_t until = clock_now_ns() + WAIT_NS; now != before && clock_now_ns() < until;
 	     usleep(10000))
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before);
@@ -483,16 +483,16 @@ static void dxpd__host_stopped(void **state)
 	assert_int_equal(goes_on(one), KEPT);
 
 	const struct dxp_fabric_options again = {.directory = folder, .name = "killed"};
-	uint64_t until = link_now_ns() + WAIT_NS;
+	uint64_t until = clock_now_ns() + WAIT_NS;
 	assert_int_equal(dxp_fabric_open(&again, &g), DXP_OK);
-	while (now != before + 2 * STOPPED_BYTES && link_now_ns() < until)
+	while (now != before + 2 * STOPPED_BYTES && clock_now_ns() < until)
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before + 2 * STOPPED_BYTES); /* of the first, and of the killed one */
 	dxp_fabric_close(g);
 
 	/* Needs the memory of the second stopped host as well. */
 	while (dxp_mem_alloc(x, (4u << 20) - STOPPED_BYTES / 2, &address) != DXP_OK)
-		assert_true(link_now_ns() < until);
+		assert_true(clock_now_ns() < until);
 	assert_int_equal(goes_on(two), TOLD);
 	dxp_xpu_close(x);
 	dxp_fabric_close(f);

@@ -15,7 +15,6 @@
 
 #include "base/util.h"
 #include "nic/window.h"
-#include "link/udp.h"
 #include "xpu/arena.h"
 #include "engine/engine.h"
 #include "engine/ocl_include.h"

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "link/local.h"
-#include "link/udp.h"
 #include "test/support/sanitizer.h"
 #include "wire/attach.h"
 
@@ -230,9 +230,9 @@ static void attached__learn_that_the_nic_has_ended(void **state)
 	struct dxp_memory m;
 
 	dxp_nic_close(nic);
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	fails(dxp_function_wait(f, PATIENCE_NS), DXP_ECLOSED, "");
-	assert_true(link_now_ns() - begin_ns < PATIENCE_NS / 2);
+	assert_true(clock_now_ns() - begin_ns < PATIENCE_NS / 2);
 	assert_int_equal(dxp_post_nap(dxp_function_window(f), 0, &to, "x", 1, 0, 0), DXP_ECLOSED);
 	fails(dxp_memory_create(f, 64, 0, &m), DXP_ECLOSED, "");
 	fails(dxp_function_find(f, "x", 0, &t), DXP_ECLOSED, "");
@@ -343,8 +343,8 @@ static void attached__may_be_killed_in_a_put(void **state)
 		}
 		kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, NULL, 0), child);
-		uint64_t begin_ns = link_now_ns();
-		while (shared_mappings() != mapped && link_now_ns() - begin_ns < PATIENCE_NS)
+		uint64_t begin_ns = clock_now_ns();
+		while (shared_mappings() != mapped && clock_now_ns() - begin_ns < PATIENCE_NS)
 			usleep(1000);
 		assert_int_equal(shared_mappings(), mapped);
 		struct dxp_function *g = attach("mine", 2, NULL);
@@ -473,9 +473,9 @@ static void attach__does_not_wait_for_ever(void **state)
 
 	snprintf(path, sizeof(path), "%s/stopped", run);
 	assert_int_equal(local_listen(path, &listener), DXP_OK);
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	fails(attach_within(path, 200), DXP_ETIMEDOUT, "is it stopped?");
-	assert_true(link_now_ns() - begin_ns < PATIENCE_NS);
+	assert_true(clock_now_ns() - begin_ns < PATIENCE_NS);
 	local_unlisten(path, listener);
 }
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "test/sim/memory.h"
 
 #define RUNS_MAX 1000
@@ -115,9 +115,9 @@ static bool attached_use(const struct dxp_nic_options *options)
 /* The peer closes its side of a connection a moment later. */
 static void files_settle(unsigned wanted, uint64_t n)
 {
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 
-	while (files_open() != wanted && link_now_ns() - begin_ns < 10 * S_NS)
+	while (files_open() != wanted && clock_now_ns() - begin_ns < 10 * S_NS)
 		usleep(100);
 	if (files_open() != wanted)
 		fail_msg("failure %d left files open", (int)n);

@@ -20,7 +20,6 @@
 
 #include "base/rng.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "test/support/fake_xpu.h"
 
 #define WAIT_NS    (20 * S_NS)

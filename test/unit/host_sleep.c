@@ -7,8 +7,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
-#include "link/udp.h"
 #include "test/support/sanitizer.h"
 
 #if SANITIZED_THREAD
@@ -29,11 +29,11 @@ struct side {
 /* Spins for up to 60 us, or not: about the time that both sides need to fall asleep. */
 static void pause_somewhat(struct rng *rng)
 {
-	uint64_t until_ns = link_now_ns() + rng_next(rng) % (60 * US_NS);
+	uint64_t until_ns = clock_now_ns() + rng_next(rng) % (60 * US_NS);
 
 	if (rng_next(rng) % 2)
 		return;
-	while (link_now_ns() < until_ns)
+	while (clock_now_ns() < until_ns)
 		dxp_relax();
 }
 
@@ -137,10 +137,10 @@ static void sleep__on_one_cpu_nobody_spins(void **state)
 		if (CPU_ISSET(i, &old))
 			CPU_SET(i, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	ping_pong(1000000, 200); /* a second each, if any thread spun */
 	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
-	assert_true(link_now_ns() - begin_ns < 20 * S_NS);
+	assert_true(clock_now_ns() - begin_ns < 20 * S_NS);
 }
 
 int main(void)

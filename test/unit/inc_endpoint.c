@@ -2,6 +2,8 @@
 /* Endpoints with real sockets over loopback; a switch and the members run in threads. */
 #include "test/unit/inc_endpoint_rig.h"
 
+#include "base/clock.h"
+
 /* ---- tests that depend on time ---- */
 
 /* Measures the longest time for which threads of this process did not run. */
@@ -16,9 +18,9 @@ static void *canary_run(void *context)
 	struct canary *c = context;
 
 	while (!c->stop) {
-		uint64_t begin_ns = link_now_ns();
+		uint64_t begin_ns = clock_now_ns();
 		usleep(1000);
-		uint64_t took_ns = link_now_ns() - begin_ns;
+		uint64_t took_ns = clock_now_ns() - begin_ns;
 		if (took_ns > c->longest_ns)
 			c->longest_ns = took_ns;
 	}
@@ -152,12 +154,12 @@ static int lost_play(struct member *me)
 	pthread_barrier_wait(&me->m->barrier);
 	if (me->index == 1)
 		usleep(AWAY_NS / 1000);
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	CHECK(dxp_inc_allreduce(me->group, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, &done) ==
 	      DXP_EPEERLOST);
 	CHECK(done == 0 && out == 0);
 	/* counted from the last member's arrival: before, waiting for it is not a loss */
-	CHECK(link_now_ns() - begin_ns <
+	CHECK(clock_now_ns() - begin_ns <
 	      (me->index == 1 ? 0 : AWAY_NS) + me->options.deadline_ns + 600 * MS_NS);
 	dxp_inc_group_view(me->group, &v);
 	CHECK(v.lost && v.lost_status != DXP_OK);

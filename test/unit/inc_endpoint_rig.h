@@ -25,7 +25,6 @@
 
 #include "base/limits.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "switch/serve.h"
 
 #define MEMBERS     3

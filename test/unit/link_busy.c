@@ -3,6 +3,7 @@
  * duplicated or attributed to another peer. Also sockets that become quiet. */
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "test/unit/link_pair.h"
 
 #define CROWD (LINK_BUSY_PEERS + 2)
@@ -290,7 +291,7 @@ static void quiet__ends_before_a_sleep(void **state)
 	link_address(p.a, &to_a);
 	waiting_ping_pong(p.a, p.b, LINK_BUSY_VOTES + LINK_ALONE_MAX + 10);
 	assert_true(quiet(p.b, &to_a));
-	assert_false(link_wait(p.b, link_now_ns() + MS_NS));
+	assert_false(link_wait(p.b, clock_now_ns() + MS_NS));
 	assert_false(quiet(p.b, &to_a));
 	assert_true(pass(p.a, p.b, 1).stamped);
 	pair_close(&p);

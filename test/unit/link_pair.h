@@ -14,6 +14,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "test/unit/capture.h"
@@ -75,11 +76,11 @@ static inline struct link_datagram datagram_of(const struct wire_address *to, ui
 /* Sends all; retries while the kernel has no space. */
 static inline void send_all(struct link *l, const struct link_datagram *d, size_t count)
 {
-	uint64_t give_up = link_now_ns() + PATIENCE_NS;
+	uint64_t give_up = clock_now_ns() + PATIENCE_NS;
 
 	for (size_t done = 0; done < count;) {
 		done += link_send(l, d + done, count - done);
-		assert_true(link_now_ns() < give_up);
+		assert_true(clock_now_ns() < give_up);
 	}
 }
 
@@ -87,9 +88,9 @@ static inline void send_all(struct link *l, const struct link_datagram *d, size_
  * PATIENCE_NS. */
 static inline size_t receive_some(struct link *l, struct link_arrival *arrivals, size_t count)
 {
-	uint64_t give_up = link_now_ns() + PATIENCE_NS;
+	uint64_t give_up = clock_now_ns() + PATIENCE_NS;
 
-	while (link_now_ns() < give_up) {
+	while (clock_now_ns() < give_up) {
 		size_t got = link_receive(l, arrivals, count);
 		if (got > 0)
 			return got;

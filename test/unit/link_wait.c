@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/clock.h"
 #include "test/unit/link_pair.h"
 
 #define ROUNDS 2000
@@ -24,10 +25,10 @@ static void link_wait__returns_at_its_deadline(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link *l = open_at("127.0.0.1", both[i]);
-		uint64_t start = link_now_ns();
+		uint64_t start = clock_now_ns();
 		assert_false(link_wait(l, 0)); /* in the past: one poll */
 		assert_false(link_wait(l, start + 3 * MS_NS));
-		assert_true(link_now_ns() >= start + 3 * MS_NS);
+		assert_true(clock_now_ns() >= start + 3 * MS_NS);
 		link_close(l);
 	}
 }
@@ -60,7 +61,7 @@ static void link_wait__sees_the_rest_of_a_train(void **state)
 		d[i] = datagram_of(&p.to_b, i, 10, NULL, 0);
 	send_all(p.a, d, 3);
 	for (uint8_t i = 0; i < 3; i++) {
-		assert_true(link_wait(p.b, link_now_ns() + PATIENCE_NS));
+		assert_true(link_wait(p.b, clock_now_ns() + PATIENCE_NS));
 		assert_int_equal(link_receive(p.b, &arrival, 1), 1);
 		assert_memory_equal(arrival.data, d[i].header, 10);
 	}

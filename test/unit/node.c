@@ -15,8 +15,8 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "manager/server.h"
 #include "node/node.h"
 #include "wire/manage.h"
@@ -117,7 +117,7 @@ static void turn_both(struct rig *r)
 
 static void both_join(struct rig *r)
 {
-	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 	struct dxp_target target;
 
 	r->host = node_start(r, "host", false, r->key);
@@ -128,7 +128,7 @@ static void both_join(struct rig *r)
 	while (node_target(r->host, node_id(r->xpu), &target) != DXP_OK ||
 	       node_target(r->xpu, node_id(r->host), &target) == DXP_ENOENT) {
 		turn_both(r);
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	}
 	r->host_memory = malloc(MEMORY);
 	r->xpu_memory = calloc(1, MEMORY);
@@ -147,7 +147,7 @@ static int transfer(struct rig *r, bool get)
 {
 	const struct dxp_entry local = {0, MEMORY, r->host_key}, remote = {0, MEMORY, r->xpu_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
-	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 	struct dxp_target to;
 	struct dxp_nic_event event;
 
@@ -157,7 +157,7 @@ static int transfer(struct rig *r, bool get)
 		DXP_OK);
 	while (!dxp_sent_take(node_window(r->host), &event)) {
 		turn_both(r);
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	}
 	return event.status;
 }
@@ -207,7 +207,7 @@ static void table_forge(struct rig *r)
 static void node__a_session_that_hears_its_peer_outranks_the_table(void **state)
 {
 	struct rig *r = *state;
-	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 
 	both_join(r);
 	assert_int_equal(transfer(r, false), DXP_OK);
@@ -215,7 +215,7 @@ static void node__a_session_that_hears_its_peer_outranks_the_table(void **state)
 	table_forge(r);
 	do {
 		assert_int_equal(transfer(r, false), DXP_OK);
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	} while (r->back == 0);
 	assert_int_equal(r->silent, 1);
 	assert_int_equal(r->lost, 0);
@@ -232,10 +232,10 @@ static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
 	assert_int_equal(transfer(r, false), DXP_OK);
 	s = rltp_endpoint_session(nic_endpoint(node_nic(r->host)), node_id(r->xpu));
 	assert_non_null(s);
-	end_ns = link_now_ns() + LIMIT_NS;
+	end_ns = clock_now_ns() + LIMIT_NS;
 	while (s->io) {
 		turn_both(r);
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	}
 	s->heard_ns -= min_u64(s->heard_ns, RLTP_DEAD_NS); /* long ago */
 	r->lost = r->silent = r->back = 0;
@@ -243,7 +243,7 @@ static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
 	while (r->back == 0) {
 		turn_both(r);
 		assert_int_equal(r->lost, 0);
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	}
 	assert_int_equal(r->silent, 1);
 	assert_true(s->counters.pings_sent > 0);
@@ -281,7 +281,7 @@ static int puts_fill(struct rig *r, const struct dxp_target *to, uint8_t qp)
 static void node__more_than_the_fifo_in_one_turn(void **state)
 {
 	struct rig *r = *state;
-	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 	struct dxp_target to;
 	struct dxp_nic_event event;
 	int ended = 0;
@@ -300,14 +300,14 @@ static void node__more_than_the_fifo_in_one_turn(void **state)
 			assert_int_equal(event.status, DXP_OK);
 			ended++;
 		}
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	}
 }
 
 static void node__a_peer_that_leaves_ends_work(void **state)
 {
 	struct rig *r = *state;
-	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 
 	both_join(r);
 	uint16_t id = node_id(r->xpu);
@@ -317,7 +317,7 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 	r->xpu = NULL;
 	while (r->lost == 0) {
 		turn_both(r);
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	}
 	assert_true(node_target(r->host, id, &to) < 0);
 }
@@ -326,7 +326,7 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 static void node__says_goodbye(void **state)
 {
 	struct rig *r = *state;
-	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 
 	both_join(r);
 	assert_int_equal(transfer(r, false), DXP_OK);
@@ -337,7 +337,7 @@ static void node__says_goodbye(void **state)
 	r->xpu = NULL;
 	while (c->byes_taken == 0) {
 		turn_both(r);
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 	}
 	assert_int_equal(c->byes_taken, 1);
 }
@@ -373,7 +373,7 @@ static void node__wrong_key(void **state)
 	uint8_t key[FABRIC_KEY_BYTES] = {1};
 
 	r->host = node_start(r, "host", false, key);
-	assert_int_equal(node_join(r->host, link_now_ns() + LIMIT_NS), DXP_EAUTH);
+	assert_int_equal(node_join(r->host, clock_now_ns() + LIMIT_NS), DXP_EAUTH);
 	assert_non_null(strstr(node_error(r->host), "key"));
 }
 
@@ -383,7 +383,7 @@ static void node__no_manager(void **state)
 
 	r->manager.port = 9; /* no process listens there */
 	r->host = node_start(r, "host", false, r->key);
-	assert_int_equal(node_join(r->host, link_now_ns() + 300 * MS_NS), DXP_ETIMEDOUT);
+	assert_int_equal(node_join(r->host, clock_now_ns() + 300 * MS_NS), DXP_ETIMEDOUT);
 }
 
 int main(void)

@@ -15,8 +15,8 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "node/internal.h"
 #include "node/stats_read.h"
 #include "node/tap_read.h"
@@ -184,13 +184,13 @@ static void post(struct rig *r, int i)
 /* Moves all data, one message after the other, and reads statistics in between. */
 static void traffic(struct rig *r, int messages)
 {
-	uint64_t end_ns = link_now_ns() + LIMIT_NS, look_ns = 0;
+	uint64_t end_ns = clock_now_ns() + LIMIT_NS, look_ns = 0;
 	struct dxp_nic_event event;
 
 	for (int i = 0; i < messages; i++) {
 		post(r, i);
 		while (!dxp_sent_take(node_window(r->nodes[0]), &event)) {
-			uint64_t now_ns = link_now_ns();
+			uint64_t now_ns = clock_now_ns();
 			assert_true(now_ns < end_ns);
 			if (turn(r) == 0)
 				usleep(20);
@@ -206,9 +206,9 @@ static void traffic(struct rig *r, int messages)
 /* Polls until all is acknowledged and published. */
 static void settle(struct rig *r)
 {
-	uint64_t end_ns = link_now_ns() + 3 * STATS_INTERVAL_NS;
+	uint64_t end_ns = clock_now_ns() + 3 * STATS_INTERVAL_NS;
 
-	for (int turns = 0; turns < 1000 || link_now_ns() < end_ns; turns++) {
+	for (int turns = 0; turns < 1000 || clock_now_ns() < end_ns; turns++) {
 		if (turn(r) == 0)
 			usleep(50);
 	}
@@ -266,7 +266,7 @@ static void observe__totals_outlive_a_session(void **state)
 	/* What peers_update does when the table reports a loss. */
 	observe_peer_lost(r->nodes[0], FAR);
 	nic_peer_lost(node_nic(r->nodes[0]), FAR, DXP_EPEERLOST);
-	observe_publish(r->nodes[0], link_now_ns());
+	observe_publish(r->nodes[0], clock_now_ns());
 	look(r);
 	assert_int_equal(view_of(&r->now, NEAR)->node.totals[STATS_SESSION_sent_packets], sent);
 	assert_int_equal(view_of(&r->now, NEAR)->node.session_rows, 0);

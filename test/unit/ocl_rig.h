@@ -18,7 +18,6 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "link/udp.h"
 #include "xpu/arena.h"
 #include "engine/engine.h"
 

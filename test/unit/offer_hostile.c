@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "base/clock.h"
 #include "test/unit/offer_rig.h"
 
 #define LINGER_S   30
@@ -54,13 +55,13 @@ static int slow_to_close(int *peer)
 /* Asserts that another user is served at once. */
 static void others_are_served(const struct rig *r)
 {
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	struct user other;
 
 	assert_true(attach(r, "", &other));
 	user_close(&other);
 	assert_true(freed(r, 1));
-	assert_true(link_now_ns() - begin_ns < PROMPT_NS);
+	assert_true(clock_now_ns() - begin_ns < PROMPT_NS);
 }
 
 static void hostile_open(const struct rig *r, struct user *u)

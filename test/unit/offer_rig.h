@@ -17,7 +17,6 @@
 
 #include "base/util.h"
 #include "link/local.h"
-#include "link/udp.h"
 #include "node/node.h"
 #include "node/offer_place.h"
 #include "wire/attach.h"

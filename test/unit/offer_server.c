@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "test/unit/offer_rig.h"
 
@@ -114,12 +115,12 @@ static void offers__drops_who_does_not_listen(void **state)
 	const struct attach_request list = {.type = ATTACH_LIST};
 	uint8_t bytes[ATTACH_BYTES_MAX];
 	size_t length = attach_request_encode(&list, bytes);
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	uint64_t end_ns = clock_now_ns() + WAIT_NS;
 	struct user deaf, other;
 	int status = DXP_OK;
 
 	assert_true(user_connect(r, 0, &deaf));
-	while (status != DXP_ECLOSED && link_now_ns() < end_ns)
+	while (status != DXP_ECLOSED && clock_now_ns() < end_ns)
 		status = local_send(deaf.socket, bytes, length, NULL, 0);
 	assert_int_equal(status, DXP_ECLOSED);
 	assert_true(attach(r, "", &other));

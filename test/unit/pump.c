@@ -11,15 +11,15 @@
 
 /* ---- a clock that can run fast ---- */
 
-uint64_t __real_link_now_ns(void);
-uint64_t __wrap_link_now_ns(void);
+uint64_t __real_clock_now_ns(void);
+uint64_t __wrap_clock_now_ns(void);
 
 static uint64_t hurry_ns, ahead_ns; /* each read of the clock advances it by hurry_ns */
 
-uint64_t __wrap_link_now_ns(void)
+uint64_t __wrap_clock_now_ns(void)
 {
 	ahead_ns += hurry_ns;
-	return __real_link_now_ns() + ahead_ns;
+	return __real_clock_now_ns() + ahead_ns;
 }
 
 /* ---- transfers ---- */

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "test/unit/board_rig.h"
 #include "engine/pump.h"
@@ -139,7 +140,7 @@ static void network_end(const struct bridge_action *a)
 		memcpy(a->in, m->from + EDGE + a->at, a->bytes);
 	else
 		memcpy(m->to + EDGE + a->at, a->out, a->bytes);
-	pump_done(pump, a->id, status, link_now_ns());
+	pump_done(pump, a->id, status, clock_now_ns());
 }
 
 static int step(struct pump_transfer *t, const struct bridge_action *a)
@@ -221,7 +222,7 @@ static void mover_begin(struct mover *m, enum kind kind)
 	mover_fill(m);
 	struct bridge_order order = mover_order(m);
 	m->under_way = true;
-	assert_int_equal(pump_begin(pump, &m->t, &order, link_now_ns()), DXP_OK);
+	assert_int_equal(pump_begin(pump, &m->t, &order, clock_now_ns()), DXP_OK);
 }
 
 static uint32_t under_way(void)
@@ -246,7 +247,7 @@ static void disturb(bool resets)
 /* Polls until no mover is under way; begins `more` movers meanwhile. */
 static void turn_all(uint32_t more, bool resets)
 {
-	uint64_t until_ns = link_now_ns() + LONGEST;
+	uint64_t until_ns = clock_now_ns() + LONGEST;
 
 	while (more > 0 || under_way() > 0) {
 		struct mover *m = &movers[any(MOVERS)];
@@ -254,13 +255,13 @@ static void turn_all(uint32_t more, bool resets)
 			mover_begin(m, (enum kind)any(KINDS));
 			more--;
 		}
-		uint32_t happened = pump_turn(pump, link_now_ns());
+		uint32_t happened = pump_turn(pump, clock_now_ns());
 		if (late_count > 0 && any(2)) {
 			late_end_one();
 			happened++;
 		}
 		disturb(resets);
-		assert_true(link_now_ns() < until_ns);
+		assert_true(clock_now_ns() < until_ns);
 		if (happened == 0 && late_count == 0 && more == 0 && under_way() > 0)
 			sleep_until_rung(pump_deadline(pump));
 	}
@@ -348,7 +349,7 @@ static void round_run(uint64_t seed)
 	for (uint32_t i = 0; i < MOVERS / 2; i++)
 		mover_begin(&movers[i], (enum kind)(i % KINDS));
 	for (uint64_t turns = any(40); turns > 0; turns--)
-		pump_turn(pump, link_now_ns());
+		pump_turn(pump, clock_now_ns());
 	while (late_count > 0)
 		late_end_one();
 	pump_destroy(pump, DXP_ECLOSED);
@@ -364,7 +365,7 @@ static void pump_board__anything_at_any_time(void **state)
 	pthread_condattr_t monotonic;
 
 	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC); /* link_now_ns() */
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC); /* clock_now_ns() */
 	pthread_cond_init(&rings, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	for (uint32_t i = 0; i < MOVERS; i++) {

@@ -9,7 +9,7 @@
 
 #include <dxp/status.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "node/node.h"
 #include "test/support/boxes.h"
 #include "wire/command.h"
@@ -26,7 +26,7 @@ struct rude {
 static inline void rude_turn(struct rude *r)
 {
 	if (node_turn(r->node) == 0)
-		node_wait(r->node, link_now_ns() + MS_NS);
+		node_wait(r->node, clock_now_ns() + MS_NS);
 }
 
 static inline void rude_post(struct rude *r, const struct command *c)
@@ -63,7 +63,7 @@ static inline void rude_open(struct rude *r, const struct boxes *w, uint16_t xpu
 	*r = (struct rude){.memory = calloc(1, RUDE_BYTES)};
 	options.bind.port = 0;
 	assert_int_equal(node_open(&options, &r->node), DXP_OK);
-	assert_int_equal(node_join(r->node, link_now_ns() + BOXES_WAIT_NS), DXP_OK);
+	assert_int_equal(node_join(r->node, clock_now_ns() + BOXES_WAIT_NS), DXP_OK);
 	while (node_target(r->node, xpu, &r->to) != DXP_OK)
 		rude_turn(r);
 	assert_int_equal(nic_region_register(node_nic(r->node), 0, r->memory, RUDE_BYTES,

@@ -3,6 +3,7 @@
  * whose port another socket owns. */
 #include "switch/serve_send.h"
 
+#include "base/clock.h"
 #include "test/unit/link_pair.h"
 
 #define COUNT 96 /* packets to two children, alternating */
@@ -50,7 +51,7 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	struct scene s;
 
 	scene_open(&s, ROCE_SOURCE_PORT + 0x2100);
-	senders_send(s.senders, &s.batch, link_now_ns());
+	senders_send(s.senders, &s.batch, clock_now_ns());
 	for (unsigned child = 0; child < 2; child++) {
 		for (unsigned next = child; next < COUNT;) {
 			struct link_arrival arrivals[COUNT];
@@ -65,7 +66,7 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, 0);
 	assert_int_equal(c.open, 2);
-	senders_tidy(s.senders, link_now_ns() + 2 * SERVE_SENDER_IDLE_NS);
+	senders_tidy(s.senders, clock_now_ns() + 2 * SERVE_SENDER_IDLE_NS);
 	senders_counters(s.senders, &c);
 	assert_int_equal(c.open, 0);
 	scene_close(&s);
@@ -84,7 +85,7 @@ static void send__refusals_open_few_ports(void **state)
 		d->header[INC_UD_BYTES - INC_HEADER_BYTES + INC_OFF_KIND] = INC_REFUSED;
 		s.from_ports[0] = (uint16_t)(ROCE_SOURCE_PORT + 0x2200 + i);
 		s.batch.count = 1;
-		senders_send(s.senders, &s.batch, link_now_ns());
+		senders_send(s.senders, &s.batch, clock_now_ns());
 	}
 	senders_counters(s.senders, &c);
 	assert_in_range(c.open, 1, SERVE_SENDERS_REFUSED);
@@ -99,14 +100,14 @@ static void send__a_port_that_somebody_has(void **state)
 	struct link *other = open_at("127.0.0.1:60100", (struct link_options){0});
 
 	scene_open(&s, 60100);
-	senders_send(s.senders, &s.batch, link_now_ns());
+	senders_send(s.senders, &s.batch, clock_now_ns());
 	senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT / 2);
 	assert_int_equal(c.open, 1);
 	/* retried after SERVE_TELL_NS, when the port is free */
 	link_close(other);
-	senders_tidy(s.senders, link_now_ns() + SERVE_TELL_NS + 1);
-	senders_send(s.senders, &s.batch, link_now_ns());
+	senders_tidy(s.senders, clock_now_ns() + SERVE_TELL_NS + 1);
+	senders_send(s.senders, &s.batch, clock_now_ns());
 	senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT / 2);
 	assert_int_equal(c.open, 2);
@@ -119,7 +120,7 @@ static void send__no_port_of_a_host(void **state)
 	struct scene s;
 
 	scene_open(&s, 1000);
-	senders_send(s.senders, &s.batch, link_now_ns());
+	senders_send(s.senders, &s.batch, clock_now_ns());
 	senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT);
 	assert_int_equal(c.open, 0);

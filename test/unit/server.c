@@ -14,6 +14,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "manager/server.h"
 #include "node/ask.h"
@@ -93,11 +94,11 @@ static int question(const struct ask_options *options)
 	struct link_datagram out;
 	struct ask *ask;
 
-	assert_int_equal(ask_create(options, link_now_ns(), &ask), DXP_OK);
+	assert_int_equal(ask_create(options, clock_now_ns(), &ask), DXP_OK);
 	while (!ask_done(ask)) {
 		while (link_receive(l, &a, 1))
-			ask_receive(ask, &a.from, a.data, a.bytes, link_now_ns());
-		if (ask_send(ask, &out, link_now_ns()))
+			ask_receive(ask, &a.from, a.data, a.bytes, clock_now_ns());
+		if (ask_send(ask, &out, clock_now_ns()))
 			link_send(l, &out, 1);
 		if (!ask_done(ask))
 			link_wait(l, ask_deadline(ask));
@@ -131,16 +132,16 @@ static void server_run__answers_and_refuses(void **state)
 /* Polls a member until it has joined or `limit_ns` have passed. */
 static void member_turn(struct member *m, struct link *l, uint64_t limit_ns)
 {
-	uint64_t end_ns = link_now_ns() + limit_ns;
+	uint64_t end_ns = clock_now_ns() + limit_ns;
 	struct link_datagram out[4];
 	struct link_arrival a;
 
-	while (member_state(m) != MEMBER_JOINED && link_now_ns() < end_ns) {
-		size_t count = member_send(m, out, ARRAY_COUNT(out), link_now_ns());
+	while (member_state(m) != MEMBER_JOINED && clock_now_ns() < end_ns) {
+		size_t count = member_send(m, out, ARRAY_COUNT(out), clock_now_ns());
 		assert_int_equal(link_send(l, out, count), count);
 		link_wait(l, min_u64(member_deadline(m), end_ns));
 		while (link_receive(l, &a, 1))
-			member_receive(m, &a.from, a.data, a.bytes, link_now_ns());
+			member_receive(m, &a.from, a.data, a.bytes, clock_now_ns());
 	}
 }
 
@@ -157,7 +158,7 @@ static uint16_t id_get(const struct running *r, struct link *l, const char *name
 
 	strcpy(options.self.name, name);
 	strcpy((char *)options.self.uuid, name);
-	assert_int_equal(member_create(&options, link_now_ns(), &m), DXP_OK);
+	assert_int_equal(member_create(&options, clock_now_ns(), &m), DXP_OK);
 	member_turn(m, l, 5 * S_NS);
 	assert_int_equal(member_state(m), MEMBER_JOINED);
 	uint16_t id = member_id(m);

@@ -13,8 +13,8 @@
 
 #include <dxp/mmd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "wire/command.h"
 #include "node/node.h"
 #include "xpu/cfg.h"
@@ -382,7 +382,7 @@ static void raw_nap(struct node *n, const struct dxp_target *to, const uint8_t *
 	assert_int_equal(dxp_post_nap(node_window(n), 0, to, data, (uint32_t)bytes, 0, 1), DXP_OK);
 	while (!dxp_sent_take(node_window(n), &e))
 		if (node_turn(n) == 0)
-			node_wait(n, link_now_ns() + MS_NS);
+			node_wait(n, clock_now_ns() + MS_NS);
 	assert_int_equal(e.status, DXP_OK);
 }
 
@@ -399,7 +399,7 @@ static void message__refused(void **state)
 
 	options.bind.port = 0;
 	assert_int_equal(node_open(&options, &n), DXP_OK);
-	assert_int_equal(node_join(n, link_now_ns() + WAIT_NS), DXP_OK);
+	assert_int_equal(node_join(n, clock_now_ns() + WAIT_NS), DXP_OK);
 	while (node_target(n, xpu, &to) != DXP_OK)
 		node_turn(n);
 	raw_nap(n, &to, (const uint8_t *)"nonsense", 8);

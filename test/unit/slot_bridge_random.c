@@ -15,6 +15,7 @@
 
 #include <dxp/bridge.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "base/util.h"
 #include "test/unit/rude_host.h"
@@ -100,10 +101,10 @@ static void boxes_stop(void)
 	for (uint32_t i = 0; i < XPUS; i++) {
 		struct dxp_xpu_caps caps;
 		ok(dxp_mem_free(xpus[i].x, xpus[i].address));
-		uint64_t end_ns = link_now_ns() + WAIT_NS;
+		uint64_t end_ns = clock_now_ns() + WAIT_NS;
 		do
 			ok(dxp_xpu_caps(xpus[i].x, &caps));
-		while (caps.free_bytes != caps.memory_bytes && link_now_ns() < end_ns);
+		while (caps.free_bytes != caps.memory_bytes && clock_now_ns() < end_ns);
 		assert_int_equal(caps.free_bytes, caps.memory_bytes);
 		dxp_xpu_close(xpus[i].x);
 		boxed_rest(&boxes[i]);

@@ -15,7 +15,6 @@
 #include <dxp/bridge.h>
 
 #include "base/util.h"
-#include "link/udp.h"
 #include "test/support/boxes.h"
 #include "xpu/outbox.h"
 

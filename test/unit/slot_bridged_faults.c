@@ -15,8 +15,8 @@
 
 #include <dxp/bridge.h>
 
+#include "base/clock.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "test/unit/rude_host.h"
 #include "xpu/cfg.h"
 
@@ -93,10 +93,10 @@ static uint32_t reg(uint32_t index)
 /* Waits until the counter moves: a failure is reported at once, but counted at its last step. */
 static void register_wait(uint32_t index)
 {
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	uint64_t end_ns = clock_now_ns() + WAIT_NS;
 
 	while (reg(index) == 0)
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 }
 
 /* Allocates memory; retries DXP_EDEVICE. */
@@ -188,13 +188,13 @@ static void dma__stalls(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
 		char setting[32];
-		uint64_t address, before_ns = link_now_ns();
+		uint64_t address, before_ns = clock_now_ns();
 		snprintf(setting, sizeof(setting), "stall = %u", numbers[i]);
 		board_open(setting, STALL_NS);
 		ok(allocate(&address));
 		exercise(address);
 		register_wait(CFG_DMA_STALLS);
-		assert_true(link_now_ns() - before_ns >= STALL_NS);
+		assert_true(clock_now_ns() - before_ns >= STALL_NS);
 		assert_int_equal(exercise(address), 0);
 		board_close();
 	}
@@ -245,10 +245,10 @@ static void send__to_a_board_that_fails(void **state)
 
 static void tenants_wait(uint32_t hosts)
 {
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	uint64_t end_ns = clock_now_ns() + WAIT_NS;
 
 	while (reg(CFG_HOSTS) != hosts)
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 }
 
 /* A dead host's transfers are cancelled; its memory and all buffers are freed. */
@@ -365,13 +365,13 @@ static void host__stands_still_and_resumes(void **state)
 		rude_turn(&r);
 	ended = rude_gets_ended(&r);
 	assert_true(ended < GETS);
-	for (uint64_t until_ns = link_now_ns() + 2 * stall_ns + S_NS; link_now_ns() < until_ns;) {
+	for (uint64_t until_ns = clock_now_ns() + 2 * stall_ns + S_NS; clock_now_ns() < until_ns;) {
 		assert_int_equal(reg(CFG_HOSTS), 2);
 		usleep(10000);
 	}
-	for (uint64_t end_ns = link_now_ns() + WAIT_NS; ended < GETS;
+	for (uint64_t end_ns = clock_now_ns() + WAIT_NS; ended < GETS;
 	     ended += rude_gets_ended(&r)) {
-		assert_true(link_now_ns() < end_ns);
+		assert_true(clock_now_ns() < end_ns);
 		rude_turn(&r);
 	}
 	assert_int_equal(reg(CFG_HOSTS), 2);
@@ -422,9 +422,9 @@ static uint32_t entries(const char *folder)
 
 static void entries_fall_to(const char *folder, uint32_t wanted)
 {
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	uint64_t end_ns = clock_now_ns() + WAIT_NS;
 
-	while (entries(folder) > wanted && link_now_ns() < end_ns)
+	while (entries(folder) > wanted && clock_now_ns() < end_ns)
 		usleep(1000);
 	assert_int_equal(entries(folder), wanted);
 }
@@ -460,8 +460,8 @@ static void box__closes_in_the_middle(void **state)
 					.sequence = 4,
 					.address = r.address,
 					.bytes = RUDE_BYTES});
-	for (uint64_t end_ns = link_now_ns() + WAIT_NS; reg(CFG_DMA_IN_LO) == moved;) {
-		assert_true(link_now_ns() < end_ns);
+	for (uint64_t end_ns = clock_now_ns() + WAIT_NS; reg(CFG_DMA_IN_LO) == moved;) {
+		assert_true(clock_now_ns() < end_ns);
 		rude_turn(&r);
 	}
 	boxed_stop(&board);

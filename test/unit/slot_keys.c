@@ -16,7 +16,6 @@
 #include <dxp/bridge.h>
 
 #include "host/internal.h"
-#include "link/udp.h"
 #include "test/support/boxes.h"
 #include "xpu/cfg.h"
 

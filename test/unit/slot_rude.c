@@ -15,6 +15,7 @@
 
 #include <dxp/bridge.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "test/unit/rude_host.h"
 #include "xpu/cfg.h"
@@ -53,9 +54,9 @@ static void pause_ms(long ms)
 /* Polls the misbehaving host for this time. */
 static void live(uint64_t ns)
 {
-	uint64_t end_ns = link_now_ns() + ns;
+	uint64_t end_ns = clock_now_ns() + ns;
 
-	while (link_now_ns() < end_ns)
+	while (clock_now_ns() < end_ns)
 		rude_turn(&r);
 }
 
@@ -219,10 +220,10 @@ static void *other_run(void *context)
 static void beside_the_living(void)
 {
 	struct other o = {0};
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	uint64_t end_ns = clock_now_ns() + WAIT_NS;
 
 	assert_int_equal(pthread_create(&o.thread, NULL, other_run, &o), 0);
-	while (!o.over && link_now_ns() < end_ns)
+	while (!o.over && clock_now_ns() < end_ns)
 		rude_turn(&r);
 	assert_true(o.over);
 	pthread_join(o.thread, NULL);

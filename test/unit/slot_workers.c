@@ -17,7 +17,7 @@
 
 #include <dxp/async.h>
 
-#include "link/udp.h"
+#include "base/clock.h"
 #include "test/support/boxes.h"
 
 #define SOON_NS    (20 * S_NS) /* far below the time of an endless kernel */
@@ -153,8 +153,8 @@ static int workers(void)
 
 static void workers_become(int count)
 {
-	for (uint64_t until = link_now_ns() + SOON_NS; workers() != count;) {
-		assert_true(link_now_ns() < until);
+	for (uint64_t until = clock_now_ns() + SOON_NS; workers() != count;) {
+		assert_true(clock_now_ns() < until);
 		usleep(1000);
 	}
 }
@@ -329,11 +329,11 @@ static void endless__ends_with_its_host(void **state)
 
 	start(&bad, "endless", &n, sizeof(n), NULL);
 	usleep(20000);
-	uint64_t begin = link_now_ns();
+	uint64_t begin = clock_now_ns();
 	ok(end(&good, add(&good, 1, NULL))); /* beside the endless one */
 	guest_close(&bad);
 	workers_become(1);
-	assert_true(link_now_ns() - begin < SOON_NS);
+	assert_true(clock_now_ns() - begin < SOON_NS);
 	ok(end(&good, add(&good, 1, NULL)));
 	guest_close(&good);
 }
@@ -421,9 +421,9 @@ static void zygote_gone(pid_t before)
 {
 	pid_t pid = before;
 
-	for (uint64_t until = link_now_ns() + SOON_NS;
+	for (uint64_t until = clock_now_ns() + SOON_NS;
 	     children(getpid(), &pid) > 0 && pid == before;) {
-		assert_true(link_now_ns() < until);
+		assert_true(clock_now_ns() < until);
 		usleep(1000);
 	}
 }
@@ -483,7 +483,7 @@ static void hosts__a_thousand(void **state)
 		ok(dxp_mem_free(g.xpu, g.address));
 		dxp_program_release(g.program);
 		dxp_xpu_close(g.xpu);
-		uint64_t begin_ns = link_now_ns();
+		uint64_t begin_ns = clock_now_ns();
 		again.xpu = boxes_xpu(g.fabric, "xpu1");
 		ok(dxp_program_build(again.xpu, source, NULL, &again.program));
 		ok(dxp_mem_alloc(again.xpu, 4096, &again.address));
@@ -494,8 +494,8 @@ static void hosts__a_thousand(void **state)
 			ours = descriptors(getpid());
 			its = descriptors(zygote());
 		}
-		if (i >= WARM && link_now_ns() - begin_ns > longest_ns)
-			longest_ns = link_now_ns() - begin_ns;
+		if (i >= WARM && clock_now_ns() - begin_ns > longest_ns)
+			longest_ns = clock_now_ns() - begin_ns;
 	}
 	workers_become(1);
 	/* Some descriptors come and go with sessions and files, but none per host. */

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "test/unit/link_pair.h"
 
 #define SIZES_MAX 64
@@ -53,7 +54,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 
 	link_address(p->a, &from);
 	for (uint32_t r = 0; r < rounds; r++) {
-		uint64_t before = link_now_ns();
+		uint64_t before = clock_now_ns();
 		for (uint32_t i = 0; i < count; i++)
 			d[i] = numbered(&p->to_b, r * (uint32_t)count + i, sizes[i]);
 		send_all(p->a, d, count);
@@ -66,7 +67,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 				assert_true(wire_address_equal(&arrivals[k].from, &from));
 				/* the wall clock may be slewed a little meanwhile */
 				assert_in_range(arrivals[k].arrived_ns, before - 100 * US_NS,
-						link_now_ns());
+						clock_now_ns());
 			}
 		}
 	}
@@ -368,7 +369,7 @@ static void link_move__takes_the_other_address(void **state)
 	struct link_datagram d = {.to = now, .header_bytes = 3, .header = "abc"};
 	assert_int_equal(link_send(there, &d, 1), 1);
 	while (link_receive(here, &a, 1) == 0)
-		link_wait(here, link_now_ns() + S_NS);
+		link_wait(here, clock_now_ns() + S_NS);
 	assert_int_equal(a.bytes, 3);
 	/* a port in use, and an address of another host */
 	struct link *taken;

@@ -19,6 +19,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "base/util.h"
 #include "link/udp.h"
@@ -331,10 +332,10 @@ static uint64_t thread_cpu_ns(pthread_t thread)
 static uint64_t cpu_in(struct engine *e, uint64_t ns)
 {
 	const struct timespec pause = {.tv_nsec = (long)ns};
-	uint64_t begin = thread_cpu_ns(e->thread), begin_ns = link_now_ns();
+	uint64_t begin = thread_cpu_ns(e->thread), begin_ns = clock_now_ns();
 
 	nanosleep(&pause, NULL);
-	return 1000 * (thread_cpu_ns(e->thread) - begin) / (link_now_ns() - begin_ns);
+	return 1000 * (thread_cpu_ns(e->thread) - begin) / (clock_now_ns() - begin_ns);
 }
 
 /* Returns whether the node sleeps. A busy machine may delay or slow it, so the check is repeated; a
@@ -363,8 +364,8 @@ static void node_arm__polls_only_while_armed(void **state)
 	for (int i = 0; i < 100; i++) {
 		post(node_window(e.node), 0);
 		int status = DXP_ETIMEDOUT;
-		uint64_t end_ns = link_now_ns() + 10 * S_NS;
-		while (status != DXP_OK && link_now_ns() < end_ns)
+		uint64_t end_ns = clock_now_ns() + 10 * S_NS;
+		while (status != DXP_OK && clock_now_ns() < end_ns)
 			status = dxp_sent_wait(node_window(e.node), &event, 1000);
 		assert_int_equal(status, DXP_OK);
 	}
@@ -393,23 +394,23 @@ static void link_watch__ends_the_sleep(void **state)
 		assert_false(link_watched(l));
 		for (int i = 0; i < 3; i++) {
 			assert_int_equal(write(fd, &one, sizeof(one)), sizeof(one));
-			uint64_t begin_ns = link_now_ns();
+			uint64_t begin_ns = clock_now_ns();
 			assert_false(link_wait(l, begin_ns + 10 * S_NS));
-			assert_true(link_now_ns() < begin_ns + 5 * S_NS);
+			assert_true(clock_now_ns() < begin_ns + 5 * S_NS);
 			assert_int_equal(link_watched(l), !edge);
 			assert_false(link_watched(l));
 		}
 		/* Unread: an edge has passed, a level persists. */
 		const uint64_t patience_ns = edge ? 20 * MS_NS : 5 * S_NS;
-		uint64_t begin_ns = link_now_ns();
+		uint64_t begin_ns = clock_now_ns();
 		link_wait(l, begin_ns + patience_ns);
-		assert_int_equal(link_now_ns() >= begin_ns + patience_ns, edge);
+		assert_int_equal(clock_now_ns() >= begin_ns + patience_ns, edge);
 		assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
 		link_unwatch(l, fd);
 		assert_int_equal(write(fd, &one, sizeof(one)), sizeof(one));
-		begin_ns = link_now_ns();
+		begin_ns = clock_now_ns();
 		link_wait(l, begin_ns + 5 * MS_NS);
-		assert_true(link_now_ns() >= begin_ns + 5 * MS_NS);
+		assert_true(clock_now_ns() >= begin_ns + 5 * MS_NS);
 		close(fd);
 		link_watched(l);
 	}

@@ -17,9 +17,9 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/util.h"
-#include "link/udp.h"
 #include "wire/package.h"
 #include "xpu/arena.h"
 #include "worker/zygote.h"
@@ -45,8 +45,8 @@ static void put(uint32_t kind, const void *first, uint32_t first_bytes, const vo
 {
 	const struct worker_parts parts = {first, second, first_bytes, second_bytes};
 
-	for (uint64_t until = link_now_ns() + WAIT_NS; !worker_put(&orders, kind, &parts);)
-		assert_true(link_now_ns() < until);
+	for (uint64_t until = clock_now_ns() + WAIT_NS; !worker_put(&orders, kind, &parts);)
+		assert_true(clock_now_ns() < until);
 	worker_wake(&orders);
 }
 
@@ -58,9 +58,9 @@ static struct worker_done done(void)
 	struct worker_done d;
 	int bytes;
 
-	for (uint64_t until = link_now_ns() + WAIT_NS;;) {
+	for (uint64_t until = clock_now_ns() + WAIT_NS;;) {
 		while ((bytes = worker_take(&answers, message)) == 0)
-			assert_true(link_now_ns() < until);
+			assert_true(clock_now_ns() < until);
 		assert_true(bytes > 0);
 		if (head->kind == WORKER_DONE)
 			break;
@@ -169,7 +169,7 @@ static void run__a_thousand_in_a_row(void **state)
 
 	run("empty", NULL); /* compiles the kernel */
 	assert_int_equal(done().status, DXP_OK);
-	uint64_t begin_ns = link_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 
 	for (; ended < COUNT; ended++) {
 		for (; posted < COUNT && posted < ended + XPU_WORK_MAX; posted++)
@@ -177,7 +177,7 @@ static void run__a_thousand_in_a_row(void **state)
 		assert_int_equal(done().status, DXP_OK);
 	}
 	print_message("%.2f us for each of %d kernels in a row\n",
-		      (double)(link_now_ns() - begin_ns) / 1e3 / COUNT, COUNT);
+		      (double)(clock_now_ns() - begin_ns) / 1e3 / COUNT, COUNT);
 }
 
 static int compare(const void *a, const void *b)
@@ -192,10 +192,10 @@ static void run__one_at_a_time(void **state)
 	static uint64_t took_ns[2000];
 
 	for (size_t i = 0; i < ARRAY_COUNT(took_ns); i++) {
-		uint64_t begin_ns = link_now_ns();
+		uint64_t begin_ns = clock_now_ns();
 		run("empty", NULL);
 		assert_int_equal(done().status, DXP_OK);
-		took_ns[i] = link_now_ns() - begin_ns;
+		took_ns[i] = clock_now_ns() - begin_ns;
 	}
 	qsort(took_ns, ARRAY_COUNT(took_ns), sizeof(took_ns[0]), compare);
 	print_message("there and back: %.1f us in the middle\n",
