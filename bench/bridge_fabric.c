@@ -8,11 +8,11 @@
 
 #include <dxp/status.h>
 
+#include "base/address.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "bench/bridge.h"
 #include "bench/fabric.h"
-#include "wire/address.h"
 
 #define PATH_TEXT    64
 #define SCRIPT_TEXT  4096
@@ -139,9 +139,9 @@ static const char end_text[] = "cd %s && kill $(cat *.pid)\n"
 static bool script_write(const struct stage *s, const struct raw_ends *ends, char *out,
 			 size_t bytes)
 {
-	char address[WIRE_ADDRESS_TEXT_BYTES], box[BOX_TEXT];
+	char address[UDP_ADDRESS_TEXT_BYTES], box[BOX_TEXT];
 
-	wire_address_format(&ends->near, address);
+	udp_address_format(&ends->near, address);
 	address[strcspn(address, ":")] = '\0'; /* labs use IPv4 */
 	int n = snprintf(out, bytes, make_head, s->folder, programs_folder(),
 			 ends->far_netns ? "ip netns exec " : "",

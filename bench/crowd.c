@@ -32,8 +32,8 @@ struct crowd {
 	uint32_t busy[CROWD_MAX], busy_count; /* with something due soon */
 	uint64_t due_ns[CROWD_MAX];           /* of those that are not */
 	uint64_t scan_ns;                     /* next scan of those */
-	struct link_arrival arrivals[LINK_BATCH];
-	struct link_datagram batch[LINK_BATCH];
+	struct datagram_arrival arrivals[LINK_BATCH];
+	struct datagram batch[LINK_BATCH];
 	size_t batched;
 };
 
@@ -109,7 +109,7 @@ static void list(struct crowd *c, uint32_t i)
 	c->listed[i] = true;
 }
 
-static void take(struct crowd *c, const struct link_arrival *a, uint64_t now_ns)
+static void take(struct crowd *c, const struct datagram_arrival *a, uint64_t now_ns)
 {
 	uint32_t i;
 
@@ -176,7 +176,7 @@ static void serve(struct crowd *c, int control)
 static void crowd_main(int control, void *context)
 {
 	struct crowd *c = calloc(1, sizeof(*c));
-	struct wire_address address;
+	struct udp_address address;
 	int status = c ? DXP_OK : DXP_ENOMEM;
 
 	if (!c)
@@ -197,7 +197,7 @@ static void crowd_main(int control, void *context)
 }
 
 int crowd_start(const struct crowd_options *options, struct child *child,
-		struct wire_address *address)
+		struct udp_address *address)
 {
 	struct crowd_options copy = *options;
 	int status = child_spawn(crowd_main, &copy, child);

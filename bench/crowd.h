@@ -5,16 +5,16 @@
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 
+#include "base/address.h"
 #include "bench/child.h"
-#include "wire/address.h"
 
 #define CROWD_MAX      10000
 #define CROWD_FIRST_ID 2 /* the others follow */
 
 struct crowd_options {
-	struct wire_address bind; /* port 0: any */
-	uint16_t near_id;         /* the near node, a peer of them all */
-	struct wire_address near; /* its address */
+	struct udp_address bind; /* port 0: any */
+	uint16_t near_id;        /* the near node, a peer of them all */
+	struct udp_address near; /* its address */
 	uint64_t near_incarnation;
 	uint32_t count; /* 1 .. CROWD_MAX */
 };
@@ -23,6 +23,6 @@ struct crowd_options {
  * logged; on success child_end must follow. */
 #define CROWD_INCARNATION 1
 int crowd_start(const struct crowd_options *options, struct child *child,
-		struct wire_address *address);
+		struct udp_address *address);
 
 #endif

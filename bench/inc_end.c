@@ -82,7 +82,7 @@ void inc_end_make(const struct inc_end *e, const struct inc_header *h, uint32_t 
 {
 	struct roce_path path = {e->ip, e->switch_ip, e->port, ROCE_PORT};
 	uint8_t trailer[INC_TRAILER_BYTES];
-	struct link_datagram d = {0};
+	struct datagram d = {0};
 
 	inc_packet_encode(h, ROCE_UD_SEND_ONLY, qkey, INC_QP, INC_QP, &path, payload, bytes, &d,
 			  trailer);

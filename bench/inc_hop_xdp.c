@@ -84,7 +84,7 @@ static uint32_t frame_make(uint32_t req_id, size_t payload_bytes, uint8_t out[FR
 			       .collective = INC_ALLREDUCE};
 	static const uint8_t payload[SWITCH_KERNEL_BYTES];
 	uint8_t trailer[INC_TRAILER_BYTES], *ip = out + 14;
-	struct link_datagram d = {0};
+	struct datagram d = {0};
 	uint32_t at = 42;
 
 	memset(out, 0, at);

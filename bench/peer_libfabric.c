@@ -40,7 +40,7 @@ struct fabric_end {
 	struct slot sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
 };
 
-static void address_text(const struct wire_address *a, char text[INET6_ADDRSTRLEN])
+static void address_text(const struct udp_address *a, char text[INET6_ADDRSTRLEN])
 {
 	static const uint8_t v4[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 

@@ -21,7 +21,7 @@
 
 /* Exchanged by the ends at the start. */
 struct introduction {
-	struct wire_address address;
+	struct udp_address address;
 	uint64_t incarnation;
 	uint32_t magic[NIC_QPS_PER_FUNCTION], key;
 };

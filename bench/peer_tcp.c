@@ -58,7 +58,7 @@ static int options_set(const struct peer_end *e, int fd)
 static int far_connect(struct peer_end *e, int fd)
 {
 	int family = sockaddr_is_v4(&e->ends->far) ? AF_INET : AF_INET6;
-	struct wire_address at = e->ends->far;
+	struct udp_address at = e->ends->far;
 	union link_sockaddr name;
 
 	at.port = 0;
@@ -75,7 +75,7 @@ static int far_connect(struct peer_end *e, int fd)
 static int near_connect(struct peer_end *e, int fd)
 {
 	int family = sockaddr_is_v4(&e->ends->near) ? AF_INET : AF_INET6;
-	struct wire_address at;
+	struct udp_address at;
 	union link_sockaddr name;
 
 	if (!control_read(e->control, &at, sizeof(at)))

@@ -33,7 +33,7 @@ struct message_end {
 };
 
 /* Finds the name of the interface with this address; UCX needs the name. */
-static bool interface_name(const struct wire_address *a, char *name, size_t bytes)
+static bool interface_name(const struct udp_address *a, char *name, size_t bytes)
 {
 	struct ifaddrs *all = NULL;
 	bool found = false;

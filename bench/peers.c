@@ -58,7 +58,7 @@ static int many_open(struct many *m, uint32_t count)
 	struct node_options options = {.static_id = NEAR_ID};
 	struct crowd_options crowd = {.near_id = NEAR_ID, .count = count};
 
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	*m = (struct many){.count = count, .memory = calloc(1, REGION)};
 	int status = m->memory ? node_open(&options, &m->node) : DXP_ENOMEM;
 	if (status == DXP_OK)
@@ -71,7 +71,7 @@ static int many_open(struct many *m, uint32_t count)
 	crowd.bind = options.bind;
 	node_address(m->node, &crowd.near);
 	crowd.near_incarnation = node_incarnation(m->node);
-	struct wire_address address;
+	struct udp_address address;
 	status = crowd_start(&crowd, &m->crowd, &address);
 	for (uint32_t i = 0; i < count && status == DXP_OK; i++)
 		status = node_peer(m->node, (uint16_t)(CROWD_FIRST_ID + i), &address,

@@ -34,12 +34,12 @@ static int option_set(int fd, int level, int name, int value)
 }
 
 /* Opens a bound socket with large buffers; *bound is its address with the port. DXP_EIO, logged. */
-static int socket_open(const struct wire_address *at, int *out, struct wire_address *bound)
+static int socket_open(const struct udp_address *at, int *out, struct udp_address *bound)
 {
 	int family = sockaddr_is_v4(at) ? AF_INET : AF_INET6;
 	struct timeval patience = {.tv_sec = RAW_PATIENCE_S};
-	struct wire_address any_port = *at;
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	struct udp_address any_port = *at;
+	char text[UDP_ADDRESS_TEXT_BYTES];
 	union link_sockaddr name;
 	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
@@ -47,7 +47,7 @@ static int socket_open(const struct wire_address *at, int *out, struct wire_addr
 	socklen_t bytes = sockaddr_from_wire(&any_port, family, &name);
 	if (fd < 0 || bind(fd, &name.any, bytes) < 0) {
 		log_error("cannot bind UDP %s: %m; \"ip address\" lists the addresses that exist",
-			  wire_address_format(&any_port, text));
+			  udp_address_format(&any_port, text));
 		if (fd >= 0)
 			close(fd);
 		return DXP_EIO;
@@ -67,7 +67,7 @@ static int socket_open(const struct wire_address *at, int *out, struct wire_addr
 /* First message between the processes. */
 struct hello {
 	int status; /* of the sender's set-up; an error is already logged */
-	struct wire_address address;
+	struct udp_address address;
 };
 
 /* Exchanges hellos with the other process and connects. */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/address.h"
+#include "base/address.h"
 
 #define RAW_PAYLOAD_BYTES_MAX 65507
 #define RAW_SEGMENT_BYTES_MIN 64
@@ -25,9 +25,9 @@
 #define RAW_NEAR_NS 120   /* ns: a shared level-3 cache gives 43 to 60, else 180 and more */
 
 struct raw_ends {
-	struct wire_address near; /* IP address of the caller's end; its port is ignored */
-	struct wire_address far;  /* the same of the other end */
-	const char *far_netns;    /* network namespace of the far end; NULL: the caller's */
+	struct udp_address near; /* IP address of the caller's end; its port is ignored */
+	struct udp_address far;  /* the same of the other end */
+	const char *far_netns;   /* network namespace of the far end; NULL: the caller's */
 };
 
 struct raw_ping_options {

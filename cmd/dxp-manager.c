@@ -177,11 +177,11 @@ static void signals_set(void)
 
 static void ready_tell(const struct arguments *a)
 {
-	char text[WIRE_ADDRESS_TEXT_BYTES];
-	struct wire_address address;
+	char text[UDP_ADDRESS_TEXT_BYTES];
+	struct udp_address address;
 
 	server_address(server, &address);
-	wire_address_format(&address, text);
+	udp_address_format(&address, text);
 	if (a->ready_fd < 0) {
 		printf("listening on %s\n", text);
 		program_output_check();
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	int code = arguments_take(argc, argv, &a);
 	if (code >= 0)
 		return code;
-	if (wire_address_parse(a.bind, WIRE_PORT, &options.bind) != DXP_OK)
+	if (udp_address_parse(a.bind, WIRE_PORT, &options.bind) != DXP_OK)
 		return usage("--bind needs an address such as 127.0.0.1:4795 or [::1]:4795");
 	if (key_get(&a, options.key) != DXP_OK)
 		return EXIT_KEY;

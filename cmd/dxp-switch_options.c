@@ -10,9 +10,9 @@
 
 #include <dxp/status.h>
 
+#include "base/address.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "wire/address.h"
 
 #define MEMORY_MIN  (1ull << 20)
 #define MEMORY_MAX  (1ull << 40)
@@ -155,9 +155,9 @@ static bool size_parse(const char *text, uint64_t *out)
 /* Parses an IPv4 address of a single machine. */
 static bool ip_parse(const char *text, uint32_t *out)
 {
-	struct wire_address a;
+	struct udp_address a;
 
-	if (strchr(text, ':') || wire_address_parse(text, 0, &a) != DXP_OK)
+	if (strchr(text, ':') || udp_address_parse(text, 0, &a) != DXP_OK)
 		return false;
 	uint32_t ip = (uint32_t)a.ip[12] << 24 | (uint32_t)a.ip[13] << 16 |
 		      (uint32_t)a.ip[14] << 8 | a.ip[15];

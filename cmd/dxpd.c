@@ -128,7 +128,7 @@ static const char help[] =
 
 struct arguments {
 	struct box_options box;
-	struct wire_address bind;
+	struct udp_address bind;
 	const char *key;
 	uint64_t timeout_s; /* 0: never */
 	int ready_fd;       /* -1: none */
@@ -350,12 +350,12 @@ static const char *text_take(int option, struct arguments *a)
 	switch (option) {
 	case OPTION_MANAGER:
 		a->manager_given = true;
-		return wire_address_parse(optarg, WIRE_PORT, &a->box.manager) == DXP_OK
+		return udp_address_parse(optarg, WIRE_PORT, &a->box.manager) == DXP_OK
 			       ? NULL
 			       : "--manager needs an address such as 127.0.0.1:4795 or [::1]:4795";
 	case OPTION_BIND:
 		a->box.bind = &a->bind;
-		return wire_address_parse(optarg, 0, &a->bind) == DXP_OK
+		return udp_address_parse(optarg, 0, &a->bind) == DXP_OK
 			       ? NULL
 			       : "--bind needs an address such as 127.0.0.1, 127.0.0.1:5000 or "
 				 "[::1]:5000";

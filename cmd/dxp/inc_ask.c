@@ -21,12 +21,12 @@ struct inc_asker {
 
 int inc_asker_open(uint32_t own_ip, struct inc_asker **out)
 {
-	struct link_options options = {.bind = wire_address_v4(own_ip, 0),
+	struct link_options options = {.bind = udp_address_v4(own_ip, 0),
 				       .whole = true,
 				       .unconnected = true,
 				       .no_gro = true};
 	struct inc_asker *a = calloc(1, sizeof(*a));
-	struct wire_address own;
+	struct udp_address own;
 
 	if (!a)
 		return DXP_ENOMEM;
@@ -59,7 +59,7 @@ static void question_send(struct inc_asker *a, uint32_t switch_ip, const struct 
 	const struct inc_header header = {
 		.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL, .req_id = a->number};
 	uint8_t payload[INC_INQUIRY_BYTES], trailer[INC_TRAILER_BYTES];
-	struct link_datagram d;
+	struct datagram d;
 
 	size_t bytes = inc_inquiry_encode(q, payload);
 	inc_packet_encode(&header, ROCE_UD_SEND_ONLY, INC_CONTROL_QKEY, INC_QP, INC_QP, &path,
@@ -68,17 +68,17 @@ static void question_send(struct inc_asker *a, uint32_t switch_ip, const struct 
 }
 
 /* Decodes a packet. False: not the answer to this query. */
-static bool answer_take(const struct inc_asker *a, const struct link_arrival *arrival,
+static bool answer_take(const struct inc_asker *a, const struct datagram_arrival *arrival,
 			uint32_t switch_ip, const struct inc_inquiry *q, struct inc_answer *out)
 {
-	const struct wire_address from = wire_address_v4(switch_ip, ROCE_PORT);
+	const struct udp_address from = udp_address_v4(switch_ip, ROCE_PORT);
 	const struct roce_path path = {.from_ip = switch_ip,
 				       .to_ip = a->own_ip,
 				       .from_port = ROCE_PORT,
 				       .to_port = a->own_port};
 	struct inc_packet p;
 
-	return wire_address_equal(&arrival->from, &from) &&
+	return udp_address_equal(&arrival->from, &from) &&
 	       roce_icrc_right(&path, arrival->data, arrival->bytes) &&
 	       inc_packet_decode(arrival->data, arrival->bytes, &p) == DXP_OK &&
 	       p.header.kind == INC_ANSWER && p.header.req_id == a->number &&
@@ -89,7 +89,7 @@ static bool answer_take(const struct inc_asker *a, const struct link_arrival *ar
 int inc_asker_ask(struct inc_asker *a, uint32_t switch_ip, const struct inc_inquiry *q,
 		  struct inc_answer *out)
 {
-	struct link_arrival arrival;
+	struct datagram_arrival arrival;
 
 	a->number++;
 	for (unsigned i = 0; i < TRIES; i++) {

@@ -10,10 +10,10 @@
 
 static void exchange(struct ask *a, struct link *l)
 {
-	struct link_arrival arrivals[LINK_BATCH];
+	struct datagram_arrival arrivals[LINK_BATCH];
 
 	while (!ask_done(a)) {
-		struct link_datagram out;
+		struct datagram out;
 		if (ask_send(a, &out, clock_now_ns()))
 			link_send(l, &out, 1);
 		if (ask_done(a))

@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/address.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cmd/dxp/command.h"
@@ -21,7 +22,6 @@
 #include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
 #include "node/stats_place.h"
-#include "wire/address.h"
 
 #define READY_NS     (60 * S_NS) /* without progress; a part that exits is noticed at once */
 #define READY_XPU_NS (2 * S_NS)  /* more for each starting xPU, since they share the CPUs */
@@ -41,7 +41,7 @@ struct up {
 	uint64_t wait_ns, deadline_ns;
 	struct progress progress;
 	struct place place;
-	char key[PATH_BYTES], manager[WIRE_ADDRESS_TEXT_BYTES];
+	char key[PATH_BYTES], manager[UDP_ADDRESS_TEXT_BYTES];
 };
 
 static volatile sig_atomic_t interrupted;
@@ -185,15 +185,15 @@ static bool manager_announce(const struct up *u)
 
 static bool manager_start(struct up *u)
 {
-	char state[PATH_BYTES], log[PATH_BYTES], bind[WIRE_ADDRESS_TEXT_BYTES];
-	struct wire_address address;
+	char state[PATH_BYTES], log[PATH_BYTES], bind[UDP_ADDRESS_TEXT_BYTES];
+	struct udp_address address;
 
-	if (wire_address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
+	if (udp_address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
 		fail("'%s' is no address; write one of this machine, such as 127.0.0.1", u->bind);
 		return false;
 	}
 	address.port = (uint16_t)u->port;
-	wire_address_format(&address, bind);
+	udp_address_format(&address, bind);
 	if (!place_path(&u->place, "run", state) ||
 	    !place_path(&u->place, "run/manager.log", log) ||
 	    !place_path(&u->place, "fabric.key", u->key))

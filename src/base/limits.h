@@ -8,9 +8,9 @@
 
 /* link */
 /* bytes of the longest frame without payload: an ACK with 16 bitmap words */
-#define LINK_HEADER_BYTES_MAX 192
+#define DATAGRAM_HEADER_BYTES_MAX 192
 /* entries of a source list that one packet may span; more are split into more packets */
-#define LINK_SLICES_MAX 6
+#define DATAGRAM_SLICES_MAX 6
 /* bytes; net.core.rmem_max of a default Debian; root gets them beyond that
  * limit too */
 #define LINK_SOCKET_BUFFER_BYTES (4u << 20)

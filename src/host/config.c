@@ -53,7 +53,7 @@ static int file_of(const char *directory, const char *name, const char *given,
 	return DXP_OK;
 }
 
-static int manager_from_file(const char *path, char text[WIRE_ADDRESS_TEXT_BYTES])
+static int manager_from_file(const char *path, char text[UDP_ADDRESS_TEXT_BYTES])
 {
 	FILE *file = descriptor_fopen(path, "re");
 
@@ -63,7 +63,7 @@ static int manager_from_file(const char *path, char text[WIRE_ADDRESS_TEXT_BYTES
 				 path);
 	if (!file)
 		return error_set(DXP_EIO, "cannot read %s: %s", path, strerror(errno));
-	char *line = fgets(text, WIRE_ADDRESS_TEXT_BYTES, file);
+	char *line = fgets(text, UDP_ADDRESS_TEXT_BYTES, file);
 	fclose(file);
 	if (!line)
 		return error_set(DXP_EMALFORMED, "%s is empty; run `dxp down` and `dxp up` again",
@@ -72,9 +72,9 @@ static int manager_from_file(const char *path, char text[WIRE_ADDRESS_TEXT_BYTES
 	return DXP_OK;
 }
 
-static int resolve_manager(const char *directory, const char *given, struct wire_address *out)
+static int resolve_manager(const char *directory, const char *given, struct udp_address *out)
 {
-	char path[CONFIG_PATH_BYTES], text[WIRE_ADDRESS_TEXT_BYTES];
+	char path[CONFIG_PATH_BYTES], text[UDP_ADDRESS_TEXT_BYTES];
 
 	if (!given) {
 		int status = file_of(directory, "manager", NULL, path);
@@ -84,7 +84,7 @@ static int resolve_manager(const char *directory, const char *given, struct wire
 			return status;
 		given = text;
 	}
-	if (wire_address_parse(given, WIRE_PORT, out) != DXP_OK)
+	if (udp_address_parse(given, WIRE_PORT, out) != DXP_OK)
 		return error_set(
 			DXP_EINVAL,
 			"'%s' is no address of a manager; write ADDRESS:PORT, such as 127.0.0.1:%d",
@@ -129,7 +129,7 @@ void config_default_name(char out[FABRIC_NAME_BYTES])
 	}
 }
 
-static int resolve_bind(const struct wire_address *manager, struct wire_address *out)
+static int resolve_bind(const struct udp_address *manager, struct udp_address *out)
 {
 	char why[WHY_BYTES];
 
@@ -151,7 +151,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		status = resolve_key(directory, options->key_file, c.key);
 	if (status != DXP_OK)
 		return status;
-	if (options->bind && wire_address_parse(options->bind, 0, &c.bind) != DXP_OK)
+	if (options->bind && udp_address_parse(options->bind, 0, &c.bind) != DXP_OK)
 		return error_set(DXP_EINVAL,
 				 "'%s' is no address to bind; write ADDRESS or ADDRESS:PORT",
 				 options->bind);

@@ -7,16 +7,16 @@
 
 #include <dxp/mmd.h>
 
+#include "base/address.h"
 #include "base/limits.h"
 #include "host/limits.h"
-#include "wire/address.h"
 
 #define CONFIG_PATH_BYTES 4096
 
 struct config {
-	struct wire_address manager;
+	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
-	struct wire_address bind;
+	struct udp_address bind;
 	char name[FABRIC_NAME_BYTES];
 };
 

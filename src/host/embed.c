@@ -32,7 +32,7 @@ static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 		snprintf(nic->name, sizeof(nic->name), "%s", o->name);
 	else
 		config_default_name(nic->name);
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	options.spin_ns = UINT32_MAX; /* its poller spins */
 	return join_open(&options, &nic->node);
 }
@@ -56,14 +56,14 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 						 .bind = o->bind,
 						 .name = o->name};
 	uint64_t deadline_ns = clock_now_ns() + nic->timeout_ns;
-	char manager[WIRE_ADDRESS_TEXT_BYTES];
+	char manager[UDP_ADDRESS_TEXT_BYTES];
 	struct config config;
 	int status = config_resolve(&where, &config);
 
 	if (status != DXP_OK)
 		return status;
 	snprintf(nic->name, sizeof(nic->name), "%s", config.name);
-	wire_address_format(&config.manager, manager);
+	udp_address_format(&config.manager, manager);
 	const struct node_options options = {.name = config.name,
 					     .manager = config.manager,
 					     .fabric_key = config.key,

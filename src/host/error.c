@@ -7,18 +7,18 @@
 static void where(const struct dxp_xpu *x, char *out, size_t bytes)
 {
 	const struct node_entry *row = node_table_find(node_table(x->fabric->node), x->node);
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (row)
 		snprintf(out, bytes, "xPU '%s' (node %u at %s)", x->caps.name, x->node,
-			 wire_address_format(&row->address, address));
+			 udp_address_format(&row->address, address));
 	else
 		snprintf(out, bytes, "xPU '%s' (node %u)", x->caps.name, x->node);
 }
 
 int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
 {
-	char who[FABRIC_NAME_BYTES + WIRE_ADDRESS_TEXT_BYTES + 32];
+	char who[FABRIC_NAME_BYTES + UDP_ADDRESS_TEXT_BYTES + 32];
 
 	where(x, who, sizeof(who));
 	switch (status) {

@@ -89,7 +89,7 @@ static const struct node_entry *row_of(const struct node_table *table, const cha
 static int choose(struct dxp_fabric *f, const char *name, const struct node_entry **out)
 {
 	const struct node_entry *row = row_of(node_table(f->node), name);
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (!row)
 		return error_set(
@@ -104,7 +104,7 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 		return error_set(
 			DXP_EPEERLOST,
 			"xPU '%s' (node %u at %s) is dead; start it again, or see `dxp nodes`",
-			row->name, row->id, wire_address_format(&row->address, address));
+			row->name, row->id, udp_address_format(&row->address, address));
 	if (!row->granted)
 		return error_set(
 			DXP_EACCESS,

@@ -85,10 +85,10 @@ struct dxp_inc {
 	void *reserve; /* making_reserve_bytes() for a creation without memory */
 	bool reserved; /* a creation uses it */
 
-	struct link_datagram datagrams[ENDPOINT_BATCH];
+	struct datagram datagrams[ENDPOINT_BATCH];
 	uint8_t trailers[ENDPOINT_BATCH][INC_TRAILER_BYTES];
 	uint16_t from_ports[ENDPOINT_BATCH];
-	struct link_arrival arrivals[LINK_BATCH];
+	struct datagram_arrival arrivals[LINK_BATCH];
 };
 
 /* ---- endpoint.c ---- */

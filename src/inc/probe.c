@@ -25,20 +25,20 @@ static void question_send(struct probe *p)
 	const struct inc_header h = {
 		.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL, .req_id = p->number};
 	uint8_t payload[INC_INQUIRY_BYTES], trailer[INC_TRAILER_BYTES];
-	struct link_datagram d;
+	struct datagram d;
 
 	inc_packet_encode(&h, ROCE_UD_SEND_ONLY, INC_CONTROL_QKEY, INC_QP, INC_QP, &path, payload,
 			  inc_inquiry_encode(&q, payload), &d, trailer);
 	link_send(p->link, &d, 1);
 }
 
-static bool answer_take(struct probe *p, const struct link_arrival *a)
+static bool answer_take(struct probe *p, const struct datagram_arrival *a)
 {
-	const struct wire_address from = wire_address_v4(p->switch_ip, ROCE_PORT);
+	const struct udp_address from = udp_address_v4(p->switch_ip, ROCE_PORT);
 	const struct roce_path path = {p->switch_ip, p->own_ip, ROCE_PORT, p->own_port};
 	struct inc_packet packet;
 
-	if (!wire_address_equal(&a->from, &from) ||
+	if (!udp_address_equal(&a->from, &from) ||
 	    inc_packet_decode(a->data, a->bytes, &packet) != DXP_OK)
 		return false;
 	if (!roce_icrc_right(&path, a->data, a->bytes)) {
@@ -53,7 +53,7 @@ static enum inc_reach ask(struct probe *p)
 	const uint64_t begin_ns = clock_now_ns();
 	uint64_t now_ns = begin_ns, end_ns = now_ns + INC_SILENCE_NS, gap_ns = INC_QUERY_NS;
 	enum inc_reach verdict = INC_REACH_SILENT;
-	struct link_arrival a;
+	struct datagram_arrival a;
 
 	for (uint64_t ask_ns = now_ns; now_ns < end_ns; now_ns = clock_now_ns()) {
 		if (now_ns >= ask_ns) {
@@ -78,14 +78,14 @@ static enum inc_reach ask(struct probe *p)
 
 enum inc_reach switch_reach(struct dxp_inc *inc)
 {
-	const struct link_options o = {.bind = wire_address_v4(inc->own.ip, 0),
+	const struct link_options o = {.bind = udp_address_v4(inc->own.ip, 0),
 				       .whole = true,
 				       .unconnected = true,
 				       .refusals = true,
 				       .no_gso = true,
 				       .no_gro = true};
 	struct probe p = {.own_ip = inc->own.ip, .switch_ip = inc->switch_ip};
-	struct wire_address own;
+	struct udp_address own;
 
 	pthread_mutex_lock(&inc->lock);
 	bool heard = inc->heard_ns && clock_now_ns() - inc->heard_ns < INC_HEARD_NS;

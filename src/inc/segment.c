@@ -18,11 +18,11 @@ void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_hea
 	out->from_ports[out->count++] = own->port;
 }
 
-_Static_assert(INC_UD_BYTES + INC_CONTROL_BYTES_MAX <= LINK_HEADER_BYTES_MAX, "room for both");
+_Static_assert(INC_UD_BYTES + INC_CONTROL_BYTES_MAX <= DATAGRAM_HEADER_BYTES_MAX, "room for both");
 
 void batch_inline(struct inc_batch *out)
 {
-	struct link_datagram *d = &out->datagrams[out->count - 1];
+	struct datagram *d = &out->datagrams[out->count - 1];
 
 	if (d->slice_count < 2)
 		return;

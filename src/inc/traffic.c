@@ -4,7 +4,7 @@
 
 #include "inc/endpoint.h"
 
-static uint32_t ip_of(const struct wire_address *a)
+static uint32_t ip_of(const struct udp_address *a)
 {
 	return (uint32_t)a->ip[12] << 24 | (uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 |
 	       a->ip[15];
@@ -34,8 +34,8 @@ static void control_take(struct dxp_inc *inc, const struct inc_packet *p,
 	g->dirty = true;
 }
 
-static void arrival_take(struct dxp_inc *inc, const struct port *to, const struct link_arrival *a,
-			 uint64_t now_ns)
+static void arrival_take(struct dxp_inc *inc, const struct port *to,
+			 const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct roce_path path = {ip_of(&a->from), to->ip, a->from.port, to->number};
 	struct inc_packet p;
@@ -97,7 +97,7 @@ size_t port_take(struct dxp_inc *inc, struct port *p, uint64_t now_ns)
 
 size_t port_wait(struct dxp_inc *inc, struct port *p)
 {
-	struct link_arrival arrivals[INC_WAIT_BATCH];
+	struct datagram_arrival arrivals[INC_WAIT_BATCH];
 
 	p->reading = true;
 	pthread_mutex_unlock(&inc->lock);

@@ -19,7 +19,7 @@
 	"name the switch next to this host, such as DXP_INC_SWITCH=10.0.0.1, or \"switch = " \
 	"10.0.0.1\" in " INC_WHERE_FILE
 
-static uint32_t ip_of(const struct wire_address *a)
+static uint32_t ip_of(const struct udp_address *a)
 {
 	return (uint32_t)a->ip[12] << 24 | (uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 |
 	       a->ip[15];
@@ -27,9 +27,9 @@ static uint32_t ip_of(const struct wire_address *a)
 
 static bool ip_parse(const char *text, uint32_t *out)
 {
-	struct wire_address a;
+	struct udp_address a;
 
-	if (strchr(text, ':') || wire_address_parse(text, 0, &a) != DXP_OK)
+	if (strchr(text, ':') || udp_address_parse(text, 0, &a) != DXP_OK)
 		return false;
 	*out = ip_of(&a);
 	return true;
@@ -119,7 +119,7 @@ int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32
 {
 	char file[INC_WHERE_BYTES];
 	const char *text = switches && *switches ? switches : getenv("DXP_INC_SWITCH");
-	struct wire_address own, to;
+	struct udp_address own, to;
 	uint32_t ip;
 
 	if (!text || !*text)
@@ -134,7 +134,7 @@ int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32
 		log_error("no switch is named: " HOW);
 	if (status != DXP_OK)
 		return status;
-	to = wire_address_v4(ip, 0);
+	to = udp_address_v4(ip, 0);
 	if (!link_address_now(&to, &own)) {
 		if (loud)
 			log_error("there is no way to the switch %s; see \"ip route\"", text);

@@ -7,10 +7,10 @@
 
 #include "base/util.h"
 
-unsigned busy_socket(const struct link *l, const struct wire_address *to)
+unsigned busy_socket(const struct link *l, const struct udp_address *to)
 {
 	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++)
-		if (l->sockets[i].fd >= 0 && wire_address_equal(&l->sockets[i].peer, to))
+		if (l->sockets[i].fd >= 0 && udp_address_equal(&l->sockets[i].peer, to))
 			return i;
 	return 0;
 }
@@ -30,7 +30,7 @@ static unsigned place_find(const struct link *l, uint64_t since)
 	return l->sockets[oldest].used < since ? oldest : 0;
 }
 
-static void peer_connect(struct link *l, const struct wire_address *peer)
+static void peer_connect(struct link *l, const struct udp_address *peer)
 {
 	unsigned place = busy_socket(l, peer);
 
@@ -48,7 +48,7 @@ static void peer_connect(struct link *l, const struct wire_address *peer)
 		watch_add(l, place);
 }
 
-void busy_note(struct link *l, const struct wire_address *from)
+void busy_note(struct link *l, const struct udp_address *from)
 {
 	struct busy *b = &l->busy;
 
@@ -56,7 +56,7 @@ void busy_note(struct link *l, const struct wire_address *from)
 		b->candidate = *from;
 		b->since = l->looks;
 	}
-	if (!wire_address_equal(&b->candidate, from)) {
+	if (!udp_address_equal(&b->candidate, from)) {
 		b->votes--;
 		return;
 	}

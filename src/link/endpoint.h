@@ -14,7 +14,7 @@
 /* Finds the peer with most arrivals on socket 0 by majority vote (Boyer and Moore): its arrivals
  * add votes, others subtract. */
 struct busy {
-	struct wire_address candidate;
+	struct udp_address candidate;
 	unsigned votes;
 	uint64_t since; /* poll number of its first vote */
 };
@@ -34,15 +34,15 @@ struct link {
 	bool watched;        /* result of link_watched */
 	unsigned unslept;    /* successful polls since the last sleep */
 	struct spin spin;
-	struct wire_address address;
+	struct udp_address address;
 	uint32_t buffer_bytes; /* requested for each socket */
 	bool gro;
 	bool whole, unconnected, block; /* as in link_options */
 	size_t receive_buffer_bytes;
-	struct fault *fault;            /* NULL without DXP_FAULT */
-	const struct link_tap *tap;     /* NULL: none */
-	struct wire_address too_big_to; /* result of link_too_big: destination, ... */
-	size_t too_big_bytes;           /* ... and length; 0: none */
+	struct fault *fault;           /* NULL without DXP_FAULT */
+	const struct link_tap *tap;    /* NULL: none */
+	struct udp_address too_big_to; /* result of link_too_big: destination, ... */
+	size_t too_big_bytes;          /* ... and length; 0: none */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread, cleared by link_wait */
 	struct train_limits limits;
@@ -57,7 +57,7 @@ int socket_open(struct link *l, const struct link_options *options);
 /* socket.c: makes `s` a socket on the endpoint's port that receives only from `peer`. A few
  * datagrams of other peers may enter before the connect; see link_socket.named. False: the kernel
  * rejects it, nothing is open. */
-bool socket_connect(struct link *l, struct link_socket *s, const struct wire_address *peer);
+bool socket_connect(struct link *l, struct link_socket *s, const struct udp_address *peer);
 void socket_close(struct link_socket *s);
 
 /* socket.c: makes `s` quiet or not, see link_socket. Not made quiet while datagrams are waiting. */
@@ -70,9 +70,9 @@ void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
 uint32_t socket_waiting_bytes(const struct link_socket *s);
 
 /* busy.c: counts an arrival from `from` on socket 0. */
-void busy_note(struct link *l, const struct wire_address *from);
+void busy_note(struct link *l, const struct udp_address *from);
 /* busy.c: returns the index of the socket for sending to `to`. */
-unsigned busy_socket(const struct link *l, const struct wire_address *to);
+unsigned busy_socket(const struct link *l, const struct udp_address *to);
 
 /* wait.c: adds a new socket to epoll while the endpoint watches its sockets. */
 void watch_add(struct link *l, unsigned index);

@@ -15,7 +15,7 @@
 #define LEAVES_FIRST 0 /* leaves_at of datagrams without space in the kernel: before all others */
 
 struct copy {
-	struct link_datagram datagram; /* its only slice is `bytes` */
+	struct datagram datagram; /* its only slice is `bytes` */
 	struct copy *next;
 	uint64_t leaves_at; /* leaves after this many datagrams have passed, ... */
 	uint64_t until_ns;  /* ... or at this time, whichever is first */
@@ -64,7 +64,7 @@ void fault_close(struct fault *f)
 }
 
 /* Returns a copy that owns all its bytes, header included; NULL: no memory. */
-static struct copy *copy_make(const struct link_datagram *d)
+static struct copy *copy_make(const struct datagram *d)
 {
 	size_t slices_bytes = train_datagram_bytes(d) - d->header_bytes, offset = 0;
 	struct copy *c = malloc(sizeof(*c) + slices_bytes);
@@ -79,7 +79,7 @@ static struct copy *copy_make(const struct link_datagram *d)
 		offset += d->slices[i].bytes;
 	}
 	c->datagram.slice_count = 1;
-	c->datagram.slices[0] = (struct link_slice){c->bytes, slices_bytes};
+	c->datagram.slices[0] = (struct datagram_slice){c->bytes, slices_bytes};
 	return c;
 }
 
@@ -95,8 +95,7 @@ static void bit_flip(struct copy *c, struct rng *rng)
 }
 
 /* Keeps a copy of `d`. False: too many already, or no memory. */
-static bool hold(struct fault *f, const struct link_datagram *d, uint64_t leaves_at,
-		 uint64_t until_ns)
+static bool hold(struct fault *f, const struct datagram *d, uint64_t leaves_at, uint64_t until_ns)
 {
 	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;
 	struct copy **place = &f->held;
@@ -113,7 +112,7 @@ static bool hold(struct fault *f, const struct link_datagram *d, uint64_t leaves
 	return true;
 }
 
-size_t fault_release(struct fault *f, uint64_t now_ns, const struct link_datagram **out)
+size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **out)
 {
 	size_t count = 0;
 
@@ -130,8 +129,8 @@ size_t fault_release(struct fault *f, uint64_t now_ns, const struct link_datagra
 
 /* Returns the datagram that replaces `in`: itself, a copy with one bit flipped, or NULL without
  * memory. */
-static const struct link_datagram *corrupt_maybe(struct fault *f, const struct link_datagram *in,
-						 bool corrupt)
+static const struct datagram *corrupt_maybe(struct fault *f, const struct datagram *in,
+					    bool corrupt)
 {
 	if (!corrupt)
 		return in;
@@ -144,8 +143,8 @@ static const struct link_datagram *corrupt_maybe(struct fault *f, const struct l
 	return &c->datagram;
 }
 
-size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_ns,
-		  const struct link_datagram **out)
+size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
+		  const struct datagram **out)
 {
 	/* Always four draws, so that a changed rate does not change the other faults. */
 	bool lost = rng_chance_ppm(&f->rng, f->options.loss_ppm);
@@ -160,7 +159,7 @@ size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_
 		       : (twice ? LINK_FATE_TWICE : 0u) | (corrupt ? LINK_FATE_CORRUPT : 0u) |
 				  (late ? LINK_FATE_LATE : 0u);
 	f->passed++;
-	const struct link_datagram *d = lost ? NULL : corrupt_maybe(f, in, corrupt);
+	const struct datagram *d = lost ? NULL : corrupt_maybe(f, in, corrupt);
 	if (d && (!late || twice))
 		out[count++] = d;
 	if (d && !late && twice)
@@ -173,7 +172,7 @@ size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_
 	return count;
 }
 
-void fault_settle(struct fault *f, const struct link_datagram *const *unsent, size_t count)
+void fault_settle(struct fault *f, const struct datagram *const *unsent, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		f->count += !hold(f, unsent[i], LEAVES_FIRST, 0);

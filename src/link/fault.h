@@ -37,15 +37,15 @@ void fault_close(struct fault *f);
 
 /* Accepts one datagram and writes those that leave now to `out`, at most FAULT_OUT_MAX; returns
  * their number. They point to `in` or to copies that live until fault_settle. */
-size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_ns,
-		  const struct link_datagram **out);
+size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
+		  const struct datagram **out);
 
 /* The same without a new datagram: writes the delayed ones that are due. */
-size_t fault_release(struct fault *f, uint64_t now_ns, const struct link_datagram **out);
+size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **out);
 
 /* Frees the copies handed out since the last settle. The `count` datagrams in `unsent` found no
  * space in the kernel; copies of them leave first next time. */
-void fault_settle(struct fault *f, const struct link_datagram *const *unsent, size_t count);
+void fault_settle(struct fault *f, const struct datagram *const *unsent, size_t count);
 
 /* Returns true if such copies wait: send nothing new before fault_release has returned them. */
 bool fault_backlog(const struct fault *f);

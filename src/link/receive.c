@@ -191,7 +191,7 @@ static void cursor_advance(struct inbox *in, size_t bytes, struct link_counters 
 		headers_reset(in, in->filled);
 }
 
-size_t inbox_take(struct inbox *in, struct link_arrival *arrivals, size_t count,
+size_t inbox_take(struct inbox *in, struct datagram_arrival *arrivals, size_t count,
 		  struct link_counters *counters)
 {
 	size_t taken = 0;
@@ -260,7 +260,7 @@ bool link_pending(const struct link *l)
 	return inbox_pending(&l->inbox);
 }
 
-static size_t arrivals_take(struct link *l, struct link_arrival *arrivals, size_t count)
+static size_t arrivals_take(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);
 
@@ -269,7 +269,7 @@ static size_t arrivals_take(struct link *l, struct link_arrival *arrivals, size_
 	return taken;
 }
 
-size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
+size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	if (l->fault)
 		send_held(l);
@@ -280,7 +280,7 @@ size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
 	return arrivals_take(l, arrivals, count);
 }
 
-size_t link_receive_wait(struct link *l, struct link_arrival *arrivals, size_t count)
+size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	if (l->fault)
 		send_held(l);

@@ -23,7 +23,7 @@
  * saves 0.3 us of a round trip of 5 us (Zen 5). */
 struct link_socket {
 	int fd;
-	struct wire_address peer; /* of a connected socket */
+	struct udp_address peer; /* of a connected socket */
 	unsigned named;  /* polls that still read the sender's address; of socket 0 never used up */
 	unsigned wanted; /* messages per receive: doubles while they come, 1 after none */
 	bool quiet;      /* as above */
@@ -44,9 +44,9 @@ struct inbox {
 	bool named;                 /* the last receive read the senders' addresses */
 	unsigned cursor;            /* next message to hand out, and `offset` in it */
 	size_t offset;
-	size_t segment_bytes;       /* of message `cursor`: length of each datagram but the last */
-	struct link_arrival common; /* of message `cursor`: common to its datagrams */
-	struct clock_pair read_at;  /* time of the last receive */
+	size_t segment_bytes; /* of message `cursor`: length of each datagram but the last */
+	struct datagram_arrival common; /* of message `cursor`: common to its datagrams */
+	struct clock_pair read_at;      /* time of the last receive */
 	struct mmsghdr messages[LINK_BATCH];
 	struct iovec iovecs[LINK_BATCH];
 	union link_sockaddr names[LINK_BATCH];
@@ -70,7 +70,7 @@ static inline bool inbox_pending(const struct inbox *in)
 bool inbox_poll(struct inbox *in, struct link_socket *s, bool wait, struct link_counters *counters);
 
 /* Hands out up to `count` datagrams without a system call; returns their number. */
-size_t inbox_take(struct inbox *in, struct link_arrival *arrivals, size_t count,
+size_t inbox_take(struct inbox *in, struct datagram_arrival *arrivals, size_t count,
 		  struct link_counters *counters);
 
 #endif

@@ -44,7 +44,7 @@ static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 /* Returns the index of the socket for message m, which starts with `first`. A connected socket
  * needs no destination. */
 static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
-			     const struct link_datagram *first)
+			     const struct datagram *first)
 {
 	unsigned number = m->msg_namelen ? busy_socket(l, &first->to) : 0;
 
@@ -61,7 +61,7 @@ static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 }
 
 static void sockets_choose(struct link *l, struct train_batch *b,
-			   const struct link_datagram *const *list)
+			   const struct datagram *const *list)
 {
 	for (size_t i = 0; i < b->message_count; i++) {
 		b->sockets[i] = socket_choose(l, &b->messages[i].msg_hdr, b->lengths[i], list[0]);
@@ -105,14 +105,14 @@ static bool no_room(int error)
 	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
-static void too_big_note(struct link *l, const struct link_datagram *d)
+static void too_big_note(struct link *l, const struct datagram *d)
 {
 	l->counters.too_big++;
 	l->too_big_to = d->to;
 	l->too_big_bytes = train_datagram_bytes(d);
 }
 
-bool link_too_big(struct link *l, struct wire_address *to, size_t *bytes)
+bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes)
 {
 	if (l->too_big_bytes == 0)
 		return false;
@@ -123,9 +123,9 @@ bool link_too_big(struct link *l, struct wire_address *to, size_t *bytes)
 }
 
 /* Avoids a kind of GSO batch that was rejected although a datagram of it was accepted. */
-static void train_blame(struct link *l, const struct link_datagram *first, int error)
+static void train_blame(struct link *l, const struct datagram *first, int error)
 {
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	char text[UDP_ADDRESS_TEXT_BYTES];
 
 	errno = error;
 	l->counters.gso_fallbacks++;
@@ -135,7 +135,7 @@ static void train_blame(struct link *l, const struct link_datagram *first, int e
 		l->limits.refused_bytes = train_datagram_bytes(first);
 		log_info("datagrams of %zu bytes to %s are larger than its path: sent one by one; "
 			 "raise the interface's MTU for speed",
-			 l->limits.refused_bytes, wire_address_format(&first->to, text));
+			 l->limits.refused_bytes, udp_address_format(&first->to, text));
 	} else {
 		l->limits.segments = 1;
 		log_info("the kernel refuses UDP segmentation offload (%m): sent one by one; "
@@ -143,11 +143,11 @@ static void train_blame(struct link *l, const struct link_datagram *first, int e
 	}
 }
 
-static size_t list_send(struct link *l, const struct link_datagram *const *list, size_t count);
+static size_t list_send(struct link *l, const struct datagram *const *list, size_t count);
 
 /* Sends the datagrams of a rejected GSO batch singly; returns how many were accepted. */
-static size_t train_send_singly(struct link *l, const struct link_datagram *const *list,
-				size_t count, int error)
+static size_t train_send_singly(struct link *l, const struct datagram *const *list, size_t count,
+				int error)
 {
 	unsigned segments = l->limits.segments;
 	uint64_t sent_before = l->counters.sent_datagrams;
@@ -160,7 +160,7 @@ static size_t train_send_singly(struct link *l, const struct link_datagram *cons
 	return taken;
 }
 
-static size_t list_send(struct link *l, const struct link_datagram *const *list, size_t count)
+static size_t list_send(struct link *l, const struct datagram *const *list, size_t count)
 {
 	size_t done = 0, sent;
 
@@ -200,7 +200,7 @@ static size_t list_send(struct link *l, const struct link_datagram *const *list,
 
 void send_held(struct link *l)
 {
-	const struct link_datagram *out[FAULT_OUT_MAX];
+	const struct datagram *out[FAULT_OUT_MAX];
 	size_t count = fault_release(l->fault, clock_now_ns(), out);
 
 	if (count == 0)
@@ -211,9 +211,9 @@ void send_held(struct link *l)
 
 /* Sends through the injector. It keeps datagrams without space in the kernel, so each is decided
  * once; while such a backlog exists, no new ones are accepted. */
-static size_t send_faulty(struct link *l, const struct link_datagram *const *list, size_t count)
+static size_t send_faulty(struct link *l, const struct datagram *const *list, size_t count)
 {
-	const struct link_datagram *out[ROUND];
+	const struct datagram *out[ROUND];
 	size_t taken = 0, sent = 0, ready = 0;
 
 	send_held(l);
@@ -234,7 +234,7 @@ static size_t send_faulty(struct link *l, const struct link_datagram *const *lis
 	return taken;
 }
 
-size_t link_send_list(struct link *l, const struct link_datagram *const *list, size_t count)
+size_t link_send_list(struct link *l, const struct datagram *const *list, size_t count)
 {
 	if (l->fault)
 		return send_faulty(l, list, count);
@@ -245,9 +245,9 @@ size_t link_send_list(struct link *l, const struct link_datagram *const *list, s
 	return taken;
 }
 
-size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count)
+size_t link_send(struct link *l, const struct datagram *datagrams, size_t count)
 {
-	const struct link_datagram *list[ROUND];
+	const struct datagram *list[ROUND];
 	size_t done = 0;
 
 	while (done < count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conversion in both directions; no lookup, no scope ids (a wire_address cannot hold link-local
+/* Conversion in both directions; no lookup, no scope ids (a udp_address cannot hold link-local
  * IPv6). */
 #include "link/sockaddr.h"
 
@@ -8,12 +8,12 @@
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-bool sockaddr_is_v4(const struct wire_address *a)
+bool sockaddr_is_v4(const struct udp_address *a)
 {
 	return memcmp(a->ip, mapped_prefix, sizeof(mapped_prefix)) == 0;
 }
 
-socklen_t sockaddr_from_wire(const struct wire_address *a, int family, union link_sockaddr *out)
+socklen_t sockaddr_from_wire(const struct udp_address *a, int family, union link_sockaddr *out)
 {
 	memset(out, 0, sizeof(*out));
 	if (family == AF_INET) {
@@ -30,7 +30,7 @@ socklen_t sockaddr_from_wire(const struct wire_address *a, int family, union lin
 	return sizeof(out->v6);
 }
 
-void sockaddr_to_wire(const union link_sockaddr *from, struct wire_address *out)
+void sockaddr_to_wire(const union link_sockaddr *from, struct udp_address *out)
 {
 	if (from->any.sa_family == AF_INET) {
 		memcpy(out->ip, mapped_prefix, sizeof(mapped_prefix));

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "wire/address.h"
+#include "base/address.h"
 
 union link_sockaddr {
 	struct sockaddr any;
@@ -16,13 +16,13 @@ union link_sockaddr {
 	struct sockaddr_in6 v6;
 };
 
-bool sockaddr_is_v4(const struct wire_address *a);
+bool sockaddr_is_v4(const struct udp_address *a);
 
 /* Converts for a socket of `family`. Returns the length, or 0 if such a socket cannot address
  * `a`. */
-socklen_t sockaddr_from_wire(const struct wire_address *a, int family, union link_sockaddr *out);
+socklen_t sockaddr_from_wire(const struct udp_address *a, int family, union link_sockaddr *out);
 
 /* Converts an address from the kernel: AF_INET or AF_INET6. */
-void sockaddr_to_wire(const union link_sockaddr *from, struct wire_address *out);
+void sockaddr_to_wire(const union link_sockaddr *from, struct udp_address *out);
 
 #endif

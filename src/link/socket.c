@@ -93,11 +93,11 @@ void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 	s->marked = false;
 }
 
-static int bind_refused(const struct wire_address *address, int error)
+static int bind_refused(const struct udp_address *address, int error)
 {
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	char text[UDP_ADDRESS_TEXT_BYTES];
 
-	wire_address_format(address, text);
+	udp_address_format(address, text);
 	errno = error;
 	if (error == EADDRINUSE) {
 		log_error("cannot bind UDP %s: another program uses this port; stop it (\"ss "
@@ -106,7 +106,7 @@ static int bind_refused(const struct wire_address *address, int error)
 			  text);
 		return DXP_EBUSY;
 	}
-	if (wire_address_link_local(address))
+	if (udp_address_link_local(address))
 		log_error("cannot bind UDP %s: a link-local address says nothing without an "
 			  "interface; use a global one, or one of fd00::/8",
 			  text);
@@ -152,7 +152,7 @@ void socket_close(struct link_socket *s)
 	s->fd = -1;
 }
 
-static int address_bind(struct link *l, const struct wire_address *address, bool choosy)
+static int address_bind(struct link *l, const struct udp_address *address, bool choosy)
 {
 	int fd = l->sockets[0].fd;
 	union link_sockaddr name;
@@ -176,7 +176,7 @@ static void wait_limit(int fd, uint32_t us)
 
 /* A socket bound to a multicast group receives it for any member of the host. IP_MULTICAST_ALL 0
  * excludes the groups of other interfaces. */
-static int group_join(int fd, const struct wire_address *group, uint32_t own_ip)
+static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 {
 	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
 
@@ -191,9 +191,9 @@ static int group_join(int fd, const struct wire_address *group, uint32_t own_ip)
 
 /* Connects the bound socket. Datagrams of others from before stay in it; the reader checks their
  * source. */
-static int peer_name(struct link *l, const struct wire_address *peer)
+static int peer_name(struct link *l, const struct udp_address *peer)
 {
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	char text[UDP_ADDRESS_TEXT_BYTES];
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(peer, l->limits.family, &name);
 
@@ -201,7 +201,7 @@ static int peer_name(struct link *l, const struct wire_address *peer)
 	if (connect(l->sockets[0].fd, &name.any, bytes) == 0)
 		return DXP_OK;
 	log_error("no way to %s: %m; check the address and this machine's routes",
-		  wire_address_format(peer, text));
+		  udp_address_format(peer, text));
 	return DXP_EIO;
 }
 
@@ -241,7 +241,7 @@ int socket_open(struct link *l, const struct link_options *options)
 	return status;
 }
 
-static bool quietly_bound(int fd, const struct link *l, struct wire_address address)
+static bool quietly_bound(int fd, const struct link *l, struct udp_address address)
 {
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(&address, l->limits.family, &name);
@@ -249,9 +249,9 @@ static bool quietly_bound(int fd, const struct link *l, struct wire_address addr
 	return bind(fd, &name.any, bytes) == 0;
 }
 
-int link_move(struct link *l, const struct wire_address *address)
+int link_move(struct link *l, const struct udp_address *address)
 {
-	struct wire_address same_port = *address, any_port = *address;
+	struct udp_address same_port = *address, any_port = *address;
 	struct link_socket new = socket_make(l);
 	union link_sockaddr name;
 	socklen_t bytes = sizeof(name);
@@ -298,7 +298,7 @@ static bool port_share(const struct link *l, int fd)
 	return bound;
 }
 
-bool socket_connect(struct link *l, struct link_socket *s, const struct wire_address *peer)
+bool socket_connect(struct link *l, struct link_socket *s, const struct udp_address *peer)
 {
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(peer, l->limits.family, &name);
@@ -315,7 +315,7 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct wire_add
 }
 
 /* Returns the MTU of the route to `to`, from a temporary socket; 0 if unknown. */
-static size_t route_mtu(const struct wire_address *to, int family)
+static size_t route_mtu(const struct udp_address *to, int family)
 {
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(to, family, &name);
@@ -330,7 +330,7 @@ static size_t route_mtu(const struct wire_address *to, int family)
 	return (size_t)mtu;
 }
 
-size_t link_path_payload(const struct link *l, const struct wire_address *to)
+size_t link_path_payload(const struct link *l, const struct udp_address *to)
 {
 	int family = sockaddr_is_v4(to) ? AF_INET : AF_INET6;
 	size_t headers_bytes = family == AF_INET ? 20 + 8 : 40 + 8;

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "link/udp.h"
 
-static int socket_name(int fd, const struct wire_address *to, struct sockaddr_in6 *own)
+static int socket_name(int fd, const struct udp_address *to, struct sockaddr_in6 *own)
 {
 	struct sockaddr_in6 peer = {.sin6_family = AF_INET6, .sin6_port = htons(to->port)};
 	socklen_t bytes = sizeof(*own);
@@ -25,7 +25,7 @@ static int socket_name(int fd, const struct wire_address *to, struct sockaddr_in
 	return getsockname(fd, (struct sockaddr *)own, &bytes);
 }
 
-static int address_look(const struct wire_address *to, struct wire_address *out)
+static int address_look(const struct udp_address *to, struct udp_address *out)
 {
 	struct sockaddr_in6 own;
 	int fd = descriptor_raise(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -42,23 +42,23 @@ static int address_look(const struct wire_address *to, struct wire_address *out)
 	return 0;
 }
 
-bool link_address_now(const struct wire_address *to, struct wire_address *out)
+bool link_address_now(const struct udp_address *to, struct udp_address *out)
 {
 	return address_look(to, out) == 0;
 }
 
-int link_address_towards(const struct wire_address *to, struct wire_address *out)
+int link_address_towards(const struct udp_address *to, struct udp_address *out)
 {
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	char text[UDP_ADDRESS_TEXT_BYTES];
 
 	if (address_look(to, out) == 0)
 		return DXP_OK;
-	if (wire_address_link_local(to))
+	if (udp_address_link_local(to))
 		log_error("%s is a link-local address, which says nothing without an interface; "
 			  "use a global one, or one of fd00::/8",
-			  wire_address_format(to, text));
+			  udp_address_format(to, text));
 	else
 		log_error("no way to %s: %m; check the address and this machine's routes",
-			  wire_address_format(to, text));
+			  udp_address_format(to, text));
 	return DXP_EIO;
 }

@@ -8,13 +8,13 @@
 
 #include "base/util.h"
 
-#define PIECES_MAX (1 + LINK_SLICES_MAX) /* iovecs of one datagram */
+#define PIECES_MAX (1 + DATAGRAM_SLICES_MAX) /* iovecs of one datagram */
 
 _Static_assert(LINK_IOVECS >= PIECES_MAX, "a batch holds at least one datagram");
 _Static_assert(LINK_GATHER_BYTES >= LINK_DATAGRAM_BYTES_MAX,
 	       "an empty batch has room for any train");
 
-size_t train_datagram_bytes(const struct link_datagram *d)
+size_t train_datagram_bytes(const struct datagram *d)
 {
 	size_t bytes = d->header_bytes;
 
@@ -23,9 +23,10 @@ size_t train_datagram_bytes(const struct link_datagram *d)
 	return bytes;
 }
 
-static void pieces_add(struct train_batch *b, const struct link_datagram *d)
+static void pieces_add(struct train_batch *b, const struct datagram *d)
 {
-	assert(d->header_bytes <= LINK_HEADER_BYTES_MAX && d->slice_count <= LINK_SLICES_MAX);
+	assert(d->header_bytes <= DATAGRAM_HEADER_BYTES_MAX &&
+	       d->slice_count <= DATAGRAM_SLICES_MAX);
 	/* The kernel only reads; the casts drop a const that struct iovec cannot hold. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
@@ -66,7 +67,7 @@ static void control_add(struct msghdr *m, int level, int type, const void *value
 }
 
 /* IPv4 peers of an AF_INET6 socket need the IPv4 control message. */
-static void control_add_ecn(struct msghdr *m, const struct link_datagram *d)
+static void control_add_ecn(struct msghdr *m, const struct datagram *d)
 {
 	int tos = d->ecn;
 
@@ -76,7 +77,7 @@ static void control_add_ecn(struct msghdr *m, const struct link_datagram *d)
 		control_add(m, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos));
 }
 
-static void message_write(struct train_batch *b, size_t first_iovec, const struct link_datagram *d,
+static void message_write(struct train_batch *b, size_t first_iovec, const struct datagram *d,
 			  int family, uint16_t segment_bytes)
 {
 	struct msghdr *m = &b->messages[b->message_count].msg_hdr;
@@ -97,37 +98,36 @@ static void message_write(struct train_batch *b, size_t first_iovec, const struc
 		control_add_ecn(m, d);
 }
 
-static bool goes_alone(const struct train_limits *limits, const struct link_datagram *d)
+static bool goes_alone(const struct train_limits *limits, const struct datagram *d)
 {
 	return limits->alone && limits->alone(d);
 }
 
 /* Returns the most datagrams of a GSO batch that starts with `d`. */
-static unsigned segments_max(const struct train_limits *limits, const struct link_datagram *d,
+static unsigned segments_max(const struct train_limits *limits, const struct datagram *d,
 			     size_t bytes)
 {
 	bool refused = limits->refused_bytes && bytes >= limits->refused_bytes &&
-		       wire_address_equal(&d->to, &limits->refused_to);
+		       udp_address_equal(&d->to, &limits->refused_to);
 
 	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }
 
 /* Adds one GSO batch from the front of the list. Returns its datagrams; 0: no iovecs are left. */
 static size_t train_form(struct train_batch *b, const struct train_limits *limits,
-			 const struct link_datagram *const *datagrams, size_t count)
+			 const struct datagram *const *datagrams, size_t count)
 {
-	const struct link_datagram *first = datagrams[0];
+	const struct datagram *first = datagrams[0];
 	size_t segment_bytes = train_datagram_bytes(first), train_bytes = 0, length = 0;
 	unsigned most = segments_max(limits, first, segment_bytes);
 	size_t first_iovec = b->iovec_count;
 
 	while (length < count && length < most && b->iovec_count + PIECES_MAX <= LINK_IOVECS) {
-		const struct link_datagram *d = datagrams[length];
+		const struct datagram *d = datagrams[length];
 		size_t bytes = train_datagram_bytes(d);
-		if (length > 0 &&
-		    (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
-		     train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX || goes_alone(limits, d) ||
-		     !wire_address_equal(&d->to, &first->to)))
+		if (length > 0 && (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
+				   train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX ||
+				   goes_alone(limits, d) || !udp_address_equal(&d->to, &first->to)))
 			break;
 		pieces_add(b, d);
 		train_bytes += bytes;
@@ -146,7 +146,7 @@ static size_t train_form(struct train_batch *b, const struct train_limits *limit
 }
 
 size_t train_fill(struct train_batch *b, const struct train_limits *limits,
-		  const struct link_datagram *const *datagrams, size_t count)
+		  const struct datagram *const *datagrams, size_t count)
 {
 	size_t taken = 0;
 

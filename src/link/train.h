@@ -24,10 +24,10 @@ struct train_limits {
 	unsigned segments; /* longest GSO batch in datagrams; 1: no GSO */
 	/* Peer for which the kernel rejected GSO batches of datagrams of refused_bytes; datagrams
 	 * of this length or longer are sent singly to it. */
-	struct wire_address refused_to;
+	struct udp_address refused_to;
 	size_t refused_bytes; /* 0: none rejected */
 	/* Returns true for a datagram that must not be in a GSO batch; NULL: all may. */
-	bool (*alone)(const struct link_datagram *d);
+	bool (*alone)(const struct datagram *d);
 };
 
 #define TRAIN_CONTROL_BYTES (CMSG_SPACE(sizeof(uint16_t)) + CMSG_SPACE(sizeof(int)))
@@ -52,8 +52,8 @@ struct train_batch {
 /* Fills `b` anew from the front of the list; it points into the datagrams and their memory. Returns
  * how many fit: at least one if count > 0. */
 size_t train_fill(struct train_batch *b, const struct train_limits *limits,
-		  const struct link_datagram *const *datagrams, size_t count);
+		  const struct datagram *const *datagrams, size_t count);
 
-size_t train_datagram_bytes(const struct link_datagram *d);
+size_t train_datagram_bytes(const struct datagram *d);
 
 #endif

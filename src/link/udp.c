@@ -75,7 +75,7 @@ void link_close(struct link *l)
 	free(l);
 }
 
-void link_address(const struct link *l, struct wire_address *out)
+void link_address(const struct link *l, struct udp_address *out)
 {
 	*out = l->address;
 }

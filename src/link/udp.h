@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/datagram.h"
 #include "base/limits.h"
-#include "wire/datagram.h"
 
 struct link_options {
-	struct wire_address bind; /* port 0: the kernel chooses one */
-	uint32_t buffer_bytes;    /* size of each socket buffer; 0: LINK_SOCKET_BUFFER_BYTES */
+	struct udp_address bind; /* port 0: the kernel chooses one */
+	uint32_t buffer_bytes;   /* size of each socket buffer; 0: LINK_SOCKET_BUFFER_BYTES */
 	/* Spin time of link_wait before it sleeps; adapts between 1/32 and twice this
 	 * (base/spin.h). 0: never spin. */
 	uint32_t spin_ns;
@@ -28,8 +28,8 @@ struct link_options {
 	bool unconnected;
 	/* A port in use is not logged as error: the caller tries the next one. */
 	bool choosy;
-	bool shared;              /* other endpoints may bind the port too, one per peer */
-	struct wire_address peer; /* receive from this peer only; port 0: from any */
+	bool shared;             /* other endpoints may bind the port too, one per peer */
+	struct udp_address peer; /* receive from this peer only; port 0: from any */
 	/* `bind` is an IPv4 multicast group: joins it on the interface with this address (host
 	 * order). 0: no group. */
 	uint32_t group_on;
@@ -37,7 +37,7 @@ struct link_options {
 	/* Wait of link_receive_wait, rounded up to kernel ticks; 0: no wait. */
 	uint32_t block_us;
 	/* Returns true for a datagram that must not be in a GSO batch; NULL: all may. */
-	bool (*alone)(const struct link_datagram *d);
+	bool (*alone)(const struct datagram *d);
 	bool no_gso; /* act as without GSO: for tests and as workaround */
 	bool no_gro; /* act as without GRO */
 };
@@ -71,8 +71,8 @@ enum link_fate {
 /* Observer of every datagram. Its functions must not use the endpoint. */
 struct link_tap {
 	/* `at_ns`: time of the hand-over to the kernel, or to the fault injector. */
-	void (*sent)(void *context, const struct link_datagram *d, unsigned fate, uint64_t at_ns);
-	void (*received)(void *context, const struct link_arrival *a);
+	void (*sent)(void *context, const struct datagram *d, unsigned fate, uint64_t at_ns);
+	void (*received)(void *context, const struct datagram_arrival *a);
 	void *context;
 };
 
@@ -88,29 +88,29 @@ int link_open(const struct link_options *options, struct link **out);
 void link_close(struct link *l);
 
 /* Returns the address for peers on the same network: the bound one, with its port. */
-void link_address(const struct link *l, struct wire_address *out);
+void link_address(const struct link *l, struct udp_address *out);
 
 /* Returns the own address, without port, that the kernel's routes use towards `to`. DXP_EIO: no
  * route (logged). */
-int link_address_towards(const struct wire_address *to, struct wire_address *out);
+int link_address_towards(const struct udp_address *to, struct udp_address *out);
 
 /* The same for repeated checks: returns false without a log entry if there is no route now. */
-bool link_address_now(const struct wire_address *to, struct wire_address *out);
+bool link_address_now(const struct udp_address *to, struct udp_address *out);
 
 /* Binds the endpoint to another address, with the same port if free, otherwise any. Datagrams that
  * the kernel still holds for the old address are lost; link_fd stays the same. DXP_EIO: the kernel
  * rejects it, nothing changed. */
-int link_move(struct link *l, const struct wire_address *address);
+int link_move(struct link *l, const struct udp_address *address);
 
 /* Returns the largest UDP payload that fits one packet to `to`: interface MTU less IP and UDP
  * headers, at most 65507. 1472 if unknown. */
-size_t link_path_payload(const struct link *l, const struct wire_address *to);
+size_t link_path_payload(const struct link *l, const struct udp_address *to);
 
 /* Returns true if the kernel rejected datagrams as longer than their path (EMSGSIZE) since the last
  * call. *to and *bytes are destination and length of the last one: lower the size for it, and the
  * next send reports others. link_path_payload may return a length that fits. Datagrams too long
  * beyond the first link are not detected here. */
-bool link_too_big(struct link *l, struct wire_address *to, size_t *bytes);
+bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes);
 
 /* Returns the size of the receive buffer that the kernel granted, in bytes of skb truesize. */
 size_t link_receive_buffer(const struct link *l);
@@ -122,18 +122,18 @@ unsigned link_receive_level(const struct link *l);
 /* Sends up to `count` datagrams in order; runs of equal size to one address leave as one GSO batch.
  * Returns how many were accepted; fewer than `count`: the kernel has no space now. A datagram
  * rejected for another reason counts as accepted and in send_errors. */
-size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count);
+size_t link_send(struct link *l, const struct datagram *datagrams, size_t count);
 
 /* The same for datagrams named by a list of pointers. */
-size_t link_send_list(struct link *l, const struct link_datagram *const *list, size_t count);
+size_t link_send_list(struct link *l, const struct datagram *const *list, size_t count);
 
 /* Receives up to `count` datagrams without waiting; returns their number. Fewer than `count` may be
  * returned although the kernel has more: one call polls each socket at most once. */
-size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count);
+size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
 /* The same, but waits up to block_us of the options for the first datagram: one system call instead
  * of two. No other thread may use the endpoint meanwhile. */
-size_t link_receive_wait(struct link *l, struct link_arrival *arrivals, size_t count);
+size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
 /* Returns true if datagrams are received but not handed out yet; a poll of the socket does not show
  * these. */

@@ -10,7 +10,7 @@
 #define OUTBOX_SIZE 256
 
 struct outbox_entry {
-	struct wire_address to;
+	struct udp_address to;
 	uint16_t bytes;
 	uint8_t data[FABRIC_DATAGRAM_BYTES];
 };
@@ -40,16 +40,16 @@ struct registry {
 
 /* Returns the outbox entry to fill, or NULL if full; outbox_commit queues it with its length. */
 struct outbox_entry *outbox_reserve(struct registry *r);
-void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct wire_address *to,
+void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct udp_address *to,
 		   size_t bytes);
 
 /* Handles all frames that nodes send (requests.c, operate.c). `header` and `body` are authentic. */
-void requests_receive(struct registry *r, const struct wire_address *from,
+void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns);
-void requests_assign(struct registry *r, const struct wire_address *from, struct manage_body body,
+void requests_assign(struct registry *r, const struct udp_address *from, struct manage_body body,
 		     uint64_t now_ns);
-void requests_status(struct registry *r, const struct wire_address *from, struct manage_body body);
-void requests_answer(struct registry *r, const struct wire_address *to, uint16_t node,
+void requests_status(struct registry *r, const struct udp_address *from, struct manage_body body);
+void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);
 
 /* Returns whether a change of `subject` matters to `viewer`; whether it is visible; the entry

@@ -8,7 +8,7 @@
 
 #include <dxp/status.h>
 
-static void assign_answer(struct registry *r, const struct wire_address *to,
+static void assign_answer(struct registry *r, const struct udp_address *to,
 			  const struct manage_assign *assign, int status, const char *text)
 {
 	struct manage_answer answer = {.request = assign->request,
@@ -41,7 +41,7 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 	}
 }
 
-void requests_assign(struct registry *r, const struct wire_address *from, struct manage_body body,
+void requests_assign(struct registry *r, const struct udp_address *from, struct manage_body body,
 		     uint64_t now_ns)
 {
 	struct manage_assign assign;
@@ -76,7 +76,7 @@ void requests_assign(struct registry *r, const struct wire_address *from, struct
 		      still ? "revoked, but a grant with * still permits it" : "");
 }
 
-void requests_status(struct registry *r, const struct wire_address *from, struct manage_body body)
+void requests_status(struct registry *r, const struct udp_address *from, struct manage_body body)
 {
 	struct outbox_entry *out = outbox_reserve(r);
 	struct manage_status status;

@@ -113,7 +113,7 @@ struct outbox_entry *outbox_reserve(struct registry *r)
 	return &o->entries[o->head % OUTBOX_SIZE];
 }
 
-void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct wire_address *to,
+void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct udp_address *to,
 		   size_t bytes)
 {
 	entry->to = *to;
@@ -136,7 +136,7 @@ static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 }
 
 /* Answers a wrong key, in no more bytes than the request has. */
-static void wrong_key(struct registry *r, const struct wire_address *from,
+static void wrong_key(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, size_t bytes,
 		      uint64_t now_ns)
 {
@@ -201,7 +201,7 @@ static void time_pass(struct registry *r, uint64_t now_ns)
 	}
 }
 
-void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data,
+void registry_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns)
 {
 	struct wire_header header;
@@ -223,7 +223,7 @@ void registry_receive(struct registry *r, const struct wire_address *from, const
 	requests_receive(r, from, &header, body, now_ns);
 }
 
-size_t registry_send(struct registry *r, struct link_datagram *out, size_t count, uint64_t now_ns)
+size_t registry_send(struct registry *r, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	struct outbox *o = &r->outbox;
 

@@ -73,7 +73,7 @@ int registry_load(struct registry *r, const struct store_op *op);
 void registry_start(struct registry *r, uint64_t now_ns);
 
 /* Processes one datagram. Reads `data` during the call only. */
-void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data,
+void registry_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
 
 /* Returns the next change to store; false: none. */
@@ -83,7 +83,7 @@ void registry_store_again(struct registry *r);
 
 /* Advances time, then fills `out` with up to `count` due datagrams, valid until the next
  * registry_send or registry_receive. Returns how many; at `count`, call again. */
-size_t registry_send(struct registry *r, struct link_datagram *out, size_t count, uint64_t now_ns);
+size_t registry_send(struct registry *r, struct datagram *out, size_t count, uint64_t now_ns);
 
 /* Returns when registry_send must be called again; UINT64_MAX: nothing is pending. */
 uint64_t registry_deadline(const struct registry *r);

@@ -8,7 +8,7 @@
 
 #include <dxp/status.h>
 
-void requests_answer(struct registry *r, const struct wire_address *to, uint16_t node,
+void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer)
 {
 	struct outbox_entry *entry = outbox_reserve(r);
@@ -45,7 +45,7 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 
 /* ---- JOIN ---- */
 
-static void refuse_busy(struct registry *r, const struct wire_address *from,
+static void refuse_busy(struct registry *r, const struct udp_address *from,
 			const struct manage_join *join, const struct roster_node *holder,
 			uint64_t now_ns)
 {
@@ -55,18 +55,18 @@ static void refuse_busy(struct registry *r, const struct wire_address *from,
 				       .epoch = r->epoch,
 				       .retry_ns = holder->lease_until_ns - now_ns};
 	bool same_node = memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0;
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	snprintf(answer.text, sizeof(answer.text),
 		 "%s is held by the node at %s, whose lease lasts another %.1f s",
 		 same_node ? "this identity" : "this name",
-		 wire_address_format(&holder->entry.address, address),
+		 udp_address_format(&holder->entry.address, address),
 		 (double)answer.retry_ns / S_NS);
 	r->counters.busy++;
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
-static void refuse(struct registry *r, const struct wire_address *from, uint64_t request,
+static void refuse(struct registry *r, const struct udp_address *from, uint64_t request,
 		   uint64_t nonce, int status, const char *text)
 {
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = status};
@@ -76,11 +76,11 @@ static void refuse(struct registry *r, const struct wire_address *from, uint64_t
 }
 
 /* Returns whether this JOIN may replace a known node; otherwise rejects it. */
-static bool identity_admit(struct registry *r, const struct wire_address *from,
+static bool identity_admit(struct registry *r, const struct udp_address *from,
 			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
 	bool alive = n->state == NODE_ALIVE;
-	bool moved = !wire_address_equal(&n->entry.address, from);
+	bool moved = !udp_address_equal(&n->entry.address, from);
 
 	if (join->self.incarnation < n->entry.incarnation) {
 		if (alive && moved)
@@ -111,7 +111,7 @@ static bool identity_admit(struct registry *r, const struct wire_address *from,
 }
 
 /* Does the same for the name: a live holder keeps it, a dead one loses it. */
-static bool name_admit(struct registry *r, const struct wire_address *from,
+static bool name_admit(struct registry *r, const struct udp_address *from,
 		       const struct manage_join *join, uint64_t now_ns)
 {
 	struct roster_node *holder = roster_find_name(&r->roster, join->self.name);
@@ -129,7 +129,7 @@ static bool name_admit(struct registry *r, const struct wire_address *from,
 }
 
 /* Copies the node's description; returns whether others need it. */
-static bool entry_update(struct roster_node *n, const struct wire_address *from,
+static bool entry_update(struct roster_node *n, const struct udp_address *from,
 			 const struct manage_join *join)
 {
 	struct node_entry entry = join->self;
@@ -155,7 +155,7 @@ static void node_begin(struct registry *r, struct roster_node *n, const struct m
 	n->request = join->request;
 }
 
-static void join_receive(struct registry *r, const struct wire_address *from,
+static void join_receive(struct registry *r, const struct udp_address *from,
 			 struct manage_body body, uint64_t now_ns)
 {
 	struct manage_join join;
@@ -217,12 +217,12 @@ static bool request_admit(struct registry *r, struct roster_node *n,
 	return true;
 }
 
-static void renew_accept(struct registry *r, const struct wire_address *from, struct roster_node *n,
+static void renew_accept(struct registry *r, const struct udp_address *from, struct roster_node *n,
 			 const struct manage_renew *renew, uint64_t now_ns)
 {
 	roster_alive(&r->roster, n, now_ns + r->lease_ns);
 	r->counters.renewed++;
-	if (!wire_address_equal(&n->entry.address, from)) {
+	if (!udp_address_equal(&n->entry.address, from)) {
 		n->entry.address = *from;
 		r->counters.moved++;
 		roster_change(&r->roster, n);
@@ -240,7 +240,7 @@ static void leave_accept(struct registry *r, struct roster_node *n, uint64_t now
 	r->counters.left++;
 }
 
-static void renew_receive(struct registry *r, const struct wire_address *from,
+static void renew_receive(struct registry *r, const struct udp_address *from,
 			  const struct wire_header *header, struct manage_body body,
 			  uint64_t now_ns)
 {
@@ -270,7 +270,7 @@ static void renew_receive(struct registry *r, const struct wire_address *from,
 	}
 }
 
-void requests_receive(struct registry *r, const struct wire_address *from,
+void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns)
 {
 	switch (header->type) {

@@ -25,7 +25,7 @@ struct server {
 	atomic_bool stop;
 	uint64_t store_retry_ns; /* no saving before; 0: the last one succeeded */
 	uint64_t store_check_ns;
-	struct link_datagram out[LINK_BATCH];
+	struct datagram out[LINK_BATCH];
 	size_t out_count, out_sent; /* out_sent < out_count: the kernel had no space */
 };
 
@@ -68,14 +68,14 @@ void server_close(struct server *s)
 	free(s);
 }
 
-void server_address(const struct server *s, struct wire_address *out)
+void server_address(const struct server *s, struct udp_address *out)
 {
 	link_address(s->link, out);
 }
 
 static void receive(struct server *s)
 {
-	struct link_arrival arrivals[LINK_BATCH];
+	struct datagram_arrival arrivals[LINK_BATCH];
 	size_t count = link_receive(s->link, arrivals, LINK_BATCH);
 	uint64_t now_ns = clock_now_ns();
 

@@ -6,7 +6,7 @@
 #include "manager/registry.h"
 
 struct server_options {
-	struct wire_address bind;
+	struct udp_address bind;
 	const char *state_folder;
 	uint8_t key[FABRIC_KEY_BYTES];
 	enum grants_policy policy;
@@ -20,7 +20,7 @@ int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
 /* Returns the address and port in use. */
-void server_address(const struct server *s, struct wire_address *out);
+void server_address(const struct server *s, struct udp_address *out);
 
 /* Runs until server_stop. */
 void server_run(struct server *s);

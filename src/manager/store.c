@@ -19,6 +19,7 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "wire/address.h"
 
 #define FILE_NAME "manager.db"
 #define FOUND_MAX 100 /* files found in its place and kept */

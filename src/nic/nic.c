@@ -218,7 +218,7 @@ void nic_peer_reset(struct nic *n, uint16_t node, int status)
 	rltp_endpoint_fail(n->endpoint, node, status);
 }
 
-int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns)
+int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 	n->now_ns = now_ns;
 	int status = rltp_endpoint_receive(n->endpoint, arrival, now_ns);
@@ -262,7 +262,7 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	return taken;
 }
 
-size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t now_ns)
+size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	n->now_ns = now_ns;
 	return rltp_endpoint_send(n->endpoint, out, count, now_ns);

@@ -280,7 +280,7 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status);
 void nic_peer_reset(struct nic *n, uint16_t node, int status);
 
 /* Processes one received datagram; returns statuses as rltp_endpoint_receive. */
-int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns);
+int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t now_ns);
 
 /* Polls: reads the doorbells of all functions and advances requests. Returns the number of
  * descriptors read. */
@@ -290,7 +290,7 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns);
  * descriptor whose queue pair is full waits for completions, which wake the loop anyway. */
 bool nic_doorbell_ready(const struct nic *n);
 
-size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t now_ns);
+size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_ns);
 
 /* Returns when to call nic_doorbells and nic_send even without an arrival or a doorbell; 0: now. */
 uint64_t nic_deadline(const struct nic *n);

@@ -51,13 +51,13 @@ static void send_put_off(struct nic_function *f)
 static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
 {
 	struct nic_registers *g = f->registers;
-	const struct wire_address a = wire_address_v4(ip, (uint16_t)port);
+	const struct udp_address a = udp_address_v4(ip, (uint16_t)port);
 	const struct nic_peer *p = peer_find(f->nic, g->found_node);
 
-	if (p && wire_address_equal(&p->session->address, &a))
+	if (p && udp_address_equal(&p->session->address, &a))
 		return g->found_node;
 	for (p = f->nic->peers; p; p = p->next) {
-		if (wire_address_equal(&p->session->address, &a)) {
+		if (udp_address_equal(&p->session->address, &a)) {
 			g->found_node = p->session->node;
 			return g->found_node;
 		}

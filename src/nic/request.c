@@ -232,7 +232,7 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 
 static bool put_cut(struct nic_request *r, struct nic_peer *p)
 {
-	uint32_t bytes = piece_span(r, LINK_SLICES_MAX);
+	uint32_t bytes = piece_span(r, DATAGRAM_SLICES_MAX);
 	if (r->remote[r->remote_index].key != WIRE_KEY_REGISTERS)
 		bytes = (uint32_t)min_u64(bytes, limit_message_bytes(r->function));
 	bool event = r->head.flags & DXP_FLAG_NOTIFY && r->cut + bytes == r->total;

@@ -35,8 +35,8 @@ static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t 
 	for (; bytes > 0; piece++) {
 		uint64_t left = piece->bytes - skip;
 		uint32_t part = bytes < left ? bytes : (uint32_t)left;
-		assert(out->slice_count < LINK_SLICES_MAX);
-		out->slices[out->slice_count++] = (struct link_slice){piece->base + skip, part};
+		assert(out->slice_count < DATAGRAM_SLICES_MAX);
+		out->slices[out->slice_count++] = (struct datagram_slice){piece->base + skip, part};
 		bytes -= part;
 		skip = 0;
 	}
@@ -88,7 +88,7 @@ void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32
 	if (m->pieces) {
 		pieces_slice(m, offset, bytes, out);
 	} else {
-		out->slices[0] = (struct link_slice){m->data + offset, bytes};
+		out->slices[0] = (struct datagram_slice){m->data + offset, bytes};
 		out->slice_count = 1;
 	}
 }

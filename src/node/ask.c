@@ -144,7 +144,7 @@ static void page_receive(struct ask *a, struct manage_body body, uint64_t now_ns
 		again(a, now_ns);
 }
 
-void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *data, size_t bytes,
+void ask_receive(struct ask *a, const struct udp_address *from, const uint8_t *data, size_t bytes,
 		 uint64_t now_ns)
 {
 	struct wire_header header;
@@ -158,7 +158,7 @@ void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *
 	    request == 0)
 		return;
 	if (status == DXP_EAUTH) {
-		if (header.type == WIRE_REFUSE && wire_address_equal(from, &a->options.manager) &&
+		if (header.type == WIRE_REFUSE && udp_address_equal(from, &a->options.manager) &&
 		    manage_answer_decode(body, &answer) == DXP_OK && answer.status == DXP_EAUTH &&
 		    !a->refused_key_ns)
 			a->refused_key_ns = now_ns;
@@ -173,9 +173,9 @@ void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *
 
 static void advance(struct ask *a, uint64_t now_ns)
 {
-	char address[WIRE_ADDRESS_TEXT_BYTES], text[sizeof(a->text)];
+	char address[UDP_ADDRESS_TEXT_BYTES], text[sizeof(a->text)];
 
-	wire_address_format(&a->options.manager, address);
+	udp_address_format(&a->options.manager, address);
 	if (a->refused_key_ns && now_ns >= a->refused_key_ns + AUTH_WAIT_NS) {
 		snprintf(text, sizeof(text),
 			 "the manager at %s refuses this key: use the key file of that fabric",
@@ -200,7 +200,7 @@ static size_t request_encode(struct ask *a)
 	return manage_assign_encode(&a->assign, a->mac, a->frame);
 }
 
-size_t ask_send(struct ask *a, struct link_datagram *out, uint64_t now_ns)
+size_t ask_send(struct ask *a, struct datagram *out, uint64_t now_ns)
 {
 	if (!a->done)
 		advance(a, now_ns);

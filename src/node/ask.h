@@ -12,7 +12,7 @@
 enum ask_kind { ASK_GRANT, ASK_REVOKE, ASK_NODES };
 
 struct ask_options {
-	struct wire_address manager;
+	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
 	enum ask_kind kind;
 	const char *host, *xpu; /* GRANT and REVOKE: a node's name or "*"; copied */
@@ -27,11 +27,11 @@ struct ask;
 int ask_create(const struct ask_options *options, uint64_t now_ns, struct ask **out);
 void ask_destroy(struct ask *a);
 
-void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *data, size_t bytes,
+void ask_receive(struct ask *a, const struct udp_address *from, const uint8_t *data, size_t bytes,
 		 uint64_t now_ns);
 /* Returns 1 and sets *out when a datagram is due, else 0; its memory is valid until the next call.
  * Also advances the state by time. */
-size_t ask_send(struct ask *a, struct link_datagram *out, uint64_t now_ns);
+size_t ask_send(struct ask *a, struct datagram *out, uint64_t now_ns);
 uint64_t ask_deadline(const struct ask *a); /* UINT64_MAX when done */
 
 bool ask_done(const struct ask *a);

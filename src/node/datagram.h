@@ -9,7 +9,7 @@
 #include "wire/frame.h"
 
 /* `frame` must stay unchanged until the datagram is sent. */
-static inline void datagram_place(struct link_datagram *out, const struct wire_address *to,
+static inline void datagram_place(struct datagram *out, const struct udp_address *to,
 				  const uint8_t *frame, size_t frame_bytes)
 {
 	out->to = *to;
@@ -18,7 +18,7 @@ static inline void datagram_place(struct link_datagram *out, const struct wire_a
 	memcpy(out->header, frame, WIRE_COMMON_BYTES);
 	out->slice_count = 1;
 	out->slices[0] =
-		(struct link_slice){frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES};
+		(struct datagram_slice){frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES};
 }
 
 #endif

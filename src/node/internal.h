@@ -43,8 +43,8 @@ struct node {
 	uint64_t offers_ns;          /* next check without a wakeup */
 	_Atomic int armed;           /* number of devices that cannot wake the node */
 	int user_fds[NIC_FUNCTIONS]; /* see node_user_fd; -1: none */
-	struct link_datagram batch[LINK_BATCH];
-	struct link_arrival arrivals[LINK_BATCH];
+	struct datagram batch[LINK_BATCH];
+	struct datagram_arrival arrivals[LINK_BATCH];
 };
 
 /* news.c: polls the link for facts that RLTP cannot observe: receive buffer level, smaller MTUs, a
@@ -58,6 +58,6 @@ uint32_t peers_update(struct node *n, uint64_t now_ns);
 uint32_t peers_ended(struct node *n);
 
 /* peers.c: lowers the payload of the sessions to this address to the path's MTU. */
-void peers_narrow(struct node *n, const struct wire_address *at);
+void peers_narrow(struct node *n, const struct udp_address *at);
 
 #endif

@@ -69,9 +69,9 @@ static void tell(struct member *m, enum log_level level, const char *format, ...
 	m->notice = true;
 }
 
-static const char *manager_text(const struct member *m, char out[WIRE_ADDRESS_TEXT_BYTES])
+static const char *manager_text(const struct member *m, char out[UDP_ADDRESS_TEXT_BYTES])
 {
-	return wire_address_format(&m->options.manager, out);
+	return udp_address_format(&m->options.manager, out);
 }
 
 static void fail(struct member *m, int status)
@@ -172,7 +172,7 @@ static void request_soon(struct member *m, uint64_t at_ns)
 
 static void lease_tell(struct member *m)
 {
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (m->state == MEMBER_ALONE)
 		tell(m, LOG_LEVEL_WARN, "manager at %s is back; node %u carries on",
@@ -290,13 +290,13 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 
 /* A "wrong key" cannot be authenticated. It counts only if it quotes our nonce and a request under
  * way, known only on the path. */
-static void unauthentic_receive(struct member *m, const struct wire_address *from, uint8_t type,
+static void unauthentic_receive(struct member *m, const struct udp_address *from, uint8_t type,
 				struct manage_body body, uint64_t now_ns)
 {
 	struct manage_answer answer;
 
 	m->counters.unauthentic++;
-	if (type != WIRE_REFUSE || !wire_address_equal(from, &m->options.manager) ||
+	if (type != WIRE_REFUSE || !udp_address_equal(from, &m->options.manager) ||
 	    manage_answer_decode(body, &answer) != DXP_OK || answer.status != DXP_EAUTH ||
 	    answer.nonce != m->nonce || answer.request == 0 ||
 	    m->flights[answer.request % FLIGHTS].request != answer.request)
@@ -305,7 +305,7 @@ static void unauthentic_receive(struct member *m, const struct wire_address *fro
 		m->refused_key_ns = now_ns;
 }
 
-void member_receive(struct member *m, const struct wire_address *from, const uint8_t *data,
+void member_receive(struct member *m, const struct udp_address *from, const uint8_t *data,
 		    size_t bytes, uint64_t now_ns)
 {
 	struct wire_header header;
@@ -338,7 +338,7 @@ void member_receive(struct member *m, const struct wire_address *from, const uin
 
 static void wrong_key(struct member *m)
 {
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (m->state == MEMBER_JOINING) {
 		fail(m, DXP_EAUTH);
@@ -357,7 +357,7 @@ static void wrong_key(struct member *m)
 
 static void join_too_late(struct member *m)
 {
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (m->refusal_status != DXP_OK) {
 		fail(m, m->refusal_status);
@@ -374,7 +374,7 @@ static void join_too_late(struct member *m)
 /* Advances the state by time alone. */
 static void advance(struct member *m, uint64_t now_ns)
 {
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (m->refused_key_ns && now_ns >= m->refused_key_ns + AUTH_WAIT_NS &&
 	    m->state <= MEMBER_ALONE)
@@ -449,7 +449,7 @@ static void absence_note(struct member *m, uint64_t now_ns)
 	request_soon(m, now_ns);
 }
 
-size_t member_send(struct member *m, struct link_datagram *out, size_t count, uint64_t now_ns)
+size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	size_t sent = 0;
 

@@ -30,7 +30,7 @@ enum member_state {
 };
 
 struct member_options {
-	struct wire_address manager;
+	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
 	/* This node: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
 	 * magic. id: the previous one, or 0; assigned again if possible. address: unused, the
@@ -53,12 +53,12 @@ int member_create(const struct member_options *options, uint64_t now_ns, struct 
 void member_destroy(struct member *m);
 
 /* Handles one management frame; reads `data` only during the call. */
-void member_receive(struct member *m, const struct wire_address *from, const uint8_t *data,
+void member_receive(struct member *m, const struct udp_address *from, const uint8_t *data,
 		    size_t bytes, uint64_t now_ns);
 
 /* Fills `out` with at most `count` datagrams due now, and advances the state by time. Returns how
  * many. Their memory is the member's, valid until the next call. */
-size_t member_send(struct member *m, struct link_datagram *out, size_t count, uint64_t now_ns);
+size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_t now_ns);
 
 /* Returns when member_send must be called again; UINT64_MAX after LEFT and FAILED. */
 uint64_t member_deadline(const struct member *m);

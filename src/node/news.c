@@ -13,8 +13,8 @@
 
 static void address_follow(struct node *n, uint64_t now_ns)
 {
-	struct wire_address own, bound;
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	struct udp_address own, bound;
+	char text[UDP_ADDRESS_TEXT_BYTES];
 
 	if (!n->options.follow_address || now_ns < n->look_ns)
 		return;
@@ -25,13 +25,13 @@ static void address_follow(struct node *n, uint64_t now_ns)
 		return;
 	link_address(n->link, &bound);
 	log_write(LOG_LEVEL_WARN, "%s: this machine's address has changed; the node is at %s now",
-		  n->name, wire_address_format(&bound, text));
+		  n->name, udp_address_format(&bound, text));
 	member_moved(n->member, now_ns);
 }
 
 void link_news(struct node *n, uint64_t now_ns)
 {
-	struct wire_address at;
+	struct udp_address at;
 	size_t bytes;
 
 	n->news_ns = now_ns + NODE_NEWS_NS;

@@ -239,7 +239,7 @@ void node_close(struct node *n)
 	free(n);
 }
 
-static void arrival_take(struct node *n, const struct link_arrival *a, uint64_t now_ns)
+static void arrival_take(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
 {
 	/* The NIC returns frames of other protocols with DXP_EUNSUPPORTED. */
 	if (nic_receive(n->nic, a, now_ns) == DXP_EUNSUPPORTED && n->member)
@@ -483,7 +483,7 @@ const struct node_table *node_table(const struct node *n)
 	return n->member ? member_table(n->member) : NULL;
 }
 
-void node_address(const struct node *n, struct wire_address *out)
+void node_address(const struct node *n, struct udp_address *out)
 {
 	link_address(n->link, out);
 }

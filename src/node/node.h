@@ -26,13 +26,13 @@ struct node_options {
 	const char *engine, *device; /* xPU: shown in the node table; NULL: "" */
 	uint64_t memory_bytes;       /* xPU */
 	uint32_t capabilities;       /* MANAGE_CAPABILITY_..., shown in the node table */
-	struct wire_address manager;
+	struct udp_address manager;
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
 	/* Not 0: use this id, without a manager; peers come from node_peer only. */
 	uint16_t static_id;
 	/* Id to request; the manager assigns another one if it is taken. 0: any. */
 	uint16_t wanted_id;
-	struct wire_address bind; /* port 0: any */
+	struct udp_address bind; /* port 0: any */
 	/* `bind` comes from this machine's routes, not from the user: follow their changes. */
 	bool follow_address;
 	uint32_t spin_ns; /* spin time of node_wait; 0: LINK_SPIN_NS; UINT32_MAX: no spin */
@@ -65,8 +65,7 @@ void node_close(struct node *n);
 
 /* Adds a peer to a node with a static id. Statuses as nic_peer_set; DXP_EUNSUPPORTED, logged: the
  * path's MTU is too small. */
-int node_peer(struct node *n, uint16_t id, const struct wire_address *address,
-	      uint64_t incarnation);
+int node_peer(struct node *n, uint16_t id, const struct udp_address *address, uint64_t incarnation);
 uint64_t node_incarnation(const struct node *n);
 
 /* Polls until the node holds a lease or `deadline_ns` passes. DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY:
@@ -124,7 +123,7 @@ uint16_t node_id(const struct node *n); /* WIRE_NODE_NONE before the lease */
 struct nic *node_nic(struct node *n);
 struct dxp_window *node_window(struct node *n);
 const struct node_table *node_table(const struct node *n);
-void node_address(const struct node *n, struct wire_address *out);
+void node_address(const struct node *n, struct udp_address *out);
 
 /* Returns the service queue pair of another node. DXP_ENOENT: no such node; DXP_EACCESS: not
  * granted; DXP_EPEERLOST: dead. */

@@ -149,14 +149,14 @@ static void qps_publish(struct node *n, struct stats_node *out)
 void observe_publish(struct node *n, uint64_t now_ns)
 {
 	struct observe *o = &n->observe;
-	struct wire_address address;
+	struct udp_address address;
 	struct publication p = {.node = n, .awake = true};
 
 	p.out = stats_begin(o->stats);
 	p.out->id = n->id;
 	p.out->published_ns = now_ns;
 	node_address(n, &address);
-	wire_address_format(&address, p.out->address);
+	udp_address_format(&address, p.out->address);
 	tap_moved(o->tap, &address);
 	node_values(n, p.out);
 	qps_publish(n, p.out);

@@ -12,7 +12,7 @@
 
 /* Returns the largest data payload on this path: its MTU less headers, in cache lines of 64
  * bytes. */
-static uint16_t payload_on_path(const struct node *n, const struct wire_address *to)
+static uint16_t payload_on_path(const struct node *n, const struct udp_address *to)
 {
 	size_t path = link_path_payload(n->link, to);
 	uint64_t payload = path > WIRE_DATA_BYTES ? path - WIRE_DATA_BYTES : 0;
@@ -20,7 +20,7 @@ static uint16_t payload_on_path(const struct node *n, const struct wire_address 
 	return (uint16_t)(min_u64(payload, WIRE_PAYLOAD_MAX) / 64 * 64);
 }
 
-static int peer_set(struct node *n, uint16_t id, const struct wire_address *address,
+static int peer_set(struct node *n, uint16_t id, const struct udp_address *address,
 		    uint64_t incarnation, uint64_t patience_ns)
 {
 	struct rltp_peer_info peer = {
@@ -32,30 +32,30 @@ static int peer_set(struct node *n, uint16_t id, const struct wire_address *addr
 	};
 
 	if (peer.payload_bytes < WIRE_PAYLOAD_MIN) {
-		char text[WIRE_ADDRESS_TEXT_BYTES];
+		char text[UDP_ADDRESS_TEXT_BYTES];
 		log_error("packets to %s carry %u bytes of payload, at least %u are needed; raise "
 			  "the MTU",
-			  wire_address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
+			  udp_address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
 		return DXP_EUNSUPPORTED;
 	}
 	return nic_peer_set(n->nic, &peer, clock_now_ns());
 }
 
-int node_peer(struct node *n, uint16_t id, const struct wire_address *address, uint64_t incarnation)
+int node_peer(struct node *n, uint16_t id, const struct udp_address *address, uint64_t incarnation)
 {
 	return peer_set(n, id, address, incarnation, 0);
 }
 
 struct narrow {
 	struct node *node;
-	const struct wire_address *at;
+	const struct udp_address *at;
 };
 
 static void narrow_one(void *context, struct rltp_session *s)
 {
 	const struct narrow *w = context;
 
-	if (!wire_address_equal(&s->address, w->at))
+	if (!udp_address_equal(&s->address, w->at))
 		return;
 	uint16_t payload = payload_on_path(w->node, w->at);
 	/* Lower only: packets may be lost beyond the local interface; RLTP's probes detect that. */
@@ -63,7 +63,7 @@ static void narrow_one(void *context, struct rltp_session *s)
 		peer_set(w->node, s->node, w->at, s->peer_incarnation, s->patience_ns);
 }
 
-void peers_narrow(struct node *n, const struct wire_address *at)
+void peers_narrow(struct node *n, const struct udp_address *at)
 {
 	struct narrow w = {n, at};
 

@@ -18,7 +18,7 @@ struct told {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint32_t magic;
 	uint64_t incarnation;
-	struct wire_address address;
+	struct udp_address address;
 };
 
 struct table_row {
@@ -176,7 +176,7 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 		return TABLE_LOST;
 	if (entry->incarnation != told->incarnation)
 		what |= TABLE_RESTARTED;
-	if (!wire_address_equal(&entry->address, &told->address))
+	if (!udp_address_equal(&entry->address, &told->address))
 		what |= TABLE_MOVED;
 	if (entry->granted != told->granted || entry->magic != told->magic)
 		what |= TABLE_GRANT;

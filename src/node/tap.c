@@ -25,7 +25,7 @@
 
 struct tap {
 	struct link_tap link;
-	struct wire_address own;
+	struct udp_address own;
 	uint64_t wall_ns; /* added to a monotonic time; fixed while tracing */
 	uint32_t snap_bytes;
 
@@ -109,7 +109,7 @@ static void record_end(struct tap *t, const struct tap_record *r)
 		tap_file_write(t->file, r);
 }
 
-static uint32_t datagram_bytes(const struct link_datagram *d)
+static uint32_t datagram_bytes(const struct datagram *d)
 {
 	size_t bytes = d->header_bytes;
 
@@ -118,13 +118,13 @@ static uint32_t datagram_bytes(const struct link_datagram *d)
 	return (uint32_t)bytes;
 }
 
-static bool is_repeat(const struct link_datagram *d)
+static bool is_repeat(const struct datagram *d)
 {
 	return d->header_bytes >= WIRE_COMMON_BYTES &&
 	       get_be16(d->header + WIRE_OFF_FLAGS) & WIRE_FLAG_RTX;
 }
 
-static void sent(void *context, const struct link_datagram *d, unsigned fate, uint64_t at_ns)
+static void sent(void *context, const struct datagram *d, unsigned fate, uint64_t at_ns)
 {
 	struct tap *t = context;
 	uint32_t bytes, total = datagram_bytes(d);
@@ -143,7 +143,7 @@ static void sent(void *context, const struct link_datagram *d, unsigned fate, ui
 	record_end(t, r);
 }
 
-static void received(void *context, const struct link_arrival *a)
+static void received(void *context, const struct datagram_arrival *a)
 {
 	struct tap *t = context;
 	uint32_t bytes;
@@ -175,7 +175,7 @@ int tap_open(const struct tap_options *options, struct tap **out)
 	return DXP_OK;
 }
 
-void tap_moved(struct tap *t, const struct wire_address *own)
+void tap_moved(struct tap *t, const struct udp_address *own)
 {
 	t->own = *own;
 }

@@ -47,7 +47,7 @@ struct tap_record {
 	uint8_t fate;     /* bits of enum link_fate */
 	uint64_t time_ns; /* since 1970 */
 	uint64_t dropped; /* datagrams dropped from the trace before this one */
-	struct wire_address from, to;
+	struct udp_address from, to;
 	uint32_t reserved;
 };
 
@@ -61,7 +61,7 @@ struct tap;
 /* Opens the tap, and DXP_TRACE's file: if that fails, it is logged, and the node continues without.
  * `own`: the node's address; `name`: its name. DXP_ENOMEM. */
 struct tap_options {
-	struct wire_address own;
+	struct udp_address own;
 	const char *name;
 	uint32_t number; /* of the node in its process, from 1 */
 };
@@ -69,7 +69,7 @@ int tap_open(const struct tap_options *options, struct tap **out);
 void tap_close(struct tap *t);
 
 /* Sets a new address of the node. */
-void tap_moved(struct tap *t, const struct wire_address *own);
+void tap_moved(struct tap *t, const struct udp_address *own);
 
 /* Attaches the ring `name` in `folder` if its tracer runs; detaches it if not. */
 void tap_look(struct tap *t, int folder, const char *name);

@@ -7,8 +7,8 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-void control_finish(const struct wire_address *to, const struct wire_header *h, size_t body_bytes,
-		    struct link_datagram *out)
+void control_finish(const struct udp_address *to, const struct wire_header *h, size_t body_bytes,
+		    struct datagram *out)
 {
 	wire_header_encode(h, out->header);
 	out->to = *to;
@@ -40,7 +40,7 @@ static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire
 	ack->credit_limit = entry.limit;
 }
 
-void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+void ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	uint8_t *body = out->header + WIRE_COMMON_BYTES;
 	struct rltp_io *io = s->io;
@@ -73,7 +73,7 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *ou
 	s->counters.acks_sent++;
 }
 
-void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+void nack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
 	struct wire_header h;

@@ -8,7 +8,7 @@
 #include "rltp/internal.h"
 
 static void credit_build(struct rltp_session *s, const struct wire_credit *credit, uint16_t flags,
-			 uint64_t now_ns, struct link_datagram *out)
+			 uint64_t now_ns, struct datagram *out)
 {
 	struct wire_header h;
 
@@ -18,7 +18,7 @@ static void credit_build(struct rltp_session *s, const struct wire_credit *credi
 	control_finish(&s->address, &h, WIRE_CREDIT_BYTES * (size_t)credit->count, out);
 }
 
-static bool grants_send(struct rltp_session *s, struct link_datagram *out, uint64_t now_ns)
+static bool grants_send(struct rltp_session *s, struct datagram *out, uint64_t now_ns)
 {
 	struct wire_credit credit;
 
@@ -32,7 +32,7 @@ static bool grants_send(struct rltp_session *s, struct link_datagram *out, uint6
 	return true;
 }
 
-static bool question_send(struct rltp_session *s, struct link_datagram *out, uint64_t now_ns)
+static bool question_send(struct rltp_session *s, struct datagram *out, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 	struct wire_credit credit;
@@ -50,8 +50,7 @@ static bool question_send(struct rltp_session *s, struct link_datagram *out, uin
 	return true;
 }
 
-size_t credits_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-		    uint64_t now_ns)
+size_t credits_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	size_t n = 0;
 

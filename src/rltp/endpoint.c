@@ -272,7 +272,7 @@ static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 }
 
 static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
-			  const struct link_arrival *a, uint64_t now_ns)
+			  const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct rltp_session *s = session_by_id(e, h->dst_session);
 
@@ -281,7 +281,7 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 		reset_queue(e, h, &a->from);
 		return;
 	}
-	if (!wire_address_equal(&s->address, &a->from)) {
+	if (!udp_address_equal(&s->address, &a->from)) {
 		e->counters.wrong_address++;
 		return;
 	}
@@ -292,7 +292,8 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 	schedule_ready(&e->schedule, s);
 }
 
-int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a, uint64_t now_ns)
+int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival *a,
+			  uint64_t now_ns)
 {
 	struct wire_header h;
 	int status = wire_header_decode(a->data, a->bytes, &h);
@@ -317,7 +318,7 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a,
 }
 
 static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, uint32_t mask,
-			   struct link_datagram *out, size_t count, uint64_t now_ns)
+			   struct datagram *out, size_t count, uint64_t now_ns)
 {
 	if (now_ns > rltp_session_dead_ns(s))
 		rltp_session_fail(s, DXP_ETIMEDOUT);
@@ -375,7 +376,7 @@ static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 
 /* A session that used up its share may have more to send and goes to the end of the queue: one busy
  * session must not delay even the acknowledgements of others. */
-size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
+size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 			  uint64_t now_ns)
 {
 	struct arbiter *a = &e->shared.arbiter;

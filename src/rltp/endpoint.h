@@ -70,7 +70,7 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
  * for our own id. */
 struct rltp_peer_info {
 	uint16_t node;
-	struct wire_address address;
+	struct udp_address address;
 	uint64_t incarnation;
 	uint16_t payload_bytes;
 	/* Silence that its session survives; below RLTP_DEAD_NS: RLTP_DEAD_NS. */
@@ -111,10 +111,10 @@ void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
 /* Processes one datagram. Returns DXP_OK also if the datagram is counted and dropped;
  * DXP_EMALFORMED and DXP_EIO as wire_header_decode; DXP_EUNSUPPORTED for management frames, which
  * RLTP does not handle. */
-int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *arrival,
+int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival *arrival,
 			  uint64_t now_ns);
 
-size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
+size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 			  uint64_t now_ns);
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e);
 

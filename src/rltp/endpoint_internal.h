@@ -8,7 +8,7 @@
 #define RESETS_PENDING 16
 
 struct pending_reset {
-	struct wire_address to;
+	struct udp_address to;
 	uint32_t session;
 	uint16_t node;
 };
@@ -56,20 +56,19 @@ uint64_t schedule_deadline(const struct schedule *q);
 /* greeting.c */
 void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
-		      const struct link_arrival *a, uint64_t now_ns);
-size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out,
+		      const struct datagram_arrival *a, uint64_t now_ns);
+size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
 		     size_t count, uint64_t now_ns);
 uint64_t greeting_deadline(const struct rltp_session *s);
 
 /* reset.c: RESET and BYE */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
-		 const struct wire_address *from);
+		 const struct udp_address *from);
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
-		   const struct link_arrival *a);
-size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
-		   uint64_t now_ns);
-size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out,
-		size_t count, uint64_t now_ns);
+		   const struct datagram_arrival *a);
+size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, uint64_t now_ns);
+size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out, size_t count,
+		uint64_t now_ns);
 void bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_header *h,
 		 const uint8_t *body);
 

@@ -69,7 +69,7 @@ static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
 }
 
 static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
-			uint64_t now_ns, struct link_datagram *out)
+			uint64_t now_ns, struct datagram *out)
 {
 	struct wire_header h = {
 		.type = type,
@@ -106,7 +106,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	wire_control_seal(out->header, out->header_bytes);
 }
 
-size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out,
+size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
 		     size_t count, uint64_t now_ns)
 {
 	size_t n = 0;
@@ -208,7 +208,7 @@ static bool greeting_allowed(struct rltp_endpoint *e, struct rltp_session *s, ui
 
 /* Cheap checks come first: each keeps a flood from the next one. */
 void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
-		      const struct link_arrival *a, uint64_t now_ns)
+		      const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
 	struct wire_hello hello;
@@ -217,7 +217,7 @@ void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || !wire_address_equal(&s->address, &a->from)) {
+	if (!s || !udp_address_equal(&s->address, &a->from)) {
 		e->counters.unknown_peer++;
 		return;
 	}

@@ -65,14 +65,13 @@ void flows_free(struct rltp_session *s); /* before `io` is freed */
 
 /* acknowledge.c: packets from receiver to sender */
 bool ack_due(const struct rltp_session *s, uint64_t now_ns);
-void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out);
-void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out);
-void control_finish(const struct wire_address *to, const struct wire_header *h, size_t body_bytes,
-		    struct link_datagram *out);
+void ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out);
+void nack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out);
+void control_finish(const struct udp_address *to, const struct wire_header *h, size_t body_bytes,
+		    struct datagram *out);
 
 /* credit.c: NAP credit limits, granted and requested */
-size_t credits_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-		    uint64_t now_ns);
+size_t credits_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns);
 void credits_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
 		     uint64_t now_ns);
 
@@ -94,15 +93,14 @@ uint32_t refusal_called(const struct rltp_flow *f, const struct rltp_message *m)
 struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns); /* or NULL */
 
 /* keepalive.c: PING and PONG */
-size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-		      uint64_t now_ns);
+size_t keepalive_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns);
 uint64_t keepalive_deadline(const struct rltp_session *s);
 void ping_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
 		  uint64_t now_ns);
 
 /* pmtu.c: path MTU. pmtu_lost: a packet was declared lost; pmtu_acked: one arrived after losses. */
 void pmtu_open(struct rltp_session *s, uint64_t now_ns);
-size_t pmtu_send(struct rltp_session *s, struct link_datagram *out, size_t count, uint64_t now_ns);
+size_t pmtu_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns);
 uint64_t pmtu_deadline(const struct rltp_session *s);
 bool pmtu_resting(const struct rltp_session *s);
 void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,

@@ -32,7 +32,7 @@ uint64_t keepalive_deadline(const struct rltp_session *s)
 }
 
 static void sign_build(struct rltp_session *s, uint8_t type, uint64_t opaque, uint64_t now_ns,
-		       struct link_datagram *out)
+		       struct datagram *out)
 {
 	struct wire_header h;
 
@@ -41,8 +41,7 @@ static void sign_build(struct rltp_session *s, uint8_t type, uint64_t opaque, ui
 	control_finish(&s->address, &h, WIRE_PING_BYTES, out);
 }
 
-size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-		      uint64_t now_ns)
+size_t keepalive_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	struct keepalive *k = &s->io->keepalive;
 	size_t n = 0;

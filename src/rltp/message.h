@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wire/datagram.h"
+#include "base/datagram.h"
 #include "wire/frame.h"
 
 struct rltp_session;
@@ -44,7 +44,7 @@ struct rltp_message {
  * data extension. */
 struct rltp_packet {
 	struct wire_header header;
-	struct link_slice slices[LINK_SLICES_MAX];
+	struct datagram_slice slices[DATAGRAM_SLICES_MAX];
 	uint8_t slice_count;
 };
 

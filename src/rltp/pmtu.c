@@ -222,7 +222,7 @@ static void probe_schedule(struct rltp_session *s, uint64_t now_ns)
 	}
 }
 
-static void probe_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static void probe_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	const size_t front = WIRE_COMMON_BYTES + WIRE_PMTU_BYTES;
 	struct pmtu *p = &s->io->pmtu;
@@ -233,12 +233,12 @@ static void probe_build(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	wire_pmtu_encode(&body, out->header + WIRE_COMMON_BYTES);
 	control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
 	out->slice_count = 1;
-	out->slices[0] = (struct link_slice){padding, body.bytes - front};
+	out->slices[0] = (struct datagram_slice){padding, body.bytes - front};
 	wire_control_seal_tail(out->header, front, padding, body.bytes - front);
 	s->counters.probes_sent++;
 }
 
-static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static void answer_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct wire_header h;
 
@@ -248,7 +248,7 @@ static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_da
 	s->io->pmtu.answer_due = false;
 }
 
-size_t pmtu_send(struct rltp_session *s, struct link_datagram *out, size_t count, uint64_t now_ns)
+size_t pmtu_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 	size_t n = 0;

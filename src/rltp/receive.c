@@ -129,7 +129,7 @@ static bool order_good(struct rltp_session *s, const struct wire_header *h)
 }
 
 static void data_receive(struct rltp_session *s, const struct wire_header *h,
-			 const struct link_arrival *a, uint64_t now_ns)
+			 const struct datagram_arrival *a, uint64_t now_ns)
 {
 	const struct rltp_user_ops *ops = s->shared->ops;
 
@@ -229,7 +229,7 @@ static void nack_receive(struct rltp_session *s, const struct wire_header *h,
 }
 
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,
-			  const struct link_arrival *a, uint64_t now_ns)
+			  const struct datagram_arrival *a, uint64_t now_ns)
 {
 	const uint8_t *payload = a->data + header->header_bytes;
 

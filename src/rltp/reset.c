@@ -13,14 +13,14 @@
 /* Queues a RESET for a frame of an unknown session. None for a frame shorter than the answer, for a
  * RESET, or for a sender that is not a peer at its address. RLTP_RESETS_PER_S limits the rate. */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
-		 const struct wire_address *from)
+		 const struct udp_address *from)
 {
 	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
 	const struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
 
 	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
 	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES || !s ||
-	    !wire_address_equal(&s->address, from))
+	    !udp_address_equal(&s->address, from))
 		return;
 	e->resets[e->reset_count++] = (struct pending_reset){*from, h->dst_session, h->src_node};
 }
@@ -35,7 +35,7 @@ static bool reset_allowed(struct rltp_endpoint *e, uint64_t now_ns)
 }
 
 static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns,
-			struct link_datagram *out)
+			struct datagram *out)
 {
 	struct wire_header h = {
 		.type = WIRE_RESET,
@@ -54,8 +54,7 @@ static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, 
 	control_finish(&r->to, &h, WIRE_RESET_BYTES, out);
 }
 
-size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
-		   uint64_t now_ns)
+size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	size_t n = 0;
 
@@ -70,7 +69,7 @@ size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t co
 }
 
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
-		   const struct link_arrival *a)
+		   const struct datagram_arrival *a)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
 	struct wire_reset reset;
@@ -79,7 +78,7 @@ void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || !wire_address_equal(&s->address, &a->from) || s->state != RLTP_OPEN ||
+	if (!s || !udp_address_equal(&s->address, &a->from) || s->state != RLTP_OPEN ||
 	    reset.session != s->peer_id || reset.token != s->peer_token) {
 		e->counters.resets_refused++;
 		return;
@@ -88,8 +87,8 @@ void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 	rltp_session_fail(s, DXP_EPEERRESET);
 }
 
-size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out,
-		size_t count, uint64_t now_ns)
+size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out, size_t count,
+		uint64_t now_ns)
 {
 	struct wire_header h = {
 		.type = WIRE_BYE,

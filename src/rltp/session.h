@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/address.h"
 #include "base/limits.h"
 #include "rltp/limits.h"
 #include "rltp/arbiter.h"
@@ -21,7 +22,6 @@
 #include "rltp/message.h"
 #include "rltp/pace.h"
 #include "rltp/rx_map.h"
-#include "wire/address.h"
 
 enum rltp_state { RLTP_IDLE, RLTP_GREETING, RLTP_OPEN };
 
@@ -226,7 +226,7 @@ struct rltp_session {
 	struct rltp_shared *shared;
 	struct rltp_io *io; /* NULL: idle */
 	uint64_t owner;     /* for the layer above; RLTP never reads it */
-	struct wire_address address;
+	struct udp_address address;
 	uint16_t node; /* the peer's id */
 	uint8_t state; /* enum rltp_state */
 	/* enum rltp_recovery by which the peer sends; selects the receiver's behaviour. */
@@ -355,13 +355,13 @@ void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool anot
 
 /* Processes one decoded frame of an open session; `arrival` holds its source and payload. */
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,
-			  const struct link_arrival *arrival, uint64_t now_ns);
+			  const struct datagram_arrival *arrival, uint64_t now_ns);
 
 /* Fills `out` with up to `count` datagrams that are due. Sends new packets only of the channels in
  * `mask` within their limits. Returns the number; 0 if nothing is due before
  * rltp_session_deadline(). */
-size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
-			 size_t count, uint64_t now_ns);
+size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram *out, size_t count,
+			 uint64_t now_ns);
 
 /* Returns the channels of which a new packet could leave now; bit c: channel c. */
 uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns);

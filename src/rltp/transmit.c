@@ -90,8 +90,7 @@ static uint16_t position_flags(const struct rltp_message *m, uint32_t sub)
 	return flags;
 }
 
-static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
-			    struct link_datagram *out)
+static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struct datagram *out)
 {
 	bool cover = s->shared->payload_crc && p->header.payload_bytes > 0;
 
@@ -118,7 +117,7 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 
 /* Builds the packet of an entry and accounts for it. Returns its payload bytes. */
 static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
-			     uint16_t extra_flags, uint64_t now_ns, struct link_datagram *out)
+			     uint16_t extra_flags, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_message *m = slot->message;
 	bool resync = m->status != DXP_OK;
@@ -192,7 +191,7 @@ static struct tx_slot *repeat_first(struct rltp_session *s)
 	return tx_slot_at(io, psn);
 }
 
-static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
 	struct tx_slot *slot = repeat_first(s);
@@ -215,7 +214,7 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 }
 
 /* Retransmits a packet rejected for lack of space, or held without an answer, after its wait. */
-static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
 	struct tx_slot *slot = refused_due(io, now_ns);
@@ -238,8 +237,7 @@ static bool new_ready(const struct rltp_session *s)
 	return !s->io->ring_short && s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
 }
 
-static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
-		     struct link_datagram *out)
+static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
 	uint8_t index;
@@ -282,8 +280,7 @@ static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_
 
 /* Alternates between rejected and new packets, even after failed attempts. Otherwise, with a window
  * of one packet, either could block the other forever. */
-static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
-		      struct link_datagram *out)
+static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
 {
 	if (s->io->refused_turn)
 		return refused_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
@@ -292,8 +289,8 @@ static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 	return !new_first(s, mask, now_ns) && refused_next(s, now_ns, out);
 }
 
-size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
-			 size_t count, uint64_t now_ns)
+size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram *out, size_t count,
+			 uint64_t now_ns)
 {
 	const struct arbiter *a = &s->shared->arbiter;
 	size_t n = 0;

@@ -107,7 +107,7 @@ static void fill(void *user, struct rltp_message *message, uint32_t offset, uint
 
 	out->header.msg_id = m->id;
 	out->header.addr = offset;
-	out->slices[0] = (struct link_slice){nothing, bytes};
+	out->slices[0] = (struct datagram_slice){nothing, bytes};
 	out->slice_count = bytes > 0;
 }
 
@@ -148,12 +148,12 @@ static const struct rltp_user_ops user_ops = {
 
 /* ---- hosts ---- */
 
-static void host_receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
+static void host_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 	rltp_endpoint_receive(((struct crowd_host *)host)->endpoint, arrival, now_ns);
 }
 
-static size_t host_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	return rltp_endpoint_send(((struct crowd_host *)host)->endpoint, out, count, now_ns);
 }

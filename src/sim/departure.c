@@ -11,12 +11,12 @@
 #define FULL_DATAGRAM 1538 /* bytes with all headers, at an MTU of 1500 */
 #define SPARE         64   /* bytes after a datagram that may grow */
 
-static uint32_t host_of(const struct wire_address *a)
+static uint32_t host_of(const struct udp_address *a)
 {
 	return ((uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 | a->ip[15]) - 1;
 }
 
-static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct link_datagram *d)
+static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct datagram *d)
 {
 	uint32_t held = d->header_bytes, bytes = d->header_bytes;
 	/* Only data packets are shortened: a probe's checksum covers its padding. */
@@ -124,7 +124,7 @@ static void packet_send(struct net *n, struct sim_packet *p)
 	net_packet_forward(n, p, n->now_ns, fate.delay_ns);
 }
 
-void net_datagram_send(struct net *n, uint32_t from, const struct link_datagram *d)
+void net_datagram_send(struct net *n, uint32_t from, const struct datagram *d)
 {
 	struct sim_packet *p = packet_make(n, from, d);
 

@@ -167,9 +167,9 @@ static size_t host_send(void *node, struct inc_batch *out, uint64_t now_ns)
 		continue;
 	if (h->out_to == INC_TREE_NOBODY)
 		return 0;
-	struct link_datagram *dg = &out->datagrams[out->count];
-	*dg = (struct link_datagram){
-		.to = wire_address_v4(inc_tree_ip(inc_net_tree(d->net), h->out_to), PORT),
+	struct datagram *dg = &out->datagrams[out->count];
+	*dg = (struct datagram){
+		.to = udp_address_v4(inc_tree_ip(inc_net_tree(d->net), h->out_to), PORT),
 		.header_bytes = MESSAGE_BYTES,
 		.slice_count = 1};
 	put_be32(dg->header, h->out_call);

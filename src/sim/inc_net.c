@@ -43,7 +43,7 @@ struct inc_net {
 	struct inc_net_counters counters;
 	uint64_t now_ns, hash;
 	bool faulty;
-	struct link_datagram datagrams[BATCH];
+	struct datagram datagrams[BATCH];
 	uint8_t trailers[BATCH][INC_TRAILER_BYTES];
 	uint16_t from_ports[BATCH];
 };
@@ -277,13 +277,13 @@ static void packet_arrive(struct inc_net *n, struct sim_packet *p)
 
 /* ---- polls ---- */
 
-static uint32_t address_ip(const struct wire_address *a)
+static uint32_t address_ip(const struct udp_address *a)
 {
 	return get_be32(a->ip + 12);
 }
 
 /* Copies a datagram from its node; it leaves the node at `at_ns`. */
-static void datagram_leave(struct inc_net *n, uint32_t node, const struct link_datagram *d,
+static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagram *d,
 			   uint16_t from_port, uint64_t at_ns)
 {
 	const struct roce_path path = {.from_ip = inc_tree_ip(&n->tree, node),

@@ -83,9 +83,9 @@ const struct sim_faults *net_faults(const struct net *n)
 	return &n->options.faults;
 }
 
-void net_address(uint32_t host, struct wire_address *a)
+void net_address(uint32_t host, struct udp_address *a)
 {
-	*a = (struct wire_address){.port = (uint16_t)(1000 + host)};
+	*a = (struct udp_address){.port = (uint16_t)(1000 + host)};
 	a->ip[10] = a->ip[11] = 0xff;
 	a->ip[12] = 10;
 	a->ip[13] = (uint8_t)((host + 1) >> 16);
@@ -173,11 +173,11 @@ static void socket_drain(struct net *n, struct net_host *h)
 	struct sim_packet *p;
 
 	while ((p = h->head) != NULL) {
-		struct link_arrival arrival = {.data = p->data,
-					       .bytes = p->bytes,
-					       .arrived_ns = arrived_ns(n, h, p),
-					       .ecn = p->ecn,
-					       .stamped = true};
+		struct datagram_arrival arrival = {.data = p->data,
+						   .bytes = p->bytes,
+						   .arrived_ns = arrived_ns(n, h, p),
+						   .ecn = p->ecn,
+						   .stamped = true};
 		h->head = p->next;
 		h->socket_bytes -= p->bytes;
 		net_address(p->from, &arrival.from);

@@ -12,14 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/datagram.h"
 #include "sim/fault.h"
 #include "sim/path.h"
-#include "wire/datagram.h"
 
 /* Functions of a host; `host` is the context of net_host_set. */
 struct net_host_ops {
-	void (*receive)(void *host, const struct link_arrival *arrival, uint64_t now_ns);
-	size_t (*send)(void *host, struct link_datagram *out, size_t count, uint64_t now_ns);
+	void (*receive)(void *host, const struct datagram_arrival *arrival, uint64_t now_ns);
+	size_t (*send)(void *host, struct datagram *out, size_t count, uint64_t now_ns);
 	uint64_t (*deadline)(void *host); /* when to call `send` again; 0: now */
 };
 
@@ -57,7 +57,7 @@ void net_destroy(struct net *n); /* does not free the hosts */
 void net_host_set(struct net *n, uint32_t host, const struct net_host_ops *ops, void *context);
 void net_tap_set(struct net *n, const struct net_tap *tap);
 
-void net_address(uint32_t host, struct wire_address *out);
+void net_address(uint32_t host, struct udp_address *out);
 
 /* Schedules a poll of the host at this instant, for example after a post. */
 void net_touch(struct net *n, uint32_t host);

@@ -39,12 +39,12 @@ struct net {
 	struct net_tap tap;
 	uint64_t now_ns, start_ns, hash;
 	struct sim_counters counters;
-	struct link_datagram batch[BATCH];
+	struct datagram batch[BATCH];
 };
 
 /* ---- departure.c ---- */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns);
-void net_datagram_send(struct net *n, uint32_t from, const struct link_datagram *d);
+void net_datagram_send(struct net *n, uint32_t from, const struct datagram *d);
 size_t net_port_room(const struct net *n, uint32_t host, uint64_t *at_ns);
 
 #endif

@@ -33,12 +33,12 @@ static uint64_t token_of(void *context, uint32_t id)
 	return (uintptr_t)context * 0x9e3779b97f4a7c15ull ^ id * 0xff51afd7ed558ccdull;
 }
 
-static void host_receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
+static void host_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 	nic_receive(((struct sim_host *)host)->nic, arrival, now_ns);
 }
 
-static size_t host_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	struct sim_host *h = host;
 	struct nic *n = h->nic;

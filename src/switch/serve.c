@@ -34,8 +34,8 @@ struct server {
 	struct spin spin;
 	uint64_t expire_ns; /* next check of leases */
 	bool draining;
-	struct link_arrival arrivals[LINK_BATCH];
-	struct link_datagram datagrams[SERVE_BATCH];
+	struct datagram_arrival arrivals[LINK_BATCH];
+	struct datagram datagrams[SERVE_BATCH];
 	uint8_t trailers[SERVE_BATCH][INC_TRAILER_BYTES];
 	uint16_t from_ports[SERVE_BATCH];
 };
@@ -126,7 +126,7 @@ static int addresses_find(struct server *v)
 
 static int link_start(struct server *v)
 {
-	const struct link_options options = {.bind = wire_address_v4(v->core.ip, ROCE_PORT),
+	const struct link_options options = {.bind = udp_address_v4(v->core.ip, ROCE_PORT),
 					     .buffer_bytes = LINK_SOCKET_BUFFER_BYTES,
 					     .whole = true,
 					     .unconnected = true,
@@ -192,7 +192,7 @@ static void ready_tell(const struct server *v)
 
 /* ---- loop ---- */
 
-static uint32_t ip_of(const struct wire_address *a)
+static uint32_t ip_of(const struct udp_address *a)
 {
 	return (uint32_t)a->ip[12] << 24 | (uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 |
 	       a->ip[15];
@@ -204,7 +204,7 @@ static size_t receive(struct server *v)
 	uint64_t now_ns = count > 0 ? clock_now_ns() : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct link_arrival *a = &v->arrivals[i];
+		const struct datagram_arrival *a = &v->arrivals[i];
 		const struct roce_path path = {.from_ip = ip_of(&a->from),
 					       .from_port = a->from.port,
 					       .to_ip = v->core.ip,

@@ -27,7 +27,7 @@ struct sender {
 
 /* Packets of one batch with the same source port and destination. */
 struct way {
-	struct wire_address to;
+	struct udp_address to;
 	uint16_t from_port;
 	uint16_t count, next;
 };
@@ -45,7 +45,7 @@ struct senders {
 	struct way ways[SERVE_BATCH];
 	uint16_t slots[WAYS_SLOTS]; /* 1 + number of a way; 0: free */
 	uint16_t way_of[SERVE_BATCH];
-	const struct link_datagram *list[SERVE_BATCH];
+	const struct datagram *list[SERVE_BATCH];
 };
 
 int senders_open(uint32_t ip, struct link *main, struct senders **out)
@@ -131,7 +131,7 @@ void senders_tidy(struct senders *s, uint64_t now_ns)
 
 static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint64_t now_ns)
 {
-	const struct link_options options = {.bind = wire_address_v4(s->ip, port),
+	const struct link_options options = {.bind = udp_address_v4(s->ip, port),
 					     .whole = true,
 					     .unconnected = true,
 					     .alone = inc_packet_alone,
@@ -150,7 +150,7 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 
 /* Returns true if the packet may open a socket. REFUSED may answer an unknown peer that scans all
  * ports, so it never evicts a socket and opens at most SERVE_SENDERS_REFUSED. */
-static bool worth_opening(const struct senders *s, const struct link_datagram *d)
+static bool worth_opening(const struct senders *s, const struct datagram *d)
 {
 	unsigned open = 0;
 
@@ -163,7 +163,7 @@ static bool worth_opening(const struct senders *s, const struct link_datagram *d
 }
 
 /* Returns the socket that sends from `port`; NULL: none is possible. */
-static struct link *sender_of(struct senders *s, uint16_t port, const struct link_datagram *first,
+static struct link *sender_of(struct senders *s, uint16_t port, const struct datagram *first,
 			      uint64_t now_ns)
 {
 	if (port == ROCE_PORT)
@@ -181,7 +181,7 @@ static struct link *sender_of(struct senders *s, uint16_t port, const struct lin
 	return s->table[*number - 1].link;
 }
 
-static uint32_t way_hash(const struct wire_address *to, uint16_t from_port)
+static uint32_t way_hash(const struct udp_address *to, uint16_t from_port)
 {
 	uint32_t ip;
 
@@ -190,13 +190,13 @@ static uint32_t way_hash(const struct wire_address *to, uint16_t from_port)
 	return (uint32_t)((ip * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
-static uint16_t way_number(struct senders *s, const struct wire_address *to, uint16_t from_port)
+static uint16_t way_number(struct senders *s, const struct udp_address *to, uint16_t from_port)
 {
 	uint32_t slot = way_hash(to, from_port) % WAYS_SLOTS;
 
 	for (; s->slots[slot] != 0; slot = (slot + 1) % WAYS_SLOTS) {
 		struct way *w = &s->ways[s->slots[slot] - 1];
-		if (w->from_port == from_port && wire_address_equal(&w->to, to))
+		if (w->from_port == from_port && udp_address_equal(&w->to, to))
 			return (uint16_t)(s->slots[slot] - 1);
 	}
 	s->ways[s->way_count] = (struct way){.to = *to, .from_port = from_port};
@@ -223,8 +223,8 @@ static void batch_order(struct senders *s, const struct inc_batch *batch)
 		s->list[s->ways[s->way_of[i]].next++] = &batch->datagrams[i];
 }
 
-static void list_send(struct senders *s, uint16_t from_port,
-		      const struct link_datagram *const *list, size_t count, uint64_t now_ns)
+static void list_send(struct senders *s, uint16_t from_port, const struct datagram *const *list,
+		      size_t count, uint64_t now_ns)
 {
 	struct link *l = sender_of(s, from_port, list[0], now_ns);
 	size_t done = 0;

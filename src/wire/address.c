@@ -1,94 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses as bytes and as text. */
+/* Addresses as bytes. */
 #include "wire/address.h"
-
-#include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <dxp/status.h>
 
 #include "base/bytes.h"
 
-static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-
-struct wire_address wire_address_v4(uint32_t ip, uint16_t port)
-{
-	struct wire_address a = {.port = port};
-
-	memcpy(a.ip, mapped_prefix, sizeof(mapped_prefix));
-	put_be32(a.ip + sizeof(mapped_prefix), ip);
-	return a;
-}
-
-void wire_address_encode(const struct wire_address *a, uint8_t out[WIRE_ADDRESS_BYTES])
+void wire_address_encode(const struct udp_address *a, uint8_t out[WIRE_ADDRESS_BYTES])
 {
 	memcpy(out, a->ip, 16);
 	put_be16(out + 16, a->port);
 }
 
-void wire_address_decode(const uint8_t in[WIRE_ADDRESS_BYTES], struct wire_address *a)
+void wire_address_decode(const uint8_t in[WIRE_ADDRESS_BYTES], struct udp_address *a)
 {
 	memcpy(a->ip, in, 16);
 	a->port = get_be16(in + 16);
-}
-
-const char *wire_address_format(const struct wire_address *a, char out[WIRE_ADDRESS_TEXT_BYTES])
-{
-	char ip[INET6_ADDRSTRLEN];
-
-	if (memcmp(a->ip, mapped_prefix, 12) == 0) {
-		inet_ntop(AF_INET, a->ip + 12, ip, sizeof(ip));
-		snprintf(out, WIRE_ADDRESS_TEXT_BYTES, "%s:%u", ip, a->port);
-	} else {
-		inet_ntop(AF_INET6, a->ip, ip, sizeof(ip));
-		snprintf(out, WIRE_ADDRESS_TEXT_BYTES, "[%s]:%u", ip, a->port);
-	}
-	return out;
-}
-
-/* Parses the port; `text` points to its colon or to the end of the text. */
-static int port_parse(const char *text, uint16_t fallback, uint16_t *port)
-{
-	char *end;
-
-	if (*text == '\0') {
-		*port = fallback;
-		return DXP_OK;
-	}
-	if (text[0] != ':' || text[1] < '0' || text[1] > '9')
-		return DXP_EINVAL;
-	unsigned long value = strtoul(text + 1, &end, 10);
-	if (*end != '\0' || value > 65535)
-		return DXP_EINVAL;
-	*port = (uint16_t)value;
-	return DXP_OK;
-}
-
-int wire_address_parse(const char *text, uint16_t port, struct wire_address *a)
-{
-	struct wire_address parsed = {0};
-	char host[INET6_ADDRSTRLEN + 1];
-	bool v6 = text[0] == '[';
-	size_t length = strcspn(text + v6, v6 ? "]" : ":");
-
-	if (length >= sizeof(host))
-		return DXP_EINVAL;
-	memcpy(host, text + v6, length);
-	host[length] = '\0';
-	const char *rest = text + v6 + length;
-	if (v6) {
-		if (*rest != ']' || inet_pton(AF_INET6, host, parsed.ip) != 1)
-			return DXP_EINVAL;
-		rest++;
-	} else {
-		memcpy(parsed.ip, mapped_prefix, 12);
-		if (inet_pton(AF_INET, host, parsed.ip + 12) != 1)
-			return DXP_EINVAL;
-	}
-	int status = port_parse(rest, port, &parsed.port);
-	if (status != DXP_OK)
-		return status;
-	*a = parsed;
-	return DXP_OK;
 }

@@ -14,12 +14,12 @@
 #define AT_DATA(field) (body + WIRE_OFF_##field - WIRE_DATA_BYTES)
 
 _Static_assert(WIRE_COMMON_BYTES + WIRE_ACK_BODY_BYTES + 8 * WIRE_SACK_WORDS_MAX <=
-		       LINK_HEADER_BYTES_MAX,
+		       DATAGRAM_HEADER_BYTES_MAX,
 	       "an ACK must fit where a datagram keeps its header");
 _Static_assert(WIRE_COMMON_BYTES + WIRE_CREDIT_ENTRIES_MAX * WIRE_CREDIT_BYTES <=
-		       LINK_HEADER_BYTES_MAX,
+		       DATAGRAM_HEADER_BYTES_MAX,
 	       "so must a CREDIT");
-_Static_assert(WIRE_COMMON_BYTES + WIRE_HELLO_BYTES <= LINK_HEADER_BYTES_MAX, "and a HELLO");
+_Static_assert(WIRE_COMMON_BYTES + WIRE_HELLO_BYTES <= DATAGRAM_HEADER_BYTES_MAX, "and a HELLO");
 _Static_assert(WIRE_HELLO_TAG_OFFSET + WIRE_TAG_BYTES == WIRE_COMMON_BYTES + WIRE_HELLO_BYTES,
 	       "the tag covers all that is before it");
 

@@ -12,8 +12,8 @@
 
 #include <dxp/inc.h>
 
+#include "base/datagram.h"
 #include "base/limits.h"
-#include "wire/datagram.h"
 #include "wire/roce.h"
 
 #define INC_TAG          0x44585049u /* "DXPI": identifies the packet */
@@ -123,7 +123,7 @@ int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out)
  * requests an acknowledgement; ROCE_RC_ACK uses h->req_id only. */
 void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
-		       const void *payload, size_t payload_bytes, struct link_datagram *d,
+		       const void *payload, size_t payload_bytes, struct datagram *d,
 		       uint8_t trailer[INC_TRAILER_BYTES]);
 
 /* CRC-32 of a payload that is sent to many, and its shift for joining it to each head. */
@@ -135,18 +135,18 @@ struct inc_sum {
 /* Returns true if an encoded packet must not be in a GSO batch. Only packets with INC_FLAG_TRAIN
  * may: the kernel counts IP Identification up in a batch, and observers below sockets see a batch
  * as one packet. */
-bool inc_packet_alone(const struct link_datagram *d);
+bool inc_packet_alone(const struct datagram *d);
 
 /* As inc_packet_encode(), with the payload's CRC from `sum`, so the payload is not read. */
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
-			      const void *payload, const struct inc_sum *sum,
-			      struct link_datagram *d, uint8_t trailer[INC_TRAILER_BYTES]);
+			      const void *payload, const struct inc_sum *sum, struct datagram *d,
+			      uint8_t trailer[INC_TRAILER_BYTES]);
 
 /* Output of a core: datagrams and the ports they leave from. A core appends from `count` on, up to
  * `room`. */
 struct inc_batch {
-	struct link_datagram *datagrams;
+	struct datagram *datagrams;
 	uint8_t (*trailers)[INC_TRAILER_BYTES];
 	uint16_t *from_ports;
 	size_t count, room;

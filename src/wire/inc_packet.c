@@ -128,16 +128,16 @@ int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out)
 	return DXP_OK;
 }
 
-static void trailer_put(struct link_datagram *d, unsigned pad_bytes, uint32_t icrc,
+static void trailer_put(struct datagram *d, unsigned pad_bytes, uint32_t icrc,
 			uint8_t trailer[INC_TRAILER_BYTES])
 {
 	put_be32(trailer + pad_bytes, __builtin_bswap32(icrc));
 	d->slices[d->slice_count++] =
-		(struct link_slice){trailer, pad_bytes + (size_t)ROCE_ICRC_BYTES};
+		(struct datagram_slice){trailer, pad_bytes + (size_t)ROCE_ICRC_BYTES};
 }
 
 /* Appends pad and ICRC to header and payload of `d`. */
-static void seal(struct link_datagram *d, const struct roce_path *path, unsigned pad_bytes,
+static void seal(struct datagram *d, const struct roce_path *path, unsigned pad_bytes,
 		 uint8_t trailer[INC_TRAILER_BYTES])
 {
 	struct roce_piece pieces[3] = {{d->header, d->header_bytes}};
@@ -153,9 +153,9 @@ static void seal(struct link_datagram *d, const struct roce_path *path, unsigned
 /* Builds all but the trailer. Returns the bytes of pad. */
 static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
 			     const struct roce_path *path, const void *payload,
-			     size_t payload_bytes, struct link_datagram *d)
+			     size_t payload_bytes, struct datagram *d)
 {
-	d->to = wire_address_v4(path->to_ip, path->to_port);
+	d->to = udp_address_v4(path->to_ip, path->to_port);
 	d->ecn = 0;
 	d->cause = DATAGRAM_CAUSE_NONE;
 	d->slice_count = 0;
@@ -167,7 +167,7 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 		d->header_bytes += INC_HEADER_BYTES;
 	}
 	if (payload_bytes > 0)
-		d->slices[d->slice_count++] = (struct link_slice){payload, payload_bytes};
+		d->slices[d->slice_count++] = (struct datagram_slice){payload, payload_bytes};
 	return roce->pad_bytes;
 }
 
@@ -188,7 +188,7 @@ static struct roce_header roce_of(const struct inc_header *h, uint8_t opcode, ui
 
 void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
-		       const void *payload, size_t payload_bytes, struct link_datagram *d,
+		       const void *payload, size_t payload_bytes, struct datagram *d,
 		       uint8_t trailer[INC_TRAILER_BYTES])
 {
 	struct roce_header roce = roce_of(h, roce_opcode, qkey, dest_qp, source_qp, payload_bytes);
@@ -197,7 +197,7 @@ void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t
 	seal(d, path, pad_bytes, trailer);
 }
 
-bool inc_packet_alone(const struct link_datagram *d)
+bool inc_packet_alone(const struct datagram *d)
 {
 	size_t at = d->header[0] == ROCE_RC_SEND_ONLY ? ROCE_BTH_BYTES
 						      : ROCE_BTH_BYTES + ROCE_DETH_BYTES;
@@ -208,8 +208,8 @@ bool inc_packet_alone(const struct link_datagram *d)
 
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
-			      const void *payload, const struct inc_sum *sum,
-			      struct link_datagram *d, uint8_t trailer[INC_TRAILER_BYTES])
+			      const void *payload, const struct inc_sum *sum, struct datagram *d,
+			      uint8_t trailer[INC_TRAILER_BYTES])
 {
 	size_t bytes = sum->shift->bytes;
 	struct roce_header roce = roce_of(h, roce_opcode, qkey, dest_qp, source_qp, bytes);

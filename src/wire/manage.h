@@ -23,9 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/address.h"
 #include "base/limits.h"
 #include "base/mac.h"
-#include "wire/address.h"
 #include "wire/frame.h"
 #include "wire/ids.h"
 
@@ -49,7 +49,7 @@ struct node_entry {
 	uint64_t incarnation;
 	uint64_t memory_bytes;
 	uint8_t uuid[WIRE_UUID_BYTES];
-	struct wire_address address;
+	struct udp_address address;
 	char name[FABRIC_NAME_BYTES];   /* [A-Za-z0-9._-], not empty */
 	char engine[FABRIC_NAME_BYTES]; /* printable; may be empty */
 	char device[FABRIC_DEVICE_BYTES];

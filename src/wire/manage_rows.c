@@ -8,6 +8,7 @@
 
 #include <dxp/status.h>
 
+#include "wire/address.h"
 #include "wire/manage_entry.h"
 
 #define KIND_REMOVED 0

@@ -181,7 +181,7 @@ static uint16_t sum_fold(uint64_t sum)
 	return (uint16_t)~sum;
 }
 
-static bool address_v4(const struct wire_address *a)
+static bool address_v4(const struct udp_address *a)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -189,7 +189,7 @@ static bool address_v4(const struct wire_address *a)
 }
 
 /* Writes a locally administered, readable address: 02:00 and the end of the IP address. */
-static void put_mac(uint8_t *out, const struct wire_address *a)
+static void put_mac(uint8_t *out, const struct udp_address *a)
 {
 	out[0] = 2;
 	out[1] = 0;
@@ -281,7 +281,7 @@ size_t pcapng_packet(uint8_t *out, const struct pcapng_packet *p)
 	return block_end(&b);
 }
 
-size_t datagram_gather(const struct link_datagram *d, uint8_t *out, size_t room, uint32_t *bytes)
+size_t datagram_gather(const struct datagram *d, uint8_t *out, size_t room, uint32_t *bytes)
 {
 	size_t total = d->header_bytes, kept = min_u64(room, d->header_bytes);
 
@@ -297,7 +297,7 @@ size_t datagram_gather(const struct link_datagram *d, uint8_t *out, size_t room,
 	return kept;
 }
 
-size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct link_datagram *d,
+size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct datagram *d,
 		       uint32_t snap_bytes)
 {
 	uint8_t data[LINK_DATAGRAM_BYTES_MAX];

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/datagram.h"
+#include "base/datagram.h"
 
 #define PCAPNG_TEXT_BYTES 128 /* bytes; longer names and comments are cut */
 #define PCAPNG_HEADERS    62  /* bytes: Ethernet, IPv6, UDP */
@@ -21,7 +21,7 @@
 struct pcapng_packet {
 	uint32_t interface; /* in the order of pcapng_interface(), from 0 */
 	uint64_t time_ns;   /* since 1970, or on a simulator's clock */
-	struct wire_address from, to;
+	struct udp_address from, to;
 	const uint8_t *data; /* captured part of the UDP payload */
 	uint32_t captured_bytes;
 	uint32_t bytes; /* of the UDP payload; >= captured_bytes */
@@ -43,7 +43,7 @@ size_t pcapng_packet(uint8_t *out, const struct pcapng_packet *p);
 
 /* Writes an outgoing datagram, header and slices. `p` has no data, sizes or `to`; these come from
  * `d`. Captures at most `snap_bytes`; 0: all. */
-size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct link_datagram *d,
+size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct datagram *d,
 		       uint32_t snap_bytes);
 
 /* Writes an interface's number of packets seen and lost. */
@@ -52,6 +52,6 @@ size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uin
 
 /* Copies the start of a datagram, header and slices, at most `room` bytes. Returns the bytes
  * copied; *bytes is the whole length. */
-size_t datagram_gather(const struct link_datagram *d, uint8_t *out, size_t room, uint32_t *bytes);
+size_t datagram_gather(const struct datagram *d, uint8_t *out, size_t room, uint32_t *bytes);
 
 #endif

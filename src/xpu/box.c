@@ -96,7 +96,7 @@ static void bridge_follow(const struct box_slot *first, struct slot_options *com
 	common->buffer_bytes = state.buffer_bytes;
 }
 
-static int bind_choose(const struct box_options *o, struct wire_address *out)
+static int bind_choose(const struct box_options *o, struct udp_address *out)
 {
 	if (!o->bind)
 		return link_address_towards(&o->manager, out);
@@ -212,13 +212,13 @@ static void joined_tell(struct box_slot *x)
 {
 	struct node *n = slot_node(x->slot);
 	struct engine_description engine;
-	struct wire_address address;
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	struct udp_address address;
+	char text[UDP_ADDRESS_TEXT_BYTES];
 
 	node_address(n, &address);
 	slot_describe(x->slot, &engine);
 	printf("%s: node %u at %s, %llu MiB, %s%s%s%s\n", x->name, node_id(n),
-	       wire_address_format(&address, text),
+	       udp_address_format(&address, text),
 	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name,
 	       engine.device[0] ? " (" : "", engine.device, engine.device[0] ? ")" : "");
 	program_output_check();

@@ -10,10 +10,10 @@ struct box_options {
 	const char *name; /* base of the node names; NULL: "xpu" */
 	uint32_t first;   /* number in the first name; unused for one slot with a given name */
 	uint16_t id;      /* requested node id of slot 0; slot n requests id + n; 0: any */
-	struct wire_address manager;
+	struct udp_address manager;
 	const uint8_t *fabric_key;
 	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */
-	const struct wire_address *bind;
+	const struct udp_address *bind;
 	/* Identities and compiled kernels. NULL: identities are new at each start, kernels go to
 	 * the user's cache folder. */
 	const char *state_folder;

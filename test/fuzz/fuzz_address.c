@@ -13,19 +13,19 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	char *text = malloc(bytes + 1);
-	char again[WIRE_ADDRESS_TEXT_BYTES];
+	char again[UDP_ADDRESS_TEXT_BYTES];
 	uint8_t wire[WIRE_ADDRESS_BYTES];
-	struct wire_address a, b, c;
+	struct udp_address a, b, c;
 
 	assert(text);
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
-	if (wire_address_parse(text, 4795, &a) == DXP_OK) {
-		int status = wire_address_parse(wire_address_format(&a, again), 1, &b);
-		assert(status == DXP_OK && wire_address_equal(&a, &b));
+	if (udp_address_parse(text, 4795, &a) == DXP_OK) {
+		int status = udp_address_parse(udp_address_format(&a, again), 1, &b);
+		assert(status == DXP_OK && udp_address_equal(&a, &b));
 		wire_address_encode(&a, wire);
 		wire_address_decode(wire, &c);
-		assert(wire_address_equal(&a, &c));
+		assert(udp_address_equal(&a, &c));
 	}
 	free(text);
 	return 0;

@@ -50,7 +50,7 @@ static void batch_check(const struct inc_batch *b)
 	uint8_t data[9200];
 
 	for (size_t i = 0; i < b->count; i++) {
-		const struct link_datagram *d = &b->datagrams[i];
+		const struct datagram *d = &b->datagrams[i];
 		struct inc_packet p;
 		size_t bytes = d->header_bytes;
 
@@ -66,7 +66,7 @@ static void batch_check(const struct inc_batch *b)
 
 static void all_send(void)
 {
-	static struct link_datagram datagrams[BATCH];
+	static struct datagram datagrams[BATCH];
 	static uint8_t trailers[BATCH][INC_TRAILER_BYTES];
 	static uint16_t ports[BATCH];
 	size_t n = 1;
@@ -120,7 +120,7 @@ static void packet_give(const uint8_t *data, size_t bytes, const struct roce_pat
 static void header_give(const struct inc_header *h, uint32_t qkey, const void *payload,
 			size_t payload_bytes, const struct roce_path *path)
 {
-	struct link_datagram d;
+	struct datagram d;
 	uint8_t trailer[INC_TRAILER_BYTES], data[9200];
 	size_t bytes;
 

@@ -17,7 +17,7 @@ static size_t packet_again(const struct inc_packet *p, uint8_t *out)
 {
 	uint8_t trailer[INC_TRAILER_BYTES];
 	struct inc_header h = p->header;
-	struct link_datagram d;
+	struct datagram d;
 	size_t bytes;
 
 	if (p->header.kind == 0)

@@ -19,7 +19,7 @@ struct target {
 	struct mac *mac;
 	struct registry *registry;
 	struct member *member;
-	struct wire_address manager, node;
+	struct udp_address manager, node;
 	uint64_t now_ns;
 };
 
@@ -47,7 +47,7 @@ static void target_close(struct target *t)
 	mac_destroy(t->mac);
 }
 
-static size_t flatten(const struct link_datagram *d, uint8_t *out)
+static size_t flatten(const struct datagram *d, uint8_t *out)
 {
 	memcpy(out, d->header, d->header_bytes);
 	memcpy(out + d->header_bytes, d->slices[0].base, d->slices[0].bytes);
@@ -57,7 +57,7 @@ static size_t flatten(const struct link_datagram *d, uint8_t *out)
 /* Delivers all datagrams that either side sends to the other. */
 static void exchange(struct target *t)
 {
-	struct link_datagram out[LINK_BATCH];
+	struct datagram out[LINK_BATCH];
 	struct table_change change;
 	struct store_op op;
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];

@@ -34,8 +34,8 @@ static int fault_parse_quietly(const char *text, struct fault_options *options)
 
 static void faults_try(const struct fault_options *options)
 {
-	const struct link_datagram *out[FAULT_OUT_MAX];
-	struct link_datagram in = {.header_bytes = 40};
+	const struct datagram *out[FAULT_OUT_MAX];
+	struct datagram in = {.header_bytes = 40};
 	uint64_t now_ns = S_NS;
 	struct fault *f;
 

@@ -110,7 +110,7 @@ static void user_takes(struct scene *s)
 
 /* ---- time ---- */
 
-static void datagrams_touch(const struct link_datagram *d, size_t count)
+static void datagrams_touch(const struct datagram *d, size_t count)
 {
 	volatile uint8_t sum = 0;
 
@@ -122,7 +122,7 @@ static void datagrams_touch(const struct link_datagram *d, size_t count)
 /* Polls as a node does, until nothing is sent. */
 static void turn(struct scene *s)
 {
-	static struct link_datagram batch[BATCH];
+	static struct datagram batch[BATCH];
 	size_t count, rounds = 0;
 
 	do {

@@ -30,9 +30,9 @@ static inline uint64_t token_of(void *context, uint32_t id)
 	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
 }
 
-static inline struct wire_address address_of(int host)
+static inline struct udp_address address_of(int host)
 {
-	return (struct wire_address){
+	return (struct udp_address){
 		.port = 2000, .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = (uint8_t)host}};
 }
 
@@ -49,7 +49,7 @@ static inline void network_introduce(struct nic *nic, int host, uint64_t incarna
 		die("no memory for a peer");
 }
 
-static inline void network_take(struct network *n, int to, const struct link_datagram *d)
+static inline void network_take(struct network *n, int to, const struct datagram *d)
 {
 	size_t bytes = d->header_bytes;
 
@@ -72,7 +72,7 @@ static inline void network_take(struct network *n, int to, const struct link_dat
 /* Polls a host as a node does, until it has nothing more to send. */
 static inline void network_turn(struct network *n, struct nic *nic, int host, uint64_t now_ns)
 {
-	static struct link_datagram batch[BATCH];
+	static struct datagram batch[BATCH];
 	size_t count, rounds = 0;
 
 	do {
@@ -88,10 +88,10 @@ static inline void network_turn(struct network *n, struct nic *nic, int host, ui
 /* Delivers a datagram; it stays until network_drop. */
 static inline void network_land(const struct flight *f, struct nic *nic, uint64_t now_ns)
 {
-	struct link_arrival arrival = {.from = address_of(1 - f->to),
-				       .data = f->data,
-				       .bytes = f->bytes,
-				       .arrived_ns = now_ns};
+	struct datagram_arrival arrival = {.from = address_of(1 - f->to),
+					   .data = f->data,
+					   .bytes = f->bytes,
+					   .arrived_ns = now_ns};
 
 	nic_receive(nic, &arrival, now_ns);
 }

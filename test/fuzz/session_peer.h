@@ -43,10 +43,10 @@ static inline uint64_t token_of(void *context, uint32_t id)
 	return id * 0x9e3779b97f4a7c15ull;
 }
 
-static inline void address_fill(struct wire_address *a)
+static inline void address_fill(struct udp_address *a)
 {
-	*a = (struct wire_address){.port = 2000,
-				   .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2}};
+	*a = (struct udp_address){.port = 2000,
+				  .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2}};
 }
 
 static inline void peer_introduce(struct scene *s)
@@ -63,7 +63,7 @@ static inline void frame_give(struct scene *s, struct wire_header *h, const void
 			      size_t bytes)
 {
 	uint8_t *frame = malloc(h->header_bytes + bytes);
-	struct link_arrival arrival = {
+	struct datagram_arrival arrival = {
 		.data = frame, .bytes = h->header_bytes + bytes, .arrived_ns = s->now_ns};
 
 	if (!frame)

@@ -12,7 +12,7 @@
 
 static const struct roce_path path = {0x0a000001, 0x0a000002, ROCE_SOURCE_PORT, ROCE_PORT};
 
-static size_t gather(const struct link_datagram *d, uint8_t *out)
+static size_t gather(const struct datagram *d, uint8_t *out)
 {
 	size_t bytes = d->header_bytes;
 
@@ -29,7 +29,7 @@ static void packet(struct capture *c, const struct inc_header *h, uint8_t opcode
 {
 	uint8_t trailer[INC_TRAILER_BYTES], frame[2048];
 	bool control = h->comm_id == INC_COMM_CONTROL;
-	struct link_datagram d;
+	struct datagram d;
 
 	inc_packet_encode(h, opcode, control ? INC_CONTROL_QKEY : QKEY, INC_QP, INC_QP, &path,
 			  payload, payload_bytes, &d, trailer);
@@ -208,7 +208,7 @@ static void damaged(struct capture *c)
 {
 	struct inc_header h = header_of(INC_REFUSED);
 	uint8_t trailer[INC_TRAILER_BYTES], frame[2048];
-	struct link_datagram d;
+	struct datagram d;
 
 	inc_packet_encode(&h, ROCE_UD_SEND_ONLY, QKEY, INC_QP, INC_QP, &path, NULL, 0, &d, trailer);
 	size_t bytes = gather(&d, frame);

@@ -83,13 +83,13 @@ static bool events_take(struct node *n, uint32_t key)
 int main(int argc, char **argv)
 {
 	struct node_options options = {.name = "interop", .static_id = 1};
-	struct wire_address peer, own;
+	struct udp_address peer, own;
 	struct node *n;
 	uint32_t key;
 
-	if (argc != 2 || wire_address_parse("127.0.0.1", (uint16_t)atoi(argv[1]), &peer) != DXP_OK)
+	if (argc != 2 || udp_address_parse("127.0.0.1", (uint16_t)atoi(argv[1]), &peer) != DXP_OK)
 		return 2;
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	if (node_open(&options, &n) != DXP_OK || node_peer(n, PEER, &peer, 0) != DXP_OK ||
 	    nic_region_register(node_nic(n), 0, memory, sizeof(memory),
 				NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC,

@@ -25,7 +25,7 @@ struct flood {
 	uint64_t random;
 	uint8_t payloads[BATCH][1408];
 	uint8_t trailers[BATCH][INC_TRAILER_BYTES];
-	struct link_datagram datagrams[BATCH];
+	struct datagram datagrams[BATCH];
 };
 
 static uint32_t next(struct flood *f)
@@ -46,9 +46,9 @@ static void garbage_make(struct flood *f, unsigned i)
 
 	for (size_t k = 0; k < bytes; k++)
 		f->payloads[i][k] = (uint8_t)next(f);
-	f->datagrams[i] = (struct link_datagram){.to = wire_address_v4(f->to_ip, ROCE_PORT),
-						 .slice_count = 1,
-						 .slices = {{f->payloads[i], bytes}}};
+	f->datagrams[i] = (struct datagram){.to = udp_address_v4(f->to_ip, ROCE_PORT),
+					    .slice_count = 1,
+					    .slices = {{f->payloads[i], bytes}}};
 }
 
 static struct inc_header data_header(struct flood *f)
@@ -163,11 +163,11 @@ static const struct {
 int main(int argc, char **argv)
 {
 	static struct flood f = {.random = 1};
-	struct wire_address to, own;
+	struct udp_address to, own;
 	uint64_t sent = 0;
 	size_t kind = 0;
 
-	if (argc < 4 || wire_address_parse(argv[2], 0, &to) != DXP_OK)
+	if (argc < 4 || udp_address_parse(argv[2], 0, &to) != DXP_OK)
 		return 2;
 	while (kind < ARRAY_COUNT(kinds) && strcmp(kinds[kind].name, argv[1]) != 0)
 		kind++;

@@ -297,7 +297,7 @@ static void limited_alone(uint64_t limit, uint64_t duration_ns)
 {
 	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);
 	double rate[NIC_FUNCTIONS];
-	struct link_datagram batch[16];
+	struct datagram batch[16];
 
 	o.sim.rate_bps = 0;
 	o.sim.backlog_bytes = 0;

@@ -78,7 +78,7 @@ static bool all_sent(void *context)
 static void crowd__busy_session_leaves_room_for_others(void **state)
 {
 	struct sim_options o = {.seed = 9, .hosts = 3};
-	struct link_datagram batch[8];
+	struct datagram batch[8];
 	struct crowd c = {0};
 	bool turn[3] = {false};
 

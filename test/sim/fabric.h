@@ -29,7 +29,7 @@
 
 struct fabric_packet {
 	uint64_t due_ns, order;
-	struct wire_address from, to;
+	struct udp_address from, to;
 	uint16_t bytes;
 	uint8_t *data;
 };
@@ -38,13 +38,13 @@ struct fabric_packet {
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;
-	struct wire_address address;
+	struct udp_address address;
 	uint32_t magic;
 };
 
 struct fabric_member {
 	struct member *m; /* NULL: no process */
-	struct wire_address address;
+	struct udp_address address;
 	struct node_entry self;
 	bool cut;        /* the network carries nothing from or to it */
 	bool mute, deaf; /* mute: nothing from it; deaf: nothing to it */
@@ -60,11 +60,11 @@ struct fabric {
 	uint64_t delay_min_ns, delay_max_ns;
 	struct registry_options options;
 	struct registry *registry; /* NULL: no manager runs */
-	struct wire_address manager;
+	struct udp_address manager;
 	struct fabric_member members[FABRIC_MEMBERS_MAX];
 	size_t count;
 	struct ask *ask;
-	struct wire_address ask_address;
+	struct udp_address ask_address;
 	struct store_op nodes[FABRIC_IDS]; /* the store; kind NODE_PUT for a valid entry */
 	bool stored[FABRIC_IDS];
 	struct store_op grants[64];
@@ -78,9 +78,9 @@ struct fabric {
 	uint64_t manager_bytes_out, manager_datagrams_out;
 };
 
-static struct wire_address fabric_address(unsigned n)
+static struct udp_address fabric_address(unsigned n)
 {
-	struct wire_address a = {.ip = {[10] = 0xff, [11] = 0xff, [12] = 10}, .port = 5000};
+	struct udp_address a = {.ip = {[10] = 0xff, [11] = 0xff, [12] = 10}, .port = 5000};
 
 	a.ip[14] = (uint8_t)(n >> 8);
 	a.ip[15] = (uint8_t)n;
@@ -156,8 +156,7 @@ static struct fabric_packet packet_pop(struct fabric *f)
 	return first;
 }
 
-static void fabric_carry(struct fabric *f, const struct wire_address *from,
-			 const struct link_datagram *d)
+static void fabric_carry(struct fabric *f, const struct udp_address *from, const struct datagram *d)
 {
 	unsigned copies = rng_chance_ppm(&f->rng, f->duplicate_ppm) ? 2 : 1;
 
@@ -212,7 +211,7 @@ static void store_apply(struct fabric *f, const struct store_op *op)
 
 static void fabric_manager_poll(struct fabric *f)
 {
-	struct link_datagram out[16];
+	struct datagram out[16];
 	struct store_op op;
 	size_t count;
 
@@ -322,7 +321,7 @@ static void changes_follow(struct fabric_member *member)
 
 static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 {
-	struct link_datagram out[4];
+	struct datagram out[4];
 	size_t count;
 
 	if (!member->m)
@@ -335,10 +334,10 @@ static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 	assert_true(member->deadline_ns > f->now_ns);
 }
 
-static struct fabric_member *fabric_member_at(struct fabric *f, const struct wire_address *address)
+static struct fabric_member *fabric_member_at(struct fabric *f, const struct udp_address *address)
 {
 	for (size_t i = 0; i < f->count; i++)
-		if (f->members[i].m && wire_address_equal(&f->members[i].address, address))
+		if (f->members[i].m && udp_address_equal(&f->members[i].address, address))
 			return &f->members[i];
 	return NULL;
 }
@@ -350,7 +349,7 @@ static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 {
 	const struct fabric_member *member = fabric_member_at(f, &p->to);
 	bool stopped =
-		member ? member->stopped : f->stopped && wire_address_equal(&p->to, &f->manager);
+		member ? member->stopped : f->stopped && udp_address_equal(&p->to, &f->manager);
 
 	if (!stopped)
 		return false;
@@ -368,11 +367,11 @@ static void fabric_deliver(struct fabric *f)
 
 	if (fabric_held(f, &p))
 		return;
-	if (wire_address_equal(&p.to, &f->manager)) {
+	if (udp_address_equal(&p.to, &f->manager)) {
 		if (f->registry)
 			registry_receive(f->registry, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_manager_poll(f);
-	} else if (f->ask && wire_address_equal(&p.to, &f->ask_address)) {
+	} else if (f->ask && udp_address_equal(&p.to, &f->ask_address)) {
 		ask_receive(f->ask, &p.from, p.data, p.bytes, f->now_ns);
 	} else if ((member = fabric_member_at(f, &p.to)) != NULL && !member->cut && !member->deaf) {
 		member_receive(member->m, &p.from, p.data, p.bytes, f->now_ns);
@@ -399,7 +398,7 @@ static uint64_t fabric_next(const struct fabric *f)
 UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 {
 	uint64_t end_ns = f->now_ns + duration_ns, next_ns;
-	struct link_datagram out;
+	struct datagram out;
 
 	while ((next_ns = fabric_next(f)) <= end_ns) {
 		f->now_ns = max_u64(f->now_ns, next_ns);
@@ -494,13 +493,13 @@ static void row_check(const struct fabric *f, const struct fabric_member *viewer
 	assert_int_equal(row->granted, granted);
 	assert_int_equal(row->magic, granted ? subject->self.magic : 0);
 	assert_true(row->incarnation == subject->self.incarnation);
-	assert_true(wire_address_equal(&row->address, &subject->address));
+	assert_true(udp_address_equal(&row->address, &subject->address));
 	if (subject == viewer)
 		return;
 	const struct fabric_peer *peer = &viewer->peers[row->id];
 	assert_true(peer->alive && peer->granted == granted &&
 		    peer->incarnation == row->incarnation);
-	assert_true(wire_address_equal(&peer->address, &row->address) && peer->magic == row->magic);
+	assert_true(udp_address_equal(&peer->address, &row->address) && peer->magic == row->magic);
 }
 
 /* Checks that every running member has joined and has exactly the right rows, and no alive peer

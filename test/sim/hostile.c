@@ -107,7 +107,7 @@ static void packet_give(struct rig *r, struct wire_header *h, const void *payloa
 {
 	struct nic *n = sim_nic(r->sim, 1);
 	uint8_t frame[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX];
-	struct link_arrival a = {
+	struct datagram_arrival a = {
 		.data = frame, .bytes = WIRE_DATA_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
 
 	net_address(0, &a.from);
@@ -125,8 +125,8 @@ static void packet_give(struct rig *r, struct wire_header *h, const void *payloa
 static void control_give(struct rig *r, struct wire_header h, const uint8_t *body, size_t bytes)
 {
 	struct nic *n = sim_nic(r->sim, 1);
-	uint8_t frame[LINK_HEADER_BYTES_MAX];
-	struct link_arrival a = {
+	uint8_t frame[DATAGRAM_HEADER_BYTES_MAX];
+	struct datagram_arrival a = {
 		.data = frame, .bytes = WIRE_COMMON_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
 
 	net_address(0, &a.from);
@@ -169,7 +169,7 @@ static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_a
 /* Host 1 sends `count` NAPs, which never reach the correct side of host 0. */
 static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 {
-	static struct link_datagram batch[16];
+	static struct datagram batch[16];
 	struct dxp_target to = sim_target(r->sim, 0, 0);
 	struct nic *n = sim_nic(r->sim, 1);
 

@@ -106,16 +106,16 @@ static size_t attack(void *node, struct inc_batch *out, uint64_t now_ns)
 	struct attacker *a = node;
 	const struct inc_tree *tree = inc_net_tree(inc_sim_net(a->rig->sim));
 	struct roce_path path = {.from_ip = inc_tree_ip(tree, a->node)};
-	struct link_datagram *d = &out->datagrams[out->count];
+	struct datagram *d = &out->datagrams[out->count];
 	size_t bytes;
 
 	if (now_ns < a->next_ns)
 		return 0;
 	a->next_ns = ++a->sent < PACKETS ? now_ns + 2 * US_NS : UINT64_MAX;
 	bytes = rng_below(&a->rng, 4) ? repeat_make(a, &path) : noise_make(a, &path);
-	*d = (struct link_datagram){.to = wire_address_v4(path.to_ip, path.to_port),
-				    .slice_count = 1,
-				    .slices = {{a->out, bytes}}};
+	*d = (struct datagram){.to = udp_address_v4(path.to_ip, path.to_port),
+			       .slice_count = 1,
+			       .slices = {{a->out, bytes}}};
 	out->from_ports[out->count++] = path.from_port;
 	return 1;
 }

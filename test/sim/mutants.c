@@ -58,7 +58,7 @@ static void reseal_arrival(uint8_t *frame, size_t bytes)
 	wire_crc_set(frame, crc);
 }
 
-static void reseal_datagram(struct link_datagram *d)
+static void reseal_datagram(struct datagram *d)
 {
 	uint32_t header = (d->header[0] & 0xfu) * 8;
 	uint32_t crc = wire_crc_begin(d->header, header);
@@ -102,11 +102,11 @@ static bool greeting(uint8_t type)
 	return type == WIRE_HELLO || type == WIRE_HELLO_ACK;
 }
 
-static void receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
+static void receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 	static uint8_t frame[WIRE_HEADER_BYTES_MAX + WIRE_PAYLOAD_MAX + 64];
 	struct mutant *m = host;
-	struct link_arrival a = *arrival;
+	struct datagram_arrival a = *arrival;
 	struct wire_header h;
 
 	if (wire_header_decode(a.data, a.bytes, &h) == DXP_OK) {
@@ -127,7 +127,7 @@ static void receive(void *host, const struct link_arrival *arrival, uint64_t now
 	nic_receive(sim_nic(m->sim, m->host), &a, now_ns);
 }
 
-static void acknowledgement_mutate(struct mutant *m, struct link_datagram *d)
+static void acknowledgement_mutate(struct mutant *m, struct datagram *d)
 {
 	uint32_t cum = get_be32(d->header + WIRE_OFF_CUM_ACK);
 
@@ -138,7 +138,7 @@ static void acknowledgement_mutate(struct mutant *m, struct link_datagram *d)
 		put_be32(d->header + WIRE_OFF_CUM_ACK, cum - 8);
 }
 
-static void data_mutate(struct mutant *m, struct link_datagram *d)
+static void data_mutate(struct mutant *m, struct datagram *d)
 {
 	uint32_t psn = get_be32(d->header + WIRE_OFF_PSN);
 
@@ -153,7 +153,7 @@ static void data_mutate(struct mutant *m, struct link_datagram *d)
 		put_be32(d->header + WIRE_OFF_PSN, m->first_psn);
 }
 
-static size_t send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+static size_t send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	struct mutant *m = host;
 	struct nic *n = sim_nic(m->sim, m->host);

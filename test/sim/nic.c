@@ -388,7 +388,7 @@ static void nic__silent_peer_ends_what_waits_for_room(void **state)
 	struct nic_lists lists = {&local, remote, 1, ARRAY_COUNT(remote)};
 	struct nic *n = sim_nic(r->sim, 0);
 	uint64_t now_ns = sim_now(r->sim);
-	static struct link_datagram batch[64];
+	static struct datagram batch[64];
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(remote); i++)
 		remote[i] = (struct dxp_entry){100 * i, 10, r->key[1]};

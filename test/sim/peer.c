@@ -149,7 +149,7 @@ static void peer__sender_that_vanishes_before_its_get(void **state)
 struct end {
 	struct nic *nic;
 	struct dxp_window *window;
-	struct wire_address address;
+	struct udp_address address;
 	uint8_t memory[64];
 	uint32_t key;
 };
@@ -175,7 +175,7 @@ static void end_open(struct end *e, uint16_t node)
 	assert_int_equal(nic_create(&o, &e->nic), DXP_OK);
 	assert_int_equal(nic_function_open(e->nic, 0, e->window), DXP_OK);
 	nic_region_register(e->nic, 0, e->memory, sizeof(e->memory), NIC_REMOTE_READ, &e->key);
-	e->address = (struct wire_address){.port = node};
+	e->address = (struct udp_address){.port = node};
 	e->address.ip[15] = 1;
 }
 
@@ -198,8 +198,8 @@ static void introduce(struct end *e, const struct end *other, uint64_t now_ns)
 /* Delivers at once all datagrams that `from` has to send. */
 static void pump(struct end *from, struct end *to, uint64_t now_ns)
 {
-	struct link_datagram out;
-	uint8_t data[LINK_HEADER_BYTES_MAX + WIRE_PAYLOAD_MIN];
+	struct datagram out;
+	uint8_t data[DATAGRAM_HEADER_BYTES_MAX + WIRE_PAYLOAD_MIN];
 
 	nic_doorbells(from->nic, now_ns);
 	while (nic_send(from->nic, &out, 1, now_ns) == 1) {
@@ -209,9 +209,9 @@ static void pump(struct end *from, struct end *to, uint64_t now_ns)
 			memcpy(data + bytes, out.slices[i].base, out.slices[i].bytes);
 			bytes += (uint32_t)out.slices[i].bytes;
 		}
-		struct link_arrival a = {
+		struct datagram_arrival a = {
 			.from = from->address, .data = data, .bytes = bytes, .arrived_ns = now_ns};
-		if (wire_address_equal(&out.to, &to->address))
+		if (udp_address_equal(&out.to, &to->address))
 			nic_receive(to->nic, &a, now_ns);
 	}
 }

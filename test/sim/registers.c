@@ -28,7 +28,7 @@ static void registers__stores_of_32_bits(void **state)
 static void registers__by_ip_and_port(void **state)
 {
 	struct rig *r = *state;
-	struct wire_address a;
+	struct udp_address a;
 
 	net_address(2, &a);
 	uint32_t ip = (uint32_t)a.ip[12] << 24 | (uint32_t)a.ip[13] << 16 |

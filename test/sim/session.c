@@ -61,7 +61,7 @@ static void control_give(struct rig *r, uint32_t to, uint32_t from, uint8_t type
 				.dst_session = rig_session(r, to, from)->local_id,
 				.src_node = (uint16_t)(from + 1),
 				.dst_node = (uint16_t)(to + 1)};
-	struct link_arrival a = {.data = frame, .bytes = bytes};
+	struct datagram_arrival a = {.data = frame, .bytes = bytes};
 
 	net_address(r->nodes[from].place, &a.from);
 	wire_header_encode(&h, frame);
@@ -199,7 +199,7 @@ static void session__greeting_changed_on_the_way(void **state)
 	struct rig *r = rig_make(2, 1408);
 	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(r->nodes[1].endpoint);
 	uint8_t frame[WIRE_COMMON_BYTES + WIRE_HELLO_BYTES];
-	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
+	struct datagram_arrival a = {.data = frame, .bytes = sizeof(frame)};
 
 	r->keep = true;
 	net_blackhole(r->net, 0, 1, true);
@@ -265,12 +265,12 @@ static void session__a_hundred_thousand_hostile_greetings(void **state)
 	for (uint32_t i = 0; i < 100000; i++) {
 		uint32_t kind = (uint32_t)rng_below(&f.rng, 3);
 		uint16_t node = kind == 0 ? (uint16_t)(10 + rng_below(&f.rng, 60000)) : 1;
-		struct link_arrival a = {.data = f.frame, .bytes = sizeof(f.frame)};
+		struct datagram_arrival a = {.data = f.frame, .bytes = sizeof(f.frame)};
 		uint64_t now_ns = 10 * S_NS + i * (seconds * S_NS / 100000);
 		flood_frame(&f, node, rng_next(&f.rng));
 		net_address(kind == 1 ? 2 : 0, &a.from);
 		rltp_endpoint_receive(victim->endpoint, &a, now_ns);
-		struct link_datagram out[4];
+		struct datagram out[4];
 		assert_int_equal(rltp_endpoint_send(victim->endpoint, out, 4, now_ns), 0);
 	}
 	assert_int_equal(c->hellos_received, 0);
@@ -288,8 +288,8 @@ static void session__nobody_unknown_is_answered(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
 	uint8_t frame[WIRE_COMMON_BYTES + WIRE_ACK_BODY_BYTES] = {0};
-	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
-	struct link_datagram out[4];
+	struct datagram_arrival a = {.data = frame, .bytes = sizeof(frame)};
+	struct datagram out[4];
 
 	for (uint16_t node = 1; node < 4;
 	     node += 2) { /* a known peer at a wrong address; an unknown node */
@@ -357,7 +357,7 @@ static void session__level_is_told(void **state)
 static void session__a_turn_for_everybody(void **state)
 {
 	struct rig *r = rig_make(4, 1408);
-	struct link_datagram out[LINK_BATCH];
+	struct datagram out[LINK_BATCH];
 	uint32_t share[RIG_NODES + 1] = {0}, total = 0;
 
 	for (uint32_t i = 1; i < 4; i++)

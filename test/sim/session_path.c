@@ -24,9 +24,9 @@ static void replay(struct rig *r, uint32_t to)
 	uint32_t count = r->kept_count;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct link_arrival a = {.data = r->kept[i],
-					 .bytes = r->kept_bytes[i],
-					 .arrived_ns = net_now(r->net)};
+		struct datagram_arrival a = {.data = r->kept[i],
+					     .bytes = r->kept_bytes[i],
+					     .arrived_ns = net_now(r->net)};
 		if (r->kept_to[i] != to)
 			continue;
 		net_address(r->nodes[r->kept_from[i]].place, &a.from);

@@ -66,20 +66,20 @@ void boxes_file(const struct boxes *w, const char *name, const char *text)
 void boxes_begin(struct boxes *w)
 {
 	struct server_options options = {.state_folder = w->folder};
-	char text[WIRE_ADDRESS_TEXT_BYTES], hex[2 * FABRIC_KEY_BYTES + 1];
+	char text[UDP_ADDRESS_TEXT_BYTES], hex[2 * FABRIC_KEY_BYTES + 1];
 
 	snprintf(w->folder, sizeof(w->folder), "/tmp/dxp-test-XXXXXX");
 	assert_non_null(mkdtemp(w->folder));
 	entropy_kernel(NULL, w->key, sizeof(w->key));
 	memcpy(options.key, w->key, sizeof(w->key));
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	assert_int_equal(server_open(&options, &w->manager), DXP_OK);
 	server_address(w->manager, &w->address);
 	pthread_create(&w->manager_thread, NULL, manager_main, w->manager);
 	for (int i = 0; i < FABRIC_KEY_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", w->key[i]);
 	boxes_file(w, "fabric.key", hex);
-	boxes_file(w, "manager", wire_address_format(&w->address, text));
+	boxes_file(w, "manager", udp_address_format(&w->address, text));
 }
 
 int boxed_open(const struct boxes *w, struct boxed *b, const struct box_options *given)

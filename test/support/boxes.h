@@ -28,7 +28,7 @@ struct boxes {
 	struct server *manager;
 	pthread_t manager_thread;
 	uint8_t key[FABRIC_KEY_BYTES];
-	struct wire_address address; /* of the manager */
+	struct udp_address address; /* of the manager */
 	struct boxed ocl, none;
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *one, *two, *plain;

@@ -129,7 +129,7 @@ static uint16_t ones_sum(uint32_t sum, const uint8_t *p, size_t bytes)
 	return (uint16_t)sum;
 }
 
-static void address_v4(struct wire_address *a, const uint8_t *ip)
+static void address_v4(struct udp_address *a, const uint8_t *ip)
 {
 	memset(a, 0, sizeof(*a));
 	a->ip[10] = a->ip[11] = 0xff;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/address.h"
+#include "base/address.h"
 
 #define CAPTURE_INTERFACES 8
 #define CAPTURE_TEXT       128
@@ -17,7 +17,7 @@
 struct capture_packet {
 	uint32_t interface;
 	uint64_t time_ns;
-	struct wire_address from, to;
+	struct udp_address from, to;
 	const uint8_t *payload; /* of UDP */
 	uint32_t captured_bytes, bytes;
 	uint16_t udp_checksum;

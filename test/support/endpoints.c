@@ -25,7 +25,7 @@ static void fill(void *user, struct rltp_message *message, uint32_t offset, uint
 
 	out->header.msg_id = m->id;
 	out->header.addr = offset;
-	out->slices[0] = (struct link_slice){pattern, bytes};
+	out->slices[0] = (struct datagram_slice){pattern, bytes};
 	out->slice_count = bytes > 0;
 }
 
@@ -81,12 +81,12 @@ static const struct rltp_user_ops user_ops = {
 
 /* ---- hosts ---- */
 
-static void host_receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
+static void host_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 	rltp_endpoint_receive(((struct rig_node *)host)->endpoint, arrival, now_ns);
 }
 
-static void sent_keep(struct rig *r, const struct rig_node *n, const struct link_datagram *d)
+static void sent_keep(struct rig *r, const struct rig_node *n, const struct datagram *d)
 {
 	uint32_t at = r->kept_count, bytes = d->header_bytes;
 
@@ -105,7 +105,7 @@ static void sent_keep(struct rig *r, const struct rig_node *n, const struct link
 	r->kept_count++;
 }
 
-static size_t host_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	struct rig_node *n = host;
 	size_t sent = rltp_endpoint_send(n->endpoint, out, count, now_ns);
@@ -127,11 +127,11 @@ static uint64_t host_deadline(void *host)
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
 
 /* Host without a node: drops arrivals. */
-static void nobody_receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
+static void nobody_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 }
 
-static size_t nobody_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+static size_t nobody_send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	return 0;
 }

@@ -55,7 +55,7 @@ struct fake_xpu {
 };
 
 struct fake_fabric {
-	char folder[64], manager[WIRE_ADDRESS_TEXT_BYTES];
+	char folder[64], manager[UDP_ADDRESS_TEXT_BYTES];
 	struct server *server;
 	pthread_t manager_thread;
 	bool manager_runs;
@@ -423,7 +423,7 @@ static void file_put(const struct fake_fabric *f, const char *name, const char *
 static void manager_open(struct fake_fabric *f)
 {
 	struct server_options options = {.policy = GRANTS_ANY, .state_folder = f->folder};
-	struct wire_address address;
+	struct udp_address address;
 	char path[128];
 	int status;
 
@@ -433,11 +433,11 @@ static void manager_open(struct fake_fabric *f)
 	status = keyfile_create(path, f->fabric_key);
 	assert(status == DXP_OK);
 	memcpy(options.key, f->fabric_key, sizeof(options.key));
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	status = server_open(&options, &f->server);
 	assert(status == DXP_OK);
 	server_address(f->server, &address);
-	file_put(f, "manager", wire_address_format(&address, f->manager));
+	file_put(f, "manager", udp_address_format(&address, f->manager));
 	f->manager_runs = pthread_create(&f->manager_thread, NULL, manager_run, f) == 0;
 	assert(f->manager_runs);
 }
@@ -456,8 +456,8 @@ static void xpu_open(struct fake_fabric *f, struct fake_xpu *x, unsigned number)
 	int status;
 
 	snprintf(name, sizeof(name), "xpu%u", number);
-	wire_address_parse(f->manager, 0, &options.manager);
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse(f->manager, 0, &options.manager);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	for (unsigned i = 0; i < FAKE_REGISTERS; i++)
 		x->registers[i] = i * 3;
 	status = node_open(&options, &x->node);

@@ -23,7 +23,7 @@ static void fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t b
 	out->header.key = current->keys[m - current->messages];
 	out->header.addr = offset;
 	out->header.msg_id = (uint32_t)(m - current->messages);
-	out->slices[0] = (struct link_slice){current->payload, bytes};
+	out->slices[0] = (struct datagram_slice){current->payload, bytes};
 	out->slice_count = bytes > 0;
 }
 
@@ -135,14 +135,14 @@ struct rltp_message *pair_post(struct session_pair *p, int end, uint8_t flow, ui
 	return m;
 }
 
-size_t pair_send(struct session_pair *p, int end, struct link_datagram *out, size_t count)
+size_t pair_send(struct session_pair *p, int end, struct datagram *out, size_t count)
 {
 	return rltp_session_send(p->ends[end].session, UINT32_MAX, out, count, p->now_ns);
 }
 
-struct wire_header pair_header(const struct link_datagram *d)
+struct wire_header pair_header(const struct datagram *d)
 {
-	uint8_t frame[LINK_HEADER_BYTES_MAX + PAIR_UNIT];
+	uint8_t frame[DATAGRAM_HEADER_BYTES_MAX + PAIR_UNIT];
 	struct wire_header h;
 	size_t bytes = d->header_bytes;
 
@@ -156,10 +156,11 @@ struct wire_header pair_header(const struct link_datagram *d)
 	return h;
 }
 
-void pair_deliver(struct session_pair *p, int from, const struct link_datagram *d)
+void pair_deliver(struct session_pair *p, int from, const struct datagram *d)
 {
-	uint8_t frame[LINK_HEADER_BYTES_MAX + PAIR_UNIT];
-	struct link_arrival a = {.data = frame, .bytes = d->header_bytes, .arrived_ns = p->now_ns};
+	uint8_t frame[DATAGRAM_HEADER_BYTES_MAX + PAIR_UNIT];
+	struct datagram_arrival a = {
+		.data = frame, .bytes = d->header_bytes, .arrived_ns = p->now_ns};
 	struct wire_header h;
 
 	memcpy(frame, d->header, a.bytes);
@@ -174,7 +175,7 @@ void pair_deliver(struct session_pair *p, int from, const struct link_datagram *
 
 void pair_settle(struct session_pair *p, uint64_t until_ns)
 {
-	struct link_datagram batch[BATCH];
+	struct datagram batch[BATCH];
 
 	while (p->now_ns < until_ns) {
 		for (int end = 0; end < 2; end++) {

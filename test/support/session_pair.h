@@ -40,16 +40,16 @@ struct rltp_message *pair_post(struct session_pair *p, int end, uint8_t flow, ui
 			       uint32_t key);
 
 /* Returns in `out` up to `count` datagrams that `end` sends now. */
-size_t pair_send(struct session_pair *p, int end, struct link_datagram *out, size_t count);
+size_t pair_send(struct session_pair *p, int end, struct datagram *out, size_t count);
 
 /* Delivers one datagram to the other side. */
-void pair_deliver(struct session_pair *p, int from, const struct link_datagram *d);
+void pair_deliver(struct session_pair *p, int from, const struct datagram *d);
 
 /* Exchanges datagrams without loss and advances time until neither side has work before
  * `until_ns`. */
 void pair_settle(struct session_pair *p, uint64_t until_ns);
 
 /* Returns the decoded header of a datagram that a session made. */
-struct wire_header pair_header(const struct link_datagram *d);
+struct wire_header pair_header(const struct datagram *d);
 
 #endif

@@ -13,7 +13,7 @@
 #define BATCH_MAX 1024
 #define RUN_MAX   100000 /* packets of one swnet_run */
 
-static struct link_datagram datagrams[BATCH_MAX];
+static struct datagram datagrams[BATCH_MAX];
 static uint8_t trailers[BATCH_MAX][INC_TRAILER_BYTES];
 static uint16_t from_ports[BATCH_MAX];
 
@@ -49,7 +49,7 @@ static void list_free(struct swnet_list *list)
 
 /* ---- packets ---- */
 
-static struct swnet_packet *packet_make(const struct link_datagram *d, const struct roce_path *path)
+static struct swnet_packet *packet_make(const struct datagram *d, const struct roce_path *path)
 {
 	struct swnet_packet *p;
 	size_t bytes = d->header_bytes;
@@ -97,7 +97,7 @@ static void wrong_note(struct switch_net *net, const char *what, const struct sw
 			 p->path.to_ip, p->path.to_port, what);
 }
 
-static uint32_t ip_of(const struct wire_address *a)
+static uint32_t ip_of(const struct udp_address *a)
 {
 	return (uint32_t)a->ip[12] << 24 | (uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 |
 	       a->ip[15];
@@ -110,7 +110,7 @@ static void switch_drain(struct switch_net *net, unsigned index)
 
 	while (batch.count = 0, sw_send(net->switches[index], &batch, net->now_ns) > 0) {
 		for (size_t i = 0; i < batch.count; i++) {
-			const struct link_datagram *d = &datagrams[i];
+			const struct datagram *d = &datagrams[i];
 			struct roce_path path = {net->ips[index], ip_of(&d->to), from_ports[i],
 						 d->to.port};
 			struct swnet_packet *p = packet_make(d, &path);
@@ -178,7 +178,7 @@ void swnet_switch_kill(struct switch_net *net, uint32_t ip)
 
 void swnet_send(struct switch_net *net, const struct swnet_send *what)
 {
-	struct link_datagram d;
+	struct datagram d;
 	uint8_t trailer[INC_TRAILER_BYTES];
 
 	inc_packet_encode(&what->header, what->rc ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY,

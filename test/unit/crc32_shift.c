@@ -56,7 +56,7 @@ static void crc32_shift__seals_packets(void **state)
 		for (size_t i = 0; i < ARRAY_COUNT(opcodes); i++) {
 			struct crc32_shift shift;
 			struct inc_sum sum = {&shift, crc32_ieee(0, data, bytes)};
-			struct link_datagram whole, joined;
+			struct datagram whole, joined;
 			uint8_t trailers[2][INC_TRAILER_BYTES];
 
 			if (bytes > 64 && bytes % 64)
@@ -74,7 +74,7 @@ static void crc32_shift__seals_packets(void **state)
 			assert_int_equal(joined.slices[0].bytes, bytes);
 			assert_int_equal(joined.slices[1].bytes, ROCE_ICRC_BYTES);
 			assert_memory_equal(trailers[1], trailers[0], ROCE_ICRC_BYTES);
-			assert_true(wire_address_equal(&joined.to, &whole.to));
+			assert_true(udp_address_equal(&joined.to, &whole.to));
 		}
 }
 

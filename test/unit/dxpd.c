@@ -41,7 +41,7 @@ struct process {
 	char text[OUT_BYTES];
 };
 
-static char folder[64], manager_text[WIRE_ADDRESS_TEXT_BYTES], key_path[128];
+static char folder[64], manager_text[UDP_ADDRESS_TEXT_BYTES], key_path[128];
 static struct server *manager;
 static pthread_t manager_thread;
 
@@ -74,7 +74,7 @@ static void key_put(const char *path, uint8_t key[FABRIC_KEY_BYTES])
 static int world_open(void **state)
 {
 	struct server_options options = {.state_folder = folder};
-	struct wire_address address;
+	struct udp_address address;
 	char path[128];
 
 	snprintf(folder, sizeof(folder), "/tmp/dxp-test-XXXXXX");
@@ -82,11 +82,11 @@ static int world_open(void **state)
 		return -1;
 	snprintf(key_path, sizeof(key_path), "%s/fabric.key", folder);
 	key_put(key_path, options.key);
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	if (server_open(&options, &manager) != DXP_OK)
 		return -1;
 	server_address(manager, &address);
-	wire_address_format(&address, manager_text);
+	udp_address_format(&address, manager_text);
 	snprintf(path, sizeof(path), "%s/manager", folder);
 	file_put(path, manager_text);
 	return pthread_create(&manager_thread, NULL, manager_main, manager);

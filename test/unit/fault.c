@@ -85,13 +85,13 @@ static void fault_parse__refuses_all_else(void **state)
  * *changed: how many were altered; *late: how many came out after a higher number. */
 static void run(struct fault *f, uint8_t *counts, size_t *changed, size_t *late)
 {
-	struct wire_address to = address_of("127.0.0.1:9");
-	const struct link_datagram *out[FAULT_OUT_MAX];
+	struct udp_address to = address_of("127.0.0.1:9");
+	const struct datagram *out[FAULT_OUT_MAX];
 	uint32_t highest = 0;
 
 	for (uint32_t i = 0; i < COUNT; i++) {
 		uint32_t words[2] = {i, ~i}, got[2];
-		struct link_datagram d = datagram_of(&to, 0, 4, &words[1], 4);
+		struct datagram d = datagram_of(&to, 0, 4, &words[1], 4);
 		memcpy(d.header, &words[0], 4);
 		size_t n = fault_pass(f, &d, i, out);
 		for (size_t k = 0; k < n; k++) {
@@ -152,10 +152,10 @@ static void fault_pass__is_decided_by_the_seed(void **state)
 
 static void fault_pass__lets_a_held_one_go(void **state)
 {
-	struct wire_address to = address_of("127.0.0.1:9");
+	struct udp_address to = address_of("127.0.0.1:9");
 	struct fault *f = fault_of("reorder=100%");
-	struct link_datagram d = datagram_of(&to, 1, 8, NULL, 0);
-	const struct link_datagram *out[FAULT_OUT_MAX];
+	struct datagram d = datagram_of(&to, 1, 8, NULL, 0);
+	const struct datagram *out[FAULT_OUT_MAX];
 
 	assert_int_equal(fault_deadline(f), UINT64_MAX);
 	assert_int_equal(fault_pass(f, &d, 1000, out), 0);
@@ -175,10 +175,10 @@ static void fault_pass__lets_a_held_one_go(void **state)
 
 static void fault_settle__keeps_the_order_of_a_backlog(void **state)
 {
-	struct wire_address to = address_of("127.0.0.1:9");
+	struct udp_address to = address_of("127.0.0.1:9");
 	struct fault *f = fault_of("loss=0%");
-	struct link_datagram d[LINK_FAULT_HELD + 10];
-	const struct link_datagram *out[FAULT_OUT_MAX], *unsent[LINK_FAULT_HELD + 10];
+	struct datagram d[LINK_FAULT_HELD + 10];
+	const struct datagram *out[FAULT_OUT_MAX], *unsent[LINK_FAULT_HELD + 10];
 
 	for (size_t i = 0; i < ARRAY_COUNT(d); i++) {
 		d[i] = datagram_of(&to, (uint8_t)i, 1, NULL, 0);
@@ -196,8 +196,8 @@ static void fault_settle__keeps_the_order_of_a_backlog(void **state)
 static void link_send__loses_single_datagrams_of_a_train(void **state)
 {
 	static uint8_t payload[1000];
-	struct link_datagram d[64];
-	struct link_arrival arrivals[64];
+	struct datagram d[64];
+	struct datagram_arrival arrivals[64];
 	size_t received = 0, gaps = 0, longest_gap = 0;
 	uint32_t expected = 0;
 
@@ -234,12 +234,12 @@ static void link_send__loses_single_datagrams_of_a_train(void **state)
 
 static void link_wait__lets_held_datagrams_out(void **state)
 {
-	struct link_arrival arrival;
+	struct datagram_arrival arrival;
 
 	setenv("DXP_FAULT", "reorder=100%", 1);
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
 	unsetenv("DXP_FAULT");
-	struct link_datagram d = datagram_of(&p.to_b, 9, 5, NULL, 0);
+	struct datagram d = datagram_of(&p.to_b, 9, 5, NULL, 0);
 	send_all(p.a, &d, 1);
 	assert_int_equal(counters_of(p.a).sent_datagrams, 0);
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;

@@ -22,7 +22,7 @@ static const struct rltp_tuning plain = {.cc = CC_NONE, .no_pacing = true};
 /* Sends up to `count` packets, drops them and counts them by key. */
 static void packets_count(struct session_pair *p, size_t count, uint32_t *by_key)
 {
-	struct link_datagram d;
+	struct datagram d;
 
 	while (count-- > 0 && pair_send(p, 0, &d, 1) == 1)
 		by_key[pair_header(&d).key]++;
@@ -31,7 +31,7 @@ static void packets_count(struct session_pair *p, size_t count, uint32_t *by_key
 static void flow__control_goes_first(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
-	struct link_datagram d[4];
+	struct datagram d[4];
 
 	pair_post(p, 0, RLTP_FLOW(0, 0), 3 * PAIR_UNIT, 1);
 	pair_post(p, 0, RLTP_FLOW_CONTROL, 8, 2);
@@ -75,7 +75,7 @@ static void flow__shares_are_bytes(void **state)
 static void flow__turns_are_trains(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
-	struct link_datagram d;
+	struct datagram d;
 	uint32_t last = 0, changes = 0;
 
 	pair_post(p, 0, RLTP_FLOW(0, 0), 200 * PAIR_UNIT, 1);

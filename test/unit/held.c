@@ -36,7 +36,7 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
  * far; 0: none is lost. Then a one-way delay passes. Returns how many were sent. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
-	struct link_datagram d[64];
+	struct datagram d[64];
 
 	for (int end = 0; end < 2; end++) {
 		size_t n = pair_send(p, end, d, ARRAY_COUNT(d));
@@ -128,7 +128,7 @@ static void held__repeat_that_crosses_is_excused(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 	struct rltp_session *s = p->ends[0].session;
-	struct link_datagram d;
+	struct datagram d;
 
 	pair_post(p, 0, FLOW, 8, HELD);
 	exchange(p, 0, 0);

@@ -34,7 +34,7 @@ static const struct inc_header data_header = {
 };
 
 /* Copies a datagram to `out` as it leaves: header and slices in a row. */
-static size_t flatten(const struct link_datagram *d, uint8_t *out)
+static size_t flatten(const struct datagram *d, uint8_t *out)
 {
 	size_t bytes = d->header_bytes;
 
@@ -50,7 +50,7 @@ static size_t packet_make(const struct inc_header *h, uint8_t opcode, const void
 			  size_t payload_bytes, uint8_t *out)
 {
 	uint8_t trailer[INC_TRAILER_BYTES];
-	struct link_datagram d;
+	struct datagram d;
 
 	inc_packet_encode(h, opcode, 0x80445850, INC_QP, INC_QP, &path, payload, payload_bytes, &d,
 			  trailer);

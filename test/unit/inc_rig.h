@@ -54,7 +54,7 @@ struct rig {
 	uint64_t count; /* packets sent */
 	uint64_t drop;  /* for the test's use, such as the packet to drop */
 	struct rng rng;
-	struct link_datagram datagrams[RIG_BATCH];
+	struct datagram datagrams[RIG_BATCH];
 	uint8_t trailers[RIG_BATCH][INC_TRAILER_BYTES];
 	uint16_t ports[RIG_BATCH];
 	uint64_t deadline_ns;
@@ -73,7 +73,7 @@ static inline uint32_t rig_switch_ip(unsigned i)
 	return 0x0a000101u + i;
 }
 
-static inline uint32_t rig_ip(const struct wire_address *a)
+static inline uint32_t rig_ip(const struct udp_address *a)
 {
 	return (uint32_t)a->ip[12] << 24 | (uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 |
 	       a->ip[15];
@@ -82,7 +82,7 @@ static inline uint32_t rig_ip(const struct wire_address *a)
 static inline void rig_put(struct rig *r, uint32_t from_ip, const struct inc_batch *b)
 {
 	for (size_t i = 0; i < b->count; i++) {
-		const struct link_datagram *d = &b->datagrams[i];
+		const struct datagram *d = &b->datagrams[i];
 		struct rig_packet p = {.bytes = d->header_bytes};
 		p.path = (struct roce_path){from_ip, rig_ip(&d->to), b->from_ports[i], d->to.port};
 		memcpy(p.data, d->header, d->header_bytes);

@@ -18,20 +18,20 @@ static unsigned connected_count(const struct link *l)
 }
 
 /* Sends one datagram from `from` to `to`; it must arrive unchanged and alone. */
-static struct link_arrival pass(struct link *from, struct link *to, uint32_t number)
+static struct datagram_arrival pass(struct link *from, struct link *to, uint32_t number)
 {
-	struct wire_address target, source;
-	struct link_arrival arrival;
+	struct udp_address target, source;
+	struct datagram_arrival arrival;
 
 	link_address(to, &target);
 	link_address(from, &source);
-	struct link_datagram d = datagram_of(&target, 0, 8, NULL, 0);
+	struct datagram d = datagram_of(&target, 0, 8, NULL, 0);
 	memcpy(d.header, &number, sizeof(number));
 	send_all(from, &d, 1);
 	assert_int_equal(receive_some(to, &arrival, 1), 1);
 	assert_int_equal(arrival.bytes, 8);
 	assert_memory_equal(arrival.data, &number, sizeof(number));
-	assert_true(wire_address_equal(&arrival.from, &source));
+	assert_true(udp_address_equal(&arrival.from, &source));
 	return arrival;
 }
 
@@ -96,20 +96,20 @@ static void busy__ipv4_peer_of_an_ipv6_socket(void **state)
 		skip();
 	}
 	struct link *v4 = open_at("127.0.0.1", (struct link_options){0});
-	struct wire_address v4_address, to;
+	struct udp_address v4_address, to;
 	link_address(v4, &v4_address);
 	link_address(both, &to);
 	memcpy(to.ip, v4_address.ip, sizeof(to.ip));
-	struct link_datagram d = datagram_of(&to, 1, 8, NULL, 0);
-	struct link_datagram back = datagram_of(&v4_address, 2, 8, NULL, 0);
+	struct datagram d = datagram_of(&to, 1, 8, NULL, 0);
+	struct datagram back = datagram_of(&v4_address, 2, 8, NULL, 0);
 	for (uint32_t i = 0; i < 2 * LINK_BUSY_VOTES; i++) {
-		struct link_arrival arrival;
+		struct datagram_arrival arrival;
 		send_all(v4, &d, 1);
 		assert_int_equal(receive_some(both, &arrival, 1), 1);
-		assert_true(wire_address_equal(&arrival.from, &v4_address));
+		assert_true(udp_address_equal(&arrival.from, &v4_address));
 		send_all(both, &back, 1);
 		assert_int_equal(receive_some(v4, &arrival, 1), 1);
-		assert_true(wire_address_equal(&arrival.from, &to));
+		assert_true(udp_address_equal(&arrival.from, &to));
 	}
 	assert_int_equal(connected_count(both), 1);
 	link_close(v4);
@@ -139,7 +139,7 @@ static void busy__silent_peers_make_room(void **state)
 	for (uint32_t i = 0; i < CROWD; i++)
 		peers[i] = open_at("127.0.0.1", (struct link_options){0});
 	for (uint32_t i = 0; i < CROWD; i++) {
-		struct wire_address address;
+		struct udp_address address;
 		ping_pong(peers[i], l, 2 * LINK_BUSY_VOTES);
 		link_address(peers[i], &address);
 		assert_true(busy_socket(l, &address) > 0);
@@ -162,7 +162,7 @@ static void busy__peer_restarts(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
 	struct link_options options = {.bind = p.to_b};
-	struct link_datagram d = datagram_of(&p.to_b, 1, 8, NULL, 0);
+	struct datagram d = datagram_of(&p.to_b, 1, 8, NULL, 0);
 
 	ping_pong(p.a, p.b, 2 * LINK_BUSY_VOTES);
 	link_close(p.b);
@@ -177,7 +177,7 @@ static void busy__peer_restarts(void **state)
 
 static const uint8_t quiet_payload[2 * LINK_SHORT_BYTES];
 
-static bool quiet(const struct link *l, const struct wire_address *peer)
+static bool quiet(const struct link *l, const struct udp_address *peer)
 {
 	return l->sockets[busy_socket(l, peer)].quiet;
 }
@@ -185,7 +185,7 @@ static bool quiet(const struct link *l, const struct wire_address *peer)
 /* Ping-pong with empty polls in between, as a waiting reader makes them. */
 static void waiting_ping_pong(struct link *a, struct link *b, uint32_t rounds)
 {
-	struct link_arrival arrival;
+	struct datagram_arrival arrival;
 
 	for (uint32_t i = 0; i < rounds; i++) {
 		for (unsigned k = 0; k < 2 * LINK_OTHERS_EVERY; k++)
@@ -198,9 +198,9 @@ static void waiting_ping_pong(struct link *a, struct link *b, uint32_t rounds)
 static void quiet__single_datagrams_lead_to_it_and_trains_out(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_datagram d[40];
-	struct link_arrival arrival;
-	struct wire_address to_a;
+	struct datagram d[40];
+	struct datagram_arrival arrival;
+	struct udp_address to_a;
 
 	link_address(p.a, &to_a);
 	waiting_ping_pong(p.a, p.b, LINK_BUSY_VOTES + LINK_ALONE_MAX + 10);
@@ -226,13 +226,13 @@ static void quiet__single_datagrams_lead_to_it_and_trains_out(void **state)
 static bool quiet_after(size_t bytes, uint8_t ecn, uint32_t count)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_arrival arrival;
-	struct wire_address to_a;
+	struct datagram_arrival arrival;
+	struct udp_address to_a;
 
 	link_address(p.a, &to_a);
 	for (uint32_t i = 0; i < count; i++) {
-		struct link_datagram d = datagram_of(&p.to_b, 1, 64, &to_a, 0);
-		d.slices[0] = (struct link_slice){quiet_payload, bytes - 64};
+		struct datagram d = datagram_of(&p.to_b, 1, 64, &to_a, 0);
+		d.slices[0] = (struct datagram_slice){quiet_payload, bytes - 64};
 		d.slice_count = 1;
 		d.ecn = i % 100 == 0 ? ecn : 0;
 		for (unsigned k = 0; k < 2 * LINK_OTHERS_EVERY; k++)
@@ -268,12 +268,12 @@ static void quiet__ends_now_and_then(void **state)
 static void ecn__is_carried_by_connected_sockets(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_arrival arrival;
+	struct datagram_arrival arrival;
 
 	ping_pong(p.a, p.b, 2 * LINK_BUSY_VOTES);
 	assert_true(busy_socket(p.a, &p.to_b) > 0);
 	for (uint32_t i = 0; i < 400; i++) {
-		struct link_datagram d = datagram_of(&p.to_b, 1, 64, NULL, 0);
+		struct datagram d = datagram_of(&p.to_b, 1, 64, NULL, 0);
 		d.ecn = i < 100 ? 2 : i < 200 ? 0 : i < 300 ? i % 4 : 1;
 		send_all(p.a, &d, 1);
 		assert_int_equal(receive_some(p.b, &arrival, 1), 1);
@@ -286,7 +286,7 @@ static void ecn__is_carried_by_connected_sockets(void **state)
 static void quiet__ends_before_a_sleep(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct wire_address to_a;
+	struct udp_address to_a;
 
 	link_address(p.a, &to_a);
 	waiting_ping_pong(p.a, p.b, LINK_BUSY_VOTES + LINK_ALONE_MAX + 10);

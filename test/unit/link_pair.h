@@ -24,14 +24,14 @@
 
 struct link_pair {
 	struct link *a, *b;
-	struct wire_address to_b;
+	struct udp_address to_b;
 };
 
-static inline struct wire_address address_of(const char *text)
+static inline struct udp_address address_of(const char *text)
 {
-	struct wire_address a;
+	struct udp_address a;
 
-	assert_int_equal(wire_address_parse(text, 0, &a), DXP_OK);
+	assert_int_equal(udp_address_parse(text, 0, &a), DXP_OK);
 	return a;
 }
 
@@ -61,20 +61,20 @@ static inline void pair_close(struct link_pair *p)
 
 /* Returns a datagram of one slice, `bytes` at `base`, behind a header of `header_bytes` bytes that
  * all equal `mark`. */
-static inline struct link_datagram datagram_of(const struct wire_address *to, uint8_t mark,
-					       size_t header_bytes, const void *base, size_t bytes)
+static inline struct datagram datagram_of(const struct udp_address *to, uint8_t mark,
+					  size_t header_bytes, const void *base, size_t bytes)
 {
-	struct link_datagram d = {.to = *to,
-				  .header_bytes = (uint16_t)header_bytes,
-				  .slice_count = bytes > 0,
-				  .slices = {{base, bytes}}};
+	struct datagram d = {.to = *to,
+			     .header_bytes = (uint16_t)header_bytes,
+			     .slice_count = bytes > 0,
+			     .slices = {{base, bytes}}};
 
 	memset(d.header, mark, header_bytes);
 	return d;
 }
 
 /* Sends all; retries while the kernel has no space. */
-static inline void send_all(struct link *l, const struct link_datagram *d, size_t count)
+static inline void send_all(struct link *l, const struct datagram *d, size_t count)
 {
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;
 
@@ -86,7 +86,7 @@ static inline void send_all(struct link *l, const struct link_datagram *d, size_
 
 /* Waits for up to `count` arrivals. Returns how many came in one receive, or 0 after
  * PATIENCE_NS. */
-static inline size_t receive_some(struct link *l, struct link_arrival *arrivals, size_t count)
+static inline size_t receive_some(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;
 

@@ -17,7 +17,7 @@ static const uint8_t payload[4000];
  * arrives. */
 static bool take_numbered(struct link *l, uint32_t count, size_t bytes)
 {
-	struct link_arrival arrivals[16];
+	struct datagram_arrival arrivals[16];
 
 	for (uint32_t i = 0; i < count;) {
 		size_t got = receive_some(l, arrivals, ARRAY_COUNT(arrivals));
@@ -31,7 +31,7 @@ static bool take_numbered(struct link *l, uint32_t count, size_t bytes)
 	return true;
 }
 
-static void numbers_make(struct link_datagram *d, uint32_t count, const struct wire_address *to,
+static void numbers_make(struct datagram *d, uint32_t count, const struct udp_address *to,
 			 size_t bytes)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ static void need_gso(const struct link *l)
 static void link_send__uses_trains(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_datagram d[256];
+	struct datagram d[256];
 
 	need_gso(p.a);
 	assert_in_range(p.a->limits.segments, 64, LINK_SEGMENTS_PROBE);
@@ -66,7 +66,7 @@ static void link_send__uses_trains(void **state)
 static void link_send__gives_gso_up_when_the_kernel_refuses(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_datagram d[700];
+	struct datagram d[700];
 
 	need_gso(p.a);
 	/* a batch longer than any kernel accepts: EINVAL, as from a broken GSO */
@@ -84,9 +84,9 @@ static void link_send__gives_gso_up_when_the_kernel_refuses(void **state)
 static void link_send__blames_the_peer_not_gso(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct wire_address nowhere = p.to_b;
+	struct udp_address nowhere = p.to_b;
 	unsigned segments = p.a->limits.segments;
-	struct link_datagram d[12];
+	struct datagram d[12];
 
 	/* port 0 is EINVAL for a batch and for each of its datagrams; later datagrams are still
 	 * sent */
@@ -110,7 +110,7 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
 	static const uint8_t big[LINK_DATAGRAM_BYTES_MAX];
-	struct link_datagram d[3];
+	struct datagram d[3];
 
 	numbers_make(d, 3, &p.to_b, 50);
 	d[0] = datagram_of(&p.to_b, 0, 1, big, sizeof(big)); /* one byte too long for UDP */
@@ -119,11 +119,11 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	assert_int_equal(counters_of(p.a).send_errors, 2);
 	assert_int_equal(counters_of(p.a).sent_datagrams, 1);
 	/* the first exceeded every limit; this is reported once */
-	struct wire_address to;
+	struct udp_address to;
 	size_t bytes;
 	assert_int_equal(counters_of(p.a).too_big, 1);
 	assert_true(link_too_big(p.a, &to, &bytes));
-	assert_true(wire_address_equal(&to, &p.to_b));
+	assert_true(udp_address_equal(&to, &p.to_b));
 	assert_int_equal(bytes, sizeof(big) + 1);
 	assert_false(link_too_big(p.a, &to, &bytes));
 	pair_close(&p);
@@ -132,8 +132,8 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 static void link_send__keeps_going_when_nobody_listens(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_datagram d[4];
-	struct link_arrival arrival;
+	struct datagram d[4];
+	struct datagram_arrival arrival;
 
 	link_close(p.b);
 	numbers_make(d, 4, &p.to_b, 50);
@@ -161,7 +161,7 @@ static bool loopback_configure(int mtu)
  * with EMSGSIZE, while IP fragments single ones. Returns 0, or the number of the failed step. */
 static int small_mtu(void)
 {
-	struct link_datagram d[8];
+	struct datagram d[8];
 
 	if (unshare(CLONE_NEWNET) < 0)
 		return SKIPPED;
@@ -177,9 +177,9 @@ static int small_mtu(void)
 		return 3;
 	if (counters_of(p.a).gso_fallbacks != 1 || counters_of(p.a).send_errors != 0)
 		return 4;
-	struct wire_address to;
+	struct udp_address to;
 	size_t bytes;
-	if (!link_too_big(p.a, &to, &bytes) || !wire_address_equal(&to, &p.to_b) || bytes != 2000)
+	if (!link_too_big(p.a, &to, &bytes) || !udp_address_equal(&to, &p.to_b) || bytes != 2000)
 		return 7;
 	/* the next ones go singly at once; smaller ones still form a batch */
 	uint64_t calls = counters_of(p.a).send_calls;
@@ -198,12 +198,12 @@ static int small_mtu(void)
  * down. */
 static int no_network(void)
 {
-	struct link_datagram d[8];
+	struct datagram d[8];
 
 	if (unshare(CLONE_NEWNET) < 0)
 		return SKIPPED;
 	struct link *l = open_at("0.0.0.0", (struct link_options){0});
-	struct wire_address to = address_of("192.0.2.1:9");
+	struct udp_address to = address_of("192.0.2.1:9");
 	numbers_make(d, 8, &to, 100);
 	if (link_send(l, d, 8) != 8 || counters_of(l).send_errors != 8)
 		return 1;
@@ -223,7 +223,7 @@ static bool loopback_shape(void)
 /* With a full send buffer the link accepts fewer datagrams, the rest later, and loses none. */
 static int no_room_now(void)
 {
-	static struct link_datagram d[300];
+	static struct datagram d[300];
 	size_t taken;
 
 	if (!loopback_shape())
@@ -235,7 +235,7 @@ static int no_room_now(void)
 	if (taken == 0 || taken == 300 || counters_of(p.a).send_again != 1)
 		return 1;
 	while (taken < 300) {
-		struct link_arrival arrivals[16];
+		struct datagram_arrival arrivals[16];
 		link_receive(p.b, arrivals, 16);
 		taken += link_send(p.a, d + taken, 300 - taken);
 	}
@@ -249,9 +249,9 @@ static int no_room_now(void)
  * result. */
 static int no_room_with_faults(void)
 {
-	static struct link_datagram d[300];
+	static struct datagram d[300];
 	size_t taken = 0, received = 0;
-	struct link_arrival arrivals[64];
+	struct datagram_arrival arrivals[64];
 	uint32_t next = 0;
 
 	if (!loopback_shape())
@@ -261,7 +261,7 @@ static int no_room_with_faults(void)
 		open_at("127.0.0.1", (struct link_options){.buffer_bytes = 65536, .no_gso = true});
 	unsetenv("DXP_FAULT");
 	struct link *b = open_at("127.0.0.1", (struct link_options){0});
-	struct wire_address to;
+	struct udp_address to;
 	link_address(b, &to);
 	numbers_make(d, 300, &to, 1400);
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;

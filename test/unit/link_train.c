@@ -7,14 +7,14 @@
 #define LIST_MAX 600
 
 static struct train_batch batch;
-static struct link_datagram datagrams[LIST_MAX];
-static const struct link_datagram *list[LIST_MAX];
+static struct datagram datagrams[LIST_MAX];
+static const struct datagram *list[LIST_MAX];
 static const uint8_t memory[LINK_DATAGRAM_BYTES_MAX + 1];
 
 /* Fills `list` with datagrams of up to 16 header bytes and sizes[i] bytes in all. */
 static void list_make(const size_t *sizes, size_t count)
 {
-	struct wire_address to = address_of("127.0.0.1:9");
+	struct udp_address to = address_of("127.0.0.1:9");
 
 	for (size_t i = 0; i < count; i++) {
 		size_t header_bytes = min_u64(sizes[i], 16);
@@ -116,9 +116,9 @@ static void train_fill__stops_when_the_batch_is_full(void **state)
 	limits.segments = 200;
 	list_make_equal(64, 200);
 	for (size_t i = 0; i < 200; i++)
-		for (size_t s = 0; s < LINK_SLICES_MAX; s++) {
-			datagrams[i].slices[s] = (struct link_slice){memory, 8};
-			datagrams[i].slice_count = LINK_SLICES_MAX;
+		for (size_t s = 0; s < DATAGRAM_SLICES_MAX; s++) {
+			datagrams[i].slices[s] = (struct datagram_slice){memory, 8};
+			datagrams[i].slice_count = DATAGRAM_SLICES_MAX;
 		}
 	assert_int_equal(train_fill(&batch, &limits, list, 200), 200);
 	assert_lengths((const uint16_t[]){LINK_IOVECS / 7, 200 - LINK_IOVECS / 7}, 2);
@@ -152,7 +152,7 @@ static void train_fill__gathers_short_pieces(void **state)
 	/* a single datagram is gathered too, so it needs one iovec only; empty slices are dropped,
 	 * and a single piece is not copied */
 	list_make_equal(1016, 2);
-	datagrams[0].slices[1] = (struct link_slice){NULL, 0};
+	datagrams[0].slices[1] = (struct datagram_slice){NULL, 0};
 	datagrams[0].slice_count = 2;
 	datagrams[1].ecn = 1;
 	datagrams[1].slice_count = 0;
@@ -178,7 +178,7 @@ static void train_fill__never_mixes_peers_or_ecn(void **state)
 	assert_int_equal(control_of(3, IPPROTO_UDP, UDP_SEGMENT), 100);
 }
 
-static bool is_odd(const struct link_datagram *d)
+static bool is_odd(const struct datagram *d)
 {
 	return d->header[0] % 2 == 1;
 }

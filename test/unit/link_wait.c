@@ -39,8 +39,8 @@ static void link_wait__sees_what_arrived(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link_pair p = pair_open("127.0.0.1", both[i]);
-		struct link_datagram d = datagram_of(&p.to_b, 7, 10, NULL, 0);
-		struct link_arrival arrival;
+		struct datagram d = datagram_of(&p.to_b, 7, 10, NULL, 0);
+		struct datagram_arrival arrival;
 		send_all(p.a, &d, 1);
 		assert_true(link_wait(p.b, UINT64_MAX));
 		assert_true(link_wait(p.b, UINT64_MAX)); /* still unread */
@@ -54,8 +54,8 @@ static void link_wait__sees_what_arrived(void **state)
 static void link_wait__sees_the_rest_of_a_train(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", sleeping);
-	struct link_datagram d[3];
-	struct link_arrival arrival;
+	struct datagram d[3];
+	struct datagram_arrival arrival;
 
 	for (uint8_t i = 0; i < 3; i++)
 		d[i] = datagram_of(&p.to_b, i, 10, NULL, 0);
@@ -83,8 +83,8 @@ static void link_wake__ends_the_next_wait(void **state)
 static void link_fd__is_readable_when_something_arrived(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", sleeping);
-	struct link_datagram d = datagram_of(&p.to_b, 7, 10, NULL, 0);
-	struct link_arrival arrival;
+	struct datagram d = datagram_of(&p.to_b, 7, 10, NULL, 0);
+	struct datagram_arrival arrival;
 
 	assert_false(readable(link_fd(p.b)));
 	send_all(p.a, &d, 1);

@@ -73,7 +73,7 @@ static void request_take(struct fabric *f, uint64_t *request, uint64_t *nonce)
 	free(p.data);
 }
 
-static void refusal_deliver(struct fabric *f, const struct wire_address *from, uint64_t request,
+static void refusal_deliver(struct fabric *f, const struct udp_address *from, uint64_t request,
 			    uint64_t nonce)
 {
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = DXP_EAUTH};
@@ -119,7 +119,7 @@ static void member_receive__a_refusal_must_quote_our_request(void **state)
 {
 	struct member_options options;
 	struct fabric *f = lonely(&options);
-	struct wire_address elsewhere = fabric_address(77);
+	struct udp_address elsewhere = fabric_address(77);
 	uint64_t request, nonce;
 
 	request_take(f, &request, &nonce);

@@ -28,7 +28,7 @@ struct rig {
 	char folder[32];
 	uint8_t key[FABRIC_KEY_BYTES];
 	struct server *server;
-	struct wire_address manager;
+	struct udp_address manager;
 	pthread_t thread;
 	struct node *host, *xpu;
 	uint8_t *host_memory, *xpu_memory;
@@ -65,7 +65,7 @@ static struct node *node_start(struct rig *r, const char *name, bool xpu, const 
 	};
 	struct node *n;
 
-	wire_address_parse("127.0.0.1", 0, &o.bind);
+	udp_address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(node_open(&o, &n), DXP_OK);
 	return n;
 }
@@ -80,7 +80,7 @@ static int rig_open(void **state)
 	memset(r->key, 0x42, sizeof(r->key));
 	memcpy(o.key, r->key, sizeof(o.key));
 	o.state_folder = r->folder;
-	wire_address_parse("127.0.0.1", 0, &o.bind);
+	udp_address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(server_open(&o, &r->server), DXP_OK);
 	server_address(r->server, &r->manager);
 	assert_int_equal(pthread_create(&r->thread, NULL, manager_main, r->server), 0);
@@ -347,7 +347,7 @@ static int cc_open(const char *name, enum cc_kind asked)
 	struct node_options o = {.static_id = 5, .tuning.cc = asked};
 	struct node *n = NULL;
 
-	wire_address_parse("127.0.0.1", 0, &o.bind);
+	udp_address_parse("127.0.0.1", 0, &o.bind);
 	setenv("DXP_CC", name, 1);
 	int status = node_open(&o, &n);
 	node_close(n);

@@ -45,14 +45,14 @@ static struct node *node_new(uint16_t id, const char *name)
 	struct node_options o = {.static_id = id, .name = name};
 	struct node *n;
 
-	wire_address_parse("127.0.0.1", 0, &o.bind);
+	udp_address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(node_open(&o, &n), DXP_OK);
 	return n;
 }
 
 static void introduce(struct node *to, struct node *of)
 {
-	struct wire_address a;
+	struct udp_address a;
 
 	node_address(of, &a);
 	assert_int_equal(node_peer(to, node_id(of), &a, node_incarnation(of)), DXP_OK);

@@ -251,7 +251,7 @@ static void node_offer__says_where_it_cannot(void **state)
 	struct rig *r = *state;
 	struct node *other;
 
-	wire_address_parse("127.0.0.1", 0, &options.bind);
+	udp_address_parse("127.0.0.1", 0, &options.bind);
 	assert_int_equal(node_open(&options, &other), DXP_OK);
 	assert_int_equal(node_offer(other, 0, NULL), DXP_EINVAL);
 	assert_int_equal(node_offer(other, 8, NULL), DXP_EINVAL);

@@ -21,11 +21,11 @@
 static uint8_t file[4u << 20];
 static size_t file_bytes;
 
-static struct wire_address address(const char *text)
+static struct udp_address address(const char *text)
 {
-	struct wire_address a;
+	struct udp_address a;
 
-	assert_int_equal(wire_address_parse(text, 1, &a), DXP_OK);
+	assert_int_equal(udp_address_parse(text, 1, &a), DXP_OK);
 	return a;
 }
 
@@ -81,10 +81,10 @@ static void pcapng_packet__is_read_back_as_it_was(void **state)
 	assert_int_equal(c.interfaces[0].dropped, 7);
 	for (uint32_t i = 0; i < 70; i++) {
 		const struct capture_packet *p = &c.packets[i];
-		struct wire_address from = address(pairs[i % 3][0]), to = address(pairs[i % 3][1]);
+		struct udp_address from = address(pairs[i % 3][0]), to = address(pairs[i % 3][1]);
 		assert_int_equal(p->time_ns, 1600000000123456789ull + i);
-		assert_true(wire_address_equal(&p->from, &from));
-		assert_true(wire_address_equal(&p->to, &to));
+		assert_true(udp_address_equal(&p->from, &from));
+		assert_true(udp_address_equal(&p->to, &to));
 		assert_int_equal(p->bytes, i);
 		assert_memory_equal(p->payload, data, i);
 		assert_int_equal(p->outbound, i % 2);
@@ -137,7 +137,7 @@ static void pcapng_packet__never_writes_zero_for_a_checksum(void **state)
 static void pcapng_datagram__gathers_header_and_slices(void **state)
 {
 	static uint8_t payload[8000];
-	struct link_datagram d = {
+	struct datagram d = {
 		.to = address("10.0.0.2:9"),
 		.header_bytes = 64,
 		.slice_count = 3,

@@ -23,7 +23,7 @@ static const struct rltp_tuning plain = {.cc = CC_NONE, .no_pacing = true};
 
 static void words_carry(struct session_pair *p)
 {
-	struct link_datagram d[8];
+	struct datagram d[8];
 	size_t n = pair_send(p, 1, d, 8);
 
 	for (size_t i = 0; i < n; i++)
@@ -35,7 +35,7 @@ static void refusal__arrived_while_it_waits(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
 	struct rltp_session *s = p->ends[0].session;
-	struct link_datagram d, again;
+	struct datagram d, again;
 
 	s->awaited = 1; /* a slow answer keeps the session active */
 	p->ends[1].refuse_key = REFUSED;
@@ -62,7 +62,7 @@ static void refusal__arrived_while_it_waits(void **state)
 static void shared_window(uint32_t looks)
 {
 	struct session_pair *p = pair_create(&plain, 1);
-	struct link_datagram d;
+	struct datagram d;
 	uint32_t tried = 0;
 
 	p->ends[1].refuse_key = REFUSED;
@@ -94,7 +94,7 @@ static void refusal__takes_turns_in_a_window_of_one(void **state)
 static void refusal__waits_no_longer_than_a_timeout(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
-	struct link_datagram d;
+	struct datagram d;
 
 	p->ends[1].refuse_key = REFUSED;
 	p->ends[1].refuse = (struct rltp_verdict){WIRE_NACK_RNR, UINT32_MAX};

@@ -107,7 +107,7 @@ static void registry__a_node_may_move(void **state)
  * affected. */
 static void duplicate_refused(struct fabric *f, struct fabric_member *second, const char *word)
 {
-	char address[WIRE_ADDRESS_TEXT_BYTES];
+	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	fabric_member_start(f, second);
 	fabric_run(f, 3 * S_NS);
@@ -115,10 +115,10 @@ static void duplicate_refused(struct fabric *f, struct fabric_member *second, co
 	assert_int_equal(member_status(second->m), DXP_EBUSY);
 	assert_non_null(strstr(member_text(second->m), word));
 	assert_non_null(strstr(member_text(second->m),
-			       wire_address_format(&f->members[1].address, address)));
+			       udp_address_format(&f->members[1].address, address)));
 	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINED);
 	assert_true(row(f, 0, 1)->alive);
-	assert_true(wire_address_equal(&row(f, 0, 1)->address, &f->members[1].address));
+	assert_true(udp_address_equal(&row(f, 0, 1)->address, &f->members[1].address));
 }
 
 static void registry__a_second_node_with_the_same_identity(void **state)
@@ -324,7 +324,7 @@ static void registry__a_flood_of_wrong_keys(void **state)
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
 	uint8_t key[FABRIC_KEY_BYTES] = {9}, frame[MANAGE_FRAME_BYTES];
 	struct manage_join join = {.nonce = 1, .self = {.kind = MANAGE_HOST, .name = "x"}};
-	struct link_datagram out[LINK_BATCH];
+	struct datagram out[LINK_BATCH];
 	struct mac *mac;
 	size_t answers = 0;
 
@@ -350,9 +350,9 @@ static void registry__a_flood_of_wrong_keys(void **state)
 static void registry__a_replayed_renewal_changes_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
-	struct link_datagram out[4];
+	struct datagram out[4];
 	uint8_t frame[MANAGE_FRAME_BYTES];
-	struct wire_address thief = fabric_address(999);
+	struct udp_address thief = fabric_address(999);
 
 	fabric_run(f, member_deadline(f->members[1].m) - f->now_ns - 1);
 	f->now_ns++;
@@ -375,7 +375,7 @@ static void registry__forgetting_makes_a_full_table(void **state)
 	struct manage_join join = {.request = 1, .self = {.kind = MANAGE_HOST, .incarnation = 1}};
 	struct manage_renew leave = {.request = 2, .incarnation = 1};
 	uint8_t frame[MANAGE_FRAME_BYTES];
-	struct wire_address from = fabric_address(4000);
+	struct udp_address from = fabric_address(4000);
 	struct mac *mac;
 
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
@@ -416,7 +416,7 @@ static void registry__a_full_fabric_refuses(void **state)
 
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
 	for (unsigned i = 1; i < FABRIC_NODES_MAX; i++) {
-		struct wire_address from = fabric_address(3000 + i);
+		struct udp_address from = fabric_address(3000 + i);
 		join.nonce = i;
 		snprintf(join.self.name, sizeof(join.self.name), "n-%u", i);
 		memcpy(join.self.uuid, &i, sizeof(i));

@@ -136,10 +136,10 @@ static uint64_t token(void *context, uint32_t id)
 	return id;
 }
 
-static struct wire_address address_of(uint16_t node)
+static struct udp_address address_of(uint16_t node)
 {
-	return (struct wire_address){.ip = {[14] = (uint8_t)(node >> 8), [15] = (uint8_t)node},
-				     .port = 1000};
+	return (struct udp_address){.ip = {[14] = (uint8_t)(node >> 8), [15] = (uint8_t)node},
+				    .port = 1000};
 }
 
 static void hello_give(struct rltp_endpoint *e, uint16_t node, uint64_t now_ns)
@@ -151,7 +151,8 @@ static void hello_give(struct rltp_endpoint *e, uint16_t node, uint64_t now_ns)
 				.dst_node = MANY + 1};
 	struct wire_hello hello = {
 		.incarnation = 5, .epoch = 1, .session = node, .rwnd = 100, .payload_bytes = 1408};
-	struct link_arrival a = {.data = frame, .bytes = sizeof(frame), .from = address_of(node)};
+	struct datagram_arrival a = {
+		.data = frame, .bytes = sizeof(frame), .from = address_of(node)};
 
 	wire_header_encode(&h, frame);
 	wire_hello_encode(&hello, frame + WIRE_COMMON_BYTES);
@@ -161,7 +162,7 @@ static void hello_give(struct rltp_endpoint *e, uint16_t node, uint64_t now_ns)
 
 static size_t send_all(struct rltp_endpoint *e, uint64_t now_ns)
 {
-	struct link_datagram out[LINK_BATCH];
+	struct datagram out[LINK_BATCH];
 	size_t n, total = 0;
 
 	while ((n = rltp_endpoint_send(e, out, LINK_BATCH, now_ns)) > 0)

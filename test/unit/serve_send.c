@@ -11,7 +11,7 @@
 struct scene {
 	struct link *main, *children[2];
 	struct senders *senders;
-	struct link_datagram datagrams[COUNT];
+	struct datagram datagrams[COUNT];
 	uint16_t from_ports[COUNT];
 	struct inc_batch batch;
 };
@@ -26,7 +26,7 @@ static void scene_open(struct scene *s, uint16_t first_port)
 	for (unsigned i = 0; i < 2; i++)
 		s->children[i] = open_at("127.0.0.1", options);
 	for (unsigned i = 0; i < COUNT; i++) {
-		struct wire_address to;
+		struct udp_address to;
 		link_address(s->children[i % 2], &to);
 		s->datagrams[i] = datagram_of(&to, (uint8_t)i, 64, NULL, 0);
 		s->from_ports[i] = (uint16_t)(first_port + i % 2);
@@ -54,7 +54,7 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	senders_send(s.senders, &s.batch, clock_now_ns());
 	for (unsigned child = 0; child < 2; child++) {
 		for (unsigned next = child; next < COUNT;) {
-			struct link_arrival arrivals[COUNT];
+			struct datagram_arrival arrivals[COUNT];
 			size_t got = receive_some(s.children[child], arrivals, COUNT);
 			assert_true(got > 0);
 			for (size_t i = 0; i < got; i++, next += 2) {
@@ -80,7 +80,7 @@ static void send__refusals_open_few_ports(void **state)
 
 	scene_open(&s, ROCE_SOURCE_PORT);
 	for (uint16_t i = 0; i < 100; i++) {
-		struct link_datagram *d = &s.datagrams[0];
+		struct datagram *d = &s.datagrams[0];
 		d->header_bytes = INC_UD_BYTES;
 		d->header[INC_UD_BYTES - INC_HEADER_BYTES + INC_OFF_KIND] = INC_REFUSED;
 		s.from_ports[0] = (uint16_t)(ROCE_SOURCE_PORT + 0x2200 + i);

@@ -44,7 +44,7 @@ static struct server_options options_make(void)
 {
 	struct server_options options = {.state_folder = folder, .policy = GRANTS_EXPLICIT};
 
-	wire_address_parse("127.0.0.1:0", 0, &options.bind);
+	udp_address_parse("127.0.0.1:0", 0, &options.bind);
 	return options;
 }
 
@@ -57,7 +57,7 @@ static void *server_main(void *server)
 struct running {
 	struct server *server;
 	pthread_t thread;
-	struct wire_address address;
+	struct udp_address address;
 };
 
 static struct running running_start(const struct server_options *options)
@@ -82,7 +82,7 @@ static struct link *endpoint_open(void)
 	struct link_options options = {0};
 	struct link *l;
 
-	wire_address_parse("127.0.0.1:0", 0, &options.bind);
+	udp_address_parse("127.0.0.1:0", 0, &options.bind);
 	assert_int_equal(link_open(&options, &l), DXP_OK);
 	return l;
 }
@@ -90,8 +90,8 @@ static struct link *endpoint_open(void)
 static int question(const struct ask_options *options)
 {
 	struct link *l = endpoint_open();
-	struct link_arrival a;
-	struct link_datagram out;
+	struct datagram_arrival a;
+	struct datagram out;
 	struct ask *ask;
 
 	assert_int_equal(ask_create(options, clock_now_ns(), &ask), DXP_OK);
@@ -133,8 +133,8 @@ static void server_run__answers_and_refuses(void **state)
 static void member_turn(struct member *m, struct link *l, uint64_t limit_ns)
 {
 	uint64_t end_ns = clock_now_ns() + limit_ns;
-	struct link_datagram out[4];
-	struct link_arrival a;
+	struct datagram out[4];
+	struct datagram_arrival a;
 
 	while (member_state(m) != MEMBER_JOINED && clock_now_ns() < end_ns) {
 		size_t count = member_send(m, out, ARRAY_COUNT(out), clock_now_ns());

@@ -27,7 +27,7 @@ static struct session_pair *pair_of(enum rltp_recovery recovery, uint32_t window
 /* Sends packets 0 .. count - 1 at once; drops packet `lost`. */
 static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 {
-	struct link_datagram d;
+	struct datagram d;
 
 	pair_post(p, 0, FLOW, count * PAIR_UNIT, 1);
 	for (uint32_t i = 0; i < count; i++) {
@@ -40,7 +40,7 @@ static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 /* Delivers the other session's control packets `delay_ns` later. */
 static void words_carry(struct session_pair *p, uint64_t delay_ns)
 {
-	struct link_datagram d[8];
+	struct datagram d[8];
 	size_t n = pair_send(p, 1, d, 8);
 
 	p->now_ns += delay_ns;
@@ -51,7 +51,7 @@ static void words_carry(struct session_pair *p, uint64_t delay_ns)
 static void session__ring_grows_with_what_is_in_flight(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, RLTP_WINDOW_MAX);
-	struct link_datagram d;
+	struct datagram d;
 	struct rltp_io *io = p->ends[0].session->io;
 	uint32_t sent = 0;
 
@@ -71,7 +71,7 @@ static void session__ring_grows_with_what_is_in_flight(void **state)
 static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
-	struct link_datagram d[4];
+	struct datagram d[4];
 
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
@@ -91,7 +91,7 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 static void session__lost_repeat_needs_no_timeout(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
-	struct link_datagram d[4];
+	struct datagram d[4];
 
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);
@@ -110,7 +110,7 @@ static void session__lost_repeat_needs_no_timeout(void **state)
 static void session__tail_is_probed(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
-	struct link_datagram d[4];
+	struct datagram d[4];
 
 	burst_lose(p, 1, UINT32_MAX);
 	words_carry(p, 20 * US_NS); /* sets the round-trip time */
@@ -130,7 +130,7 @@ static void session__one_probe_for_one_silence(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
 	struct rltp_session *s = p->ends[0].session;
-	struct link_datagram d;
+	struct datagram d;
 
 	burst_lose(p, 3, 2);
 	p->now_ns += 50 * MS_NS;
@@ -184,7 +184,7 @@ static void session__long_paths_do_not_time_out(void **state)
 static void session__reordering_is_learnt(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
-	struct link_datagram late, d[4];
+	struct datagram late, d[4];
 	struct rltp_session *s = p->ends[0].session;
 
 	burst_lose(p, 4, UINT32_MAX);
@@ -218,7 +218,7 @@ static void session__reordering_is_learnt(void **state)
 static void session__go_back_n_sends_all_from_the_gap(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);
-	struct link_datagram d[16];
+	struct datagram d[16];
 
 	burst_lose(p, 10, 3);
 	assert_int_equal(p->ends[1].delivered, 3);
@@ -238,12 +238,12 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 static void session__go_back_n_says_it_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);
-	struct link_datagram d;
+	struct datagram d;
 	uint32_t naks = 0;
 
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	for (int i = 0; i < 20; i++) {
-		struct link_datagram word;
+		struct datagram word;
 		assert_int_equal(pair_send(p, 0, &d, 1), 1);
 		if (i == 5)
 			continue;
@@ -258,7 +258,7 @@ static void session__go_back_n_says_it_once(void **state)
 static void session__go_back_n_by_timeout_waits_for_it(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_RTO, 64);
-	struct link_datagram d[16];
+	struct datagram d[16];
 
 	burst_lose(p, 10, 3);
 	p->now_ns += RLTP_ACK_DELAY_NS;
@@ -274,7 +274,7 @@ static void session__go_back_n_by_timeout_waits_for_it(void **state)
 static void session__irn_repeats_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_IRN, 64);
-	struct link_datagram d[16];
+	struct datagram d[16];
 
 	burst_lose(p, 10, 3);
 	words_carry(p, 20 * US_NS);

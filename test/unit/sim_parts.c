@@ -187,14 +187,14 @@ static void net__bad_options_are_refused(void **state)
 
 /* A host that sends one datagram at its start and records its arrivals. */
 struct talker {
-	struct link_datagram datagram;
+	struct datagram datagram;
 	bool said;
 	uint32_t heard;
 	uint64_t heard_ns, arrived_ns;
 	uint8_t ecn;
 };
 
-static void talker_receive(void *host, const struct link_arrival *a, uint64_t now_ns)
+static void talker_receive(void *host, const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct talker *t = host;
 
@@ -204,7 +204,7 @@ static void talker_receive(void *host, const struct link_arrival *a, uint64_t no
 	t->ecn = a->ecn;
 }
 
-static size_t talker_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+static size_t talker_send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	struct talker *t = host;
 
@@ -229,7 +229,7 @@ static struct talker talk(struct net_options *o, void (*prepare)(struct net *n))
 
 	memset(t, 0, sizeof(t));
 	assert_int_equal(net_create(o, &n), DXP_OK);
-	t[0].datagram = (struct link_datagram){.header_bytes = 64, .ecn = 2};
+	t[0].datagram = (struct datagram){.header_bytes = 64, .ecn = 2};
 	net_address(1, &t[0].datagram.to);
 	net_host_set(n, 0, &talker_ops, &t[0]);
 	net_host_set(n, 1, &talker_ops, &t[1]);

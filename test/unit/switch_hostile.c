@@ -382,7 +382,7 @@ static void hostile__rows_are_bounded(void **state)
 static void hostile__messages_leave_room(void **state)
 {
 	struct inc_batch batch = {.room = 20};
-	struct link_datagram datagrams[20];
+	struct datagram datagrams[20];
 	uint8_t trailers[20][INC_TRAILER_BYTES];
 	uint16_t ports[20];
 	struct swnet_send what;
@@ -442,7 +442,7 @@ static void hostile__groups_take_turns(void **state)
 {
 	static uint8_t data[1408];
 	struct inc_batch batch = {.room = 1024};
-	static struct link_datagram datagrams[1024];
+	static struct datagram datagrams[1024];
 	static uint8_t trailers[1024][INC_TRAILER_BYTES];
 	static uint16_t ports[1024];
 	struct swnet_group other;

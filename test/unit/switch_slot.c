@@ -187,7 +187,7 @@ static void slot__trains_form(void **state)
 	/* The last child's eight contributions arrive, then one poll sends. */
 	struct sw *s = net.switches[0];
 	struct inc_batch batch = {.room = 64};
-	struct link_datagram datagrams[64];
+	struct datagram datagrams[64];
 	uint8_t trailers[64][INC_TRAILER_BYTES];
 	uint16_t ports[64];
 
@@ -203,9 +203,9 @@ static void slot__trains_form(void **state)
 	assert_int_equal(sw_deadline(s), 0);
 	assert_int_equal(sw_send(s, &batch, net.now_ns), 24);
 	for (size_t i = 0; i < 24; i++) {
-		struct wire_address to = wire_address_v4(group.members[i / 8].ip, ROCE_PORT);
+		struct udp_address to = udp_address_v4(group.members[i / 8].ip, ROCE_PORT);
 
-		assert_true(wire_address_equal(&datagrams[i].to, &to));
+		assert_true(udp_address_equal(&datagrams[i].to, &to));
 		assert_int_equal(datagrams[i].header[11], i % 8); /* PSN */
 		assert_int_equal(datagrams[i].slices[0].bytes, 1408);
 	}

@@ -31,11 +31,11 @@ struct rig {
 	uint8_t data[9000];
 };
 
-static struct wire_address address(const char *text)
+static struct udp_address address(const char *text)
 {
-	struct wire_address a;
+	struct udp_address a;
 
-	assert_int_equal(wire_address_parse(text, 1, &a), DXP_OK);
+	assert_int_equal(udp_address_parse(text, 1, &a), DXP_OK);
 	return a;
 }
 
@@ -108,10 +108,10 @@ static void attach(struct rig *r, uint32_t snap_bytes)
 
 static void pass(struct rig *r, uint32_t bytes, uint64_t at_ns)
 {
-	const struct link_arrival a = {.from = address("10.0.0.2:9"),
-				       .data = r->data,
-				       .bytes = bytes,
-				       .arrived_ns = at_ns};
+	const struct datagram_arrival a = {.from = address("10.0.0.2:9"),
+					   .data = r->data,
+					   .bytes = bytes,
+					   .arrived_ns = at_ns};
 	const struct link_tap *link = tap_link(r->tap);
 
 	link->received(link->context, &a);
@@ -120,12 +120,12 @@ static void pass(struct rig *r, uint32_t bytes, uint64_t at_ns)
 static void tap_ring__hands_over_what_passes(void **state)
 {
 	struct rig *r = *state;
-	struct link_datagram d = {.to = address("10.0.0.3:7"),
-				  .header_bytes = 64,
-				  .slice_count = 1,
-				  .cause = DATAGRAM_CAUSE_PROBE,
-				  .ecn = 1,
-				  .slices = {{r->data, 1000}}};
+	struct datagram d = {.to = address("10.0.0.3:7"),
+			     .header_bytes = 64,
+			     .slice_count = 1,
+			     .cause = DATAGRAM_CAUSE_PROBE,
+			     .ecn = 1,
+			     .slices = {{r->data, 1000}}};
 	char comment[PCAPNG_TEXT_BYTES];
 	struct pcapng_packet p;
 	bool broken = false;

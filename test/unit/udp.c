@@ -21,21 +21,21 @@ static int payload_fill(void **state)
 }
 
 /* Returns a datagram of `bytes` bytes: up to 4 bytes of `index`, then payload in two slices. */
-static struct link_datagram numbered(const struct wire_address *to, uint32_t index, size_t bytes)
+static struct datagram numbered(const struct udp_address *to, uint32_t index, size_t bytes)
 {
 	size_t header_bytes = min_u64(bytes, 4), rest = bytes - header_bytes, half = rest / 3;
-	struct link_datagram d = datagram_of(to, 0, header_bytes, payload, half);
+	struct datagram d = datagram_of(to, 0, header_bytes, payload, half);
 
 	memcpy(d.header, &index, header_bytes);
 	if (rest > 0) {
-		d.slices[0] = (struct link_slice){payload, half};
-		d.slices[1] = (struct link_slice){payload + half, rest - half};
+		d.slices[0] = (struct datagram_slice){payload, half};
+		d.slices[1] = (struct datagram_slice){payload + half, rest - half};
 		d.slice_count = 2;
 	}
 	return d;
 }
 
-static void assert_numbered(const struct link_arrival *a, uint32_t index, size_t bytes)
+static void assert_numbered(const struct datagram_arrival *a, uint32_t index, size_t bytes)
 {
 	assert_int_equal(a->bytes, bytes);
 	if (bytes >= 4) {
@@ -48,9 +48,9 @@ static void assert_numbered(const struct link_arrival *a, uint32_t index, size_t
  * stamp. */
 static void exchange(struct link_pair *p, const size_t *sizes, size_t count, size_t rounds)
 {
-	struct link_datagram d[SIZES_MAX];
-	struct link_arrival arrivals[7]; /* odd, so that batches are split */
-	struct wire_address from;
+	struct datagram d[SIZES_MAX];
+	struct datagram_arrival arrivals[7]; /* odd, so that batches are split */
+	struct udp_address from;
 
 	link_address(p->a, &from);
 	for (uint32_t r = 0; r < rounds; r++) {
@@ -64,7 +64,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 			for (size_t k = 0; k < got; k++, i++) {
 				assert_true(i < count);
 				assert_numbered(&arrivals[k], r * (uint32_t)count + i, sizes[i]);
-				assert_true(wire_address_equal(&arrivals[k].from, &from));
+				assert_true(udp_address_equal(&arrivals[k].from, &from));
 				/* the wall clock may be slewed a little meanwhile */
 				assert_in_range(arrivals[k].arrived_ns, before - 100 * US_NS,
 						clock_now_ns());
@@ -148,7 +148,7 @@ static void link_send__carries_all_sizes_without_gro(void **state)
 static void need_ipv6(void)
 {
 	union link_sockaddr name;
-	struct wire_address self = address_of("[::1]");
+	struct udp_address self = address_of("[::1]");
 	int fd = socket(AF_INET6, SOCK_DGRAM, 0);
 	bool there =
 		fd >= 0 && bind(fd, &name.any, sockaddr_from_wire(&self, AF_INET6, &name)) == 0;
@@ -169,25 +169,25 @@ static void link_send__carries_all_sizes_over_ipv6(void **state)
 
 static void link_open__binds_both_families(void **state)
 {
-	struct link_arrival arrival;
+	struct datagram_arrival arrival;
 
 	need_ipv6();
 	struct link *both = open_at("[::]", (struct link_options){0});
 	struct link *v4 = open_at("127.0.0.1", (struct link_options){0});
-	struct wire_address to, v4_address;
+	struct udp_address to, v4_address;
 	link_address(both, &to);
 	link_address(v4, &v4_address);
 	assert_int_not_equal(to.port, 0);
 	memcpy(to.ip, v4_address.ip, sizeof(to.ip));
-	struct link_datagram d = numbered(&to, 1, 100);
+	struct datagram d = numbered(&to, 1, 100);
 	d.ecn = 2;
 	send_all(v4, &d, 1);
 	assert_int_equal(receive_some(both, &arrival, 1), 1);
 	/* v4-mapped, like all IPv4 addresses */
-	assert_true(wire_address_equal(&arrival.from, &v4_address));
+	assert_true(udp_address_equal(&arrival.from, &v4_address));
 	assert_int_equal(arrival.ecn, 2);
 	/* and back, from an IPv6 socket to an IPv4 peer, as a batch with ECN bits */
-	struct link_datagram back[3];
+	struct datagram back[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		back[i] = numbered(&v4_address, i, 50);
 		back[i].ecn = 1;
@@ -205,8 +205,8 @@ static void link_open__binds_both_families(void **state)
 static void link_send__carries_ecn(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_arrival arrival;
-	struct link_datagram d[4];
+	struct datagram_arrival arrival;
+	struct datagram d[4];
 
 	for (uint32_t i = 0; i < 4; i++) {
 		d[i] = numbered(&p.to_b, i, 100);
@@ -225,7 +225,7 @@ static void link_open__names_a_busy_port(void **state)
 	struct link *first = open_at("127.0.0.1", (struct link_options){0}), *second = NULL;
 	struct link_options options = {0};
 	struct stderr_capture capture;
-	char text[512], address[WIRE_ADDRESS_TEXT_BYTES];
+	char text[512], address[UDP_ADDRESS_TEXT_BYTES];
 
 	link_address(first, &options.bind);
 	stderr_capture_begin(&capture);
@@ -233,7 +233,7 @@ static void link_open__names_a_busy_port(void **state)
 	stderr_capture_end(&capture, text, sizeof(text));
 	assert_int_equal(status, DXP_EBUSY);
 	assert_null(second);
-	assert_non_null(strstr(text, wire_address_format(&options.bind, address)));
+	assert_non_null(strstr(text, udp_address_format(&options.bind, address)));
 	assert_non_null(strstr(text, "choose another port"));
 	link_close(first);
 	/* and it is free again afterwards */
@@ -287,8 +287,8 @@ static void link_receive_level__follows_the_buffer(void **state)
 {
 	struct link_pair p = pair_open(
 		"127.0.0.1", (struct link_options){.buffer_bytes = 65536, .no_gso = true});
-	struct link_arrival arrival;
-	struct link_datagram d = numbered(&p.to_b, 0, 1400);
+	struct datagram_arrival arrival;
+	struct datagram d = numbered(&p.to_b, 0, 1400);
 
 	for (int connected = 0; connected < 2; connected++) {
 		unsigned level = 0;
@@ -314,7 +314,7 @@ static void link_receive_level__follows_the_buffer(void **state)
 static void link_path_payload__knows_loopback(void **state)
 {
 	struct link *l = open_at("127.0.0.1", (struct link_options){0});
-	struct wire_address v4 = address_of("127.0.0.1:9"), v6 = address_of("[::1]:9");
+	struct udp_address v4 = address_of("127.0.0.1:9"), v6 = address_of("[::1]:9");
 
 	/* a datagram has at most 65507 bytes */
 	assert_int_equal(link_path_payload(l, &v4), min_u64(loopback_mtu() - 28, 65507));
@@ -331,8 +331,8 @@ static void link_counters__see_what_the_kernel_drops(void **state)
 	/* without GSO, because a dropped batch counts once */
 	struct link_pair p =
 		pair_open("127.0.0.1", (struct link_options){.buffer_bytes = 8192, .no_gso = true});
-	struct link_arrival arrivals[64];
-	struct link_datagram d[64];
+	struct datagram_arrival arrivals[64];
+	struct datagram d[64];
 	size_t received = 0;
 
 	for (uint32_t i = 0; i < 64; i++)
@@ -351,22 +351,22 @@ static void link_counters__see_what_the_kernel_drops(void **state)
 static void link_move__takes_the_other_address(void **state)
 {
 	struct link_options o = {0};
-	struct wire_address other, now, before;
-	struct link_arrival a;
+	struct udp_address other, now, before;
+	struct datagram_arrival a;
 	struct link *here, *there;
 
-	wire_address_parse("127.0.0.1", 0, &o.bind);
+	udp_address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(link_open(&o, &here), DXP_OK);
 	assert_int_equal(link_open(&o, &there), DXP_OK);
 	int fd = link_fd(here);
 	link_address(here, &before);
-	wire_address_parse("127.0.0.2", 0, &other);
+	udp_address_parse("127.0.0.2", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_OK);
 	link_address(here, &now);
 	assert_int_equal(now.port, before.port);
 	assert_memory_equal(now.ip, other.ip, sizeof(now.ip));
 	assert_int_equal(link_fd(here), fd);
-	struct link_datagram d = {.to = now, .header_bytes = 3, .header = "abc"};
+	struct datagram d = {.to = now, .header_bytes = 3, .header = "abc"};
 	assert_int_equal(link_send(there, &d, 1), 1);
 	while (link_receive(here, &a, 1) == 0)
 		link_wait(here, clock_now_ns() + S_NS);
@@ -375,14 +375,14 @@ static void link_move__takes_the_other_address(void **state)
 	struct link *taken;
 	o.bind = before;
 	assert_int_equal(link_open(&o, &taken), DXP_OK);
-	wire_address_parse("127.0.0.1", 0, &other);
+	udp_address_parse("127.0.0.1", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_OK);
 	link_address(here, &now);
 	assert_int_not_equal(now.port, before.port);
-	wire_address_parse("192.0.2.1", 0, &other);
+	udp_address_parse("192.0.2.1", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_EIO);
 	link_address(here, &before);
-	assert_true(wire_address_equal(&now, &before));
+	assert_true(udp_address_equal(&now, &before));
 	link_close(taken);
 	link_close(here);
 	link_close(there);

@@ -35,7 +35,7 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
  * Then a one-way delay passes. Returns how many were sent in all. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
-	struct link_datagram d[64];
+	struct datagram d[64];
 
 	for (int end = 0; end < 2; end++) {
 		size_t n = pair_send(p, end, d, ARRAY_COUNT(d));

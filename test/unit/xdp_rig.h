@@ -148,7 +148,7 @@ static inline void rig_frame(const struct inc_header *h, const struct roce_path 
 			     struct xdp_frame *out)
 {
 	uint8_t trailer[INC_TRAILER_BYTES], *p = out->bytes, *ip = p + ETHERNET;
-	struct link_datagram d = {0};
+	struct datagram d = {0};
 	uint32_t at = ETHERNET + IP + UDP;
 
 	inc_packet_encode(h, ROCE_UD_SEND_ONLY, qkey, INC_QP, INC_QP, path, payload, bytes, &d,

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/address.h"
 #include "base/limits.h"
-#include "wire/address.h"
 
 /* A range of memory to send; only read. */
-struct link_slice {
+struct datagram_slice {
 	const void *base;
 	size_t bytes;
 };
@@ -29,20 +29,20 @@ enum datagram_cause {
 
 /* A datagram to send: `header`, then the slices in order. The slices' memory must not change until
  * link_send() returns; the kernel also copies the header. */
-struct link_datagram {
-	struct wire_address to;
+struct datagram {
+	struct udp_address to;
 	uint16_t header_bytes;
 	uint8_t slice_count;
 	uint8_t ecn; /* ECN bits to send; 0: not capable */
-	uint8_t header[LINK_HEADER_BYTES_MAX];
+	uint8_t header[DATAGRAM_HEADER_BYTES_MAX];
 	uint8_t cause; /* enum datagram_cause, for observers; valid only for packets with RTX */
-	struct link_slice slices[LINK_SLICES_MAX];
+	struct datagram_slice slices[DATAGRAM_SLICES_MAX];
 };
 
 /* A received datagram. `data` is valid until the next link_receive() or link_wait() on this
  * endpoint, since a spinning wait receives into the same buffers. */
-struct link_arrival {
-	struct wire_address from;
+struct datagram_arrival {
+	struct udp_address from;
 	const uint8_t *data;
 	size_t bytes;
 	uint64_t arrived_ns; /* kernel's receive time, on the clock of clock_now_ns(); if not
