@@ -8,11 +8,11 @@
 
 #include <dxp/status.h>
 
-#include "base/limits.h"
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/bridge_sim.h"
 #include "bench/report.h"
+#include "bridge/limits.h"
 #include "sim/bridge_source.h"
 #include "engine/board_config.h"
 

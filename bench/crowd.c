@@ -32,8 +32,8 @@ struct crowd {
 	uint32_t busy[CROWD_MAX], busy_count; /* with something due soon */
 	uint64_t due_ns[CROWD_MAX];           /* of those that are not */
 	uint64_t scan_ns;                     /* next scan of those */
-	struct datagram_arrival arrivals[LINK_BATCH];
-	struct datagram batch[LINK_BATCH];
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
+	struct datagram batch[DATAGRAM_BATCH];
 	size_t batched;
 };
 
@@ -141,9 +141,9 @@ static void answer(struct crowd *c, uint64_t now_ns)
 
 	for (uint32_t k = 0; k < c->busy_count; k++) {
 		struct rltp_endpoint *e = c->endpoints[c->busy[k]];
-		c->batched += rltp_endpoint_send(e, c->batch + c->batched, LINK_BATCH - c->batched,
-						 now_ns);
-		if (c->batched == LINK_BATCH)
+		c->batched += rltp_endpoint_send(e, c->batch + c->batched,
+						 DATAGRAM_BATCH - c->batched, now_ns);
+		if (c->batched == DATAGRAM_BATCH)
 			flush(c);
 		uint32_t i = c->busy[k];
 		c->due_ns[i] = rltp_endpoint_deadline(e);
@@ -160,7 +160,7 @@ static void serve(struct crowd *c, int control)
 	char byte;
 
 	for (uint32_t round = 1;; round++) {
-		size_t count = link_receive(c->link, c->arrivals, LINK_BATCH);
+		size_t count = link_receive(c->link, c->arrivals, DATAGRAM_BATCH);
 		uint64_t now_ns = clock_now_ns();
 		for (size_t i = 0; i < count; i++)
 			take(c, &c->arrivals[i], now_ns);
@@ -182,7 +182,7 @@ static void crowd_main(int control, void *context)
 	if (!c)
 		return;
 	c->options = context;
-	const struct link_options link = {.bind = c->options->bind, .spin_ns = LINK_SPIN_NS};
+	const struct link_options link = {.bind = c->options->bind, .spin_ns = WAIT_SPIN_NS};
 	status = link_open(&link, &c->link);
 	for (uint32_t i = 0; i < c->options->count && status == DXP_OK; i++)
 		status = endpoint_open(c, i);

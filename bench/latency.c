@@ -5,13 +5,13 @@
  * NAP's, and a peer's message's, lasts until its echo. */
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/contenders.h"
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/table.h"
+#include "nic/limits.h"
 
 #define TRIPS 2000
 /* operations: the link settles on the one peer (LINK_BUSY_VOTES, LINK_ALONE_MAX) */

@@ -7,7 +7,6 @@
  * and switch by a system call; the variant with both users in one process shows the hops alone. */
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/contenders.h"

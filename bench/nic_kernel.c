@@ -9,13 +9,13 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "bench/contenders.h"
 #include "bench/fabric.h"
 #include "bench/nic.h"
 #include "bench/report.h"
 #include "bench/table.h"
-#include "link/udp.h"
 #include "engine/ocl_library.h"
 
 #define CASE          "doorbell of a kernel"
@@ -41,7 +41,7 @@ static int kernel_alone(const struct raw_ends *ends, const struct work *work, si
 	int found = fscanf(f, "%*u doorbells of a kernel on %*s each waited for: %lf ns", &ns);
 	if (pclose(f) != 0 || found != 1)
 		return DXP_EIO;
-	tally->end_ns = link_now_ns();
+	tally->end_ns = clock_now_ns();
 	tally->begin_ns = tally->end_ns - (uint64_t)(ns * (double)work->count);
 	tally->samples[0] = (uint64_t)ns;
 	tally->sample_count = 1;
@@ -65,7 +65,7 @@ static bool version_read(char out[VERSION_TEXT])
 		cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof(text) - 1, text,
 				      NULL);
 	const char *name = strstr(text, "PoCL ");
-	snprintf(out, VERSION_TEXT, "%s", name ? name : text);
+	snprintf(out, VERSION_TEXT, "%.*s", VERSION_TEXT - 1, name ? name : text);
 	size_t words = name ? strlen("PoCL ") : 0;
 	out[words + strcspn(out + words, " ,")] = '\0';
 	return true;

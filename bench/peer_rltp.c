@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "bench/peer.h"
 #include "bench/variant.h"
+#include "nic/limits.h"
 #include "node/node.h"
 
 #define NEAR_ID 1
@@ -40,7 +41,7 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 	struct node_options options = {
 		.static_id = e->far ? FAR_ID : NEAR_ID,
 		.bind = e->far ? e->ends->far : e->ends->near,
-		.spin_ns = LINK_SPIN_NS,
+		.spin_ns = WAIT_SPIN_NS,
 		.no_payload_crc = e->work->no_payload_crc,
 	};
 

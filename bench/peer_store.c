@@ -7,7 +7,6 @@
 
 #include <dxp/device.h>
 
-#include "base/limits.h"
 #include "bench/contenders.h"
 #include "bench/shared.h"
 

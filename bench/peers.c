@@ -19,6 +19,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 #include "bench/tcp_crowd.h"
+#include "nic/limits.h"
 #include "node/node.h"
 
 #define NEAR_ID   1

@@ -13,6 +13,8 @@
 #include "base/address.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "switch/limits.h"
+#include "wire/limits.h"
 
 #define MEMORY_MIN  (1ull << 20)
 #define MEMORY_MAX  (1ull << 40)
@@ -185,7 +187,7 @@ static const char *number_take(int option, const char *text, struct switch_argum
 		core->lease_ms = (uint32_t)(value * 1000);
 		return NULL;
 	case OPTION_WINDOW:
-		if (!number_parse(text, 1, SWITCH_WINDOW_MAX, &value))
+		if (!number_parse(text, 1, INC_WINDOW_MAX, &value))
 			return "--window is 1 to 1024";
 		core->window = (uint16_t)value;
 		return NULL;

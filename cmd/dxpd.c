@@ -18,6 +18,9 @@
 
 #include "base/clock.h"
 #include "cmd/dxpd_measure.h"
+#include "manager/limits.h"
+#include "nic/limits.h"
+#include "xpu/limits.h"
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_MAX      1000000

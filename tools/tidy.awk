@@ -19,7 +19,7 @@ BEGIN {
 	knows["switch"] = "base wire link switch"
 	knows["nic"] = "base wire rltp nic"
 	knows["node"] = "base wire link rltp nic node"
-	knows["bridge"] = "base bridge"
+	knows["bridge"] = "base wire bridge"
 	knows["sim"] = "base wire rltp nic inc switch bridge sim"
 	knows["host"] = "base wire link rltp nic node host"
 	knows["engine"] = "base wire link bridge engine"
@@ -31,7 +31,8 @@ BEGIN {
 	# Folders without system calls: input is bytes and the time, output is bytes and deadlines.
 	# They may include only these headers, and use only pure functions of stdio.h and stdlib.h.
 	pure["wire"] = pure["rltp"] = pure["nic"] = pure["bridge"] = 1
-	# In these folders, files that include neither link/ nor libbpf are pure: the cores.
+	# In these folders, files that include none of link/, libbpf, the clock and descriptors are
+	# pure: the cores.
 	mixed["inc"] = mixed["switch"] = 1
 	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \
 	      "stddef stdint stdio stdlib stdnoreturn string strings endian byteswap arpa/inet " \
@@ -199,7 +200,7 @@ function check_file(path,    line) {
 function does_io(path,    line, found) {
 	found = path ~ /\.bpf\.[ch]$/
 	while ((getline line < path) > 0)
-		if (line ~ /^#[ \t]*include[ \t]+("link\/|<bpf\/)/)
+		if (line ~ /^#[ \t]*include[ \t]+("link\/|"base\/(clock|descriptor)\.h|<bpf\/)/)
 			found = 1
 	close(path)
 	return found
@@ -322,6 +323,10 @@ function check_include(line,    path, system_header, to) {
 	}
 	to = path
 	sub(/\/.*/, "", to)
+	if (is_core && path == "base/clock.h")
+		finding("src/" folder " receives the time as an argument")
+	if (to != folder && path ~ /internal\.h$/)
+		finding("src/" folder " may not include \"" path "\": internal to src/" to)
 	if (!(folder in knows))
 		finding("src/" folder " has no layer; add it to tools/tidy.awk and docs/design")
 	else if (index(" " knows[folder] " ", " " to " ") == 0)

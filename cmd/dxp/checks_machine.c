@@ -11,9 +11,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "cmd/dxp/checks.h"
 #include "cmd/dxp/file.h"
+#include "link/limits.h"
 
 void check_set(struct check *c, enum check_level level, const char *name, const char *next,
 	       const char *format, ...)

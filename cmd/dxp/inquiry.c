@@ -10,7 +10,7 @@
 
 static void exchange(struct ask *a, struct link *l)
 {
-	struct datagram_arrival arrivals[LINK_BATCH];
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 
 	while (!ask_done(a)) {
 		struct datagram out;
@@ -19,7 +19,7 @@ static void exchange(struct ask *a, struct link *l)
 		if (ask_done(a))
 			break;
 		link_wait(l, ask_deadline(a));
-		size_t count = link_receive(l, arrivals, LINK_BATCH);
+		size_t count = link_receive(l, arrivals, DATAGRAM_BATCH);
 		for (size_t i = 0; i < count; i++)
 			ask_receive(a, &arrivals[i].from, arrivals[i].data, arrivals[i].bytes,
 				    clock_now_ns());

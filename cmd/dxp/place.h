@@ -12,7 +12,6 @@
 
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/process.h"
-#include "base/limits.h"
 
 #define PLACE_PROCESSES_MAX 1024 /* a manager and daemons; larger fabrics need more machines */
 

@@ -327,7 +327,7 @@ int command_trace(int argc, char **argv)
 		{"count", "N", "end after so many datagrams", OPTION_NUMBER, &t->count, 1,
 		 UINT64_MAX},
 		{"snap", "BYTES", "kept of each datagram (default 256)", OPTION_BYTES, &t->snap, 1,
-		 LINK_DATAGRAM_BYTES_MAX},
+		 DATAGRAM_BYTES_MAX},
 		{"ring", "BYTES", "between node and tracer, a power of two (default 16M)",
 		 OPTION_BYTES, &t->ring, TAP_RING_BYTES_MIN, TAP_RING_BYTES_MAX},
 	};

@@ -14,7 +14,6 @@
 
 #include "base/address.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/nodes.h"
@@ -22,6 +21,7 @@
 #include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
 #include "node/stats_place.h"
+#include "xpu/limits.h"
 
 #define READY_NS     (60 * S_NS) /* without progress; a part that exits is noticed at once */
 #define READY_XPU_NS (2 * S_NS)  /* more for each starting xPU, since they share the CPUs */

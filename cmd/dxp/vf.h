@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "nic/limits.h"
 #include "node/offer_place.h"
 #include "wire/attach.h"
 

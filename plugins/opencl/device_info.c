@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "plugins/opencl/api.h"
 #include "plugins/opencl/device.h"
+#include "wire/limits.h"
 
 #define MAX_PARAMETER_BYTES 1024u
 #define MIN_ALLOC_BYTES     (32ull << 20) /* bytes: minimum of a full profile */
@@ -178,7 +178,7 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_PRINTF_BUFFER_SIZE:
 		own = device_size(d, name, MIN_PRINTF_BYTES);
 		own = own > MIN_PRINTF_BYTES ? own : MIN_PRINTF_BYTES;
-		return info_size(i, own < XPU_PRINT_BYTES ? own : XPU_PRINT_BYTES);
+		return info_size(i, own < WIRE_PRINT_BYTES ? own : WIRE_PRINT_BYTES);
 	case CL_DEVICE_SVM_CAPABILITIES: return info_ulong(i, 0);
 	case CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES:
 		own = device_size(d, name,

@@ -22,8 +22,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
-
 struct bridge;
 struct bridge_transfer;
 

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
 #include "base/util.h"
+#include "bridge/limits.h"
 
 #define PAGE 4096u
 

@@ -9,6 +9,7 @@
 
 #include "bridge/bridge.h"
 #include "bridge/cut.h"
+#include "bridge/limits.h"
 #include "bridge/list.h"
 #include "bridge/ring.h"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "bridge/limits.h"
 
 enum bridge_buffer_state {
 	BUFFER_EMPTY,

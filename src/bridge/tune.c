@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bridge/tune.h"
 
-#include "base/limits.h"
 #include "base/util.h"
+#include "bridge/limits.h"
 
 #define SIZE_FIRST   (16u << 10)
 #define GOOD_PERCENT 97

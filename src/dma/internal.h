@@ -19,6 +19,7 @@
 
 #include "base/spin.h"
 #include "base/util.h"
+#include "bridge/limits.h"
 #include "bridge/list.h"
 #include "dma/pins.h"
 #include "engine/pump.h"

@@ -4,6 +4,7 @@
 #ifndef DMA_PINS_H
 #define DMA_PINS_H
 
+#include "dma/limits.h"
 #include "engine/engine.h"
 
 struct pin {

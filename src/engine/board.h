@@ -9,6 +9,7 @@
 #include "engine/board_dma.h"
 #include "engine/board_pins.h"
 #include "engine/engine.h"
+#include "wire/limits.h"
 
 struct engine_board {
 	struct engine engine;

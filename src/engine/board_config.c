@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/engine.h"
+#include "engine/limits.h"
 
 #define STRING_OF(x) #x
 #define NUMBER(x)    STRING_OF(x)

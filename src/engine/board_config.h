@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "wire/command.h"
+#include "wire/limits.h"
 
 #define BOARD_PRESET         "pac-a10" /* default */
 #define BOARD_PATH_BYTES     1024

@@ -12,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/util.h"
 #include "engine/board_copy.h"
 #include "engine/board_internal.h"

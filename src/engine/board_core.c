@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/util.h"
 #include "engine/board_kernel.h"
+#include "engine/limits.h"
 
 #define WORD_BYTES 4
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "engine/board_dma.h"
+#include "engine/limits.h"
 
 struct board_job {
 	struct engine_dma dma;

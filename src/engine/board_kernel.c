@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/engine.h"
+#include "engine/limits.h"
 
 #define STAGING_ALIGN 4096
 

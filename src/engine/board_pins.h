@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "engine/limits.h"
 
 struct board_pins {
 	struct board_pin {

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/cuda_engine.h"
+#include "engine/limits.h"
 
 static struct engine_cuda *cuda_of(const struct engine *e)
 {
@@ -191,7 +192,7 @@ static int memory_allocate(struct engine_cuda *c)
 	int error = c->cu->cuMemAlloc_v2(&c->memory, c->memory_bytes);
 
 	if (error == CUDA_OK)
-		error = c->cu->cuMemAlloc_v2(&c->bounce, DMA_BOUNCE_BYTES);
+		error = c->cu->cuMemAlloc_v2(&c->bounce, FLIGHT_BOUNCE_BYTES);
 	if (error == CUDA_OK)
 		return DXP_OK;
 	memory_free(c);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/cuda_engine.h"
+#include "engine/limits.h"
 
 static struct engine_cuda *cuda_of(const struct engine *e)
 {
@@ -24,7 +25,7 @@ static int overlap_copies(struct engine_cuda *c, uint64_t from, uint64_t to, uin
 	int error = CUDA_OK;
 
 	for (uint64_t done = 0; done < bytes && error == CUDA_OK;) {
-		uint64_t part = min_u64(bytes - done, DMA_BOUNCE_BYTES);
+		uint64_t part = min_u64(bytes - done, FLIGHT_BOUNCE_BYTES);
 		uint64_t at = to < from ? done : bytes - done - part;
 		error = c->cu->cuMemcpyDtoDAsync_v2(c->bounce, from + at, part, stream);
 		*copies += error == CUDA_OK;

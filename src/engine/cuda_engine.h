@@ -11,6 +11,7 @@
 #include "engine/cuda_library.h"
 #include "engine/engine.h"
 #include "engine/flight.h"
+#include "wire/limits.h"
 
 struct cuda_kernel {
 	struct cuda_kernel *next;
@@ -35,7 +36,7 @@ struct engine_cuda {
 	uint32_t processors;
 	uint32_t capability; /* 90: 9.0 */
 	uint64_t memory, memory_bytes;
-	uint64_t bounce;            /* DMA_BOUNCE_BYTES, for overlapping copies */
+	uint64_t bounce;            /* FLIGHT_BOUNCE_BYTES, for overlapping copies */
 	struct cuda_stream *stream; /* of kernels */
 	struct cuda_stream *streams[FLIGHT_QUEUES];
 	struct flights *flights;

@@ -11,6 +11,7 @@
 
 #include "base/util.h"
 #include "engine/cuda_engine.h"
+#include "engine/limits.h"
 
 #define OPTIONS_MAX 32
 
@@ -64,8 +65,8 @@ static char *log_read(struct nvrtc_program *p)
 	    !(log = calloc(1, bytes + 1)))
 		return NULL;
 	library.nvrtcGetProgramLog(p, log);
-	if (bytes > XPU_LOG_BYTES_MAX)
-		log[XPU_LOG_BYTES_MAX] = '\0';
+	if (bytes > ENGINE_LOG_BYTES_MAX)
+		log[ENGINE_LOG_BYTES_MAX] = '\0';
 	return log;
 }
 

@@ -8,6 +8,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "engine/limits.h"
 
 static int none_build(struct engine *e, const struct engine_source *source,
 		      struct engine_program **program, char **log)
@@ -90,7 +91,7 @@ int engine_sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTE
 				 l->kernel);
 			return DXP_EINVAL;
 		}
-		if (items > XPU_ITEMS_MAX) {
+		if (items > ENGINE_ITEMS_MAX) {
 			snprintf(text, ENGINE_TEXT_BYTES,
 				 "kernel '%.80s': more than 2^40 work items", l->kernel);
 			return DXP_EINVAL;

@@ -18,8 +18,8 @@
 
 #include <dxp/status.h>
 
-#include "base/limits.h"
 #include "wire/command.h"
+#include "wire/limits.h"
 
 struct engine;
 struct engine_program;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "engine/limits.h"
 
 struct flight {
 	struct flight *next; /* in its queue, or among completed flights */

@@ -16,6 +16,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "engine/limits.h"
 #include "engine/ocl_about.h"
 #include "engine/ocl_cache.h"
 #include "engine/ocl_internal.h"
@@ -71,7 +72,7 @@ static void builds_trim(struct ocl_device *d)
 {
 	struct ocl_build **last = NULL;
 
-	if (d->idle_builds <= XPU_CACHE_PROGRAMS)
+	if (d->idle_builds <= ENGINE_CACHE_PROGRAMS)
 		return;
 	for (struct ocl_build **at = &d->builds; *at; at = &(*at)->next)
 		if ((*at)->users == 0)

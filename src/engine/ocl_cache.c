@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "base/limits.h"
 #include "base/log.h"
+#include "engine/limits.h"
 
 #define SUFFIX  ".program"
 #define OLD_NS  (3600ll * 1000 * 1000 * 1000) /* an older unfinished file is abandoned */
@@ -35,7 +35,7 @@ static uint8_t *file_read(int file, size_t *bytes)
 	struct stat s;
 	size_t got = 0;
 
-	if (fstat(file, &s) != 0 || s.st_size <= 0 || (uint64_t)s.st_size > XPU_CACHE_BYTES)
+	if (fstat(file, &s) != 0 || s.st_size <= 0 || (uint64_t)s.st_size > ENGINE_CACHE_BYTES)
 		return NULL;
 	uint8_t *data = malloc((size_t)s.st_size);
 	while (data && got < (size_t)s.st_size) {
@@ -113,7 +113,7 @@ void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const v
 {
 	char path[PATH_MAX];
 
-	if (bytes > XPU_CACHE_BYTES / 4 || !path_make(folder, key, path))
+	if (bytes > ENGINE_CACHE_BYTES / 4 || !path_make(folder, key, path))
 		return;
 	mkdir(folder, 0700);
 	if (!put(folder, path, data, bytes)) {
@@ -121,7 +121,7 @@ void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const v
 			 strerror(errno));
 		return;
 	}
-	ocl_cache_trim(folder, XPU_CACHE_BYTES);
+	ocl_cache_trim(folder, ENGINE_CACHE_BYTES);
 }
 
 void ocl_cache_drop(const char *folder, const uint8_t key[OCL_KEY_BYTES])

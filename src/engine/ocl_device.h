@@ -4,7 +4,6 @@
 #ifndef ENGINE_OCL_DEVICE_H
 #define ENGINE_OCL_DEVICE_H
 
-#include "base/limits.h"
 #include "engine/engine.h"
 #include "engine/ocl_library.h"
 

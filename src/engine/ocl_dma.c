@@ -95,7 +95,7 @@ static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t f
 	}
 }
 
-/* Copies a part of at most DMA_BOUNCE_BYTES through the bounce buffer. */
+/* Copies a part of at most FLIGHT_BOUNCE_BYTES through the bounce buffer. */
 static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			uint64_t bytes)
 {
@@ -116,7 +116,7 @@ static void overlap_copies(struct chain *c, const struct ocl_memory *m, uint64_t
 			   uint64_t bytes)
 {
 	for (uint64_t done = 0; done < bytes && c->error == CL_SUCCESS;) {
-		uint64_t part = min_u64(bytes - done, DMA_BOUNCE_BYTES);
+		uint64_t part = min_u64(bytes - done, FLIGHT_BOUNCE_BYTES);
 		uint64_t at = to < from ? done : bytes - done - part;
 		bounce_copy(c, m, from + at, to + at, part);
 		done += part;

@@ -10,6 +10,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "engine/limits.h"
 #include "engine/ocl_folder.h"
 #include "engine/ocl_include.h"
 
@@ -58,7 +59,7 @@ bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 
 /* ---- building ---- */
 
-/* Returns the compiler's messages, cut to XPU_LOG_BYTES_MAX; NULL: none, or no memory. */
+/* Returns the compiler's messages, cut to ENGINE_LOG_BYTES_MAX; NULL: none, or no memory. */
 static char *log_read(struct ocl_device *d, cl_program program)
 {
 	size_t bytes = 0;
@@ -71,8 +72,8 @@ static char *log_read(struct ocl_device *d, cl_program program)
 	if (log)
 		d->cl->clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, bytes, log,
 					     NULL);
-	if (log && bytes > XPU_LOG_BYTES_MAX)
-		log[XPU_LOG_BYTES_MAX] = '\0';
+	if (log && bytes > ENGINE_LOG_BYTES_MAX)
+		log[ENGINE_LOG_BYTES_MAX] = '\0';
 	return log;
 }
 

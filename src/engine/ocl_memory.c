@@ -94,7 +94,7 @@ int ocl_memory_create(struct ocl_device *d, cl_command_queue queue, uint64_t byt
 	m.align = base_align(d, m.cl);
 	cl_int error = memory_allocate(d, queue, &m);
 	if (error == CL_SUCCESS) {
-		m.bounce = buffer_create(d, queue, DMA_BOUNCE_BYTES, &error);
+		m.bounce = buffer_create(d, queue, FLIGHT_BOUNCE_BYTES, &error);
 		if (!m.bounce)
 			chunks_release(&m);
 	}
@@ -112,10 +112,10 @@ int ocl_memory_create(struct ocl_device *d, cl_command_queue queue, uint64_t byt
 			 "allocations",
 			 ocl_device_name(d), (unsigned long long)(m.chunk_bytes >> 20),
 			 m.chunk_count);
-	if (m.align > XPU_ALIGN)
+	if (m.align > ENGINE_ALIGN)
 		log_warn("OpenCL device '%s' wants kernels' buffers aligned to %u bytes, "
 			 "allocations are to %u: kernels may refuse some",
-			 ocl_device_name(d), m.align, XPU_ALIGN);
+			 ocl_device_name(d), m.align, ENGINE_ALIGN);
 	*out = m;
 	return DXP_OK;
 }

@@ -8,6 +8,7 @@
 #define ENGINE_OCL_MEMORY_H
 
 #include "engine/engine.h"
+#include "engine/limits.h"
 #include "engine/ocl_device.h"
 
 struct ocl_memory {
@@ -17,7 +18,7 @@ struct ocl_memory {
 	uint32_t chunk_count;
 	uint32_t align; /* alignment of a kernel's buffer, in bytes */
 	cl_mem chunks[OCL_CHUNKS_MAX];
-	cl_mem bounce; /* DMA_BOUNCE_BYTES */
+	cl_mem bounce; /* FLIGHT_BOUNCE_BYTES */
 };
 
 /* A range of device memory within one chunk. */

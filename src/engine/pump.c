@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "bridge/limits.h"
+#include "engine/limits.h"
 #include "engine/pump_memory.h"
 
 struct pump {

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "bridge/limits.h"
+#include "engine/limits.h"
 #include "engine/pump.h"
 #include "engine/pump_memory.h"
 

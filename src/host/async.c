@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "host/move.h"
+#include "nic/limits.h"
 
 static const struct dxp_waits no_waits;
 

@@ -16,6 +16,7 @@
 #include "host/function.h"
 #include "host/internal.h"
 #include "host/place.h"
+#include "nic/limits.h"
 #include "wire/attach.h"
 
 enum attach_fd { FD_WINDOW, FD_ENGINE, FD_USER, FD_COUNT };

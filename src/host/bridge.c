@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "host/bridge_check.h"
 #include "host/internal.h"
+#include "nic/limits.h"
 
 struct dxp_bridge {
 	/* NULL: the xPU was closed; nothing of the fabric may be used. */

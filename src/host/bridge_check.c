@@ -86,13 +86,13 @@ static int check_peer(const struct dxp_xpu *x, const struct dxp_bridge_transfer 
 static int check_sizes(const struct dxp_xpu *x, const struct dxp_bridge_transfer *t)
 {
 	/* Without a bridge only the protocol bounds it. */
-	uint32_t most = x->caps.buffer_bytes ? x->caps.buffer_bytes : BRIDGE_BUFFER_MAX;
+	uint32_t most = x->caps.buffer_bytes ? x->caps.buffer_bytes : WIRE_BUFFER_MAX;
 
-	if (t->piece_bytes && (t->piece_bytes < BRIDGE_BUFFER_MIN || t->piece_bytes > most))
+	if (t->piece_bytes && (t->piece_bytes < WIRE_BUFFER_MIN || t->piece_bytes > most))
 		return error_set(DXP_EINVAL,
 				 "bridge: `piece_bytes` is %u; xPU '%s' takes %u to %u, or 0: it "
 				 "chooses",
-				 t->piece_bytes, x->caps.name, BRIDGE_BUFFER_MIN, most);
+				 t->piece_bytes, x->caps.name, WIRE_BUFFER_MIN, most);
 	if ((unsigned)t->mode > DXP_BRIDGE_SEQUENTIAL)
 		return error_set(DXP_EINVAL, "bridge: there is no `mode` %u", (unsigned)t->mode);
 	return DXP_OK;

@@ -12,6 +12,7 @@
 #include "host/embed.h"
 #include "host/internal.h"
 #include "host/join.h"
+#include "nic/limits.h"
 
 #define ALONE_ID      1
 #define TURNS_PER_RUN 64

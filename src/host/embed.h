@@ -12,6 +12,7 @@
 
 #include "host/function.h"
 #include "node/node.h"
+#include "wire/limits.h"
 
 struct embedded {
 	struct dxp_function base;

@@ -11,6 +11,7 @@
 #include "host/wakeup.h"
 #include "host/embed.h"
 #include "host/internal.h"
+#include "nic/limits.h"
 
 static struct embedded *embedded_of(const struct dxp_function *f)
 {

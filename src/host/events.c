@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "host/limits.h"
 #include "base/util.h"
 #include "wire/command.h"

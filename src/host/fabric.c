@@ -109,7 +109,7 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 	spin_init(&f->spin, options->spin_us == UINT32_MAX ? 0
 			    : options->spin_us
 				    ? (uint32_t)(min_u64(options->spin_us, S_NS / US_NS) * US_NS)
-				    : LINK_SPIN_NS);
+				    : WAIT_SPIN_NS);
 	f->timeout_ns = (options->timeout_ms ? options->timeout_ms : HOST_TIMEOUT_MS) * MS_NS;
 	f->watch_ns = UINT64_MAX;
 	f->event_base = 1;

@@ -4,6 +4,7 @@
 
 #include "base/util.h"
 #include "host/internal.h"
+#include "nic/limits.h"
 #include "wire/manage.h"
 
 #define TIMEOUT_MAX_MS (24u * 3600 * 1000)

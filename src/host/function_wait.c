@@ -29,7 +29,7 @@ uint32_t function_spin_ns(uint32_t spin_us)
 {
 	if (spin_us == UINT32_MAX || cpus_allowed() < 2)
 		return 0;
-	return spin_us ? (uint32_t)(min_u64(spin_us, S_NS / US_NS) * US_NS) : LINK_SPIN_NS;
+	return spin_us ? (uint32_t)(min_u64(spin_us, S_NS / US_NS) * US_NS) : WAIT_SPIN_NS;
 }
 
 bool function_ready(const struct dxp_window *w)

@@ -20,7 +20,6 @@
 #include <dxp/bridge.h>
 
 #include "base/error.h"
-#include "base/limits.h"
 #include "host/limits.h"
 #include "base/spin.h"
 #include "base/util.h"

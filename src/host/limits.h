@@ -3,16 +3,16 @@
 #ifndef HOST_LIMITS_H
 #define HOST_LIMITS_H
 
-#include "base/limits.h"
+#include "wire/limits.h"
 
 /* entries of the ring of one xPU's events: 5 MiB; older ones move to a list */
 #define HOST_EVENTS_RING 65536
 /* bytes of commands that one xPU has not completed; a call waits for space. The rest is for
  * marks and signals of wait lists. */
-#define HOST_COMMANDS_BYTES (XPU_COMMANDS_BYTES / 4 * 3)
+#define HOST_COMMANDS_BYTES (WIRE_COMMANDS_BYTES / 4 * 3)
 /* events: after so many newer ones an xPU may have forgotten another xPU's event, so it is
  * signalled again under a new name */
-#define HOST_NAMED_AGE (XPU_PEER_EVENTS_KEPT / 2)
+#define HOST_NAMED_AGE (WIRE_PEER_EVENTS_KEPT / 2)
 /* ns to wait for space; then a call fails if no command has completed and the program has events
  * to set */
 #define HOST_ROOM_NS (1000ull * 1000 * 1000)

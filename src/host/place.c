@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/local.h"
+#include "node/limits.h"
 #include "node/stats.h"
 
 #define LISTED_MAX 16 /* NICs in an error text */

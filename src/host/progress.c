@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "host/wakeup.h"
 #include "host/internal.h"
+#include "node/limits.h"
 
 void fabric_enter(struct dxp_fabric *f)
 {

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
+#include "nic/limits.h"
 
 struct access {
 	struct host_op op;

@@ -46,7 +46,7 @@ static int fold(struct dxp_xpu *x, struct command_waits *out)
 	struct command c;
 	dxp_event name;
 
-	if (x->events.bytes >= XPU_COMMANDS_BYTES - COMMAND_KEPT_BYTES(COMMAND_BYTES_MAX))
+	if (x->events.bytes >= WIRE_COMMANDS_BYTES - COMMAND_KEPT_BYTES(COMMAND_BYTES_MAX))
 		return error_set(DXP_EAGAIN,
 				 "wait list: too many commands of xPU '%s' have not ended to fold "
 				 "so many events; wait for some",

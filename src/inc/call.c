@@ -5,6 +5,7 @@
 #include <dxp/status.h>
 
 #include "inc/internal.h"
+#include "wire/limits.h"
 
 static size_t elements_per_segment(const struct inc_group *g, const struct inc_call *c)
 {

@@ -8,6 +8,7 @@
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"
+#include "wire/limits.h"
 
 static bool memory_take(struct inc_create *c, const struct inc_create_options *o)
 {

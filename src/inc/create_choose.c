@@ -7,6 +7,7 @@
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"
+#include "wire/limits.h"
 
 struct node *node_place(const struct inc_create *c, uint32_t ip)
 {

@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "inc/create.h"
+#include "inc/limits.h"
 
 /* Paths up from one member's switch, from its QUERYs. Member 0 only. */
 struct ways {

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/clock.h"
+#include "inc/limits.h"
 #include "inc/where.h"
 
 static _Atomic unsigned forks;

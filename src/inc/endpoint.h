@@ -88,7 +88,7 @@ struct dxp_inc {
 	struct datagram datagrams[ENDPOINT_BATCH];
 	uint8_t trailers[ENDPOINT_BATCH][INC_TRAILER_BYTES];
 	uint16_t from_ports[ENDPOINT_BATCH];
-	struct datagram_arrival arrivals[LINK_BATCH];
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 };
 
 /* ---- endpoint.c ---- */

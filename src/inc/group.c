@@ -8,6 +8,7 @@
 #include <dxp/status.h>
 
 #include "inc/internal.h"
+#include "inc/limits.h"
 
 static bool memory_take(struct inc_group *g, const struct inc_group_options *options)
 {

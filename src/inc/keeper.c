@@ -15,6 +15,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "inc/endpoint.h"
+#include "inc/limits.h"
 #include "link/udp.h"
 
 #define SLEEP_MAX_NS (1000 * MS_NS)

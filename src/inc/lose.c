@@ -4,6 +4,7 @@
 #include <dxp/status.h>
 
 #include "inc/internal.h"
+#include "inc/limits.h"
 
 static uint64_t patience_ns(const struct inc_group *g)
 {

@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "inc/endpoint.h"
+#include "inc/limits.h"
+#include "wire/limits.h"
 
 /* First message of each member to all. */
 struct hello {
@@ -135,7 +137,7 @@ static struct inc_control query_of(const struct making *m, bool kernel)
 		.sup_op = (1u << DXP_INC_OPS) - 1,
 		.sup_type = (1u << DXP_INC_TYPES) - 1,
 		.segment_bytes = m->inc->segment_bytes,
-		.window = SWITCH_WINDOW_MAX,
+		.window = INC_WINDOW_MAX,
 		.planes = INC_PLANE_USER | (kernel ? INC_PLANE_KERNEL : 0),
 		.members = m->count,
 		.true_comm_id = m->hellos[0].id,

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "inc/endpoint.h"
+#include "inc/limits.h"
 #include "link/udp.h"
 
 struct probe {

@@ -5,6 +5,8 @@
  * timeout doubles. */
 #include "inc/internal.h"
 
+#include "inc/limits.h"
+
 static uint64_t timeout_ns(const struct rtt *r, unsigned tries)
 {
 	uint64_t base_ns = r->smoothed_ns ? r->smoothed_ns + 4 * r->deviation_ns : INC_RTO_FIRST_NS;

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "inc/endpoint.h"
+#include "inc/limits.h"
 
 void inc_port_close(struct port *p)
 {

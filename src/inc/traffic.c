@@ -3,6 +3,7 @@
 #include <dxp/status.h>
 
 #include "inc/endpoint.h"
+#include "inc/limits.h"
 
 static uint32_t ip_of(const struct udp_address *a)
 {
@@ -84,11 +85,11 @@ static void arrivals_take(struct dxp_inc *inc, const struct port *to, size_t cou
 
 size_t port_take(struct dxp_inc *inc, struct port *p, uint64_t now_ns)
 {
-	size_t total = 0, count = LINK_BATCH;
+	size_t total = 0, count = DATAGRAM_BATCH;
 
 	/* A full batch may be the middle of a GSO batch that has arrived. */
-	while (p->link && !p->reading && count == LINK_BATCH && total < INC_TURN) {
-		count = link_receive(p->link, inc->arrivals, LINK_BATCH);
+	while (p->link && !p->reading && count == DATAGRAM_BATCH && total < INC_TURN) {
+		count = link_receive(p->link, inc->arrivals, DATAGRAM_BATCH);
 		arrivals_take(inc, p, count, now_ns);
 		total += count;
 	}

@@ -8,6 +8,7 @@
 #include <dxp/status.h>
 
 #include "inc/endpoint.h"
+#include "inc/limits.h"
 #include "link/udp.h"
 
 void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns)

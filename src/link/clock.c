@@ -30,6 +30,6 @@ uint64_t clock_arrived_ns(const struct clock_pair *now, uint64_t stamp_ns)
 {
 	uint64_t age_ns = now->wall_ns > stamp_ns ? now->wall_ns - stamp_ns : 0;
 
-	age_ns = min_u64(age_ns, LINK_ARRIVAL_AGE_NS);
+	age_ns = min_u64(age_ns, DATAGRAM_AGE_NS);
 	return now->monotonic_ns - min_u64(age_ns, now->monotonic_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two clocks read together. The kernel stamps arrivals with the wall clock, which may be set; all
  * other code uses the monotonic clock. Only ages are transferred between them. So a step of the
- * wall clock affects only the time stamps of waiting datagrams, by at most LINK_ARRIVAL_AGE_NS. */
+ * wall clock affects only the time stamps of waiting datagrams, by at most DATAGRAM_AGE_NS. */
 #ifndef LINK_CLOCK_H
 #define LINK_CLOCK_H
 
@@ -14,7 +14,7 @@ struct clock_pair {
 
 struct clock_pair clock_read(void);
 
-/* Returns the monotonic time of a wall clock stamp, limited to [now - LINK_ARRIVAL_AGE_NS, now]. */
+/* Returns the monotonic time of a wall clock stamp, limited to [now - DATAGRAM_AGE_NS, now]. */
 uint64_t clock_arrived_ns(const struct clock_pair *now, uint64_t stamp_ns);
 
 #endif

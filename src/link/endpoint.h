@@ -7,6 +7,7 @@
 
 #include "base/spin.h"
 #include "link/fault.h"
+#include "link/limits.h"
 #include "link/receive.h"
 #include "link/train.h"
 #include "link/udp.h"

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "base/limits.h"
+#include "link/limits.h"
 #include "link/udp.h"
 
 struct fault_options {

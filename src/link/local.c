@@ -19,9 +19,9 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "link/limits.h"
 
 #define NAME_MAX_BYTES 80  /* bytes; what "/proc/self/fd/N/" leaves of an address */
 #define LOCK_TRIES     200 /* of 1 ms: the lock's owner binds a socket meanwhile */

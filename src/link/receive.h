@@ -47,16 +47,16 @@ struct inbox {
 	size_t segment_bytes; /* of message `cursor`: length of each datagram but the last */
 	struct datagram_arrival common; /* of message `cursor`: common to its datagrams */
 	struct clock_pair read_at;      /* time of the last receive */
-	struct mmsghdr messages[LINK_BATCH];
-	struct iovec iovecs[LINK_BATCH];
-	union link_sockaddr names[LINK_BATCH];
+	struct mmsghdr messages[DATAGRAM_BATCH];
+	struct iovec iovecs[DATAGRAM_BATCH];
+	union link_sockaddr names[DATAGRAM_BATCH];
 	union {
 		struct cmsghdr align;
 		uint8_t bytes[INBOX_CONTROL_BYTES];
-	} control[LINK_BATCH];
+	} control[DATAGRAM_BATCH];
 };
 
-/* Allocates `count` buffers, at most LINK_BATCH. DXP_ENOMEM. */
+/* Allocates `count` buffers, at most DATAGRAM_BATCH. DXP_ENOMEM. */
 int inbox_open(struct inbox *in, unsigned count);
 void inbox_close(struct inbox *in);
 

@@ -338,5 +338,5 @@ size_t link_path_payload(const struct link *l, const struct udp_address *to)
 
 	if (mtu <= headers_bytes)
 		return 1500 - 28;
-	return min_u64(mtu - headers_bytes, LINK_DATAGRAM_BYTES_MAX);
+	return min_u64(mtu - headers_bytes, DATAGRAM_BYTES_MAX);
 }

@@ -11,8 +11,7 @@
 #define PIECES_MAX (1 + DATAGRAM_SLICES_MAX) /* iovecs of one datagram */
 
 _Static_assert(LINK_IOVECS >= PIECES_MAX, "a batch holds at least one datagram");
-_Static_assert(LINK_GATHER_BYTES >= LINK_DATAGRAM_BYTES_MAX,
-	       "an empty batch has room for any train");
+_Static_assert(LINK_GATHER_BYTES >= DATAGRAM_BYTES_MAX, "an empty batch has room for any train");
 
 size_t train_datagram_bytes(const struct datagram *d)
 {
@@ -126,7 +125,7 @@ static size_t train_form(struct train_batch *b, const struct train_limits *limit
 		const struct datagram *d = datagrams[length];
 		size_t bytes = train_datagram_bytes(d);
 		if (length > 0 && (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
-				   train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX ||
+				   train_bytes + bytes > DATAGRAM_BYTES_MAX ||
 				   goes_alone(limits, d) || !udp_address_equal(&d->to, &first->to)))
 			break;
 		pieces_add(b, d);
@@ -154,7 +153,7 @@ size_t train_fill(struct train_batch *b, const struct train_limits *limits,
 	b->iovec_count = 0;
 	b->gathered_bytes = 0;
 	while (taken < count && b->message_count < LINK_MESSAGES &&
-	       b->gathered_bytes + LINK_DATAGRAM_BYTES_MAX <= LINK_GATHER_BYTES) {
+	       b->gathered_bytes + DATAGRAM_BYTES_MAX <= LINK_GATHER_BYTES) {
 		size_t length = train_form(b, limits, datagrams + taken, count - taken);
 		if (length == 0)
 			break;

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "base/limits.h"
+#include "link/limits.h"
 #include "link/sockaddr.h"
 #include "link/udp.h"
 

@@ -38,7 +38,7 @@ int link_open(const struct link_options *options, struct link **out)
 	int status = fault_from_environment(options->bind.port, &l->fault);
 	if (status != DXP_OK)
 		goto free_link;
-	status = inbox_open(&l->inbox, options->no_gro ? LINK_BATCH : LINK_RECEIVE_BUFFERS);
+	status = inbox_open(&l->inbox, options->no_gro ? DATAGRAM_BATCH : LINK_RECEIVE_BUFFERS);
 	if (status != DXP_OK)
 		goto close_fault;
 	status = socket_open(l, options);

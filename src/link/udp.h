@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "base/datagram.h"
-#include "base/limits.h"
 
 struct link_options {
 	struct udp_address bind; /* port 0: the kernel chooses one */

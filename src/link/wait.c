@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "link/endpoint.h"
+#include "wire/limits.h"
 
 /* Values of epoll data besides socket indices. */
 #define WAKE    UINT32_MAX       /* the eventfd */
@@ -144,7 +145,7 @@ static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint
 
 static bool sleep_in_kernel(struct link *l, uint64_t deadline_ns)
 {
-	struct epoll_event events[ARRAY_COUNT(l->sockets) + 2 + NIC_FUNCTIONS];
+	struct epoll_event events[ARRAY_COUNT(l->sockets) + 2 + WIRE_FUNCTIONS];
 	bool arrived = false;
 
 	sockets_watch(l);

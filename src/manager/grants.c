@@ -7,6 +7,8 @@
 
 #include <dxp/status.h>
 
+#include "manager/limits.h"
+
 void grants_init(struct grants *g, enum grants_policy policy)
 {
 	*g = (struct grants){.policy = policy};

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "wire/limits.h"
 
 enum grants_policy { GRANTS_ANY, GRANTS_EXPLICIT };
 

@@ -4,6 +4,7 @@
 #ifndef MANAGER_INTERNAL_H
 #define MANAGER_INTERNAL_H
 
+#include "manager/limits.h"
 #include "manager/registry.h"
 
 /* datagrams waiting: more than one batch of requests can cause; a power of two */

@@ -10,6 +10,7 @@
 
 #include "manager/internal.h"
 #include "node/datagram.h"
+#include "node/limits.h"
 
 /* per second, of wrong keys: enough for people, too few for an attack by amplification */
 #define REFUSALS_PER_S 100

@@ -7,6 +7,8 @@
 
 #include <dxp/status.h>
 
+#include "node/limits.h"
+
 #define ID_PLACES  (WIRE_NODE_LAST + 1u)
 #define USED_WORDS (ID_PLACES / 64 + 1)
 

@@ -25,7 +25,7 @@ struct server {
 	atomic_bool stop;
 	uint64_t store_retry_ns; /* no saving before; 0: the last one succeeded */
 	uint64_t store_check_ns;
-	struct datagram out[LINK_BATCH];
+	struct datagram out[DATAGRAM_BATCH];
 	size_t out_count, out_sent; /* out_sent < out_count: the kernel had no space */
 };
 
@@ -75,8 +75,8 @@ void server_address(const struct server *s, struct udp_address *out)
 
 static void receive(struct server *s)
 {
-	struct datagram_arrival arrivals[LINK_BATCH];
-	size_t count = link_receive(s->link, arrivals, LINK_BATCH);
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
+	size_t count = link_receive(s->link, arrivals, DATAGRAM_BATCH);
 	uint64_t now_ns = clock_now_ns();
 
 	for (size_t i = 0; i < count; i++)
@@ -105,14 +105,14 @@ static bool send(struct server *s)
 	do {
 		if (s->out_sent == s->out_count) {
 			s->out_count =
-				registry_send(s->registry, s->out, LINK_BATCH, clock_now_ns());
+				registry_send(s->registry, s->out, DATAGRAM_BATCH, clock_now_ns());
 			s->out_sent = 0;
 			save(s, clock_now_ns()); /* leases that have just expired */
 		}
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
 		if (s->out_sent < s->out_count)
 			return false;
-	} while (s->out_count == LINK_BATCH);
+	} while (s->out_count == DATAGRAM_BATCH);
 	return true;
 }
 

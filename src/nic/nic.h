@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "nic/window.h"
 #include "rltp/endpoint.h"
+#include "wire/limits.h"
 
 struct nic;
 struct nic_staged_read; /* an incoming GET of staged memory */

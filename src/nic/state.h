@@ -6,6 +6,7 @@
 #include "base/bucket.h"
 #include "base/util.h"
 #include "nic/limit.h"
+#include "nic/limits.h"
 #include "nic/nic.h"
 
 /* ---- regions (region.c) ---- */

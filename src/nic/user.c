@@ -2,6 +2,8 @@
 /* Descriptors with lists. The barriers are in dxp/device.h. */
 #include "nic/user.h"
 
+#include "nic/limits.h"
+
 static int lists_post(struct dxp_window *w, struct dxp_descriptor *head,
 		      const struct dxp_entry *src, uint16_t src_count, const struct dxp_entry *dst,
 		      uint16_t dst_count)

@@ -10,8 +10,6 @@
 
 #include <dxp/device.h> /* and dxp/window.h */
 
-#include "base/limits.h"
-
 /* Copies memory that a user may change meanwhile, so that the checked value is the used one.
  * Without the fence, compilers may read the window again: clang turns a copy of a copy into one of
  * the original. */

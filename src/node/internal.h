@@ -7,6 +7,7 @@
 
 #include "base/mac.h"
 #include "link/udp.h"
+#include "nic/limits.h"
 #include "node/member.h"
 #include "node/observe.h"
 #include "node/offer_server.h"
@@ -43,8 +44,8 @@ struct node {
 	uint64_t offers_ns;          /* next check without a wakeup */
 	_Atomic int armed;           /* number of devices that cannot wake the node */
 	int user_fds[NIC_FUNCTIONS]; /* see node_user_fd; -1: none */
-	struct datagram batch[LINK_BATCH];
-	struct datagram_arrival arrivals[LINK_BATCH];
+	struct datagram batch[DATAGRAM_BATCH];
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 };
 
 /* news.c: polls the link for facts that RLTP cannot observe: receive buffer level, smaller MTUs, a

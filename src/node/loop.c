@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/spin.h"
 #include "base/util.h"
+#include "node/limits.h"
 #include "node/node.h"
 
 #define SLEEP_MAX_NS (100 * MS_NS) /* longest sleep: a signal may set `stop` before it begins */
@@ -97,7 +98,7 @@ static bool loop_armed(const struct node_loop *loop)
 
 int node_loop_run(struct node_loop *loop)
 {
-	uint32_t spin_ns = loop->spin_ns == 0            ? LINK_SPIN_NS
+	uint32_t spin_ns = loop->spin_ns == 0            ? WAIT_SPIN_NS
 			   : loop->spin_ns == UINT32_MAX ? 0
 							 : loop->spin_ns;
 	uint64_t busy_ns = clock_now_ns();

@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "node/datagram.h"
+#include "node/limits.h"
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)

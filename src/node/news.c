@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "node/internal.h"
+#include "node/limits.h"
 
 static void address_follow(struct node *n, uint64_t now_ns)
 {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "node/internal.h"
+#include "node/limits.h"
 #include "wire/ids.h"
 
 #define SEND_ROUNDS 4 /* batches sent in one poll before the next receive */
@@ -50,7 +51,7 @@ static int link_start(struct node *n)
 	struct link_options options = {
 		.bind = n->options.bind,
 		.whole = true,
-		.spin_ns = spin_ns == 0            ? LINK_SPIN_NS
+		.spin_ns = spin_ns == 0            ? WAIT_SPIN_NS
 			   : spin_ns == UINT32_MAX ? 0
 						   : spin_ns,
 	};
@@ -201,7 +202,7 @@ static size_t management_send(struct node *n, uint64_t now_ns)
 {
 	if (now_ns < member_deadline(n->member))
 		return 0;
-	size_t count = member_send(n->member, n->batch, LINK_BATCH, now_ns);
+	size_t count = member_send(n->member, n->batch, DATAGRAM_BATCH, now_ns);
 	return datagrams_send(n, count);
 }
 
@@ -213,7 +214,7 @@ static void peers_leave(struct node *n)
 	if (!n->nic || !n->link)
 		return;
 	rltp_endpoint_close(nic_endpoint(n->nic));
-	while ((count = nic_send(n->nic, n->batch, LINK_BATCH, clock_now_ns())) > 0)
+	while ((count = nic_send(n->nic, n->batch, DATAGRAM_BATCH, clock_now_ns())) > 0)
 		datagrams_send(n, count);
 }
 
@@ -226,7 +227,7 @@ void node_close(struct node *n)
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
 		uint64_t now_ns = clock_now_ns();
 		member_leave(n->member, now_ns);
-		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
+		datagrams_send(n, member_send(n->member, n->batch, DATAGRAM_BATCH, now_ns));
 	}
 	offers_close(n->offers);
 	observe_close(n);
@@ -271,11 +272,11 @@ static uint32_t membership_turn(struct node *n, uint64_t now_ns)
 static uint32_t due_send(struct node *n, uint64_t now_ns)
 {
 	uint32_t work = 0;
-	size_t count = LINK_BATCH;
+	size_t count = DATAGRAM_BATCH;
 
 	/* A partial batch was the last one. */
-	for (int round = 0; round < SEND_ROUNDS && count == LINK_BATCH; round++) {
-		count = nic_send(n->nic, n->batch, LINK_BATCH, now_ns);
+	for (int round = 0; round < SEND_ROUNDS && count == DATAGRAM_BATCH; round++) {
+		count = nic_send(n->nic, n->batch, DATAGRAM_BATCH, now_ns);
 		work += (uint32_t)datagrams_send(n, count);
 	}
 	/* Sessions that timed out are reported in the same poll as their failed completions. */
@@ -329,12 +330,12 @@ uint32_t node_turn(struct node *n)
 		users_turn(n);
 		return work;
 	}
-	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
+	size_t count = link_receive(n->link, n->arrivals, DATAGRAM_BATCH);
 	uint64_t now_ns = clock_now_ns(); /* after the receive: no arrival is later */
 	n->received_ns = now_ns;
 	if (count > 0)
 		n->arrived_ns = now_ns;
-	if (count == LINK_BATCH || now_ns >= n->news_ns)
+	if (count == DATAGRAM_BATCH || now_ns >= n->news_ns)
 		link_news(n, now_ns);
 	for (size_t i = 0; i < count; i++)
 		arrival_take(n, &n->arrivals[i], now_ns);

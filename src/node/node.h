@@ -35,7 +35,7 @@ struct node_options {
 	struct udp_address bind; /* port 0: any */
 	/* `bind` comes from this machine's routes, not from the user: follow their changes. */
 	bool follow_address;
-	uint32_t spin_ns; /* spin time of node_wait; 0: LINK_SPIN_NS; UINT32_MAX: no spin */
+	uint32_t spin_ns; /* spin time of node_wait; 0: WAIT_SPIN_NS; UINT32_MAX: no spin */
 	/* xPU: time to keep resources of a silent host after its last packet or renewal. Up to
 	 * RLTP_DEAD_NS, 0 included: as for other peers. */
 	uint64_t keep_hosts_ns;

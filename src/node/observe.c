@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "node/internal.h"
+#include "node/limits.h"
 #include "node/tap.h"
 
 static _Atomic uint32_t nodes_opened;

@@ -11,6 +11,7 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
+#include "node/limits.h"
 #include "node/offer_internal.h"
 
 /* ---- functions: open, close, free ---- */

@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "link/local.h"
+#include "nic/limits.h"
 #include "node/offer.h"
 
 struct offer_region {

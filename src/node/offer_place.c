@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "link/local.h"
+#include "nic/limits.h"
 #include "node/stats_place.h"
 #include "wire/manage.h"
 

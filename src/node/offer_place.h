@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "wire/limits.h"
 
 #define OFFER_PATH_BYTES 4096
 #define OFFER_SUFFIX     ".nic"

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "link/local.h"
 #include "node/internal.h"
+#include "node/limits.h"
 #include "node/offer.h"
 #include "node/offer_place.h"
 

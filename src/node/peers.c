@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "node/internal.h"
+#include "node/limits.h"
 
 /* Returns the largest data payload on this path: its MTU less headers, in cache lines of 64
  * bytes. */

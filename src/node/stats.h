@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "nic/limits.h"
+#include "wire/limits.h"
 
 #define STATS_MAGIC        0x3153544154505844ull /* "DXPTATS1" in memory */
 #define STATS_VERSION      1

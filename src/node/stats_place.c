@@ -15,7 +15,6 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
-#include "base/limits.h"
 #include "base/log.h"
 
 #define CANDIDATES 4

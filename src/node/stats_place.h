@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/limits.h"
+#include "node/limits.h"
 
 struct stats_place {
 	int folder; /* file descriptor */

@@ -4,6 +4,7 @@
 #ifndef NODE_STATS_READ_H
 #define NODE_STATS_READ_H
 
+#include "node/limits.h"
 #include "node/stats.h"
 
 struct stats_view {

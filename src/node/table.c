@@ -9,6 +9,8 @@
 
 #include <dxp/status.h>
 
+#include "node/limits.h"
+
 /* present rows, and rows that left and are not yet reported */
 #define ROWS_MAX (2 * FABRIC_NODES_MAX)
 

@@ -205,8 +205,7 @@ static bool ring_right(const struct tap_ring *r, uint64_t file_bytes)
 	return r->magic == TAP_MAGIC && r->version == TAP_VERSION &&
 	       r->ring_bytes >= TAP_RING_BYTES_MIN && r->ring_bytes <= TAP_RING_BYTES_MAX &&
 	       (r->ring_bytes & (r->ring_bytes - 1)) == 0 && r->snap_bytes >= 1 &&
-	       r->snap_bytes <= LINK_DATAGRAM_BYTES_MAX &&
-	       file_bytes >= ring_map_bytes(r->ring_bytes);
+	       r->snap_bytes <= DATAGRAM_BYTES_MAX && file_bytes >= ring_map_bytes(r->ring_bytes);
 }
 
 /* Maps a valid ring whose tracer runs. */

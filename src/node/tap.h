@@ -27,7 +27,7 @@ struct tap_ring {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t ring_bytes; /* a power of two, TAP_RING_BYTES_MIN .. TAP_RING_BYTES_MAX */
-	uint32_t snap_bytes; /* 1 .. LINK_DATAGRAM_BYTES_MAX */
+	uint32_t snap_bytes; /* 1 .. DATAGRAM_BYTES_MAX */
 	uint32_t pid;        /* of the tracer, for display */
 	/* written by the node */
 	alignas(64) _Atomic uint64_t tail;

@@ -21,7 +21,7 @@ struct tap_file {
 	uint64_t last_ns;
 	union {
 		struct tap_record record;
-		uint8_t bytes[sizeof(struct tap_record) + LINK_DATAGRAM_BYTES_MAX + 8];
+		uint8_t bytes[sizeof(struct tap_record) + DATAGRAM_BYTES_MAX + 8];
 	} room;
 	uint8_t block[PCAPNG_BLOCK_MAX];
 };
@@ -58,9 +58,9 @@ static bool snap_read(uint32_t *out)
 	if (!text || !*text)
 		return true;
 	unsigned long value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || value < 1 || value > LINK_DATAGRAM_BYTES_MAX) {
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > DATAGRAM_BYTES_MAX) {
 		log_error("DXP_TRACE_SNAP is 1 to %d bytes, not '%s'; nothing is traced",
-			  LINK_DATAGRAM_BYTES_MAX, text);
+			  DATAGRAM_BYTES_MAX, text);
 		return false;
 	}
 	*out = (uint32_t)value;

@@ -27,7 +27,7 @@ struct tap_reader {
 	char name[STATS_PATH_BYTES];
 	union {
 		struct tap_record record;
-		uint8_t bytes[sizeof(struct tap_record) + LINK_DATAGRAM_BYTES_MAX + 8];
+		uint8_t bytes[sizeof(struct tap_record) + DATAGRAM_BYTES_MAX + 8];
 	} copy; /* a private copy: the node cannot change it after the checks */
 };
 
@@ -200,8 +200,7 @@ static bool record_right(const struct tap_reader *t, const struct tap_record *r,
 
 	return r->bytes >= sizeof(*r) && r->bytes % 8 == 0 && r->bytes <= most &&
 	       r->captured_bytes <= r->bytes - sizeof(*r) &&
-	       r->captured_bytes <= r->datagram_bytes &&
-	       r->datagram_bytes <= LINK_DATAGRAM_BYTES_MAX;
+	       r->captured_bytes <= r->datagram_bytes && r->datagram_bytes <= DATAGRAM_BYTES_MAX;
 }
 
 /* Skips a filler. False: it is invalid. */

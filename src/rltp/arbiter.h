@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "base/bucket.h"
-#include "base/limits.h"
 #include "rltp/limits.h"
 
 struct rltp_session;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rltp/cc_internal.h"
+#include "wire/limits.h"
 
 static const struct cc_ops *const modules[CC_KINDS] = {
 	[CC_SWIFT] = &cc_swift,
@@ -14,11 +15,11 @@ static const struct cc_ops *const modules[CC_KINDS] = {
 };
 
 _Static_assert(sizeof(struct cc) <= 80, "an idle peer keeps this");
-_Static_assert(RLTP_WINDOW_MAX <= UINT16_MAX, "most is 16 bits");
+_Static_assert(WIRE_WINDOW_MAX <= UINT16_MAX, "most is 16 bits");
 
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns)
 {
-	assert((unsigned)kind < CC_KINDS && most >= 1 && most <= RLTP_WINDOW_MAX);
+	assert((unsigned)kind < CC_KINDS && most >= 1 && most <= WIRE_WINDOW_MAX);
 	*c = (struct cc){
 		.kind = (uint8_t)kind,
 		.starting = !modules[kind]->steady,

@@ -66,7 +66,7 @@ struct cc {
 	uint64_t reduced_ns;          /* last cut of the window */
 };
 
-/* Initializes a new session. `most`: 1 .. RLTP_WINDOW_MAX packets. */
+/* Initializes a new session. `most`: 1 .. WIRE_WINDOW_MAX packets. */
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns);
 
 /* Sets the path delay from the round trip of the handshake, which no own packet delayed. It

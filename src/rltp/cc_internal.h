@@ -4,7 +4,6 @@
 #ifndef RLTP_CC_INTERNAL_H
 #define RLTP_CC_INTERNAL_H
 
-#include "base/limits.h"
 #include "rltp/limits.h"
 #include "base/util.h"
 #include "rltp/cc.h"

@@ -9,6 +9,8 @@
  * - Far below the target the window grows by a share, near it by a packet per round trip. */
 #include "rltp/cc_internal.h"
 
+#include "base/limits.h"
+
 static uint32_t square_root(uint64_t v)
 {
 	uint64_t root = 0;
@@ -37,7 +39,7 @@ static uint32_t flows_allowance(uint32_t window)
  * is all fabric). */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
-	uint64_t batch_ns = (uint64_t)round_length(c) * LINK_BATCH / max_u64(inflight, 1);
+	uint64_t batch_ns = (uint64_t)round_length(c) * DATAGRAM_BATCH / max_u64(inflight, 1);
 	uint64_t hosts_ns = c->rtt_ns > c->delay_ns ? c->rtt_ns - c->delay_ns : 0;
 
 	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);

@@ -44,7 +44,7 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 	e->shared.receive_packets = options->receive_packets;
 	if (options->receive_packets)
 		e->shared.rwnd = (uint16_t)clamp_u64(options->receive_packets * 4ull / 5,
-						     RLTP_RWND_MIN, RLTP_WINDOW_MAX);
+						     RLTP_RWND_MIN, WIRE_WINDOW_MAX);
 	*out = e;
 	return DXP_OK;
 }

@@ -15,7 +15,7 @@ struct rltp_endpoint_options {
 	uint16_t node;        /* own id; WIRE_NODE_NONE until rltp_endpoint_node sets it */
 	uint64_t incarnation; /* of this process: larger than that of any earlier one */
 	uint8_t uuid[16];
-	/* Most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0: RLTP_WINDOW_DEFAULT. */
+	/* Most packets in flight per session, 1 .. WIRE_WINDOW_MAX; 0: RLTP_WINDOW_DEFAULT. */
 	uint32_t window_packets;
 	/* Capacity of the link's buffer in packets of maximum size, shared by the active sessions.
 	 * 0: each peer may have window_packets in flight. */

@@ -87,7 +87,7 @@ static uint32_t flow_most(const struct rltp_session *s)
 	uint32_t others = s->io->flows_active;
 
 	if (others <= 1)
-		return RLTP_WINDOW_MAX;
+		return WIRE_WINDOW_MAX;
 	uint32_t share = 2 * session_window(s) / others;
 	return share > RLTP_FLOW_PACKETS_MIN ? share : RLTP_FLOW_PACKETS_MIN;
 }

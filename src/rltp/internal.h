@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "rltp/session.h"
+#include "wire/limits.h"
 
 static inline struct tx_slot *tx_slot_at(struct rltp_io *io, uint32_t psn)
 {
@@ -28,7 +29,7 @@ static inline uint16_t session_rwnd(const struct rltp_session *s)
 
 	if (s->shared->receive_packets && s->payload_bytes <= RLTP_PMTU_BASE)
 		rwnd *= RLTP_RWND_SHORT;
-	return (uint16_t)(rwnd < RLTP_WINDOW_MAX ? rwnd : RLTP_WINDOW_MAX);
+	return (uint16_t)(rwnd < WIRE_WINDOW_MAX ? rwnd : WIRE_WINDOW_MAX);
 }
 
 /* transmit.c */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of the transport, each with its reason. base/limits.h holds the bounds of packets. */
+/* Bounds of the transport, each with its reason. wire/limits.h holds the bounds of packets. */
 #ifndef RLTP_LIMITS_H
 #define RLTP_LIMITS_H
 
-#define RLTP_SESSIONS_MAX   (1u << 20) /* 20 index bits of a session id */
-#define RLTP_CHANNELS       8          /* functions of a NIC, which share an endpoint by weight */
+#define RLTP_CHANNELS       8 /* functions of a NIC, which share an endpoint by weight */
 #define RLTP_CHANNEL_QUEUES 8 /* flows per channel: requests and answers of 4 queue pairs */
 #define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
 /* packets per quantum of a flow: fewer make shorter GSO batches */
@@ -80,7 +79,7 @@
 /* ns, lower bound of the first wait for an answer; doubles */
 #define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000)
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* ns; RFC 8899, PMTU_RAISE_TIMER */
-/* datagrams per poll of one session: one GSO batch, half of LINK_BATCH */
+/* datagrams per poll of one session: one GSO batch, half of DATAGRAM_BATCH */
 #define RLTP_SHARE 44
 /* packets that each peer may send however many peers share the buffer */
 #define RLTP_RWND_MIN 16
@@ -95,7 +94,9 @@
 #define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty attempts before RLTP_DEAD_NS */
 /* RESETs per second for unknown sessions: bounds reflection attacks */
 #define RLTP_RESETS_PER_S 100
-#define RLTP_RNR_RETRY_US 100 /* us: pause that a receiver without buffers requests */
+/* us: pause requested of a peer that does not support WAIT: half a DMA of 512 KiB */
+#define RLTP_WAIT_RETRY_US 32
+#define RLTP_RNR_RETRY_US  100 /* us: pause that a receiver without buffers requests */
 /* rejections queued per session: one batch of arrivals. More are dropped: the sender
  * retransmits. */
 #define RLTP_NACKS_PENDING 64

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/datagram.h"
+#include "rltp/limits.h"
 #include "wire/frame.h"
 
 struct rltp_session;

@@ -2,10 +2,10 @@
 /* The token bucket in integers: a cost per byte in 2^-24 ns covers 100 bytes/s to terabytes/s. */
 #include "rltp/pace.h"
 
-#include "base/limits.h"
 #include "rltp/limits.h"
 #include "base/util.h"
 #include "rltp/cc.h"
+#include "wire/limits.h"
 
 #define COST_SHIFT 24
 #define BYTES_MAX  65535u
@@ -36,7 +36,7 @@ void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint3
 		return;
 	}
 	uint64_t packet = clamp_u64(packet_bytes, 1, BYTES_MAX);
-	uint64_t window = clamp_u64(window_fine, 1, (uint64_t)RLTP_WINDOW_MAX * CC_ONE) * packet;
+	uint64_t window = clamp_u64(window_fine, 1, (uint64_t)WIRE_WINDOW_MAX * CC_ONE) * packet;
 	bool whole = window_fine >= CC_ONE;
 	/* 1.25: the window, not the pace, controls the rate. Below one packet only the pace
 	 * does. */

@@ -20,7 +20,7 @@ static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rl
 	if (v.code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD))
 		v.code = WIRE_NACK_RNR;
 	if (v.code == WIRE_NACK_WAIT && !(s->peer_features & WIRE_FEATURE_WAIT))
-		v = (struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US, 0};
+		v = (struct rltp_verdict){WIRE_NACK_RNR, RLTP_WAIT_RETRY_US, 0};
 	return v;
 }
 

@@ -9,7 +9,7 @@
 
 static uint32_t slot_of(uint32_t psn)
 {
-	return psn % RLTP_WINDOW_MAX;
+	return psn % WIRE_WINDOW_MAX;
 }
 
 static bool bit_get(const struct rx_map *m, uint32_t psn)
@@ -36,7 +36,7 @@ enum rx_verdict rx_map_test(const struct rx_map *m, uint32_t psn)
 {
 	if (seq_before(psn, m->cum))
 		return RX_DUPLICATE;
-	if (psn - m->cum >= RLTP_WINDOW_MAX)
+	if (psn - m->cum >= WIRE_WINDOW_MAX)
 		return RX_BEYOND;
 	return bit_get(m, psn) ? RX_DUPLICATE : RX_NEW;
 }

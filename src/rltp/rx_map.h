@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Map of received packets: all before `cum`, and those whose bit is set in the window of
- * RLTP_WINDOW_MAX packets from `cum`. It alone detects duplicates (X-06). Invariant: the bit of
- * `cum` is clear; no bit at or beyond `end` is set; cum <= end <= cum + RLTP_WINDOW_MAX. */
+ * WIRE_WINDOW_MAX packets from `cum`. It alone detects duplicates (X-06). Invariant: the bit of
+ * `cum` is clear; no bit at or beyond `end` is set; cum <= end <= cum + WIRE_WINDOW_MAX. */
 #ifndef RLTP_RX_MAP_H
 #define RLTP_RX_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "rltp/limits.h"
+#include "wire/limits.h"
 
-#define RX_MAP_WORDS (RLTP_WINDOW_MAX / 64)
+#define RX_MAP_WORDS (WIRE_WINDOW_MAX / 64)
 
 struct rx_map {
 	uint32_t cum;                 /* next packet number expected */
 	uint32_t end;                 /* one past the highest received */
 	uint32_t reports;             /* reports made while one could not hold all */
-	uint64_t words[RX_MAP_WORDS]; /* bit psn % RLTP_WINDOW_MAX */
+	uint64_t words[RX_MAP_WORDS]; /* bit psn % WIRE_WINDOW_MAX */
 };
 
 enum rx_verdict { RX_NEW, RX_DUPLICATE, RX_BEYOND };

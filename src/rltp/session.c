@@ -14,7 +14,7 @@
 
 int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_session **out)
 {
-	assert(shared->window_packets >= 1 && shared->window_packets <= RLTP_WINDOW_MAX);
+	assert(shared->window_packets >= 1 && shared->window_packets <= WIRE_WINDOW_MAX);
 	struct rltp_session *s = calloc(1, sizeof(*s));
 
 	if (!s)
@@ -33,7 +33,7 @@ static void awake_count(struct rltp_shared *shared, int change)
 	if (shared->receive_packets == 0)
 		return;
 	uint64_t share = shared->receive_packets * 4ull / 5 / max_u64(shared->awake, 1);
-	shared->rwnd = (uint16_t)clamp_u64(share, RLTP_RWND_MIN, RLTP_WINDOW_MAX);
+	shared->rwnd = (uint16_t)clamp_u64(share, RLTP_RWND_MIN, WIRE_WINDOW_MAX);
 }
 
 static void io_free(struct rltp_session *s)

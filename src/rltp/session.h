@@ -5,7 +5,7 @@
  * docs/design/rltp.md "RLTP".
  *
  * Packet numbers serve to find losses and duplicates; packets need no order. Invariants: tx_una <=
- * tx_next in serial arithmetic; tx_next - tx_una <= RLTP_WINDOW_MAX. The lists `sent`, `lost` and
+ * tx_next in serial arithmetic; tx_next - tx_una <= WIRE_WINDOW_MAX. The lists `sent`, `lost` and
  * `waiting` hold the entries of these states, each exactly once. A packet is acknowledged only
  * after the layer above has placed it. A session with work under way has its `io`. */
 #ifndef RLTP_SESSION_H
@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "base/address.h"
-#include "base/limits.h"
 #include "rltp/limits.h"
 #include "rltp/arbiter.h"
 #include "rltp/cc.h"
@@ -122,7 +121,7 @@ struct rltp_shared {
 	uint8_t rx_level; /* fill level of the receive buffer, 0 .. 31 */
 	bool payload_crc; /* checksum covers the payload too */
 	struct rltp_tuning tuning;
-	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
+	uint32_t window_packets; /* most packets in flight, 1 .. WIRE_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
 	uint32_t ends;          /* sessions whose `end` is not reported yet */
@@ -167,7 +166,7 @@ struct rltp_io {
 
 	/* sending */
 	uint32_t tx_una;
-	uint32_t tx_size; /* entries, a power of two; grows on demand up to RLTP_WINDOW_MAX */
+	uint32_t tx_size; /* entries, a power of two; grows on demand up to WIRE_WINDOW_MAX */
 	struct tx_slot *tx;
 	struct tx_list sent, lost, waiting;
 	bool ring_short;       /* ring could not grow; reset by an acknowledgement */
@@ -188,7 +187,7 @@ struct rltp_io {
 	uint32_t held_repeats;  /* likewise, of held packets: not counted as spurious */
 	uint32_t probes, backoff;
 	uint64_t arrived_ns; /* last arrival of a frame */
-	/* no arrival for LINK_SPIN_NS: the peer may have to wake before it answers */
+	/* no arrival for WAIT_SPIN_NS: the peer may have to wake before it answers */
 	bool peer_asleep;
 	bool answer_prompt; /* the receiver acknowledges the last packet sent without delay */
 	bool probe_due;     /* next retransmission ignores window and pace */

@@ -71,7 +71,7 @@ bool slots_room(struct rltp_session *s)
 {
 	uint32_t span = s->tx_next - s->io->tx_una;
 
-	if (span >= RLTP_WINDOW_MAX)
+	if (span >= WIRE_WINDOW_MAX)
 		return false;
 	if (span < s->io->tx_size || slots_grow(s->io, s->tx_next))
 		return true;

@@ -156,7 +156,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 static void slot_sent(struct rltp_io *io, struct tx_slot *slot, uint64_t now_ns)
 {
 	if (io->sent.count == 0)
-		io->peer_asleep = now_ns - io->arrived_ns > LINK_SPIN_NS;
+		io->peer_asleep = now_ns - io->arrived_ns > WAIT_SPIN_NS;
 	io->last_sent_ns = max_u64(now_ns, io->last_sent_ns + 1);
 	slot->sent_ns = io->last_sent_ns;
 	if (slot->tries < UINT8_MAX)
@@ -203,7 +203,7 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram
 		flags |= WIRE_FLAG_PROBE;
 	else if (held_back(s, now_ns))
 		return false;
-	if (!io->probe_due && io->repeats_sent < RLTP_WINDOW_MAX)
+	if (!io->probe_due && io->repeats_sent < WIRE_WINDOW_MAX)
 		io->repeats_sent++;
 	io->probe_due = false;
 	slot_leave(io, slot);
@@ -225,7 +225,7 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct datagra
 	s->counters.retransmitted_busy += slot->refusals > 0;
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
-	io->held_repeats += slot->refusals == 0 && io->held_repeats < RLTP_WINDOW_MAX;
+	io->held_repeats += slot->refusals == 0 && io->held_repeats < WIRE_WINDOW_MAX;
 	out->cause = slot->refusals == 0 ? DATAGRAM_CAUSE_HELD : DATAGRAM_CAUSE_BUSY;
 	io->refused_turn = false;
 	return true;
@@ -234,7 +234,7 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct datagra
 /* Returns true if a new packet may be sent; ignores the pace. */
 static bool new_ready(const struct rltp_session *s)
 {
-	return !s->io->ring_short && s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
+	return !s->io->ring_short && s->tx_next - s->io->tx_una < WIRE_WINDOW_MAX && flow_ready(s);
 }
 
 static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
@@ -321,7 +321,7 @@ uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)
 	const struct rltp_io *io = s->io;
 
 	if (s->state != RLTP_OPEN || !io || io->channels_ready == 0 || io->ring_short ||
-	    s->tx_next - io->tx_una >= RLTP_WINDOW_MAX)
+	    s->tx_next - io->tx_una >= WIRE_WINDOW_MAX)
 		return 0;
 	uint32_t mask = flow_channels(s);
 	return mask == 0 || held_back(s, now_ns) ? 0 : mask;

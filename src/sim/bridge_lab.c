@@ -10,6 +10,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "bridge/limits.h"
 
 #define SCRIBBLE 0xee /* content of a buffer before it is filled */
 

@@ -10,6 +10,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "bridge/limits.h"
 
 /* A PUT or a GET; freed when bridge and NIC have both dropped it. */
 struct nic_staged_write {

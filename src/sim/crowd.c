@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "nic/limits.h"
 #include "rltp/endpoint.h"
 #include "rltp/user.h"
 #include "sim/histogram.h"

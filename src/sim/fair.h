@@ -5,6 +5,7 @@
 #ifndef SIM_FAIR_H
 #define SIM_FAIR_H
 
+#include "nic/limits.h"
 #include "sim/sim.h"
 
 struct fair_function {

@@ -6,6 +6,7 @@
 
 #include "base/util.h"
 #include "sim/inc_sim_internal.h"
+#include "wire/limits.h"
 
 #define SEGMENT_BYTES 1408
 #define KILL_ROUNDS   2
@@ -123,7 +124,7 @@ static struct inc_control seat_query(const struct inc_seat *seat, const struct i
 		.sup_op = (1u << DXP_INC_OPS) - 1,
 		.sup_type = (1u << DXP_INC_TYPES) - 1,
 		.segment_bytes = o->segment_bytes ? o->segment_bytes : SEGMENT_BYTES,
-		.window = o->window ? o->window : SWITCH_WINDOW_MAX,
+		.window = o->window ? o->window : INC_WINDOW_MAX,
 		.planes = o->planes ? o->planes : INC_PLANE_USER | INC_PLANE_KERNEL,
 		.members = o->count,
 		.true_comm_id = o->id,

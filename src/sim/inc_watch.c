@@ -10,6 +10,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "wire/limits.h"
 
 #define HASH_START 0xcbf29ce484222325ull
 #define HASH_PRIME 0x100000001b3ull
@@ -22,7 +23,7 @@ struct mark {
 
 struct side {
 	uint32_t next; /* all results before it were delivered */
-	bool early[SWITCH_WINDOW_MAX * 2];
+	bool early[INC_WINDOW_MAX * 2];
 	uint32_t fence; /* short segment without a result yet */
 	bool fenced;
 	struct mark *sent;

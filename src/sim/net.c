@@ -164,7 +164,7 @@ static uint64_t arrived_ns(const struct net *n, const struct net_host *h,
 	uint64_t wall_ns = n->now_ns + (uint64_t)wall_offset(n, h);
 	uint64_t age_ns = (int64_t)(wall_ns - p->stamp_ns) > 0 ? wall_ns - p->stamp_ns : 0;
 
-	age_ns = min_u64(age_ns, LINK_ARRIVAL_AGE_NS);
+	age_ns = min_u64(age_ns, DATAGRAM_AGE_NS);
 	return n->now_ns - min_u64(age_ns, n->now_ns);
 }
 

@@ -6,6 +6,7 @@
 #include <dxp/status.h>
 
 #include "switch/kernel.h"
+#include "wire/limits.h"
 
 _Static_assert(INC_KERNEL_CHILDREN == SWITCH_KERNEL_CHILDREN, "hosts know it");
 

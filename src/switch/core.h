@@ -11,6 +11,7 @@
 
 #include "base/crc32.h"
 #include "base/util.h"
+#include "switch/limits.h"
 #include "switch/reduce.h"
 #include "switch/switch.h"
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "switch/limits.h"
 
 static int index_of(const struct plane_groups *g, uint32_t id)
 {

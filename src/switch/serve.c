@@ -16,10 +16,13 @@
 #include "base/program.h"
 #include "base/spin.h"
 #include "base/util.h"
+#include "link/limits.h"
 #include "link/udp.h"
+#include "switch/limits.h"
 #include "switch/plane.h"
 #include "switch/serve_ports.h"
 #include "switch/serve_send.h"
+#include "wire/limits.h"
 
 #define IP_UDP_BYTES 28
 
@@ -34,7 +37,7 @@ struct server {
 	struct spin spin;
 	uint64_t expire_ns; /* next check of leases */
 	bool draining;
-	struct datagram_arrival arrivals[LINK_BATCH];
+	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 	struct datagram datagrams[SERVE_BATCH];
 	uint8_t trailers[SERVE_BATCH][INC_TRAILER_BYTES];
 	uint16_t from_ports[SERVE_BATCH];

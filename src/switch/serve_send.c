@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "link/udp.h"
+#include "switch/limits.h"
 
 #define TAKEN      UINT8_MAX         /* number of a port that another process uses */
 #define WAYS_SLOTS (2 * SERVE_BATCH) /* hash entries: a power of two, at most half full */

@@ -7,6 +7,8 @@
 
 #include <dxp/status.h>
 
+#include "wire/limits.h"
+
 _Static_assert(SWITCH_MEMORY_DEFAULT >= 2ull * SWITCH_WINDOW_DEFAULT * SWITCH_SEGMENT_DEFAULT * 16 *
 						SWITCH_GROUPS_DEFAULT,
 	       "memory for all groups, of a leaf with 16 hosts");
@@ -23,7 +25,7 @@ static uint32_t power_of_two_from(uint32_t v)
 static bool options_sound(const struct sw_options *o)
 {
 	if (o->ip == 0 || o->parent_count > INC_PARENTS_MAX || o->groups_max > SWITCH_GROUPS_MAX ||
-	    o->window > SWITCH_WINDOW_MAX || o->segment_bytes > SWITCH_SEGMENT_MAX ||
+	    o->window > INC_WINDOW_MAX || o->segment_bytes > SWITCH_SEGMENT_MAX ||
 	    o->segment_bytes % 16 != 0 || memchr(o->name, 0, sizeof(o->name)) == NULL)
 		return false;
 	for (unsigned i = 0; i < o->parent_count; i++) {

@@ -122,9 +122,9 @@ int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_reque
 		return DXP_EMALFORMED;
 	unsigned fields = request_fields[r.type];
 	if (fields & FUNCTION)
-		r.function = take_small(&c, NIC_FUNCTIONS - 1);
+		r.function = take_small(&c, WIRE_FUNCTIONS - 1);
 	if (fields & QP)
-		r.qp = take_small(&c, NIC_QPS_PER_FUNCTION - 1);
+		r.qp = take_small(&c, DXP_QPS - 1);
 	if (fields & ON)
 		r.on = take_small(&c, 1);
 	if (fields & RIGHTS)
@@ -168,7 +168,7 @@ static void row_put(struct put_cursor *c, const struct attach_row *r)
 
 static void row_take(struct take_cursor *c, struct attach_row *r)
 {
-	r->function = take_small(c, NIC_FUNCTIONS - 1);
+	r->function = take_small(c, WIRE_FUNCTIONS - 1);
 	r->state = take_small(c, DXP_FUNCTION_CLOSED);
 	r->weight = take_8(c);
 	r->armed = take_small(c, 1);
@@ -244,8 +244,8 @@ static void target_put(struct put_cursor *c, const struct dxp_target *t)
 static void target_take(struct take_cursor *c, struct dxp_target *t)
 {
 	t->node = take_16(c);
-	t->function = take_small(c, NIC_FUNCTIONS - 1);
-	t->qp = take_small(c, NIC_QPS_PER_FUNCTION - 1);
+	t->function = take_small(c, WIRE_FUNCTIONS - 1);
+	t->qp = take_small(c, DXP_QPS - 1);
 	t->magic = take_32(c);
 }
 
@@ -277,7 +277,7 @@ static void body_take(struct take_cursor *c, struct attach_answer *a)
 {
 	switch (a->type) {
 	case ATTACH_OPEN:
-		a->function = take_small(c, NIC_FUNCTIONS - 1);
+		a->function = take_small(c, WIRE_FUNCTIONS - 1);
 		a->node = take_16(c);
 		break;
 	case ATTACH_REGISTER: a->key = take_32(c); break;

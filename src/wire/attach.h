@@ -10,7 +10,7 @@
 
 #include <dxp/device.h>
 
-#include "base/limits.h"
+#include "wire/limits.h"
 
 #define ATTACH_MAGIC     0x44585041u /* "DXPA" */
 #define ATTACH_VERSION   1

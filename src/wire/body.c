@@ -26,7 +26,7 @@ _Static_assert(WIRE_HELLO_TAG_OFFSET + WIRE_TAG_BYTES == WIRE_COMMON_BYTES + WIR
 /* Returns true if the queue pair can exist. Receivers use it as an index. */
 static bool queue_pair_good(uint16_t qp)
 {
-	return qp >> 8 < NIC_FUNCTIONS && (qp & 0xff) < NIC_QPS_PER_FUNCTION;
+	return qp >> 8 < WIRE_FUNCTIONS && (qp & 0xff) < DXP_QPS;
 }
 
 int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack)
@@ -119,7 +119,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.recovery = *AT(HELLO_RECOVERY),
 	};
 	/* Without a session, a window or a payload size the peer cannot receive. */
-	if (h.session == 0 || h.rwnd == 0 || h.rwnd > RLTP_WINDOW_MAX ||
+	if (h.session == 0 || h.rwnd == 0 || h.rwnd > WIRE_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
 	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)
 		return DXP_EMALFORMED;

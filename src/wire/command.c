@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "wire/command_codec.h"
+#include "wire/limits.h"
 
 #define LAZY_BIT 0x80 /* in the byte with the number of waits */
 
@@ -21,7 +21,7 @@ static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
 	       (c->piece_bytes == 0 ||
-		(c->piece_bytes >= BRIDGE_BUFFER_MIN && c->piece_bytes <= BRIDGE_BUFFER_MAX));
+		(c->piece_bytes >= WIRE_BUFFER_MIN && c->piece_bytes <= WIRE_BUFFER_MAX));
 }
 
 static bool waits_valid(const struct command *c)

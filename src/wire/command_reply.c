@@ -4,8 +4,8 @@
 
 #include <dxp/mmd.h>
 
-#include "base/limits.h"
 #include "wire/command_codec.h"
+#include "wire/limits.h"
 
 bool command_op_synchronous(uint8_t op)
 {
@@ -16,7 +16,7 @@ bool command_op_synchronous(uint8_t op)
 static bool open_reply_valid(const struct command_reply *r)
 {
 	return r->memory_kind <= DXP_MEMORY_BRIDGED && r->streams <= 1 &&
-	       r->buffers <= BRIDGE_BUFFERS_MAX && r->buffer_bytes <= BRIDGE_BUFFER_MAX &&
+	       r->buffers <= WIRE_BUFFERS_MAX && r->buffer_bytes <= WIRE_BUFFER_MAX &&
 	       command_text_valid(r->text, sizeof(r->text));
 }
 

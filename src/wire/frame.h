@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "wire/limits.h"
 
 #define WIRE_VERSION          1
 #define WIRE_COMMON_BYTES     32

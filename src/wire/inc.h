@@ -13,7 +13,6 @@
 #include <dxp/inc.h>
 
 #include "base/datagram.h"
-#include "base/limits.h"
 #include "wire/roce.h"
 
 #define INC_TAG          0x44585049u /* "DXPI": identifies the packet */

@@ -7,6 +7,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "wire/limits.h"
 
 const char *inc_kind_text(unsigned kind)
 {

@@ -24,7 +24,6 @@
 #include <stdint.h>
 
 #include "base/address.h"
-#include "base/limits.h"
 #include "base/mac.h"
 #include "wire/frame.h"
 #include "wire/ids.h"

@@ -300,7 +300,7 @@ size_t datagram_gather(const struct datagram *d, uint8_t *out, size_t room, uint
 size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct datagram *d,
 		       uint32_t snap_bytes)
 {
-	uint8_t data[LINK_DATAGRAM_BYTES_MAX];
+	uint8_t data[DATAGRAM_BYTES_MAX];
 	size_t room = snap_bytes ? min_u64(snap_bytes, sizeof(data)) : sizeof(data);
 	struct pcapng_packet packet = *p;
 

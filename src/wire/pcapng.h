@@ -16,7 +16,7 @@
 
 #define PCAPNG_TEXT_BYTES 128 /* bytes; longer names and comments are cut */
 #define PCAPNG_HEADERS    62  /* bytes: Ethernet, IPv6, UDP */
-#define PCAPNG_BLOCK_MAX  (LINK_DATAGRAM_BYTES_MAX + 1 + PCAPNG_HEADERS + 512)
+#define PCAPNG_BLOCK_MAX  (DATAGRAM_BYTES_MAX + 1 + PCAPNG_HEADERS + 512)
 
 struct pcapng_packet {
 	uint32_t interface; /* in the order of pcapng_interface(), from 0 */

@@ -15,8 +15,8 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
-#include "base/limits.h"
 #include "base/util.h"
+#include "wire/limits.h"
 
 #define ROOM_FIRST 65536u
 
@@ -59,7 +59,7 @@ static void drain(struct worker_print *p)
 
 	atomic_store(&p->read, true);
 	while ((got = read(p->fd, part, sizeof(part))) > 0) {
-		size_t keeps = min_u64((uint64_t)got, XPU_PRINT_BYTES - p->kept.bytes);
+		size_t keeps = min_u64((uint64_t)got, WIRE_PRINT_BYTES - p->kept.bytes);
 		if (p->lost || !text_add(&p->kept, part, keeps))
 			keeps = 0;
 		p->lost += (uint64_t)got - keeps;

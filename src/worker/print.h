@@ -2,7 +2,7 @@
 /* Captures standard output of a process: OpenCL devices on a CPU print there before clFinish
  * returns. A thread drains the pipe continuously, so that printing never blocks.
  *
- * One per process. Keeps up to XPU_PRINT_BYTES of text between orders. */
+ * One per process. Keeps up to WIRE_PRINT_BYTES of text between orders. */
 #ifndef WORKER_PRINT_H
 #define WORKER_PRINT_H
 

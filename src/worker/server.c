@@ -49,7 +49,7 @@ static void done(struct worker_server *s, struct worker_done *d)
 static bool needs_failed(const struct worker_server *s, const struct worker_needs *n)
 {
 	for (uint32_t i = 0; i < n->need_count && i < COMMAND_WAITS_MAX; i++)
-		for (uint32_t k = 0; k < XPU_WORK_MAX; k++)
+		for (uint32_t k = 0; k < WORKER_QUEUE_MAX; k++)
 			if (s->failed[k] == n->needs[i])
 				return true;
 	return false;
@@ -58,7 +58,7 @@ static bool needs_failed(const struct worker_server *s, const struct worker_need
 static void failed_note(struct worker_server *s, uint64_t event)
 {
 	if (event)
-		s->failed[s->failed_next++ % XPU_WORK_MAX] = event;
+		s->failed[s->failed_next++ % WORKER_QUEUE_MAX] = event;
 }
 
 static int edit(struct worker_server *s, const struct worker_needs *n)

@@ -13,7 +13,7 @@ struct worker_server_options {
 	struct worker_rings *rings;
 	struct engine *engine;
 	uint8_t *memory;       /* address 0, or NULL: BRIDGED */
-	uint64_t memory_bytes; /* without the XPU_TAIL_BYTES behind it */
+	uint64_t memory_bytes; /* without the WORKER_TAIL_BYTES behind it */
 	/* WORKER_MAP maps ranges of it; -1: all of it is mapped, and no WORKER_MAP comes */
 	int memory_fd;
 	uint32_t spin_ns;

@@ -3,6 +3,7 @@
 #ifndef WORKER_SERVER_INTERNAL_H
 #define WORKER_SERVER_INTERNAL_H
 
+#include "worker/limits.h"
 #include "worker/server.h"
 
 struct worker_built {
@@ -20,7 +21,7 @@ struct worker_server {
 	uint8_t *package;                              /* of the next BUILD, or NULL */
 	size_t package_bytes;
 	/* Ring of events of failed orders: holds as many as can be under way at once. */
-	uint64_t failed[XPU_WORK_MAX];
+	uint64_t failed[WORKER_QUEUE_MAX];
 	uint32_t failed_next;
 	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */
 	struct command command;

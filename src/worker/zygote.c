@@ -231,19 +231,19 @@ void zygote_close(struct zygote *z)
 	free(z);
 }
 
-/* Replaces a lost zygote, at most once per XPU_WORKER_AGAIN_NS. */
+/* Replaces a lost zygote, at most once per WORKER_AGAIN_NS. */
 static int respawn(struct zygote *z)
 {
 	if (z->pid)
 		return DXP_OK;
-	if (clock_now_ns() < z->started_ns + XPU_WORKER_AGAIN_NS)
+	if (clock_now_ns() < z->started_ns + WORKER_AGAIN_NS)
 		return DXP_EAGAIN;
 	return spawn(z);
 }
 
 uint64_t zygote_deadline(const struct zygote *z)
 {
-	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + XPU_WORKER_AGAIN_NS;
+	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + WORKER_AGAIN_NS;
 }
 
 static int request_send(struct zygote *z, const struct zygote_request *r, int fd)

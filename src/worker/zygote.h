@@ -8,6 +8,7 @@
 #ifndef WORKER_ZYGOTE_H
 #define WORKER_ZYGOTE_H
 
+#include "worker/limits.h"
 #include "worker/message.h"
 
 #define ZYGOTE_ARGUMENT "--worker"
@@ -18,7 +19,7 @@ struct zygote_options {
 	const char *program;      /* to start, with its path */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder; NULL: none */
-	int memory_fd;            /* device memory, and XPU_TAIL_BYTES behind it */
+	int memory_fd;            /* device memory, and WORKER_TAIL_BYTES behind it */
 	uint64_t memory_bytes;
 	/* an eventfd that wakes the daemon: for news, or an answer while it sleeps */
 	int wakeup_fd;
@@ -27,8 +28,8 @@ struct zygote_options {
 	uint32_t spin_ns; /* as worker_server_options */
 };
 
-/* Offset of `news` in XPU_TAIL_BYTES: the last page. */
-#define ZYGOTE_NEWS_OFFSET (XPU_TAIL_BYTES - 4096)
+/* Offset of `news` in WORKER_TAIL_BYTES: the last page. */
+#define ZYGOTE_NEWS_OFFSET (WORKER_TAIL_BYTES - 4096)
 
 /* Starts the zygote and waits until its engine is open; copies the options. DXP_EIO: it cannot be
  * started; else as engine_open. Logs failures. */

@@ -26,8 +26,9 @@
 
 #define PAGE_BYTES    4096u
 #define ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the parent process exits */
-#define CHILDREN_MAX \
-	(XPU_HOSTS_MAX + XPU_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
+#define CHILDREN_MAX        \
+	(WORKER_HOSTS_MAX + \
+	 WORKER_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
 
 struct child {
 	pid_t pid; /* 0: free entry */
@@ -70,7 +71,7 @@ static int engine_start(struct here *h)
 
 static int memory_reserve(struct here *h)
 {
-	uint64_t bytes = h->memory_bytes + XPU_TAIL_BYTES;
+	uint64_t bytes = h->memory_bytes + WORKER_TAIL_BYTES;
 	void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	void *news = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ZYGOTE_MEMORY,
 			  (off_t)(h->memory_bytes + ZYGOTE_NEWS_OFFSET));

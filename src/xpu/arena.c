@@ -12,11 +12,12 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/tree.h"
 #include "base/util.h"
+#include "worker/limits.h"
+#include "xpu/limits.h"
 
 /* blocks on each side of its range that one arena_reach result covers, so that fewer calls are
  * needed */
@@ -61,13 +62,13 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 static int memory_map(struct arena *a)
 {
 	a->fd = descriptor_raise(memfd_create("dxp-arena", MFD_CLOEXEC));
-	if (a->fd < 0 || ftruncate(a->fd, (off_t)(a->bytes + XPU_TAIL_BYTES)) != 0) {
+	if (a->fd < 0 || ftruncate(a->fd, (off_t)(a->bytes + WORKER_TAIL_BYTES)) != 0) {
 		log_error("cannot make %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
 		return DXP_EIO;
 	}
-	void *base =
-		mmap(NULL, a->bytes + XPU_TAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
+	void *base = mmap(NULL, a->bytes + WORKER_TAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  a->fd, 0);
 	if (base == MAP_FAILED) {
 		log_error("cannot map %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
@@ -160,7 +161,7 @@ static bool owned_by(const struct block *b, uint32_t owner)
 void arena_unmap(struct arena *a)
 {
 	if (a->base)
-		munmap(a->base, a->bytes + XPU_TAIL_BYTES);
+		munmap(a->base, a->bytes + WORKER_TAIL_BYTES);
 	if (a->fd >= 0)
 		close(a->fd);
 	a->base = NULL;

@@ -30,7 +30,7 @@ void arena_unmap(struct arena *a);
 /* Aligns later allocations to pages, so that no page has two owners when other processes map
  * them. Call before the first allocation. */
 void arena_whole_pages(struct arena *a);
-/* Returns the memfd. XPU_TAIL_BYTES more, zero at first, follow the memory at arena_bytes(), in
+/* Returns the memfd. WORKER_TAIL_BYTES more, zero at first, follow the memory at arena_bytes(), in
  * the same mapping and file. */
 int arena_fd(const struct arena *a);
 

@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 #include "xpu/identity.h"
+#include "xpu/limits.h"
 
 /* per slot and round, while several join */
 #define JOIN_SLICE_NS (20 * MS_NS)

@@ -8,7 +8,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/limits.h"
+#include "nic/limits.h"
 #include "wire/ids.h"
+#include "xpu/limits.h"
 
 #define COMPLAINTS_MAX 20 /* log lines; DMA_FAILED counts all failures */
 

@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "wire/ids.h"
 #include "xpu/bridged_internal.h"
+#include "xpu/limits.h"
 
 struct staged_read {
 	struct pump_transfer pump;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "xpu/bridged_internal.h"
+#include "xpu/limits.h"
 
 struct nic_staged_write {
 	struct pump_transfer pump;

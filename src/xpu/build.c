@@ -131,10 +131,10 @@ static void build_data(struct order *o, uint32_t kind, const void *data, uint32_
 	if (CONTAINER_OF(o, struct build, order)->again)
 		return;
 	if (kind == WORKER_LOG) {
-		bytes_add((uint8_t **)&p->log, &count, data, bytes, XPU_LOG_BYTES_MAX);
+		bytes_add((uint8_t **)&p->log, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
 		p->log_bytes = (uint32_t)count;
 	} else {
-		bytes_add(&p->about, &count, data, bytes, XPU_LOG_BYTES_MAX);
+		bytes_add(&p->about, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
 		p->about_bytes = (uint32_t)count;
 	}
 }

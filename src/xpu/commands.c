@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
 static void refused(struct slot *s, uint16_t node, const char *why)

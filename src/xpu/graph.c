@@ -7,9 +7,10 @@
 
 #include <dxp/status.h>
 
-#include "base/limits.h"
 #include "base/util.h"
+#include "wire/limits.h"
 #include "xpu/event_log.h"
+#include "xpu/limits.h"
 #include "xpu/order_heap.h"
 
 #define SOURCES_FIRST 4
@@ -33,7 +34,7 @@ struct graph {
 	struct graph_command *unissued; /* waiting or ready */
 	struct graph_command *failed, **failed_tail;
 	uint32_t count;
-	uint64_t bytes; /* of commands that have not completed, at most XPU_COMMANDS_BYTES */
+	uint64_t bytes; /* of commands that have not completed, at most WIRE_COMMANDS_BYTES */
 };
 
 int graph_create(uint16_t host, uint16_t xpu, struct graph **out)
@@ -114,7 +115,7 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
  * is not needed. */
 static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
 {
-	uint32_t oldest = count - XPU_PEER_EVENTS_KEPT;
+	uint32_t oldest = count - WIRE_PEER_EVENTS_KEPT;
 
 	if (log->capacity == 0 || seq_before(log->oldest, oldest))
 		log->oldest = oldest;
@@ -309,7 +310,7 @@ static int waits_begin(struct graph *g, struct graph_command *c, const struct gr
 
 static int room_check(struct graph *g, const struct graph_posting *p)
 {
-	if (p->bytes > XPU_COMMANDS_BYTES - g->bytes)
+	if (p->bytes > WIRE_COMMANDS_BYTES - g->bytes)
 		return DXP_EAGAIN;
 	return order_heap_reserve(&g->ready[p->lane], g->count + 1);
 }

@@ -60,8 +60,8 @@ struct graph_posting {
  * DXP_EINVAL: its event is not of this host and xPU, or not newer than all before; or it waits for
  * its own event, a later one, or another host's.
  * DXP_ENOENT: it waits for a forgotten event.
- * DXP_EAGAIN: commands would exceed XPU_COMMANDS_BYTES, or wait for more than XPU_SOURCES_MAX xPUs.
- * DXP_ENOMEM. */
+ * DXP_EAGAIN: commands would exceed WIRE_COMMANDS_BYTES, or wait for more than XPU_SOURCES_MAX
+ * xPUs. DXP_ENOMEM. */
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p);
 
 /* Removes and returns the next command to run on this lane, or NULL. */

@@ -7,7 +7,7 @@
 
 #include <dxp/status.h>
 
-#include "base/limits.h"
+#include "xpu/limits.h"
 
 struct message {
 	struct message *next;

@@ -9,10 +9,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
 _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
-_Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) + 65536 <= XPU_TAIL_BYTES,
+_Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) + 65536 <= WORKER_TAIL_BYTES,
 	       "windows and a page of counters fit behind device memory");
 
 /* Opens the highest free function without work under way: lower ones are assigned to processes by

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
 static void sent(void *context, int status)

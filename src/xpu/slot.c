@@ -52,7 +52,7 @@ static uint32_t worker_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
 		return 0;
-	return spin_ns == 0 ? LINK_SPIN_NS : spin_ns;
+	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
 static int engine_here(struct slot *s, const char *name)

@@ -13,6 +13,7 @@
 #include "wire/command.h"
 #include "xpu/arena.h"
 #include "xpu/bridged.h"
+#include "xpu/limits.h"
 #include "xpu/worker.h"
 #include "xpu/graph.h"
 #include "xpu/bulk.h"

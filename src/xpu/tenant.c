@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
 #define COMPLAINTS_MAX 20            /* log lines of one host; more are dropped */

@@ -9,6 +9,7 @@
 
 #include <dxp/status.h>
 
+#include "engine/limits.h"
 #include "test/fuzz/fuzz.h"
 #include "engine/board_config.h"
 #include "engine/engine.h"

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "manager/limits.h"
 #include "manager/registry.h"
 #include "node/member.h"
 #include "test/fuzz/fuzz.h"
@@ -57,17 +58,17 @@ static size_t flatten(const struct datagram *d, uint8_t *out)
 /* Delivers all datagrams that either side sends to the other. */
 static void exchange(struct target *t)
 {
-	struct datagram out[LINK_BATCH];
+	struct datagram out[DATAGRAM_BATCH];
 	struct table_change change;
 	struct store_op op;
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
-	size_t count = member_send(t->member, out, LINK_BATCH, t->now_ns);
+	size_t count = member_send(t->member, out, DATAGRAM_BATCH, t->now_ns);
 
 	for (size_t i = 0; i < count; i++)
 		registry_receive(t->registry, &t->node, frame, flatten(&out[i], frame), t->now_ns);
 	while (registry_next_store(t->registry, &op))
 		;
-	count = registry_send(t->registry, out, LINK_BATCH, t->now_ns);
+	count = registry_send(t->registry, out, DATAGRAM_BATCH, t->now_ns);
 	for (size_t i = 0; i < count; i++) {
 		size_t bytes = flatten(&out[i], frame);
 		member_receive(t->member, &t->manager, frame, bytes, t->now_ns);

@@ -5,6 +5,7 @@
 
 #include <dxp/status.h>
 
+#include "manager/limits.h"
 #include "test/golden/capture.h"
 #include "wire/manage.h"
 

@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "base/util.h"
+#include "bridge/limits.h"
 #include "sim/bridge_lab.h"
 #include "sim/bridge_source.h"
 #include "engine/board_config.h"

@@ -16,6 +16,7 @@
 
 #include "base/rng.h"
 #include "base/util.h"
+#include "bridge/limits.h"
 #include "sim/bridge_lab.h"
 
 #define LIMIT_NS     (1000 * S_NS)

@@ -10,6 +10,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "nic/limits.h"
 #include "sim/sim.h"
 
 #define HOSTS 8

@@ -18,6 +18,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "manager/limits.h"
 #include "manager/registry.h"
 #include "node/ask.h"
 #include "node/member.h"

@@ -12,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "nic/limits.h"
 #include "sim/sim.h"
 #include "wire/frame.h"
 

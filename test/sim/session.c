@@ -357,7 +357,7 @@ static void session__level_is_told(void **state)
 static void session__a_turn_for_everybody(void **state)
 {
 	struct rig *r = rig_make(4, 1408);
-	struct datagram out[LINK_BATCH];
+	struct datagram out[DATAGRAM_BATCH];
 	uint32_t share[RIG_NODES + 1] = {0}, total = 0;
 
 	for (uint32_t i = 1; i < 4; i++)
@@ -372,8 +372,8 @@ static void session__a_turn_for_everybody(void **state)
 		s->peer_window = 1000;
 	}
 	while (total < 9 * RLTP_SHARE) {
-		size_t n =
-			rltp_endpoint_send(r->nodes[0].endpoint, out, LINK_BATCH, net_now(r->net));
+		size_t n = rltp_endpoint_send(r->nodes[0].endpoint, out, DATAGRAM_BATCH,
+					      net_now(r->net));
 		assert_true(n > 0);
 		for (size_t i = 0; i < n; i++)
 			share[get_be16(out[i].header + WIRE_OFF_DST_NODE)]++;

@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "base/util.h"
+#include "nic/limits.h"
 #include "sim/sim.h"
 
 #define BYTES 4096

@@ -11,9 +11,11 @@
 
 #include <dxp/status.h>
 
+#include "node/limits.h"
 #include "sim/sim.h"
 #include "test/sim/fabric.h"
 #include "test/sim/rig.h"
+#include "xpu/limits.h"
 
 #define SILENCE_NS (2900 * MS_NS)
 #define PHASE_NS   (50 * MS_NS)

@@ -170,7 +170,7 @@ static bool harsh(const struct sim_faults *f)
 
 static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 {
-	const uint32_t windows[] = {0, 1, 2, 17, RLTP_WINDOW_MAX};
+	const uint32_t windows[] = {0, 1, 2, 17, WIRE_WINDOW_MAX};
 	const uint32_t sockets[] = {0, 0, 16384, 212992};
 	struct sim_options *o = &t->options;
 

@@ -13,6 +13,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "nic/limits.h"
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 

@@ -96,7 +96,7 @@ static void flow_turn(struct bottleneck *b, uint32_t index)
 		cc_greeted(&f->cc, b->options.delay_ns + wait);
 		f->greeted = true;
 	}
-	for (int i = 0; i < LINK_BATCH; i++) {
+	for (int i = 0; i < DATAGRAM_BATCH; i++) {
 		if (f->inflight >= cc_window(&f->cc)) {
 			f->limited = true;
 			return;

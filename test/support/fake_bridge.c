@@ -7,8 +7,8 @@
 #include <dxp/status.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/util.h"
+#include "bridge/limits.h"
 #include "nic/user.h"
 
 #define PIECE_BYTES (256u << 10)

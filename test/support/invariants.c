@@ -127,8 +127,8 @@ static void session_check(struct tally *t, struct rltp_session *s)
 
 	slots_check(t, s);
 	flows_check(t, s->io);
-	must(t, rx->end - rx->cum <= RLTP_WINDOW_MAX, "the receiver's map is too wide");
-	must(t, !(rx->words[rx->cum % RLTP_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
+	must(t, rx->end - rx->cum <= WIRE_WINDOW_MAX, "the receiver's map is too wide");
+	must(t, !(rx->words[rx->cum % WIRE_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
 	     "the next packet expected has arrived");
 	bool watched = s->ready || s->heap_index != 0;
 	must(t, watched || !rltp_session_busy(s), "a session with work that nobody looks after");

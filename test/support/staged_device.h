@@ -5,7 +5,7 @@
 #ifndef TEST_SUPPORT_STAGED_DEVICE_H
 #define TEST_SUPPORT_STAGED_DEVICE_H
 
-#include "base/limits.h"
+#include "nic/limits.h"
 #include "nic/nic.h"
 
 #define STAGED_WRITES  (2 * NIC_STAGED_LATER) /* writes at one time */

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/util.h"
+#include "nic/limits.h"
 #include "wire/frame.h"
 
 #define STREAMS  (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
@@ -157,7 +158,7 @@ static void packet_sent(struct witness *w, const struct sim_packet *p, const str
 	}
 	if (h->type == WIRE_RESYNC)
 		s->flags |= SEEN_RESYNC;
-	if (l->next - l->una > RLTP_WINDOW_MAX)
+	if (l->next - l->una > WIRE_WINDOW_MAX)
 		wrong(w, p, h->psn, "more under way than any window allows");
 }
 

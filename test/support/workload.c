@@ -9,6 +9,8 @@
 
 #include <dxp/status.h>
 
+#include "nic/limits.h"
+
 #define SIDES      2
 #define PIECES_MAX 9
 #define UNTOUCHED  0xEE

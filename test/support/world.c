@@ -10,6 +10,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "nic/limits.h"
 #include "test/support/invariants.h"
 
 #define NAP_HEAD 16

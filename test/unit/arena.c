@@ -11,9 +11,9 @@
 
 #include <dxp/status.h>
 
-#include "base/limits.h"
 #include "base/rng.h"
 #include "xpu/arena.h"
+#include "xpu/limits.h"
 
 #define BYTES (1u << 20)
 #define A     1

@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "engine/board_config.h"
 #include "engine/engine.h"
+#include "engine/limits.h"
 
 #define MANUAL DXP_SOURCE_DIR "/docs/guide/bridge.md"
 #define LOG    4096

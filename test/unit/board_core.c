@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "base/util.h"
 #include "engine/board_core.h"
+#include "engine/limits.h"
 
 #define BYTES 4099
 

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/util.h"
 #include "bridge/cut.h"
 #include "bridge/tune.h"

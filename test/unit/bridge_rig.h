@@ -16,6 +16,7 @@
 
 #include "base/util.h"
 #include "bridge/bridge.h"
+#include "bridge/limits.h"
 
 #define BUFFER_BYTES 16384u
 #define BUFFERS      4

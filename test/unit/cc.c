@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "rltp/limits.h"
 #include "base/rng.h"
 #include "base/util.h"
 #include "rltp/cc.h"
+#include "wire/limits.h"
 
 static uint64_t seed_first(void)
 {
@@ -263,7 +263,7 @@ static void cc__no_input_leaves_the_bounds(void **state)
 {
 	for (uint64_t seed = seed_first(); seed <= seed_last(400); seed++) {
 		struct rng r = {seed};
-		uint32_t most = 1 + (uint32_t)rng_below(&r, RLTP_WINDOW_MAX);
+		uint32_t most = 1 + (uint32_t)rng_below(&r, WIRE_WINDOW_MAX);
 		uint64_t now_ns = rng_below(&r, 2) ? rng_next(&r) >> 2 : 0;
 		struct cc c;
 		cc_init(&c, (enum cc_kind)(seed % CC_KINDS), most, now_ns);

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "rltp/limits.h"
 #include "base/util.h"
 #include "rltp/cc.h"

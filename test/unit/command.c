@@ -13,9 +13,9 @@
 #include <dxp/mmd.h>
 #include <dxp/status.h>
 
-#include "base/limits.h"
 #include "base/rng.h"
 #include "base/util.h"
+#include "bridge/limits.h"
 #include "wire/command.h"
 
 #define ROUNDS 3000

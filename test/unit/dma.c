@@ -3,6 +3,9 @@
  * rejected orders, many transfers at once, pins. */
 #include "test/unit/dma_rig.h"
 
+#include "bridge/limits.h"
+#include "dma/limits.h"
+
 static void move__every_kind(void **state)
 {
 	static const uint64_t sizes[] = {0,       1,         3, 63, 4096, 65537, BUFFER_BYTES + 1,

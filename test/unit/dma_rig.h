@@ -19,7 +19,6 @@
 #include <dxp/dma.h>
 #include <dxp/mmd.h>
 
-#include "base/limits.h"
 #include "base/rng.h"
 #include "base/util.h"
 

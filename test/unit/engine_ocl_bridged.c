@@ -16,6 +16,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "engine/limits.h"
 #include "test/support/bridged_memory.h"
 #include "test/unit/capture.h"
 #include "engine/engine.h"
@@ -84,7 +85,7 @@ static cl_mem fake_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
 				  cl_int *error)
 {
 	*error = fails() ? CL_MEM_OBJECT_ALLOCATION_FAILURE
-		 : allocation_max && !at && bytes > allocation_max && bytes != DMA_BOUNCE_BYTES
+		 : allocation_max && !at && bytes > allocation_max && bytes != FLIGHT_BOUNCE_BYTES
 			 ? CL_INVALID_BUFFER_SIZE
 			 : CL_SUCCESS;
 	return *error == CL_SUCCESS ? real.clCreateBuffer(context, flags, bytes, at, error) : NULL;

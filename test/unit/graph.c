@@ -13,9 +13,10 @@
 
 #include <dxp/status.h>
 
-#include "base/limits.h"
 #include "base/rng.h"
+#include "wire/limits.h"
 #include "xpu/graph.h"
+#include "xpu/limits.h"
 
 #define HOST       7
 #define XPU        3
@@ -194,7 +195,7 @@ static void graph_add__refusals(void **state)
 /* Commands are bounded by their memory, not by their number. */
 static void graph_add__bounded_by_bytes(void **state)
 {
-	const uint32_t bytes = COMMAND_KEPT_BYTES(100), most = XPU_COMMANDS_BYTES / bytes;
+	const uint32_t bytes = COMMAND_KEPT_BYTES(100), most = WIRE_COMMANDS_BYTES / bytes;
 	struct graph_command *c = calloc(most + 1, sizeof(*c)), *f;
 	const uint64_t wait = FAR(1);
 	struct graph_posting p = {
@@ -276,9 +277,9 @@ static void graph_add__old_events_of_others(void **state)
 	assert_int_equal(ADD(&old, GRAPH_ENGINE, OWN(1), FAR(1)), DXP_OK);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(ADD(&newer[i], GRAPH_ENGINE, OWN(2 + i),
-				     FAR(1 + (i + 1) * XPU_PEER_EVENTS_KEPT)),
+				     FAR(1 + (i + 1) * WIRE_PEER_EVENTS_KEPT)),
 				 DXP_OK);
-	for (uint32_t i = 2; i < 3 * XPU_PEER_EVENTS_KEPT; i++) {
+	for (uint32_t i = 2; i < 3 * WIRE_PEER_EVENTS_KEPT; i++) {
 		assert_int_equal(graph_event(g, FAR(i), DXP_OK), DXP_OK);
 		assert_int_equal(graph_event(g, EVENT_NAME(HOST, HOST, i), DXP_OK), DXP_OK);
 	}

@@ -5,7 +5,6 @@
 
 #include <dxp/async.h>
 
-#include "base/limits.h"
 #include "host/limits.h"
 #include "test/unit/host_rig.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "nic/limits.h"
 #include "test/support/fake_bridge.h"
 #include "test/unit/host_rig.h"
 #include "xpu/cfg.h"

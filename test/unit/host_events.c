@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "host/limits.h"
 #include "host/events.h"
 #include "wire/command.h"

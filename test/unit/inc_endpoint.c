@@ -3,6 +3,7 @@
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
+#include "inc/limits.h"
 
 /* ---- tests that depend on time ---- */
 

@@ -23,7 +23,6 @@
 
 #include <dxp/inc.h>
 
-#include "base/limits.h"
 #include "base/util.h"
 #include "switch/serve.h"
 

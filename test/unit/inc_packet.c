@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/util.h"
 #include "wire/inc.h"
+#include "wire/limits.h"
 
 #define BYTES_MAX 2048
 

@@ -29,8 +29,8 @@ static void clock_arrived_ns__keeps_the_age(void **state)
 
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - 7 * US_NS), 10 * S_NS - 7 * US_NS);
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns), 10 * S_NS);
-	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - LINK_ARRIVAL_AGE_NS),
-			 10 * S_NS - LINK_ARRIVAL_AGE_NS);
+	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - DATAGRAM_AGE_NS),
+			 10 * S_NS - DATAGRAM_AGE_NS);
 }
 
 static void clock_arrived_ns__survives_a_stepped_wall_clock(void **state)
@@ -41,7 +41,7 @@ static void clock_arrived_ns__survives_a_stepped_wall_clock(void **state)
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns + HOUR_NS), 10 * S_NS);
 	/* clock set forward by an hour after the stamp */
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS),
-			 10 * S_NS - LINK_ARRIVAL_AGE_NS);
+			 10 * S_NS - DATAGRAM_AGE_NS);
 	/* just after boot */
 	now.monotonic_ns = 5;
 	assert_int_equal(clock_arrived_ns(&now, now.wall_ns - HOUR_NS), 0);

@@ -109,7 +109,7 @@ static void link_send__blames_the_peer_not_gso(void **state)
 static void link_send__survives_what_cannot_be_sent(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	static const uint8_t big[LINK_DATAGRAM_BYTES_MAX];
+	static const uint8_t big[DATAGRAM_BYTES_MAX];
 	struct datagram d[3];
 
 	numbers_make(d, 3, &p.to_b, 50);

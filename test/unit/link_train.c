@@ -9,7 +9,7 @@
 static struct train_batch batch;
 static struct datagram datagrams[LIST_MAX];
 static const struct datagram *list[LIST_MAX];
-static const uint8_t memory[LINK_DATAGRAM_BYTES_MAX + 1];
+static const uint8_t memory[DATAGRAM_BYTES_MAX + 1];
 
 /* Fills `list` with datagrams of up to 16 header bytes and sizes[i] bytes in all. */
 static void list_make(const size_t *sizes, size_t count)

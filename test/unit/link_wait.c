@@ -10,7 +10,7 @@
 #define ROUNDS 2000
 
 static const struct link_options sleeping = {.spin_ns = 0};
-static const struct link_options spinning = {.spin_ns = LINK_SPIN_NS};
+static const struct link_options spinning = {.spin_ns = WAIT_SPIN_NS};
 
 static bool readable(int fd)
 {

@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "manager/limits.h"
 #include "wire/manage.h"
 #include "wire/manage_entry.h"
 

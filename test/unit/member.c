@@ -2,6 +2,8 @@
 /* Membership of one node: a manager that is silent, has another key, or is forged. */
 #include "test/sim/fabric.h"
 
+#include "node/limits.h"
+
 /* Creates a fabric of one member with the default join time, whose manager never answers. */
 static struct fabric *lonely(struct member_options *options)
 {

@@ -17,7 +17,9 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "manager/limits.h"
 #include "manager/server.h"
+#include "nic/limits.h"
 #include "node/node.h"
 #include "wire/manage.h"
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "node/limits.h"
 #include "test/unit/offer_table_rig.h"
 
 /* ---- functions ---- */

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 
 #include "base/clock.h"
+#include "node/limits.h"
 #include "test/unit/offer_rig.h"
 
 #define LINGER_S   30

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "node/limits.h"
 #include "test/unit/offer_rig.h"
 
 #define MEMORY (1u << 20)

@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 #include "link/local.h"
+#include "nic/limits.h"
 #include "node/offer.h"
 
 #define NODE_NAME "box"

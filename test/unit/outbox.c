@@ -12,6 +12,8 @@
 
 #include <dxp/status.h>
 
+#include "nic/limits.h"
+#include "xpu/limits.h"
 #include "xpu/outbox.h"
 
 #define HOST 2

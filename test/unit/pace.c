@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "rltp/limits.h"
 #include "base/rng.h"
 #include "base/util.h"

@@ -102,14 +102,14 @@ static void pcapng_packet__has_no_checksum_of_what_was_cut(void **state)
 					.to = address("10.0.0.2"),
 					.data = data,
 					.captured_bytes = 61,
-					.bytes = LINK_DATAGRAM_BYTES_MAX};
+					.bytes = DATAGRAM_BYTES_MAX};
 
 	file_begin(61);
 	file_bytes += pcapng_packet(file + file_bytes, &p);
 	struct capture c = parsed();
 	assert_int_equal(c.interfaces[0].snap_bytes, 61 + PCAPNG_HEADERS);
 	assert_int_equal(c.packets[0].captured_bytes, 61);
-	assert_int_equal(c.packets[0].bytes, LINK_DATAGRAM_BYTES_MAX);
+	assert_int_equal(c.packets[0].bytes, DATAGRAM_BYTES_MAX);
 	capture_free(&c);
 }
 
@@ -185,7 +185,7 @@ static void pcapng_texts__are_cut(void **state)
 /* The largest block fits into the space that callers reserve. */
 static void pcapng_packet__fits_its_room(void **state)
 {
-	static uint8_t data[LINK_DATAGRAM_BYTES_MAX];
+	static uint8_t data[DATAGRAM_BYTES_MAX];
 	char text[PCAPNG_TEXT_BYTES + 1];
 	const struct pcapng_packet p = {.from = address("[::1]:1"),
 					.to = address("[::1]:2"),

@@ -5,6 +5,8 @@
 
 #include <sched.h>
 
+#include "bridge/limits.h"
+
 #define BUFFER_BYTES 16384u
 #define BUFFERS      4
 #define HUNDRED      100

@@ -2,6 +2,8 @@
 /* Measured buffer sizes: the rates found, and device memory left unchanged. */
 #include "test/unit/pump_rig.h"
 
+#include "engine/limits.h"
+
 static struct device *device;
 
 static int setup(void **state)

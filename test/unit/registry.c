@@ -3,6 +3,8 @@
  * docs/guide/manager.md. */
 #include "test/sim/fabric.h"
 
+#include "node/limits.h"
+
 static struct fabric *world(enum grants_policy policy, int hosts, int xpus)
 {
 	struct fabric *f = fabric_create(1, policy);
@@ -324,7 +326,7 @@ static void registry__a_flood_of_wrong_keys(void **state)
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
 	uint8_t key[FABRIC_KEY_BYTES] = {9}, frame[MANAGE_FRAME_BYTES];
 	struct manage_join join = {.nonce = 1, .self = {.kind = MANAGE_HOST, .name = "x"}};
-	struct datagram out[LINK_BATCH];
+	struct datagram out[DATAGRAM_BATCH];
 	struct mac *mac;
 	size_t answers = 0;
 
@@ -334,7 +336,7 @@ static void registry__a_flood_of_wrong_keys(void **state)
 		registry_receive(f->registry, &f->ask_address, frame, bytes, f->now_ns);
 		if (join.request % 64)
 			continue;
-		size_t count = registry_send(f->registry, out, LINK_BATCH, f->now_ns);
+		size_t count = registry_send(f->registry, out, DATAGRAM_BATCH, f->now_ns);
 		for (size_t i = 0; i < count; i++)
 			assert_true(out[i].header_bytes + out[i].slices[0].bytes <= bytes);
 		answers += count;

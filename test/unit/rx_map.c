@@ -36,10 +36,10 @@ static void rx_map__order_gaps_and_wrap(void **state)
 	T(0, RX_DUPLICATE, 3);
 	T(2, RX_DUPLICATE, 3);
 	/* edges of the window */
-	T(3 + RLTP_WINDOW_MAX, RX_BEYOND, 3);
-	T(2 + RLTP_WINDOW_MAX, RX_NEW, 3);
+	T(3 + WIRE_WINDOW_MAX, RX_BEYOND, 3);
+	T(2 + WIRE_WINDOW_MAX, RX_NEW, 3);
 	T(3, RX_NEW, 4);
-	T(3 + RLTP_WINDOW_MAX, RX_NEW, 4);
+	T(3 + WIRE_WINDOW_MAX, RX_NEW, 4);
 }
 
 static void rx_map__gap_is_told_once(void **state)
@@ -59,9 +59,9 @@ static void rx_map__report(void **state)
 {
 	struct rng r = {3};
 
-	for (uint32_t span = 1; span < RLTP_WINDOW_MAX; span += 1 + span / 7) {
+	for (uint32_t span = 1; span < WIRE_WINDOW_MAX; span += 1 + span / 7) {
 		struct rx_map m;
-		uint8_t has[RLTP_WINDOW_MAX] = {0}, words[WIRE_SACK_WORDS_MAX * 8];
+		uint8_t has[WIRE_WINDOW_MAX] = {0}, words[WIRE_SACK_WORDS_MAX * 8];
 		uint32_t first = (uint32_t)rng_next(&r);
 		uint16_t offset;
 		rx_map_init(&m, first);
@@ -77,7 +77,7 @@ static void rx_map__report(void **state)
 			uint64_t word = get_be64(words + i / 64 * 8);
 			uint32_t distance = offset + i;
 			assert_int_equal(word >> (i % 64) & 1,
-					 distance < RLTP_WINDOW_MAX && has[distance]);
+					 distance < WIRE_WINDOW_MAX && has[distance]);
 		}
 	}
 }

@@ -27,7 +27,7 @@
 struct oracle {
 	uint64_t next;    /* all lower numbers have arrived */
 	uint64_t highest; /* one past the highest that arrived */
-	uint64_t held[RLTP_WINDOW_MAX];
+	uint64_t held[WIRE_WINDOW_MAX];
 	uint32_t count;
 };
 
@@ -63,7 +63,7 @@ static enum rx_verdict oracle_test(const struct oracle *o, uint64_t number)
 {
 	if (number < o->next || holds(o, number))
 		return RX_DUPLICATE;
-	return number >= o->next + RLTP_WINDOW_MAX ? RX_BEYOND : RX_NEW;
+	return number >= o->next + WIRE_WINDOW_MAX ? RX_BEYOND : RX_NEW;
 }
 
 /* Inserts `number`. Returns true if it opens a new gap. */
@@ -125,9 +125,9 @@ static uint64_t number_draw(struct trace *t)
 
 	switch (rng_below(&t->rng, 16)) {
 	case 0: return o->next;
-	case 1: return o->next + rng_below(&t->rng, RLTP_WINDOW_MAX + 2);
-	case 2: return o->next - 1 - rng_below(&t->rng, 3 * RLTP_WINDOW_MAX);
-	case 3: return o->next + RLTP_WINDOW_MAX - 1 + rng_below(&t->rng, 3);
+	case 1: return o->next + rng_below(&t->rng, WIRE_WINDOW_MAX + 2);
+	case 2: return o->next - 1 - rng_below(&t->rng, 3 * WIRE_WINDOW_MAX);
+	case 3: return o->next + WIRE_WINDOW_MAX - 1 + rng_below(&t->rng, 3);
 	case 4: return o->next + rng_below(&t->rng, 1u << 31);
 	case 5: return o->count ? o->held[rng_below(&t->rng, o->count)] : o->next;
 	default:
@@ -164,7 +164,7 @@ static uint32_t seen_count(const uint8_t *seen)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < 2 * RLTP_WINDOW_MAX; i++)
+	for (uint32_t i = 0; i < 2 * WIRE_WINDOW_MAX; i++)
 		count += seen[i];
 	return count;
 }
@@ -172,7 +172,7 @@ static uint32_t seen_count(const uint8_t *seen)
 /* A list that fits into one acknowledgement is reported whole. */
 static void narrow_report_check(struct trace *t)
 {
-	uint8_t seen[2 * RLTP_WINDOW_MAX] = {0};
+	uint8_t seen[2 * WIRE_WINDOW_MAX] = {0};
 	const struct oracle *o = &t->oracle;
 	bool whole = report_check(t, seen);
 
@@ -186,9 +186,9 @@ static void narrow_report_check(struct trace *t)
  * from any start. */
 static void rotation_check(struct trace *t)
 {
-	uint8_t seen[2 * RLTP_WINDOW_MAX] = {0};
+	uint8_t seen[2 * WIRE_WINDOW_MAX] = {0};
 
-	for (uint32_t i = 0; i < 2 * (RLTP_WINDOW_MAX / REPORT_PACKETS); i++)
+	for (uint32_t i = 0; i < 2 * (WIRE_WINDOW_MAX / REPORT_PACKETS); i++)
 		report_check(t, seen);
 	if (seen_count(seen) != t->oracle.count)
 		trace_fail(t, "reports that never tell of something", t->oracle.next);

@@ -162,10 +162,10 @@ static void hello_give(struct rltp_endpoint *e, uint16_t node, uint64_t now_ns)
 
 static size_t send_all(struct rltp_endpoint *e, uint64_t now_ns)
 {
-	struct datagram out[LINK_BATCH];
+	struct datagram out[DATAGRAM_BATCH];
 	size_t n, total = 0;
 
-	while ((n = rltp_endpoint_send(e, out, LINK_BATCH, now_ns)) > 0)
+	while ((n = rltp_endpoint_send(e, out, DATAGRAM_BATCH, now_ns)) > 0)
 		total += n;
 	return total;
 }

@@ -4,6 +4,7 @@
 #include "switch/serve_send.h"
 
 #include "base/clock.h"
+#include "switch/limits.h"
 #include "test/unit/link_pair.h"
 
 #define COUNT 96 /* packets to two children, alternating */

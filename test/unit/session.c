@@ -50,7 +50,7 @@ static void words_carry(struct session_pair *p, uint64_t delay_ns)
 
 static void session__ring_grows_with_what_is_in_flight(void **state)
 {
-	struct session_pair *p = pair_of(RLTP_RACK, RLTP_WINDOW_MAX);
+	struct session_pair *p = pair_of(RLTP_RACK, WIRE_WINDOW_MAX);
 	struct datagram d;
 	struct rltp_io *io = p->ends[0].session->io;
 	uint32_t sent = 0;
@@ -59,9 +59,9 @@ static void session__ring_grows_with_what_is_in_flight(void **state)
 	pair_post(p, 0, FLOW, 5000 * PAIR_UNIT, 1);
 	while (pair_send(p, 0, &d, 1) == 1)
 		sent++;
-	assert_int_equal(sent, RLTP_WINDOW_MAX);
-	assert_int_equal(io->tx_size, RLTP_WINDOW_MAX);
-	assert_int_equal(io->sent.count, RLTP_WINDOW_MAX);
+	assert_int_equal(sent, WIRE_WINDOW_MAX);
+	assert_int_equal(io->tx_size, WIRE_WINDOW_MAX);
+	assert_int_equal(io->sent.count, WIRE_WINDOW_MAX);
 	uint32_t expected = p->ends[0].session->initial_psn;
 	for (struct tx_slot *slot = slot_first(io, &io->sent); slot; slot = slot_next(io, slot))
 		assert_int_equal(slot->psn, expected++);
@@ -144,7 +144,7 @@ static void session__one_probe_for_one_silence(void **state)
 	pair_destroy(p);
 }
 
-/* A peer silent for longer than LINK_SPIN_NS gets extra time to wake before a probe. */
+/* A peer silent for longer than WAIT_SPIN_NS gets extra time to wake before a probe. */
 static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -155,7 +155,7 @@ static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 	burst_lose(p, 1, UINT32_MAX);
 	uint64_t awake_ns = rltp_session_deadline(s) - p->now_ns;
 	words_carry(p, 20 * US_NS);
-	p->now_ns += 2 * LINK_SPIN_NS;
+	p->now_ns += 2 * WAIT_SPIN_NS;
 	burst_lose(p, 1, UINT32_MAX);
 	assert_true(rltp_session_deadline(s) - p->now_ns >= awake_ns + RLTP_WAKING_NS / 2);
 	words_carry(p, 20 * US_NS);

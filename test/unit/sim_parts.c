@@ -278,7 +278,7 @@ static void net__stamps_and_wall_clocks(void **state)
 	assert_int_equal(t.heard_ns, S_NS + 30 * MS_NS);
 	assert_int_equal(t.arrived_ns, S_NS + 1000);
 	t = talk(&o, clock_step);
-	assert_int_equal(t.arrived_ns, t.heard_ns - LINK_ARRIVAL_AGE_NS);
+	assert_int_equal(t.arrived_ns, t.heard_ns - DATAGRAM_AGE_NS);
 	t = talk(&o, clock_step_back);
 	assert_int_equal(t.arrived_ns, t.heard_ns);
 }

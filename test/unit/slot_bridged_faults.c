@@ -19,6 +19,7 @@
 #include "base/util.h"
 #include "test/unit/rude_host.h"
 #include "xpu/cfg.h"
+#include "xpu/limits.h"
 
 #define BUFFER   (16u << 10)
 #define BUFFERS  4

@@ -11,7 +11,6 @@
 
 #include <dxp/mmd.h>
 
-#include "base/limits.h"
 #include "test/support/boxes.h"
 
 #define MANY 80

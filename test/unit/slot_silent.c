@@ -15,8 +15,10 @@
 #include <dxp/device.h>
 
 #include "base/clock.h"
+#include "nic/limits.h"
 #include "test/unit/rude_host.h"
 #include "xpu/cfg.h"
+#include "xpu/limits.h"
 
 #define SILENT (NIC_FUNCTIONS - 1)
 

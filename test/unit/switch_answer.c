@@ -13,6 +13,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "switch/limits.h"
 #include "test/support/switch_net.h"
 
 #define SWITCH_IP 0x0a000001u

@@ -2,6 +2,8 @@
 /* Creation of groups: NOTIFYs, and every reason for a rejection. */
 #include "test/unit/switch_rig.h"
 
+#include "switch/limits.h"
+
 /* ---- notify ---- */
 
 static void control__notify_twice(void **state)

@@ -14,7 +14,9 @@
 
 #include "base/rng.h"
 #include "base/util.h"
+#include "switch/limits.h"
 #include "test/support/switch_net.h"
+#include "wire/limits.h"
 
 #define SWITCH_IP 0x0a000001u
 #define STRANGER  0x0b000001u
@@ -515,7 +517,7 @@ static void hostile__options(void **state)
 		{.ip = 1, .parents = {1}, .parent_count = 1},
 		{.ip = 1, .parents = {2, 2}, .parent_count = 2},
 		{.ip = 1, .groups_max = SWITCH_GROUPS_MAX + 1},
-		{.ip = 1, .window = SWITCH_WINDOW_MAX + 1},
+		{.ip = 1, .window = INC_WINDOW_MAX + 1},
 		{.ip = 1, .segment_bytes = 8},
 		{.ip = 1, .segment_bytes = SWITCH_SEGMENT_MAX + 16},
 		{.ip = 1, .name = "a name that is much too long, 32"},

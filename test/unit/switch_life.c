@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lifetime of groups: kills, leases, and the XDP plane's part in both. */
 #include "switch/kernel.h"
+#include "switch/limits.h"
 #include "test/unit/switch_rig.h"
 
 static struct sw_counters counters_of_first(void)

@@ -3,6 +3,8 @@
  * and duplicate, late or foreign ones. */
 #include "test/unit/switch_tree_rig.h"
 
+#include "switch/limits.h"
+
 /* ---- partial results ---- */
 
 static struct swnet_packet *partial_take(void)

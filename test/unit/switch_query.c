@@ -3,6 +3,8 @@
  * floods. */
 #include "test/unit/switch_rig.h"
 
+#include "switch/limits.h"
+
 /* ---- query ---- */
 
 /* Opens two leaves, each below the same two spines, which are below one core switch. */

@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "base/util.h"
+#include "switch/limits.h"
 #include "test/support/switch_net.h"
 
 #define SWITCH_IP 0x0a000001u

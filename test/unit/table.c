@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "manager/limits.h"
 #include "node/table.h"
 
 static struct mac *mac;

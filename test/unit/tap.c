@@ -174,7 +174,7 @@ static void tap_ring__survives_its_end(void **state)
 	uint32_t sizes[4096];
 	bool broken = false;
 
-	attach(r, LINK_DATAGRAM_BYTES_MAX);
+	attach(r, DATAGRAM_BYTES_MAX);
 	while (seen < 4000) {
 		for (uint64_t n = rng_below(&rng, 20); n > 0 && sent < 4000 && sent < seen + 25;
 		     n--) {
@@ -205,7 +205,7 @@ static void tap_ring__counts_what_finds_no_room(void **state)
 	uint32_t seen = 0;
 	bool broken = false;
 
-	attach(r, LINK_DATAGRAM_BYTES_MAX);
+	attach(r, DATAGRAM_BYTES_MAX);
 	for (uint32_t i = 0; i < sent; i++)
 		pass(r, 5000, i);
 	while (tap_next(r->reader, &broken)) {
@@ -344,7 +344,7 @@ static void spoil_zero(struct tap_ring *ring, FILE *file)
 
 static void spoil_snap(struct tap_ring *ring, FILE *file)
 {
-	ring->snap_bytes = LINK_DATAGRAM_BYTES_MAX + 1;
+	ring->snap_bytes = DATAGRAM_BYTES_MAX + 1;
 }
 
 static void spoil_length(struct tap_ring *ring, FILE *file)
@@ -420,7 +420,7 @@ static void tap_next__distrusts_its_writer(void **state)
 		assert_false(record && broken);
 		refused += broken;
 		if (record) {
-			assert_in_range(record->captured_bytes, 0, LINK_DATAGRAM_BYTES_MAX);
+			assert_in_range(record->captured_bytes, 0, DATAGRAM_BYTES_MAX);
 			assert_in_range(record->bytes, sizeof(*record), TAP_RING_BYTES_MIN);
 		}
 	}

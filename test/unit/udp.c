@@ -11,7 +11,7 @@
 
 #define SIZES_MAX 64
 
-static uint8_t payload[LINK_DATAGRAM_BYTES_MAX];
+static uint8_t payload[DATAGRAM_BYTES_MAX];
 
 static int payload_fill(void **state)
 {

@@ -23,6 +23,7 @@
 #include "base/rng.h"
 #include "base/util.h"
 #include "link/udp.h"
+#include "node/limits.h"
 #include "node/node.h"
 
 #define ROUNDS    3000

@@ -18,6 +18,7 @@
 
 #include "base/rng.h"
 #include "base/util.h"
+#include "nic/limits.h"
 #include "nic/nic.h"
 #include "nic/user.h"
 #include "test/support/invariants.h"

@@ -18,11 +18,11 @@
 #include <dxp/status.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/util.h"
 #include "wire/package.h"
 #include "xpu/arena.h"
 #include "worker/zygote.h"
+#include "xpu/limits.h"
 
 #define BYTES   (1u << 20)
 #define WAIT_NS (20 * S_NS)
@@ -143,18 +143,18 @@ static void print__large(void **state)
 /* The beginning is kept, and the number of missing bytes is printed. */
 static void print__more_than_is_kept(void **state)
 {
-	const uint32_t lines = XPU_PRINT_BYTES / 8 + 100000;
+	const uint32_t lines = WIRE_PRINT_BYTES / 8 + 100000;
 	unsigned long long lost = 0;
 
 	text_clear();
 	run("lines", &lines);
 	assert_int_equal(done().status, DXP_OK);
-	assert_true(text_bytes >= XPU_PRINT_BYTES);
+	assert_true(text_bytes >= WIRE_PRINT_BYTES);
 	/* PoCL's own buffer may be as small. */
-	if (text_bytes > XPU_PRINT_BYTES) {
-		assert_int_equal(sscanf(text + XPU_PRINT_BYTES, "\n[dxp: %llu bytes more", &lost),
+	if (text_bytes > WIRE_PRINT_BYTES) {
+		assert_int_equal(sscanf(text + WIRE_PRINT_BYTES, "\n[dxp: %llu bytes more", &lost),
 				 1);
-		assert_int_equal(lost, 8ull * lines - XPU_PRINT_BYTES);
+		assert_int_equal(lost, 8ull * lines - WIRE_PRINT_BYTES);
 	}
 	text_clear();
 	run("say", &(uint32_t){7});

@@ -9,8 +9,8 @@
 
 #include "test/unit/xdp_rig.h"
 
-#include "base/limits.h"
 #include "base/rng.h"
+#include "switch/limits.h"
 
 /* Makes a frame that gets an answer: a group of one member. */
 static void good(struct xdp_frame *f)

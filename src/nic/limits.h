@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bounds of the NIC (C-15, C-36, C-17), each with its unit and reason. */
+#ifndef NIC_LIMITS_H
+#define NIC_LIMITS_H
+
+#include <dxp/window.h> /* sizes visible to users */
+
+#include "rltp/limits.h"
+#include "wire/limits.h"
+
+#define NIC_FUNCTIONS        WIRE_FUNCTIONS
+#define NIC_QPS_PER_FUNCTION DXP_QPS
+#define NIC_DOORBELLS        DXP_DOORBELLS /* entries of a doorbell FIFO */
+/* requests per queue pair: 4 queue pairs sustain 4 M NAP/s at 60 us round trip */
+#define NIC_OUTSTANDING_MAX 64
+#define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
+/* entries of source and destination list together in one descriptor */
+#define NIC_LIST_ENTRIES_MAX DXP_LIST_ENTRIES
+#define NIC_REGIONS_MAX      4096 /* 12 index bits of a memory key */
+/* entries per event ring: all outstanding requests of all queue pairs, and twice that in credits,
+ * so that a grant per half of them is in time */
+#define NIC_EVENTS DXP_EVENTS
+/* NAPs per stream before a grant: a few commands; with many peers at once space may run out */
+#define NIC_NAP_CREDIT 16
+/* ns after which unused credit may be granted to another peer too */
+#define NIC_CREDIT_IDLE_NS (10ull * 1000 * 1000)
+/* NAPs; a peer's grant of more at once is ignored as invalid */
+#define NIC_CREDIT_AHEAD_MAX 65535
+#define NIC_BUFFERS_KEPT     64 /* NAPs that arrived out of order at once: 128 KiB */
+/* ns until an allocation that failed is tried again: no spinning */
+#define NIC_MEMORY_RETRY_NS (1000ull * 1000)
+/* bytes copied inside the NIC per poll, 10 us: meanwhile the network waits */
+#define NIC_TURN_BYTES (256u << 10)
+/* bytes per queue pair before the next one: shorter slices cost a long PUT 5 % */
+#define NIC_SLICE_BYTES (128u << 10)
+#define NIC_REST_BYTES  4096 /* bytes at the end of a copy that join its last slice */
+/* receive buffers that one waiting queue pair gets before the next: half a FIFO */
+#define NIC_ROOM_RUN 16
+/* ns to the next check for a free receive buffer; doubles. Loops spin as long. */
+#define NIC_ROOM_LOOK_NS (50u * 1000u)
+/* ns, upper bound of it: a consumer that never drains costs 100 wakeups/s */
+#define NIC_ROOM_LOOK_MAX_NS (10ull * 1000 * 1000)
+/* numbers of NAP buffers prefetched (C-30): one cache line of the ring */
+#define NIC_BUFFERS_AHEAD 32
+#define NIC_AREAS_MAX     16 /* entries of a lookup table: a device has few buffers */
+/* ns to the next attempt at a receiver without space: one round trip; doubles */
+#define NIC_REGISTERS_PAUSE_NS     (20u * 1000u)
+#define NIC_REGISTERS_PAUSE_MAX_NS (5000u * 1000u)
+/* ns, then the sender gets an error: the device may have a better reaction */
+#define NIC_REGISTERS_BUSY_NS (1000ull * 1000 * 1000)
+/* messages of one stream from the oldest incomplete to the newest */
+#define NIC_STREAM_WINDOW 128
+#define NIC_CFG_WORDS_MAX 256 /* registers per CFG access: one packet at any MTU */
+/* us until a piece of staged memory without a buffer is sent again: as for peers without WAIT */
+#define NIC_STAGED_RETRY_US RLTP_WAIT_RETRY_US
+/* writes of staged memory under way; beyond, only the oldest of each peer, which waits for no
+ * other. The memory's owner accepts more than this at once, and those complete independently. */
+#define NIC_STAGED_LATER      256
+#define NIC_STAGED_COPY_BYTES 4096 /* bytes handed over at once inside a NIC: fit any buffer */
+/* us until a message held for a device is sent again: delay by a lost answer */
+#define NIC_HELD_RETRY_US     5000
+#define NIC_HELD_RETRY_MAX_US 80000       /* us; doubled up to this, well below RLTP_DEAD_NS */
+#define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* bytes; C-18; longer operations are split above */
+/* GET, atomic and CFG requests outstanding per session: the responder always has space */
+#define NIC_READS_MAX 64
+
+#endif
