@@ -267,9 +267,9 @@ void credit_asked(void *user, struct rltp_session *session, const struct wire_cr
  * reports the first credit. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
-	uint32_t first = p->session->peer_credit;
+	uint32_t first = rltp_session_credit(p->session);
 
-	if (!t->credited && p->session->state == RLTP_OPEN) {
+	if (!t->credited && rltp_session_is_open(p->session)) {
 		t->credited = true;
 		t->limit = first ? first : 1;
 	}
@@ -285,12 +285,9 @@ static void wait_begin(struct nic_request *r, struct nic_peer *p, uint32_t index
 	r->function->counters[r->head.qp].waits_for_credit++;
 	r->waits = p;
 	w->waiters[index]++;
-	if (w->blocked == 0) {
-		/* The request waits for an answer of the peer, so the peer's silence counts. */
-		if (!rltp_session_busy(p->session))
-			p->session->heard_ns = peer_nic(p)->now_ns;
-		p->session->awaited++;
-	}
+	/* The request waits for an answer of the peer, so the peer's silence counts. */
+	if (w->blocked == 0)
+		rltp_session_await(p->session, peer_nic(p)->now_ns);
 	w->blocked |= 1u << index;
 }
 
@@ -306,7 +303,7 @@ void credit_unwait(struct nic_request *r)
 		return;
 	p->work->blocked &= ~(1u << index);
 	if (p->work->blocked == 0)
-		p->session->awaited--;
+		rltp_session_answered(p->session);
 }
 
 bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
@@ -318,7 +315,7 @@ bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
 		t->naps++;
 		return true;
 	}
-	if (p->session->state != RLTP_OPEN)
+	if (!rltp_session_is_open(p->session))
 		return false; /* the handshake is under way, with the first message */
 	wait_begin(r, p, stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);

@@ -116,7 +116,7 @@ static void requests_free(struct nic_function *f)
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
-		nic_peer_lost(n, n->peers->session->node, DXP_ECLOSED);
+		nic_peer_lost(n, n->peers->node, DXP_ECLOSED);
 }
 
 void nic_destroy(struct nic *n)
@@ -162,12 +162,12 @@ int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 
 struct nic_peer *peer_of(struct rltp_session *s)
 {
-	return (struct nic_peer *)(uintptr_t)s->owner;
+	return rltp_session_owner(s);
 }
 
 struct nic_peer *peer_find(struct nic *n, uint16_t node)
 {
-	if (n->recent && n->recent->session->node == node)
+	if (n->recent && n->recent->node == node)
 		return n->recent;
 	struct rltp_session *s = rltp_endpoint_session(n->endpoint, node);
 	struct nic_peer *p = s ? peer_of(s) : NULL;
@@ -183,17 +183,19 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 	if (status != DXP_OK)
 		return status;
 	struct rltp_session *s = rltp_endpoint_session(n->endpoint, peer->node);
-	if (s->owner)
+	if (rltp_session_owner(s))
 		return DXP_OK;
 	struct nic_peer *p = calloc(1, sizeof(*p));
 	if (!p) {
 		rltp_endpoint_peer_lost(n->endpoint, peer->node, DXP_ENOMEM);
 		return DXP_ENOMEM;
 	}
+	p->nic = n;
 	p->session = s;
+	p->node = peer->node;
 	p->next = n->peers;
 	n->peers = p;
-	s->owner = (uint64_t)(uintptr_t)p;
+	rltp_session_owner_set(s, p);
 	return DXP_OK;
 }
 

@@ -51,7 +51,7 @@ static void read_finish(struct nic_peer *p, struct nic_read *r, int status)
 
 	*r = (struct nic_read){0};
 	p->work->read_count--;
-	p->session->awaited--;
+	rltp_session_answered(p->session);
 	request_finished(request, status);
 }
 
@@ -86,7 +86,7 @@ void reads_forget(struct nic_peer *p, const struct nic_function *f)
 			continue;
 		*r = (struct nic_read){0};
 		p->work->read_count--;
-		p->session->awaited--;
+		rltp_session_answered(p->session);
 	}
 }
 
@@ -286,7 +286,7 @@ static uint8_t registers_write(struct nic *n, uint16_t node, const struct rx_rec
 
 void cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
-	uint16_t node = p->session->node;
+	uint16_t node = p->node;
 	bool writing = record->type == WIRE_CFG_WR;
 	struct nic_message *m = answer_take(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP,
 					    read_flow(index));

@@ -54,11 +54,11 @@ static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
 	const struct udp_address a = udp_address_v4(ip, (uint16_t)port);
 	const struct nic_peer *p = peer_find(f->nic, g->found_node);
 
-	if (p && udp_address_equal(&p->session->address, &a))
+	if (p && udp_address_equal(rltp_session_address(p->session), &a))
 		return g->found_node;
 	for (p = f->nic->peers; p; p = p->next) {
-		if (udp_address_equal(&p->session->address, &a)) {
-			g->found_node = p->session->node;
+		if (udp_address_equal(rltp_session_address(p->session), &a)) {
+			g->found_node = p->node;
 			return g->found_node;
 		}
 	}

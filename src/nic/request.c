@@ -277,7 +277,8 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 		read_flow(stream_index((uint8_t)m->request->function->index, m->request->head.qp));
 	message_commit(m);
 	p->work->read_count++;
-	p->session->awaited++; /* after the post, from which silence counts */
+	/* after the post, from which silence counts */
+	rltp_session_await(p->session, peer_nic(p)->now_ns);
 }
 
 static bool get_cut(struct nic_request *r, struct nic_peer *p)

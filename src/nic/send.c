@@ -102,7 +102,7 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 
 	/* Nothing more is delivered in a closed session; session_reset completes requests whose
 	 * messages had arrived. */
-	if (m->stream && s->state == RLTP_OPEN)
+	if (m->stream && rltp_session_is_open(s))
 		tx_stream_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->unsent)
 		message_unsent(m, 0);

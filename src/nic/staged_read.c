@@ -70,7 +70,7 @@ static void peer_read_leave(struct nic *n, struct nic_staged_read *r)
 	if (r->spare)
 		message_put(n, r->spare);
 	r->peer->work->answers--;
-	r->peer->session->partial--;
+	rltp_session_released(r->peer->session);
 	staged_read_leave(n, r);
 }
 
@@ -128,7 +128,7 @@ void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *re
 	r->spare = record->answer;
 	record->read = NULL;
 	record->answer = NULL;
-	p->session->partial++;
+	rltp_session_held(p->session);
 	staged_read_enter(peer_nic(p), r);
 	peer_read_ask(peer_nic(p), r);
 }
@@ -212,7 +212,7 @@ void staged_turn(struct nic *n)
 
 uint16_t nic_staged_node(const struct nic_staged_read *r)
 {
-	return r->peer ? r->peer->session->node : WIRE_NODE_NONE;
+	return r->peer ? r->peer->node : WIRE_NODE_NONE;
 }
 
 int nic_staged_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, const uint8_t *data,

@@ -214,6 +214,7 @@ struct rx_record {
 	uint8_t state; /* enum record_state */
 	uint8_t type;  /* enum wire_type */
 	bool reserved; /* holds a receive entry: NAP, and PUT with an event */
+	uint8_t nack;  /* enum wire_nack of all packets, in RECORD_FAILED */
 	uint32_t bytes;
 	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one arrived */
 	uint64_t imm, trailer;
@@ -301,16 +302,18 @@ struct nic_work {
 };
 
 struct nic_peer {
+	struct nic *nic;
 	struct rltp_session *session;
 	struct nic_peer *next;
 	struct nic_work *work;     /* NULL: idle */
 	struct stream_mark *marks; /* one per stream ever used in this session */
 	uint32_t mark_count;
+	uint16_t node;
 };
 
 static inline struct nic *peer_nic(const struct nic_peer *p)
 {
-	return p->session->shared->user;
+	return p->nic;
 }
 
 struct nic {

@@ -120,7 +120,7 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 		.imm = r->imm,
 		.bytes = r->bytes,
 		.qp = (uint8_t)(index % NIC_QPS_PER_FUNCTION),
-		.node = p->session->node,
+		.node = p->node,
 		.peer_qp = (uint16_t)r->src_qp,
 		.type = r->type == WIRE_NAP ? DXP_EVENT_NAP : DXP_EVENT_PUT,
 	};
@@ -141,7 +141,7 @@ void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_sta
 {
 	if (r->state == RECORD_EMPTY) {
 		stream->held++;
-		stream->peer->session->partial++;
+		rltp_session_held(stream->peer->session);
 	}
 	r->state = (uint8_t)state;
 }
@@ -162,7 +162,7 @@ void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed)
 	buffer_put(peer_nic(p), r->held);
 	if (r->state != RECORD_EMPTY) {
 		stream->held--;
-		p->session->partial--;
+		rltp_session_released(p->session);
 	}
 	*r = (struct rx_record){0};
 }
@@ -218,7 +218,7 @@ void peer_streams_fail(struct nic_peer *p, int status)
 	}
 	/* Unsent requests may wait for credit of a lost stream, and their descriptors belong to the
 	 * lost session. */
-	requests_fail(peer_nic(p), p->session->node, status);
+	requests_fail(peer_nic(p), p->node, status);
 	if (w)
 		work_free(p);
 	free(p->marks);

@@ -98,7 +98,7 @@ static void session_publish(void *context, struct rltp_session *s)
 	uint64_t values[STATS_SESSION_FIELDS];
 	struct rltp_view view;
 
-	if ((s->io != NULL) != p->awake)
+	if (rltp_session_is_active(s) != p->awake)
 		return;
 	rltp_session_view(s, &view);
 	if (never_used(&view))

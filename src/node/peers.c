@@ -56,12 +56,13 @@ static void narrow_one(void *context, struct rltp_session *s)
 {
 	const struct narrow *w = context;
 
-	if (!udp_address_equal(&s->address, w->at))
+	if (!udp_address_equal(rltp_session_address(s), w->at))
 		return;
 	uint16_t payload = payload_on_path(w->node, w->at);
 	/* Lower only: packets may be lost beyond the local interface; RLTP's probes detect that. */
-	if (payload >= WIRE_PAYLOAD_MIN && payload < s->payload_bytes)
-		peer_set(w->node, s->node, w->at, s->peer_incarnation, s->patience_ns);
+	const struct rltp_peer_info p = rltp_session_peer(s);
+	if (payload >= WIRE_PAYLOAD_MIN && payload < p.payload_bytes)
+		peer_set(w->node, p.node, w->at, p.incarnation, p.patience_ns);
 }
 
 void peers_narrow(struct node *n, const struct udp_address *at)
@@ -123,7 +124,7 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
 	const struct node_entry *e = node_table_find(member_table(n->member), p->node);
-	uint64_t heard_ns = s && s->state == RLTP_OPEN ? s->heard_ns : 0;
+	uint64_t heard_ns = s && rltp_session_is_open(s) ? rltp_session_heard_ns(s) : 0;
 	uint64_t keep = e ? keep_ns(n, e) : 0;
 	uint64_t until_ns = heard_ns ? heard_ns + RLTP_DEAD_NS : 0;
 
@@ -144,7 +145,7 @@ static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 	/* keep_hosts_ns counts from the last renewal, one lease ago */
 	uint64_t ago_ns = e && keep_ns(n, e) ? min_u64(now_ns, FABRIC_LEASE_NS) : 0;
 
-	if (s && s->watched != on)
+	if (s && rltp_session_is_watched(s) != on)
 		rltp_endpoint_watch(endpoint, s, on, now_ns - ago_ns, now_ns);
 }
 
@@ -178,12 +179,13 @@ uint64_t node_silent_since(const struct node *n, uint16_t peer)
 	const struct silent_peer *p = silent_find(n, peer);
 	uint64_t now_ns = clock_now_ns();
 
-	bool heard = s && s->state == RLTP_OPEN && now_ns <= s->heard_ns + RLTP_DEAD_NS;
+	bool heard =
+		s && rltp_session_is_open(s) && now_ns <= rltp_session_heard_ns(s) + RLTP_DEAD_NS;
 
 	if (heard)
 		return 0;
-	if (s && s->state == RLTP_OPEN && rltp_session_busy(s))
-		return s->heard_ns;
+	if (s && rltp_session_is_open(s) && rltp_session_busy(s))
+		return rltp_session_heard_ns(s);
 	return p && node_table_silent(member_table(n->member), peer) ? p->since_ns : 0;
 }
 
@@ -272,6 +274,6 @@ void node_traffic(struct node *n, uint16_t peer, uint64_t *sent_bytes, uint64_t 
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), peer);
 
-	*sent_bytes = s ? s->counters.sent_bytes : 0;
-	*received_bytes = s ? s->counters.received_bytes : 0;
+	*sent_bytes = s ? rltp_session_counters(s)->sent_bytes : 0;
+	*received_bytes = s ? rltp_session_counters(s)->received_bytes : 0;
 }

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "base/util.h"
-#include "rltp/session.h"
+#include "rltp/internal.h"
 
 #define COST_ONE 65536u /* cost of a byte at weight 1; accurate to 1/1000 at weight 64 */
 

@@ -14,7 +14,7 @@ static const struct cc_ops *const modules[CC_KINDS] = {
 	[CC_RENO] = &cc_reno,
 };
 
-_Static_assert(sizeof(struct cc) <= 80, "an idle peer keeps this");
+_Static_assert(sizeof(struct cc) <= 80, "each active session holds one");
 _Static_assert(WIRE_WINDOW_MAX <= UINT16_MAX, "most is 16 bits");
 
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns)

@@ -9,6 +9,7 @@
 #ifndef RLTP_ENDPOINT_H
 #define RLTP_ENDPOINT_H
 
+#include "base/bucket.h"
 #include "rltp/session.h"
 
 struct rltp_endpoint_options {
@@ -68,14 +69,6 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
  * unknown. A larger incarnation than the session's fails the session with DXP_EPEERRESET. The same
  * one at another address is the same process: its session continues there. DXP_ENOMEM; DXP_EINVAL
  * for our own id. */
-struct rltp_peer_info {
-	uint16_t node;
-	struct udp_address address;
-	uint64_t incarnation;
-	uint16_t payload_bytes;
-	/* Silence that its session survives; below RLTP_DEAD_NS: RLTP_DEAD_NS. */
-	uint64_t patience_ns;
-};
 int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns);
 
 /* Fails the session with a peer and keeps the peer: the next message, or its handshake, opens a new

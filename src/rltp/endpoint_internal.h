@@ -4,6 +4,7 @@
 #define RLTP_ENDPOINT_INTERNAL_H
 
 #include "rltp/endpoint.h"
+#include "rltp/internal.h"
 
 #define RESETS_PENDING 16
 

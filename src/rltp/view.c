@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Snapshot of a session for display, and names of its options. */
+/* What the layer above reads and counts in a session, and names of its options. */
+#include <assert.h>
 #include <string.h>
 
 #include "rltp/internal.h"
@@ -9,6 +10,86 @@ _Static_assert((int)RLTP_IRN == (int)WIRE_RECOVERY_IRN &&
 	       "the numbers are the wire's");
 
 static const char *const recovery_names[RLTP_RECOVERIES] = {"rack", "irn", "gbn_nak", "gbn_rto"};
+
+struct rltp_peer_info rltp_session_peer(const struct rltp_session *s)
+{
+	return (struct rltp_peer_info){
+		.node = s->node,
+		.address = s->address,
+		.incarnation = s->peer_incarnation,
+		.payload_bytes = s->payload_bytes,
+		.patience_ns = s->patience_ns,
+	};
+}
+
+const struct udp_address *rltp_session_address(const struct rltp_session *s)
+{
+	return &s->address;
+}
+
+bool rltp_session_is_open(const struct rltp_session *s)
+{
+	return s->state == RLTP_OPEN;
+}
+
+bool rltp_session_is_active(const struct rltp_session *s)
+{
+	return s->io != NULL;
+}
+
+uint16_t rltp_session_credit(const struct rltp_session *s)
+{
+	return s->peer_credit;
+}
+
+uint64_t rltp_session_heard_ns(const struct rltp_session *s)
+{
+	return s->heard_ns;
+}
+
+bool rltp_session_is_watched(const struct rltp_session *s)
+{
+	return s->watched;
+}
+
+const struct rltp_counters *rltp_session_counters(const struct rltp_session *s)
+{
+	return &s->counters;
+}
+
+void *rltp_session_owner(const struct rltp_session *s)
+{
+	return s->owner;
+}
+
+void rltp_session_owner_set(struct rltp_session *s, void *owner)
+{
+	s->owner = owner;
+}
+
+void rltp_session_await(struct rltp_session *s, uint64_t now_ns)
+{
+	if (s->awaited == 0 && !rltp_session_busy(s))
+		s->heard_ns = now_ns;
+	s->awaited++;
+}
+
+void rltp_session_answered(struct rltp_session *s)
+{
+	assert(s->awaited > 0);
+	s->awaited--;
+}
+
+void rltp_session_held(struct rltp_session *s)
+{
+	s->partial++;
+}
+
+void rltp_session_released(struct rltp_session *s)
+{
+	assert(s->partial > 0);
+	s->partial--;
+}
 
 void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 {

@@ -298,12 +298,13 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 {
 	const struct rltp_session *s =
 		rltp_endpoint_session(c->hosts[f->to].endpoint, (uint16_t)(f->from + 1));
-	const struct rltp_counters *sent = &f->session->counters;
-	double bytes = (double)s->counters.received_bytes;
+	const struct rltp_counters *sent = rltp_session_counters(f->session);
+	uint64_t received_bytes = rltp_session_counters(s)->received_bytes;
+	double bytes = (double)received_bytes;
 
 	*sum += bytes;
 	*squares += bytes * bytes;
-	c->result.received_bytes += s->counters.received_bytes;
+	c->result.received_bytes += received_bytes;
 	c->result.packets += sent->sent_packets;
 	c->result.repeats += (uint64_t)sent->retransmitted_gap + sent->retransmitted_probe +
 			     sent->retransmitted_timeout + sent->retransmitted_busy;

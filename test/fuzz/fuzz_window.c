@@ -16,6 +16,7 @@
 
 #include "base/util.h"
 #include "nic/internal.h"
+#include "rltp/internal.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/window_scene.h"
 

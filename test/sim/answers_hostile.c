@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "nic/internal.h"
+#include "rltp/internal.h"
 #include "sim/sim.h"
 
 #define BYTES 1000

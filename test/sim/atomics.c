@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "rltp/internal.h"
 #include "test/sim/atomics.h"
 
 #define SEEDS 40

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "rltp/internal.h"
 #include "test/sim/function.h"
 
 #define STEPS 2000

@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "nic/limits.h"
+#include "rltp/internal.h"
 #include "sim/sim.h"
 #include "wire/frame.h"
 

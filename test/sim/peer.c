@@ -16,6 +16,7 @@
 
 #include "base/util.h"
 #include "nic/internal.h"
+#include "rltp/internal.h"
 #include "sim/sim.h"
 #include "test/sim/memory.h"
 #include "test/support/invariants.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "rltp/internal.h"
 #include "test/support/endpoints.h"
 
 #define SHORT_NS (50 * MS_NS)

@@ -12,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "node/limits.h"
+#include "rltp/internal.h"
 #include "sim/sim.h"
 #include "test/sim/fabric.h"
 #include "test/sim/rig.h"

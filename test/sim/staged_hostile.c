@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "rltp/internal.h"
 #include "test/sim/staged.h"
 
 #define U     100 /* payload bytes per packet */

@@ -14,6 +14,7 @@
 
 #include "base/util.h"
 #include "nic/limits.h"
+#include "rltp/internal.h"
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/util.h"
+#include "rltp/internal.h"
 #include "rltp/user.h"
 
 #define PLACES      8

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "rltp/internal.h"
 #include "rltp/user.h"
 
 #define START_NS   S_NS

@@ -4,6 +4,7 @@
 #ifndef TEST_SESSION_PAIR_H
 #define TEST_SESSION_PAIR_H
 
+#include "rltp/internal.h"
 #include "rltp/session.h"
 
 #define PAIR_UNIT     1024

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "inc/limits.h"
+#include "link/udp.h"
 
 /* ---- tests that depend on time ---- */
 

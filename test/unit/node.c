@@ -21,6 +21,7 @@
 #include "manager/server.h"
 #include "nic/limits.h"
 #include "node/node.h"
+#include "rltp/internal.h"
 #include "wire/manage.h"
 
 #define LIMIT_NS (10 * S_NS)
