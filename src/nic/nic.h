@@ -151,8 +151,9 @@ int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t b
 
 /* Memory that this process cannot address (S-01); its owner reaches it by DMA and implements these
  * functions. The NIC calls them on its thread; they must not call the NIC. `offset` is within the
- * region, `at` within the message. Unlisted statuses fail the operation with DXP_EDEVICE at its
- * initiator. */
+ * region, `at` within the message. DXP_EACCESS from any of them, and from nic_staged_refuse, fails
+ * the operation with DXP_EACCESS at its initiator: the memory has another owner now. Other statuses
+ * that are not listed fail it with DXP_EDEVICE. */
 struct nic_staged_write;
 struct nic_staged_span {
 	uint64_t offset, bytes;

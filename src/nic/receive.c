@@ -364,7 +364,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	if (staged_holds(r, h->psn))
 		return staged_held_again(r);
 	if (r->state == RECORD_FAILED)
-		return REFUSED(WIRE_NACK_DEVICE);
+		return REFUSED(r->nack);
 	if (fresh)
 		verdict = record_begin(n, f, stream, r, h);
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)

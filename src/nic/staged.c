@@ -160,7 +160,7 @@ static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record 
 {
 	struct nic *n = peer_nic(stream->peer);
 	struct nic_staged_span span = {
-		.offset = offset, .bytes = h->msg_bytes, .source = stream->peer->session->node};
+		.offset = offset, .bytes = h->msg_bytes, .source = stream->peer->node};
 
 	if (!unit_of(h, &span.unit))
 		return REFUSED(WIRE_NACK_BOUNDS);
@@ -207,11 +207,12 @@ static int payload_give(struct staged_put *put, const struct wire_header *h, uin
 }
 
 /* Fails the message; its record stays until the sender gives it up. */
-static struct rltp_verdict put_failed(struct nic *n, struct rx_record *r)
+static struct rltp_verdict put_failed(struct nic *n, struct rx_record *r, int status)
 {
 	staged_put_end(n, r->put);
 	r->state = RECORD_FAILED;
-	return REFUSED(WIRE_NACK_DEVICE);
+	r->nack = status == DXP_EACCESS ? WIRE_NACK_RIGHTS : WIRE_NACK_DEVICE;
+	return REFUSED(r->nack);
 }
 
 static void put_arrived(struct rx_stream *stream, struct rx_record *r)
@@ -234,7 +235,7 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 		return ACCEPTED;
 	}
 	if (status != DXP_EAGAIN)
-		return put_failed(peer_nic(stream->peer), r);
+		return put_failed(peer_nic(stream->peer), r, status);
 	put->held = true;
 	put->psn = h->psn;
 	put->payload_bytes = h->payload_bytes;
@@ -274,7 +275,7 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 	if (status == DXP_EBUSY)
 		return put_waits(put, h);
 	if (status != DXP_OK)
-		return put_failed(peer_nic(stream->peer), r);
+		return put_failed(peer_nic(stream->peer), r, status);
 	rx_map_set(&put->subs, h->sub);
 	uint32_t count = h->flags & WIRE_FLAG_LAST ? h->sub + 1 : r->packet_count;
 	return r->packets + 1 == count ? put_whole(stream, r, h) : ACCEPTED;
@@ -303,13 +304,14 @@ bool staged_holds(const struct rx_record *r, uint32_t psn)
 	return r->state == RECORD_HELD && r->put->psn == psn;
 }
 
-static void held_refuse(struct nic *n, struct rx_stream *stream, struct rx_record *r, uint32_t psn)
+static void held_refuse(struct nic *n, struct rx_stream *stream, struct rx_record *r, uint32_t psn,
+			int status)
 {
 	struct nic_function *f = stream_function(n, stream->index);
 	uint16_t qp = stream->index % NIC_QPS_PER_FUNCTION;
 	uint32_t place = (uint32_t)(r - stream->records);
 	struct wire_nack_body nack = {
-		.code = put_failed(n, r).code,
+		.code = put_failed(n, r, status).code,
 		.qp = qp,
 		.msg_id = stream->next + (place - stream->next) % NIC_STREAM_WINDOW,
 		.psn = psn,
@@ -333,7 +335,7 @@ static void peer_settled(struct nic *n, struct staged_put *put)
 	if (status == DXP_EAGAIN)
 		return;
 	if (status != DXP_OK) {
-		held_refuse(n, stream, r, psn);
+		held_refuse(n, stream, r, psn, status);
 		return;
 	}
 	put_arrived(stream, r);

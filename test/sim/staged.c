@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "rltp/internal.h"
 #include "test/sim/staged.h"
 
 #define SEEDS 60
@@ -155,27 +156,37 @@ static void staged__recoveries(void **state)
 	}
 }
 
-/* One DMA fails, each in turn, then every third. Successful operations are in the device, the
- * others end with DXP_EDEVICE, and the rings continue. */
-static void staged__device_fails(void **state)
+/* Each DMA in turn fails with `status`; the initiator gets `expected`. */
+static void each_fails(struct staged_plan plan, int status, int expected)
 {
-	struct staged_plan plan = plain(30 * US_NS);
 	struct staged_scene s;
 
-	plan.puts = 12;
 	must(run(&plan, &s));
 	uint32_t dmas = s.device.dmas;
 	plan.may_fail = true;
+	plan.device.fail_status = status;
 	for (uint32_t n = 1; n <= dmas; n++) {
 		plan.device.fail_nth = n;
 		must(run(&plan, &s));
 		assert_int_equal(s.bad, 1);
 		uint32_t failed = 0;
 		for (uint32_t i = 0; i < s.sender[0].posted; i++)
-			failed += s.sender[0].operations[i].status == DXP_EDEVICE;
+			failed += s.sender[0].operations[i].status == expected;
 		assert_int_equal(failed, 1);
 	}
-	plan.device.fail_nth = 0;
+}
+
+/* Successful operations are in the device, the others fail, and the rings continue. */
+static void staged__device_fails(void **state)
+{
+	struct staged_plan plan = plain(30 * US_NS);
+	struct staged_scene s;
+
+	plan.puts = 12;
+	each_fails(plan, DXP_EDEVICE, DXP_EDEVICE);
+	each_fails(plan, DXP_EACCESS, DXP_EACCESS);
+	each_fails(plan, DXP_ENOENT, DXP_EDEVICE);
+	plan.may_fail = true;
 	plan.device.fail_every = 3;
 	plan.sim.faults.loss_ppm = 30000;
 	must(run(&plan, &s));

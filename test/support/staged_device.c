@@ -175,7 +175,9 @@ static int write_place(void *context, struct nic_staged_write *nic, uint64_t at,
 		return DXP_EDEVICE;
 	if (bytes == 0 || at > w->bytes || bytes > w->bytes - at)
 		broken(d, "payload outside its write");
-	if (d->broken || w->status != DXP_OK)
+	if (w->status != DXP_OK)
+		return w->status;
+	if (d->broken)
 		return DXP_EDEVICE;
 	for (uint64_t piece = at / size; piece <= (at + bytes - 1) / size; piece++)
 		needed += buffer_of(d, w, piece) == NULL;
@@ -293,6 +295,11 @@ static void read_sent(void *context, void *piece, int status)
 	d->buffers--;
 }
 
+static int fail_status(const struct staged_device *d)
+{
+	return d->options.fail_status ? d->options.fail_status : DXP_EDEVICE;
+}
+
 const struct nic_staged_ops staged_device_ops = {
 	.write_begin = write_begin,
 	.write_place = write_place,
@@ -315,7 +322,7 @@ static void write_dma_end(struct staged_device *d, struct staged_buffer *b, uint
 		return;
 	b->write = NULL;
 	if (b->fails)
-		w->status = DXP_EDEVICE;
+		w->status = fail_status(d);
 	else
 		memcpy(d->memory + b->offset, b->data, b->bytes);
 	w->done += b->bytes;
@@ -348,7 +355,7 @@ static void read_dma_end(struct staged_device *d, struct staged_buffer *b, uint6
 
 	if (b->fails && nic) {
 		read_forget(d, b->read);
-		nic_staged_refuse(d->nic, nic, DXP_EDEVICE, now_ns);
+		nic_staged_refuse(d->nic, nic, fail_status(d), now_ns);
 		nic = NULL;
 	}
 	if (!nic) {

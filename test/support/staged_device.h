@@ -20,6 +20,7 @@ struct staged_options {
 	uint64_t latency_ns;  /* of a DMA */
 	uint32_t fail_nth;    /* number of the DMA that fails, from 1; 0: none */
 	uint32_t fail_every;  /* every DMA with a multiple of this number fails; 0: none */
+	int fail_status;      /* of these; DXP_OK: DXP_EDEVICE */
 };
 
 struct staged_device {
