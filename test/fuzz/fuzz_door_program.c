@@ -7,10 +7,10 @@
 
 #include <dxp/status.h>
 
-#include "plugins/opencl/binary.h"
-#include "plugins/opencl/include.h"
-#include "plugins/opencl/metadata.h"
-#include "plugins/opencl/options.h"
+#include "plugins/opencl/program/binary.h"
+#include "plugins/opencl/program/include.h"
+#include "plugins/opencl/program/metadata.h"
+#include "plugins/opencl/program/options.h"
 #include "test/fuzz/fuzz.h"
 
 struct input {

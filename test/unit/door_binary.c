@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/opencl/binary.h"
+#include "plugins/opencl/program/binary.h"
 
 #define DEVICE "one\n2\n3\n"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "plugins/opencl/box.h"
+#include "plugins/opencl/memory/box.h"
 
 #define BYTES  600
 #define ROUNDS 20000

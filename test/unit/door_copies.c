@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "plugins/opencl/copies.h"
+#include "plugins/opencl/memory/copies.h"
 
 #define BYTES     48
 #define DEVICES   4

@@ -4,6 +4,7 @@
 #include "test/unit/door_events_rig.h"
 
 #include "base/clock.h"
+#include "plugins/opencl/node/device.h"
 
 static void in_order__each_waits_for_the_one_before(void **state)
 {
@@ -245,12 +246,21 @@ static cl_bool available(cl_device_id d)
 	return there;
 }
 
+static uint32_t programs_lost;
+
+static void count_loss(cl_device_id d)
+{
+	programs_lost++;
+}
+
 static void device__lost_and_back(void **state)
 {
 	cl_command_queue q = queue_new(0, 0), other = queue_new(1, 0);
 	cl_event u = user_event();
 	cl_event a = marker(q, 1, &u), b = marker(q, 0, NULL), c = marker(other, 1, &a);
 	uint32_t life = devices[0]->life, lost = programs_lost;
+
+	device_lost_with(LOST_PROGRAMS, count_loss);
 	cl_int error;
 
 	fake_lose(0);

@@ -14,18 +14,11 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "plugins/opencl/api.h"
-#include "plugins/opencl/device.h"
+#include "plugins/opencl/object/api.h"
+#include "plugins/opencl/node/device.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;
-
-static uint32_t programs_lost;
-
-void program_lost(cl_device_id d)
-{
-	programs_lost++;
-}
 
 static cl_device_id devices[2];
 static cl_context context;

@@ -9,13 +9,9 @@
 
 #include <cmocka.h>
 
-#include "plugins/opencl/image.h"
+#include "plugins/opencl/memory/memory.h"
 
 const cl_icd_dispatch door_dispatch;
-
-void program_lost(cl_device_id d)
-{
-}
 
 static void door_format__bytes(void **state)
 {

@@ -10,15 +10,11 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "plugins/opencl/blocks.h"
-#include "plugins/opencl/device.h"
+#include "plugins/opencl/node/blocks.h"
+#include "plugins/opencl/node/device.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;
-
-void program_lost(cl_device_id d)
-{
-}
 
 #define PART   (1u << 16)
 #define OWNERS 200

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/opencl/include.h"
+#include "plugins/opencl/program/include.h"
 
 struct entry {
 	const char *path, *text;

@@ -9,16 +9,12 @@
 
 #include <cmocka.h>
 
-#include "plugins/opencl/api.h"
-#include "plugins/opencl/device.h"
-#include "plugins/opencl/settings.h"
+#include "plugins/opencl/object/api.h"
+#include "plugins/opencl/node/device.h"
+#include "plugins/opencl/object/object.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;
-
-void program_lost(cl_device_id d)
-{
-}
 
 static uint32_t ended;
 

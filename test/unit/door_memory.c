@@ -10,14 +10,10 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "plugins/opencl/memory.h"
+#include "plugins/opencl/memory/memory.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;
-
-void program_lost(cl_device_id d)
-{
-}
 
 #define DEVICES 3
 #define QUEUES  6

@@ -15,7 +15,8 @@
 #include <dxp/about.h>
 #include <dxp/status.h>
 
-#include "plugins/opencl/metadata.h"
+#include "plugins/opencl/object/types.h"
+#include "plugins/opencl/program/metadata.h"
 
 struct records {
 	uint8_t data[4096];

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "plugins/opencl/options.h"
+#include "plugins/opencl/program/options.h"
 
 static void splits(const char *text, const char *rest, size_t count, const char *const *folders)
 {

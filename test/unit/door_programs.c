@@ -15,8 +15,9 @@
 #include <dxp/about.h>
 
 #include "base/util.h"
-#include "plugins/opencl/api.h"
-#include "plugins/opencl/device.h"
+#include "plugins/opencl/object/api.h"
+#include "plugins/opencl/node/device.h"
+#include "plugins/opencl/program/program.h"
 #include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;

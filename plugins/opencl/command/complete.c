@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Dequeues completions from the fabric and wakes waiters. One thread at a time is in
+ * dxp_completions, without the lock; it completes events in the order received. Other waiters sleep
+ * on a condition variable. The progress thread dequeues only while an event has a callback or host
+ * work and no program thread waits. It also runs the callbacks, so a program may hold its own locks
+ * around waiting calls. */
+#include <signal.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "plugins/opencl/command/complete.h"
+#include "plugins/opencl/node/device.h"
+
+#define BATCH    64
+#define TAKE_NS  1000000000ull /* ns: one call of dxp_completions; nothing depends on it */
+#define CLOSE_NS 200000000ull  /* ns: how long exit waits for the progress thread */
+
+static pthread_cond_t changed, watch_wake;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool taking;       /* a thread is in take() */
+static bool asleep;       /* that thread is in dxp_completions, without the lock */
+static uint32_t waiters;  /* program threads in door_wait */
+static uint32_t sleepers; /* of those, threads waiting on `changed` */
+static uint32_t watched;  /* events whose completion must be dequeued without a waiter */
+static bool started, stopping, stopped, thread_takes;
+
+static void init(void)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&changed, &monotonic);
+	pthread_cond_init(&watch_wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+static void sleep_until(pthread_cond_t *cond, uint64_t deadline_ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
+			     .tv_nsec = (long)(deadline_ns % 1000000000u)};
+
+	pthread_cond_timedwait(cond, &door_lock, &t);
+}
+
+static void (*completed)(const struct dxp_completion *c);
+static bool (*callback_run)(void);
+
+static void dequeue(cl_device_id d)
+{
+	completions_poll();
+}
+
+void completions_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void))
+{
+	completed = event;
+	callback_run = callback;
+	device_lost_with(LOST_COMPLETIONS, dequeue);
+}
+
+static uint32_t take(uint64_t timeout_ns)
+{
+	struct dxp_completion batch[BATCH];
+	struct dxp_fabric *f = door_fabric();
+
+	taking = asleep = true;
+	door_leave();
+	int count = dxp_completions(f, batch, BATCH, timeout_ns);
+	door_enter();
+	asleep = false;
+	for (int i = 0; i < count && completed; i++)
+		completed(&batch[i]);
+	taking = false;
+	if (sleepers)
+		pthread_cond_broadcast(&changed);
+	return count > 0 ? (uint32_t)count : 0;
+}
+
+void completions_poll(void)
+{
+	if (taking || !door_fabric())
+		return;
+	while (take(0) == BATCH && !taking)
+		;
+}
+
+bool completions_taken(void)
+{
+	return taking;
+}
+
+void completions_changed(void)
+{
+	if (!waiters)
+		return;
+	if (sleepers)
+		pthread_cond_broadcast(&changed);
+	if (asleep)
+		dxp_completions_wake(door_fabric());
+}
+
+/* Waits while another thread dequeues. The progress thread yields to program threads, which then
+ * receive the completion without a wakeup. */
+static void follow(uint64_t deadline_ns)
+{
+	if (thread_takes && asleep)
+		dxp_completions_wake(door_fabric());
+	sleepers++;
+	sleep_until(&changed, deadline_ns);
+	sleepers--;
+}
+
+bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
+{
+	uint64_t deadline = timeout_ns ? clock_now_ns() + timeout_ns : UINT64_MAX;
+	bool in_time = true;
+
+	pthread_once(&once, init);
+	waiters++;
+	while (!done(context)) {
+		uint64_t now = clock_now_ns();
+		uint64_t left = deadline - now < TAKE_NS ? deadline - now : TAKE_NS;
+
+		in_time = now < deadline;
+		if (!in_time)
+			break;
+		if (taking || !door_fabric())
+			follow(now + left);
+		else
+			take(left);
+	}
+	waiters--;
+	if (sleepers)
+		pthread_cond_broadcast(&changed);
+	if (!waiters && watched)
+		pthread_cond_signal(&watch_wake);
+	return in_time;
+}
+
+/* ---- progress thread ---- */
+
+static void *watch(void *unused)
+{
+	door_enter();
+	while (!stopping) {
+		if (callback_run && callback_run())
+			continue;
+		if (watched && !waiters && !taking && door_fabric()) {
+			thread_takes = true;
+			take(TAKE_NS);
+			thread_takes = false;
+			continue;
+		}
+		sleep_until(&watch_wake, clock_now_ns() + TAKE_NS);
+	}
+	stopped = true;
+	pthread_cond_broadcast(&changed);
+	door_leave();
+	return unused;
+}
+
+/* Blocks signals in the new thread; they are for the program's threads. */
+static bool start(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	bool created = pthread_create(&thread, NULL, watch, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (created)
+		pthread_detach(thread);
+	return created;
+}
+
+void door_watch(void)
+{
+	pthread_once(&once, init);
+	if (!started && !stopping)
+		started = start();
+	if (started)
+		pthread_cond_signal(&watch_wake);
+}
+
+void completions_watch(bool more)
+{
+	watched += more ? 1 : (uint32_t)-1;
+	if (more)
+		door_watch();
+}
+
+void completions_callbacks(void)
+{
+	door_watch();
+	if (thread_takes && asleep)
+		dxp_completions_wake(door_fabric());
+}
+
+bool completions_stop(void)
+{
+	uint64_t deadline = clock_now_ns() + CLOSE_NS;
+
+	pthread_once(&once, init);
+	stopping = true;
+	while (((started && !stopped) || taking) && clock_now_ns() < deadline) {
+		pthread_cond_signal(&watch_wake);
+		if (asleep)
+			dxp_completions_wake(door_fabric());
+		sleep_until(&changed, clock_now_ns() + 1000000u);
+	}
+	return !started || stopped;
+}

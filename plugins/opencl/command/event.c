@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creates, posts and completes events. A queue holds an event until it completes. An event holds
+ * its context, its queue and the objects that its command uses. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "plugins/opencl/command/complete.h"
+#include "plugins/opencl/node/device.h"
+
+/* Completion handler of a dxp event without an OpenCL event. Its cookie is its address with the
+ * lowest bit set. */
+struct tracked {
+	dxp_event event;
+	void (*ended)(void *context, int status);
+	void *context;
+};
+
+static uint64_t serial;
+static uint32_t pending;
+static dxp_event failed; /* a failed event, for commands that wait for an event that has failed */
+
+static cl_event early; /* events whose completion arrived before that of a predecessor */
+
+static void names_end(cl_event e);
+static void completed(const struct dxp_completion *c);
+
+static void elders_drop(cl_event e)
+{
+	uint32_t count = e->elder_count;
+	cl_event *elders = e->elders;
+
+	e->elder_count = 0;
+	e->elders = NULL;
+	for (uint32_t i = 0; i < count; i++)
+		object_drop(elders[i]);
+	free(elders);
+}
+
+static void end(void *handle)
+{
+	cl_event e = handle;
+
+	/* A user event was released unset: fail it, so that commands waiting for it do not wait for
+	 * ever. */
+	if (!e->queue && e->status > CL_COMPLETE) {
+		e->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+		names_end(e);
+	}
+	callbacks_free(e);
+	elders_drop(e);
+	if (e->held != e->held_inline)
+		free(e->held);
+	object_drop(e->queue);
+	object_drop(e->context);
+}
+
+cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type)
+{
+	cl_event e = object_new(OBJECT_EVENT, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	object_end_with(OBJECT_EVENT, end);
+	completions_handle_with(completed, callbacks_run);
+	e->context = context;
+	e->queue = queue;
+	object_hold(context);
+	object_hold(queue);
+	e->device = queue ? queue->device : NULL;
+	e->life = queue ? queue->device->life : 0;
+	e->type = type;
+	e->status = queue ? CL_QUEUED : CL_SUBMITTED;
+	e->held = e->held_inline;
+	e->held_room = EVENT_HOLDS_INLINE;
+	e->serial = ++serial;
+	e->queued_ns = clock_now_ns();
+	return e;
+}
+
+uint32_t events_pending(void)
+{
+	return pending;
+}
+
+bool event_has_ended(void *event)
+{
+	return ((cl_event)event)->status <= CL_COMPLETE;
+}
+
+static dxp_event failed_name(void)
+{
+	if (!failed && door_fabric() && dxp_event_create(door_fabric(), &failed) == DXP_OK)
+		dxp_event_set(door_fabric(), failed, DXP_ECANCELED);
+	return failed;
+}
+
+dxp_event event_name(cl_event e)
+{
+	if (e->status == CL_COMPLETE)
+		return 0;
+	if (e->status < 0)
+		return failed_name();
+	/* Other commands may proceed only after this one's host work, so they wait for a host
+	 * event. */
+	if (!e->name && door_fabric() && dxp_event_create(door_fabric(), &e->name) == DXP_OK)
+		names_add(e->name);
+	return e->name;
+}
+
+bool event_open(dxp_event event)
+{
+	return names_has(event);
+}
+
+static void queue_append(cl_event e)
+{
+	cl_command_queue q = e->queue;
+
+	e->queue_previous = q->last;
+	if (q->last)
+		q->last->queue_next = e;
+	else
+		q->first = e;
+	q->last = e;
+	object_hold(e);
+	trace_queued(e);
+}
+
+static void queue_unlink(cl_event e)
+{
+	cl_command_queue q = e->queue;
+
+	if (e->queue_previous)
+		e->queue_previous->queue_next = e->queue_next;
+	else
+		q->first = e->queue_next;
+	if (e->queue_next)
+		e->queue_next->queue_previous = e->queue_previous;
+	else
+		q->last = e->queue_previous;
+	if (q->barrier == e) {
+		q->barrier = NULL;
+		object_drop(e);
+	}
+	object_drop(e);
+}
+
+cl_int event_posted(cl_event e, dxp_event source)
+{
+	e->source = source;
+	e->status = CL_SUBMITTED;
+	e->submitted_ns = clock_now_ns();
+	queue_append(e);
+	pending++;
+	if (!source)
+		return CL_SUCCESS;
+	if (!e->finish)
+		e->name = source;
+	if (!names_add(source) || dxp_event_notify(door_fabric(), source, (uintptr_t)e) != DXP_OK)
+		return CL_OUT_OF_HOST_MEMORY;
+	return CL_SUCCESS;
+}
+
+static void give_up(dxp_event name)
+{
+	if (!name)
+		return;
+	names_remove(name);
+	if (door_fabric())
+		dxp_event_forget(door_fabric(), name);
+}
+
+/* Sets the host event that others wait for, if there is one, then releases both dxp events. */
+static void names_end(cl_event e)
+{
+	dxp_event name = e->name, source = e->source;
+
+	e->name = e->source = 0;
+	if (name && name != source && door_fabric())
+		dxp_event_set(door_fabric(), name, e->status < 0 ? DXP_ECANCELED : DXP_OK);
+	give_up(source);
+	if (name != source)
+		give_up(name);
+}
+
+static void drop_held(cl_event e)
+{
+	uint32_t count = e->held_count;
+
+	e->held_count = 0;
+	for (uint32_t i = 0; i < count; i++)
+		object_drop(e->held[i]);
+}
+
+static bool in_order(const struct _cl_event *e)
+{
+	return e->queue && !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* Adjusts the times of `e` so that commands of an in-order queue do not overlap. The previous END
+ * may be its arrival at this host, later than the node's START of `e`. */
+static void times_order(cl_event e)
+{
+	if (!in_order(e))
+		return;
+	if (e->started_ns < e->queue->ended_ns)
+		e->started_ns = e->queue->ended_ns;
+	if (e->ended_ns < e->started_ns)
+		e->ended_ns = e->started_ns;
+	e->queue->ended_ns = e->ended_ns;
+}
+
+static void end_now(cl_event e, cl_int status)
+{
+	assert(e->status > CL_COMPLETE);
+	object_hold(e);
+	if (e->finish)
+		status = e->finish(e, status, e->finish_context);
+	e->finish = NULL;
+	e->status = status < 0 ? status : CL_COMPLETE;
+	times_order(e);
+	names_end(e);
+	if (e->watched)
+		completions_watch(false);
+	e->watched = false;
+	callbacks_end(e);
+	trace_event(e);
+	drop_held(e);
+	elders_drop(e);
+	if (e->queue) {
+		pending--;
+		queue_unlink(e);
+	}
+	completions_changed();
+	object_drop(e);
+}
+
+/* Returns whether all predecessors of `e` have completed. */
+static bool due(const struct _cl_event *e)
+{
+	for (uint32_t i = 0; i < e->elder_count; i++)
+		if (!event_has_ended(e->elders[i]))
+			return false;
+	return !in_order(e) || e->queue_previous == NULL;
+}
+
+static cl_event early_take(void)
+{
+	for (cl_event *at = &early; *at; at = &(*at)->early_next) {
+		cl_event e = *at;
+		if (!due(e))
+			continue;
+		*at = e->early_next;
+		e->early_next = NULL;
+		return e;
+	}
+	return NULL;
+}
+
+void event_ended(cl_event e, cl_int status)
+{
+	if (status >= CL_COMPLETE && !due(e)) {
+		e->early = true;
+		e->early_status = status;
+		e->early_next = early;
+		early = e; /* held by its queue */
+		return;
+	}
+	end_now(e, status);
+	while ((e = early_take()))
+		end_now(e, e->early_status);
+}
+
+/* Commands that the host executed already have host clock times. */
+static uint64_t on_host(cl_event e, uint64_t ns)
+{
+	return dxp_event_of_host(e->source) ? ns : ns + (uint64_t)e->device->clock_ns;
+}
+
+static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+/* Converts the node's times to the host's clock. Clamps them, so that a program sees them in order
+ * despite clock error. */
+static void times_set(cl_event e, const struct dxp_event_times *t)
+{
+	uint64_t now = clock_now_ns();
+
+	e->started_ns = t->ended_ns ? clamp(on_host(e, t->started_ns), e->submitted_ns, now) : now;
+	e->ended_ns = t->ended_ns ? clamp(on_host(e, t->ended_ns), e->started_ns, now) : now;
+}
+
+static void judge(cl_event e, int status)
+{
+	cl_device_id d = e->device;
+	char text[256];
+
+	if (!d || e->life != d->life || !d->xpu)
+		return;
+	device_judge(d, status);
+	if (d->xpu)
+		return;
+	snprintf(text, sizeof(text), "device '%s' is lost: %s", d->name, dxp_status_text(status));
+	context_notify(e->context, text);
+}
+
+static void tracked_ended(struct tracked *t, int status)
+{
+	if (t->ended)
+		t->ended(t->context, status);
+	give_up(t->event);
+	free(t);
+	completions_changed();
+}
+
+/* Marks `e` running if all its predecessors are known to have completed. Otherwise does nothing:
+ * another node may still report a completion. */
+static void begun(cl_event e)
+{
+	if (e->status <= CL_RUNNING || !due(e))
+		return;
+	e->status = CL_RUNNING;
+	callbacks_begin(e);
+}
+
+static void completed(const struct dxp_completion *c)
+{
+	if (c->begun && c->cookie & 1)
+		return;
+	if (c->cookie & 1) {
+		tracked_ended((struct tracked *)(uintptr_t)(c->cookie - 1), c->status);
+		return;
+	}
+	cl_event e = (cl_event)(uintptr_t)c->cookie;
+	/* Completed on this host already, for lack of memory for the notification; or early. */
+	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
+		return;
+	if (c->begun) {
+		begun(e);
+		return;
+	}
+	times_set(e, &c->times);
+	if (c->status != DXP_OK)
+		judge(e, c->status);
+	event_ended(e, error_of_end(c->status, c->native));
+}
+
+cl_int event_track(dxp_event event, void (*ended)(void *context, int status), void *context)
+{
+	struct tracked *t = malloc(sizeof(*t));
+
+	if (!t)
+		return CL_OUT_OF_HOST_MEMORY;
+	*t = (struct tracked){.event = event, .ended = ended, .context = context};
+	completions_handle_with(completed, callbacks_run);
+	if (!names_add(event) ||
+	    dxp_event_notify(door_fabric(), event, (uintptr_t)t | 1) != DXP_OK) {
+		names_remove(event);
+		free(t);
+		return CL_OUT_OF_HOST_MEMORY;
+	}
+	return CL_SUCCESS;
+}
+
+void events_close(void)
+{
+	failed = 0;
+}

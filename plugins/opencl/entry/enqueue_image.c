@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements reading, writing, copying and filling of images, and copying between images and
+ * buffers. */
+#include "plugins/opencl/memory/memory.h"
+
+/* Pitches of a region's host memory in bytes; 0: rows without gaps. */
+struct host_side {
+	size_t row_pitch, slice_pitch;
+};
+
+static bool has_slices(cl_mem m)
+{
+	return m->type == CL_MEM_OBJECT_IMAGE3D || m->type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
+	       m->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+}
+
+/* Calculates the distances in host memory between elements adjacent in the region's second and
+ * third dimension. */
+static cl_int host_pitches(cl_mem m, const size_t *region, const struct host_side *h,
+			   uint64_t *second, uint64_t *third)
+{
+	uint64_t line = region[0] * format_bytes(&m->format);
+	uint64_t row = h->row_pitch ? h->row_pitch : line;
+	bool lines = m->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+	uint64_t least, slice;
+
+	if (row < line || __builtin_mul_overflow(row, lines ? 1 : region[1], &least))
+		return CL_INVALID_VALUE;
+	slice = has_slices(m) && h->slice_pitch ? h->slice_pitch : least;
+	if (slice < least)
+		return CL_INVALID_VALUE;
+	*second = lines ? slice : row;
+	*third = lines ? slice * region[1] : slice;
+	return CL_SUCCESS;
+}
+
+/* Creates the region's rectangle: the image is the from_ side, host memory the to_ side. */
+static cl_int host_box(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
+		       const struct host_side *h, cl_mem_flags refused, uint64_t *at,
+		       struct dxp_box *box)
+{
+	cl_int error = memory_check_image(m, c->e.queue);
+
+	if (error)
+		return error;
+	if (!image_region(m, origin, region, at, box))
+		return CL_INVALID_VALUE;
+	error = host_pitches(m, region, h, &box->to_row_pitch, &box->to_slice_pitch);
+	if (error)
+		return error;
+	if (m->flags & (refused | CL_MEM_HOST_NO_ACCESS))
+		return CL_INVALID_OPERATION;
+	return enqueue_hold(&c->e, m);
+}
+
+/* Swaps the two sides. */
+static void turn(struct dxp_box *b)
+{
+	uint64_t row = b->from_row_pitch, slice = b->from_slice_pitch;
+
+	b->from_row_pitch = b->to_row_pitch;
+	b->from_slice_pitch = b->to_slice_pitch;
+	b->to_row_pitch = row;
+	b->to_slice_pitch = slice;
+}
+
+static cl_int read_image(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
+			 const struct host_side *h, void *to)
+{
+	struct dxp_box box;
+	uint64_t at;
+
+	cl_int error = host_box(c, m, origin, region, h, CL_MEM_HOST_WRITE_ONLY, &at, &box);
+	if (error)
+		return error;
+	if (!to)
+		return CL_INVALID_VALUE;
+	cl_mem root = memory_root(m, &at);
+	c->to = to;
+	c->to_bytes = box_to_span(&box);
+	return transfer_read_box(c, root, at, to, &box);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadImage(cl_command_queue queue, cl_mem m,
+						       cl_bool blocking, const size_t *origin,
+						       const size_t *region, size_t row_pitch,
+						       size_t slice_pitch, void *to, cl_uint count,
+						       const cl_event *list, cl_event *event)
+{
+	const struct host_side h = {row_pitch, slice_pitch};
+	struct command c;
+
+	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_IMAGE, blocking, count, list);
+	if (error)
+		return error;
+	return command_end(&c, read_image(&c, m, origin, region, &h, to), blocking, event);
+}
+
+static cl_int write_image(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
+			  const struct host_side *h, const void *from)
+{
+	struct dxp_box box;
+	uint64_t at;
+
+	cl_int error = host_box(c, m, origin, region, h, CL_MEM_HOST_READ_ONLY, &at, &box);
+	if (error)
+		return error;
+	if (!from)
+		return CL_INVALID_VALUE;
+	cl_mem root = memory_root(m, &at);
+	turn(&box);
+	return transfer_write_box(c, root, at, from, &box);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteImage(cl_command_queue queue, cl_mem m,
+							cl_bool blocking, const size_t *origin,
+							const size_t *region, size_t row_pitch,
+							size_t slice_pitch, const void *from,
+							cl_uint count, const cl_event *list,
+							cl_event *event)
+{
+	const struct host_side h = {row_pitch, slice_pitch};
+	struct command c;
+
+	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_IMAGE, blocking, count, list);
+	if (error)
+		return error;
+	return command_end(&c, write_image(&c, m, origin, region, &h, from), blocking, event);
+}
+
+static cl_int fill_image(struct command *c, cl_mem m, const void *color, const size_t *origin,
+			 const size_t *region)
+{
+	uint8_t pixel[16];
+	struct dxp_box box;
+	uint64_t at;
+
+	cl_int error = memory_check_image(m, c->e.queue);
+	if (error)
+		return error;
+	if (!color || !image_region(m, origin, region, &at, &box))
+		return CL_INVALID_VALUE;
+	error = enqueue_hold(&c->e, m);
+	if (error)
+		return error;
+	uint32_t bytes = (uint32_t)format_pack(&m->format, color, pixel);
+	cl_mem root = memory_root(m, &at);
+	return transfer_fill(c, root, at, &box, pixel, bytes);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillImage(cl_command_queue queue, cl_mem m,
+						       const void *color, const size_t *origin,
+						       const size_t *region, cl_uint count,
+						       const cl_event *list, cl_event *event)
+{
+	struct command c;
+
+	cl_int error = command_begin(&c, queue, CL_COMMAND_FILL_IMAGE, false, count, list);
+	if (error)
+		return error;
+	return command_end(&c, fill_image(&c, m, color, origin, region), false, event);
+}
+
+/* ---- image to image ---- */
+
+static bool same_format(cl_mem a, cl_mem b)
+{
+	return a->format.image_channel_order == b->format.image_channel_order &&
+	       a->format.image_channel_data_type == b->format.image_channel_data_type;
+}
+
+static cl_int copy_box(struct command *c, cl_mem from, uint64_t from_at, cl_mem to, uint64_t to_at,
+		       const struct dxp_box *box)
+{
+	struct dxp_box b = *box;
+	cl_mem from_root = memory_root(from, &from_at), to_root = memory_root(to, &to_at);
+
+	box_fold(&b);
+	if (from_root == to_root && box_overlaps(&b, from_at, to_at))
+		return CL_MEM_COPY_OVERLAP;
+	cl_int error = enqueue_hold(&c->e, from);
+	if (!error)
+		error = enqueue_hold(&c->e, to);
+	return error ? error : transfer_copy_box(c, from_root, from_at, to_root, to_at, &b);
+}
+
+static cl_int copy_image(struct command *c, cl_mem from, cl_mem to, const size_t *from_origin,
+			 const size_t *to_origin, const size_t *region)
+{
+	struct dxp_box source, target;
+	uint64_t from_at, to_at;
+
+	cl_int error = memory_check_image(from, c->e.queue);
+	if (!error)
+		error = memory_check_image(to, c->e.queue);
+	if (error)
+		return error;
+	if (!same_format(from, to))
+		return CL_IMAGE_FORMAT_MISMATCH;
+	if (!image_region(from, from_origin, region, &from_at, &source) ||
+	    !image_region(to, to_origin, region, &to_at, &target))
+		return CL_INVALID_VALUE;
+	source.to_row_pitch = target.to_row_pitch;
+	source.to_slice_pitch = target.to_slice_pitch;
+	return copy_box(c, from, from_at, to, to_at, &source);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, cl_mem from,
+						       cl_mem to, const size_t *from_origin,
+						       const size_t *to_origin,
+						       const size_t *region, cl_uint count,
+						       const cl_event *list, cl_event *event)
+{
+	struct command c;
+
+	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_IMAGE, false, count, list);
+	if (error)
+		return error;
+	error = copy_image(&c, from, to, from_origin, to_origin, region);
+	return command_end(&c, error, false, event);
+}
+
+/* ---- images and buffers ---- */
+
+/* Creates a rectangle: the image is the from_ side, tightly packed buffer bytes the to_ side. */
+static cl_int buffer_box(struct command *c, cl_mem image, cl_mem buffer, const size_t *origin,
+			 const size_t *region, size_t offset, uint64_t *at, struct dxp_box *box)
+{
+	cl_int error = memory_check_image(image, c->e.queue);
+
+	if (!error)
+		error = memory_check_buffer(buffer, c->e.queue);
+	if (error)
+		return error;
+	/* An image made from a buffer must not be copied from or to that buffer. */
+	if (image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER && image->parent == buffer)
+		return CL_INVALID_MEM_OBJECT;
+	if (!image_region(image, origin, region, at, box))
+		return CL_INVALID_VALUE;
+	box_pack_to(box);
+	uint64_t bytes = box_bytes(box);
+	if (offset > buffer->bytes || bytes > buffer->bytes - offset)
+		return CL_INVALID_VALUE;
+	return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem image,
+							       cl_mem buffer, const size_t *origin,
+							       const size_t *region, size_t offset,
+							       cl_uint count, const cl_event *list,
+							       cl_event *event)
+{
+	struct dxp_box box;
+	struct command c;
+	uint64_t at;
+
+	cl_int error =
+		command_begin(&c, queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, false, count, list);
+	if (error)
+		return error;
+	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);
+	if (!error)
+		error = copy_box(&c, image, at, buffer, offset, &box);
+	return command_end(&c, error, false, event);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferToImage(
+	cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset, const size_t *origin,
+	const size_t *region, cl_uint count, const cl_event *list, cl_event *event)
+{
+	struct dxp_box box;
+	struct command c;
+	uint64_t at;
+
+	cl_int error =
+		command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, false, count, list);
+	if (error)
+		return error;
+	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);
+	if (!error) {
+		turn(&box);
+		error = copy_box(&c, buffer, offset, image, at, &box);
+	}
+	return command_end(&c, error, false, event);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declares the functions of dxp/cl_ext.h. */
+#ifndef DOOR_EXTENSION_H
+#define DOOR_EXTENSION_H
+
+#include "plugins/opencl/object/object.h"
+
+#include <dxp/cl_ext.h>
+
+#define EXTENSION_FUNCTIONS(X)        \
+	X(clEnqueueTransferBufferDXP) \
+	X(clGetDeviceNetworkDXP)      \
+	X(clSetKernelArgNetworkDXP)   \
+	X(clGetMemObjectAddressDXP)
+
+cl_int CL_API_CALL dxp_clEnqueueTransferBufferDXP(cl_command_queue queue, cl_mem src, cl_mem dst,
+						  cl_device_id dst_device, size_t src_offset,
+						  size_t dst_offset, size_t size,
+						  cl_uint wait_count, const cl_event *wait,
+						  cl_event *event);
+cl_int CL_API_CALL dxp_clGetDeviceNetworkDXP(cl_context context, cl_device_id device,
+					     cl_device_network_dxp *network);
+cl_int CL_API_CALL dxp_clSetKernelArgNetworkDXP(cl_kernel kernel, cl_uint arg_index);
+cl_int CL_API_CALL dxp_clGetMemObjectAddressDXP(cl_command_queue queue, cl_mem buffer,
+						cl_ulong *address, cl_uint wait_count,
+						const cl_event *wait, cl_event *event);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements commands that consist of several posted parts, and of host copies after those have
+ * completed. */
+#include <stdlib.h>
+
+#include "plugins/opencl/memory/memory.h"
+#include "plugins/opencl/node/device.h"
+
+#define ABANDON_NS 1000000000ull /* ns: wait for the parts of an incompletely posted command */
+
+struct unpack {
+	struct unpack *next;
+	void *to;
+	const void *from;
+	struct dxp_box box;
+};
+
+/* Host memory that commands still write. */
+struct pending {
+	uintptr_t start, end;
+	dxp_event event;
+};
+
+static struct pending *pending;
+static uint32_t pending_count, pending_room;
+
+static void pending_prune(void)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < pending_count; i++) {
+		if (event_open(pending[i].event))
+			pending[kept++] = pending[i];
+	}
+	pending_count = kept;
+}
+
+static bool pending_add(const void *at, uint64_t bytes, dxp_event event)
+{
+	if (pending_count == pending_room)
+		pending_prune();
+	/* At least twice the number of open entries, so that pruning is rare. */
+	if (2 * pending_count >= pending_room) {
+		uint32_t room = pending_room ? 2 * pending_room : 64;
+		struct pending *more = realloc(pending, room * sizeof *more);
+		if (!more)
+			return false;
+		pending = more;
+		pending_room = room;
+	}
+	pending[pending_count++] = (struct pending){(uintptr_t)at, (uintptr_t)at + bytes, event};
+	return true;
+}
+
+bool host_is_pending(const void *at, uint64_t bytes)
+{
+	uintptr_t start = (uintptr_t)at;
+
+	for (uint32_t i = 0; i < pending_count; i++) {
+		if (pending[i].start < start + bytes && start < pending[i].end &&
+		    event_open(pending[i].event))
+			return true;
+	}
+	return false;
+}
+
+cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
+		     cl_uint count, const cl_event *list)
+{
+	*c = (struct command){0};
+	cl_int error = enqueue_begin(&c->e, queue, type, count, list);
+	c->e.waits.lazy = !blocking;
+	c->parts = c->few;
+	c->room = sizeof c->few / sizeof *c->few;
+	return error;
+}
+
+static bool parts_room(struct command *c)
+{
+	if (c->count < c->room)
+		return true;
+	dxp_event *more = malloc(2 * c->room * sizeof *more);
+	if (!more)
+		return false;
+	for (uint32_t i = 0; i < c->count; i++)
+		more[i] = c->parts[i];
+	if (c->parts != c->few)
+		free(c->parts);
+	c->parts = more;
+	c->room *= 2;
+	return true;
+}
+
+cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event part)
+{
+	if (status < 0)
+		return device_judge(d, status);
+	/* The times are by the clock of this device. */
+	c->e.event->device = d;
+	if (!parts_room(c)) {
+		dxp_event_forget(door_fabric(), part);
+		return CL_OUT_OF_HOST_MEMORY;
+	}
+	c->parts[c->count++] = part;
+	return CL_SUCCESS;
+}
+
+static void step_ended(void *context, int status)
+{
+	object_drop(context);
+}
+
+cl_int command_step(struct command *c, cl_device_id d, int status, dxp_event step, void *hold)
+{
+	if (status < 0)
+		return device_judge(d, status);
+	cl_int error = event_track(step, step_ended, hold);
+	if (error) {
+		dxp_event_forget(door_fabric(), step);
+		return error;
+	}
+	object_hold(hold);
+	return enqueue_wait(&c->e, step);
+}
+
+cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_box *box)
+{
+	struct unpack *u = malloc(sizeof *u);
+
+	if (!u)
+		return CL_OUT_OF_HOST_MEMORY;
+	*u = (struct unpack){NULL, to, from, *box};
+	/* In this order: a copy may read what an earlier one wrote. */
+	if (c->unpack)
+		c->unpack_last->next = u;
+	else
+		c->unpack = u;
+	c->unpack_last = u;
+	return CL_SUCCESS;
+}
+
+static void unpack_all(struct unpack *u, bool copy)
+{
+	for (struct unpack *next; u; u = next) {
+		next = u->next;
+		if (copy)
+			box_copy(&u->box, u->to, u->from);
+		free(u);
+	}
+}
+
+static cl_int finish(cl_event e, cl_int status, void *context)
+{
+	unpack_all(context, status >= CL_SUCCESS);
+	return status;
+}
+
+/* Waits for parts that were posted although the command fails: their memory must not be reused
+ * before. */
+static void abandon(struct command *c)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		if (dxp_event_wait(door_fabric(), c->parts[i], ABANDON_NS, NULL) == DXP_ETIMEDOUT)
+			dxp_event_forget(door_fabric(), c->parts[i]);
+	}
+	unpack_all(c->unpack, false);
+}
+
+/* Combines all parts into one event. */
+static cl_int join(struct command *c, dxp_event *source)
+{
+	const struct dxp_waits all = {c->parts, c->count, c->e.waits.lazy, false};
+
+	if (c->count <= 1) {
+		*source = c->count ? c->parts[0] : 0;
+		return CL_SUCCESS;
+	}
+	c->e.event->device = c->e.device;
+	int status = dxp_mark(c->e.device->xpu, &all, source);
+	if (status < 0)
+		return device_judge(c->e.device, status);
+	for (uint32_t i = 0; i < c->count; i++)
+		dxp_event_forget(door_fabric(), c->parts[i]);
+	return CL_SUCCESS;
+}
+
+void command_writes(struct command *c, cl_mem root, uint64_t start, uint64_t end)
+{
+	if (!c->wrote || start < c->wrote_start)
+		c->wrote_start = start;
+	if (!c->wrote || end > c->wrote_end)
+		c->wrote_end = end;
+	c->wrote = root;
+}
+
+cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out)
+{
+	dxp_event source = 0;
+
+	if (!error)
+		error = join(c, &source);
+	if (error) {
+		abandon(c);
+		source = 0;
+	} else if (c->unpack && !c->count && !c->e.waits.count) {
+		unpack_all(c->unpack, true);
+	} else if (c->unpack) {
+		enqueue_finish_with(&c->e, finish, c->unpack);
+	}
+	if (!error && c->wrote)
+		memory_writer(&c->e, c->wrote, c->wrote_start, c->wrote_end, source);
+	if (!error && c->to && source && !blocking)
+		pending_add(c->to, c->to_bytes, source);
+	if (c->parts != c->few)
+		free(c->parts);
+	return enqueue_end(&c->e, error, source, blocking, out);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements maps: the program works on the object's host memory (the program's own or the shadow).
+ * A map transfers the bytes there. The unmap of a writable map makes them the latest; nothing moves
+ * until a device needs them. */
+#include <stdlib.h>
+
+#include "plugins/opencl/memory/memory.h"
+
+#define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
+
+bool map_flags_valid(cl_map_flags flags)
+{
+	if (flags & ~(cl_map_flags)(CL_MAP_READ | MAP_WRITES))
+		return false;
+	return !(flags & CL_MAP_WRITE_INVALIDATE_REGION) || flags == CL_MAP_WRITE_INVALIDATE_REGION;
+}
+
+bool map_flags_allowed(cl_mem m, cl_map_flags flags)
+{
+	if (flags & CL_MAP_READ && m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS))
+		return false;
+	return !(flags & MAP_WRITES && m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
+}
+
+/* Makes the host's copy ready for the map's access. */
+static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
+{
+	struct copy *host = &root->copies->host;
+	uint64_t end = map->start + box_to_span(&map->box);
+	enum memory_access access = map->flags & MAP_WRITES ? MEMORY_READ_WRITE : MEMORY_READ;
+
+	memory_settle(root);
+	cl_int error = memory_order(&c->e, host, map->start, end, access);
+	/* Brings the gaps between rows too, even if the rows need no bytes. */
+	if (!error && (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !box_is_line(&map->box)))
+		error = memory_bring(&c->e, root, host, map->start, end);
+	return error;
+}
+
+cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_box *box,
+		cl_map_flags flags, void **out)
+{
+	cl_mem root = memory_root(m, &offset);
+	struct map *map = malloc(sizeof *map);
+	uint8_t *host = memory_host(root);
+
+	if (!map || !host) {
+		free(map);
+		return host ? CL_OUT_OF_HOST_MEMORY : CL_MAP_FAILURE;
+	}
+	*map = (struct map){m->maps, host + offset, flags, offset, *box};
+	box_fold(&map->box);
+	m->maps = map;
+	m->map_count++;
+	c->e.event->bytes = box_bytes(&map->box);
+	cl_int error = enqueue_hold(&c->e, m);
+	if (!error)
+		error = fetch(c, root, map);
+	if (error)
+		map_free(m, map);
+	else
+		*out = map->at;
+	return error;
+}
+
+/* ---- unmapping ---- */
+
+static struct map *find(cl_mem m, const void *at)
+{
+	struct map *map = m->maps;
+
+	while (map && map->at != at)
+		map = map->next;
+	return map;
+}
+
+void map_cancel(cl_mem m, const void *at)
+{
+	door_enter();
+	/* Another thread may have released the object; that is the program's responsibility. */
+	struct map *map = object_is(m, OBJECT_MEMORY) ? find(m, at) : NULL;
+	if (map)
+		map_free(m, map);
+	door_leave();
+}
+
+/* Posts a mark: the written bytes are valid when the command's waits have completed. */
+static cl_int mark(struct command *c, struct copy *host, const struct map *map)
+{
+	struct use u = {
+		.start = map->start, .end = map->start + box_to_span(&map->box), .into = true};
+
+	if (c->e.settled)
+		return CL_SUCCESS;
+	int status = dxp_mark(c->e.device->xpu, &c->e.waits, &u.event);
+	cl_int error = command_part(c, c->e.device, status, u.event);
+	if (!error && !copies_use(host, &u))
+		error = CL_OUT_OF_HOST_MEMORY;
+	return error;
+}
+
+static cl_int unmap(struct command *c, cl_mem m, const void *at)
+{
+	uint64_t offset = 0;
+
+	cl_int error = memory_check(m, c->e.queue);
+	if (error)
+		return error;
+	struct map *map = find(m, at);
+	if (!map)
+		return CL_INVALID_VALUE;
+	cl_mem root = memory_root(m, &offset);
+	error = enqueue_hold(&c->e, m);
+	if (!error && map->flags & MAP_WRITES) {
+		memory_settle(root);
+		if (!copies_reserve(root->copies, 2))
+			return CL_OUT_OF_HOST_MEMORY;
+		error = mark(c, &root->copies->host, map);
+		if (!error)
+			transfer_wrote_box(root, &root->copies->host, map->start, &map->box, false);
+	}
+	if (!error)
+		map_free(m, map);
+	return error;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem m,
+							    void *at, cl_uint count,
+							    const cl_event *list, cl_event *event)
+{
+	struct command c;
+
+	cl_int error = command_begin(&c, queue, CL_COMMAND_UNMAP_MEM_OBJECT, false, count, list);
+	if (error)
+		return error;
+	return command_end(&c, unmap(&c, m, at), false, event);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements what a root object owns: host memory, records of writers, transfers and maps. */
+#include <stdlib.h>
+
+#include "plugins/opencl/memory/memory.h"
+
+/* bytes: the alignment that allocators give large blocks */
+#define SHADOW_ALIGN 4096
+
+cl_mem memory_root(cl_mem m, uint64_t *offset)
+{
+	while (m->parent) {
+		*offset += m->origin;
+		m = m->parent;
+	}
+	return m;
+}
+
+uint8_t *memory_host(cl_mem root)
+{
+	if (root->host)
+		return root->host;
+	if (!root->shadow && posix_memalign(&root->shadow, SHADOW_ALIGN, root->bytes) != 0)
+		root->shadow = NULL;
+	return root->shadow;
+}
+
+void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end, dxp_event event)
+{
+	struct copy *here = copies_of(root->copies, e->device);
+	const struct use u = {
+		.start = start, .end = end, .event = event, .queue = e->queue, .into = true};
+	bool in_order = !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+
+	/* On lack of memory a program that orders its commands loses nothing. */
+	if (here && event)
+		copies_writer(here, &u, in_order);
+}
+
+void transfer_drop(struct transfer *t)
+{
+	if (--t->holds == 0)
+		free(t);
+}
+
+void map_free(cl_mem m, struct map *map)
+{
+	struct map **link = &m->maps;
+
+	while (*link != map)
+		link = &(*link)->next;
+	*link = map->next;
+	m->map_count--;
+	free(map);
+}

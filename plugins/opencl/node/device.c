@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Holds the list of devices: one for each xPU that is granted to this host and has an OpenCL
+ * engine. The list only grows: a dead node stays as an unavailable device. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/opencl/node/device.h"
+#include "plugins/opencl/object/api.h"
+#include "plugins/opencl/object/object.h"
+
+static cl_device_id devices[DOOR_DEVICES_MAX];
+static cl_uint device_count;
+/* Nodes that are no OpenCL device; they are not queried again. */
+static uint16_t refused[DOOR_DEVICES_MAX];
+static uint32_t refused_count;
+
+static bool is_wanted(const struct dxp_node_info *n)
+{
+	const struct settings *s = settings_get();
+
+	if (n->kind != DXP_NODE_XPU || !n->granted || !n->alive)
+		return false;
+	if (s->nodes && !settings_names(s->nodes, n->name))
+		return false;
+	if (s->engine && strcmp(s->engine, n->engine) != 0)
+		return false;
+	if (s->node_count && device_count >= s->node_count)
+		return false;
+	for (uint32_t i = 0; i < refused_count; i++)
+		if (refused[i] == n->id)
+			return false;
+	for (cl_uint i = 0; i < device_count; i++)
+		if (strcmp(devices[i]->node, n->name) == 0)
+			return false;
+	return true;
+}
+
+static void refuse(const struct dxp_node_info *n, const char *why)
+{
+	if (settings_get()->verbose)
+		fprintf(stderr, "dxp: node '%s' is no OpenCL device: %s\n", n->name, why);
+	if (refused_count < DOOR_DEVICES_MAX)
+		refused[refused_count++] = n->id;
+}
+
+static void set_name(cl_device_id d)
+{
+	size_t bytes = 0;
+	const char *name = device_about(d, CL_DEVICE_NAME, &bytes);
+
+	if (!name) {
+		name = d->caps.device;
+		bytes = strlen(name);
+	}
+	snprintf(d->name, sizeof(d->name), "%.*s on %s",
+		 (int)strnlen(name, bytes < 96 ? bytes : 96), name, d->node);
+}
+
+static void add(const struct dxp_node_info *n)
+{
+	cl_device_id d = object_new(OBJECT_DEVICE, sizeof(*d));
+
+	if (!d)
+		return;
+	snprintf(d->node, sizeof(d->node), "%s", n->name);
+	int status = device_open(d);
+	bool small = status == DXP_OK && d->caps.free_bytes < settings_get()->memory;
+	if (status == DXP_OK && !small) {
+		set_name(d);
+		d->index = device_count;
+		devices[device_count++] = d;
+		return;
+	}
+	/* An unreachable node is tried again by the next search. */
+	if (small || status == DXP_EUNSUPPORTED)
+		refuse(n, small ? "less memory is free than DXP_CL_MEM asks for"
+				: "its engine runs no OpenCL programs");
+	else if (settings_get()->verbose)
+		fprintf(stderr, "dxp: node '%s' is left out: %s\n", n->name,
+			dxp_fabric_error(NULL));
+	if (d->xpu)
+		dxp_xpu_close(d->xpu);
+	free(d->about);
+	object_release(d);
+}
+
+/* Orders nodes as in DXP_CL_NODES. */
+static int by_name(const void *a, const void *b)
+{
+	const char *list = settings_get()->nodes;
+	const struct dxp_node_info *x = a, *y = b;
+	uint32_t first = settings_names(list, x->name), second = settings_names(list, y->name);
+
+	return first < second ? -1 : first > second;
+}
+
+static struct dxp_xpu *leaving[DOOR_DEVICES_MAX * 2];
+static uint32_t leaving_count;
+
+static void leave_one(struct dxp_xpu *xpu)
+{
+	if (xpu)
+		leaving[leaving_count++] = xpu;
+}
+
+void devices_detach(void)
+{
+	for (cl_uint i = 0; i < device_count; i++) {
+		cl_device_id d = devices[i];
+		leave_one(d->xpu);
+		leave_one(d->lost);
+		d->xpu = d->lost = NULL;
+		d->life++;
+	}
+}
+
+void devices_close(void)
+{
+	while (leaving_count)
+		dxp_xpu_close(leaving[--leaving_count]);
+}
+
+/* ---- fork ---- */
+
+static void lock_for_fork(void)
+{
+	pthread_mutex_lock(&door_lock);
+}
+
+static void unlock_in_parent(void)
+{
+	pthread_mutex_unlock(&door_lock);
+}
+
+/* Runs in the child. The child has neither the parent's threads nor a right to its connections. All
+ * devices are lost to it, and its exit sends no messages for the parent. */
+static void leave_in_child(void)
+{
+	fabric_detach(true);
+	devices_detach();
+	pthread_mutex_unlock(&door_lock);
+}
+
+static void watch_forks(void)
+{
+	static bool watches;
+
+	if (!watches)
+		watches = pthread_atfork(lock_for_fork, unlock_in_parent, leave_in_child) == 0;
+}
+
+/* ---- queries ---- */
+
+cl_int devices_find(cl_device_id **out, cl_uint *count)
+{
+	watch_forks();
+	struct dxp_fabric *f = fabric_join();
+	struct dxp_node_info nodes[DOOR_DEVICES_MAX];
+	int known = f ? dxp_fabric_nodes(f, nodes, DOOR_DEVICES_MAX) : 0;
+
+	if (known > DOOR_DEVICES_MAX)
+		known = DOOR_DEVICES_MAX;
+	if (known > 0 && settings_get()->nodes)
+		qsort(nodes, (size_t)known, sizeof(nodes[0]), by_name);
+	for (int i = 0; i < known; i++)
+		if (device_count < DOOR_DEVICES_MAX && is_wanted(&nodes[i]))
+			add(&nodes[i]);
+	*out = devices;
+	*count = device_count;
+	return device_count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_uint *count)
+{
+	const cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU |
+				     CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR |
+				     CL_DEVICE_TYPE_CUSTOM;
+	cl_device_id *all;
+	cl_uint there = 0, found = 0;
+
+	if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known))
+		return CL_INVALID_DEVICE_TYPE;
+	cl_int error = devices_find(&all, &there);
+	for (cl_uint i = 0; i < there; i++) {
+		bool is_default =
+			i == 0 && type != CL_DEVICE_TYPE_ALL && (type & CL_DEVICE_TYPE_DEFAULT);
+		if (!is_default && !(device_type(all[i]) & type))
+			continue;
+		if (found < room)
+			out[found] = all[i];
+		found++;
+	}
+	*count = found;
+	return error != CL_SUCCESS ? error : found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+/* The standard leaves a NULL platform to the implementation; here it means the only one. */
+CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
+						   cl_uint entries, cl_device_id *out,
+						   cl_uint *count)
+{
+	cl_uint found = 0;
+
+	if (platform && platform != platform_get())
+		return CL_INVALID_PLATFORM;
+	if ((out && !entries) || (!out && !count))
+		return CL_INVALID_VALUE;
+	door_enter();
+	cl_int error = devices_of_type(type, out, out ? entries : 0, &found);
+	door_leave();
+	if (count && (error == CL_SUCCESS || error == CL_DEVICE_NOT_FOUND))
+		*count = found;
+	return error;
+}
+
+/* Root devices have no reference count. */
+static cl_int check(cl_device_id device)
+{
+	door_enter();
+	bool valid = object_is(device, OBJECT_DEVICE);
+	door_leave();
+	return valid ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainDevice(cl_device_id device)
+{
+	return check(device);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseDevice(cl_device_id device)
+{
+	return check(device);
+}

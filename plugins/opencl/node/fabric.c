@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Holds the program's single membership in the fabric, joined when devices are first queried. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "plugins/opencl/node/device.h"
+
+#define JOIN_MS  2000          /* ms: a program that only lists platforms must not hang */
+#define RETRY_NS 5000000000ull /* ns: after a timeout of the manager */
+
+static struct dxp_fabric *fabric;
+static bool closed;
+static bool forked; /* true in a child of the process that joined */
+static uint64_t retry_ns;
+
+struct dxp_fabric *door_fabric(void)
+{
+	return fabric;
+}
+
+bool door_forked(void)
+{
+	return forked;
+}
+
+/* Prints why joining failed; a missing fabric only with DXP_CL_VERBOSE, since most programs have
+ * other platforms. */
+static void hint(int status)
+{
+	if (status != DXP_ENOENT || settings_get()->verbose)
+		fprintf(stderr, "dxp: no OpenCL devices of the fabric: %s\n",
+			dxp_fabric_error(NULL));
+}
+
+struct dxp_fabric *fabric_join(void)
+{
+	const struct dxp_fabric_options options = {.timeout_ms = JOIN_MS};
+
+	if (fabric || closed || clock_now_ns() < retry_ns)
+		return fabric;
+	trace_open();
+	int status = dxp_fabric_open(&options, &fabric);
+	if (status == DXP_OK) {
+		dxp_completions_begun(fabric, true);
+		return fabric;
+	}
+	fabric = NULL;
+	if (status != DXP_ENOENT)
+		retry_ns = clock_now_ns() + RETRY_NS;
+	hint(status);
+	return NULL;
+}
+
+void fabric_close(void)
+{
+	closed = true;
+}
+
+struct dxp_fabric *fabric_detach(bool in_child)
+{
+	struct dxp_fabric *was = fabric;
+
+	forked |= in_child;
+	closed = true;
+	fabric = NULL;
+	return was;
+}

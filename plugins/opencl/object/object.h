@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declares what all files of the OpenCL plugin share: its lock, handles, results of calls,
+ * settings, traces. */
+#ifndef DOOR_OBJECT_H
+#define DOOR_OBJECT_H
+
+#include <pthread.h>
+
+#include "plugins/opencl/object/types.h"
+
+/* ---- lock (lock.c) ---- */
+
+extern pthread_mutex_t door_lock;
+
+void door_enter(void);
+void door_leave(void);
+/* Release and reacquire the lock around a call of the fabric. */
+void door_out(void);
+void door_in(void);
+/* Defers call(data) until a thread releases the lock; calls run without it, in order. For callbacks
+ * of the program from end functions. Caller holds the lock. False: no memory. */
+bool door_call(void (*call)(void *data), void *data);
+/* Returns whether no thread is in a call of the fabric without the lock. */
+bool door_is_quiet(void);
+
+/* aside.c: runs call(context) in a detached thread. */
+cl_int aside(void (*call)(void *context), void *context);
+
+/* ---- handles (object.c) ---- */
+
+/* Creates a zeroed object with one reference, or NULL. `bytes`: size of its struct, the same for
+ * every object of a kind. */
+void *object_new(enum object_kind kind, size_t bytes);
+/* Returns whether `handle` is a live handle of this kind; false for NULL. If a program can query
+ * the handle from another object (a queue's context), it is live without references too. */
+bool object_is(const void *handle, enum object_kind kind);
+/* Returns whether it is a live handle with references, so that the program may release it. */
+bool object_is_owned(const void *handle, enum object_kind kind);
+/* References of the program. When the last reference and hold are gone, object_release and
+ * object_drop call the kind's end function, which drops what the object holds. */
+void object_retain(void *handle);
+void object_release(void *handle);
+/* Holds of the plugin. NULL is allowed. */
+void object_hold(void *handle);
+void object_drop(void *handle);
+/* Sets the end function of a kind; NULL is allowed. It is called with the lock. */
+void object_end_with(enum object_kind kind, void (*end)(void *handle));
+/* Dispatch table that every object begins with (icd.c). */
+extern const cl_icd_dispatch door_dispatch;
+
+/* ---- results (result.c) ---- */
+
+struct info {
+	size_t size;
+	void *value;
+	size_t *size_ret;
+};
+cl_int info_bytes(const struct info *i, const void *data, size_t bytes);
+cl_int info_text(const struct info *i, const char *text);
+cl_int info_uint(const struct info *i, cl_uint v);
+cl_int info_ulong(const struct info *i, cl_ulong v);
+cl_int info_size(const struct info *i, size_t v);
+cl_int info_handle(const struct info *i, const void *handle);
+
+/* Translates a dxp status to an OpenCL error, if the call has no more specific one. */
+cl_int error_of(int status);
+/* Translates the status of a failed command. `native`: error of the node's driver; returned if it
+ * is an OpenCL error. */
+cl_int error_of_end(int status, int32_t native);
+
+/* ---- settings of `dxp run` and its reports (settings.c, trace.c, summary.c) ---- */
+
+struct settings {
+	const char *nodes;   /* DXP_CL_NODES: names, comma-separated; NULL: all granted nodes */
+	uint32_t node_count; /* DXP_CL_NODE_COUNT: maximum number; 0: all */
+	const char *engine;  /* DXP_CL_ENGINE: nodes of this engine only; NULL: all */
+	uint64_t memory;     /* DXP_CL_MEM: nodes with this many bytes free only */
+	cl_device_type type; /* DXP_CL_TYPE: cpu, gpu, accelerator; 0: the device's own */
+	const char *trace;   /* DXP_CL_TRACE: file for Perfetto or Chrome */
+	const char *summary; /* DXP_CL_SUMMARY: file for the summary of `dxp run` */
+	bool verbose;        /* DXP_CL_VERBOSE: prints on standard error why there is no device */
+};
+const struct settings *settings_get(void);
+/* Parses "1048576", "512M", "2GiB". False: not a size; *out is unchanged. */
+bool settings_bytes(const char *text, uint64_t *out);
+/* Parses "cpu", "gpu", "accelerator". */
+bool settings_type(const char *text, cl_device_type *out);
+/* Returns the position of `name` in a comma-separated list, from 1 on; 0: absent. */
+uint32_t settings_names(const char *list, const char *name);
+
+/* Trace and summary, with the lock: device search begins; a command is in its queue; an event has
+ * completed. */
+void trace_open(void);
+void trace_queued(cl_event e);
+void trace_event(cl_event e);
+/* Counts bytes moved between host and node or between two nodes; NULL: the host. */
+void trace_moved(cl_device_id from, cl_device_id to, uint64_t bytes);
+void trace_close(void);
+
+#endif

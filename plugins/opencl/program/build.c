@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Builds programs on devices, rebuilds them when a lost node is back, and releases them. A detached
+ * thread releases the node's part: a build ends under the plugin's lock, and the node may be busy
+ * or gone. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/opencl/node/device.h"
+#include "plugins/opencl/program/options.h"
+#include "plugins/opencl/program/program.h"
+
+#define TRIES 2 /* attempts: the second for a node that was lost meanwhile and is back */
+
+static struct build *builds; /* all that are referenced */
+static struct build *graves; /* unreferenced, to be released on their nodes */
+static bool reaping;
+
+/* For threads that wait for a build. `making` changes with both locks held. */
+static pthread_mutex_t making_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
+
+/* ---- lifetime ---- */
+
+static void list_lost(struct build *list, cl_device_id d)
+{
+	for (struct build *b = list; b; b = b->next) {
+		if (b->device != d || !b->node || b->busy > 0)
+			continue;
+		dxp_program_release(b->node);
+		b->node = NULL;
+	}
+}
+
+/* Releases the node's programs of the lost connection. */
+static void lost(cl_device_id d)
+{
+	list_lost(builds, d);
+	list_lost(graves, d);
+}
+
+struct build *build_new(cl_device_id d, struct recipe *r)
+{
+	struct build *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	device_lost_with(LOST_PROGRAMS, lost);
+	*b = (struct build){.references = 1, .device = d, .recipe = r, .next = builds};
+	r->references++;
+	b->link = &builds;
+	if (builds)
+		builds->link = &b->next;
+	builds = b;
+	return b;
+}
+
+void build_hold(struct build *b)
+{
+	b->references++;
+}
+
+static void build_free(struct build *b)
+{
+	metadata_clear(&b->about);
+	free(b->log);
+	free(b->binary);
+	free(b);
+}
+
+bool build_alive(const struct build *b)
+{
+	return b->node && b->device->xpu && b->life == b->device->life;
+}
+
+static void node_release(struct build *b)
+{
+	struct dxp_program *node = b->node;
+	cl_device_id d = b->device;
+
+	b->node = NULL;
+	d->calls++;
+	door_out();
+	dxp_program_release(node);
+	door_in();
+	d->calls--;
+}
+
+/* Returns whether b's program can still be released on its node: its connection is current, or lost
+ * but not closed. */
+static bool releasable(const struct build *b)
+{
+	const struct _cl_device_id *d = b->device;
+
+	return b->node && b->life == d->life && (d->xpu || d->lost);
+}
+
+static void reap(void *context)
+{
+	struct build *b;
+
+	(void)context;
+	door_enter();
+	while ((b = graves)) {
+		graves = b->next;
+		if (releasable(b))
+			node_release(b);
+		build_free(b);
+	}
+	reaping = false;
+	door_leave();
+}
+
+/* Queues a build for release. If no thread can be created, the node keeps the program until the
+ * next release. */
+static void bury(struct build *b)
+{
+	b->next = graves;
+	graves = b;
+	if (!reaping)
+		reaping = aside(reap, NULL) == CL_SUCCESS;
+}
+
+void build_put(struct build *b)
+{
+	if (!b || --b->references > 0)
+		return;
+	*b->link = b->next;
+	if (b->next)
+		b->next->link = b->link;
+	recipe_put(b->recipe);
+	b->recipe = NULL;
+	if (releasable(b))
+		bury(b);
+	else
+		build_free(b);
+}
+
+/* ---- building ---- */
+
+static void log_set(struct build *b, const char *text)
+{
+	char *copy = strdup(text ? text : "");
+
+	if (!copy)
+		return;
+	free(b->log);
+	b->log = copy;
+}
+
+/* Stores the program's description. The first one stays, since kernels point into it. */
+static cl_int about_take(struct build *b, const void *records, size_t bytes)
+{
+	if (b->about.records)
+		return CL_SUCCESS;
+	int status = metadata_read(&b->about, records, bytes);
+	if (status == DXP_EMALFORMED)
+		log_set(b, "the node tells of the program in a way that is not understood; are "
+			   "node and host of the same release?");
+	return error_of(status);
+}
+
+struct made {
+	int status;
+	struct dxp_program *node;
+	char *sentence; /* error text of a call that failed for a reason other than the program */
+};
+
+/* Builds on the node. Caller does not hold the lock. */
+static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
+			     const struct dxp_program *const *inputs)
+{
+	const struct recipe *r = b->recipe;
+	struct made m = {0};
+	struct dxp_program_source source = {
+		.kind = r->kind,
+		.options = r->options,
+		.files = r->files,
+		.file_count = r->file_count,
+		.inputs = inputs,
+		.input_count = r->input_count,
+	};
+
+	m.status = dxp_program_create(xpu, &source, &m.node);
+	if (m.status != DXP_OK && m.status != DXP_EBUILD)
+		m.sentence = strdup(dxp_fabric_error(NULL));
+	return m;
+}
+
+/* Stores the node's result in the build. */
+static cl_int made_take(struct build *b, struct made *m, uint32_t life)
+{
+	size_t bytes = 0;
+
+	if (m->status != DXP_OK && m->status != DXP_EBUILD) {
+		log_set(b, m->sentence);
+		cl_int error = device_judge(b->device, m->status);
+		return m->status == DXP_EINVAL ? CL_BUILD_PROGRAM_FAILURE : error;
+	}
+	log_set(b, dxp_program_log(m->node));
+	b->node = m->node;
+	b->life = life;
+	if (m->status == DXP_EBUILD)
+		return CL_BUILD_PROGRAM_FAILURE;
+	const void *records = dxp_program_about(m->node, &bytes);
+	return about_take(b, records, bytes);
+}
+
+static void inputs_busy(const struct recipe *r, int more)
+{
+	for (uint32_t i = 0; i < r->input_count; i++)
+		r->inputs[i]->busy += (uint32_t)more;
+}
+
+static cl_int make_once(struct build *b, const struct dxp_program **inputs)
+{
+	cl_device_id d = b->device;
+
+	if (releasable(b))
+		node_release(b); /* of a lost connection */
+	b->node = NULL;
+	cl_int error = device_connect(d);
+	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
+		error = build_ready(b->recipe->inputs[i]);
+	/* An earlier input may have been lost while the last was built. */
+	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++) {
+		inputs[i] = b->recipe->inputs[i]->node;
+		if (!build_alive(b->recipe->inputs[i]))
+			error = CL_DEVICE_NOT_AVAILABLE;
+	}
+	if (error != CL_SUCCESS || !d->xpu)
+		return error != CL_SUCCESS ? error : CL_DEVICE_NOT_AVAILABLE;
+	uint32_t life = d->life;
+	struct dxp_xpu *xpu = d->xpu;
+	inputs_busy(b->recipe, 1);
+	d->calls++;
+	door_out();
+	struct made m = node_make(b, xpu, inputs);
+	door_in();
+	inputs_busy(b->recipe, -1);
+	error = made_take(b, &m, life);
+	free(m.sentence);
+	if (b->node && (error != CL_SUCCESS || life != d->life))
+		node_release(b);
+	d->calls--;
+	return error == CL_SUCCESS && !build_alive(b) ? CL_DEVICE_NOT_AVAILABLE : error;
+}
+
+static cl_int make(struct build *b)
+{
+	const struct dxp_program **inputs =
+		calloc((size_t)b->recipe->input_count + 1, sizeof(const struct dxp_program *));
+	cl_int error = inputs ? CL_DEVICE_NOT_AVAILABLE : CL_OUT_OF_HOST_MEMORY;
+
+	for (int i = 0; i < TRIES && error == CL_DEVICE_NOT_AVAILABLE; i++)
+		error = make_once(b, inputs);
+	free(inputs);
+	return error;
+}
+
+static void making_set(struct build *b, bool making)
+{
+	pthread_mutex_lock(&making_lock);
+	b->making = making;
+	pthread_cond_broadcast(&made);
+	pthread_mutex_unlock(&making_lock);
+}
+
+static void making_wait(struct build *b)
+{
+	door_leave();
+	pthread_mutex_lock(&making_lock);
+	while (b->making)
+		pthread_cond_wait(&made, &making_lock);
+	pthread_mutex_unlock(&making_lock);
+	door_enter();
+}
+
+/* Returns whether another attempt is useless: it is built, or the program has errors. A device that
+ * was unavailable may be back. */
+static bool settled(const struct build *b)
+{
+	return build_alive(b) || b->error == CL_BUILD_PROGRAM_FAILURE;
+}
+
+cl_int build_ready(struct build *b)
+{
+	if (!b->making && settled(b))
+		return b->error;
+	build_hold(b);
+	while (b->making && !door_forked())
+		making_wait(b);
+	if (!settled(b)) {
+		making_set(b, true);
+		b->error = make(b);
+		making_set(b, false);
+	}
+	cl_int error = b->error;
+	build_put(b);
+	return error;
+}
+
+/* ---- binaries ---- */
+
+cl_int build_binary(struct build *b)
+{
+	void *binary = NULL;
+	size_t bytes = 0;
+
+	if (b->binary)
+		return CL_SUCCESS;
+	build_hold(b);
+	cl_int error = build_ready(b);
+	if (error == CL_SUCCESS) {
+		struct dxp_program *node = b->node;
+		b->device->calls++;
+		b->busy++;
+		door_out();
+		int status = dxp_program_binary(node, &binary, &bytes);
+		door_in();
+		b->busy--;
+		if (status != DXP_OK && status != DXP_EUNSUPPORTED)
+			error = device_judge(b->device, status);
+		b->device->calls--;
+	}
+	if (b->binary)
+		free(binary); /* another thread fetched it meanwhile */
+	else
+		b->binary = binary, b->binary_bytes = bytes;
+	build_put(b);
+	return error;
+}
+
+/* ---- recipes: the inputs of builds ---- */
+
+struct recipe *recipe_new(enum dxp_program_kind kind, const char *options)
+{
+	struct recipe *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	*r = (struct recipe){.references = 1, .kind = kind, .options = strdup(options)};
+	if (!r->options) {
+		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+cl_int recipe_add(struct recipe *r, const char *name, void *data, size_t bytes)
+{
+	struct dxp_file *more = realloc(r->files, (r->file_count + 1) * sizeof(*more));
+	char *copy = strdup(name);
+
+	if (more)
+		r->files = more;
+	if (!more || !copy || !data) {
+		free(copy);
+		free(data);
+		return CL_OUT_OF_HOST_MEMORY;
+	}
+	r->files[r->file_count++] = (struct dxp_file){.name = copy, .data = data, .bytes = bytes};
+	return CL_SUCCESS;
+}
+
+cl_int recipe_input(struct recipe *r, struct build *input)
+{
+	struct build **more = realloc(r->inputs, (r->input_count + 1) * sizeof(struct build *));
+
+	if (!more)
+		return CL_OUT_OF_HOST_MEMORY;
+	r->inputs = more;
+	r->inputs[r->input_count++] = input;
+	build_hold(input);
+	return CL_SUCCESS;
+}
+
+/* The standard names clBuildProgram's and clCompileProgram's options, and programs from source.
+ * Binaries and linker options thus do not count. Nodes do not list kernels of compiled objects, so
+ * one input with the option suffices for all linked kernels. */
+bool recipe_has_argument_info(const struct recipe *r)
+{
+	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)
+		return options_have(r->options, "-cl-kernel-arg-info");
+	for (uint32_t i = 0; i < r->input_count; i++)
+		if (recipe_has_argument_info(r->inputs[i]->recipe))
+			return true;
+	return false;
+}
+
+void recipe_put(struct recipe *r)
+{
+	if (!r || --r->references > 0)
+		return;
+	for (uint32_t i = 0; i < r->file_count; i++) {
+		free((void *)(uintptr_t)r->files[i].name);
+		free((void *)(uintptr_t)r->files[i].data);
+	}
+	for (uint32_t i = 0; i < r->input_count; i++)
+		build_put(r->inputs[i]);
+	free(r->files);
+	free(r->inputs);
+	free(r->options);
+	free(r);
+}

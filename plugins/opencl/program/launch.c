@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Enqueues kernels: one command to the node each, without a round trip. Objects in arguments are
+ * checked now; they may have been released since they were set. */
+#include <stdio.h>
+#include <string.h>
+
+#include "plugins/opencl/command/event.h"
+#include "plugins/opencl/memory/memory.h"
+#include "plugins/opencl/node/device.h"
+#include "plugins/opencl/object/api.h"
+#include "plugins/opencl/program/program.h"
+
+struct launch {
+	cl_command_queue queue;
+	cl_kernel kernel;
+	cl_command_type type;
+	cl_uint dimensions;
+	const size_t *offset, *global, *local;
+	cl_uint wait_count;
+	const cl_event *wait;
+	cl_event *out;
+};
+
+/* ---- checks ---- */
+
+static bool work_empty(const struct launch *l)
+{
+	for (cl_uint i = 0; l->global && i < l->dimensions; i++)
+		if (l->global[i] == 0)
+			return true;
+	return !l->global;
+}
+
+static void limits_read(struct kernel_device *k)
+{
+	struct kernel_limits *l = &k->limits;
+	cl_device_id d = k->build->device;
+	size_t bytes = 0;
+	const uint8_t *items = device_about(d, CL_DEVICE_MAX_WORK_ITEM_SIZES, &bytes);
+
+	l->group = k->about->group_size ? k->about->group_size
+					: device_size(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
+	for (size_t i = 0; i < 3; i++)
+		l->items[i] =
+			items && bytes >= (i + 1) * 8 ? dxp_about_u64(items + i * 8) : UINT64_MAX;
+	uint64_t all = device_size(d, CL_DEVICE_LOCAL_MEM_SIZE, SIZE_MAX);
+	l->local_bytes = all > k->about->local_bytes ? all - k->about->local_bytes : 0;
+	cl_uint align = device_uint(d, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+	l->align = align ? align : 1;
+	l->known = true;
+}
+
+static cl_int offset_check(const struct launch *l)
+{
+	for (cl_uint i = 0; l->offset && l->global && i < l->dimensions; i++)
+		if (l->offset[i] > SIZE_MAX - l->global[i])
+			return CL_INVALID_GLOBAL_OFFSET;
+	return CL_SUCCESS;
+}
+
+/* Returns the work-group size: as given, else as the kernel requires; 0: the device chooses. */
+static uint64_t local_size(const struct launch *l, const struct kernel_device *k, cl_uint i)
+{
+	return l->local ? l->local[i] : k->about->required[i];
+}
+
+static cl_int local_check(const struct launch *l, const struct kernel_device *k)
+{
+	const uint64_t *required = k->about->required;
+	uint64_t total = 1;
+
+	if (!l->local && !required[0])
+		return CL_SUCCESS;
+	for (cl_uint i = 0; i < l->dimensions; i++) {
+		uint64_t local = local_size(l, k, i);
+		if (local == 0 || (required[0] && local != required[i]))
+			return CL_INVALID_WORK_GROUP_SIZE;
+		if (local > k->limits.items[i])
+			return CL_INVALID_WORK_ITEM_SIZE;
+		if (local > k->limits.group / total || l->global[i] % local)
+			return CL_INVALID_WORK_GROUP_SIZE;
+		total *= local;
+	}
+	for (cl_uint i = l->dimensions; required[0] && i < 3; i++)
+		if (required[i] != 1)
+			return CL_INVALID_WORK_GROUP_SIZE;
+	return CL_SUCCESS;
+}
+
+static cl_int grid_check(const struct launch *l, const struct kernel_device *k)
+{
+	if (l->dimensions < 1 || l->dimensions > 3)
+		return CL_INVALID_WORK_DIMENSION;
+	cl_int error = offset_check(l);
+	if (error != CL_SUCCESS || work_empty(l))
+		return error;
+	error = local_check(l, k);
+	if (error == CL_SUCCESS && l->kernel->local_bytes > k->limits.local_bytes)
+		error = CL_OUT_OF_RESOURCES;
+	return error;
+}
+
+/* Checks one argument: set, live handle, aligned sub-buffer. For a network argument provides the
+ * NIC function. */
+static cl_int argument_check(const struct launch *l, const struct kernel_device *k, cl_uint i)
+{
+	const struct argument *a = &l->kernel->arguments[i];
+
+	if (a->set == ARGUMENT_UNSET)
+		return CL_INVALID_KERNEL_ARGS;
+	if (a->set == ARGUMENT_NETWORK)
+		return network_ready(l->queue->device);
+	switch (k->about->arguments[i].kind) {
+	case ARGUMENT_SAMPLER:
+		return object_is(a->sampler, OBJECT_SAMPLER) ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
+	case ARGUMENT_BUFFER:
+	case ARGUMENT_IMAGE:
+		if (!a->memory)
+			return CL_SUCCESS;
+		if (!object_is(a->memory, OBJECT_MEMORY))
+			return CL_INVALID_KERNEL_ARGS;
+		if (a->memory->parent && a->memory->type == CL_MEM_OBJECT_BUFFER &&
+		    a->memory->origin % k->limits.align)
+			return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+		return CL_SUCCESS;
+	default: return CL_SUCCESS;
+	}
+}
+
+static cl_int check(const struct launch *l, struct kernel_device **out)
+{
+	if (!object_is(l->queue, OBJECT_QUEUE))
+		return CL_INVALID_COMMAND_QUEUE;
+	if (!object_is(l->kernel, OBJECT_KERNEL))
+		return CL_INVALID_KERNEL;
+	if (l->kernel->program->context != l->queue->context)
+		return CL_INVALID_CONTEXT;
+	struct kernel_device *k = kernel_device(l->kernel, l->queue->device);
+	if (!k)
+		return CL_INVALID_PROGRAM_EXECUTABLE;
+	if (!k->limits.known)
+		limits_read(k);
+	cl_int error = grid_check(l, k);
+	for (cl_uint i = 0; error == CL_SUCCESS && i < k->about->argument_count; i++)
+		error = argument_check(l, k, i);
+	if (error == CL_SUCCESS && k->about->argument_count > DXP_ARGUMENTS_MAX)
+		error = CL_OUT_OF_RESOURCES;
+	*out = k;
+	return error;
+}
+
+/* ---- arguments ---- */
+
+/* Arguments as sent to the node. */
+struct arguments {
+	struct dxp_argument list[DXP_ARGUMENTS_MAX];
+	struct dxp_image images[DXP_ARGUMENTS_MAX];
+};
+
+/* A kernel must not write memory created as read-only, but some do (hashcat's candidates). While
+ * the object was never written, this kernel must be its writer. */
+static enum memory_access access_of(const struct argument_about *about, cl_mem m)
+{
+	if (about->reads_only || ((m->flags & CL_MEM_READ_ONLY) && !memory_blank(m)))
+		return MEMORY_READ;
+	return MEMORY_READ_WRITE;
+}
+
+static cl_int memory_pass(struct enqueue *e, const struct argument_about *about, cl_mem m,
+			  struct dxp_argument *to, struct dxp_image *image)
+{
+	cl_int error;
+
+	to->kind = DXP_ARGUMENT_BUFFER;
+	to->address = DXP_NULL_ADDRESS;
+	if (!m)
+		return CL_SUCCESS;
+	error = memory_ready(e, m, 0, m->bytes, access_of(about, m), &to->address);
+	if (about->kind == ARGUMENT_BUFFER)
+		return error;
+	*image = m->image;
+	switch (about->access) {
+	case CL_KERNEL_ARG_ACCESS_READ_ONLY: image->access = CL_MEM_READ_ONLY; break;
+	case CL_KERNEL_ARG_ACCESS_WRITE_ONLY: image->access = CL_MEM_WRITE_ONLY; break;
+	default: image->access = CL_MEM_READ_WRITE; break;
+	}
+	to->kind = DXP_ARGUMENT_IMAGE;
+	to->bytes = sizeof(*image);
+	to->data = image;
+	return error;
+}
+
+static cl_int argument_pass(struct enqueue *e, const struct argument_about *about,
+			    const struct argument *a, struct dxp_argument *to,
+			    struct dxp_image *image)
+{
+	to->bytes = a->bytes;
+	to->address = 0;
+	to->data = NULL;
+	if (a->set == ARGUMENT_NETWORK) {
+		to->kind = DXP_ARGUMENT_NIC;
+		return CL_SUCCESS;
+	}
+	switch (about->kind) {
+	case ARGUMENT_LOCAL: to->kind = DXP_ARGUMENT_LOCAL; return CL_SUCCESS;
+	case ARGUMENT_VALUE:
+		to->kind = DXP_ARGUMENT_BYTES;
+		to->data = argument_value(a);
+		return CL_SUCCESS;
+	case ARGUMENT_SAMPLER:
+		to->kind = DXP_ARGUMENT_SAMPLER;
+		to->bytes = sizeof(a->sampler->sampler);
+		to->data = &a->sampler->sampler;
+		return CL_SUCCESS;
+	default: return memory_pass(e, about, a->memory, to, image);
+	}
+}
+
+static bool names_memory(const struct argument_about *about, const struct argument *a)
+{
+	return (about->kind == ARGUMENT_BUFFER || about->kind == ARGUMENT_IMAGE) &&
+	       a->set == ARGUMENT_SET && a->memory;
+}
+
+/* Records that the kernel uses its memory from now on. */
+static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
+{
+	for (cl_uint i = 0; i < k->about->argument_count; i++) {
+		const struct argument_about *about = &k->about->arguments[i];
+		const struct argument *a = &k->arguments[i];
+		if (names_memory(about, a))
+			memory_used(e, a->memory, 0, a->memory->bytes, access_of(about, a->memory),
+				    event);
+	}
+}
+
+/* ---- the command ---- */
+
+static void grid_set(struct dxp_launch *to, const struct launch *l, const struct kernel_device *k)
+{
+	to->dimensions = l->dimensions;
+	for (cl_uint i = 0; i < l->dimensions; i++) {
+		to->global[i] = l->global[i];
+		to->local[i] = local_size(l, k, i);
+		to->offset[i] = l->offset ? l->offset[i] : 0;
+	}
+}
+
+static cl_int post(struct enqueue *e, const struct launch *l, const struct kernel_device *k,
+		   dxp_event *event)
+{
+	struct arguments arguments;
+	struct dxp_launch to = {.kernel = k->about->name,
+				.arguments = arguments.list,
+				.argument_count = k->about->argument_count};
+	cl_int error = enqueue_hold(e, l->kernel);
+
+	for (cl_uint i = 0; error == CL_SUCCESS && i < to.argument_count; i++)
+		error = argument_pass(e, &k->about->arguments[i], &l->kernel->arguments[i],
+				      &arguments.list[i], &arguments.images[i]);
+	if (error != CL_SUCCESS)
+		return error;
+	/* memory_ready may have found the node lost. */
+	if (!build_alive(k->build))
+		return CL_DEVICE_NOT_AVAILABLE;
+	grid_set(&to, l, k);
+	to.program = k->build->node;
+	uint32_t needless = e->carried ? e->given : 0;
+	to.wait = e->waits.events + needless;
+	to.wait_count = e->waits.count - needless;
+	to.lazy = e->waits.lazy;
+	int status = dxp_run(e->device->xpu, &to, event);
+	/* Each argument is valid; together they exceed a command. */
+	if (status == DXP_EINVAL)
+		return CL_OUT_OF_RESOURCES;
+	if (status != DXP_OK)
+		return device_judge(e->device, status);
+	memories_used(e, l->kernel, *event);
+	return CL_SUCCESS;
+}
+
+static void label_set(cl_event e, const char *name)
+{
+	size_t bytes = strnlen(name, sizeof(e->label) - 1);
+
+	memcpy(e->label, name, bytes);
+	e->label[bytes] = '\0';
+}
+
+/* Checks the launch and makes sure that the node has the program; rebuilds it on a node that was
+ * lost. */
+static cl_int prepare(const struct launch *l, struct kernel_device **k)
+{
+	door_enter();
+	cl_int error = check(l, k);
+	if (error == CL_SUCCESS && !build_alive((*k)->build))
+		error = build_ready((*k)->build);
+	door_leave();
+	return error;
+}
+
+static cl_int enqueue(const struct launch *l)
+{
+	struct kernel_device *k = NULL;
+	struct enqueue e;
+	dxp_event event = 0;
+	cl_int error = prepare(l, &k);
+
+	if (error == CL_SUCCESS)
+		error = enqueue_begin(&e, l->queue, l->type, l->wait_count, l->wait);
+	if (error != CL_SUCCESS)
+		return error;
+	label_set(e.event, k->about->name);
+	if (!work_empty(l))
+		error = post(&e, l, k, &event);
+	return enqueue_end(&e, error, event, false, l->out);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL
+dxp_clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim,
+			   const size_t *global_work_offset, const size_t *global_work_size,
+			   const size_t *local_work_size, cl_uint num_events_in_wait_list,
+			   const cl_event *event_wait_list, cl_event *event)
+{
+	const struct launch l = {
+		.queue = command_queue,
+		.kernel = kernel,
+		.type = CL_COMMAND_NDRANGE_KERNEL,
+		.dimensions = work_dim,
+		.offset = global_work_offset,
+		.global = global_work_size,
+		.local = local_work_size,
+		.wait_count = num_events_in_wait_list,
+		.wait = event_wait_list,
+		.out = event,
+	};
+
+	return enqueue(&l);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,
+						  cl_uint num_events_in_wait_list,
+						  const cl_event *event_wait_list, cl_event *event)
+{
+	static const size_t one = 1;
+	const struct launch l = {
+		.queue = command_queue,
+		.kernel = kernel,
+		.type = CL_COMMAND_TASK,
+		.dimensions = 1,
+		.global = &one,
+		.local = &one,
+		.wait_count = num_events_in_wait_list,
+		.wait = event_wait_list,
+		.out = event,
+	};
+
+	return enqueue(&l);
+}

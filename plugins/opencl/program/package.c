@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packs a program with everything that its compiler needs: headers of clCompileProgram under their
+ * include names, and included host files with their relative paths, below a folder of the
+ * package. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "plugins/opencl/program/include.h"
+#include "plugins/opencl/program/options.h"
+#include "plugins/opencl/program/program.h"
+
+#define MAIN_NAME   "program.cl"
+#define FILES_BELOW "dxp-host"
+#define FILE_EMPTY  ".empty"
+
+/* ---- files on the host ---- */
+
+static bool read_all(int fd, char *to, size_t bytes)
+{
+	while (bytes > 0) {
+		ssize_t got = read(fd, to, bytes);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		to += got;
+		bytes -= (size_t)got;
+	}
+	return true;
+}
+
+/* Reads a regular file. Others are skipped: reading a FIFO or device may block or never end. */
+static char *read_file(void *context, const char *path, size_t *bytes)
+{
+	struct stat s;
+	char *text = NULL;
+	int fd = descriptor_raise(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+
+	(void)context;
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && (uint64_t)s.st_size <= INCLUDE_BYTES_MAX)
+		text = malloc((size_t)s.st_size + 1);
+	if (text && !read_all(fd, text, (size_t)s.st_size)) {
+		free(text);
+		text = NULL;
+	}
+	*bytes = text ? (size_t)s.st_size : 0;
+	close(fd);
+	return text;
+}
+
+/* ---- creation ---- */
+
+struct making {
+	cl_program program;
+	const struct program_headers *headers;
+	struct options_split options;
+	struct include_set set;
+	char *root;
+	struct recipe *recipe;
+};
+
+static bool scan(struct making *m)
+{
+	cl_program p = m->program;
+	bool good = include_scan(&m->set, NULL, p->source, p->source_bytes);
+
+	for (cl_uint i = 0; good && i < m->headers->count; i++) {
+		cl_program h = m->headers->programs[i];
+		good = include_scan(&m->set, NULL, h->source, h->source_bytes);
+	}
+	return good;
+}
+
+/* A value that -D defines may be the file of `#include NAME`. */
+static bool scan_defines(struct making *m)
+{
+	const char *text = m->options.rest;
+	struct option o;
+	bool good = true;
+
+	while (good && option_next(&text, &o)) {
+		const char *value = strchr(o.word, '=');
+		size_t bytes = value ? strlen(++value) : 0;
+		if (bytes > 2 && (value[0] == '"' || value[0] == '<')) {
+			o.word[value - o.word + (ptrdiff_t)bytes - 1] = '\0';
+			good = include_name(&m->set, value + 1);
+		}
+		free(o.word);
+	}
+	return good;
+}
+
+static cl_int text_add(struct making *m, const char *name, const char *text, size_t bytes)
+{
+	size_t renamed_bytes = bytes;
+	char *renamed =
+		include_rename(&m->set, m->root, FILES_BELOW "/", text ? text : "", &renamed_bytes);
+
+	return recipe_add(m->recipe, name, renamed, renamed_bytes);
+}
+
+/* Adds a header under the path that the node uses: relative, without "..". */
+static cl_int header_add(struct making *m, cl_uint i)
+{
+	char *path = include_path("", m->headers->names[i]);
+	cl_program h = m->headers->programs[i];
+
+	if (!path)
+		return CL_OUT_OF_HOST_MEMORY;
+	cl_int error = path[0] ? text_add(m, path + 1, h->source, h->source_bytes) : CL_SUCCESS;
+	free(path);
+	return error;
+}
+
+static cl_int file_add(struct making *m, const struct include_file *f)
+{
+	char name[INCLUDE_PATH_MAX + sizeof(FILES_BELOW)];
+
+	snprintf(name, sizeof(name), FILES_BELOW "%s", f->path + strlen(m->root));
+	return text_add(m, name, f->text, f->bytes);
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t bytes = strlen(folder);
+
+	return strncmp(path, folder, bytes) == 0 && path[bytes] == '/';
+}
+
+/* Adds an empty file to a folder without files, since a path may pass through it ("../a.h"). */
+static cl_int folder_add(struct making *m, const char *folder)
+{
+	char name[INCLUDE_PATH_MAX + sizeof(FILES_BELOW "/" FILE_EMPTY)];
+
+	for (size_t i = 0; i < m->set.file_count; i++)
+		if (is_below(m->set.files[i].path, folder))
+			return CL_SUCCESS;
+	snprintf(name, sizeof(name), FILES_BELOW "%s/" FILE_EMPTY, folder + strlen(m->root));
+	return text_add(m, name, "", 0);
+}
+
+static cl_int files_add(struct making *m)
+{
+	cl_int error = text_add(m, MAIN_NAME, m->program->source, m->program->source_bytes);
+
+	for (cl_uint i = 0; error == CL_SUCCESS && i < m->headers->count; i++)
+		error = header_add(m, i);
+	for (size_t i = 0; error == CL_SUCCESS && i < m->set.file_count; i++)
+		error = file_add(m, &m->set.files[i]);
+	for (size_t i = 0; error == CL_SUCCESS && i <= m->set.folder_count; i++)
+		if (m->set.used[i])
+			error = folder_add(m, m->set.used[i]);
+	return error;
+}
+
+/* Writes the options without the program's -I, plus -I options for the node's folders. */
+static char *options_write(const struct making *m)
+{
+	size_t bytes = 0, root_bytes = strlen(m->root);
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (!f)
+		return NULL;
+	fputs(m->options.rest, f);
+	for (size_t i = 0; i <= m->set.folder_count; i++) {
+		if (!m->set.used[i])
+			continue;
+		fputs(" -I \"" FILES_BELOW, f);
+		for (const char *c = m->set.used[i] + root_bytes; *c; c++) {
+			if (*c == '"' || *c == '\\')
+				fputc('\\', f);
+			fputc(*c, f);
+		}
+		fputc('"', f);
+	}
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static cl_int recipe_make(struct making *m, enum dxp_program_kind kind)
+{
+	char *options = NULL;
+
+	if (!scan(m) || (m->set.computed && !scan_defines(m)))
+		return CL_OUT_OF_HOST_MEMORY;
+	m->root = include_root(&m->set);
+	if (m->root)
+		options = options_write(m);
+	if (options)
+		m->recipe = recipe_new(kind, options);
+	free(options);
+	return m->recipe ? files_add(m) : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int package_make(cl_program p, enum dxp_program_kind kind, const char *options,
+		    const struct program_headers *headers, struct recipe **out)
+{
+	static const struct program_headers none;
+	struct making m = {.program = p, .headers = headers ? headers : &none};
+	char here[PATH_MAX];
+
+	if (!options_split(options, &m.options))
+		return CL_OUT_OF_HOST_MEMORY;
+	m.set = (struct include_set){
+		.read = read_file,
+		.here = getcwd(here, sizeof(here)) ? here : "/",
+		.folders = (const char *const *)m.options.folders,
+		.folder_count = m.options.folder_count,
+	};
+	cl_int error = CL_OUT_OF_HOST_MEMORY;
+	if (include_begin(&m.set))
+		error = recipe_make(&m, kind);
+	include_clear(&m.set);
+	options_split_clear(&m.options);
+	free(m.root);
+	if (error == CL_SUCCESS)
+		*out = m.recipe;
+	else
+		recipe_put(m.recipe);
+	return error;
+}

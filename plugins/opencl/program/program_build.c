@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Builds programs for all devices in parallel; in the background if the program gave a callback. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/opencl/node/device.h"
+#include "plugins/opencl/object/api.h"
+#include "plugins/opencl/program/binary.h"
+#include "plugins/opencl/program/options.h"
+#include "plugins/opencl/program/program.h"
+
+/* ---- checks ---- */
+
+static cl_int devices_check(cl_program p, const struct program_devices *devices)
+{
+	if ((devices->count == 0) != (devices->list == NULL))
+		return CL_INVALID_VALUE;
+	for (cl_uint i = 0; i < devices->count; i++)
+		if (!object_is(devices->list[i], OBJECT_DEVICE) ||
+		    !program_slot(p, devices->list[i]))
+			return CL_INVALID_DEVICE;
+	return CL_SUCCESS;
+}
+
+cl_uint program_choose(cl_program p, const struct program_devices *devices,
+		       struct program_slot **out)
+{
+	cl_uint count = 0;
+
+	for (cl_uint i = 0; i < p->device_count; i++) {
+		bool chosen = devices->count == 0;
+		for (cl_uint j = 0; j < devices->count; j++)
+			chosen = chosen || devices->list[j] == p->slots[i].device;
+		if (chosen)
+			out[count++] = &p->slots[i];
+	}
+	return count;
+}
+
+static bool chosen_busy(cl_program p, const struct program_devices *devices)
+{
+	for (cl_uint i = 0; i < p->device_count; i++) {
+		if (p->slots[i].status != CL_BUILD_IN_PROGRESS)
+			continue;
+		if (devices->count == 0)
+			return true;
+		for (cl_uint j = 0; j < devices->count; j++)
+			if (devices->list[j] == p->slots[i].device)
+				return true;
+	}
+	return false;
+}
+
+cl_int program_check(cl_program p, const struct program_devices *devices,
+		     const struct program_notify *notify)
+{
+	if (!object_is(p, OBJECT_PROGRAM))
+		return CL_INVALID_PROGRAM;
+	if (!notify->call && notify->data)
+		return CL_INVALID_VALUE;
+	cl_int error = devices_check(p, devices);
+	if (error != CL_SUCCESS)
+		return error;
+	if (p->kernels > 0 || p->linked || chosen_busy(p, devices))
+		return CL_INVALID_OPERATION;
+	return CL_SUCCESS;
+}
+
+/* ---- waiting for builds ---- */
+
+static _Thread_local uint32_t jobs_here; /* jobs that this thread works on */
+
+/* Signals each job that has settled its entries. `jobs_settled` changes with both locks held. */
+static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t settled_cond = PTHREAD_COND_INITIALIZER;
+static uint64_t jobs_settled;
+
+static void settled_signal(void)
+{
+	pthread_mutex_lock(&settled_lock);
+	jobs_settled++;
+	pthread_cond_broadcast(&settled_cond);
+	pthread_mutex_unlock(&settled_lock);
+}
+
+static void settled_wait(void)
+{
+	const uint64_t seen = jobs_settled;
+
+	door_leave();
+	pthread_mutex_lock(&settled_lock);
+	while (jobs_settled == seen)
+		pthread_cond_wait(&settled_cond, &settled_lock);
+	pthread_mutex_unlock(&settled_lock);
+	door_enter();
+}
+
+static bool program_busy(cl_program p)
+{
+	static const struct program_devices all;
+
+	return chosen_busy(p, &all);
+}
+
+void program_wait(cl_program p)
+{
+	while (jobs_here == 0 && !door_forked() && program_busy(p))
+		settled_wait();
+}
+
+/* ---- jobs ---- */
+
+/* Sets type and status of an entry from the result of its build. Returns the error for the
+ * program. */
+static cl_int slot_settle(struct build_job *job, struct program_slot *s, cl_int error)
+{
+	if (error == CL_SUCCESS) {
+		s->type = s->build->about.type ? s->build->about.type : job->type;
+		s->status = CL_BUILD_SUCCESS;
+		return CL_SUCCESS;
+	}
+	s->type = CL_PROGRAM_BINARY_TYPE_NONE;
+	s->status = CL_BUILD_ERROR;
+	if (error != CL_BUILD_PROGRAM_FAILURE)
+		return error;
+	/* Options of vendors pass the checks here; a compiler of another vendor rejects them. */
+	const char *log = s->build->log ? s->build->log : "";
+	if (strstr(log, "CL_INVALID_BUILD_OPTIONS") ||
+	    strncmp(log, "Invalid build option", 20) == 0)
+		return job->failure == CL_COMPILE_PROGRAM_FAILURE ? CL_INVALID_COMPILER_OPTIONS
+		       : job->failure == CL_LINK_PROGRAM_FAILURE  ? CL_INVALID_LINKER_OPTIONS
+								  : CL_INVALID_BUILD_OPTIONS;
+	return s->build->recipe->kind == DXP_PROGRAM_BINARY ? CL_INVALID_BINARY : job->failure;
+}
+
+static void *part_main(void *context)
+{
+	struct build_part *p = context;
+
+	jobs_here++;
+	door_enter();
+	p->error = build_ready(p->slot->build);
+	door_leave();
+	jobs_here--;
+	return NULL;
+}
+
+/* Runs the first build in this thread, each other in its own thread if one can be created. */
+static void parts_make(struct build_job *job)
+{
+	for (cl_uint i = 1; i < job->count; i++) {
+		struct build_part *p = &job->parts[i];
+		p->started = pthread_create(&p->thread, NULL, part_main, p) == 0;
+	}
+	for (cl_uint i = 0; i < job->count; i++)
+		if (!job->parts[i].started)
+			job->parts[i].error = build_ready(job->parts[i].slot->build);
+	if (job->count < 2)
+		return;
+	door_out();
+	for (cl_uint i = 1; i < job->count; i++)
+		if (job->parts[i].started)
+			pthread_join(job->parts[i].thread, NULL);
+	door_in();
+}
+
+static cl_int job_make(struct build_job *job)
+{
+	cl_int error = CL_SUCCESS;
+
+	jobs_here++;
+	parts_make(job);
+	jobs_here--;
+	for (cl_uint i = 0; i < job->count; i++) {
+		cl_int one = slot_settle(job, job->parts[i].slot, job->parts[i].error);
+		if (error == CL_SUCCESS)
+			error = one;
+	}
+	settled_signal();
+	return error;
+}
+
+static void job_free(struct build_job *job)
+{
+	object_drop(job->program);
+	free(job);
+}
+
+static void job_thread(void *context)
+{
+	struct build_job *job = context;
+
+	door_enter();
+	job_make(job);
+	door_out();
+	job->notify.call(job->program, job->notify.data);
+	door_in();
+	job_free(job);
+	door_leave();
+}
+
+struct build_job *job_new(cl_program p, cl_uint count, struct program_slot *const *slots)
+{
+	struct build_job *job = calloc(1, sizeof(*job) + count * sizeof(job->parts[0]));
+
+	if (!job)
+		return NULL;
+	job->program = p;
+	job->count = count;
+	for (cl_uint i = 0; i < count; i++)
+		job->parts[i].slot = slots[i];
+	object_hold(p);
+	return job;
+}
+
+cl_int job_run(struct build_job *job)
+{
+	cl_int error;
+
+	if (job->notify.call && aside(job_thread, job) == CL_SUCCESS)
+		return CL_SUCCESS;
+	error = job_make(job);
+	if (job->notify.call) {
+		door_out();
+		job->notify.call(job->program, job->notify.data);
+		door_in();
+	}
+	job_free(job);
+	return error;
+}
+
+/* ---- recipes of devices ---- */
+
+cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options)
+{
+	struct build *build = build_new(s->device, r);
+	char *copy = strdup(options);
+
+	if (!build || !copy) {
+		build_put(build);
+		free(copy);
+		return CL_OUT_OF_HOST_MEMORY;
+	}
+	slot_clear(s);
+	s->build = build;
+	s->options = copy;
+	s->status = CL_BUILD_IN_PROGRESS;
+	s->type = CL_PROGRAM_BINARY_TYPE_NONE;
+	return CL_SUCCESS;
+}
+
+struct recipe *slot_recipe(const struct program_slot *s, const char *options)
+{
+	struct binary b;
+
+	if (!s->given || !binary_read(&b, s->given, s->given_bytes))
+		return NULL;
+	struct recipe *r = recipe_new(DXP_PROGRAM_BINARY, options);
+	void *data = malloc(b.bytes + 1);
+	if (data && b.bytes > 0)
+		memcpy(data, b.data, b.bytes);
+	if (r && recipe_add(r, "program.bin", data, b.bytes) == CL_SUCCESS)
+		return r;
+	if (!r)
+		free(data);
+	recipe_put(r);
+	return NULL;
+}
+
+static cl_int slots_begin(struct build_job *job, struct recipe *source, const char *options)
+{
+	cl_int error = CL_SUCCESS;
+	cl_uint begun = 0;
+
+	for (; error == CL_SUCCESS && begun < job->count; begun++) {
+		struct program_slot *s = job->parts[begun].slot;
+		struct recipe *r = source ? source : slot_recipe(s, options);
+		error = r ? slot_begin(s, r, options) : CL_OUT_OF_HOST_MEMORY;
+		if (!source)
+			recipe_put(r);
+	}
+	for (cl_uint i = 0; error != CL_SUCCESS && i < begun; i++)
+		job->parts[i].slot->status = CL_BUILD_ERROR;
+	return error;
+}
+
+cl_int program_begin(const struct program_begin *b)
+{
+	struct program_slot **slots = calloc(b->program->device_count, sizeof(*slots));
+
+	if (!slots)
+		return CL_OUT_OF_HOST_MEMORY;
+	cl_uint count = program_choose(b->program, b->devices, slots);
+	struct build_job *job = job_new(b->program, count, slots);
+	free(slots);
+	if (!job)
+		return CL_OUT_OF_HOST_MEMORY;
+	job->notify = *b->notify;
+	job->failure = b->failure;
+	job->type = b->type;
+	cl_int error = slots_begin(job, b->recipe, b->options);
+	if (error == CL_SUCCESS)
+		return job_run(job);
+	job_free(job);
+	return error;
+}
+
+/* ---- clBuildProgram ---- */
+
+static bool all_given(cl_program p, const struct program_devices *devices)
+{
+	for (cl_uint i = 0; i < p->device_count; i++) {
+		bool chosen = devices->count == 0;
+		for (cl_uint j = 0; j < devices->count; j++)
+			chosen = chosen || devices->list[j] == p->slots[i].device;
+		if (chosen && !p->slots[i].given)
+			return false;
+	}
+	return true;
+}
+
+static cl_int build_check(cl_program p, const struct program_devices *devices,
+			  const struct program_notify *notify, const char *options)
+{
+	cl_int error = program_check(p, devices, notify);
+
+	if (error != CL_SUCCESS)
+		return error;
+	if (!p->source && !all_given(p, devices))
+		return CL_INVALID_BINARY;
+	return options_valid(options) ? CL_SUCCESS : CL_INVALID_BUILD_OPTIONS;
+}
+
+/* Scans sources and reads files without the lock, so that other threads can proceed. */
+static cl_int build_locked(const struct program_begin *b)
+{
+	struct program_begin begin = *b;
+	cl_program p = begin.program;
+	cl_int error = build_check(p, begin.devices, begin.notify, begin.options);
+
+	if (error != CL_SUCCESS)
+		return error;
+	if (p->source) {
+		door_out();
+		error = package_make(p, DXP_PROGRAM_SOURCE, begin.options, NULL, &begin.recipe);
+		door_in();
+		if (error == CL_SUCCESS)
+			error = program_check(p, begin.devices, begin.notify);
+	}
+	if (error == CL_SUCCESS)
+		error = program_begin(&begin);
+	recipe_put(begin.recipe);
+	return error;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL dxp_clBuildProgram(
+	cl_program program, cl_uint num_devices, const cl_device_id *device_list,
+	const char *options, void(CL_CALLBACK *pfn_notify)(cl_program, void *), void *user_data)
+{
+	const struct program_devices devices = {num_devices, device_list};
+	const struct program_notify notify = {pfn_notify, user_data};
+	const struct program_begin begin = {
+		.program = program,
+		.devices = &devices,
+		.notify = &notify,
+		.options = options ? options : "",
+		.failure = CL_BUILD_PROGRAM_FAILURE,
+		.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+	};
+
+	door_enter();
+	cl_int error = build_locked(&begin);
+	door_leave();
+	return error;
+}
