@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Internals of the MPI core: a communicator, and the functions that its files share.
  *
- *   engine.c     settings, lifetime of communicators and of the process
- *   join.c       agreement and roles: the leader of each rank
- *   endpoint.c   the process's endpoint, and the group of leaders: creation, loss, new creation
- *   leaders.c    operations among leaders, through switches or without
- *   collective.c an operation from start to completion */
+ *   engine.c        settings, messages, progress
+ *   communicator.c  agreement and roles: the leader of each rank; lifetime
+ *   endpoint.c      the process's endpoint, and the group of leaders: creation, loss, new creation
+ *   leaders.c       operations among leaders, through switches or without
+ *   collective.c    an operation from start to completion */
 #ifndef MPI_COMM_H
 #define MPI_COMM_H
 
@@ -81,9 +81,6 @@ struct dxp_mpi_comm {
 __attribute__((format(printf, 3, 4))) void mpi_say(int level, const struct dxp_mpi_comm *c,
 						   const char *format, ...);
 void mpi_progress(void);
-/* Lists the communicator: MPI then reports its deletion, and MPI_Finalize drops it. False: MPI
- * failed. */
-bool mpi_enlist(struct dxp_mpi_comm *c);
 /* Prepares a private communicator: errors are returned, and the plugin is notified. */
 int mpi_adopt(MPI_Comm comm);
 
@@ -92,12 +89,11 @@ bool mpi_count(struct dxp_mpi_comm *c);
 /* Waits for nonblocking operations, which were posted earlier. */
 void mpi_let_pass(struct dxp_mpi_comm *c);
 
-/* ---- join.c ---- */
+/* ---- communicator.c ---- */
 
 /* Joins the communicator: collective, at the same call on all ranks. The state is JOINED, REFUSED
  * or ORDINARY afterwards. */
 void mpi_join(struct dxp_mpi_comm *c);
-void mpi_join_undo(struct dxp_mpi_comm *c);
 /* Tries again after a refusal; collective on all ranks. */
 void mpi_rejoin(struct dxp_mpi_comm *c);
 

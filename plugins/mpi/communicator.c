@@ -14,7 +14,7 @@
 /* Guards all of these. Communicators are listed in the order of joining. Joining is collective, so
  * that order is the same on all ranks that share two communicators. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct dxp_mpi_comm *first, **last = &first;
+static struct dxp_mpi_comm *oldest, **last = &oldest;
 static int comm_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
 
 enum agreement {
@@ -289,7 +289,7 @@ static int comm_deleted(MPI_Comm comm, int key, void *value, void *extra)
 
 static int finalizing(MPI_Comm comm, int key, void *value, void *extra)
 {
-	for (struct dxp_mpi_comm *c = first; c; c = c->next)
+	for (struct dxp_mpi_comm *c = oldest; c; c = c->next)
 		undo(c);
 	mpi_endpoint_close();
 	return MPI_SUCCESS;
@@ -410,4 +410,3 @@ void mpi_rejoin(struct dxp_mpi_comm *c)
 	c->patience *= 2;
 	c->state = make_group(c) ? MPI_JOINED : MPI_REFUSED;
 }
-

@@ -140,6 +140,8 @@ void call_forget(struct bridge_transfer *t)
 	promises_end(t, t->promised);
 	list_remove(&t->wait);
 	list_remove(&t->expected);
+	if (t->bridge->token == t)
+		t->bridge->token = NULL;
 }
 
 static bool expects(const struct bridge_transfer *t)

@@ -18,24 +18,6 @@
 
 #include "bridge/internal.h"
 
-uint32_t feed_block_min(const struct bridge *b)
-{
-	return (uint32_t)min_u64(BRIDGE_PIECE_MIN, b->o.buffer_bytes);
-}
-
-uint32_t feed_reserve(const struct bridge *b)
-{
-	uint32_t block = feed_block_min(b);
-
-	/* blocks that the longest payload touches when it begins at the last byte of one */
-	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
-}
-
-uint32_t bridge_feed_buffers(const struct bridge *b)
-{
-	return feed_reserve(b);
-}
-
 uint32_t feed_kept(const struct bridge *b)
 {
 	if (!b->pulled_last)
@@ -45,79 +27,12 @@ uint32_t feed_kept(const struct bridge *b)
 	return b->now_ns < b->hunger_until_ns ? b->hunger : 0;
 }
 
-static uint64_t block_bytes(const struct bridge_transfer *t, uint64_t block)
-{
-	return min_u64(t->cut.piece, t->order.bytes - block * t->cut.piece);
-}
-
-uint64_t feed_blocks(const struct bridge_transfer *t)
-{
-	return t->order.bytes ? (t->order.bytes - 1) / t->cut.piece + 1 : 0;
-}
-
-bool feed_complete(const struct bridge_transfer *t)
-{
-	return t->settled == feed_blocks(t);
-}
-
-uint64_t feed_prefix(const struct bridge_transfer *t)
-{
-	return min_u64(t->settled * t->cut.piece, t->order.bytes);
-}
-
-static uint64_t *settled_word(struct bridge_transfer *t, uint64_t block)
-{
-	return &t->settled_bits[block % BRIDGE_FED_BLOCKS / 64];
-}
-
-static bool is_settled(struct bridge_transfer *t, uint64_t block)
-{
-	return block < t->settled || (*settled_word(t, block) >> block % 64 & 1);
-}
-
-void feed_placed(struct bridge_transfer *t, const struct piece *p)
-{
-	uint64_t block = p->at / t->cut.piece;
-
-	*settled_word(t, block) |= 1ull << block % 64;
-	while (*settled_word(t, t->settled) >> t->settled % 64 & 1) {
-		*settled_word(t, t->settled) &= ~(1ull << t->settled % 64);
-		t->settled++;
-	}
-}
-
-void feed_forget(struct bridge *b, struct bridge_transfer *t)
-{
-	call_forget(t);
-	if (b->token == t)
-		b->token = NULL;
-}
-
-/* Returns the piece of this block; NULL: no byte of it has arrived, or all are in place. */
-static struct piece *block_piece(struct bridge_transfer *t, uint64_t block)
-{
-	/* Latest first: bytes mostly arrive in order. */
-	for (struct list *l = t->pieces.prev; l != &t->pieces; l = l->prev) {
-		struct piece *p = CONTAINER_OF(l, struct piece, sibling);
-		if (p->at == block * t->cut.piece)
-			return p;
-	}
-	return NULL;
-}
-
-uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block)
-{
-	while (is_settled(t, block) || block_piece(t, block))
-		block++;
-	return block;
-}
-
 /* Returns how many bytes of [at, at + bytes) lie in `block`. */
 static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
 			uint32_t bytes)
 {
 	uint64_t from = block * t->cut.piece;
-	uint64_t to = from + block_bytes(t, block);
+	uint64_t to = from + feed_block_bytes(t, block);
 
 	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
 }
@@ -132,22 +47,14 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 	for (uint64_t block = at / t->cut.piece; block <= last; block++) {
 		if (block >= t->settled + BRIDGE_FED_BLOCKS)
 			return DXP_EAGAIN;
-		if (is_settled(t, block))
+		if (feed_is_settled(t, block))
 			return DXP_EMALFORMED;
-		const struct piece *p = block_piece(t, block);
+		const struct piece *p = feed_piece(t, block);
 		if (p && p->bytes - p->filled < part_of(t, block, at, bytes))
 			return DXP_EMALFORMED;
 		*begins += !p && block >= t->called;
 	}
 	return DXP_OK;
-}
-
-bool feed_token_free(const struct bridge *b)
-{
-	const struct bridge_transfer *t = b->token;
-
-	return !t || t->open + t->promised == 0 ||
-	       b->rings[RING_TO_DEVICE].free - b->promised >= feed_reserve(b);
 }
 
 /* Returns true if `begins` blocks may begin. Takes the token if necessary. */
@@ -178,7 +85,7 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 static struct piece *block_begin(struct bridge_transfer *t, uint64_t block)
 {
 	struct bridge *b = t->bridge;
-	struct piece *p = piece_take(t, block * t->cut.piece, (uint32_t)block_bytes(t, block));
+	struct piece *p = piece_take(t, block * t->cut.piece, (uint32_t)feed_block_bytes(t, block));
 
 	p->step = BRIDGE_FILL;
 	p->in = ring_take(&b->rings[RING_TO_DEVICE]);
@@ -221,7 +128,7 @@ static void place(struct bridge_transfer *t, uint64_t at, const uint8_t *data, u
 	while (bytes > 0) {
 		uint64_t block = at / t->cut.piece;
 		uint32_t part = part_of(t, block, at, bytes);
-		struct piece *p = block_piece(t, block);
+		struct piece *p = feed_piece(t, block);
 		block_fill(t, p ? p : block_begin(t, block), (uint32_t)(at % t->cut.piece), data,
 			   part);
 		at += part;

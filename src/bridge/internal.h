@@ -125,6 +125,10 @@ void piece_wait(struct bridge *b, struct piece *p, enum bridge_step step);
 /* Returns the piece whose step `id` is under way, or NULL. */
 struct piece *piece_of(struct bridge *b, uint32_t id);
 void piece_watch(struct bridge *b, struct piece *p);
+/* Ends the step that is under way. */
+void piece_end(struct bridge *b, struct piece *p);
+/* Frees the buffer, if there is one. */
+void piece_buffer_put(struct ring *r, uint8_t *buffer);
 
 /* ---- transfer.c ---- */
 
@@ -137,6 +141,14 @@ struct piece *transfer_cut(struct bridge_transfer *t);
 
 /* Returns the number of buffers towards the device that are reserved for fed bytes now. */
 uint32_t feed_kept(const struct bridge *b);
+
+/* ---- feed_blocks.c ---- */
+
+uint64_t feed_block_bytes(const struct bridge_transfer *t, uint64_t block);
+/* Returns true if all bytes of the block are in place. */
+bool feed_is_settled(struct bridge_transfer *t, uint64_t block);
+/* Returns the piece of this block; NULL: no byte of it has arrived, or all are in place. */
+struct piece *feed_piece(struct bridge_transfer *t, uint64_t block);
 /* Returns the bytes of the shortest block of fed transfers. */
 uint32_t feed_block_min(const struct bridge *b);
 /* Returns the number of buffers that fed bytes with nothing missing before them need at most: one
@@ -145,7 +157,6 @@ uint32_t feed_reserve(const struct bridge *b);
 void feed_placed(struct bridge_transfer *t, const struct piece *p);
 bool feed_complete(const struct bridge_transfer *t);
 uint64_t feed_prefix(const struct bridge_transfer *t);
-void feed_forget(struct bridge *b, struct bridge_transfer *t);
 bool feed_token_free(const struct bridge *b);
 uint64_t feed_blocks(const struct bridge_transfer *t);
 /* Returns the first block from `block` on of which no byte has arrived. */
@@ -156,10 +167,11 @@ uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block);
 /* Returns true if grants can be given for the transfer: packets must not cross a border of
  * blocks. */
 bool call_may(const struct bridge_transfer *t);
-void call_wait(
-	struct bridge_transfer *t); /* Appends it to the queue of grants, unless it is queued. */
+/* Appends it to the queue of grants, unless it is queued. */
+void call_wait(struct bridge_transfer *t);
 void call_begun(struct bridge_transfer *t, uint64_t block);
 void call_fed(struct bridge_transfer *t);
+/* Withdraws its grants, and the token. */
 void call_forget(struct bridge_transfer *t);
 uint64_t call_deadline(const struct bridge *b); /* when bridge_called returns a grant */
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses the next step. Steps that free buffers come first. Transfers are served round-robin in
- * queues. The stream core needs both controllers at once, so while its piece waits, only one DMA of
- * each direction may overtake it. */
+/* Chooses the next step, and handles its end. Steps that free buffers come first. Transfers are
+ * served round-robin in queues. The stream core needs both controllers at once, so while its piece
+ * waits, only one DMA of each direction may overtake it. */
 #include "bridge/internal.h"
+
+#include <assert.h>
 
 #include <dxp/status.h>
 
@@ -190,4 +192,84 @@ bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out)
 		return true;
 	}
 	return false;
+}
+
+/* ---- ends of steps ---- */
+
+void bridge_later(struct bridge *b, uint32_t id)
+{
+	struct piece *p = piece_of(b, id);
+
+	assert(p && id == b->offered);
+	struct bridge_transfer *t = p->transfer;
+	piece_end(b, p);
+	p->given_back = true;
+	t->given_back++;
+	p->epoch = b->epoch;
+	b->again_ns = min_u64(b->again_ns, b->now_ns + BRIDGE_AGAIN_NS);
+	if (t->status != DXP_OK)
+		piece_put(b, p, false);
+	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
+		list_first(&b->core, &p->turn); /* it was the first: none overtakes it */
+	else
+		piece_wait(b, p, p->step);
+	transfer_settle(t);
+}
+
+/* Moves a piece whose step succeeded to its next step, or frees it. */
+static void piece_advance(struct bridge *b, struct piece *p)
+{
+	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
+
+	switch (p->step) {
+	case BRIDGE_FILL:
+		ring_move(in, p->in, BUFFER_FULL);
+		if (p->transfer->order.path == BRIDGE_THROUGH)
+			p->step = BRIDGE_DMA_THROUGH; /* queued for the core since its cut */
+		else
+			piece_wait(b, p, BRIDGE_DMA_IN);
+		break;
+	case BRIDGE_DMA_THROUGH:
+		piece_buffer_put(in, &p->in);
+		/* fall through */
+	case BRIDGE_DMA_OUT:
+		ring_move(out, p->out, BUFFER_DONE);
+		piece_wait(b, p, BRIDGE_DRAIN);
+		break;
+	default: piece_put(b, p, true);
+	}
+}
+
+static bool is_last(const struct piece *p)
+{
+	return p->step == BRIDGE_DMA_IN || p->step == BRIDGE_DMA_DIRECT || p->step == BRIDGE_DRAIN;
+}
+
+void bridge_done(struct bridge *b, uint32_t id, int status, uint64_t now_ns)
+{
+	struct piece *p = piece_of(b, id);
+
+	b->now_ns = now_ns;
+	if (!p) {
+		b->counters.stale++;
+		return;
+	}
+	struct bridge_transfer *t = p->transfer;
+	piece_end(b, p);
+	b->epoch++;
+	b->again_ns = UINT64_MAX;
+	if (status == DXP_OK) {
+		b->counters.pieces[p->step]++;
+		b->counters.bytes[p->step] += p->bytes;
+	}
+	if (status == DXP_OK && (t->status == DXP_OK || is_last(p)))
+		piece_advance(b, p);
+	else {
+		uint8_t step = p->step;
+		uint64_t at = p->at;
+		piece_put(b, p, false);
+		if (t->status == DXP_OK)
+			transfer_fail(t, status, step, at);
+	}
+	transfer_settle(t);
 }

@@ -2,8 +2,6 @@
 /* Pieces: state, counters and limits. */
 #include <assert.h>
 
-#include <dxp/status.h>
-
 #include "bridge/internal.h"
 
 /* An id is the piece's index and the low bits of its count of steps. */
@@ -28,7 +26,7 @@ struct piece *piece_take(struct bridge_transfer *t, uint64_t at, uint32_t bytes)
 	return p;
 }
 
-static void buffer_put(struct ring *r, uint8_t *buffer)
+void piece_buffer_put(struct ring *r, uint8_t *buffer)
 {
 	if (*buffer != RING_NONE)
 		ring_move(r, *buffer, BUFFER_EMPTY);
@@ -51,8 +49,8 @@ void piece_put(struct bridge *b, struct piece *p, bool in_place)
 		t->missing_at = min_u64(t->missing_at, p->at);
 	else if (t->order.fed)
 		feed_placed(t, p);
-	buffer_put(&b->rings[RING_TO_DEVICE], &p->in);
-	buffer_put(&b->rings[RING_FROM_DEVICE], &p->out);
+	piece_buffer_put(&b->rings[RING_TO_DEVICE], &p->in);
+	piece_buffer_put(&b->rings[RING_FROM_DEVICE], &p->out);
 	list_remove(&p->queue);
 	list_remove(&p->turn);
 	list_remove(&p->clock);
@@ -156,87 +154,9 @@ struct piece *piece_of(struct bridge *b, uint32_t id)
 	return p->under_way && stamp == id >> ID_PLACE_BITS ? p : NULL;
 }
 
-static void piece_end(struct bridge *b, struct piece *p)
+void piece_end(struct bridge *b, struct piece *p)
 {
 	count(b, p, -1);
 	p->under_way = p->stuck = false;
 	list_remove(&p->clock);
-}
-
-void bridge_later(struct bridge *b, uint32_t id)
-{
-	struct piece *p = piece_of(b, id);
-
-	assert(p && id == b->offered);
-	struct bridge_transfer *t = p->transfer;
-	piece_end(b, p);
-	p->given_back = true;
-	t->given_back++;
-	p->epoch = b->epoch;
-	b->again_ns = min_u64(b->again_ns, b->now_ns + BRIDGE_AGAIN_NS);
-	if (t->status != DXP_OK)
-		piece_put(b, p, false);
-	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
-		list_first(&b->core, &p->turn); /* it was the first: none overtakes it */
-	else
-		piece_wait(b, p, p->step);
-	transfer_settle(t);
-}
-
-/* Moves a piece whose step succeeded to its next step, or frees it. */
-static void piece_advance(struct bridge *b, struct piece *p)
-{
-	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
-
-	switch (p->step) {
-	case BRIDGE_FILL:
-		ring_move(in, p->in, BUFFER_FULL);
-		if (p->transfer->order.path == BRIDGE_THROUGH)
-			p->step = BRIDGE_DMA_THROUGH; /* queued for the core since its cut */
-		else
-			piece_wait(b, p, BRIDGE_DMA_IN);
-		break;
-	case BRIDGE_DMA_THROUGH:
-		buffer_put(in, &p->in);
-		/* fall through */
-	case BRIDGE_DMA_OUT:
-		ring_move(out, p->out, BUFFER_DONE);
-		piece_wait(b, p, BRIDGE_DRAIN);
-		break;
-	default: piece_put(b, p, true);
-	}
-}
-
-static bool is_last(const struct piece *p)
-{
-	return p->step == BRIDGE_DMA_IN || p->step == BRIDGE_DMA_DIRECT || p->step == BRIDGE_DRAIN;
-}
-
-void bridge_done(struct bridge *b, uint32_t id, int status, uint64_t now_ns)
-{
-	struct piece *p = piece_of(b, id);
-
-	b->now_ns = now_ns;
-	if (!p) {
-		b->counters.stale++;
-		return;
-	}
-	struct bridge_transfer *t = p->transfer;
-	piece_end(b, p);
-	b->epoch++;
-	b->again_ns = UINT64_MAX;
-	if (status == DXP_OK) {
-		b->counters.pieces[p->step]++;
-		b->counters.bytes[p->step] += p->bytes;
-	}
-	if (status == DXP_OK && (t->status == DXP_OK || is_last(p)))
-		piece_advance(b, p);
-	else {
-		uint8_t step = p->step;
-		uint64_t at = p->at;
-		piece_put(b, p, false);
-		if (t->status == DXP_OK)
-			transfer_fail(t, status, step, at);
-	}
-	transfer_settle(t);
 }

@@ -130,7 +130,7 @@ void transfer_settle(struct bridge_transfer *t)
 		return;
 	t->over = true;
 	b->whole[t->order.path] -= t->order.bytes;
-	feed_forget(b, t);
+	call_forget(t);
 	list_last(&b->ended, &t->ended);
 	b->counters.transfers++;
 	b->counters.failed += t->step != BRIDGE_STEPS;
@@ -167,7 +167,7 @@ void transfer_fail(struct bridge_transfer *t, int status, uint8_t step, uint64_t
 	t->step = step;
 	t->fail_at = at;
 	drop_waiting(t);
-	feed_forget(t->bridge, t);
+	call_forget(t);
 }
 
 void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status)
