@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The rules of tools/tidy. Reads file names on standard input; prints "file:line: finding", or
-# "file: note: ...". Runs under mawk, which counts bytes: columns() counts characters itself.
+# "file: note: ...". Variable layers: the path of src/layers. Runs under mawk, which counts bytes:
+# columns() counts characters itself.
 
 BEGIN {
 	FUNCTION_LINES = 70
@@ -9,31 +10,9 @@ BEGIN {
 	COLUMNS = 100
 	TAB = 8
 
-	# The folders of src/ that a folder may include. A layer includes lower layers; within a
-	# layer only what is listed here: link carries the datagrams that wire describes.
-	knows["base"] = "base"
-	knows["wire"] = "base wire"
-	knows["link"] = "base wire link"
-	knows["rltp"] = "base wire rltp"
-	knows["inc"] = "base wire link inc"
-	knows["switch"] = "base wire link switch"
-	knows["nic"] = "base wire rltp nic"
-	knows["node"] = "base wire link rltp nic node"
-	knows["bridge"] = "base wire bridge"
-	knows["sim"] = "base wire rltp nic inc switch bridge sim"
-	knows["host"] = "base wire link rltp nic node host"
-	knows["engine"] = "base wire link bridge engine"
-	knows["worker"] = "base wire link engine worker"
-	knows["dma"] = "base wire link bridge engine dma"
-	knows["xpu"] = "base wire link rltp nic node engine worker xpu"
-	knows["manager"] = "base wire link rltp nic node manager"
-
-	# Folders without system calls: input is bytes and the time, output is bytes and deadlines.
-	# They may include only these headers, and use only pure functions of stdio.h and stdlib.h.
-	pure["wire"] = pure["rltp"] = pure["nic"] = pure["bridge"] = 1
-	# In these folders, files that include none of link/, libbpf, the clock and descriptors are
-	# pure: the cores.
-	mixed["inc"] = mixed["switch"] = 1
+	read_layers()
+	# Pure folders may include only these headers, and use only pure functions of stdio.h and
+	# stdlib.h.
 	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \
 	      "stddef stdint stdio stdlib stdnoreturn string strings endian byteswap arpa/inet " \
 	      "netinet/in linux/types cpuid " \
@@ -75,6 +54,20 @@ BEGIN {
 
 	while ((getline path) > 0)
 		check_file(path)
+}
+
+# Reads src/layers: what each folder of src/ may include, and whether it is pure or mixed.
+function read_layers(    line, parts, names) {
+	while ((getline line < layers) > 0) {
+		if (line !~ /^[a-z]/)
+			continue
+		split(line, parts, ":")
+		split(parts[1], names, " ")
+		knows[names[1]] = names[1] parts[2]
+		pure[names[1]] = names[2] == "pure"
+		mixed[names[1]] = names[2] == "mixed"
+	}
+	close(layers)
 }
 
 function finding(text) {
@@ -163,6 +156,7 @@ function check_file(path,    line) {
 	script = 0
 	in_comment = 0
 	piped = ""
+	listed = ""
 	body_start = 0
 	head_start = 0
 	folder = ""
@@ -195,6 +189,34 @@ function check_file(path,    line) {
 		      FILE_LINES_NOTE
 	if (c_source && line_number == 0)
 		finding("file is empty")
+	if (path ~ /^\.\/(src|cmd|plugins)\/.*\.c$/)
+		check_listed(path)
+}
+
+# The build has no patterns of file names: the nearest CMakeLists.txt lists each source.
+function check_listed(path,    folder, name) {
+	folder = path
+	while (sub(/\/[^\/]*$/, "", folder))
+		if (list_of(folder) != "") {
+			name = substr(path, length(folder) + 2)
+			if (index(lists[folder], " " name " ") == 0)
+				finding("not in " substr(folder, 3) "/CMakeLists.txt; " \
+					"list it there")
+			return
+		}
+}
+
+# Returns the words of a folder's CMakeLists.txt; "" if there is none.
+function list_of(folder,    line) {
+	if (!(folder in lists)) {
+		lists[folder] = ""
+		while ((getline line < (folder "/CMakeLists.txt")) > 0) {
+			gsub(/[()\t]|\$\{CMAKE_CURRENT_SOURCE_DIR\}\//, " ", line)
+			lists[folder] = lists[folder] " " line " "
+		}
+		close(folder "/CMakeLists.txt")
+	}
+	return lists[folder]
 }
 
 function does_io(path,    line, found) {
@@ -240,6 +262,20 @@ function check_script(line) {
 		finding("a pipe whose reader ends early, which kills the writer; read all of it " \
 			"(`has` of test/net/lib_text.sh, sed)")
 	piped = line ~ /(^|[^|])\|[ \t]*\\?$/ ? "|" : ""
+	if (file ~ /CMakeLists\.txt$/)
+		check_sorted(line)
+}
+
+# Sources that stand on lines of their own are sorted.
+function check_sorted(line) {
+	if (line !~ /^\t+[a-z0-9_.\/]+\.c\)?$/) {
+		listed = ""
+		return
+	}
+	gsub(/[\t)]/, "", line)
+	if (listed != "" && line <= listed)
+		finding("\"" line "\" stands after \"" listed "\"; sort the list")
+	listed = line
 }
 
 function check_c(line, code) {
@@ -328,7 +364,7 @@ function check_include(line,    path, system_header, to) {
 	if (to != folder && path ~ /internal\.h$/)
 		finding("src/" folder " may not include \"" path "\": internal to src/" to)
 	if (!(folder in knows))
-		finding("src/" folder " has no layer; add it to tools/tidy.awk and docs/design")
+		finding("src/" folder " has no layer; add it to src/layers and docs/design")
 	else if (index(" " knows[folder] " ", " " to " ") == 0)
 		finding("src/" folder " may not include \"" path "\"; it knows: " knows[folder])
 }

@@ -13,7 +13,8 @@ readonly SH='# SPDX-License-Identifier: BSD-3-Clause'
 tests=0
 failures=0
 
-# Writes the given lines to the file $1 of an otherwise clean tree.
+# Writes the given lines to the file $1 of an otherwise clean tree. If `listing` is set, that is the
+# list of sources of the tree.
 tree_with() {
 	local path=$1
 	shift
@@ -22,6 +23,8 @@ tree_with() {
 	cp "$DXP_SOURCE/.clang-format" "$tree/"
 	printf '%s\n' "$C" 'int base_answer(void);' >"$tree/src/base/clean.h"
 	printf '%s\n' "$@" >"$tree/$path"
+	[ -z "${listing:-}" ] ||
+		printf '%s\n' "$SH" "add_library(a $listing)" >"$tree/src/CMakeLists.txt"
 }
 
 failed() {
@@ -104,6 +107,13 @@ includes() {
 	passes src/switch/a.c "$C" '#include <unistd.h>' '#include <bpf/bpf.h>'
 }
 
+lists() {
+	finds 3 src/CMakeLists.txt '"base/a.c" stands after' "$SH" $'\tbase/b.c' $'\tbase/a.c)'
+	passes src/CMakeLists.txt "$SH" $'\tbase/a.c' $'\tbase/a_b.c' $'\tbase/ab.c)'
+	listing='base/a.c base/ab.c' finds 2 src/base/b.c 'not in src/CMakeLists.txt' "$C" 'int b;'
+	listing='base/a.c base/b.c' passes src/base/b.c "$C" 'int b;'
+}
+
 descriptors() {
 	finds 2 src/base/a.c 'put descriptor_raise' "$C" 'int a = eventfd(0, 0);'
 	finds 2 plugins/opencl/a.c 'put descriptor_raise' "$C" 'int a = open("a", 0);'
@@ -160,6 +170,7 @@ layout() {
 sizes
 words
 includes
+lists
 descriptors
 text
 pipes
