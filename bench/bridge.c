@@ -25,7 +25,7 @@ static const char *board_default(void)
 	int fd = memfd_create("dxp-bench-board", MFD_CLOEXEC);
 
 	if (fd < 0 || write(fd, text, sizeof(text) - 1) != (ssize_t)(sizeof(text) - 1)) {
-		log_error("no memory for the description of a board: %m");
+		log_error("cannot store the description of a board: %m");
 		return NULL;
 	}
 	snprintf(name, sizeof(name), "board:/proc/%d/fd/%d", (int)getpid(), fd);
@@ -35,12 +35,12 @@ static const char *board_default(void)
 int bench_bridge(int argc, char **argv)
 {
 	struct bench_options o;
-	int status = bench_options_parse(
-		argc, argv,
-		"Memory behind DMA engines: local DMA, and bridged to the network, as shares of "
-		"the slowest stage.\nOn loopback unless --lab says otherwise. The largest "
-		"transfers need 8 GiB of memory.",
-		BENCH_OPTIONS_LAB_ONLY "es", &o);
+	int status = bench_options_parse(argc, argv,
+					 "Memory behind DMA engines: local DMA, and bridged to the "
+					 "network, as shares of the slowest stage.\n"
+					 "Uses loopback unless --lab names another lab. The "
+					 "largest transfers need 8 GiB of memory.",
+					 BENCH_OPTIONS_LAB_ONLY "es", &o);
 
 	if (status >= 0)
 		return status;

@@ -47,8 +47,8 @@ static void complain(const struct stage *s)
 	line_read(s, "missing", missing, sizeof(missing));
 	snprintf(name, sizeof(name), "%s.log", missing);
 	line_read(s, name, said, sizeof(said));
-	log_error("no fabric for this benchmark: %s did not start%s%s",
-		  missing[0] ? missing : "its first part", said[0] ? "; it said: " : "", said);
+	log_error("cannot start a fabric for this benchmark: %s did not start%s%s",
+		  missing[0] ? missing : "its first process", said[0] ? "; it said: " : "", said);
 }
 
 static bool box_open(struct bridge_place *p, struct bridge_box *box)
@@ -82,7 +82,7 @@ static int inside_run(void *context)
 		return 1;
 	open = dxp_fabric_open(&options, &p->fabric) == DXP_OK;
 	if (!open)
-		log_error("no fabric for this benchmark: %s", dxp_fabric_error(NULL));
+		log_error("cannot use the fabric of this benchmark: %s", dxp_fabric_error(NULL));
 	for (size_t i = 0; open && i < p->box_count; i++) {
 		snprintf(path, sizeof(path), "%s.pid", p->boxes[i].name);
 		line_read(s, path, pid, sizeof(pid));
@@ -162,7 +162,7 @@ int bridge_fabric_run(struct bridge_place *p, const struct raw_ends *ends,
 	char make[SCRIPT_TEXT], end[SCRIPT_TEXT];
 
 	if (!mkdtemp(s.folder)) {
-		log_error("cannot make a folder in /tmp: %m");
+		log_error("cannot create a folder in /tmp: %m");
 		return 1;
 	}
 	if (!script_write(&s, ends, make, sizeof(make))) {

@@ -24,8 +24,7 @@ bool bridge_dma_open(struct bridge_place *p, uint64_t memory_bytes, uint32_t buf
 	}
 	if (dxp_dma_pin(p->dma, p->from, p->largest) != DXP_OK ||
 	    dxp_dma_pin(p->dma, p->to, p->largest) != DXP_OK)
-		report_note("host memory cannot be pinned once, so DMA in place pins it each time:"
-			    " %s",
+		report_note("host memory cannot stay pinned, so each direct DMA pins it again: %s",
 			    dxp_fabric_error(NULL));
 	return true;
 }
@@ -60,7 +59,7 @@ static bool route_there(const struct bridge_place *p, unsigned route)
 	dxp_dma_caps(p->dma, &caps);
 	if (route != ROUTE_THROUGH || caps.streams)
 		return true;
-	report_note("%s: left out, %s has no stream core", bridge_route_name(route), caps.engine);
+	report_note("%s: skipped, %s has no stream core", bridge_route_name(route), caps.engine);
 	return false;
 }
 

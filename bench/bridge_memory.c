@@ -82,7 +82,7 @@ int bridge_memory_row(struct bridge_place *p, size_t at)
 		.bench = "bridge",
 		.lab = p->lab,
 		.name = name,
-		.contender = "while transfers pass",
+		.contender = "during transfers",
 		.metric = "resident memory",
 		.unit = "MB",
 		.value = beside_mb(p, box, resident(box->pid, "VmHWM: %llu kB")),

@@ -112,7 +112,7 @@ bool bridge_prove(struct bridge_place *p, unsigned route, size_t at)
 	if (status == DXP_OK && memcmp(p->from, p->to, PROVE_BYTES) == 0)
 		return true;
 	if (status == DXP_OK)
-		log_error("%s: other bytes came back than were sent; nothing is measured",
+		log_error("%s: the received bytes differ from the sent ones; nothing is measured",
 			  bridge_route_name(route));
 	else
 		log_error("%s cannot be measured: %s", bridge_route_name(route),

@@ -46,7 +46,8 @@ uint64_t bridge_largest(const struct bench_options *o)
 	while (bytes > LARGEST_LEAST && bytes * MEMORIES > room)
 		bytes /= 2;
 	if (bytes < wanted)
-		report_note("largest transfer: %s, for want of memory", table_bytes(bytes, text));
+		report_note("largest transfer: %s, limited by free memory",
+			    table_bytes(bytes, text));
 	return bytes;
 }
 
@@ -66,7 +67,8 @@ bool bridge_memory_open(struct bridge_place *p)
 		memset(p->from, 1, p->largest);
 		return true;
 	}
-	log_error("no memory for transfers of %llu bytes; `dxp bench bridge --quick` needs less",
+	log_error("not enough memory for transfers of %llu bytes; `dxp bench bridge --quick` "
+		  "needs less",
 		  (unsigned long long)p->largest);
 	bridge_memory_close(p);
 	return false;

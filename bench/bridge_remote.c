@@ -22,7 +22,7 @@ static bool route_there(const struct bridge_place *p, unsigned route)
 
 	if (route != ROUTE_THROUGH || caps->streams)
 		return true;
-	report_note("%s: left out, %s has no stream core", bridge_route_name(route), caps->engine);
+	report_note("%s: skipped, %s has no stream core", bridge_route_name(route), caps->engine);
 	return false;
 }
 

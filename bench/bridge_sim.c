@@ -232,8 +232,8 @@ int bridge_sim_tables(const struct bridge_sim_settings *s, bool quick)
 	}
 	if (!any)
 		fprintf(stderr,
-			"dxp bench bridge-sim: no path '%s'; there are host to device, device to "
-			"host, round trip and, local, also device to device\n",
+			"dxp bench bridge-sim: unknown path '%s'; use host to device, device to "
+			"host, round trip or, with local, device to device\n",
 			s->path);
 	return any ? !ok : 2;
 }

@@ -49,31 +49,32 @@ static const struct {
 } numbers[] = {
 	{"read", "MB/s that the network reads; all rates: 0 is unlimited", SETTING(read), 0,
 	 STAGES_RATE_MAX, MB, true},
-	{"write", "MB/s that it writes", SETTING(write), 0, STAGES_RATE_MAX, MB, true},
+	{"write", "MB/s that the network writes", SETTING(write), 0, STAGES_RATE_MAX, MB, true},
 	{"to-device", "MB/s of the DMA controller to the device", SETTING(to_device), 0,
 	 STAGES_RATE_MAX, MB, true},
-	{"from-device", "MB/s of the other one", SETTING(from_device), 0, STAGES_RATE_MAX, MB,
-	 true},
+	{"from-device", "MB/s of the DMA controller from the device", SETTING(from_device), 0,
+	 STAGES_RATE_MAX, MB, true},
 	{"memory", "MB/s of the device's memory", SETTING(memory), 0, STAGES_RATE_MAX, MB, true},
-	{"network-ns", "until the first byte of a read; from a write to its acknowledgement",
+	{"network-ns", "latency of a read to its first byte; of a write to its acknowledgement",
 	 SETTING(network_ns), 0, STAGES_LATENCY_MAX, 1, true},
-	{"dma-ns", "from the start of a DMA to its first byte", SETTING(dma_ns), 0,
+	{"dma-ns", "latency of a DMA to its first byte", SETTING(dma_ns), 0, STAGES_LATENCY_MAX, 1,
+	 true},
+	{"interrupt-ns", "latency from its last byte to its completion", SETTING(interrupt_ns), 0,
 	 STAGES_LATENCY_MAX, 1, true},
-	{"interrupt-ns", "from its last byte until that is known", SETTING(interrupt_ns), 0,
-	 STAGES_LATENCY_MAX, 1, true},
-	{"queue", "steps that a stage takes at once; 0: all", SETTING(queue), 0, STAGES_STEPS_MAX,
+	{"queue", "outstanding steps of a stage; 0: unlimited", SETTING(queue), 0, STAGES_STEPS_MAX,
 	 1, true},
-	{"jitter-ns", "each latency is longer by up to so much", SETTING(jitter_ns), 0,
+	{"jitter-ns", "each latency is longer by up to this", SETTING(jitter_ns), 0,
 	 STAGES_LATENCY_MAX, 1, false},
-	{"seed", "of the jitter", SETTING(seed), 0, UINT64_MAX, 1, false},
-	{"buffers", "of each ring; 0: 8", SETTING(buffers), 0, BRIDGE_BUFFERS_MAX, 1, false},
-	{"fills", "reads in flight; 0: as many as buffers", SETTING(fills), 0, BRIDGE_BUFFERS_MAX,
+	{"seed", "seed of the jitter", SETTING(seed), 0, UINT64_MAX, 1, false},
+	{"buffers", "buffers of each ring; 0: 8", SETTING(buffers), 0, BRIDGE_BUFFERS_MAX, 1,
+	 false},
+	{"fills", "outstanding reads; 0: as many as buffers", SETTING(fills), 0, BRIDGE_BUFFERS_MAX,
 	 1, false},
-	{"dmas", "DMAs in flight in each direction; 0: the bridge's choice", SETTING(dmas), 0,
+	{"dmas", "outstanding DMAs in each direction; 0: the bridge's choice", SETTING(dmas), 0,
 	 BRIDGE_BUFFERS_MAX, 1, false},
 	{"piece", "bytes of each piece; 0: the bridge's choice", SETTING(piece_bytes), 0,
 	 BRIDGE_BUFFER_MAX, 1, false},
-	{"buffer", "only buffers of so many bytes, a multiple of 4096; 0: 16 KiB .. 16 MiB",
+	{"buffer", "only buffers of this many bytes, a multiple of 4096; 0: 16 KiB .. 16 MiB",
 	 SETTING(buffer_bytes), 0, BRIDGE_BUFFER_MAX, 1, false},
 };
 
@@ -95,13 +96,15 @@ static void help(const char *name)
 {
 	struct bridge_sim_settings settings = settings_default();
 
-	printf("usage: dxp bench %s [options]\n\n"
+	printf("usage: dxp bench %s [options]\n"
+	       "\n"
 	       "The bridge between a network and memory that only DMA engines reach, in virtual\n"
 	       "time: bandwidth of each path against sizes of transfers and buffers, beside the\n"
-	       "figures of the machine that the design comes from, the way without a pipeline, "
-	       "and\n"
-	       "with 1 to 8 reads in flight. The bridge is the shipped one; the stages around it\n"
-	       "are as fast as they are told to be:\n\n",
+	       "figures of the source's machine, beside the same without a pipeline, and with 1 "
+	       "to\n"
+	       "8 outstanding reads. The bridge is the shipped one; options set the speed of the\n"
+	       "stages around it:\n"
+	       "\n",
 	       name);
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
 		printf("  --%-12s N  %s (%.10g)\n", numbers[i].name, numbers[i].help,
@@ -110,7 +113,7 @@ static void help(const char *name)
 	       "                    host to device, device to host, round trip, device to device\n"
 	       "  --board NAME      stages of the device as this preset or file of the engine "
 	       "`board`\n"
-	       "                    says; options after it change them\n"
+	       "                    has them; later options change them\n"
 	       "  --quick           fewer sizes of transfers\n"
 	       "  --json            one JSON object a line\n"
 	       "  --help            this text\n");

@@ -80,7 +80,7 @@ void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,
 
 	snprintf(text, sizeof(text), "%s %.0f MB, %s", c->path->name, (double)c->bytes / MB, name);
 	struct report_row row =
-		row_of(text, "pipelined, simulated", "bandwidth beside the naive way", r);
+		row_of(text, "pipelined, simulated", "bandwidth beside the naive version", r);
 	row.peer = "naive, simulated";
 	row.peer_value = naive / MB;
 	report_row(&row);
@@ -103,12 +103,12 @@ void bridge_sim_row_reads(const struct bridge_sim_case *c, const struct bridge_s
 {
 	char name[64], size[24], buffer[24], contender[64];
 
-	snprintf(name, sizeof(name), "%s %s, %u in flight", c->path->name,
+	snprintf(name, sizeof(name), "%s %s, %u outstanding", c->path->name,
 		 bytes_text(size, sizeof(size), c->bytes), c->fills);
 	snprintf(contender, sizeof(contender), "buffers of %s, reads of %llu us",
 		 bytes_text(buffer, sizeof(buffer), c->buffer_bytes),
 		 (unsigned long long)(c->stages.read.latency_ns / 1000));
-	struct report_row row = row_of(name, contender, "bandwidth by reads in flight", r);
+	struct report_row row = row_of(name, contender, "bandwidth by outstanding reads", r);
 	row.x_name = "reads";
 	row.x = c->fills;
 	report_row(&row);

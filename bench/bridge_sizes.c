@@ -52,6 +52,6 @@ int bridge_sizes_print(const struct bench_options *o)
 		direction_print("device to host", &rows[i], rows[i].out_bytes_per_s, i == chosen);
 	}
 	if (chosen == count)
-		report_note("%s: nothing could be measured", o->engine);
+		report_note("%s: no measurement succeeded", o->engine);
 	return chosen == count;
 }

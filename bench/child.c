@@ -40,8 +40,8 @@ int netns_enter(const char *name)
 	}
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
-		log_error("cannot enter network namespace %s: %m; \"ip netns list\" names those "
-			  "that exist, and entering one takes root",
+		log_error("cannot enter network namespace %s: %m; it needs root, and \"ip netns "
+			  "list\" lists the namespaces",
 			  name);
 		if (fd >= 0)
 			close(fd);
@@ -58,7 +58,7 @@ int child_spawn(child_body body, void *context, struct child *out)
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
-		log_error("cannot make a socket pair: %m; \"ulimit -n\" shows the limit");
+		log_error("cannot create a socket pair: %m; \"ulimit -n\" shows the limit");
 		return DXP_EIO;
 	}
 	fflush(NULL);

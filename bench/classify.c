@@ -31,8 +31,10 @@ struct figures {
 
 static void help(void)
 {
-	printf("usage: dxp bench classify [options]\n\n"
-	       "One photo through the classifier on two xPUs, beside the same on local OpenCL.\n\n"
+	printf("usage: dxp bench classify [options]\n"
+	       "\n"
+	       "One photo classified on two xPUs, beside the same on local OpenCL.\n"
+	       "\n"
 	       "  --photo FILE  JPEG or PNG (models/labrador.jpg, as `tools/model` fetches it)\n"
 	       "  --model FILE  TFLite network (the classifier's own default)\n"
 	       "  --rounds N    times the two alternate, 1 .. 99 (5)\n"
@@ -101,7 +103,7 @@ static json_t *summary_of(const char *command)
 		summary = NULL;
 	}
 	if (!summary)
-		fprintf(stderr, "dxp bench classify: this failed: %s\n", command);
+		fprintf(stderr, "dxp bench classify: this command failed: %s\n", command);
 	return summary;
 }
 

@@ -38,7 +38,8 @@ static void complain(const struct stage *s)
 	if (f)
 		fclose(f);
 	text[bytes > 0 && text[bytes - 1] == '\n' ? bytes - 1 : bytes] = '\0';
-	log_error("no fabric for this benchmark: %s", bytes ? text : "nothing could be started");
+	log_error("cannot start a fabric for this benchmark: %s",
+		  bytes ? text : "no process started");
 }
 
 static int inside_run(void *context)
@@ -63,7 +64,7 @@ int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *contex
 	char make[SCRIPT_TEXT], end[SCRIPT_TEXT];
 
 	if (!mkdtemp(s.folder)) {
-		log_error("cannot make a folder in /tmp: %m");
+		log_error("cannot create a folder in /tmp: %m");
 		return 1;
 	}
 	snprintf(make, sizeof(make),

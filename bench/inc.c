@@ -107,7 +107,7 @@ int bench_inc(int argc, char **argv)
 		"MPI_Allreduce over switches that compute, beside Open MPI's own over TCP. Labs\n"
 		"of 4, 9 and 16 hosts, of 4 and 9 also with links of 1 Gb/s; needs root and Open "
 		"MPI. CPU near: of all ranks; far: of\n"
-		"the whole machine. Then one hop alone, and the simulator. --case takes one of\n"
+		"the whole machine. Then one hop alone, and the simulator. --case is one of\n"
 		"\"9 hosts\", \"hop\", \"simulated\".",
 		"oc", &o);
 

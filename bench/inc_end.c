@@ -62,7 +62,8 @@ int inc_end_open(uint32_t ip, uint16_t port, uint32_t switch_ip, uint32_t multic
 	    connect(out->in, (struct sockaddr *)&to, sizeof(to)) == 0 &&
 	    setsockopt(out->shared, IPPROTO_IP, IP_ADD_MEMBERSHIP, &join, sizeof(join)) == 0)
 		return DXP_OK;
-	log_error("cannot open the sockets of a member: %m; is port %u in use? See ss -lun",
+	log_error("cannot open the sockets of a member: %m; check with `ss -lun` that port %u is "
+		  "free",
 		  ROCE_PORT);
 	inc_end_close(out);
 	return DXP_EIO;

@@ -83,7 +83,7 @@ static bool group_make(struct hop *h, bool kernel)
 			if (p.header.kind == INC_NOTIFY)
 				return true;
 	}
-	report_note("inc-hop: the switch does not install the group");
+	report_note("inc-hop: the switch rejects the group");
 	return false;
 }
 

@@ -43,13 +43,13 @@ const char *inc_lab_obstacle(void)
 	static const struct {
 		const char *name, *sentence;
 	} programs[] = {
-		{"mpirun", "no mpirun here; \"tools/setup inc\" installs Open MPI"},
-		{"ip", "no program ip here; \"tools/setup bench\" installs it"},
-		{"chrt", "no program chrt here; install util-linux"},
+		{"mpirun", "mpirun is missing; \"tools/setup inc\" installs Open MPI"},
+		{"ip", "the program ip is missing; \"tools/setup bench\" installs it"},
+		{"chrt", "the program chrt is missing; install util-linux"},
 	};
 
 	if (geteuid() != 0)
-		return "labs are network namespaces, which take root; try sudo";
+		return "labs are network namespaces, which need root; try sudo";
 	for (size_t i = 0; i < ARRAY_COUNT(programs); i++)
 		if (!program_there(programs[i].name))
 			return programs[i].sentence;

@@ -18,23 +18,22 @@ static const struct {
 	size_t offset;
 	uint64_t low, high;
 } numbers[] = {
-	{"host-receive-ns", "CPU of a host for a packet that comes", COST(host.receive_ns), 0,
+	{"host-receive-ns", "CPU time of a host for a received packet", COST(host.receive_ns), 0,
 	 S_NS},
-	{"host-send-ns", "and for one that leaves", COST(host.send_ns), 0, S_NS},
-	{"tcp-receive-ns", "the same of a host that does MPI over TCP", COST(tcp.receive_ns), 0,
-	 S_NS},
+	{"host-send-ns", "and for a sent packet", COST(host.send_ns), 0, S_NS},
+	{"tcp-receive-ns", "the same for a host with MPI over TCP", COST(tcp.receive_ns), 0, S_NS},
 	{"tcp-send-ns", "", COST(tcp.send_ns), 0, S_NS},
-	{"kernel-receive-ns", "CPU of a switch with XDP for a packet that comes",
+	{"kernel-receive-ns", "CPU time of a switch with XDP for a received packet",
 	 COST(kernel.receive_ns), 0, S_NS},
-	{"kernel-send-ns", "and for one that leaves", COST(kernel.send_ns), 0, S_NS},
-	{"user-receive-ns", "the same of a switch in user space", COST(user.receive_ns), 0, S_NS},
+	{"kernel-send-ns", "and for a sent packet", COST(kernel.send_ns), 0, S_NS},
+	{"user-receive-ns", "the same for a switch in user space", COST(user.receive_ns), 0, S_NS},
 	{"user-send-ns", "", COST(user.send_ns), 0, S_NS},
-	{"user-latency-ns", "until it looks at a packet", COST(user.latency_ns), 0, S_NS},
+	{"user-latency-ns", "its latency until it reads a packet", COST(user.latency_ns), 0, S_NS},
 	{"wire-ns", "delay of a wire", COST(wire_ns), 1, S_NS},
-	{"forward-ns", "of a switch that only passes a packet on", COST(forward_ns), 0, S_NS},
-	{"rate-bps", "of a wire; 0: unlimited", COST(rate_bps), 0, 800000000000},
+	{"forward-ns", "delay of a switch that only forwards a packet", COST(forward_ns), 0, S_NS},
+	{"rate-bps", "bandwidth of a wire; 0: unlimited", COST(rate_bps), 0, 800000000000},
 	{"leaf-hosts", "hosts below a leaf, switches below one above", COST(leaf_hosts), 2, 256},
-	{"hosts-max", "no more than so many", COST(hosts_max), 4, 4096},
+	{"hosts-max", "maximum number of hosts", COST(hosts_max), 4, 4096},
 };
 
 enum { OPTION_ONLY = ARRAY_COUNT(numbers), OPTION_QUICK, OPTION_JSON, OPTION_HELP, OPTIONS };

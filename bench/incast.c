@@ -273,8 +273,8 @@ int bench_incast(int argc, char **argv)
 	const struct lab_scripts lab = {"incast", lab_make, lab_remove, false};
 	struct bench_options o;
 	int status = bench_options_parse(
-		argc, argv, "N hosts send to one through a port of 1 Gb/s. A lab of its own.", "on",
-		&o);
+		argc, argv, "N hosts send to one through a port of 1 Gb/s, in a separate lab.",
+		"on", &o);
 
 	if (status >= 0)
 		return status;

@@ -150,7 +150,7 @@ int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context
 	if (made && !ended)
 		status = process_run(body, context);
 	else if (!ended)
-		report_note("%s: skipped, it needs root and the programs ip, ethtool, tc and nft",
+		report_note("%s: skipped; it needs root and the programs ip, ethtool, tc and nft",
 			    scripts->name);
 	if (scripts->remove)
 		script_run(scripts->remove);
@@ -230,6 +230,6 @@ bool lab_loss(const struct raw_ends *ends, unsigned per_10000)
 	snprintf(script, sizeof(script), rules, ends->far_netns, per_10000, per_10000);
 	if (script_run(script) == 0)
 		return true;
-	report_note("loss of %g %%: skipped, nft refused its rule", per_10000 / 100.0);
+	report_note("loss of %g %%: skipped, nft rejected its rule", per_10000 / 100.0);
 	return false;
 }

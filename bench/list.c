@@ -13,7 +13,7 @@ const struct bench_entry bench_list[] = {
 	{"incast", "N senders to one receiver through a 1 Gb/s port", bench_incast},
 	{"peers", "10,000 open sessions: memory, set-up rate, PUT among them", bench_peers},
 	{"sim", "the transport on simulated networks: crowds, and goodput against loss", bench_sim},
-	{"nic", "functions of one machine beside bare memory and shared-memory libraries",
+	{"nic", "NIC functions of one machine beside bare memory and shared-memory libraries",
 	 bench_nic},
 	{"inc", "MPI_Allreduce over switches that compute, beside Open MPI over TCP", bench_inc},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},

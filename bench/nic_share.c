@@ -175,7 +175,7 @@ static void idle_report(const char *name, double ns)
 	const struct report_row row = {
 		.bench = "nic",
 		.name = name,
-		.metric = "time of a turn",
+		.metric = "time of a poll",
 		.unit = "ns",
 		.value = ns,
 		.lab = "shared memory",

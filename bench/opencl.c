@@ -37,10 +37,10 @@ static const struct opencl_case {
 } cases[] = {
 	{"empty", "empty kernel, finished", 2000, SHAPE_TIME, false, 0, false},
 	{"enqueue", "1,000 kernels: an enqueue", 1000, SHAPE_TIME, false, 0, true},
-	{"stream", "1,000 kernels: to the end, each", 1000, SHAPE_TIME, false, 0, true},
+	{"stream", "1,000 kernels: to completion, each", 1000, SHAPE_TIME, false, 0, true},
 	{"chain", "1,000 kernels, each after the one before", 1000, SHAPE_TIME, false, 0, true},
 	{"writes", "1,000 independent writes of 4 B, each", 1000, SHAPE_TIME, false, 4, true},
-	{"step", "kernels on two nodes by turns, 4 KiB, a step", 200, SHAPE_TIME, false, 4096,
+	{"step", "kernels on two nodes alternately, 4 KiB, a step", 200, SHAPE_TIME, false, 4096,
 	 true},
 	{"build-cold", "build of a new program", 1, SHAPE_TIME, false, 0, false},
 	{"build-cached", "build of a known program", 10, SHAPE_TIME, false, 0, false},
@@ -186,7 +186,7 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 static int case_run(struct bench_run *b, const struct opencl_case *c, uint64_t bytes)
 {
 	char name[96], size[TABLE_BYTES_TEXT];
-	struct figures ours = {.why = "not asked for"}, local = {.why = "not asked for"};
+	struct figures ours = {.why = "not selected"}, local = {.why = "not selected"};
 	uint32_t count = count_for(b, c, bytes);
 
 	snprintf(name, sizeof(name), c->sizes ? "%s %s" : "%s", c->what, table_bytes(bytes, size));
@@ -230,7 +230,7 @@ static int inside_run(void *context)
 			report_note("without local PoCL beside it: %s", b->local.why);
 		status = cases_run(b);
 	} else {
-		log_error("the program that measures does not work on our devices: %s",
+		log_error("the measuring program fails on the devices of this project: %s",
 			  b->ours.why);
 	}
 	opencl_end_stop(&b->ours);
@@ -244,8 +244,7 @@ int bench_opencl(int argc, char **argv)
 	struct bench_options o;
 	struct bench_run b = {.options = &o};
 	int status = bench_options_parse(
-		argc, argv,
-		"What an OpenCL program sees of two xPUs on this machine, beside local PoCL.", "c",
+		argc, argv, "OpenCL commands on two xPUs of this machine, beside local PoCL.", "c",
 		&o);
 
 	if (status >= 0)

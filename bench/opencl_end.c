@@ -47,7 +47,7 @@ static void child_run(enum opencl_driver driver, const int in[2], const int out[
 static bool answer_read(struct opencl_end *e, char *line, size_t bytes)
 {
 	if (!fgets(line, (int)bytes, e->from)) {
-		snprintf(e->why, sizeof(e->why), "the program that measures has ended");
+		snprintf(e->why, sizeof(e->why), "the measuring program has exited");
 		return false;
 	}
 	line[strcspn(line, "\n")] = '\0';
@@ -83,7 +83,7 @@ bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver)
 	e->to = fdopen(in[1], "w");
 	e->from = fdopen(out[0], "r");
 	if (e->pid < 0 || !e->to || !e->from) {
-		snprintf(e->why, sizeof(e->why), "no process: %s", strerror(errno));
+		snprintf(e->why, sizeof(e->why), "cannot start a process: %s", strerror(errno));
 		return false;
 	}
 	return answer_read(e, line, sizeof(line));

@@ -15,18 +15,18 @@ static const struct {
 	const char *help;
 } known[] = {
 	{{"lab", required_argument, NULL, 'l'},
-	 "  --lab NAME        only this one of loopback, veth-1500, veth-9000, wire-1500\n"
-	 "                    (all but the first need root; wire: each packet sent alone)\n"},
+	 "  --lab NAME        one of loopback, veth-1500, veth-9000, wire-1500; default: all\n"
+	 "                    (the last three need root; wire: each packet is sent alone)\n"},
 	{{"only", required_argument, NULL, 'o'},
 	 "  --only TEXT       only contenders whose name contains it\n"},
 	{{"case", required_argument, NULL, 'c'},
 	 "  --case TEXT       only cases whose name contains it\n"},
 	{{"no-payload-crc", no_argument, NULL, 'n'},
-	 "  --no-payload-crc  leave payload to the UDP checksum\n"},
+	 "  --no-payload-crc  protect the payload by the UDP checksum only\n"},
 	{{"engine", required_argument, NULL, 'e'},
-	 "  --engine NAME     whose memory it is, as `dxpd --engine` takes it (board:fast)\n"},
+	 "  --engine NAME     engine that has the memory, as for `dxpd --engine` (board:fast)\n"},
 	{{"sizes", no_argument, NULL, 's'},
-	 "  --sizes           only the table by which the engine's buffers are chosen\n"},
+	 "  --sizes           only the table from which the buffer size is chosen\n"},
 	{{"rounds", required_argument, NULL, 'r'},
 	 "  --rounds N        times each measurement alternates with its peers, 1 .. 99 (5)\n"},
 	{{"quick", no_argument, NULL, 'q'}, "  --quick           a tenth of the work\n"},
@@ -53,7 +53,7 @@ static bool lab_known(const char *name)
 	if (lab_find(name))
 		return true;
 	fprintf(stderr,
-		"dxp bench: no lab '%s'; there are loopback, veth-1500, veth-9000 and wire-1500\n",
+		"dxp bench: unknown lab '%s'; use loopback, veth-1500, veth-9000 or wire-1500\n",
 		name);
 	return false;
 }
@@ -69,7 +69,7 @@ bool bench_rounds_parse(const char *text, unsigned *out)
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (*end || value < 1 || value > ROUNDS_MAX) {
-		fprintf(stderr, "dxp bench: --rounds takes 1 .. %d, not '%s'\n", ROUNDS_MAX, text);
+		fprintf(stderr, "dxp bench: --rounds needs 1 .. %d, not '%s'\n", ROUNDS_MAX, text);
 		return false;
 	}
 	*out = (unsigned)value;

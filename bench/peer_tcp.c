@@ -50,7 +50,7 @@ static int options_set(const struct peer_end *e, int fd)
 	if (!e->variant || setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, e->variant,
 				      (socklen_t)strlen(e->variant)) == 0)
 		return DXP_OK;
-	log_error("no TCP congestion control %s: %m; \"modprobe tcp_%s\" may bring it", e->variant,
+	log_error("no TCP congestion control %s: %m; try \"modprobe tcp_%s\"", e->variant,
 		  e->variant);
 	return DXP_EUNSUPPORTED;
 }
@@ -100,7 +100,7 @@ static int tcp_open(struct peer_end *e)
 	t->place = mmap(NULL, RAW_PLACE_BYTES, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (t->fd < 0 || t->place == MAP_FAILED) {
-		log_error("the two ends of a TCP connection did not meet: %m");
+		log_error("cannot connect the two ends of a TCP connection: %m");
 		return DXP_EIO;
 	}
 	shape(e, t);

@@ -228,7 +228,7 @@ static void memory_print(struct report_row *row, char name[NAME_BYTES], const st
 	const struct {
 		const char *name, *metric;
 		double value;
-	} memory[] = {{"memory, silent", "of a peer not yet spoken to", MEDIAN(added_bytes)},
+	} memory[] = {{"memory, silent", "of a peer without a session", MEDIAN(added_bytes)},
 		      {"memory, open", "of an open session", MEDIAN(open_bytes)},
 		      {"memory, idle", "of one more session idle for 1.5 s", MEDIAN(idle_bytes)}};
 

@@ -13,8 +13,8 @@
 
 static const struct contender contenders[] = {
 	CONTENDER_RLTP,
-	{.name = "raw UDP, trains of 64", .alone = raw_messages_64_alone},
-	{.name = "raw UDP, trains of 128", .alone = raw_messages_128_alone},
+	{.name = "raw UDP, batches of 64", .alone = raw_messages_64_alone},
+	{.name = "raw UDP, batches of 128", .alone = raw_messages_128_alone},
 	CONTENDER_UCX_TCP,
 	CONTENDER_FABRIC("tcp;ofi_rxm"),
 	CONTENDER_FABRIC("net"),

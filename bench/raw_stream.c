@@ -261,8 +261,8 @@ static struct far_report receiver_main(int fd, const void *context)
 static int sender_time(struct sender *s, uint64_t *ns, uint64_t *cpu_ns)
 {
 	if (!credit_take(s)) {
-		log_error("the far end of a stream did not get ready within %d s; is its address "
-			  "reachable and no firewall between?",
+		log_error("the far end of a stream was not ready within %d s; check its address "
+			  "and firewalls",
 			  RAW_PATIENCE_S);
 		return DXP_ETIMEDOUT;
 	}

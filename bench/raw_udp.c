@@ -41,8 +41,8 @@ static int ping(int fd, const struct raw_ping_options *options, uint64_t *round_
 		}
 		if (raw_receive_spinning(fd, buffer, sizeof(buffer)) !=
 		    (ssize_t)options->payload_bytes) {
-			log_error("no answer to a raw UDP ping within %d s; is the far address "
-				  "reachable and no firewall between?",
+			log_error("no answer to a raw UDP ping within %d s; check the far address "
+				  "and firewalls",
 				  RAW_PATIENCE_S);
 			return DXP_ETIMEDOUT;
 		}

@@ -11,15 +11,17 @@
 
 static void help(const char *name)
 {
-	printf("usage: dxp bench %s [options]\n\n"
+	printf("usage: dxp bench %s [options]\n"
+	       "\n"
 	       "The shipped transport on simulated networks of up to thousands of nodes, and its "
-	       "goodput against loss.\n\n"
+	       "goodput against loss.\n"
+	       "\n"
 	       "  --loss            only goodput against loss, for each way of recovery\n"
-	       "  --rate            packets that the simulator itself does in a CPU second\n"
+	       "  --rate            packets that the simulator handles in a CPU second\n"
 	       "  --topology NAME   only incast, permutation, all-to-all or pair\n"
-	       "  --nodes N         so many, 2 .. %d (those of the table)\n"
+	       "  --nodes N         number of nodes, 2 .. %d (default: those of the table)\n"
 	       "  --cc NAME         only swift, none, dctcp or reno\n"
-	       "  --seed N          of everything that is drawn (1)\n"
+	       "  --seed N          seed of all random numbers (1)\n"
 	       "  --quick           a tenth of the work\n"
 	       "  --json            one JSON object a line\n"
 	       "  --help            this text\n",
@@ -33,7 +35,7 @@ static bool number_parse(const char *option, const char *text, uint64_t low, uin
 	unsigned long long value = strtoull(text, &end, 10);
 
 	if (*end || end == text || *text == '-' || value < low || value > high) {
-		fprintf(stderr, "dxp bench sim: %s takes %llu .. %llu, not '%s'\n", option,
+		fprintf(stderr, "dxp bench sim: %s needs %llu .. %llu, not '%s'\n", option,
 			(unsigned long long)low, (unsigned long long)high, text);
 		return false;
 	}
@@ -54,16 +56,16 @@ static bool option_take(int c, struct sim_bench_options *o)
 		o->one_topology = crowd_pattern_parse(optarg, &o->topology);
 		if (!o->one_topology)
 			fprintf(stderr,
-				"dxp bench sim: no topology '%s'; there are incast, "
-				"permutation, all-to-all and pair\n",
+				"dxp bench sim: unknown topology '%s'; use incast, permutation, "
+				"all-to-all or pair\n",
 				optarg);
 		return o->one_topology;
 	case 'c':
 		o->one_cc = cc_parse(optarg, &o->cc);
 		if (!o->one_cc)
 			fprintf(stderr,
-				"dxp bench sim: no congestion control '%s'; there are "
-				"swift, none, dctcp and reno\n",
+				"dxp bench sim: unknown congestion control '%s'; use swift, none, "
+				"dctcp or reno\n",
 				optarg);
 		return o->one_cc;
 	case 'n':

@@ -97,7 +97,7 @@ int sim_rate(const struct sim_bench_options *o)
 		uint32_t nodes;
 	} cases[] = {{CROWD_PAIR, 2}, {CROWD_INCAST, 32}, {CROWD_PERMUTATION, 1024}};
 
-	report_begin(o->json, "How fast the simulator is");
+	report_begin(o->json, "Speed of the simulator");
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct crowd_options options =
 			sim_case(cases[i].topology, cases[i].nodes, CC_SWIFT, o->seed);

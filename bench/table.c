@@ -149,7 +149,8 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 			     dxp_status_text(status), slow > 0 ? "; " : "");
 	if (slow > 0)
 		snprintf(out + n, bytes - (size_t)n,
-			 "%u of %u runs out of time, after %" PRIu64 " of %" PRIu64 " operations",
+			 "%u of %u runs reached the time limit, after %" PRIu64 " of %" PRIu64
+			 " operations",
 			 slow, c->options->rounds, done / slow, c->work.count);
 	return out;
 }

@@ -17,7 +17,7 @@ static bool name_apply(const char *name, struct rltp_tuning *tuning)
 		tuning->no_pacing = true;
 		return true;
 	}
-	log_error("there is no recovery or congestion control '%s'", name);
+	log_error("unknown recovery or congestion control '%s'", name);
 	return false;
 }
 

@@ -27,30 +27,33 @@ enum exit_code {
 
 static const char help[] =
 	"Usage: dxp-manager --key FILE --state DIR [OPTION]...\n"
-	"Gives the nodes of a fabric their ids, keeps the table of who is there, and says which "
-	"host may use which xPU.\n"
+	"The manager of a fabric: assigns node ids, keeps the node table, and decides which host "
+	"may use which xPU.\n"
 	"\n"
 	"      --key FILE          the fabric's key: 64 hexadecimal digits, readable by its owner "
-	"only\n"
-	"      --new-key           make FILE with a new key if there is none\n"
-	"      --state DIR         folder of the registry (manager.db); made if it is not there\n"
+	"only (mode 600)\n"
+	"      --new-key           create FILE with a new key if it does not exist\n"
+	"      --state DIR         folder of the registry (manager.db); created if it does not "
+	"exist\n"
 	"      --bind ADDR[:PORT]  address to listen on, default " DEFAULT_BIND
 	":4795; port 0 lets the system choose;\n"
-	"                          other machines reach it only when this is one of this machine's "
-	"addresses for them\n"
+	"                          other machines reach the manager only at an address of this "
+	"machine\n"
 	"      --grants any        any host may use any xPU (default)\n"
-	"      --grants explicit   a host may use what `dxp grant HOST XPU` gave it; grants are "
-	"kept in DIR\n"
-	"      --ready-fd N        write the address and a line end to file descriptor N when "
-	"ready, then close it;\n"
-	"                          without it, \"listening on ADDRESS\" goes to standard output\n"
-	"  -v, --verbose           say what happens; same as DXP_LOG=info\n"
+	"      --grants explicit   a host may use the xPUs that `dxp grant HOST XPU` permits; "
+	"grants are kept in DIR\n"
+	"      --ready-fd N        when ready, write the address and a newline to file descriptor "
+	"N and close it;\n"
+	"                          without this option, print \"listening on ADDRESS\" to standard "
+	"output\n"
+	"  -v, --verbose           log each step; same as DXP_LOG=info\n"
 	"  -h, --help              this text\n"
 	"      --version           version\n"
 	"\n"
-	"Ends on SIGTERM or SIGINT; nodes carry on without it and find it again.\n"
+	"SIGTERM and SIGINT stop it; nodes continue without the manager and reconnect when it is "
+	"back.\n"
 	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or state "
-	"folder in use, 4 key file, 5 state folder.\n";
+	"folder in use, 4 key file unusable, 5 state folder unusable.\n";
 
 struct arguments {
 	const char *key, *state, *bind;
@@ -140,7 +143,7 @@ static int arguments_take(int argc, char **argv, struct arguments *a)
 			return code;
 	}
 	if (optind < argc)
-		return usage("it takes options only");
+		return usage("unexpected argument; only options are accepted");
 	if (!a->key || !a->state)
 		return usage("--key and --state are needed");
 	return -1;
@@ -188,7 +191,7 @@ static void ready_tell(const struct arguments *a)
 		return;
 	}
 	if (dprintf(a->ready_fd, "%s\n", text) < 0)
-		log_warn("nobody reads file descriptor %d (--ready-fd)", a->ready_fd);
+		log_warn("file descriptor %d (--ready-fd) has no reader", a->ready_fd);
 	if (a->ready_fd > STDERR_FILENO) /* no later socket may get 0, 1 or 2 */
 		close(a->ready_fd);
 }

@@ -56,7 +56,7 @@ static int list(int argc)
 		return EXIT_FAILED;
 	}
 	if (count == 0)
-		puts("no interface here has our XDP program");
+		puts("no interface of this machine has an XDP program of dxp-switch");
 	return EXIT_GOOD;
 }
 
@@ -65,7 +65,7 @@ static int remove_from(int argc, char **argv)
 	char why[PLANE_WHY_BYTES] = "";
 
 	if (argc != 3)
-		return switch_usage("remove takes an interface");
+		return switch_usage("remove needs the name of an interface");
 	int status = plane_remove(argv[2], why);
 	if (status == DXP_OK)
 		return EXIT_GOOD;
@@ -92,7 +92,8 @@ static int signals_set(void)
 
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (wake_fd < 0) {
-		log_error("cannot make an eventfd: %m; if files have run out, raise \"ulimit -n\"");
+		log_error("cannot create an eventfd: %m; if the limit of open files is reached, "
+			  "raise \"ulimit -n\"");
 		return EXIT_FAILED;
 	}
 	sigaction(SIGTERM, &action, NULL);

@@ -25,56 +25,60 @@
 static const char help[] =
 	"Usage: dxp-switch --address IP [OPTION]...\n"
 	"       dxp-switch list | remove INTERFACE\n"
-	"A switch that computes: it adds up what the hosts and switches below it send, and sends "
-	"the result, or what it has\n"
-	"to the switch above it.\n"
+	"A switch that computes: it sums the contributions of the hosts and switches below it. The "
+	"root returns the result;\n"
+	"other switches send their partial result to the switch above.\n"
 	"\n"
-	"      --address IP       own IPv4 address, where hosts and other switches reach it\n"
-	"      --parent IP        a switch above this one; up to 4 times, of which each group "
-	"takes "
-	"one; none: a root\n"
-	"      --plane PLANE      auto (default): short calls in XDP where it loads; user: all in "
-	"user space; kernel: XDP or\n"
-	"                         fail\n"
-	"      --port INTERFACE   where XDP is attached; up to 64 times; default all ports of the "
-	"bridge that has the\n"
+	"      --address IP       own IPv4 address, at which hosts and other switches reach it\n"
+	"      --parent IP        a switch above this one; up to 4 times, each group uses one of "
+	"them; default none: a root\n"
+	"      --plane PLANE      auto (default): short operations in XDP if it loads; user: all "
+	"in user space; kernel: XDP or\n"
+	"                         exit with status 5\n"
+	"      --port INTERFACE   interface to attach XDP to; up to 64 times; default all ports of "
+	"the bridge that has the\n"
 	"                         address, or the interface that has it\n"
 	"      --native           XDP in the interface's driver; default generic, which is faster "
 	"on veth\n"
-	"      --groups N         communicators at once, 1 to 65536, default 256\n"
-	"      --memory SIZE      of all their slots, 1M to 1024G, with K, M or G; default 1G\n"
-	"      --lease SECONDS    a group that nobody uses or renews for so long is freed, 1 to "
+	"      --groups N         groups (communicators) at the same time, 1 to 65536, default "
+	"256\n"
+	"      --memory SIZE      memory of all aggregators, 1M to 1024G, with K, M or G; default "
+	"1G\n"
+	"      --lease SECONDS    a group that is not used or renewed for this time is freed, 1 to "
 	"86400, default 30\n"
-	"      --window N         segments of a group under way, 1 to 1024, default 64\n"
-	"      --segment BYTES    payload of a packet, 256 to 8912, a multiple of 16; default what "
-	"the interface's MTU carries\n"
+	"      --window N         outstanding segments of a group, 1 to 1024, default 64\n"
+	"      --segment BYTES    payload of a packet, 256 to 8912, a multiple of 16; default the "
+	"most that the interface's MTU permits\n"
 	"      --framing ud|rc    RoCEv2 datagrams (default), or the frames of a reliable "
-	"connection "
-	"with acknowledgements\n"
-	"      --no-icrc-check    takes packets whose invariant CRC is wrong; what it sends is "
-	"always right\n"
-	"      --name NAME        what `dxp inc` calls it, up to 31 characters; default the host "
+	"connection with acknowledgements\n"
+	"      --no-icrc-check    accept packets with a wrong invariant CRC; sent packets always "
+	"have a right one\n"
+	"      --name NAME        name that `dxp inc` shows, up to 31 characters; default the host "
 	"name\n"
-	"      --spin US          how long to look for more work before sleeping, about; 0 to "
+	"      --spin US          approximate time to poll for work before it sleeps; 0 to "
 	"1000000; default 20\n"
 	"      --config FILE      options from a file, one on each line, without the dashes "
 	"(\"address 10.0.0.1\", \"native\");\n"
-	"                         '#' begins a comment; options of the command line win\n"
-	"      --ready-fd N       write a line end to file descriptor N when packets are taken, "
-	"then close it\n"
-	"  -v, --verbose          say what happens; same as DXP_LOG=info\n"
+	"                         '#' starts a comment; options of the command line override the "
+	"file\n"
+	"      --ready-fd N       when it accepts packets, write a newline to file descriptor N "
+	"and close it\n"
+	"  -v, --verbose          log each step; same as DXP_LOG=info\n"
 	"  -h, --help             this text\n"
 	"      --version          version\n"
 	"\n"
-	"  list                   interfaces here that have our XDP program\n"
-	"  remove INTERFACE       takes it off; it goes by itself when its dxp-switch ends\n"
+	"  list                   list the interfaces of this machine that have an XDP program of "
+	"dxp-switch\n"
+	"  remove INTERFACE       detach that program from INTERFACE; it detaches by itself when "
+	"its dxp-switch exits\n"
 	"\n"
-	"Prints a line when it takes packets. SIGTERM and SIGINT end it; SIGUSR1 drains it: no new "
-	"groups, and it ends with\n"
-	"the last one. Hosts whose switch ends finish what they do by ordinary MPI.\n"
+	"Prints a line when it accepts packets. SIGTERM and SIGINT stop it. SIGUSR1 drains it: it "
+	"accepts no new groups and\n"
+	"exits after the last one. Hosts whose switch exits complete their operations by ordinary "
+	"MPI.\n"
 	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 UDP port 4791 in "
 	"use, 4 address or interface\n"
-	"not there, 5 the XDP plane cannot be had.\n";
+	"does not exist, 5 XDP is not available.\n";
 
 enum option_code {
 	OPTION_ADDRESS = 256,
@@ -317,14 +321,14 @@ static const char *line_take(char *line, struct switch_arguments *a)
 	char *name, *value;
 
 	if (!line_split(line, &name, &value))
-		return "more than a name and a value";
+		return "a line has one name and at most one value";
 	if (!name)
 		return NULL;
 	const struct option *o = option_find(name);
 	if (!o)
-		return "no such option";
+		return "unknown option; `dxp-switch --help` lists all";
 	if (o->has_arg == no_argument && value)
-		return "this option has no value";
+		return "this option accepts no value";
 	if (o->has_arg != no_argument && !value)
 		return "this option needs a value";
 	return option_take(o->val, value, a);
@@ -397,15 +401,16 @@ int switch_options_take(int argc, char **argv, struct switch_arguments *a)
 			return switch_usage(wrong);
 	}
 	if (optind < argc)
-		return switch_usage("it takes options only, or `list`, or `remove INTERFACE`");
+		return switch_usage(
+			"unexpected argument; options, `list` or `remove INTERFACE` are accepted");
 	if (a->serve.core.ip == 0)
 		return switch_usage("--address is needed");
 	for (unsigned i = 0; i < a->serve.core.parent_count; i++) {
 		if (a->serve.core.parents[i] == a->serve.core.ip)
-			return switch_usage("--parent is its own address");
+			return switch_usage("--parent equals --address; name another switch");
 		for (unsigned j = 0; j < i; j++)
 			if (a->serve.core.parents[i] == a->serve.core.parents[j])
-				return switch_usage("the same --parent twice");
+				return switch_usage("the same --parent is given twice");
 	}
 	return -1;
 }

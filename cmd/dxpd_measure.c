@@ -32,17 +32,16 @@ static int engine_measure(struct engine *e, const char *name, uint64_t memory_by
 
 	engine_describe(e, &engine);
 	if (engine.memory_kind != DXP_MEMORY_BRIDGED) {
-		log_error("the network reaches the memory of engine '%s' directly, it needs no "
-			  "buffers; name one behind DMA, such as --engine board",
+		log_error("the network reaches the memory of engine '%s' directly, without "
+			  "buffers; choose an engine behind DMA, such as --engine board",
 			  name);
 		return DXP_EUNSUPPORTED;
 	}
 	size_t count = pump_measure(e, memory_bytes, LIMIT_NS, rows, ROWS_MAX);
 	if (count == 0) {
-		log_error(
-			"a DMA of engine '%s' failed or took seconds, so there is no table; is the "
-			"device all right?",
-			name);
+		log_error("a DMA of engine '%s' failed or took seconds, so there is no table; "
+			  "check the device",
+			  name);
 		return DXP_EDEVICE;
 	}
 	table_print(rows, count);

@@ -48,11 +48,11 @@ for value, type in pairs(TYPES) do
 end
 local MODES = { [0] = "node", [1] = "socket", [2] = "flat" }
 local CAUSES = {
-	[0] = "nothing", [1] = "no free group", [2] = "no memory for the group's slots",
+	[0] = "nothing", [1] = "no free group", [2] = "no memory for the group's aggregators",
 	[3] = "too many hosts below one switch", [4] = "tree too deep",
 	[5] = "group id in use by another job", [6] = "switch is being drained",
-	[7] = "no way to the switch above",
-	[8] = "request from an address that it does not name",
+	[7] = "no route to the switch above",
+	[8] = "request from an address that is not in it",
 }
 local SECTIONS = { [1] = "switch", [2] = "groups", [3] = "refusals" }
 

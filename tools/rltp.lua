@@ -39,7 +39,7 @@ local REFUSALS = {
 	[3] = "unknown session", [4] = "bad key", [5] = "bad magic", [6] = "out of bounds",
 	[7] = "not permitted", [8] = "limit exceeded", [9] = "closing", [10] = "bad version",
 	[11] = "unsupported", [12] = "held for the device", [13] = "device failed",
-	[14] = "wait to be called",
+	[14] = "wait for a grant",
 }
 local ATOMICS = {
 	[16] = "FETCH_ADD", [17] = "COMPARE_SWAP", [18] = "FETCH_MIN", [19] = "FETCH_MAX",

@@ -105,7 +105,7 @@ static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 	if (status == 0 && error != CL_SUCCESS)
 		status = bench_fail(b, "small writes", error);
 	if (status == 0 && memcmp(data, back, bytes * count) != 0)
-		status = bench_fail(b, "small writes: other bytes were read", 0);
+		status = bench_fail(b, "small writes: the bytes read differ", 0);
 	if (m)
 		clReleaseMemObject(m);
 	free(data);
@@ -154,7 +154,7 @@ static int case_step(struct bench *b, size_t bytes, uint32_t count)
 	clEnqueueReadBuffer(b->queues[0], m, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
 	for (size_t i = 0; status == 0 && i < bytes / 4; i++)
 		if (data[i] != count + 2)
-			status = bench_fail(b, "steps: a word was added to so often",
+			status = bench_fail(b, "steps: wrong number of additions to a word",
 					    (cl_int)data[i]);
 	clReleaseMemObject(m);
 	free(data);

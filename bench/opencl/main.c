@@ -49,7 +49,7 @@ static int platform_find(struct bench *b, const char *name, cl_platform_id *out)
 			return 0;
 		}
 	}
-	return bench_fail(b, "no such platform", CL_SUCCESS);
+	return bench_fail(b, "unknown platform", CL_SUCCESS);
 }
 
 static int devices_open(struct bench *b, cl_platform_id platform)

@@ -63,7 +63,7 @@ static int read_once(struct bench *b, struct room *r, cl_command_queue q)
 static int same(struct bench *b, const struct room *r)
 {
 	return memcmp(r->data, r->back, r->bytes) == 0 ? 0
-						       : bench_fail(b, "other bytes were read", 0);
+						       : bench_fail(b, "the bytes read differ", 0);
 }
 
 /* Measures until the bytes are at the device. */

@@ -8,13 +8,15 @@
 
 static int list(void)
 {
-	puts("usage: dxp bench NAME [OPTION]...\n\nMeasures, beside what limits it. With --json "
-	     "one object a "
-	     "line.\n");
+	puts("usage: dxp bench NAME [OPTION]...\n"
+	     "\n"
+	     "Runs one benchmark and prints its results beside the limits of this machine. --json "
+	     "prints one object a line.\n");
 	for (const struct bench_entry *b = bench_list; b->name; b++)
 		printf("  %-12s %s\n", b->name, b->summary);
-	printf("  %-12s %s\n", "all", "every one of them in turn");
-	puts("\n`dxp bench NAME --help` tells the options of one.");
+	printf("  %-12s %s\n", "all", "all benchmarks, one after another");
+	puts("\n"
+	     "`dxp bench NAME --help` lists the options of a benchmark.");
 	return EXIT_DONE;
 }
 
@@ -40,6 +42,6 @@ int command_bench(int argc, char **argv)
 		if (strcmp(b->name, argv[1]) == 0)
 			return b->run(argc - 1, argv + 1);
 	}
-	fail("there is no benchmark '%s'; `dxp bench` lists them", argv[1]);
+	fail("unknown benchmark '%s'; `dxp bench` lists them", argv[1]);
 	return EXIT_USAGE;
 }

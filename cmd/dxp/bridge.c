@@ -75,7 +75,8 @@ static void print_view(const struct view *v)
 	char buffer[16], in[16], out[16];
 
 	if (!v->xpu) {
-		printf("%-16s does not answer, or not to this host; see `dxp nodes`\n", v->name);
+		printf("%-16s no answer; it is down, or rejects this host; see `dxp nodes`\n",
+		       v->name);
 		return;
 	}
 	printf("%-16s %3llu x %-5s %8s %8s %4.0f %4.0f %6llu %6llu %8u %5llu %6llu %6llu\n",
@@ -196,22 +197,24 @@ int command_bridge(int argc, char **argv)
 	const struct node_entry *nodes;
 	struct ask *a;
 	const struct option_row rows[] = {SESSION_ROWS(o),
-					  {"interval", "MS", "between two readings (default 1000)",
+					  {"interval", "MS",
+					   "interval between two samples (default 1000)",
 					   OPTION_NUMBER, &interval_ms, 1, MINUTE_MS},
 					  JSON_ROW(o.json)};
-	const struct usage usage = {
-		"bridge",
-		"",
-		"Shows what the bridges of a fabric do: xPUs whose memory only DMA reaches. Over "
-		"one interval: bytes per\nsecond that DMA moved to the device (IN) and from it "
-		"(OUT), the share of the time that it was at it, and how\noften bytes from the "
-		"network found no buffer (FULL). Now: buffers taken of each ring, transfers under "
-		"way.\nSince the start: transfers that failed, steps that took too long. "
-		"docs/guide/observe.md says how to read it.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
+	const struct usage usage = {"bridge",
+				    "",
+				    "Shows the bridges of a fabric, that is, of xPUs whose memory "
+				    "only DMA reaches. Over one interval: bytes per\n"
+				    "second that DMA moved to the device (IN) and from it (OUT), "
+				    "the share of time that DMA was busy, and how\n"
+				    "often bytes from the network found no free buffer (FULL). "
+				    "Now: used buffers of each ring, outstanding\n"
+				    "transfers. Since the start: failed transfers, steps past "
+				    "their time limit. See docs/guide/observe.md.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    0,
+				    0};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)

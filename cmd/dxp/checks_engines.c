@@ -44,7 +44,7 @@ static void check_engine(struct check *c, const char *engine, const char *next)
 		check_set(c, CHECK_OK, name, NULL, "%s, %u units, memory %s", d.device,
 			  d.compute_units, memory_kind_text(&d));
 	else
-		check_set(c, CHECK_WARN, name, next, "does not work here");
+		check_set(c, CHECK_WARN, name, next, "does not work on this machine");
 }
 
 /* Most machines have no such device, which is no error. */
@@ -62,12 +62,12 @@ unsigned checks_engines(struct check *out)
 	unsigned count = 0;
 
 	check_engine(&out[count++], "ocl", "apt install pocl-opencl-icd, or use --engine none");
-	check_engine(&out[count++], "board", "look at what was said above");
+	check_engine(&out[count++], "board", "see the message above");
 	if (cuda_driver_there())
 		check_engine(&out[count++], "cuda",
-			     "look at nvidia-smi, and at what was said above");
+			     "see the message above, and the output of nvidia-smi");
 	else
 		check_set(&out[count++], CHECK_OK, "engine cuda", NULL,
-			  "no NVIDIA driver here (libcuda.so.1), so no cuda xPU");
+			  "no NVIDIA driver (libcuda.so.1), so no xPU with engine cuda");
 	return count;
 }

@@ -27,11 +27,11 @@ static void check_folder(struct check *c, const char *folder)
 
 	if (stat(folder, &s) != 0)
 		check_set(c, errno == ENOENT ? CHECK_OK : CHECK_FAIL, "folder",
-			  errno == ENOENT ? "`dxp up` makes it" : "choose another with DXP_DIR",
+			  errno == ENOENT ? "`dxp up` creates it" : "choose another with DXP_DIR",
 			  "%s: %s", folder, strerror(errno));
 	else if (!S_ISDIR(s.st_mode) || access(folder, W_OK | X_OK) != 0)
 		check_set(c, CHECK_FAIL, "folder", "choose another with DXP_DIR",
-			  "%s is no folder of yours", folder);
+			  "%s is not a folder of this user", folder);
 	else
 		check_set(c, CHECK_OK, "folder", NULL, "%s", folder);
 }
@@ -48,9 +48,10 @@ static void check_key(struct check *c, const char *folder, const char *given)
 			  strerror(errno));
 	else if (s.st_mode & 077)
 		check_set(c, CHECK_FAIL, "fabric key", "chmod 600 it",
-			  "%s is open to others (mode %03o)", path, s.st_mode & 0777);
+			  "other users can open %s (mode %03o)", path, s.st_mode & 0777);
 	else
-		check_set(c, CHECK_OK, "fabric key", NULL, "%s, yours alone", path);
+		check_set(c, CHECK_OK, "fabric key", NULL, "%s, accessible to this user only",
+			  path);
 }
 
 static void check_manager(struct check *c, const struct session_options *options)
@@ -72,8 +73,8 @@ static void check_manager(struct check *c, const struct session_options *options
 	size_t count = ask_nodes(a, &rows);
 	for (size_t i = 0; i < count; i++)
 		alive += rows[i].alive;
-	check_set(c, CHECK_OK, "manager", NULL, "answers within %.1f ms; %zu of %zu nodes alive",
-		  ms, alive, count);
+	check_set(c, CHECK_OK, "manager", NULL, "answered in %.1f ms; %zu of %zu nodes alive", ms,
+		  alive, count);
 	ask_destroy(a);
 }
 
@@ -106,24 +107,24 @@ static void check_functions(struct check *c)
 	int fd, status = run_place_open(&fd, folder);
 
 	if (status == DXP_EUNSUPPORTED) {
-		check_set(c, CHECK_OK, "functions", "unset it to have some",
-			  "DXP_RUN is empty, so none are offered");
+		check_set(c, CHECK_OK, "functions", "unset DXP_RUN to offer functions",
+			  "DXP_RUN is empty, so no functions are offered");
 		return;
 	}
 	if (status != DXP_OK) {
 		check_set(c, CHECK_WARN, "functions",
-			  "name one that is yours, mode 700, with DXP_RUN",
-			  "no folder to offer functions in");
+			  "set DXP_RUN to a folder that you own, mode 700",
+			  "no folder for the sockets of functions");
 		return;
 	}
 	close(fd);
 	uint32_t alive = nics_count(&orphans);
 	check_set(c, orphans ? CHECK_WARN : CHECK_OK, "functions",
-		  orphans ? "remove them, or start what made them again"
+		  orphans ? "remove these folders, or restart the programs that created them"
 		  : alive ? "see `dxp vf`"
-			  : "`dxp up` has some",
-		  "%s: %u NICs offer functions, %u folders of programs that are gone", folder,
-		  alive, orphans);
+			  : "`dxp up` starts some",
+		  "%s: %u NICs offer functions, %u folders belong to programs that have exited",
+		  folder, alive, orphans);
 }
 
 unsigned checks_fabric(struct check *out, const struct session_options *options)

@@ -37,11 +37,12 @@ static void check_offload(struct check *c, const char *name, int option, int val
 	uname(&kernel);
 	if (fd < 0)
 		check_set(c, CHECK_FAIL, name,
-			  "load the kernel's ipv6 module; IPv4 addresses use it too",
-			  "no UDP socket: %s", strerror(errno));
+			  "load the kernel's ipv6 module; dxp uses IPv6 sockets for IPv4 "
+			  "addresses, too",
+			  "cannot create a UDP socket: %s", strerror(errno));
 	else if (setsockopt(fd, IPPROTO_UDP, option, &value, sizeof(value)) != 0)
 		check_set(c, CHECK_WARN, name,
-			  "works without, but slower; Linux 5.0 or newer has it",
+			  "dxp works without it, but slower; Linux 5.0 or newer has it",
 			  "missing in Linux %s", kernel.release);
 	else
 		check_set(c, CHECK_OK, name, NULL, "Linux %s has it", kernel.release);
@@ -66,7 +67,7 @@ static void check_buffer(struct check *c, const char *name, const char *limit, i
 	got /= 2; /* the kernel doubles the value for its own use */
 	snprintf(next, sizeof(next), "sysctl -w %s=%d", limit, wanted);
 	check_set(c, got >= wanted ? CHECK_OK : CHECK_WARN, name, got >= wanted ? NULL : next,
-		  "%d of the wanted %d KiB", got / 1024, wanted / 1024);
+		  "%d KiB; %d KiB are recommended", got / 1024, wanted / 1024);
 }
 
 static void check_clock(struct check *c)
@@ -76,8 +77,8 @@ static void check_clock(struct check *c)
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 	if (!file_head(path, source, sizeof(source))) {
-		check_set(c, CHECK_WARN, "clock", "is /sys mounted?",
-			  "cannot tell the clock's source");
+		check_set(c, CHECK_WARN, "clock", "check that /sys is mounted",
+			  "cannot read the clock source");
 		return;
 	}
 	source[strcspn(source, "\n")] = '\0';
@@ -92,7 +93,9 @@ static void check_processors(struct check *c)
 	long count = sysconf(_SC_NPROCESSORS_ONLN);
 
 	check_set(c, count > 1 ? CHECK_OK : CHECK_WARN, "processors",
-		  count > 1 ? NULL : "spinning takes the only one from the xPUs; give it two",
+		  count > 1 ? NULL
+			    : "a program that polls leaves no processor to the xPUs; use a machine "
+			      "with at least two",
 		  "%ld", count);
 }
 

@@ -59,7 +59,8 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 	cl->platform_info(platform, CL_PLATFORM_NAME, sizeof(platform_name), platform_name, NULL);
 	if (strcmp(platform_name, OWN_PLATFORM) == 0) { /* its devices are on other machines */
 		check_set(c, CHECK_OK, "OpenCL platform", NULL,
-			  OWN_PLATFORM ": programs of this machine find the xPUs of its fabric");
+			  OWN_PLATFORM
+			  ": OpenCL programs on this machine see the xPUs of its fabric");
 		return;
 	}
 	if (cl->devices(platform, CL_DEVICE_TYPE_ALL, NAMES_MAX, devices, &count) != 0)
@@ -73,8 +74,8 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 	}
 	*pocl |= strstr(platform_name, "Portable Computing Language") != NULL;
 	check_set(c, count ? CHECK_OK : CHECK_WARN, "OpenCL platform",
-		  count ? NULL : "install its driver, or ignore it", "%s: %s", platform_name,
-		  count ? list : "no devices");
+		  count ? NULL : "install the driver of that platform, or ignore this", "%s: %s",
+		  platform_name, count ? list : "no devices");
 }
 
 /* Leaves the library open: OpenCL drivers do not survive being closed. */
@@ -90,7 +91,8 @@ unsigned checks_opencl(struct check *out)
 	if (!opencl_open(&cl)) {
 		check_set(&out[count++], CHECK_FAIL, "OpenCL",
 			  "apt install ocl-icd-libopencl1 pocl-opencl-icd",
-			  "%s cannot be opened; this machine can be a host, but holds no ocl xPU",
+			  "cannot open %s; this machine can be a host, but cannot run an xPU with "
+			  "engine ocl",
 			  OPENCL_LIBRARY);
 		return count;
 	}

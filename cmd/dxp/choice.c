@@ -19,12 +19,13 @@ void choice_complain(void *context, const char *text)
 void choice_none(const char *name, uint64_t pid)
 {
 	if (name)
-		fail("no node named '%s' runs here; `dxp top --once` lists those that do", name);
+		fail("no node named '%s' runs on this machine; `dxp top --once` lists the nodes",
+		     name);
 	else if (pid)
-		fail("process %llu runs no node; `dxp top --once` lists those that do",
+		fail("process %llu runs no node; `dxp top --once` lists the nodes",
 		     (unsigned long long)pid);
 	else
-		fail("no node runs here; start one with `dxp up`");
+		fail("no node runs on this machine; start some with `dxp up`");
 }
 
 bool choice_check(const struct stats_list *nodes, const char *name, uint64_t pid, bool all)
@@ -43,7 +44,7 @@ bool choice_check(const struct stats_list *nodes, const char *name, uint64_t pid
 	if (matching == 0)
 		choice_none(name, pid);
 	else if (matching > 1 && !all && pid == 0)
-		fail("%u nodes %s; say which with --node or --pid, or --all:%s", matching,
+		fail("%u nodes %s; choose with --node, --pid or --all:%s", matching,
 		     name ? "have that name" : "run here", names);
 	else
 		return true;

@@ -28,9 +28,9 @@ int command_doctor(int argc, char **argv)
 	const struct option_row rows[] = {MANAGER_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {"doctor",
 				    "",
-				    "Checks this machine and the fabric, one line each: ok, warn "
-				    "or fail, what was found, "
-				    "and the next step.\nExit status 1 if a check fails.",
+				    "Checks this machine and the fabric. Each line has the result "
+				    "(ok, warn or fail), what was found, and the next step.\n"
+				    "Exit status 1 if a check fails.",
 				    rows,
 				    ARRAY_COUNT(rows),
 				    0,

@@ -96,7 +96,7 @@ bool file_out_close(struct file_out *out, bool complete)
 	if (!complete || !closed) {
 		unlink(out->part);
 	} else if (rename(out->part, out->path) != 0) {
-		fail("cannot name the file %s: %s", out->path, strerror(errno));
+		fail("cannot rename the temporary file to %s: %s", out->path, strerror(errno));
 		unlink(out->part);
 		return false;
 	}

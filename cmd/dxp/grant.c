@@ -36,14 +36,14 @@ static int assign(int argc, char **argv, enum ask_kind kind, const char *text)
 
 int command_grant(int argc, char **argv)
 {
-	return assign(
-		argc, argv, ASK_GRANT,
-		"Lets HOST use XPU. Both are names of nodes, which need not be there yet, or '*'.");
+	return assign(argc, argv, ASK_GRANT,
+		      "Permits HOST to use XPU. Both are names of nodes, which need not have "
+		      "joined yet, or '*'.");
 }
 
 int command_revoke(int argc, char **argv)
 {
 	return assign(argc, argv, ASK_REVOKE,
-		      "Takes a grant back, written as it was given. What the host does there ends "
-		      "at once.");
+		      "Revokes a grant; HOST and XPU as in `dxp grant`. The host's commands on the "
+		      "xPU are cancelled at once.");
 }

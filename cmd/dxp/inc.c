@@ -28,17 +28,19 @@ struct inc_command {
 };
 
 static const char text[] =
-	"In-network computing, as seen from this host: the switch next to it and all above that "
-	"one.\n\n"
-	"  dxp inc            each switch: what it can, how full it is, what it did, what it did "
-	"not take\n"
-	"  dxp inc groups     the groups (communicators) that each has, with their counts\n"
-	"  dxp inc refusals   what each refused, how often and why\n"
-	"  dxp inc test       one line: does offload work from this host, and if not, why; exit "
-	"status 0 or 1\n\n"
+	"Shows in-network computing from this host: the switch next to the host and all switches "
+	"above.\n"
+	"\n"
+	"  dxp inc            each switch: planes, capacity in use, packets handled and rejected\n"
+	"  dxp inc groups     the groups (communicators) of each switch, with their counters\n"
+	"  dxp inc refusals   what each switch rejected, how often and why\n"
+	"  dxp inc test       one line: whether offload works from this host, or why not; exit "
+	"status 0 or 1\n"
+	"\n"
 	"The switch is the one that --switch names, or DXP_INC_SWITCH, or \"switch = ...\" "
-	"in " INC_WHERE_FILE ":\nan IPv4 address, or NETWORK/BITS=SWITCH,... of which the first "
-	"counts whose network this host is in.";
+	"in " INC_WHERE_FILE ":\n"
+	"an IPv4 address, or a list NETWORK/BITS=SWITCH,...: the first network that contains this "
+	"host selects the switch.";
 
 static int switch_test(const struct inc_command *c)
 {
@@ -49,9 +51,9 @@ static int switch_test(const struct inc_command *c)
 
 	if (status != DXP_OK)
 		return fail("offload does not work: %s",
-			    status == DXP_ENOENT ? "no switch is named for this host; see `dxp "
-						   "inc --help`"
-						 : dxp_status_text(status));
+			    status == DXP_ENOENT
+				    ? "no switch is configured for this host; see `dxp inc --help`"
+				    : dxp_status_text(status));
 	status = dxp_inc_selftest(inc, line);
 	dxp_inc_close(inc);
 	if (c->json) {
@@ -70,8 +72,8 @@ static int tree_show(const struct inc_command *c, const struct inc_tree *t)
 	if (c->json)
 		return json_print(inc_tree_json(t, c->section));
 	if (t->count > 0 && t->switches[0].silent)
-		return fail("switch %s does not answer: does dxp-switch run there, and does UDP "
-			    "port 4791 get through?",
+		return fail("switch %s does not answer; check that dxp-switch runs there and that "
+			    "firewalls pass UDP port 4791",
 			    ip_format(t->switches[0].ip, ip));
 	switch (c->section) {
 	case INC_SECTION_GROUPS: inc_groups_show(t); break;
@@ -138,9 +140,9 @@ int command_inc(int argc, char **argv)
 	struct inc_command c = {.interval_ms = 1000};
 	const struct option_row rows[] = {
 		{"switch", "ADDRESS", "the switch next to this host", OPTION_TEXT, &c.where, 0, 0},
-		{"watch", NULL, "again and again, until ^C", OPTION_FLAG, &c.watch, 0, 0},
-		{"interval", "MS", "pause between two looks with --watch, default 1000",
-		 OPTION_NUMBER, &c.interval_ms, 1, INTERVAL_MS_MAX},
+		{"watch", NULL, "repeat until ^C", OPTION_FLAG, &c.watch, 0, 0},
+		{"interval", "MS", "interval of --watch (default 1000)", OPTION_NUMBER,
+		 &c.interval_ms, 1, INTERVAL_MS_MAX},
 		{"json", NULL, "for programs", OPTION_FLAG, &c.json, 0, 0},
 	};
 	const struct usage usage = {
@@ -151,7 +153,7 @@ int command_inc(int argc, char **argv)
 		return -1 - first;
 	c.what = first < argc ? argv[first] : NULL;
 	if (!what_take(&c)) {
-		fail("there is no 'dxp inc %s'; see `dxp inc --help`", c.what);
+		fail("unknown command 'dxp inc %s'; see `dxp inc --help`", c.what);
 		return EXIT_USAGE;
 	}
 	if (c.what && strcmp(c.what, "test") == 0)

@@ -21,11 +21,12 @@ const char *inc_refusal_text(unsigned cause)
 	if (cause < DATA_CAUSE)
 		return inc_cause_text(cause);
 	switch (-(int)(cause - DATA_CAUSE)) {
-	case DXP_ENOENT: return "data of a group that is not here (ended, or its lease did)";
-	case DXP_EACCESS: return "data with a wrong key, or from who is no child of the group";
-	case DXP_EINVAL: return "data or a message that a switch has no use for";
+	case DXP_ENOENT: return "data of an unknown group (it was freed, or its lease expired)";
+	case DXP_EACCESS:
+		return "data with a wrong key, or from an address that is no child of the group";
+	case DXP_EINVAL: return "data or a message that is not for a switch";
 	case DXP_EMALFORMED: return "data that does not parse";
-	case DXP_EBUSY: return "data that came too fast";
+	case DXP_EBUSY: return "data beyond the rate limit";
 	default: return dxp_status_text(-(int)(cause - DATA_CAUSE));
 	}
 }
@@ -68,14 +69,14 @@ static void counters_show(const struct inc_switch_row *r)
 	if (r->planes & INC_PLANE_KERNEL)
 		printf("  XDP          %llu contributions, %llu results, %llu left to user space\n",
 		       ull(r->kernel_contributions), ull(r->kernel_results), ull(r->kernel_passed));
-	printf("  again        %llu repeats, %llu duplicates, %llu stale\n", ull(r->repeats),
+	printf("  repeated     %llu repeats, %llu duplicates, %llu stale\n", ull(r->repeats),
 	       ull(r->duplicates), ull(r->stale));
 	printf("  packets      %llu received, %llu sent (user space)\n", ull(r->received),
 	       ull(r->sent));
-	printf("  not taken    %llu refused, %llu malformed, %llu with a wrong ICRC, %llu "
+	printf("  dropped      %llu rejected, %llu malformed, %llu with a wrong ICRC, %llu "
 	       "foreign\n",
 	       ull(r->refused), ull(r->malformed), ull(r->icrc_wrong), ull(r->foreign));
-	printf("  others       %llu answers held back, %llu leases ended\n", ull(r->limited),
+	printf("  others       %llu answers suppressed, %llu leases expired\n", ull(r->limited),
 	       ull(r->expired));
 }
 
@@ -159,7 +160,7 @@ static void refusal_show(const struct inc_switch_view *v, const struct inc_refus
 void inc_refusals_show(const struct inc_tree *t)
 {
 	printf("%-15s %9s %9s  %-15s %-8s  %s\n", "SWITCH", "TIMES", "LAST, AGO", "BY", "GROUP",
-	       "WHY");
+	       "REASON");
 	for (size_t i = 0; i < t->count; i++) {
 		const struct inc_switch_view *v = &t->switches[i];
 		if (v->silent)

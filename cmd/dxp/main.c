@@ -11,26 +11,29 @@ static const struct entry {
 	const char *name, *summary;
 	int (*run)(int argc, char **argv);
 } entries[] = {
-	{"up", "start a fabric on this machine: a manager and some xPUs", command_up},
-	{"down", "end the fabric that `dxp up` started", command_down},
-	{"nodes", "who is in the fabric", command_nodes},
+	{"up", "start a fabric on this machine: a manager and xPUs", command_up},
+	{"down", "stop the fabric that `dxp up` started", command_down},
+	{"nodes", "list the nodes of the fabric", command_nodes},
 	{"put", "write a file into the memory of an xPU", command_put},
 	{"get", "read the memory of an xPU", command_get},
 	{"reg", "read and write the registers of an xPU", command_reg},
-	{"ping", "time round trips to an xPU", command_ping},
+	{"ping", "measure round trips to an xPU", command_ping},
 	{"run", "run a program with xPUs as its OpenCL devices", command_run},
-	{"grant", "let a host use an xPU", command_grant},
-	{"revoke", "take such a grant back", command_revoke},
-	{"top", "what the nodes on this machine do, now", command_top},
-	{"trace", "what they send and receive, for Wireshark", command_trace},
-	{"bridge", "memory behind DMA: buffers, bytes, what a slow transfer waits for",
+	{"grant", "permit a host to use an xPU", command_grant},
+	{"revoke", "revoke a grant", command_revoke},
+	{"top", "show the traffic of the nodes on this machine", command_top},
+	{"trace", "capture the packets of nodes on this machine, for Wireshark", command_trace},
+	{"bridge", "show the bridges of xPUs that only DMA reaches: bytes, buffers, bottleneck",
 	 command_bridge},
-	{"vf", "functions of the NICs on this machine: who has them, shares, limits", command_vf},
-	{"inc", "the switches that compute for this host: state, groups, refusals, self-test",
+	{"vf", "show and manage the NIC functions on this machine: users, shares, limits",
+	 command_vf},
+	{"inc",
+	 "show the switches that compute for this host: state, groups, rejections, self-test",
 	 command_inc},
-	{"bench", "measure, beside the limits of this machine", command_bench},
-	{"doctor", "check this machine and the fabric, and say what to do", command_doctor},
-	{"version", "versions of program and protocol", command_version},
+	{"bench", "run benchmarks, beside the limits of this machine", command_bench},
+	{"doctor", "check this machine and the fabric, with the next step for each problem",
+	 command_doctor},
+	{"version", "print the versions of program and protocol", command_version},
 };
 
 static int help(void)
@@ -39,7 +42,8 @@ static int help(void)
 	     "[OPTION]...\n");
 	for (size_t i = 0; i < ARRAY_COUNT(entries); i++)
 		printf("  %-8s %s\n", entries[i].name, entries[i].summary);
-	puts("\n`dxp COMMAND --help` tells the rest. To begin: `dxp up`, then `dxp nodes`.");
+	puts("\n"
+	     "`dxp COMMAND --help` describes a command. To begin: `dxp up`, then `dxp nodes`.");
 	return EXIT_DONE;
 }
 
@@ -66,6 +70,6 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(name, "--version") == 0)
 		return command_version(1, argv);
-	fail("there is no command '%s'; see `dxp help`", name);
+	fail("unknown command '%s'; see `dxp help`", name);
 	return EXIT_USAGE;
 }

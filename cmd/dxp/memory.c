@@ -67,7 +67,7 @@ static int put_fail(struct move *m)
 	progress_end(&m->progress);
 	if (m->moved == 0)
 		return session_fail();
-	return fail("%s; the first %llu bytes are in place", dxp_fabric_error(NULL),
+	return fail("%s; the first %llu bytes were transferred", dxp_fabric_error(NULL),
 		    (unsigned long long)m->moved);
 }
 
@@ -129,7 +129,7 @@ static bool fits(const struct move *m)
 
 	if (m->bytes <= caps->memory_bytes && m->address <= caps->memory_bytes - m->bytes)
 		return true;
-	fail("%llu bytes at %#llx: xPU '%s' has %llu bytes of memory; nothing was moved",
+	fail("%llu bytes at %#llx: xPU '%s' has %llu bytes of memory; nothing was transferred",
 	     (unsigned long long)m->bytes, (unsigned long long)m->address, caps->name,
 	     (unsigned long long)caps->memory_bytes);
 	return false;
@@ -152,7 +152,7 @@ static bool address_take(const char *text, uint64_t *out)
 {
 	if (bytes_parse(text, out))
 		return true;
-	fail("'%s' is no address; write a number such as 4096, 0x1000 or 64M", text);
+	fail("'%s' is not an address; write a number such as 4096, 0x1000 or 64M", text);
 	return false;
 }
 
@@ -172,16 +172,16 @@ int command_put(int argc, char **argv)
 	struct session_options o = {0};
 	struct move m = {0};
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
-	const struct usage usage = {"put",
-				    "XPU ADDRESS FILE|-",
-				    "Writes a file, or standard input, into the memory of an xPU. "
-				    "ADDRESS counts from the start of "
-				    "its memory.\nNothing is allocated: the bytes stay there, and "
-				    "may lie on top of a program's.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    3,
-				    3};
+	const struct usage usage = {
+		"put",
+		"XPU ADDRESS FILE|-",
+		"Writes a file, or standard input, into the memory of an xPU. ADDRESS is the "
+		"offset in that memory.\n"
+		"Nothing is allocated: the bytes overwrite whatever a program holds there.",
+		rows,
+		ARRAY_COUNT(rows),
+		3,
+		3};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)
@@ -210,15 +210,14 @@ int command_get(int argc, char **argv)
 	struct move m = {0};
 	struct file_out out;
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
-	const struct usage usage = {
-		"get",
-		"XPU ADDRESS BYTES [FILE|-]",
-		"Reads the memory of an xPU into a file, or to standard output. "
-		"A file appears when it is complete.",
-		rows,
-		ARRAY_COUNT(rows),
-		3,
-		4};
+	const struct usage usage = {"get",
+				    "XPU ADDRESS BYTES [FILE|-]",
+				    "Reads the memory of an xPU into a file, or to standard "
+				    "output. The file is created when all bytes have arrived.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    3,
+				    4};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)

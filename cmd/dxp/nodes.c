@@ -95,11 +95,12 @@ int command_nodes(int argc, char **argv)
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {"nodes",
 				    "",
-				    "Lists everybody in the fabric. VIA is how the network reaches "
-				    "an xPU's memory: direct, or\nbridged, through its DMA engines "
-				    "(`dxp bridge`). IN is what was PUT into it since it started, "
-				    "OUT what it has\nPUT elsewhere; both are blank for xPUs that "
-				    "this host may not use or cannot reach.",
+				    "Lists the nodes of the fabric. VIA is how the network reaches "
+				    "an xPU's memory: direct, or bridged\n"
+				    "through DMA engines (`dxp bridge`). IN counts the bytes PUT "
+				    "into the xPU since it started, OUT the bytes that it\n"
+				    "PUT elsewhere; both are blank for xPUs that this host may not "
+				    "use or cannot reach.",
 				    rows,
 				    ARRAY_COUNT(rows),
 				    0,

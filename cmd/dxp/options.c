@@ -54,6 +54,8 @@ static void help_print(const struct usage *u)
 	printf("usage: dxp %s [OPTION]... %s\n\n%s\n\n", u->name, u->arguments, u->text);
 	for (unsigned i = 0; i < u->row_count; i++) {
 		const struct option_row *row = &u->rows[i];
+		if (!row->help)
+			continue;
 		snprintf(left, sizeof(left), "--%s%s%s", row->name, row->value ? " " : "",
 			 row->value ? row->value : "");
 		printf("  %-22s %s\n", left, row->help);
@@ -88,7 +90,7 @@ static bool row_take(const struct option_row *row, const char *text)
 
 static int row_refuse(const struct usage *u, const struct option_row *row, const char *text)
 {
-	fprintf(stderr, "dxp %s: error: --%s takes a number from %llu to %llu, not '%s'\n", u->name,
+	fprintf(stderr, "dxp %s: error: --%s needs a number from %llu to %llu, not '%s'\n", u->name,
 		row->name, (unsigned long long)row->low, (unsigned long long)row->high, text);
 	return LEAVE(EXIT_USAGE);
 }
@@ -114,7 +116,7 @@ int options_parse(int argc, char **argv, const struct usage *usage)
 	opterr = 0;
 	while ((which = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		if (which == ':')
-			return usage_error(usage, "a value is missing after ", argv[optind - 1]);
+			return usage_error(usage, "missing value of option ", argv[optind - 1]);
 		if (which == '?')
 			return usage_error(usage, "unknown option ", argv[optind - 1]);
 		if (which == ROWS_MAX) {
@@ -125,8 +127,9 @@ int options_parse(int argc, char **argv, const struct usage *usage)
 			return row_refuse(usage, &usage->rows[which], optarg);
 	}
 	if (argc - optind < usage->least)
-		return usage_error(usage, "something is missing: ", usage->arguments);
+		return usage_error(usage, "missing argument: ", usage->arguments);
 	if (argc - optind > usage->most)
-		return usage_error(usage, "too many arguments, from ", argv[optind + usage->most]);
+		return usage_error(usage, "too many arguments, starting with ",
+				   argv[optind + usage->most]);
 	return optind;
 }

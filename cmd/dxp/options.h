@@ -16,7 +16,7 @@ enum option_kind {
 struct option_row {
 	const char *name;  /* without the two dashes */
 	const char *value; /* name of the value in the help; NULL: a flag */
-	const char *help;
+	const char *help;  /* NULL: a former name of another option, not shown */
 	enum option_kind kind;
 	void *to;
 	uint64_t low, high;

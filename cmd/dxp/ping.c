@@ -73,16 +73,18 @@ int command_ping(int argc, char **argv)
 		SESSION_ROWS(p.options),
 		{"count", "N", "round trips (default 1000)", OPTION_NUMBER, &p.count, 1,
 		 PING_COUNT_MAX},
-		{"size", "BYTES", "GET that many from address 0 instead of reading a register",
-		 OPTION_BYTES, &p.size, 0, 1u << 30},
+		{"size", "BYTES",
+		 "GET this many bytes from address 0 instead of reading a register", OPTION_BYTES,
+		 &p.size, 0, 1u << 30},
 		JSON_ROW(p.options.json)};
-	const struct usage usage = {"ping",
-				    "XPU",
-				    "Times round trips from here through the NIC of an xPU.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    1,
-				    1};
+	const struct usage usage = {
+		"ping",
+		"XPU",
+		"Measures round trips from this host through the NIC of an xPU.",
+		rows,
+		ARRAY_COUNT(rows),
+		1,
+		1};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)

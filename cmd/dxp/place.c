@@ -44,7 +44,7 @@ static bool folders_make(const char *path, bool *created)
 		*at = '\0';
 		*created = mkdir(part, 0700) == 0;
 		if (!*created && errno != EEXIST) {
-			fail("cannot make the folder %s: %s", part, strerror(errno));
+			fail("cannot create the folder %s: %s", part, strerror(errno));
 			return false;
 		}
 		if (end == '\0')
@@ -70,7 +70,7 @@ bool place_open(struct place *p, const char *given, bool create)
 	}
 	if (flock(p->lock, LOCK_EX | LOCK_NB) == 0)
 		return true;
-	fail("another `dxp up` or `dxp down` is at work in %s; wait for it", p->folder);
+	fail("another `dxp up` or `dxp down` is running in %s; wait until it exits", p->folder);
 	close(p->lock);
 	return false;
 }
@@ -171,7 +171,7 @@ bool place_vacant(const struct place *p)
 	if (!place_path(p, "manager", path))
 		return false;
 	if (access(path, F_OK) == 0) {
-		fail("%s names the manager of a fabric elsewhere; choose another folder with --dir",
+		fail("%s names the manager of another fabric; choose another folder with --dir",
 		     path);
 		return false;
 	}
@@ -187,7 +187,7 @@ bool place_take(struct place *p)
 	if (!place_path(p, "run", path) || !place_path(p, "fabric.key", key))
 		return false;
 	if (mkdir(path, 0700) != 0) {
-		fail("cannot make the folder %s: %s", path, strerror(errno));
+		fail("cannot create the folder %s: %s", path, strerror(errno));
 		return false;
 	}
 	p->key_created = access(key, F_OK) != 0;

@@ -103,7 +103,7 @@ bool process_start(const char *const argv[], const char *log, struct process *ou
 		error = errno;
 	close(report[0]);
 	if (error) {
-		fail("cannot start %s: %s; it belongs beside this program, or into PATH", argv[0],
+		fail("cannot start %s: %s; install it beside this program or in PATH", argv[0],
 		     strerror(error));
 		return false;
 	}
@@ -143,8 +143,8 @@ bool process_table_check(void)
 
 	if (start_time(getpid(), &start))
 		return true;
-	fail("/proc is not readable, and without it no process of a fabric is known again; mount "
-	     "it: mount -t proc proc /proc");
+	fail("cannot read /proc, which identifies the processes of a fabric; mount it: mount -t "
+	     "proc proc /proc");
 	return false;
 }
 
@@ -173,7 +173,8 @@ static int process_open(const struct process *p)
 			return ENDED;
 		error = EMFILE;
 	}
-	fail("cannot reach %s (process %d): %s; raise `ulimit -n`, then run `dxp down` again",
+	fail("cannot open a descriptor of %s (process %d): %s; raise `ulimit -n`, then run `dxp "
+	     "down` again",
 	     p->name, (int)p->pid, strerror(error));
 	return UNREACHABLE;
 }
@@ -194,7 +195,7 @@ static void all_signal(const struct ending *all, unsigned count, int number)
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].fd >= 0 && pidfd_send_signal(all[i].fd, number, NULL, 0) != 0 &&
 		    errno != ESRCH)
-			fail("cannot end %s (process %d): %s", all[i].process->name,
+			fail("cannot stop %s (process %d): %s", all[i].process->name,
 			     (int)all[i].process->pid, strerror(errno));
 }
 
@@ -234,8 +235,8 @@ static unsigned all_wait(struct ending *all, unsigned count, uint64_t patience_n
 
 static void left_report(const struct ending *e)
 {
-	fail("%s (process %d) has not ended %llu s after SIGKILL: it waits in the kernel, or this "
-	     "machine is too busy; see `ps -o stat,wchan -p %d`, then run `dxp down` again",
+	fail("%s (process %d) has not exited %llu s after SIGKILL: it is blocked in the kernel, or "
+	     "this machine is too busy; see `ps -o stat,wchan -p %d`, then run `dxp down` again",
 	     e->process->name, (int)e->process->pid, (unsigned long long)(KILL_NS / S_NS),
 	     (int)e->process->pid);
 }
@@ -246,7 +247,7 @@ unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns)
 	unsigned left = 0;
 
 	if (!all) {
-		fail("not enough memory to end %u processes", count);
+		fail("not enough memory to stop %u processes", count);
 		return count;
 	}
 	descriptors_raise_limit();

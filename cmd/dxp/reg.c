@@ -23,7 +23,7 @@ static bool register_parse(const char *text, uint32_t *out)
 		}
 	}
 	if (!number_parse(text, &index) || index > UINT32_MAX) {
-		fail("there is no register '%s'; `dxp reg XPU` lists them", text);
+		fail("unknown register '%s'; `dxp reg XPU` lists them", text);
 		return false;
 	}
 	*out = (uint32_t)index;
@@ -107,7 +107,7 @@ int command_reg(int argc, char **argv)
 	if (given > 1 && !register_parse(argv[first + 1], &index))
 		return EXIT_USAGE;
 	if (given > 2 && (!number_parse(argv[first + 2], &value) || value > UINT32_MAX)) {
-		fail("'%s' is no value of a register; write a number up to 0xffffffff",
+		fail("'%s' is not a register value; write a number up to 0xffffffff",
 		     argv[first + 2]);
 		return EXIT_USAGE;
 	}

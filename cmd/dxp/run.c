@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
+#include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/options.h"
 #include "cmd/dxp/process.h"
 
@@ -33,18 +34,18 @@ struct run {
 	char folder[64];
 };
 
-static const char text[] =
-	"Runs a program with the xPUs of the fabric as its OpenCL devices: it needs no change, and "
-	"no "
-	"other setting.\nThe program sees them and nothing else, unless --beside is given. Its "
-	"exit "
-	"status is passed on; 126 and 127\nsay that it could not be started.\n\n"
-	"  dxp run -- clinfo -l\n"
-	"  dxp run --nodes 2 -- python3 demo.py\n"
-	"  dxp run --nodes gpu3,gpu4 --trace run.json -- ./simulation\n\n"
-	"At the end it tells what was done with each node: commands, bytes from and to the host "
-	"(IN, "
-	"OUT) and other\nnodes (FROM, TO), and for how long transfers and the device were busy.";
+static const char text[] = "Runs an unmodified program with the xPUs of the fabric as its OpenCL "
+			   "devices, and no other devices\n"
+			   "unless --beside is given. The exit status is that of the program; 126 "
+			   "and 127: it could not be started.\n"
+			   "\n"
+			   "  dxp run -- clinfo -l\n"
+			   "  dxp run --nodes 2 -- python3 demo.py\n"
+			   "  dxp run --nodes gpu3,gpu4 --trace run.json -- ./simulation\n"
+			   "\n"
+			   "When the program exits, a table shows for each node: commands, bytes "
+			   "from and to the host (IN, OUT) and other\n"
+			   "nodes (FROM, TO), and how long transfers and the device were busy.";
 
 /* ---- the plugin ---- */
 
@@ -71,7 +72,7 @@ static bool vendors_make(const struct run *r)
 		door_find(door);
 	snprintf(path, sizeof(path), "%s/vendors", r->folder);
 	if (mkdir(path, 0700))
-		return fail("cannot make %s: %s", path, strerror(errno)) == EXIT_DONE;
+		return fail("cannot create %s: %s", path, strerror(errno)) == EXIT_DONE;
 	snprintf(path, sizeof(path), "%s/vendors/dxp.icd", r->folder);
 	FILE *file = fopen(path, "we");
 	if (!file)
@@ -92,7 +93,7 @@ static void others_link(const struct run *r)
 		snprintf(from, sizeof(from), VENDORS "/%.255s", entry->d_name);
 		snprintf(to, sizeof(to), "%s/vendors/%.255s", r->folder, entry->d_name);
 		if (symlink(from, to))
-			fail("cannot link %s; it will not be seen", from);
+			fail("cannot link %s; the program will not see that OpenCL platform", from);
 	}
 	if (there)
 		closedir(there);
@@ -107,7 +108,7 @@ static bool folder_make(struct run *r)
 	int length = snprintf(r->folder, sizeof(r->folder), "%.40s/dxp-run-XXXXXX",
 			      temporary && *temporary ? temporary : "/tmp");
 	if (length >= (int)sizeof(r->folder) || !mkdtemp(r->folder))
-		return fail("cannot make a folder %s: %s; set TMPDIR to where that is possible",
+		return fail("cannot create the folder %s: %s; set TMPDIR to a writable folder",
 			    r->folder, strerror(errno)) == EXIT_DONE;
 	return true;
 }
@@ -140,6 +141,11 @@ static void set(const char *name, const char *value)
 		unsetenv(name);
 }
 
+static bool is_number(const char *value)
+{
+	return strspn(value, "0123456789") == strlen(value);
+}
+
 static void environment_make(const struct run *r)
 {
 	char path[PATH_BYTES], number[32];
@@ -150,7 +156,7 @@ static void environment_make(const struct run *r)
 	unsetenv("OCL_ICD_FILENAMES");
 	if (r->directory)
 		set("DXP_DIR", r->directory);
-	if (r->nodes && strspn(r->nodes, "0123456789") == strlen(r->nodes))
+	if (r->nodes && is_number(r->nodes))
 		set("DXP_CL_NODE_COUNT", r->nodes);
 	else if (r->nodes)
 		set("DXP_CL_NODES", r->nodes);
@@ -165,6 +171,7 @@ static void environment_make(const struct run *r)
 	set("DXP_CL_VERBOSE", "1"); /* prints why there are no devices */
 	snprintf(path, sizeof(path), "%s/%%p.summary", r->folder);
 	set("DXP_CL_SUMMARY", path);
+	set("DXP_SUMMARY", r->folder); /* programs of the C library */
 	snprintf(path, sizeof(path), "%s/%%p.trace", r->folder);
 	set("DXP_CL_TRACE", r->trace ? path : NULL);
 }
@@ -237,8 +244,51 @@ static void report(const struct run *r, double seconds, int status)
 		run_trace_join(r->folder, r->trace);
 }
 
+/* ---- nodes by name ---- */
+
+static bool name_check(const char *name, size_t length, const struct node_entry *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(rows[i].name) != length || memcmp(rows[i].name, name, length) != 0)
+			continue;
+		if (rows[i].kind == MANAGE_XPU)
+			return true;
+		fail("--nodes: '%s' is a host, not an xPU; `dxp nodes` lists the xPUs",
+		     rows[i].name);
+		return false;
+	}
+	fail("--nodes: no node named '%.*s' in the fabric; `dxp nodes` lists the nodes",
+	     (int)min_u64(length, 64), name);
+	return false;
+}
+
+/* Checks that all names of --nodes are xPUs of the fabric. False: reason printed. */
+static bool nodes_check(const struct run *r)
+{
+	const struct dxp_fabric_options fabric = {.directory = r->directory};
+	struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES};
+	const struct node_entry *rows;
+	struct ask *a;
+	bool good = true;
+
+	if (!r->nodes || is_number(r->nodes))
+		return true;
+	if (inquiry_run(&q, &a) != DXP_OK)
+		return fail("%s", q.text) == EXIT_DONE;
+	size_t count = ask_nodes(a, &rows);
+	for (const char *at = r->nodes; good && *at;) {
+		size_t length = strcspn(at, ",");
+		good = name_check(at, length, rows, count);
+		at += length + (at[length] == ',');
+	}
+	ask_destroy(a);
+	return good;
+}
+
 static int run(struct run *r)
 {
+	if (!nodes_check(r))
+		return EXIT_FAILED;
 	if (!folder_make(r))
 		return EXIT_FAILED;
 	int status = EXIT_FAILED;
@@ -257,26 +307,30 @@ int command_run(int argc, char **argv)
 {
 	struct run r = {0};
 	const struct option_row rows[] = {
-		{"nodes", "N|NAME,...", "so many nodes, or these (default: all that are granted)",
-		 OPTION_TEXT, &r.nodes, 0, 0},
+		{"nodes", "N|NAME,...",
+		 "number of nodes, or their names (default: all granted nodes)", OPTION_TEXT,
+		 &r.nodes, 0, 0},
 		{"engine", "NAME", "only nodes with this engine, as `dxp nodes` shows it",
 		 OPTION_TEXT, &r.engine, 0, 0},
-		{"mem", "BYTES", "only nodes with so much memory free (suffix K, M or G)",
+		{"mem", "BYTES", "only nodes with this much free memory (suffix K, M or G)",
 		 OPTION_BYTES, &r.memory, 1, UINT64_MAX},
-		{"type", "TYPE", "show them as cpu, gpu or accelerator (default: what they are)",
+		{"type", "TYPE",
+		 "device type to present: cpu, gpu or accelerator (default: the real type)",
 		 OPTION_TEXT, &r.type, 0, 0},
-		{"beside", NULL, "show the machine's own OpenCL platforms too", OPTION_FLAG,
+		{"beside", NULL, "also present the OpenCL platforms of this machine", OPTION_FLAG,
 		 &r.beside, 0, 0},
-		{"trace", "FILE", "what ran when, for ui.perfetto.dev or chrome://tracing",
+		{"trace", "FILE",
+		 "write a timeline of the commands, for ui.perfetto.dev or chrome://tracing",
 		 OPTION_TEXT, &r.trace, 0, 0},
 		{"dir", "FOLDER", "the fabric's folder (default: $DXP_DIR, else the state folder)",
 		 OPTION_TEXT, &r.directory, 0, 0},
-		{"door", "FILE",
-		 "the driver to load (default: the one that came with this program)", OPTION_TEXT,
-		 &r.door, 0, 0},
+		{"driver", "FILE",
+		 "the OpenCL driver to load (default: the one installed with this program)",
+		 OPTION_TEXT, &r.door, 0, 0},
+		{"door", "FILE", NULL, OPTION_TEXT, &r.door, 0, 0},
 		{"quiet", NULL, "no summary", OPTION_FLAG, &r.quiet, 0, 0},
-		{"json", NULL, "the summary for machines; on standard error, as the other",
-		 OPTION_FLAG, &r.json, 0, 0},
+		{"json", NULL, "print the summary as JSON, on standard error", OPTION_FLAG, &r.json,
+		 0, 0},
 	};
 	const struct usage usage = {
 		"run", "-- PROGRAM [ARGUMENT]...", text, rows, ARRAY_COUNT(rows), 1, PROGRAM_ARGS};

@@ -4,11 +4,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/nodes.h"
 #include "cmd/dxp/run.h"
+
+#define LIBRARY_END ".library.summary"
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -60,6 +63,18 @@ static void line_take(struct run_report *r, const char *line)
 		row_add(to, &row);
 }
 
+/* Returns whether this is the C library's file of a process that also has the OpenCL driver's. */
+static bool has_driver_file(const char *path)
+{
+	char other[PATH_BYTES];
+	size_t length = strlen(path) - (ends_with(path, LIBRARY_END) ? strlen(LIBRARY_END) : 0);
+
+	if (!path[length])
+		return false;
+	snprintf(other, sizeof(other), "%.*s.summary", (int)min_u64(length, 4000), path);
+	return access(other, F_OK) == 0;
+}
+
 static void file_take(struct run_report *r, const char *path)
 {
 	char line[512];
@@ -67,7 +82,7 @@ static void file_take(struct run_report *r, const char *path)
 
 	if (!file)
 		return;
-	r->processes++;
+	r->processes += !has_driver_file(path);
 	while (fgets(line, sizeof(line), file))
 		line_take(r, line);
 	fclose(file);
@@ -109,15 +124,17 @@ void run_report_show(const struct run_report *r, double seconds, int signal)
 	char end[96] = "";
 
 	if (signal)
-		snprintf(end, sizeof(end), ", ended by signal %d (%s)", signal, strsignal(signal));
+		snprintf(end, sizeof(end), ", killed by signal %d (%s)", signal, strsignal(signal));
 	if (r->count == 0) {
 		fprintf(stderr, "dxp run: %.3f s%s; the program used no xPU%s\n", seconds, end,
-			r->processes ? "" : ", and has not looked for OpenCL devices");
+			r->processes
+				? ""
+				: "; it neither listed OpenCL devices nor sent commands to an xPU");
 		return;
 	}
 	fprintf(stderr, "dxp run: %.3f s%s%s\n%-20s %9s %9s %7s %7s %7s %7s %10s %9s\n", seconds,
-		end, r->processes > 1 ? ", by several processes" : "", "NODE", "COMMANDS",
-		"KERNELS", "IN", "OUT", "FROM", "TO", "NETWORK s", "DEVICE s");
+		end, r->processes > 1 ? ", several processes" : "", "NODE", "COMMANDS", "KERNELS",
+		"IN", "OUT", "FROM", "TO", "NETWORK s", "DEVICE s");
 	for (uint32_t i = 0; i < r->count; i++)
 		row_show(&r->rows[i]);
 }

@@ -27,5 +27,5 @@ int json_print(json_t *value)
 		putchar('\n');
 	if (!program_output_check())
 		return EXIT_FAILED;
-	return written == 0 ? EXIT_DONE : fail("cannot make the answer: out of memory");
+	return written == 0 ? EXIT_DONE : fail("cannot create the output: out of memory");
 }

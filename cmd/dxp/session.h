@@ -19,9 +19,9 @@ struct session_options {
 		"dir", "FOLDER", "the fabric's folder (default: $DXP_DIR, else the state folder)", \
 			OPTION_TEXT, &(to), 0, 0                                                   \
 	}
-#define JSON_ROW(to)                                                         \
-	{                                                                    \
-		"json", NULL, "print for machines", OPTION_FLAG, &(to), 0, 0 \
+#define JSON_ROW(to)                                                 \
+	{                                                            \
+		"json", NULL, "print JSON", OPTION_FLAG, &(to), 0, 0 \
 	}
 #define MANAGER_ROWS(o)                                                                  \
 	DIRECTORY_ROW((o).fabric.directory), {"manager",                                 \

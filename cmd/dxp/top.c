@@ -126,8 +126,8 @@ static bool frame_draw(struct top *t)
 	if (top_table(out, &t->readings, &t->options, rows - 2, columns) == 0)
 		fprintf(out, "%.*s\n", (int)columns,
 			t->options.node || t->options.pid
-				? "no such node runs here now"
-				: "no node runs here; start one with `dxp up`");
+				? "no such node runs on this machine"
+				: "no node runs on this machine; start some with `dxp up`");
 	fclose(out);
 	fputs(SCREEN_HOME, stdout);
 	for (char *line = strtok(frame, "\n"); line; line = strtok(NULL, "\n"))
@@ -191,7 +191,7 @@ static int watch(struct top *t)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
 	    tcgetattr(STDIN_FILENO, &before) != 0)
-		return fail("this is no terminal; use `dxp top --once` or --json");
+		return fail("standard output is not a terminal; use --once or --json");
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
@@ -228,24 +228,25 @@ int command_top(int argc, char **argv)
 	struct top t = {.sort = "name", .interval_ms = 1000};
 	const struct option_row rows[] = {
 		CHOICE_ROWS(t.options.node, t.options.pid),
-		{"interval", "MS", "between two readings (default 1000)", OPTION_NUMBER,
+		{"interval", "MS", "interval between two samples (default 1000)", OPTION_NUMBER,
 		 &t.interval_ms, INTERVAL_MIN, INTERVAL_MAX},
-		{"once", NULL, "one table over one interval, then end", OPTION_FLAG, &t.once, 0, 0},
-		{"json", NULL, "all counters once, for machines", OPTION_FLAG, &t.json, 0, 0},
-		{"qp", NULL, "queue pairs, too", OPTION_FLAG, &t.options.qps, 0, 0},
-		{"sort", "WHAT", "name, in, out or repeats (default name)", OPTION_TEXT, &t.sort, 0,
-		 0},
+		{"once", NULL, "print one table over one interval, then exit", OPTION_FLAG, &t.once,
+		 0, 0},
+		{"json", NULL, "print all counters once, as JSON", OPTION_FLAG, &t.json, 0, 0},
+		{"qp", NULL, "show queue pairs, too", OPTION_FLAG, &t.options.qps, 0, 0},
+		{"sort", "WHAT", "sort by name, in, out or repeats (default name)", OPTION_TEXT,
+		 &t.sort, 0, 0},
 	};
-	const struct usage usage = {
-		"top",
-		"",
-		"Shows what the nodes on this machine do: those of your own programs; for root, "
-		"everybody's. Rates and\npercentages are of the last interval, counts since the "
-		"node's start. `z` marks a session that rests.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
+	const struct usage usage = {"top",
+				    "",
+				    "Shows the traffic of the nodes on this machine: those of your "
+				    "own programs; for root, those of all users.\n"
+				    "Rates and percentages cover the last interval, counts start "
+				    "with the node. `z` marks an idle session.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    0,
+				    0};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)

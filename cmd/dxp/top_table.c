@@ -229,7 +229,7 @@ static void qp_lines(struct screen *s, const struct ranked *r)
 			 i % NIC_QPS_PER_FUNCTION);
 		snprintf(line, sizeof(line),
 			 "%-18s %5s %7s %6s %6s %6s %6s messages: %s sent, %s failed, %s received, "
-			 "%s packets refused, %s waits for credit",
+			 "%s packets rejected, %s waits for credit",
 			 name, "", "",
 			 cell(per_second(q->received_bytes, b->received_bytes, ns), cells[0]),
 			 cell(per_second(q->sent_bytes, b->sent_bytes, ns), cells[1]), "", "",

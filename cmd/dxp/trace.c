@@ -75,13 +75,13 @@ static bool block_write(struct trace *t, size_t bytes)
 static const char *attach_trouble(int status, uint32_t other, char out[64])
 {
 	if (status == DXP_EBUSY && other != UINT32_MAX)
-		snprintf(out, 64, "process %u traces it already", other);
+		snprintf(out, 64, "process %u already traces this node", other);
 	else if (status == DXP_EBUSY)
-		snprintf(out, 64, "somebody else is about to trace it");
+		snprintf(out, 64, "another process is starting to trace this node");
 	else if (status == DXP_ENOENT)
 		snprintf(out, 64, "it has ended");
 	else if (status == DXP_EIO)
-		snprintf(out, 64, "no room for the ring; use a smaller --ring");
+		snprintf(out, 64, "not enough memory for the ring; use a smaller --ring");
 	else
 		snprintf(out, 64, "%s", dxp_status_text(status));
 	return out;
@@ -136,14 +136,16 @@ static bool source_look(struct source *s, bool late)
 	case TAP_TAKEN: s->taken = true; return true;
 	case TAP_GONE: s->done = true; return true;
 	case TAP_REFUSED:
-		fail("'%s' writes a trace of its own (DXP_TRACE), or has no memory for another",
+		fail("'%s' already writes its own trace (DXP_TRACE), or has no memory for a second "
+		     "one",
 		     s->name);
 		return false;
 	case TAP_ASKED: break;
 	}
 	if (late && !s->taken) {
 		fprintf(stderr,
-			"dxp trace: '%s' has not looked yet: is its program stopped? waiting\n",
+			"dxp trace: '%s' has not started to trace yet; waiting (is its program "
+			"stopped?)\n",
 			s->name);
 		s->taken = true; /* printed once */
 	}
@@ -162,7 +164,7 @@ static struct source *oldest(struct trace *t)
 		if (!s->record)
 			s->record = tap_next(s->tap, &broken);
 		if (broken && !s->done) {
-			fail("'%s' wrote nonsense into its ring; nothing more is read of it",
+			fail("the ring of '%s' holds invalid records; its trace stops here",
 			     s->name);
 			s->done = true;
 		}
@@ -267,7 +269,8 @@ static int finish(struct trace *t)
 		t->source_count, t->source_count == 1 ? "" : "s");
 	if (dropped)
 		fprintf(stderr,
-			"; %llu more found no room: use a smaller --snap or a larger --ring",
+			"; %llu more were lost because the ring was full; use a smaller --snap or "
+			"a larger --ring",
 			(unsigned long long)dropped);
 	fputc('\n', stderr);
 	return EXIT_DONE;
@@ -278,11 +281,12 @@ static bool out_open(struct trace *t)
 	bool standard = strcmp(t->path, "-") == 0;
 
 	if (standard && isatty(STDOUT_FILENO)) {
-		fail("a capture is nothing for a terminal; give a file with --output");
+		fail("a capture is binary and standard output is a terminal; name a file with "
+		     "--output");
 		return false;
 	}
 	if (standard && program_was_closed(STDOUT_FILENO)) {
-		fail("standard output is closed; give a file with --output");
+		fail("standard output is closed; name a file with --output");
 		return false;
 	}
 	t->out = standard ? stdout : fopen(t->path, "wbe");
@@ -320,28 +324,31 @@ int command_trace(int argc, char **argv)
 		.path = "-", .count = UINT64_MAX, .snap = TAP_SNAP_BYTES, .ring = TAP_RING_BYTES};
 	const struct option_row rows[] = {
 		CHOICE_ROWS(t->node, t->pid),
-		{"all", NULL, "every node that runs here", OPTION_FLAG, &t->all, 0, 0},
-		{"output", "FILE", "where to (default: standard output)", OPTION_TEXT, &t->path, 0,
-		 0},
-		{"seconds", "N", "end after that time", OPTION_NUMBER, &t->seconds, 1, SECONDS_MAX},
-		{"count", "N", "end after so many datagrams", OPTION_NUMBER, &t->count, 1,
+		{"all", NULL, "all nodes on this machine", OPTION_FLAG, &t->all, 0, 0},
+		{"output", "FILE", "file to write (default: standard output)", OPTION_TEXT,
+		 &t->path, 0, 0},
+		{"seconds", "N", "stop after this time", OPTION_NUMBER, &t->seconds, 1,
+		 SECONDS_MAX},
+		{"count", "N", "stop after this many datagrams", OPTION_NUMBER, &t->count, 1,
 		 UINT64_MAX},
-		{"snap", "BYTES", "kept of each datagram (default 256)", OPTION_BYTES, &t->snap, 1,
-		 DATAGRAM_BYTES_MAX},
-		{"ring", "BYTES", "between node and tracer, a power of two (default 16M)",
+		{"snap", "BYTES", "bytes kept of each datagram (default 256)", OPTION_BYTES,
+		 &t->snap, 1, DATAGRAM_BYTES_MAX},
+		{"ring", "BYTES",
+		 "size of the ring between node and tracer, a power of two (default 16M)",
 		 OPTION_BYTES, &t->ring, TAP_RING_BYTES_MIN, TAP_RING_BYTES_MAX},
 	};
-	const struct usage usage = {
-		"trace",
-		"",
-		"Writes what running nodes send and receive into a pcapng file for Wireshark, "
-		"until Ctrl-C, --seconds or\n--count. Datagrams are taken above UDP, those that "
-		"DXP_FAULT drops too; comments say why something is\nsent again. To trace a "
-		"program from its first datagram on: DXP_TRACE=FILE PROGRAM.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
+	const struct usage usage = {"trace",
+				    "",
+				    "Writes the datagrams that running nodes send and receive to a "
+				    "pcapng file for Wireshark, until Ctrl-C,\n"
+				    "--seconds or --count. The capture is above UDP, so it has "
+				    "datagrams that DXP_FAULT drops; comments give the\n"
+				    "reason of each retransmission. To trace a program from its "
+				    "first datagram on: DXP_TRACE=FILE PROGRAM.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    0,
+				    0};
 	int first = options_parse(argc, argv, &usage), status;
 
 	if (first < 0) {

@@ -97,8 +97,8 @@ static void part_ended(const struct up *u, const struct process *process)
 
 	process_end_text(process, how, sizeof(how));
 	part_said(u, process, tail, sizeof(tail)); /* complete, since the process has exited */
-	fail("%s ended before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "", how,
-	     *tail ? "it said:\n" : "it wrote nothing into its log", tail);
+	fail("%s exited before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "", how,
+	     *tail ? "it said:\n" : "its log is empty", tail);
 }
 
 /* Sets the deadline for further progress. */
@@ -136,8 +136,8 @@ static void late_report(const struct up *u, const char *waiting_for)
 
 	if (u->place.count)
 		part_said(u, &u->place.processes[u->place.count - 1], tail, sizeof(tail));
-	fail("%s is not there after %" PRIu64 " s%s%s", waiting_for, (uint64_t)(u->wait_ns / S_NS),
-	     *tail ? "; the last part said:\n" : "; DXP_LOG=info makes the parts talk", tail);
+	fail("%s is not ready after %" PRIu64 " s%s%s", waiting_for, (uint64_t)(u->wait_ns / S_NS),
+	     *tail ? "; last lines of the log:\n" : "; set DXP_LOG=info to log each step", tail);
 }
 
 /* Returns whether all started parts run and time is left; otherwise prints why not. */
@@ -147,7 +147,7 @@ static bool going(struct up *u, const char *waiting_for)
 		return false;
 	if (interrupted) {
 		progress_end(&u->progress);
-		fail("interrupted; everything is taken back");
+		fail("interrupted; all processes were stopped");
 		return false;
 	}
 	if (clock_now_ns() < u->deadline_ns)
@@ -189,7 +189,8 @@ static bool manager_start(struct up *u)
 	struct udp_address address;
 
 	if (udp_address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
-		fail("'%s' is no address; write one of this machine, such as 127.0.0.1", u->bind);
+		fail("'%s' is not an address; write one of this machine, such as 127.0.0.1",
+		     u->bind);
 		return false;
 	}
 	address.port = (uint16_t)u->port;
@@ -231,7 +232,7 @@ static bool box_start(struct up *u)
 	char name[PROCESS_NAME_BYTES], slots[24], memory[24], host_memory[24], number[24];
 	uint64_t count = min_u64(u->slots, u->xpus - first + 1);
 
-	snprintf(name, sizeof(name), "box%llu", (unsigned long long)box);
+	snprintf(name, sizeof(name), "daemon%llu", (unsigned long long)box);
 	snprintf(slots, sizeof(slots), "%llu", (unsigned long long)count);
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
 	snprintf(host_memory, sizeof(host_memory), "%llu", (unsigned long long)u->host_memory);
@@ -340,8 +341,8 @@ static int report(const struct up *u, const struct ask *a)
 		return json_print(json_pack("{s:s, s:s, s:o}", "directory", u->place.folder,
 					    "manager", u->manager, "nodes", nodes));
 	}
-	printf("A fabric of %llu xPUs is up, its manager at %s.\n`dxp nodes` shows it, `dxp down` "
-	       "ends it.\n",
+	printf("A fabric of %llu xPUs is up, its manager at %s.\n"
+	       "`dxp nodes` lists its nodes, `dxp down` stops it.\n",
 	       (unsigned long long)u->xpus, u->manager);
 	return EXIT_DONE;
 }
@@ -355,7 +356,8 @@ static bool place_free(struct up *u)
 	if (!place_load(p))
 		return place_vacant(p);
 	if (place_alive(p)) {
-		fail("a fabric is up in %s already; `dxp nodes` shows it, `dxp down` ends it",
+		fail("a fabric is already up in %s; `dxp nodes` lists its nodes, `dxp down` stops "
+		     "it",
 		     p->folder);
 		return false;
 	}
@@ -373,9 +375,9 @@ static void run_place_check(void)
 	if (status == DXP_OK)
 		close(fd);
 	else if (status != DXP_EUNSUPPORTED)
-		fprintf(stderr, "dxp: warning: no other process can have a NIC function of these "
-				"xPUs: there is no folder for the sockets; name one of your own, "
-				"mode 700, with DXP_RUN\n");
+		fprintf(stderr, "dxp: warning: other processes cannot use NIC functions of these "
+				"xPUs, because there is no folder for the sockets; set DXP_RUN to "
+				"a folder that you own, mode 700\n");
 }
 
 static int up_run(struct up *u)
@@ -418,45 +420,48 @@ int command_up(int argc, char **argv)
 			      .port = WIRE_PORT};
 	const struct option_row rows[] = {
 		DIRECTORY_ROW(u.directory),
-		{"xpus", "N", "how many xPUs (default 2)", OPTION_NUMBER, &u.xpus, 1,
+		{"xpus", "N", "number of xPUs (default 2)", OPTION_NUMBER, &u.xpus, 1,
 		 PLACE_PROCESSES_MAX - 1},
-		{"slots-per-box", "M", "xPUs in one process (default 1)", OPTION_NUMBER, &u.slots,
-		 1, FABRIC_SLOTS_MAX},
+		{"slots-per-daemon", "M", "xPUs in each dxpd process (default 1)", OPTION_NUMBER,
+		 &u.slots, 1, FABRIC_SLOTS_MAX},
+		{"slots-per-box", "M", NULL, OPTION_NUMBER, &u.slots, 1, FABRIC_SLOTS_MAX},
 		{"memory", "BYTES", "memory of each xPU (default 256M)", OPTION_BYTES, &u.memory,
 		 1u << 20, 1ull << 40},
 		{"host-memory", "BYTES",
-		 "of it that each host may have at once (default: no limit but the memory)",
+		 "part of that memory that each host may allocate (default: all of it)",
 		 OPTION_BYTES, &u.host_memory, 1u << 20, 1ull << 40},
-		{"engine", "NAME", "what computes, as `dxpd --engine` (default ocl)", OPTION_TEXT,
-		 &u.engine, 0, 0},
-		{"buffers", "N",
-		 "buffers of each ring where only DMA reaches the memory (as `dxpd --buffers`)",
+		{"engine", "NAME", "engine that runs kernels, as for `dxpd --engine` (default ocl)",
+		 OPTION_TEXT, &u.engine, 0, 0},
+		{"buffers", "N", "buffers of each ring of the bridge, as for `dxpd --buffers`",
 		 OPTION_TEXT, &u.buffers, 0, 0},
-		{"buffer-bytes", "SIZE", "of each of them (as `dxpd --buffer-bytes`)", OPTION_TEXT,
+		{"buffer-bytes", "SIZE",
+		 "size of each of these buffers, as for `dxpd --buffer-bytes`", OPTION_TEXT,
 		 &u.buffer_bytes, 0, 0},
 		{"keep-hosts", "SECONDS",
-		 "how long a silent host's memory is kept (as `dxpd --keep-hosts`)", OPTION_TEXT,
-		 &u.keep_hosts, 0, 0},
+		 "how long the memory of a silent host is kept, as for `dxpd --keep-hosts`",
+		 OPTION_TEXT, &u.keep_hosts, 0, 0},
 		{"bind", "ADDRESS", "address of this machine to use (default 127.0.0.1)",
 		 OPTION_TEXT, &u.bind, 0, 0},
 		{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)",
 		 OPTION_NUMBER, &u.port, 0, UINT16_MAX},
 		{"state", "DIR",
-		 "folder for what outlives the fabric: the xPUs' identities and compiled kernels",
+		 "folder of files that outlive the fabric: identities of the xPUs, compiled "
+		 "kernels",
 		 OPTION_TEXT, &u.state, 0, 0},
 		{"grants", "any|explicit",
-		 "who may use the xPUs: every host, or as granted (default any)", OPTION_TEXT,
-		 &u.grants, 0, 0},
+		 "hosts that may use the xPUs: any, or explicit (as granted) (default any)",
+		 OPTION_TEXT, &u.grants, 0, 0},
 		JSON_ROW(u.json)};
-	const struct usage usage = {"up",
-				    "",
-				    "Starts a fabric on this machine: a manager, and boxes of "
-				    "xPUs. Comes back when all "
-				    "have joined,\nor ends what was started and says why not.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    0,
-				    0};
+	const struct usage usage = {
+		"up",
+		"",
+		"Starts a fabric on this machine: a manager, and daemons (dxpd) that run xPUs. "
+		"Returns when all xPUs have\n"
+		"joined; on failure, stops what it started and prints the reason.",
+		rows,
+		ARRAY_COUNT(rows),
+		0,
+		0};
 	int first = options_parse(argc, argv, &usage);
 
 	if (first < 0)
@@ -479,7 +484,7 @@ int command_down(int argc, char **argv)
 	const struct usage usage = {
 		"down",
 		"",
-		"Ends the processes that `dxp up` started, and no others, and removes its files.",
+		"Stops the processes that `dxp up` started, and no others, and removes its files.",
 		rows,
 		ARRAY_COUNT(rows),
 		0,
@@ -499,7 +504,7 @@ int command_down(int argc, char **argv)
 		status = json_print(
 			json_pack("{s:s, s:i}", "directory", place.folder, "processes", count));
 	else if (status == EXIT_DONE)
-		printf("The fabric in %s is down: %u processes ended.\n", place.folder, count);
+		printf("The fabric in %s is down: %u processes stopped.\n", place.folder, count);
 	place_close(&place);
 	return status;
 }

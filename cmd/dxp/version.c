@@ -12,7 +12,8 @@ int command_version(int argc, char **argv)
 	const struct option_row rows[] = {JSON_ROW(json)};
 	const struct usage usage = {"version",
 				    "",
-				    "Prints the versions of the program, the wire and the window.",
+				    "Prints the versions of the program, of the wire format and of "
+				    "the function window.",
 				    rows,
 				    ARRAY_COUNT(rows),
 				    0,

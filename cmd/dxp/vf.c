@@ -30,12 +30,13 @@ static void others_name(const struct offer_place *places, uint32_t count)
 		    local_connect(path, S_NS, &fd) != DXP_OK)
 			continue;
 		close(fd);
-		fprintf(stderr, "%s%s", some ? ", " : "dxp: there are: ", places[i].name);
+		fprintf(stderr, "%s%s",
+			some ? ", " : "dxp: NICs on this machine: ", places[i].name);
 		some = true;
 	}
 	fputs(some ? "\n"
-		   : "dxp: no NIC offers functions here; start one with `dxp up`, or see `dxp "
-		     "doctor`\n",
+		   : "dxp: no NIC on this machine offers functions; start some with `dxp up`, or "
+		     "see `dxp doctor`\n",
 	      stderr);
 }
 
@@ -62,7 +63,7 @@ static bool nic_find(const char *given, struct offer_place *out, char path[OFFER
 			    OFFER_PATH_BYTES &&
 		    snprintf(out->folder, sizeof(out->folder), "%s", given) < OFFER_PATH_BYTES)
 			return true;
-		fail("a path has at most %d bytes; name the NIC by its node instead",
+		fail("the path has more than %d bytes; use the name of the NIC's node instead",
 		     OFFER_PATH_BYTES - 1);
 		return false;
 	}
@@ -88,14 +89,14 @@ static bool connect_to(const char *name, const char *path, int *fd)
 	case DXP_OK: return true;
 	case DXP_ENOENT:
 		if (*name == '-')
-			fail("nobody listens at %s; `dxp vf` lists the NICs that are there", path);
+			fail("no NIC listens at %s; `dxp vf` lists the NICs of this machine", path);
 		else
-			fail("the program of %s runs no more (%s); start it again", name, path);
+			fail("the program of %s has exited (%s); start it again", name, path);
 		break;
 	case DXP_EACCESS:
-		fail("%s belongs to another user; try as that user or as root", path);
+		fail("%s belongs to another user; run `dxp vf` as that user or as root", path);
 		break;
-	default: fail("cannot ask %s: %s", path, dxp_status_text(status));
+	default: fail("cannot connect to %s: %s", path, dxp_status_text(status));
 	}
 	return false;
 }
@@ -115,14 +116,15 @@ static bool ask(int fd, const struct attach_request *request, struct attach_answ
 	if (status == DXP_OK && answer->type == request->type)
 		return true;
 	if (got == DXP_ECLOSED)
-		fail("the NIC's program runs no more; start it again");
+		fail("the NIC's program has exited; start it again");
 	else if (got == DXP_ETIMEDOUT || got == DXP_EAGAIN)
-		fail("the NIC's program does not answer; is it stopped?");
+		fail("the NIC's program does not answer; check that it is not stopped (SIGSTOP, "
+		     "debugger)");
 	else if (status == DXP_OK && answer->status == DXP_EBUSY)
-		fail("too many programs ask this NIC at once; try again");
+		fail("this NIC has too many requests now; try again");
 	else
-		fail("the NIC's program answers what cannot be understood; is it of another "
-		     "version?");
+		fail("the answer of the NIC's program does not parse; use the `dxp` of the same "
+		     "version");
 	return false;
 }
 
@@ -132,17 +134,18 @@ static int refused_say(const struct attach_request *r, int status)
 {
 	switch (status) {
 	case DXP_EACCESS:
-		return fail("only its own user, or root, may manage this NIC, by its name or its "
-			    "socket `%s`",
+		return fail("only the user of the NIC's program, or root, may manage this NIC, by "
+			    "its name or its socket `%s`",
 			    OFFER_SOCKET);
-	case DXP_ENOENT: return fail("nobody has function %u", r->function);
+	case DXP_ENOENT: return fail("function %u has no user", r->function);
 	case DXP_EUNSUPPORTED:
-		return fail("function %u belongs to the NIC's own program; end what uses it there",
+		return fail("function %u belongs to the NIC's own program; close it there",
 			    r->function);
 	case DXP_EINVAL:
-		return r->type == ATTACH_WEIGHT ? fail("a weight is 1 to 64")
-						: fail("the NIC does not take that value");
-	default: return fail("the NIC refuses: %s", dxp_status_text(status));
+		return r->type == ATTACH_WEIGHT
+			       ? fail("a weight is 1 to 64")
+			       : fail("the NIC rejects that value; see `dxp vf --help`");
+	default: return fail("the NIC rejects the request: %s", dxp_status_text(status));
 	}
 }
 
@@ -225,8 +228,8 @@ static int list_all(json_t *all)
 	}
 	free(places);
 	if (good && !all && !listed)
-		return fail("no NIC offers functions here; start one with `dxp up`, or see "
-			    "`dxp doctor`");
+		return fail("no NIC on this machine offers functions; start some with `dxp up`, or "
+			    "see `dxp doctor`");
 	return good ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -284,7 +287,7 @@ static int verb_run(const struct verb *v, int count, char **arguments, bool json
 	int fd, status = EXIT_FAILED;
 
 	if (count != v->arguments) {
-		fail("`dxp vf %s` takes a NIC%s; see `dxp vf --help`", v->name,
+		fail("`dxp vf %s` needs a NIC%s; see `dxp vf --help`", v->name,
 		     v->value ? ", a function and a value" : " and a function");
 		return EXIT_USAGE;
 	}
@@ -310,22 +313,24 @@ int command_vf(int argc, char **argv)
 {
 	bool json = false;
 	const struct option_row rows[] = {
-		{"json", NULL, "for machines, with all counters", OPTION_FLAG, &json, 0, 0},
+		{"json", NULL, "print JSON, with all counters", OPTION_FLAG, &json, 0, 0},
 	};
 	const struct usage usage = {
 		"vf",
 		"[NIC] | weight NIC F W | limit NIC F RATE | reset NIC F | registers NIC F",
-		"Lists the functions of the NICs on this machine that offer them to processes, or "
-		"manages one:\n"
-		"  weight     its share of what the NIC moves, 1 (as at first) to 64\n"
-		"  limit      bytes per second at most, such as 100M, or `none`\n"
-		"  reset      takes it from its user, who reads DXP_ECLOSED; others may have it "
-		"then\n"
-		"  registers  its lookup table and registers, for devices in register mode\n"
+		"Lists the NIC functions that processes on this machine can use, or manages one of "
+		"them:\n"
+		"  weight     share of the NIC's bandwidth, 1 (default) to 64\n"
+		"  limit      maximum of bytes per second, such as 100M, or `none`\n"
+		"  reset      closes the function for its user (status DXP_ECLOSED); another "
+		"process may open it then\n"
+		"  registers  shows its lookup table and registers, for devices in register mode\n"
 		"NIC is the name of a node, or the path of its socket. F is 0 to 7; 0 is the "
-		"physical function, which\nbelongs to the NIC's own program. Weight and limit stay "
-		"with F, whoever has it. REFUSED counts\nwhat others asked of the function in "
-		"vain, and its own descriptors that were wrong.",
+		"physical function, which\n"
+		"belongs to the NIC's own program. Weight and limit stay with F when its user "
+		"changes. REJECTED\n"
+		"counts rejected requests of peers, and invalid descriptors of the function "
+		"itself.",
 		rows,
 		ARRAY_COUNT(rows),
 		0,
@@ -338,7 +343,7 @@ int command_vf(int argc, char **argv)
 		if (strcmp(argv[first], verbs[i].name) == 0)
 			return verb_run(&verbs[i], argc - first - 1, argv + first + 1, json);
 	if (argc - first > 1) {
-		fail("there is no `dxp vf %s`; see `dxp vf --help`", argv[first]);
+		fail("unknown command `dxp vf %s`; see `dxp vf --help`", argv[first]);
 		return EXIT_USAGE;
 	}
 	return list(first < argc ? argv[first] : NULL, json);

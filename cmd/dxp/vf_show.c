@@ -37,8 +37,8 @@ static const char *amount(uint64_t bytes, char text[16])
 
 void vf_table_head(void)
 {
-	printf("%-15s %2s %-7s %-15s %8s %6s %8s %9s %7s %7s %7s %s\n", "NIC", "VF", "STATE",
-	       "LABEL", "PID", "WEIGHT", "LIMIT/s", "DOORBELLS", "SENT", "RECV", "REFUSED",
+	printf("%-15s %2s %-7s %-15s %8s %6s %8s %9s %7s %7s %8s %s\n", "NIC", "VF", "STATE",
+	       "LABEL", "PID", "WEIGHT", "LIMIT/s", "DOORBELLS", "SENT", "RECV", "REJECTED",
 	       "ERROR");
 }
 
@@ -50,7 +50,7 @@ static void row_print(const struct vf_nic *nic, const struct attach_row *r)
 		snprintf(pid, sizeof(pid), "%u", r->pid);
 	if (r->limit_bytes_per_s)
 		amount(r->limit_bytes_per_s, limit);
-	printf("%-15s %2u %-7s %-15s %8s %6u %8s %9llu %7s %7s %7llu %s%s\n", nic->place.name,
+	printf("%-15s %2u %-7s %-15s %8s %6u %8s %9llu %7s %7s %8llu %s%s\n", nic->place.name,
 	       r->function, states[r->state], r->label[0] ? r->label : "-", pid, r->weight, limit,
 	       (unsigned long long)r->counters.doorbells, amount(r->counters.sent_bytes, sent),
 	       amount(r->counters.received_bytes, received),
@@ -124,7 +124,7 @@ void vf_registers(const struct attach_answer *a)
 	printf("recv  vaddr 0x%llx  bytes %u  go %u  done %u  used %u  error %s\n",
 	       (unsigned long long)r->recv_vaddr, r->recv_bytes, r->recv_go, r->recv_done,
 	       r->recv_used, error_name(r->recv_error));
-	printf("total %llu bytes placed here by others\n", (unsigned long long)a->total_bytes);
+	printf("total %llu bytes written here by peers\n", (unsigned long long)a->total_bytes);
 }
 
 json_t *vf_registers_json(const struct attach_answer *a)

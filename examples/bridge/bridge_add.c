@@ -33,12 +33,12 @@ static struct dxp_xpu *open_board(struct dxp_fabric *fabric, struct dxp_xpu_caps
 		    !nodes[i].granted)
 			continue;
 		check(dxp_xpu_open(fabric, nodes[i].name, &xpu), "open the xPU");
-		check(dxp_xpu_caps(xpu, caps), "ask for capabilities");
+		check(dxp_xpu_caps(xpu, caps), "query of the capabilities");
 		if (caps->streams)
 			return xpu;
 		dxp_xpu_close(xpu);
 	}
-	fputs("bridge_add: no board in this fabric; start one with `dxp up --engine board`\n",
+	fputs("bridge_add: this fabric has no board; start one with `dxp up --engine board`\n",
 	      stderr);
 	exit(1);
 }
@@ -91,8 +91,8 @@ int main(int argc, char **argv)
 
 	for (uint32_t i = 0; i < COUNT; i++)
 		wrong += sums[i] != numbers[i] + operand;
-	printf("%s (%s) added %u to %u numbers, %u of them wrongly; %.0f MB/s each way\n",
-	       caps.name, caps.device, operand, COUNT, wrong, (double)transfer.bytes / took / 1e6);
+	printf("%s (%s) added %u to %u numbers, %u errors; %.0f MB/s each way\n", caps.name,
+	       caps.device, operand, COUNT, wrong, (double)transfer.bytes / took / 1e6);
 
 	dxp_xpu_close(board);
 	dxp_fabric_close(fabric);

@@ -46,7 +46,7 @@ static uint32_t add(struct dxp_dma *board, uint32_t *numbers, uint32_t *sums, bo
 	double took = seconds() - begin;
 	for (uint32_t i = 0; i < COUNT; i++)
 		wrong += sums[i] != numbers[i] + OPERAND;
-	printf("%s: added %d to %u numbers, %u of them wrongly; %.0f MB/s each way\n",
+	printf("%s: added %d to %u numbers, %u errors; %.0f MB/s each way\n",
 	       in_place ? "in place" : "copied", OPERAND, COUNT, wrong,
 	       (double)order.bytes / took / 1e6);
 	return wrong;

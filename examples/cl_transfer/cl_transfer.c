@@ -64,7 +64,7 @@ static void *function(const char *name)
 
 	if (!address) {
 		fprintf(stderr,
-			"cl_transfer: the platform has no %s; run it by `dxp run -- cl_transfer`\n",
+			"cl_transfer: the platform has no %s; run `dxp run -- cl_transfer`\n",
 			name);
 		exit(1);
 	}
@@ -116,7 +116,7 @@ static void compare(struct side *s, cl_uint first, const char *how)
 	static cl_uint got[COUNT];
 
 	check(clEnqueueReadBuffer(s->queue, s->buffer, CL_TRUE, 0, BYTES, got, 0, NULL, NULL),
-	      "read what arrived");
+	      "read the received bytes");
 	for (cl_uint i = 0; i < COUNT; i++) {
 		if (got[i] == first + i)
 			continue;
@@ -165,8 +165,8 @@ static void network_open(struct side *s)
 	clGetMemObjectAddressDXP_fn address =
 		(clGetMemObjectAddressDXP_fn)function("clGetMemObjectAddressDXP");
 
-	check(network(context, s->device, &s->network), "ask for the NIC");
-	check(address(s->queue, s->buffer, &s->address, 0, NULL, NULL), "ask for the address");
+	check(network(context, s->device, &s->network), "query the NIC");
+	check(address(s->queue, s->buffer, &s->address, 0, NULL, NULL), "query the address");
 	check(clFinish(s->queue), "wait");
 }
 
@@ -225,7 +225,8 @@ int main(void)
 	platform_find();
 	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, devices, &count), "find devices");
 	if (count < 2) {
-		fprintf(stderr, "cl_transfer: it takes two xPUs; start them by dxp up --xpus 2\n");
+		fprintf(stderr,
+			"cl_transfer: two xPUs are needed; start them with `dxp up --xpus 2`\n");
 		return 1;
 	}
 	context = clCreateContext(NULL, 2, devices, NULL, NULL, &error);

@@ -109,7 +109,7 @@ static int mmd_wait(struct backend *b, dxp_event event, uint64_t timeout_ns,
 	struct mmd *m = (struct mmd *)b;
 	int status = dxp_event_wait(m->fabric, event, timeout_ns, times);
 
-	return status < 0 ? failed(m, status, "the run ended", fault) : DXP_OK;
+	return status < 0 ? failed(m, status, "the run was stopped", fault) : DXP_OK;
 }
 
 static void mmd_traffic(struct backend *b, uint32_t stage, struct dxp_link_bytes *out)
@@ -157,7 +157,7 @@ int backend_mmd_open(struct backend **out, struct fault *fault)
 	m->base.ops = &mmd_ops;
 	int status = dxp_fabric_open(&options, &m->fabric);
 	if (status != DXP_OK) {
-		failed(m, status, "no fabric joined (--local needs none)", fault);
+		failed(m, status, "could not join a fabric (--local needs none)", fault);
 		free(m);
 		return status;
 	}
@@ -185,7 +185,7 @@ int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct 
 	if (found == 0)
 		return fault_set(
 			fault, DXP_ENOENT,
-			"the fabric has no xPU for this host; `dxp nodes` shows what there is");
+			"the fabric has no xPU for this host; `dxp nodes` lists its nodes");
 	return found;
 }
 

@@ -50,7 +50,7 @@ int image_decode(const char *name, const uint8_t *bytes, size_t count, struct im
 		    memcmp(bytes, formats[i].start, formats[i].bytes) == 0)
 			return formats[i].decode(name, bytes, count, out, fault);
 	return fault_set(fault, DXP_EMALFORMED,
-			 "%s: not a photo (JPEG, PNG and binary PPM are known)", name);
+			 "%s: not a photo in a known format (JPEG, PNG, binary PPM)", name);
 }
 
 int image_read(const char *path, struct image *out, struct fault *fault)

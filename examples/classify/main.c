@@ -63,8 +63,9 @@ static int read_labels(struct job *j)
 	options_find_labels(&j->options, j->model.path, path, sizeof(path));
 	if (*path)
 		return labels_read(path, classes, &j->report.labels, &j->fault);
-	log_warn("no labels beside %s: classes are numbers; --labels FILE names them",
-		 j->model.path);
+	log_warn(
+		"no labels beside %s, so classes are printed as numbers; give a file with --labels",
+		j->model.path);
 	return DXP_OK;
 }
 
@@ -77,11 +78,10 @@ static int make_plan(struct job *j, uint32_t xpus)
 		return plan_auto(&j->model, xpus, &j->plan, &j->fault);
 	int status = plan_layers(&j->model, split, &j->plan, &j->fault);
 	if (status == DXP_OK && xpus && xpus < j->plan.stage_count)
-		return fault_set(
-			&j->fault, DXP_EINVAL,
-			"--split %s makes %u stages, more than the %u xPUs at hand; name fewer "
-			"layers",
-			split, j->plan.stage_count, xpus);
+		return fault_set(&j->fault, DXP_EINVAL,
+				 "--split %s makes %u stages, more than the %u available xPUs; "
+				 "name fewer layers",
+				 split, j->plan.stage_count, xpus);
 	return status;
 }
 

@@ -14,9 +14,9 @@
 const char options_help[] =
 	"usage: classify [options] PHOTO|FOLDER...\n"
 	"\n"
-	"Names what is on photos (JPEG, PNG, PPM), with a TFLite network split over the xPUs of a\n"
-	"fabric. Activations go from xPU to xPU; only the photo and the answer cross this host.\n"
-	"Several photos are pipelined over the stages; a folder stands for the photos in it.\n"
+	"Classifies photos (JPEG, PNG, PPM) with a TFLite network split over the xPUs of a\n"
+	"fabric. Activations move from xPU to xPU; only the photo and the result cross this host.\n"
+	"Several photos are pipelined over the stages; a folder means all photos in it.\n"
 	"\n"
 	"Network\n"
 	"  --model FILE       TFLite file; default: $DXP_MODEL, else models/inception_v3.tflite\n"
@@ -25,7 +25,7 @@ const char options_help[] =
 	"                     labels.txt beside the model\n"
 	"  --input-scale S    networks with float input get byte * S + O; default 1\n"
 	"  --input-offset O   default 0. MobileNet in float wants 0.007843 and -1\n"
-	"  --list-layers      print the layers, their cost and what crosses behind them, and end\n"
+	"  --list-layers      print the layers, their cost and the tensors after them, and exit\n"
 	"\n"
 	"Where it runs\n"
 	"  --xpus A,B,..      names or numbers, in the order of the stages; default: all xPUs "
@@ -35,21 +35,20 @@ const char options_help[] =
 	"(POCL_DEVICES=basic\n"
 	"                     unless set), the same kernels without the network\n"
 	"  --split auto       as many stages as xPUs, the multiply-adds balanced (default)\n"
-	"  --split L[,L..]    a new stage begins behind each layer L: the name of a tensor, the\n"
-	"                     number of an operator, or a part of a name that fits one cut\n"
+	"  --split L[,L..]    a new stage starts after each layer L: the name of a tensor, the\n"
+	"                     number of an operator, or a part of a name that matches one cut\n"
 	"\n"
-	"Photos and answers\n"
+	"Photos and results\n"
 	"  --resize HOW       bilinear (default) or pil_bilinear, of the centred square\n"
 	"  --top N            best classes to print; default 5\n"
 	"  --repeat N         send each photo N times; default 1\n"
-	"  --depth N          photos under way at a time; default two for each stage, 1: one by "
-	"one\n"
-	"  --json             one object for each answer, then one for the run\n"
+	"  --depth N          outstanding photos; default two for each stage, 1: one by one\n"
+	"  --json             one object for each result, then one for the run\n"
 	"  --output FILE      all probabilities as float32, little-endian, photo after photo\n"
 	"  --help             this text\n"
 	"\n"
-	"A fabric is joined as `dxp up` left it ($DXP_DIR says where, when it is not the usual "
-	"place).\n";
+	"The fabric is the one that `dxp up` started; $DXP_DIR names its folder if it is not the "
+	"default.\n";
 
 enum {
 	OPTION_MODEL = 1,
@@ -192,7 +191,7 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 			status = fault_set(fault, DXP_EINVAL,
 					   "%s: %s; `classify --help` lists all options",
 					   argv[optind - 1],
-					   option == '?' ? "no such option" : "lacks its value");
+					   option == '?' ? "unknown option" : "lacks its value");
 		else if (option == OPTION_LOCAL)
 			read_local(&o, argc, argv);
 		else
@@ -203,7 +202,7 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	if (status == DXP_OK && o.local && o.xpu_count)
 		status = fault_set(fault, DXP_EINVAL, "either --xpus or --local");
 	if (status == DXP_OK && !o.photo_count && !o.help && !o.list_layers)
-		status = fault_set(fault, DXP_EINVAL, "which photo? `classify --help` says more");
+		status = fault_set(fault, DXP_EINVAL, "no photo is given; see `classify --help`");
 	if (status != DXP_OK) {
 		options_release(&o);
 		return status;
@@ -244,8 +243,10 @@ int options_find_model(const struct options *o, char *path, size_t size, struct 
 		snprintf(path, size, "%s", said);
 		if (access(path, R_OK) == 0)
 			return DXP_OK;
-		return fault_set(fault, DXP_ENOENT,
-				 "%s: no such model; `tools/model` fetches the default one", said);
+		return fault_set(
+			fault, DXP_ENOENT,
+			"%s: the model does not exist; `tools/model` fetches the default one",
+			said);
 	}
 	source_folder(root, sizeof(root));
 	if (snprintf(path, size, "%s/%s", root, file) < (int)size && access(path, R_OK) == 0)

@@ -269,12 +269,12 @@ static int layer_cut(const struct model *m, const char *layer, int32_t before, i
 	if (status != DXP_OK)
 		return status;
 	if (*op >= m->op_count - 1)
-		return refuse(m, m->op_count - 1, fault, layer, "leaves nothing for the next xPU");
+		return refuse(m, m->op_count - 1, fault, layer, "leaves no layer for the next xPU");
 	if (*op <= before)
 		return refuse(m, *op, fault, layer,
-			      "does not come behind the layer before it in the list");
+			      "does not follow the previous layer of the list");
 	if (plan_crossing(m, *op, &cut) > CUT_TENSORS_MAX)
-		return refuse(m, *op, fault, layer, "cuts more tensors than can cross at once");
+		return refuse(m, *op, fault, layer, "cuts more tensors than one stage can send");
 	return DXP_OK;
 }
 

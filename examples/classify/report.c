@@ -212,9 +212,8 @@ static void summary_text(struct report *r, const struct run_bytes *bytes)
 			(unsigned long long)bytes->links[i], what);
 	}
 	fprintf(r->out,
-		"host  %llu bytes of photos out, %llu bytes of answers in; before that, once, %llu "
-		"bytes of "
-		"weights\n",
+		"host  %llu bytes of photos out, %llu bytes of results in; once before, %llu bytes "
+		"of weights\n",
 		(unsigned long long)bytes->photos, (unsigned long long)bytes->answers,
 		(unsigned long long)bytes->model);
 	fprintf(r->out,

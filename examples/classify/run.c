@@ -322,7 +322,8 @@ static int make_room(struct run *r, struct fault *fault)
 		if (f->reaped < f->posted)
 			return reap(r, f, fault);
 	}
-	return fault_set(fault, DXP_EAGAIN, "the xPU takes no command although none is under way");
+	return fault_set(fault, DXP_EAGAIN,
+			 "the xPU accepts no command although none is outstanding");
 }
 
 /* Commands to wait for; complete ones are left out. */

@@ -299,7 +299,7 @@ static void lower(const struct lowering *l)
 	case OP_DEQUANTIZE: lower_elementwise(l); return;
 	case OP_KINDS: break;
 	}
-	assert(!"an operator that model_check let pass");
+	assert(!"an unknown operator passed model_check");
 }
 
 /* An 8-bit input stores the byte, or the byte less 128; its own scale overrides `line`. */

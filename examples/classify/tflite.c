@@ -81,8 +81,7 @@ static int read_shape(struct reader *r, const struct flat_table *table, uint32_t
 		if (r->flat.broken)
 			return broken(r, "tensor", index);
 		if (t->shape[d] < 1 || t->shape[d] > MODEL_DIM_MAX)
-			return refuse(r, DXP_EUNSUPPORTED, "tensor", index,
-				      "has a size that is not fixed");
+			return refuse(r, DXP_EUNSUPPORTED, "tensor", index, "has a variable size");
 		t->elements *= t->shape[d];
 		if (t->elements > MODEL_ELEMENTS_MAX)
 			return refuse(r, DXP_EUNSUPPORTED, "tensor", index, "is too large");
@@ -111,7 +110,7 @@ static int read_quantization(struct reader *r, const struct flat_table *table, u
 	t->scale = calloc(scale.count, sizeof(*t->scale));
 	t->zero = calloc(scale.count, sizeof(*t->zero));
 	if (!t->scale || !t->zero)
-		return refuse(r, DXP_ENOMEM, "tensor", index, "finds no memory");
+		return refuse(r, DXP_ENOMEM, "tensor", index, "does not fit into memory");
 	for (uint32_t i = 0; i < scale.count; i++) {
 		int64_t point = zero.count ? flat_element_i64(&r->flat, &zero, i) : 0;
 		t->scale[i] = flat_element_f32(&r->flat, &scale, i);
@@ -160,7 +159,7 @@ static int read_tensor(struct reader *r, const struct flat_vector *tensors, uint
 		return broken(r, "tensor", index);
 	t->name = strdup(name);
 	if (!t->name)
-		return refuse(r, DXP_ENOMEM, "tensor", index, "finds no memory");
+		return refuse(r, DXP_ENOMEM, "tensor", index, "does not fit into memory");
 	int status = read_shape(r, &table, index, t);
 	if (status == DXP_OK)
 		status = read_quantization(r, &table, index, t);
@@ -187,10 +186,11 @@ static int read_kind(struct reader *r, const struct flat_table *table, uint32_t 
 		builtin = old;
 	int kind = tflite_op_kind(builtin);
 	if (kind < 0)
-		return fault_set(r->fault, DXP_EUNSUPPORTED,
-				 "%s: operator %u is %s%s%s (code %d), which this program lacks",
-				 r->model->path, index, tflite_op_name(builtin), *custom ? " " : "",
-				 custom, builtin);
+		return fault_set(
+			r->fault, DXP_EUNSUPPORTED,
+			"%s: operator %u is %s%s%s (code %d), which this program does not support",
+			r->model->path, index, tflite_op_name(builtin), *custom ? " " : "", custom,
+			builtin);
 	op->kind = (enum op_kind)kind;
 	return DXP_OK;
 }
@@ -266,10 +266,9 @@ static int read_op(struct reader *r, const struct flat_vector *operators, uint32
 	for (int32_t i = 0; i < op->input_count; i++)
 		if (op->inputs[i] < -1 || op->inputs[i] >= r->model->tensor_count)
 			return refuse(r, DXP_EMALFORMED, "operator", index,
-				      "names a tensor that is not there");
+				      "names an unknown tensor");
 	if (op->output < 0 || op->output >= r->model->tensor_count)
-		return refuse(r, DXP_EMALFORMED, "operator", index,
-			      "names a tensor that is not there");
+		return refuse(r, DXP_EMALFORMED, "operator", index, "names an unknown tensor");
 	read_options(r, op, &options);
 	return r->flat.broken ? broken(r, "operator", index) : DXP_OK;
 }
@@ -287,7 +286,7 @@ static int read_end(struct reader *r, const struct flat_table *graph, unsigned f
 			      "does not have one input and one output");
 	*tensor = flat_element_i32(&r->flat, &v, 0);
 	if (*tensor < 0 || *tensor >= r->model->tensor_count)
-		return refuse(r, DXP_EMALFORMED, "subgraph", 0, "names a tensor that is not there");
+		return refuse(r, DXP_EMALFORMED, "subgraph", 0, "names an unknown tensor");
 	return DXP_OK;
 }
 
@@ -309,7 +308,7 @@ static int read_subgraph(struct reader *r, const struct flat_table *graph)
 	m->tensors = calloc(tensors.count, sizeof(*m->tensors));
 	m->ops = calloc(ops.count, sizeof(*m->ops));
 	if (!m->tensors || !m->ops)
-		return refuse(r, DXP_ENOMEM, "subgraph", 0, "finds no memory");
+		return refuse(r, DXP_ENOMEM, "subgraph", 0, "does not fit into memory");
 	m->tensor_count = (int32_t)tensors.count;
 	m->op_count = (int32_t)ops.count;
 

@@ -123,7 +123,7 @@ static int cut(struct job *j)
 
 	if (status == DXP_OK && j->plan.stage_count > j->device_count)
 		status = fault_set(&j->fault, DXP_EINVAL,
-				   "--split makes %u stages and there are %u devices",
+				   "--split makes %u stages, but there are %u devices",
 				   j->plan.stage_count, j->device_count);
 	return status;
 }

@@ -40,7 +40,7 @@ static struct dxp_xpu *open_first(struct dxp_fabric *fabric)
 		check(dxp_xpu_open(fabric, nodes[i].name, &xpu), "open the xPU");
 		return xpu;
 	}
-	fputs("hello_xpu: no xPU in this fabric; start some with `dxp up`\n", stderr);
+	fputs("hello_xpu: this fabric has no xPU; start some with `dxp up`\n", stderr);
 	exit(1);
 }
 
@@ -63,7 +63,7 @@ int main(void)
 
 	check(dxp_fabric_open(NULL, &fabric), "join");
 	struct dxp_xpu *xpu = open_first(fabric);
-	check(dxp_xpu_caps(xpu, &caps), "ask for capabilities");
+	check(dxp_xpu_caps(xpu, &caps), "query of the capabilities");
 	check(dxp_program_build(xpu, source, NULL, &program), "build");
 
 	for (int i = 0; i < COUNT; i++) {
@@ -92,8 +92,8 @@ int main(void)
 	int wrong = 0;
 	for (int i = 0; i < COUNT; i++)
 		wrong += c[i] != a[i] + b[i];
-	printf("%s (%s) added %d pairs of numbers, %d of them wrongly\n", caps.name, caps.device,
-	       COUNT, wrong);
+	printf("%s (%s) added %d pairs of numbers, %d errors\n", caps.name, caps.device, COUNT,
+	       wrong);
 
 	dxp_program_release(program);
 	dxp_xpu_close(xpu);

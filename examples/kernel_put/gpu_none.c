@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu.h"
 
-static const char why[] = "built without CUDA: there was no nvcc";
+static const char why[] = "built without CUDA, because nvcc was not found";
 
 const char *gpu_open(void)
 {

@@ -59,8 +59,8 @@ static int rings(struct side *s, uint32_t count)
 						 VALUE(self), VALUE(from),       VALUE(to)};
 	side_start(s, "rings", arguments, 6);
 	side_finish(s);
-	printf("%u doorbells of a kernel on %s, each waited for: %.0f ns each\n", s->result.blocks,
-	       s->name, 1e6 * ms_of(s) / s->result.blocks);
+	printf("%u doorbells of a kernel on %s, each with its completion: %.0f ns each\n",
+	       s->result.blocks, s->name, 1e6 * ms_of(s) / s->result.blocks);
 	return 0;
 }
 

@@ -40,7 +40,7 @@ static const char *xpu_choose(struct dxp_fabric *fabric, const struct side *othe
 		if (nodes[i].kind == DXP_NODE_XPU && nodes[i].alive && nodes[i].granted &&
 		    (!other || strcmp(nodes[i].name, other->name) != 0))
 			return strdup(nodes[i].name);
-	fprintf(stderr, "kernel_put: one more xPU is needed; see `dxp up --xpus`\n");
+	fprintf(stderr, "kernel_put: two xPUs are needed; start them with `dxp up --xpus 2`\n");
 	exit(1);
 }
 
@@ -112,7 +112,7 @@ void report_check(const struct report *r, const char *where)
 {
 	if (!r->failed)
 		return;
-	fprintf(stderr, "kernel_put: the kernel on %s gave up after %u blocks: %s\n", where,
+	fprintf(stderr, "kernel_put: the kernel on %s stopped after %u blocks: %s\n", where,
 		r->blocks, dxp_status_text(-(int)r->failed));
 	exit(1);
 }
@@ -169,8 +169,8 @@ int picture_check(const char *from, const struct report *sent, double ms, const 
 	check(dxp_mem_read(to->xpu, there, to->image, sizeof(there)), "read the picture");
 	bool same = memcmp(there, ours, sizeof(ours)) == 0;
 	picture_show(there);
-	printf("%s computed %u blocks, sent each while it computed the next (%u had arrived before "
-	       "the last was ready), in %.1f ms\n",
+	printf("%s computed %u blocks and sent each while it computed the next (%u arrived before "
+	       "the last was computed), in %.1f ms\n",
 	       from, sent->blocks, sent->early, ms);
 	printf("%s answered %llu %s; expected %llu; the picture there is %s\n", to->name,
 	       (unsigned long long)sent->answer,

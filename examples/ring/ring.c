@@ -94,7 +94,9 @@ int main(int argc, char **argv)
 	check(dxp_fabric_open(NULL, &fabric), "join");
 	unsigned count = stops_open(fabric, stops);
 	if (count < 2) {
-		fprintf(stderr, "ring: %u xPUs, 2 are needed; see `dxp up --xpus`\n", count);
+		fprintf(stderr,
+			"ring: %u xPUs, but 2 are needed; start them with `dxp up --xpus 2`\n",
+			count);
 		return 1;
 	}
 	check(dxp_mem_write(stops[0].xpu, stops[0].numbers, numbers, sizeof(numbers)), "write");
@@ -105,8 +107,8 @@ int main(int argc, char **argv)
 	check(dxp_mem_read(stops[0].xpu, numbers, stops[0].numbers, sizeof(numbers)), "read");
 	for (int i = 0; i < COUNT; i++)
 		wrong += numbers[i] != (int32_t)(rounds * count);
-	printf("%u xPUs, %u rounds: every number is %d, %d of %d are not\n", count, rounds,
-	       (int)(rounds * count), wrong, COUNT);
+	printf("%u xPUs, %u rounds: %d is expected everywhere, %d of %d numbers differ\n", count,
+	       rounds, (int)(rounds * count), wrong, COUNT);
 	for (unsigned i = 0; i < count; i++) {
 		dxp_program_release(stops[i].program);
 		dxp_xpu_close(stops[i].xpu);

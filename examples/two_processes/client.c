@@ -20,7 +20,7 @@ static struct dxp_target server_find(struct dxp_function *f, const char *address
 		return t;
 	}
 	if (sscanf(address, "%u:%u:%u:%x", &node, &function, &qp, &magic) != 4) {
-		fprintf(stderr, "'%s' is no NODE:FUNCTION:QP:MAGIC\n", address);
+		fprintf(stderr, "'%s' is not NODE:FUNCTION:QP:MAGIC\n", address);
 		exit(2);
 	}
 	t.node = (uint16_t)node;
@@ -74,13 +74,13 @@ int main(int argc, char **argv)
 	ours.offset = BYTES;
 	posted(f, dxp_post_get(w, 0, &server, &whole, &ours, 0), "GET");
 	completion(f, "GET");
-	printf("client: put %d bytes and got them back, %s\n", COUNTER_AT,
+	printf("client: wrote %d bytes and read them back, %s\n", COUNTER_AT,
 	       memcmp(out, back, COUNTER_AT) == 0 ? "the same" : "and they DIFFER");
 
 	struct dxp_entry counter = {COUNTER_AT, 8, peer.key};
 	posted(f, dxp_post_atomic(w, 0, &server, DXP_OP_FETCH_ADD, &counter, 1, 0, 0), "fetch-add");
 	struct dxp_nic_event count = completion(f, "fetch-add");
-	printf("client: %" PRIu64 " clients were here before\n", count.imm);
+	printf("client: %" PRIu64 " clients before this one\n", count.imm);
 
 	posted(f, dxp_post_nap(w, 0, &server, NULL, 0, count.imm + 1, 0), "bye");
 	completion(f, "bye");

@@ -19,7 +19,7 @@ static struct dxp_function *function_get(const char *name, int own)
 	if (own) {
 		check(dxp_nic_open(&inside, &nic), "open a NIC");
 		check(dxp_nic_serve(nic, NULL), "serve it");
-		check(dxp_nic_function(nic, LABEL, &f), "take a function");
+		check(dxp_nic_function(nic, LABEL, &f), "open a function");
 	} else {
 		check(dxp_function_attach(&options, &f), "attach");
 	}

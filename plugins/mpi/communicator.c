@@ -57,10 +57,11 @@ static void nameless_say(const struct dxp_mpi_comm *c, const int64_t all[AGREEME
 	if (c->rank != 0)
 		return;
 	if (all[SOME_NAMED] == 0)
-		mpi_say(1, c, "ordinary MPI: no switch is named (%s)", where);
+		mpi_say(1, c, "ordinary MPI: no switch is configured (%s)", where);
 	else
 		mpi_say(atomic_exchange(&said, true) ? 1 : 0, c,
-			"ordinary MPI: rank %" PRId64 " is told of no switch, and others are (%s)",
+			"ordinary MPI: rank %" PRId64
+			" has no switch configured, but others have (%s)",
 			all[NAMELESS], where);
 }
 
@@ -110,7 +111,7 @@ static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 	if (hosts >= least)
 		return true;
 	if (c->rank == 0)
-		mpi_say(1, c, "ordinary MPI: %d host(s), at least %d are wanted", hosts, least);
+		mpi_say(1, c, "ordinary MPI: %d host(s), at least %d are needed", hosts, least);
 	return false;
 }
 
@@ -171,9 +172,9 @@ static void deal_mode(struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 		c->mode = DXP_INC_NODE;
 		if (c->rank == 0 && !atomic_exchange(&said, true))
 			mpi_say(0, c,
-				"socket mode wants every rank bound to one socket "
-				"(mpirun --bind-to core or socket), and some are not: one "
-				"leader for each host instead");
+				"socket mode needs every rank bound to one socket (mpirun "
+				"--bind-to core or socket); some are not, so each host has one "
+				"leader");
 	}
 }
 
@@ -223,7 +224,7 @@ static void undo(struct dxp_mpi_comm *c)
 		return;
 	mpi_let_pass(c);
 	if (c->taken && c->rank == 0)
-		mpi_say(1, c, "taken %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
+		mpi_say(1, c, "offloaded %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
 			c->taken, c->calls, c->losses);
 	/* No leader leaves before all have the results of the last operation. */
 	if (c->leaders != MPI_COMM_NULL && c->group)

@@ -83,7 +83,7 @@ static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 	} mine = {.leader = c->leader}, worst;
 
 	if (c->leader_count > DXP_INC_MEMBERS_MAX) {
-		snprintf(why, DXP_INC_WHY_BYTES, "%d leaders, at most %d are possible",
+		snprintf(why, DXP_INC_WHY_BYTES, "%d leaders; at most %d are possible",
 			 c->leader_count, DXP_INC_MEMBERS_MAX);
 		return false;
 	}
@@ -93,7 +93,7 @@ static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 		return false;
 	}
 	if (worst.status == DXP_ENOENT)
-		snprintf(why, DXP_INC_WHY_BYTES, "leader %d has no switch that its host can reach",
+		snprintf(why, DXP_INC_WHY_BYTES, "the host of leader %d reaches no switch",
 			 worst.leader);
 	else if (worst.status)
 		snprintf(why, DXP_INC_WHY_BYTES, "leader %d cannot open its endpoint: %s",
@@ -149,13 +149,13 @@ void mpi_group_lost(struct dxp_mpi_comm *c, int status)
 	dxp_inc_group_view(c->group, &view);
 	if (status == DXP_EINVAL)
 		mpi_say(0, c,
-			"the ranks' calls differ in length, type, operation or root; "
-			"such programs are wrong");
+			"the calls of the ranks differ in length, type, operation or root; correct "
+			"the program");
 	else if (c->leader == 0)
 		mpi_say(c->said_lost ? 1 : 0, c,
-			"the switches are lost (%s); ordinary MPI goes on%s",
+			"the switches are lost (%s); ordinary MPI continues%s",
 			dxp_status_text(view.lost_status),
-			c->retry_calls ? " and they are tried again later" : "");
+			c->retry_calls ? ", and the switches are tried again later" : "");
 	c->said_lost = true;
 }
 
@@ -171,7 +171,7 @@ static void make_again(struct dxp_mpi_comm *c)
 	if (!mpi_group_make(c, why)) {
 		c->lost = true;
 		if (c->leader == 0)
-			mpi_say(1, c, "tried again, still ordinary MPI: %s", why);
+			mpi_say(1, c, "tried the switches again, still ordinary MPI: %s", why);
 	} else if (c->leader == 0) {
 		mpi_say(1, c, "offloaded again");
 	}

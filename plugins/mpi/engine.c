@@ -17,7 +17,7 @@ bool dxp_mpi_mode_read(const char *text, enum dxp_inc_mode *out)
 			*out = (enum dxp_inc_mode)i;
 			return true;
 		}
-	fprintf(stderr, "%s: mode '%s' is none of node, socket, flat; node it is\n",
+	fprintf(stderr, "%s: mode '%s' is not node, socket or flat; using node\n",
 		dxp_mpi_settings.door, text);
 	return false;
 }
@@ -35,7 +35,7 @@ bool dxp_mpi_collectives_read(const char *text, unsigned *out)
 		while (i < 5 && (strlen(names[i]) != length || memcmp(names[i], text, length)))
 			i++;
 		if (i == 5) {
-			fprintf(stderr, "%s: '%.*s' is none of %s; all are taken\n",
+			fprintf(stderr, "%s: '%.*s' is not one of %s; offloading all of them\n",
 				dxp_mpi_settings.door, (int)length, text,
 				DXP_MPI_COLLECTIVES_DEFAULT);
 			return false;

@@ -68,11 +68,11 @@ static int register_params(void)
 	parameter("priority", "Priority of coll/dxp; below 0: never selected",
 		  MCA_BASE_VAR_TYPE_INT, &coll_dxp_priority);
 	parameter("verbose",
-		  "0: only what went wrong, once; 1: also why calls are left to ordinary MPI; 2: "
-		  "also every communicator that is offloaded",
+		  "0: only failures, once; 1: also why calls are left to ordinary MPI; 2: also "
+		  "each communicator that is offloaded",
 		  MCA_BASE_VAR_TYPE_INT, &values.verbose);
 	parameter("mode",
-		  "Who talks to the switches: node (a leader on each host), socket (a leader on "
+		  "Ranks that use the switches: node (a leader on each host), socket (a leader on "
 		  "each CPU socket, if all ranks are bound) or flat (every rank)",
 		  MCA_BASE_VAR_TYPE_STRING, &values.mode);
 	parameter("switch",
@@ -83,23 +83,24 @@ static int register_params(void)
 		  MCA_BASE_VAR_TYPE_STRING, &values.collectives);
 	parameter("max_bytes",
 		  "Longer messages are left to ordinary MPI; 0: 65536 among fewer than 8 leaders, "
-		  "among more none is too long",
+		  "otherwise no limit",
 		  MCA_BASE_VAR_TYPE_SIZE_T, &values.max_bytes);
 	parameter("min_hosts", "Communicators on fewer hosts are left to ordinary MPI",
 		  MCA_BASE_VAR_TYPE_INT, &values.min_hosts);
 	parameter("deadline_ms",
-		  "So long may switches be silent until ordinary MPI goes on; 0: 2000",
+		  "Time without an answer of the switches until ordinary MPI continues; 0: 2000",
 		  MCA_BASE_VAR_TYPE_INT, &values.deadline_ms);
 	parameter("create_ms",
-		  "So long may it take to set up a communicator's group on the switches; 0: 5000",
+		  "Maximum time to set up the group of a communicator on the switches; 0: 5000",
 		  MCA_BASE_VAR_TYPE_INT, &values.create_ms);
-	parameter("spin_us", "A wait for the switch spins so long before it sleeps; 0: never",
+	parameter("spin_us",
+		  "Time that a wait for the switch polls before it sleeps; 0: never polls",
 		  MCA_BASE_VAR_TYPE_INT, &values.spin_us);
 	parameter("retry_calls",
-		  "After so many calls lost or refused switches are tried again, then after twice "
-		  "as many, and so on; 0: never",
+		  "Number of calls after which lost or rejecting switches are tried again, doubled "
+		  "each time; 0: never",
 		  MCA_BASE_VAR_TYPE_INT, &values.retry_calls);
-	parameter("user_plane", "Keep to the switches' user-space plane though they have XDP",
+	parameter("user_plane", "Use the switches' user-space plane even if they have XDP",
 		  MCA_BASE_VAR_TYPE_BOOL, &values.user_plane);
 	parameter("reliable", "RoCEv2 RC framing instead of UD", MCA_BASE_VAR_TYPE_BOOL,
 		  &values.reliable);

@@ -23,8 +23,8 @@ static long number(const char *name, long standard, long most)
 	value = strtol(text, &end, 10);
 	if (!*end && value >= 0 && value <= most)
 		return value;
-	fprintf(stderr, "dxp-pmpi: %s=%s is no number from 0 to %ld; %ld it is\n", name, text, most,
-		standard);
+	fprintf(stderr, "dxp-pmpi: %s=%s is not a number from 0 to %ld; using %ld\n", name, text,
+		most, standard);
 	return standard;
 }
 

@@ -47,12 +47,13 @@ static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYT
 static int open_error(const char *path, int error)
 {
 	if (error == ENOENT) {
-		log_error("no key file %s; `dxp up` makes one, or copy the fabric's key there",
+		log_error("key file %s does not exist; `dxp up` creates one, or copy the fabric's "
+			  "key there",
 			  path);
 		return DXP_ENOENT;
 	}
-	log_error("cannot open key file %s: %s; choose another with --key, or ask its owner "
-		  "for a copy (mode 600)",
+	log_error("cannot open key file %s: %s; choose another with --key, or get a copy from its "
+		  "owner (mode 600)",
 		  path, strerror(error));
 	return error == EACCES ? DXP_EACCESS : DXP_EIO;
 }
@@ -71,8 +72,7 @@ static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
 	}
 	if (st.st_mode & (S_IRWXG | S_IRWXO)) {
 		log_error("key file %s is open to other users (mode %04o); run: chmod 600 %s, and "
-			  "make a new key if "
-			  "somebody may have read it",
+			  "create a new key if another user may have read it",
 			  path, (unsigned)(st.st_mode & 07777), path);
 		return DXP_EACCESS;
 	}
@@ -82,7 +82,7 @@ static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
 		return DXP_EIO;
 	}
 	if (!key_parse(text, (size_t)bytes, parsed)) {
-		log_error("key file %s is not a key: it must hold %d hexadecimal digits and "
+		log_error("key file %s holds no key; it must hold %d hexadecimal digits and "
 			  "nothing else",
 			  path, TEXT_BYTES);
 		return DXP_EMALFORMED;
@@ -137,7 +137,7 @@ int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES])
 	int length = snprintf(temporary, sizeof(temporary), "%s.%ld.new", path, (long)getpid());
 
 	if (length < 0 || (size_t)length >= sizeof(temporary)) {
-		log_error("key file name is too long");
+		log_error("the name of the key file is too long; choose a shorter one");
 		return DXP_EIO;
 	}
 	entropy_kernel(NULL, drawn, sizeof(drawn));

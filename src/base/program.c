@@ -72,8 +72,8 @@ bool program_output_check(void)
 		lost = true;
 	}
 	if (lost && !program.reported)
-		log_error("cannot write to standard output%s%s: some of the text is lost; make "
-			  "room there, or send it elsewhere",
+		log_error("cannot write to standard output%s%s: a part of the text is lost; free "
+			  "space there, or redirect the output",
 			  error ? ": " : "", error ? strerror(error) : "");
 	program.reported |= lost;
 	return !lost;

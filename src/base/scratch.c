@@ -94,9 +94,9 @@ static void left_remove(const char *where)
 
 static int failed(const char *where)
 {
-	log_error(
-		"cannot make a folder for temporary files in %s: %s; is it full, or TMPDIR wrong?",
-		where, strerror(errno));
+	log_error("cannot create a folder for temporary files in %s: %s; free space there, or set "
+		  "TMPDIR to another folder",
+		  where, strerror(errno));
 	return DXP_EIO;
 }
 

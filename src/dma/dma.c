@@ -20,18 +20,16 @@ static void interrupt(void *dma)
 static int check_options(const struct dxp_dma_options *o)
 {
 	if (o->buffers > BRIDGE_BUFFERS_MAX)
-		return error_set(DXP_EINVAL, "dma: `buffers` is %u; 1 to %u are possible",
-				 o->buffers, BRIDGE_BUFFERS_MAX);
+		return error_set(DXP_EINVAL, "dma: `buffers` is %u; use 1 to %u", o->buffers,
+				 BRIDGE_BUFFERS_MAX);
 	if (o->buffer_bytes &&
 	    (o->buffer_bytes < BRIDGE_BUFFER_MIN || o->buffer_bytes > BRIDGE_BUFFER_MAX ||
 	     o->buffer_bytes % BRIDGE_BUFFER_MIN))
 		return error_set(DXP_EINVAL,
-				 "dma: `buffer_bytes` is %u; multiples of 4096 up to %u are "
-				 "possible",
+				 "dma: `buffer_bytes` is %u; use a multiple of 4096 up to %u",
 				 o->buffer_bytes, BRIDGE_BUFFER_MAX);
 	if (o->memory_bytes % 4096 || o->memory_bytes > INT64_MAX)
-		return error_set(DXP_EINVAL,
-				 "dma: `memory_bytes` is %llu, which is no multiple of 4096",
+		return error_set(DXP_EINVAL, "dma: `memory_bytes` is %llu; use a multiple of 4096",
 				 (unsigned long long)o->memory_bytes);
 	return DXP_OK;
 }
@@ -41,16 +39,15 @@ static int engine_error(int status, const char *name)
 	switch (status) {
 	case DXP_EINVAL:
 		return error_set(status,
-				 "dma: there is no engine '%s', or no such preset or file; there "
-				 "are board, board:PRESET, board:FILE, ocl, ocl+bridged and cuda, "
-				 "these also with :PART of a device's name",
+				 "dma: unknown engine, preset or file '%s'; use board, "
+				 "board:PRESET, board:FILE, or ocl, ocl+bridged, cuda, each also "
+				 "with :PART of a device's name",
 				 name);
 	case DXP_EUNSUPPORTED:
-		return error_set(
-			status,
-			"dma: there is no device for the engine '%s' here; `dxp doctor` says "
-			"what each engine needs",
-			name);
+		return error_set(status,
+				 "dma: this machine has no device for the engine '%s'; `dxp "
+				 "doctor` lists what each engine needs",
+				 name);
 	default: return error_set(status, "dma: engine '%s': %s", name, dxp_status_text(status));
 	}
 }
@@ -66,8 +63,10 @@ static int device_open(struct dxp_dma *d, const char *name)
 	void *memory = mmap(NULL, d->memory_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
-		return error_set(DXP_ENOMEM, "dma: no room for %llu bytes",
-				 (unsigned long long)d->memory_bytes);
+		return error_set(
+			DXP_ENOMEM,
+			"dma: cannot map %llu bytes of addresses; use a smaller `memory_bytes`",
+			(unsigned long long)d->memory_bytes);
 	options.memory = d->memory = memory;
 	int status = engine_open(&options, &d->engine);
 	if (status != DXP_OK)
@@ -76,8 +75,8 @@ static int device_open(struct dxp_dma *d, const char *name)
 	d->pins.engine = d->engine;
 	if (d->description.memory_kind != DXP_MEMORY_BRIDGED)
 		return error_set(DXP_EUNSUPPORTED,
-				 "dma: the memory of engine '%s' is this program's own; no DMA is "
-				 "needed to reach it",
+				 "dma: the memory of engine '%s' is memory of this program; use it "
+				 "directly, without DMA",
 				 name);
 	return DXP_OK;
 }
@@ -91,8 +90,9 @@ static int thread_start(struct dxp_dma *d)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	d->started = pthread_create(&d->thread, NULL, dma_thread_main, d) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return d->started ? DXP_OK
-			  : error_set(DXP_ENOMEM, "dma: cannot start a thread; see \"ulimit -u\"");
+	return d->started
+		       ? DXP_OK
+		       : error_set(DXP_ENOMEM, "dma: cannot start a thread; raise \"ulimit -u\"");
 }
 
 /* Returns 0 if nothing could be measured: then pump_create measures again for longer and logs
@@ -117,7 +117,8 @@ static int pump_open(struct dxp_dma *d, const struct dxp_dma_options *o)
 	int status = pump_create(&options, &d->pump);
 
 	if (status != DXP_OK)
-		return error_set(status, "dma: no rings of buffers: %s", dxp_status_text(status));
+		return error_set(status, "dma: cannot create the rings of buffers: %s",
+				 dxp_status_text(status));
 	return thread_start(d);
 }
 
@@ -253,22 +254,21 @@ int dxp_dma_pin(struct dxp_dma *dma, void *base, uint64_t bytes)
 	struct range r = {base, bytes};
 
 	if (!base || bytes == 0 || (uintptr_t)base + bytes < (uintptr_t)base)
-		return error_set(DXP_EINVAL, "dma: %llu bytes at %p cannot be pinned",
+		return error_set(DXP_EINVAL,
+				 "dma: %llu bytes at %p cannot be pinned; the address and the "
+				 "length must not be 0",
 				 (unsigned long long)bytes, base);
 	int status = dma_call(dma, keep, &r);
 	switch (status) {
 	case DXP_OK: return status;
 	case DXP_EEXIST:
 		return error_set(status,
-				 "dma: the memory at %p is pinned already, or a transfer "
-				 "uses it",
+				 "dma: the memory at %p is already pinned, or a transfer uses it",
 				 base);
 	case DXP_EBUSY:
 		return error_set(status, "dma: %u ranges are pinned; unpin some", DMA_PINS_MAX);
 	default:
-		return error_set(status,
-				 "dma: %llu bytes at %p were not pinned: %s; see "
-				 "\"ulimit -l\"",
+		return error_set(status, "dma: cannot pin %llu bytes at %p: %s; see \"ulimit -l\"",
 				 (unsigned long long)bytes, base, dxp_status_text(status));
 	}
 }
@@ -311,7 +311,7 @@ static int core_get(struct dxp_dma *d, void *context)
 
 static int no_core(const struct dxp_dma *d)
 {
-	return error_set(DXP_EUNSUPPORTED, "dma: engine '%s' has no stream core; 'board' has",
+	return error_set(DXP_EUNSUPPORTED, "dma: engine '%s' has no stream core; use 'board'",
 			 d->description.name);
 }
 
@@ -324,8 +324,8 @@ int dxp_dma_core_set(struct dxp_dma *dma, enum dxp_core core, uint32_t operand)
 	int status = dma_call(dma, core_set, &v);
 	if (status != DXP_OK)
 		error_set(status,
-			  "dma: the board has no core %u; a kernel is one that it was set up with "
-			  "(docs/guide/bridge.md)",
+			  "dma: the board has no core %u; a kernel core must be in the board's "
+			  "description (docs/guide/bridge.md)",
 			  v.core);
 	return status;
 }

@@ -10,10 +10,10 @@ _Static_assert((int)DXP_BRIDGE_PIPELINED == (int)BRIDGE_PIPELINED &&
 static int check_user(const char *field, const void *base, uint64_t bytes)
 {
 	if (bytes && !base)
-		return error_set(DXP_EINVAL, "dma: no user memory given in `%s`", field);
+		return error_set(DXP_EINVAL, "dma: `%s` is NULL; give memory of this program",
+				 field);
 	if ((uintptr_t)base + bytes < (uintptr_t)base)
-		return error_set(DXP_EINVAL,
-				 "dma: `%s` and `bytes` reach beyond the end of all addresses",
+		return error_set(DXP_EINVAL, "dma: `%s` + `bytes` exceeds the address space",
 				 field);
 	return DXP_OK;
 }
@@ -36,11 +36,11 @@ static int check_through(const struct dxp_dma *d, const struct dxp_dma_order *o)
 
 	if (!d->description.streams)
 		return error_set(DXP_EUNSUPPORTED,
-				 "dma: engine '%s' has no stream core to go through; 'board' has",
+				 "dma: engine '%s' has no stream core; use 'board'",
 				 d->description.name);
 	if (from != to && o->bytes && from < to + o->bytes && to < from + o->bytes)
 		return error_set(DXP_EINVAL,
-				 "dma: `from` and `to` overlap; they may be the same, or apart");
+				 "dma: `from` and `to` overlap; they must be equal or disjoint");
 	return DXP_OK;
 }
 
@@ -68,12 +68,12 @@ int dma_order_check(const struct dxp_dma *d, const struct dxp_dma_order *o)
 	uint32_t most = bridge_buffer_bytes(pump_bridge(d->pump));
 
 	if ((unsigned)o->kind > DXP_DMA_DEVICE_TO_DEVICE)
-		return error_set(DXP_EINVAL, "dma: there is no `kind` %u", (unsigned)o->kind);
+		return error_set(DXP_EINVAL, "dma: unknown `kind` %u", (unsigned)o->kind);
 	if ((unsigned)o->mode > DXP_BRIDGE_SEQUENTIAL)
-		return error_set(DXP_EINVAL, "dma: there is no `mode` %u", (unsigned)o->mode);
+		return error_set(DXP_EINVAL, "dma: unknown `mode` %u", (unsigned)o->mode);
 	if (o->piece_bytes && (o->piece_bytes < BRIDGE_BUFFER_MIN || o->piece_bytes > most))
 		return error_set(DXP_EINVAL,
-				 "dma: `piece_bytes` is %u; %u to %u are possible, or 0: chosen",
+				 "dma: `piece_bytes` is %u; use %u to %u, or 0 for the default",
 				 o->piece_bytes, BRIDGE_BUFFER_MIN, most);
 	return check_ends(d, o);
 }

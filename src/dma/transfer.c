@@ -106,7 +106,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	pthread_mutex_unlock(&dma->lock);
 	if (status != DXP_OK) {
 		transfer_free(t);
-		return error_set(status, "dma: %u transfers are under way; wait for some",
+		return error_set(status, "dma: %u transfers are outstanding; wait for some",
 				 DMA_TRANSFERS_MAX);
 	}
 	doze_ring(&dma->doze);
@@ -185,12 +185,13 @@ static int explain(int status)
 {
 	switch (status) {
 	case DXP_OK: return status;
-	case DXP_ETIMEDOUT: return error_set(status, "dma: the transfer has not ended yet");
+	case DXP_ETIMEDOUT: return error_set(status, "dma: the transfer is not complete yet");
 	case DXP_EDEVICE:
-		return error_set(status, "dma: a DMA of the device failed or stalled, or it was "
-					 "reset; what was being written is unknown");
+		return error_set(status, "dma: a DMA failed or stalled, or the device was reset; "
+					 "the destination is partly written");
 	case DXP_ECLOSED:
-		return error_set(status, "dma: the device was closed before the transfer ended");
+		return error_set(status,
+				 "dma: the device was closed before the transfer completed");
 	default: return error_set(status, "dma: the transfer failed: %s", dxp_status_text(status));
 	}
 }

@@ -42,9 +42,8 @@ static int argument_place(const struct engine_board *b, const struct engine_laun
 {
 	if (a->kind == COMMAND_ARG_NIC) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%.80s', argument %u: a board's kernels do not reach the NIC; let "
-			 "the "
-			 "host or another xPU move the bytes",
+			 "kernel '%.80s', argument %u: kernels of a board cannot use the NIC; use "
+			 "the host or another xPU to move the bytes",
 			 l->kernel, i);
 		return DXP_EUNSUPPORTED;
 	}
@@ -69,7 +68,9 @@ static int board_run(struct engine *e, const struct engine_launch *l, char text[
 	struct engine_launch inside = *l;
 
 	if (!b->compute) {
-		snprintf(text, ENGINE_TEXT_BYTES, "this board runs no kernels");
+		snprintf(
+			text, ENGINE_TEXT_BYTES,
+			"this board runs no kernels; remove `compute = none` from its description");
 		return DXP_EUNSUPPORTED;
 	}
 	for (uint32_t i = 0; i < l->argument_count; i++) {
@@ -210,13 +211,14 @@ static int compute_open(struct engine_board *b, const char *cache_folder)
 	if (status == DXP_OK || chosen)
 		return status;
 	if (status != DXP_EUNSUPPORTED) {
-		log_error("cannot open the engine of a board's kernels: %s; DXP_LOG=info says why, "
-			  "and `compute = none` in the board's file does without",
-			  dxp_status_text(status));
+		log_error(
+			"cannot open the engine for the kernels of a board: %s; DXP_LOG=info logs "
+			"the reason; `compute = none` in the board's file runs it without kernels",
+			dxp_status_text(status));
 		return status;
 	}
-	log_warn("the board runs no kernels, as there is no OpenCL CPU device (DXP_LOG=info says "
-		 "more); `compute = none` in its file says that it need not");
+	log_warn("the board runs no kernels, because there is no OpenCL CPU device (DXP_LOG=info "
+		 "logs more); `compute = none` in its file avoids this warning");
 	return DXP_OK;
 }
 

@@ -96,8 +96,8 @@ static int setting_find(const char *name)
 
 static int wrong(const struct place *at, const char *name, const char *value)
 {
-	log_error("%s:%u: %s cannot be '%.80s'; write %s", at->file, at->line, name, value,
-		  settings[setting_find(name)].values);
+	log_error("%s:%u: the value of %s cannot be '%.80s'; write %s", at->file, at->line, name,
+		  value, settings[setting_find(name)].values);
 	return DXP_EINVAL;
 }
 
@@ -134,8 +134,8 @@ static int preset_set(const struct place *at, const char *value, struct board_co
 		return wrong(at, "preset", value);
 	for (size_t i = 0; i < SETTINGS; i++)
 		if (at->given[i] && at->given[i] < at->line) {
-			log_error("%s:%u: preset would undo %s of line %u; move it to the first "
-				  "line",
+			log_error("%s:%u: `preset` would override %s of line %u; move it to the "
+				  "first line",
 				  at->file, at->line, settings[i].name, at->given[i]);
 			return DXP_EINVAL;
 		}
@@ -206,8 +206,7 @@ static int setting_set(struct place *at, const char *name, const char *value,
 	int index = setting_find(name);
 
 	if (index < 0) {
-		log_error("%s:%u: there is no setting '%.40s'; docs/guide/bridge.md lists them, "
-			  "such as "
+		log_error("%s:%u: unknown setting '%.40s'; docs/guide/bridge.md lists all, such as "
 			  "to_device, from_device, latency",
 			  at->file, at->line, name);
 		return DXP_EINVAL;
@@ -247,7 +246,7 @@ static int line_take(struct place *at, char *line, struct board_config *c)
 	if (!*name)
 		return DXP_OK;
 	if (!equals) {
-		log_error("%s:%u: '%.40s' is no setting; write NAME = VALUE, or # before a comment",
+		log_error("%s:%u: cannot parse '%.40s'; write NAME = VALUE, or # before a comment",
 			  at->file, at->line, name);
 		return DXP_EINVAL;
 	}
@@ -275,8 +274,8 @@ int board_config_parse(const char *name, const char *text, size_t bytes, struct 
 	struct board_config c = *preset_find(BOARD_PRESET);
 
 	if (bytes > BOARD_FILE_BYTES_MAX || memchr(text, '\0', bytes)) {
-		log_error("%s: it describes no board: a text of at most %u KiB with lines NAME = "
-			  "VALUE; see docs/guide/bridge.md",
+		log_error("%s does not describe a board; write a text of at most %u KiB with lines "
+			  "NAME = VALUE; see docs/guide/bridge.md",
 			  name, BOARD_FILE_BYTES_MAX >> 10);
 		return DXP_EINVAL;
 	}
@@ -301,7 +300,7 @@ static int file_read(const char *name, FILE *file, struct board_config *out)
 	size_t bytes = fread(text, 1, BOARD_FILE_BYTES_MAX + 1, file);
 	int status = DXP_EIO;
 	if (ferror(file))
-		log_error("cannot read %s: %s; give a file that describes a board", name,
+		log_error("cannot read %s: %s; name a file that describes a board", name,
 			  strerror(errno));
 	else
 		status = board_config_parse(name, text, bytes, out);
@@ -314,8 +313,8 @@ static int file_load(const char *name, struct board_config *out)
 	FILE *file = descriptor_fopen(name, "re");
 
 	if (!file) {
-		log_error("no board is called '%s' (%s); there are the presets " PRESETS
-			  ", or give a file, see docs/guide/bridge.md",
+		log_error("unknown board '%s' (%s); use one of the presets " PRESETS
+			  ", or name a file; see docs/guide/bridge.md",
 			  name, strerror(errno));
 		return DXP_EINVAL;
 	}

@@ -38,7 +38,7 @@ int board_engine_open(const struct engine_options *options, struct engine **out)
 		*out = e;
 		return DXP_OK;
 	}
-	log_error("'%s' has memory of its own and cannot work in a board's; choose a CPU device by "
+	log_error("'%s' has its own memory and cannot use a board's; choose a CPU device by "
 		  "`compute = ocl:PART`, or `compute = none`",
 		  d.device);
 	engine_close(e);
@@ -48,7 +48,7 @@ int board_engine_open(const struct engine_options *options, struct engine **out)
 static int source_unread(const char *path, const char *why)
 {
 	log_error("cannot read the stream core's kernel from %s: %s; `core = kernel FILE NAME` "
-		  "names OpenCL C, beside the board's file or by its full path",
+		  "names a file of OpenCL C, relative to the board's file or by its full path",
 		  path, why);
 	return DXP_EINVAL;
 }
@@ -67,7 +67,8 @@ static int source_read(const char *path, FILE *file, char **out, size_t *bytes)
 		return DXP_OK;
 	}
 	free(text);
-	return source_unread(path, ferror(file) ? strerror(errno) : "it is longer than 1 MiB");
+	return source_unread(path,
+			     ferror(file) ? strerror(errno) : "the file is longer than 1 MiB");
 }
 
 static int source_get(const char *path, char **out, size_t *bytes)
@@ -93,8 +94,9 @@ static int program_build(struct board_kernel *k, const char *path)
 	file.data = text;
 	status = engine_build(k->engine, &source, &k->program, &log);
 	if (status != DXP_OK)
-		log_error("the stream core's kernel does not build; correct %s:\n%s", path,
-			  log ? log : dxp_status_text(status));
+		log_error("the kernel of the stream core does not build; correct %s:\n"
+			  "%s",
+			  path, log ? log : dxp_status_text(status));
 	free(log);
 	free(text);
 	return status;
@@ -129,9 +131,10 @@ static int kernel_try(struct board_kernel *k, const char *path)
 	int status = kernel_launch(k, BOARD_KERNEL_ITEM_BYTES, 0, text);
 
 	if (status != DXP_OK)
-		log_error("the stream core's kernel '%s' of %s: %s; it is to be kernel void "
-			  "%s(global const uchar *in, global uchar *out, uint bytes, ulong at)",
-			  k->name, path, text[0] ? text : dxp_status_text(status), k->name);
+		log_error(
+			"the kernel '%s' of the stream core, file %s: %s; declare it as kernel "
+			"void %s(global const uchar *in, global uchar *out, uint bytes, ulong at)",
+			k->name, path, text[0] ? text : dxp_status_text(status), k->name);
 	return status;
 }
 
@@ -145,8 +148,8 @@ static int engine_get(struct board_kernel *k, const struct board_config *config,
 
 	if (strcmp(options.name, BOARD_COMPUTE_NONE) != 0)
 		return board_engine_open(&options, &k->engine);
-	log_error("a stream core that is a kernel needs an engine; remove `compute = none` or "
-		  "choose another core");
+	log_error("a stream core of type kernel needs an engine; remove `compute = none` or choose "
+		  "another core");
 	return DXP_EINVAL;
 }
 
@@ -194,8 +197,8 @@ int board_kernel_run(struct board_kernel *k, uint8_t *out, const uint8_t *in, ui
 	memcpy(k->in, in, bytes);
 	int status = kernel_launch(k, bytes, at, text);
 	if (status != DXP_OK) {
-		log_error("the stream core failed %llu bytes into its stream: %s; is its kernel "
-			  "right?",
+		log_error("the stream core failed after %llu bytes of its stream: %s; check its "
+			  "kernel",
 			  (unsigned long long)at, text[0] ? text : dxp_status_text(status));
 		return DXP_EDEVICE;
 	}

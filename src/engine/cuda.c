@@ -27,8 +27,8 @@ int cuda_check(struct engine_cuda *c, int error)
 	if (error == CUDA_OK)
 		return DXP_OK;
 	if (cuda_error_sticky(error) && atomic_compare_exchange_strong(&c->dead, &none, error))
-		log_error("CUDA device '%s' is dead to this process: %s (%d); restart dxpd, and "
-			  "look for the kernel that did it with compute-sanitizer",
+		log_error("CUDA device '%s' is unusable in this process: %s (%d); restart dxpd, "
+			  "and find the kernel that caused it with compute-sanitizer",
 			  c->name, cuda_error_text(c->cu, error), error);
 	return error == CUDA_OUT_OF_MEMORY                                            ? DXP_ENOMEM
 	       : error == CUDA_INVALID_VALUE || error == CUDA_LAUNCH_OUT_OF_RESOURCES ? DXP_EINVAL
@@ -42,7 +42,8 @@ int cuda_enter(struct engine_cuda *c, char text[ENGINE_TEXT_BYTES])
 	if (error == CUDA_OK && flights_lost(c->flights)) {
 		if (text)
 			snprintf(text, ENGINE_TEXT_BYTES,
-				 "device '%s' hangs and was given up; restart the xPU", c->name);
+				 "device '%s' hangs and is no longer used; restart the xPU",
+				 c->name);
 		return DXP_EDEVICE;
 	}
 	if (error == CUDA_OK)
@@ -92,8 +93,8 @@ static void cuda_close(struct engine *e)
 
 	c->cu->cuCtxSetCurrent(c->context);
 	if (!cuda_dma_destroy(c)) {
-		log_error("CUDA device '%s' has not ended a DMA; what it uses stays until this "
-			  "process ends",
+		log_error("CUDA device '%s' has not completed a DMA; its memory stays allocated "
+			  "until this process exits",
 			  c->name);
 		return;
 	}
@@ -142,13 +143,13 @@ static int device_choose(struct engine_cuda *c, const char *part)
 			return DXP_OK;
 	}
 	if (error != CUDA_OK)
-		log_error("CUDA does not list its devices: %s (%d); does nvidia-smi?",
+		log_error("CUDA cannot list its devices: %s (%d); check whether nvidia-smi can",
 			  cuda_error_text(c->cu, error), error);
 	else if (count > 0)
-		log_error("no CUDA device has '%s' in its name; there are %d, one is '%s'", part,
-			  count, c->name);
+		log_error("no CUDA device has '%s' in its name; of %d devices, the first is '%s'",
+			  part, count, c->name);
 	else
-		log_error("CUDA has no device here; is one visible (CUDA_VISIBLE_DEVICES)?");
+		log_error("CUDA finds no device; check CUDA_VISIBLE_DEVICES");
 	return DXP_EUNSUPPORTED;
 }
 
@@ -180,8 +181,8 @@ static int context_open(struct engine_cuda *c)
 			return DXP_OK;
 		c->cu->cuDevicePrimaryCtxRelease_v2(c->device);
 	}
-	log_error("CUDA device '%s' gives no context: %s (%d); is it in exclusive use, or did it "
-		  "fail (nvidia-smi)?",
+	log_error("cannot create a context on CUDA device '%s': %s (%d); check with nvidia-smi "
+		  "whether it is in exclusive use or failed",
 		  c->name, cuda_error_text(c->cu, error), error);
 	return DXP_EIO;
 }
@@ -197,8 +198,8 @@ static int memory_allocate(struct engine_cuda *c)
 		return DXP_OK;
 	memory_free(c);
 	c->cu->cuMemGetInfo_v2(&unused, &total);
-	log_error("CUDA device '%s' gives no %llu MiB of memory: %s (%d); %zu of %zu MiB are free: "
-		  "ask for less by --memory",
+	log_error("CUDA device '%s' cannot allocate %llu MiB of memory: %s (%d); %zu of %zu MiB "
+		  "are free; use a smaller --memory",
 		  c->name, (unsigned long long)(c->memory_bytes >> 20),
 		  cuda_error_text(c->cu, error), error, unused >> 20, total >> 20);
 	return error == CUDA_OUT_OF_MEMORY ? DXP_ENOMEM : DXP_EIO;

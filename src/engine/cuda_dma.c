@@ -84,7 +84,7 @@ static void dma_launch(struct engine_cuda *c, const struct engine_dma *dma, stru
 	if (error == CUDA_OK)
 		return;
 	cuda_check(c, error);
-	log_warn("CUDA device '%s' refuses a DMA of %llu bytes: %s (%d); if it goes on, restart "
+	log_warn("CUDA device '%s' rejects a DMA of %llu bytes: %s (%d); if this repeats, restart "
 		 "dxpd",
 		 c->name, (unsigned long long)dma->bytes, cuda_error_text(c->cu, error), error);
 }
@@ -175,7 +175,8 @@ static int streams_create(struct engine_cuda *c)
 		error = c->cu->cuStreamCreate(&c->streams[q], CUDA_STREAM_NON_BLOCKING);
 	if (error == CUDA_OK)
 		return DXP_OK;
-	log_error("CUDA device '%s' gives no stream: %s (%d); is it in use by many others?",
+	log_error("cannot create a stream on CUDA device '%s': %s (%d); check whether many "
+		  "programs use it",
 		  c->name, cuda_error_text(c->cu, error), error);
 	return DXP_EIO;
 }

@@ -76,7 +76,7 @@ static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l
 		if (groups > (d == 0 ? GRID_X_MAX : GRID_YZ_MAX)) {
 			snprintf(text, ENGINE_TEXT_BYTES,
 				 "kernel '%.80s': %llu groups in dimension %d, at most %u are "
-				 "possible; make the local size larger",
+				 "possible; use a larger local size",
 				 k->name, (unsigned long long)groups, d,
 				 d == 0 ? GRID_X_MAX : GRID_YZ_MAX);
 			return DXP_EINVAL;
@@ -93,8 +93,8 @@ static int shared_take(struct parameters *p, const struct engine_argument *a, ui
 {
 	if (p->shared || a->bytes > INT32_MAX) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: a CUDA kernel has one piece of dynamic shared memory, of "
-			 "less than 2 GiB; give one local size for all",
+			 "argument %u: a CUDA kernel has one block of dynamic shared memory, of "
+			 "less than 2 GiB; set one local argument for all",
 			 i);
 		return DXP_EINVAL;
 	}
@@ -129,14 +129,14 @@ static int argument_take(struct engine_cuda *c, const struct cuda_kernel *k, str
 		return shared_take(p, a, i, text);
 	if (a->kind == COMMAND_ARG_NIC) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: kernels on this device cannot reach the NIC, which is in "
-			 "the host's memory; let the host send, by SEND",
+			 "argument %u: kernels on this device cannot use the NIC, which is in the "
+			 "host's memory; use SEND from the host",
 			 i);
 		return DXP_EUNSUPPORTED;
 	}
 	if (a->kind == COMMAND_ARG_IMAGE || a->kind == COMMAND_ARG_SAMPLER) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: kernels on this device take no images; give a buffer", i);
+			 "argument %u: kernels on this device accept no images; use a buffer", i);
 		return DXP_EUNSUPPORTED;
 	}
 	if (p->count < k->parameter_count && k->parameter_bytes[p->count] != bytes) {
@@ -163,7 +163,7 @@ static int arguments_take(struct engine_cuda *c, const struct cuda_kernel *k,
 	if (p->count == k->parameter_count)
 		return DXP_OK;
 	snprintf(text, ENGINE_TEXT_BYTES,
-		 "kernel '%.80s' takes %u parameters, %u were given (local memory is none)",
+		 "kernel '%.80s' has %u parameters, %u were given (local memory is not counted)",
 		 k->name, k->parameter_count, p->count);
 	return DXP_EINVAL;
 }
@@ -193,7 +193,7 @@ int cuda_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_T
 
 	if (status == DXP_OK && (l->offset[0] | l->offset[1] | l->offset[2]) != 0) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%.80s': CUDA has no offset of work items; give it as a value",
+			 "kernel '%.80s': CUDA has no global offset; pass the offset as a value",
 			 l->kernel);
 		return DXP_EUNSUPPORTED;
 	}

@@ -22,16 +22,16 @@ static void library_open(void)
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle) {
-		log_error("cannot open %s (%s); install " DRIVER ", or use another engine", LIBRARY,
-			  dlerror());
+		log_error("cannot open %s (%s); install " DRIVER ", or choose another engine",
+			  LIBRARY, dlerror());
 		return;
 	}
-#define CUDA_RESOLVE(name, parameters)                                                        \
-	*(void **)&library.name = dlsym(handle, #name);                                       \
-	if (!library.name) {                                                                  \
-		log_error("%s has no %s; install " DRIVER ", or use another engine", LIBRARY, \
-			  #name);                                                             \
-		return;                                                                       \
+#define CUDA_RESOLVE(name, parameters)                                                           \
+	*(void **)&library.name = dlsym(handle, #name);                                          \
+	if (!library.name) {                                                                     \
+		log_error("%s has no %s; install " DRIVER ", or choose another engine", LIBRARY, \
+			  #name);                                                                \
+		return;                                                                          \
 	}
 	CUDA_FUNCTIONS(CUDA_RESOLVE)
 #undef CUDA_RESOLVE
@@ -45,8 +45,8 @@ int cuda_library_get(const struct cuda_library **out)
 		return library_status;
 	int error = library.cuInit(0); /* may be repeated */
 	if (error != CUDA_OK) {
-		log_error("CUDA does not start: %s (%d); does nvidia-smi work, and may this user "
-			  "open /dev/nvidia*?",
+		log_error("cannot start CUDA: %s (%d); check that nvidia-smi works and that this "
+			  "user may open /dev/nvidia*",
 			  cuda_error_text(&library, error), error);
 		return DXP_EUNSUPPORTED;
 	}

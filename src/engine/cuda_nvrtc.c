@@ -146,9 +146,9 @@ int cuda_compile(const struct engine_source *s, uint32_t capability, char **ptx,
 
 	pthread_once(&once, library_open);
 	if (!library_there) {
-		*log = strdup("CUDA C needs NVRTC here, the run-time compiler of CUDA's toolkit "
-			      "(libnvrtc): install it, or compile to PTX (nvcc -ptx) and give "
-			      "that\n");
+		*log = strdup(
+			"CUDA C needs NVRTC (libnvrtc), the run-time compiler of CUDA's toolkit; "
+			"install it, or compile to PTX (nvcc -ptx) and pass the PTX\n");
 		return DXP_EBUILD;
 	}
 	int status = program_create(s, &p);

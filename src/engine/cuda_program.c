@@ -60,10 +60,10 @@ static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, c
 	const char *text = s->files[0].data;
 	size_t bytes = s->files[0].bytes;
 	if (memchr(text, '\0', bytes))
-		return refuse("the source is no text; this engine takes PTX, or CUDA C\n", log);
+		return refuse("the source is not text; this engine accepts PTX or CUDA C\n", log);
 	if (cuda_source_is_ptx(text, bytes)) {
 		if (s->options[0] != '\0')
-			return refuse("PTX takes no options; leave them out\n", log);
+			return refuse("PTX has no build options; remove them\n", log);
 		*ptx = strndup(text, bytes);
 		return *ptx ? DXP_OK : DXP_ENOMEM;
 	}
@@ -104,7 +104,7 @@ static int module_load(struct engine_cuda *c, const char *ptx, struct cuda_modul
 		return DXP_OK;
 	c->engine.native = error;
 	int status = cuda_check(c, error);
-	snprintf(text, sizeof(text), "the driver does not load the program: %.100s (%d)",
+	snprintf(text, sizeof(text), "the driver cannot load the program: %.100s (%d)",
 		 cuda_error_text(c->cu, error), error);
 	log_append(log, text);
 	return cuda_error_sticky(error) || status == DXP_ENOMEM ? status : DXP_EBUILD;
@@ -171,8 +171,8 @@ static int parameters_read(struct engine_cuda *c, struct cuda_kernel *k,
 						  &bytes)) == CUDA_OK) {
 		if (k->parameter_count == COMMAND_ARGS_MAX) {
 			snprintf(text, ENGINE_TEXT_BYTES,
-				 "kernel '%.80s' has more parameters than %d, which are possible",
-				 k->name, COMMAND_ARGS_MAX);
+				 "kernel '%.80s' has more than %d parameters", k->name,
+				 COMMAND_ARGS_MAX);
 			return DXP_EINVAL;
 		}
 		k->parameter_bytes[k->parameter_count++] = bytes;
@@ -187,8 +187,7 @@ static int kernel_read(struct engine_cuda *c, struct engine_program *p, struct c
 
 	if (error == CUDA_NOT_FOUND) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "the program has no kernel '%.100s'; is it declared extern \"C\"?",
-			 k->name);
+			 "the program has no kernel '%.100s'; declare it extern \"C\"", k->name);
 		return DXP_ENOENT;
 	}
 	if (error == CUDA_OK)

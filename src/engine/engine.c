@@ -23,7 +23,7 @@ static void none_release(struct engine *e, struct engine_program *program)
 static int none_run(struct engine *e, const struct engine_launch *launch,
 		    char text[ENGINE_TEXT_BYTES])
 {
-	snprintf(text, ENGINE_TEXT_BYTES, "this xPU has no engine");
+	snprintf(text, ENGINE_TEXT_BYTES, "this xPU has no engine; start it with another --engine");
 	return DXP_EUNSUPPORTED;
 }
 
@@ -74,8 +74,8 @@ int engine_open(const struct engine_options *options, struct engine **out)
 		return engine_cuda_open(options, part, out);
 	if (named(name, "board", &part))
 		return engine_board_open(options, part, out);
-	log_error("no engine is called '%s'; there are ocl, ocl+bridged and cuda, also with "
-		  ":PART-OF-DEVICE-NAME, board, board:PRESET, board:FILE and none",
+	log_error("unknown engine '%s'; use ocl, ocl+bridged or cuda, each also with :PART of a "
+		  "device's name, or board, board:PRESET, board:FILE, none",
 		  name);
 	return DXP_EINVAL;
 }

@@ -98,8 +98,8 @@ static int kernel_find(struct engine_ocl *o, struct engine_program *p, const cha
 		}
 	if (strlen(name) > ocl_device_name_bytes(o->device)) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%.40s...': this device runs kernels with names of %u letters at "
-			 "most; give it a shorter one",
+			 "kernel '%.40s...': on this device, a kernel's name has at most %u "
+			 "letters; use a shorter one",
 			 name, ocl_device_name_bytes(o->device));
 		return DXP_EUNSUPPORTED;
 	}
@@ -136,7 +136,8 @@ static int lost_check(const struct engine_ocl *o, char text[ENGINE_TEXT_BYTES])
 {
 	if (!o->bridge || !flights_lost(o->bridge->flights))
 		return DXP_OK;
-	snprintf(text, ENGINE_TEXT_BYTES, "device '%s' hangs and was given up; restart the xPU",
+	snprintf(text, ENGINE_TEXT_BYTES,
+		 "device '%s' hangs and is no longer used; restart the xPU",
 		 ocl_device_name(o->device));
 	return DXP_EDEVICE;
 }
@@ -250,7 +251,8 @@ static int queue_create(struct engine_ocl *o)
 					       ocl_device_id(o->device), 0, &error);
 	if (o->queue)
 		return DXP_OK;
-	log_error("OpenCL device '%s' gives no queue: %s (%d); is it in use?",
+	log_error("cannot create a queue on OpenCL device '%s': %s (%d); check whether another "
+		  "program uses it",
 		  ocl_device_name(o->device), ocl_error_name(error), error);
 	return DXP_EIO;
 }

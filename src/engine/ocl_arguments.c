@@ -51,8 +51,8 @@ static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_ui
 		return DXP_OK;
 	if (o->bridge && a->kind == COMMAND_ARG_NIC) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: kernels on this device cannot reach the NIC, which is in "
-			 "the host's memory; let the host send, by SEND",
+			 "argument %u: kernels on this device cannot use the NIC, which is in the "
+			 "host's memory; use SEND from the host",
 			 i);
 		return DXP_EUNSUPPORTED;
 	}

@@ -132,10 +132,10 @@ static const char *pack_load(struct ocl_device *d, const void *data, size_t byte
 	if (wrong)
 		return wrong;
 	if (memcmp(pack.device, d->sum, sizeof(d->sum)) != 0)
-		return "the binary is for another device, or for another version of its driver: "
-		       "build it from source";
+		return "the binary is for another device, or for another version of its driver; "
+		       "build the program from source";
 	if (!ocl_made_load(d, &pack, &b->made))
-		return "the device does not take its binary: build it from source";
+		return "the device rejects the binary; build the program from source";
 	if (pack.log_bytes)
 		b->made.log = strndup(pack.log, pack.log_bytes);
 	b->about.data = malloc(pack.about_bytes + 1);
@@ -157,7 +157,7 @@ static bool disk_load(struct ocl_device *d, struct ocl_build *b)
 	free(data);
 	if (!wrong)
 		return true;
-	log_info("a built program in %s is of no use: %s; it is built again", d->folder, wrong);
+	log_info("a compiled program in %s is unusable: %s; it is built again", d->folder, wrong);
 	ocl_cache_drop(d->folder, b->key);
 	return false;
 }
@@ -168,7 +168,7 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 {
 	const char *wrong = s->file_count == 1
 				    ? pack_load(d, s->files[0].data, s->files[0].bytes, b)
-				    : "a binary is one file";
+				    : "a binary must be one file";
 
 	b->from_host = true;
 	if (wrong && asprintf(&b->made.log, "%s\n", wrong) < 0)

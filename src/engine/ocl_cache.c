@@ -117,8 +117,8 @@ void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const v
 		return;
 	mkdir(folder, 0700);
 	if (!put(folder, path, data, bytes)) {
-		log_warn("cannot keep a built program in %s: %s; it will be built again", folder,
-			 strerror(errno));
+		log_warn("cannot store a compiled program in %s: %s; each start builds it again",
+			 folder, strerror(errno));
 		return;
 	}
 	ocl_cache_trim(folder, ENGINE_CACHE_BYTES);

@@ -139,14 +139,14 @@ static void nothing_found(const char *part, const struct candidate *c, uint32_t 
 	size_t used = 0;
 
 	if (count == 0) {
-		log_error("OpenCL has no device here; install PoCL, for example: apt install "
+		log_error("OpenCL finds no device; install PoCL, for example: apt install "
 			  "pocl-opencl-icd; or use --engine none");
 		return;
 	}
 	for (uint32_t i = 0; i < count && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s'",
 					 i ? ", " : "", c[i].name);
-	log_error("no OpenCL device has '%s' in its name; there are %s", part, names);
+	log_error("no OpenCL device has '%s' in its name; choose one of: %s", part, names);
 }
 
 static int choose(const struct ocl_library *cl, const char *part, struct candidate *out)
@@ -203,8 +203,9 @@ static int device_create(const struct ocl_library *cl, const struct candidate *c
 	device_sum(d);
 	d->context = cl->clCreateContext(NULL, 1, &c->id, NULL, NULL, &error);
 	if (!d->context) {
-		log_error("OpenCL device '%s' gives no context: %s (%d); is it in use?", c->name,
-			  ocl_error_name(error), error);
+		log_error("cannot create a context on OpenCL device '%s': %s (%d); check whether "
+			  "another program uses it",
+			  c->name, ocl_error_name(error), error);
 		free(d);
 		return DXP_EIO;
 	}

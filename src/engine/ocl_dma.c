@@ -142,8 +142,8 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 static void error_tell(struct engine_ocl *o, const char *does, cl_int error)
 {
 	if (!atomic_exchange(&o->bridge->told, true))
-		log_error("OpenCL device '%s' %s a DMA: %s (%d); if it goes on, restart this "
-			  "process, and look at the device's driver log (dmesg)",
+		log_error("OpenCL device '%s' %s a DMA: %s (%d); if this repeats, restart this "
+			  "process, and see the device's driver log (dmesg)",
 			  ocl_device_name(o->device), does, ocl_error_name(error), error);
 }
 
@@ -216,7 +216,7 @@ int ocl_dma_start(struct engine_ocl *o, const struct engine_dma *dma)
 	struct chain c = {.cl = o->cl, .queue = b->queues[out]};
 	commands_enqueue(&c, &b->memory, dma);
 	if (c.error != CL_SUCCESS)
-		error_tell(o, "refuses", c.error);
+		error_tell(o, "rejects", c.error);
 	if (c.last) {
 		o->cl->clFlush(c.queue);
 		launch(o, f, &c);
@@ -248,8 +248,8 @@ int ocl_pin(struct engine_ocl *o, void *base, uint64_t bytes)
 		o->bridge->pins = p;
 		return DXP_OK;
 	}
-	log_error("OpenCL device '%s' cannot use %llu KiB of host memory: %s (%d); fewer or "
-		  "smaller buffers may do",
+	log_error("OpenCL device '%s' cannot use %llu KiB of host memory: %s (%d); use fewer or "
+		  "smaller buffers",
 		  ocl_device_name(o->device), (unsigned long long)(bytes >> 10),
 		  ocl_error_name(error), error);
 	if (p->buffer)
@@ -295,7 +295,8 @@ static int queues_create(struct engine_ocl *o)
 			ocl_device_context(o->device), ocl_device_id(o->device), 0, &error);
 		if (o->bridge->queues[q])
 			continue;
-		log_error("OpenCL device '%s' gives no queue for DMA: %s (%d); is it in use?",
+		log_error("cannot create a queue for DMA on OpenCL device '%s': %s (%d); check "
+			  "whether another program uses it",
 			  ocl_device_name(o->device), ocl_error_name(error), error);
 		queues_release(o);
 		return DXP_EIO;
@@ -338,8 +339,8 @@ bridge_free:
 bool ocl_bridge_destroy(struct engine_ocl *o)
 {
 	if (!flights_destroy(o->bridge->flights)) {
-		log_error("OpenCL device '%s' has not ended a DMA; what it uses stays until this "
-			  "process ends",
+		log_error("OpenCL device '%s' has not completed a DMA; its memory stays allocated "
+			  "until this process exits",
 			  ocl_device_name(o->device));
 		return false;
 	}

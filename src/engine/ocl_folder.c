@@ -84,13 +84,14 @@ static int files_make(int root, const struct engine_source *s, char **log)
 		device_header |= strcmp(f->name, DEVICE_HEADER) == 0;
 		if (!file_make(root, f->name, f->data, f->bytes))
 			return refuse(log,
-				      errno == EEXIST ? "two headers have one name"
-						      : "the node cannot write this header",
+				      errno == EEXIST
+					      ? "two headers have one name"
+					      : "the xPU's machine cannot write this header",
 				      f->name);
 	}
 	if (!device_header &&
 	    !file_make(root, DEVICE_HEADER, ocl_device_header, strlen(ocl_device_header)))
-		return refuse(log, "the node cannot write this header", DEVICE_HEADER);
+		return refuse(log, "the xPU's machine cannot write this header", DEVICE_HEADER);
 	return DXP_OK;
 }
 
@@ -104,8 +105,8 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 		where = "/tmp";
 	if (snprintf(f.path, sizeof(f.path), "%s/dxp-build-XXXXXX", where) >= (int)sizeof(f.path) ||
 	    !mkdtemp(f.path)) {
-		log_error("cannot make a folder for a program's headers in %s: %s; is the disk "
-			  "full?",
+		log_error("cannot create a folder for a program's headers in %s: %s; check that "
+			  "the disk is not full",
 			  where, strerror(errno));
 		return DXP_EIO;
 	}
@@ -161,12 +162,12 @@ static int include_put(const struct ocl_folder *f, unsigned *aliases, const char
 	    snprintf(path, sizeof(path), "%s/%s", f->path, folder) >= (int)sizeof(path) ||
 	    stat(path, &s) != 0 || !S_ISDIR(s.st_mode))
 		return refuse(log,
-			      "-I: a node knows no folders but those of a program's own headers",
+			      "-I: on an xPU, only the folders of the program's own headers exist",
 			      folder);
 	if (strpbrk(folder, " \t\\'")) {
 		snprintf(alias, sizeof(alias), "%s/" ALIAS "%u", f->path, (*aliases)++);
 		if (symlink(folder, alias) != 0)
-			return refuse(log, "-I: the node cannot name this folder", folder);
+			return refuse(log, "-I: the xPU's machine cannot link this folder", folder);
 		snprintf(path, sizeof(path), "%s", alias);
 	}
 	fprintf(out, "-I %s ", path);
@@ -189,7 +190,7 @@ static int options_put(const struct ocl_folder *f, const char *options, FILE *ou
 			word += 2;
 			bytes -= 2;
 		} else if (!word_next(&at, &word, &bytes)) {
-			return refuse(log, "an option wants a folder behind it", "-I");
+			return refuse(log, "the last option lacks its folder", "-I");
 		}
 		status = include_put(f, &aliases, word, bytes, out, log);
 	}

@@ -196,7 +196,7 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 
 	if (!o->images) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: kernels on this device take no images; give a buffer", i);
+			 "argument %u: kernels on this device accept no images; use a buffer", i);
 		return DXP_EUNSUPPORTED;
 	}
 	if (span == 0 || span > a->memory_bytes || !a->memory) {
@@ -212,15 +212,15 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 	if (m.order != CL_DEPTH &&
 	    strncmp(k->parameters[i].type, type_of(m.object), strlen(type_of(m.object))) != 0) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%.80s', argument %u: it takes %s, %s was given", l->kernel, i,
+			 "kernel '%.80s', argument %u: its type is %s, %s was given", l->kernel, i,
 			 k->parameters[i].type, type_of(m.object));
 		return DXP_EINVAL;
 	}
 	if (m.object == CL_MEM_OBJECT_IMAGE1D_BUFFER && alone(l, i) && m.width > line_widest(o) &&
 	    ocl_device_is_pocl(o->device)) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%.80s', argument %u: PoCL dies where a buffer's image of more "
-			 "than %zu pixels is all that a kernel has; give it a buffer, too",
+			 "kernel '%.80s', argument %u: PoCL crashes if an image of a buffer with "
+			 "more than %zu pixels is the only argument; add a buffer argument",
 			 l->kernel, i, line_widest(o));
 		return DXP_EUNSUPPORTED;
 	}
@@ -228,8 +228,8 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 	if (w->of_argument[i])
 		return DXP_OK;
 	snprintf(text, ENGINE_TEXT_BYTES,
-		 "kernel '%.80s', argument %u: the device makes no such image: %s (%d)", l->kernel,
-		 i, ocl_error_name(error), error);
+		 "kernel '%.80s', argument %u: the device cannot create this image: %s (%d)",
+		 l->kernel, i, ocl_error_name(error), error);
 	return ocl_judge(o, error);
 }
 
@@ -254,7 +254,7 @@ cl_sampler ocl_sampler_get(struct engine_ocl *o, const struct dxp_sampler *s, ui
 		return made;
 	}
 	snprintf(text, ENGINE_TEXT_BYTES,
-		 "argument %u: the device makes no such sampler (%u, %#x, %#x): %s (%d)", i,
+		 "argument %u: the device cannot create this sampler (%u, %#x, %#x): %s (%d)", i,
 		 s->normalized, s->addressing, s->filter, ocl_error_name(error), error);
 	return NULL;
 }

@@ -110,7 +110,8 @@ static void expand(FILE *out, const char *text, size_t bytes)
 	for (int count = 1; (directive = directive_find(&s)); count++) {
 		fwrite(copied, 1, (size_t)(directive - copied), out);
 		if (count > INCLUDES_MAX) {
-			fputs("#error \"" HEADER_NAME "\" is included too often: once is enough\n",
+			fputs("#error \"" HEADER_NAME
+			      "\" is included too often; add an include guard\n",
 			      out);
 			copied = s.end;
 			break;

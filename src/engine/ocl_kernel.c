@@ -109,7 +109,8 @@ static int parameters_read(const struct ocl_library *cl, struct ocl_kernel *k,
 	for (cl_uint i = 0; i < k->parameter_count; i++)
 		if (parameter_read(cl, k->id, i, &k->parameters[i]) != DXP_OK) {
 			snprintf(text, ENGINE_TEXT_BYTES,
-				 "the device does not tell what argument %u of kernel '%.99s' is",
+				 "the device does not report the type of argument %u of kernel "
+				 "'%.99s'",
 				 i, k->name);
 			return DXP_EINVAL;
 		}
@@ -168,16 +169,15 @@ static const char *kind_name(uint8_t kind)
 		[COMMAND_ARG_IMAGE] = "an image",     [COMMAND_ARG_SAMPLER] = "a sampler",
 	};
 
-	return kind < ARRAY_COUNT(names) ? names[kind] : "something unknown";
+	return kind < ARRAY_COUNT(names) ? names[kind] : "an unknown type";
 }
 
 int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *l,
 		     char text[ENGINE_TEXT_BYTES])
 {
 	if (l->argument_count != k->parameter_count) {
-		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%.100s' takes %u arguments, %u were given", k->name,
-			 k->parameter_count, l->argument_count);
+		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.100s' has %u arguments, %u were given",
+			 k->name, k->parameter_count, l->argument_count);
 		return DXP_EINVAL;
 	}
 	for (uint32_t i = 0; i < k->parameter_count; i++) {
@@ -185,7 +185,7 @@ int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *l,
 		const struct engine_argument *a = &l->arguments[i];
 		if (a->kind != p->kind) {
 			snprintf(text, ENGINE_TEXT_BYTES,
-				 "kernel '%.80s', argument %u: it takes %s (%s), %s was given",
+				 "kernel '%.80s', argument %u: its type is %s (%s), %s was given",
 				 k->name, i, kind_name(p->kind), p->type, kind_name(a->kind));
 			return DXP_EINVAL;
 		}

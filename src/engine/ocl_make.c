@@ -91,7 +91,7 @@ static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 		m->type = type;
 		return;
 	}
-	if (!m->log && asprintf(&m->log, "the OpenCL compiler refused the program: %s (%d)\n",
+	if (!m->log && asprintf(&m->log, "the OpenCL compiler rejected the program: %s (%d)\n",
 				ocl_error_name(error), error) < 0)
 		m->log = NULL;
 	if (m->program)
@@ -153,7 +153,7 @@ static int compile(struct ocl_device *d, const struct engine_source *s, struct o
 	struct ocl_folder folder;
 
 	if (s->file_count == 0) {
-		m->log = strdup("a program without a text\n");
+		m->log = strdup("the program has no source text\n");
 		return DXP_EBUILD;
 	}
 	if (s->file_count == 1)
@@ -225,8 +225,8 @@ static int inputs_take(const struct engine_source *s, cl_program *inputs, char *
 		    type == CL_PROGRAM_BINARY_TYPE_LIBRARY)
 			continue;
 		if (asprintf(log,
-			     "input %u is neither a compiled program nor a library: it cannot be "
-			     "linked\n",
+			     "input %u is neither a compiled program nor a library; only these can "
+			     "be linked\n",
 			     i) < 0)
 			return DXP_ENOMEM;
 		return DXP_EBUILD;

@@ -101,20 +101,20 @@ int ocl_memory_create(struct ocl_device *d, cl_command_queue queue, uint64_t byt
 	if (!m.bounce) {
 		m.cl->clGetDeviceInfo(ocl_device_id(d), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(there),
 				      &there, NULL);
-		log_error("OpenCL device '%s' gives no %llu MiB of memory: %s (%d); it has %llu "
-			  "MiB in all: ask for less by --memory",
+		log_error("OpenCL device '%s' cannot allocate %llu MiB of memory: %s (%d); it has "
+			  "%llu MiB; use a smaller --memory",
 			  ocl_device_name(d), (unsigned long long)(bytes >> 20),
 			  ocl_error_name(error), error, (unsigned long long)(there >> 20));
 		return DXP_ENOMEM;
 	}
 	if (m.chunk_count > 1)
-		log_info("OpenCL device '%s' gives at most %llu MiB at once: its memory is %u "
-			 "allocations",
+		log_info("OpenCL device '%s' allocates at most %llu MiB at once; its memory is "
+			 "split into %u allocations",
 			 ocl_device_name(d), (unsigned long long)(m.chunk_bytes >> 20),
 			 m.chunk_count);
 	if (m.align > ENGINE_ALIGN)
-		log_warn("OpenCL device '%s' wants kernels' buffers aligned to %u bytes, "
-			 "allocations are to %u: kernels may refuse some",
+		log_warn("OpenCL device '%s' needs buffers aligned to %u bytes, allocations are "
+			 "aligned to %u; some kernels may fail",
 			 ocl_device_name(d), m.align, ENGINE_ALIGN);
 	*out = m;
 	return DXP_OK;
@@ -152,15 +152,15 @@ static bool buffer_possible(const struct ocl_memory *m, const struct engine_argu
 	}
 	if (a->address % m->align != 0) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: address %#llx is no multiple of %u, which this device wants "
-			 "of buffers; give the allocation's start, and the offset as a value",
+			 "argument %u: address %#llx is not a multiple of %u, as this device "
+			 "needs; pass the start of the allocation, and the offset as a value",
 			 index, address, m->align);
 		return false;
 	}
 	if (ocl_memory_place(m, a->address, a->memory_bytes).bytes < a->memory_bytes) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: %llu bytes at %#llx cross a multiple of %#llx, where the "
-			 "device's memory is two allocations; use smaller buffers",
+			 "argument %u: %llu bytes at %#llx cross a multiple of %#llx, at which the "
+			 "device's memory is split into two allocations; use smaller buffers",
 			 index, (unsigned long long)a->memory_bytes, address,
 			 (unsigned long long)m->chunk_bytes);
 		return false;
@@ -182,7 +182,8 @@ cl_mem ocl_memory_buffer(const struct ocl_memory *m, const struct engine_argumen
 	if (buffer)
 		return buffer;
 	*status = DXP_EDEVICE;
-	snprintf(text, ENGINE_TEXT_BYTES, "argument %u: the device gives no buffer for it: %s (%d)",
-		 index, ocl_error_name(error), error);
+	snprintf(text, ENGINE_TEXT_BYTES,
+		 "argument %u: the device cannot create its buffer: %s (%d)", index,
+		 ocl_error_name(error), error);
 	return NULL;
 }

@@ -65,7 +65,7 @@ const char *ocl_pack_read(const void *data, size_t bytes, struct ocl_pack *out)
 	uint8_t sum[OCL_KEY_BYTES];
 
 	if (bytes < HEAD_BYTES || memcmp(pack, MAGIC, MAGIC_BYTES) != 0)
-		return "these bytes are no binary of a program for such a device";
+		return "these bytes are not a program binary for this kind of device";
 	if (!sum_make(pack, bytes, sum) || memcmp(sum, pack + MAGIC_BYTES, OCL_KEY_BYTES) != 0)
 		return "the binary is damaged";
 	struct ocl_pack p = {.type = dxp_about_u32(at + OCL_KEY_BYTES)};

@@ -36,8 +36,8 @@ static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 		.kind = COMMAND_ARG_BYTES, .bytes = sizeof(number), .value = &number};
 	int status = engine_run(&o->engine, &l, text);
 	if (status != DXP_OK) {
-		log_error("OpenCL device '%s' does not run a kernel: %s; choose another by "
-			  "--engine ocl:NAME",
+		log_error("OpenCL device '%s' cannot run a kernel: %s; choose another by --engine "
+			  "ocl:NAME",
 			  ocl_device_name(o->device), text);
 		return DXP_EDEVICE;
 	}
@@ -57,7 +57,7 @@ static int probe(struct engine_ocl *o, const struct engine_options *options)
 	int status = engine_build(&o->engine, &source, &program, &log);
 
 	if (status != DXP_OK) {
-		log_error("OpenCL device '%s' does not compile: %s; is its installation complete?",
+		log_error("OpenCL device '%s' cannot compile a kernel: %s; check its installation",
 			  ocl_device_name(o->device), log ? log : dxp_status_text(status));
 		free(log);
 		return DXP_EDEVICE;

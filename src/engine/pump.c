@@ -32,8 +32,8 @@ static uint32_t buffer_bytes_chosen(const struct pump_options *o)
 
 	if (row < count)
 		return rows[row].buffer_bytes;
-	log_warn("the device's DMA could not be measured: buffers get %u KiB; name another size "
-		 "where that is slow",
+	log_warn("the device's DMA could not be measured; buffers have %u KiB; choose another size "
+		 "if transfers are slow",
 		 PUMP_BUFFER_BYTES >> 10);
 	return PUMP_BUFFER_BYTES;
 }
@@ -58,8 +58,8 @@ static bool options_valid(const struct pump_options *o)
 	     (o->buffer_bytes >= BRIDGE_BUFFER_MIN && o->buffer_bytes <= BRIDGE_BUFFER_MAX &&
 	      o->buffer_bytes % BRIDGE_BUFFER_MIN == 0)))
 		return true;
-	log_error("%u buffers of %u bytes cannot be: use 1 to %u buffers of 4 KiB to 16 MiB each, "
-		  "in multiples of 4 KiB",
+	log_error("%u buffers of %u bytes are not possible; use 1 to %u buffers of 4 KiB to 16 MiB "
+		  "each, in multiples of 4 KiB",
 		  o->buffers, o->buffer_bytes, BRIDGE_BUFFERS_MAX);
 	return false;
 }
@@ -96,7 +96,8 @@ int pump_create(const struct pump_options *options, struct pump **out)
 	o.from_device = p->from_device.base;
 	status = bridge_create(&o, &p->bridge);
 	if (status != DXP_OK) {
-		log_error("cannot make a bridge: %s; stop other programs", dxp_status_text(status));
+		log_error("cannot create a bridge: %s; stop other programs",
+			  dxp_status_text(status));
 		goto unmap;
 	}
 	*out = p;
@@ -277,8 +278,8 @@ static void expire(struct pump *p, uint64_t now_ns)
 	}
 	if (!dma)
 		return;
-	log_warn("a DMA has not ended in time: the device is reset, and what was under way fails; "
-		 "restart the device if this comes again");
+	log_warn("a DMA has not completed in time; the device is reset, and outstanding transfers "
+		 "fail; if this repeats, restart the device");
 	engine_dma_reset(p->engine);
 }
 
@@ -318,8 +319,8 @@ static bool dma_end_all(struct pump *p)
 	}
 	if (p->dma_count == 0)
 		return true;
-	log_error("the device does not end its DMAs after a reset: %llu KiB of buffers stay taken; "
-		  "restart this program, and the device if that does not help",
+	log_error("the device does not complete its DMAs after a reset; %llu KiB of buffers stay "
+		  "in use; restart this program, and if that does not help, the device",
 		  (unsigned long long)(2 * p->to_device.bytes >> 10));
 	while (p->dma_count > 0)
 		bridge_done(p->bridge, p->dmas[--p->dma_count], DXP_EDEVICE, now_ns);

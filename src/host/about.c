@@ -9,10 +9,10 @@ int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 	fabric_enter(xpu->fabric);
 	int status = fetch_whole(xpu, 0, FETCH_DEVICE, 0, out, bytes);
 	if (status == DXP_EUNSUPPORTED)
-		error_set(status, "xPU '%s' (engine '%s') is no OpenCL device", xpu->caps.name,
+		error_set(status, "xPU '%s' (engine '%s') is not an OpenCL device", xpu->caps.name,
 			  xpu->caps.engine);
 	else if (status != DXP_OK)
-		error_xpu(xpu, status, "ask about the device");
+		error_xpu(xpu, status, "query of the device");
 	fabric_leave(xpu->fabric);
 	return status;
 }
@@ -32,7 +32,7 @@ int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out)
 					  .node_ns = reply.clock_ns,
 					  .error_ns = (after - before + 1) / 2};
 	else
-		error_xpu(xpu, status, "ask for the time");
+		error_xpu(xpu, status, "query of the clock");
 	fabric_leave(xpu->fabric);
 	return status;
 }

@@ -15,6 +15,7 @@ static void op_completed(struct host_op *op, int status)
 static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *slot, int status,
 			const struct dxp_event_times *times)
 {
+	use_completed(x, slot, status, times);
 	if (slot->move)
 		move_told(slot->move, status, times);
 	else
@@ -115,7 +116,7 @@ static void begun_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	struct dxp_xpu *x;
 
 	if (command_begun_decode(data, bytes, &event) != DXP_OK || EVENT_XPU(event) != node) {
-		log_debug("what node %u says of a command does not parse", node);
+		log_debug("a notification of node %u about a command does not parse", node);
 		return;
 	}
 	if (events_of(f, event, &x, &slot) && x)

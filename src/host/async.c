@@ -50,8 +50,8 @@ static int box_check(const struct dxp_xpu *x, const struct dxp_box *b, enum comm
 
 	if (!command_box_span(b, side, &span))
 		return error_set(DXP_EINVAL,
-				 "%s: a side of the box is 0, or a pitch of its %s side is smaller "
-				 "than what it holds",
+				 "%s: a side of the rectangle is 0, or a pitch of its %s side is "
+				 "smaller than a row or slice",
 				 doing, side == BOX_FROM ? "from" : "to");
 	return in_memory(x, address, span) ? DXP_OK : range_error(x, doing, address, span);
 }
@@ -107,7 +107,8 @@ struct open_waits {
 static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struct open_waits *out)
 {
 	if (waits->count && !waits->events)
-		return error_set(DXP_EINVAL, "wait list: %u events, and no list", waits->count);
+		return error_set(DXP_EINVAL, "wait list: %u events, but the list is NULL",
+				 waits->count);
 	for (uint32_t i = 0; i < waits->count; i++) {
 		struct host_event *slot;
 		struct dxp_xpu *x;
@@ -115,8 +116,7 @@ static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struc
 			continue;
 		if (!events_of(f, waits->events[i], &x, &slot))
 			return error_set(DXP_ENOENT,
-					 "wait list: event %#llx is unknown, or was waited for "
-					 "already",
+					 "wait list: event %#llx is unknown or already waited for",
 					 (unsigned long long)waits->events[i]);
 		if (slot->state == HOST_EVENT_DONE)
 			out->failed |= slot->status != DXP_OK;
@@ -219,9 +219,10 @@ static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *e
 	fabric_wait(f, offered, &o, clock_now_ns() + HOST_REPLY_NS);
 	if (o.status != DXP_OK) {
 		move_free(f, m);
-		return error_set(DXP_EAGAIN,
-				 "%d memory regions are in use; wait for the end of some transfer",
-				 NIC_REGIONS_MAX);
+		return error_set(
+			DXP_EAGAIN,
+			"all %d memory regions are in use; wait until a transfer completes",
+			NIC_REGIONS_MAX);
 	}
 	command_begin(&c, COMMAND_BRIDGE);
 	c.path = m->direction == MEMORY_WRITE ? COMMAND_BRIDGE_IN : COMMAND_BRIDGE_OUT;
@@ -276,7 +277,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 	if (bytes == 0)
 		return dxp_mark(x, waits, event);
 	if (!local)
-		return error_set(DXP_EINVAL, "%s: no host memory given", doing);
+		return error_set(DXP_EINVAL, "%s: the host memory is NULL", doing);
 	fabric_enter(x->fabric);
 	int status =
 		move_start(x, direction, address, local, bytes, waits ? waits : &no_waits, event);

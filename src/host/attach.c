@@ -51,8 +51,8 @@ static int ended(struct attached *a)
 		dxp_store_release(&a->base.window->state, DXP_FUNCTION_CLOSED);
 	}
 	return error_set(DXP_ECLOSED,
-			 "the program behind %s has ended; close the function and "
-			 "attach again when it is back",
+			 "the program that serves %s has exited; close the function and attach "
+			 "again when it is back",
 			 a->path);
 }
 
@@ -61,7 +61,8 @@ static int silent(struct attached *a)
 	/* A late answer would pass for that to the next request. */
 	a->lost = DXP_ETIMEDOUT;
 	return error_set(DXP_ETIMEDOUT,
-			 "the program behind %s did not answer within %llu ms; is it stopped?",
+			 "the program that serves %s did not answer within %llu ms; check that it "
+			 "is not stopped",
 			 a->path, (unsigned long long)(a->base.timeout_ns / MS_NS));
 }
 
@@ -122,10 +123,10 @@ static int answer_take(struct attached *a, struct attach_answer *answer, struct 
 	if (length < 0 || attach_answer_decode(bytes, (size_t)length, answer) != DXP_OK) {
 		descriptors_close(d);
 		a->lost = DXP_EIO;
-		return error_set(DXP_EIO,
-				 "%s answers what cannot be understood; is that program "
-				 "of another version?",
-				 a->path);
+		return error_set(
+			DXP_EIO,
+			"the answer of %s does not parse; use programs of the same version",
+			a->path);
 	}
 	return DXP_OK;
 }
@@ -140,10 +141,10 @@ static int ask(struct attached *a, const struct attach_request *request, int fd,
 	struct descriptors none;
 
 	if (a->lost != DXP_OK)
-		return error_set(a->lost,
-				 "nothing can be asked of %s any more; close the function "
-				 "and attach again",
-				 a->path);
+		return error_set(
+			a->lost,
+			"the connection to %s is closed; close the function and attach again",
+			a->path);
 	int status = request_send(a, request, fd, deadline_ns);
 	if (status == DXP_OK)
 		status = answer_take(a, answer, &none, deadline_ns);
@@ -152,7 +153,7 @@ static int ask(struct attached *a, const struct attach_request *request, int fd,
 	if (answer->type != request->type) {
 		descriptors_close(&none);
 		a->lost = DXP_EIO;
-		return error_set(DXP_EIO, "%s answers another question; attach again", a->path);
+		return error_set(DXP_EIO, "%s answered another request; attach again", a->path);
 	}
 	if (d && answer->status == DXP_OK)
 		*d = none;
@@ -168,10 +169,11 @@ static int region_error(const struct attached *a, int status, uint64_t bytes)
 	switch (a->lost ? DXP_OK : status) {
 	case DXP_OK: return status; /* or the error text is set already */
 	case DXP_EBUSY:
-		return error_set(status, "%s has no room for another region; revoke some", a->path);
+		return error_set(status, "%s has no space for another region; revoke some",
+				 a->path);
 	case DXP_EINVAL:
 		return error_set(status,
-				 "no region of %llu bytes from this file: it must be a memfd with "
+				 "cannot register %llu bytes of this file; it must be a memfd with "
 				 "F_SEAL_SHRINK, writable, and long enough",
 				 (unsigned long long)bytes);
 	default:
@@ -192,8 +194,8 @@ static int attached_region_add(struct dxp_function *f, const struct function_reg
 
 	if (r->fd < 0)
 		return error_set(DXP_EUNSUPPORTED,
-				 "a NIC in another program reaches memory of this one only as a "
-				 "memfd; use dxp_memory_create or dxp_memory_register");
+				 "a NIC in another program reaches only memory that is a memfd; "
+				 "use dxp_memory_create or dxp_memory_register");
 	int status = ask(a, &request, r->fd, &answer, NULL);
 	if (status == DXP_OK)
 		*key = answer.key;
@@ -208,7 +210,7 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 	int status = ask(a, &request, -1, &answer, NULL);
 
 	if (status != DXP_OK && a->lost == DXP_OK)
-		return error_set(status, "no region of this function has key %#x", key);
+		return error_set(status, "this function has no region with key %#x", key);
 	return status;
 }
 
@@ -257,7 +259,7 @@ static int attached_arm(struct dxp_function *f, bool on)
 	int status = ask(a, &request, -1, &answer, NULL);
 
 	if (status != DXP_OK && a->lost == DXP_OK)
-		return error_set(status, "%s cannot be kept awake: %s", a->path,
+		return error_set(status, "cannot keep %s polling: %s", a->path,
 				 dxp_status_text(status));
 	return status;
 }
@@ -313,20 +315,23 @@ static int open_error(const struct attached *a, const struct dxp_function_option
 	switch (status) {
 	case DXP_EBUSY:
 		if (o->function)
-			return error_set(status,
-					 "function %u of %s is in use; take another, or 0 for any",
-					 o->function, a->path);
-		return error_set(status,
-				 "all functions of %s are in use, or the offered one is; `dxp vf` "
-				 "lists them",
-				 a->path);
+			return error_set(
+				status, "function %u of %s is in use; choose another, or 0 for any",
+				o->function, a->path);
+		return error_set(
+			status,
+			"all functions that %s offers are in use; `dxp vf` lists their users",
+			a->path);
 	case DXP_EEXIST:
 		return error_set(DXP_EBUSY, "another function of %s has the label '%s'", a->path,
 				 o->label ? o->label : "");
 	case DXP_EACCESS:
-		return error_set(status, "%s does not offer function %u", a->path, o->function);
+		return error_set(
+			status,
+			"%s does not offer function %u; `dxp vf` lists those that it offers",
+			a->path, o->function);
 	default:
-		return error_set(status, "%s gives no function: %s", a->path,
+		return error_set(status, "%s cannot open a function: %s", a->path,
 				 dxp_status_text(status));
 	}
 }
@@ -348,8 +353,8 @@ static int window_map(struct attached *a, struct descriptors *d)
 	if (status != DXP_OK) {
 		descriptors_close(d);
 		return error_set(status == DXP_ENOMEM ? status : DXP_EIO,
-				 "no window of version %d comes from %s: %s; is that program of "
-				 "another version?",
+				 "a window of version %d did not arrive from %s: %s; use programs "
+				 "of the same version",
 				 DXP_WINDOW_VERSION, a->path, dxp_status_text(status));
 	}
 	a->base.window = a->window.base;
@@ -375,7 +380,8 @@ static int function_ask(struct attached *a, const struct dxp_function_options *o
 static int options_check(const struct dxp_function_options *o)
 {
 	if (o->function >= NIC_FUNCTIONS)
-		return error_set(DXP_EINVAL, "function %u: there are 1 to %d, and 0 for any",
+		return error_set(DXP_EINVAL,
+				 "function %u does not exist; use 1 to %d, or 0 for any",
 				 o->function, NIC_FUNCTIONS - 1);
 	return function_label_check(o->label);
 }

@@ -39,8 +39,8 @@ static int memory_register(struct dxp_xpu *x, void *base, uint64_t bytes, uint32
 
 	return status == DXP_OK ? DXP_OK
 				: error_set(DXP_EAGAIN,
-					    "bridge: %d memory regions are in use; wait for the "
-					    "end of some transfer",
+					    "bridge: all %d memory regions are in use; wait until "
+					    "a transfer completes",
 					    NIC_REGIONS_MAX);
 }
 
@@ -163,9 +163,7 @@ static int closed(const struct dxp_bridge *b)
 {
 	if (b->status == DXP_OK)
 		return DXP_OK;
-	return error_set(b->status,
-			 "bridge: the xPU was closed before the transfer was waited "
-			 "for: %s",
+	return error_set(b->status, "bridge: the xPU was closed before dxp_bridge_wait(): %s",
 			 dxp_status_text(b->status));
 }
 
@@ -181,11 +179,11 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 	int status = ended->status;
 
 	if (status == DXP_ETIMEDOUT)
-		return error_set(status_of(ended),
-				 "bridge: a step of the transfer stalled on xPU '%s': its device, "
-				 "or the network to the other side, stood still; the device was "
-				 "reset",
-				 x->caps.name);
+		return error_set(
+			status_of(ended),
+			"bridge: a step of the transfer stalled on xPU '%s': its device or the "
+			"network to the peer made no progress; the device was reset",
+			x->caps.name);
 	if (status == DXP_EPEERLOST && x->status == DXP_OK)
 		return error_set(status,
 				 "bridge: xPU '%s' lost its connection to %s%s%s; see "
@@ -193,17 +191,15 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 				 x->caps.name, b->peer[0] ? "xPU '" : "this host", b->peer,
 				 b->peer[0] ? "'" : "");
 	if (status == DXP_ERANGE)
-		return error_set(
-			status,
-			"bridge: xPU '%s' moves only from and to memory that this host has "
-			"allocated there; call dxp_mem_alloc() first",
-			x->caps.name);
+		return error_set(status,
+				 "bridge: the memory on xPU '%s' is not allocated by this host; "
+				 "call dxp_mem_alloc() first",
+				 x->caps.name);
 	if (status == DXP_ENOMEM)
-		return error_set(
-			status,
-			"bridge: the machine of xPU '%s' is short of memory; try again, or "
-			"stop other programs there",
-			x->caps.name);
+		return error_set(status,
+				 "bridge: the machine of xPU '%s' has too little free memory; try "
+				 "again, or stop other programs there",
+				 x->caps.name);
 	if (status == DXP_EUNSUPPORTED && b->through)
 		return error_set(status, "bridge: xPU '%s' has no stream core", x->caps.name);
 	return error_xpu(x, status, "bridge");
@@ -216,9 +212,8 @@ static int result_take(struct dxp_bridge *b, struct dxp_event_times *times)
 	const struct host_event *slot = events_find(events, EVENT_COUNT(b->event));
 
 	if (!slot)
-		return error_set(DXP_ENOENT,
-				 "bridge: dxp_event_wait() has taken the transfer's event, and how "
-				 "it ended with it; use dxp_bridge_wait() alone");
+		return error_set(DXP_ENOENT, "bridge: dxp_event_wait() has already read the status "
+					     "of this transfer; use only dxp_bridge_wait()");
 	int status = slot->status == DXP_OK ? DXP_OK : explain(b, slot);
 	if (times)
 		*times = slot->times;
@@ -233,7 +228,7 @@ static int wait_locked(struct dxp_bridge *b, struct dxp_fabric *f, uint64_t time
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
 	if (fabric_wait(f, over, b, deadline) != DXP_OK)
-		return error_set(DXP_ETIMEDOUT, "the transfer of xPU '%s' has not ended yet",
+		return error_set(DXP_ETIMEDOUT, "the transfer of xPU '%s' is not complete yet",
 				 b->xpu->caps.name);
 	if (!b->xpu)
 		return closed(b);

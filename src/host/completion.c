@@ -72,10 +72,10 @@ static int notify_locked(struct dxp_fabric *f, dxp_event event, uint64_t cookie)
 	struct dxp_xpu *x;
 
 	if (!events_of(f, event, &x, &slot))
-		return error_set(DXP_ENOENT, "event %#llx is unknown, or was given up",
+		return error_set(DXP_ENOENT, "event %#llx is unknown or released",
 				 (unsigned long long)event);
 	if (slot->notify)
-		return error_set(DXP_EINVAL, "the end of event %#llx is told already",
+		return error_set(DXP_EINVAL, "the completion of event %#llx is already requested",
 				 (unsigned long long)event);
 	int status = reserve(&f->completions);
 	if (status != DXP_OK)

@@ -35,9 +35,8 @@ int config_directory(const char *given, char *out, size_t bytes)
 			DXP_ENOENT,
 			"neither DXP_DIR nor HOME is set; set DXP_DIR to the fabric's directory");
 	if (length < 0 || (size_t)length >= bytes)
-		return error_set(
-			DXP_EINVAL,
-			"the fabric's directory has too long a name; set DXP_DIR to a shorter one");
+		return error_set(DXP_EINVAL, "the path of the fabric's directory is too long; set "
+					     "DXP_DIR to a shorter one");
 	return DXP_OK;
 }
 
@@ -49,7 +48,8 @@ static int file_of(const char *directory, const char *name, const char *given,
 			   : snprintf(out, CONFIG_PATH_BYTES, "%s/%s", directory, name);
 
 	if (length < 0 || length >= CONFIG_PATH_BYTES)
-		return error_set(DXP_EINVAL, "the name of file '%s' is too long", name);
+		return error_set(DXP_EINVAL, "the path of '%s' is too long; use a shorter one",
+				 name);
 	return DXP_OK;
 }
 
@@ -59,7 +59,8 @@ static int manager_from_file(const char *path, char text[UDP_ADDRESS_TEXT_BYTES]
 
 	if (!file && errno == ENOENT)
 		return error_set(DXP_ENOENT,
-				 "no fabric is up here (%s is not there); start one with `dxp up`",
+				 "no fabric is up on this machine (%s does not exist); start one "
+				 "with `dxp up`",
 				 path);
 	if (!file)
 		return error_set(DXP_EIO, "cannot read %s: %s", path, strerror(errno));
@@ -85,10 +86,10 @@ static int resolve_manager(const char *directory, const char *given, struct udp_
 		given = text;
 	}
 	if (udp_address_parse(given, WIRE_PORT, out) != DXP_OK)
-		return error_set(
-			DXP_EINVAL,
-			"'%s' is no address of a manager; write ADDRESS:PORT, such as 127.0.0.1:%d",
-			given, WIRE_PORT);
+		return error_set(DXP_EINVAL,
+				 "'%s' is not the address of a manager; write ADDRESS:PORT, such "
+				 "as 127.0.0.1:%d",
+				 given, WIRE_PORT);
 	return DXP_OK;
 }
 
@@ -111,7 +112,7 @@ static int resolve_key(const char *directory, const char *given, uint8_t key[FAB
 			path);
 	case DXP_EMALFORMED:
 		return error_set(status,
-				 "%s is no fabric key; copy it again from the manager's machine",
+				 "%s holds no fabric key; copy it again from the manager's machine",
 				 path);
 	default: return error_set(status, "%s", why);
 	}
@@ -153,7 +154,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		return status;
 	if (options->bind && udp_address_parse(options->bind, 0, &c.bind) != DXP_OK)
 		return error_set(DXP_EINVAL,
-				 "'%s' is no address to bind; write ADDRESS or ADDRESS:PORT",
+				 "'%s' is not an address to bind; write ADDRESS or ADDRESS:PORT",
 				 options->bind);
 	status = options->bind ? DXP_OK : resolve_bind(&c.manager, &c.bind);
 	if (status != DXP_OK)
@@ -162,7 +163,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		config_default_name(c.name);
 	else if (!manage_name_valid(options->name))
 		return error_set(DXP_EINVAL,
-				 "'%s' is no name for a node: 1 to %d of A-Z a-z 0-9 . _ -",
+				 "'%s' is not a valid node name; use 1 to %d of A-Z a-z 0-9 . _ -",
 				 options->name, FABRIC_NAME_BYTES - 1);
 	else
 		snprintf(c.name, sizeof(c.name), "%s", options->name);

@@ -13,8 +13,8 @@ enum core_register { REGISTER_CORE = 44, CORE_WORDS = 2, RESULT_WORDS = 2 };
 static int no_core(const struct dxp_xpu *x)
 {
 	return error_set(DXP_EUNSUPPORTED,
-			 "core: xPU '%s' (engine '%s') has no stream core; one with the engine "
-			 "'board' has",
+			 "core: xPU '%s' (engine '%s') has no stream core; use an xPU with the "
+			 "engine 'board'",
 			 x->caps.name, x->caps.engine);
 }
 
@@ -23,14 +23,15 @@ int dxp_core_set(struct dxp_xpu *xpu, enum dxp_core core, uint32_t operand)
 	const uint32_t words[CORE_WORDS] = {core, operand};
 
 	if ((unsigned)core > DXP_CORE_KERNEL)
-		return error_set(DXP_EINVAL, "core: there is no core %u", (unsigned)core);
+		return error_set(DXP_EINVAL, "core: unknown core %u; see enum dxp_core",
+				 (unsigned)core);
 	if (!xpu->caps.streams)
 		return no_core(xpu);
 	int status = dxp_reg_write(xpu, REGISTER_CORE, words, ARRAY_COUNT(words));
 	if (status == DXP_EUNSUPPORTED)
 		error_set(status,
-			  "core: xPU '%s' has no such core; a kernel is one that its board was set "
-			  "up with (docs/guide/bridge.md)",
+			  "core: xPU '%s' lacks this core; a kernel core must be in the board's "
+			  "description (docs/guide/bridge.md)",
 			  xpu->caps.name);
 	return status;
 }

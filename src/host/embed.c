@@ -22,13 +22,13 @@ static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 	struct node_options options = {.name = nic->name, .static_id = ALONE_ID};
 
 	if (o->directory || o->manager || o->key_file || o->bind)
-		return error_set(DXP_EINVAL,
-				 "a NIC that does not join has no fabric, manager, key or address; "
-				 "set `join`, or leave them out");
+		return error_set(DXP_EINVAL, "fabric, manager, key and address are for a NIC that "
+					     "joins; set `join`, or leave them NULL");
 	if (o->name && !manage_name_valid(o->name))
-		return error_set(DXP_EINVAL,
-				 "'%.64s' is no name for a node: 1 to %d of A-Z a-z 0-9 . _ -",
-				 o->name, FABRIC_NAME_BYTES - 1);
+		return error_set(
+			DXP_EINVAL,
+			"'%.64s' is not a valid node name; use 1 to %d of A-Z a-z 0-9 . _ -",
+			o->name, FABRIC_NAME_BYTES - 1);
 	if (o->name)
 		snprintf(nic->name, sizeof(nic->name), "%s", o->name);
 	else
@@ -119,7 +119,7 @@ void dxp_nic_close(struct dxp_nic *nic)
 {
 	if (!nic)
 		return;
-	assert(!nic->functions && "functions are closed before their NIC");
+	assert(!nic->functions && "functions of the NIC are still open; close them first");
 	nic_free(nic);
 }
 
@@ -183,22 +183,25 @@ int dxp_nic_serve(struct dxp_nic *nic, const char *path)
 
 	switch (status) {
 	case DXP_OK: return status;
-	case DXP_EEXIST: return error_set(DXP_EBUSY, "this NIC is served already");
+	case DXP_EEXIST:
+		return error_set(DXP_EBUSY,
+				 "this NIC is already served; call dxp_nic_serve() once");
 	case DXP_EBUSY:
 		return error_set(status,
-				 "another program serves at %s, or a file is in its way; choose "
-				 "another path or name",
+				 "another program serves at %s, or the path is another file; "
+				 "choose another path or name",
 				 where);
 	case DXP_ENOENT:
-		return error_set(status, "the folder of %s is not there; make it first", where);
+		return error_set(status, "the folder of %s does not exist; create it first", where);
 	case DXP_EACCESS:
-		return error_set(status,
-				 path ? "%s is not yours to serve at; choose another path"
-				      : "%s has no folder of yours to serve in; name one, mode "
-					"700, with DXP_RUN",
-				 where);
+		return error_set(
+			status,
+			path ? "this user may not create the socket %s; choose another path"
+			     : "%s has no folder for its sockets; set DXP_RUN to a folder that you "
+			       "own, mode 700",
+			where);
 	case DXP_EUNSUPPORTED:
-		return error_set(status, "DXP_RUN is empty: it says to serve nowhere; set it to a "
+		return error_set(status, "DXP_RUN is empty, which turns serving off; set it to a "
 					 "folder, or give a path");
 	default: return error_set(status, "cannot serve at %s: %s", where, dxp_status_text(status));
 	}

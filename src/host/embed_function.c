@@ -49,10 +49,10 @@ static int region_add(struct embedded *e, void *base, uint64_t bytes, uint32_t r
 	if (status == DXP_OK)
 		*key = c.key;
 	else if (status == DXP_EBUSY)
-		error_set(status, "this NIC has %d regions already; revoke some", NIC_REGIONS_MAX);
+		error_set(status, "this NIC already has %d regions; revoke some", NIC_REGIONS_MAX);
 	else
-		error_set(status, "no region of %llu bytes: %s", (unsigned long long)bytes,
-			  dxp_status_text(status));
+		error_set(status, "cannot register a region of %llu bytes: %s",
+			  (unsigned long long)bytes, dxp_status_text(status));
 	return status;
 }
 
@@ -65,7 +65,7 @@ static int file_add(struct embedded *e, const struct function_region *r, uint32_
 	if (status != DXP_OK) {
 		free(m);
 		return error_set(status,
-				 "no region of %llu bytes from this file (%s): it must be a memfd "
+				 "cannot register %llu bytes of this file (%s); it must be a memfd "
 				 "with F_SEAL_SHRINK, writable, and long enough",
 				 (unsigned long long)r->bytes, dxp_status_text(status));
 	}
@@ -145,7 +145,7 @@ static int embedded_region_revoke(struct dxp_function *f, uint32_t key)
 	int status = nic_run(e->nic, region_revoke, &c);
 
 	if (status != DXP_OK)
-		return error_set(status, "no region of this NIC has key %#x", key);
+		return error_set(status, "this NIC has no region with key %#x", key);
 	struct function_memory *m = memory_take(&e->mapped, key);
 	if (m)
 		nic_run(e->nic, memory_hand_over, m);
@@ -415,10 +415,12 @@ int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function
 	}
 	embedded_free(e);
 	if (status == DXP_EEXIST)
-		return error_set(DXP_EBUSY, "another function, or a node, is called '%s' already",
+		return error_set(DXP_EBUSY,
+				 "the label '%s' is already the name of another function or node; "
+				 "choose another",
 				 label);
 	if (status == DXP_EBUSY)
 		return error_set(status, "all %d functions of this NIC are in use; close one",
 				 NIC_FUNCTIONS);
-	return error_set(status, "no function: %s", dxp_status_text(status));
+	return error_set(status, "cannot open a function: %s", dxp_status_text(status));
 }

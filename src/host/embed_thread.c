@@ -109,13 +109,13 @@ int nic_thread_start(struct dxp_nic *nic)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error) {
 		nic->threaded = false;
-		return error_set(DXP_ENOMEM, "cannot start a thread; see \"ulimit -u\"");
+		return error_set(DXP_ENOMEM, "cannot start a thread; raise \"ulimit -u\"");
 	}
 	int status = nic_run(nic, nothing, NULL);
 	if (status == DXP_OK)
 		return status;
 	nic_thread_stop(nic);
-	return error_set(status, "the NIC's thread cannot run; raise \"ulimit -n\"");
+	return error_set(status, "the NIC's thread has no file descriptors; raise \"ulimit -n\"");
 }
 
 static int stop_set(struct dxp_nic *nic, void *context)

@@ -24,34 +24,33 @@ int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
 	switch (status) {
 	case DXP_EPEERLOST:
 	case DXP_ETIMEDOUT:
-		return error_set(status, "%s: %s does not answer any more; see `dxp nodes`", doing,
-				 who);
+		return error_set(status, "%s: %s does not answer; see `dxp nodes`", doing, who);
 	case DXP_EPEERRESET:
 		return error_set(status,
-				 "%s: %s restarted, or took this host for gone because it was "
-				 "silent; open it again",
+				 "%s: %s restarted, or closed this host because it was silent; "
+				 "open the xPU again",
 				 doing, who);
 	case DXP_EACCESS:
-		return error_set(status, "%s: %s refuses this host; ask for it with `dxp grant`",
+		return error_set(status, "%s: %s rejects this host; permit it with `dxp grant`",
 				 doing, who);
 	case DXP_ECANCELED:
 		return error_set(status,
-				 "%s: not run on %s, because a command it waits for failed; look "
-				 "at that one",
+				 "%s: not run on %s, because a command that it waits for failed; "
+				 "see the error of that command",
 				 doing, who);
 	case DXP_EDEVICE:
 		return error_set(status,
-				 "%s: the device of %s failed at it or was reset; the log of its "
-				 "dxpd says why. What it was writing is unknown; new commands work "
-				 "if the device does",
+				 "%s: the device of %s failed or was reset; see the log of its "
+				 "dxpd. The memory being written is undefined; later commands run "
+				 "if the device works again",
 				 doing, who);
 	case DXP_ENOMEM:
 		return error_set(status,
-				 "%s: no room in the memory of %s (%llu of %llu bytes free for "
-				 "this host); free some, or have the xPU started with a larger "
-				 "--memory, or --host-memory if it has that",
+				 "%s: no space in the memory of %s (%llu of %llu bytes free for "
+				 "this host); free some, or start the xPU with a larger --memory "
+				 "(or --host-memory, if given)",
 				 doing, who, (unsigned long long)x->caps.free_bytes,
 				 (unsigned long long)x->caps.memory_bytes);
-	default: return error_set(status, "%s: %s says: %s", doing, who, dxp_status_text(status));
+	default: return error_set(status, "%s: %s failed: %s", doing, who, dxp_status_text(status));
 	}
 }

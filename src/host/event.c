@@ -23,7 +23,7 @@ static bool ended(void *context)
 static int unknown(dxp_event event)
 {
 	return error_set(DXP_ENOENT,
-			 "event %#llx is unknown: waited for already, or its xPU was closed",
+			 "event %#llx is unknown: it was already waited for, or its xPU was closed",
 			 (unsigned long long)event);
 }
 
@@ -37,7 +37,7 @@ static int wait_locked(struct awaited *a, uint64_t timeout_ns, struct dxp_event_
 	if (!a->events)
 		return unknown(a->event);
 	if (status != DXP_OK)
-		return error_set(status, "the command on %s%s%s is not done yet",
+		return error_set(status, "the command on %s%s%s is not complete yet",
 				 a->xpu ? "xPU '" : "this host", a->xpu ? a->xpu->caps.name : "",
 				 a->xpu ? "'" : "");
 	status = a->slot->status;
@@ -47,7 +47,7 @@ static int wait_locked(struct awaited *a, uint64_t timeout_ns, struct dxp_event_
 	if (status != DXP_OK && a->xpu)
 		error_xpu(a->xpu, status, "command");
 	else if (status != DXP_OK)
-		error_set(status, "event %#llx of this host ended so: %s",
+		error_set(status, "event %#llx of this host completed with: %s",
 			  (unsigned long long)a->event, dxp_status_text(status));
 	return status;
 }

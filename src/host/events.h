@@ -22,6 +22,8 @@ struct host_event {
 	bool pulls : 1;        /* until done, the xPU accesses this host's memory */
 	bool notify : 1;       /* its completion is queued with `cookie` */
 	bool lazy : 1;         /* its node may report it late */
+	bool kernel : 1;       /* a kernel's: use.h */
+	bool transfer : 1;     /* a transfer's: use.h */
 	int8_t status;         /* DONE: enum dxp_status */
 	uint16_t bytes;        /* PENDING: of the command's message; 0: none */
 	int32_t native;        /* as in struct dxp_completion */

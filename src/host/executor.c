@@ -172,15 +172,15 @@ static int set_locked(struct dxp_fabric *f, dxp_event event, int status)
 	struct events *events = events_of(f, event, &x, &slot);
 
 	if (!events)
-		return error_set(DXP_ENOENT, "event %#llx is unknown, or was given up",
+		return error_set(DXP_ENOENT, "event %#llx is unknown or released",
 				 (unsigned long long)event);
 	if (x || slot->move)
 		return error_set(DXP_EINVAL,
-				 "event %#llx is the end of a command; only those of "
+				 "event %#llx belongs to a command; only events of "
 				 "dxp_event_create() can be set",
 				 (unsigned long long)event);
 	if (slot->state == HOST_EVENT_DONE)
-		return error_set(DXP_EINVAL, "event %#llx has ended already",
+		return error_set(DXP_EINVAL, "event %#llx is already complete",
 				 (unsigned long long)event);
 	const struct dxp_event_times times = {slot->times.queued_ns, slot->times.queued_ns,
 					      clock_now_ns()};
@@ -194,7 +194,7 @@ static int set_locked(struct dxp_fabric *f, dxp_event event, int status)
 int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status)
 {
 	if (status > 0 || status < INT8_MIN)
-		return error_set(DXP_EINVAL, "an event ends with DXP_OK or a negative status");
+		return error_set(DXP_EINVAL, "an event completes with DXP_OK or a negative status");
 	fabric_enter(fabric);
 	status = set_locked(fabric, event, status);
 	fabric_leave(fabric);

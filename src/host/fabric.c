@@ -89,9 +89,9 @@ static int join(struct dxp_fabric *f)
 		return join_incomplete(f->manager);
 	status = nic_region_register(node_nic(f->node), 0, &f->probe_word, sizeof(f->probe_word),
 				     NIC_LOCAL, &f->probe_key);
-	return status == DXP_OK
-		       ? DXP_OK
-		       : error_set(status, "no memory region: %s", dxp_status_text(status));
+	return status == DXP_OK ? DXP_OK
+				: error_set(status, "cannot register a memory region: %s",
+					    dxp_status_text(status));
 }
 
 int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric **out)
@@ -129,6 +129,7 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 		destroy(f);
 		return status;
 	}
+	use_remember(f);
 	*out = f;
 	return DXP_OK;
 }
@@ -137,7 +138,8 @@ void dxp_fabric_close(struct dxp_fabric *fabric)
 {
 	if (!fabric)
 		return;
-	assert(!fabric->xpus && "xPUs are closed before their fabric");
+	assert(!fabric->xpus && "xPUs of the fabric are still open; close them first");
+	use_forget(fabric);
 	destroy(fabric);
 }
 

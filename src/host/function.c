@@ -26,7 +26,8 @@ int function_label_check(const char *label)
 {
 	if (!label || manage_name_valid(label))
 		return DXP_OK;
-	return error_set(DXP_EINVAL, "'%.64s' is no label: 1 to %d of A-Z a-z 0-9 . _ -", label,
+	return error_set(DXP_EINVAL,
+			 "'%.64s' is not a valid label; use 1 to %d of A-Z a-z 0-9 . _ -", label,
 			 FABRIC_NAME_BYTES - 1);
 }
 
@@ -66,7 +67,9 @@ int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp, str
 	int status = qp_check(qp);
 
 	if (status == DXP_OK && !label)
-		status = error_set(DXP_EINVAL, "no label given: whom to find?");
+		status = error_set(
+			DXP_EINVAL,
+			"the label is NULL; give the label of a function or the name of a node");
 	if (status == DXP_OK)
 		status = function_label_check(label);
 	return status == DXP_OK ? f->ops->find(f, label, qp, out) : status;
@@ -92,7 +95,7 @@ int dxp_function_arm(struct dxp_function *f)
 int dxp_function_disarm(struct dxp_function *f)
 {
 	if (f->armed == 0)
-		return error_set(DXP_EINVAL, "disarmed more often than armed");
+		return error_set(DXP_EINVAL, "dxp_function_disarm() without a matching arm");
 	int status = f->armed == 1 ? f->ops->arm(f, false) : DXP_OK;
 	f->armed -= status == DXP_OK;
 	return status;
@@ -105,8 +108,8 @@ int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t bytes, uint3
 
 	if (bytes == 0 || vaddr + bytes < vaddr || offset + bytes < offset)
 		return error_set(DXP_EINVAL,
-				 "an area of %llu bytes at %#llx: it must not be empty, and must "
-				 "end below 2^64",
+				 "an area of %llu bytes at %#llx is not possible; it must not be "
+				 "empty, and must end below 2^64",
 				 (unsigned long long)bytes, (unsigned long long)vaddr);
 	return f->ops->area_add(f, &area);
 }
@@ -119,13 +122,14 @@ int function_area_error(int status, const struct nic_area *area)
 		return error_set(status, "the area of %llu bytes at %#llx overlaps another one",
 				 (unsigned long long)area->bytes, (unsigned long long)area->vaddr);
 	case DXP_EBUSY:
-		return error_set(status, "the lookup table has %d areas already", NIC_AREAS_MAX);
+		return error_set(status, "the lookup table already has %d areas; clear it first",
+				 NIC_AREAS_MAX);
 	default:
-		return error_set(status,
-				 "the area of %llu bytes at %#llx: region %#x of this function "
-				 "does not hold it",
-				 (unsigned long long)area->bytes, (unsigned long long)area->vaddr,
-				 area->key);
+		return error_set(
+			status,
+			"the area of %llu bytes at %#llx is not inside region %#x of this function",
+			(unsigned long long)area->bytes, (unsigned long long)area->vaddr,
+			area->key);
 	}
 }
 
@@ -135,17 +139,14 @@ int function_find_error(int status, const char *label)
 	case DXP_OK: return status;
 	case DXP_ENOENT:
 		return error_set(status,
-				 "no function of this NIC has the label '%s', and no node of the "
-				 "fabric the name; is it up yet?",
+				 "'%s' is neither the label of a function of this NIC nor the name "
+				 "of a node; check that its program has started",
 				 label);
 	case DXP_EACCESS:
-		return error_set(status, "node '%s' is not granted to this one; see `dxp grant`",
+		return error_set(status, "node '%s' is not granted to this node; see `dxp grant`",
 				 label);
 	case DXP_EPEERLOST:
-		return error_set(status, "node '%s' does not answer any more; see `dxp nodes`",
-				 label);
-	default:
-		return error_set(status, "'%s' cannot be found: %s", label,
-				 dxp_status_text(status));
+		return error_set(status, "node '%s' does not answer; see `dxp nodes`", label);
+	default: return error_set(status, "cannot find '%s': %s", label, dxp_status_text(status));
 	}
 }

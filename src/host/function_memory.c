@@ -16,10 +16,13 @@ _Static_assert((int)DXP_REMOTE_ATOMIC == NIC_REMOTE_ATOMIC, "the same rights");
 static int region_check(uint64_t bytes, uint32_t rights)
 {
 	if (bytes == 0 || bytes > INT64_MAX)
-		return error_set(DXP_EINVAL, "a region of %llu bytes cannot be",
+		return error_set(DXP_EINVAL,
+				 "a region of %llu bytes is not possible; use 1 byte or more, up "
+				 "to the address space",
 				 (unsigned long long)bytes);
 	if (rights & ~(uint32_t)RIGHTS_ALL)
-		return error_set(DXP_EINVAL, "rights %#x: there are read 1, write 2 and atomic 4",
+		return error_set(DXP_EINVAL,
+				 "unknown rights %#x; combine read 1, write 2 and atomic 4",
 				 rights);
 	return DXP_OK;
 }
@@ -36,8 +39,8 @@ static int memory_make(uint64_t bytes, struct function_memory **out)
 	free(m);
 	if (status == DXP_EIO)
 		return error_set(status,
-				 "no memfd of %llu bytes; if files have run out, raise "
-				 "\"ulimit -n\"",
+				 "cannot create a memfd of %llu bytes; if the limit of open files "
+				 "is reached, raise \"ulimit -n\"",
 				 (unsigned long long)bytes);
 	return error_set(status, "not enough memory for a region of %llu bytes",
 			 (unsigned long long)bytes);
@@ -89,10 +92,10 @@ int dxp_memory_register(struct dxp_function *f, int fd, uint64_t offset, uint64_
 	int status = region_check(bytes, rights);
 
 	if (status == DXP_OK && offset % (uint64_t)sysconf(_SC_PAGESIZE) != 0)
-		status = error_set(DXP_EINVAL, "offset %llu is not at the begin of a page",
+		status = error_set(DXP_EINVAL, "offset %llu is not a multiple of the page size",
 				   (unsigned long long)offset);
 	if (status == DXP_OK && fd < 0)
-		status = error_set(DXP_EINVAL, "%d is no file descriptor", fd);
+		status = error_set(DXP_EINVAL, "%d is not an open file descriptor", fd);
 	return status == DXP_OK ? f->ops->region_add(f, &region, key) : status;
 }
 
@@ -104,7 +107,7 @@ int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t bytes, u
 	int status = region_check(bytes, rights);
 
 	if (status == DXP_OK && (!base || (uintptr_t)base + bytes < (uintptr_t)base))
-		status = error_set(DXP_EINVAL, "no memory is at %p", base);
+		status = error_set(DXP_EINVAL, "no memory is mapped at %p", base);
 	return status == DXP_OK ? f->ops->region_add(f, &region, key) : status;
 }
 

@@ -144,14 +144,12 @@ int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns)
 	if (status == DXP_OK && f->spin.full_ns)
 		spin_note(&f->spin, clock_now_ns() - begin_ns);
 	if (status == DXP_ETIMEDOUT)
-		return error_set(status, "no event came in time");
+		return error_set(status, "no event arrived before the timeout");
 	if (status == DXP_ECLOSED)
-		return error_set(
-			status,
-			"the function was taken back, or the NIC's program has ended; close "
-			"it and attach again");
+		return error_set(status, "the function was reset, or the NIC's program has exited; "
+					 "close the function and attach again");
 	if (status != DXP_OK)
-		return error_set(status, "the function is of no use any more (%s); close it",
+		return error_set(status, "the function has failed (%s); close it",
 				 dxp_status_text(status));
 	return DXP_OK;
 }

@@ -24,6 +24,7 @@
 #include "base/spin.h"
 #include "base/util.h"
 #include "host/events.h"
+#include "host/use.h"
 #include "nic/user.h"
 #include "node/node.h"
 #include "wire/command.h"
@@ -131,6 +132,9 @@ struct dxp_fabric {
 	uint64_t watch_ns; /* next check for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
+	/* Guarded by the lock of use.c. */
+	struct dxp_fabric *next_open;
+	int opener; /* process that opened it */
 };
 
 struct dxp_xpu {
@@ -152,6 +156,7 @@ struct dxp_xpu {
 	uint64_t heard_ns;
 	struct events events;
 	struct dxp_bridge *bridges; /* transfers whose result was not read */
+	struct host_use use;
 };
 
 struct dxp_program {

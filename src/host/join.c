@@ -42,11 +42,10 @@ int join_wait(struct node *n, const char *manager, uint64_t timeout_ns)
 	if (status == DXP_OK && why[0])
 		log_error("%s", why);
 	if (status == DXP_ETIMEDOUT)
-		return error_set(
-			status,
-			"no manager answers at %s within %llu ms; is the fabric up, and the "
-			"address right? `dxp up` starts one, `dxp doctor` looks further",
-			manager, (unsigned long long)(timeout_ns / MS_NS));
+		return error_set(status,
+				 "no manager answers at %s within %llu ms; check the address; `dxp "
+				 "up` starts a fabric, `dxp doctor` checks this machine",
+				 manager, (unsigned long long)(timeout_ns / MS_NS));
 	return status == DXP_OK ? DXP_OK : error_set(status, "%s", node_error(n));
 }
 
@@ -60,5 +59,5 @@ bool join_complete(const struct node *n)
 int join_incomplete(const char *manager)
 {
 	return error_set(DXP_ETIMEDOUT,
-			 "the manager at %s gave a lease but no node table; see its log", manager);
+			 "the manager at %s sent a lease but no node table; see its log", manager);
 }

@@ -151,7 +151,7 @@ int keeper_start(struct dxp_fabric *f)
 	int error = pthread_create(&f->keeper, NULL, keep, f);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error)
-		return error_set(DXP_ENOMEM, "cannot start a thread; see \"ulimit -u\"");
+		return error_set(DXP_ENOMEM, "cannot start a thread; raise \"ulimit -u\"");
 	f->keeper_started = true;
 	return DXP_OK;
 }

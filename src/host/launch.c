@@ -10,8 +10,8 @@ static int check_grid(const struct dxp_launch *l, struct command *c)
 	bool local = l->local[0] || l->local[1] || l->local[2];
 
 	if (l->dimensions < 1 || l->dimensions > 3)
-		return error_set(DXP_EINVAL, "kernel '%s': %u dimensions; 1 to 3 are possible",
-				 l->kernel, l->dimensions);
+		return error_set(DXP_EINVAL, "kernel '%s': %u dimensions; use 1 to 3", l->kernel,
+				 l->dimensions);
 	c->dimensions = (uint8_t)l->dimensions;
 	for (uint32_t d = 0; d < 3; d++) {
 		c->global[d] = d < l->dimensions ? l->global[d] : 1;
@@ -46,7 +46,7 @@ static int pack(const struct dxp_launch *l, uint32_t index, struct granted *g,
 	out->kind = image ? COMMAND_ARG_IMAGE : COMMAND_ARG_SAMPLER;
 	out->bytes = image ? COMMAND_IMAGE_BYTES : COMMAND_SAMPLER_BYTES;
 	if (!a->data)
-		return error_set(DXP_EINVAL, "kernel '%s', argument %u: no %s given", l->kernel,
+		return error_set(DXP_EINVAL, "kernel '%s', argument %u: %s is missing", l->kernel,
 				 index, image ? "image" : "sampler");
 	if (image)
 		command_image_put(a->data, g->packed);
@@ -74,8 +74,8 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, struct gra
 	case DXP_ARGUMENT_BYTES:
 		if (a->bytes < 1 || a->bytes > (a->data ? COMMAND_VALUE_BYTES : sizeof(a->value)))
 			return error_set(DXP_EINVAL,
-					 "kernel '%s', argument %u: a value of %u bytes; 1 to %zu "
-					 "are possible, or with `data` to %d",
+					 "kernel '%s', argument %u: a value of %u bytes; use 1 to "
+					 "%zu, or up to %d with `data`",
 					 l->kernel, index, a->bytes, sizeof(a->value),
 					 COMMAND_VALUE_BYTES);
 		out->kind = COMMAND_ARG_BYTES;
@@ -97,7 +97,7 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, struct gra
 		if (!g->nic)
 			return error_set(DXP_EINVAL,
 					 "kernel '%s', argument %u: this program has no NIC "
-					 "function on that xPU; call dxp_xpu_nic() first",
+					 "function on the xPU; call dxp_xpu_nic() first",
 					 l->kernel, index);
 		out->kind = COMMAND_ARG_NIC;
 		return DXP_OK;
@@ -107,7 +107,7 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, struct gra
 		return pack(l, index, g, out);
 	case DXP_ARGUMENT_SAMPLER: return pack(l, index, g, out);
 	}
-	return error_set(DXP_EINVAL, "kernel '%s', argument %u: no such kind", l->kernel, index);
+	return error_set(DXP_EINVAL, "kernel '%s', argument %u: unknown kind", l->kernel, index);
 }
 
 int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, uint8_t *packed,
@@ -121,8 +121,8 @@ int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, ui
 		return error_set(DXP_EINVAL, "a kernel's name has 1 to %d bytes",
 				 COMMAND_NAME_BYTES - 1);
 	if (l->argument_count > COMMAND_ARGS_MAX)
-		return error_set(DXP_EINVAL, "kernel '%s': %u arguments; at most %d are possible",
-				 l->kernel, l->argument_count, COMMAND_ARGS_MAX);
+		return error_set(DXP_EINVAL, "kernel '%s': %u arguments; use at most %d", l->kernel,
+				 l->argument_count, COMMAND_ARGS_MAX);
 	memcpy(c->text, l->kernel, name_bytes + 1);
 	int status = check_grid(l, c);
 	for (uint32_t i = 0; status == DXP_OK && i < l->argument_count; i++)

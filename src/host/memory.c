@@ -11,7 +11,7 @@ int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)
 	struct command_reply reply;
 
 	if (bytes == 0)
-		return error_set(DXP_EINVAL, "0 bytes of device memory cannot be allocated");
+		return error_set(DXP_EINVAL, "cannot allocate 0 bytes of device memory");
 	fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
@@ -34,7 +34,7 @@ int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address)
 	if (status == DXP_OK)
 		xpu->caps.free_bytes = reply.free_bytes;
 	else if (status == DXP_ENOENT)
-		error_set(status, "free: nothing was allocated at %#llx of xPU '%s'",
+		error_set(status, "free: this host has no allocation at %#llx of xPU '%s'",
 			  (unsigned long long)address, xpu->caps.name);
 	else
 		error_xpu(xpu, status, "free");
@@ -143,18 +143,17 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 				 doing, (unsigned long long)bytes, (unsigned long long)address,
 				 x->caps.name, (unsigned long long)x->caps.memory_bytes);
 	if (bytes && !local)
-		return error_set(DXP_EINVAL, "%s: no host memory given", doing);
+		return error_set(DXP_EINVAL, "%s: the host memory is NULL", doing);
 	fabric_enter(x->fabric);
+	uint64_t started_ns = link_now_ns();
 	int status = memory_move(x, direction, address, local, bytes);
+	use_moved(x, direction == MEMORY_WRITE, bytes, started_ns, link_now_ns(), status);
 	if (status == DXP_EACCESS)
-		error_set(
-			status,
-			"%s of %llu bytes at %#llx: they are not all this host's own, or nobody's: "
-			"another host has memory there on xPU '%s'; dxp_mem_alloc() gives a host "
-			"its "
-			"own",
-			doing, (unsigned long long)bytes, (unsigned long long)address,
-			x->caps.name);
+		error_set(status,
+			  "%s of %llu bytes at %#llx: another host has memory there on xPU '%s'; "
+			  "use memory of dxp_mem_alloc()",
+			  doing, (unsigned long long)bytes, (unsigned long long)address,
+			  x->caps.name);
 	else if (status != DXP_OK)
 		error_xpu(x, status, doing);
 	fabric_leave(x->fabric);

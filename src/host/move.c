@@ -132,6 +132,10 @@ static void move_end(struct dxp_fabric *f, struct move *m)
 	list_remove(list_of(f, m), m);
 	if (slot)
 		slot->move = NULL;
+	/* A revoked one is a command, which is counted as such. */
+	if (!m->revoked)
+		use_moved(m->xpu, m->direction == MEMORY_WRITE, m->bytes, m->times.started_ns,
+			  m->times.ended_ns, m->status);
 	events_finish(events, m->count, m->status, &m->times);
 	f->ended++;
 	move_free(f, m);

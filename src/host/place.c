@@ -88,15 +88,19 @@ static int connect_error(int status, const char *path)
 {
 	switch (status) {
 	case DXP_ENOENT:
-		return error_set(status, "no NIC offers functions at %s; is its program running?",
-				 path);
+		return error_set(
+			status, "no NIC offers functions at %s; check that its program runs", path);
 	case DXP_EACCESS:
-		return error_set(status, "%s is another user's; ask him, or run as that user",
+		return error_set(status,
+				 "%s belongs to another user; run as that user, or get access from "
+				 "that user",
 				 path);
 	case DXP_ETIMEDOUT:
-		return error_set(status, "the program behind %s does not answer; is it stopped?",
-				 path);
-	case DXP_EINVAL: return error_set(status, "'%s' is no path of a socket", path);
+		return error_set(
+			status,
+			"the program that serves %s does not answer; check that it is not stopped",
+			path);
+	case DXP_EINVAL: return error_set(status, "'%s' is not the path of a socket", path);
 	default:
 		return error_set(status, "cannot connect to %s: %s", path, dxp_status_text(status));
 	}
@@ -109,19 +113,21 @@ static int search_judge(const struct search *s)
 	if (s->count == 0 && s->refused != DXP_OK)
 		return connect_error(s->refused, s->path);
 	if (s->answered == 0)
-		return error_set(
-			DXP_ENOENT,
-			"no NIC of this machine offers functions; `dxp up` starts some, and a "
-			"program that calls dxp_nic_serve() is one");
+		return error_set(DXP_ENOENT,
+				 "no NIC on this machine offers functions; start some with `dxp "
+				 "up`, or a program that calls dxp_nic_serve()");
 	if (s->count == 0)
-		return error_set(DXP_ENOENT, "no NIC named '%.64s' on this machine; there are: %s",
-				 s->name, s->list);
+		return error_set(DXP_ENOENT,
+				 "no NIC named '%.64s' on this machine; choose one of: %s", s->name,
+				 s->list);
 	if (s->name)
 		return error_set(DXP_EINVAL,
-				 "%u NICs of this machine are named '%s'; give the path of a "
-				 "socket of one",
+				 "%u NICs on this machine are named '%s'; give the path of one of "
+				 "their sockets",
 				 s->count, s->name);
-	return error_set(DXP_EINVAL, "which NIC? Name one, or set DXP_NIC; there are: %s", s->list);
+	return error_set(DXP_EINVAL,
+			 "several NICs are on this machine; name one, or set DXP_NIC to one of: %s",
+			 s->list);
 }
 
 static int name_connect(struct search *s, char path[OFFER_PATH_BYTES], int *socket)
@@ -147,7 +153,8 @@ static int path_connect(const char *given, uint64_t timeout_ns, char path[OFFER_
 			int *socket)
 {
 	if (snprintf(path, OFFER_PATH_BYTES, "%s", given) >= OFFER_PATH_BYTES)
-		return error_set(DXP_EINVAL, "the path of the NIC's socket is too long");
+		return error_set(DXP_EINVAL,
+				 "the path of the NIC's socket is too long; use a shorter DXP_RUN");
 	int status = local_connect(path, timeout_ns, socket);
 	return status == DXP_OK ? status : connect_error(status, path);
 }

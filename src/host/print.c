@@ -19,7 +19,7 @@ void print_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uin
 	size_t text_bytes;
 
 	if (command_print_decode(data, bytes, &text, &text_bytes) != DXP_OK) {
-		log_debug("what a kernel of node %u printed does not parse", node);
+		log_debug("the output of a kernel of node %u does not parse", node);
 		return;
 	}
 	if (f->print) {

@@ -56,8 +56,8 @@ static int build_error(const struct dxp_xpu *x, int status)
 	if (status != DXP_EUNSUPPORTED)
 		return error_xpu(x, status, "build");
 	return error_set(status,
-			 "build: xPU '%s' runs no kernels of this kind (engine '%s'%s%s); use one "
-			 "that does, as `dxp up` starts, or a board without `compute = none`",
+			 "build: xPU '%s' cannot run such kernels (engine '%s'%s%s); use an xPU "
+			 "with engine ocl, or a board without `compute = none`",
 			 x->caps.name, x->caps.engine, x->caps.device[0] ? ", " : "",
 			 x->caps.device);
 }
@@ -120,11 +120,11 @@ static int create_locked(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
 	if (fetched != DXP_OK) {
 		release(x, p->id);
 		program_free(p);
-		return error_xpu(x, fetched, "fetch the build log");
+		return error_xpu(x, fetched, "fetch of the build log");
 	}
 	*out = p;
 	if (status == DXP_EBUILD)
-		error_set(status, "the program does not build on xPU '%s' (%s); its log says why",
+		error_set(status, "the program does not build on xPU '%s' (%s); see the build log",
 			  x->caps.name, x->caps.device);
 	return status;
 }
@@ -167,8 +167,8 @@ int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *sou
 				   .files = source->files,
 				   .file_count = source->file_count,
 				   .input_count = source->input_count};
-	const char *fault = source->kind > DXP_PROGRAM_LINK ? "there is no such kind of program"
-							    : package_fault(&s);
+	const char *fault =
+		source->kind > DXP_PROGRAM_LINK ? "unknown kind of program" : package_fault(&s);
 
 	if (fault)
 		return error_set(DXP_EINVAL, "program: %s", fault);
@@ -217,10 +217,10 @@ int dxp_program_binary(const struct dxp_program *program, void **out, size_t *by
 	fabric_enter(x->fabric);
 	int status = fetch_whole(x, program->id, FETCH_BINARY, 0, out, bytes);
 	if (status == DXP_EUNSUPPORTED)
-		error_set(status, "binary: the engine '%s' of xPU '%s' has none", x->caps.engine,
-			  x->caps.name);
+		error_set(status, "binary: the engine '%s' of xPU '%s' has no program binaries",
+			  x->caps.engine, x->caps.name);
 	else if (status != DXP_OK)
-		error_xpu(x, status, "fetch the binary");
+		error_xpu(x, status, "fetch of the binary");
 	fabric_leave(x->fabric);
 	return status;
 }

@@ -82,32 +82,34 @@ static int access_checked(struct access *a)
 	if (a->count == 0)
 		return DXP_OK;
 	if (!a->values)
-		return error_set(DXP_EINVAL, "%s: no values given", doing);
+		return error_set(DXP_EINVAL, "%s: the values are NULL", doing);
 	fabric_enter(x->fabric);
 	int status = access_run(a);
 	if (status == DXP_ERANGE && a->write)
 		error_set(status,
-			  "%s: xPU '%s' has no register %u .. %u, or none that takes this value; "
-			  "see docs/reference/registers.md",
+			  "%s: xPU '%s' has no register %u .. %u, or rejects this value; see "
+			  "docs/reference/registers.md",
 			  doing, x->caps.name, a->first, a->first + a->count - 1);
 	else if (status == DXP_EUNSUPPORTED && a->write)
 		error_set(status,
-			  "%s: the device of xPU '%s' (%s) has nothing that does this; see "
+			  "%s: the device of xPU '%s' (%s) does not support this register; see "
 			  "docs/reference/registers.md",
 			  doing, x->caps.name, x->caps.device);
 	else if (status == DXP_ERANGE)
 		error_set(status,
-			  "%s: xPU '%s' has no register %u .. %u, or not for this; see "
+			  "%s: xPU '%s' has no register %u .. %u, or it is not readable; see "
 			  "docs/reference/registers.md",
 			  doing, x->caps.name, a->first, a->first + a->count - 1);
 	else if (status == DXP_EACCESS && a->write)
 		error_set(status,
-			  "%s: register %u .. %u of xPU '%s' cannot all be written; see "
+			  "%s: some of the registers %u .. %u of xPU '%s' are read-only; see "
 			  "docs/reference/registers.md",
 			  doing, a->first, a->first + a->count - 1, x->caps.name);
 	else if (status == DXP_EBUSY)
-		error_set(status, "%s: xPU '%s' is still at the task before; wait for TASK_STATUS",
-			  doing, x->caps.name);
+		error_set(
+			status,
+			"%s: the previous task of xPU '%s' is still running; wait for TASK_STATUS",
+			doing, x->caps.name);
 	else if (status != DXP_OK)
 		error_xpu(x, status, doing);
 	fabric_leave(x->fabric);

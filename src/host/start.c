@@ -72,6 +72,8 @@ static bool started(void *context)
 			     ? s->command->to_node
 			     : 0;
 	s->status = post_named(s);
+	if (s->status == DXP_OK)
+		use_started(x, s->command, slot);
 	if (s->status == DXP_OK && s->move)
 		pull_begin(s, slot);
 	if (s->status != DXP_OK)
@@ -144,12 +146,12 @@ int command_room(struct dxp_xpu *x)
 		 * while it waits here. */
 		if (fabric_wait(f, room, x, clock_now_ns() + HOST_ROOM_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)
-			return error_set(DXP_EAGAIN,
-					 "%u commands of xPU '%s' have not ended, which take %llu "
-					 "MiB of its node, the most that one host may have there; "
-					 "set the events that they wait for",
-					 pending, x->caps.name,
-					 (unsigned long long)(HOST_COMMANDS_BYTES >> 20));
+			return error_set(
+				DXP_EAGAIN,
+				"%u commands of xPU '%s' are outstanding and use %llu MiB there, "
+				"the limit of one host; set the events that they wait for",
+				pending, x->caps.name,
+				(unsigned long long)(HOST_COMMANDS_BYTES >> 20));
 	}
 	return DXP_OK;
 }
@@ -205,8 +207,9 @@ static int transfer_check(const struct dxp_xpu *from, const struct dxp_xpu *to,
 			  const struct dxp_transfer *t)
 {
 	if (from->fabric != to->fabric)
-		return error_set(DXP_EINVAL,
-				 "send: the two xPUs were opened through different fabrics");
+		return error_set(
+			DXP_EINVAL,
+			"send: the two xPUs belong to different fabrics; open both through one");
 	if (from->node == to->node)
 		return error_set(DXP_EINVAL,
 				 "send: from and to are both xPU '%s'; copy with a kernel",

@@ -48,8 +48,8 @@ static int fold(struct dxp_xpu *x, struct command_waits *out)
 
 	if (x->events.bytes >= WIRE_COMMANDS_BYTES - COMMAND_KEPT_BYTES(COMMAND_BYTES_MAX))
 		return error_set(DXP_EAGAIN,
-				 "wait list: too many commands of xPU '%s' have not ended to fold "
-				 "so many events; wait for some",
+				 "wait list: too many commands of xPU '%s' are outstanding to "
+				 "combine these events; wait for some",
 				 x->caps.name);
 	command_begin(&c, COMMAND_MARK);
 	c.lazy = 1;
@@ -86,7 +86,7 @@ static int resolve_one(struct dxp_xpu *x, dxp_event event, struct command_waits 
 
 	if (!events_of(f, event, &owner, &slot))
 		return error_set(DXP_ENOENT,
-				 "wait list: event %#llx is unknown, or was waited for already",
+				 "wait list: event %#llx is unknown or already waited for",
 				 (unsigned long long)event);
 	if (slot->state == HOST_EVENT_DONE) {
 		out->failed |= slot->status != DXP_OK;
@@ -105,7 +105,7 @@ int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
 	out->count = 0;
 	out->failed = false;
 	if (count && !wait)
-		return error_set(DXP_EINVAL, "wait list: %u events, and no list", count);
+		return error_set(DXP_EINVAL, "wait list: %u events, but the list is NULL", count);
 	for (uint32_t i = 0; i < count && !out->failed; i++) {
 		int status = wait[i] ? resolve_one(x, wait[i], out) : DXP_OK;
 		if (status != DXP_OK)

@@ -94,7 +94,7 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 	if (!row)
 		return error_set(
 			DXP_ENOENT,
-			"no node is called '%s' in the fabric of %s; `dxp nodes` lists them", name,
+			"no node named '%s' in the fabric of %s; `dxp nodes` lists the nodes", name,
 			f->manager);
 	if (row->kind != MANAGE_XPU)
 		return error_set(DXP_EINVAL,
@@ -106,10 +106,10 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 			"xPU '%s' (node %u at %s) is dead; start it again, or see `dxp nodes`",
 			row->name, row->id, udp_address_format(&row->address, address));
 	if (!row->granted)
-		return error_set(
-			DXP_EACCESS,
-			"xPU '%s' (node %u) is not granted to this host; ask for `dxp grant`",
-			row->name, row->id);
+		return error_set(DXP_EACCESS,
+				 "xPU '%s' (node %u) is not granted to this host; permit it with "
+				 "`dxp grant`",
+				 row->name, row->id);
 	*out = row;
 	return DXP_OK;
 }
@@ -161,6 +161,7 @@ static void destroy(struct dxp_xpu *x)
 	*at = x->next;
 	if (seq_before(f->event_base, x->events.next))
 		f->event_base = x->events.next;
+	use_write(x);
 	events_destroy(&x->events);
 	free(x);
 }
@@ -175,11 +176,10 @@ static int greet(struct dxp_xpu *x)
 	int status = request_call(x, &c, &reply, f->timeout_ns);
 
 	if (status == DXP_EBUSY)
-		return error_set(
-			status,
-			"open: xPU '%s' is open in as many programs as it admits; end one, "
-			"or have its dxpd started with a larger --hosts",
-			x->caps.name);
+		return error_set(status,
+				 "open: xPU '%s' is open in the maximum number of programs; close "
+				 "one, or start its dxpd with a larger --hosts",
+				 x->caps.name);
 	if (status != DXP_OK)
 		return error_xpu(x, status, "open");
 	x->memory_key = reply.memory_key;
@@ -234,7 +234,7 @@ int dxp_xpu_open(struct dxp_fabric *fabric, const char *name, struct dxp_xpu **o
 {
 	if (!name || !*name)
 		return error_set(DXP_EINVAL,
-				 "an xPU is opened by name or id; `dxp nodes` lists them");
+				 "neither name nor id of an xPU is given; `dxp nodes` lists them");
 	fabric_enter(fabric);
 	int status = open_locked(fabric, name, out);
 	fabric_leave(fabric);
@@ -276,7 +276,7 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 		xpu->caps.free_bytes = reply.free_bytes;
 		*out = xpu->caps;
 	} else {
-		error_xpu(xpu, status, "ask for capabilities");
+		error_xpu(xpu, status, "query of the capabilities");
 	}
 	fabric_leave(xpu->fabric);
 	return status;
@@ -287,8 +287,8 @@ static int nic_error(struct dxp_xpu *x, int status)
 	switch (status) {
 	case DXP_EUNSUPPORTED:
 		return error_set(status,
-				 "NIC: xPU '%s' has the engine '%s', whose kernels cannot reach "
-				 "its NIC; use one with an OpenCL CPU device (dxp up --engine ocl)",
+				 "NIC: kernels of xPU '%s' (engine '%s') cannot use its NIC; use "
+				 "an xPU with an OpenCL CPU device (dxp up --engine ocl)",
 				 x->caps.name, x->caps.engine);
 	case DXP_EBUSY:
 		return error_set(

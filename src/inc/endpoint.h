@@ -137,13 +137,14 @@ void endpoint_group_free(struct dxp_inc_group *g);
 /* ---- probe.c ---- */
 
 /* X(name, text) */
-#define INC_REACH_LIST(X)                                                                       \
-	X(YES, "answers")                                                                       \
-	X(REFUSED, "nothing listens on its UDP port 4791: start dxp-switch there")              \
-	X(NO_WAY, "the network says that there is no way to it: see routes and firewalls")      \
-	X(SILENT, "it does not answer: is the machine up, and does UDP port 4791 get through?") \
-	X(ICRC, "its packets come changed (wrong ICRC): is there NAT or a proxy between?")      \
-	X(NO_SOCKET, "this process can open no socket; raise \"ulimit -n\"")
+#define INC_REACH_LIST(X)                                                                         \
+	X(YES, "answers")                                                                         \
+	X(REFUSED, "nothing listens on its UDP port 4791; start dxp-switch there")                \
+	X(NO_WAY, "the network reports it as unreachable; check routes and firewalls")            \
+	X(SILENT, "it does not answer; check that the machine is up and that firewalls pass UDP " \
+		  "port 4791")                                                                    \
+	X(ICRC, "its packets arrive changed (wrong ICRC); look for NAT or a proxy on the path")   \
+	X(NO_SOCKET, "this process cannot open a socket; raise \"ulimit -n\"")
 #define INC_REACH_ENUM(name, text) INC_REACH_##name,
 enum inc_reach { INC_REACH_LIST(INC_REACH_ENUM) INC_REACHES };
 #undef INC_REACH_ENUM

@@ -173,7 +173,8 @@ int endpoint_keeper_start(struct dxp_inc *inc)
 
 	inc->wake_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (inc->wake_fd < 0) {
-		log_error("cannot make an eventfd: %m; if files have run out, raise \"ulimit -n\"");
+		log_error("cannot create an eventfd: %m; if the limit of open files is reached, "
+			  "raise \"ulimit -n\"");
 		return DXP_EIO;
 	}
 	sigfillset(&all); /* the program handles signals */
@@ -183,7 +184,7 @@ int endpoint_keeper_start(struct dxp_inc *inc)
 	if (error == 0)
 		return DXP_OK;
 	close(inc->wake_fd);
-	log_error("cannot start a thread: %s; \"ulimit -u\" bounds them", strerror(error));
+	log_error("cannot start a thread: %s; raise \"ulimit -u\"", strerror(error));
 	return DXP_EIO;
 }
 

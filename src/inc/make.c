@@ -107,11 +107,13 @@ static int hellos_take(struct making *m, char why[DXP_INC_WHY_BYTES])
 		const struct hello *h = &m->hellos[i];
 		if (!h->able) {
 			snprintf(why, DXP_INC_WHY_BYTES,
-				 "some member has no memory for another group");
+				 "a member has no memory for another group");
 			return DXP_ENOMEM;
 		}
 		if (h->framing != m->hellos[0].framing) {
-			snprintf(why, DXP_INC_WHY_BYTES, "the members want different framings");
+			snprintf(why, DXP_INC_WHY_BYTES,
+				 "the members request different framings; set the same on all "
+				 "hosts");
 			return DXP_EINVAL;
 		}
 	}
@@ -284,8 +286,8 @@ static void hearing_try(struct making *m, struct outcome *own)
 	pthread_mutex_lock(&g->inc->lock);
 	own->deaf = own->status == DXP_OK && !g->heard;
 	if (own->deaf && !g->inc->deaf)
-		log_warn("what switch %u.%u.%u.%u sends by multicast does not arrive here, so it "
-			 "computes in user space; let UDP to 239.192.0.0/14, port 4791, through "
+		log_warn("multicast of switch %u.%u.%u.%u does not arrive at this host, so the "
+			 "switch computes in user space; pass UDP to 239.192.0.0/14, port 4791, in "
 			 "this host's firewall and the network",
 			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
 			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
@@ -300,7 +302,8 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 	uint32_t who;
 
 	if (m->boot->allgather(m->boot->context, own, m->outcomes, sizeof(*own)) != 0) {
-		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "the bootstrap exchange between the members failed");
 		return DXP_EIO;
 	}
 	int status = outcomes_judge(m, &who);
@@ -318,7 +321,8 @@ static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX);
 	if (m->boot->allgather(m->boot->context, &h, m->hellos, sizeof(h)) != 0) {
 		free(m->g);
-		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "the bootstrap exchange between the members failed");
 		return DXP_EIO;
 	}
 	int status = hellos_take(m, why);
@@ -368,7 +372,8 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 
 	why[0] = '\0';
 	if (!endpoint_ours(inc)) {
-		snprintf(why, DXP_INC_WHY_BYTES, "the endpoint is another process's");
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "the endpoint belongs to another process; open one in this process");
 		return DXP_ECLOSED;
 	}
 	if (m.count == 0 || m.count > DXP_INC_MEMBERS_MAX || m.member >= m.count) {

@@ -60,7 +60,7 @@ int dxp_inc_selftest(struct dxp_inc *inc, char line[DXP_INC_WHY_BYTES])
 	status = calls_time(g, &median_ns);
 	if (status != DXP_OK)
 		snprintf(line, DXP_INC_WHY_BYTES,
-			 "switch %u.%u.%u.%u makes groups, but a call fails: %s", ip >> 24,
+			 "switch %u.%u.%u.%u creates groups, but an operation fails: %s", ip >> 24,
 			 ip >> 16 & 255, ip >> 8 & 255, ip & 255, dxp_status_text(status));
 	else
 		snprintf(line, DXP_INC_WHY_BYTES,
@@ -68,7 +68,8 @@ int dxp_inc_selftest(struct dxp_inc *inc, char line[DXP_INC_WHY_BYTES])
 			 "in %.1f us",
 			 ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255,
 			 g->kernel   ? "kernel plane"
-			 : inc->deaf ? "user plane: its multicast to 239.192.0.0/14 is dropped here"
+			 : inc->deaf ? "user plane: its multicast to 239.192.0.0/14 does not "
+				       "arrive at this host"
 				     : "user plane",
 			 g->above, g->above == 1 ? "" : "es", (double)median_ns / 1000);
 	dxp_inc_group_destroy(g);

@@ -37,8 +37,8 @@ static int out_open(struct dxp_inc *inc)
 		inc->own.port = inc->out.number = number;
 		return status;
 	}
-	log_error("all %u source ports from %u on are in use on this host; end some of the "
-		  "programs that use in-network computing (\"ss -ulnp\" names them)",
+	log_error("all %u source ports from %u on are in use on this host; stop some of the "
+		  "programs that use in-network computing (\"ss -ulnp\" lists them)",
 		  ROCE_SOURCE_PORTS, ROCE_SOURCE_PORT);
 	return DXP_EBUSY;
 }

@@ -15,9 +15,9 @@
 #include "base/log.h"
 #include "link/udp.h"
 
-#define HOW                                                                                  \
-	"name the switch next to this host, such as DXP_INC_SWITCH=10.0.0.1, or \"switch = " \
-	"10.0.0.1\" in " INC_WHERE_FILE
+#define HOW                                                                                \
+	"configure the switch next to this host, for example DXP_INC_SWITCH=10.0.0.1, or " \
+	"\"switch = 10.0.0.1\" in " INC_WHERE_FILE
 
 static uint32_t ip_of(const struct udp_address *a)
 {
@@ -131,13 +131,13 @@ int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32
 	else if (status == DXP_ENOENT && text && loud)
 		log_error("this host is in no network of '%s'", text);
 	else if (status == DXP_ENOENT && loud)
-		log_error("no switch is named: " HOW);
+		log_error("no switch is configured; " HOW);
 	if (status != DXP_OK)
 		return status;
 	to = udp_address_v4(ip, 0);
 	if (!link_address_now(&to, &own)) {
 		if (loud)
-			log_error("there is no way to the switch %s; see \"ip route\"", text);
+			log_error("no route to the switch %s; see \"ip route\"", text);
 		return DXP_ENOENT;
 	}
 	*switch_ip = ip;

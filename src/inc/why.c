@@ -22,7 +22,7 @@ void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,
 #undef REACH_TEXT
 	char a[IP_BYTES], b[IP_BYTES];
 
-	snprintf(why, DXP_INC_WHY_BYTES, "no answer by way of switch %s, asked by host %s: %s",
+	snprintf(why, DXP_INC_WHY_BYTES, "no answer through switch %s to host %s: %s",
 		 ip_text(switch_ip, a), ip_text(host_ip, b), texts[reach % INC_REACHES]);
 }
 
@@ -33,19 +33,18 @@ void why_text(const struct outcome *o, uint32_t member, const struct inc_member 
 	uint32_t silent = o->silent;
 
 	if (o->cause != 0)
-		snprintf(why, DXP_INC_WHY_BYTES, "switch %s refuses: %s", ip_text(o->cause_ip, a),
-			 inc_cause_text(o->cause));
+		snprintf(why, DXP_INC_WHY_BYTES, "switch %s rejects the group: %s",
+			 ip_text(o->cause_ip, a), inc_cause_text(o->cause));
 	else if (o->status == DXP_ENOENT)
 		snprintf(why, DXP_INC_WHY_BYTES,
-			 "no answer by way of switch %s, to which host %s belongs; see whether "
-			 "dxp-switch runs there and knows the switches above it (\"dxp inc\")",
+			 "no answer through switch %s, the switch of host %s; check that "
+			 "dxp-switch runs there and reaches the switches above it (\"dxp inc\")",
 			 ip_text(switches[silent], a), ip_text(members[silent].ip, b));
 	else if (o->status == DXP_EUNSUPPORTED)
-		snprintf(
-			why, DXP_INC_WHY_BYTES,
-			"no switch is above all hosts: that of host %s is %s; give each dxp-switch "
-			"its --parent",
-			ip_text(members[member].ip, b), ip_text(switches[member], a));
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "no switch is above all hosts (the switch of host %s is %s); give each "
+			 "dxp-switch its --parent",
+			 ip_text(members[member].ip, b), ip_text(switches[member], a));
 	else
 		snprintf(why, DXP_INC_WHY_BYTES, "host %s: %s", ip_text(members[member].ip, b),
 			 dxp_status_text(o->status));

@@ -77,10 +77,9 @@ static int item_parse(char *item, struct fault_options *o)
 		return DXP_EINVAL;
 	}
 	if (strcmp(item, "seed") != 0)
-		log_error(
-			"DXP_FAULT: \"%s\" is none of loss, dup, corrupt, reorder, seed; write for "
-			"example DXP_FAULT=loss=1%%,seed=7",
-			item);
+		log_error("DXP_FAULT: \"%s\" is not one of loss, dup, corrupt, reorder, seed; "
+			  "write for example DXP_FAULT=loss=1%%,seed=7",
+			  item);
 	else if (seed_parse(value, &o->seed))
 		return DXP_OK;
 	else

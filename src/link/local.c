@@ -141,11 +141,11 @@ static const char *listen_advice(int status)
 {
 	switch (status) {
 	case DXP_EBUSY:
-		return "another program serves there, or a file is in the way; remove it or choose "
-		       "another place";
-	case DXP_EACCESS: return "you may not write there; choose another place";
-	case DXP_ENOENT: return "its folder is not there; make it first";
-	case DXP_EINVAL: return "its last part is empty or longer than 80 bytes";
+		return "another program serves there, or the path is another file; remove it or "
+		       "choose another path";
+	case DXP_EACCESS: return "this user may not write there; choose another path";
+	case DXP_ENOENT: return "its folder does not exist; create it first";
+	case DXP_EINVAL: return "its file name is empty or longer than 80 bytes";
 	default: return strerror(errno);
 	}
 }

@@ -133,13 +133,13 @@ static void train_blame(struct link *l, const struct datagram *first, int error)
 		too_big_note(l, first);
 		l->limits.refused_to = first->to;
 		l->limits.refused_bytes = train_datagram_bytes(first);
-		log_info("datagrams of %zu bytes to %s are larger than its path: sent one by one; "
-			 "raise the interface's MTU for speed",
+		log_info("datagrams of %zu bytes to %s exceed the path MTU and are sent one by "
+			 "one; raise the interface's MTU for speed",
 			 l->limits.refused_bytes, udp_address_format(&first->to, text));
 	} else {
 		l->limits.segments = 1;
-		log_info("the kernel refuses UDP segmentation offload (%m): sent one by one; "
-			 "\"ethtool -k\" shows whether checksum offload is off");
+		log_info("the kernel rejects UDP segmentation offload (%m), so datagrams are sent "
+			 "one by one; \"ethtool -k\" shows whether checksum offload is off");
 	}
 }
 

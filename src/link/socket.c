@@ -60,8 +60,8 @@ static void buffer_report(struct link *l)
 {
 	l->receive_buffer_bytes = (size_t)option_get(l->sockets[0].fd, SOL_SOCKET, SO_RCVBUF);
 	if (l->receive_buffer_bytes / 2 < l->buffer_bytes)
-		log_info("socket buffer is %zu of %u bytes; \"sysctl net.core.rmem_max=%u\" allows "
-			 "more",
+		log_info("the socket buffer has %zu of %u bytes; \"sysctl net.core.rmem_max=%u\" "
+			 "allows more",
 			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
@@ -107,13 +107,12 @@ static int bind_refused(const struct udp_address *address, int error)
 		return DXP_EBUSY;
 	}
 	if (udp_address_link_local(address))
-		log_error("cannot bind UDP %s: a link-local address says nothing without an "
-			  "interface; use a global one, or one of fd00::/8",
+		log_error("cannot bind UDP %s: a link-local address needs an interface; use a "
+			  "global address, or one of fd00::/8",
 			  text);
 	else if (error == EADDRNOTAVAIL)
-		log_error("cannot bind UDP %s: no interface here has this address; \"ip address\" "
-			  "lists "
-			  "those that exist",
+		log_error("cannot bind UDP %s: no interface of this machine has this address; \"ip "
+			  "address\" lists the addresses",
 			  text);
 	else if (error == EACCES)
 		log_error("cannot bind UDP %s: ports below 1024 are for root; choose a higher one",
@@ -184,8 +183,8 @@ static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 	option_set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
 	if (setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &join, sizeof(join)) == 0)
 		return DXP_OK;
-	log_info("cannot join a multicast group: %m; \"sysctl net.ipv4.igmp_max_memberships\" "
-		 "bounds them");
+	log_info("cannot join a multicast group: %m; raise \"sysctl "
+		 "net.ipv4.igmp_max_memberships\"");
 	return DXP_EIO;
 }
 
@@ -200,7 +199,7 @@ static int peer_name(struct link *l, const struct udp_address *peer)
 	l->sockets[0].peer = *peer;
 	if (connect(l->sockets[0].fd, &name.any, bytes) == 0)
 		return DXP_OK;
-	log_error("no way to %s: %m; check the address and this machine's routes",
+	log_error("no route to %s: %m; check the address and this machine's routes",
 		  udp_address_format(peer, text));
 	return DXP_EIO;
 }
@@ -217,11 +216,11 @@ int socket_open(struct link *l, const struct link_options *options)
 		l->sockets[i].fd = -1;
 	l->sockets[0] = socket_make(l);
 	if (l->sockets[0].fd < 0) {
-		log_error("cannot make a UDP socket: %m; %s",
+		log_error("cannot create a UDP socket: %m; %s",
 			  l->limits.family == AF_INET6
 				  ? "if this machine has no IPv6, bind an IPv4 address such as "
 				    "0.0.0.0"
-				  : "if files have run out, raise \"ulimit -n\"");
+				  : "if the limit of open files is reached, raise \"ulimit -n\"");
 		return DXP_EIO;
 	}
 	buffer_report(l);

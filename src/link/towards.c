@@ -54,11 +54,11 @@ int link_address_towards(const struct udp_address *to, struct udp_address *out)
 	if (address_look(to, out) == 0)
 		return DXP_OK;
 	if (udp_address_link_local(to))
-		log_error("%s is a link-local address, which says nothing without an interface; "
-			  "use a global one, or one of fd00::/8",
+		log_error("%s is a link-local address, which needs an interface; use a global "
+			  "address, or one of fd00::/8",
 			  udp_address_format(to, text));
 	else
-		log_error("no way to %s: %m; check the address and this machine's routes",
+		log_error("no route to %s: %m; check the address and this machine's routes",
 			  udp_address_format(to, text));
 	return DXP_EIO;
 }

@@ -42,7 +42,8 @@ int wait_open(struct link *l)
 	l->wake_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (l->epoll_fd >= 0 && l->wake_fd >= 0 && watch(l->epoll_fd, l->wake_fd, WAKE) == 0)
 		return DXP_OK;
-	log_error("cannot wait on a UDP socket: %m; if files have run out, raise \"ulimit -n\"");
+	log_error("cannot wait on a UDP socket: %m; if the limit of open files is reached, raise "
+		  "\"ulimit -n\"");
 	wait_close(l);
 	return DXP_EIO;
 }

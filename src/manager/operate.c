@@ -51,21 +51,21 @@ void requests_assign(struct registry *r, const struct udp_address *from, struct 
 		return;
 	}
 	if (r->grants.policy == GRANTS_ANY) {
-		assign_answer(
-			r, from, &assign, DXP_EINVAL,
-			"this manager lets any host use any xPU; start it with --grants explicit");
+		assign_answer(r, from, &assign, DXP_EINVAL,
+			      "this manager permits any host to use any xPU; start it with "
+			      "--grants explicit");
 		return;
 	}
 	/* A replayed request names an old version. */
 	if (assign.epoch != r->epoch || assign.version != r->grants.version) {
 		assign_answer(r, from, &assign, DXP_EAGAIN,
-			      "the grants have changed; ask again with this version");
+			      "the grants have changed; request them again with this version");
 		return;
 	}
 	if (grants_set(&r->grants, assign.host, assign.xpu, assign.action == MANAGE_GRANT) !=
 	    DXP_OK) {
 		assign_answer(r, from, &assign, DXP_ENOMEM,
-			      "the grants table is full; revoke some, or use * for many");
+			      "the grants table is full; revoke some, or use '*' for many");
 		return;
 	}
 	r->counters.assigned++;
@@ -73,7 +73,7 @@ void requests_assign(struct registry *r, const struct udp_address *from, struct 
 	bool still =
 		assign.action == MANAGE_REVOKE && grants_allow(&r->grants, assign.host, assign.xpu);
 	assign_answer(r, from, &assign, DXP_OK,
-		      still ? "revoked, but a grant with * still permits it" : "");
+		      still ? "revoked, but a grant with '*' still permits it" : "");
 }
 
 void requests_status(struct registry *r, const struct udp_address *from, struct manage_body body)

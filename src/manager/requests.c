@@ -58,7 +58,7 @@ static void refuse_busy(struct registry *r, const struct udp_address *from,
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	snprintf(answer.text, sizeof(answer.text),
-		 "%s is held by the node at %s, whose lease lasts another %.1f s",
+		 "%s is in use by the node at %s, whose lease lasts another %.1f s",
 		 same_node ? "this identity" : "this name",
 		 udp_address_format(&holder->entry.address, address),
 		 (double)answer.retry_ns / S_NS);
@@ -87,8 +87,8 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 			refuse_busy(r, from, join, n, now_ns);
 		else
 			refuse(r, from, join->request, join->nonce, DXP_EEXIST,
-			       "this identity has joined with a later start time; set this "
-			       "machine's clock, or use a new identity");
+			       "this identity has already joined with a later start time; correct "
+			       "this machine's clock, or use a new identity");
 		return false;
 	}
 	if (join->self.incarnation == n->entry.incarnation && join->nonce == n->nonce) {
@@ -174,7 +174,8 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		r->counters.forgotten += n && r->roster.count == before;
 	}
 	if (!n) {
-		refuse(r, from, join.request, join.nonce, DXP_EAGAIN, "the fabric is full");
+		refuse(r, from, join.request, join.nonce, DXP_EAGAIN,
+		       "the fabric has no free node id; stop some nodes");
 		return;
 	}
 	bool changed = entry_update(n, from, &join);

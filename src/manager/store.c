@@ -71,7 +71,7 @@ static void cause_of(struct store *s, char *out, size_t bytes)
 	out[0] = '\0';
 	getrlimit(RLIMIT_FSIZE, &limit);
 	if (limit.rlim_cur != RLIM_INFINITY)
-		snprintf(out, bytes, " (files may have %llu bytes here: raise \"ulimit -f\")",
+		snprintf(out, bytes, " (the limit of a file is %llu bytes: raise \"ulimit -f\")",
 			 (unsigned long long)limit.rlim_cur);
 	else if (error)
 		snprintf(out, bytes, ": %s", strerror(error));
@@ -93,14 +93,13 @@ static int complain(struct store *s, const char *doing)
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
 		log_error("%s is damaged or not a manager's database (%s); move it away to start "
-			  "with an empty registry, "
-			  "nodes keep their ids where they can",
+			  "with an empty registry; nodes keep their ids if these are free",
 			  s->path, sqlite3_errmsg(s->db));
 		return DXP_EMALFORMED;
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 	case SQLITE_CANTOPEN:
-		log_error("cannot write %s (%s); give --state a folder that this user may write",
+		log_error("cannot write %s (%s); choose a --state folder that this user may write",
 			  s->path, sqlite3_errmsg(s->db));
 		return DXP_EACCESS;
 	case SQLITE_NOMEM: return DXP_ENOMEM;
@@ -140,15 +139,15 @@ static int schema_ensure(struct store *s)
 	if (application == 0 && version == 0 && tables == 0)
 		return sqlite3_exec(s->db, schema, NULL, NULL, NULL) == SQLITE_OK
 			       ? DXP_OK
-			       : complain(s, "make the tables");
+			       : complain(s, "create the tables");
 	if (application != APPLICATION_ID) {
-		log_error("%s is another program's database; give --state an empty folder",
+		log_error("%s is another program's database; choose an empty --state folder",
 			  s->path);
 		return DXP_EMALFORMED;
 	}
 	if (version != SCHEMA_VERSION) {
-		log_error("%s was written by another version of dxp-manager (format %d, this one "
-			  "knows %d); use that one",
+		log_error("%s was written by another version of dxp-manager (format %d, this "
+			  "version has format %d); use that version",
 			  s->path, version, SCHEMA_VERSION);
 		return DXP_EUNSUPPORTED;
 	}
@@ -169,7 +168,7 @@ static int database_begin(struct store *s)
 			 NULL, NULL, NULL) != SQLITE_OK)
 		return complain(s, "lock the database");
 	if (sqlite3_db_readonly(s->db, "main") == 1) {
-		log_error("cannot write %s; give --state a folder that this user may write",
+		log_error("cannot write %s; choose a --state folder that this user may write",
 			  s->path);
 		return DXP_EACCESS;
 	}
@@ -177,8 +176,8 @@ static int database_begin(struct store *s)
 	    sqlite3_step(statement) != SQLITE_ROW)
 		status = complain(s, "check the database");
 	else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0) {
-		log_error("%s is damaged (%s); move it away to start with an empty registry, nodes "
-			  "keep their ids where they can",
+		log_error("%s is damaged (%s); move it away to start with an empty registry; nodes "
+			  "keep their ids if these are free",
 			  s->path, (const char *)sqlite3_column_text(statement, 0));
 		status = DXP_EMALFORMED;
 	} else {
@@ -206,7 +205,8 @@ static int folder_ensure(struct store *s, const char *folder)
 		return DXP_EIO;
 	}
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-		log_error("cannot make the state folder %s: %s", folder, strerror(errno));
+		log_error("cannot create the state folder %s: %s; choose another with --state",
+			  folder, strerror(errno));
 		return errno == EACCES || errno == EPERM || errno == EROFS ? DXP_EACCESS : DXP_EIO;
 	}
 	return DXP_OK;
@@ -290,18 +290,17 @@ static int file_set_aside(struct store *s)
 	for (int i = 1; i <= FOUND_MAX; i++) {
 		snprintf(name, sizeof(name), i > 1 ? "%s.found%d" : "%s.found", s->path, i);
 		if (renameat2(AT_FDCWD, s->path, AT_FDCWD, name, RENAME_NOREPLACE) == 0) {
-			log_warn(
-				"another file was put in the place of %s while this manager runs: "
-				"it is kept as %s, and the registry is written again from memory; "
-				"to use that file, stop the manager first, then name it " FILE_NAME,
-				s->path, name);
+			log_warn("another file replaced %s while the manager was running: it is "
+				 "kept as %s, and the registry is written again from memory; to "
+				 "use that file, stop the manager first, then name it " FILE_NAME,
+				 s->path, name);
 			return DXP_OK;
 		}
 		if (errno != EEXIST)
 			break;
 	}
-	log_error("another file was put in the place of %s and cannot be renamed (%s): ids and "
-		  "grants given now are lost if this manager stops; move that file away",
+	log_error("another file replaced %s and cannot be renamed (%s); new ids and grants are "
+		  "lost if this manager stops; move that file away",
 		  s->path, strerror(errno));
 	return DXP_EACCESS;
 }
@@ -313,8 +312,8 @@ static int place_clear(struct store *s)
 	char name[PATH_MAX + 16];
 
 	if (access(s->path, F_OK) != 0) {
-		log_warn("%s was removed while this manager runs: it is written again from memory; "
-			 "to begin with an empty registry, stop the manager first",
+		log_warn("%s was removed while the manager was running; it is written again from "
+			 "memory; to start with an empty registry, stop the manager first",
 			 s->path);
 	} else {
 		int status = file_set_aside(s);
@@ -359,9 +358,8 @@ int store_check(struct store *s, struct registry *r)
 		return DXP_OK;
 	if (there && file_in_use(s->path)) {
 		if (!s->in_use)
-			log_error("another manager uses the file that took the place of %s: ids "
-				  "and grants given now are lost if this one stops; stop one of "
-				  "the two",
+			log_error("another manager uses the file that replaced %s; new ids and "
+				  "grants are lost if this manager stops; stop one of the two",
 				  s->path);
 		s->in_use = true;
 		return DXP_EBUSY;
@@ -427,8 +425,7 @@ static int rows_load(struct store *s, struct registry *r, const char *query,
 	sqlite3_finalize(statement);
 	if (status != DXP_EINVAL)
 		return status;
-	log_error("%s holds rows that cannot be; move it away to start with an empty registry",
-		  s->path);
+	log_error("%s holds invalid rows; move it away to start with an empty registry", s->path);
 	return DXP_EMALFORMED;
 }
 
@@ -507,9 +504,8 @@ int store_save(struct store *s, struct registry *r)
 		return DXP_OK;
 	}
 	if (!s->failing)
-		log_error("cannot write %s (%s): ids and grants given now are lost if this manager "
-			  "stops; make room or mend "
-			  "the disk, it tries again",
+		log_error("cannot write %s (%s); new ids and grants are lost if this manager "
+			  "stops; free space or repair the disk; the manager tries again",
 			  s->path, sqlite3_errmsg(s->db));
 	s->failing = true;
 	if (!sqlite3_get_autocommit(s->db))

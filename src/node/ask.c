@@ -179,11 +179,11 @@ static void advance(struct ask *a, uint64_t now_ns)
 	udp_address_format(&a->options.manager, address);
 	if (a->refused_key_ns && now_ns >= a->refused_key_ns + AUTH_WAIT_NS) {
 		snprintf(text, sizeof(text),
-			 "the manager at %s refuses this key: use the key file of that fabric",
+			 "the manager at %s rejects this key; use the key file of that fabric",
 			 address);
 		finish(a, DXP_EAUTH, text);
 	} else if (now_ns >= a->until_ns) {
-		snprintf(text, sizeof(text), "no manager answers at %s: is it running there?",
+		snprintf(text, sizeof(text), "no manager answers at %s; check that one runs there",
 			 address);
 		finish(a, DXP_ETIMEDOUT, text);
 	}

@@ -176,7 +176,7 @@ static void lease_tell(struct member *m)
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (m->state == MEMBER_ALONE)
-		tell(m, LOG_LEVEL_WARN, "manager at %s is back; node %u carries on",
+		tell(m, LOG_LEVEL_WARN, "the manager at %s is back; node %u continues",
 		     manager_text(m, address), m->id);
 	else if (m->state == MEMBER_JOINING)
 		tell(m, LOG_LEVEL_INFO, "joined the fabric of %s as node %u",
@@ -223,7 +223,7 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	    (m->busy_until_ns && until_ns > m->busy_until_ns + BUSY_SLACK_NS)) {
 		fail(m, DXP_EBUSY);
 		tell(m, LOG_LEVEL_ERROR,
-		     "cannot join as %s: %s; stop the other one or use another name and identity",
+		     "cannot join as %s: %s; stop the other node, or use another name and identity",
 		     m->options.self.name, answer->text);
 		return;
 	}
@@ -247,7 +247,7 @@ static void refusal_act(struct member *m, const struct manage_answer *answer, ui
 	case DXP_EBUSY: busy_receive(m, answer, now_ns); break;
 	default:
 		fail(m, answer->status);
-		tell(m, LOG_LEVEL_ERROR, "the manager refuses %s: %s", m->options.self.name,
+		tell(m, LOG_LEVEL_ERROR, "the manager rejects %s: %s", m->options.self.name,
 		     answer->text);
 	}
 }
@@ -344,13 +344,13 @@ static void wrong_key(struct member *m)
 	if (m->state == MEMBER_JOINING) {
 		fail(m, DXP_EAUTH);
 		tell(m, LOG_LEVEL_ERROR,
-		     "the manager at %s refuses this key: use the key file of that fabric",
+		     "the manager at %s rejects this key; use the key file of that fabric",
 		     manager_text(m, address));
 	} else if (m->state == MEMBER_ALONE && !m->key_doubt_told) {
 		m->key_doubt_told = true;
 		tell(m, LOG_LEVEL_WARN,
-		     "the manager at %s now has another key; node %u carries on with the nodes it "
-		     "knows",
+		     "the manager at %s now has another key; node %u continues with the known "
+		     "nodes",
 		     manager_text(m, address), m->id);
 	}
 	m->refused_key_ns = 0;
@@ -367,7 +367,7 @@ static void join_too_late(struct member *m)
 	}
 	fail(m, DXP_ETIMEDOUT);
 	tell(m, LOG_LEVEL_ERROR,
-	     "no manager answers at %s: start one with `dxp up` or dxp-manager, or check the "
+	     "no manager answers at %s; start one with `dxp up` or dxp-manager, or check the "
 	     "address",
 	     manager_text(m, address));
 }
@@ -385,8 +385,8 @@ static void advance(struct member *m, uint64_t now_ns)
 	if (m->state == MEMBER_JOINED && now_ns >= m->lease_until_ns) {
 		m->state = MEMBER_ALONE;
 		tell(m, LOG_LEVEL_WARN,
-		     "manager at %s is silent; node %u carries on with the nodes it knows and "
-		     "keeps asking",
+		     "the manager at %s is silent; node %u continues with the known nodes and "
+		     "repeats its requests",
 		     manager_text(m, address), m->id);
 	}
 	if (m->state == MEMBER_LEAVING && m->leave_tries == LEAVE_TRIES && now_ns >= m->send_ns)

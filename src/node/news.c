@@ -25,8 +25,9 @@ static void address_follow(struct node *n, uint64_t now_ns)
 	    memcmp(own.ip, bound.ip, sizeof(own.ip)) == 0 || link_move(n->link, &own) != DXP_OK)
 		return;
 	link_address(n->link, &bound);
-	log_write(LOG_LEVEL_WARN, "%s: this machine's address has changed; the node is at %s now",
-		  n->name, udp_address_format(&bound, text));
+	log_write(LOG_LEVEL_WARN,
+		  "%s: the address of this machine has changed; the node is now at %s", n->name,
+		  udp_address_format(&bound, text));
 	member_moved(n->member, now_ns);
 }
 

@@ -145,7 +145,7 @@ static int tuning_choose(struct rltp_tuning *tuning)
 
 	if (tuning->cc != CC_SWIFT || !text || *text == '\0' || cc_parse(text, &tuning->cc))
 		return DXP_OK;
-	log_error("DXP_CC=%s: congestion control is swift, none, dctcp or reno", text);
+	log_error("DXP_CC=%s is not a congestion control; use swift, none, dctcp or reno", text);
 	return DXP_EINVAL;
 }
 
@@ -299,7 +299,7 @@ static void users_wake(struct node *n, uint32_t functions)
 	for (uint32_t i = 0; functions >> i; i++)
 		if (functions >> i & 1 && n->user_fds[i] >= 0 &&
 		    write(n->user_fds[i], &one, sizeof(one)) < 0)
-			log_debug("%s: function %u was not woken: %m", n->name, i);
+			log_debug("%s: cannot wake the user of function %u: %m", n->name, i);
 }
 
 /* Returns true if the socket need not be read now: the last read is less than NODE_QUIET_LOOK_NS

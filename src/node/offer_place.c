@@ -102,7 +102,7 @@ static const char *folder_wrong(const char *path)
 	if (lstat(path, &st) != 0)
 		return strerror(errno);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-		return "it is no folder of this user; remove it";
+		return "it is not a folder of this user; remove it";
 	return NULL;
 }
 
@@ -165,8 +165,8 @@ int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock)
 		*lock = -1;
 	if (status != DXP_OK) {
 		if (status != DXP_EUNSUPPORTED)
-			log_error("%s: there is no folder to offer functions in; name one of your "
-				  "own, mode 700, with DXP_RUN",
+			log_error("%s: no folder for the sockets of functions; set DXP_RUN to a "
+				  "folder that you own, mode 700",
 				  name);
 		return status == DXP_EIO ? DXP_EACCESS : status;
 	}

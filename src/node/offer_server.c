@@ -197,7 +197,8 @@ static void listener_pause(struct offers *s, struct listener *l, uint64_t now_ns
 
 static void listeners_pause(struct offers *s, uint64_t now_ns)
 {
-	pause_say(s, now_ns, "no file descriptors left, nobody can attach; raise \"ulimit -n\"");
+	pause_say(s, now_ns,
+		  "no file descriptors left, so no process can attach; raise \"ulimit -n\"");
 	for (uint32_t i = 0; i < s->listener_count; i++)
 		listener_pause(s, &s->listeners[i], now_ns);
 }
@@ -208,8 +209,8 @@ static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 	if (!local_drops_full(l->drops))
 		return false;
 	pause_say(s, now_ns,
-		  "a process that has attached passes files that take long to close; it is asked "
-		  "nothing more until they are");
+		  "closing the files that an attached process sent takes long; its requests wait "
+		  "until they are closed");
 	listener_pause(s, l, now_ns);
 	for (struct connection *c = s->connections; c; c = c->next)
 		if (c->listener == l)
@@ -245,8 +246,8 @@ static void listener_take(struct offers *s, struct listener *l, uint64_t now_ns)
 static void malformed_note(struct offers *s, const struct connection *c, int status)
 {
 	if (s->malformed++ == 0)
-		log_warn("%s: process %u asks for what cannot be understood (%s); said once, `dxp "
-			 "vf --json` counts",
+		log_warn("%s: a request of process %u does not parse (%s); logged once, `dxp vf "
+			 "--json` counts them",
 			 s->node->name, c->client.pid, dxp_status_text(status));
 }
 
@@ -371,8 +372,8 @@ static int offers_start(struct offers *s, uint32_t functions, const char *path)
 		return DXP_ENOMEM;
 	s->epoll_fd = descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
 	if (s->epoll_fd < 0 || link_watch(s->node->link, s->epoll_fd, false) != DXP_OK) {
-		log_error("%s: cannot wait for processes that attach: %m; if files have run out, "
-			  "raise \"ulimit -n\"",
+		log_error("%s: cannot wait for processes that attach: %m; if the limit of open "
+			  "files is reached, raise \"ulimit -n\"",
 			  s->node->name);
 		return DXP_EIO;
 	}

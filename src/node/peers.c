@@ -34,9 +34,9 @@ static int peer_set(struct node *n, uint16_t id, const struct udp_address *addre
 
 	if (peer.payload_bytes < WIRE_PAYLOAD_MIN) {
 		char text[UDP_ADDRESS_TEXT_BYTES];
-		log_error("packets to %s carry %u bytes of payload, at least %u are needed; raise "
-			  "the MTU",
-			  udp_address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
+		log_error(
+			"packets to %s carry %u bytes of payload, but %u are needed; raise the MTU",
+			udp_address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
 		return DXP_EUNSUPPORTED;
 	}
 	return nic_peer_set(n->nic, &peer, clock_now_ns());
@@ -83,7 +83,7 @@ static void peer_apply(struct node *n, const struct node_entry *e)
 	int status = peer_set(n, e->id, &e->address, e->incarnation, keep_ns(n, e));
 
 	if (status != DXP_OK)
-		log_error("cannot take %s as a peer: %s", e->name, dxp_status_text(status));
+		log_error("cannot add %s as a peer: %s", e->name, dxp_status_text(status));
 }
 
 /* ---- silence ---- */

@@ -87,7 +87,7 @@ static const char *folder_wrong(int fd, uid_t owner)
 	if (st.st_uid != owner)
 		return "it belongs to another user";
 	if (st.st_mode & 077)
-		return "others may enter it; chmod 700 it";
+		return "other users may enter it; run chmod 700 on it";
 	return NULL;
 }
 
@@ -138,7 +138,7 @@ int run_place_open(int *folder, char path[STATS_PATH_BYTES])
 
 	/* Absolute only: other processes have other working directories. */
 	if (given && *given != '\0' && *given != '/') {
-		log_warn("cannot offer functions in %s: it must begin with '/'", given);
+		log_warn("cannot offer functions in %s: the path must begin with '/'", given);
 		return DXP_EIO;
 	}
 	return place_open(given, "offer functions", folder, path);
@@ -170,7 +170,7 @@ static void complain(struct walk *w, const char *path, const char *wrong)
 {
 	char text[STATS_PATH_BYTES + 128];
 
-	snprintf(text, sizeof(text), "%s is left out: %s", path, wrong);
+	snprintf(text, sizeof(text), "%s is ignored: %s", path, wrong);
 	w->complain(w->context, text);
 }
 

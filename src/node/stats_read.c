@@ -41,7 +41,7 @@ static void leave_out(struct reading *r, const char *path, const char *why)
 {
 	char text[STATS_PATH_BYTES + 160];
 
-	snprintf(text, sizeof(text), "%s is left out: %s", path, why);
+	snprintf(text, sizeof(text), "%s is ignored: %s", path, why);
 	complain(r, text);
 }
 
@@ -54,12 +54,12 @@ static bool read_all(int fd, void *out, size_t bytes, size_t offset)
 static const char *header_wrong(const struct stats_file *f)
 {
 	if (f->magic != STATS_MAGIC)
-		return "it is no file of counters";
+		return "it is not a file of counters";
 	if (f->version != STATS_VERSION || f->header_bytes != STATS_HEADER_BYTES ||
 	    f->session_bytes != sizeof(struct stats_session) ||
 	    f->session_fields != STATS_SESSION_FIELDS || f->node_fields != STATS_NODE_FIELDS ||
 	    f->qps != STATS_QPS)
-		return "another version of Direct xPU wrote it; use the `dxp` that came with that";
+		return "another version of Direct xPU wrote it; use the `dxp` of that version";
 	return NULL;
 }
 
@@ -76,9 +76,9 @@ static const char *file_wrong(int fd, uid_t owner)
 	if (fstat(fd, &st) != 0)
 		return strerror(errno);
 	if (!S_ISREG(st.st_mode))
-		return "it is no regular file";
+		return "it is not a regular file";
 	if (st.st_uid != owner)
-		return "it belongs to another user than its folder";
+		return "its owner is not the owner of its folder";
 	if ((uint64_t)st.st_size < STATS_HEADER_BYTES)
 		return "it is too short for a file of counters";
 	return NULL;
@@ -111,11 +111,11 @@ static const char *snapshot_read(int fd, struct stats_file *f, struct stats_sess
 		if (sequence_of(f) % 2 != 0)
 			continue;
 		if (!rows_fit(f, size_of(fd)))
-			return "it is shorter than it says";
+			return "it is shorter than its header states";
 		size_t row_bytes = f->node.session_rows * sizeof(**rows);
 		*rows = malloc(row_bytes + 1);
 		if (!*rows)
-			return "there is no memory for it";
+			return "not enough memory for it";
 		bool whole = read_all(fd, *rows, row_bytes, STATS_HEADER_BYTES);
 		atomic_thread_fence(memory_order_acquire);
 		whole = whole &&

@@ -173,7 +173,7 @@ static const uint8_t *verdict_result(struct inc_load *l, struct verdict *v,
 			v->result = NULL;
 		}
 		if (!v->result)
-			wrong(l, "call %u: the judge has no memory", v->number);
+			wrong(l, "operation %u: the check has no memory", v->number);
 	}
 	return v->result;
 }
@@ -192,7 +192,7 @@ static void data_judge(struct inc_load *l, const struct inc_seat *seat, const st
 		size_t at = 0;
 		while (t->receive[at] == v->result[at])
 			at++;
-		wrong(l, "call %u: member %u has a wrong result at byte %zu of %zu", t->number,
+		wrong(l, "operation %u: member %u has a wrong result at byte %zu of %zu", t->number,
 		      seat->member, at, result);
 	}
 	if (result == bytes)
@@ -201,8 +201,8 @@ static void data_judge(struct inc_load *l, const struct inc_seat *seat, const st
 	if (was) {
 		receive_fill(s, seat->member, was);
 		if (memcmp(t->receive + result, was + result, bytes - result) != 0)
-			wrong(l, "call %u: member %u wrote behind what is done", t->number,
-			      seat->member);
+			wrong(l, "operation %u: member %u wrote beyond the completed elements",
+			      t->number, seat->member);
 	}
 	free(was);
 }
@@ -224,8 +224,8 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 	bool all = done == elements;
 
 	if (done > elements || (status == DXP_OK && !all))
-		wrong(l, "call %u: member %u says %s and %zu of %zu elements", number, seat->member,
-		      dxp_status_text(status), done, elements);
+		wrong(l, "operation %u: member %u reports %s and %zu of %zu elements", number,
+		      seat->member, dxp_status_text(status), done, elements);
 	bool differs = v->status != status || v->done_elements != done;
 	if (!v->heard || (differs && !living_said(l, number))) {
 		v->heard = true;
@@ -235,7 +235,8 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 	/* A member may see that an operation is done everywhere before the group is lost. */
 	bool same = v->status == status || (all && elements > 0);
 	if (!same || v->done_elements != done)
-		wrong(l, "call %u: member %u says \"%s\", %zu elements; another \"%s\", %zu",
+		wrong(l,
+		      "operation %u: member %u reports \"%s\", %zu elements; another \"%s\", %zu",
 		      number, seat->member, dxp_status_text(status), done,
 		      dxp_status_text(v->status), v->done_elements);
 	v->said++;
@@ -259,7 +260,7 @@ static void time_judge(struct inc_load *l, const struct inc_seat *seat, const st
 		       uint64_t now_ns)
 {
 	if (w->ended < w->started && now_ns > l->progress_ns + l->options.grace_ns)
-		wrong(l, "call %u: member %u still waits, %.3f s after the last progress",
+		wrong(l, "operation %u: member %u still waits, %.3f s after the last progress",
 		      w->tasks[w->ended % INC_LOAD_OUTSTANDING_MAX].number, seat->member,
 		      (double)(now_ns - l->progress_ns) / 1e9);
 }
@@ -290,7 +291,7 @@ static void tasks_end(struct inc_load *l, struct inc_seat *seat, struct worker *
 			worker_lost(l, w, t->number, t->call.status, t->call.done_elements,
 				    t->call.elements);
 		else if (w->over && t->spec.elements > 0)
-			wrong(l, "call %u: member %u finishes it after a lost one", t->number,
+			wrong(l, "operation %u: member %u completes it after a lost one", t->number,
 			      seat->member);
 		task_free(t);
 		w->ended++;
@@ -324,10 +325,10 @@ static void task_start(struct inc_load *l, struct inc_seat *seat, struct worker 
 		return;
 	}
 	if (status != DXP_OK)
-		wrong(l, "call %u: member %u may not start it: %s", t->number, seat->member,
+		wrong(l, "operation %u: member %u cannot start it: %s", t->number, seat->member,
 		      dxp_status_text(status));
 	if (status == DXP_OK && w->over)
-		wrong(l, "call %u: member %u may start it after a lost one", t->number,
+		wrong(l, "operation %u: member %u can start it after a lost one", t->number,
 		      seat->member);
 	w->started++;
 	seat->wake_ns = now_ns; /* its packets leave in the next poll */

@@ -103,7 +103,7 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 	if (seq_before(s, side->next))
 		return; /* it may not have processed that result yet */
 	if (s - side->next >= w->window)
-		wrong(w, "member %u contributes to segment %u and was given those before %u",
+		wrong(w, "member %u contributes to segment %u, but has results only before %u",
 		      member, s, side->next);
 	if (is_short && s != side->next)
 		wrong(w, "member %u contributes to short segment %u and lacks %u", member, s,
@@ -113,7 +113,8 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		      s, side->fence);
 	side->fenced = is_short;
 	side->fence = s;
-	w->view.repeats += mark_set(w, side->sent, p, "contributes something else again", member);
+	w->view.repeats +=
+		mark_set(w, side->sent, p, "repeats its contribution with other contents", member);
 }
 
 static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_packet *p)
@@ -126,7 +127,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 	w->view.results++;
 	if (seq_before(s, side->next) || s - side->next >= w->window)
 		return; /* the member ignores these */
-	mark_set(w, w->results, p, "is given another result", member);
+	mark_set(w, w->results, p, "receives a second, different result", member);
 	side->early[s % (2 * w->window)] = true;
 	while (side->early[side->next % (2 * w->window)]) {
 		side->early[side->next % (2 * w->window)] = false;
@@ -177,7 +178,7 @@ static void packet_sent(void *context, uint32_t node, const struct roce_path *pa
 	if (!roce_icrc_right(path, data, bytes))
 		wrong(w, "node %u sends a wrong ICRC", node);
 	if (inc_packet_decode(data, bytes, &p) != DXP_OK) {
-		wrong(w, "node %u sends what does not parse", node);
+		wrong(w, "node %u sends a packet that does not parse", node);
 		return;
 	}
 	uint32_t member = of_job(w, &p) && !(p.header.flags & INC_FLAG_RESULT)

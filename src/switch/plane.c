@@ -21,14 +21,14 @@ static int attach_refused(const char *interface, bool native, int error, char wh
 {
 	if (error == EBUSY || error == EEXIST) {
 		snprintf(why, PLANE_WHY_BYTES,
-			 "another XDP program is attached to %s: take it off (ip link set dev %s "
-			 "xdp off, or dxp-switch remove %s), or leave that port out",
+			 "another XDP program is attached to %s; detach it (ip link set dev %s xdp "
+			 "off, or dxp-switch remove %s), or exclude that port with --port",
 			 interface, interface, interface);
 		return DXP_EBUSY;
 	}
-	snprintf(why, PLANE_WHY_BYTES, "%s takes no XDP program in %s mode: %s%s", interface,
+	snprintf(why, PLANE_WHY_BYTES, "%s accepts no XDP program in %s mode: %s%s", interface,
 		 native ? "native" : "generic", strerror(error),
-		 native ? "; generic mode works on all" : "");
+		 native ? "; generic mode works on all interfaces" : "");
 	return DXP_EUNSUPPORTED;
 }
 
@@ -40,7 +40,7 @@ static int attach(struct plane *p, const char *interface, bool native, char why[
 	int link;
 
 	if (ifindex == 0) {
-		snprintf(why, PLANE_WHY_BYTES, "there is no interface %s here: see ip link",
+		snprintf(why, PLANE_WHY_BYTES, "no interface %s on this machine; see `ip link`",
 			 interface);
 		return DXP_ENOENT;
 	}
@@ -59,7 +59,7 @@ int plane_open(const struct plane_options *options, struct plane **out, char why
 	int status;
 
 	if (options->port_count == 0 || options->port_count > SWITCH_KERNEL_PORTS) {
-		snprintf(why, PLANE_WHY_BYTES, "%u ports: the XDP plane takes 1 to %d",
+		snprintf(why, PLANE_WHY_BYTES, "%u ports; the XDP plane supports 1 to %d",
 			 options->port_count, SWITCH_KERNEL_PORTS);
 		return DXP_EINVAL;
 	}

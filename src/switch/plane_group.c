@@ -192,7 +192,7 @@ bool plane_install(struct plane *p, const struct sw_group_view *v)
 	g.index = (uint32_t)index;
 	if (!slots_clear(p, g.index) || !ports_set(p, g.index, &ports) ||
 	    bpf_map_update_elem(p->program.groups, &g.id, &g, BPF_ANY)) {
-		log_warn("group %08x stays in user space: the kernel does not take it: %s", v->id,
+		log_warn("group %08x stays in user space, because the kernel rejects it: %s", v->id,
 			 strerror(errno));
 		return false;
 	}

@@ -93,8 +93,8 @@ int plane_remove(const char *interface, char why[PLANE_WHY_BYTES])
 
 	if (id == 0) {
 		snprintf(why, PLANE_WHY_BYTES,
-			 ifindex ? "no program of ours is on %s (seeing them takes root)"
-				 : "there is no interface %s here: see ip link",
+			 ifindex ? "%s has no XDP program of dxp-switch (only root can see them)"
+				 : "no interface %s on this machine; see `ip link`",
 			 interface);
 		return DXP_ENOENT;
 	}
@@ -108,7 +108,7 @@ int plane_remove(const char *interface, char why[PLANE_WHY_BYTES])
 	}
 	if (error == 0)
 		return DXP_OK;
-	snprintf(why, PLANE_WHY_BYTES, "cannot take the program off %s: %s", interface,
+	snprintf(why, PLANE_WHY_BYTES, "cannot detach the program from %s: %s", interface,
 		 strerror(-error));
 	return DXP_EIO;
 }

@@ -75,8 +75,8 @@ static int refused(int error, char why[PLANE_WHY_BYTES])
 			 "CAP_NET_ADMIN and CAP_PERFMON");
 	else
 		snprintf(why, PLANE_WHY_BYTES,
-			 "the kernel does not take the XDP program: %s (%.120s); DXP_LOG=debug "
-			 "shows all it says, Linux 6.1 and newer take it",
+			 "the kernel rejects the XDP program: %s (%.120s); DXP_LOG=debug logs the "
+			 "verifier's output; use Linux 6.1 or newer",
 			 strerror(-error), said);
 	return DXP_EUNSUPPORTED;
 }

@@ -9,7 +9,7 @@
 int plane_open(const struct plane_options *options, struct plane **out, char why[PLANE_WHY_BYTES])
 {
 	snprintf(why, PLANE_WHY_BYTES,
-		 "this build has no XDP plane, as %s when it was configured; all else works",
+		 "this build has no XDP plane, because %s at configuration; use --plane user",
 		 DXP_XDP_MISSING);
 	return DXP_EUNSUPPORTED;
 }
@@ -31,7 +31,7 @@ int plane_list(void (*row)(void *context, const char *interface, uint32_t progra
 
 int plane_remove(const char *interface, char why[PLANE_WHY_BYTES])
 {
-	snprintf(why, PLANE_WHY_BYTES, "this build has no XDP plane; ip link set dev %s xdp off",
-		 interface);
+	snprintf(why, PLANE_WHY_BYTES,
+		 "this build has no XDP plane; run: ip link set dev %s xdp off", interface);
 	return DXP_ENOENT;
 }

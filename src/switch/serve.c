@@ -58,7 +58,7 @@ static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 
 	if (o->port_count == 0 && v->ports.owners > 1) {
 		snprintf(why, PLANE_WHY_BYTES,
-			 "%u interfaces have the switch's address; name its ports with --port",
+			 "%u interfaces have the switch's address; choose its ports with --port",
 			 v->ports.owners);
 		return DXP_EUNSUPPORTED;
 	}
@@ -69,7 +69,7 @@ static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 		p.port_count = v->ports.count;
 	}
 	if (p.port_count == 0) {
-		snprintf(why, PLANE_WHY_BYTES, "the bridge %s has no ports yet", v->ports.own);
+		snprintf(why, PLANE_WHY_BYTES, "the bridge %s has no ports; add one", v->ports.own);
 		return DXP_EUNSUPPORTED;
 	}
 	return plane_open(&p, &v->plane, why);
@@ -89,10 +89,10 @@ static int kernel_open(struct server *v)
 	}
 	v->plane = NULL;
 	if (v->options->plane == SERVE_PLANE_KERNEL) {
-		log_error("the XDP plane cannot be had: %s; --plane user does without", why);
+		log_error("the XDP plane is not available: %s; --plane user runs without it", why);
 		return status;
 	}
-	log_warn("all is computed in user space: %s", why);
+	log_warn("all operations are computed in user space: %s", why);
 	return DXP_OK;
 }
 
@@ -112,15 +112,15 @@ static int addresses_find(struct server *v)
 	int status = serve_ports_find(v->core.ip, &v->ports);
 
 	if (status == DXP_EUNSUPPORTED) {
-		log_warn("bridge %s has more than %u ports: those beyond are computed for in user "
-			 "space; choose with --port",
+		log_warn("bridge %s has more than %u ports; the others are handled in user space; "
+			 "choose with --port",
 			 v->ports.own, SWITCH_KERNEL_PORTS);
 		status = DXP_OK;
 	}
 	if (status == DXP_OK && v->core.segment_bytes == 0)
 		v->core.segment_bytes = segment_of(v->ports.mtu);
 	if (status == DXP_OK && v->core.segment_bytes < INC_SHORT_BYTES) {
-		log_error("packets of %s carry %u bytes, and at least %u are needed; raise its MTU",
+		log_error("packets of %s carry %u bytes, but %u are needed; raise its MTU",
 			  v->ports.own, v->core.segment_bytes, INC_SHORT_BYTES);
 		return DXP_EINVAL;
 	}
@@ -176,7 +176,7 @@ static void ready_tell(const struct server *v)
 	printf("%s at %u.%u.%u.%u: ", v->core.name[0] ? v->core.name : "switch", ip >> 24,
 	       ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
 	if (v->plane)
-		printf("short calls in XDP (%s), others in user space",
+		printf("short operations in XDP (%s), others in user space",
 		       v->options->native ? "native" : "generic");
 	else
 		printf("all in user space");
@@ -187,7 +187,7 @@ static void ready_tell(const struct server *v)
 	if (v->options->ready_fd < 0)
 		return;
 	if (write(v->options->ready_fd, "\n", 1) != 1)
-		log_warn("nobody reads file descriptor %d (--ready-fd)", v->options->ready_fd);
+		log_warn("file descriptor %d (--ready-fd) has no reader", v->options->ready_fd);
 	if (v->options->ready_fd >
 	    STDERR_FILENO) /* stdio stays open: no socket may get its number */
 		close(v->options->ready_fd);
@@ -258,7 +258,7 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	if (!v->draining) {
 		sw_drain(v->sw, true);
 		v->draining = true;
-		log_warn("draining: takes no new groups, and ends with the last one");
+		log_warn("draining: accepts no new groups, and exits after the last one");
 	}
 	return has_groups(v, now_ns);
 }

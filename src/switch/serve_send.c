@@ -108,7 +108,7 @@ static void taken_note(struct senders *s, uint8_t *number, uint64_t now_ns)
 		return;
 	s->forgive_ns = now_ns + SERVE_TELL_NS;
 	log_warn("hosts that use this port get no answers; \"sysctl "
-		 "net.ipv4.ip_local_reserved_ports=49152-50175\" keeps other programs away");
+		 "net.ipv4.ip_local_reserved_ports=49152-50175\" reserves it");
 }
 
 static void taken_forgive(struct senders *s)

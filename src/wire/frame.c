@@ -58,7 +58,7 @@ const char *wire_nack_name(uint8_t code)
 		[WIRE_NACK_RIGHTS] = "not permitted",    [WIRE_NACK_RESOURCE] = "limit exceeded",
 		[WIRE_NACK_CLOSING] = "closing",         [WIRE_NACK_VERSION] = "bad version",
 		[WIRE_NACK_UNSUPPORTED] = "unsupported", [WIRE_NACK_HELD] = "held for the device",
-		[WIRE_NACK_DEVICE] = "device failed",    [WIRE_NACK_WAIT] = "wait to be called",
+		[WIRE_NACK_DEVICE] = "device failed",    [WIRE_NACK_WAIT] = "wait for a grant",
 	};
 
 	if (code >= sizeof(names) / sizeof(names[0]) || !names[code])

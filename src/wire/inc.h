@@ -192,16 +192,16 @@ struct inc_control {
 #define INC_CONTROL_BYTES_MAX (72 + INC_PATH_MAX * 8)
 
 /* X(name, value, text for the user) */
-#define INC_CAUSE_LIST(X)                                           \
-	X(INC_CAUSE_NONE, 0, "nothing")                             \
-	X(INC_CAUSE_GROUPS, 1, "no free group")                     \
-	X(INC_CAUSE_MEMORY, 2, "no memory for the group's slots")   \
-	X(INC_CAUSE_CHILDREN, 3, "too many hosts below one switch") \
-	X(INC_CAUSE_DEPTH, 4, "tree too deep")                      \
-	X(INC_CAUSE_ID, 5, "group id in use by another job")        \
-	X(INC_CAUSE_DRAINED, 6, "switch is being drained")          \
-	X(INC_CAUSE_PARENT, 7, "no way to the switch above")        \
-	X(INC_CAUSE_ADDRESS, 8, "request from an address that it does not name")
+#define INC_CAUSE_LIST(X)                                               \
+	X(INC_CAUSE_NONE, 0, "nothing")                                 \
+	X(INC_CAUSE_GROUPS, 1, "no free group")                         \
+	X(INC_CAUSE_MEMORY, 2, "no memory for the group's aggregators") \
+	X(INC_CAUSE_CHILDREN, 3, "too many hosts below one switch")     \
+	X(INC_CAUSE_DEPTH, 4, "tree too deep")                          \
+	X(INC_CAUSE_ID, 5, "group id in use by another job")            \
+	X(INC_CAUSE_DRAINED, 6, "switch is being drained")              \
+	X(INC_CAUSE_PARENT, 7, "no route to the switch above")          \
+	X(INC_CAUSE_ADDRESS, 8, "request from an address that is not in it")
 
 #define INC_CAUSE_ENUM(name, value, text) name = (value),
 enum inc_cause { INC_CAUSE_LIST(INC_CAUSE_ENUM) INC_CAUSES };

@@ -29,12 +29,12 @@ static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 	switch (kind) {
 	case DXP_PROGRAM_SOURCE:
 	case DXP_PROGRAM_COMPILE:
-		return files == 0 ? "there is no source" : inputs ? "a source has inputs" : NULL;
+		return files == 0 ? "the source is missing" : inputs ? "a source has inputs" : NULL;
 	case DXP_PROGRAM_BINARY:
 		return files != 1 || inputs ? "a binary is one file without inputs" : NULL;
 	case DXP_PROGRAM_LINK:
-		return files || inputs == 0 ? "linking takes programs and no files" : NULL;
-	default: return "there is no such kind of program";
+		return files || inputs == 0 ? "linking needs programs, not files" : NULL;
+	default: return "unknown kind of program";
 	}
 }
 

@@ -43,8 +43,8 @@ int worker_launch(struct worker_server *s, const struct worker_run *run)
 	l->program = worker_program_find(s, c->program);
 	if (!l->program) {
 		snprintf(s->text, sizeof(s->text),
-			 "kernel '%.80s': its program went with the process that was lost and "
-			 "could not be built again; build it anew",
+			 "kernel '%.80s': its program was lost with its worker process and could "
+			 "not be rebuilt; build it again",
 			 c->text);
 		return DXP_EBUILD;
 	}

@@ -120,7 +120,8 @@ static const char *loss_say(struct worker_print *p, size_t *bytes)
 	if (!p->lost)
 		return NULL;
 	*bytes = (size_t)snprintf(p->loss, sizeof(p->loss),
-				  "\n[dxp: %llu bytes more that this kernel printed are lost]\n",
+				  "\n"
+				  "[dxp: %llu more bytes of this kernel's output are lost]\n",
 				  (unsigned long long)p->lost);
 	p->lost = 0;
 	return p->loss;

@@ -171,7 +171,8 @@ void worker_serve(const struct worker_server_options *options)
 	struct worker_server *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		log_error("not enough memory for a worker; give this machine more, or fewer slots");
+		log_error("not enough memory for a worker; start dxpd with fewer slots, or free "
+			  "memory");
 		return;
 	}
 	s->options = *options;

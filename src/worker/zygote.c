@@ -138,7 +138,8 @@ static int spawn(struct zygote *z)
 	if (descriptor_raise_pair(
 		    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair),
 		    pair) != 0) {
-		log_error("cannot make a socket for workers: %s; raise the limit on open files",
+		log_error("cannot create a socket for workers: %s; raise the limit of open files "
+			  "(ulimit -n)",
 			  strerror(errno));
 		return DXP_EIO;
 	}
@@ -147,8 +148,8 @@ static int spawn(struct zygote *z)
 	if (error) {
 		z->pid = 0;
 		close(pair[0]);
-		log_error("cannot start '%s', which runs hosts' kernels: %s; kernels can run in "
-			  "dxpd itself: --isolation thread",
+		log_error("cannot start '%s', which runs the kernels of hosts: %s; --isolation "
+			  "thread runs them in dxpd",
 			  z->program, strerror(error));
 		return DXP_EIO;
 	}
@@ -164,8 +165,8 @@ static int hello_take(struct zygote *z, struct engine_description *about)
 	while (poll(&poller, 1, -1) < 0 && errno == EINTR)
 		;
 	if (recv(z->socket, &hello, sizeof(hello), 0) != sizeof(hello)) {
-		log_error("the process that runs hosts' kernels ended before its engine was open; "
-			  "does the engine '%s' work here?",
+		log_error("the process that runs the kernels of hosts exited before its engine was "
+			  "open; check with `dxp doctor` that engine '%s' works",
 			  z->engine);
 		return DXP_EIO;
 	}
@@ -332,9 +333,8 @@ bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost)
 	if (status == DXP_OK)
 		z->look_ns = 0; /* there may be more */
 	if (status == DXP_ECLOSED) {
-		log_warn("the process that starts workers is lost: running kernels are lost with "
-			 "it; "
-			 "another one is started when it is needed");
+		log_warn("the process that starts workers is lost, and running kernels with it; "
+			 "the next command starts another one");
 		gone(z);
 		*lost = true;
 	}

@@ -133,7 +133,7 @@ static void worker_limit(void)
 	if (fd < 0)
 		return;
 	if (write(fd, "1000", 4) < 0)
-		log_debug("oom_score_adj: %s", strerror(errno));
+		log_debug("cannot write oom_score_adj: %s", strerror(errno));
 	close(fd);
 }
 

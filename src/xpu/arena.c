@@ -63,7 +63,7 @@ static int memory_map(struct arena *a)
 {
 	a->fd = descriptor_raise(memfd_create("dxp-arena", MFD_CLOEXEC));
 	if (a->fd < 0 || ftruncate(a->fd, (off_t)(a->bytes + WORKER_TAIL_BYTES)) != 0) {
-		log_error("cannot make %llu MiB of device memory: %s; use a smaller --memory",
+		log_error("cannot create %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
 		return DXP_EIO;
 	}

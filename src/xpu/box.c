@@ -46,8 +46,8 @@ static int name_make(const struct box_options *o, uint32_t index, char out[FABRI
 
 	if (bytes > 0 && bytes < FABRIC_NAME_BYTES && manage_name_valid(out))
 		return DXP_OK;
-	log_error("'%s' does not make a node's name: A-Z a-z 0-9 . _ -, with its number at most %d "
-		  "characters",
+	log_error("--name '%s' is not possible; use A-Z a-z 0-9 . _ -, at most %d characters "
+		  "including the number",
 		  base, FABRIC_NAME_BYTES - 1);
 	return DXP_EINVAL;
 }
@@ -59,8 +59,8 @@ static void functions_offer(const struct box_slot *x, uint32_t functions)
 		return;
 	int status = node_offer(slot_node(x->slot), functions, NULL);
 	if (status != DXP_OK && status != DXP_EUNSUPPORTED)
-		log_warn("%s runs without functions for other processes; --run DIR chooses another "
-			 "place, --functions 0 silences this",
+		log_warn("%s runs without functions for other processes; choose another folder "
+			 "with --run, or turn functions off with --functions 0",
 			 x->name);
 }
 
@@ -102,8 +102,8 @@ static int bind_choose(const struct box_options *o, struct udp_address *out)
 	if (!o->bind)
 		return link_address_towards(&o->manager, out);
 	if (o->bind->port && o->bind->port + o->slots - 1 > 65535) {
-		log_error("%u slots from port %u on go beyond 65535; choose a lower port", o->slots,
-			  o->bind->port);
+		log_error("%u slots from port %u on exceed port 65535; choose a lower port",
+			  o->slots, o->bind->port);
 		return DXP_EINVAL;
 	}
 	*out = *o->bind;
@@ -134,8 +134,8 @@ static void cache_take(const struct box_options *o, char cache[PATH_MAX], struct
 	if (identity_folder(cache) == DXP_OK)
 		out->cache_folder = cache;
 	else
-		log_warn("%s cannot be made: compiled kernels are not kept; choose another folder "
-			 "with --state or XDG_CACHE_HOME",
+		log_warn("cannot create %s, so compiled kernels are not kept; choose another "
+			 "folder with --state or XDG_CACHE_HOME",
 			 cache);
 }
 
@@ -239,7 +239,7 @@ static int slot_join(struct box_slot *x, uint64_t deadline_ns)
 
 static void timeout_tell(const struct box_slot *x)
 {
-	log_error("%s could not join: no manager answers; is it running there? `dxp doctor` looks "
+	log_error("%s could not join: no manager answers; check that it runs; `dxp doctor` looks "
 		  "for the reason",
 		  x->name);
 }
@@ -290,7 +290,7 @@ static void membership_check(struct box *b, uint64_t now_ns)
 		int status = node_join(slot_node(b->slots[i].slot), 0);
 		if (status == DXP_OK || status == DXP_ETIMEDOUT)
 			continue;
-		log_error("%s is not a member of the fabric any more: %s", b->slots[i].name,
+		log_error("%s has left the fabric: %s", b->slots[i].name,
 			  node_error(slot_node(b->slots[i].slot)));
 		b->status = status;
 		b->ends = 1;

@@ -71,16 +71,15 @@ int bridged_create(const struct bridged_options *options, struct bridged **out)
 	}
 	const struct bridge *bridge = pump_bridge(b->pump);
 	if (bridge_buffers(bridge) < bridge_feed_buffers(bridge)) {
-		log_error("%u buffers of %u KiB are too few for what the network brings at once; "
-			  "use --buffers %u or more, or larger ones",
+		log_error("%u buffers of %u KiB hold less than the network delivers at once; use "
+			  "--buffers %u or more, or larger --buffer-bytes",
 			  bridge_buffers(bridge), bridge_buffer_bytes(bridge) >> 10,
 			  bridge_feed_buffers(bridge));
 		bridged_destroy(b);
 		return DXP_EINVAL;
 	}
 	log_info("bridge: %u buffers of %u KiB each way%s", bridge_buffers(bridge),
-		 bridge_buffer_bytes(bridge) >> 10,
-		 options->buffer_bytes ? "" : ", a size that was measured");
+		 bridge_buffer_bytes(bridge) >> 10, options->buffer_bytes ? "" : " (measured)");
 	pump_rings(b->pump, &b->to_device, &b->from_device, &b->ring_bytes);
 	*out = b;
 	return DXP_OK;
@@ -190,7 +189,7 @@ int bridged_end_status(const struct bridge_end *end)
 const char *bridged_end_text(const struct bridge_end *end)
 {
 	if (end->status == DXP_ETIMEDOUT)
-		return "it stood still for too long";
+		return "no progress within the time limit";
 	return dxp_status_text(bridged_end_status(end));
 }
 
@@ -215,13 +214,13 @@ void bridged_complain(struct bridged *b, const char *what, const struct bridge_e
 		return;
 	if (b->complaints >= COMPLAINTS_MAX)
 		return;
-	log_warn("a %s failed: %s, at byte %llu of it: %s; it can be repeated, and when that fails "
-		 "too the device needs a look%s",
+	log_warn("a %s failed: %s, at byte %llu: %s; repeat the transfer; if it fails again, check "
+		 "the device%s",
 		 what, bridged_step_name(end->step), (unsigned long long)end->at,
 		 bridged_end_text(end),
-		 ++b->complaints == COMPLAINTS_MAX ? "; no more of these are logged, the register "
-						     "DMA_FAILED counts them"
-						   : "");
+		 ++b->complaints == COMPLAINTS_MAX
+			 ? "; further failures are not logged; the register DMA_FAILED counts them"
+			 : "");
 }
 
 void bridged_state(const struct bridged *b, struct bridged_state *out)

@@ -107,8 +107,8 @@ static void read_stuck(struct pump_transfer *t)
 
 	if (!b->nic || node == WIRE_NODE_NONE)
 		return;
-	log_warn("node %u takes nothing of what it GETs: its connection is reset; see whether its "
-		 "program stands still",
+	log_warn("node %u does not receive the data of its GETs, so its connection is reset; check "
+		 "whether its program is stopped",
 		 node);
 	nic_peer_reset(b->nic, node, DXP_ETIMEDOUT);
 }

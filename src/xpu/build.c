@@ -144,9 +144,9 @@ static void again_end(struct build *b, int status)
 	struct tenant *t = b->tenant;
 
 	if (status != DXP_OK && !t->leaving)
-		tenant_complain(t,
-				"program %u, which went with its process, does not build again: %s",
-				b->program->entry.id, dxp_status_text(status));
+		tenant_complain(
+			t, "program %u was lost with its worker process and cannot be rebuilt: %s",
+			b->program->entry.id, dxp_status_text(status));
 	program_drop(b->program);
 	t->busy--;
 	free(b);
@@ -275,7 +275,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 		status = build_post(b);
 	else if (end->step < BRIDGE_STEPS)
 		tenant_complain(b->tenant,
-				"BUILD: %s, which brings the package, failed at byte %llu: %s",
+				"BUILD: fetching the package failed: %s, at byte %llu: %s",
 				bridged_step_name(end->step), (unsigned long long)end->at,
 				bridged_end_text(end));
 	if (status == DXP_OK)

@@ -12,73 +12,74 @@
 #define CFG_VERSION_VALUE 1
 
 /* X(index, name, access, text). Indices are part of the interface: append, never renumber. */
-#define CFG_REGISTERS(X)                                                                          \
-	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                   \
-	X(1, VERSION, RO, "of this map: 1")                                                       \
-	X(2, NODE, RO, "id of this node in the fabric; 65535 before it has one")                  \
-	X(3, SLOT, RO, "number of this xPU in its box")                                           \
-	X(4, UUID_0, RO, "identity, bytes 0 to 3, first byte highest")                            \
-	X(5, UUID_1, RO, "identity, bytes 4 to 7")                                                \
-	X(6, UUID_2, RO, "identity, bytes 8 to 11")                                               \
-	X(7, UUID_3, RO, "identity, bytes 12 to 15")                                              \
-	X(8, STATE, RO, "0 joining, 1 ready, 2 commands are running or waiting")                  \
-	X(9, ENGINE, RO, "0 none, 1 OpenCL, 2 board, 3 CUDA")                                     \
-	X(10, COMPUTE_UNITS, RO, "of the engine's device")                                        \
-	X(11, HOSTS, RO, "hosts that have this xPU open")                                         \
-	X(12, MEMORY_LO, RO, "bytes of device memory")                                            \
-	X(13, MEMORY_HI, RO, "")                                                                  \
-	X(14, FREE_LO, RO, "bytes not allocated")                                                 \
-	X(15, FREE_HI, RO, "")                                                                    \
-	X(16, MEMORY_KEY, RO,                                                                     \
-	  "who asks: its key to device memory; 0 if it has not opened the xPU")                   \
-	X(17, LAST_ERROR, RO, "last status that was not DXP_OK, as two's complement; 0 none")     \
-	X(18, COMMANDS_DONE, RO, "commands that ended well; wraps, as all counters")              \
-	X(19, COMMANDS_FAILED, RO, "commands that did not")                                       \
-	X(20, COMMANDS_QUEUED, RO, "commands taken and not ended")                                \
-	X(21, COMMANDS_REFUSED, RO, "messages that did not parse or came from who may not")       \
-	X(22, KERNELS, RO, "kernels run")                                                         \
-	X(23, BUILDS, RO, "programs built")                                                       \
-	X(24, SENT_LO, RO, "bytes sent to other xPUs by SEND and by the task")                    \
-	X(25, SENT_HI, RO, "")                                                                    \
-	X(26, RECEIVED_LO, RO, "bytes placed in device memory by PUT, but for those to kernels")  \
-	X(27, RECEIVED_HI, RO, "")                                                                \
-	X(28, TASK_SRC_LO, RW,                                                                    \
-	  "task: device address to send from; each host has a task of its own")                   \
-	X(29, TASK_SRC_HI, RW, "")                                                                \
-	X(30, TASK_BYTES_LO, RW, "task: how many bytes")                                          \
-	X(31, TASK_BYTES_HI, RW, "")                                                              \
-	X(32, TASK_NODE, RW, "task: node to send to")                                             \
-	X(33, TASK_DST_LO, RW, "task: device address there")                                      \
-	X(34, TASK_DST_HI, RW, "")                                                                \
-	X(35, TASK_KEY, RW, "task: key of the memory there")                                      \
-	X(36, TASK_GO, WO, "write 1: start; reads as 0")                                          \
-	X(37, TASK_STATUS, RO,                                                                    \
-	  "0 never started, 1 under way, 2 done, else the status as two's complement")            \
-	X(38, TASK_COUNT, RO, "tasks of this host that ended, well or not")                       \
-	X(39, KERNEL_NICS, RO, "functions of the NIC that kernels of hosts drive")                \
-	X(40, KERNELS_ARMED, RO,                                                                  \
-	  "kernels with such a function that run or are about to: the NIC does not sleep")        \
-	X(41, MEMORY_KIND, RO, "1 direct: the NIC reads and writes it, 2 bridged: only DMA does") \
-	X(42, BRIDGE_BUFFERS, RO, "of each ring between network and DMA; 0 without a bridge")     \
-	X(43, BRIDGE_BUFFER_BYTES, RO, "of each of them")                                         \
-	X(44, CORE, RW, "stream core, one for all hosts: 0 pass, 1 add, 2 checksum, 3 kernel")    \
-	X(45, CORE_OPERAND, RW, "what 1 adds to each word of 4 bytes")                            \
-	X(46, CORE_RESULT_LO, RO, "of 2: sum of all words of the last stream")                    \
-	X(47, CORE_RESULT_HI, RO, "")                                                             \
-	X(48, DMA_IN_LO, RO, "bytes that DMA has taken to the device")                            \
-	X(49, DMA_IN_HI, RO, "")                                                                  \
-	X(50, DMA_OUT_LO, RO, "bytes that DMA has brought from the device")                       \
-	X(51, DMA_OUT_HI, RO, "")                                                                 \
-	X(52, DMA_FAILED, RO, "transfers over the bridge that failed")                            \
-	X(53, DMA_STALLS, RO, "steps of them that took too long")                                 \
-	X(54, DMA_IN_US_LO, RO, "microseconds with a DMA to the device under way")                \
-	X(55, DMA_IN_US_HI, RO, "")                                                               \
-	X(56, DMA_OUT_US_LO, RO, "microseconds with a DMA from the device under way")             \
-	X(57, DMA_OUT_US_HI, RO, "")                                                              \
-	X(58, BRIDGE_FULL, RO, "times that bytes from the network found no buffer")               \
-	X(59, BRIDGE_TRANSFERS, RO, "under way now")                                              \
-	X(60, BRIDGE_IN_TAKEN, RO, "buffers to the device that are not empty now")                \
-	X(61, BRIDGE_OUT_TAKEN, RO, "buffers from the device that are not empty now")
+#define CFG_REGISTERS(X)                                                                           \
+	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                    \
+	X(1, VERSION, RO, "version of this register map: 1")                                       \
+	X(2, NODE, RO, "id of this node in the fabric; 65535 before it has one")                   \
+	X(3, SLOT, RO, "slot of this xPU in its daemon")                                           \
+	X(4, UUID_0, RO, "identity, bytes 0 to 3, first byte highest")                             \
+	X(5, UUID_1, RO, "identity, bytes 4 to 7")                                                 \
+	X(6, UUID_2, RO, "identity, bytes 8 to 11")                                                \
+	X(7, UUID_3, RO, "identity, bytes 12 to 15")                                               \
+	X(8, STATE, RO, "0 joining, 1 ready, 2 commands are running or waiting")                   \
+	X(9, ENGINE, RO, "0 none, 1 OpenCL, 2 board, 3 CUDA")                                      \
+	X(10, COMPUTE_UNITS, RO, "compute units of the engine's device")                           \
+	X(11, HOSTS, RO, "hosts that have this xPU open")                                          \
+	X(12, MEMORY_LO, RO, "bytes of device memory")                                             \
+	X(13, MEMORY_HI, RO, "")                                                                   \
+	X(14, FREE_LO, RO, "bytes not allocated")                                                  \
+	X(15, FREE_HI, RO, "")                                                                     \
+	X(16, MEMORY_KEY, RO, "the reader's key to device memory; 0 if it has not opened the xPU") \
+	X(17, LAST_ERROR, RO, "last status that was not DXP_OK, as two's complement; 0 none")      \
+	X(18, COMMANDS_DONE, RO, "commands that succeeded; wraps, as all counters")                \
+	X(19, COMMANDS_FAILED, RO, "commands that failed")                                         \
+	X(20, COMMANDS_QUEUED, RO, "commands that are outstanding")                                \
+	X(21, COMMANDS_REFUSED, RO,                                                                \
+	  "messages that did not parse or whose sender has no permission")                         \
+	X(22, KERNELS, RO, "kernels run")                                                          \
+	X(23, BUILDS, RO, "programs built")                                                        \
+	X(24, SENT_LO, RO, "bytes sent to other xPUs by SEND and by the task")                     \
+	X(25, SENT_HI, RO, "")                                                                     \
+	X(26, RECEIVED_LO, RO, "bytes written to device memory by PUT, except PUTs to kernels")    \
+	X(27, RECEIVED_HI, RO, "")                                                                 \
+	X(28, TASK_SRC_LO, RW,                                                                     \
+	  "task: source address in device memory; each host has its own task")                     \
+	X(29, TASK_SRC_HI, RW, "")                                                                 \
+	X(30, TASK_BYTES_LO, RW, "task: number of bytes")                                          \
+	X(31, TASK_BYTES_HI, RW, "")                                                               \
+	X(32, TASK_NODE, RW, "task: node to send to")                                              \
+	X(33, TASK_DST_LO, RW, "task: destination address in that node's device memory")           \
+	X(34, TASK_DST_HI, RW, "")                                                                 \
+	X(35, TASK_KEY, RW, "task: key to that memory")                                            \
+	X(36, TASK_GO, WO, "write 1: start; reads as 0")                                           \
+	X(37, TASK_STATUS, RO,                                                                     \
+	  "0 never started, 1 running, 2 done, else the status as two's complement")               \
+	X(38, TASK_COUNT, RO, "completed tasks of this host, failed ones included")                \
+	X(39, KERNEL_NICS, RO, "functions of the NIC that kernels of hosts use")                   \
+	X(40, KERNELS_ARMED, RO,                                                                   \
+	  "running or starting kernels with such a function; while not 0, the NIC does not sleep") \
+	X(41, MEMORY_KIND, RO, "1 direct: the NIC accesses the memory; 2 bridged: only DMA does")  \
+	X(42, BRIDGE_BUFFERS, RO,                                                                  \
+	  "buffers of each ring between network and DMA; 0 without a bridge")                      \
+	X(43, BRIDGE_BUFFER_BYTES, RO, "bytes of each of these buffers")                           \
+	X(44, CORE, RW, "stream core, one for all hosts: 0 pass, 1 add, 2 checksum, 3 kernel")     \
+	X(45, CORE_OPERAND, RW, "core 1: operand added to each word of 4 bytes")                   \
+	X(46, CORE_RESULT_LO, RO, "core 2: sum of all words of the last stream")                   \
+	X(47, CORE_RESULT_HI, RO, "")                                                              \
+	X(48, DMA_IN_LO, RO, "bytes that DMA has moved to the device")                             \
+	X(49, DMA_IN_HI, RO, "")                                                                   \
+	X(50, DMA_OUT_LO, RO, "bytes that DMA has moved from the device")                          \
+	X(51, DMA_OUT_HI, RO, "")                                                                  \
+	X(52, DMA_FAILED, RO, "failed transfers of the bridge")                                    \
+	X(53, DMA_STALLS, RO, "steps of transfers past their time limit")                          \
+	X(54, DMA_IN_US_LO, RO, "microseconds with an outstanding DMA to the device")              \
+	X(55, DMA_IN_US_HI, RO, "")                                                                \
+	X(56, DMA_OUT_US_LO, RO, "microseconds with an outstanding DMA from the device")           \
+	X(57, DMA_OUT_US_HI, RO, "")                                                               \
+	X(58, BRIDGE_FULL, RO, "times that bytes from the network found no free buffer")           \
+	X(59, BRIDGE_TRANSFERS, RO, "outstanding transfers of the bridge")                         \
+	X(60, BRIDGE_IN_TAKEN, RO, "buffers to the device in use now")                             \
+	X(61, BRIDGE_OUT_TAKEN, RO, "buffers from the device in use now")
 
 enum cfg_register {
 #define CFG_ENUM(index, name, access, text) CFG_##name = index,

@@ -12,7 +12,7 @@
 static void refused(struct slot *s, uint16_t node, const char *why)
 {
 	s->counters.refused++;
-	log_debug("message of node %u refused: %s", node, why);
+	log_debug("message of node %u rejected: %s", node, why);
 }
 
 static void open_reply(struct tenant *t, uint32_t sequence)
@@ -143,7 +143,7 @@ static void event_take(struct slot *s, const struct dxp_nic_event *from, const u
 
 	if (command_event_decode(data, from->bytes, &e) != DXP_OK ||
 	    EVENT_XPU(e.event) != from->node) {
-		refused(s, from->node, "an event that is not its own");
+		refused(s, from->node, "it names an event of another node");
 		return;
 	}
 	struct tenant *t = tenant_find(s, EVENT_HOST(e.event));
@@ -161,7 +161,7 @@ void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_take(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)
-		refused(s, event->node, "not for the service queue pair");
+		refused(s, event->node, "it is not for the service queue pair");
 	else
 		command_take(s, event, data);
 }

@@ -69,8 +69,7 @@ static int file_read(const char *path, uint8_t uuid[WIRE_UUID_BYTES])
 	if (status != DXP_OK)
 		return status;
 	if (bytes != TEXT_BYTES + 1 || !text_parse(text, parsed)) {
-		log_error("%s is not the identity of an xPU; remove it, and the xPU gets a new one",
-			  path);
+		log_error("%s is not the identity of an xPU; remove it to get a new one", path);
 		return DXP_EMALFORMED;
 	}
 	memcpy(uuid, parsed, WIRE_UUID_BYTES);

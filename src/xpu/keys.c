@@ -38,11 +38,10 @@ static void trespass_tell(struct tenant *t, uint64_t offset, uint64_t bytes, con
 	if (t->trespassed)
 		return;
 	t->trespassed = true;
-	tenant_complain(
-		t,
-		"%llu bytes at address 0x%llx were asked for by %s and refused: they are not all "
-		"its own; such refusals are counted and not said again",
-		(unsigned long long)bytes, (unsigned long long)offset, what);
+	tenant_complain(t,
+			"an access to %llu bytes at address 0x%llx by %s is rejected, because some "
+			"of them are not this host's; further rejections are counted, not logged",
+			(unsigned long long)bytes, (unsigned long long)offset, what);
 }
 
 static uint8_t reach(struct tenant *t, bool common, uint64_t offset, uint64_t bytes,
@@ -73,7 +72,7 @@ static uint8_t port_reach(void *context, uint64_t offset, uint64_t bytes, struct
 	uint8_t code = reach(context, false, offset, bytes, out);
 
 	if (code == WIRE_NACK_RIGHTS)
-		trespass_tell(context, offset, bytes, "the key of its kernels' function");
+		trespass_tell(context, offset, bytes, "the key of its kernels' NIC function");
 	return code;
 }
 

@@ -81,16 +81,14 @@ static void argument_complain(const struct launch *l, const struct command *c, u
 
 	if (a->kind == COMMAND_ARG_NIC)
 		tenant_complain(t,
-				"kernel '%s', argument %u: this host has asked for no NIC function",
+				"kernel '%s', argument %u: this host has requested no NIC function",
 				c->text, i);
 	else
 		tenant_complain(t,
 				"kernel '%s', argument %u: address %#llx%s is in no allocation of "
 				"this host",
 				c->text, i, (unsigned long long)a->address,
-				a->kind == COMMAND_ARG_IMAGE
-					? ", or what the image takes from there on,"
-					: "");
+				a->kind == COMMAND_ARG_IMAGE ? ", or the image there," : "");
 }
 
 static int arguments_take(struct launch *l, const struct command *c)

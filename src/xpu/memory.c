@@ -28,8 +28,8 @@ static bool limit_allows(struct tenant *t, uint64_t bytes)
 	if (limit == 0 || (bytes <= limit && owned + arena_rounded(t->slot->arena, bytes) <= limit))
 		return true;
 	tenant_complain(t,
-			"ALLOC of %llu bytes is refused: it has %llu, and --host-memory gives each "
-			"host %llu at most",
+			"ALLOC of %llu bytes is rejected: it has %llu, and --host-memory permits "
+			"%llu to each host",
 			(unsigned long long)bytes, (unsigned long long)owned,
 			(unsigned long long)limit);
 	return false;
@@ -230,7 +230,7 @@ static void dma_ended(struct pump_transfer *t, const struct bridge_end *end)
 		return;
 	c->status = bridged_end_status(end);
 	if (end->step < BRIDGE_STEPS)
-		tenant_complain(c->tenant, "ALLOC of %llu bytes: %s, which clears them, failed: %s",
+		tenant_complain(c->tenant, "ALLOC of %llu bytes: clearing failed: %s: %s",
 				(unsigned long long)c->bytes, bridged_step_name(end->step),
 				bridged_end_text(end));
 }

@@ -204,7 +204,7 @@ void port_complain(struct tenant *t, const struct port *p, const char *kernel)
 	int status = port_error(p);
 
 	if (status != DXP_OK && !p->closed)
-		tenant_complain(t, "kernel '%s': NIC function %u serves it no more (%s)", kernel,
+		tenant_complain(t, "kernel '%s': NIC function %u is closed (%s)", kernel,
 				p->function, dxp_status_text(status));
 }
 

@@ -48,7 +48,7 @@ static void pull_ended(struct bulk *h, const struct bridge_end *end)
 	if (status != DXP_OK && end->step < BRIDGE_STEPS && !w->tenant->gone)
 		tenant_complain(w->tenant,
 				"BRIDGE of %llu bytes with node %u: %s failed at byte %llu: %s; "
-				"what was written before is there",
+				"bytes before it were written",
 				(unsigned long long)h->bytes, h->to.node,
 				bridged_step_name(end->step), (unsigned long long)end->at,
 				bridged_end_text(end));

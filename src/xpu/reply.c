@@ -19,9 +19,9 @@ static void sent(void *context, int status)
 	t->busy--;
 	if (status == DXP_OK || t->gone)
 		return;
-	log_warn("host node %u cannot be reached (%s): its commands are cancelled, its memory is "
-		 "freed",
-		 t->host, dxp_status_text(status));
+	log_warn(
+		"host node %u is unreachable (%s): its commands are cancelled, its memory is freed",
+		t->host, dxp_status_text(status));
 	tenant_evict(t, DXP_EPEERLOST);
 }
 
@@ -46,8 +46,8 @@ static void message_send(struct tenant *t, const uint8_t *data, int bytes)
 	    outbox_nap(o, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, sent, t) != DXP_OK) {
 		log_warn("host node %u %s: its commands are cancelled, its memory is freed",
 			 t->host,
-			 reads ? "cannot be answered, this machine is out of memory"
-			       : "asks without reading the answers");
+			 reads ? "gets no answer, because this machine is out of memory"
+			       : "sends commands without reading the answers");
 		tenant_evict(t, DXP_EPEERLOST);
 		return;
 	}

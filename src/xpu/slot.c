@@ -83,7 +83,7 @@ static int zygote_begin(struct slot *s)
 {
 	s->wakeup_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (s->wakeup_fd < 0) {
-		log_error("cannot make an eventfd: %s; raise the limit on open files",
+		log_error("cannot create an eventfd: %s; raise the limit of open files (ulimit -n)",
 			  strerror(errno));
 		return DXP_EIO;
 	}
@@ -315,8 +315,8 @@ void slot_peer_stuck(struct slot *s, uint16_t node)
 		return;
 	s->stuck_node = node;
 	s->stuck_ns = now_ns;
-	log_warn("node %u lives, but does not let go of buffers of the bridge: its connection is "
-		 "reset%s; see whether its program, or its device, stands still",
+	log_warn("node %u is alive, but holds buffers of the bridge too long: its connection is "
+		 "reset%s; check whether its program or its device is stopped",
 		 node, t ? ", its commands are cancelled, its memory is freed" : "");
 	if (t)
 		tenant_evict(t, DXP_EPEERLOST);

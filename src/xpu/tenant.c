@@ -25,7 +25,9 @@ void tenant_complain(struct tenant *t, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
 	log_warn("host node %u: %s%s", t->host, text,
-		 ++t->complaints == COMPLAINTS_MAX ? "; no more of this host is logged" : "");
+		 ++t->complaints == COMPLAINTS_MAX
+			 ? "; further messages about this host are not logged"
+			 : "");
 }
 
 struct tenant *tenant_find(const struct slot *s, uint16_t host)
@@ -49,8 +51,8 @@ bool tenant_may_bulk(const struct tenant *t)
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
 	if (slot_hosts(s) >= s->options.hosts_max && !tenants_make_room(s, NEED_PLACE)) {
-		log_warn("host node %u is refused: %u hosts have this xPU open, and --hosts allows "
-			 "no more",
+		log_warn("host node %u is rejected: %u hosts have this xPU open, the limit of "
+			 "--hosts",
 			 host, s->options.hosts_max);
 		return DXP_EBUSY;
 	}
@@ -115,15 +117,15 @@ static void host_changed(struct slot *s, const struct table_change *change)
 	if (!t)
 		return;
 	if (change->what & TABLE_SILENT)
-		log_info("host %s (node %u) is silent: what it has here is kept for now", e->name,
-			 e->id);
+		log_info("host %s (node %u) is silent: its memory and programs are kept for now",
+			 e->name, e->id);
 	if (change->what & TABLE_BACK)
-		log_info("host %s (node %u) is back and goes on", e->name, e->id);
+		log_info("host %s (node %u) is back and continues", e->name, e->id);
 	/* A new incarnation, with another magic, may have opened the xPU before the table
 	 * changed. */
 	if (lost || (change->what & TABLE_RESTARTED && t->reply.magic != e->magic)) {
 		log_info("host %s (node %u) %s: its commands are cancelled, its memory is freed",
-			 e->name, e->id, lost ? "is gone" : "started anew");
+			 e->name, e->id, lost ? "is gone" : "restarted");
 		tenant_evict(t, DXP_EPEERLOST);
 	}
 }
@@ -149,8 +151,8 @@ void tenants_session_ended(struct slot *s, uint16_t node, int status)
 
 	if (!t)
 		return;
-	log_info("host node %u: its session has ended (%s): its commands are cancelled, its memory "
-		 "is freed",
+	log_info("host node %u: its session was closed (%s): its commands are cancelled, its "
+		 "memory is freed",
 		 node, dxp_status_text(status));
 	tenant_evict(t, DXP_EPEERLOST);
 }
@@ -206,10 +208,10 @@ static struct tenant *longest_silent(const struct slot *s, enum tenant_need need
 bool tenants_make_room(struct slot *s, enum tenant_need need)
 {
 	static const char *const names[] = {
-		[NEED_PLACE] = "place",
+		[NEED_PLACE] = "entry",
 		[NEED_MEMORY] = "memory",
 		[NEED_FUNCTION] = "NIC function",
-		[NEED_REQUESTS] = "requests under way",
+		[NEED_REQUESTS] = "outstanding requests",
 	};
 	struct tenant *t = longest_silent(s, need);
 

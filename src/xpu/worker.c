@@ -33,9 +33,8 @@ static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings
 		c->rings = mmap(NULL, sizeof(*c->rings), PROT_READ | PROT_WRITE, MAP_SHARED,
 				*rings_fd, 0);
 	if (c->rings == MAP_FAILED) {
-		log_warn("no memory for a worker's rings: %s; raise the limit on open files, or "
-			 "give "
-			 "this machine more memory",
+		log_warn("no memory for a worker's rings: %s; raise the limit of open files "
+			 "(ulimit -n), or free memory",
 			 strerror(errno));
 		if (*rings_fd >= 0)
 			close(*rings_fd);
@@ -99,7 +98,8 @@ int worker_open_thread(struct slot *s, struct worker **out)
 	close(fd);
 	int error = pthread_create(&c->thread, NULL, thread_main, c);
 	if (error != 0) {
-		log_error("cannot start an engine's thread: %s; raise the limit on processes",
+		log_error("cannot start the thread of an engine: %s; raise the limit of processes "
+			  "(ulimit -u)",
 			  strerror(error));
 		worker_free(c);
 		return DXP_EIO;
@@ -267,8 +267,8 @@ static uint32_t answers_take(struct worker *c, uint32_t most)
 		if (bytes > 0 && answer_take(c, head, message + sizeof(*head)))
 			continue;
 		if (!c->ends)
-			log_warn("a worker answers nonsense: a kernel has written where it must "
-				 "not");
+			log_warn("the answer of a worker does not parse; a kernel has overwritten "
+				 "memory of its worker");
 		worker_kill(c);
 		break;
 	}

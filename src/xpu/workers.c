@@ -185,16 +185,16 @@ static void loss_complain(const struct worker *c, const struct zygote_news *news
 	order_describe(c->first, what, sizeof(what));
 	if (news->end == ZYGOTE_FAILED)
 		tenant_complain(c->tenant,
-				"no process can be started for its kernels: %s; raise the limits "
-				"on processes and memory",
+				"cannot start a process for its kernels: %s; raise the limits of "
+				"processes and memory",
 				strerror(news->number));
 	else if (news->end == ZYGOTE_KILLED)
 		tenant_complain(c->tenant,
-				"%s was ended by signal %d (%s): what it had given out ends with "
-				"it, and other hosts do not notice",
+				"%s was killed by signal %d (%s): its outstanding commands fail; "
+				"other hosts are not affected",
 				what, news->number, strsignal(news->number));
 	else
-		tenant_complain(c->tenant, "%s ended its process", what);
+		tenant_complain(c->tenant, "%s exited its process", what);
 }
 
 /* Completes all orders of an exited worker and frees it. `news` NULL: its zygote was lost. */

@@ -133,7 +133,7 @@ sockets() {
 			--bind-to core:overload-allowed "$tests/openmpi/mix"
 		check 'socket: unbound' 'members 1 calls' "${place[@]}" $run --bind-to none \
 			"$tests/openmpi/mix"
-		said 'socket: unbound' 'MPI_COMM_WORLD, rank 0 of 4: socket mode wants' 1
+		said 'socket: unbound' 'MPI_COMM_WORLD, rank 0 of 4: socket mode needs' 1
 	}
 }
 

@@ -5,28 +5,28 @@
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
-#                    +--- dxpd box1: xpu1
-#                    +--- dxpd box2: xpu2   killed at the end
+#                    +--- dxpd daemon1: xpu1
+#                    +--- dxpd daemon2: xpu2   killed at the end
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
 say "== called wrongly"
-refuse 2 "there is no command 'frobnicate'" dxp frobnicate
+refuse 2 "unknown command 'frobnicate'" dxp frobnicate
 refuse 2 'unknown option --frob' dxp up --frob
-refuse 2 '--xpus takes a number from 1' dxp up --xpus 0
-refuse 2 '--memory takes a number' dxp up --memory lots
+refuse 2 '--xpus needs a number from 1' dxp up --xpus 0
+refuse 2 '--memory needs a number' dxp up --memory lots
 refuse 2 "--grants is 'any' or 'explicit'" dxp up --grants some
-refuse 2 'something is missing: XPU' dxp ping
-refuse 2 'too many arguments, from two' dxp ping one two
-refuse 2 'a value is missing after --count' dxp ping xpu1 --count
-refuse 2 "'here' is no address" dxp put xpu1 here /dev/null
-refuse 2 "there is no benchmark 'nothing'" dxp bench nothing
+refuse 2 'missing argument: XPU' dxp ping
+refuse 2 'too many arguments, starting with two' dxp ping one two
+refuse 2 'missing value of option --count' dxp ping xpu1 --count
+refuse 2 "'here' is not an address" dxp put xpu1 here /dev/null
+refuse 2 "unknown benchmark 'nothing'" dxp bench nothing
 
 say "== no fabric"
 refuse 1 'start one with `dxp up`' dxp nodes
 refuse 1 'no fabric was started from' dxp down
-refuse 1 "'nonsense' is no address" dxp up --bind nonsense
-refuse 1 'ended before the fabric was up' dxp up --bind 192.0.2.1
+refuse 1 "'nonsense' is not an address" dxp up --bind nonsense
+refuse 1 'exited before the fabric was up' dxp up --bind 192.0.2.1
 refuse 1 'no-such-device' dxp up --engine ocl:no-such-device --port 0
 [ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
 
@@ -42,13 +42,14 @@ fake() {
 	chmod +x "$scratch/parts/$1"
 }
 fake dxp-manager 'kill -SEGV $$'
-refuse 1 'manager ended before the fabric was up: signal 11 (' "$scratch/parts/dxp" up --port 0
+refuse 1 'manager exited before the fabric was up: signal 11 (' "$scratch/parts/dxp" up --port 0
 fake dxp-manager 'exit 7'
-refuse 1 'up: exit status 7; it wrote nothing' "$scratch/parts/dxp" up --port 0
+refuse 1 'up: exit status 7; its log is empty' "$scratch/parts/dxp" up --port 0
 fake dxp-manager 'kill -XFSZ $$'
 refuse 1 'ulimit -f' "$scratch/parts/dxp" up --port 0
 fake dxpd 'echo no engine today; kill -KILL $$'
-refuse 1 'box1 ended before the fabric was up: signal 9 (' "$scratch/parts/dxp" up --xpus 1 --port 0
+refuse 1 'daemon1 exited before the fabric was up: signal 9 (' \
+	"$scratch/parts/dxp" up --xpus 1 --port 0
 expect 'no engine today' "$scratch/out"
 # Limits in KiB: the manager reaches the first, a daemon reaches the second.
 refuse 1 'ulimit -f' bash -c 'ulimit -f 1; exec dxp up --port 0'
@@ -73,9 +74,9 @@ once() {
 }
 
 say "== unknown xPU, and no xPU"
-once "no node is called 'xpu9'" dxp ping xpu9
-once "no node is called '77'" dxp ping 77
-refuse 2 "there is no register 'FROB'" dxp reg xpu1 FROB
+once "no node named 'xpu9'" dxp ping xpu9
+once "no node named '77'" dxp ping 77
+refuse 2 "unknown register 'FROB'" dxp reg xpu1 FROB
 
 say "== wrong fabric key"
 tr '0-9a-f' '1-9a-f0' <"$DXP_DIR/fabric.key" >"$scratch/other.key"
@@ -84,7 +85,7 @@ once 'key' dxp ping xpu1 --key "$scratch/other.key"
 once 'key' dxp nodes --key "$scratch/other.key"
 echo garbage >"$scratch/bad.key"
 chmod 600 "$scratch/bad.key"
-once 'is no fabric key' dxp ping xpu1 --key "$scratch/bad.key"
+once 'holds no fabric key' dxp ping xpu1 --key "$scratch/bad.key"
 cp "$DXP_DIR/fabric.key" "$scratch/open.key"
 chmod 644 "$scratch/open.key"
 once 'chmod 600' dxp ping xpu1 --key "$scratch/open.key"
@@ -94,8 +95,8 @@ once 'not a regular file' dxp nodes --key "$scratch"
 say "== no way to the manager, and no such address here"
 once 'link-local' dxp nodes --manager '[fe80::1]:4795'
 once 'link-local' dxp ping xpu1 --manager '[fe80::1]:4795'
-once 'no interface here has this address' dxp ping xpu1 --bind 192.0.2.1
-once 'no interface here has this address' dxp nodes --bind 192.0.2.1
+once 'no interface of this machine has this address' dxp ping xpu1 --bind 192.0.2.1
+once 'no interface of this machine has this address' dxp nodes --bind 192.0.2.1
 
 say "== a second node with the same identity"
 dxp ping xpu1 --name twin --count 10000000 >/dev/null &
@@ -121,7 +122,7 @@ echo 127.0.0.1:9 >"$scratch/gone/manager"
 cp "$DXP_DIR/fabric.key" "$scratch/gone/fabric.key"
 refuse 1 '127.0.0.1:9' dxp ping xpu1 --dir "$scratch/gone"
 refuse 1 '127.0.0.1:9' dxp nodes --dir "$scratch/gone"
-refuse 1 'fabric elsewhere' dxp up --dir "$scratch/gone"
+refuse 1 'the manager of another fabric' dxp up --dir "$scratch/gone"
 
 # dies KIND OPTION...: kills an xPU while `dxp ping` uses it.
 dies() {
@@ -131,7 +132,7 @@ dies() {
 	local ping=$!
 	sleep 0.5
 	runs $ping || die "ping ended too early: $(cat "$scratch/dies")"
-	kill -9 "$(process_of box2)"
+	kill -9 "$(process_of daemon2)"
 	begin=$(date +%s%N)
 	wait $ping || status=$?
 	local ms=$((($(date +%s%N) - begin) / 1000000))

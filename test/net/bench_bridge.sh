@@ -23,7 +23,7 @@ dxp bench bridge --sizes --quick | tee "$scratch/out"
 expect 'buffers of 16 KiB' "$scratch/out"
 expect 'buffers of 16 MiB' "$scratch/out"
 [ "$(grep -c ' chosen' "$scratch/out")" -eq 2 ] || die "one size is to be chosen, for two rows"
-refuse 1 "no board is called 'nonsense'" dxp bench bridge --sizes --engine board:nonsense
+refuse 1 "unknown board 'nonsense'" dxp bench bridge --sizes --engine board:nonsense
 
 say "== every route"
 timeout 100 dxp bench bridge --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||
@@ -51,7 +51,7 @@ row 'device to device' SEND
 row 'device to device' 'DMA in'
 row 'round trip' 'network, both ways'
 grep '"contender":"pipelined"' "$scratch/rows" | has '"ratio":[0-9.e-]*[1-9]' || die "no share"
-grep '"contender":"while transfers pass"' "$scratch/rows" | has '"rings_mb":[1-9]' ||
+grep '"contender":"during transfers"' "$scratch/rows" | has '"rings_mb":[1-9]' ||
 	die "no row about memory"
 [ -z "$(left)" ] || die "left behind: $(left)"
 

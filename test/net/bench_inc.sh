@@ -23,11 +23,11 @@ says() {
 }
 
 if [ "$(id -u)" -ne 0 ]; then
-	says 'take root' "$dxp" bench inc --quick --case "4 hosts"
+	says 'need root' "$dxp" bench inc --quick --case "4 hosts"
 	echo 'needs root for network namespaces'
 	exit 77
 fi
-says 'no mpirun here' env PATH=/nowhere "$dxp" bench inc --quick --case "4 hosts"
+says 'mpirun is missing' env PATH=/nowhere "$dxp" bench inc --quick --case "4 hosts"
 command -v mpirun >/dev/null || { echo 'needs Open MPI; tools/setup inc installs it'; exit 77; }
 [ -x "$DXP_BIN/../lib/dxp/dxp-mpi-allreduce" ] || { echo 'built without Open MPI'; exit 77; }
 ip netns add "dxpb-probe-$$" 2>/dev/null || { echo 'network namespaces are not allowed'; exit 77; }
@@ -37,7 +37,7 @@ ip netns del "dxpb-probe-$$"
 $entered || { echo 'network namespaces cannot be entered: the root here is no mount'; exit 77; }
 if command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups "$dxp" version \
 	>/dev/null 2>&1; then
-	says 'take root' setpriv --reuid 65534 --clear-groups "$dxp" bench inc --quick \
+	says 'need root' setpriv --reuid 65534 --clear-groups "$dxp" bench inc --quick \
 		--case "4 hosts"
 else
 	left_out 'without root' 'no program setpriv, or others may not start ours'

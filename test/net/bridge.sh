@@ -12,9 +12,9 @@
 . "$(dirname "$0")/lib_bridge.sh"
 
 say "== files and options that are wrong"
-refuse 1 "no board is called 'nonsense'" dxp up --engine board:nonsense --port 0
+refuse 1 "unknown board 'nonsense'" dxp up --engine board:nonsense --port 0
 file=$(board_file speed 'preset = fast' 'to_device = quick')
-refuse 1 "$file:2: to_device cannot be 'quick'" dxp up --engine "board:$file" --port 0
+refuse 1 "$file:2: the value of to_device cannot be 'quick'" dxp up --engine "board:$file" --port 0
 file=$(board_file name 'preset = fast' '' '# a comment' 'colour = red')
 refuse 1 "$file:4: " dxp up --engine "board:$file" --port 0
 file=$(board_file late 'queue = 4' 'preset = fast')
@@ -75,28 +75,28 @@ grep -Eq 'BRIDGE_IN_TAKEN +ro +0x00000000' "$scratch/out" || die "$(cat "$scratc
 say "== sentences that name the next step"
 head -c 70000000 /dev/zero >"$scratch/more"
 dxp reg xpu1 DMA_IN_LO >"$scratch/before"
-refuse 1 'nothing was moved' dxp put xpu1 0 "$scratch/more"
-refuse 1 'nothing was moved' dxp get xpu1 1 64M "$scratch/back"
+refuse 1 'nothing was transferred' dxp put xpu1 0 "$scratch/more"
+refuse 1 'nothing was transferred' dxp get xpu1 1 64M "$scratch/back"
 dxp reg xpu1 DMA_IN_LO | cmp - "$scratch/before" || die "some of it was moved"
-refuse 1 'or none that takes this value' dxp reg xpu1 CORE 7
-refuse 1 'has nothing that does this' dxp reg xpu1 CORE 3
+refuse 1 'or rejects this value' dxp reg xpu1 CORE 7
+refuse 1 'does not support this register' dxp reg xpu1 CORE 3
 dxp reg xpu1 CORE 1
 dxp reg xpu1 CORE_OPERAND 5
 dxp reg xpu1 CORE 2 # it has no operand
 [ "$(dxp reg xpu1 CORE_OPERAND)" = 0x00000000 ] || die "an operand without a core"
-refuse 1 'or none that takes this value' dxp reg xpu1 CORE_OPERAND 5
+refuse 1 'or rejects this value' dxp reg xpu1 CORE_OPERAND 5
 dxp reg xpu1 CORE 0
 
 say "== programs that know nothing of boards, and those that do"
 hello_xpu | tee "$scratch/out"
-expect 'added 65536 pairs of numbers, 0 of them wrongly' "$scratch/out"
+expect 'added 65536 pairs of numbers, 0 errors' "$scratch/out"
 ring 5 | tee "$scratch/out" # from board to board
-expect '3 xPUs, 5 rounds: every number is 15, 0 of 4096 are not' "$scratch/out"
+expect '3 xPUs, 5 rounds: 15 is expected everywhere, 0 of 4096 numbers differ' "$scratch/out"
 bridge_add 1000 | tee "$scratch/out"
-expect 'added 1000 to 16777216 numbers, 0 of them wrongly' "$scratch/out"
+expect 'added 1000 to 16777216 numbers, 0 errors' "$scratch/out"
 dma_add board:fast | tee "$scratch/out"
-expect '0 of them wrongly' "$scratch/out"
-refuse 1 'cannot reach its NIC' kernel_put
+expect ', 0 errors' "$scratch/out"
+refuse 1 'cannot use its NIC' kernel_put
 dxp down
 
 say "== kernels in the memory of boards: the classifier, split over two"

@@ -51,8 +51,8 @@ part "$near" manager 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --ne
 	--state "$scratch/state" --bind 10.79.0.1
 echo 10.79.0.1:4795 >"$DXP_DIR/manager"
 
-# box NAME ENGINE [OPTION...]: starts a daemon
-box() {
+# daemon NAME ENGINE [OPTION...]: starts a daemon
+daemon() {
 	local name=$1 engine=$2
 	shift 2
 	part "$far" "$name" "$name" dxpd "${at[@]}" --name "$name" --engine "$engine" \
@@ -60,9 +60,9 @@ box() {
 	alive "$name"
 }
 slow=$(board_file slow.board 'preset = fast' 'to_device = 2' 'from_device = 20' 'latency = 100000')
-box fast1 board:fast
+daemon fast1 board:fast
 fast1=$last
-box slow1 "board:$slow" --buffer-bytes 64K
+daemon slow1 "board:$slow" --buffer-bytes 64K
 slow1=$last
 readonly here=(ip netns exec "$near")
 
@@ -91,7 +91,7 @@ client=''
 say "ok: $(cat "$scratch/slow")"
 grown=$(($(resident "$slow1") - before))
 # bound in kB: 10 MB of device memory, rings of 1 MiB, state of sessions
-[ $grown -le 16000 ] || die "the slow box grew by $grown kB"
+[ $grown -le 16000 ] || die "the slow daemon grew by $grown kB"
 near dxp get slow1 0 10000000 "$scratch/back" 2>/dev/null
 cmp "$scratch/little" "$scratch/back" || die "other bytes are in the slow board"
 
@@ -131,7 +131,7 @@ for _ in 1 2 3; do
 	killed dxp get slow1 0 40000000 /dev/null
 done
 there_and_back slow1 3 little "${here[@]}"
-kill -0 "$slow1" 2>/dev/null || die "the box is gone: $(cat "$scratch/slow1.log")"
+kill -0 "$slow1" 2>/dev/null || die "the daemon is gone: $(cat "$scratch/slow1.log")"
 [ $(($(resident "$slow1") - before)) -le 60000 ] || die "it keeps $(resident "$slow1") kB"
 
 say "== one that reads over a slow network and is killed, when all is on its way to it"
@@ -141,10 +141,10 @@ for bytes in 900000 5000000; do
 done
 far tc qdisc del dev v1 root
 sleep 5 # the daemon drops a host after 3 s
-kill -0 "$fast1" 2>/dev/null || die "the box is gone: $(cat "$scratch/fast1.log")"
+kill -0 "$fast1" 2>/dev/null || die "the daemon is gone: $(cat "$scratch/fast1.log")"
 there_and_back fast1 1 quick "${here[@]}"
 
-say "== a box that is killed in the middle"
+say "== a daemon that is killed in the middle"
 ip netns exec "$near" dxp put slow1 0 "$scratch/long" >"$scratch/said" 2>&1 &
 client=$!
 sleep 0.4
@@ -156,9 +156,9 @@ client=''
 [ $((SECONDS - begin)) -le 30 ] || die "that took $((SECONDS - begin)) s"
 expect error "$scratch/said"
 say "ok: $(tail -n 1 "$scratch/said")"
-box slow1 "board:$slow" --buffer-bytes 64K
+daemon slow1 "board:$slow" --buffer-bytes 64K
 slow1=$last
 there_and_back slow1 3 little "${here[@]}"
-kill -0 "$fast1" || die "the other box is gone"
+kill -0 "$fast1" || die "the other daemon is gone"
 there_and_back fast1 0 data "${here[@]}"
 say passed

@@ -31,7 +31,7 @@ say "== ocl+bridged"
 dxp up --engine ocl+bridged --memory 64M --port 0
 memory ocl
 "$DXP_BIN/hello_xpu" | tee "$scratch/hello"
-grep -q ' 0 of them wrongly' "$scratch/hello" || die "a kernel computes wrongly in bridged memory"
+grep -q ' 0 errors' "$scratch/hello" || die "a kernel computes wrongly in bridged memory"
 dxp down
 
 say "== cuda, by the fake driver"

@@ -3,19 +3,19 @@
 # A local fabric from `dxp up` to `dxp down`, using the command line only.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
-#                    +--- dxpd box1: xpu1, xpu2
-#                    +--- dxpd box2: xpu3
+#                    +--- dxpd daemon1: xpu1, xpu2
+#                    +--- dxpd daemon2: xpu3
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
 say "== up"
-dxp up --xpus 3 --slots-per-box 2 --memory 64M --port 0
-processes=$(for part in manager box1 box2; do process_of $part; done)
+dxp up --xpus 3 --slots-per-daemon 2 --memory 64M --port 0
+processes=$(for part in manager daemon1 daemon2; do process_of $part; done)
 [ "$(wc -w <<<"$processes")" -eq 3 ] || die "three processes were to be started, not: $processes"
 for pid in $processes; do
 	runs "$pid" || die "process $pid does not run"
 done
-refuse 1 'a fabric is up' dxp up
+refuse 1 'a fabric is already up' dxp up
 
 say "== nodes"
 dxp nodes | tee "$scratch/nodes"
@@ -45,7 +45,7 @@ dxp reg xpu1 TASK_BYTES_LO 77
 [ "$(dxp reg xpu1 | wc -l)" -gt 30 ] || die "the list of registers is short"
 received=$(dxp reg xpu1 RECEIVED_LO --json | sed -n 's/.*"value": \([0-9]*\).*/\1/p')
 [ "$received" -ge 5000001 ] || die "xpu1 counts $received bytes received"
-refuse 1 'cannot all be written' dxp reg xpu1 MAGIC 1
+refuse 1 'are read-only' dxp reg xpu1 MAGIC 1
 
 say "== ping"
 dxp ping xpu2 --count 200

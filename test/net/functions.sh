@@ -3,7 +3,7 @@
 # The functions of a NIC in dxpd, used by independent processes: listed, limited, reset while in
 # use, and released when their process is killed.
 #
-#   dxpd box1: xpu1 --- its NIC --- function-user sink       vf1
+#   dxpd daemon1: xpu1 --- its NIC --- function-user sink       vf1
 #                           +------ function-user stream     vf2, vf3 ... limited, reset, killed
 #   dxp vf -----------------+
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
@@ -50,7 +50,7 @@ free_again() {
 
 # mapped: counts the memory of other processes that the daemon has mapped.
 mapped() {
-	grep -c /memfd: "/proc/$box/maps" || true
+	grep -c /memfd: "/proc/$daemon/maps" || true
 }
 
 # moved FUNCTION: prints the bytes that it sends in 0.5 s. A query takes time on a loaded machine,
@@ -74,22 +74,22 @@ moves() {
 }
 
 say "== wrong use"
-refuse 1 'no NIC offers functions here' dxp vf
+refuse 1 'no NIC on this machine offers functions' dxp vf
 refuse 1 "no NIC named 'xpu1'" dxp vf xpu1
-refuse 1 'start one with' dxp vf xpu1
+refuse 1 'start some with' dxp vf xpu1
 refuse 2 '--functions is 0 to 7' dxpd --manager 127.0.0.1 --key x --functions 8
 refuse 2 "beginning with '/'" dxpd --manager 127.0.0.1 --key x --run here
 dxp up >/dev/null
-box=$(process_of box1)
+daemon=$(process_of daemon1)
 refuse 1 'there are: xpu1, xpu2' dxp vf nobody
-refuse 2 'there is no `dxp vf frob`' dxp vf frob xpu1
-refuse 2 'takes a NIC, a function and a value' dxp vf weight xpu1 1
+refuse 2 'unknown command `dxp vf frob`' dxp vf frob xpu1
+refuse 2 'needs a NIC, a function and a value' dxp vf weight xpu1 1
 refuse 2 "a function is 0 to 7, not '8'" dxp vf reset xpu1 8
 refuse 2 "not 'fast'" dxp vf limit xpu1 1 fast
 refuse 2 'a weight is 1 to 64' dxp vf weight xpu1 1 65
-refuse 1 'nobody has function 1' dxp vf reset xpu1 1
+refuse 1 'function 1 has no user' dxp vf reset xpu1 1
 refuse 1 "belongs to the NIC's own program" dxp vf reset xpu1 0
-refuse 1 'nobody listens at' dxp vf "$scratch/nothing/there"
+refuse 1 'no NIC listens at' dxp vf "$scratch/nothing/there"
 
 say "== a list of all"
 dxp vf >"$scratch/list"
@@ -143,15 +143,15 @@ wait "$left" "$sink" 2>/dev/null || true
 free_again xpu1 1
 free_again xpu1 2
 [ "$(mapped)" -eq "$nothing" ] || die "$(mapped) mappings stay, $nothing before"
-runs "$box" || die "the box is gone"
+runs "$daemon" || die "the daemon is gone"
 
-say "== a killed box leaves sockets that its successor replaces"
+say "== a killed daemon leaves sockets that its successor replaces"
 dxp down >/dev/null
 [ -z "$(ls "$DXP_RUN")" ] || die "sockets stay: $(ls -R "$DXP_RUN")"
 dxp up >/dev/null
-box=$(process_of box1)
-kill -9 "$box"
-while runs "$box"; do
+daemon=$(process_of daemon1)
+kill -9 "$daemon"
+while runs "$daemon"; do
 	sleep 0.02
 done
 refuse 1 'runs no more' dxp vf xpu1

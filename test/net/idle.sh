@@ -26,7 +26,7 @@ timeout 20 nic_client xpu1 >/dev/null # each has been active
 server --own mine 0
 embedded=$server_pid
 timeout 20 nic_client mine >/dev/null
-processes=("attached server:$attached" "server with a NIC:$embedded" "dxpd:$(process_of box1)"
+processes=("attached server:$attached" "server with a NIC:$embedded" "dxpd:$(process_of daemon1)"
 	"dxp-manager:$(process_of manager)")
 
 sleep 1.5 # sessions become idle

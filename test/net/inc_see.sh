@@ -36,10 +36,10 @@ on h0 "$dxp" inc --json | has '"parents"' || die 'no JSON'
 say '== the self-test'
 refuses 0 'offload works' "${on_h0[@]}" "$dxp" inc test
 refuses 1 'no answer' "${on_h0[@]}" "$dxp" inc test --switch 10.77.0.99
-refuses 1 'no switch is named' "$dxp" inc
+refuses 1 'no switch is configured' "$dxp" inc
 refuses 1 'neither an IPv4 address' "$dxp" inc --switch here
 refuses 1 'does not answer' "${on_h0[@]}" "$dxp" inc --switch 10.77.0.99
-refuses 2 "no 'dxp inc nothing'" "$dxp" inc nothing
+refuses 2 "unknown command 'dxp inc nothing'" "$dxp" inc nothing
 
 say '== groups of several jobs over both spines'
 job_start 4 -- calls=0 seconds=5 need=1 groups=4 create=20000 deadline=20000
@@ -62,16 +62,16 @@ say '== dxp-switch, called wrongly'
 switch=$DXP_BIN/dxp-switch
 refuses 2 '--address is needed' "$switch"
 refuses 2 'needs an IPv4 address' "$switch" --address 1.2.3
-refuses 4 'no interface here has the address' "$switch" --address 203.0.113.9
+refuses 4 'no interface of this machine has the address' "$switch" --address 203.0.113.9
 refuses 3 'another program uses this port' \
 	"$source/tools/lab" exec "$lab" s0 -- "$switch" --address 10.77.0.241
-refuses 2 'own address' "$switch" --address 127.0.0.1 --parent 127.0.0.1
+refuses 2 '--parent equals --address' "$switch" --address 127.0.0.1 --parent 127.0.0.1
 refuses 2 '--groups is' "$switch" --address 127.0.0.1 --groups 0
 refuses 2 '--segment is' "$switch" --address 127.0.0.1 --segment 300
 printf 'address 127.0.0.1\nparnt 10.0.0.1\n' >"$scratch/conf"
-refuses 2 ':2: no such option' "$switch" --config "$scratch/conf"
+refuses 2 ':2: unknown option' "$switch" --config "$scratch/conf"
 refuses 2 'cannot read' "$switch" --config "$scratch/none"
-refuses 4 'no program of ours' "$switch" remove lo
+refuses 4 'has no XDP program of dxp-switch' "$switch" remove lo
 the_lab exec s2 -- "$switch" list >"$scratch/list"
 if has_kernel; then
 	grep -q '^h0 .*generic' "$scratch/list" || die "$(cat "$scratch/list")"

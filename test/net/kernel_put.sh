@@ -63,8 +63,8 @@ wait $host 2>/dev/null || true
 picture 'points in the set (its kernel)' kernel_put
 dxp down
 
-say "== one box"
-dxp up --xpus 2 --slots-per-box 2 --memory 64M --port 0
+say "== one daemon"
+dxp up --xpus 2 --slots-per-daemon 2 --memory 64M --port 0
 picture 'points in the set (its kernel)' kernel_put
 dxp down
 
@@ -77,8 +77,8 @@ readonly at=(--manager 10.78.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
 part "$near" manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
 	--state "$scratch/state" --bind 10.78.0.1
 echo 10.78.0.1:4795 >"$DXP_DIR/manager"
-part "$near" box1.log xpu1 dxpd "${at[@]}" --state "$scratch/box1"
-part "$far" box2.log xpu2 dxpd "${at[@]}" --state "$scratch/box2" --first 2
+part "$near" daemon1.log xpu1 dxpd "${at[@]}" --state "$scratch/daemon1"
+part "$far" daemon2.log xpu2 dxpd "${at[@]}" --state "$scratch/daemon2" --first 2
 picture 'points in the set (its kernel)' ip netns exec "$near" kernel_put
 for side in near far; do
 	$side nft add table inet path

@@ -53,7 +53,7 @@ expect() {
 	grep -qF -- "$1" "$2" || die "'$1' is not in: $(cat "$2")"
 }
 
-# process_of PART: prints the process id of a part of the fabric: manager, box1, ...
+# process_of PART: prints the process id of a part of the fabric: manager, daemon1, ...
 process_of() {
 	grep -A 1 "\"name\": \"$1\"" "$DXP_DIR/run/fabric" | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
 }

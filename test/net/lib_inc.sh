@@ -68,7 +68,7 @@ lab_make() {
 }
 
 # Succeeds if XDP loads on this machine. Needs a lab with --plane auto.
-has_kernel() { grep -q 'short calls in XDP' "$scratch/lab/s0.log"; }
+has_kernel() { grep -q 'short operations in XDP' "$scratch/lab/s0.log"; }
 
 # kernel_wanted PLANE: reports a skipped part if plane "auto" equals "user" here.
 kernel_wanted() {

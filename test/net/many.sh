@@ -4,11 +4,11 @@
 # stop together.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
-#                    +--- dxpd box1: xpu1 ... dxpd box16: xpu16
+#                    +--- dxpd daemon1: xpu1 ... dxpd daemon16: xpu16
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
-say "== side by side: no daemon goes on before three have been started, and box1 joins last"
+say "== side by side: no daemon goes on before three have been started, and daemon1 joins last"
 mkdir "$scratch/bin" "$scratch/started"
 cp "$DXP_BIN/dxp" "$scratch/bin/"
 ln -s "$DXP_BIN/dxp-manager" "$scratch/bin/"
@@ -19,11 +19,11 @@ for _ in {1..400}; do
 	[ "\$(ls "$scratch/started" | wc -l)" -lt 3 ] || break
 	sleep 0.05
 done
-[ "\$(ls "$scratch/started" | wc -l)" -ge 3 ] || { echo 'no other box is started'; exit 1; }
+[ "\$(ls "$scratch/started" | wc -l)" -ge 3 ] || { echo 'no other daemon is started'; exit 1; }
 case " \$* " in
 *' --first 1 '*)
 	for _ in {1..400}; do
-		[ "\$(cat "$DXP_DIR"/run/box[2-8].log | grep -c ': node ')" -lt 7 ] || break
+		[ "\$(cat "$DXP_DIR"/run/daemon[2-8].log | grep -c ': node ')" -lt 7 ] || break
 		sleep 0.05
 	done
 	;;
@@ -36,17 +36,17 @@ dxp nodes | awk '$3 == "xpu" { print $1, $2 }' >"$scratch/ids"
 [ "$(paste -sd ' ' "$scratch/ids")" = '1 xpu1 2 xpu2 3 xpu3 4 xpu4 5 xpu5 6 xpu6 7 xpu7 8 xpu8' ] ||
 	die "ids are not in the order of names: $(cat "$scratch/ids")"
 
-say "== down: 8 boxes that do not listen are waited for together, 3 s and not 24"
-boxes=$(for i in {1..8}; do process_of "box$i"; done)
-for process in $boxes; do kill -STOP "$process"; done
+say "== down: 8 daemons that do not listen are waited for together, 3 s and not 24"
+daemons=$(for i in {1..8}; do process_of "daemon$i"; done)
+for process in $daemons; do kill -STOP "$process"; done
 begin=$SECONDS
 dxp down
 [ $((SECONDS - begin)) -lt 20 ] || die "down took $((SECONDS - begin)) s"
-for process in $boxes; do
+for process in $daemons; do
 	! runs "$process" || die "process $process is left"
 done
 
-say "== down: with too few descriptors, boxes that cannot be reached stay in the record"
+say "== down: with too few descriptors, daemons that cannot be reached stay in the record"
 dxp up --xpus 12 --memory 1M --port 0 --engine none
 status=0
 (
@@ -56,7 +56,7 @@ status=0
 [ $status -eq 1 ] || die "down ended with $status: $(cat "$scratch/out")"
 expect 'raise `ulimit -n`' "$scratch/out"
 dxp down >"$scratch/out"
-expect 'processes ended' "$scratch/out"
+expect 'processes stopped' "$scratch/out"
 
 say "== 16 with kernels"
 begin=$(date +%s%N)

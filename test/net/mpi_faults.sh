@@ -70,7 +70,7 @@ wait $! || failed "the first job: $(cat "$scratch/other")"
 mpi 'one host that is told of no switch' -np 4 sh -c \
 	'[ "$OMPI_COMM_WORLD_RANK" != 2 ] || unset DXP_INC_SWITCH; exec "$0" "$@"' \
 	"$tests/compare" quick
-said 'ordinary MPI: rank 2 is told of no switch, and others are'
+said 'ordinary MPI: rank 2 has no switch configured, but others have'
 
 lab switch "$lab" s0 stop >/dev/null
 mpi 'no spine' -np 4 "$tests/compare" quick

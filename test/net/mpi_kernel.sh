@@ -20,6 +20,6 @@ mpi 'mixed calls' --mca coll_dxp_verbose 2 -np 4 "$tests/mix"
 said 'MPI_COMM_WORLD, .*taken'
 for what in count type op; do
 	mpi "ranks that disagree in $what" -np 4 "$tests/disagree" $what
-	said 'calls differ in'
+	said 'calls of the ranks differ in'
 done
 finish

@@ -39,7 +39,7 @@ said 'MPI_COMM_WORLD, .*taken'
 mpi 'mixed calls, two ranks a host, threads' "${verbose[@]}" -np 8 "$tests/mix" threads
 for what in count type op; do
 	mpi "ranks that disagree in $what" -np 4 "$tests/disagree" $what
-	said 'calls differ in'
+	said 'calls of the ranks differ in'
 done
 preload=$(cd "$DXP_BIN/../lib" && pwd)/libdxp-pmpi-openmpi.so
 DXP_INC_VERBOSE=2 mpi 'preloaded' --mca coll ^dxp -x "LD_PRELOAD=$preload" -np 8 \

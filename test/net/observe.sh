@@ -4,13 +4,13 @@
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
 #
 #   dxp ping --- 127.0.0.1 --- dxp-manager
-#   dxp top           +------- dxpd box1: xpu1
-#   dxp trace         +------- dxpd box2: xpu2   loses 2 % of what it sends; killed at the end
+#   dxp top           +------- dxpd daemon1: xpu1
+#   dxp trace         +------- dxpd daemon2: xpu2   loses 2 % of what it sends; killed at the end
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
-box2='' ping='' first=''
-ours() { echo "$first $ping $box2"; }
+daemon2='' ping='' first=''
+ours() { echo "$first $ping $daemon2"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
@@ -43,19 +43,19 @@ at_least() {
 }
 
 say "== nobody there"
-refuse 1 'start one with `dxp up`' dxp top --once
-refuse 1 'start one with `dxp up`' dxp trace --output "$scratch/none"
-refuse 1 'this is no terminal' dxp top
+refuse 1 'start some with `dxp up`' dxp top --once
+refuse 1 'start some with `dxp up`' dxp trace --output "$scratch/none"
+refuse 1 'standard output is not a terminal' dxp top
 refuse 2 "--sort is name, in, out or repeats" dxp top --once --sort frob
-refuse 2 '--snap takes a number from 1 to 65507' dxp trace --snap 0
+refuse 2 '--snap needs a number from 1 to 65507' dxp trace --snap 0
 refuse 2 'a power of two' dxp trace --ring 300K
 dxp top --json | tr -d ' \n' | has -F '"nodes":[]' || die "no empty list"
 
 dxp up --xpus 1 --memory 64M --port 0 --engine none
 manager=$(cat "$DXP_DIR/manager")
 DXP_FAULT=loss=2%,seed=5 dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --first 2 \
-	--memory 64M --engine none >"$scratch/box2.log" 2>&1 &
-box2=$!
+	--memory 64M --engine none >"$scratch/daemon2.log" 2>&1 &
+daemon2=$!
 for _ in $(seq 100); do
 	! dxp nodes | has 'xpu2 .* alive' || break
 	sleep 0.05
@@ -119,12 +119,12 @@ if command -v tshark >/dev/null; then
 	expect 'DXP_FAULT: dropped' "$scratch/comments"
 	expect 'retransmission: ' "$scratch/comments"
 fi
-refuse 1 'say which with --node or --pid' dxp trace --output "$scratch/which"
+refuse 1 'choose with --node, --pid or --all' dxp trace --output "$scratch/which"
 dxp trace --all --count 50 --snap 65507 --output - >"$scratch/all.pcapng"
 at_least 1 datagrams "$(records "$scratch/all.pcapng")"
-dxp trace --pid "$box2" --ring 256K --snap 9000 --seconds 1 --output "$scratch/narrow.pcapng" \
+dxp trace --pid "$daemon2" --ring 256K --snap 9000 --seconds 1 --output "$scratch/narrow.pcapng" \
 	2>"$scratch/narrow"
-expect 'found no room' "$scratch/narrow"
+expect 'were lost because the ring was full' "$scratch/narrow"
 
 say "== two tracers; one that is killed"
 dxp trace --node xpu2 --output "$scratch/first.pcapng" 2>"$scratch/first" &
@@ -133,7 +133,7 @@ for _ in $(seq 200); do
 	[ ! -s "$scratch/first.pcapng" ] || break
 	sleep 0.05
 done
-refuse 1 "process $first traces it already" dxp trace --node xpu2 --output "$scratch/second"
+refuse 1 "process $first already traces this node" dxp trace --node xpu2 --output "$scratch/second"
 kill -9 "$first"
 wait "$first" 2>/dev/null || true
 dxp trace --node xpu2 --seconds 5 --count 3000 --output "$scratch/third.pcapng"
@@ -158,12 +158,12 @@ at_least 20 datagrams "$(records "$scratch"/life-*.pcapng)"
 say "== files of others are told from ours"
 printf 'no counters' >"$DXP_STATS/1-1.stats"
 dxp top --json >/dev/null 2>"$scratch/out"
-expect 'is left out: it is too short' "$scratch/out"
+expect 'is ignored: it is too short' "$scratch/out"
 rm "$DXP_STATS/1-1.stats"
 
 say "== a node that is killed"
-kill -9 "$box2"
-wait "$box2" 2>/dev/null || true
+kill -9 "$daemon2"
+wait "$daemon2" 2>/dev/null || true
 kill "$ping" 2>/dev/null || true
 wait "$ping" 2>/dev/null || true
 dxp top --once --interval 100 >"$scratch/table"

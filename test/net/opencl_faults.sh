@@ -90,7 +90,7 @@ one_machine() {
 	for ((i = 0; i < 20; i++)); do
 		client
 	done
-	read -r kib files < <(size_of box1)
+	read -r kib files < <(size_of daemon1)
 	begin=$(date +%s%N)
 	for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
 	early=$((($(date +%s%N) - begin) / 20000000))
@@ -103,7 +103,7 @@ one_machine() {
 		late=$((($(date +%s%N) - begin) / 20000000))
 		[ "$late" -gt $((early * 3 + 20)) ] || break
 	done
-	read -r kib_late files_late < <(size_of box1)
+	read -r kib_late files_late < <(size_of daemon1)
 	say "a client took $early ms, then $late ms;" \
 		"$kib KiB became $kib_late, $files files $files_late"
 	[ "$late" -le $((early * 3 + 20)) ] || die 'clients became slow'
@@ -123,9 +123,9 @@ readonly at=(--manager 10.77.0.1 --key "$DXP_DIR/fabric.key" --memory 256M)
 part "$near" manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
 	--state "$scratch/state" --bind 10.77.0.1
 echo 10.77.0.1:4795 >"$DXP_DIR/manager"
-part "$near" box1.log xpu1 dxpd "${at[@]}" --state "$scratch/box1"
+part "$near" daemon1.log xpu1 dxpd "${at[@]}" --state "$scratch/daemon1"
 far_box() {
-	part "$far" box2.log xpu2 dxpd "${at[@]}" --state "$scratch/box2" --first 2
+	part "$far" daemon2.log xpu2 dxpd "${at[@]}" --state "$scratch/daemon2" --first 2
 	far_process=${parts%% *}
 }
 far_box

@@ -24,7 +24,7 @@ run() {
 
 say "== without a fabric"
 run 0 -- sh -c 'exit 0'
-expect 'has not looked for OpenCL devices' "$scratch/said"
+expect 'it neither listed OpenCL devices' "$scratch/said"
 run 3 -- sh -c 'exit 3'
 run 127 -- "$scratch/nothing"
 expect 'cannot start' "$scratch/said"
@@ -35,7 +35,7 @@ run 2
 if dxp run -- "$OPENCL_TESTS/kernels" >"$scratch/out" 2>&1; then
 	die 'a program found devices without a fabric'
 fi
-expect 'no fabric is up here' "$scratch/out"
+expect 'no fabric is up on this machine' "$scratch/out"
 
 say "== what a program did"
 TMPDIR=$scratch dxp up --xpus 3 --memory 64M --port 0
@@ -58,9 +58,28 @@ PYTHON
 run 0 --json -- "$OPENCL_TESTS/kernels" ranges__by_chance
 sed -n '/^{/,$p' "$scratch/said" | python3 -c 'import json, sys; r = json.load(sys.stdin)
 assert r["status"] == 0 and r["nodes"][0]["kernels"] > 0, r' ||
-	die "the summary for machines is not JSON: $(cat "$scratch/said")"
+	die "the summary of --json is not JSON: $(cat "$scratch/said")"
 run 0 --quiet -- sh -c "exec '$OPENCL_TESTS/kernels' ranges__by_chance 2>/dev/null"
 [ ! -s "$scratch/said" ] || die "not quiet: $(cat "$scratch/said")"
+
+say "== what a program of the C library did"
+run 0 -- ring
+grep -qE '^xpu1 +[1-9][0-9]* +10 +16K +16K +160K +160K' "$scratch/said" ||
+	die "the work of the C library is not counted: $(cat "$scratch/said")"
+grep -qE '^xpu2 +[1-9][0-9]* +10 +0 +0 +160K +160K' "$scratch/said" || die 'no row of xpu2'
+run 0 -- sh -c 'hello_xpu && exec ring 1'
+expect 'several processes' "$scratch/said"
+run 0 -- true
+expect 'the program used no xPU; it neither listed OpenCL devices nor' "$scratch/said"
+
+say "== nodes by name"
+run 1 --nodes nope -- touch "$scratch/ran"
+expect "no node named 'nope' in the fabric" "$scratch/said"
+run 1 --nodes xpu1,xpu -- touch "$scratch/ran"
+expect "no node named 'xpu' in the fabric" "$scratch/said"
+[ ! -e "$scratch/ran" ] || die 'the program ran without its nodes'
+[ "$(wc -l <"$scratch/said")" -eq 1 ] || die "more than one line: $(cat "$scratch/said")"
+run 0 --quiet --nodes xpu2 -- true
 
 say "== what a killed program did"
 dxp run -- "$OPENCL_TESTS/kernels" >"$scratch/out" 2>"$scratch/said" &
@@ -79,7 +98,7 @@ kill -9 "$(ps -o ppid= -p "$child" | tr -d ' ')" "$child"
 status=0
 wait $running || status=$?
 [ $status -eq 137 ] || die "a killed program: status $status"
-expect 'ended by signal 9' "$scratch/said"
+expect 'killed by signal 9' "$scratch/said"
 grep -qE '^xpu[123] +[1-9]' "$scratch/said" || die "no row of an xPU: $(cat "$scratch/said")"
 [ -z "$(ls -A "$TMPDIR")" ] || die "left behind: $(ls "$TMPDIR")"
 

@@ -5,8 +5,8 @@
 # file or socket gets its number.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
-#                    +--- dxpd box1: xpu1
-#                    +--- dxpd box2: xpu2
+#                    +--- dxpd daemon1: xpu1
+#                    +--- dxpd daemon2: xpu2
 #   +--- dxp-switch   only with a network namespace of its own, because its port is fixed
 if [ -z "${OUTPUT_NAMESPACE:-}" ] && unshare -n ip link set lo up 2>/dev/null; then
 	export OUTPUT_NAMESPACE=1
@@ -139,13 +139,13 @@ dropped $manager dxp-manager
 cp address "$DXP_DIR/manager"
 dxpd --manager "$(cat address)" --key "$key" --memory 16M --slots 2 --engine none \
 	--ready-fd 5 <&- >&- 2>&- 5>joined &
-box=$!
-started="$box $started"
+daemon=$!
+started="$daemon $started"
 until_ok test -s joined
-dropped $box dxpd
-dxp nodes | has ' xpu2 ' || die 'the box did not join'
-kill $box $manager
-wait $box || die "dxpd ended with $?"
+dropped $daemon dxpd
+dxp nodes | has ' xpu2 ' || die 'the daemon did not join'
+kill $daemon $manager
+wait $daemon || die "dxpd ended with $?"
 wait $manager || die "dxp-manager ended with $?"
 dxp-manager --key "$key" --state state --bind 127.0.0.1:0 >/dev/full 2>err &
 manager=$!
@@ -202,7 +202,7 @@ each_put() {
 }
 each_trace() {
 	local pid
-	pid=$(process_of box1) # other tests may have nodes of the same name
+	pid=$(process_of daemon1) # other tests may have nodes of the same name
 	closed='none' each dxp trace --pid "$pid" --count 1 --output capture
 	full dxp trace --pid "$pid" --count 1
 	as no_1 dxp trace --pid "$pid" --count 1

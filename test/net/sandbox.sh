@@ -48,11 +48,11 @@ talk() {
 	inside "$DXP_BIN/nic_client" "$scratch/cell/vf" "$@" >"$scratch/client" 2>&1 ||
 		die "client: $(cat "$scratch/client")"
 	cat "$scratch/client"
-	expect 'client: put 65528 bytes and got them back, the same' "$scratch/client"
-	expect 'client: 0 clients were here before' "$scratch/client"
+	expect 'client: wrote 65528 bytes and read them back, the same' "$scratch/client"
+	expect 'client: 0 clients before this one' "$scratch/client"
 }
 
-dxp up --xpus 2 --slots-per-box 1 --memory 64M --port 0
+dxp up --xpus 2 --slots-per-daemon 1 --memory 64M --port 0
 [ -S "$DXP_RUN/xpu1.nic/vf3" ] || die "no socket for function 3"
 
 say "== what the sandbox sees"
@@ -81,7 +81,7 @@ refused() {
 	expect "$1" "$scratch/out"
 	say "ok: $(cat "$scratch/out")"
 }
-refused 'no NIC of this machine offers functions' xpu1
+refused 'no NIC on this machine offers functions' xpu1
 refused 'no NIC offers functions at' "$DXP_RUN/xpu1.nic/nic"
 refused 'no NIC offers functions at' "$DXP_RUN/xpu1.nic/vf2"
 # Sends list, weight, limit and reset of function 1 (wire/attach.h): each must be rejected.

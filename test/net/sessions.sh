@@ -14,8 +14,8 @@ without() {
 	say "$*"
 	exit 77
 }
-manager='' box='' transfer=''
-ours() { echo "$transfer $box $manager"; }
+manager='' daemon='' transfer=''
+ours() { echo "$transfer $daemon $manager"; }
 namespaces_make dxpt 10.77.0 ip ethtool nft tc
 # batches are segmented before v0, so that the filters below see each packet
 near ethtool -K v0 tx-udp-segmentation off >/dev/null
@@ -34,10 +34,10 @@ wait_for() {
 }
 
 box_start() {
-	ip netns exec "$far" dxpd "${at[@]}" --engine none --memory 64M --state "$scratch/box" \
-		>"$scratch/box.log" 2>&1 &
-	box=$!
-	wait_for "$scratch/box.log" xpu1
+	ip netns exec "$far" dxpd "${at[@]}" --engine none --memory 64M --state "$scratch/daemon" \
+		>"$scratch/daemon.log" 2>&1 &
+	daemon=$!
+	wait_for "$scratch/daemon.log" xpu1
 }
 
 ip netns exec "$near" dxp-manager --key "$scratch/key" --new-key --state "$scratch/state" \
@@ -83,7 +83,7 @@ far ip addr flush dev v1
 far ip addr add 10.77.0.3/24 dev v1
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
-expect 'address has changed' "$scratch/box.log"
+expect 'address of this machine has changed' "$scratch/daemon.log"
 near dxp nodes "${at[@]}" --json | has '"address": "10.77.0.3' ||
 	die "the table has the old one"
 same "the transfer went on at the new address"
@@ -99,13 +99,13 @@ wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 same "the transfer went on with shorter packets"
 
-say "== a box that ends says so"
+say "== a daemon that ends says so"
 ip netns exec "$near" dxp ping "${at[@]}" xpu1 --count 10000000 >"$scratch/ping" 2>&1 &
 transfer=$!
 sleep 0.5
-kill $box
-wait $box || true
-box=''
+kill $daemon
+wait $daemon || true
+daemon=''
 begin=$(date +%s%N)
 wait $transfer && die "the pings go on"
 transfer=''

@@ -51,7 +51,7 @@ near tc qdisc add dev v0 root tbf rate 200mbit burst 128k latency 5ms
 readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
 	--state "$scratch/state" --bind 10.77.0.1
-part "$far" box.log xpu1 dxpd "${at[@]}" --engine none --memory 80M
+part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 80M
 head -c $((64 << 20)) /dev/urandom >"$scratch/sent"
 
 # drop SECONDS: drops all packets; one call of nft at each end keeps the silence close to SECONDS.

@@ -21,15 +21,15 @@ talk() {
 	shift
 	timeout 20 nic_client "$@" >"$scratch/client" 2>&1 || die "client: $(cat "$scratch/client")"
 	cat "$scratch/client"
-	expect 'client: put 65528 bytes and got them back, the same' "$scratch/client"
-	expect "client: $before clients were here before" "$scratch/client"
+	expect 'client: wrote 65528 bytes and read them back, the same' "$scratch/client"
+	expect "client: $before clients before this one" "$scratch/client"
 	until_ok 10 grep -q "server: bye, client $((before + 1))" "$server_log" ||
 		die "the server did not see client $((before + 1)): $(cat "$server_log")"
 	expect 'server: 65528 bytes were put, with 42: abcdefghij' "$server_log"
 }
 
 say "== nobody is there"
-refuse 1 'no NIC of this machine offers functions' nic_client
+refuse 1 'no NIC on this machine offers functions' nic_client
 
 say "== a NIC inside the server"
 server --own mine 3
@@ -38,14 +38,14 @@ talk 1
 refuse 1 "there are: mine" nic_client other
 talk 2 mine
 server_done
-refuse 1 'no NIC of this machine offers functions' nic_client mine
+refuse 1 'no NIC on this machine offers functions' nic_client mine
 
 say "== through dxpd"
-dxp up --xpus 2 --slots-per-box 1 --memory 64M --port 0
+dxp up --xpus 2 --slots-per-daemon 1 --memory 64M --port 0
 server xpu1 3
 talk 0 xpu1
 DXP_NIC=xpu1 talk 1
-refuse 1 'which NIC?' nic_client
+refuse 1 'several NICs are on this machine' nic_client
 refuse 1 'find the server: DXP_ENOENT' nic_client xpu2
 
 talk 2 xpu1
@@ -58,7 +58,7 @@ server_done
 
 say "== dxpd is killed: both learn of it"
 server xpu1 0
-kill -9 "$(process_of box1)"
+kill -9 "$(process_of daemon1)"
 until_ok 10 grep -q DXP_ECLOSED "$server_log" || die "the server waits on: $(cat "$server_log")"
 tail -n 1 "$server_log"
 say passed

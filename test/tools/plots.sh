@@ -18,7 +18,7 @@ ten='"case":"PUT 1 MiB, 10 %","loss_percent":10.0,"cores":"near"'
 cpu='"near_cpu":300.5,"far_cpu":200.0,"cpu_unit":"ns/KB"'
 cat >"$tree/bench/loss.json" <<EOF
 {$rack,$none,"value":1.25,$cpu,"samples":5.0}
-{$bbr,$none,"value":0.5,"samples":5.0,"note":"1 of 5 runs out of time"}
+{$bbr,$none,"value":0.5,"samples":5.0,"note":"1 of 5 runs reached the time limit"}
 {$bbr,$ten,"value":0.0,"note":"not built or not on this machine"}
 {$cubic,$ten,"value":5e-4,"samples":5.0}
 {$rack,$ten,"value":1e-3,"samples":5.0}
@@ -41,7 +41,7 @@ EOF
 bridged='"bench":"bridge","lab":"loopback","unit":"GB/s","samples":3.0,"bytes":536870912.0'
 ours='"case":"round trip 512 MiB","contender":"pipelined","metric":"goodput"'
 sizes='"case":"round trip 512 MiB","contender":"buffers of 1 MiB","metric":"bandwidth"'
-spare='"case":"memory, 1024 MiB","contender":"while transfers pass","metric":"resident memory"'
+spare='"case":"memory, 1024 MiB","contender":"during transfers","metric":"resident memory"'
 cat >"$tree/bench/bridge.json" <<EOF
 {$bridged,$ours,"value":1.9,"peer":"DMA","peer_value":2.0,"ratio":0.95}
 {${bridged/536870912/2},${ours/512 MiB/2 B},"value":0.5,"peer":"DMA","peer_value":2.0,"ratio":0.25}
@@ -109,7 +109,7 @@ expect 'goals kept' '| 64 B NAPs, loopback, M/s | >= 4 | 5.59 | met |' "$goals"
 expect 'goals new' \
 	'| bridge, round trip 512 MiB, to the slowest stage | >= 0.9 | 0.950 | met |' "$goals"
 expect 'goals new' \
-	'| bridge, memory that transfers of 1 GiB add to a box, MB | <= 16 | 5.50 | met |' \
+	'| bridge, memory that transfers of 1 GiB add to a daemon, MB | <= 16 | 5.50 | met |' \
 	"$goals"
 if [ "$(wc -l <<<"$goals")" -ne 6 ]; then
 	printf 'FAILED: lines of another table are goals:\n%s\n' "$goals"

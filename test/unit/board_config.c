@@ -123,7 +123,8 @@ static void board_config_parse__kernel(void **state)
 	kernel_is("/a.conf", "core = kernel  c/b.cl   stir ", "/c/b.cl");
 	kernel_is("x/a.conf", "core = kernel /c/b.cl stir", "/c/b.cl");
 	kernel_is("a.conf", "core = kernel my own core.cl stir", "my own core.cl");
-	refused("core = kernel", "a.conf:1: core cannot be 'kernel'", "kernel FILE NAME");
+	refused("core = kernel", "a.conf:1: the value of core cannot be 'kernel'",
+		"kernel FILE NAME");
 	refused("core = kernel b.cl", "cannot be 'kernel b.cl'", "kernel FILE NAME");
 	char *line = calloc(1, 2000);
 	assert_non_null(line);
@@ -134,21 +135,21 @@ static void board_config_parse__kernel(void **state)
 	memset(line, 0, 2000);
 	strcpy(line, "core = kernel b.cl ");
 	memset(line + strlen(line), 'x', COMMAND_NAME_BYTES);
-	refused(line, "a.conf:1: core", "kernel FILE NAME");
+	refused(line, "a.conf:1: the value of core", "kernel FILE NAME");
 	free(line);
 }
 
 static void board_config_parse__mistakes(void **state)
 {
-	refused("\n\nspeed = 5\n", "a.conf:3: there is no setting 'speed'", "docs/guide/bridge.md");
-	refused("nonsense", "a.conf:1: 'nonsense' is no setting", "NAME = VALUE");
-	refused("= 5", "a.conf:1: there is no setting ''", "such as");
+	refused("\n\nspeed = 5\n", "a.conf:3: unknown setting 'speed'", "docs/guide/bridge.md");
+	refused("nonsense", "a.conf:1: cannot parse 'nonsense'", "NAME = VALUE");
+	refused("= 5", "a.conf:1: unknown setting ''", "such as");
 	refused("queue = 1\nqueue = 2", "a.conf:2: queue is given twice, first in line 1",
 		"remove");
-	refused("queue = 1\npreset = fast", "a.conf:2: preset would undo queue of line 1",
+	refused("queue = 1\npreset = fast", "a.conf:2: `preset` would override queue of line 1",
 		"first line");
-	refused("preset = slow", "a.conf:1: preset cannot be 'slow'", "pac-a10, fast");
-	refused("queue = 0", "a.conf:1: queue cannot be '0'", "1 .. 64");
+	refused("preset = slow", "a.conf:1: the value of preset cannot be 'slow'", "pac-a10, fast");
+	refused("queue = 0", "a.conf:1: the value of queue cannot be '0'", "1 .. 64");
 	refused("queue = 65", "queue cannot be '65'", "1 .. 64");
 	refused("queue =", "queue cannot be ''", "1 .. 64");
 	refused("to_device = 1000001", "to_device cannot be '1000001'", "1000000 MB/s");

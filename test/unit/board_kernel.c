@@ -93,7 +93,7 @@ static void engine_run__refuses(void **state)
 	l.arguments[0] = (struct engine_argument){
 		.kind = COMMAND_ARG_NIC, .memory = sink, .memory_bytes = HOST};
 	assert_int_equal(engine_run(board, &l, text), DXP_EUNSUPPORTED);
-	assert_non_null(strstr(text, "kernel 'post', argument 0: a board's kernels do not reach"));
+	assert_non_null(strstr(text, "kernel 'post', argument 0: kernels of a board cannot use"));
 }
 
 static void *run_often(void *argument)
@@ -160,7 +160,8 @@ static void engine_build__none(void **state)
 
 	assert_int_equal(engine_build(board, &s, &p, &log), DXP_EUNSUPPORTED);
 	assert_int_equal(engine_run(board, &l, text), DXP_EUNSUPPORTED);
-	assert_string_equal(text, "this board runs no kernels");
+	assert_string_equal(
+		text, "this board runs no kernels; remove `compute = none` from its description");
 }
 
 static bool runs_kernels(void)

@@ -132,7 +132,7 @@ static void start__bad_input(void **state)
 	REFUSED(DXP_EINVAL, "`from`", o.from = NULL);
 	REFUSED(DXP_EINVAL, "`to`", o.kind = DXP_DMA_FROM_DEVICE; o.to = NULL);
 	REFUSED(DXP_EINVAL, "`to`", o.kind = DXP_DMA_THROUGH; o.to = NULL);
-	REFUSED(DXP_EINVAL, "end of all addresses", o.bytes = UINT64_MAX);
+	REFUSED(DXP_EINVAL, "exceeds the address space", o.bytes = UINT64_MAX);
 	REFUSED(DXP_ERANGE, "`device_to`", o.device_to = MEMORY_BYTES - 8191);
 	REFUSED(DXP_ERANGE, "`device_to`", o.bytes = 0; o.device_to = MEMORY_BYTES + 1);
 	REFUSED(DXP_ERANGE, "`device_from`", o.kind = DXP_DMA_FROM_DEVICE;
@@ -265,7 +265,7 @@ static void pin__kept_and_given_back(void **state)
 
 	ok(dxp_dma_pin(w->dma, w->from, DATA_BYTES));
 	assert_int_equal(dxp_dma_pin(w->dma, w->from + 1, 10), DXP_EEXIST);
-	says("pinned already");
+	says("already pinned");
 	assert_int_equal(dxp_dma_pin(w->dma, NULL, 10), DXP_EINVAL);
 	assert_int_equal(dxp_dma_pin(w->dma, w->to, 0), DXP_EINVAL);
 	ok(dxp_dma_move(w->dma, &o));

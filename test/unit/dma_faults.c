@@ -43,7 +43,7 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		ok(dxp_dma_start(w->dma, &o, &t[i]));
 	assert_int_equal(dxp_dma_wait(t[0], 100 * MS_NS), DXP_ETIMEDOUT);
-	says("not ended yet");
+	says("not complete yet");
 	ok(dxp_dma_reset(w->dma));
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);

@@ -196,11 +196,11 @@ static void dxpd__options(void **state)
 	REFUSED(2, "--keep-hosts is 0 to 600", "--keep-hosts", "601");
 	REFUSED(2, "--manager needs an address", "--manager", "nowhere");
 	REFUSED(2, "--bind needs an address", "--bind", "300.1.1.1");
-	REFUSED(2, "options only", "more");
-	REFUSED(2, "no engine is called 'steam'", "--engine", "steam");
-	REFUSED(2, "does not make a node's name", "--name", "not a name");
-	REFUSED(2, "beyond 65535", "--bind", "127.0.0.1:65535", "--slots", "2");
-	REFUSED(4, "no key file", "--key", "/nonexistent/key");
+	REFUSED(2, "only options are accepted", "more");
+	REFUSED(2, "unknown engine 'steam'", "--engine", "steam");
+	REFUSED(2, "is not possible; use A-Z", "--name", "not a name");
+	REFUSED(2, "exceed port 65535", "--bind", "127.0.0.1:65535", "--slots", "2");
+	REFUSED(4, "does not exist; `dxp up`", "--key", "/nonexistent/key");
 	REFUSED(5, "cannot make folder", "--state", "/proc/nothing");
 }
 
@@ -208,7 +208,7 @@ static void dxpd__options(void **state)
 static void dxpd__buffers(void **state)
 {
 	REFUSED(0, "<- auto", "--engine", "board:fast", "--measure-buffers");
-	REFUSED(6, "it needs no buffers", "--measure-buffers");
+	REFUSED(6, "without buffers", "--measure-buffers");
 	REFUSED(2, "use --buffers 2 or more", "--engine", "board:fast", "--buffers", "1",
 		"--buffer-bytes", "64K");
 	REFUSED(2, "use --buffers 4 or more", "--engine", "board:fast", "--buffers", "3",
@@ -219,7 +219,7 @@ static void dxpd__buffers(void **state)
 	assert_true(says(&p, "xpu2: node"));
 	assert_int_equal(end(&p, SIGTERM), 0);
 	p = start("--engine", "board:fast", "--buffer-bytes", "auto", "-v", NULL);
-	assert_true(says(&p, "a size that was measured"));
+	assert_true(says(&p, "each way (measured)"));
 	assert_true(says(&p, "xpu1: node"));
 	assert_int_equal(end(&p, SIGTERM), 0);
 }
@@ -437,7 +437,7 @@ static pid_t stopped_host(const char *name)
 	raise(SIGSTOP);
 	status = dxp_mem_read(x, back, address, sizeof(back));
 	if (status == DXP_EPEERRESET)
-		_exit(strstr(dxp_fabric_error(f), "open it again") ? TOLD : OTHER);
+		_exit(strstr(dxp_fabric_error(f), "open the xPU again") ? TOLD : OTHER);
 	dxp_xpu_close(x);
 	dxp_fabric_close(f);
 	_exit(status == DXP_OK && memcmp(data, back, sizeof(data)) == 0 ? KEPT : OTHER);

@@ -244,7 +244,7 @@ static void engine_run__local_memory(void **state)
 	l.argument_count = 3;
 	l.arguments[2] = l.arguments[1];
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
-	assert_non_null(strstr(text, "one piece of dynamic shared memory"));
+	assert_non_null(strstr(text, "one block of dynamic shared memory"));
 }
 
 static void engine_run__wrong_launches(void **state)
@@ -261,8 +261,8 @@ static void engine_run__wrong_launches(void **state)
 			fail_msg("%s", text);                           \
 	} while (0)
 	WRONG(DXP_ENOENT, "no kernel 'sub'", l.kernel = "sub");
-	WRONG(DXP_EINVAL, "takes 3 parameters, 2 were given", l.argument_count = 2);
-	WRONG(DXP_EINVAL, "takes 3 parameters, 4 were given", l.argument_count = 4;
+	WRONG(DXP_EINVAL, "has 3 parameters, 2 were given", l.argument_count = 2);
+	WRONG(DXP_EINVAL, "has 3 parameters, 4 were given", l.argument_count = 4;
 	      l.arguments[3] = l.arguments[2]);
 	WRONG(DXP_EINVAL, "argument 2: the parameter has 4 bytes, 8 were given",
 	      l.arguments[2].bytes = 8);
@@ -280,7 +280,7 @@ static void engine_run__wrong_launches(void **state)
 	      l.global[1] = 70000; l.local[0] = 32; l.local[1] = 1);
 	WRONG(DXP_EINVAL, "work items", l.dimensions = 3;
 	      l.global[0] = l.global[1] = l.global[2] = 1ull << 63);
-	WRONG(DXP_EUNSUPPORTED, "cannot reach the NIC",
+	WRONG(DXP_EUNSUPPORTED, "cannot use the NIC",
 	      l.arguments[0] =
 		      (struct engine_argument){.kind = COMMAND_ARG_NIC, .memory_bytes = 4096});
 #undef WRONG
@@ -302,7 +302,7 @@ static void build_fails(const char *what, const char *options, const char *words
 static void engine_build__failures_have_a_log(void **state)
 {
 	build_fails(".version 6.4\n.target sm_75\n.address_size 64\nnonsense", "", "nonsense");
-	build_fails(ptx, "-O3", "PTX takes no options");
+	build_fails(ptx, "-O3", "PTX has no build options");
 	build_fails("kernel void k(global uint *p) {}", "", "OpenCL C is for the engine ocl");
 	build_fails("", "", "neither PTX");
 }

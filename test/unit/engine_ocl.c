@@ -129,10 +129,10 @@ static void engine_run__wrong_launches(void **state)
 		assert_non_null(strstr(text, words));                   \
 	} while (0)
 	WRONG(DXP_ENOENT, "no kernel 'sub'", l.kernel = "sub");
-	WRONG(DXP_EINVAL, "takes 3 arguments, 2 were given", l.argument_count = 2);
+	WRONG(DXP_EINVAL, "has 3 arguments, 2 were given", l.argument_count = 2);
 	WRONG(DXP_EINVAL, "argument 2: uint has 4 bytes, 8 were given", l.arguments[2].bytes = 8);
-	WRONG(DXP_EINVAL, "argument 0: it takes a buffer", l.arguments[0] = l.arguments[2]);
-	WRONG(DXP_EINVAL, "argument 2: it takes a value", l.arguments[2] = l.arguments[0]);
+	WRONG(DXP_EINVAL, "argument 0: its type is a buffer", l.arguments[0] = l.arguments[2]);
+	WRONG(DXP_EINVAL, "argument 2: its type is a value", l.arguments[2] = l.arguments[0]);
 	WRONG(DXP_EINVAL, "does not divide", l.local[0] = 7);
 	WRONG(DXP_EINVAL, "work items", l.dimensions = 3;
 	      l.global[0] = l.global[1] = l.global[2] = 1ull << 63);
@@ -228,12 +228,12 @@ static void include_run(const char *options)
 	l.arguments[0] = buffer_at(0, 4096);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
 	assert_non_null(
-		strstr(text, "argument 0: it takes the NIC (struct dxp_window*), a buffer"));
+		strstr(text, "argument 0: its type is the NIC (struct dxp_window*), a buffer"));
 	l.arguments[0] = (struct engine_argument){
 		.kind = COMMAND_ARG_NIC, .memory = window, .memory_bytes = sizeof(*window)};
 	l.arguments[3] = l.arguments[0];
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
-	assert_non_null(strstr(text, "argument 3: it takes a buffer (int*), the NIC was given"));
+	assert_non_null(strstr(text, "argument 3: its type is a buffer (int*), the NIC was given"));
 	free(log);
 	free(window);
 	engine_release(engine, p);

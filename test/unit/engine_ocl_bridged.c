@@ -431,14 +431,14 @@ static void engine_run__wrong_launches(void **state)
 			fail_msg("%s", text);                           \
 	} while (0)
 	WRONG(DXP_ENOENT, "no kernel 'sub'", l.kernel = "sub");
-	WRONG(DXP_EINVAL, "takes 3 arguments, 2 were given", l.argument_count = 2);
-	WRONG(DXP_EINVAL, "argument 1: address 0x1004 is no multiple of",
+	WRONG(DXP_EINVAL, "has 3 arguments, 2 were given", l.argument_count = 2);
+	WRONG(DXP_EINVAL, "argument 1: address 0x1004 is not a multiple of",
 	      l.arguments[1].address = 4100);
 	WRONG(DXP_EINVAL, "argument 0: address 0xc00000 and 256 bytes are not in device memory",
 	      l.arguments[0].address = BYTES);
 	WRONG(DXP_EINVAL, "not in device memory", l.arguments[0].memory_bytes = 0);
 	WRONG(DXP_EINVAL, "does not divide", l.local[0] = 7);
-	WRONG(DXP_EUNSUPPORTED, "cannot reach the NIC", l.kernel = "post"; l.argument_count = 1;
+	WRONG(DXP_EUNSUPPORTED, "cannot use the NIC", l.kernel = "post"; l.argument_count = 1;
 	      l.arguments[0] =
 		      (struct engine_argument){.kind = COMMAND_ARG_NIC, .memory_bytes = 4096});
 #undef WRONG

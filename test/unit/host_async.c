@@ -25,7 +25,7 @@ static void event_set__releases_who_waits(void **state)
 	/* Completed events are not waited for. */
 	ok(ended(w, run_after(w, w->one, "ok", &user, 1)));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_EINVAL);
-	says("ended already");
+	says("already complete");
 	ok(ended(w, user));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_ENOENT);
 }

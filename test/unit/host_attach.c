@@ -78,9 +78,9 @@ static void attach__refuses_what_cannot_be(void **state)
 	memset(text, '/', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	snprintf(path, sizeof(path), "%s/nothing", run);
-	fails(attach_status(NULL, 0, NULL), DXP_ENOENT, "no NIC of this machine");
-	fails(attach_status("mine", 0, NULL), DXP_ENOENT, "no NIC of this machine");
-	fails(attach_status(path, 0, NULL), DXP_ENOENT, "is its program running?");
+	fails(attach_status(NULL, 0, NULL), DXP_ENOENT, "no NIC on this machine");
+	fails(attach_status("mine", 0, NULL), DXP_ENOENT, "no NIC on this machine");
+	fails(attach_status(path, 0, NULL), DXP_ENOENT, "check that its program runs");
 	fails(attach_status(run, 0, NULL), DXP_ENOENT, "");
 	fails(attach_status(text, 0, NULL), DXP_EINVAL, "too long");
 	fails(attach_status(NULL, 8, NULL), DXP_EINVAL, "function 8");
@@ -93,9 +93,9 @@ static void attach__finds_the_nic_that_is_meant(void **state)
 
 	dxp_function_close(attach(NULL, 0, NULL)); /* the only one */
 	struct dxp_nic *two = nic_serve("two", NULL);
-	fails(attach_status(NULL, 0, NULL), DXP_EINVAL, "there are: one, two");
+	fails(attach_status(NULL, 0, NULL), DXP_EINVAL, "to one of: one, two");
 	fails(attach_status("three", 0, NULL), DXP_ENOENT,
-	      "no NIC named 'three' on this machine; there are: one, two");
+	      "no NIC named 'three' on this machine; choose one of: one, two");
 	setenv("DXP_NIC", "two", 1);
 	struct dxp_function *f = attach(NULL, 5, "by-environment");
 	assert_int_equal(dxp_function_window(f)->function, 5);
@@ -198,8 +198,8 @@ static void attached__memory(void **state)
 	ok(dxp_memory_create(g, 8192, DXP_REMOTE_WRITE, &n));
 	fails(dxp_memory_register_at(f, own, 64, 0, &key), DXP_EUNSUPPORTED, "memfd");
 	fails(dxp_memory_register(f, m.fd, 4096, 8192, 0, &key), DXP_EINVAL, "long enough");
-	fails(dxp_memory_revoke(f, n.key), DXP_ENOENT, "no region of this function");
-	fails(dxp_memory_revoke(f, 0), DXP_ENOENT, "no region of this function");
+	fails(dxp_memory_revoke(f, n.key), DXP_ENOENT, "this function has no region");
+	fails(dxp_memory_revoke(f, 0), DXP_ENOENT, "this function has no region");
 	ok(dxp_memory_register(g, n.fd, 4096, 4096, DXP_REMOTE_WRITE, &key));
 	const struct dxp_entry local = {0, 4096, m.key}, remote = {0, 4096, key};
 	memset(m.base, 7, 4096);
@@ -211,7 +211,7 @@ static void attached__memory(void **state)
 	assert_int_equal(completion(f).status, DXP_EACCESS);
 	ok(dxp_lookup_add(f, 0x10000, 4096, m.key, 0));
 	fails(dxp_lookup_add(f, 0x10fff, 4096, m.key, 0), DXP_EEXIST, "overlaps");
-	fails(dxp_lookup_add(f, 0x20000, 4096, n.key, 0), DXP_ENOENT, "does not hold it");
+	fails(dxp_lookup_add(f, 0x20000, 4096, n.key, 0), DXP_ENOENT, "is not inside region");
 	ok(dxp_function_arm(f));
 	ok(dxp_function_disarm(f));
 	dxp_memory_destroy(g, &n);
@@ -435,15 +435,17 @@ static void attach__is_not_fooled(void **state)
 		const char *part;
 	} cases[] = {
 		{{.status = DXP_EAGAIN}, DXP_ETIMEDOUT, "within 200 ms"},
-		{{.cut = 3}, DXP_EIO, "another version"},
-		{{.type = ATTACH_ARM, .fds = 3, .bytes = 4096}, DXP_EIO, "another question"},
-		{{.fds = 0}, DXP_EIO, "another version"},
-		{{.fds = 2, .bytes = sizeof(struct dxp_window)}, DXP_EIO, "another version"},
-		{{.fds = 3, .bytes = 8192}, DXP_EIO, "another version"},
+		{{.cut = 3}, DXP_EIO, "same version"},
+		{{.type = ATTACH_ARM, .fds = 3, .bytes = 4096},
+		 DXP_EIO,
+		 "answered another request"},
+		{{.fds = 0}, DXP_EIO, "same version"},
+		{{.fds = 2, .bytes = sizeof(struct dxp_window)}, DXP_EIO, "same version"},
+		{{.fds = 3, .bytes = 8192}, DXP_EIO, "same version"},
 		{{.fds = 3, .bytes = sizeof(struct dxp_window), .version = 99},
 		 DXP_EIO,
-		 "another version"},
-		{{.status = DXP_ENOMEM}, DXP_ENOMEM, "gives no function"},
+		 "same version"},
+		{{.status = DXP_ENOMEM}, DXP_ENOMEM, "cannot open a function"},
 	};
 	char path[PATH_MAX + 16];
 
@@ -474,7 +476,7 @@ static void attach__does_not_wait_for_ever(void **state)
 	snprintf(path, sizeof(path), "%s/stopped", run);
 	assert_int_equal(local_listen(path, &listener), DXP_OK);
 	uint64_t begin_ns = clock_now_ns();
-	fails(attach_within(path, 200), DXP_ETIMEDOUT, "is it stopped?");
+	fails(attach_within(path, 200), DXP_ETIMEDOUT, "check that it is not stopped");
 	assert_true(clock_now_ns() - begin_ns < PATIENCE_NS);
 	local_unlisten(path, listener);
 }

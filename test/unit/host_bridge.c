@@ -150,7 +150,7 @@ static void start__bad_input(void **state)
 	REFUSED(DXP_EINVAL, "`from`", t.path = DXP_BRIDGE_TO_DEVICE; t.from = NULL);
 	REFUSED(DXP_EINVAL, "`from`", t.path = DXP_BRIDGE_THROUGH; t.from = NULL);
 	REFUSED(DXP_EINVAL, "`to`", t.path = DXP_BRIDGE_THROUGH; t.to = NULL);
-	REFUSED(DXP_EINVAL, "end of all addresses", t.bytes = UINT64_MAX);
+	REFUSED(DXP_EINVAL, "exceeds the address space", t.bytes = UINT64_MAX);
 	REFUSED(DXP_ERANGE, "`device_from`", t.device_from = FAKE_MEMORY_BYTES - 8191);
 	REFUSED(DXP_ERANGE, "xpu1", t.device_from = UINT64_MAX);
 	REFUSED(DXP_ERANGE, "`device_from`", t.bytes = 0; t.device_from = FAKE_MEMORY_BYTES + 1);
@@ -168,7 +168,7 @@ static void start__bad_input(void **state)
 	REFUSED(DXP_ERANGE, "xpu1", t.path = DXP_BRIDGE_DEVICE_TO_DEVICE; t.peer = w->two;
 		t.device_to = FAKE_MEMORY_BYTES - 8191);
 	REFUSED(DXP_ENOENT, "unknown", dxp_event gone = 77; t.wait = &gone; t.wait_count = 1);
-	REFUSED(DXP_EINVAL, "no list", t.wait_count = 1);
+	REFUSED(DXP_EINVAL, "the list is NULL", t.wait_count = 1);
 	all_paths(w, 4096, DXP_BRIDGE_PIPELINED, 0);
 }
 
@@ -282,7 +282,7 @@ static void wait__not_yet(void **state)
 	struct dxp_bridge *b = start(w, &t);
 	pieces_await(w, 2);
 	assert_int_equal(dxp_bridge_wait(b, MS_NS, NULL), DXP_ETIMEDOUT);
-	says("not ended yet");
+	says("not complete yet");
 	assert_int_equal(dxp_bridge_wait(b, 0, NULL), DXP_ETIMEDOUT);
 	atomic_store(&fake_xpu_faults(w->fake, 0)->hold_after, 0);
 	ok(dxp_bridge_wait(b, WAIT_NS, NULL));
@@ -468,7 +468,7 @@ static void core__set_and_get(void **state)
 	assert_int_equal(operand, 42);
 	assert_int_equal(result, 0x0123456789abcdef);
 	assert_int_equal(dxp_core_set(w->one, DXP_CORE_KERNEL + 1, 0), DXP_EINVAL);
-	says("no core 4");
+	says("unknown core 4");
 }
 
 static void caps__of_the_bridge(void **state)

@@ -97,7 +97,7 @@ static void launch__arguments(void **state)
 	bad.kind = DXP_ARGUMENT_NIC;
 	refused(&l, "dxp_xpu_nic()");
 	bad.kind = (enum dxp_argument_kind)9;
-	refused(&l, "no such kind");
+	refused(&l, "unknown kind");
 	l.argument_count = COMMAND_ARGS_MAX + 1;
 	refused(&l, "129 arguments");
 }

@@ -35,15 +35,15 @@ static void nic_open__refuses_what_cannot_be(void **state)
 		int status;
 		const char *part;
 	} cases[] = {
-		{{.name = "a b"}, DXP_EINVAL, "'a b' is no name"},
-		{{.name = ""}, DXP_EINVAL, "is no name"},
-		{{.name = "x/y"}, DXP_EINVAL, "is no name"},
+		{{.name = "a b"}, DXP_EINVAL, "'a b' is not a valid node name"},
+		{{.name = ""}, DXP_EINVAL, "is not a valid node name"},
+		{{.name = "x/y"}, DXP_EINVAL, "is not a valid node name"},
 		{{.manager = "127.0.0.1"}, DXP_EINVAL, "set `join`"},
 		{{.bind = "127.0.0.1"}, DXP_EINVAL, "set `join`"},
 		{{.key_file = "/x"}, DXP_EINVAL, "set `join`"},
 		{{.directory = "/x"}, DXP_EINVAL, "set `join`"},
 		{{.join = true, .directory = "/nowhere"}, DXP_ENOENT, "`dxp up`"},
-		{{.join = true, .manager = "nobody"}, DXP_EINVAL, "'nobody' is no address"},
+		{{.join = true, .manager = "nobody"}, DXP_EINVAL, "'nobody' is not the address"},
 		{{.join = true, .manager = "127.0.0.1:1", .key_file = "/nowhere"},
 		 DXP_ENOENT,
 		 "no fabric key"},
@@ -93,11 +93,11 @@ static void nic_function__is_found_by_its_label(void **state)
 	assert_true(t.magic == same.magic && t.magic != 0);
 	fails(dxp_function_find(a, "three", 0, &t), DXP_ENOENT, "'three'");
 	fails(dxp_function_find(a, "two", 4, &t), DXP_EINVAL, "not 4");
-	fails(dxp_function_find(a, "no label", 0, &t), DXP_EINVAL, "no label");
-	fails(dxp_function_find(a, NULL, 0, &t), DXP_EINVAL, "whom");
+	fails(dxp_function_find(a, "no label", 0, &t), DXP_EINVAL, "'no label'");
+	fails(dxp_function_find(a, NULL, 0, &t), DXP_EINVAL, "the label is NULL");
 	fails(dxp_function_target(a, 4, &t), DXP_EINVAL, "not 4");
 	fails(dxp_nic_function(nic, "two", &more), DXP_EBUSY, "'two'");
-	fails(dxp_nic_function(nic, "", &more), DXP_EINVAL, "is no label");
+	fails(dxp_nic_function(nic, "", &more), DXP_EINVAL, "is not a valid label");
 	dxp_function_close(b);
 	fails(dxp_function_find(a, "two", 0, &t), DXP_ENOENT, "'two'");
 	b = function_open(nic, "two");
@@ -123,12 +123,12 @@ static void function_arm__is_counted(void **state)
 	struct dxp_nic *nic = nic_open(true);
 	struct dxp_function *f = function_open(nic, NULL);
 
-	fails(dxp_function_disarm(f), DXP_EINVAL, "more often");
+	fails(dxp_function_disarm(f), DXP_EINVAL, "without a matching arm");
 	ok(dxp_function_arm(f));
 	ok(dxp_function_arm(f));
 	ok(dxp_function_disarm(f));
 	ok(dxp_function_disarm(f));
-	fails(dxp_function_disarm(f), DXP_EINVAL, "more often");
+	fails(dxp_function_disarm(f), DXP_EINVAL, "without a matching arm");
 	ok(dxp_function_arm(f)); /* close disarms it */
 	dxp_function_close(f);
 	dxp_nic_close(nic);
@@ -150,7 +150,7 @@ static void memory__refuses_what_cannot_be(void **state)
 	fails(dxp_memory_register(f, -1, 0, 64, 0, &key), DXP_EINVAL, "-1");
 	fails(dxp_memory_register(f, 0, 17, 64, 0, &key), DXP_EINVAL, "page");
 	fails(dxp_memory_register(f, growing, 0, 64, 0, &key), DXP_EINVAL, "F_SEAL_SHRINK");
-	fails(dxp_memory_register_at(f, NULL, 64, 0, &key), DXP_EINVAL, "no memory");
+	fails(dxp_memory_register_at(f, NULL, 64, 0, &key), DXP_EINVAL, "no memory is mapped");
 	fails(dxp_memory_register_at(f, own, UINT64_MAX, 0, &key), DXP_EINVAL, "bytes");
 	fails(dxp_memory_revoke(f, 77), DXP_ENOENT, "0x4d");
 	fails(dxp_lookup_add(f, 0x1000, 0, 1, 0), DXP_EINVAL, "empty");

@@ -243,7 +243,7 @@ static void endpoint__selftest(void **state)
 	for (unsigned i = 0; i < 10 && !strstr(line, "nothing listens"); i++) {
 		usleep(INC_HEARD_NS / 1000);
 		assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);
-		assert_memory_equal(line, "no answer by way of switch 127.", 31);
+		assert_memory_equal(line, "no answer through switch 127.", 29);
 	}
 	assert_non_null(strstr(line, "nothing listens"));
 	dxp_inc_close(inc);

@@ -114,11 +114,11 @@ static void engine_build__bad_names(void **state)
 	refused("", "./x", "relative");
 	refused("", "", "relative");
 	refused("", "a/", "relative");
-	refused("-I /etc", NULL, "knows no folders");
-	refused("-I/etc", "x.h", "knows no folders");
-	refused("-I ..", "x.h", "knows no folders");
-	refused("-I nowhere", "x.h", "knows no folders");
-	refused("-I", NULL, "wants a folder");
+	refused("-I /etc", NULL, "only the folders");
+	refused("-I/etc", "x.h", "only the folders");
+	refused("-I ..", "x.h", "only the folders");
+	refused("-I nowhere", "x.h", "only the folders");
+	refused("-I", NULL, "lacks its folder");
 	assert_int_equal(files_in(cache_folder, "dxp-build-"), 0);
 }
 

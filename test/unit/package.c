@@ -133,8 +133,8 @@ static void package_fault__says_what(void **state)
 		assert_non_null(package_fault(&s));               \
 		assert_non_null(strstr(package_fault(&s), part)); \
 	} while (0)
-	FAULT("no such kind", s.kind = 4);
-	FAULT("no source", s.file_count = 0);
+	FAULT("unknown kind", s.kind = 4);
+	FAULT("the source is missing", s.file_count = 0);
 	FAULT("has inputs", s.input_count = 1);
 	FAULT("binary", s.kind = DXP_PROGRAM_BINARY);
 	FAULT("linking", s.kind = DXP_PROGRAM_LINK; s.input_count = 2);

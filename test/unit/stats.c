@@ -260,17 +260,17 @@ static void stats_read__refuses_what_is_none(void **state)
 	file_put(r, "1-1.stats", "short", 5);
 	refuses(r, "too short");
 	file_put(r, "1-1.stats", zeros, sizeof(zeros));
-	refuses(r, "no file of counters");
+	refuses(r, "not a file of counters");
 	file_remove(r, "1-1.stats"); /* the reader did not remove it */
 	snprintf(path, sizeof(path), "%s/1-1.stats", r->folder);
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	refuses(r, "symbolic link");
 	file_remove(r, "1-1.stats");
 	assert_int_equal(mkdir(path, 0700), 0);
-	refuses(r, "no regular file");
+	refuses(r, "not a regular file");
 	rmdir(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	refuses(r, "no regular file");
+	refuses(r, "not a regular file");
 	file_remove(r, "1-1.stats");
 	file_put(r, "not.counted", zeros, sizeof(zeros));
 	assert_int_equal(read_again(r), 0);
@@ -297,14 +297,14 @@ static void stats_read__refuses_other_versions_and_nonsense(void **state)
 {
 	static const char version[] = "another version of Direct xPU";
 
-	damaged(*state, offsetof(struct stats_file, magic), 1, "no file of counters");
+	damaged(*state, offsetof(struct stats_file, magic), 1, "not a file of counters");
 	damaged(*state, offsetof(struct stats_file, version), STATS_VERSION + 1, version);
 	damaged(*state, offsetof(struct stats_file, header_bytes), 4096, version);
 	damaged(*state, offsetof(struct stats_file, session_bytes), 8, version);
 	damaged(*state, offsetof(struct stats_file, session_fields), 1000, version);
 	damaged(*state, offsetof(struct stats_file, node_fields), 0, version);
 	damaged(*state, offsetof(struct stats_file, qps), 1, version);
-	damaged(*state, offsetof(struct stats_file, node.session_rows), 1000, "shorter than it");
+	damaged(*state, offsetof(struct stats_file, node.session_rows), 1000, "shorter than its");
 	damaged(*state, offsetof(struct stats_file, node.session_rows), UINT32_MAX, "shorter than");
 	damaged(*state, offsetof(struct stats_file, sequence), 1, "in the middle of writing");
 }
@@ -345,7 +345,7 @@ static void stats_open__refuses_a_folder_that_others_enter(void **state)
 		struct stats *mine = open_one("mine");
 		read_again(r);
 		assert_int_equal(chown(r->list.views[0].path, 1, 1), 0);
-		refuses(r, "another user than its folder");
+		refuses(r, "not the owner of its folder");
 		stats_close(mine);
 	}
 	setenv("DXP_STATS", "", 1);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Bandwidth of the simulated bridge against the number of reads in flight.
-set title "The simulator, host to device 64 MiB: reads in flight"
-set xlabel "reads in flight"
+# Bandwidth of the simulated bridge against the number of outstanding reads.
+set title "The simulator, host to device 64 MiB: outstanding reads"
+set xlabel "outstanding reads"
 set ylabel "MB/s"
 set yrange [0:*]
 set logscale x 2

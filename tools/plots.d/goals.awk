@@ -173,9 +173,9 @@ function bridge_goals(    lab, i, routes, ways, name) {
 				 share["bridge", lab, name, ways[i]], 1, 0.9)
 	}
 	name = "memory, 1024 MiB"
-	difference("bridge, memory that transfers of 1 GiB add to a box, MB",
-		   of("bridge", lab, name, "while transfers pass"),
-		   beside["bridge", lab, name, "while transfers pass"], 16, 1)
+	difference("bridge, memory that transfers of 1 GiB add to a daemon, MB",
+		   of("bridge", lab, name, "during transfers"),
+		   beside["bridge", lab, name, "during transfers"], 16, 1)
 }
 
 # The bridge goals in the simulator, on the machine of the source (SBDT).
@@ -193,7 +193,7 @@ function bridge_sim_goals(    i, k, n, routes, name, ours) {
 	for (i = 1; i <= n; i++) {
 		name = "round trip 320 MB, " routes[i]
 		ours = of("bridge-sim", "simulated", name, "pipelined, simulated")
-		quotient("bridge simulated, " name ", to the naive way", ours,
+		quotient("bridge simulated, " name ", to the naive version", ours,
 			 beside["bridge-sim", "simulated", name, "pipelined, simulated"], 5.9)
 	}
 }

@@ -40,7 +40,7 @@ static bool is_wanted(const struct dxp_node_info *n)
 static void refuse(const struct dxp_node_info *n, const char *why)
 {
 	if (settings_get()->verbose)
-		fprintf(stderr, "dxp: node '%s' is no OpenCL device: %s\n", n->name, why);
+		fprintf(stderr, "dxp: node '%s' is not an OpenCL device: %s\n", n->name, why);
 	if (refused_count < DOOR_DEVICES_MAX)
 		refused[refused_count++] = n->id;
 }
@@ -75,10 +75,10 @@ static void add(const struct dxp_node_info *n)
 	}
 	/* An unreachable node is tried again by the next search. */
 	if (small || status == DXP_EUNSUPPORTED)
-		refuse(n, small ? "less memory is free than DXP_CL_MEM asks for"
+		refuse(n, small ? "less memory is free than DXP_CL_MEM requires"
 				: "its engine runs no OpenCL programs");
 	else if (settings_get()->verbose)
-		fprintf(stderr, "dxp: node '%s' is left out: %s\n", n->name,
+		fprintf(stderr, "dxp: node '%s' is not used: %s\n", n->name,
 			dxp_fabric_error(NULL));
 	if (d->xpu)
 		dxp_xpu_close(d->xpu);

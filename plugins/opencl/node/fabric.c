@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "host/use.h"
 #include "plugins/opencl/node/device.h"
 
 #define JOIN_MS  2000          /* ms: a program that only lists platforms must not hang */
@@ -39,6 +40,7 @@ struct dxp_fabric *fabric_join(void)
 	if (fabric || closed || clock_now_ns() < retry_ns)
 		return fabric;
 	trace_open();
+	use_disable();
 	int status = dxp_fabric_open(&options, &fabric);
 	if (status == DXP_OK) {
 		dxp_completions_begun(fabric, true);

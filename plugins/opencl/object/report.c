@@ -62,8 +62,7 @@ bool report_path(const char *setting, char out[REPORT_PATH_BYTES])
 			  : snprintf(out, REPORT_PATH_BYTES, "%s", setting);
 	if (length > 0 && length < REPORT_PATH_BYTES)
 		return true;
-	fprintf(stderr,
-		"dxp: warning: %.60s... is too long a name for a file; nothing is written\n",
+	fprintf(stderr, "dxp: warning: the file name %.60s... is too long; nothing is written\n",
 		setting);
 	return false;
 }

@@ -33,8 +33,8 @@ static void open_once(void)
 	trace.file = descriptor_fopen(path, "we");
 	if (!trace.file) {
 		fprintf(stderr,
-			"dxp: warning: cannot write the trace to %s; see whether its folder "
-			"is there\n",
+			"dxp: warning: cannot write the trace to %s; check that its folder "
+			"exists\n",
 			path);
 		return;
 	}
@@ -144,9 +144,8 @@ void trace_close(void)
 	if (trace.file) {
 		fputs("\n]}\n", trace.file);
 		if (fclose(trace.file))
-			fputs("dxp: warning: the trace could not be written to its end; is the "
-			      "disk "
-			      "full?\n",
+			fputs("dxp: warning: the trace is incomplete; check that the disk is not "
+			      "full\n",
 			      stderr);
 		trace.file = NULL;
 	}

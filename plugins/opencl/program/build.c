@@ -155,8 +155,8 @@ static cl_int about_take(struct build *b, const void *records, size_t bytes)
 		return CL_SUCCESS;
 	int status = metadata_read(&b->about, records, bytes);
 	if (status == DXP_EMALFORMED)
-		log_set(b, "the node tells of the program in a way that is not understood; are "
-			   "node and host of the same release?");
+		log_set(b, "the description of the program from the node does not parse; use the "
+			   "same release on node and host");
 	return error_of(status);
 }
 
