@@ -38,7 +38,8 @@ static int kernel_alone(const struct raw_ends *ends, const struct work *work, si
 	FILE *f = popen(command, "r");
 	if (!f)
 		return DXP_EIO;
-	int found = fscanf(f, "%*u doorbells of a kernel on %*s each waited for: %lf ns", &ns);
+	int found =
+		fscanf(f, "%*u doorbells of a kernel on %*s each with its completion: %lf ns", &ns);
 	if (pclose(f) != 0 || found != 1)
 		return DXP_EIO;
 	tally->end_ns = clock_now_ns();
