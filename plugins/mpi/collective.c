@@ -71,7 +71,7 @@ static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, 
 		return leaders_allreduce(c, m, MPI_ERR_NO_MEM, NULL, 0);
 	mpi_pack(m, own, (size_t)count, wire);
 	error = mpi_leaders_allreduce(c, m, NULL, wire, (size_t)count);
-	if (!error)
+	if (error == MPI_SUCCESS)
 		mpi_unpack(m, wire, (size_t)count, receive);
 	if (wire != c->down.data)
 		free(wire);
@@ -84,14 +84,15 @@ static int allreduce_short(struct dxp_mpi_comm *c, const struct mpi_mapping *m, 
 {
 	size_t bytes = mpi_wire_bytes(m, (size_t)count);
 	struct mpi_down *down = &c->down;
-	int rc;
+	int own_error;
 
-	rc = PMPI_Reduce(own, down->data, count, c->type, c->op, 0, c->node);
+	own_error = PMPI_Reduce(own, down->data, count, c->type, c->op, 0, c->node);
 	if (c->node_rank == 0)
-		down->error = leaders_allreduce(c, m, rc, down->data, count);
-	rc = PMPI_Bcast(down, (int)(offsetof(struct mpi_down, data) + bytes), MPI_BYTE, 0, c->node);
-	if (rc || down->error)
-		return rc ? rc : down->error;
+		down->error = leaders_allreduce(c, m, own_error, down->data, count);
+	own_error = PMPI_Bcast(down, (int)(offsetof(struct mpi_down, data) + bytes), MPI_BYTE, 0,
+			       c->node);
+	if (own_error != MPI_SUCCESS || down->error != MPI_SUCCESS)
+		return own_error != MPI_SUCCESS ? own_error : down->error;
 	mpi_unpack(m, down->data, (size_t)count, receive);
 	return MPI_SUCCESS;
 }
@@ -99,7 +100,7 @@ static int allreduce_short(struct dxp_mpi_comm *c, const struct mpi_mapping *m, 
 static int allreduce_long(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			  void *receive, int count)
 {
-	int error = MPI_SUCCESS, rc;
+	int error = MPI_SUCCESS, own_error;
 	uint8_t *work = receive;
 
 	if (c->node_rank == 0 && m->layout != MPI_LAYOUT_PLAIN)
@@ -108,18 +109,19 @@ static int allreduce_long(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 		work = receive;
 		error = MPI_ERR_NO_MEM;
 	}
-	rc = PMPI_Reduce(c->node_rank == 0 && own == work ? MPI_IN_PLACE : own, work, count,
-			 c->type, c->op, 0, c->node);
+	own_error = PMPI_Reduce(c->node_rank == 0 && own == work ? MPI_IN_PLACE : own, work, count,
+				c->type, c->op, 0, c->node);
 	if (c->node_rank == 0)
-		error = leaders_allreduce(c, m, error ? error : rc, work, count);
+		error = leaders_allreduce(c, m, error != MPI_SUCCESS ? error : own_error, work,
+					  count);
 	if (work != receive) {
-		if (!error)
+		if (error == MPI_SUCCESS)
 			mpi_unpack(m, work, (size_t)count, receive);
 		free(work);
 	}
-	rc = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
-	if (rc || error)
-		return rc ? rc : error;
+	own_error = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
+	if (own_error != MPI_SUCCESS || error != MPI_SUCCESS)
+		return own_error != MPI_SUCCESS ? own_error : error;
 	return PMPI_Bcast(receive, count, c->type, 0, c->node);
 }
 
@@ -143,18 +145,19 @@ int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, i
 static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int error, void *work,
 		     void *receive, int count, int to)
 {
-	int rc;
+	int own_error;
 
 	if (to == 0) {
-		if (!error)
+		if (error == MPI_SUCCESS)
 			mpi_unpack(m, work, (size_t)count, receive);
 		return error;
 	}
-	rc = PMPI_Send(&error, 1, MPI_INT, to, 0, c->node);
-	if (!rc && !error)
-		rc = PMPI_Send(work, count, m->layout == MPI_LAYOUT_PLAIN ? c->type : m->wire_type,
-			       to, 0, c->node);
-	return rc ? rc : error;
+	own_error = PMPI_Send(&error, 1, MPI_INT, to, 0, c->node);
+	if (own_error == MPI_SUCCESS && error == MPI_SUCCESS)
+		own_error = PMPI_Send(work, count,
+				      m->layout == MPI_LAYOUT_PLAIN ? c->type : m->wire_type, to, 0,
+				      c->node);
+	return own_error != MPI_SUCCESS ? own_error : error;
 }
 
 /* `own` and `receive` may be NULL where the rank has none. */
@@ -169,7 +172,7 @@ static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, co
 		error = PMPI_Reduce(own, work, count, c->type, c->op, 0, c->node);
 	else if (work)
 		memcpy(work, own, bytes);
-	if (error) {
+	if (error != MPI_SUCCESS) {
 		mpi_leaders_barrier(c);
 	} else {
 		mpi_pack(m, work, (size_t)count, work);
@@ -186,23 +189,23 @@ static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, co
 static int take_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, void *receive, int count)
 {
 	size_t bytes = mpi_wire_bytes(m, (size_t)count);
-	int error = MPI_SUCCESS, rc;
+	int error = MPI_SUCCESS, own_error;
 	uint8_t *wire;
 
-	rc = PMPI_Recv(&error, 1, MPI_INT, 0, 0, c->node, MPI_STATUS_IGNORE);
-	if (rc || error)
-		return rc ? rc : error;
+	own_error = PMPI_Recv(&error, 1, MPI_INT, 0, 0, c->node, MPI_STATUS_IGNORE);
+	if (own_error != MPI_SUCCESS || error != MPI_SUCCESS)
+		return own_error != MPI_SUCCESS ? own_error : error;
 	if (m->layout == MPI_LAYOUT_PLAIN)
 		return PMPI_Recv(receive, count, c->type, 0, 0, c->node, MPI_STATUS_IGNORE);
 	wire = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
 	if (!wire)
 		return MPI_ERR_NO_MEM;
-	rc = PMPI_Recv(wire, count, m->wire_type, 0, 0, c->node, MPI_STATUS_IGNORE);
-	if (!rc)
+	own_error = PMPI_Recv(wire, count, m->wire_type, 0, 0, c->node, MPI_STATUS_IGNORE);
+	if (own_error == MPI_SUCCESS)
 		mpi_unpack(m, wire, (size_t)count, receive);
 	if (wire != c->down.data)
 		free(wire);
-	return rc;
+	return own_error;
 }
 
 int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
@@ -211,7 +214,7 @@ int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int 
 	const struct mpi_mapping *m = mpi_choose(c, DXP_MPI_REDUCE, count, type, op, true);
 	const void *own = send == MPI_IN_PLACE ? receive : send;
 	const struct mpi_place *place;
-	int rc;
+	int own_error;
 
 	if (!m || root < 0 || root >= c->ranks)
 		return DXP_MPI_ORDINARY;
@@ -222,18 +225,18 @@ int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int 
 					  (size_t)count * m->parts, place->leader);
 	if (c->node_rank == 0)
 		return reduce_leader(c, m, own, receive, count, place);
-	rc = PMPI_Reduce(own, NULL, count, type, op, 0, c->node);
+	own_error = PMPI_Reduce(own, NULL, count, type, op, 0, c->node);
 	if (c->rank == root) {
 		int taken = take_over(c, m, receive, count);
 
-		rc = rc ? rc : taken;
+		own_error = own_error ? own_error : taken;
 	}
-	return rc;
+	return own_error;
 }
 
 int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 {
-	int error = MPI_SUCCESS, rc;
+	int error = MPI_SUCCESS, own_error;
 
 	if (!mpi_count(c) || (c->state != MPI_JOINED && !joined(c)) ||
 	    !(c->collectives & DXP_MPI_BARRIER))
@@ -241,12 +244,12 @@ int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 	mpi_let_pass(c);
 	if (c->node_ranks == 1)
 		return mpi_leaders_barrier(c);
-	rc = PMPI_Barrier(c->node);
+	own_error = PMPI_Barrier(c->node);
 	if (c->node_rank == 0)
 		error = mpi_leaders_barrier(c);
-	if (!rc)
-		rc = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
-	return rc ? rc : error;
+	if (own_error == MPI_SUCCESS)
+		own_error = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
+	return own_error != MPI_SUCCESS ? own_error : error;
 }
 
 /* ---- broadcast: ranks may describe the same bytes by different types ---- */
@@ -281,33 +284,33 @@ static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_place *root, in
 static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_place *root, void *buffer,
 			   int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {
-	int rc = MPI_SUCCESS, position = 0;
+	int own_error = MPI_SUCCESS, position = 0;
 
 	if (c->node_ranks > 1)
-		rc = PMPI_Bcast(buffer, count, type, root->node_rank, c->node);
+		own_error = PMPI_Bcast(buffer, count, type, root->node_rank, c->node);
 	if (c->node_rank != 0)
-		return rc;
-	if (!rc && packed && packed != buffer)
-		rc = PMPI_Pack(buffer, count, type, packed, (int)bytes, &position, c->comm);
-	return bcast_leader(c, root, rc, packed, bytes);
+		return own_error;
+	if (own_error == MPI_SUCCESS && packed && packed != buffer)
+		own_error = PMPI_Pack(buffer, count, type, packed, (int)bytes, &position, c->comm);
+	return bcast_leader(c, root, own_error, packed, bytes);
 }
 
 static int bcast_to_here(struct dxp_mpi_comm *c, const struct mpi_place *root, void *buffer,
 			 int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {
-	int error = MPI_SUCCESS, position = 0, rc;
+	int error = MPI_SUCCESS, position = 0, own_error;
 
 	if (c->node_rank == 0) {
 		error = bcast_leader(c, root, MPI_SUCCESS, packed, bytes);
-		if (!error && packed != buffer)
+		if (error == MPI_SUCCESS && packed != buffer)
 			error = PMPI_Unpack(packed, (int)bytes, &position, buffer, count, type,
 					    c->comm);
 	}
 	if (c->node_ranks == 1)
 		return error;
-	rc = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
-	if (rc || error)
-		return rc ? rc : error;
+	own_error = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
+	if (own_error != MPI_SUCCESS || error != MPI_SUCCESS)
+		return own_error != MPI_SUCCESS ? own_error : error;
 	return PMPI_Bcast(buffer, count, type, 0, c->node);
 }
 
@@ -317,7 +320,7 @@ int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype 
 	MPI_Count type_bytes;
 	uint8_t *packed = buffer;
 	size_t bytes;
-	int rc;
+	int own_error;
 
 	if (!mpi_count(c) || count <= 0 || type == MPI_DATATYPE_NULL ||
 	    PMPI_Type_size_x(type, &type_bytes) || type_bytes <= 0)
@@ -331,10 +334,10 @@ int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype 
 	if (c->node_rank == 0 && !flat(c, type))
 		packed = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
 	if (place->leader == c->leader)
-		rc = bcast_from_here(c, place, buffer, count, type, packed, bytes);
+		own_error = bcast_from_here(c, place, buffer, count, type, packed, bytes);
 	else
-		rc = bcast_to_here(c, place, buffer, count, type, packed, bytes);
+		own_error = bcast_to_here(c, place, buffer, count, type, packed, bytes);
 	if (packed != buffer && packed != c->down.data)
 		free(packed);
-	return rc;
+	return own_error;
 }

@@ -91,9 +91,9 @@ static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 
 static int split(MPI_Comm from, int color, int key, MPI_Comm *out)
 {
-	int rc = PMPI_Comm_split(from, color, key, out);
+	int error = PMPI_Comm_split(from, color, key, out);
 
-	return rc ? rc : mpi_adopt(*out);
+	return error != MPI_SUCCESS ? error : mpi_adopt(*out);
 }
 
 /* Finds the ranks of this host. Returns false if there are fewer hosts than `least`, or MPI

@@ -36,14 +36,14 @@ static int endpoint_open(struct dxp_inc **out)
 		.user_plane = s->user_plane,
 		.idle = idle,
 	};
-	int rc = DXP_OK;
+	int status = DXP_OK;
 
 	pthread_mutex_lock(&lock);
 	if (!endpoint)
-		rc = dxp_inc_open(&options, &endpoint);
+		status = dxp_inc_open(&options, &endpoint);
 	*out = endpoint;
 	pthread_mutex_unlock(&lock);
-	return rc;
+	return status;
 }
 
 void mpi_endpoint_close(void)
@@ -115,19 +115,19 @@ bool mpi_group_make(struct dxp_mpi_comm *c, char why[DXP_INC_WHY_BYTES])
 		.c_id = (uint32_t)PMPI_Comm_c2f(c->comm),
 	};
 	struct dxp_inc *inc;
-	int world_rank, rc;
+	int world_rank, status;
 
 	if (!endpoints_open(c, &inc, why))
 		return false;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
 	options.world_rank = (uint32_t)world_rank;
-	rc = dxp_inc_group_create(inc, &bootstrap, &options, &c->group, why);
-	if (rc && !*why)
-		snprintf(why, DXP_INC_WHY_BYTES, "%s", dxp_status_text(rc));
-	if (rc)
+	status = dxp_inc_group_create(inc, &bootstrap, &options, &c->group, why);
+	if (status != DXP_OK && !*why)
+		snprintf(why, DXP_INC_WHY_BYTES, "%s", dxp_status_text(status));
+	if (status != DXP_OK)
 		c->group = NULL;
 	c->lost = false;
-	return rc == DXP_OK;
+	return status == DXP_OK;
 }
 
 void mpi_group_drop(struct dxp_mpi_comm *c)

@@ -15,26 +15,26 @@
  * the library must not be entered from inside its own wait. */
 static int finish(struct dxp_inc_call *call, size_t *done)
 {
-	int rc;
+	int status;
 
 	if (!dxp_mpi_settings.under_way || !dxp_mpi_settings.under_way())
 		return dxp_inc_wait(call, done);
-	while ((rc = dxp_inc_test(call, done)) == DXP_EAGAIN)
+	while ((status = dxp_inc_test(call, done)) == DXP_EAGAIN)
 		mpi_progress();
-	return rc;
+	return status;
 }
 
 /* Returns true if the operation is over, with MPI's *error; false if ordinary collectives must
  * continue where it stopped. */
-static bool over(struct dxp_mpi_comm *c, int rc, int *error)
+static bool over(struct dxp_mpi_comm *c, int status, int *error)
 {
 	*error = MPI_SUCCESS;
-	switch (rc) {
+	switch (status) {
 	case DXP_OK: c->taken++; return true;
-	case DXP_EPEERLOST: mpi_group_lost(c, rc); return false;
+	case DXP_EPEERLOST: mpi_group_lost(c, status); return false;
 	case DXP_EUNSUPPORTED: return false;
 	case DXP_EINVAL:
-		mpi_group_lost(c, rc);
+		mpi_group_lost(c, status);
 		*error = MPI_ERR_ARG;
 		return true;
 	case DXP_ENOMEM: *error = MPI_ERR_NO_MEM; return true;
@@ -47,17 +47,17 @@ int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 {
 	size_t width = dxp_inc_type_bytes(m->type), done = 0;
 	struct dxp_inc_call *call;
-	int error = MPI_SUCCESS, rc;
+	int error = MPI_SUCCESS, status;
 
 	if (mpi_group_ready(c)) {
-		rc = dxp_inc_allreduce_start(c->group, send, receive, elements, m->type, m->op,
-					     &call);
-		if (rc == DXP_OK)
-			rc = finish(call, &done);
-		if (over(c, rc, &error))
+		status = dxp_inc_allreduce_start(c->group, send, receive, elements, m->type, m->op,
+						 &call);
+		if (status == DXP_OK)
+			status = finish(call, &done);
+		if (over(c, status, &error))
 			return error;
 	}
-	while (done < elements && !error) {
+	while (done < elements && error == MPI_SUCCESS) {
 		size_t count = elements - done < PIECE ? elements - done : PIECE;
 		uint8_t *to = (uint8_t *)receive + done * width;
 
@@ -78,7 +78,7 @@ static int reduce_rest(struct dxp_mpi_comm *c, const struct mpi_mapping *m, cons
 
 	if (from == to && (copy = malloc(elements * width)))
 		from = memcpy(copy, from, elements * width);
-	while (at < elements && !error) {
+	while (at < elements && error == MPI_SUCCESS) {
 		size_t count = elements - at < PIECE ? elements - at : PIECE;
 
 		error = PMPI_Reduce(from == to ? MPI_IN_PLACE : from + at * width,
@@ -96,17 +96,17 @@ int mpi_leaders_reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, cons
 	size_t width = dxp_inc_type_bytes(m->type), done = 0;
 	const uint8_t *from = send ? send : receive;
 	struct dxp_inc_call *call;
-	int error = MPI_SUCCESS, rc;
+	int error = MPI_SUCCESS, status;
 
 	if (mpi_group_ready(c)) {
-		rc = dxp_inc_reduce_start(c->group, from, c->leader == root ? receive : NULL,
-					  elements, m->type, m->op, (uint32_t)root, &call);
-		if (rc == DXP_OK)
-			rc = finish(call, &done);
-		if (over(c, rc, &error))
+		status = dxp_inc_reduce_start(c->group, from, c->leader == root ? receive : NULL,
+					      elements, m->type, m->op, (uint32_t)root, &call);
+		if (status == DXP_OK)
+			status = finish(call, &done);
+		if (over(c, status, &error))
 			return error;
 	}
-	if (!error && done < elements)
+	if (error == MPI_SUCCESS && done < elements)
 		error = reduce_rest(c, m, from + done * width,
 				    c->leader == root ? (uint8_t *)receive + done * width : NULL,
 				    elements - done, root);
@@ -117,13 +117,13 @@ int mpi_leaders_bcast(struct dxp_mpi_comm *c, void *data, size_t bytes, int root
 {
 	struct dxp_inc_call *call;
 	size_t done = 0;
-	int error = MPI_SUCCESS, rc;
+	int error = MPI_SUCCESS, status;
 
 	if (mpi_group_ready(c)) {
-		rc = dxp_inc_broadcast_start(c->group, data, bytes, (uint32_t)root, &call);
-		if (rc == DXP_OK)
-			rc = finish(call, &done);
-		if (over(c, rc, &error))
+		status = dxp_inc_broadcast_start(c->group, data, bytes, (uint32_t)root, &call);
+		if (status == DXP_OK)
+			status = finish(call, &done);
+		if (over(c, status, &error))
 			return error;
 	}
 	if (done < bytes)
@@ -135,13 +135,13 @@ int mpi_leaders_bcast(struct dxp_mpi_comm *c, void *data, size_t bytes, int root
 int mpi_leaders_barrier(struct dxp_mpi_comm *c)
 {
 	struct dxp_inc_call *call;
-	int error, rc;
+	int error, status;
 
 	if (mpi_group_ready(c)) {
-		rc = dxp_inc_barrier_start(c->group, &call);
-		if (rc == DXP_OK)
-			rc = finish(call, NULL);
-		if (over(c, rc, &error))
+		status = dxp_inc_barrier_start(c->group, &call);
+		if (status == DXP_OK)
+			status = finish(call, NULL);
+		if (over(c, status, &error))
 			return error;
 	}
 	return PMPI_Barrier(c->leaders);

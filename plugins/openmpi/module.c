@@ -55,30 +55,31 @@ static int allreduce(const void *send, void *receive, int count, ompi_datatype_t
 		     ompi_op_t *op, ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;
-	int rc = m->engine ? dxp_mpi_allreduce(m->engine, send, receive, count, type, op)
-			   : DXP_MPI_ORDINARY;
+	int error = m->engine ? dxp_mpi_allreduce(m->engine, send, receive, count, type, op)
+			      : DXP_MPI_ORDINARY;
 
-	if (rc != DXP_MPI_ORDINARY)
-		return rc;
+	if (error != DXP_MPI_ORDINARY)
+		return error;
 	return m->allreduce(send, receive, count, type, op, comm, m->allreduce_module);
 }
 
 static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;
-	int rc = m->engine ? dxp_mpi_barrier(m->engine) : DXP_MPI_ORDINARY;
+	int error = m->engine ? dxp_mpi_barrier(m->engine) : DXP_MPI_ORDINARY;
 
-	return rc != DXP_MPI_ORDINARY ? rc : m->barrier(comm, m->barrier_module);
+	return error != DXP_MPI_ORDINARY ? error : m->barrier(comm, m->barrier_module);
 }
 
 static int bcast(void *buffer, int count, ompi_datatype_t *type, int root,
 		 ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;
-	int rc = m->engine ? dxp_mpi_bcast(m->engine, buffer, count, type, root) : DXP_MPI_ORDINARY;
+	int error =
+		m->engine ? dxp_mpi_bcast(m->engine, buffer, count, type, root) : DXP_MPI_ORDINARY;
 
-	if (rc != DXP_MPI_ORDINARY)
-		return rc;
+	if (error != DXP_MPI_ORDINARY)
+		return error;
 	return m->bcast(buffer, count, type, root, comm, m->bcast_module);
 }
 
@@ -86,11 +87,11 @@ static int reduce(const void *send, void *receive, int count, ompi_datatype_t *t
 		  int root, ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;
-	int rc = m->engine ? dxp_mpi_reduce(m->engine, send, receive, count, type, op, root)
-			   : DXP_MPI_ORDINARY;
+	int error = m->engine ? dxp_mpi_reduce(m->engine, send, receive, count, type, op, root)
+			      : DXP_MPI_ORDINARY;
 
-	if (rc != DXP_MPI_ORDINARY)
-		return rc;
+	if (error != DXP_MPI_ORDINARY)
+		return error;
 	return m->reduce(send, receive, count, type, op, root, comm, m->reduce_module);
 }
 

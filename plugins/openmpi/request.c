@@ -84,7 +84,7 @@ static bool under_done(coll_dxp_request_t *r)
 		return true;
 	if (!REQUEST_COMPLETE(r->under))
 		return false;
-	if (!r->error)
+	if (r->error == MPI_SUCCESS)
 		r->error = r->under->req_status.MPI_ERROR;
 	ompi_request_free(&r->under);
 	r->under = MPI_REQUEST_NULL;
@@ -97,27 +97,27 @@ static void group_begin(coll_dxp_request_t *r)
 {
 	struct dxp_mpi_comm *c = r->module->engine;
 	size_t elements = (size_t)r->count * r->mapping.parts;
-	int rc;
+	int status;
 
 	r->module->group_turn++;
 	r->stage = GROUP;
 	if (c->lost)
 		return;
-	if (r->error) {
-		rc = dxp_inc_barrier_start(c->group, &r->call);
+	if (r->error != MPI_SUCCESS) {
+		status = dxp_inc_barrier_start(c->group, &r->call);
 	} else {
 		if (r->work)
 			mpi_pack(&r->mapping, r->work->data, (size_t)r->count, r->work->data);
-		rc = dxp_inc_allreduce_start(c->group, r->own, wire(r), elements, r->mapping.type,
-					     r->mapping.op, &r->call);
+		status = dxp_inc_allreduce_start(c->group, r->own, wire(r), elements,
+						 r->mapping.type, r->mapping.op, &r->call);
 	}
-	if (rc == DXP_OK)
+	if (status == DXP_OK)
 		return;
 	r->call = NULL;
-	if (rc == DXP_EPEERLOST)
-		mpi_group_lost(c, rc);
-	else if (rc != DXP_EUNSUPPORTED && !r->error)
-		r->error = rc == DXP_ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+	if (status == DXP_EPEERLOST)
+		mpi_group_lost(c, status);
+	else if (status != DXP_EUNSUPPORTED && r->error == MPI_SUCCESS)
+		r->error = status == DXP_ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
 }
 
 static void rest_begin(coll_dxp_request_t *r, size_t done)
@@ -132,7 +132,7 @@ static void rest_begin(coll_dxp_request_t *r, size_t done)
 		return;
 	r->error = PMPI_Iallreduce(from, wire(r) + at, (int)elements, r->mapping.wire_type,
 				   r->mapping.wire_op, c->leaders, &r->under);
-	if (r->error)
+	if (r->error != MPI_SUCCESS)
 		r->under = MPI_REQUEST_NULL;
 }
 
@@ -140,26 +140,26 @@ static void rest_begin(coll_dxp_request_t *r, size_t done)
 static bool group_move(coll_dxp_request_t *r)
 {
 	size_t done = 0;
-	int rc = DXP_EPEERLOST;
+	int status = DXP_EPEERLOST;
 
 	if (r->ticket != r->module->end_turn)
 		return false;
 	if (r->call)
-		rc = dxp_inc_test(r->call, &done);
-	if (rc == DXP_EAGAIN)
+		status = dxp_inc_test(r->call, &done);
+	if (status == DXP_EAGAIN)
 		return false;
 	r->call = NULL;
 	r->module->end_turn++;
-	r->module->engine->taken += rc == DXP_OK && !r->error;
-	if (rc == DXP_EPEERLOST || rc == DXP_EINVAL)
+	r->module->engine->taken += status == DXP_OK && r->error == MPI_SUCCESS;
+	if (status == DXP_EPEERLOST || status == DXP_EINVAL)
 		if (!r->module->engine->lost)
-			mpi_group_lost(r->module->engine, rc);
-	if (rc == DXP_EPEERLOST && !r->error) {
+			mpi_group_lost(r->module->engine, status);
+	if (status == DXP_EPEERLOST && r->error == MPI_SUCCESS) {
 		rest_begin(r, done);
 		return true;
 	}
-	if (rc != DXP_OK && !r->error)
-		r->error = rc == DXP_EINVAL ? MPI_ERR_ARG : MPI_ERR_OTHER;
+	if (status != DXP_OK && r->error == MPI_SUCCESS)
+		r->error = status == DXP_EINVAL ? MPI_ERR_ARG : MPI_ERR_OTHER;
 	r->stage = DOWN;
 	return true;
 }
@@ -176,14 +176,14 @@ static bool down_move(coll_dxp_request_t *r)
 		r->down_begun = true;
 		r->work->error = r->error;
 		r->error = PMPI_Ibcast(r->work, (int)bytes, MPI_BYTE, 0, c->node_down, &r->under);
-		if (r->error)
+		if (r->error != MPI_SUCCESS)
 			r->under = MPI_REQUEST_NULL;
 	}
 	if (!under_done(r))
 		return false;
-	if (!alone(r) && !r->error)
+	if (!alone(r) && r->error == MPI_SUCCESS)
 		r->error = r->work->error;
-	if (r->work && !r->error)
+	if (r->work && r->error == MPI_SUCCESS)
 		mpi_unpack(&r->mapping, r->work->data, (size_t)r->count, r->receive);
 	r->stage = DONE;
 	return true;
@@ -357,7 +357,7 @@ static coll_dxp_request_t *begin(coll_dxp_module_t *m, const void *send, void *r
 	else if (!alone(r))
 		r->error = PMPI_Ireduce(own, leader(r) ? r->work->data : NULL, count, type, op, 0,
 					m->engine->node, &r->under);
-	if (r->error)
+	if (r->error != MPI_SUCCESS)
 		r->under = MPI_REQUEST_NULL;
 	return r;
 }

@@ -58,49 +58,49 @@ static struct dxp_mpi_comm *engine_of(MPI_Comm comm)
 }
 
 /* Calls the communicator's error handler on an error, as MPI functions do. */
-static int end(MPI_Comm comm, int rc)
+static int end(MPI_Comm comm, int error)
 {
-	if (rc != MPI_SUCCESS)
-		PMPI_Comm_call_errhandler(comm, rc);
-	return rc;
+	if (error != MPI_SUCCESS)
+		PMPI_Comm_call_errhandler(comm, error);
+	return error;
 }
 
 DXP_API int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
 			  MPI_Comm comm)
 {
 	struct dxp_mpi_comm *c = engine_of(comm);
-	int rc = c ? dxp_mpi_allreduce(c, send, receive, count, type, op) : DXP_MPI_ORDINARY;
+	int error = c ? dxp_mpi_allreduce(c, send, receive, count, type, op) : DXP_MPI_ORDINARY;
 
-	if (rc == DXP_MPI_ORDINARY)
+	if (error == DXP_MPI_ORDINARY)
 		return PMPI_Allreduce(send, receive, count, type, op, comm);
-	return end(comm, rc);
+	return end(comm, error);
 }
 
 DXP_API int MPI_Reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
 		       int root, MPI_Comm comm)
 {
 	struct dxp_mpi_comm *c = engine_of(comm);
-	int rc = c ? dxp_mpi_reduce(c, send, receive, count, type, op, root) : DXP_MPI_ORDINARY;
+	int error = c ? dxp_mpi_reduce(c, send, receive, count, type, op, root) : DXP_MPI_ORDINARY;
 
-	if (rc == DXP_MPI_ORDINARY)
+	if (error == DXP_MPI_ORDINARY)
 		return PMPI_Reduce(send, receive, count, type, op, root, comm);
-	return end(comm, rc);
+	return end(comm, error);
 }
 
 DXP_API int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
 	struct dxp_mpi_comm *c = engine_of(comm);
-	int rc = c ? dxp_mpi_bcast(c, buffer, count, type, root) : DXP_MPI_ORDINARY;
+	int error = c ? dxp_mpi_bcast(c, buffer, count, type, root) : DXP_MPI_ORDINARY;
 
-	if (rc == DXP_MPI_ORDINARY)
+	if (error == DXP_MPI_ORDINARY)
 		return PMPI_Bcast(buffer, count, type, root, comm);
-	return end(comm, rc);
+	return end(comm, error);
 }
 
 DXP_API int MPI_Barrier(MPI_Comm comm)
 {
 	struct dxp_mpi_comm *c = engine_of(comm);
-	int rc = c ? dxp_mpi_barrier(c) : DXP_MPI_ORDINARY;
+	int error = c ? dxp_mpi_barrier(c) : DXP_MPI_ORDINARY;
 
-	return rc == DXP_MPI_ORDINARY ? PMPI_Barrier(comm) : end(comm, rc);
+	return error == DXP_MPI_ORDINARY ? PMPI_Barrier(comm) : end(comm, error);
 }

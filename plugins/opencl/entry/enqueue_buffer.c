@@ -13,14 +13,14 @@ static cl_int read_buffer(struct command *c, cl_mem m, size_t offset, size_t siz
 	uint64_t at = offset;
 
 	cl_int error = memory_check_buffer(m, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!to || !inside(m, offset, size))
 		return CL_INVALID_VALUE;
 	if (m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS))
 		return CL_INVALID_OPERATION;
 	error = enqueue_hold(&c->e, m);
-	if (error || !size)
+	if (error != CL_SUCCESS || !size)
 		return error;
 	c->to = to;
 	c->to_bytes = size;
@@ -36,7 +36,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadBuffer(cl_command_queue queue, 
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_BUFFER, blocking, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = read_buffer(&c, m, offset, size, to);
 	return command_end(&c, error, blocking, event);
@@ -48,14 +48,14 @@ static cl_int write_buffer(struct command *c, cl_mem m, size_t offset, size_t si
 	uint64_t at = offset;
 
 	cl_int error = memory_check_buffer(m, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!from || !inside(m, offset, size))
 		return CL_INVALID_VALUE;
 	if (m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))
 		return CL_INVALID_OPERATION;
 	error = enqueue_hold(&c->e, m);
-	if (error || !size)
+	if (error != CL_SUCCESS || !size)
 		return error;
 	cl_mem root = memory_root(m, &at);
 	return transfer_write(c, root, at, from, size);
@@ -70,7 +70,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteBuffer(cl_command_queue queue,
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_BUFFER, blocking, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = write_buffer(&c, m, offset, size, from);
 	return command_end(&c, error, blocking, event);
@@ -82,9 +82,9 @@ static cl_int copy_buffer(struct command *c, cl_mem from, cl_mem to, size_t from
 	uint64_t from_at = from_offset, to_at = to_offset;
 
 	cl_int error = memory_check_buffer(from, c->e.queue);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_check_buffer(to, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!inside(from, from_offset, size) || !inside(to, to_offset, size))
 		return CL_INVALID_VALUE;
@@ -92,9 +92,9 @@ static cl_int copy_buffer(struct command *c, cl_mem from, cl_mem to, size_t from
 	if (size && from_root == to_root && from_at < to_at + size && to_at < from_at + size)
 		return CL_MEM_COPY_OVERLAP;
 	error = enqueue_hold(&c->e, from);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = enqueue_hold(&c->e, to);
-	if (error || !size)
+	if (error != CL_SUCCESS || !size)
 		return error;
 	return transfer_copy(c, from_root, from_at, to_root, to_at, size);
 }
@@ -108,7 +108,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBuffer(cl_command_queue queue, 
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_BUFFER, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = copy_buffer(&c, from, to, from_offset, to_offset, size);
 	return command_end(&c, error, false, event);
@@ -122,7 +122,7 @@ static cl_int fill_buffer(struct command *c, cl_mem m, const void *pattern, size
 	uint64_t at = offset;
 
 	cl_int error = memory_check_buffer(m, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (offset > m->bytes || size > m->bytes - offset)
 		return CL_INVALID_VALUE;
@@ -132,7 +132,7 @@ static cl_int fill_buffer(struct command *c, cl_mem m, const void *pattern, size
 	if (offset % pattern_size || size % pattern_size)
 		return CL_INVALID_VALUE;
 	error = enqueue_hold(&c->e, m);
-	if (error || !size)
+	if (error != CL_SUCCESS || !size)
 		return error;
 	cl_mem root = memory_root(m, &at);
 	const struct dxp_box line = {size, 1, 1, size, size, size, size};
@@ -147,7 +147,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillBuffer(cl_command_queue queue, 
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_FILL_BUFFER, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = fill_buffer(&c, m, pattern, pattern_size, offset, size);
 	return command_end(&c, error, false, event);

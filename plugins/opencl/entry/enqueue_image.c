@@ -41,12 +41,12 @@ static cl_int host_box(struct command *c, cl_mem m, const size_t *origin, const 
 {
 	cl_int error = memory_check_image(m, c->e.queue);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!image_region(m, origin, region, at, box))
 		return CL_INVALID_VALUE;
 	error = host_pitches(m, region, h, &box->to_row_pitch, &box->to_slice_pitch);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (m->flags & (refused | CL_MEM_HOST_NO_ACCESS))
 		return CL_INVALID_OPERATION;
@@ -71,7 +71,7 @@ static cl_int read_image(struct command *c, cl_mem m, const size_t *origin, cons
 	uint64_t at;
 
 	cl_int error = host_box(c, m, origin, region, h, CL_MEM_HOST_WRITE_ONLY, &at, &box);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!to)
 		return CL_INVALID_VALUE;
@@ -91,7 +91,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadImage(cl_command_queue queue, c
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_IMAGE, blocking, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	return command_end(&c, read_image(&c, m, origin, region, &h, to), blocking, event);
 }
@@ -103,7 +103,7 @@ static cl_int write_image(struct command *c, cl_mem m, const size_t *origin, con
 	uint64_t at;
 
 	cl_int error = host_box(c, m, origin, region, h, CL_MEM_HOST_READ_ONLY, &at, &box);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!from)
 		return CL_INVALID_VALUE;
@@ -123,7 +123,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteImage(cl_command_queue queue, 
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_IMAGE, blocking, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	return command_end(&c, write_image(&c, m, origin, region, &h, from), blocking, event);
 }
@@ -136,12 +136,12 @@ static cl_int fill_image(struct command *c, cl_mem m, const void *color, const s
 	uint64_t at;
 
 	cl_int error = memory_check_image(m, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!color || !image_region(m, origin, region, &at, &box))
 		return CL_INVALID_VALUE;
 	error = enqueue_hold(&c->e, m);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	uint32_t bytes = (uint32_t)format_pack(&m->format, color, pixel);
 	cl_mem root = memory_root(m, &at);
@@ -156,7 +156,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillImage(cl_command_queue queue, c
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_FILL_IMAGE, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	return command_end(&c, fill_image(&c, m, color, origin, region), false, event);
 }
@@ -179,9 +179,10 @@ static cl_int copy_box(struct command *c, cl_mem from, uint64_t from_at, cl_mem 
 	if (from_root == to_root && box_overlaps(&b, from_at, to_at))
 		return CL_MEM_COPY_OVERLAP;
 	cl_int error = enqueue_hold(&c->e, from);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = enqueue_hold(&c->e, to);
-	return error ? error : transfer_copy_box(c, from_root, from_at, to_root, to_at, &b);
+	return error != CL_SUCCESS ? error
+				   : transfer_copy_box(c, from_root, from_at, to_root, to_at, &b);
 }
 
 static cl_int copy_image(struct command *c, cl_mem from, cl_mem to, const size_t *from_origin,
@@ -191,9 +192,9 @@ static cl_int copy_image(struct command *c, cl_mem from, cl_mem to, const size_t
 	uint64_t from_at, to_at;
 
 	cl_int error = memory_check_image(from, c->e.queue);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_check_image(to, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!same_format(from, to))
 		return CL_IMAGE_FORMAT_MISMATCH;
@@ -214,7 +215,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, c
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_IMAGE, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = copy_image(&c, from, to, from_origin, to_origin, region);
 	return command_end(&c, error, false, event);
@@ -228,9 +229,9 @@ static cl_int buffer_box(struct command *c, cl_mem image, cl_mem buffer, const s
 {
 	cl_int error = memory_check_image(image, c->e.queue);
 
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_check_buffer(buffer, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	/* An image made from a buffer must not be copied from or to that buffer. */
 	if (image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER && image->parent == buffer)
@@ -256,10 +257,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImageToBuffer(cl_command_queue 
 
 	cl_int error =
 		command_begin(&c, queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = copy_box(&c, image, at, buffer, offset, &box);
 	return command_end(&c, error, false, event);
 }
@@ -274,10 +275,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferToImage(
 
 	cl_int error =
 		command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);
-	if (!error) {
+	if (error == CL_SUCCESS) {
 		turn(&box);
 		error = copy_box(&c, buffer, offset, image, at, &box);
 	}

@@ -7,7 +7,7 @@ static cl_int map_buffer(struct command *c, cl_mem m, cl_map_flags flags, size_t
 {
 	cl_int error = memory_check_buffer(m, c->e.queue);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!size || offset > m->bytes || size > m->bytes - offset || !map_flags_valid(flags))
 		return CL_INVALID_VALUE;
@@ -22,11 +22,11 @@ static void *end(struct command *c, cl_mem m, cl_int error, void *at, cl_bool bl
 {
 	error = command_end(c, error, blocking, event);
 	/* Remove a map that could not be posted or that failed. */
-	if (error && at)
+	if (error != CL_SUCCESS && at)
 		map_cancel(m, at);
 	if (error_ret)
 		*error_ret = error;
-	return error ? NULL : at;
+	return error != CL_SUCCESS ? NULL : at;
 }
 
 CL_API_ENTRY void *CL_API_CALL dxp_clEnqueueMapBuffer(cl_command_queue queue, cl_mem m,
@@ -39,7 +39,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clEnqueueMapBuffer(cl_command_queue queue, cl
 	void *at = NULL;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_MAP_BUFFER, blocking, count, list);
-	if (error) {
+	if (error != CL_SUCCESS) {
 		if (error_ret)
 			*error_ret = error;
 		return NULL;
@@ -61,7 +61,7 @@ static cl_int map_image(struct command *c, cl_mem m, cl_map_flags flags, const s
 	struct dxp_box box;
 
 	cl_int error = memory_check_image(m, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	bool sliced = m->type == CL_MEM_OBJECT_IMAGE3D || m->type == CL_MEM_OBJECT_IMAGE1D_ARRAY ||
 		      m->type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
@@ -71,7 +71,7 @@ static cl_int map_image(struct command *c, cl_mem m, cl_map_flags flags, const s
 	if (!map_flags_allowed(m, flags))
 		return CL_INVALID_OPERATION;
 	error = map_make(c, m, at, &box, flags, out);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	*out_pitches->row = m->image.row_pitch;
 	if (out_pitches->slice)
@@ -91,7 +91,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clEnqueueMapImage(cl_command_queue queue, cl_
 	void *at = NULL;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_MAP_IMAGE, blocking, count, list);
-	if (error) {
+	if (error != CL_SUCCESS) {
 		if (error_ret)
 			*error_ret = error;
 		return NULL;
@@ -112,13 +112,13 @@ static cl_int migrate(struct command *c, cl_mem m, cl_mem_migration_flags flags)
 	struct copy *to = &root->copies->host;
 
 	cl_int error = enqueue_hold(&c->e, m);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (flags & CL_MIGRATE_MEM_OBJECT_HOST)
 		memory_settle(root);
 	else
 		error = memory_here(&c->e, root, &to);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) {
 		if (!copies_reserve(root->copies, 2))
@@ -127,7 +127,7 @@ static cl_int migrate(struct command *c, cl_mem m, cl_mem_migration_flags flags)
 		return CL_SUCCESS;
 	}
 	error = memory_order(&c->e, to, at, end, MEMORY_READ);
-	return error ? error : memory_bring(&c->e, root, to, at, end);
+	return error != CL_SUCCESS ? error : memory_bring(&c->e, root, to, at, end);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueMigrateMemObjects(
@@ -137,13 +137,13 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueMigrateMemObjects(
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!object_count || !objects || flags & ~(cl_mem_migration_flags)FLAGS)
 		error = CL_INVALID_VALUE;
-	for (cl_uint i = 0; i < object_count && !error; i++)
+	for (cl_uint i = 0; i < object_count && error == CL_SUCCESS; i++)
 		error = memory_check(objects[i], queue);
-	for (cl_uint i = 0; i < object_count && !error; i++)
+	for (cl_uint i = 0; i < object_count && error == CL_SUCCESS; i++)
 		error = migrate(&c, objects[i], flags);
 	return command_end(&c, error, false, event);
 }

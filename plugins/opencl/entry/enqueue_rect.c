@@ -68,16 +68,16 @@ static cl_int rect_check(struct command *c, cl_mem m, struct rect *r, const void
 {
 	cl_int error = memory_check_buffer(m, c->e.queue);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!host || !r->buffer_origin || !r->host_origin || !region_valid(r->region))
 		return CL_INVALID_VALUE;
 	error = side_make(r->buffer_origin, r->region, r->buffer_row_pitch, r->buffer_slice_pitch,
 			  &r->buffer);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = side_make(r->host_origin, r->region, r->host_row_pitch, r->host_slice_pitch,
 				  &r->host);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (r->buffer.end > m->bytes)
 		return CL_INVALID_VALUE;
@@ -90,7 +90,7 @@ static cl_int read_rect(struct command *c, cl_mem m, struct rect *r, void *to)
 {
 	cl_int error = rect_check(c, m, r, to, CL_MEM_HOST_WRITE_ONLY);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	const struct dxp_box box = box_of(r->region, &r->buffer, &r->host);
 	uint64_t at = r->buffer.at;
@@ -105,7 +105,7 @@ static cl_int write_rect(struct command *c, cl_mem m, struct rect *r, const void
 {
 	cl_int error = rect_check(c, m, r, from, CL_MEM_HOST_READ_ONLY);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	const struct dxp_box box = box_of(r->region, &r->host, &r->buffer);
 	uint64_t at = r->buffer.at;
@@ -124,7 +124,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadBufferRect(
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	return command_end(&c, read_rect(&c, m, &r, to), blocking, event);
 }
@@ -141,7 +141,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteBufferRect(
 
 	cl_int error =
 		command_begin(&c, queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	return command_end(&c, write_rect(&c, m, &r, from), blocking, event);
 }
@@ -161,9 +161,10 @@ static cl_int copy_rect(struct command *c, cl_mem from, cl_mem to, const size_t 
 	if (from_root == to_root && box_overlaps(&box, from_at, to_at))
 		return CL_MEM_COPY_OVERLAP;
 	cl_int error = enqueue_hold(&c->e, from);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = enqueue_hold(&c->e, to);
-	return error ? error : transfer_copy_box(c, from_root, from_at, to_root, to_at, &box);
+	return error != CL_SUCCESS ? error
+				   : transfer_copy_box(c, from_root, from_at, to_root, to_at, &box);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferRect(
@@ -176,18 +177,18 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferRect(
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_RECT, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	error = memory_check_buffer(from, queue);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_check_buffer(to, queue);
-	if (!error && (!from_origin || !to_origin || !region_valid(region)))
+	if (error == CL_SUCCESS && (!from_origin || !to_origin || !region_valid(region)))
 		error = CL_INVALID_VALUE;
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = side_make(from_origin, region, from_row_pitch, from_slice_pitch, &source);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = side_make(to_origin, region, to_row_pitch, to_slice_pitch, &target);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = copy_rect(&c, from, to, region, &source, &target);
 	return command_end(&c, error, false, event);
 }

@@ -18,9 +18,9 @@ static cl_int make(cl_context context, const cl_mem_properties *properties, cl_m
 		return CL_OUT_OF_HOST_MEMORY;
 	m->bytes = bytes;
 	cl_int error = memory_properties_set(m, properties);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_fill_from(m, host);
-	if (error)
+	if (error != CL_SUCCESS)
 		memory_abandon(m);
 	else
 		*out = m;
@@ -42,7 +42,7 @@ static cl_int create(cl_context context, const cl_mem_properties *properties, cl
 	if (!bytes || bytes > memory_device_most(context, CL_DEVICE_MAX_MEM_ALLOC_SIZE))
 		return CL_INVALID_BUFFER_SIZE;
 	cl_int error = memory_pointer_check(flags, host);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	door_enter();
 	error = make(context, properties, flags, bytes, host, out);
@@ -57,7 +57,7 @@ dxp_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *pr
 	cl_mem m = NULL;
 	cl_int status = create(context, properties, flags, size, host, &m);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		*error = status;
 	return m;
 }
@@ -122,9 +122,9 @@ static cl_int sub_buffer(cl_mem whole, cl_mem_flags flags, cl_buffer_create_type
 	    whole->parent)
 		return CL_INVALID_MEM_OBJECT;
 	cl_int error = memory_inherit(whole->flags, &flags);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = check_region(whole, type, region);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	cl_mem m = memory_new(whole->context, whole, CL_MEM_OBJECT_BUFFER, flags);
 	if (!m)
@@ -144,7 +144,7 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateSubBuffer(cl_mem whole, cl_mem_flags
 	door_enter();
 	cl_int status = sub_buffer(whole, flags, type, info, &m);
 	door_leave();
-	if (error)
+	if (error != CL_SUCCESS)
 		*error = status;
 	return m;
 }

@@ -115,7 +115,7 @@ cl_int command_step(struct command *c, cl_device_id d, int status, dxp_event ste
 	if (status < 0)
 		return device_judge(d, status);
 	cl_int error = event_track(step, step_ended, hold);
-	if (error) {
+	if (error != CL_SUCCESS) {
 		dxp_event_forget(door_fabric(), step);
 		return error;
 	}
@@ -197,9 +197,9 @@ cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out
 {
 	dxp_event source = 0;
 
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = join(c, &source);
-	if (error) {
+	if (error != CL_SUCCESS) {
 		abandon(c);
 		source = 0;
 	} else if (c->unpack && !c->count && !c->e.waits.count) {
@@ -207,9 +207,9 @@ cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out
 	} else if (c->unpack) {
 		enqueue_finish_with(&c->e, finish, c->unpack);
 	}
-	if (!error && c->wrote)
+	if (error == CL_SUCCESS && c->wrote)
 		memory_writer(&c->e, c->wrote, c->wrote_start, c->wrote_end, source);
-	if (!error && c->to && source && !blocking)
+	if (error == CL_SUCCESS && c->to && source && !blocking)
 		pending_add(c->to, c->to_bytes, source);
 	if (c->parts != c->few)
 		free(c->parts);

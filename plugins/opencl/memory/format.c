@@ -228,7 +228,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetSupportedImageFormats(cl_context contex
 	door_enter();
 	if (!object_is(context, OBJECT_CONTEXT))
 		error = CL_INVALID_CONTEXT;
-	if (!error) {
+	if (error == CL_SUCCESS) {
 		cl_uint found = list(context, access_of(flags), type, out ? room : 0, out);
 		if (count)
 			*count = found;

@@ -191,11 +191,11 @@ static cl_int desc_check(struct plan *p)
 	if (p->desc.num_mip_levels || p->desc.num_samples)
 		return CL_INVALID_IMAGE_DESCRIPTOR;
 	cl_int error = sizes_check(p);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = pitches_set(p);
-	if (!error && p->bytes > p->memory)
+	if (error == CL_SUCCESS && p->bytes > p->memory)
 		error = CL_INVALID_IMAGE_SIZE;
-	return error ? error : memory_pointer_check(p->flags, p->host);
+	return error != CL_SUCCESS ? error : memory_pointer_check(p->flags, p->host);
 }
 
 /* ---- creation ---- */
@@ -242,7 +242,7 @@ static cl_int make(struct plan *p, const cl_mem_properties *properties, cl_mem *
 {
 	cl_int error = parent_check(p);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!p->flags)
 		p->flags = CL_MEM_READ_WRITE;
@@ -253,9 +253,9 @@ static cl_int make(struct plan *p, const cl_mem_properties *properties, cl_mem *
 		return CL_OUT_OF_HOST_MEMORY;
 	layout_set(m, p);
 	error = memory_properties_set(m, properties);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_fill_from(m, p->host);
-	if (error)
+	if (error != CL_SUCCESS)
 		memory_abandon(m);
 	else
 		*out = m;
@@ -282,7 +282,7 @@ static cl_int create(struct plan *p, const cl_mem_properties *properties,
 	p->format = *format;
 	p->desc = *desc;
 	cl_int error = desc_check(p);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	door_enter();
 	error = make(p, properties, out);
@@ -298,7 +298,7 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateImageWithProperties(
 	cl_mem m = NULL;
 	cl_int status = create(&p, properties, format, desc, &m);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		*error = status;
 	return m;
 }
@@ -318,7 +318,7 @@ static cl_mem create_old(cl_context context, cl_mem_flags flags, const cl_image_
 	cl_int status;
 	cl_mem m = dxp_clCreateImage(context, flags, format, desc, host, &status);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		*error = status == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : status;
 	return m;
 }

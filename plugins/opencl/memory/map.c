@@ -32,7 +32,8 @@ static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 	memory_settle(root);
 	cl_int error = memory_order(&c->e, host, map->start, end, access);
 	/* Brings the gaps between rows too, even if the rows need no bytes. */
-	if (!error && (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !box_is_line(&map->box)))
+	if (error == CL_SUCCESS &&
+	    (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !box_is_line(&map->box)))
 		error = memory_bring(&c->e, root, host, map->start, end);
 	return error;
 }
@@ -54,9 +55,9 @@ cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_b
 	m->map_count++;
 	c->e.event->bytes = box_bytes(&map->box);
 	cl_int error = enqueue_hold(&c->e, m);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = fetch(c, root, map);
-	if (error)
+	if (error != CL_SUCCESS)
 		map_free(m, map);
 	else
 		*out = map->at;
@@ -94,7 +95,7 @@ static cl_int mark(struct command *c, struct copy *host, const struct map *map)
 		return CL_SUCCESS;
 	int status = dxp_mark(c->e.device->xpu, &c->e.waits, &u.event);
 	cl_int error = command_part(c, c->e.device, status, u.event);
-	if (!error && !copies_use(host, &u))
+	if (error == CL_SUCCESS && !copies_use(host, &u))
 		error = CL_OUT_OF_HOST_MEMORY;
 	return error;
 }
@@ -104,22 +105,22 @@ static cl_int unmap(struct command *c, cl_mem m, const void *at)
 	uint64_t offset = 0;
 
 	cl_int error = memory_check(m, c->e.queue);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	struct map *map = find(m, at);
 	if (!map)
 		return CL_INVALID_VALUE;
 	cl_mem root = memory_root(m, &offset);
 	error = enqueue_hold(&c->e, m);
-	if (!error && map->flags & MAP_WRITES) {
+	if (error == CL_SUCCESS && map->flags & MAP_WRITES) {
 		memory_settle(root);
 		if (!copies_reserve(root->copies, 2))
 			return CL_OUT_OF_HOST_MEMORY;
 		error = mark(c, &root->copies->host, map);
-		if (!error)
+		if (error == CL_SUCCESS)
 			transfer_wrote_box(root, &root->copies->host, map->start, &map->box, false);
 	}
-	if (!error)
+	if (error == CL_SUCCESS)
 		map_free(m, map);
 	return error;
 }
@@ -131,7 +132,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueUnmapMemObject(cl_command_queue que
 	struct command c;
 
 	cl_int error = command_begin(&c, queue, CL_COMMAND_UNMAP_MEM_OBJECT, false, count, list);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	return command_end(&c, unmap(&c, m, at), false, event);
 }

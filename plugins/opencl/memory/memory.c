@@ -173,7 +173,7 @@ cl_int memory_check_buffer(cl_mem m, cl_command_queue queue)
 {
 	cl_int error = memory_check(m, queue);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (m->type != CL_MEM_OBJECT_BUFFER)
 		return CL_INVALID_MEM_OBJECT;
@@ -187,7 +187,7 @@ cl_int memory_check_image(cl_mem m, cl_command_queue queue)
 {
 	cl_int error = memory_check(m, queue);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (m->type == CL_MEM_OBJECT_BUFFER)
 		return CL_INVALID_MEM_OBJECT;

@@ -53,7 +53,7 @@ cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out)
 	if (*out)
 		return CL_SUCCESS;
 	cl_int error = heap_take(d, root->bytes, &address);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	/* heap_take may have left the lock; another thread may have made the copy. */
 	memory_settle(root);
@@ -84,7 +84,7 @@ cl_int memory_order(struct enqueue *e, const struct copy *copy, uint64_t start, 
 		if (!use_matters(u, start, end, access))
 			continue;
 		cl_int error = enqueue_wait(e, u->event);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 	}
 	return CL_SUCCESS;
@@ -104,9 +104,9 @@ cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_me
 {
 	do {
 		cl_int error = memory_here(e, a, a_copy);
-		if (!error)
+		if (error == CL_SUCCESS)
 			error = memory_here(e, b, b_copy);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 		/* The lock may have been left for b; the device, and a's copy with it, may be
 		 * lost. */
@@ -194,7 +194,7 @@ static cl_int note(cl_mem root, const struct piece *p, struct copy *to, const st
 	struct use u = {.start = p->start, .end = p->end, .event = event, .transfer = t};
 	object_hold(root);
 	cl_int error = event_track(event, transfer_ended, t);
-	if (error) {
+	if (error != CL_SUCCESS) {
 		object_drop(root);
 		free(t);
 		return error;
@@ -229,7 +229,7 @@ static cl_int move(struct enqueue *e, cl_mem root, const struct piece *p, struct
 	trace_moved(p->from->device, to->device, p->end - p->start);
 	cl_int error = note(root, p, to, &w, *event);
 	free((void *)(uintptr_t)w.events);
-	if (error && !event_open(*event)) {
+	if (error != CL_SUCCESS && !event_open(*event)) {
 		dxp_event_forget(door_fabric(), *event);
 		*event = 0;
 	}
@@ -274,7 +274,7 @@ static cl_int move_all(struct enqueue *e, cl_mem root, struct copy *to, uint64_t
 		if (!moved_room(m))
 			return CL_OUT_OF_HOST_MEMORY;
 		cl_int error = move(e, root, &p, to, &m->events[m->count]);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 		m->count++;
 		start = p.end;
@@ -293,7 +293,7 @@ cl_int memory_bring(struct enqueue *e, cl_mem root, struct copy *to, uint64_t st
 		return CL_OUT_OF_HOST_MEMORY;
 	m.events = m.few;
 	cl_int error = move_all(e, root, to, start, end, &m);
-	for (uint32_t i = 0; i < m.count && !error; i++)
+	for (uint32_t i = 0; i < m.count && error == CL_SUCCESS; i++)
 		error = enqueue_wait(e, m.events[i]);
 	if (m.events != m.few)
 		free(m.events);
@@ -307,17 +307,17 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 	struct copy *here;
 
 	cl_int error = enqueue_hold(e, m);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_here(e, root, &here);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_bring(e, root, here, offset, offset + bytes);
 	/* After memory_bring, which removes uses that its transfers wait for. */
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_order(e, here, offset, offset + bytes, access);
 	/* Reserves for memory_used, which cannot fail. */
-	if (!error && !copies_reserve(root->copies, 2))
+	if (error == CL_SUCCESS && !copies_reserve(root->copies, 2))
 		error = CL_OUT_OF_HOST_MEMORY;
-	if (!error)
+	if (error == CL_SUCCESS)
 		*address = here->address + offset;
 	return error;
 }

@@ -59,7 +59,7 @@ static cl_int create(cl_context context, const struct dxp_sampler *sampler,
 		object_hold(context);
 		s->sampler = *sampler;
 		error = keep(s, list, count);
-		if (error)
+		if (error != CL_SUCCESS)
 			object_release(s);
 		else
 			*out = s;
@@ -76,7 +76,7 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSampler(cl_context context, cl_b
 	cl_sampler s = NULL;
 	cl_int status = create(context, &sampler, NULL, 0, &s);
 
-	if (error)
+	if (error != CL_SUCCESS)
 		*error = status;
 	return s;
 }
@@ -117,7 +117,7 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSamplerWithProperties(
 	}
 	if (!status)
 		status = create(context, &sampler, list, count + 1, &s);
-	if (error)
+	if (error != CL_SUCCESS)
 		*error = status;
 	return s;
 }

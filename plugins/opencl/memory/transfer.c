@@ -17,7 +17,7 @@ static cl_int read_piece(struct command *c, cl_mem root, const struct piece *p, 
 	dxp_event event;
 
 	cl_int error = memory_order(&c->e, p->from, p->start, p->end, MEMORY_READ);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!d) {
 		const struct dxp_box line = {bytes, 1, 1, bytes, bytes, bytes, bytes};
@@ -44,7 +44,7 @@ cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint
 			return CL_DEVICE_NOT_AVAILABLE;
 		p.end = p.start + part_of(p.end - p.start);
 		cl_int error = read_piece(c, root, &p, (uint8_t *)to + (p.start - at));
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 		start = p.end;
 	}
@@ -60,9 +60,9 @@ static cl_int target(struct command *c, cl_mem root, uint64_t start, uint64_t en
 {
 	cl_int error = memory_here(&c->e, root, out);
 
-	if (!error && !copies_reserve(root->copies, 2))
+	if (error == CL_SUCCESS && !copies_reserve(root->copies, 2))
 		error = CL_OUT_OF_HOST_MEMORY;
-	return error ? error : memory_order(&c->e, *out, start, end, MEMORY_WRITE);
+	return error != CL_SUCCESS ? error : memory_order(&c->e, *out, start, end, MEMORY_WRITE);
 }
 
 static cl_int write_at(struct command *c, uint64_t address, const void *from, uint64_t bytes)
@@ -81,7 +81,7 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 		int status = dxp_write(d->xpu, address + done, (const uint8_t *)from + done, part,
 				       &w, &event);
 		cl_int error = command_part(c, d, status, event);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 	}
 	return CL_SUCCESS;
@@ -93,9 +93,9 @@ cl_int transfer_write(struct command *c, cl_mem root, uint64_t at, const void *f
 	cl_int error = target(c, root, at, at + bytes, &here);
 
 	c->e.event->bytes += bytes;
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = write_at(c, here->address + at, from, bytes);
-	if (!error)
+	if (error == CL_SUCCESS)
 		copies_wrote(root->copies, here, at, at + bytes);
 	command_writes(c, root, at, at + bytes);
 	return error;
@@ -143,12 +143,12 @@ static cl_int copy_pieces(struct command *c, cl_mem from, uint64_t at, uint64_t 
 		dxp_event event = 0;
 		p.end = p.start + part_of(p.end - p.start);
 		cl_int error = memory_order(&c->e, p.from, p.start, p.end, MEMORY_READ);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 		int status = copy_piece(c, from, &p, to + (p.start - at), &event);
 		cl_device_id d = p.from->device ? p.from->device : c->e.device;
 		error = command_part(c, d, status, event);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 		start = p.end;
 	}
@@ -163,9 +163,9 @@ cl_int transfer_copy(struct command *c, cl_mem from, uint64_t from_at, cl_mem to
 
 	c->e.event->bytes += bytes;
 	memory_settle(from);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = copy_pieces(c, from, from_at, from_at + bytes, here->address + to_at);
-	if (!error)
+	if (error == CL_SUCCESS)
 		copies_wrote(to->copies, here, to_at, to_at + bytes);
 	command_writes(c, to, to_at, to_at + bytes);
 	return error;

@@ -22,7 +22,7 @@ static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 	for (uint64_t i = 0; i < b->rows * b->slices; i++) {
 		cl_int error = transfer_read(c, root, at + box_from_row(b, i),
 					     (uint8_t *)to + box_to_row(b, i), b->row_bytes);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 	}
 	return CL_SUCCESS;
@@ -49,13 +49,13 @@ static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
 	cl_mem t;
 
 	cl_int error = temporary(c, span, &t);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	uint8_t *staging = memory_host(t);
 	if (!staging)
 		return CL_OUT_OF_HOST_MEMORY;
 	error = transfer_read(c, root, at, staging, span);
-	return error ? error : command_unpack(c, to, staging, b);
+	return error != CL_SUCCESS ? error : command_unpack(c, to, staging, b);
 }
 
 /* Copies the rectangle into temporary memory on the device. */
@@ -68,13 +68,13 @@ static cl_int pack(struct command *c, cl_mem root, uint64_t at, const struct dxp
 	dxp_event event = 0;
 
 	cl_int error = memory_both_here(&c->e, root, &here, packed, &to);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_order(&c->e, here, at, end, MEMORY_READ);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_bring(&c->e, root, here, at, end);
-	if (!error && !copies_reserve(packed->copies, 2))
+	if (error == CL_SUCCESS && !copies_reserve(packed->copies, 2))
 		error = CL_OUT_OF_HOST_MEMORY;
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	box_pack_to(&b);
 	int status = dxp_copy(c->e.device->xpu, here->address + at, to->address, &b, &c->e.waits,
@@ -91,9 +91,9 @@ static cl_int read_packed(struct command *c, cl_mem root, uint64_t at, void *to,
 	cl_mem t;
 
 	cl_int error = temporary(c, bytes, &t);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = pack(c, root, at, &b, t);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (box_to_is_tight(&b))
 		return transfer_read(c, t, 0, to, bytes);
@@ -102,7 +102,7 @@ static cl_int read_packed(struct command *c, cl_mem root, uint64_t at, void *to,
 	if (!staging)
 		return CL_OUT_OF_HOST_MEMORY;
 	error = transfer_read(c, t, 0, staging, bytes);
-	return error ? error : command_unpack(c, to, staging, &b);
+	return error != CL_SUCCESS ? error : command_unpack(c, to, staging, &b);
 }
 
 cl_int transfer_read_box(struct command *c, cl_mem root, uint64_t at, void *to,
@@ -116,7 +116,8 @@ cl_int transfer_read_box(struct command *c, cl_mem root, uint64_t at, void *to,
 	struct copy *host = &root->copies->host;
 	if (ranges_has(&host->latest, at, at + span)) {
 		cl_int error = memory_order(&c->e, host, at, at + span, MEMORY_READ);
-		return error ? error : command_unpack(c, to, memory_host(root) + at, &b);
+		return error != CL_SUCCESS ? error
+					   : command_unpack(c, to, memory_host(root) + at, &b);
 	}
 	if (by_rows(&b))
 		return read_rows(c, root, at, to, &b);
@@ -134,7 +135,7 @@ static cl_int write_rows(struct command *c, cl_mem root, uint64_t at, const void
 		cl_int error =
 			transfer_write(c, root, at + box_to_row(b, i),
 				       (const uint8_t *)from + box_from_row(b, i), b->row_bytes);
-		if (error)
+		if (error != CL_SUCCESS)
 			return error;
 	}
 	return CL_SUCCESS;
@@ -172,11 +173,11 @@ static cl_int target_box(struct command *c, cl_mem root, uint64_t at, const stru
 
 	cl_int error = memory_here(&c->e, root, here);
 	command_writes(c, root, at, end);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_order(&c->e, *here, at, end, MEMORY_WRITE);
-	if (!error && many_rows(b))
+	if (error == CL_SUCCESS && many_rows(b))
 		error = memory_bring(&c->e, root, *here, at, end);
-	if (!error && !copies_reserve(root->copies, 2 + ROWS_KEPT))
+	if (error == CL_SUCCESS && !copies_reserve(root->copies, 2 + ROWS_KEPT))
 		error = CL_OUT_OF_HOST_MEMORY;
 	return error;
 }
@@ -191,7 +192,7 @@ static cl_int write_packed(struct command *c, cl_mem root, uint64_t at, const vo
 	cl_mem t;
 
 	cl_int error = temporary(c, bytes, &t);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	if (!box_from_is_tight(&b)) {
 		uint8_t *staging = memory_host(t);
@@ -204,9 +205,9 @@ static cl_int write_packed(struct command *c, cl_mem root, uint64_t at, const vo
 	if (box_to_is_tight(&b))
 		return transfer_write(c, root, at, from, bytes);
 	error = memory_here(&c->e, t, &pack);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = target_box(c, root, at, &b, &here);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	uint64_t address = copies_of(t->copies, c->e.device)->address;
 	dxp_event event;
@@ -214,12 +215,12 @@ static cl_int write_packed(struct command *c, cl_mem root, uint64_t at, const vo
 	trace_moved(NULL, d, bytes);
 	int status = dxp_write(d->xpu, address, from, bytes, &c->e.waits, &event);
 	error = command_step(c, d, status, event, t);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	box_pack_from(&b);
 	status = dxp_copy(d->xpu, address, here->address + at, &b, &c->e.waits, &event);
 	error = command_part(c, d, status, event);
-	if (!error)
+	if (error == CL_SUCCESS)
 		transfer_wrote_box(root, here, at, &b, many_rows(&b));
 	return error;
 }
@@ -249,12 +250,12 @@ cl_int transfer_fill(struct command *c, cl_mem root, uint64_t at, const struct d
 	box_fold(&b);
 	c->e.event->bytes += box_bytes(&b);
 	cl_int error = target_box(c, root, at, &b, &here);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	int status = dxp_fill(c->e.device->xpu, here->address + at, pattern, pattern_bytes, &b,
 			      &c->e.waits, &event);
 	error = command_part(c, c->e.device, status, event);
-	if (!error)
+	if (error == CL_SUCCESS)
 		transfer_wrote_box(root, here, at, &b, many_rows(&b));
 	return error;
 }
@@ -272,18 +273,18 @@ cl_int transfer_copy_box(struct command *c, cl_mem from, uint64_t from_at, cl_me
 	uint64_t end = from_at + box_from_span(&b);
 	c->e.event->bytes += box_bytes(&b);
 	cl_int error = target_box(c, to, to_at, &b, &here);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_both_here(&c->e, from, &source, to, &here);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_order(&c->e, source, from_at, end, MEMORY_READ);
-	if (!error)
+	if (error == CL_SUCCESS)
 		error = memory_bring(&c->e, from, source, from_at, end);
-	if (error)
+	if (error != CL_SUCCESS)
 		return error;
 	int status = dxp_copy(c->e.device->xpu, source->address + from_at, here->address + to_at,
 			      &b, &c->e.waits, &event);
 	error = command_part(c, c->e.device, status, event);
-	if (!error)
+	if (error == CL_SUCCESS)
 		transfer_wrote_box(to, here, to_at, &b, many_rows(&b));
 	return error;
 }
