@@ -1,16 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/board.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <dxp/status.h>
 
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/board_kernel.h"
-#include "engine/board_memory.h"
+
+/* ---- the board's memory, used by its controllers and inner engine only ---- */
+
+/* Maps *out; release with board_memory_put. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
+static int board_memory_get(uint64_t bytes, uint8_t **out)
+{
+	if (bytes == 0)
+		return DXP_EINVAL;
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED) {
+		log_error("cannot map %llu MiB of a board's memory: %s; use a smaller --memory",
+			  (unsigned long long)(bytes >> 20), strerror(errno));
+		return DXP_ENOMEM;
+	}
+	/* Hints: no copy in child processes, huge pages for cheaper first use. */
+	madvise(memory, bytes, MADV_DONTFORK);
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	*out = memory;
+	return DXP_OK;
+}
+
+static void board_memory_put(uint8_t *memory, uint64_t bytes)
+{
+	if (memory)
+		munmap(memory, bytes);
+}
 
 struct engine_board *engine_board_of(const struct engine *e)
 {
