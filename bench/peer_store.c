@@ -26,7 +26,7 @@ static int file_make(struct peer_end *e, size_t bytes)
 	struct where here = {getpid(), memfd_create("dxp-bench", MFD_CLOEXEC)};
 
 	if (here.fd < 0 || ftruncate(here.fd, (off_t)bytes) < 0) {
-		log_error("cannot make shared memory of %zu bytes: %m", bytes);
+		log_error("cannot create shared memory of %zu bytes: %m", bytes);
 		return -1;
 	}
 	return control_write(e->control, &here, sizeof(here)) ? here.fd : -1;

@@ -39,10 +39,9 @@ static bool bridge_writes_host(enum dxp_bridge_path path)
 static int check_host(const char *field, const void *base, uint64_t bytes)
 {
 	if (bytes && !base)
-		return error_set(DXP_EINVAL, "bridge: no host memory given in `%s`", field);
+		return error_set(DXP_EINVAL, "bridge: `%s` is NULL; give host memory", field);
 	if ((uintptr_t)base + bytes < (uintptr_t)base)
-		return error_set(DXP_EINVAL,
-				 "bridge: `%s` and `bytes` reach beyond the end of all addresses",
+		return error_set(DXP_EINVAL, "bridge: `%s` + `bytes` exceeds the address space",
 				 field);
 	return DXP_OK;
 }
@@ -65,13 +64,13 @@ static int check_through(const struct dxp_xpu *x, const struct dxp_bridge_transf
 
 	if (!x->caps.streams)
 		return error_set(DXP_EUNSUPPORTED,
-				 "bridge: xPU '%s' (engine '%s') has no stream core to go through; "
-				 "one with the engine 'board' has",
+				 "bridge: xPU '%s' (engine '%s') has no stream core; use an xPU "
+				 "with the engine 'board'",
 				 x->caps.name, x->caps.engine);
 	/* Pieces could overwrite bytes not read yet. */
 	if (from != to && t->bytes && from < to + t->bytes && to < from + t->bytes)
 		return error_set(DXP_EINVAL,
-				 "bridge: `from` and `to` overlap; they may be the same, or apart");
+				 "bridge: `from` and `to` overlap; they must be equal or disjoint");
 	return DXP_OK;
 }
 
@@ -87,9 +86,8 @@ static int check_peer(const struct dxp_xpu *x, const struct dxp_bridge_transfer 
 		return error_set(DXP_EINVAL,
 				 "bridge: DEVICE_TO_DEVICE needs `peer`, the xPU to read from");
 	if (peer->fabric != x->fabric)
-		return error_set(
-			DXP_EINVAL,
-			"bridge: `peer` and the xPU were opened through different fabrics");
+		return error_set(DXP_EINVAL, "bridge: `peer` and the xPU belong to different "
+					     "fabrics; open both through one");
 	if (peer->node == x->node)
 		return error_set(DXP_EINVAL,
 				 "bridge: `peer` is xPU '%s' itself; copy there with a kernel",
@@ -104,11 +102,11 @@ static int check_sizes(const struct dxp_xpu *x, const struct dxp_bridge_transfer
 
 	if (t->piece_bytes && (t->piece_bytes < WIRE_BUFFER_MIN || t->piece_bytes > most))
 		return error_set(DXP_EINVAL,
-				 "bridge: `piece_bytes` is %u; xPU '%s' takes %u to %u, or 0: it "
-				 "chooses",
+				 "bridge: `piece_bytes` is %u; xPU '%s' accepts %u to %u, or 0 for "
+				 "its default",
 				 t->piece_bytes, x->caps.name, WIRE_BUFFER_MIN, most);
 	if ((unsigned)t->mode > DXP_BRIDGE_SEQUENTIAL)
-		return error_set(DXP_EINVAL, "bridge: there is no `mode` %u", (unsigned)t->mode);
+		return error_set(DXP_EINVAL, "bridge: unknown `mode` %u", (unsigned)t->mode);
 	return DXP_OK;
 }
 
@@ -142,7 +140,7 @@ static int bridge_check(const struct dxp_xpu *x, const struct dxp_bridge_transfe
 			struct command *c)
 {
 	if ((unsigned)t->path > DXP_BRIDGE_DEVICE_TO_DEVICE)
-		return error_set(DXP_EINVAL, "bridge: there is no `path` %u", (unsigned)t->path);
+		return error_set(DXP_EINVAL, "bridge: unknown `path` %u", (unsigned)t->path);
 	int status = check_peer(x, t);
 	if (status == DXP_OK)
 		status = check_sizes(x, t);

@@ -94,8 +94,7 @@ static int file_create(const char *path)
 	}
 	if (stats_lock(fd) == 0 && ftruncate(fd, 0) == 0)
 		return fd;
-	log_error("%s (DXP_TRACE) is being written by another process; put %%p into its name",
-		  path);
+	log_error("another process writes %s (DXP_TRACE); add %%p to the name", path);
 	close(fd);
 	return -1;
 }
@@ -135,7 +134,7 @@ static void tap_file_open(const char *name, uint32_t number, uint32_t *snap_byte
 	if (f)
 		f->out = fdopen(fd, "w");
 	if (!f || !f->out) {
-		log_error("no memory for DXP_TRACE");
+		log_error("not enough memory for DXP_TRACE; nothing is traced");
 		close(fd);
 		free(f);
 		return;
@@ -175,7 +174,8 @@ static void tap_file_close(struct tap_file *f)
 	block_write(f, pcapng_statistics(f->block, 0, f->last_ns, f->seen, f->missing));
 	bool failed = f->missing || fflush(f->out) != 0;
 	if (fclose(f->out) != 0 || failed)
-		log_error("the file of DXP_TRACE is not complete; is its file system full?");
+		log_error("the file of DXP_TRACE is incomplete; check that its file system is not "
+			  "full");
 	free(f);
 }
 

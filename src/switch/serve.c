@@ -78,8 +78,8 @@ static int owner_find(uint32_t ip, struct serve_ports *out)
 	freeifaddrs(all);
 	if (out->owners > 0)
 		return DXP_OK;
-	log_error("no interface here has the address %u.%u.%u.%u; \"ip address\" lists those that "
-		  "exist",
+	log_error("no interface of this machine has the address %u.%u.%u.%u; \"ip address\" lists "
+		  "the addresses",
 		  ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
 	return DXP_ENOENT;
 }
