@@ -13,6 +13,7 @@ BEGIN {
 	# layer only what is listed here: link carries the datagrams that wire describes.
 	knows["base"] = "base"
 	knows["wire"] = "base wire"
+	knows["model"] = "base model"
 	knows["link"] = "base wire link"
 	knows["rltp"] = "base wire rltp"
 	knows["inc"] = "base wire link inc"
@@ -30,7 +31,7 @@ BEGIN {
 
 	# Folders without system calls: input is bytes and the time, output is bytes and deadlines.
 	# They may include only these headers, and use only pure functions of stdio.h and stdlib.h.
-	pure["wire"] = pure["rltp"] = pure["nic"] = pure["bridge"] = 1
+	pure["wire"] = pure["rltp"] = pure["nic"] = pure["bridge"] = pure["model"] = 1
 	# In these folders, files that include neither link/ nor libbpf are pure: the cores.
 	mixed["inc"] = mixed["switch"] = 1
 	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \

@@ -28,6 +28,7 @@ static const struct entry {
 	{"vf", "functions of the NICs on this machine: who has them, shares, limits", command_vf},
 	{"inc", "the switches that compute for this host: state, groups, refusals, self-test",
 	 command_inc},
+	{"model", "predict the sources' hardware: latency, bandwidth, contention", command_model},
 	{"bench", "measure, beside the limits of this machine", command_bench},
 	{"doctor", "check this machine and the fabric, and say what to do", command_doctor},
 	{"version", "versions of program and protocol", command_version},
