@@ -19,6 +19,7 @@
 #define CONFIG_MOST    (1 << 20) /* bytes of a file of parameters */
 
 static const struct model_part *const parts[] = {
+	&model_part_nic,
 	&model_part_parameters,
 };
 

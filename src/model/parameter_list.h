@@ -53,7 +53,13 @@
 	N(pcie, boundary_bytes, "B", 64, 16, 4096, 'A', "C-33",                                    \
 	  "completions end at multiples of this address")                                          \
 	N(pcie, read_slots, "", 64, 1, 4096, 'A', "C-34",                                          \
-	  "read requests that host memory serves at a time")
+	  "completions that host memory prepares at a time")                                       \
+	N(pcie, source_offset_bytes, "B", 0, 0, 4095, 'A', "C-24",                                 \
+	  "address of the data in their page")                                                     \
+	N(pcie, target_offset_bytes, "B", 0, 0, 4095, 'A', "C-29",                                 \
+	  "address of a PUT's target in its page; a NAP's buffer is aligned")                      \
+	N(pcie, buffer_packets, "", 16, 1, 65536, 'A', "C-31",                                     \
+	  "packets that fit in front of an engine's stage")
 
 #define MODEL_CROSSBAR_PARAMETERS(N, S)                                                       \
 	N(crossbar, ports, "", 4, 1, 64, 'T', "C-44", "inputs and outputs")                   \
