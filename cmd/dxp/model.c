@@ -20,6 +20,8 @@
 
 static const struct model_part *const parts[] = {
 	&model_part_nic,
+	&model_part_crossbar,
+	&model_part_share,
 	&model_part_parameters,
 };
 

@@ -59,11 +59,11 @@ static void table_row(struct model_print *p, const struct model_row *row)
 	p->shown_point = p->point;
 	snprintf(error, sizeof(error), isnan(error_percent(row)) ? "-" : "%+.1f",
 		 error_percent(row));
-	printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s  %s\n", row->item, row->quantity,
+	printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s  %s%s%s\n", row->item, row->quantity,
 	       row->x, number(row->value, value, sizeof(value)), row->unit,
 	       number(row->low, low, sizeof(low)), number(row->high, high, sizeof(high)),
 	       number(row->published, published, sizeof(published)), error,
-	       model_kind_name(row->kind));
+	       model_kind_name(row->kind), row->note ? " " : "", row->note ? row->note : "");
 }
 
 static void tsv_row(struct model_print *p, const struct model_row *row)
@@ -72,7 +72,7 @@ static void tsv_row(struct model_print *p, const struct model_row *row)
 
 	if (p->rows == 0)
 		printf("item\tquantity\tx\tunit\tpublished\tmodel\terror%%\tlow\thigh\tkind\t"
-		       "assumptions\tpoint\n");
+		       "assumptions\tpoint\tnote\n");
 	snprintf(error, sizeof(error), isnan(error_percent(row)) ? "-" : "%+.1f",
 		 error_percent(row));
 	printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t", row->item, row->quantity, row->x,
@@ -80,7 +80,7 @@ static void tsv_row(struct model_print *p, const struct model_row *row)
 	       number(row->value, value, sizeof(value)), error, number(row->low, low, sizeof(low)),
 	       number(row->high, high, sizeof(high)), model_kind_name(row->kind), row->assumptions);
 	point_print(p, " ");
-	printf("\n");
+	printf("\t%s\n", row->note ? row->note : "");
 }
 
 static json_t *json_number(double v)
@@ -99,6 +99,8 @@ static void json_row(struct model_print *p, const struct model_row *row)
 			  model_kind_name(row->kind), "assumptions", row->assumptions);
 	char value[40];
 
+	if (o && row->note)
+		json_object_set_new(o, "note", json_string(row->note));
 	for (unsigned i = 0; o && i < p->grid->count; i++) {
 		const struct model_parameter *of = p->grid->lists[i].row;
 		int64_t v = model_grid_value(p->grid, p->point, i);

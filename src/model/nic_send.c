@@ -15,6 +15,9 @@ struct model_step *model_nic_step(const struct model_parameters *p, struct model
 	return step;
 }
 
+/* Of the stated cycles of a read of 1 byte: the request and its completion. */
+#define READ_ENGINE_CYCLES 4
+
 /* Appends request, memory and link. A request holds its tag until its last completion is
  * extracted. */
 static void read_steps(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
@@ -23,7 +26,7 @@ static void read_steps(const struct model_nic_plan *plan, const struct model_nic
 	const struct model_parameters *p = plan->p;
 	uint64_t request_ps = kind->first ? model_cycles_ps(p, 1) : 0;
 	/* Host memory has a clock of its own: its time is stated at 250 MHz. */
-	uint64_t memory_ps = (uint64_t)p->memory_read_cycles * 4000;
+	uint64_t memory_ps = (uint64_t)(p->memory_read_cycles - READ_ENGINE_CYCLES) * 4000;
 
 	struct model_step *step =
 		model_nic_step(p, route, MODEL_AT_REQUEST, request_ps, request_ps);

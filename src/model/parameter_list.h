@@ -17,8 +17,8 @@
 	N(nic, process_cycles, "cycles", 1, 0, 64, 'T', "C-35",                                    \
 	  "processing of a packet beside header and data")                                         \
 	N(nic, tags, "", 32, 1, 1024, 'T', "C-34", "reads that may be outstanding")                \
-	N(nic, memory_read_cycles, "cycles", 130, 1, 10000, 'T', "C-43",                           \
-	  "from a read request to its data, at 250 MHz; host time does not scale with the clock")  \
+	N(nic, memory_read_cycles, "cycles", 130, 5, 10000, 'T', "C-43",                           \
+	  "from the request of 1 byte to its return, at 250 MHz whatever the clock is")            \
 	N(nic, nap_engine_cycles, "cycles", 35, 8, 1000, 'T', "C-43", "both engines, NAP")         \
 	N(nic, put_engine_cycles, "cycles", 48, 8, 1000, 'T', "C-43", "both engines, PUT")         \
 	N(nic, extract_bytes, "B", 8, 1, 1024, 'T', "C-25", "descriptor bytes extracted a cycle")  \
@@ -58,36 +58,40 @@
 	  "address of the data in their page")                                                     \
 	N(pcie, target_offset_bytes, "B", 0, 0, 4095, 'A', "C-29",                                 \
 	  "address of a PUT's target in its page; a NAP's buffer is aligned")                      \
-	N(pcie, buffer_packets, "", 16, 1, 65536, 'A', "C-31",                                     \
+	N(pcie, buffer_packets, "", 64, 1, 65536, 'A', "C-31",                                     \
 	  "packets that fit in front of an engine's stage")
 
-#define MODEL_CROSSBAR_PARAMETERS(N, S)                                                       \
-	N(crossbar, ports, "", 4, 1, 64, 'T', "C-44", "inputs and outputs")                   \
-	N(crossbar, channels, "", 2, 1, 64, 'T', "C-44", "virtual channels of an input")      \
-	N(crossbar, depth, "", 8, 1, 65536, 'A', "C-44", "packets in the queue of a channel") \
-	N(crossbar, message_packets, "", 1, 1, 1024, 'A', "C-44", "packets of a PUT")         \
-	N(crossbar, load_permille, "permille", 1000, 1, 1000, 'A', "C-44",                    \
-	  "offered load as a share of the link")                                              \
-	N(crossbar, idle_cycles, "cycles", 440, 0, 100000, 'D', "C-42",                       \
-	  "latency below every curve: a PUT of 1 B")                                          \
-	S(crossbar, allocator, "outputs|islip|maximal", 0, 'A', "C-44",                       \
-	  "outputs: each free output chooses round robin among the inputs")                   \
-	S(crossbar, source, "in-order|any-order", 0, 'A', "C-44",                             \
-	  "in-order: the send engine is one pipeline that stops at a queue without credit")   \
-	S(crossbar, own_port, "no|yes", 0, 'A', "C-44", "no: a NIC sends to other NICs")      \
+#define MODEL_CROSSBAR_PARAMETERS(N, S)                                                     \
+	N(crossbar, ports, "", 4, 1, 64, 'T', "C-44", "inputs and outputs")                 \
+	N(crossbar, channels, "", 2, 1, 64, 'T', "C-44", "virtual channels of an input")    \
+	N(crossbar, depth, "", 32, 1, 65536, 'A', "C-08",                                   \
+	  "packets in the queue of a channel; 32: it holds one packet of 4096 B")           \
+	N(crossbar, message_packets, "", 1, 1, 1024, 'A', "C-44", "packets of a PUT")       \
+	N(crossbar, load_permille, "permille", 500, 1, 1000, 'A', "C-44",                   \
+	  "offered load as a share of the link")                                            \
+	N(crossbar, idle_cycles, "cycles", 440, 0, 100000, 'D', "C-42",                     \
+	  "latency below every curve: a PUT of 1 B")                                        \
+	S(crossbar, allocator, "outputs|islip|maximal", 0, 'A', "C-44",                     \
+	  "outputs: each free output chooses round robin among the inputs")                 \
+	S(crossbar, source, "in-order|any-order", 0, 'A', "C-44",                           \
+	  "in-order: the send engine is one pipeline that stops at a queue without credit") \
+	S(crossbar, own_port, "no|yes", 0, 'A', "C-44", "no: a NIC sends to other NICs")    \
 	S(crossbar, get_channel, "yes|no", 0, 'T', "C-22", "GET has a channel of its own")
 
 #define MODEL_SHARE_PARAMETERS(N, S)                                                        \
 	N(share, functions, "", 8, 1, 64, 'T', "C-36", "functions: PF and VF0 .. VF6")      \
 	N(share, fifo_depth, "", 32, 1, 1024, 'T', "C-15", "doorbells that wait in a FIFO") \
-	N(share, largest_bytes, "B", 65536, 1, 1 << 26, 'A', "C-37",                        \
-	  "sizes are uniform from 1 B to this")                                             \
+	N(share, largest_bytes, "B", 4096, 1, 1 << 26, 'A', "C-08",                         \
+	  "sizes are uniform from 1 B to this; 4096: the largest payload of a packet")      \
 	N(share, tolerance_permille, "permille", 50, 1, 1000, 'A', "C-37",                  \
 	  "shares are level when none is further off")                                      \
+	N(share, first_weight, "", 4, 1, 64, 'A', "C-37",                                   \
+	  "weight of function 0 under policy=weights; the others have 1")                   \
 	N(share, quantum_bytes, "B", 2048, 1, 1 << 26, 'A', "C-37",                         \
 	  "bytes of a quantum by bytes and weights")                                        \
 	S(share, policy, "message|packet|bytes|weights|none", 0, 'A', "C-37",               \
-	  "message: fair arbitration over the FIFOs; a doorbell is one request")            \
-	S(share, arrival, "saturated|random", 0, 'A', "C-37", "saturated: every FIFO is kept full")
+	  "message: fair over the FIFOs, and yet strong fluctuation at the start")          \
+	S(share, arrival, "random|saturated", 0, 'A', "C-37",                               \
+	  "random: random-size PUTs to random functions; a full FIFO stops the software")
 
 #endif

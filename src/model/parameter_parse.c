@@ -101,6 +101,9 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 	if (!text[at] && bare)
 		return error_set(DXP_EINVAL, "'%s' has no unit; write %s=%s, or one of: %s", text,
 				 row->name, text, unit_names(row, names, sizeof(names)));
+	/* A share may be written as such: 0.05 is 50 permille. */
+	if (!text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at))
+		scale = 1000;
 	if (text[at]) {
 		scale = unit_scale(row, text + at, strlen(text + at));
 		if (!scale)

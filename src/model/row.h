@@ -28,6 +28,7 @@ struct model_row {
 	double tolerance; /* allowed error of a given row, percent; 0: not judged */
 	enum model_kind kind;
 	const char *assumptions; /* names of the A and F parameters used; "" for none */
+	const char *note;        /* a sentence, NULL for none */
 };
 
 /* Receives rows; the row is only read during the call. */

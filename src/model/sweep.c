@@ -58,13 +58,16 @@ static int add_range(struct model_sweep *s, int64_t low, int64_t high, const cha
 	int64_t by = 2;
 	char *rest;
 
-	if (step[0]) {
+	if (adds && model_parameter_parse(s->row, false, step + 1, &by))
+		return DXP_EINVAL;
+	if (step[0] == '*') {
 		by = strtoll(step + 1, &rest, 10);
-		if (!isdigit((unsigned char)step[1]) || *rest || by < (adds ? 1 : 2))
-			return error_set(DXP_EINVAL,
-					 "'%s' is no step of %s: +N from 1 on or *N from 2 on",
-					 step, s->row->name);
+		if (!isdigit((unsigned char)step[1]) || *rest)
+			by = 0;
 	}
+	if (by < (adds ? 1 : 2))
+		return error_set(DXP_EINVAL, "'%s' is no step of %s: +N from 1 on or *N from 2 on",
+				 step, s->row->name);
 	if (low > high || (!adds && low < 1))
 		return error_set(DXP_EINVAL, "%s: %lld..%lld is empty or starts below 1",
 				 s->row->name, (long long)low, (long long)high);
