@@ -153,17 +153,29 @@ static uint64_t fair_weight(const struct share_run *r, uint32_t function)
 /* Returns the largest deviation from the fair share, in ppm of it. */
 static uint64_t deviation_ppm(const struct share_run *r)
 {
-	uint64_t weights = 0, most = 0;
+	double unit = (double)r->out->total_bytes / (double)r->weights, most = 0;
 
-	for (uint32_t i = 0; i < r->functions; i++)
-		weights += fair_weight(r, i);
 	for (uint32_t i = 0; i < r->functions; i++) {
-		double fair =
-			(double)r->out->total_bytes * (double)fair_weight(r, i) / (double)weights;
-		double off = (double)r->out->bytes[i] / fair - 1;
-		most = max_u64(most, (uint64_t)((off < 0 ? -off : off) * 1e6));
+		double fair = unit * (double)fair_weight(r, i);
+		double off = ((double)r->out->bytes[i] - fair) / fair;
+		most = off > most ? off : -off > most ? -off : most;
 	}
-	return most;
+	return (uint64_t)(most * 1e6);
+}
+
+/* Returns whether a share is off by more than the tolerance. */
+static bool uneven(const struct share_run *r)
+{
+	double unit = (double)r->out->total_bytes / (double)r->weights;
+	double tolerance = (double)r->p->tolerance_permille / 1000;
+
+	for (uint32_t i = 0; i < r->functions; i++) {
+		double fair = unit * (double)fair_weight(r, i);
+		double off = (double)r->out->bytes[i] - fair;
+		if (off > fair * tolerance || -off > fair * tolerance)
+			return true;
+	}
+	return false;
 }
 
 /* Computes Jain's index of the bytes over the weights. */
@@ -189,17 +201,18 @@ static bool all_served(const struct share_run *r)
 
 static void run_quanta(struct share_run *r, uint64_t quanta, model_share_fn watch, void *context)
 {
-	uint64_t tolerance_ppm = (uint64_t)r->p->tolerance_permille * 1000, show = 4096;
+	uint64_t show = 4096;
 	bool started = false;
 
+	for (uint32_t i = 0; i < r->functions; i++)
+		r->weights += fair_weight(r, i);
 	for (uint64_t i = 0; i < quanta; i++) {
 		post(r);
 		decide(r);
-		uint64_t off = deviation_ppm(r);
-		if (off > tolerance_ppm)
+		if (uneven(r))
 			r->out->settled = r->out->cycles;
 		if (!started && (started = all_served(r)))
-			r->out->swing_ppm = off;
+			r->out->swing_ppm = deviation_ppm(r);
 		if (watch && r->out->cycles >= show) {
 			r->out->jain_ppm = jain_ppm(r);
 			watch(context, r->out);

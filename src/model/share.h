@@ -25,8 +25,9 @@ typedef void (*model_share_fn)(void *context, const struct model_share *s);
 int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t quanta,
 		    model_share_fn watch, void *context, struct model_share *out);
 
-/* Returns the cycles until the shares are level, by the closed form: message by message
- * F m / B (z cv / e)^2; else one quantum a function. */
+/* Returns the cycles until the shares are level, by the closed form: message by message, or with
+ * random functions, F m / B (z cv / e)^2; else one quantum a function. With random functions it
+ * holds where (z cv / e)^2 is far above the depth of a FIFO. */
 uint64_t model_share_closed(const struct model_parameters *p);
 
 /* Returns the decisions that a run needs to see the shares level. */
