@@ -72,11 +72,17 @@ static int usage_error(const struct usage *u, const char *what, const char *whic
 
 static bool row_take(const struct option_row *row, const char *text)
 {
+	struct option_list *list = row->to;
 	uint64_t value;
 
 	switch (row->kind) {
 	case OPTION_FLAG: *(bool *)row->to = true; return true;
 	case OPTION_TEXT: *(const char **)row->to = text; return true;
+	case OPTION_LIST:
+		if (list->count == ARRAY_COUNT(list->values))
+			return false;
+		list->values[list->count++] = text;
+		return true;
 	case OPTION_NUMBER:
 	case OPTION_BYTES:
 		if (!(row->kind == OPTION_BYTES ? bytes_parse : number_parse)(text, &value) ||
@@ -90,6 +96,11 @@ static bool row_take(const struct option_row *row, const char *text)
 
 static int row_refuse(const struct usage *u, const struct option_row *row, const char *text)
 {
+	if (row->kind == OPTION_LIST) {
+		fprintf(stderr, "dxp %s: error: --%s is given more than %zu times\n", u->name,
+			row->name, ARRAY_COUNT(((struct option_list *)0)->values));
+		return LEAVE(EXIT_USAGE);
+	}
 	fprintf(stderr, "dxp %s: error: --%s needs a number from %llu to %llu, not '%s'\n", u->name,
 		row->name, (unsigned long long)row->low, (unsigned long long)row->high, text);
 	return LEAVE(EXIT_USAGE);

@@ -11,6 +11,12 @@ enum option_kind {
 	OPTION_TEXT,   /* const char * */
 	OPTION_NUMBER, /* uint64_t, low .. high */
 	OPTION_BYTES,  /* uint64_t, low .. high; suffixes K, M, G are powers of 1024 */
+	OPTION_LIST,   /* struct option_list: the option may be repeated */
+};
+
+struct option_list {
+	const char *values[16];
+	unsigned count;
 };
 
 struct option_row {

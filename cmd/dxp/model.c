@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements `dxp model PART ...`: finds the part, parses the common options, and runs the part for
+ * each point of the grid. */
+#include "cmd/dxp/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/error.h"
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/model_print.h"
+#include "model/sweep.h"
+
+#define ROWS_MOST      24
+#define SHORTCUTS_MOST 6
+#define CONFIG_MOST    (1 << 20) /* bytes of a file of parameters */
+
+static const struct model_part *const parts[] = {
+	&model_part_nic,      &model_part_crossbar, &model_part_share,      &model_part_loggp,
+	&model_part_topology, &model_part_tags,     &model_part_allreduce,  &model_part_bridge,
+	&model_part_loss,     &model_part_check,    &model_part_parameters,
+};
+
+static struct {
+	bool json, tsv;
+	const char *preset, *config;
+	struct option_list sets, sweeps;
+	const char *shortcuts[SHORTCUTS_MOST];
+	uint64_t seed;
+} common = {.preset = "source", .seed = 1};
+
+static const struct option_row common_rows[] = {
+	{"json", NULL, "one JSON object a row", OPTION_FLAG, &common.json, 0, 0},
+	{"tsv", NULL, "rows with tabs between the columns", OPTION_FLAG, &common.tsv, 0, 0},
+	{"preset", "NAME", "source, gen3, gen4-512 or gen5-1024", OPTION_TEXT, &common.preset, 0,
+	 0},
+	{"config", "FILE", "a file of lines `name = value`, before --set", OPTION_TEXT,
+	 &common.config, 0, 0},
+	{"set", "NAME=VALUE", "set a parameter (may be repeated): --set clock=300MHz", OPTION_LIST,
+	 &common.sets, 0, 0},
+	{"sweep", "NAME=LIST", "run for a,b,c or a..b*2 or a..b+1; several make a grid",
+	 OPTION_LIST, &common.sweeps, 0, 0},
+	{"seed", "N", "of the random numbers (1)", OPTION_NUMBER, &common.seed, 0, UINT64_MAX},
+};
+
+static int list(void)
+{
+	puts("usage: dxp model PART [OPTION]...\n\nPredicts the sources' hardware from its "
+	     "mechanism, with an interval over what the sources leave open.\n");
+	for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+		printf("  %-11s %s\n", parts[i]->name, parts[i]->summary);
+	puts("\n`dxp model PART --help` describes the options of one.");
+	return EXIT_DONE;
+}
+
+char *model_file_read(const char *path, size_t most)
+{
+	FILE *f = fopen(path, "r");
+	char *text = f ? malloc(most + 1) : NULL;
+	size_t bytes = text ? fread(text, 1, most + 1, f) : 0;
+	bool bad = !text || ferror(f) || bytes > most;
+
+	if (f)
+		fclose(f);
+	if (bad) {
+		fail("cannot read %s, or it has more than %zu bytes; check the path", path, most);
+		free(text);
+		return NULL;
+	}
+	text[bytes] = '\0';
+	return text;
+}
+
+/* Parses the options of a part. As options_parse(). */
+static int parse(const struct model_part *part, int argc, char **argv)
+{
+	struct option_row rows[ROWS_MOST];
+	unsigned count = part->row_count;
+	char name[40];
+
+	if (count)
+		memcpy(rows, part->rows, count * sizeof(*rows));
+	for (unsigned i = 0; part->shortcuts && part->shortcuts[i].option; i++)
+		rows[count++] = (struct option_row){
+			part->shortcuts[i].option,
+			"LIST",
+			part->shortcuts[i].help,
+			OPTION_TEXT,
+			&common.shortcuts[i],
+			0,
+			0,
+		};
+	memcpy(rows + count, common_rows, sizeof(common_rows));
+	count += ARRAY_COUNT(common_rows);
+	snprintf(name, sizeof(name), "model %s", part->name);
+	struct usage usage = {
+		.name = name,
+		.arguments = "",
+		.text = part->text,
+		.rows = rows,
+		.row_count = count,
+	};
+	return options_parse(argc, argv, &usage);
+}
+
+/* Sets the parameters that hold for all points. */
+static int configure(struct model_parameters *p)
+{
+	int status = model_parameters_preset(p, common.preset);
+
+	if (!status && common.config) {
+		char *text = model_file_read(common.config, CONFIG_MOST);
+		if (!text)
+			return DXP_EIO;
+		status = model_parameters_config(p, text);
+		free(text);
+		if (status)
+			fail("%s: %s", common.config, error_text());
+		if (status)
+			return status;
+	}
+	for (unsigned i = 0; !status && i < common.sets.count; i++)
+		status = model_parameters_set(p, common.sets.values[i]);
+	if (status)
+		fail("%s", error_text());
+	return status;
+}
+
+static int grid_of(const struct model_part *part, struct model_grid *g)
+{
+	char text[1024];
+	int status = DXP_OK;
+
+	g->count = 0;
+	for (unsigned i = 0; !status && i < common.sweeps.count; i++)
+		status = model_grid_add(g, common.sweeps.values[i]);
+	for (unsigned i = 0; !status && part->shortcuts && part->shortcuts[i].option; i++) {
+		if (!common.shortcuts[i])
+			continue;
+		snprintf(text, sizeof(text), "%s=%s", part->shortcuts[i].parameter,
+			 common.shortcuts[i]);
+		status = model_grid_add(g, text);
+	}
+	if (status)
+		fail("%s", error_text());
+	return status;
+}
+
+/* Runs all points. Returns an exit status. */
+static int run_grid(const struct model_part *part, const struct model_parameters *base,
+		    const struct model_grid *g)
+{
+	enum model_format format = common.json ? MODEL_JSON : common.tsv ? MODEL_TSV : MODEL_TABLE;
+	struct model_print print = {.format = format, .grid = g};
+	struct model_sink sink = {model_print_row, &print};
+	int result = EXIT_DONE;
+
+	for (unsigned i = 0; i < model_grid_points(g); i++) {
+		struct model_parameters p = *base;
+		struct model_run run = {&p, common.seed, &sink, format != MODEL_TABLE};
+		print.point = i;
+		int status = model_grid_apply(g, i, &p);
+		if (!status)
+			status = model_parameters_check(&p);
+		if (!status)
+			status = part->run(&run);
+		if (status < 0) {
+			fail("%s", error_text());
+			return status == DXP_EINVAL || status == DXP_ENOENT ? EXIT_USAGE
+									    : EXIT_FAILED;
+		}
+		if (status > 0)
+			result = EXIT_FAILED;
+	}
+	return model_print_end(&print) && result == EXIT_DONE ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int run_part(const struct model_part *part, int argc, char **argv)
+{
+	static struct model_grid grid;
+	struct model_parameters p;
+	int first = parse(part, argc, argv);
+
+	if (first < 0)
+		return -1 - first;
+	if (configure(&p) || grid_of(part, &grid))
+		return EXIT_USAGE;
+	return run_grid(part, &p, &grid);
+}
+
+int command_model(int argc, char **argv)
+{
+	if (argc < 2 || strcmp(argv[1], "--help") == 0)
+		return list();
+	for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
+		if (strcmp(parts[i]->name, argv[1]) == 0)
+			return run_part(parts[i], argc - 1, argv + 1);
+	fail("there is no part '%s'; `dxp model` lists them", argv[1]);
+	return EXIT_USAGE;
+}

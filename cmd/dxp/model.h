@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of `dxp model`. A part defines one struct model_part and its own options; the common
+ * code parses --json, --tsv, --set, --config, --preset, --sweep and --seed, and prints the rows. */
+#ifndef CMD_DXP_MODEL_H
+#define CMD_DXP_MODEL_H
+
+#include "cmd/dxp/options.h"
+#include "model/parameter.h"
+#include "model/row.h"
+
+/* One run of a part: one point of the grid. */
+struct model_run {
+	const struct model_parameters *parameters; /* checked */
+	uint64_t seed;
+	const struct model_sink *sink;
+	bool json; /* no text beside the rows */
+};
+
+/* An option that stands for --sweep PARAMETER=VALUES. */
+struct model_shortcut {
+	const char *option, *parameter, *help;
+};
+
+struct model_part {
+	const char *name, *summary;
+	const char *text;                       /* of --help, in sentences */
+	const struct option_row *rows;          /* own options; the targets are static */
+	unsigned row_count;                     /* at most 8 */
+	const struct model_shortcut *shortcuts; /* at most 6; ends with a NULL option */
+	/* Emits the rows of one point. Returns DXP_OK, or a status with error_text() set. Positive:
+	 * done, but the exit status is EXIT_FAILED (check: a given row is out of tolerance). */
+	int (*run)(const struct model_run *run);
+};
+
+extern const struct model_part model_part_nic, model_part_crossbar, model_part_share,
+	model_part_parameters;
+extern const struct model_part model_part_loggp, model_part_topology, model_part_tags,
+	model_part_allreduce, model_part_bridge, model_part_loss, model_part_check;
+
+/* Passes rows on to run->sink with their published values, if the parameters are the source's. */
+struct model_attach {
+	struct model_sink sink; /* of the part */
+	const struct model_sink *to;
+};
+const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
+
+/* Reads a whole file of at most `most` bytes into a buffer that ends with 0; free() releases it.
+ * NULL: failed; fail() has printed why. */
+char *model_file_read(const char *path, size_t most);
+
+#endif

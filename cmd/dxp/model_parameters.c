@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements `dxp model parameters`: lists names, values, units, ranges, marks. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/error.h"
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/model.h"
+
+static const char *group;
+
+static const struct option_row rows[] = {
+	{"group", "NAME", "only the parameters of one part: nic, pcie, crossbar, share, loggp, ...",
+	 OPTION_TEXT, &group, 0, 0},
+};
+
+static void range_print(const struct model_parameter *row, char *out, size_t bytes)
+{
+	if (row->choices)
+		snprintf(out, bytes, "%s", row->choices);
+	else
+		snprintf(out, bytes, "%lld .. %lld", (long long)row->low, (long long)row->high);
+}
+
+static void json_parameter(const struct model_parameter *row, const char *value, const char *range)
+{
+	char mark[] = {row->mark, '\0'};
+
+	json_print(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", row->name, "value",
+			     value, "unit", row->unit, "range", range, "mark", mark, "item",
+			     row->item, "group", row->group, "text", row->text));
+}
+
+static int run(const struct model_run *r)
+{
+	char value[40], range[80];
+	unsigned shown = 0;
+
+	for (unsigned i = 0; model_parameter_at(i); i++) {
+		const struct model_parameter *row = model_parameter_at(i);
+		if (group && strcmp(group, row->group) != 0)
+			continue;
+		model_parameter_print(row, model_parameter_get(r->parameters, row), value,
+				      sizeof(value));
+		range_print(row, range, sizeof(range));
+		if (r->json)
+			json_parameter(row, value, range);
+		else
+			printf("%-24s %10s %-8s %-24s %c %-5s %s\n", row->name, value, row->unit,
+			       range, row->mark, row->item, row->text);
+		shown++;
+	}
+	if (!shown)
+		return error_set(DXP_ENOENT,
+				 "no group '%s'; `dxp model parameters --json` shows the groups",
+				 group);
+	return DXP_OK;
+}
+
+const struct model_part model_part_parameters = {
+	.name = "parameters",
+	.summary = "names, values, units, ranges, marks of all parameters",
+	.text = "Lists the parameters: name, value, unit, range, mark, catalogue item, meaning.\n"
+		"Marks: T stated by a source, D derived from stated figures, A assumed, F free.\n"
+		"A line `name = value` of each makes a file for --config.",
+	.rows = rows,
+	.row_count = ARRAY_COUNT(rows),
+	.run = run,
+};

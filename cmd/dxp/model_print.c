@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd/dxp/model_print.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "cmd/dxp/command.h"
+
+const char *model_kind_name(enum model_kind kind)
+{
+	static const char *const names[] = {"", "given", "calibrated-on", "aside", "shape"};
+
+	return names[kind];
+}
+
+static double error_percent(const struct model_row *row)
+{
+	return row->published != 0 ? 100 * (row->value / row->published - 1) : NAN;
+}
+
+/* Prints a number with 4 significant digits; "-" for NAN. */
+static const char *number(double v, char *out, size_t bytes)
+{
+	if (isnan(v))
+		snprintf(out, bytes, "-");
+	else if (fabs(v) >= 10000 || v == floor(v))
+		snprintf(out, bytes, "%.0f", v);
+	else
+		snprintf(out, bytes, "%.4g", v);
+	return out;
+}
+
+static void point_print(const struct model_print *p, const char *between)
+{
+	char value[40];
+
+	for (unsigned i = 0; i < p->grid->count; i++) {
+		const struct model_parameter *row = p->grid->lists[i].row;
+		printf("%s%s=%s", i ? between : "", row->name,
+		       model_parameter_print(row, model_grid_value(p->grid, p->point, i), value,
+					     sizeof(value)));
+	}
+}
+
+static void table_row(struct model_print *p, const struct model_row *row)
+{
+	char value[32], low[32], high[32], published[32], error[32];
+
+	if (p->rows == 0)
+		printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s  %s\n", "item", "quantity",
+		       "x", "model", "unit", "low", "high", "published", "error%", "kind");
+	if (p->grid->count && (p->rows == 0 || p->shown_point != p->point)) {
+		printf("-- ");
+		point_print(p, " ");
+		printf("\n");
+	}
+	p->shown_point = p->point;
+	snprintf(error, sizeof(error), isnan(error_percent(row)) ? "-" : "%+.1f",
+		 error_percent(row));
+	printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s  %s%s%s\n", row->item, row->quantity,
+	       row->x, number(row->value, value, sizeof(value)), row->unit,
+	       number(row->low, low, sizeof(low)), number(row->high, high, sizeof(high)),
+	       number(row->published, published, sizeof(published)), error,
+	       model_kind_name(row->kind), row->note ? " " : "", row->note ? row->note : "");
+}
+
+static void tsv_row(struct model_print *p, const struct model_row *row)
+{
+	char value[32], low[32], high[32], published[32], error[32];
+
+	if (p->rows == 0)
+		printf("item\tquantity\tx\tunit\tpublished\tmodel\terror%%\tlow\thigh\tkind\t"
+		       "assumptions\tpoint\tnote\n");
+	snprintf(error, sizeof(error), isnan(error_percent(row)) ? "-" : "%+.1f",
+		 error_percent(row));
+	printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t", row->item, row->quantity, row->x,
+	       row->unit, number(row->published, published, sizeof(published)),
+	       number(row->value, value, sizeof(value)), error, number(row->low, low, sizeof(low)),
+	       number(row->high, high, sizeof(high)), model_kind_name(row->kind), row->assumptions);
+	point_print(p, " ");
+	printf("\t%s\n", row->note ? row->note : "");
+}
+
+static json_t *json_number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static void json_row(struct model_print *p, const struct model_row *row)
+{
+	json_t *o =
+		json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "item",
+			  row->item, "quantity", row->quantity, "x", row->x, "unit", row->unit,
+			  "model", json_number(row->value), "low", json_number(row->low), "high",
+			  json_number(row->high), "published", json_number(row->published),
+			  "error_percent", json_number(error_percent(row)), "kind",
+			  model_kind_name(row->kind), "assumptions", row->assumptions);
+	char value[40];
+
+	if (o && row->note)
+		json_object_set_new(o, "note", json_string(row->note));
+	for (unsigned i = 0; o && i < p->grid->count; i++) {
+		const struct model_parameter *of = p->grid->lists[i].row;
+		int64_t v = model_grid_value(p->grid, p->point, i);
+		json_object_set_new(o, of->name,
+				    of->choices ? json_string(model_parameter_print(of, v, value,
+										    sizeof(value)))
+						: json_integer(v));
+	}
+	if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) || puts("") < 0)
+		p->failed = true;
+	json_decref(o);
+}
+
+void model_print_row(void *context, const struct model_row *row)
+{
+	struct model_print *p = context;
+
+	switch (p->format) {
+	case MODEL_TABLE: table_row(p, row); break;
+	case MODEL_TSV: tsv_row(p, row); break;
+	case MODEL_JSON: json_row(p, row); break;
+	}
+	p->rows++;
+}
+
+bool model_print_end(struct model_print *p)
+{
+	if (fflush(stdout) || ferror(stdout))
+		p->failed = true;
+	if (p->failed)
+		fail("standard output cannot be written");
+	return !p->failed;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GETs both ways between two NICs, and the cycle of waits that C-22 describes. One packet moves at
+ * a time; times do not matter. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "model/crossbar.h"
+
+#define NICS       2
+#define QUEUE_MOST 64 /* bits of a mask: packets of a queue */
+
+/* Kinds of packets, and channels of that kind. */
+enum { DATA, REQUEST };
+
+/* One NIC. A GET that arrived waits in `accepted` until the send engine makes it a PUT. */
+struct nic {
+	uint32_t gets;     /* own requests left */
+	uint32_t put_left; /* packets left of the PUT that the engine sends */
+	bool accepted;
+	uint64_t requests[2]; /* of each channel's queue: bit i: packet i is a request */
+	uint32_t count[2];    /* packets in each queue, at most QUEUE_MOST */
+	bool arrived[2], arrived_request[2]; /* a packet at the receive engine */
+	uint64_t received;                   /* packets of data */
+};
+
+struct exchange {
+	struct nic nics[NICS];
+	uint32_t depth, put_packets;
+	bool own_channel;
+};
+
+static unsigned request_channel(const struct exchange *e)
+{
+	return e->own_channel ? REQUEST : DATA;
+}
+
+/* Adds a packet to a queue. Returns false if it is full. */
+static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel, bool request)
+{
+	if (n->count[channel] == e->depth)
+		return false;
+	n->requests[channel] |= (uint64_t)request << n->count[channel]++;
+	return true;
+}
+
+/* Moves the send engine by a packet. An accepted GET comes after an own request that the engine
+ * already holds: the engine is in order. With its own channel, a request passes beside. */
+static bool engine_move(const struct exchange *e, struct nic *n)
+{
+	if (n->put_left > 0) {
+		if (queue_add(e, n, DATA, false)) {
+			n->put_left--;
+			return true;
+		}
+		return e->own_channel && n->gets && queue_add(e, n, REQUEST, true) && n->gets--;
+	}
+	if (n->gets && queue_add(e, n, request_channel(e), true)) {
+		n->gets--;
+		return true;
+	}
+	if (n->accepted && (e->own_channel || !n->gets || n->count[DATA] < e->depth)) {
+		n->accepted = false;
+		n->put_left = e->put_packets;
+		return true;
+	}
+	return false;
+}
+
+/* Moves the head of a queue to the peer's receive engine. */
+static bool queue_move(struct nic *n, struct nic *peer, unsigned channel)
+{
+	if (n->count[channel] == 0 || peer->arrived[channel])
+		return false;
+	peer->arrived[channel] = true;
+	peer->arrived_request[channel] = n->requests[channel] & 1;
+	n->requests[channel] >>= 1;
+	n->count[channel]--;
+	return true;
+}
+
+/* Lets the receive engine store data, or give a request to its send engine. */
+static bool receive_move(struct nic *n, unsigned channel)
+{
+	if (!n->arrived[channel] || (n->arrived_request[channel] && n->accepted))
+		return false;
+	if (n->arrived_request[channel])
+		n->accepted = true;
+	else
+		n->received++;
+	n->arrived[channel] = false;
+	return true;
+}
+
+/* Moves everything once. Returns whether anything moved. */
+static bool move_all(struct exchange *e)
+{
+	bool moved = false;
+
+	for (unsigned i = 0; i < NICS; i++) {
+		struct nic *n = &e->nics[i], *peer = &e->nics[!i];
+		moved |= engine_move(e, n);
+		for (unsigned c = 0; c < 2; c++) {
+			moved |= queue_move(n, peer, c);
+			moved |= receive_move(n, c);
+		}
+	}
+	return moved;
+}
+
+/* Writes the cycle of waits. The engine of NIC i waits for space in its queue, whose head waits
+ * for the peer's receive engine, whose request waits for the peer's send engine. */
+static void cycle_write(char *text, size_t text_bytes)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i <= NICS && at < text_bytes; i++)
+		at += (size_t)snprintf(text + at, text_bytes - at,
+				       i < NICS ? "send engine %u -> queue %u -> receive engine %u "
+						  "-> "
+						: "send engine %u",
+				       i % NICS, i % NICS, (i + 1) % NICS);
+}
+
+/* Returns whether NIC i waits for the other as cycle_write() states. */
+static bool waits(const struct exchange *e, unsigned i)
+{
+	const struct nic *n = &e->nics[i], *peer = &e->nics[!i];
+
+	return (n->put_left || n->gets) && n->count[DATA] == e->depth && peer->arrived[DATA] &&
+	       peer->arrived_request[DATA] && peer->accepted;
+}
+
+int model_crossbar_deadlock(const struct model_parameters *p, uint32_t gets, char *text,
+			    size_t text_bytes)
+{
+	struct exchange e = {
+		.depth = (uint32_t)min_u64((uint64_t)p->depth, QUEUE_MOST),
+		.put_packets = (uint32_t)p->message_packets,
+		.own_channel = p->get_channel == 0,
+	};
+
+	for (unsigned i = 0; i < NICS; i++)
+		e.nics[i].gets = gets;
+	while (move_all(&e))
+		;
+	text[0] = '\0';
+	for (unsigned i = 0; i < NICS; i++)
+		if (e.nics[i].received != (uint64_t)gets * e.put_packets && !waits(&e, i))
+			return -1;
+	if (e.nics[0].received == (uint64_t)gets * e.put_packets)
+		return 0;
+	cycle_write(text, text_bytes);
+	return 1;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* State of the crossbar that crossbar.c and allocate.c share. */
+#ifndef MODEL_CROSSBAR_INTERNAL_H
+#define MODEL_CROSSBAR_INTERNAL_H
+
+#include "base/rng.h"
+#include "model/crossbar.h"
+
+#define MODEL_PORTS 64   /* bits of a mask */
+#define MODEL_WHEEL 2048 /* cycles ahead of an event; a power of two above two transfers */
+
+/* A waiting packet. */
+struct model_packet {
+	uint32_t born; /* cycle, modulo 2^32 */
+	uint32_t to;
+};
+
+/* A ring of packets; free-running indices. */
+struct model_fifo {
+	struct model_packet *packets;
+	uint32_t size; /* a power of two */
+	uint32_t head, tail;
+};
+
+/* What becomes true at a cycle: one bit a port. */
+struct model_instant {
+	uint64_t source_done, input_free, output_free, uploaded;
+};
+
+/* Invariant: a queue's packets and the reserved space of one packet on its way from the source,
+ * and of one that crosses, are at most depth. */
+struct model_crossbar {
+	uint32_t ports, channels, depth, message_packets;
+	uint32_t transfer; /* cycles of a packet in source, crossbar and sink */
+	uint64_t arrival;  /* a message arrives if the next random number is below */
+	int64_t allocator;
+	bool in_order, own_port, generating;
+	struct rng rng;
+	uint64_t now;
+	struct model_instant wheel[MODEL_WHEEL];
+	/* sources: packets that wait, by channel, and the order of their channels */
+	struct model_fifo *backlog;           /* [input * channels + channel] */
+	struct model_fifo order[MODEL_PORTS]; /* to: the channel */
+	struct model_packet moving[MODEL_PORTS];
+	uint64_t source_idle, source_full; /* masks of inputs */
+	uint32_t source_next[MODEL_PORTS]; /* channel, for any-order */
+	/* queues */
+	struct model_fifo *queues;   /* [input * channels + channel] */
+	uint32_t *used;              /* spaces of each queue that are reserved or filled */
+	uint64_t wants[MODEL_PORTS]; /* of each output: inputs with a head packet for it */
+	uint64_t input_idle, output_idle;
+	uint32_t crossing[MODEL_PORTS]; /* of each input: its queue, while it crosses */
+	uint32_t output_next[MODEL_PORTS], input_next[MODEL_PORTS]; /* round robin */
+	bool changed; /* an allocation may find something */
+	uint64_t inside;
+	struct model_crossbar_sums sums;
+};
+
+/* Starts the crossing of the head packet of `input` for `output`. */
+void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t output);
+
+/* Matches idle inputs with idle outputs, and starts their packets. */
+void model_crossbar_allocate(struct model_crossbar *x);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The NIC from doorbell to event, as a pipeline of stages: latency, bandwidth, timeline. nic_send.c
+ * and nic_receive.c lay out the routes; nic_rows.c makes the rows. */
+#ifndef MODEL_NIC_H
+#define MODEL_NIC_H
+
+#include "model/parameter.h"
+#include "model/row.h"
+#include "model/stage.h"
+
+#define MODEL_NIC_BYTES_MOST (16u << 20) /* of a message: a million packets of 16 B */
+
+enum model_op { MODEL_NAP_IMM, MODEL_NAP_IND, MODEL_PUT, MODEL_GET };
+#define MODEL_OPS 4
+
+/* Stages of the pipeline, in the order of a message. */
+enum model_nic_stage {
+	MODEL_AT_STORE,      /* the host's store and doorbell */
+	MODEL_AT_REQUEST,    /* a read request with its tag */
+	MODEL_AT_MEMORY,     /* host memory */
+	MODEL_AT_LINK,       /* the PCIe link towards the NIC */
+	MODEL_AT_DESCRIPTOR, /* descriptor extract */
+	MODEL_AT_DATA,       /* data extract and reorder */
+	MODEL_AT_CROSSBAR,   /* packet builder and crossbar */
+	MODEL_AT_UPLOAD,     /* dispatch and upload */
+	MODEL_NIC_STAGES
+};
+
+/* Parts of a latency; the sum is the latency. */
+enum model_nic_part {
+	MODEL_PART_STORE,
+	MODEL_PART_DESCRIPTOR_READ,
+	MODEL_PART_DESCRIPTOR_EXTRACT,
+	MODEL_PART_TURNAROUND, /* GET: the request's way */
+	MODEL_PART_DATA_READ,
+	MODEL_PART_DATA_EXTRACT,
+	MODEL_PART_CROSSBAR,
+	MODEL_PART_ENGINE, /* stated as one sum; not separated */
+	MODEL_PART_HOP,
+	MODEL_PART_UPLOAD,
+	MODEL_PART_EVENT, /* and NAP's buffer */
+	MODEL_PART_SEE,
+	MODEL_NIC_PARTS
+};
+
+/* Receives one stay of one packet in a stage. */
+struct model_nic_trace {
+	void (*slice)(void *context, const char *stage, uint32_t packet, uint64_t start_ps,
+		      uint64_t end_ps);
+	void *context;
+};
+
+struct model_nic_job {
+	enum model_op op;
+	uint64_t bytes;       /* of a message, 1 .. MODEL_NIC_BYTES_MOST; a NAP: nap_max_bytes */
+	uint32_t count;       /* messages */
+	uint32_t outstanding; /* of them, at a time */
+	const struct model_nic_trace *trace; /* NULL: none */
+};
+
+struct model_nic_result {
+	uint64_t latency_ps;                /* of the first message */
+	uint64_t parts_ps[MODEL_NIC_PARTS]; /* of the first message */
+	uint64_t half_ps, end_ps;           /* completion of message count / 2, and of the last */
+	uint64_t upload_ps;                 /* from the first to the last byte uploaded */
+	uint64_t moves;
+};
+
+const char *model_op_name(enum model_op op);
+const char *model_nic_part_name(enum model_nic_part part);
+const char *model_nic_stage_name(enum model_nic_stage stage);
+
+/* Simulates a job. DXP_EINVAL: bytes over the operation's bound (error_text()). DXP_ENOMEM. */
+int model_nic_run(const struct model_parameters *p, const struct model_nic_job *job,
+		  struct model_nic_result *out);
+
+/* Returns the latency of one message by the equation of a pipeline in which nothing queues. Holds
+ * for nap_overlap=pieces, forward=beats, and enough tags and buffers. */
+uint64_t model_nic_closed_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes);
+
+/* Computes the bandwidth in kB/s: message after message, or back to back (host_overlap). */
+int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			uint64_t *kbps);
+
+/* Emits latency and bandwidth of an operation at a size, with the interval over all settings. */
+int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+		   const struct model_sink *sink);
+
+/* Emits the parts of a latency. */
+int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			const struct model_sink *sink);
+
+/* Emits the peak of a PUT of 2 MB against request sizes 16 .. 1024 B. */
+int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink);
+
+#endif

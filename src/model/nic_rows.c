@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of the NIC: named predictions, and intervals over what the source leaves open. */
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "model/nic.h"
+#include "model/pcie.h"
+
+#define BACK_TO_BACK 64    /* messages of a rate: twice the doorbell FIFO */
+#define PACKETS_MOST 32768 /* of a rate: longer messages are steady with fewer */
+#define PEAK_BYTES   2000000
+
+/* Bits of an index that selects one setting of all switches. */
+struct setting_bits {
+	unsigned base, forward, header, overlap, wait, offset;
+};
+
+/* Returns how many values a switch has for this operation: 1 where it has no effect. */
+static struct setting_bits choices_of(enum model_op op)
+{
+	bool nap = op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+
+	return (struct setting_bits){
+		.base = 2,
+		.forward = 2,
+		.header = 2,
+		.overlap = nap ? 3 : 1,
+		.wait = nap ? 1 : 2,
+		.offset = op == MODEL_NAP_IMM ? 3 : 1,
+	};
+}
+
+/* Removes a switch with `count` values from an index. Returns its value. */
+static unsigned digit(unsigned *index, unsigned count)
+{
+	unsigned value = *index % count;
+
+	*index /= count;
+	return value;
+}
+
+/* Sets the switches to setting `index`. Returns false past the last. */
+static bool setting_apply(struct model_parameters *p, enum model_op op, unsigned index)
+{
+	struct setting_bits c = choices_of(op);
+
+	p->base = digit(&index, c.base);
+	p->forward = digit(&index, c.forward);
+	p->completion_header = digit(&index, c.header);
+	if (c.overlap > 1)
+		p->nap_overlap = digit(&index, c.overlap);
+	if (c.wait > 1)
+		p->event_wait = digit(&index, c.wait);
+	/* 16, 32 or 48 B: behind the header, one list, or two lists. */
+	if (c.offset > 1)
+		p->immediate_offset_bytes = (digit(&index, c.offset) + 1) * p->descriptor_bytes / 4;
+	return index == 0;
+}
+
+static int latency_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+		      uint64_t *ps)
+{
+	struct model_nic_job job = {.op = op, .bytes = bytes, .count = 1, .outstanding = 1};
+	struct model_nic_result r;
+	int status = model_nic_run(p, &job, &r);
+
+	*ps = r.latency_ps;
+	return status;
+}
+
+int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			uint64_t *kbps)
+{
+	uint64_t packets = bytes / model_pcie_payload(p) + 1;
+	uint32_t count = (uint32_t)clamp_u64(PACKETS_MOST / packets, 4, BACK_TO_BACK);
+	struct model_nic_job job = {.op = op, .bytes = bytes, .count = 1, .outstanding = 1};
+	struct model_nic_result r;
+
+	if (p->host_overlap) {
+		job.count = count;
+		job.outstanding = (uint32_t)p->fifo_depth;
+	}
+	int status = model_nic_run(p, &job, &r);
+	if (status)
+		return status;
+	uint64_t half = p->host_overlap ? count - count / 2 : 1;
+	uint64_t span_ps = p->host_overlap ? r.end_ps - r.half_ps : r.latency_ps;
+	*kbps = span_ps ? half * bytes * 1000000000 / span_ps : 0;
+	return DXP_OK;
+}
+
+/* Returns whether all numbers are the source's, so that its figures may stand beside. */
+static bool is_source(const struct model_parameters *p)
+{
+	struct model_parameters source;
+
+	model_parameters_default(&source);
+	return memcmp(p, &source, sizeof(source)) == 0;
+}
+
+/* The row of 1 byte, C-42. */
+static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
+
+/* Computes the row of 1 byte with one free parameter: the three constants that base=row derives
+ * from this row are not used. */
+static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row)
+{
+	struct model_parameters cell = *p;
+	uint64_t ps;
+
+	cell.base = MODEL_BASE_CELL;
+	int status = latency_ps(&cell, op, 1, &ps);
+	row->value = (double)ps / 1000;
+	row->published = latency_1[op];
+	row->tolerance = 5;
+	row->kind = op == MODEL_NAP_IMM ? MODEL_CALIBRATED_ON : MODEL_GIVEN;
+	return status;
+}
+
+/* Finds the least and the most latency over all settings. */
+static int latency_interval(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			    uint64_t *low_ps, uint64_t *high_ps)
+{
+	struct model_parameters s = *p;
+	uint64_t ps;
+
+	for (unsigned i = 0; setting_apply(&s, op, i); i++) {
+		int status = latency_ps(&s, op, bytes, &ps);
+		if (status)
+			return status;
+		*low_ps = min_u64(*low_ps, ps);
+		*high_ps = max_u64(*high_ps, ps);
+		s = *p;
+	}
+	return DXP_OK;
+}
+
+/* Emits the bandwidth, between the slowest message after message and the fastest back to back. */
+static int bandwidth_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			 uint64_t high_ps, const struct model_sink *sink, struct model_row *row,
+			 const char *quantity)
+{
+	struct model_parameters s = *p;
+	uint64_t kbps, overlapped;
+	int status = model_nic_bandwidth(p, op, bytes, &kbps);
+
+	s.host_overlap = 1;
+	s.nap_overlap = MODEL_NAP_PIECES;
+	if (!status)
+		status = model_nic_bandwidth(&s, op, bytes, &overlapped);
+	if (status)
+		return status;
+	row->item = "C-41";
+	row->quantity = quantity;
+	row->unit = "MB/s";
+	row->value = (double)kbps / 1000;
+	row->low = fmin(row->value, (double)bytes * 1e6 / (double)high_ps);
+	row->high = fmax(row->value, (double)overlapped / 1000);
+	row->published = NAN;
+	row->tolerance = 0;
+	row->kind = is_source(p) ? MODEL_ASIDE : MODEL_PLAIN;
+	model_emit(sink, row);
+	return DXP_OK;
+}
+
+int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+		   const struct model_sink *sink)
+{
+	char quantity[32], names[256];
+	uint64_t ps, low_ps, high_ps;
+	int status = latency_ps(p, op, bytes, &ps);
+	struct model_row row = {
+		.item = "C-42",
+		.unit = "ns",
+		.value = (double)ps / 1000,
+		.published = NAN,
+		.kind = is_source(p) ? MODEL_ASIDE : MODEL_PLAIN,
+		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+	};
+
+	if (status)
+		return status;
+	snprintf(quantity, sizeof(quantity), "latency %s", model_op_name(op));
+	snprintf(row.x, sizeof(row.x), "%llu", (unsigned long long)bytes);
+	row.quantity = quantity;
+	low_ps = high_ps = ps;
+	if (bytes == 1 && is_source(p))
+		status = given_row(p, op, &row);
+	if (!status)
+		status = latency_interval(p, op, bytes, &low_ps, &high_ps);
+	if (status)
+		return status;
+	row.low = (double)low_ps / 1000;
+	row.high = (double)high_ps / 1000;
+	model_emit(sink, &row);
+	snprintf(quantity, sizeof(quantity), "bandwidth %s", model_op_name(op));
+	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);
+}
+
+/* Emits which share of a latency scales with the clock: the part that a faster clock shortens. */
+static int clock_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+		     uint64_t ps, const struct model_sink *sink, struct model_row *row)
+{
+	struct model_parameters fast = *p;
+	uint64_t fast_ps;
+
+	fast.clock_mhz *= 2;
+	int status = latency_ps(&fast, op, bytes, &fast_ps);
+	snprintf(row->x, sizeof(row->x), "clocked");
+	row->unit = "%";
+	row->value = row->low = row->high = 200 * ((double)ps - (double)fast_ps) / (double)ps;
+	if (!status)
+		model_emit(sink, row);
+	return status;
+}
+
+int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			const struct model_sink *sink)
+{
+	struct model_nic_job job = {.op = op, .bytes = bytes, .count = 1, .outstanding = 1};
+	char quantity[48], names[256];
+	struct model_nic_result r;
+	int status = model_nic_run(p, &job, &r);
+	struct model_row row = {
+		.item = "C-43",
+		.quantity = quantity,
+		.unit = "cycles",
+		.published = NAN,
+		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+	};
+
+	if (status)
+		return status;
+	snprintf(quantity, sizeof(quantity), "parts of %s %llu B", model_op_name(op),
+		 (unsigned long long)bytes);
+	for (unsigned i = 0; i < MODEL_NIC_PARTS; i++) {
+		if (!r.parts_ps[i])
+			continue;
+		snprintf(row.x, sizeof(row.x), "%s", model_nic_part_name(i));
+		row.value = (double)r.parts_ps[i] / (double)model_cycle_ps(p);
+		row.low = row.high = row.value;
+		model_emit(sink, &row);
+	}
+	return clock_row(p, op, bytes, r.latency_ps, sink, &row);
+}
+
+int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink)
+{
+	char names[256];
+	struct model_row row = {
+		.item = "C-40",
+		.quantity = "peak PUT 2 MB by request",
+		.unit = "MB/s",
+		.kind = MODEL_PLAIN,
+		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+	};
+
+	for (int64_t request = 16; request <= 1024; request *= 2) {
+		struct model_parameters s = *p;
+		uint64_t kbps;
+		s.request_bytes = s.mtu_bytes = request;
+		if (s.mtu_bytes < s.datapath_bytes)
+			continue;
+		int status = model_nic_bandwidth(&s, MODEL_PUT, PEAK_BYTES, &kbps);
+		if (status)
+			return status;
+		/* C-03 states the peak: the prototype's at MTU 128. */
+		bool stated = request == 128 && is_source(p);
+		row.published = stated ? 3190 : NAN;
+		row.tolerance = stated ? 3 : 0;
+		row.kind = stated ? MODEL_GIVEN : is_source(p) ? MODEL_ASIDE : MODEL_PLAIN;
+		snprintf(row.x, sizeof(row.x), "%lld", (long long)request);
+		row.value = row.low = row.high = (double)kbps / 1000;
+		model_emit(sink, &row);
+	}
+	return DXP_OK;
+}

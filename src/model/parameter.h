@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parameters of the hardware model: one list defines names, units, defaults, ranges and marks.
+ * Functions that fail set error_text() to a sentence with the reason and the allowed range. */
+#ifndef MODEL_PARAMETER_H
+#define MODEL_PARAMETER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/parameter_list.h"
+#include "model/parameter_list_net.h"
+
+#define MODEL_PARAMETER_LIST(N, S)       \
+	MODEL_NIC_PARAMETERS(N, S)       \
+	MODEL_CROSSBAR_PARAMETERS(N, S)  \
+	MODEL_SHARE_PARAMETERS(N, S)     \
+	MODEL_LOGGP_PARAMETERS(N, S)     \
+	MODEL_TOPOLOGY_PARAMETERS(N, S)  \
+	MODEL_ALLREDUCE_PARAMETERS(N, S) \
+	MODEL_BRIDGE_PARAMETERS(N, S)    \
+	MODEL_LOSS_PARAMETERS(N, S)
+
+/* The values of one run; each in the unit of its name. A switch holds the index of its choice. */
+struct model_parameters {
+#define MODEL_FIELD_N(group, name, unit, value, low, high, mark, item, text) int64_t name;
+#define MODEL_FIELD_S(group, name, choices, value, mark, item, text)         int64_t name;
+	MODEL_PARAMETER_LIST(MODEL_FIELD_N, MODEL_FIELD_S)
+#undef MODEL_FIELD_N
+#undef MODEL_FIELD_S
+};
+
+enum { MODEL_BASE_CELL, MODEL_BASE_ROW };
+enum { MODEL_NAP_PIECES, MODEL_NAP_WHOLE, MODEL_NAP_SERIAL };
+enum { MODEL_FORWARD_BEATS, MODEL_FORWARD_PACKETS };
+enum { MODEL_WAIT_BYTE, MODEL_WAIT_EVENT };
+enum { MODEL_COMPLETION_12, MODEL_COMPLETION_16 };
+enum { MODEL_ALLOCATE_OUTPUTS, MODEL_ALLOCATE_ISLIP, MODEL_ALLOCATE_MAXIMAL };
+enum { MODEL_SOURCE_IN_ORDER, MODEL_SOURCE_ANY_ORDER };
+enum { MODEL_ARRIVAL_RANDOM, MODEL_ARRIVAL_SATURATED };
+enum { MODEL_SPINE_ALWAYS, MODEL_SPINE_NEEDED };
+enum { MODEL_SERVICE_SUM, MODEL_SERVICE_MAX };
+enum { MODEL_FIGURE_MEAN, MODEL_FIGURE_LAST };
+enum {
+	MODEL_SHARE_MESSAGE,
+	MODEL_SHARE_PACKET,
+	MODEL_SHARE_BYTES,
+	MODEL_SHARE_WEIGHTS,
+	MODEL_SHARE_NONE
+};
+
+/* One row of the list. choices is NULL for a number, else "a|b|c". */
+struct model_parameter {
+	const char *group, *name, *unit, *choices, *item, *text;
+	int64_t value, low, high;
+	size_t offset; /* in struct model_parameters */
+	char mark;     /* T, D, A or F */
+};
+
+/* Returns the row; NULL past the last. */
+const struct model_parameter *model_parameter_at(unsigned index);
+
+/* Returns the row of a full name (clock_mhz) or of one without its unit (clock); NULL: none.
+ * *bare is true for the latter. */
+const struct model_parameter *model_parameter_find(const char *name, size_t name_bytes, bool *bare);
+
+int64_t model_parameter_get(const struct model_parameters *p, const struct model_parameter *row);
+
+/* Sets a value after a check of its range. DXP_EINVAL: out of range. */
+int model_parameter_put(struct model_parameters *p, const struct model_parameter *row,
+			int64_t value);
+
+/* Prints the value as model_parameter_set() reads it. Returns `out`. */
+const char *model_parameter_print(const struct model_parameter *row, int64_t value, char *out,
+				  size_t out_bytes);
+
+/* Parses a value with or without unit for a row. `bare`: the unit is required. */
+int model_parameter_parse(const struct model_parameter *row, bool bare, const char *text,
+			  int64_t *out);
+
+/* Sets every value to the default: the preset "source". */
+void model_parameters_default(struct model_parameters *p);
+
+/* Sets all values to a preset: source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: no such preset. */
+int model_parameters_preset(struct model_parameters *p, const char *name);
+
+/* Applies "name=value"; blanks around both are ignored. `pcie=4x16` sets generation and lanes. */
+int model_parameters_set(struct model_parameters *p, const char *assignment);
+
+/* Applies a text with one `name = value` a line; # starts a comment. The error names the line. */
+int model_parameters_config(struct model_parameters *p, const char *text);
+
+/* Rejects combinations that hardware cannot have. */
+int model_parameters_check(const struct model_parameters *p);
+
+/* Writes the names of all rows of a group ("nic crossbar": several) whose mark is A or F to `out`,
+ * with commas between. Returns `out`. */
+const char *model_assumptions(const char *groups, char *out, size_t out_bytes);
+
+/* Returns the usable bandwidth of the PCIe link in MB/s (10^6), after coding. */
+int64_t model_pcie_rate(const struct model_parameters *p);
+
+/* Returns the time of a cycle in ps. */
+static inline int64_t model_cycle_ps(const struct model_parameters *p)
+{
+	return 1000000 / p->clock_mhz;
+}
+
+#endif

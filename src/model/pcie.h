@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PCIe as the NIC sees it: how an access is cut into packets, and the time of a packet on the
+ * link. */
+#ifndef MODEL_PCIE_H
+#define MODEL_PCIE_H
+
+#include "model/parameter.h"
+
+#define MODEL_PCIE_PAGE    4096 /* no packet crosses a multiple of this */
+#define MODEL_PCIE_FRAMING 8    /* start, sequence number, check sum and end, bytes */
+#define MODEL_PCIE_HEADER  12   /* of a completion, and of a write below 4 GiB */
+
+/* Returns the bytes of the first packet of an access: at most `most`, never across a page, and
+ * ending at a multiple of `boundary` unless it is the last. `boundary` <= `most`; both are powers
+ * of two. */
+uint64_t model_pcie_piece(uint64_t address, uint64_t bytes, uint64_t most, uint64_t boundary);
+
+/* Returns the number of packets of an access. */
+uint64_t model_pcie_packets(uint64_t address, uint64_t bytes, uint64_t most, uint64_t boundary);
+
+/* Returns the time on the link of a packet with `payload` bytes, ps. */
+uint64_t model_pcie_link_ps(const struct model_parameters *p, uint64_t payload);
+
+/* Returns the share of the link that packets of `payload` bytes use for data, in ppm. */
+uint64_t model_pcie_efficiency_ppm(uint64_t payload);
+
+/* Returns the cycles of a packet in the datapath: header, data, processing. `header` is 12 if the
+ * first data share the header's beat, else the header has beats of its own. */
+uint64_t model_pcie_cycles(const struct model_parameters *p, uint64_t payload,
+			   uint64_t bytes_a_cycle);
+
+/* Returns the cycles of a read completion, with the header that completion_header selects. */
+uint64_t model_pcie_completion_cycles(const struct model_parameters *p, uint64_t payload,
+				      uint64_t bytes_a_cycle);
+
+/* Returns R(M): the cycles of all completions of an aligned read of `bytes`. */
+uint64_t model_pcie_return_cycles(const struct model_parameters *p, uint64_t bytes);
+
+/* Returns the largest payload of a completion: the least of MTU, request and MPS. */
+uint64_t model_pcie_payload(const struct model_parameters *p);
+
+#endif

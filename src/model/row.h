@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One line of the model's output, and the function that receives it. Table, TSV and JSON are the
+ * business of the command. */
+#ifndef MODEL_ROW_H
+#define MODEL_ROW_H
+
+#include <math.h>
+
+/* How a row relates to its published value. */
+enum model_kind {
+	MODEL_PLAIN,         /* an answer without a published figure */
+	MODEL_GIVEN,         /* published, and nothing was set from it */
+	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from it */
+	MODEL_ASIDE,         /* published, but kept aside: published is NAN */
+	MODEL_SHAPE,         /* a sentence as an inequality: value 1 holds, 0 fails */
+};
+
+#define MODEL_ROW_X 40 /* bytes of an x: "16x64x256" and names fit */
+
+struct model_row {
+	const char *item;     /* of the catalogue, "C-42"; "" for none */
+	const char *quantity; /* "latency NAP-imm"; the same in every run */
+	char x[MODEL_ROW_X];  /* "64", "4x2"; "" for none */
+	const char *unit;
+	double value;     /* the named prediction */
+	double low, high; /* over all settings of the switches; equal to value without switches */
+	double published; /* NAN: none, or kept aside */
+	double tolerance; /* allowed error of a given row, percent; 0: not judged */
+	enum model_kind kind;
+	const char *assumptions; /* names of the A and F parameters used; "" for none */
+	const char *note;        /* a sentence, NULL for none */
+};
+
+/* Receives rows; the row is only read during the call. */
+struct model_sink {
+	void (*row)(void *context, const struct model_row *row);
+	void *context;
+};
+
+static inline void model_emit(const struct model_sink *sink, const struct model_row *row)
+{
+	sink->row(sink->context, row);
+}
+
+#endif

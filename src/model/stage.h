@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pipelines of stages: units of messages move along a route of steps. A stage serves `servers`
+ * units at a time, first in, first out; a bounded queue in front of it stops the stage before it
+ * (back-pressure). Pools of tokens limit what is between two steps: the tags of reads. */
+#ifndef MODEL_STAGE_H
+#define MODEL_STAGE_H
+
+#include "model/queue.h"
+
+#define MODEL_STAGES 12
+#define MODEL_STEPS  12
+#define MODEL_POOLS  2
+
+struct model_step {
+	uint32_t stage;
+	uint64_t hold_ps; /* the server is busy for a unit */
+	uint64_t fill_ps; /* after the start, the next step may start; at most hold_ps */
+	/* after the server is free, the unit arrives at the next step: a latency that is
+	 * pipelined */
+	uint64_t delay_ps;
+	uint8_t acquire, release; /* bit i: a token of pool i before the start, after the hold */
+	bool barrier;             /* moves on when all units of the message have done this step */
+};
+
+/* Steps of one kind of unit. */
+struct model_route {
+	struct model_step steps[MODEL_STEPS];
+	uint32_t count;
+};
+
+struct model_stage {
+	const char *name;
+	uint32_t servers; /* 0: unlimited */
+	uint32_t depth;   /* units in front of it; 0: unlimited */
+	/* of the pipeline */
+	uint32_t busy, queued, head, tail;
+	uint64_t busy_ps; /* sum of holds: load */
+};
+
+struct model_unit {
+	const struct model_route *route;
+	uint32_t message, step, next;
+	uint32_t early;   /* bit i: moved on from step i before its last byte */
+	uint64_t tail_ps; /* when its last byte left the step before */
+};
+
+/* Units first .. first + count - 1 belong to a message. */
+struct model_message {
+	uint32_t first, count;
+	uint32_t done[MODEL_STEPS]; /* units that have done each step */
+	uint32_t left;              /* units under way */
+};
+
+struct model_pipeline {
+	struct model_stage stages[MODEL_STAGES];
+	uint32_t stage_count;
+	uint32_t pools[MODEL_POOLS]; /* free tokens */
+	struct model_queue queue;
+	struct model_unit *units;
+	struct model_message *messages;
+	uint32_t unit_count, unit_most, message_count, message_most;
+	uint64_t moves; /* steps started */
+	bool no_memory;
+	/* Called when the last unit of a message has done its last step. May send messages. */
+	void (*done)(void *context, uint32_t message, uint64_t at_ps);
+	/* Called for each step started, if not NULL. */
+	void (*trace)(void *context, uint32_t stage, uint32_t unit, uint64_t start_ps,
+		      uint64_t end_ps);
+	void *context;
+};
+
+/* Prepares an empty pipeline; the caller then sets stages, pools and callbacks. DXP_ENOMEM. */
+int model_pipeline_create(struct model_pipeline *p, uint32_t unit_most, uint32_t message_most);
+void model_pipeline_destroy(struct model_pipeline *p);
+
+/* Sends a message of `count` units at `at_ps`: routes[i] is that of unit i. The routes stay valid
+ * while the pipeline runs. Returns the message's number; UINT32_MAX: over the bounds of create. */
+uint32_t model_pipeline_send(struct model_pipeline *p, uint64_t at_ps,
+			     const struct model_route *const *routes, uint32_t count);
+
+/* Runs until nothing moves. Returns DXP_OK; DXP_ENOMEM; DXP_EBUSY: units are left that wait for
+ * each other. */
+int model_pipeline_run(struct model_pipeline *p);
+
+#endif

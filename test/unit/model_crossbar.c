@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The crossbar: head-of-line limits, conservation, the law of Little, monotony, deadlock. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/error.h"
+#include "base/util.h"
+#include "model/crossbar.h"
+
+#define CYCLES 200000
+
+static struct model_parameters setting(int64_t ports, int64_t channels)
+{
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	p.ports = ports;
+	p.channels = channels;
+	return p;
+}
+
+static uint64_t saturation(const struct model_parameters *p)
+{
+	uint64_t ppm;
+
+	assert_int_equal(model_crossbar_saturation(p, 1, &ppm), DXP_OK);
+	return ppm;
+}
+
+/* One queue an input, deep, saturated: the known limits of head-of-line blocking, of the 0.8 that
+ * header and processing leave. */
+static void crossbar__head_of_line(void **state)
+{
+	static const unsigned limits[] = {0, 0, 7500, 6825, 6553, 6399, 6302, 6234, 6184};
+
+	for (int64_t n = 2; n <= 8; n++) {
+		struct model_parameters p = setting(n, 1);
+		p.own_port = 1;
+		p.depth = 1024;
+		uint64_t share = saturation(&p) * 10 / 8;
+		if (share < limits[n] * 99 || share > limits[n] * 101)
+			fail_msg("%d ports: %llu ppm, not %u", (int)n, (unsigned long long)share,
+				 limits[n] * 100);
+	}
+	struct model_parameters p = setting(64, 1);
+	p.own_port = 1;
+	p.depth = 1024;
+	/* 0.586 for very many ports. */
+	assert_in_range(saturation(&p) * 10 / 8, 580000, 600000);
+}
+
+/* A queue for each output, and sources that do not stop for one of them: nothing blocks. */
+static void crossbar__all_causes_off(void **state)
+{
+	struct model_parameters p = setting(4, 4);
+
+	p.depth = 1024;
+	p.allocator = MODEL_ALLOCATE_MAXIMAL;
+	p.source = MODEL_SOURCE_ANY_ORDER;
+	assert_in_range(saturation(&p), 795000, 800001);
+	/* 9 cycles a packet without the processing: the source's limit. */
+	p.process_cycles = 0;
+	assert_in_range(saturation(&p), 880000, 888900);
+}
+
+/* Nothing queues at a load of almost nothing: three transfers. */
+static void crossbar__idle(void **state)
+{
+	struct model_parameters p = setting(4, 2);
+
+	p.load_permille = 1;
+	struct model_crossbar *x = model_crossbar_create(&p, 3);
+	assert_non_null(x);
+	model_crossbar_reset(x);
+	model_crossbar_run(x, CYCLES);
+	const struct model_crossbar_sums *s = model_crossbar_sums(x);
+	assert_true(s->delivered > 50);
+	assert_int_equal(s->least_time, 3 * model_crossbar_cycles(&p));
+	assert_true(s->time < s->delivered * 31);
+	model_crossbar_destroy(x);
+}
+
+static void crossbar__conserves(void **state)
+{
+	for (int64_t allocator = 0; allocator <= MODEL_ALLOCATE_MAXIMAL; allocator++) {
+		for (int64_t depth = 1; depth <= 16; depth *= 4) {
+			struct model_parameters p = setting(8, 4);
+			p.allocator = allocator;
+			p.depth = depth;
+			p.load_permille = 300;
+			p.message_packets = 3;
+			struct model_crossbar *x = model_crossbar_create(&p, 5);
+			assert_non_null(x);
+			model_crossbar_run(x, CYCLES);
+			assert_true(model_crossbar_drain(x, CYCLES));
+			const struct model_crossbar_sums *s = model_crossbar_sums(x);
+			assert_true(s->generated > 10000);
+			assert_int_equal(s->generated, s->delivered);
+			model_crossbar_destroy(x);
+		}
+	}
+}
+
+/* Mean number inside = rate x mean time. */
+static void crossbar__little(void **state)
+{
+	for (int64_t load = 100; load <= 500; load += 200) {
+		struct model_parameters p = setting(8, 2);
+		p.load_permille = load;
+		struct model_crossbar *x = model_crossbar_create(&p, 7);
+		assert_non_null(x);
+		model_crossbar_run(x, CYCLES);
+		model_crossbar_reset(x);
+		model_crossbar_run(x, CYCLES);
+		const struct model_crossbar_sums *s = model_crossbar_sums(x);
+		assert_in_range(s->inside, s->time * 99 / 100, s->time * 101 / 100);
+		model_crossbar_destroy(x);
+	}
+}
+
+/* Throughput equals the offered load below the knee. */
+static void crossbar__carries_the_load(void **state)
+{
+	struct model_crossbar_point point;
+	struct model_parameters p = setting(4, 4);
+
+	p.load_permille = 500;
+	assert_int_equal(model_crossbar_measure(&p, 1, 1000000, &point), DXP_OK);
+	assert_false(point.saturated);
+	assert_in_range(point.throughput_ppm, 495000, 505000);
+	p.load_permille = 900;
+	assert_int_equal(model_crossbar_measure(&p, 1, 1000000, &point), DXP_OK);
+	assert_true(point.saturated);
+}
+
+/* More channels and deeper queues never carry less; more ports never more (C-44). */
+static void crossbar__more_is_never_slower(void **state)
+{
+	uint64_t last = 0;
+
+	for (int64_t channels = 1; channels <= 8; channels *= 2) {
+		struct model_parameters p = setting(8, channels);
+		uint64_t now = saturation(&p);
+		assert_true(now * 1005 > last * 1000);
+		last = now;
+	}
+	last = 0;
+	for (int64_t depth = 1; depth <= 64; depth *= 4) {
+		struct model_parameters p = setting(4, 4);
+		p.depth = depth;
+		uint64_t now = saturation(&p);
+		assert_true(now * 1005 > last * 1000);
+		last = now;
+	}
+	last = UINT64_MAX / 2000;
+	for (int64_t ports = 4; ports <= 16; ports *= 2) {
+		struct model_parameters p = setting(ports, 4);
+		uint64_t now = saturation(&p);
+		assert_true(now * 1000 < last * 1005);
+		last = now;
+	}
+}
+
+static void crossbar__knee(void **state)
+{
+	struct model_parameters p = setting(4, 2);
+	uint64_t knee, again, full = saturation(&p);
+
+	assert_int_equal(model_crossbar_knee(&p, 1, &knee), DXP_OK);
+	assert_in_range(knee, full * 90 / 100, full * 102 / 100);
+	assert_int_equal(model_crossbar_knee(&p, 1, &again), DXP_OK);
+	assert_int_equal(knee, again);
+	/* Another seed moves it by little. */
+	assert_int_equal(model_crossbar_knee(&p, 99, &again), DXP_OK);
+	assert_in_range(again, knee * 98 / 100, knee * 102 / 100);
+}
+
+static void crossbar__get_deadlock(void **state)
+{
+	char cycle[256];
+	unsigned deadlocks = 0;
+
+	for (int64_t depth = 1; depth <= 8; depth *= 2) {
+		for (int64_t packets = 1; packets <= 8; packets *= 2) {
+			for (uint32_t gets = 1; gets <= 64; gets *= 2) {
+				struct model_parameters p = setting(2, 1);
+				p.depth = depth;
+				p.message_packets = packets;
+				assert_int_equal(
+					model_crossbar_deadlock(&p, gets, cycle, sizeof(cycle)), 0);
+				p.get_channel = 1;
+				int found = model_crossbar_deadlock(&p, gets, cycle, sizeof(cycle));
+				assert_true(found >= 0);
+				deadlocks += (unsigned)found;
+				if (gets == 64)
+					assert_int_equal(found, 1);
+			}
+		}
+	}
+	assert_true(deadlocks > 50);
+	assert_string_equal(cycle,
+			    "send engine 0 -> queue 0 -> receive engine 1 -> send engine 1 -> "
+			    "queue 1 -> receive engine 0 -> send engine 0");
+}
+
+static void crossbar__both_ends(void **state)
+{
+	for (unsigned i = 0; model_parameter_at(i); i++) {
+		const struct model_parameter *row = model_parameter_at(i);
+		if (strcmp(row->group, "crossbar") != 0 || row->choices)
+			continue;
+		for (unsigned end = 0; end < 2; end++) {
+			struct model_parameters p = setting(4, 2);
+			assert_int_equal(model_parameter_put(&p, row, end ? row->high : row->low),
+					 DXP_OK);
+			if (model_parameters_check(&p)) {
+				assert_non_null(strstr(error_text(), "llowed"));
+				continue;
+			}
+			struct model_crossbar *x = model_crossbar_create(&p, 1);
+			assert_non_null(x);
+			model_crossbar_run(x, 20000);
+			assert_true(p.load_permille == 1 || model_crossbar_sums(x)->delivered > 0);
+			model_crossbar_destroy(x);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(crossbar__head_of_line),
+		cmocka_unit_test(crossbar__all_causes_off),
+		cmocka_unit_test(crossbar__idle),
+		cmocka_unit_test(crossbar__conserves),
+		cmocka_unit_test(crossbar__little),
+		cmocka_unit_test(crossbar__carries_the_load),
+		cmocka_unit_test(crossbar__more_is_never_slower),
+		cmocka_unit_test(crossbar__knee),
+		cmocka_unit_test(crossbar__get_deadlock),
+		cmocka_unit_test(crossbar__both_ends),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
