@@ -40,7 +40,7 @@ refuses 'needs one --op' nic --trace "$work/trace.json"
 refuses 'cannot read' nic --config "$work/none"
 printf 'tags = 64\nhops = far\n' >"$work/bad"
 refuses 'line 2: hops' nic --config "$work/bad"
-refuses "no group 'nik'" parameters --group nik
+refuses "no group 'nik'" parameters nik
 
 for part in nic crossbar share parameters; do
 	"$dxp" model "$part" --help >"$work/help"
