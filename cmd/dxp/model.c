@@ -98,12 +98,16 @@ static int parse(const struct model_part *part, int argc, char **argv)
 	snprintf(name, sizeof(name), "model %s", part->name);
 	struct usage usage = {
 		.name = name,
-		.arguments = "",
+		.arguments = part->argument ? part->argument : "",
 		.text = part->text,
 		.rows = rows,
 		.row_count = count,
+		.most = part->argument ? 1 : 0,
 	};
-	return options_parse(argc, argv, &usage);
+	int first = options_parse(argc, argv, &usage);
+	if (first >= 0 && first < argc)
+		*part->argument_to = argv[first];
+	return first;
 }
 
 /* Sets the parameters that hold for all points. */

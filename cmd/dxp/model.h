@@ -27,6 +27,8 @@ struct model_part {
 	const struct option_row *rows;          /* own options; the targets are static */
 	unsigned row_count;                     /* at most 8 */
 	const struct model_shortcut *shortcuts; /* at most 6; ends with a NULL option */
+	const char *argument;                   /* name of an optional argument, NULL for none */
+	const char **argument_to;               /* set if the argument is given */
 	/* Emits the rows of one point. Returns DXP_OK, or a status with error_text() set. Positive:
 	 * done, but the exit status is EXIT_FAILED (check: a given row is out of tolerance). */
 	int (*run)(const struct model_run *run);

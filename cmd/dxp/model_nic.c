@@ -161,7 +161,7 @@ const struct model_part model_part_nic = {
 		"open:\n"
 		"base, nap_overlap, forward, completion_header, event_wait, "
 		"immediate_offset_bytes, and\n"
-		"host_overlap for the bandwidth. `dxp model parameters --group nic` explains them.",
+		"host_overlap for the bandwidth. `dxp model parameters nic` explains them.",
 	.rows = rows,
 	.row_count = ARRAY_COUNT(rows),
 	.run = run,

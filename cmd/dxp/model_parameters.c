@@ -12,11 +12,6 @@
 
 static const char *group;
 
-static const struct option_row rows[] = {
-	{"group", "NAME", "only the parameters of one part: nic, pcie, crossbar, share, loggp, ...",
-	 OPTION_TEXT, &group, 0, 0},
-};
-
 static void range_print(const struct model_parameter *row, char *out, size_t bytes)
 {
 	if (row->choices)
@@ -64,9 +59,10 @@ const struct model_part model_part_parameters = {
 	.name = "parameters",
 	.summary = "names, values, units, ranges, marks of all parameters",
 	.text = "Lists the parameters: name, value, unit, range, mark, catalogue item, meaning.\n"
+		"PART: only those of nic, pcie, crossbar, share, loggp, ...\n"
 		"Marks: T stated by a source, D derived from stated figures, A assumed, F free.\n"
 		"A line `name = value` of each makes a file for --config.",
-	.rows = rows,
-	.row_count = ARRAY_COUNT(rows),
+	.argument = "[PART]",
+	.argument_to = &group,
 	.run = run,
 };
