@@ -145,9 +145,9 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 	if (bytes && !local)
 		return error_set(DXP_EINVAL, "%s: the host memory is NULL", doing);
 	fabric_enter(x->fabric);
-	uint64_t started_ns = link_now_ns();
+	uint64_t started_ns = clock_now_ns();
 	int status = memory_move(x, direction, address, local, bytes);
-	use_moved(x, direction == MEMORY_WRITE, bytes, started_ns, link_now_ns(), status);
+	use_moved(x, direction == MEMORY_WRITE, bytes, started_ns, clock_now_ns(), status);
 	if (status == DXP_EACCESS)
 		error_set(status,
 			  "%s of %llu bytes at %#llx: another host has memory there on xPU '%s'; "
