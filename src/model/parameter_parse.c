@@ -23,6 +23,7 @@ static const struct unit {
 	{"ns", "us", 1000},     {"ns", "ms", 1000000},   {"ps", "ps", 1},
 	{"ps", "ns", 1000},     {"ps", "us", 1000000},   {"permille", "permille", 1},
 	{"permille", "%", 10},  {"ppm", "ppm", 1},       {"ppm", "%", 10000},
+	{"kB/s", "kB/s", 1},    {"kB/s", "MB/s", 1000},  {"kB/s", "GB/s", 1000000},
 	{"MB/s", "MB/s", 1},    {"MB/s", "GB/s", 1000},  {"Mb/s", "Mb/s", 1},
 	{"Mb/s", "Gb/s", 1000}, {"us", "us", 1},         {"us", "ms", 1000},
 	{"us", "s", 1000000},
