@@ -21,7 +21,7 @@ BEGIN {
 	knows["nic"] = "base wire rltp nic"
 	knows["node"] = "base wire link rltp nic node"
 	knows["bridge"] = "base bridge"
-	knows["sim"] = "base wire rltp nic inc switch bridge sim"
+	knows["sim"] = "base wire rltp nic inc switch bridge model sim"
 	knows["host"] = "base wire link rltp nic node host"
 	knows["engine"] = "base wire link bridge engine"
 	knows["worker"] = "base wire link engine worker"

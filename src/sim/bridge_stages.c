@@ -27,14 +27,14 @@ static const struct {
 	[STAGES_COPY] = {COPY, true},    [STAGES_THROUGH] = {TO_DEVICE | FROM_DEVICE, false},
 };
 
-enum phase { WAITS, STREAMS, ENDS, ENDED };
+enum phase { WAITS, CONTROLS, STREAMS, ENDS, ENDED };
 
 struct step {
 	uint64_t tag;
 	uint8_t kind, phase;
 	bool stalls; /* holds its lines from its first byte on */
 	int status;
-	uint64_t at_ps; /* WAITS: end of latency; STREAMS: last byte; ENDS: completion */
+	uint64_t at_ps; /* end of the phase; WAITS: of latency */
 	double left;    /* bytes */
 	double rate;    /* bytes/s while it streams */
 };
@@ -60,8 +60,12 @@ int stages_create(const struct stages_options *options, struct stages **out)
 
 	if (!rate_valid(&o->read) || !rate_valid(&o->write) || !rate_valid(&o->to_device) ||
 	    !rate_valid(&o->from_device) || o->memory_bytes_per_s > STAGES_RATE_MAX ||
-	    o->queue > STAGES_STEPS_MAX || o->jitter_ns > STAGES_LATENCY_MAX)
+	    o->queue > STAGES_STEPS_MAX || o->jitter_ns > STAGES_LATENCY_MAX ||
+	    o->control_ns > STAGES_LATENCY_MAX)
 		return DXP_EINVAL;
+	for (int kind = 0; kind < STAGES_KINDS; kind++)
+		if (o->controller_bytes_per_s[kind] > STAGES_RATE_MAX)
+			return DXP_EINVAL;
 	struct stages *s = calloc(1, sizeof(*s));
 	if (!s)
 		return DXP_ENOMEM;
@@ -105,8 +109,9 @@ static double line_rate(const struct stages *s, uint8_t kind)
 {
 	if (kind == STAGES_COPY)
 		return INFINITY;
-	return fmin(rate_of(entrance(s, kind)->bytes_per_s),
-		    rate_of(leaving(s, kind)->bytes_per_s));
+	return fmin(rate_of(s->options.controller_bytes_per_s[kind]),
+		    fmin(rate_of(entrance(s, kind)->bytes_per_s),
+			 rate_of(leaving(s, kind)->bytes_per_s)));
 }
 
 static bool heads_its_lines(const struct stages *s, uint32_t i)
@@ -141,12 +146,23 @@ static void memory_share(struct stages *s)
 	}
 }
 
+/* Starts a step that heads its lines: with control, if it is a DMA that needs some. */
+static void step_start(const struct stages *s, struct step *p)
+{
+	bool dma = p->kind != STAGES_READ && p->kind != STAGES_WRITE;
+
+	p->phase = dma && s->options.control_ns > 0 ? CONTROLS : STREAMS;
+	p->at_ps = s->now_ps + s->options.control_ns * STAGES_NS;
+}
+
 /* Starts streaming steps, and computes their rates and completion times. */
 static void rates_share(struct stages *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct step *p = &s->steps[i];
 		if (p->phase == WAITS && p->at_ps <= s->now_ps && heads_its_lines(s, i))
+			step_start(s, p);
+		if (p->phase == CONTROLS && p->at_ps <= s->now_ps)
 			p->phase = STREAMS;
 		if (p->phase == STREAMS)
 			p->rate = line_rate(s, p->kind);

@@ -38,8 +38,12 @@ struct stages_options {
 	struct stages_rate read, write;            /* network; its two directions are independent */
 	struct stages_rate to_device, from_device; /* DMA controllers */
 	uint64_t memory_bytes_per_s;               /* of the device; 0: unlimited */
-	uint32_t queue;     /* steps in one resource at once, 0: STAGES_STEPS_MAX */
-	uint64_t jitter_ns; /* maximum of a uniform addition to each latency */
+	/* Of the controllers alone, apart from their link: STAGES_IN, STAGES_OUT, STAGES_THROUGH. A
+	 * step runs at the lower rate. 0: the link's. */
+	uint64_t controller_bytes_per_s[STAGES_KINDS];
+	uint64_t control_ns; /* before each DMA its controller is occupied, not moving bytes */
+	uint32_t queue;      /* steps in one resource at once, 0: STAGES_STEPS_MAX */
+	uint64_t jitter_ns;  /* maximum of a uniform addition to each latency */
 	uint64_t seed;
 	/* The n-th step of a kind, counted from 1, fails with DXP_EDEVICE (DMA) or DXP_EPEERLOST,
 	 * or never completes; 0: none does. */

@@ -18,6 +18,14 @@ const struct goodput_row goodput_rows[GOODPUT_ROWS] = {
 
 const uint32_t goodput_losses_ppm[GOODPUT_LOSSES] = {0, 100, 1000, 10000, 50000, 100000};
 
+/* Returns the shortest time-out; 0: the transport's own. */
+static uint64_t timeout_of(const struct goodput_options *o)
+{
+	if (o->timeout_ns)
+		return o->timeout_ns;
+	return o->recovery >= RLTP_GBN_NAK ? MS_NS : 0;
+}
+
 int goodput_run(const struct goodput_options *options, struct crowd_result *result, double *gbps)
 {
 	const struct crowd_options o = {
@@ -33,16 +41,17 @@ int goodput_run(const struct goodput_options *options, struct crowd_result *resu
 		.pattern = CROWD_PAIR,
 		.tuning = {.recovery = options->recovery,
 			   .cc = options->cc,
-			   .rto_min_ns = options->recovery >= RLTP_GBN_NAK ? MS_NS : 0},
+			   .rto_min_ns = timeout_of(options)},
 		.window_packets = options->recovery >= RLTP_GBN_NAK ? 64 : 0,
-		.message_bytes = 1 << 20,
+		.message_bytes = options->message_bytes ? options->message_bytes : 1 << 20,
 		.outstanding = options->outstanding,
 		.messages = options->messages ? options->messages : GOODPUT_MESSAGES,
-		.limit_ns = LIMIT_NS,
+		.limit_ns = options->limit_ns ? options->limit_ns : LIMIT_NS,
 	};
 	int status = crowd_run(&o, result);
 
 	if (status == DXP_OK)
-		*gbps = (double)result->bytes * 8 / (double)result->elapsed_ns;
+		*gbps = (double)(options->partial ? result->received_bytes : result->bytes) * 8 /
+			(double)result->elapsed_ns;
 	return status;
 }

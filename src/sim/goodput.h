@@ -14,8 +14,12 @@ struct goodput_options {
 	enum cc_kind cc;
 	uint32_t outstanding; /* messages in flight */
 	uint32_t loss_ppm;
-	uint32_t messages; /* 0: GOODPUT_MESSAGES; fewer if 3 s of virtual time are too short */
+	uint32_t messages; /* 0: GOODPUT_MESSAGES; fewer if the time is too short */
 	uint64_t seed;
+	/* 0: as in the table: messages of 1 MiB, time-outs of 1 ms for go-back-N, 3 s */
+	uint32_t message_bytes;
+	uint64_t timeout_ns, limit_ns; /* limit: virtual time */
+	bool partial;                  /* count also bytes of incomplete messages */
 };
 
 /* Measures one entry of the table. *gbps counts payload of whole messages. DXP_ENOMEM. */

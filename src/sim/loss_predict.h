@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Predicts bandwidth against loss for three ways of recovery (X-15), and what is known of the
+ * xPU's latency and bandwidth (X-16, X-18). */
+#ifndef SIM_LOSS_PREDICT_H
+#define SIM_LOSS_PREDICT_H
+
+#include "model/parameter.h"
+#include "model/row.h"
+
+int loss_predict_rows(const struct model_parameters *p, uint64_t seed,
+		      const struct model_sink *sink);
+
+#endif
