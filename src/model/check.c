@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receives rows of parts, completes them, and forwards those that have a figure or await one. */
+#include "model/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/error.h"
+#include "base/util.h"
+#include "model/published.h"
+
+static double error_percent(const struct model_row *row)
+{
+	return row->published != 0 ? 100 * (row->value / row->published - 1) : NAN;
+}
+
+static void failure_note(struct model_check *c, const struct model_row *row, double error)
+{
+	if (c->out_of_tolerance < MODEL_CHECK_FAILED) {
+		snprintf(c->failed[c->out_of_tolerance].quantity, MODEL_JUDGE_QUANTITY, "%s",
+			 row->quantity);
+		snprintf(c->failed[c->out_of_tolerance].x, MODEL_ROW_X, "%s", row->x);
+		c->failed[c->out_of_tolerance].error = error;
+	}
+	c->out_of_tolerance++;
+}
+
+static void row_judge(struct model_check *c, struct model_row *row)
+{
+	double value = c->judge ? model_judge_find(c->judge, row) : NAN;
+
+	if (isnan(value))
+		return;
+	row->published = value;
+	c->judged++;
+	if (value != 0 && !isnan(row->value))
+		c->judged_error += fabs(error_percent(row));
+}
+
+static void row_receive(void *context, const struct model_row *from)
+{
+	struct model_check *c = context;
+	struct model_row row = *from;
+
+	if (c->only && strcmp(row.item, c->only) != 0)
+		return;
+	model_published_attach(&row);
+	if (row.kind == MODEL_PLAIN && isnan(row.published))
+		return;
+	row_judge(c, &row);
+	c->rows++;
+	if (row.kind == MODEL_SHAPE) {
+		c->shapes++;
+		c->shapes_failed += row.value < row.published;
+	}
+	if (row.kind == MODEL_GIVEN && row.tolerance > 0) {
+		double error = error_percent(&row);
+		c->given++;
+		if (!(fabs(error) <= row.tolerance))
+			failure_note(c, &row, error);
+	}
+	model_emit(c->sink, &row);
+}
+
+int model_check_run(struct model_check *c, const struct model_check_part *parts, unsigned count,
+		    const struct model_parameters *p, uint64_t seed)
+{
+	const struct model_sink sink = {row_receive, c};
+
+	for (unsigned i = 0; i < count; i++) {
+		if (c->only && !strstr(parts[i].items, c->only))
+			continue;
+		int status = parts[i].rows(p, seed, &sink);
+		if (status != DXP_OK)
+			return status;
+	}
+	model_published_data(&sink);
+	if (c->rows == 0)
+		return error_set(DXP_EINVAL,
+				 "no row has the item '%s'; `dxp model check` prints all", c->only);
+	return c->judge && !c->only ? model_judge_unused(c->judge) : DXP_OK;
+}
+
+/* Returns the judged microseconds of a case; negative: none. */
+static double judged_us(const struct model_judge *j, const struct model_allreduce *of)
+{
+	for (unsigned i = 0; i < j->count; i++) {
+		struct model_allreduce other;
+		double us;
+		if (model_judged_case(&j->lines[i], &other, &us) == DXP_OK &&
+		    other.way == of->way && other.hosts == of->hosts && other.ranks == of->ranks &&
+		    other.bytes == of->bytes)
+			return us;
+	}
+	return -1;
+}
+
+static int fastest(const double us[MODEL_WAYS])
+{
+	int best = 0;
+
+	for (int way = 1; way < MODEL_WAYS; way++)
+		best = us[way] < us[best] ? way : best;
+	return best;
+}
+
+void model_check_winners(const struct model_judge *j,
+			 double (*guess)(void *context, const struct model_allreduce *of),
+			 void *context, unsigned *cases, unsigned *right)
+{
+	*cases = *right = 0;
+	for (unsigned i = 0; i < j->count; i++) {
+		double is[MODEL_WAYS], guessed[MODEL_WAYS];
+		struct model_allreduce of;
+		bool all = model_judged_case(&j->lines[i], &of, &is[0]) == DXP_OK &&
+			   of.way == MODEL_WAY_HOST;
+		for (int way = 0; way < MODEL_WAYS && all; way++) {
+			of.way = (enum model_way)way;
+			is[way] = judged_us(j, &of);
+			guessed[way] = guess(context, &of);
+			all = is[way] > 0 && guessed[way] > 0;
+		}
+		*cases += all;
+		*right += all && fastest(is) == fastest(guessed);
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The validation table: rows of all parts beside the figures of the sources and, with a judge's
+ * file, beside those that are kept aside. */
+#ifndef MODEL_CHECK_H
+#define MODEL_CHECK_H
+
+#include "model/judge.h"
+#include "model/parameter.h"
+#include "model/row.h"
+
+#define MODEL_CHECK_FAILED 32 /* names kept of rows out of tolerance */
+
+/* A part of the table. `items` lists what it has, such as "C-40 C-41". */
+struct model_check_part {
+	const char *items;
+	int (*rows)(const struct model_parameters *p, uint64_t seed, const struct model_sink *sink);
+};
+
+struct model_check {
+	/* of the caller */
+	const struct model_sink *sink;
+	struct model_judge *judge; /* NULL: none */
+	const char *only;          /* an item; NULL: all */
+	/* results */
+	unsigned rows, given, out_of_tolerance, shapes, shapes_failed, judged;
+	double judged_error; /* sum of |error| of judged rows, percent */
+	struct {
+		char quantity[MODEL_JUDGE_QUANTITY], x[MODEL_ROW_X];
+		double error;
+	} failed[MODEL_CHECK_FAILED];
+};
+
+/* Runs the parts and forwards each row with its published value. DXP_EINVAL with error_text(): no
+ * part has the item, or a judge's line names no row; and what the parts return. */
+int model_check_run(struct model_check *c, const struct model_check_part *parts, unsigned count,
+		    const struct model_parameters *p, uint64_t seed);
+
+/* Sets how many cases of allreduce with three judged times there are, and in how many the model's
+ * fastest way is the judged one. `guess` predicts microseconds. */
+void model_check_winners(const struct model_judge *j,
+			 double (*guess)(void *context, const struct model_allreduce *of),
+			 void *context, unsigned *cases, unsigned *right);
+
+#endif

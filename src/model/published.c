@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The figures, by item. */
+#include "model/published.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "base/util.h"
+
+#define GIVEN(item, quantity, x, unit, value, tolerance)               \
+	{                                                              \
+		item, quantity, x, unit, value, tolerance, MODEL_GIVEN \
+	}
+#define DATA(item, quantity, x, unit, value)                   \
+	{                                                      \
+		item, quantity, x, unit, value, 0, MODEL_PLAIN \
+	}
+
+static const struct model_published figures[] = {
+	/* Parts of T that do not depend on the network: 200 + 528 + 2047 / 4 + 160. */
+	GIVEN("C-06", "T without hops", "2048", "ns", 1399.75, 0.001),
+	/* Derived from C-06 and the mean distances; three digits after the point. */
+	GIVEN("C-07", "T hypercube", "16", "us", 1.880, 0.05),
+	GIVEN("C-07", "T hypercube", "64", "us", 2.120, 0.05),
+	GIVEN("C-07", "T hypercube", "256", "us", 2.360, 0.05),
+	GIVEN("C-07", "T hypercube", "1024", "us", 2.600, 0.05),
+	GIVEN("C-07", "T hypercube", "4096", "us", 2.840, 0.05),
+	GIVEN("C-07", "T 3D torus", "16", "us", 1.853, 0.05),
+	GIVEN("C-07", "T 3D torus", "64", "us", 2.120, 0.05),
+	GIVEN("C-07", "T 3D torus", "256", "us", 2.543, 0.05),
+	GIVEN("C-07", "T 3D torus", "1024", "us", 3.214, 0.05),
+	GIVEN("C-07", "T 3D torus", "4096", "us", 4.280, 0.05),
+	GIVEN("C-07", "T 3D mesh", "16", "us", 2.005, 0.05),
+	GIVEN("C-07", "T 3D mesh", "64", "us", 2.360, 0.05),
+	GIVEN("C-07", "T 3D mesh", "256", "us", 2.924, 0.05),
+	GIVEN("C-07", "T 3D mesh", "1024", "us", 3.819, 0.05),
+	GIVEN("C-07", "T 3D mesh", "4096", "us", 5.240, 0.05),
+	GIVEN("C-07", "T 2D torus", "16", "us", 1.880, 0.05),
+	GIVEN("C-07", "T 2D torus", "64", "us", 2.360, 0.05),
+	GIVEN("C-07", "T 2D torus", "256", "us", 3.320, 0.05),
+	GIVEN("C-07", "T 2D torus", "1024", "us", 5.240, 0.05),
+	GIVEN("C-07", "T 2D torus", "4096", "us", 9.080, 0.05),
+	GIVEN("C-07", "T 2D mesh", "16", "us", 2.040, 0.05),
+	GIVEN("C-07", "T 2D mesh", "64", "us", 2.680, 0.05),
+	GIVEN("C-07", "T 2D mesh", "256", "us", 3.960, 0.05),
+	GIVEN("C-07", "T 2D mesh", "1024", "us", 6.520, 0.05),
+	GIVEN("C-07", "T 2D mesh", "4096", "us", 11.640, 0.05),
+	/* LogP's table at 1024; its 3D torus is a cube of 10.08, which no built torus is */
+	GIVEN("C-07", "hypercube distance, formula", "1024", "links", 5, 1),
+	GIVEN("C-07", "3D torus distance, formula", "1024", "links", 7.5, 1),
+	GIVEN("C-07", "3D mesh distance, formula", "1024", "links", 10, 1),
+	GIVEN("C-07", "2D torus distance, formula", "1024", "links", 16, 1),
+	GIVEN("C-07", "2D mesh distance, formula", "1024", "links", 21, 2),
+	GIVEN("C-07", "fat tree distance, searched", "1024", "links", 9.33, 0.1),
+	GIVEN("C-35", "tags least", "130", "", 13, 0.001),
+	GIVEN("C-35", "tags cover", "32", "cycles", 320, 0.001),
+	GIVEN("C-35", "tags cycles a request", "128", "cycles", 10, 0.001),
+	/* a factor of three either way: sizes and tolerance are not stated */
+	GIVEN("C-37", "level", "message", "cycles", 1500000, 200),
+	DATA("C-39", "slices of the prototype", "", "%", 8),
+	DATA("C-39", "block RAM of the prototype", "", "%", 6),
+	GIVEN("C-40", "rate by tags, simulated", "32", "MB/s", 3200, 0.1),
+	DATA("C-45", "latency PEARL", "", "us", 1.2),
+	DATA("C-45", "bandwidth PEARL", "", "GB/s", 1.1),
+	DATA("C-45", "bandwidth Dolphin Express", "", "GB/s", 1.27),
+	GIVEN("S-04", "bridge naive round trip", "320000000", "s", 0.381, 6),
+	GIVEN("S-04", "bridge naive round trip rate", "320000000", "MiB/s", 801.1, 6),
+	GIVEN("S-08", "PCIe payload by completion", "128", "%", 85.6, 2),
+	DATA("S-08", "local DMA, device to device", "", "MB/s", 12172.8),
+	GIVEN("S-09", "bridge host to device", "8388608", "MB/s", 6379.1, 6),
+	GIVEN("S-09", "bridge device to host", "8388608", "MB/s", 5696.1, 6),
+	GIVEN("S-09", "bridge round trip", "8388608", "MB/s", 4732.0, 6),
+	GIVEN("S-09", "bridge host to device, link limit", "8388608", "MB/s", 6379.1, 0),
+	GIVEN("S-09", "bridge device to host, link limit", "8388608", "MB/s", 5696.1, 0),
+	GIVEN("S-09", "bridge round trip, link limit", "8388608", "MB/s", 4732.0, 0),
+	GIVEN("S-09", "bridge host to device, controllers", "8388608", "MB/s", 6379.1, 0),
+	GIVEN("S-09", "bridge device to host, controllers", "8388608", "MB/s", 5696.1, 0),
+	GIVEN("S-09", "bridge round trip, controllers", "8388608", "MB/s", 4732.0, 0),
+	{"S-09", "bridge host to device, control", "8388608", "MB/s", 6379.1, 0,
+	 MODEL_CALIBRATED_ON},
+	GIVEN("S-09", "bridge device to host, control", "8388608", "MB/s", 5696.1, 3),
+	GIVEN("S-09", "bridge round trip, control", "8388608", "MB/s", 4732.0, 0),
+	GIVEN("X-16", "xPU trip of a write, in cycles", "", "cycles", 530, 0.1),
+	GIVEN("X-16", "xPU trip of a read, in cycles", "", "cycles", 544, 0.1),
+	DATA("X-16", "round trip of 4 B, CoE", "", "us", 0.95),
+	DATA("X-16", "round trip of 4 B, AiS", "", "us", 5.04),
+	DATA("X-16", "round trip of 4 B, Direct xPU", "", "us", 2.69),
+	DATA("X-17", "host writes registers", "", "us", 1000),
+};
+
+const struct model_published *model_published_at(unsigned index)
+{
+	return index < ARRAY_COUNT(figures) ? &figures[index] : NULL;
+}
+
+static char folded(char c)
+{
+	return c == '-' || c == '_' ? ' ' : (char)tolower((unsigned char)c);
+}
+
+bool model_name_same(const char *a, const char *b)
+{
+	while (*a && folded(*a) == folded(*b)) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
+}
+
+void model_published_attach(struct model_row *row)
+{
+	if (!isnan(row->published))
+		return;
+	for (size_t i = 0; i < ARRAY_COUNT(figures); i++) {
+		const struct model_published *f = &figures[i];
+		if (f->kind == MODEL_PLAIN || !model_name_same(f->quantity, row->quantity) ||
+		    !model_name_same(f->x, row->x))
+			continue;
+		row->published = f->value;
+		row->tolerance = f->tolerance;
+		row->kind = f->kind;
+		return;
+	}
+}
+
+void model_published_data(const struct model_sink *sink)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(figures); i++) {
+		const struct model_published *f = &figures[i];
+		struct model_row row = {
+			.item = f->item,
+			.quantity = f->quantity,
+			.unit = f->unit,
+			.value = NAN,
+			.low = NAN,
+			.high = NAN,
+			.published = f->value,
+			.assumptions = "",
+		};
+		if (f->kind != MODEL_PLAIN)
+			continue;
+		snprintf(row.x, sizeof(row.x), "%s", f->x);
+		model_emit(sink, &row);
+	}
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts of the hardware model: schedules and judge files. The first byte chooses. A schedule that
+ * is read is written, reads back as itself, and runs to an end; a judge's line that is read has a
+ * name and a finite value. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "model/judge.h"
+#include "model/ranks.h"
+#include "test/fuzz/fuzz.h"
+
+#define RANKS_MAX 4096 /* more ranks need seconds, not other code */
+
+struct text {
+	char *at;
+	size_t bytes, space;
+};
+
+static bool text_add(void *context, const char *piece, size_t bytes)
+{
+	struct text *t = context;
+
+	if (t->bytes + bytes > t->space) {
+		t->space = 2 * (t->bytes + bytes);
+		t->at = realloc(t->at, t->space);
+		assert(t->at);
+	}
+	memcpy(t->at + t->bytes, piece, bytes);
+	t->bytes += bytes;
+	return true;
+}
+
+static void schedule_run(const struct model_schedule *s)
+{
+	struct model_flat_network n = {.send_ps = 1,
+				       .receive_ps = 1,
+				       .latency_ps = 10,
+				       .network = {.rendezvous_bytes = 64}};
+	struct model_ranks_result r;
+
+	model_flat_network(&n, s->ranks);
+	int status = model_ranks_run(s, &n.network, 0, NULL, &r);
+	assert(status == DXP_OK || status == DXP_EINVAL);
+	if (status == DXP_OK)
+		assert(r.first_ps >= 0 && r.first_ps <= r.last_ps);
+}
+
+static void schedule_try(const char *data, size_t bytes)
+{
+	struct text first = {0}, second = {0};
+	struct model_text_schedule *s, *again;
+
+	if (model_schedule_read(data, bytes, &s) != DXP_OK)
+		return;
+	if (s->schedule.ranks <= RANKS_MAX) {
+		schedule_run(&s->schedule);
+		assert(model_schedule_write(&s->schedule, text_add, &first) == DXP_OK);
+		assert(model_schedule_read(first.at, first.bytes, &again) == DXP_OK);
+		assert(model_schedule_write(&again->schedule, text_add, &second) == DXP_OK);
+		assert(first.bytes == second.bytes);
+		assert(memcmp(first.at, second.at, first.bytes) == 0);
+		model_schedule_destroy(again);
+	}
+	model_schedule_destroy(s);
+	free(first.at);
+	free(second.at);
+}
+
+static void judge_try(const char *data, size_t bytes)
+{
+	struct model_allreduce of;
+	struct model_judge j;
+	double us;
+
+	if (model_judge_read(data, bytes, &j) != DXP_OK)
+		return;
+	for (unsigned i = 0; i < j.count; i++) {
+		const struct model_judged *line = &j.lines[i];
+		assert(line->quantity[0] && strlen(line->quantity) < MODEL_JUDGE_QUANTITY);
+		assert(strlen(line->x) < MODEL_ROW_X);
+		assert(isfinite(line->value) && line->value >= 0);
+		if (model_judged_case(line, &of, &us) == DXP_OK)
+			assert(us > 0 && of.way < MODEL_WAYS);
+	}
+	model_judge_destroy(&j);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	const char *text = (const char *)data;
+
+	if (bytes == 0)
+		return 0;
+	if (text[0] == 's')
+		schedule_try(text + 1, bytes - 1);
+	else
+		judge_try(text + 1, bytes - 1);
+	return 0;
+}
