@@ -19,10 +19,9 @@
 #define CONFIG_MOST    (1 << 20) /* bytes of a file of parameters */
 
 static const struct model_part *const parts[] = {
-	&model_part_nic,
-	&model_part_crossbar,
-	&model_part_share,
-	&model_part_parameters,
+	&model_part_nic,      &model_part_crossbar, &model_part_share,      &model_part_loggp,
+	&model_part_topology, &model_part_tags,     &model_part_allreduce,  &model_part_bridge,
+	&model_part_loss,     &model_part_check,    &model_part_parameters,
 };
 
 static struct {

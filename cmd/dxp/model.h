@@ -36,6 +36,15 @@ struct model_part {
 
 extern const struct model_part model_part_nic, model_part_crossbar, model_part_share,
 	model_part_parameters;
+extern const struct model_part model_part_loggp, model_part_topology, model_part_tags,
+	model_part_allreduce, model_part_bridge, model_part_loss, model_part_check;
+
+/* Passes rows on to run->sink with their published values, if the parameters are the source's. */
+struct model_attach {
+	struct model_sink sink; /* of the part */
+	const struct model_sink *to;
+};
+const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
 
 /* Reads a whole file of at most `most` bytes into a buffer that ends with 0; free() releases it.
  * NULL: failed; fail() has printed why. */

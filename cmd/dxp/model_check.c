@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements `dxp model check`: the table of all figures of the sources. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/error.h"
+#include "base/util.h"
+#include "cmd/dxp/model.h"
+#include "cmd/dxp/model_calibrate.h"
+#include "cmd/dxp/model_check.h"
+#include "model/check.h"
+
+#define FILE_BYTES_MOST (1u << 20)
+
+static const char *judge_path, *only, *calibrate_path;
+static bool list;
+
+static const struct option_row options[] = {
+	{"judge", "FILE", "fill in measured values from lines `QUANTITY X VALUE`", OPTION_TEXT,
+	 &judge_path, 0, 0},
+	{"only", "ITEM", "only rows of this item of the catalogue, such as C-42", OPTION_TEXT,
+	 &only, 0, 0},
+	{"calibrate", "FILE", "first calibrate allreduce with these lines", OPTION_TEXT,
+	 &calibrate_path, 0, 0},
+	{"list", NULL, "print quantity, x and unit of every row, as a judge's file needs them",
+	 OPTION_FLAG, &list, 0, 0},
+};
+
+/* Prints what a judge's line starts with. */
+static void name_print(void *context, const struct model_row *row)
+{
+	printf("%s\t%s\t# %s %s\n", row->quantity, row->x[0] ? row->x : "-", row->item, row->unit);
+}
+
+static double guess_us(void *context, const struct model_allreduce *of)
+{
+	double ns;
+
+	return model_allreduce_ns(of, context, &ns) == DXP_OK ? ns / 1000 : -1;
+}
+
+/* Prints the verdict for people; rows out of tolerance also beside machine-readable rows. */
+static void verdict_print(const struct model_check *c, const struct model_run *run)
+{
+	struct model_parameters p = *run->parameters;
+	unsigned cases = 0, right = 0, shown = c->out_of_tolerance;
+
+	for (unsigned i = 0; i < shown && i < MODEL_CHECK_FAILED; i++)
+		fprintf(stderr, "dxp: out of tolerance: %s at x '%s': %+.1f %%\n",
+			c->failed[i].quantity, c->failed[i].x, c->failed[i].error);
+	if (c->judge)
+		model_check_winners(c->judge, guess_us, &p, &cases, &right);
+	if (run->json)
+		return;
+	printf("\n%u rows; given: %u of %u within tolerance; shapes: %u of %u hold\n", c->rows,
+	       c->given - c->out_of_tolerance, c->given, c->shapes - c->shapes_failed, c->shapes);
+	if (c->judged)
+		printf("judged: %u rows, mean error %.1f %%\n", c->judged,
+		       c->judged_error / c->judged);
+	if (cases)
+		printf("allreduce: %u of %u winners right\n", right, cases);
+}
+
+static int check(const struct model_run *run, struct model_judge *judge)
+{
+	const struct model_sink names = {name_print, NULL};
+	struct model_parameters p = *run->parameters;
+	struct model_run calibrated = *run;
+	struct model_check c = {
+		.sink = list ? &names : run->sink,
+		.judge = judge,
+		.only = only,
+	};
+	int status = DXP_OK;
+
+	if (calibrate_path)
+		status = model_calibrate_file(calibrate_path, &p, run->sink);
+	if (status == DXP_OK)
+		status = model_check_run(&c, model_check_parts, model_check_part_count, &p,
+					 run->seed);
+	if (status != DXP_OK)
+		return status;
+	calibrated.parameters = &p;
+	if (!list)
+		verdict_print(&c, &calibrated);
+	return c.out_of_tolerance > 0 && !list;
+}
+
+static int check_run(const struct model_run *run)
+{
+	struct model_judge judge;
+	char *text, reason[300];
+
+	if (!judge_path)
+		return check(run, NULL);
+	text = model_file_read(judge_path, FILE_BYTES_MOST);
+	if (!text)
+		return error_set(DXP_EIO, "there are no values to judge by");
+	int status = model_judge_read(text, strlen(text), &judge);
+	free(text);
+	if (status == DXP_OK) {
+		status = check(run, &judge);
+		model_judge_destroy(&judge);
+	}
+	if (status < 0) {
+		snprintf(reason, sizeof(reason), "%s", error_text());
+		return error_set(status, "%s: %s", judge_path, reason);
+	}
+	return status;
+}
+
+const struct model_part model_part_check = {
+	.name = "check",
+	.summary =
+		"every figure of the sources beside the model; ends 1 if one is out of tolerance",
+	.text = "A value that is kept aside prints as -; --judge fills it in. Kinds: given; "
+		"calibrated-on, a parameter was set from it; aside; shape, a sentence as an "
+		"inequality, which holds at 1.",
+	.rows = options,
+	.row_count = ARRAY_COUNT(options),
+	.run = check_run,
+};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the table of `dxp model check`. */
+#ifndef CMD_DXP_MODEL_CHECK_H
+#define CMD_DXP_MODEL_CHECK_H
+
+#include "model/check.h"
+
+extern const struct model_check_part model_check_parts[];
+extern const unsigned model_check_part_count;
+
+#endif

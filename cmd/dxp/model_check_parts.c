@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs every part at the points that the sources state, and their sentences as inequalities. */
+#include "cmd/dxp/model_check.h"
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "model/crossbar.h"
+#include "model/net_rows.h"
+#include "model/nic.h"
+#include "model/share.h"
+#include "sim/bridge_predict.h"
+#include "sim/loss_predict.h"
+
+#define GETS 64 /* of each NIC: more than its queues hold */
+
+static void shape_emit(const struct model_sink *sink, const char *item, const char *quantity,
+		       bool holds)
+{
+	const struct model_row row = {
+		.item = item,
+		.quantity = quantity,
+		.unit = "",
+		.value = holds,
+		.low = holds,
+		.high = holds,
+		.published = 1,
+		.kind = MODEL_SHAPE,
+		.assumptions = "",
+	};
+
+	model_emit(sink, &row);
+}
+
+/* C-41: the order of the curves. */
+static int nic_shapes(const struct model_parameters *p, const struct model_sink *sink)
+{
+	bool get_below = true, immediate_best = true;
+
+	for (uint64_t bytes = 1; bytes <= 1u << 20; bytes *= 4) {
+		uint64_t kbps[MODEL_OPS] = {0};
+		for (int op = 0; op < MODEL_OPS; op++) {
+			bool nap = op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+			if (nap && bytes > (uint64_t)p->nap_max_bytes)
+				continue;
+			int status = model_nic_bandwidth(p, (enum model_op)op, bytes, &kbps[op]);
+			if (status)
+				return status;
+		}
+		get_below &= kbps[MODEL_GET] < kbps[MODEL_PUT];
+		if (bytes <= 64)
+			immediate_best &= kbps[MODEL_NAP_IMM] > kbps[MODEL_PUT] &&
+					  kbps[MODEL_NAP_IMM] > kbps[MODEL_NAP_IND];
+	}
+	shape_emit(sink, "C-41", "GET below PUT", get_below);
+	shape_emit(sink, "C-41", "NAP-imm best to 64 B", immediate_best);
+	return DXP_OK;
+}
+
+static int nic_rows(const struct model_parameters *p, uint64_t seed, const struct model_sink *sink)
+{
+	static const uint64_t latency[] = {1, 64, 256, 1024, 2048};
+	int status = DXP_OK;
+
+	for (int op = 0; op < MODEL_OPS && !status; op++) {
+		for (size_t i = 0; i < ARRAY_COUNT(latency) && !status; i++)
+			status = model_nic_rows(p, (enum model_op)op, latency[i], sink);
+		bool nap = op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+		for (uint64_t bytes = 2; bytes <= (nap ? 2048u : 1u << 20) && !status; bytes *= 2)
+			if (bytes != 64 && bytes != 256 && bytes != 1024 && bytes != 2048)
+				status = model_nic_rows(p, (enum model_op)op, bytes, sink);
+	}
+	if (!status)
+		status = model_nic_peak(p, sink);
+	return status ? status : nic_shapes(p, sink);
+}
+
+/* C-22: GETs both ways wait for each other without a channel of their own, and never with it. */
+static int get_shapes(const struct model_parameters *p, const struct model_sink *sink)
+{
+	static const char *const names[] = {"GETs complete with a channel of their own",
+					    "GETs wait in a circle without it"};
+
+	for (int64_t shared = 0; shared < 2; shared++) {
+		struct model_parameters q = *p;
+		char cycle[256];
+		q.get_channel = shared;
+		int deadlock = model_crossbar_deadlock(&q, GETS, cycle, sizeof(cycle));
+		if (deadlock < 0)
+			return deadlock;
+		shape_emit(sink, "C-22", names[shared], deadlock == (int)shared);
+	}
+	return DXP_OK;
+}
+
+/* C-44: the five cases, and its sentences as inequalities. */
+static int crossbar_rows(const struct model_parameters *p, uint64_t seed,
+			 const struct model_sink *sink)
+{
+	static const int64_t cases[][2] = {{4, 2}, {4, 4}, {8, 2}, {8, 4}, {16, 4}};
+	uint64_t most[ARRAY_COUNT(cases)];
+	int status = DXP_OK;
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases) && !status; i++) {
+		struct model_parameters q = *p;
+		q.ports = cases[i][0];
+		q.channels = cases[i][1];
+		status = model_crossbar_knee_rows(&q, seed, false, sink);
+		if (!status)
+			status = model_crossbar_saturation(&q, seed, &most[i]);
+	}
+	if (status)
+		return status;
+	shape_emit(sink, "C-44", "throughput rises with channels",
+		   most[1] >= most[0] && most[3] >= most[2]);
+	shape_emit(sink, "C-44", "throughput falls with ports",
+		   most[2] <= most[0] && most[3] <= most[1] && most[4] <= most[3]);
+	return get_shapes(p, sink);
+}
+
+static int loggp_rows(const struct model_parameters *p, uint64_t seed,
+		      const struct model_sink *sink)
+{
+	return model_loggp_rows(p, sink);
+}
+
+static int topology_rows(const struct model_parameters *p, uint64_t seed,
+			 const struct model_sink *sink)
+{
+	int status = DXP_OK;
+
+	for (int kind = 0; kind < MODEL_TOPOLOGIES && !status; kind++)
+		status = model_topology_rows(p, (enum model_topology)kind, sink);
+	return status;
+}
+
+static int tags_rows(const struct model_parameters *p, uint64_t seed, const struct model_sink *sink)
+{
+	return model_tags_rows(p, sink);
+}
+
+static int allreduce_rows(const struct model_parameters *p, uint64_t seed,
+			  const struct model_sink *sink)
+{
+	return model_allreduce_rows(p, sink);
+}
+
+static int bridge_rows(const struct model_parameters *p, uint64_t seed,
+		       const struct model_sink *sink)
+{
+	return bridge_predict_rows(p, sink);
+}
+
+const struct model_check_part model_check_parts[] = {
+	{"C-40 C-41 C-42", nic_rows},
+	{"C-44 C-22", crossbar_rows},
+	{"C-37", model_share_rows},
+	{"C-05 C-06 C-07", loggp_rows},
+	{"C-07", topology_rows},
+	{"C-35", tags_rows},
+	{"N-11", allreduce_rows},
+	{"S-04 S-08 S-09", bridge_rows},
+	{"X-15 X-16 X-18", loss_predict_rows},
+};
+const unsigned model_check_part_count = ARRAY_COUNT(model_check_parts);

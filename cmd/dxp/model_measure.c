@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp model loggp --measure`. Four runs of the benchmarks' functions give the parameters; trips
+ * of other sizes check them. */
+#include "cmd/dxp/model_measure.h"
+
+#include <stdio.h>
+
+#include <dxp/status.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/util.h"
+#include "bench/contenders.h"
+#include "bench/lab.h"
+#include "bench/measure.h"
+#include "model/net_rows.h"
+
+#define TRIPS        2000
+#define MESSAGES     (1u << 18)
+#define STREAM_BYTES (1u << 20)
+#define STREAMS      400
+#define BUDGET_NS    (2 * S_NS)
+#define WARMUP       2000 /* as `dxp bench latency` */
+#define SMALL_BYTES  8
+
+/* What the benchmarks show of this NIC, in ns; G in ns per byte. */
+struct measured {
+	double send, receive, gap, byte, latency;
+	double trip_half[6]; /* of each size below; 0: not measured */
+};
+
+static const uint32_t sizes[] = {8, 64, 256, 512, 1024, 2048};
+
+struct work_place {
+	const struct lab *lab;
+	const struct raw_ends *ends;
+	const struct model_parameters *p;
+	const struct model_sink *sink;
+};
+
+static bool sample(const struct work_place *w, const struct work *work, struct outcome *out)
+{
+	static const struct contender rltp = CONTENDER_RLTP;
+
+	measure(&rltp, w->ends, work, w->lab->datagram_bytes, out);
+	if (out->status != DXP_OK || out->done == 0)
+		fprintf(stderr, "dxp: %u bytes: %s\n", work->bytes, dxp_status_text(out->status));
+	return out->status == DXP_OK && out->done > 0;
+}
+
+static struct work work_of(enum work_op op, uint32_t bytes, uint32_t depth, uint64_t count)
+{
+	return (struct work){.op = op,
+			     .bytes = bytes,
+			     .depth = depth,
+			     .warmup = WARMUP,
+			     .count = count,
+			     .budget_ns = BUDGET_NS,
+			     .spin = op == WORK_PING};
+}
+
+/* Gap and overheads from a train of messages, G from a stream, L from what remains of a trip. */
+static bool all_measure(const struct work_place *w, struct measured *m)
+{
+	struct work messages = work_of(WORK_MESSAGE, SMALL_BYTES, WORK_DEPTH_MAX, MESSAGES);
+	struct work stream = work_of(WORK_PUT, STREAM_BYTES, 8, STREAMS);
+	struct outcome o;
+
+	stream.warmup = 20;
+	if (!sample(w, &messages, &o))
+		return false;
+	m->gap = o.seconds * 1e9 / (double)o.done;
+	m->send = o.near_cpu_ns / (double)o.done;
+	m->receive = o.far_cpu_ns / (double)o.done;
+	if (!sample(w, &stream, &o))
+		return false;
+	m->byte = o.seconds * 1e9 / ((double)o.done * STREAM_BYTES);
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		struct work ping = work_of(WORK_PING, sizes[i], 1, TRIPS);
+		if (!sample(w, &ping, &o))
+			return false;
+		m->trip_half[i] = o.p50_us * 1000 / 2;
+	}
+	m->latency = m->trip_half[0] - m->send - m->receive - (SMALL_BYTES - 1) * m->byte;
+	return true;
+}
+
+static void emit(const struct model_sink *sink, const char *quantity, const char *x,
+		 const char *unit, double value, double published)
+{
+	struct model_row row = {
+		.item = "C-05",
+		.quantity = quantity,
+		.unit = unit,
+		.value = value,
+		.low = value,
+		.high = value,
+		.published = published,
+		.assumptions = "",
+	};
+
+	snprintf(row.x, sizeof(row.x), "%s", x);
+	model_emit(sink, &row);
+}
+
+/* The column "published" has the source's hardware, and for T of this NIC its measured time. */
+static int rows_emit(const struct lab *lab, const struct raw_ends *ends, void *context)
+{
+	struct work_place *w = context;
+	struct model_loggp g = model_loggp_of(w->p);
+	struct measured m = {0};
+
+	w->lab = lab;
+	w->ends = ends;
+	if (!all_measure(w, &m)) {
+		fprintf(stderr, "dxp: error: the NIC could not be measured over loopback; try `dxp "
+				"bench latency`\n");
+		return 1;
+	}
+	emit(w->sink, "o of a sender, Oc + Ods", "", "ns", m.send,
+	     (double)(g.start_ps + g.descriptor_ps) / 1000);
+	emit(w->sink, "o of a receiver, Odr", "", "ns", m.receive, (double)g.receive_ps / 1000);
+	emit(w->sink, "g, gap of a message", "", "ns", m.gap, NAN);
+	emit(w->sink, "G, gap of a byte", "", "ns/B", m.byte, (double)g.byte_ps / 1000);
+	emit(w->sink, "L, of one hop", "", "ns", m.latency, (double)g.hop_ps / 1000);
+	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+		char x[24];
+		double closed = m.send + m.receive + m.latency + (sizes[i] - 1) * m.byte;
+		snprintf(x, sizeof(x), "%u", sizes[i]);
+		emit(w->sink, "T this NIC", x, "ns", closed, m.trip_half[i]);
+		g.bytes = sizes[i];
+		emit(w->sink, "T source's NIC", x, "ns", model_loggp_closed(&g, 1) / 1000, NAN);
+	}
+	fflush(stdout);
+	return 0;
+}
+
+int model_measure_rows(const struct model_parameters *p, const struct model_sink *sink)
+{
+	struct work_place w = {.p = p, .sink = sink};
+
+	/* the lab's body runs in a process of its own, which prints */
+	fflush(stdout);
+	if (lab_run(lab_find("loopback"), rows_emit, &w) != 0)
+		return error_set(DXP_EIO, "the measurement failed");
+	return DXP_OK;
+}

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `dxp model`: the parts beside the sources' figures, output as JSON and TSV, and bad input.
+# shellcheck disable=SC2016 # the sentences quote commands with backticks
+set -euo pipefail
+
+readonly dxp=${DXP_BIN:?set by ctest}/dxp
+readonly source=${DXP_SOURCE:?set by ctest}
+scratch=$(mktemp --directory --tmpdir dxp-model.XXXXXX)
+readonly scratch
+trap '[ $failures -ne 0 ] || rm -rf "$scratch"' EXIT
+failures=0
+
+failed() {
+	printf 'FAILED: %s\n' "$*"
+	failures=$((failures + 1))
+}
+
+# refuse STATUS TEXT ARGUMENT...: the command fails so, and its message contains TEXT.
+refuse() {
+	local status=0 expected=$1 text=$2
+	shift 2
+	"$dxp" model "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+	[ "$status" -eq "$expected" ] || failed "dxp model $*: status $status, not $expected"
+	grep -qF -- "$text" "$scratch/err" ||
+		failed "dxp model $*: no '$text' in: $(cat "$scratch/err")"
+}
+
+# row PATTERN ARGUMENT...: a line of the TSV matches.
+row() {
+	local pattern=$1
+	shift
+	"$dxp" model "$@" --tsv >"$scratch/out" 2>"$scratch/err" ||
+		failed "dxp model $*: $(cat "$scratch/err")"
+	grep -qE -- "$pattern" "$scratch/out" || failed "dxp model $*: no row '$pattern'"
+}
+
+json_valid() {
+	"$dxp" model "$@" --json >"$scratch/json" || failed "dxp model $* --json"
+	python3 - "$scratch/json" <<'END' || failed "dxp model $* --json does not parse"
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert rows
+for row in rows:
+    assert {"item", "quantity", "x", "unit", "model", "published"} <= row.keys()
+END
+}
+
+# Figures of the sources.
+row $'^C-07\tT 2D mesh\t4096\tus\t11.64\t11.64\t' loggp
+row $'^C-35\ttags least\t130\t\t13\t13\t' tags
+row $'^S-09\tbridge host to device\t8388608\tMB/s\t6379\t6668\t' bridge
+row $'^S-09\tbridge device to host, control\t8388608\tMB/s\t5696\t5606\t' bridge
+row $'^X-16\txPU trip of a read, in cycles\t\tcycles\t544\t544\t' loss
+row $'^X-15\tgo-back-N almost unusable at 1 %\t\t\t1\t1\t' loss
+row $'^X-18\txPU bandwidth close to 10 Gb/s\t\t\t1\t1\t' loss
+row $'^C-07\tslim fly diameter\t4096\tlinks\t-\t4\t' topology --kind slim-fly --nodes 4096
+row $'^N-11\tallreduce node\t4x8x8\tus\t-\t' allreduce --hosts 4 --ranks 8
+row $'^C-45\tlatency PEARL\t\tus\t1.2\t-\t' check --only C-45
+row $'^S-04\t' check --only S-04
+
+# Every row of these parts is pinned. Times are integers, so the same on every machine.
+for part in loggp topology tags bridge 'allreduce --hosts 9,16 --ranks 8,32'; do
+	# shellcheck disable=SC2086 # options are words
+	"$dxp" model $part --tsv | cut -f 1-4,6,8,9
+done >"$scratch/golden"
+cmp "$scratch/golden" "$source/test/golden/model-net.tsv" ||
+	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-net.tsv"
+
+# A wrong constant makes the check fail, and names the rows.
+refuse 1 'out of tolerance: T hypercube' check --only C-07 --set hop_ns=300
+
+# A judge's file fills in; calibration moves parameters towards its rows.
+printf 'loss selective-repeat 1%% 8.5\n' >"$scratch/judge"
+row $'loss selective repeat\t1%\tGb/s\t8.5\t' check --only X-15 --judge "$scratch/judge"
+printf 'allreduce host 2x1x8 4.0\n' >"$scratch/rows"
+row $'calibrated\tnic_latency_ps\tps\t-\t[0-9]+\t' allreduce --hosts 2 --ranks 1 \
+	--way host --calibrate "$scratch/rows"
+"$dxp" model check --only N-11 --list >"$scratch/out"
+grep -q $'^allreduce socket\t16x64x256\t' "$scratch/out" || failed 'check --list'
+
+# A schedule that is written runs as the collective does.
+"$dxp" model allreduce --collective tree --hosts 9 --write "$scratch/tree"
+"$dxp" model allreduce --collective tree --hosts 9 --tsv | cut -f 2,6 >"$scratch/one"
+"$dxp" model allreduce --schedule "$scratch/tree" --tsv | cut -f 2,6 >"$scratch/two"
+grep -F messages "$scratch/one" | cmp - <(grep -F messages "$scratch/two") || failed 'schedule'
+
+for part in loggp tags bridge loss 'topology --nodes 64' 'allreduce --hosts 4 --ranks 8'; do
+	# shellcheck disable=SC2086 # options are words
+	json_valid $part
+done
+for part in loggp topology tags allreduce bridge loss check; do
+	"$dxp" model $part --help >"$scratch/out"
+	for option in --json --tsv --set --sweep --preset --config --seed --help; do
+		grep -q -- "^  $option" "$scratch/out" || failed "dxp model $part --help: $option"
+	done
+done
+
+# Bad input.
+refuse 2 "there is no topology 'ring'" topology --kind ring
+refuse 2 'power of two' topology --kind hypercube --nodes 1000
+refuse 2 "there is no way 'air'" allreduce --way air
+refuse 2 "there is no collective 'gather'" allreduce --collective gather
+refuse 2 'do not divide among 2 sockets' allreduce --way socket --ranks 7
+refuse 2 'operations' allreduce --collective all-to-all --hosts 4096 --ranks 64
+refuse 2 '--schedule goes without' allreduce --schedule a --collective ring
+refuse 2 "no row has the item 'Q-1'" check --only Q-1
+printf 'latency PUT\n' >"$scratch/judge"
+refuse 2 'line 1: expected QUANTITY X VALUE' check --judge "$scratch/judge"
+printf '\nallreduce host 4x8x4 -1\n' >"$scratch/judge"
+refuse 2 'line 2: the value is not a number' allreduce --calibrate "$scratch/judge"
+printf 'latency PUT 64 1\n' >"$scratch/judge"
+refuse 2 'line 1: ' allreduce --calibrate "$scratch/judge"
+printf 'ranks 2\nrank 0 {\nrecv 1b from 1\n}\n' >"$scratch/wait"
+refuse 2 'rank 0 waits for a message of rank 1' allreduce --schedule "$scratch/wait"
+printf 'ranks 2\nrank 0 {\nsend lots to 1\n}\n' >"$scratch/wait"
+refuse 2 "line 3: 'lots': not a size" allreduce --schedule "$scratch/wait"
+refuse 1 'cannot read' allreduce --schedule "$scratch/no-such-file"
+refuse 1 'cannot be written' allreduce --collective ring --write "$scratch/no/such"
+
+[ $failures -eq 0 ]
