@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device memory: allocated by command, accessed by PUT and GET. Several pieces of a transfer are
  * under way: a long one neither blocks the queue pair nor leaves the wire idle between pieces. */
-#include "base/util.h"
 #include "base/clock.h"
+#include "base/util.h"
 #include "host/internal.h"
 
 int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)

@@ -179,7 +179,7 @@ static void check__given_rows_are_exact(void **state)
 	struct model_check c = check(NULL, NULL, 240, &t);
 
 	assert_int_equal(c.out_of_tolerance, 0);
-	assert_int_equal(c.given, 3 + 25 + 1);
+	assert_int_equal(c.given, 4 + 25 + 1);
 	assert_int_equal(c.shapes_failed, 0);
 }
 
