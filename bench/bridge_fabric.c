@@ -48,7 +48,8 @@ static void complain(const struct stage *s)
 	snprintf(name, sizeof(name), "%s.log", missing);
 	line_read(s, name, said, sizeof(said));
 	log_error("cannot start a fabric for this benchmark: %s did not start%s%s",
-		  missing[0] ? missing : "its first process", said[0] ? "; it said: " : "", said);
+		  missing[0] ? missing : "its first process",
+		  said[0] ? "; its log ends with: " : "", said);
 }
 
 static bool box_open(struct bridge_place *p, struct bridge_box *box)

@@ -53,7 +53,7 @@ static const struct contender_inc two_a_host[] = {
 };
 
 #define CONTENDERS ARRAY_COUNT(one_a_host)
-_Static_assert(ARRAY_COUNT(two_a_host) <= CONTENDERS, "room for either");
+_Static_assert(ARRAY_COUNT(two_a_host) <= CONTENDERS, "the table holds both");
 #define BEST          "TCP, best algorithm"
 #define SHORT_BYTES   256 /* an operation of one packet from each host */
 #define SENT_CALL_MAX 1.5 /* packets from each host: more means another path than switches */

@@ -35,6 +35,10 @@ BEGIN {
 	      "cell cells keeper greeting stranger strangers trespass boxes doors", words, " ")
 	for (i in words)
 		replaced[words[i]] = 1
+	# Further ones that users may not read in messages; comments use some of them for people.
+	split("say says said ask asked he his him box room aside awake asleep", words, " ")
+	for (i in words)
+		replaced_in_text[words[i]] = 1
 	# Calls that open a descriptor, and the wrapper that keeps it off 0, 1 and 2:
 	# base/descriptor.h.
 	opens = "(^|[^A-Za-z0-9_.>])(open|openat|socket|accept4?|epoll_create1?|eventfd|" \
@@ -142,8 +146,42 @@ function check_words(text,    count, list, i, word) {
 	}
 }
 
+# ---- texts that users read ----
+
+# Returns the string literals of a line that have several words, without escapes and conversions.
+function literals_of(line,    text, literal, at) {
+	text = ""
+	gsub(/\\[nt]/, " ", line)
+	gsub(/\\./, "", line)
+	gsub(/'"'/, "", line)
+	while (match(line, /"[^"]*"/)) {
+		at = index(line, "/*")
+		if (at && at < RSTART)
+			break
+		literal = substr(line, RSTART + 1, RLENGTH - 2)
+		if (literal ~ /[A-Za-z,;:.] +[A-Za-z%]/)
+			text = text " " literal
+		line = substr(line, RSTART + RLENGTH)
+	}
+	gsub(/%[-+0-9.*#]*[a-z]+/, "%", text)
+	return text
+}
+
+# Checks texts of programs, not of tests. Words are as in check_words.
+function check_literals(line,    text, count, list, i, word) {
+	text = literals_of(line)
+	count = split(tolower(text), list, /[ \t,;:.!?]+|\(|\)/)
+	for (i = 1; i <= count; i++) {
+		word = list[i]
+		if (word in replaced || word in replaced_in_text)
+			finding("\"" word "\" in a text for users; docs/glossary.md has the word")
+	}
+}
+
 function check_source(line,    was_in) {
 	was_in = in_comment
+	if (!was_in && file !~ /^\.\/test\// && line !~ /^[ \t]*#[ \t]*include/)
+		check_literals(line)
 	check_c(line, code_of(line))
 	if (was_in || index(line, "/*"))
 		check_words(comment_of(line, was_in))

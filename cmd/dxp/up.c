@@ -98,7 +98,7 @@ static void part_ended(const struct up *u, const struct process *process)
 	process_end_text(process, how, sizeof(how));
 	part_said(u, process, tail, sizeof(tail)); /* complete, since the process has exited */
 	fail("%s exited before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "", how,
-	     *tail ? "it said:\n" : "its log is empty", tail);
+	     *tail ? "last lines of its log:\n" : "its log is empty", tail);
 }
 
 /* Sets the deadline for further progress. */

@@ -6,7 +6,7 @@
 
 /* An id is the piece's index and the low bits of its count of steps. */
 #define ID_PLACE_BITS 8
-_Static_assert(PIECES_MAX <= 1 << ID_PLACE_BITS, "an id has room for every place");
+_Static_assert(PIECES_MAX <= 1 << ID_PLACE_BITS, "an id can name every buffer");
 
 struct piece *piece_take(struct bridge_transfer *t, uint64_t at, uint32_t bytes)
 {

@@ -18,7 +18,8 @@ void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_hea
 	out->from_ports[out->count++] = own->port;
 }
 
-_Static_assert(INC_UD_BYTES + INC_CONTROL_BYTES_MAX <= DATAGRAM_HEADER_BYTES_MAX, "room for both");
+_Static_assert(INC_UD_BYTES + INC_CONTROL_BYTES_MAX <= DATAGRAM_HEADER_BYTES_MAX,
+	       "a header holds both");
 
 void batch_inline(struct inc_batch *out)
 {
@@ -81,8 +82,8 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_ca
 		g->segments_sent++;
 }
 
-/* docs/guide/inc.md "Segments and slots": a window of results; for short operations a window of
- * one. */
+/* docs/reference/inc.md "Segments and aggregators": a window of results; for short operations a
+ * window of one. */
 static bool may_send(const struct inc_group *g, const struct inc_call *c)
 {
 	uint32_t s = g->to_send;

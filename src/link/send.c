@@ -12,7 +12,7 @@
  * are cut short at the end. */
 #define ROUND 1408
 
-_Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round of faulty datagrams has room");
+_Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round holds all faulty datagrams");
 
 /* Sends a single piece by sendto, which is 0.08 us faster (Zen 5). */
 static ssize_t message_send(int fd, const struct msghdr *m)

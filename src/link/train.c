@@ -11,7 +11,8 @@
 #define PIECES_MAX (1 + DATAGRAM_SLICES_MAX) /* iovecs of one datagram */
 
 _Static_assert(LINK_IOVECS >= PIECES_MAX, "a batch holds at least one datagram");
-_Static_assert(LINK_GATHER_BYTES >= DATAGRAM_BYTES_MAX, "an empty batch has room for any train");
+_Static_assert(LINK_GATHER_BYTES >= DATAGRAM_BYTES_MAX,
+	       "an empty batch holds any run of datagrams");
 
 size_t train_datagram_bytes(const struct datagram *d)
 {

@@ -19,9 +19,9 @@
  * package. */
 #define OWN_MAX (XPU_BULKS_SLOT_MAX + XPU_HOSTS_MAX + 2 + 1 + 1)
 _Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,
-	       "the xPU's own transfers find room whatever others send");
+	       "the xPU's own transfers always find a free transfer");
 _Static_assert(NIC_STAGED_LATER < XPU_STAGED_WRITES,
-	       "a PUT that waits for nobody finds room, so that some PUT always goes on");
+	       "a PUT that waits for no other finds a free write, so some PUT always progresses");
 
 static const struct nic_staged_ops staged_ops = {
 	.write_begin = bridged_write_begin,

@@ -86,6 +86,16 @@ words() {
 	passes src/base/a.c "$C" '' '/* Sorts `boxes` of cells.c; "told" */' 'int boxes;'
 }
 
+texts() {
+	local head='static const char a[] ='
+	finds 2 src/base/a.c '"nobody" in a text' "$C" "$head \"nobody is there\";"
+	finds 2 cmd/a.c '"says" in a text' "$C" "$head \"%s: %s\\nit says: %s\";"
+	finds 3 cmd/a.c '"room" in a text' "$C" "$head \"not enough \"" '"room here";'
+	passes cmd/a.c "$C" "$head \"gegl:box-blur x\", b[] = \"box\", c[] = \"a_box b\";"
+	passes src/base/a.c "$C" '/* Prints "nobody is there". */' 'int a;'
+	passes test/unit/a.c "$C" "$head \"nobody is there\";"
+}
+
 includes() {
 	passes src/rltp/a.c "$C" '#include <string.h>' '' '#include "wire/a.h"'
 	finds 2 src/base/a.c 'may not include "wire/a.h"' "$C" '#include "wire/a.h"'
@@ -169,6 +179,7 @@ layout() {
 
 sizes
 words
+texts
 includes
 lists
 descriptors
