@@ -17,7 +17,8 @@
  * Threads: different groups may be used by different threads; the caller serializes calls on one
  *         group.
  *
- * Source: N-01 .. N-12; docs/guide/inc.md; bytes: docs/reference/wire.md "In-network computing". */
+ * Source: N-01 .. N-12; docs/reference/inc.md; bytes: docs/reference/wire.md "In-network
+ * computing". */
 #ifndef DXP_INC_H
 #define DXP_INC_H
 

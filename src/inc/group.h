@@ -2,8 +2,8 @@
 /* A member's side of a group, without I/O. Operations become segments, segments become packets to
  * the switch. Results arrive in any order and are delivered in order; late segments are
  * retransmitted. Also the member's part in losing a group: freeze, gather, fetch. The same code
- * runs behind sockets (endpoint.h) and in the simulator. docs/guide/inc.md has the rules and their
- * proof.
+ * runs behind sockets (endpoint.h) and in the simulator. docs/reference/inc.md has the rules and
+ * their proof.
  *
  * Creation is a separate state machine (create.h), since it ends before the group begins.
  *
@@ -71,7 +71,7 @@ struct inc_call {
 /* Queues an operation after the present ones. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED;
  * DXP_EINVAL. */
 int inc_group_start(struct inc_group *g, struct inc_call *call, uint64_t now_ns);
-/* Returns true if an XDP plane computes the operation (docs/guide/inc.md "Two planes"). */
+/* Returns true if an XDP plane computes the operation (docs/reference/inc.md "Two planes"). */
 bool inc_call_fast(const struct inc_call *c);
 bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
 		     size_t elements);

@@ -96,7 +96,7 @@ struct inc_group {
 	uint64_t frozen_ns;
 	uint64_t lost_ns; /* start of the present round, or time of the last fetched result */
 	int lost_status;
-	uint32_t common; /* P of docs/guide/inc.md */
+	uint32_t common; /* P of docs/reference/inc.md */
 	uint32_t source; /* member to fetch from; count: none */
 	uint32_t gone_count;
 	uint8_t *said; /* payload of FREEZE and FROZEN: a peer, then the bits of given-up members */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Losing a group: all members freeze, exchange what they have, and fetch what any of them has, so
- * that all end with the same results. docs/guide/inc.md "Losing a group". */
+ * that all end with the same results. docs/reference/inc.md "Losing a group". */
 #include <dxp/status.h>
 
 #include "inc/internal.h"

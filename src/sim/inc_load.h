@@ -3,7 +3,7 @@
  * drawn from the seed, each in its own time. After every poll of a host these checks run on its
  * members:
  *
- * - every result equals, bit for bit, the fold in the order of docs/guide/inc.md, computed
+ * - every result equals, bit for bit, the fold in the order of docs/reference/inc.md, computed
  * separately;
  * - elements that are not done are unchanged, and so are buffers of members that get no result;
  * - all members have the same status and count of done elements for an operation;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks the packets of a simulated in-network job against docs/guide/inc.md "Segments and slots":
+/* Checks the packets of a simulated in-network job against docs/reference/inc.md "Segments and
+ * aggregators":
  *
  * - a member contributes to a segment only after it got all results up to a window before;
  *   to a short one only after all results before it, and to none after it before its own result;

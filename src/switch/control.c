@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Control plane: QUERY, NOTIFY, KILL, RENEW, and a parent's refusal of a group that it has lost.
- * docs/guide/inc.md "A group". */
+ * docs/reference/inc.md "A group". */
 #include "switch/core.h"
 
 #include <dxp/status.h>

@@ -7,7 +7,7 @@
  * map `groups`: SUM, MIN, MAX on int32, int64, float and double, and barriers. It learns neighbours
  * from control packets and passes all other packets on unchanged. A segment's header alone decides
  * its plane, so all switches of a tree and all members agree. For members that disagree on the
- * operation see docs/guide/inc.md "Two planes". */
+ * operation see docs/reference/inc.md "Two planes". */
 #ifndef SWITCH_KERNEL_H
 #define SWITCH_KERNEL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Aggregators: collect contributions in any order, fold them in the order of children, and schedule
- * partial results for the parent and results for the children. docs/guide/inc.md "Segments and
- * slots". */
+ * partial results for the parent and results for the children. docs/reference/inc.md "Segments and
+ * aggregators". */
 #include "switch/core.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The core of a switch, without I/O: packets and time in, packets and deadlines out. It runs behind
  * sockets (serve.h) and in the simulator. The XDP plane beside it handles short segments of groups
- * that this core installs there (kernel.h). Rules: docs/guide/inc.md.
+ * that this core installs there (kernel.h). Rules: docs/reference/inc.md.
  *
  * A group has 1 .. SWITCH_CHILDREN_MAX children (members or switches), a parent (none at the root),
  * and a ring of 2 * window aggregators. An aggregator keeps the contributions to one segment until

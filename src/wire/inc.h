@@ -2,7 +2,7 @@
 /* Packets of in-network computing behind the RoCEv2 headers: the MPI header of N-03, the control
  * payload of N-04, both widened, and the rows that describe a switch. Big-endian; data elements are
  * little-endian. Decoders check every length first. Tables: docs/reference/wire.md "In-network
- * computing"; protocol: docs/guide/inc.md. */
+ * computing"; protocol: docs/reference/inc.md. */
 #ifndef WIRE_INC_H
 #define WIRE_INC_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement of the members on a lost group, as in docs/guide/inc.md "Losing a group" and src/inc/lose.c.
- * Results arrive from switches while a member's group is alive. Any member may declare it lost at
+/* Agreement of the members on a lost group, as in docs/reference/inc.md "Losing a group" and
+ * src/inc/lose.c. Results arrive from switches while a member's group is alive. Any member may declare it lost at
  * any time, and a member freezes when it receives FREEZE. Up to DEATHS members may die at any time;
  * a member that waits for a dead one gives up after its patience. Messages may be lost, delayed and
  * duplicated: an answer is the state of the other member at some time since it froze.

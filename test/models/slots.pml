@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregators (slots) of a group at two switches, as in docs/guide/inc.md "Segments and slots": members 0
- * and 1 below a leaf, the leaf and member 2 below the root. Members contribute to segments 0, 1, 2
- * ..., each at most WINDOW ahead of its results; a switch has 2 * WINDOW aggregators. Every packet
+/* Aggregators (slots) of a group at two switches, as in docs/reference/inc.md "Segments and
+ * aggregators": members 0 and 1 below a leaf, the leaf and member 2 below the root. Members
+ * contribute to segments 0, 1, 2 ..., each at most WINDOW ahead of its results; a switch has 2 * WINDOW aggregators. Every packet
  * ever sent, up or down, may arrive at any time, never, or often; so retransmissions of members and
  * switches need no model.
  *

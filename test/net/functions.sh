@@ -81,7 +81,7 @@ refuse 2 '--functions is 0 to 7' dxpd --manager 127.0.0.1 --key x --functions 8
 refuse 2 "beginning with '/'" dxpd --manager 127.0.0.1 --key x --run here
 dxp up >/dev/null
 daemon=$(process_of daemon1)
-refuse 1 'there are: xpu1, xpu2' dxp vf nobody
+refuse 1 'NICs on this machine: xpu1, xpu2' dxp vf nobody
 refuse 2 'unknown command `dxp vf frob`' dxp vf frob xpu1
 refuse 2 'needs a NIC, a function and a value' dxp vf weight xpu1 1
 refuse 2 "a function is 0 to 7, not '8'" dxp vf reset xpu1 8

@@ -19,7 +19,7 @@ readonly long
 lab_make 4 --plane user
 mpi 'one rank a host' "${verbose[@]}" -np 4 "$tests/compare" quick
 said 'MPI_COMM_WORLD, .*offloaded: 4 leaders, mode node'
-said 'MPI_COMM_WORLD, .*taken ([0-9]+) of \1 calls, 0 lost groups'
+said 'MPI_COMM_WORLD, .*offloaded ([0-9]+) of \1 calls, 0 lost groups'
 mpi 'two ranks a host' "${verbose[@]}" -np 8 "$tests/compare" quick
 said 'MPI_COMM_WORLD, .*offloaded: 4 leaders, mode node'
 if [ "$long" = long ]; then
@@ -35,7 +35,7 @@ mpi 'a leader on each socket' --ppn 4 --map-by ppr:2:socket --bind-to core:overl
 said 'MPI_COMM_WORLD, .*offloaded: 8 leaders, mode socket'
 unset HWLOC_THISSYSTEM HWLOC_SYNTHETIC
 mpi 'mixed calls' "${verbose[@]}" -np 4 "$tests/mix"
-said 'MPI_COMM_WORLD, .*taken'
+said 'MPI_COMM_WORLD, .*offloaded [0-9]'
 mpi 'mixed calls, two ranks a host, threads' "${verbose[@]}" -np 8 "$tests/mix" threads
 for what in count type op; do
 	mpi "ranks that disagree in $what" -np 4 "$tests/disagree" $what

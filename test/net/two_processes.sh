@@ -35,7 +35,7 @@ say "== a NIC inside the server"
 server --own mine 3
 talk 0 mine
 talk 1
-refuse 1 "there are: mine" nic_client other
+refuse 1 "choose one of: mine" nic_client other
 talk 2 mine
 server_done
 refuse 1 'no NIC on this machine offers functions' nic_client mine

@@ -139,7 +139,7 @@ static inline void rig_host_receive(struct rig *r, unsigned i, const struct rig_
 
 	if (h->dead)
 		return;
-	/* filters of the real sockets: docs/guide/inc.md "Who talks to whom" */
+	/* filters of the real sockets: docs/reference/inc.md "Endpoints and sockets" */
 	if (p->path.to_port == ROCE_PORT)
 		assert_true(p->path.from_ip == r->leaf[i] && p->path.from_port == ROCE_SOURCE_PORT);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The switch's XDP data plane: short operations of the groups that user space installed. Scope:
- * kernel.h; reasons: docs/guide/inc.md "Two planes". All other packets pass unchanged. */
+ * kernel.h; reasons: docs/reference/inc.md "Two planes". All other packets pass unchanged. */
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/packet.bpf.h"
 #include "switch/xdp/slot.bpf.h"
