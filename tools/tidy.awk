@@ -36,7 +36,7 @@ BEGIN {
 	for (i in words)
 		replaced[words[i]] = 1
 	# Further ones that users may not read in messages; comments use some of them for people.
-	split("say says said ask asked he his him box room aside awake asleep", words, " ")
+	split("say says said ask asked he his him box room awake asleep", words, " ")
 	for (i in words)
 		replaced_in_text[words[i]] = 1
 	# Calls that open a descriptor, and the wrapper that keeps it off 0, 1 and 2:

@@ -28,7 +28,7 @@ static const struct option_row options[] = {
 	{"way", "NAME", "only host, node or socket", OPTION_TEXT, &way_text, 0, 0},
 	{"calibrate", "FILE", "move the free parameters to lines `allreduce WAY HxRxB us`",
 	 OPTION_TEXT, &calibrate_path, 0, 0},
-	{"schedule", "FILE", "run this schedule; a rank a host unless --ranks says otherwise",
+	{"schedule", "FILE", "run this schedule; one rank per host unless --ranks is given",
 	 OPTION_TEXT, &schedule_path, 0, 0},
 	{"collective", "NAME", "run doubling, ring, tree or all-to-all", OPTION_TEXT,
 	 &collective_text, 0, 0},

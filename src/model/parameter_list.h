@@ -27,7 +27,7 @@
 	N(nic, hop_ns, "ns", 240, 0, 100000, 'T', "C-06", "r: processing and wire of one hop")     \
 	N(nic, hops, "", 1, 0, 64, 'A', "C-42", "hops between the two ends of the measurement")    \
 	N(nic, host_see_ns, "ns", 90, 0, 100000, 'F', "C-42",                                      \
-	  "write into host memory until the poll sees it; set from the NAP-imm cell at 1 B")       \
+	  "write into host memory until the poll sees it; set from the value of NAP-imm at 1 B")   \
 	N(nic, event_cycles, "cycles", 13, 0, 1000, 'D', "C-42",                                   \
 	  "event of a NAP: 48 - 35 cycles, because PUT - NAP-imm is one read exactly")             \
 	N(nic, indirect_cycles, "cycles", 21, 0, 1000, 'D', "C-42", "NAP-ind - PUT at 1 B: 84 ns") \
