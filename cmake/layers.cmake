@@ -42,7 +42,7 @@ function(dxp_layer folder)
 		target_link_libraries(${target} PUBLIC layer-${known})
 	endforeach()
 	target_link_libraries(dxp-core INTERFACE ${target})
-	dxp_lto(${target})
+	dxp_lto(${folder})
 	if(NOT DXP_SANITIZE) # code with sanitizers calls their run-time library
 		dxp_layer_check(${folder} ${L_LIBRARIES})
 	endif()

@@ -16,7 +16,7 @@ function(dxp_shared_library target)
 	set_target_properties(${target} PROPERTIES
 		LINKER_LANGUAGE C LINK_DEPENDS ${map} OUTPUT_NAME ${L_OUTPUT}
 		VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-	dxp_lto(${target})
+	dxp_ships(${target})
 	install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 

@@ -10,7 +10,7 @@ function(dxp_program)
 	target_link_libraries(${P_NAME} PRIVATE dxp-core ${P_LIBRARIES})
 	target_include_directories(${P_NAME} PRIVATE
 		${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-	dxp_lto(${P_NAME})
+	dxp_ships(${P_NAME})
 	install(TARGETS ${P_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-include(CheckLinkerFlag)
-
 # Warnings are errors with gcc and clang. Sanitizers, if enabled, apply to every target.
 add_compile_options(
 	-Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
@@ -11,12 +9,7 @@ if(DXP_SANITIZE)
 	add_compile_options(
 		-fsanitize=${DXP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	add_link_options(-fsanitize=${DXP_SANITIZE})
-	# Each program contains the sanitizers' run-time library; the default linker takes four
-	# times as long as lld.
-	check_linker_flag(C -fuse-ld=lld DXP_LLD)
-	if(DXP_LLD)
-		add_link_options(-fuse-ld=lld)
-	endif()
+	dxp_link_fast() # each program contains the sanitizers' run-time library
 	# At -O1 and with sanitizers, gcc derives too few value ranges for these warnings.
 	if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 		add_compile_options(-Wno-format-truncation -Wno-maybe-uninitialized)

@@ -154,7 +154,7 @@ struct program_begin {
 	cl_int failure;
 	cl_program_binary_type type;
 };
-cl_int program_begin(const struct program_begin *b);
+cl_int program_build_begin(const struct program_begin *b);
 
 /* Creates a recipe of sources, headers and host files of `p`. `headers`: those of clCompileProgram;
  * NULL: none. */

@@ -285,7 +285,7 @@ static cl_int slots_begin(struct build_job *job, struct recipe *source, const ch
 	return error;
 }
 
-cl_int program_begin(const struct program_begin *b)
+cl_int program_build_begin(const struct program_begin *b)
 {
 	struct program_slot **slots = calloc(b->program->device_count, sizeof(*slots));
 
@@ -349,7 +349,7 @@ static cl_int build_locked(const struct program_begin *b)
 			error = program_check(p, begin.devices, begin.notify);
 	}
 	if (error == CL_SUCCESS)
-		error = program_begin(&begin);
+		error = program_build_begin(&begin);
 	recipe_put(begin.recipe);
 	return error;
 }

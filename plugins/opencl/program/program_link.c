@@ -49,7 +49,7 @@ static cl_int compile_locked(const struct program_begin *b, const struct program
 	if (error == CL_SUCCESS)
 		error = program_check(b->program, b->devices, b->notify);
 	if (error == CL_SUCCESS)
-		error = program_begin(&begin);
+		error = program_build_begin(&begin);
 	recipe_put(begin.recipe);
 	return error;
 }
