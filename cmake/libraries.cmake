@@ -5,7 +5,7 @@
 # src/ and from what they call. It exports what DXP_API marks, as version DXP_0.1.
 function(dxp_shared_library target)
 	cmake_parse_arguments(L "" "OUTPUT" "LAYERS" ${ARGN})
-	set(map ${PROJECT_SOURCE_DIR}/cmake/libdxp.map)
+	set(map ${PROJECT_SOURCE_DIR}/cmake/lib${L_OUTPUT}.map)
 	list(TRANSFORM L_LAYERS REPLACE "(.+)" "$<TARGET_OBJECTS:layer-\\1>"
 		OUTPUT_VARIABLE objects)
 	add_library(${target} SHARED ${objects})
@@ -20,12 +20,27 @@ function(dxp_shared_library target)
 	install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# dxp_static_library(name): builds libNAME.a of all folders of src/.
+# dxp_static_library(name LAYERS folder ...): builds libNAME.a, one object of these folders of src/
+# and of what they call. All its symbols are local, but for those that begin with dxp_.
 function(dxp_static_library name)
-	list(TRANSFORM DXP_LAYERS REPLACE "(.+)" "$<TARGET_OBJECTS:layer-\\1>"
+	cmake_parse_arguments(L "" "" "LAYERS" ${ARGN})
+	set(object ${PROJECT_BINARY_DIR}/src/lib${name}.o)
+	set(archive ${PROJECT_BINARY_DIR}/lib/lib${name}.a)
+	list(TRANSFORM L_LAYERS REPLACE "(.+)" "$<TARGET_OBJECTS:layer-\\1>"
 		OUTPUT_VARIABLE objects)
-	add_library(lib${name}-archive STATIC ${objects})
-	set_target_properties(lib${name}-archive PROPERTIES
-		LINKER_LANGUAGE C OUTPUT_NAME ${name})
-	install(TARGETS lib${name}-archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+	# The highest folder first: what it calls is in those after it.
+	set(layers ${DXP_LAYERS})
+	list(REVERSE layers)
+	list(TRANSFORM layers PREPEND layer-)
+	list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
+	dxp_shipped_object(shipped)
+	add_custom_command(OUTPUT ${archive}
+		COMMAND ${CMAKE_LINKER} -r -o ${object} ${objects} ${shipped} ${archives}
+		COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=dxp_* ${object}
+		COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
+		COMMAND ${CMAKE_AR} rcs ${archive} ${object}
+		DEPENDS ${objects} ${shipped} ${layers}
+		COMMAND_EXPAND_LISTS VERBATIM)
+	add_custom_target(lib${name}-archive ALL DEPENDS ${archive})
+	install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()

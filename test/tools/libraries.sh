@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests the libraries for other programs: they export the functions of include/dxp and nothing else;
+# an installation serves programs that link them dynamically and statically. Also tests that the
+# linker keeps the layers of src/.
+set -euo pipefail
+
+build=$(cd "${DXP_BIN:?set by ctest}/.." && pwd)
+scratch=$(mktemp --directory --tmpdir dxp-libraries.XXXXXX)
+readonly build scratch
+trap 'rm -rf "$scratch"' EXIT
+checks=0
+failures=0
+
+. "${DXP_SOURCE:?set by ctest}/test/net/lib_text.sh"
+
+cached() { # variable
+	sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"
+}
+compiler=$(cached CMAKE_C_COMPILER)
+if [ -n "$(cached DXP_SANITIZE)" ]; then
+	echo 'skipped: built with sanitizers, whose run-time library the programs lack'
+	exit 77
+fi
+
+# Runs a command; counts a failure, with the output, if its status is not as expected.
+expect() { # passes|fails text command...
+	local want=$1 text=$2 got=passes
+	shift 2
+	checks=$((checks + 1))
+	"$@" >"$scratch/log" 2>&1 || got=fails
+	if [ "$got" != "$want" ]; then
+		failures=$((failures + 1))
+		printf 'FAILED: %s\n' "$text"
+		cat "$scratch/log"
+	fi
+}
+
+# Prints the functions that the headers in $@ declare with DXP_API.
+declared() {
+	cat "$@" | sed 's/^#define DXP_API.*//' | tr '\n' ' ' | grep -o 'DXP_API [^(;]*(' |
+		sed 's/.*[ *]\([a-z0-9_]*\)($/\1/' | sort -u
+}
+
+# Prints the symbols that nm's output defines, without the version's own.
+defined() {
+	awk 'NF == 3 && $2 != "A" { print $3 }' | sort -u
+}
+
+exports() {
+	local headers=$DXP_SOURCE/include/dxp
+	declared "$headers"/*.h >"$scratch/all"
+	declared "$headers"/{inc,status}.h >"$scratch/dxp-inc"
+	comm -23 "$scratch/all" "$scratch/dxp-inc" >"$scratch/dxp"
+	declared "$headers/status.h" | sort -o "$scratch/dxp" - "$scratch/dxp"
+	[ "$(wc -l <"$scratch/all")" -ge 90 ] || { echo 'FAILED: no functions found'; exit 1; }
+	for name in dxp dxp-inc; do
+		nm -D --defined-only "$build/lib/lib$name.so" | defined >"$scratch/is"
+		sed 's/$/@@DXP_0.1/' "$scratch/$name" >"$scratch/want"
+		expect passes "exports of lib$name.so" diff "$scratch/want" "$scratch/is"
+	done
+	nm -g --defined-only "$build/lib/libdxp.a" | defined >"$scratch/is"
+	expect passes 'global symbols of libdxp.a' diff "$scratch/all" "$scratch/is"
+}
+
+# Links the objects of the folder nic with the symbols of the folders $@.
+nic_with() {
+	local known options=()
+	for known in "$@"; do
+		options+=("-Wl,--just-symbols=$build/src/$known.o")
+	done
+	"$compiler" -shared -fno-lto -Wl,-z,defs -o "$scratch/nic.so" "$build/src/nic.o" \
+		"${options[@]}"
+}
+
+program() {
+	cat <<-'END'
+	#include <stdio.h>
+
+	#include <dxp/dma.h>
+	#include <dxp/inc.h>
+
+	int main(void)
+	{
+		struct dxp_dma_options options = {.memory_bytes = 1 << 20};
+		struct dxp_dma_caps caps;
+		struct dxp_dma *dma;
+		int status = dxp_dma_open(&options, &dma);
+
+		if (status != DXP_OK) {
+			puts(dxp_status_text(status));
+			return 1;
+		}
+		dxp_dma_caps(dma, &caps);
+		dxp_dma_close(dma);
+		printf("%s %zu\n", caps.engine, dxp_inc_type_bytes(DXP_INC_DOUBLE));
+		return 0;
+	}
+	END
+}
+
+# Prints the options that pkg-config has for the libraries of a prefix.
+options_of() { # prefix pkg-config-options...
+	local prefix=$1
+	shift
+	PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name dxp.pc)") pkg-config "$@" dxp dxp-inc
+}
+
+runs() { # program; expects its output
+	[ "$(env "$@")" = 'board 8' ]
+}
+
+links() { # prefix
+	local options folder
+	program >"$scratch/program.c"
+	folder=$(dirname "$(find "$1" -name libdxp.so)")
+	read -ra options <<<"$(options_of "$1" --cflags --libs)"
+	expect passes 'dynamic link' "$compiler" -o "$scratch/dynamic" "$scratch/program.c" \
+		"${options[@]}"
+	expect passes 'dynamic program' runs LD_LIBRARY_PATH="$folder" "$scratch/dynamic"
+	expect passes 'a version in the program' has 'dxp_dma_open@DXP_0.1' \
+		< <(nm -D "$scratch/dynamic")
+	rm "$folder"/libdxp*.so*
+	read -ra options <<<"$(options_of "$1" --static --cflags --libs)"
+	expect passes 'static link' "$compiler" -o "$scratch/static" "$scratch/program.c" \
+		"${options[@]}"
+	expect passes 'static program' runs "$scratch/static"
+}
+
+exports
+expect passes 'nic links with what it knows' nic_with base wire rltp
+expect fails 'nic links without rltp' nic_with base wire
+expect passes 'installation' cmake --install "$build" --prefix "$scratch/prefix"
+links "$scratch/prefix"
+# An installation to DESTDIR works from wherever it is unpacked.
+expect passes 'staged installation' env DESTDIR="$scratch/staged" \
+	cmake --install "$build" --prefix /usr
+links "$scratch/staged/usr"
+printf '%d checks, %d failures\n' $checks $failures
+[ $failures -eq 0 ]
