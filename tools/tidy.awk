@@ -20,9 +20,10 @@ BEGIN {
 	knows["nic"] = "base wire rltp nic"
 	knows["node"] = "base wire link rltp nic node"
 	knows["bridge"] = "base bridge"
+	knows["rv32"] = "base rv32"
 	knows["sim"] = "base wire rltp nic inc switch bridge sim"
 	knows["host"] = "base wire link rltp nic node host"
-	knows["engine"] = "base wire link bridge engine"
+	knows["engine"] = "base wire link bridge rv32 engine"
 	knows["worker"] = "base wire link engine worker"
 	knows["dma"] = "base wire link bridge engine dma"
 	knows["xpu"] = "base wire link rltp nic node engine worker xpu"
@@ -31,6 +32,7 @@ BEGIN {
 	# Folders without system calls: input is bytes and the time, output is bytes and deadlines.
 	# They may include only these headers, and use only pure functions of stdio.h and stdlib.h.
 	pure["wire"] = pure["rltp"] = pure["nic"] = pure["bridge"] = 1
+	pure["rv32"] = 1
 	# In these folders, files that include neither link/ nor libbpf are pure: the cores.
 	mixed["inc"] = mixed["switch"] = 1
 	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \
