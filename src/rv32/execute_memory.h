@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads and stores; part of execute_steps.h. A word access first learns which pattern its addresses
  * have, and from then on checks only that one: the same address in all lanes, consecutive words,
- * the same private word, or any in one segment. All else goes lane by lane. */
+ * the same private word, either of the first two in each vector (rows of 8 or 16 work-items), or
+ * any in one segment. All else goes lane by lane. */
 
 /* Returns the segment of an address. */
 INLINE const struct span *NAME(span_of)(const struct warp *w, uint32_t address)
@@ -89,6 +90,61 @@ INLINE bool NAME(try_load_row)(struct warp *w, const struct step *s)
 	return true;
 }
 
+/* Checks that each vector holds its first value plus `stride` for each lane. */
+INLINE bool NAME(regular_pieces)(struct warp *w, const struct step *s, uint32_t stride)
+{
+	const vec *a = row(w, s->a);
+	vec m = splat(UINT32_MAX);
+
+	EACH m &= HOLDS((vec)(a[k] == splat(w->row[s->a][WIDTH * k]) + lanes_of(0) * stride));
+	return all_ones(m);
+}
+
+/* Finds the offsets of the four vectors' first words; each vector accesses `bytes` bytes. */
+INLINE bool NAME(piece_offsets)(struct warp *w, const struct step *s, const struct span *span,
+				uint32_t limit, uint32_t bytes, uint32_t offset[VECTORS])
+{
+	const vec *a = row(w, s->a);
+	bool fits = true;
+
+	EACH
+	{
+		offset[k] = a[k][0] + (uint32_t)s->imm - span->base;
+		fits &= (uint64_t)offset[k] + bytes <= limit;
+	}
+	return fits;
+}
+
+INLINE bool NAME(try_load_pieces)(struct warp *w, const struct step *s, uint32_t stride)
+{
+	const uint32_t bytes = stride ? 4 * WIDTH : 4;
+	const struct span *span = NAME(span_of)(w, w->row[s->a][FIRST] + (uint32_t)s->imm);
+	uint32_t offset[VECTORS], word;
+	vec *d = row(w, s->d);
+
+	if (!NAME(piece_offsets)(w, s, span, span->read_limit, bytes, offset) ||
+	    !NAME(regular_pieces)(w, s, stride))
+		return false;
+	EACH
+	{
+		const uint8_t *from = span->host + offset[k];
+
+		memcpy(&word, from, sizeof(word));
+		PUT(d[k], stride ? (vec) * (const loose *)(const void *)from : splat(word));
+	}
+	return true;
+}
+
+INLINE bool NAME(try_load_pieces_same)(struct warp *w, const struct step *s)
+{
+	return NAME(try_load_pieces)(w, s, 0);
+}
+
+INLINE bool NAME(try_load_pieces_row)(struct warp *w, const struct step *s)
+{
+	return NAME(try_load_pieces)(w, s, 4);
+}
+
 INLINE bool NAME(try_load_gather)(struct warp *w, const struct step *s)
 {
 	const struct span *span = NAME(span_of)(w, w->row[s->a][FIRST] + (uint32_t)s->imm);
@@ -111,6 +167,8 @@ HANDLER(load);
 PATTERN(load_private, load)
 PATTERN(load_same, load)
 PATTERN(load_row, load)
+PATTERN(load_pieces_same, load)
+PATTERN(load_pieces_row, load)
 PATTERN(load_gather, load)
 
 /* Loads words, and learns the pattern. */
@@ -122,6 +180,10 @@ HANDLER(load)
 		s->fn = NAME(load_row);
 	else if (NAME(try_load_private)(w, s))
 		s->fn = NAME(load_private);
+	else if (NAME(try_load_pieces_same)(w, s))
+		s->fn = NAME(load_pieces_same);
+	else if (NAME(try_load_pieces_row)(w, s))
+		s->fn = NAME(load_pieces_row);
 	else if (NAME(try_load_gather)(w, s))
 		s->fn = NAME(load_gather);
 	else
