@@ -165,6 +165,7 @@ static void prepare_warp(struct rv32_core *core, const struct rv32_launch *l, ui
 	w->local_id = (const uint32_t(*)[RV32_LANES])core->local_id[k];
 	w->stamp = 0;
 	memset(w->active, 0, sizeof(w->active));
+	memset(w->fcsr, 0, sizeof(w->fcsr));
 }
 
 static int prepare(struct rv32_core *core, const struct rv32_launch *l)
@@ -191,24 +192,32 @@ static int prepare(struct rv32_core *core, const struct rv32_launch *l)
 
 /* ---- a batch: the work-groups that run at the same time ---- */
 
-static void set_group_ids(struct warp *w, uint64_t first)
+static void set_group_ids(struct warp *w, uint32_t lane, uint32_t lanes, uint64_t index)
 {
 	const struct rv32_launch *l = w->core->launch;
+	const uint32_t ids[3] = {(uint32_t)(index % l->groups[0]),
+				 (uint32_t)(index / l->groups[0] % l->groups[1]),
+				 (uint32_t)(index / l->groups[0] / l->groups[1])};
 
-	for (uint32_t i = 0; i < RV32_LANES; i++) {
-		const uint32_t pack = w->core->pack > 1 ? i / w->core->group_items : 0;
-		const uint64_t index = first + pack;
+	for (int k = 0; k < 3; k++)
+		for (uint32_t i = lane; i < lane + lanes; i++)
+			w->group_id[k][i] = ids[k];
+}
 
-		/* Groups of one batch follow each other: divide only for the first lane of each. */
-		if (i > 0 && pack == w->pack[i - 1]) {
-			for (int k = 0; k < 3; k++)
-				w->group_id[k][i] = w->group_id[k][i - 1];
-		} else {
-			w->group_id[0][i] = (uint32_t)(index % l->groups[0]);
-			w->group_id[1][i] = (uint32_t)(index / l->groups[0] % l->groups[1]);
-			w->group_id[2][i] = (uint32_t)(index / l->groups[0] / l->groups[1]);
-		}
-		w->pack[i] = pack;
+/* Assigns lanes to work-groups. */
+static void assign_groups(struct warp *w, uint64_t first)
+{
+	const uint32_t items = w->core->group_items, running = w->core->running;
+
+	if (w->core->pack == 1) {
+		set_group_ids(w, 0, RV32_LANES, first);
+		memset(w->pack, 0, sizeof(w->pack));
+		return;
+	}
+	for (uint32_t i = 0; i < running; i++) {
+		set_group_ids(w, i * items, items, first + i);
+		for (uint32_t k = 0; k < items; k++)
+			w->pack[i * items + k] = i;
 	}
 }
 
@@ -224,7 +233,8 @@ static void clear_registers(struct warp *w, const struct rv32_code *code)
 		memset(w->row, 0, sizeof(w->row));
 	for (unsigned i = 0; i < code->row_count; i++)
 		memset(w->row[code->read_rows[i]], 0, sizeof(w->row[0]));
-	memset(w->fcsr, 0, sizeof(w->fcsr));
+	if (code->exact)
+		memset(w->fcsr, 0, sizeof(w->fcsr));
 	if (code->reserves)
 		memset(w->reserved, 0, sizeof(w->reserved));
 	if (code->posts) {
@@ -244,7 +254,7 @@ static void start_warp(struct rv32_core *core, uint32_t k, uint64_t first)
 	w->waiting = w->ended = 0;
 	w->group_count = w->held_count = 0;
 	w->rotate = false;
-	set_group_ids(w, first);
+	assign_groups(w, first);
 	clear_registers(w, l->code);
 	fill_row(w, RETURN_REGISTER, RV32_RETURN);
 	fill_row(w, STACK_REGISTER, RV32_PRIVATE_END);

@@ -115,6 +115,8 @@ struct warp {
 struct execute {
 	const step_fn *full, *masked; /* NULL entries: lane handlers */
 	void (*run)(struct warp *w, struct step *s);
+	/* Sets the lanes that run. */
+	void (*set_mask)(struct warp *w, uint32_t mask);
 };
 
 extern const struct execute rv32_execute_baseline, rv32_execute_avx2;

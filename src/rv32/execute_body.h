@@ -64,8 +64,21 @@ static void run(struct warp *w, struct step *s)
 	w->block = s;
 }
 
+static void set_mask(struct warp *w, uint32_t mask)
+{
+	vec *active = (vec *)(void *)w->active;
+
+	w->mask = mask;
+	for (unsigned k = 0; k < VECTORS; k++) {
+		const vec bit = (vec){1, 2, 4, 8, 16, 32, 64, 128} << (int)(WIDTH * k);
+
+		active[k] = (vec)((splat(mask) & bit) == bit);
+	}
+}
+
 const struct execute EXECUTE_NAME = {
 	.full = handlers_full,
 	.masked = handlers_masked,
 	.run = run,
+	.set_mask = set_mask,
 };

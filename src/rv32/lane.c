@@ -3,6 +3,7 @@
 #include "rv32/lane.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
@@ -90,6 +91,8 @@ static void link(struct warp *w, const struct step *s)
 {
 	const uint32_t address = address_of(w, s) + 4;
 
+	if (s->d == ROW_SINK)
+		return;
 	for (uint32_t m = w->mask; m; m &= m - 1)
 		w->row[s->d][first_lane(m)] = address;
 }
@@ -109,32 +112,54 @@ static void end_lanes(struct warp *w, uint32_t mask)
 	w->ended |= mask;
 }
 
+/* Computes the targets of all lanes. Returns whether those of the running ones are the same. */
+static bool targets_of(const struct warp *w, const struct step *s, uint32_t target[RV32_LANES])
+{
+	const uint32_t first = (w->row[s->a][first_lane(w->mask)] + (uint32_t)s->imm) & ~1u;
+	uint32_t differ = 0;
+
+	for (int i = 0; i < RV32_LANES; i++) {
+		target[i] = (w->row[s->a][i] + (uint32_t)s->imm) & ~1u;
+		differ |= (target[i] ^ first) & w->active[i];
+	}
+	return differ == 0;
+}
+
+static bool is_target(const struct rv32_code *code, uint32_t t)
+{
+	return t == RV32_RETURN || (t % 4 == 0 && (t - code->base) / 4 < code->count);
+}
+
+/* Moves the lanes of `mask` to the target; ends them if they return from the entry function. */
+static void move_lanes(struct warp *w, uint32_t mask, uint32_t target)
+{
+	if (target == RV32_RETURN)
+		end_lanes(w, mask);
+	else
+		rv32_warp_insert(w, (target - w->core->launch->code->base) / 4, mask);
+}
+
 struct step *rv32_lane_jalr(struct warp *w, struct step *s)
 {
 	const struct rv32_code *code = w->core->launch->code;
 	uint32_t target[RV32_LANES], left = w->mask;
+	const bool same = targets_of(w, s, target);
 
-	for (uint32_t m = w->mask; m; m &= m - 1) {
-		const uint32_t i = first_lane(m), t = (w->row[s->a][i] + (uint32_t)s->imm) & ~1u;
-
-		if (t != RV32_RETURN && (t % 4 || (t - code->base) / 4 >= code->count))
-			return rv32_lane_trap(w, s, i, RV32_TRAP_JUMP, t, 4);
-		target[i] = t;
-	}
+	for (uint32_t m = w->mask; m; m &= same ? 0 : m - 1)
+		if (!is_target(code, target[first_lane(m)]))
+			return rv32_lane_trap(w, s, first_lane(m), RV32_TRAP_JUMP,
+					      target[first_lane(m)], 4);
 	link(w, s);
+	if (same && target[first_lane(left)] != RV32_RETURN)
+		return jump_to(w, s, w->steps + (target[first_lane(left)] - code->base) / 4);
 	while (left) {
 		const uint32_t t = target[first_lane(left)];
-		uint32_t same = 0;
+		uint32_t these = same ? left : 0;
 
-		for (uint32_t m = left; m; m &= m - 1)
-			same |= target[first_lane(m)] == t ? m & (0u - m) : 0;
-		if (t != RV32_RETURN && same == w->mask)
-			return jump_to(w, s, w->steps + (t - code->base) / 4);
-		if (t == RV32_RETURN)
-			end_lanes(w, same);
-		else
-			rv32_warp_insert(w, (t - code->base) / 4, same);
-		left &= ~same;
+		for (uint32_t m = same ? 0 : left; m; m &= m - 1)
+			these |= target[first_lane(m)] == t ? m & (0u - m) : 0;
+		move_lanes(w, these, t);
+		left &= ~these;
 	}
 	return leave(w, s, 1, s, EVENT_LEFT);
 }
@@ -187,44 +212,67 @@ static struct step *ebreak(struct warp *w, struct step *s)
 
 /* ---- CSRs ---- */
 
-static uint32_t csr_by_dimension(const struct warp *w, uint32_t lane, uint32_t from, uint32_t i)
+/* Fills `values` with one value. */
+static void fill(uint32_t values[RV32_LANES], uint32_t value)
 {
-	const struct rv32_launch *launch = w->core->launch;
+	for (int i = 0; i < RV32_LANES; i++)
+		values[i] = value;
+}
 
-	switch (from) {
+/* Reads a CSR that has x, y and z; k selects one of these. */
+static void read_dimension(const struct warp *w, uint32_t csr, uint32_t k,
+			   uint32_t values[RV32_LANES])
+{
+	const struct rv32_launch *l = w->core->launch;
+	const uint32_t *group = w->group_id[k], *local = w->local_id[k];
+
+	switch (csr) {
 	case RV32_CSR_GLOBAL_ID:
-		return w->group_id[i][lane] * launch->local[i] + w->local_id[i][lane] +
-		       launch->offset[i];
-	case RV32_CSR_LOCAL_ID: return w->local_id[i][lane];
-	case RV32_CSR_GROUP_ID: return w->group_id[i][lane];
-	case RV32_CSR_GLOBAL_SIZE: return launch->groups[i] * launch->local[i];
-	case RV32_CSR_LOCAL_SIZE: return launch->local[i];
-	case RV32_CSR_GROUPS: return launch->groups[i];
-	default: return launch->offset[i];
+		for (int i = 0; i < RV32_LANES; i++)
+			values[i] = group[i] * l->local[k] + local[i] + l->offset[k];
+		break;
+	case RV32_CSR_LOCAL_ID: memcpy(values, local, RV32_LANES * sizeof(*values)); break;
+	case RV32_CSR_GROUP_ID: memcpy(values, group, RV32_LANES * sizeof(*values)); break;
+	case RV32_CSR_GLOBAL_SIZE: fill(values, l->groups[k] * l->local[k]); break;
+	case RV32_CSR_LOCAL_SIZE: fill(values, l->local[k]); break;
+	case RV32_CSR_GROUPS: fill(values, l->groups[k]); break;
+	default: fill(values, l->offset[k]); break;
 	}
 }
 
-static bool csr_read(const struct warp *w, const struct step *s, uint32_t lane, uint32_t csr,
-		     uint32_t *value)
+/* Reads a CSR in all lanes. Returns false if there is none with this number. */
+static bool csr_read(const struct warp *w, const struct step *s, uint32_t csr,
+		     uint32_t values[RV32_LANES])
 {
 	const uint64_t count = w->count + (uint64_t)(s - w->block);
 
 	switch (csr) {
-	case RV32_CSR_FFLAGS: *value = w->fcsr[lane] & FLAGS; return true;
-	case RV32_CSR_FRM: *value = w->fcsr[lane] >> FRM_SHIFT; return true;
-	case RV32_CSR_FCSR: *value = w->fcsr[lane]; return true;
-	case RV32_CSR_INSTRET: *value = (uint32_t)count; return true;
-	case RV32_CSR_INSTRETH: *value = (uint32_t)(count >> 32); return true;
-	case RV32_CSR_DIMENSIONS: *value = w->core->launch->dimensions; return true;
-	case RV32_CSR_LOCAL_INDEX: *value = w->local_id[3][lane]; return true;
-	case RV32_CSR_LANE: *value = lane; return true;
-	case RV32_CSR_CORE: *value = w->core->index; return true;
-	case RV32_CSR_LOCAL_BYTES: *value = w->core->launch->local_bytes; return true;
+	case RV32_CSR_FFLAGS:
+		for (int i = 0; i < RV32_LANES; i++)
+			values[i] = w->fcsr[i] & FLAGS;
+		return true;
+	case RV32_CSR_FRM:
+		for (int i = 0; i < RV32_LANES; i++)
+			values[i] = w->fcsr[i] >> FRM_SHIFT;
+		return true;
+	case RV32_CSR_FCSR: memcpy(values, w->fcsr, RV32_LANES * sizeof(*values)); return true;
+	case RV32_CSR_LOCAL_INDEX:
+		memcpy(values, w->local_id[3], RV32_LANES * sizeof(*values));
+		return true;
+	case RV32_CSR_LANE:
+		for (uint32_t i = 0; i < RV32_LANES; i++)
+			values[i] = i;
+		return true;
+	case RV32_CSR_INSTRET: fill(values, (uint32_t)count); return true;
+	case RV32_CSR_INSTRETH: fill(values, (uint32_t)(count >> 32)); return true;
+	case RV32_CSR_DIMENSIONS: fill(values, w->core->launch->dimensions); return true;
+	case RV32_CSR_CORE: fill(values, w->core->index); return true;
+	case RV32_CSR_LOCAL_BYTES: fill(values, w->core->launch->local_bytes); return true;
 	default:
 		if (csr < RV32_CSR_GLOBAL_ID || csr >= RV32_CSR_DIMENSIONS)
 			return false;
 		csr -= RV32_CSR_GLOBAL_ID;
-		*value = csr_by_dimension(w, lane, RV32_CSR_GLOBAL_ID + csr - csr % 3, csr % 3);
+		read_dimension(w, RV32_CSR_GLOBAL_ID + csr - csr % 3, csr % 3, values);
 		return true;
 	}
 }
@@ -250,19 +298,20 @@ struct step *rv32_lane_csr(struct warp *w, struct step *s)
 	/* Setting or clearing the bits of x0 or of 0 does not write. */
 	const bool writes = swaps || s->a != 0;
 
-	for (uint32_t m = w->mask; m; m &= m - 1) {
-		const uint32_t i = first_lane(m), operand = immediate ? s->a : w->row[s->a][i];
-		uint32_t old = 0;
+	uint32_t old[RV32_LANES];
 
-		if (!csr_read(w, s, i, csr, &old) || (writes && csr > RV32_CSR_FCSR))
-			return rv32_lane_trap(w, s, i, RV32_TRAP_CSR, csr, 4);
-		if (writes)
-			csr_write(w, i, csr,
-				  swaps  ? operand
-				  : sets ? old | operand
-					 : old & ~operand);
-		w->row[s->d][i] = old;
+	if (!csr_read(w, s, csr, old) || (writes && csr > RV32_CSR_FCSR))
+		return rv32_lane_trap(w, s, first_lane(w->mask), RV32_TRAP_CSR, csr, 4);
+	for (uint32_t m = w->mask; writes && m; m &= m - 1) {
+		const uint32_t i = first_lane(m), operand = immediate ? s->a : w->row[s->a][i];
+
+		csr_write(w, i, csr, swaps ? operand : sets ? old[i] | operand : old[i] & ~operand);
 	}
+	if (w->mask == UINT32_MAX)
+		memcpy(w->row[s->d], old, sizeof(old));
+	else
+		for (uint32_t m = w->mask; m; m &= m - 1)
+			w->row[s->d][first_lane(m)] = old[first_lane(m)];
 	return s + 1;
 }
 

@@ -7,7 +7,7 @@
  * warp. Loads and stores access one line per cycle; the data cache has RV32_TIME_WAYS ways and LRU;
  * a miss waits for memory. All cores share the work evenly.
  *
- * What nobody published is assumed: latency and bandwidth of the memory. So a result has three
+ * Latency and bandwidth of the memory were never published; they are assumed. So a result has three
  * numbers: for half the latency and twice the bandwidth, as given, and for twice the latency and a
  * quarter of the bandwidth. Agreement with a published figure is plausible, not proof. */
 #ifndef RV32_TIME_H

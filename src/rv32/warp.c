@@ -54,14 +54,7 @@ static uint32_t meeting_pc(const struct warp *w, uint32_t pc, uint32_t far)
 	return least;
 }
 
-static void set_mask(struct warp *w, uint32_t mask)
-{
-	w->mask = mask;
-	for (uint32_t i = 0; i < RV32_LANES; i++)
-		w->active[i] = 0u - (mask >> i & 1);
-}
-
-/* Runs a group until an event; w->event and w->block then tell which and where. */
+/* Runs a group until an event: w->event, at step w->block. */
 static void run_group(struct warp *w, const struct lane_group *g)
 {
 	const struct rv32_code *code = w->core->launch->code;
@@ -72,7 +65,7 @@ static void run_group(struct warp *w, const struct lane_group *g)
 		branches = FAIR_BRANCHES;
 	w->steps = g->mask == UINT32_MAX ? code->full : code->masked;
 	if (w->mask != g->mask)
-		set_mask(w, g->mask);
+		code->execute->set_mask(w, g->mask);
 	w->block = w->steps + g->pc;
 	w->meet = w->steps + meeting_pc(w, g->pc, code->count + 1);
 	w->countdown = branches;
