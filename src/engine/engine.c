@@ -71,10 +71,13 @@ int engine_open(const struct engine_options *options, struct engine **out)
 		return engine_ocl_open(options, part, true, out);
 	if (named(name, "cuda", &part))
 		return engine_cuda_open(options, part, out);
+	if (named(name, "rv32", &part))
+		return engine_rv32_open(options, part, out);
 	if (named(name, "board", &part))
 		return engine_board_open(options, part, out);
 	log_error("no engine is called '%s'; there are ocl, ocl+bridged and cuda, also with "
-		  ":PART-OF-DEVICE-NAME, board, board:PRESET, board:FILE and none",
+		  ":PART-OF-DEVICE-NAME, rv32, rv32:OPTION=VALUE,..., board, board:PRESET, "
+		  "board:FILE and none",
 		  name);
 	return DXP_EINVAL;
 }
