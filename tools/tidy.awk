@@ -36,8 +36,8 @@ BEGIN {
 	# In these folders, files that include neither link/ nor libbpf are pure: the cores.
 	mixed["inc"] = mixed["switch"] = 1
 	split("assert ctype elf errno float inttypes limits math stdalign stdarg stdatomic " \
-	      "stdbool stddef stdint stdio stdlib stdnoreturn string strings endian byteswap arpa/inet " \
-	      "netinet/in linux/types cpuid " \
+	      "stdbool stddef stdint stdio stdlib stdnoreturn string strings endian byteswap " \
+	      "arpa/inet netinet/in linux/types cpuid " \
 	      "nmmintrin smmintrin immintrin x86intrin arm_acle", names, " ")
 	impure = "(^|[^A-Za-z0-9_])(f?printf|puts|fopen|fread|fwrite|time|clock_gettime|" \
 		 "getrandom|rand|random|socket|getenv)[ \t]*\\("
