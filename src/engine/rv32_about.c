@@ -171,10 +171,38 @@ static const struct number constants[] = {
 	{CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 8, 0},
 	{CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 8, 0},
 	{CL_DEVICE_MAX_SAMPLERS, 4, 0},
-	{CL_DEVICE_SVM_CAPABILITIES, 8, 0},
 	{CL_DEVICE_HOST_UNIFIED_MEMORY, 4, CL_FALSE},
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4, 0},
+	/* What later versions of OpenCL added: nothing of it. */
+	{CL_DEVICE_SVM_CAPABILITIES, 8, 0},
+	{CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 4, 0},
+	{CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 4, 0},
+	{CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, 4, 0},
+	{CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8, 0},
+	{CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, 4, 0},
+	{CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, 4, 0},
+	{CL_DEVICE_MAX_ON_DEVICE_QUEUES, 4, 0},
+	{CL_DEVICE_MAX_ON_DEVICE_EVENTS, 4, 0},
+	{CL_DEVICE_MAX_PIPE_ARGS, 4, 0},
+	{CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, 4, 0},
+	{CL_DEVICE_PIPE_MAX_PACKET_SIZE, 4, 0},
+	{CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, 8, 0},
+	{CL_DEVICE_PIPE_SUPPORT, 4, CL_FALSE},
+	{CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, 8, 0},
+	{CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, 8, 0},
+	{CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, 4, 0},
+	{CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, 4, 0},
+	{CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, 4, 0},
+	{CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, 8,
+	 CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
+	{CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, 8,
+	 CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
+		 CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
+	{CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, 4, CL_FALSE},
+	{CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, 4, CL_FALSE},
+	{CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, 4, CL_FALSE},
 	{CL_DEVICE_MAX_NUM_SUB_GROUPS, 4, 0},
+	{CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, 4, CL_FALSE},
 	{CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 8, RV32_LANES},
 };
 
@@ -189,6 +217,43 @@ static void number_put(struct records *out, cl_device_info what, uint64_t value,
 static void text_put(struct records *out, cl_device_info what, const char *text)
 {
 	records_put(out, what, text, strlen(text) + 1);
+}
+
+static const char *const extensions[] = {
+	"cl_khr_byte_addressable_store",        "cl_khr_global_int32_base_atomics",
+	"cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
+	"cl_khr_local_int32_extended_atomics",
+};
+
+static void extensions_put(struct records *out)
+{
+	cl_name_version list[ARRAY_COUNT(extensions)] = {0};
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(extensions); i++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "",
+					 extensions[i]);
+		list[i].version = CL_MAKE_VERSION(1, 0, 0);
+		snprintf(list[i].name, sizeof(list[i].name), "%s", extensions[i]);
+	}
+	text_put(out, CL_DEVICE_EXTENSIONS, text);
+	records_put(out, CL_DEVICE_EXTENSIONS_WITH_VERSION, list, sizeof(list));
+}
+
+static void versions_put(struct records *out)
+{
+	cl_name_version list[3] = {0};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(list); i++) {
+		list[i].version = CL_MAKE_VERSION(1, i, 0);
+		snprintf(list[i].name, sizeof(list[i].name), "OpenCL C");
+	}
+	text_put(out, CL_DEVICE_VERSION, "OpenCL 1.2 rv32");
+	text_put(out, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C 1.2 rv32");
+	number_put(out, CL_DEVICE_NUMERIC_VERSION, CL_MAKE_VERSION(1, 2, 0), 4);
+	records_put(out, CL_DEVICE_OPENCL_C_ALL_VERSIONS, list, sizeof(list));
+	records_put(out, CL_DEVICE_OPENCL_C_FEATURES, list, 0);
 }
 
 bool rv32_about_device(const struct engine_rv32 *r, struct records *out)
@@ -211,11 +276,7 @@ bool rv32_about_device(const struct engine_rv32 *r, struct records *out)
 	text_put(out, CL_DEVICE_VENDOR, "Direct xPU");
 	text_put(out, CL_DRIVER_VERSION, DXP_VERSION);
 	text_put(out, CL_DEVICE_PROFILE, "FULL_PROFILE");
-	text_put(out, CL_DEVICE_VERSION, "OpenCL 1.2 rv32");
-	text_put(out, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C 1.2 rv32");
-	text_put(out, CL_DEVICE_EXTENSIONS,
-		 "cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics "
-		 "cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics "
-		 "cl_khr_local_int32_extended_atomics");
+	versions_put(out);
+	extensions_put(out);
 	return !out->failed;
 }

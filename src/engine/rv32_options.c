@@ -33,7 +33,8 @@ static char *word_read(const char **at, char *to)
 
 static int refuse(char text[ENGINE_TEXT_BYTES], const char *what, const char *word)
 {
-	snprintf(text, ENGINE_TEXT_BYTES, "%s: '%.150s'\n", what, word);
+	/* The OpenCL plugin knows a rejected option by these words. */
+	snprintf(text, ENGINE_TEXT_BYTES, "Invalid build option '%.100s': %s\n", word, what);
 	return DXP_EINVAL;
 }
 
@@ -77,6 +78,7 @@ static bool is_flag(const char *word)
 		"-cl-std=CL1.1",
 		"-cl-std=CL1.2",
 		"-cl-kernel-arg-info",
+		"-cl-uniform-work-group-size",
 	};
 
 	return is_one_of(word, words, ARRAY_COUNT(words));
@@ -102,8 +104,7 @@ static int word_check(struct rv32_options *o, unsigned *i, char text[ENGINE_TEXT
 	if (*operand == '@') /* the compiler would read a file of more options */
 		return refuse(text, "not an option of OpenCL 1.2", operand);
 	if (letter == 'I' && !folder_good(operand))
-		return refuse(text,
-			      "-I: a node knows no folders but those of a program's own headers",
+		return refuse(text, "a node knows no folders but those of a program's own headers",
 			      operand);
 	return DXP_OK;
 }
@@ -120,6 +121,17 @@ static int link_check(struct rv32_options *o, const char *word, char text[ENGINE
 	return refuse(text, "not an option of clLinkProgram", word);
 }
 
+/* Removes options that only permit what clang 15 does not know. */
+static void permissions_drop(struct rv32_options *o)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < o->count; i++)
+		if (strcmp(o->words[i], "-cl-no-subgroup-ifp") != 0)
+			o->words[kept++] = o->words[i];
+	o->count = kept;
+}
+
 int rv32_options_read(const char *options, bool link, struct rv32_options *out,
 		      char text[ENGINE_TEXT_BYTES])
 {
@@ -133,6 +145,7 @@ int rv32_options_read(const char *options, bool link, struct rv32_options *out,
 		out->words[out->count++] = to;
 		to = word_read(&at, to);
 	}
+	permissions_drop(out);
 	for (unsigned i = 0; i < out->count; i++) {
 		int status =
 			link ? link_check(out, out->words[i], text) : word_check(out, &i, text);
