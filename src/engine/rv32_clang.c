@@ -217,8 +217,34 @@ void rv32_clang_close(struct rv32_clang *c)
 
 /* ---- compiling ---- */
 
+unsigned rv32_front_words(const struct rv32_clang *c, const char **words)
+{
+	const char *const all[] = {c->path,
+				   "--target=wasm32",
+				   "-U__wasm",
+				   "-U__wasm__",
+				   "-U__wasm32",
+				   "-U__wasm32__",
+				   "-D__riscv=1",
+				   "-D__riscv_xlen=32",
+				   "-D__ENDIAN_LITTLE__=1",
+				   "-U__IMAGE_SUPPORT__",
+				   "-O2",
+				   "-fno-builtin",
+				   "-x",
+				   "cl",
+				   "-cl-std=CL1.2",
+				   "-Xclang",
+				   "-finclude-default-header",
+				   "-Xclang",
+				   "-cl-ext=" RV32_EXTENSIONS_ON};
+
+	memcpy(words, all, sizeof(all));
+	return ARRAY_COUNT(all);
+}
+
 /* From version 17 on the CSR instructions have a name of their own. */
-unsigned rv32_target_words(const struct rv32_clang *c, const char **words)
+unsigned rv32_back_words(const struct rv32_clang *c, const char **words)
 {
 	const char *const all[] = {c->path,
 				   "--target=riscv32",
@@ -226,7 +252,9 @@ unsigned rv32_target_words(const struct rv32_clang *c, const char **words)
 				   "-mabi=ilp32",
 				   "-O2",
 				   "-fno-builtin",
-				   "-mno-relax"};
+				   "-mno-relax",
+				   "-ffunction-sections",
+				   "-fdata-sections"};
 
 	memcpy(words, all, sizeof(all));
 	return ARRAY_COUNT(all);
@@ -265,19 +293,10 @@ static int first_stage(struct rv32_clang *c, const char *folder, const struct rv
 		       char **log)
 {
 	const char *words[WORDS_MAX];
-	unsigned count = rv32_target_words(c, words);
-	const char *const more[] = {"-x",
-				    "cl",
-				    "-cl-std=CL1.2",
-				    "-cl-kernel-arg-info",
-				    "-D__ENDIAN_LITTLE__=1",
-				    "-U__IMAGE_SUPPORT__",
-				    "-Xclang",
-				    "-cl-ext=" RV32_EXTENSIONS_ON,
+	unsigned count = rv32_front_words(c, words);
+	const char *const more[] = {"-cl-kernel-arg-info",
 				    "-Wno-linker-warnings",
 				    "-Wno-format",
-				    "-Xclang",
-				    "-finclude-default-header",
 				    "-Xclang",
 				    "-mlink-builtin-bitcode",
 				    "-Xclang",
@@ -323,17 +342,9 @@ static int second_stage(struct rv32_clang *c, const char *folder, char **log)
 {
 	const char *words[WORDS_MAX];
 	char *second = NULL;
-	unsigned count = rv32_target_words(c, words);
-	const char *const more[] = {"-x",
-				    "ir",
-				    "-ffunction-sections",
-				    "-fdata-sections",
-				    "-Wno-override-module",
-				    "-c",
-				    "edited.ll",
-				    "-o",
-				    "program.o",
-				    NULL};
+	unsigned count = rv32_back_words(c, words);
+	const char *const more[] = {
+		"-x", "ir", "-Wno-override-module", "-c", "edited.ll", "-o", "program.o", NULL};
 
 	memcpy(words + count, more, sizeof(more));
 	int status = child_run(c, folder, words, &second);

@@ -49,8 +49,11 @@ int rv32_clang_compile(struct rv32_clang *c, const struct engine_source *source,
 
 /* rv32_runtime.c: compiles the runtime in `folder` into files of these names. */
 int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const char *support);
-/* Adds the words of all compilations: target and standard. */
-unsigned rv32_target_words(const struct rv32_clang *c, const char **words);
+/* Set the first words of a compilation; return how many. Front: OpenCL C to text, for wasm32: a
+ * 32-bit target that passes vectors as libclc's functions want them; clang's riscv32 does not.
+ * Back: anything to riscv32 objects. */
+unsigned rv32_front_words(const struct rv32_clang *c, const char **words);
+unsigned rv32_back_words(const struct rv32_clang *c, const char **words);
 
 /* Files of a build's folder. */
 bool rv32_file_write(const char *folder, const char *name, const void *data, size_t bytes);

@@ -157,6 +157,8 @@ static bool lines_copy(struct edit *e, struct edit_span ir, struct edit_span *ke
 	struct edit_span line;
 
 	while (line_next(&ir, &line)) {
+		if (starts(line, "target ") || starts(line, "!llvm.ident"))
+			continue;
 		if (starts(line, "attributes #")) {
 			attributes_copy(e, line);
 			continue;

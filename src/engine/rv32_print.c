@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conversions as OpenCL C 1.2, 6.12.13. ABI ilp32, arguments behind the ellipsis: a1 to a7, then
- * the stack; 8-byte values in an even pair; vectors of more than 8 bytes by address. Floats stay
- * floats, because the device has no double. */
+ * the stack; 8-byte values in an even pair. Floats stay floats: the device has no double. */
 #include "engine/rv32_print.h"
 
 #include <stdbool.h>
@@ -20,7 +19,7 @@
 #define FORMAT_BYTES  4096  /* of a format */
 #define STRING_BYTES  65536 /* of a %s */
 #define WIDTH_MAX     1024  /* and precision: bounds the text of one conversion */
-#define VECTOR_BYTES  128   /* long16 */
+#define LANES_MAX     16
 #define ELEMENT_BYTES (2 * WIDTH_MAX + 64)
 
 /* One conversion, such as "%-5.2v4hlf". */
@@ -69,16 +68,31 @@ static uint64_t pair_next(struct cursor *c)
 	return low | (uint64_t)word_next(c) << 32;
 }
 
-/* Reads a vector of `bytes` bytes to `to`. */
-static bool vector_next(struct cursor *c, uint8_t to[VECTOR_BYTES], unsigned bytes)
+/* Reads `count` words or pairs that lie in memory. */
+static bool elements_load(struct cursor *c, uint64_t *to, unsigned count, unsigned bytes)
 {
-	uint64_t value;
+	const uint32_t at = word_next(c);
 
-	if (bytes > 8)
-		return rv32_item_read(c->item, word_next(c), to, bytes) ||
-		       fail(c, "printf cannot read a vector");
-	value = bytes > 4 ? pair_next(c) : word_next(c);
-	memcpy(to, &value, sizeof(value));
+	for (unsigned i = 0; i < count; i++) {
+		to[i] = 0;
+		if (!rv32_item_read(c->item, at + i * bytes, &to[i], bytes))
+			return fail(c, "printf cannot read a vector");
+	}
+	return true;
+}
+
+/* Reads the elements of a vector, each extended to 4 or 8 bytes. The code generator passes floats
+ * one by one, two integers of up to 4 bytes in two words, and more by address. */
+static bool vector_next(struct cursor *c, uint64_t to[LANES_MAX], unsigned lanes, unsigned bytes,
+			bool floats)
+{
+	if (!floats && (lanes > 2 || bytes == 8))
+		return elements_load(c, to, lanes, bytes == 8 ? 8 : 4);
+	/* 8 bytes start at an even word, in registers. */
+	if (lanes == 2 && bytes == 4 && (c->slot < REGISTERS || !floats))
+		c->slot += c->slot & 1;
+	for (unsigned i = 0; i < lanes; i++)
+		to[i] = word_next(c);
 	return true;
 }
 
@@ -239,19 +253,17 @@ static bool string_print(struct cursor *c, const struct conversion *v)
 
 static bool vector_print(struct cursor *c, const struct conversion *v)
 {
-	const unsigned bytes = v->bytes ? v->bytes : 4, lanes = v->lanes == 3 ? 4 : v->lanes;
-	uint8_t data[VECTOR_BYTES];
+	const unsigned bytes = v->bytes ? v->bytes : 4;
+	uint64_t values[LANES_MAX];
 
 	if (is_float(v->letter) && bytes != 4)
 		return fail(c, "printf: a vector of floats has the length hl");
-	if (!vector_next(c, data, lanes * bytes))
+	if (!vector_next(c, values, v->lanes, bytes, is_float(v->letter)))
 		return false;
 	for (unsigned i = 0; i < v->lanes; i++) {
-		uint64_t value = 0;
-		memcpy(&value, data + i * bytes, bytes);
 		if (i > 0)
 			fputc(',', c->out);
-		element_print(c, v, value, bytes);
+		element_print(c, v, values[i], bytes);
 	}
 	return true;
 }

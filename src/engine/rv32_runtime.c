@@ -22,13 +22,12 @@
 #define NAME_BYTES 80
 #define WORDS_MAX  64
 
-/* Compiles one file of the runtime; logs its messages if it fails. */
-static int runtime_run(const struct rv32_clang *c, const char *folder, const char *const *more,
-		       unsigned more_count)
+/* Compiles one file of the runtime; logs its messages if it fails. `words`: the first `count`; has
+ * space for all. */
+static int runtime_run(const struct rv32_clang *c, const char *folder, const char **words,
+		       unsigned count, const char *const *more, unsigned more_count)
 {
-	const char *words[WORDS_MAX];
 	char *log;
-	unsigned count = rv32_target_words(c, words);
 
 	memcpy(words + count, more, more_count * sizeof(*more));
 	const struct rv32_child child = {
@@ -46,19 +45,22 @@ static int runtime_run(const struct rv32_clang *c, const char *folder, const cha
 
 static int runtime_compile(const struct rv32_clang *c, const char *folder)
 {
-	const char *const kernels[] = {
-		"-x",         "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header",
-		"-emit-llvm", "-c", "runtime.cl",    "-o",      "runtime.bc",
-		NULL};
-	const char *const support[] = {
-		"-x", "c",         "-std=c17", "-ffreestanding", "-ffunction-sections",
-		"-c", "support.c", "-o",       "support.o",      NULL};
+	static const char *const kernels[] = {"-emit-llvm", "-c",         "runtime.cl",
+					      "-o",         "runtime.bc", NULL};
+	static const char *const support[] = {"-x", "c",         "-std=c17", "-ffreestanding",
+					      "-c", "support.c", "-o",       "support.o",
+					      NULL};
+	const char *words[WORDS_MAX];
 
 	if (!rv32_file_write(folder, "runtime.cl", rv32_runtime_text, strlen(rv32_runtime_text)) ||
 	    !rv32_file_write(folder, "support.c", rv32_support_text, strlen(rv32_support_text)))
 		return DXP_EIO;
-	int status = runtime_run(c, folder, kernels, ARRAY_COUNT(kernels));
-	return status == DXP_OK ? runtime_run(c, folder, support, ARRAY_COUNT(support)) : status;
+	int status = runtime_run(c, folder, words, rv32_front_words(c, words), kernels,
+				 ARRAY_COUNT(kernels));
+	if (status == DXP_OK)
+		status = runtime_run(c, folder, words, rv32_back_words(c, words), support,
+				     ARRAY_COUNT(support));
+	return status;
 }
 
 static bool publish(const struct rv32_clang *c, const char *folder, const char *from,
