@@ -122,8 +122,15 @@ COPIES_ALL(long)
 COPIES_ALL(ulong)
 COPIES_ALL(float)
 
-/* Not overloadable in the compiler's header. */
-__attribute__((overloadable, always_inline)) void wait_group_events(int count, event_t *events)
+RT void wait_group_events(int count, event_t *events)
+{
+	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+/* The name under which clang 15 declares it. */
+__attribute__((always_inline)) void
+rt_wait(int count, event_t *events) __asm__("_Z17wait_group_eventsiPU9CLgeneric9ocl_event");
+void rt_wait(int count, event_t *events)
 {
 	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }

@@ -179,7 +179,7 @@ float __floatundisf(u64 a)
 {
 	u32 upper = (u32)(a >> 32), shift = 0;
 
-	while (upper >> shift != 0)
+	while (shift < 32 && upper >> shift != 0)
 		shift++;
 	const u32 kept = (u32)(a >> shift) | ((a & ((1ull << shift) - 1)) != 0);
 	return (float)kept * float_of_bits((127 + shift) << 23);
