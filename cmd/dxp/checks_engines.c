@@ -9,6 +9,7 @@
 
 #include "cmd/dxp/checks.h"
 #include "engine/engine.h"
+#include "engine/rv32_clang.h"
 
 #define TRIAL_BYTES (1u << 20)
 
@@ -62,6 +63,11 @@ unsigned checks_engines(struct check *out)
 	unsigned count = 0;
 
 	check_engine(&out[count++], "ocl", "apt install pocl-opencl-icd, or use --engine none");
+	if (rv32_clang_there())
+		check_engine(&out[count++], "rv32", "see the message above");
+	else
+		check_set(&out[count++], CHECK_OK, "engine rv32", NULL,
+			  "no clang-15 and libclc-15, so no xPU with engine rv32");
 	check_engine(&out[count++], "board", "see the message above");
 	if (cuda_driver_there())
 		check_engine(&out[count++], "cuda",

@@ -6,6 +6,9 @@
 #define KERNEL_PUT_BLOCKS_H
 
 #include <dxp/device.h>
+#if defined(__riscv)
+#include <dxp/rv32.h>
+#endif
 
 /* polls before a wait gives up: about ten seconds, even if the NIC's thread shares its core */
 #if defined(DXP_DEVICE_OPENCL)
@@ -114,8 +117,27 @@ DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dx
 
 /* PUTs a block; its arrival raises an event at the receiver. Retries while no descriptor is
  * free. */
-DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const struct shape *s,
-		     const struct route *r, dxp_u32 block)
+#if defined(__riscv) && defined(DXP_DEVICE_OPENCL)
+/* The route goes to communication registers; one instruction posts. */
+DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
+		     const struct shape *s, const struct route *r, dxp_u32 block)
+{
+	const dxp_u32 bytes = s->width * s->rows;
+	int status = DXP_EAGAIN;
+
+	dxp_insn_peer_set(&r->peer, 0);
+	dxp_insn_keys_set(r->from.key, r->from.offset, r->to.key);
+	dxp_insn_flags_set(DXP_FLAG_NOTIFY);
+	dxp_insn_remote_set(r->to.offset + (dxp_u64)block * bytes);
+	dxp_insn_imm_set(block);
+	dxp_insn_context_set(block);
+	for (dxp_u64 look = 0; status == DXP_EAGAIN && look < LOOKS; look++)
+		status = dxp_insn_put(image + block * bytes, bytes);
+	return status == DXP_EAGAIN ? DXP_ETIMEDOUT : status;
+}
+#else
+DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
+		     const struct shape *s, const struct route *r, dxp_u32 block)
 {
 	dxp_u32 bytes = s->width * s->rows;
 	struct dxp_entry from = {r->from.offset + (dxp_u64)block * bytes, bytes, r->from.key};
@@ -126,6 +148,7 @@ DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 		status = dxp_post_put(nic, 0, &r->peer, &from, &to, DXP_FLAG_NOTIFY, block, block);
 	return status == DXP_EAGAIN ? DXP_ETIMEDOUT : status;
 }
+#endif
 
 /* Progress of the sender. */
 struct sending {
@@ -134,13 +157,14 @@ struct sending {
 };
 
 /* PUTs a computed block and polls completions. */
-DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const struct shape *s,
-			  const struct route *r, dxp_u32 block, struct sending *to)
+DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
+			  const struct shape *s, const struct route *r, dxp_u32 block,
+			  struct sending *to)
 {
 	dxp_u64 value;
 
 	to->early = to->done;
-	to->status = block_put(nic, s, r, block);
+	to->status = block_put(nic, image, s, r, block);
 	if (to->status == DXP_OK)
 		to->status = completions_take(nic, &to->done, &value);
 }
@@ -199,7 +223,7 @@ DXP_FN void sender_run(DXP_SHARED struct dxp_window *nic, DXP_SHARED dxp_u8 *ima
 
 	for (dxp_u32 block = 0; block < s->blocks && sending.status == DXP_OK; block++) {
 		block_compute(s, block, image, 0, 1);
-		sending_block(nic, s, r, block, &sending);
+		sending_block(nic, image, s, r, block, &sending);
 	}
 	sending_end(nic, s, r, nic_answers, &sending, report);
 }

@@ -22,7 +22,7 @@ __global__ void send(struct dxp_window *nic, dxp_u8 *image, struct shape shape, 
 		__threadfence_system();
 		__syncthreads();
 		if (threadIdx.x == 0)
-			sending_block(nic, &shape, &route, block, &sending);
+			sending_block(nic, image, &shape, &route, block, &sending);
 		__syncthreads();
 		if (sending.status != DXP_OK)
 			break;

@@ -25,6 +25,11 @@
 #define DXP_SCOPE          memory_scope_all_svm_devices
 #endif
 
+/* 32-bit devices load 64 bits as two halves, between which the engine may store. */
+#if !defined(__SIZEOF_POINTER__) || __SIZEOF_POINTER__ >= 8
+#define DXP_WHOLE_64 1
+#endif
+
 /* A 32-bit word of memory that may alias any type. */
 typedef dxp_u32 __attribute__((may_alias)) dxp_word;
 
@@ -68,12 +73,14 @@ DXP_FN void dxp_store_release(DXP_SHARED dxp_u32 *p, dxp_u32 v)
 	atomic_store_explicit((volatile __global atomic_uint *)p, v, memory_order_release,
 			      DXP_SCOPE);
 }
+#if defined(DXP_WHOLE_64)
 DXP_FN dxp_u64 dxp_load_acquire64(const DXP_SHARED dxp_u64 *p)
 {
 	dxp_u64 v = *(const volatile __global ulong *)p;
 	atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acquire, DXP_SCOPE);
 	return v;
 }
+#endif
 DXP_FN int dxp_exchange_if(DXP_SHARED dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 {
 	return atomic_compare_exchange_strong_explicit((volatile __global atomic_uint *)p,
@@ -101,12 +108,14 @@ DXP_FN void dxp_store_release(DXP_SHARED dxp_u32 *p, dxp_u32 v)
 	mem_fence(CLK_GLOBAL_MEM_FENCE);
 	*(volatile __global uint *)p = v;
 }
+#if defined(DXP_WHOLE_64)
 DXP_FN dxp_u64 dxp_load_acquire64(const DXP_SHARED dxp_u64 *p)
 {
 	dxp_u64 v = *(const volatile __global ulong *)p;
 	mem_fence(CLK_GLOBAL_MEM_FENCE);
 	return v;
 }
+#endif
 DXP_FN int dxp_exchange_if(DXP_SHARED dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 {
 	return atomic_cmpxchg((volatile __global uint *)p, expected, desired) == expected;
@@ -117,6 +126,9 @@ DXP_FN void dxp_fence(void)
 }
 DXP_FN void dxp_relax(void)
 {
+#if defined(__riscv)
+	__asm__ volatile(".insn i 0x0F, 0, x0, x0, 0x10"); /* pause: other warps run */
+#endif
 }
 #else
 DXP_FN dxp_u32 dxp_load_acquire(const dxp_u32 *p)
@@ -127,24 +139,11 @@ DXP_FN void dxp_store_release(dxp_u32 *p, dxp_u32 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
+#if defined(DXP_WHOLE_64)
 DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 {
-#if __SIZEOF_POINTER__ >= 8
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
-#else
-	/* The value only grows: equal upper halves before and after the lower half belong to it. */
-	const dxp_word *half = (const dxp_word *)(const void *)p;
-	dxp_u32 high, low, again;
-
-	do {
-		high = __atomic_load_n(half + 1, __ATOMIC_ACQUIRE);
-		low = __atomic_load_n(half, __ATOMIC_ACQUIRE);
-		again = __atomic_load_n(half + 1, __ATOMIC_ACQUIRE);
-	} while (high != again);
-	return (dxp_u64)high << 32 | low;
-#endif
 }
-#if __SIZEOF_POINTER__ >= 8
 /* Used by the engine only. */
 DXP_FN void dxp_store_release64(dxp_u64 *p, dxp_u64 v)
 {
@@ -170,6 +169,23 @@ DXP_FN void dxp_relax(void)
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #endif
+}
+#endif
+
+#if !defined(__CUDA_ARCH__) && !defined(DXP_WHOLE_64)
+/* The engine stores all 64 bits at once and the value only grows: equal upper halves before and
+ * after the lower half belong to it. */
+DXP_FN dxp_u64 dxp_load_acquire64(const DXP_SHARED dxp_u64 *p)
+{
+	const DXP_SHARED dxp_word *words = (const DXP_SHARED dxp_word *)(const DXP_SHARED void *)p;
+	dxp_u32 high, low, again;
+
+	do {
+		high = dxp_load_acquire(words + 1);
+		low = dxp_load_acquire(words);
+		again = dxp_load_acquire(words + 1);
+	} while (high != again);
+	return (dxp_u64)high << 32 | low;
 }
 #endif
 

@@ -25,12 +25,12 @@ struct engine;
 struct engine_program;
 
 /* The values of register ENGINE. */
-enum engine_kind { ENGINE_NONE, ENGINE_OCL, ENGINE_BOARD, ENGINE_CUDA };
+enum engine_kind { ENGINE_NONE, ENGINE_OCL, ENGINE_BOARD, ENGINE_CUDA, ENGINE_RV32 };
 
 struct engine_options {
 	/* "none"; "ocl", "ocl:PART OF A DEVICE'S NAME"; "board", "board:PRESET", "board:FILE";
-	 * "cuda", "cuda:PART". "ocl+bridged:PART" uses BRIDGED memory even where DIRECT would
-	 * work. */
+	 * "cuda", "cuda:PART"; "rv32", "rv32:OPTION=VALUE,...". "ocl+bridged:PART" uses BRIDGED
+	 * memory even where DIRECT would work. */
 	const char *name;
 	const char *cache_folder; /* for compiled kernels; NULL: not cached */
 	/* For compiler files of this process and its children; NULL: a new one. */
@@ -302,5 +302,8 @@ int engine_ocl_open(const struct engine_options *options, const char *device, bo
 int engine_board_open(const struct engine_options *options, const char *name, struct engine **out);
 /* cuda.c */
 int engine_cuda_open(const struct engine_options *options, const char *device, struct engine **out);
+/* rv32.c; `settings`: "cores=2,limit=10"; NULL: defaults */
+int engine_rv32_open(const struct engine_options *options, const char *settings,
+		     struct engine **out);
 
 #endif

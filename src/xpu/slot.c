@@ -74,9 +74,12 @@ static int engine_here(struct slot *s, const char *name)
 static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
+	const size_t letters = strncmp(name, "rv32", 4) == 0  ? 4
+			       : strncmp(name, "ocl", 3) == 0 ? 3
+							      : 0;
 
-	return s->options.worker_program && strncmp(name, "ocl", 3) == 0 &&
-	       (name[3] == '\0' || name[3] == ':');
+	return s->options.worker_program && letters > 0 &&
+	       (name[letters] == '\0' || name[letters] == ':');
 }
 
 static int zygote_begin(struct slot *s)

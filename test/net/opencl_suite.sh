@@ -5,7 +5,8 @@
 #
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
-#   opencl_suite.sh [--oracle] [PROGRAM]...     default: all; RIG_SEED=N replays
+#   opencl_suite.sh [--oracle] [--engine NAME] [PROGRAM]...   default: all, on engine ocl;
+#                                                             RIG_SEED=N replays
 #
 # PoCL runs those whose values must be the same on both; with --oracle all, which takes twice as
 # long.
@@ -15,12 +16,16 @@
 . "$(dirname "$0")/lib_opencl.sh"
 
 sources=$(cd "$(dirname "$0")/../opencl" && pwd)
-everything=false
+everything=false engine=ocl
 if [ "${1:-}" = --oracle ]; then
 	everything=true
 	shift
 fi
-readonly sources everything
+if [ "${1:-}" = --engine ]; then
+	engine=$2
+	shift 2
+fi
+readonly sources everything engine
 if [ $# -eq 0 ]; then
 	mapfile -t programs < <(find "$OPENCL_TESTS" -maxdepth 1 -type f -perm -u+x \
 		! -name 'probe*' -printf '%f\n' | sort)
@@ -108,7 +113,7 @@ check() {
 	say "$program: $(tail -n 1 "$scratch/door") ($((SECONDS - begin)) s)"
 }
 
-dxp up --xpus 2 --memory 512M --port 0
+dxp up --xpus 2 --memory 512M --port 0 --engine "$engine"
 say "RIG_SEED=$RIG_SEED"
 # Runs PoCL in parallel to the nodes, in its own process group.
 set -m

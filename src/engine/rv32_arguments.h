@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lays out the 32-bit address space of one launch: a segment for each buffer argument, one for
+ * arguments that overlap, the table of values, LOCAL memory and the NIC's window. */
+#ifndef ENGINE_RV32_ARGUMENTS_H
+#define ENGINE_RV32_ARGUMENTS_H
+
+#include "engine/rv32_engine.h"
+
+#define RV32_VALUES_BYTES \
+	(COMMAND_ARGS_MAX * 4 + RV32_VALUE_ALIGN + COMMAND_ARGS_MAX * COMMAND_VALUE_BYTES)
+
+struct rv32_space_map {
+	struct rv32_segment segments[COMMAND_ARGS_MAX + 3];
+	uint32_t count;
+	uint32_t local_bytes; /* with the kernel's own variables */
+	void *window;         /* of the NIC; NULL: none */
+};
+
+/* Checks number, kinds and sizes, and fills the map and r->values. DXP_EINVAL: with `text`. */
+int rv32_arguments_map(struct engine_rv32 *r, const struct rv32_image *image,
+		       const struct rv32_kernel *k, const struct engine_launch *l,
+		       struct rv32_space_map *out, char text[ENGINE_TEXT_BYTES]);
+
+#endif

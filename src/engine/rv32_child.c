@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/rv32_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/landlock.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/descriptor.h"
+#include "engine/limits.h"
+#include "base/log.h"
+#include "base/util.h"
+
+#define LOG_NAME    "log"
+#define EXIT_NOEXEC 127
+
+#define READS \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+/* All of the first version of Landlock. */
+#define ALL ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+#define OF_FILES \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
+
+/* ---- in the child: async-signal-safe calls only, since the parent may have threads ---- */
+
+static void path_permit(int rules, const char *path, uint64_t access)
+{
+	struct stat s;
+	struct landlock_path_beneath_attr rule = {
+		.allowed_access = access,
+		.parent_fd = descriptor_raise(open(path, O_PATH | O_CLOEXEC))};
+
+	if (rule.parent_fd < 0)
+		return;
+	if (fstat(rule.parent_fd, &s) == 0 && !S_ISDIR(s.st_mode))
+		rule.allowed_access &= OF_FILES;
+	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+	close(rule.parent_fd);
+}
+
+/* Without Landlock in the kernel: the file permissions of this user remain. */
+static void files_limit(const struct rv32_child *c)
+{
+	static const char *const system[] = {
+		"/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"};
+	const struct landlock_ruleset_attr all = {.handled_access_fs = ALL};
+	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+
+	if (rules < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_COUNT(system); i++)
+		path_permit(rules, system[i], READS);
+	for (size_t i = 0; i < RV32_CHILD_READS; i++)
+		if (c->reads[i])
+			path_permit(rules, c->reads[i], READS);
+	path_permit(rules, "/dev/null", READS | LANDLOCK_ACCESS_FS_WRITE_FILE);
+	path_permit(rules, c->folder, ALL);
+	syscall(SYS_landlock_restrict_self, rules, 0);
+	close(rules);
+}
+
+static void resource_limit(int what, uint64_t most)
+{
+	const struct rlimit limit = {most, most};
+
+	setrlimit(what, &limit);
+}
+
+static void streams_open(void)
+{
+	int none = descriptor_raise(open("/dev/null", O_RDONLY));
+	int log = descriptor_raise(open(LOG_NAME, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+
+	dup2(none, 0);
+	dup2(log, 1);
+	dup2(log, 2);
+	close_range(3, ~0u, 0);
+}
+
+static void child_main(const struct rv32_child *c, pid_t parent)
+{
+	static char path[] = "PATH=/usr/bin:/bin", language[] = "LC_ALL=C", scratch[] = "TMPDIR=.";
+	char *const environment[] = {path, language, scratch, NULL};
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || chdir(c->folder) != 0)
+		_exit(EXIT_NOEXEC);
+	streams_open();
+	resource_limit(RLIMIT_CPU, RV32_CHILD_CPU_S);
+	resource_limit(RLIMIT_AS, RV32_CHILD_MEMORY_BYTES);
+	resource_limit(RLIMIT_FSIZE, RV32_CHILD_FILE_BYTES);
+	resource_limit(RLIMIT_CORE, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	files_limit(c);
+	execve(c->words[0], (char *const *)(uintptr_t)c->words, environment);
+	_exit(EXIT_NOEXEC);
+}
+
+/* ---- in the parent ---- */
+
+/* Returns the log, cut to ENGINE_LOG_BYTES_MAX; NULL: empty, or no memory. */
+static char *log_read(const char *folder)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" LOG_NAME, folder) >= (int)sizeof(path))
+		return NULL;
+	FILE *file = descriptor_fopen(path, "re");
+	if (!file)
+		return NULL;
+	char *log = malloc(ENGINE_LOG_BYTES_MAX + 1);
+	size_t bytes = log ? fread(log, 1, ENGINE_LOG_BYTES_MAX, file) : 0;
+	fclose(file);
+	if (bytes == 0) {
+		free(log);
+		return NULL;
+	}
+	log[bytes] = '\0';
+	char *less = realloc(log, bytes + 1);
+	return less ? less : log;
+}
+
+static int status_judge(const struct rv32_child *c, int how, char **log)
+{
+	char *longer = NULL;
+
+	if (WIFEXITED(how) && WEXITSTATUS(how) == 0)
+		return DXP_OK;
+	if (WIFEXITED(how) && WEXITSTATUS(how) != EXIT_NOEXEC)
+		return DXP_EBUILD;
+	if (WIFEXITED(how)) {
+		log_error("cannot start %s in %s; is it still installed?", c->words[0], c->folder);
+		return DXP_EIO;
+	}
+	if (asprintf(&longer,
+		     "%sthe compiler was stopped by signal %d; it may use %u s, %llu GiB\n",
+		     *log ? *log : "", WTERMSIG(how), RV32_CHILD_CPU_S,
+		     RV32_CHILD_MEMORY_BYTES >> 30) < 0)
+		return DXP_ENOMEM;
+	free(*log);
+	*log = longer;
+	return DXP_EBUILD;
+}
+
+int rv32_child_run(const struct rv32_child *c, char **log)
+{
+	const pid_t parent = getpid();
+	int how = 0;
+
+	*log = NULL;
+	pid_t pid = fork();
+	if (pid == 0)
+		child_main(c, parent);
+	if (pid < 0) {
+		log_error("cannot start the compiler: %s; raise the limit on processes",
+			  strerror(errno));
+		return DXP_EIO;
+	}
+	while (waitpid(pid, &how, 0) < 0)
+		if (errno != EINTR)
+			return DXP_EIO;
+	*log = log_read(c->folder);
+	return status_judge(c, how, log);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by rv32_edit.c and rv32_edit_kernel.c only. */
+#ifndef ENGINE_RV32_EDIT_INTERNAL_H
+#define ENGINE_RV32_EDIT_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "engine/rv32_edit.h"
+
+/* A part of the text. */
+struct edit_span {
+	const char *at;
+	size_t bytes;
+};
+
+struct edit {
+	FILE *out;
+	struct edit_span *metadata; /* by number: the text behind "!N = !{"; bytes 0: none */
+	size_t metadata_count;
+	unsigned attribute_next; /* a number that no attribute group has */
+	char *text;              /* the first failure */
+};
+
+/* Writes a record and an entry function for the kernel of a `define` line. False: e->text has the
+ * reason. */
+bool edit_kernel(struct edit *e, struct edit_span line);
+
+/* Returns the position of `part` in a span, or NULL. */
+const char *edit_find(struct edit_span s, const char *part);
+
+#endif

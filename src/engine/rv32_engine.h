@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of engine `rv32`. */
+#ifndef ENGINE_RV32_ENGINE_H
+#define ENGINE_RV32_ENGINE_H
+
+#include <stdbool.h>
+
+#include "engine/engine.h"
+#include "engine/ocl_pack.h"
+#include "engine/records.h"
+#include "engine/rv32_clang.h"
+#include "rv32/core.h"
+#include "rv32/image.h"
+
+#define RV32_CORES_MAX     64
+#define RV32_LIMIT_S       60    /* of one kernel by default: far more than tests need */
+#define RV32_CLOCK_MHZ     200   /* default; as the published Vortex configuration */
+#define RV32_VALUE_ALIGN   128   /* of values in the argument segment: that of long16 */
+#define RV32_PRIVATE_BYTES 8192u /* stack of a work-item by default */
+
+struct rv32_settings {
+	uint32_t cores;
+	uint32_t limit_s;       /* seconds that a kernel may run; 0: no limit */
+	uint32_t private_bytes; /* stack of a work-item */
+	uint32_t clock_mhz;     /* reported to programs */
+	enum rv32_build build;
+};
+
+struct rv32_pool;
+
+struct engine_rv32 {
+	struct engine engine;
+	struct rv32_settings settings;
+	struct rv32_clang clang;
+	struct rv32_pool *pool;
+	char *programs;        /* folder of built programs; NULL: none */
+	uint64_t memory_bytes; /* of the device */
+	uint8_t *values;       /* argument table and values of the running launch */
+};
+
+/* Objects of a program, end to end: u32 bytes, then the object. */
+struct engine_program {
+	uint8_t key[OCL_KEY_BYTES];
+	uint32_t type; /* cl_program_binary_type */
+	uint8_t *objects;
+	size_t objects_bytes;
+	struct rv32_image *image;                /* EXECUTABLE */
+	struct rv32_code *codes[RV32_CORES_MAX]; /* decoded for each core at first use */
+};
+
+/* rv32_settings.c: reads "cores=2,limit=10"; NULL: defaults. DXP_EINVAL: logged. */
+int rv32_settings_read(const char *text, struct rv32_settings *out);
+
+/* rv32_build.c: as the functions of engine_ops. */
+int rv32_program_build(struct engine *e, const struct engine_source *source,
+		       struct engine_program **program, char **log);
+void rv32_program_release(struct engine *e, struct engine_program *program);
+int rv32_program_binary(struct engine_program *program, uint8_t **out, size_t *bytes);
+
+/* rv32_about.c: adds records of dxp/about.h. False: no memory. */
+bool rv32_about_program(const struct engine_program *program, const struct rv32_settings *settings,
+			struct records *out);
+bool rv32_about_device(const struct engine_rv32 *r, struct records *out);
+
+/* rv32_launch.c: as engine_ops.run. */
+int rv32_run(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
+
+static inline struct engine_rv32 *rv32_of(const struct engine *e)
+{
+	return (struct engine_rv32 *)(uintptr_t)e; /* its first field */
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Build options of a program, which come from a host: OpenCL's options pass, others do not. Pure.
+ */
+#ifndef ENGINE_RV32_OPTIONS_H
+#define ENGINE_RV32_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "engine/engine.h"
+
+#define RV32_OPTIONS_MAX 512 /* words; a program with more defines should have a header */
+
+struct rv32_options {
+	char *words[RV32_OPTIONS_MAX]; /* in `text` */
+	unsigned count;
+	char *text;
+	bool library; /* LINK: -create-library */
+};
+
+/* Splits options into words; double quotes hold blanks, a backslash holds the next letter. `link`:
+ * those of clLinkProgram. Folders of -I must be relative: a program's own. DXP_EINVAL: with a line
+ * for the build log in `text`; DXP_ENOMEM. Release always. */
+int rv32_options_read(const char *options, bool link, struct rv32_options *out,
+		      char text[ENGINE_TEXT_BYTES]);
+void rv32_options_release(struct rv32_options *o);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/rv32_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "engine/rv32_engine.h"
+
+/* One core. The thread's owner writes `launch`, the thread `status` and what follows. */
+struct member {
+	struct rv32_pool *pool;
+	uint32_t index;
+	pthread_t thread;
+	bool started; /* the thread */
+	struct rv32_core *core;
+	struct rv32_launch launch;
+	int status;
+	struct rv32_trap trap;
+	struct rv32_counters counters;
+};
+
+struct rv32_pool {
+	struct rv32_settings settings;
+	struct member members[RV32_CORES_MAX];
+	_Atomic uint64_t next_group;
+	atomic_uint stop; /* 1: a core trapped; 2: time is over */
+	timer_t timer;
+	bool timer_made;
+	pthread_mutex_t lock;
+	pthread_cond_t begin, done;
+	/* Guarded by `lock`. */
+	uint64_t round; /* launches so far */
+	uint32_t cores; /* of the running launch */
+	uint32_t busy;  /* threads at work */
+	bool closing;
+};
+
+static void time_over(union sigval value)
+{
+	struct rv32_pool *p = value.sival_ptr;
+
+	atomic_store(&p->stop, 2);
+}
+
+/* Sets or clears the limit of the running launch. */
+static void timer_set(struct rv32_pool *p, uint32_t seconds)
+{
+	const struct itimerspec when = {.it_value.tv_sec = seconds};
+
+	if (p->timer_made)
+		timer_settime(p->timer, 0, &when, NULL);
+}
+
+static void timer_make(struct rv32_pool *p)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD,
+				 .sigev_notify_function = time_over,
+				 .sigev_value.sival_ptr = p};
+
+	if (!p->timer_made && p->settings.limit_s > 0)
+		p->timer_made = timer_create(CLOCK_MONOTONIC, &event, &p->timer) == 0;
+}
+
+static void member_run(struct member *m)
+{
+	unsigned none = 0;
+
+	m->status = rv32_core_run(m->core, &m->launch, &m->counters, &m->trap);
+	if (m->status != DXP_OK)
+		atomic_compare_exchange_strong(&m->pool->stop, &none, 1);
+}
+
+static void *member_main(void *argument)
+{
+	struct member *m = argument;
+	struct rv32_pool *p = m->pool;
+	uint64_t seen = 0;
+
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		while (!p->closing && (p->round == seen || m->index >= p->cores))
+			pthread_cond_wait(&p->begin, &p->lock);
+		if (p->closing)
+			break;
+		seen = p->round;
+		pthread_mutex_unlock(&p->lock);
+		member_run(m);
+		pthread_mutex_lock(&p->lock);
+		if (--p->busy == 0)
+			pthread_cond_signal(&p->done);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+int rv32_pool_create(const struct rv32_settings *settings, struct rv32_pool **out)
+{
+	struct rv32_pool *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return DXP_ENOMEM;
+	p->settings = *settings;
+	for (uint32_t i = 0; i < RV32_CORES_MAX; i++) {
+		p->members[i].pool = p;
+		p->members[i].index = i;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->begin, NULL);
+	pthread_cond_init(&p->done, NULL);
+	*out = p;
+	return DXP_OK;
+}
+
+void rv32_pool_destroy(struct rv32_pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->closing = true;
+	pthread_cond_broadcast(&p->begin);
+	pthread_mutex_unlock(&p->lock);
+	for (uint32_t i = 0; i < RV32_CORES_MAX; i++) {
+		if (p->members[i].started)
+			pthread_join(p->members[i].thread, NULL);
+		rv32_core_destroy(p->members[i].core);
+	}
+	if (p->timer_made)
+		timer_delete(p->timer);
+	pthread_cond_destroy(&p->done);
+	pthread_cond_destroy(&p->begin);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+/* Creates the core of a member, and its thread unless it is the first. */
+static int member_start(struct member *m)
+{
+	const struct rv32_core_options options = {.index = m->index,
+						  .private_bytes = m->pool->settings.private_bytes};
+	sigset_t all, old;
+
+	if (!m->core)
+		m->core = rv32_core_create(&options);
+	if (!m->core)
+		return DXP_ENOMEM;
+	if (m->index == 0 || m->started)
+		return DXP_OK;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	m->started = pthread_create(&m->thread, NULL, member_main, m) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return m->started ? DXP_OK : DXP_ENOMEM;
+}
+
+static int members_start(struct rv32_pool *p, uint32_t cores)
+{
+	int status = DXP_OK;
+
+	for (uint32_t i = 0; status == DXP_OK && i < cores; i++)
+		status = member_start(&p->members[i]);
+	return status;
+}
+
+static void round_begin(struct rv32_pool *p, uint32_t cores)
+{
+	pthread_mutex_lock(&p->lock);
+	p->cores = cores;
+	p->busy = cores - 1;
+	p->round++;
+	pthread_cond_broadcast(&p->begin);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void round_wait(struct rv32_pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	while (p->busy > 0)
+		pthread_cond_wait(&p->done, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* Joins the results; a core that was stopped for another's trap does not count. */
+static int results_join(struct rv32_pool *p, uint32_t cores, struct rv32_result *out)
+{
+	int status = DXP_OK;
+
+	*out = (struct rv32_result){.timed_out = atomic_load(&p->stop) == 2};
+	for (uint32_t i = 0; i < cores; i++) {
+		const struct member *m = &p->members[i];
+		out->counters.instructions += m->counters.instructions;
+		out->counters.warp_instructions += m->counters.warp_instructions;
+		out->counters.groups += m->counters.groups;
+		if (m->status == DXP_OK ||
+		    (status != DXP_OK &&
+		     (m->trap.kind == RV32_TRAP_STOPPED || out->trap.kind != RV32_TRAP_STOPPED)))
+			continue;
+		status = m->status;
+		out->trap = m->trap;
+	}
+	return status;
+}
+
+int rv32_pool_run(struct rv32_pool *p, const struct rv32_launch *launch,
+		  struct rv32_code *const *codes, uint32_t cores, struct rv32_result *out)
+{
+	int status = members_start(p, cores);
+
+	if (status != DXP_OK)
+		return status;
+	timer_make(p);
+	atomic_store(&p->next_group, 0);
+	atomic_store(&p->stop, 0);
+	for (uint32_t i = 0; i < cores; i++) {
+		struct member *m = &p->members[i];
+		m->launch = *launch;
+		m->launch.code = codes[i];
+		m->launch.next_group = cores > 1 ? &p->next_group : NULL;
+		m->launch.stop = &p->stop;
+		m->trap = (struct rv32_trap){0};
+		m->counters = (struct rv32_counters){0};
+	}
+	timer_set(p, p->settings.limit_s);
+	if (cores > 1)
+		round_begin(p, cores);
+	member_run(&p->members[0]);
+	if (cores > 1)
+		round_wait(p);
+	timer_set(p, 0);
+	return results_join(p, cores, out);
+}

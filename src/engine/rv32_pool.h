@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The cores of one xPU: the caller's thread runs the first, a thread each runs the others. Threads
+ * and the timer start with the first launch that needs them, after a worker has forked. One thread
+ * calls. */
+#ifndef ENGINE_RV32_POOL_H
+#define ENGINE_RV32_POOL_H
+
+#include "rv32/core.h"
+
+struct rv32_settings;
+struct rv32_pool;
+
+struct rv32_result {
+	struct rv32_trap trap;         /* of the first core that trapped by itself */
+	struct rv32_counters counters; /* of all cores */
+	bool timed_out;
+};
+
+/* DXP_ENOMEM. */
+int rv32_pool_create(const struct rv32_settings *settings, struct rv32_pool **out);
+void rv32_pool_destroy(struct rv32_pool *p);
+
+/* Runs a launch on `cores` cores with codes[0 .. cores - 1]. The pool sets code, next_group and
+ * stop. Errors: as rv32_core_run; DXP_ENOMEM: a core or thread could not start. */
+int rv32_pool_run(struct rv32_pool *p, const struct rv32_launch *launch,
+		  struct rv32_code *const *codes, uint32_t cores, struct rv32_result *out);
+
+#endif

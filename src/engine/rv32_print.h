@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* printf of kernels: an ecall of the runtime's printf(). Formats and arguments are read from the
+ * work-item's registers and stack as clang passes them; text goes to standard output, which the
+ * worker captures. Called by several cores at once. */
+#ifndef ENGINE_RV32_PRINT_H
+#define ENGINE_RV32_PRINT_H
+
+#include <stdatomic.h>
+
+#include "rv32/core.h"
+
+#define RV32_ECALL_PRINT      1 /* in t0 */
+#define RV32_PRINT_TEXT_BYTES 96
+
+struct rv32_print {
+	atomic_flag failed; /* set by the work-item that writes `wrong` */
+	atomic_bool printed;
+	char wrong[RV32_PRINT_TEXT_BYTES]; /* why an ecall was refused; "": none was */
+};
+
+void rv32_print_open(struct rv32_print *p);
+/* Flushes the output. */
+void rv32_print_close(struct rv32_print *p);
+
+/* As rv32_ecall_fn; context: struct rv32_print. */
+int rv32_print_ecall(void *context, struct rv32_item *item);
+
+#endif

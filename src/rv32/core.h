@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A core of an rv32 xPU: runs the work-groups of a launch, 32 lanes in lock step. Pure: no system
+ * call, no clock; memory is allocated by the create functions only. One thread per core.
+ *
+ * Every work-item starts at the entry address with a0 = argument table, sp = RV32_PRIVATE_END, ra =
+ * RV32_RETURN; it ends when it jumps to RV32_RETURN. All other registers are 0.
+ *
+ * Registers and memory of a work-item are private to it; work-items of a warp run in lane order
+ * where order matters: of two lanes that store to one address, the higher one wins. The result of a
+ * launch on one core is a function of its inputs, races included. */
+#ifndef RV32_CORE_H
+#define RV32_CORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rv32/isa.h"
+#include "rv32/memory.h"
+#include "rv32/nic.h"
+#include "rv32/trap.h"
+
+#define RV32_LANES           32
+#define RV32_WARPS_MAX       32 /* warps of a work-group */
+#define RV32_GROUP_ITEMS_MAX 1024
+#define RV32_RETURN          0x0000fff0u /* ra of a work-item: in the guard below the code */
+#define RV32_CODE_BYTES_MAX  (4u << 20)
+#define RV32_LOCAL_BYTES_MAX 65536u     /* LOCAL memory of one work-group */
+#define RV32_PRIVATE_MAX     (1u << 20) /* private memory of one work-item */
+
+/* ---- code: decoded once; used by one core at a time, since loads learn their pattern ---- */
+
+struct rv32_code;
+
+/* Builds of the execution loop. Both give the same bits. */
+enum rv32_build { RV32_BUILD_BEST, RV32_BUILD_BASELINE, RV32_BUILD_AVX2 };
+
+/* Returns true if this processor can run a build. */
+bool rv32_build_runs(enum rv32_build build);
+
+/* Decodes `count` words that lie at address `base` (multiple of RV32_PAGE_BYTES); copies them.
+ * Returns NULL if memory is short, count is 0 or more than RV32_CODE_BYTES_MAX, or the build does
+ * not run here. Code that reads or writes fflags, frm or fcsr runs all float instructions in
+ * software with exact flags; other code has no flags to observe and runs at full speed. */
+struct rv32_code *rv32_code_create(const uint32_t *words, size_t count, uint32_t base,
+				   enum rv32_build build);
+void rv32_code_destroy(struct rv32_code *code);
+
+/* ---- a work-item, as callbacks see it ---- */
+
+struct rv32_item;
+
+/* Reads and writes x register 0 .. 31; x0 reads 0. */
+uint32_t rv32_item_get(const struct rv32_item *item, unsigned number);
+void rv32_item_set(struct rv32_item *item, unsigned number, uint32_t value);
+/* Reads f register 0 .. 31, as bits. */
+uint32_t rv32_item_get_float(const struct rv32_item *item, unsigned number);
+/* Copies memory as the work-item's loads see it. False: not all readable; `to` is then partial. */
+bool rv32_item_read(const struct rv32_item *item, uint32_t address, void *to, uint32_t bytes);
+/* Copies to memory as its stores do. False: not all writable; memory may be changed in part. */
+bool rv32_item_write(struct rv32_item *item, uint32_t address, const void *from, uint32_t bytes);
+/* Global id and work-group. */
+void rv32_item_ids(const struct rv32_item *item, uint32_t global[3], uint32_t group[3]);
+
+/* ---- a launch ---- */
+
+/* Executes an ecall of one work-item; arguments are in its registers. DXP_OK: goes on behind the
+ * ecall; else the launch traps with RV32_TRAP_ABORT. */
+typedef int (*rv32_ecall_fn)(void *context, struct rv32_item *item);
+
+/* Trace hook: called before each instruction of a warp. mask: lanes that execute it. registers:
+ * x0 .. x31 then f0 .. f31, RV32_LANES values each. */
+typedef void (*rv32_trace_fn)(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
+			      const uint32_t (*registers)[RV32_LANES]);
+
+struct rv32_launch {
+	struct rv32_code *code;
+	const struct rv32_segment *segments; /* arguments, constants, argument table, window */
+	uint32_t segment_count;
+	uint32_t entry;     /* address of the entry function */
+	uint32_t arguments; /* address of the argument table: a0 */
+	uint32_t dimensions;
+	uint32_t groups[3];        /* work-groups; unused dimensions are 1 */
+	uint32_t local[3];         /* work-items of a work-group; the product is 1 .. 1024 */
+	uint32_t offset[3];        /* added to global ids */
+	uint32_t local_bytes;      /* LOCAL memory, .bss of the program first; may be 0 */
+	uint32_t private_bytes;    /* stack of each work-item; multiple of 16 */
+	uint64_t instructions_max; /* lane instructions of this core; 0: no limit */
+	const atomic_uint *stop;   /* not 0: stop soon; may be NULL */
+	/* Index of the next work-group, shared by the cores of a launch and 0 at its start. NULL:
+	 * this core runs all of them. */
+	_Atomic uint64_t *next_group;
+	rv32_ecall_fn ecall; /* NULL: ecall traps */
+	void *ecall_context;
+	const struct rv32_nic *nic; /* NULL: the NIC instructions return DXP_EUNSUPPORTED */
+	rv32_trace_fn trace;        /* NULL: off, without cost */
+	void *trace_context;
+};
+
+struct rv32_counters {
+	uint64_t instructions;      /* summed over lanes */
+	uint64_t warp_instructions; /* issued for a warp */
+	uint64_t groups;            /* work-groups completed */
+};
+
+struct rv32_core;
+
+struct rv32_core_options {
+	uint32_t index;         /* RV32_CSR_CORE */
+	uint32_t private_bytes; /* most of a launch; 0: 8 KiB. Takes 1,024 times as much memory */
+};
+
+/* Returns NULL if memory is short or an option is out of range. */
+struct rv32_core *rv32_core_create(const struct rv32_core_options *options);
+void rv32_core_destroy(struct rv32_core *core);
+
+/* Runs work-groups until none is left. *counters is set also on a trap.
+ * Errors: DXP_EINVAL: a value of the launch is out of range or segments overlap, nothing ran;
+ *         DXP_EDEVICE: trapped; *trap has the facts. */
+int rv32_core_run(struct rv32_core *core, const struct rv32_launch *launch,
+		  struct rv32_counters *counters, struct rv32_trap *trap);
+
+#endif

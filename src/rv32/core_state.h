@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* State of a core, shared by core.c, warp.c and the lane handlers. */
+#ifndef RV32_CORE_STATE_H
+#define RV32_CORE_STATE_H
+
+#include "rv32/execute.h"
+
+struct rv32_core {
+	struct rv32_memory memory;                /* of the launch */
+	struct span spans[RV32_SEGMENTS_MAX + 1]; /* by index in the page table */
+	uint32_t index;
+	uint32_t private_max;  /* bytes of each lane */
+	uint8_t *private_rows; /* RV32_WARPS_MAX * private_max rows' bytes */
+	/* Highest distance from RV32_PRIVATE_END that a warp stored to; zeroed at each launch. */
+	uint32_t dirty[RV32_WARPS_MAX];
+	uint8_t *local; /* LOCAL memory of the work-groups that run */
+	uint32_t local_stride;
+	struct warp *warps;
+	/* x, y, z, linear of each warp's lanes */
+	alignas(64) uint32_t local_id[RV32_WARPS_MAX][4][RV32_LANES];
+
+	const struct rv32_launch *launch;
+	uint32_t group_items; /* work-items of a work-group */
+	uint32_t pack;        /* work-groups that share a warp; 1: one group on 1 .. 32 warps */
+	uint32_t warp_count;  /* that run now */
+	uint32_t running;     /* work-groups that run now */
+	uint64_t group_total, group_next, group_done;
+	struct rv32_trap trap;
+	uint8_t payload[DXP_NAP_BYTES]; /* of dxp.post */
+};
+
+/* Runs a warp until its lanes ended, wait or gave other warps a chance. False: trapped. */
+bool rv32_warp_run(struct warp *w);
+
+/* Adds lanes that continue at step `pc`. */
+void rv32_warp_insert(struct warp *w, uint32_t pc, uint32_t mask);
+
+/* Moves lanes of `mask` that wait at a barrier on. */
+void rv32_warp_release(struct warp *w, uint32_t mask);
+
+#endif

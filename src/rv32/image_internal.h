@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the image_*.c files only. */
+#ifndef RV32_IMAGE_INTERNAL_H
+#define RV32_IMAGE_INTERNAL_H
+
+#include <elf.h>
+#include <stdbool.h>
+
+#include "rv32/image.h"
+#include "rv32/memory.h"
+
+enum image_place { PLACE_NONE, PLACE_CODE, PLACE_CONSTANT, PLACE_LOCAL, PLACE_KERNELS };
+
+struct image_section {
+	uint8_t place;    /* enum image_place */
+	uint32_t owner;   /* PLACE_LOCAL: index of its kernel + 1; 0: all kernels */
+	uint32_t address; /* after image_place */
+};
+
+/* An object whose headers were checked: every section with bytes lies inside `data`. */
+struct image_object {
+	const uint8_t *data;
+	size_t bytes;
+	uint32_t section_count;
+	Elf32_Shdr *headers;
+	struct image_section *sections;
+	const char *section_names;
+	uint32_t section_name_bytes;
+	Elf32_Sym *symbols;
+	uint32_t symbol_count;
+	const char *symbol_names;
+	uint32_t symbol_name_bytes;
+	uint32_t first_kernel, kernel_count; /* in the image */
+};
+
+struct image_global {
+	const char *name;
+	uint32_t address;
+	bool weak;
+};
+
+struct image_linker {
+	struct image_object *objects;
+	size_t count;
+	struct rv32_image *image;
+	struct image_global *globals; /* hash table */
+	uint32_t global_mask;
+	uint32_t local_common; /* LOCAL bytes of all kernels */
+	char *text;
+};
+
+/* Writes a sentence to l->text; returns `status`. */
+int image_fail(struct image_linker *l, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* image_elf.c: opens object `index`; DXP_EMALFORMED, DXP_ENOMEM. */
+int image_object_open(struct image_linker *l, size_t index, const struct rv32_object *from);
+void image_object_close(struct image_object *o);
+/* Returns a name that was checked; "" if it has none. */
+const char *image_section_name(const struct image_object *o, uint32_t section);
+const char *image_symbol_name(const struct image_object *o, uint32_t symbol);
+
+/* image_kernel.c: reads the records of all objects into the image. */
+int image_kernels_read(struct image_linker *l);
+
+/* image_place.c: gives each section its address and copies code and constants. */
+int image_place(struct image_linker *l);
+
+/* image_symbol.c: collects the global symbols; finds the kernels' entries; lists functions. */
+int image_globals_make(struct image_linker *l);
+const struct image_global *image_global_find(const struct image_linker *l, const char *name);
+/* Address of a symbol. DXP_EMALFORMED, DXP_ENOENT. */
+int image_symbol_address(struct image_linker *l, size_t object, uint32_t symbol, uint32_t *out);
+int image_kernels_finish(struct image_linker *l);
+int image_symbols_list(struct image_linker *l);
+
+/* image_relocate.c: applies all relocations. */
+int image_relocate(struct image_linker *l);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of a launch: segments of a 32-bit address space. Each argument is a segment, so that every
+ * access is checked exact to the byte. A segment starts at a multiple of RV32_PAGE_BYTES, and no
+ * page holds two. */
+#ifndef RV32_MEMORY_H
+#define RV32_MEMORY_H
+
+#include <stdint.h>
+
+#define RV32_PAGE_BYTES   65536u /* so one byte table of 65,536 entries finds a segment */
+#define RV32_SEGMENTS_MAX 160    /* 128 arguments, the core's own, and some more */
+
+/* Addresses. The engine assigns those of code, constants, arguments and window. */
+#define RV32_CODE_BASE     0x00010000u
+#define RV32_BUFFER_BASE   0x10000000u
+#define RV32_BUFFER_END    0xe0000000u
+#define RV32_LOCAL_BASE    0xe0000000u /* the same in every work-group */
+#define RV32_ARGUMENT_BASE 0xe8000000u /* argument table and values */
+#define RV32_WINDOW_BASE   0xf0000000u
+#define RV32_PRIVATE_END   0xffff0000u /* private memory lies below, the same in every work-item */
+
+enum rv32_segment_kind {
+	RV32_GLOBAL = 1,
+	RV32_CONSTANT, /* constants of the program, and arguments of kind constant */
+	RV32_LOCAL,    /* added by the core */
+	RV32_PRIVATE,  /* added by the core */
+	RV32_CODE,     /* added by the core */
+	RV32_ARGUMENTS,
+	RV32_WINDOW /* NIC window: aligned words are single host accesses */
+};
+
+enum rv32_access { RV32_READ = 1, RV32_WRITE = 2 };
+
+struct rv32_segment {
+	uint8_t *host;  /* aligned to 4 */
+	uint32_t base;  /* multiple of RV32_PAGE_BYTES */
+	uint32_t bytes; /* 1 or more; accesses beyond trap */
+	uint8_t kind;   /* enum rv32_segment_kind */
+	uint8_t access; /* enum rv32_access, combined */
+	int16_t argument;
+	const char *name; /* of the argument, for messages; may be NULL */
+};
+
+/* Segments by address. Index 0 of `page` is no segment; index i is segments[i - 1]. */
+struct rv32_memory {
+	uint8_t page[65536];
+	struct rv32_segment segments[RV32_SEGMENTS_MAX];
+	uint32_t count;
+};
+
+/* Removes all segments. */
+void rv32_memory_clear(struct rv32_memory *m);
+
+/* Adds a segment, which is copied. The host memory and the name must outlive the launch.
+ * Errors: DXP_EINVAL: base not on a page, no bytes, past the address space, or overlaps another;
+ *         DXP_ENOMEM: more than RV32_SEGMENTS_MAX. */
+int rv32_memory_add(struct rv32_memory *m, const struct rv32_segment *segment);
+
+/* Returns the segment that holds the page of an address, or NULL. */
+static inline const struct rv32_segment *rv32_memory_find(const struct rv32_memory *m,
+							  uint32_t address)
+{
+	uint32_t index = m->page[address / RV32_PAGE_BYTES];
+
+	return index ? &m->segments[index - 1] : (const struct rv32_segment *)0;
+}
+
+#endif

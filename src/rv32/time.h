@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A model of time, off by default: the cycles that a pipelined RISC-V GPU would need for a launch.
+ * It reads the trace of a core and changes nothing.
+ *
+ * A core issues one warp-instruction per cycle, from its warps in order. An instruction waits for
+ * its registers. Results are ready after the latency of their unit. A jump or branch holds its
+ * warp. Loads and stores access one line per cycle; the data cache has RV32_TIME_WAYS ways and LRU;
+ * a miss waits for memory. All cores share the work evenly.
+ *
+ * Latency and bandwidth of the memory were never published; they are assumed. So a result has three
+ * numbers: for half the latency and twice the bandwidth, as given, and for twice the latency and a
+ * quarter of the bandwidth. Agreement with a published figure is plausible, not proof. */
+#ifndef RV32_TIME_H
+#define RV32_TIME_H
+
+#include "rv32/core.h"
+
+#define RV32_TIME_WAYS 4
+
+/* All latencies in cycles, from issue until the result can be used. */
+struct rv32_time_parameters {
+	const char *name;
+	uint32_t cores;
+	uint32_t warps;   /* of a core */
+	uint32_t threads; /* of a warp, a power of two; warps * threads is at most RV32_LANES */
+	uint32_t clock_mhz;
+	uint32_t integer, multiply, divide;
+	uint32_t fused; /* float add, multiply and fused multiply-add */
+	uint32_t convert, float_divide, square_root;
+	uint32_t load;        /* on a hit, and of LOCAL and private memory */
+	uint32_t branch;      /* that a branch or jump holds its warp */
+	uint32_t cache_bytes; /* of a core; a power of two, at least RV32_TIME_WAYS lines */
+	uint32_t line_bytes;  /* a power of two */
+	uint32_t memory;      /* on a miss, beside `load`; assumed */
+	uint32_t line_cycles; /* between two lines that a core fetches; assumed */
+};
+
+/* Assumptions about the memory. */
+enum rv32_time_case { RV32_TIME_FAST, RV32_TIME_NOMINAL, RV32_TIME_SLOW, RV32_TIME_CASES };
+
+struct rv32_time_result {
+	uint64_t warp_instructions; /* of modelled warps */
+	uint64_t lines;             /* accessed */
+	uint64_t cycles[RV32_TIME_CASES];
+	uint64_t lines_missed;
+	/* Warp-instructions per cycle and core, in thousandths. */
+	uint32_t ipc_thousandths[RV32_TIME_CASES];
+};
+
+/* Returns the parameters of a preset, or NULL. index 0, 1, ... lists all. */
+const struct rv32_time_parameters *rv32_time_preset(const char *name);
+const struct rv32_time_parameters *rv32_time_preset_at(size_t index);
+
+struct rv32_time;
+
+/* Creates a model for the code that a core will run. Returns NULL if memory is short or a parameter
+ * is out of range. */
+struct rv32_time *rv32_time_create(const struct rv32_time_parameters *parameters,
+				   const uint32_t *words, size_t count, uint32_t base);
+void rv32_time_destroy(struct rv32_time *time);
+
+/* The launch's trace hook; context is the model. */
+void rv32_time_trace(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
+		     const uint32_t (*registers)[RV32_LANES]);
+
+/* Reads the result so far. */
+void rv32_time_read(const struct rv32_time *time, struct rv32_time_result *result);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why a launch stopped before all work-items ended, and the sentence for the user. */
+#ifndef RV32_TRAP_H
+#define RV32_TRAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RV32_TRAP_TEXT_BYTES 256
+
+enum rv32_trap_kind {
+	RV32_TRAP_NONE,
+	RV32_TRAP_ILLEGAL,    /* `word` is no instruction of this device */
+	RV32_TRAP_CSR,        /* `address` is no CSR, or is read-only */
+	RV32_TRAP_JUMP,       /* to `address`, outside the code or not aligned to 4 */
+	RV32_TRAP_LOAD,       /* `bytes` at `address` outside the segments, or not readable */
+	RV32_TRAP_STORE,      /* likewise, or not writable */
+	RV32_TRAP_MISALIGNED, /* atomic at an address that is not a multiple of 4 */
+	RV32_TRAP_BREAK,      /* ebreak */
+	RV32_TRAP_ABORT,      /* the ecall callback refused */
+	RV32_TRAP_BARRIER,    /* waits while `waited_for` work-items ended without the barrier */
+	RV32_TRAP_BUDGET,     /* the limit of instructions was reached */
+	RV32_TRAP_STOPPED     /* the stop flag was set */
+};
+
+/* A copy of all facts, valid after the launch except `name`. */
+struct rv32_trap {
+	enum rv32_trap_kind kind;
+	uint32_t pc;      /* address of the instruction */
+	uint32_t word;    /* the instruction */
+	uint32_t address; /* memory address, jump target or CSR */
+	uint32_t bytes;   /* of the access */
+	uint32_t item[3]; /* global id of the work-item */
+	uint32_t group[3];
+	uint32_t waited_for;   /* BARRIER: work-items that ended */
+	uint64_t instructions; /* lane instructions of this core so far */
+	/* The segment that holds or precedes the address; segment_kind 0: none. */
+	uint8_t segment_kind;
+	uint8_t segment_access;
+	int16_t argument; /* -1: none */
+	uint32_t segment_base, segment_bytes;
+	const char *name; /* the argument's, or NULL */
+	int status;       /* ABORT: the callback's */
+};
+
+/* Writes "symbol+0x5c" or "file.cl:31" of a code address; returns the length as snprintf. */
+typedef int (*rv32_symbolize_fn)(void *context, uint32_t pc, char *text, size_t bytes);
+
+/* Formats the sentence for the user, at most RV32_TRAP_TEXT_BYTES with the final zero.
+ * symbolize: NULL: addresses as numbers. */
+void rv32_trap_format(const struct rv32_trap *trap, const char *kernel, rv32_symbolize_fn symbolize,
+		      void *context, char *text, size_t bytes);
+
+#endif
