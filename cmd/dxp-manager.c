@@ -53,7 +53,8 @@ static const char help[] =
 	"SIGTERM and SIGINT stop it; nodes continue without the manager and reconnect when it is "
 	"back.\n"
 	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or state "
-	"folder in use, 4 key file unusable, 5 state folder unusable.\n";
+	"folder in use,\n"
+	"4 key file unusable, 5 state folder unusable.\n";
 
 struct arguments {
 	const char *key, *state, *bind;

@@ -48,7 +48,7 @@ static const char help[] =
 	"86400, default 30\n"
 	"      --window N         outstanding segments of a group, 1 to 1024, default 64\n"
 	"      --segment BYTES    payload of a packet, 256 to 8912, a multiple of 16; default the "
-	"most that the interface's MTU permits\n"
+	"most that the MTU permits\n"
 	"      --framing ud|rc    RoCEv2 datagrams (default), or the frames of a reliable "
 	"connection with acknowledgements\n"
 	"      --no-icrc-check    accept packets with a wrong invariant CRC; sent packets always "

@@ -120,7 +120,7 @@ void vf_registers(const struct attach_answer *a)
 	       r->ip >> 16 & 255, r->ip >> 8 & 255, r->ip & 255, r->port, r->queue >> 8,
 	       r->queue & 255, r->qp);
 	printf("      go %u  done %u%s  error %s\n", r->send_go, r->send_done,
-	       r->send_go == r->send_done ? "" : " (under way)", error_name(r->send_error));
+	       r->send_go == r->send_done ? "" : " (outstanding)", error_name(r->send_error));
 	printf("recv  vaddr 0x%llx  bytes %u  go %u  done %u  used %u  error %s\n",
 	       (unsigned long long)r->recv_vaddr, r->recv_bytes, r->recv_go, r->recv_done,
 	       r->recv_used, error_name(r->recv_error));

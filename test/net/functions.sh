@@ -154,7 +154,7 @@ kill -9 "$daemon"
 while runs "$daemon"; do
 	sleep 0.02
 done
-refuse 1 'runs no more' dxp vf xpu1
+refuse 1 'has exited' dxp vf xpu1
 dxp down >/dev/null 2>&1 || true
 dxp up >/dev/null
 [ "$(field xpu1 1 state)" = free ] || die "$(dxp vf xpu1)"
