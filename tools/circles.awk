@@ -137,6 +137,9 @@ END {
 		from = unit_of(path)
 		if (to == "" || to == from || (path, name) in private || (from, to) in edge)
 			continue
+		# src calls only src: such a name belongs to a library, as clGetPlatformInfo does.
+		if (from ~ /^src\// && to !~ /^src\//)
+			continue
 		edge[from, to] = 1
 		callee[from, ++callee_count[from]] = to
 		if (!(from in known)) {

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the interface to the ICD loader: three symbols and the table that every object begins
+/* The begin and the end of the library: the interface to the ICD loader, and leaving the fabric
+ * when the program exits. The loader needs three symbols and the table that every object begins
  * with. Table entries of unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
+#include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/entry/extension.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
+
+#define LOCK_NS  200000000ull /* ns: how long exit waits for other threads to leave the plugin */
+#define LEAVE_NS 500000000ull /* ns: how long exit waits for connections to close */
 
 /* The loader indexes a table of its own size. */
 _Static_assert(sizeof(cl_icd_dispatch) == 149 * sizeof(void *), "cl_icd.h has another table");
@@ -79,4 +87,90 @@ DXP_API CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platfor
 							  void *value, size_t *size_ret)
 {
 	return dxp_clGetPlatformInfo(platform, name, size, value, size_ret);
+}
+
+/* ---- leaving ---- */
+
+static pthread_mutex_t leave_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left_cond = PTHREAD_COND_INITIALIZER;
+static bool left;
+
+static struct timespec wall_after(uint64_t ns)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / 1000000000u);
+	t.tv_nsec = (long)(ns % 1000000000u);
+	return t;
+}
+
+static void *say_goodbye(void *context)
+{
+	devices_close();
+	dxp_fabric_close(context);
+	pthread_mutex_lock(&leave_lock);
+	left = true;
+	pthread_cond_signal(&left_cond);
+	pthread_mutex_unlock(&leave_lock);
+	return NULL;
+}
+
+/* Closes connections and membership, which frees this host's resources on the nodes before the
+ * lease ends. A silent node may take seconds, so the wait is bounded; the thread dies with the
+ * program. */
+static void leave(struct dxp_fabric *f)
+{
+	struct timespec until = wall_after(LEAVE_NS);
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, say_goodbye, f))
+		return;
+	pthread_detach(thread);
+	pthread_mutex_lock(&leave_lock);
+	while (!left && pthread_cond_timedwait(&left_cond, &leave_lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&leave_lock);
+}
+
+static bool is_quiet(void)
+{
+	return door_is_quiet() && !completions_taken();
+}
+
+/* Waits, at most LOCK_NS, until no thread is in a call of the fabric. Caller holds the lock, which
+ * is released meanwhile. False: timeout. */
+static bool become_quiet(void)
+{
+	uint64_t deadline = clock_now_ns() + LOCK_NS;
+	const struct timespec pause = {.tv_nsec = 200000};
+
+	if (!completions_stop())
+		return false;
+	while (!is_quiet() && clock_now_ns() < deadline) {
+		pthread_mutex_unlock(&door_lock);
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&door_lock);
+	}
+	return is_quiet();
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	struct timespec until = wall_after(LOCK_NS);
+
+	if (door_forked())
+		return;
+	if (pthread_mutex_timedlock(&door_lock, &until))
+		return;
+	fabric_close();
+	bool quiet = !door_fabric() || become_quiet();
+	struct dxp_fabric *f = fabric_detach(false);
+	events_close();
+	devices_detach();
+	trace_close();
+	pthread_mutex_unlock(&door_lock);
+	if (f && quiet)
+		leave(f);
 }
