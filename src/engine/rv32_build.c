@@ -16,7 +16,7 @@
 #include "engine/rv32_engine.h"
 #include "engine/rv32_options.h"
 
-#define FORMAT      2u  /* version of the key and of files on disk */
+#define FORMAT      3u  /* version of the key and of files on disk */
 #define OBJECTS_MAX 256 /* of one program */
 
 /* Identifies the kind of device in binaries: any node's clang may have made them. */

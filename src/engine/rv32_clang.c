@@ -294,17 +294,11 @@ static int first_stage(struct rv32_clang *c, const char *folder, const struct rv
 {
 	const char *words[WORDS_MAX];
 	unsigned count = rv32_front_words(c, words);
-	const char *const more[] = {"-cl-kernel-arg-info",
-				    "-Wno-linker-warnings",
-				    "-Wno-format",
-				    "-Xclang",
-				    "-mlink-builtin-bitcode",
-				    "-Xclang",
-				    c->bitcode,
-				    "-Xclang",
-				    "-mlink-builtin-bitcode",
-				    "-Xclang",
-				    c->libclc};
+	const char *const more[] = {"-cl-kernel-arg-info", "-Wno-linker-warnings", "-Wno-format",
+				    /* the second stage optimizes, after the edit */
+				    "-Xclang", "-disable-llvm-passes", "-Xclang",
+				    "-mlink-builtin-bitcode", "-Xclang", c->bitcode, "-Xclang",
+				    "-mlink-builtin-bitcode", "-Xclang", c->libclc};
 	const char *const last[] = {"-I.", "-S",         "-emit-llvm", "program.cl",
 				    "-o",  "program.ll", NULL};
 

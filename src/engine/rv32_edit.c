@@ -126,6 +126,30 @@ static void line_copy(struct edit *e, struct edit_span line)
 	fputc('\n', e->out);
 }
 
+/* Makes a __local variable visible outside: the optimizer takes an internal one that a kernel
+ * stores before it loads for a private variable. Gives it a section, by which the loader knows its
+ * kernel. */
+static void local_copy(struct edit *e, struct edit_span line)
+{
+	static const char word[] = " = internal ";
+	const char *at = edit_find(line, word), *rest = at + sizeof(word) - 1;
+	const char *end = line.at + line.bytes;
+	const char *align = memmem(rest, (size_t)(end - rest), ", align ", 8);
+
+	align = align ? align : end;
+	fprintf(e->out, "%.*s = hidden %.*s, section \".bss.%.*s\"%.*s\n", (int)(at - line.at),
+		line.at, (int)(align - rest), rest, (int)(at - line.at) - 1, line.at + 1,
+		(int)(end - align), align);
+}
+
+static bool is_local(struct edit_span line)
+{
+	return starts(line, "@") && line.at[1] != '"' && edit_find(line, " = internal ") &&
+	       edit_find(line, " undef") &&
+	       (edit_find(line, " = internal global ") ||
+		edit_find(line, " = internal unnamed_addr global "));
+}
+
 /* Copies an attribute group without the target's attributes. */
 static void attributes_copy(struct edit *e, struct edit_span line)
 {
@@ -161,6 +185,10 @@ static bool lines_copy(struct edit *e, struct edit_span ir, struct edit_span *ke
 			continue;
 		if (starts(line, "attributes #")) {
 			attributes_copy(e, line);
+			continue;
+		}
+		if (is_local(line)) {
+			local_copy(e, line);
 			continue;
 		}
 		line_copy(e, line);

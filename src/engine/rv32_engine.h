@@ -11,6 +11,7 @@
 #include "engine/rv32_clang.h"
 #include "rv32/core.h"
 #include "rv32/image.h"
+#include "rv32/time.h"
 
 #define RV32_CORES_MAX     64
 #define RV32_LIMIT_S       60    /* of one kernel by default: far more than tests need */
@@ -23,6 +24,8 @@ struct rv32_settings {
 	uint32_t limit_s;       /* seconds that a kernel may run; 0: no limit */
 	uint32_t private_bytes; /* stack of a work-item */
 	uint32_t clock_mhz;     /* reported to programs */
+	/* The model of time whose cycles are logged for each launch; NULL: none. */
+	const struct rv32_time_parameters *time;
 	enum rv32_build build;
 };
 

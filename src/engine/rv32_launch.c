@@ -7,6 +7,7 @@
 #include <dxp/device.h>
 #include <dxp/status.h>
 
+#include "base/log.h"
 #include "base/util.h"
 #include "engine/ocl_library.h"
 #include "engine/rv32_arguments.h"
@@ -173,6 +174,45 @@ static uint32_t cores_of(const struct engine_rv32 *r, const struct rv32_launch *
 				   : (uint32_t)min_u64(r->settings.cores, groups * l->groups[2]);
 }
 
+/* Logs what the model of time gives, as an interval over what is assumed about the memory. */
+static void time_tell(const struct engine_launch *l, const struct rv32_time *time)
+{
+	struct rv32_time_result t;
+
+	rv32_time_read(time, &t);
+	log_info(
+		"kernel '%.60s': %llu cycles (%llu to %llu), %.2f instructions of a warp per cycle "
+		"and core (%.2f to %.2f), %llu of %llu lines missed",
+		l->kernel, (unsigned long long)t.cycles[RV32_TIME_NOMINAL],
+		(unsigned long long)t.cycles[RV32_TIME_FAST],
+		(unsigned long long)t.cycles[RV32_TIME_SLOW],
+		t.ipc_thousandths[RV32_TIME_NOMINAL] / 1e3, t.ipc_thousandths[RV32_TIME_SLOW] / 1e3,
+		t.ipc_thousandths[RV32_TIME_FAST] / 1e3, (unsigned long long)t.lines_missed,
+		(unsigned long long)t.lines);
+}
+
+/* Runs on the pool; with a model of time, beside it. */
+static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
+		    struct rv32_launch *launch, uint32_t cores, struct rv32_result *result)
+{
+	const struct rv32_image *image = l->program->image;
+	struct rv32_time *time = NULL;
+
+	if (r->settings.time) {
+		time = rv32_time_create(r->settings.time, image->code, image->code_words,
+					RV32_CODE_BASE);
+		if (!time)
+			return DXP_ENOMEM;
+		launch->trace = rv32_time_trace;
+		launch->trace_context = time;
+	}
+	int status = rv32_pool_run(r->pool, launch, l->program->codes, cores, result);
+	if (status == DXP_OK && time)
+		time_tell(l, time);
+	rv32_time_destroy(time);
+	return status;
+}
+
 static int launch_run(struct engine_rv32 *r, const struct rv32_kernel *k,
 		      const struct engine_launch *l, struct rv32_launch *launch,
 		      const struct rv32_space_map *map, char text[ENGINE_TEXT_BYTES])
@@ -195,7 +235,7 @@ static int launch_run(struct engine_rv32 *r, const struct rv32_kernel *k,
 	launch->ecall = rv32_print_ecall;
 	launch->ecall_context = &print;
 	launch->nic = map->window ? &nic : NULL;
-	status = rv32_pool_run(r->pool, launch, l->program->codes, cores, &result);
+	status = pool_run(r, l, launch, cores, &result);
 	rv32_print_close(&print);
 	if (status == DXP_EDEVICE) {
 		failure_tell(r, l, &result, &print, text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the options of `--engine rv32:...`. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,21 @@ static int build_read(const char *value, enum rv32_build *out)
 	return DXP_EINVAL;
 }
 
+static int time_read(const char *value, struct rv32_settings *s)
+{
+	const struct rv32_time_parameters *preset;
+	char names[256] = "";
+
+	s->time = rv32_time_preset(value);
+	if (s->time)
+		return DXP_OK;
+	for (size_t i = 0; (preset = rv32_time_preset_at(i)); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", preset->name);
+	log_error("engine rv32: time=%s is not known; there are %s", value, names);
+	return DXP_EINVAL;
+}
+
 static int setting_read(char *word, struct rv32_settings *s)
 {
 	const struct {
@@ -44,6 +60,8 @@ static int setting_read(char *word, struct rv32_settings *s)
 		*value++ = '\0';
 		if (strcmp(word, "build") == 0)
 			return build_read(value, &s->build);
+		if (strcmp(word, "time") == 0)
+			return time_read(value, s);
 		for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
 			if (strcmp(word, numbers[i].name) != 0)
 				continue;
@@ -61,7 +79,7 @@ static int setting_read(char *word, struct rv32_settings *s)
 		}
 	}
 	log_error("engine rv32 has no option '%s'; there are cores=N, limit=SECONDS, "
-		  "private=BYTES, clock=MHZ, build=best|baseline|avx2",
+		  "private=BYTES, clock=MHZ, build=best|baseline|avx2, time=PRESET",
 		  word);
 	return DXP_EINVAL;
 }
@@ -79,6 +97,10 @@ int rv32_settings_read(const char *text, struct rv32_settings *out)
 	for (char *word = copy ? strtok_r(copy, ",", &rest) : NULL; word && status == DXP_OK;
 	     word = strtok_r(NULL, ",", &rest))
 		status = setting_read(word, out);
+	if (status == DXP_OK && out->time && out->cores > 1) {
+		log_error("engine rv32: time= models the launches of one core; leave cores= away");
+		status = DXP_EINVAL;
+	}
 	free(copy);
 	return status;
 }

@@ -138,6 +138,23 @@ static const char sums[] =
 	"	data[get_global_id(0)] = big[(get_local_size(0) - 1 - get_local_id(0)) * 100];\n"
 	"}\n";
 
+/* A scalar that every work-item stores first is one variable of the group all the same. */
+static void engine_run__local_scalar(void **state)
+{
+	struct engine_program *p = rig_program("kernel void one(global uint *out) {\n"
+					       "	local uint t; t = 1;\n"
+					       "	barrier(CLK_LOCAL_MEM_FENCE);\n"
+					       "	if (get_local_id(0) == 3) t = 7;\n"
+					       "	barrier(CLK_LOCAL_MEM_FENCE);\n"
+					       "	out[get_global_id(0)] = t; }\n");
+	struct engine_launch l = rig_launch(p, "one", 256, 128);
+
+	rig_good(&l);
+	for (uint32_t i = 0; i < 256; i++)
+		assert_int_equal(rig_word(i), 7);
+	engine_release(engine, p);
+}
+
 static void engine_run__local(void **state)
 {
 	struct engine_program *p = rig_program(sums);
@@ -215,11 +232,31 @@ static void engine_run__cores(void **state)
 	engine = one;
 }
 
+/* The model of time changes no result. */
+static void engine_run__time(void **state)
+{
+	struct engine *one = engine;
+
+	assert_int_equal(rig_open("rv32:time=vortex-4x4"), DXP_OK);
+	struct engine_program *p =
+		rig_program("kernel void one(global uint *out) {"
+			    "	out[get_global_id(0)] = get_local_id(0); }");
+	struct engine_launch l = rig_launch(p, "one", 256, 64);
+	rig_good(&l);
+	for (uint32_t i = 0; i < 256; i++)
+		assert_int_equal(rig_word(i), i % 64);
+	engine_release(engine, p);
+	engine_close(engine);
+	engine = one;
+}
+
 static void engine_open__options(void **state)
 {
-	static const char *const wrong[] = {"rv32:cores=0",    "rv32:cores=65", "rv32:cores=x",
-					    "rv32:cores",      "rv32:speed=1",  "rv32:private=8",
-					    "rv32:build=neon", "rv32:limit=-1"};
+	static const char *const wrong[] = {"rv32:cores=0",    "rv32:cores=65",
+					    "rv32:cores=x",    "rv32:cores",
+					    "rv32:speed=1",    "rv32:private=8",
+					    "rv32:build=neon", "rv32:limit=-1",
+					    "rv32:time=never", "rv32:time=vortex-4x4,cores=2"};
 	struct engine *kept = engine;
 
 	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
@@ -230,10 +267,11 @@ static void engine_open__options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(engine_run__ids),    cmocka_unit_test(engine_run__sizes),
-		cmocka_unit_test(engine_run__values), cmocka_unit_test(engine_run__overlap),
-		cmocka_unit_test(engine_run__local),  cmocka_unit_test(engine_run__atomics),
-		cmocka_unit_test(engine_run__cores),  cmocka_unit_test(engine_open__options),
+		cmocka_unit_test(engine_run__ids),      cmocka_unit_test(engine_run__sizes),
+		cmocka_unit_test(engine_run__values),   cmocka_unit_test(engine_run__overlap),
+		cmocka_unit_test(engine_run__local),    cmocka_unit_test(engine_run__local_scalar),
+		cmocka_unit_test(engine_run__atomics),  cmocka_unit_test(engine_run__cores),
+		cmocka_unit_test(engine_open__options), cmocka_unit_test(engine_run__time),
 	};
 	int status = rig_begin("rv32");
 
