@@ -210,7 +210,7 @@ static void engine_build__no_small_limits(void **state)
 	memset(name, 'n', COMMAND_NAME_BYTES - 1); /* a name that would crash PoCL */
 	name[COMMAND_NAME_BYTES - 1] = '\0';
 	assert_int_equal(engine_run(engine, &l, text), DXP_EUNSUPPORTED);
-	assert_non_null(strstr(text, "give it a shorter one"));
+	assert_non_null(strstr(text, "use a shorter one"));
 	l = rig_launch(p, "k499");
 	l.argument_count = 1;
 	l.arguments[0] = rig_buffer(0, 64);
