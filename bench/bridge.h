@@ -17,14 +17,14 @@
 #include "bench/options.h"
 
 #define BRIDGE_WAYS_MAX    24
-#define BRIDGE_BOXES_MAX   4
+#define BRIDGE_DAEMONS_MAX 4
 #define BRIDGE_SIZES_MAX   16
 #define BRIDGE_SWEEP_BYTES (16u << 20) /* bytes: holds pieces of every size */
 
 enum bridge_route { ROUTE_TO, ROUTE_FROM, ROUTE_THROUGH, ROUTE_ACROSS, ROUTES };
 
 /* An xPU of the benchmark, in a daemon of its own. */
-struct bridge_box {
+struct bridge_daemon {
 	const char *name, *engine;
 	uint32_t buffer_bytes; /* of its bridge's rings; 0: its own choice */
 	pid_t pid;
@@ -34,7 +34,7 @@ struct bridge_box {
 };
 
 /* State shared by all ways. */
-struct bridge_place {
+struct bridge_setup {
 	const struct bench_options *options;
 	const char *lab; /* printed in rows */
 	uint64_t largest;
@@ -43,20 +43,20 @@ struct bridge_place {
 	/* memory of a local device whose DMA is measured as a stage of network routes; 0: none */
 	uint64_t dma_bytes;
 	struct dxp_fabric *fabric;
-	struct bridge_box boxes[BRIDGE_BOXES_MAX];
-	size_t box_count;
+	struct bridge_daemon daemons[BRIDGE_DAEMONS_MAX];
+	size_t daemon_count;
 };
 
 struct bridge_way {
 	char name[32];
 	uint8_t stage; /* enum bridge_stage */
 	/* Moves `bytes` along the route; returns a status when they have arrived. */
-	int (*move)(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes);
+	int (*move)(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 	uint8_t route; /* enum bridge_route; a stage's may differ from the case's */
 	bool in_place;
 	uint8_t mode;         /* enum dxp_bridge_mode */
 	uint32_t piece_bytes; /* 0: chosen by the bridge */
-	size_t box;           /* first of its entries in `boxes` */
+	size_t daemon;        /* first of its entries in `daemons` */
 };
 
 struct bridge_case {
@@ -72,10 +72,10 @@ const char *bridge_route_name(unsigned route);
 
 /* For each transfer size: runs the wanted ways in turn and prints a row for each. Ignores c->bytes.
  * Returns 1 if a way failed, with the reason in its row, else 0. */
-int bridge_cases_run(struct bridge_place *p, const struct bridge_case *c);
+int bridge_cases_run(struct bridge_setup *p, const struct bridge_case *c);
 /* The same for each buffer size. */
-int bridge_sweep_run(struct bridge_place *p, unsigned route,
-		     int (*move)(struct bridge_place *p, const struct bridge_way *way,
+int bridge_sweep_run(struct bridge_setup *p, unsigned route,
+		     int (*move)(struct bridge_setup *p, const struct bridge_way *way,
 				 uint64_t bytes));
 
 /* Returns the largest transfer for which this machine has memory. Prints a note if it is
@@ -83,32 +83,32 @@ int bridge_sweep_run(struct bridge_place *p, unsigned route,
 uint64_t bridge_largest(const struct bench_options *o);
 
 /* Allocates and touches the host memory. Returns false, logged, on failure. */
-bool bridge_memory_open(struct bridge_place *p);
-void bridge_memory_close(struct bridge_place *p);
+bool bridge_memory_open(struct bridge_setup *p);
+void bridge_memory_close(struct bridge_setup *p);
 
 /* Opens the engine of p->options on this machine. Returns false, logged, on failure. */
-bool bridge_dma_open(struct bridge_place *p, uint64_t memory_bytes, uint32_t buffer_bytes);
+bool bridge_dma_open(struct bridge_setup *p, uint64_t memory_bytes, uint32_t buffer_bytes);
 /* Local DMA, as a route or as a stage of it. */
-int bridge_dma_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes);
+int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_local(const struct bench_options *o);
 
 /* Over the network. */
 int bridge_remote(const struct bench_options *o);
 /* Move by dxp_bridge_move; by dxp_mem_write, dxp_mem_read or dxp_send; in both directions at
  * once. */
-int bridge_pull_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes);
-int bridge_push_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes);
-int bridge_both_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes);
+int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
+int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
+int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 /* Returns whether a route of boxes[box] delivers the bytes that were sent; false is logged. */
-bool bridge_prove(struct bridge_place *p, unsigned route, size_t box);
+bool bridge_prove(struct bridge_setup *p, unsigned route, size_t daemon);
 
 /* Starts a manager and the daemons of p->boxes, runs `body` in a process of its own with all xPUs
  * open, then stops them. Returns an exit status; 1, logged, if the fabric does not start. */
-int bridge_fabric_run(struct bridge_place *p, const struct raw_ends *ends,
-		      int (*body)(struct bridge_place *p));
+int bridge_fabric_run(struct bridge_setup *p, const struct raw_ends *ends,
+		      int (*body)(struct bridge_setup *p));
 
 /* Prints how much memory the largest transfers, in each direction, add to a daemon. */
-int bridge_memory_row(struct bridge_place *p, size_t box);
+int bridge_memory_row(struct bridge_setup *p, size_t daemon);
 
 /* --sizes: prints the table from which an xPU chooses its buffer size. */
 int bridge_sizes_print(const struct bench_options *o);

@@ -36,24 +36,24 @@ struct way_samples {
 	struct sample of[ROUNDS_MAX];
 };
 
-static uint64_t boxes_cpu_ns(const struct bridge_place *p)
+static uint64_t daemons_cpu_ns(const struct bridge_setup *p)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < p->box_count; i++)
-		if (p->boxes[i].pid > 0)
-			sum += child_cpu_ns(p->boxes[i].pid);
+	for (size_t i = 0; i < p->daemon_count; i++)
+		if (p->daemons[i].pid > 0)
+			sum += child_cpu_ns(p->daemons[i].pid);
 	return sum;
 }
 
-static void sample_take(struct bridge_place *p, const struct bridge_way *w, uint64_t bytes,
-			bool warm, struct sample *out)
+static void sample_measure(struct bridge_setup *p, const struct bridge_way *w, uint64_t bytes,
+			   bool warm, struct sample *out)
 {
 	uint64_t times[SAMPLE_TIMES], now_ns;
 	size_t time_count = 0;
-	uint64_t enough_ns = p->options->quick ? SAMPLE_QUICK_NS : SAMPLE_NS, moves = 0, took_ns;
+	uint64_t enough_ns = p->options->quick ? SAMPLE_QUICK_NS : SAMPLE_NS, moves = 0, elapsed_ns;
 	int status = warm ? w->move(p, w, bytes) : DXP_OK;
-	uint64_t near_ns = child_cpu_ns(0), far_ns = boxes_cpu_ns(p), begin_ns = clock_now_ns();
+	uint64_t near_ns = child_cpu_ns(0), far_ns = daemons_cpu_ns(p), begin_ns = clock_now_ns();
 
 	now_ns = begin_ns;
 	do {
@@ -62,17 +62,17 @@ static void sample_take(struct bridge_place *p, const struct bridge_way *w, uint
 			status = w->move(p, w, bytes);
 		moves++;
 		now_ns = clock_now_ns();
-		took_ns = max_u64(now_ns - begin_ns, 1);
+		elapsed_ns = max_u64(now_ns - begin_ns, 1);
 		if (time_count < SAMPLE_TIMES)
 			times[time_count++] = now_ns - started_ns;
-	} while (status == DXP_OK && took_ns < enough_ns);
+	} while (status == DXP_OK && elapsed_ns < enough_ns);
 	double kilobytes = (double)(moves * bytes) / 1000;
 	*out = (struct sample){
 		.status = status,
-		.gb_per_s = (double)(moves * bytes) / (double)took_ns,
+		.gb_per_s = (double)(moves * bytes) / (double)elapsed_ns,
 		.p50_us = (double)raw_percentile(times, time_count, 50) / 1000,
 		.near_ns_per_kb = (double)(child_cpu_ns(0) - near_ns) / kilobytes,
-		.far_ns_per_kb = (double)(boxes_cpu_ns(p) - far_ns) / kilobytes,
+		.far_ns_per_kb = (double)(daemons_cpu_ns(p) - far_ns) / kilobytes,
 	};
 }
 
@@ -122,7 +122,7 @@ static const char *note_of(const struct way_samples *s, unsigned rounds, char *o
 	return out;
 }
 
-static void row_print(const struct bridge_place *p, const struct bridge_case *c,
+static void row_print(const struct bridge_setup *p, const struct bridge_case *c,
 		      const struct bridge_way *w, const struct way_samples *s,
 		      const struct bridge_limit *limit)
 {
@@ -159,7 +159,7 @@ static void row_print(const struct bridge_place *p, const struct bridge_case *c,
 	report_row(&row);
 }
 
-static size_t ways_choose(const struct bridge_place *p, const struct bridge_case *c,
+static size_t ways_choose(const struct bridge_setup *p, const struct bridge_case *c,
 			  struct bridge_way out[BRIDGE_WAYS_MAX])
 {
 	char name[64], size[TABLE_BYTES_TEXT];
@@ -175,7 +175,7 @@ static size_t ways_choose(const struct bridge_place *p, const struct bridge_case
 	return n;
 }
 
-static int case_run(struct bridge_place *p, const struct bridge_case *all)
+static int case_run(struct bridge_setup *p, const struct bridge_case *all)
 {
 	struct bridge_way chosen[BRIDGE_WAYS_MAX];
 	struct way_samples *s = calloc(BRIDGE_WAYS_MAX, sizeof(*s));
@@ -189,8 +189,8 @@ static int case_run(struct bridge_place *p, const struct bridge_case *all)
 	c.count = ways_choose(p, all, chosen);
 	for (unsigned r = 0; r < rounds; r++)
 		for (size_t i = 0; i < c.count; i++)
-			sample_take(p, &c.ways[i], c.bytes, r == 0 || c.bytes <= WARM_BYTES,
-				    &s[i].of[r]);
+			sample_measure(p, &c.ways[i], c.bytes, r == 0 || c.bytes <= WARM_BYTES,
+				       &s[i].of[r]);
 	const struct bridge_limit limit = limit_of(&c, s, rounds);
 	for (size_t i = 0; i < c.count; i++) {
 		row_print(p, &c, &c.ways[i], &s[i], &limit);
@@ -222,7 +222,7 @@ static size_t pieces_choose(const struct bench_options *o, uint32_t *out, size_t
 	return n;
 }
 
-int bridge_cases_run(struct bridge_place *p, const struct bridge_case *all)
+int bridge_cases_run(struct bridge_setup *p, const struct bridge_case *all)
 {
 	uint64_t sizes[BRIDGE_SIZES_MAX];
 	size_t count = transfers_choose(p->options, p->largest, sizes, BRIDGE_SIZES_MAX);
@@ -236,8 +236,8 @@ int bridge_cases_run(struct bridge_place *p, const struct bridge_case *all)
 	return status;
 }
 
-int bridge_sweep_run(struct bridge_place *p, unsigned route,
-		     int (*move)(struct bridge_place *p, const struct bridge_way *way,
+int bridge_sweep_run(struct bridge_setup *p, unsigned route,
+		     int (*move)(struct bridge_setup *p, const struct bridge_way *way,
 				 uint64_t bytes))
 {
 	uint32_t sizes[BRIDGE_SIZES_MAX];

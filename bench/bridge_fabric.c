@@ -16,12 +16,12 @@
 
 #define PATH_TEXT    64
 #define SCRIPT_TEXT  4096
-#define BOX_TEXT     768
+#define NODE_TEXT    768
 #define DEVICE_SPARE (64ull << 20) /* memory in addition to the largest transfer */
 
 struct stage {
-	struct bridge_place *place;
-	int (*body)(struct bridge_place *p);
+	struct bridge_setup *setup;
+	int (*body)(struct bridge_setup *p);
 	char folder[PATH_TEXT];
 };
 
@@ -42,33 +42,33 @@ static void line_read(const struct stage *s, const char *name, char *out, size_t
 /* Logs the output of the part that did not start. */
 static void complain(const struct stage *s)
 {
-	char name[80], said[512], missing[64];
+	char name[80], reported[512], missing[64];
 
 	line_read(s, "missing", missing, sizeof(missing));
 	snprintf(name, sizeof(name), "%s.log", missing);
-	line_read(s, name, said, sizeof(said));
+	line_read(s, name, reported, sizeof(reported));
 	log_error("cannot start a fabric for this benchmark: %s did not start%s%s",
 		  missing[0] ? missing : "its first process",
-		  said[0] ? "; its log ends with: " : "", said);
+		  reported[0] ? "; its log ends with: " : "", reported);
 }
 
-static bool box_open(struct bridge_place *p, struct bridge_box *box)
+static bool daemon_open(struct bridge_setup *p, struct bridge_daemon *daemon)
 {
-	int status = dxp_xpu_open(p->fabric, box->name, &box->xpu);
+	int status = dxp_xpu_open(p->fabric, daemon->name, &daemon->xpu);
 
 	if (status == DXP_OK)
-		status = dxp_xpu_caps(box->xpu, &box->caps);
+		status = dxp_xpu_caps(daemon->xpu, &daemon->caps);
 	if (status == DXP_OK)
-		status = dxp_mem_alloc(box->xpu, p->largest, &box->address);
+		status = dxp_mem_alloc(daemon->xpu, p->largest, &daemon->address);
 	if (status != DXP_OK)
-		log_error("%s cannot be used: %s", box->name, dxp_fabric_error(NULL));
+		log_error("%s cannot be used: %s", daemon->name, dxp_fabric_error(NULL));
 	return status == DXP_OK;
 }
 
 static int inside_run(void *context)
 {
 	struct stage *s = context;
-	struct bridge_place *p = s->place;
+	struct bridge_setup *p = s->setup;
 	const struct dxp_fabric_options options = {.directory = s->folder};
 	char path[PATH_TEXT + 8], pid[32];
 	bool open;
@@ -84,15 +84,15 @@ static int inside_run(void *context)
 	open = dxp_fabric_open(&options, &p->fabric) == DXP_OK;
 	if (!open)
 		log_error("cannot use the fabric of this benchmark: %s", dxp_fabric_error(NULL));
-	for (size_t i = 0; open && i < p->box_count; i++) {
-		snprintf(path, sizeof(path), "%s.pid", p->boxes[i].name);
+	for (size_t i = 0; open && i < p->daemon_count; i++) {
+		snprintf(path, sizeof(path), "%s.pid", p->daemons[i].name);
 		line_read(s, path, pid, sizeof(pid));
-		p->boxes[i].pid = (pid_t)atoi(pid);
-		open = box_open(p, &p->boxes[i]);
+		p->daemons[i].pid = (pid_t)atoi(pid);
+		open = daemon_open(p, &p->daemons[i]);
 	}
 	int status = open ? s->body(p) : 1;
-	for (size_t i = 0; i < p->box_count; i++)
-		dxp_xpu_close(p->boxes[i].xpu);
+	for (size_t i = 0; i < p->daemon_count; i++)
+		dxp_xpu_close(p->daemons[i].xpu);
 	dxp_fabric_close(p->fabric);
 	dxp_dma_close(p->dma);
 	p->dma = NULL;
@@ -100,17 +100,17 @@ static int inside_run(void *context)
 }
 
 /* Writes the shell command that starts one daemon; `part` is a function of the script. */
-static void box_text(const struct bridge_place *p, const struct bridge_box *box, char *out,
-		     size_t bytes)
+static void daemon_text(const struct bridge_setup *p, const struct bridge_daemon *daemon, char *out,
+			size_t bytes)
 {
 	char rings[64] = "";
 
-	if (box->buffer_bytes)
-		snprintf(rings, sizeof(rings), "--buffer-bytes %u", box->buffer_bytes);
+	if (daemon->buffer_bytes)
+		snprintf(rings, sizeof(rings), "--buffer-bytes %u", daemon->buffer_bytes);
 	snprintf(out, bytes,
 		 "part %s %s \"$far\" dxpd --manager $(cat manager) --key fabric.key --name %s "
 		 "--engine '%s' --memory %lluM --functions 0 %s || exit 0\n",
-		 box->name, box->name, box->name, box->engine,
+		 daemon->name, daemon->name, daemon->name, daemon->engine,
 		 (unsigned long long)((p->largest + DEVICE_SPARE) >> 20), rings);
 }
 
@@ -140,26 +140,26 @@ static const char end_text[] = "cd %s && kill $(cat *.pid)\n"
 static bool script_write(const struct stage *s, const struct raw_ends *ends, char *out,
 			 size_t bytes)
 {
-	char address[UDP_ADDRESS_TEXT_BYTES], box[BOX_TEXT];
+	char address[UDP_ADDRESS_TEXT_BYTES], daemon[NODE_TEXT];
 
 	udp_address_format(&ends->near, address);
 	address[strcspn(address, ":")] = '\0'; /* labs use IPv4 */
-	int n = snprintf(out, bytes, make_head, s->folder, programs_folder(),
+	int n = snprintf(out, bytes, make_head, s->folder, fabric_programs_folder(),
 			 ends->far_netns ? "ip netns exec " : "",
 			 ends->far_netns ? ends->far_netns : "", address);
-	for (size_t i = 0; i < s->place->box_count && n < (int)bytes; i++) {
-		box_text(s->place, &s->place->boxes[i], box, sizeof(box));
-		n += snprintf(out + n, bytes - (size_t)n, "%s", box);
+	for (size_t i = 0; i < s->setup->daemon_count && n < (int)bytes; i++) {
+		daemon_text(s->setup, &s->setup->daemons[i], daemon, sizeof(daemon));
+		n += snprintf(out + n, bytes - (size_t)n, "%s", daemon);
 	}
 	if (n < (int)bytes)
 		n += snprintf(out + n, bytes - (size_t)n, "touch up");
 	return n < (int)bytes;
 }
 
-int bridge_fabric_run(struct bridge_place *p, const struct raw_ends *ends,
-		      int (*body)(struct bridge_place *p))
+int bridge_fabric_run(struct bridge_setup *p, const struct raw_ends *ends,
+		      int (*body)(struct bridge_setup *p))
 {
-	struct stage s = {.place = p, .body = body, .folder = "/tmp/dxp-bench-XXXXXX"};
+	struct stage s = {.setup = p, .body = body, .folder = "/tmp/dxp-bench-XXXXXX"};
 	char make[SCRIPT_TEXT], end[SCRIPT_TEXT];
 
 	if (!mkdtemp(s.folder)) {

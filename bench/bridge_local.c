@@ -12,7 +12,7 @@
 
 #define SPARE_BYTES (1ull << 20)
 
-bool bridge_dma_open(struct bridge_place *p, uint64_t memory_bytes, uint32_t buffer_bytes)
+bool bridge_dma_open(struct bridge_setup *p, uint64_t memory_bytes, uint32_t buffer_bytes)
 {
 	const struct dxp_dma_options options = {.engine = p->options->engine,
 						.memory_bytes = memory_bytes,
@@ -29,7 +29,7 @@ bool bridge_dma_open(struct bridge_place *p, uint64_t memory_bytes, uint32_t buf
 	return true;
 }
 
-int bridge_dma_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes)
+int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes)
 {
 	static const uint8_t kinds[ROUTES] = {
 		[ROUTE_TO] = DXP_DMA_TO_DEVICE,
@@ -52,7 +52,7 @@ int bridge_dma_move(struct bridge_place *p, const struct bridge_way *way, uint64
 }
 
 /* Returns whether the device supports the route; prints a note if not. */
-static bool route_there(const struct bridge_place *p, unsigned route)
+static bool route_there(const struct bridge_setup *p, unsigned route)
 {
 	struct dxp_dma_caps caps;
 
@@ -63,7 +63,7 @@ static bool route_there(const struct bridge_place *p, unsigned route)
 	return false;
 }
 
-static int sweep(struct bridge_place *p)
+static int sweep(struct bridge_setup *p)
 {
 	int status = 0;
 
@@ -74,7 +74,7 @@ static int sweep(struct bridge_place *p)
 }
 
 /* With the default buffer size; the last route uses no buffers. */
-static int chosen(struct bridge_place *p)
+static int chosen(struct bridge_setup *p)
 {
 	int status = 0;
 
@@ -102,8 +102,8 @@ static int chosen(struct bridge_place *p)
 	return status;
 }
 
-static int part_run(struct bridge_place *p, uint32_t buffer_bytes,
-		    int (*part)(struct bridge_place *p))
+static int part_run(struct bridge_setup *p, uint32_t buffer_bytes,
+		    int (*part)(struct bridge_setup *p))
 {
 	if (!bridge_dma_open(p, 2 * p->largest + SPARE_BYTES, buffer_bytes))
 		return 1;
@@ -115,7 +115,7 @@ static int part_run(struct bridge_place *p, uint32_t buffer_bytes,
 
 int bridge_local(const struct bench_options *o)
 {
-	struct bridge_place p = {.options = o, .lab = "local", .largest = bridge_largest(o)};
+	struct bridge_setup p = {.options = o, .lab = "local", .largest = bridge_largest(o)};
 
 	if (!bridge_memory_open(&p))
 		return 1;

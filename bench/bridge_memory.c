@@ -42,16 +42,17 @@ static uint64_t rings_bytes(const struct dxp_xpu_caps *caps)
 	return 2ull * caps->buffers * caps->buffer_bytes;
 }
 
-static double beside_mb(const struct bridge_place *p, const struct bridge_box *box, uint64_t bytes)
+static double beside_mb(const struct bridge_setup *p, const struct bridge_daemon *daemon,
+			uint64_t bytes)
 {
-	return ((double)bytes - (double)p->largest - (double)rings_bytes(&box->caps)) / 1e6;
+	return ((double)bytes - (double)p->largest - (double)rings_bytes(&daemon->caps)) / 1e6;
 }
 
-static int largest_move(struct bridge_place *p, size_t box)
+static int largest_move(struct bridge_setup *p, size_t daemon)
 {
-	const struct bridge_way in = {.route = ROUTE_TO, .box = box};
-	const struct bridge_way out = {.route = ROUTE_FROM, .box = box};
-	const struct bridge_way through = {.route = ROUTE_THROUGH, .box = box};
+	const struct bridge_way in = {.route = ROUTE_TO, .daemon = daemon};
+	const struct bridge_way out = {.route = ROUTE_FROM, .daemon = daemon};
+	const struct bridge_way through = {.route = ROUTE_THROUGH, .daemon = daemon};
 	int status = bridge_pull_move(p, &in, p->largest);
 
 	if (status == DXP_OK)
@@ -60,22 +61,22 @@ static int largest_move(struct bridge_place *p, size_t box)
 		status = bridge_push_move(p, &in, p->largest);
 	if (status == DXP_OK)
 		status = bridge_push_move(p, &out, p->largest);
-	if (status == DXP_OK && p->boxes[box].caps.streams)
+	if (status == DXP_OK && p->daemons[daemon].caps.streams)
 		status = bridge_pull_move(p, &through, p->largest);
 	return status;
 }
 
-int bridge_memory_row(struct bridge_place *p, size_t at)
+int bridge_memory_row(struct bridge_setup *p, size_t at)
 {
-	const struct bridge_box *box = &p->boxes[at];
+	const struct bridge_daemon *daemon = &p->daemons[at];
 	char name[64], size[TABLE_BYTES_TEXT];
 
 	snprintf(name, sizeof(name), "memory, %s", table_bytes(p->largest, size));
 	if (!bench_wanted(p->options->only_case, name))
 		return 0;
 	int status = largest_move(p, at); /* fills the device's memory */
-	uint64_t between = resident(box->pid, "VmRSS: %llu kB");
-	peak_forget(box->pid);
+	uint64_t between = resident(daemon->pid, "VmRSS: %llu kB");
+	peak_forget(daemon->pid);
 	if (status == DXP_OK)
 		status = largest_move(p, at);
 	report_row(&(struct report_row){
@@ -85,11 +86,11 @@ int bridge_memory_row(struct bridge_place *p, size_t at)
 		.contender = "during transfers",
 		.metric = "resident memory",
 		.unit = "MB",
-		.value = beside_mb(p, box, resident(box->pid, "VmHWM: %llu kB")),
+		.value = beside_mb(p, daemon, resident(daemon->pid, "VmHWM: %llu kB")),
 		.peer = "between them",
-		.peer_value = beside_mb(p, box, between),
+		.peer_value = beside_mb(p, daemon, between),
 		.samples = 1,
-		.more = {{"rings_mb", (double)rings_bytes(&box->caps) / 1e6}},
+		.more = {{"rings_mb", (double)rings_bytes(&daemon->caps) / 1e6}},
 		.note = status == DXP_OK ? NULL : dxp_status_text(status),
 	});
 	return status != DXP_OK;

@@ -11,26 +11,26 @@
 #define WAIT_NS     (60 * S_NS) /* a longer transfer has failed */
 #define PROVE_BYTES ((1u << 20) + 3)
 
-static struct dxp_bridge_transfer transfer_of(struct bridge_place *p, const struct bridge_way *way,
+static struct dxp_bridge_transfer transfer_of(struct bridge_setup *p, const struct bridge_way *way,
 					      unsigned path, uint64_t bytes)
 {
-	const struct bridge_box *box = &p->boxes[way->box];
-	const struct bridge_box *peer = path == DXP_BRIDGE_DEVICE_TO_DEVICE ? box + 1 : NULL;
+	const struct bridge_daemon *daemon = &p->daemons[way->daemon];
+	const struct bridge_daemon *peer = path == DXP_BRIDGE_DEVICE_TO_DEVICE ? daemon + 1 : NULL;
 
 	return (struct dxp_bridge_transfer){
 		.path = path,
 		.mode = way->mode,
 		.from = p->from,
 		.to = p->to,
-		.device_from = peer ? peer->address : box->address,
-		.device_to = box->address,
+		.device_from = peer ? peer->address : daemon->address,
+		.device_to = daemon->address,
 		.peer = peer ? peer->xpu : NULL,
 		.bytes = bytes,
 		.piece_bytes = way->piece_bytes,
 	};
 }
 
-int bridge_pull_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes)
+int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes)
 {
 	static const uint8_t paths[ROUTES] = {
 		[ROUTE_TO] = DXP_BRIDGE_TO_DEVICE,
@@ -40,33 +40,33 @@ int bridge_pull_move(struct bridge_place *p, const struct bridge_way *way, uint6
 	};
 	const struct dxp_bridge_transfer t = transfer_of(p, way, paths[way->route], bytes);
 
-	return dxp_bridge_move(p->boxes[way->box].xpu, &t, NULL);
+	return dxp_bridge_move(p->daemons[way->daemon].xpu, &t, NULL);
 }
 
 /* Sends from the second of two xPUs to the first, in the direction of a pull. */
-static int send_move(struct bridge_place *p, const struct bridge_box *box, uint64_t bytes)
+static int send_move(struct bridge_setup *p, const struct bridge_daemon *daemon, uint64_t bytes)
 {
 	const struct dxp_transfer t = {
-		.from_address = box[1].address, .to_address = box->address, .bytes = bytes};
+		.from_address = daemon[1].address, .to_address = daemon->address, .bytes = bytes};
 	dxp_event event;
-	int status = dxp_send(box[1].xpu, box->xpu, &t, &event);
+	int status = dxp_send(daemon[1].xpu, daemon->xpu, &t, &event);
 
 	return status == DXP_OK ? dxp_event_wait(p->fabric, event, WAIT_NS, NULL) : status;
 }
 
-int bridge_push_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes)
+int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes)
 {
-	const struct bridge_box *box = &p->boxes[way->box];
+	const struct bridge_daemon *daemon = &p->daemons[way->daemon];
 
 	switch (way->route) {
-	case ROUTE_TO: return dxp_mem_write(box->xpu, box->address, p->from, bytes);
-	case ROUTE_FROM: return dxp_mem_read(box->xpu, p->to, box->address, bytes);
-	case ROUTE_ACROSS: return send_move(p, box, bytes);
+	case ROUTE_TO: return dxp_mem_write(daemon->xpu, daemon->address, p->from, bytes);
+	case ROUTE_FROM: return dxp_mem_read(daemon->xpu, p->to, daemon->address, bytes);
+	case ROUTE_ACROSS: return send_move(p, daemon, bytes);
 	default: return DXP_EUNSUPPORTED;
 	}
 }
 
-int bridge_both_move(struct bridge_place *p, const struct bridge_way *way, uint64_t bytes)
+int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes)
 {
 	static const uint8_t paths[] = {DXP_BRIDGE_TO_DEVICE, DXP_BRIDGE_FROM_DEVICE};
 	struct dxp_bridge *under_way[ARRAY_COUNT(paths)];
@@ -75,7 +75,7 @@ int bridge_both_move(struct bridge_place *p, const struct bridge_way *way, uint6
 
 	for (; status == DXP_OK && started < ARRAY_COUNT(paths); started += status == DXP_OK) {
 		const struct dxp_bridge_transfer t = transfer_of(p, way, paths[started], bytes);
-		status = dxp_bridge_start(p->boxes[way->box].xpu, &t, &under_way[started]);
+		status = dxp_bridge_start(p->daemons[way->daemon].xpu, &t, &under_way[started]);
 	}
 	for (size_t i = 0; i < started; i++) {
 		int one = dxp_bridge_wait(under_way[i], WAIT_NS, NULL);
@@ -84,24 +84,24 @@ int bridge_both_move(struct bridge_place *p, const struct bridge_way *way, uint6
 	return status;
 }
 
-static int prove_move(struct bridge_place *p, unsigned route, size_t at)
+static int prove_move(struct bridge_setup *p, unsigned route, size_t at)
 {
-	const struct bridge_way way = {.route = (uint8_t)route, .box = at};
-	const struct bridge_box *box = &p->boxes[at];
+	const struct bridge_way way = {.route = (uint8_t)route, .daemon = at};
+	const struct bridge_daemon *daemon = &p->daemons[at];
 	int status = DXP_OK;
 
 	if (route == ROUTE_FROM)
-		status = dxp_mem_write(box->xpu, box->address, p->from, PROVE_BYTES);
+		status = dxp_mem_write(daemon->xpu, daemon->address, p->from, PROVE_BYTES);
 	if (route == ROUTE_ACROSS)
-		status = dxp_mem_write(box[1].xpu, box[1].address, p->from, PROVE_BYTES);
+		status = dxp_mem_write(daemon[1].xpu, daemon[1].address, p->from, PROVE_BYTES);
 	if (status == DXP_OK)
 		status = bridge_pull_move(p, &way, PROVE_BYTES);
 	if (status == DXP_OK && (route == ROUTE_TO || route == ROUTE_ACROSS))
-		status = dxp_mem_read(box->xpu, p->to, box->address, PROVE_BYTES);
+		status = dxp_mem_read(daemon->xpu, p->to, daemon->address, PROVE_BYTES);
 	return status;
 }
 
-bool bridge_prove(struct bridge_place *p, unsigned route, size_t at)
+bool bridge_prove(struct bridge_setup *p, unsigned route, size_t at)
 {
 	if (PROVE_BYTES > p->largest)
 		return true;

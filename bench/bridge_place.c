@@ -40,10 +40,10 @@ static uint64_t memory_available(void)
 uint64_t bridge_largest(const struct bench_options *o)
 {
 	uint64_t wanted = o->quick ? LARGEST_QUICK : LARGEST, bytes = wanted;
-	uint64_t room = memory_available();
+	uint64_t space = memory_available();
 	char text[TABLE_BYTES_TEXT];
 
-	while (bytes > LARGEST_LEAST && bytes * MEMORIES > room)
+	while (bytes > LARGEST_LEAST && bytes * MEMORIES > space)
 		bytes /= 2;
 	if (bytes < wanted)
 		report_note("largest transfer: %s, limited by free memory",
@@ -59,7 +59,7 @@ static uint8_t *pages_get(uint64_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-bool bridge_memory_open(struct bridge_place *p)
+bool bridge_memory_open(struct bridge_setup *p)
 {
 	p->from = pages_get(p->largest);
 	p->to = pages_get(p->largest);
@@ -74,7 +74,7 @@ bool bridge_memory_open(struct bridge_place *p)
 	return false;
 }
 
-void bridge_memory_close(struct bridge_place *p)
+void bridge_memory_close(struct bridge_setup *p)
 {
 	if (p->from)
 		munmap(p->from, p->largest);

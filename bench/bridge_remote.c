@@ -12,13 +12,13 @@
 
 #define SPARE_BYTES (1ull << 20)
 
-/* Indices into bridge_place.boxes. */
+/* Indices into bridge_setup.boxes. */
 enum { BOARD, BOARD_SECOND, DIRECT, DIRECT_SECOND };
 
 /* Returns whether the board supports the route; prints a note if not. */
-static bool route_there(const struct bridge_place *p, unsigned route)
+static bool route_there(const struct bridge_setup *p, unsigned route)
 {
-	const struct dxp_xpu_caps *caps = &p->boxes[BOARD].caps;
+	const struct dxp_xpu_caps *caps = &p->daemons[BOARD].caps;
 
 	if (route != ROUTE_THROUGH || caps->streams)
 		return true;
@@ -26,7 +26,7 @@ static bool route_there(const struct bridge_place *p, unsigned route)
 	return false;
 }
 
-static int sweep_run(struct bridge_place *p)
+static int sweep_run(struct bridge_setup *p)
 {
 	int status = 0;
 
@@ -53,7 +53,8 @@ static size_t route_ways(unsigned route, struct bridge_way *w)
 {
 	static const char *const pushed[ROUTES] = {
 		[ROUTE_TO] = "PUT", [ROUTE_FROM] = "GET", [ROUTE_ACROSS] = "SEND"};
-	struct bridge_way way = {.move = bridge_pull_move, .route = (uint8_t)route, .box = BOARD};
+	struct bridge_way way = {
+		.move = bridge_pull_move, .route = (uint8_t)route, .daemon = BOARD};
 	size_t n = way_add(w, 0, "pipelined", way);
 
 	way.mode = DXP_BRIDGE_SEQUENTIAL;
@@ -64,7 +65,7 @@ static size_t route_ways(unsigned route, struct bridge_way *w)
 		n = way_add(w, n, pushed[route], way);
 
 	way.stage = STAGE_NETWORK;
-	way.box = DIRECT;
+	way.daemon = DIRECT;
 	if (pushed[route])
 		n = way_add(w, n, "network, pushed", way);
 	way.move = pushed[route] ? bridge_pull_move : bridge_both_move;
@@ -82,7 +83,7 @@ static size_t route_ways(unsigned route, struct bridge_way *w)
 	return way_add(w, n, "DMA in", way);
 }
 
-static int shares_run(struct bridge_place *p)
+static int shares_run(struct bridge_setup *p)
 {
 	int status = 0;
 
@@ -97,7 +98,7 @@ static int shares_run(struct bridge_place *p)
 	return status;
 }
 
-static int main_run(struct bridge_place *p)
+static int main_run(struct bridge_setup *p)
 {
 	int status = bridge_memory_row(p, BOARD);
 
@@ -107,20 +108,20 @@ static int main_run(struct bridge_place *p)
 static int lab_body_run(const struct lab *lab, const struct raw_ends *ends, void *context)
 {
 	const struct bench_options *o = context;
-	struct bridge_place p = {.options = o, .lab = lab->name, .largest = bridge_largest(o)};
+	struct bridge_setup p = {.options = o, .lab = lab->name, .largest = bridge_largest(o)};
 
 	if (!bridge_memory_open(&p))
 		return 1;
-	p.boxes[BOARD] = (struct bridge_box){
+	p.daemons[BOARD] = (struct bridge_daemon){
 		.name = "board1", .engine = o->engine, .buffer_bytes = BRIDGE_SWEEP_BYTES};
-	p.box_count = 1;
+	p.daemon_count = 1;
 	int status = bridge_fabric_run(&p, ends, sweep_run);
 
-	p.boxes[BOARD].buffer_bytes = 0;
-	p.boxes[BOARD_SECOND] = (struct bridge_box){.name = "board2", .engine = o->engine};
-	p.boxes[DIRECT] = (struct bridge_box){.name = "direct1", .engine = "none"};
-	p.boxes[DIRECT_SECOND] = (struct bridge_box){.name = "direct2", .engine = "none"};
-	p.box_count = BRIDGE_BOXES_MAX;
+	p.daemons[BOARD].buffer_bytes = 0;
+	p.daemons[BOARD_SECOND] = (struct bridge_daemon){.name = "board2", .engine = o->engine};
+	p.daemons[DIRECT] = (struct bridge_daemon){.name = "direct1", .engine = "none"};
+	p.daemons[DIRECT_SECOND] = (struct bridge_daemon){.name = "direct2", .engine = "none"};
+	p.daemon_count = BRIDGE_DAEMONS_MAX;
 	p.dma_bytes = p.largest + SPARE_BYTES;
 	status |= bridge_fabric_run(&p, ends, main_run);
 	bridge_memory_close(&p);

@@ -155,7 +155,7 @@ static bool naive_table(const struct bridge_sim_settings *s)
 {
 	static const struct {
 		const char *name;
-		bool naive_slow, ours_slow, control; /* slow: the stages of the naive way */
+		bool naive_slow, dxp_slow, control; /* slow: the stages of the naive way */
 	} rows[] = {
 		{"as the source", true, false, true},
 		{"naive rates", true, true, true},
@@ -169,9 +169,9 @@ static bool naive_table(const struct bridge_sim_settings *s)
 	c.bytes = BRIDGE_SOURCE_NAIVE_BYTES;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		struct bridge_sim_result r;
-		if (!s->source && (rows[i].naive_slow || rows[i].ours_slow))
+		if (!s->source && (rows[i].naive_slow || rows[i].dxp_slow))
 			continue;
-		c.stages = rows[i].ours_slow ? bridge_source_naive_stages : full;
+		c.stages = rows[i].dxp_slow ? bridge_source_naive_stages : full;
 		if (!runs(&c, &r))
 			return false;
 		uint64_t ns = bridge_naive_ns(

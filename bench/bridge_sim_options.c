@@ -135,7 +135,7 @@ static bool number_parse(const char *text, uint32_t unit, uint64_t *out)
 	return *end == '\0';
 }
 
-static bool number_take(struct bridge_sim_settings *s, int i, const char *text)
+static bool number_set(struct bridge_sim_settings *s, int i, const char *text)
 {
 	uint64_t value;
 
@@ -153,7 +153,7 @@ static bool number_take(struct bridge_sim_settings *s, int i, const char *text)
 
 /* Applies the DMA figures of a board's description. Returns false, after a message, if it is
  * invalid. */
-static bool board_take(struct bridge_sim_settings *s, const char *name)
+static bool board_apply(struct bridge_sim_settings *s, const char *name)
 {
 	struct board_config c;
 
@@ -214,8 +214,8 @@ int bench_bridge_sim(int argc, char **argv)
 			help(argv[0]);
 			return 0;
 		}
-		if (c >= OPTIONS || (c < OPTION_PATH && !number_take(&settings, c, optarg)) ||
-		    (c == OPTION_BOARD && !board_take(&settings, optarg)))
+		if (c >= OPTIONS || (c < OPTION_PATH && !number_set(&settings, c, optarg)) ||
+		    (c == OPTION_BOARD && !board_apply(&settings, optarg)))
 			return 2;
 		settings.path = c == OPTION_PATH ? optarg : settings.path;
 		quick |= c == OPTION_QUICK;

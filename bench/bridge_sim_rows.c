@@ -8,14 +8,14 @@
 
 #define MB 1e6
 
-static const char *bytes_text(char *out, size_t room, uint64_t bytes)
+static const char *bytes_text(char *out, size_t space, uint64_t bytes)
 {
 	if (bytes >= 1u << 20 && bytes % (1u << 20) == 0)
-		snprintf(out, room, "%llu MiB", (unsigned long long)(bytes >> 20));
+		snprintf(out, space, "%llu MiB", (unsigned long long)(bytes >> 20));
 	else if (bytes >= 1024 && bytes % 1024 == 0)
-		snprintf(out, room, "%llu KiB", (unsigned long long)(bytes >> 10));
+		snprintf(out, space, "%llu KiB", (unsigned long long)(bytes >> 10));
 	else
-		snprintf(out, room, "%llu B", (unsigned long long)bytes);
+		snprintf(out, space, "%llu B", (unsigned long long)bytes);
 	return out;
 }
 

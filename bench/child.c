@@ -28,7 +28,7 @@ static void sysfs_mount(void)
 		log_error("cannot mount /sys of a network namespace: %m; UCX will find no device");
 }
 
-int netns_enter(const char *name)
+int child_netns_enter(const char *name)
 {
 	char path[256];
 

@@ -18,7 +18,7 @@ typedef void (*child_body)(int control, void *context);
 
 /* Enters the namespace made by `ip netns add NAME`; NULL: no change. DXP_EINVAL, DXP_EIO:
  * logged. */
-int netns_enter(const char *name);
+int child_netns_enter(const char *name);
 
 /* Forks. DXP_EIO, logged; on success child_end must follow. */
 int child_spawn(child_body body, void *context, struct child *out);

@@ -114,8 +114,8 @@ static int classify_run(const struct classify_options *o, const char *where, con
 
 	snprintf(command, sizeof(command),
 		 "'%s/classify' %s %s%s%s --split auto --json --repeat %u %s '%s'",
-		 programs_folder(), where, o->model ? "--model '" : "", o->model ? o->model : "",
-		 o->model ? "'" : "", o->photos, how, o->photo);
+		 fabric_programs_folder(), where, o->model ? "--model '" : "",
+		 o->model ? o->model : "", o->model ? "'" : "", o->photos, how, o->photo);
 	json_t *summary = summary_of(command);
 	if (!summary)
 		return 1;

@@ -26,7 +26,7 @@ static void copy_run(const struct work *work, uint8_t *to, const uint8_t *from, 
 
 	for (*done = 0; *done < count && clock_now_ns() < end_ns; *done += each) {
 		for (uint64_t i = 0; i < each; i++) {
-			uint64_t at = work_place(work, *done + i);
+			uint64_t at = work_offset(work, *done + i);
 			memcpy(to + at, from + at, work->bytes);
 			/* Keeps the compiler from removing the copy. */
 			__asm__ volatile("" ::: "memory");
@@ -37,7 +37,7 @@ static void copy_run(const struct work *work, uint8_t *to, const uint8_t *from, 
 int copy_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 	       struct tally *tally)
 {
-	uint64_t bytes = work_place_bytes(work), done;
+	uint64_t bytes = work_region_bytes(work), done;
 	uint8_t *to = memory_get(bytes), *from = memory_get(bytes);
 
 	(void)ends;

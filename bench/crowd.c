@@ -62,7 +62,7 @@ static const struct rltp_user_ops ops = {
 	.grants = rltp_user_no_credits,
 	.granted = rltp_user_credit,
 	.wants = rltp_user_no_credits,
-	.asked = rltp_user_credit,
+	.requested = rltp_user_credit,
 };
 
 static uint64_t token(void *context, uint32_t id)
@@ -79,7 +79,7 @@ static int endpoint_open(struct crowd *c, uint32_t i)
 		.window_packets = WINDOW_PACKETS,
 		.payload_crc = true,
 		.ops = &ops,
-		.entropy = entropy_kernel,
+		.entropy = rng_entropy_kernel,
 		.token = token,
 	};
 	const struct rltp_peer_info peer = {.node = o->near_id,
@@ -109,7 +109,7 @@ static void list(struct crowd *c, uint32_t i)
 	c->listed[i] = true;
 }
 
-static void take(struct crowd *c, const struct datagram_arrival *a, uint64_t now_ns)
+static void run_one(struct crowd *c, const struct datagram_arrival *a, uint64_t now_ns)
 {
 	uint32_t i;
 
@@ -163,7 +163,7 @@ static void serve(struct crowd *c, int control)
 		size_t count = link_receive(c->link, c->arrivals, DATAGRAM_BATCH);
 		uint64_t now_ns = clock_now_ns();
 		for (size_t i = 0; i < count; i++)
-			take(c, &c->arrivals[i], now_ns);
+			run_one(c, &c->arrivals[i], now_ns);
 		scan(c, now_ns);
 		answer(c, now_ns);
 		if (count == 0 && c->busy_count == 0)

@@ -18,7 +18,7 @@ struct stage {
 	void *context;
 };
 
-const char *programs_folder(void)
+const char *fabric_programs_folder(void)
 {
 	static char path[1024];
 	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -71,9 +71,9 @@ int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *contex
 		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run &&\n"
 		 "'%s/dxp' up --xpus %u --memory %s --port 0 >said 2>&1 && touch up\n"
 		 "true", /* inside_run logs a failure */
-		 s.folder, programs_folder(), xpus, memory);
+		 s.folder, fabric_programs_folder(), xpus, memory);
 	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; rm -rf %s", s.folder,
-		 programs_folder(), s.folder);
+		 fabric_programs_folder(), s.folder);
 	const struct lab_scripts scripts = {
 		.name = "fabric", .make = make, .remove = end, .anyone = true};
 	return lab_scripts_run(&scripts, inside_run, &s);

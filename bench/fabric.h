@@ -14,6 +14,6 @@ typedef int (*fabric_body)(void *context);
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
 /* Returns the folder of this program and the other programs. */
-const char *programs_folder(void);
+const char *fabric_programs_folder(void);
 
 #endif

@@ -115,7 +115,7 @@ void inc_end_send(const struct inc_end *e, const struct inc_header *h, uint32_t 
 }
 
 /* Reads one packet from a socket. Returns false if there is none, or it is not valid. */
-static bool take(struct inc_end *e, int fd, int flags, struct inc_packet *out)
+static bool receive(struct inc_end *e, int fd, int flags, struct inc_packet *out)
 {
 	struct sockaddr_in from;
 	socklen_t from_bytes = sizeof(from);
@@ -147,7 +147,7 @@ bool inc_end_receive(struct inc_end *e, bool shared_first, uint64_t timeout_ns,
 	uint64_t end_ns = clock_now_ns() + timeout_ns, now_ns;
 
 	do {
-		if (take(e, first, MSG_DONTWAIT, out) || take(e, second, MSG_DONTWAIT, out))
+		if (receive(e, first, MSG_DONTWAIT, out) || receive(e, second, MSG_DONTWAIT, out))
 			return true;
 		now_ns = clock_now_ns();
 		if (now_ns >= end_ns)

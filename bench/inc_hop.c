@@ -103,8 +103,8 @@ static uint64_t trip_ns(struct hop *h, int answers, size_t bytes)
 	return clock_now_ns() - began_ns;
 }
 
-static bool sample_take(struct hop *h, const struct hop_far *far, size_t bytes, uint64_t *ns,
-			size_t count)
+static bool sample_measure(struct hop *h, const struct hop_far *far, size_t bytes, uint64_t *ns,
+			   size_t count)
 {
 	bool shared = far->kind == HOP_XDP || far->kind == HOP_XDP_NATIVE;
 	int answers = shared ? h->end.shared : h->end.in, losses = 0;
@@ -123,7 +123,7 @@ static bool sample_take(struct hop *h, const struct hop_far *far, size_t bytes, 
 
 static void far_body(int control, void *context)
 {
-	hop_far_run(control, context);
+	inc_hop_far_run(control, context);
 }
 
 /* Starts a switch for this sample alone. Returns the median round trip; 0: none. */
@@ -145,7 +145,7 @@ static double sample_us(struct hop *h, struct hop_far *far, size_t bytes, double
 
 		h->req_id = 0;
 		if ((echo || group_make(h, far->kind != HOP_USER)) &&
-		    sample_take(h, far, bytes, ns, count)) {
+		    sample_measure(h, far, bytes, ns, count)) {
 			us = (double)raw_percentile(ns, count, 50) / 1000;
 			*p99_us = (double)raw_percentile(ns, count, 99) / 1000;
 		}
@@ -197,10 +197,10 @@ static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 
 			if (!bench_wanted(h->options->only, hop_names[kind]))
 				continue;
-			if (hop_native(kind) && hop_pass_attach("v0") != DXP_OK)
+			if (hop_native(kind) && inc_hop_pass_attach("v0") != DXP_OK)
 				continue;
 			once_us = sample_us(h, &far, bytes, &p99_us[kind][got[kind]]);
-			hop_pass_detach();
+			inc_hop_pass_detach();
 			if (once_us > 0)
 				us[kind][got[kind]++] = once_us;
 		}
@@ -213,7 +213,7 @@ static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 
 static void program_print(size_t bytes, bool check_icrc)
 {
-	double ns = hop_program_ns(bytes, check_icrc);
+	double ns = inc_hop_program_ns(bytes, check_icrc);
 	const struct report_row row = {
 		.bench = "inc",
 		.name = bytes == 8 ? "program 8 B" : "program 256 B",

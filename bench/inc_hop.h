@@ -26,19 +26,19 @@ struct hop_far {
 
 /* Runs until the process is killed. Writes a byte or more to `control` when ready; closes it
  * without a byte, after a message on standard error, if this machine lacks support. */
-void hop_far_run(int control, const struct hop_far *far);
+void inc_hop_far_run(int control, const struct hop_far *far);
 
 /* Attaches the bare echo to an interface for the life of the process. DXP_EUNSUPPORTED: not in this
  * build, or not allowed. */
-int hop_echo_attach(const char *port, bool native);
+int inc_hop_echo_attach(const char *port, bool native);
 
 /* The same for a native program that passes every packet: without it the near end of a veth does
- * not receive native answers. hop_pass_detach removes it. */
-int hop_pass_attach(const char *port);
-void hop_pass_detach(void);
+ * not receive native answers. inc_hop_pass_detach removes it. */
+int inc_hop_pass_attach(const char *port);
+void inc_hop_pass_detach(void);
 
 /* Returns the ns that the program spends on a contribution that it answers, by the kernel's own
  * measurement, without the path to it. 0: not measurable here. */
-double hop_program_ns(size_t payload_bytes, bool check_icrc);
+double inc_hop_program_ns(size_t payload_bytes, bool check_icrc);
 
 #endif

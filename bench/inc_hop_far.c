@@ -16,14 +16,14 @@ const char *const hop_names[HOP_KINDS] = {
 
 static void echo_run(int control, const struct hop_far *far)
 {
-	if (hop_echo_attach(far->port, far->kind == HOP_ECHO_NATIVE) != DXP_OK)
+	if (inc_hop_echo_attach(far->port, far->kind == HOP_ECHO_NATIVE) != DXP_OK)
 		return;
 	if (write(control, "\n", 1) == 1)
 		for (;;)
 			pause();
 }
 
-void hop_far_run(int control, const struct hop_far *far)
+void inc_hop_far_run(int control, const struct hop_far *far)
 {
 	static const _Atomic int stop;
 	struct serve_options options = {
@@ -37,10 +37,10 @@ void hop_far_run(int control, const struct hop_far *far)
 		.ready_fd = control,
 	};
 
-	if (netns_enter(far->netns) != DXP_OK)
+	if (child_netns_enter(far->netns) != DXP_OK)
 		return;
 	if (far->kind == HOP_ECHO || far->kind == HOP_ECHO_NATIVE)
 		echo_run(control, far);
 	else
-		serve(&options);
+		serve_run(&options);
 }

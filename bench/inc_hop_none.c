@@ -4,21 +4,21 @@
 
 #include <dxp/status.h>
 
-int hop_echo_attach(const char *port, bool native)
+int inc_hop_echo_attach(const char *port, bool native)
 {
 	return DXP_EUNSUPPORTED;
 }
 
-int hop_pass_attach(const char *port)
+int inc_hop_pass_attach(const char *port)
 {
 	return DXP_EUNSUPPORTED;
 }
 
-void hop_pass_detach(void)
+void inc_hop_pass_detach(void)
 {
 }
 
-double hop_program_ns(size_t payload_bytes, bool check_icrc)
+double inc_hop_program_ns(size_t payload_bytes, bool check_icrc)
 {
 	return 0;
 }

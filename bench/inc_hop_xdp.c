@@ -49,20 +49,20 @@ static int attach(const char *name, const char *port, bool native)
 	return link;
 }
 
-int hop_echo_attach(const char *port, bool native)
+int inc_hop_echo_attach(const char *port, bool native)
 {
 	return attach("dxp_echo", port, native) < 0 ? DXP_EUNSUPPORTED : DXP_OK;
 }
 
 static int pass_link = -1;
 
-int hop_pass_attach(const char *port)
+int inc_hop_pass_attach(const char *port)
 {
 	pass_link = attach("dxp_pass", port, true);
 	return pass_link < 0 ? DXP_EUNSUPPORTED : DXP_OK;
 }
 
-void hop_pass_detach(void)
+void inc_hop_pass_detach(void)
 {
 	if (pass_link >= 0)
 		close(pass_link);
@@ -139,7 +139,7 @@ static uint64_t run_ns(const struct plane *p, uint32_t req_id, size_t payload_by
 	return options.duration;
 }
 
-double hop_program_ns(size_t payload_bytes, bool check_icrc)
+double inc_hop_program_ns(size_t payload_bytes, bool check_icrc)
 {
 	static uint64_t samples[RUNS];
 	struct plane p = {.ip = SWITCH_IP, .check_icrc = check_icrc};

@@ -22,7 +22,7 @@ const char *inc_lab_tool(void)
 	static char path[COMMAND_TEXT / 2];
 
 	for (size_t i = 0; i < ARRAY_COUNT(tools); i++) {
-		snprintf(path, sizeof(path), "%s/%s", programs_folder(), tools[i]);
+		snprintf(path, sizeof(path), "%s/%s", fabric_programs_folder(), tools[i]);
 		if (access(path, X_OK) == 0)
 			return path;
 	}
@@ -78,7 +78,7 @@ bool inc_lab_up(struct inc_lab *lab, const char *suffix, unsigned hosts, const c
 {
 	char command[COMMAND_TEXT], program[COMMAND_TEXT / 2];
 
-	snprintf(program, sizeof(program), "%s/dxp-switch", programs_folder());
+	snprintf(program, sizeof(program), "%s/dxp-switch", fabric_programs_folder());
 	if (!strstr(options, "--no-switches") && access(program, X_OK) != 0) {
 		snprintf(lab->why, sizeof(lab->why), "dxp-switch is not built");
 		return false;
@@ -86,7 +86,7 @@ bool inc_lab_up(struct inc_lab *lab, const char *suffix, unsigned hosts, const c
 	snprintf(lab->name, sizeof(lab->name), "%s-%s", lab_prefix(), suffix);
 	lab->hosts = hosts;
 	snprintf(command, sizeof(command), "DXP_BIN='%s' '%s' up %s --hosts %u %s 2>&1 </dev/null",
-		 programs_folder(), inc_lab_tool(), lab->name, hosts, options);
+		 fabric_programs_folder(), inc_lab_tool(), lab->name, hosts, options);
 	lab->up = command_run(command, lab->why);
 	return lab->up;
 }

@@ -67,9 +67,9 @@ static void command_make(const struct inc_run *run, char command[COMMAND_TEXT])
 	snprintf(text, sizeof(text),
 		 "%s DXP_BIN='%s' timeout -k 5 %d '%s' mpirun %s --chrt --ppn %u %s -np %u "
 		 "'%s/../lib/dxp/dxp-mpi-allreduce'",
-		 run->environment, programs_folder(), LIMIT_S, inc_lab_tool(), run->lab->name,
-		 run->ranks_per_host, run->mpirun, run->lab->hosts * run->ranks_per_host,
-		 programs_folder());
+		 run->environment, fabric_programs_folder(), LIMIT_S, inc_lab_tool(),
+		 run->lab->name, run->ranks_per_host, run->mpirun,
+		 run->lab->hosts * run->ranks_per_host, fabric_programs_folder());
 	append(command, text);
 	for (size_t i = 0; i < run->size_count; i++) {
 		snprintf(text, sizeof(text), " %zu:%u", run->sizes[i],
@@ -80,7 +80,7 @@ static void command_make(const struct inc_run *run, char command[COMMAND_TEXT])
 }
 
 /* Parses a line of figures; false for other text. */
-static bool line_take(const struct inc_run *run, const char *line, struct inc_figures *out)
+static bool line_parse(const struct inc_run *run, const char *line, struct inc_figures *out)
 {
 	struct inc_figures f;
 	size_t bytes;
@@ -107,7 +107,7 @@ bool inc_mpi_run(const struct inc_run *run, struct inc_figures *out, char why[IN
 	FILE *f = popen(command, "r");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
-		if (line_take(run, line, out))
+		if (line_parse(run, line, out))
 			lines++;
 		else if (line[0] && line[0] != '-')
 			snprintf(why, INC_WHY_BYTES, "%.*s", INC_WHY_BYTES - 1, line);

@@ -45,7 +45,7 @@ struct figures {
 };
 
 static struct inc_net_options network(const struct inc_sim_costs *c, uint32_t hosts,
-				      enum contender who)
+				      enum contender label)
 {
 	struct inc_net_options o = {
 		.tree = {.hosts = hosts, .levels = 1},
@@ -53,8 +53,8 @@ static struct inc_net_options network(const struct inc_sim_costs *c, uint32_t ho
 		.delay_ns = c->wire_ns,
 		.forward_ns = c->forward_ns,
 		.rate_bps = c->rate_bps,
-		.host = who == DOUBLING_TCP ? c->tcp : c->host,
-		.hop = who == USER ? c->user : c->kernel,
+		.host = label == DOUBLING_TCP ? c->tcp : c->host,
+		.hop = label == USER ? c->user : c->kernel,
 	};
 
 	for (uint64_t below = c->leaf_hosts; below < hosts; below *= c->leaf_hosts) {
@@ -111,14 +111,14 @@ static int calls_measure(struct inc_sim *sim, struct inc_job *job, uint32_t byte
 static int switches_measure(struct inc_sim *sim, uint32_t hosts, uint32_t bytes,
 			    struct figures *out)
 {
-	struct inc_place *places = calloc(hosts, sizeof(*places));
-	const struct inc_job_options options = {.places = places, .count = hosts};
+	struct inc_location *locations = calloc(hosts, sizeof(*locations));
+	const struct inc_job_options options = {.locations = locations, .count = hosts};
 	struct inc_job *job;
 
-	for (uint32_t i = 0; places && i < hosts; i++)
-		places[i].host = i;
-	int status = places ? inc_job_open(sim, &options, &job) : DXP_ENOMEM;
-	free(places);
+	for (uint32_t i = 0; locations && i < hosts; i++)
+		locations[i].host = i;
+	int status = locations ? inc_job_open(sim, &options, &job) : DXP_ENOMEM;
+	free(locations);
 	if (status != DXP_OK)
 		return status;
 	inc_sim_run(sim, 60 * S_NS, job_settled, job);
@@ -129,16 +129,16 @@ static int switches_measure(struct inc_sim *sim, uint32_t hosts, uint32_t bytes,
 	return calls_measure(sim, job, bytes, out);
 }
 
-static int measure(const struct inc_sim_costs *costs, enum contender who, uint32_t hosts,
-		   uint32_t bytes, struct figures *out)
+static int measure_run(const struct inc_sim_costs *costs, enum contender label, uint32_t hosts,
+		       uint32_t bytes, struct figures *out)
 {
-	const struct inc_net_options net = network(costs, hosts, who);
+	const struct inc_net_options net = network(costs, hosts, label);
 	struct inc_sim *sim;
 
-	if (who == DOUBLING_TCP || who == DOUBLING_UDP) {
+	if (label == DOUBLING_TCP || label == DOUBLING_UDP) {
 		const struct inc_doubling_options o = {
 			.net = net,
-			.bytes = bytes + (who == DOUBLING_TCP ? TCP_HEADERS : 0),
+			.bytes = bytes + (label == DOUBLING_TCP ? TCP_HEADERS : 0),
 			.calls = CALLS};
 		struct inc_doubling_result r;
 		int status = inc_doubling_run(&o, &r);
@@ -157,7 +157,7 @@ static int measure(const struct inc_sim_costs *costs, enum contender who, uint32
 	return status;
 }
 
-static void row_print(uint32_t hosts, uint32_t bytes, enum contender who, const struct figures *f,
+static void row_print(uint32_t hosts, uint32_t bytes, enum contender label, const struct figures *f,
 		      double tcp_us)
 {
 	char name[48];
@@ -168,9 +168,9 @@ static void row_print(uint32_t hosts, uint32_t bytes, enum contender who, const 
 		.unit = "us",
 		.value = f->latency_us,
 		.lab = "simulated",
-		.contender = contender_names[who],
-		.peer = who == DOUBLING_TCP ? NULL : contender_names[DOUBLING_TCP],
-		.peer_value = who == DOUBLING_TCP ? 0 : tcp_us,
+		.contender = contender_names[label],
+		.peer = label == DOUBLING_TCP ? NULL : contender_names[DOUBLING_TCP],
+		.peer_value = label == DOUBLING_TCP ? 0 : tcp_us,
 		.x_name = "hosts",
 		.x = hosts,
 		.samples = CALLS,
@@ -188,20 +188,20 @@ static int case_run(const struct inc_sim_costs *costs, const struct bench_option
 {
 	struct figures f, tcp = {0};
 
-	if (measure(costs, DOUBLING_TCP, hosts, bytes, &tcp) != DXP_OK)
+	if (measure_run(costs, DOUBLING_TCP, hosts, bytes, &tcp) != DXP_OK)
 		return 1;
-	for (int who = 0; who < CONTENDERS; who++) {
-		if (!bench_wanted(o->only, contender_names[who]))
+	for (int label = 0; label < CONTENDERS; label++) {
+		if (!bench_wanted(o->only, contender_names[label]))
 			continue;
-		int status = who == DOUBLING_TCP
+		int status = label == DOUBLING_TCP
 				     ? (f = tcp, DXP_OK)
-				     : measure(costs, (enum contender)who, hosts, bytes, &f);
+				     : measure_run(costs, (enum contender)label, hosts, bytes, &f);
 		if (status != DXP_OK) {
 			fprintf(stderr, "dxp bench inc-sim: %s, %u hosts: %s\n",
-				contender_names[who], hosts, dxp_status_text(status));
+				contender_names[label], hosts, dxp_status_text(status));
 			return 1;
 		}
-		row_print(hosts, bytes, (enum contender)who, &f, tcp.latency_us);
+		row_print(hosts, bytes, (enum contender)label, &f, tcp.latency_us);
 	}
 	return 0;
 }

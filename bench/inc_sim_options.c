@@ -57,7 +57,7 @@ static void help(const char *name)
 	       "  --help                 this text\n");
 }
 
-static bool number_take(struct inc_sim_costs *c, int i, const char *text)
+static bool number_set(struct inc_sim_costs *c, int i, const char *text)
 {
 	char *end;
 	unsigned long long value = strtoull(text, &end, 10);
@@ -93,7 +93,7 @@ int bench_inc_simulated(int argc, char **argv)
 			help(argv[0]);
 			return 0;
 		}
-		if (c >= OPTIONS || (c < OPTION_ONLY && !number_take(&costs, c, optarg)))
+		if (c >= OPTIONS || (c < OPTION_ONLY && !number_set(&costs, c, optarg)))
 			return 2;
 		o.only = c == OPTION_ONLY ? optarg : o.only;
 		o.quick |= c == OPTION_QUICK;

@@ -96,15 +96,15 @@ static void labs_up(struct table *t)
 
 	for (size_t lab = 0; lab < LABS; lab++) {
 		char options[64] = "";
-		bool asked = false;
+		bool requested = false;
 
 		for (size_t i = 0; i < t->contender_count; i++)
-			asked |= wanted(t, i) && t->contenders[i].lab == lab;
+			requested |= wanted(t, i) && t->contenders[i].lab == lab;
 		if (t->c->gbps > 0)
 			snprintf(options, sizeof(options), "--rate %u", t->c->gbps * 1000);
 		snprintf(options + strlen(options), sizeof(options) - strlen(options), " %s",
 			 make[lab]);
-		if (asked && !inc_lab_up(&t->labs[lab], suffixes[lab], t->c->hosts, options))
+		if (requested && !inc_lab_up(&t->labs[lab], suffixes[lab], t->c->hosts, options))
 			report_note("%u hosts, %s: skipped: %s", t->c->hosts, options,
 				    t->labs[lab].why);
 	}
@@ -120,7 +120,7 @@ static size_t size_first(const struct table *t, const struct contender_inc *k)
 	return first;
 }
 
-static void sample_take(struct table *t, size_t i, unsigned round)
+static void sample_measure(struct table *t, size_t i, unsigned round)
 {
 	const struct contender_inc *k = &t->contenders[i];
 	size_t first = size_first(t, k);
@@ -186,7 +186,7 @@ static int best_of(const struct table *t, size_t size, struct inc_figures *out, 
 }
 
 /* Returns a remark for the row, or NULL. */
-static const char *note_of(const struct table *t, const struct inc_figures *f, bool ours,
+static const char *note_of(const struct table *t, const struct inc_figures *f, bool dxp,
 			   const struct samples *s, size_t bytes, char text[INC_WHY_BYTES])
 {
 	if (f->wrong > 0)
@@ -194,7 +194,7 @@ static const char *note_of(const struct table *t, const struct inc_figures *f, b
 	else if (s && s->failed > 0)
 		snprintf(text, INC_WHY_BYTES, "%u of %u runs failed: %.150s", s->failed,
 			 t->c->options->rounds, s->why);
-	else if (ours && bytes <= SHORT_BYTES &&
+	else if (dxp && bytes <= SHORT_BYTES &&
 		 f->sent > SENT_CALL_MAX * t->c->hosts * t->c->ranks_per_host)
 		snprintf(text, INC_WHY_BYTES, "not all calls went through switches");
 	else
@@ -284,7 +284,7 @@ int inc_table_run(const struct inc_case *c)
 	for (unsigned r = 0; r < c->options->rounds; r++)
 		for (size_t i = 0; i < t.contender_count; i++)
 			if (wanted(&t, i) && t.labs[t.contenders[i].lab].up)
-				sample_take(&t, i, r);
+				sample_measure(&t, i, r);
 	for (size_t size = 0; size < c->size_count; size++)
 		status |= size_print(&t, size);
 	return status;

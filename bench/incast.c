@@ -73,7 +73,7 @@ struct sender {
 	struct tally *tally;
 };
 
-/* Needs a process of its own: measure() runs the near end in its caller's namespace. */
+/* Needs a process of its own: measure_run() runs the near end in its caller's namespace. */
 static void sender_main(int control, void *context)
 {
 	const struct sender *s = context;
@@ -87,7 +87,7 @@ static void sender_main(int control, void *context)
 	udp_address_parse(address, 0, &ends.near);
 	udp_address_parse("10.78.0.1", 0, &ends.far);
 	ends.far_netns = far;
-	outcome.status = netns_enter(name);
+	outcome.status = child_netns_enter(name);
 	if (outcome.status == DXP_OK)
 		measure_into(s->tally, s->contender, &ends, s->work, 1472, &outcome);
 	control_write(control, &outcome, sizeof(outcome));
@@ -137,7 +137,7 @@ static void times_pool(const struct tally *tallies, unsigned count, struct figur
 	free(all);
 }
 
-static void figures_take(const struct tally *tallies, const struct outcome *outcomes,
+static void figures_read(const struct tally *tallies, const struct outcome *outcomes,
 			 unsigned count, struct figures *f)
 {
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0, messages = 0;
@@ -166,7 +166,7 @@ static void figures_take(const struct tally *tallies, const struct outcome *outc
 static void incast_run(const struct contender *c, const struct work *work, unsigned count,
 		       struct figures *f)
 {
-	struct tally *tallies = tally_map(count);
+	struct tally *tallies = measure_tally_map(count);
 	struct outcome outcomes[SENDERS_MAX];
 	struct sender senders[SENDERS_MAX];
 	struct child children[SENDERS_MAX] = {0};
@@ -187,12 +187,12 @@ static void incast_run(const struct contender *c, const struct work *work, unsig
 	}
 	struct port after = port_read();
 	f->failed = 0;
-	figures_take(tallies, outcomes, count, f);
+	figures_read(tallies, outcomes, count, f);
 	times_pool(tallies, count, f);
 	double passed = (double)(after.packets - before.packets);
 	double dropped = (double)(after.dropped - before.dropped);
 	f->drops_percent = passed + dropped > 0 ? 100 * dropped / (passed + dropped) : 0;
-	tally_unmap(tallies, count);
+	measure_tally_unmap(tallies, count);
 }
 
 static double median_of(const struct figures *f, unsigned rounds, size_t offset)

@@ -135,7 +135,7 @@ static int process_run(int (*body)(void *context), void *context)
 
 int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context), void *context)
 {
-	const struct sigaction ours = {.sa_handler = pass_on};
+	const struct sigaction dxp = {.sa_handler = pass_on};
 	struct sigaction before[SIGNALS];
 	char name[32];
 	int status = 0;
@@ -144,7 +144,7 @@ int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context
 	setenv("LAB", name, 1);
 	ended = 0;
 	for (size_t i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], &ours, &before[i]);
+		sigaction(signals[i], &dxp, &before[i]);
 	bool made = scripts->make == NULL ||
 		    ((scripts->anyone || geteuid() == 0) && script_run(scripts->make) == 0);
 	if (made && !ended)
@@ -183,7 +183,7 @@ static int inside_run(void *context)
 	udp_address_parse("10.77.0.1", 0, &ends.near);
 	udp_address_parse("10.77.0.2", 0, &ends.far);
 	ends.far_netns = far;
-	return netns_enter(near) == DXP_OK ? i->body(i->lab, &ends, i->context) : 1;
+	return child_netns_enter(near) == DXP_OK ? i->body(i->lab, &ends, i->context) : 1;
 }
 
 int lab_run(const struct lab *lab, lab_body body, void *context)

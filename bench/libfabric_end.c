@@ -51,15 +51,15 @@ int libfabric_open(struct libfabric_end *f)
 	return error == 0 ? fi_enable(f->ep) : error;
 }
 
-int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello mine,
+int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello own,
 		   struct libfabric_hello *theirs)
 {
-	size_t bytes = sizeof(mine.name);
-	int error = fi_getname(&f->ep->fid, mine.name, &bytes);
+	size_t bytes = sizeof(own.name);
+	int error = fi_getname(&f->ep->fid, own.name, &bytes);
 
 	if (error != 0)
 		return error;
-	if (!control_write(e->control, &mine, sizeof(mine)) ||
+	if (!control_write(e->control, &own, sizeof(own)) ||
 	    !control_read(e->control, theirs, sizeof(*theirs)))
 		return -FI_EIO;
 	return fi_av_insert(f->av, theirs->name, 1, &f->other, 0, NULL) == 1 ? 0 : -FI_EINVAL;

@@ -23,7 +23,7 @@ struct libfabric_end {
 /* Exchanged by the ends at the start. */
 struct libfabric_hello {
 	uint8_t name[LIBFABRIC_NAME_BYTES];
-	uint64_t place, key; /* of memory that the other end may write, or 0 */
+	uint64_t region, key; /* of memory that the other end may write, or 0 */
 };
 
 /* Prints the error; returns DXP_EIO. */
@@ -36,8 +36,8 @@ struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
 /* Opens what `info` describes; returns an error. */
 int libfabric_open(struct libfabric_end *f);
 
-/* Sends `mine`, with the name filled in, and receives `theirs`; returns an error. */
-int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello mine,
+/* Sends `own`, with the name filled in, and receives `theirs`; returns an error. */
+int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello own,
 		   struct libfabric_hello *theirs);
 
 #endif

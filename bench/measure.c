@@ -63,7 +63,7 @@ static void far_main(int control, void *context)
 			     .tally = j->tally};
 	char byte;
 
-	if (netns_enter(j->ends->far_netns) != DXP_OK || j->ops->open(&e) != DXP_OK)
+	if (child_netns_enter(j->ends->far_netns) != DXP_OK || j->ops->open(&e) != DXP_OK)
 		return;
 	do {
 		for (int i = 0; i < SERVE_ROUNDS; i++)
@@ -72,10 +72,10 @@ static void far_main(int control, void *context)
 }
 
 /* Waits until the far end has counted `count` messages. */
-static int taken_await(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
-		       uint64_t end_ns)
+static int counted_await(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
+			 uint64_t end_ns)
 {
-	while (e->tally->taken < count) {
+	while (e->tally->counted < count) {
 		int n = ops->poll(e);
 		if (n < 0)
 			return n;
@@ -126,7 +126,7 @@ static void drive_note(struct drive *d, int ended, uint64_t now_ns)
 static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count, bool measured)
 {
 	struct drive d = {.end = e, .ops = ops, .count = count, .measured = measured};
-	uint64_t end_ns = clock_now_ns() + e->work->budget_ns, before = e->tally->taken;
+	uint64_t end_ns = clock_now_ns() + e->work->budget_ns, before = e->tally->counted;
 	int status = DXP_OK;
 
 	while (status == DXP_OK && d.done < count) {
@@ -142,7 +142,7 @@ static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			status = DXP_ETIMEDOUT;
 	}
 	if (status == DXP_OK && e->work->op == WORK_MESSAGE)
-		status = taken_await(e, ops, before + count, end_ns);
+		status = counted_await(e, ops, before + count, end_ns);
 	return status;
 }
 
@@ -244,7 +244,7 @@ static void near_await(const struct child *near, const struct work *work, const 
 	}
 }
 
-static void outcome_take(struct tally *t, struct outcome *out)
+static void outcome_read(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
 	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns(); /* killed: until now */
@@ -283,21 +283,21 @@ void measure_into(struct tally *tally, const struct contender *c, const struct r
 		return;
 	near_await(&near, work, tally);
 	child_end(&near);
-	outcome_take(tally, out);
+	outcome_read(tally, out);
 }
 
-void measure(const struct contender *c, const struct raw_ends *ends, const struct work *work,
-	     size_t datagram_bytes, struct outcome *out)
+void measure_run(const struct contender *c, const struct raw_ends *ends, const struct work *work,
+		 size_t datagram_bytes, struct outcome *out)
 {
-	struct tally *tally = tally_map(1);
+	struct tally *tally = measure_tally_map(1);
 
 	*out = (struct outcome){.status = DXP_ENOMEM};
 	if (tally)
 		measure_into(tally, c, ends, work, datagram_bytes, out);
-	tally_unmap(tally, 1);
+	measure_tally_unmap(tally, 1);
 }
 
-struct tally *tally_map(size_t count)
+struct tally *measure_tally_map(size_t count)
 {
 	void *p = mmap(NULL, count * sizeof(struct tally), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -305,7 +305,7 @@ struct tally *tally_map(size_t count)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-void tally_unmap(struct tally *tallies, size_t count)
+void measure_tally_unmap(struct tally *tallies, size_t count)
 {
 	if (tallies)
 		munmap(tallies, count * sizeof(*tallies));

@@ -14,14 +14,14 @@ struct outcome {
 	double mean_us, p50_us, p99_us; /* of one operation; 0: not measured */
 };
 
-void measure(const struct contender *c, const struct raw_ends *ends, const struct work *work,
-	     size_t datagram_bytes, struct outcome *out);
+void measure_run(const struct contender *c, const struct raw_ends *ends, const struct work *work,
+		 size_t datagram_bytes, struct outcome *out);
 
 /* The same, with the times of single operations. `tally` is zeroed memory that the processes share;
  * its samples are sorted in place. */
 void measure_into(struct tally *tally, const struct contender *c, const struct raw_ends *ends,
 		  const struct work *work, size_t datagram_bytes, struct outcome *out);
-struct tally *tally_map(size_t count); /* `count` tallies; NULL: no memory */
-void tally_unmap(struct tally *tallies, size_t count);
+struct tally *measure_tally_map(size_t count); /* `count` tallies; NULL: no memory */
+void measure_tally_unmap(struct tally *tallies, size_t count);
 
 #endif

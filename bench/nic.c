@@ -93,7 +93,7 @@ static int copies_run(const struct lab *lab, const struct raw_ends *ends,
 		.metric = TABLE_GOODPUT,
 		.work = {.op = WORK_PUT,
 			 .depth = 16,
-			 .warmup = 64 + 2 * RAW_PLACE_BYTES / bytes, /* touches all pages */
+			 .warmup = 64 + 2 * RAW_BUFFER_BYTES / bytes, /* touches all pages */
 			 .count = max_u64(count, 8)},
 		.contenders = copies,
 		.count = ARRAY_COUNT(copies),

@@ -33,8 +33,8 @@ static int kernel_alone(const struct raw_ends *ends, const struct work *work, si
 
 	(void)ends;
 	(void)datagram_bytes;
-	snprintf(command, sizeof(command), "'%s/kernel_put' --rings %" PRIu64, programs_folder(),
-		 work->count);
+	snprintf(command, sizeof(command), "'%s/kernel_put' --rings %" PRIu64,
+		 fabric_programs_folder(), work->count);
 	FILE *f = popen(command, "r");
 	if (!f)
 		return DXP_EIO;
@@ -111,7 +111,7 @@ static const char *obstacle(char version[VERSION_TEXT])
 {
 	char path[COMMAND_TEXT];
 
-	snprintf(path, sizeof(path), "%s/kernel_put", programs_folder());
+	snprintf(path, sizeof(path), "%s/kernel_put", fabric_programs_folder());
 	if (access(path, X_OK) != 0)
 		return "skipped: the example kernel_put is not built beside this program";
 	return version_read(version) ? NULL : "skipped: no OpenCL on this machine";

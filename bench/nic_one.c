@@ -56,8 +56,8 @@ static bool batch_run(struct one *o)
 
 	while (dxp_post_nap(o->from, 0, &o->target, data, sizeof(data), 0, 0) == DXP_OK)
 		posted++;
-	dxp_nic_turn(o->nic);
-	while (dxp_sent_take(o->from, &event))
+	dxp_nic_poll(o->nic);
+	while (dxp_sent_dequeue(o->from, &event))
 		ended += event.status == DXP_OK;
 	for (; dxp_received_peek(o->to); came++)
 		dxp_received_release(o->to);

@@ -18,7 +18,7 @@
 #define PIECE_MAX    (64u << 10)
 #define STEP_BYTES   1000000ull
 #define STEPS        100
-#define TURNS        200000
+#define POLLS        200000
 #define IDLE_SAMPLES 5
 
 struct sharing {
@@ -78,9 +78,9 @@ static void put_some(struct sharing *s, uint32_t i)
 		uint32_t bytes = 1 + (uint32_t)rng_below(&s->rng, PIECE_MAX);
 		uint32_t to = (uint32_t)rng_below(&s->rng, FUNCTIONS);
 		const struct dxp_entry from = {0, bytes, s->memory[i].key},
-				       place = {PIECE_MAX, bytes, s->memory[to].key};
+				       remote = {PIECE_MAX, bytes, s->memory[to].key};
 		status = dxp_post_put(s->windows[i], (uint8_t)rng_below(&s->rng, DXP_QPS),
-				      &s->targets[to], &from, &place, 0, 0, 0);
+				      &s->targets[to], &from, &remote, 0, 0, 0);
 	}
 }
 
@@ -90,10 +90,10 @@ static void round_run(struct sharing *s)
 
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		put_some(s, i);
-		while (dxp_sent_take(s->windows[i], &event) > 0)
+		while (dxp_sent_dequeue(s->windows[i], &event) > 0)
 			s->moved[i] += event.bytes;
 	}
-	dxp_nic_turn(s->nic);
+	dxp_nic_poll(s->nic);
 }
 
 static double jain(const uint64_t *moved)
@@ -157,17 +157,17 @@ static void share_measure(struct sharing *s)
 	}
 }
 
-static double turn_ns(struct sharing *s)
+static double poll_ns(struct sharing *s)
 {
 	uint64_t samples[IDLE_SAMPLES];
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(samples); i++) {
 		uint64_t began_ns = clock_now_ns();
-		for (uint32_t k = 0; k < TURNS; k++)
-			dxp_nic_turn(s->nic);
+		for (uint32_t k = 0; k < POLLS; k++)
+			dxp_nic_poll(s->nic);
 		samples[i] = clock_now_ns() - began_ns;
 	}
-	return (double)raw_percentile(samples, ARRAY_COUNT(samples), 50) / TURNS;
+	return (double)raw_percentile(samples, ARRAY_COUNT(samples), 50) / POLLS;
 }
 
 static void idle_report(const char *name, double ns)
@@ -194,11 +194,11 @@ int nic_share_run(void)
 	if (status == DXP_OK)
 		status = function_add(&s);
 	if (status == DXP_OK)
-		idle_report("idle, 1 function", turn_ns(&s));
+		idle_report("idle, 1 function", poll_ns(&s));
 	while (status == DXP_OK && s.count < FUNCTIONS)
 		status = function_add(&s);
 	if (status == DXP_OK) {
-		idle_report("idle, 8 functions", turn_ns(&s));
+		idle_report("idle, 8 functions", poll_ns(&s));
 		share_measure(&s);
 	}
 	sharing_close(&s);

@@ -53,7 +53,7 @@ static const uint64_t sizes[] = {4, 4096, 65536, 1u << 20, 8u << 20, 64u << 20, 
 
 struct bench_run {
 	const struct bench_options *options;
-	struct opencl_end ours, local;
+	struct opencl_end dxp, local;
 	double raw_us[ROUNDS_MAX], stream_gb[ROUNDS_MAX];
 	unsigned limits;
 	struct tally *tally;
@@ -117,7 +117,7 @@ struct figures {
 	char why[160];
 };
 
-static void figures_take(struct figures *f, struct opencl_end *end, const struct opencl_case *c,
+static void figures_read(struct figures *f, struct opencl_end *end, const struct opencl_case *c,
 			 uint64_t bytes, uint32_t count)
 {
 	struct opencl_figures got;
@@ -144,7 +144,7 @@ static uint32_t count_for(const struct bench_run *b, const struct opencl_case *c
 }
 
 static int case_report(const struct opencl_case *c, const char *name, uint64_t bytes,
-		       struct figures *ours, struct figures *local)
+		       struct figures *dxp, struct figures *local)
 {
 	struct report_row row = {
 		.bench = "opencl",
@@ -153,19 +153,19 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 		.contender = "Direct xPU",
 		.metric = c->shape == SHAPE_BYTES ? "goodput" : "time",
 		.unit = c->shape == SHAPE_BYTES ? "GB/s" : "us",
-		.samples = ours->count,
+		.samples = dxp->count,
 		.x_name = c->sizes ? "bytes" : NULL,
 		.x = (double)bytes,
 	};
 
-	if (ours->count == 0) {
-		row.note = ours->why;
+	if (dxp->count == 0) {
+		row.note = dxp->why;
 		report_row(&row);
 		return 1;
 	}
-	row.value = report_median(ours->value, ours->count);
-	row.p50_us = report_median(ours->p50, ours->count);
-	row.p99_us = c->mean ? 0 : report_median(ours->p99, ours->count);
+	row.value = report_median(dxp->value, dxp->count);
+	row.p50_us = report_median(dxp->p50, dxp->count);
+	row.p99_us = c->mean ? 0 : report_median(dxp->p99, dxp->count);
 	if (local->count) {
 		row.peer = "PoCL, local";
 		row.peer_value = report_median(local->value, local->count);
@@ -186,7 +186,7 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 static int case_run(struct bench_run *b, const struct opencl_case *c, uint64_t bytes)
 {
 	char name[96], size[TABLE_BYTES_TEXT];
-	struct figures ours = {.why = "not selected"}, local = {.why = "not selected"};
+	struct figures dxp = {.why = "not selected"}, local = {.why = "not selected"};
 	uint32_t count = count_for(b, c, bytes);
 
 	snprintf(name, sizeof(name), c->sizes ? "%s %s" : "%s", c->what, table_bytes(bytes, size));
@@ -195,10 +195,10 @@ static int case_run(struct bench_run *b, const struct opencl_case *c, uint64_t b
 	for (unsigned round = 0; round < b->options->rounds; round++) {
 		if (round % 2 == 0)
 			limits_measure(b);
-		figures_take(&ours, &b->ours, c, bytes, count);
-		figures_take(&local, &b->local, c, bytes, count);
+		figures_read(&dxp, &b->dxp, c, bytes, count);
+		figures_read(&local, &b->local, c, bytes, count);
 	}
-	return case_report(c, name, bytes, &ours, &local);
+	return case_report(c, name, bytes, &dxp, &local);
 }
 
 static int cases_run(struct bench_run *b)
@@ -221,21 +221,21 @@ static int inside_run(void *context)
 {
 	struct bench_run *b = context;
 
-	b->tally = tally_map(1);
+	b->tally = measure_tally_map(1);
 	if (!b->tally)
 		return 1;
 	int status = 1;
-	if (opencl_end_start(&b->ours, OPENCL_OURS)) {
+	if (opencl_end_start(&b->dxp, OPENCL_DXP)) {
 		if (!opencl_end_start(&b->local, OPENCL_LOCAL))
 			report_note("without local PoCL beside it: %s", b->local.why);
 		status = cases_run(b);
 	} else {
 		log_error("the measuring program fails on the devices of this project: %s",
-			  b->ours.why);
+			  b->dxp.why);
 	}
-	opencl_end_stop(&b->ours);
+	opencl_end_stop(&b->dxp);
 	opencl_end_stop(&b->local);
-	tally_unmap(b->tally, 1);
+	measure_tally_unmap(b->tally, 1);
 	return status;
 }
 

@@ -20,12 +20,12 @@ static void end_exec(enum opencl_driver driver)
 {
 	char path[PATH_TEXT];
 
-	snprintf(path, sizeof(path), "%s/../lib/libdxp-opencl.so", programs_folder());
-	setenv("OCL_ICD_VENDORS", driver == OPENCL_OURS ? path : POCL_ICD, 1);
+	snprintf(path, sizeof(path), "%s/../lib/libdxp-opencl.so", fabric_programs_folder());
+	setenv("OCL_ICD_VENDORS", driver == OPENCL_DXP ? path : POCL_ICD, 1);
 	if (driver == OPENCL_LOCAL)
 		setenv("POCL_DEVICES", "basic basic", 1);
-	snprintf(path, sizeof(path), "%s/../lib/dxp/dxp-bench-opencl", programs_folder());
-	execl(path, path, driver == OPENCL_OURS ? "Direct xPU" : "Portable Computing Language",
+	snprintf(path, sizeof(path), "%s/../lib/dxp/dxp-bench-opencl", fabric_programs_folder());
+	execl(path, path, driver == OPENCL_DXP ? "Direct xPU" : "Portable Computing Language",
 	      (char *)NULL);
 	printf("failed cannot start %s: %s\n", path, strerror(errno));
 	fflush(stdout);

@@ -11,7 +11,7 @@
 
 #include "bench/raw_udp.h"
 
-enum opencl_driver { OPENCL_OURS, OPENCL_LOCAL };
+enum opencl_driver { OPENCL_DXP, OPENCL_LOCAL };
 
 struct opencl_end {
 	pid_t pid;

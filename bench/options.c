@@ -9,7 +9,7 @@
 
 #include "bench/table.h"
 
-/* Letters of `taken` select them; the help lists them in this order. */
+/* Letters of `parsed` select them; the help lists them in this order. */
 static const struct {
 	struct option option;
 	const char *help;
@@ -35,16 +35,16 @@ static const struct {
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-static bool takes(const char *taken, int letter)
+static bool accepts(const char *parsed, int letter)
 {
-	return strchr(BENCH_OPTIONS_ALL, letter) || strchr(taken, letter);
+	return strchr(BENCH_OPTIONS_ALL, letter) || strchr(parsed, letter);
 }
 
-static void help(const char *name, const char *summary, const char *taken)
+static void help(const char *name, const char *summary, const char *parsed)
 {
 	printf("usage: dxp bench %s [options]\n\n%s\n\n", name, summary);
 	for (size_t i = 0; i < KNOWN; i++)
-		if (takes(taken, known[i].option.val))
+		if (accepts(parsed, known[i].option.val))
 			fputs(known[i].help, stdout);
 }
 
@@ -76,7 +76,7 @@ bool bench_rounds_parse(const char *text, unsigned *out)
 	return true;
 }
 
-static int option_take(int letter, struct bench_options *out)
+static int option_parse(int letter, struct bench_options *out)
 {
 	switch (letter) {
 	case 'l': out->lab = optarg; return lab_known(optarg) ? -1 : 2;
@@ -92,7 +92,7 @@ static int option_take(int letter, struct bench_options *out)
 	}
 }
 
-int bench_options_parse(int argc, char **argv, const char *summary, const char *taken,
+int bench_options_parse(int argc, char **argv, const char *summary, const char *parsed,
 			struct bench_options *out)
 {
 	struct option options[KNOWN + 1] = {0};
@@ -100,16 +100,16 @@ int bench_options_parse(int argc, char **argv, const char *summary, const char *
 	int letter, status = -1;
 
 	for (size_t i = 0; i < KNOWN; i++)
-		if (takes(taken, known[i].option.val))
+		if (accepts(parsed, known[i].option.val))
 			options[count++] = known[i].option;
 	*out = (struct bench_options){.rounds = 5};
 	optind = 1;
 	while (status < 0 && (letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (letter == 'h') {
-			help(argv[0], summary, taken);
+			help(argv[0], summary, parsed);
 			return 0;
 		}
-		status = option_take(letter, out);
+		status = option_parse(letter, out);
 	}
 	if (status < 0 && optind < argc) {
 		fprintf(stderr, "dxp bench %s: '%s' is not an option; see --help\n", argv[0],

@@ -36,23 +36,23 @@ struct work {
 
 /* Returns the size of either end's memory, which operations use in rotation: beyond the level-2
  * cache, as real data is, unless latency is measured (spin). */
-static inline uint64_t work_place_bytes(const struct work *w)
+static inline uint64_t work_region_bytes(const struct work *w)
 {
-	uint64_t least = w->spin ? w->bytes : RAW_PLACE_BYTES;
+	uint64_t least = w->spin ? w->bytes : RAW_BUFFER_BYTES;
 
 	return w->bytes > least ? w->bytes : least;
 }
 
-/* Returns the offset of operation `turn` in that memory. */
-static inline uint64_t work_place(const struct work *w, uint64_t turn)
+/* Returns the offset of operation `index` in that memory. */
+static inline uint64_t work_offset(const struct work *w, uint64_t index)
 {
-	return turn % (work_place_bytes(w) / w->bytes) * w->bytes;
+	return index % (work_region_bytes(w) / w->bytes) * w->bytes;
 }
 
 /* Shared by the processes of one sample; its contents survive a killed process. */
 struct tally {
 	_Atomic uint64_t done;             /* near end: operations measured and complete */
-	_Atomic uint64_t taken;            /* far end: messages received, warm-up included */
+	_Atomic uint64_t counted;          /* far end: messages received, warm-up included */
 	_Atomic uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; 0: not yet */
 	uint64_t near_cpu_ns, far_cpu_ns;
 	_Atomic uint32_t sample_count;

@@ -28,9 +28,9 @@ struct function_end {
 	struct dxp_target other, back; /* `back`: the first function, for `second` */
 	uint32_t other_key;
 	bool shares_core; /* with the other end: yields it when a poll finds nothing */
-	uint64_t posted, taken;
+	uint64_t posted, counted;
 	struct child server;
-	uint8_t place[DXP_NAP_BYTES];
+	uint8_t region[DXP_NAP_BYTES];
 };
 
 struct hello {
@@ -38,7 +38,7 @@ struct hello {
 	uint32_t key;
 };
 
-static void cpu_take(int cpu)
+static void cpu_read(int cpu)
 {
 	cpu_set_t set;
 
@@ -65,11 +65,11 @@ static void server_main(int control, void *context)
 	struct dxp_nic *nic;
 	char ready = 0;
 
-	cpu_take(1);
+	cpu_read(1);
 	if (nic_serve(context, &nic) != DXP_OK || !control_write(control, &ready, 1))
 		return;
-	for (uint64_t turn = 0;; turn++)
-		dxp_nic_turn(nic);
+	for (uint64_t poll = 0;; poll++)
+		dxp_nic_poll(nic);
 }
 
 static int server_start(struct function_end *s, char *path)
@@ -104,26 +104,26 @@ static bool hello_read(struct peer_end *e, struct function_end *s, struct hello 
 	if (!s->nic)
 		return control_read(e->control, theirs, sizeof(*theirs));
 	while ((got = recv(e->control, theirs, sizeof(*theirs), MSG_DONTWAIT)) < 0)
-		dxp_nic_turn(s->nic);
+		dxp_nic_poll(s->nic);
 	return got == sizeof(*theirs);
 }
 
 static int meet(struct peer_end *e, struct function_end *s)
 {
-	struct hello mine, theirs;
-	int status = dxp_memory_create(s->function, work_place_bytes(e->work),
+	struct hello own, theirs;
+	int status = dxp_memory_create(s->function, work_region_bytes(e->work),
 				       DXP_REMOTE_READ | DXP_REMOTE_WRITE, &s->memory);
 
 	if (status == DXP_OK)
-		status = dxp_function_target(s->function, 0, &mine.target);
+		status = dxp_function_target(s->function, 0, &own.target);
 	if (status != DXP_OK) {
 		log_error("%s", dxp_function_error());
 		return status;
 	}
 	memset(s->memory.base, 1, s->memory.bytes);
-	mine.target.node = 0;
-	mine.key = s->memory.key;
-	if (!control_write(e->control, &mine, sizeof(mine)) || !hello_read(e, s, &theirs))
+	own.target.node = 0;
+	own.key = s->memory.key;
+	if (!control_write(e->control, &own, sizeof(own)) || !hello_read(e, s, &theirs))
 		return DXP_EIO;
 	s->other = theirs.target;
 	s->other_key = theirs.key;
@@ -174,7 +174,7 @@ static int function_open(struct peer_end *e)
 		return alone_open(e, s);
 	s->shares_core = served && sysconf(_SC_NPROCESSORS_ONLN) < 3;
 	if (s->shares_core)
-		cpu_take(0);
+		cpu_read(0);
 	/* The end with the NIC's process sends the socket's path; the other end waits for it. */
 	bool first = e->far != served;
 	snprintf(path, sizeof(path), "/tmp/dxp-bench-%d.sock", getpid());
@@ -194,10 +194,10 @@ static int function_open(struct peer_end *e)
 }
 
 /* Polls the NIC, or yields the core. */
-static void turn(struct function_end *s)
+static void poll(struct function_end *s)
 {
 	if (s->nic)
-		dxp_nic_turn(s->nic);
+		dxp_nic_poll(s->nic);
 	else if (s->shares_core)
 		sched_yield();
 	else
@@ -215,8 +215,8 @@ static int function_post(struct peer_end *e)
 	const struct work *w = e->work;
 
 	if (w->op == WORK_PING || w->op == WORK_MESSAGE)
-		return nap_post(s, s->place, w->bytes);
-	uint64_t at = work_place(w, s->posted);
+		return nap_post(s, s->region, w->bytes);
+	uint64_t at = work_offset(w, s->posted);
 	const struct dxp_entry here = {at, w->bytes, s->memory.key},
 			       there = {at, w->bytes, s->other_key};
 	int status = w->op == WORK_PUT
@@ -227,12 +227,12 @@ static int function_post(struct peer_end *e)
 }
 
 /* Polls the available completions. Returns how many, or the first error status. */
-static int completions_take(struct dxp_window *w)
+static int completions_dequeue(struct dxp_window *w)
 {
 	struct dxp_nic_event event;
 	int count = 0;
 
-	while (dxp_sent_take(w, &event) > 0) {
+	while (dxp_sent_dequeue(w, &event) > 0) {
 		if (event.status != DXP_OK)
 			return event.status;
 		count++;
@@ -241,13 +241,13 @@ static int completions_take(struct dxp_window *w)
 }
 
 /* Copies an arrived NAP, as a program that uses it later would. */
-static bool nap_take(struct function_end *s, struct dxp_window *w)
+static bool nap_copy(struct function_end *s, struct dxp_window *w)
 {
 	const struct dxp_nic_event *event = dxp_received_peek(w);
 
 	if (!event)
 		return false;
-	memcpy(s->place, dxp_received_data(w, event), event->bytes);
+	memcpy(s->region, dxp_received_data(w, event), event->bytes);
 	dxp_received_release(w);
 	return true;
 }
@@ -255,10 +255,10 @@ static bool nap_take(struct function_end *s, struct dxp_window *w)
 /* "alone": echoes what arrived at the second function. */
 static int second_serve(struct function_end *s, uint32_t bytes)
 {
-	if (!nap_take(s, s->second))
+	if (!nap_copy(s, s->second))
 		return DXP_OK;
-	int status = dxp_post_nap(s->second, 0, &s->back, s->place, bytes, 0, 0);
-	int ended = completions_take(s->second);
+	int status = dxp_post_nap(s->second, 0, &s->back, s->region, bytes, 0, 0);
+	int ended = completions_dequeue(s->second);
 	return status == DXP_OK && ended < 0 ? ended : status;
 }
 
@@ -267,16 +267,16 @@ static int function_poll(struct peer_end *e)
 	struct function_end *s = e->state;
 
 	if (e->work->op == WORK_PING) {
-		if (!nap_take(s, s->window)) {
-			turn(s);
+		if (!nap_copy(s, s->window)) {
+			poll(s);
 			return s->second ? second_serve(s, e->work->bytes) : 0;
 		}
-		int status = completions_take(s->window);
+		int status = completions_dequeue(s->window);
 		return status < 0 ? status : 1;
 	}
-	int ended = completions_take(s->window);
+	int ended = completions_dequeue(s->window);
 	if (ended == 0)
-		turn(s);
+		poll(s);
 	return ended;
 }
 
@@ -285,19 +285,19 @@ static void function_serve(struct peer_end *e)
 	struct function_end *s = e->state;
 	uint64_t came = 0;
 
-	turn(s);
-	while (s->window && nap_take(s, s->window)) {
+	poll(s);
+	while (s->window && nap_copy(s, s->window)) {
 		came++;
 		if (e->work->op != WORK_PING)
 			continue;
-		while (nap_post(s, s->place, e->work->bytes) == DXP_EAGAIN)
-			turn(s);
+		while (nap_post(s, s->region, e->work->bytes) == DXP_EAGAIN)
+			poll(s);
 		if (s->nic)
-			dxp_nic_turn(s->nic);
-		completions_take(s->window);
+			dxp_nic_poll(s->nic);
+		completions_dequeue(s->window);
 	}
 	if (came > 0)
-		e->tally->taken += came;
+		e->tally->counted += came;
 }
 
 const struct peer_ops peer_function = {function_open, function_post, function_poll, function_serve};

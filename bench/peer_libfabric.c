@@ -17,27 +17,27 @@
 
 #include "bench/libfabric_end.h"
 
-#define PLACE_BYTES_MIN 4096
-#define ANSWER_BYTES    8
-#define BATCH           32
-#define TAG             7
+#define REGION_BYTES_MIN 4096
+#define ANSWER_BYTES     8
+#define BATCH            32
+#define TAG              7
 
-struct slot {
+struct transfer {
 	struct fi_context2 context; /* first: completions point to it */
 	bool receive;
 };
 
 struct fabric_end {
 	struct libfabric_end end;
-	uint8_t *place;
-	uint64_t place_bytes;
+	uint8_t *region;
+	uint64_t region_bytes;
 	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
 	uint32_t depth;
 	uint64_t received, sends_ended, injected;
 	uint64_t owed; /* far: answers not sent yet */
 	uint32_t sends_free;
-	struct slot *free_sends[WORK_DEPTH_MAX];
-	struct slot sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
+	struct transfer *free_sends[WORK_DEPTH_MAX];
+	struct transfer sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
 };
 
 static void address_text(const struct udp_address *a, char text[INET6_ADDRSTRLEN])
@@ -83,26 +83,26 @@ static void shape(const struct peer_end *e, struct fabric_end *f)
 
 /* Returns the size of the memory that messages of both directions share; the short ones are 8
  * bytes. */
-static uint64_t place_bytes(const struct work *w)
+static uint64_t region_bytes(const struct work *w)
 {
-	uint64_t bytes = work_place_bytes(w);
+	uint64_t bytes = work_region_bytes(w);
 
-	return bytes > PLACE_BYTES_MIN ? bytes : PLACE_BYTES_MIN;
+	return bytes > REGION_BYTES_MIN ? bytes : REGION_BYTES_MIN;
 }
 
-static uint8_t *place_of(const struct fabric_end *f, size_t bytes, uint64_t turn)
+static uint8_t *buffer_of(const struct fabric_end *f, size_t bytes, uint64_t index)
 {
-	return f->place + (bytes > 0 ? turn % (f->place_bytes / bytes) * bytes : 0);
+	return f->region + (bytes > 0 ? index % (f->region_bytes / bytes) * bytes : 0);
 }
 
-static int receive_post(struct fabric_end *f, struct slot *s)
+static int receive_post(struct fabric_end *f, struct transfer *s)
 {
 	int error;
 
 	s->receive = true;
 	do {
 		error = (int)fi_trecv(f->end.ep,
-				      place_of(f, f->in_bytes, (uint64_t)(s - f->receives)),
+				      buffer_of(f, f->in_bytes, (uint64_t)(s - f->receives)),
 				      f->in_bytes, NULL, f->end.other, TAG, 0, s);
 		if (error == -FI_EAGAIN)
 			fi_cq_read(f->end.cq, NULL, 0);
@@ -113,7 +113,7 @@ static int receive_post(struct fabric_end *f, struct slot *s)
 /* Sends a message. -FI_EAGAIN: no space now. */
 static int message_send(struct fabric_end *f)
 {
-	uint8_t *from = place_of(f, f->out_bytes, f->sends_ended + f->injected);
+	uint8_t *from = buffer_of(f, f->out_bytes, f->sends_ended + f->injected);
 
 	if (f->out_bytes <= f->end.info->tx_attr->inject_size) {
 		int error = (int)fi_tinject(f->end.ep, from, f->out_bytes, f->end.other, TAG);
@@ -122,7 +122,7 @@ static int message_send(struct fabric_end *f)
 	}
 	if (f->sends_free == 0)
 		return -FI_EAGAIN;
-	struct slot *s = f->free_sends[f->sends_free - 1];
+	struct transfer *s = f->free_sends[f->sends_free - 1];
 	int error = (int)fi_tsend(f->end.ep, from, f->out_bytes, NULL, f->end.other, TAG, s);
 	f->sends_free -= error == 0;
 	return error;
@@ -142,7 +142,7 @@ static int progress(struct fabric_end *f)
 		return libfabric_complain("operation", error.err ? -error.err : (int)n);
 	}
 	for (ssize_t i = 0; i < n; i++) {
-		struct slot *s = entries[i].op_context;
+		struct transfer *s = entries[i].op_context;
 		if (!s->receive) {
 			f->free_sends[f->sends_free++] = s;
 			f->sends_ended++;
@@ -164,10 +164,10 @@ static int fabric_open(struct peer_end *e)
 	e->state = f;
 	if (!f)
 		return DXP_ENOMEM;
-	f->place_bytes = place_bytes(e->work);
-	f->place = mmap(NULL, f->place_bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (f->place == MAP_FAILED)
+	f->region_bytes = region_bytes(e->work);
+	f->region = mmap(NULL, f->region_bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (f->region == MAP_FAILED)
 		return DXP_ENOMEM;
 	shape(e, f);
 	int error = info_get(e, &f->end.info);
@@ -218,7 +218,7 @@ static void fabric_serve(struct peer_end *e)
 	uint64_t came = f->received - before;
 	if (e->work->op == WORK_MESSAGE) {
 		if (came > 0)
-			e->tally->taken += came;
+			e->tally->counted += came;
 		return;
 	}
 	f->owed += came;

@@ -19,8 +19,8 @@
 struct put_end {
 	struct libfabric_end end;
 	struct fid_mr *mr;
-	uint8_t *place;
-	uint64_t place_bytes, remote, remote_key, posted;
+	uint8_t *region;
+	uint64_t region_bytes, remote, remote_key, posted;
 	struct fi_context2 contexts[WORK_DEPTH_MAX];
 };
 
@@ -42,20 +42,20 @@ static int objects_open(struct put_end *p)
 	int error = libfabric_open(&p->end);
 
 	return error ? error
-		     : fi_mr_reg(p->end.domain, p->place, p->place_bytes,
+		     : fi_mr_reg(p->end.domain, p->region, p->region_bytes,
 				 FI_WRITE | FI_REMOTE_WRITE, 0, KEY, 0, &p->mr, NULL);
 }
 
 static int meet(struct peer_end *e, struct put_end *p)
 {
-	struct libfabric_hello mine = {.key = fi_mr_key(p->mr)}, theirs;
+	struct libfabric_hello own = {.key = fi_mr_key(p->mr)}, theirs;
 
 	if (p->end.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
-		mine.place = (uint64_t)(uintptr_t)p->place;
-	int error = libfabric_meet(e, &p->end, mine, &theirs);
+		own.region = (uint64_t)(uintptr_t)p->region;
+	int error = libfabric_meet(e, &p->end, own, &theirs);
 	if (error != 0)
 		return error;
-	p->remote = theirs.place;
+	p->remote = theirs.region;
 	p->remote_key = theirs.key;
 	return 0;
 }
@@ -69,10 +69,10 @@ static int put_open(struct peer_end *e)
 		return DXP_ENOMEM;
 	if (e->work->op != WORK_PUT)
 		return DXP_EUNSUPPORTED;
-	p->place_bytes = work_place_bytes(e->work);
-	p->place = mmap(NULL, p->place_bytes, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (p->place == MAP_FAILED)
+	p->region_bytes = work_region_bytes(e->work);
+	p->region = mmap(NULL, p->region_bytes, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (p->region == MAP_FAILED)
 		return DXP_ENOMEM;
 	int error = info_get(e, &p->end.info);
 	if (error == -FI_ENODATA)
@@ -87,8 +87,8 @@ static int put_open(struct peer_end *e)
 static int put_post(struct peer_end *e)
 {
 	struct put_end *p = e->state;
-	uint64_t at = work_place(e->work, p->posted);
-	int error = (int)fi_write(p->end.ep, p->place + at, e->work->bytes, fi_mr_desc(p->mr),
+	uint64_t at = work_offset(e->work, p->posted);
+	int error = (int)fi_write(p->end.ep, p->region + at, e->work->bytes, fi_mr_desc(p->mr),
 				  p->end.other, p->remote + at, p->remote_key,
 				  &p->contexts[p->posted % WORK_DEPTH_MAX]);
 

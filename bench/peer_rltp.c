@@ -45,12 +45,12 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 		.no_payload_crc = e->work->no_payload_crc,
 	};
 
-	uint64_t place_bytes = work_place_bytes(e->work);
+	uint64_t region_bytes = work_region_bytes(e->work);
 
 	options.bind.port = 0;
 	if (!variant_apply(e->variant, &options.tuning))
 		return DXP_EINVAL;
-	r->memory = mmap(NULL, place_bytes, PROT_READ | PROT_WRITE,
+	r->memory = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (r->memory == MAP_FAILED)
 		return DXP_ENOMEM;
@@ -58,25 +58,25 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 	if (status != DXP_OK)
 		return status;
 	r->window = node_window(r->node);
-	return nic_region_register(node_nic(r->node), 0, r->memory, place_bytes,
+	return nic_region_register(node_nic(r->node), 0, r->memory, region_bytes,
 				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key);
 }
 
 static int rltp_open(struct peer_end *e)
 {
 	struct rltp_end *r = calloc(1, sizeof(*r));
-	struct introduction mine = {0}, theirs;
+	struct introduction own = {0}, theirs;
 	uint16_t other = e->far ? NEAR_ID : FAR_ID;
 
 	e->state = r;
 	int status = r ? end_open(e, r) : DXP_ENOMEM;
 	if (status != DXP_OK)
 		return status;
-	mine.incarnation = node_incarnation(r->node);
-	mine.key = r->key;
-	memcpy(mine.magic, r->window->qp_magic, sizeof(mine.magic));
-	node_address(r->node, &mine.address);
-	if (!control_write(e->control, &mine, sizeof(mine)) ||
+	own.incarnation = node_incarnation(r->node);
+	own.key = r->key;
+	memcpy(own.magic, r->window->qp_magic, sizeof(own.magic));
+	node_address(r->node, &own.address);
+	if (!control_write(e->control, &own, sizeof(own)) ||
 	    !control_read(e->control, &theirs, sizeof(theirs)))
 		return DXP_EIO;
 	r->other_key = theirs.key;
@@ -90,7 +90,7 @@ static int rltp_post(struct peer_end *e)
 {
 	struct rltp_end *r = e->state;
 	uint32_t bytes = e->work->bytes;
-	uint64_t at = work_place(e->work, r->posted);
+	uint64_t at = work_offset(e->work, r->posted);
 	const struct dxp_entry local = {at, bytes, r->key}, remote = {at, bytes, r->other_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 	uint8_t qp = 0;
@@ -108,16 +108,16 @@ static int rltp_post(struct peer_end *e)
 		r->posted++;
 	/* The doorbell FIFO is shorter than the depth. The node empties it now, so that later posts
 	 * join the same batch. */
-	else if (status == DXP_EAGAIN && node_take(r->node) > 0)
+	else if (status == DXP_EAGAIN && node_doorbells_accept(r->node) > 0)
 		return rltp_post(e);
 	return status;
 }
 
 /* Polls like a program without other work: spins for the node's spin time, then sleeps; with
  * work->spin never sleeps. */
-static void turn_or_wait(const struct peer_end *e, struct rltp_end *r)
+static void poll_or_wait(const struct peer_end *e, struct rltp_end *r)
 {
-	if (node_turn(r->node) == 0 && !e->work->spin)
+	if (node_poll(r->node) == 0 && !e->work->spin)
 		node_wait(r->node, clock_now_ns() + WAIT_NS);
 }
 
@@ -128,8 +128,8 @@ static int rltp_poll(struct peer_end *e)
 	const uint8_t *data;
 	int ended = 0;
 
-	turn_or_wait(e, r);
-	for (int sent = 0; sent < NIC_EVENTS && dxp_sent_take(r->window, &event); sent++) {
+	poll_or_wait(e, r);
+	for (int sent = 0; sent < NIC_EVENTS && dxp_sent_dequeue(r->window, &event); sent++) {
 		if (event.status != DXP_OK)
 			return event.status;
 		ended++;
@@ -148,24 +148,24 @@ static void rltp_serve(struct peer_end *e)
 	const uint8_t *data;
 	const struct dxp_nic_event *event;
 
-	turn_or_wait(e, r);
-	while (dxp_sent_take(r->window, &sent))
+	poll_or_wait(e, r);
+	while (dxp_sent_dequeue(r->window, &sent))
 		;
-	uint64_t taken = 0;
+	uint64_t counted = 0;
 	while ((event = nic_user_received_peek(r->window, &data)) != NULL) {
 		if (e->work->op == WORK_PING) {
 			if (dxp_post_nap(r->window, 0, &r->other[0], data, event->bytes, event->imm,
 					 0) != DXP_OK)
 				return;
 			dxp_received_release(r->window);
-			node_turn(r->node);
+			node_poll(r->node);
 			continue;
 		}
 		dxp_received_release(r->window);
-		taken++;
+		counted++;
 	}
-	if (taken > 0)
-		e->tally->taken += taken;
+	if (counted > 0)
+		e->tally->counted += counted;
 }
 
 const struct peer_ops peer_rltp = {rltp_open, rltp_post, rltp_poll, rltp_serve};

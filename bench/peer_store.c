@@ -63,23 +63,23 @@ static void *shared_map(struct peer_end *e, size_t bytes)
 	return memory == MAP_FAILED || !met ? NULL : memory;
 }
 
-#define BOXES 64 /* messages under way in each direction */
-#define BOX   2112
+#define MAILBOXES 64 /* messages under way in each direction */
+#define MAILBOX   2112
 
-struct box {
+struct mailbox {
 	_Alignas(64) _Atomic uint32_t number; /* before the data: one cache line if short */
-	uint8_t data[BOX - 4];
+	uint8_t data[MAILBOX - 4];
 };
 
 struct direction {
-	_Alignas(4096) struct box boxes[BOXES];
-	_Alignas(64) _Atomic uint32_t taken; /* by the reader; only MESSAGE uses it */
+	_Alignas(4096) struct mailbox mailboxes[MAILBOXES];
+	_Alignas(64) _Atomic uint32_t counted; /* by the reader; only MESSAGE uses it */
 };
 
 struct store_end {
 	struct direction *out, *in;
 	uint32_t sent, received, counted;
-	uint8_t place[BOX];
+	uint8_t region[MAILBOX];
 };
 
 static int store_open(struct peer_end *e)
@@ -90,7 +90,7 @@ static int store_open(struct peer_end *e)
 	e->state = s;
 	if (!s || !shared)
 		return DXP_ENOMEM;
-	if (e->work->bytes > sizeof(shared->boxes[0].data) || e->work->op == WORK_PUT ||
+	if (e->work->bytes > sizeof(shared->mailboxes[0].data) || e->work->op == WORK_PUT ||
 	    e->work->op == WORK_GET)
 		return DXP_EUNSUPPORTED;
 	s->out = &shared[e->far];
@@ -98,21 +98,21 @@ static int store_open(struct peer_end *e)
 	return DXP_OK;
 }
 
-static void box_fill(struct peer_end *e, struct store_end *s)
+static void block_fill(struct peer_end *e, struct store_end *s)
 {
-	struct box *b = &s->out->boxes[s->sent++ % BOXES];
+	struct mailbox *b = &s->out->mailboxes[s->sent++ % MAILBOXES];
 
-	memcpy(b->data, s->place, e->work->bytes);
+	memcpy(b->data, s->region, e->work->bytes);
 	atomic_store_explicit(&b->number, s->sent, memory_order_release);
 }
 
-static bool box_take(struct peer_end *e, struct store_end *s)
+static bool block_read(struct peer_end *e, struct store_end *s)
 {
-	struct box *b = &s->in->boxes[s->received % BOXES];
+	struct mailbox *b = &s->in->mailboxes[s->received % MAILBOXES];
 
 	if (atomic_load_explicit(&b->number, memory_order_acquire) != s->received + 1)
 		return false;
-	memcpy(s->place, b->data, e->work->bytes);
+	memcpy(s->region, b->data, e->work->bytes);
 	s->received++;
 	return true;
 }
@@ -122,9 +122,9 @@ static int store_post(struct peer_end *e)
 	struct store_end *s = e->state;
 
 	if (e->work->op == WORK_MESSAGE &&
-	    s->sent - atomic_load_explicit(&s->out->taken, memory_order_acquire) >= BOXES)
+	    s->sent - atomic_load_explicit(&s->out->counted, memory_order_acquire) >= MAILBOXES)
 		return DXP_EAGAIN;
-	box_fill(e, s);
+	block_fill(e, s);
 	return DXP_OK;
 }
 
@@ -133,7 +133,7 @@ static int store_poll(struct peer_end *e)
 	struct store_end *s = e->state;
 
 	if (e->work->op != WORK_MESSAGE)
-		return box_take(e, s);
+		return block_read(e, s);
 	int ended = (int)(s->sent - s->counted);
 	s->counted = s->sent;
 	return ended;
@@ -143,16 +143,16 @@ static void store_serve(struct peer_end *e)
 {
 	struct store_end *s = e->state;
 
-	if (!box_take(e, s)) {
+	if (!block_read(e, s)) {
 		dxp_relax();
 		return;
 	}
 	if (e->work->op == WORK_PING) {
-		box_fill(e, s);
+		block_fill(e, s);
 		return;
 	}
-	atomic_store_explicit(&s->in->taken, s->received, memory_order_release);
-	e->tally->taken = s->received;
+	atomic_store_explicit(&s->in->counted, s->received, memory_order_release);
+	e->tally->counted = s->received;
 }
 
 const struct peer_ops peer_store = {store_open, store_post, store_poll, store_serve};

@@ -24,7 +24,7 @@
 
 struct tcp_end {
 	int fd;
-	uint8_t *place;
+	uint8_t *region;
 	uint64_t out_bytes, in_bytes; /* of one operation: sent here, received here */
 	uint64_t owed, sent;          /* bytes to send in total, and sent */
 	uint64_t received;            /* bytes in total */
@@ -97,9 +97,9 @@ static int tcp_open(struct peer_end *e)
 	if (status != DXP_OK)
 		return status;
 	t->fd = e->far ? far_connect(e, fd) : near_connect(e, fd);
-	t->place = mmap(NULL, RAW_PLACE_BYTES, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (t->fd < 0 || t->place == MAP_FAILED) {
+	t->region = mmap(NULL, RAW_BUFFER_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (t->fd < 0 || t->region == MAP_FAILED) {
 		log_error("cannot connect the two ends of a TCP connection: %m");
 		return DXP_EIO;
 	}
@@ -119,8 +119,8 @@ static int tcp_post(struct peer_end *e)
 static bool push(struct tcp_end *t, bool *moved)
 {
 	while (t->sent < t->owed) {
-		size_t at = t->sent % (RAW_PLACE_BYTES - PIECE_BYTES);
-		ssize_t n = send(t->fd, t->place + at, min_u64(t->owed - t->sent, PIECE_BYTES),
+		size_t at = t->sent % (RAW_BUFFER_BYTES - PIECE_BYTES);
+		ssize_t n = send(t->fd, t->region + at, min_u64(t->owed - t->sent, PIECE_BYTES),
 				 MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
@@ -133,8 +133,8 @@ static bool push(struct tcp_end *t, bool *moved)
 static bool pull(struct tcp_end *t, bool *moved)
 {
 	for (;;) {
-		size_t at = t->received % (RAW_PLACE_BYTES - PIECE_BYTES);
-		ssize_t n = recv(t->fd, t->place + at, PIECE_BYTES, MSG_DONTWAIT);
+		size_t at = t->received % (RAW_BUFFER_BYTES - PIECE_BYTES);
+		ssize_t n = recv(t->fd, t->region + at, PIECE_BYTES, MSG_DONTWAIT);
 		if (n <= 0)
 			return n < 0 && (errno == EAGAIN || errno == EINTR);
 		t->received += (uint64_t)n;
@@ -166,7 +166,7 @@ static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 }
 
 /* Polls both directions once; *ended: operations received since the last call. */
-static int turn(struct peer_end *e, uint64_t *ended)
+static int poll_once(struct peer_end *e, uint64_t *ended)
 {
 	struct tcp_end *t = e->state;
 	bool moved = false;
@@ -183,7 +183,7 @@ static int turn(struct peer_end *e, uint64_t *ended)
 static int tcp_poll(struct peer_end *e)
 {
 	uint64_t ended;
-	int status = turn(e, &ended);
+	int status = poll_once(e, &ended);
 
 	return status == DXP_OK ? (int)ended : status;
 }
@@ -193,11 +193,11 @@ static void tcp_serve(struct peer_end *e)
 	struct tcp_end *t = e->state;
 	uint64_t ended;
 
-	if (turn(e, &ended) != DXP_OK)
+	if (poll_once(e, &ended) != DXP_OK)
 		_exit(0);
 	t->owed += ended * t->out_bytes;
 	if (ended > 0 && e->work->op == WORK_MESSAGE)
-		e->tally->taken += ended;
+		e->tally->counted += ended;
 }
 
 const struct peer_ops peer_tcp = {tcp_open, tcp_post, tcp_poll, tcp_serve};

@@ -13,15 +13,15 @@
 
 #include "bench/ucx_end.h"
 
-#define PLACE_BYTES_MIN 4096
-#define ANSWER_BYTES    8
-#define TAG             7
-#define TAG_MASK        UINT64_MAX
+#define REGION_BYTES_MIN 4096
+#define ANSWER_BYTES     8
+#define TAG              7
+#define TAG_MASK         UINT64_MAX
 
 struct message_end {
 	struct ucx_end end;
-	uint8_t *place;
-	uint64_t place_bytes;
+	uint8_t *region;
+	uint64_t region_bytes;
 	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
 	uint64_t received, sent;
 	uint64_t counted; /* operations reported */
@@ -66,30 +66,30 @@ static ucs_status_t worker_open(const struct peer_end *e, struct message_end *u)
 
 /* Returns the size of the memory that messages of both directions share; the short ones are 8
  * bytes. */
-static uint64_t place_bytes(const struct work *w)
+static uint64_t region_bytes(const struct work *w)
 {
-	uint64_t bytes = work_place_bytes(w);
+	uint64_t bytes = work_region_bytes(w);
 
-	return bytes > PLACE_BYTES_MIN ? bytes : PLACE_BYTES_MIN;
+	return bytes > REGION_BYTES_MIN ? bytes : REGION_BYTES_MIN;
 }
 
-static uint8_t *place_of(const struct message_end *u, size_t bytes, uint64_t turn)
+static uint8_t *buffer_of(const struct message_end *u, size_t bytes, uint64_t index)
 {
-	return u->place + (bytes > 0 ? turn % (u->place_bytes / bytes) * bytes : 0);
+	return u->region + (bytes > 0 ? index % (u->region_bytes / bytes) * bytes : 0);
 }
 
 static void receive_start(struct message_end *u, uint32_t i)
 {
 	const ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL};
 
-	u->receives[i] = ucp_tag_recv_nbx(u->end.worker, place_of(u, u->in_bytes, i), u->in_bytes,
+	u->receives[i] = ucp_tag_recv_nbx(u->end.worker, buffer_of(u, u->in_bytes, i), u->in_bytes,
 					  TAG, TAG_MASK, &params);
 	u->failed |= UCS_PTR_IS_ERR(u->receives[i]);
 }
 
 /* Polls completed receives and restarts them. Messages of one tag match in order, so receives
  * complete in posting order and only the oldest is checked. */
-static void receives_take(struct message_end *u)
+static void receives_dequeue(struct message_end *u)
 {
 	while (!u->failed && u->receive_count > 0) {
 		uint32_t i = (uint32_t)(u->received % u->receive_count);
@@ -127,7 +127,7 @@ static bool message_send(struct message_end *u)
 	if (u->outstanding >= WORK_DEPTH_MAX)
 		return false;
 	ucs_status_ptr_t request =
-		ucp_tag_send_nbx(u->end.ep, place_of(u, u->out_bytes, u->sent + u->outstanding),
+		ucp_tag_send_nbx(u->end.ep, buffer_of(u, u->out_bytes, u->sent + u->outstanding),
 				 u->out_bytes, TAG, &params);
 	if (!request)
 		u->sent++; /* completed at once */
@@ -141,16 +141,16 @@ static bool message_send(struct message_end *u)
 static int ucx_open(struct peer_end *e)
 {
 	struct message_end *u = calloc(1, sizeof(*u));
-	struct ucx_hello mine = {0}, theirs;
+	struct ucx_hello own = {0}, theirs;
 	size_t bytes = e->work->bytes;
 
 	e->state = u;
 	if (!u)
 		return DXP_ENOMEM;
-	u->place_bytes = place_bytes(e->work);
-	u->place = mmap(NULL, u->place_bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (u->place == MAP_FAILED)
+	u->region_bytes = region_bytes(e->work);
+	u->region = mmap(NULL, u->region_bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (u->region == MAP_FAILED)
 		return DXP_ENOMEM;
 	size_t there = e->work->op == WORK_GET ? ANSWER_BYTES : bytes;
 	size_t back = e->work->op == WORK_PUT       ? ANSWER_BYTES
@@ -160,7 +160,7 @@ static int ucx_open(struct peer_end *e)
 	u->in_bytes = e->far ? there : back;
 	ucs_status_t status = worker_open(e, u);
 	if (status == UCS_OK)
-		status = ucx_meet(e, &u->end, &mine, &theirs);
+		status = ucx_meet(e, &u->end, &own, &theirs);
 	if (status != UCS_OK)
 		return ucx_complain(e->variant, status);
 	if (u->in_bytes > 0)
@@ -184,7 +184,7 @@ static int ucx_poll(struct peer_end *e)
 	struct message_end *u = e->state;
 
 	ucp_worker_progress(u->end.worker);
-	receives_take(u);
+	receives_dequeue(u);
 	if (u->failed)
 		return DXP_EIO;
 	uint64_t all = u->in_bytes > 0 ? u->received : u->sent;
@@ -199,13 +199,13 @@ static void ucx_serve(struct peer_end *e)
 	uint64_t before = u->received;
 
 	ucp_worker_progress(u->end.worker);
-	receives_take(u);
+	receives_dequeue(u);
 	if (u->failed)
 		exit(1);
 	uint64_t came = u->received - before;
 	if (e->work->op == WORK_MESSAGE) {
 		if (came > 0)
-			e->tally->taken += came;
+			e->tally->counted += came;
 		return;
 	}
 	u->owed += came;

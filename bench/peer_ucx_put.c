@@ -12,7 +12,7 @@ struct put_end {
 	struct ucx_end end;
 	ucp_mem_h memory;
 	ucp_rkey_h rkey;
-	uint8_t *place;
+	uint8_t *region;
 	uint64_t remote;
 	uint64_t posted, ended, counted;
 	bool failed;
@@ -22,7 +22,7 @@ static ucs_status_t memory_open(const struct peer_end *e, struct put_end *p)
 {
 	ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
 						     UCP_MEM_MAP_PARAM_FIELD_FLAGS,
-				       .length = work_place_bytes(e->work),
+				       .length = work_region_bytes(e->work),
 				       .flags = UCP_MEM_MAP_ALLOCATE};
 	ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
 	ucs_status_t status = ucp_mem_map(p->end.context, &params, &p->memory);
@@ -30,8 +30,8 @@ static ucs_status_t memory_open(const struct peer_end *e, struct put_end *p)
 	if (status == UCS_OK)
 		status = ucp_mem_query(p->memory, &attr);
 	if (status == UCS_OK) {
-		p->place = attr.address;
-		memset(p->place, 0, work_place_bytes(e->work));
+		p->region = attr.address;
+		memset(p->region, 0, work_region_bytes(e->work));
 	}
 	return status;
 }
@@ -44,7 +44,7 @@ static ucs_status_t hello_make(const struct put_end *p, struct ucx_hello *h)
 
 	if (status != UCS_OK || bytes > sizeof(h->rkey))
 		return status != UCS_OK ? status : UCS_ERR_BUFFER_TOO_SMALL;
-	h->place = (uint64_t)(uintptr_t)p->place;
+	h->region = (uint64_t)(uintptr_t)p->region;
 	memcpy(h->rkey, rkey, bytes);
 	ucp_rkey_buffer_release(rkey);
 	return UCS_OK;
@@ -52,14 +52,14 @@ static ucs_status_t hello_make(const struct put_end *p, struct ucx_hello *h)
 
 static ucs_status_t meet(const struct peer_end *e, struct put_end *p)
 {
-	struct ucx_hello mine = {0}, theirs;
-	ucs_status_t status = hello_make(p, &mine);
+	struct ucx_hello own = {0}, theirs;
+	ucs_status_t status = hello_make(p, &own);
 
 	if (status == UCS_OK)
-		status = ucx_meet(e, &p->end, &mine, &theirs);
+		status = ucx_meet(e, &p->end, &own, &theirs);
 	if (status != UCS_OK)
 		return status;
-	p->remote = theirs.place;
+	p->remote = theirs.region;
 	return ucp_ep_rkey_unpack(p->end.ep, theirs.rkey, &p->rkey);
 }
 
@@ -96,8 +96,8 @@ static int put_post(struct peer_end *e)
 							    UCP_OP_ATTR_FIELD_USER_DATA,
 					    .cb.send = put_ended,
 					    .user_data = p};
-	uint64_t at = work_place(e->work, p->posted++);
-	ucs_status_ptr_t request = ucp_put_nbx(p->end.ep, p->place + at, e->work->bytes,
+	uint64_t at = work_offset(e->work, p->posted++);
+	ucs_status_ptr_t request = ucp_put_nbx(p->end.ep, p->region + at, e->work->bytes,
 					       p->remote + at, p->rkey, &params);
 
 	if (!request)

@@ -108,8 +108,8 @@ static int sessions_open(struct many *m)
 		while (posted < m->count &&
 		       put_post(m, posted, (uint8_t)(posted % NIC_QPS_PER_FUNCTION)) == DXP_OK)
 			posted++;
-		node_turn(m->node);
-		while (dxp_sent_take(m->window, &event)) {
+		node_poll(m->node);
+		while (dxp_sent_dequeue(m->window, &event)) {
 			if (event.status != DXP_OK)
 				return event.status;
 			ended++;
@@ -128,8 +128,8 @@ static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 
 	if (status != DXP_OK)
 		return status;
-	while (!dxp_sent_take(m->window, &event)) {
-		node_turn(m->node);
+	while (!dxp_sent_dequeue(m->window, &event)) {
+		node_poll(m->node);
 		if (clock_now_ns() > begin_ns + PUT_NS)
 			return DXP_ETIMEDOUT;
 	}
@@ -153,7 +153,7 @@ static void idle(struct many *m)
 	uint64_t end_ns = clock_now_ns() + IDLE_NS;
 
 	while (clock_now_ns() < end_ns)
-		if (node_turn(m->node) == 0)
+		if (node_poll(m->node) == 0)
 			node_wait(m->node, end_ns);
 }
 

@@ -58,7 +58,7 @@ static int messages_run(const struct raw_ends *ends, const struct work *work, si
 {
 	struct raw_stream_options o = {.ends = *ends,
 				       .segment_bytes = work->bytes,
-				       .train_segments = segments,
+				       .batch_segments = segments,
 				       .total_bytes = work->count * work->bytes,
 				       .spin = true};
 

@@ -17,7 +17,7 @@
 #define BATCHES_MAX 64 /* batches: their median hides preemption of a core */
 
 struct line {
-	alignas(128) _Atomic uint32_t turns; /* 128 bytes: some CPUs prefetch lines in pairs */
+	alignas(128) _Atomic uint32_t polls; /* 128 bytes: some CPUs prefetch lines in pairs */
 };
 
 struct echo {
@@ -28,9 +28,9 @@ struct echo {
 
 /* Spins until the value arrives. Yields now and then, so that two threads on one core still
  * finish. */
-static void await(_Atomic uint32_t *turns, uint32_t value)
+static void await(_Atomic uint32_t *polls, uint32_t value)
 {
-	for (unsigned looks = 1; atomic_load_explicit(turns, memory_order_acquire) != value;
+	for (unsigned looks = 1; atomic_load_explicit(polls, memory_order_acquire) != value;
 	     looks++)
 		if (looks % 65536 == 0)
 			sched_yield();
@@ -51,24 +51,24 @@ static void *echo_run(void *argument)
 
 	pin(pthread_self(), e->cpu);
 	for (uint32_t i = 1; i <= e->rounds; i++) {
-		await(&e->here.turns, i);
-		atomic_store_explicit(&e->there.turns, i, memory_order_release);
+		await(&e->here.polls, i);
+		atomic_store_explicit(&e->there.polls, i, memory_order_release);
 	}
 	return NULL;
 }
 
 /* Returns the median one-way time over the batches. */
-static double measure(struct echo *e)
+static double measure_run(struct echo *e)
 {
 	uint64_t batch_ns[BATCHES_MAX];
 	uint32_t batches = e->rounds < BATCHES_MAX ? e->rounds : BATCHES_MAX;
-	uint32_t per_batch = e->rounds / batches, turn = 0;
+	uint32_t per_batch = e->rounds / batches, poll = 0;
 
 	for (uint32_t b = 0; b < batches; b++) {
 		uint64_t start_ns = raw_clock_ns(CLOCK_MONOTONIC);
 		for (uint32_t i = 0; i < per_batch; i++) {
-			atomic_store_explicit(&e->here.turns, ++turn, memory_order_release);
-			await(&e->there.turns, turn);
+			atomic_store_explicit(&e->here.polls, ++poll, memory_order_release);
+			await(&e->there.polls, poll);
 		}
 		batch_ns[b] = raw_clock_ns(CLOCK_MONOTONIC) - start_ns;
 	}
@@ -105,7 +105,7 @@ int raw_c2c(unsigned rounds, double *one_way_ns)
 		return DXP_EIO;
 	}
 	pin(pthread_self(), cpus[0]);
-	double ns = measure(&e);
+	double ns = measure_run(&e);
 	pthread_join(thread, NULL);
 	pthread_setaffinity_np(pthread_self(), sizeof(allowed), &allowed);
 	*one_way_ns = ns;

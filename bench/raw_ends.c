@@ -71,17 +71,17 @@ struct hello {
 };
 
 /* Exchanges hellos with the other process and connects. */
-static int meet(int control, int fd, const struct hello *mine)
+static int meet(int control, int fd, const struct hello *own)
 {
-	int family = sockaddr_is_v4(&mine->address) ? AF_INET : AF_INET6;
+	int family = sockaddr_is_v4(&own->address) ? AF_INET : AF_INET6;
 	union link_sockaddr name;
 	struct hello peer;
 
-	if (write(control, mine, sizeof(*mine)) != sizeof(*mine) ||
+	if (write(control, own, sizeof(*own)) != sizeof(*own) ||
 	    read(control, &peer, sizeof(peer)) != sizeof(peer))
 		return DXP_EIO;
-	if (mine->status != DXP_OK || peer.status != DXP_OK)
-		return mine->status != DXP_OK ? mine->status : peer.status;
+	if (own->status != DXP_OK || peer.status != DXP_OK)
+		return own->status != DXP_OK ? own->status : peer.status;
 	socklen_t bytes = sockaddr_from_wire(&peer.address, family, &name);
 	if (bytes > 0 && connect(fd, &name.any, bytes) == 0)
 		return DXP_OK;
@@ -96,7 +96,7 @@ static struct far_report far_run(const struct raw_ends *ends, int control, far_m
 	struct hello hello = {0};
 	int fd = -1;
 
-	hello.status = netns_enter(ends->far_netns);
+	hello.status = child_netns_enter(ends->far_netns);
 	if (hello.status == DXP_OK)
 		hello.status = socket_open(&ends->far, &fd, &hello.address);
 	int status = meet(control, fd, &hello);
@@ -119,7 +119,7 @@ static void far_body(int control, void *context)
 	_exit(write(control, &report, sizeof(report)) != sizeof(report));
 }
 
-struct far_report far_stop(struct far_end *far, bool failed)
+struct far_report raw_far_stop(struct far_end *far, bool failed)
 {
 	struct far_report report = {.status = DXP_EIO};
 
@@ -134,7 +134,8 @@ struct far_report far_stop(struct far_end *far, bool failed)
 	return report;
 }
 
-int far_start(struct far_end *far, const struct raw_ends *ends, far_main run, const void *options)
+int raw_far_start(struct far_end *far, const struct raw_ends *ends, far_main run,
+		  const void *options)
 {
 	struct hello hello = {0};
 
@@ -148,7 +149,7 @@ int far_start(struct far_end *far, const struct raw_ends *ends, far_main run, co
 	hello.status = socket_open(&ends->near, &far->fd, &hello.address);
 	int status = meet(far->control, far->fd, &hello);
 	if (status != DXP_OK)
-		far_stop(far, true);
+		raw_far_stop(far, true);
 	return status;
 }
 

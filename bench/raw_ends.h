@@ -28,11 +28,12 @@ struct far_end {
 /* Body of the far end, with its connected socket. */
 typedef struct far_report (*far_main)(int fd, const void *options);
 
-/* Forks the far end and connects both. On success far_stop must follow. DXP_EIO, logged. */
-int far_start(struct far_end *far, const struct raw_ends *ends, far_main run, const void *options);
+/* Forks the far end and connects both. On success raw_far_stop must follow. DXP_EIO, logged. */
+int raw_far_start(struct far_end *far, const struct raw_ends *ends, far_main run,
+		  const void *options);
 
 /* Kills the far end if `failed`, waits for it, and returns its report. */
-struct far_report far_stop(struct far_end *far, bool failed);
+struct far_report raw_far_stop(struct far_end *far, bool failed);
 
 /* Receives without sleeping. Returns the bytes, or -1 after RAW_PATIENCE_S of silence. */
 ssize_t raw_receive_spinning(int fd, void *buffer, size_t bytes);

@@ -28,8 +28,8 @@
 struct plan {
 	size_t segment_bytes;
 	size_t window_bytes;
-	size_t train_segments;
-	size_t slots;           /* positions of segment_bytes in RAW_PLACE_BYTES, whole batches */
+	size_t batch_segments;
+	size_t positions;       /* positions of segment_bytes in RAW_BUFFER_BYTES, whole batches */
 	uint64_t segment_count; /* of the whole stream, whole batches */
 	bool spin;
 };
@@ -38,7 +38,7 @@ struct sender {
 	const struct plan *plan;
 	int fd;
 	uint8_t *source;
-	size_t train_segments; /* as planned; 1 if the kernel rejects batches */
+	size_t batch_segments; /* as planned; 1 if the kernel rejects batches */
 	uint64_t number;       /* of the next datagram */
 	uint64_t credited;     /* bytes that the receiver has placed */
 };
@@ -46,7 +46,7 @@ struct sender {
 struct receiver {
 	const struct plan *plan;
 	int fd;
-	uint8_t *place;
+	uint8_t *region;
 	uint8_t *buffers;
 	uint64_t number;   /* expected next */
 	uint64_t credited; /* bytes reported to the sender */
@@ -70,16 +70,16 @@ static int plan_make(const struct raw_stream_options *o, struct plan *p)
 			  RAW_SEGMENT_BYTES_MIN, RAW_PAYLOAD_BYTES_MAX, WINDOW_BYTES_MIN);
 		return DXP_EINVAL;
 	}
-	size_t segments = o->train_segments ? o->train_segments : SEGMENTS_DEFAULT;
-	p->train_segments = min_u64(RAW_PAYLOAD_BYTES_MAX / p->segment_bytes, segments);
-	size_t train_bytes = p->train_segments * p->segment_bytes;
-	p->slots = RAW_PLACE_BYTES / train_bytes * p->train_segments;
-	p->segment_count = (o->total_bytes + train_bytes - 1) / train_bytes * p->train_segments;
+	size_t segments = o->batch_segments ? o->batch_segments : SEGMENTS_DEFAULT;
+	p->batch_segments = min_u64(RAW_PAYLOAD_BYTES_MAX / p->segment_bytes, segments);
+	size_t batch_bytes = p->batch_segments * p->segment_bytes;
+	p->positions = RAW_BUFFER_BYTES / batch_bytes * p->batch_segments;
+	p->segment_count = (o->total_bytes + batch_bytes - 1) / batch_bytes * p->batch_segments;
 	return DXP_OK;
 }
 
 /* Waits for the other end's next message. Returns false after RAW_PATIENCE_S of silence. */
-static bool credit_take(struct sender *s)
+static bool credit_receive(struct sender *s)
 {
 	uint64_t spin_end = s->plan->spin ? raw_clock_ns(CLOCK_MONOTONIC) + RAW_SPIN_NS : 0;
 	uint64_t credited;
@@ -95,14 +95,14 @@ static bool credit_take(struct sender *s)
 	return true;
 }
 
-static int train_send(struct sender *s, size_t segments)
+static int batch_send(struct sender *s, size_t segments)
 {
 	union {
 		struct cmsghdr align;
 		uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
 	} control = {0};
 	uint16_t segment_bytes = (uint16_t)s->plan->segment_bytes;
-	uint8_t *first = s->source + s->number % s->plan->slots * segment_bytes;
+	uint8_t *first = s->source + s->number % s->plan->positions * segment_bytes;
 	struct iovec iovec = {first, segments * segment_bytes};
 	struct msghdr m = {.msg_iov = &iovec, .msg_iovlen = 1};
 
@@ -127,24 +127,24 @@ static int sender_run(struct sender *s)
 	bool in_time = true;
 
 	while (in_time && s->number < s->plan->segment_count) {
-		size_t train_bytes = s->train_segments * s->plan->segment_bytes;
+		size_t batch_bytes = s->batch_segments * s->plan->segment_bytes;
 		uint64_t sent_bytes = s->number * s->plan->segment_bytes;
-		while (in_time && sent_bytes + train_bytes > s->credited + s->plan->window_bytes)
-			in_time = credit_take(s);
-		int error = in_time ? train_send(s, s->train_segments) : 0;
-		if (error && s->train_segments > 1) {
-			s->train_segments = 1; /* no GSO on this path; the next error is reported */
+		while (in_time && sent_bytes + batch_bytes > s->credited + s->plan->window_bytes)
+			in_time = credit_receive(s);
+		int error = in_time ? batch_send(s, s->batch_segments) : 0;
+		if (error && s->batch_segments > 1) {
+			s->batch_segments = 1; /* no GSO on this path; the next error is reported */
 		} else if (error) {
 			errno = error;
 			log_error("cannot send %zu bytes: %m; choose smaller segments",
 				  s->plan->segment_bytes);
 			return DXP_EIO;
 		} else {
-			s->number += s->train_segments;
+			s->number += s->batch_segments;
 		}
 	}
 	while (in_time && s->credited < end_bytes)
-		in_time = credit_take(s);
+		in_time = credit_receive(s);
 	if (in_time)
 		return DXP_OK;
 	log_error("no credit within %d s; datagrams were lost: raise \"sysctl net.core.rmem_max\" "
@@ -167,7 +167,7 @@ static void receiver_prepare(struct receiver *r)
 }
 
 /* Places the datagrams of one buffer. Returns false if one is missing or foreign. */
-static bool message_place(struct receiver *r, size_t index)
+static bool message_address(struct receiver *r, size_t index)
 {
 	const struct plan *p = r->plan;
 	const uint8_t *at = r->buffers + index * RECEIVE_BYTES;
@@ -178,7 +178,7 @@ static bool message_place(struct receiver *r, size_t index)
 		memcpy(&number, at, NUMBER_BYTES);
 		if (number != r->number)
 			return false;
-		memcpy(r->place + number % p->slots * p->segment_bytes, at + NUMBER_BYTES,
+		memcpy(r->region + number % p->positions * p->segment_bytes, at + NUMBER_BYTES,
 		       p->segment_bytes - NUMBER_BYTES);
 		r->number++;
 	}
@@ -215,7 +215,7 @@ static bool receiver_run(struct receiver *r)
 		if (got <= 0)
 			return false;
 		for (int i = 0; i < got; i++)
-			if (!message_place(r, (size_t)i))
+			if (!message_address(r, (size_t)i))
 				return false;
 		credit_give(r);
 	}
@@ -228,11 +228,11 @@ static int receiver_open(struct receiver *r)
 {
 	const int one = 1;
 
-	r->place = malloc(RAW_PLACE_BYTES);
+	r->region = malloc(RAW_BUFFER_BYTES);
 	r->buffers = malloc(RECEIVE_BUFFERS * RECEIVE_BYTES);
-	if (!r->place || !r->buffers)
+	if (!r->region || !r->buffers)
 		return DXP_ENOMEM;
-	memset(r->place, 0, RAW_PLACE_BYTES);
+	memset(r->region, 0, RAW_BUFFER_BYTES);
 	memset(r->buffers, 0, RECEIVE_BUFFERS * RECEIVE_BYTES);
 	setsockopt(r->fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
 	return DXP_OK;
@@ -252,7 +252,7 @@ static struct far_report receiver_main(int fd, const void *context)
 		report.cpu_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 		report.bytes = r.number * r.plan->segment_bytes;
 	}
-	free(r.place);
+	free(r.region);
 	free(r.buffers);
 	return report;
 }
@@ -260,7 +260,7 @@ static struct far_report receiver_main(int fd, const void *context)
 /* Runs the sender from the moment the receiver is ready; measures its time and CPU time. */
 static int sender_time(struct sender *s, uint64_t *ns, uint64_t *cpu_ns)
 {
-	if (!credit_take(s)) {
+	if (!credit_receive(s)) {
 		log_error("the far end of a stream was not ready within %d s; check its address "
 			  "and firewalls",
 			  RAW_PATIENCE_S);
@@ -284,17 +284,17 @@ int raw_stream(const struct raw_stream_options *options, struct raw_stream_resul
 
 	if (status != DXP_OK)
 		return status;
-	s.train_segments = plan.train_segments;
-	s.source = malloc(RAW_PLACE_BYTES);
+	s.batch_segments = plan.batch_segments;
+	s.source = malloc(RAW_BUFFER_BYTES);
 	if (!s.source)
 		return DXP_ENOMEM;
-	memset(s.source, 0x5a, RAW_PLACE_BYTES);
-	status = far_start(&far, &options->ends, receiver_main, &plan);
+	memset(s.source, 0x5a, RAW_BUFFER_BYTES);
+	status = raw_far_start(&far, &options->ends, receiver_main, &plan);
 	if (status != DXP_OK)
 		goto free_source;
 	s.fd = far.fd;
 	status = sender_time(&s, &ns, &cpu_ns);
-	struct far_report report = far_stop(&far, status != DXP_OK);
+	struct far_report report = raw_far_stop(&far, status != DXP_OK);
 	if (status == DXP_OK)
 		status = report.status;
 	if (status == DXP_OK)

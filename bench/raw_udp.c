@@ -61,11 +61,11 @@ int raw_ping(const struct raw_ping_options *options, uint64_t *round_trip_ns)
 		log_error("a ping carries 1 to %d bytes, at least once", RAW_PAYLOAD_BYTES_MAX);
 		return DXP_EINVAL;
 	}
-	int status = far_start(&far, &options->ends, pong, options);
+	int status = raw_far_start(&far, &options->ends, pong, options);
 	if (status != DXP_OK)
 		return status;
 	status = ping(far.fd, options, round_trip_ns);
-	struct far_report report = far_stop(&far, status != DXP_OK);
+	struct far_report report = raw_far_stop(&far, status != DXP_OK);
 	return status != DXP_OK ? status : report.status;
 }
 

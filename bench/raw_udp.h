@@ -19,7 +19,7 @@
 #define RAW_PAYLOAD_BYTES_MAX 65507
 #define RAW_SEGMENT_BYTES_MIN 64
 #define RAW_WINDOW_BYTES      (2u << 20) /* bytes: credit of a stream, a quarter of its buffers */
-#define RAW_PLACE_BYTES \
+#define RAW_BUFFER_BYTES \
 	(8u << 20)        /* bytes: buffer at each end, beyond the level-2 cache as real data is */
 #define RAW_SPIN_NS 50000 /* ns: about one wakeup of an idle core */
 #define RAW_NEAR_NS 120   /* ns: a shared level-3 cache gives 43 to 60, else 180 and more */
@@ -49,7 +49,7 @@ struct raw_stream_options {
 	size_t segment_bytes;
 	/* datagrams in one system call, at most; 0: 64, which every kernel with GSO accepts; newer
 	 * kernels accept 128 */
-	size_t train_segments;
+	size_t batch_segments;
 	uint64_t total_bytes; /* to send, rounded up to whole batches; at least 1 */
 	/* sent and not yet credited, at most; at least 128 KiB; 0: RAW_WINDOW_BYTES */
 	size_t window_bytes;

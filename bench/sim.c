@@ -43,7 +43,7 @@ static bool number_parse(const char *option, const char *text, uint64_t low, uin
 	return true;
 }
 
-static bool option_take(int c, struct sim_bench_options *o)
+static bool option_parse(int c, struct sim_bench_options *o)
 {
 	uint64_t value;
 
@@ -96,7 +96,7 @@ int bench_sim(int argc, char **argv)
 			help(argv[0]);
 			return 0;
 		}
-		if (!option_take(c, &o))
+		if (!option_parse(c, &o))
 			return 2;
 	}
 	if (optind < argc) {

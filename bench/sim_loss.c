@@ -11,7 +11,7 @@
 #include "bench/sim.h"
 #include "sim/goodput.h"
 
-static int cell_run(const struct sim_bench_options *o, const struct goodput_row *row, int loss)
+static int case_run(const struct sim_bench_options *o, const struct goodput_row *row, int loss)
 {
 	const struct goodput_options options = {
 		.recovery = row->recovery,
@@ -74,7 +74,7 @@ int sim_loss(const struct sim_bench_options *o)
 			printf("%-9s %-6s %11u", rltp_recovery_name(r->recovery), cc_name(r->cc),
 			       r->outstanding);
 		for (int loss = 0; loss < GOODPUT_LOSSES; loss++)
-			if (cell_run(o, r, loss) != 0)
+			if (case_run(o, r, loss) != 0)
 				return 1;
 		if (!o->json)
 			putchar('\n');

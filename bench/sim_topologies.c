@@ -52,7 +52,7 @@ struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum 
 			.queue_bytes = QUEUE * DATAGRAM,
 			.mark_bytes = MARK * DATAGRAM,
 			.backlog_bytes = 16384,
-			.turn_ns = US_NS},
+			.poll_ns = US_NS},
 		.pattern = topology,
 		.tuning = {.cc = cc},
 		.message_bytes = topology == CROWD_ALL_TO_ALL ? 16384 : 65536,

@@ -202,8 +202,8 @@ static void rounds_run(const struct table_case *c, const struct raw_ends *ends, 
 		for (size_t i = 0; i < c->count; i++) {
 			struct sample *one = &s->of[i][r];
 			one->near = cores_near();
-			measure(&c->contenders[i], ends, &c->work, c->lab->datagram_bytes,
-				&one->outcome);
+			measure_run(&c->contenders[i], ends, &c->work, c->lab->datagram_bytes,
+				    &one->outcome);
 		}
 	}
 }

@@ -17,7 +17,7 @@
 
 #define BACKLOG     4096
 #define SPARE_FILES 64
-#define GREETING    4 /* bytes */
+#define HELLO       4 /* bytes */
 
 struct crowd {
 	int listener;
@@ -44,15 +44,15 @@ static int listen_somewhere(struct sockaddr_in *at)
 static void accept_all(int control, void *context)
 {
 	const struct crowd *c = context;
-	char greeting[GREETING];
+	char hello[HELLO];
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
-		if (fd < 0 || recv(fd, greeting, sizeof(greeting), MSG_WAITALL) != GREETING)
+		if (fd < 0 || recv(fd, hello, sizeof(hello), MSG_WAITALL) != HELLO)
 			return;
 	}
-	control_write(control, greeting, 1);
-	control_read(control, greeting, 1); /* until the other end is gone */
+	control_write(control, hello, 1);
+	control_read(control, hello, 1); /* until the other end is gone */
 }
 
 static bool files_allow(uint32_t count)
@@ -71,7 +71,7 @@ static int connect_all(const struct sockaddr_in *at, int *fds, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fds[i] < 0 || connect(fds[i], (const struct sockaddr *)at, sizeof(*at)) != 0 ||
-		    send(fds[i], "dxp", GREETING, MSG_NOSIGNAL) != GREETING) {
+		    send(fds[i], "dxp", HELLO, MSG_NOSIGNAL) != HELLO) {
 			log_error("TCP connection %u of %u: %m", i + 1, count);
 			return DXP_EIO;
 		}

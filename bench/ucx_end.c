@@ -31,7 +31,7 @@ ucs_status_t ucx_worker_open(const struct peer_end *e, struct ucx_end *u, uint64
 	return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
 }
 
-ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_hello *mine,
+ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_hello *own,
 		      struct ucx_hello *theirs)
 {
 	ucp_address_t *address;
@@ -40,11 +40,11 @@ ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_he
 
 	if (status != UCS_OK)
 		return status;
-	if (bytes > sizeof(mine->address))
+	if (bytes > sizeof(own->address))
 		return UCS_ERR_BUFFER_TOO_SMALL;
-	memcpy(mine->address, address, bytes);
+	memcpy(own->address, address, bytes);
 	ucp_worker_release_address(u->worker, address);
-	if (!control_write(e->control, mine, sizeof(*mine)) ||
+	if (!control_write(e->control, own, sizeof(*own)) ||
 	    !control_read(e->control, theirs, sizeof(*theirs)))
 		return UCS_ERR_IO_ERROR;
 	const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,

@@ -20,7 +20,7 @@ struct ucx_end {
 struct ucx_hello {
 	uint8_t address[UCX_ADDRESS_BYTES];
 	uint8_t rkey[UCX_RKEY_BYTES]; /* of memory that the other end may write; zeros: none */
-	uint64_t place;               /* address of that memory */
+	uint64_t region;              /* address of that memory */
 };
 
 /* Prints the error; returns DXP_EIO. */
@@ -31,8 +31,8 @@ int ucx_complain(const char *what, ucs_status_t status);
 ucs_status_t ucx_worker_open(const struct peer_end *e, struct ucx_end *u, uint64_t features,
 			     const char *interface);
 
-/* Sends `mine`, with the address filled in, and connects to the address in `theirs`. */
-ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_hello *mine,
+/* Sends `own`, with the address filled in, and connects to the address in `theirs`. */
+ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_hello *own,
 		      struct ucx_hello *theirs);
 
 #endif

@@ -76,7 +76,7 @@ static int usage(const char *what)
 	return EXIT_USAGE;
 }
 
-static bool number_parse(const char *text, int *out)
+static bool option_number_parse(const char *text, int *out)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
@@ -111,7 +111,7 @@ static const struct option long_options[] = {
 };
 
 /* Parses one option. -1: continue; otherwise the program exits with this code. */
-static int option_take(int option, struct arguments *a)
+static int option_parse(int option, struct arguments *a)
 {
 	switch (option) {
 	case OPTION_KEY: a->key = optarg; return -1;
@@ -124,7 +124,7 @@ static int option_take(int option, struct arguments *a)
 			       ? usage("--grants is any or explicit")
 			       : -1;
 	case OPTION_READY_FD:
-		return number_parse(optarg, &a->ready_fd)
+		return option_number_parse(optarg, &a->ready_fd)
 			       ? -1
 			       : usage("--ready-fd needs the number of a file descriptor");
 	case 'v': log_level_set(LOG_LEVEL_INFO); return -1;
@@ -134,12 +134,12 @@ static int option_take(int option, struct arguments *a)
 	}
 }
 
-static int arguments_take(int argc, char **argv, struct arguments *a)
+static int arguments_parse(int argc, char **argv, struct arguments *a)
 {
 	int option, code;
 
 	while ((option = getopt_long(argc, argv, "vh", long_options, NULL)) != -1) {
-		code = option_take(option, a);
+		code = option_parse(option, a);
 		if (code >= 0)
 			return code;
 	}
@@ -179,7 +179,7 @@ static void signals_set(void)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
-static void ready_tell(const struct arguments *a)
+static void ready_report(const struct arguments *a)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
 	struct udp_address address;
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	struct server_options options = {0};
 
 	program_begin("dxp-manager");
-	int code = arguments_take(argc, argv, &a);
+	int code = arguments_parse(argc, argv, &a);
 	if (code >= 0)
 		return code;
 	if (udp_address_parse(a.bind, WIRE_PORT, &options.bind) != DXP_OK)
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 	if (status != DXP_OK)
 		return open_exit_code(status);
 	signals_set();
-	ready_tell(&a);
+	ready_report(&a);
 	server_run(server);
 	server_report(server);
 	server_close(server);

@@ -127,12 +127,12 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "remove") == 0)
 		return remove_from(argc, argv);
 	defaults_set(&a);
-	int code = switch_options_take(argc, argv, &a);
+	int code = switch_options_parse(argc, argv, &a);
 	if (code < 0)
 		code = signals_set();
 	if (code < 0) {
 		a.serve.wake_fd = wake_fd;
-		code = exit_code_of(serve(&a.serve));
+		code = exit_code_of(serve_run(&a.serve));
 	}
 	free(a.config);
 	return code;

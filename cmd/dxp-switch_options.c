@@ -129,7 +129,7 @@ int switch_usage(const char *what)
 	return EXIT_USAGE;
 }
 
-static bool number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+static bool option_number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
 	unsigned long long value = strtoull(text, &end, 10);
@@ -152,7 +152,7 @@ static bool size_parse(const char *text, uint64_t *out)
 	if (bytes == 0 || bytes >= sizeof(digits))
 		return false;
 	snprintf(digits, sizeof(digits), "%.*s", (int)(bytes - (unit != NULL)), text);
-	if (!number_parse(digits, 1, MEMORY_MAX >> shift, out))
+	if (!option_number_parse(digits, 1, MEMORY_MAX >> shift, out))
 		return false;
 	*out <<= shift;
 	return *out >= MEMORY_MIN;
@@ -174,39 +174,40 @@ static bool ip_parse(const char *text, uint32_t *out)
 }
 
 /* Parses an option with a number. Returns NULL, or what is wrong. */
-static const char *number_take(int option, const char *text, struct switch_arguments *a)
+static const char *number_set(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
 	uint64_t value = 0;
 
 	switch (option) {
 	case OPTION_GROUPS:
-		if (!number_parse(text, 1, SWITCH_GROUPS_MAX, &value))
+		if (!option_number_parse(text, 1, SWITCH_GROUPS_MAX, &value))
 			return "--groups is 1 to 65536";
 		core->groups_max = (uint32_t)value;
 		return NULL;
 	case OPTION_LEASE:
-		if (!number_parse(text, 1, LEASE_MAX_S, &value))
+		if (!option_number_parse(text, 1, LEASE_MAX_S, &value))
 			return "--lease is 1 to 86400 seconds";
 		core->lease_ms = (uint32_t)(value * 1000);
 		return NULL;
 	case OPTION_WINDOW:
-		if (!number_parse(text, 1, INC_WINDOW_MAX, &value))
+		if (!option_number_parse(text, 1, INC_WINDOW_MAX, &value))
 			return "--window is 1 to 1024";
 		core->window = (uint16_t)value;
 		return NULL;
 	case OPTION_SEGMENT:
-		if (!number_parse(text, INC_SHORT_BYTES, SWITCH_SEGMENT_MAX, &value) || value % 16)
+		if (!option_number_parse(text, INC_SHORT_BYTES, SWITCH_SEGMENT_MAX, &value) ||
+		    value % 16)
 			return "--segment is 256 to 8912, a multiple of 16";
 		core->segment_bytes = (uint16_t)value;
 		return NULL;
 	case OPTION_SPIN:
-		if (!number_parse(text, 0, SPIN_MAX_US, &value))
+		if (!option_number_parse(text, 0, SPIN_MAX_US, &value))
 			return "--spin is 0 to 1000000 us";
 		a->serve.spin_ns = value * US_NS;
 		return NULL;
 	default:
-		if (!number_parse(text, 0, FD_MAX, &value))
+		if (!option_number_parse(text, 0, FD_MAX, &value))
 			return "--ready-fd needs the number of a file descriptor";
 		a->serve.ready_fd = (int)value;
 		return NULL;
@@ -214,7 +215,7 @@ static const char *number_take(int option, const char *text, struct switch_argum
 }
 
 /* Parses options that may be repeated. Those of the command line replace those of the file. */
-static const char *list_take(int option, const char *text, struct switch_arguments *a)
+static const char *list_parse(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
 
@@ -240,7 +241,7 @@ static const char *list_take(int option, const char *text, struct switch_argumen
 	return NULL;
 }
 
-static const char *plane_take(const char *text, struct switch_arguments *a)
+static const char *plane_parse(const char *text, struct switch_arguments *a)
 {
 	static const char *const names[] = {"auto", "user", "kernel"};
 
@@ -253,7 +254,7 @@ static const char *plane_take(const char *text, struct switch_arguments *a)
 	return "--plane is auto, user or kernel";
 }
 
-static const char *name_take(const char *text, struct switch_arguments *a)
+static const char *name_parse(const char *text, struct switch_arguments *a)
 {
 	char *name = a->serve.core.name;
 
@@ -264,7 +265,7 @@ static const char *name_take(const char *text, struct switch_arguments *a)
 }
 
 /* Parses any option except those that exit or read the file. Returns NULL, or what is wrong. */
-static const char *option_take(int option, const char *text, struct switch_arguments *a)
+static const char *option_parse(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
 
@@ -274,9 +275,9 @@ static const char *option_take(int option, const char *text, struct switch_argum
 			       ? NULL
 			       : "--address needs an IPv4 address such as 10.0.0.1";
 	case OPTION_PARENT:
-	case OPTION_PORT: return list_take(option, text, a);
-	case OPTION_PLANE: return plane_take(text, a);
-	case OPTION_NAME: return name_take(text, a);
+	case OPTION_PORT: return list_parse(option, text, a);
+	case OPTION_PLANE: return plane_parse(text, a);
+	case OPTION_NAME: return name_parse(text, a);
 	case OPTION_NATIVE: a->serve.native = true; return NULL;
 	case OPTION_NO_ICRC_CHECK: core->no_icrc_check = true; return NULL;
 	case OPTION_MEMORY:
@@ -288,7 +289,7 @@ static const char *option_take(int option, const char *text, struct switch_argum
 			return "--framing is ud or rc";
 		core->framing = *text == 'r' ? DXP_INC_RC : DXP_INC_UD;
 		return NULL;
-	default: return number_take(option, text, a);
+	default: return number_set(option, text, a);
 	}
 }
 
@@ -316,7 +317,7 @@ static const struct option *option_find(const char *name)
 }
 
 /* Parses one line. Returns NULL, or what is wrong. */
-static const char *line_take(char *line, struct switch_arguments *a)
+static const char *line_parse(char *line, struct switch_arguments *a)
 {
 	char *name, *value;
 
@@ -331,13 +332,13 @@ static const char *line_take(char *line, struct switch_arguments *a)
 		return "this option accepts no value";
 	if (o->has_arg != no_argument && !value)
 		return "this option needs a value";
-	return option_take(o->val, value, a);
+	return option_parse(o->val, value, a);
 }
 
 static int config_read(const char *path, struct switch_arguments *a)
 {
 	FILE *f = fopen(path, "re");
-	size_t room = 0;
+	size_t space = 0;
 	unsigned number = 0;
 	char *text = NULL;
 	const char *wrong = NULL;
@@ -346,7 +347,7 @@ static int config_read(const char *path, struct switch_arguments *a)
 		fprintf(stderr, "dxp-switch: cannot read %s: %m\n", path);
 		return EXIT_USAGE;
 	}
-	ssize_t bytes = getdelim(&text, &room, '\0', f);
+	ssize_t bytes = getdelim(&text, &space, '\0', f);
 	fclose(f);
 	a->config = text;
 	a->from_file = true;
@@ -355,7 +356,7 @@ static int config_read(const char *path, struct switch_arguments *a)
 		if (next)
 			*next++ = '\0';
 		number++;
-		wrong = line_take(line, a);
+		wrong = line_parse(line, a);
 	}
 	a->from_file = false;
 	if (!wrong)
@@ -368,7 +369,7 @@ static int config_read(const char *path, struct switch_arguments *a)
 
 /* Reads the file of --config first, since other options override it. -1: continue; otherwise the
  * program exits with this code. */
-static int config_take(int argc, char **argv, struct switch_arguments *a)
+static int config_parse(int argc, char **argv, struct switch_arguments *a)
 {
 	int option, code = -1;
 
@@ -381,10 +382,10 @@ static int config_take(int argc, char **argv, struct switch_arguments *a)
 	return code;
 }
 
-int switch_options_take(int argc, char **argv, struct switch_arguments *a)
+int switch_options_parse(int argc, char **argv, struct switch_arguments *a)
 {
 	const char *wrong;
-	int option, code = config_take(argc, argv, a);
+	int option, code = config_parse(argc, argv, a);
 
 	if (code >= 0)
 		return code;
@@ -396,7 +397,7 @@ int switch_options_take(int argc, char **argv, struct switch_arguments *a)
 		case OPTION_CONFIG: continue;
 		case '?': fprintf(stderr, "Try 'dxp-switch --help'.\n"); return EXIT_USAGE;
 		}
-		wrong = option_take(option, optarg, a);
+		wrong = option_parse(option, optarg, a);
 		if (wrong)
 			return switch_usage(wrong);
 	}

@@ -28,6 +28,6 @@ int switch_usage(const char *what);
 
 /* Fills in *a; `serve` holds the defaults on entry. -1: continue; otherwise the program exits with
  * this code, reason printed. The caller frees a->config. */
-int switch_options_take(int argc, char **argv, struct switch_arguments *a);
+int switch_options_parse(int argc, char **argv, struct switch_arguments *a);
 
 #endif

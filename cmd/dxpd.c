@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements dxpd: command line and exit codes around src/xpu/box.h. */
+/* Implements dxpd: command line and exit codes around src/xpu/daemon.h. */
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "base/util.h"
-#include "xpu/box.h"
+#include "xpu/daemon.h"
 #include "worker/zygote.h"
 
 #include "base/clock.h"
@@ -134,7 +134,7 @@ static const char help[] =
 	"5 state folder unusable, 6 engine failed, 7 no manager answers.\n";
 
 struct arguments {
-	struct box_options box;
+	struct daemon_options daemon;
 	struct udp_address bind;
 	const char *key;
 	uint64_t timeout_s; /* 0: never */
@@ -156,7 +156,7 @@ static int usage(const char *what)
 	return EXIT_USAGE;
 }
 
-static bool number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+static bool option_number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
 	unsigned long long value = strtoull(text, &end, 10);
@@ -179,7 +179,7 @@ static bool size_parse(const char *text, uint64_t low, uint64_t high, uint64_t *
 	if (bytes == 0 || bytes >= sizeof(digits))
 		return false;
 	snprintf(digits, sizeof(digits), "%.*s", (int)(bytes - (unit != NULL)), text);
-	if (!number_parse(digits, 1, high >> shift, out))
+	if (!option_number_parse(digits, 1, high >> shift, out))
 		return false;
 	*out <<= shift;
 	return *out >= low;
@@ -243,57 +243,57 @@ static const struct option long_options[] = {
 };
 
 /* Parses an option with a number. Returns NULL, or what is wrong. */
-static const char *number_take(int option, struct arguments *a)
+static const char *number_set(int option, struct arguments *a)
 {
 	uint64_t value = 0;
 
 	switch (option) {
 	case OPTION_SLOTS:
-		if (!number_parse(optarg, 1, FABRIC_SLOTS_MAX, &value))
+		if (!option_number_parse(optarg, 1, FABRIC_SLOTS_MAX, &value))
 			return "--slots is 1 to 16";
-		a->box.slots = (uint32_t)value;
+		a->daemon.slots = (uint32_t)value;
 		return NULL;
 	case OPTION_FIRST:
-		if (!number_parse(optarg, 0, FIRST_MAX, &value))
+		if (!option_number_parse(optarg, 0, FIRST_MAX, &value))
 			return "--first is 0 to 1000000";
-		a->box.first = (uint32_t)value;
+		a->daemon.first = (uint32_t)value;
 		return NULL;
 	case OPTION_ID:
-		if (!number_parse(optarg, WIRE_NODE_FIRST, ID_MAX, &value))
+		if (!option_number_parse(optarg, WIRE_NODE_FIRST, ID_MAX, &value))
 			return "--id is 1 to 65000";
-		a->box.id = (uint16_t)value;
+		a->daemon.id = (uint16_t)value;
 		return NULL;
 	case OPTION_BUFFERS:
-		if (!number_parse(optarg, 1, BRIDGE_BUFFERS_MAX, &value))
+		if (!option_number_parse(optarg, 1, BRIDGE_BUFFERS_MAX, &value))
 			return "--buffers is 1 to 64";
-		a->box.buffers = (uint32_t)value;
+		a->daemon.buffers = (uint32_t)value;
 		return NULL;
 	case OPTION_HOSTS:
-		if (!number_parse(optarg, 1, XPU_HOSTS_MAX, &value))
+		if (!option_number_parse(optarg, 1, XPU_HOSTS_MAX, &value))
 			return "--hosts is 1 to 2048";
-		a->box.hosts_max = (uint32_t)value;
+		a->daemon.hosts_max = (uint32_t)value;
 		return NULL;
 	case OPTION_FUNCTIONS:
-		if (!number_parse(optarg, 0, NIC_FUNCTIONS - 1, &value))
+		if (!option_number_parse(optarg, 0, NIC_FUNCTIONS - 1, &value))
 			return "--functions is 0 to 7";
-		a->box.functions = (uint32_t)value;
+		a->daemon.functions = (uint32_t)value;
 		return NULL;
 	case OPTION_SPIN:
-		if (!number_parse(optarg, 0, SPIN_MAX_US, &value))
+		if (!option_number_parse(optarg, 0, SPIN_MAX_US, &value))
 			return "--spin-us is 0 to 1000000";
-		a->box.spin_ns = value ? (uint32_t)(value * US_NS) : UINT32_MAX;
+		a->daemon.spin_ns = value ? (uint32_t)(value * US_NS) : UINT32_MAX;
 		return NULL;
 	case OPTION_KEEP_HOSTS:
-		if (!number_parse(optarg, 0, KEEP_MAX_S, &value))
+		if (!option_number_parse(optarg, 0, KEEP_MAX_S, &value))
 			return "--keep-hosts is 0 to 600 seconds";
-		a->box.keep_hosts_ns = value * S_NS;
+		a->daemon.keep_hosts_ns = value * S_NS;
 		return NULL;
 	case OPTION_TIMEOUT:
-		return number_parse(optarg, 1, TIMEOUT_MAX_S, &a->timeout_s)
+		return option_number_parse(optarg, 1, TIMEOUT_MAX_S, &a->timeout_s)
 			       ? NULL
 			       : "--timeout is 1 to 1000000 seconds";
 	default:
-		if (!number_parse(optarg, 0, FD_MAX, &value))
+		if (!option_number_parse(optarg, 0, FD_MAX, &value))
 			return "--ready-fd needs the number of a file descriptor";
 		a->ready_fd = (int)value;
 		return NULL;
@@ -301,7 +301,7 @@ static const char *number_take(int option, struct arguments *a)
 }
 
 /* The nodes read congestion control from the environment; the option overrides it. */
-static const char *cc_take(const char *text)
+static const char *cc_set(const char *text)
 {
 	enum cc_kind kind;
 
@@ -310,7 +310,7 @@ static const char *cc_take(const char *text)
 	return setenv("DXP_CC", text, 1) == 0 ? NULL : "not enough memory";
 }
 
-static const char *run_take(const char *text)
+static const char *run_parse(const char *text)
 {
 	if (*text != '/')
 		return "--run needs the full path of a folder, beginning with '/'";
@@ -320,17 +320,17 @@ static const char *run_take(const char *text)
 /* dxpd also starts the workers. */
 #define SELF "/proc/self/exe"
 
-static const char *isolation_take(const char *text, struct arguments *a)
+static const char *isolation_parse(const char *text, struct arguments *a)
 {
 	bool process = strcmp(text, "process") == 0;
 
 	if (!process && strcmp(text, "thread") != 0)
 		return "--isolation is process or thread";
-	a->box.worker_program = process ? SELF : NULL;
+	a->daemon.worker_program = process ? SELF : NULL;
 	return NULL;
 }
 
-static const char *buffer_bytes_take(const char *text, struct arguments *a)
+static const char *buffer_bytes_parse(const char *text, struct arguments *a)
 {
 	uint64_t bytes = 0;
 
@@ -338,52 +338,52 @@ static const char *buffer_bytes_take(const char *text, struct arguments *a)
 	    (!size_parse(text, BRIDGE_BUFFER_MIN, BRIDGE_BUFFER_MAX, &bytes) ||
 	     bytes % BRIDGE_BUFFER_MIN != 0))
 		return "--buffer-bytes is auto, or 4K to 16M and a multiple of 4K";
-	a->box.buffer_bytes = (uint32_t)bytes;
+	a->daemon.buffer_bytes = (uint32_t)bytes;
 	return NULL;
 }
 
-static const char *host_memory_take(const char *text, struct arguments *a)
+static const char *host_memory_parse(const char *text, struct arguments *a)
 {
-	a->box.host_bytes = 0;
+	a->daemon.host_bytes = 0;
 	if (strcmp(text, "0") == 0 ||
-	    size_parse(text, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->box.host_bytes))
+	    size_parse(text, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->daemon.host_bytes))
 		return NULL;
 	return "--host-memory is 1M to 1024G, such as 64M, or 0 for no limit";
 }
 
 /* Parses an option with an address, size or name. Returns NULL, or what is wrong. */
-static const char *text_take(int option, struct arguments *a)
+static const char *text_parse(int option, struct arguments *a)
 {
 	switch (option) {
 	case OPTION_MANAGER:
 		a->manager_given = true;
-		return udp_address_parse(optarg, WIRE_PORT, &a->box.manager) == DXP_OK
+		return udp_address_parse(optarg, WIRE_PORT, &a->daemon.manager) == DXP_OK
 			       ? NULL
 			       : "--manager needs an address such as 127.0.0.1:4795 or [::1]:4795";
 	case OPTION_BIND:
-		a->box.bind = &a->bind;
+		a->daemon.bind = &a->bind;
 		return udp_address_parse(optarg, 0, &a->bind) == DXP_OK
 			       ? NULL
 			       : "--bind needs an address such as 127.0.0.1, 127.0.0.1:5000 or "
 				 "[::1]:5000";
 	case OPTION_MEMORY:
-		return size_parse(optarg, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->box.memory_bytes)
+		return size_parse(optarg, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->daemon.memory_bytes)
 			       ? NULL
 			       : "--memory is 1M to 1024G, such as 256M";
-	case OPTION_HOST_MEMORY: return host_memory_take(optarg, a);
-	case OPTION_ISOLATION: return isolation_take(optarg, a);
-	case OPTION_BUFFER_BYTES: return buffer_bytes_take(optarg, a);
-	case OPTION_CC: return cc_take(optarg);
-	case OPTION_RUN: return run_take(optarg);
+	case OPTION_HOST_MEMORY: return host_memory_parse(optarg, a);
+	case OPTION_ISOLATION: return isolation_parse(optarg, a);
+	case OPTION_BUFFER_BYTES: return buffer_bytes_parse(optarg, a);
+	case OPTION_CC: return cc_set(optarg);
+	case OPTION_RUN: return run_parse(optarg);
 	case OPTION_KEY: a->key = optarg; return NULL;
-	case OPTION_NAME: a->box.name = optarg; return NULL;
-	case OPTION_STATE: a->box.state_folder = optarg; return NULL;
-	default: a->box.engine = optarg; return NULL;
+	case OPTION_NAME: a->daemon.name = optarg; return NULL;
+	case OPTION_STATE: a->daemon.state_folder = optarg; return NULL;
+	default: a->daemon.engine = optarg; return NULL;
 	}
 }
 
 /* Parses one option. -1: continue; otherwise the program exits with this code. */
-static int option_take(int option, struct arguments *a)
+static int option_parse(int option, struct arguments *a)
 {
 	const char *wrong;
 
@@ -401,19 +401,19 @@ static int option_take(int option, struct arguments *a)
 	case OPTION_SPIN:
 	case OPTION_KEEP_HOSTS:
 	case OPTION_TIMEOUT:
-	case OPTION_READY_FD: wrong = number_take(option, a); break;
+	case OPTION_READY_FD: wrong = number_set(option, a); break;
 	case '?': fprintf(stderr, "Try 'dxpd --help'.\n"); return EXIT_USAGE;
-	default: wrong = text_take(option, a);
+	default: wrong = text_parse(option, a);
 	}
 	return wrong ? usage(wrong) : -1;
 }
 
-static int arguments_take(int argc, char **argv, struct arguments *a)
+static int arguments_parse(int argc, char **argv, struct arguments *a)
 {
 	int option, code;
 
 	while ((option = getopt_long(argc, argv, "vh", long_options, NULL)) != -1) {
-		code = option_take(option, a);
+		code = option_parse(option, a);
 		if (code >= 0)
 			return code;
 	}
@@ -458,7 +458,7 @@ static void signals_set(void)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
-static void ready_tell(int fd)
+static void ready_report(int fd)
 {
 	if (fd < 0)
 		return;
@@ -468,52 +468,52 @@ static void ready_tell(int fd)
 		close(fd);
 }
 
-static int box_serve(struct box *b, const struct arguments *a)
+static int daemon_serve(struct daemon *b, const struct arguments *a)
 {
 	uint64_t deadline_ns = a->timeout_s ? clock_now_ns() + a->timeout_s * S_NS : UINT64_MAX;
-	int status = box_join(b, deadline_ns);
+	int status = daemon_join(b, deadline_ns);
 
 	if (status != DXP_OK)
 		return join_exit_code(status);
-	ready_tell(a->ready_fd);
-	status = box_run(b);
+	ready_report(a->ready_fd);
+	status = daemon_run(b);
 	return status == DXP_OK ? EXIT_GOOD : join_exit_code(status);
 }
 
 int main(int argc, char **argv)
 {
 	struct arguments a = {
-		.box = {.slots = 1,
-			.first = 1,
-			.memory_bytes = DEFAULT_MEMORY,
-			.keep_hosts_ns = FABRIC_HOST_KEEP_NS,
-			.engine = "ocl",
-			.worker_program = SELF,
-			.functions = NIC_FUNCTIONS - 1,
-			.stop = &stop},
+		.daemon = {.slots = 1,
+			   .first = 1,
+			   .memory_bytes = DEFAULT_MEMORY,
+			   .keep_hosts_ns = FABRIC_HOST_KEEP_NS,
+			   .engine = "ocl",
+			   .worker_program = SELF,
+			   .functions = NIC_FUNCTIONS - 1,
+			   .stop = &stop},
 		.ready_fd = -1,
 	};
 	uint8_t key[FABRIC_KEY_BYTES];
-	struct box *box;
+	struct daemon *daemon;
 
 	program_begin("dxpd");
 	if (argc > 1 && strcmp(argv[1], ZYGOTE_ARGUMENT) == 0)
 		return zygote_main(argc - 2, argv + 2);
-	int code = arguments_take(argc, argv, &a);
+	int code = arguments_parse(argc, argv, &a);
 	if (code >= 0)
 		return code;
 	if (a.measure) {
-		int status = dxpd_measure(a.box.engine, a.box.memory_bytes);
+		int status = dxpd_measure(a.daemon.engine, a.daemon.memory_bytes);
 		return status == DXP_OK ? EXIT_GOOD : open_exit_code(status);
 	}
 	if (keyfile_read(a.key, key) != DXP_OK)
 		return EXIT_KEY;
-	a.box.fabric_key = key;
+	a.daemon.fabric_key = key;
 	signals_set();
-	int status = box_open(&a.box, &box);
+	int status = daemon_open(&a.daemon, &daemon);
 	if (status != DXP_OK)
 		return open_exit_code(status);
-	code = box_serve(box, &a);
-	box_close(box);
+	code = daemon_serve(daemon, &a);
+	daemon_close(daemon);
 	return code;
 }

@@ -220,7 +220,7 @@ static void packets_count(struct buffers *b, unsigned n, double *sent, double *c
 static void size_run(struct buffers *b, size_t bytes, unsigned count)
 {
 	unsigned wrong = 0, all_wrong = 0;
-	double mine[2], all[2], busy, sent, crossed;
+	double own[2], all[2], busy, sent, crossed;
 
 	b->single = bytes % sizeof(double) != 0;
 	b->elements = bytes / element_bytes(b);
@@ -228,12 +228,12 @@ static void size_run(struct buffers *b, size_t bytes, unsigned count)
 	calls(b, WARMUP_CALLS < count ? WARMUP_CALLS : count, false, &wrong);
 	MPI_Barrier(MPI_COMM_WORLD);
 	busy = busy_us();
-	mine[1] = -cpu_us();
-	mine[0] = calls(b, count, true, &wrong);
-	mine[1] += cpu_us();
+	own[1] = -cpu_us();
+	own[0] = calls(b, count, true, &wrong);
+	own[1] += cpu_us();
 	busy = busy_us() - busy;
 	packets_count(b, count / 4 > 0 ? count / 4 : 1, &sent, &crossed, &wrong);
-	PMPI_Reduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	PMPI_Reduce(own, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	PMPI_Reduce(&wrong, &all_wrong, 1, MPI_UNSIGNED, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank != 0)
 		return;

@@ -112,12 +112,12 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-	double mine[3] = {PMPI_Wtime() - seen.begin, seen.inside, seen.allreduce}, all[3];
+	double own[3] = {PMPI_Wtime() - seen.begin, seen.inside, seen.allreduce}, all[3];
 	int rank, ranks;
 
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	PMPI_Reduce(mine, all, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	PMPI_Reduce(own, all, 3, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0)
 		fprintf(stderr,
 			"mpi-count: ranks %d wall_s %.4f mpi_s %.4f allreduce_s %.4f calls %lu "

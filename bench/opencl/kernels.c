@@ -177,9 +177,9 @@ static int build_one(struct bench *b, const char *text)
 	return 0;
 }
 
-static void source_make(char *out, size_t room, uint64_t number)
+static void source_make(char *out, size_t space, uint64_t number)
 {
-	snprintf(out, room,
+	snprintf(out, space,
 		 "kernel void f%llu(global float *a, float b) {\n"
 		 "  size_t i = get_global_id(0);\n"
 		 "  a[i] = native_sin(a[i]) * b + %llu;\n}\n",

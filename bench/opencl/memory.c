@@ -5,17 +5,17 @@
 
 #include "bench/opencl/cases.h"
 
-struct room {
+struct space {
 	uint8_t *data, *back;
 	cl_mem memory;
 	size_t bytes;
 };
 
-static int room_open(struct bench *b, size_t bytes, struct room *r)
+static int space_open(struct bench *b, size_t bytes, struct space *r)
 {
 	cl_int error = CL_OUT_OF_HOST_MEMORY;
 
-	*r = (struct room){.bytes = bytes, .data = malloc(bytes), .back = malloc(bytes)};
+	*r = (struct space){.bytes = bytes, .data = malloc(bytes), .back = malloc(bytes)};
 	if (r->data && r->back)
 		r->memory = clCreateBuffer(b->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
 	if (!r->memory) {
@@ -29,7 +29,7 @@ static int room_open(struct bench *b, size_t bytes, struct room *r)
 	return 0;
 }
 
-static int room_close(struct bench *b, struct room *r, int status)
+static int space_close(struct bench *b, struct space *r, int status)
 {
 	clReleaseMemObject(r->memory);
 	free(r->data);
@@ -38,7 +38,7 @@ static int room_close(struct bench *b, struct room *r, int status)
 	return status;
 }
 
-static int write_once(struct bench *b, struct room *r)
+static int write_once(struct bench *b, struct space *r)
 {
 	uint64_t begin = bench_now_ns();
 
@@ -50,7 +50,7 @@ static int write_once(struct bench *b, struct room *r)
 	return 0;
 }
 
-static int read_once(struct bench *b, struct room *r, cl_command_queue q)
+static int read_once(struct bench *b, struct space *r, cl_command_queue q)
 {
 	uint64_t begin = bench_now_ns();
 
@@ -60,7 +60,7 @@ static int read_once(struct bench *b, struct room *r, cl_command_queue q)
 	return 0;
 }
 
-static int same(struct bench *b, const struct room *r)
+static int same(struct bench *b, const struct space *r)
 {
 	return memcmp(r->data, r->back, r->bytes) == 0 ? 0
 						       : bench_fail(b, "the bytes read differ", 0);
@@ -69,9 +69,9 @@ static int same(struct bench *b, const struct room *r)
 /* Measures until the bytes are at the device. */
 static int case_write(struct bench *b, size_t bytes, uint32_t count)
 {
-	struct room r;
+	struct space r;
 
-	if (room_open(b, bytes, &r))
+	if (space_open(b, bytes, &r))
 		return -1;
 	int status = write_once(b, &r); /* allocates the buffer first */
 	b->sample_count = 0;
@@ -81,14 +81,14 @@ static int case_write(struct bench *b, size_t bytes, uint32_t count)
 	if (status == 0)
 		status = read_once(b, &r, b->queues[0]);
 	b->sample_count = samples;
-	return room_close(b, &r, status ? status : same(b, &r));
+	return space_close(b, &r, status ? status : same(b, &r));
 }
 
 static int case_read(struct bench *b, size_t bytes, uint32_t count)
 {
-	struct room r;
+	struct space r;
 
-	if (room_open(b, bytes, &r))
+	if (space_open(b, bytes, &r))
 		return -1;
 	int status = write_once(b, &r);
 	if (status == 0)
@@ -96,11 +96,11 @@ static int case_read(struct bench *b, size_t bytes, uint32_t count)
 	b->sample_count = 0;
 	for (uint32_t i = 0; status == 0 && i < count; i++)
 		status = read_once(b, &r, b->queues[0]);
-	return room_close(b, &r, status ? status : same(b, &r));
+	return space_close(b, &r, status ? status : same(b, &r));
 }
 
 /* Fills the buffer at device `from`, then measures its migration to the other device. */
-static int move_once(struct bench *b, struct room *r, int from)
+static int move_once(struct bench *b, struct space *r, int from)
 {
 	const uint8_t mark = (uint8_t)(from + 1);
 	cl_command_queue at = b->queues[from], to = b->queues[1 - from];
@@ -119,9 +119,9 @@ static int move_once(struct bench *b, struct room *r, int from)
 
 static int case_copy(struct bench *b, size_t bytes, uint32_t count)
 {
-	struct room r;
+	struct space r;
 
-	if (room_open(b, bytes, &r))
+	if (space_open(b, bytes, &r))
 		return -1;
 	int status = move_once(b, &r, 0); /* allocates the buffer on both devices first */
 	if (status == 0)
@@ -134,7 +134,7 @@ static int case_copy(struct bench *b, size_t bytes, uint32_t count)
 		status = read_once(b, &r, b->queues[1 - (count - 1) % 2]);
 	b->sample_count = samples;
 	memset(r.data, (int)((count - 1) % 2 + 1), bytes);
-	return room_close(b, &r, status ? status : same(b, &r));
+	return space_close(b, &r, status ? status : same(b, &r));
 }
 
 const struct bench_case bench_memory_cases[] = {

@@ -42,6 +42,6 @@ int command_bench(int argc, char **argv)
 		if (strcmp(b->name, argv[1]) == 0)
 			return b->run(argc - 1, argv + 1);
 	}
-	fail("unknown benchmark '%s'; `dxp bench` lists them", argv[1]);
+	print_fail("unknown benchmark '%s'; `dxp bench` lists them", argv[1]);
 	return EXIT_USAGE;
 }

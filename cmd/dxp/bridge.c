@@ -60,7 +60,7 @@ static uint32_t grown(const struct view *v, enum cfg_register index)
 	return (uint32_t)one(&v->after, index) - (uint32_t)one(&v->before, index);
 }
 
-static void take(struct view *v, struct reading *out)
+static void parse(struct view *v, struct reading *out)
 {
 	if (v->xpu && dxp_reg_read(v->xpu, FIRST, out->words, WORDS) != DXP_OK) {
 		dxp_xpu_close(v->xpu);
@@ -81,10 +81,11 @@ static void print_view(const struct view *v)
 	}
 	printf("%-16s %3llu x %-5s %8s %8s %4.0f %4.0f %6llu %6llu %8u %5llu %6llu %6llu\n",
 	       v->name, (unsigned long long)one(r, CFG_BRIDGE_BUFFERS),
-	       bytes_format(one(r, CFG_BRIDGE_BUFFER_BYTES), buffer),
-	       bytes_format((uint64_t)rate(v, CFG_DMA_IN_LO), in),
-	       bytes_format((uint64_t)rate(v, CFG_DMA_OUT_LO), out), busy(v, CFG_DMA_IN_US_LO),
-	       busy(v, CFG_DMA_OUT_US_LO), (unsigned long long)one(r, CFG_BRIDGE_IN_TAKEN),
+	       nodes_bytes_format(one(r, CFG_BRIDGE_BUFFER_BYTES), buffer),
+	       nodes_bytes_format((uint64_t)rate(v, CFG_DMA_IN_LO), in),
+	       nodes_bytes_format((uint64_t)rate(v, CFG_DMA_OUT_LO), out),
+	       busy(v, CFG_DMA_IN_US_LO), busy(v, CFG_DMA_OUT_US_LO),
+	       (unsigned long long)one(r, CFG_BRIDGE_IN_TAKEN),
 	       (unsigned long long)one(r, CFG_BRIDGE_OUT_TAKEN), grown(v, CFG_BRIDGE_FULL),
 	       (unsigned long long)one(r, CFG_BRIDGE_TRANSFERS),
 	       (unsigned long long)one(r, CFG_DMA_FAILED),
@@ -127,7 +128,7 @@ static int print_json(const struct view *views, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(all, view_json(&views[i]));
-	return json_print(all);
+	return print_json_text(all);
 }
 
 /* Opens all live xPUs with a bridge; returns their number. */
@@ -155,11 +156,11 @@ static void views_read(struct view *views, size_t count, uint64_t interval_ms)
 				      (long)(interval_ms % 1000 * MS_NS)};
 
 	for (size_t i = 0; i < count; i++)
-		take(&views[i], &views[i].before);
+		parse(&views[i], &views[i].before);
 	if (count > 0)
 		nanosleep(&wait, NULL);
 	for (size_t i = 0; i < count; i++)
-		take(&views[i], &views[i].after);
+		parse(&views[i], &views[i].after);
 }
 
 static int show(const struct session_options *o, uint64_t interval_ms,
@@ -170,7 +171,7 @@ static int show(const struct session_options *o, uint64_t interval_ms,
 	int status;
 
 	if (!views)
-		return fail("out of memory");
+		return print_fail("out of memory");
 	if (dxp_fabric_open(&o->fabric, &fabric) != DXP_OK) {
 		free(views);
 		return session_fail();
@@ -178,8 +179,9 @@ static int show(const struct session_options *o, uint64_t interval_ms,
 	size_t n = views_open(fabric, nodes, count, views);
 	views_read(views, n, interval_ms);
 	if (n == 0 && !o->json)
-		status = fail("no xPU of this fabric has a bridge (`dxp nodes`, VIA); one with a "
-			      "board has: `dxp up --engine board`");
+		status = print_fail(
+			"no xPU of this fabric has a bridge (`dxp nodes`, VIA); one with a "
+			"board has: `dxp up --engine board`");
 	else
 		status = (o->json ? print_json : print_table)(views, n);
 	for (size_t i = 0; i < n; i++)
@@ -192,10 +194,10 @@ static int show(const struct session_options *o, uint64_t interval_ms,
 int command_bridge(int argc, char **argv)
 {
 	struct session_options o = {0};
-	struct inquiry q = {.fabric = &o.fabric, .kind = ASK_NODES};
+	struct inquiry q = {.fabric = &o.fabric, .kind = QUERY_NODES};
 	uint64_t interval_ms = INTERVAL_MS;
 	const struct node_entry *nodes;
-	struct ask *a;
+	struct query *a;
 	const struct option_row rows[] = {SESSION_ROWS(o),
 					  {"interval", "MS",
 					   "interval between two samples (default 1000)",
@@ -220,9 +222,9 @@ int command_bridge(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	if (inquiry_run(&q, &a) != DXP_OK)
-		return fail("%s", q.text);
-	size_t count = ask_nodes(a, &nodes);
+		return print_fail("%s", q.text);
+	size_t count = query_nodes(a, &nodes);
 	int status = show(&o, interval_ms, nodes, count);
-	ask_destroy(a);
+	query_destroy(a);
 	return status;
 }

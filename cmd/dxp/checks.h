@@ -24,9 +24,9 @@ unsigned checks_engines(struct check *out);
 unsigned checks_fabric(struct check *out, const struct session_options *options);
 
 /* Opens and closes the engine `name`. False: it does not work; it has logged why. */
-bool engine_try(const char *name, struct engine_description *out);
+bool checks_engine_try(const char *name, struct engine_description *out);
 /* Returns "direct" or "bridged". */
-const char *memory_kind_text(const struct engine_description *d);
+const char *checks_memory_kind_text(const struct engine_description *d);
 
 /* Fills in one check; `next` may be NULL. */
 void check_set(struct check *c, enum check_level level, const char *name, const char *next,

@@ -13,7 +13,7 @@
 
 #define TRIAL_BYTES (1u << 20)
 
-bool engine_try(const char *name, struct engine_description *out)
+bool checks_engine_try(const char *name, struct engine_description *out)
 {
 	void *memory = aligned_alloc(4096, TRIAL_BYTES);
 	const struct engine_options options = {
@@ -30,7 +30,7 @@ bool engine_try(const char *name, struct engine_description *out)
 	return true;
 }
 
-const char *memory_kind_text(const struct engine_description *d)
+const char *checks_memory_kind_text(const struct engine_description *d)
 {
 	return d->memory_kind == DXP_MEMORY_BRIDGED ? "bridged" : "direct";
 }
@@ -41,9 +41,9 @@ static void check_engine(struct check *c, const char *engine, const char *next)
 	char name[24];
 
 	snprintf(name, sizeof(name), "engine %s", engine);
-	if (engine_try(engine, &d))
+	if (checks_engine_try(engine, &d))
 		check_set(c, CHECK_OK, name, NULL, "%s, %u units, memory %s", d.device,
-			  d.compute_units, memory_kind_text(&d));
+			  d.compute_units, checks_memory_kind_text(&d));
 	else
 		check_set(c, CHECK_WARN, name, next, "does not work on this machine");
 }

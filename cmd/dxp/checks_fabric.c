@@ -16,8 +16,8 @@
 #include "cmd/dxp/inquiry.h"
 #include "host/config.h"
 #include "link/local.h"
-#include "node/offer_place.h"
-#include "node/stats_place.h"
+#include "node/offer_folder.h"
+#include "node/stats_folder.h"
 
 #define NICS_MAX 256
 
@@ -56,9 +56,9 @@ static void check_key(struct check *c, const char *folder, const char *given)
 
 static void check_manager(struct check *c, const struct session_options *options)
 {
-	struct inquiry q = {.fabric = &options->fabric, .kind = ASK_NODES, .timeout_ns = S_NS};
+	struct inquiry q = {.fabric = &options->fabric, .kind = QUERY_NODES, .timeout_ns = S_NS};
 	const struct node_entry *rows;
-	struct ask *a;
+	struct query *a;
 	size_t alive = 0;
 	uint64_t begin = clock_now_ns();
 	int status = inquiry_run(&q, &a);
@@ -70,24 +70,24 @@ static void check_manager(struct check *c, const struct session_options *options
 		return;
 	}
 	double ms = (double)(clock_now_ns() - begin) / 1e6;
-	size_t count = ask_nodes(a, &rows);
+	size_t count = query_nodes(a, &rows);
 	for (size_t i = 0; i < count; i++)
 		alive += rows[i].alive;
 	check_set(c, CHECK_OK, "manager", NULL, "answered in %.1f ms; %zu of %zu nodes alive", ms,
 		  alive, count);
-	ask_destroy(a);
+	query_destroy(a);
 }
 
 /* Counts the NICs whose programs listen; *orphans: folders of programs that are gone. */
 static uint32_t nics_count(uint32_t *orphans)
 {
-	struct offer_place *places = calloc(NICS_MAX, sizeof(*places));
-	uint32_t found = places ? offer_places(places, NICS_MAX) : 0, alive = 0;
+	struct offer_folder *folders = calloc(NICS_MAX, sizeof(*folders));
+	uint32_t found = folders ? offer_folders(folders, NICS_MAX) : 0, alive = 0;
 	char path[OFFER_PATH_BYTES];
 	int fd;
 
 	for (uint32_t i = 0; i < found; i++) {
-		if (!offer_socket_path(places[i].folder, 0, path))
+		if (!offer_socket_path(folders[i].folder, 0, path))
 			continue;
 		int status = local_connect(path, S_NS, &fd);
 		if (status == DXP_OK)
@@ -95,7 +95,7 @@ static uint32_t nics_count(uint32_t *orphans)
 		alive += status == DXP_OK;
 		*orphans += status == DXP_ENOENT;
 	}
-	free(places);
+	free(folders);
 	return alive;
 }
 
@@ -104,7 +104,7 @@ static void check_functions(struct check *c)
 {
 	char folder[STATS_PATH_BYTES];
 	uint32_t orphans = 0;
-	int fd, status = run_place_open(&fd, folder);
+	int fd, status = stats_run_folder_open(&fd, folder);
 
 	if (status == DXP_EUNSUPPORTED) {
 		check_set(c, CHECK_OK, "functions", "unset DXP_RUN to offer functions",

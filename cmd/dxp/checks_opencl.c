@@ -47,7 +47,7 @@ static const char *device_memory(const char *device_name)
 
 	/* truncated to the length that engines use */
 	snprintf(name, sizeof(name), "ocl:%.*s", FABRIC_DEVICE_BYTES - 1, device_name);
-	return engine_try(name, &d) ? memory_kind_text(&d) : "does not work";
+	return checks_engine_try(name, &d) ? checks_memory_kind_text(&d) : "does not work";
 }
 
 static void check_platform(const struct opencl *cl, void *platform, struct check *c, bool *pocl)

@@ -19,13 +19,14 @@ void choice_complain(void *context, const char *text)
 void choice_none(const char *name, uint64_t pid)
 {
 	if (name)
-		fail("no node named '%s' runs on this machine; `dxp top --once` lists the nodes",
-		     name);
+		print_fail(
+			"no node named '%s' runs on this machine; `dxp top --once` lists the nodes",
+			name);
 	else if (pid)
-		fail("process %llu runs no node; `dxp top --once` lists the nodes",
-		     (unsigned long long)pid);
+		print_fail("process %llu runs no node; `dxp top --once` lists the nodes",
+			   (unsigned long long)pid);
 	else
-		fail("no node runs on this machine; start some with `dxp up`");
+		print_fail("no node runs on this machine; start some with `dxp up`");
 }
 
 bool choice_check(const struct stats_list *nodes, const char *name, uint64_t pid, bool all)
@@ -44,8 +45,8 @@ bool choice_check(const struct stats_list *nodes, const char *name, uint64_t pid
 	if (matching == 0)
 		choice_none(name, pid);
 	else if (matching > 1 && !all && pid == 0)
-		fail("%u nodes %s; choose with --node, --pid or --all:%s", matching,
-		     name ? "have that name" : "run here", names);
+		print_fail("%u nodes %s; choose with --node, --pid or --all:%s", matching,
+			   name ? "have that name" : "run here", names);
 	else
 		return true;
 	return false;

@@ -32,9 +32,9 @@ int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 /* Prints "dxp: error: ..." on standard error; returns EXIT_FAILED. */
-int fail(const char *format, ...) PRINTF_LIKE(1, 2);
+int print_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* Prints a value and releases it. Returns EXIT_DONE, or EXIT_FAILED if writing failed. */
-int json_print(json_t *value);
+int print_json_text(json_t *value);
 
 #endif

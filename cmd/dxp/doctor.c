@@ -53,7 +53,7 @@ int command_doctor(int argc, char **argv)
 			show(&checks[i]);
 		status = checks[i].level == CHECK_FAIL ? EXIT_FAILED : status;
 	}
-	if (o.json && json_print(all) != EXIT_DONE)
+	if (o.json && print_json_text(all) != EXIT_DONE)
 		return EXIT_FAILED;
 	return status;
 }

@@ -68,21 +68,21 @@ bool file_out_open(struct file_out *out, const char *path)
 	*out = (struct file_out){.fd = STDOUT_FILENO, .standard = strcmp(path, "-") == 0};
 	if (out->standard) {
 		if (program_was_closed(STDOUT_FILENO))
-			fail("standard output is closed; name a file");
+			print_fail("standard output is closed; name a file");
 		return !program_was_closed(STDOUT_FILENO);
 	}
 	out->plain = !exists || S_ISREG(s.st_mode);
 	int length = snprintf(out->path, sizeof(out->path), "%s", path);
 	int part = snprintf(out->part, sizeof(out->part), "%s.part", path);
 	if (length >= PATH_BYTES || part >= PATH_BYTES) {
-		fail("the file's name is too long");
+		print_fail("the file's name is too long");
 		return false;
 	}
 	out->fd = out->plain ? open(out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 			     : open(path, O_WRONLY | O_CLOEXEC);
 	if (out->fd >= 0)
 		return true;
-	fail("cannot write %s: %s", path, strerror(errno));
+	print_fail("cannot write %s: %s", path, strerror(errno));
 	return false;
 }
 
@@ -96,7 +96,8 @@ bool file_out_close(struct file_out *out, bool complete)
 	if (!complete || !closed) {
 		unlink(out->part);
 	} else if (rename(out->part, out->path) != 0) {
-		fail("cannot rename the temporary file to %s: %s", out->path, strerror(errno));
+		print_fail("cannot rename the temporary file to %s: %s", out->path,
+			   strerror(errno));
 		unlink(out->part);
 		return false;
 	}

@@ -6,11 +6,11 @@
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/session.h"
 
-static int assign(int argc, char **argv, enum ask_kind kind, const char *text)
+static int assign(int argc, char **argv, enum query_kind kind, const char *text)
 {
 	struct session_options o = {0};
 	struct inquiry q = {.fabric = &o.fabric, .kind = kind};
-	struct ask *a;
+	struct query *a;
 	const struct option_row rows[] = {MANAGER_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {argv[0], "HOST XPU", text, rows, ARRAY_COUNT(rows), 2, 2};
 	int first = options_parse(argc, argv, &usage);
@@ -20,30 +20,30 @@ static int assign(int argc, char **argv, enum ask_kind kind, const char *text)
 	q.host = argv[first];
 	q.xpu = argv[first + 1];
 	if (inquiry_run(&q, &a) != DXP_OK)
-		return fail("%s", q.text);
+		return print_fail("%s", q.text);
 	int status = EXIT_DONE;
 	if (o.json)
-		status = json_print(json_pack("{s:s, s:s, s:b, s:s}", "host", argv[first], "xpu",
-					      argv[first + 1], "granted", kind == ASK_GRANT, "text",
-					      ask_text(a)));
+		status = print_json_text(json_pack("{s:s, s:s, s:b, s:s}", "host", argv[first],
+						   "xpu", argv[first + 1], "granted",
+						   kind == QUERY_GRANT, "text", query_text(a)));
 	else
 		printf("%s may %s use %s%s%s\n", argv[first],
-		       kind == ASK_GRANT ? "now" : "no longer", argv[first + 1],
-		       *ask_text(a) ? ": " : "", ask_text(a));
-	ask_destroy(a);
+		       kind == QUERY_GRANT ? "now" : "no longer", argv[first + 1],
+		       *query_text(a) ? ": " : "", query_text(a));
+	query_destroy(a);
 	return status;
 }
 
 int command_grant(int argc, char **argv)
 {
-	return assign(argc, argv, ASK_GRANT,
+	return assign(argc, argv, QUERY_GRANT,
 		      "Permits HOST to use XPU. Both are names of nodes, which need not have "
 		      "joined yet, or '*'.");
 }
 
 int command_revoke(int argc, char **argv)
 {
-	return assign(argc, argv, ASK_REVOKE,
+	return assign(argc, argv, QUERY_REVOKE,
 		      "Revokes a grant; HOST and XPU as in `dxp grant`. The host's commands on the "
 		      "xPU are cancelled at once.");
 }

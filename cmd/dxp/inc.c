@@ -50,15 +50,16 @@ static int switch_test(const struct inc_command *c)
 	int status = dxp_inc_open(&options, &inc);
 
 	if (status != DXP_OK)
-		return fail("offload does not work: %s",
-			    status == DXP_ENOENT
-				    ? "no switch is configured for this host; see `dxp inc --help`"
-				    : dxp_status_text(status));
+		return print_fail(
+			"offload does not work: %s",
+			status == DXP_ENOENT
+				? "no switch is configured for this host; see `dxp inc --help`"
+				: dxp_status_text(status));
 	status = dxp_inc_selftest(inc, line);
 	dxp_inc_close(inc);
 	if (c->json) {
 		json_t *o = json_pack("{s:b, s:s}", "works", status == DXP_OK, "line", line);
-		int printed = json_print(o);
+		int printed = print_json_text(o);
 		return status == DXP_OK ? printed : EXIT_FAILED;
 	}
 	puts(line);
@@ -70,11 +71,12 @@ static int tree_show(const struct inc_command *c, const struct inc_tree *t)
 	char ip[IP_BYTES];
 
 	if (c->json)
-		return json_print(inc_tree_json(t, c->section));
+		return print_json_text(inc_tree_json(t, c->section));
 	if (t->count > 0 && t->switches[0].silent)
-		return fail("switch %s does not answer; check that dxp-switch runs there and that "
-			    "firewalls pass UDP port 4791",
-			    ip_format(t->switches[0].ip, ip));
+		return print_fail(
+			"switch %s does not answer; check that dxp-switch runs there and that "
+			"firewalls pass UDP port 4791",
+			inc_ip_format(t->switches[0].ip, ip));
 	switch (c->section) {
 	case INC_SECTION_GROUPS: inc_groups_show(t); break;
 	case INC_SECTION_REFUSALS: inc_refusals_show(t); break;
@@ -83,19 +85,19 @@ static int tree_show(const struct inc_command *c, const struct inc_tree *t)
 	return program_output_check() ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int once(const struct inc_command *c, struct inc_asker *a, uint32_t switch_ip)
+static int once(const struct inc_command *c, struct inc_client *a, uint32_t switch_ip)
 {
 	struct inc_tree *t = malloc(sizeof(*t));
 	int result;
 
 	if (!t || inc_tree_read(a, switch_ip, c->section, t) != DXP_OK) {
 		free(t);
-		return fail("out of memory");
+		return print_fail("out of memory");
 	}
 	result = tree_show(c, t);
 	if (c->json && t->switches[0].silent)
 		result = EXIT_FAILED;
-	asked_tree_free(t);
+	inc_client_tree_free(t);
 	free(t);
 	return result;
 }
@@ -105,24 +107,24 @@ static int show(const struct inc_command *c)
 	const struct timespec pause = {(time_t)(c->interval_ms / 1000),
 				       (long)(c->interval_ms % 1000 * MS_NS)};
 	uint32_t switch_ip, own_ip;
-	struct inc_asker *a;
+	struct inc_client *a;
 	int result;
 
 	/* the reason is logged */
 	if (inc_switch_find(c->where, true, &switch_ip, &own_ip) != DXP_OK ||
-	    inc_asker_open(own_ip, &a) != DXP_OK)
+	    inc_client_open(own_ip, &a) != DXP_OK)
 		return EXIT_FAILED;
 	do {
 		if (c->watch && !c->json && isatty(STDOUT_FILENO))
 			fputs(SCREEN_CLEAR, stdout);
 		result = once(c, a, switch_ip);
 	} while (c->watch && program_output_check() && nanosleep(&pause, NULL) == 0);
-	inc_asker_close(a);
+	inc_client_close(a);
 	return result;
 }
 
 /* Selects the section of the subcommand. False: unknown. */
-static bool what_take(struct inc_command *c)
+static bool section_select(struct inc_command *c)
 {
 	if (!c->what)
 		c->section = INC_SECTION_SWITCH;
@@ -152,8 +154,8 @@ int command_inc(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	c.what = first < argc ? argv[first] : NULL;
-	if (!what_take(&c)) {
-		fail("unknown command 'dxp inc %s'; see `dxp inc --help`", c.what);
+	if (!section_select(&c)) {
+		print_fail("unknown command 'dxp inc %s'; see `dxp inc --help`", c.what);
 		return EXIT_USAGE;
 	}
 	if (c.what && strcmp(c.what, "test") == 0)

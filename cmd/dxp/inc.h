@@ -12,19 +12,19 @@
 #define IP_BYTES     16
 
 /* Formats "10.0.0.1"; returns out. */
-const char *ip_format(uint32_t ip, char out[IP_BYTES]);
+const char *inc_ip_format(uint32_t ip, char out[IP_BYTES]);
 
-/* ---- queries (inc_ask.c) ---- */
+/* ---- queries (inc_client.c) ---- */
 
-struct inc_asker;
+struct inc_client;
 
 /* Opens a socket for queries. DXP_EIO: no socket (logged). */
-int inc_asker_open(uint32_t own_ip, struct inc_asker **out);
-void inc_asker_close(struct inc_asker *a);
+int inc_client_open(uint32_t own_ip, struct inc_client **out);
+void inc_client_close(struct inc_client *a);
 
 /* Sends an inquiry, with retries, and returns the switch's answer. DXP_ETIMEDOUT: no answer. */
-int inc_asker_ask(struct inc_asker *a, uint32_t switch_ip, const struct inc_inquiry *q,
-		  struct inc_answer *out);
+int inc_client_query(struct inc_client *a, uint32_t switch_ip, const struct inc_inquiry *q,
+		     struct inc_answer *out);
 
 /* ---- answers ---- */
 
@@ -45,9 +45,9 @@ struct inc_tree {
 };
 
 /* Reads the state of a switch and all switches above it, with `section` of each. DXP_ENOMEM. */
-int inc_tree_read(struct inc_asker *a, uint32_t switch_ip, enum inc_section section,
+int inc_tree_read(struct inc_client *a, uint32_t switch_ip, enum inc_section section,
 		  struct inc_tree *out);
-void asked_tree_free(struct inc_tree *t);
+void inc_client_tree_free(struct inc_tree *t);
 
 /* ---- output (inc_show.c, inc_json.c) ---- */
 

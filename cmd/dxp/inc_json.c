@@ -13,7 +13,7 @@ static void set_ip(json_t *o, const char *name, uint32_t ip)
 {
 	char text[IP_BYTES];
 
-	json_object_set_new(o, name, ip ? json_string(ip_format(ip, text)) : json_null());
+	json_object_set_new(o, name, ip ? json_string(inc_ip_format(ip, text)) : json_null());
 }
 
 static json_t *planes_json(unsigned planes)
@@ -61,7 +61,7 @@ static void self_set(json_t *o, const struct inc_switch_row *r)
 	json_object_set_new(o, "name", json_stringn(r->name, strnlen(r->name, INC_NAME_BYTES)));
 	json_object_set_new(o, "planes", planes_json(r->planes));
 	for (unsigned i = 0; i < r->parent_count; i++)
-		json_array_append_new(parents, json_string(ip_format(r->parents[i], ip)));
+		json_array_append_new(parents, json_string(inc_ip_format(r->parents[i], ip)));
 	json_object_set_new(o, "parents", parents);
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
 		set_number(o, numbers[i].name, numbers[i].value);

@@ -9,7 +9,7 @@
 
 #define DATA_CAUSE 128 /* causes from here on: a data packet was refused with this status */
 
-const char *ip_format(uint32_t ip, char out[IP_BYTES])
+const char *inc_ip_format(uint32_t ip, char out[IP_BYTES])
 {
 	snprintf(out, IP_BYTES, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff,
 		 ip & 0xff);
@@ -86,16 +86,16 @@ static void switch_show(const struct inc_switch_view *v)
 	char ip[IP_BYTES], used[16], most[16], up[16];
 
 	if (v->silent) {
-		printf("switch %s does not answer\n", ip_format(v->ip, ip));
+		printf("switch %s does not answer\n", inc_ip_format(v->ip, ip));
 		return;
 	}
-	printf("switch %.*s at %s", INC_NAME_BYTES, r->name, ip_format(v->ip, ip));
+	printf("switch %.*s at %s", INC_NAME_BYTES, r->name, inc_ip_format(v->ip, ip));
 	for (unsigned i = 0; i < r->parent_count; i++)
-		printf("%s %s", i ? " or" : ", below", ip_format(r->parents[i], ip));
+		printf("%s %s", i ? " or" : ", below", inc_ip_format(r->parents[i], ip));
 	printf("%s\n  computes in  %s, for %s\n", r->parent_count ? "" : ", no switch above",
 	       inc_planes_text(r->planes), time_format(r->uptime_ms, up));
 	printf("  groups       %u of %u, %s of %s\n", r->groups, r->groups_max,
-	       bytes_format(r->memory_bytes, used), bytes_format(r->memory_max, most));
+	       nodes_bytes_format(r->memory_bytes, used), nodes_bytes_format(r->memory_max, most));
 	counters_show(r);
 }
 
@@ -109,7 +109,7 @@ static void silent_show(const struct inc_switch_view *v)
 {
 	char ip[IP_BYTES];
 
-	printf("%-15s  does not answer\n", ip_format(v->ip, ip));
+	printf("%-15s  does not answer\n", inc_ip_format(v->ip, ip));
 }
 
 static void group_show(const struct inc_switch_view *v, const struct inc_group_row *g)
@@ -121,10 +121,10 @@ static void group_show(const struct inc_switch_view *v, const struct inc_group_r
 	snprintf(slots, sizeof(slots), "%u/%u", g->slots_busy, g->slots);
 	snprintf(below, sizeof(below), "%08x.%u", g->id, g->epoch);
 	if (g->parent_ip)
-		ip_format(g->parent_ip, parent);
+		inc_ip_format(g->parent_ip, parent);
 	printf("%-15s %-14s %7u %8s %-15s %-5s %-6s %7s %7s %9s %10llu %10llu %8llu %8llu "
 	       "%16llx %5u\n",
-	       ip_format(v->ip, ip), below, g->members, here, parent,
+	       inc_ip_format(v->ip, ip), below, g->members, here, parent,
 	       g->planes & INC_PLANE_KERNEL ? "XDP" : "user", inc_mode_text(g->master_num),
 	       time_format(g->age_ms, age), time_format(g->idle_ms, idle), slots,
 	       ull(g->contributions), ull(g->results), ull(g->repeats), ull(g->mismatches),
@@ -150,10 +150,10 @@ static void refusal_show(const struct inc_switch_view *v, const struct inc_refus
 	char ip[IP_BYTES], last[IP_BYTES] = "-", ago[16], group[16] = "-";
 
 	if (r->last_ip)
-		ip_format(r->last_ip, last);
+		inc_ip_format(r->last_ip, last);
 	if (r->last_group && r->last_group != INC_COMM_CONTROL)
 		snprintf(group, sizeof(group), "%08x", r->last_group);
-	printf("%-15s %9llu %9s  %-15s %-8s  %s\n", ip_format(v->ip, ip), ull(r->count),
+	printf("%-15s %9llu %9s  %-15s %-8s  %s\n", inc_ip_format(v->ip, ip), ull(r->count),
 	       time_format(r->last_ms_ago, ago), last, group, inc_refusal_text(r->cause));
 }
 

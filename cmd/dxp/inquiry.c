@@ -8,21 +8,21 @@
 #include "base/log.h"
 #include "host/config.h"
 
-static void exchange(struct ask *a, struct link *l)
+static void exchange(struct query *a, struct link *l)
 {
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 
-	while (!ask_done(a)) {
+	while (!query_done(a)) {
 		struct datagram out;
-		if (ask_send(a, &out, clock_now_ns()))
+		if (query_send(a, &out, clock_now_ns()))
 			link_send(l, &out, 1);
-		if (ask_done(a))
+		if (query_done(a))
 			break;
-		link_wait(l, ask_deadline(a));
+		link_wait(l, query_deadline(a));
 		size_t count = link_receive(l, arrivals, DATAGRAM_BATCH);
 		for (size_t i = 0; i < count; i++)
-			ask_receive(a, &arrivals[i].from, arrivals[i].data, arrivals[i].bytes,
-				    clock_now_ns());
+			query_receive(a, &arrivals[i].from, arrivals[i].data, arrivals[i].bytes,
+				      clock_now_ns());
 	}
 }
 
@@ -33,35 +33,35 @@ static int why(struct inquiry *q, int status, const char *text)
 }
 
 static int question(struct inquiry *q, const struct config *config, struct link *link,
-		    struct ask **out)
+		    struct query **out)
 {
-	struct ask_options options = {.manager = config->manager,
-				      .kind = q->kind,
-				      .host = q->host,
-				      .xpu = q->xpu,
-				      .timeout_ns = q->timeout_ns,
-				      .entropy = entropy_kernel};
-	struct ask *a;
+	struct query_options options = {.manager = config->manager,
+					.kind = q->kind,
+					.host = q->host,
+					.xpu = q->xpu,
+					.timeout_ns = q->timeout_ns,
+					.entropy = rng_entropy_kernel};
+	struct query *a;
 
 	memcpy(options.key, config->key, sizeof(options.key));
-	int status = ask_create(&options, clock_now_ns(), &a);
+	int status = query_create(&options, clock_now_ns(), &a);
 	if (status != DXP_OK)
 		return why(q, status,
 			   status == DXP_EINVAL
 				   ? "a node's name is 1 to 31 of A-Z a-z 0-9 . _ -, or '*'"
 				   : dxp_status_text(status));
 	exchange(a, link);
-	status = ask_status(a);
+	status = query_status(a);
 	if (status != DXP_OK) {
-		why(q, status, ask_text(a));
-		ask_destroy(a);
+		why(q, status, query_text(a));
+		query_destroy(a);
 		return status;
 	}
 	*out = a;
 	return DXP_OK;
 }
 
-int inquiry_run(struct inquiry *q, struct ask **out)
+int inquiry_run(struct inquiry *q, struct query **out)
 {
 	struct config config;
 	struct link *link;

@@ -5,20 +5,20 @@
 
 #include <dxp/mmd.h>
 
-#include "node/ask.h"
+#include "node/query.h"
 
 #define INQUIRY_TEXT_BYTES 512
 
 struct inquiry {
 	const struct dxp_fabric_options *fabric;
-	enum ask_kind kind;
+	enum query_kind kind;
 	const char *host, *xpu;        /* of grant and revoke */
 	uint64_t timeout_ns;           /* 0: FABRIC_JOIN_NS */
 	char text[INQUIRY_TEXT_BYTES]; /* reason of a failure */
 };
 
-/* Sends the query and waits for the answer. On DXP_OK the caller destroys *out with ask_destroy.
+/* Sends the query and waits for the answer. On DXP_OK the caller destroys *out with query_destroy.
  * Prints nothing. */
-int inquiry_run(struct inquiry *q, struct ask **out);
+int inquiry_run(struct inquiry *q, struct query **out);
 
 #endif

@@ -59,10 +59,10 @@ int main(int argc, char **argv)
 			return entries[i].run(argc - 1, argv + 1);
 	}
 	if (strcmp(name, "help") == 0 && argc > 2) {
-		char flag[] = "--help", *ask[] = {argv[2], flag, NULL};
+		char flag[] = "--help", *question[] = {argv[2], flag, NULL};
 		for (size_t i = 0; i < ARRAY_COUNT(entries); i++) {
 			if (strcmp(entries[i].name, argv[2]) == 0)
-				return entries[i].run(2, ask);
+				return entries[i].run(2, question);
 		}
 		name = argv[2];
 	} else if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
@@ -71,6 +71,6 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(name, "--version") == 0)
 		return command_version(1, argv);
-	fail("unknown command '%s'; see `dxp help`", name);
+	print_fail("unknown command '%s'; see `dxp help`", name);
 	return EXIT_USAGE;
 }

@@ -32,14 +32,14 @@ struct move {
 
 /* Records a transfer and adapts the next size to its duration: memory behind a slow device needs
  * small transfers. */
-static void chunk_moved(struct move *m, uint64_t bytes, uint64_t took_ns)
+static void chunk_moved(struct move *m, uint64_t bytes, uint64_t elapsed_ns)
 {
-	m->busy_ns += took_ns;
+	m->busy_ns += elapsed_ns;
 	m->moved += bytes;
 	progress_step(&m->progress, m->moved);
-	if (took_ns > 2 * CHUNK_NS)
+	if (elapsed_ns > 2 * CHUNK_NS)
 		m->chunk_bytes = max_u64(m->chunk_bytes / 4, CHUNK_LEAST);
-	else if (took_ns < CHUNK_NS / 4)
+	else if (elapsed_ns < CHUNK_NS / 4)
 		m->chunk_bytes = min_u64(m->chunk_bytes * 4, CHUNK_BYTES);
 }
 
@@ -67,8 +67,8 @@ static int put_fail(struct move *m)
 	progress_end(&m->progress);
 	if (m->moved == 0)
 		return session_fail();
-	return fail("%s; the first %llu bytes were transferred", dxp_fabric_error(NULL),
-		    (unsigned long long)m->moved);
+	return print_fail("%s; the first %llu bytes were transferred", dxp_fabric_error(NULL),
+			  (unsigned long long)m->moved);
 }
 
 static int put_file(struct move *m, int fd, const char *name)
@@ -83,7 +83,7 @@ static int put_file(struct move *m, int fd, const char *name)
 		chunk_moved(m, (uint64_t)bytes, clock_now_ns() - begin);
 	}
 	progress_end(&m->progress);
-	return bytes < 0 ? fail("cannot read %s: %s", name, strerror(errno)) : EXIT_DONE;
+	return bytes < 0 ? print_fail("cannot read %s: %s", name, strerror(errno)) : EXIT_DONE;
 }
 
 static int get_file(struct move *m, int fd, const char *name)
@@ -96,12 +96,12 @@ static int get_file(struct move *m, int fd, const char *name)
 			progress_end(&m->progress);
 			return session_fail();
 		}
-		uint64_t took_ns = clock_now_ns() - begin;
+		uint64_t elapsed_ns = clock_now_ns() - begin;
 		if (!file_write(fd, m->chunk, bytes)) {
 			progress_end(&m->progress);
-			return fail("cannot write %s: %s", name, strerror(errno));
+			return print_fail("cannot write %s: %s", name, strerror(errno));
 		}
-		chunk_moved(m, bytes, took_ns);
+		chunk_moved(m, bytes, elapsed_ns);
 	}
 	progress_end(&m->progress);
 	return EXIT_DONE;
@@ -113,9 +113,9 @@ static int report(const struct move *m, bool json)
 	double rate = m->busy_ns ? (double)m->moved / (double)m->busy_ns : 0;
 
 	if (json)
-		return json_print(json_pack("{s:s, s:I, s:I, s:f}", "xpu", m->session.caps.name,
-					    "address", (json_int_t)m->address, "bytes",
-					    (json_int_t)m->moved, "seconds", seconds));
+		return print_json_text(json_pack(
+			"{s:s, s:I, s:I, s:f}", "xpu", m->session.caps.name, "address",
+			(json_int_t)m->address, "bytes", (json_int_t)m->moved, "seconds", seconds));
 	fprintf(stderr, "%llu bytes at %#llx of %s in %.3f ms, %.2f GB/s\n",
 		(unsigned long long)m->moved, (unsigned long long)m->address, m->session.caps.name,
 		seconds * 1e3, rate);
@@ -129,9 +129,10 @@ static bool fits(const struct move *m)
 
 	if (m->bytes <= caps->memory_bytes && m->address <= caps->memory_bytes - m->bytes)
 		return true;
-	fail("%llu bytes at %#llx: xPU '%s' has %llu bytes of memory; nothing was transferred",
-	     (unsigned long long)m->bytes, (unsigned long long)m->address, caps->name,
-	     (unsigned long long)caps->memory_bytes);
+	print_fail(
+		"%llu bytes at %#llx: xPU '%s' has %llu bytes of memory; nothing was transferred",
+		(unsigned long long)m->bytes, (unsigned long long)m->address, caps->name,
+		(unsigned long long)caps->memory_bytes);
 	return false;
 }
 
@@ -142,17 +143,19 @@ static int move_run(struct move *m, const struct session_options *options, const
 		return EXIT_FAILED;
 	m->chunk = malloc(CHUNK_BYTES);
 	m->chunk_bytes = CHUNK_FIRST;
-	int status = !m->chunk ? fail("out of memory") : !fits(m) ? EXIT_FAILED : work(m, fd, name);
+	int status = !m->chunk  ? print_fail("out of memory")
+		     : !fits(m) ? EXIT_FAILED
+				: work(m, fd, name);
 	free(m->chunk);
 	session_close(&m->session);
 	return status;
 }
 
-static bool address_take(const char *text, uint64_t *out)
+static bool address_read(const char *text, uint64_t *out)
 {
-	if (bytes_parse(text, out))
+	if (option_bytes_parse(text, out))
 		return true;
-	fail("'%s' is not an address; write a number such as 4096, 0x1000 or 64M", text);
+	print_fail("'%s' is not an address; write a number such as 4096, 0x1000 or 64M", text);
 	return false;
 }
 
@@ -187,14 +190,14 @@ int command_put(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	const char *name = argv[first + 2];
-	if (!address_take(argv[first + 1], &m.address))
+	if (!address_read(argv[first + 1], &m.address))
 		return EXIT_USAGE;
 	bool standard = strcmp(name, "-") == 0;
 	if (standard && program_was_closed(STDIN_FILENO))
-		return fail("standard input is closed; name a file");
+		return print_fail("standard input is closed; name a file");
 	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fail("cannot open %s: %s", name, strerror(errno));
+		return print_fail("cannot open %s: %s", name, strerror(errno));
 	m.bytes = bytes_left(fd);
 	progress_begin(&m.progress, "put", m.bytes);
 	int status =
@@ -223,10 +226,10 @@ int command_get(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	const char *name = argc - first > 3 ? argv[first + 3] : "-";
-	if (!address_take(argv[first + 1], &m.address) || !address_take(argv[first + 2], &m.bytes))
+	if (!address_read(argv[first + 1], &m.address) || !address_read(argv[first + 2], &m.bytes))
 		return EXIT_USAGE;
 	if (o.json && strcmp(name, "-") == 0) {
-		fail("--json and the data cannot both go to standard output; name a file");
+		print_fail("--json and the data cannot both go to standard output; name a file");
 		return EXIT_USAGE;
 	}
 	if (!file_out_open(&out, name))

@@ -66,7 +66,8 @@ char *model_file_read(const char *path, size_t most)
 	if (f)
 		fclose(f);
 	if (bad) {
-		fail("cannot read %s, or it has more than %zu bytes; check the path", path, most);
+		print_fail("cannot read %s, or it has more than %zu bytes; check the path", path,
+			   most);
 		free(text);
 		return NULL;
 	}
@@ -122,14 +123,14 @@ static int configure(struct model_parameters *p)
 		status = model_parameters_config(p, text);
 		free(text);
 		if (status)
-			fail("%s: %s", common.config, error_text());
+			print_fail("%s: %s", common.config, error_text());
 		if (status)
 			return status;
 	}
 	for (unsigned i = 0; !status && i < common.sets.count; i++)
 		status = model_parameters_set(p, common.sets.values[i]);
 	if (status)
-		fail("%s", error_text());
+		print_fail("%s", error_text());
 	return status;
 }
 
@@ -149,7 +150,7 @@ static int grid_of(const struct model_part *part, struct model_grid *g)
 		status = model_grid_add(g, text);
 	}
 	if (status)
-		fail("%s", error_text());
+		print_fail("%s", error_text());
 	return status;
 }
 
@@ -172,7 +173,7 @@ static int run_grid(const struct model_part *part, const struct model_parameters
 		if (!status)
 			status = part->run(&run);
 		if (status < 0) {
-			fail("%s", error_text());
+			print_fail("%s", error_text());
 			return status == DXP_EINVAL || status == DXP_ENOENT ? EXIT_USAGE
 									    : EXIT_FAILED;
 		}
@@ -202,6 +203,6 @@ int command_model(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
 		if (strcmp(parts[i]->name, argv[1]) == 0)
 			return run_part(parts[i], argc - 1, argv + 1);
-	fail("there is no part '%s'; `dxp model` lists them", argv[1]);
+	print_fail("there is no part '%s'; `dxp model` lists them", argv[1]);
 	return EXIT_USAGE;
 }

@@ -47,7 +47,7 @@ struct model_attach {
 const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
 
 /* Reads a whole file of at most `most` bytes into a buffer that ends with 0; free() releases it.
- * NULL: failed; fail() has printed why. */
+ * NULL: failed; print_fail() has printed why. */
 char *model_file_read(const char *path, size_t most);
 
 #endif

@@ -24,9 +24,9 @@ static void json_parameter(const struct model_parameter *row, const char *value,
 {
 	char mark[] = {row->mark, '\0'};
 
-	json_print(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", row->name, "value",
-			     value, "unit", row->unit, "range", range, "mark", mark, "item",
-			     row->item, "group", row->group, "text", row->text));
+	print_json_text(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", row->name,
+				  "value", value, "unit", row->unit, "range", range, "mark", mark,
+				  "item", row->item, "group", row->group, "text", row->text));
 }
 
 static int run(const struct model_run *r)

@@ -131,6 +131,6 @@ bool model_print_end(struct model_print *p)
 	if (fflush(stdout) || ferror(stdout))
 		p->failed = true;
 	if (p->failed)
-		fail("standard output cannot be written");
+		print_fail("standard output cannot be written");
 	return !p->failed;
 }

@@ -95,7 +95,7 @@ static struct traffic *traffic_read(const struct session_options *options,
 	return all;
 }
 
-const char *bytes_format(uint64_t bytes, char out[16])
+const char *nodes_bytes_format(uint64_t bytes, char out[16])
 {
 	static const char units[] = " KMGTPE";
 	unsigned unit = 0;
@@ -144,10 +144,10 @@ static void print_row(const struct node_entry *row, const struct traffic *traffi
 	char address[UDP_ADDRESS_TEXT_BYTES], memory[16] = "", in[16] = "", out[16] = "";
 
 	if (row->memory_bytes)
-		bytes_format(row->memory_bytes, memory);
+		nodes_bytes_format(row->memory_bytes, memory);
 	if (traffic->known) {
-		bytes_format(traffic->in_bytes, in);
-		bytes_format(traffic->out_bytes, out);
+		nodes_bytes_format(traffic->in_bytes, in);
+		nodes_bytes_format(traffic->out_bytes, out);
 	}
 	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-5s  %-22s %8s %8s\n", row->id, row->name,
 	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
@@ -169,14 +169,14 @@ static int print_json(const struct node_entry *rows, const struct traffic *traff
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(all, node_json(&rows[i], &traffic[i]));
-	return json_print(all);
+	return print_json_text(all);
 }
 
 int command_nodes(int argc, char **argv)
 {
 	struct session_options o = {0};
-	struct inquiry q = {.fabric = &o.fabric, .kind = ASK_NODES};
-	struct ask *a;
+	struct inquiry q = {.fabric = &o.fabric, .kind = QUERY_NODES};
+	struct query *a;
 	const struct node_entry *nodes;
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {"nodes",
@@ -196,12 +196,12 @@ int command_nodes(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	if (inquiry_run(&q, &a) != DXP_OK)
-		return fail("%s", q.text);
-	size_t count = ask_nodes(a, &nodes);
+		return print_fail("%s", q.text);
+	size_t count = query_nodes(a, &nodes);
 	struct traffic *traffic = traffic_read(&o, nodes, count);
-	int status = !traffic ? fail("out of memory")
+	int status = !traffic ? print_fail("out of memory")
 			      : (o.json ? print_json : print_table)(nodes, traffic, count);
 	free(traffic);
-	ask_destroy(a);
+	query_destroy(a);
 	return status;
 }

@@ -15,6 +15,6 @@ struct traffic;
 json_t *node_json(const struct node_entry *row, const struct traffic *traffic);
 
 /* Formats bytes as "256M" or "1.5G"; returns out. */
-const char *bytes_format(uint64_t bytes, char out[16]);
+const char *nodes_bytes_format(uint64_t bytes, char out[16]);
 
 #endif

@@ -13,7 +13,7 @@
 #define ROWS_MAX      24
 #define LEAVE(status) (-1 - (status))
 
-bool number_parse(const char *text, uint64_t *out)
+bool option_number_parse(const char *text, uint64_t *out)
 {
 	char *end;
 
@@ -25,7 +25,7 @@ bool number_parse(const char *text, uint64_t *out)
 	return true;
 }
 
-bool bytes_parse(const char *text, uint64_t *out)
+bool option_bytes_parse(const char *text, uint64_t *out)
 {
 	static const char suffixes[] = "KMG";
 	char *end;
@@ -70,7 +70,7 @@ static int usage_error(const struct usage *u, const char *what, const char *whic
 	return LEAVE(EXIT_USAGE);
 }
 
-static bool row_take(const struct option_row *row, const char *text)
+static bool row_parse(const struct option_row *row, const char *text)
 {
 	struct option_list *list = row->to;
 	uint64_t value;
@@ -85,7 +85,8 @@ static bool row_take(const struct option_row *row, const char *text)
 		return true;
 	case OPTION_NUMBER:
 	case OPTION_BYTES:
-		if (!(row->kind == OPTION_BYTES ? bytes_parse : number_parse)(text, &value) ||
+		if (!(row->kind == OPTION_BYTES ? option_bytes_parse
+						: option_number_parse)(text, &value) ||
 		    value < row->low || value > row->high)
 			return false;
 		*(uint64_t *)row->to = value;
@@ -134,7 +135,7 @@ int options_parse(int argc, char **argv, const struct usage *usage)
 			help_print(usage);
 			return LEAVE(EXIT_DONE);
 		}
-		if (!row_take(&usage->rows[which], optarg))
+		if (!row_parse(&usage->rows[which], optarg))
 			return row_refuse(usage, &usage->rows[which], optarg);
 	}
 	if (argc - optind < usage->least)

@@ -41,9 +41,9 @@ struct usage {
  * are moved to the end). Negative: the program exits with status -1 - value. */
 int options_parse(int argc, char **argv, const struct usage *usage);
 
-/* Parse "4096", "0x1000", "64K", "2G" (bytes_parse) or plain numbers (number_parse). False:
- * invalid. */
-bool bytes_parse(const char *text, uint64_t *out);
-bool number_parse(const char *text, uint64_t *out);
+/* Parse "4096", "0x1000", "64K", "2G" (option_bytes_parse) or plain numbers (option_number_parse).
+ * False: invalid. */
+bool option_bytes_parse(const char *text, uint64_t *out);
+bool option_number_parse(const char *text, uint64_t *out);
 
 #endif

@@ -53,7 +53,7 @@ static int report(struct ping *p, const struct dxp_xpu_caps *caps)
 	uint64_t bytes = p->size ? p->size : 4;
 
 	if (p->options.json)
-		return json_print(json_pack(
+		return print_json_text(json_pack(
 			"{s:s, s:i, s:s, s:I, s:I, s:f, s:f, s:f, s:f}", "xpu", caps->name, "node",
 			caps->node, "operation", p->size ? "get" : "register", "count",
 			(json_int_t)p->count, "bytes", (json_int_t)bytes, "min_us", least, "p50_us",
@@ -92,7 +92,7 @@ int command_ping(int argc, char **argv)
 	if (!session_open(&p.options, argv[first], &s))
 		return EXIT_FAILED;
 	p.times_ns = calloc(p.count, sizeof(*p.times_ns));
-	int status = !p.times_ns                   ? fail("out of memory; use a smaller --count")
+	int status = !p.times_ns ? print_fail("out of memory; use a smaller --count")
 		     : rounds(&p, s.xpu) == DXP_OK ? report(&p, &s.caps)
 						   : session_fail();
 	free(p.times_ns);

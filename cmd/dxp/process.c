@@ -83,7 +83,7 @@ bool process_start(const char *const argv[], const char *log, struct process *ou
 	int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
 	if (log_fd < 0 || pipe2(report, O_CLOEXEC) < 0) {
-		fail("cannot write %s: %s", log, strerror(errno));
+		print_fail("cannot write %s: %s", log, strerror(errno));
 		if (log_fd >= 0)
 			close(log_fd);
 		return false;
@@ -103,8 +103,8 @@ bool process_start(const char *const argv[], const char *log, struct process *ou
 		error = errno;
 	close(report[0]);
 	if (error) {
-		fail("cannot start %s: %s; install it beside this program or in PATH", argv[0],
-		     strerror(error));
+		print_fail("cannot start %s: %s; install it beside this program or in PATH",
+			   argv[0], strerror(error));
 		return false;
 	}
 	out->pid = pid;
@@ -143,8 +143,9 @@ bool process_table_check(void)
 
 	if (start_time(getpid(), &start))
 		return true;
-	fail("cannot read /proc, which identifies the processes of a fabric; mount it: mount -t "
-	     "proc proc /proc");
+	print_fail(
+		"cannot read /proc, which identifies the processes of a fabric; mount it: mount -t "
+		"proc proc /proc");
 	return false;
 }
 
@@ -173,9 +174,10 @@ static int process_open(const struct process *p)
 			return ENDED;
 		error = EMFILE;
 	}
-	fail("cannot open a descriptor of %s (process %d): %s; raise `ulimit -n`, then run `dxp "
-	     "down` again",
-	     p->name, (int)p->pid, strerror(error));
+	print_fail(
+		"cannot open a descriptor of %s (process %d): %s; raise `ulimit -n`, then run `dxp "
+		"down` again",
+		p->name, (int)p->pid, strerror(error));
 	return UNREACHABLE;
 }
 
@@ -195,8 +197,8 @@ static void all_signal(const struct ending *all, unsigned count, int number)
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].fd >= 0 && pidfd_send_signal(all[i].fd, number, NULL, 0) != 0 &&
 		    errno != ESRCH)
-			fail("cannot stop %s (process %d): %s", all[i].process->name,
-			     (int)all[i].process->pid, strerror(errno));
+			print_fail("cannot stop %s (process %d): %s", all[i].process->name,
+				   (int)all[i].process->pid, strerror(errno));
 }
 
 /* Waits for the exit of a process. Its pidfd is readable after the exit, even before it is
@@ -235,10 +237,12 @@ static unsigned all_wait(struct ending *all, unsigned count, uint64_t patience_n
 
 static void left_report(const struct ending *e)
 {
-	fail("%s (process %d) has not exited %llu s after SIGKILL: it is blocked in the kernel, or "
-	     "this machine is too busy; see `ps -o stat,wchan -p %d`, then run `dxp down` again",
-	     e->process->name, (int)e->process->pid, (unsigned long long)(KILL_NS / S_NS),
-	     (int)e->process->pid);
+	print_fail(
+		"%s (process %d) has not exited %llu s after SIGKILL: it is blocked in the kernel, "
+		"or "
+		"this machine is too busy; see `ps -o stat,wchan -p %d`, then run `dxp down` again",
+		e->process->name, (int)e->process->pid, (unsigned long long)(KILL_NS / S_NS),
+		(int)e->process->pid);
 }
 
 unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns)
@@ -247,7 +251,7 @@ unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns)
 	unsigned left = 0;
 
 	if (!all) {
-		fail("not enough memory to stop %u processes", count);
+		print_fail("not enough memory to stop %u processes", count);
 		return count;
 	}
 	descriptors_raise_limit();

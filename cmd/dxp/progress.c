@@ -46,10 +46,10 @@ void progress_step(struct progress *p, uint64_t moved_bytes)
 	if (!due(p, now_ns))
 		return;
 	double mb_per_s = (double)moved_bytes * 1e3 / (double)(now_ns - p->begin_ns);
-	bytes_format(moved_bytes, moved);
+	nodes_bytes_format(moved_bytes, moved);
 	if (p->total)
 		fprintf(stderr, "\r%s: %s of %s, %.0f MB/s \033[K", p->what, moved,
-			bytes_format(p->total, total), mb_per_s);
+			nodes_bytes_format(p->total, total), mb_per_s);
 	else
 		fprintf(stderr, "\r%s: %s, %.0f MB/s \033[K", p->what, moved, mb_per_s);
 	fflush(stderr);

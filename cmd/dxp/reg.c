@@ -22,8 +22,8 @@ static bool register_parse(const char *text, uint32_t *out)
 			return true;
 		}
 	}
-	if (!number_parse(text, &index) || index > UINT32_MAX) {
-		fail("unknown register '%s'; `dxp reg XPU` lists them", text);
+	if (!option_number_parse(text, &index) || index > UINT32_MAX) {
+		print_fail("unknown register '%s'; `dxp reg XPU` lists them", text);
 		return false;
 	}
 	*out = (uint32_t)index;
@@ -51,7 +51,7 @@ static int print_all(const uint32_t *values, bool json)
 			       accesses[cfg_info[i].access], values[i], values[i],
 			       cfg_info[i].text);
 	}
-	return json ? json_print(all) : EXIT_DONE;
+	return json ? print_json_text(all) : EXIT_DONE;
 }
 
 static int read_all(struct dxp_xpu *xpu, bool json)
@@ -71,7 +71,7 @@ static int read_one(struct dxp_xpu *xpu, uint32_t index, bool json)
 	if (dxp_reg_read(xpu, index, &value, 1) != DXP_OK)
 		return session_fail();
 	if (json)
-		return json_print(describe(index, value));
+		return print_json_text(describe(index, value));
 	printf("0x%08x\n", value);
 	return EXIT_DONE;
 }
@@ -80,7 +80,7 @@ static int write_one(struct dxp_xpu *xpu, uint32_t index, uint32_t value, bool j
 {
 	if (dxp_reg_write(xpu, index, &value, 1) != DXP_OK)
 		return session_fail();
-	return json ? json_print(describe(index, value)) : EXIT_DONE;
+	return json ? print_json_text(describe(index, value)) : EXIT_DONE;
 }
 
 int command_reg(int argc, char **argv)
@@ -106,9 +106,9 @@ int command_reg(int argc, char **argv)
 	int given = argc - first;
 	if (given > 1 && !register_parse(argv[first + 1], &index))
 		return EXIT_USAGE;
-	if (given > 2 && (!number_parse(argv[first + 2], &value) || value > UINT32_MAX)) {
-		fail("'%s' is not a register value; write a number up to 0xffffffff",
-		     argv[first + 2]);
+	if (given > 2 && (!option_number_parse(argv[first + 2], &value) || value > UINT32_MAX)) {
+		print_fail("'%s' is not a register value; write a number up to 0xffffffff",
+			   argv[first + 2]);
 		return EXIT_USAGE;
 	}
 	if (!session_open(&o, argv[first], &s))

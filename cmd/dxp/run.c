@@ -20,14 +20,14 @@
 #include "cmd/dxp/options.h"
 #include "cmd/dxp/process.h"
 
-#define DOOR          "libdxp-opencl.so"
+#define OPENCL_DRIVER "libdxp-opencl.so"
 #define VENDORS       "/etc/OpenCL/vendors"
 #define PROGRAM_ARGS  100000
 #define EXIT_NOT_RUN  126
 #define EXIT_NOT_HERE 127
 
 struct run {
-	const char *nodes, *engine, *type, *trace, *directory, *door;
+	const char *nodes, *engine, *type, *trace, *directory, *opencl_driver;
 	uint64_t memory;
 	bool beside, quiet, json;
 	char **program;
@@ -51,33 +51,34 @@ static const char text[] = "Runs an unmodified program with the xPUs of the fabr
 
 /* Finds the plugin relative to this program, in the build or installed tree; else leaves it to the
  * loader. */
-static void door_find(char out[PATH_BYTES])
+static void opencl_driver_find(char out[PATH_BYTES])
 {
-	static const char *const places[] = {"../lib/" DOOR, DXP_LIBRARY_FOLDER "/" DOOR};
+	static const char *const folders[] = {"../lib/" OPENCL_DRIVER,
+					      DXP_LIBRARY_FOLDER "/" OPENCL_DRIVER};
 
-	for (size_t i = 0; i < ARRAY_COUNT(places); i++)
-		if (process_beside(places[i], out, PATH_BYTES))
+	for (size_t i = 0; i < ARRAY_COUNT(folders); i++)
+		if (process_beside(folders[i], out, PATH_BYTES))
 			return;
-	snprintf(out, PATH_BYTES, "%s", DOOR);
+	snprintf(out, PATH_BYTES, "%s", OPENCL_DRIVER);
 }
 
 /* Writes the .icd file that names the plugin. others_link adds the installed drivers. */
 static bool vendors_make(const struct run *r)
 {
-	char path[PATH_BYTES], door[PATH_BYTES];
+	char path[PATH_BYTES], opencl_driver[PATH_BYTES];
 
-	if (r->door)
-		snprintf(door, sizeof(door), "%s", r->door);
+	if (r->opencl_driver)
+		snprintf(opencl_driver, sizeof(opencl_driver), "%s", r->opencl_driver);
 	else
-		door_find(door);
+		opencl_driver_find(opencl_driver);
 	snprintf(path, sizeof(path), "%s/vendors", r->folder);
 	if (mkdir(path, 0700))
-		return fail("cannot create %s: %s", path, strerror(errno)) == EXIT_DONE;
+		return print_fail("cannot create %s: %s", path, strerror(errno)) == EXIT_DONE;
 	snprintf(path, sizeof(path), "%s/vendors/dxp.icd", r->folder);
 	FILE *file = fopen(path, "we");
 	if (!file)
-		return fail("cannot write %s: %s", path, strerror(errno)) == EXIT_DONE;
-	fprintf(file, "%s\n", door);
+		return print_fail("cannot write %s: %s", path, strerror(errno)) == EXIT_DONE;
+	fprintf(file, "%s\n", opencl_driver);
 	return fclose(file) == 0;
 }
 
@@ -93,7 +94,8 @@ static void others_link(const struct run *r)
 		snprintf(from, sizeof(from), VENDORS "/%.255s", entry->d_name);
 		snprintf(to, sizeof(to), "%s/vendors/%.255s", r->folder, entry->d_name);
 		if (symlink(from, to))
-			fail("cannot link %s; the program will not see that OpenCL platform", from);
+			print_fail("cannot link %s; the program will not see that OpenCL platform",
+				   from);
 	}
 	if (there)
 		closedir(there);
@@ -108,8 +110,9 @@ static bool folder_make(struct run *r)
 	int length = snprintf(r->folder, sizeof(r->folder), "%.40s/dxp-run-XXXXXX",
 			      temporary && *temporary ? temporary : "/tmp");
 	if (length >= (int)sizeof(r->folder) || !mkdtemp(r->folder))
-		return fail("cannot create the folder %s: %s; set TMPDIR to a writable folder",
-			    r->folder, strerror(errno)) == EXIT_DONE;
+		return print_fail(
+			       "cannot create the folder %s: %s; set TMPDIR to a writable folder",
+			       r->folder, strerror(errno)) == EXIT_DONE;
 	return true;
 }
 
@@ -181,7 +184,7 @@ static int program_exec(const struct run *r)
 	environment_make(r);
 	execvp(r->program[0], r->program);
 	int why = errno;
-	fail("cannot start '%s': %s", r->program[0], strerror(why));
+	print_fail("cannot start '%s': %s", r->program[0], strerror(why));
 	return why == ENOENT ? EXIT_NOT_HERE : EXIT_NOT_RUN;
 }
 
@@ -225,7 +228,7 @@ static int program_run(const struct run *r)
 	pid_t child = fork();
 
 	if (child < 0)
-		return fail("cannot start a process: %s", strerror(errno));
+		return print_fail("cannot start a process: %s", strerror(errno));
 	if (child == 0)
 		_exit(program_exec(r));
 	return program_wait(child);
@@ -253,12 +256,12 @@ static bool name_check(const char *name, size_t length, const struct node_entry 
 			continue;
 		if (rows[i].kind == MANAGE_XPU)
 			return true;
-		fail("--nodes: '%s' is a host, not an xPU; `dxp nodes` lists the xPUs",
-		     rows[i].name);
+		print_fail("--nodes: '%s' is a host, not an xPU; `dxp nodes` lists the xPUs",
+			   rows[i].name);
 		return false;
 	}
-	fail("--nodes: no node named '%.*s' in the fabric; `dxp nodes` lists the nodes",
-	     (int)min_u64(length, 64), name);
+	print_fail("--nodes: no node named '%.*s' in the fabric; `dxp nodes` lists the nodes",
+		   (int)min_u64(length, 64), name);
 	return false;
 }
 
@@ -266,22 +269,22 @@ static bool name_check(const char *name, size_t length, const struct node_entry 
 static bool nodes_check(const struct run *r)
 {
 	const struct dxp_fabric_options fabric = {.directory = r->directory};
-	struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES};
+	struct inquiry q = {.fabric = &fabric, .kind = QUERY_NODES};
 	const struct node_entry *rows;
-	struct ask *a;
+	struct query *a;
 	bool good = true;
 
 	if (!r->nodes || is_number(r->nodes))
 		return true;
 	if (inquiry_run(&q, &a) != DXP_OK)
-		return fail("%s", q.text) == EXIT_DONE;
-	size_t count = ask_nodes(a, &rows);
+		return print_fail("%s", q.text) == EXIT_DONE;
+	size_t count = query_nodes(a, &rows);
 	for (const char *at = r->nodes; good && *at;) {
 		size_t length = strcspn(at, ",");
 		good = name_check(at, length, rows, count);
 		at += length + (at[length] == ',');
 	}
-	ask_destroy(a);
+	query_destroy(a);
 	return good;
 }
 
@@ -326,8 +329,8 @@ int command_run(int argc, char **argv)
 		 OPTION_TEXT, &r.directory, 0, 0},
 		{"driver", "FILE",
 		 "the OpenCL driver to load (default: the one installed with this program)",
-		 OPTION_TEXT, &r.door, 0, 0},
-		{"door", "FILE", NULL, OPTION_TEXT, &r.door, 0, 0},
+		 OPTION_TEXT, &r.opencl_driver, 0, 0},
+		{"door", "FILE", NULL, OPTION_TEXT, &r.opencl_driver, 0, 0},
 		{"quiet", NULL, "no summary", OPTION_FLAG, &r.quiet, 0, 0},
 		{"json", NULL, "print the summary as JSON, on standard error", OPTION_FLAG, &r.json,
 		 0, 0},
@@ -340,7 +343,7 @@ int command_run(int argc, char **argv)
 		return -1 - first;
 	if (r.type && strcmp(r.type, "cpu") != 0 && strcmp(r.type, "gpu") != 0 &&
 	    strcmp(r.type, "accelerator") != 0) {
-		fail("--type is cpu, gpu or accelerator, not '%s'", r.type);
+		print_fail("--type is cpu, gpu or accelerator, not '%s'", r.type);
 		return EXIT_USAGE;
 	}
 	r.program = argv + first;

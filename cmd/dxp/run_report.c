@@ -45,7 +45,7 @@ static void row_add(struct run_row *to, const struct run_row *from)
 	to->network_ns += from->network_ns;
 }
 
-static void line_take(struct run_report *r, const char *line)
+static void line_copy(struct run_report *r, const char *line)
 {
 	struct run_row row;
 
@@ -75,7 +75,7 @@ static bool has_driver_file(const char *path)
 	return access(other, F_OK) == 0;
 }
 
-static void file_take(struct run_report *r, const char *path)
+static void file_append(struct run_report *r, const char *path)
 {
 	char line[512];
 	FILE *file = fopen(path, "re");
@@ -84,7 +84,7 @@ static void file_take(struct run_report *r, const char *path)
 		return;
 	r->processes += !has_driver_file(path);
 	while (fgets(line, sizeof(line), file))
-		line_take(r, line);
+		line_copy(r, line);
 	fclose(file);
 }
 
@@ -99,7 +99,7 @@ void run_report_read(const char *folder, struct run_report *out)
 		if (!ends_with(entry->d_name, ".summary"))
 			continue;
 		snprintf(path, sizeof(path), "%.3000s/%.255s", folder, entry->d_name);
-		file_take(out, path);
+		file_append(out, path);
 	}
 	if (files)
 		closedir(files);
@@ -110,9 +110,9 @@ static void row_show(const struct run_row *row)
 	char in[16], out[16], from[16], to[16];
 
 	fprintf(stderr, "%-20s %9" PRIu64 " %9" PRIu64 " %7s %7s %7s %7s %10.3f %9.3f", row->node,
-		row->commands, row->kernels, bytes_format(row->in_bytes, in),
-		bytes_format(row->out_bytes, out), bytes_format(row->from_bytes, from),
-		bytes_format(row->to_bytes, to), (double)row->network_ns * 1e-9,
+		row->commands, row->kernels, nodes_bytes_format(row->in_bytes, in),
+		nodes_bytes_format(row->out_bytes, out), nodes_bytes_format(row->from_bytes, from),
+		nodes_bytes_format(row->to_bytes, to), (double)row->network_ns * 1e-9,
 		(double)row->device_ns * 1e-9);
 	if (row->failed)
 		fprintf(stderr, "  %" PRIu64 " failed", row->failed);

@@ -23,7 +23,7 @@ static void put(struct joined *j, const char *text)
 
 /* Copies one record. A record is a line, with a comma after it unless it is the last. Truncated
  * records are skipped. */
-static void line_take(struct joined *j, char *line)
+static void line_copy(struct joined *j, char *line)
 {
 	size_t length = strcspn(line, "\n");
 
@@ -38,7 +38,7 @@ static void line_take(struct joined *j, char *line)
 	j->some = true;
 }
 
-static void file_take(struct joined *j, const char *path)
+static void file_append(struct joined *j, const char *path)
 {
 	char line[LINE_BYTES];
 	FILE *file = fopen(path, "re");
@@ -46,7 +46,7 @@ static void file_take(struct joined *j, const char *path)
 	if (!file)
 		return;
 	while (fgets(line, sizeof(line), file))
-		line_take(j, line);
+		line_copy(j, line);
 	fclose(file);
 }
 
@@ -68,7 +68,7 @@ bool run_trace_join(const char *folder, const char *path)
 		if (!dot || strcmp(dot, ".trace") != 0)
 			continue;
 		snprintf(from, sizeof(from), "%.3000s/%.255s", folder, entry->d_name);
-		file_take(&j, from);
+		file_append(&j, from);
 	}
 	closedir(files);
 	put(&j, "\n]}\n");

@@ -5,7 +5,7 @@
 
 int session_fail(void)
 {
-	return fail("%s", dxp_fabric_error(NULL));
+	return print_fail("%s", dxp_fabric_error(NULL));
 }
 
 bool session_open(const struct session_options *options, const char *xpu, struct session *out)

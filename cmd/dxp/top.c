@@ -50,7 +50,7 @@ static void on_resize(int number)
 {
 }
 
-static bool reading_take(struct top *t, bool loud)
+static bool reading_read(struct top *t, bool loud)
 {
 	stats_list_free(&t->readings.before);
 	t->readings.before = t->readings.now;
@@ -72,13 +72,13 @@ static void pause_ms(uint64_t ms)
 
 static int once(struct top *t)
 {
-	if (!reading_take(t, true))
-		return fail("out of memory");
+	if (!reading_read(t, true))
+		return print_fail("out of memory");
 	if (t->json)
-		return json_print(top_json(&t->readings.now, &t->options));
+		return print_json_text(top_json(&t->readings.now, &t->options));
 	pause_ms(t->interval_ms);
-	if (!reading_take(t, false))
-		return fail("out of memory");
+	if (!reading_read(t, false))
+		return print_fail("out of memory");
 	if (top_table(stdout, &t->readings, &t->options, 0, 0) == 0) {
 		choice_none(t->options.node, t->options.pid);
 		return EXIT_FAILED;
@@ -137,7 +137,7 @@ static bool frame_draw(struct top *t)
 }
 
 /* Handles a key. False: quit. */
-static bool key_take(struct top *t)
+static bool key_handle(struct top *t)
 {
 	char key;
 
@@ -165,7 +165,7 @@ static bool frame_wait(struct top *t, uint64_t until_ns, bool *early)
 	int ready = poll(&keys, 1, ms);
 
 	*early = ready != 0;
-	return !ended && (ready <= 0 || key_take(t));
+	return !ended && (ready <= 0 || key_handle(t));
 }
 
 static int frames(struct top *t)
@@ -173,8 +173,8 @@ static int frames(struct top *t)
 	for (;;) {
 		uint64_t until_ns = clock_now_ns() + t->interval_ms * MS_NS;
 		bool early = true;
-		if (!reading_take(t, false))
-			return fail("out of memory");
+		if (!reading_read(t, false))
+			return print_fail("out of memory");
 		while (early) {
 			if (!frame_draw(t))
 				return EXIT_FAILED;
@@ -191,7 +191,7 @@ static int watch(struct top *t)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
 	    tcgetattr(STDIN_FILENO, &before) != 0)
-		return fail("standard output is not a terminal; use --once or --json");
+		return print_fail("standard output is not a terminal; use --once or --json");
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
@@ -219,7 +219,7 @@ static bool sort_parse(const char *text, enum top_sort *out)
 			return true;
 		}
 	}
-	fail("--sort is name, in, out or repeats, not '%s'", text);
+	print_fail("--sort is name, in, out or repeats, not '%s'", text);
 	return false;
 }
 

@@ -12,7 +12,7 @@ static json_t *integer(uint64_t v)
 static json_t *session_json(const struct stats_session *s)
 {
 	json_t *out = json_pack("{s:s, s:i, s:b}", "peer", s->peer, "node", s->node, "awake",
-				s->awake != 0);
+				s->active != 0);
 
 	for (unsigned i = 0; out && i < STATS_SESSION_FIELDS; i++)
 		json_object_set_new(out, stats_session_name(i), integer(s->values[i]));

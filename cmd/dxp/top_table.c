@@ -10,8 +10,8 @@
 #include "cmd/dxp/top.h"
 #include "wire/ids.h"
 
-#define LINE_BYTES 256
-#define CELL_BYTES 16
+#define LINE_BYTES   256
+#define COLUMN_BYTES 16
 
 /* Counts of one line at both readings, with the time between. */
 struct change {
@@ -45,16 +45,16 @@ static double per_second(uint64_t now, uint64_t before, uint64_t elapsed_ns)
 }
 
 /* Returns "-" for zero, so that active rows stand out. */
-static const char *cell(double value, char out[CELL_BYTES])
+static const char *column_print(double value, char out[COLUMN_BYTES])
 {
 	if (value <= 0)
 		return "-";
-	return bytes_format((uint64_t)(value + 0.5), out);
+	return nodes_bytes_format((uint64_t)(value + 0.5), out);
 }
 
-static const char *count_cell(uint64_t value, char out[CELL_BYTES])
+static const char *count_print(uint64_t value, char out[COLUMN_BYTES])
 {
-	return value ? bytes_format(value, out) : "-";
+	return value ? nodes_bytes_format(value, out) : "-";
 }
 
 static uint64_t grown(const struct change *c, enum stats_session_field f)
@@ -71,19 +71,19 @@ static double share(const struct change *c, enum stats_session_field f)
 	return sent ? 100.0 * (double)grown(c, f) / (double)sent : 0;
 }
 
-static const char *percent(double value, char out[CELL_BYTES])
+static const char *percent(double value, char out[COLUMN_BYTES])
 {
 	if (value <= 0)
 		return "-";
-	snprintf(out, CELL_BYTES, value < 10 ? "%.2f" : "%.1f", value);
+	snprintf(out, COLUMN_BYTES, value < 10 ? "%.2f" : "%.1f", value);
 	return out;
 }
 
-static const char *micros(uint64_t ns, char out[CELL_BYTES])
+static const char *micros(uint64_t ns, char out[COLUMN_BYTES])
 {
 	if (ns == 0)
 		return "-";
-	snprintf(out, CELL_BYTES, ns < 100000 ? "%.1f" : "%.0f", (double)ns / 1e3);
+	snprintf(out, COLUMN_BYTES, ns < 100000 ? "%.1f" : "%.0f", (double)ns / 1e3);
 	return out;
 }
 
@@ -110,19 +110,19 @@ static double repeats_share(const struct change *c)
 }
 
 /* Formats the columns RTX% to TMOUT; `rtt` and `window` are texts. */
-static int repeats_format(char *out, size_t room, const struct change *c, const char *rtt,
+static int repeats_format(char *out, size_t space, const struct change *c, const char *rtt,
 			  const char *window)
 {
-	char cells[7][CELL_BYTES];
+	char columns[7][COLUMN_BYTES];
 
-	return snprintf(out, room, " %5s %7s %9s %5s %5s %5s %5s %5s %5s",
-			percent(repeats_share(c), cells[6]), rtt, window,
-			percent(share(c, STATS_SESSION_retransmitted_gap), cells[0]),
-			percent(share(c, STATS_SESSION_retransmitted_probe), cells[1]),
-			percent(share(c, STATS_SESSION_retransmitted_timeout), cells[2]),
-			percent(share(c, STATS_SESSION_retransmitted_busy), cells[3]),
-			count_cell(c->now[STATS_SESSION_spurious], cells[4]),
-			count_cell(c->now[STATS_SESSION_timeouts], cells[5]));
+	return snprintf(out, space, " %5s %7s %9s %5s %5s %5s %5s %5s %5s",
+			percent(repeats_share(c), columns[6]), rtt, window,
+			percent(share(c, STATS_SESSION_retransmitted_gap), columns[0]),
+			percent(share(c, STATS_SESSION_retransmitted_probe), columns[1]),
+			percent(share(c, STATS_SESSION_retransmitted_timeout), columns[2]),
+			percent(share(c, STATS_SESSION_retransmitted_busy), columns[3]),
+			count_print(c->now[STATS_SESSION_spurious], columns[4]),
+			count_print(c->now[STATS_SESSION_timeouts], columns[5]));
 }
 
 static uint64_t credit_waits(const struct stats_node *n)
@@ -156,21 +156,22 @@ static void node_line(struct screen *s, const struct ranked *r)
 {
 	const struct stats_node *n = &r->now->node;
 	struct change c = totals_change(r);
-	char line[LINE_BYTES], cells[8][CELL_BYTES], id[CELL_BYTES] = "-";
+	char line[LINE_BYTES], columns[8][COLUMN_BYTES], id[COLUMN_BYTES] = "-";
 
 	if (n->id != WIRE_NODE_NONE)
 		snprintf(id, sizeof(id), "%u", n->id);
 	int at = snprintf(line, sizeof(line), "%-18.18s %5s %7u %6s %6s %6s %6s", n->name, id,
-			  r->now->pid, cell(node_rate(r, STATS_LINK_received_bytes), cells[0]),
-			  cell(node_rate(r, STATS_LINK_sent_bytes), cells[1]),
-			  cell(node_rate(r, STATS_LINK_received_datagrams), cells[2]),
-			  cell(node_rate(r, STATS_LINK_sent_datagrams), cells[3]));
+			  r->now->pid,
+			  column_print(node_rate(r, STATS_LINK_received_bytes), columns[0]),
+			  column_print(node_rate(r, STATS_LINK_sent_bytes), columns[1]),
+			  column_print(node_rate(r, STATS_LINK_received_datagrams), columns[2]),
+			  column_print(node_rate(r, STATS_LINK_sent_datagrams), columns[3]));
 	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c, "",
-			     count_cell(c.now[STATS_SESSION_inflight], cells[4]));
+			     count_print(c.now[STATS_SESSION_inflight], columns[4]));
 	snprintf(line + at, sizeof(line) - (size_t)at, " %7s %7s %6s %5s %5s %5s", "", "", "",
-		 count_cell(c.now[STATS_SESSION_marked], cells[5]),
-		 count_cell(n->values[STATS_LINK_receive_drops], cells[6]),
-		 count_cell(credit_waits(n), cells[7]));
+		 count_print(c.now[STATS_SESSION_marked], columns[5]),
+		 count_print(n->values[STATS_LINK_receive_drops], columns[6]),
+		 count_print(credit_waits(n), columns[7]));
 	line_put(s, line);
 }
 
@@ -192,26 +193,27 @@ static void session_line(struct screen *s, const struct ranked *r, const struct 
 {
 	const struct stats_session *before = session_find(r->before, row->node);
 	struct change c = {row->values, before ? before->values : NULL, elapsed(r->now, r->before)};
-	char line[LINE_BYTES], name[FABRIC_NAME_BYTES + 8], window[2 * CELL_BYTES];
-	char cells[9][CELL_BYTES];
+	char line[LINE_BYTES], name[FABRIC_NAME_BYTES + 8], window[2 * COLUMN_BYTES];
+	char columns[9][COLUMN_BYTES];
 
-	snprintf(name, sizeof(name), "  %c %s", row->awake ? '>' : 'z',
+	snprintf(name, sizeof(name), "  %c %s", row->active ? '>' : 'z',
 		 row->peer[0] ? row->peer : "?");
 	snprintf(window, sizeof(window), "%llu/%llu",
 		 (unsigned long long)row->values[STATS_SESSION_inflight],
 		 (unsigned long long)row->values[STATS_SESSION_window]);
-	int at = snprintf(line, sizeof(line), "%-18.18s %5u %7s %6s %6s %6s %6s", name, row->node,
-			  "", cell(field_rate(&c, STATS_SESSION_received_bytes), cells[0]),
-			  cell(field_rate(&c, STATS_SESSION_sent_bytes), cells[1]),
-			  cell(field_rate(&c, STATS_SESSION_received_packets), cells[2]),
-			  cell(field_rate(&c, STATS_SESSION_sent_packets), cells[3]));
+	int at =
+		snprintf(line, sizeof(line), "%-18.18s %5u %7s %6s %6s %6s %6s", name, row->node,
+			 "", column_print(field_rate(&c, STATS_SESSION_received_bytes), columns[0]),
+			 column_print(field_rate(&c, STATS_SESSION_sent_bytes), columns[1]),
+			 column_print(field_rate(&c, STATS_SESSION_received_packets), columns[2]),
+			 column_print(field_rate(&c, STATS_SESSION_sent_packets), columns[3]));
 	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c,
-			     micros(row->values[STATS_SESSION_srtt_ns], cells[4]), window);
+			     micros(row->values[STATS_SESSION_srtt_ns], columns[4]), window);
 	snprintf(line + at, sizeof(line) - (size_t)at, " %7s %7s %6s %5s",
-		 micros(row->values[STATS_SESSION_min_rtt_ns], cells[5]),
-		 micros(row->values[STATS_SESSION_delay_ns], cells[6]),
-		 count_cell(row->values[STATS_SESSION_pace_bytes_per_s], cells[7]),
-		 count_cell(row->values[STATS_SESSION_marked], cells[8]));
+		 micros(row->values[STATS_SESSION_min_rtt_ns], columns[5]),
+		 micros(row->values[STATS_SESSION_delay_ns], columns[6]),
+		 count_print(row->values[STATS_SESSION_pace_bytes_per_s], columns[7]),
+		 count_print(row->values[STATS_SESSION_marked], columns[8]));
 	line_put(s, line);
 }
 
@@ -221,7 +223,7 @@ static void qp_lines(struct screen *s, const struct ranked *r)
 		const struct stats_qp *q = &r->now->node.qps[i];
 		const struct stats_qp *b = r->before ? &r->before->node.qps[i] : q;
 		uint64_t ns = elapsed(r->now, r->before);
-		char line[LINE_BYTES], cells[8][CELL_BYTES], name[32];
+		char line[LINE_BYTES], columns[8][COLUMN_BYTES], name[32];
 		if (!q->sent_messages && !q->received_messages && !q->failed && !q->refused &&
 		    !q->waits_for_credit)
 			continue;
@@ -231,12 +233,14 @@ static void qp_lines(struct screen *s, const struct ranked *r)
 			 "%-18s %5s %7s %6s %6s %6s %6s messages: %s sent, %s failed, %s received, "
 			 "%s packets rejected, %s waits for credit",
 			 name, "", "",
-			 cell(per_second(q->received_bytes, b->received_bytes, ns), cells[0]),
-			 cell(per_second(q->sent_bytes, b->sent_bytes, ns), cells[1]), "", "",
-			 count_cell(q->sent_messages, cells[2]), count_cell(q->failed, cells[3]),
-			 count_cell(q->received_messages, cells[4]),
-			 count_cell(q->refused, cells[5]),
-			 count_cell(q->waits_for_credit, cells[6]));
+			 column_print(per_second(q->received_bytes, b->received_bytes, ns),
+				      columns[0]),
+			 column_print(per_second(q->sent_bytes, b->sent_bytes, ns), columns[1]), "",
+			 "", count_print(q->sent_messages, columns[2]),
+			 count_print(q->failed, columns[3]),
+			 count_print(q->received_messages, columns[4]),
+			 count_print(q->refused, columns[5]),
+			 count_print(q->waits_for_credit, columns[6]));
 		line_put(s, line);
 	}
 }

@@ -28,7 +28,7 @@ struct source {
 	const char *name;
 	uint64_t seen, dropped; /* dropped: as reported by the packets so far */
 	uint64_t last_ns;
-	bool taken, done;
+	bool attached, done;
 };
 
 struct trace {
@@ -64,7 +64,7 @@ static int write_fail(const struct trace *t)
 {
 	if (t->out == stdout && !program_output_check())
 		return EXIT_FAILED;
-	return fail("cannot write %s: %s", t->path, strerror(errno));
+	return print_fail("cannot write %s: %s", t->path, strerror(errno));
 }
 
 static bool block_write(struct trace *t, size_t bytes)
@@ -91,7 +91,7 @@ static bool sources_open(struct trace *t, const struct stats_list *nodes)
 {
 	t->sources = calloc(nodes->count + 1, sizeof(*t->sources));
 	if (!t->sources)
-		return fail("out of memory") == EXIT_DONE;
+		return print_fail("out of memory") == EXIT_DONE;
 	for (uint32_t i = 0; i < nodes->count; i++) {
 		const struct stats_view *v = &nodes->views[i];
 		char why[64];
@@ -101,8 +101,8 @@ static bool sources_open(struct trace *t, const struct stats_list *nodes)
 		struct source *s = &t->sources[t->source_count];
 		int status = tap_attach(v, (uint32_t)t->ring, (uint32_t)t->snap, &s->tap, &other);
 		if (status != DXP_OK) {
-			fail("cannot trace '%s' (process %u): %s", v->node.name, v->pid,
-			     attach_trouble(status, other, why));
+			print_fail("cannot trace '%s' (process %u): %s", v->node.name, v->pid,
+				   attach_trouble(status, other, why));
 			return false;
 		}
 		s->name = v->node.name;
@@ -133,21 +133,22 @@ static bool front_write(struct trace *t)
 static bool source_look(struct source *s, bool late)
 {
 	switch (tap_answered(s->tap)) {
-	case TAP_TAKEN: s->taken = true; return true;
+	case TAP_BUSY: s->attached = true; return true;
 	case TAP_GONE: s->done = true; return true;
 	case TAP_REFUSED:
-		fail("'%s' already writes its own trace (DXP_TRACE), or has no memory for a second "
-		     "one",
-		     s->name);
+		print_fail("'%s' already writes its own trace (DXP_TRACE), or has no memory for a "
+			   "second "
+			   "one",
+			   s->name);
 		return false;
-	case TAP_ASKED: break;
+	case TAP_REQUESTED: break;
 	}
-	if (late && !s->taken) {
+	if (late && !s->attached) {
 		fprintf(stderr,
 			"dxp trace: '%s' has not started to trace yet; waiting (is its program "
 			"stopped?)\n",
 			s->name);
-		s->taken = true; /* printed once */
+		s->attached = true; /* printed once */
 	}
 	return true;
 }
@@ -164,8 +165,8 @@ static struct source *oldest(struct trace *t)
 		if (!s->record)
 			s->record = tap_next(s->tap, &broken);
 		if (broken && !s->done) {
-			fail("the ring of '%s' holds invalid records; its trace stops here",
-			     s->name);
+			print_fail("the ring of '%s' holds invalid records; its trace stops here",
+				   s->name);
 			s->done = true;
 		}
 		if (s->record && (!best || s->record->time_ns < best->record->time_ns))
@@ -242,7 +243,7 @@ static void sources_stop(struct trace *t)
 	for (uint32_t i = 0; i < t->source_count; i++)
 		tap_stop(t->sources[i].tap);
 	for (uint32_t i = 0; i < t->source_count; i++) {
-		while (tap_answered(t->sources[i].tap) == TAP_ASKED && clock_now_ns() < end_ns)
+		while (tap_answered(t->sources[i].tap) == TAP_REQUESTED && clock_now_ns() < end_ns)
 			nanosleep(&poll, NULL);
 	}
 	interrupted = 0; /* from now on a signal skips the rest too */
@@ -281,17 +282,18 @@ static bool out_open(struct trace *t)
 	bool standard = strcmp(t->path, "-") == 0;
 
 	if (standard && isatty(STDOUT_FILENO)) {
-		fail("a capture is binary and standard output is a terminal; name a file with "
-		     "--output");
+		print_fail(
+			"a capture is binary and standard output is a terminal; name a file with "
+			"--output");
 		return false;
 	}
 	if (standard && program_was_closed(STDOUT_FILENO)) {
-		fail("standard output is closed; name a file with --output");
+		print_fail("standard output is closed; name a file with --output");
 		return false;
 	}
 	t->out = standard ? stdout : fopen(t->path, "wbe");
 	if (!t->out)
-		fail("cannot write %s: %s", t->path, strerror(errno));
+		print_fail("cannot write %s: %s", t->path, strerror(errno));
 	return t->out != NULL;
 }
 
@@ -319,7 +321,7 @@ int command_trace(int argc, char **argv)
 	struct stats_list nodes;
 
 	if (!t)
-		return fail("out of memory");
+		return print_fail("out of memory");
 	*t = (struct trace){
 		.path = "-", .count = UINT64_MAX, .snap = TAP_SNAP_BYTES, .ring = TAP_RING_BYTES};
 	const struct option_row rows[] = {
@@ -354,10 +356,10 @@ int command_trace(int argc, char **argv)
 	if (first < 0) {
 		status = -1 - first;
 	} else if ((t->ring & (t->ring - 1)) != 0) {
-		fail("--ring is a power of two, such as 1M or 64M");
+		print_fail("--ring is a power of two, such as 1M or 64M");
 		status = EXIT_USAGE;
 	} else if (stats_read(&nodes, choice_complain, NULL) != DXP_OK) {
-		status = fail("out of memory");
+		status = print_fail("out of memory");
 	} else {
 		status = trace_nodes(t, &nodes);
 		stats_list_free(&nodes);

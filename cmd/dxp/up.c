@@ -17,20 +17,20 @@
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/nodes.h"
-#include "cmd/dxp/place.h"
+#include "cmd/dxp/folder.h"
 #include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
-#include "node/stats_place.h"
+#include "node/stats_folder.h"
 #include "xpu/limits.h"
 
 #define READY_NS     (60 * S_NS) /* without progress; a part that exits is noticed at once */
 #define READY_XPU_NS (2 * S_NS)  /* more for each starting xPU, since they share the CPUs */
 #define LOOK_NS      (10 * MS_NS)
 
-#define BOXES_PER_CPU 4 /* daemons starting at a time; one that waits leaves its CPU to others */
-#define BOXES_MIN     4
+#define DAEMONS_PER_CPU 4 /* daemons starting at a time; waiting ones leave their CPUs */
+#define DAEMONS_MIN     4
 
-#define BOX_WORDS 24 /* words of a daemon's command line */
+#define DAEMON_WORDS 24 /* words of a daemon's command line */
 
 struct up {
 	const char *directory, *engine, *bind, *grants, *state;
@@ -40,7 +40,7 @@ struct up {
 	uint64_t started, joined; /* xPUs: of started daemons; alive in the node table */
 	uint64_t wait_ns, deadline_ns;
 	struct progress progress;
-	struct place place;
+	struct folder folder;
 	char key[PATH_BYTES], manager[UDP_ADDRESS_TEXT_BYTES];
 };
 
@@ -61,12 +61,12 @@ static void pause_briefly(void)
 /* Starts argv[0], a program of this project, as `name`. */
 static bool part_start(struct up *u, const char *name, const char *argv[])
 {
-	struct place *p = &u->place;
+	struct folder *p = &u->folder;
 	struct process *process = &p->processes[p->count];
 	char program[PATH_BYTES], log[PATH_BYTES], file[PROCESS_NAME_BYTES + 16];
 
 	snprintf(file, sizeof(file), "run/%s.log", name);
-	if (!place_path(p, file, log))
+	if (!folder_path(p, file, log))
 		return false;
 	process_program(argv[0], program, sizeof(program));
 	argv[0] = program;
@@ -74,16 +74,17 @@ static bool part_start(struct up *u, const char *name, const char *argv[])
 	if (!process_start(argv, log, process))
 		return false;
 	p->count++;
-	return place_save(p);
+	return folder_save(p);
 }
 
 /* Reads the end of a part's log; "" if empty. */
-static void part_said(const struct up *u, const struct process *process, char *tail, size_t bytes)
+static void text_printed(const struct up *u, const struct process *process, char *tail,
+			 size_t bytes)
 {
 	char path[PATH_BYTES], file[PROCESS_NAME_BYTES + 16];
 
 	snprintf(file, sizeof(file), "run/%s.log", process->name);
-	if (!place_path(&u->place, file, path) || !file_tail(path, tail, bytes))
+	if (!folder_path(&u->folder, file, path) || !file_tail(path, tail, bytes))
 		tail[0] = '\0';
 	size_t length = strlen(tail);
 	while (length && tail[length - 1] == '\n')
@@ -96,9 +97,9 @@ static void part_ended(const struct up *u, const struct process *process)
 	char how[96], tail[1024];
 
 	process_end_text(process, how, sizeof(how));
-	part_said(u, process, tail, sizeof(tail)); /* complete, since the process has exited */
-	fail("%s exited before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "", how,
-	     *tail ? "last lines of its log:\n" : "its log is empty", tail);
+	text_printed(u, process, tail, sizeof(tail)); /* complete, since the process has exited */
+	print_fail("%s exited before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "",
+		   how, *tail ? "last lines of its log:\n" : "its log is empty", tail);
 }
 
 /* Sets the deadline for further progress. */
@@ -119,8 +120,8 @@ static bool child_ended(void)
 
 static bool parts_run(struct up *u)
 {
-	for (unsigned i = 0; i < u->place.count; i++) {
-		const struct process *process = &u->place.processes[i];
+	for (unsigned i = 0; i < u->folder.count; i++) {
+		const struct process *process = &u->folder.processes[i];
 		if (process_alive(process))
 			continue;
 		progress_end(&u->progress);
@@ -134,10 +135,12 @@ static void late_report(const struct up *u, const char *waiting_for)
 {
 	char tail[1024] = "";
 
-	if (u->place.count)
-		part_said(u, &u->place.processes[u->place.count - 1], tail, sizeof(tail));
-	fail("%s is not ready after %" PRIu64 " s%s%s", waiting_for, (uint64_t)(u->wait_ns / S_NS),
-	     *tail ? "; last lines of the log:\n" : "; set DXP_LOG=info to log each step", tail);
+	if (u->folder.count)
+		text_printed(u, &u->folder.processes[u->folder.count - 1], tail, sizeof(tail));
+	print_fail("%s is not ready after %" PRIu64 " s%s%s", waiting_for,
+		   (uint64_t)(u->wait_ns / S_NS),
+		   *tail ? "; last lines of the log:\n" : "; set DXP_LOG=info to log each step",
+		   tail);
 }
 
 /* Returns whether all started parts run and time is left; otherwise prints why not. */
@@ -147,7 +150,7 @@ static bool going(struct up *u, const char *waiting_for)
 		return false;
 	if (interrupted) {
 		progress_end(&u->progress);
-		fail("interrupted; all processes were stopped");
+		print_fail("interrupted; all processes were stopped");
 		return false;
 	}
 	if (clock_now_ns() < u->deadline_ns)
@@ -176,7 +179,7 @@ static bool manager_announce(const struct up *u)
 	char path[PATH_BYTES];
 	struct file_out out;
 
-	if (!place_path(&u->place, "manager", path) || !file_out_open(&out, path))
+	if (!folder_path(&u->folder, "manager", path) || !file_out_open(&out, path))
 		return false;
 	bool written =
 		file_write(out.fd, u->manager, strlen(u->manager)) && file_write(out.fd, "\n", 1);
@@ -189,15 +192,15 @@ static bool manager_start(struct up *u)
 	struct udp_address address;
 
 	if (udp_address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
-		fail("'%s' is not an address; write one of this machine, such as 127.0.0.1",
-		     u->bind);
+		print_fail("'%s' is not an address; write one of this machine, such as 127.0.0.1",
+			   u->bind);
 		return false;
 	}
 	address.port = (uint16_t)u->port;
 	udp_address_format(&address, bind);
-	if (!place_path(&u->place, "run", state) ||
-	    !place_path(&u->place, "run/manager.log", log) ||
-	    !place_path(&u->place, "fabric.key", u->key))
+	if (!folder_path(&u->folder, "run", state) ||
+	    !folder_path(&u->folder, "run/manager.log", log) ||
+	    !folder_path(&u->folder, "fabric.key", u->key))
 		return false;
 	const char *argv[] = {"dxp-manager", "--key", u->key,     "--new-key", "--state", state,
 			      "--bind",      bind,    "--grants", u->grants,   NULL};
@@ -212,13 +215,13 @@ static bool manager_start(struct up *u)
 }
 
 /* Appends an option with its value; omitted if `value` is NULL. */
-static void word_add(const char *argv[BOX_WORDS], const char *option, const char *value)
+static void word_add(const char *argv[DAEMON_WORDS], const char *option, const char *value)
 {
 	unsigned at = 0;
 
 	while (argv[at])
 		at++;
-	if (value && at + 2 < BOX_WORDS) {
+	if (value && at + 2 < DAEMON_WORDS) {
 		argv[at] = option;
 		argv[at + 1] = value;
 	}
@@ -226,21 +229,21 @@ static void word_add(const char *argv[BOX_WORDS], const char *option, const char
 
 /* Starts the next daemon. Its xPUs request their numbers as node ids, because daemons join in any
  * order. */
-static bool box_start(struct up *u)
+static bool daemon_start(struct up *u)
 {
-	uint64_t first = u->started + 1, box = u->started / u->slots + 1;
+	uint64_t first = u->started + 1, daemon = u->started / u->slots + 1;
 	char name[PROCESS_NAME_BYTES], slots[24], memory[24], host_memory[24], number[24];
 	uint64_t count = min_u64(u->slots, u->xpus - first + 1);
 
-	snprintf(name, sizeof(name), "daemon%llu", (unsigned long long)box);
+	snprintf(name, sizeof(name), "daemon%llu", (unsigned long long)daemon);
 	snprintf(slots, sizeof(slots), "%llu", (unsigned long long)count);
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
 	snprintf(host_memory, sizeof(host_memory), "%llu", (unsigned long long)u->host_memory);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
-	const char *argv[BOX_WORDS] = {"dxpd",     "--manager", u->manager, "--key",    u->key,
-				       "--bind",   u->bind,     "--slots",  slots,      "--first",
-				       number,     "--id",      number,     "--memory", memory,
-				       "--engine", u->engine};
+	const char *argv[DAEMON_WORDS] = {
+		"dxpd",  "--manager", u->manager, "--key",    u->key,   "--bind",
+		u->bind, "--slots",   slots,      "--first",  number,   "--id",
+		number,  "--memory",  memory,     "--engine", u->engine};
 	word_add(argv, "--host-memory", u->host_memory ? host_memory : NULL);
 	word_add(argv, "--state", u->state);
 	word_add(argv, "--buffers", u->buffers);
@@ -252,10 +255,10 @@ static bool box_start(struct up *u)
 	return true;
 }
 
-static uint64_t xpus_alive(const struct ask *a)
+static uint64_t xpus_alive(const struct query *a)
 {
 	const struct node_entry *rows;
-	size_t count = ask_nodes(a, &rows);
+	size_t count = query_nodes(a, &rows);
 	uint64_t alive = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -270,16 +273,16 @@ static uint64_t starting_max(const struct up *u)
 	cpu_set_t set;
 	int cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 
-	return max_u64((uint64_t)cpus * BOXES_PER_CPU, BOXES_MIN) * u->slots;
+	return max_u64((uint64_t)cpus * DAEMONS_PER_CPU, DAEMONS_MIN) * u->slots;
 }
 
-static bool boxes_start(struct up *u)
+static bool daemons_start(struct up *u)
 {
 	const uint64_t most = starting_max(u);
 	uint64_t before = u->started;
 
 	while (u->started < u->xpus && u->started - u->joined < most)
-		if (!box_start(u))
+		if (!daemon_start(u))
 			return false;
 	if (u->started > before)
 		patience_renew(u);
@@ -287,11 +290,11 @@ static bool boxes_start(struct up *u)
 }
 
 /* Counts the xPUs that have joined. True: all have; *out is the node table. */
-static bool boxes_look(struct up *u, struct ask **out)
+static bool daemons_look(struct up *u, struct query **out)
 {
-	const struct dxp_fabric_options fabric = {.directory = u->place.folder};
-	struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES, .timeout_ns = S_NS};
-	struct ask *a;
+	const struct dxp_fabric_options fabric = {.directory = u->folder.folder};
+	struct inquiry q = {.fabric = &fabric, .kind = QUERY_NODES, .timeout_ns = S_NS};
+	struct query *a;
 
 	if (inquiry_run(&q, &a) != DXP_OK)
 		return false;
@@ -302,7 +305,7 @@ static bool boxes_look(struct up *u, struct ask **out)
 	}
 	progress_count(&u->progress, u->joined, u->xpus);
 	if (u->joined < u->xpus) {
-		ask_destroy(a);
+		query_destroy(a);
 		return false;
 	}
 	*out = a;
@@ -310,7 +313,7 @@ static bool boxes_look(struct up *u, struct ask **out)
 }
 
 /* Starts the manager, then daemons in parallel, and waits for all xPUs. */
-static bool fabric_start(struct up *u, struct ask **nodes)
+static bool fabric_start(struct up *u, struct query **nodes)
 {
 	bool all = false;
 
@@ -319,9 +322,9 @@ static bool fabric_start(struct up *u, struct ask **nodes)
 		return false;
 	progress_begin(&u->progress, "up", 0);
 	while (!all) {
-		if (!boxes_start(u) || !going(u, "an xPU"))
+		if (!daemons_start(u) || !going(u, "an xPU"))
 			break;
-		all = boxes_look(u, nodes);
+		all = daemons_look(u, nodes);
 		if (!all)
 			pause_briefly();
 	}
@@ -329,17 +332,17 @@ static bool fabric_start(struct up *u, struct ask **nodes)
 	return all;
 }
 
-static int report(const struct up *u, const struct ask *a)
+static int report(const struct up *u, const struct query *a)
 {
 	const struct node_entry *rows;
-	size_t count = ask_nodes(a, &rows);
+	size_t count = query_nodes(a, &rows);
 
 	if (u->json) {
 		json_t *nodes = json_array();
 		for (size_t i = 0; i < count; i++)
 			json_array_append_new(nodes, node_json(&rows[i], NULL));
-		return json_print(json_pack("{s:s, s:s, s:o}", "directory", u->place.folder,
-					    "manager", u->manager, "nodes", nodes));
+		return print_json_text(json_pack("{s:s, s:s, s:o}", "directory", u->folder.folder,
+						 "manager", u->manager, "nodes", nodes));
 	}
 	printf("A fabric of %llu xPUs is up, its manager at %s.\n"
 	       "`dxp nodes` lists its nodes, `dxp down` stops it.\n",
@@ -348,29 +351,30 @@ static int report(const struct up *u, const struct ask *a)
 }
 
 /* Makes sure that the folder is free; removes the remains of a fabric that died. */
-static bool place_free(struct up *u)
+static bool folder_is_free(struct up *u)
 {
-	struct place *p = &u->place;
+	struct folder *p = &u->folder;
 	bool folder_created = p->folder_created;
 
-	if (!place_load(p))
-		return place_vacant(p);
-	if (place_alive(p)) {
-		fail("a fabric is already up in %s; `dxp nodes` lists its nodes, `dxp down` stops "
-		     "it",
-		     p->folder);
+	if (!folder_load(p))
+		return folder_vacant(p);
+	if (folder_alive(p)) {
+		print_fail("a fabric is already up in %s; `dxp nodes` lists its nodes, `dxp down` "
+			   "stops "
+			   "it",
+			   p->folder);
 		return false;
 	}
-	bool cleared = place_clear(p);
+	bool cleared = folder_clear(p);
 	p->folder_created |= folder_created;
 	return cleared;
 }
 
 /* The daemons log that they offer no functions, but that log is rarely read. */
-static void run_place_check(void)
+static void run_folder_check(void)
 {
 	char path[STATS_PATH_BYTES];
-	int fd, status = run_place_open(&fd, path);
+	int fd, status = stats_run_folder_open(&fd, path);
 
 	if (status == DXP_OK)
 		close(fd);
@@ -383,21 +387,21 @@ static void run_place_check(void)
 static int up_run(struct up *u)
 {
 	struct sigaction action = {.sa_handler = on_signal};
-	struct ask *nodes = NULL;
+	struct query *nodes = NULL;
 
-	if (!place_free(u))
+	if (!folder_is_free(u))
 		return EXIT_FAILED;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (!place_take(&u->place))
+	if (!folder_acquire(&u->folder))
 		return EXIT_FAILED;
 	if (!fabric_start(u, &nodes)) {
-		place_clear(&u->place);
+		folder_clear(&u->folder);
 		return EXIT_FAILED;
 	}
 	int status = report(u, nodes);
-	run_place_check();
-	ask_destroy(nodes);
+	run_folder_check();
+	query_destroy(nodes);
 	return status;
 }
 
@@ -405,7 +409,7 @@ static bool grants_known(const char *text)
 {
 	if (strcmp(text, "any") == 0 || strcmp(text, "explicit") == 0)
 		return true;
-	fail("--grants is 'any' or 'explicit', not '%s'", text);
+	print_fail("--grants is 'any' or 'explicit', not '%s'", text);
 	return false;
 }
 
@@ -421,7 +425,7 @@ int command_up(int argc, char **argv)
 	const struct option_row rows[] = {
 		DIRECTORY_ROW(u.directory),
 		{"xpus", "N", "number of xPUs (default 2)", OPTION_NUMBER, &u.xpus, 1,
-		 PLACE_PROCESSES_MAX - 1},
+		 FOLDER_PROCESSES_MAX - 1},
 		{"slots-per-daemon", "M", "xPUs in each dxpd process (default 1)", OPTION_NUMBER,
 		 &u.slots, 1, FABRIC_SLOTS_MAX},
 		{"slots-per-box", "M", NULL, OPTION_NUMBER, &u.slots, 1, FABRIC_SLOTS_MAX},
@@ -468,16 +472,16 @@ int command_up(int argc, char **argv)
 		return -1 - first;
 	if (!grants_known(u.grants))
 		return EXIT_USAGE;
-	if (!process_table_check() || !place_open(&u.place, u.directory, true))
+	if (!process_table_check() || !folder_open(&u.folder, u.directory, true))
 		return EXIT_FAILED;
 	int status = up_run(&u);
-	place_close(&u.place);
+	folder_close(&u.folder);
 	return status;
 }
 
 int command_down(int argc, char **argv)
 {
-	static struct place place;
+	static struct folder folder;
 	const char *directory = NULL;
 	bool json = false;
 	const struct option_row rows[] = {DIRECTORY_ROW(directory), JSON_ROW(json)};
@@ -493,18 +497,18 @@ int command_down(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
-	if (!process_table_check() || !place_open(&place, directory, false))
+	if (!process_table_check() || !folder_open(&folder, directory, false))
 		return EXIT_FAILED;
-	bool loaded = place_load(&place);
-	unsigned count = place.count;
-	int status = !loaded               ? fail("no fabric is up in %s", place.folder)
-		     : place_clear(&place) ? EXIT_DONE
-					   : EXIT_FAILED;
+	bool loaded = folder_load(&folder);
+	unsigned count = folder.count;
+	int status = !loaded                 ? print_fail("no fabric is up in %s", folder.folder)
+		     : folder_clear(&folder) ? EXIT_DONE
+					     : EXIT_FAILED;
 	if (status == EXIT_DONE && json)
-		status = json_print(
-			json_pack("{s:s, s:i}", "directory", place.folder, "processes", count));
+		status = print_json_text(
+			json_pack("{s:s, s:i}", "directory", folder.folder, "processes", count));
 	else if (status == EXIT_DONE)
-		printf("The fabric in %s is down: %u processes stopped.\n", place.folder, count);
-	place_close(&place);
+		printf("The fabric in %s is down: %u processes stopped.\n", folder.folder, count);
+	folder_close(&folder);
 	return status;
 }

@@ -23,8 +23,8 @@ int command_version(int argc, char **argv)
 	if (first < 0)
 		return -1 - first;
 	if (json)
-		return json_print(json_pack("{s:s, s:i, s:i}", "version", DXP_VERSION, "wire",
-					    WIRE_VERSION, "window", DXP_WINDOW_VERSION));
+		return print_json_text(json_pack("{s:s, s:i, s:i}", "version", DXP_VERSION, "wire",
+						 WIRE_VERSION, "window", DXP_WINDOW_VERSION));
 	printf("dxp %s (wire %d, window %d)\n", DXP_VERSION, WIRE_VERSION, DXP_WINDOW_VERSION);
 	return EXIT_DONE;
 }

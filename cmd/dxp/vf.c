@@ -19,19 +19,19 @@
 #define ANSWER_NS (5 * S_NS)
 
 /* Prints the NICs whose programs still run. */
-static void others_name(const struct offer_place *places, uint32_t count)
+static void others_name(const struct offer_folder *folders, uint32_t count)
 {
 	bool some = false;
 
 	for (uint32_t i = 0; i < count; i++) {
 		char path[OFFER_PATH_BYTES];
 		int fd;
-		if (!offer_socket_path(places[i].folder, 0, path) ||
+		if (!offer_socket_path(folders[i].folder, 0, path) ||
 		    local_connect(path, S_NS, &fd) != DXP_OK)
 			continue;
 		close(fd);
 		fprintf(stderr, "%s%s",
-			some ? ", " : "dxp: NICs on this machine: ", places[i].name);
+			some ? ", " : "dxp: NICs on this machine: ", folders[i].name);
 		some = true;
 	}
 	fputs(some ? "\n"
@@ -40,44 +40,45 @@ static void others_name(const struct offer_place *places, uint32_t count)
 	      stderr);
 }
 
-static struct offer_place *places_find(uint32_t *count)
+static struct offer_folder *folders_find(uint32_t *count)
 {
-	struct offer_place *places = calloc(NICS_MAX, sizeof(*places));
+	struct offer_folder *folders = calloc(NICS_MAX, sizeof(*folders));
 
-	*count = places ? offer_places(places, NICS_MAX) : 0;
-	if (!places)
-		fail("out of memory");
-	return places;
+	*count = folders ? offer_folders(folders, NICS_MAX) : 0;
+	if (!folders)
+		print_fail("out of memory");
+	return folders;
 }
 
 /* Finds a NIC by its node's name or its socket's path. */
-static bool nic_find(const char *given, struct offer_place *out, char path[OFFER_PATH_BYTES])
+static bool nic_find(const char *given, struct offer_folder *out, char path[OFFER_PATH_BYTES])
 {
 	uint32_t count, i = 0;
 
 	if (strchr(given, '/')) {
-		*out = (struct offer_place){.name = "-"};
+		*out = (struct offer_folder){.name = "-"};
 		struct stat st;
 		bool folder = stat(given, &st) == 0 && S_ISDIR(st.st_mode);
 		if (snprintf(path, OFFER_PATH_BYTES, folder ? "%s/" OFFER_SOCKET : "%s", given) <
 			    OFFER_PATH_BYTES &&
 		    snprintf(out->folder, sizeof(out->folder), "%s", given) < OFFER_PATH_BYTES)
 			return true;
-		fail("the path has more than %d bytes; use the name of the NIC's node instead",
-		     OFFER_PATH_BYTES - 1);
+		print_fail(
+			"the path has more than %d bytes; use the name of the NIC's node instead",
+			OFFER_PATH_BYTES - 1);
 		return false;
 	}
-	struct offer_place *places = places_find(&count);
-	while (i < count && strcmp(places[i].name, given) != 0)
+	struct offer_folder *folders = folders_find(&count);
+	while (i < count && strcmp(folders[i].name, given) != 0)
 		i++;
-	bool found = i < count && offer_socket_path(places[i].folder, 0, path);
+	bool found = i < count && offer_socket_path(folders[i].folder, 0, path);
 	if (found) {
-		*out = places[i];
-	} else if (places) {
-		fail("no NIC named '%s' on this machine", given);
-		others_name(places, count);
+		*out = folders[i];
+	} else if (folders) {
+		print_fail("no NIC named '%s' on this machine", given);
+		others_name(folders, count);
 	}
-	free(places);
+	free(folders);
 	return found;
 }
 
@@ -89,19 +90,21 @@ static bool connect_to(const char *name, const char *path, int *fd)
 	case DXP_OK: return true;
 	case DXP_ENOENT:
 		if (*name == '-')
-			fail("no NIC listens at %s; `dxp vf` lists the NICs of this machine", path);
+			print_fail("no NIC listens at %s; `dxp vf` lists the NICs of this machine",
+				   path);
 		else
-			fail("the program of %s has exited (%s); start it again", name, path);
+			print_fail("the program of %s has exited (%s); start it again", name, path);
 		break;
 	case DXP_EACCESS:
-		fail("%s belongs to another user; run `dxp vf` as that user or as root", path);
+		print_fail("%s belongs to another user; run `dxp vf` as that user or as root",
+			   path);
 		break;
-	default: fail("cannot connect to %s: %s", path, dxp_status_text(status));
+	default: print_fail("cannot connect to %s: %s", path, dxp_status_text(status));
 	}
 	return false;
 }
 
-static bool ask(int fd, const struct attach_request *request, struct attach_answer *answer)
+static bool request_send(int fd, const struct attach_request *request, struct attach_answer *answer)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
 	unsigned none = 0;
@@ -116,36 +119,39 @@ static bool ask(int fd, const struct attach_request *request, struct attach_answ
 	if (status == DXP_OK && answer->type == request->type)
 		return true;
 	if (got == DXP_ECLOSED)
-		fail("the NIC's program has exited; start it again");
+		print_fail("the NIC's program has exited; start it again");
 	else if (got == DXP_ETIMEDOUT || got == DXP_EAGAIN)
-		fail("the NIC's program does not answer; check that it is not stopped (SIGSTOP, "
-		     "debugger)");
+		print_fail(
+			"the NIC's program does not answer; check that it is not stopped (SIGSTOP, "
+			"debugger)");
 	else if (status == DXP_OK && answer->status == DXP_EBUSY)
-		fail("this NIC has too many requests now; try again");
+		print_fail("this NIC has too many requests now; try again");
 	else
-		fail("the answer of the NIC's program does not parse; use the `dxp` of the same "
-		     "version");
+		print_fail(
+			"the answer of the NIC's program does not parse; use the `dxp` of the same "
+			"version");
 	return false;
 }
 
 /* ---- requests ---- */
 
-static int refused_say(const struct attach_request *r, int status)
+static int refused_print(const struct attach_request *r, int status)
 {
 	switch (status) {
 	case DXP_EACCESS:
-		return fail("only the user of the NIC's program, or root, may manage this NIC, by "
-			    "its name or its socket `%s`",
-			    OFFER_SOCKET);
-	case DXP_ENOENT: return fail("function %u has no user", r->function);
+		return print_fail(
+			"only the user of the NIC's program, or root, may manage this NIC, by "
+			"its name or its socket `%s`",
+			OFFER_SOCKET);
+	case DXP_ENOENT: return print_fail("function %u has no user", r->function);
 	case DXP_EUNSUPPORTED:
-		return fail("function %u belongs to the NIC's own program; close it there",
-			    r->function);
+		return print_fail("function %u belongs to the NIC's own program; close it there",
+				  r->function);
 	case DXP_EINVAL:
 		return r->type == ATTACH_WEIGHT
-			       ? fail("a weight is 1 to 64")
-			       : fail("the NIC rejects that value; see `dxp vf --help`");
-	default: return fail("the NIC rejects the request: %s", dxp_status_text(status));
+			       ? print_fail("a weight is 1 to 64")
+			       : print_fail("the NIC rejects that value; see `dxp vf --help`");
+	default: return print_fail("the NIC rejects the request: %s", dxp_status_text(status));
 	}
 }
 
@@ -153,14 +159,14 @@ static int change(int fd, const struct attach_request *r, bool json)
 {
 	struct attach_answer a;
 
-	if (!ask(fd, r, &a))
+	if (!request_send(fd, r, &a))
 		return EXIT_FAILED;
 	if (a.status != DXP_OK)
-		return refused_say(r, a.status);
+		return refused_print(r, a.status);
 	if (r->type != ATTACH_AREAS)
 		return EXIT_DONE;
 	if (json)
-		return json_print(vf_registers_json(&a));
+		return print_json_text(vf_registers_json(&a));
 	vf_registers(&a);
 	return EXIT_DONE;
 }
@@ -173,10 +179,10 @@ static bool rows_get(int fd, struct vf_nic *nic)
 	nic->row_count = 0;
 	while (nic->row_count < NIC_FUNCTIONS) {
 		r.function = (uint8_t)nic->row_count;
-		if (!ask(fd, &r, &a))
+		if (!request_send(fd, &r, &a))
 			return false;
 		if (a.status != DXP_OK) {
-			refused_say(&r, a.status);
+			refused_print(&r, a.status);
 			return false;
 		}
 		for (uint8_t i = 0; i < a.row_count && nic->row_count < NIC_FUNCTIONS; i++)
@@ -191,16 +197,16 @@ static bool rows_get(int fd, struct vf_nic *nic)
 static bool listed; /* a NIC was listed, so the table has its heading */
 
 /* Lists one NIC. `quiet`: skips it if its program is gone. */
-static bool nic_list(const struct offer_place *place, const char *path, bool quiet, json_t *all)
+static bool nic_list(const struct offer_folder *offered, const char *path, bool quiet, json_t *all)
 {
 	struct vf_nic *nic = calloc(1, sizeof(*nic));
 	int fd = -1;
 	bool gone = quiet && local_connect(path, ANSWER_NS, &fd) == DXP_ENOENT;
 
 	bool good = gone ||
-		    (nic && (fd >= 0 || connect_to(place->name, path, &fd)) && rows_get(fd, nic));
+		    (nic && (fd >= 0 || connect_to(offered->name, path, &fd)) && rows_get(fd, nic));
 	if (good && !gone) {
-		nic->place = *place;
+		nic->offered = *offered;
 		if (!all && !listed)
 			vf_table_head();
 		listed = true;
@@ -218,37 +224,38 @@ static bool nic_list(const struct offer_place *place, const char *path, bool qui
 static int list_all(json_t *all)
 {
 	uint32_t count;
-	struct offer_place *places = places_find(&count);
-	bool good = places != NULL;
+	struct offer_folder *folders = folders_find(&count);
+	bool good = folders != NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
 		char path[OFFER_PATH_BYTES];
-		if (offer_socket_path(places[i].folder, 0, path))
-			good &= nic_list(&places[i], path, true, all);
+		if (offer_socket_path(folders[i].folder, 0, path))
+			good &= nic_list(&folders[i], path, true, all);
 	}
-	free(places);
+	free(folders);
 	if (good && !all && !listed)
-		return fail("no NIC on this machine offers functions; start some with `dxp up`, or "
-			    "see `dxp doctor`");
+		return print_fail(
+			"no NIC on this machine offers functions; start some with `dxp up`, or "
+			"see `dxp doctor`");
 	return good ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int list(const char *given, bool json)
 {
-	struct offer_place *place = calloc(1, sizeof(*place));
+	struct offer_folder *offered = calloc(1, sizeof(*offered));
 	char path[OFFER_PATH_BYTES];
 	json_t *all = json ? json_array() : NULL;
 	int status = EXIT_FAILED;
 
 	if (!given)
 		status = list_all(all);
-	else if (place && nic_find(given, place, path))
-		status = nic_list(place, path, false, all) ? EXIT_DONE : EXIT_FAILED;
-	free(place);
+	else if (offered && nic_find(given, offered, path))
+		status = nic_list(offered, path, false, all) ? EXIT_DONE : EXIT_FAILED;
+	free(offered);
 	if (!json)
 		return status;
 	if (status == EXIT_DONE)
-		return json_print(json_pack("{s:o}", "nics", all));
+		return print_json_text(json_pack("{s:o}", "nics", all));
 	json_decref(all);
 	return status;
 }
@@ -270,42 +277,43 @@ static const struct verb {
 static bool value_parse(const struct verb *v, const char *text, uint64_t *out)
 {
 	if (v->type == ATTACH_WEIGHT)
-		return number_parse(text, out) && *out >= 1 && *out <= RLTP_WEIGHT_MAX;
+		return option_number_parse(text, out) && *out >= 1 && *out <= RLTP_WEIGHT_MAX;
 	if (strcmp(text, "none") == 0) {
 		*out = 0;
 		return true;
 	}
-	return bytes_parse(text, out);
+	return option_bytes_parse(text, out);
 }
 
 static int verb_run(const struct verb *v, int count, char **arguments, bool json)
 {
 	struct attach_request r = {.type = v->type};
-	struct offer_place *place;
+	struct offer_folder *offered;
 	char path[OFFER_PATH_BYTES];
 	uint64_t function;
 	int fd, status = EXIT_FAILED;
 
 	if (count != v->arguments) {
-		fail("`dxp vf %s` needs a NIC%s; see `dxp vf --help`", v->name,
-		     v->value ? ", a function and a value" : " and a function");
+		print_fail("`dxp vf %s` needs a NIC%s; see `dxp vf --help`", v->name,
+			   v->value ? ", a function and a value" : " and a function");
 		return EXIT_USAGE;
 	}
-	if (!number_parse(arguments[1], &function) || function >= NIC_FUNCTIONS) {
-		fail("a function is 0 to %d, not '%s'", NIC_FUNCTIONS - 1, arguments[1]);
+	if (!option_number_parse(arguments[1], &function) || function >= NIC_FUNCTIONS) {
+		print_fail("a function is 0 to %d, not '%s'", NIC_FUNCTIONS - 1, arguments[1]);
 		return EXIT_USAGE;
 	}
 	if (v->value && !value_parse(v, arguments[2], &r.value)) {
-		fail("%s, not '%s'", v->value, arguments[2]);
+		print_fail("%s, not '%s'", v->value, arguments[2]);
 		return EXIT_USAGE;
 	}
 	r.function = (uint8_t)function;
-	place = calloc(1, sizeof(*place));
-	if (place && nic_find(arguments[0], place, path) && connect_to(place->name, path, &fd)) {
+	offered = calloc(1, sizeof(*offered));
+	if (offered && nic_find(arguments[0], offered, path) &&
+	    connect_to(offered->name, path, &fd)) {
 		status = change(fd, &r, json);
 		close(fd);
 	}
-	free(place);
+	free(offered);
 	return status;
 }
 
@@ -343,7 +351,7 @@ int command_vf(int argc, char **argv)
 		if (strcmp(argv[first], verbs[i].name) == 0)
 			return verb_run(&verbs[i], argc - first - 1, argv + first + 1, json);
 	if (argc - first > 1) {
-		fail("unknown command `dxp vf %s`; see `dxp vf --help`", argv[first]);
+		print_fail("unknown command `dxp vf %s`; see `dxp vf --help`", argv[first]);
 		return EXIT_USAGE;
 	}
 	return list(first < argc ? argv[first] : NULL, json);

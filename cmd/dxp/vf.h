@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 #include "nic/limits.h"
-#include "node/offer_place.h"
+#include "node/offer_folder.h"
 #include "wire/attach.h"
 
 /* One NIC and all its functions. */
 struct vf_nic {
-	struct offer_place place;
+	struct offer_folder offered;
 	uint64_t malformed;
 	struct attach_row rows[NIC_FUNCTIONS];
 	unsigned row_count;

@@ -50,7 +50,7 @@ static void row_print(const struct vf_nic *nic, const struct attach_row *r)
 		snprintf(pid, sizeof(pid), "%u", r->pid);
 	if (r->limit_bytes_per_s)
 		amount(r->limit_bytes_per_s, limit);
-	printf("%-15s %2u %-7s %-15s %8s %6u %8s %9llu %7s %7s %8llu %s%s\n", nic->place.name,
+	printf("%-15s %2u %-7s %-15s %8s %6u %8s %9llu %7s %7s %8llu %s%s\n", nic->offered.name,
 	       r->function, states[r->state], r->label[0] ? r->label : "-", pid, r->weight, limit,
 	       (unsigned long long)r->counters.doorbells, amount(r->counters.sent_bytes, sent),
 	       amount(r->counters.received_bytes, received),
@@ -91,8 +91,8 @@ json_t *vf_json(const struct vf_nic *nic)
 
 	for (unsigned i = 0; i < nic->row_count; i++)
 		json_array_append_new(rows, row_json(&nic->rows[i]));
-	return json_pack("{s:s, s:s, s:I, s:o}", "name", nic->place.name, "folder",
-			 nic->place.folder, "malformed", (json_int_t)nic->malformed, "functions",
+	return json_pack("{s:s, s:s, s:I, s:o}", "name", nic->offered.name, "folder",
+			 nic->offered.folder, "malformed", (json_int_t)nic->malformed, "functions",
 			 rows);
 }
 

@@ -87,12 +87,12 @@ int main(int argc, char **argv)
 	check(dxp_bridge_start(board, &transfer, &bridge), "start");
 	/* The board now reads and writes by itself; the program could do other work here. */
 	check(dxp_bridge_wait(bridge, 30000000000ull, NULL), "wait");
-	double took = seconds() - begin;
+	double elapsed = seconds() - begin;
 
 	for (uint32_t i = 0; i < COUNT; i++)
 		wrong += sums[i] != numbers[i] + operand;
 	printf("%s (%s) added %u to %u numbers, %u errors; %.0f MB/s each way\n", caps.name,
-	       caps.device, operand, COUNT, wrong, (double)transfer.bytes / took / 1e6);
+	       caps.device, operand, COUNT, wrong, (double)transfer.bytes / elapsed / 1e6);
 
 	dxp_xpu_close(board);
 	dxp_fabric_close(fabric);

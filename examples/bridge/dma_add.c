@@ -43,12 +43,12 @@ static uint32_t add(struct dxp_dma *board, uint32_t *numbers, uint32_t *sums, bo
 		sums[i] = 0;
 	double begin = seconds();
 	check(dxp_dma_move(board, &order), "move");
-	double took = seconds() - begin;
+	double elapsed = seconds() - begin;
 	for (uint32_t i = 0; i < COUNT; i++)
 		wrong += sums[i] != numbers[i] + OPERAND;
 	printf("%s: added %d to %u numbers, %u errors; %.0f MB/s each way\n",
 	       in_place ? "in place" : "copied", OPERAND, COUNT, wrong,
-	       (double)order.bytes / took / 1e6);
+	       (double)order.bytes / elapsed / 1e6);
 	return wrong;
 }
 

@@ -68,7 +68,7 @@ struct backend {
  * thread, like an xPU. */
 int backend_local_open(uint32_t stages, struct backend **out, struct fault *fault);
 
-/* Joins a fabric; backend_mmd_take() then selects the xPUs. DXP_ENOENT: no fabric here. */
+/* Joins a fabric; backend_mmd_acquire() then selects the xPUs. DXP_ENOENT: no fabric here. */
 int backend_mmd_open(struct backend **out, struct fault *fault);
 
 /* Lists the xPUs that this host may use, in node table order. Returns how many, at most STAGES_MAX,
@@ -77,7 +77,7 @@ int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct 
 
 /* Opens the xPUs that the stages run on, in order. DXP_ENOENT: no such xPU; DXP_EACCESS: not
  * granted to this host. */
-int backend_mmd_take(struct backend *b, const char *const *names, uint32_t count,
-		     struct fault *fault);
+int backend_mmd_acquire(struct backend *b, const char *const *names, uint32_t count,
+			struct fault *fault);
 
 #endif

@@ -152,8 +152,8 @@ static cl_kernel find_kernel(struct local *l, const char *name, cl_int *error)
 /* Returns a free entry for one more command; NULL if too many are outstanding. */
 static cl_event *reserve_event(struct local *l)
 {
-	cl_event *slot = &l->commands[l->next_event % COMMANDS_MAX];
-	return *slot ? NULL : slot;
+	cl_event *entry = &l->commands[l->next_event % COMMANDS_MAX];
+	return *entry ? NULL : entry;
 }
 
 static cl_int set_buffer(struct local *l, cl_kernel kernel, uint32_t index, uint64_t address)
@@ -183,11 +183,11 @@ static int local_launch(struct backend *b, uint32_t stage, const struct backend_
 	size_t global[2] = {launch->global[0], launch->global[1]};
 	cl_int error;
 	cl_kernel kernel = find_kernel(l, launch->kernel, &error);
-	cl_event *slot = reserve_event(l);
+	cl_event *entry = reserve_event(l);
 
 	if (!kernel)
 		return failed(fault, launch->kernel, error);
-	if (!slot)
+	if (!entry)
 		return fault_set(fault, DXP_EAGAIN, "local OpenCL device: too many commands");
 	for (uint32_t i = 0; i < launch->argument_count; i++) {
 		const struct dxp_argument *a = &launch->arguments[i];
@@ -197,7 +197,8 @@ static int local_launch(struct backend *b, uint32_t stage, const struct backend_
 		if (error)
 			return failed(fault, launch->kernel, error);
 	}
-	error = l->cl.clEnqueueNDRangeKernel(l->queue, kernel, 2, NULL, global, one, 0, NULL, slot);
+	error = l->cl.clEnqueueNDRangeKernel(l->queue, kernel, 2, NULL, global, one, 0, NULL,
+					     entry);
 	if (error)
 		return failed(fault, launch->kernel, error);
 	*event = ++l->next_event;
@@ -211,14 +212,14 @@ static int local_send(struct backend *b, const struct backend_transfer *t, dxp_e
 	size_t from_offset = 0, to_offset = 0;
 	cl_mem from = find_buffer(l, t->from_address, t->bytes, &from_offset);
 	cl_mem to = find_buffer(l, t->to_address, t->bytes, &to_offset);
-	cl_event *slot = reserve_event(l);
+	cl_event *entry = reserve_event(l);
 
 	if (!from || !to)
 		return outside(fault);
-	if (!slot)
+	if (!entry)
 		return fault_set(fault, DXP_EAGAIN, "local OpenCL device: too many commands");
 	cl_int error = l->cl.clEnqueueCopyBuffer(l->queue, from, to, from_offset, to_offset,
-						 t->bytes, 0, NULL, slot);
+						 t->bytes, 0, NULL, entry);
 	if (error)
 		return failed(fault, "clEnqueueCopyBuffer", error);
 	*event = ++l->next_event;
@@ -236,19 +237,20 @@ static int local_wait(struct backend *b, dxp_event event, uint64_t timeout_ns,
 		      struct dxp_event_times *times, struct fault *fault)
 {
 	struct local *l = (struct local *)b;
-	cl_event *slot = &l->commands[(event - 1) % COMMANDS_MAX];
+	cl_event *entry = &l->commands[(event - 1) % COMMANDS_MAX];
 	cl_int state = CL_COMPLETE;
 
-	if (event == 0 || event > l->next_event || !*slot)
+	if (event == 0 || event > l->next_event || !*entry)
 		return fault_set(fault, DXP_ENOENT, "local OpenCL device: no such command");
-	cl_int error = l->cl.clWaitForEvents(1, slot);
-	l->cl.clGetEventInfo(*slot, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+	cl_int error = l->cl.clWaitForEvents(1, entry);
+	l->cl.clGetEventInfo(*entry, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
+			     NULL);
 	if (times)
-		*times = (struct dxp_event_times){profile(l, *slot, CL_PROFILING_COMMAND_QUEUED),
-						  profile(l, *slot, CL_PROFILING_COMMAND_START),
-						  profile(l, *slot, CL_PROFILING_COMMAND_END)};
-	l->cl.clReleaseEvent(*slot);
-	*slot = NULL;
+		*times = (struct dxp_event_times){profile(l, *entry, CL_PROFILING_COMMAND_QUEUED),
+						  profile(l, *entry, CL_PROFILING_COMMAND_START),
+						  profile(l, *entry, CL_PROFILING_COMMAND_END)};
+	l->cl.clReleaseEvent(*entry);
+	*entry = NULL;
 	return error || state < 0 ? failed(fault, "a command", state < 0 ? state : error) : DXP_OK;
 }
 

@@ -189,8 +189,8 @@ int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct 
 	return found;
 }
 
-int backend_mmd_take(struct backend *b, const char *const *names, uint32_t count,
-		     struct fault *fault)
+int backend_mmd_acquire(struct backend *b, const char *const *names, uint32_t count,
+			struct fault *fault)
 {
 	struct mmd *m = (struct mmd *)b;
 

@@ -10,7 +10,7 @@
 #define OFFSET_BYTES        4
 
 /* Copies `count` bytes at `at`, or zeros if they are not all in the file. */
-static void take(struct flat *f, size_t at, void *to, size_t count)
+static void copy_at(struct flat *f, size_t at, void *to, size_t count)
 {
 	if (f->broken || at > f->bytes || count > f->bytes - at) {
 		f->broken = true;
@@ -20,36 +20,36 @@ static void take(struct flat *f, size_t at, void *to, size_t count)
 	memcpy(to, f->data + at, count);
 }
 
-static uint16_t take_u16(struct flat *f, size_t at)
+static uint16_t get_u16(struct flat *f, size_t at)
 {
 	uint16_t v;
-	take(f, at, &v, sizeof(v));
+	copy_at(f, at, &v, sizeof(v));
 	return v;
 }
 
-static uint32_t take_u32(struct flat *f, size_t at)
+static uint32_t get_u32(struct flat *f, size_t at)
 {
 	uint32_t v;
-	take(f, at, &v, sizeof(v));
+	copy_at(f, at, &v, sizeof(v));
 	return v;
 }
 
 /* Follows the offset stored at `at`. */
 static size_t follow(struct flat *f, size_t at)
 {
-	return at + take_u32(f, at);
+	return at + get_u32(f, at);
 }
 
 static struct flat_table table_at(struct flat *f, size_t at)
 {
 	struct flat_table t = {.at = at};
-	int64_t vtable = (int64_t)at - (int32_t)take_u32(f, at);
+	int64_t vtable = (int64_t)at - (int32_t)get_u32(f, at);
 
 	if (vtable < 0 || (uint64_t)vtable > f->bytes)
 		f->broken = true;
 	t.vtable = (size_t)vtable;
-	t.vtable_bytes = take_u16(f, t.vtable);
-	t.table_bytes = take_u16(f, t.vtable + 2);
+	t.vtable_bytes = get_u16(f, t.vtable);
+	t.table_bytes = get_u16(f, t.vtable + 2);
 	if (t.vtable_bytes < VTABLE_HEADER_BYTES || t.vtable_bytes > f->bytes - t.vtable ||
 	    t.table_bytes < OFFSET_BYTES || t.table_bytes > f->bytes - at)
 		f->broken = true;
@@ -64,11 +64,11 @@ struct flat_table flat_root(struct flat *f)
 /* Returns the position of a field of `bytes`, or 0 if it is absent. */
 static size_t field_at(struct flat *f, const struct flat_table *t, unsigned field, size_t bytes)
 {
-	size_t slot = VTABLE_HEADER_BYTES + 2 * (size_t)field;
+	size_t entry = VTABLE_HEADER_BYTES + 2 * (size_t)field;
 
-	if (f->broken || t->at == 0 || slot + 2 > t->vtable_bytes)
+	if (f->broken || t->at == 0 || entry + 2 > t->vtable_bytes)
 		return 0;
-	size_t offset = take_u16(f, t->vtable + slot);
+	size_t offset = get_u16(f, t->vtable + entry);
 	if (offset == 0)
 		return 0;
 	if (offset < OFFSET_BYTES || offset + bytes > t->table_bytes) {
@@ -82,14 +82,14 @@ uint8_t flat_u8(struct flat *f, const struct flat_table *t, unsigned field, uint
 {
 	size_t at = field_at(f, t, field, sizeof(absent));
 	if (at)
-		take(f, at, &absent, sizeof(absent));
+		copy_at(f, at, &absent, sizeof(absent));
 	return absent;
 }
 
 uint32_t flat_u32(struct flat *f, const struct flat_table *t, unsigned field, uint32_t absent)
 {
 	size_t at = field_at(f, t, field, sizeof(absent));
-	return at ? take_u32(f, at) : absent;
+	return at ? get_u32(f, at) : absent;
 }
 
 int32_t flat_i32(struct flat *f, const struct flat_table *t, unsigned field, int32_t absent)
@@ -101,7 +101,7 @@ float flat_f32(struct flat *f, const struct flat_table *t, unsigned field, float
 {
 	size_t at = field_at(f, t, field, sizeof(absent));
 	if (at)
-		take(f, at, &absent, sizeof(absent));
+		copy_at(f, at, &absent, sizeof(absent));
 	return absent;
 }
 
@@ -119,7 +119,7 @@ struct flat_vector flat_elements(struct flat *f, const struct flat_table *t, uns
 	if (at == 0)
 		return (struct flat_vector){0};
 	size_t start = follow(f, at);
-	uint32_t count = take_u32(f, start);
+	uint32_t count = get_u32(f, start);
 	if (f->broken || count > (f->bytes - start - OFFSET_BYTES) / element_bytes) {
 		f->broken = true;
 		return (struct flat_vector){0};
@@ -129,20 +129,20 @@ struct flat_vector flat_elements(struct flat *f, const struct flat_table *t, uns
 
 int32_t flat_element_i32(struct flat *f, const struct flat_vector *v, uint32_t index)
 {
-	return (int32_t)take_u32(f, v->at + (size_t)index * sizeof(int32_t));
+	return (int32_t)get_u32(f, v->at + (size_t)index * sizeof(int32_t));
 }
 
 int64_t flat_element_i64(struct flat *f, const struct flat_vector *v, uint32_t index)
 {
 	int64_t value;
-	take(f, v->at + (size_t)index * sizeof(value), &value, sizeof(value));
+	copy_at(f, v->at + (size_t)index * sizeof(value), &value, sizeof(value));
 	return value;
 }
 
 float flat_element_f32(struct flat *f, const struct flat_vector *v, uint32_t index)
 {
 	float value;
-	take(f, v->at + (size_t)index * sizeof(value), &value, sizeof(value));
+	copy_at(f, v->at + (size_t)index * sizeof(value), &value, sizeof(value));
 	return value;
 }
 
@@ -156,7 +156,7 @@ void flat_string(struct flat *f, const struct flat_table *t, unsigned field, cha
 	struct flat_vector v = flat_elements(f, t, field, 1);
 	size_t count = v.count < size - 1 ? v.count : size - 1;
 
-	take(f, v.at, out, count);
+	copy_at(f, v.at, out, count);
 	out[f->broken ? 0 : count] = '\0';
 	for (char *c = out; *c; c++)
 		if (*c < ' ' || *c > '~')

@@ -14,11 +14,11 @@
 
 /* Terminates each line in `text` with a zero and points a name at it. The last line may lack its
  * newline. */
-static int32_t split(char *text, const char **names, int32_t room)
+static int32_t split(char *text, const char **names, int32_t space)
 {
 	int32_t count = 0;
 
-	for (char *line; (line = strsep(&text, "\n")) && count < room;) {
+	for (char *line; (line = strsep(&text, "\n")) && count < space;) {
 		size_t bytes = strlen(line);
 		if (!text && bytes == 0)
 			break;

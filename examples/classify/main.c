@@ -116,7 +116,7 @@ static int open_fabric(struct job *j)
 	}
 	status = make_plan(j, count);
 	if (status == DXP_OK)
-		status = backend_mmd_take(j->backend, names, j->plan.stage_count, &j->fault);
+		status = backend_mmd_acquire(j->backend, names, j->plan.stage_count, &j->fault);
 	return status;
 }
 

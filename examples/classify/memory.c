@@ -11,7 +11,7 @@
 #define ALIGNMENT_BYTES 256
 
 /* Lifetime of a tensor in the arena: from the operator that writes it to the last that reads it. */
-struct life {
+struct lifetime {
 	int32_t tensor;
 	int32_t from, to;
 	uint64_t bytes, at;
@@ -29,30 +29,30 @@ uint64_t tensor_float_bytes(const struct tensor *t)
 
 static int by_size(const void *a, const void *b)
 {
-	const struct life *x = a, *y = b;
+	const struct lifetime *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
 	return x->tensor - y->tensor; /* the same order on every machine */
 }
 
-static bool overlap(const struct life *a, const struct life *b)
+static bool overlap(const struct lifetime *a, const struct lifetime *b)
 {
 	return a->from <= b->to && b->from <= a->to;
 }
 
 /* Finds the lowest offset for lives[n] beside those before it: starts at 0 and moves behind each
  * conflict until none is left. */
-static uint64_t lowest(const struct life *lives, size_t n)
+static uint64_t lowest(const struct lifetime *lifetimes, size_t n)
 {
 	uint64_t at = 0;
 
 	for (bool moved = true; moved;) {
 		moved = false;
 		for (size_t i = 0; i < n; i++) {
-			const struct life *other = &lives[i];
-			if (!overlap(other, &lives[n]) || other->at >= at + lives[n].bytes ||
-			    at >= other->at + other->bytes)
+			const struct lifetime *other = &lifetimes[i];
+			if (!overlap(other, &lifetimes[n]) ||
+			    other->at >= at + lifetimes[n].bytes || at >= other->at + other->bytes)
 				continue;
 			at = other->at + other->bytes;
 			moved = true;
@@ -62,14 +62,16 @@ static uint64_t lowest(const struct life *lives, size_t n)
 }
 
 /* Assigns every tensor an offset; returns the size of the arena. */
-static uint64_t pack_lives(struct life *lives, size_t count)
+static uint64_t pack_lifetimes(struct lifetime *lifetimes, size_t count)
 {
 	uint64_t bytes = 0;
 
-	qsort(lives, count, sizeof(*lives), by_size);
+	qsort(lifetimes, count, sizeof(*lifetimes), by_size);
 	for (size_t i = 0; i < count; i++) {
-		lives[i].at = lowest(lives, i);
-		bytes = lives[i].at + lives[i].bytes > bytes ? lives[i].at + lives[i].bytes : bytes;
+		lifetimes[i].at = lowest(lifetimes, i);
+		bytes = lifetimes[i].at + lifetimes[i].bytes > bytes
+				? lifetimes[i].at + lifetimes[i].bytes
+				: bytes;
 	}
 	return bytes;
 }
@@ -77,30 +79,31 @@ static uint64_t pack_lives(struct life *lives, size_t count)
 static void slot_add(const struct model *m, struct layout *l, const struct cut *cut)
 {
 	for (int32_t i = 0; i < cut->count; i++) {
-		struct place *p = &l->places[cut->tensors[i]];
-		if (p->kind == PLACE_SLOT)
+		struct tensor_memory *p = &l->tensors[cut->tensors[i]];
+		if (p->kind == MEMORY_CONSTANT)
 			continue; /* crosses both cuts */
-		*p = (struct place){PLACE_SLOT, l->slot_bytes};
+		*p = (struct tensor_memory){MEMORY_CONSTANT, l->slot_bytes};
 		l->slot_bytes += align(tensor_float_bytes(&m->tensors[cut->tensors[i]]));
 	}
 }
 
 /* Lists the tensors that the stage computes for itself. The network's input starts before the first
  * operator. */
-static size_t find_lives(const struct model *m, const struct stage *s, bool first,
-			 const struct layout *l, struct life *lives)
+static size_t find_lifetimes(const struct model *m, const struct stage *s, bool first,
+			     const struct layout *l, struct lifetime *lifetimes)
 {
 	size_t count = 0;
 
-	if (first && l->places[m->input].kind == PLACE_NONE)
-		lives[count++] = (struct life){.tensor = m->input, .from = s->first - 1};
+	if (first && l->tensors[m->input].kind == MEMORY_NONE)
+		lifetimes[count++] = (struct lifetime){.tensor = m->input, .from = s->first - 1};
 	for (int32_t i = s->first; i <= s->last; i++)
-		if (l->places[m->ops[i].output].kind == PLACE_NONE)
-			lives[count++] = (struct life){.tensor = m->ops[i].output, .from = i};
+		if (l->tensors[m->ops[i].output].kind == MEMORY_NONE)
+			lifetimes[count++] =
+				(struct lifetime){.tensor = m->ops[i].output, .from = i};
 	for (size_t i = 0; i < count; i++) {
-		const struct tensor *t = &m->tensors[lives[i].tensor];
-		lives[i].to = t->last_use > lives[i].from ? t->last_use : lives[i].from;
-		lives[i].bytes = align(tensor_float_bytes(t));
+		const struct tensor *t = &m->tensors[lifetimes[i].tensor];
+		lifetimes[i].to = t->last_use > lifetimes[i].from ? t->last_use : lifetimes[i].from;
+		lifetimes[i].bytes = align(tensor_float_bytes(t));
 	}
 	return count;
 }
@@ -109,12 +112,12 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 		 const struct layout_options *options, struct layout *out)
 {
 	const struct stage *s = &plan->stages[stage];
-	struct layout l = {.places = calloc((size_t)m->tensor_count, sizeof(*l.places))};
-	struct life *lives = calloc((size_t)(s->last - s->first + 2), sizeof(*lives));
+	struct layout l = {.tensors = calloc((size_t)m->tensor_count, sizeof(*l.tensors))};
+	struct lifetime *lifetimes = calloc((size_t)(s->last - s->first + 2), sizeof(*lifetimes));
 
-	if (!l.places || !lives) {
-		free(l.places);
-		free(lives);
+	if (!l.tensors || !lifetimes) {
+		free(l.tensors);
+		free(lifetimes);
 		return DXP_ENOMEM;
 	}
 	if (stage == 0 && options->floats)
@@ -124,33 +127,34 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 	else
 		slot_add(m, &l, &plan->cuts[stage - 1]);
 	slot_add(m, &l, &plan->cuts[stage]);
-	size_t count = find_lives(m, s, stage == 0, &l, lives);
-	uint64_t arena_bytes = pack_lives(lives, count);
+	size_t count = find_lifetimes(m, s, stage == 0, &l, lifetimes);
+	uint64_t arena_bytes = pack_lifetimes(lifetimes, count);
 	for (size_t i = 0; i < count; i++)
-		l.places[lives[i].tensor] = (struct place){PLACE_ARENA, lives[i].at};
+		l.tensors[lifetimes[i].tensor] =
+			(struct tensor_memory){MEMORY_ARENA, lifetimes[i].at};
 	l.arena_at = align(options->constant_bytes);
 	l.slots_at = l.arena_at + arena_bytes;
 	l.bytes = l.slots_at + l.slot_bytes * options->slots;
-	free(lives);
+	free(lifetimes);
 	*out = l;
 	return DXP_OK;
 }
 
 void layout_release(struct layout *l)
 {
-	free(l->places);
+	free(l->tensors);
 	*l = (struct layout){0};
 }
 
-uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t slot)
+uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t buffer_index)
 {
-	const struct place *p = &l->places[tensor];
+	const struct tensor_memory *p = &l->tensors[tensor];
 
-	return p->kind == PLACE_ARENA ? l->arena_at + p->at
-				      : l->slots_at + slot * l->slot_bytes + p->at;
+	return p->kind == MEMORY_ARENA ? l->arena_at + p->at
+				       : l->slots_at + buffer_index * l->slot_bytes + p->at;
 }
 
-uint64_t layout_photo(const struct layout *l, uint32_t slot)
+uint64_t layout_photo(const struct layout *l, uint32_t buffer_index)
 {
-	return l->slots_at + slot * l->slot_bytes + l->photo_at;
+	return l->slots_at + buffer_index * l->slot_bytes + l->photo_at;
 }

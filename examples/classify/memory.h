@@ -4,9 +4,9 @@
  *   constants | arena | slot 0 | slot 1 | ...
  *
  * The arena holds the tensors inside the stage; tensors that are never needed at the same time may
- * share bytes. A photo buffer (`slot`) holds one photo's input and output of the stage: the photo
- * or the tensors of the cut before, and the tensors of the cut behind or the answer. There is one
- * for each photo under way, so a stage computes one photo while the next arrives and the last
+ * share bytes. A photo buffer (`buffer_index`) holds one photo's input and output of the stage: the
+ * photo or the tensors of the cut before, and the tensors of the cut behind or the answer. There is
+ * one for each photo under way, so a stage computes one photo while the next arrives and the last
  * leaves. Every offset is 256-byte aligned. */
 #ifndef CLASSIFY_MEMORY_H
 #define CLASSIFY_MEMORY_H
@@ -14,17 +14,17 @@
 #include "model.h"
 #include "plan.h"
 
-enum place_kind { PLACE_NONE, PLACE_ARENA, PLACE_SLOT };
+enum memory_kind { MEMORY_NONE, MEMORY_ARENA, MEMORY_CONSTANT };
 
-struct place {
-	enum place_kind kind;
+struct tensor_memory {
+	enum memory_kind kind;
 	uint64_t at; /* offset in the arena, or in each photo buffer */
 };
 
 struct layout {
-	struct place *places; /* indexed by tensor */
-	uint64_t photo_at;    /* in each photo buffer of the first stage */
-	uint64_t arena_at;    /* in the region, behind the constants */
+	struct tensor_memory *tensors; /* indexed by tensor */
+	uint64_t photo_at;             /* in each photo buffer of the first stage */
+	uint64_t arena_at;             /* in the region, behind the constants */
 	uint64_t slots_at;
 	uint64_t slot_bytes;
 	uint64_t bytes; /* of the region */
@@ -41,9 +41,10 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 		 const struct layout_options *options, struct layout *out);
 void layout_release(struct layout *l);
 
-/* Returns the offset in the region of a tensor of this stage, for the photo buffer `slot`. */
-uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t slot);
-uint64_t layout_photo(const struct layout *l, uint32_t slot);
+/* Returns the offset in the region of a tensor of this stage, for the photo buffer `buffer_index`.
+ */
+uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t buffer_index);
+uint64_t layout_photo(const struct layout *l, uint32_t buffer_index);
 
 uint64_t tensor_float_bytes(const struct tensor *t);
 

@@ -236,17 +236,17 @@ static void source_folder(char *path, size_t size)
 int options_find_model(const struct options *o, char *path, size_t size, struct fault *fault)
 {
 	static const char file[] = "models/inception_v3.tflite";
-	const char *said = o->model ? o->model : getenv("DXP_MODEL");
+	const char *reported = o->model ? o->model : getenv("DXP_MODEL");
 	char root[PATH_MAX];
 
-	if (said && *said) {
-		snprintf(path, size, "%s", said);
+	if (reported && *reported) {
+		snprintf(path, size, "%s", reported);
 		if (access(path, R_OK) == 0)
 			return DXP_OK;
 		return fault_set(
 			fault, DXP_ENOENT,
 			"%s: the model does not exist; `tools/model` fetches the default one",
-			said);
+			reported);
 	}
 	source_folder(root, sizeof(root));
 	if (snprintf(path, size, "%s/%s", root, file) < (int)size && access(path, R_OK) == 0)

@@ -16,15 +16,15 @@ uint64_t steps_reserve(struct steps *s, size_t count, float **at)
 	size_t start = s->constant_bytes;
 
 	*at = NULL;
-	if (start + bytes > s->constant_room) {
-		size_t room = (start + bytes) * 3 / 2;
-		uint8_t *larger = s->failed ? NULL : realloc(s->constants, room);
+	if (start + bytes > s->constant_space) {
+		size_t space = (start + bytes) * 3 / 2;
+		uint8_t *larger = s->failed ? NULL : realloc(s->constants, space);
 		if (!larger) {
 			s->failed = true;
 			return 0;
 		}
 		s->constants = larger;
-		s->constant_room = room;
+		s->constant_space = space;
 	}
 	*at = (float *)(void *)(s->constants + start);
 	memset(*at, 0, bytes);

@@ -74,12 +74,12 @@ static void candidates_release(struct candidates *c)
 /* Finds the cuts that at most `tensors` tensors cross; the last entry is the end of the model. */
 static bool candidates_find(const struct model *m, int32_t tensors, struct candidates *c)
 {
-	size_t room = (size_t)m->op_count;
+	size_t space = (size_t)m->op_count;
 	int64_t macs = 0;
 
-	*c = (struct candidates){.after = calloc(room, sizeof(*c->after)),
-				 .macs = calloc(room, sizeof(*c->macs)),
-				 .bytes = calloc(room, sizeof(*c->bytes))};
+	*c = (struct candidates){.after = calloc(space, sizeof(*c->after)),
+				 .macs = calloc(space, sizeof(*c->macs)),
+				 .bytes = calloc(space, sizeof(*c->bytes))};
 	if (!c->after || !c->macs || !c->bytes)
 		return false;
 	for (int32_t i = 0; i < m->op_count; i++) {

@@ -71,15 +71,15 @@ static uint64_t photo_bytes(const struct run *r)
 	return r->floats ? tensor_float_bytes(input) : (uint64_t)input->elements;
 }
 
-/* Returns where run_submit writes the photo of buffer `slot`. */
-static uint64_t photo_address(const struct run *r, uint32_t slot)
+/* Returns where run_submit writes the photo of buffer `buffer_index`. */
+static uint64_t photo_address(const struct run *r, uint32_t buffer_index)
 {
 	const struct run_stage *s = &r->stages[0];
-	return s->address + (r->floats ? layout_tensor(&s->layout, r->model->input, slot)
-				       : layout_photo(&s->layout, slot));
+	return s->address + (r->floats ? layout_tensor(&s->layout, r->model->input, buffer_index)
+				       : layout_photo(&s->layout, buffer_index));
 }
 
-static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
+static void resolve(const struct run *r, uint32_t stage, uint32_t buffer_index,
 		    const struct step_argument *from, struct dxp_argument *to)
 {
 	const struct run_stage *s = &r->stages[stage];
@@ -87,10 +87,11 @@ static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
 	*to = (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER};
 	switch (from->kind) {
 	case STEP_TENSOR:
-		to->address = s->address + layout_tensor(&s->layout, (int32_t)from->index, slot);
+		to->address =
+			s->address + layout_tensor(&s->layout, (int32_t)from->index, buffer_index);
 		return;
 	case STEP_CONSTANT: to->address = s->address + from->index; return;
-	case STEP_PHOTO: to->address = s->address + layout_photo(&s->layout, slot); return;
+	case STEP_PHOTO: to->address = s->address + layout_photo(&s->layout, buffer_index); return;
 	case STEP_VALUE:
 		to->kind = DXP_ARGUMENT_BYTES;
 		to->bytes = from->bytes;
@@ -101,13 +102,13 @@ static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
 
 /* Builds launch `index` of a stage, without waits. */
 static struct backend_launch launch_make(const struct run *r, uint32_t stage, uint32_t index,
-					 uint32_t slot, struct dxp_argument *arguments)
+					 uint32_t buffer_index, struct dxp_argument *arguments)
 {
 	const struct steps *steps = &r->stages[stage].steps;
 	const struct step *step = &steps->list[index];
 
 	for (uint32_t i = 0; i < step->argument_count; i++)
-		resolve(r, stage, slot, &step->arguments[i], &arguments[i]);
+		resolve(r, stage, buffer_index, &step->arguments[i], &arguments[i]);
 	return (struct backend_launch){.kernel = step->kernel,
 				       .global = {step->global[0], step->global[1]},
 				       .arguments = arguments,
@@ -315,7 +316,7 @@ static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 }
 
 /* Frees a command entry: reaps the oldest command of all flights. */
-static int make_room(struct run *r, struct fault *fault)
+static int make_space(struct run *r, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {
 		struct flight *f = &r->flights[n % r->depth];
@@ -361,12 +362,12 @@ static int post_send(struct run *r, struct flight *f, uint32_t stage, int32_t te
 		     const struct waits *waits, struct fault *fault)
 {
 	const struct run_stage *from = &r->stages[stage], *to = &r->stages[stage + 1];
-	uint32_t slot = (uint32_t)(f - r->flights);
+	uint32_t buffer_index = (uint32_t)(f - r->flights);
 	struct backend_transfer t = {
 		.from = stage,
 		.to = stage + 1,
-		.from_address = from->address + layout_tensor(&from->layout, tensor, slot),
-		.to_address = to->address + layout_tensor(&to->layout, tensor, slot),
+		.from_address = from->address + layout_tensor(&from->layout, tensor, buffer_index),
+		.to_address = to->address + layout_tensor(&to->layout, tensor, buffer_index),
 		.bytes = tensor_float_bytes(&r->model->tensors[tensor]),
 		.wait = waits->events,
 		.wait_count = waits->count};
@@ -431,7 +432,7 @@ static int post_command(struct run *r, struct flight *f, uint32_t stage, uint32_
 					   r->plan->cuts[stage].tensors[index - s->steps.count],
 					   &waits, fault);
 		if (status == DXP_EAGAIN)
-			status = make_room(r, fault);
+			status = make_space(r, fault);
 		else
 			return status;
 		if (status != DXP_OK)
@@ -469,13 +470,13 @@ static int explain(struct run *r, int status, struct fault *fault)
 int run_submit(struct run *r, const void *photo, uint64_t tag, struct fault *fault)
 {
 	assert(run_pending(r) < r->depth);
-	uint32_t slot = (uint32_t)(r->submitted % r->depth);
-	struct flight *f = &r->flights[slot];
+	uint32_t buffer_index = (uint32_t)(r->submitted % r->depth);
+	struct flight *f = &r->flights[buffer_index];
 
 	f->tag = tag;
 	f->start_ns = now_ns();
 	f->posted = f->reaped = 0;
-	int status = r->backend->ops->write(r->backend, 0, photo_address(r, slot), photo,
+	int status = r->backend->ops->write(r->backend, 0, photo_address(r, buffer_index), photo,
 					    photo_bytes(r), fault);
 	if (status == DXP_OK)
 		r->bytes.photos += photo_bytes(r);
@@ -504,8 +505,9 @@ static void fill_times(const struct run *r, const struct flight *f, struct run_r
 int run_collect(struct run *r, struct run_result *out, struct fault *fault)
 {
 	assert(run_pending(r) > 0);
-	uint32_t slot = (uint32_t)(r->collected % r->depth), last = r->plan->stage_count - 1;
-	struct flight *f = &r->flights[slot];
+	uint32_t buffer_index = (uint32_t)(r->collected % r->depth),
+		 last = r->plan->stage_count - 1;
+	struct flight *f = &r->flights[buffer_index];
 	const struct run_stage *s = &r->stages[last];
 	const struct tensor *answer = &r->model->tensors[r->model->output];
 	int status = reap_all(r, f, fault);
@@ -513,7 +515,7 @@ int run_collect(struct run *r, struct run_result *out, struct fault *fault)
 	if (status == DXP_OK)
 		status = r->backend->ops->read(
 			r->backend, last, f->answer,
-			s->address + layout_tensor(&s->layout, r->model->output, slot),
+			s->address + layout_tensor(&s->layout, r->model->output, buffer_index),
 			tensor_float_bytes(answer), fault);
 	if (status != DXP_OK)
 		return status;
@@ -529,15 +531,16 @@ int run_collect(struct run *r, struct run_result *out, struct fault *fault)
 
 int run_peek(struct run *r, int32_t tensor, float *to, struct fault *fault)
 {
-	uint32_t slot = (uint32_t)((r->collected - 1) % r->depth);
+	uint32_t buffer_index = (uint32_t)((r->collected - 1) % r->depth);
 
 	for (uint32_t i = 0; i < r->plan->stage_count; i++) {
 		const struct run_stage *s = &r->stages[i];
-		if (s->layout.places[tensor].kind != PLACE_SLOT)
+		if (s->layout.tensors[tensor].kind != MEMORY_CONSTANT)
 			continue;
-		return r->backend->ops->read(r->backend, i, to,
-					     s->address + layout_tensor(&s->layout, tensor, slot),
-					     tensor_float_bytes(&r->model->tensors[tensor]), fault);
+		return r->backend->ops->read(
+			r->backend, i, to,
+			s->address + layout_tensor(&s->layout, tensor, buffer_index),
+			tensor_float_bytes(&r->model->tensors[tensor]), fault);
 	}
 	return fault_set(fault, DXP_ENOENT, "tensor %d crosses no cut", tensor);
 }

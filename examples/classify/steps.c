@@ -45,15 +45,15 @@ static struct quad shape_of(const struct tensor *t)
 static struct step *step_add(struct steps *s, const char *kernel, uint64_t global0,
 			     uint64_t global1)
 {
-	if (s->count == s->room) {
-		uint32_t room = s->room ? s->room * 2 : 64;
-		struct step *list = realloc(s->list, room * sizeof(*list));
+	if (s->count == s->space) {
+		uint32_t space = s->space ? s->space * 2 : 64;
+		struct step *list = realloc(s->list, space * sizeof(*list));
 		if (!list) {
 			s->failed = true;
 			return NULL;
 		}
 		s->list = list;
-		s->room = room;
+		s->space = space;
 	}
 	struct step *step = &s->list[s->count++];
 	*step = (struct step){.kernel = kernel, .global = {global0, global1}};

@@ -31,9 +31,9 @@ struct step {
 /* In execution order. */
 struct steps {
 	struct step *list;
-	uint32_t count, room;
+	uint32_t count, space;
 	uint8_t *constants; /* begins with the zeros that convolutions read outside an image */
-	size_t constant_bytes, constant_room;
+	size_t constant_bytes, constant_space;
 	bool failed; /* out of memory while building */
 };
 

@@ -66,8 +66,8 @@ static int make_tensors(struct network *n, struct fault *fault)
 	const struct model *m = n->model;
 	int status = DXP_OK;
 
-	for (int slot = 0; slot < NETWORK_PHOTOS; slot++)
-		if (!(n->tensors[slot] = calloc((size_t)m->tensor_count, sizeof(cl_mem))))
+	for (int buffer_index = 0; buffer_index < NETWORK_PHOTOS; buffer_index++)
+		if (!(n->tensors[buffer_index] = calloc((size_t)m->tensor_count, sizeof(cl_mem))))
 			return fault_set(fault, DXP_ENOMEM, "out of memory");
 	for (int32_t i = -1; status == DXP_OK && i < m->op_count; i++) {
 		int32_t t = i < 0 ? m->input : m->ops[i].output;
@@ -78,8 +78,10 @@ static int make_tensors(struct network *n, struct fault *fault)
 		else if (status == DXP_OK && clRetainMemObject(n->tensors[0][t]) == CL_SUCCESS)
 			n->tensors[1][t] = n->tensors[0][t];
 	}
-	for (int slot = 0; status == DXP_OK && slot < NETWORK_PHOTOS; slot++)
-		status = buffer(n, (size_t)m->tensors[m->input].elements, &n->photos[slot], fault);
+	for (int buffer_index = 0; status == DXP_OK && buffer_index < NETWORK_PHOTOS;
+	     buffer_index++)
+		status = buffer(n, (size_t)m->tensors[m->input].elements, &n->photos[buffer_index],
+				fault);
 	return status;
 }
 
@@ -136,9 +138,9 @@ static int make_part(struct network *n, uint32_t stage, cl_device_id device,
 	return status;
 }
 
-/* Sets the arguments that depend on the photo's entry `slot`. */
+/* Sets the arguments that depend on the photo's entry `buffer_index`. */
 static cl_int slot_set(const struct network *n, const struct step *step, const struct launch *l,
-		       uint32_t slot)
+		       uint32_t buffer_index)
 {
 	cl_int error = CL_SUCCESS;
 
@@ -146,9 +148,10 @@ static cl_int slot_set(const struct network *n, const struct step *step, const s
 		const struct step_argument *a = &step->arguments[i];
 		if (a->kind == STEP_TENSOR)
 			error = clSetKernelArg(l->kernel, i, sizeof(cl_mem),
-					       &n->tensors[slot][a->index]);
+					       &n->tensors[buffer_index][a->index]);
 		else if (a->kind == STEP_PHOTO)
-			error = clSetKernelArg(l->kernel, i, sizeof(cl_mem), &n->photos[slot]);
+			error = clSetKernelArg(l->kernel, i, sizeof(cl_mem),
+					       &n->photos[buffer_index]);
 	}
 	return error;
 }
@@ -258,14 +261,14 @@ void network_close(struct network *n)
 {
 	for (uint32_t i = 0; i < n->plan->stage_count; i++)
 		close_part(&n->parts[i]);
-	for (int slot = 0; slot < NETWORK_PHOTOS; slot++) {
-		for (int32_t t = 0; n->tensors[slot] && t < n->model->tensor_count; t++)
-			release_memory(n->tensors[slot][t]);
-		free(n->tensors[slot]);
-		release_memory(n->photos[slot]);
+	for (int buffer_index = 0; buffer_index < NETWORK_PHOTOS; buffer_index++) {
+		for (int32_t t = 0; n->tensors[buffer_index] && t < n->model->tensor_count; t++)
+			release_memory(n->tensors[buffer_index][t]);
+		free(n->tensors[buffer_index]);
+		release_memory(n->photos[buffer_index]);
 		for (uint32_t i = 0; i < STAGES_MAX; i++)
-			if (n->ends[slot][i])
-				clReleaseEvent(n->ends[slot][i]);
+			if (n->ends[buffer_index][i])
+				clReleaseEvent(n->ends[buffer_index][i]);
 	}
 	if (n->program)
 		clReleaseProgram(n->program);
@@ -274,25 +277,25 @@ void network_close(struct network *n)
 	free(n);
 }
 
-static int run_step(struct network *n, struct part *p, uint32_t index, uint32_t slot,
+static int run_step(struct network *n, struct part *p, uint32_t index, uint32_t buffer_index,
 		    cl_uint wait_count, const cl_event *waits, cl_event *end)
 {
 	const struct step *step = &p->steps.list[index];
 	const struct launch *l = &p->launches[index];
 	size_t global[2] = {step->global[0], step->global[1]}, local[2] = {1, 1};
-	cl_int error = slot_set(n, step, l, slot);
+	cl_int error = slot_set(n, step, l, buffer_index);
 
 	return error == CL_SUCCESS ? clEnqueueNDRangeKernel(p->queue, l->kernel, 2, NULL, global,
 							    local, wait_count, waits, end)
 				   : error;
 }
 
-/* Enqueues a stage for entry `slot`. It waits for the stage before, and until the stage behind has
- * read this entry's last photo. */
-static int run_stage(struct network *n, uint32_t stage, uint32_t slot, struct fault *fault)
+/* Enqueues a stage for entry `buffer_index`. It waits for the stage before, and until the stage
+ * behind has read this entry's last photo. */
+static int run_stage(struct network *n, uint32_t stage, uint32_t buffer_index, struct fault *fault)
 {
 	struct part *p = &n->parts[stage];
-	cl_event waits[2], *ends = n->ends[slot], end = NULL;
+	cl_event waits[2], *ends = n->ends[buffer_index], end = NULL;
 	cl_uint count = 0;
 	cl_int error = CL_SUCCESS;
 
@@ -301,7 +304,8 @@ static int run_stage(struct network *n, uint32_t stage, uint32_t slot, struct fa
 	if (stage + 1 < n->plan->stage_count && ends[stage + 1])
 		waits[count++] = ends[stage + 1];
 	for (uint32_t i = 0; error == CL_SUCCESS && i < p->steps.count; i++)
-		error = run_step(n, p, i, slot, i == 0 ? count : 0, i == 0 && count ? waits : NULL,
+		error = run_step(n, p, i, buffer_index, i == 0 ? count : 0,
+				 i == 0 && count ? waits : NULL,
 				 i + 1 == p->steps.count ? &end : NULL);
 	if (error != CL_SUCCESS)
 		return failed(fault, "a kernel", error);
@@ -314,14 +318,14 @@ static int run_stage(struct network *n, uint32_t stage, uint32_t slot, struct fa
 
 int network_submit(struct network *n, const uint8_t *photo, struct fault *fault)
 {
-	uint32_t slot = (uint32_t)(n->submitted % NETWORK_PHOTOS);
+	uint32_t buffer_index = (uint32_t)(n->submitted % NETWORK_PHOTOS);
 	size_t bytes = (size_t)n->model->tensors[n->model->input].elements;
-	cl_int error = clEnqueueWriteBuffer(n->parts[0].queue, n->photos[slot], CL_TRUE, 0, bytes,
-					    photo, 0, NULL, NULL);
+	cl_int error = clEnqueueWriteBuffer(n->parts[0].queue, n->photos[buffer_index], CL_TRUE, 0,
+					    bytes, photo, 0, NULL, NULL);
 	int status = error == CL_SUCCESS ? DXP_OK : failed(fault, "clEnqueueWriteBuffer", error);
 
 	for (uint32_t i = 0; status == DXP_OK && i < n->plan->stage_count; i++)
-		status = run_stage(n, i, slot, fault);
+		status = run_stage(n, i, buffer_index, fault);
 	n->submitted += status == DXP_OK;
 	return status;
 }
@@ -333,12 +337,13 @@ uint32_t network_pending(const struct network *n)
 
 int network_collect(struct network *n, float *answer, struct fault *fault)
 {
-	uint32_t slot = (uint32_t)(n->collected % NETWORK_PHOTOS), last = n->plan->stage_count - 1;
+	uint32_t buffer_index = (uint32_t)(n->collected % NETWORK_PHOTOS),
+		 last = n->plan->stage_count - 1;
 	int32_t output = n->model->output;
 	cl_int error =
-		clEnqueueReadBuffer(n->parts[last].queue, n->tensors[slot][output], CL_TRUE, 0,
-				    (size_t)tensor_float_bytes(&n->model->tensors[output]), answer,
-				    1, &n->ends[slot][last], NULL);
+		clEnqueueReadBuffer(n->parts[last].queue, n->tensors[buffer_index][output], CL_TRUE,
+				    0, (size_t)tensor_float_bytes(&n->model->tensors[output]),
+				    answer, 1, &n->ends[buffer_index][last], NULL);
 
 	if (error != CL_SUCCESS)
 		return failed(fault, "clEnqueueReadBuffer", error);

@@ -87,11 +87,11 @@ struct route {
 
 /* Polls the completions that have arrived. Adds their number to *done; *value gets the last
  * immediate. Returns the first status that is not DXP_OK. */
-DXP_FN int completions_take(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dxp_u64 *value)
+DXP_FN int completions_dequeue(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dxp_u64 *value)
 {
 	struct dxp_nic_event event;
 
-	while (dxp_sent_take(nic, &event)) {
+	while (dxp_sent_dequeue(nic, &event)) {
 		if (event.status != DXP_OK)
 			return event.status;
 		*value = event.imm;
@@ -109,7 +109,7 @@ DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dx
 	for (dxp_u64 look = 0; *done < until && status == DXP_OK; look++) {
 		status = look < LOOKS ? dxp_error(nic) : DXP_ETIMEDOUT;
 		if (status == DXP_OK)
-			status = completions_take(nic, done, value);
+			status = completions_dequeue(nic, done, value);
 		dxp_relax();
 	}
 	return status;
@@ -166,7 +166,7 @@ DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dx
 	to->early = to->done;
 	to->status = block_put(nic, image, s, r, block);
 	if (to->status == DXP_OK)
-		to->status = completions_take(nic, &to->done, &value);
+		to->status = completions_dequeue(nic, &to->done, &value);
 }
 
 /* Waits for the NAP that the receiver's kernel sends after it has seen all blocks. */

@@ -109,11 +109,11 @@ static int picture_send(struct sender *from, struct side *to, bool host)
 		sender_run(from->window, from->memory.base, &shape, &route, 0, from->report);
 	else
 		device_run(from, &route);
-	double took_ms = now_ms() - begin_ms;
+	double elapsed_ms = now_ms() - begin_ms;
 	report_check(from->report, host ? "this program" : "the device");
 	side_finish(to);
-	return picture_check(host ? "this program" : "the CUDA device", from->report, took_ms, to,
-			     false);
+	return picture_check(host ? "this program" : "the CUDA device", from->report, elapsed_ms,
+			     to, false);
 }
 
 static bool options_read(int argc, char **argv, struct side *to)

@@ -162,12 +162,12 @@ static void picture_show(const uint8_t *picture)
 int picture_check(const char *from, const struct report *sent, double ms, const struct side *to,
 		  bool nic_answers)
 {
-	static uint8_t there[PICTURE_BYTES], ours[PICTURE_BYTES];
-	uint32_t inside = picture_compute(ours);
+	static uint8_t there[PICTURE_BYTES], own[PICTURE_BYTES];
+	uint32_t inside = picture_compute(own);
 	uint64_t expected = nic_answers ? shape.blocks : inside;
 
 	check(dxp_mem_read(to->xpu, there, to->image, sizeof(there)), "read the picture");
-	bool same = memcmp(there, ours, sizeof(ours)) == 0;
+	bool same = memcmp(there, own, sizeof(own)) == 0;
 	picture_show(there);
 	printf("%s computed %u blocks and sent each while it computed the next (%u arrived before "
 	       "the last was computed), in %.1f ms\n",

@@ -31,7 +31,7 @@ static struct dxp_target server_find(struct dxp_function *f, const char *address
 }
 
 /* Sends this side's address. Returns the server's answer, with the key of its memory. */
-static struct hello greet(struct dxp_function *f, const struct dxp_target *server)
+static struct hello hello_send(struct dxp_function *f, const struct dxp_target *server)
 {
 	struct dxp_window *w = dxp_function_window(f);
 	const struct dxp_nic_event *event;
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	struct dxp_memory memory;
 	int status, tries = 0;
 
-	usage_if_asked(argc, argv, "usage: nic_client [NIC [NODE:FUNCTION:QP:MAGIC]]\n");
+	usage_if_requested(argc, argv, "usage: nic_client [NIC [NODE:FUNCTION:QP:MAGIC]]\n");
 	do
 		status = dxp_function_attach(&options, &f);
 	while (again(status, &tries));
@@ -62,17 +62,17 @@ int main(int argc, char **argv)
 	check(dxp_memory_create(f, 2 * BYTES, DXP_LOCAL, &memory), "memory");
 	struct dxp_window *w = dxp_function_window(f);
 	struct dxp_target server = server_find(f, argc > 2 ? argv[2] : NULL);
-	struct hello peer = greet(f, &server);
+	struct hello peer = hello_send(f, &server);
 
 	char *out = memory.base, *back = out + BYTES;
-	struct dxp_entry whole = {0, COUNTER_AT, peer.key}, ours = {0, COUNTER_AT, memory.key};
+	struct dxp_entry whole = {0, COUNTER_AT, peer.key}, own = {0, COUNTER_AT, memory.key};
 	for (int i = 0; i < COUNTER_AT; i++)
 		out[i] = (char)('a' + i % 26);
-	posted(f, dxp_post_put(w, 0, &server, &ours, &whole, DXP_FLAG_NOTIFY, 42, 0), "PUT");
+	posted(f, dxp_post_put(w, 0, &server, &own, &whole, DXP_FLAG_NOTIFY, 42, 0), "PUT");
 	completion(f, "PUT");
 
-	ours.offset = BYTES;
-	posted(f, dxp_post_get(w, 0, &server, &whole, &ours, 0), "GET");
+	own.offset = BYTES;
+	posted(f, dxp_post_get(w, 0, &server, &whole, &own, 0), "GET");
 	completion(f, "GET");
 	printf("client: wrote %d bytes and read them back, %s\n", COUNTER_AT,
 	       memcmp(out, back, COUNTER_AT) == 0 ? "the same" : "and they DIFFER");

@@ -48,7 +48,7 @@ static inline int output_lost(void)
 	return 1;
 }
 
-static inline void usage_if_asked(int argc, char **argv, const char *text)
+static inline void usage_if_requested(int argc, char **argv, const char *text)
 {
 	if (argc < 2 || strcmp(argv[1], "--help") != 0)
 		return;
@@ -68,7 +68,7 @@ static inline struct dxp_nic_event completion(struct dxp_function *f, const char
 {
 	struct dxp_nic_event event;
 
-	while (!dxp_sent_take(dxp_function_window(f), &event))
+	while (!dxp_sent_dequeue(dxp_function_window(f), &event))
 		check(dxp_function_wait(f, WAIT_NS), what);
 	check(event.status, what);
 	return event;

@@ -35,8 +35,8 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 }
 
 /* Handles one event. Returns the number of clients that it ends: 0 or 1. */
-static int event_take(struct dxp_function *f, const struct hello *own,
-		      const struct dxp_memory *memory)
+static int event_handle(struct dxp_function *f, const struct hello *own,
+			const struct dxp_memory *memory)
 {
 	struct dxp_window *w = dxp_function_window(f);
 	struct dxp_nic_event event = *dxp_received_peek(w);
@@ -60,9 +60,9 @@ static int event_take(struct dxp_function *f, const struct hello *own,
 
 int main(int argc, char **argv)
 {
-	usage_if_asked(argc, argv,
-		       "usage: nic_server [NIC [CLIENTS]]\n"
-		       "       nic_server --own NAME [CLIENTS]\n");
+	usage_if_requested(argc, argv,
+			   "usage: nic_server [NIC [CLIENTS]]\n"
+			   "       nic_server --own NAME [CLIENTS]\n");
 	int own = argc > 1 && strcmp(argv[1], "--own") == 0;
 	const char *name = argc > 1 + own ? argv[1 + own] : NULL;
 	int clients = argc > 2 + own ? atoi(argv[2 + own]) : 0, gone = 0;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 			continue;
 		check(status, "wait");
 		if (dxp_received_peek(dxp_function_window(f)))
-			gone += event_take(f, &self, &memory);
+			gone += event_handle(f, &self, &memory);
 	}
 	dxp_function_close(f);
 	dxp_nic_close(nic);

@@ -61,7 +61,7 @@ DXP_API int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *ou
 /* Switches reports of started commands on or off. While on, dxp_completions() also returns an entry
  * with `begun` for a command that has run for 2 ms; its completion follows. Best effort: the entry
  * is omitted if the command completes first or memory is short. */
-DXP_API void dxp_completions_begun(struct dxp_fabric *fabric, bool tell);
+DXP_API void dxp_completions_begun(struct dxp_fabric *fabric, bool notify);
 /* Makes the current or the next waiting dxp_completions() return. Callable from any thread. */
 DXP_API void dxp_completions_wake(struct dxp_fabric *fabric);
 
@@ -101,7 +101,7 @@ DXP_API int dxp_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t b
 
 /* A rectangle of bytes: `slices` slices of `rows` rows of `row_bytes` bytes. A pitch is the
  * distance in bytes between the starts of two rows or slices; 0: contiguous. */
-struct dxp_box {
+struct dxp_rect {
 	uint64_t row_bytes, rows, slices;
 	uint64_t from_row_pitch, from_slice_pitch;
 	uint64_t to_row_pitch, to_slice_pitch;
@@ -112,7 +112,7 @@ struct dxp_box {
  * Errors: DXP_EINVAL: a side is 0, or a pitch is smaller than its row or slice; DXP_ERANGE: outside
  *         device memory. The event fails with DXP_EACCESS if a range is in no allocation of this
  *         host. */
-DXP_API int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const struct dxp_box *box,
+DXP_API int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const struct dxp_rect *rect,
 		     const struct dxp_waits *waits, dxp_event *event);
 
 #define DXP_PATTERN_MAX 128
@@ -120,7 +120,7 @@ DXP_API int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const stru
  * Shape:  1 .. DXP_PATTERN_MAX bytes of pattern, copied by the call; row_bytes is a multiple of it.
  * Errors: as dxp_copy(). */
 DXP_API int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern,
-		     uint32_t pattern_bytes, const struct dxp_box *box,
+		     uint32_t pattern_bytes, const struct dxp_rect *rect,
 		     const struct dxp_waits *waits, dxp_event *event);
 
 /* Completes `event` when all events of its wait list are complete. */

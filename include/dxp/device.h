@@ -202,7 +202,7 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 /* ---- dequeuing events ---- */
 
 /* Dequeues the oldest completion into *event. Returns 1, or 0 if there is none. Source: C-26. */
-DXP_FN int dxp_sent_take(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event)
+DXP_FN int dxp_sent_dequeue(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event)
 {
 	dxp_u32 index = w->sent_consumer;
 	DXP_SHARED struct dxp_nic_event *slot = &w->sent[index % DXP_EVENTS];
@@ -280,7 +280,7 @@ DXP_FN int dxp_sent_wait(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *
 	int status;
 
 	do {
-		if (dxp_sent_take(w, event))
+		if (dxp_sent_dequeue(w, event))
 			return DXP_OK;
 		status = dxp_look_again(w, &looks);
 	} while (status == DXP_OK);

@@ -156,7 +156,7 @@ struct dxp_nic_options {
 	const char *name;    /* of the node; NULL: program name and process id */
 	uint32_t timeout_ms; /* bound on joining; 0: 5000 */
 	uint32_t spin_us;    /* as struct dxp_function_options */
-	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_turn() poll
+	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() poll
 	 * it. */
 	bool thread;
 };
@@ -176,7 +176,7 @@ DXP_API int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_
 
 /* Polls doorbells, arrivals and timers once. Returns the amount of work done; 0 if the NIC has a
  * thread. */
-DXP_API int dxp_nic_turn(struct dxp_nic *nic);
+DXP_API int dxp_nic_poll(struct dxp_nic *nic);
 
 /* Offers the NIC's free functions to other processes of this machine. They attach by its node's
  * name or, if `path` is not NULL, by that socket.

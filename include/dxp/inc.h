@@ -137,7 +137,7 @@ struct dxp_inc_group;
  * or another value for a failure, which must occur at every member or exit the program. */
 struct dxp_inc_bootstrap {
 	uint32_t member, members; /* 1 .. DXP_INC_MEMBERS_MAX */
-	int (*allgather)(void *context, const void *mine, void *all, size_t bytes);
+	int (*allgather)(void *context, const void *own, void *all, size_t bytes);
 	void *context;
 };
 
@@ -179,12 +179,12 @@ struct dxp_inc_group_view {
 DXP_API void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_view *out);
 
 /* Returns true if the group's switches support the operation. Equal at all members. */
-DXP_API bool dxp_inc_takes(const struct dxp_inc_group *group, enum dxp_inc_op op,
-			   enum dxp_inc_type type, size_t count);
+DXP_API bool dxp_inc_accepts(const struct dxp_inc_group *group, enum dxp_inc_op op,
+			     enum dxp_inc_type type, size_t count);
 
 /* ---- operations ---- */
 
-struct dxp_inc_call;
+struct dxp_inc_operation;
 
 /* Starts an allreduce. It progresses inside dxp_inc_test(), dxp_inc_wait() and other calls on the
  * same endpoint. 0 elements complete at once, without a packet.
@@ -193,22 +193,22 @@ struct dxp_inc_call;
  *         *out must be passed to dxp_inc_test() or dxp_inc_wait() until one of them returns another
  *         status than DXP_EAGAIN.
  * Errors: nothing is started then. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED: see
- *         dxp_inc_takes(); DXP_EINVAL; DXP_ENOMEM; DXP_ECLOSED. */
+ *         dxp_inc_accepts(); DXP_EINVAL; DXP_ENOMEM; DXP_ECLOSED. */
 DXP_API int dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void *receive,
 				    size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
-				    struct dxp_inc_call **out);
+				    struct dxp_inc_operation **out);
 
 /* Starts a reduce: the result goes to member `root` only. `receive` of the others is not written
  * and may be NULL. Otherwise as dxp_inc_allreduce_start(). */
 DXP_API int dxp_inc_reduce_start(struct dxp_inc_group *group, const void *send, void *receive,
 				 size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
-				 uint32_t root, struct dxp_inc_call **out);
+				 uint32_t root, struct dxp_inc_operation **out);
 
 /* Starts a broadcast: copies `data` of `root` to all others. */
 DXP_API int dxp_inc_broadcast_start(struct dxp_inc_group *group, void *data, size_t bytes,
-				    uint32_t root, struct dxp_inc_call **out);
+				    uint32_t root, struct dxp_inc_operation **out);
 
-DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_call **out);
+DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_operation **out);
 
 /* Makes progress. Returns DXP_EAGAIN while the operation is not complete. Otherwise frees it and
  * returns its status. The first *done_elements elements (may be NULL) have their result at every
@@ -216,11 +216,11 @@ DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_ca
  * Errors: DXP_EPEERLOST: the group was lost; elements from *done_elements on are unchanged.
  *         DXP_EINVAL: members disagree on size, type, operation or root; same at all members, and
  *         the group is lost. */
-DXP_API int dxp_inc_test(struct dxp_inc_call *call, size_t *done_elements);
+DXP_API int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements);
 
 /* Waits until the operation completes, at most the deadline after the last progress of any member.
  * Returns as dxp_inc_test(), never DXP_EAGAIN. */
-DXP_API int dxp_inc_wait(struct dxp_inc_call *call, size_t *done_elements);
+DXP_API int dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements);
 
 /* Start an operation and wait for it. */
 DXP_API int dxp_inc_allreduce(struct dxp_inc_group *group, const void *send, void *receive,

@@ -45,14 +45,14 @@
 		__asm__ volatile(".insn i 0x2B, 2, %0, x0, " #number : "=r"(value_) : : "memory"); \
 		value_;                                                                            \
 	})
-#define DXP_INSN_POST(op, mine, bytes)                                       \
-	({                                                                   \
-		int status_;                                                 \
-		__asm__ volatile(".insn r 0x2B, 0, %3, %0, %1, %2"           \
-				 : "=r"(status_)                             \
-				 : "r"(mine), "r"((dxp_u32)(bytes)), "i"(op) \
-				 : "memory");                                \
-		status_;                                                     \
+#define DXP_INSN_POST(op, own, bytes)                                       \
+	({                                                                  \
+		int status_;                                                \
+		__asm__ volatile(".insn r 0x2B, 0, %3, %0, %1, %2"          \
+				 : "=r"(status_)                            \
+				 : "r"(own), "r"((dxp_u32)(bytes)), "i"(op) \
+				 : "memory");                               \
+		status_;                                                    \
 	})
 
 /* Sets the peer of later operations and the own queue pair. */
@@ -104,34 +104,34 @@ DXP_FN void dxp_insn_flags_set(dxp_u32 flags)
 	DXP_INSN_SET(7, (DXP_INSN_GET(7) & 0xff00u) | flags);
 }
 
-/* Posts a PUT of `bytes` from `mine` to the remote offset: one instruction. Statuses: as
+/* Posts a PUT of `bytes` from `own` to the remote offset: one instruction. Statuses: as
  * dxp_post_put(). */
-DXP_FN int dxp_insn_put(const DXP_SHARED void *mine, dxp_u32 bytes)
+DXP_FN int dxp_insn_put(const DXP_SHARED void *own, dxp_u32 bytes)
 {
-	return DXP_INSN_POST(DXP_OP_PUT, mine, bytes);
+	return DXP_INSN_POST(DXP_OP_PUT, own, bytes);
 }
 
-DXP_FN int dxp_insn_get(DXP_SHARED void *mine, dxp_u32 bytes)
+DXP_FN int dxp_insn_get(DXP_SHARED void *own, dxp_u32 bytes)
 {
-	return DXP_INSN_POST(DXP_OP_GET, mine, bytes);
+	return DXP_INSN_POST(DXP_OP_GET, own, bytes);
 }
 
-/* Posts a NAP of up to DXP_NAP_BYTES bytes; `mine` may be reused at once. */
-DXP_FN int dxp_insn_nap(const DXP_SHARED void *mine, dxp_u32 bytes)
+/* Posts a NAP of up to DXP_NAP_BYTES bytes; `own` may be reused at once. */
+DXP_FN int dxp_insn_nap(const DXP_SHARED void *own, dxp_u32 bytes)
 {
-	return DXP_INSN_POST(DXP_OP_NAP, mine, bytes);
+	return DXP_INSN_POST(DXP_OP_NAP, own, bytes);
 }
 
 /* Registers of the peer, or of this node with node 0: words from the register whose index * 4 is
  * the remote offset. */
-DXP_FN int dxp_insn_cfg_read(DXP_SHARED void *mine, dxp_u32 bytes)
+DXP_FN int dxp_insn_cfg_read(DXP_SHARED void *own, dxp_u32 bytes)
 {
-	return DXP_INSN_POST(DXP_OP_CFG_READ, mine, bytes);
+	return DXP_INSN_POST(DXP_OP_CFG_READ, own, bytes);
 }
 
-DXP_FN int dxp_insn_cfg_write(const DXP_SHARED void *mine, dxp_u32 bytes)
+DXP_FN int dxp_insn_cfg_write(const DXP_SHARED void *own, dxp_u32 bytes)
 {
-	return DXP_INSN_POST(DXP_OP_CFG_WRITE, mine, bytes);
+	return DXP_INSN_POST(DXP_OP_CFG_WRITE, own, bytes);
 }
 
 /* Adds `imm` (dxp_insn_imm_set) to 8 bytes at the remote offset. The old value comes in the

@@ -37,7 +37,7 @@ const struct mpi_mapping *mpi_choose(struct dxp_mpi_comm *c, unsigned collective
 	}
 	if (c->state != MPI_JOINED && !(may_join && joined(c)))
 		return NULL;
-	if (!(c->collectives & collective) || !(c->takes[m->op] & 1u << m->type) ||
+	if (!(c->collectives & collective) || !(c->accepts[m->op] & 1u << m->type) ||
 	    (int64_t)mpi_wire_bytes(m, (size_t)count) > c->max_bytes)
 		return NULL;
 	return m;
@@ -162,7 +162,7 @@ static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int er
 
 /* `own` and `receive` may be NULL where the rank has none. */
 static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
-			 void *receive, int count, const struct mpi_place *root)
+			 void *receive, int count, const struct mpi_location *root)
 {
 	size_t bytes = mpi_wire_bytes(m, (size_t)count), elements = (size_t)count * m->parts;
 	uint8_t *work = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
@@ -186,7 +186,8 @@ static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, co
 }
 
 /* Receives what hand_over() sends. Elements with padding arrive as wire elements. */
-static int take_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, void *receive, int count)
+static int receive_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, void *receive,
+			int count)
 {
 	size_t bytes = mpi_wire_bytes(m, (size_t)count);
 	int error = MPI_SUCCESS, own_error;
@@ -213,23 +214,23 @@ int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int 
 {
 	const struct mpi_mapping *m = mpi_choose(c, DXP_MPI_REDUCE, count, type, op, true);
 	const void *own = send == MPI_IN_PLACE ? receive : send;
-	const struct mpi_place *place;
+	const struct mpi_location *location;
 	int own_error;
 
 	if (!m || root < 0 || root >= c->ranks)
 		return DXP_MPI_ORDINARY;
 	mpi_let_pass(c);
-	place = &c->places[root];
+	location = &c->locations[root];
 	if (c->node_ranks == 1 && m->layout == MPI_LAYOUT_PLAIN)
 		return mpi_leaders_reduce(c, m, own, c->rank == root ? receive : NULL,
-					  (size_t)count * m->parts, place->leader);
+					  (size_t)count * m->parts, location->leader);
 	if (c->node_rank == 0)
-		return reduce_leader(c, m, own, receive, count, place);
+		return reduce_leader(c, m, own, receive, count, location);
 	own_error = PMPI_Reduce(own, NULL, count, type, op, 0, c->node);
 	if (c->rank == root) {
-		int taken = take_over(c, m, receive, count);
+		int copied = receive_over(c, m, receive, count);
 
-		own_error = own_error ? own_error : taken;
+		own_error = own_error ? own_error : copied;
 	}
 	return own_error;
 }
@@ -267,7 +268,7 @@ static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 
 /* Does a leader's part. `data` is the user's buffer or its packed bytes; NULL: no memory for
  * them. */
-static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_place *root, int failed,
+static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_location *root, int failed,
 			void *data, size_t bytes)
 {
 	if (!failed && !data)
@@ -281,7 +282,7 @@ static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_place *root, in
 
 /* In the root's node: the root broadcasts to its node first, then its leader to the other
  * leaders. */
-static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_place *root, void *buffer,
+static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_location *root, void *buffer,
 			   int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {
 	int own_error = MPI_SUCCESS, position = 0;
@@ -295,7 +296,7 @@ static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_place *root,
 	return bcast_leader(c, root, own_error, packed, bytes);
 }
 
-static int bcast_to_here(struct dxp_mpi_comm *c, const struct mpi_place *root, void *buffer,
+static int bcast_to_here(struct dxp_mpi_comm *c, const struct mpi_location *root, void *buffer,
 			 int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {
 	int error = MPI_SUCCESS, position = 0, own_error;
@@ -316,7 +317,7 @@ static int bcast_to_here(struct dxp_mpi_comm *c, const struct mpi_place *root, v
 
 int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype type, int root)
 {
-	const struct mpi_place *place;
+	const struct mpi_location *location;
 	MPI_Count type_bytes;
 	uint8_t *packed = buffer;
 	size_t bytes;
@@ -330,13 +331,13 @@ int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype 
 	    root < 0 || root >= c->ranks || bytes > INT_MAX || (int64_t)bytes > c->max_bytes)
 		return DXP_MPI_ORDINARY;
 	mpi_let_pass(c);
-	place = &c->places[root];
+	location = &c->locations[root];
 	if (c->node_rank == 0 && !flat(c, type))
 		packed = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
-	if (place->leader == c->leader)
-		own_error = bcast_from_here(c, place, buffer, count, type, packed, bytes);
+	if (location->leader == c->leader)
+		own_error = bcast_from_here(c, location, buffer, count, type, packed, bytes);
 	else
-		own_error = bcast_to_here(c, place, buffer, count, type, packed, bytes);
+		own_error = bcast_to_here(c, location, buffer, count, type, packed, bytes);
 	if (packed != buffer && packed != c->down.data)
 		free(packed);
 	return own_error;

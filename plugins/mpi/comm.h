@@ -21,7 +21,7 @@
  * roles are assigned, but there is no group; there may be one later. ORDINARY: never offloaded. */
 enum mpi_state { MPI_UNTRIED, MPI_JOINING, MPI_JOINED, MPI_REFUSED, MPI_ORDINARY };
 
-struct mpi_place {
+struct mpi_location {
 	int leader;    /* index of its leader among the leaders */
 	int node_rank; /* in its node's communicator, where the leader is 0 */
 };
@@ -45,21 +45,21 @@ struct dxp_mpi_comm {
 	unsigned collectives;
 	int64_t max_bytes;
 	int retry_calls;
-	uint32_t takes[DXP_INC_OPS]; /* bit t: the switches support the operator on type t */
-	int64_t waited, patience;    /* REFUSED: calls since; calls until the next try */
+	uint32_t accepts[DXP_INC_OPS]; /* bit t: the switches support the operator on type t */
+	int64_t waited, patience;      /* REFUSED: calls since; calls until the next try */
 
 	/* Roles. A "node" is the ranks of one leader, including the leader. MPI_COMM_NULL: a node
 	 * of one rank. node_down is for results of nonblocking operations. */
 	MPI_Comm node, node_down;
 	MPI_Comm leaders; /* MPI_COMM_NULL: not a leader */
 	int node_rank, node_ranks, leader, leader_count;
-	struct mpi_place *places; /* of each rank */
+	struct mpi_location *locations; /* of each rank */
 
 	/* At leaders. `lost`: leaders continue by ordinary collectives. */
 	struct dxp_inc_group *group;
 	bool lost;
 	int64_t lost_waited, lost_patience; /* as waited, patience, for a lost group */
-	bool said_lost;
+	bool lost_reported;
 
 	/* Cache: the last pair that could be mapped, and the last contiguous type. */
 	MPI_Datatype type, flat_type;
@@ -70,7 +70,7 @@ struct dxp_mpi_comm {
 	_Atomic int under_way; /* nonblocking operations */
 
 	/* Calls; operations completed by switches; lost groups. */
-	uint64_t calls, taken, losses;
+	uint64_t calls, operations_begun, losses;
 	struct dxp_mpi_comm *next;
 	struct dxp_mpi_comm **link; /* pointer to this one; NULL: not listed */
 };
@@ -78,7 +78,7 @@ struct dxp_mpi_comm {
 /* ---- engine.c ---- */
 
 /* Prints one line to standard error if `level` is at most settings.verbose. */
-__attribute__((format(printf, 3, 4))) void mpi_say(int level, const struct dxp_mpi_comm *c,
+__attribute__((format(printf, 3, 4))) void mpi_log(int level, const struct dxp_mpi_comm *c,
 						   const char *format, ...);
 void mpi_progress(void);
 /* Prepares a private communicator: errors are returned, and the plugin is notified. */

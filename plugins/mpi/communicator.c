@@ -49,17 +49,17 @@ static int64_t max_bytes_wanted(void)
 }
 
 /* Reports a switch missing at some ranks (a mistake) once; missing at all ranks only if verbose. */
-static void nameless_say(const struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
+static void nameless_report(const struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 {
-	static atomic_bool said;
+	static atomic_bool reported;
 	const char *where = "coll_dxp_switch, DXP_INC_SWITCH, /etc/dxp/inc.conf";
 
 	if (c->rank != 0)
 		return;
 	if (all[SOME_NAMED] == 0)
-		mpi_say(1, c, "ordinary MPI: no switch is configured (%s)", where);
+		mpi_log(1, c, "ordinary MPI: no switch is configured (%s)", where);
 	else
-		mpi_say(atomic_exchange(&said, true) ? 1 : 0, c,
+		mpi_log(atomic_exchange(&reported, true) ? 1 : 0, c,
 			"ordinary MPI: rank %" PRId64
 			" has no switch configured, but others have (%s)",
 			all[NAMELESS], where);
@@ -70,7 +70,7 @@ static void nameless_say(const struct dxp_mpi_comm *c, const int64_t all[AGREEME
 static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 {
 	bool named = switch_named();
-	int64_t mine[AGREEMENTS] = {
+	int64_t own[AGREEMENTS] = {
 		[NAMELESS] = named ? INT64_MAX : c->rank,
 		[SOME_NAMED] = named ? -1 : 0,
 		[SOCKET_KNOWN] = socket >= 0,
@@ -81,11 +81,11 @@ static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 		[RETRY] = dxp_mpi_settings.retry_calls,
 	};
 
-	if (PMPI_Allreduce(mine, all, AGREEMENTS, MPI_INT64_T, MPI_MIN, c->comm))
+	if (PMPI_Allreduce(own, all, AGREEMENTS, MPI_INT64_T, MPI_MIN, c->comm))
 		return false;
 	if (all[NAMELESS] == INT64_MAX)
 		return true;
-	nameless_say(c, all);
+	nameless_report(c, all);
 	return false;
 }
 
@@ -111,7 +111,7 @@ static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 	if (hosts >= least)
 		return true;
 	if (c->rank == 0)
-		mpi_say(1, c, "ordinary MPI: %d host(s), at least %d are needed", hosts, least);
+		mpi_log(1, c, "ordinary MPI: %d host(s), at least %d are needed", hosts, least);
 	return false;
 }
 
@@ -132,7 +132,7 @@ static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 static bool find_leaders(struct dxp_mpi_comm *c)
 {
 	int leader[2] = {0};
-	struct mpi_place mine;
+	struct mpi_location own;
 
 	if (split(c->comm, c->node_rank == 0 ? 0 : MPI_UNDEFINED, c->rank, &c->leaders))
 		return false;
@@ -143,11 +143,11 @@ static bool find_leaders(struct dxp_mpi_comm *c)
 		return false;
 	c->leader = leader[0];
 	c->leader_count = leader[1];
-	c->places = malloc((size_t)c->ranks * sizeof(*c->places));
-	if (!c->places)
+	c->locations = malloc((size_t)c->ranks * sizeof(*c->locations));
+	if (!c->locations)
 		return false;
-	mine = (struct mpi_place){c->leader, c->node_rank};
-	return !PMPI_Allgather(&mine, 2, MPI_INT, c->places, 2, MPI_INT, c->comm);
+	own = (struct mpi_location){c->leader, c->node_rank};
+	return !PMPI_Allgather(&own, 2, MPI_INT, c->locations, 2, MPI_INT, c->comm);
 }
 
 /* A node of one rank needs no communicator. Others need a second one, for results that pass later
@@ -167,11 +167,11 @@ static void deal_mode(struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 	c->retry_calls = (int)all[RETRY];
 	c->patience = c->lost_patience = c->retry_calls;
 	if (c->mode == DXP_INC_SOCKET && !all[SOCKET_KNOWN]) {
-		static atomic_bool said;
+		static atomic_bool reported;
 
 		c->mode = DXP_INC_NODE;
-		if (c->rank == 0 && !atomic_exchange(&said, true))
-			mpi_say(0, c,
+		if (c->rank == 0 && !atomic_exchange(&reported, true))
+			mpi_log(0, c,
 				"socket mode needs every rank bound to one socket (mpirun "
 				"--bind-to core or socket); some are not, so each host has one "
 				"leader");
@@ -181,35 +181,35 @@ static void deal_mode(struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 /* Message of a leader to its node after creation of the group. */
 struct outcome {
 	int32_t made;
-	uint32_t takes[DXP_INC_OPS];
+	uint32_t accepts[DXP_INC_OPS];
 };
 
-static void ask_takes(struct dxp_mpi_comm *c, struct outcome *o)
+static void query_accepts(struct dxp_mpi_comm *c, struct outcome *o)
 {
 	for (int op = 0; op < DXP_INC_OPS; op++)
 		for (int type = 0; type < DXP_INC_TYPES; type++)
-			if (dxp_inc_takes(c->group, op, type, 1))
-				o->takes[op] |= 1u << type;
+			if (dxp_inc_accepts(c->group, op, type, 1))
+				o->accepts[op] |= 1u << type;
 }
 
 /* Creates the group at the leaders and distributes the outcome to their nodes. */
 static bool make_group(struct dxp_mpi_comm *c)
 {
-	static atomic_bool said;
+	static atomic_bool reported;
 	struct outcome o = {0};
 	char why[DXP_INC_WHY_BYTES] = "";
 
 	if (c->leaders != MPI_COMM_NULL && mpi_group_make(c, why)) {
 		o.made = 1;
-		ask_takes(c, &o);
+		query_accepts(c, &o);
 	}
 	if (c->node != MPI_COMM_NULL && PMPI_Bcast(&o, sizeof(o), MPI_BYTE, 0, c->node))
 		return false;
-	memcpy(c->takes, o.takes, sizeof(c->takes));
+	memcpy(c->accepts, o.accepts, sizeof(c->accepts));
 	if (!o.made && c->rank == 0)
-		mpi_say(atomic_exchange(&said, true) ? 1 : 0, c, "ordinary MPI: %s", why);
+		mpi_log(atomic_exchange(&reported, true) ? 1 : 0, c, "ordinary MPI: %s", why);
 	else if (o.made && c->rank == 0)
-		mpi_say(2, c, "offloaded: %d leaders, mode %s", c->leader_count,
+		mpi_log(2, c, "offloaded: %d leaders, mode %s", c->leader_count,
 			c->mode == DXP_INC_NODE     ? "node"
 			: c->mode == DXP_INC_SOCKET ? "socket"
 						    : "flat");
@@ -223,9 +223,9 @@ static void undo(struct dxp_mpi_comm *c)
 	if (c->state == MPI_ORDINARY)
 		return;
 	mpi_let_pass(c);
-	if (c->taken && c->rank == 0)
-		mpi_say(1, c, "offloaded %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
-			c->taken, c->calls, c->losses);
+	if (c->operations_begun && c->rank == 0)
+		mpi_log(1, c, "offloaded %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
+			c->operations_begun, c->calls, c->losses);
 	/* No leader leaves before all have the results of the last operation. */
 	if (c->leaders != MPI_COMM_NULL && c->group)
 		PMPI_Barrier(c->leaders);
@@ -236,8 +236,8 @@ static void undo(struct dxp_mpi_comm *c)
 		PMPI_Comm_free(&c->node_down);
 	if (c->node != MPI_COMM_NULL)
 		PMPI_Comm_free(&c->node);
-	free(c->places);
-	c->places = NULL;
+	free(c->locations);
+	c->locations = NULL;
 	c->state = MPI_ORDINARY;
 }
 struct dxp_mpi_comm *dxp_mpi_comm_create(MPI_Comm comm, struct dxp_mpi_comm **owner)
@@ -275,7 +275,7 @@ void dxp_mpi_comm_destroy(struct dxp_mpi_comm *c)
 	unlist(c);
 	if (c->owner)
 		*c->owner = NULL;
-	free(c->places);
+	free(c->locations);
 	free(c);
 }
 

@@ -67,11 +67,11 @@ static uint64_t job_id(void)
 	return 0;
 }
 
-static int gather(void *context, const void *mine, void *all, size_t bytes)
+static int gather(void *context, const void *own, void *all, size_t bytes)
 {
 	struct dxp_mpi_comm *c = context;
 
-	return PMPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->leaders);
+	return PMPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->leaders);
 }
 
 /* Opens an endpoint at all leaders; returns false at all if one fails. */
@@ -80,15 +80,15 @@ static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 {
 	struct {
 		int status, leader;
-	} mine = {.leader = c->leader}, worst;
+	} own = {.leader = c->leader}, worst;
 
 	if (c->leader_count > DXP_INC_MEMBERS_MAX) {
 		snprintf(why, DXP_INC_WHY_BYTES, "%d leaders; at most %d are possible",
 			 c->leader_count, DXP_INC_MEMBERS_MAX);
 		return false;
 	}
-	mine.status = endpoint_open(inc);
-	if (PMPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MINLOC, c->leaders)) {
+	own.status = endpoint_open(inc);
+	if (PMPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MINLOC, c->leaders)) {
 		snprintf(why, DXP_INC_WHY_BYTES, "MPI failed among the leaders");
 		return false;
 	}
@@ -148,15 +148,15 @@ void mpi_group_lost(struct dxp_mpi_comm *c, int status)
 	c->lost_waited = 0;
 	dxp_inc_group_view(c->group, &view);
 	if (status == DXP_EINVAL)
-		mpi_say(0, c,
+		mpi_log(0, c,
 			"the calls of the ranks differ in length, type, operation or root; correct "
 			"the program");
 	else if (c->leader == 0)
-		mpi_say(c->said_lost ? 1 : 0, c,
+		mpi_log(c->lost_reported ? 1 : 0, c,
 			"the switches are lost (%s); ordinary MPI continues%s",
 			dxp_status_text(view.lost_status),
 			c->retry_calls ? ", and the switches are tried again later" : "");
-	c->said_lost = true;
+	c->lost_reported = true;
 }
 
 static void make_again(struct dxp_mpi_comm *c)
@@ -171,9 +171,9 @@ static void make_again(struct dxp_mpi_comm *c)
 	if (!mpi_group_make(c, why)) {
 		c->lost = true;
 		if (c->leader == 0)
-			mpi_say(1, c, "tried the switches again, still ordinary MPI: %s", why);
+			mpi_log(1, c, "tried the switches again, still ordinary MPI: %s", why);
 	} else if (c->leader == 0) {
-		mpi_say(1, c, "offloaded again");
+		mpi_log(1, c, "offloaded again");
 	}
 }
 

@@ -18,7 +18,7 @@ bool dxp_mpi_mode_read(const char *text, enum dxp_inc_mode *out)
 			return true;
 		}
 	fprintf(stderr, "%s: mode '%s' is not node, socket or flat; using node\n",
-		dxp_mpi_settings.door, text);
+		dxp_mpi_settings.label, text);
 	return false;
 }
 
@@ -36,7 +36,7 @@ bool dxp_mpi_collectives_read(const char *text, unsigned *out)
 			i++;
 		if (i == 5) {
 			fprintf(stderr, "%s: '%.*s' is not one of %s; offloading all of them\n",
-				dxp_mpi_settings.door, (int)length, text,
+				dxp_mpi_settings.label, (int)length, text,
 				DXP_MPI_COLLECTIVES_DEFAULT);
 			return false;
 		}
@@ -48,7 +48,7 @@ bool dxp_mpi_collectives_read(const char *text, unsigned *out)
 	return true;
 }
 
-void mpi_say(int level, const struct dxp_mpi_comm *c, const char *format, ...)
+void mpi_log(int level, const struct dxp_mpi_comm *c, const char *format, ...)
 {
 	char name[MPI_MAX_OBJECT_NAME] = "", text[512];
 	int length;
@@ -60,7 +60,7 @@ void mpi_say(int level, const struct dxp_mpi_comm *c, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	fprintf(stderr, "%s: %s, rank %d of %d: %s\n", dxp_mpi_settings.door,
+	fprintf(stderr, "%s: %s, rank %d of %d: %s\n", dxp_mpi_settings.label,
 		*name ? name : "a communicator", c->rank, c->ranks, text);
 }
 

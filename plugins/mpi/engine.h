@@ -50,7 +50,7 @@ enum dxp_mpi_collective {
 
 /* Settings of the process; the plugin sets them before any other call. */
 struct dxp_mpi_settings {
-	const char *door;     /* prefix of each message */
+	const char *label;    /* prefix of each message */
 	const char *switches; /* as in dxp_inc_options; NULL or empty: its defaults */
 	/* 0: only failures, once; 1: also reasons for ordinary operations; 2: also each
 	 * communicator that joins or leaves. */

@@ -13,13 +13,13 @@
 
 /* Waits for an operation. While nonblocking operations need MPI progress, it makes that and tests:
  * the library must not be entered from inside its own wait. */
-static int finish(struct dxp_inc_call *call, size_t *done)
+static int finish(struct dxp_inc_operation *operation, size_t *done)
 {
 	int status;
 
 	if (!dxp_mpi_settings.under_way || !dxp_mpi_settings.under_way())
-		return dxp_inc_wait(call, done);
-	while ((status = dxp_inc_test(call, done)) == DXP_EAGAIN)
+		return dxp_inc_wait(operation, done);
+	while ((status = dxp_inc_test(operation, done)) == DXP_EAGAIN)
 		mpi_progress();
 	return status;
 }
@@ -30,7 +30,7 @@ static bool over(struct dxp_mpi_comm *c, int status, int *error)
 {
 	*error = MPI_SUCCESS;
 	switch (status) {
-	case DXP_OK: c->taken++; return true;
+	case DXP_OK: c->operations_begun++; return true;
 	case DXP_EPEERLOST: mpi_group_lost(c, status); return false;
 	case DXP_EUNSUPPORTED: return false;
 	case DXP_EINVAL:
@@ -46,14 +46,14 @@ int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 			  void *receive, size_t elements)
 {
 	size_t width = dxp_inc_type_bytes(m->type), done = 0;
-	struct dxp_inc_call *call;
+	struct dxp_inc_operation *operation;
 	int error = MPI_SUCCESS, status;
 
 	if (mpi_group_ready(c)) {
 		status = dxp_inc_allreduce_start(c->group, send, receive, elements, m->type, m->op,
-						 &call);
+						 &operation);
 		if (status == DXP_OK)
-			status = finish(call, &done);
+			status = finish(operation, &done);
 		if (over(c, status, &error))
 			return error;
 	}
@@ -95,14 +95,14 @@ int mpi_leaders_reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, cons
 {
 	size_t width = dxp_inc_type_bytes(m->type), done = 0;
 	const uint8_t *from = send ? send : receive;
-	struct dxp_inc_call *call;
+	struct dxp_inc_operation *operation;
 	int error = MPI_SUCCESS, status;
 
 	if (mpi_group_ready(c)) {
 		status = dxp_inc_reduce_start(c->group, from, c->leader == root ? receive : NULL,
-					      elements, m->type, m->op, (uint32_t)root, &call);
+					      elements, m->type, m->op, (uint32_t)root, &operation);
 		if (status == DXP_OK)
-			status = finish(call, &done);
+			status = finish(operation, &done);
 		if (over(c, status, &error))
 			return error;
 	}
@@ -115,14 +115,14 @@ int mpi_leaders_reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, cons
 
 int mpi_leaders_bcast(struct dxp_mpi_comm *c, void *data, size_t bytes, int root)
 {
-	struct dxp_inc_call *call;
+	struct dxp_inc_operation *operation;
 	size_t done = 0;
 	int error = MPI_SUCCESS, status;
 
 	if (mpi_group_ready(c)) {
-		status = dxp_inc_broadcast_start(c->group, data, bytes, (uint32_t)root, &call);
+		status = dxp_inc_broadcast_start(c->group, data, bytes, (uint32_t)root, &operation);
 		if (status == DXP_OK)
-			status = finish(call, &done);
+			status = finish(operation, &done);
 		if (over(c, status, &error))
 			return error;
 	}
@@ -134,13 +134,13 @@ int mpi_leaders_bcast(struct dxp_mpi_comm *c, void *data, size_t bytes, int root
 
 int mpi_leaders_barrier(struct dxp_mpi_comm *c)
 {
-	struct dxp_inc_call *call;
+	struct dxp_inc_operation *operation;
 	int error, status;
 
 	if (mpi_group_ready(c)) {
-		status = dxp_inc_barrier_start(c->group, &call);
+		status = dxp_inc_barrier_start(c->group, &operation);
 		if (status == DXP_OK)
-			status = finish(call, NULL);
+			status = finish(operation, NULL);
 		if (over(c, status, &error))
 			return error;
 	}

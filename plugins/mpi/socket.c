@@ -7,16 +7,16 @@
 
 static int socket_of(hwloc_topology_t topology)
 {
-	hwloc_bitmap_t mine = hwloc_bitmap_alloc();
+	hwloc_bitmap_t own = hwloc_bitmap_alloc();
 	hwloc_obj_t package = NULL;
 	int found = -1;
 
-	if (mine && !hwloc_get_cpubind(topology, mine, HWLOC_CPUBIND_PROCESS))
+	if (own && !hwloc_get_cpubind(topology, own, HWLOC_CPUBIND_PROCESS))
 		while ((package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)))
-			if (hwloc_bitmap_isincluded(mine, package->cpuset))
+			if (hwloc_bitmap_isincluded(own, package->cpuset))
 				found = (int)package->logical_index;
-	if (mine)
-		hwloc_bitmap_free(mine);
+	if (own)
+		hwloc_bitmap_free(own);
 	return found;
 }
 
@@ -57,15 +57,15 @@ static int package_of(int cpu)
 
 int mpi_socket_of_this_process(void)
 {
-	cpu_set_t mine;
+	cpu_set_t own;
 	int found = -1;
 
-	if (sched_getaffinity(0, sizeof(mine), &mine))
+	if (sched_getaffinity(0, sizeof(own), &own))
 		return -1;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		int package;
 
-		if (!CPU_ISSET(cpu, &mine))
+		if (!CPU_ISSET(cpu, &own))
 			continue;
 		package = package_of(cpu);
 		if (package < 0 || (found >= 0 && package != found))

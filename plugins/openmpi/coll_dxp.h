@@ -47,7 +47,7 @@ struct coll_dxp_module {
 	/* Nonblocking operations are numbered. Next number to start among the leaders, to complete
 	 * there, and to send down: the order on the wire is that of the calls. Guarded by the lock
 	 * of request.c. */
-	uint64_t tickets, group_turn, end_turn, down_turn;
+	uint64_t tickets, group_order, end_order, down_order;
 
 	struct coll_dxp_module *next, **link; /* list of modules; guarded by module.c */
 };

@@ -125,11 +125,11 @@ static int open_component(void)
 	unsigned collectives = DXP_MPI_ALLREDUCE | DXP_MPI_IALLREDUCE | DXP_MPI_BARRIER |
 			       DXP_MPI_BCAST | DXP_MPI_REDUCE;
 
-	dxp_mpi_settings.door = "coll/dxp";
+	dxp_mpi_settings.label = "coll/dxp";
 	dxp_mpi_mode_read(values.mode ? values.mode : "", &mode);
 	dxp_mpi_collectives_read(values.collectives ? values.collectives : "", &collectives);
 	dxp_mpi_settings = (struct dxp_mpi_settings){
-		.door = "coll/dxp",
+		.label = "coll/dxp",
 		.switches = values.switches,
 		.verbose = values.verbose,
 		.mode = mode,

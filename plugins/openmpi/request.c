@@ -38,8 +38,8 @@ struct coll_dxp_request {
 	int count;
 	struct work *work; /* NULL: not needed */
 	int error;
-	MPI_Request under;         /* ordinary operation in flight */
-	struct dxp_inc_call *call; /* NULL in GROUP: the group did not accept it */
+	MPI_Request under;                   /* ordinary operation in flight */
+	struct dxp_inc_operation *operation; /* NULL in GROUP: the group did not accept it */
 	bool down_begun;
 };
 typedef struct coll_dxp_request coll_dxp_request_t;
@@ -99,21 +99,21 @@ static void group_begin(coll_dxp_request_t *r)
 	size_t elements = (size_t)r->count * r->mapping.parts;
 	int status;
 
-	r->module->group_turn++;
+	r->module->group_order++;
 	r->stage = GROUP;
 	if (c->lost)
 		return;
 	if (r->error != MPI_SUCCESS) {
-		status = dxp_inc_barrier_start(c->group, &r->call);
+		status = dxp_inc_barrier_start(c->group, &r->operation);
 	} else {
 		if (r->work)
 			mpi_pack(&r->mapping, r->work->data, (size_t)r->count, r->work->data);
 		status = dxp_inc_allreduce_start(c->group, r->own, wire(r), elements,
-						 r->mapping.type, r->mapping.op, &r->call);
+						 r->mapping.type, r->mapping.op, &r->operation);
 	}
 	if (status == DXP_OK)
 		return;
-	r->call = NULL;
+	r->operation = NULL;
 	if (status == DXP_EPEERLOST)
 		mpi_group_lost(c, status);
 	else if (status != DXP_EUNSUPPORTED && r->error == MPI_SUCCESS)
@@ -142,15 +142,15 @@ static bool group_move(coll_dxp_request_t *r)
 	size_t done = 0;
 	int status = DXP_EPEERLOST;
 
-	if (r->ticket != r->module->end_turn)
+	if (r->ticket != r->module->end_order)
 		return false;
-	if (r->call)
-		status = dxp_inc_test(r->call, &done);
+	if (r->operation)
+		status = dxp_inc_test(r->operation, &done);
 	if (status == DXP_EAGAIN)
 		return false;
-	r->call = NULL;
-	r->module->end_turn++;
-	r->module->engine->taken += status == DXP_OK && r->error == MPI_SUCCESS;
+	r->operation = NULL;
+	r->module->end_order++;
+	r->module->engine->operations_begun += status == DXP_OK && r->error == MPI_SUCCESS;
 	if (status == DXP_EPEERLOST || status == DXP_EINVAL)
 		if (!r->module->engine->lost)
 			mpi_group_lost(r->module->engine, status);
@@ -170,9 +170,9 @@ static bool down_move(coll_dxp_request_t *r)
 	size_t bytes = sizeof(struct work) + wire_bytes(r);
 
 	if (!alone(r) && !r->down_begun) {
-		if (r->ticket != r->module->down_turn)
+		if (r->ticket != r->module->down_order)
 			return false;
-		r->module->down_turn++;
+		r->module->down_order++;
 		r->down_begun = true;
 		r->work->error = r->error;
 		r->error = PMPI_Ibcast(r->work, (int)bytes, MPI_BYTE, 0, c->node_down, &r->under);
@@ -198,7 +198,7 @@ static bool move(coll_dxp_request_t *r)
 			return false;
 		if (!leader(r))
 			r->stage = DOWN;
-		else if (r->ticket == r->module->group_turn)
+		else if (r->ticket == r->module->group_order)
 			group_begin(r);
 		else
 			return false;
@@ -300,7 +300,7 @@ static coll_dxp_request_t *request_new(coll_dxp_module_t *m, const struct mpi_ma
 	r->work = NULL;
 	r->error = MPI_SUCCESS;
 	r->under = MPI_REQUEST_NULL;
-	r->call = NULL;
+	r->operation = NULL;
 	r->down_begun = false;
 	r->stage = UP;
 	if (alone(r) && mapping->layout == MPI_LAYOUT_PLAIN) {

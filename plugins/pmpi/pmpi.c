@@ -33,7 +33,7 @@ static void configure(void)
 	struct dxp_mpi_settings *s = &dxp_mpi_settings;
 	const char *mode = getenv("DXP_INC_MODE"), *collectives = getenv("DXP_INC_COLLECTIVES");
 
-	s->door = "dxp-pmpi";
+	s->label = "dxp-pmpi";
 	s->collectives = DXP_MPI_ALLREDUCE | DXP_MPI_BARRIER | DXP_MPI_BCAST | DXP_MPI_REDUCE;
 	if (mode && *mode)
 		dxp_mpi_mode_read(mode, &s->mode);

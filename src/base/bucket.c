@@ -23,9 +23,9 @@ void bucket_rate(struct bucket *b, uint64_t bytes_per_s)
 	*b = (struct bucket){.bytes_per_s = bytes_per_s, .waits = waits};
 	if (bytes_per_s == 0)
 		return;
-	b->train_ns = max_u64(BUCKET_TRAIN_NS, time_of(BUCKET_TRAIN_BYTES, bytes_per_s));
+	b->batch_ns = max_u64(BUCKET_BATCH_NS, time_of(BUCKET_BATCH_BYTES, bytes_per_s));
 	b->burst_ns = max_u64(BUCKET_BURST_NS, time_of(BUCKET_BURST_BYTES, bytes_per_s));
-	b->burst_ns -= b->train_ns;
+	b->burst_ns -= b->batch_ns;
 }
 
 void bucket_charge(struct bucket *b, uint64_t bytes, uint64_t now_ns)
@@ -38,8 +38,8 @@ void bucket_charge(struct bucket *b, uint64_t bytes, uint64_t now_ns)
 	uint64_t start_ns = max_u64(b->paid_ns, saved_ns);
 
 	/* Ends a wait that is over; a wait that is extended stays counted. */
-	b->told = b->told && now_ns < b->next_ns;
+	b->counted = b->counted && now_ns < b->next_ns;
 	b->remainder = owed % b->bytes_per_s;
 	b->paid_ns = start_ns + min_u64(owed / b->bytes_per_s, UINT64_MAX - start_ns);
-	b->next_ns = b->paid_ns >= now_ns + b->train_ns ? b->paid_ns : 0;
+	b->next_ns = b->paid_ns >= now_ns + b->batch_ns ? b->paid_ns : 0;
 }

@@ -15,9 +15,9 @@ struct bucket {
 	uint64_t next_ns;     /* nothing leaves before; 0: now */
 	uint64_t remainder;   /* of a nanosecond of debt, in 1/bytes_per_s */
 	uint64_t burst_ns;    /* longest time that may be saved up */
-	uint64_t train_ns;    /* debt below which bytes still leave */
+	uint64_t batch_ns;    /* debt below which bytes still leave */
 	uint64_t waits;       /* waits for the bucket; wraps */
-	bool told;            /* the current wait is counted */
+	bool counted;         /* the current wait is counted */
 };
 
 /* Sets the rate, 0 .. BUCKET_RATE_MAX; 0: no limit. Drops debt and waits; a burst may leave at
@@ -29,8 +29,8 @@ static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 {
 	if (now_ns >= b->next_ns)
 		return true;
-	b->waits += !b->told;
-	b->told = true;
+	b->waits += !b->counted;
+	b->counted = true;
 	return false;
 }
 

@@ -140,7 +140,7 @@ int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES])
 		log_error("the name of the key file is too long; choose a shorter one");
 		return DXP_EIO;
 	}
-	entropy_kernel(NULL, drawn, sizeof(drawn));
+	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
 	int error = file_create(path, temporary, drawn);
 	if (error == -EEXIST)
 		return DXP_EEXIST;

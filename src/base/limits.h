@@ -20,9 +20,9 @@
 #define BUCKET_BURST_NS    (1000u * 1000u) /* ns of rate that may be saved up: one slow poll */
 #define BUCKET_BURST_BYTES (64u << 10)     /* bytes, if these are more: one GSO batch */
 /* ns of rate that may be owed: as for pacing of sessions */
-#define BUCKET_TRAIN_NS (20u * 1000u)
+#define BUCKET_BATCH_NS (20u * 1000u)
 /* bytes, if these are more: one poll sends them together */
-#define BUCKET_TRAIN_BYTES (16u << 10)
+#define BUCKET_BATCH_BYTES (16u << 10)
 
 /* ns, about one wakeup of an idle core: longer spinning costs more than it saves */
 #define WAIT_SPIN_NS (50u * 1000u)

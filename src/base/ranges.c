@@ -14,14 +14,14 @@ void ranges_free(struct ranges *r)
 
 bool ranges_reserve(struct ranges *r, uint32_t more)
 {
-	if (r->room - r->count >= more)
+	if (r->space - r->count >= more)
 		return true;
-	uint32_t room = r->count + more + r->count / 2;
-	struct range *at = realloc(r->at, room * sizeof(*at));
+	uint32_t space = r->count + more + r->count / 2;
+	struct range *at = realloc(r->at, space * sizeof(*at));
 	if (!at)
 		return false;
 	r->at = at;
-	r->room = room;
+	r->space = space;
 	return true;
 }
 

@@ -13,7 +13,7 @@ struct range {
 /* Zeroed: the empty set. */
 struct ranges {
 	struct range *at;
-	uint32_t count, room;
+	uint32_t count, space;
 };
 
 void ranges_free(struct ranges *r);

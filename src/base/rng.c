@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-void entropy_kernel(void *context, void *out, uint64_t bytes)
+void rng_entropy_kernel(void *context, void *out, uint64_t bytes)
 {
 	uint8_t *p = out;
 
@@ -19,7 +19,7 @@ void entropy_kernel(void *context, void *out, uint64_t bytes)
 	}
 }
 
-void entropy_rng(void *context, void *out, uint64_t bytes)
+void rng_entropy_rng(void *context, void *out, uint64_t bytes)
 {
 	uint8_t *p = out;
 

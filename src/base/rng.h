@@ -36,9 +36,9 @@ static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
 typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
 
 /* The kernel's random source; context unused. */
-void entropy_kernel(void *context, void *out, uint64_t bytes);
+void rng_entropy_kernel(void *context, void *out, uint64_t bytes);
 
 /* A struct rng as source, for the simulator; context is the struct rng. */
-void entropy_rng(void *context, void *out, uint64_t bytes);
+void rng_entropy_rng(void *context, void *out, uint64_t bytes);
 
 #endif

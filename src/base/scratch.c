@@ -49,7 +49,7 @@ static void folder_empty(int folder)
 	closedir(d);
 }
 
-void folder_remove(const char *path)
+void scratch_folder_remove(const char *path)
 {
 	int folder = descriptor_raise(open(path, FOLDER_OPEN));
 
@@ -140,7 +140,7 @@ void scratch_close(struct scratch *s)
 	if (!s)
 		return;
 	if (s->path)
-		folder_remove(s->path);
+		scratch_folder_remove(s->path);
 	if (s->lock >= 0)
 		close(s->lock);
 	free(s->path);

@@ -16,6 +16,6 @@ void scratch_close(struct scratch *s);
 char *scratch_path(const struct scratch *s);
 
 /* Removes a folder with its content. Links in it are removed, not followed. */
-void folder_remove(const char *path);
+void scratch_folder_remove(const char *path);
 
 #endif

@@ -40,7 +40,7 @@ static void lists_init(struct bridge *b)
 		list_init(&b->lines[i]);
 	for (size_t i = 0; i < PIECES_MAX; i++) {
 		list_last(&b->free, &b->pieces[i].queue);
-		list_init(&b->pieces[i].turn);
+		list_init(&b->pieces[i].core_link);
 		list_init(&b->pieces[i].clock);
 		list_init(&b->pieces[i].sibling);
 	}
@@ -89,15 +89,15 @@ uint32_t bridge_buffers(const struct bridge *b)
 	return b->o.buffers;
 }
 
-static uint32_t taken(const struct ring *r)
+static uint32_t started(const struct ring *r)
 {
 	return r->count - r->free;
 }
 
-void bridge_taken(const struct bridge *b, uint32_t *to_device, uint32_t *from_device)
+void bridge_started(const struct bridge *b, uint32_t *to_device, uint32_t *from_device)
 {
-	*to_device = taken(&b->rings[RING_TO_DEVICE]);
-	*from_device = taken(&b->rings[RING_FROM_DEVICE]);
+	*to_device = started(&b->rings[RING_TO_DEVICE]);
+	*from_device = started(&b->rings[RING_FROM_DEVICE]);
 }
 
 uint32_t bridge_transfers(const struct bridge *b)

@@ -117,7 +117,7 @@ struct bridge_counters {
 	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* successful steps */
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found no buffer */
-	uint64_t uncalled;  /* times that a granted buffer was not used */
+	uint64_t ungranted; /* times that a granted buffer was not used */
 	/* Time with a DMA of that direction under way, from the times given to bridge_next and
 	 * bridge_done. A stream through the core counts for both. */
 	uint64_t to_device_ns, from_device_ns;
@@ -158,7 +158,7 @@ bool bridge_ended(struct bridge *b, struct bridge_end *out);
 /* Copies bytes [at, at + bytes) of a fed transfer into buffers: each byte once, in any order.
  * `first`: no earlier bytes of their stream are missing. Only such bytes may use the last buffers:
  * otherwise bytes that wait for earlier ones could hold all buffers, a deadlock.
- * DXP_EAGAIN: no buffer now, nothing was copied. DXP_EBUSY: likewise, and bridge_called() will
+ * DXP_EAGAIN: no buffer now, nothing was copied. DXP_EBUSY: likewise, and bridge_granted() will
  * grant one. DXP_ERANGE: outside the transfer, which continues. DXP_EMALFORMED: bytes that arrived
  * before; the transfer fails. Otherwise the status with which the transfer failed.
  * An incomplete block that receives less than its share (BRIDGE_FED_STEPS) within stall_ns fails
@@ -171,7 +171,7 @@ int bridge_settled(const struct bridge_transfer *t);
 
 /* A grant: the sender of a fed transfer that found no buffer may send these bytes now. Buffers for
  * them are reserved for a time. */
-struct bridge_call {
+struct bridge_grant {
 	struct bridge_transfer *transfer;
 	void *context;  /* the order's */
 	uint64_t bytes; /* from the transfer's start on; whole units, or all */
@@ -182,9 +182,9 @@ struct bridge_call {
 uint32_t bridge_block_bytes(const struct bridge_transfer *t);
 /* Returns the next grant, in fair order; false: none now. Call it wherever bridge_next is called.
  * An unused grant is returned again. */
-bool bridge_called(struct bridge *b, uint64_t now_ns, struct bridge_call *out);
+bool bridge_granted(struct bridge *b, uint64_t now_ns, struct bridge_grant *out);
 
-/* Returns when to call bridge_expire, bridge_next and bridge_called even without a completion: a
+/* Returns when to call bridge_expire, bridge_next and bridge_granted even without a completion: a
  * step stalls, a returned step comes again, or a grant is due. UINT64_MAX: never. */
 uint64_t bridge_deadline(const struct bridge *b);
 /* Fails the transfers with stalled steps, with DXP_ETIMEDOUT. Returns true if a DMA stalled: then
@@ -202,7 +202,7 @@ uint32_t bridge_feed_buffers(const struct bridge *b);
 uint32_t bridge_buffer_bytes(const struct bridge *b);
 uint32_t bridge_buffers(const struct bridge *b);
 /* Counts the buffers of each ring that are not EMPTY; 0 when nothing is under way. */
-void bridge_taken(const struct bridge *b, uint32_t *to_device, uint32_t *from_device);
+void bridge_started(const struct bridge *b, uint32_t *to_device, uint32_t *from_device);
 uint32_t bridge_transfers(const struct bridge *b);
 const struct bridge_counters *bridge_counters(const struct bridge *b);
 

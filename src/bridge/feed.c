@@ -52,7 +52,7 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 		const struct piece *p = feed_piece(t, block);
 		if (p && p->bytes - p->filled < part_of(t, block, at, bytes))
 			return DXP_EMALFORMED;
-		*begins += !p && block >= t->called;
+		*begins += !p && block >= t->granted;
 	}
 	return DXP_OK;
 }
@@ -70,7 +70,7 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
 	/* While there is a queue, a transfer that can join it does. */
-	bool joins = line && call_may(t) && !list_used(&t->wait);
+	bool joins = line && grant_may(t) && !list_used(&t->wait);
 	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {
 		b->token = t;
@@ -85,12 +85,13 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 static struct piece *block_begin(struct bridge_transfer *t, uint64_t block)
 {
 	struct bridge *b = t->bridge;
-	struct piece *p = piece_take(t, block * t->cut.piece, (uint32_t)feed_block_bytes(t, block));
+	struct piece *p =
+		piece_allocate(t, block * t->cut.piece, (uint32_t)feed_block_bytes(t, block));
 
 	p->step = BRIDGE_FILL;
-	p->in = ring_take(&b->rings[RING_TO_DEVICE]);
+	p->in = ring_buffer_get(&b->rings[RING_TO_DEVICE]);
 	b->pulled_last = false;
-	call_begun(t, block);
+	grant_begun(t, block);
 	t->open++;
 	b->open++;
 	return p;
@@ -158,13 +159,13 @@ int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const 
 	if (status != DXP_OK)
 		return status;
 	if (!admit(t, begins, first)) {
-		if (!call_may(t))
+		if (!grant_may(t))
 			return DXP_EAGAIN;
 		t->first = t->first || first;
-		call_wait(t);
+		grant_wait(t);
 		return DXP_EBUSY;
 	}
-	call_fed(t);
+	grant_fed(t);
 	place(t, at, data, bytes);
 	return DXP_OK;
 }

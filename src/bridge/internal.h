@@ -18,10 +18,10 @@
 
 struct piece {
 	struct bridge_transfer *transfer; /* NULL: free */
-	struct list queue;   /* free or ready[step]; none while under way or being fed */
-	struct list turn;    /* bridge.core, from its cut until the core starts it */
-	struct list clock;   /* bridge.clock while its time is limited */
-	struct list sibling; /* bridge_transfer.pieces */
+	struct list queue;     /* free or ready[step]; none while under way or being fed */
+	struct list core_link; /* bridge.core, from its cut until the core starts it */
+	struct list clock;     /* bridge.clock while its time is limited */
+	struct list sibling;   /* bridge_transfer.pieces */
 	uint64_t at;
 	uint32_t bytes;
 	uint32_t filled;   /* fed: bytes that have arrived */
@@ -62,18 +62,18 @@ struct bridge_transfer {
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* incomplete blocks */
-	/* call.c */
-	struct list wait;     /* bridge.waiting while its next block has no buffer */
-	struct list expected; /* bridge.expected from its first refusal on */
-	uint64_t called;      /* blocks before it have begun or are granted; 0: it never waited */
-	uint64_t turn;        /* its virtual start time: bytes that its source was granted */
-	uint64_t called_ns;   /* when it last received a grant or bytes */
-	uint32_t promised;    /* blocks granted and not begun */
-	bool told;            /* its sender sends what is granted, and nothing else */
-	bool tell;            /* its sender must be notified of `called` */
-	bool doubt;           /* a grant was not used */
-	bool first;           /* its feeder reported `first`: it waits for no other bytes */
-	uint8_t patience;     /* doublings of the time after which grants are withdrawn */
+	/* grant.c */
+	struct list wait;       /* bridge.waiting while its next block has no buffer */
+	struct list expected;   /* bridge.expected from its first refusal on */
+	uint64_t granted;       /* blocks before it have begun or are granted; 0: it never waited */
+	uint64_t virtual_start; /* its virtual start time: bytes that its source was granted */
+	uint64_t granted_ns;    /* when it last received a grant or bytes */
+	uint32_t promised;      /* blocks granted and not begun */
+	bool granted_only;      /* its sender sends what is granted, and nothing else */
+	bool notify;            /* its sender must be notified of `granted` */
+	bool doubt;             /* a grant was not used */
+	bool first;             /* its feeder reported `first`: it waits for no other bytes */
+	uint8_t patience;       /* doublings of the time after which grants are withdrawn */
 };
 
 struct bridge {
@@ -104,10 +104,10 @@ struct bridge {
 	uint32_t hunger; /* buffers that fed bytes lacked */
 	uint64_t hunger_until_ns;
 	uint32_t open; /* incomplete blocks of all transfers */
-	/* call.c */
+	/* grant.c */
 	struct list waiting, expected;
-	uint32_t promised; /* free buffers towards the device that are granted */
-	uint64_t turn;     /* virtual time: start time of the last granted transfer */
+	uint32_t promised;      /* free buffers towards the device that are granted */
+	uint64_t virtual_start; /* virtual time: start time of the last granted transfer */
 	struct bridge_counters counters;
 };
 
@@ -115,7 +115,7 @@ struct bridge {
 
 /* Takes a free piece for [at, at + bytes) of the transfer; it is in no queue. One is always free
  * for a caller with a buffer. */
-struct piece *piece_take(struct bridge_transfer *t, uint64_t at, uint32_t bytes);
+struct piece *piece_allocate(struct bridge_transfer *t, uint64_t at, uint32_t bytes);
 /* Frees a piece and its buffers. `in_place`: all its steps succeeded. */
 void piece_put(struct bridge *b, struct piece *p, bool in_place);
 /* Begins the piece's step and fills in the action. */
@@ -162,18 +162,18 @@ uint64_t feed_blocks(const struct bridge_transfer *t);
 /* Returns the first block from `block` on of which no byte has arrived. */
 uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block);
 
-/* ---- call.c ---- */
+/* ---- grant.c ---- */
 
 /* Returns true if grants can be given for the transfer: packets must not cross a border of
  * blocks. */
-bool call_may(const struct bridge_transfer *t);
+bool grant_may(const struct bridge_transfer *t);
 /* Appends it to the queue of grants, unless it is queued. */
-void call_wait(struct bridge_transfer *t);
-void call_begun(struct bridge_transfer *t, uint64_t block);
-void call_fed(struct bridge_transfer *t);
+void grant_wait(struct bridge_transfer *t);
+void grant_begun(struct bridge_transfer *t, uint64_t block);
+void grant_fed(struct bridge_transfer *t);
 /* Withdraws its grants, and the token. */
-void call_forget(struct bridge_transfer *t);
-uint64_t call_deadline(const struct bridge *b); /* when bridge_called returns a grant */
+void grant_forget(struct bridge_transfer *t);
+uint64_t grant_deadline(const struct bridge *b); /* when bridge_granted returns a grant */
 
 static inline bool uses_core(const struct bridge_transfer *t)
 {

@@ -26,8 +26,8 @@
 #define BRIDGE_AGAIN_NS   (20u * 1000u) /* until a rejected step is retried */
 #define BRIDGE_KEPT_PART  4 /* 1/n of the ring from the device, for readers without a buffer */
 #define BRIDGE_HUNGER_NS  (200ull * 1000 * 1000) /* two credit requests, 100 ms each */
-#define BRIDGE_CALL_NS    (2ull * 1000 * 1000) /* first time that granted buffers wait for bytes */
-/* doublings of BRIDGE_CALL_NS, for slower paths and processes: 256 ms, as long as any timeout */
-#define BRIDGE_CALL_DOUBLINGS 7
+#define BRIDGE_GRANT_NS   (2ull * 1000 * 1000) /* first time that granted buffers wait for bytes */
+/* doublings of BRIDGE_GRANT_NS, for slower paths and processes: 256 ms, as long as any timeout */
+#define BRIDGE_GRANT_DOUBLINGS 7
 
 #endif

@@ -23,12 +23,12 @@ static inline bool list_used(const struct list *l)
 	return l->next != l;
 }
 
-static inline void list_after(struct list *place, struct list *l)
+static inline void list_after(struct list *list_position, struct list *l)
 {
-	l->prev = place;
-	l->next = place->next;
-	place->next->prev = l;
-	place->next = l;
+	l->prev = list_position;
+	l->next = list_position->next;
+	list_position->next->prev = l;
+	list_position->next = l;
 }
 
 static inline void list_first(struct list *list, struct list *l)

@@ -36,7 +36,7 @@ static struct piece *core_piece(const struct bridge *b)
 {
 	if (!list_used(&b->core))
 		return NULL;
-	struct piece *p = CONTAINER_OF(b->core.next, struct piece, turn);
+	struct piece *p = CONTAINER_OF(b->core.next, struct piece, core_link);
 	return p->step != BRIDGE_FILL && comes_again(b, p) ? p : NULL;
 }
 
@@ -66,7 +66,7 @@ static void core_cut(struct bridge *b)
 	struct piece *p = transfer_cut(t);
 	p->step = BRIDGE_DMA_DIRECT;
 	b->direct_pieces++;
-	list_last(&b->core, &p->turn);
+	list_last(&b->core, &p->core_link);
 }
 
 static struct piece *next_core(struct bridge *b)
@@ -80,7 +80,7 @@ static struct piece *next_core(struct bridge *b)
 	if (p->step == BRIDGE_DMA_THROUGH && p->out == RING_NONE) {
 		if (!from->free)
 			return NULL;
-		p->out = ring_take(from);
+		p->out = ring_buffer_get(from);
 	}
 	b->passed[RING_TO_DEVICE] = b->passed[RING_FROM_DEVICE] = 0;
 	return p;
@@ -130,7 +130,7 @@ static struct piece *next_out(struct bridge *b)
 		return NULL;
 	p = transfer_cut(t);
 	p->step = BRIDGE_DMA_OUT;
-	p->out = ring_take(from);
+	p->out = ring_buffer_get(from);
 	b->passed[RING_FROM_DEVICE]++;
 	return p;
 }
@@ -166,10 +166,10 @@ static struct piece *next_fill(struct bridge *b)
 		return NULL;
 	p = transfer_cut(t);
 	p->step = BRIDGE_FILL;
-	p->in = ring_take(to);
+	p->in = ring_buffer_get(to);
 	b->pulled_last = true;
 	if (t->order.path == BRIDGE_THROUGH)
-		list_last(&b->core, &p->turn);
+		list_last(&b->core, &p->core_link);
 	return p;
 }
 
@@ -210,7 +210,7 @@ void bridge_later(struct bridge *b, uint32_t id)
 	if (t->status != DXP_OK)
 		piece_put(b, p, false);
 	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
-		list_first(&b->core, &p->turn); /* it was the first: none overtakes it */
+		list_first(&b->core, &p->core_link); /* it was the first: none overtakes it */
 	else
 		piece_wait(b, p, p->step);
 	transfer_settle(t);

@@ -5,10 +5,10 @@
 #include "bridge/internal.h"
 
 /* An id is the piece's index and the low bits of its count of steps. */
-#define ID_PLACE_BITS 8
-_Static_assert(PIECES_MAX <= 1 << ID_PLACE_BITS, "an id can name every buffer");
+#define ID_INDEX_BITS 8
+_Static_assert(PIECES_MAX <= 1 << ID_INDEX_BITS, "an id can name every buffer");
 
-struct piece *piece_take(struct bridge_transfer *t, uint64_t at, uint32_t bytes)
+struct piece *piece_allocate(struct bridge_transfer *t, uint64_t at, uint32_t bytes)
 {
 	struct bridge *b = t->bridge;
 
@@ -52,7 +52,7 @@ void piece_put(struct bridge *b, struct piece *p, bool in_place)
 	piece_buffer_put(&b->rings[RING_TO_DEVICE], &p->in);
 	piece_buffer_put(&b->rings[RING_FROM_DEVICE], &p->out);
 	list_remove(&p->queue);
-	list_remove(&p->turn);
+	list_remove(&p->core_link);
 	list_remove(&p->clock);
 	list_remove(&p->sibling);
 	p->transfer = NULL;
@@ -120,7 +120,7 @@ void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out)
 	assert(!p->under_way);
 	list_remove(&p->queue);
 	if (p->step != BRIDGE_FILL)
-		list_remove(&p->turn);
+		list_remove(&p->core_link);
 	t->given_back -= p->given_back;
 	p->given_back = false;
 	p->under_way = true;
@@ -130,7 +130,7 @@ void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out)
 	count(b, p, 1);
 	buffers_move(b, p);
 	piece_watch(b, p);
-	b->offered = p->stamp << ID_PLACE_BITS | (uint32_t)(p - b->pieces);
+	b->offered = p->stamp << ID_INDEX_BITS | (uint32_t)(p - b->pieces);
 	*out = (struct bridge_action){
 		.transfer = t,
 		.context = t->order.context,
@@ -145,13 +145,13 @@ void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out)
 
 struct piece *piece_of(struct bridge *b, uint32_t id)
 {
-	uint32_t place = id & ((1u << ID_PLACE_BITS) - 1);
+	uint32_t index = id & ((1u << ID_INDEX_BITS) - 1);
 
-	if (place >= PIECES_MAX)
+	if (index >= PIECES_MAX)
 		return NULL;
-	struct piece *p = &b->pieces[place];
-	uint32_t stamp = p->stamp << ID_PLACE_BITS >> ID_PLACE_BITS;
-	return p->under_way && stamp == id >> ID_PLACE_BITS ? p : NULL;
+	struct piece *p = &b->pieces[index];
+	uint32_t stamp = p->stamp << ID_INDEX_BITS >> ID_INDEX_BITS;
+	return p->under_way && stamp == id >> ID_INDEX_BITS ? p : NULL;
 }
 
 void piece_end(struct bridge *b, struct piece *p)

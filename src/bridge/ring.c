@@ -41,7 +41,7 @@ bool ring_legal(enum ring_way way, enum bridge_buffer_state from, enum bridge_bu
 	return legal[way][from] >> to & 1;
 }
 
-uint8_t ring_take(struct ring *r)
+uint8_t ring_buffer_get(struct ring *r)
 {
 	assert(r->free > 0);
 	uint8_t buffer = r->empty[--r->free];

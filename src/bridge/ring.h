@@ -37,7 +37,7 @@ void ring_init(struct ring *r, enum ring_way way, uint8_t *base, uint32_t count,
 
 /* Returns an EMPTY buffer, moved to the ring's first state: FILL towards the device, DEVICE from
  * it. There must be one. The last buffer freed comes first: it is still in caches. */
-uint8_t ring_take(struct ring *r);
+uint8_t ring_buffer_get(struct ring *r);
 /* Changes a buffer's state and asserts that this is legal; the present state is no change. EMPTY
  * frees the buffer. */
 void ring_move(struct ring *r, uint8_t buffer, enum bridge_buffer_state to);

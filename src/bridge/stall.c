@@ -17,7 +17,7 @@ uint64_t bridge_deadline(const struct bridge *b)
 
 	if (feed_kept(b) > 0 && list_used(&b->lines[LINE_IN]))
 		hunger_ns = b->hunger_until_ns;
-	return min_u64(min_u64(min_u64(b->again_ns, hunger_ns), call_deadline(b)),
+	return min_u64(min_u64(min_u64(b->again_ns, hunger_ns), grant_deadline(b)),
 		       p ? p->since_ns + b->o.stall_ns : UINT64_MAX);
 }
 

@@ -130,7 +130,7 @@ void transfer_settle(struct bridge_transfer *t)
 		return;
 	t->over = true;
 	b->whole[t->order.path] -= t->order.bytes;
-	call_forget(t);
+	grant_forget(t);
 	list_last(&b->ended, &t->ended);
 	b->counters.transfers++;
 	b->counters.failed += t->step != BRIDGE_STEPS;
@@ -138,7 +138,7 @@ void transfer_settle(struct bridge_transfer *t)
 
 struct piece *transfer_cut(struct bridge_transfer *t)
 {
-	struct piece *p = piece_take(t, t->next_at, cut_next(&t->cut, t->next_at));
+	struct piece *p = piece_allocate(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
 	/* Moves it to the end of its queue, if it stays queued. */
@@ -167,7 +167,7 @@ void transfer_fail(struct bridge_transfer *t, int status, uint8_t step, uint64_t
 	t->step = step;
 	t->fail_at = at;
 	drop_waiting(t);
-	call_forget(t);
+	grant_forget(t);
 }
 
 void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status)

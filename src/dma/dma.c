@@ -14,7 +14,7 @@ _Static_assert((int)DXP_CORE_KERNEL == (int)ENGINE_CORE_KERNEL, "the same number
 
 static void interrupt(void *dma)
 {
-	doze_ring(&((struct dxp_dma *)dma)->doze);
+	dma_doze_ring(&((struct dxp_dma *)dma)->doze);
 }
 
 static int check_options(const struct dxp_dma_options *o)
@@ -135,7 +135,7 @@ int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out)
 		return error_set(DXP_ENOMEM, "out of memory");
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->rare, NULL);
-	doze_init(&d->doze);
+	dma_doze_init(&d->doze);
 	spin_init(&d->spin, DMA_SPIN_NS);
 	list_init(&d->calls);
 	list_init(&d->fresh);
@@ -181,7 +181,7 @@ void dxp_dma_close(struct dxp_dma *dma)
 	pthread_mutex_lock(&dma->lock);
 	dma->closing = true;
 	pthread_mutex_unlock(&dma->lock);
-	doze_ring(&dma->doze);
+	dma_doze_ring(&dma->doze);
 	if (dma->started)
 		pthread_join(dma->thread, NULL);
 	pthread_mutex_lock(&dma->lock);
@@ -194,7 +194,7 @@ void dxp_dma_close(struct dxp_dma *dma)
 	}
 	if (dma->memory)
 		munmap(dma->memory, dma->memory_bytes);
-	doze_destroy(&dma->doze);
+	dma_doze_destroy(&dma->doze);
 	pthread_cond_destroy(&dma->rare);
 	pthread_mutex_destroy(&dma->lock);
 	free(dma);

@@ -28,13 +28,13 @@
 struct doze {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	_Atomic bool rung, asleep;
+	_Atomic bool rung, sleeping;
 };
-void doze_init(struct doze *z);
-void doze_destroy(struct doze *z);
-void doze_ring(struct doze *z);
-/* Returns after a doze_ring since the last return, or at the deadline. */
-void doze_until(struct doze *z, uint64_t deadline_ns);
+void dma_doze_init(struct doze *z);
+void dma_doze_destroy(struct doze *z);
+void dma_doze_ring(struct doze *z);
+/* Returns after a dma_doze_ring since the last return, or at the deadline. */
+void dma_doze_until(struct doze *z, uint64_t deadline_ns);
 
 /* A function that the device's thread runs for a thread that waits. */
 struct dma_call {

@@ -19,15 +19,15 @@ static void cond_init(pthread_cond_t *c)
 	pthread_condattr_destroy(&monotonic);
 }
 
-void doze_init(struct doze *z)
+void dma_doze_init(struct doze *z)
 {
 	pthread_mutex_init(&z->lock, NULL);
 	cond_init(&z->wake);
 	atomic_init(&z->rung, false);
-	atomic_init(&z->asleep, false);
+	atomic_init(&z->sleeping, false);
 }
 
-void doze_destroy(struct doze *z)
+void dma_doze_destroy(struct doze *z)
 {
 	pthread_cond_destroy(&z->wake);
 	pthread_mutex_destroy(&z->lock);
@@ -35,27 +35,27 @@ void doze_destroy(struct doze *z)
 
 /* Waker and sleeper each write their own flag, then read the other's. All four accesses are
  * sequentially consistent, so at least one of them sees the other's flag. */
-void doze_ring(struct doze *z)
+void dma_doze_ring(struct doze *z)
 {
 	atomic_store(&z->rung, true);
-	if (!atomic_load(&z->asleep))
+	if (!atomic_load(&z->sleeping))
 		return;
 	pthread_mutex_lock(&z->lock);
 	pthread_cond_signal(&z->wake);
 	pthread_mutex_unlock(&z->lock);
 }
 
-void doze_until(struct doze *z, uint64_t deadline_ns)
+void dma_doze_until(struct doze *z, uint64_t deadline_ns)
 {
 	const struct timespec until = {.tv_sec = (time_t)(deadline_ns / S_NS),
 				       .tv_nsec = (long)(deadline_ns % S_NS)};
 	int error = 0;
 
 	pthread_mutex_lock(&z->lock);
-	atomic_store(&z->asleep, true);
+	atomic_store(&z->sleeping, true);
 	while (!atomic_exchange(&z->rung, false) && error == 0)
 		error = pthread_cond_timedwait(&z->wake, &z->lock, &until);
-	atomic_store(&z->asleep, false);
+	atomic_store(&z->sleeping, false);
 	pthread_mutex_unlock(&z->lock);
 }
 
@@ -99,7 +99,7 @@ static void sleep_some(struct dxp_dma *d)
 	if (busy)
 		spin_some(d);
 	/* Without a deadline it sleeps an hour: the clock's seconds are signed. */
-	doze_until(&d->doze, min_u64(deadline, clock_now_ns() + 3600 * S_NS));
+	dma_doze_until(&d->doze, min_u64(deadline, clock_now_ns() + 3600 * S_NS));
 	if (busy)
 		spin_note(&d->spin, clock_now_ns() - begin);
 	pthread_mutex_lock(&d->lock);
@@ -116,7 +116,7 @@ void *dma_thread_main(void *dma)
 			dma_copies_drop(d, DXP_ECLOSED);
 		else
 			fresh_begin(d);
-		if (pump_turn(d->pump, clock_now_ns()))
+		if (pump_poll(d->pump, clock_now_ns()))
 			continue;
 		if (dma_copy_left(d))
 			dma_copy_one(d);
@@ -134,7 +134,7 @@ int dma_call(struct dxp_dma *d, int (*run)(struct dxp_dma *d, void *context), vo
 
 	pthread_mutex_lock(&d->lock);
 	list_last(&d->calls, &c.link);
-	doze_ring(&d->doze);
+	dma_doze_ring(&d->doze);
 	while (!c.done)
 		pthread_cond_wait(&d->rare, &d->lock);
 	pthread_mutex_unlock(&d->lock);

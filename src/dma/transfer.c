@@ -109,7 +109,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 		return error_set(status, "dma: %u transfers are outstanding; wait for some",
 				 DMA_TRANSFERS_MAX);
 	}
-	doze_ring(&dma->doze);
+	dma_doze_ring(&dma->doze);
 	*out = t;
 	return DXP_OK;
 }
@@ -135,7 +135,7 @@ static void copy_for(struct dxp_dma *d, struct dxp_dma_transfer *t)
 	if (t->ended)
 		return;
 	if (dma_copy_left(d) && dma_copy_one(d))
-		doze_ring(&d->doze);
+		dma_doze_ring(&d->doze);
 }
 
 static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t deadline_ns)
@@ -153,31 +153,31 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 	if (t->called) {
 		t->called = false;
 		d->called--;
-		doze_ring(&d->doze);
+		dma_doze_ring(&d->doze);
 	}
 	return t->ended ? t->status : DXP_ETIMEDOUT;
 }
 
 /* Guards `dma` of a transfer between a waiter and a closing device. Neither one's own lock can: it
  * guards the path to the device's lock. Held only briefly. */
-static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void dma_transfer_part(struct dxp_dma_transfer *t)
 {
-	pthread_mutex_lock(&door);
+	pthread_mutex_lock(&init_lock);
 	t->dma = NULL;
-	pthread_mutex_unlock(&door);
+	pthread_mutex_unlock(&init_lock);
 }
 
 /* Returns the transfer's device, which lives until `waiting` is decremented; NULL if it was
  * closed. */
 static struct dxp_dma *device_enter(struct dxp_dma_transfer *t)
 {
-	pthread_mutex_lock(&door);
+	pthread_mutex_lock(&init_lock);
 	struct dxp_dma *d = t->dma;
 	if (d)
 		atomic_fetch_add(&d->waiting, 1);
-	pthread_mutex_unlock(&door);
+	pthread_mutex_unlock(&init_lock);
 	return d;
 }
 

@@ -66,8 +66,8 @@ static void board_release(struct engine *e, struct engine_program *program)
 }
 
 /* Converts a board address to one of the inner engine. */
-static int argument_place(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
-			  struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
+static int argument_address(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
+			    struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {
 	if (a->kind == COMMAND_ARG_NIC) {
 		snprintf(text, ENGINE_TEXT_BYTES,
@@ -103,7 +103,7 @@ static int board_run(struct engine *e, const struct engine_launch *l, char text[
 		return DXP_EUNSUPPORTED;
 	}
 	for (uint32_t i = 0; i < l->argument_count; i++) {
-		int status = argument_place(b, l, i, &inside.arguments[i], text);
+		int status = argument_address(b, l, i, &inside.arguments[i], text);
 		if (status != DXP_OK)
 			return status;
 	}
@@ -146,9 +146,9 @@ static int board_start(struct engine *e, const struct engine_dma *dma)
 	return board_dma_start(engine_board_of(e)->dma, dma);
 }
 
-static uint32_t board_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+static uint32_t board_dequeue(struct engine *e, struct engine_dma_end *out, uint32_t count)
 {
-	return board_dma_take(engine_board_of(e)->dma, out, count);
+	return board_dma_dequeue(engine_board_of(e)->dma, out, count);
 }
 
 static bool board_help(struct engine *e)
@@ -215,7 +215,7 @@ static const struct engine_ops board_ops = {
 	.pin = board_pin,
 	.unpin = board_unpin,
 	.dma_start = board_start,
-	.dma_take = board_take,
+	.dma_dequeue = board_dequeue,
 	.dma_help = board_help,
 	.dma_reset = board_reset,
 	.core_set = core_set,

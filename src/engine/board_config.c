@@ -66,7 +66,7 @@ static const struct board_config presets[] = {
 };
 
 /* Position of the parser, for messages. */
-struct place {
+struct position {
 	const char *file;
 	unsigned line;
 	unsigned given[SETTINGS]; /* line of each setting; 0: not set */
@@ -94,7 +94,7 @@ static int setting_find(const char *name)
 	return -1;
 }
 
-static int wrong(const struct place *at, const char *name, const char *value)
+static int wrong(const struct position *at, const char *name, const char *value)
 {
 	log_error("%s:%u: the value of %s cannot be '%.80s'; write %s", at->file, at->line, name,
 		  value, settings[setting_find(name)].values);
@@ -115,7 +115,7 @@ static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t 
 	return true;
 }
 
-static int number_set(const struct place *at, const struct number *n, const char *value,
+static int number_set(const struct position *at, const struct number *n, const char *value,
 		      struct board_config *c)
 {
 	uint64_t number;
@@ -126,7 +126,7 @@ static int number_set(const struct place *at, const struct number *n, const char
 	return DXP_OK;
 }
 
-static int preset_set(const struct place *at, const char *value, struct board_config *c)
+static int preset_set(const struct position *at, const char *value, struct board_config *c)
 {
 	const struct board_config *preset = preset_find(value);
 
@@ -145,7 +145,7 @@ static int preset_set(const struct place *at, const char *value, struct board_co
 
 /* Parses "FILE NAME": only the file name may contain spaces. Relative files are in the directory of
  * the board's file. */
-static int kernel_set(const struct place *at, const char *value, struct board_config *c)
+static int kernel_set(const struct position *at, const char *value, struct board_config *c)
 {
 	const char *file = value + strlen("kernel "), *space = strrchr(file, ' ');
 	const char *slash = strrchr(at->file, '/');
@@ -170,7 +170,7 @@ static int kernel_set(const struct place *at, const char *value, struct board_co
 	return DXP_OK;
 }
 
-static int core_set(const struct place *at, const char *value, struct board_config *c)
+static int core_set(const struct position *at, const char *value, struct board_config *c)
 {
 	uint64_t operand = 0;
 
@@ -189,7 +189,7 @@ static int core_set(const struct place *at, const char *value, struct board_conf
 	return DXP_OK;
 }
 
-static int compute_set(const struct place *at, const char *value, struct board_config *c)
+static int compute_set(const struct position *at, const char *value, struct board_config *c)
 {
 	bool known = strcmp(value, BOARD_COMPUTE_NONE) == 0 || strcmp(value, "ocl") == 0 ||
 		     (strncmp(value, "ocl:", 4) == 0 && value[4]);
@@ -200,7 +200,7 @@ static int compute_set(const struct place *at, const char *value, struct board_c
 	return DXP_OK;
 }
 
-static int setting_set(struct place *at, const char *name, const char *value,
+static int setting_set(struct position *at, const char *name, const char *value,
 		       struct board_config *c)
 {
 	int index = setting_find(name);
@@ -238,7 +238,7 @@ static char *trim(char *text)
 	return text;
 }
 
-static int line_take(struct place *at, char *line, struct board_config *c)
+static int line_parse(struct position *at, char *line, struct board_config *c)
 {
 	line[strcspn(line, "#")] = '\0';
 	char *name = trim(line), *equals = strchr(name, '=');
@@ -254,7 +254,7 @@ static int line_take(struct place *at, char *line, struct board_config *c)
 	return setting_set(at, trim(name), trim(equals + 1), c);
 }
 
-static int lines_take(struct place *at, char *text, struct board_config *c)
+static int lines_parse(struct position *at, char *text, struct board_config *c)
 {
 	int status = DXP_OK;
 
@@ -262,7 +262,7 @@ static int lines_take(struct place *at, char *text, struct board_config *c)
 		char *end = strchr(line, '\n');
 		if (end)
 			*end++ = '\0';
-		status = line_take(at, line, c);
+		status = line_parse(at, line, c);
 		line = end;
 	}
 	return status;
@@ -270,7 +270,7 @@ static int lines_take(struct place *at, char *text, struct board_config *c)
 
 int board_config_parse(const char *name, const char *text, size_t bytes, struct board_config *out)
 {
-	struct place at = {.file = name, .line = 1};
+	struct position at = {.file = name, .line = 1};
 	struct board_config c = *preset_find(BOARD_PRESET);
 
 	if (bytes > BOARD_FILE_BYTES_MAX || memchr(text, '\0', bytes)) {
@@ -284,7 +284,7 @@ int board_config_parse(const char *name, const char *text, size_t bytes, struct 
 		return DXP_ENOMEM;
 	memcpy(copy, text, bytes);
 	copy[bytes] = '\0';
-	int status = lines_take(&at, copy, &c);
+	int status = lines_parse(&at, copy, &c);
 	free(copy);
 	if (status == DXP_OK)
 		*out = c;

@@ -77,7 +77,7 @@ static bool ends_add(struct board_controller *c, uint64_t now_ns)
 	return added;
 }
 
-static void ends_tell(struct board_controller *c, uint64_t now_ns)
+static void ends_report(struct board_controller *c, uint64_t now_ns)
 {
 	const struct board_dma_options *o = &c->board->options;
 
@@ -311,7 +311,7 @@ bool board_controller_help(struct board_controller *c)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (!c->asleep)
+	if (!c->sleeping)
 		return false;
 	struct step s = step_next(c, now_ns);
 	if (s.kind == STEP_MOVE && !moves_soon(c))
@@ -326,7 +326,7 @@ bool board_controller_help(struct board_controller *c)
 
 static void step_wait(struct board_controller *c, const struct step *s, uint64_t now_ns)
 {
-	c->asleep = true;
+	c->sleeping = true;
 	if (s->until_ns == UINT64_MAX)
 		pthread_cond_wait(&c->wake, &c->board->lock);
 	else if (!s->exact)
@@ -335,7 +335,7 @@ static void step_wait(struct board_controller *c, const struct step *s, uint64_t
 		spin_until(c, s->until_ns);
 	else
 		sleep_until(c, s->until_ns - SPIN_NS);
-	c->asleep = false;
+	c->sleeping = false;
 }
 
 void *board_controller_main(void *argument)
@@ -349,7 +349,7 @@ void *board_controller_main(void *argument)
 		uint64_t now_ns = clock_now_ns();
 		struct step s = step_next(c, now_ns);
 		switch (s.kind) {
-		case STEP_END: ends_tell(c, now_ns); break;
+		case STEP_END: ends_report(c, now_ns); break;
 		case STEP_DROP: job_passed(c, DXP_EDEVICE); break;
 		case STEP_MOVE: job_move(c, now_ns); break;
 		case STEP_WAIT: step_wait(c, &s, now_ns); break;

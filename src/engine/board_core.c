@@ -78,7 +78,7 @@ void board_core_get(struct board_core *c, struct board_core_task *set, uint64_t 
 	pthread_mutex_unlock(&c->lock);
 }
 
-static void result_tell(struct board_core *c)
+static void result_report(struct board_core *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->result = c->sum;
@@ -90,7 +90,7 @@ void board_core_begin(struct board_core *c, const struct board_core_task *task)
 	c->running = *task;
 	c->at = 0;
 	c->sum = 0;
-	result_tell(c);
+	result_report(c);
 }
 
 bool board_core_has_kernel(const struct board_core *c)
@@ -106,8 +106,9 @@ uint64_t board_core_step_bytes(const struct board_core *c, uint64_t bytes)
 
 static void add_byte(struct board_core *c, uint8_t *out, uint8_t in, uint64_t at)
 {
-	unsigned lane = at % WORD_BYTES;
-	uint32_t sum = in + (c->running.operand >> (8 * lane) & 0xff) + (lane ? c->carry : 0);
+	unsigned byte_index = at % WORD_BYTES;
+	uint32_t sum =
+		in + (c->running.operand >> (8 * byte_index) & 0xff) + (byte_index ? c->carry : 0);
 
 	*out = (uint8_t)sum;
 	c->carry = sum >> 8;
@@ -179,7 +180,7 @@ int board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint6
 	case ENGINE_CORE_KERNEL: status = board_kernel_run(c->kernel, out, in, bytes, c->at); break;
 	case ENGINE_CORE_CHECKSUM:
 		sum(c, in, bytes);
-		result_tell(c);
+		result_report(c);
 		memmove(out, in, bytes);
 		break;
 	default: memmove(out, in, bytes);

@@ -112,7 +112,7 @@ static int dma_check(const struct board_dma *d, const struct engine_dma *dma)
 }
 
 /* Returns whether the controller has space, and the completion ring space for one more DMA. */
-static bool has_room(struct board_dma *d, const struct board_controller *c)
+static bool has_space(struct board_dma *d, const struct board_controller *c)
 {
 	uint32_t coming = (d->tx.tail - d->tx.head) + (d->rx.tail - d->rx.head);
 
@@ -157,7 +157,7 @@ static int start_locked(struct board_dma *d, const struct engine_dma *dma)
 {
 	bool through = dma->kind == ENGINE_DMA_THROUGH, out = dma->kind == ENGINE_DMA_OUT;
 
-	if (!has_room(d, out ? &d->rx : &d->tx) || (through && !has_room(d, &d->rx)))
+	if (!has_space(d, out ? &d->rx : &d->tx) || (through && !has_space(d, &d->rx)))
 		return DXP_EAGAIN;
 	struct board_job job = job_make(d, dma);
 	job.twin = d->rx.tail;
@@ -184,20 +184,20 @@ int board_dma_start(struct board_dma *d, const struct engine_dma *dma)
 	return status;
 }
 
-uint32_t board_dma_take(struct board_dma *d, struct engine_dma_end *out, uint32_t count)
+uint32_t board_dma_dequeue(struct board_dma *d, struct engine_dma_end *out, uint32_t count)
 {
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 
 	/* Polled often, mostly empty. Pairs with the release in end_add. */
 	if (atomic_load_explicit(&d->end_count, memory_order_acquire) == 0)
 		return 0;
 	pthread_mutex_lock(&d->lock);
 	uint32_t there = atomic_load_explicit(&d->end_count, memory_order_relaxed);
-	while (taken < count && taken < there)
-		out[taken++] = d->ends[d->end_head++ % BOARD_ENDS_MAX];
-	atomic_store_explicit(&d->end_count, there - taken, memory_order_relaxed);
+	while (dequeued < count && dequeued < there)
+		out[dequeued++] = d->ends[d->end_head++ % BOARD_ENDS_MAX];
+	atomic_store_explicit(&d->end_count, there - dequeued, memory_order_relaxed);
 	pthread_mutex_unlock(&d->lock);
-	return taken;
+	return dequeued;
 }
 
 bool board_dma_help(struct board_dma *d)

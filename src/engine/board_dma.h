@@ -34,7 +34,7 @@ void board_dma_destroy(struct board_dma *d);
 
 /* As the functions of struct engine_ops. */
 int board_dma_start(struct board_dma *d, const struct engine_dma *dma);
-uint32_t board_dma_take(struct board_dma *d, struct engine_dma_end *out, uint32_t count);
+uint32_t board_dma_dequeue(struct board_dma *d, struct engine_dma_end *out, uint32_t count);
 bool board_dma_help(struct board_dma *d);
 void board_dma_reset(struct board_dma *d);
 

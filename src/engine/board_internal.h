@@ -35,7 +35,7 @@ struct board_controller {
 	_Atomic uint32_t kicks; /* counts wakeups; also read without the lock */
 	uint64_t rate;          /* MB/s, 0: unlimited; constant */
 	uint64_t clock_ns;      /* modelled time at which the last byte moved has passed */
-	bool asleep;            /* the thread sleeps: other threads may move bytes for it */
+	bool sleeping;          /* the thread sleeps: other threads may move bytes for it */
 	bool moving; /* a thread moves bytes without the lock and owns the DMA under way */
 	uint32_t head, next, tail;
 	struct board_job jobs[BOARD_QUEUE_MAX];
@@ -70,9 +70,9 @@ static inline void board_controller_kick(struct board_controller *c)
 	pthread_cond_signal(&c->wake);
 }
 
-static inline struct board_job *board_job_at(struct board_controller *c, uint32_t place)
+static inline struct board_job *board_job_at(struct board_controller *c, uint32_t index)
 {
-	return &c->jobs[place % BOARD_QUEUE_MAX];
+	return &c->jobs[index % BOARD_QUEUE_MAX];
 }
 
 #endif

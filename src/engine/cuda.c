@@ -69,9 +69,9 @@ static void cuda_describe(const struct engine *e, struct engine_description *out
 	snprintf(out->device, sizeof(out->device), "%s", c->name);
 }
 
-static uint32_t cuda_dma_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+static uint32_t cuda_dma_dequeue(struct engine *e, struct engine_dma_end *out, uint32_t count)
 {
-	return flights_take(cuda_of(e)->flights, out, count);
+	return flights_dequeue(cuda_of(e)->flights, out, count);
 }
 
 static void cuda_dma_reset(struct engine *e)
@@ -113,7 +113,7 @@ static const struct engine_ops cuda_ops = {
 	.pin = cuda_pin,
 	.unpin = cuda_unpin,
 	.dma_start = cuda_dma_start,
-	.dma_take = cuda_dma_take,
+	.dma_dequeue = cuda_dma_dequeue,
 	.dma_reset = cuda_dma_reset,
 };
 

@@ -88,8 +88,8 @@ static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l
 }
 
 /* In CUDA local memory belongs to the launch; it is not a kernel parameter. */
-static int shared_take(struct parameters *p, const struct engine_argument *a, uint32_t i,
-		       char text[ENGINE_TEXT_BYTES])
+static int shared_set(struct parameters *p, const struct engine_argument *a, uint32_t i,
+		      char text[ENGINE_TEXT_BYTES])
 {
 	if (p->shared || a->bytes > INT32_MAX) {
 		snprintf(text, ENGINE_TEXT_BYTES,
@@ -103,8 +103,8 @@ static int shared_take(struct parameters *p, const struct engine_argument *a, ui
 	return DXP_OK;
 }
 
-static int buffer_take(struct engine_cuda *c, struct parameters *p, const struct engine_argument *a,
-		       uint32_t i, char text[ENGINE_TEXT_BYTES])
+static int buffer_set(struct engine_cuda *c, struct parameters *p, const struct engine_argument *a,
+		      uint32_t i, char text[ENGINE_TEXT_BYTES])
 {
 	p->at[p->count] = &p->pointers[p->count];
 	p->pointers[p->count] = 0;
@@ -120,13 +120,13 @@ static int buffer_take(struct engine_cuda *c, struct parameters *p, const struct
 	return DXP_OK;
 }
 
-static int argument_take(struct engine_cuda *c, const struct cuda_kernel *k, struct parameters *p,
-			 const struct engine_argument *a, uint32_t i, char text[ENGINE_TEXT_BYTES])
+static int argument_set(struct engine_cuda *c, const struct cuda_kernel *k, struct parameters *p,
+			const struct engine_argument *a, uint32_t i, char text[ENGINE_TEXT_BYTES])
 {
 	size_t bytes = a->kind == COMMAND_ARG_BUFFER ? sizeof(uint64_t) : a->bytes;
 
 	if (a->kind == COMMAND_ARG_LOCAL)
-		return shared_take(p, a, i, text);
+		return shared_set(p, a, i, text);
 	if (a->kind == COMMAND_ARG_NIC) {
 		snprintf(text, ENGINE_TEXT_BYTES,
 			 "argument %u: kernels on this device cannot use the NIC, which is in the "
@@ -146,17 +146,17 @@ static int argument_take(struct engine_cuda *c, const struct cuda_kernel *k, str
 		return DXP_EINVAL;
 	}
 	p->at[p->count] = (void *)(uintptr_t)a->value;
-	int status = a->kind == COMMAND_ARG_BUFFER ? buffer_take(c, p, a, i, text) : DXP_OK;
+	int status = a->kind == COMMAND_ARG_BUFFER ? buffer_set(c, p, a, i, text) : DXP_OK;
 	p->count++;
 	return status;
 }
 
-static int arguments_take(struct engine_cuda *c, const struct cuda_kernel *k,
-			  const struct engine_launch *l, struct parameters *p,
-			  char text[ENGINE_TEXT_BYTES])
+static int arguments_set(struct engine_cuda *c, const struct cuda_kernel *k,
+			 const struct engine_launch *l, struct parameters *p,
+			 char text[ENGINE_TEXT_BYTES])
 {
 	for (uint32_t i = 0; i < l->argument_count; i++) {
-		int status = argument_take(c, k, p, &l->arguments[i], i, text);
+		int status = argument_set(c, k, p, &l->arguments[i], i, text);
 		if (status != DXP_OK)
 			return status;
 	}
@@ -200,7 +200,7 @@ int cuda_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_T
 	if (status == DXP_OK)
 		status = cuda_kernel_find(c, l->program, l->kernel, &k, text);
 	if (status == DXP_OK)
-		status = arguments_take(c, k, l, &p, text);
+		status = arguments_set(c, k, l, &p, text);
 	if (status == DXP_OK)
 		status = shape_make(k, l, &shape, text);
 	if (status != DXP_OK)

@@ -27,16 +27,16 @@ static int edit_check(const struct engine_edit *e)
 
 	if (e->op == COMMAND_WRITE)
 		return within(e->memory_bytes, e->to, e->data_bytes) ? DXP_OK : DXP_ERANGE;
-	if (!command_box_span(&e->box, BOX_TO, &bytes))
+	if (!command_rect_span(&e->rect, RECT_TO, &bytes))
 		return DXP_EINVAL;
 	if (e->op == COMMAND_FILL && (e->data_bytes == 0 || e->data_bytes > DXP_PATTERN_MAX ||
-				      e->box.row_bytes % e->data_bytes != 0))
+				      e->rect.row_bytes % e->data_bytes != 0))
 		return DXP_EINVAL;
 	if (!within(e->memory_bytes, e->to, bytes))
 		return DXP_ERANGE;
 	if (e->op == COMMAND_FILL)
 		return DXP_OK;
-	if (!command_box_span(&e->box, BOX_FROM, &bytes))
+	if (!command_rect_span(&e->rect, RECT_FROM, &bytes))
 		return DXP_EINVAL;
 	return within(e->memory_bytes, e->from, bytes) ? DXP_OK : DXP_ERANGE;
 }
@@ -44,13 +44,13 @@ static int edit_check(const struct engine_edit *e)
 /* Returns the runs of a rectangle. FILL has no source: its pitches are the destination's. */
 static struct runs runs_make(const struct engine_edit *e)
 {
-	struct runs r = {e->box.row_bytes, e->box.rows, e->box.slices, 0, 0, 0, 0};
+	struct runs r = {e->rect.row_bytes, e->rect.rows, e->rect.slices, 0, 0, 0, 0};
 
-	command_box_pitches(&e->box, BOX_TO, &r.to_row, &r.to_slice);
+	command_rect_pitches(&e->rect, RECT_TO, &r.to_row, &r.to_slice);
 	r.from_row = r.to_row;
 	r.from_slice = r.to_slice;
 	if (e->op == COMMAND_COPY)
-		command_box_pitches(&e->box, BOX_FROM, &r.from_row, &r.from_slice);
+		command_rect_pitches(&e->rect, RECT_FROM, &r.from_row, &r.from_slice);
 	if (r.rows == 1 || (r.from_row == r.bytes && r.to_row == r.bytes)) {
 		r.bytes *= r.rows;
 		r.rows = 1;
@@ -87,7 +87,7 @@ static uint64_t block_make(const struct engine_edit *e, uint64_t bytes, uint8_t 
 	return made;
 }
 
-static int box_edit(const struct engine_edit *e, const struct engine_mover *m)
+static int rect_edit(const struct engine_edit *e, const struct engine_mover *m)
 {
 	const struct runs r = runs_make(e);
 	uint8_t block[BLOCK_BYTES];
@@ -113,7 +113,7 @@ int engine_edit_by(const struct engine_edit *e, const struct engine_mover *m)
 		return status;
 	if (e->op == COMMAND_WRITE)
 		return e->data_bytes ? m->put(m->context, e->to, e->data, e->data_bytes) : DXP_OK;
-	return box_edit(e, m);
+	return rect_edit(e, m);
 }
 
 static int memory_put(void *context, uint64_t to, const void *data, uint64_t bytes)

@@ -39,7 +39,7 @@ struct engine_options {
 	 * accessed. */
 	void *memory;
 	uint64_t memory_bytes;
-	/* Interrupt: engine_dma_take may return a completion. Called from any thread. */
+	/* Interrupt: engine_dma_dequeue may return a completion. Called from any thread. */
 	void (*interrupt)(void *context);
 	void *interrupt_context;
 };
@@ -107,7 +107,7 @@ struct engine_edit {
 	uint64_t from, to; /* device addresses; `from`: COPY */
 	const void *data;  /* WRITE: the bytes; FILL: the pattern */
 	uint32_t data_bytes;
-	struct dxp_box box; /* COPY, FILL */
+	struct dxp_rect rect; /* COPY, FILL */
 };
 
 /* ---- DMA (S-02) ---- */
@@ -157,7 +157,7 @@ struct engine_ops {
 	int (*pin)(struct engine *e, void *base, uint64_t bytes);
 	void (*unpin)(struct engine *e, void *base);
 	int (*dma_start)(struct engine *e, const struct engine_dma *dma);
-	uint32_t (*dma_take)(struct engine *e, struct engine_dma_end *out, uint32_t count);
+	uint32_t (*dma_dequeue)(struct engine *e, struct engine_dma_end *out, uint32_t count);
 	bool (*dma_help)(struct engine *e); /* NULL: the device needs no help */
 	void (*dma_reset)(struct engine *e);
 	/* NULL without a stream core: */
@@ -254,9 +254,10 @@ static inline int engine_dma_start(struct engine *e, const struct engine_dma *dm
 }
 
 /* Dequeues up to `count` DMA completions; returns how many. */
-static inline uint32_t engine_dma_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+static inline uint32_t engine_dma_dequeue(struct engine *e, struct engine_dma_end *out,
+					  uint32_t count)
 {
-	return e->ops->dma_take(e, out, count);
+	return e->ops->dma_dequeue(e, out, count);
 }
 
 /* Lends some microseconds of an idle thread to a device that is software. True: it worked;

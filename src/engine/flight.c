@@ -163,11 +163,11 @@ static void *waiter_run(void *argument)
 		pthread_mutex_unlock(&all->lock);
 		int status = all->options.wait(all->options.driver, f->command);
 		pthread_mutex_lock(&all->lock);
-		bool told = status != DXP_EAGAIN && flight_end(f, status);
+		bool reported = status != DXP_EAGAIN && flight_end(f, status);
 		flight_release(f);
 		if (status == DXP_EAGAIN)
 			wait_until(all, clock_now_ns() + FLIGHT_LOOK_NS);
-		interrupt(all, told);
+		interrupt(all, reported);
 	}
 	pthread_mutex_unlock(&all->lock);
 	return NULL;
@@ -176,14 +176,14 @@ static void *waiter_run(void *argument)
 /* Caller holds the lock. Gives up a device that does not complete flights after a reset. */
 static bool lose(struct flights *all)
 {
-	bool told = false;
+	bool reported = false;
 
 	all->lost = true;
 	all->lost_at_ns = UINT64_MAX;
 	for (uint32_t q = 0; q < FLIGHT_QUEUES; q++)
 		while (all->queues[q].first)
-			told |= flight_end(all->queues[q].first, DXP_EDEVICE);
-	return told;
+			reported |= flight_end(all->queues[q].first, DXP_EDEVICE);
+	return reported;
 }
 
 /* Caller holds the lock. Checks a queue's first flight once its time has come; before, the callback
@@ -203,11 +203,11 @@ static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t 
 	int status = all->options.look(all->options.driver, f->command);
 	pthread_mutex_lock(&all->lock);
 	f->look_ns = now_ns + FLIGHT_LOOK_NS;
-	bool told = status != DXP_EAGAIN && flight_end(f, status);
+	bool reported = status != DXP_EAGAIN && flight_end(f, status);
 	flight_release(f);
 	/* The queue has a new first flight: check it at once. */
-	*next_ns = min_u64(*next_ns, told ? now_ns : now_ns + FLIGHT_LOOK_NS);
-	return told;
+	*next_ns = min_u64(*next_ns, reported ? now_ns : now_ns + FLIGHT_LOOK_NS);
+	return reported;
 }
 
 /* Detects late callbacks and a lost device. Sleeps while no flight is under way. */
@@ -218,13 +218,13 @@ static void *guard_run(void *argument)
 	pthread_mutex_lock(&all->lock);
 	while (!all->closing) {
 		uint64_t now_ns = clock_now_ns(), next_ns = all->lost_at_ns;
-		bool told = false;
+		bool reported = false;
 		if (now_ns >= all->lost_at_ns)
-			told = lose(all);
+			reported = lose(all);
 		else if (!all->options.wait)
 			for (uint32_t q = 0; q < FLIGHT_QUEUES; q++)
-				told |= look(all, q, now_ns, &next_ns);
-		if (told)
+				reported |= look(all, q, now_ns, &next_ns);
+		if (reported)
 			interrupt(all, true);
 		else
 			wait_until(all, next_ns);
@@ -372,8 +372,8 @@ void flight_abandon(struct flight *f)
 	struct flights *all = f->all;
 
 	pthread_mutex_lock(&all->lock);
-	bool told = flight_end(f, DXP_EDEVICE);
-	interrupt(all, told);
+	bool reported = flight_end(f, DXP_EDEVICE);
+	interrupt(all, reported);
 	pthread_mutex_unlock(&all->lock);
 }
 
@@ -382,9 +382,9 @@ void flight_land(struct flight *f, int status)
 	struct flights *all = f->all;
 
 	pthread_mutex_lock(&all->lock);
-	bool told = flight_end(f, status);
+	bool reported = flight_end(f, status);
 	flight_release(f);
-	interrupt(all, told);
+	interrupt(all, reported);
 	pthread_mutex_unlock(&all->lock);
 }
 
@@ -402,19 +402,19 @@ void flight_no_callback(struct flight *f)
 	pthread_mutex_unlock(&all->lock);
 }
 
-uint32_t flights_take(struct flights *all, struct engine_dma_end *out, uint32_t count)
+uint32_t flights_dequeue(struct flights *all, struct engine_dma_end *out, uint32_t count)
 {
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 
 	pthread_mutex_lock(&all->lock);
-	while (taken < count && all->ended.first) {
+	while (dequeued < count && all->ended.first) {
 		struct flight *f = all->ended.first;
 		line_remove(&all->ended, f);
-		out[taken++] = (struct engine_dma_end){.id = f->id, .status = f->status};
+		out[dequeued++] = (struct engine_dma_end){.id = f->id, .status = f->status};
 		flight_release(f);
 	}
 	pthread_mutex_unlock(&all->lock);
-	return taken;
+	return dequeued;
 }
 
 void flights_reset(struct flights *all)

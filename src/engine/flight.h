@@ -4,8 +4,8 @@
  *
  * flight_begin adds a flight to a queue, which works in order; flight_launch attaches the driver's
  * last command. When that command completes, so does the flight. The driver's callback or a waiting
- * thread reports this, or a check every FLIGHT_LOOK_NS, because callbacks may be late. flights_take
- * dequeues the completion. The last reference frees the flight.
+ * thread reports this, or a check every FLIGHT_LOOK_NS, because callbacks may be late.
+ * flights_dequeue dequeues the completion. The last reference frees the flight.
  *
  * A reset marks all flights under way: they complete with DXP_EDEVICE once the driver has finished
  * them. Host memory is not returned while the device may write to it, with one exception: a device
@@ -60,7 +60,7 @@ void *flight_driver(const struct flight *f);
 /* Releases the callback's reference if no callback could be registered. */
 void flight_no_callback(struct flight *f);
 
-uint32_t flights_take(struct flights *all, struct engine_dma_end *out, uint32_t count);
+uint32_t flights_dequeue(struct flights *all, struct engine_dma_end *out, uint32_t count);
 void flights_reset(struct flights *all);
 bool flights_lost(struct flights *all);
 

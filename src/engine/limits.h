@@ -13,10 +13,10 @@
 #define ENGINE_CACHE_BYTES    (1ull << 30) /* bytes of built programs on a node's disk */
 #define ENGINE_ITEMS_MAX      (1ull << 40) /* work items per launch: hours on any CPU */
 
-#define PUMP_TURN     64 /* actions per poll: the owner has other work */
-#define PUMP_ENDS     32 /* DMA completions read at once: more than are under way */
-#define PUMP_RESET_NS (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
-#define PUMP_PAUSE_NS (20u * 1000u)               /* between two polls of a device in reset */
+#define PUMP_POLL_ACTIONS 64 /* actions per poll: the owner has other work */
+#define PUMP_ENDS         32 /* DMA completions read at once: more than are under way */
+#define PUMP_RESET_NS     (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
+#define PUMP_PAUSE_NS     (20u * 1000u)               /* between two polls of a device in reset */
 /* bytes, least automatic buffer size. Shorter ones keep a fast DMA busy, but each costs the network
  * a read and two wakeups: 256 KiB reach 70 % of the rate of 1 MiB, 64 KiB 40 %. */
 #define PUMP_BUFFER_BYTES (1u << 20)

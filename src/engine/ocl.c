@@ -195,9 +195,9 @@ static int bridged_dma_start(struct engine *e, const struct engine_dma *dma)
 	return ocl_dma_start(ocl_of(e), dma);
 }
 
-static uint32_t bridged_dma_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+static uint32_t bridged_dma_dequeue(struct engine *e, struct engine_dma_end *out, uint32_t count)
 {
-	return flights_take(ocl_of(e)->bridge->flights, out, count);
+	return flights_dequeue(ocl_of(e)->bridge->flights, out, count);
 }
 
 static void bridged_dma_reset(struct engine *e)
@@ -239,7 +239,7 @@ static const struct engine_ops bridged_ops = {
 	.pin = bridged_pin,
 	.unpin = bridged_unpin,
 	.dma_start = bridged_dma_start,
-	.dma_take = bridged_dma_take,
+	.dma_dequeue = bridged_dma_dequeue,
 	.dma_reset = bridged_dma_reset,
 };
 
@@ -272,7 +272,7 @@ static int memory_open(struct engine_ocl *o, const struct engine_options *option
 }
 
 /* Images need DIRECT memory: BRIDGED memory would need copies. */
-static void images_ask(struct engine_ocl *o)
+static void images_query(struct engine_ocl *o)
 {
 	cl_bool there = CL_FALSE;
 
@@ -302,7 +302,7 @@ int engine_ocl_open(const struct engine_options *options, const char *device, bo
 		ocl_close(&o->engine);
 		return status;
 	}
-	images_ask(o);
+	images_query(o);
 	*out = &o->engine;
 	return DXP_OK;
 }

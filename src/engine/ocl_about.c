@@ -30,7 +30,7 @@ static size_t text_get(const struct ocl_library *cl, cl_kernel k, cl_uint i,
 	return strlen(text) + 1;
 }
 
-static void argument_tell(const struct teller *t, cl_kernel k, cl_uint i)
+static void argument_report(const struct teller *t, cl_kernel k, cl_uint i)
 {
 	cl_kernel_arg_address_qualifier where = CL_KERNEL_ARG_ADDRESS_PRIVATE;
 	cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
@@ -101,7 +101,7 @@ static void attributes_clean(char *text)
 }
 
 /* Adds a kernel's attributes. PoCL loses some; restores the required group size. */
-static void attributes_tell(const struct teller *t, cl_kernel k)
+static void attributes_report(const struct teller *t, cl_kernel k)
 {
 	char text[TEXT_BYTES] = "";
 	size_t sizes[3] = {0};
@@ -116,7 +116,7 @@ static void attributes_tell(const struct teller *t, cl_kernel k)
 	info_put(t, CL_KERNEL_ATTRIBUTES, text, strlen(text) + 1);
 }
 
-static void kernel_tell(const struct teller *t, cl_kernel k, const char *name)
+static void kernel_report(const struct teller *t, cl_kernel k, const char *name)
 {
 	static const cl_kernel_work_group_info groups[] = {
 		CL_KERNEL_WORK_GROUP_SIZE, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
@@ -129,13 +129,13 @@ static void kernel_tell(const struct teller *t, cl_kernel k, const char *name)
 	records_put(t->out, DXP_ABOUT_KERNEL, name, strlen(name));
 	t->cl->clGetKernelInfo(k, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments, NULL);
 	info_put(t, CL_KERNEL_NUM_ARGS, &arguments, sizeof(arguments));
-	attributes_tell(t, k);
+	attributes_report(t, k);
 	for (size_t i = 0; i < ARRAY_COUNT(groups); i++)
 		if (t->cl->clGetKernelWorkGroupInfo(k, t->device, groups[i], sizeof(answer), answer,
 						    &bytes) == CL_SUCCESS)
 			info_put(t, groups[i], answer, min_u64(bytes, sizeof(answer)));
 	for (cl_uint i = 0; i < arguments; i++)
-		argument_tell(t, k, i);
+		argument_report(t, k, i);
 }
 
 /* Returns the kernel names, which the caller frees; NULL: none. */
@@ -180,7 +180,7 @@ bool ocl_about_program(const struct ocl_library *cl, cl_device_id device, cl_pro
 		cl_kernel k = cl->clCreateKernel(program, name, &error);
 		if (!k)
 			continue;
-		kernel_tell(&t, k, name);
+		kernel_report(&t, k, name);
 		cl->clReleaseKernel(k);
 	}
 	free(names);

@@ -177,7 +177,7 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 
 /* Takes a file lock: with PoCL 3.1, two processes that build in one directory read each other's
  * partial files and get wrong kernels. -1: continues without a lock. */
-static int turn_take(const struct ocl_device *d)
+static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];
 
@@ -190,7 +190,7 @@ static int turn_take(const struct ocl_device *d)
 	return file;
 }
 
-static void turn_end(int file)
+static void build_unlock(int file)
 {
 	if (file >= 0)
 		close(file);
@@ -223,9 +223,9 @@ static int build_make(struct ocl_device *d, const struct engine_source *s,
 	if (!b)
 		return DXP_ENOMEM;
 	memcpy(b->key, key, OCL_KEY_BYTES);
-	int turn = turn_take(d);
+	int build_file = build_lock(d);
 	int status = program_make(d, s, b);
-	turn_end(turn);
+	build_unlock(build_file);
 	if (status != DXP_OK) {
 		build_free(d, b);
 		return status;

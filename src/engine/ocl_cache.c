@@ -142,7 +142,7 @@ struct entry {
 
 struct entries {
 	struct entry *at;
-	size_t count, room;
+	size_t count, space;
 	uint64_t bytes;
 };
 
@@ -155,13 +155,13 @@ static bool ends_with(const char *name, const char *end)
 
 static void entry_add(struct entries *all, const char *name, const struct stat *s)
 {
-	if (all->count == all->room) {
-		size_t room = all->room ? 2 * all->room : 64;
-		struct entry *more = realloc(all->at, room * sizeof(*more));
+	if (all->count == all->space) {
+		size_t space = all->space ? 2 * all->space : 64;
+		struct entry *more = realloc(all->at, space * sizeof(*more));
 		if (!more)
 			return;
 		all->at = more;
-		all->room = room;
+		all->space = space;
 	}
 	struct entry *e = &all->at[all->count++];
 	e->used_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;

@@ -99,7 +99,7 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 }
 
 /* Detects our own OpenCL plugin on a node: its devices are other nodes. */
-static bool platform_is_ours(const struct ocl_library *cl, cl_platform_id platform)
+static bool platform_is_dxp(const struct ocl_library *cl, cl_platform_id platform)
 {
 	char name[64] = "";
 
@@ -118,7 +118,7 @@ static uint32_t candidates_find(const struct ocl_library *cl, const char *part,
 	if (cl->clGetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count) != CL_SUCCESS)
 		return 0;
 	for (cl_uint p = 0; p < min_u64(platform_count, PLATFORMS_MAX); p++) {
-		if (platform_is_ours(cl, platforms[p]) ||
+		if (platform_is_dxp(cl, platforms[p]) ||
 		    cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids,
 				       &device_count) != CL_SUCCESS)
 			continue;
@@ -214,7 +214,7 @@ static int device_create(const struct ocl_library *cl, const struct candidate *c
 	return DXP_OK;
 }
 
-static void folders_take(struct ocl_device *d, const struct engine_options *options)
+static void folders_set(struct ocl_device *d, const struct engine_options *options)
 {
 	const char *folder = getenv("POCL_CACHE_DIR"), *cache = options->cache_folder;
 
@@ -253,7 +253,7 @@ static int get_locked(const char *part, const struct engine_options *options,
 	}
 	d->users++;
 	pthread_mutex_lock(&d->lock);
-	folders_take(d, options);
+	folders_set(d, options);
 	pthread_mutex_unlock(&d->lock);
 	*out = d;
 	return DXP_OK;

@@ -42,7 +42,7 @@ static void chain_add(struct chain *c, cl_int error, cl_event event)
 	c->last = event;
 }
 
-static void host_copy(struct chain *c, const struct ocl_place *place, uint8_t *host, bool in)
+static void host_copy(struct chain *c, const struct ocl_range *range, uint8_t *host, bool in)
 {
 	cl_uint waits = c->last ? 1 : 0;
 	const cl_event *wait = c->last ? &c->last : NULL;
@@ -50,11 +50,11 @@ static void host_copy(struct chain *c, const struct ocl_place *place, uint8_t *h
 	cl_int error;
 
 	if (in)
-		error = c->cl->clEnqueueWriteBuffer(c->queue, place->chunk, CL_FALSE, place->offset,
-						    place->bytes, host, waits, wait, &event);
+		error = c->cl->clEnqueueWriteBuffer(c->queue, range->chunk, CL_FALSE, range->offset,
+						    range->bytes, host, waits, wait, &event);
 	else
-		error = c->cl->clEnqueueReadBuffer(c->queue, place->chunk, CL_FALSE, place->offset,
-						   place->bytes, host, waits, wait, &event);
+		error = c->cl->clEnqueueReadBuffer(c->queue, range->chunk, CL_FALSE, range->offset,
+						   range->bytes, host, waits, wait, &event);
 	chain_add(c, error, event);
 }
 
@@ -62,11 +62,11 @@ static void host_copies(struct chain *c, const struct ocl_memory *m, uint64_t ad
 			uint8_t *host, uint64_t bytes, bool in)
 {
 	while (bytes > 0 && c->error == CL_SUCCESS) {
-		struct ocl_place place = ocl_memory_place(m, address, bytes);
-		host_copy(c, &place, host, in);
-		address += place.bytes;
-		host += place.bytes;
-		bytes -= place.bytes;
+		struct ocl_range range = ocl_memory_range(m, address, bytes);
+		host_copy(c, &range, host, in);
+		address += range.bytes;
+		host += range.bytes;
+		bytes -= range.bytes;
 	}
 }
 
@@ -86,8 +86,8 @@ static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t f
 			 uint64_t bytes)
 {
 	while (bytes > 0 && c->error == CL_SUCCESS) {
-		struct ocl_place a = ocl_memory_place(m, from, bytes);
-		struct ocl_place b = ocl_memory_place(m, to, a.bytes);
+		struct ocl_range a = ocl_memory_range(m, from, bytes);
+		struct ocl_range b = ocl_memory_range(m, to, a.bytes);
 		device_copy(c, a.chunk, a.offset, b.chunk, b.offset, b.bytes);
 		from += b.bytes;
 		to += b.bytes;
@@ -100,12 +100,12 @@ static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t fr
 			uint64_t bytes)
 {
 	for (uint64_t at = 0; at < bytes && c->error == CL_SUCCESS;) {
-		struct ocl_place p = ocl_memory_place(m, from + at, bytes - at);
+		struct ocl_range p = ocl_memory_range(m, from + at, bytes - at);
 		device_copy(c, p.chunk, p.offset, m->bounce, at, p.bytes);
 		at += p.bytes;
 	}
 	for (uint64_t at = 0; at < bytes && c->error == CL_SUCCESS;) {
-		struct ocl_place p = ocl_memory_place(m, to + at, bytes - at);
+		struct ocl_range p = ocl_memory_range(m, to + at, bytes - at);
 		device_copy(c, m->bounce, at, p.chunk, p.offset, p.bytes);
 		at += p.bytes;
 	}
@@ -139,9 +139,9 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 /* ---- completions ---- */
 
 /* Any thread. Logs once: the next errors are likely the same. */
-static void error_tell(struct engine_ocl *o, const char *does, cl_int error)
+static void error_report(struct engine_ocl *o, const char *does, cl_int error)
 {
-	if (!atomic_exchange(&o->bridge->told, true))
+	if (!atomic_exchange(&o->bridge->reported, true))
 		log_error("OpenCL device '%s' %s a DMA: %s (%d); if this repeats, restart this "
 			  "process, and see the device's driver log (dmesg)",
 			  ocl_device_name(o->device), does, ocl_error_name(error), error);
@@ -152,7 +152,7 @@ static int end_status(struct engine_ocl *o, cl_int state)
 {
 	if (state == CL_COMPLETE)
 		return DXP_OK;
-	error_tell(o, "fails", state);
+	error_report(o, "fails", state);
 	return DXP_EDEVICE;
 }
 
@@ -216,7 +216,7 @@ int ocl_dma_start(struct engine_ocl *o, const struct engine_dma *dma)
 	struct chain c = {.cl = o->cl, .queue = b->queues[out]};
 	commands_enqueue(&c, &b->memory, dma);
 	if (c.error != CL_SUCCESS)
-		error_tell(o, "rejects", c.error);
+		error_report(o, "rejects", c.error);
 	if (c.last) {
 		o->cl->clFlush(c.queue);
 		launch(o, f, &c);

@@ -11,7 +11,7 @@ static int bridge_put(void *context, uint64_t to, const void *data, uint64_t byt
 	const uint8_t *from = data;
 
 	for (uint64_t done = 0; done < bytes;) {
-		struct ocl_place p = ocl_memory_place(&o->bridge->memory, to + done, bytes - done);
+		struct ocl_range p = ocl_memory_range(&o->bridge->memory, to + done, bytes - done);
 		o->engine.native = o->cl->clEnqueueWriteBuffer(
 			o->queue, p.chunk, CL_FALSE, p.offset, p.bytes, from + done, 0, NULL, NULL);
 		if (o->engine.native != CL_SUCCESS)
@@ -26,9 +26,9 @@ static int bridge_move(void *context, uint64_t to, uint64_t from, uint64_t bytes
 	struct engine_ocl *o = context;
 
 	for (uint64_t done = 0; done < bytes;) {
-		struct ocl_place a =
-			ocl_memory_place(&o->bridge->memory, from + done, bytes - done);
-		struct ocl_place b = ocl_memory_place(&o->bridge->memory, to + done, a.bytes);
+		struct ocl_range a =
+			ocl_memory_range(&o->bridge->memory, from + done, bytes - done);
+		struct ocl_range b = ocl_memory_range(&o->bridge->memory, to + done, a.bytes);
 		o->engine.native = o->cl->clEnqueueCopyBuffer(o->queue, a.chunk, b.chunk, a.offset,
 							      b.offset, b.bytes, 0, NULL, NULL);
 		if (o->engine.native != CL_SUCCESS)

@@ -20,7 +20,7 @@ struct ocl_bridge {
 	cl_command_queue queues[FLIGHT_QUEUES];
 	struct flights *flights;
 	struct ocl_pin *pins;
-	atomic_bool told; /* the first of recurring device errors was logged */
+	atomic_bool reported; /* the first of recurring device errors was logged */
 };
 
 struct engine_ocl {

@@ -124,7 +124,7 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 
 void ocl_folder_destroy(const struct ocl_folder *f)
 {
-	folder_remove(f->path);
+	scratch_folder_remove(f->path);
 }
 
 /* ---- options ---- */

@@ -101,7 +101,7 @@ uint64_t ocl_image_span(struct dxp_image *m)
 	return span <= UINT64_MAX ? (uint64_t)span : 0;
 }
 
-static cl_mem made_take(struct ocl_arguments *w, cl_mem made)
+static cl_mem made_store(struct ocl_arguments *w, cl_mem made)
 {
 	if (made)
 		w->made[w->count++] = made;
@@ -141,9 +141,9 @@ static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 	if (m->width <= line_widest(o))
 		return o->cl->clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
 					    &format, &d, a->memory, error);
-	cl_mem buffer =
-		made_take(w, o->cl->clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-						   span, a->memory, error));
+	cl_mem buffer = made_store(w, o->cl->clCreateBuffer(context,
+							    CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+							    span, a->memory, error));
 	d.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
 	d.buffer = buffer;
 	return buffer ? o->cl->clCreateImage(context, CL_MEM_READ_WRITE, &format, &d, NULL, error)
@@ -224,7 +224,7 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 			 l->kernel, i, line_widest(o));
 		return DXP_EUNSUPPORTED;
 	}
-	w->of_argument[i] = made_take(w, image_create(o, a, &m, span, w, &error));
+	w->of_argument[i] = made_store(w, image_create(o, a, &m, span, w, &error));
 	if (w->of_argument[i])
 		return DXP_OK;
 	snprintf(text, ENGINE_TEXT_BYTES,

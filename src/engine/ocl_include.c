@@ -51,7 +51,7 @@ static const char *directive_skip(const char *at, const char *end)
 }
 
 /* Consumes one character, or a pair with a joint meaning. */
-static void character_take(struct scan *s)
+static void character_consume(struct scan *s)
 {
 	char c = *s->at++, next = '\0';
 
@@ -97,7 +97,7 @@ static const char *directive_find(struct scan *s)
 			s->line_begins = false;
 			return begin;
 		}
-		character_take(s);
+		character_consume(s);
 	}
 	return NULL;
 }

@@ -18,14 +18,14 @@ uint32_t ocl_type_bytes(const char *type)
 		       {"half", 2},  {"int", 4},    {"uint", 4},  {"float", 4}, {"long", 8},
 		       {"ulong", 8}, {"double", 8}, {"size_t", 8}};
 	size_t letters = strcspn(type, "0123456789");
-	unsigned long lanes = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
+	unsigned long elements = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
 
-	if (lanes == 3)
-		lanes = 4; /* OpenCL C 6.1.5: a vector of three has the size of four */
+	if (elements == 3)
+		elements = 4; /* OpenCL C 6.1.5: a vector of three has the size of four */
 	for (size_t i = 0; i < ARRAY_COUNT(scalars); i++)
 		if (strlen(scalars[i].name) == letters &&
-		    strncmp(scalars[i].name, type, letters) == 0 && lanes <= 16)
-			return scalars[i].bytes * (uint32_t)lanes;
+		    strncmp(scalars[i].name, type, letters) == 0 && elements <= 16)
+			return scalars[i].bytes * (uint32_t)elements;
 	return 0;
 }
 

@@ -215,7 +215,7 @@ static int programs_link(struct ocl_device *d, const struct engine_source *s,
 	return DXP_OK;
 }
 
-static int inputs_take(const struct engine_source *s, cl_program *inputs, char **log)
+static int inputs_read(const struct engine_source *s, cl_program *inputs, char **log)
 {
 	for (uint32_t i = 0; i < s->input_count; i++) {
 		const struct ocl_build *b = ocl_program_build(s->inputs[i]);
@@ -241,7 +241,7 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 
 	if (!inputs)
 		return DXP_ENOMEM;
-	int status = inputs_take(s, inputs, &m->log);
+	int status = inputs_read(s, inputs, &m->log);
 	if (status == DXP_OK)
 		status = programs_link(d, s, inputs, true, &error, m);
 	/* PoCL 3.1 accepts such options with -create-library only. */

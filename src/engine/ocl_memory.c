@@ -126,11 +126,11 @@ void ocl_memory_destroy(struct ocl_memory *m)
 	chunks_release(m);
 }
 
-struct ocl_place ocl_memory_place(const struct ocl_memory *m, uint64_t address, uint64_t bytes)
+struct ocl_range ocl_memory_range(const struct ocl_memory *m, uint64_t address, uint64_t bytes)
 {
 	uint64_t offset = address % m->chunk_bytes;
 
-	return (struct ocl_place){
+	return (struct ocl_range){
 		.chunk = m->chunks[address / m->chunk_bytes],
 		.offset = offset,
 		.bytes = min_u64(bytes, m->chunk_bytes - offset),
@@ -157,7 +157,7 @@ static bool buffer_possible(const struct ocl_memory *m, const struct engine_argu
 			 index, address, m->align);
 		return false;
 	}
-	if (ocl_memory_place(m, a->address, a->memory_bytes).bytes < a->memory_bytes) {
+	if (ocl_memory_range(m, a->address, a->memory_bytes).bytes < a->memory_bytes) {
 		snprintf(text, ENGINE_TEXT_BYTES,
 			 "argument %u: %llu bytes at %#llx cross a multiple of %#llx, at which the "
 			 "device's memory is split into two allocations; use smaller buffers",
@@ -174,10 +174,10 @@ cl_mem ocl_memory_buffer(const struct ocl_memory *m, const struct engine_argumen
 	*status = DXP_EINVAL;
 	if (!buffer_possible(m, a, index, text))
 		return NULL;
-	struct ocl_place place = ocl_memory_place(m, a->address, a->memory_bytes);
-	cl_buffer_region region = {.origin = place.offset, .size = place.bytes};
+	struct ocl_range range = ocl_memory_range(m, a->address, a->memory_bytes);
+	cl_buffer_region region = {.origin = range.offset, .size = range.bytes};
 	cl_int error;
-	cl_mem buffer = m->cl->clCreateSubBuffer(place.chunk, 0, CL_BUFFER_CREATE_TYPE_REGION,
+	cl_mem buffer = m->cl->clCreateSubBuffer(range.chunk, 0, CL_BUFFER_CREATE_TYPE_REGION,
 						 &region, &error);
 	if (buffer)
 		return buffer;

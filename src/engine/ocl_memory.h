@@ -22,7 +22,7 @@ struct ocl_memory {
 };
 
 /* A range of device memory within one chunk. */
-struct ocl_place {
+struct ocl_range {
 	cl_mem chunk;
 	uint64_t offset, bytes;
 };
@@ -33,7 +33,7 @@ int ocl_memory_create(struct ocl_device *d, cl_command_queue queue, uint64_t byt
 void ocl_memory_destroy(struct ocl_memory *m);
 
 /* Returns the location of [address, address + bytes), cut at the chunk's end. */
-struct ocl_place ocl_memory_place(const struct ocl_memory *m, uint64_t address, uint64_t bytes);
+struct ocl_range ocl_memory_range(const struct ocl_memory *m, uint64_t address, uint64_t bytes);
 
 /* Returns a buffer for a kernel; the caller releases it. NULL: with `text`; *status is DXP_EINVAL
  * or DXP_EDEVICE. */

@@ -106,9 +106,9 @@ static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 			  ocl_device_name(o->device), text);
 		return DXP_EDEVICE;
 	}
-	bool ours = memory[0] == (uint64_t)(uintptr_t)memory && memory[1] == number;
+	bool own = memory[0] == (uint64_t)(uintptr_t)memory && memory[1] == number;
 	memset(memory, 0, 2 * sizeof(*memory));
-	return ours ? DXP_OK : DXP_EUNSUPPORTED;
+	return own ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
 static int probe(struct engine_ocl *o, const struct engine_options *options)

@@ -146,7 +146,7 @@ void pump_done(struct pump *p, uint32_t id, int status, uint64_t now_ns)
 	bridge_done(p->bridge, id, status, now_ns);
 }
 
-static bool tell_ended(struct pump *p)
+static bool ended_report(struct pump *p)
 {
 	struct bridge_end end;
 
@@ -157,14 +157,14 @@ static bool tell_ended(struct pump *p)
 	return true;
 }
 
-static bool tell_called(struct pump *p, uint64_t now_ns)
+static bool granted_report(struct pump *p, uint64_t now_ns)
 {
-	struct bridge_call call;
+	struct bridge_grant grant;
 
-	if (!bridge_called(p->bridge, now_ns, &call))
+	if (!bridge_granted(p->bridge, now_ns, &grant))
 		return false;
-	struct pump_transfer *t = call.context;
-	t->called(t, &call);
+	struct pump_transfer *t = grant.context;
+	t->granted(t, &grant);
 	return true;
 }
 
@@ -234,10 +234,10 @@ static void dma_forget(struct pump *p, uint64_t id)
 	}
 }
 
-static uint32_t dma_take(struct pump *p, uint64_t now_ns)
+static uint32_t dma_dequeue(struct pump *p, uint64_t now_ns)
 {
 	struct engine_dma_end ends[PUMP_ENDS];
-	uint32_t count = engine_dma_take(p->engine, ends, PUMP_ENDS);
+	uint32_t count = engine_dma_dequeue(p->engine, ends, PUMP_ENDS);
 
 	for (uint32_t i = 0; i < count; i++) {
 		dma_forget(p, ends[i].id);
@@ -283,13 +283,14 @@ static void expire(struct pump *p, uint64_t now_ns)
 	engine_dma_reset(p->engine);
 }
 
-uint32_t pump_turn(struct pump *p, uint64_t now_ns)
+uint32_t pump_poll(struct pump *p, uint64_t now_ns)
 {
-	uint32_t count = dma_take(p, now_ns);
+	uint32_t count = dma_dequeue(p, now_ns);
 	uint32_t acts = 0;
 
 	expire(p, now_ns);
-	while (acts < PUMP_TURN && (act(p, now_ns) || tell_ended(p) || tell_called(p, now_ns)))
+	while (acts < PUMP_POLL_ACTIONS &&
+	       (act(p, now_ns) || ended_report(p) || granted_report(p, now_ns)))
 		acts++;
 	return count + acts;
 }
@@ -313,7 +314,7 @@ static bool dma_end_all(struct pump *p)
 	if (p->dma_count > 0)
 		engine_dma_reset(p->engine);
 	while (p->dma_count > 0 && now_ns < until_ns) {
-		if (dma_take(p, now_ns) == 0)
+		if (dma_dequeue(p, now_ns) == 0)
 			nanosleep(&pause, NULL);
 		now_ns = clock_now_ns();
 	}
@@ -333,7 +334,7 @@ void pump_destroy(struct pump *p, int status)
 		return;
 	bridge_cancel_all(p->bridge, status);
 	bool memory_free = dma_end_all(p);
-	while (tell_ended(p)) {
+	while (ended_report(p)) {
 	}
 	bridge_destroy(p->bridge);
 	if (memory_free) {

@@ -33,13 +33,13 @@ struct pump_transfer {
 	 * device address, end->bytes counts from the end. */
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
 	/* Requests completion of a stalled FILL or DRAIN step, which holds its buffer
-	 * (bridge_stuck). Called from pump_turn only; may call pump_done() and pump_cancel(). NULL:
+	 * (bridge_stuck). Called from pump_poll only; may call pump_done() and pump_cancel(). NULL:
 	 * no such steps. */
 	void (*stuck)(struct pump_transfer *t);
 	/* As bridge_options.patient; NULL: never. */
 	bool (*patient)(const struct pump_transfer *t);
-	/* Reports a grant of bridge_called(); NULL for transfers that are not fed. */
-	void (*called)(struct pump_transfer *t, const struct bridge_call *call);
+	/* Reports a grant of bridge_granted(); NULL for transfers that are not fed. */
+	void (*granted)(struct pump_transfer *t, const struct bridge_grant *call);
 	/* Set by the pump; for bridge_feed, bridge_settled, pump_cancel. */
 	struct bridge_transfer *bridge;
 	uint64_t bytes; /* set by the pump */
@@ -60,12 +60,12 @@ int pump_begin(struct pump *p, struct pump_transfer *t, const struct bridge_orde
 void pump_cancel(struct pump *p, struct pump_transfer *t, int status);
 void pump_done(struct pump *p, uint32_t id, int status, uint64_t now_ns);
 
-/* Dequeues completed DMAs and starts steps, at most PUMP_TURN actions. A stalled DMA resets the
- * device. Returns the amount of work; not 0: poll again before sleeping. */
-uint32_t pump_turn(struct pump *p, uint64_t now_ns);
+/* Dequeues completed DMAs and starts steps, at most PUMP_POLL_ACTIONS actions. A stalled DMA resets
+ * the device. Returns the amount of work; not 0: poll again before sleeping. */
+uint32_t pump_poll(struct pump *p, uint64_t now_ns);
 /* Lends an idle thread's time to a device that is software. True: poll again. */
 bool pump_help(struct pump *p);
-/* Returns when pump_turn must be called without an event; UINT64_MAX: never. */
+/* Returns when pump_poll must be called without an event; UINT64_MAX: never. */
 uint64_t pump_deadline(const struct pump *p);
 
 struct bridge *pump_bridge(struct pump *p);

@@ -39,10 +39,10 @@ static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, 
 }
 
 /* Dequeues completions; *status becomes that of a failed DMA. */
-static uint32_t take(struct measurement *m, int *status)
+static uint32_t dequeue(struct measurement *m, int *status)
 {
 	struct engine_dma_end ends[BRIDGE_DMAS];
-	uint32_t count = engine_dma_take(m->engine, ends, BRIDGE_DMAS);
+	uint32_t count = engine_dma_dequeue(m->engine, ends, BRIDGE_DMAS);
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (ends[i].status != DXP_OK)
@@ -59,13 +59,13 @@ static int finish(struct measurement *m, uint32_t under_way, int status)
 	uint64_t until_ns = clock_now_ns() + BRIDGE_STALL_NS;
 
 	while (under_way > 0 && clock_now_ns() < until_ns)
-		under_way -= take(m, &status);
+		under_way -= dequeue(m, &status);
 	if (under_way == 0)
 		return status;
 	engine_dma_reset(m->engine);
 	until_ns = clock_now_ns() + PUMP_RESET_NS;
 	while (under_way > 0 && clock_now_ns() < until_ns)
-		under_way -= take(m, &status);
+		under_way -= dequeue(m, &status);
 	return under_way > 0 ? DXP_ETIMEDOUT : DXP_EDEVICE;
 }
 
@@ -102,13 +102,13 @@ static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t 
 		} else if (begun != DXP_EAGAIN) {
 			*status = begun;
 		} else {
-			under_way -= take(m, status);
+			under_way -= dequeue(m, status);
 		}
 		now_ns = clock_now_ns();
 	}
 	*status = finish(m, under_way, *status);
-	uint64_t took_ns = max_u64(clock_now_ns() - begin_ns, 1);
-	double bytes_per_s = (double)started * bytes * 1e9 / (double)took_ns;
+	uint64_t elapsed_ns = max_u64(clock_now_ns() - begin_ns, 1);
+	double bytes_per_s = (double)started * bytes * 1e9 / (double)elapsed_ns;
 	return *status == DXP_OK ? (uint64_t)bytes_per_s : 0;
 }
 

@@ -14,15 +14,15 @@ void records_put_le(uint8_t *out, uint64_t value, int bytes)
 
 uint8_t *records_add(struct records *r, uint32_t tag, size_t bytes)
 {
-	size_t room = r->room ? r->room : 1024;
+	size_t space = r->space ? r->space : 1024;
 
-	while (room < r->bytes + HEAD_BYTES + bytes)
-		room *= 2;
-	if (room > r->room && !r->failed) {
-		uint8_t *more = realloc(r->data, room);
+	while (space < r->bytes + HEAD_BYTES + bytes)
+		space *= 2;
+	if (space > r->space && !r->failed) {
+		uint8_t *more = realloc(r->data, space);
 		r->failed = !more;
 		r->data = more ? more : r->data;
-		r->room = more ? room : r->room;
+		r->space = more ? space : r->space;
 	}
 	if (r->failed || bytes > UINT32_MAX) {
 		r->failed = true;

@@ -9,7 +9,7 @@
 
 struct records {
 	uint8_t *data; /* the caller frees it */
-	size_t bytes, room;
+	size_t bytes, space;
 	bool failed; /* out of memory: nothing more is added */
 };
 

@@ -101,7 +101,7 @@ static int nic_post(void *context, const struct dxp_descriptor *head, const stru
 
 static int nic_take(void *context, struct dxp_nic_event *event)
 {
-	return dxp_sent_take(context, event);
+	return dxp_sent_dequeue(context, event);
 }
 
 static uint64_t nic_value(void *context, enum rv32_nic_value which)

@@ -96,10 +96,10 @@ static bool vector_next(struct cursor *c, uint64_t to[LANES_MAX], unsigned lanes
 	return true;
 }
 
-/* Reads a text of the kernel; false: not readable, or longer than `room` - 1. */
-static bool text_read(struct rv32_item *item, uint32_t at, char *to, size_t room)
+/* Reads a text of the kernel; false: not readable, or longer than `space` - 1. */
+static bool text_read(struct rv32_item *item, uint32_t at, char *to, size_t space)
 {
-	for (size_t i = 0; i < room; i++) {
+	for (size_t i = 0; i < space; i++) {
 		if (!rv32_item_read(item, at + (uint32_t)i, to + i, 1))
 			return false;
 		if (to[i] == '\0')

@@ -88,7 +88,7 @@ int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const cha
 	if (status == DXP_OK && (!publish(c, folder, "support.o", support) ||
 				 !publish(c, folder, "runtime.bc", bitcode)))
 		status = DXP_EIO;
-	folder_remove(folder);
+	scratch_folder_remove(folder);
 	return status;
 }
 

@@ -6,14 +6,14 @@
 
 int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 {
-	fabric_enter(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
 	int status = fetch_whole(xpu, 0, FETCH_DEVICE, 0, out, bytes);
 	if (status == DXP_EUNSUPPORTED)
 		error_set(status, "xPU '%s' (engine '%s') is not an OpenCL device", xpu->caps.name,
 			  xpu->caps.engine);
 	else if (status != DXP_OK)
 		error_xpu(xpu, status, "query of the device");
-	fabric_leave(xpu->fabric);
+	host_fabric_leave(xpu->fabric);
 	return status;
 }
 
@@ -23,7 +23,7 @@ int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out)
 	struct command_reply reply;
 
 	command_begin(&c, COMMAND_CLOCK);
-	fabric_enter(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
 	uint64_t before = clock_now_ns();
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	uint64_t after = clock_now_ns();
@@ -33,6 +33,6 @@ int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out)
 					  .error_ns = (after - before + 1) / 2};
 	else
 		error_xpu(xpu, status, "query of the clock");
-	fabric_leave(xpu->fabric);
+	host_fabric_leave(xpu->fabric);
 	return status;
 }

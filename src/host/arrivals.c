@@ -12,12 +12,12 @@ static void op_completed(struct host_op *op, int status)
 }
 
 /* Completes an event. A transfer's completes when its memory is the program's again. */
-static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *slot, int status,
+static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *entry, int status,
 			const struct dxp_event_times *times)
 {
-	use_completed(x, slot, status, times);
-	if (slot->move)
-		move_told(slot->move, status, times);
+	use_completed(x, entry, status, times);
+	if (entry->move)
+		move_notified(entry->move, status, times);
 	else
 		events_finish(&x->events, EVENT_COUNT(name), status, times);
 }
@@ -26,10 +26,10 @@ static void event_command_completed(struct dxp_fabric *f, uint64_t name, int sta
 {
 	if (status == DXP_OK)
 		return;
-	struct host_event *slot;
+	struct host_event *entry;
 	struct dxp_xpu *x;
-	if (events_of(f, name, &x, &slot) && x)
-		event_ended(x, name, slot, xpu_judge(x, status), NULL);
+	if (events_of(f, name, &x, &entry) && x)
+		event_ended(x, name, entry, xpu_judge(x, status), NULL);
 }
 
 static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
@@ -40,11 +40,11 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 		return;
 	x->probing = false;
 	/* A rejection shows that it is alive, too. */
-	x->heard_ns = f->turned_ns;
+	x->received_ns = f->polled_ns;
 	xpu_judge(x, status);
 }
 
-static void tell_completed(struct dxp_fabric *f, uint16_t node, int status)
+static void completed_notify(struct dxp_fabric *f, uint16_t node, int status)
 {
 	struct dxp_xpu *x = xpu_find(f, node);
 
@@ -57,7 +57,9 @@ static void completed(struct dxp_fabric *f, const struct dxp_nic_event *e)
 	switch (e->context & 0xff) {
 	case 0: op_completed((struct host_op *)(uintptr_t)e->context, e->status); break;
 	case HOST_CONTEXT_EVENT: event_command_completed(f, e->context >> 8, e->status); break;
-	case HOST_CONTEXT_TELL: tell_completed(f, (uint16_t)(e->context >> 8), e->status); break;
+	case HOST_CONTEXT_NOTIFY:
+		completed_notify(f, (uint16_t)(e->context >> 8), e->status);
+		break;
 	case HOST_CONTEXT_PROBE: probe_completed(f, (uint16_t)(e->context >> 8), e->status); break;
 	}
 }
@@ -83,7 +85,7 @@ static void reply_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data)
 {
 	struct command_event e;
-	struct host_event *slot;
+	struct host_event *entry;
 
 	if (command_event_decode(data, COMMAND_EVENT_BYTES, &e) != DXP_OK ||
 	    EVENT_XPU(e.event) != node) {
@@ -91,11 +93,11 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 		return;
 	}
 	struct dxp_xpu *x;
-	if (!events_of(f, e.event, &x, &slot) || !x)
+	if (!events_of(f, e.event, &x, &entry) || !x)
 		return;
 	const struct dxp_event_times times = {e.queued_ns, e.started_ns, e.ended_ns};
-	slot->native = e.native;
-	event_ended(x, e.event, slot, e.status, &times);
+	entry->native = e.native;
+	event_ended(x, e.event, entry, e.status, &times);
 }
 
 /* Processes a message with one or more events. */
@@ -112,15 +114,15 @@ static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *d
 static void begun_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
 {
 	uint64_t event;
-	struct host_event *slot;
+	struct host_event *entry;
 	struct dxp_xpu *x;
 
 	if (command_begun_decode(data, bytes, &event) != DXP_OK || EVENT_XPU(event) != node) {
 		log_debug("a notification of node %u about a command does not parse", node);
 		return;
 	}
-	if (events_of(f, event, &x, &slot) && x)
-		completion_begun(f, event, slot);
+	if (events_of(f, event, &x, &entry) && x)
+		completion_begun(f, event, entry);
 }
 
 static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const uint8_t *data)
@@ -129,7 +131,7 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 
 	if (e->type != DXP_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x)
 		return;
-	x->heard_ns = f->turned_ns;
+	x->received_ns = f->polled_ns;
 	if (command_op(data, e->bytes) == COMMAND_REPLY)
 		reply_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_EVENT)
@@ -140,14 +142,14 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 		print_arrived(f, e->node, data, e->bytes);
 }
 
-uint32_t arrivals_take(struct dxp_fabric *f)
+uint32_t arrivals_process(struct dxp_fabric *f)
 {
 	struct dxp_nic_event sent;
 	const struct dxp_nic_event *event;
 	const uint8_t *data;
 	uint32_t count = 0;
 
-	while (dxp_sent_take(f->window, &sent)) {
+	while (dxp_sent_dequeue(f->window, &sent)) {
 		completed(f, &sent);
 		count++;
 	}

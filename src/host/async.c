@@ -28,9 +28,9 @@ static int command_enter(struct dxp_xpu *x, struct command *c, const struct dxp_
 	if (!waits)
 		waits = &no_waits;
 	c->lazy = waits->lazy;
-	fabric_enter(x->fabric);
-	int status = command_start_after(x, c, waits->events, waits->count, event);
-	fabric_leave(x->fabric);
+	host_fabric_enter(x->fabric);
+	int status = host_command_start_after(x, c, waits->events, waits->count, event);
+	host_fabric_leave(x->fabric);
 	return status;
 }
 
@@ -43,46 +43,46 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 }
 
 /* Sets the error text for a wrong side or an exceeded range. */
-static int box_check(const struct dxp_xpu *x, const struct dxp_box *b, enum command_box_side side,
-		     uint64_t address, const char *doing)
+static int rect_check(const struct dxp_xpu *x, const struct dxp_rect *b,
+		      enum command_rect_side side, uint64_t address, const char *doing)
 {
 	uint64_t span;
 
-	if (!command_box_span(b, side, &span))
+	if (!command_rect_span(b, side, &span))
 		return error_set(DXP_EINVAL,
 				 "%s: a side of the rectangle is 0, or a pitch of its %s side is "
 				 "smaller than a row or slice",
-				 doing, side == BOX_FROM ? "from" : "to");
+				 doing, side == RECT_FROM ? "from" : "to");
 	return in_memory(x, address, span) ? DXP_OK : range_error(x, doing, address, span);
 }
 
-int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const struct dxp_box *box,
+int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const struct dxp_rect *rect,
 	     const struct dxp_waits *waits, dxp_event *event)
 {
 	struct command c;
-	int status = box_check(xpu, box, BOX_FROM, from, "copy");
+	int status = rect_check(xpu, rect, RECT_FROM, from, "copy");
 
 	if (status == DXP_OK)
-		status = box_check(xpu, box, BOX_TO, to, "copy");
+		status = rect_check(xpu, rect, RECT_TO, to, "copy");
 	if (status != DXP_OK)
 		return status;
 	command_begin(&c, COMMAND_COPY);
 	c.address = from;
 	c.to_address = to;
-	c.box = *box;
+	c.rect = *rect;
 	return command_enter(xpu, &c, waits, event);
 }
 
 int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_t pattern_bytes,
-	     const struct dxp_box *box, const struct dxp_waits *waits, dxp_event *event)
+	     const struct dxp_rect *rect, const struct dxp_waits *waits, dxp_event *event)
 {
 	struct command c;
-	int status = box_check(xpu, box, BOX_TO, address, "fill");
+	int status = rect_check(xpu, rect, RECT_TO, address, "fill");
 
 	if (status != DXP_OK)
 		return status;
 	if (!pattern || pattern_bytes < 1 || pattern_bytes > DXP_PATTERN_MAX ||
-	    box->row_bytes % pattern_bytes)
+	    rect->row_bytes % pattern_bytes)
 		return error_set(DXP_EINVAL,
 				 "fill: a pattern has 1 to %d bytes, and rows are a multiple of it",
 				 DXP_PATTERN_MAX);
@@ -90,8 +90,8 @@ int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_
 	c.address = address;
 	c.data = pattern;
 	c.data_bytes = pattern_bytes;
-	c.box = *box;
-	c.box.from_row_pitch = c.box.from_slice_pitch = 0;
+	c.rect = *rect;
+	c.rect.from_row_pitch = c.rect.from_slice_pitch = 0;
 	return command_enter(xpu, &c, waits, event);
 }
 
@@ -110,16 +110,16 @@ static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struc
 		return error_set(DXP_EINVAL, "wait list: %u events, but the list is NULL",
 				 waits->count);
 	for (uint32_t i = 0; i < waits->count; i++) {
-		struct host_event *slot;
+		struct host_event *entry;
 		struct dxp_xpu *x;
 		if (!waits->events[i])
 			continue;
-		if (!events_of(f, waits->events[i], &x, &slot))
+		if (!events_of(f, waits->events[i], &x, &entry))
 			return error_set(DXP_ENOENT,
 					 "wait list: event %#llx is unknown or already waited for",
 					 (unsigned long long)waits->events[i]);
-		if (slot->state == HOST_EVENT_DONE)
-			out->failed |= slot->status != DXP_OK;
+		if (entry->state == HOST_EVENT_DONE)
+			out->failed |= entry->status != DXP_OK;
 		else if (x)
 			out->xpus++;
 		else
@@ -150,13 +150,13 @@ static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_wai
 		}
 	}
 	for (uint32_t i = 0; open && i < waits->count; i++) {
-		struct host_event *slot;
+		struct host_event *entry;
 		struct dxp_xpu *x;
-		if (!waits->events[i] || !events_of(f, waits->events[i], &x, &slot) ||
-		    slot->state == HOST_EVENT_DONE)
+		if (!waits->events[i] || !events_of(f, waits->events[i], &x, &entry) ||
+		    entry->state == HOST_EVENT_DONE)
 			continue;
-		*beside &= disjoint(m, slot->move);
-		move_wait_for(m, waits->events[i], slot);
+		*beside &= disjoint(m, entry->move);
+		move_wait_for(m, waits->events[i], entry);
 	}
 	return DXP_OK;
 }
@@ -166,29 +166,29 @@ static int run_here(struct move *m, const struct dxp_waits *waits, const struct 
 		    dxp_event *event)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
-	struct host_event *slot;
+	struct host_event *entry;
 	bool beside;
 	int status = waits_note(f, m, waits, open->own + open->xpus, &beside);
 
 	if (status == DXP_OK)
-		status = own_add(f, &m->count, &slot);
+		status = executor_add(f, &m->count, &entry);
 	if (status != DXP_OK) {
 		move_free(f, m);
 		return status;
 	}
-	m->times = slot->times;
+	m->times = entry->times;
 	m->times.started_ns = m->times.queued_ns;
 	m->qp = m->bytes <= HOST_SHORT_BYTES ? HOST_QP_DATA : HOST_QP_LONG;
-	slot->move = m;
-	slot->silent = event == NULL;
+	entry->move = m;
+	entry->silent = event == NULL;
 	if (event)
-		*event = own_event(f, m->count);
+		*event = executor_event(f, m->count);
 	if (open->failed)
 		m->status = DXP_ECANCELED;
 	move_enter(f, m, open->failed ? MOVE_READY : beside ? MOVE_RUNNING : MOVE_WAITING);
 	watch_arm(f);
-	fabric_turn(f);
-	keeper_call(f);
+	host_fabric_poll(f);
+	progress_notify(f);
 	return DXP_OK;
 }
 
@@ -216,7 +216,7 @@ static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *e
 	struct offering o = {.move = m};
 	struct command c;
 
-	fabric_wait(f, offered, &o, clock_now_ns() + HOST_REPLY_NS);
+	host_fabric_wait(f, offered, &o, clock_now_ns() + HOST_REPLY_NS);
 	if (o.status != DXP_OK) {
 		move_free(f, m);
 		return error_set(
@@ -232,9 +232,9 @@ static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *e
 	c.lazy = waits->lazy;
 	*(m->direction == MEMORY_WRITE ? &c.from_key : &c.to_key) = m->key;
 	m->state = MOVE_WAITING;
-	int status = command_start_pull(x, &c, waits, m, event);
+	int status = host_command_start_pull(x, &c, waits, m, event);
 	if (status == DXP_OK && m->state != MOVE_WAITING) {
-		keeper_call(f);
+		progress_notify(f);
 		return DXP_OK;
 	}
 	/* Rejected or cancelled: the key was never sent. */
@@ -278,10 +278,10 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 		return dxp_mark(x, waits, event);
 	if (!local)
 		return error_set(DXP_EINVAL, "%s: the host memory is NULL", doing);
-	fabric_enter(x->fabric);
+	host_fabric_enter(x->fabric);
 	int status =
 		move_start(x, direction, address, local, bytes, waits ? waits : &no_waits, event);
-	fabric_leave(x->fabric);
+	host_fabric_leave(x->fabric);
 	return status;
 }
 

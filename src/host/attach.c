@@ -15,7 +15,7 @@
 #include "host/wakeup.h"
 #include "host/function.h"
 #include "host/internal.h"
-#include "host/place.h"
+#include "host/offer.h"
 #include "nic/limits.h"
 #include "wire/attach.h"
 
@@ -101,8 +101,8 @@ static int request_send(struct attached *a, const struct attach_request *request
 	return status < 0 ? ended(a) : DXP_OK;
 }
 
-static int answer_take(struct attached *a, struct attach_answer *answer, struct descriptors *d,
-		       uint64_t deadline_ns)
+static int answer_decode(struct attached *a, struct attach_answer *answer, struct descriptors *d,
+			 uint64_t deadline_ns)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
 	int length;
@@ -134,8 +134,8 @@ static int answer_take(struct attached *a, struct attach_answer *answer, struct 
 /* Sends a request and receives the answer. Descriptors that come with it are stored in `d`, or
  * closed if `d` is NULL. Returns the answer's status, without error text, or why there is none;
  * then a->lost and the error text are set. */
-static int ask(struct attached *a, const struct attach_request *request, int fd,
-	       struct attach_answer *answer, struct descriptors *d)
+static int request_exchange(struct attached *a, const struct attach_request *request, int fd,
+			    struct attach_answer *answer, struct descriptors *d)
 {
 	uint64_t deadline_ns = clock_now_ns() + a->base.timeout_ns;
 	struct descriptors none;
@@ -147,7 +147,7 @@ static int ask(struct attached *a, const struct attach_request *request, int fd,
 			a->path);
 	int status = request_send(a, request, fd, deadline_ns);
 	if (status == DXP_OK)
-		status = answer_take(a, answer, &none, deadline_ns);
+		status = answer_decode(a, answer, &none, deadline_ns);
 	if (status != DXP_OK)
 		return status;
 	if (answer->type != request->type) {
@@ -196,7 +196,7 @@ static int attached_region_add(struct dxp_function *f, const struct function_reg
 		return error_set(DXP_EUNSUPPORTED,
 				 "a NIC in another program reaches only memory that is a memfd; "
 				 "use dxp_memory_create or dxp_memory_register");
-	int status = ask(a, &request, r->fd, &answer, NULL);
+	int status = request_exchange(a, &request, r->fd, &answer, NULL);
 	if (status == DXP_OK)
 		*key = answer.key;
 	return region_error(a, status, r->bytes);
@@ -207,7 +207,7 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 	struct attached *a = attached_of(f);
 	const struct attach_request request = {.type = ATTACH_REVOKE, .key = key};
 	struct attach_answer answer;
-	int status = ask(a, &request, -1, &answer, NULL);
+	int status = request_exchange(a, &request, -1, &answer, NULL);
 
 	if (status != DXP_OK && a->lost == DXP_OK)
 		return error_set(status, "this function has no region with key %#x", key);
@@ -232,7 +232,7 @@ static int attached_area_add(struct dxp_function *f, const struct nic_area *area
 					       .key = area->key,
 					       .offset = area->offset};
 	struct attach_answer answer;
-	int status = ask(a, &request, -1, &answer, NULL);
+	int status = request_exchange(a, &request, -1, &answer, NULL);
 
 	return a->lost ? status : function_area_error(status, area);
 }
@@ -245,7 +245,7 @@ static int attached_find(struct dxp_function *f, const char *label, uint8_t qp,
 	struct attach_answer answer;
 
 	snprintf(request.label, sizeof(request.label), "%s", label);
-	int status = ask(a, &request, -1, &answer, NULL);
+	int status = request_exchange(a, &request, -1, &answer, NULL);
 	if (status == DXP_OK)
 		*out = answer.target;
 	return a->lost ? status : function_find_error(status, label);
@@ -256,7 +256,7 @@ static int attached_arm(struct dxp_function *f, bool on)
 	struct attached *a = attached_of(f);
 	const struct attach_request request = {.type = ATTACH_ARM, .on = on};
 	struct attach_answer answer;
-	int status = ask(a, &request, -1, &answer, NULL);
+	int status = request_exchange(a, &request, -1, &answer, NULL);
 
 	if (status != DXP_OK && a->lost == DXP_OK)
 		return error_set(status, "cannot keep %s polling: %s", a->path,
@@ -364,14 +364,14 @@ static int window_map(struct attached *a, struct descriptors *d)
 	return DXP_OK;
 }
 
-static int function_ask(struct attached *a, const struct dxp_function_options *o)
+static int function_request(struct attached *a, const struct dxp_function_options *o)
 {
 	struct attach_request request = {.type = ATTACH_OPEN, .function = (uint8_t)o->function};
 	struct attach_answer answer;
 	struct descriptors d;
 
 	snprintf(request.label, sizeof(request.label), "%s", o->label ? o->label : "");
-	int status = ask(a, &request, -1, &answer, &d);
+	int status = request_exchange(a, &request, -1, &answer, &d);
 	if (status != DXP_OK)
 		return a->lost ? status : open_error(a, o, status);
 	return window_map(a, &d);
@@ -399,9 +399,9 @@ int dxp_function_attach(const struct dxp_function_options *options, struct dxp_f
 		return error_set(DXP_ENOMEM, "out of memory");
 	a->socket = a->engine_wakeup = a->user_wakeup = a->window.fd = -1;
 	function_init(&a->base, &attached_ops, o->timeout_ms, o->spin_us);
-	status = place_connect(o->nic, o->function, a->base.timeout_ns, a->path, &a->socket);
+	status = offer_connect(o->nic, o->function, a->base.timeout_ns, a->path, &a->socket);
 	if (status == DXP_OK)
-		status = function_ask(a, o);
+		status = function_request(a, o);
 	if (status != DXP_OK) {
 		attached_free(a);
 		return status;

@@ -266,7 +266,7 @@ static int start_locked(struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
 		snprintf(b->peer, sizeof(b->peer), "%s", t->peer->caps.name);
 	status = memory_offer(b, t, &c);
 	if (status == DXP_OK)
-		status = command_start_after(x, &c, t->wait, t->wait_count, &b->event);
+		status = host_command_start_after(x, &c, t->wait, t->wait_count, &b->event);
 	if (status != DXP_OK) {
 		/* No command was sent, so no peer has the keys. */
 		memory_revoke(b);
@@ -276,7 +276,7 @@ static int start_locked(struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
 	x->bridges = b;
 	if (t->path != DXP_BRIDGE_DEVICE_TO_DEVICE)
 		events_pull(&x->events, EVENT_COUNT(b->event));
-	keeper_call(x->fabric);
+	progress_notify(x->fabric);
 	return DXP_OK;
 }
 
@@ -288,9 +288,9 @@ int dxp_bridge_start(struct dxp_xpu *xpu, const struct dxp_bridge_transfer *tran
 	if (!b)
 		return error_set(DXP_ENOMEM, "out of memory");
 	atomic_init(&b->fabric, xpu->fabric);
-	fabric_enter(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
 	int status = start_locked(xpu, transfer, b);
-	fabric_leave(xpu->fabric);
+	host_fabric_leave(xpu->fabric);
 	if (status == DXP_OK)
 		*out = b;
 	else
@@ -309,8 +309,8 @@ static bool over(void *context)
 
 	if (!b->xpu)
 		return true;
-	const struct host_event *slot = events_find(&b->xpu->events, EVENT_COUNT(b->event));
-	return (!slot || slot->state == HOST_EVENT_DONE) && memory_free(b);
+	const struct host_event *entry = events_find(&b->xpu->events, EVENT_COUNT(b->event));
+	return (!entry || entry->state == HOST_EVENT_DONE) && memory_free(b);
 }
 
 static int closed(const struct dxp_bridge *b)
@@ -360,17 +360,17 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 }
 
 /* Reads the result of a completed transfer. Caller holds the lock. */
-static int result_take(struct dxp_bridge *b, struct dxp_event_times *times)
+static int result_read(struct dxp_bridge *b, struct dxp_event_times *times)
 {
 	struct events *events = &b->xpu->events;
-	const struct host_event *slot = events_find(events, EVENT_COUNT(b->event));
+	const struct host_event *entry = events_find(events, EVENT_COUNT(b->event));
 
-	if (!slot)
+	if (!entry)
 		return error_set(DXP_ENOENT, "bridge: dxp_event_wait() has already read the status "
 					     "of this transfer; use only dxp_bridge_wait()");
-	int status = slot->status == DXP_OK ? DXP_OK : explain(b, slot);
+	int status = entry->status == DXP_OK ? DXP_OK : explain(b, entry);
 	if (times)
-		*times = slot->times;
+		*times = entry->times;
 	events_free(events, EVENT_COUNT(b->event));
 	return status;
 }
@@ -381,12 +381,12 @@ static int wait_locked(struct dxp_bridge *b, struct dxp_fabric *f, uint64_t time
 	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
-	if (fabric_wait(f, over, b, deadline) != DXP_OK)
+	if (host_fabric_wait(f, over, b, deadline) != DXP_OK)
 		return error_set(DXP_ETIMEDOUT, "the transfer of xPU '%s' is not complete yet",
 				 b->xpu->caps.name);
 	if (!b->xpu)
 		return closed(b);
-	int status = result_take(b, times);
+	int status = result_read(b, times);
 	unlink_bridge(b);
 	return status;
 }
@@ -398,9 +398,9 @@ int dxp_bridge_wait(struct dxp_bridge *bridge, uint64_t timeout_ns, struct dxp_e
 	int status;
 
 	if (f) {
-		fabric_enter(f);
+		host_fabric_enter(f);
 		status = wait_locked(bridge, f, timeout_ns, times);
-		fabric_leave(f);
+		host_fabric_leave(f);
 	} else {
 		status = closed(bridge);
 	}
@@ -433,15 +433,16 @@ void bridges_close(struct dxp_xpu *x)
 	struct dxp_fabric *f = x->fabric;
 
 	/* Terminates, because memory_free has a time limit. */
-	fabric_wait(f, all_free, x, UINT64_MAX);
+	host_fabric_wait(f, all_free, x, UINT64_MAX);
 	for (struct dxp_bridge *b; (b = x->bridges);) {
-		const struct host_event *slot = events_find(&x->events, EVENT_COUNT(b->event));
+		const struct host_event *entry = events_find(&x->events, EVENT_COUNT(b->event));
 		x->bridges = b->next;
-		b->status = slot && slot->state == HOST_EVENT_DONE ? status_of(slot) : DXP_ECLOSED;
+		b->status =
+			entry && entry->state == HOST_EVENT_DONE ? status_of(entry) : DXP_ECLOSED;
 		b->xpu = NULL;
 		/* The last access: the program may free it from now on. */
 		atomic_store_explicit(&b->fabric, NULL, memory_order_release);
 	}
 	f->ended++;
-	fabric_ended(f);
+	host_fabric_ended(f);
 }

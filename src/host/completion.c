@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "host/internal.h"
 
-#define COMPLETIONS_FIRST_ROOM 256
+#define COMPLETIONS_FIRST_SPACE 256
 
 void completions_destroy(struct dxp_fabric *f)
 {
@@ -18,85 +18,86 @@ static int reserve(struct completions *q)
 {
 	uint32_t used = q->tail - q->head;
 
-	if (used + q->outstanding < q->room)
+	if (used + q->outstanding < q->space)
 		return DXP_OK;
-	uint32_t room = q->room ? q->room * 2 : COMPLETIONS_FIRST_ROOM;
-	struct dxp_completion *ring = room ? malloc(room * sizeof(*ring)) : NULL;
+	uint32_t space = q->space ? q->space * 2 : COMPLETIONS_FIRST_SPACE;
+	struct dxp_completion *ring = space ? malloc(space * sizeof(*ring)) : NULL;
 	if (!ring)
 		return error_set(DXP_ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < used; i++)
-		ring[i] = q->ring[(q->head + i) & (q->room - 1)];
+		ring[i] = q->ring[(q->head + i) & (q->space - 1)];
 	free(q->ring);
 	q->ring = ring;
-	q->room = room;
+	q->space = space;
 	q->head = 0;
 	q->tail = used;
 	return DXP_OK;
 }
 
-static void append(struct completions *q, dxp_event event, const struct host_event *slot)
+static void append(struct completions *q, dxp_event event, const struct host_event *entry)
 {
-	q->ring[q->tail++ & (q->room - 1)] = (struct dxp_completion){.cookie = slot->cookie,
-								     .event = event,
-								     .status = slot->status,
-								     .native = slot->native,
-								     .times = slot->times};
+	q->ring[q->tail++ & (q->space - 1)] = (struct dxp_completion){.cookie = entry->cookie,
+								      .event = event,
+								      .status = entry->status,
+								      .native = entry->native,
+								      .times = entry->times};
 }
 
-void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *slot)
+void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *entry)
 {
 	f->completions.outstanding--;
-	append(&f->completions, event, slot);
+	append(&f->completions, event, entry);
 }
 
-void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *slot)
+void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *entry)
 {
 	struct completions *q = &f->completions;
 
-	if (!q->begun || !slot->notify || slot->state != HOST_EVENT_PENDING || reserve(q) != DXP_OK)
+	if (!q->begun || !entry->notify || entry->state != HOST_EVENT_PENDING ||
+	    reserve(q) != DXP_OK)
 		return;
-	q->ring[q->tail++ & (q->room - 1)] =
-		(struct dxp_completion){.cookie = slot->cookie, .event = event, .begun = true};
+	q->ring[q->tail++ & (q->space - 1)] =
+		(struct dxp_completion){.cookie = entry->cookie, .event = event, .begun = true};
 }
 
-void dxp_completions_begun(struct dxp_fabric *fabric, bool tell)
+void dxp_completions_begun(struct dxp_fabric *fabric, bool notify)
 {
-	fabric_enter(fabric);
-	fabric->completions.begun = tell;
-	fabric_leave(fabric);
+	host_fabric_enter(fabric);
+	fabric->completions.begun = notify;
+	host_fabric_leave(fabric);
 }
 
 static int notify_locked(struct dxp_fabric *f, dxp_event event, uint64_t cookie)
 {
-	struct host_event *slot;
+	struct host_event *entry;
 	struct dxp_xpu *x;
 
-	if (!events_of(f, event, &x, &slot))
+	if (!events_of(f, event, &x, &entry))
 		return error_set(DXP_ENOENT, "event %#llx is unknown or released",
 				 (unsigned long long)event);
-	if (slot->notify)
+	if (entry->notify)
 		return error_set(DXP_EINVAL, "the completion of event %#llx is already requested",
 				 (unsigned long long)event);
 	int status = reserve(&f->completions);
 	if (status != DXP_OK)
 		return status;
-	slot->notify = true;
-	slot->cookie = cookie;
-	if (slot->state == HOST_EVENT_PENDING) {
+	entry->notify = true;
+	entry->cookie = cookie;
+	if (entry->state == HOST_EVENT_PENDING) {
 		f->completions.outstanding++;
 		return DXP_OK;
 	}
-	append(&f->completions, event, slot);
+	append(&f->completions, event, entry);
 	f->ended++;
-	fabric_ended(f);
+	host_fabric_ended(f);
 	return DXP_OK;
 }
 
 int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie)
 {
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	int status = notify_locked(fabric, event, cookie);
-	fabric_leave(fabric);
+	host_fabric_leave(fabric);
 	return status;
 }
 
@@ -111,7 +112,7 @@ void event_hurry(struct dxp_xpu *x, uint32_t count)
 	c.upto = count;
 	int bytes = command_encode(&c, message);
 	if (dxp_post_nap(x->fabric->window, HOST_QP_COMMANDS, &x->target, message, (uint32_t)bytes,
-			 0, (uint64_t)x->node << 8 | HOST_CONTEXT_TELL) == DXP_OK)
+			 0, (uint64_t)x->node << 8 | HOST_CONTEXT_NOTIFY) == DXP_OK)
 		x->hurried = count + 1;
 }
 
@@ -135,12 +136,12 @@ static void wait_for_some(struct dxp_fabric *f, uint64_t timeout_ns)
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
 	/* Polls at least once, so that polling callers make progress. */
-	if (fabric_wait(f, some, f, min_u64(deadline, now + HOST_HURRY_NS)) == DXP_OK ||
+	if (host_fabric_wait(f, some, f, min_u64(deadline, now + HOST_HURRY_NS)) == DXP_OK ||
 	    deadline <= now + HOST_HURRY_NS)
 		return;
 	f->hurriers++;
 	hurry_all(f);
-	fabric_wait(f, some, f, deadline);
+	host_fabric_wait(f, some, f, deadline);
 	f->hurriers--;
 }
 
@@ -148,34 +149,34 @@ int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint3
 		    uint64_t timeout_ns)
 {
 	struct completions *q = &fabric->completions;
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	wait_for_some(fabric, timeout_ns);
 	q->woken = false;
-	for (; taken < count && q->head != q->tail; taken++)
-		out[taken] = q->ring[q->head++ & (q->room - 1)];
-	fabric_leave(fabric);
-	return (int)taken;
+	for (; dequeued < count && q->head != q->tail; dequeued++)
+		out[dequeued] = q->ring[q->head++ & (q->space - 1)];
+	host_fabric_leave(fabric);
+	return (int)dequeued;
 }
 
 void dxp_completions_wake(struct dxp_fabric *fabric)
 {
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	fabric->completions.woken = true;
 	fabric->ended++;
-	fabric_ended(fabric);
-	fabric_leave(fabric);
+	host_fabric_ended(fabric);
+	host_fabric_leave(fabric);
 }
 
 void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event)
 {
-	struct host_event *slot;
+	struct host_event *entry;
 	struct dxp_xpu *x;
 
-	fabric_enter(fabric);
-	struct events *events = events_of(fabric, event, &x, &slot);
+	host_fabric_enter(fabric);
+	struct events *events = events_of(fabric, event, &x, &entry);
 	if (events)
 		events_forget(events, EVENT_COUNT(event));
-	fabric_leave(fabric);
+	host_fabric_leave(fabric);
 }

@@ -15,7 +15,7 @@
 #include "nic/limits.h"
 
 #define ALONE_ID      1
-#define TURNS_PER_RUN 64
+#define POLLS_PER_RUN 64
 
 static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 {
@@ -43,7 +43,7 @@ static int table_wait(struct dxp_nic *nic, uint64_t deadline_ns, const char *man
 	while (!join_complete(nic->node)) {
 		if (clock_now_ns() >= deadline_ns)
 			return join_incomplete(manager);
-		if (node_turn(nic->node) == 0)
+		if (node_poll(nic->node) == 0)
 			node_wait(nic->node, deadline_ns);
 	}
 	return DXP_OK;
@@ -79,12 +79,12 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 
 static void nic_free(struct dxp_nic *nic)
 {
-	nic_thread_stop(nic);
+	embed_thread_stop(nic);
 	/* The NIC uses no memory any more. */
 	node_close(nic->node);
 	for (struct embedded *e = nic->closed, *next; e; e = next) {
 		next = e->next;
-		embedded_free(e);
+		embed_free(e);
 	}
 	function_memories_free(nic->freed);
 	pthread_cond_destroy(&nic->ended);
@@ -106,7 +106,7 @@ int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic **out)
 	pthread_cond_init(&nic->ended, NULL);
 	int status = o->join ? fabric_join(nic, o) : alone_open(nic, o);
 	if (status == DXP_OK && o->thread)
-		status = nic_thread_start(nic);
+		status = embed_thread_start(nic);
 	if (status != DXP_OK) {
 		nic_free(nic);
 		return status;
@@ -135,7 +135,7 @@ static uint32_t leftovers_free(struct dxp_nic *nic)
 			continue;
 		}
 		*link = e->next;
-		embedded_free(e);
+		embed_free(e);
 		count++;
 	}
 	for (struct function_memory **link = &nic->freed, *m; (m = *link);) {
@@ -151,16 +151,16 @@ static uint32_t leftovers_free(struct dxp_nic *nic)
 	return count;
 }
 
-uint32_t nic_after_turn(struct dxp_nic *nic)
+uint32_t embed_after_poll(struct dxp_nic *nic)
 {
 	return nic->closed || nic->freed ? leftovers_free(nic) : 0;
 }
 
-int dxp_nic_turn(struct dxp_nic *nic)
+int dxp_nic_poll(struct dxp_nic *nic)
 {
 	if (nic->threaded)
 		return 0; /* its thread polls */
-	return (int)(node_turn(nic->node) + nic_after_turn(nic));
+	return (int)(node_poll(nic->node) + embed_after_poll(nic));
 }
 
 struct serve_call {
@@ -179,7 +179,7 @@ int dxp_nic_serve(struct dxp_nic *nic, const char *path)
 {
 	struct serve_call c = {path, NIC_FUNCTIONS - 1};
 	const char *where = path ? path : nic->name;
-	int status = nic_run(nic, serve, &c);
+	int status = embed_run(nic, serve, &c);
 
 	switch (status) {
 	case DXP_OK: return status;

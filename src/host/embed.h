@@ -53,20 +53,20 @@ struct dxp_nic {
 	pthread_mutex_t lock; /* guards the list of calls, `done` and `over` */
 	pthread_cond_t ended;
 	struct nic_call *calls;
-	_Atomic bool asked; /* there are queued calls */
-	bool over;          /* the thread has exited */
+	_Atomic bool requested; /* there are queued calls */
+	bool over;              /* the thread has exited */
 };
 
 /* embed_thread.c: runs a call in the thread that owns the node; returns its result. DXP_EIO: the
  * thread has exited. */
-int nic_run(struct dxp_nic *nic, int (*run)(struct dxp_nic *nic, void *context), void *context);
-int nic_thread_start(struct dxp_nic *nic);
-void nic_thread_stop(struct dxp_nic *nic);
+int embed_run(struct dxp_nic *nic, int (*run)(struct dxp_nic *nic, void *context), void *context);
+int embed_thread_start(struct dxp_nic *nic);
+void embed_thread_stop(struct dxp_nic *nic);
 
 /* embed.c: frees closed functions and memory after a poll; returns the amount of work. */
-uint32_t nic_after_turn(struct dxp_nic *nic);
+uint32_t embed_after_poll(struct dxp_nic *nic);
 
 /* embed_function.c */
-void embedded_free(struct embedded *e);
+void embed_free(struct embedded *e);
 
 #endif

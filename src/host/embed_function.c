@@ -44,7 +44,7 @@ static int region_add(struct embedded *e, void *base, uint64_t bytes, uint32_t r
 		      uint32_t *key)
 {
 	struct region_call c = {e, base, bytes, rights, 0};
-	int status = nic_run(e->nic, region_register, &c);
+	int status = embed_run(e->nic, region_register, &c);
 
 	if (status == DXP_OK)
 		*key = c.key;
@@ -113,12 +113,12 @@ static void rest_wait(struct dxp_nic *nic, int (*rests)(struct dxp_nic *nic, voi
 	const struct timespec moment = timespec_of(MS_NS / 10);
 	uint64_t deadline_ns = clock_now_ns() + nic->timeout_ns;
 
-	while (nic_run(nic, rests, context) == DXP_EAGAIN && clock_now_ns() < deadline_ns)
-		if (dxp_nic_turn(nic) == 0)
+	while (embed_run(nic, rests, context) == DXP_EAGAIN && clock_now_ns() < deadline_ns)
+		if (dxp_nic_poll(nic) == 0)
 			nanosleep(&moment, NULL);
 }
 
-static struct function_memory *memory_take(struct function_memory **link, uint32_t key)
+static struct function_memory *memory_allocate(struct function_memory **link, uint32_t key)
 {
 	while (*link && (*link)->key != key)
 		link = &(*link)->next;
@@ -142,13 +142,13 @@ static int embedded_region_revoke(struct dxp_function *f, uint32_t key)
 {
 	struct embedded *e = embedded_of(f);
 	struct region_call c = {.function = e, .key = key};
-	int status = nic_run(e->nic, region_revoke, &c);
+	int status = embed_run(e->nic, region_revoke, &c);
 
 	if (status != DXP_OK)
 		return error_set(status, "this NIC has no region with key %#x", key);
-	struct function_memory *m = memory_take(&e->mapped, key);
+	struct function_memory *m = memory_allocate(&e->mapped, key);
 	if (m)
-		nic_run(e->nic, memory_hand_over, m);
+		embed_run(e->nic, memory_hand_over, m);
 	else
 		rest_wait(e->nic, region_rests, &c); /* then its owner may reuse the memory */
 	return DXP_OK;
@@ -159,8 +159,8 @@ static void embedded_memory_free(struct dxp_function *f, struct function_memory 
 	struct embedded *e = embedded_of(f);
 	struct region_call c = {.function = e, .key = m->key};
 
-	nic_run(e->nic, region_revoke, &c);
-	if (nic_run(e->nic, memory_hand_over, m) != DXP_OK)
+	embed_run(e->nic, region_revoke, &c);
+	if (embed_run(e->nic, memory_hand_over, m) != DXP_OK)
 		function_memories_free(m);
 }
 
@@ -180,7 +180,7 @@ static int embedded_area_add(struct dxp_function *f, const struct nic_area *area
 {
 	struct area_call c = {embedded_of(f), area};
 
-	return function_area_error(nic_run(c.function->nic, area_add, &c), area);
+	return function_area_error(embed_run(c.function->nic, area_add, &c), area);
 }
 
 /* ---- lookup ---- */
@@ -214,7 +214,7 @@ static int embedded_find(struct dxp_function *f, const char *label, uint8_t qp,
 			 struct dxp_target *out)
 {
 	struct find_call c = {.label = label, .qp = qp};
-	int status = nic_run(embedded_of(f)->nic, find, &c);
+	int status = embed_run(embedded_of(f)->nic, find, &c);
 
 	if (status == DXP_OK)
 		*out = c.target;
@@ -234,13 +234,13 @@ static void embedded_ring(struct dxp_function *f)
 	node_wake(embedded_of(f)->nic->node);
 }
 
-static uint32_t embedded_turn(struct dxp_function *f)
+static uint32_t embedded_poll(struct dxp_function *f)
 {
-	return (uint32_t)dxp_nic_turn(embedded_of(f)->nic);
+	return (uint32_t)dxp_nic_poll(embedded_of(f)->nic);
 }
 
 /* Sleeps with the NIC, whose input may bring an event. */
-static void turning_sleep(struct dxp_function *f, uint64_t deadline_ns)
+static void polling_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	node_wait(embedded_of(f)->nic->node, deadline_ns);
 }
@@ -253,7 +253,7 @@ static void threaded_sleep(struct dxp_function *f, uint64_t deadline_ns)
 
 /* ---- open and close ---- */
 
-void embedded_free(struct embedded *e)
+void embed_free(struct embedded *e)
 {
 	function_memories_free(e->base.memories);
 	function_memories_free(e->mapped);
@@ -298,14 +298,14 @@ static void embedded_close(struct dxp_function *f)
 	struct embedded *e = embedded_of(f);
 	struct dxp_nic *nic = e->nic;
 
-	nic_run(nic, function_close, e);
+	embed_run(nic, function_close, e);
 	if (e->foreign)
 		rest_wait(nic, function_rests, e); /* then its owner may reuse the memory */
-	if (nic_run(nic, function_hand_over, e) != DXP_OK)
-		embedded_free(e);
+	if (embed_run(nic, function_hand_over, e) != DXP_OK)
+		embed_free(e);
 }
 
-static const struct function_ops turning_ops = {
+static const struct function_ops polling_ops = {
 	.region_add = embedded_region_add,
 	.region_revoke = embedded_region_revoke,
 	.memory_free = embedded_memory_free,
@@ -313,8 +313,8 @@ static const struct function_ops turning_ops = {
 	.find = embedded_find,
 	.arm = embedded_arm,
 	.ring = embedded_ring,
-	.turn = embedded_turn,
-	.sleep = turning_sleep,
+	.poll = embedded_poll,
+	.sleep = polling_sleep,
 	.close = embedded_close,
 };
 
@@ -338,7 +338,7 @@ static bool label_used(const struct dxp_nic *nic, const char *label)
 }
 
 /* Assigns function 0 to the first user; other nodes find the node by it. */
-static int physical_take(struct dxp_nic *nic, struct embedded *e)
+static int physical_assign(struct dxp_nic *nic, struct embedded *e)
 {
 	nic->physical_used = true;
 	free(e->window);
@@ -365,7 +365,7 @@ static int function_open(struct dxp_nic *nic, void *context)
 
 	if (label_used(nic, e->label))
 		return DXP_EEXIST;
-	int status = nic->physical_used ? free_open(nic, e) : physical_take(nic, e);
+	int status = nic->physical_used ? free_open(nic, e) : physical_assign(nic, e);
 	if (status != DXP_OK)
 		return status;
 	nic_function_label(node_nic(nic->node), e->index, e->label);
@@ -388,7 +388,7 @@ static int embedded_create(struct dxp_nic *nic, struct embedded **out)
 	if (status == DXP_OK && nic->threaded)
 		status = wakeup_create(&e->user_wakeup);
 	if (status != DXP_OK) {
-		embedded_free(e);
+		embed_free(e);
 		return status;
 	}
 	memset(e->window, 0, sizeof(*e->window));
@@ -406,14 +406,14 @@ int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function
 		status = embedded_create(nic, &e);
 	if (status != DXP_OK)
 		return status;
-	function_init(&e->base, nic->threaded ? &threaded_ops : &turning_ops, 0, nic->spin_us);
+	function_init(&e->base, nic->threaded ? &threaded_ops : &polling_ops, 0, nic->spin_us);
 	snprintf(e->label, sizeof(e->label), "%s", label ? label : "");
-	status = nic_run(nic, function_open, e);
+	status = embed_run(nic, function_open, e);
 	if (status == DXP_OK) {
 		*out = &e->base;
 		return DXP_OK;
 	}
-	embedded_free(e);
+	embed_free(e);
 	if (status == DXP_EEXIST)
 		return error_set(DXP_EBUSY,
 				 "the label '%s' is already the name of another function or node; "

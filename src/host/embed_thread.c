@@ -5,12 +5,12 @@
 #include "host/embed.h"
 #include "host/internal.h"
 
-static struct nic_call *calls_take(struct dxp_nic *nic)
+static struct nic_call *calls_run(struct dxp_nic *nic)
 {
 	pthread_mutex_lock(&nic->lock);
 	struct nic_call *list = nic->calls;
 	nic->calls = NULL;
-	atomic_store_explicit(&nic->asked, false, memory_order_relaxed);
+	atomic_store_explicit(&nic->requested, false, memory_order_relaxed);
 	pthread_mutex_unlock(&nic->lock);
 	return list;
 }
@@ -20,7 +20,7 @@ static uint32_t calls_end(struct dxp_nic *nic, int status)
 {
 	uint32_t count = 0;
 
-	for (struct nic_call *c = calls_take(nic), *next; c; c = next, count++) {
+	for (struct nic_call *c = calls_run(nic), *next; c; c = next, count++) {
 		next = c->next;
 		int result = status == DXP_OK ? c->run(nic, c->context) : status;
 		pthread_mutex_lock(&nic->lock);
@@ -35,9 +35,9 @@ static uint32_t calls_end(struct dxp_nic *nic, int status)
 static uint32_t serve(void *context)
 {
 	struct dxp_nic *nic = context;
-	uint32_t work = nic_after_turn(nic);
+	uint32_t work = embed_after_poll(nic);
 
-	if (atomic_load_explicit(&nic->asked, memory_order_acquire))
+	if (atomic_load_explicit(&nic->requested, memory_order_acquire))
 		work += calls_end(nic, DXP_OK);
 	return work;
 }
@@ -46,7 +46,7 @@ static uint64_t serve_deadline(void *context)
 {
 	struct dxp_nic *nic = context;
 
-	return atomic_load_explicit(&nic->asked, memory_order_acquire) ? 0 : UINT64_MAX;
+	return atomic_load_explicit(&nic->requested, memory_order_acquire) ? 0 : UINT64_MAX;
 }
 
 static void *thread_main(void *context)
@@ -69,7 +69,7 @@ static void *thread_main(void *context)
 	return NULL;
 }
 
-int nic_run(struct dxp_nic *nic, int (*run)(struct dxp_nic *nic, void *context), void *context)
+int embed_run(struct dxp_nic *nic, int (*run)(struct dxp_nic *nic, void *context), void *context)
 {
 	struct nic_call call = {.run = run, .context = context};
 
@@ -82,7 +82,7 @@ int nic_run(struct dxp_nic *nic, int (*run)(struct dxp_nic *nic, void *context),
 	}
 	call.next = nic->calls;
 	nic->calls = &call;
-	atomic_store_explicit(&nic->asked, true, memory_order_release);
+	atomic_store_explicit(&nic->requested, true, memory_order_release);
 	pthread_mutex_unlock(&nic->lock);
 	node_wake(nic->node);
 	pthread_mutex_lock(&nic->lock);
@@ -97,7 +97,7 @@ static int nothing(struct dxp_nic *nic, void *context)
 	return DXP_OK;
 }
 
-int nic_thread_start(struct dxp_nic *nic)
+int embed_thread_start(struct dxp_nic *nic)
 {
 	sigset_t all, old;
 
@@ -111,10 +111,10 @@ int nic_thread_start(struct dxp_nic *nic)
 		nic->threaded = false;
 		return error_set(DXP_ENOMEM, "cannot start a thread; raise \"ulimit -u\"");
 	}
-	int status = nic_run(nic, nothing, NULL);
+	int status = embed_run(nic, nothing, NULL);
 	if (status == DXP_OK)
 		return status;
-	nic_thread_stop(nic);
+	embed_thread_stop(nic);
 	return error_set(status, "the NIC's thread has no file descriptors; raise \"ulimit -n\"");
 }
 
@@ -124,11 +124,11 @@ static int stop_set(struct dxp_nic *nic, void *context)
 	return DXP_OK;
 }
 
-void nic_thread_stop(struct dxp_nic *nic)
+void embed_thread_stop(struct dxp_nic *nic)
 {
 	if (!nic->threaded)
 		return;
-	nic_run(nic, stop_set, NULL);
+	embed_run(nic, stop_set, NULL);
 	pthread_join(nic->thread, NULL);
 	nic->threaded = false;
 }

@@ -18,39 +18,41 @@ static void where(const struct dxp_xpu *x, char *out, size_t bytes)
 
 int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
 {
-	char who[FABRIC_NAME_BYTES + UDP_ADDRESS_TEXT_BYTES + 32];
+	char subject[FABRIC_NAME_BYTES + UDP_ADDRESS_TEXT_BYTES + 32];
 
-	where(x, who, sizeof(who));
+	where(x, subject, sizeof(subject));
 	switch (status) {
 	case DXP_EPEERLOST:
 	case DXP_ETIMEDOUT:
-		return error_set(status, "%s: %s does not answer; see `dxp nodes`", doing, who);
+		return error_set(status, "%s: %s does not answer; see `dxp nodes`", doing, subject);
 	case DXP_EPEERRESET:
 		return error_set(status,
 				 "%s: %s restarted, or closed this host because it was silent; "
 				 "open the xPU again",
-				 doing, who);
+				 doing, subject);
 	case DXP_EACCESS:
 		return error_set(status, "%s: %s rejects this host; permit it with `dxp grant`",
-				 doing, who);
+				 doing, subject);
 	case DXP_ECANCELED:
 		return error_set(status,
 				 "%s: not run on %s, because a command that it waits for failed; "
 				 "see the error of that command",
-				 doing, who);
+				 doing, subject);
 	case DXP_EDEVICE:
 		return error_set(status,
 				 "%s: the device of %s failed or was reset; see the log of its "
 				 "dxpd. The memory being written is undefined; later commands run "
 				 "if the device works again",
-				 doing, who);
+				 doing, subject);
 	case DXP_ENOMEM:
 		return error_set(status,
 				 "%s: no space in the memory of %s (%llu of %llu bytes free for "
 				 "this host); free some, or start the xPU with a larger --memory "
 				 "(or --host-memory, if given)",
-				 doing, who, (unsigned long long)x->caps.free_bytes,
+				 doing, subject, (unsigned long long)x->caps.free_bytes,
 				 (unsigned long long)x->caps.memory_bytes);
-	default: return error_set(status, "%s: %s failed: %s", doing, who, dxp_status_text(status));
+	default:
+		return error_set(status, "%s: %s failed: %s", doing, subject,
+				 dxp_status_text(status));
 	}
 }

@@ -7,17 +7,17 @@
 struct awaited {
 	struct dxp_fabric *fabric;
 	dxp_event event;
-	struct events *events;   /* NULL: unknown */
-	struct dxp_xpu *xpu;     /* NULL: of this host */
-	struct host_event *slot; /* looked up each time: moves when the ring grows */
+	struct events *events;    /* NULL: unknown */
+	struct dxp_xpu *xpu;      /* NULL: of this host */
+	struct host_event *entry; /* looked up each time: moves when the ring grows */
 };
 
 static bool ended(void *context)
 {
 	struct awaited *a = context;
 
-	a->events = events_of(a->fabric, a->event, &a->xpu, &a->slot);
-	return !a->events || a->slot->state == HOST_EVENT_DONE;
+	a->events = events_of(a->fabric, a->event, &a->xpu, &a->entry);
+	return !a->events || a->entry->state == HOST_EVENT_DONE;
 }
 
 static int unknown(dxp_event event)
@@ -31,18 +31,18 @@ static int wait_locked(struct awaited *a, uint64_t timeout_ns, struct dxp_event_
 {
 	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
-	if (!ended(a) && a->xpu && a->slot->lazy)
+	if (!ended(a) && a->xpu && a->entry->lazy)
 		event_hurry(a->xpu, EVENT_COUNT(a->event));
-	int status = fabric_wait(a->fabric, ended, a, deadline);
+	int status = host_fabric_wait(a->fabric, ended, a, deadline);
 	if (!a->events)
 		return unknown(a->event);
 	if (status != DXP_OK)
 		return error_set(status, "the command on %s%s%s is not complete yet",
 				 a->xpu ? "xPU '" : "this host", a->xpu ? a->xpu->caps.name : "",
 				 a->xpu ? "'" : "");
-	status = a->slot->status;
+	status = a->entry->status;
 	if (times)
-		*times = a->slot->times;
+		*times = a->entry->times;
 	events_free(a->events, EVENT_COUNT(a->event));
 	if (status != DXP_OK && a->xpu)
 		error_xpu(a->xpu, status, "command");
@@ -57,9 +57,9 @@ int dxp_event_wait(struct dxp_fabric *fabric, dxp_event event, uint64_t timeout_
 {
 	struct awaited a = {.fabric = fabric, .event = event};
 
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	int status = wait_locked(&a, timeout_ns, times);
-	fabric_leave(fabric);
+	host_fabric_leave(fabric);
 	return status;
 }
 
@@ -67,14 +67,14 @@ int dxp_event_done(struct dxp_fabric *fabric, dxp_event event)
 {
 	struct awaited a = {.fabric = fabric, .event = event};
 
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	if (!ended(&a)) {
-		if (a.xpu && a.slot->lazy)
+		if (a.xpu && a.entry->lazy)
 			event_hurry(a.xpu, EVENT_COUNT(event));
-		fabric_turn(fabric);
+		host_fabric_poll(fabric);
 		ended(&a);
 	}
-	int status = !a.events ? unknown(event) : a.slot->state == HOST_EVENT_DONE;
-	fabric_leave(fabric);
+	int status = !a.events ? unknown(event) : a.entry->state == HOST_EVENT_DONE;
+	host_fabric_leave(fabric);
 	return status;
 }

@@ -27,39 +27,39 @@ struct host_event {
 	int8_t status;         /* DONE: enum dxp_status */
 	uint16_t bytes;        /* PENDING: of the command's message; 0: none */
 	int32_t native;        /* as in struct dxp_completion */
-	uint16_t told;         /* another node notified of its completion; 0: none */
+	uint16_t notified;     /* another node notified of its completion; 0: none */
 	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
 	uint32_t signal_count; /* the count of that signal */
 	uint64_t cookie;
 	struct dxp_event_times times;
 	/* The transfer that it completes; NULL: a command's, or set by the program. */
 	struct move *move;
-	struct tell *tells;      /* own events: nodes that wait for it */
+	struct notice *notices;  /* own events: nodes that wait for it */
 	struct move_wait *moves; /* the first transfer that waits for it */
 };
 
 /* Called for an event with `notify` or `moves`, or for any with `always`, when it becomes DONE,
  * before it is freed. Must not change the ring. */
 struct events_watch {
-	void (*ended)(void *context, uint32_t count, struct host_event *slot);
+	void (*ended)(void *context, uint32_t count, struct host_event *entry);
 	void *context;
 	bool always;
 };
 
-struct elder;
+struct kept_event;
 
 struct events {
-	struct host_event *slots;
+	struct host_event *entries;
 	uint32_t capacity; /* a power of two, or 0 */
 	uint32_t oldest, next;
 	uint32_t oldest_pending; /* none before it is PENDING */
 	uint32_t pending;
-	uint32_t pulling;     /* pending ones that pull */
-	uint64_t bytes;       /* of their commands, as the xPU counts them */
-	struct elder *elders; /* by count; freed ones stay until half are free */
-	uint32_t elder_count, elder_room;
-	uint32_t elder_free;    /* freed entries in the list */
-	uint32_t elder_pending; /* index; no entry before it is PENDING */
+	uint32_t pulling;        /* pending ones that pull */
+	uint64_t bytes;          /* of their commands, as the xPU counts them */
+	struct kept_event *kept; /* by count; freed ones stay until half are free */
+	uint32_t kept_count, kept_space;
+	uint32_t kept_free;    /* freed entries in the list */
+	uint32_t kept_pending; /* index; no entry before it is PENDING */
 	struct events_watch watch;
 };
 

@@ -27,26 +27,26 @@ static int locks_create(struct dxp_fabric *f)
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&f->progress, &monotonic);
-	pthread_cond_init(&f->keeper_wake, &monotonic);
+	pthread_cond_init(&f->progress_wake, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	f->leader_wakeup = f->keeper_wakeup = -1;
+	f->leader_wakeup = f->progress_wakeup = -1;
 	int status = wakeup_create(&f->leader_wakeup);
-	return status == DXP_OK ? wakeup_create(&f->keeper_wakeup) : status;
+	return status == DXP_OK ? wakeup_create(&f->progress_wakeup) : status;
 }
 
 static void destroy(struct dxp_fabric *f)
 {
-	keeper_stop(f);
+	progress_stop(f);
 	node_close(f->node);
 	moves_destroy(f);
 	executor_destroy(f);
 	completions_destroy(f);
 	if (f->leader_wakeup >= 0)
 		close(f->leader_wakeup);
-	if (f->keeper_wakeup >= 0)
-		close(f->keeper_wakeup);
+	if (f->progress_wakeup >= 0)
+		close(f->progress_wakeup);
 	pthread_cond_destroy(&f->progress);
-	pthread_cond_destroy(&f->keeper_wake);
+	pthread_cond_destroy(&f->progress_wake);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -85,7 +85,7 @@ static int join(struct dxp_fabric *f)
 
 	if (status != DXP_OK)
 		return status;
-	if (fabric_wait(f, table_complete, f, deadline) != DXP_OK)
+	if (host_fabric_wait(f, table_complete, f, deadline) != DXP_OK)
 		return join_incomplete(f->manager);
 	status = nic_region_register(node_nic(f->node), 0, &f->probe_word, sizeof(f->probe_word),
 				     NIC_LOCAL, &f->probe_key);
@@ -119,12 +119,12 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 	if (status == DXP_OK)
 		status = open_node(f, options, &config);
 	if (status == DXP_OK) {
-		fabric_enter(f);
+		host_fabric_enter(f);
 		status = join(f);
-		fabric_leave(f);
+		host_fabric_leave(f);
 	}
 	if (status == DXP_OK)
-		status = keeper_start(f);
+		status = progress_start(f);
 	if (status != DXP_OK) {
 		destroy(f);
 		return status;
@@ -167,20 +167,20 @@ static void describe(const struct node_entry *row, struct dxp_node_info *out)
 
 int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
 {
-	fabric_enter(fabric);
-	fabric_turn(fabric);
+	host_fabric_enter(fabric);
+	host_fabric_poll(fabric);
 	const struct node_table *table = node_table(fabric->node);
 	size_t nodes = node_table_count(table);
 	for (size_t i = 0; i < nodes && i < count; i++)
 		describe(node_table_at(table, i), &out[i]);
-	fabric_leave(fabric);
+	host_fabric_leave(fabric);
 	return (int)nodes;
 }
 
 int dxp_fabric_traffic(struct dxp_fabric *fabric, uint16_t node, struct dxp_link_bytes *out)
 {
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	node_traffic(fabric->node, node, &out->sent_bytes, &out->received_bytes);
-	fabric_leave(fabric);
+	host_fabric_leave(fabric);
 	return DXP_OK;
 }

@@ -20,11 +20,11 @@ static int scratch_grow(struct dxp_xpu *x, uint64_t bytes)
 {
 	struct command c;
 	struct command_reply reply;
-	uint64_t room = SCRATCH_BYTES_MIN;
+	uint64_t space = SCRATCH_BYTES_MIN;
 	int status = DXP_OK;
 
-	while (room < bytes)
-		room *= 2;
+	while (space < bytes)
+		space *= 2;
 	if (x->scratch_bytes) {
 		command_begin(&c, COMMAND_FREE);
 		c.address = x->scratch;
@@ -33,43 +33,43 @@ static int scratch_grow(struct dxp_xpu *x, uint64_t bytes)
 	}
 	if (status == DXP_OK) {
 		command_begin(&c, COMMAND_ALLOC);
-		c.bytes = room;
+		c.bytes = space;
 		status = request_call(x, &c, &reply, HOST_REPLY_NS);
 	}
 	if (status == DXP_OK) {
 		x->caps.free_bytes = reply.free_bytes;
 		x->scratch = reply.address;
-		x->scratch_bytes = room;
+		x->scratch_bytes = space;
 	}
 	return status;
 }
 
-int scratch_take(struct dxp_xpu *x, uint64_t bytes, uint64_t *address)
+int fetch_scratch_acquire(struct dxp_xpu *x, uint64_t bytes, uint64_t *address)
 {
 	struct dxp_fabric *f = x->fabric;
 
-	if (fabric_wait(f, scratch_free, x, clock_now_ns() + HOST_BUILD_NS) != DXP_OK)
+	if (host_fabric_wait(f, scratch_free, x, clock_now_ns() + HOST_BUILD_NS) != DXP_OK)
 		return DXP_ETIMEDOUT;
 	x->scratch_busy = true;
 	int status = bytes > x->scratch_bytes ? scratch_grow(x, bytes) : x->status;
 	if (status == DXP_OK)
 		*address = x->scratch;
 	else
-		scratch_give(x);
+		fetch_scratch_give(x);
 	return status;
 }
 
-void scratch_give(struct dxp_xpu *x)
+void fetch_scratch_give(struct dxp_xpu *x)
 {
 	x->scratch_busy = false;
 	x->fabric->ended++;
-	fabric_ended(x->fabric);
+	host_fabric_ended(x->fabric);
 }
 
 /* Requests a part. The limit is that of builds: binaries are made by compiling every kernel, and
  * the worker that builds answers all requests. */
-static int ask(struct dxp_xpu *x, const struct command *what, uint64_t skip, uint64_t bytes,
-	       uint64_t address, struct command_reply *reply)
+static int source_query(struct dxp_xpu *x, const struct command *what, uint64_t skip,
+			uint64_t bytes, uint64_t address, struct command_reply *reply)
 {
 	struct command c;
 
@@ -89,7 +89,7 @@ static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *t
 	struct command_reply reply;
 
 	while (have < bytes) {
-		int status = ask(x, what, have, bytes - have, COMMAND_NO_ADDRESS, &reply);
+		int status = source_query(x, what, have, bytes - have, COMMAND_NO_ADDRESS, &reply);
 		if (status != DXP_OK)
 			return status;
 		if (reply.part_bytes == 0 || reply.part_bytes > bytes - have)
@@ -106,16 +106,16 @@ static int through_scratch(struct dxp_xpu *x, const struct command *what, uint8_
 {
 	struct command_reply reply;
 	uint64_t address;
-	int status = scratch_take(x, bytes, &address);
+	int status = fetch_scratch_acquire(x, bytes, &address);
 
 	if (status != DXP_OK)
 		return status;
-	status = ask(x, what, 0, bytes, address, &reply);
+	status = source_query(x, what, 0, bytes, address, &reply);
 	if (status == DXP_OK && reply.total < bytes)
 		status = DXP_EMALFORMED;
 	if (status == DXP_OK)
 		status = memory_move(x, MEMORY_READ, address, to, bytes);
-	scratch_give(x);
+	fetch_scratch_give(x);
 	return status;
 }
 
@@ -126,7 +126,7 @@ int fetch_whole(struct dxp_xpu *x, uint32_t program, uint8_t what, size_t most, 
 	struct command_reply first = {0};
 	uint64_t limit = most ? most : HOST_FETCH_BYTES;
 
-	int status = ask(x, &of, 0, limit, COMMAND_NO_ADDRESS, &first);
+	int status = source_query(x, &of, 0, limit, COMMAND_NO_ADDRESS, &first);
 	if (status != DXP_OK)
 		return status;
 	uint64_t whole = min_u64(first.total, limit);

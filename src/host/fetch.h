@@ -8,8 +8,8 @@
 #include "host/internal.h"
 
 /* Reserves this memory, after its present user. DXP_ENOMEM: no space on the device. */
-int scratch_take(struct dxp_xpu *x, uint64_t bytes, uint64_t *address);
-void scratch_give(struct dxp_xpu *x);
+int fetch_scratch_acquire(struct dxp_xpu *x, uint64_t bytes, uint64_t *address);
+void fetch_scratch_give(struct dxp_xpu *x);
 
 /* Fetches up to `most` bytes; 0: HOST_FETCH_BYTES. The caller frees *out, which has space for
  * one more byte. Sets no error text. */

@@ -37,7 +37,7 @@ struct function_ops {
 	int (*arm)(struct dxp_function *f, bool on);
 	void (*ring)(struct dxp_function *f); /* wakes a sleeping engine */
 	/* Polls the NIC once. NULL: it is polled elsewhere. */
-	uint32_t (*turn)(struct dxp_function *f);
+	uint32_t (*poll)(struct dxp_function *f);
 	/* Sleeps until an event or `deadline_ns`. */
 	void (*sleep)(struct dxp_function *f, uint64_t deadline_ns);
 	/* Frees everything, including the memories. */

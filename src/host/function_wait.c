@@ -94,12 +94,12 @@ static int spin(struct dxp_function *f, uint64_t until_ns)
 }
 
 /* Polls the NIC until an event, or until the spin budget passes without work. */
-static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
+static int spin_polling(struct dxp_function *f, uint64_t deadline_ns)
 {
 	uint64_t busy_ns = clock_now_ns();
 
 	for (uint32_t looks = 1;; looks++) {
-		uint32_t work = f->ops->turn(f);
+		uint32_t work = f->ops->poll(f);
 		int status = look(f);
 
 		if (status != DXP_EAGAIN)
@@ -120,8 +120,8 @@ static int wait_until(struct dxp_function *f, uint64_t begin_ns, uint64_t deadli
 
 	while (status == DXP_EAGAIN) {
 		uint64_t spin_end_ns = min_u64(begin_ns + f->spin.budget_ns, deadline_ns);
-		if (f->ops->turn)
-			status = spin_turning(f, deadline_ns);
+		if (f->ops->poll)
+			status = spin_polling(f, deadline_ns);
 		else if (f->spin.full_ns)
 			status = spin(f, spin_end_ns);
 		if (status != DXP_EAGAIN)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inside of the host library: one node per fabric, polled by waiting calls, under one lock.
  *
- * Lock: `lock` guards everything here and the node; public calls run between fabric_enter and
- * fabric_leave. Only fabric_wait releases it, between polls and during sleep, so state may
- * change across fabric_wait. Progress: calls poll the node themselves. The progress thread polls
- * while no call does; after a call it pauses for a moment, unless an xPU accesses host memory. */
+ * Lock: `lock` guards everything here and the node; public calls run between host_fabric_enter and
+ * host_fabric_leave. Only host_fabric_wait releases it, between polls and during sleep, so state
+ * may change across host_fabric_wait. Progress: calls poll the node themselves. The progress thread
+ * polls while no call does; after a call it pauses for a moment, unless an xPU accesses host
+ * memory. */
 #ifndef HOST_INTERNAL_H
 #define HOST_INTERNAL_H
 
@@ -40,7 +41,7 @@
 enum host_context {
 	HOST_CONTEXT_EVENT = 1, /* a command with an event: its name without the host */
 	HOST_CONTEXT_PROBE,     /* a probe: node id */
-	HOST_CONTEXT_TELL,      /* notification of a node of an own event: node id */
+	HOST_CONTEXT_NOTIFY,    /* notification of a node of an own event: node id */
 };
 
 /* Descriptors that a call waits for. On its stack, so it stays until `pending` is 0. */
@@ -61,16 +62,16 @@ struct host_request {
 };
 
 /* A node that waits for an event of this host, or the message that notifies it. */
-struct tell {
-	struct tell *next;
+struct notice {
+	struct notice *next;
 	uint64_t event;
 	uint16_t node;
 	uint8_t qp; /* queue pair of the data that it follows */
 	int8_t status;
 };
 
-struct tell_queue {
-	struct tell *first, **end;
+struct notice_queue {
+	struct notice *first, **end;
 };
 
 struct move_list {
@@ -80,7 +81,7 @@ struct move_list {
 /* Queue of completions. The ring has space for all requested ones, so adding never fails. */
 struct completions {
 	struct dxp_completion *ring;
-	uint32_t room; /* a power of two, or 0 */
+	uint32_t space; /* a power of two, or 0 */
 	uint32_t head, tail;
 	uint32_t outstanding; /* requested, not completed */
 	uint32_t waiters;
@@ -99,10 +100,10 @@ struct dxp_fabric {
 	struct dxp_xpu *xpus;
 	struct host_request *requests;
 	uint32_t sequence;
-	uint32_t event_base;     /* first count of the next xPU opened */
-	struct events own;       /* events whose executor is this host */
-	struct tell_queue tells; /* to be posted */
-	struct tell *spare_tells;
+	uint32_t event_base;         /* first count of the next xPU opened */
+	struct events own;           /* events whose executor is this host */
+	struct notice_queue notices; /* to be posted */
+	struct notice *spare_notices;
 	struct move_list later, ready, running, draining, pulled;
 	struct move *spare_moves;
 	uint32_t pulls;     /* transfers that are PULLED */
@@ -115,21 +116,21 @@ struct dxp_fabric {
 	uint32_t ended;
 
 	/* Sleep: at most one leader watches the node's file; others wait on `progress`. */
-	pthread_cond_t progress, keeper_wake;
-	uint32_t waiting;  /* threads in fabric_wait */
+	pthread_cond_t progress, progress_wake;
+	uint32_t waiting;  /* threads in host_fabric_wait */
 	uint32_t sleepers; /* of those, on `progress` */
 	bool leader, leader_polls;
-	int leader_wakeup, keeper_wakeup;
-	pthread_t keeper;
-	bool keeper_started, keeper_parked, closing;
-	uint64_t turned_ns; /* last poll by a call */
+	int leader_wakeup, progress_wakeup;
+	pthread_t progress_thread;
+	bool progress_started, progress_parked, closing;
+	uint64_t polled_ns; /* last poll by a call */
 	uint64_t looked_ns; /* last poll by any thread */
 	/* Total time without running; waits are extended by it. */
 	uint64_t away_ns;
-	uint64_t train_ns; /* when a call that does not wait last sent commands */
-	bool unsent;       /* commands were posted since the last poll */
-	bool keeper_sends; /* the progress thread checks for these */
-	uint64_t watch_ns; /* next check for silent xPUs */
+	uint64_t burst_ns;   /* when a call that does not wait last sent commands */
+	bool unsent;         /* commands were posted since the last poll */
+	bool progress_sends; /* the progress thread checks for these */
+	uint64_t watch_ns;   /* next check for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
 	/* Guarded by the lock of use.c. */
@@ -153,7 +154,7 @@ struct dxp_xpu {
 	uint32_t awaited; /* calls that wait for it */
 	bool probing;
 	bool nic; /* has a function for kernels */
-	uint64_t heard_ns;
+	uint64_t received_ns;
 	struct events events;
 	struct dxp_bridge *bridges; /* transfers whose result was not read */
 	struct host_use use;
@@ -172,27 +173,27 @@ struct dxp_program {
 int error_xpu(const struct dxp_xpu *x, int status, const char *doing);
 
 /* progress.c */
-void fabric_enter(struct dxp_fabric *f);
-void fabric_leave(struct dxp_fabric *f);
-uint32_t fabric_turn(struct dxp_fabric *f);
-uint64_t fabric_deadline(const struct dxp_fabric *f);
+void host_fabric_enter(struct dxp_fabric *f);
+void host_fabric_leave(struct dxp_fabric *f);
+uint32_t host_fabric_poll(struct dxp_fabric *f);
+uint64_t host_fabric_deadline(const struct dxp_fabric *f);
 /* Polls until done(context) or the deadline (DXP_ETIMEDOUT). */
-int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
-		uint64_t deadline_ns);
+int host_fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
+		     uint64_t deadline_ns);
 /* Wakes threads that may wait for a completion. */
-void fabric_ended(struct dxp_fabric *f);
+void host_fabric_ended(struct dxp_fabric *f);
 
-/* keeper.c */
-int keeper_start(struct dxp_fabric *f);
-void keeper_stop(struct dxp_fabric *f);
+/* progress_thread.c */
+int progress_start(struct dxp_fabric *f);
+void progress_stop(struct dxp_fabric *f);
 /* Wakes the progress thread: an xPU may access host memory while no call polls. */
-void keeper_call(struct dxp_fabric *f);
+void progress_notify(struct dxp_fabric *f);
 /* Sends posted commands now, or in a batch with those that follow. `alone`: now, as its xPU has
  * no other work. */
-void keeper_train(struct dxp_fabric *f, bool alone);
+void progress_burst(struct dxp_fabric *f, bool alone);
 
 /* arrivals.c: processes completions and arrivals in the window; returns how many. */
-uint32_t arrivals_take(struct dxp_fabric *f);
+uint32_t arrivals_process(struct dxp_fabric *f);
 
 /* watch.c */
 void watch_look(struct dxp_fabric *f, uint64_t now_ns);
@@ -209,7 +210,7 @@ struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node);
 bool xpus_pull(const struct dxp_fabric *f);
 /* Finds an event's ring and entry; NULL: unknown. *x: its xPU, or NULL for an own event. */
 struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu **x,
-			 struct host_event **slot);
+			 struct host_event **entry);
 void xpu_end(struct dxp_xpu *x, int status);
 /* Applies a descriptor's outcome to the xPU: after a transport failure it is lost for this host,
  * even if the node table lists it as alive. Returns the status to report. */
@@ -248,45 +249,46 @@ static inline void command_begin(struct command *c, uint8_t op)
 	c->op = op;
 }
 /* Waits until another command fits. May release the lock. */
-int command_room(struct dxp_xpu *x);
+int host_command_space(struct dxp_xpu *x);
 /* Names, posts and records an asynchronous command. *event may be NULL: no handle. */
-int command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
-		  dxp_event *event);
+int host_command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
+		       dxp_event *event);
 /* Starts an asynchronous command behind a wait list: resolves it, waits for space, and posts. */
-int command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
-			uint32_t wait_count, dxp_event *event);
+int host_command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
+			     uint32_t wait_count, dxp_event *event);
 /* Starts likewise a command by which the xPU moves the bytes of m. m becomes PULLED, unless an
  * awaited event has failed. */
-int command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
-		       struct move *m, dxp_event *event);
+int host_command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
+			    struct move *m, dxp_event *event);
 
 /* executor.c: events of this host's own work, and notification of nodes that wait for them. */
 void executor_init(struct dxp_fabric *f);
 void executor_destroy(struct dxp_fabric *f);
-dxp_event own_event(const struct dxp_fabric *f, uint32_t count);
-int own_add(struct dxp_fabric *f, uint32_t *count, struct host_event **out);
+dxp_event executor_event(const struct dxp_fabric *f, uint32_t count);
+int executor_add(struct dxp_fabric *f, uint32_t *count, struct host_event **out);
 /* Notes that node x waits for this PENDING event. */
-int own_tell(struct dxp_fabric *f, uint32_t count, struct host_event *slot, struct dxp_xpu *x);
+int executor_notify(struct dxp_fabric *f, uint32_t count, struct host_event *entry,
+		    struct dxp_xpu *x);
 /* If x waits for this event, queues its notification of success now, on queue pair `qp`, so that
  * it is delivered after the data posted there. Returns true if x waited. */
-bool own_tell_early(struct dxp_fabric *f, struct host_event *slot, const struct dxp_xpu *x,
-		    uint8_t qp);
+bool executor_notify_early(struct dxp_fabric *f, struct host_event *entry, const struct dxp_xpu *x,
+			   uint8_t qp);
 /* Posts what the window has space for; returns how much. */
-uint32_t tells_post(struct dxp_fabric *f);
+uint32_t executor_notices_post(struct dxp_fabric *f);
 
 /* move.c: asynchronous transfers. */
 int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t address, void *local,
 	       uint64_t bytes, const struct dxp_waits *waits, dxp_event *event);
 /* Advances them; returns the amount of work. */
-uint32_t moves_turn(struct dxp_fabric *f);
+uint32_t moves_poll(struct dxp_fabric *f);
 bool moves_busy(const struct dxp_fabric *f);
 /* Continues or fails transfers that wait for a completed event. */
-void moves_ended(struct dxp_fabric *f, struct host_event *slot, int status);
+void moves_ended(struct dxp_fabric *f, struct host_event *entry, int status);
 /* Notes that node x waits for m's event; notifies x early if the order of the queue pair
  * suffices. */
 void move_wanted(struct move *m);
 /* Handles the xPU's completion of m, or its loss. */
-void move_told(struct move *m, int status, const struct dxp_event_times *times);
+void move_notified(struct move *m, int status, const struct dxp_event_times *times);
 void moves_lost(struct dxp_xpu *x, int status);
 /* Cancels all transfers of x; they touch no memory afterwards. */
 void moves_close(struct dxp_xpu *x);
@@ -294,9 +296,9 @@ void moves_close(struct dxp_xpu *x);
 /* completion.c */
 void completions_destroy(struct dxp_fabric *f);
 /* Queues the completion of an event with `notify`. */
-void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *slot);
+void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *entry);
 /* Queues the start of its command, if requested. */
-void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *slot);
+void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *entry);
 /* Makes its node report this lazy event at once. */
 void event_hurry(struct dxp_xpu *x, uint32_t count);
 

@@ -15,7 +15,7 @@
 #define HOST_NAMED_AGE (WIRE_PEER_EVENTS_KEPT / 2)
 /* ns to wait for space; then a call fails if no command has completed and the program has events
  * to set */
-#define HOST_ROOM_NS (1000ull * 1000 * 1000)
+#define HOST_SPACE_NS (1000ull * 1000 * 1000)
 /* transfers that xPUs start themselves after their waits: half of the NIC's memory regions; the
  * host does the rest */
 #define HOST_PULLS_MAX 2048
@@ -26,9 +26,9 @@
 /* bytes: transfers up to here use a queue pair without long ones */
 #define HOST_SHORT_BYTES (256u << 10)
 /* ns: commands of a burst leave together after this delay; each alone would cost a system call */
-#define HOST_TRAIN_NS (20ull * 1000)
+#define HOST_BURST_NS (20ull * 1000)
 /* ns after the last command of a burst in which the progress thread checks for more */
-#define HOST_TRAINS_NS (300ull * 1000)
+#define HOST_BURSTS_NS (300ull * 1000)
 /* ns of waiting for a lazy event before its node must report at once */
 #define HOST_HURRY_NS (50ull * 1000)
 /* bytes of one PUT or GET: long enough to hide its start, short enough to share the wire */

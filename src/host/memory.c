@@ -12,7 +12,7 @@ int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)
 
 	if (bytes == 0)
 		return error_set(DXP_EINVAL, "cannot allocate 0 bytes of device memory");
-	fabric_enter(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
 		xpu->caps.free_bytes = reply.free_bytes;
@@ -20,7 +20,7 @@ int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)
 	} else {
 		error_xpu(xpu, status, "allocate");
 	}
-	fabric_leave(xpu->fabric);
+	host_fabric_leave(xpu->fabric);
 	return status;
 }
 
@@ -29,7 +29,7 @@ int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address)
 	struct command c = {.op = COMMAND_FREE, .address = address};
 	struct command_reply reply;
 
-	fabric_enter(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK)
 		xpu->caps.free_bytes = reply.free_bytes;
@@ -38,7 +38,7 @@ int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address)
 			  (unsigned long long)address, xpu->caps.name);
 	else
 		error_xpu(xpu, status, "free");
-	fabric_leave(xpu->fabric);
+	host_fabric_leave(xpu->fabric);
 	return status;
 }
 
@@ -91,11 +91,12 @@ static void transfer_run(struct transfer *t)
 {
 	struct dxp_fabric *f = t->xpu->fabric;
 
-	while (fabric_wait(f, transferred, t, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
+	while (host_fabric_wait(f, transferred, t, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
 		/* Long transfers have no limit while they advance. */
 		uint64_t posted = t->posted;
 		uint32_t pending = t->op.pending;
-		if (fabric_wait(f, transferred, t, clock_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
+		if (host_fabric_wait(f, transferred, t, clock_now_ns() + 2 * RLTP_DEAD_NS) ==
+		    DXP_OK)
 			return;
 		if (posted == t->posted && pending == t->op.pending)
 			nic_peer_reset(node_nic(f->node), t->xpu->node, DXP_ETIMEDOUT);
@@ -144,7 +145,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 				 x->caps.name, (unsigned long long)x->caps.memory_bytes);
 	if (bytes && !local)
 		return error_set(DXP_EINVAL, "%s: the host memory is NULL", doing);
-	fabric_enter(x->fabric);
+	host_fabric_enter(x->fabric);
 	uint64_t started_ns = clock_now_ns();
 	int status = memory_move(x, direction, address, local, bytes);
 	use_moved(x, direction == MEMORY_WRITE, bytes, started_ns, clock_now_ns(), status);
@@ -156,7 +157,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 			  x->caps.name);
 	else if (status != DXP_OK)
 		error_xpu(x, status, doing);
-	fabric_leave(x->fabric);
+	host_fabric_leave(x->fabric);
 	return status;
 }
 

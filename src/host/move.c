@@ -54,37 +54,37 @@ struct move *move_new(struct dxp_fabric *f)
 	return m;
 }
 
-void move_wait_for(struct move *m, dxp_event event, struct host_event *slot)
+void move_wait_for(struct move *m, dxp_event event, struct host_event *entry)
 {
 	struct move_wait *w = &m->waits[m->wait_count++];
 
-	*w = (struct move_wait){.next = slot->moves, .move = m, .event = event};
+	*w = (struct move_wait){.next = entry->moves, .move = m, .event = event};
 	if (w->next)
 		w->next->previous = w;
-	slot->moves = w;
+	entry->moves = w;
 	m->waits_left++;
 }
 
 /* Returns the awaited event, which has not completed. */
 static struct host_event *awaited(struct dxp_fabric *f, const struct move_wait *w)
 {
-	struct host_event *slot = NULL;
+	struct host_event *entry = NULL;
 	struct dxp_xpu *x;
 
-	events_of(f, w->event, &x, &slot);
-	return slot;
+	events_of(f, w->event, &x, &entry);
+	return entry;
 }
 
 static void wait_unlink(struct dxp_fabric *f, struct move_wait *w)
 {
-	struct host_event *slot = w->previous ? NULL : awaited(f, w);
+	struct host_event *entry = w->previous ? NULL : awaited(f, w);
 
 	if (w->next)
 		w->next->previous = w->previous;
 	if (w->previous)
 		w->previous->next = w->next;
-	else if (slot)
-		slot->moves = w->next;
+	else if (entry)
+		entry->moves = w->next;
 	w->move = NULL;
 }
 
@@ -115,7 +115,7 @@ void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state)
 
 bool moves_busy(const struct dxp_fabric *f)
 {
-	return f->running.first || f->draining.first || f->tells.first;
+	return f->running.first || f->draining.first || f->notices.first;
 }
 
 static struct events *events_of_move(struct dxp_fabric *f, const struct move *m, bool pulled)
@@ -127,11 +127,11 @@ static struct events *events_of_move(struct dxp_fabric *f, const struct move *m,
 static void move_end(struct dxp_fabric *f, struct move *m)
 {
 	struct events *events = events_of_move(f, m, m->revoked);
-	struct host_event *slot = events_find(events, m->count);
+	struct host_event *entry = events_find(events, m->count);
 
 	list_remove(list_of(f, m), m);
-	if (slot)
-		slot->move = NULL;
+	if (entry)
+		entry->move = NULL;
 	/* A revoked one is a command, which is counted as such. */
 	if (!m->revoked)
 		use_moved(m->xpu, m->direction == MEMORY_WRITE, m->bytes, m->times.started_ns,
@@ -203,19 +203,19 @@ static bool in_order(struct dxp_fabric *f, struct move *m, uint8_t qp)
 	for (uint32_t i = 0; i < m->wait_count; i++) {
 		if (!m->waits[i].move)
 			continue;
-		const struct host_event *slot = awaited(f, &m->waits[i]);
-		if (!slot || !slot->move || !in_order(f, slot->move, qp))
+		const struct host_event *entry = awaited(f, &m->waits[i]);
+		if (!entry || !entry->move || !in_order(f, entry->move, qp))
 			return false;
 	}
 	return true;
 }
 
-static void told_early(struct dxp_fabric *f, struct move *m)
+static void notified_early(struct dxp_fabric *f, struct move *m)
 {
-	m->told_early = true;
+	m->notified_early = true;
 	for (uint32_t i = 0; i < m->wait_count; i++)
 		if (m->waits[i].move)
-			told_early(f, awaited(f, &m->waits[i])->move);
+			notified_early(f, awaited(f, &m->waits[i])->move);
 }
 
 /* Notifies peers early: a message behind data on the same queue pair is delivered after it. Not
@@ -223,13 +223,13 @@ static void told_early(struct dxp_fabric *f, struct move *m)
 void move_wanted(struct move *m)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
-	struct host_event *slot = m->state == MOVE_RUNNING ? events_find(&f->own, m->count) : NULL;
+	struct host_event *entry = m->state == MOVE_RUNNING ? events_find(&f->own, m->count) : NULL;
 
-	if (!slot || !slot->tells || m->xpu->caps.memory_kind != DXP_MEMORY_DIRECT ||
+	if (!entry || !entry->notices || m->xpu->caps.memory_kind != DXP_MEMORY_DIRECT ||
 	    !in_order(f, m, m->qp))
 		return;
-	if (own_tell_early(f, slot, m->xpu, m->qp))
-		told_early(f, m);
+	if (executor_notify_early(f, entry, m->xpu, m->qp))
+		notified_early(f, m);
 }
 
 /* Restarts a transfer after the path became narrower: bytes may arrive again. A peer notified
@@ -238,7 +238,7 @@ static bool narrowed(struct move *m)
 {
 	if (m->op.status != DXP_EPATH || m->again++ >= HOST_NARROWINGS_MAX)
 		return false;
-	if (m->told_early) {
+	if (m->notified_early) {
 		xpu_end(m->xpu, DXP_EPEERRESET);
 		m->op.status = DXP_EPEERRESET;
 		return false;
@@ -273,7 +273,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 
 /* ---- transfers by the xPU ---- */
 
-void move_told(struct move *m, int status, const struct dxp_event_times *times)
+void move_notified(struct move *m, int status, const struct dxp_event_times *times)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
 
@@ -299,7 +299,7 @@ static bool drained(struct dxp_fabric *f, struct move *m)
 		return true;
 	}
 	/* Requests to a live peer complete long before this. */
-	if (f->turned_ns - f->away_ns > m->revoked_ns + 2 * RLTP_DEAD_NS)
+	if (f->polled_ns - f->away_ns > m->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, m->xpu->node, DXP_ETIMEDOUT);
 	return false;
 }
@@ -309,7 +309,7 @@ void moves_lost(struct dxp_xpu *x, int status)
 	for (struct move *m = x->fabric->pulled.first, *next; m; m = next) {
 		next = m->next;
 		if (m->xpu == x)
-			move_told(m, status, NULL);
+			move_notified(m, status, NULL);
 	}
 }
 
@@ -335,7 +335,7 @@ static void waiting_look(struct dxp_fabric *f)
 }
 
 /* Starts ready transfers, or completes those that have failed. */
-static uint32_t ready_turn(struct dxp_fabric *f)
+static uint32_t ready_poll(struct dxp_fabric *f)
 {
 	uint32_t done = 0;
 
@@ -352,13 +352,13 @@ static uint32_t ready_turn(struct dxp_fabric *f)
 	return done;
 }
 
-uint32_t moves_turn(struct dxp_fabric *f)
+uint32_t moves_poll(struct dxp_fabric *f)
 {
 	uint32_t looked = 0;
 
 	if (f->waits_changed)
 		waiting_look(f);
-	uint32_t done = ready_turn(f);
+	uint32_t done = ready_poll(f);
 	for (struct move *m = f->running.first, *next; m && looked < HOST_MOVES;
 	     m = next, looked++) {
 		next = m->next;
@@ -384,11 +384,11 @@ static void wait_ended(struct dxp_fabric *f, struct move_wait *w, int status)
 }
 
 /* Continues waiting transfers in the order of their waits: from the end of the list. */
-void moves_ended(struct dxp_fabric *f, struct host_event *slot, int status)
+void moves_ended(struct dxp_fabric *f, struct host_event *entry, int status)
 {
-	struct move_wait *w = slot->moves;
+	struct move_wait *w = entry->moves;
 
-	slot->moves = NULL;
+	entry->moves = NULL;
 	while (w && w->next)
 		w = w->next;
 	for (struct move_wait *previous; w; w = previous) {
@@ -433,8 +433,8 @@ void moves_close(struct dxp_xpu *x)
 	for (struct move *m = f->running.first; m; m = m->next)
 		cancel(m, x);
 	f->waits_changed = true;
-	if (fabric_wait(f, none_left, x, clock_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
+	if (host_fabric_wait(f, none_left, x, clock_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
 		return;
 	nic_peer_reset(node_nic(f->node), x->node, DXP_ETIMEDOUT);
-	fabric_wait(f, none_left, x, UINT64_MAX);
+	host_fabric_wait(f, none_left, x, UINT64_MAX);
 }

@@ -32,7 +32,7 @@ struct move {
 	uint8_t again;   /* narrowings survived */
 	bool registered; /* `key` is valid */
 	bool revoked;
-	bool told_early; /* a node was notified of success in advance */
+	bool notified_early; /* a node was notified of success in advance */
 	uint32_t key;
 	uint32_t count; /* of its event */
 	uint8_t *local;
@@ -55,6 +55,6 @@ void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state);
 void move_free(struct dxp_fabric *f, struct move *m);
 void moves_destroy(struct dxp_fabric *f);
 /* Adds a wait for a pending event; `waits` must have space. */
-void move_wait_for(struct move *m, dxp_event event, struct host_event *slot);
+void move_wait_for(struct move *m, dxp_event event, struct host_event *entry);
 
 #endif

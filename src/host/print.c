@@ -7,10 +7,10 @@
 
 void dxp_fabric_print(struct dxp_fabric *fabric, dxp_print_fn print, void *context)
 {
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	fabric->print = print;
 	fabric->print_context = context;
-	fabric_leave(fabric);
+	host_fabric_leave(fabric);
 }
 
 void print_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)

@@ -26,7 +26,7 @@ static int build_there(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
 {
 	struct command c;
 	uint64_t address;
-	int status = scratch_take(x, bytes, &address);
+	int status = fetch_scratch_acquire(x, bytes, &address);
 
 	if (status != DXP_OK)
 		return status;
@@ -37,7 +37,7 @@ static int build_there(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
 		c.bytes = bytes;
 		status = request_call(x, &c, reply, HOST_BUILD_NS);
 	}
-	scratch_give(x);
+	fetch_scratch_give(x);
 	return status;
 }
 
@@ -63,7 +63,7 @@ static int build_error(const struct dxp_xpu *x, int status)
 }
 
 /* Copies log and records from the reply if short, else fetches them. */
-static int results_take(struct dxp_program *p, const struct command_reply *reply)
+static int results_read(struct dxp_program *p, const struct command_reply *reply)
 {
 	struct dxp_xpu *x = p->xpu;
 	size_t log_bytes = (size_t)min_u64(reply->log_bytes, HOST_LOG_BYTES);
@@ -116,7 +116,7 @@ static int create_locked(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
 	}
 	p->id = reply.program;
 	p->native = reply.native;
-	int fetched = results_take(p, &reply);
+	int fetched = results_read(p, &reply);
 	if (fetched != DXP_OK) {
 		release(x, p->id);
 		program_free(p);
@@ -152,9 +152,9 @@ static int create(struct dxp_xpu *x, const struct package_source *s, struct dxp_
 	if (!package)
 		return error_set(DXP_ENOMEM, "out of memory");
 	package_encode(s, package);
-	fabric_enter(x->fabric);
+	host_fabric_enter(x->fabric);
 	int status = create_locked(x, package, bytes, out);
-	fabric_leave(x->fabric);
+	host_fabric_leave(x->fabric);
 	free(package);
 	return status;
 }
@@ -214,14 +214,14 @@ int dxp_program_binary(const struct dxp_program *program, void **out, size_t *by
 {
 	struct dxp_xpu *x = program->xpu;
 
-	fabric_enter(x->fabric);
+	host_fabric_enter(x->fabric);
 	int status = fetch_whole(x, program->id, FETCH_BINARY, 0, out, bytes);
 	if (status == DXP_EUNSUPPORTED)
 		error_set(status, "binary: the engine '%s' of xPU '%s' has no program binaries",
 			  x->caps.engine, x->caps.name);
 	else if (status != DXP_OK)
 		error_xpu(x, status, "fetch of the binary");
-	fabric_leave(x->fabric);
+	host_fabric_leave(x->fabric);
 	return status;
 }
 
@@ -230,8 +230,8 @@ void dxp_program_release(struct dxp_program *program)
 	if (!program)
 		return;
 	struct dxp_fabric *f = program->xpu->fabric;
-	fabric_enter(f);
+	host_fabric_enter(f);
 	release(program->xpu, program->id);
-	fabric_leave(f);
+	host_fabric_leave(f);
 	program_free(program);
 }

@@ -14,7 +14,7 @@
 #include "host/internal.h"
 #include "node/limits.h"
 
-void fabric_enter(struct dxp_fabric *f)
+void host_fabric_enter(struct dxp_fabric *f)
 {
 	if (pthread_mutex_trylock(&f->lock) == 0)
 		return;
@@ -24,12 +24,12 @@ void fabric_enter(struct dxp_fabric *f)
 	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
 }
 
-void fabric_leave(struct dxp_fabric *f)
+void host_fabric_leave(struct dxp_fabric *f)
 {
 	pthread_mutex_unlock(&f->lock);
 }
 
-uint64_t fabric_deadline(const struct dxp_fabric *f)
+uint64_t host_fabric_deadline(const struct dxp_fabric *f)
 {
 	return min_u64(node_deadline(f->node), f->watch_ns);
 }
@@ -38,29 +38,29 @@ uint64_t fabric_deadline(const struct dxp_fabric *f)
  * this process runs. */
 static void absence_note(struct dxp_fabric *f)
 {
-	if (f->looked_ns && f->turned_ns - f->looked_ns > HOST_AWAY_NS)
-		f->away_ns += f->turned_ns - f->looked_ns;
-	f->looked_ns = f->turned_ns;
+	if (f->looked_ns && f->polled_ns - f->looked_ns > HOST_AWAY_NS)
+		f->away_ns += f->polled_ns - f->looked_ns;
+	f->looked_ns = f->polled_ns;
 }
 
-uint32_t fabric_turn(struct dxp_fabric *f)
+uint32_t host_fabric_poll(struct dxp_fabric *f)
 {
 	uint32_t ended = f->ended;
 
 	f->unsent = false;
-	uint32_t count = node_turn(f->node) + arrivals_take(f);
+	uint32_t count = node_poll(f->node) + arrivals_process(f);
 
-	f->turned_ns = clock_now_ns();
+	f->polled_ns = clock_now_ns();
 	absence_note(f);
-	count += moves_turn(f) + tells_post(f);
-	if (f->turned_ns >= f->watch_ns)
-		watch_look(f, f->turned_ns);
+	count += moves_poll(f) + executor_notices_post(f);
+	if (f->polled_ns >= f->watch_ns)
+		watch_look(f, f->polled_ns);
 	if (f->ended != ended)
-		fabric_ended(f);
+		host_fabric_ended(f);
 	return count;
 }
 
-void fabric_ended(struct dxp_fabric *f)
+void host_fabric_ended(struct dxp_fabric *f)
 {
 	if (f->sleepers)
 		pthread_cond_broadcast(&f->progress);
@@ -83,7 +83,7 @@ static void sleep_as_leader(struct dxp_fabric *f, uint64_t until_ns)
 	f->leader_polls = true;
 	pthread_mutex_unlock(&f->lock);
 	ppoll(files, ARRAY_COUNT(files), &left, NULL);
-	fabric_enter(f);
+	host_fabric_enter(f);
 	f->leader_polls = false;
 	node_wait_clear(f->node);
 	if (files[1].revents)
@@ -99,13 +99,13 @@ static void sleep_as_follower(struct dxp_fabric *f, uint64_t until_ns)
 	f->sleepers--;
 }
 
-static void step_aside(struct dxp_fabric *f)
+static void leader_yield(struct dxp_fabric *f)
 {
 	if (atomic_load_explicit(&f->entering, memory_order_relaxed) == 0)
 		return;
 	pthread_mutex_unlock(&f->lock);
 	sched_yield();
-	fabric_enter(f);
+	host_fabric_enter(f);
 }
 
 struct sleep {
@@ -117,15 +117,15 @@ struct sleep {
 static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 {
 	s->empty = idle ? s->empty + 1 : 0;
-	if (s->empty < NODE_YIELD_TURNS)
+	if (s->empty < NODE_YIELD_POLLS)
 		return;
 	s->empty = 0;
 	pthread_mutex_unlock(&f->lock);
 	sched_yield();
-	fabric_enter(f);
+	host_fabric_enter(f);
 }
 
-static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void *context,
+static int wait_polling(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 			uint64_t deadline_ns, struct sleep *s)
 {
 	const uint64_t began_ns = clock_now_ns();
@@ -133,23 +133,23 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 	bool waited = false;
 
 	for (;;) {
-		uint32_t count = fabric_turn(f);
+		uint32_t count = host_fabric_poll(f);
 
 		if (count && waited && f->spin.full_ns)
-			spin_note(&f->spin, f->turned_ns - busy_ns);
+			spin_note(&f->spin, f->polled_ns - busy_ns);
 		waited = count == 0;
 		if (done(context))
 			return DXP_OK;
 		if (f->away_ns != away_ns && deadline_ns < UINT64_MAX / 2)
-			deadline_ns += min_u64(f->away_ns - away_ns, f->turned_ns - began_ns);
+			deadline_ns += min_u64(f->away_ns - away_ns, f->polled_ns - began_ns);
 		away_ns = f->away_ns;
-		if (f->turned_ns >= deadline_ns)
+		if (f->polled_ns >= deadline_ns)
 			return DXP_ETIMEDOUT;
 		if (count)
-			busy_ns = f->turned_ns;
+			busy_ns = f->polled_ns;
 		/* Datagrams already in the link do not make its file readable. */
-		if (count || f->turned_ns < busy_ns + f->spin.budget_ns) {
-			step_aside(f);
+		if (count || f->polled_ns < busy_ns + f->spin.budget_ns) {
+			leader_yield(f);
 			yield(f, s, count == 0);
 			continue;
 		}
@@ -159,19 +159,19 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 			continue;
 		}
 		f->leader = s->leading = true;
-		sleep_as_leader(f, min_u64(deadline_ns, fabric_deadline(f)));
+		sleep_as_leader(f, min_u64(deadline_ns, host_fabric_deadline(f)));
 	}
 }
 
-int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
-		uint64_t deadline_ns)
+int host_fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
+		     uint64_t deadline_ns)
 {
 	struct sleep s = {0};
 
 	if (done(context))
 		return DXP_OK;
 	f->waiting++;
-	int status = wait_turning(f, done, context, deadline_ns, &s);
+	int status = wait_polling(f, done, context, deadline_ns, &s);
 	f->waiting--;
 	if (s.leading)
 		f->leader = false;
@@ -179,6 +179,6 @@ int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context
 	if (s.slept && !f->leader && f->sleepers)
 		pthread_cond_signal(&f->progress);
 	else if (!f->leader && (s.slept || xpus_pull(f)))
-		keeper_call(f);
+		progress_notify(f);
 	return status;
 }

@@ -64,9 +64,9 @@ static int access_run(struct access *a)
 			return status;
 	}
 	watch_begin(x);
-	if (fabric_wait(x->fabric, accessed, a, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
+	if (host_fabric_wait(x->fabric, accessed, a, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
 		nic_peer_reset(nic, x->node, DXP_ETIMEDOUT);
-		fabric_wait(x->fabric, accessed, a, UINT64_MAX);
+		host_fabric_wait(x->fabric, accessed, a, UINT64_MAX);
 	}
 	watch_end(x);
 	if (!a->write)
@@ -83,7 +83,7 @@ static int access_checked(struct access *a)
 		return DXP_OK;
 	if (!a->values)
 		return error_set(DXP_EINVAL, "%s: the values are NULL", doing);
-	fabric_enter(x->fabric);
+	host_fabric_enter(x->fabric);
 	int status = access_run(a);
 	if (status == DXP_ERANGE && a->write)
 		error_set(status,
@@ -112,7 +112,7 @@ static int access_checked(struct access *a)
 			doing, x->caps.name);
 	else if (status != DXP_OK)
 		error_xpu(x, status, doing);
-	fabric_leave(x->fabric);
+	host_fabric_leave(x->fabric);
 	return status;
 }
 

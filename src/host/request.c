@@ -30,10 +30,10 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
 	struct posting p = {.xpu = x, .message = message, .bytes = bytes, .context = context};
 
 	watch_begin(x);
-	int status = fabric_wait(x->fabric, posted, &p, clock_now_ns() + HOST_REPLY_NS);
+	int status = host_fabric_wait(x->fabric, posted, &p, clock_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK && p.status == DXP_OK)
-		fabric_turn(x->fabric); /* sends it: this thread polls the engine */
+		host_fabric_poll(x->fabric); /* sends it: this thread polls the engine */
 	return status == DXP_OK ? p.status : status;
 }
 
@@ -85,10 +85,10 @@ static int exchange(struct host_request *r, const uint8_t *message, uint32_t byt
 	if (status != DXP_OK)
 		return status;
 	watch_begin(x);
-	status = fabric_wait(f, answered, r, clock_now_ns() + timeout_ns);
-	if (fabric_wait(f, acknowledged, r, clock_now_ns() + 2 * RLTP_DEAD_NS) != DXP_OK) {
+	status = host_fabric_wait(f, answered, r, clock_now_ns() + timeout_ns);
+	if (host_fabric_wait(f, acknowledged, r, clock_now_ns() + 2 * RLTP_DEAD_NS) != DXP_OK) {
 		nic_peer_reset(node_nic(f->node), x->node, DXP_ETIMEDOUT);
-		fabric_wait(f, acknowledged, r, UINT64_MAX);
+		host_fabric_wait(f, acknowledged, r, UINT64_MAX);
 	}
 	watch_end(x);
 	return status == DXP_OK ? r->status : status;

@@ -40,9 +40,9 @@ static int post_named(struct starting *s)
 	return error_xpu(x, xpu_judge(x, status), "command");
 }
 
-static void pull_begin(struct starting *s, struct host_event *slot)
+static void pull_begin(struct starting *s, struct host_event *entry)
 {
-	slot->move = s->move;
+	entry->move = s->move;
 	s->move->count = s->count;
 	move_enter(s->xpu->fabric, s->move, MOVE_PULLED);
 	s->xpu->fabric->pulls++;
@@ -54,28 +54,28 @@ static bool started(void *context)
 {
 	struct starting *s = context;
 	struct dxp_xpu *x = s->xpu;
-	struct host_event *slot;
+	struct host_event *entry;
 
 	s->status = x->status;
 	if (s->status != DXP_OK) {
 		error_xpu(x, s->status, "command");
 		return true;
 	}
-	s->status = events_add(&x->events, &s->count, &slot);
+	s->status = events_add(&x->events, &s->count, &entry);
 	if (s->status != DXP_OK) {
 		error_set(s->status, "out of memory");
 		return true;
 	}
-	slot->silent = s->silent;
-	slot->lazy = s->command->lazy;
-	slot->told = s->command->op == COMMAND_SEND || s->command->op == COMMAND_SIGNAL
-			     ? s->command->to_node
-			     : 0;
+	entry->silent = s->silent;
+	entry->lazy = s->command->lazy;
+	entry->notified = s->command->op == COMMAND_SEND || s->command->op == COMMAND_SIGNAL
+				  ? s->command->to_node
+				  : 0;
 	s->status = post_named(s);
 	if (s->status == DXP_OK)
-		use_started(x, s->command, slot);
+		use_started(x, s->command, entry);
 	if (s->status == DXP_OK && s->move)
-		pull_begin(s, slot);
+		pull_begin(s, entry);
 	if (s->status != DXP_OK)
 		events_undo(&x->events);
 	return s->status != DXP_EAGAIN;
@@ -84,12 +84,12 @@ static bool started(void *context)
 /* Creates the failed event of a command that will not run. */
 static int start_cancelled(struct dxp_xpu *x, dxp_event *event)
 {
-	struct host_event *slot;
+	struct host_event *entry;
 	uint32_t count;
 
 	if (!event)
 		return DXP_OK;
-	int status = events_add(&x->events, &count, &slot);
+	int status = events_add(&x->events, &count, &entry);
 	if (status != DXP_OK)
 		return error_set(status, "out of memory");
 	events_finish(&x->events, count, DXP_ECANCELED, NULL);
@@ -111,40 +111,40 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	/* A thread that waits long for completions needs each one. */
 	c->lazy = c->lazy && !f->hurriers;
 	watch_begin(x);
-	int status = fabric_wait(f, started, &s, clock_now_ns() + HOST_REPLY_NS);
+	int status = host_fabric_wait(f, started, &s, clock_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK)
 		status = s.status;
 	if (status != DXP_OK)
 		return status;
-	keeper_train(f, x->events.pending == 1);
+	progress_burst(f, x->events.pending == 1);
 	if (event)
 		*event = EVENT_NAME(node_id(f->node), x->node, s.count);
 	return DXP_OK;
 }
 
-int command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
-		  dxp_event *event)
+int host_command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
+		       dxp_event *event)
 {
 	return start(x, c, waits, NULL, event);
 }
 
-static bool room(void *context)
+static bool space(void *context)
 {
 	const struct dxp_xpu *x = context;
 
 	return x->status != DXP_OK || x->events.bytes < HOST_COMMANDS_BYTES;
 }
 
-int command_room(struct dxp_xpu *x)
+int host_command_space(struct dxp_xpu *x)
 {
 	struct dxp_fabric *f = x->fabric;
 
-	while (!room(x)) {
+	while (!space(x)) {
 		uint32_t pending = x->events.pending;
 		/* Others complete in time. Those that wait for this program's events may not
 		 * while it waits here. */
-		if (fabric_wait(f, room, x, clock_now_ns() + HOST_ROOM_NS) != DXP_OK &&
+		if (host_fabric_wait(f, space, x, clock_now_ns() + HOST_SPACE_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)
 			return error_set(
 				DXP_EAGAIN,
@@ -163,22 +163,22 @@ static int start_after(struct dxp_xpu *x, struct command *c, const struct dxp_wa
 
 	if (x->status != DXP_OK)
 		return error_xpu(x, x->status, "command");
-	int status = command_room(x);
+	int status = host_command_space(x);
 	if (status == DXP_OK)
 		status = waits_resolve(x, waits->events, waits->count, &resolved);
 	return status == DXP_OK ? start(x, c, &resolved, m, event) : status;
 }
 
-int command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
-			uint32_t wait_count, dxp_event *event)
+int host_command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
+			     uint32_t wait_count, dxp_event *event)
 {
 	const struct dxp_waits waits = {.events = wait, .count = wait_count};
 
 	return start_after(x, c, &waits, NULL, event);
 }
 
-int command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
-		       struct move *m, dxp_event *event)
+int host_command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
+			    struct move *m, dxp_event *event)
 {
 	return start_after(x, c, waits, m, event);
 }
@@ -197,9 +197,9 @@ int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *eve
 	int status = launch_check(launch, xpu->caps.memory_bytes, xpu->nic, packed, &c);
 	if (status != DXP_OK)
 		return status;
-	fabric_enter(xpu->fabric);
-	status = command_start_after(xpu, &c, launch->wait, launch->wait_count, event);
-	fabric_leave(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
+	status = host_command_start_after(xpu, &c, launch->wait, launch->wait_count, event);
+	host_fabric_leave(xpu->fabric);
 	return status;
 }
 
@@ -242,10 +242,10 @@ int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer
 	c.to_node = to->node;
 	c.to_key = to->memory_key;
 	c.to_address = transfer->to_address;
-	fabric_enter(from->fabric);
+	host_fabric_enter(from->fabric);
 	status = to->status != DXP_OK ? error_xpu(to, to->status, "send")
-				      : command_start_after(from, &c, transfer->wait,
-							    transfer->wait_count, event);
-	fabric_leave(from->fabric);
+				      : host_command_start_after(from, &c, transfer->wait,
+								 transfer->wait_count, event);
+	host_fabric_leave(from->fabric);
 	return status;
 }

@@ -16,25 +16,25 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 {
 	struct command c;
 	const struct command_waits waits = {.events = {event}, .count = 1};
-	struct host_event *slot = events_find(&owner->events, EVENT_COUNT(event));
+	struct host_event *entry = events_find(&owner->events, EVENT_COUNT(event));
 	dxp_event name;
 
-	if (slot->signalled == to && recent(owner, slot->signal_count)) {
-		*out = EVENT_NAME(EVENT_HOST(event), owner->node, slot->signal_count);
+	if (entry->signalled == to && recent(owner, entry->signal_count)) {
+		*out = EVENT_NAME(EVENT_HOST(event), owner->node, entry->signal_count);
 		return DXP_OK;
 	}
 	command_begin(&c, COMMAND_SIGNAL);
 	c.to_node = to;
 	c.lazy = 1; /* its completion is not awaited here */
-	int status = command_start(owner, &c, &waits, &name);
+	int status = host_command_start(owner, &c, &waits, &name);
 	if (status != DXP_OK)
 		return status;
 	events_forget(&owner->events, EVENT_COUNT(name));
-	/* The ring may have moved, and the event completed, in command_start. */
-	slot = events_find(&owner->events, EVENT_COUNT(event));
-	if (slot) {
-		slot->signalled = to;
-		slot->signal_count = EVENT_COUNT(name);
+	/* The ring may have moved, and the event completed, in host_command_start. */
+	entry = events_find(&owner->events, EVENT_COUNT(event));
+	if (entry) {
+		entry->signalled = to;
+		entry->signal_count = EVENT_COUNT(name);
 	}
 	*out = name;
 	return DXP_OK;
@@ -53,7 +53,7 @@ static int fold(struct dxp_xpu *x, struct command_waits *out)
 				 x->caps.name);
 	command_begin(&c, COMMAND_MARK);
 	c.lazy = 1;
-	int status = command_start(x, &c, out, &name);
+	int status = host_command_start(x, &c, out, &name);
 	if (status != DXP_OK)
 		return status;
 	events_forget(&x->events, EVENT_COUNT(name));
@@ -79,22 +79,22 @@ static int append(struct dxp_xpu *x, uint64_t name, struct command_waits *out)
 static int resolve_one(struct dxp_xpu *x, dxp_event event, struct command_waits *out)
 {
 	struct dxp_fabric *f = x->fabric;
-	struct host_event *slot;
+	struct host_event *entry;
 	struct dxp_xpu *owner;
 	uint64_t name = event;
 	int status = DXP_OK;
 
-	if (!events_of(f, event, &owner, &slot))
+	if (!events_of(f, event, &owner, &entry))
 		return error_set(DXP_ENOENT,
 				 "wait list: event %#llx is unknown or already waited for",
 				 (unsigned long long)event);
-	if (slot->state == HOST_EVENT_DONE) {
-		out->failed |= slot->status != DXP_OK;
+	if (entry->state == HOST_EVENT_DONE) {
+		out->failed |= entry->status != DXP_OK;
 		return DXP_OK;
 	}
 	if (!owner)
-		status = own_tell(f, EVENT_COUNT(event), slot, x);
-	else if (owner != x && (slot->told != x->node || !recent(owner, EVENT_COUNT(event))))
+		status = executor_notify(f, EVENT_COUNT(event), entry, x);
+	else if (owner != x && (entry->notified != x->node || !recent(owner, EVENT_COUNT(event))))
 		status = signal_to(owner, event, x->node, &name);
 	return status == DXP_OK ? append(x, name, out) : status;
 }

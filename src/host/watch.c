@@ -26,7 +26,7 @@ void watch_look(struct dxp_fabric *f, uint64_t now_ns)
 		if (x->status != DXP_OK || (!x->awaited && !x->events.pending))
 			continue;
 		awaited = true;
-		if (!x->probing && now_ns - x->heard_ns >= HOST_PROBE_NS)
+		if (!x->probing && now_ns - x->received_ns >= HOST_PROBE_NS)
 			probe(x);
 	}
 	f->watch_ns = awaited ? now_ns + HOST_WATCH_NS : UINT64_MAX;

@@ -20,27 +20,27 @@ struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node)
 }
 
 struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu **x,
-			 struct host_event **slot)
+			 struct host_event **entry)
 {
 	for (*x = f->xpus; *x; *x = (*x)->next)
 		if ((*x)->node == EVENT_XPU(event) &&
-		    (*slot = events_find(&(*x)->events, EVENT_COUNT(event))))
+		    (*entry = events_find(&(*x)->events, EVENT_COUNT(event))))
 			return &(*x)->events;
 	/* The executor's id suffices: ids of hosts and xPUs differ. */
 	if (EVENT_XPU(event) == node_id(f->node) &&
-	    (*slot = events_find(&f->own, EVENT_COUNT(event))))
+	    (*entry = events_find(&f->own, EVENT_COUNT(event))))
 		return &f->own;
 	return NULL;
 }
 
-static void xpu_event_ended(void *context, uint32_t count, struct host_event *slot)
+static void xpu_event_ended(void *context, uint32_t count, struct host_event *entry)
 {
 	struct dxp_xpu *x = context;
 
-	moves_ended(x->fabric, slot, slot->status);
-	if (slot->notify)
+	moves_ended(x->fabric, entry, entry->status);
+	if (entry->notify)
 		completion_put(x->fabric, EVENT_NAME(node_id(x->fabric->node), x->node, count),
-			       slot);
+			       entry);
 }
 
 bool xpus_pull(const struct dxp_fabric *f)
@@ -132,7 +132,7 @@ static int create(struct dxp_fabric *f, const struct node_entry *row, struct dxp
 		return error_set(DXP_ENOMEM, "out of memory");
 	x->fabric = f;
 	x->node = row->id;
-	x->heard_ns = clock_now_ns();
+	x->received_ns = clock_now_ns();
 	snprintf(x->caps.name, sizeof(x->caps.name), "%s", row->name);
 	snprintf(x->caps.engine, sizeof(x->caps.engine), "%s", row->engine);
 	x->caps.node = row->id;
@@ -166,7 +166,7 @@ static void destroy(struct dxp_xpu *x)
 	free(x);
 }
 
-static int greet(struct dxp_xpu *x)
+static int hello_exchange(struct dxp_xpu *x)
 {
 	struct dxp_fabric *f = x->fabric;
 	struct command c = {.op = COMMAND_OPEN,
@@ -214,7 +214,7 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 	}
 	/* Prevents a close during the wait. */
 	x->references++;
-	status = greet(x);
+	status = hello_exchange(x);
 	if (status == DXP_OK)
 		*out = x;
 	else if (--x->references == 0)
@@ -235,9 +235,9 @@ int dxp_xpu_open(struct dxp_fabric *fabric, const char *name, struct dxp_xpu **o
 	if (!name || !*name)
 		return error_set(DXP_EINVAL,
 				 "neither name nor id of an xPU is given; `dxp nodes` lists them");
-	fabric_enter(fabric);
+	host_fabric_enter(fabric);
 	int status = open_locked(fabric, name, out);
-	fabric_leave(fabric);
+	host_fabric_leave(fabric);
 	return status;
 }
 
@@ -249,7 +249,7 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 	struct command c = {.op = COMMAND_CLOSE};
 	struct command_reply reply;
 
-	fabric_enter(f);
+	host_fabric_enter(f);
 	if (xpu->references == 1 && xpu->status == DXP_OK)
 		request_call(xpu, &c, &reply, f->timeout_ns);
 	if (xpu->references == 1) {
@@ -259,7 +259,7 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 	}
 	if (--xpu->references == 0)
 		destroy(xpu);
-	fabric_leave(f);
+	host_fabric_leave(f);
 }
 
 int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
@@ -270,7 +270,7 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 	struct command_reply reply;
 
 	/* A repeated OPEN changes nothing and returns the free memory. */
-	fabric_enter(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
 		xpu->caps.free_bytes = reply.free_bytes;
@@ -278,7 +278,7 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 	} else {
 		error_xpu(xpu, status, "query of the capabilities");
 	}
-	fabric_leave(xpu->fabric);
+	host_fabric_leave(xpu->fabric);
 	return status;
 }
 
@@ -305,7 +305,7 @@ int dxp_xpu_nic(struct dxp_xpu *xpu, struct dxp_xpu_nic *out)
 	struct command c = {.op = COMMAND_NIC};
 	struct command_reply reply;
 
-	fabric_enter(xpu->fabric);
+	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
 		xpu->nic = true;
@@ -316,6 +316,6 @@ int dxp_xpu_nic(struct dxp_xpu *xpu, struct dxp_xpu_nic *out)
 	} else {
 		nic_error(xpu, status);
 	}
-	fabric_leave(xpu->fabric);
+	host_fabric_leave(xpu->fabric);
 	return status;
 }

@@ -16,13 +16,13 @@ uint64_t await_deadline(const struct inc_group *g)
 {
 	if (!waits(g))
 		return UINT64_MAX;
-	if (!g->asking)
+	if (!g->query_open)
 		return g->progress_ns + g->o.deadline_ns / 4;
-	return min_u64(g->asked_ns + g->o.deadline_ns / 4, g->ask_ns);
+	return min_u64(g->query_begin_ns + g->o.deadline_ns / 4, g->query_ns);
 }
 
 /* Returns true if all others have answered and one of them has not sent the awaited segment. */
-static bool somebody_is_late(const struct inc_group *g)
+static bool member_is_late(const struct inc_group *g)
 {
 	bool late = false;
 
@@ -36,42 +36,42 @@ static bool somebody_is_late(const struct inc_group *g)
 	return late;
 }
 
-static void ask_begin(struct inc_group *g, uint64_t now_ns)
+static void query_begin(struct inc_group *g, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < g->o.count; i++)
 		g->peers[i].awaited = false;
-	g->asking = true;
-	g->asked_ns = now_ns;
-	g->ask_member = 0;
-	g->ask_ns = now_ns;
-	g->ask_gap_ns = g->o.deadline_ns / 16;
+	g->query_open = true;
+	g->query_begin_ns = now_ns;
+	g->query_member = 0;
+	g->query_ns = now_ns;
+	g->query_gap_ns = g->o.deadline_ns / 16;
 }
 
 void await_check(struct inc_group *g, uint64_t now_ns)
 {
 	if (!waits(g) || now_ns < g->progress_ns + g->o.deadline_ns / 4)
 		return;
-	if (!g->asking) {
-		ask_begin(g, now_ns);
-	} else if (now_ns >= g->asked_ns + g->o.deadline_ns / 4) {
-		g->asking = false;
-		if (!somebody_is_late(g))
-			lose(g, DXP_ETIMEDOUT, now_ns);
+	if (!g->query_open) {
+		query_begin(g, now_ns);
+	} else if (now_ns >= g->query_begin_ns + g->o.deadline_ns / 4) {
+		g->query_open = false;
+		if (!member_is_late(g))
+			lose_begin(g, DXP_ETIMEDOUT, now_ns);
 		g->progress_ns = now_ns;
 	}
 }
 
-void await_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
+void await_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
-	if (now_ns < g->ask_ns)
+	if (now_ns < g->query_ns)
 		return;
-	for (; g->ask_member < g->o.count && !batch_full(out); g->ask_member++)
-		if (g->ask_member != g->o.member && !g->peers[g->ask_member].awaited)
-			peer_add(g, out, INC_AWAIT, g->ask_member, g->next);
-	if (g->ask_member < g->o.count)
+	for (; g->query_member < g->o.count && !batch_full(out); g->query_member++)
+		if (g->query_member != g->o.member && !g->peers[g->query_member].awaited)
+			lose_peer_add(g, out, INC_AWAIT, g->query_member, g->next);
+	if (g->query_member < g->o.count)
 		return;
-	g->ask_member = 0;
-	g->ask_ns = now_ns + g->ask_gap_ns;
+	g->query_member = 0;
+	g->query_ns = now_ns + g->query_gap_ns;
 }
 
 void await_receive(struct inc_group *g, const struct inc_header *h, const struct inc_peer *from)

@@ -10,7 +10,7 @@
 #include "inc/create_internal.h"
 #include "wire/limits.h"
 
-static bool memory_take(struct inc_create *c, const struct inc_create_options *o)
+static bool memory_allocate(struct inc_create *c, const struct inc_create_options *o)
 {
 	struct inc_member *members = malloc(o->count * sizeof(*members));
 	uint32_t *switches = malloc(o->count * sizeof(*switches));
@@ -24,10 +24,10 @@ static bool memory_take(struct inc_create *c, const struct inc_create_options *o
 	if (o->member != 0)
 		return true;
 	/* At most one leaf per member, and as many switches above. */
-	for (c->node_places = 64; c->node_places < 4 * o->count;)
-		c->node_places *= 2;
+	for (c->node_indices = 64; c->node_indices < 4 * o->count;)
+		c->node_indices *= 2;
 	c->ways = calloc(o->count, sizeof(*c->ways));
-	c->nodes = calloc(c->node_places, sizeof(*c->nodes));
+	c->nodes = calloc(c->node_indices, sizeof(*c->nodes));
 	return c->ways && c->nodes;
 }
 
@@ -41,7 +41,7 @@ int inc_create_begin(const struct inc_create_options *options, uint64_t now_ns,
 	c->o = *options;
 	c->o.members = NULL;
 	c->o.switches = NULL;
-	if (!memory_take(c, options)) {
+	if (!memory_allocate(c, options)) {
 		inc_create_end(c);
 		return DXP_ENOMEM;
 	}
@@ -91,7 +91,7 @@ static bool path_same(const struct inc_control *a, const struct inc_control *b)
 	return true;
 }
 
-static bool all_heard(const struct inc_create *c)
+static bool all_received(const struct inc_create *c)
 {
 	for (uint32_t m = 0; m < c->o.count; m++)
 		if (c->ways[m].count == 0)
@@ -126,8 +126,8 @@ static void query_receive(struct inc_create *c, uint32_t member, const struct in
 	c->changed = true;
 	if (member == 0 && q->path_count > c->above)
 		c->above = q->path_count;
-	if (c->heard_ns == 0 && all_heard(c))
-		c->heard_ns = now_ns;
+	if (c->received_ns == 0 && all_received(c))
+		c->received_ns = now_ns;
 }
 
 static void bad_news(struct inc_create *c, int status, const struct inc_control *n, uint64_t now_ns)
@@ -227,7 +227,7 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
  * explains it: QUERYs may have been lost on several paths at once. */
 static uint64_t choice_max_ns(const struct inc_create *c)
 {
-	uint64_t half_ns = c->limit_ns > c->heard_ns ? (c->limit_ns - c->heard_ns) / 2 : 0;
+	uint64_t half_ns = c->limit_ns > c->received_ns ? (c->limit_ns - c->received_ns) / 2 : 0;
 
 	return c->no_common ? max_u64(half_ns, INC_CHOICE_MAX_NS) : INC_CHOICE_MAX_NS;
 }
@@ -256,14 +256,14 @@ static uint64_t choice_ns(const struct inc_create *c)
 static void choose(struct inc_create *c, uint64_t now_ns)
 {
 	struct inc_control why = {0};
-	int status = tree_choose(c, &why);
+	int status = create_tree_choose(c, &why);
 
 	c->changed = false;
 	c->no_common = status == DXP_EUNSUPPORTED && why.fail_cause == INC_CAUSE_NONE;
 	if (status == DXP_OK) {
 		c->state = CREATE_NOTIFY;
 		round_begin(c, now_ns);
-	} else if (now_ns - c->heard_ns >= choice_max_ns(c)) {
+	} else if (now_ns - c->received_ns >= choice_max_ns(c)) {
 		bad_news(c, status == DXP_EBUSY ? status_of_cause(why.fail_cause) : status, &why,
 			 now_ns);
 	}
@@ -279,8 +279,9 @@ static uint32_t silent_find(const struct inc_create *c)
 
 void create_tick(struct inc_create *c, uint64_t now_ns)
 {
-	if (c->state == CREATE_QUERY && c->heard_ns != 0 && now_ns - c->heard_ns >= choice_ns(c) &&
-	    (c->changed || now_ns - c->heard_ns >= choice_max_ns(c)))
+	if (c->state == CREATE_QUERY && c->received_ns != 0 &&
+	    now_ns - c->received_ns >= choice_ns(c) &&
+	    (c->changed || now_ns - c->received_ns >= choice_max_ns(c)))
 		choose(c, now_ns);
 	if ((c->state == CREATE_QUERY || c->state == CREATE_NOTIFY) && now_ns >= c->limit_ns) {
 		c->silent = silent_find(c);
@@ -298,9 +299,10 @@ uint64_t inc_create_deadline(const struct inc_create *c)
 		deadline_ns = c->limit_ns;
 	if (c->state == CREATE_QUERY)
 		deadline_ns = min_u64(deadline_ns, c->query_ns);
-	if (c->state == CREATE_QUERY && c->heard_ns != 0)
-		deadline_ns = min_u64(deadline_ns,
-				      c->heard_ns + (c->changed ? choice_ns(c) : choice_max_ns(c)));
+	if (c->state == CREATE_QUERY && c->received_ns != 0)
+		deadline_ns =
+			min_u64(deadline_ns,
+				c->received_ns + (c->changed ? choice_ns(c) : choice_max_ns(c)));
 	if (c->o.member == 0 && (c->state == CREATE_NOTIFY || c->state == CREATE_FAILED))
 		deadline_ns = min_u64(deadline_ns, c->round_ns);
 	return deadline_ns;
@@ -313,7 +315,7 @@ int inc_create_outcome(const struct inc_create *c, struct inc_control *notice, u
 	*notice = c->notice;
 	*silent = c->silent;
 	if (c->o.member == 0 && c->status == DXP_OK)
-		*notice = tree_notice(c, 0);
+		*notice = create_tree_notice(c, 0);
 	return c->status;
 }
 

@@ -44,7 +44,7 @@ struct inc_create {
 	uint64_t round_ns; /* next round of NOTIFYs, or of failure notices */
 	uint64_t round_gap_ns;
 	uint32_t round_member; /* next member of the present round; o.count: complete */
-	uint64_t heard_ns;     /* when the last member's first QUERY arrived; 0: not yet */
+	uint64_t received_ns;  /* when the last member's first QUERY arrived; 0: not yet */
 	bool no_common;        /* the paths so far have no common switch */
 	bool changed;          /* a path arrived or changed since the last choice */
 	bool has_notice;
@@ -55,18 +55,18 @@ struct inc_create {
 	uint8_t above; /* longest own path, in switches */
 	/* member 0 */
 	struct ways *ways;
-	struct node *nodes;   /* hash table by address, for the examined tree */
-	uint32_t node_places; /* entries; a power of two */
+	struct node *nodes;    /* hash table by address, for the examined tree */
+	uint32_t node_indices; /* entries; a power of two */
 	uint32_t root_ip;
 };
 
 /* create_choose.c: chooses the tree. DXP_EBUSY: all paths are refused (*why has the cause);
  * DXP_EUNSUPPORTED: no switch is common to all. */
-int tree_choose(struct inc_create *c, struct inc_control *why);
+int create_tree_choose(struct inc_create *c, struct inc_control *why);
 /* Returns a switch's table entry, or the free one for it; NULL: the table is full. */
-struct node *node_place(const struct inc_create *c, uint32_t ip);
+struct node *create_node_index(const struct inc_create *c, uint32_t ip);
 /* Returns a member's NOTIFY: the common abilities, and its path with the number of children. */
-struct inc_control tree_notice(const struct inc_create *c, uint32_t member);
+struct inc_control create_tree_notice(const struct inc_create *c, uint32_t member);
 
 /* create.c */
 void create_fail(struct inc_create *c, int status, uint64_t now_ns);

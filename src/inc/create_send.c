@@ -18,7 +18,7 @@ static void control_add(const struct inc_create *c, struct inc_batch *out,
 	inc_packet_encode(h, c->opcode, INC_CONTROL_QKEY, INC_QP, INC_QP, &path, payload, bytes,
 			  &out->datagrams[out->count], out->trailers[out->count]);
 	out->from_ports[out->count++] = own->port;
-	batch_inline(out);
+	segment_batch_inline(out);
 }
 
 static struct inc_header header_of(const struct inc_create *c, enum inc_kind kind, uint32_t member)
@@ -54,7 +54,7 @@ static void notify_send(struct inc_create *c, struct inc_batch *out, enum inc_ki
 			uint32_t member)
 {
 	struct inc_header h = header_of(c, kind, member);
-	struct inc_control n = tree_notice(c, member);
+	struct inc_control n = create_tree_notice(c, member);
 
 	control_add(c, out, &h, &n, c->root_ip, ROCE_PORT);
 }
@@ -112,7 +112,7 @@ size_t inc_create_kill(const struct inc_create *c, uint32_t *next, struct inc_ba
 		*next = c->o.count;
 	for (; *next < c->o.count && !batch_full(out); ++*next) {
 		struct inc_header h = header_of(c, INC_KILL, *next);
-		struct inc_control n = tree_notice(c, *next);
+		struct inc_control n = create_tree_notice(c, *next);
 		control_add(c, out, &h, &n, c->root_ip, ROCE_PORT);
 	}
 	return out->count - before;

@@ -25,7 +25,7 @@ static void forks_watch(void)
 	pthread_atfork(NULL, NULL, fork_note);
 }
 
-bool endpoint_ours(const struct dxp_inc *inc)
+bool endpoint_owns(const struct dxp_inc *inc)
 {
 	return inc->forks == forks;
 }
@@ -46,7 +46,7 @@ static uint64_t time_of(uint64_t wanted_ns, uint64_t default_ns)
 	return clamp_u64(wanted_ns ? wanted_ns : default_ns, INC_TIME_MIN_NS, INC_TIME_MAX_NS);
 }
 
-static void options_take(struct dxp_inc *inc, const struct dxp_inc_options *options)
+static void options_check(struct dxp_inc *inc, const struct dxp_inc_options *options)
 {
 	if (options)
 		inc->o = *options;
@@ -65,7 +65,7 @@ static int endpoint_start(struct dxp_inc *inc, const char *switches)
 		status = sockets_open(inc);
 	if (status != DXP_OK)
 		return status;
-	status = endpoint_keeper_start(inc);
+	status = endpoint_progress_start(inc);
 	if (status != DXP_OK) {
 		inc_port_close(&inc->in);
 		inc_port_close(&inc->out);
@@ -82,12 +82,12 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 
 	if (!inc)
 		return DXP_ENOMEM;
-	inc->reserve = calloc(1, making_reserve_bytes());
+	inc->reserve = calloc(1, inc_making_reserve_bytes());
 	if (!inc->reserve) {
 		free(inc);
 		return DXP_ENOMEM;
 	}
-	options_take(inc, options);
+	options_check(inc, options);
 	pthread_once(&forks_once, forks_watch);
 	inc->forks = forks;
 	inc->planned_ns = clock_now_ns() + S_NS;
@@ -112,7 +112,7 @@ static bool kills_pending(struct dxp_inc *inc)
 	bool pending = false;
 
 	pthread_mutex_lock(&inc->lock);
-	departed_tend(inc, endpoint_now(inc));
+	inc_departed_tend(inc, endpoint_now(inc));
 	for (const struct dxp_inc_group *g = inc->groups; g; g = g->next)
 		pending |= g->departed_ns != 0 && g->kill_ns != UINT64_MAX;
 	pthread_mutex_unlock(&inc->lock);
@@ -136,10 +136,10 @@ void dxp_inc_close(struct dxp_inc *inc)
 
 	if (!inc)
 		return;
-	if (endpoint_ours(inc)) {
+	if (endpoint_owns(inc)) {
 		while (kills_pending(inc))
 			nanosleep(&pause, NULL);
-		endpoint_keeper_stop(inc);
+		endpoint_progress_stop(inc);
 		pthread_cond_destroy(&inc->read);
 		pthread_mutex_destroy(&inc->lock);
 	}

@@ -26,10 +26,10 @@ struct port {
 	bool reading;
 };
 
-struct dxp_inc_call {
-	struct inc_call core;
+struct dxp_inc_operation {
+	struct inc_operation core;
 	struct dxp_inc_group *group;
-	struct dxp_inc_call *next; /* list of free ones */
+	struct dxp_inc_operation *next; /* list of free ones */
 };
 
 struct dxp_inc_group {
@@ -42,11 +42,11 @@ struct dxp_inc_group {
 	bool alone;  /* it has one member */
 	bool kernel; /* short results arrive by multicast */
 	uint32_t depth, above;
-	bool heard;     /* a packet arrived by multicast */
+	bool received;  /* a packet arrived by multicast */
 	unsigned lossy; /* operations left during which packet loss is expected */
-	unsigned open_calls;
+	unsigned open_operations;
 	bool dirty; /* received packets may have made packets due */
-	struct dxp_inc_call *free_calls;
+	struct dxp_inc_operation *free_operations;
 	uint64_t used_ns;     /* when the last operation completed */
 	uint64_t departed_ns; /* 0: in use */
 	uint64_t kill_ns;     /* next KILL; UINT64_MAX: none */
@@ -70,7 +70,7 @@ struct dxp_inc {
 	struct inc_counters counters;
 	uint16_t segment_bytes;
 
-	uint64_t heard_ns;         /* real time of the switch's last valid packet; 0: none */
+	uint64_t received_ns;      /* real time of the switch's last valid packet; 0: none */
 	bool deaf;                 /* multicast of its XDP plane does not arrive */
 	unsigned waiting;          /* threads that wait in a call */
 	uint64_t active_ns;        /* time of the last public call */
@@ -79,10 +79,10 @@ struct dxp_inc {
 	uint64_t listens_until_ns; /* end of its sleep on the sockets; 0: not asleep there */
 	pthread_t thread;
 	int wake_fd;
-	unsigned forks; /* for endpoint_ours() */
+	unsigned forks; /* for endpoint_owns() */
 	bool stop;
 
-	void *reserve; /* making_reserve_bytes() for a creation without memory */
+	void *reserve; /* inc_making_reserve_bytes() for a creation without memory */
 	bool reserved; /* a creation uses it */
 
 	struct datagram datagrams[ENDPOINT_BATCH];
@@ -100,20 +100,20 @@ uint64_t endpoint_now(struct dxp_inc *inc);
 
 /* Returns false in a child of the process that opened the endpoint: the thread does not exist
  * there, the lock may be held for ever, and the sockets are the parent's. */
-bool endpoint_ours(const struct dxp_inc *inc);
+bool endpoint_owns(const struct dxp_inc *inc);
 
 /* ---- traffic.c; caller holds the lock ---- */
 
 /* Receives the datagrams of a port, without waiting, and handles them. Returns how many. */
-size_t port_take(struct dxp_inc *inc, struct port *p, uint64_t now_ns);
-/* As port_take(), but waits up to the port's time limit, without the lock. */
-size_t port_wait(struct dxp_inc *inc, struct port *p);
+size_t traffic_port_receive(struct dxp_inc *inc, struct port *p, uint64_t now_ns);
+/* As traffic_port_receive(), but waits up to the port's time limit, without the lock. */
+size_t traffic_port_wait(struct dxp_inc *inc, struct port *p);
 /* Sends the due packets of a group and of its creation. */
 void endpoint_flush(struct dxp_inc_group *g, uint64_t now_ns);
 void endpoint_flush_due(struct dxp_inc_group *g, uint64_t now_ns);
 uint64_t endpoint_deadline(const struct dxp_inc_group *g);
-void batch_send(struct dxp_inc *inc, const struct inc_batch *b);
-struct inc_batch batch_begin(struct dxp_inc *inc);
+void traffic_batch_send(struct dxp_inc *inc, const struct inc_batch *b);
+struct inc_batch traffic_batch_begin(struct dxp_inc *inc);
 
 /* ---- sockets.c ---- */
 
@@ -121,17 +121,17 @@ struct inc_batch batch_begin(struct dxp_inc *inc);
 int sockets_open(struct dxp_inc *inc);
 /* Joins a group's multicast address. Returns false on failure: results must then arrive
  * otherwise. */
-bool multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id);
+bool sockets_multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id);
 void inc_port_close(struct port *p);
 
-/* ---- keeper.c ---- */
+/* ---- progress.c ---- */
 
-int endpoint_keeper_start(struct dxp_inc *inc);
-void endpoint_keeper_stop(struct dxp_inc *inc);
+int endpoint_progress_start(struct dxp_inc *inc);
+void endpoint_progress_stop(struct dxp_inc *inc);
 /* Wakes the progress thread for work that is due before its planned time. */
-void keeper_wake(struct dxp_inc *inc);
+void progress_wake(struct dxp_inc *inc);
 /* Sends due KILLs and frees groups that were destroyed long ago. */
-void departed_tend(struct dxp_inc *inc, uint64_t now_ns);
+void inc_departed_tend(struct dxp_inc *inc, uint64_t now_ns);
 void endpoint_group_free(struct dxp_inc_group *g);
 
 /* ---- probe.c ---- */
@@ -150,17 +150,18 @@ enum inc_reach { INC_REACH_LIST(INC_REACH_ENUM) INC_REACHES };
 #undef INC_REACH_ENUM
 
 /* Tests whether the switch answers. Takes at most INC_SILENCE_NS. Caller does not hold the lock. */
-enum inc_reach switch_reach(struct dxp_inc *inc);
+enum inc_reach probe_switch_reach(struct dxp_inc *inc);
 
 /* ---- wait.c ---- */
 
 /* Sleeps until a packet arrives on one of the ports or until `until_ns`. Releases the lock
  * meanwhile. */
-void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns);
+void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count,
+		      uint64_t until_ns);
 
 /* ---- make.c ---- */
 
-size_t making_reserve_bytes(void);
+size_t inc_making_reserve_bytes(void);
 
 /* ---- why.c ---- */
 

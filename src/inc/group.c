@@ -10,7 +10,7 @@
 #include "inc/internal.h"
 #include "inc/limits.h"
 
-static bool memory_take(struct inc_group *g, const struct inc_group_options *options)
+static bool memory_allocate(struct inc_group *g, const struct inc_group_options *options)
 {
 	size_t window = options->window, count = options->count;
 	struct inc_member *members = malloc(count * sizeof(*members));
@@ -19,10 +19,10 @@ static bool memory_take(struct inc_group *g, const struct inc_group_options *opt
 	g->results = calloc(2 * window, sizeof(*g->results));
 	g->flights = calloc(window, sizeof(*g->flights));
 	g->peers = calloc(count, sizeof(*g->peers));
-	g->said = calloc(1, INC_PEER_BYTES + (count + 7) / 8);
+	g->suspects = calloc(1, INC_PEER_BYTES + (count + 7) / 8);
 	/* calloc maps untouched pages: a group of short operations never needs most of them. */
 	g->bytes = calloc(2 * window, options->segment_bytes);
-	if (!members || !g->results || !g->flights || !g->peers || !g->said || !g->bytes)
+	if (!members || !g->results || !g->flights || !g->peers || !g->suspects || !g->bytes)
 		return false;
 	memcpy(members, options->members, count * sizeof(*members));
 	return true;
@@ -37,12 +37,12 @@ int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		return DXP_ENOMEM;
 	g->o = *options;
 	g->o.members = NULL;
-	if (!memory_take(g, options)) {
+	if (!memory_allocate(g, options)) {
 		inc_group_destroy(g);
 		return DXP_ENOMEM;
 	}
 	g->opcode = options->framing == DXP_INC_RC ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
-	g->calls_tail = &g->calls;
+	g->operations_tail = &g->operations;
 	g->renew_ns = now_ns + options->lease_ms * MS_NS / 3;
 	g->source = options->count;
 	*out = g;
@@ -57,7 +57,7 @@ void inc_group_destroy(struct inc_group *g)
 	free(g->results);
 	free(g->flights);
 	free(g->peers);
-	free(g->said);
+	free(g->suspects);
 	free(g->bytes);
 	free(g);
 }
@@ -67,8 +67,8 @@ void inc_group_number(struct inc_group *g, uint32_t first)
 	g->next = g->to_send = g->end = g->fence = g->highest = g->gap = first;
 }
 
-bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
-		     size_t elements)
+bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
+		       size_t elements)
 {
 	return dxp_inc_defined(op, type) && (g->o.sup_op >> op & 1) &&
 	       (g->o.sup_type >> type & 1) && elements <= UINT32_MAX;
@@ -83,7 +83,7 @@ static void refusal_receive(struct inc_group *g, const struct inc_packet *p, uin
 	if (g->refused_ns == 0)
 		g->refused_ns = now_ns;
 	if (g->served || now_ns - g->refused_ns >= INC_REFUSED_NS)
-		lose(g, p->header.status ? -(int)p->header.status : DXP_ENOENT, now_ns);
+		lose_begin(g, p->header.status ? -(int)p->header.status : DXP_ENOENT, now_ns);
 }
 
 static void switch_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
@@ -91,7 +91,7 @@ static void switch_receive(struct inc_group *g, const struct inc_packet *p, uint
 	if (p->header.kind == INC_REFUSED)
 		refusal_receive(g, p, now_ns);
 	else if (p->header.flags & INC_FLAG_RESULT)
-		result_receive(g, p, now_ns);
+		segment_result_receive(g, p, now_ns);
 	else
 		g->refused++;
 }
@@ -184,8 +184,8 @@ static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_
 	};
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
 
-	packet_add_inline(g, out, &h, g->o.switch_ip, ROCE_PORT, payload,
-			  inc_control_encode(&c, payload));
+	segment_packet_add_inline(g, out, &h, g->o.switch_ip, ROCE_PORT, payload,
+				  inc_control_encode(&c, payload));
 	g->renew_ns = now_ns + g->o.lease_ms * MS_NS / 3;
 }
 
@@ -198,16 +198,16 @@ size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_n
 	if (g->state != GROUP_LIVE)
 		lose_check(g, now_ns);
 	if (g->answers_due)
-		answers_send(g, out);
+		lose_answers_send(g, out);
 	if (g->state == GROUP_LIVE) {
-		if (g->asking)
-			await_ask(g, out, now_ns);
+		if (g->query_open)
+			await_query(g, out, now_ns);
 		repeat_send(g, out, now_ns);
 		segments_send(g, out, now_ns);
 		if (now_ns >= g->renew_ns && !batch_full(out))
 			renew_send(g, out, now_ns);
 	} else if (g->state != GROUP_LOST) {
-		lose_ask(g, out, now_ns);
+		lose_query(g, out, now_ns);
 	}
 	return out->count - before;
 }
@@ -246,10 +246,10 @@ void inc_group_view(const struct inc_group *g, struct dxp_inc_group_view *out)
 		.lost_status = g->lost_status,
 		.segment_bytes = g->o.segment_bytes,
 		.window = g->o.window,
-		.calls = g->calls_done,
+		.calls = g->operations_done,
 		.segments_sent = g->segments_sent,
 		.segments_repeated = g->segments_repeated,
-		.results = g->results_taken,
+		.results = g->results_dequeued,
 		.duplicates = g->duplicates,
 		.refused = g->refused,
 	};

@@ -36,7 +36,7 @@ struct inc_group_options {
 	uint64_t patience_ns; /* as in struct dxp_inc_options */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
-	bool trains; /* long operations may leave in GSO batches */
+	bool batches; /* long operations may leave in GSO batches */
 };
 
 struct inc_group;
@@ -51,7 +51,7 @@ void inc_group_number(struct inc_group *g, uint32_t first);
 
 /* An operation, in memory of the caller. It belongs to the group until `done` is true; then status
  * and done_elements are valid. */
-struct inc_call {
+struct inc_operation {
 	uint8_t collective;
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
@@ -64,25 +64,25 @@ struct inc_call {
 	int status;
 	size_t done_elements;
 	/* private to the group */
-	struct inc_call *next;
+	struct inc_operation *next;
 	uint32_t first_segment, segments, sent, received;
 };
 
 /* Queues an operation after the present ones. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED;
  * DXP_EINVAL. */
-int inc_group_start(struct inc_group *g, struct inc_call *call, uint64_t now_ns);
+int inc_group_start(struct inc_group *g, struct inc_operation *operation, uint64_t now_ns);
 /* Returns true if an XDP plane computes the operation (docs/reference/inc.md "Two planes"). */
-bool inc_call_fast(const struct inc_call *c);
-bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
-		     size_t elements);
+bool inc_operation_fast(const struct inc_operation *c);
+bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
+		       size_t elements);
 
 /* Handles a packet for this group (header.comm_id is its id), from the switch or a member. The
  * caller has checked the ICRC. */
 void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 		       const struct roce_path *path, uint64_t now_ns);
 
-/* Appends due packets, as sw_send(). Returns how many. Slices point into the caller's buffers and
- * the group's. */
+/* Appends due packets, as switch_send(). Returns how many. Slices point into the caller's buffers
+ * and the group's. */
 size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 uint64_t inc_group_deadline(const struct inc_group *g);
 /* Returns true if inc_group_send() has segments to send now. (inc_group_deadline() covers all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of a group, shared by its files: call.c cuts operations into segments and completes them;
- * segment.c sends contributions and receives results; repeat.c retransmits; await.c queries whether
- * members are late; lose.c agrees about a lost group.
+/* State of a group, shared by its files: operation.c cuts operations into segments and completes
+ * them; segment.c sends contributions and receives results; repeat.c retransmits; await.c queries
+ * whether members are late; lose.c agrees about a lost group.
  *
  * Segments are numbered through all operations and wrap. Invariant, in that arithmetic: next <=
  * to_send <= end, to_send <= next + window. Results next - window .. next - 1 are delivered and
@@ -64,8 +64,8 @@ struct inc_group {
 	enum group_state state;
 	uint8_t opcode;
 
-	struct inc_call *calls, **calls_tail; /* oldest first */
-	struct inc_call *sending;             /* operation of to_send; NULL: none */
+	struct inc_operation *operations, **operations_tail; /* oldest first */
+	struct inc_operation *sending;                       /* operation of to_send; NULL: none */
 	uint32_t next, to_send, end;
 	uint32_t fence; /* segments from here on need all earlier results first */
 	struct result *results;
@@ -86,12 +86,12 @@ struct inc_group {
 	uint64_t renew_ns;
 
 	struct peer *peers;
-	bool asking;       /* an AWAIT query is under way */
-	uint64_t asked_ns; /* start of that query */
-	uint64_t ask_ns;   /* next round of requests, of any kind; its gap doubles: */
-	uint64_t ask_gap_ns;
-	uint32_t ask_member; /* next member of the round; count: complete */
-	bool answers_due;    /* some peer is owed an answer */
+	bool query_open;         /* an AWAIT query is under way */
+	uint64_t query_begin_ns; /* start of that query */
+	uint64_t query_ns;       /* next round of requests, of any kind; its gap doubles: */
+	uint64_t query_gap_ns;
+	uint32_t query_member; /* next member of the round; count: complete */
+	bool answers_due;      /* some peer is owed an answer */
 	uint32_t answer_member;
 	uint64_t frozen_ns;
 	uint64_t lost_ns; /* start of the present round, or time of the last fetched result */
@@ -99,26 +99,29 @@ struct inc_group {
 	uint32_t common; /* P of docs/reference/inc.md */
 	uint32_t source; /* member to fetch from; count: none */
 	uint32_t gone_count;
-	uint8_t *said; /* payload of FREEZE and FROZEN: a peer, then the bits of given-up members */
-	uint64_t calls_done, segments_sent, segments_repeated, results_taken, duplicates, refused;
+	uint8_t *suspects; /* payload of FREEZE and FROZEN: a peer, then the bits of given-up
+			      members */
+	uint64_t operations_done, segments_sent, segments_repeated, results_dequeued, duplicates,
+		refused;
 };
 
-/* ---- call.c ---- */
+/* ---- operation.c ---- */
 
 /* Returns the operation of a segment; NULL if it is complete or not started. */
-struct inc_call *call_of(const struct inc_group *g, uint32_t segment);
+struct inc_operation *operation_of(const struct inc_group *g, uint32_t segment);
 /* Returns the elements of an operation before its segment `index`, at most all. */
-size_t call_elements_before(const struct inc_group *g, const struct inc_call *c, uint32_t index);
-bool call_short(const struct inc_call *c);
-enum pace call_pace(const struct inc_group *g, const struct inc_call *c);
+size_t operation_elements_before(const struct inc_group *g, const struct inc_operation *c,
+				 uint32_t index);
+bool operation_short(const struct inc_operation *c);
+enum pace operation_pace(const struct inc_group *g, const struct inc_operation *c);
 /* Delivers the results from `next` on to their operations, as far as they have arrived. */
-void calls_deliver(struct inc_group *g, uint64_t now_ns);
+void operations_deliver(struct inc_group *g, uint64_t now_ns);
 /* Completes all operations of a lost group. */
-void calls_end(struct inc_group *g);
+void operations_end(struct inc_group *g);
 
 /* ---- segment.c ---- */
 
-static inline struct result *result_place(const struct inc_group *g, uint32_t segment)
+static inline struct result *result_address(const struct inc_group *g, uint32_t segment)
 {
 	return &g->results[segment % (2u * g->o.window)];
 }
@@ -135,34 +138,36 @@ static inline struct flight *flight_of(const struct inc_group *g, uint32_t segme
 
 static inline bool result_here(const struct inc_group *g, uint32_t segment)
 {
-	const struct result *r = result_place(g, segment);
+	const struct result *r = result_address(g, segment);
 
 	return r->here && r->segment == segment;
 }
 
 static inline bool batch_full(const struct inc_batch *b)
 {
-	return b->count == b->room;
+	return b->count == b->space;
 }
 
 /* Adds a packet to the batch, which must have space. The payload must stay until it is sent. */
-void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
-		uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes);
-/* As packet_add(), but copies the payload into the datagram's header. */
-void packet_add_inline(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
-		       uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes);
+void segment_packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
+			uint32_t to_ip, uint16_t to_port, const void *payload,
+			size_t payload_bytes);
+/* As segment_packet_add(), but copies the payload into the datagram's header. */
+void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
+			       const struct inc_header *h, uint32_t to_ip, uint16_t to_port,
+			       const void *payload, size_t payload_bytes);
 /* Copies the payload of the newest datagram, at most INC_CONTROL_BYTES_MAX bytes, into its
  * header. */
-void batch_inline(struct inc_batch *out);
+void segment_batch_inline(struct inc_batch *out);
 /* Adds the contribution to a segment of an operation. */
-void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_call *c,
+void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_operation *c,
 		 uint32_t segment, bool repeat, uint64_t now_ns);
 void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 /* Stores a result of next .. next + window - 1 that is not there yet. */
-void result_keep(struct inc_group *g, const struct inc_packet *p);
+void segment_result_keep(struct inc_group *g, const struct inc_packet *p);
 /* Returns true if the result matches the operation of its segment. */
-bool result_fits(const struct inc_group *g, const struct inc_header *h);
-void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
+bool segment_result_fits(const struct inc_group *g, const struct inc_header *h);
+void segment_result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
 
 /* ---- repeat.c ---- */
 void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
@@ -174,21 +179,21 @@ void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 /* Starts a query when a wait is long, and declares the group lost. */
 void await_check(struct inc_group *g, uint64_t now_ns);
 uint64_t await_deadline(const struct inc_group *g);
-void await_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
+void await_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 void await_receive(struct inc_group *g, const struct inc_header *h, const struct inc_peer *from);
 
 /* ---- lose.c ---- */
-void lose(struct inc_group *g, int status, uint64_t now_ns);
+void lose_begin(struct inc_group *g, int status, uint64_t now_ns);
 void lose_receive(struct inc_group *g, const struct inc_packet *p, const struct inc_peer *from,
 		  uint64_t now_ns);
 void lose_fetched(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
 void lose_check(struct inc_group *g, uint64_t now_ns);
 uint64_t lose_deadline(const struct inc_group *g);
-void lose_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
+void lose_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 /* Sends due answers (AWAITED, FROZEN, FETCHED), in any state. */
-void answers_send(struct inc_group *g, struct inc_batch *out);
+void lose_answers_send(struct inc_group *g, struct inc_batch *out);
 /* Adds a packet between members: header and payload. */
-void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
-	      uint32_t next);
+void lose_peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
+		   uint32_t next);
 
 #endif

@@ -35,7 +35,7 @@
 /* rejections for longer than this have another cause than a restart */
 #define INC_RESTART_NS (300ull * 1000 * 1000)
 /* a switch that sent this recently is not probed */
-#define INC_HEARD_NS    (100ull * 1000 * 1000)
+#define INC_RECEIVED_NS (100ull * 1000 * 1000)
 #define INC_TIME_MIN_NS (10ull * 1000 * 1000) /* shortest deadline: a few ticks of the kernel */
 #define INC_TIME_MAX_NS (86400ull * 1000 * 1000 * 1000) /* longest deadline: one day */
 #define INC_HEARING     3 /* barriers that test whether multicast arrives: not all get lost */
@@ -46,7 +46,7 @@
 #define INC_SEGMENT_MAX   8912 /* payload of a packet at an MTU of 9000 */
 #define INC_BLOCK_US      1000 /* longest wait in a socket: one tick of the kernel */
 #define INC_WAIT_BATCH    64   /* datagrams per receive of a waiting caller, on its stack */
-#define INC_TURN          1024 /* datagrams received before other work */
+#define INC_RECEIVE_BATCH 1024 /* datagrams received before other work */
 #define INC_IDLE_NS       (100u * 1000u) /* between two calls of `idle`, as documented */
 /* poll interval of the progress thread while operations run */
 #define INC_TICK_NS  (10ull * 1000 * 1000)

@@ -13,15 +13,15 @@ static uint64_t patience_ns(const struct inc_group *g)
 
 /* Adds a FREEZE or FROZEN with the list of given-up members, which is the same for all
  * receivers. */
-static void said_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
-		     uint32_t member)
+static void suspect_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
+			uint32_t member)
 {
-	packet_add(g, out, h, g->o.members[member].ip, g->o.members[member].port, g->said,
-		   INC_PEER_BYTES + (g->o.count + 7) / 8);
+	segment_packet_add(g, out, h, g->o.members[member].ip, g->o.members[member].port,
+			   g->suspects, INC_PEER_BYTES + (g->o.count + 7) / 8);
 }
 
-void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
-	      uint32_t next)
+void lose_peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
+		   uint32_t next)
 {
 	struct inc_peer own = {.member = g->o.member, .next = next};
 	struct inc_header h = {
@@ -34,30 +34,30 @@ void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, ui
 	uint8_t payload[INC_PEER_BYTES];
 
 	if (g->gone_count > 0 && (kind == INC_FREEZE || kind == INC_FROZEN)) {
-		inc_peer_encode(&own, g->said);
-		said_add(g, out, &h, member);
+		inc_peer_encode(&own, g->suspects);
+		suspect_add(g, out, &h, member);
 		return;
 	}
-	packet_add_inline(g, out, &h, g->o.members[member].ip, g->o.members[member].port, payload,
-			  inc_peer_encode(&own, payload));
+	segment_packet_add_inline(g, out, &h, g->o.members[member].ip, g->o.members[member].port,
+				  payload, inc_peer_encode(&own, payload));
 }
 
-static void ask_again(struct inc_group *g, uint64_t now_ns)
+static void requests_again(struct inc_group *g, uint64_t now_ns)
 {
-	g->ask_member = 0;
-	g->ask_ns = now_ns;
-	g->ask_gap_ns = INC_FREEZE_NS;
+	g->query_member = 0;
+	g->query_ns = now_ns;
+	g->query_gap_ns = INC_FREEZE_NS;
 }
 
-void lose(struct inc_group *g, int status, uint64_t now_ns)
+void lose_begin(struct inc_group *g, int status, uint64_t now_ns)
 {
 	if (g->state != GROUP_LIVE)
 		return;
 	g->state = GROUP_FREEZING;
 	g->lost_status = status;
 	g->frozen_ns = g->lost_ns = now_ns;
-	g->asking = false;
-	ask_again(g, now_ns);
+	g->query_open = false;
+	requests_again(g, now_ns);
 }
 
 static bool all_known(const struct inc_group *g)
@@ -82,7 +82,7 @@ static void common_find(struct inc_group *g, uint64_t now_ns)
 		g->source = i;
 	}
 	g->lost_ns = now_ns;
-	ask_again(g, now_ns);
+	requests_again(g, now_ns);
 }
 
 /* ---- given-up members ---- */
@@ -92,7 +92,7 @@ static void gone_mark(struct inc_group *g, uint32_t member)
 	if (member == g->o.member || g->peers[member].gone)
 		return;
 	g->peers[member].gone = true;
-	g->said[INC_PEER_BYTES + member / 8] |= (uint8_t)(1u << member % 8);
+	g->suspects[INC_PEER_BYTES + member / 8] |= (uint8_t)(1u << member % 8);
 	g->gone_count++;
 }
 
@@ -104,7 +104,7 @@ static void round_anew(struct inc_group *g, uint64_t now_ns)
 		g->peers[i].known = false;
 	g->state = GROUP_FREEZING;
 	g->lost_ns = now_ns;
-	ask_again(g, now_ns);
+	requests_again(g, now_ns);
 }
 
 static void silent_give_up(struct inc_group *g, uint64_t now_ns)
@@ -150,17 +150,17 @@ static void list_join(struct inc_group *g, const uint8_t *list, uint32_t but, ui
 static bool gone_join(struct inc_group *g, uint32_t member, const struct inc_packet *p,
 		      uint64_t now_ns)
 {
-	static const uint8_t nobody[DXP_INC_MEMBERS_MAX / 8];
+	static const uint8_t none[DXP_INC_MEMBERS_MAX / 8];
 	uint32_t bytes = (g->o.count + 7) / 8;
 	bool long_enough = p->payload_bytes >= INC_PEER_BYTES + bytes, same = true;
-	const uint8_t *list = long_enough ? p->payload + INC_PEER_BYTES : nobody;
+	const uint8_t *list = long_enough ? p->payload + INC_PEER_BYTES : none;
 
 	if (!long_enough && g->gone_count == 0)
 		return true;
 	if (!listed(list, g->o.member))
 		list_join(g, list, member, now_ns);
 	for (uint32_t at = 0; at < bytes; at++)
-		same &= gone_byte(g, g->said + INC_PEER_BYTES, member, at) ==
+		same &= gone_byte(g, g->suspects + INC_PEER_BYTES, member, at) ==
 			gone_byte(g, list, member, at);
 	return same;
 }
@@ -168,7 +168,7 @@ static bool gone_join(struct inc_group *g, uint32_t member, const struct inc_pac
 static void lost(struct inc_group *g)
 {
 	g->state = GROUP_LOST;
-	calls_end(g);
+	operations_end(g);
 }
 
 /* Latest time at which operations complete, even if several members die in turn or hardly receive
@@ -204,30 +204,30 @@ uint64_t lose_deadline(const struct inc_group *g)
 {
 	if (g->state == GROUP_FREEZING && all_known(g))
 		return 0;
-	return min_u64(g->ask_ns, min_u64(g->lost_ns + patience_ns(g), limit_ns(g)));
+	return min_u64(g->query_ns, min_u64(g->lost_ns + patience_ns(g), limit_ns(g)));
 }
 
 static void round_over(struct inc_group *g, uint64_t now_ns)
 {
-	g->ask_member = 0;
-	g->ask_ns = now_ns + g->ask_gap_ns;
-	g->ask_gap_ns = min_u64(2 * g->ask_gap_ns, INC_FREEZE_MAX_NS);
+	g->query_member = 0;
+	g->query_ns = now_ns + g->query_gap_ns;
+	g->query_gap_ns = min_u64(2 * g->query_gap_ns, INC_FREEZE_MAX_NS);
 }
 
-void lose_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
+void lose_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
-	if (now_ns < g->ask_ns || batch_full(out))
+	if (now_ns < g->query_ns || batch_full(out))
 		return;
 	if (g->state == GROUP_FETCHING) {
-		peer_add(g, out, INC_FETCH, g->source, g->next);
+		lose_peer_add(g, out, INC_FETCH, g->source, g->next);
 		round_over(g, now_ns);
 		return;
 	}
-	for (; g->ask_member < g->o.count && !batch_full(out); g->ask_member++)
-		if (g->ask_member != g->o.member && !g->peers[g->ask_member].known &&
-		    !g->peers[g->ask_member].gone)
-			peer_add(g, out, INC_FREEZE, g->ask_member, g->next);
-	if (g->ask_member == g->o.count)
+	for (; g->query_member < g->o.count && !batch_full(out); g->query_member++)
+		if (g->query_member != g->o.member && !g->peers[g->query_member].known &&
+		    !g->peers[g->query_member].gone)
+			lose_peer_add(g, out, INC_FREEZE, g->query_member, g->next);
+	if (g->query_member == g->o.count)
 		round_over(g, now_ns);
 }
 
@@ -262,7 +262,7 @@ void lose_receive(struct inc_group *g, const struct inc_packet *p, const struct 
 		return;
 	}
 	if (p->header.kind == INC_FREEZE) {
-		lose(g, DXP_EPEERLOST, now_ns);
+		lose_begin(g, DXP_EPEERLOST, now_ns);
 		peer->owes_frozen = true;
 		g->answers_due = true;
 	}
@@ -284,28 +284,28 @@ void lose_fetched(struct inc_group *g, const struct inc_packet *p, uint64_t now_
 		return;
 	struct inc_packet result = *p;
 	result.header.kind = INC_DATA;
-	if (!result_fits(g, &result.header) || p->payload_bytes > g->o.segment_bytes) {
+	if (!segment_result_fits(g, &result.header) || p->payload_bytes > g->o.segment_bytes) {
 		g->refused++;
 		return;
 	}
-	result_keep(g, &result);
-	calls_deliver(g, now_ns);
+	segment_result_keep(g, &result);
+	operations_deliver(g, now_ns);
 	g->lost_ns = now_ns;
-	g->ask_gap_ns = INC_FREEZE_NS;
-	g->ask_ns = now_ns + g->ask_gap_ns;
+	g->query_gap_ns = INC_FREEZE_NS;
+	g->query_ns = now_ns + g->query_gap_ns;
 }
 
 static void fetched_add(struct inc_group *g, struct inc_batch *out, uint32_t member, uint32_t s)
 {
-	struct inc_header h = result_place(g, s)->header;
+	struct inc_header h = result_address(g, s)->header;
 	size_t bytes = h.status ? 0 : h.elements * dxp_inc_type_bytes((enum dxp_inc_type)h.type);
 
 	h.kind = INC_FETCHED;
 	h.src_rank = g->o.member;
 	if (h.status)
 		h.elements = 0;
-	packet_add(g, out, &h, g->o.members[member].ip, g->o.members[member].port,
-		   bytes ? result_bytes(g, s) : NULL, bytes);
+	segment_packet_add(g, out, &h, g->o.members[member].ip, g->o.members[member].port,
+			   bytes ? result_bytes(g, s) : NULL, bytes);
 }
 
 /* Sends the answers due to a member. Returns false if the batch was full before. */
@@ -314,11 +314,11 @@ static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t mem
 	struct peer *p = &g->peers[member];
 
 	if (p->owes_awaited && !batch_full(out)) {
-		peer_add(g, out, INC_AWAITED, member, g->to_send);
+		lose_peer_add(g, out, INC_AWAITED, member, g->to_send);
 		p->owes_awaited = false;
 	}
 	if (p->owes_frozen && !batch_full(out)) {
-		peer_add(g, out, INC_FROZEN, member, g->next);
+		lose_peer_add(g, out, INC_FROZEN, member, g->next);
 		p->owes_frozen = false;
 	}
 	for (; p->fetched > 0 && !batch_full(out); p->fetched--, p->fetch_from++)
@@ -327,7 +327,7 @@ static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t mem
 	return !p->owes_awaited && !p->owes_frozen && p->fetched == 0;
 }
 
-void answers_send(struct inc_group *g, struct inc_batch *out)
+void lose_answers_send(struct inc_group *g, struct inc_batch *out)
 {
 	for (; g->answer_member < g->o.count; g->answer_member++)
 		if (!peer_answer(g, out, g->answer_member))

@@ -65,7 +65,7 @@ static struct hello *hellos_reserved(struct dxp_inc *inc)
 
 /* Allocates. Returns false without memory for all; m->hellos NULL: not even for the others'
  * messages. */
-static bool making_take(struct making *m)
+static bool making_allocate(struct making *m)
 {
 	m->hellos = calloc(m->count, sizeof(*m->hellos));
 	m->outcomes = calloc(m->count, sizeof(*m->outcomes));
@@ -77,7 +77,7 @@ static bool making_take(struct making *m)
 	return able;
 }
 
-size_t making_reserve_bytes(void)
+size_t inc_making_reserve_bytes(void)
 {
 	return DXP_INC_MEMBERS_MAX * sizeof(struct hello);
 }
@@ -90,18 +90,18 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 			  .segment_bytes = inc->segment_bytes,
 			  .framing = (uint8_t)inc->o.framing,
 			  .able = able,
-			  .reach = (uint8_t)switch_reach(inc)};
+			  .reach = (uint8_t)probe_switch_reach(inc)};
 
-	entropy_kernel(NULL, &h.id, sizeof(h.id));
-	entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
-	entropy_kernel(NULL, &h.epoch, sizeof(h.epoch));
+	rng_entropy_kernel(NULL, &h.id, sizeof(h.id));
+	rng_entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
+	rng_entropy_kernel(NULL, &h.epoch, sizeof(h.epoch));
 	if (h.id == INC_COMM_CONTROL)
 		h.id = 1;
 	return h;
 }
 
 /* Checks the hellos. Same outcome at all members, as all have the same hellos. */
-static int hellos_take(struct making *m, char why[DXP_INC_WHY_BYTES])
+static int hellos_check(struct making *m, char why[DXP_INC_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < m->count; i++) {
 		const struct hello *h = &m->hellos[i];
@@ -163,7 +163,7 @@ static int group_begin(struct making *m)
 	struct dxp_inc *inc = m->inc;
 	struct dxp_inc_group *g = m->g;
 	bool kernel = !inc->o.user_plane && !inc->deaf &&
-		      multicast_open(inc, &g->multicast, m->hellos[0].id);
+		      sockets_multicast_open(inc, &g->multicast, m->hellos[0].id);
 	struct inc_create_options o = {
 		.first = query_of(m, kernel),
 		.member = m->member,
@@ -208,7 +208,7 @@ static int core_create(struct making *m, uint64_t now_ns)
 		.patience_ns = inc->o.patience_ns,
 		.framing = inc->o.framing,
 		.no_icrc_check = inc->o.no_icrc_check,
-		.trains = true,
+		.batches = true,
 	};
 
 	m->g->kernel = n->planes & INC_PLANE_KERNEL;
@@ -232,12 +232,12 @@ static struct outcome creation_run(struct making *m)
 		o.status = DXP_EAGAIN;
 	while (o.status == DXP_EAGAIN) {
 		uint64_t now_ns = endpoint_now(inc);
-		port_take(inc, &inc->in, now_ns);
-		port_take(inc, &inc->out, now_ns);
+		traffic_port_receive(inc, &inc->in, now_ns);
+		traffic_port_receive(inc, &inc->out, now_ns);
 		endpoint_flush(m->g, now_ns);
 		o.status = inc_create_outcome(m->g->create, &m->notice, &o.silent);
 		if (o.status == DXP_EAGAIN)
-			ports_sleep(inc, ports, 2, inc_create_deadline(m->g->create));
+			wait_ports_sleep(inc, ports, 2, inc_create_deadline(m->g->create));
 	}
 	if (o.status == DXP_OK)
 		o.status = core_create(m, endpoint_now(inc));
@@ -253,11 +253,11 @@ static struct outcome creation_run(struct making *m)
 }
 
 /* Returns the first failure in member order: member 0 has the most information. */
-static int outcomes_judge(const struct making *m, uint32_t *who)
+static int outcomes_judge(const struct making *m, uint32_t *sender)
 {
-	for (*who = 0; *who < m->count; ++*who)
-		if (m->outcomes[*who].status != DXP_OK)
-			return m->outcomes[*who].status;
+	for (*sender = 0; *sender < m->count; ++*sender)
+		if (m->outcomes[*sender].status != DXP_OK)
+			return m->outcomes[*sender].status;
 	return DXP_OK;
 }
 
@@ -269,9 +269,9 @@ static void group_unmake(struct dxp_inc_group *g)
 	g->departed_ns = endpoint_now(inc);
 	g->kill_ns = g->member == 0 && g->create ? g->departed_ns : UINT64_MAX;
 	inc_port_close(&g->multicast);
-	departed_tend(inc, g->departed_ns);
+	inc_departed_tend(inc, g->departed_ns);
 	pthread_mutex_unlock(&inc->lock);
-	keeper_wake(inc);
+	progress_wake(inc);
 }
 
 /* Tests by some barriers whether multicast of switches arrives here. Otherwise each result would
@@ -284,7 +284,7 @@ static void hearing_try(struct making *m, struct outcome *own)
 	for (int i = 0; i < INC_HEARING && own->status == DXP_OK; i++)
 		own->status = dxp_inc_barrier(g);
 	pthread_mutex_lock(&g->inc->lock);
-	own->deaf = own->status == DXP_OK && !g->heard;
+	own->deaf = own->status == DXP_OK && !g->received;
 	if (own->deaf && !g->inc->deaf)
 		log_warn("multicast of switch %u.%u.%u.%u does not arrive at this host, so the "
 			 "switch computes in user space; pass UDP to 239.192.0.0/14, port 4791, in "
@@ -299,16 +299,16 @@ static void hearing_try(struct making *m, struct outcome *own)
 /* Exchanges the outcomes. DXP_EAGAIN: a member is deaf, so all must create another group. */
 static int outcome_share(struct making *m, const struct outcome *own, char why[DXP_INC_WHY_BYTES])
 {
-	uint32_t who;
+	uint32_t sender;
 
 	if (m->boot->allgather(m->boot->context, own, m->outcomes, sizeof(*own)) != 0) {
 		snprintf(why, DXP_INC_WHY_BYTES,
 			 "the bootstrap exchange between the members failed");
 		return DXP_EIO;
 	}
-	int status = outcomes_judge(m, &who);
+	int status = outcomes_judge(m, &sender);
 	if (status != DXP_OK)
-		why_text(&m->outcomes[who], who, m->members, m->switches, why);
+		why_text(&m->outcomes[sender], sender, m->members, m->switches, why);
 	for (uint32_t i = 0; i < m->count && status == DXP_OK; i++)
 		if (m->outcomes[i].deaf)
 			status = DXP_EAGAIN;
@@ -325,7 +325,7 @@ static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 			 "the bootstrap exchange between the members failed");
 		return DXP_EIO;
 	}
-	int status = hellos_take(m, why);
+	int status = hellos_check(m, why);
 	if (status != DXP_OK) {
 		free(m->g);
 		return status;
@@ -352,7 +352,7 @@ static void group_settle(struct dxp_inc_group *g)
 	if (!g->kernel)
 		inc_port_close(&g->multicast);
 	pthread_mutex_unlock(&g->inc->lock);
-	keeper_wake(g->inc);
+	progress_wake(g->inc);
 }
 
 int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
@@ -371,7 +371,7 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	int status = DXP_EEXIST;
 
 	why[0] = '\0';
-	if (!endpoint_ours(inc)) {
+	if (!endpoint_owns(inc)) {
 		snprintf(why, DXP_INC_WHY_BYTES,
 			 "the endpoint belongs to another process; open one in this process");
 		return DXP_ECLOSED;
@@ -381,7 +381,7 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 			 DXP_INC_MEMBERS_MAX);
 		return DXP_EINVAL;
 	}
-	bool able = making_take(&m);
+	bool able = making_allocate(&m);
 	if (!m.hellos) {
 		making_free(&m);
 		snprintf(why, DXP_INC_WHY_BYTES, "out of memory");
@@ -407,7 +407,7 @@ static uint64_t kill_time(const struct dxp_inc_group *g)
 
 void dxp_inc_group_destroy(struct dxp_inc_group *g)
 {
-	if (!g || !endpoint_ours(g->inc))
+	if (!g || !endpoint_owns(g->inc))
 		return;
 	struct dxp_inc *inc = g->inc;
 	pthread_mutex_lock(&inc->lock);
@@ -415,5 +415,5 @@ void dxp_inc_group_destroy(struct dxp_inc_group *g)
 	g->kill_ns = g->member == 0 ? kill_time(g) : UINT64_MAX;
 	inc_port_close(&g->multicast);
 	pthread_mutex_unlock(&inc->lock);
-	keeper_wake(inc);
+	progress_wake(inc);
 }

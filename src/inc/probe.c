@@ -33,7 +33,7 @@ static void question_send(struct probe *p)
 	link_send(p->link, &d, 1);
 }
 
-static bool answer_take(struct probe *p, const struct datagram_arrival *a)
+static bool answer_receive(struct probe *p, const struct datagram_arrival *a)
 {
 	const struct udp_address from = udp_address_v4(p->switch_ip, ROCE_PORT);
 	const struct roce_path path = {p->switch_ip, p->own_ip, ROCE_PORT, p->own_port};
@@ -49,21 +49,21 @@ static bool answer_take(struct probe *p, const struct datagram_arrival *a)
 	return packet.header.kind == INC_ANSWER && packet.header.req_id == p->number;
 }
 
-static enum inc_reach ask(struct probe *p)
+static enum inc_reach query_send(struct probe *p)
 {
 	const uint64_t begin_ns = clock_now_ns();
 	uint64_t now_ns = begin_ns, end_ns = now_ns + INC_SILENCE_NS, gap_ns = INC_QUERY_NS;
 	enum inc_reach verdict = INC_REACH_SILENT;
 	struct datagram_arrival a;
 
-	for (uint64_t ask_ns = now_ns; now_ns < end_ns; now_ns = clock_now_ns()) {
-		if (now_ns >= ask_ns) {
+	for (uint64_t query_ns = now_ns; now_ns < end_ns; now_ns = clock_now_ns()) {
+		if (now_ns >= query_ns) {
 			question_send(p);
-			ask_ns = now_ns + gap_ns;
+			query_ns = now_ns + gap_ns;
 			gap_ns = min_u64(2 * gap_ns, 4 * INC_QUERY_MAX_NS);
 		}
 		while (link_receive(p->link, &a, 1) > 0)
-			if (answer_take(p, &a))
+			if (answer_receive(p, &a))
 				return INC_REACH_YES;
 		int error = link_refused(p->link);
 		if (error == ECONNREFUSED)
@@ -72,12 +72,12 @@ static enum inc_reach ask(struct probe *p)
 			verdict = INC_REACH_NO_WAY;
 		if (verdict != INC_REACH_SILENT)
 			end_ns = min_u64(end_ns, begin_ns + INC_RESTART_NS);
-		link_wait(p->link, min_u64(ask_ns, end_ns));
+		link_wait(p->link, min_u64(query_ns, end_ns));
 	}
 	return p->icrc_wrong ? INC_REACH_ICRC : verdict;
 }
 
-enum inc_reach switch_reach(struct dxp_inc *inc)
+enum inc_reach probe_switch_reach(struct dxp_inc *inc)
 {
 	const struct link_options o = {.bind = udp_address_v4(inc->own.ip, 0),
 				       .whole = true,
@@ -89,16 +89,16 @@ enum inc_reach switch_reach(struct dxp_inc *inc)
 	struct udp_address own;
 
 	pthread_mutex_lock(&inc->lock);
-	bool heard = inc->heard_ns && clock_now_ns() - inc->heard_ns < INC_HEARD_NS;
+	bool received = inc->received_ns && clock_now_ns() - inc->received_ns < INC_RECEIVED_NS;
 	pthread_mutex_unlock(&inc->lock);
-	if (heard)
+	if (received)
 		return INC_REACH_YES;
 	if (link_open(&o, &p.link) != DXP_OK)
 		return INC_REACH_NO_SOCKET;
 	link_address(p.link, &own);
 	p.own_port = own.port;
-	entropy_kernel(NULL, &p.number, sizeof(p.number));
-	enum inc_reach reach = ask(&p);
+	rng_entropy_kernel(NULL, &p.number, sizeof(p.number));
+	enum inc_reach reach = query_send(&p);
 	link_close(p.link);
 	return reach;
 }

@@ -78,7 +78,7 @@ static void repeat_one(struct inc_group *g, struct inc_batch *out, uint32_t segm
 {
 	struct flight *f = flight_of(g, segment);
 
-	segment_add(g, out, call_of(g, segment), segment, true, now_ns);
+	segment_add(g, out, operation_of(g, segment), segment, true, now_ns);
 	f->late = false;
 	if (f->tries < UINT8_MAX)
 		f->tries++;
@@ -97,7 +97,7 @@ static void gaps_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now
 static void oldest_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	unsigned left = g->burst;
-	enum pace pace = call_pace(g, call_of(g, g->next));
+	enum pace pace = operation_pace(g, operation_of(g, g->next));
 
 	for (uint32_t s = g->next; s != g->to_send && left > 0 && !batch_full(out); s++)
 		if (!result_here(g, s)) {

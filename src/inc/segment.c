@@ -6,8 +6,8 @@
 
 #include "inc/internal.h"
 
-void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
-		uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes)
+void segment_packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
+			uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes)
 {
 	const struct inc_member *own = &g->o.members[g->o.member];
 	struct roce_path path = {own->ip, to_ip, own->port, to_port};
@@ -21,7 +21,7 @@ void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_hea
 _Static_assert(INC_UD_BYTES + INC_CONTROL_BYTES_MAX <= DATAGRAM_HEADER_BYTES_MAX,
 	       "a header holds both");
 
-void batch_inline(struct inc_batch *out)
+void segment_batch_inline(struct inc_batch *out)
 {
 	struct datagram *d = &out->datagrams[out->count - 1];
 
@@ -33,28 +33,31 @@ void batch_inline(struct inc_batch *out)
 	d->slice_count = 1;
 }
 
-void packet_add_inline(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
-		       uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes)
+void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
+			       const struct inc_header *h, uint32_t to_ip, uint16_t to_port,
+			       const void *payload, size_t payload_bytes)
 {
-	packet_add(g, out, h, to_ip, to_port, payload, payload_bytes);
-	batch_inline(out);
+	segment_packet_add(g, out, h, to_ip, to_port, payload, payload_bytes);
+	segment_batch_inline(out);
 }
 
 /* Returns the elements to send: in a broadcast only the root sends data. */
-static size_t elements_said(const struct inc_group *g, const struct inc_call *c, size_t elements)
+static size_t elements_announced(const struct inc_group *g, const struct inc_operation *c,
+				 size_t elements)
 {
 	return c->collective == INC_BROADCAST && c->root != g->o.member ? 0 : elements;
 }
 
-void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_call *c,
+void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_operation *c,
 		 uint32_t segment, bool repeat, uint64_t now_ns)
 {
 	uint32_t index = segment - c->first_segment;
-	size_t before = call_elements_before(g, c, index);
-	size_t elements = elements_said(g, c, call_elements_before(g, c, index + 1) - before);
+	size_t before = operation_elements_before(g, c, index);
+	size_t elements =
+		elements_announced(g, c, operation_elements_before(g, c, index + 1) - before);
 	size_t type_bytes = dxp_inc_type_bytes(c->type);
 	const uint8_t *data = c->send ? c->send : c->receive;
-	bool is_short = call_short(c);
+	bool is_short = operation_short(c);
 	struct inc_header h = {
 		.src_rank = g->o.member,
 		.comm_id = g->o.id,
@@ -68,13 +71,13 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_ca
 		.kind = INC_DATA,
 		.flags =
 			(uint8_t)((repeat ? INC_FLAG_REPEAT : 0) | (is_short ? INC_FLAG_SHORT : 0) |
-				  (g->o.trains && !is_short ? INC_FLAG_TRAIN : 0) |
+				  (g->o.batches && !is_short ? INC_FLAG_TRAIN : 0) |
 				  (index + 1 == c->segments ? INC_FLAG_LAST : 0)),
 		.collective = c->collective,
 	};
 
-	packet_add(g, out, &h, g->o.switch_ip, ROCE_PORT,
-		   elements ? data + before * type_bytes : NULL, elements * type_bytes);
+	segment_packet_add(g, out, &h, g->o.switch_ip, ROCE_PORT,
+			   elements ? data + before * type_bytes : NULL, elements * type_bytes);
 	flight_of(g, segment)->sent_ns = now_ns;
 	if (repeat)
 		g->segments_repeated++;
@@ -84,13 +87,13 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_ca
 
 /* docs/reference/inc.md "Segments and aggregators": a window of results; for short operations a
  * window of one. */
-static bool may_send(const struct inc_group *g, const struct inc_call *c)
+static bool may_send(const struct inc_group *g, const struct inc_operation *c)
 {
 	uint32_t s = g->to_send;
 
 	if (s - g->next >= g->o.window || seq_before(g->next, g->fence))
 		return false;
-	return s == g->next || !call_short(c);
+	return s == g->next || !operation_short(c);
 }
 
 bool inc_group_ready(const struct inc_group *g)
@@ -101,14 +104,14 @@ bool inc_group_ready(const struct inc_group *g)
 void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	while (g->sending && !batch_full(out) && may_send(g, g->sending)) {
-		struct inc_call *c = g->sending;
+		struct inc_operation *c = g->sending;
 		uint32_t s = g->to_send++;
-		bool is_short = call_short(c);
+		bool is_short = operation_short(c);
 
 		if (is_short)
 			g->fence = s + 1;
 		segment_add(g, out, c, s, false, now_ns);
-		repeat_arm(g, s, call_pace(g, c), now_ns);
+		repeat_arm(g, s, operation_pace(g, c), now_ns);
 		if (s == g->next)
 			g->progress_ns = now_ns;
 		if (++c->sent == c->segments)
@@ -116,34 +119,35 @@ void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 	}
 }
 
-bool result_fits(const struct inc_group *g, const struct inc_header *h)
+bool segment_result_fits(const struct inc_group *g, const struct inc_header *h)
 {
-	const struct inc_call *c = call_of(g, h->req_id);
+	const struct inc_operation *c = operation_of(g, h->req_id);
 
 	if (!c)
 		return false;
 	if (h->status != 0)
 		return true;
 	uint32_t index = h->req_id - c->first_segment;
-	size_t elements = call_elements_before(g, c, index + 1) - call_elements_before(g, c, index);
+	size_t elements =
+		operation_elements_before(g, c, index + 1) - operation_elements_before(g, c, index);
 	return h->op == c->op && h->type == c->type && h->collective == c->collective &&
 	       h->call_elements == c->elements && h->elements == elements;
 }
 
-void result_keep(struct inc_group *g, const struct inc_packet *p)
+void segment_result_keep(struct inc_group *g, const struct inc_packet *p)
 {
 	uint32_t s = p->header.req_id;
-	struct result *r = result_place(g, s);
+	struct result *r = result_address(g, s);
 
 	r->segment = s;
 	r->header = p->header;
 	r->here = true;
 	if (p->header.status == 0 && p->payload_bytes > 0)
 		memcpy(result_bytes(g, s), p->payload, p->payload_bytes);
-	g->results_taken++;
+	g->results_dequeued++;
 }
 
-void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
+void segment_result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	uint32_t s = p->header.req_id;
 
@@ -153,14 +157,14 @@ void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t no
 		g->duplicates++;
 		return;
 	}
-	if (!seq_before(s, g->to_send) || !result_fits(g, &p->header)) {
+	if (!seq_before(s, g->to_send) || !segment_result_fits(g, &p->header)) {
 		g->refused++;
 		return;
 	}
-	result_keep(g, p);
-	repeat_result(g, s, call_pace(g, call_of(g, s)), now_ns);
+	segment_result_keep(g, p);
+	repeat_result(g, s, operation_pace(g, operation_of(g, s)), now_ns);
 	g->served = true;
 	g->refused_ns = 0;
 	if (s == g->next)
-		calls_deliver(g, now_ns);
+		operations_deliver(g, now_ns);
 }

@@ -11,9 +11,9 @@
 
 #define CALLS 100
 
-static int alone(void *context, const void *mine, void *all, size_t bytes)
+static int alone(void *context, const void *own, void *all, size_t bytes)
 {
-	memcpy(all, mine, bytes);
+	memcpy(all, own, bytes);
 	return 0;
 }
 

@@ -63,12 +63,12 @@ int sockets_open(struct dxp_inc *inc)
 	}
 	inc->out.ip = inc->in.ip = inc->own.ip;
 	inc->in.number = ROCE_PORT;
-	size_t room = link_path_payload(inc->out.link, &sw) - INC_UD_BYTES - INC_TRAILER_BYTES;
-	inc->segment_bytes = (uint16_t)(min_u64(room, INC_SEGMENT_MAX) & ~15ull);
+	size_t space = link_path_payload(inc->out.link, &sw) - INC_UD_BYTES - INC_TRAILER_BYTES;
+	inc->segment_bytes = (uint16_t)(min_u64(space, INC_SEGMENT_MAX) & ~15ull);
 	return DXP_OK;
 }
 
-bool multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id)
+bool sockets_multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id)
 {
 	uint32_t ip = INC_MULTICAST_IP | (group_id & INC_MULTICAST_MASK);
 	struct link_options o = {.bind = udp_address_v4(ip, ROCE_PORT),

@@ -19,8 +19,8 @@ static struct dxp_inc_group *endpoint_group_find(struct dxp_inc *inc, uint32_t i
 	return NULL;
 }
 
-static void control_take(struct dxp_inc *inc, const struct inc_packet *p,
-			 const struct roce_path *path, uint64_t now_ns)
+static void control_receive(struct dxp_inc *inc, const struct inc_packet *p,
+			    const struct roce_path *path, uint64_t now_ns)
 {
 	struct inc_control c;
 	struct dxp_inc_group *g = NULL;
@@ -35,8 +35,8 @@ static void control_take(struct dxp_inc *inc, const struct inc_packet *p,
 	g->dirty = true;
 }
 
-static void arrival_take(struct dxp_inc *inc, const struct port *to,
-			 const struct datagram_arrival *a, uint64_t now_ns)
+static void arrival_process(struct dxp_inc *inc, const struct port *to,
+			    const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct roce_path path = {ip_of(&a->from), to->ip, a->from.port, to->number};
 	struct inc_packet p;
@@ -54,9 +54,9 @@ static void arrival_take(struct dxp_inc *inc, const struct port *to,
 		return;
 	}
 	if (path.from_ip == inc->switch_ip)
-		inc->heard_ns = now_ns + inc->stalled_ns;
+		inc->received_ns = now_ns + inc->stalled_ns;
 	if (p.header.comm_id == INC_COMM_CONTROL) {
-		control_take(inc, &p, &path, now_ns);
+		control_receive(inc, &p, &path, now_ns);
 		return;
 	}
 	struct dxp_inc_group *g = endpoint_group_find(inc, p.header.comm_id);
@@ -64,17 +64,18 @@ static void arrival_take(struct dxp_inc *inc, const struct port *to,
 		inc->counters.unknown++;
 		return;
 	}
-	g->heard |= to == &g->multicast;
+	g->received |= to == &g->multicast;
 	inc_group_receive(g->group, &p, &path, now_ns);
 	g->dirty = true;
 }
 
 /* Packets leave only after the whole batch is read: answers of several members may decide
  * together. */
-static void arrivals_take(struct dxp_inc *inc, const struct port *to, size_t count, uint64_t now_ns)
+static void arrivals_process(struct dxp_inc *inc, const struct port *to, size_t count,
+			     uint64_t now_ns)
 {
 	for (size_t i = 0; i < count; i++)
-		arrival_take(inc, to, &inc->arrivals[i], now_ns);
+		arrival_process(inc, to, &inc->arrivals[i], now_ns);
 	for (struct dxp_inc_group *g = inc->groups; g; g = g->next) {
 		if (!g->dirty)
 			continue;
@@ -83,20 +84,20 @@ static void arrivals_take(struct dxp_inc *inc, const struct port *to, size_t cou
 	}
 }
 
-size_t port_take(struct dxp_inc *inc, struct port *p, uint64_t now_ns)
+size_t traffic_port_receive(struct dxp_inc *inc, struct port *p, uint64_t now_ns)
 {
 	size_t total = 0, count = DATAGRAM_BATCH;
 
 	/* A full batch may be the middle of a GSO batch that has arrived. */
-	while (p->link && !p->reading && count == DATAGRAM_BATCH && total < INC_TURN) {
+	while (p->link && !p->reading && count == DATAGRAM_BATCH && total < INC_RECEIVE_BATCH) {
 		count = link_receive(p->link, inc->arrivals, DATAGRAM_BATCH);
-		arrivals_take(inc, p, count, now_ns);
+		arrivals_process(inc, p, count, now_ns);
 		total += count;
 	}
 	return total;
 }
 
-size_t port_wait(struct dxp_inc *inc, struct port *p)
+size_t traffic_port_wait(struct dxp_inc *inc, struct port *p)
 {
 	struct datagram_arrival arrivals[INC_WAIT_BATCH];
 
@@ -108,20 +109,20 @@ size_t port_wait(struct dxp_inc *inc, struct port *p)
 	for (size_t i = 0; i < count; i++)
 		inc->arrivals[i] = arrivals[i];
 	if (count > 0)
-		arrivals_take(inc, p, count, endpoint_now(inc));
+		arrivals_process(inc, p, count, endpoint_now(inc));
 	if (inc->waiting > 1)
 		pthread_cond_broadcast(&inc->read);
 	return count;
 }
 
-struct inc_batch batch_begin(struct dxp_inc *inc)
+struct inc_batch traffic_batch_begin(struct dxp_inc *inc)
 {
 	return (struct inc_batch){inc->datagrams, inc->trailers, inc->from_ports, 0,
 				  ENDPOINT_BATCH};
 }
 
 /* Datagrams for which the kernel has no space are lost, and retransmitted later. */
-void batch_send(struct dxp_inc *inc, const struct inc_batch *b)
+void traffic_batch_send(struct dxp_inc *inc, const struct inc_batch *b)
 {
 	if (b->count > 0)
 		link_send(inc->out.link, b->datagrams, b->count);
@@ -133,13 +134,13 @@ void endpoint_flush(struct dxp_inc_group *g, uint64_t now_ns)
 	struct inc_batch b;
 
 	do {
-		b = batch_begin(inc);
+		b = traffic_batch_begin(inc);
 		if (g->create)
 			inc_create_send(g->create, &b, now_ns);
 		if (g->group)
 			inc_group_send(g->group, &b, now_ns);
-		batch_send(inc, &b);
-	} while (b.count == b.room);
+		traffic_batch_send(inc, &b);
+	} while (b.count == b.space);
 }
 
 uint64_t endpoint_deadline(const struct dxp_inc_group *g)

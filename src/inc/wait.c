@@ -11,7 +11,8 @@
 #include "inc/limits.h"
 #include "link/udp.h"
 
-void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns)
+void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count,
+		      uint64_t until_ns)
 {
 	struct pollfd fds[4];
 	uint64_t now_ns = endpoint_now(inc), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
@@ -29,9 +30,10 @@ void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count,
 }
 
 /* Returns the port where the result of the oldest operation arrives. */
-static struct port *port_hot(struct dxp_inc_group *g, const struct inc_call *c)
+static struct port *port_hot(struct dxp_inc_group *g, const struct inc_operation *c)
 {
-	return g->multicast.link && g->kernel && inc_call_fast(c) ? &g->multicast : &g->inc->in;
+	return g->multicast.link && g->kernel && inc_operation_fast(c) ? &g->multicast
+								       : &g->inc->in;
 }
 
 static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struct port *hot,
@@ -41,7 +43,7 @@ static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const stru
 
 	for (unsigned i = 0; i < ARRAY_COUNT(ports); i++)
 		if (ports[i] != hot)
-			port_take(inc, ports[i], now_ns);
+			traffic_port_receive(inc, ports[i], now_ns);
 }
 
 /* Waits for the thread that reads the same socket: it also handles packets for this one. */
@@ -78,14 +80,14 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 		.tv_nsec = (long)min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS)};
 
 	if (link_pending(hot->link)) /* received already, so invisible to ppoll() */
-		return port_take(inc, hot, now_ns) > 0;
+		return traffic_port_receive(inc, hot, now_ns) > 0;
 	hot->reading = true;
 	pthread_mutex_unlock(&inc->lock);
 	bool came = ppoll(&fd, 1, &t, NULL) > 0;
 	pthread_mutex_lock(&inc->lock);
 	hot->reading = false;
 	if (came)
-		port_take(inc, hot, endpoint_now(inc));
+		traffic_port_receive(inc, hot, endpoint_now(inc));
 	if (inc->waiting > 1)
 		pthread_cond_broadcast(&inc->read);
 	return came;
@@ -100,7 +102,7 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 		return false;
 	}
 	if (g->lossy == 0 && (first || !inc->o.idle))
-		return port_wait(inc, hot) > 0;
+		return traffic_port_wait(inc, hot) > 0;
 	return hot_poll(inc, g, hot);
 }
 
@@ -108,7 +110,7 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
  * it. */
 static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 {
-	if (port_take(inc, hot, now_ns) > 0)
+	if (traffic_port_receive(inc, hot, now_ns) > 0)
 		return;
 	pthread_mutex_unlock(&inc->lock);
 	sched_yield();
@@ -126,7 +128,8 @@ static void clock_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struc
 		g->lossy = INC_LOSSY_CALLS;
 }
 
-static void call_await(struct dxp_inc *inc, struct dxp_inc_group *g, const struct inc_call *c)
+static void operation_await(struct dxp_inc *inc, struct dxp_inc_group *g,
+			    const struct inc_operation *c)
 {
 	struct port *hot = port_hot(g, c);
 	uint64_t now_ns, spin_until_ns = inc->o.spin_ns ? endpoint_now(inc) + inc->o.spin_ns : 0;
@@ -147,63 +150,64 @@ static void call_await(struct dxp_inc *inc, struct dxp_inc_group *g, const struc
 	g->lossy -= g->lossy > 0;
 }
 
-static int call_end(struct dxp_inc_call *call, size_t *done_elements, uint64_t now_ns)
+static int operation_end(struct dxp_inc_operation *operation, size_t *done_elements,
+			 uint64_t now_ns)
 {
-	struct dxp_inc_group *g = call->group;
-	int status = call->core.status;
+	struct dxp_inc_group *g = operation->group;
+	int status = operation->core.status;
 
 	if (done_elements)
-		*done_elements = call->core.done_elements;
-	g->open_calls--;
+		*done_elements = operation->core.done_elements;
+	g->open_operations--;
 	g->used_ns = now_ns;
-	call->next = g->free_calls;
-	g->free_calls = call;
+	operation->next = g->free_operations;
+	g->free_operations = operation;
 	return status;
 }
 
-int dxp_inc_wait(struct dxp_inc_call *call, size_t *done_elements)
+int dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements)
 {
-	if (!call)
+	if (!operation)
 		return DXP_EINVAL;
 
-	struct dxp_inc_group *g = call->group;
+	struct dxp_inc_group *g = operation->group;
 	struct dxp_inc *inc = g->inc;
 
-	if (!endpoint_ours(inc))
+	if (!endpoint_owns(inc))
 		return DXP_ECLOSED;
 	pthread_mutex_lock(&inc->lock);
 	inc->waiting++;
-	if (!call->core.done)
-		call_await(inc, g, &call->core);
+	if (!operation->core.done)
+		operation_await(inc, g, &operation->core);
 	inc->waiting--;
 	inc->active_ns = endpoint_now(inc);
-	int status = call_end(call, done_elements, inc->active_ns);
+	int status = operation_end(operation, done_elements, inc->active_ns);
 	pthread_mutex_unlock(&inc->lock);
 	return status;
 }
 
-int dxp_inc_test(struct dxp_inc_call *call, size_t *done_elements)
+int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements)
 {
-	if (!call)
+	if (!operation)
 		return DXP_EINVAL;
 
-	struct dxp_inc_group *g = call->group;
+	struct dxp_inc_group *g = operation->group;
 	struct dxp_inc *inc = g->inc;
 	int status = DXP_EAGAIN;
 
-	if (!endpoint_ours(inc))
+	if (!endpoint_owns(inc))
 		return DXP_ECLOSED;
 	pthread_mutex_lock(&inc->lock);
 	uint64_t now_ns = endpoint_now(inc);
-	if (!call->core.done) {
-		struct port *hot = port_hot(g, &call->core);
-		if (port_take(inc, hot, now_ns) == 0)
+	if (!operation->core.done) {
+		struct port *hot = port_hot(g, &operation->core);
+		if (traffic_port_receive(inc, hot, now_ns) == 0)
 			others_look(inc, g, hot, now_ns);
 		endpoint_flush_due(g, now_ns);
 	}
 	inc->active_ns = now_ns;
-	if (call->core.done)
-		status = call_end(call, done_elements, now_ns);
+	if (operation->core.done)
+		status = operation_end(operation, done_elements, now_ns);
 	pthread_mutex_unlock(&inc->lock);
 	return status;
 }

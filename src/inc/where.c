@@ -81,7 +81,7 @@ static bool inside(uint32_t network, unsigned bits)
 
 /* Parses "10.0.0.0/24=10.0.0.1". DXP_OK: this host is in the network; DXP_ENOENT: not;
  * DXP_EINVAL. */
-static int entry_take(char *entry, uint32_t *switch_ip)
+static int entry_parse(char *entry, uint32_t *switch_ip)
 {
 	char *slash = strchr(entry, '/'), *equals = strchr(entry, '='), *end;
 	uint32_t network, ip;
@@ -99,7 +99,7 @@ static int entry_take(char *entry, uint32_t *switch_ip)
 	return DXP_OK;
 }
 
-static int text_take(const char *text, uint32_t *switch_ip)
+static int text_parse(const char *text, uint32_t *switch_ip)
 {
 	char copy[INC_WHERE_BYTES], *rest;
 	int status = DXP_ENOENT;
@@ -111,7 +111,7 @@ static int text_take(const char *text, uint32_t *switch_ip)
 	snprintf(copy, sizeof(copy), "%s", text);
 	for (char *entry = strtok_r(copy, ", \t", &rest); entry && status == DXP_ENOENT;
 	     entry = strtok_r(NULL, ", \t", &rest))
-		status = entry_take(entry, switch_ip);
+		status = entry_parse(entry, switch_ip);
 	return status;
 }
 
@@ -124,7 +124,7 @@ int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32
 
 	if (!text || !*text)
 		text = file_read(file) ? file : NULL;
-	int status = text ? text_take(text, &ip) : DXP_ENOENT;
+	int status = text ? text_parse(text, &ip) : DXP_ENOENT;
 	if (status == DXP_EINVAL && loud)
 		log_error("'%s' is neither an IPv4 address nor a list of NETWORK/BITS=SWITCH",
 			  text);

@@ -17,7 +17,7 @@ unsigned busy_socket(const struct link *l, const struct udp_address *to)
 
 /* Returns an unused entry, or that of the peer silent longest; 0 if all have received since
  * `since`. */
-static unsigned place_find(const struct link *l, uint64_t since)
+static unsigned entry_find(const struct link *l, uint64_t since)
 {
 	unsigned oldest = 1;
 
@@ -32,20 +32,20 @@ static unsigned place_find(const struct link *l, uint64_t since)
 
 static void peer_connect(struct link *l, const struct udp_address *peer)
 {
-	unsigned place = busy_socket(l, peer);
+	unsigned entry = busy_socket(l, peer);
 
-	if (place == 0)
-		place = place_find(l, l->busy.since);
+	if (entry == 0)
+		entry = entry_find(l, l->busy.since);
 	else
 		return; /* arrivals on socket 0 were already under way */
-	if (place == 0)
+	if (entry == 0)
 		return;
-	socket_close(&l->sockets[place]);
-	if (!socket_connect(l, &l->sockets[place], peer))
+	socket_close(&l->sockets[entry]);
+	if (!socket_connect(l, &l->sockets[entry], peer))
 		return;
-	l->sockets[place].used = l->looks;
+	l->sockets[entry].used = l->looks;
 	if (l->watching)
-		watch_add(l, place);
+		link_watch_add(l, entry);
 }
 
 void busy_note(struct link *l, const struct udp_address *from)

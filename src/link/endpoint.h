@@ -9,7 +9,7 @@
 #include "link/fault.h"
 #include "link/limits.h"
 #include "link/receive.h"
-#include "link/train.h"
+#include "link/batch.h"
 #include "link/udp.h"
 
 /* Finds the peer with most arrivals on socket 0 by majority vote (Boyer and Moore): its arrivals
@@ -24,16 +24,16 @@ struct link {
 	/* Socket 0 is bound and receives from any peer; the others are connected to peers (busy.c),
 	 * fd -1 while unused. */
 	struct link_socket sockets[1 + LINK_BUSY_PEERS];
-	unsigned hot;        /* socket of the last arrival: polled first */
-	unsigned turn;       /* next of the other sockets to poll */
-	uint64_t looks;      /* calls of inbox_look */
-	struct busy busy;    /* candidate for a connected socket */
-	int wake_fd;         /* eventfd: readable after link_wake */
-	int epoll_fd;        /* contains wake_fd and, while `watching`, the sockets */
-	bool watching;       /* sockets are in epoll; each arrival then costs 0.1 us more */
-	bool watched_always; /* link_fd was called */
-	bool watched;        /* result of link_watched */
-	unsigned unslept;    /* successful polls since the last sleep */
+	unsigned hot;         /* socket of the last arrival: polled first */
+	unsigned next_socket; /* next of the other sockets to poll */
+	uint64_t looks;       /* calls of link_inbox_look */
+	struct busy busy;     /* candidate for a connected socket */
+	int wake_fd;          /* eventfd: readable after link_wake */
+	int epoll_fd;         /* contains wake_fd and, while `watching`, the sockets */
+	bool watching;        /* sockets are in epoll; each arrival then costs 0.1 us more */
+	bool watched_always;  /* link_fd was called */
+	bool watched;         /* result of link_watched */
+	unsigned unslept;     /* successful polls since the last sleep */
 	struct spin spin;
 	struct udp_address address;
 	uint32_t buffer_bytes; /* requested for each socket */
@@ -46,8 +46,8 @@ struct link {
 	size_t too_big_bytes;          /* ... and length; 0: none */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread, cleared by link_wait */
-	struct train_limits limits;
-	struct train_batch trains;
+	struct batch_limits limits;
+	struct link_batch batch;
 	struct inbox inbox;
 };
 
@@ -76,10 +76,10 @@ void busy_note(struct link *l, const struct udp_address *from);
 unsigned busy_socket(const struct link *l, const struct udp_address *to);
 
 /* wait.c: adds a new socket to epoll while the endpoint watches its sockets. */
-void watch_add(struct link *l, unsigned index);
+void link_watch_add(struct link *l, unsigned index);
 
 /* receive.c: polls the sockets once; the inbox must be empty. Returns true if something arrived. */
-bool inbox_look(struct link *l);
+bool link_inbox_look(struct link *l);
 
 /* segments.c: returns the longest GSO batch, in datagrams, that the kernel accepts; 1: no GSO.
  * Sends a few datagrams to itself over loopback. */

@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "base/util.h"
-#include "link/train.h"
+#include "link/batch.h"
 
 #define LEAVES_FIRST 0 /* leaves_at of datagrams without space in the kernel: before all others */
 
@@ -66,7 +66,7 @@ void fault_close(struct fault *f)
 /* Returns a copy that owns all its bytes, header included; NULL: no memory. */
 static struct copy *copy_make(const struct datagram *d)
 {
-	size_t slices_bytes = train_datagram_bytes(d) - d->header_bytes, offset = 0;
+	size_t slices_bytes = batch_datagram_bytes(d) - d->header_bytes, offset = 0;
 	struct copy *c = malloc(sizeof(*c) + slices_bytes);
 
 	if (!c)
@@ -85,7 +85,7 @@ static struct copy *copy_make(const struct datagram *d)
 
 static void bit_flip(struct copy *c, struct rng *rng)
 {
-	uint64_t bit = rng_below(rng, train_datagram_bytes(&c->datagram) * 8);
+	uint64_t bit = rng_below(rng, batch_datagram_bytes(&c->datagram) * 8);
 	uint64_t byte = bit / 8;
 
 	if (byte < c->datagram.header_bytes)
@@ -98,16 +98,16 @@ static void bit_flip(struct copy *c, struct rng *rng)
 static bool hold(struct fault *f, const struct datagram *d, uint64_t leaves_at, uint64_t until_ns)
 {
 	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;
-	struct copy **place = &f->held;
+	struct copy **link = &f->held;
 
 	if (!c)
 		return false;
 	c->leaves_at = leaves_at;
 	c->until_ns = until_ns;
-	while (*place && (*place)->leaves_at <= leaves_at)
-		place = &(*place)->next;
-	c->next = *place;
-	*place = c;
+	while (*link && (*link)->leaves_at <= leaves_at)
+		link = &(*link)->next;
+	c->next = *link;
+	*link = c;
 	f->held_count++;
 	return true;
 }
@@ -153,7 +153,7 @@ size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 	bool late = rng_chance_ppm(&f->rng, f->options.reorder_ppm);
 	size_t count = 0;
 
-	corrupt = corrupt && train_datagram_bytes(in) > 0;
+	corrupt = corrupt && batch_datagram_bytes(in) > 0;
 	f->count += lost || twice || corrupt || late;
 	f->fate = lost ? LINK_FATE_LOST
 		       : (twice ? LINK_FATE_TWICE : 0u) | (corrupt ? LINK_FATE_CORRUPT : 0u) |

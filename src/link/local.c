@@ -41,13 +41,13 @@ static int status_of_errno(void)
 }
 
 /* A path as address: its open folder, and the name in it. */
-struct place {
+struct socket_path {
 	int folder;
 	const char *name; /* in the caller's path */
 	struct sockaddr_un address;
 };
 
-static int place_open(const char *path, struct place *p)
+static int socket_path_open(const char *path, struct socket_path *p)
 {
 	const char *slash = strrchr(path, '/');
 	char folder[4096];
@@ -79,13 +79,13 @@ static int socket_make(int *out)
 	return *out < 0 ? DXP_EIO : DXP_OK;
 }
 
-static int address_connect(int fd, const struct place *p)
+static int address_connect(int fd, const struct socket_path *p)
 {
 	return connect(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 }
 
 /* Returns true for a socket without a listener, false for anything else. */
-static bool stale(const struct place *p)
+static bool stale(const struct socket_path *p)
 {
 	struct stat st;
 	int fd;
@@ -115,12 +115,12 @@ static bool folder_lock(int folder)
 	return false;
 }
 
-static int bind_once(int fd, const struct place *p)
+static int bind_once(int fd, const struct socket_path *p)
 {
 	return bind(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 }
 
-static int place_bind(int fd, const struct place *p)
+static int socket_bind(int fd, const struct socket_path *p)
 {
 	bool locked = folder_lock(p->folder);
 
@@ -152,14 +152,14 @@ static const char *listen_advice(int status)
 
 int local_listen(const char *path, int *fd)
 {
-	struct place p = {.folder = -1};
+	struct socket_path p = {.folder = -1};
 	int made = -1;
-	int status = place_open(path, &p);
+	int status = socket_path_open(path, &p);
 
 	if (status == DXP_OK)
 		status = socket_make(&made);
 	if (status == DXP_OK)
-		status = place_bind(made, &p);
+		status = socket_bind(made, &p);
 	if (status == DXP_OK)
 		fcntl(made, F_SETFL, O_NONBLOCK);
 	else
@@ -181,10 +181,10 @@ void local_unlisten(const char *path, int fd)
 
 bool local_clear(const char *path)
 {
-	struct place p = {.folder = -1};
+	struct socket_path p = {.folder = -1};
 	bool cleared = false;
 
-	if (place_open(path, &p) != DXP_OK)
+	if (socket_path_open(path, &p) != DXP_OK)
 		return false;
 	/* A socket that is bound but does not listen yet is protected by this lock. */
 	if (folder_lock(p.folder)) {
@@ -197,20 +197,20 @@ bool local_clear(const char *path)
 
 int local_accept(int fd, int *out, struct local_peer *peer)
 {
-	struct ucred who;
-	socklen_t bytes = sizeof(who);
+	struct ucred sender;
+	socklen_t bytes = sizeof(sender);
 	int got = descriptor_raise(accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 
 	if (got < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
 			       ? DXP_ENOMEM
 			       : DXP_EAGAIN;
-	if (getsockopt(got, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0) {
+	if (getsockopt(got, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) != 0) {
 		close(got);
 		return DXP_EAGAIN;
 	}
 	*out = got;
-	*peer = (struct local_peer){.pid = who.pid, .uid = who.uid};
+	*peer = (struct local_peer){.pid = sender.pid, .uid = sender.uid};
 	return DXP_OK;
 }
 
@@ -218,9 +218,9 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 {
 	const struct timeval limit = {.tv_sec = (time_t)(timeout_ns / S_NS),
 				      .tv_usec = (suseconds_t)(timeout_ns % S_NS / US_NS + 1)};
-	struct place p = {.folder = -1};
+	struct socket_path p = {.folder = -1};
 	int made = -1;
-	int status = place_open(path, &p);
+	int status = socket_path_open(path, &p);
 
 	if (status == DXP_OK)
 		status = socket_make(&made);
@@ -271,7 +271,7 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 }
 
 /* Returns the received descriptors, each above 2. False: too many; then all are closed. */
-static bool fds_take(struct msghdr *m, int *fds, unsigned room, unsigned *fd_count)
+static bool fds_receive(struct msghdr *m, int *fds, unsigned space, unsigned *fd_count)
 {
 	int got[LOCAL_FDS_ALL + 1]; /* alignment leaves space for one more in `control` */
 	unsigned count = 0;
@@ -289,7 +289,7 @@ static bool fds_take(struct msghdr *m, int *fds, unsigned room, unsigned *fd_cou
 		got[i] = descriptor_raise(got[i]);
 		raised &= got[i] >= 0;
 	}
-	if (raised && count <= room) {
+	if (raised && count <= space) {
 		if (count > 0)
 			memcpy(fds, got, count * sizeof(int));
 		*fd_count = count;
@@ -301,21 +301,21 @@ static bool fds_take(struct msghdr *m, int *fds, unsigned room, unsigned *fd_cou
 	return false;
 }
 
-int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count)
+int local_receive(int fd, void *data, size_t space, int *fds, unsigned *fd_count)
 {
 	union control control;
-	struct iovec part = {.iov_base = data, .iov_len = room};
+	struct iovec part = {.iov_base = data, .iov_len = space};
 	struct msghdr m = {.msg_iov = &part,
 			   .msg_iovlen = 1,
 			   .msg_control = control.bytes,
 			   .msg_controllen = sizeof(control.bytes)};
-	unsigned fd_room = *fd_count;
+	unsigned fd_space = *fd_count;
 
 	*fd_count = 0;
 	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? DXP_EAGAIN : DXP_ECLOSED;
-	if (!fds_take(&m, fds, fd_room, fd_count) || m.msg_flags & (MSG_CTRUNC | MSG_TRUNC))
+	if (!fds_receive(&m, fds, fd_space, fd_count) || m.msg_flags & (MSG_CTRUNC | MSG_TRUNC))
 		return DXP_EMALFORMED;
 	return got == 0 ? DXP_ECLOSED : (int)got;
 }

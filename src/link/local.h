@@ -37,12 +37,12 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd);
 /* Send or receive one packet, at least 1 byte and up to LOCAL_FDS_MAX descriptors, without
  * blocking. Return bytes, DXP_EAGAIN or DXP_ECLOSED (also for an empty packet). local_receive:
  * *fd_count is the space in `fds`, then the number received. For any result the caller owns these,
- * close-on-exec. DXP_EMALFORMED: a packet longer than `room`, or one with too many descriptors; the
- * latter are all closed. */
+ * close-on-exec. DXP_EMALFORMED: a packet longer than `space`, or one with too many descriptors;
+ * the latter are all closed. */
 #define LOCAL_FDS_MAX 4
 #define LOCAL_FDS_ALL 253 /* most that a packet can carry: SCM_MAX_FD */
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count);
-int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count);
+int local_receive(int fd, void *data, size_t space, int *fds, unsigned *fd_count);
 
 /* Waits for a packet. DXP_OK or DXP_ETIMEDOUT. */
 int local_wait(int fd, uint64_t timeout_ns);

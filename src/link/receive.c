@@ -27,7 +27,7 @@ static void headers_reset(struct inbox *in, unsigned used)
 	}
 }
 
-int inbox_open(struct inbox *in, unsigned count)
+int link_inbox_open(struct inbox *in, unsigned count)
 {
 	/* Mapped, so that unused pages take no memory. */
 	void *buffers = mmap(NULL, (size_t)count * LINK_RECEIVE_BYTES, PROT_READ | PROT_WRITE,
@@ -51,7 +51,7 @@ int inbox_open(struct inbox *in, unsigned count)
 	return DXP_OK;
 }
 
-void inbox_close(struct inbox *in)
+void link_inbox_close(struct inbox *in)
 {
 	munmap(in->buffers, (size_t)in->count * LINK_RECEIVE_BYTES);
 }
@@ -72,7 +72,7 @@ static uint32_t control_u32(const struct cmsghdr *c)
 	return v;
 }
 
-static void control_take(struct inbox *in, const struct cmsghdr *c, struct link_counters *counters)
+static void control_parse(struct inbox *in, const struct cmsghdr *c, struct link_counters *counters)
 {
 	if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
 		in->common.arrived_ns = clock_arrived_ns(&in->read_at, stamp_ns(c));
@@ -106,7 +106,7 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 	else
 		in->common.from = in->source->peer;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
-		control_take(in, c, counters);
+		control_parse(in, c, counters);
 	in->source->marked |= in->common.ecn == ECN_MARKED;
 	if (in->segment_bytes == 0 || in->segment_bytes > message->msg_len)
 		in->segment_bytes = message->msg_len;
@@ -151,7 +151,8 @@ static unsigned messages_receive(struct inbox *in, const struct link_socket *s, 
 	return bytes >= 0;
 }
 
-bool inbox_poll(struct inbox *in, struct link_socket *s, bool wait, struct link_counters *counters)
+bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
+		     struct link_counters *counters)
 {
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
@@ -191,23 +192,23 @@ static void cursor_advance(struct inbox *in, size_t bytes, struct link_counters 
 		headers_reset(in, in->filled);
 }
 
-size_t inbox_take(struct inbox *in, struct datagram_arrival *arrivals, size_t count,
-		  struct link_counters *counters)
+size_t link_inbox_dequeue(struct inbox *in, struct datagram_arrival *arrivals, size_t count,
+			  struct link_counters *counters)
 {
-	size_t taken = 0;
+	size_t dequeued = 0;
 
-	for (; taken < count && inbox_pending(in); taken++) {
+	for (; dequeued < count && inbox_pending(in); dequeued++) {
 		size_t left = in->messages[in->cursor].msg_len - in->offset;
 		size_t bytes = min_u64(left, in->segment_bytes);
-		arrivals[taken] = in->common;
-		arrivals[taken].data =
+		arrivals[dequeued] = in->common;
+		arrivals[dequeued].data =
 			in->buffers + (size_t)in->cursor * LINK_RECEIVE_BYTES + in->offset;
-		arrivals[taken].bytes = bytes;
+		arrivals[dequeued].bytes = bytes;
 		counters->received_bytes += bytes;
 		cursor_advance(in, bytes, counters);
 	}
-	counters->received_datagrams += taken;
-	return taken;
+	counters->received_datagrams += dequeued;
+	return dequeued;
 }
 
 static void quiet_review(const struct link *l, struct link_socket *s)
@@ -228,7 +229,7 @@ static bool socket_look(struct link *l, unsigned index, bool wait)
 {
 	struct link_socket *s = &l->sockets[index];
 
-	if (s->fd < 0 || !inbox_poll(&l->inbox, s, wait, &l->counters))
+	if (s->fd < 0 || !link_inbox_poll(&l->inbox, s, wait, &l->counters))
 		return false;
 	l->hot = index;
 	l->unslept++;
@@ -243,13 +244,13 @@ static bool socket_look(struct link *l, unsigned index, bool wait)
 
 /* Polls the last active socket, and every LINK_OTHERS_EVERY polls first another: each socket is
  * polled within a bounded number of polls. */
-bool inbox_look(struct link *l)
+bool link_inbox_look(struct link *l)
 {
 	unsigned hot = l->sockets[l->hot].fd >= 0 ? l->hot : 0;
 
 	if (l->looks++ % LINK_OTHERS_EVERY == 0) {
-		l->turn = (l->turn + 1) % ARRAY_COUNT(l->sockets);
-		if (l->turn != hot && socket_look(l, l->turn, false))
+		l->next_socket = (l->next_socket + 1) % ARRAY_COUNT(l->sockets);
+		if (l->next_socket != hot && socket_look(l, l->next_socket, false))
 			return true;
 	}
 	return socket_look(l, hot, false);
@@ -260,13 +261,13 @@ bool link_pending(const struct link *l)
 	return inbox_pending(&l->inbox);
 }
 
-static size_t arrivals_take(struct link *l, struct datagram_arrival *arrivals, size_t count)
+static size_t arrivals_process(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
-	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);
+	size_t dequeued = link_inbox_dequeue(&l->inbox, arrivals, count, &l->counters);
 
-	for (size_t i = 0; l->tap && i < taken; i++)
+	for (size_t i = 0; l->tap && i < dequeued; i++)
 		l->tap->received(l->tap->context, &arrivals[i]);
-	return taken;
+	return dequeued;
 }
 
 size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
@@ -275,9 +276,9 @@ size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t co
 		send_held(l);
 	/* Avoids system calls, and makes none while buffers still hold datagrams: arrivals point
 	 * into them. */
-	if (!inbox_pending(&l->inbox) && !inbox_look(l))
+	if (!inbox_pending(&l->inbox) && !link_inbox_look(l))
 		return 0;
-	return arrivals_take(l, arrivals, count);
+	return arrivals_process(l, arrivals, count);
 }
 
 size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count)
@@ -286,5 +287,5 @@ size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size
 		send_held(l);
 	if (!inbox_pending(&l->inbox) && !socket_look(l, 0, l->block))
 		return 0;
-	return arrivals_take(l, arrivals, count);
+	return arrivals_process(l, arrivals, count);
 }

@@ -57,8 +57,8 @@ struct inbox {
 };
 
 /* Allocates `count` buffers, at most DATAGRAM_BATCH. DXP_ENOMEM. */
-int inbox_open(struct inbox *in, unsigned count);
-void inbox_close(struct inbox *in);
+int link_inbox_open(struct inbox *in, unsigned count);
+void link_inbox_close(struct inbox *in);
 
 static inline bool inbox_pending(const struct inbox *in)
 {
@@ -67,10 +67,11 @@ static inline bool inbox_pending(const struct inbox *in)
 
 /* Receives once from the kernel; `wait`: blocks until something arrives or the socket's timeout, if
  * any. The inbox must be empty. Returns true if something arrived. */
-bool inbox_poll(struct inbox *in, struct link_socket *s, bool wait, struct link_counters *counters);
+bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
+		     struct link_counters *counters);
 
 /* Hands out up to `count` datagrams without a system call; returns their number. */
-size_t inbox_take(struct inbox *in, struct datagram_arrival *arrivals, size_t count,
-		  struct link_counters *counters);
+size_t link_inbox_dequeue(struct inbox *in, struct datagram_arrival *arrivals, size_t count,
+			  struct link_counters *counters);
 
 #endif

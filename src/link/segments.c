@@ -16,7 +16,7 @@
 #define SEGMENTS_SAFE 64
 
 /* Sends one GSO batch of `segments` one-byte datagrams; returns true if the kernel accepts it. */
-static bool segments_taken(int fd, unsigned segments)
+static bool segments_accepted(int fd, unsigned segments)
 {
 	uint8_t bytes[LINK_SEGMENTS_PROBE] = {0};
 
@@ -56,7 +56,7 @@ unsigned segments_probe(void)
 	/* Invariant: the kernel accepts `low`, and not more than `high`. */
 	while (low < high) {
 		unsigned middle = (low + high + 1) / 2;
-		if (segments_taken(fd, middle))
+		if (segments_accepted(fd, middle))
 			low = middle;
 		else
 			high = middle - 1;

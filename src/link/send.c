@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-/* Datagrams per train_fill: a multiple of every common GSO batch (44, 64, 128), so that few batches
+/* Datagrams per batch_fill: a multiple of every common GSO batch (44, 64, 128), so that few batches
  * are cut short at the end. */
 #define ROUND 1408
 
@@ -60,8 +60,7 @@ static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 	return (uint8_t)number;
 }
 
-static void sockets_choose(struct link *l, struct train_batch *b,
-			   const struct datagram *const *list)
+static void sockets_choose(struct link *l, struct link_batch *b, const struct datagram *const *list)
 {
 	for (size_t i = 0; i < b->message_count; i++) {
 		b->sockets[i] = socket_choose(l, &b->messages[i].msg_hdr, b->lengths[i], list[0]);
@@ -70,7 +69,7 @@ static void sockets_choose(struct link *l, struct train_batch *b,
 }
 
 /* Returns how many messages from `first` leave through the same socket. */
-static size_t run_length(const struct train_batch *b, size_t first)
+static size_t run_length(const struct link_batch *b, size_t first)
 {
 	size_t end = first + 1;
 
@@ -83,7 +82,7 @@ static size_t run_length(const struct train_batch *b, size_t first)
  * otherwise the errno of the next one. */
 static int batch_flush(struct link *l, size_t *sent)
 {
-	struct train_batch *b = &l->trains;
+	struct link_batch *b = &l->batch;
 
 	*sent = 0;
 	while (*sent < b->message_count) {
@@ -100,7 +99,7 @@ static int batch_flush(struct link *l, size_t *sent)
 	return 0;
 }
 
-static bool no_room(int error)
+static bool no_space(int error)
 {
 	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
@@ -109,7 +108,7 @@ static void too_big_note(struct link *l, const struct datagram *d)
 {
 	l->counters.too_big++;
 	l->too_big_to = d->to;
-	l->too_big_bytes = train_datagram_bytes(d);
+	l->too_big_bytes = batch_datagram_bytes(d);
 }
 
 bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes)
@@ -123,7 +122,7 @@ bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes)
 }
 
 /* Avoids a kind of GSO batch that was rejected although a datagram of it was accepted. */
-static void train_blame(struct link *l, const struct datagram *first, int error)
+static void batch_blame(struct link *l, const struct datagram *first, int error)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
 
@@ -132,7 +131,7 @@ static void train_blame(struct link *l, const struct datagram *first, int error)
 	if (error == EMSGSIZE) {
 		too_big_note(l, first);
 		l->limits.refused_to = first->to;
-		l->limits.refused_bytes = train_datagram_bytes(first);
+		l->limits.refused_bytes = batch_datagram_bytes(first);
 		log_info("datagrams of %zu bytes to %s exceed the path MTU and are sent one by "
 			 "one; raise the interface's MTU for speed",
 			 l->limits.refused_bytes, udp_address_format(&first->to, text));
@@ -146,18 +145,18 @@ static void train_blame(struct link *l, const struct datagram *first, int error)
 static size_t list_send(struct link *l, const struct datagram *const *list, size_t count);
 
 /* Sends the datagrams of a rejected GSO batch singly; returns how many were accepted. */
-static size_t train_send_singly(struct link *l, const struct datagram *const *list, size_t count,
+static size_t batch_send_singly(struct link *l, const struct datagram *const *list, size_t count,
 				int error)
 {
 	unsigned segments = l->limits.segments;
 	uint64_t sent_before = l->counters.sent_datagrams;
 
 	l->limits.segments = 1; /* prevents recursion from list_send */
-	size_t taken = list_send(l, list, count);
+	size_t accepted = list_send(l, list, count);
 	l->limits.segments = segments;
 	if (l->counters.sent_datagrams != sent_before)
-		train_blame(l, list[0], error);
-	return taken;
+		batch_blame(l, list[0], error);
+	return accepted;
 }
 
 static size_t list_send(struct link *l, const struct datagram *const *list, size_t count)
@@ -165,28 +164,28 @@ static size_t list_send(struct link *l, const struct datagram *const *list, size
 	size_t done = 0, sent;
 
 	while (done < count) {
-		train_fill(&l->trains, &l->limits, list + done, count - done);
-		sockets_choose(l, &l->trains, list + done);
+		batch_fill(&l->batch, &l->limits, list + done, count - done);
+		sockets_choose(l, &l->batch, list + done);
 		int error = batch_flush(l, &sent);
 		for (size_t i = 0; i < sent; i++)
-			done += l->trains.lengths[i];
+			done += l->batch.lengths[i];
 		if (error == 0)
 			continue;
-		if (no_room(error)) {
+		if (no_space(error)) {
 			l->counters.send_again++;
 			break;
 		}
-		if (l->trains.sockets[sent] > 0) {
+		if (l->batch.sockets[sent] > 0) {
 			/* A rejected port, or an own address that is gone: an error of the
 			 * connected socket need not apply to socket 0. */
-			socket_close(&l->sockets[l->trains.sockets[sent]]);
+			socket_close(&l->sockets[l->batch.sockets[sent]]);
 			continue;
 		}
-		size_t length = l->trains.lengths[sent];
+		size_t length = l->batch.lengths[sent];
 		if (length > 1 && (error == EIO || error == EINVAL || error == EMSGSIZE)) {
-			size_t taken = train_send_singly(l, list + done, length, error);
-			done += taken;
-			if (taken < length)
+			size_t accepted = batch_send_singly(l, list + done, length, error);
+			done += accepted;
+			if (accepted < length)
 				break;
 		} else {
 			if (error == EMSGSIZE)
@@ -214,24 +213,24 @@ void send_held(struct link *l)
 static size_t send_faulty(struct link *l, const struct datagram *const *list, size_t count)
 {
 	const struct datagram *out[ROUND];
-	size_t taken = 0, sent = 0, ready = 0;
+	size_t accepted = 0, sent = 0, ready = 0;
 
 	send_held(l);
-	while (taken < count && sent == ready && !fault_backlog(l->fault)) {
+	while (accepted < count && sent == ready && !fault_backlog(l->fault)) {
 		ready = 0;
-		while (taken < count && ready + FAULT_OUT_MAX <= ROUND) {
+		while (accepted < count && ready + FAULT_OUT_MAX <= ROUND) {
 			uint64_t now_ns = clock_now_ns();
-			ready += fault_pass(l->fault, list[taken], now_ns, out + ready);
+			ready += fault_pass(l->fault, list[accepted], now_ns, out + ready);
 			if (l->tap)
-				l->tap->sent(l->tap->context, list[taken], fault_fate(l->fault),
+				l->tap->sent(l->tap->context, list[accepted], fault_fate(l->fault),
 					     now_ns);
-			taken++;
+			accepted++;
 		}
 		sent = list_send(l, out, ready);
 		fault_settle(l->fault, out + sent, ready - sent);
 	}
 	l->counters.faults = fault_count(l->fault);
-	return taken;
+	return accepted;
 }
 
 size_t link_send_list(struct link *l, const struct datagram *const *list, size_t count)
@@ -239,10 +238,10 @@ size_t link_send_list(struct link *l, const struct datagram *const *list, size_t
 	if (l->fault)
 		return send_faulty(l, list, count);
 	uint64_t at_ns = l->tap ? clock_now_ns() : 0;
-	size_t taken = list_send(l, list, count);
-	for (size_t i = 0; l->tap && i < taken; i++)
+	size_t accepted = list_send(l, list, count);
+	for (size_t i = 0; l->tap && i < accepted; i++)
 		l->tap->sent(l->tap->context, list[i], 0, at_ns);
-	return taken;
+	return accepted;
 }
 
 size_t link_send(struct link *l, const struct datagram *datagrams, size_t count)
@@ -254,9 +253,9 @@ size_t link_send(struct link *l, const struct datagram *datagrams, size_t count)
 		size_t round = min_u64(count - done, ROUND);
 		for (size_t i = 0; i < round; i++)
 			list[i] = &datagrams[done + i];
-		size_t taken = link_send_list(l, list, round);
-		done += taken;
-		if (taken < round)
+		size_t accepted = link_send_list(l, list, round);
+		done += accepted;
+		if (accepted < round)
 			break;
 	}
 	return done;

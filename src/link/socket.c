@@ -267,11 +267,11 @@ int link_move(struct link *l, const struct udp_address *address)
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
 		socket_close(&l->sockets[i]);
 	l->sockets[0] = new;
-	l->hot = l->turn = 0;
+	l->hot = l->next_socket = 0;
 	l->busy.votes = 0;
 	sockaddr_to_wire(&name, &l->address);
 	if (l->watching)
-		watch_add(l, 0);
+		link_watch_add(l, 0);
 	return DXP_OK;
 }
 

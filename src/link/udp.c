@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens and closes an endpoint, and reads its state. Sending is in send.c and train.c, receiving in
+/* Opens and closes an endpoint, and reads its state. Sending is in send.c and batch.c, receiving in
  * receive.c, waiting in wait.c. */
 #include "link/udp.h"
 
@@ -38,7 +38,8 @@ int link_open(const struct link_options *options, struct link **out)
 	int status = fault_from_environment(options->bind.port, &l->fault);
 	if (status != DXP_OK)
 		goto free_link;
-	status = inbox_open(&l->inbox, options->no_gro ? DATAGRAM_BATCH : LINK_RECEIVE_BUFFERS);
+	status =
+		link_inbox_open(&l->inbox, options->no_gro ? DATAGRAM_BATCH : LINK_RECEIVE_BUFFERS);
 	if (status != DXP_OK)
 		goto close_fault;
 	status = socket_open(l, options);
@@ -55,7 +56,7 @@ int link_open(const struct link_options *options, struct link **out)
 close_socket:
 	socket_close(&l->sockets[0]);
 close_inbox:
-	inbox_close(&l->inbox);
+	link_inbox_close(&l->inbox);
 close_fault:
 	fault_close(l->fault);
 free_link:
@@ -70,7 +71,7 @@ void link_close(struct link *l)
 	wait_close(l);
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
 		socket_close(&l->sockets[i]);
-	inbox_close(&l->inbox);
+	link_inbox_close(&l->inbox);
 	fault_close(l->fault);
 	free(l);
 }

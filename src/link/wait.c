@@ -49,7 +49,7 @@ int wait_open(struct link *l)
 }
 
 /* Fails only without memory; then the socket is polled when something else ends the sleep. */
-void watch_add(struct link *l, unsigned index)
+void link_watch_add(struct link *l, unsigned index)
 {
 	watch(l->epoll_fd, l->sockets[index].fd, index);
 }
@@ -58,7 +58,7 @@ static void sockets_watch(struct link *l)
 {
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets) && !l->watching; i++)
 		if (l->sockets[i].fd >= 0)
-			watch_add(l, i);
+			link_watch_add(l, i);
 	l->watching = true;
 	l->unslept = 0;
 }
@@ -109,15 +109,15 @@ void link_wake(struct link *l)
 	const uint64_t one = 1;
 	int saved = errno; /* the caller may be a signal handler */
 
-	/* Pairs with the exchange in wake_take: the waiter sees the waker's earlier writes after
-	 * the wait. */
+	/* Pairs with the exchange in wakeup_consume: the waiter sees the waker's earlier writes
+	 * after the wait. */
 	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
 		errno = saved; /* counter full: the eventfd is readable already */
 	errno = saved;
 }
 
 /* Consumes a wakeup. `readable`: the eventfd is known to be readable. */
-static bool wake_take(struct link *l, bool readable)
+static bool wakeup_consume(struct link *l, bool readable)
 {
 	uint64_t count;
 
@@ -156,7 +156,7 @@ static bool sleep_in_kernel(struct link *l, uint64_t deadline_ns)
 	int ready = sleep_until(l->epoll_fd, events, ARRAY_COUNT(events), deadline_ns);
 	for (int i = 0; i < ready; i++) {
 		if (events[i].data.u32 == WAKE) {
-			wake_take(l, true);
+			wakeup_consume(l, true);
 		} else if (events[i].data.u32 == WATCHED) {
 			l->watched = true;
 		} else if (events[i].data.u32 != EDGE) {
@@ -174,9 +174,9 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 	if (l->watching && !l->watched_always && l->unslept > LINK_UNSLEPT_MAX)
 		sockets_unwatch(l);
 	do {
-		if (inbox_look(l))
+		if (link_inbox_look(l))
 			return true;
-		if (wake_take(l, false))
+		if (wakeup_consume(l, false))
 			return false;
 	} while (clock_now_ns() < spin_end);
 	/* Also after the deadline: a poll without sleep, which drains the eventfd of a late

@@ -46,20 +46,20 @@ static struct grant *row_find(const struct grants *g, const char *host, const ch
 }
 
 /* Returns a row to fill: a revoked one already deleted from the store, or a new one. */
-static struct grant *row_take(struct grants *g)
+static struct grant *row_allocate(struct grants *g)
 {
 	for (size_t i = 0; i < g->count; i++)
 		if (!g->rows[i].present && !g->rows[i].dirty)
 			return &g->rows[i];
 	if (g->count == FABRIC_GRANTS_MAX)
 		return NULL;
-	if (g->count == g->room) {
-		size_t room = g->room ? 2 * g->room : 16;
-		struct grant *rows = realloc(g->rows, room * sizeof(*rows));
+	if (g->count == g->space) {
+		size_t space = g->space ? 2 * g->space : 16;
+		struct grant *rows = realloc(g->rows, space * sizeof(*rows));
 		if (!rows)
 			return NULL;
 		g->rows = rows;
-		g->room = room;
+		g->space = space;
 	}
 	return &g->rows[g->count++];
 }
@@ -71,7 +71,7 @@ int grants_set(struct grants *g, const char *host, const char *xpu, bool present
 	if (row ? row->present == present : !present)
 		return DXP_OK;
 	if (!row) {
-		row = row_take(g);
+		row = row_allocate(g);
 		if (!row)
 			return DXP_ENOMEM;
 		*row = (struct grant){0};

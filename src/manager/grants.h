@@ -24,7 +24,7 @@ struct grants {
 	enum grants_policy policy;
 	uint64_t version; /* grows with every change */
 	struct grant *rows;
-	size_t count, room, dirty;
+	size_t count, space, dirty;
 };
 
 void grants_init(struct grants *g, enum grants_policy policy);

@@ -39,17 +39,19 @@ struct registry {
 	unsigned used;        /* outbox entries handed out by the last registry_send */
 };
 
-/* Returns the outbox entry to fill, or NULL if full; outbox_commit queues it with its length. */
-struct outbox_entry *outbox_reserve(struct registry *r);
-void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct udp_address *to,
-		   size_t bytes);
+/* Returns the outbox entry to fill, or NULL if full; registry_outbox_commit queues it with its
+ * length. */
+struct outbox_entry *registry_outbox_reserve(struct registry *r);
+void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
+			    const struct udp_address *to, size_t bytes);
 
 /* Handles all frames that nodes send (requests.c, operate.c). `header` and `body` are authentic. */
 void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns);
-void requests_assign(struct registry *r, const struct udp_address *from, struct manage_body body,
-		     uint64_t now_ns);
-void requests_status(struct registry *r, const struct udp_address *from, struct manage_body body);
+void manager_requests_assign(struct registry *r, const struct udp_address *from,
+			     struct manage_body body, uint64_t now_ns);
+void manager_requests_status(struct registry *r, const struct udp_address *from,
+			     struct manage_body body);
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);
 

@@ -41,8 +41,8 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 	}
 }
 
-void requests_assign(struct registry *r, const struct udp_address *from, struct manage_body body,
-		     uint64_t now_ns)
+void manager_requests_assign(struct registry *r, const struct udp_address *from,
+			     struct manage_body body, uint64_t now_ns)
 {
 	struct manage_assign assign;
 
@@ -76,9 +76,10 @@ void requests_assign(struct registry *r, const struct udp_address *from, struct 
 		      still ? "revoked, but a grant with '*' still permits it" : "");
 }
 
-void requests_status(struct registry *r, const struct udp_address *from, struct manage_body body)
+void manager_requests_status(struct registry *r, const struct udp_address *from,
+			     struct manage_body body)
 {
-	struct outbox_entry *out = outbox_reserve(r);
+	struct outbox_entry *out = registry_outbox_reserve(r);
 	struct manage_status status;
 	struct manage_writer w;
 
@@ -109,6 +110,7 @@ void requests_status(struct registry *r, const struct udp_address *from, struct 
 			break;
 		}
 	}
-	outbox_commit(r, out, from,
-		      manage_rows_finish(&w, WIRE_NODE_TABLE, WIRE_NODE_NONE, &rows, r->mac));
+	registry_outbox_commit(
+		r, out, from,
+		manage_rows_finish(&w, WIRE_NODE_TABLE, WIRE_NODE_NONE, &rows, r->mac));
 }

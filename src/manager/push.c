@@ -168,7 +168,7 @@ static void datagram_write(struct registry *r, struct roster_node *n, struct out
 		full_begin(r, n);
 	bytes = n->sent.cursor ? page_write(r, n, entry->data) : delta_write(r, n, entry->data);
 	n->in_flight++;
-	outbox_commit(r, entry, &n->entry.address, bytes);
+	registry_outbox_commit(r, entry, &n->entry.address, bytes);
 }
 
 /* Sends missing updates up to the node's window. False: the outbox is full. */
@@ -177,7 +177,7 @@ static bool node_send(struct registry *r, struct roster_node *n, uint64_t now_ns
 	unsigned window = n->repeats > 1 ? 1 : FABRIC_WINDOW;
 
 	while (n->in_flight < window && !complete(r, &n->sent)) {
-		struct outbox_entry *entry = outbox_reserve(r);
+		struct outbox_entry *entry = registry_outbox_reserve(r);
 		if (!entry)
 			return false;
 		datagram_write(r, n, entry);

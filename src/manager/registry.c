@@ -105,7 +105,7 @@ void registry_start(struct registry *r, uint64_t now_ns)
 	}
 }
 
-struct outbox_entry *outbox_reserve(struct registry *r)
+struct outbox_entry *registry_outbox_reserve(struct registry *r)
 {
 	struct outbox *o = &r->outbox;
 
@@ -114,8 +114,8 @@ struct outbox_entry *outbox_reserve(struct registry *r)
 	return &o->entries[o->head % OUTBOX_SIZE];
 }
 
-void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct udp_address *to,
-		   size_t bytes)
+void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
+			    const struct udp_address *to, size_t bytes)
 {
 	entry->to = *to;
 	entry->bytes = (uint16_t)bytes;
@@ -149,14 +149,14 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 		return;
 	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
 		return;
-	struct outbox_entry *entry = refusal_allowed(r, now_ns) ? outbox_reserve(r) : NULL;
+	struct outbox_entry *entry = refusal_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
 	if (!entry) {
 		r->counters.reply_limited++;
 		return;
 	}
 	bytes = manage_answer_encode(WIRE_REFUSE, header->src_node, &answer,
 				     min_u64(bytes, MANAGE_FRAME_BYTES), NULL, entry->data);
-	outbox_commit(r, entry, from, bytes);
+	registry_outbox_commit(r, entry, from, bytes);
 }
 
 /* Extends all leases if this process did not run for a while: renewals may be unread. */
@@ -256,7 +256,7 @@ uint64_t registry_deadline(const struct registry *r)
 }
 
 /* Removes the lowest id to be deleted from the store. */
-static uint16_t deleted_take(struct roster *roster)
+static uint16_t deleted_remove(struct roster *roster)
 {
 	uint16_t id = 0;
 
@@ -274,7 +274,7 @@ bool registry_next_store(struct registry *r, struct store_op *out)
 
 	if (roster->deleted_count > 0) {
 		*out = (struct store_op){.kind = STORE_NODE_DELETE,
-					 .entry.id = deleted_take(roster)};
+					 .entry.id = deleted_remove(roster)};
 		return true;
 	}
 	if (!list_empty(&roster->dirty)) {

@@ -11,7 +11,7 @@
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer)
 {
-	struct outbox_entry *entry = outbox_reserve(r);
+	struct outbox_entry *entry = registry_outbox_reserve(r);
 	uint8_t type = answer->status == DXP_OK ? WIRE_ANSWER : WIRE_REFUSE;
 
 	if (!entry) {
@@ -20,12 +20,12 @@ void requests_answer(struct registry *r, const struct udp_address *to, uint16_t 
 	}
 	size_t bytes =
 		manage_answer_encode(type, node, answer, MANAGE_FRAME_BYTES, r->mac, entry->data);
-	outbox_commit(r, entry, to, bytes);
+	registry_outbox_commit(r, entry, to, bytes);
 }
 
 static void lease_reply(struct registry *r, const struct roster_node *n, uint64_t request)
 {
-	struct outbox_entry *entry = outbox_reserve(r);
+	struct outbox_entry *entry = registry_outbox_reserve(r);
 	struct manage_lease lease = {
 		.request = request,
 		.nonce = n->nonce,
@@ -39,8 +39,8 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 		r->counters.reply_full++;
 		return;
 	}
-	outbox_commit(r, entry, &n->entry.address,
-		      manage_lease_encode(&lease, r->mac, entry->data));
+	registry_outbox_commit(r, entry, &n->entry.address,
+			       manage_lease_encode(&lease, r->mac, entry->data));
 }
 
 /* ---- JOIN ---- */
@@ -279,8 +279,8 @@ void requests_receive(struct registry *r, const struct udp_address *from,
 	case WIRE_RENEW:
 	case WIRE_TABLE_ACK:
 	case WIRE_LEAVE: renew_receive(r, from, header, body, now_ns); break;
-	case WIRE_ASSIGN: requests_assign(r, from, body, now_ns); break;
-	case WIRE_STATUS: requests_status(r, from, body); break;
+	case WIRE_ASSIGN: manager_requests_assign(r, from, body, now_ns); break;
+	case WIRE_STATUS: manager_requests_status(r, from, body); break;
 	default: r->counters.unexpected++;
 	}
 }

@@ -9,8 +9,8 @@
 
 #include "node/limits.h"
 
-#define ID_PLACES  (WIRE_NODE_LAST + 1u)
-#define USED_WORDS (ID_PLACES / 64 + 1)
+#define ID_ENTRIES (WIRE_NODE_LAST + 1u)
+#define USED_WORDS (ID_ENTRIES / 64 + 1)
 
 int roster_create(struct roster *r)
 {
@@ -19,9 +19,9 @@ int roster_create(struct roster *r)
 	list_init(&r->leases);
 	list_init(&r->fading);
 	list_init(&r->dirty);
-	r->by_id = calloc(ID_PLACES, sizeof(*r->by_id));
+	r->by_id = calloc(ID_ENTRIES, sizeof(*r->by_id));
 	r->used = calloc(USED_WORDS, sizeof(*r->used));
-	r->deleted = calloc(ID_PLACES / 8 + 1, 1);
+	r->deleted = calloc(ID_ENTRIES / 8 + 1, 1);
 	if (r->by_id && r->used && r->deleted)
 		return DXP_OK;
 	roster_destroy(r);
@@ -108,7 +108,7 @@ static void node_forget(struct roster *r, struct roster_node *n)
 
 /* Forgets a node if full. by_change is oldest first, so the first gone (or dead) one is the
  * longest gone. */
-static bool room_make(struct roster *r)
+static bool space_make(struct roster *r)
 {
 	struct roster_node *n, *dead = NULL;
 
@@ -141,7 +141,7 @@ static uint16_t id_choose(struct roster *r, uint16_t wanted)
 
 struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 {
-	if (!room_make(r))
+	if (!space_make(r))
 		return NULL;
 	struct roster_node *n = calloc(1, sizeof(*n));
 	if (!n)

@@ -34,7 +34,7 @@ int server_open(const struct server_options *options, struct server **out)
 	struct server *s = calloc(1, sizeof(*s));
 	struct link_options link_options = {.bind = options->bind};
 	struct registry_options registry_options = {.policy = options->policy,
-						    .entropy = entropy_kernel};
+						    .entropy = rng_entropy_kernel};
 	int status;
 
 	if (!s)

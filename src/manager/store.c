@@ -283,7 +283,7 @@ static bool file_in_use(const char *path)
 }
 
 /* Renames a file in the way to PATH.found, or PATH.found2 ... */
-static int file_set_aside(struct store *s)
+static int file_rename_bad(struct store *s)
 {
 	char name[PATH_MAX + 24];
 
@@ -306,7 +306,7 @@ static int file_set_aside(struct store *s)
 }
 
 /* Frees the path for a new database. */
-static int place_clear(struct store *s)
+static int entry_clear(struct store *s)
 {
 	static const char *const ends[] = {"-wal", "-shm", "-journal"};
 	char name[PATH_MAX + 16];
@@ -316,7 +316,7 @@ static int place_clear(struct store *s)
 			 "memory; to start with an empty registry, stop the manager first",
 			 s->path);
 	} else {
-		int status = file_set_aside(s);
+		int status = file_rename_bad(s);
 		if (status != DXP_OK)
 			return status;
 	}
@@ -337,7 +337,7 @@ static int database_renew(struct store *s, struct registry *r)
 	database_close(s);
 	int status = folder_ensure(s, folder);
 	if (status == DXP_OK)
-		status = place_clear(s);
+		status = entry_clear(s);
 	if (status == DXP_OK)
 		status = database_open(s);
 	if (status == DXP_OK)

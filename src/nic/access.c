@@ -62,7 +62,7 @@ uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint
 	return code;
 }
 
-uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_place *out)
+uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_register_range *out)
 {
 	switch (registers_reserve(f, bytes, out)) {
 	case DXP_OK: return 0;

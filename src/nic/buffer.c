@@ -58,7 +58,7 @@ void buffers_fetch(struct nic_function *f)
 	}
 }
 
-bool buffer_take(struct nic_function *f, uint16_t *out)
+bool buffer_dequeue(struct nic_function *f, uint16_t *out)
 {
 	if (f->buffer_count == 0)
 		buffers_fetch(f);

@@ -27,13 +27,13 @@ void nic_function_counters(const struct nic *n, uint32_t function,
 	counters_sum(&n->functions[function], out);
 }
 
-void placed_count(struct nic_function *f, uint32_t bytes)
+void nic_placed_count(struct nic_function *f, uint32_t bytes)
 {
 	f->total_bytes += bytes;
 	dxp_store_release64(&f->window->total_bytes, f->total_bytes);
 }
 
-void counters_publish(struct nic_function *f)
+void nic_counters_publish(struct nic_function *f)
 {
 	struct dxp_function_counters sum;
 

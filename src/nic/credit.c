@@ -16,17 +16,17 @@
 
 static struct nic_function *function_of(const struct rx_stream *s)
 {
-	return stream_function(peer_nic(s->peer), s->index);
+	return nic_stream_function(peer_nic(s->peer), s->index);
 }
 
 static uint32_t unspent(const struct rx_stream *s)
 {
-	return s->limit - s->taken;
+	return s->limit - s->accepted;
 }
 
 bool credit_left(const struct rx_stream *s)
 {
-	return s->limit != s->taken;
+	return s->limit != s->accepted;
 }
 
 /* ---- streams that share the receive entries ---- */
@@ -101,7 +101,7 @@ static void wait_remove(struct nic_function *f, struct rx_stream *s)
 
 /* ---- grants ---- */
 
-static void tell(struct rx_stream *s)
+static void grant_send(struct rx_stream *s)
 {
 	struct nic_peer *p = s->peer;
 
@@ -113,8 +113,8 @@ static void tell(struct rx_stream *s)
  * entries. Another quarter is reserved for streams without credit. */
 static uint32_t share(const struct nic_function *f)
 {
-	uint32_t slots = received_slots(f), quarter = slots / 4;
-	uint32_t each = (slots - quarter) / (f->active_count ? f->active_count : 1);
+	uint32_t entries = event_received_entries(f), quarter = entries / 4;
+	uint32_t each = (entries - quarter) / (f->active_count ? f->active_count : 1);
 
 	if (each > quarter)
 		each = quarter;
@@ -125,12 +125,12 @@ static uint32_t share(const struct nic_function *f)
  * Returns true if it did. */
 static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
 {
-	uint32_t has = unspent(s), target = share(f), slots = received_slots(f);
-	uint32_t taken = received_used(f) + f->promised + (has > 0 ? slots / 4 : 0);
+	uint32_t has = unspent(s), target = share(f), entries = event_received_entries(f);
+	uint32_t granted = event_received_used(f) + f->promised + (has > 0 ? entries / 4 : 0);
 
-	if (has >= target || taken >= slots)
+	if (has >= target || granted >= entries)
 		return false;
-	uint32_t give = target - has < slots - taken ? target - has : slots - taken;
+	uint32_t give = target - has < entries - granted ? target - has : entries - granted;
 	if (give < least)
 		return false;
 	s->limit += give;
@@ -138,7 +138,7 @@ static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
 	s->low = unspent(s) -
 		 unspent(s) / 3; /* so that the next grant arrives before it is needed */
 	wait_remove(f, s);
-	tell(s);
+	grant_send(s);
 	return true;
 }
 
@@ -150,13 +150,13 @@ static uint32_t worthwhile(const struct nic_function *f, const struct rx_stream 
 	return target > has + 4 ? (target - has) / 4 : 1;
 }
 
-static void grant_more(struct nic_function *f, struct rx_stream *s, bool asked)
+static void grant_more(struct nic_function *f, struct rx_stream *s, bool requested)
 {
 	if (!s->listed)
 		active_add(f, s);
 	s->used_ns = peer_nic(s->peer)->now_ns; /* a stream with a new request is not idle */
 	idle_sweep(f, peer_nic(s->peer)->now_ns);
-	if (offer(f, s, asked ? 1 : worthwhile(f, s)))
+	if (offer(f, s, requested ? 1 : worthwhile(f, s)))
 		return;
 	s->low = unspent(s) / 2;
 	if (!credit_left(s))
@@ -179,7 +179,7 @@ void credit_use(struct rx_stream *s)
 
 	if (!credit_left(s))
 		return; /* given up beyond its limit: that sender does not count */
-	s->taken++;
+	s->accepted++;
 	if (s->first_left > 0)
 		s->first_left--;
 	else if (s->listed)
@@ -199,13 +199,13 @@ void credit_forget(struct rx_stream *s)
 	s->peer->work->due &= ~(1u << s->index);
 }
 
-void credits_turn(struct nic_function *f)
+void credits_poll(struct nic_function *f)
 {
 	struct rx_stream *next;
 
 	/* After a few freed entries more will probably follow, so small grants wait. A user that
 	 * freed all may be waiting for the streams blocked here. */
-	bool all = received_unread(f) == 0;
+	bool all = event_received_unread(f) == 0;
 	for (struct rx_stream *s = f->waiting; s; s = next) {
 		next = s->next_waiting;
 		if (!s->listed)
@@ -218,7 +218,7 @@ void credits_turn(struct nic_function *f)
 uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		       uint32_t count)
 {
-	struct nic_work *w = peer_of(s)->work;
+	struct nic_work *w = nic_peer_of(s)->work;
 	uint32_t filled = 0;
 
 	for (; w && w->due != 0 && filled < count; w->due &= w->due - 1) {
@@ -234,20 +234,20 @@ uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_en
 
 static uint32_t entry_index(const struct wire_credit_entry *e)
 {
-	return stream_index((uint8_t)(e->qp >> 8), e->qp & 0xff);
+	return nic_stream_index((uint8_t)(e->qp >> 8), e->qp & 0xff);
 }
 
-void credit_asked(void *user, struct rltp_session *session, const struct wire_credit_entry *e)
+void credit_requested(void *user, struct rltp_session *session, const struct wire_credit_entry *e)
 {
-	struct nic_peer *p = peer_of(session);
+	struct nic_peer *p = nic_peer_of(session);
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
 	/* If the stream has received nothing yet, all credit is still under way. */
 	if (!stream_known(p, index, true))
 		return;
-	struct rx_stream *s = rx_stream_get(p, index);
-	struct nic_function *f = stream_function(n, index);
+	struct rx_stream *s = stream_rx_get(p, index);
+	struct nic_function *f = nic_stream_function(n, index);
 	if (!s)
 		return; /* the sender retries */
 	/* Grants more if the stream is at its limit by both accounts. Always answers, to show that
@@ -258,7 +258,7 @@ void credit_asked(void *user, struct rltp_session *session, const struct wire_cr
 		else
 			grant_nothing(s);
 	}
-	tell(s);
+	grant_send(s);
 }
 
 /* ---- sender ---- */
@@ -294,7 +294,7 @@ static void wait_begin(struct nic_request *r, struct nic_peer *p, uint32_t index
 void credit_unwait(struct nic_request *r)
 {
 	struct nic_peer *p = r->waits;
-	uint32_t index = stream_index(r->head.dst_function, r->head.dst_qp);
+	uint32_t index = nic_stream_index(r->head.dst_function, r->head.dst_qp);
 
 	if (!p)
 		return;
@@ -306,7 +306,7 @@ void credit_unwait(struct nic_request *r)
 		rltp_session_answered(p->session);
 }
 
-bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
+bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
 {
 	struct nic *n = peer_nic(p);
 
@@ -317,33 +317,33 @@ bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
 	}
 	if (!rltp_session_is_open(p->session))
 		return false; /* the handshake is under way, with the first message */
-	wait_begin(r, p, stream_index(r->head.dst_function, r->head.dst_qp));
+	wait_begin(r, p, nic_stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
 	return false;
 }
 
 void credit_granted(void *user, struct rltp_session *session, const struct wire_credit_entry *e)
 {
-	struct nic_peer *p = peer_of(session);
+	struct nic_peer *p = nic_peer_of(session);
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
 	if (!stream_known(p, index, false))
 		return;
-	struct tx_stream *t = tx_stream_get(p, index);
+	struct tx_stream *t = stream_tx_get(p, index);
 	if (!t)
 		return; /* the sender requests it again */
 	uint32_t limit = limit_known(p, t);
 	if (!seq_before(limit, e->limit) || e->limit - t->naps > NIC_CREDIT_AHEAD_MAX)
 		return;
 	t->limit = e->limit;
-	n->room = true;
+	n->space = true;
 }
 
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count)
 {
-	struct nic_peer *p = peer_of(s);
+	struct nic_peer *p = nic_peer_of(s);
 	uint32_t filled = 0;
 
 	for (uint32_t mask = p->work ? p->work->blocked : 0; mask != 0 && filled < count;

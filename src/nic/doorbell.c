@@ -138,10 +138,10 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 			 const struct dxp_slot *slot)
 {
 	struct nic *n = f->nic;
-	struct nic_request *r = request_get(n);
+	struct nic_request *r = pool_request_get(n);
 
 	if (!r) {
-		memory_short(n);
+		nic_memory_short(n);
 		return false;
 	}
 	r->head = *head;
@@ -158,7 +158,7 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 
 /* Accepts one published descriptor. Returns false if it must stay: no space for its request, or no
  * queue pair for its completion. */
-static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
+static bool doorbell_accept(struct nic_function *f, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
 
@@ -217,10 +217,10 @@ static void full_note(struct nic_function *f)
 	struct nic *n = f->nic;
 
 	if (f->full_ns == 0) {
-		f->full_pause_ns = NIC_ROOM_LOOK_NS;
+		f->full_pause_ns = NIC_SPACE_CHECK_NS;
 		f->full_ns = n->now_ns + f->full_pause_ns;
 	} else if (n->now_ns >= f->full_ns) {
-		f->full_pause_ns = (uint32_t)min_u64(2 * f->full_pause_ns, NIC_ROOM_LOOK_MAX_NS);
+		f->full_pause_ns = (uint32_t)min_u64(2 * f->full_pause_ns, NIC_SPACE_CHECK_MAX_NS);
 		f->full_ns = n->now_ns + f->full_pause_ns;
 	}
 	n->look_ns = min_u64(n->look_ns, f->full_ns);
@@ -252,14 +252,14 @@ static uint32_t completions_unread(struct nic_function *f)
 
 	if (f->row > 1 && f->outstanding + seen + NIC_DOORBELLS <= NIC_EVENTS)
 		return seen;
-	return sent_unread(f);
+	return event_sent_unread(f);
 }
 
-uint32_t doorbells_take(struct nic_function *f)
+uint32_t doorbells_accept(struct nic_function *f)
 {
 	struct dxp_window *w = f->window;
 	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
-	uint32_t taken = 0;
+	uint32_t accepted = 0;
 
 	if (!slot) {
 		f->full_ns = 0;
@@ -273,21 +273,21 @@ uint32_t doorbells_take(struct nic_function *f)
 		f->full_ns = 0;
 	if (f->row > 1)
 		ahead(f, 1, DOORBELLS_AHEAD);
-	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
+	for (; accepted < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
 		slot = doorbell_next(f);
-		if (!slot || !doorbell_take(f, slot))
+		if (!slot || !doorbell_accept(f, slot))
 			break;
-		if (taken > 0)
+		if (accepted > 0)
 			ahead(f, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
 		f->consumer++;
 		/* The descriptors were copied out: the user may reuse their entries. */
-		if (++taken % CONSUMER_STEP == 0)
+		if (++accepted % CONSUMER_STEP == 0)
 			dxp_store_release(&w->consumer, f->consumer);
 	}
 	dxp_store_release(&w->consumer, f->consumer);
-	f->row = taken;
-	f->nic->counters.doorbells += taken;
-	f->counts.doorbells += taken;
+	f->row = accepted;
+	f->nic->counters.doorbells += accepted;
+	f->counts.doorbells += accepted;
 	f->counted = true;
-	return taken;
+	return accepted;
 }

@@ -23,24 +23,24 @@ static uint32_t unread(struct nic_function *f, const uint32_t *consumer, uint32_
 	return count;
 }
 
-static void slot_write(struct dxp_nic_event *ring, uint32_t index,
-		       const struct dxp_nic_event *event)
+static void entry_write(struct dxp_nic_event *ring, uint32_t index,
+			const struct dxp_nic_event *event)
 {
-	struct dxp_nic_event *slot = &ring[index % NIC_EVENTS];
+	struct dxp_nic_event *entry = &ring[index % NIC_EVENTS];
 
-	memcpy(slot, event, offsetof(struct dxp_nic_event, lap));
+	memcpy(entry, event, offsetof(struct dxp_nic_event, lap));
 	/* Publishes the event; pairs with the user's acquire. */
-	dxp_store_release(&slot->lap, dxp_lap(index, NIC_EVENTS));
+	dxp_store_release(&entry->lap, dxp_lap(index, NIC_EVENTS));
 }
 
-uint32_t sent_unread(struct nic_function *f)
+uint32_t event_sent_unread(struct nic_function *f)
 {
 	return unread(f, &f->window->sent_consumer, f->sent_index, &f->sent_consumed);
 }
 
-void sent_write(struct nic_function *f, const struct dxp_nic_event *event)
+void event_sent_write(struct nic_function *f, const struct dxp_nic_event *event)
 {
-	slot_write(f->window->sent, f->sent_index++, event);
+	entry_write(f->window->sent, f->sent_index++, event);
 	f->nic->events_new |= 1u << f->index;
 }
 
@@ -50,13 +50,13 @@ void events_ahead(const struct nic_function *f, const struct nic_function *t)
 	window_ahead(&t->window->received[(t->received_index + EVENTS_AHEAD) % NIC_EVENTS]);
 }
 
-uint32_t received_slots(const struct nic_function *f)
+uint32_t event_received_entries(const struct nic_function *f)
 {
-	return f->nic->options.receive_slots;
+	return f->nic->options.receive_entries;
 }
 
 /* The user may still hold the buffer of a NAP whose event was read: so the larger count applies. */
-uint32_t received_unread(struct nic_function *f)
+uint32_t event_received_unread(struct nic_function *f)
 {
 	uint32_t count =
 		unread(f, &f->window->received_consumer, f->received_index, &f->received_consumed);
@@ -65,66 +65,67 @@ uint32_t received_unread(struct nic_function *f)
 	return count > away ? count : away;
 }
 
-uint32_t received_used(struct nic_function *f)
+uint32_t event_received_used(struct nic_function *f)
 {
-	return received_unread(f) + f->received_reserved;
+	return event_received_unread(f) + f->received_reserved;
 }
 
 /* Reads the user's indices only if the cached ones do not suffice. */
-bool received_room_beside(struct nic_function *f, uint32_t kept)
+bool event_received_space_beside(struct nic_function *f, uint32_t kept)
 {
-	uint32_t slots = received_slots(f);
+	uint32_t entries = event_received_entries(f);
 
-	if (f->received_index - f->received_consumed + f->received_reserved + kept < slots &&
+	if (f->received_index - f->received_consumed + f->received_reserved + kept < entries &&
 	    f->buffer_count > f->received_reserved)
 		return true;
 	buffers_fetch(f);
-	return received_used(f) + kept < slots && !f->stopped;
+	return event_received_used(f) + kept < entries && !f->stopped;
 }
 
 /* Returns true if a message may reserve an entry, which it must before it is accepted (C-28).
  * Messages that wait for earlier ones of their stream get at most half of the ring; otherwise they
  * could block these. */
-bool received_room(struct nic_function *f, bool next)
+bool event_received_space(struct nic_function *f, bool next)
 {
-	if (!next && f->received_reserved >= received_slots(f) / 2)
+	if (!next && f->received_reserved >= event_received_entries(f) / 2)
 		return false;
-	return received_room_beside(f, 0);
+	return event_received_space_beside(f, 0);
 }
 
-void received_reserve(struct nic_function *f)
+void event_received_reserve(struct nic_function *f)
 {
 	f->received_reserved++;
 }
 
-void received_unreserve(struct nic_function *f)
+void event_received_unreserve(struct nic_function *f)
 {
 	f->received_reserved--;
 }
 
-uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event)
+uint8_t *event_received_buffer(struct nic_function *f, struct dxp_nic_event *event)
 {
 	event->buffer = DXP_NO_BUFFER;
 	if (f->stopped)
 		return NULL;
 	if (event->type != DXP_EVENT_NAP || event->bytes <= DXP_EVENT_BYTES)
 		return event->data;
-	return buffer_take(f, &event->buffer) ? f->window->nap[event->buffer] : NULL;
+	return buffer_dequeue(f, &event->buffer) ? f->window->nap[event->buffer] : NULL;
 }
 
-void received_publish(struct nic_function *f, const struct dxp_nic_event *event)
+void event_received_publish(struct nic_function *f, const struct dxp_nic_event *event)
 {
-	slot_write(f->window->received, f->received_index++, event);
+	entry_write(f->window->received, f->received_index++, event);
 	f->nic->events_new |= 1u << f->index;
 }
 
-void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload)
+void event_received_write(struct nic_function *f, struct dxp_nic_event *event,
+			  const uint8_t *payload)
 {
-	uint8_t *to = received_place(f, event);
+	uint8_t *to = event_received_buffer(f, event);
 
 	if (!to)
 		return; /* the user broke the ring of buffers; the function was stopped */
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
-	received_publish(f, event);
+	event_received_publish(f, event);
 }

@@ -23,7 +23,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 		return DXP_EBUSY;
 	f->window = w;
 	f->unordered = false;
-	turn_weights(n);
+	share_weights_sum(n);
 	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		if (f->qp_magic[q] == 0)
@@ -58,7 +58,7 @@ static void message_visit(void *context, struct rltp_message *rltp)
 
 	if ((m->request && m->request->function == f) ||
 	    (m->region && m->region->function == f->index) || staged_answers(m, f))
-		message_withdraw(m, DXP_ECLOSED);
+		send_message_withdraw(m, DXP_ECLOSED);
 }
 
 /* Ends messages to the function: drops arrived parts and rejects requests for data. Their ids count
@@ -70,12 +70,12 @@ static void rx_stream_end(struct rx_stream *s)
 		if (r->state == RECORD_EMPTY || r->state == RECORD_ABORTED)
 			continue;
 		if (r->answer)
-			answer_refuse(s->peer, r, DXP_ECLOSED);
-		record_clear(s, r, false);
-		record_enter(s, r, RECORD_ABORTED);
+			read_answer_refuse(s->peer, r, DXP_ECLOSED);
+		stream_record_clear(s, r, false);
+		stream_record_enter(s, r, RECORD_ABORTED);
 	}
 	credit_forget(s);
-	rx_stream_run(s);
+	stream_rx_run(s);
 }
 
 static void tx_stream_forget(struct tx_stream *t, const struct nic_function *f)
@@ -113,7 +113,7 @@ static void function_end(struct nic_function *f)
 	local_forget(n, f);
 	requests_drop(f);
 	n->stops &= (uint8_t) ~(1u << f->index);
-	n->room = true; /* others may have waited for what it held */
+	n->space = true; /* others may have waited for what it held */
 }
 
 void function_stop(struct nic_function *f, int status)
@@ -147,7 +147,7 @@ static void reclaim_visit(void *context, struct rltp_message *rltp)
 
 	if (m->region && m->region->guarded && m->data < r->base + r->bytes &&
 	    r->base < m->data + m->rltp.bytes)
-		message_withdraw(m, DXP_EACCESS);
+		send_message_withdraw(m, DXP_EACCESS);
 }
 
 void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint64_t now_ns)
@@ -175,7 +175,7 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	f->limit.waits = 0;
 	*f = (struct nic_function){
 		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};
-	turn_weights(n);
+	share_weights_sum(n);
 	limit_apply(f);
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;

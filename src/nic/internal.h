@@ -13,7 +13,8 @@ uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 /* Returns the region of a key of this function, or NULL. */
 struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
 
-uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes); /* calls its guard */
+uint8_t region_guard_query(struct nic_region *r, uint64_t offset,
+			   uint64_t bytes); /* calls its guard */
 /* Checks access to bytes that lie in the region. Returns 0 or an enum wire_nack code. The guard is
  * called only outside its last answer, so mostly once for a stream of accesses. */
 static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes)
@@ -24,7 +25,7 @@ static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64
 	    (!r->revoked && r->reach_epoch == *r->guard.epoch && offset >= reach->first &&
 	     offset < reach->end && bytes <= reach->end - offset))
 		return 0;
-	return region_ask(r, offset, bytes);
+	return region_guard_query(r, offset, bytes);
 }
 /* Holds bytes that an own descriptor names, until region_drop. DXP_EACCESS: not permitted. */
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
@@ -35,13 +36,13 @@ void regions_revoke(struct nic *n, uint32_t function);
 bool regions_busy(const struct nic *n, uint32_t function);
 
 /* nic.c */
-struct nic_peer *peer_of(struct rltp_session *s);
-struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
+struct nic_peer *nic_peer_of(struct rltp_session *s);
+struct nic_peer *nic_peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
 /* Returns the index of a stream; NIC_STREAMS: no such queue pair. */
-uint32_t stream_index(uint8_t function, uint16_t qp);
-struct nic_function *stream_function(struct nic *n, uint32_t index);
+uint32_t nic_stream_index(uint8_t function, uint16_t qp);
+struct nic_function *nic_stream_function(struct nic *n, uint32_t index);
 /* Sets a deadline to retry what failed for lack of memory. */
-void memory_short(struct nic *n);
+void nic_memory_short(struct nic *n);
 
 /* function.c */
 static inline bool function_serves(const struct nic_function *f)
@@ -54,45 +55,48 @@ void function_stop(struct nic_function *f, int status);
 void functions_settle(struct nic *n);
 
 /* pool.c: reused memory */
-struct nic_message *message_get(struct nic *n);         /* cleared; NULL: out of memory */
-void message_put(struct nic *n, struct nic_message *m); /* frees its body, too */
-struct nic_request *request_get(struct nic *n); /* cleared except `function`, `head`, `immediate` */
-void request_put(struct nic *n, struct nic_request *r);
-uint8_t *buffer_get(struct nic *n, uint32_t bytes); /* for a NAP; the first `bytes` are zero */
-void buffer_put(struct nic *n, uint8_t *buffer);    /* NULL is allowed */
+struct nic_message *pool_message_get(struct nic *n);         /* cleared; NULL: out of memory */
+void pool_message_put(struct nic *n, struct nic_message *m); /* frees its body, too */
+struct nic_request *
+pool_request_get(struct nic *n); /* cleared except `function`, `head`, `immediate` */
+void pool_request_put(struct nic *n, struct nic_request *r);
+uint8_t *pool_buffer_get(struct nic *n, uint32_t bytes); /* for a NAP; the first `bytes` are zero */
+void pool_buffer_put(struct nic *n, uint8_t *buffer);    /* NULL is allowed */
 void pools_free(struct nic *n);
 
 /* event.c: completion and receive events */
-uint32_t received_slots(const struct nic_function *f); /* entries of its receive ring in use */
-uint32_t received_used(struct nic_function *f);        /* unread or reserved */
-uint32_t received_unread(struct nic_function *f);
+uint32_t
+event_received_entries(const struct nic_function *f); /* entries of its receive ring in use */
+uint32_t event_received_used(struct nic_function *f); /* unread or reserved */
+uint32_t event_received_unread(struct nic_function *f);
 /* Returns true if a receive entry is free. `next`: for the next message to execute in its
  * stream. */
-bool received_room(struct nic_function *f, bool next);
+bool event_received_space(struct nic_function *f, bool next);
 /* Returns true if one receive entry and `kept` others are free. */
-bool received_room_beside(struct nic_function *f, uint32_t kept);
-void received_reserve(struct nic_function *f);
-void received_unreserve(struct nic_function *f);
-void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload);
-/* Steps of received_write: returns where the payload goes, possibly in *event, or NULL if the
+bool event_received_space_beside(struct nic_function *f, uint32_t kept);
+void event_received_reserve(struct nic_function *f);
+void event_received_unreserve(struct nic_function *f);
+void event_received_write(struct nic_function *f, struct dxp_nic_event *event,
+			  const uint8_t *payload);
+/* Steps of event_received_write: returns where the payload goes, possibly in *event, or NULL if the
  * function was stopped; then publishes. */
-uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event);
-void received_publish(struct nic_function *f, const struct dxp_nic_event *event);
+uint8_t *event_received_buffer(struct nic_function *f, struct dxp_nic_event *event);
+void event_received_publish(struct nic_function *f, const struct dxp_nic_event *event);
 /* Prefetches the entries of later events, during a burst of descriptors from f to t. */
 void events_ahead(const struct nic_function *f, const struct nic_function *t);
-void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
-uint32_t sent_unread(struct nic_function *f);
+void event_sent_write(struct nic_function *f, const struct dxp_nic_event *event);
+uint32_t event_sent_unread(struct nic_function *f);
 
 /* buffer.c: NAP buffers */
 void buffers_open(struct nic_function *f);
 void buffers_fetch(struct nic_function *f);
 /* Returns the number of buffers that the engine holds or the user has returned. */
 uint32_t buffers_available(const struct nic_function *f);
-bool buffer_take(struct nic_function *f, uint16_t *out); /* false: the function was stopped */
+bool buffer_dequeue(struct nic_function *f, uint16_t *out); /* false: the function was stopped */
 
 /* doorbell.c
  * Reads new descriptors; returns how many. */
-uint32_t doorbells_take(struct nic_function *f);
+uint32_t doorbells_accept(struct nic_function *f);
 /* Prefetches the function's next descriptors and events before a long copy. */
 void doorbells_ahead(const struct nic_function *f);
 
@@ -102,32 +106,32 @@ struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t 
 uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint64_t offset,
 		      uint64_t bytes, struct nic_region **out);
 /* As registers_reserve. */
-uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_place *out);
+uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_register_range *out);
 /* Counts a rejection; `f` may be NULL. */
 void access_refused(struct nic *n, struct nic_function *f, uint8_t code);
 
 /* count.c */
-void counters_publish(struct nic_function *f);
+void nic_counters_publish(struct nic_function *f);
 /* Counts bytes that a PUT placed at the function. */
-void placed_count(struct nic_function *f, uint32_t bytes);
+void nic_placed_count(struct nic_function *f, uint32_t bytes);
 
-/* turn.c: order of service, and fair shares of bytes copied inside this NIC */
-void order_next(struct nic_order *o, uint32_t count);
-void turn_begin(struct nic *n);
+/* share.c: order of service, and fair shares of bytes copied inside this NIC */
+void share_order_next(struct nic_order *o, uint32_t count);
+void share_poll_begin(struct nic *n);
 /* Updates the sum of weights after a function was opened, closed or weighted. */
-void turn_weights(struct nic *n);
+void share_weights_sum(struct nic *n);
 bool share_left(struct nic_function *f);
 void share_spend(struct nic_function *f, uint32_t bytes);
 /* Cost of an operation besides its bytes, so that short messages are not free. */
 #define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
-void function_turn(struct nic_function *f);
+void share_function_copy(struct nic_function *f);
 
-/* room.c: receive entries for functions of this NIC */
-bool room_now(struct nic_function *t); /* one is free, and no request waits for it */
+/* space.c: receive entries for functions of this NIC */
+bool space_now(struct nic_function *t); /* one is free, and no request waits for it */
 /* Reserves a receive entry for a request. Returns false if there is none; then the request waits
  * for one. */
-bool room_take(struct nic_request *r, struct nic_function *t);
-void room_unwait(struct nic_request *r); /* stops waiting, if it does */
+bool space_acquire(struct nic_request *r, struct nic_function *t);
+void space_unwait(struct nic_request *r); /* stops waiting, if it does */
 
 /* local.c: operations between functions of this NIC */
 bool local_node(const struct nic *n, uint16_t node);
@@ -149,63 +153,63 @@ int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint
 	      uint64_t *offset);
 
 /* registers.c: the function must be open, except for registers_sent. */
-void registers_turn(struct nic_function *f); /* these two: it must have a table */
+void registers_poll(struct nic_function *f); /* these two: it must have a table */
 bool registers_ready(const struct nic_function *f);
 void registers_sent(struct nic_function *f, int status); /* the request of a send completed */
 /* Reserves space in the receive area for a PUT with key 0; never released. DXP_EACCESS: no register
  * mode; DXP_EBUSY: no area, or it is full; DXP_ERANGE: more than the whole area. */
-int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_place *out);
+int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_register_range *out);
 /* Returns the address of the message's first byte; NULL: the device withdrew the area, or its
  * memory is gone. Call it anew for each piece. */
-uint8_t *registers_place(struct nic_function *f, const struct nic_place *place);
+uint8_t *registers_address(struct nic_function *f, const struct nic_register_range *range);
 
 /* request.c */
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one of its messages or reads ended */
 void request_give_up(struct nic_request *r, int status);  /* drops what was not cut */
-void queues_advance(struct nic_function *f);
-void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
+void request_queues_advance(struct nic_function *f);
+void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
 void requests_fail(struct nic *n, uint16_t node, int status); /* those not cut completely */
 /* Drops all requests without completions. No message may refer to them any more. */
 void requests_drop(struct nic_function *f);
 
 /* send.c: callbacks of RLTP about messages */
-void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
-		  struct rltp_packet *out);
-void message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
-void message_post(struct nic_message *m);
+void send_message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
+		       struct rltp_packet *out);
+void send_message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
+void send_message_post(struct nic_message *m);
 /* Sets how many bytes of the message count as unsent for the limit. */
-void message_unsent(struct nic_message *m, uint32_t bytes);
+void send_message_unsent(struct nic_message *m, uint32_t bytes);
 /* Takes a message back: its completion is not reported, and its memory is not read again. */
-void message_withdraw(struct nic_message *m, int status);
+void send_message_withdraw(struct nic_message *m, int status);
 /* Returns the status of an answer that the peer gave up, from the key of its RESYNC. */
-int answer_status(uint32_t key);
+int send_answer_status(uint32_t key);
 
 /* receive.c, stream.c: received messages */
-struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
-				   const uint8_t *payload);
-bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
-struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index); /* NULL: out of memory */
-struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index); /* likewise */
+struct rltp_verdict receive_packet_deliver(void *user, struct rltp_session *s,
+					   const struct wire_header *h, const uint8_t *payload);
+bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
+struct rx_stream *stream_rx_get(struct nic_peer *p, uint32_t index); /* NULL: out of memory */
+struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index); /* likewise */
 bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
-struct nic_work *work_get(struct nic_peer *p); /* NULL: out of memory */
-void rx_stream_run(struct rx_stream *stream);
+struct nic_work *stream_work_get(struct nic_peer *p); /* NULL: out of memory */
+void stream_rx_run(struct rx_stream *stream);
 /* Marks a record as used; its session must not become idle from here on. */
-void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
+void stream_record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* Frees what a record holds, after it was executed or instead. */
-void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
+void stream_record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
 /* Ends a message without effect. `counted`: it uses a credit and has not yet. */
-void record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
+void stream_record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
 /* Message `id` was acknowledged. `arrived`: a request that completes when all earlier ids are, too;
  * or NULL. */
-void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
+void stream_tx_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
 /* Frees the streams of a closed session; undelivered requests complete with `status`. */
-void peer_streams_fail(struct nic_peer *p, int status);
+void stream_peer_fail(struct nic_peer *p, int status);
 /* Frees the streams of an idle session; keeps the marks. */
-void peer_rest(struct nic_peer *p);
+void stream_peer_rest(struct nic_peer *p);
 
 /* Processes the last placed packet of a message. */
-void record_whole(struct rx_stream *stream, struct rx_record *r);
+void receive_record_whole(struct rx_stream *stream, struct rx_record *r);
 
 /* staged.c, staged_read.c, staged_local.c: memory that this process cannot address (staged.h) */
 /* Places payload at byte `at` of a message to a staged region. */
@@ -222,7 +226,7 @@ struct nic_staged_read *staged_read_create(void);
 void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 /* Returns a piece to its owner when its message has completed. */
 void staged_answer_done(struct nic *n, struct nic_message *m, int status);
-void staged_turn(struct nic *n); /* retries reads without space */
+void staged_poll(struct nic *n); /* retries reads without space */
 /* End the reads of a lost session, and of a closing function. */
 void staged_reads_fail(struct nic_peer *p);
 void staged_reads_end(struct nic *n, const struct nic_function *f);
@@ -238,7 +242,7 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from);
 /* Returns true until the PUTs before it are in the device. */
 bool staged_local_waits(struct nic_request *r);
 void staged_local_drop(struct nic_request *r);  /* drops its unfinished PUT */
-void staged_local_turn(struct nic_function *f); /* copies answers that arrived */
+void staged_local_poll(struct nic_function *f); /* copies answers that arrived */
 void staged_local_end(struct nic *n, const struct nic_function *f);
 
 /* credit.c, receiver */
@@ -246,12 +250,12 @@ void staged_local_end(struct nic *n, const struct nic_function *f);
 bool credit_left(const struct rx_stream *s);
 void credit_use(struct rx_stream *s);      /* one has arrived, or was given up */
 void credit_forget(struct rx_stream *s);   /* the stream becomes idle or ends */
-void credits_turn(struct nic_function *f); /* grants what the user freed */
+void credits_poll(struct nic_function *f); /* grants what the user freed */
 uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		       uint32_t count);
-void credit_asked(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
+void credit_requested(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
 /* credit.c, sender */
-bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t);
+bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream *t);
 void credit_unwait(struct nic_request *r); /* stops waiting, if it does */
 void credit_granted(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
@@ -264,11 +268,11 @@ struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
 void reads_forget(struct nic_peer *p, const struct nic_function *f); /* drops their answers */
-void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
-void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
-void cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
+void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
+void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
+void read_cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 /* Fails the request at its initiator. */
-void answer_refuse(struct nic_peer *p, struct rx_record *record, int status);
+void read_answer_refuse(struct nic_peer *p, struct rx_record *record, int status);
 /* Executes the atomic and answers it. */
 void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record);
 

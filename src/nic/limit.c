@@ -13,7 +13,7 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 		return DXP_EINVAL;
 	bucket_rate(&n->functions[function].limit, bytes_per_s);
 	limit_apply(&n->functions[function]);
-	n->room = true; /* requests that waited for the old limit are checked again */
+	n->space = true; /* requests that waited for the old limit are checked again */
 	return DXP_OK;
 }
 
@@ -34,7 +34,7 @@ bool limit_allows(struct nic_function *f, uint64_t now_ns)
  * paid; else its messages would leave one by one. */
 static uint64_t half_ns(const struct bucket *b)
 {
-	return b->train_ns / 2;
+	return b->batch_ns / 2;
 }
 
 bool limit_begins(struct nic_function *f)
@@ -69,7 +69,7 @@ uint32_t limit_message_bytes(const struct nic_function *f)
 		return UINT32_MAX;
 	/* Three quarters of the half: headers count, too. */
 	uint64_t bytes =
-		max_u64(b->bytes_per_s / (S_NS / (BUCKET_TRAIN_NS / 2)), BUCKET_TRAIN_BYTES / 2);
+		max_u64(b->bytes_per_s / (S_NS / (BUCKET_BATCH_NS / 2)), BUCKET_BATCH_BYTES / 2);
 	return (uint32_t)clamp_u64(bytes / 4 * 3, 1, NIC_MESSAGE_BYTES_MAX);
 }
 

@@ -30,16 +30,16 @@
 /* ns until an allocation that failed is tried again: no spinning */
 #define NIC_MEMORY_RETRY_NS (1000ull * 1000)
 /* bytes copied inside the NIC per poll, 10 us: meanwhile the network waits */
-#define NIC_TURN_BYTES (256u << 10)
+#define NIC_QUANTUM_BYTES (256u << 10)
 /* bytes per queue pair before the next one: shorter slices cost a long PUT 5 % */
 #define NIC_SLICE_BYTES (128u << 10)
 #define NIC_REST_BYTES  4096 /* bytes at the end of a copy that join its last slice */
 /* receive buffers that one waiting queue pair gets before the next: half a FIFO */
-#define NIC_ROOM_RUN 16
+#define NIC_SPACE_RUN 16
 /* ns to the next check for a free receive buffer; doubles. Loops spin as long. */
-#define NIC_ROOM_LOOK_NS (50u * 1000u)
+#define NIC_SPACE_CHECK_NS (50u * 1000u)
 /* ns, upper bound of it: a consumer that never drains costs 100 wakeups/s */
-#define NIC_ROOM_LOOK_MAX_NS (10ull * 1000 * 1000)
+#define NIC_SPACE_CHECK_MAX_NS (10ull * 1000 * 1000)
 /* numbers of NAP buffers prefetched (C-30): one cache line of the ring */
 #define NIC_BUFFERS_AHEAD 32
 #define NIC_AREAS_MAX     16 /* entries of a lookup table: a device has few buffers */

@@ -53,7 +53,7 @@ static uint8_t piece_admit(struct nic_function *t, uint8_t op, struct nic_piece 
 	struct nic_region *region;
 
 	if (op == DXP_OP_PUT && p->key == WIRE_KEY_REGISTERS)
-		return access_registers(t, p->bytes, &p->place);
+		return access_registers(t, p->bytes, &p->range);
 	uint8_t code = access_region(t, p->key, right_of(op), p->offset, p->bytes, &region);
 	if (code != 0)
 		return code;
@@ -163,15 +163,15 @@ static void nap_deliver(struct nic_request *r, struct nic_function *t)
 {
 	struct dxp_nic_event event = event_of(r->function, &r->head, r->total, DXP_EVENT_NAP);
 
-	if (!room_take(r, t))
+	if (!space_acquire(r, t))
 		return;
-	uint8_t *to = received_place(t, &event);
+	uint8_t *to = event_received_buffer(t, &event);
 	if (!to) {
 		refuse(r, t, WIRE_NACK_MAGIC); /* its user has just been stopped */
 		return;
 	}
 	gather(r, to);
-	received_publish(t, &event);
+	event_received_publish(t, &event);
 	received_count(t, r->head.dst_qp, r->total);
 	t->nic->counters.naps_sent++;
 	t->nic->counters.naps_received++;
@@ -184,7 +184,7 @@ static void nap_deliver(struct nic_request *r, struct nic_function *t)
 /* Returns the address of a piece of the target; NULL: its device withdrew the receive area. */
 static uint8_t *piece_base(struct nic_function *t, const struct nic_piece *p)
 {
-	return p->base ? p->base : registers_place(t, &p->place);
+	return p->base ? p->base : registers_address(t, &p->range);
 }
 
 /* Consumes bytes of one piece of the target; they may span several source pieces. */
@@ -278,9 +278,9 @@ static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *
 	if (r->head.flags & DXP_FLAG_NOTIFY) {
 		struct dxp_nic_event event =
 			event_of(r->function, &r->head, r->total, DXP_EVENT_PUT);
-		if (staged_local_waits(r) || !room_take(r, t))
+		if (staged_local_waits(r) || !space_acquire(r, t))
 			return;
-		received_write(t, &event, NULL);
+		event_received_write(t, &event, NULL);
 	}
 	received_count(t, r->head.dst_qp, r->total);
 	t->nic->counters.puts_sent++;
@@ -362,7 +362,7 @@ void local_advance(struct nic_request *r, int64_t *left)
 		case DXP_OP_CFG_WRITE: cfg_run(r, t); break;
 		default: atomic_run(r, t);
 		}
-		if (r->room_of || r->staged_waits)
+		if (r->space_of || r->staged_waits)
 			return;
 		*left -= LOCAL_COST_BYTES + (r->head.op == DXP_OP_NAP ? r->total : 0);
 	}
@@ -376,8 +376,8 @@ void local_forget(struct nic *n, const struct nic_function *t)
 {
 	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
 		struct nic_request *r =
-			stream_function(n, i)->queues[i % NIC_QPS_PER_FUNCTION].uncut;
-		if (r && (r->admitted || r->room_of) && r->head.dst_function == t->index)
+			nic_stream_function(n, i)->queues[i % NIC_QPS_PER_FUNCTION].uncut;
+		if (r && (r->admitted || r->space_of) && r->head.dst_function == t->index)
 			request_give_up(r, DXP_EACCESS);
 	}
 }
@@ -411,7 +411,7 @@ static void sent_now(struct nic_function *f, const struct dxp_descriptor *d, uin
 
 	f->counters[d->qp].sent_messages++;
 	f->counters[d->qp].sent_bytes += bytes;
-	sent_write(f, &sent);
+	event_sent_write(f, &sent);
 }
 
 /* Sends a short message that waits for nothing: no request is made, and nothing is copied twice. */
@@ -424,15 +424,15 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 	    d->dst_count != 0 || bytes > NIC_NAP_BYTES_MAX)
 		return false;
 	struct nic_function *t = target_now(f, d);
-	if (!t || !room_now(t))
+	if (!t || !space_now(t))
 		return false;
 	struct dxp_nic_event event = event_of(f, d, bytes, DXP_EVENT_NAP);
-	uint8_t *to = received_place(t, &event);
+	uint8_t *to = event_received_buffer(t, &event);
 	if (!to)
 		return false;
 	if (bytes > 0)
 		memcpy(to, bytes > DXP_HEAD_BYTES ? slot->body : d->data, bytes);
-	received_publish(t, &event);
+	event_received_publish(t, &event);
 	received_count(t, d->dst_qp, bytes);
 	n->counters.naps_sent++;
 	n->counters.naps_received++;
@@ -441,7 +441,7 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 	return true;
 }
 
-static uint8_t *own_place(const struct nic_function *f, const struct dxp_entry *e)
+static uint8_t *own_address(const struct nic_function *f, const struct dxp_entry *e)
 {
 	const struct nic_region *r = region_find(f->nic, f->index, e->key);
 
@@ -464,7 +464,7 @@ bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const str
 	if (!t)
 		return false;
 	window_copy(e, slot->body, sizeof(e));
-	const uint8_t *from = own_place(f, &e[0]);
+	const uint8_t *from = own_address(f, &e[0]);
 	uint32_t bytes = e[0].bytes;
 	if (!from || bytes == 0 || bytes != e[1].bytes || bytes > f->share ||
 	    access_region(t, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) != 0 ||

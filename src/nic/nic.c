@@ -13,34 +13,34 @@
 
 static void session_reset(void *user, struct rltp_session *s, int status)
 {
-	struct nic_peer *p = peer_of(s);
+	struct nic_peer *p = nic_peer_of(s);
 
 	if (!p)
 		return;
 	reads_fail(p, status);
 	staged_reads_fail(p);
-	peer_streams_fail(p, status);
+	stream_peer_fail(p, status);
 }
 
 static void session_rest(void *user, struct rltp_session *s)
 {
-	struct nic_peer *p = peer_of(s);
+	struct nic_peer *p = nic_peer_of(s);
 
 	if (p)
-		peer_rest(p);
+		stream_peer_rest(p);
 }
 
 static const struct rltp_user_ops engine_ops = {
-	.fill = message_fill,
-	.done = message_done,
-	.deliver = packet_deliver,
-	.aborted = packet_aborted,
+	.fill = send_message_fill,
+	.done = send_message_done,
+	.deliver = receive_packet_deliver,
+	.aborted = stream_packet_aborted,
 	.reset = session_reset,
 	.rest = session_rest,
 	.grants = credit_grants,
 	.granted = credit_granted,
 	.wants = credit_wants,
-	.asked = credit_asked,
+	.requested = credit_requested,
 };
 
 static int endpoint_create(struct nic *n)
@@ -70,7 +70,7 @@ static int endpoint_create(struct nic *n)
 
 int nic_create(const struct nic_options *options, struct nic **out)
 {
-	if (options->receive_slots > NIC_EVENTS || options->reads_max > NIC_READS_MAX)
+	if (options->receive_entries > NIC_EVENTS || options->reads_max > NIC_READS_MAX)
 		return DXP_EINVAL;
 	struct nic *n = calloc(1, sizeof(*n));
 	if (!n)
@@ -78,12 +78,12 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	n->options = *options;
 	if (n->options.nap_credit == 0)
 		n->options.nap_credit = NIC_NAP_CREDIT;
-	if (n->options.receive_slots == 0)
-		n->options.receive_slots = NIC_EVENTS;
+	if (n->options.receive_entries == 0)
+		n->options.receive_entries = NIC_EVENTS;
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	n->turn = 1; /* so that no function counts as active in the last poll */
+	n->poll = 1; /* so that no function counts as active in the last poll */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
@@ -112,7 +112,7 @@ static void requests_free(struct nic_function *f)
 	}
 }
 
-/* RLTP returns its messages through message_done; the completions are not read any more. */
+/* RLTP returns its messages through send_message_done; the completions are not read any more. */
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
@@ -155,22 +155,22 @@ int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)
 		return DXP_EINVAL;
 	n->functions[function].weight = weight;
-	turn_weights(n);
+	share_weights_sum(n);
 	rltp_endpoint_weight(n->endpoint, function, weight);
 	return DXP_OK;
 }
 
-struct nic_peer *peer_of(struct rltp_session *s)
+struct nic_peer *nic_peer_of(struct rltp_session *s)
 {
 	return rltp_session_owner(s);
 }
 
-struct nic_peer *peer_find(struct nic *n, uint16_t node)
+struct nic_peer *nic_peer_find(struct nic *n, uint16_t node)
 {
 	if (n->recent && n->recent->node == node)
 		return n->recent;
 	struct rltp_session *s = rltp_endpoint_session(n->endpoint, node);
-	struct nic_peer *p = s ? peer_of(s) : NULL;
+	struct nic_peer *p = s ? nic_peer_of(s) : NULL;
 	if (p)
 		n->recent = p;
 	return p;
@@ -201,7 +201,7 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 
 void nic_peer_lost(struct nic *n, uint16_t node, int status)
 {
-	struct nic_peer *p = peer_find(n, node);
+	struct nic_peer *p = nic_peer_find(n, node);
 	struct nic_peer **link = &n->peers;
 
 	if (!p)
@@ -231,37 +231,37 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 {
-	uint32_t taken = 0;
+	uint32_t accepted = 0;
 
 	n->now_ns = now_ns;
-	n->room = false;
+	n->space = false;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	turn_begin(n);
+	share_poll_begin(n);
 	if (n->staged_reads)
-		staged_turn(n);
+		staged_poll(n);
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[n->order.at[i]];
 		if (!function_serves(f))
 			continue;
 		if (f->waiting)
-			credits_turn(f);
+			credits_poll(f);
 		if (f->registers)
-			registers_turn(f);
-		taken += doorbells_take(f);
+			registers_poll(f);
+		accepted += doorbells_accept(f);
 		if (f->outstanding > 0) {
-			queues_advance(f);
-			function_turn(f);
+			request_queues_advance(f);
+			share_function_copy(f);
 			if (n->staged_reads)
-				staged_local_turn(f);
+				staged_local_poll(f);
 		}
 	}
-	order_next(&n->order, NIC_FUNCTIONS);
+	share_order_next(&n->order, NIC_FUNCTIONS);
 	if (n->stops)
 		functions_settle(n);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		if (n->functions[i].counted && n->functions[i].window)
-			counters_publish(&n->functions[i]);
-	return taken;
+			nic_counters_publish(&n->functions[i]);
+	return accepted;
 }
 
 size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_ns)
@@ -274,7 +274,7 @@ uint64_t nic_deadline(const struct nic *n)
 {
 	/* nic_send may have closed a session; requests that waited behind its requests are not in
 	 * RLTP yet. */
-	if (n->room)
+	if (n->space)
 		return 0;
 	uint64_t own_ns = min_u64(min_u64(n->retry_ns, n->look_ns), n->registers_ns);
 	return own_ns == 0 ? 0 : min_u64(own_ns, rltp_endpoint_deadline(n->endpoint));
@@ -297,19 +297,19 @@ struct rltp_endpoint *nic_endpoint(struct nic *n)
 	return n->endpoint;
 }
 
-uint32_t stream_index(uint8_t function, uint16_t qp)
+uint32_t nic_stream_index(uint8_t function, uint16_t qp)
 {
 	if (function >= NIC_FUNCTIONS || qp >= NIC_QPS_PER_FUNCTION)
 		return NIC_STREAMS;
 	return function * NIC_QPS_PER_FUNCTION + qp;
 }
 
-struct nic_function *stream_function(struct nic *n, uint32_t index)
+struct nic_function *nic_stream_function(struct nic *n, uint32_t index)
 {
 	return &n->functions[index / NIC_QPS_PER_FUNCTION];
 }
 
-void memory_short(struct nic *n)
+void nic_memory_short(struct nic *n)
 {
 	n->retry_ns = min_u64(n->retry_ns, n->now_ns + NIC_MEMORY_RETRY_NS);
 }

@@ -44,7 +44,7 @@ struct nic_options {
 	void *token_context;
 	/* NAPs of each peer to each queue pair before the first grant; 0: the default */
 	uint16_t nap_credit;
-	uint16_t receive_slots; /* receive entries of each function, 1 .. NIC_EVENTS; 0: all */
+	uint16_t receive_entries; /* receive entries of each function, 1 .. NIC_EVENTS; 0: all */
 	/* GET and CFG requests outstanding per peer, and answered to it at once, 1 ..
 	 * NIC_READS_MAX; 0: the maximum */
 	uint16_t reads_max;
@@ -174,7 +174,7 @@ struct nic_staged_ops {
 	/* Stores payload, each byte once, in any order. `first`: no earlier byte of its sender
 	 * waits for space, so the reserve may be used (bridge_feed). Set only in a retry after
 	 * DXP_EAGAIN or DXP_EBUSY. DXP_EAGAIN: no space now, nothing was stored; DXP_EBUSY:
-	 * likewise, and the owner calls nic_staged_called() later. */
+	 * likewise, and the owner calls nic_staged_granted() later. */
 	int (*write_place)(void *context, struct nic_staged_write *w, uint64_t at,
 			   const uint8_t *payload, uint32_t bytes, bool first);
 	/* Called when all bytes are stored. DXP_OK: they are in the device's memory; DXP_EAGAIN:
@@ -210,7 +210,7 @@ uint16_t nic_staged_node(const struct nic_staged_read *r);
 
 /* Grants a write that found no space its first `bytes`, whole units or all, and notifies the
  * sender. */
-void nic_staged_called(struct nic *n, struct nic_staged_write *w, uint64_t bytes, uint64_t now_ns);
+void nic_staged_granted(struct nic *n, struct nic_staged_write *w, uint64_t bytes, uint64_t now_ns);
 
 /* Makes the NIC call write_settled() again, after it returned DXP_EAGAIN. Also for a write that
  * failed before all bytes arrived: a sender that waits for a grant is released. */

@@ -10,7 +10,7 @@ struct nic_buffer {
 	struct nic_buffer *next;
 };
 
-struct nic_message *message_get(struct nic *n)
+struct nic_message *pool_message_get(struct nic *n)
 {
 	struct nic_message *m = n->free_messages;
 
@@ -35,7 +35,7 @@ struct nic_message *message_get(struct nic *n)
 	return m;
 }
 
-void message_put(struct nic *n, struct nic_message *m)
+void pool_message_put(struct nic *n, struct nic_message *m)
 {
 	if (m->body)
 		free(m->body);
@@ -44,7 +44,7 @@ void message_put(struct nic *n, struct nic_message *m)
 	n->free_messages = m;
 }
 
-struct nic_request *request_get(struct nic *n)
+struct nic_request *pool_request_get(struct nic *n)
 {
 	struct nic_request *r = n->free_requests;
 
@@ -63,20 +63,20 @@ struct nic_request *request_get(struct nic *n)
 	r->local_index = r->local_used = r->remote_index = r->remote_used = 0;
 	r->waits = NULL;
 	r->admitted = false;
-	r->room_of = NULL;
+	r->space_of = NULL;
 	r->put = NULL;
 	r->staged_waits = false;
 	r->local = r->remote = r->pieces;
 	return r;
 }
 
-void request_put(struct nic *n, struct nic_request *r)
+void pool_request_put(struct nic *n, struct nic_request *r)
 {
 	r->next = n->free_requests;
 	n->free_requests = r;
 }
 
-uint8_t *buffer_get(struct nic *n, uint32_t bytes)
+uint8_t *pool_buffer_get(struct nic *n, uint32_t bytes)
 {
 	struct nic_buffer *b = n->free_buffers;
 
@@ -92,7 +92,7 @@ uint8_t *buffer_get(struct nic *n, uint32_t bytes)
 	return (uint8_t *)b;
 }
 
-void buffer_put(struct nic *n, uint8_t *buffer)
+void pool_buffer_put(struct nic *n, uint8_t *buffer)
 {
 	struct nic_buffer *b = (void *)buffer;
 

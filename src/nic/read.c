@@ -9,7 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
-#include "base/place.h"
+#include "base/payload.h"
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
@@ -20,26 +20,26 @@ uint32_t reads_max(const struct nic *n)
 
 struct nic_read *read_begin(struct nic_peer *p)
 {
-	struct nic_work *w = work_get(p);
+	struct nic_work *w = stream_work_get(p);
 
 	if (w && !w->reads)
 		w->reads = calloc(NIC_READS_MAX, sizeof(*w->reads));
 	if (!w || !w->reads) {
-		memory_short(peer_nic(p));
+		nic_memory_short(peer_nic(p));
 		return NULL;
 	}
 	if (w->read_count >= reads_max(peer_nic(p)))
 		return NULL;
 	for (uint32_t i = 0; i < NIC_READS_MAX; i++) {
-		uint32_t slot = (w->read_id + i) % NIC_READS_MAX;
-		struct nic_read *r = &w->reads[slot];
+		uint32_t index = (w->read_id + i) % NIC_READS_MAX;
+		struct nic_read *r = &w->reads[index];
 		if (r->request)
 			continue;
 		/* The index in the low bits, and never 0, which means no read. */
 		w->read_id += NIC_READS_MAX;
-		*r = (struct nic_read){.id = (w->read_id - w->read_id % NIC_READS_MAX) | slot};
+		*r = (struct nic_read){.id = (w->read_id - w->read_id % NIC_READS_MAX) | index};
 		if (r->id == 0)
-			r->id = NIC_READS_MAX * 2 | slot;
+			r->id = NIC_READS_MAX * 2 | index;
 		return r;
 	}
 	return NULL;
@@ -99,7 +99,7 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 }
 
 /* Returns the status of a CFG answer; stores values only if all is valid. */
-static int registers_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
+static int registers_answer(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
 		return rltp_status_of_nack(h->key);
@@ -112,7 +112,7 @@ static int registers_take(struct nic_read *r, const struct wire_header *h, const
 
 /* Stores the previous value in the completion, and in the user's memory if given. Returns the
  * status. */
-static int old_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
+static int old_store(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
 		return rltp_status_of_nack(h->key);
@@ -144,7 +144,7 @@ static int whole(const struct nic *n, const struct nic_read *r)
 }
 
 /* Accepts an answer. An invalid one fails the request: no other answer would follow. */
-void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
+void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_read *r = read_find(p, h->msg_id);
 	const struct nic *n = peer_nic(p);
@@ -153,8 +153,8 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 		return; /* the request was given up meanwhile */
 	if (h->type != WIRE_GET_RSP) {
 		read_finish(p, r,
-			    h->type == WIRE_ATOMIC_RSP ? old_take(r, h, payload)
-						       : registers_take(r, h, payload));
+			    h->type == WIRE_ATOMIC_RSP ? old_store(r, h, payload)
+						       : registers_answer(r, h, payload));
 		return;
 	}
 	if (h->addr > r->bytes || h->payload_bytes > r->bytes - h->addr ||
@@ -162,15 +162,16 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 		read_finish(p, r, DXP_EMALFORMED);
 		return;
 	}
-	place(r->to + h->addr, payload, h->payload_bytes, r->bytes - h->addr - h->payload_bytes);
+	payload_place(r->to + h->addr, payload, h->payload_bytes,
+		      r->bytes - h->addr - h->payload_bytes);
 	r->left -= h->payload_bytes;
 	r->seam += mark(n, h->addr + h->payload_bytes) - mark(n, h->addr);
 	if (r->left == 0)
 		read_finish(p, r, whole(n, r));
 }
 
-static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *record, uint8_t type,
-				       uint8_t flow)
+static struct nic_message *answer_apply(struct nic_peer *p, struct rx_record *record, uint8_t type,
+					uint8_t flow)
 {
 	struct nic_message *m = record->answer;
 
@@ -197,12 +198,12 @@ static bool still_reached(struct nic_peer *p, uint32_t index, struct rx_record *
 
 	if (region_reach(record->region, record->addr, bytes) == 0)
 		return true;
-	access_refused(n, stream_function(n, index), WIRE_NACK_RIGHTS);
-	answer_refuse(p, record, DXP_EACCESS);
+	access_refused(n, nic_stream_function(n, index), WIRE_NACK_RIGHTS);
+	read_answer_refuse(p, record, DXP_EACCESS);
 	return false;
 }
 
-void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
+void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
 	if (!still_reached(p, index, record, record->get.bytes))
 		return;
@@ -210,7 +211,7 @@ void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 		staged_get_execute(p, index, record);
 		return;
 	}
-	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, read_flow(index));
+	struct nic_message *m = answer_apply(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
 	m->region->uses++; /* the record releases its own use */
@@ -219,21 +220,21 @@ void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	m->fields.addr = record->get.reply_addr;
 	m->fields.key = record->get.reply_key;
 	m->fields.msg_id = record->get.reply_msg_id;
-	message_post(m);
+	send_message_post(m);
 }
 
-void answer_refuse(struct nic_peer *p, struct rx_record *record, int status)
+void read_answer_refuse(struct nic_peer *p, struct rx_record *record, int status)
 {
 	uint8_t type = record->type == WIRE_GET_REQ  ? WIRE_GET_RSP
 		       : record->type == WIRE_ATOMIC ? WIRE_ATOMIC_RSP
 						     : WIRE_CFG_RD_RSP;
-	struct nic_message *m = answer_take(p, record, type, RLTP_FLOW_CONTROL);
+	struct nic_message *m = answer_apply(p, record, type, RLTP_FLOW_CONTROL);
 
 	m->fields.msg_id = type == WIRE_GET_RSP      ? record->get.reply_msg_id
 			   : type == WIRE_ATOMIC_RSP ? record->atomic.reply_msg_id
 						     : record->key;
-	message_post(m);
-	message_withdraw(m, status);
+	send_message_post(m);
+	send_message_withdraw(m, status);
 }
 
 void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
@@ -241,7 +242,7 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	if (!still_reached(p, index, record, sizeof(uint64_t)))
 		return;
 	const struct wire_atomic *a = &record->atomic;
-	struct nic_message *m = answer_take(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
+	struct nic_message *m = answer_apply(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
 	uint64_t old = 0;
 	/* Operation and alignment were checked before. It fails only if others keep changing the
 	 * bytes. */
@@ -254,7 +255,7 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	m->rltp.bytes = status == DXP_OK ? WIRE_ATOMIC_OLD : 0;
 	put_be64(m->small, old);
 	m->data = m->small;
-	message_post(m);
+	send_message_post(m);
 }
 
 static uint8_t registers_read(struct nic *n, uint16_t node, const struct rx_record *record,
@@ -284,16 +285,16 @@ static uint8_t registers_write(struct nic *n, uint16_t node, const struct rx_rec
 				     count, values);
 }
 
-void cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
+void read_cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
 	uint16_t node = p->node;
 	bool writing = record->type == WIRE_CFG_WR;
-	struct nic_message *m = answer_take(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP,
-					    read_flow(index));
+	struct nic_message *m = answer_apply(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP,
+					     read_flow(index));
 
 	m->fields.msg_id = record->key;
 	m->fields.addr = record->addr;
 	m->fields.key = writing ? registers_write(peer_nic(p), node, record)
 				: registers_read(peer_nic(p), node, record, m);
-	message_post(m);
+	send_message_post(m);
 }

@@ -8,7 +8,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
-#include "base/place.h"
+#include "base/payload.h"
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
@@ -46,7 +46,7 @@ static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 
 	*staged = NULL;
 	if (h->key == WIRE_KEY_REGISTERS) {
-		uint8_t *base = registers_place(f, &r->place);
+		uint8_t *base = registers_address(f, &r->range);
 		if (!base)
 			return REFUSED(WIRE_NACK_RESOURCE);
 		*to = base + offset;
@@ -69,7 +69,7 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 				     const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic *n = peer_nic(stream->peer);
-	struct nic_function *f = stream_function(n, stream->index);
+	struct nic_function *f = nic_stream_function(n, stream->index);
 	struct nic_region *staged;
 	uint64_t offset;
 	uint8_t *to;
@@ -81,8 +81,8 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 		return verdict;
 	if (staged || r->put)
 		return staged_place(stream, r, h, offset, payload, staged);
-	place(to, payload, h->payload_bytes, h->msg_bytes - offset - h->payload_bytes);
-	placed_count(f, h->payload_bytes);
+	payload_place(to, payload, h->payload_bytes, h->msg_bytes - offset - h->payload_bytes);
+	nic_placed_count(f, h->payload_bytes);
 	return ACCEPTED;
 }
 
@@ -93,7 +93,7 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, b
 {
 	struct nic *n = peer_nic(p);
 	uint32_t most = reads_max(n) - !next;
-	struct nic_message *m = p->work->answers < most ? message_get(n) : NULL;
+	struct nic_message *m = p->work->answers < most ? pool_message_get(n) : NULL;
 
 	if (m && body) {
 		m->body = malloc(4 * NIC_CFG_WORDS_MAX);
@@ -101,7 +101,7 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, b
 	}
 	if (!m || (body && !m->body)) {
 		if (m)
-			message_put(n, m);
+			pool_message_put(n, m);
 		return false;
 	}
 	r->answer = m;
@@ -127,7 +127,7 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	if (region->staged) {
 		r->read = staged_read_create();
 		if (!r->read)
-			return NOT_READY; /* record_clear frees what was reserved */
+			return NOT_READY; /* stream_record_clear frees what was reserved */
 	}
 	region->uses++;
 	r->region = region;
@@ -181,9 +181,9 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
 	if (!cfg_shape_good(h, payload))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	r->held = buffer_get(n, 0);
+	r->held = pool_buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, next, true))
-		return NOT_READY; /* record_clear frees what was reserved */
+		return NOT_READY; /* stream_record_clear frees what was reserved */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -205,7 +205,7 @@ static bool all_begun(const struct rx_stream *stream, uint32_t id)
 
 static struct rltp_verdict registers_begin(struct nic *n, struct nic_function *f,
 					   struct rx_stream *stream, const struct wire_header *h,
-					   struct nic_place *out)
+					   struct nic_register_range *out)
 {
 	if (f->registers && !all_begun(stream, h->msg_id))
 		return NOT_READY;
@@ -222,24 +222,24 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 
 	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	if (event && (!credit_left(stream) || !received_room(f, h->msg_id == stream->next)))
+	if (event && (!credit_left(stream) || !event_received_space(f, h->msg_id == stream->next)))
 		return NOT_READY;
 	struct rx_record fresh = {.type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
-		fresh.held = buffer_get(n, h->msg_bytes);
+		fresh.held = pool_buffer_get(n, h->msg_bytes);
 		if (!fresh.held)
 			return NOT_READY;
 	}
 	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS) {
-		struct rltp_verdict verdict = registers_begin(n, f, stream, h, &fresh.place);
+		struct rltp_verdict verdict = registers_begin(n, f, stream, h, &fresh.range);
 		if (verdict.code != 0)
 			return verdict;
 	}
 	if (event)
-		received_reserve(f);
+		event_received_reserve(f);
 	*r = fresh;
-	record_enter(stream, r, RECORD_PARTIAL);
+	stream_record_enter(stream, r, RECORD_PARTIAL);
 	return ACCEPTED;
 }
 
@@ -263,8 +263,8 @@ static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_head
 	return ACCEPTED;
 }
 
-static struct rltp_verdict payload_take(struct rx_stream *stream, struct rx_record *r,
-					const struct wire_header *h, const uint8_t *payload)
+static struct rltp_verdict payload_receive(struct rx_stream *stream, struct rx_record *r,
+					   const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_peer *p = stream->peer;
 	bool next = h->msg_id == stream->next;
@@ -293,7 +293,7 @@ static bool record_count(struct rx_record *r, const struct wire_header *h)
 
 static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t bytes)
 {
-	struct nic_function *f = stream_function(n, stream);
+	struct nic_function *f = nic_stream_function(n, stream);
 	struct nic_qp_counters *c = &f->counters[stream % NIC_QPS_PER_FUNCTION];
 
 	c->received_messages++;
@@ -325,13 +325,13 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 
 	if (h->type != WIRE_NAP || (h->flags & whole) != whole || h->msg_id != stream->next ||
 	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX ||
-	    !credit_left(stream) || !received_room(f, true))
+	    !credit_left(stream) || !event_received_space(f, true))
 		return false;
-	received_write(f, &event, payload);
+	event_received_write(f, &event, payload);
 	credit_use(stream);
 	stream->next++;
 	message_count(peer_nic(p), stream->index, h->type, h->msg_bytes);
-	rx_stream_run(stream);
+	stream_rx_run(stream);
 	return true;
 }
 
@@ -340,22 +340,22 @@ static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 			   const struct wire_header *h, uint8_t code, bool fresh)
 {
 	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS && code != WIRE_NACK_RNR)
-		record_abort(stream, r, fresh && raises_event(h));
+		stream_record_abort(stream, r, fresh && raises_event(h));
 	else if (fresh)
-		record_clear(stream, r, false);
+		stream_record_clear(stream, r, false);
 }
 
-void record_whole(struct rx_stream *stream, struct rx_record *r)
+void receive_record_whole(struct rx_stream *stream, struct rx_record *r)
 {
 	r->state = RECORD_WHOLE;
 	message_count(peer_nic(stream->peer), stream->index, r->type, r->bytes);
-	rx_stream_run(stream);
+	stream_rx_run(stream);
 }
 
 /* Processes a packet of a message that has a record. */
-static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *f,
-				       struct rx_stream *stream, struct rx_record *r,
-				       const struct wire_header *h, const uint8_t *payload)
+static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_function *f,
+					  struct rx_stream *stream, struct rx_record *r,
+					  const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic *n = peer_nic(p);
 	bool fresh = r->state == RECORD_EMPTY;
@@ -370,7 +370,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (verdict.code == 0)
-		verdict = payload_take(stream, r, h, payload);
+		verdict = payload_receive(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
 	bool waits = verdict.code == WIRE_NACK_WAIT; /* for a grant; the record keeps its entry */
 	if (verdict.code != 0 && !held && !waits) {
@@ -387,7 +387,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	if (held)
 		r->state = RECORD_HELD;
 	else if (whole)
-		record_whole(stream, r);
+		receive_record_whole(stream, r);
 	return verdict;
 }
 
@@ -395,7 +395,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
 					   const struct wire_header *h, const uint8_t *payload)
 {
-	struct rx_stream *stream = rx_stream_get(p, stream_index(h->dst_function, h->dst_qp));
+	struct rx_stream *stream = stream_rx_get(p, nic_stream_index(h->dst_function, h->dst_qp));
 
 	if (!stream)
 		return NOT_READY;
@@ -409,7 +409,7 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_functi
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
 	if (r->state == RECORD_EMPTY && nap_direct(p, f, stream, h, payload))
 		return ACCEPTED;
-	return record_take(p, f, stream, r, h, payload);
+	return record_receive(p, f, stream, r, h, payload);
 }
 
 static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h,
@@ -428,10 +428,10 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	return verdict;
 }
 
-struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
-				   const uint8_t *payload)
+struct rltp_verdict receive_packet_deliver(void *user, struct rltp_session *s,
+					   const struct wire_header *h, const uint8_t *payload)
 {
-	struct nic_peer *p = peer_of(s);
+	struct nic_peer *p = nic_peer_of(s);
 	struct nic *n = user;
 
 	switch (h->type) {
@@ -444,7 +444,7 @@ struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const str
 	case WIRE_GET_RSP:
 	case WIRE_ATOMIC_RSP:
 	case WIRE_CFG_RD_RSP:
-	case WIRE_CFG_WR_RSP: answer_receive(p, h, payload); return ACCEPTED;
+	case WIRE_CFG_WR_RSP: read_answer_receive(p, h, payload); return ACCEPTED;
 	default: n->counters.type_reject++; return REFUSED(WIRE_NACK_UNSUPPORTED);
 	}
 }

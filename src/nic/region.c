@@ -80,7 +80,7 @@ int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard)
 	return DXP_OK;
 }
 
-uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes)
+uint8_t region_guard_query(struct nic_region *r, uint64_t offset, uint64_t bytes)
 {
 	struct nic_reach fresh = {0};
 

@@ -52,7 +52,7 @@ static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
 {
 	struct nic_registers *g = f->registers;
 	const struct udp_address a = udp_address_v4(ip, (uint16_t)port);
-	const struct nic_peer *p = peer_find(f->nic, g->found_node);
+	const struct nic_peer *p = nic_peer_find(f->nic, g->found_node);
 
 	if (p && udp_address_equal(rltp_session_address(p->session), &a))
 		return g->found_node;
@@ -115,12 +115,12 @@ static int send_request(struct nic_function *f)
 		return status;
 	if (f->queues[head.qp].outstanding >= NIC_OUTSTANDING_MAX)
 		return DXP_EAGAIN;
-	struct nic_request *r = request_get(f->nic);
+	struct nic_request *r = pool_request_get(f->nic);
 	if (!r)
 		return DXP_EAGAIN;
 	status = send_source(f, &piece);
 	if (status != DXP_OK) {
-		request_put(f->nic, r);
+		pool_request_put(f->nic, r);
 		return status;
 	}
 	r->function = f;
@@ -158,7 +158,7 @@ void registers_sent(struct nic_function *f, int status)
 		send_end(f, status == DXP_ENOENT ? DXP_EPEERLOST : status);
 }
 
-static void send_turn(struct nic_function *f, uint32_t go)
+static void send_poll(struct nic_function *f, uint32_t go)
 {
 	struct nic_registers *g = f->registers;
 
@@ -212,7 +212,7 @@ static void receive_look(struct nic_function *f)
 	dxp_store_release(&r->recv_done, go);
 }
 
-int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_place *out)
+int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_register_range *out)
 {
 	struct nic_registers *g = f->registers;
 
@@ -233,13 +233,13 @@ int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_place *
 	}
 	if (bytes > g->recv_bytes - g->recv_used)
 		return DXP_EBUSY;
-	*out = (struct nic_place){.arming = g->arming, .at = g->recv_used};
+	*out = (struct nic_register_range){.arming = g->arming, .at = g->recv_used};
 	g->recv_used += bytes;
 	dxp_store_release(&words(f)->recv_used, g->recv_used);
 	return DXP_OK;
 }
 
-uint8_t *registers_place(struct nic_function *f, const struct nic_place *p)
+uint8_t *registers_address(struct nic_function *f, const struct nic_register_range *p)
 {
 	struct nic_registers *g = f->registers;
 
@@ -254,14 +254,14 @@ uint8_t *registers_place(struct nic_function *f, const struct nic_place *p)
 
 /* ---- both ---- */
 
-void registers_turn(struct nic_function *f)
+void registers_poll(struct nic_function *f)
 {
 	/* Reads `send_go` before the receive area: the answer to a send must not go into an area
 	 * that the device replaced before it. Pairs with the device's release: the order is
 	 * complete. */
 	uint32_t go = dxp_load_acquire(&words(f)->send_go);
 	receive_look(f);
-	send_turn(f, go);
+	send_poll(f, go);
 }
 
 bool registers_ready(const struct nic_function *f)

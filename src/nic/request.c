@@ -17,7 +17,7 @@ static void request_free(struct nic *n, struct nic_request *r)
 		region_drop(r->local[i].region,
 			    (uint64_t)(r->local[i].base - r->local[i].region->base));
 	local_release(r);
-	request_put(n, r);
+	pool_request_put(n, r);
 }
 
 static void completion_count(struct nic_qp_counters *c, const struct nic_request *r)
@@ -53,7 +53,7 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 	if (r->registers)
 		registers_sent(f, r->status);
 	else
-		sent_write(f, &event);
+		event_sent_write(f, &event);
 	request_free(f->nic, r);
 }
 
@@ -101,7 +101,7 @@ void request_give_up(struct nic_request *r, int status)
 		r->status = status;
 	r->cut_done = true;
 	credit_unwait(r);
-	room_unwait(r);
+	space_unwait(r);
 	staged_local_drop(r);
 	local_release(r);
 }
@@ -110,7 +110,7 @@ void request_finished(struct nic_request *r, int status)
 {
 	assert(r->pending > 0);
 	r->pending--;
-	r->function->nic->room = true;
+	r->function->nic->space = true;
 	if (status != DXP_OK)
 		request_give_up(r, status); /* what was not cut yet is not sent */
 	if (r->cut_done && r->pending == 0)
@@ -122,22 +122,22 @@ void request_finished(struct nic_request *r, int status)
 static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
 					 bool event)
 {
-	uint32_t index = stream_index(r->head.dst_function, r->head.dst_qp);
-	struct tx_stream *t = tx_stream_get(p, index);
+	uint32_t index = nic_stream_index(r->head.dst_function, r->head.dst_qp);
+	struct tx_stream *t = stream_tx_get(p, index);
 
 	if (!t || rltp_session_wake(p->session, peer_nic(p)->now_ns) != DXP_OK) {
-		memory_short(peer_nic(p));
+		nic_memory_short(peer_nic(p));
 		return NULL;
 	}
 	if (t->next - t->una >= NIC_STREAM_WINDOW)
 		return NULL;
-	struct nic_message *m = message_get(peer_nic(p));
+	struct nic_message *m = pool_message_get(peer_nic(p));
 	if (!m) {
-		memory_short(peer_nic(p));
+		nic_memory_short(peer_nic(p));
 		return NULL;
 	}
-	if (event && !credit_take(r, p, t)) {
-		message_put(peer_nic(p), m);
+	if (event && !credit_consume(r, p, t)) {
+		pool_message_put(peer_nic(p), m);
 		return NULL;
 	}
 	m->rltp.type = type;
@@ -164,8 +164,8 @@ static void message_commit(struct nic_message *m)
 	m->stream->next++;
 	m->request->pending++;
 	if (f->limit.bytes_per_s)
-		message_unsent(m, m->rltp.bytes + WIRE_DATA_BYTES);
-	message_post(m);
+		send_message_unsent(m, m->rltp.bytes + WIRE_DATA_BYTES);
+	send_message_post(m);
 }
 
 static void trailer_add(struct nic_message *m)
@@ -273,8 +273,8 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 	read->request = m->request;
 	m->request->pending++;
 	m->read_id = read->id;
-	m->rltp.flow =
-		read_flow(stream_index((uint8_t)m->request->function->index, m->request->head.qp));
+	m->rltp.flow = read_flow(
+		nic_stream_index((uint8_t)m->request->function->index, m->request->head.qp));
 	message_commit(m);
 	p->work->read_count++;
 	/* after the post, from which silence counts */
@@ -369,7 +369,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 {
 	bool more = true;
 
-	if (stream_index(r->head.dst_function, r->head.dst_qp) == NIC_STREAMS) {
+	if (nic_stream_index(r->head.dst_function, r->head.dst_qp) == NIC_STREAMS) {
 		request_give_up(r, DXP_EINVAL);
 		return;
 	}
@@ -378,7 +378,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 		return;
 	}
 	while (!r->cut_done && more && limit_begins(r->function)) {
-		struct nic_peer *p = peer_find(r->function->nic, r->head.dst_node);
+		struct nic_peer *p = nic_peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
 			request_give_up(r, DXP_ENOENT);
 			return;
@@ -400,7 +400,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 
 /* Advances a queue pair in order: a request that cannot be cut completely blocks those behind
  * it. */
-void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
+void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 {
 	while (q->uncut) {
 		if (!q->uncut->cut_done)
@@ -412,19 +412,19 @@ void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 	queue_complete(f, q);
 }
 
-void queues_advance(struct nic_function *f)
+void request_queues_advance(struct nic_function *f)
 {
 	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
-		int64_t left = 0; /* copies wait for function_turn */
-		queue_advance(f, &f->queues[f->order.at[i]], &left);
+		int64_t left = 0; /* copies wait for share_function_copy */
+		request_queue_advance(f, &f->queues[f->order.at[i]], &left);
 	}
-	order_next(&f->order, NIC_QPS_PER_FUNCTION);
+	share_order_next(&f->order, NIC_QPS_PER_FUNCTION);
 }
 
 void requests_fail(struct nic *n, uint16_t node, int status)
 {
 	for (uint32_t i = 0; i < NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION; i++) {
-		struct nic_function *f = stream_function(n, i);
+		struct nic_function *f = nic_stream_function(n, i);
 		struct nic_queue *q = &f->queues[i % NIC_QPS_PER_FUNCTION];
 		for (struct nic_request *r = q->uncut; r; r = r->next)
 			if (!r->cut_done && r->head.dst_node == node)
@@ -440,7 +440,7 @@ void requests_drop(struct nic_function *f)
 		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
 			next = r->next;
 			credit_unwait(r);
-			room_unwait(r);
+			space_unwait(r);
 			f->counters[q].failed++;
 			r->pending = 0; /* a wrong later completion trips an assertion */
 			request_free(f->nic, r);

@@ -8,7 +8,7 @@
 
 #include "nic/internal.h"
 
-void message_post(struct nic_message *m)
+void send_message_post(struct nic_message *m)
 {
 	/* Cannot fail: the session was made active before the message. */
 	int status = rltp_endpoint_post(peer_nic(m->peer)->endpoint, m->peer->session, &m->rltp,
@@ -16,7 +16,7 @@ void message_post(struct nic_message *m)
 	assert(status == DXP_OK);
 }
 
-void message_unsent(struct nic_message *m, uint32_t bytes)
+void send_message_unsent(struct nic_message *m, uint32_t bytes)
 {
 	struct nic_function *f = m->request->function;
 
@@ -53,7 +53,7 @@ static uint32_t answer_key(int status)
 	}
 }
 
-int answer_status(uint32_t key)
+int send_answer_status(uint32_t key)
 {
 	switch (key) {
 	case WIRE_NACK_CLOSING: return DXP_ECLOSED;
@@ -63,14 +63,14 @@ int answer_status(uint32_t key)
 	}
 }
 
-void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32_t bytes,
-		  struct rltp_packet *out)
+void send_message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32_t bytes,
+		       struct rltp_packet *out)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
 	struct wire_header *h = &out->header;
 
 	if (m->unsent > rltp->bytes - offset - bytes)
-		message_unsent(m, rltp->bytes - offset - bytes);
+		send_message_unsent(m, rltp->bytes - offset - bytes);
 
 	h->dst_qp = m->fields.dst_qp;
 	h->dst_function = m->fields.dst_function;
@@ -93,7 +93,7 @@ void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32
 	}
 }
 
-void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp, int status)
+void send_message_done(void *user, struct rltp_session *s, struct rltp_message *rltp, int status)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
 	struct nic_request *r = m->request;
@@ -103,9 +103,9 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 	/* Nothing more is delivered in a closed session; session_reset completes requests whose
 	 * messages had arrived. */
 	if (m->stream && rltp_session_is_open(s))
-		tx_stream_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
+		stream_tx_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->unsent)
-		message_unsent(m, 0);
+		send_message_unsent(m, 0);
 	if (m->region)
 		m->region->uses--;
 	if (m->read)
@@ -114,15 +114,15 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 		m->peer->work->answers--;
 	else if (status != DXP_OK && m->read_id)
 		read_cancel(m->peer, m->read_id, status);
-	message_put(n, m);
+	pool_message_put(n, m);
 	if (r && !ordered)
 		request_finished(r, status);
 }
 
-void message_withdraw(struct nic_message *m, int status)
+void send_message_withdraw(struct nic_message *m, int status)
 {
 	if (m->unsent)
-		message_unsent(m, 0);
+		send_message_unsent(m, 0);
 	m->request = NULL;
 	m->read_id = 0;
 	m->pieces = NULL;

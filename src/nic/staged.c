@@ -29,11 +29,11 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 static void message_name(const struct staged_put *put, struct wire_nack_body *out)
 {
 	const struct rx_stream *stream = put->stream;
-	uint32_t place = (uint32_t)(put->record - stream->records);
+	uint32_t index = (uint32_t)(put->record - stream->records);
 
-	out->qp = wire_nack_place(stream->index / NIC_QPS_PER_FUNCTION,
-				  stream->index % NIC_QPS_PER_FUNCTION);
-	out->msg_id = stream->next + (place - stream->next) % NIC_STREAM_WINDOW;
+	out->qp = wire_nack_position(stream->index / NIC_QPS_PER_FUNCTION,
+				     stream->index % NIC_QPS_PER_FUNCTION);
+	out->msg_id = stream->next + (index - stream->next) % NIC_STREAM_WINDOW;
 }
 
 /* Returns the packets that have space besides those that arrived: up to the end of a block. */
@@ -44,18 +44,18 @@ static uint32_t begun(const struct staged_put *put)
 	return put->block ? (end + put->block - 1) / put->block * put->block : end;
 }
 
-/* Grants the packets before `called`. A lost grant is repeated later. */
-static void put_call(struct nic *n, struct staged_put *put, uint32_t called)
+/* Grants the packets before `granted`. A lost grant is repeated later. */
+static void put_call(struct nic *n, struct staged_put *put, uint32_t granted)
 {
 	struct wire_nack_body nack = {
-		.code = WIRE_NACK_WAIT, .psn = put->psn, .called = max_u32(called, begun(put))};
+		.code = WIRE_NACK_WAIT, .psn = put->psn, .granted = max_u32(granted, begun(put))};
 
-	put->called = nack.called;
+	put->granted = nack.granted;
 	message_name(put, &nack);
 	rltp_endpoint_call(n->endpoint, put->stream->peer->session, &nack);
 }
 
-void nic_staged_called(struct nic *n, struct nic_staged_write *w, uint64_t bytes, uint64_t now_ns)
+void nic_staged_granted(struct nic *n, struct nic_staged_write *w, uint64_t bytes, uint64_t now_ns)
 {
 	struct staged_put *put = put_of(n, w);
 
@@ -220,7 +220,7 @@ static void put_arrived(struct rx_stream *stream, struct rx_record *r)
 	struct nic *n = peer_nic(stream->peer);
 
 	staged_put_end(n, r->put);
-	placed_count(stream_function(n, stream->index), r->bytes);
+	nic_placed_count(nic_stream_function(n, stream->index), r->bytes);
 }
 
 /* Completes a message of which all packets arrived, or holds it for the device. */
@@ -246,11 +246,11 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
 	/* A packet within the grant was refused, so the grant is withdrawn. */
-	if (!put->waits || h->sub < put->called)
-		put->called = begun(put);
+	if (!put->waits || h->sub < put->granted)
+		put->granted = begun(put);
 	put->waits = true;
 	put->psn = h->psn;
-	return (struct rltp_verdict){.code = WIRE_NACK_WAIT, .called = put->called};
+	return (struct rltp_verdict){.code = WIRE_NACK_WAIT, .granted = put->granted};
 }
 
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
@@ -307,13 +307,13 @@ bool staged_holds(const struct rx_record *r, uint32_t psn)
 static void held_refuse(struct nic *n, struct rx_stream *stream, struct rx_record *r, uint32_t psn,
 			int status)
 {
-	struct nic_function *f = stream_function(n, stream->index);
+	struct nic_function *f = nic_stream_function(n, stream->index);
 	uint16_t qp = stream->index % NIC_QPS_PER_FUNCTION;
-	uint32_t place = (uint32_t)(r - stream->records);
+	uint32_t index = (uint32_t)(r - stream->records);
 	struct wire_nack_body nack = {
 		.code = put_failed(n, r, status).code,
 		.qp = qp,
-		.msg_id = stream->next + (place - stream->next) % NIC_STREAM_WINDOW,
+		.msg_id = stream->next + (index - stream->next) % NIC_STREAM_WINDOW,
 		.psn = psn,
 	};
 
@@ -340,7 +340,7 @@ static void peer_settled(struct nic *n, struct staged_put *put)
 	}
 	put_arrived(stream, r);
 	rltp_endpoint_accept(n->endpoint, s, psn, bytes, n->now_ns);
-	record_whole(stream, r);
+	receive_record_whole(stream, r);
 }
 
 void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_ns)

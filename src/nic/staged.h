@@ -26,7 +26,7 @@ struct staged_put {
 	struct rx_map subs; /* packets placed: the owner gets each byte once */
 	bool alone;         /* it waits for no other message: see first() */
 	bool waits;         /* its sender sends only what is granted */
-	uint32_t called;    /* packets granted, once it waits */
+	uint32_t granted;   /* packets granted, once it waits */
 	uint32_t block;     /* packets that get space together; 0: unknown */
 	/* the packet that completed it, while held for the device */
 	bool held;
@@ -71,7 +71,7 @@ int staged_put_settled(const struct staged_put *put);       /* as write_settled 
 void staged_read_enter(struct nic *n, struct nic_staged_read *r);
 void staged_read_leave(struct nic *n, struct nic_staged_read *r); /* and frees it */
 void staged_read_cancel(struct nic_staged_read *r);               /* cancels it at the owner */
-int staged_read_ask(struct nic_staged_read *r);                   /* as read_begin */
+int staged_read_request(struct nic_staged_read *r);               /* as read_begin */
 void staged_look_again(struct nic *n); /* sets a deadline to retry reads and PUTs without space */
 
 /* staged_local.c */

@@ -50,7 +50,7 @@ static int device_status(int status)
 static void put_over(struct nic *n, struct staged_put *put, int status)
 {
 	if (status == DXP_OK)
-		placed_count(&n->functions[put->region->function], put->bytes);
+		nic_placed_count(&n->functions[put->region->function], put->bytes);
 	put_leave(n, put);
 }
 
@@ -130,7 +130,7 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from)
 
 	if (!read) {
 		r->staged_waits = true;
-		memory_short(n);
+		nic_memory_short(n);
 		return DXP_EAGAIN;
 	}
 	read->region = from->region;
@@ -139,7 +139,7 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from)
 	read->request = r;
 	read->at = r->cut;
 	staged_read_enter(n, read);
-	int status = staged_read_ask(read);
+	int status = staged_read_request(read);
 	if (status == DXP_OK) {
 		r->pending++;
 		return DXP_OK;
@@ -170,7 +170,7 @@ static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *dat
 int staged_local_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, const uint8_t *data,
 			uint32_t bytes, void *piece)
 {
-	struct nic_message *m = message_get(n);
+	struct nic_message *m = pool_message_get(n);
 
 	if (!m)
 		return DXP_ENOMEM;
@@ -182,7 +182,7 @@ int staged_local_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, c
 	*r->answered_end = m;
 	r->answered_end = &m->next_free;
 	r->out++;
-	n->room = true;
+	n->space = true;
 	return DXP_OK;
 }
 
@@ -195,7 +195,7 @@ static void answered_leave(struct nic *n, struct nic_staged_read *r, int status)
 		r->answered_end = &r->answered;
 	r->out--;
 	r->region->staged->read_sent(r->region->staged_context, m->piece, status);
-	message_put(n, m);
+	pool_message_put(n, m);
 }
 
 /* Drops a read with its unread pieces; the caller completes its request. */
@@ -245,7 +245,7 @@ static struct nic_staged_read *answered_next(const struct nic_function *f)
 	return r;
 }
 
-void staged_local_turn(struct nic_function *f)
+void staged_local_poll(struct nic_function *f)
 {
 	struct nic_staged_read *r;
 
@@ -255,7 +255,7 @@ void staged_local_turn(struct nic_function *f)
 			continue;
 		}
 		if (limit_allows(f, f->nic->now_ns))
-			f->nic->room = true;
+			f->nic->space = true;
 		else
 			f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
 		return;

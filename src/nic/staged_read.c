@@ -46,7 +46,7 @@ void staged_read_cancel(struct nic_staged_read *r)
 		r->region->staged->read_cancel(r->region->staged_context, r);
 }
 
-int staged_read_ask(struct nic_staged_read *r)
+int staged_read_request(struct nic_staged_read *r)
 {
 	/* Access may have changed while it waited. */
 	if (region_reach(r->region, r->offset, r->bytes) != 0)
@@ -68,7 +68,7 @@ void staged_look_again(struct nic *n)
 static void peer_read_leave(struct nic *n, struct nic_staged_read *r)
 {
 	if (r->spare)
-		message_put(n, r->spare);
+		pool_message_put(n, r->spare);
 	r->peer->work->answers--;
 	rltp_session_released(r->peer->session);
 	staged_read_leave(n, r);
@@ -99,13 +99,14 @@ static void peer_read_refuse(struct nic_staged_read *r, int status)
 	r->state = READ_OVER;
 	r->spare = NULL;
 	answer_fill(r, m, RLTP_FLOW_CONTROL);
-	message_post(m);
-	message_withdraw(m, status == DXP_ECLOSED || status == DXP_EACCESS ? status : DXP_EDEVICE);
+	send_message_post(m);
+	send_message_withdraw(m, status == DXP_ECLOSED || status == DXP_EACCESS ? status
+										: DXP_EDEVICE);
 }
 
-static void peer_read_ask(struct nic *n, struct nic_staged_read *r)
+static void peer_read_request(struct nic *n, struct nic_staged_read *r)
 {
-	int status = staged_read_ask(r);
+	int status = staged_read_request(r);
 
 	if (status == DXP_EAGAIN)
 		staged_look_again(n);
@@ -130,13 +131,13 @@ void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *re
 	record->answer = NULL;
 	rltp_session_held(p->session);
 	staged_read_enter(peer_nic(p), r);
-	peer_read_ask(peer_nic(p), r);
+	peer_read_request(peer_nic(p), r);
 }
 
 static int peer_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, const uint8_t *data,
 		       uint32_t bytes, void *piece)
 {
-	struct nic_message *m = message_get(n);
+	struct nic_message *m = pool_message_get(n);
 
 	if (!m)
 		return DXP_ENOMEM;
@@ -146,7 +147,7 @@ static int peer_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, co
 	m->rltp.bytes = bytes;
 	m->piece = piece;
 	m->handed = true;
-	message_post(m);
+	send_message_post(m);
 	return DXP_OK;
 }
 
@@ -193,7 +194,7 @@ void staged_reads_end(struct nic *n, const struct nic_function *f)
 
 /* Retries waiting reads, oldest first. An owner without space for one is not called for another one
  * at once. */
-void staged_turn(struct nic *n)
+void staged_poll(struct nic *n)
 {
 	const void *full = NULL;
 
@@ -202,7 +203,7 @@ void staged_turn(struct nic *n)
 		if (r->state != READ_WAITS)
 			continue;
 		if (r->region->staged_context != full)
-			peer_read_ask(n, r);
+			peer_read_request(n, r);
 		else
 			staged_look_again(n);
 		if (r->state == READ_WAITS)

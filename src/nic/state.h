@@ -52,7 +52,7 @@ struct nic_registers {
 };
 
 /* Position of a message in a receive area. */
-struct nic_place {
+struct nic_register_range {
 	uint32_t arming; /* 0: none */
 	uint32_t at;
 };
@@ -65,8 +65,8 @@ struct nic_message;
 struct nic_piece {
 	uint8_t *base; /* NULL: memory of another NIC, or a receive area */
 	union {
-		uint64_t offset;        /* remote: offset in the peer's region */
-		struct nic_place place; /* remote, of this NIC, with WIRE_KEY_REGISTERS */
+		uint64_t offset;                 /* remote: offset in the peer's region */
+		struct nic_register_range range; /* remote, of this NIC, with WIRE_KEY_REGISTERS */
 	};
 	uint32_t bytes, key;
 	struct nic_region *region; /* of `base`: held by `uses` */
@@ -88,11 +88,11 @@ struct nic_request {
 	struct nic_peer *waits;           /* waits for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* inside this NIC (local.c) */
-	bool admitted;                /* `remote` has pointers, too */
-	struct nic_function *room_of; /* waits for a receive entry of it, or NULL */
-	struct staged_put *put;       /* into staged memory, incomplete, or NULL */
-	bool staged_waits;            /* waits for space in staged memory, or for its PUTs */
-	uint64_t look_ns, pause_ns;   /* time of the next check; interval of the last two */
+	bool admitted;                 /* `remote` has pointers, too */
+	struct nic_function *space_of; /* waits for a receive entry of it, or NULL */
+	struct staged_put *put;        /* into staged memory, incomplete, or NULL */
+	bool staged_waits;             /* waits for space in staged memory, or for its PUTs */
+	uint64_t look_ns, pause_ns;    /* time of the next check; interval of the last two */
 	/* Not cleared on reuse from here on: the counts above define what is valid. */
 	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* payload of a NAP or CFG write */
 	struct nic_piece pieces[NIC_LIST_ENTRIES_MAX];
@@ -140,7 +140,7 @@ struct nic_queue {
 	struct nic_request *head, *tail;
 	struct nic_request *uncut; /* first one not cut completely; nor are those behind it */
 	uint32_t outstanding;      /* requests, up to NIC_OUTSTANDING_MAX */
-	int32_t left;              /* bytes left of its quantum (turn.c) */
+	int32_t left;              /* bytes left of its quantum (share.c) */
 	uint32_t puts;             /* into staged memory of this NIC, not in the device yet */
 };
 
@@ -159,11 +159,11 @@ struct nic_function {
 	uint32_t full_pause_ns; /* interval of the last two checks */
 	bool counted;           /* a counter changed that the window does not show yet */
 
-	/* turn.c */
+	/* share.c */
 	uint8_t busy;     /* bit i: queue pair i has copies left and used up its share */
-	uint8_t turn_qp;  /* queue pair whose copies are next */
+	uint8_t copy_qp;  /* queue pair whose copies are next */
 	uint32_t weight;  /* 1 .. RLTP_WEIGHT_MAX */
-	uint32_t turn_at; /* poll of the NIC that `share` belongs to */
+	uint32_t poll_at; /* poll of the NIC that `share` belongs to */
 	int64_t share;    /* bytes it may copy in this poll; negative: copied in advance */
 	uint32_t waiters; /* queue pairs of this NIC that wait for a receive entry here */
 	uint32_t runner;  /* queue pair that got the last entry while others waited */
@@ -177,7 +177,7 @@ struct nic_function {
 	uint32_t received_reserved;    /* receive entries reserved for incomplete messages */
 	struct nic_order order;        /* of its queue pairs */
 	char label[FABRIC_NAME_BYTES]; /* "": none */
-	uint32_t waits_told;           /* wake.c: the last `user_waits` that was answered */
+	uint32_t waits_answered;       /* wake.c: the last `user_waits` that was answered */
 	uint32_t buffers_fetched;      /* entries read from the window's ring of buffers */
 	uint32_t buffer_count;         /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
@@ -231,7 +231,7 @@ struct rx_record {
 	union {
 		struct wire_get get;
 		struct wire_atomic atomic;
-		struct nic_place place; /* PUT with key 0 */
+		struct nic_register_range range; /* PUT with key 0 */
 	};
 };
 
@@ -241,7 +241,7 @@ struct rx_stream {
 	uint32_t held; /* records that are not empty */
 
 	/* Credits: counts messages that raise an event. limit - taken may still come. */
-	uint32_t taken;      /* arrived, or given up by their sender */
+	uint32_t accepted;   /* arrived, or given up by their sender */
 	uint32_t limit;      /* total that may be sent */
 	uint32_t first_left; /* part of limit - taken that is not in `promised` of the function */
 	uint32_t low;        /* at this remainder more are granted */
@@ -282,7 +282,7 @@ struct nic_read {
 /* What remains of a stream while its session is idle: nothing is under way, so the oldest id is the
  * next one. */
 struct stream_mark {
-	uint32_t next, counted; /* id; messages with an event, as `naps` or `taken` */
+	uint32_t next, counted; /* id; messages with an event, as `naps` or `accepted` */
 	uint16_t unspent;       /* credit left */
 	uint8_t index;
 	bool receives : 1; /* of a struct rx_stream, else of a struct tx_stream */
@@ -337,16 +337,16 @@ struct nic {
 	uint64_t retry_ns;      /* memory was short: time of the retry; UINT64_MAX: it was not */
 	uint64_t look_ns;       /* an event ring had no space: time of the next check; likewise */
 	uint64_t registers_ns;  /* time to retry a send of register mode; likewise */
-	uint32_t turn;          /* counts nic_doorbells; wraps */
+	uint32_t poll;          /* counts nic_doorbells; wraps */
 	struct nic_order order; /* of functions */
 	uint32_t weights, weights_last; /* of functions with copies in this poll, in the last */
 	uint32_t weights_open;          /* of all open functions */
 	uint8_t stops; /* bit i: function i was stopped, and its operations were not dropped yet */
-	bool room;     /* something completed since the last poll: waiting requests may advance */
+	bool space;    /* something completed since the last poll: waiting requests may advance */
 	struct nic_counters counters;
 	uint32_t events_new; /* bit i: function i got an event since nic_wakes */
 	/* wake.c: bit i: it got an event earlier, and its user was not checked after a fence yet */
-	uint32_t events_told;
+	uint32_t events_reported;
 };
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "nic/internal.h"
 
-struct nic_work *work_get(struct nic_peer *p)
+struct nic_work *stream_work_get(struct nic_peer *p)
 {
 	if (!p->work)
 		p->work = calloc(1, sizeof(*p->work));
@@ -48,7 +48,7 @@ static struct stream_mark *mark_get(struct nic_peer *p, uint32_t index, bool rec
 
 static struct rx_stream *rx_stream_create(struct nic_peer *p, uint32_t index)
 {
-	const struct stream_mark *mark = work_get(p) ? mark_get(p, index, true) : NULL;
+	const struct stream_mark *mark = stream_work_get(p) ? mark_get(p, index, true) : NULL;
 	struct rx_stream *s = mark ? calloc(1, sizeof(*s)) : NULL;
 
 	if (!s)
@@ -56,7 +56,7 @@ static struct rx_stream *rx_stream_create(struct nic_peer *p, uint32_t index)
 	s->peer = p;
 	s->index = (uint8_t)index;
 	s->next = mark->next;
-	s->taken = mark->counted;
+	s->accepted = mark->counted;
 	s->limit = mark->counted + mark->unspent;
 	s->first_left = mark->unspent;
 	s->low = mark->unspent / 2;
@@ -64,7 +64,7 @@ static struct rx_stream *rx_stream_create(struct nic_peer *p, uint32_t index)
 	return s;
 }
 
-struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index)
+struct rx_stream *stream_rx_get(struct nic_peer *p, uint32_t index)
 {
 	struct rx_stream *s = p->work ? p->work->rx[index] : NULL;
 
@@ -73,7 +73,7 @@ struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index)
 
 static struct tx_stream *tx_stream_create(struct nic_peer *p, uint32_t index)
 {
-	const struct stream_mark *mark = work_get(p) ? mark_get(p, index, false) : NULL;
+	const struct stream_mark *mark = stream_work_get(p) ? mark_get(p, index, false) : NULL;
 	struct tx_stream *t = mark ? calloc(1, sizeof(*t)) : NULL;
 
 	if (!t)
@@ -86,19 +86,19 @@ static struct tx_stream *tx_stream_create(struct nic_peer *p, uint32_t index)
 	return t;
 }
 
-struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index)
+struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index)
 {
 	struct tx_stream *t = p->work ? p->work->tx[index] : NULL;
 
 	return t ? t : tx_stream_create(p, index);
 }
 
-void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived)
+void stream_tx_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived)
 {
-	uint32_t slot = id % NIC_STREAM_WINDOW;
+	uint32_t index = id % NIC_STREAM_WINDOW;
 
-	t->arrived[slot] = arrived;
-	t->done[slot / 64] |= 1ull << (slot % 64);
+	t->arrived[index] = arrived;
+	t->done[index / 64] |= 1ull << (index % 64);
 	while (t->una != t->next) {
 		uint32_t first = t->una % NIC_STREAM_WINDOW;
 		uint64_t bit = 1ull << (first % 64);
@@ -114,7 +114,7 @@ void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrive
 
 static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record *r)
 {
-	struct nic_function *f = stream_function(peer_nic(p), index);
+	struct nic_function *f = nic_stream_function(peer_nic(p), index);
 	struct dxp_nic_event event = {
 		.context = r->trailer,
 		.imm = r->imm,
@@ -126,18 +126,18 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 	};
 
 	if (r->reserved) {
-		received_unreserve(f);
-		received_write(f, &event, r->held);
+		event_received_unreserve(f);
+		event_received_write(f, &event, r->held);
 	} else if (r->type == WIRE_GET_REQ) {
-		get_execute(p, index, r);
+		read_get_execute(p, index, r);
 	} else if (r->type == WIRE_ATOMIC) {
 		atomic_answer(p, index, r);
 	} else if (r->type == WIRE_CFG_RD || r->type == WIRE_CFG_WR) {
-		cfg_execute(p, index, r);
+		read_cfg_execute(p, index, r);
 	}
 }
 
-void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state)
+void stream_record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state)
 {
 	if (r->state == RECORD_EMPTY) {
 		stream->held++;
@@ -146,20 +146,20 @@ void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_sta
 	r->state = (uint8_t)state;
 }
 
-void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed)
+void stream_record_clear(struct rx_stream *stream, struct rx_record *r, bool executed)
 {
 	struct nic_peer *p = stream->peer;
 
 	if (r->reserved && !executed)
-		received_unreserve(stream_function(peer_nic(p), stream->index));
+		event_received_unreserve(nic_stream_function(peer_nic(p), stream->index));
 	staged_record_clear(peer_nic(p), r);
 	if (r->region)
 		r->region->uses--;
 	if (r->answer) {
 		p->work->answers--;
-		message_put(peer_nic(p), r->answer);
+		pool_message_put(peer_nic(p), r->answer);
 	}
-	buffer_put(peer_nic(p), r->held);
+	pool_buffer_put(peer_nic(p), r->held);
 	if (r->state != RECORD_EMPTY) {
 		stream->held--;
 		rltp_session_released(p->session);
@@ -167,7 +167,7 @@ void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed)
 	*r = (struct rx_record){0};
 }
 
-void rx_stream_run(struct rx_stream *stream)
+void stream_rx_run(struct rx_stream *stream)
 {
 	while (stream->held > 0) {
 		struct rx_record *r = &stream->records[stream->next % NIC_STREAM_WINDOW];
@@ -176,7 +176,7 @@ void rx_stream_run(struct rx_stream *stream)
 		bool execute = r->state == RECORD_WHOLE;
 		if (execute)
 			record_execute(stream->peer, stream->index, r);
-		record_clear(stream, r, execute);
+		stream_record_clear(stream, r, execute);
 		stream->next++;
 	}
 }
@@ -184,7 +184,7 @@ void rx_stream_run(struct rx_stream *stream)
 static void rx_stream_fail(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++)
-		record_clear(s, &s->records[k], false);
+		stream_record_clear(s, &s->records[k], false);
 	credit_forget(s);
 	free(s);
 }
@@ -204,7 +204,7 @@ static void work_free(struct nic_peer *p)
 	p->work = NULL;
 }
 
-void peer_streams_fail(struct nic_peer *p, int status)
+void stream_peer_fail(struct nic_peer *p, int status)
 {
 	struct nic_work *w = p->work;
 
@@ -235,7 +235,7 @@ static void mark_set(struct stream_mark *mark, uint32_t next, uint32_t counted, 
 	mark->unspent = (uint16_t)(unspent < UINT16_MAX ? unspent : UINT16_MAX);
 }
 
-void peer_rest(struct nic_peer *p)
+void stream_peer_rest(struct nic_peer *p)
 {
 	struct nic_work *w = p->work;
 
@@ -245,7 +245,7 @@ void peer_rest(struct nic_peer *p)
 		struct rx_stream *r = w->rx[i];
 		struct tx_stream *t = w->tx[i];
 		if (r) {
-			mark_set(mark_find(p, i, true), r->next, r->taken, r->limit);
+			mark_set(mark_find(p, i, true), r->next, r->accepted, r->limit);
 			credit_forget(r);
 			free(r);
 		}
@@ -259,34 +259,34 @@ void peer_rest(struct nic_peer *p)
 	work_free(p);
 }
 
-void record_abort(struct rx_stream *stream, struct rx_record *r, bool counted)
+void stream_record_abort(struct rx_stream *stream, struct rx_record *r, bool counted)
 {
 	if (counted)
 		credit_use(stream);
-	record_clear(stream, r, false);
-	record_enter(stream, r, RECORD_ABORTED);
-	rx_stream_run(stream);
+	stream_record_clear(stream, r, false);
+	stream_record_enter(stream, r, RECORD_ABORTED);
+	stream_rx_run(stream);
 }
 
-bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h)
+bool stream_packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h)
 {
-	struct nic_peer *p = peer_of(s);
-	uint32_t index = stream_index(h->dst_function, h->dst_qp);
+	struct nic_peer *p = nic_peer_of(s);
+	uint32_t index = nic_stream_index(h->dst_function, h->dst_qp);
 
 	if (!p || index == NIC_STREAMS)
 		return true;
 	/* Answers have no magic. */
 	if (h->qp_magic == 0) {
-		read_cancel(p, h->msg_id, answer_status(h->key));
+		read_cancel(p, h->msg_id, send_answer_status(h->key));
 		return true;
 	}
-	struct rx_stream *stream = rx_stream_get(p, index);
+	struct rx_stream *stream = stream_rx_get(p, index);
 	if (!stream)
 		return false; /* messages behind it would wait for it forever */
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
 	/* Its sender has counted it, even if no packet of it was accepted here. */
-	record_abort(stream, r, r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL);
+	stream_record_abort(stream, r, r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL);
 	return true;
 }

@@ -14,9 +14,9 @@
  * events executes the fence and checks those again. */
 #include "nic/internal.h"
 
-/* Returns those of `functions` whose user sleeps and was not woken yet. `tell`: counts them as
+/* Returns those of `functions` whose user sleeps and was not woken yet. `all`: counts them as
  * woken. */
-static uint32_t sleepers(struct nic *n, uint32_t functions, bool tell)
+static uint32_t sleepers(struct nic *n, uint32_t functions, bool all)
 {
 	uint32_t found = 0;
 
@@ -25,26 +25,26 @@ static uint32_t sleepers(struct nic *n, uint32_t functions, bool tell)
 		if (!(functions >> i & 1) || !f->window)
 			continue;
 		uint32_t waits = dxp_load_acquire(&f->window->user_waits);
-		if (waits == 0 || waits == f->waits_told)
+		if (waits == 0 || waits == f->waits_answered)
 			continue;
 		found |= 1u << i;
-		if (tell)
-			f->waits_told = waits;
+		if (all)
+			f->waits_answered = waits;
 	}
 	return found;
 }
 
 uint32_t nic_wakes(struct nic *n)
 {
-	uint32_t asked = n->events_new | n->events_told;
+	uint32_t requested = n->events_new | n->events_reported;
 
-	if (asked == 0)
+	if (requested == 0)
 		return 0;
 	if (n->events_new == 0)
 		dxp_fence();
-	n->events_told = n->events_new ? asked : 0;
+	n->events_reported = n->events_new ? requested : 0;
 	n->events_new = 0;
-	return sleepers(n, asked, true);
+	return sleepers(n, requested, true);
 }
 
 bool nic_sleep_announce(struct nic *n)
@@ -53,7 +53,8 @@ bool nic_sleep_announce(struct nic *n)
 		if (n->functions[i].window)
 			dxp_store_release(&n->functions[i].window->need_wakeup, 1);
 	dxp_fence();
-	return !nic_doorbell_ready(n) && sleepers(n, n->events_new | n->events_told, false) == 0;
+	return !nic_doorbell_ready(n) &&
+	       sleepers(n, n->events_new | n->events_reported, false) == 0;
 }
 
 void nic_sleep_end(struct nic *n)

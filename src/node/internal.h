@@ -29,14 +29,14 @@ struct node {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
-	uint64_t news_ns; /* next call of link_news */
+	uint64_t news_ns; /* next call of news_link */
 	uint64_t look_ns; /* next check of the own address */
 	struct silent_peer *silent;
-	uint32_t silent_count, silent_room;
+	uint32_t silent_count, silent_space;
 	uint64_t silent_ns; /* time at which the first of them is lost; UINT64_MAX: none */
 	/* Sleeping or about to (nic/wake.c). Not in function 0's window, because that may be
 	 * closed. */
-	_Atomic bool asleep;
+	_Atomic bool sleeping;
 	uint64_t arrived_ns, received_ns; /* last arrival, last receive call */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
@@ -50,7 +50,7 @@ struct node {
 
 /* news.c: polls the link for facts that RLTP cannot observe: receive buffer level, smaller MTUs, a
  * new own address. Costs a few system calls. */
-void link_news(struct node *n, uint64_t now_ns);
+void news_link(struct node *n, uint64_t now_ns);
 
 /* peers.c: applies the node table to the NIC, then notifies the owner. Returns the number of
  * changes. */

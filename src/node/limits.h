@@ -11,7 +11,7 @@
 #define FABRIC_LEASE_NS (4500ull * 1000 * 1000)
 
 #define NODE_NEWS_NS     (1000ull * 1000) /* ns between two queries of link state */
-#define NODE_YIELD_TURNS 8 /* empty polls of a spinning thread before it yields: about 4 us */
+#define NODE_YIELD_POLLS 8 /* empty polls of a spinning thread before it yields: about 4 us */
 /* ns without arrival, after which the socket is polled less often */
 #define NODE_QUIET_NS (1000ull * 1000)
 /* ns between such polls: a poll of the socket costs 0.3 us, local functions wait 0.1 us for each

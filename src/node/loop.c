@@ -46,7 +46,7 @@ static uint32_t round_run(const struct node_loop *loop)
 	uint32_t work = 0;
 
 	for (uint32_t i = 0; i < loop->count; i++)
-		work += node_turn(loop->nodes[i]);
+		work += node_poll(loop->nodes[i]);
 	if (loop->service)
 		work += loop->service(loop->service_context);
 	if (work == 0 && loop->idle)
@@ -105,7 +105,7 @@ int node_loop_run(struct node_loop *loop)
 	struct spin spin;
 	bool waited = false;
 	uint32_t empty = 0; /* rounds since the last work or yield */
-	uint32_t patience = NODE_YIELD_TURNS;
+	uint32_t patience = NODE_YIELD_POLLS;
 	int poller;
 	int status = poller_create(loop, &poller);
 
@@ -133,7 +133,7 @@ int node_loop_run(struct node_loop *loop)
 		if (empty >= patience) {
 			sched_yield();
 			empty = 0;
-			patience = NODE_YIELD_TURNS;
+			patience = NODE_YIELD_POLLS;
 		}
 	}
 	close(poller);

@@ -41,7 +41,7 @@ struct member {
 	bool notice;    /* member_notice has not returned `text` yet */
 	bool need_join; /* the manager has no entry for this node: JOIN, not RENEW */
 	bool ack_due;
-	bool key_doubt_told;
+	bool key_doubt_reported;
 	uint16_t id;
 	uint64_t nonce, request, answered; /* answered: the newest number with an answer */
 	struct flight flights[FLIGHTS];
@@ -58,8 +58,9 @@ struct member {
 	uint8_t request_frame[MANAGE_FRAME_BYTES], ack_frame[MANAGE_FRAME_BYTES];
 };
 
-static void tell(struct member *m, enum log_level level, const char *format, ...) PRINTF_LIKE(3, 4);
-static void tell(struct member *m, enum log_level level, const char *format, ...)
+static void log_status(struct member *m, enum log_level level, const char *format, ...)
+	PRINTF_LIKE(3, 4);
+static void log_status(struct member *m, enum log_level level, const char *format, ...)
 {
 	va_list arguments;
 
@@ -171,16 +172,16 @@ static void request_soon(struct member *m, uint64_t at_ns)
 	m->retry_ns = RETRY_FIRST_NS;
 }
 
-static void lease_tell(struct member *m)
+static void lease_report(struct member *m)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (m->state == MEMBER_ALONE)
-		tell(m, LOG_LEVEL_WARN, "the manager at %s is back; node %u continues",
-		     manager_text(m, address), m->id);
+		log_status(m, LOG_LEVEL_WARN, "the manager at %s is back; node %u continues",
+			   manager_text(m, address), m->id);
 	else if (m->state == MEMBER_JOINING)
-		tell(m, LOG_LEVEL_INFO, "joined the fabric of %s as node %u",
-		     manager_text(m, address), m->id);
+		log_status(m, LOG_LEVEL_INFO, "joined the fabric of %s as node %u",
+			   manager_text(m, address), m->id);
 }
 
 static void lease_receive(struct member *m, struct manage_body body, uint64_t now_ns)
@@ -195,10 +196,10 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	if (m->state > MEMBER_ALONE || !flight_end(m, lease.request, &sent_ns))
 		return;
 	m->id = lease.node;
-	lease_tell(m);
+	lease_report(m);
 	m->state = MEMBER_JOINED;
 	m->need_join = false;
-	m->key_doubt_told = false;
+	m->key_doubt_reported = false;
 	m->busy_until_ns = 0;
 	m->options.self.id = lease.node;
 	m->lease_until_ns = sent_ns + min_u64(lease.lease_ns, UINT64_MAX - sent_ns);
@@ -222,9 +223,10 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	if (answer->retry_ns == 0 ||
 	    (m->busy_until_ns && until_ns > m->busy_until_ns + BUSY_SLACK_NS)) {
 		fail(m, DXP_EBUSY);
-		tell(m, LOG_LEVEL_ERROR,
-		     "cannot join as %s: %s; stop the other node, or use another name and identity",
-		     m->options.self.name, answer->text);
+		log_status(m, LOG_LEVEL_ERROR,
+			   "cannot join as %s: %s; stop the other node, or use another name and "
+			   "identity",
+			   m->options.self.name, answer->text);
 		return;
 	}
 	if (!m->busy_until_ns)
@@ -247,8 +249,8 @@ static void refusal_act(struct member *m, const struct manage_answer *answer, ui
 	case DXP_EBUSY: busy_receive(m, answer, now_ns); break;
 	default:
 		fail(m, answer->status);
-		tell(m, LOG_LEVEL_ERROR, "the manager rejects %s: %s", m->options.self.name,
-		     answer->text);
+		log_status(m, LOG_LEVEL_ERROR, "the manager rejects %s: %s", m->options.self.name,
+			   answer->text);
 	}
 }
 
@@ -284,7 +286,7 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 		m->counters.unexpected++;
 		return;
 	}
-	if (node_table_take(m->table, type, &rows, reader) != DXP_OK)
+	if (node_table_apply(m->table, type, &rows, reader) != DXP_OK)
 		m->counters.stale++;
 	m->ack_due = true; /* also when out of order: the ack holds the next position */
 }
@@ -343,15 +345,16 @@ static void wrong_key(struct member *m)
 
 	if (m->state == MEMBER_JOINING) {
 		fail(m, DXP_EAUTH);
-		tell(m, LOG_LEVEL_ERROR,
-		     "the manager at %s rejects this key; use the key file of that fabric",
-		     manager_text(m, address));
-	} else if (m->state == MEMBER_ALONE && !m->key_doubt_told) {
-		m->key_doubt_told = true;
-		tell(m, LOG_LEVEL_WARN,
-		     "the manager at %s now has another key; node %u continues with the known "
-		     "nodes",
-		     manager_text(m, address), m->id);
+		log_status(m, LOG_LEVEL_ERROR,
+			   "the manager at %s rejects this key; use the key file of that fabric",
+			   manager_text(m, address));
+	} else if (m->state == MEMBER_ALONE && !m->key_doubt_reported) {
+		m->key_doubt_reported = true;
+		log_status(
+			m, LOG_LEVEL_WARN,
+			"the manager at %s now has another key; node %u continues with the known "
+			"nodes",
+			manager_text(m, address), m->id);
 	}
 	m->refused_key_ns = 0;
 }
@@ -362,14 +365,15 @@ static void join_too_late(struct member *m)
 
 	if (m->refusal_status != DXP_OK) {
 		fail(m, m->refusal_status);
-		tell(m, LOG_LEVEL_ERROR, "cannot join as %s: %s", m->options.self.name, m->refusal);
+		log_status(m, LOG_LEVEL_ERROR, "cannot join as %s: %s", m->options.self.name,
+			   m->refusal);
 		return;
 	}
 	fail(m, DXP_ETIMEDOUT);
-	tell(m, LOG_LEVEL_ERROR,
-	     "no manager answers at %s; start one with `dxp up` or dxp-manager, or check the "
-	     "address",
-	     manager_text(m, address));
+	log_status(m, LOG_LEVEL_ERROR,
+		   "no manager answers at %s; start one with `dxp up` or dxp-manager, or check the "
+		   "address",
+		   manager_text(m, address));
 }
 
 /* Advances the state by time alone. */
@@ -384,10 +388,11 @@ static void advance(struct member *m, uint64_t now_ns)
 		join_too_late(m);
 	if (m->state == MEMBER_JOINED && now_ns >= m->lease_until_ns) {
 		m->state = MEMBER_ALONE;
-		tell(m, LOG_LEVEL_WARN,
-		     "the manager at %s is silent; node %u continues with the known nodes and "
-		     "repeats its requests",
-		     manager_text(m, address), m->id);
+		log_status(
+			m, LOG_LEVEL_WARN,
+			"the manager at %s is silent; node %u continues with the known nodes and "
+			"repeats its requests",
+			manager_text(m, address), m->id);
 	}
 	if (m->state == MEMBER_LEAVING && m->leave_tries == LEAVE_TRIES && now_ns >= m->send_ns)
 		m->state = MEMBER_LEFT;

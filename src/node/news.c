@@ -31,7 +31,7 @@ static void address_follow(struct node *n, uint64_t now_ns)
 	member_moved(n->member, now_ns);
 }
 
-void link_news(struct node *n, uint64_t now_ns)
+void news_link(struct node *n, uint64_t now_ns)
 {
 	struct udp_address at;
 	size_t bytes;

@@ -41,7 +41,7 @@ static uint64_t incarnation_draw(void)
 	uint16_t random;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	entropy_kernel(NULL, &random, sizeof(random));
+	rng_entropy_kernel(NULL, &random, sizeof(random));
 	return ((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / MS_NS) << 16 | random;
 }
 
@@ -80,7 +80,7 @@ static int nic_start(struct node *n)
 		.authenticate_context = n,
 		.payload_crc = !n->options.no_payload_crc,
 		.tuning = n->options.tuning,
-		.entropy = entropy_kernel,
+		.entropy = rng_entropy_kernel,
 		.token = token_of,
 		.token_context = n,
 		.cfg = n->options.cfg,
@@ -96,10 +96,10 @@ static int nic_start(struct node *n)
 	return status == DXP_OK ? nic_function_open(n->nic, 0, n->window) : status;
 }
 
-static void text_copy(char *to, size_t room, const char *from)
+static void text_copy(char *to, size_t space, const char *from)
 {
 	if (from)
-		strncpy(to, from, room - 1);
+		strncpy(to, from, space - 1);
 }
 
 static int member_start(struct node *n, uint64_t now_ns)
@@ -108,7 +108,7 @@ static int member_start(struct node *n, uint64_t now_ns)
 	struct member_options options = {
 		.manager = o->manager,
 		.join_timeout_ns = UINT64_MAX, /* node_join has the caller's bound */
-		.entropy = entropy_kernel,
+		.entropy = rng_entropy_kernel,
 		.self =
 			{
 				.kind = o->xpu ? MANAGE_XPU : MANAGE_HOST,
@@ -164,9 +164,9 @@ int node_open(const struct node_options *options, struct node **out)
 	text_copy(n->name, sizeof(n->name), options->name);
 	memcpy(n->uuid, options->uuid, sizeof(n->uuid));
 	if (uuid_empty(n->uuid))
-		entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
+		rng_entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
 	uint8_t key[FABRIC_KEY_BYTES];
-	entropy_kernel(NULL, key, sizeof(key)); /* random: this node has no fabric key */
+	rng_entropy_kernel(NULL, key, sizeof(key)); /* random: this node has no fabric key */
 	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
@@ -240,7 +240,7 @@ void node_close(struct node *n)
 	free(n);
 }
 
-static void arrival_take(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
+static void arrival_process(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
 {
 	/* The NIC returns frames of other protocols with DXP_EUNSUPPORTED. */
 	if (nic_receive(n->nic, a, now_ns) == DXP_EUNSUPPORTED && n->member)
@@ -262,7 +262,7 @@ static uint32_t membership_note(struct node *n)
 	return text != NULL;
 }
 
-static uint32_t membership_turn(struct node *n, uint64_t now_ns)
+static uint32_t membership_poll(struct node *n, uint64_t now_ns)
 {
 	uint32_t work = (uint32_t)management_send(n, now_ns);
 	work += membership_note(n);
@@ -283,7 +283,7 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 	return work + peers_ended(n);
 }
 
-static uint32_t doorbells_turn(struct node *n)
+static uint32_t doorbells_poll(struct node *n)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint32_t work = nic_doorbells(n->nic, now_ns);
@@ -311,7 +311,7 @@ static bool network_waits(const struct node *n)
 	       clock_now_ns() - n->received_ns < NODE_QUIET_LOOK_NS;
 }
 
-static void users_turn(struct node *n)
+static void users_poll(struct node *n)
 {
 	uint32_t wakes = nic_wakes(n->nic);
 
@@ -319,15 +319,15 @@ static void users_turn(struct node *n)
 		users_wake(n, wakes);
 }
 
-uint32_t node_turn(struct node *n)
+uint32_t node_poll(struct node *n)
 {
 	uint32_t work = 0;
 
 	/* Doorbells first: their users wait, and a receive call takes 0.25 us. */
 	if (nic_doorbell_ready(n->nic))
-		work += doorbells_turn(n);
+		work += doorbells_poll(n);
 	if (network_waits(n)) {
-		users_turn(n);
+		users_poll(n);
 		return work;
 	}
 	size_t count = link_receive(n->link, n->arrivals, DATAGRAM_BATCH);
@@ -336,24 +336,24 @@ uint32_t node_turn(struct node *n)
 	if (count > 0)
 		n->arrived_ns = now_ns;
 	if (count == DATAGRAM_BATCH || now_ns >= n->news_ns)
-		link_news(n, now_ns);
+		news_link(n, now_ns);
 	for (size_t i = 0; i < count; i++)
-		arrival_take(n, &n->arrivals[i], now_ns);
+		arrival_process(n, &n->arrivals[i], now_ns);
 	work += (uint32_t)count;
 	if (n->member)
-		work += membership_turn(n, now_ns);
+		work += membership_poll(n, now_ns);
 	work += nic_doorbells(n->nic, now_ns);
 	work += due_send(n, now_ns);
 	if (n->offers && (link_watched(n->link) || now_ns >= n->offers_ns)) {
 		n->offers_ns = now_ns + OFFER_LOOK_NS;
-		work += offers_turn(n->offers, now_ns);
+		work += offers_poll(n->offers, now_ns);
 	}
-	users_turn(n);
+	users_poll(n);
 	observe_look(n, &n->observe, work, now_ns);
 	return work;
 }
 
-uint32_t node_take(struct node *n)
+uint32_t node_doorbells_accept(struct node *n)
 {
 	return nic_doorbell_ready(n->nic) ? nic_doorbells(n->nic, clock_now_ns()) : 0;
 }
@@ -376,7 +376,7 @@ int node_join(struct node *n, uint64_t deadline_ns)
 			return member_status(n->member);
 		if (clock_now_ns() >= deadline_ns)
 			return DXP_ETIMEDOUT;
-		if (node_turn(n) == 0)
+		if (node_poll(n) == 0)
 			node_wait(n, deadline_ns);
 	}
 	return DXP_OK;
@@ -389,7 +389,7 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
-	atomic_store(&n->asleep, true); /* before the fence in nic_sleep_announce */
+	atomic_store(&n->sleeping, true); /* before the fence in nic_sleep_announce */
 	if (nic_sleep_announce(n->nic) && !node_armed(n))
 		return true;
 	node_sleep_end(n);
@@ -398,7 +398,7 @@ bool node_sleep_announce(struct node *n)
 
 void node_sleep_end(struct node *n)
 {
-	atomic_store_explicit(&n->asleep, false, memory_order_relaxed);
+	atomic_store_explicit(&n->sleeping, false, memory_order_relaxed);
 	nic_sleep_end(n->nic);
 }
 
@@ -436,7 +436,7 @@ void node_wait_clear(struct node *n)
 void node_wake(struct node *n)
 {
 	dxp_fence(); /* see nic/wake.c */
-	if (atomic_load_explicit(&n->asleep, memory_order_acquire))
+	if (atomic_load_explicit(&n->sleeping, memory_order_acquire))
 		link_wake(n->link);
 }
 

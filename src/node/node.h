@@ -46,7 +46,7 @@ struct node_options {
 	struct rltp_tuning tuning;
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
-	/* Called from node_turn for each change of the node table, after the NIC has applied it. A
+	/* Called from node_poll for each change of the node table, after the NIC has applied it. A
 	 * TABLE_SILENT peer is reported lost only when its session is silent too; a host of an xPU,
 	 * only after keep_hosts_ns. May be NULL. */
 	void (*changed)(void *context, const struct table_change *change);
@@ -75,16 +75,16 @@ const char *node_error(const struct node *n);
 
 /* Polls once: handles arrivals, doorbells and timers, then sends. Returns the amount of work; 0:
  * none. */
-uint32_t node_turn(struct node *n);
+uint32_t node_poll(struct node *n);
 
 /* Handles doorbells without sending; returns how many. For a polling caller that posts more than
- * the doorbell FIFO holds: the next node_turn sends all in one batch. */
-uint32_t node_take(struct node *n);
+ * the doorbell FIFO holds: the next node_poll sends all in one batch. */
+uint32_t node_doorbells_accept(struct node *n);
 
-/* Returns when node_turn must be called even if nothing arrives. */
+/* Returns when node_poll must be called even if nothing arrives. */
 uint64_t node_deadline(const struct node *n);
 
-/* Spins, then blocks until node_turn has work, `deadline_ns` passes or node_wake is called. */
+/* Spins, then blocks until node_poll has work, `deadline_ns` passes or node_wake is called. */
 void node_wait(struct node *n, uint64_t deadline_ns);
 void node_wake(struct node *n);
 
@@ -99,12 +99,12 @@ bool node_armed(const struct node *n);
 void node_user_fd(struct node *n, uint32_t function, int fd);
 
 /* Offers functions 1 .. `functions`, if free, to other processes at the socket `path`; NULL: at the
- * sockets of this node's name (node/offer_place.h). node_turn serves them until node_close.
+ * sockets of this node's name (node/offer_folder.h). node_poll serves them until node_close.
  * DXP_EEXIST: already offered; DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EBUSY, DXP_EACCESS,
  * DXP_EINVAL, DXP_ENOENT, DXP_EIO, logged; DXP_ENOMEM. */
 int node_offer(struct node *n, uint32_t functions, const char *path);
 
-/* Returns a descriptor, readable when node_turn has work; for a loop over several nodes. */
+/* Returns a descriptor, readable when node_poll has work; for a loop over several nodes. */
 int node_fd(struct node *n);
 
 /* Until node_close, a write to this eventfd wakes node_wait and a sleep on node_fd; no read is

@@ -74,7 +74,7 @@ static bool summable(enum stats_session_field f)
 struct publication {
 	struct node *node;
 	struct stats_node *out;
-	bool awake; /* this pass writes active sessions, the next one idle ones */
+	bool active; /* this pass writes active sessions, the next one idle ones */
 };
 
 static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTES])
@@ -98,7 +98,7 @@ static void session_publish(void *context, struct rltp_session *s)
 	uint64_t values[STATS_SESSION_FIELDS];
 	struct rltp_view view;
 
-	if (rltp_session_is_active(s) != p->awake)
+	if (rltp_session_is_active(s) != p->active)
 		return;
 	rltp_session_view(s, &view);
 	if (never_used(&view))
@@ -112,7 +112,7 @@ static void session_publish(void *context, struct rltp_session *s)
 		return;
 	name_of(p->node, view.node, row->peer);
 	row->node = view.node;
-	row->awake = p->awake;
+	row->active = p->active;
 	memcpy(row->values, values, sizeof(values));
 }
 
@@ -151,7 +151,7 @@ void observe_publish(struct node *n, uint64_t now_ns)
 {
 	struct observe *o = &n->observe;
 	struct udp_address address;
-	struct publication p = {.node = n, .awake = true};
+	struct publication p = {.node = n, .active = true};
 
 	p.out = stats_begin(o->stats);
 	p.out->id = n->id;
@@ -164,7 +164,7 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	p.out->session_count = 0;
 	memcpy(p.out->totals, o->gone, sizeof(o->gone));
 	rltp_endpoint_sessions(nic_endpoint(n->nic), session_publish, &p);
-	p.awake = false;
+	p.active = false;
 	rltp_endpoint_sessions(nic_endpoint(n->nic), session_publish, &p);
 	stats_commit(o->stats);
 	/* Long publications (thousands of sessions) come less often, so that their share of time

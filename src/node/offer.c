@@ -132,7 +132,7 @@ static uint32_t label_find(const struct offer *o, const char *label)
 }
 
 /* Returns whether a function or node has this name: names must be unique among both. */
-static bool label_taken(const struct offer *o, const char *label)
+static bool label_in_use(const struct offer *o, const char *label)
 {
 	struct dxp_target node;
 
@@ -156,7 +156,7 @@ static int answer_open(struct offer *o, struct offer_client *client, const struc
 	uint32_t function = function_choose(o, wanted);
 	if (function == 0)
 		return DXP_EBUSY;
-	if (r->label[0] && label_taken(o, r->label))
+	if (r->label[0] && label_in_use(o, r->label))
 		return DXP_EEXIST;
 	int status = function_start(o, function);
 	if (status != DXP_OK)
@@ -175,16 +175,16 @@ static int answer_open(struct offer *o, struct offer_client *client, const struc
 
 /* ---- memory ---- */
 
-static bool regions_room(struct offer_function *f)
+static bool regions_space(struct offer_function *f)
 {
-	if (f->region_count < f->region_room)
+	if (f->region_count < f->region_space)
 		return true;
-	uint32_t room = f->region_room ? 2 * f->region_room : 8;
-	struct offer_region *more = realloc(f->regions, room * sizeof(*more));
+	uint32_t space = f->region_space ? 2 * f->region_space : 8;
+	struct offer_region *more = realloc(f->regions, space * sizeof(*more));
 	if (!more)
 		return false;
 	f->regions = more;
-	f->region_room = room;
+	f->region_space = space;
 	return true;
 }
 
@@ -197,7 +197,7 @@ static int answer_register(struct offer *o, struct offer_function *f, uint32_t f
 		return DXP_EINVAL;
 	if (f->region_count >= OFFER_REGIONS_MAX || r->bytes > OFFER_BYTES_MAX - f->mapped_bytes)
 		return DXP_EBUSY;
-	if (!regions_room(f))
+	if (!regions_space(f))
 		return DXP_ENOMEM;
 	int status = local_memory_map(fd, r->offset, r->bytes, &region.memory);
 	if (status != DXP_OK)

@@ -31,7 +31,7 @@ struct offer_function {
 	int user_fds[2]; /* datagram sockets: [0] the user's, [1] ours; see attach.h */
 	bool armed;
 	struct offer_region *regions;
-	uint32_t region_count, region_room;
+	uint32_t region_count, region_space;
 	uint64_t mapped_bytes; /* of the regions */
 	/* Settings of the function; they outlive its user. */
 	uint32_t weight;

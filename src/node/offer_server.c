@@ -19,12 +19,12 @@
 #include "node/internal.h"
 #include "node/limits.h"
 #include "node/offer.h"
-#include "node/offer_place.h"
+#include "node/offer_folder.h"
 
 #define EVENTS     16            /* handled in one poll, one request each */
 #define AGAIN_NS   (100 * MS_NS) /* retry of accept after the process ran out of descriptors */
 #define RECLAIM_NS (1 * MS_NS)   /* interval between two tries to free memory */
-#define SAY_NS     (60 * S_NS)   /* between two warnings about paused sockets */
+#define WARN_NS    (60 * S_NS)   /* between two warnings about paused sockets */
 
 /* Source of an epoll event: first member of struct listener and struct connection. */
 struct source {
@@ -58,7 +58,7 @@ struct offers {
 	int engine_fds[NIC_FUNCTIONS]; /* watched by the link; -1: none */
 	uint64_t malformed;
 	uint64_t again_ns;   /* when paused sockets are watched again; UINT64_MAX: none is paused */
-	uint64_t said_ns;    /* last warning about a pause; 0: none */
+	uint64_t warned_ns;  /* last warning about a pause; 0: none */
 	uint64_t reclaim_ns; /* UINT64_MAX: no memory waits */
 };
 
@@ -156,8 +156,8 @@ static void refuse(struct listener *l, int fd)
 static void connection_add(struct offers *s, struct listener *l, int fd,
 			   const struct local_peer *peer)
 {
-	uint32_t room = l->only ? OFFER_CLIENTS_ONE : OFFER_CLIENTS_ANY;
-	struct connection *c = l->connections < room ? calloc(1, sizeof(*c)) : NULL;
+	uint32_t space = l->only ? OFFER_CLIENTS_ONE : OFFER_CLIENTS_ANY;
+	struct connection *c = l->connections < space ? calloc(1, sizeof(*c)) : NULL;
 
 	if (!c) {
 		refuse(l, fd);
@@ -180,11 +180,11 @@ static void connection_add(struct offers *s, struct listener *l, int fd,
 	l->connections++;
 }
 
-static void pause_say(struct offers *s, uint64_t now_ns, const char *text)
+static void pause_warn(struct offers *s, uint64_t now_ns, const char *text)
 {
-	if (s->said_ns && now_ns - s->said_ns < SAY_NS)
+	if (s->warned_ns && now_ns - s->warned_ns < WARN_NS)
 		return;
-	s->said_ns = now_ns;
+	s->warned_ns = now_ns;
 	log_warn("%s: %s", s->node->name, text);
 }
 
@@ -197,8 +197,8 @@ static void listener_pause(struct offers *s, struct listener *l, uint64_t now_ns
 
 static void listeners_pause(struct offers *s, uint64_t now_ns)
 {
-	pause_say(s, now_ns,
-		  "no file descriptors left, so no process can attach; raise \"ulimit -n\"");
+	pause_warn(s, now_ns,
+		   "no file descriptors left, so no process can attach; raise \"ulimit -n\"");
 	for (uint32_t i = 0; i < s->listener_count; i++)
 		listener_pause(s, &s->listeners[i], now_ns);
 }
@@ -208,9 +208,9 @@ static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	if (!local_drops_full(l->drops))
 		return false;
-	pause_say(s, now_ns,
-		  "closing the files that an attached process sent takes long; its requests wait "
-		  "until they are closed");
+	pause_warn(s, now_ns,
+		   "closing the files that an attached process sent takes long; its requests wait "
+		   "until they are closed");
 	listener_pause(s, l, now_ns);
 	for (struct connection *c = s->connections; c; c = c->next)
 		if (c->listener == l)
@@ -228,7 +228,7 @@ static void listeners_resume(struct offers *s)
 		source_watch(s, &c->source);
 }
 
-static void listener_take(struct offers *s, struct listener *l, uint64_t now_ns)
+static void listener_accept(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	struct local_peer peer;
 	int fd;
@@ -259,7 +259,7 @@ static void descriptors_drop(struct listener *l, const int *fds, unsigned count,
 	local_drop(l->drops, fds + first_mapped, count - first_mapped);
 }
 
-static void connection_take(struct offers *s, struct connection *c, uint64_t now_ns)
+static void connection_accept(struct offers *s, struct connection *c, uint64_t now_ns)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
 	int fds[LOCAL_FDS_ALL];
@@ -292,7 +292,7 @@ static void connection_take(struct offers *s, struct connection *c, uint64_t now
 	s->reclaim_ns = now_ns;
 }
 
-uint32_t offers_turn(struct offers *s, uint64_t now_ns)
+uint32_t offers_poll(struct offers *s, uint64_t now_ns)
 {
 	struct epoll_event events[EVENTS];
 	int ready = epoll_wait(s->epoll_fd, events, EVENTS, 0);
@@ -300,9 +300,10 @@ uint32_t offers_turn(struct offers *s, uint64_t now_ns)
 	for (int i = 0; i < ready; i++) {
 		struct source *source = events[i].data.ptr;
 		if (source->listens)
-			listener_take(s, CONTAINER_OF(source, struct listener, source), now_ns);
+			listener_accept(s, CONTAINER_OF(source, struct listener, source), now_ns);
 		else
-			connection_take(s, CONTAINER_OF(source, struct connection, source), now_ns);
+			connection_accept(s, CONTAINER_OF(source, struct connection, source),
+					  now_ns);
 	}
 	if (now_ns >= s->again_ns)
 		listeners_resume(s);
@@ -338,11 +339,11 @@ static int listener_add(struct offers *s, const char *path, uint32_t only)
 	return source_watch(s, &l->source) == 0 ? DXP_OK : DXP_EIO;
 }
 
-static int places_add(struct offers *s, uint32_t functions)
+static int folders_add(struct offers *s, uint32_t functions)
 {
 	char path[OFFER_PATH_BYTES];
 	int lock;
-	int status = offer_place_make(s->node->name, s->folder, &lock);
+	int status = offer_folder_make(s->node->name, s->folder, &lock);
 
 	if (status != DXP_OK)
 		s->folder[0] = '\0';
@@ -377,7 +378,7 @@ static int offers_start(struct offers *s, uint32_t functions, const char *path)
 			  s->node->name);
 		return DXP_EIO;
 	}
-	return path ? listener_add(s, path, 0) : places_add(s, functions);
+	return path ? listener_add(s, path, 0) : folders_add(s, functions);
 }
 
 int offers_open(struct node *n, uint32_t functions, const char *path, struct offers **out)

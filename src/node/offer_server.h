@@ -14,9 +14,9 @@ int offers_open(struct node *n, uint32_t functions, const char *path, struct off
 void offers_close(struct offers *s);
 
 /* Handles arrivals; returns how many. */
-uint32_t offers_turn(struct offers *s, uint64_t now_ns);
+uint32_t offers_poll(struct offers *s, uint64_t now_ns);
 
-/* Returns when offers_turn must be called even if nothing arrives. */
+/* Returns when offers_poll must be called even if nothing arrives. */
 uint64_t offers_deadline(const struct offers *s);
 
 #endif

@@ -105,15 +105,15 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 		n->silent_ns = 0;
 		return;
 	}
-	if (n->silent_count == n->silent_room) {
-		uint32_t room = n->silent_room ? 2 * n->silent_room : 16;
-		struct silent_peer *more = realloc(n->silent, room * sizeof(*more));
+	if (n->silent_count == n->silent_space) {
+		uint32_t space = n->silent_space ? 2 * n->silent_space : 16;
+		struct silent_peer *more = realloc(n->silent, space * sizeof(*more));
 		if (!more) {
 			node_table_lose(member_table(n->member), id);
 			return;
 		}
 		n->silent = more;
-		n->silent_room = room;
+		n->silent_space = space;
 	}
 	n->silent[n->silent_count++] = (struct silent_peer){id, now_ns};
 	n->silent_ns = 0; /* at the next poll */
@@ -124,15 +124,15 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
 	const struct node_entry *e = node_table_find(member_table(n->member), p->node);
-	uint64_t heard_ns = s && rltp_session_is_open(s) ? rltp_session_heard_ns(s) : 0;
+	uint64_t received_ns = s && rltp_session_is_open(s) ? rltp_session_heard_ns(s) : 0;
 	uint64_t keep = e ? keep_ns(n, e) : 0;
-	uint64_t until_ns = heard_ns ? heard_ns + RLTP_DEAD_NS : 0;
+	uint64_t until_ns = received_ns ? received_ns + RLTP_DEAD_NS : 0;
 
 	if (keep == 0)
 		return until_ns;
 	/* the last renewal was one lease ago */
-	heard_ns = max_u64(heard_ns, p->since_ns - min_u64(p->since_ns, FABRIC_LEASE_NS));
-	return max_u64(until_ns, heard_ns + keep);
+	received_ns = max_u64(received_ns, p->since_ns - min_u64(p->since_ns, FABRIC_LEASE_NS));
+	return max_u64(until_ns, received_ns + keep);
 }
 
 /* Turns probes of a silent peer on or off, also in an idle session: an answer outranks the
@@ -179,10 +179,10 @@ uint64_t node_silent_since(const struct node *n, uint16_t peer)
 	const struct silent_peer *p = silent_find(n, peer);
 	uint64_t now_ns = clock_now_ns();
 
-	bool heard =
+	bool received =
 		s && rltp_session_is_open(s) && now_ns <= rltp_session_heard_ns(s) + RLTP_DEAD_NS;
 
-	if (heard)
+	if (received)
 		return 0;
 	if (s && rltp_session_is_open(s) && rltp_session_busy(s))
 		return rltp_session_heard_ns(s);
@@ -214,7 +214,7 @@ static void change_apply(struct node *n, const struct table_change *change, uint
 		n->options.changed(n->options.changed_context, change);
 }
 
-static uint32_t changes_take(struct node *n, uint64_t now_ns)
+static uint32_t changes_apply(struct node *n, uint64_t now_ns)
 {
 	struct table_change change;
 	uint32_t count = 0;
@@ -226,7 +226,7 @@ static uint32_t changes_take(struct node *n, uint64_t now_ns)
 	return count;
 }
 
-static uint32_t ends_take(struct node *n)
+static uint32_t ends_process(struct node *n)
 {
 	uint32_t count = 0;
 	uint16_t peer;
@@ -242,17 +242,17 @@ static uint32_t ends_take(struct node *n)
 
 uint32_t peers_ended(struct node *n)
 {
-	return n->member ? ends_take(n) : 0;
+	return n->member ? ends_process(n) : 0;
 }
 
 uint32_t peers_update(struct node *n, uint64_t now_ns)
 {
-	uint32_t count = ends_take(n) + changes_take(n, now_ns);
+	uint32_t count = ends_process(n) + changes_apply(n, now_ns);
 
 	if (now_ns < n->silent_ns)
 		return count;
 	silent_look(n, now_ns);
-	return count + changes_take(n, now_ns);
+	return count + changes_apply(n, now_ns);
 }
 
 int node_target(const struct node *n, uint16_t id, struct dxp_target *out)

@@ -19,15 +19,15 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "node/stats_clean.h"
-#include "node/stats_place.h"
+#include "node/stats_folder.h"
 
 #define NAME_BYTES 48
 
 struct stats {
 	struct stats_file *file; /* mapped up to its maximum size */
 	int fd, folder;
-	uint32_t room; /* rows reserved in the file */
-	bool full;     /* the file could not grow */
+	uint32_t space; /* rows reserved in the file */
+	bool full;      /* the file could not grow */
 	char name[NAME_BYTES], tap_name[NAME_BYTES];
 };
 
@@ -101,7 +101,7 @@ static int reserve(struct stats *s, uint32_t rows)
 	int error = posix_fallocate(s->fd, 0, (off_t)stats_file_bytes(rows));
 
 	if (error == 0)
-		s->room = rows;
+		s->space = rows;
 	return error;
 }
 
@@ -140,7 +140,7 @@ int stats_open(const struct stats_options *options, struct stats **out)
 		return DXP_ENOMEM;
 	s->fd = s->folder = -1;
 	names_draw(s);
-	int status = stats_place_open(&s->folder);
+	int status = stats_folder_open(&s->folder);
 	if (status == DXP_OK) {
 		stats_clean(s->folder);
 		int error = file_make(s, options);
@@ -190,11 +190,11 @@ struct stats_session *stats_row(struct stats *s)
 	struct stats_node *n = &s->file->node;
 	uint32_t row = n->session_rows;
 
-	if (row == s->room && !s->full) {
-		uint32_t wanted = (uint32_t)min_u64(2ull * s->room, STATS_SESSIONS_MAX);
-		s->full = wanted == s->room || reserve(s, wanted) != 0;
+	if (row == s->space && !s->full) {
+		uint32_t wanted = (uint32_t)min_u64(2ull * s->space, STATS_SESSIONS_MAX);
+		s->full = wanted == s->space || reserve(s, wanted) != 0;
 	}
-	if (row == s->room)
+	if (row == s->space)
 		return NULL;
 	n->session_rows = row + 1;
 	uint8_t *rows = (uint8_t *)s->file + STATS_HEADER_BYTES;

@@ -87,7 +87,7 @@
 	X(unknown_peer)        \
 	X(stale)               \
 	X(resets_sent)         \
-	X(resets_taken)        \
+	X(resets_accepted)     \
 	X(resets_refused)      \
 	X(hellos_sent)         \
 	X(hellos_received)
@@ -125,7 +125,7 @@ enum stats_node_field {
 struct stats_session {
 	char peer[FABRIC_NAME_BYTES]; /* name; "" if not in the node table */
 	uint16_t node;
-	uint16_t awake; /* 0: idle session */
+	uint16_t active; /* 0: idle session */
 	uint32_t reserved;
 	uint64_t values[STATS_SESSION_FIELDS];
 };

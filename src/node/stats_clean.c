@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "node/stats_place.h"
+#include "node/stats_folder.h"
 #include "node/stats.h"
 #include "node/tap.h"
 

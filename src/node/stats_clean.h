@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Removes files of killed processes from a directory of counters: counter files, trace rings,
- * drafts of both. A running process holds its file's lock (stats_place.h). */
+ * drafts of both. A running process holds its file's lock (stats_folder.h). */
 #ifndef NODE_STATS_CLEAN_H
 #define NODE_STATS_CLEAN_H
 

@@ -16,7 +16,7 @@
 #include "base/descriptor.h"
 #include "base/util.h"
 #include "node/stats_clean.h"
-#include "node/stats_place.h"
+#include "node/stats_folder.h"
 #include "node/tap.h"
 
 #define READ_TRIES 100 /* a writer needs microseconds */
@@ -158,11 +158,12 @@ static int view_add(struct reading *r, const struct stats_file *f, struct stats_
 	return DXP_OK;
 }
 
-static void file_read(struct reading *r, const struct stats_place *place, int fd, const char *path)
+static void file_read(struct reading *r, const struct stats_folder *listed, int fd,
+		      const char *path)
 {
 	struct stats_session *rows = NULL;
 	struct stats_file file;
-	const char *wrong = file_wrong(fd, place->owner);
+	const char *wrong = file_wrong(fd, listed->owner);
 
 	if (!wrong)
 		wrong = snapshot_read(fd, &file, &rows);
@@ -181,12 +182,12 @@ static bool ends_in(const char *name, const char *end)
 	return bytes > end_bytes && strcmp(name + bytes - end_bytes, end) == 0;
 }
 
-static void entry_read(struct reading *r, const struct stats_place *place, const char *name)
+static void entry_read(struct reading *r, const struct stats_folder *listed, const char *name)
 {
 	char path[STATS_PATH_BYTES];
-	int length = snprintf(path, sizeof(path), "%s/%s", place->path, name);
+	int length = snprintf(path, sizeof(path), "%s/%s", listed->path, name);
 	int fd = descriptor_raise(
-		openat(place->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+		openat(listed->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 
 	if (fd < 0) {
 		if (errno != ENOENT)
@@ -194,31 +195,31 @@ static void entry_read(struct reading *r, const struct stats_place *place, const
 		return;
 	}
 	if (length >= (int)sizeof(path))
-		leave_out(r, place->path, "a name in it is too long");
-	else if (stats_leftover(fd) && place->owner == geteuid())
-		unlinkat(place->folder, name, 0);
+		leave_out(r, listed->path, "a name in it is too long");
+	else if (stats_leftover(fd) && listed->owner == geteuid())
+		unlinkat(listed->folder, name, 0);
 	else if (ends_in(name, ".stats") && !stats_leftover(fd))
-		file_read(r, place, fd, path);
+		file_read(r, listed, fd, path);
 	close(fd);
 }
 
-static void place_read(void *context, const struct stats_place *place)
+static void folder_read(void *context, const struct stats_folder *listed)
 {
 	struct reading *r = context;
-	int copy = fcntl(place->folder, F_DUPFD_CLOEXEC, DESCRIPTOR_FIRST);
+	int copy = fcntl(listed->folder, F_DUPFD_CLOEXEC, DESCRIPTOR_FIRST);
 	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *entry;
 
 	if (!folder) {
 		if (copy >= 0)
 			close(copy);
-		leave_out(r, place->path, strerror(errno));
+		leave_out(r, listed->path, strerror(errno));
 		return;
 	}
 	while ((entry = readdir(folder)) != NULL && r->list->count < STATS_NODES_MAX) {
 		if (entry->d_name[0] != '.' &&
 		    (ends_in(entry->d_name, ".stats") || ends_in(entry->d_name, ".tap")))
-			entry_read(r, place, entry->d_name);
+			entry_read(r, listed, entry->d_name);
 	}
 	closedir(folder);
 }
@@ -234,7 +235,7 @@ int stats_read(struct stats_list *out, void (*complaint)(void *context, const ch
 	struct reading r = {.list = out, .complain = complaint, .context = context};
 
 	*out = (struct stats_list){0};
-	stats_places(place_read, complain, &r);
+	stats_folders(folder_read, complain, &r);
 	if (r.no_memory) {
 		stats_list_free(out);
 		return DXP_ENOMEM;

@@ -15,7 +15,7 @@
 #define ROWS_MAX (2 * FABRIC_NODES_MAX)
 
 /* State of a row in its last report to the owner. */
-struct told {
+struct reported {
 	bool alive, granted, silent;
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint32_t magic;
@@ -25,24 +25,24 @@ struct told {
 
 struct table_row {
 	struct node_entry entry;
-	struct told told;
+	struct reported reported;
 	bool present;
 	bool silent;  /* shown as alive although its lease at the manager expired */
 	bool orphan;  /* silent, and in no table of the manager */
-	bool changed; /* `entry` and `told` differ in a way that must be reported */
+	bool changed; /* `entry` and `reported` differ in a way that must be reported */
 };
 
 /* A full table under way. */
 struct assembly {
 	struct node_entry *entries; /* ordered by id */
-	size_t count, room;
+	size_t count, space;
 	uint64_t sequence;
 	uint16_t cursor; /* id of the next page; 0: no table under way */
 };
 
 struct node_table {
 	struct table_row **rows;
-	size_t count, room;
+	size_t count, space;
 	size_t present;
 	size_t changes_waiting;
 	size_t scan;         /* where the search for changes continues */
@@ -122,17 +122,17 @@ static struct table_row *row_find(const struct node_table *t, uint16_t id)
 
 static bool rows_reserve(struct node_table *t)
 {
-	size_t room = t->room ? 2 * t->room : 16;
+	size_t space = t->space ? 2 * t->space : 16;
 
-	if (t->count < t->room)
+	if (t->count < t->space)
 		return true;
 	if (t->count >= ROWS_MAX)
 		return false;
-	struct table_row **rows = realloc(t->rows, room * sizeof(*rows));
+	struct table_row **rows = realloc(t->rows, space * sizeof(*rows));
 	if (!rows)
 		return false;
 	t->rows = rows;
-	t->room = room;
+	t->space = space;
 	return true;
 }
 
@@ -165,24 +165,24 @@ static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 static uint32_t row_news(const struct node_table *t, const struct table_row *row)
 {
 	const struct node_entry *entry = &row->entry;
-	const struct told *told = &row->told;
+	const struct reported *reported = &row->reported;
 	bool alive = row->present && entry->alive && entry->id != t->own;
 	uint32_t what = 0;
 
-	if (alive != told->alive)
+	if (alive != reported->alive)
 		return alive ? TABLE_JOINED : TABLE_LOST;
 	if (!alive)
 		return 0;
 	/* Another node has this id now: reports the loss, then the join. */
-	if (memcmp(entry->uuid, told->uuid, sizeof(told->uuid)) != 0)
+	if (memcmp(entry->uuid, reported->uuid, sizeof(reported->uuid)) != 0)
 		return TABLE_LOST;
-	if (entry->incarnation != told->incarnation)
+	if (entry->incarnation != reported->incarnation)
 		what |= TABLE_RESTARTED;
-	if (!udp_address_equal(&entry->address, &told->address))
+	if (!udp_address_equal(&entry->address, &reported->address))
 		what |= TABLE_MOVED;
-	if (entry->granted != told->granted || entry->magic != told->magic)
+	if (entry->granted != reported->granted || entry->magic != reported->magic)
 		what |= TABLE_GRANT;
-	if (row->silent != told->silent)
+	if (row->silent != reported->silent)
 		what |= row->silent ? TABLE_SILENT : TABLE_BACK;
 	return what;
 }
@@ -211,9 +211,9 @@ void node_table_own(struct node_table *t, uint16_t id)
 static bool row_kept(const struct node_table *t, const struct table_row *row,
 		     const struct node_entry *entry)
 {
-	return t->keep && row->told.alive && entry->id != t->own &&
-	       entry->incarnation == row->told.incarnation &&
-	       memcmp(entry->uuid, row->told.uuid, WIRE_UUID_BYTES) == 0;
+	return t->keep && row->reported.alive && entry->id != t->own &&
+	       entry->incarnation == row->reported.incarnation &&
+	       memcmp(entry->uuid, row->reported.uuid, WIRE_UUID_BYTES) == 0;
 }
 
 static void row_set(struct node_table *t, struct table_row *row, const struct node_entry *entry)
@@ -287,8 +287,8 @@ static void rows_sweep(struct node_table *t)
 }
 
 /* Applies a delta completely or not at all: creates all rows first. */
-static int delta_take(struct node_table *t, const struct manage_rows *rows,
-		      struct manage_reader reader)
+static int delta_apply(struct node_table *t, const struct manage_rows *rows,
+		       struct manage_reader reader)
 {
 	struct manage_reader again = reader;
 	struct node_entry entry;
@@ -327,13 +327,13 @@ static bool assembly_add(struct assembly *a, const struct node_entry *entry)
 {
 	if (a->count == FABRIC_NODES_MAX)
 		return false;
-	if (a->count == a->room) {
-		size_t room = a->room ? 2 * a->room : 16;
-		struct node_entry *entries = realloc(a->entries, room * sizeof(*entries));
+	if (a->count == a->space) {
+		size_t space = a->space ? 2 * a->space : 16;
+		struct node_entry *entries = realloc(a->entries, space * sizeof(*entries));
 		if (!entries)
 			return false;
 		a->entries = entries;
-		a->room = room;
+		a->space = space;
 	}
 	a->entries[a->count++] = *entry;
 	return true;
@@ -366,8 +366,8 @@ static int assembly_commit(struct node_table *t)
 	return DXP_OK;
 }
 
-static int page_take(struct node_table *t, const struct manage_rows *rows,
-		     struct manage_reader reader)
+static int page_apply(struct node_table *t, const struct manage_rows *rows,
+		      struct manage_reader reader)
 {
 	struct assembly *a = &t->assembly;
 	struct node_entry entry;
@@ -393,12 +393,12 @@ static int page_take(struct node_table *t, const struct manage_rows *rows,
 	return status;
 }
 
-int node_table_take(struct node_table *t, uint8_t type, const struct manage_rows *rows,
-		    struct manage_reader reader)
+int node_table_apply(struct node_table *t, uint8_t type, const struct manage_rows *rows,
+		     struct manage_reader reader)
 {
 	if (rows->epoch != t->epoch)
 		return DXP_EAGAIN;
-	return type == WIRE_NODE_TABLE ? page_take(t, rows, reader) : delta_take(t, rows, reader);
+	return type == WIRE_NODE_TABLE ? page_apply(t, rows, reader) : delta_apply(t, rows, reader);
 }
 
 size_t node_table_count(const struct node_table *t)
@@ -437,7 +437,7 @@ const struct node_entry *node_table_find_name(const struct node_table *t, const 
 }
 
 /* Copies the change out; frees the row if it stayed only for this report. */
-static void change_tell(struct node_table *t, size_t index, struct table_change *out)
+static void change_report(struct node_table *t, size_t index, struct table_change *out)
 {
 	struct table_row *row = t->rows[index];
 	const struct node_entry *entry = &row->entry;
@@ -445,13 +445,13 @@ static void change_tell(struct node_table *t, size_t index, struct table_change 
 	out->what = row_news(t, row);
 	out->entry = *entry;
 	out->entry.alive = !(out->what & TABLE_LOST);
-	row->told = (struct told){.alive = out->entry.alive,
-				  .granted = entry->granted,
-				  .silent = row->silent && out->entry.alive,
-				  .magic = entry->magic,
-				  .incarnation = entry->incarnation,
-				  .address = entry->address};
-	memcpy(row->told.uuid, entry->uuid, sizeof(row->told.uuid));
+	row->reported = (struct reported){.alive = out->entry.alive,
+					  .granted = entry->granted,
+					  .silent = row->silent && out->entry.alive,
+					  .magic = entry->magic,
+					  .incarnation = entry->incarnation,
+					  .address = entry->address};
+	memcpy(row->reported.uuid, entry->uuid, sizeof(row->reported.uuid));
 	row_mark(t, row);
 	if (row->present)
 		return;
@@ -468,6 +468,6 @@ bool node_table_next_change(struct node_table *t, struct table_change *out)
 		t->scan = 0;
 	while (!t->rows[t->scan]->changed)
 		t->scan = t->scan + 1 < t->count ? t->scan + 1 : 0;
-	change_tell(t, t->scan, out);
+	change_report(t, t->scan, out);
 	return true;
 }

@@ -55,10 +55,10 @@ struct manage_progress node_table_progress(const struct node_table *t);
 /* Applies a decoded NODE_TABLE or NODE_DELTA. DXP_OK: applied, the progress advanced. DXP_EAGAIN:
  * not the next in order (old, or an earlier one was lost); nothing changed. DXP_ENOMEM: nothing
  * changed, or a full table starts again. */
-int node_table_take(struct node_table *t, uint8_t type, const struct manage_rows *rows,
-		    struct manage_reader reader);
+int node_table_apply(struct node_table *t, uint8_t type, const struct manage_rows *rows,
+		     struct manage_reader reader);
 
-/* Rows in order of id; pointers are valid until the next node_table_take. */
+/* Rows in order of id; pointers are valid until the next node_table_apply. */
 size_t node_table_count(const struct node_table *t);
 const struct node_entry *node_table_at(const struct node_table *t, size_t index);
 /* Finds a row; NULL: none. Of several with one name, prefers an alive one. */

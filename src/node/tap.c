@@ -19,7 +19,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "node/stats_place.h"
+#include "node/stats_folder.h"
 #include "wire/frame.h"
 
 /* ---- the file ----
@@ -38,7 +38,7 @@ struct tap_file {
 	union {
 		struct tap_record record;
 		uint8_t bytes[sizeof(struct tap_record) + DATAGRAM_BYTES_MAX + 8];
-	} room;
+	} space;
 	uint8_t block[PCAPNG_BLOCK_MAX];
 };
 
@@ -148,7 +148,7 @@ static void tap_file_open(const char *name, uint32_t number, uint32_t *snap_byte
 /* Returns a buffer for one record of any size. */
 static struct tap_record *tap_file_record(struct tap_file *f)
 {
-	return &f->room.record;
+	return &f->space.record;
 }
 
 static void tap_file_write(struct tap_file *f, const struct tap_record *r)
@@ -295,7 +295,7 @@ static void sent(void *context, const struct datagram *d, unsigned fate, uint64_
 	r->time_ns = at_ns + t->wall_ns;
 	r->from = t->own;
 	r->to = d->to;
-	datagram_gather(d, (uint8_t *)(r + 1), r->captured_bytes, &total);
+	pcapng_datagram_gather(d, (uint8_t *)(r + 1), r->captured_bytes, &total);
 	record_end(t, r);
 }
 
@@ -365,7 +365,7 @@ static bool ring_right(const struct tap_ring *r, uint64_t file_bytes)
 }
 
 /* Maps a valid ring whose tracer runs. */
-static bool ring_take(struct tap *t, int fd)
+static bool ring_map(struct tap *t, int fd)
 {
 	/* Only the header is read before its sizes are checked. */
 	struct tap_ring front;
@@ -384,7 +384,7 @@ static bool ring_take(struct tap *t, int fd)
 	t->ring_bytes = front.ring_bytes;
 	t->snap_bytes = front.snap_bytes;
 	t->tail = t->dropped = 0;
-	atomic_store_explicit(&t->ring->taken, 1, memory_order_relaxed);
+	atomic_store_explicit(&t->ring->busy, 1, memory_order_relaxed);
 	t->wall_ns = wall_offset();
 	t->look_ns = clock_now_ns() + TAP_LOOK_NS;
 	return true;
@@ -407,7 +407,7 @@ void tap_look(struct tap *t, int folder, const char *name)
 		openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
-	if (ring_take(t, fd))
+	if (ring_map(t, fd))
 		return;
 	if (lost || stats_orphaned(fd))
 		unlinkat(folder, name, 0); /* its tracer died */

@@ -32,7 +32,7 @@ struct tap_ring {
 	/* written by the node */
 	alignas(64) _Atomic uint64_t tail;
 	_Atomic uint64_t dropped; /* datagrams without space, in total */
-	_Atomic uint32_t taken;   /* not 0: the node writes here */
+	_Atomic uint32_t busy;    /* not 0: the node writes here */
 	/* written by the tracer */
 	alignas(64) _Atomic uint64_t head;
 };

@@ -15,7 +15,7 @@
 
 #include "base/descriptor.h"
 #include "base/util.h"
-#include "node/stats_place.h"
+#include "node/stats_folder.h"
 
 struct tap_reader {
 	struct stats_file *stats;
@@ -90,7 +90,7 @@ static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 	return error == 0 ? DXP_OK : error == EEXIST ? DXP_EBUSY : DXP_EIO;
 }
 
-static void node_tell(struct tap_reader *t)
+static void node_notify(struct tap_reader *t)
 {
 	/* Release: the ring is complete for the node. */
 	t->wanted = atomic_fetch_add_explicit(&t->stats->tap_wanted, 1, memory_order_acq_rel) + 1;
@@ -119,7 +119,7 @@ static int attach(struct tap_reader *t, const struct stats_view *node, uint32_t 
 	if (status == DXP_EBUSY)
 		*other = other_tracer(t);
 	if (status == DXP_OK)
-		node_tell(t);
+		node_notify(t);
 	return status;
 }
 
@@ -147,7 +147,7 @@ void tap_stop(struct tap_reader *t)
 	if (!t->placed)
 		return;
 	unlinkat(t->folder, t->name, 0);
-	node_tell(t);
+	node_notify(t);
 	t->placed = false;
 }
 
@@ -173,11 +173,10 @@ enum tap_answer tap_answered(const struct tap_reader *t)
 {
 	if (stats_orphaned(t->stats_fd))
 		return TAP_GONE;
-	/* Pairs with the node's release: `taken` shows its decision. */
+	/* Pairs with the node's release: `busy` shows its decision. */
 	if (atomic_load_explicit(&t->stats->tap_seen, memory_order_acquire) != t->wanted)
-		return TAP_ASKED;
-	return atomic_load_explicit(&t->ring->taken, memory_order_relaxed) ? TAP_TAKEN
-									   : TAP_REFUSED;
+		return TAP_REQUESTED;
+	return atomic_load_explicit(&t->ring->busy, memory_order_relaxed) ? TAP_BUSY : TAP_REFUSED;
 }
 
 static const uint8_t *ring_at(const struct tap_reader *t, uint64_t position)

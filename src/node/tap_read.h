@@ -16,18 +16,18 @@ struct tap_reader;
 int tap_attach(const struct stats_view *node, uint32_t ring_bytes, uint32_t snap_bytes,
 	       struct tap_reader **out, uint32_t *other);
 
-/* Requests the node to stop; it has stopped when tap_answered no longer returns TAP_ASKED. Records
- * already written can still be read. */
+/* Requests the node to stop; it has stopped when tap_answered no longer returns TAP_REQUESTED.
+ * Records already written can still be read. */
 void tap_stop(struct tap_reader *t);
 
 /* Stops, and frees everything. NULL is allowed. */
 void tap_detach(struct tap_reader *t);
 
 enum tap_answer {
-	TAP_ASKED,   /* not handled yet: the node sleeps, or its program is stopped */
-	TAP_TAKEN,   /* the node writes */
-	TAP_REFUSED, /* the node writes its own trace (DXP_TRACE) */
-	TAP_GONE,    /* the node has exited */
+	TAP_REQUESTED, /* not handled yet: the node sleeps, or its program is stopped */
+	TAP_BUSY,      /* the node writes */
+	TAP_REFUSED,   /* the node writes its own trace (DXP_TRACE) */
+	TAP_GONE,      /* the node has exited */
 };
 enum tap_answer tap_answered(const struct tap_reader *t);
 

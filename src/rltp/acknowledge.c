@@ -7,8 +7,8 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-void control_finish(const struct udp_address *to, const struct wire_header *h, size_t body_bytes,
-		    struct datagram *out)
+void rltp_control_finish(const struct udp_address *to, const struct wire_header *h,
+			 size_t body_bytes, struct datagram *out)
 {
 	wire_header_encode(h, out->header);
 	out->to = *to;
@@ -18,7 +18,7 @@ void control_finish(const struct udp_address *to, const struct wire_header *h, s
 	wire_control_seal(out->header, out->header_bytes);
 }
 
-bool ack_due(const struct rltp_session *s, uint64_t now_ns)
+bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns)
 {
 	return s->io->ack_now || now_ns >= s->io->ack_deadline_ns;
 }
@@ -40,7 +40,7 @@ static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire
 	ack->credit_limit = entry.limit;
 }
 
-void ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
+void rltp_ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	uint8_t *body = out->header + WIRE_COMMON_BYTES;
 	struct rltp_io *io = s->io;
@@ -57,7 +57,7 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 		.bitmap = body + WIRE_ACK_BODY_BYTES,
 	};
 
-	header_begin(s, WIRE_ACK, now_ns, &h);
+	transmit_header_begin(s, WIRE_ACK, now_ns, &h);
 	ack.sack_words = (uint8_t)rx_map_report(&io->rx, body + WIRE_ACK_BODY_BYTES,
 						WIRE_SACK_WORDS_MAX, &ack.sack_off);
 	if (ack.sack_words > 0)
@@ -66,21 +66,21 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 		h.flags |= WIRE_FLAG_NACK;
 	grant_add(s, &h, &ack);
 	wire_ack_encode(&ack, body);
-	control_finish(&s->address, &h, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words, out);
+	rltp_control_finish(&s->address, &h, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words, out);
 	io->ack_now = io->gap_new = io->echo_valid = false;
 	io->unacked_arrivals = 0;
 	io->ack_deadline_ns = UINT64_MAX;
 	s->counters.acks_sent++;
 }
 
-void nack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
+void rltp_nack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
 	struct wire_header h;
 
-	header_begin(s, WIRE_NACK, now_ns, &h);
+	transmit_header_begin(s, WIRE_NACK, now_ns, &h);
 	wire_nack_encode(&io->nacks[0], out->header + WIRE_COMMON_BYTES);
-	control_finish(&s->address, &h, WIRE_NACK_BODY_BYTES, out);
+	rltp_control_finish(&s->address, &h, WIRE_NACK_BODY_BYTES, out);
 	io->nack_count--;
 	memmove(&io->nacks[0], &io->nacks[1], io->nack_count * sizeof(io->nacks[0]));
 	s->counters.nacks_sent++;

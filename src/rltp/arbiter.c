@@ -19,13 +19,13 @@ void arbiter_init(struct arbiter *a)
 {
 	*a = (struct arbiter){0};
 	for (uint32_t c = 0; c < RLTP_CHANNELS; c++)
-		a->lanes[c].cost = COST_ONE;
+		a->run_queues[c].cost = COST_ONE;
 }
 
 void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight)
 {
 	assert(channel < RLTP_CHANNELS && weight >= 1 && weight <= RLTP_WEIGHT_MAX);
-	a->lanes[channel].cost = COST_ONE / weight;
+	a->run_queues[channel].cost = COST_ONE / weight;
 }
 
 static void contended_find(struct arbiter *a)
@@ -36,39 +36,39 @@ static void contended_find(struct arbiter *a)
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit)
 {
 	assert(channel < RLTP_CHANNELS);
-	a->lanes[channel].limit = limit;
+	a->run_queues[channel].limit = limit;
 	a->limited = (a->limited & ~(1u << channel)) | (uint32_t)(limit != NULL) << channel;
 	contended_find(a);
 }
 
 void arbiter_busy(struct arbiter *a, uint32_t channel)
 {
-	if (a->lanes[channel].sessions++ > 0)
+	if (a->run_queues[channel].sessions++ > 0)
 		return;
 	/* Bytes sent without competition give others no claim to catch up. */
 	if (a->busy != 0 && !a->contended)
-		a->reached = a->lanes[__builtin_ctz(a->busy)].served;
+		a->reached = a->run_queues[__builtin_ctz(a->busy)].served;
 	a->busy |= 1u << channel;
 	contended_find(a);
 }
 
 void arbiter_idle(struct arbiter *a, uint32_t channel)
 {
-	assert(a->lanes[channel].sessions > 0);
-	if (--a->lanes[channel].sessions > 0)
+	assert(a->run_queues[channel].sessions > 0);
+	if (--a->run_queues[channel].sessions > 0)
 		return;
 	a->busy &= ~(1u << channel);
 	contended_find(a);
 }
 
-static void lane_append(struct arbiter *a, uint32_t channel, struct rltp_session *s)
+static void run_queue_append(struct arbiter *a, uint32_t channel, struct rltp_session *s)
 {
-	struct lane *l = &a->lanes[channel];
+	struct run_queue *l = &a->run_queues[channel];
 
 	s->io->lined |= 1u << channel;
-	s->io->places[channel] = (struct lane_place){.previous = l->last};
+	s->io->links[channel] = (struct arbiter_link){.previous = l->last};
 	if (l->last)
-		l->last->io->places[channel].next = s;
+		l->last->io->links[channel].next = s;
 	else
 		l->first = s;
 	l->last = s;
@@ -81,14 +81,14 @@ static void lane_append(struct arbiter *a, uint32_t channel, struct rltp_session
 		l->served = a->reached + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
 }
 
-static void lane_remove(struct arbiter *a, uint32_t channel, struct rltp_session *s)
+static void run_queue_remove(struct arbiter *a, uint32_t channel, struct rltp_session *s)
 {
-	struct lane *l = &a->lanes[channel];
-	struct lane_place *place = &s->io->places[channel];
+	struct run_queue *l = &a->run_queues[channel];
+	struct arbiter_link *link = &s->io->links[channel];
 
 	s->io->lined &= ~(1u << channel);
-	*(place->previous ? &place->previous->io->places[channel].next : &l->first) = place->next;
-	*(place->next ? &place->next->io->places[channel].previous : &l->last) = place->previous;
+	*(link->previous ? &link->previous->io->links[channel].next : &l->first) = link->next;
+	*(link->next ? &link->next->io->links[channel].previous : &l->last) = link->previous;
 	if (!l->first)
 		a->lined &= ~(1u << channel);
 }
@@ -97,13 +97,13 @@ void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask)
 {
 	for (; mask != 0; mask &= mask - 1)
 		if ((s->io->lined & mask & -mask) == 0)
-			lane_append(a, (uint32_t)__builtin_ctz(mask), s);
+			run_queue_append(a, (uint32_t)__builtin_ctz(mask), s);
 }
 
 void arbiter_leave(struct arbiter *a, struct rltp_session *s)
 {
 	while (s->io->lined != 0)
-		lane_remove(a, (uint32_t)__builtin_ctz(s->io->lined), s);
+		run_queue_remove(a, (uint32_t)__builtin_ctz(s->io->lined), s);
 }
 
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask)
@@ -112,7 +112,7 @@ uint32_t arbiter_least(const struct arbiter *a, uint32_t mask)
 
 	for (mask &= mask - 1; mask != 0; mask &= mask - 1) {
 		uint32_t c = (uint32_t)__builtin_ctz(mask);
-		if (ahead(a->lanes[least].served, a->lanes[c].served) > 0)
+		if (ahead(a->run_queues[least].served, a->run_queues[c].served) > 0)
 			least = c;
 	}
 	return least;
@@ -123,12 +123,12 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 	uint32_t mask = a->lined;
 
 	for (uint32_t limited = mask & a->limited; limited != 0; limited &= limited - 1)
-		if (!bucket_allows(a->lanes[__builtin_ctz(limited)].limit, now_ns))
+		if (!bucket_allows(a->run_queues[__builtin_ctz(limited)].limit, now_ns))
 			mask &= ~(limited & -limited);
 	if (mask == 0)
 		return NULL;
 	uint32_t c = arbiter_least(a, mask);
-	struct lane *l = &a->lanes[c];
+	struct run_queue *l = &a->run_queues[c];
 	/* A channel that had nothing to send, or was blocked, catches up at most one quantum. */
 	int64_t behind = ahead(a->reached, l->served);
 	if (behind > (int64_t)RLTP_LAG_BYTES * COST_ONE)
@@ -136,7 +136,7 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 	if (behind < 0)
 		a->reached = l->served;
 	struct rltp_session *s = l->first;
-	lane_remove(a, c, s);
+	run_queue_remove(a, c, s);
 	*channel = c;
 	return s;
 }
@@ -148,6 +148,6 @@ uint64_t arbiter_deadline(const struct arbiter *a)
 	if ((a->lined & ~a->limited) != 0)
 		return 0;
 	for (uint32_t mask = a->lined; mask != 0; mask &= mask - 1)
-		deadline = min_u64(deadline, a->lanes[__builtin_ctz(mask)].limit->next_ns);
+		deadline = min_u64(deadline, a->run_queues[__builtin_ctz(mask)].limit->next_ns);
 	return deadline;
 }

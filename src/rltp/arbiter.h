@@ -18,7 +18,7 @@
 
 struct rltp_session;
 
-struct lane {
+struct run_queue {
 	uint64_t served;                   /* virtual time: bytes sent over weight, 2^-16; wraps */
 	uint32_t cost;                     /* of a byte, 2^-16 over weight */
 	uint32_t sessions;                 /* sessions with messages of this channel */
@@ -32,11 +32,11 @@ struct arbiter {
 	uint32_t lined;   /* bit c: run queue c is not empty */
 	bool contended;   /* the run queues decide now */
 	uint64_t reached; /* virtual time of the channel selected last */
-	struct lane lanes[RLTP_CHANNELS];
+	struct run_queue run_queues[RLTP_CHANNELS];
 };
 
 /* Links of a session in the run queue of one channel. */
-struct lane_place {
+struct arbiter_link {
 	struct rltp_session *previous, *next;
 };
 
@@ -69,7 +69,7 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 	uint32_t mask = 0;
 
 	for (uint32_t limited = a->limited; limited != 0; limited &= limited - 1)
-		if (now_ns < a->lanes[__builtin_ctz(limited)].limit->next_ns)
+		if (now_ns < a->run_queues[__builtin_ctz(limited)].limit->next_ns)
 			mask |= limited & -limited;
 	return mask;
 }
@@ -78,7 +78,7 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t bytes,
 				  uint64_t now_ns)
 {
-	struct lane *l = &a->lanes[channel];
+	struct run_queue *l = &a->run_queues[channel];
 
 	l->served += (uint64_t)bytes * l->cost;
 	if (l->limit)

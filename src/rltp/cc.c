@@ -79,7 +79,7 @@ static uint32_t lower(uint32_t known, uint32_t sample)
 	return known == 0 || sample < known ? sample : known;
 }
 
-static void delay_take(struct cc *c, uint32_t delay_ns)
+static void delay_sample(struct cc *c, uint32_t delay_ns)
 {
 	if (delay_ns == 0)
 		return;
@@ -92,7 +92,7 @@ static void delay_take(struct cc *c, uint32_t delay_ns)
 }
 
 /* Smooths the round trip with time in hosts: a shorter one would count one round trip twice. */
-static void rtt_take(struct cc *c, uint32_t rtt_ns)
+static void rtt_sample(struct cc *c, uint32_t rtt_ns)
 {
 	if (c->rtt_ns == 0)
 		c->rtt_ns = rtt_ns;
@@ -121,7 +121,7 @@ static uint32_t count_add(uint32_t count, uint32_t more)
 	return (uint32_t)min_u64((uint64_t)count + more, INT32_MAX);
 }
 
-void cc_greeted(struct cc *c, uint64_t rtt_ns)
+void cc_handshake_done(struct cc *c, uint64_t rtt_ns)
 {
 	c->min_delay_ns = c->path_ns = (uint32_t)clamp_u64(rtt_ns, 1, RLTP_DEAD_NS);
 }
@@ -130,8 +130,8 @@ void cc_acked(struct cc *c, const struct cc_ack *ack)
 {
 	const struct cc_ops *module = modules[c->kind];
 
-	rtt_take(c, ack->rtt_ns);
-	delay_take(c, ack->delay_ns);
+	rtt_sample(c, ack->rtt_ns);
+	delay_sample(c, ack->delay_ns);
 	c->acked = count_add(c->acked, ack->acked);
 	c->marked = count_add(c->marked, ack->marked);
 	c->marks |= ack->marked > 0;

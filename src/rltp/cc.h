@@ -71,7 +71,7 @@ void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns);
 
 /* Sets the path delay from the round trip of the handshake, which no own packet delayed. It
  * contains time in the peer, so the path is no longer. Called at most once, after cc_init. */
-void cc_greeted(struct cc *c, uint64_t rtt_ns);
+void cc_handshake_done(struct cc *c, uint64_t rtt_ns);
 
 /* Shrinks the window after a pause, since it no longer describes the path. Called before a packet
  * leaves when nothing is in flight; cheap. */

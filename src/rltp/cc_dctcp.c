@@ -36,6 +36,6 @@ const struct cc_ops cc_dctcp = {
 	.ecn = true,
 	.acked = dctcp_acked,
 	.round = dctcp_round,
-	.lost = reno_lost,
-	.timeout = reno_timeout,
+	.lost = cc_reno_lost,
+	.timeout = cc_reno_timeout,
 };

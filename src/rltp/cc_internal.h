@@ -23,8 +23,8 @@ struct cc_ops {
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
 /* cc_reno.c; DCTCP uses the same reaction to losses. */
-void reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
-void reno_timeout(struct cc *c, uint64_t now_ns);
+void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
+void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 
 /* Returns the time since `since_ns`; 0 if that is not in the past. */
 static inline uint64_t elapsed(uint64_t now_ns, uint64_t since_ns)

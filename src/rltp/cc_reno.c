@@ -16,13 +16,13 @@ static void reno_round(struct cc *c, const struct cc_ack *ack)
 	cc_counts_clear(c);
 }
 
-void reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns)
+void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns)
 {
 	if (cut_allowed(c, now_ns))
 		window_cut(c, c->window / 2, 2 * CC_ONE, now_ns);
 }
 
-void reno_timeout(struct cc *c, uint64_t now_ns)
+void cc_reno_timeout(struct cc *c, uint64_t now_ns)
 {
 	uint32_t half = c->window / 2;
 
@@ -35,6 +35,6 @@ const struct cc_ops cc_reno = {
 	.name = "reno",
 	.acked = reno_acked,
 	.round = reno_round,
-	.lost = reno_lost,
-	.timeout = reno_timeout,
+	.lost = cc_reno_lost,
+	.timeout = cc_reno_timeout,
 };

@@ -4,30 +4,30 @@
  * waits for the timeout. Go-back-N (InfiniBand): retransmits everything from the gap. */
 #include "rltp/internal.h"
 
-void irn_losses(struct rltp_session *s, uint32_t highest)
+void comparator_irn_losses(struct rltp_session *s, uint32_t highest)
 {
 	struct rltp_io *io = s->io;
 
-	for (struct tx_slot *slot = slot_first(io, &io->sent), *next; slot; slot = next) {
-		next = slot_next(io, slot);
-		if (slot->tries == 1 && seq_before(slot->psn, highest)) {
-			slot_lost(s, slot);
-			slot->cause = DATAGRAM_CAUSE_GAP;
+	for (struct tx_entry *entry = tx_entry_first(io, &io->sent), *next; entry; entry = next) {
+		next = tx_entry_next(io, entry);
+		if (entry->tries == 1 && seq_before(entry->psn, highest)) {
+			recovery_entry_lost(s, entry);
+			entry->cause = DATAGRAM_CAUSE_GAP;
 			s->counters.retransmitted_gap++;
 		}
 	}
 }
 
 /* Walks the ring, not the list: retransmissions leave in order of packet numbers. */
-void gbn_rewind(struct rltp_session *s)
+void comparator_gbn_rewind(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
 
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
-		struct tx_slot *slot = tx_slot_at(io, psn);
-		if (slot->state == TX_SENT) {
-			slot_lost(s, slot);
-			slot->cause = DATAGRAM_CAUSE_GAP;
+		struct tx_entry *entry = tx_entry_at(io, psn);
+		if (entry->state == TX_SENT) {
+			recovery_entry_lost(s, entry);
+			entry->cause = DATAGRAM_CAUSE_GAP;
 			s->counters.retransmitted_gap++;
 		}
 	}

@@ -12,10 +12,10 @@ static void credit_build(struct rltp_session *s, const struct wire_credit *credi
 {
 	struct wire_header h;
 
-	header_begin(s, WIRE_CREDIT, now_ns, &h);
+	transmit_header_begin(s, WIRE_CREDIT, now_ns, &h);
 	h.flags |= flags;
 	wire_credit_encode(credit, out->header + WIRE_COMMON_BYTES);
-	control_finish(&s->address, &h, WIRE_CREDIT_BYTES * (size_t)credit->count, out);
+	rltp_control_finish(&s->address, &h, WIRE_CREDIT_BYTES * (size_t)credit->count, out);
 }
 
 static bool grants_send(struct rltp_session *s, struct datagram *out, uint64_t now_ns)
@@ -40,12 +40,12 @@ static bool question_send(struct rltp_session *s, struct datagram *out, uint64_t
 	credit.count =
 		s->shared->ops->wants(s->shared->user, s, credit.entries, WIRE_CREDIT_ENTRIES_MAX);
 	if (credit.count == 0) {
-		io->ask_deadline_ns = UINT64_MAX;
+		io->credit_request_ns = UINT64_MAX;
 		return false;
 	}
 	credit_build(s, &credit, WIRE_FLAG_AR, now_ns, out);
-	io->ask_deadline_ns = now_ns + io->ask_interval_ns;
-	io->ask_interval_ns = min_u64(2 * io->ask_interval_ns, RLTP_ASK_MAX_NS);
+	io->credit_request_ns = now_ns + io->credit_interval_ns;
+	io->credit_interval_ns = min_u64(2 * io->credit_interval_ns, RLTP_CREDIT_REQUEST_MAX_NS);
 	s->counters.credits_asked++;
 	return true;
 }
@@ -56,7 +56,7 @@ size_t credits_send(struct rltp_session *s, struct datagram *out, size_t count, 
 
 	while (n < count && s->io->grants_due && grants_send(s, &out[n], now_ns))
 		n++;
-	if (n < count && now_ns >= s->io->ask_deadline_ns && question_send(s, &out[n], now_ns))
+	if (n < count && now_ns >= s->io->credit_request_ns && question_send(s, &out[n], now_ns))
 		n++;
 	return n;
 }
@@ -73,7 +73,7 @@ void credits_receive(struct rltp_session *s, const struct wire_header *h, const 
 	}
 	for (uint32_t i = 0; i < credit.count; i++) {
 		if (h->flags & WIRE_FLAG_AR)
-			ops->asked(s->shared->user, s, &credit.entries[i]);
+			ops->requested(s->shared->user, s, &credit.entries[i]);
 		else
 			ops->granted(s->shared->user, s, &credit.entries[i]);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of sessions, and the dispatch of each datagram to one of them. Handshakes are in
- * greeting.c, RESET and BYE in reset.c, scheduling in schedule.c. */
+ * handshake.c, RESET and BYE in reset.c, scheduling in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include "wire/ids.h"
 
 /* Only active sessions have deadlines. */
-static int deadlines_reserve(struct rltp_shared *shared, uint32_t awake)
+static int deadlines_reserve(struct rltp_shared *shared, uint32_t active)
 {
 	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
 
 	/* Entries of closed sessions may remain. */
-	return schedule_reserve(&e->schedule, awake + e->schedule.count);
+	return schedule_reserve(&e->schedule, active + e->schedule.count);
 }
 
 int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rltp_endpoint **out)
@@ -90,14 +90,14 @@ struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t nod
 
 static int peers_grow(struct rltp_endpoint *e)
 {
-	if (e->peer_count < e->peer_room)
+	if (e->peer_count < e->peer_space)
 		return DXP_OK;
-	uint32_t room = e->peer_room ? 2 * e->peer_room : 8;
-	struct rltp_session **peers = realloc(e->peers, room * sizeof(*peers));
+	uint32_t space = e->peer_space ? 2 * e->peer_space : 8;
+	struct rltp_session **peers = realloc(e->peers, space * sizeof(*peers));
 	if (!peers)
 		return DXP_ENOMEM;
 	e->peers = peers;
-	e->peer_room = room;
+	e->peer_space = space;
 	return DXP_OK;
 }
 
@@ -207,7 +207,7 @@ int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct r
 	if (status != DXP_OK)
 		return status;
 	if (s->state == RLTP_IDLE)
-		greeting_begin(e, s, now_ns);
+		handshake_begin(e, s, now_ns);
 	schedule_ready(&e->schedule, s);
 	return DXP_OK;
 }
@@ -286,7 +286,7 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 		return;
 	}
 	if (h->type == WIRE_BYE)
-		bye_receive(e, s, h, a->data + h->header_bytes);
+		reset_bye_receive(e, s, h, a->data + h->header_bytes);
 	else
 		rltp_session_receive(s, h, a, now_ns);
 	schedule_ready(&e->schedule, s);
@@ -310,7 +310,7 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival
 	}
 	switch (h.type) {
 	case WIRE_HELLO:
-	case WIRE_HELLO_ACK: greeting_receive(e, &h, a, now_ns); break;
+	case WIRE_HELLO_ACK: handshake_receive(e, &h, a, now_ns); break;
 	case WIRE_RESET: reset_receive(e, &h, a); break;
 	default: session_frame(e, &h, a, now_ns);
 	}
@@ -322,24 +322,24 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, uint
 {
 	if (now_ns > rltp_session_dead_ns(s))
 		rltp_session_fail(s, DXP_ETIMEDOUT);
-	size_t n = bye_send(e, s, out, count, now_ns);
-	n += greeting_send(e, s, out + n, count - n, now_ns);
+	size_t n = reset_bye_send(e, s, out, count, now_ns);
+	n += handshake_send(e, s, out + n, count - n, now_ns);
 	return n + rltp_session_send(s, mask, out + n, count - n, now_ns);
 }
 
 static uint64_t session_deadline(const struct rltp_session *s)
 {
 	uint64_t dead_ns = rltp_session_dead_ns(s);
-	uint64_t deadline = min_u64(greeting_deadline(s), rltp_session_deadline(s));
+	uint64_t deadline = min_u64(handshake_deadline(s), rltp_session_deadline(s));
 
 	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
 /* Selects the next session and the channels of which it may send new packets. The ready queue is
  * first (new packets only without contention); then the run queues, a quantum each. */
-static struct rltp_session *turn_take(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
+static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
-	struct rltp_session *s = schedule_take(&e->schedule);
+	struct rltp_session *s = schedule_dequeue(&e->schedule);
 	uint32_t channel;
 
 	if (s) {
@@ -352,12 +352,13 @@ static struct rltp_session *turn_take(struct rltp_endpoint *e, uint64_t now_ns, 
 	return s;
 }
 
-/* Returns the datagrams of one poll: for a run queue about RLTP_TURN_BYTES at any packet length. */
-static uint32_t turn_share(const struct rltp_session *s, uint32_t mask)
+/* Returns the datagrams of one poll: for a run queue about RLTP_QUANTUM_BYTES at any packet length.
+ */
+static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)
 		return RLTP_SHARE;
-	return (uint32_t)clamp_u64(RLTP_TURN_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
+	return (uint32_t)clamp_u64(RLTP_QUANTUM_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
 /* Excludes the time in which this process did not run from the silence of its sessions. */
@@ -386,8 +387,8 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t 
 
 	absence_note(e, now_ns);
 	schedule_due(&e->schedule, now_ns);
-	while (n < count && (s = turn_take(e, now_ns, &mask)) != NULL) {
-		size_t share = min_u64(count - n, turn_share(s, mask));
+	while (n < count && (s = session_next(e, now_ns, &mask)) != NULL) {
+		size_t share = min_u64(count - n, session_share(s, mask));
 		size_t sent = session_send(e, s, mask, out + n, share, now_ns);
 		n += sent;
 		if (a->contended)

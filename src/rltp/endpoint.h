@@ -51,10 +51,10 @@ struct rltp_endpoint_counters {
 	uint64_t wrong_address; /* frame of a session from an address that is not its peer's */
 	uint64_t stale;         /* of an earlier incarnation or session */
 	uint64_t unauthentic;   /* handshake whose tag does not match the fabric key */
-	uint64_t flooded;       /* handshake above RLTP_GREETINGS_PER_S: dropped */
-	uint64_t resets_sent, resets_taken, resets_refused;
+	uint64_t flooded;       /* handshake above RLTP_HANDSHAKES_PER_S: dropped */
+	uint64_t resets_sent, resets_accepted, resets_refused;
 	uint64_t hellos_sent, hellos_received;
-	uint64_t byes_sent, byes_taken, byes_refused;
+	uint64_t byes_sent, byes_accepted, byes_refused;
 };
 
 struct rltp_endpoint;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by endpoint.c, greeting.c, reset.c and schedule.c. */
+/* Shared by endpoint.c, handshake.c, reset.c and schedule.c. */
 #ifndef RLTP_ENDPOINT_INTERNAL_H
 #define RLTP_ENDPOINT_INTERNAL_H
 
@@ -22,14 +22,14 @@ struct schedule_entry {
 struct schedule {
 	struct rltp_session *first, *last; /* ready queue */
 	struct schedule_entry *heap;       /* min-heap by due_ns */
-	uint32_t count, room;
+	uint32_t count, space;
 };
 
 struct rltp_endpoint {
 	struct rltp_endpoint_options options;
 	struct rltp_shared shared;   /* with all sessions */
 	struct rltp_session **peers; /* ordered by node id */
-	uint32_t peer_count, peer_room;
+	uint32_t peer_count, peer_space;
 	struct schedule schedule;
 	uint32_t epoch; /* of the session opened last */
 	/* Latest time of the next rltp_endpoint_send, as last reported to the caller. */
@@ -44,23 +44,23 @@ struct rltp_endpoint {
 
 /* schedule.c. schedule_reserve: space for `sessions` heap entries, or DXP_ENOMEM. schedule_at: sets
  * the deadline; UINT64_MAX removes it. schedule_due: moves sessions that are due to the ready
- * queue. schedule_take: removes the first of the ready queue; NULL: none. */
+ * queue. schedule_dequeue: removes the first of the ready queue; NULL: none. */
 int schedule_reserve(struct schedule *q, uint32_t sessions);
 void schedule_free(struct schedule *q);
 void schedule_ready(struct schedule *q, struct rltp_session *s);
 void schedule_at(struct schedule *q, struct rltp_session *s, uint64_t due_ns);
 void schedule_due(struct schedule *q, uint64_t now_ns);
-struct rltp_session *schedule_take(struct schedule *q);
+struct rltp_session *schedule_dequeue(struct schedule *q);
 void schedule_forget(struct schedule *q, struct rltp_session *s);
 uint64_t schedule_deadline(const struct schedule *q);
 
-/* greeting.c */
-void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
-void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
-		      const struct datagram_arrival *a, uint64_t now_ns);
-size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
-		     size_t count, uint64_t now_ns);
-uint64_t greeting_deadline(const struct rltp_session *s);
+/* handshake.c */
+void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
+void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
+		       const struct datagram_arrival *a, uint64_t now_ns);
+size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
+		      size_t count, uint64_t now_ns);
+uint64_t handshake_deadline(const struct rltp_session *s);
 
 /* reset.c: RESET and BYE */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
@@ -68,9 +68,9 @@ void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		   const struct datagram_arrival *a);
 size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, uint64_t now_ns);
-size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out, size_t count,
-		uint64_t now_ns);
-void bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_header *h,
-		 const uint8_t *body);
+size_t reset_bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
+		      size_t count, uint64_t now_ns);
+void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_header *h,
+		       const uint8_t *body);
 
 #endif

@@ -70,13 +70,13 @@ void flow_cut(struct rltp_io *io, uint8_t index)
 	io->flows[index].unacked++;
 }
 
-void flow_settled(struct rltp_io *io, const struct tx_slot *slot)
+void flow_settled(struct rltp_io *io, const struct tx_entry *entry)
 {
-	struct rltp_flow *f = &io->flows[slot->message->flow];
+	struct rltp_flow *f = &io->flows[entry->message->flow];
 
 	assert(f->unacked > 0);
 	f->unacked--;
-	f->refused -= slot->refusals > 0;
+	f->refused -= entry->refusals > 0;
 	io->flows_active -= flow_idle(f);
 }
 
@@ -98,7 +98,7 @@ static bool may_cut(const struct rltp_flow *f, uint32_t most)
 {
 	const struct rltp_message *m = f->head;
 
-	if (m->next_sub >= m->called)
+	if (m->next_sub >= m->granted)
 		return false;
 	return m->waits || (f->unacked < most && f->refused == 0);
 }
@@ -143,7 +143,7 @@ uint32_t flow_channels(const struct rltp_session *s)
 
 /* Begins a quantum: adds `bytes` to the debt of the last one. Unused bytes of the last quantum are
  * lost. */
-static void turn_begin(int32_t *deficit, int32_t bytes)
+static void quantum_begin(int32_t *deficit, int32_t bytes)
 {
 	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;
 }
@@ -154,14 +154,14 @@ static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mas
 	struct rltp_channel *channel = &s->io->channels[c];
 
 	for (;;) {
-		uint32_t q = channel->turn;
+		uint32_t q = channel->flow;
 		struct rltp_flow *f = &s->io->flows[RLTP_FLOW(c, q)];
 		if (mask >> q & 1 && f->deficit > 0)
 			return RLTP_FLOW(c, q);
-		channel->turn = (uint8_t)((q + 1) % RLTP_CHANNEL_QUEUES);
-		f = &s->io->flows[RLTP_FLOW(c, channel->turn)];
-		if (mask >> channel->turn & 1)
-			turn_begin(&f->deficit, RLTP_QUANTUM_PACKETS * s->unit);
+		channel->flow = (uint8_t)((q + 1) % RLTP_CHANNEL_QUEUES);
+		f = &s->io->flows[RLTP_FLOW(c, channel->flow)];
+		if (mask >> channel->flow & 1)
+			quantum_begin(&f->deficit, RLTP_QUANTUM_PACKETS * s->unit);
 	}
 }
 
@@ -199,7 +199,7 @@ void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t 
 		arbiter_charge(&s->shared->arbiter, channel_of(index), bytes, now_ns);
 }
 
-struct rltp_message *flow_take(struct rltp_session *s)
+struct rltp_message *flow_dequeue(struct rltp_session *s)
 {
 	for (uint32_t i = 0; i < RLTP_FLOWS; i++) {
 		struct rltp_message *m = s->io->flows[i].head;

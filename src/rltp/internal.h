@@ -21,7 +21,7 @@ enum tx_state { TX_FREE, TX_SENT, TX_LOST, TX_WAIT, TX_ACKED };
 #define TX_NONE UINT16_MAX
 
 /* A packet in flight: one entry of the ring `tx`. */
-struct tx_slot {
+struct tx_entry {
 	struct rltp_message *message;
 	uint64_t sent_ns; /* last transmission; in TX_WAIT: time of the next attempt */
 	uint32_t psn, sub;
@@ -53,7 +53,7 @@ struct rltp_flow {
 
 struct rltp_channel {
 	uint8_t ready; /* bit q: its flow q has messages */
-	uint8_t turn;  /* flow served now */
+	uint8_t flow;  /* flow served now */
 };
 
 /* State that all sessions of an endpoint share. The endpoint owns it; sessions read it when
@@ -62,10 +62,10 @@ struct rltp_shared {
 	uint16_t node;            /* own id */
 	uint16_t rwnd;            /* packets that each peer may have in flight now */
 	uint32_t receive_packets; /* capacity of the link's buffer; 0: unknown, rwnd is constant */
-	uint32_t awake;           /* sessions that have their `io`; they share receive_packets */
-	/* Reserves space for the deadlines of `awake` sessions; DXP_OK or DXP_ENOMEM. NULL:
+	uint32_t active;          /* sessions that have their `io`; they share receive_packets */
+	/* Reserves space for the deadlines of `active` sessions; DXP_OK or DXP_ENOMEM. NULL:
 	 * deadlines are not kept. */
-	int (*reserve)(struct rltp_shared *shared, uint32_t awake);
+	int (*reserve)(struct rltp_shared *shared, uint32_t active);
 	uint8_t rx_level; /* fill level of the receive buffer, 0 .. 31 */
 	bool payload_crc; /* checksum covers the payload too */
 	struct rltp_tuning tuning;
@@ -77,7 +77,7 @@ struct rltp_shared {
 };
 
 struct keepalive {
-	uint64_t asked_ns;    /* last PING; 0: none */
+	uint64_t ping_ns;     /* last PING; 0: none */
 	uint64_t answered_ns; /* last PONG; 0: none */
 	uint64_t opaque;      /* to copy into the PONG that is due */
 	bool answer_due;
@@ -115,13 +115,13 @@ struct rltp_io {
 	/* sending */
 	uint32_t tx_una;
 	uint32_t tx_size; /* entries, a power of two; grows on demand up to WIRE_WINDOW_MAX */
-	struct tx_slot *tx;
+	struct tx_entry *tx;
 	struct tx_list sent, lost, waiting;
 	bool ring_short;       /* ring could not grow; reset by an acknowledgement */
 	uint64_t last_sent_ns; /* unique per transmission: orders the packets of one batch */
 	struct cc cc;
 	struct pace pace;
-	bool refused_turn; /* retransmissions of rejected packets and new packets alternate */
+	bool refused_next; /* retransmissions of rejected packets and new packets alternate */
 	bool limited;      /* window or pace blocked a packet since the last acknowledgement */
 
 	/* loss recovery */
@@ -136,7 +136,7 @@ struct rltp_io {
 	uint32_t probes, backoff;
 	uint64_t arrived_ns; /* last arrival of a frame */
 	/* no arrival for WAIT_SPIN_NS: the peer may have to wake before it answers */
-	bool peer_asleep;
+	bool peer_idle;
 	bool answer_prompt; /* the receiver acknowledges the last packet sent without delay */
 	bool probe_due;     /* next retransmission ignores window and pace */
 
@@ -144,7 +144,7 @@ struct rltp_io {
 	struct rx_map rx;
 	uint32_t unacked_arrivals;
 	bool ack_now, gap_new;
-	bool gap_told; /* go-back-N: the gap is reported; cum has not moved since */
+	bool gap_reported; /* go-back-N: the gap is reported; cum has not moved since */
 	uint64_t ack_deadline_ns;
 	uint32_t echo_ts, echo_psn;
 	uint64_t echo_arrived_ns;
@@ -153,9 +153,9 @@ struct rltp_io {
 	uint32_t nack_count;
 
 	/* credits */
-	bool grants_due;          /* ops->grants has limits to send */
-	uint64_t ask_deadline_ns; /* next credit request; UINT64_MAX: none */
-	uint64_t ask_interval_ns;
+	bool grants_due;            /* ops->grants has limits to send */
+	uint64_t credit_request_ns; /* next credit request; UINT64_MAX: none */
+	uint64_t credit_interval_ns;
 
 	/* handshake */
 	uint64_t hello_deadline_ns, hello_interval_ns;
@@ -166,7 +166,7 @@ struct rltp_io {
 	struct pmtu pmtu;
 
 	uint64_t active_ns; /* last activity; the session becomes idle RLTP_REST_NS later */
-	struct lane_place places[RLTP_CHANNELS]; /* links in the arbiter's run queues */
+	struct arbiter_link links[RLTP_CHANNELS]; /* links in the arbiter's run queues */
 };
 
 struct rltp_session {
@@ -203,9 +203,9 @@ struct rltp_session {
 	uint16_t ce_count, peer_ce_count; /* marked packets received; reported by the peer */
 	uint32_t peer_features;           /* enum wire_feature */
 	bool watched;                     /* rltp_session_watch */
-	uint64_t heard_ns;                /* last good frame, or begin of the wait for one */
+	uint64_t received_ns;             /* last good frame, or begin of the wait for one */
 	uint64_t patience_ns;             /* tolerated silence; RLTP_DEAD_NS if less */
-	uint16_t away;                    /* times since heard_ns that this process did not run */
+	uint16_t away;    /* times since received_ns that this process did not run */
 	int32_t end;      /* status of the last close not yet reported; DXP_OK: none */
 	uint32_t path_ns; /* lowest fabric delay known when it became idle; 0: none */
 	struct rltp_counters counters;
@@ -224,7 +224,7 @@ struct rltp_session {
 };
 #include "wire/limits.h"
 
-static inline struct tx_slot *tx_slot_at(struct rltp_io *io, uint32_t psn)
+static inline struct tx_entry *tx_entry_at(struct rltp_io *io, uint32_t psn)
 {
 	return &io->tx[psn & (io->tx_size - 1)];
 }
@@ -250,18 +250,18 @@ static inline uint16_t session_rwnd(const struct rltp_session *s)
 }
 
 /* transmit.c */
-void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
-		  struct wire_header *h);
+void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
+			   struct wire_header *h);
 
-/* slots.c: the ring of packets in flight and its lists, one per state */
-int slots_create(struct rltp_io *io);
+/* tx_ring.c: the ring of packets in flight and its lists, one per state */
+int tx_ring_create(struct rltp_io *io);
 /* Makes space for one more packet; grows the ring if necessary. False: no space now. */
-bool slots_room(struct rltp_session *s);
-void slots_reset(struct rltp_io *io);
-void slot_enter(struct rltp_io *io, struct tx_slot *slot, enum tx_state state);
-void slot_leave(struct rltp_io *io, struct tx_slot *slot);
-struct tx_slot *slot_first(struct rltp_io *io, const struct tx_list *list); /* or NULL */
-struct tx_slot *slot_next(struct rltp_io *io, const struct tx_slot *slot);  /* or NULL */
+bool tx_ring_has_space(struct rltp_session *s);
+void tx_ring_reset(struct rltp_io *io);
+void tx_entry_enter(struct rltp_io *io, struct tx_entry *entry, enum tx_state state);
+void tx_entry_leave(struct rltp_io *io, struct tx_entry *entry);
+struct tx_entry *tx_entry_first(struct rltp_io *io, const struct tx_list *list);  /* or NULL */
+struct tx_entry *tx_entry_next(struct rltp_io *io, const struct tx_entry *entry); /* or NULL */
 
 /* flow.c: selection of the next message */
 void flow_append(struct rltp_session *s, struct rltp_message *m);
@@ -275,18 +275,18 @@ struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *inde
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes); /* to its quantum */
 /* Charges `bytes` sent to the flow's channel; retransmissions count too. */
 void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t now_ns);
-void flow_cut(struct rltp_io *io, uint8_t index);                  /* counts one packet sent */
-void flow_settled(struct rltp_io *io, const struct tx_slot *slot); /* counts it as completed */
+void flow_cut(struct rltp_io *io, uint8_t index);                    /* counts one packet sent */
+void flow_settled(struct rltp_io *io, const struct tx_entry *entry); /* counts it as completed */
 /* Removes any message, for a session that closes. */
-struct rltp_message *flow_take(struct rltp_session *s);
+struct rltp_message *flow_dequeue(struct rltp_session *s);
 void flows_free(struct rltp_session *s); /* before `io` is freed */
 
 /* acknowledge.c: packets from receiver to sender */
-bool ack_due(const struct rltp_session *s, uint64_t now_ns);
-void ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out);
-void nack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out);
-void control_finish(const struct udp_address *to, const struct wire_header *h, size_t body_bytes,
-		    struct datagram *out);
+bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns);
+void rltp_ack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out);
+void rltp_nack_build(struct rltp_session *s, uint64_t now_ns, struct datagram *out);
+void rltp_control_finish(const struct udp_address *to, const struct wire_header *h,
+			 size_t body_bytes, struct datagram *out);
 
 /* credit.c: NAP credit limits, granted and requested */
 size_t credits_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns);
@@ -299,22 +299,22 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 			  const struct wire_ack *ack, uint64_t arrived_ns, uint64_t now_ns);
 void recovery_timers(struct rltp_session *s, uint64_t now_ns);
 uint64_t recovery_deadline(const struct rltp_session *s);
-uint64_t reorder_window(const struct rltp_session *s);
-void slot_lost(struct rltp_session *s, struct tx_slot *slot);
+uint64_t recovery_reorder_window(const struct rltp_session *s);
+void recovery_entry_lost(struct rltp_session *s, struct tx_entry *entry);
 
 /* refusal.c: packets that the receiver rejects */
-void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
+void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
 /* Notes that the packet was accepted. */
-void refusal_settled(struct rltp_session *s, const struct tx_slot *slot);
+void refusal_settled(struct rltp_session *s, const struct tx_entry *entry);
 /* Returns the packets of a message that may be sent before the receiver answers. */
-uint32_t refusal_called(const struct rltp_flow *f, const struct rltp_message *m);
-struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns); /* or NULL */
+uint32_t refusal_granted(const struct rltp_flow *f, const struct rltp_message *m);
+struct tx_entry *refusal_due(struct rltp_io *io, uint64_t now_ns); /* or NULL */
 
 /* keepalive.c: PING and PONG */
 size_t keepalive_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns);
 uint64_t keepalive_deadline(const struct rltp_session *s);
-void ping_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
-		  uint64_t now_ns);
+void keepalive_ping_receive(struct rltp_session *s, const struct wire_header *h,
+			    const uint8_t *body, uint64_t now_ns);
 
 /* pmtu.c: path MTU. pmtu_lost: a packet was declared lost; pmtu_acked: one arrived after losses. */
 void pmtu_open(struct rltp_session *s, uint64_t now_ns);
@@ -323,11 +323,11 @@ uint64_t pmtu_deadline(const struct rltp_session *s);
 bool pmtu_resting(const struct rltp_session *s);
 void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
 		  uint64_t now_ns);
-void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns);
-void pmtu_acked(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns);
+void pmtu_lost(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns);
+void pmtu_acked(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns);
 
 /* comparator.c: other loss detection methods */
-void irn_losses(struct rltp_session *s, uint32_t highest);
-void gbn_rewind(struct rltp_session *s);
+void comparator_irn_losses(struct rltp_session *s, uint32_t highest);
+void comparator_gbn_rewind(struct rltp_session *s);
 
 #endif

@@ -20,10 +20,10 @@ static uint64_t ping_deadline(const struct rltp_session *s)
 {
 	if (!sign_missing(s))
 		return UINT64_MAX;
-	uint64_t asked_ns = s->io->keepalive.asked_ns;
-	bool silent = asked_ns > s->heard_ns + RLTP_DEAD_NS;
+	uint64_t ping_ns = s->io->keepalive.ping_ns;
+	bool silent = ping_ns > s->received_ns + RLTP_DEAD_NS;
 	uint64_t again_ns = silent ? RLTP_RTO_SLOW_NS : RLTP_PING_AGAIN_NS;
-	return max_u64(s->heard_ns + RLTP_PING_NS, asked_ns + again_ns);
+	return max_u64(s->received_ns + RLTP_PING_NS, ping_ns + again_ns);
 }
 
 uint64_t keepalive_deadline(const struct rltp_session *s)
@@ -36,9 +36,9 @@ static void sign_build(struct rltp_session *s, uint8_t type, uint64_t opaque, ui
 {
 	struct wire_header h;
 
-	header_begin(s, type, now_ns, &h);
+	transmit_header_begin(s, type, now_ns, &h);
 	wire_ping_encode(opaque, out->header + WIRE_COMMON_BYTES);
-	control_finish(&s->address, &h, WIRE_PING_BYTES, out);
+	rltp_control_finish(&s->address, &h, WIRE_PING_BYTES, out);
 }
 
 size_t keepalive_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns)
@@ -53,14 +53,14 @@ size_t keepalive_send(struct rltp_session *s, struct datagram *out, size_t count
 	}
 	if (n < count && now_ns >= ping_deadline(s)) {
 		sign_build(s, WIRE_PING, now_ns, now_ns, &out[n++]);
-		k->asked_ns = now_ns;
+		k->ping_ns = now_ns;
 		s->counters.pings_sent++;
 	}
 	return n;
 }
 
-void ping_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
-		  uint64_t now_ns)
+void keepalive_ping_receive(struct rltp_session *s, const struct wire_header *h,
+			    const uint8_t *body, uint64_t now_ns)
 {
 	struct keepalive *k = &s->io->keepalive;
 	uint64_t opaque;

@@ -10,7 +10,7 @@
 #define RLTP_QUANTUM_PACKETS 16
 #define RLTP_WEIGHT_MAX      64
 /* bytes per quantum of a channel: one GSO batch */
-#define RLTP_TURN_BYTES (64u << 10)
+#define RLTP_QUANTUM_BYTES (64u << 10)
 /* bytes over weight that a channel may catch up: one quantum */
 #define RLTP_LAG_BYTES (64u << 10)
 /* bytes over weight that a returning channel may be ahead of the others */
@@ -18,13 +18,13 @@
 /* packets that each flow may have in flight beside any number of others: one quantum */
 #define RLTP_FLOW_PACKETS_MIN 16
 /* ring entries of a new active session: 2 KiB, enough for requests and answers */
-#define RLTP_SLOTS_MIN      64
+#define RLTP_TX_RING_MIN    64
 #define RLTP_WINDOW_DEFAULT 1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured */
 /* ns without work until a session frees its `io`: short pauses do not count */
-#define RLTP_REST_NS (1000ull * 1000 * 1000)
-#define RLTP_ASK_NS  (100u * 1000u) /* ns to the first credit request; doubles */
+#define RLTP_REST_NS           (1000ull * 1000 * 1000)
+#define RLTP_CREDIT_REQUEST_NS (100u * 1000u) /* ns to the first credit request; doubles */
 /* ns: a receiver that grants nothing is not flooded */
-#define RLTP_ASK_MAX_NS (100ull * 1000 * 1000)
+#define RLTP_CREDIT_REQUEST_MAX_NS (100ull * 1000 * 1000)
 /* packets that force an acknowledgement: every second batch; gains 5 % for a stream */
 #define RLTP_ACK_EVERY 64
 /* messages that force an acknowledgement: their completions free queue pair entries, of 32 */
@@ -62,7 +62,7 @@
  * silent */
 #define RLTP_AWAY_NS (500ull * 1000 * 1000)
 /* ns left to a peer after such an absence: five retransmissions without answer */
-#define RLTP_AWAKE_NS (1000ull * 1000 * 1000)
+#define RLTP_ACTIVE_NS (1000ull * 1000 * 1000)
 /* absences between two frames of a peer: a process that hardly ever runs must time out too */
 #define RLTP_AWAY_MAX  30
 #define RLTP_PONG_NS   (100ull * 1000 * 1000) /* ns between two PONGs to one peer */
@@ -86,9 +86,9 @@
 /* short packets (RLTP_PMTU_BASE) that take the buffer space of one of 8896 bytes: skb and page */
 #define RLTP_RWND_SHORT 4
 /* handshake tags computed per second, 1 us each: 2 % of a core; 10,000 peers reconnect in 1 s */
-#define RLTP_GREETINGS_PER_S 20000
+#define RLTP_HANDSHAKES_PER_S 20000
 /* handshake tags per second and peer: a correct peer sends at most ten */
-#define RLTP_GREETINGS_PEER_PER_S 32
+#define RLTP_HANDSHAKES_PEER_PER_S 32
 /* ns to the first HELLO retransmission; doubles */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
 #define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty attempts before RLTP_DEAD_NS */
@@ -132,9 +132,9 @@
 /* of 31: a receive buffer filled above this is about to lose packets */
 #define RLTP_CC_HOST_LEVEL 16
 /* ns of the rate per batch: the resolution of the timer */
-#define RLTP_PACE_TRAIN_NS (20u * 1000u)
+#define RLTP_PACE_BATCH_NS (20u * 1000u)
 /* bytes per batch: one GSO message; longer batches save nothing and overrun shallow queues */
-#define RLTP_PACE_TRAIN_BYTES (64u << 10)
+#define RLTP_PACE_BATCH_BYTES (64u << 10)
 /* ns; closer batches fall into one poll: no pacing */
 #define RLTP_PACE_FINEST_NS (4u * 1000u)
 /* ns, longest gap between packets: 1600 senders then fill 10 Gb/s, and a host stall ends soon */

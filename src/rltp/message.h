@@ -32,10 +32,10 @@ struct rltp_message {
 	uint32_t packet_count; /* set when the first packet is built */
 	uint32_t next_sub;     /* packets built so far */
 	uint32_t unacked;      /* packets built and not acknowledged */
-	uint32_t called;       /* packets that the receiver has granted; UINT32_MAX: all */
-	bool waits;            /* the receiver has set `called` */
+	uint32_t granted;      /* packets that the receiver has granted; UINT32_MAX: all */
+	bool waits;            /* the receiver has set `granted` */
 	/* With msg_id, the name of the message in the peer's NACKs; set with its first packet. */
-	uint16_t place;
+	uint16_t index;
 	uint32_t msg_id;
 	/* DXP_OK, or why it was rejected or cancelled: the rest is then sent as RESYNC. */
 	int status;
@@ -61,7 +61,7 @@ struct rltp_packet {
 struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
 	uint32_t retry_us; /* us, for WIRE_NACK_RNR and WIRE_NACK_HELD */
-	uint32_t called;   /* for WIRE_NACK_WAIT: packets of the message granted */
+	uint32_t granted;  /* for WIRE_NACK_WAIT: packets of the message granted */
 };
 
 /* Returns the status with which the sender completes a message rejected with `code` (enum
@@ -102,7 +102,8 @@ struct rltp_user_ops {
 	uint32_t (*wants)(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 			  uint32_t count);
 	/* Notes that the peer waits for credit of this queue pair and has received this limit. */
-	void (*asked)(void *user, struct rltp_session *s, const struct wire_credit_entry *credit);
+	void (*requested)(void *user, struct rltp_session *s,
+			  const struct wire_credit_entry *credit);
 };
 
 #endif

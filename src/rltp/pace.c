@@ -22,9 +22,9 @@ static void unpaced(struct pace *p)
 }
 
 /* Returns whole packets, so that a batch costs exactly its length. */
-static uint64_t train_length(uint64_t rate_bps, uint64_t window_bytes, uint32_t packet_bytes)
+static uint64_t batch_length(uint64_t rate_bps, uint64_t window_bytes, uint32_t packet_bytes)
 {
-	uint64_t bytes = min_u64(rate_bps / (S_NS / RLTP_PACE_TRAIN_NS), RLTP_PACE_TRAIN_BYTES);
+	uint64_t bytes = min_u64(rate_bps / (S_NS / RLTP_PACE_BATCH_NS), RLTP_PACE_BATCH_BYTES);
 
 	return max_u64(min_u64(bytes, window_bytes / 4) / packet_bytes, 1) * packet_bytes;
 }
@@ -44,17 +44,17 @@ void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint3
 	uint64_t dearest = ((uint64_t)RLTP_PACE_GAP_MAX_NS << COST_SHIFT) / packet;
 	uint64_t cost = min_u64(((uint64_t)rtt_ns << (COST_SHIFT + 8)) / allowed, dearest);
 	uint64_t rate = allowed * (S_NS / CC_ONE) / rtt_ns;
-	uint64_t train = train_length(rate, window / CC_ONE, (uint32_t)packet);
-	uint64_t train_ns = train * cost >> COST_SHIFT;
+	uint64_t batch = batch_length(rate, window / CC_ONE, (uint32_t)packet);
+	uint64_t batch_ns = batch * cost >> COST_SHIFT;
 
-	if (cost == 0 || (whole && train_ns < RLTP_PACE_FINEST_NS)) {
+	if (cost == 0 || (whole && batch_ns < RLTP_PACE_FINEST_NS)) {
 		unpaced(p);
 		return;
 	}
 	p->rate_bps = rate;
 	p->cost = cost;
-	p->train_bytes = (uint32_t)train;
-	p->train_ns = (uint32_t)train_ns;
+	p->batch_bytes = (uint32_t)batch;
+	p->batch_ns = (uint32_t)batch_ns;
 	p->late_ns = whole ? rtt_ns / 5 : 0; /* a quarter of the window at 1.25 times its rate */
 	p->least_bytes = whole ? 0 : (uint32_t)packet;
 }
@@ -67,5 +67,5 @@ void pace_charge(struct pace *p, uint32_t bytes, uint64_t now_ns)
 	p->fraction = (uint32_t)(owed & ((1u << COST_SHIFT) - 1));
 	/* Packets that ignore the pace (probes) add debt, up to a bound. */
 	p->paid_ns = min_u64(start + (owed >> COST_SHIFT), now_ns + RLTP_PACE_GAP_MAX_NS);
-	p->next_ns = p->paid_ns >= now_ns + p->train_ns ? p->paid_ns : 0;
+	p->next_ns = p->paid_ns >= now_ns + p->batch_ns ? p->paid_ns : 0;
 }

@@ -18,9 +18,9 @@ struct pace {
 	uint64_t next_ns;     /* earliest start of the next batch; 0: now */
 	uint64_t paid_ns;     /* when all bytes sent are paid for */
 	uint64_t cost;        /* of one byte, 2^-24 ns; 0: not paced */
-	uint32_t train_ns;    /* cost of a batch */
+	uint32_t batch_ns;    /* cost of a batch */
 	uint32_t late_ns;     /* lateness that may be caught up */
-	uint32_t train_bytes; /* batch size */
+	uint32_t batch_bytes; /* batch size */
 	uint32_t least_bytes; /* minimum charge of a packet */
 	uint32_t fraction;    /* of a nanosecond of debt, 2^-24 */
 };

@@ -75,10 +75,10 @@ void pmtu_open(struct rltp_session *s, uint64_t now_ns)
 		search_all(s, now_ns);
 }
 
-static uint32_t slot_bytes(const struct tx_slot *slot)
+static uint32_t entry_bytes(const struct tx_entry *entry)
 {
-	const struct rltp_message *m = slot->message;
-	uint64_t offset = (uint64_t)slot->sub * m->unit;
+	const struct rltp_message *m = entry->message;
+	uint64_t offset = (uint64_t)entry->sub * m->unit;
 	uint64_t left = offset < m->bytes ? m->bytes - offset : 0;
 
 	return (uint32_t)min_u64(left, m->unit);
@@ -105,14 +105,14 @@ static void cut_messages_end(struct rltp_session *s)
 		}
 	}
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
-		struct tx_slot *slot = tx_slot_at(io, psn);
-		if (slot->state == TX_ACKED)
+		struct tx_entry *entry = tx_entry_at(io, psn);
+		if (entry->state == TX_ACKED)
 			continue;
 		/* A short last packet may still arrive if all before it have. */
-		if (cut_too_long(slot->message, s->unit) && slot_bytes(slot) > s->unit)
-			slot->message->status = DXP_EPATH;
-		if (slot->message->status == DXP_EPATH && slot->state != TX_LOST)
-			slot_lost(s, slot);
+		if (cut_too_long(entry->message, s->unit) && entry_bytes(entry) > s->unit)
+			entry->message->status = DXP_EPATH;
+		if (entry->message->status == DXP_EPATH && entry->state != TX_LOST)
+			recovery_entry_lost(s, entry);
 	}
 	/* The rest is short and new on this path. */
 	io->probes = io->backoff = 0;
@@ -154,12 +154,12 @@ void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool anot
 		s->io->pmtu.state = PMTU_REST;
 }
 
-void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
+void pmtu_lost(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 
-	if (s->unit <= unit_floor(s) || slot->message->status != DXP_OK ||
-	    slot_bytes(slot) <= unit_floor(s))
+	if (s->unit <= unit_floor(s) || entry->message->status != DXP_OK ||
+	    entry_bytes(entry) <= unit_floor(s))
 		return;
 	if (++p->lost_large < RLTP_PMTU_SUSPECT || p->state != PMTU_REST)
 		return;
@@ -171,9 +171,9 @@ void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_
 	p->deadline_ns = now_ns;
 }
 
-void pmtu_acked(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
+void pmtu_acked(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
-	if (slot_bytes(slot) <= unit_floor(s))
+	if (entry_bytes(entry) <= unit_floor(s))
 		return;
 	s->io->pmtu.lost_large = 0;
 	if (s->io->pmtu.state == PMTU_VERIFY)
@@ -229,9 +229,9 @@ static void probe_build(struct rltp_session *s, uint64_t now_ns, struct datagram
 	struct wire_pmtu body = {p->id, (uint16_t)(probe_size(p, s) + WIRE_DATA_BYTES)};
 	struct wire_header h;
 
-	header_begin(s, WIRE_PMTU_PROBE, now_ns, &h);
+	transmit_header_begin(s, WIRE_PMTU_PROBE, now_ns, &h);
 	wire_pmtu_encode(&body, out->header + WIRE_COMMON_BYTES);
-	control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
+	rltp_control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
 	out->slice_count = 1;
 	out->slices[0] = (struct datagram_slice){padding, body.bytes - front};
 	wire_control_seal_tail(out->header, front, padding, body.bytes - front);
@@ -242,9 +242,9 @@ static void answer_build(struct rltp_session *s, uint64_t now_ns, struct datagra
 {
 	struct wire_header h;
 
-	header_begin(s, WIRE_PMTU_ACK, now_ns, &h);
+	transmit_header_begin(s, WIRE_PMTU_ACK, now_ns, &h);
 	wire_pmtu_encode(&s->io->pmtu.answer, out->header + WIRE_COMMON_BYTES);
-	control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
+	rltp_control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
 	s->io->pmtu.answer_due = false;
 }
 
@@ -314,23 +314,23 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 		  uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
-	struct wire_pmtu said;
+	struct wire_pmtu reported;
 
 	if (h->type == WIRE_PMTU_PROBE) {
-		if (wire_pmtu_probe_decode(body, h->payload_bytes, &said) == DXP_OK)
-			answer_note(p, &said);
+		if (wire_pmtu_probe_decode(body, h->payload_bytes, &reported) == DXP_OK)
+			answer_note(p, &reported);
 		else
 			s->counters.acks_bad++;
 		return;
 	}
-	if (wire_pmtu_ack_decode(body, h->payload_bytes, &said) != DXP_OK ||
-	    said.bytes < WIRE_DATA_BYTES) {
+	if (wire_pmtu_ack_decode(body, h->payload_bytes, &reported) != DXP_OK ||
+	    reported.bytes < WIRE_DATA_BYTES) {
 		s->counters.acks_bad++;
 		return;
 	}
-	uint32_t size = said.bytes - WIRE_DATA_BYTES;
-	if (p->id - said.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) || size > s->agreed ||
-	    size % 64 != 0)
+	uint32_t size = reported.bytes - WIRE_DATA_BYTES;
+	if (p->id - reported.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) ||
+	    size > s->agreed || size % 64 != 0)
 		return; /* answer to no current probe */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

@@ -31,7 +31,7 @@ static bool wait_merged(struct rltp_io *io, const struct wire_nack_body *nack)
 	for (uint32_t i = 0; i < io->nack_count; i++) {
 		const struct wire_nack_body *other = &io->nacks[i];
 		if (other->code == WIRE_NACK_WAIT && other->msg_id == nack->msg_id &&
-		    other->qp == nack->qp && other->called == nack->called)
+		    other->qp == nack->qp && other->granted == nack->granted)
 			return true;
 	}
 	return false;
@@ -51,8 +51,8 @@ static void packet_refused(struct rltp_session *s, const struct wire_header *h,
 
 	s->counters.refused += verdict.code != WIRE_NACK_HELD;
 	if (verdict.code == WIRE_NACK_WAIT) {
-		nack.qp = wire_nack_place(h->dst_function, h->dst_qp);
-		nack.called = verdict.called;
+		nack.qp = wire_nack_position(h->dst_function, h->dst_qp);
+		nack.granted = verdict.granted;
 		if (wait_merged(s->io, &nack))
 			return;
 	}
@@ -89,7 +89,7 @@ static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload
 	}
 	if (had_holes && !rx_map_has_holes(&io->rx))
 		io->ack_now = true; /* the sender can release its whole window */
-	io->gap_told = false;
+	io->gap_reported = false;
 	s->rx_count++;
 	s->counters.received_packets++;
 	s->counters.received_bytes += payload_bytes;
@@ -123,8 +123,8 @@ static bool order_good(struct rltp_session *s, const struct wire_header *h)
 	if (s->peer_recovery < RLTP_GBN_NAK || h->psn == io->rx.cum)
 		return true;
 	s->counters.out_of_order++;
-	if (s->peer_recovery == RLTP_GBN_NAK && !io->gap_told)
-		io->gap_new = io->ack_now = io->gap_told = true;
+	if (s->peer_recovery == RLTP_GBN_NAK && !io->gap_reported)
+		io->gap_new = io->ack_now = io->gap_reported = true;
 	return false;
 }
 
@@ -225,7 +225,7 @@ static void nack_receive(struct rltp_session *s, const struct wire_header *h,
 		return;
 	}
 	s->counters.nacks_received++;
-	refusal_take(s, &nack, now_ns);
+	refusal_receive(s, &nack, now_ns);
 }
 
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,
@@ -239,16 +239,16 @@ void rltp_session_receive(struct rltp_session *s, const struct wire_header *head
 		s->counters.no_memory++;
 		return;
 	}
-	s->heard_ns = now_ns;
+	s->received_ns = now_ns;
 	s->away = 0;
 	s->io->arrived_ns = now_ns;
-	s->io->peer_asleep = false;
+	s->io->peer_idle = false;
 	switch (header->type) {
 	case WIRE_ACK: ack_receive(s, header, payload, a->arrived_ns, now_ns); return;
 	case WIRE_NACK: nack_receive(s, header, payload, now_ns); break;
 	case WIRE_CREDIT: credits_receive(s, header, payload, now_ns); break;
 	case WIRE_PING:
-	case WIRE_PONG: ping_receive(s, header, payload, now_ns); break;
+	case WIRE_PONG: keepalive_ping_receive(s, header, payload, now_ns); break;
 	case WIRE_PMTU_PROBE:
 	case WIRE_PMTU_ACK: pmtu_receive(s, header, payload, now_ns); break;
 	default: break;

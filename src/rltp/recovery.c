@@ -23,29 +23,29 @@ uint32_t session_window(const struct rltp_session *s)
 	return window < s->peer_window ? window : s->peer_window;
 }
 
-void slot_lost(struct rltp_session *s, struct tx_slot *slot)
+void recovery_entry_lost(struct rltp_session *s, struct tx_entry *entry)
 {
-	slot_leave(s->io, slot);
-	slot_enter(s->io, slot, TX_LOST);
+	tx_entry_leave(s->io, entry);
+	tx_entry_enter(s->io, entry, TX_LOST);
 }
 
-static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t now_ns)
+static void entry_acked(struct rltp_session *s, struct tx_entry *entry, uint64_t now_ns)
 {
-	struct rltp_message *m = slot->message;
+	struct rltp_message *m = entry->message;
 	struct rltp_io *io = s->io;
 
 	if (io->pmtu.lost_large > 0)
-		pmtu_acked(s, slot, now_ns);
-	slot_leave(io, slot);
+		pmtu_acked(s, entry, now_ns);
+	tx_entry_leave(io, entry);
 	/* Sent once and not declared lost: this transmission arrived. In TX_WAIT sent_ns lies in
 	 * the future. */
-	if (slot->state == TX_SENT && slot->tries == 1)
-		io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
-	flow_settled(io, slot);
-	refusal_settled(s, slot);
-	slot->state = TX_ACKED;
+	if (entry->state == TX_SENT && entry->tries == 1)
+		io->rack_ns = max_u64(io->rack_ns, entry->sent_ns);
+	flow_settled(io, entry);
+	refusal_settled(s, entry);
+	entry->state = TX_ACKED;
 	s->counters.acked_packets++;
-	slot->message = NULL;
+	entry->message = NULL;
 	if (--m->unacked == 0 && m->next_sub == m->packet_count)
 		s->shared->ops->done(s->shared->user, s, m, m->status);
 }
@@ -68,7 +68,7 @@ static void rtt_sample(struct rltp_session *s, uint64_t sample_ns)
 
 /* Applies the echo of a transmission: exact if it is the last one of its packet. Returns the round
  * trip without the peer's hold time; 0: no valid echo. */
-static uint32_t echo_take(struct rltp_session *s, const struct wire_ack *ack, uint64_t arrived_ns)
+static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, uint64_t arrived_ns)
 {
 	uint64_t age_ns = (uint64_t)(timestamp_of(arrived_ns) - ack->echo_ts) * WIRE_TS_NS;
 	uint64_t hold_ns = (uint64_t)ack->hold * WIRE_TS_NS;
@@ -81,9 +81,9 @@ static uint32_t echo_take(struct rltp_session *s, const struct wire_ack *ack, ui
 	if (hold_ns > age_ns || age_ns - hold_ns > RLTP_DEAD_NS || age_ns > arrived_ns)
 		return 0;
 	uint64_t sent_ns = arrived_ns - age_ns;
-	const struct tx_slot *slot = tx_slot_at(io, ack->echo_psn);
-	if (!seq_before(ack->echo_psn, io->tx_una) && timestamp_of(slot->sent_ns) == ack->echo_ts)
-		sent_ns = slot->sent_ns;
+	const struct tx_entry *entry = tx_entry_at(io, ack->echo_psn);
+	if (!seq_before(ack->echo_psn, io->tx_una) && timestamp_of(entry->sent_ns) == ack->echo_ts)
+		sent_ns = entry->sent_ns;
 	io->rack_ns = max_u64(io->rack_ns, sent_ns);
 	rtt_sample(s, age_ns - hold_ns);
 	return (uint32_t)max_u64(age_ns - hold_ns, 1);
@@ -91,31 +91,31 @@ static uint32_t echo_take(struct rltp_session *s, const struct wire_ack *ack, ui
 
 /* Samples the round trip without an echo (acknowledgement carried by data) from packet cum - 1 if
  * it was sent once. The sample is never too short, and too long by at most the receiver's delay. */
-static void rtt_from_slot(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
+static void rtt_from_entry(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
 {
-	const struct tx_slot *slot = tx_slot_at(s->io, cum - 1);
+	const struct tx_entry *entry = tx_entry_at(s->io, cum - 1);
 
-	if (slot->state == TX_SENT && slot->tries == 1 && arrived_ns > slot->sent_ns)
-		rtt_sample(s, arrived_ns - slot->sent_ns);
+	if (entry->state == TX_SENT && entry->tries == 1 && arrived_ns > entry->sent_ns)
+		rtt_sample(s, arrived_ns - entry->sent_ns);
 }
 
-static uint32_t cumulative_take(struct rltp_session *s, uint32_t cum, uint64_t now_ns)
+static uint32_t cumulative_apply(struct rltp_session *s, uint32_t cum, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 	uint32_t fresh = 0;
 
 	for (; seq_before(io->tx_una, cum); io->tx_una++) {
-		struct tx_slot *slot = tx_slot_at(io, io->tx_una);
-		if (slot->state != TX_ACKED) {
-			slot_acked(s, slot, now_ns);
+		struct tx_entry *entry = tx_entry_at(io, io->tx_una);
+		if (entry->state != TX_ACKED) {
+			entry_acked(s, entry, now_ns);
 			fresh++;
 		}
 	}
 	return fresh;
 }
 
-static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack,
-			    uint64_t now_ns)
+static uint32_t bitmap_apply(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack,
+			     uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 	uint32_t fresh = 0;
@@ -127,9 +127,9 @@ static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct w
 			uint32_t psn = base + (uint32_t)__builtin_ctzll(word);
 			if (seq_before(psn, io->tx_una) || !seq_before(psn, s->tx_next))
 				continue; /* already acknowledged, or never sent */
-			struct tx_slot *slot = tx_slot_at(io, psn);
-			if (slot->state != TX_ACKED) {
-				slot_acked(s, slot, now_ns);
+			struct tx_entry *entry = tx_entry_at(io, psn);
+			if (entry->state != TX_ACKED) {
+				entry_acked(s, entry, now_ns);
 				fresh++;
 			}
 		}
@@ -143,11 +143,11 @@ static void settled_skip(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
 
-	while (io->tx_una != s->tx_next && tx_slot_at(io, io->tx_una)->state == TX_ACKED)
+	while (io->tx_una != s->tx_next && tx_entry_at(io, io->tx_una)->state == TX_ACKED)
 		io->tx_una++;
 }
 
-uint64_t reorder_window(const struct rltp_session *s)
+uint64_t recovery_reorder_window(const struct rltp_session *s)
 {
 	uint64_t step = s->min_rtt_ns / 4;
 
@@ -160,20 +160,20 @@ uint64_t reorder_window(const struct rltp_session *s)
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
-	uint64_t window = reorder_window(s);
-	struct tx_slot *slot;
+	uint64_t window = recovery_reorder_window(s);
+	struct tx_entry *entry;
 	uint32_t found = 0;
 
 	io->reorder_deadline_ns = UINT64_MAX;
-	while ((slot = slot_first(io, &io->sent)) != NULL && slot->sent_ns <= io->rack_ns) {
-		uint64_t due = slot->sent_ns + io->rack_rtt_ns + window;
-		if (io->rack_ns - slot->sent_ns <= window && now_ns < due) {
+	while ((entry = tx_entry_first(io, &io->sent)) != NULL && entry->sent_ns <= io->rack_ns) {
+		uint64_t due = entry->sent_ns + io->rack_rtt_ns + window;
+		if (io->rack_ns - entry->sent_ns <= window && now_ns < due) {
 			io->reorder_deadline_ns = due;
 			break;
 		}
-		pmtu_lost(s, slot, now_ns);
-		slot_lost(s, slot);
-		slot->cause = DATAGRAM_CAUSE_GAP;
+		pmtu_lost(s, entry, now_ns);
+		recovery_entry_lost(s, entry);
+		entry->cause = DATAGRAM_CAUSE_GAP;
 		s->counters.retransmitted_gap++;
 		found++;
 	}
@@ -240,10 +240,10 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 
 	switch (s->shared->tuning.recovery) {
 	case RLTP_RACK: rack_losses(s, now_ns); break;
-	case RLTP_IRN: irn_losses(s, bitmap_end(h->cum_ack, ack)); break;
+	case RLTP_IRN: comparator_irn_losses(s, bitmap_end(h->cum_ack, ack)); break;
 	case RLTP_GBN_NAK:
 		if (ack && h->flags & WIRE_FLAG_NACK)
-			gbn_rewind(s);
+			comparator_gbn_rewind(s);
 		break;
 	default: break;
 	}
@@ -287,17 +287,17 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 	}
 	note.limited = io->limited;
 	if (ack) {
-		note.delay_ns = echo_take(s, ack, arrived_ns);
+		note.delay_ns = echo_apply(s, ack, arrived_ns);
 		if (note.delay_ns != 0)
 			note.rtt_ns = with_hosts(note.delay_ns, ack, arrived_ns, now_ns);
 		note.rx_level = ack->rx_level;
 		s->peer_window = (uint16_t)max_u64(ack->rwnd, 1);
 	} else if (seq_before(io->tx_una, h->cum_ack)) {
-		rtt_from_slot(s, h->cum_ack, arrived_ns);
+		rtt_from_entry(s, h->cum_ack, arrived_ns);
 	}
-	note.acked = cumulative_take(s, h->cum_ack, now_ns);
+	note.acked = cumulative_apply(s, h->cum_ack, now_ns);
 	if (ack) {
-		note.acked += bitmap_take(s, h->cum_ack, ack, now_ns);
+		note.acked += bitmap_apply(s, h->cum_ack, ack, now_ns);
 		spurious_note(s, ack->dup_count);
 	}
 	settled_skip(s);
@@ -325,7 +325,7 @@ static uint64_t probe_interval(const struct rltp_session *s)
 
 	if (!s->io->answer_prompt)
 		interval += RLTP_ACK_DELAY_NS;
-	if (s->io->peer_asleep)
+	if (s->io->peer_idle)
 		interval += RLTP_WAKING_NS;
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
@@ -345,7 +345,7 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
 	uint64_t interval = max_u64(srtt + 4ull * s->rttvar_ns, timeout_floor(s));
-	bool silent = s->io->last_sent_ns > s->heard_ns + RLTP_DEAD_NS;
+	bool silent = s->io->last_sent_ns > s->received_ns + RLTP_DEAD_NS;
 	uint64_t most = silent ? RLTP_RTO_SLOW_NS : RLTP_RTO_MAX_NS;
 
 	/* A round trip longer than the bound is waited for in full. */
@@ -370,17 +370,17 @@ static uint64_t silence_deadline(const struct rltp_session *s)
 static void probe_mark(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
-	struct tx_slot *newest = &io->tx[io->sent.last];
+	struct tx_entry *newest = &io->tx[io->sent.last];
 
-	slot_leave(io, newest);
-	slot_enter(io, newest, TX_LOST);
+	tx_entry_leave(io, newest);
+	tx_entry_enter(io, newest, TX_LOST);
 	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
 	/* Moves it to the front of `lost`: a probe leaves regardless of the window. */
-	while (slot_first(io, &io->lost) != newest) {
-		struct tx_slot *other = slot_first(io, &io->lost);
-		slot_leave(io, other);
-		slot_enter(io, other, TX_LOST);
+	while (tx_entry_first(io, &io->lost) != newest) {
+		struct tx_entry *other = tx_entry_first(io, &io->lost);
+		tx_entry_leave(io, other);
+		tx_entry_enter(io, other, TX_LOST);
 	}
 	io->probe_due = true;
 	s->counters.retransmitted_probe++;
@@ -389,12 +389,12 @@ static void probe_mark(struct rltp_session *s)
 static void timeout_mark(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
-	struct tx_slot *slot;
+	struct tx_entry *entry;
 
-	while ((slot = slot_first(io, &io->sent)) != NULL) {
-		pmtu_lost(s, slot, now_ns);
-		slot_lost(s, slot);
-		slot->cause = DATAGRAM_CAUSE_TIMEOUT;
+	while ((entry = tx_entry_first(io, &io->sent)) != NULL) {
+		pmtu_lost(s, entry, now_ns);
+		recovery_entry_lost(s, entry);
+		entry->cause = DATAGRAM_CAUSE_TIMEOUT;
 		s->counters.retransmitted_timeout++;
 	}
 	s->counters.timeouts++;

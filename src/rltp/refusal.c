@@ -10,7 +10,7 @@
 
 #define BACKOFF_MAX 6 /* doublings of the wait that the receiver requests */
 /* us: a granted packet was rejected, because it crossed the grant or came too late */
-#define CALLED_US 1000
+#define GRANTED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
 {
@@ -38,10 +38,10 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 		flow_remove_head(s, m->flow);
 	}
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
-		struct tx_slot *slot = tx_slot_at(io, psn);
-		if (slot->message == m && (slot->state == TX_SENT || slot->state == TX_WAIT)) {
-			slot_lost(s, slot); /* retransmitted as RESYNC */
-			slot->cause = DATAGRAM_CAUSE_NONE;
+		struct tx_entry *entry = tx_entry_at(io, psn);
+		if (entry->message == m && (entry->state == TX_SENT || entry->state == TX_WAIT)) {
+			recovery_entry_lost(s, entry); /* retransmitted as RESYNC */
+			entry->cause = DATAGRAM_CAUSE_NONE;
 		}
 	}
 }
@@ -60,13 +60,14 @@ void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int sta
 		m->unit = s->unit;
 	if (m->packet_count == 0 || m->next_sub != m->packet_count)
 		m->packet_count = m->next_sub + 1;
-	m->called = UINT32_MAX;
-	for (struct tx_slot *slot = slot_first(io, &io->waiting), *next; slot; slot = next) {
-		next = slot_next(io, slot);
-		if (slot->message != m)
+	m->granted = UINT32_MAX;
+	for (struct tx_entry *entry = tx_entry_first(io, &io->waiting), *next; entry;
+	     entry = next) {
+		next = tx_entry_next(io, entry);
+		if (entry->message != m)
 			continue;
-		slot_lost(s, slot);
-		slot->cause = DATAGRAM_CAUSE_NONE;
+		recovery_entry_lost(s, entry);
+		entry->cause = DATAGRAM_CAUSE_NONE;
 	}
 }
 
@@ -78,8 +79,8 @@ void rltp_session_messages(struct rltp_session *s,
 	if (!io)
 		return;
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++)
-		if (tx_slot_at(io, psn)->state != TX_ACKED)
-			visit(context, tx_slot_at(io, psn)->message);
+		if (tx_entry_at(io, psn)->state != TX_ACKED)
+			visit(context, tx_entry_at(io, psn)->message);
 	for (uint32_t i = 0; i < RLTP_FLOWS; i++)
 		for (struct rltp_message *m = io->flows[i].head; m; m = m->next)
 			visit(context, m);
@@ -89,56 +90,57 @@ void rltp_session_messages(struct rltp_session *s,
  * as after an acknowledgement. Otherwise rejections, endless while a receiver waits for a lost
  * packet, would hide that loss forever. RFC 8985, 6.2: ignores retransmissions answered faster than
  * the shortest round trip. */
-static void arrival_note(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
+static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 
 	if (s->shared->tuning.recovery != RLTP_RACK ||
-	    (slot->tries > 1 && now_ns - slot->sent_ns < s->min_rtt_ns))
+	    (entry->tries > 1 && now_ns - entry->sent_ns < s->min_rtt_ns))
 		return;
-	io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
+	io->rack_ns = max_u64(io->rack_ns, entry->sent_ns);
 	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
 }
 
 /* Retransmits the packet after `wait_ns`, but at most after the bound of the timeout. */
-static void slot_wait(struct rltp_io *io, struct tx_slot *slot, uint64_t wait_ns, uint64_t now_ns)
+static void entry_wait(struct rltp_io *io, struct tx_entry *entry, uint64_t wait_ns,
+		       uint64_t now_ns)
 {
-	slot_leave(io, slot);
-	slot_enter(io, slot, TX_WAIT);
-	slot->sent_ns = now_ns + min_u64(wait_ns, RLTP_RTO_MAX_NS);
-	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
+	tx_entry_leave(io, entry);
+	tx_entry_enter(io, entry, TX_WAIT);
+	entry->sent_ns = now_ns + min_u64(wait_ns, RLTP_RTO_MAX_NS);
+	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, entry->sent_ns);
 }
 
-static void slot_refused(struct rltp_session *s, struct tx_slot *slot, uint64_t wait_ns,
-			 uint64_t now_ns)
+static void entry_refused(struct rltp_session *s, struct tx_entry *entry, uint64_t wait_ns,
+			  uint64_t now_ns)
 {
-	s->io->flows[slot->message->flow].refused += slot->refusals == 0;
-	if (slot->refusals < UINT8_MAX)
-		slot->refusals++;
-	slot_wait(s->io, slot, wait_ns, now_ns);
+	s->io->flows[entry->message->flow].refused += entry->refusals == 0;
+	if (entry->refusals < UINT8_MAX)
+		entry->refusals++;
+	entry_wait(s->io, entry, wait_ns, now_ns);
 }
 
-static void slot_busy(struct rltp_session *s, struct tx_slot *slot, uint32_t retry_us,
-		      uint64_t now_ns)
+static void entry_busy(struct rltp_session *s, struct tx_entry *entry, uint32_t retry_us,
+		       uint64_t now_ns)
 {
-	uint32_t doublings = slot->refusals < BACKOFF_MAX ? slot->refusals : BACKOFF_MAX;
+	uint32_t doublings = entry->refusals < BACKOFF_MAX ? entry->refusals : BACKOFF_MAX;
 
-	slot_refused(s, slot, (uint64_t)retry_us * US_NS << doublings, now_ns);
+	entry_refused(s, entry, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
 /* Marks a packet as held by the receiver. It has arrived: a flow stopped for it continues, and no
  * loss is declared for lack of an answer. */
-static void slot_held(struct rltp_session *s, struct tx_slot *slot, uint32_t retry_us,
-		      uint64_t now_ns)
+static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t retry_us,
+		       uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 
-	io->flows[slot->message->flow].refused -= slot->refusals > 0;
-	slot->refusals = 0;
-	if (slot->cause == DATAGRAM_CAUSE_HELD && slot->state == TX_SENT && io->held_repeats > 0)
+	io->flows[entry->message->flow].refused -= entry->refusals > 0;
+	entry->refusals = 0;
+	if (entry->cause == DATAGRAM_CAUSE_HELD && entry->state == TX_SENT && io->held_repeats > 0)
 		io->held_repeats--; /* answered, and no duplicate */
-	slot->cause = DATAGRAM_CAUSE_HELD;
-	slot_wait(io, slot, (uint64_t)retry_us * US_NS, now_ns);
+	entry->cause = DATAGRAM_CAUSE_HELD;
+	entry_wait(io, entry, (uint64_t)retry_us * US_NS, now_ns);
 	s->counters.held++;
 }
 
@@ -149,28 +151,28 @@ static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64
 {
 	struct rltp_io *io = s->io;
 
-	for (struct tx_slot *slot = slot_first(io, &io->sent), *next; slot; slot = next) {
-		next = slot_next(io, slot);
-		if (slot->message == m && slot->sub >= m->called)
-			slot_refused(s, slot, RLTP_RTO_MAX_NS, now_ns);
+	for (struct tx_entry *entry = tx_entry_first(io, &io->sent), *next; entry; entry = next) {
+		next = tx_entry_next(io, entry);
+		if (entry->message == m && entry->sub >= m->granted)
+			entry_refused(s, entry, RLTP_RTO_MAX_NS, now_ns);
 	}
 }
 
-static void message_called(struct rltp_io *io, const struct rltp_message *m, uint32_t called,
-			   uint64_t now_ns)
+static void message_granted(struct rltp_io *io, const struct rltp_message *m, uint32_t granted,
+			    uint64_t now_ns)
 {
-	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot;
-	     slot = slot_next(io, slot)) {
-		if (slot->message != m || slot->sub >= called || slot->refusals == 0)
+	for (struct tx_entry *entry = tx_entry_first(io, &io->waiting); entry;
+	     entry = tx_entry_next(io, entry)) {
+		if (entry->message != m || entry->sub >= granted || entry->refusals == 0)
 			continue;
-		slot->sent_ns = min_u64(slot->sent_ns, now_ns);
+		entry->sent_ns = min_u64(entry->sent_ns, now_ns);
 		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, now_ns);
 	}
 }
 
 static bool is_named(const struct rltp_message *m, const struct wire_nack_body *nack)
 {
-	return m->waits && m->msg_id == nack->msg_id && m->place == nack->qp;
+	return m->waits && m->msg_id == nack->msg_id && m->index == nack->qp;
 }
 
 /* Returns the named message if it has packets that wait or are not built yet; NULL: it is complete
@@ -180,107 +182,110 @@ static struct rltp_message *message_named(struct rltp_io *io, const struct wire_
 	for (uint32_t i = 1; i < RLTP_FLOWS; i++)
 		if (io->flows[i].head && is_named(io->flows[i].head, nack))
 			return io->flows[i].head;
-	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
-		if (is_named(slot->message, nack))
-			return slot->message;
+	for (struct tx_entry *entry = tx_entry_first(io, &io->waiting); entry;
+	     entry = tx_entry_next(io, entry))
+		if (is_named(entry->message, nack))
+			return entry->message;
 	return NULL;
 }
 
 /* Applies a grant. It may have been overtaken by a later one, so limits only grow. */
-static void wait_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
+static void grant_apply(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_message *m = message_named(s->io, nack);
 
 	if (!m)
 		return;
-	m->called = max_u32(m->called, nack->called);
-	message_called(s->io, m, nack->called, now_ns);
+	m->granted = max_u32(m->granted, nack->granted);
+	message_granted(s->io, m, nack->granted, now_ns);
 }
 
 /* Handles a rejected packet of a message that the receiver will grant. */
-static void slot_waits(struct rltp_session *s, struct tx_slot *slot, uint32_t called,
-		       uint64_t now_ns)
+static void entry_waits(struct rltp_session *s, struct tx_entry *entry, uint32_t granted,
+			uint64_t now_ns)
 {
-	struct rltp_message *m = slot->message;
+	struct rltp_message *m = entry->message;
 
-	m->called = m->waits ? max_u32(m->called, called) : called;
+	m->granted = m->waits ? max_u32(m->granted, granted) : granted;
 	m->waits = true;
-	message_called(s->io, m, called, now_ns);
+	message_granted(s->io, m, granted, now_ns);
 	s->io->flows[m->flow].waited = true;
-	if (slot->sub < m->called)
-		slot_busy(s, slot, CALLED_US, now_ns);
+	if (entry->sub < m->granted)
+		entry_busy(s, entry, GRANTED_US, now_ns);
 	else
-		slot_refused(s, slot, RLTP_RTO_MAX_NS, now_ns);
+		entry_refused(s, entry, RLTP_RTO_MAX_NS, now_ns);
 	message_waits(s, m, now_ns);
 }
 
-void refusal_settled(struct rltp_session *s, const struct tx_slot *slot)
+void refusal_settled(struct rltp_session *s, const struct tx_entry *entry)
 {
-	struct rltp_message *m = slot->message;
+	struct rltp_message *m = entry->message;
 	struct rltp_flow *f = &s->io->flows[m->flow];
 
-	if (m->waits || m->called == UINT32_MAX)
+	if (m->waits || m->granted == UINT32_MAX)
 		return;
-	m->called = UINT32_MAX; /* the first packet found space */
+	m->granted = UINT32_MAX; /* the first packet found space */
 	f->waited = false;
 }
 
-uint32_t refusal_called(const struct rltp_flow *f, const struct rltp_message *m)
+uint32_t refusal_granted(const struct rltp_flow *f, const struct rltp_message *m)
 {
 	return f->waited && m->type == WIRE_PUT ? 1 : UINT32_MAX;
 }
 
-void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
+void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	bool held = nack->code == WIRE_NACK_HELD, waits = nack->code == WIRE_NACK_WAIT;
 	bool lasting = !held && !waits && nack->code != WIRE_NACK_RNR;
 	struct rltp_io *io = s->io;
 
 	if (waits)
-		wait_take(s, nack, now_ns);
+		grant_apply(s, nack, now_ns);
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
 		return; /* packet already acknowledged */
-	struct tx_slot *slot = tx_slot_at(io, nack->psn);
-	if (slot->state == TX_ACKED || slot->message->status != DXP_OK)
+	struct tx_entry *entry = tx_entry_at(io, nack->psn);
+	if (entry->state == TX_ACKED || entry->message->status != DXP_OK)
 		return;
-	if (waits && slot->sub < nack->called)
+	if (waits && entry->sub < nack->granted)
 		return; /* a grant, not a rejection */
 	/* A lost packet is retransmitted anyway, unless HELD shows that it arrived. A waiting
 	 * packet may be rejected for good if its device failed. */
-	if (slot->state != TX_SENT && !lasting && !(held && slot->state == TX_LOST))
+	if (entry->state != TX_SENT && !lasting && !(held && entry->state == TX_LOST))
 		return;
 	io->probes = 0;
 	io->backoff = 0;
-	if (slot->state == TX_SENT)
-		arrival_note(s, slot, now_ns);
+	if (entry->state == TX_SENT)
+		arrival_note(s, entry, now_ns);
 	if (io->pmtu.lost_large > 0)
-		pmtu_acked(s, slot, now_ns);
+		pmtu_acked(s, entry, now_ns);
 	if (lasting)
-		message_refused(s, slot->message, rltp_status_of_nack(nack->code));
+		message_refused(s, entry->message, rltp_status_of_nack(nack->code));
 	else if (held)
-		slot_held(s, slot, nack->retry_us, now_ns);
+		entry_held(s, entry, nack->retry_us, now_ns);
 	else if (waits)
-		slot_waits(s, slot, nack->called, now_ns);
+		entry_waits(s, entry, nack->granted, now_ns);
 	else
-		slot_busy(s, slot, nack->retry_us, now_ns);
+		entry_busy(s, entry, nack->retry_us, now_ns);
 }
 
 /* Runs once for all that were due: each search reads the whole list. */
 static void wait_deadline_find(struct rltp_io *io)
 {
 	io->wait_deadline_ns = UINT64_MAX;
-	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
-		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
+	for (struct tx_entry *entry = tx_entry_first(io, &io->waiting); entry;
+	     entry = tx_entry_next(io, entry))
+		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, entry->sent_ns);
 }
 
-struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
+struct tx_entry *refusal_due(struct rltp_io *io, uint64_t now_ns)
 {
 	if (now_ns < io->wait_deadline_ns)
 		return NULL;
-	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
-		if (slot->sent_ns <= now_ns)
-			return slot;
+	for (struct tx_entry *entry = tx_entry_first(io, &io->waiting); entry;
+	     entry = tx_entry_next(io, entry))
+		if (entry->sent_ns <= now_ns)
+			return entry;
 	wait_deadline_find(io); /* those due were sent, or arrived after all */
 	return NULL;
 }

@@ -51,7 +51,7 @@ static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, 
 	};
 
 	wire_reset_encode(&reset, out->header + WIRE_COMMON_BYTES);
-	control_finish(&r->to, &h, WIRE_RESET_BYTES, out);
+	rltp_control_finish(&r->to, &h, WIRE_RESET_BYTES, out);
 }
 
 size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, uint64_t now_ns)
@@ -83,12 +83,12 @@ void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.resets_refused++;
 		return;
 	}
-	e->counters.resets_taken++;
+	e->counters.resets_accepted++;
 	rltp_session_fail(s, DXP_EPEERRESET);
 }
 
-size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out, size_t count,
-		uint64_t now_ns)
+size_t reset_bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
+		      size_t count, uint64_t now_ns)
 {
 	struct wire_header h = {
 		.type = WIRE_BYE,
@@ -103,14 +103,14 @@ size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram
 	if (!s->bye_due || count == 0)
 		return 0;
 	wire_bye_encode(&bye, out->header + WIRE_COMMON_BYTES);
-	control_finish(&s->address, &h, WIRE_BYE_BYTES, out);
+	rltp_control_finish(&s->address, &h, WIRE_BYE_BYTES, out);
 	s->bye_due = false;
 	e->counters.byes_sent++;
 	return 1;
 }
 
-void bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_header *h,
-		 const uint8_t *body)
+void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_header *h,
+		       const uint8_t *body)
 {
 	struct wire_bye bye;
 
@@ -124,6 +124,6 @@ void bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct w
 		e->counters.byes_refused++;
 		return;
 	}
-	e->counters.byes_taken++;
+	e->counters.byes_accepted++;
 	rltp_session_fail(s, DXP_ECLOSED);
 }

@@ -7,20 +7,20 @@
 #include "base/bytes.h"
 #include "base/util.h"
 
-static uint32_t slot_of(uint32_t psn)
+static uint32_t entry_of(uint32_t psn)
 {
 	return psn % WIRE_WINDOW_MAX;
 }
 
 static bool bit_get(const struct rx_map *m, uint32_t psn)
 {
-	return m->words[slot_of(psn) / 64] >> (slot_of(psn) % 64) & 1;
+	return m->words[entry_of(psn) / 64] >> (entry_of(psn) % 64) & 1;
 }
 
 static void bit_put(struct rx_map *m, uint32_t psn, bool value)
 {
-	uint64_t bit = 1ull << (slot_of(psn) % 64);
-	uint64_t *word = &m->words[slot_of(psn) / 64];
+	uint64_t bit = 1ull << (entry_of(psn) % 64);
+	uint64_t *word = &m->words[entry_of(psn) / 64];
 
 	*word = value ? *word | bit : *word & ~bit;
 }
@@ -60,12 +60,12 @@ bool rx_map_set(struct rx_map *m, uint32_t psn)
  * so other bits of the two ring words are zero. */
 static uint64_t word_from(const struct rx_map *m, uint32_t distance)
 {
-	uint32_t slot = slot_of(m->cum + distance), shift = slot % 64;
-	uint64_t low = m->words[slot / 64] >> shift;
+	uint32_t entry = entry_of(m->cum + distance), shift = entry % 64;
+	uint64_t low = m->words[entry / 64] >> shift;
 
 	if (shift == 0)
 		return low;
-	return low | m->words[(slot / 64 + 1) % RX_MAP_WORDS] << (64 - shift);
+	return low | m->words[(entry / 64 + 1) % RX_MAP_WORDS] << (64 - shift);
 }
 
 uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
@@ -84,12 +84,12 @@ uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
 /* Returns the words to skip when a report holds only `words_max` of `words`. */
 static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
 {
-	uint32_t turn = m->reports++, newest = words - words_max;
+	uint32_t report = m->reports++, newest = words - words_max;
 	uint32_t parts = (words + words_max - 1) / words_max;
 
-	if (turn % 2 == 0)
+	if (report % 2 == 0)
 		return newest;
-	uint32_t skipped = turn / 2 % parts * words_max;
+	uint32_t skipped = report / 2 % parts * words_max;
 	return skipped < newest ? skipped : newest;
 }
 

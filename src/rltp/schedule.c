@@ -16,19 +16,19 @@
 /* Also shrinks the heap: ten thousand sessions may have become a hundred. */
 int schedule_reserve(struct schedule *q, uint32_t sessions)
 {
-	uint32_t room = q->room ? q->room : SCHEDULE_MIN;
+	uint32_t space = q->space ? q->space : SCHEDULE_MIN;
 
-	while (room < sessions)
-		room *= 2;
-	while (room / 4 >= sessions && room / 4 >= q->count && room > SCHEDULE_MIN)
-		room /= 2;
-	if (room == q->room)
+	while (space < sessions)
+		space *= 2;
+	while (space / 4 >= sessions && space / 4 >= q->count && space > SCHEDULE_MIN)
+		space /= 2;
+	if (space == q->space)
 		return DXP_OK;
-	struct schedule_entry *heap = realloc(q->heap, room * sizeof(*heap));
+	struct schedule_entry *heap = realloc(q->heap, space * sizeof(*heap));
 	if (!heap)
-		return room < q->room ? DXP_OK : DXP_ENOMEM;
+		return space < q->space ? DXP_OK : DXP_ENOMEM;
 	q->heap = heap;
-	q->room = room;
+	q->space = space;
 	return DXP_OK;
 }
 
@@ -109,7 +109,7 @@ void schedule_at(struct schedule *q, struct rltp_session *s, uint64_t due_ns)
 	} else if (s->heap_index) {
 		entry_settle(q, s->heap_index - 1, entry);
 	} else {
-		assert(q->count < q->room);
+		assert(q->count < q->space);
 		entry_raise(q, q->count++, entry);
 	}
 }
@@ -123,7 +123,7 @@ void schedule_due(struct schedule *q, uint64_t now_ns)
 	}
 }
 
-struct rltp_session *schedule_take(struct schedule *q)
+struct rltp_session *schedule_dequeue(struct schedule *q)
 {
 	struct rltp_session *s = q->first;
 

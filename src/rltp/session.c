@@ -27,12 +27,12 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 
 /* Counts active sessions and updates the receive window. They share the link's buffer, less a fifth
  * for acknowledgements and bursts. Peers get it with the next acknowledgement. */
-static void awake_count(struct rltp_shared *shared, int change)
+static void active_count(struct rltp_shared *shared, int change)
 {
-	shared->awake += (uint32_t)change;
+	shared->active += (uint32_t)change;
 	if (shared->receive_packets == 0)
 		return;
-	uint64_t share = shared->receive_packets * 4ull / 5 / max_u64(shared->awake, 1);
+	uint64_t share = shared->receive_packets * 4ull / 5 / max_u64(shared->active, 1);
 	shared->rwnd = (uint16_t)clamp_u64(share, RLTP_RWND_MIN, WIRE_WINDOW_MAX);
 }
 
@@ -44,7 +44,7 @@ static void io_free(struct rltp_session *s)
 	free(s->io->tx);
 	free(s->io);
 	s->io = NULL;
-	awake_count(s->shared, -1);
+	active_count(s->shared, -1);
 }
 
 void rltp_session_destroy(struct rltp_session *s)
@@ -63,22 +63,22 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 		return DXP_OK;
 	}
 	struct rltp_io *io = calloc(1, sizeof(*io));
-	if (!io || slots_create(io) != DXP_OK)
+	if (!io || tx_ring_create(io) != DXP_OK)
 		goto free_io;
-	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->awake + 1) != DXP_OK)
+	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->active + 1) != DXP_OK)
 		goto free_slots;
 	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
 	/* Idle sessions keep the path delay; other congestion state starts anew. */
 	if (s->path_ns)
-		cc_greeted(&io->cc, s->path_ns);
+		cc_handshake_done(&io->cc, s->path_ns);
 	pace_init(&io->pace);
 	io->tx_una = s->tx_next;
 	rx_map_init(&io->rx, s->rx_cum);
 	io->ack_deadline_ns = io->reorder_deadline_ns = UINT64_MAX;
-	io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
+	io->wait_deadline_ns = io->credit_request_ns = UINT64_MAX;
 	io->active_ns = now_ns;
 	s->io = io;
-	awake_count(s->shared, 1);
+	active_count(s->shared, 1);
 	return DXP_OK;
 
 free_slots:
@@ -92,10 +92,10 @@ bool session_resting(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	return s->state != RLTP_GREETING && !s->hello_ack_due && !rltp_session_busy(s) &&
+	return s->state != RLTP_HANDSHAKE && !s->hello_ack_due && !rltp_session_busy(s) &&
 	       s->partial == 0 && !rx_map_has_holes(&io->rx) && io->nack_count == 0 &&
 	       !io->ack_now && !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
-	       io->ask_deadline_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);
+	       io->credit_request_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);
 }
 
 bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
@@ -123,9 +123,9 @@ bool rltp_session_busy(const struct rltp_session *s)
 uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
-		return s->heard_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
+		return s->received_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
 	/* A peer that left half a message gets time to cancel it first. */
-	return s->partial > 0 ? s->heard_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
+	return s->partial > 0 ? s->received_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
 }
 
@@ -136,20 +136,20 @@ bool rltp_session_watch(struct rltp_session *s, bool on, uint64_t since_ns, uint
 	if (on && (s->state != RLTP_OPEN || rltp_session_wake(s, now_ns) != DXP_OK))
 		return false;
 	if (on && !rltp_session_busy(s))
-		s->heard_ns = max_u64(s->heard_ns, since_ns);
+		s->received_ns = max_u64(s->received_ns, since_ns);
 	s->watched = on;
 	return on;
 }
 
 void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns)
 {
-	uint64_t least_ns = now_ns - min_u64(now_ns, RLTP_DEAD_NS - RLTP_AWAKE_NS);
+	uint64_t least_ns = now_ns - min_u64(now_ns, RLTP_DEAD_NS - RLTP_ACTIVE_NS);
 
 	if (!s->io || (!rltp_session_busy(s) && s->partial == 0) || s->away == RLTP_AWAY_MAX)
 		return;
 	s->away++;
-	s->heard_ns =
-		max_u64(s->heard_ns, min_u64(max_u64(s->heard_ns + away_ns, least_ns), now_ns));
+	s->received_ns = max_u64(s->received_ns,
+				 min_u64(max_u64(s->received_ns + away_ns, least_ns), now_ns));
 	s->io->probes = s->io->backoff = 0; /* the next retransmission leaves soon */
 }
 
@@ -159,11 +159,11 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
 		return DXP_ENOMEM;
 	if (!rltp_session_busy(s))
-		s->heard_ns = now_ns; /* silence counts from the first awaited answer */
+		s->received_ns = now_ns; /* silence counts from the first awaited answer */
 	m->packet_count = 0;
 	m->next_sub = 0;
 	m->unacked = 0;
-	m->called = UINT32_MAX;
+	m->granted = UINT32_MAX;
 	m->waits = false;
 	m->status = DXP_OK;
 	flow_append(s, m);
@@ -172,12 +172,12 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 
 /* Returns the round trip of our HELLO; 0 if more than one was sent, so that the answer is
  * ambiguous. */
-static uint64_t greeting_rtt(const struct rltp_session *s, const struct wire_hello *peer,
-			     uint64_t now_ns)
+static uint64_t handshake_rtt(const struct rltp_session *s, const struct wire_hello *peer,
+			      uint64_t now_ns)
 {
 	uint64_t sent_ns = s->io->hello_deadline_ns - RLTP_HELLO_FIRST_NS;
 
-	if (s->state != RLTP_GREETING || peer->echo_session == 0 ||
+	if (s->state != RLTP_HANDSHAKE || peer->echo_session == 0 ||
 	    s->io->hello_interval_ns != 2 * RLTP_HELLO_FIRST_NS || now_ns <= sent_ns)
 		return 0;
 	return now_ns - sent_ns;
@@ -186,7 +186,7 @@ static uint64_t greeting_rtt(const struct rltp_session *s, const struct wire_hel
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
-	uint64_t rtt_ns = greeting_rtt(s, peer, now_ns);
+	uint64_t rtt_ns = handshake_rtt(s, peer, now_ns);
 
 	s->state = RLTP_OPEN;
 	s->peer_id = peer->session;
@@ -200,45 +200,45 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
-	slots_reset(io);
+	tx_ring_reset(io);
 	cc_init(&s->io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
 	if (rtt_ns != 0)
-		cc_greeted(&s->io->cc, rtt_ns);
+		cc_handshake_done(&s->io->cc, rtt_ns);
 	pace_init(&io->pace);
 	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = s->path_ns = 0;
 	io->rack_ns = io->rack_rtt_ns = 0;
 	io->reorder_steps = io->clean_repeats = io->repeats_sent = io->held_repeats = 0;
-	io->reorder_deadline_ns = io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
+	io->reorder_deadline_ns = io->wait_deadline_ns = io->credit_request_ns = UINT64_MAX;
 	io->probes = io->backoff = 0;
 	io->probe_due = io->limited = io->ring_short = false;
 	rx_map_init(&io->rx, peer->psn);
 	s->rx_count = s->dup_count = s->peer_dup_count = s->ce_count = s->peer_ce_count = 0;
 	io->unacked_arrivals = io->nack_count = 0;
-	io->ack_now = io->gap_new = io->gap_told = io->echo_valid = io->grants_due = false;
+	io->ack_now = io->gap_new = io->gap_reported = io->echo_valid = io->grants_due = false;
 	io->ack_deadline_ns = UINT64_MAX;
 	io->keepalive = (struct keepalive){0};
-	io->active_ns = s->heard_ns = now_ns;
+	io->active_ns = s->received_ns = now_ns;
 }
 
 /* Removes the next message to report as done, from ring or flows; NULL: none is left. */
-static struct rltp_message *message_take(struct rltp_session *s)
+static struct rltp_message *message_remove(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
 
 	while (io->tx_una != s->tx_next) {
-		struct tx_slot *slot = tx_slot_at(io, io->tx_una++);
-		struct rltp_message *m = slot->message;
-		if (slot->state == TX_ACKED)
+		struct tx_entry *entry = tx_entry_at(io, io->tx_una++);
+		struct rltp_message *m = entry->message;
+		if (entry->state == TX_ACKED)
 			continue;
-		slot_leave(io, slot);
-		slot->state = TX_FREE;
-		flow_settled(io, slot);
+		tx_entry_leave(io, entry);
+		entry->state = TX_FREE;
+		flow_settled(io, entry);
 		/* A message still in its flow, or with later packets, is reported with the last of
 		 * them. */
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}
-	return flow_take(s);
+	return flow_dequeue(s);
 }
 
 void rltp_session_fail(struct rltp_session *s, int status)
@@ -253,7 +253,7 @@ void rltp_session_fail(struct rltp_session *s, int status)
 	if (s->io)
 		s->counters.abandoned_packets +=
 			s->io->sent.count + s->io->lost.count + s->io->waiting.count;
-	while (s->io && (m = message_take(s)) != NULL)
+	while (s->io && (m = message_remove(s)) != NULL)
 		s->shared->ops->done(s->shared->user, s, m, status);
 	s->peer_id = 0;
 	s->hello_ack_due = s->watched = false;
@@ -269,8 +269,8 @@ void rltp_session_grant(struct rltp_session *s, uint64_t now_ns)
 
 void rltp_session_want(struct rltp_session *s, uint64_t now_ns)
 {
-	if (rltp_session_wake(s, now_ns) != DXP_OK || s->io->ask_deadline_ns != UINT64_MAX)
+	if (rltp_session_wake(s, now_ns) != DXP_OK || s->io->credit_request_ns != UINT64_MAX)
 		return;
-	s->io->ask_interval_ns = RLTP_ASK_NS;
-	s->io->ask_deadline_ns = now_ns;
+	s->io->credit_interval_ns = RLTP_CREDIT_REQUEST_NS;
+	s->io->credit_request_ns = now_ns;
 }

@@ -21,7 +21,7 @@
 #include "rltp/cc.h"
 #include "rltp/message.h"
 
-enum rltp_state { RLTP_IDLE, RLTP_GREETING, RLTP_OPEN };
+enum rltp_state { RLTP_IDLE, RLTP_HANDSHAKE, RLTP_OPEN };
 
 /* Loss detection method. All but the first exist for comparison. The values are those of the wire
  * format. */

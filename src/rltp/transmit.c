@@ -13,8 +13,8 @@
 
 #define ECN_CAPABLE 2 /* ECT(0), RFC 3168 */
 
-void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
-		  struct wire_header *h)
+void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
+			   struct wire_header *h)
 {
 	*h = (struct wire_header){
 		.type = type,
@@ -71,7 +71,7 @@ static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 
 	m->unit = unit_choose(m, s->unit);
 	m->packet_count = packet_count(m, m->unit);
-	m->called = refusal_called(&s->io->flows[m->flow], m);
+	m->granted = refusal_granted(&s->io->flows[m->flow], m);
 	if ((s->peer_features & needs) == needs)
 		return;
 	m->status = DXP_EUNSUPPORTED;
@@ -116,28 +116,28 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 }
 
 /* Builds the packet of an entry and accounts for it. Returns its payload bytes. */
-static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
+static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entry,
 			     uint16_t extra_flags, uint64_t now_ns, struct datagram *out)
 {
-	struct rltp_message *m = slot->message;
+	struct rltp_message *m = entry->message;
 	bool resync = m->status != DXP_OK;
-	uint32_t offset = slot->sub * m->unit < m->bytes ? slot->sub * m->unit : m->bytes;
+	uint32_t offset = entry->sub * m->unit < m->bytes ? entry->sub * m->unit : m->bytes;
 	uint32_t bytes = m->bytes - offset < m->unit ? m->bytes - offset : m->unit;
 	struct rltp_packet p;
 
 	if (resync)
 		bytes = 0; /* the memory may be gone */
 
-	header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
+	transmit_header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
 	p.slice_count = 0;
 	s->shared->ops->fill(s->shared->user, m, offset, bytes, &p);
-	m->place = wire_nack_place(p.header.dst_function, p.header.dst_qp);
+	m->index = wire_nack_position(p.header.dst_function, p.header.dst_qp);
 	m->msg_id = p.header.msg_id;
-	p.header.psn = slot->psn;
-	p.header.sub = slot->sub;
+	p.header.psn = entry->psn;
+	p.header.sub = entry->sub;
 	p.header.msg_bytes = m->bytes;
 	p.header.flags |=
-		extra_flags | (resync ? m->flags & WIRE_FLAG_SOL : position_flags(m, slot->sub));
+		extra_flags | (resync ? m->flags & WIRE_FLAG_SOL : position_flags(m, entry->sub));
 	p.header.payload_bytes = (uint16_t)bytes;
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
@@ -153,15 +153,15 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 }
 
 /* Marks the packet as sent now. Send times are unique, so that they order all transmissions. */
-static void slot_sent(struct rltp_io *io, struct tx_slot *slot, uint64_t now_ns)
+static void entry_sent(struct rltp_io *io, struct tx_entry *entry, uint64_t now_ns)
 {
 	if (io->sent.count == 0)
-		io->peer_asleep = now_ns - io->arrived_ns > WAIT_SPIN_NS;
+		io->peer_idle = now_ns - io->arrived_ns > WAIT_SPIN_NS;
 	io->last_sent_ns = max_u64(now_ns, io->last_sent_ns + 1);
-	slot->sent_ns = io->last_sent_ns;
-	if (slot->tries < UINT8_MAX)
-		slot->tries++;
-	slot_enter(io, slot, TX_SENT);
+	entry->sent_ns = io->last_sent_ns;
+	if (entry->tries < UINT8_MAX)
+		entry->tries++;
+	tx_entry_enter(io, entry, TX_SENT);
 }
 
 /* Returns true if window or pace blocks another packet, and notes it for congestion control. */
@@ -178,26 +178,26 @@ static bool held_back(struct rltp_session *s, uint64_t now_ns)
 /* Returns the next lost packet. A go-back-N receiver accepts only the next number, but held or
  * rejected packets disturb the order of `lost`. After two timeouts the oldest lost packet goes
  * first. */
-static struct tx_slot *repeat_first(struct rltp_session *s)
+static struct tx_entry *repeat_first(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
-	struct tx_slot *slot = slot_first(io, &io->lost);
+	struct tx_entry *entry = tx_entry_first(io, &io->lost);
 
-	if (!slot || s->shared->tuning.recovery < RLTP_GBN_NAK || io->backoff < 2)
-		return slot;
+	if (!entry || s->shared->tuning.recovery < RLTP_GBN_NAK || io->backoff < 2)
+		return entry;
 	uint32_t psn = io->tx_una;
-	while (tx_slot_at(io, psn)->state != TX_LOST)
+	while (tx_entry_at(io, psn)->state != TX_LOST)
 		psn++;
-	return tx_slot_at(io, psn);
+	return tx_entry_at(io, psn);
 }
 
 static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
-	struct tx_slot *slot = repeat_first(s);
+	struct tx_entry *entry = repeat_first(s);
 	uint16_t flags = WIRE_FLAG_RTX;
 
-	if (!slot)
+	if (!entry)
 		return false;
 	if (io->probe_due)
 		flags |= WIRE_FLAG_PROBE;
@@ -206,10 +206,10 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram
 	if (!io->probe_due && io->repeats_sent < WIRE_WINDOW_MAX)
 		io->repeats_sent++;
 	io->probe_due = false;
-	slot_leave(io, slot);
-	slot_sent(io, slot, now_ns);
-	packet_build(s, slot, flags, now_ns, out);
-	out->cause = slot->cause;
+	tx_entry_leave(io, entry);
+	entry_sent(io, entry, now_ns);
+	packet_build(s, entry, flags, now_ns, out);
+	out->cause = entry->cause;
 	return true;
 }
 
@@ -217,17 +217,17 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram
 static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
-	struct tx_slot *slot = refused_due(io, now_ns);
+	struct tx_entry *entry = refusal_due(io, now_ns);
 
-	if (!slot || held_back(s, now_ns))
+	if (!entry || held_back(s, now_ns))
 		return false;
-	slot_leave(io, slot);
-	s->counters.retransmitted_busy += slot->refusals > 0;
-	slot_sent(io, slot, now_ns);
-	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
-	io->held_repeats += slot->refusals == 0 && io->held_repeats < WIRE_WINDOW_MAX;
-	out->cause = slot->refusals == 0 ? DATAGRAM_CAUSE_HELD : DATAGRAM_CAUSE_BUSY;
-	io->refused_turn = false;
+	tx_entry_leave(io, entry);
+	s->counters.retransmitted_busy += entry->refusals > 0;
+	entry_sent(io, entry, now_ns);
+	packet_build(s, entry, WIRE_FLAG_RTX, now_ns, out);
+	io->held_repeats += entry->refusals == 0 && io->held_repeats < WIRE_WINDOW_MAX;
+	out->cause = entry->refusals == 0 ? DATAGRAM_CAUSE_HELD : DATAGRAM_CAUSE_BUSY;
+	io->refused_next = false;
 	return true;
 }
 
@@ -247,26 +247,26 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	if (io->sent.count == 0)
 		cc_resume(&s->io->cc, now_ns);
 	struct rltp_flow *flow = flow_next(s, mask, &index);
-	if (!flow || held_back(s, now_ns) || !slots_room(s))
+	if (!flow || held_back(s, now_ns) || !tx_ring_has_space(s))
 		return false;
 	uint32_t window = session_window(s);
 	struct rltp_message *m = flow->head;
 	if (m->packet_count == 0)
 		message_cut(s, m);
-	struct tx_slot *slot = tx_slot_at(io, s->tx_next);
-	*slot = (struct tx_slot){.message = m, .psn = s->tx_next++, .sub = m->next_sub++};
+	struct tx_entry *entry = tx_entry_at(io, s->tx_next);
+	*entry = (struct tx_entry){.message = m, .psn = s->tx_next++, .sub = m->next_sub++};
 	m->unacked++;
 	flow_cut(io, index);
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
-	slot_sent(io, slot, now_ns);
+	entry_sent(io, entry, now_ns);
 	/* A full window waits for an acknowledgement, so it requests one without delay. */
-	bool asks = slot->sub + 1 == m->called; /* or the grant ends here */
+	bool probes = entry->sub + 1 == m->granted; /* or the grant ends here */
 	uint16_t flags =
-		asks || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
-	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
+		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
+	uint32_t bytes = packet_build(s, entry, flags, now_ns, out);
 	flow_charge(s, index, bytes);
-	io->refused_turn = true;
+	io->refused_next = true;
 	s->counters.sent_bytes += bytes;
 	s->counters.sent_packets++;
 	return true;
@@ -280,9 +280,9 @@ static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_
 
 /* Alternates between rejected and new packets, even after failed attempts. Otherwise, with a window
  * of one packet, either could block the other forever. */
-static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
+static bool send_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
 {
-	if (s->io->refused_turn)
+	if (s->io->refused_next)
 		return refused_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
 	if (new_next(s, mask, now_ns, out))
 		return true;
@@ -295,21 +295,21 @@ size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram 
 	const struct arbiter *a = &s->shared->arbiter;
 	size_t n = 0;
 
-	if (s->state == RLTP_GREETING || rltp_session_rest(s, now_ns))
+	if (s->state == RLTP_HANDSHAKE || rltp_session_rest(s, now_ns))
 		return 0;
 	if (s->state != RLTP_OPEN)
 		return 0;
 	recovery_timers(s, now_ns);
 	while (n < count && s->io->nack_count > 0)
-		nack_build(s, now_ns, &out[n++]);
-	if (n < count && ack_due(s, now_ns))
-		ack_build(s, now_ns, &out[n++]);
+		rltp_nack_build(s, now_ns, &out[n++]);
+	if (n < count && rltp_ack_due(s, now_ns))
+		rltp_ack_build(s, now_ns, &out[n++]);
 	n += credits_send(s, out + n, count - n, now_ns);
 	n += keepalive_send(s, out + n, count - n, now_ns);
 	n += pmtu_send(s, out + n, count - n, now_ns);
 	while (n < count && repeat_next(s, now_ns, &out[n]))
 		n++;
-	while (n < count && turn_next(s, mask & ~arbiter_blocked(a, now_ns), now_ns, &out[n]))
+	while (n < count && send_next(s, mask & ~arbiter_blocked(a, now_ns), now_ns, &out[n]))
 		n++;
 	if (n > 0)
 		s->io->active_ns = now_ns;
@@ -346,7 +346,7 @@ uint64_t rltp_session_deadline(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	if (!io || s->state == RLTP_GREETING)
+	if (!io || s->state == RLTP_HANDSHAKE)
 		return UINT64_MAX;
 	uint64_t rest_ns = session_resting(s) ? io->active_ns + RLTP_REST_NS : UINT64_MAX;
 	if (s->state != RLTP_OPEN)
@@ -354,7 +354,7 @@ uint64_t rltp_session_deadline(const struct rltp_session *s)
 	if (io->nack_count > 0 || io->ack_now || io->grants_due)
 		return 0;
 	uint64_t deadline = min_u64(packet_deadline(s), recovery_deadline(s));
-	deadline = min_u64(deadline, min_u64(io->ack_deadline_ns, io->ask_deadline_ns));
+	deadline = min_u64(deadline, min_u64(io->ack_deadline_ns, io->credit_request_ns));
 	deadline = min_u64(deadline, min_u64(keepalive_deadline(s), pmtu_deadline(s)));
 	return min_u64(deadline, rest_ns);
 }

@@ -44,7 +44,7 @@ uint16_t rltp_session_credit(const struct rltp_session *s)
 
 uint64_t rltp_session_heard_ns(const struct rltp_session *s)
 {
-	return s->heard_ns;
+	return s->received_ns;
 }
 
 bool rltp_session_is_watched(const struct rltp_session *s)
@@ -70,7 +70,7 @@ void rltp_session_owner_set(struct rltp_session *s, void *owner)
 void rltp_session_await(struct rltp_session *s, uint64_t now_ns)
 {
 	if (s->awaited == 0 && !rltp_session_busy(s))
-		s->heard_ns = now_ns;
+		s->received_ns = now_ns;
 	s->awaited++;
 }
 
@@ -116,7 +116,7 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 	out->inflight = s->io->sent.count;
 	out->lost = s->io->lost.count;
 	out->waiting = s->io->waiting.count;
-	out->reorder_window_ns = (uint32_t)reorder_window(s);
+	out->reorder_window_ns = (uint32_t)recovery_reorder_window(s);
 	if (s->io->pace.cost != 0)
 		out->pace_bps = s->io->pace.rate_bps;
 }

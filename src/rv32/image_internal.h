@@ -9,7 +9,7 @@
 #include "rv32/image.h"
 #include "rv32/memory.h"
 
-enum image_place { PLACE_NONE, PLACE_CODE, PLACE_CONSTANT, PLACE_LOCAL, PLACE_KERNELS };
+enum image_place { MEMORY_NONE, PLACE_CODE, PLACE_CONSTANT, PLACE_LOCAL, PLACE_KERNELS };
 
 struct image_section {
 	uint8_t place;    /* enum image_place */

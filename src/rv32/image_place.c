@@ -11,7 +11,7 @@
 static uint8_t place_of(const Elf32_Shdr *s)
 {
 	if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0)
-		return PLACE_NONE;
+		return MEMORY_NONE;
 	if (s->sh_type == SHT_NOBITS)
 		return PLACE_LOCAL;
 	return s->sh_flags & SHF_EXECINSTR ? PLACE_CODE : PLACE_CONSTANT;

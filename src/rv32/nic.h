@@ -41,7 +41,7 @@ struct rv32_nic {
 	/* As dxp_post_lists(); the lists have 0 or 1 entry. `data` is valid during the call. */
 	int (*post)(void *context, const struct dxp_descriptor *head, const struct dxp_entry *src,
 		    const struct dxp_entry *dst, const void *data);
-	/* As dxp_sent_take(): 1 and *event, or 0. */
+	/* As dxp_sent_dequeue(): 1 and *event, or 0. */
 	int (*take)(void *context, struct dxp_nic_event *event);
 	/* Reads a value; RV32_NIC_TOTAL_LOW is total_bytes, all 64 bits. */
 	uint64_t (*value)(void *context, enum rv32_nic_value which);

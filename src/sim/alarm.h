@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct sim_alarms {
-	uint64_t *time_ns; /* of each host; UINT64_MAX: none */
-	uint32_t *heap;    /* hosts, earliest first; at equal times lowest number first */
-	uint32_t *place;   /* of each host in the heap */
+	uint64_t *time_ns;    /* of each host; UINT64_MAX: none */
+	uint32_t *heap;       /* hosts, earliest first; at equal times lowest number first */
+	uint32_t *heap_index; /* of each host in the heap */
 	uint32_t count;
 };
 

@@ -17,7 +17,7 @@
 /* An action in progress; its index is the tag of its step. */
 struct deed {
 	struct bridge_action action;
-	bool taken;
+	bool dequeued;
 };
 
 struct bridge_lab {
@@ -33,14 +33,14 @@ struct bridge_lab {
 
 static uint64_t now_ns(const struct bridge_lab *l)
 {
-	return stages_now_ps(l->stages) / STAGES_NS;
+	return bridge_stages_now_ps(l->stages) / STAGES_NS;
 }
 
 static int lab_fill(struct bridge_lab *l)
 {
 	const struct bridge_lab_options *o = &l->options;
 	uint64_t ring = (uint64_t)(o->buffers ? o->buffers : BRIDGE_BUFFERS) * o->buffer_bytes;
-	int status = stages_create(&o->stages, &l->stages);
+	int status = bridge_stages_create(&o->stages, &l->stages);
 
 	if (status != DXP_OK)
 		return status;
@@ -76,19 +76,19 @@ int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_la
 	return DXP_OK;
 }
 
-static void ends_take(struct bridge_lab *l);
+static void completions_dequeue(struct bridge_lab *l);
 
 void bridge_lab_destroy(struct bridge_lab *l)
 {
 	if (!l)
 		return;
 	if (l->bridge) {
-		stages_device_reset(l->stages);
-		stages_peer_lost(l->stages);
-		ends_take(l);
+		bridge_stages_device_reset(l->stages);
+		bridge_stages_peer_lost(l->stages);
+		completions_dequeue(l);
 	}
 	bridge_destroy(l->bridge);
-	stages_destroy(l->stages);
+	bridge_stages_destroy(l->stages);
 	free(l->rings[0]);
 	free(l->rings[1]);
 	free(l->device);
@@ -156,40 +156,40 @@ static int action_start(struct bridge_lab *l, const struct bridge_action *a)
 {
 	uint32_t tag = 0;
 
-	while (tag < STAGES_STEPS_MAX && l->deeds[tag].taken)
+	while (tag < STAGES_STEPS_MAX && l->deeds[tag].dequeued)
 		tag++;
 	if (tag == STAGES_STEPS_MAX)
 		return DXP_EAGAIN;
-	int status = stages_start(l->stages, stage_of(a), a->bytes, tag);
+	int status = bridge_stages_start(l->stages, stage_of(a), a->bytes, tag);
 	if (status != DXP_OK)
 		return status;
-	l->deeds[tag] = (struct deed){.action = *a, .taken = true};
+	l->deeds[tag] = (struct deed){.action = *a, .dequeued = true};
 	if (l->device)
 		first_half(l, a);
 	return DXP_OK;
 }
 
-static void peaks_take(struct bridge_lab *l)
+static void peaks_read(struct bridge_lab *l)
 {
 	uint32_t to, from;
 
-	bridge_taken(l->bridge, &to, &from);
+	bridge_started(l->bridge, &to, &from);
 	l->peaks.to_device = to > l->peaks.to_device ? to : l->peaks.to_device;
 	l->peaks.from_device = from > l->peaks.from_device ? from : l->peaks.from_device;
 }
 
-static void actions_take(struct bridge_lab *l)
+static void actions_run(struct bridge_lab *l)
 {
 	struct bridge_action a;
 
 	while (bridge_next(l->bridge, now_ns(l), &a)) {
-		peaks_take(l);
+		peaks_read(l);
 		if (action_start(l, &a) != DXP_OK)
 			bridge_later(l->bridge, a.id);
 	}
 }
 
-static void transfers_take(struct bridge_lab *l)
+static void transfers_start(struct bridge_lab *l)
 {
 	struct bridge_end end;
 
@@ -199,24 +199,24 @@ static void transfers_take(struct bridge_lab *l)
 		t->ended = true;
 		t->bridge = NULL;
 		t->end = end;
-		t->end_ps = stages_now_ps(l->stages);
+		t->end_ps = bridge_stages_now_ps(l->stages);
 		l->open--;
 	}
 }
 
-static void ends_take(struct bridge_lab *l)
+static void completions_dequeue(struct bridge_lab *l)
 {
 	uint64_t tag;
 	int status;
 
-	while (stages_take(l->stages, &tag, &status)) {
+	while (bridge_stages_dequeue(l->stages, &tag, &status)) {
 		struct deed *d = &l->deeds[tag];
 		if (status == DXP_OK && l->device)
 			second_half(l, &d->action);
-		d->taken = false;
+		d->dequeued = false;
 		bridge_done(l->bridge, d->action.id, status, now_ns(l));
 	}
-	transfers_take(l);
+	transfers_start(l);
 }
 
 int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t)
@@ -227,7 +227,7 @@ int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t)
 	if (status != DXP_OK)
 		return status;
 	t->ended = false;
-	t->begin_ps = stages_now_ps(l->stages);
+	t->begin_ps = bridge_stages_now_ps(l->stages);
 	l->open++;
 	return DXP_OK;
 }
@@ -235,7 +235,7 @@ int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t)
 void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status)
 {
 	bridge_cancel(l->bridge, t->bridge, status);
-	transfers_take(l);
+	transfers_start(l);
 }
 
 /* Handles a step that takes too long, as an owner does. */
@@ -247,11 +247,11 @@ static void stalls_end(struct bridge_lab *l)
 		return;
 	if (bridge_expire(l->bridge, now_ns(l))) {
 		l->peaks.resets++;
-		stages_device_reset(l->stages);
+		bridge_stages_device_reset(l->stages);
 	} else if (bridge_counters(l->bridge)->stalls != before) {
-		stages_peer_lost(l->stages);
+		bridge_stages_peer_lost(l->stages);
 	}
-	ends_take(l);
+	completions_dequeue(l);
 }
 
 /* Returns the bridge's deadline on the simulated hardware's clock. */
@@ -264,20 +264,20 @@ static uint64_t deadline_ps(const struct bridge_lab *l)
 
 bool bridge_lab_run(struct bridge_lab *l, uint64_t limit_ns)
 {
-	uint64_t limit_ps = stages_now_ps(l->stages) + limit_ns * STAGES_NS;
+	uint64_t limit_ps = bridge_stages_now_ps(l->stages) + limit_ns * STAGES_NS;
 
 	for (;;) {
-		transfers_take(l);
+		transfers_start(l);
 		if (l->open == 0)
 			return true;
-		actions_take(l);
-		uint64_t next = stages_next_ps(l->stages), stall = deadline_ps(l);
+		actions_run(l);
+		uint64_t next = bridge_stages_next_ps(l->stages), stall = deadline_ps(l);
 		if (next == STAGES_NEVER && stall == STAGES_NEVER)
 			return l->open == 0;
 		if (min_u64(next, stall) > limit_ps)
 			return false;
-		stages_advance(l->stages, min_u64(next, stall));
-		ends_take(l);
+		bridge_stages_advance(l->stages, min_u64(next, stall));
+		completions_dequeue(l);
 		stalls_end(l);
 	}
 }

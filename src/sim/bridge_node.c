@@ -20,8 +20,8 @@ struct nic_staged_write {
 	uint64_t left;                  /* GET: bytes not yet passed to the NIC */
 	uint64_t device;                /* offset in device memory */
 	bool put;
-	bool asked;   /* PUT: the NIC waits for nic_staged_settled */
-	bool dropped; /* by the NIC */
+	bool requested; /* PUT: the NIC waits for nic_staged_settled */
+	bool dropped;   /* by the NIC */
 	int status;
 	struct nic_staged_write *next;
 };
@@ -31,7 +31,7 @@ struct nic_staged_write {
 #define DEEDS_MAX STAGES_STEPS_MAX
 struct deed {
 	struct bridge_action action;
-	bool taken;
+	bool dequeued;
 };
 
 struct bridge_node {
@@ -55,14 +55,14 @@ static uint64_t now_ns(struct bridge_node *n)
 	return n->last_ns;
 }
 
-static void peaks_take(struct bridge_node *n)
+static void peaks_read(struct bridge_node *n)
 {
-	uint32_t taken[2];
+	uint32_t dequeued[2];
 
-	bridge_taken(n->bridge, &taken[0], &taken[1]);
+	bridge_started(n->bridge, &dequeued[0], &dequeued[1]);
 	for (int i = 0; i < 2; i++)
-		if (taken[i] > n->counters.peak[i])
-			n->counters.peak[i] = taken[i];
+		if (dequeued[i] > n->counters.peak[i])
+			n->counters.peak[i] = dequeued[i];
 }
 
 static struct nic_staged_write *work_begin(struct bridge_node *n,
@@ -136,7 +136,7 @@ static int write_place(void *context, struct nic_staged_write *w, uint64_t at,
 	if (!w->bridge)
 		return w->status;
 	int status = bridge_feed(n->bridge, w->bridge, at, payload, bytes, first, now_ns(n));
-	peaks_take(n);
+	peaks_read(n);
 	return status;
 }
 
@@ -144,7 +144,7 @@ static int write_settled(void *context, struct nic_staged_write *w)
 {
 	int status = w->bridge ? bridge_settled(w->bridge) : w->status;
 
-	w->asked = status == DXP_EAGAIN;
+	w->requested = status == DXP_EAGAIN;
 	return status;
 }
 
@@ -153,7 +153,7 @@ static void write_end(void *context, struct nic_staged_write *w)
 	struct bridge_node *n = context;
 
 	w->dropped = true;
-	w->asked = false;
+	w->requested = false;
 	if (w->bridge)
 		bridge_cancel(n->bridge, w->bridge, DXP_ECANCELED);
 	work_free(w);
@@ -192,7 +192,7 @@ static void read_sent(void *context, void *piece, int status)
 
 	struct deed *d = piece;
 
-	d->taken = false;
+	d->dequeued = false;
 	bridge_done(n->bridge, d->action.id, status, now_ns(n));
 }
 
@@ -202,12 +202,12 @@ static const struct nic_staged_ops staged_ops = {
 
 /* ---- poll ---- */
 
-static struct deed *deed_take(struct bridge_node *n, const struct bridge_action *a)
+static struct deed *deed_dequeue(struct bridge_node *n, const struct bridge_action *a)
 {
 	for (uint32_t i = 0; i < DEEDS_MAX; i++) {
-		if (n->deeds[i].taken)
+		if (n->deeds[i].dequeued)
 			continue;
-		n->deeds[i] = (struct deed){.action = *a, .taken = true};
+		n->deeds[i] = (struct deed){.action = *a, .dequeued = true};
 		return &n->deeds[i];
 	}
 	return NULL;
@@ -237,20 +237,20 @@ static bool dma_start(struct bridge_node *n, const struct bridge_action *a, cons
 {
 	enum stages_step step = a->step == BRIDGE_DMA_IN ? STAGES_IN : STAGES_OUT;
 
-	return stages_start(n->stages, step, a->bytes, (uint64_t)(d - n->deeds)) == DXP_OK;
+	return bridge_stages_start(n->stages, step, a->bytes, (uint64_t)(d - n->deeds)) == DXP_OK;
 }
 
-static void actions_take(struct bridge_node *n)
+static void actions_run(struct bridge_node *n)
 {
 	struct bridge_action a;
 
 	while (bridge_next(n->bridge, now_ns(n), &a)) {
-		peaks_take(n);
-		struct deed *d = deed_take(n, &a);
+		peaks_read(n);
+		struct deed *d = deed_dequeue(n, &a);
 		if (d && (a.step == BRIDGE_DRAIN ? drain_start(n, &a, d) : dma_start(n, &a, d)))
 			continue;
 		if (d)
-			d->taken = false;
+			d->dequeued = false;
 		bridge_later(n->bridge, a.id);
 	}
 }
@@ -265,16 +265,16 @@ static void dma_end(struct bridge_node *n, struct deed *d, int status)
 		memcpy(memory, d->action.in, d->action.bytes);
 	else if (status == DXP_OK)
 		memcpy(d->action.out, memory, d->action.bytes);
-	d->taken = false;
+	d->dequeued = false;
 	bridge_done(n->bridge, d->action.id, status, now_ns(n));
 }
 
-static void dmas_take(struct bridge_node *n)
+static void dmas_dequeue(struct bridge_node *n)
 {
 	uint64_t tag;
 	int status;
 
-	while (stages_take(n->stages, &tag, &status))
+	while (bridge_stages_dequeue(n->stages, &tag, &status))
 		dma_end(n, &n->deeds[tag], status);
 }
 
@@ -287,8 +287,8 @@ static void transfers_end(struct bridge_node *n)
 		struct nic_staged_write *w = end.context;
 		w->bridge = NULL;
 		w->status = end.status;
-		if (w->put && !w->dropped && (w->asked || w->status != DXP_OK)) {
-			w->asked = false;
+		if (w->put && !w->dropped && (w->requested || w->status != DXP_OK)) {
+			w->requested = false;
 			nic_staged_settled(nic, w, now_ns(n));
 			continue; /* w may be freed */
 		}
@@ -301,49 +301,49 @@ static void transfers_end(struct bridge_node *n)
 	}
 }
 
-static void calls_take(struct bridge_node *n)
+static void grants_dequeue(struct bridge_node *n)
 {
-	struct bridge_call call;
+	struct bridge_grant grant;
 
-	while (bridge_called(n->bridge, now_ns(n), &call)) {
-		n->counters.calls++;
-		nic_staged_called(sim_nic(n->sim, n->host), call.context, call.bytes, now_ns(n));
+	while (bridge_granted(n->bridge, now_ns(n), &grant)) {
+		n->counters.grants++;
+		nic_staged_granted(sim_nic(n->sim, n->host), grant.context, grant.bytes, now_ns(n));
 	}
 }
 
-static void turn(void *context, uint64_t now)
+static void poll(void *context, uint64_t now)
 {
 	struct bridge_node *n = context;
 	uint64_t ps = now * STAGES_NS;
 
-	while (stages_next_ps(n->stages) <= ps) {
-		stages_advance(n->stages, stages_next_ps(n->stages));
-		dmas_take(n);
+	while (bridge_stages_next_ps(n->stages) <= ps) {
+		bridge_stages_advance(n->stages, bridge_stages_next_ps(n->stages));
+		dmas_dequeue(n);
 		transfers_end(n);
-		actions_take(n);
+		actions_run(n);
 	}
-	stages_advance(n->stages, ps);
+	bridge_stages_advance(n->stages, ps);
 	if (bridge_deadline(n->bridge) <= now && bridge_expire(n->bridge, now)) {
 		n->counters.resets++;
-		stages_device_reset(n->stages);
-		dmas_take(n);
+		bridge_stages_device_reset(n->stages);
+		dmas_dequeue(n);
 	}
 	transfers_end(n);
-	actions_take(n);
+	actions_run(n);
 	transfers_end(n);
-	calls_take(n);
+	grants_dequeue(n);
 }
 
 static uint64_t deadline(void *context)
 {
 	const struct bridge_node *n = context;
-	uint64_t ps = stages_next_ps(n->stages);
+	uint64_t ps = bridge_stages_next_ps(n->stages);
 	uint64_t dma_ns = ps == STAGES_NEVER ? UINT64_MAX : (ps + STAGES_NS - 1) / STAGES_NS;
 
 	return min_u64(dma_ns, bridge_deadline(n->bridge));
 }
 
-static const struct sim_beside beside = {turn, deadline};
+static const struct sim_beside beside = {poll, deadline};
 
 /* ---- creation and destruction ---- */
 
@@ -351,7 +351,7 @@ static int node_fill(struct bridge_node *n)
 {
 	const struct bridge_node_options *o = &n->options;
 	uint64_t ring = (uint64_t)(o->buffers ? o->buffers : BRIDGE_BUFFERS) * o->buffer_bytes;
-	int status = stages_create(&o->stages, &n->stages);
+	int status = bridge_stages_create(&o->stages, &n->stages);
 
 	if (status != DXP_OK)
 		return status;
@@ -369,7 +369,7 @@ static int node_fill(struct bridge_node *n)
 	status = bridge_create(&b, &n->bridge);
 	if (status != DXP_OK)
 		return status;
-	stages_advance(n->stages, now_ns(n) * STAGES_NS);
+	bridge_stages_advance(n->stages, now_ns(n) * STAGES_NS);
 	return nic_region_register_staged(sim_nic(n->sim, n->host), 0, &staged_ops, n,
 					  o->memory_bytes, NIC_REMOTE_READ | NIC_REMOTE_WRITE,
 					  &n->key);
@@ -406,7 +406,7 @@ static void works_end(struct bridge_node *n)
 			bridge_cancel(n->bridge, w->bridge, DXP_ECANCELED);
 	}
 	for (uint32_t i = 0; i < DEEDS_MAX; i++)
-		if (n->deeds[i].taken)
+		if (n->deeds[i].dequeued)
 			read_sent(n, &n->deeds[i], DXP_ECANCELED);
 	while (bridge_ended(n->bridge, &end)) {
 		struct nic_staged_write *w = end.context;
@@ -424,7 +424,7 @@ void bridge_node_destroy(struct bridge_node *n)
 	if (n->bridge)
 		works_end(n);
 	bridge_destroy(n->bridge);
-	stages_destroy(n->stages);
+	bridge_stages_destroy(n->stages);
 	free(n->rings[0]);
 	free(n->rings[1]);
 	free(n->memory);

@@ -37,7 +37,7 @@ struct bridge_node_counters {
 	uint32_t peak[2];       /* maximum in use at once: to the device, from it */
 	uint32_t open;          /* transfers that the NIC or the bridge still holds */
 	uint32_t resets;        /* of the device */
-	uint64_t calls;         /* grants to PUTs that had found no buffer */
+	uint64_t grants;        /* grants to PUTs that had found no buffer */
 };
 struct bridge_node_counters bridge_node_counters(const struct bridge_node *n);
 

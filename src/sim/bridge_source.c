@@ -48,15 +48,15 @@ uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_n
 	uint64_t tag;
 	int status;
 
-	if (path == BRIDGE_DIRECT || stages_create(stages, &s) != DXP_OK)
+	if (path == BRIDGE_DIRECT || bridge_stages_create(stages, &s) != DXP_OK)
 		return 0;
 	for (uint8_t i = 0; i < paths[path].count; i++) {
-		stages_start(s, (enum stages_step)paths[path].steps[i], bytes, i);
-		while (!stages_take(s, &tag, &status))
-			stages_advance(s, stages_next_ps(s));
+		bridge_stages_start(s, (enum stages_step)paths[path].steps[i], bytes, i);
+		while (!bridge_stages_dequeue(s, &tag, &status))
+			bridge_stages_advance(s, bridge_stages_next_ps(s));
 	}
-	uint64_t ns = control_ns + stages_now_ps(s) / STAGES_NS;
-	stages_destroy(s);
+	uint64_t ns = control_ns + bridge_stages_now_ps(s) / STAGES_NS;
+	bridge_stages_destroy(s);
 	return ns;
 }
 

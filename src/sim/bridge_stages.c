@@ -54,7 +54,7 @@ static bool rate_valid(const struct stages_rate *r)
 	       r->end_ns <= STAGES_LATENCY_MAX;
 }
 
-int stages_create(const struct stages_options *options, struct stages **out)
+int bridge_stages_create(const struct stages_options *options, struct stages **out)
 {
 	const struct stages_options *o = options;
 
@@ -77,7 +77,7 @@ int stages_create(const struct stages_options *options, struct stages **out)
 	return DXP_OK;
 }
 
-void stages_destroy(struct stages *s)
+void bridge_stages_destroy(struct stages *s)
 {
 	free(s);
 }
@@ -187,7 +187,7 @@ static bool queue_full(const struct stages *s, uint8_t kind)
 	return ahead >= s->options.queue || s->count == STAGES_STEPS_MAX;
 }
 
-int stages_start(struct stages *s, enum stages_step step, uint64_t bytes, uint64_t tag)
+int bridge_stages_start(struct stages *s, enum stages_step step, uint64_t bytes, uint64_t tag)
 {
 	if (queue_full(s, step))
 		return DXP_EAGAIN;
@@ -209,7 +209,7 @@ int stages_start(struct stages *s, enum stages_step step, uint64_t bytes, uint64
 	return DXP_OK;
 }
 
-uint64_t stages_next_ps(const struct stages *s)
+uint64_t bridge_stages_next_ps(const struct stages *s)
 {
 	uint64_t next = STAGES_NEVER;
 
@@ -224,7 +224,7 @@ uint64_t stages_next_ps(const struct stages *s)
 	return next;
 }
 
-uint64_t stages_now_ps(const struct stages *s)
+uint64_t bridge_stages_now_ps(const struct stages *s)
 {
 	return s->now_ps;
 }
@@ -243,7 +243,7 @@ static void step_advance(const struct stages *s, struct step *p, uint64_t from_p
 		p->phase = ENDED;
 }
 
-void stages_advance(struct stages *s, uint64_t ps)
+void bridge_stages_advance(struct stages *s, uint64_t ps)
 {
 	uint64_t from_ps = s->now_ps;
 
@@ -253,7 +253,7 @@ void stages_advance(struct stages *s, uint64_t ps)
 	rates_share(s);
 }
 
-bool stages_take(struct stages *s, uint64_t *tag, int *status)
+bool bridge_stages_dequeue(struct stages *s, uint64_t *tag, int *status)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct step *p = &s->steps[i];
@@ -267,7 +267,7 @@ bool stages_take(struct stages *s, uint64_t *tag, int *status)
 	return false;
 }
 
-void stages_heal(struct stages *s)
+void bridge_stages_heal(struct stages *s)
 {
 	memset(s->options.fail, 0, sizeof(s->options.fail));
 	memset(s->options.stall, 0, sizeof(s->options.stall));
@@ -289,12 +289,12 @@ static void end_all(struct stages *s, bool network, int status)
 	rates_share(s);
 }
 
-void stages_device_reset(struct stages *s)
+void bridge_stages_device_reset(struct stages *s)
 {
 	end_all(s, false, DXP_EDEVICE);
 }
 
-void stages_peer_lost(struct stages *s)
+void bridge_stages_peer_lost(struct stages *s)
 {
 	end_all(s, true, DXP_EPEERLOST);
 }

@@ -53,27 +53,27 @@ struct stages_options {
 struct stages;
 
 /* Errors: DXP_ENOMEM; DXP_EINVAL: a rate or latency is out of range. */
-int stages_create(const struct stages_options *options, struct stages **out);
-void stages_destroy(struct stages *s);
+int bridge_stages_create(const struct stages_options *options, struct stages **out);
+void bridge_stages_destroy(struct stages *s);
 
-/* Starts a step of at least 1 byte; stages_take returns `tag` when it completes. DXP_EAGAIN: the
- * resource's queue is full. */
-int stages_start(struct stages *s, enum stages_step step, uint64_t bytes, uint64_t tag);
+/* Starts a step of at least 1 byte; bridge_stages_dequeue returns `tag` when it completes.
+ * DXP_EAGAIN: the resource's queue is full. */
+int bridge_stages_start(struct stages *s, enum stages_step step, uint64_t bytes, uint64_t tag);
 
 /* Returns the time of the next event; STAGES_NEVER: none. */
-uint64_t stages_next_ps(const struct stages *s);
-uint64_t stages_now_ps(const struct stages *s);
-/* Advances the clock to `ps`, at most stages_next_ps(). */
-void stages_advance(struct stages *s, uint64_t ps);
+uint64_t bridge_stages_next_ps(const struct stages *s);
+uint64_t bridge_stages_now_ps(const struct stages *s);
+/* Advances the clock to `ps`, at most bridge_stages_next_ps(). */
+void bridge_stages_advance(struct stages *s, uint64_t ps);
 
 /* Returns each completed step once; false: no more. */
-bool stages_take(struct stages *s, uint64_t *tag, int *status);
+bool bridge_stages_dequeue(struct stages *s, uint64_t *tag, int *status);
 
 /* Cancels failures, also of steps in flight, and future stalls; a stalled step stays stalled. */
-void stages_heal(struct stages *s);
+void bridge_stages_heal(struct stages *s);
 /* Completes every DMA in flight with DXP_EDEVICE. */
-void stages_device_reset(struct stages *s);
+void bridge_stages_device_reset(struct stages *s);
 /* Completes every network step in flight with DXP_EPEERLOST. */
-void stages_peer_lost(struct stages *s);
+void bridge_stages_peer_lost(struct stages *s);
 
 #endif

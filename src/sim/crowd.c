@@ -144,7 +144,7 @@ static const struct rltp_user_ops user_ops = {
 	.grants = rltp_user_no_credits,
 	.granted = rltp_user_credit,
 	.wants = rltp_user_no_credits,
-	.asked = rltp_user_credit,
+	.requested = rltp_user_credit,
 };
 
 /* ---- hosts ---- */
@@ -182,7 +182,7 @@ static int host_create(struct crowd *c, uint32_t i)
 		.tuning = o->tuning,
 		.ops = &user_ops,
 		.user = h,
-		.entropy = entropy_rng,
+		.entropy = rng_entropy_rng,
 		.entropy_context = &c->rng,
 		.token = token_of,
 	};

@@ -139,7 +139,7 @@ void net_datagram_send(struct net *n, uint32_t from, const struct datagram *d)
 }
 
 /* Returns how many datagrams the host's own port accepts now; 0: none before *at_ns. */
-size_t net_port_room(const struct net *n, uint32_t host, uint64_t *at_ns)
+size_t net_port_space(const struct net *n, uint32_t host, uint64_t *at_ns)
 {
 	const struct net_port *port = &n->paths.ports[host];
 	uint64_t bound = n->options.backlog_bytes;

@@ -46,9 +46,9 @@ static bool message_post(struct fair *f, uint32_t function, uint32_t qp)
 				      window_of(f, host, function)->qp_magic[qp]};
 	uint32_t bytes = 1 + (uint32_t)rng_below(&f->rng, o->bytes_max);
 	const struct dxp_entry from = {0, bytes, s->key};
-	const struct dxp_entry place = {0, bytes, f->keys[host][function]};
+	const struct dxp_entry remote = {0, bytes, f->keys[host][function]};
 
-	if (dxp_post_put(window_of(f, 0, function), (uint8_t)qp, &to, &from, &place, 0, 0, 0) !=
+	if (dxp_post_put(window_of(f, 0, function), (uint8_t)qp, &to, &from, &remote, 0, 0, 0) !=
 	    DXP_OK)
 		return false;
 	s->posted[qp]++;
@@ -61,7 +61,7 @@ static void sender_step(struct fair *f, uint32_t function)
 	struct fair_sender *s = &f->senders[function];
 	struct dxp_nic_event event;
 
-	while (dxp_sent_take(window_of(f, 0, function), &event)) {
+	while (dxp_sent_dequeue(window_of(f, 0, function), &event)) {
 		s->ended[event.qp]++;
 		s->failed += event.status != DXP_OK;
 	}

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "wire/frame.h"
 
-#define NOBODY        UINT32_MAX
+#define NO_HOST       UINT32_MAX
 #define LATE_NS       (61 * S_NS) /* after the assumed maximum lifetime of a datagram, 60 s */
 #define LATE_SPAN_NS  (30 * S_NS)
 #define EXTENSION_MAX 64
@@ -16,9 +16,9 @@ static bool chance(struct rng *r, uint32_t ppm)
 	return ppm > 0 && rng_chance_ppm(r, ppm);
 }
 
-void sim_fault_train(struct sim_fault_state *state)
+void sim_fault_batch(struct sim_fault_state *state)
 {
-	state->train_to = state->train_host = NOBODY;
+	state->batch_to = state->batch_host = NO_HOST;
 }
 
 static bool concerns(const struct sim_faults *f, const struct sim_packet *p)
@@ -36,16 +36,16 @@ static bool concerns(const struct sim_faults *f, const struct sim_packet *p)
 	}
 }
 
-static bool train_lost(const struct sim_faults *f, struct sim_fault_state *state,
+static bool batch_lost(const struct sim_faults *f, struct sim_fault_state *state,
 		       const struct sim_packet *p, struct sim_counters *counters)
 {
-	if (state->train_host != p->to) {
+	if (state->batch_host != p->to) {
 		bool refused = chance(&state->rng, f->refuse_ppm);
-		state->train_host = p->to;
-		state->train_to = refused || chance(&state->rng, f->train_ppm) ? p->to : NOBODY;
+		state->batch_host = p->to;
+		state->batch_to = refused || chance(&state->rng, f->batch_ppm) ? p->to : NO_HOST;
 		counters->refused += refused;
 	}
-	return state->train_to == p->to;
+	return state->batch_to == p->to;
 }
 
 static bool burst_lost(const struct sim_faults *f, struct sim_fault_state *state, uint32_t from)
@@ -102,7 +102,7 @@ struct sim_fate sim_fault_decide(const struct sim_faults *f, struct sim_fault_st
 	if (concerns(f, packet)) {
 		lost |= chance(r, f->loss_ppm);
 		lost |= burst_lost(f, state, packet->from);
-		lost |= train_lost(f, state, packet, counters);
+		lost |= batch_lost(f, state, packet, counters);
 	}
 	if (lost) {
 		counters->lost++;

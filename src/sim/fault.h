@@ -28,7 +28,7 @@ struct sim_faults {
 	/* Gilbert-Elliott, for each sender: probabilities, for each datagram, that a burst begins,
 	 * that it ends, and that it loses the datagram. */
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
-	uint32_t train_ppm;  /* all datagrams to one host from one send call */
+	uint32_t batch_ppm;  /* all datagrams to one host from one send call */
 	uint32_t refuse_ppm; /* the same, counted as an error of the link */
 	uint64_t drop_nth;   /* exactly this datagram, counted from 1; 0: none */
 	/* duplicates and delays */
@@ -67,12 +67,12 @@ struct sim_fault_state {
 	struct rng rng;
 	uint64_t count;      /* datagrams decided about */
 	bool *bursting;      /* by sender */
-	uint32_t train_to;   /* destination of the current batch if lost, else UINT32_MAX */
-	uint32_t train_host; /* destination of the current batch; UINT32_MAX: none */
+	uint32_t batch_to;   /* destination of the current batch if lost, else UINT32_MAX */
+	uint32_t batch_host; /* destination of the current batch; UINT32_MAX: none */
 };
 
 /* Starts a new send call. */
-void sim_fault_train(struct sim_fault_state *state);
+void sim_fault_batch(struct sim_fault_state *state);
 
 /* Decides about one datagram and damages it. `packet` must have space for 64 bytes more. */
 struct sim_fate sim_fault_decide(const struct sim_faults *f, struct sim_fault_state *state,

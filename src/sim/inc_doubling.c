@@ -26,7 +26,7 @@ struct host {
 	uint64_t sum;
 	uint64_t here[2][STEPS_MAX];
 	bool came[2][STEPS_MAX];
-	uint32_t out_to, out_step, out_call; /* out_to: destination, or INC_TREE_NOBODY */
+	uint32_t out_to, out_step, out_call; /* out_to: destination, or INC_TREE_NONE */
 	uint64_t out_sum;
 };
 
@@ -41,12 +41,12 @@ struct doubling {
 	uint8_t padding[PADDING_MAX];
 };
 
-static uint32_t rank_of(const struct doubling *d, uint32_t place)
+static uint32_t rank_of(const struct doubling *d, uint32_t location)
 {
-	return place < d->rest ? 2 * place + 1 : place + d->rest;
+	return location < d->rest ? 2 * location + 1 : location + d->rest;
 }
 
-static uint32_t place_of(const struct doubling *d, uint32_t rank)
+static uint32_t index_of(const struct doubling *d, uint32_t rank)
 {
 	return rank < 2 * d->rest ? rank / 2 : rank - d->rest;
 }
@@ -68,7 +68,7 @@ static void message_out(struct host *h, uint32_t to, uint32_t step)
 }
 
 /* Returns true if this step's message had arrived, and removes it. */
-static bool message_take(struct host *h, uint32_t step, uint64_t *sum)
+static bool message_remove(struct host *h, uint32_t step, uint64_t *sum)
 {
 	bool *came = &h->came[h->call & 1][step];
 
@@ -93,14 +93,14 @@ static void call_end(struct host *h, uint64_t now_ns)
 static bool step_doubling(struct host *h)
 {
 	const struct doubling *d = h->all;
-	uint32_t place = place_of(d, h->rank);
+	uint32_t location = index_of(d, h->rank);
 	uint64_t sum;
 
 	if (!h->sent) {
-		message_out(h, rank_of(d, place ^ 1u << (h->step - 1)), h->step);
+		message_out(h, rank_of(d, location ^ 1u << (h->step - 1)), h->step);
 		return true;
 	}
-	if (!message_take(h, h->step, &sum))
+	if (!message_remove(h, h->step, &sum))
 		return false;
 	h->sum += sum;
 	h->step++;
@@ -116,12 +116,12 @@ static bool host_move(struct host *h, uint64_t now_ns)
 	uint32_t last = d->steps + 1;
 	uint64_t sum;
 
-	if (h->call == d->options.calls || h->out_to != INC_TREE_NOBODY)
+	if (h->call == d->options.calls || h->out_to != INC_TREE_NONE)
 		return false;
 	if (h->step == 0) {
 		if (rest && even)
 			message_out(h, h->rank + 1, 0);
-		else if (rest && !message_take(h, 0, &sum))
+		else if (rest && !message_remove(h, 0, &sum))
 			return false;
 		else
 			h->sum += rest ? sum : 0;
@@ -132,7 +132,7 @@ static bool host_move(struct host *h, uint64_t now_ns)
 	if (h->step < last)
 		return step_doubling(h);
 	if (rest && even) {
-		if (!message_take(h, last, &h->sum))
+		if (!message_remove(h, last, &h->sum))
 			return false;
 	} else if (rest && !h->sent) {
 		message_out(h, h->rank - 1, last);
@@ -165,7 +165,7 @@ static size_t host_send(void *node, struct inc_batch *out, uint64_t now_ns)
 
 	while (host_move(h, now_ns))
 		continue;
-	if (h->out_to == INC_TREE_NOBODY)
+	if (h->out_to == INC_TREE_NONE)
 		return 0;
 	struct datagram *dg = &out->datagrams[out->count];
 	*dg = (struct datagram){
@@ -181,7 +181,7 @@ static size_t host_send(void *node, struct inc_batch *out, uint64_t now_ns)
 				      ? min_u64(d->options.bytes - MESSAGE_BYTES, PADDING_MAX)
 				      : 0;
 	out->from_ports[out->count++] = PORT;
-	h->out_to = INC_TREE_NOBODY;
+	h->out_to = INC_TREE_NONE;
 	return 1;
 }
 
@@ -206,7 +206,7 @@ static int doubling_run(struct doubling *d, struct inc_doubling_result *out)
 	uint64_t begin_ns = inc_net_now(d->net);
 
 	for (uint32_t i = 0; i < d->count; i++) {
-		d->hosts[i] = (struct host){.all = d, .rank = i, .out_to = INC_TREE_NOBODY};
+		d->hosts[i] = (struct host){.all = d, .rank = i, .out_to = INC_TREE_NONE};
 		call_begin(&d->hosts[i]);
 		inc_net_set(d->net, i, &host_ops, &d->hosts[i]);
 	}

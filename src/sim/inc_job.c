@@ -35,8 +35,8 @@ static struct inc_member *job_members(const struct inc_job *job)
 
 	for (uint32_t i = 0; members && i < job->options.count; i++)
 		members[i] = (struct inc_member){
-			.ip = inc_tree_ip(tree, job->seats[i].place.host),
-			.port = (uint16_t)(ROCE_SOURCE_PORT + job->seats[i].place.endpoint)};
+			.ip = inc_tree_ip(tree, job->seats[i].location.host),
+			.port = (uint16_t)(ROCE_SOURCE_PORT + job->seats[i].location.endpoint)};
 	return members;
 }
 
@@ -44,7 +44,7 @@ static uint32_t seat_switch_ip(const struct inc_seat *seat)
 {
 	const struct inc_tree *tree = inc_net_tree(seat->job->sim->net);
 
-	return inc_tree_ip(tree, inc_tree_parent(tree, seat->place.host, 0));
+	return inc_tree_ip(tree, inc_tree_parent(tree, seat->location.host, 0));
 }
 
 struct inc_group_options inc_seat_options(const struct inc_seat *seat)
@@ -110,7 +110,7 @@ static void job_settle(struct inc_job *job, uint64_t now_ns)
 	creations_end(job);
 	for (uint32_t i = 0; i < job->options.count; i++) {
 		job->seats[i].wake_ns = now_ns;
-		inc_net_touch(job->sim->net, job->seats[i].place.host);
+		inc_net_touch(job->sim->net, job->seats[i].location.host);
 	}
 }
 
@@ -250,7 +250,7 @@ int inc_job_open(struct inc_sim *s, const struct inc_job_options *options, struc
 		return DXP_ENOMEM;
 	}
 	*job = (struct inc_job){.sim = s, .options = *options, .seats = seats, .next = s->jobs};
-	job->options.places = NULL;
+	job->options.locations = NULL;
 	job->kill_rounds = KILL_ROUNDS;
 	if (job->options.id == 0)
 		job->options.id = (uint32_t)rng_below(&s->rng, INC_COMM_CONTROL - 1) + 1;
@@ -258,10 +258,10 @@ int inc_job_open(struct inc_sim *s, const struct inc_job_options *options, struc
 		job->options.qkey = (uint32_t)rng_next(&s->rng) & 0x7fffffffu;
 	s->jobs = job;
 	for (uint32_t i = 0; i < options->count; i++) {
-		struct host *h = &s->hosts[options->places[i].host];
+		struct host *h = &s->hosts[options->locations[i].host];
 		seats[i] = (struct inc_seat){.job = job,
 					     .member = i,
-					     .place = options->places[i],
+					     .location = options->locations[i],
 					     .wake_ns = UINT64_MAX,
 					     .outcome = DXP_EAGAIN,
 					     .start_ns = inc_net_now(s->net) +
@@ -290,7 +290,7 @@ void inc_job_close(struct inc_job *job)
 		}
 	}
 	if (was_ready)
-		inc_net_touch(job->sim->net, job->seats[0].place.host);
+		inc_net_touch(job->sim->net, job->seats[0].location.host);
 }
 
 void inc_seat_kill(struct inc_seat *seat)

@@ -20,15 +20,15 @@
 /* Reports of members about an operation, and its expected result. */
 struct verdict {
 	uint32_t number; /* of the operation; its entry is number % RING */
-	bool heard;      /* status and done_elements are set */
+	bool received;   /* status and done_elements are set */
 	int status;
 	size_t done_elements;
-	uint32_t said;   /* members that have reported */
-	uint8_t *result; /* NULL: not computed */
+	uint32_t reported; /* members that have reported */
+	uint8_t *result;   /* NULL: not computed */
 };
 
 struct task {
-	struct inc_call call;
+	struct inc_operation call;
 	struct inc_spec spec;
 	uint32_t number;
 	uint64_t start_ns;
@@ -38,7 +38,7 @@ struct task {
 struct worker {
 	struct task tasks[INC_LOAD_OUTSTANDING_MAX];
 	uint32_t started, ended;
-	uint32_t said; /* operations that it has reported */
+	uint32_t reported; /* operations that it has reported */
 	uint64_t think_until_ns;
 	bool over;
 	struct rng rng;
@@ -131,13 +131,13 @@ static bool task_make(struct task *t, uint32_t member)
 		return false;
 	receive_fill(s, member, t->receive);
 	inc_expect_fill(s, member, t->send);
-	t->call = (struct inc_call){.collective = s->collective,
-				    .op = s->op,
-				    .type = s->type,
-				    .root = s->root,
-				    .send = s->in_place ? t->receive : t->send,
-				    .receive = t->receive,
-				    .elements = s->elements};
+	t->call = (struct inc_operation){.collective = s->collective,
+					 .op = s->op,
+					 .type = s->type,
+					 .root = s->root,
+					 .send = s->in_place ? t->receive : t->send,
+					 .receive = t->receive,
+					 .elements = s->elements};
 	if (!gets_result(s, member))
 		t->call.receive = NULL;
 	return true;
@@ -209,10 +209,10 @@ static void data_judge(struct inc_load *l, const struct inc_seat *seat, const st
 
 /* Returns true if a living member has reported the operation. Results that only dead members had do
  * not count. */
-static bool living_said(const struct inc_load *l, uint32_t number)
+static bool living_reported(const struct inc_load *l, uint32_t number)
 {
 	for (uint32_t i = 0; i < l->job->options.count; i++)
-		if (!l->job->seats[i].dead && l->workers[i].said > number)
+		if (!l->job->seats[i].dead && l->workers[i].reported > number)
 			return true;
 	return false;
 }
@@ -227,8 +227,8 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 		wrong(l, "operation %u: member %u reports %s and %zu of %zu elements", number,
 		      seat->member, dxp_status_text(status), done, elements);
 	bool differs = v->status != status || v->done_elements != done;
-	if (!v->heard || (differs && !living_said(l, number))) {
-		v->heard = true;
+	if (!v->received || (differs && !living_reported(l, number))) {
+		v->received = true;
 		v->status = status;
 		v->done_elements = done;
 	}
@@ -239,15 +239,15 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 		      "operation %u: member %u reports \"%s\", %zu elements; another \"%s\", %zu",
 		      number, seat->member, dxp_status_text(status), done,
 		      dxp_status_text(v->status), v->done_elements);
-	v->said++;
-	l->workers[seat->member].said = number + 1;
-	if (v->said == l->job->options.count && status == DXP_OK)
+	v->reported++;
+	l->workers[seat->member].reported = number + 1;
+	if (v->reported == l->job->options.count && status == DXP_OK)
 		l->view.calls_done++;
 }
 
 static void task_judge(struct inc_load *l, struct inc_seat *seat, struct task *t, uint64_t now_ns)
 {
-	const struct inc_call *c = &t->call;
+	const struct inc_operation *c = &t->call;
 
 	status_judge(l, seat, t->number, c->status, c->done_elements, c->elements);
 	data_judge(l, seat, t, verdict_of(l, t->number), c->done_elements);
@@ -349,7 +349,7 @@ static void progress_note(struct inc_load *l, const struct worker *w, uint64_t n
 	l->received_sum = sum;
 }
 
-static void seat_turned(void *context, struct inc_seat *seat, uint64_t now_ns)
+static void seat_polled(void *context, struct inc_seat *seat, uint64_t now_ns)
 {
 	struct inc_load *l = context;
 	struct worker *w = &l->workers[seat->member];
@@ -392,7 +392,7 @@ int inc_load_create(struct inc_job *job, const struct inc_load_options *options,
 	for (uint32_t i = 0; i < job->options.count; i++)
 		workers[i].rng.state = options->seed * 31 + i;
 	job->context = l;
-	job->turned = seat_turned;
+	job->polled = seat_polled;
 	*out = l;
 	return DXP_OK;
 }
@@ -404,7 +404,7 @@ void inc_load_destroy(struct inc_load *l)
 			task_free(&l->workers[i].tasks[k]);
 	for (uint32_t i = 0; i < RING; i++)
 		free(l->verdicts[i].result);
-	l->job->turned = NULL;
+	l->job->polled = NULL;
 	free(l->workers);
 	free(l);
 }

@@ -163,7 +163,7 @@ int inc_net_cut(struct inc_net *n, uint32_t node, uint32_t next, bool cut)
 
 /* ---- wires ---- */
 
-static uint8_t *path_place(struct sim_packet *p)
+static uint8_t *path_address(struct sim_packet *p)
 {
 	return p->data + p->held - sizeof(struct roce_path);
 }
@@ -172,7 +172,7 @@ static struct roce_path packet_path(struct sim_packet *p)
 {
 	struct roce_path path;
 
-	memcpy(&path, path_place(p), sizeof(path));
+	memcpy(&path, path_address(p), sizeof(path));
 	return path;
 }
 
@@ -216,7 +216,7 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 	uint32_t port = 0, next = inc_tree_next(&n->tree, node, p->to, flow, &port);
 	bool first = p->from == node, mark, lost;
 
-	if (next == INC_TREE_NOBODY) {
+	if (next == INC_TREE_NONE) {
 		n->counters.packets.unknown++;
 		sim_packet_put(&n->pool, p);
 		return;
@@ -305,7 +305,7 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagr
 	p->from = node;
 	p->to = to;
 	p->port = node | LEAVES;
-	memcpy(path_place(p), &path, sizeof(path));
+	memcpy(path_address(p), &path, sizeof(path));
 	n->counters.packets.sent++;
 	n->counters.host_sent += node < n->options.tree.hosts;
 	if (n->tap.changes && !n->tap.changes(n->tap.context, node, &path, p->data, p->bytes)) {
@@ -314,7 +314,7 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagr
 	}
 	if (n->tap.sent)
 		n->tap.sent(n->tap.context, node, &path, p->data, p->bytes, at_ns);
-	if (to == INC_TREE_NOBODY) {
+	if (to == INC_TREE_NONE) {
 		n->counters.packets.unknown++;
 		sim_packet_put(&n->pool, p);
 	} else if (to == node) {
@@ -337,7 +337,7 @@ static bool node_send(struct inc_net *n, uint32_t node, uint64_t send_ns, uint64
 		batch = (struct inc_batch){.datagrams = n->datagrams,
 					   .trailers = n->trailers,
 					   .from_ports = n->from_ports,
-					   .room = BATCH};
+					   .space = BATCH};
 		h->ops->send(h->context, &batch, n->now_ns);
 		for (size_t i = 0; i < batch.count; i++) {
 			*at_ns += send_ns;
@@ -348,7 +348,7 @@ static bool node_send(struct inc_net *n, uint32_t node, uint64_t send_ns, uint64
 	return any;
 }
 
-static void packet_take(struct inc_net *n, uint32_t node)
+static void packet_dequeue(struct inc_net *n, uint32_t node)
 {
 	struct node *h = &n->nodes[node];
 	struct sim_packet *p = h->head;
@@ -366,7 +366,7 @@ static void packet_take(struct inc_net *n, uint32_t node)
 	sim_packet_put(&n->pool, p);
 }
 
-static void node_turn(struct inc_net *n, uint32_t node)
+static void node_poll(struct inc_net *n, uint32_t node)
 {
 	struct node *h = &n->nodes[node];
 	bool host = node < n->options.tree.hosts, busy = false;
@@ -374,15 +374,15 @@ static void node_turn(struct inc_net *n, uint32_t node)
 	uint64_t end_ns = n->now_ns;
 
 	if (h->head && h->head->stamp_ns <= n->now_ns) {
-		packet_take(n, node);
+		packet_dequeue(n, node);
 		end_ns += cost->receive_ns;
 		busy = true;
 	}
 	busy |= node_send(n, node, cost->send_ns, &end_ns);
 	*(host ? &n->counters.host_busy_ns : &n->counters.hop_busy_ns) += end_ns - n->now_ns;
 	h->busy_ns = end_ns;
-	if (n->tap.turned)
-		n->tap.turned(n->tap.context, node, n->now_ns);
+	if (n->tap.polled)
+		n->tap.polled(n->tap.context, node, n->now_ns);
 	if (!h->ops)
 		return; /* removed during its poll */
 	uint64_t deadline_ns = max_u64(h->ops->deadline(h->context), n->now_ns);
@@ -396,7 +396,7 @@ static void node_turn(struct inc_net *n, uint32_t node)
 	sim_alarm_set(&n->alarms, node, max_u64(deadline_ns, end_ns));
 }
 
-static void turns_run(struct inc_net *n)
+static void polls_run(struct inc_net *n)
 {
 	while (sim_alarm_next(&n->alarms) <= n->now_ns) {
 		uint32_t node = sim_alarm_first(&n->alarms);
@@ -406,7 +406,7 @@ static void turns_run(struct inc_net *n)
 		else if (h->busy_ns > n->now_ns)
 			sim_alarm_set(&n->alarms, node, h->busy_ns);
 		else
-			node_turn(n, node);
+			node_poll(n, node);
 	}
 }
 
@@ -423,7 +423,7 @@ static void instant_run(struct inc_net *n)
 		else
 			packet_arrive(n, p);
 	}
-	turns_run(n);
+	polls_run(n);
 }
 
 bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *context), void *context)
@@ -432,7 +432,7 @@ bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *contex
 
 	for (;;) {
 		bool finished = done && done(context);
-		turns_run(n); /* requests started by `done` */
+		polls_run(n); /* requests started by `done` */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

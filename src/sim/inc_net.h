@@ -41,7 +41,7 @@ struct inc_tap {
 	void (*delivered)(void *context, uint32_t node, const struct roce_path *path,
 			  const uint8_t *data, size_t bytes, uint64_t now_ns);
 	/* after each poll of a node */
-	void (*turned)(void *context, uint32_t node, uint64_t now_ns);
+	void (*polled)(void *context, uint32_t node, uint64_t now_ns);
 	/* Returns true to drop the packet on the wire from `node` to `next`. */
 	bool (*loses)(void *context, uint32_t node, uint32_t next, const struct roce_path *path,
 		      const uint8_t *data, size_t bytes);

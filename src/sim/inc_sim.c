@@ -18,7 +18,7 @@ static struct inc_seat *seat_find(struct host *h, const struct roce_path *path, 
 
 	for (struct inc_seat *seat = h->seats; seat; seat = seat->next_here)
 		if (!seat->dead && seat->job->options.id == id &&
-		    ROCE_SOURCE_PORT + seat->place.endpoint == port)
+		    ROCE_SOURCE_PORT + seat->location.endpoint == port)
 			return seat;
 	return NULL;
 }
@@ -81,21 +81,21 @@ static const struct inc_node_ops host_ops = {host_receive, host_send, host_deadl
 static void hop_receive(void *node, const uint8_t *data, size_t bytes, const struct roce_path *path,
 			uint64_t now_ns)
 {
-	sw_receive(((struct hop *)node)->core, data, bytes, path, now_ns);
+	switch_receive(((struct hop *)node)->core, data, bytes, path, now_ns);
 }
 
 static size_t hop_send(void *node, struct inc_batch *out, uint64_t now_ns)
 {
 	struct sw *core = ((struct hop *)node)->core;
 
-	if (sw_deadline(core) <= now_ns)
-		sw_expire(core, now_ns);
-	return sw_send(core, out, now_ns);
+	if (switch_deadline(core) <= now_ns)
+		switch_expire(core, now_ns);
+	return switch_send(core, out, now_ns);
 }
 
 static uint64_t hop_deadline(void *node)
 {
-	return sw_deadline(((struct hop *)node)->core);
+	return switch_deadline(((struct hop *)node)->core);
 }
 
 static const struct inc_node_ops hop_ops = {hop_receive, hop_send, hop_deadline};
@@ -120,7 +120,7 @@ void inc_sim_switch_kill(struct inc_sim *s, uint32_t index)
 	if (!s->hops[index].core)
 		return;
 	inc_net_set(s->net, inc_sim_switch_node(s, index), NULL, NULL);
-	sw_destroy(s->hops[index].core);
+	switch_destroy(s->hops[index].core);
 	s->hops[index].core = NULL;
 }
 
@@ -138,7 +138,7 @@ int inc_sim_switch_start(struct inc_sim *s, uint32_t index)
 	o.parent_count = (uint8_t)parents;
 	for (uint32_t k = 0; k < parents; k++)
 		o.parents[k] = inc_tree_ip(tree, inc_tree_parent(tree, node, k));
-	int status = sw_create(&o, inc_net_now(s->net), &s->hops[index].core);
+	int status = switch_create(&o, inc_net_now(s->net), &s->hops[index].core);
 	if (status == DXP_OK)
 		inc_net_set(s->net, node, &hop_ops, &s->hops[index]);
 	return status;
@@ -146,25 +146,25 @@ int inc_sim_switch_start(struct inc_sim *s, uint32_t index)
 
 /* ---- simulation ---- */
 
-static void seats_turned(struct inc_sim *s, uint32_t node, uint64_t now_ns)
+static void seats_polled(struct inc_sim *s, uint32_t node, uint64_t now_ns)
 {
 	for (struct inc_seat *seat = s->hosts[node].seats; seat; seat = seat->next_here) {
 		if (seat->wake_ns <= now_ns)
 			seat->wake_ns = UINT64_MAX;
-		if (!seat->dead && seat->job->turned)
-			seat->job->turned(seat->job->context, seat, now_ns);
+		if (!seat->dead && seat->job->polled)
+			seat->job->polled(seat->job->context, seat, now_ns);
 	}
 }
 
-static void tap_turned(void *context, uint32_t node, uint64_t now_ns)
+static void tap_polled(void *context, uint32_t node, uint64_t now_ns)
 {
 	struct inc_sim *s = context;
 
 	if (node < inc_net_tree(s->net)->options.hosts)
-		seats_turned(s, node, now_ns);
+		seats_polled(s, node, now_ns);
 	for (struct inc_sim_tap *t = s->taps; t; t = t->next)
-		if (t->tap.turned)
-			t->tap.turned(t->tap.context, node, now_ns);
+		if (t->tap.polled)
+			t->tap.polled(t->tap.context, node, now_ns);
 }
 
 static void tap_sent(void *context, uint32_t node, const struct roce_path *path,
@@ -254,7 +254,7 @@ int inc_sim_create(const struct inc_sim_options *options, struct inc_sim **out)
 	const struct inc_tap tap = {.changes = tap_changes,
 				    .sent = tap_sent,
 				    .delivered = tap_delivered,
-				    .turned = tap_turned,
+				    .polled = tap_polled,
 				    .loses = tap_loses,
 				    .context = s};
 	inc_net_tap(s->net, &tap);
@@ -271,7 +271,7 @@ void inc_sim_destroy(struct inc_sim *s)
 	}
 	for (uint32_t i = 0; s->hops && i < inc_sim_switches(s); i++)
 		if (s->hops[i].core)
-			sw_destroy(s->hops[i].core);
+			switch_destroy(s->hops[i].core);
 	inc_net_destroy(s->net);
 	free(s->hops);
 	free(s->hosts);

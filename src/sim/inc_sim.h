@@ -22,7 +22,7 @@ struct inc_sim_options {
 };
 
 /* Location of a member: host, and endpoint on that host. */
-struct inc_place {
+struct inc_location {
 	uint32_t host;
 	uint16_t endpoint;
 };
@@ -34,7 +34,7 @@ struct inc_job;
 struct inc_seat {
 	struct inc_job *job;
 	uint32_t member;
-	struct inc_place place;
+	struct inc_location location;
 	bool dead;
 	uint64_t start_ns; /* begin of its creation; late members begin late */
 	uint64_t wake_ns;  /* next poll for its owner; UINT64_MAX: none */
@@ -47,7 +47,7 @@ struct inc_seat {
 };
 
 struct inc_job_options {
-	const struct inc_place *places; /* in the order of members; copied */
+	const struct inc_location *locations; /* in the order of members; copied */
 	uint32_t count;
 	uint32_t id, qkey; /* 0: drawn at random */
 	uint16_t epoch;
@@ -65,7 +65,7 @@ struct inc_job {
 	struct inc_seat *seats;
 	/* called after each poll of a seat's host; a poll follows when the job becomes ready or is
 	 * refused; may start operations */
-	void (*turned)(void *context, struct inc_seat *seat, uint64_t now_ns);
+	void (*polled)(void *context, struct inc_seat *seat, uint64_t now_ns);
 	void *context;
 	uint32_t kill_next, kill_rounds;
 	struct inc_job *next;

@@ -116,11 +116,11 @@ static uint32_t choose(const struct inc_tree *t, uint32_t first, uint32_t count,
 	uint32_t k = (uint32_t)(hash(t->options.seed ^ flow) % count);
 
 	if (to >= first && to < first + count)
-		return t->nodes[to].dead ? INC_TREE_NOBODY : to;
+		return t->nodes[to].dead ? INC_TREE_NONE : to;
 	for (uint32_t i = 0; i < count; i++)
 		if (!t->nodes[first + (k + i) % count].dead)
 			return first + (k + i) % count;
-	return INC_TREE_NOBODY;
+	return INC_TREE_NONE;
 }
 
 uint32_t inc_tree_next(const struct inc_tree *t, uint32_t node, uint32_t to, uint64_t flow,
@@ -137,7 +137,7 @@ uint32_t inc_tree_next(const struct inc_tree *t, uint32_t node, uint32_t to, uin
 		return next;
 	}
 	if (n->parents == 0)
-		return INC_TREE_NOBODY;
+		return INC_TREE_NONE;
 	uint32_t first = inc_tree_parent(t, node, 0);
 	uint32_t next = choose(t, first, n->parents, to, flow);
 	*port = n->first_port + (next - first);
@@ -159,5 +159,5 @@ uint32_t inc_tree_node(const struct inc_tree *t, uint32_t ip)
 		return ip - HOST_NETWORK - 1;
 	if (ip > SWITCH_NETWORK && ip - SWITCH_NETWORK <= t->switch_count)
 		return hosts + (ip - SWITCH_NETWORK - 1);
-	return INC_TREE_NOBODY;
+	return INC_TREE_NONE;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define INC_TREE_LEVELS_MAX 8
-#define INC_TREE_NOBODY     UINT32_MAX
+#define INC_TREE_NONE       UINT32_MAX
 
 struct inc_tree_options {
 	uint32_t hosts;
@@ -51,11 +51,11 @@ uint32_t inc_tree_parent(const struct inc_tree *t, uint32_t node, uint32_t k);
 uint32_t inc_tree_pod(const struct inc_tree *t, uint32_t node, uint32_t level);
 
 /* Returns the next node on the path from `node` to `to`, and the port of `node` to it;
- * INC_TREE_NOBODY: no path. `flow` selects among equal paths. */
+ * INC_TREE_NONE: no path. `flow` selects among equal paths. */
 uint32_t inc_tree_next(const struct inc_tree *t, uint32_t node, uint32_t to, uint64_t flow,
 		       uint32_t *port);
 
 uint32_t inc_tree_ip(const struct inc_tree *t, uint32_t node);
-uint32_t inc_tree_node(const struct inc_tree *t, uint32_t ip); /* or INC_TREE_NOBODY */
+uint32_t inc_tree_node(const struct inc_tree *t, uint32_t ip); /* or INC_TREE_NONE */
 
 #endif

@@ -34,7 +34,7 @@ struct inc_watch {
 	struct inc_sim_tap tap;
 	uint32_t window, ring;
 	struct side *sides;
-	bool *ours; /* nodes: switches, and hosts of the job */
+	bool *own; /* nodes: switches, and hosts of the job */
 	struct mark *results;
 	struct inc_watch_view view;
 	char wrong[200];
@@ -141,8 +141,8 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 static uint32_t member_at(const struct inc_watch *w, uint32_t node, uint16_t port)
 {
 	for (uint32_t i = 0; i < w->job->options.count; i++)
-		if (w->job->seats[i].place.host == node &&
-		    w->job->seats[i].place.endpoint + ROCE_SOURCE_PORT == port)
+		if (w->job->seats[i].location.host == node &&
+		    w->job->seats[i].location.endpoint + ROCE_SOURCE_PORT == port)
 			return i;
 	return w->job->options.count;
 }
@@ -173,7 +173,7 @@ static void packet_sent(void *context, uint32_t node, const struct roce_path *pa
 	struct inc_packet p;
 
 	(void)now_ns;
-	if (!w->ours[node])
+	if (!w->own[node])
 		return;
 	if (!roce_icrc_right(path, data, bytes))
 		wrong(w, "node %u sends a wrong ICRC", node);
@@ -209,10 +209,10 @@ int inc_watch_create(struct inc_job *job, struct inc_watch **out)
 	struct inc_watch *w = calloc(1, sizeof(*w));
 	struct side *sides = calloc(job->options.count, sizeof(*sides));
 	const struct inc_tree *tree = inc_net_tree(inc_sim_net(job->sim));
-	bool *ours = calloc(tree->node_count, sizeof(*ours));
+	bool *own = calloc(tree->node_count, sizeof(*own));
 
-	if (!w || !sides || !ours) {
-		free(ours);
+	if (!w || !sides || !own) {
+		free(own);
 		free(sides);
 		free(w);
 		return DXP_ENOMEM;
@@ -220,12 +220,12 @@ int inc_watch_create(struct inc_job *job, struct inc_watch **out)
 	*w = (struct inc_watch){
 		.job = job,
 		.sides = sides,
-		.ours = ours,
+		.own = own,
 		.tap = {.tap = {.sent = packet_sent, .delivered = packet_delivered, .context = w}}};
 	for (uint32_t i = 0; i < tree->node_count; i++)
-		ours[i] = i >= tree->options.hosts;
+		own[i] = i >= tree->options.hosts;
 	for (uint32_t i = 0; i < job->options.count; i++)
-		ours[job->seats[i].place.host] = true;
+		own[job->seats[i].location.host] = true;
 	inc_sim_tap(job->sim, &w->tap);
 	*out = w;
 	return DXP_OK;
@@ -237,7 +237,7 @@ void inc_watch_destroy(struct inc_watch *w)
 	for (uint32_t i = 0; i < w->job->options.count; i++)
 		free(w->sides[i].sent);
 	free(w->sides);
-	free(w->ours);
+	free(w->own);
 	free(w->results);
 	free(w);
 }

@@ -106,22 +106,22 @@ void net_tap_set(struct net *n, const struct net_tap *tap)
 }
 
 /* Sets the next poll at `time_ns`, but not before the host is free. */
-static void turn_at(struct net *n, uint32_t host, uint64_t time_ns)
+static void poll_at(struct net *n, uint32_t host, uint64_t time_ns)
 {
 	if (time_ns != UINT64_MAX)
 		time_ns = max_u64(time_ns, max_u64(n->hosts[host].busy_ns, n->now_ns));
 	sim_alarm_set(&n->alarms, host, time_ns);
 }
 
-static void turn_by(struct net *n, uint32_t host, uint64_t time_ns)
+static void poll_by(struct net *n, uint32_t host, uint64_t time_ns)
 {
 	if (n->hosts[host].ops && time_ns < n->alarms.time_ns[host])
-		turn_at(n, host, time_ns);
+		poll_at(n, host, time_ns);
 }
 
 void net_touch(struct net *n, uint32_t host)
 {
-	turn_by(n, host, n->now_ns);
+	poll_by(n, host, n->now_ns);
 }
 
 static int64_t wall_offset(const struct net *n, const struct net_host *h)
@@ -196,20 +196,20 @@ static void socket_drain(struct net *n, struct net_host *h)
 static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
 {
 	struct net_host *h = &n->hosts[i];
-	size_t count, room, total = 0;
+	size_t count, space, total = 0;
 
 	do {
-		room = net_port_room(n, i, blocked_ns);
-		count = room ? h->ops->send(h->context, n->batch, room, n->now_ns) : 0;
-		sim_fault_train(&n->fault_state);
+		space = net_port_space(n, i, blocked_ns);
+		count = space ? h->ops->send(h->context, n->batch, space, n->now_ns) : 0;
+		sim_fault_batch(&n->fault_state);
 		for (size_t k = 0; k < count; k++)
 			net_datagram_send(n, i, &n->batch[k]);
 		total += count;
-	} while (count > 0 && count == room);
+	} while (count > 0 && count == space);
 	return total > 0;
 }
 
-static void host_turn(struct net *n, uint32_t i)
+static void host_poll(struct net *n, uint32_t i)
 {
 	struct net_host *h = &n->hosts[i];
 	bool busy = h->head != NULL;
@@ -218,24 +218,24 @@ static void host_turn(struct net *n, uint32_t i)
 	socket_drain(n, h);
 	busy |= host_send(n, i, &blocked_ns);
 	uint64_t deadline_ns = max_u64(h->ops->deadline(h->context), blocked_ns);
-	h->busy_ns = busy ? n->now_ns + n->options.turn_ns : h->busy_ns;
+	h->busy_ns = busy ? n->now_ns + n->options.poll_ns : h->busy_ns;
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {
 		/* the host would never make progress */
 		n->counters.spins++;
 		deadline_ns = n->now_ns + US_NS;
 	}
-	turn_at(n, i, deadline_ns);
+	poll_at(n, i, deadline_ns);
 }
 
-static void turns_run(struct net *n)
+static void polls_run(struct net *n)
 {
 	while (sim_alarm_next(&n->alarms) <= n->now_ns) {
 		uint32_t i = sim_alarm_first(&n->alarms);
 		if (n->hosts[i].busy_ns > n->now_ns)
-			turn_at(n, i, n->hosts[i].busy_ns);
+			poll_at(n, i, n->hosts[i].busy_ns);
 		else
-			host_turn(n, i);
+			host_poll(n, i);
 	}
 }
 
@@ -259,7 +259,7 @@ static void packet_arrive(struct net *n, struct sim_packet *p)
 		h->head = p;
 	h->tail = p;
 	h->socket_bytes += p->bytes;
-	turn_by(n, p->to, n->now_ns);
+	poll_by(n, p->to, n->now_ns);
 }
 
 static void instant_run(struct net *n)
@@ -271,7 +271,7 @@ static void instant_run(struct net *n)
 		else
 			net_packet_forward(n, p, n->now_ns, 0);
 	}
-	turns_run(n);
+	polls_run(n);
 }
 
 bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void *context)
@@ -280,7 +280,7 @@ bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void
 
 	for (;;) {
 		bool finished = done && done(context);
-		turns_run(n); /* requests posted by `done` */
+		polls_run(n); /* requests posted by `done` */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

@@ -40,7 +40,7 @@ struct net_options {
 	uint32_t queue_bytes, mark_bytes;
 	uint32_t backlog_bytes; /* a host waits while its port holds more; 0: never */
 	uint32_t socket_bytes;  /* capacity of a host's socket buffer; 0: unbounded */
-	uint64_t turn_ns;       /* minimum between two polls of one host that did work */
+	uint64_t poll_ns;       /* minimum between two polls of one host that did work */
 	bool headers_only;      /* payload is counted, not carried: for hosts that ignore it */
 	uint64_t start_ns;      /* initial clock; 0: 1 s */
 	struct sim_faults faults;

@@ -45,6 +45,6 @@ struct net {
 /* ---- departure.c ---- */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns);
 void net_datagram_send(struct net *n, uint32_t from, const struct datagram *d);
-size_t net_port_room(const struct net *n, uint32_t host, uint64_t *at_ns);
+size_t net_port_space(const struct net *n, uint32_t host, uint64_t *at_ns);
 
 #endif

@@ -16,29 +16,29 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(POISON)
 #include <sanitizer/asan_interface.h>
-#define packet_fence(p, bytes, room)                    \
+#define packet_fence(p, bytes, space)                   \
 	(ASAN_UNPOISON_MEMORY_REGION((p)->data, bytes), \
-	 ASAN_POISON_MEMORY_REGION((p)->data + (bytes), (room) - (bytes)))
+	 ASAN_POISON_MEMORY_REGION((p)->data + (bytes), (space) - (bytes)))
 #else
-#define packet_fence(p, bytes, room) ((void)0)
+#define packet_fence(p, bytes, space) ((void)0)
 #endif
 
 #define SLAB_BYTES 65536
 #define ARITY      4
 
-static const uint32_t class_room[SIM_PACKET_CLASSES] = {192, 1600, 9216};
+static const uint32_t class_space[SIM_PACKET_CLASSES] = {192, 1600, 9216};
 
 static bool slab_add(struct sim_pool *p, uint8_t class)
 {
-	size_t each = sizeof(struct sim_packet) + class_room[class];
+	size_t each = sizeof(struct sim_packet) + class_space[class];
 
-	if (p->slab_count == p->slab_room) {
-		uint32_t room = p->slab_room ? 2 * p->slab_room : 16;
-		void **slabs = realloc(p->slabs, room * sizeof(*slabs));
+	if (p->slab_count == p->slab_space) {
+		uint32_t space = p->slab_space ? 2 * p->slab_space : 16;
+		void **slabs = realloc(p->slabs, space * sizeof(*slabs));
 		if (!slabs)
 			return false;
 		p->slabs = slabs;
-		p->slab_room = room;
+		p->slab_space = space;
 	}
 	uint8_t *slab = malloc(SLAB_BYTES);
 	if (!slab)
@@ -58,26 +58,26 @@ struct sim_packet *sim_packet_get(struct sim_pool *p, uint32_t held)
 {
 	uint8_t class = 0;
 
-	while (class_room[class] < held)
+	while (class_space[class] < held)
 		class ++;
 	assert(class < SIM_PACKET_CLASSES);
 	if (!p->free[class] && !slab_add(p, class))
 		return NULL;
 	struct sim_packet *packet = p->free[class];
 	p->free[class] = packet->next;
-	packet_fence(packet, class_room[class], class_room[class]);
+	packet_fence(packet, class_space[class], class_space[class]);
 	*packet = (struct sim_packet){.class = class, .held = held};
 	return packet;
 }
 
 void sim_packet_trim(struct sim_packet *packet)
 {
-	packet_fence(packet, packet->bytes, class_room[packet->class]);
+	packet_fence(packet, packet->bytes, class_space[packet->class]);
 }
 
 void sim_packet_put(struct sim_pool *p, struct sim_packet *packet)
 {
-	packet_fence(packet, 0, class_room[packet->class]);
+	packet_fence(packet, 0, class_space[packet->class]);
 	packet->next = p->free[packet->class];
 	p->free[packet->class] = packet;
 }
@@ -96,13 +96,13 @@ static bool before(const struct sim_entry *a, const struct sim_entry *b)
 
 int sim_queue_push(struct sim_queue *q, struct sim_packet *packet)
 {
-	if (q->count == q->room) {
-		size_t room = q->room ? 2 * q->room : 256;
-		struct sim_entry *heap = realloc(q->heap, room * sizeof(*heap));
+	if (q->count == q->space) {
+		size_t space = q->space ? 2 * q->space : 256;
+		struct sim_entry *heap = realloc(q->heap, space * sizeof(*heap));
 		if (!heap)
 			return DXP_ENOMEM;
 		q->heap = heap;
-		q->room = room;
+		q->space = space;
 	}
 	struct sim_entry e = {packet->time_ns, q->order++, packet};
 	size_t i = q->count++;

@@ -27,7 +27,7 @@ struct sim_packet {
 struct sim_pool {
 	struct sim_packet *free[SIM_PACKET_CLASSES];
 	void **slabs;
-	uint32_t slab_count, slab_room;
+	uint32_t slab_count, slab_space;
 	uint64_t bytes; /* in all slabs */
 };
 
@@ -47,7 +47,7 @@ struct sim_entry {
 
 struct sim_queue {
 	struct sim_entry *heap; /* 4-ary: half as deep as binary, children in 1 or 2 cache lines */
-	size_t count, room;
+	size_t count, space;
 	uint64_t order;
 };
 

@@ -45,7 +45,7 @@ static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t
 	size_t total = 0, more;
 
 	if (h->beside)
-		h->beside->turn(h->beside_context, now_ns);
+		h->beside->poll(h->beside_context, now_ns);
 	/* As a node's loop: repeat until nothing more is due. */
 	do {
 		nic_doorbells(n, now_ns);
@@ -128,7 +128,7 @@ static int network_create(struct sim *s)
 		.mark_bytes = o->mark_bytes,
 		.backlog_bytes = o->backlog_bytes,
 		.socket_bytes = o->socket_bytes,
-		.turn_ns = o->turn_ns,
+		.poll_ns = o->poll_ns,
 		.start_ns = o->start_ns,
 		.faults = o->faults,
 	};
@@ -146,7 +146,7 @@ int sim_create(const struct sim_options *options, struct sim **out)
 	s->options = *options;
 	s->secrets.state = ~options->seed;
 	if (!s->options.entropy) {
-		s->options.entropy = entropy_rng;
+		s->options.entropy = rng_entropy_rng;
 		s->options.entropy_context = &s->secrets;
 	}
 	int status = network_create(s);

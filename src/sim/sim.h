@@ -20,7 +20,7 @@ struct sim_options {
 	uint64_t rate_bps;                    /* of each host's port; 0: unlimited */
 	uint32_t queue_bytes, mark_bytes;     /* of the port: drop, mark above; 0: never */
 	uint32_t backlog_bytes, socket_bytes; /* as in net.h */
-	uint64_t turn_ns;
+	uint64_t poll_ns;
 	struct sim_faults faults;
 	uint32_t window_packets; /* 0: the default */
 	bool no_payload_crc;
@@ -48,7 +48,7 @@ struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
 
 /* Work beside a host's NIC in the same thread, such as a device behind a bridge. */
 struct sim_beside {
-	void (*turn)(void *context, uint64_t now_ns); /* before each poll of the NIC */
+	void (*poll)(void *context, uint64_t now_ns); /* before each poll of the NIC */
 	uint64_t (*deadline)(void *context);          /* next poll needed; UINT64_MAX: none */
 };
 /* Sets the work beside a host's NIC; NULL removes it. */

@@ -48,8 +48,9 @@ static uint32_t slots_busy(const struct sw_group *g)
 {
 	uint32_t busy = 0;
 
-	for (uint32_t i = 0; i <= g->slot_mask; i++)
-		busy += g->slots[i].state == SLOT_COLLECTING || g->slots[i].state == SLOT_WAITING;
+	for (uint32_t i = 0; i <= g->aggregator_mask; i++)
+		busy += g->aggregators[i].state == AGGREGATOR_COLLECTING ||
+			g->aggregators[i].state == AGGREGATOR_WAITING;
 	return busy;
 }
 
@@ -75,7 +76,7 @@ static void group_row(const struct sw *s, const struct sw_group *g, uint64_t now
 		.idle_ms = now_ns > used_ns ? (now_ns - used_ns) / MS_NS : 0,
 		.lease_ms = g->lease_ns / MS_NS,
 		.world_rank = g->world_rank,
-		.slots = g->slot_mask + 1,
+		.slots = g->aggregator_mask + 1,
 		.slots_busy = slots_busy(g),
 		.contributions = g->contributions,
 		.results = g->results,
@@ -121,8 +122,8 @@ static void refusals_answer(const struct sw *s, uint64_t now_ns, struct inc_answ
 	}
 }
 
-void sw_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,
-	       struct inc_answer *out)
+void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,
+		   struct inc_answer *out)
 {
 	*out = (struct inc_answer){.section = q->section, .first = q->first};
 	switch (q->section) {

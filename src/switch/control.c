@@ -110,14 +110,14 @@ static void query_fail(struct sw *s, struct request *r, unsigned cause)
 
 	if (cause == INC_CAUSE_NONE)
 		return;
-	(void)refusal_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns);
+	(void)refuse_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns);
 	if (c->fail_cause != INC_CAUSE_NONE)
 		return;
 	c->fail_cause = (uint8_t)cause;
 	c->cause_ip = s->options.ip;
 }
 
-void query_receive(struct sw *s, const struct arrival *a)
+void control_query_receive(struct sw *s, const struct arrival *a)
 {
 	struct request r;
 	struct inc_control *c = &r.control;
@@ -128,7 +128,7 @@ void query_receive(struct sw *s, const struct arrival *a)
 		s->counters.malformed++;
 		return;
 	}
-	if (c->hop == 0 && !query_allowed(s, a->path->from_ip, a->now_ns))
+	if (c->hop == 0 && !refuse_query_allowed(s, a->path->from_ip, a->now_ns))
 		return;
 	s->counters.queries++;
 	if (query_lost(s, c)) {
@@ -153,21 +153,21 @@ void query_receive(struct sw *s, const struct arrival *a)
 /* ---- notify and kill ---- */
 
 /* Returns this switch's index in the path of a NOTIFY going down; -1: not on the path. */
-static int place_of(const struct sw *s, const struct inc_control *c)
+static int index_of(const struct sw *s, const struct inc_control *c)
 {
-	int place = (int)c->path_count - 1 - c->hop;
+	int position = (int)c->path_count - 1 - c->hop;
 
-	return place >= 0 && c->path[place].ip == s->options.ip ? place : -1;
+	return position >= 0 && c->path[position].ip == s->options.ip ? position : -1;
 }
 
 /* Returns true if it comes from member 0 (at the root) or from the path's switch above. */
-static bool sender_right(const struct request *r, int place)
+static bool sender_right(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
 
 	if (c->hop == 0)
 		return from_is(r->a, c->first_ip, c->first_port);
-	return r->a->path->from_ip == c->path[place + 1].ip;
+	return r->a->path->from_ip == c->path[position + 1].ip;
 }
 
 static bool parent_known(const struct sw *s, uint32_t ip)
@@ -178,23 +178,23 @@ static bool parent_known(const struct sw *s, uint32_t ip)
 	return false;
 }
 
-static struct sw_child child_below(const struct request *r, int place)
+static struct sw_child child_below(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
 	uint32_t member = r->a->packet->header.src_rank;
 
-	if (place == 0)
+	if (position == 0)
 		return (struct sw_child){
 			.ip = c->member_ip, .port = c->member_port, .first = member};
-	return (struct sw_child){.ip = c->path[place - 1].ip,
+	return (struct sw_child){.ip = c->path[position - 1].ip,
 				 .port = ROCE_SOURCE_PORT,
 				 .is_switch = true,
 				 .first = member};
 }
 
-static void pass_down(struct sw *s, struct request *r, int place)
+static void pass_down(struct sw *s, struct request *r, int position)
 {
-	struct sw_child below = child_below(r, place);
+	struct sw_child below = child_below(r, position);
 
 	r->control.hop++;
 	request_pass(s, r, r->a->packet->header.kind, 0, below.ip, below.port, ROCE_PORT);
@@ -206,23 +206,23 @@ static bool same_owner(const struct sw_group *g, const struct inc_control *c)
 	       g->first_port == c->first_port;
 }
 
-static bool same_group(const struct sw_group *g, const struct request *r, int place,
+static bool same_group(const struct sw_group *g, const struct request *r, int position,
 		       uint32_t parent_ip)
 {
 	const struct inc_control *c = &r->control;
 
 	return same_owner(g, c) && g->epoch == r->a->packet->header.epoch && g->qkey == c->qkey &&
-	       g->members == c->members && g->child_count == c->path[place].children &&
+	       g->members == c->members && g->child_count == c->path[position].children &&
 	       g->window == c->window && g->segment_bytes == c->segment_bytes &&
 	       g->planes == c->planes && g->parent_ip == parent_ip &&
 	       g->rc == (opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY);
 }
 
-static bool notice_sound(const struct sw *s, const struct request *r, int place)
+static bool notice_sound(const struct sw *s, const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
-	const struct inc_hop *hop = &c->path[place];
-	const struct sw_child below = child_below(r, place);
+	const struct inc_hop *hop = &c->path[position];
+	const struct sw_child below = child_below(r, position);
 
 	return hop->index < hop->children && c->window > 0 && (c->window & (c->window - 1)) == 0 &&
 	       c->window <= s->options.window && c->segment_bytes > 0 &&
@@ -231,12 +231,12 @@ static bool notice_sound(const struct sw *s, const struct request *r, int place)
 }
 
 /* Installs the group of the NOTIFY if it is new, and records its child. Returns a cause. */
-static unsigned notice_install(struct sw *s, const struct request *r, int place)
+static unsigned notice_install(struct sw *s, const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
 	const struct inc_header *h = &r->a->packet->header;
-	uint32_t parent_ip = c->hop > 0 ? c->path[place + 1].ip : 0;
-	struct sw_child child = child_below(r, place);
+	uint32_t parent_ip = c->hop > 0 ? c->path[position + 1].ip : 0;
+	struct sw_child child = child_below(r, position);
 	struct sw_group *g = group_find(s, c->true_comm_id);
 	unsigned cause = INC_CAUSE_NONE;
 	bool changed;
@@ -245,16 +245,16 @@ static unsigned notice_install(struct sw *s, const struct request *r, int place)
 		group_free(s, g); /* the owner has replaced it */
 		g = NULL;
 	}
-	if (g && !same_group(g, r, place, parent_ip))
+	if (g && !same_group(g, r, position, parent_ip))
 		return INC_CAUSE_ID;
 	if (!g) {
-		cause = group_install(s, c, &c->path[place], parent_ip, &g, r->a->now_ns);
+		cause = group_install(s, c, &c->path[position], parent_ip, &g, r->a->now_ns);
 		if (cause != INC_CAUSE_NONE)
 			return cause;
 		g->epoch = h->epoch;
 		g->rc = opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY;
 	}
-	cause = group_child_set(g, c->path[place].index, &child, &changed);
+	cause = group_child_set(g, c->path[position].index, &child, &changed);
 	if (cause != INC_CAUSE_NONE)
 		return cause;
 	g->used_ns = r->a->now_ns;
@@ -267,31 +267,31 @@ static void notice_refuse(struct sw *s, struct request *r, unsigned cause)
 {
 	struct inc_control *c = &r->control;
 
-	if (!refusal_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns))
+	if (!refuse_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns))
 		return;
 	c->fail_cause = (uint8_t)cause;
 	c->cause_ip = s->options.ip;
 	first_pass(s, r, INC_NOTIFIED, (uint8_t)-DXP_EBUSY);
 }
 
-static void notify(struct sw *s, struct request *r, int place)
+static void notify(struct sw *s, struct request *r, int position)
 {
 	unsigned cause;
 
 	s->counters.notifies++;
-	if (!notice_sound(s, r, place)) {
+	if (!notice_sound(s, r, position)) {
 		s->counters.malformed++;
 		return;
 	}
-	cause = notice_install(s, r, place);
+	cause = notice_install(s, r, position);
 	if (cause == INC_CAUSE_NONE)
-		pass_down(s, r, place);
+		pass_down(s, r, position);
 	else
 		notice_refuse(s, r, cause);
 }
 
 /* Forwards the KILL also if the group is gone here: an earlier member's KILL freed it. */
-static void end_group(struct sw *s, struct request *r, int place)
+static void end_group(struct sw *s, struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
 	struct sw_group *g = group_find(s, c->true_comm_id);
@@ -299,35 +299,35 @@ static void end_group(struct sw *s, struct request *r, int place)
 	s->counters.kills++;
 	if (g &&
 	    (!same_owner(g, c) || g->qkey != c->qkey || g->epoch != r->a->packet->header.epoch)) {
-		refuse(s, r->a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
+		refuse_packet(s, r->a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
 		return;
 	}
 	if (g)
 		group_free(s, g);
-	pass_down(s, r, place);
+	pass_down(s, r, position);
 }
 
-void notify_receive(struct sw *s, const struct arrival *a)
+void control_notify_receive(struct sw *s, const struct arrival *a)
 {
 	struct request r;
-	int place;
+	int position;
 
 	if (!request_decode(s, a, &r))
 		return;
-	place = place_of(s, &r.control);
-	if (place < 0 || !sender_right(&r, place))
+	position = index_of(s, &r.control);
+	if (position < 0 || !sender_right(&r, position))
 		notice_refuse(s, &r, INC_CAUSE_ADDRESS);
-	else if (r.control.hop > 0 && !parent_known(s, r.control.path[place + 1].ip))
+	else if (r.control.hop > 0 && !parent_known(s, r.control.path[position + 1].ip))
 		notice_refuse(s, &r, INC_CAUSE_PARENT);
 	else if (a->packet->header.kind == INC_KILL)
-		end_group(s, &r, place);
+		end_group(s, &r, position);
 	else
-		notify(s, &r, place);
+		notify(s, &r, position);
 }
 
 /* ---- renew ---- */
 
-void renew_receive(struct sw *s, const struct arrival *a)
+void control_renew_receive(struct sw *s, const struct arrival *a)
 {
 	struct request r;
 	struct inc_control *c = &r.control;
@@ -339,11 +339,11 @@ void renew_receive(struct sw *s, const struct arrival *a)
 
 	s->counters.renews++;
 	if (g && (g->qkey != c->qkey || group_child(g, a->path->from_ip, a->path->from_port) < 0)) {
-		refuse(s, a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
+		refuse_packet(s, a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
 		return;
 	}
 	if (!g || g->epoch != a->packet->header.epoch) {
-		refuse(s, a, &(struct refusing){c->true_comm_id, c->qkey, DXP_ENOENT}, true);
+		refuse_packet(s, a, &(struct refusing){c->true_comm_id, c->qkey, DXP_ENOENT}, true);
 		return;
 	}
 	g->used_ns = a->now_ns;
@@ -357,7 +357,7 @@ void renew_receive(struct sw *s, const struct arrival *a)
 
 /* The parent has lost the group: frees it and sends REFUSED to its members, which need no timeout
  * then. */
-void refused_receive(struct sw *s, const struct arrival *a)
+void control_refused_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;
 	struct sw_group *g = group_find(s, p->header.comm_id);
@@ -365,12 +365,12 @@ void refused_receive(struct sw *s, const struct arrival *a)
 	if (!g || g->parent_ip == 0 || a->path->from_ip != g->parent_ip ||
 	    p->header.epoch != g->epoch || p->header.status != (uint8_t)-DXP_ENOENT ||
 	    (p->roce.opcode == ROCE_RC_SEND_ONLY ? !g->rc : p->roce.qkey != g->qkey)) {
-		data_refuse(s, a, DXP_EINVAL, false);
+		refuse_data(s, a, DXP_EINVAL, false);
 		return;
 	}
 	for (uint32_t i = 0; i < g->child_count; i++)
 		if (g->children[i].ip != 0)
-			refused_send(s, &p->header, g->qkey, opcode_for(p), g->children[i].ip,
-				     g->children[i].port, DXP_ENOENT);
+			refuse_send(s, &p->header, g->qkey, opcode_for(p), g->children[i].ip,
+				    g->children[i].port, DXP_ENOENT);
 	group_free(s, g);
 }

@@ -3,9 +3,9 @@
  * messages waiting to be sent. The interface is switch.h.
  *
  * Invariants: a live group is in `groups` and in its hash bucket. While it has packets to send, it
- * is in the list of groups with output (turn_first). An aggregator is in its group's queue at most
- * once. sw_receive may overwrite aggregators and messages that sw_send has returned slices of: the
- * caller has sent them by then. */
+ * is in the list of groups with output (output_first). An aggregator is in its group's queue at
+ * most once. switch_receive may overwrite aggregators and messages that switch_send has returned
+ * slices of: the caller has sent them by then. */
 #ifndef SWITCH_CORE_H
 #define SWITCH_CORE_H
 
@@ -36,19 +36,19 @@ static inline void child_set_drop(struct child_set *set, unsigned child)
 	set->words[child / 64] &= ~(1ull << child % 64);
 }
 
-enum slot_state {
-	SLOT_EMPTY,      /* never used */
-	SLOT_COLLECTING, /* contributions are missing */
-	SLOT_WAITING,    /* the partial result was sent to the parent */
-	SLOT_DONE        /* the result is present */
+enum aggregator_state {
+	AGGREGATOR_EMPTY,      /* never used */
+	AGGREGATOR_COLLECTING, /* contributions are missing */
+	AGGREGATOR_WAITING,    /* the partial result was sent to the parent */
+	AGGREGATOR_DONE        /* the result is present */
 };
 
 /* Aggregator of one segment. `data` has `child_count` positions of `stride` bytes. Position 0 holds
  * the fold of the first `folded` contributions, later the result. Position i holds that of child i
  * if it arrived before earlier children's. */
-struct slot {
+struct aggregator {
 	uint32_t seq;
-	uint8_t state;  /* enum slot_state */
+	uint8_t state;  /* enum aggregator_state */
 	uint8_t status; /* 0, or a negated dxp_status: there are no data */
 	uint8_t op, type, collective, flags;
 	uint16_t root, elements;
@@ -58,7 +58,7 @@ struct slot {
 	uint16_t due_count;       /* children in `due` */
 	bool queued;
 	bool up_due, up_again; /* the partial result is due; as a retransmission */
-	bool told;             /* result was sent to all once: the next is a retransmission */
+	bool sent_once;        /* result was sent to all once: the next is a retransmission */
 	bool summed;           /* `sum` is the CRC of the data at position 0 */
 	uint32_t sum;
 	uint64_t touched_ns; /* last accepted contribution */
@@ -69,10 +69,10 @@ struct slot {
 };
 
 struct sw_group {
-	struct sw_group *bucket_next, *turn_next;
-	uint32_t place; /* index in sw.groups */
-	bool turning;   /* in the list of groups with output */
-	bool rc;        /* RC framing, as its NOTIFY had */
+	struct sw_group *bucket_next, *output_next;
+	uint32_t index;     /* index in sw.groups */
+	bool output_queued; /* in the list of groups with output */
+	bool rc;            /* RC framing, as its NOTIFY had */
 	bool in_kernel;
 
 	uint32_t id, qkey, members, parent_ip, first;
@@ -89,10 +89,10 @@ struct sw_group {
 	uint64_t contributions, results, repeats, mismatches;
 
 	struct sw_child *children;
-	uint16_t *places; /* hash of address and port -> 1 + child index; 0: none */
-	uint32_t place_mask;
-	struct slot *slots;
-	uint32_t slot_mask;
+	uint16_t *buckets; /* hash of address and port -> 1 + child index; 0: none */
+	uint32_t bucket_mask;
+	struct aggregator *aggregators;
+	uint32_t aggregator_mask;
 	uint8_t *data;
 	uint64_t memory_bytes;
 
@@ -135,16 +135,16 @@ struct sw {
 	uint32_t group_count, bucket_mask;
 	uint32_t kernel_count;    /* groups installed in the XDP plane */
 	struct crc32_shift shift; /* for full segments of the default size */
-	struct sw_group *turn_first, *turn_last;
+	struct sw_group *output_first, *output_last;
 	uint64_t expire_ns; /* no lease expires before */
 
 	struct message *messages;
-	uint32_t message_first, message_end, message_room;
+	uint32_t message_first, message_end, message_space;
 	uint8_t (*answers)[INC_ANSWER_BYTES_MAX];
 	uint32_t answer_count;
 
 	struct refusal causes[INC_CAUSES], statuses[DATA_REFUSALS];
-	struct limiter answered, answered_of[SWITCH_SOURCES], asked_of[SWITCH_SOURCES];
+	struct limiter answered, answered_of[SWITCH_SOURCES], limited_of[SWITCH_SOURCES];
 };
 
 struct arrival {
@@ -180,18 +180,18 @@ static inline bool group_ready(const struct sw_group *g)
 void group_offer(struct sw *s, struct sw_group *g);
 
 /* Appends the group to the list of groups with output, if it is not there. */
-void group_turn(struct sw *s, struct sw_group *g);
+void group_output_enqueue(struct sw *s, struct sw_group *g);
 
-/* ---- slot.c ---- */
+/* ---- aggregator.c ---- */
 
-void data_receive(struct sw *s, const struct arrival *a);
+void aggregator_data_receive(struct sw *s, const struct arrival *a);
 
 /* ---- control.c ---- */
 
-void query_receive(struct sw *s, const struct arrival *a);
-void notify_receive(struct sw *s, const struct arrival *a); /* KILL too */
-void renew_receive(struct sw *s, const struct arrival *a);
-void refused_receive(struct sw *s, const struct arrival *a);
+void control_query_receive(struct sw *s, const struct arrival *a);
+void control_notify_receive(struct sw *s, const struct arrival *a); /* KILL too */
+void control_renew_receive(struct sw *s, const struct arrival *a);
+void control_refused_receive(struct sw *s, const struct arrival *a);
 
 /* ---- message.c ---- */
 
@@ -207,17 +207,17 @@ static inline uint8_t opcode_for(const struct inc_packet *p)
 	return p->roce.opcode == ROCE_RC_SEND_ONLY ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
 }
 
-void acknowledge(struct sw *s, const struct arrival *a);
+void message_acknowledge(struct sw *s, const struct arrival *a);
 
 /* ---- refuse.c ---- */
 
 /* Counts a refused control message. Returns true if an answer to `ip` is within the limits. */
-bool refusal_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
+bool refuse_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
 /* Return true if one more answer to, or query from, this address is within the limits, and count
  * it. */
-bool answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
-bool query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
+bool refuse_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
+bool refuse_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
 /* A refusal: group and its key, for the REFUSED packet. */
 struct refusing {
@@ -225,14 +225,15 @@ struct refusing {
 	int status; /* a dxp_status */
 };
 
-/* Counts a refusal. If `tell`, also sends REFUSED to the sender, within the limits. */
-void refuse(struct sw *s, const struct arrival *a, const struct refusing *what, bool tell);
+/* Counts a refusal. If `send_refused`, also sends REFUSED to the sender, within the limits. */
+void refuse_packet(struct sw *s, const struct arrival *a, const struct refusing *what,
+		   bool send_refused);
 
 /* As refuse, with group and key of the packet itself. */
-void data_refuse(struct sw *s, const struct arrival *a, int status, bool tell);
+void refuse_data(struct sw *s, const struct arrival *a, int status, bool send_refused);
 
 /* Queues a REFUSED about `about` to `ip`, from port `port`. */
-void refused_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
-		  uint32_t ip, uint16_t port, int status);
+void refuse_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
+		 uint32_t ip, uint16_t port, int status);
 
 #endif

@@ -23,18 +23,19 @@ struct sw_group *group_find(const struct sw *s, uint32_t id)
 
 /* ---- children ---- */
 
-static uint32_t place_first(const struct sw_group *g, uint32_t ip, uint16_t port)
+static uint32_t bucket_first(const struct sw_group *g, uint32_t ip, uint16_t port)
 {
 	uint32_t hash = (ip * 0x9e3779b1u) ^ (port * 0x85ebca6bu);
 
-	return (hash ^ hash >> 16) & g->place_mask;
+	return (hash ^ hash >> 16) & g->bucket_mask;
 }
 
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port)
 {
 	/* At most half of the entries are in use, so the search ends at an empty one. */
-	for (uint32_t at = place_first(g, ip, port); g->places[at]; at = (at + 1) & g->place_mask) {
-		unsigned index = g->places[at] - 1u;
+	for (uint32_t at = bucket_first(g, ip, port); g->buckets[at];
+	     at = (at + 1) & g->bucket_mask) {
+		unsigned index = g->buckets[at] - 1u;
 
 		if (g->children[index].ip == ip && g->children[index].port == port)
 			return (int)index;
@@ -58,13 +59,13 @@ unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_chi
 			*changed = true;
 		}
 	} else {
-		uint32_t place = place_first(g, child->ip, child->port);
+		uint32_t bucket = bucket_first(g, child->ip, child->port);
 
 		if (known->ip != 0)
 			return INC_CAUSE_ID;
-		while (g->places[place])
-			place = (place + 1) & g->place_mask;
-		g->places[place] = (uint16_t)(index + 1);
+		while (g->buckets[bucket])
+			bucket = (bucket + 1) & g->bucket_mask;
+		g->buckets[bucket] = (uint16_t)(index + 1);
 		*known = *child;
 		g->known++;
 		*changed = true;
@@ -76,30 +77,30 @@ unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_chi
 
 /* ---- creation and removal ---- */
 
-static uint64_t slot_bytes(const struct sw_group *g)
+static uint64_t aggregator_bytes(const struct sw_group *g)
 {
 	return (uint64_t)g->child_count * g->segment_bytes;
 }
 
 static bool group_allocate(struct sw_group *g)
 {
-	uint32_t slots = 2u * g->window, places = 2;
+	uint32_t aggregators = 2u * g->window, buckets = 2;
 
-	while (places < 2u * g->child_count)
-		places *= 2;
-	g->place_mask = places - 1;
-	g->slot_mask = slots - 1;
+	while (buckets < 2u * g->child_count)
+		buckets *= 2;
+	g->bucket_mask = buckets - 1;
+	g->aggregator_mask = aggregators - 1;
 	g->children = calloc(g->child_count, sizeof(*g->children));
-	g->places = calloc(places, sizeof(*g->places));
-	g->slots = calloc(slots, sizeof(*g->slots));
-	g->queue = calloc(slots, sizeof(*g->queue));
+	g->buckets = calloc(buckets, sizeof(*g->buckets));
+	g->aggregators = calloc(aggregators, sizeof(*g->aggregators));
+	g->queue = calloc(aggregators, sizeof(*g->queue));
 	/* Each aggregator's data are written before they are read; untouched pages cost no
 	 * memory. */
-	g->data = malloc(slots * slot_bytes(g));
-	if (!g->children || !g->places || !g->slots || !g->queue || !g->data)
+	g->data = malloc(aggregators * aggregator_bytes(g));
+	if (!g->children || !g->buckets || !g->aggregators || !g->queue || !g->data)
 		return false;
-	for (uint32_t i = 0; i < slots; i++)
-		g->slots[i].data = g->data + i * slot_bytes(g);
+	for (uint32_t i = 0; i < aggregators; i++)
+		g->aggregators[i].data = g->data + i * aggregator_bytes(g);
 	return true;
 }
 
@@ -107,8 +108,8 @@ static void group_release(struct sw_group *g)
 {
 	free(g->data);
 	free(g->queue);
-	free(g->slots);
-	free(g->places);
+	free(g->aggregators);
+	free(g->buckets);
 	free(g->children);
 	free(g);
 }
@@ -119,8 +120,8 @@ static void group_enter(struct sw *s, struct sw_group *g, uint64_t now_ns)
 
 	g->bucket_next = *bucket;
 	*bucket = g;
-	g->place = s->group_count++;
-	s->groups[g->place] = g;
+	g->index = s->group_count++;
+	s->groups[g->index] = g;
 	s->memory_bytes += g->memory_bytes;
 	s->expire_ns = min_u64(s->expire_ns, now_ns + min_u64(g->lease_ns, SWITCH_UNREADY_NS));
 }
@@ -175,15 +176,15 @@ unsigned group_install(struct sw *s, const struct inc_control *c, const struct i
 	return INC_CAUSE_NONE;
 }
 
-static void turn_leave(struct sw *s, const struct sw_group *g)
+static void output_leave(struct sw *s, const struct sw_group *g)
 {
 	struct sw_group *before = NULL;
 
-	for (struct sw_group *i = s->turn_first; i != g; i = i->turn_next)
+	for (struct sw_group *i = s->output_first; i != g; i = i->output_next)
 		before = i;
-	*(before ? &before->turn_next : &s->turn_first) = g->turn_next;
-	if (s->turn_last == g)
-		s->turn_last = before;
+	*(before ? &before->output_next : &s->output_first) = g->output_next;
+	if (s->output_last == g)
+		s->output_last = before;
 }
 
 static void kernel_leave(struct sw *s, struct sw_group *g)
@@ -203,13 +204,13 @@ void group_free(struct sw *s, struct sw_group *g)
 	struct sw_group **link = bucket_of(s, g->id);
 
 	kernel_leave(s, g);
-	if (g->turning)
-		turn_leave(s, g);
+	if (g->output_queued)
+		output_leave(s, g);
 	while (*link != g)
 		link = &(*link)->bucket_next;
 	*link = g->bucket_next;
-	s->groups[g->place] = s->groups[--s->group_count];
-	s->groups[g->place]->place = g->place;
+	s->groups[g->index] = s->groups[--s->group_count];
+	s->groups[g->index]->index = g->index;
 	s->memory_bytes -= g->memory_bytes;
 	group_release(g);
 }
@@ -224,17 +225,17 @@ void group_offer(struct sw *s, struct sw_group *g)
 	s->kernel_count += g->in_kernel;
 }
 
-void group_turn(struct sw *s, struct sw_group *g)
+void group_output_enqueue(struct sw *s, struct sw_group *g)
 {
-	if (g->turning)
+	if (g->output_queued)
 		return;
-	g->turning = true;
-	g->turn_next = NULL;
-	*(s->turn_last ? &s->turn_last->turn_next : &s->turn_first) = g;
-	s->turn_last = g;
+	g->output_queued = true;
+	g->output_next = NULL;
+	*(s->output_last ? &s->output_last->output_next : &s->output_first) = g;
+	s->output_last = g;
 }
 
-void sw_group_view(const struct sw_group *g, struct sw_group_view *out)
+void switch_group_view(const struct sw_group *g, struct sw_group_view *out)
 {
 	*out = (struct sw_group_view){
 		.id = g->id,

@@ -13,16 +13,16 @@
 
 #include <linux/types.h>
 
-#define SWITCH_KERNEL_BYTES    256 /* bytes: payload of a short segment */
-#define SWITCH_KERNEL_WORDS    (SWITCH_KERNEL_BYTES / 8)
-#define SWITCH_KERNEL_GROUPS   256 /* groups: contributions take 32 KiB for each */
-#define SWITCH_KERNEL_CHILDREN 64  /* children: one bit each in a 64-bit word */
-#define SWITCH_KERNEL_PORTS    64
-#define SWITCH_KERNEL_SLOTS    2           /* aggregators: low bit of the segment number */
-#define SWITCH_KERNEL_HEARD    4096        /* neighbours: the least recently used go first */
-#define SWITCH_MULTICAST_IP    0xefc00000u /* 239.192/14 and low 18 bits of the group id */
-#define SWITCH_MULTICAST_MASK  0x0003ffffu
-#define SWITCH_KERNEL_NAME     "dxp_allreduce" /* program name, used to find it */
+#define SWITCH_KERNEL_BYTES       256 /* bytes: payload of a short segment */
+#define SWITCH_KERNEL_WORDS       (SWITCH_KERNEL_BYTES / 8)
+#define SWITCH_KERNEL_GROUPS      256 /* groups: contributions take 32 KiB for each */
+#define SWITCH_KERNEL_CHILDREN    64  /* children: one bit each in a 64-bit word */
+#define SWITCH_KERNEL_PORTS       64
+#define SWITCH_KERNEL_AGGREGATORS 2           /* aggregators: low bit of the segment number */
+#define SWITCH_KERNEL_RECEIVED    4096        /* neighbours: the least recently used go first */
+#define SWITCH_MULTICAST_IP       0xefc00000u /* 239.192/14 and low 18 bits of the group id */
+#define SWITCH_MULTICAST_MASK     0x0003ffffu
+#define SWITCH_KERNEL_NAME        "dxp_allreduce" /* program name, used to find it */
 
 /* Value of map `config` (one entry). */
 struct kernel_config {
@@ -46,7 +46,8 @@ struct kernel_child {
 /* Map `groups`: group id -> this. */
 struct kernel_group {
 	__u32 id, qkey, members, child_count, first;
-	__u32 index; /* of its aggregators (index * SWITCH_KERNEL_SLOTS + low bit) and port map */
+	__u32 index; /* of its aggregators (index * SWITCH_KERNEL_AGGREGATORS + low bit) and port
+			map */
 	__u32 own_ip_be;
 	__u32 parent_ip_be; /* 0: this switch is the root */
 	__u32 parent_ifindex;
@@ -69,7 +70,7 @@ struct kernel_call {
 
 /* Map `slots`: the aggregators. All fields are accessed under `lock`, except that user space reads
  * `seen_ns` to see that the group is in use. */
-struct kernel_slot {
+struct kernel_aggregator {
 #ifdef __bpf__
 	struct bpf_spin_lock lock;
 #else

@@ -10,7 +10,7 @@
 /* send attempts if the kernel has no space; then hosts retransmit */
 #define SERVE_SEND_TRIES 16
 /* between two warnings about one port */
-#define SERVE_TELL_NS   (60ull * 1000 * 1000 * 1000)
+#define SERVE_REPORT_NS (60ull * 1000 * 1000 * 1000)
 #define SERVE_EXPIRE_NS (50ull * 1000 * 1000) /* between two checks of leases */
 
 /* groups: one per communicator; SHARP switches offer 63 to 511 */
@@ -32,8 +32,8 @@
 #define SWITCH_MESSAGES_MIN 64 /* control packets and answers queued, at first; grows */
 /* upper bound of SWITCH_MESSAGES_MIN: 1 MiB, a few per packet of the largest batch */
 #define SWITCH_MESSAGES_MAX  4096
-#define SWITCH_ANSWERS       16  /* answers with data queued for sw_send: 1400 bytes each */
-#define SWITCH_TURN          128 /* packets per poll of one group: two GSO batches */
+#define SWITCH_ANSWERS       16  /* answers with data queued for switch_send: 1400 bytes each */
+#define SWITCH_QUANTUM       128 /* packets per poll of one group: two GSO batches */
 #define SWITCH_REFUSED_PER_S 1000
 #define SWITCH_SOURCE_SHARE  8     /* one address gets at most 1/8 of all answers */
 #define SWITCH_SOURCES       256   /* hash buckets for addresses */

@@ -11,9 +11,9 @@
 
 /* Makes space for one message: drops sent ones, then doubles the array up to SWITCH_MESSAGES_MAX.
  * Returns false at the bound or without memory. */
-static bool message_room(struct sw *s)
+static bool message_space(struct sw *s)
 {
-	uint32_t waiting = s->message_end - s->message_first, room = 2 * s->message_room;
+	uint32_t waiting = s->message_end - s->message_first, space = 2 * s->message_space;
 	struct message *messages;
 
 	if (s->message_first > 0) {
@@ -24,15 +24,15 @@ static bool message_room(struct sw *s)
 		if (waiting == 0)
 			s->answer_count = 0;
 	}
-	if (waiting < s->message_room)
+	if (waiting < s->message_space)
 		return true;
-	if (room > SWITCH_MESSAGES_MAX)
+	if (space > SWITCH_MESSAGES_MAX)
 		return false;
-	messages = realloc(s->messages, room * sizeof(*messages));
+	messages = realloc(s->messages, space * sizeof(*messages));
 	if (!messages)
 		return false;
 	s->messages = messages;
-	s->message_room = room;
+	s->message_space = space;
 	return true;
 }
 
@@ -40,7 +40,7 @@ struct message *message_new(struct sw *s)
 {
 	bool all_sent = s->message_first == s->message_end && s->message_first > 0;
 
-	if ((all_sent || s->message_end == s->message_room) && !message_room(s)) {
+	if ((all_sent || s->message_end == s->message_space) && !message_space(s)) {
 		s->counters.limited++;
 		return NULL;
 	}
@@ -70,7 +70,7 @@ struct message *message_answer_new(struct sw *s, uint8_t **rows)
 	return m;
 }
 
-void acknowledge(struct sw *s, const struct arrival *a)
+void message_acknowledge(struct sw *s, const struct arrival *a)
 {
 	struct message *m = message_new(s);
 
@@ -95,9 +95,9 @@ static void packet_give(struct inc_batch *out, const struct inc_header *h, uint8
 			  payload, bytes, &out->datagrams[i], out->trailers[i]);
 }
 
-static void messages_give(struct sw *s, struct inc_batch *out, size_t room)
+static void messages_give(struct sw *s, struct inc_batch *out, size_t space)
 {
-	while (s->message_first != s->message_end && out->count < room) {
+	while (s->message_first != s->message_end && out->count < space) {
 		const struct message *m = &s->messages[s->message_first++];
 		const uint8_t *payload = m->answer ? s->answers[m->answer - 1] : m->payload;
 
@@ -107,89 +107,93 @@ static void messages_give(struct sw *s, struct inc_batch *out, size_t room)
 
 /* ---- segments ---- */
 
-static struct inc_header segment_header(const struct sw_group *g, const struct slot *slot)
+static struct inc_header segment_header(const struct sw_group *g,
+					const struct aggregator *aggregator)
 {
 	return (struct inc_header){
 		.comm_id = g->id,
 		.epoch = g->epoch,
-		.op = slot->op,
-		.type = slot->type,
-		.req_id = slot->seq,
-		.call_elements = slot->call_elements,
-		.elements = slot->status ? 0 : slot->elements,
-		.root = slot->root,
+		.op = aggregator->op,
+		.type = aggregator->type,
+		.req_id = aggregator->seq,
+		.call_elements = aggregator->call_elements,
+		.elements = aggregator->status ? 0 : aggregator->elements,
+		.root = aggregator->root,
 		.kind = INC_DATA,
-		.flags = slot->flags | (slot->flags & INC_FLAG_SHORT ? 0 : INC_FLAG_TRAIN),
-		.status = slot->status,
-		.collective = slot->collective,
+		.flags = aggregator->flags |
+			 (aggregator->flags & INC_FLAG_SHORT ? 0 : INC_FLAG_TRAIN),
+		.status = aggregator->status,
+		.collective = aggregator->collective,
 	};
 }
 
 /* Appends one packet. A full segment's result goes to many children with the same payload, so its
  * CRC is computed once. */
-static void segment_give(const struct sw *s, const struct sw_group *g, struct slot *slot,
-			 const struct inc_header *h, const struct roce_path *path,
-			 struct inc_batch *out)
+static void segment_give(const struct sw *s, const struct sw_group *g,
+			 struct aggregator *aggregator, const struct inc_header *h,
+			 const struct roce_path *path, struct inc_batch *out)
 {
 	uint8_t opcode = g->rc ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
 	struct inc_sum sum = {&s->shift, 0};
-	size_t bytes = slot->status ? 0 : slot->bytes, i = out->count;
+	size_t bytes = aggregator->status ? 0 : aggregator->bytes, i = out->count;
 
-	if (bytes != s->shift.bytes || slot->state != SLOT_DONE) {
-		packet_give(out, h, opcode, g->qkey, path, slot->data, bytes);
+	if (bytes != s->shift.bytes || aggregator->state != AGGREGATOR_DONE) {
+		packet_give(out, h, opcode, g->qkey, path, aggregator->data, bytes);
 		return;
 	}
-	if (!slot->summed) {
-		slot->sum = crc32_ieee(0, slot->data, bytes);
-		slot->summed = true;
+	if (!aggregator->summed) {
+		aggregator->sum = crc32_ieee(0, aggregator->data, bytes);
+		aggregator->summed = true;
 	}
-	sum.crc = slot->sum;
+	sum.crc = aggregator->sum;
 	out->count++;
 	out->from_ports[i] = path->from_port;
-	inc_packet_encode_summed(h, opcode, g->rc ? 0 : g->qkey, INC_QP, INC_QP, path, slot->data,
-				 &sum, &out->datagrams[i], out->trailers[i]);
+	inc_packet_encode_summed(h, opcode, g->rc ? 0 : g->qkey, INC_QP, INC_QP, path,
+				 aggregator->data, &sum, &out->datagrams[i], out->trailers[i]);
 }
 
-static void partial_give(const struct sw *s, const struct sw_group *g, struct slot *slot,
-			 struct inc_batch *out)
+static void partial_give(const struct sw *s, const struct sw_group *g,
+			 struct aggregator *aggregator, struct inc_batch *out)
 {
 	struct roce_path path = {s->options.ip, g->parent_ip, ROCE_SOURCE_PORT, ROCE_PORT};
-	struct inc_header h = segment_header(g, slot);
+	struct inc_header h = segment_header(g, aggregator);
 
 	h.src_rank = g->first;
-	h.flags |= INC_FLAG_SWITCH | (slot->up_again ? INC_FLAG_REPEAT : 0);
-	segment_give(s, g, slot, &h, &path, out);
-	slot->up_due = false;
+	h.flags |= INC_FLAG_SWITCH | (aggregator->up_again ? INC_FLAG_REPEAT : 0);
+	segment_give(s, g, aggregator, &h, &path, out);
+	aggregator->up_due = false;
 }
 
-static void result_give(const struct sw *s, const struct sw_group *g, struct slot *slot,
+static void result_give(const struct sw *s, const struct sw_group *g, struct aggregator *aggregator,
 			unsigned child, struct inc_batch *out)
 {
 	const struct sw_child *to = &g->children[child];
 	struct roce_path path = {s->options.ip, to->ip, to->port, ROCE_PORT};
-	struct inc_header h = segment_header(g, slot);
+	struct inc_header h = segment_header(g, aggregator);
 
 	/* src_rank stays 0: the lowest member below the tree's root is member 0. */
-	h.flags |= INC_FLAG_RESULT | (slot->told ? INC_FLAG_REPEAT : 0);
-	segment_give(s, g, slot, &h, &path, out);
-	child_set_drop(&slot->due, child);
-	slot->due_count--;
+	h.flags |= INC_FLAG_RESULT | (aggregator->sent_once ? INC_FLAG_REPEAT : 0);
+	segment_give(s, g, aggregator, &h, &path, out);
+	child_set_drop(&aggregator->due, child);
+	aggregator->due_count--;
 }
 
 /* Appends all packets due to the destination at g->cursor. Returns false if space runs out. */
-static bool turn_give(const struct sw *s, struct sw_group *g, struct inc_batch *out, size_t room)
+static bool group_output_give(const struct sw *s, struct sw_group *g, struct inc_batch *out,
+			      size_t space)
 {
 	for (uint32_t i = 0; i < g->queue_count; i++) {
-		struct slot *slot = &g->slots[g->queue[i]];
+		struct aggregator *aggregator = &g->aggregators[g->queue[i]];
 
-		if (g->cursor == 0 ? !slot->up_due : !child_set_has(&slot->due, g->cursor - 1))
+		if (g->cursor == 0 ? !aggregator->up_due
+				   : !child_set_has(&aggregator->due, g->cursor - 1))
 			continue;
-		if (out->count == room)
+		if (out->count == space)
 			return false;
 		if (g->cursor == 0)
-			partial_give(s, g, slot, out);
+			partial_give(s, g, aggregator, out);
 		else
-			result_give(s, g, slot, g->cursor - 1, out);
+			result_give(s, g, aggregator, g->cursor - 1, out);
 	}
 	return true;
 }
@@ -200,11 +204,12 @@ static void queue_clean(struct sw_group *g)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < g->queue_count; i++) {
-		struct slot *slot = &g->slots[g->queue[i]];
+		struct aggregator *aggregator = &g->aggregators[g->queue[i]];
 
-		slot->told |= slot->state == SLOT_DONE && slot->due_count == 0;
-		slot->queued = slot->due_count > 0 || slot->up_due;
-		if (slot->queued)
+		aggregator->sent_once |=
+			aggregator->state == AGGREGATOR_DONE && aggregator->due_count == 0;
+		aggregator->queued = aggregator->due_count > 0 || aggregator->up_due;
+		if (aggregator->queued)
 			g->queue[kept++] = g->queue[i];
 	}
 	g->queue_count = kept;
@@ -213,10 +218,10 @@ static void queue_clean(struct sw_group *g)
 /* Sends one quantum of the group. Returns true if it has more. */
 static bool group_give(const struct sw *s, struct sw_group *g, struct inc_batch *out)
 {
-	size_t room = min_u64(out->room, out->count + SWITCH_TURN);
+	size_t space = min_u64(out->space, out->count + SWITCH_QUANTUM);
 
-	for (uint32_t turns = 0; turns <= g->child_count; turns++) {
-		if (!turn_give(s, g, out, room))
+	for (uint32_t rounds = 0; rounds <= g->child_count; rounds++) {
+		if (!group_output_give(s, g, out, space))
 			break;
 		g->cursor = g->cursor == g->child_count ? 0 : g->cursor + 1;
 	}
@@ -224,25 +229,25 @@ static bool group_give(const struct sw *s, struct sw_group *g, struct inc_batch 
 	return g->queue_count > 0;
 }
 
-size_t sw_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
+size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 {
-	size_t before = out->count, room = out->room;
+	size_t before = out->count, space = out->space;
 
 	(void)now_ns;
-	assert(out->count <= out->room);
+	assert(out->count <= out->space);
 	/* While results wait, messages get half of the space, so that they cannot block results. */
-	messages_give(s, out, s->turn_first ? before + (room - before + 1) / 2 : room);
-	while (s->turn_first && out->count < room) {
-		struct sw_group *g = s->turn_first;
+	messages_give(s, out, s->output_first ? before + (space - before + 1) / 2 : space);
+	while (s->output_first && out->count < space) {
+		struct sw_group *g = s->output_first;
 
-		s->turn_first = g->turn_next;
-		if (!s->turn_first)
-			s->turn_last = NULL;
-		g->turning = false;
+		s->output_first = g->output_next;
+		if (!s->output_first)
+			s->output_last = NULL;
+		g->output_queued = false;
 		if (group_give(s, g, out))
-			group_turn(s, g);
+			group_output_enqueue(s, g);
 	}
-	messages_give(s, out, room);
+	messages_give(s, out, space);
 	s->counters.sent += out->count - before;
 	return out->count - before;
 }

@@ -6,7 +6,7 @@ static bool install(void *context, const struct sw_group *group)
 {
 	struct sw_group_view view;
 
-	sw_group_view(group, &view);
+	switch_group_view(group, &view);
 	return plane_install(context, &view);
 }
 

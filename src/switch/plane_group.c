@@ -165,12 +165,12 @@ static bool ports_set(struct plane *p, uint32_t index, const struct port_set *po
 	return true;
 }
 
-static bool slots_clear(struct plane *p, uint32_t index)
+static bool aggregators_clear(struct plane *p, uint32_t index)
 {
-	static const struct kernel_slot clean;
+	static const struct kernel_aggregator clean;
 
-	for (uint32_t i = 0; i < SWITCH_KERNEL_SLOTS; i++) {
-		uint32_t at = index * SWITCH_KERNEL_SLOTS + i;
+	for (uint32_t i = 0; i < SWITCH_KERNEL_AGGREGATORS; i++) {
+		uint32_t at = index * SWITCH_KERNEL_AGGREGATORS + i;
 
 		if (bpf_map_update_elem(p->program.slots, &at, &clean, BPF_ANY))
 			return false;
@@ -190,7 +190,7 @@ bool plane_install(struct plane *p, const struct sw_group_view *v)
 	    v->child_count > SWITCH_KERNEL_CHILDREN || !group_fill(p, v, &g, &ports))
 		return false;
 	g.index = (uint32_t)index;
-	if (!slots_clear(p, g.index) || !ports_set(p, g.index, &ports) ||
+	if (!aggregators_clear(p, g.index) || !ports_set(p, g.index, &ports) ||
 	    bpf_map_update_elem(p->program.groups, &g.id, &g, BPF_ANY)) {
 		log_warn("group %08x stays in user space, because the kernel rejects it: %s", v->id,
 			 strerror(errno));
@@ -225,13 +225,13 @@ uint64_t plane_last_ns(const struct plane *p, uint32_t group_id)
 	int index = index_of(&p->groups, group_id);
 	uint64_t last_ns = 0;
 
-	for (uint32_t i = 0; index >= 0 && i < SWITCH_KERNEL_SLOTS; i++) {
-		uint32_t at = (uint32_t)index * SWITCH_KERNEL_SLOTS + i;
-		struct kernel_slot slot;
+	for (uint32_t i = 0; index >= 0 && i < SWITCH_KERNEL_AGGREGATORS; i++) {
+		uint32_t at = (uint32_t)index * SWITCH_KERNEL_AGGREGATORS + i;
+		struct kernel_aggregator aggregator;
 
-		if (bpf_map_lookup_elem(p->program.slots, &at, &slot) == 0 &&
-		    slot.seen_ns > last_ns)
-			last_ns = slot.seen_ns;
+		if (bpf_map_lookup_elem(p->program.slots, &at, &aggregator) == 0 &&
+		    aggregator.seen_ns > last_ns)
+			last_ns = aggregator.seen_ns;
 	}
 	return last_ns;
 }

@@ -15,19 +15,19 @@
 
 #include <dxp/status.h>
 
-static bool is_ours(uint32_t program_id)
+static bool is_dxp(uint32_t program_id)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t bytes = sizeof(info);
 	int fd = bpf_prog_get_fd_by_id(program_id);
-	bool ours;
+	bool own;
 
 	if (fd < 0)
 		return false;
-	ours = bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 &&
-	       strcmp(info.name, SWITCH_KERNEL_NAME) == 0;
+	own = bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 &&
+	      strcmp(info.name, SWITCH_KERNEL_NAME) == 0;
 	close(fd);
-	return ours;
+	return own;
 }
 
 /* Returns the id of our program on an interface; 0: none. */
@@ -37,12 +37,12 @@ static uint32_t program_on(unsigned ifindex, bool *native)
 
 	if (bpf_xdp_query((int)ifindex, 0, &q))
 		return 0;
-	if (q.drv_prog_id && is_ours(q.drv_prog_id)) {
+	if (q.drv_prog_id && is_dxp(q.drv_prog_id)) {
 		*native = true;
 		return q.drv_prog_id;
 	}
 	*native = false;
-	return q.skb_prog_id && is_ours(q.skb_prog_id) ? q.skb_prog_id : 0;
+	return q.skb_prog_id && is_dxp(q.skb_prog_id) ? q.skb_prog_id : 0;
 }
 
 int plane_list(void (*row)(void *context, const char *interface, uint32_t program_id, bool native),

@@ -20,7 +20,7 @@
 #define ICRC_MAP        ".rodata.icrc"
 #define ICRC_WAYS       8
 
-static _Thread_local char said[PLANE_WHY_BYTES]; /* last informative line of libbpf */
+static _Thread_local char reported[PLANE_WHY_BYTES]; /* last informative line of libbpf */
 
 static int on_message(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -34,7 +34,7 @@ static int on_message(enum libbpf_print_level level, const char *format, va_list
 			continue;
 		log_debug("%s", line);
 		if (strncmp(line, "libbpf: prog", 12) != 0 && strncmp(line, "--", 2) != 0)
-			snprintf(said, sizeof(said), "%s", line);
+			snprintf(reported, sizeof(reported), "%s", line);
 	}
 	free(text);
 	return 0;
@@ -77,7 +77,7 @@ static int refused(int error, char why[PLANE_WHY_BYTES])
 		snprintf(why, PLANE_WHY_BYTES,
 			 "the kernel rejects the XDP program: %s (%.120s); DXP_LOG=debug logs the "
 			 "verifier's output; use Linux 6.1 or newer",
-			 strerror(-error), said);
+			 strerror(-error), reported);
 	return DXP_EUNSUPPORTED;
 }
 
@@ -97,7 +97,7 @@ int plane_load(uint32_t own_ip, bool check_icrc, struct plane_program *out,
 	uint32_t zero = 0;
 	int error;
 
-	said[0] = '\0';
+	reported[0] = '\0';
 	libbpf_set_print(on_message);
 	object = bpf_object__open_mem(plane_object, plane_object_bytes, &options);
 	if (!object)

@@ -24,7 +24,7 @@ static unsigned source_of(const struct sw *s, uint32_t ip)
 	return ((ip ^ s->hash_seed) * 0x9e3779b1u >> 16) % SWITCH_SOURCES;
 }
 
-bool answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
+bool refuse_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 {
 	struct limiter *of = &s->answered_of[source_of(s, ip)];
 
@@ -37,9 +37,9 @@ bool answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 	return true;
 }
 
-bool query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
+bool refuse_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 {
-	struct limiter *of = &s->asked_of[source_of(s, ip)];
+	struct limiter *of = &s->limited_of[source_of(s, ip)];
 
 	if (!limiter_allows(of, now_ns)) {
 		s->counters.limited++;
@@ -57,14 +57,14 @@ static void refusal_note(struct refusal *r, uint32_t ip, uint32_t group, uint64_
 	r->last_group = group;
 }
 
-bool refusal_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns)
+bool refuse_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns)
 {
 	refusal_note(&s->causes[cause], ip, group, now_ns);
-	return answer_allowed(s, ip, now_ns);
+	return refuse_answer_allowed(s, ip, now_ns);
 }
 
-void refused_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
-		  uint32_t ip, uint16_t port, int status)
+void refuse_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
+		 uint32_t ip, uint16_t port, int status)
 {
 	struct message *m = message_new(s);
 
@@ -81,21 +81,23 @@ void refused_send(struct sw *s, const struct inc_header *about, uint32_t qkey, u
 	m->bytes = 0;
 }
 
-void refuse(struct sw *s, const struct arrival *a, const struct refusing *what, bool tell)
+void refuse_packet(struct sw *s, const struct arrival *a, const struct refusing *what,
+		   bool send_refused)
 {
 	struct inc_header about = a->packet->header;
 
 	about.comm_id = what->group;
 	s->counters.refused++;
 	refusal_note(&s->statuses[-what->status], a->path->from_ip, what->group, a->now_ns);
-	if (tell && answer_allowed(s, a->path->from_ip, a->now_ns))
-		refused_send(s, &about, what->qkey, opcode_for(a->packet), a->path->from_ip,
-			     a->path->from_port, what->status);
+	if (send_refused && refuse_answer_allowed(s, a->path->from_ip, a->now_ns))
+		refuse_send(s, &about, what->qkey, opcode_for(a->packet), a->path->from_ip,
+			    a->path->from_port, what->status);
 }
 
-void data_refuse(struct sw *s, const struct arrival *a, int status, bool tell)
+void refuse_data(struct sw *s, const struct arrival *a, int status, bool send_refused)
 {
 	const struct inc_packet *p = a->packet;
 
-	refuse(s, a, &(struct refusing){p->header.comm_id, p->roce.qkey, status}, tell);
+	refuse_packet(s, a, &(struct refusing){p->header.comm_id, p->roce.qkey, status},
+		      send_refused);
 }

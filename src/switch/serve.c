@@ -225,8 +225,8 @@ static int kernel_open(struct server *v)
 /* Returns the segment bytes that a packet carries on a network with this MTU. */
 static uint16_t segment_of(unsigned mtu)
 {
-	unsigned taken = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
-	unsigned bytes = mtu > taken ? (mtu - taken) & ~15u : 0;
+	unsigned dequeued = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
+	unsigned bytes = mtu > dequeued ? (mtu - dequeued) & ~15u : 0;
 
 	return (uint16_t)min_u64(bytes, SWITCH_SEGMENT_MAX);
 }
@@ -267,8 +267,8 @@ static int link_start(struct server *v)
 
 static void server_close(struct server *v)
 {
-	sw_destroy(v->sw);
-	senders_close(v->senders);
+	switch_destroy(v->sw);
+	serve_senders_close(v->senders);
 	link_close(v->link);
 	if (v->plane)
 		plane_close(v->plane);
@@ -285,15 +285,15 @@ static int server_start(struct server *v)
 	if (status == DXP_OK)
 		status = kernel_open(v);
 	if (status == DXP_OK)
-		status = senders_open(v->core.ip, v->link, &v->senders);
+		status = serve_senders_open(v->core.ip, v->link, &v->senders);
 	if (status == DXP_OK)
-		status = sw_create(&v->core, clock_now_ns(), &v->sw);
+		status = switch_create(&v->core, clock_now_ns(), &v->sw);
 	if (status == DXP_ENOMEM)
 		log_error("not enough memory; use fewer --groups");
 	return status;
 }
 
-static void ready_tell(const struct server *v)
+static void ready_report(const struct server *v)
 {
 	uint32_t ip = v->core.ip;
 
@@ -336,7 +336,7 @@ static size_t receive(struct server *v)
 					       .from_port = a->from.port,
 					       .to_ip = v->core.ip,
 					       .to_port = ROCE_PORT};
-		sw_receive(v->sw, a->data, a->bytes, &path, now_ns);
+		switch_receive(v->sw, a->data, a->bytes, &path, now_ns);
 	}
 	return count;
 }
@@ -346,10 +346,10 @@ static void send_due(struct server *v, uint64_t now_ns)
 	struct inc_batch batch = {.datagrams = v->datagrams,
 				  .trailers = v->trailers,
 				  .from_ports = v->from_ports,
-				  .room = SERVE_BATCH};
+				  .space = SERVE_BATCH};
 
-	while (sw_send(v->sw, &batch, now_ns) > 0) {
-		senders_send(v->senders, &batch, now_ns);
+	while (switch_send(v->sw, &batch, now_ns) > 0) {
+		serve_senders_send(v->senders, &batch, now_ns);
 		batch.count = 0;
 	}
 }
@@ -359,8 +359,8 @@ static void housekeep(struct server *v, uint64_t now_ns)
 	if (now_ns < v->expire_ns)
 		return;
 	v->expire_ns = now_ns + SERVE_EXPIRE_NS;
-	sw_expire(v->sw, now_ns);
-	senders_tidy(v->senders, now_ns);
+	switch_expire(v->sw, now_ns);
+	serve_senders_tidy(v->senders, now_ns);
 }
 
 static bool has_groups(const struct server *v, uint64_t now_ns)
@@ -368,7 +368,7 @@ static bool has_groups(const struct server *v, uint64_t now_ns)
 	const struct inc_inquiry q = {.section = INC_SECTION_SWITCH};
 	struct inc_answer a;
 
-	sw_answer(v->sw, &q, now_ns, &a);
+	switch_answer(v->sw, &q, now_ns, &a);
 	return a.self.groups > 0;
 }
 
@@ -380,7 +380,7 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	if (!v->options->drain || !*v->options->drain)
 		return true;
 	if (!v->draining) {
-		sw_drain(v->sw, true);
+		switch_emit(v->sw, true);
 		v->draining = true;
 		log_warn("draining: accepts no new groups, and exits after the last one");
 	}
@@ -406,7 +406,7 @@ static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
  * idle switch sleeps. */
 static size_t await(struct server *v, bool busy, uint64_t now_ns)
 {
-	uint64_t deadline_ns = sw_deadline(v->sw);
+	uint64_t deadline_ns = switch_deadline(v->sw);
 
 	/* a draining switch checks whether it is done */
 	if (v->draining)
@@ -436,7 +436,7 @@ static void run(struct server *v)
 	}
 }
 
-int serve(const struct serve_options *options)
+int serve_run(const struct serve_options *options)
 {
 	struct server *v = calloc(1, sizeof(*v));
 
@@ -449,7 +449,7 @@ int serve(const struct serve_options *options)
 	spin_init(&v->spin, (uint32_t)options->spin_ns);
 	int status = server_start(v);
 	if (status == DXP_OK) {
-		ready_tell(v);
+		ready_report(v);
 		run(v);
 	}
 	server_close(v);

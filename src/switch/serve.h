@@ -26,6 +26,6 @@ struct serve_options {
 /* Runs the switch until `stop` or `drain`. Logs every error with the next step. DXP_EBUSY: the port
  * is in use. DXP_EIO, DXP_ENOENT: the address or a port is missing. DXP_EUNSUPPORTED: plane KERNEL
  * does not load. DXP_EINVAL; DXP_ENOMEM. */
-int serve(const struct serve_options *options);
+int serve_run(const struct serve_options *options);
 
 #endif

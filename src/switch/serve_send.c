@@ -14,10 +14,10 @@
 #include "link/udp.h"
 #include "switch/limits.h"
 
-#define TAKEN      UINT8_MAX         /* number of a port that another process uses */
-#define WAYS_SLOTS (2 * SERVE_BATCH) /* hash entries: a power of two, at most half full */
+#define PORT_IN_USE  UINT8_MAX         /* number of a port that another process uses */
+#define WAYS_BUCKETS (2 * SERVE_BATCH) /* hash entries: a power of two, at most half full */
 
-_Static_assert((WAYS_SLOTS & (WAYS_SLOTS - 1)) == 0, "a power of two");
+_Static_assert((WAYS_BUCKETS & (WAYS_BUCKETS - 1)) == 0, "a power of two");
 _Static_assert(SERVE_SENDERS_MAX < UINT8_MAX, "a sender's number and none fit a byte");
 
 struct sender {
@@ -44,12 +44,12 @@ struct senders {
 	/* state of the current batch */
 	uint32_t way_count;
 	struct way ways[SERVE_BATCH];
-	uint16_t slots[WAYS_SLOTS]; /* 1 + number of a way; 0: free */
+	uint16_t ways_table[WAYS_BUCKETS]; /* 1 + number of a way; 0: free */
 	uint16_t way_of[SERVE_BATCH];
 	const struct datagram *list[SERVE_BATCH];
 };
 
-int senders_open(uint32_t ip, struct link *main, struct senders **out)
+int serve_senders_open(uint32_t ip, struct link *main, struct senders **out)
 {
 	struct senders *s = calloc(1, sizeof(*s));
 
@@ -68,7 +68,7 @@ static void sender_close(struct senders *s, struct sender *e)
 	s->numbers[e->port - ROCE_SOURCE_PORT] = 0;
 }
 
-void senders_close(struct senders *s)
+void serve_senders_close(struct senders *s)
 {
 	if (!s)
 		return;
@@ -78,7 +78,7 @@ void senders_close(struct senders *s)
 	free(s);
 }
 
-void senders_counters(const struct senders *s, struct senders_counters *out)
+void serve_senders_counters(const struct senders *s, struct senders_counters *out)
 {
 	*out = (struct senders_counters){.lost = s->lost};
 	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++)
@@ -86,7 +86,7 @@ void senders_counters(const struct senders *s, struct senders_counters *out)
 }
 
 /* Returns the index of a free entry, closing the least recently used socket if there is none. */
-static unsigned place_make(struct senders *s)
+static unsigned entry_make(struct senders *s)
 {
 	unsigned oldest = 0;
 
@@ -101,28 +101,28 @@ static unsigned place_make(struct senders *s)
 }
 
 /* Marks the port as used by another process. Logs that once until ports are tried again. */
-static void taken_note(struct senders *s, uint8_t *number, uint64_t now_ns)
+static void in_use_note(struct senders *s, uint8_t *number, uint64_t now_ns)
 {
-	*number = TAKEN;
+	*number = PORT_IN_USE;
 	if (s->forgive_ns != 0)
 		return;
-	s->forgive_ns = now_ns + SERVE_TELL_NS;
+	s->forgive_ns = now_ns + SERVE_REPORT_NS;
 	log_warn("hosts that use this port get no answers; \"sysctl "
 		 "net.ipv4.ip_local_reserved_ports=49152-50175\" reserves it");
 }
 
-static void taken_forgive(struct senders *s)
+static void in_use_forget(struct senders *s)
 {
 	for (unsigned i = 0; i < ARRAY_COUNT(s->numbers); i++)
-		if (s->numbers[i] == TAKEN)
+		if (s->numbers[i] == PORT_IN_USE)
 			s->numbers[i] = 0;
 	s->forgive_ns = 0;
 }
 
-void senders_tidy(struct senders *s, uint64_t now_ns)
+void serve_senders_tidy(struct senders *s, uint64_t now_ns)
 {
 	if (s->forgive_ns != 0 && now_ns >= s->forgive_ns)
-		taken_forgive(s);
+		in_use_forget(s);
 	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++) {
 		struct sender *e = &s->table[i];
 		if (e->link && now_ns - e->used_ns > SERVE_SENDER_IDLE_NS)
@@ -137,16 +137,16 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 					     .unconnected = true,
 					     .alone = inc_packet_alone,
 					     .no_gro = true};
-	unsigned place = place_make(s);
-	struct sender *e = &s->table[place];
+	unsigned entry = entry_make(s);
+	struct sender *e = &s->table[entry];
 
 	if (link_open(&options, &e->link) != DXP_OK) {
 		e->link = NULL;
-		taken_note(s, number, now_ns);
+		in_use_note(s, number, now_ns);
 		return;
 	}
 	e->port = port;
-	*number = (uint8_t)(place + 1);
+	*number = (uint8_t)(entry + 1);
 }
 
 /* Returns true if the packet may open a socket. REFUSED may answer an unknown peer that scans all
@@ -176,7 +176,7 @@ static struct link *sender_of(struct senders *s, uint16_t port, const struct dat
 		return NULL;
 	if (*number == 0)
 		sender_open(s, port, number, now_ns);
-	if (*number == TAKEN)
+	if (*number == PORT_IN_USE)
 		return NULL;
 	s->table[*number - 1].used_ns = now_ns;
 	return s->table[*number - 1].link;
@@ -193,15 +193,15 @@ static uint32_t way_hash(const struct udp_address *to, uint16_t from_port)
 
 static uint16_t way_number(struct senders *s, const struct udp_address *to, uint16_t from_port)
 {
-	uint32_t slot = way_hash(to, from_port) % WAYS_SLOTS;
+	uint32_t bucket = way_hash(to, from_port) % WAYS_BUCKETS;
 
-	for (; s->slots[slot] != 0; slot = (slot + 1) % WAYS_SLOTS) {
-		struct way *w = &s->ways[s->slots[slot] - 1];
+	for (; s->ways_table[bucket] != 0; bucket = (bucket + 1) % WAYS_BUCKETS) {
+		struct way *w = &s->ways[s->ways_table[bucket] - 1];
 		if (w->from_port == from_port && udp_address_equal(&w->to, to))
-			return (uint16_t)(s->slots[slot] - 1);
+			return (uint16_t)(s->ways_table[bucket] - 1);
 	}
 	s->ways[s->way_count] = (struct way){.to = *to, .from_port = from_port};
-	s->slots[slot] = (uint16_t)++s->way_count;
+	s->ways_table[bucket] = (uint16_t)++s->way_count;
 	return (uint16_t)(s->way_count - 1);
 }
 
@@ -211,7 +211,7 @@ static void batch_order(struct senders *s, const struct inc_batch *batch)
 	uint16_t begin = 0;
 
 	s->way_count = 0;
-	memset(s->slots, 0, sizeof(s->slots));
+	memset(s->ways_table, 0, sizeof(s->ways_table));
 	for (size_t i = 0; i < batch->count; i++) {
 		s->way_of[i] = way_number(s, &batch->datagrams[i].to, batch->from_ports[i]);
 		s->ways[s->way_of[i]].count++;
@@ -242,7 +242,7 @@ static void list_send(struct senders *s, uint16_t from_port, const struct datagr
 	s->lost += count - done;
 }
 
-void senders_send(struct senders *s, const struct inc_batch *batch, uint64_t now_ns)
+void serve_senders_send(struct senders *s, const struct inc_batch *batch, uint64_t now_ns)
 {
 	size_t begin = 0;
 

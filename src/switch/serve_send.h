@@ -19,15 +19,15 @@ struct senders_counters {
 };
 
 /* Creates the senders. `main` stays the caller's. DXP_ENOMEM. */
-int senders_open(uint32_t ip, struct link *main, struct senders **out);
-void senders_close(struct senders *s);
+int serve_senders_open(uint32_t ip, struct link *main, struct senders **out);
+void serve_senders_close(struct senders *s);
 
 /* Sends the batch, at most SERVE_BATCH packets. */
-void senders_send(struct senders *s, const struct inc_batch *batch, uint64_t now_ns);
+void serve_senders_send(struct senders *s, const struct inc_batch *batch, uint64_t now_ns);
 
 /* Closes sockets that were idle for long. Cheap enough for periodic calls. */
-void senders_tidy(struct senders *s, uint64_t now_ns);
+void serve_senders_tidy(struct senders *s, uint64_t now_ns);
 
-void senders_counters(const struct senders *s, struct senders_counters *out);
+void serve_senders_counters(const struct senders *s, struct senders_counters *out);
 
 #endif

@@ -54,7 +54,7 @@ static void options_fill(struct sw_options *o)
 		o->refused_per_s = SWITCH_REFUSED_PER_S;
 }
 
-int sw_create(const struct sw_options *options, uint64_t now_ns, struct sw **out)
+int switch_create(const struct sw_options *options, uint64_t now_ns, struct sw **out)
 {
 	if (!options_sound(options))
 		return DXP_EINVAL;
@@ -70,19 +70,19 @@ int sw_create(const struct sw_options *options, uint64_t now_ns, struct sw **out
 	s->expire_ns = UINT64_MAX;
 	s->hash_seed = (uint32_t)(now_ns ^ now_ns >> 32) * 0x85ebca6bu ^ options->ip;
 	s->bucket_mask = power_of_two_from(s->options.groups_max) - 1;
-	s->message_room = SWITCH_MESSAGES_MIN;
+	s->message_space = SWITCH_MESSAGES_MIN;
 	s->groups = calloc(s->options.groups_max, sizeof(struct sw_group *));
 	s->buckets = calloc(s->bucket_mask + 1, sizeof(struct sw_group *));
-	s->messages = calloc(s->message_room, sizeof(*s->messages));
+	s->messages = calloc(s->message_space, sizeof(*s->messages));
 	if (!s->groups || !s->buckets || !s->messages) {
-		sw_destroy(s);
+		switch_destroy(s);
 		return DXP_ENOMEM;
 	}
 	*out = s;
 	return DXP_OK;
 }
 
-void sw_destroy(struct sw *s)
+void switch_destroy(struct sw *s)
 {
 	if (!s)
 		return;
@@ -106,14 +106,14 @@ static void inquiry_receive(struct sw *s, const struct arrival *a)
 		s->counters.malformed++;
 		return;
 	}
-	if (!answer_allowed(s, a->path->from_ip, a->now_ns))
+	if (!refuse_answer_allowed(s, a->path->from_ip, a->now_ns))
 		return;
 
 	struct message *m = message_answer_new(s, &rows);
 
 	if (!m)
 		return;
-	sw_answer(s, &q, a->now_ns, &answer);
+	switch_answer(s, &q, a->now_ns, &answer);
 	m->header = (struct inc_header){
 		.kind = INC_ANSWER, .comm_id = INC_COMM_CONTROL, .req_id = p->header.req_id};
 	m->path =
@@ -128,21 +128,21 @@ static void control_receive(struct sw *s, const struct arrival *a)
 	const struct inc_packet *p = a->packet;
 
 	if (p->roce.opcode == ROCE_UD_SEND_ONLY && p->roce.qkey != INC_CONTROL_QKEY) {
-		data_refuse(s, a, DXP_EACCESS, false);
+		refuse_data(s, a, DXP_EACCESS, false);
 		return;
 	}
 	switch (p->header.kind) {
-	case INC_QUERY: query_receive(s, a); break;
+	case INC_QUERY: control_query_receive(s, a); break;
 	case INC_NOTIFY:
-	case INC_KILL: notify_receive(s, a); break;
-	case INC_RENEW: renew_receive(s, a); break;
+	case INC_KILL: control_notify_receive(s, a); break;
+	case INC_RENEW: control_renew_receive(s, a); break;
 	case INC_INQUIRE: inquiry_receive(s, a); break;
-	default: data_refuse(s, a, DXP_EINVAL, false); /* not for a switch */
+	default: refuse_data(s, a, DXP_EINVAL, false); /* not for a switch */
 	}
 }
 
-void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct roce_path *path,
-		uint64_t now_ns)
+void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct roce_path *path,
+		    uint64_t now_ns)
 {
 	struct inc_packet p;
 	struct arrival a = {&p, path, now_ns};
@@ -162,11 +162,11 @@ void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct ro
 	if (p.roce.opcode == ROCE_RC_ACK)
 		return; /* acknowledgements are unused: hosts retransmit lost packets */
 	if (p.roce.ack_request && p.roce.opcode == ROCE_RC_SEND_ONLY)
-		acknowledge(s, &a);
+		message_acknowledge(s, &a);
 	if (p.header.kind == INC_DATA)
-		data_receive(s, &a);
+		aggregator_data_receive(s, &a);
 	else if (p.header.kind == INC_REFUSED)
-		refused_receive(s, &a);
+		control_refused_receive(s, &a);
 	else
 		control_receive(s, &a);
 }
@@ -187,7 +187,7 @@ static void kernel_use_note(struct sw *s, struct sw_group *g)
 		g->used_ns = max_u64(g->used_ns, k->last_ns(k->context, g->id));
 }
 
-void sw_expire(struct sw *s, uint64_t now_ns)
+void switch_expire(struct sw *s, uint64_t now_ns)
 {
 	uint64_t next_ns = UINT64_MAX;
 
@@ -208,19 +208,19 @@ void sw_expire(struct sw *s, uint64_t now_ns)
 	s->expire_ns = next_ns;
 }
 
-uint64_t sw_deadline(const struct sw *s)
+uint64_t switch_deadline(const struct sw *s)
 {
-	if (s->turn_first || s->message_first != s->message_end)
+	if (s->output_first || s->message_first != s->message_end)
 		return 0;
 	return s->expire_ns;
 }
 
-void sw_drain(struct sw *s, bool on)
+void switch_emit(struct sw *s, bool on)
 {
 	s->drained = on;
 }
 
-void sw_counters(const struct sw *s, struct sw_counters *out)
+void switch_counters(const struct sw *s, struct sw_counters *out)
 {
 	*out = s->counters;
 }

@@ -53,27 +53,28 @@ struct sw_options {
 
 struct sw;
 
-/* Creates a switch; the caller frees it with sw_destroy. Errors: DXP_ENOMEM, DXP_EINVAL. */
-int sw_create(const struct sw_options *options, uint64_t now_ns, struct sw **out);
-void sw_destroy(struct sw *s);
+/* Creates a switch; the caller frees it with switch_destroy. Errors: DXP_ENOMEM, DXP_EINVAL. */
+int switch_create(const struct sw_options *options, uint64_t now_ns, struct sw **out);
+void switch_destroy(struct sw *s);
 
 /* Processes one datagram that arrived on `path`. Counts each datagram; checks each field before its
  * use. */
-void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct roce_path *path,
-		uint64_t now_ns);
+void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct roce_path *path,
+		    uint64_t now_ns);
 
 /* Appends due packets to `out` and returns how many; call again until 0. Slices point into the
- * switch's memory: send them before the next sw_receive. */
-size_t sw_send(struct sw *s, struct inc_batch *out, uint64_t now_ns);
+ * switch's memory: send them before the next switch_receive. */
+size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns);
 
-/* Returns when to call sw_send or sw_expire even if no packet arrives; UINT64_MAX: never. */
-uint64_t sw_deadline(const struct sw *s);
+/* Returns when to call switch_send or switch_expire even if no packet arrives; UINT64_MAX: never.
+ */
+uint64_t switch_deadline(const struct sw *s);
 
 /* Frees groups whose lease has expired. Cheap enough for periodic calls. */
-void sw_expire(struct sw *s, uint64_t now_ns);
+void switch_expire(struct sw *s, uint64_t now_ns);
 
 /* Rejects new groups while `on`; existing groups stay. */
-void sw_drain(struct sw *s, bool on);
+void switch_emit(struct sw *s, bool on);
 
 struct sw_counters {
 	uint64_t received, sent;
@@ -90,11 +91,11 @@ struct sw_counters {
 	uint64_t queries, notifies, kills, renews;
 	uint64_t mismatches; /* segments on which members disagreed */
 };
-void sw_counters(const struct sw *s, struct sw_counters *out);
+void switch_counters(const struct sw *s, struct sw_counters *out);
 
 /* Fills `out` with the rows that answer `q` (docs/reference/wire.md), for `dxp inc`. */
-void sw_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,
-	       struct inc_answer *out);
+void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,
+		   struct inc_answer *out);
 
 /* ---- view of a group for the XDP plane ---- */
 
@@ -112,6 +113,6 @@ struct sw_group_view {
 	uint32_t child_count;
 	const struct sw_child *children; /* in order; owned by the group */
 };
-void sw_group_view(const struct sw_group *g, struct sw_group_view *out);
+void switch_group_view(const struct sw_group *g, struct sw_group_view *out);
 
 #endif

@@ -55,29 +55,29 @@ static struct put_cursor head_put(uint8_t *out, uint8_t type)
 	return (struct put_cursor){.at = out + 6, .end = out + ATTACH_BYTES_MAX};
 }
 
-static int head_take(struct take_cursor *c, uint8_t *type)
+static int head_get(struct get_cursor *c, uint8_t *type)
 {
-	uint32_t magic = take_32(c);
-	uint8_t version = take_8(c);
+	uint32_t magic = get_32(c);
+	uint8_t version = get_8(c);
 
-	*type = take_8(c);
+	*type = get_8(c);
 	if (c->bad || magic != ATTACH_MAGIC)
 		return DXP_EMALFORMED;
 	return version == ATTACH_VERSION ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
 /* Reads a byte; sets `bad` if it exceeds `high`. */
-static uint8_t take_small(struct take_cursor *c, uint8_t high)
+static uint8_t get_small(struct get_cursor *c, uint8_t high)
 {
-	uint8_t v = take_8(c);
+	uint8_t v = get_8(c);
 
 	c->bad |= v > high;
 	return v;
 }
 
-static void take_label(struct take_cursor *c, char label[FABRIC_NAME_BYTES], bool needed)
+static void get_label(struct get_cursor *c, char label[FABRIC_NAME_BYTES], bool needed)
 {
-	take_text(c, label, FABRIC_NAME_BYTES);
+	get_text(c, label, FABRIC_NAME_BYTES);
 	if (!c->bad && (needed || label[0]))
 		c->bad = !manage_name_valid(label);
 }
@@ -112,9 +112,9 @@ size_t attach_request_encode(const struct attach_request *r, uint8_t *out)
 
 int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_request *out)
 {
-	struct take_cursor c = {.at = data, .end = data + bytes};
+	struct get_cursor c = {.at = data, .end = data + bytes};
 	struct attach_request r = {0};
-	int status = head_take(&c, &r.type);
+	int status = head_get(&c, &r.type);
 
 	if (status != DXP_OK)
 		return status;
@@ -122,26 +122,26 @@ int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_reque
 		return DXP_EMALFORMED;
 	unsigned fields = request_fields[r.type];
 	if (fields & FUNCTION)
-		r.function = take_small(&c, WIRE_FUNCTIONS - 1);
+		r.function = get_small(&c, WIRE_FUNCTIONS - 1);
 	if (fields & QP)
-		r.qp = take_small(&c, DXP_QPS - 1);
+		r.qp = get_small(&c, DXP_QPS - 1);
 	if (fields & ON)
-		r.on = take_small(&c, 1);
+		r.on = get_small(&c, 1);
 	if (fields & RIGHTS)
-		r.rights = take_32(&c);
+		r.rights = get_32(&c);
 	if (fields & KEY)
-		r.key = take_32(&c);
+		r.key = get_32(&c);
 	if (fields & VADDR)
-		r.vaddr = take_64(&c);
+		r.vaddr = get_64(&c);
 	if (fields & OFFSET)
-		r.offset = take_64(&c);
+		r.offset = get_64(&c);
 	if (fields & BYTES)
-		r.bytes = take_64(&c);
+		r.bytes = get_64(&c);
 	if (fields & VALUE)
-		r.value = take_64(&c);
+		r.value = get_64(&c);
 	if (fields & (LABEL | LABEL_OR_NONE))
-		take_label(&c, r.label, fields & LABEL);
-	if (!take_done(&c) || r.rights > RIGHTS_ALL)
+		get_label(&c, r.label, fields & LABEL);
+	if (!get_done(&c) || r.rights > RIGHTS_ALL)
 		return DXP_EMALFORMED;
 	*out = r;
 	return DXP_OK;
@@ -166,21 +166,21 @@ static void row_put(struct put_cursor *c, const struct attach_row *r)
 #undef COUNTER_PUT
 }
 
-static void row_take(struct take_cursor *c, struct attach_row *r)
+static void row_get(struct get_cursor *c, struct attach_row *r)
 {
-	r->function = take_small(c, WIRE_FUNCTIONS - 1);
-	r->state = take_small(c, DXP_FUNCTION_CLOSED);
-	r->weight = take_8(c);
-	r->armed = take_small(c, 1);
-	r->error = take_32(c);
-	r->pid = take_32(c);
-	r->regions = take_32(c);
-	r->mapped_bytes = take_64(c);
-	r->limit_bytes_per_s = take_64(c);
-	take_label(c, r->label, false);
-#define COUNTER_TAKE(name) r->counters.name = take_64(c);
-	DXP_COUNTER_LIST(COUNTER_TAKE)
-#undef COUNTER_TAKE
+	r->function = get_small(c, WIRE_FUNCTIONS - 1);
+	r->state = get_small(c, DXP_FUNCTION_CLOSED);
+	r->weight = get_8(c);
+	r->armed = get_small(c, 1);
+	r->error = get_32(c);
+	r->pid = get_32(c);
+	r->regions = get_32(c);
+	r->mapped_bytes = get_64(c);
+	r->limit_bytes_per_s = get_64(c);
+	get_label(c, r->label, false);
+#define COUNTER_GET(name) r->counters.name = get_64(c);
+	DXP_COUNTER_LIST(COUNTER_GET)
+#undef COUNTER_GET
 	c->bad |= r->error > -STATUS_MIN;
 }
 
@@ -218,19 +218,19 @@ static void areas_put(struct put_cursor *c, const struct attach_answer *a)
 #undef REGISTER_PUT
 }
 
-static void areas_take(struct take_cursor *c, struct attach_answer *a)
+static void areas_get(struct get_cursor *c, struct attach_answer *a)
 {
-	a->area_count = take_small(c, ATTACH_AREAS_MAX);
+	a->area_count = get_small(c, ATTACH_AREAS_MAX);
 	for (uint8_t i = 0; i < a->area_count && !c->bad; i++) {
-		a->areas[i].vaddr = take_64(c);
-		a->areas[i].bytes = take_64(c);
-		a->areas[i].offset = take_64(c);
-		a->areas[i].key = take_32(c);
+		a->areas[i].vaddr = get_64(c);
+		a->areas[i].bytes = get_64(c);
+		a->areas[i].offset = get_64(c);
+		a->areas[i].key = get_32(c);
 	}
-	a->total_bytes = take_64(c);
-#define REGISTER_TAKE(bits, name) a->registers.name = take_##bits(c);
-	REGISTER_LIST(REGISTER_TAKE)
-#undef REGISTER_TAKE
+	a->total_bytes = get_64(c);
+#define REGISTER_GET(bits, name) a->registers.name = get_##bits(c);
+	REGISTER_LIST(REGISTER_GET)
+#undef REGISTER_GET
 }
 
 static void target_put(struct put_cursor *c, const struct dxp_target *t)
@@ -241,12 +241,12 @@ static void target_put(struct put_cursor *c, const struct dxp_target *t)
 	put_32(c, t->magic);
 }
 
-static void target_take(struct take_cursor *c, struct dxp_target *t)
+static void target_get(struct get_cursor *c, struct dxp_target *t)
 {
-	t->node = take_16(c);
-	t->function = take_small(c, WIRE_FUNCTIONS - 1);
-	t->qp = take_small(c, DXP_QPS - 1);
-	t->magic = take_32(c);
+	t->node = get_16(c);
+	t->function = get_small(c, WIRE_FUNCTIONS - 1);
+	t->qp = get_small(c, DXP_QPS - 1);
+	t->magic = get_32(c);
 }
 
 size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out)
@@ -273,42 +273,42 @@ size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out)
 	return (size_t)(c.at - out);
 }
 
-static void body_take(struct take_cursor *c, struct attach_answer *a)
+static void body_get(struct get_cursor *c, struct attach_answer *a)
 {
 	switch (a->type) {
 	case ATTACH_OPEN:
-		a->function = take_small(c, WIRE_FUNCTIONS - 1);
-		a->node = take_16(c);
+		a->function = get_small(c, WIRE_FUNCTIONS - 1);
+		a->node = get_16(c);
 		break;
-	case ATTACH_REGISTER: a->key = take_32(c); break;
-	case ATTACH_FIND: target_take(c, &a->target); break;
+	case ATTACH_REGISTER: a->key = get_32(c); break;
+	case ATTACH_FIND: target_get(c, &a->target); break;
 	case ATTACH_LIST:
-		a->malformed = take_64(c);
-		a->row_count = take_small(c, ATTACH_ROWS);
+		a->malformed = get_64(c);
+		a->row_count = get_small(c, ATTACH_ROWS);
 		for (uint8_t i = 0; i < a->row_count && !c->bad; i++)
-			row_take(c, &a->rows[i]);
+			row_get(c, &a->rows[i]);
 		break;
-	case ATTACH_AREAS: areas_take(c, a); break;
+	case ATTACH_AREAS: areas_get(c, a); break;
 	default: break;
 	}
 }
 
 int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer *out)
 {
-	struct take_cursor c = {.at = data, .end = data + bytes};
+	struct get_cursor c = {.at = data, .end = data + bytes};
 	struct attach_answer a = {0};
-	int status = head_take(&c, &a.type);
+	int status = head_get(&c, &a.type);
 
 	if (status != DXP_OK)
 		return status;
-	a.status = (int32_t)take_32(&c);
+	a.status = (int32_t)get_32(&c);
 	if (a.status > DXP_OK || a.status < STATUS_MIN)
 		return DXP_EMALFORMED;
 	if (a.status == DXP_OK) {
 		c.bad |= !type_known(a.type);
-		body_take(&c, &a);
+		body_get(&c, &a);
 	}
-	if (!take_done(&c) || a.type > ATTACH_AREAS)
+	if (!get_done(&c) || a.type > ATTACH_AREAS)
 		return DXP_EMALFORMED;
 	*out = a;
 	return DXP_OK;

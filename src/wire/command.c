@@ -52,16 +52,16 @@ static bool copy_valid(const struct command *c)
 {
 	uint64_t span;
 
-	return command_box_span(&c->box, BOX_FROM, &span) &&
-	       command_box_span(&c->box, BOX_TO, &span);
+	return command_rect_span(&c->rect, RECT_FROM, &span) &&
+	       command_rect_span(&c->rect, RECT_TO, &span);
 }
 
 static bool fill_valid(const struct command *c)
 {
 	uint64_t span;
 
-	return data_valid(c, DXP_PATTERN_MAX) && c->box.row_bytes % c->data_bytes == 0 &&
-	       command_box_span(&c->box, BOX_TO, &span);
+	return data_valid(c, DXP_PATTERN_MAX) && c->rect.row_bytes % c->data_bytes == 0 &&
+	       command_rect_span(&c->rect, RECT_TO, &span);
 }
 
 static bool command_valid(const struct command *c)
@@ -91,13 +91,13 @@ static void put_data(struct put_cursor *p, const struct command *c)
 		put_bytes(p, c->data, c->data_bytes);
 }
 
-static void take_data(struct take_cursor *t, struct command *c)
+static void get_data(struct get_cursor *t, struct command *c)
 {
-	c->data_bytes = take_16(t);
-	c->data = take_room(t, c->data_bytes);
+	c->data_bytes = get_16(t);
+	c->data = get_raw(t, c->data_bytes);
 }
 
-static void put_box(struct put_cursor *p, const struct dxp_box *b, bool from)
+static void put_rect(struct put_cursor *p, const struct dxp_rect *b, bool from)
 {
 	put_64(p, b->row_bytes);
 	put_64(p, b->rows);
@@ -110,17 +110,17 @@ static void put_box(struct put_cursor *p, const struct dxp_box *b, bool from)
 	put_64(p, b->to_slice_pitch);
 }
 
-static void take_box(struct take_cursor *t, struct dxp_box *b, bool from)
+static void get_rect(struct get_cursor *t, struct dxp_rect *b, bool from)
 {
-	b->row_bytes = take_64(t);
-	b->rows = take_64(t);
-	b->slices = take_64(t);
+	b->row_bytes = get_64(t);
+	b->rows = get_64(t);
+	b->slices = get_64(t);
 	if (from) {
-		b->from_row_pitch = take_64(t);
-		b->from_slice_pitch = take_64(t);
+		b->from_row_pitch = get_64(t);
+		b->from_slice_pitch = get_64(t);
 	}
-	b->to_row_pitch = take_64(t);
-	b->to_slice_pitch = take_64(t);
+	b->to_row_pitch = get_64(t);
+	b->to_slice_pitch = get_64(t);
 }
 
 static void put_bridge(struct put_cursor *p, const struct command *c)
@@ -137,18 +137,18 @@ static void put_bridge(struct put_cursor *p, const struct command *c)
 	put_64(p, c->to_address);
 }
 
-static void take_bridge(struct take_cursor *t, struct command *c)
+static void get_bridge(struct get_cursor *t, struct command *c)
 {
-	c->path = take_8(t);
-	c->mode = take_8(t);
-	c->piece_bytes = take_32(t);
-	c->address = take_64(t);
-	c->bytes = take_64(t);
-	c->to_node = take_16(t);
-	c->from_key = take_32(t);
-	c->from_address = take_64(t);
-	c->to_key = take_32(t);
-	c->to_address = take_64(t);
+	c->path = get_8(t);
+	c->mode = get_8(t);
+	c->piece_bytes = get_32(t);
+	c->address = get_64(t);
+	c->bytes = get_64(t);
+	c->to_node = get_16(t);
+	c->from_key = get_32(t);
+	c->from_address = get_64(t);
+	c->to_key = get_32(t);
+	c->to_address = get_64(t);
 }
 
 static void put_body(struct put_cursor *p, const struct command *c)
@@ -190,64 +190,64 @@ static void put_body(struct put_cursor *p, const struct command *c)
 	case COMMAND_COPY:
 		put_64(p, c->address);
 		put_64(p, c->to_address);
-		put_box(p, &c->box, true);
+		put_rect(p, &c->rect, true);
 		break;
 	case COMMAND_FILL:
 		put_64(p, c->address);
 		put_data(p, c);
-		put_box(p, &c->box, false);
+		put_rect(p, &c->rect, false);
 		break;
 	case COMMAND_HURRY: put_32(p, c->upto); break;
 	}
 }
 
-static void take_body(struct take_cursor *t, struct command *c)
+static void get_body(struct get_cursor *t, struct command *c)
 {
 	switch (c->op) {
 	case COMMAND_OPEN:
-		c->reply_qp = take_16(t);
-		c->reply_magic = take_32(t);
+		c->reply_qp = get_16(t);
+		c->reply_magic = get_32(t);
 		break;
-	case COMMAND_ALLOC: c->bytes = take_64(t); break;
-	case COMMAND_FREE: c->address = take_64(t); break;
+	case COMMAND_ALLOC: c->bytes = get_64(t); break;
+	case COMMAND_FREE: c->address = get_64(t); break;
 	case COMMAND_BUILD:
-		c->address = take_64(t);
-		c->bytes = take_64(t);
-		take_data(t, c);
+		c->address = get_64(t);
+		c->bytes = get_64(t);
+		get_data(t, c);
 		break;
 	case COMMAND_FETCH:
-		c->program = take_32(t);
-		c->what = take_8(t);
-		c->skip = take_64(t);
-		c->bytes = take_64(t);
-		c->address = take_64(t);
+		c->program = get_32(t);
+		c->what = get_8(t);
+		c->skip = get_64(t);
+		c->bytes = get_64(t);
+		c->address = get_64(t);
 		break;
-	case COMMAND_RELEASE: c->program = take_32(t); break;
-	case COMMAND_RUN: command_run_take(t, c); break;
+	case COMMAND_RELEASE: c->program = get_32(t); break;
+	case COMMAND_RUN: command_run_get(t, c); break;
 	case COMMAND_SEND:
-		c->address = take_64(t);
-		c->bytes = take_64(t);
-		c->to_node = take_16(t);
-		c->to_key = take_32(t);
-		c->to_address = take_64(t);
+		c->address = get_64(t);
+		c->bytes = get_64(t);
+		c->to_node = get_16(t);
+		c->to_key = get_32(t);
+		c->to_address = get_64(t);
 		break;
-	case COMMAND_SIGNAL: c->to_node = take_16(t); break;
-	case COMMAND_BRIDGE: take_bridge(t, c); break;
+	case COMMAND_SIGNAL: c->to_node = get_16(t); break;
+	case COMMAND_BRIDGE: get_bridge(t, c); break;
 	case COMMAND_WRITE:
-		c->address = take_64(t);
-		take_data(t, c);
+		c->address = get_64(t);
+		get_data(t, c);
 		break;
 	case COMMAND_COPY:
-		c->address = take_64(t);
-		c->to_address = take_64(t);
-		take_box(t, &c->box, true);
+		c->address = get_64(t);
+		c->to_address = get_64(t);
+		get_rect(t, &c->rect, true);
 		break;
 	case COMMAND_FILL:
-		c->address = take_64(t);
-		take_data(t, c);
-		take_box(t, &c->box, false);
+		c->address = get_64(t);
+		get_data(t, c);
+		get_rect(t, &c->rect, false);
 		break;
-	case COMMAND_HURRY: c->upto = take_32(t); break;
+	case COMMAND_HURRY: c->upto = get_32(t); break;
 	}
 }
 
@@ -276,32 +276,32 @@ uint8_t command_op(const uint8_t *data, size_t bytes)
 	return bytes > 0 ? data[0] : 0;
 }
 
-static void take_head(struct take_cursor *t, struct command *c)
+static void get_head(struct get_cursor *t, struct command *c)
 {
-	c->op = take_8(t);
+	c->op = get_8(t);
 	if (c->op == COMMAND_HURRY)
 		return;
 	if (!op_asynchronous(c->op)) {
-		c->sequence = take_32(t);
+		c->sequence = get_32(t);
 		return;
 	}
-	uint8_t waits = take_8(t);
+	uint8_t waits = get_8(t);
 	c->lazy = (waits & LAZY_BIT) != 0;
 	c->wait_count = waits & (LAZY_BIT - 1);
-	c->event = take_64(t);
-	c->oldest = take_32(t);
+	c->event = get_64(t);
+	c->oldest = get_32(t);
 	for (uint8_t i = 0; i < c->wait_count && i < COMMAND_WAITS_MAX; i++)
-		c->waits[i] = take_64(t);
+		c->waits[i] = get_64(t);
 }
 
 int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 {
-	struct take_cursor t = {.at = data, .end = data + bytes};
+	struct get_cursor t = {.at = data, .end = data + bytes};
 
 	/* The fields from `text` on (3.5 KiB) are read only as far as they were filled. */
 	memset(c, 0, offsetof(struct command, text));
 	c->text[0] = '\0';
-	take_head(&t, c);
-	take_body(&t, c);
-	return take_done(&t) && command_valid(c) ? DXP_OK : DXP_EMALFORMED;
+	get_head(&t, c);
+	get_body(&t, c);
+	return get_done(&t) && command_valid(c) ? DXP_OK : DXP_EMALFORMED;
 }

@@ -131,11 +131,11 @@ struct command {
 	 * package, or none. Decoded: points into the message. */
 	const uint8_t *data;
 	uint32_t data_bytes;
-	struct dxp_box box; /* COPY; FILL: its to_ side */
-	uint16_t to_node;   /* SEND, SIGNAL: target; BRIDGE: node of the other memory, an xPU or the
-			       requesting host */
-	uint32_t to_key;    /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: of the
-			       memory written there */
+	struct dxp_rect rect; /* COPY; FILL: its to_ side */
+	uint16_t to_node; /* SEND, SIGNAL: target; BRIDGE: node of the other memory, an xPU or the
+			     requesting host */
+	uint32_t to_key;  /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: of the
+			     memory written there */
 	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: under to_key; COPY: device address */
 	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the memory read there */
 	uint64_t from_address; /* BRIDGE IN, THROUGH: under from_key */
@@ -211,17 +211,17 @@ int command_print_decode(const uint8_t *data, size_t bytes, const uint8_t **text
 
 /* Encode and decode the `value` of IMAGE and SAMPLER arguments. */
 void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES]);
-void command_image_take(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out);
+void command_image_get(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out);
 void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_SAMPLER_BYTES]);
-void command_sampler_take(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out);
+void command_sampler_get(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out);
 
-enum command_box_side { BOX_FROM, BOX_TO };
+enum command_rect_side { RECT_FROM, RECT_TO };
 /* Returns the pitches of one side in bytes, with 0 replaced by the contiguous pitch. */
-void command_box_pitches(const struct dxp_box *b, enum command_box_side side, uint64_t *row_pitch,
-			 uint64_t *slice_pitch);
+void command_rect_pitches(const struct dxp_rect *b, enum command_rect_side side,
+			  uint64_t *row_pitch, uint64_t *slice_pitch);
 /* Computes the bytes from the first to past the last byte of one side. Returns false if a length is
  * 0, a pitch is smaller than its row or slice, or the result exceeds 64 bits. Decoded COPY and FILL
  * have a span. */
-bool command_box_span(const struct dxp_box *b, enum command_box_side side, uint64_t *bytes);
+bool command_rect_span(const struct dxp_rect *b, enum command_rect_side side, uint64_t *bytes);
 
 #endif

@@ -16,17 +16,17 @@ bool command_op_synchronous(uint8_t op);
 /* command_run.c */
 bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
-void command_run_take(struct take_cursor *t, struct command *c);
+void command_run_get(struct get_cursor *t, struct command *c);
 
-/* Returns true for printable text with its zero within `room` bytes. */
-static inline bool command_text_valid(const char *text, size_t room)
+/* Returns true for printable text with its zero within `space` bytes. */
+static inline bool command_text_valid(const char *text, size_t space)
 {
-	size_t bytes = strnlen(text, room);
+	size_t bytes = strnlen(text, space);
 
 	for (size_t i = 0; i < bytes; i++)
 		if ((uint8_t)text[i] < 0x20 || text[i] == 0x7f)
 			return false;
-	return bytes < room;
+	return bytes < space;
 }
 
 /* Returns an encoder's result. */

@@ -38,13 +38,13 @@ static void put_part(struct put_cursor *p, const struct command_reply *r)
 	put_bytes(p, r->part, r->part_bytes);
 }
 
-static void take_part(struct take_cursor *t, struct command_reply *r)
+static void get_part(struct get_cursor *t, struct command_reply *r)
 {
-	r->part_bytes = take_16(t);
+	r->part_bytes = get_16(t);
 	if (r->part_bytes > sizeof(r->part))
 		t->bad = true;
 	else
-		take_bytes(t, r->part, r->part_bytes);
+		get_bytes(t, r->part, r->part_bytes);
 }
 
 static void put_magics(struct put_cursor *p, const struct command_reply *r)
@@ -53,10 +53,10 @@ static void put_magics(struct put_cursor *p, const struct command_reply *r)
 		put_32(p, r->qp_magic[q]);
 }
 
-static void take_magics(struct take_cursor *t, struct command_reply *r)
+static void get_magics(struct get_cursor *t, struct command_reply *r)
 {
 	for (int q = 0; q < COMMAND_QPS; q++)
-		r->qp_magic[q] = take_32(t);
+		r->qp_magic[q] = get_32(t);
 }
 
 int command_reply_encode(const struct command_reply *r, uint8_t *out)
@@ -109,61 +109,61 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 	return command_put_end(&p, out);
 }
 
-static void take_reply_body(struct take_cursor *t, struct command_reply *r)
+static void get_reply_body(struct get_cursor *t, struct command_reply *r)
 {
 	switch (r->op) {
 	case COMMAND_OPEN:
-		r->memory_key = take_32(t);
-		r->memory_bytes = take_64(t);
-		r->free_bytes = take_64(t);
-		r->compute_units = take_32(t);
-		r->memory_kind = take_8(t);
-		r->streams = take_8(t);
-		r->buffers = take_32(t);
-		r->buffer_bytes = take_32(t);
-		take_magics(t, r);
-		take_text(t, r->text, sizeof(r->text));
+		r->memory_key = get_32(t);
+		r->memory_bytes = get_64(t);
+		r->free_bytes = get_64(t);
+		r->compute_units = get_32(t);
+		r->memory_kind = get_8(t);
+		r->streams = get_8(t);
+		r->buffers = get_32(t);
+		r->buffer_bytes = get_32(t);
+		get_magics(t, r);
+		get_text(t, r->text, sizeof(r->text));
 		break;
 	case COMMAND_ALLOC:
-		r->free_bytes = take_64(t);
-		r->address = take_64(t);
+		r->free_bytes = get_64(t);
+		r->address = get_64(t);
 		break;
-	case COMMAND_FREE: r->free_bytes = take_64(t); break;
+	case COMMAND_FREE: r->free_bytes = get_64(t); break;
 	case COMMAND_BUILD:
-		r->program = take_32(t);
-		r->native = (int32_t)take_32(t);
-		r->log_bytes = take_32(t);
-		r->about_bytes = take_32(t);
-		r->binary_bytes = take_64(t);
-		take_part(t, r);
+		r->program = get_32(t);
+		r->native = (int32_t)get_32(t);
+		r->log_bytes = get_32(t);
+		r->about_bytes = get_32(t);
+		r->binary_bytes = get_64(t);
+		get_part(t, r);
 		break;
 	case COMMAND_FETCH:
-		r->total = take_64(t);
-		take_part(t, r);
+		r->total = get_64(t);
+		get_part(t, r);
 		break;
-	case COMMAND_CLOCK: r->clock_ns = take_64(t); break;
+	case COMMAND_CLOCK: r->clock_ns = get_64(t); break;
 	case COMMAND_NIC:
-		r->function = take_8(t);
-		r->memory_key = take_32(t);
-		take_magics(t, r);
+		r->function = get_8(t);
+		r->memory_key = get_32(t);
+		get_magics(t, r);
 		break;
 	}
 }
 
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r)
 {
-	struct take_cursor t = {.at = data, .end = data + bytes};
-	struct command_reply taken = {0};
+	struct get_cursor t = {.at = data, .end = data + bytes};
+	struct command_reply read = {0};
 
-	if (take_8(&t) != COMMAND_REPLY)
+	if (get_8(&t) != COMMAND_REPLY)
 		t.bad = true;
-	taken.op = take_8(&t);
-	taken.sequence = take_32(&t);
-	taken.status = (int32_t)take_32(&t);
-	take_reply_body(&t, &taken);
-	if (!take_done(&t) || !reply_valid(&taken))
+	read.op = get_8(&t);
+	read.sequence = get_32(&t);
+	read.status = (int32_t)get_32(&t);
+	get_reply_body(&t, &read);
+	if (!get_done(&t) || !reply_valid(&read))
 		return DXP_EMALFORMED;
-	*r = taken;
+	*r = read;
 	return DXP_OK;
 }
 
@@ -191,20 +191,20 @@ int command_event_encode(const struct command_event *e, uint8_t *out)
 
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e)
 {
-	struct take_cursor t = {.at = data, .end = data + bytes};
-	struct command_event taken;
+	struct get_cursor t = {.at = data, .end = data + bytes};
+	struct command_event read;
 
-	if (take_8(&t) != COMMAND_EVENT)
+	if (get_8(&t) != COMMAND_EVENT)
 		t.bad = true;
-	taken.event = take_64(&t);
-	taken.status = (int32_t)take_32(&t);
-	taken.native = (int32_t)take_32(&t);
-	taken.queued_ns = take_64(&t);
-	taken.started_ns = take_64(&t);
-	taken.ended_ns = take_64(&t);
-	if (!take_done(&t) || taken.event == 0 || taken.status > 0)
+	read.event = get_64(&t);
+	read.status = (int32_t)get_32(&t);
+	read.native = (int32_t)get_32(&t);
+	read.queued_ns = get_64(&t);
+	read.started_ns = get_64(&t);
+	read.ended_ns = get_64(&t);
+	if (!get_done(&t) || read.event == 0 || read.status > 0)
 		return DXP_EMALFORMED;
-	*e = taken;
+	*e = read;
 	return DXP_OK;
 }
 
@@ -221,12 +221,12 @@ int command_begun_encode(uint64_t event, uint8_t *out)
 
 int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event)
 {
-	struct take_cursor t = {.at = data, .end = data + bytes};
+	struct get_cursor t = {.at = data, .end = data + bytes};
 
-	if (take_8(&t) != COMMAND_BEGUN)
+	if (get_8(&t) != COMMAND_BEGUN)
 		t.bad = true;
-	uint64_t name = take_64(&t);
-	if (!take_done(&t) || name == 0)
+	uint64_t name = get_64(&t);
+	if (!get_done(&t) || name == 0)
 		return DXP_EMALFORMED;
 	*event = name;
 	return DXP_OK;

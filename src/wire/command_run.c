@@ -34,10 +34,10 @@ bool command_run_valid(const struct command *c)
 	return true;
 }
 
-static void take_name(struct take_cursor *t, char *to)
+static void get_name(struct get_cursor *t, char *to)
 {
-	size_t bytes = take_16(t);
-	const uint8_t *at = take_room(t, bytes);
+	size_t bytes = get_16(t);
+	const uint8_t *at = get_raw(t, bytes);
 
 	if (!at || bytes >= COMMAND_NAME_BYTES || memchr(at, '\0', bytes)) {
 		t->bad = true;
@@ -92,13 +92,13 @@ static void put_argument(struct put_cursor *p, const struct command *c, uint8_t 
 	}
 }
 
-static void take_image_like(struct take_cursor *t, struct command *c, uint8_t i)
+static void get_image_like(struct get_cursor *t, struct command *c, uint8_t i)
 {
 	struct command_argument *a = &c->arguments[i];
 
 	a->kind = COMMAND_ARG_IMAGE;
-	a->address = take_64(t);
-	uint8_t like = take_8(t);
+	a->address = get_64(t);
+	uint8_t like = get_8(t);
 	if (like >= i || c->arguments[like].kind != COMMAND_ARG_IMAGE) {
 		t->bad = true;
 		return;
@@ -107,29 +107,29 @@ static void take_image_like(struct take_cursor *t, struct command *c, uint8_t i)
 	a->value = c->arguments[like].value;
 }
 
-static void take_argument(struct take_cursor *t, struct command *c, uint8_t i)
+static void get_argument(struct get_cursor *t, struct command *c, uint8_t i)
 {
 	struct command_argument *a = &c->arguments[i];
 
-	*a = (struct command_argument){.kind = take_8(t)};
+	*a = (struct command_argument){.kind = get_8(t)};
 	switch (a->kind) {
 	case COMMAND_ARG_BYTES:
-		a->bytes = take_16(t);
-		a->value = take_room(t, a->bytes);
+		a->bytes = get_16(t);
+		a->value = get_raw(t, a->bytes);
 		break;
-	case COMMAND_ARG_BUFFER: a->address = take_64(t); break;
-	case COMMAND_ARG_LOCAL: a->bytes = take_32(t); break;
+	case COMMAND_ARG_BUFFER: a->address = get_64(t); break;
+	case COMMAND_ARG_LOCAL: a->bytes = get_32(t); break;
 	case COMMAND_ARG_NIC: break;
 	case COMMAND_ARG_IMAGE:
-		a->address = take_64(t);
+		a->address = get_64(t);
 		a->bytes = COMMAND_IMAGE_BYTES;
-		a->value = take_room(t, a->bytes);
+		a->value = get_raw(t, a->bytes);
 		break;
 	case COMMAND_ARG_SAMPLER:
 		a->bytes = COMMAND_SAMPLER_BYTES;
-		a->value = take_room(t, a->bytes);
+		a->value = get_raw(t, a->bytes);
 		break;
-	case ARG_IMAGE_LIKE: take_image_like(t, c, i); break;
+	case ARG_IMAGE_LIKE: get_image_like(t, c, i); break;
 	default: t->bad = true;
 	}
 }
@@ -152,21 +152,21 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 		put_argument(p, c, i);
 }
 
-void command_run_take(struct take_cursor *t, struct command *c)
+void command_run_get(struct get_cursor *t, struct command *c)
 {
-	c->program = take_32(t);
-	take_name(t, c->text);
-	c->dimensions = take_8(t);
+	c->program = get_32(t);
+	get_name(t, c->text);
+	c->dimensions = get_8(t);
 	for (uint8_t d = 0; d < 3; d++)
 		c->global[d] = 1;
 	for (uint8_t d = 0; d < c->dimensions && d < 3; d++) {
-		c->global[d] = take_64(t);
-		c->local[d] = take_64(t);
-		c->offset[d] = take_64(t);
+		c->global[d] = get_64(t);
+		c->local[d] = get_64(t);
+		c->offset[d] = get_64(t);
 	}
-	c->argument_count = take_8(t);
+	c->argument_count = get_8(t);
 	for (uint8_t i = 0; i < c->argument_count && i < COMMAND_ARGS_MAX && !t->bad; i++)
-		take_argument(t, c, i);
+		get_argument(t, c, i);
 }
 
 void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES])
@@ -180,7 +180,7 @@ void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_
 	put_be64(out + 40, image->slice_pitch);
 }
 
-void command_image_take(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out)
+void command_image_get(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out)
 {
 	*out = (struct dxp_image){
 		.order = get_be32(value),
@@ -203,7 +203,7 @@ void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_
 	put_be32(out + 8, sampler->filter);
 }
 
-void command_sampler_take(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out)
+void command_sampler_get(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out)
 {
 	*out = (struct dxp_sampler){.normalized = get_be32(value),
 				    .addressing = get_be32(value + 4),

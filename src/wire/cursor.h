@@ -17,7 +17,7 @@ struct put_cursor {
 	bool bad;
 };
 
-static inline uint8_t *put_room(struct put_cursor *c, size_t bytes)
+static inline uint8_t *put_raw(struct put_cursor *c, size_t bytes)
 {
 	uint8_t *at = c->at;
 
@@ -31,7 +31,7 @@ static inline uint8_t *put_room(struct put_cursor *c, size_t bytes)
 
 static inline void put_bytes(struct put_cursor *c, const void *from, size_t bytes)
 {
-	uint8_t *at = put_room(c, bytes);
+	uint8_t *at = put_raw(c, bytes);
 
 	if (at)
 		memcpy(at, from, bytes);
@@ -44,7 +44,7 @@ static inline void put_8(struct put_cursor *c, uint8_t v)
 
 static inline void put_16(struct put_cursor *c, uint16_t v)
 {
-	uint8_t *at = put_room(c, 2);
+	uint8_t *at = put_raw(c, 2);
 
 	if (at)
 		put_be16(at, v);
@@ -52,7 +52,7 @@ static inline void put_16(struct put_cursor *c, uint16_t v)
 
 static inline void put_32(struct put_cursor *c, uint32_t v)
 {
-	uint8_t *at = put_room(c, 4);
+	uint8_t *at = put_raw(c, 4);
 
 	if (at)
 		put_be32(at, v);
@@ -60,7 +60,7 @@ static inline void put_32(struct put_cursor *c, uint32_t v)
 
 static inline void put_64(struct put_cursor *c, uint64_t v)
 {
-	uint8_t *at = put_room(c, 8);
+	uint8_t *at = put_raw(c, 8);
 
 	if (at)
 		put_be64(at, v);
@@ -75,12 +75,12 @@ static inline void put_text(struct put_cursor *c, const char *text)
 	put_bytes(c, text, bytes);
 }
 
-struct take_cursor {
+struct get_cursor {
 	const uint8_t *at, *end;
 	bool bad;
 };
 
-static inline const uint8_t *take_room(struct take_cursor *c, size_t bytes)
+static inline const uint8_t *get_raw(struct get_cursor *c, size_t bytes)
 {
 	const uint8_t *at = c->at;
 
@@ -92,48 +92,48 @@ static inline const uint8_t *take_room(struct take_cursor *c, size_t bytes)
 	return at;
 }
 
-static inline void take_bytes(struct take_cursor *c, void *to, size_t bytes)
+static inline void get_bytes(struct get_cursor *c, void *to, size_t bytes)
 {
-	const uint8_t *at = take_room(c, bytes);
+	const uint8_t *at = get_raw(c, bytes);
 
 	if (at)
 		memcpy(to, at, bytes);
 }
 
-static inline uint8_t take_8(struct take_cursor *c)
+static inline uint8_t get_8(struct get_cursor *c)
 {
-	const uint8_t *at = take_room(c, 1);
+	const uint8_t *at = get_raw(c, 1);
 
 	return at ? *at : 0;
 }
 
-static inline uint16_t take_16(struct take_cursor *c)
+static inline uint16_t get_16(struct get_cursor *c)
 {
-	const uint8_t *at = take_room(c, 2);
+	const uint8_t *at = get_raw(c, 2);
 
 	return at ? get_be16(at) : 0;
 }
 
-static inline uint32_t take_32(struct take_cursor *c)
+static inline uint32_t get_32(struct get_cursor *c)
 {
-	const uint8_t *at = take_room(c, 4);
+	const uint8_t *at = get_raw(c, 4);
 
 	return at ? get_be32(at) : 0;
 }
 
-static inline uint64_t take_64(struct take_cursor *c)
+static inline uint64_t get_64(struct get_cursor *c)
 {
-	const uint8_t *at = take_room(c, 8);
+	const uint8_t *at = get_raw(c, 8);
 
 	return at ? get_be64(at) : 0;
 }
 
 /* Reads a text of put_text() into to[to_bytes]. Sets `bad` if it does not fit with its zero or has
  * control characters. */
-static inline void take_text(struct take_cursor *c, char *to, size_t to_bytes)
+static inline void get_text(struct get_cursor *c, char *to, size_t to_bytes)
 {
-	size_t bytes = take_8(c);
-	const uint8_t *at = take_room(c, bytes);
+	size_t bytes = get_8(c);
+	const uint8_t *at = get_raw(c, bytes);
 
 	if (!at)
 		return;
@@ -150,7 +150,7 @@ static inline void take_text(struct take_cursor *c, char *to, size_t to_bytes)
 }
 
 /* Returns true if all fields were valid and no bytes are left. */
-static inline bool take_done(const struct take_cursor *c)
+static inline bool get_done(const struct get_cursor *c)
 {
 	return !c->bad && c->at == c->end;
 }

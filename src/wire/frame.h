@@ -295,16 +295,16 @@ struct wire_ack {
 
 struct wire_nack_body {
 	uint8_t code;
-	uint16_t qp; /* WIRE_NACK_WAIT: from wire_nack_place() */
+	uint16_t qp; /* WIRE_NACK_WAIT: from wire_nack_position() */
 	uint32_t msg_id, psn;
 	union {
 		uint32_t retry_us;
-		uint32_t called; /* WIRE_NACK_WAIT: packets of the message that may be sent */
+		uint32_t granted; /* WIRE_NACK_WAIT: packets of the message that may be sent */
 	};
 };
 
 /* Returns the `qp` of a WIRE_NACK_WAIT: function and queue pair of its message. */
-static inline uint16_t wire_nack_place(uint32_t function, uint32_t qp)
+static inline uint16_t wire_nack_position(uint32_t function, uint32_t qp)
 {
 	return (uint16_t)(function << 8 | qp);
 }

@@ -143,12 +143,12 @@ void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, u
 			      uint8_t trailer[INC_TRAILER_BYTES]);
 
 /* Output of a core: datagrams and the ports they leave from. A core appends from `count` on, up to
- * `room`. */
+ * `space`. */
 struct inc_batch {
 	struct datagram *datagrams;
 	uint8_t (*trailers)[INC_TRAILER_BYTES];
 	uint16_t *from_ports;
-	size_t count, room;
+	size_t count, space;
 };
 
 /* ---- control ---- */
@@ -249,7 +249,7 @@ struct inc_switch_row {
 	uint32_t parents[INC_PARENTS_MAX];
 	uint32_t groups, groups_max;
 	uint64_t uptime_ms, memory_bytes, memory_max;
-	/* packets; struct sw_counters defines each */
+	/* packets; struct switch_counters defines each */
 	uint64_t received, sent, contributions, results, repeats, duplicates, stale, foreign,
 		malformed, icrc_wrong, refused, kernel_contributions, kernel_results, kernel_passed,
 		limited, expired;

@@ -17,8 +17,8 @@ const char *inc_cause_text(unsigned cause)
 	return cause < INC_CAUSES ? texts[cause] : "unknown";
 }
 
-#define PUT(bits, field)  put_##bits(&c, from->field);
-#define TAKE(bits, field) to->field = take_##bits(&c);
+#define PUT(bits, field) put_##bits(&c, from->field);
+#define GET(bits, field) to->field = get_##bits(&c);
 
 static void hop_put(struct put_cursor *cursor, const struct inc_hop *from)
 {
@@ -28,11 +28,11 @@ static void hop_put(struct put_cursor *cursor, const struct inc_hop *from)
 	*cursor = c;
 }
 
-static void hop_take(struct take_cursor *cursor, struct inc_hop *to)
+static void hop_get(struct get_cursor *cursor, struct inc_hop *to)
 {
-	struct take_cursor c = *cursor;
+	struct get_cursor c = *cursor;
 
-	INC_HOP_FIELDS(TAKE)
+	INC_HOP_FIELDS(GET)
 	c.bad |= to->index > 0 && to->index >= to->children;
 	*cursor = c;
 }
@@ -52,17 +52,17 @@ size_t inc_control_encode(const struct inc_control *from, uint8_t out[INC_CONTRO
 
 int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *out)
 {
-	struct take_cursor c = {.at = data, .end = data + bytes};
+	struct get_cursor c = {.at = data, .end = data + bytes};
 	struct inc_control control = {0}, *to = &control;
 
-	INC_CONTROL_FIELDS(TAKE)
-	if (take_16(&c) != 0 || to->path_count > INC_PATH_MAX || to->hop > INC_PATH_MAX ||
+	INC_CONTROL_FIELDS(GET)
+	if (get_16(&c) != 0 || to->path_count > INC_PATH_MAX || to->hop > INC_PATH_MAX ||
 	    to->master_num > DXP_INC_FLAT || to->fail_cause >= INC_CAUSES ||
 	    to->segment_bytes % 16 != 0)
 		return DXP_EMALFORMED;
 	for (size_t i = 0; i < to->path_count; i++)
-		hop_take(&c, &to->path[i]);
-	if (!take_done(&c))
+		hop_get(&c, &to->path[i]);
+	if (!get_done(&c))
 		return DXP_EMALFORMED;
 	*out = control;
 	return DXP_OK;

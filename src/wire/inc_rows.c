@@ -8,8 +8,8 @@
 #include "wire/inc.h"
 #include "wire/inc_fields.h"
 
-#define PUT(bits, field)  put_##bits(&c, from->field);
-#define TAKE(bits, field) to->field = take_##bits(&c);
+#define PUT(bits, field) put_##bits(&c, from->field);
+#define GET(bits, field) to->field = get_##bits(&c);
 
 size_t inc_inquiry_encode(const struct inc_inquiry *q, uint8_t out[INC_INQUIRY_BYTES])
 {
@@ -42,9 +42,9 @@ static void name_put(struct put_cursor *c, const char name[INC_NAME_BYTES])
 	put_bytes(c, field, sizeof(field));
 }
 
-static void name_take(struct take_cursor *c, char name[INC_NAME_BYTES])
+static void name_get(struct get_cursor *c, char name[INC_NAME_BYTES])
 {
-	take_bytes(c, name, INC_NAME_BYTES);
+	get_bytes(c, name, INC_NAME_BYTES);
 	if (c->bad)
 		return;
 
@@ -64,12 +64,12 @@ static void switch_put(struct put_cursor *cursor, const struct inc_switch_row *f
 	*cursor = c;
 }
 
-static void switch_take(struct take_cursor *cursor, struct inc_switch_row *to)
+static void switch_get(struct get_cursor *cursor, struct inc_switch_row *to)
 {
-	struct take_cursor c = *cursor;
+	struct get_cursor c = *cursor;
 
-	name_take(&c, to->name);
-	INC_SWITCH_ROW_FIELDS(TAKE)
+	name_get(&c, to->name);
+	INC_SWITCH_ROW_FIELDS(GET)
 	c.bad |= to->parent_count > INC_PARENTS_MAX;
 	*cursor = c;
 }
@@ -82,11 +82,11 @@ static void group_put(struct put_cursor *cursor, const struct inc_group_row *fro
 	*cursor = c;
 }
 
-static void group_take(struct take_cursor *cursor, struct inc_group_row *to)
+static void group_get(struct get_cursor *cursor, struct inc_group_row *to)
 {
-	struct take_cursor c = *cursor;
+	struct get_cursor c = *cursor;
 
-	INC_GROUP_ROW_FIELDS(TAKE)
+	INC_GROUP_ROW_FIELDS(GET)
 	*cursor = c;
 }
 
@@ -98,11 +98,11 @@ static void refusal_put(struct put_cursor *cursor, const struct inc_refusal_row 
 	*cursor = c;
 }
 
-static void refusal_take(struct take_cursor *cursor, struct inc_refusal_row *to)
+static void refusal_get(struct get_cursor *cursor, struct inc_refusal_row *to)
 {
-	struct take_cursor c = *cursor;
+	struct get_cursor c = *cursor;
 
-	INC_REFUSAL_ROW_FIELDS(TAKE)
+	INC_REFUSAL_ROW_FIELDS(GET)
 	*cursor = c;
 }
 
@@ -133,23 +133,23 @@ size_t inc_answer_encode(const struct inc_answer *a, uint8_t out[INC_ANSWER_BYTE
 
 int inc_answer_decode(const uint8_t *data, size_t bytes, struct inc_answer *out)
 {
-	struct take_cursor c = {.at = data, .end = data + bytes};
-	struct inc_answer a = {.section = take_8(&c), .count = take_8(&c)};
+	struct get_cursor c = {.at = data, .end = data + bytes};
+	struct inc_answer a = {.section = get_8(&c), .count = get_8(&c)};
 
-	if (take_16(&c) != 0 || !section_known(a.section) ||
+	if (get_16(&c) != 0 || !section_known(a.section) ||
 	    a.count > (a.section == INC_SECTION_SWITCH ? 1 : INC_ROWS_MAX))
 		return DXP_EMALFORMED;
-	a.total = take_32(&c);
-	a.first = take_32(&c);
+	a.total = get_32(&c);
+	a.first = get_32(&c);
 	for (size_t i = 0; i < a.count && !c.bad; i++) {
 		if (a.section == INC_SECTION_SWITCH)
-			switch_take(&c, &a.self);
+			switch_get(&c, &a.self);
 		else if (a.section == INC_SECTION_GROUPS)
-			group_take(&c, &a.groups[i]);
+			group_get(&c, &a.groups[i]);
 		else
-			refusal_take(&c, &a.refusals[i]);
+			refusal_get(&c, &a.refusals[i]);
 	}
-	if (!take_done(&c))
+	if (!get_done(&c))
 		return DXP_EMALFORMED;
 	*out = a;
 	return DXP_OK;

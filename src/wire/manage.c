@@ -80,15 +80,15 @@ static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source
 			   out);
 }
 
-static struct take_cursor take_begin(struct manage_body body)
+static struct get_cursor get_begin(struct manage_body body)
 {
-	return (struct take_cursor){body.data, body.data + body.bytes, false};
+	return (struct get_cursor){body.data, body.data + body.bytes, false};
 }
 
 bool manage_prefix(struct manage_body body, uint64_t *request, uint64_t *nonce)
 {
-	struct take_cursor c = take_begin(body);
-	uint64_t first = take_64(&c), second = take_64(&c);
+	struct get_cursor c = get_begin(body);
+	uint64_t first = get_64(&c), second = get_64(&c);
 
 	if (c.bad)
 		return false;
@@ -109,11 +109,11 @@ size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8
 
 int manage_join_decode(struct manage_body body, struct manage_join *out)
 {
-	struct take_cursor c = take_begin(body);
-	struct manage_join join = {.request = take_64(&c), .nonce = take_64(&c)};
+	struct get_cursor c = get_begin(body);
+	struct manage_join join = {.request = get_64(&c), .nonce = get_64(&c)};
 
-	manage_entry_take(&c, &join.self);
-	if (!take_done(&c) || join.self.id > WIRE_NODE_LAST)
+	manage_entry_get(&c, &join.self);
+	if (!get_done(&c) || join.self.id > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = join;
 	return DXP_OK;
@@ -134,17 +134,17 @@ size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, ui
 
 int manage_lease_decode(struct manage_body body, struct manage_lease *out)
 {
-	struct take_cursor c = take_begin(body);
+	struct get_cursor c = get_begin(body);
 	struct manage_lease lease = {
-		.request = take_64(&c),
-		.nonce = take_64(&c),
-		.epoch = take_64(&c),
-		.sequence = take_64(&c),
-		.lease_ns = take_64(&c),
-		.node = take_16(&c),
+		.request = get_64(&c),
+		.nonce = get_64(&c),
+		.epoch = get_64(&c),
+		.sequence = get_64(&c),
+		.lease_ns = get_64(&c),
+		.node = get_16(&c),
 	};
 
-	if (!take_done(&c) || lease.epoch == 0 || lease.lease_ns == 0 ||
+	if (!get_done(&c) || lease.epoch == 0 || lease.lease_ns == 0 ||
 	    lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = lease;
@@ -169,15 +169,15 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 
 int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 {
-	struct take_cursor c = take_begin(body);
+	struct get_cursor c = get_begin(body);
 	struct manage_renew renew = {
-		.request = take_64(&c), .nonce = take_64(&c), .incarnation = take_64(&c)};
+		.request = get_64(&c), .nonce = get_64(&c), .incarnation = get_64(&c)};
 
-	take_bytes(&c, renew.uuid, sizeof(renew.uuid));
-	renew.progress.epoch = take_64(&c);
-	renew.progress.sequence = take_64(&c);
-	renew.progress.cursor = take_16(&c);
-	if (!take_done(&c) || renew.progress.cursor > WIRE_NODE_LAST)
+	get_bytes(&c, renew.uuid, sizeof(renew.uuid));
+	renew.progress.epoch = get_64(&c);
+	renew.progress.sequence = get_64(&c);
+	renew.progress.cursor = get_16(&c);
+	if (!get_done(&c) || renew.progress.cursor > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = renew;
 	return DXP_OK;
@@ -193,9 +193,9 @@ static void fixed_name_put(struct put_cursor *c, const char *name)
 	put_bytes(c, padded, sizeof(padded));
 }
 
-static void fixed_name_take(struct take_cursor *c, char name[FABRIC_NAME_BYTES])
+static void fixed_name_get(struct get_cursor *c, char name[FABRIC_NAME_BYTES])
 {
-	take_bytes(c, name, FABRIC_NAME_BYTES);
+	get_bytes(c, name, FABRIC_NAME_BYTES);
 	c->bad = c->bad || (!manage_name_valid(name) && memcmp(name, "*", 2) != 0);
 	for (size_t i = strnlen(name, FABRIC_NAME_BYTES); i < FABRIC_NAME_BYTES; i++)
 		c->bad |= name[i] != 0;
@@ -217,18 +217,18 @@ size_t manage_assign_encode(const struct manage_assign *assign, struct mac *mac,
 
 int manage_assign_decode(struct manage_body body, struct manage_assign *out)
 {
-	struct take_cursor c = take_begin(body);
+	struct get_cursor c = get_begin(body);
 	struct manage_assign assign = {
-		.request = take_64(&c),
-		.nonce = take_64(&c),
-		.epoch = take_64(&c),
-		.version = take_64(&c),
-		.action = take_8(&c),
+		.request = get_64(&c),
+		.nonce = get_64(&c),
+		.epoch = get_64(&c),
+		.version = get_64(&c),
+		.action = get_8(&c),
 	};
 
-	fixed_name_take(&c, assign.host);
-	fixed_name_take(&c, assign.xpu);
-	if (!take_done(&c) || (assign.action != MANAGE_GRANT && assign.action != MANAGE_REVOKE))
+	fixed_name_get(&c, assign.host);
+	fixed_name_get(&c, assign.xpu);
+	if (!get_done(&c) || (assign.action != MANAGE_GRANT && assign.action != MANAGE_REVOKE))
 		return DXP_EMALFORMED;
 	*out = assign;
 	return DXP_OK;
@@ -248,15 +248,15 @@ size_t manage_status_encode(const struct manage_status *status, struct mac *mac,
 
 int manage_status_decode(struct manage_body body, struct manage_status *out)
 {
-	struct take_cursor c = take_begin(body);
+	struct get_cursor c = get_begin(body);
 	struct manage_status status = {
-		.request = take_64(&c), .nonce = take_64(&c), .first = take_16(&c)};
+		.request = get_64(&c), .nonce = get_64(&c), .first = get_16(&c)};
 	uint8_t padding[STATUS_PADDING] = {0}, any = 0;
 
-	take_bytes(&c, padding, sizeof(padding));
+	get_bytes(&c, padding, sizeof(padding));
 	for (size_t i = 0; i < sizeof(padding); i++)
 		any |= padding[i];
-	if (!take_done(&c) || any != 0 || status.first < WIRE_NODE_FIRST ||
+	if (!get_done(&c) || any != 0 || status.first < WIRE_NODE_FIRST ||
 	    status.first > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = status;
@@ -268,14 +268,14 @@ size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_a
 {
 	struct put_cursor c = body_begin(out);
 	char text[MANAGE_TEXT_BYTES];
-	size_t room = bytes_max - MANAGE_ANSWER_MIN;
+	size_t space = bytes_max - MANAGE_ANSWER_MIN;
 
 	assert((type == WIRE_REFUSE && answer->status != DXP_OK) ||
 	       (type == WIRE_ANSWER && answer->status == DXP_OK));
 	assert(bytes_max >= MANAGE_ANSWER_MIN);
 	size_t length = strnlen(answer->text, sizeof(text) - 1);
-	if (length > room)
-		length = room;
+	if (length > space)
+		length = space;
 	memcpy(text, answer->text, length);
 	text[length] = '\0';
 	put_64(&c, answer->request);
@@ -290,18 +290,18 @@ size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_a
 
 int manage_answer_decode(struct manage_body body, struct manage_answer *out)
 {
-	struct take_cursor c = take_begin(body);
+	struct get_cursor c = get_begin(body);
 	struct manage_answer answer = {
-		.request = take_64(&c),
-		.nonce = take_64(&c),
-		.status = (int32_t)take_32(&c),
-		.retry_ns = take_64(&c),
-		.epoch = take_64(&c),
-		.version = take_64(&c),
+		.request = get_64(&c),
+		.nonce = get_64(&c),
+		.status = (int32_t)get_32(&c),
+		.retry_ns = get_64(&c),
+		.epoch = get_64(&c),
+		.version = get_64(&c),
 	};
 
-	take_text(&c, answer.text, sizeof(answer.text));
-	if (!take_done(&c) || answer.status > 0)
+	get_text(&c, answer.text, sizeof(answer.text));
+	if (!get_done(&c) || answer.status > 0)
 		return DXP_EMALFORMED;
 	*out = answer;
 	return DXP_OK;

@@ -123,7 +123,7 @@ struct manage_rows {
 /* Writes rows after a manage_rows until the datagram is full. */
 struct manage_writer {
 	uint8_t *frame;
-	size_t used, room;
+	size_t used, space;
 	uint16_t count;
 };
 

@@ -9,7 +9,7 @@
 
 void manage_entry_put(struct put_cursor *c, const struct node_entry *entry);
 /* Reads a row. Writes every field of *entry, or sets c->bad at an invalid field. */
-void manage_entry_take(struct take_cursor *c, struct node_entry *entry);
+void manage_entry_get(struct get_cursor *c, struct node_entry *entry);
 
 /* Completes the frame with its body of body_bytes at out + WIRE_COMMON_BYTES. Returns its
  * length. */

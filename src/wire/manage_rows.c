@@ -46,45 +46,45 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 }
 
 /* Reads the fields after id and kind. */
-static void entry_rest_take(struct take_cursor *c, struct node_entry *entry)
+static void entry_rest_get(struct get_cursor *c, struct node_entry *entry)
 {
-	uint8_t flags = take_8(c), address[WIRE_ADDRESS_BYTES] = {0};
+	uint8_t flags = get_8(c), address[WIRE_ADDRESS_BYTES] = {0};
 
 	entry->alive = flags & FLAG_ALIVE;
 	entry->granted = flags & FLAG_GRANTED;
-	entry->capabilities = take_32(c);
-	entry->magic = take_32(c);
-	entry->incarnation = take_64(c);
-	entry->memory_bytes = take_64(c);
-	take_bytes(c, entry->uuid, sizeof(entry->uuid));
-	take_bytes(c, address, sizeof(address));
+	entry->capabilities = get_32(c);
+	entry->magic = get_32(c);
+	entry->incarnation = get_64(c);
+	entry->memory_bytes = get_64(c);
+	get_bytes(c, entry->uuid, sizeof(entry->uuid));
+	get_bytes(c, address, sizeof(address));
 	wire_address_decode(address, &entry->address);
-	take_text(c, entry->name, sizeof(entry->name));
-	take_text(c, entry->engine, sizeof(entry->engine));
-	take_text(c, entry->device, sizeof(entry->device));
+	get_text(c, entry->name, sizeof(entry->name));
+	get_text(c, entry->engine, sizeof(entry->engine));
+	get_text(c, entry->device, sizeof(entry->device));
 	c->bad |= flags & ~(FLAG_ALIVE | FLAG_GRANTED);
 	c->bad |= entry->kind != MANAGE_HOST && entry->kind != MANAGE_XPU;
 	c->bad = c->bad || !manage_name_valid(entry->name);
 }
 
-void manage_entry_take(struct take_cursor *c, struct node_entry *entry)
+void manage_entry_get(struct get_cursor *c, struct node_entry *entry)
 {
 	memset(entry, 0, sizeof(*entry));
-	entry->id = take_16(c);
-	entry->kind = take_8(c);
-	entry_rest_take(c, entry);
+	entry->id = get_16(c);
+	entry->kind = get_8(c);
+	entry_rest_get(c, entry);
 }
 
 /* Reads one row, present or removed. */
-static void row_take(struct take_cursor *c, struct node_entry *entry, bool *removed)
+static void row_get(struct get_cursor *c, struct node_entry *entry, bool *removed)
 {
 	memset(entry, 0, sizeof(*entry));
-	entry->id = take_16(c);
-	entry->kind = take_8(c);
+	entry->id = get_16(c);
+	entry->kind = get_8(c);
 	*removed = entry->kind == KIND_REMOVED;
 	c->bad |= entry->id < WIRE_NODE_FIRST || entry->id > WIRE_NODE_LAST;
 	if (!*removed)
-		entry_rest_take(c, entry);
+		entry_rest_get(c, entry);
 }
 
 void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes)
@@ -92,7 +92,7 @@ void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes)
 	assert(out_bytes >= WIRE_COMMON_BYTES + ROWS_HEAD + MAC_BYTES);
 	w->frame = out;
 	w->used = WIRE_COMMON_BYTES + ROWS_HEAD;
-	w->room = out_bytes - MAC_BYTES;
+	w->space = out_bytes - MAC_BYTES;
 	w->count = 0;
 }
 
@@ -107,7 +107,7 @@ static bool row_written(struct manage_writer *w, const struct put_cursor *c)
 
 bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry)
 {
-	struct put_cursor c = {w->frame + w->used, w->frame + w->room, false};
+	struct put_cursor c = {w->frame + w->used, w->frame + w->space, false};
 
 	assert(manage_name_valid(entry->name));
 	manage_entry_put(&c, entry);
@@ -116,7 +116,7 @@ bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry)
 
 bool manage_rows_remove(struct manage_writer *w, uint16_t id)
 {
-	struct put_cursor c = {w->frame + w->used, w->frame + w->room, false};
+	struct put_cursor c = {w->frame + w->used, w->frame + w->space, false};
 
 	put_16(&c, id);
 	put_8(&c, KIND_REMOVED);
@@ -143,7 +143,7 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 }
 
 /* Checks all rows, and in a NODE_TABLE their order. */
-static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct take_cursor c)
+static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct get_cursor c)
 {
 	uint32_t at_least = rows->first;
 	uint32_t below = rows->next ? rows->next : WIRE_NODE_LAST + 1;
@@ -151,13 +151,13 @@ static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct take
 	bool removed;
 
 	for (unsigned i = 0; i < rows->count && !c.bad; i++) {
-		row_take(&c, &entry, &removed);
+		row_get(&c, &entry, &removed);
 		if (type != WIRE_NODE_TABLE)
 			continue;
 		c.bad |= removed || entry.id < at_least || entry.id >= below;
 		at_least = entry.id + 1u;
 	}
-	return take_done(&c);
+	return get_done(&c);
 }
 
 static bool range_sound(uint8_t type, const struct manage_rows *rows)
@@ -172,16 +172,16 @@ static bool range_sound(uint8_t type, const struct manage_rows *rows)
 int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out,
 		       struct manage_reader *reader)
 {
-	struct take_cursor c = {body.data, body.data + body.bytes, false};
+	struct get_cursor c = {body.data, body.data + body.bytes, false};
 	struct manage_rows rows = {
-		.request = take_64(&c),
-		.nonce = take_64(&c),
-		.epoch = take_64(&c),
-		.from = take_64(&c),
-		.to = take_64(&c),
-		.first = take_16(&c),
-		.next = take_16(&c),
-		.count = take_16(&c),
+		.request = get_64(&c),
+		.nonce = get_64(&c),
+		.epoch = get_64(&c),
+		.from = get_64(&c),
+		.to = get_64(&c),
+		.first = get_16(&c),
+		.next = get_16(&c),
+		.count = get_16(&c),
 	};
 
 	assert(type == WIRE_NODE_TABLE || type == WIRE_NODE_DELTA);
@@ -194,11 +194,11 @@ int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows
 
 bool manage_rows_next(struct manage_reader *reader, struct node_entry *entry, bool *removed)
 {
-	struct take_cursor c = {reader->at, reader->end, false};
+	struct get_cursor c = {reader->at, reader->end, false};
 
 	if (reader->left == 0)
 		return false;
-	row_take(&c, entry, removed);
+	row_get(&c, entry, removed);
 	assert(!c.bad);
 	reader->at = c.at;
 	reader->left--;

@@ -116,9 +116,9 @@ void package_encode(const struct package_source *s, uint8_t *out)
 }
 
 /* Reads `bytes` characters without a zero, and a zero. */
-static const char *take_string(struct take_cursor *t, size_t bytes, size_t room)
+static const char *get_string(struct get_cursor *t, size_t bytes, size_t space)
 {
-	const uint8_t *at = bytes < room ? take_room(t, bytes + 1) : NULL;
+	const uint8_t *at = bytes < space ? get_raw(t, bytes + 1) : NULL;
 
 	if (at && memchr(at, '\0', bytes + 1) == at + bytes)
 		return (const char *)at;
@@ -126,39 +126,39 @@ static const char *take_string(struct take_cursor *t, size_t bytes, size_t room)
 	return "";
 }
 
-static void take_file(struct take_cursor *t, struct dxp_file *out)
+static void get_file(struct get_cursor *t, struct dxp_file *out)
 {
-	out->name = take_string(t, take_16(t), PACKAGE_NAME_BYTES);
-	uint64_t bytes = take_64(t);
+	out->name = get_string(t, get_16(t), PACKAGE_NAME_BYTES);
+	uint64_t bytes = get_64(t);
 	if (bytes > SIZE_MAX) {
 		t->bad = true;
 		return;
 	}
 	out->bytes = (size_t)bytes;
-	out->data = take_room(t, out->bytes);
+	out->data = get_raw(t, out->bytes);
 }
 
 int package_decode(const uint8_t *data, size_t bytes, struct package *out)
 {
-	struct take_cursor t = {.at = data, .end = data + bytes};
-	struct package p = {.kind = take_8(&t), .end = data + bytes};
+	struct get_cursor t = {.at = data, .end = data + bytes};
+	struct package p = {.kind = get_8(&t), .end = data + bytes};
 
-	p.options = take_string(&t, take_32(&t), PACKAGE_OPTIONS_BYTES);
-	p.input_count = take_32(&t);
+	p.options = get_string(&t, get_32(&t), PACKAGE_OPTIONS_BYTES);
+	p.input_count = get_32(&t);
 	if (p.input_count > PACKAGE_INPUTS_MAX)
 		return DXP_EMALFORMED;
-	p.inputs = take_room(&t, 4ull * p.input_count);
-	p.file_count = take_32(&t);
+	p.inputs = get_raw(&t, 4ull * p.input_count);
+	p.file_count = get_32(&t);
 	p.files = t.at;
 	if (p.file_count > PACKAGE_FILES_MAX || kind_fault(p.kind, p.file_count, p.input_count))
 		return DXP_EMALFORMED;
 	for (uint32_t i = 0; i < p.file_count && !t.bad; i++) {
 		struct dxp_file file;
-		take_file(&t, &file);
+		get_file(&t, &file);
 		if (!t.bad && file_fault(&file, i))
 			return DXP_EMALFORMED;
 	}
-	if (!take_done(&t))
+	if (!get_done(&t))
 		return DXP_EMALFORMED;
 	*out = p;
 	return DXP_OK;
@@ -166,11 +166,11 @@ int package_decode(const uint8_t *data, size_t bytes, struct package *out)
 
 bool package_file(const struct package *p, const uint8_t **at, struct dxp_file *out)
 {
-	struct take_cursor t = {.at = *at ? *at : p->files, .end = p->end};
+	struct get_cursor t = {.at = *at ? *at : p->files, .end = p->end};
 
 	if (t.at == t.end)
 		return false;
-	take_file(&t, out);
+	get_file(&t, out);
 	*at = t.at;
 	return true;
 }

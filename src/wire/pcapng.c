@@ -39,7 +39,7 @@ enum option_code {
 #define PROTOCOL_UDP   17
 #define TIME_TO_LIVE   64
 #define DONT_FRAGMENT  0x4000
-#define OPTION_ROOM    4 /* bytes: code and length before each value */
+#define OPTION_SPACE   4 /* bytes: code and length before each value */
 
 /* A block under construction. Little-endian like the machine (base/bytes.h). */
 struct block {
@@ -281,13 +281,13 @@ size_t pcapng_packet(uint8_t *out, const struct pcapng_packet *p)
 	return block_end(&b);
 }
 
-size_t datagram_gather(const struct datagram *d, uint8_t *out, size_t room, uint32_t *bytes)
+size_t pcapng_datagram_gather(const struct datagram *d, uint8_t *out, size_t space, uint32_t *bytes)
 {
-	size_t total = d->header_bytes, kept = min_u64(room, d->header_bytes);
+	size_t total = d->header_bytes, kept = min_u64(space, d->header_bytes);
 
 	memcpy(out, d->header, kept);
 	for (unsigned i = 0; i < d->slice_count; i++) {
-		size_t piece = min_u64(room - kept, d->slices[i].bytes);
+		size_t piece = min_u64(space - kept, d->slices[i].bytes);
 		if (piece)
 			memcpy(out + kept, d->slices[i].base, piece);
 		kept += piece;
@@ -301,12 +301,12 @@ size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct
 		       uint32_t snap_bytes)
 {
 	uint8_t data[DATAGRAM_BYTES_MAX];
-	size_t room = snap_bytes ? min_u64(snap_bytes, sizeof(data)) : sizeof(data);
+	size_t space = snap_bytes ? min_u64(snap_bytes, sizeof(data)) : sizeof(data);
 	struct pcapng_packet packet = *p;
 
 	packet.to = d->to;
 	packet.ecn = d->ecn;
 	packet.data = data;
-	packet.captured_bytes = (uint32_t)datagram_gather(d, data, room, &packet.bytes);
+	packet.captured_bytes = (uint32_t)pcapng_datagram_gather(d, data, space, &packet.bytes);
 	return pcapng_packet(out, &packet);
 }

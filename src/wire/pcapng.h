@@ -50,8 +50,9 @@ size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct
 size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uint64_t seen,
 			 uint64_t dropped);
 
-/* Copies the start of a datagram, header and slices, at most `room` bytes. Returns the bytes
+/* Copies the start of a datagram, header and slices, at most `space` bytes. Returns the bytes
  * copied; *bytes is the whole length. */
-size_t datagram_gather(const struct datagram *d, uint8_t *out, size_t room, uint32_t *bytes);
+size_t pcapng_datagram_gather(const struct datagram *d, uint8_t *out, size_t space,
+			      uint32_t *bytes);
 
 #endif

@@ -8,7 +8,7 @@
 #include "wire/package.h"
 #include "worker/server_internal.h"
 
-static struct worker_built **program_place(struct worker_server *s, uint32_t id)
+static struct worker_built **program_link(struct worker_server *s, uint32_t id)
 {
 	struct worker_built **at = &s->programs[id % WORKER_BUCKETS];
 
@@ -105,14 +105,14 @@ static void opened_close(struct worker_server *s, struct opened *o)
 }
 
 /* Sends the engine's records about the kernels; having none is no failure. */
-static void about_tell(struct worker_server *s, struct engine_program *program)
+static void about_report(struct worker_server *s, struct engine_program *program)
 {
 	uint8_t *about;
 	size_t bytes;
 
 	if (engine_fetch(s->options.engine, program, FETCH_ABOUT, &about, &bytes) != DXP_OK)
 		return;
-	answer_data(s, WORKER_DATA, about, bytes);
+	server_answer_data(s, WORKER_DATA, about, bytes);
 	free(about);
 }
 
@@ -127,14 +127,14 @@ int worker_build(struct worker_server *s, const struct worker_build *b)
 	if (status == DXP_OK)
 		status = engine_build(e, &o.source, &program, &log);
 	if (log)
-		answer_data(s, WORKER_LOG, log, strlen(log));
+		server_answer_data(s, WORKER_LOG, log, strlen(log));
 	free(log);
 	opened_close(s, &o);
 	if (status != DXP_OK)
 		return status;
 	status = program_keep(s, b->program, program);
 	if (status == DXP_OK)
-		about_tell(s, program);
+		about_report(s, program);
 	else
 		engine_release(e, program);
 	return status;
@@ -142,7 +142,7 @@ int worker_build(struct worker_server *s, const struct worker_build *b)
 
 int worker_release(struct worker_server *s, const struct worker_program *p)
 {
-	struct worker_built **at = program_place(s, p->program), *b = *at;
+	struct worker_built **at = program_link(s, p->program), *b = *at;
 
 	if (!b)
 		return DXP_ENOENT;
@@ -163,7 +163,7 @@ int worker_fetch(struct worker_server *s, const struct worker_fetch *f)
 	int status = engine_fetch(s->options.engine, program, (uint8_t)f->what, &data, &bytes);
 	if (status != DXP_OK)
 		return status;
-	answer_data(s, WORKER_DATA, data, bytes);
+	server_answer_data(s, WORKER_DATA, data, bytes);
 	free(data);
 	return DXP_OK;
 }

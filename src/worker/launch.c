@@ -20,9 +20,9 @@ static void argument_set(struct worker_server *s, const struct worker_run *run, 
 				       .address = from->address,
 				       .memory_bytes = run->rests[i]};
 	if (from->kind == COMMAND_ARG_IMAGE)
-		command_image_take(from->value, &to->image);
+		command_image_get(from->value, &to->image);
 	if (from->kind == COMMAND_ARG_SAMPLER)
-		command_sampler_take(from->value, &to->sampler);
+		command_sampler_get(from->value, &to->sampler);
 	if (from->kind == COMMAND_ARG_NIC) {
 		to->memory = s->options.memory + run->window;
 		to->memory_bytes = sizeof(struct dxp_window);

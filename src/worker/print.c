@@ -18,11 +18,11 @@
 #include "base/util.h"
 #include "wire/limits.h"
 
-#define ROOM_FIRST 65536u
+#define SPACE_FIRST 65536u
 
 struct text {
 	char *at;
-	size_t bytes, room;
+	size_t bytes, space;
 };
 
 struct worker_print {
@@ -38,13 +38,13 @@ struct worker_print {
 
 static bool text_add(struct text *t, const char *bytes, size_t count)
 {
-	if (t->bytes + count > t->room) {
-		size_t room = t->room ? 2 * t->room : ROOM_FIRST;
-		char *at = realloc(t->at, room);
+	if (t->bytes + count > t->space) {
+		size_t space = t->space ? 2 * t->space : SPACE_FIRST;
+		char *at = realloc(t->at, space);
 		if (!at)
 			return false;
 		t->at = at;
-		t->room = room;
+		t->space = space;
 	}
 	memcpy(t->at + t->bytes, bytes, count);
 	t->bytes += count;
@@ -115,7 +115,7 @@ static bool print_any(struct worker_print *p)
 	return (ioctl(p->fd, FIONREAD, &waiting) == 0 && waiting > 0) || atomic_load(&p->read);
 }
 
-static const char *loss_say(struct worker_print *p, size_t *bytes)
+static const char *loss_text(struct worker_print *p, size_t *bytes)
 {
 	if (!p->lost)
 		return NULL;
@@ -134,17 +134,17 @@ static const char *text_give(struct worker_print *p, size_t *bytes)
 
 	drain(p);
 	if (p->kept.bytes == 0) {
-		const char *loss = loss_say(p, bytes);
+		const char *loss = loss_text(p, bytes);
 		atomic_store(&p->read, loss != NULL);
 		return loss;
 	}
 	p->given = p->kept;
-	p->kept = (struct text){.at = given.at, .room = given.room};
+	p->kept = (struct text){.at = given.at, .space = given.space};
 	*bytes = p->given.bytes;
 	return p->given.at;
 }
 
-const char *worker_print_take(struct worker_print *p, size_t *bytes)
+const char *worker_print_dequeue(struct worker_print *p, size_t *bytes)
 {
 	fflush(stdout);
 	if (!print_any(p))

@@ -16,6 +16,6 @@ int worker_print_open(struct worker_print **out);
 /* Returns the text written before this call and not returned yet, in order; NULL if there is none.
  * If text was dropped, a line with the number of dropped bytes follows. Valid until the next
  * call. */
-const char *worker_print_take(struct worker_print *p, size_t *bytes);
+const char *worker_print_dequeue(struct worker_print *p, size_t *bytes);
 
 #endif

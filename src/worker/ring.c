@@ -18,7 +18,7 @@ static uint32_t round_up(uint32_t bytes)
 	return (bytes + 7) & ~7u;
 }
 
-static uint8_t *place(const struct worker_side *e)
+static uint8_t *head_address(const struct worker_side *e)
 {
 	return e->ring->data + e->at % WORKER_RING_BYTES;
 }
@@ -28,20 +28,20 @@ bool worker_put(struct worker_side *e, uint32_t kind, const struct worker_parts 
 	struct worker_ring *r = e->ring;
 	const struct worker_head head = {
 		.bytes = (uint32_t)sizeof(head) + p->first_bytes + p->second_bytes, .kind = kind};
-	const uint32_t takes = round_up(head.bytes);
-	/* Pairs with the release in worker_take: the bytes were read out. */
+	const uint32_t accepts = round_up(head.bytes);
+	/* Pairs with the release in worker_dequeue: the bytes were read out. */
 	uint64_t used = e->at - atomic_load_explicit(&r->head, memory_order_acquire);
 
 	assert(head.bytes <= WORKER_MESSAGE_BYTES);
-	if (used > WORKER_RING_BYTES || takes > WORKER_RING_BYTES - used)
+	if (used > WORKER_RING_BYTES || accepts > WORKER_RING_BYTES - used)
 		return false;
-	uint8_t *at = place(e);
+	uint8_t *at = head_address(e);
 	memcpy(at, &head, sizeof(head));
 	if (p->first_bytes)
 		memcpy(at + sizeof(head), p->first, p->first_bytes);
 	if (p->second_bytes)
 		memcpy(at + sizeof(head) + p->first_bytes, p->second, p->second_bytes);
-	e->at += takes;
+	e->at += accepts;
 	atomic_store_explicit(&r->tail, e->at, memory_order_release);
 	return true;
 }
@@ -60,7 +60,7 @@ bool worker_ready(const struct worker_side *e)
 	return atomic_load_explicit(&e->ring->tail, memory_order_acquire) != e->at;
 }
 
-int worker_take(struct worker_side *e, void *out)
+int worker_dequeue(struct worker_side *e, void *out)
 {
 	struct worker_ring *r = e->ring;
 	/* Pairs with the release in worker_put: the message is complete. */
@@ -69,11 +69,11 @@ int worker_take(struct worker_side *e, void *out)
 
 	if (there == 0)
 		return 0;
-	memcpy(&head, place(e), sizeof(head));
+	memcpy(&head, head_address(e), sizeof(head));
 	if (there > WORKER_RING_BYTES || head.bytes < sizeof(head) ||
 	    head.bytes > WORKER_MESSAGE_BYTES || round_up(head.bytes) > there)
 		return -1;
-	memcpy(out, place(e), head.bytes);
+	memcpy(out, head_address(e), head.bytes);
 	memcpy(out, &head, sizeof(head)); /* the head that was checked */
 	e->at += round_up(head.bytes);
 	atomic_store_explicit(&r->head, e->at, memory_order_release);

@@ -47,7 +47,7 @@ bool worker_sleeps(struct worker_side *e);
 
 /* Consumer: copies the next message with its head to `out` (WORKER_MESSAGE_BYTES). Returns its
  * bytes; 0: none; -1: the producer's data is invalid. */
-int worker_take(struct worker_side *e, void *out);
+int worker_dequeue(struct worker_side *e, void *out);
 /* Consumer: returns true if there is a message. */
 bool worker_ready(const struct worker_side *e);
 /* Consumer: announces sleep. Returns false if there is a message; then it must not sleep. */

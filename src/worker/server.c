@@ -17,7 +17,7 @@
 #define FULL_WAIT_NS 50000 /* about one poll of the xPU, in which it reads answers */
 
 /* Waits while the ring is full: the xPU reads answers at each of its polls. */
-void answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts)
+void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts)
 {
 	const struct timespec pause = {.tv_nsec = FULL_WAIT_NS};
 
@@ -27,13 +27,13 @@ void answer(struct worker_server *s, uint32_t kind, const struct worker_parts *p
 	}
 }
 
-void answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes)
+void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += WORKER_PART_BYTES) {
 		const struct worker_parts parts = {
 			.first = (const uint8_t *)data + at,
 			.first_bytes = (uint32_t)min_u64(bytes - at, WORKER_PART_BYTES)};
-		answer(s, kind, &parts);
+		server_answer(s, kind, &parts);
 	}
 }
 
@@ -41,7 +41,7 @@ static void done(struct worker_server *s, struct worker_done *d)
 {
 	const struct worker_parts parts = {d, s->text, sizeof(*d), d->text_bytes};
 
-	answer(s, WORKER_DONE, &parts);
+	server_answer(s, WORKER_DONE, &parts);
 	s->options.wake(s->options.wake_context);
 }
 
@@ -77,7 +77,7 @@ static int edit(struct worker_server *s, const struct worker_needs *n)
 		.to = c->op == COMMAND_COPY ? c->to_address : c->address,
 		.data = c->data,
 		.data_bytes = c->data_bytes,
-		.box = c->box,
+		.rect = c->rect,
 	};
 	return engine_edit(s->options.engine, &e);
 }
@@ -127,13 +127,13 @@ static int order_do(struct worker_server *s, uint32_t kind, const void *body, ui
 }
 
 /* Sends a kernel's output before its DONE. */
-static void print_tell(struct worker_server *s)
+static void print_report(struct worker_server *s)
 {
 	size_t bytes;
 	const char *text;
 
-	while ((text = worker_print_take(s->options.print, &bytes)))
-		answer_data(s, WORKER_PRINT, text, bytes);
+	while ((text = worker_print_dequeue(s->options.print, &bytes)))
+		server_answer_data(s, WORKER_PRINT, text, bytes);
 }
 
 static void order_serve(struct worker_server *s, const struct worker_head *head)
@@ -147,7 +147,7 @@ static void order_serve(struct worker_server *s, const struct worker_head *head)
 	d.native = d.status == DXP_OK ? 0 : s->options.engine->native;
 	d.text_bytes = (uint32_t)strlen(s->text);
 	if (s->options.print && head->kind == WORKER_RUN)
-		print_tell(s);
+		print_report(s);
 	done(s, &d);
 }
 
@@ -158,7 +158,7 @@ static void server_loop(struct worker_server *s)
 
 	for (;;) {
 		worker_wait(&s->orders, s->options.spin_ns);
-		bytes = worker_take(&s->orders, s->message);
+		bytes = worker_dequeue(&s->orders, s->message);
 		if (bytes <= 0 || head->kind == WORKER_STOP ||
 		    atomic_load_explicit(&s->options.rings->stop, memory_order_relaxed))
 			return;

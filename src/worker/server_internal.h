@@ -30,8 +30,8 @@ struct worker_server {
 };
 
 /* server.c */
-void answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
-void answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
+void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
+void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 
 /* launch.c */
 int worker_launch(struct worker_server *s, const struct worker_run *run);

@@ -33,8 +33,8 @@ struct zygote {
 	char name[32];           /* the engine's */
 	pid_t pid;               /* 0: none */
 	int socket;
-	bool greeted; /* its first message was received */
-	uint32_t news_taken;
+	bool hello_done; /* its first message was received */
+	uint32_t news_received;
 	uint64_t look_ns, started_ns;
 };
 
@@ -134,7 +134,7 @@ static int spawn(struct zygote *z)
 	int pair[2];
 
 	z->started_ns = clock_now_ns();
-	z->greeted = false;
+	z->hello_done = false;
 	if (descriptor_raise_pair(
 		    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair),
 		    pair) != 0) {
@@ -157,7 +157,7 @@ static int spawn(struct zygote *z)
 	return DXP_OK;
 }
 
-static int hello_take(struct zygote *z, struct engine_description *about)
+static int hello_receive(struct zygote *z, struct engine_description *about)
 {
 	struct pollfd poller = {.fd = z->socket, .events = POLLIN};
 	struct zygote_hello hello;
@@ -170,7 +170,7 @@ static int hello_take(struct zygote *z, struct engine_description *about)
 			  z->engine);
 		return DXP_EIO;
 	}
-	z->greeted = true;
+	z->hello_done = true;
 	if (hello.status != DXP_OK)
 		return hello.status; /* logged by the zygote */
 	snprintf(z->name, sizeof(z->name), "%s", hello.name);
@@ -211,7 +211,7 @@ int zygote_open(const struct zygote_options *options, struct zygote **out,
 	if (status == DXP_OK)
 		status = spawn(z);
 	if (status == DXP_OK)
-		status = hello_take(z, about);
+		status = hello_receive(z, about);
 	if (status != DXP_OK) {
 		zygote_close(z);
 		return status;
@@ -286,7 +286,7 @@ int zygote_kill(struct zygote *z, uint32_t id)
 }
 
 /* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */
-static int message_take(struct zygote *z, struct zygote_news *out)
+static int message_receive(struct zygote *z, struct zygote_news *out)
 {
 	union {
 		struct zygote_hello hello;
@@ -299,8 +299,8 @@ static int message_take(struct zygote *z, struct zygote_news *out)
 			continue;
 		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return DXP_EAGAIN;
-		if (got == (ssize_t)sizeof(m.hello) && !z->greeted) {
-			z->greeted = true;
+		if (got == (ssize_t)sizeof(m.hello) && !z->hello_done) {
+			z->hello_done = true;
 			continue;
 		}
 		if (got != (ssize_t)sizeof(m.news))
@@ -317,9 +317,9 @@ static bool look_due(struct zygote *z)
 	uint32_t news = atomic_load_explicit(z->options.news, memory_order_acquire);
 	uint64_t now_ns = clock_now_ns();
 
-	if (news == z->news_taken && now_ns < z->look_ns)
+	if (news == z->news_received && now_ns < z->look_ns)
 		return false;
-	z->news_taken = news;
+	z->news_received = news;
 	z->look_ns = now_ns + LOOK_NS;
 	return true;
 }
@@ -329,7 +329,7 @@ bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost)
 	*lost = false;
 	if (z->pid == 0 || !look_due(z))
 		return false;
-	int status = message_take(z, out);
+	int status = message_receive(z, out);
 	if (status == DXP_OK)
 		z->look_ns = 0; /* there may be more */
 	if (status == DXP_ECLOSED) {

@@ -23,9 +23,9 @@ struct zygote_hello {
  * closed, or -1. `cache`: a folder of this user; NULL: there are no permits. */
 int zygote_warm_wait(const char *cache, int socket);
 
-enum zygote_ask { ZYGOTE_START, ZYGOTE_KILL };
+enum zygote_action { ZYGOTE_START, ZYGOTE_KILL };
 struct zygote_request {
-	uint32_t ask; /* START carries the rings' descriptor */
+	uint32_t action; /* START carries the rings' descriptor */
 	uint32_t id;
 };
 

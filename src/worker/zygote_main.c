@@ -182,7 +182,7 @@ static void worker_run(const struct here *h, pid_t parent, int rings_fd)
 
 /* ---- the zygote ---- */
 
-static void news_tell(struct here *h, uint32_t id, enum zygote_end end, int number)
+static void news_send(struct here *h, uint32_t id, enum zygote_end end, int number)
 {
 	const struct zygote_news news = {.id = id, .end = end, .number = number};
 	struct pollfd poller = {.fd = ZYGOTE_SOCKET, .events = POLLOUT};
@@ -213,7 +213,7 @@ static void worker_start(struct here *h, uint32_t id, int rings_fd)
 	if (pid > 0)
 		*c = (struct child){pid, id};
 	else
-		news_tell(h, id, ZYGOTE_FAILED, c ? errno : EAGAIN);
+		news_send(h, id, ZYGOTE_FAILED, c ? errno : EAGAIN);
 }
 
 static void worker_kill(struct here *h, uint32_t id)
@@ -237,14 +237,14 @@ static void children_reap(struct here *h)
 			continue;
 		c->pid = 0;
 		if (WIFSIGNALED(status))
-			news_tell(h, c->id, ZYGOTE_KILLED, WTERMSIG(status));
+			news_send(h, c->id, ZYGOTE_KILLED, WTERMSIG(status));
 		else
-			news_tell(h, c->id, ZYGOTE_EXITED, WEXITSTATUS(status));
+			news_send(h, c->id, ZYGOTE_EXITED, WEXITSTATUS(status));
 	}
 }
 
 /* Returns false if the daemon has closed the socket. */
-static bool request_take(struct here *h)
+static bool request_receive(struct here *h)
 {
 	char control[CMSG_SPACE(sizeof(int))];
 	struct zygote_request r;
@@ -262,7 +262,7 @@ static bool request_take(struct here *h)
 	if (c && c->cmsg_type == SCM_RIGHTS)
 		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 	fd = descriptor_raise(fd);
-	if (r.ask == ZYGOTE_START)
+	if (r.action == ZYGOTE_START)
 		worker_start(h, r.id, fd);
 	else
 		worker_kill(h, r.id);
@@ -327,7 +327,7 @@ static void serve(struct here *h)
 	for (;;) {
 		poll(pollers, 2, -1);
 		children_reap(h);
-		if (pollers[0].revents && !request_take(h))
+		if (pollers[0].revents && !request_receive(h))
 			return;
 	}
 }

@@ -14,7 +14,7 @@
 
 #define LOOK_MS 100 /* between two attempts to get a permit; warming an engine takes a second */
 
-static bool permit_take(int file, long count)
+static bool permit_acquire(int file, long count)
 {
 	for (long i = 0; i < count; i++) {
 		struct flock lock = {
@@ -40,7 +40,7 @@ int zygote_warm_wait(const char *cache, int socket)
 	if (!cache || snprintf(path, sizeof(path), "%s/warming", cache) >= (int)sizeof(path))
 		return -1;
 	int file = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-	while (file >= 0 && !permit_take(file, cpus > 2 ? cpus / 2 : 1) && !readable(socket))
+	while (file >= 0 && !permit_acquire(file, cpus > 2 ? cpus / 2 : 1) && !readable(socket))
 		;
 	return file;
 }

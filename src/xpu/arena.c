@@ -94,9 +94,9 @@ int arena_create(uint64_t bytes, struct arena **out)
 		arena_destroy(a);
 		return status;
 	}
-	entropy_kernel(NULL, &a->by_address.random, sizeof(a->by_address.random));
-	entropy_kernel(NULL, &a->by_bytes.random, sizeof(a->by_bytes.random));
-	entropy_kernel(NULL, &a->owners.random, sizeof(a->owners.random));
+	rng_entropy_kernel(NULL, &a->by_address.random, sizeof(a->by_address.random));
+	rng_entropy_kernel(NULL, &a->by_bytes.random, sizeof(a->by_bytes.random));
+	rng_entropy_kernel(NULL, &a->owners.random, sizeof(a->owners.random));
 	a->first->bytes = a->bytes;
 	tree_insert(&a->by_address, &a->first->by_address, 0, 0);
 	tree_insert(&a->by_bytes, &a->first->by_bytes, a->bytes, 0);
@@ -252,8 +252,8 @@ static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct b
 }
 
 /* Allocates from a block that fits. `rest` takes the remainder; freed if there is none. */
-static uint64_t block_take(struct arena *a, struct block *b, uint64_t bytes, struct owner *o,
-			   struct block *rest)
+static uint64_t block_allocate(struct arena *a, struct block *b, uint64_t bytes, struct owner *o,
+			       struct block *rest)
 {
 	tree_remove(&a->by_bytes, &b->by_bytes);
 	if (b->bytes > bytes)
@@ -285,7 +285,7 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 			owner_release(a, o);
 		return DXP_ENOMEM;
 	}
-	*address = block_take(a, b, bytes, o, rest);
+	*address = block_allocate(a, b, bytes, o, rest);
 	return DXP_OK;
 }
 

@@ -142,9 +142,9 @@ void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_
 	bridged_reads_nodes(b, visit, context);
 }
 
-uint32_t bridged_turn(struct bridged *b)
+uint32_t bridged_poll(struct bridged *b)
 {
-	return pump_turn(b->pump, clock_now_ns());
+	return pump_poll(b->pump, clock_now_ns());
 }
 
 bool bridged_idle(struct bridged *b)
@@ -231,7 +231,7 @@ void bridged_state(const struct bridged *b, struct bridged_state *out)
 	const struct bridge *bridge = pump_bridge(b->pump);
 	const struct bridge_counters *c = bridge_counters(bridge);
 	uint32_t in, out_of;
-	bridge_taken(bridge, &in, &out_of);
+	bridge_started(bridge, &in, &out_of);
 	*out = (struct bridged_state){
 		.buffers = bridge_buffers(bridge),
 		.buffer_bytes = bridge_buffer_bytes(bridge),
@@ -243,7 +243,7 @@ void bridged_state(const struct bridged *b, struct bridged_state *out)
 		.stalls = c->stalls,
 		.no_buffer = c->no_buffer,
 		.transfers = bridge_transfers(bridge),
-		.in_taken = in,
-		.out_taken = out_of,
+		.in_dequeued = in,
+		.out_dequeued = out_of,
 	};
 }

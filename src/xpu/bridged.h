@@ -43,7 +43,7 @@ void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_
 		   void *context);
 
 /* Processes completed DMAs and starts new steps. Returns the amount of work. */
-uint32_t bridged_turn(struct bridged *b);
+uint32_t bridged_poll(struct bridged *b);
 /* Polls the device when the thread has nothing else to do. True: poll again. */
 bool bridged_idle(struct bridged *b);
 uint64_t bridged_deadline(const struct bridged *b);
@@ -67,7 +67,8 @@ struct bridged_state {
 	uint64_t in_bytes, out_bytes;     /* moved by DMA through the rings */
 	uint64_t in_busy_ns, out_busy_ns; /* time with a DMA of that direction under way */
 	uint64_t failed, stalls, no_buffer;
-	uint32_t transfers, in_taken, out_taken; /* now; *_taken: buffers that are not EMPTY */
+	uint32_t transfers, in_dequeued,
+		out_dequeued; /* now; *_taken: buffers that are not EMPTY */
 };
 void bridged_state(const struct bridged *b, struct bridged_state *out);
 

@@ -16,7 +16,7 @@ struct staged_read {
 	struct pump_transfer pump;
 	struct bridged *bridged;
 	/* NULL: the requester is gone (the NIC reports it), or the NIC has all bytes. */
-	struct nic_staged_read *asked;
+	struct nic_staged_read *requested;
 	uint64_t bytes, left; /* in all; not handed to the NIC yet */
 	uint16_t node;        /* the requester */
 	struct staged_read *next, **link;
@@ -54,13 +54,13 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
 	struct bridged *b = r->bridged;
 
-	if (!r->asked || !b->nic)
+	if (!r->requested || !b->nic)
 		return DXP_ECANCELED;
 	struct staged_piece *p = piece_make(b, a->id);
 	if (!p)
 		return DXP_EAGAIN;
 	int status =
-		nic_staged_answer(b->nic, r->asked, a->at, a->out, a->bytes, p, clock_now_ns());
+		nic_staged_answer(b->nic, r->requested, a->at, a->out, a->bytes, p, clock_now_ns());
 	if (status != DXP_OK) {
 		piece_unlink(p);
 		free(p);
@@ -68,7 +68,7 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	}
 	r->left -= a->bytes;
 	if (r->left == 0)
-		r->asked = NULL; /* the NIC does not report its completion */
+		r->requested = NULL; /* the NIC does not report its completion */
 	return DXP_OK;
 }
 
@@ -76,7 +76,7 @@ static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
 {
 	struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
 	struct bridged *b = r->bridged;
-	struct nic_staged_read *asked = r->asked;
+	struct nic_staged_read *requested = r->requested;
 	int status = bridged_end_status(end);
 
 	*r->link = r->next;
@@ -84,10 +84,10 @@ static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
 		r->next->link = r->link;
 	b->read_count--;
 	free(r);
-	if (status == DXP_OK || !asked || !b->nic)
+	if (status == DXP_OK || !requested || !b->nic)
 		return;
 	bridged_complain(b, "GET from device memory", end);
-	nic_staged_refuse(b->nic, asked, status, clock_now_ns());
+	nic_staged_refuse(b->nic, requested, status, clock_now_ns());
 }
 
 static bool read_patient(const struct pump_transfer *t)
@@ -113,7 +113,7 @@ static void read_stuck(struct pump_transfer *t)
 	nic_peer_reset(b->nic, node, DXP_ETIMEDOUT);
 }
 
-int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t offset,
+int bridged_read_begin(void *context, struct nic_staged_read *requested, uint64_t offset,
 		       uint64_t bytes)
 {
 	struct bridged *b = context;
@@ -125,7 +125,7 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	if (!r)
 		return DXP_EAGAIN;
 	*r = (struct staged_read){.bridged = b,
-				  .asked = asked,
+				  .requested = requested,
 				  .bytes = bytes,
 				  .left = bytes,
 				  .next = b->reads,
@@ -135,7 +135,7 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	r->pump.ended = read_ended;
 	r->pump.stuck = read_stuck;
 	r->pump.patient = read_patient;
-	r->node = nic_staged_node(asked);
+	r->node = nic_staged_node(requested);
 	if (r->next)
 		r->next->link = &r->next;
 	b->reads = r;
@@ -151,16 +151,16 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	return status == DXP_ENOMEM ? DXP_EAGAIN : status;
 }
 
-void bridged_read_cancel(void *context, struct nic_staged_read *asked)
+void bridged_read_cancel(void *context, struct nic_staged_read *requested)
 {
 	struct bridged *b = context;
 	struct staged_read *r = b->reads;
 
-	while (r && r->asked != asked)
+	while (r && r->requested != requested)
 		r = r->next;
 	if (!r)
 		return;
-	r->asked = NULL;
+	r->requested = NULL;
 	pump_cancel(b->pump, &r->pump, DXP_ECANCELED);
 }
 
@@ -181,7 +181,7 @@ void bridged_read_sent(void *context, void *piece, int status)
 void bridged_reads_close(struct bridged *b)
 {
 	for (struct staged_read *r = b->reads; r; r = r->next)
-		r->asked = NULL;
+		r->requested = NULL;
 	while (b->pieces)
 		piece_back(b, b->pieces, DXP_ECLOSED);
 }

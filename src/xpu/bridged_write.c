@@ -22,7 +22,7 @@ struct nic_staged_write {
 	uint16_t node; /* the sender; 0: a function of this NIC */
 	int status;    /* valid once `ended` */
 	bool ended;
-	bool asked; /* write_settled returned DXP_EAGAIN */
+	bool requested; /* write_settled returned DXP_EAGAIN */
 };
 
 static void write_unlink(struct nic_staged_write *w)
@@ -53,16 +53,16 @@ static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
 		return;
 	}
 	/* May call write_end, which frees w. */
-	if ((w->asked || w->status != DXP_OK) && b->nic)
+	if ((w->requested || w->status != DXP_OK) && b->nic)
 		nic_staged_settled(b->nic, w, clock_now_ns());
 }
 
-static void write_called(struct pump_transfer *t, const struct bridge_call *call)
+static void write_granted(struct pump_transfer *t, const struct bridge_grant *grant)
 {
 	struct nic_staged_write *w = CONTAINER_OF(t, struct nic_staged_write, pump);
 
 	if (w->known && w->bridged->nic)
-		nic_staged_called(w->bridged->nic, w, call->bytes, clock_now_ns());
+		nic_staged_granted(w->bridged->nic, w, grant->bytes, clock_now_ns());
 }
 
 static bool write_patient(const struct pump_transfer *t)
@@ -93,7 +93,7 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	w->pump.device_to = span->offset;
 	w->bytes = span->bytes;
 	w->pump.ended = write_ended;
-	w->pump.called = write_called;
+	w->pump.granted = write_granted;
 	w->pump.patient = write_patient;
 	w->node = (uint16_t)span->source;
 	w->next = b->writes;
@@ -113,7 +113,7 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 
 /* Converts the status of a write that has failed but not ended: a timeout there is a stalled
  * device. */
-static int told(int status)
+static int sender_notified(int status)
 {
 	return status == DXP_ETIMEDOUT ? DXP_EDEVICE : status;
 }
@@ -125,15 +125,15 @@ int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
 
 	if (w->ended)
 		return w->status == DXP_OK ? DXP_ERANGE : w->status;
-	return told(bridge_feed(pump_bridge(b->pump), w->pump.bridge, at, payload, bytes, first,
-				clock_now_ns()));
+	return sender_notified(bridge_feed(pump_bridge(b->pump), w->pump.bridge, at, payload, bytes,
+					   first, clock_now_ns()));
 }
 
 int bridged_write_settled(void *context, struct nic_staged_write *w)
 {
-	int status = w->ended ? w->status : told(bridge_settled(w->pump.bridge));
+	int status = w->ended ? w->status : sender_notified(bridge_settled(w->pump.bridge));
 
-	w->asked = status == DXP_EAGAIN;
+	w->requested = status == DXP_EAGAIN;
 	return status;
 }
 

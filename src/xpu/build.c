@@ -29,7 +29,8 @@ struct build {
 
 /* ---- byte buffers ---- */
 
-bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count, uint64_t most)
+bool build_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
+		     uint64_t most)
 {
 	if (*bytes + count > most)
 		return false;
@@ -117,7 +118,7 @@ static void build_succeed(struct build *b, const struct order_end *end)
 	programs_add(&t->programs, &p->entry);
 	build_reply(t, b->sequence, end, p);
 	if (p->links && p->built)
-		binary_keep(t, p);
+		fetch_binary_keep(t, p);
 	build_free(b);
 }
 
@@ -131,10 +132,10 @@ static void build_data(struct order *o, uint32_t kind, const void *data, uint32_
 	if (CONTAINER_OF(o, struct build, order)->again)
 		return;
 	if (kind == WORKER_LOG) {
-		bytes_add((uint8_t **)&p->log, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
+		build_bytes_add((uint8_t **)&p->log, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
 		p->log_bytes = (uint32_t)count;
 	} else {
-		bytes_add(&p->about, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
+		build_bytes_add(&p->about, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
 		p->about_bytes = (uint32_t)count;
 	}
 }
@@ -359,7 +360,7 @@ static int package_copy(struct build *b, const uint8_t *from)
 	return build_post(b);
 }
 
-static int package_take(struct build *b, const struct command *c)
+static int package_accept(struct build *b, const struct command *c)
 {
 	struct tenant *t = b->tenant;
 	struct slot *s = t->slot;
@@ -386,7 +387,7 @@ static int build_begin(struct tenant *t, const struct command *c)
 	struct build *b = build_create(t, c);
 	if (!b)
 		return DXP_ENOMEM;
-	int status = package_take(b, c);
+	int status = package_accept(b, c);
 	if (status != DXP_OK)
 		build_fail(b, status);
 	return DXP_OK;

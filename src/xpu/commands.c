@@ -64,7 +64,7 @@ static bool same_target(const struct dxp_target *a, const struct dxp_target *b)
 	return a->function == b->function && a->qp == b->qp && a->magic == b->magic;
 }
 
-static void open_take(struct slot *s, const struct dxp_nic_event *from, const struct command *c)
+static void open_receive(struct slot *s, const struct dxp_nic_event *from, const struct command *c)
 {
 	struct dxp_target to = {
 		.node = from->node,
@@ -91,14 +91,14 @@ static void open_take(struct slot *s, const struct dxp_nic_event *from, const st
 		open_refuse(s, &to, c->sequence, status);
 }
 
-static void close_take(struct tenant *t, const struct command *c)
+static void close_receive(struct tenant *t, const struct command *c)
 {
 	t->closing = true;
 	t->close_sequence = c->sequence;
 	tenant_leave(t, DXP_ECANCELED);
 }
 
-static void clock_tell(struct tenant *t, const struct command *c)
+static void clock_report(struct tenant *t, const struct command *c)
 {
 	const struct command_reply r = {
 		.op = COMMAND_CLOCK, .sequence = c->sequence, .clock_ns = clock_now_ns()};
@@ -106,7 +106,7 @@ static void clock_tell(struct tenant *t, const struct command *c)
 	reply_send(t, &r);
 }
 
-static void command_take(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
+static void command_receive(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
 {
 	struct command c;
 
@@ -115,7 +115,7 @@ static void command_take(struct slot *s, const struct dxp_nic_event *from, const
 		return;
 	}
 	if (c.op == COMMAND_OPEN) {
-		open_take(s, from, &c);
+		open_receive(s, from, &c);
 		return;
 	}
 	struct tenant *t = tenant_find(s, from->node);
@@ -124,20 +124,20 @@ static void command_take(struct slot *s, const struct dxp_nic_event *from, const
 		return;
 	}
 	switch (c.op) {
-	case COMMAND_CLOSE: close_take(t, &c); break;
+	case COMMAND_CLOSE: close_receive(t, &c); break;
 	case COMMAND_ALLOC: memory_allocate(t, &c); break;
 	case COMMAND_FREE: memory_free(t, &c); break;
 	case COMMAND_BUILD: program_build(t, &c); break;
-	case COMMAND_FETCH: fetch_take(t, &c); break;
+	case COMMAND_FETCH: fetch_start(t, &c); break;
 	case COMMAND_RELEASE: program_release(t, &c); break;
 	case COMMAND_NIC: port_open(t, &c); break;
-	case COMMAND_CLOCK: clock_tell(t, &c); break;
-	case COMMAND_HURRY: events_hurry(t, c.upto); break;
+	case COMMAND_CLOCK: clock_report(t, &c); break;
+	case COMMAND_HURRY: reply_events_hurry(t, c.upto); break;
 	default: work_post(t, &c, data, from->bytes);
 	}
 }
 
-static void event_take(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
+static void event_receive(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
 {
 	struct command_event e;
 
@@ -155,13 +155,14 @@ static void event_take(struct slot *s, const struct dxp_nic_event *from, const u
 				dxp_status_text(status));
 }
 
-void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8_t *data)
+void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
+			      const uint8_t *data)
 {
 	/* A host's event may come on a data queue pair, behind its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
-		event_take(s, event, data);
+		event_receive(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)
 		refused(s, event->node, "it is not for the service queue pair");
 	else
-		command_take(s, event, data);
+		command_receive(s, event, data);
 }

@@ -60,25 +60,25 @@ static int range_hold(struct tenant *t, uint8_t op, uint64_t address, uint64_t b
 	return DXP_EACCESS;
 }
 
-static int from_take(struct edit *e, const struct command *c)
+static int from_check(struct edit *e, const struct command *c)
 {
 	uint64_t bytes;
 
 	if (c->op != COMMAND_COPY)
 		return DXP_OK;
-	if (!command_box_span(&c->box, BOX_FROM, &bytes))
+	if (!command_rect_span(&c->rect, RECT_FROM, &bytes))
 		return DXP_EINVAL;
 	e->from = c->address;
 	return range_hold(e->work->tenant, c->op, e->from, bytes, &e->from_held);
 }
 
-static int to_take(struct edit *e, const struct command *c)
+static int to_check(struct edit *e, const struct command *c)
 {
 	uint64_t bytes = c->data_bytes;
 
 	if (c->op == COMMAND_MARK)
 		return DXP_OK;
-	if (c->op != COMMAND_WRITE && !command_box_span(&c->box, BOX_TO, &bytes))
+	if (c->op != COMMAND_WRITE && !command_rect_span(&c->rect, RECT_TO, &bytes))
 		return DXP_EINVAL;
 	e->to = c->op == COMMAND_COPY ? c->to_address : c->address;
 	return range_hold(e->work->tenant, c->op, e->to, bytes, &e->to_held);
@@ -97,8 +97,8 @@ static int edit_prepare(struct edit *e, struct work *w)
 				  .kind = WORKER_EDIT,
 				  .parts = {&e->message, w->data, sizeof(e->message), w->bytes}};
 	work_needs(w, &e->message);
-	status = from_take(e, &c);
-	return status == DXP_OK ? to_take(e, &c) : status;
+	status = from_check(e, &c);
+	return status == DXP_OK ? to_check(e, &c) : status;
 }
 
 /* Returns whether this is a MARK without uncompleted waits. */

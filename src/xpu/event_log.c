@@ -8,8 +8,8 @@
 #include "base/util.h"
 #include "xpu/graph.h"
 
-#define CAPACITY_FIRST 64
-#define ELDERS_FIRST   64
+#define CAPACITY_FIRST     64
+#define PREDECESSORS_FIRST 64
 
 void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign)
 {
@@ -19,24 +19,24 @@ void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign)
 void event_log_destroy(struct event_log *l)
 {
 	free(l->entries);
-	free(l->elders);
-	l->entries = l->elders = NULL;
-	l->capacity = l->elder_count = l->elder_room = 0;
+	free(l->kept);
+	l->entries = l->kept = NULL;
+	l->capacity = l->kept_count = l->kept_space = 0;
 }
 
-static struct event_entry *place_of(const struct event_log *l, uint32_t count)
+static struct event_entry *entry_of(const struct event_log *l, uint32_t count)
 {
 	return &l->entries[count & (l->capacity - 1)];
 }
 
 /* Returns the index of the first list entry that is not before `count`. */
-static uint32_t elder_place(const struct event_log *l, uint32_t count)
+static uint32_t predecessor_index(const struct event_log *l, uint32_t count)
 {
-	uint32_t low = 0, high = l->elder_count;
+	uint32_t low = 0, high = l->kept_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (seq_before(l->elders[middle].count, count))
+		if (seq_before(l->kept[middle].count, count))
 			low = middle + 1;
 		else
 			high = middle;
@@ -48,11 +48,11 @@ struct event_entry *event_log_find(const struct event_log *l, uint32_t count)
 {
 	if (l->capacity == 0)
 		return NULL;
-	struct event_entry *e = place_of(l, count);
+	struct event_entry *e = entry_of(l, count);
 	if (e->state != EVENT_UNKNOWN && e->count == count)
 		return e;
-	uint32_t at = elder_place(l, count);
-	return at < l->elder_count && l->elders[at].count == count ? &l->elders[at] : NULL;
+	uint32_t at = predecessor_index(l, count);
+	return at < l->kept_count && l->kept[at].count == count ? &l->kept[at] : NULL;
 }
 
 bool event_log_forgotten(const struct event_log *l, uint32_t count)
@@ -99,7 +99,7 @@ static int grow(struct event_log *l)
 	if (!bigger.entries)
 		return DXP_ENOMEM;
 	for (uint32_t i = 0; i < l->capacity; i++) {
-		struct event_entry *e = place_of(&bigger, l->entries[i].count);
+		struct event_entry *e = entry_of(&bigger, l->entries[i].count);
 		if (l->entries[i].state == EVENT_UNKNOWN)
 			continue;
 		entry_move(e, &l->entries[i]);
@@ -110,65 +110,65 @@ static int grow(struct event_log *l)
 }
 
 /* Forgets list entries that have completed. */
-static void elders_sift(struct event_log *l)
+static void kept_sift(struct event_log *l)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < l->elder_count; i++) {
-		if (!pending(l, &l->elders[i]))
-			forget(l, &l->elders[i]);
+	for (uint32_t i = 0; i < l->kept_count; i++) {
+		if (!pending(l, &l->kept[i]))
+			forget(l, &l->kept[i]);
 		else if (kept++ != i)
-			entry_move(&l->elders[kept - 1], &l->elders[i]);
+			entry_move(&l->kept[kept - 1], &l->kept[i]);
 	}
-	l->elder_count = kept;
+	l->kept_count = kept;
 }
 
 /* Reserves a list entry. The list doubles unless half of it has completed: amortized constant
  * time. */
-static int elders_reserve(struct event_log *l)
+static int kept_reserve(struct event_log *l)
 {
-	if (l->elder_count < l->elder_room)
+	if (l->kept_count < l->kept_space)
 		return DXP_OK;
-	elders_sift(l);
-	if (l->elder_count < l->elder_room / 2)
+	kept_sift(l);
+	if (l->kept_count < l->kept_space / 2)
 		return DXP_OK;
-	uint32_t room = l->elder_room ? 2 * l->elder_room : ELDERS_FIRST;
-	struct event_entry *elders = malloc(room * sizeof(*elders));
-	if (!elders)
+	uint32_t space = l->kept_space ? 2 * l->kept_space : PREDECESSORS_FIRST;
+	struct event_entry *kept = malloc(space * sizeof(*kept));
+	if (!kept)
 		return DXP_ENOMEM;
-	for (uint32_t i = 0; i < l->elder_count; i++)
-		entry_move(&elders[i], &l->elders[i]);
-	free(l->elders);
-	l->elders = elders;
-	l->elder_room = room;
+	for (uint32_t i = 0; i < l->kept_count; i++)
+		entry_move(&kept[i], &l->kept[i]);
+	free(l->kept);
+	l->kept = kept;
+	l->kept_space = space;
 	return DXP_OK;
 }
 
 /* Moves a pending event from the ring to the list, mostly to its end, as counts mostly rise. */
-static int elder_add(struct event_log *l, const struct event_entry *e)
+static int kept_add(struct event_log *l, const struct event_entry *e)
 {
-	int status = elders_reserve(l);
+	int status = kept_reserve(l);
 
 	if (status != DXP_OK)
 		return status;
-	uint32_t at = elder_place(l, e->count);
-	for (uint32_t i = l->elder_count++; i > at; i--)
-		entry_move(&l->elders[i], &l->elders[i - 1]);
-	entry_move(&l->elders[at], e);
+	uint32_t at = predecessor_index(l, e->count);
+	for (uint32_t i = l->kept_count++; i > at; i--)
+		entry_move(&l->kept[i], &l->kept[i - 1]);
+	entry_move(&l->kept[at], e);
 	return DXP_OK;
 }
 
 int event_log_add(struct event_log *l, uint32_t count, struct event_entry **out)
 {
 	while (l->capacity == 0 ||
-	       (!may_forget(l, place_of(l, count)) && l->capacity < l->capacity_max)) {
+	       (!may_forget(l, entry_of(l, count)) && l->capacity < l->capacity_max)) {
 		int status = grow(l);
 		if (status != DXP_OK)
 			return status;
 	}
-	struct event_entry *e = place_of(l, count);
+	struct event_entry *e = entry_of(l, count);
 	if (pending(l, e)) {
-		int status = elder_add(l, e);
+		int status = kept_add(l, e);
 		if (status != DXP_OK)
 			return status;
 	} else {

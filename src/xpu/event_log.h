@@ -34,8 +34,8 @@ struct event_log {
 	bool some_forgotten;
 	uint32_t forgotten; /* the newest count that was forgotten */
 	/* Pending events whose ring entries were needed, by count. */
-	struct event_entry *elders;
-	uint32_t elder_count, elder_room;
+	struct event_entry *kept;
+	uint32_t kept_count, kept_space;
 };
 
 /* Initializes an empty log. capacity_max: a power of two. */

@@ -67,7 +67,7 @@ static void fetch_data(struct order *o, uint32_t kind, const void *data, uint32_
 {
 	struct fetch *f = CONTAINER_OF(o, struct fetch, order);
 
-	if (!f->cut && !bytes_add(&f->data, &f->bytes, data, bytes, FETCHED_BYTES_MAX))
+	if (!f->cut && !build_bytes_add(&f->data, &f->bytes, data, bytes, FETCHED_BYTES_MAX))
 		f->cut = true;
 }
 
@@ -148,7 +148,7 @@ static int fetch_post(struct tenant *t, const struct part *part, struct program 
 	return DXP_OK;
 }
 
-void binary_keep(struct tenant *t, struct program *p)
+void fetch_binary_keep(struct tenant *t, struct program *p)
 {
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
@@ -172,7 +172,7 @@ static void fetch_begin(struct tenant *t, const struct part *part)
 		fetch_reply(t, part, status, NULL, 0);
 }
 
-void fetch_take(struct tenant *t, const struct command *c)
+void fetch_start(struct tenant *t, const struct command *c)
 {
 	const struct part part = {.sequence = c->sequence,
 				  .program = c->what == FETCH_DEVICE ? 0 : c->program,

@@ -29,8 +29,8 @@ struct graph {
 	uint32_t newest; /* highest count posted */
 	struct event_log own;
 	struct source *sources; /* other xPUs by number, at most XPU_SOURCES_MAX */
-	uint32_t source_count, source_room;
-	struct order_heap ready[GRAPH_LANES];
+	uint32_t source_count, source_space;
+	struct order_heap ready[GRAPH_QUEUES];
 	struct graph_command *unissued; /* waiting or ready */
 	struct graph_command *failed, **failed_tail;
 	uint32_t count;
@@ -60,13 +60,13 @@ void graph_destroy(struct graph *g)
 		event_log_destroy(&g->sources[i].log);
 	free(g->sources);
 	event_log_destroy(&g->own);
-	for (int lane = 0; lane < GRAPH_LANES; lane++)
-		order_heap_destroy(&g->ready[lane]);
+	for (int queue = 0; queue < GRAPH_QUEUES; queue++)
+		order_heap_destroy(&g->ready[queue]);
 	free(g);
 }
 
 /* Returns the index of the first source not before this xPU. */
-static uint32_t source_place(const struct graph *g, uint16_t xpu)
+static uint32_t source_index(const struct graph *g, uint16_t xpu)
 {
 	uint32_t low = 0, high = g->source_count;
 
@@ -82,7 +82,7 @@ static uint32_t source_place(const struct graph *g, uint16_t xpu)
 
 static struct event_log *source_find(struct graph *g, uint16_t xpu)
 {
-	uint32_t at = source_place(g, xpu);
+	uint32_t at = source_index(g, xpu);
 
 	return at < g->source_count && g->sources[at].xpu == xpu ? &g->sources[at].log : NULL;
 }
@@ -95,15 +95,15 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 		return DXP_OK;
 	if (g->source_count == XPU_SOURCES_MAX)
 		return DXP_EAGAIN;
-	if (g->source_count == g->source_room) {
-		uint32_t room = g->source_room ? 2 * g->source_room : SOURCES_FIRST;
-		struct source *sources = realloc(g->sources, room * sizeof(*sources));
+	if (g->source_count == g->source_space) {
+		uint32_t space = g->source_space ? 2 * g->source_space : SOURCES_FIRST;
+		struct source *sources = realloc(g->sources, space * sizeof(*sources));
 		if (!sources)
 			return DXP_ENOMEM;
 		g->sources = sources;
-		g->source_room = room;
+		g->source_space = space;
 	}
-	struct source *s = &g->sources[source_place(g, xpu)];
+	struct source *s = &g->sources[source_index(g, xpu)];
 	memmove(s + 1, s, (size_t)(g->sources + g->source_count++ - s) * sizeof(*s));
 	s->xpu = xpu;
 	event_log_init(&s->log, XPU_PEER_EVENTS_MAX, true);
@@ -151,7 +151,7 @@ static void command_unlink(struct graph_command *c)
 static void command_ready(struct graph *g, struct graph_command *c)
 {
 	c->state = STATE_READY;
-	order_heap_push(&g->ready[c->lane], c);
+	order_heap_push(&g->ready[c->queue], c);
 }
 
 static void wait_uncount(struct graph *g, struct graph_wait *w)
@@ -169,7 +169,7 @@ static void wait_uncount(struct graph *g, struct graph_wait *w)
 static void command_fail(struct graph *g, struct graph_command *c, int status)
 {
 	if (c->state == STATE_READY)
-		order_heap_remove(&g->ready[c->lane], c);
+		order_heap_remove(&g->ready[c->queue], c);
 	for (int i = 0; i < COMMAND_WAITS_MAX; i++)
 		wait_unlink(&c->waits[i]);
 	command_unlink(c);
@@ -214,7 +214,7 @@ static void failed_settle(struct graph *g, struct graph_command **first)
 		own_settle(g, c->event, c->status);
 }
 
-static bool event_is_mine(const struct graph *g, uint64_t event)
+static bool event_is_local(const struct graph *g, uint64_t event)
 {
 	return EVENT_HOST(event) == g->host && EVENT_XPU(event) == g->xpu;
 }
@@ -225,7 +225,7 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 	struct event_entry *e;
 	uint32_t count = EVENT_COUNT(p->event);
 
-	if (!event_is_mine(g, p->event) || (g->any_posted && !seq_before(g->newest, count)))
+	if (!event_is_local(g, p->event) || (g->any_posted && !seq_before(g->newest, count)))
 		return DXP_EINVAL;
 	g->own.oldest = p->oldest;
 	int status = event_log_add(&g->own, count, &e);
@@ -239,7 +239,7 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 /* Returns whether a completion will still be reported. A host reports its own event for each
  * command that waits, however old. An xPU reports once; for an old event the host requests a
  * signal under a new name. */
-static bool will_tell(const struct graph *g, const struct event_log *log, uint64_t event)
+static bool will_notify(const struct graph *g, const struct event_log *log, uint64_t event)
 {
 	return EVENT_XPU(event) == g->host || !event_log_forgotten(log, EVENT_COUNT(event));
 }
@@ -252,7 +252,7 @@ static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct eve
 
 	if (EVENT_HOST(event) != g->host)
 		return DXP_EINVAL;
-	if (!event_is_mine(g, event)) {
+	if (!event_is_local(g, event)) {
 		int status = source_ensure(g, EVENT_XPU(event), &log);
 		if (status != DXP_OK)
 			return status;
@@ -264,7 +264,7 @@ static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct eve
 										       : DXP_ENOENT;
 	if (*out)
 		return DXP_OK;
-	return will_tell(g, log, event) ? peer_event_add(log, count, out) : DXP_ENOENT;
+	return will_notify(g, log, event) ? peer_event_add(log, count, out) : DXP_ENOENT;
 }
 
 /* Returns the status of a command whose awaited event failed: DXP_EPEERLOST for the loss of
@@ -289,7 +289,7 @@ static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wai
 	}
 	wait_link(w, e);
 	/* What was handed out on the engine's lane runs before later commands there. */
-	w->counted = c->lane != GRAPH_ENGINE || e->state != EVENT_ISSUED;
+	w->counted = c->queue != GRAPH_ENGINE || e->state != EVENT_ISSUED;
 	c->waits_left += w->counted;
 	return DXP_OK;
 }
@@ -308,11 +308,11 @@ static int waits_begin(struct graph *g, struct graph_command *c, const struct gr
 	return DXP_OK;
 }
 
-static int room_check(struct graph *g, const struct graph_posting *p)
+static int space_check(struct graph *g, const struct graph_posting *p)
 {
 	if (p->bytes > WIRE_COMMANDS_BYTES - g->bytes)
 		return DXP_EAGAIN;
-	return order_heap_reserve(&g->ready[p->lane], g->count + 1);
+	return order_heap_reserve(&g->ready[p->queue], g->count + 1);
 }
 
 static void command_enter(struct graph *g, struct graph_command *c)
@@ -338,11 +338,12 @@ static void command_enter(struct graph *g, struct graph_command *c)
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p)
 {
 	assert(p->wait_count <= COMMAND_WAITS_MAX);
-	*c = (struct graph_command){.event = p->event, .lane = (uint8_t)p->lane, .bytes = p->bytes};
+	*c = (struct graph_command){
+		.event = p->event, .queue = (uint8_t)p->queue, .bytes = p->bytes};
 	int status = p->event ? event_begin(g, p) : DXP_OK;
 	if (status != DXP_OK)
 		return status;
-	status = room_check(g, p);
+	status = space_check(g, p);
 	if (status == DXP_OK)
 		status = waits_begin(g, c, p);
 	if (status != DXP_OK) {
@@ -353,26 +354,26 @@ int graph_add(struct graph *g, struct graph_command *c, const struct graph_posti
 	return DXP_OK;
 }
 
-bool graph_ready(const struct graph *g, enum graph_lane lane)
+bool graph_ready(const struct graph *g, enum graph_queue queue)
 {
-	return order_heap_top(&g->ready[lane]) != NULL;
+	return order_heap_top(&g->ready[queue]) != NULL;
 }
 
-struct graph_command *graph_next(struct graph *g, enum graph_lane lane)
+struct graph_command *graph_next(struct graph *g, enum graph_queue queue)
 {
-	struct graph_command *c = order_heap_top(&g->ready[lane]);
+	struct graph_command *c = order_heap_top(&g->ready[queue]);
 
 	if (!c)
 		return NULL;
-	order_heap_remove(&g->ready[lane], c);
+	order_heap_remove(&g->ready[queue], c);
 	command_unlink(c);
 	c->state = STATE_ISSUED;
 	struct event_entry *e = c->event ? event_log_find(&g->own, EVENT_COUNT(c->event)) : NULL;
-	if (!e || lane != GRAPH_ENGINE)
+	if (!e || queue != GRAPH_ENGINE)
 		return c;
 	e->state = EVENT_ISSUED;
 	for (struct graph_wait *w = e->waiters; w; w = w->next)
-		if (w->command->lane == GRAPH_ENGINE)
+		if (w->command->queue == GRAPH_ENGINE)
 			wait_uncount(g, w);
 	return c;
 }
@@ -427,7 +428,7 @@ int graph_event(struct graph *g, uint64_t event, int status)
 		return result;
 	e = event_log_find(log, EVENT_COUNT(event));
 	if (!e) {
-		if (!will_tell(g, log, event))
+		if (!will_notify(g, log, event))
 			return DXP_OK; /* late; waits for it fail with DXP_ENOENT */
 		result = peer_event_add(log, EVENT_COUNT(event), &e);
 		if (result != DXP_OK)
@@ -444,9 +445,9 @@ void graph_lost(struct graph *g, uint16_t xpu)
 	struct graph_command **first = g->failed_tail;
 	struct event_log *log = source_find(g, xpu);
 
-	for (uint32_t i = 0; log && i < log->capacity + log->elder_count; i++) {
+	for (uint32_t i = 0; log && i < log->capacity + log->kept_count; i++) {
 		struct event_entry *e =
-			i < log->capacity ? &log->entries[i] : &log->elders[i - log->capacity];
+			i < log->capacity ? &log->entries[i] : &log->kept[i - log->capacity];
 		if (e->state == EVENT_PENDING)
 			entry_settle(g, e, DXP_EPEERLOST, DXP_EPEERLOST);
 	}

@@ -17,7 +17,7 @@
 
 #include "wire/command.h"
 
-enum graph_lane { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_LANES };
+enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_QUEUES };
 
 /* A command's wait for an event that is not done; in the event's list. */
 struct graph_wait {
@@ -33,8 +33,8 @@ struct graph_command {
 	struct graph_command *next, **link; /* of all not yet out, or of the failed */
 	uint64_t event;                     /* 0: none */
 	uint64_t order;                     /* posting order */
-	uint32_t place;                     /* index in its lane's heap */
-	uint8_t lane, state;
+	uint32_t heap_index;                /* index in its lane's heap */
+	uint8_t queue, state;
 	uint8_t waits_left;
 	uint32_t bytes; /* as in graph_posting */
 	int status;     /* of a failed one: DXP_ECANCELED, DXP_EPEERLOST, or from graph_cancel */
@@ -48,7 +48,7 @@ int graph_create(uint16_t host, uint16_t xpu, struct graph **out);
 void graph_destroy(struct graph *g);
 
 struct graph_posting {
-	enum graph_lane lane;
+	enum graph_queue queue;
 	uint64_t event;  /* 0: none */
 	uint32_t oldest; /* with an event: own events before this count may be forgotten */
 	const uint64_t *waits;
@@ -65,9 +65,9 @@ struct graph_posting {
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p);
 
 /* Removes and returns the next command to run on this lane, or NULL. */
-struct graph_command *graph_next(struct graph *g, enum graph_lane lane);
+struct graph_command *graph_next(struct graph *g, enum graph_queue queue);
 /* Returns whether graph_next has one for this lane. */
-bool graph_ready(const struct graph *g, enum graph_lane lane);
+bool graph_ready(const struct graph *g, enum graph_queue queue);
 /* Lists the events of earlier engine commands that must succeed before this one, from
  * graph_next, runs. Returns their number. */
 uint8_t graph_unfinished(const struct graph_command *c, uint64_t events[COMMAND_WAITS_MAX]);

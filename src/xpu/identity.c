@@ -116,7 +116,7 @@ int identity_get(const char *folder, const char *name, uint8_t uuid[WIRE_UUID_BY
 	if (status != DXP_ENOENT)
 		return status;
 	uint8_t drawn[WIRE_UUID_BYTES];
-	entropy_kernel(NULL, drawn, sizeof(drawn));
+	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
 	status = file_write(path, drawn);
 	if (status == DXP_OK)
 		memcpy(uuid, drawn, WIRE_UUID_BYTES);

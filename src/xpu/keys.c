@@ -33,7 +33,8 @@ static bool stale_clear(struct slot *s, const struct range *stale)
 	return true;
 }
 
-static void trespass_tell(struct tenant *t, uint64_t offset, uint64_t bytes, const char *what)
+static void out_of_bounds_report(struct tenant *t, uint64_t offset, uint64_t bytes,
+				 const char *what)
 {
 	if (t->trespassed)
 		return;
@@ -63,7 +64,7 @@ static uint8_t host_reach(void *context, uint64_t offset, uint64_t bytes, struct
 	uint8_t code = reach(context, true, offset, bytes, out);
 
 	if (code == WIRE_NACK_RIGHTS)
-		trespass_tell(context, offset, bytes, "its key");
+		out_of_bounds_report(context, offset, bytes, "its key");
 	return code;
 }
 
@@ -72,7 +73,8 @@ static uint8_t port_reach(void *context, uint64_t offset, uint64_t bytes, struct
 	uint8_t code = reach(context, false, offset, bytes, out);
 
 	if (code == WIRE_NACK_RIGHTS)
-		trespass_tell(context, offset, bytes, "the key of its kernels' NIC function");
+		out_of_bounds_report(context, offset, bytes,
+				     "the key of its kernels' NIC function");
 	return code;
 }
 
@@ -82,7 +84,7 @@ static int port_hold_bytes(void *context, uint64_t offset, uint64_t bytes)
 
 	if (arena_hold(t->slot->arena, t->owner, offset, bytes, NULL) == DXP_OK)
 		return DXP_OK;
-	trespass_tell(t, offset, bytes, "its kernels");
+	out_of_bounds_report(t, offset, bytes, "its kernels");
 	return DXP_EACCESS;
 }
 
@@ -129,7 +131,7 @@ int key_of_port(struct tenant *t, uint32_t function, uint32_t *key)
 	return status == DXP_OK ? nic_region_guard(n, *key, &guard) : status;
 }
 
-void memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
+void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
 {
 	if (s->bridged)
 		bridged_reclaim(s->bridged, address, bytes);
@@ -138,7 +140,7 @@ void memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
 				   clock_now_ns());
 }
 
-bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes)
+bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes)
 {
 	const struct scrub *scrub = &s->scrub;
 
@@ -163,7 +165,7 @@ static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
 	scrub->at += scrub->under_way;
 }
 
-uint32_t scrub_advance(struct slot *s)
+uint32_t keys_scrub_advance(struct slot *s)
 {
 	struct scrub *scrub = &s->scrub;
 	const struct bridge_order order = {

@@ -32,7 +32,7 @@ static void arguments_drop(struct launch *l)
 		arena_drop(s->arena, l->held[i]);
 }
 
-static int port_take(struct launch *l)
+static int port_argument_set(struct launch *l)
 {
 	struct port *p = l->work->tenant->port;
 
@@ -46,14 +46,14 @@ static int port_take(struct launch *l)
 }
 
 /* Holds the memory of an argument. *rest: bytes from its address to the end of the allocation. */
-static int memory_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
+static int memory_hold(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
 	const struct tenant *t = l->work->tenant;
 	uint64_t bytes = 0;
 	struct dxp_image image;
 
 	if (a->kind == COMMAND_ARG_IMAGE) {
-		command_image_take(a->value, &image);
+		command_image_get(a->value, &image);
 		if (!image_span(&image, &bytes))
 			return DXP_EINVAL;
 	}
@@ -63,14 +63,14 @@ static int memory_take(struct launch *l, const struct command_argument *a, uint6
 	return status;
 }
 
-static int argument_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
+static int argument_set(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
 	*rest = 0;
 	if (a->kind == COMMAND_ARG_NIC)
-		return port_take(l);
+		return port_argument_set(l);
 	if (a->kind == COMMAND_ARG_IMAGE ||
 	    (a->kind == COMMAND_ARG_BUFFER && a->address != COMMAND_NO_ADDRESS))
-		return memory_take(l, a, rest);
+		return memory_hold(l, a, rest);
 	return DXP_OK;
 }
 
@@ -91,10 +91,10 @@ static void argument_complain(const struct launch *l, const struct command *c, u
 				a->kind == COMMAND_ARG_IMAGE ? ", or the image there," : "");
 }
 
-static int arguments_take(struct launch *l, const struct command *c)
+static int arguments_set(struct launch *l, const struct command *c)
 {
 	for (uint8_t i = 0; i < c->argument_count; i++) {
-		int status = argument_take(l, &c->arguments[i], &l->message.rests[i]);
+		int status = argument_set(l, &c->arguments[i], &l->message.rests[i]);
 		if (status != DXP_OK) {
 			argument_complain(l, c, i);
 			return status;
@@ -164,7 +164,7 @@ static int launch_prepare(struct launch *l, struct work *w)
 	const struct program *p = program_find(w->tenant, c.program);
 	if (!p)
 		return DXP_ENOENT;
-	return p->built ? arguments_take(l, &c) : DXP_EBUILD;
+	return p->built ? arguments_set(l, &c) : DXP_EBUILD;
 }
 
 static int launch_begin(struct work *w)
@@ -193,11 +193,11 @@ void launch_start(struct work *w)
 		work_done(w, status);
 }
 
-void launch_describe(const struct order *o, char *out, size_t room)
+void launch_describe(const struct order *o, char *out, size_t space)
 {
 	const struct launch *l = CONTAINER_OF(o, struct launch, order);
 	char name[COMMAND_NAME_BYTES];
 
 	name_get(l->work, name);
-	snprintf(out, room, "kernel '%.100s'", name);
+	snprintf(out, space, "kernel '%.100s'", name);
 }

@@ -60,7 +60,7 @@
 /* bytes of these messages. XPU_OUTBOX_MAX events need less, but one reply of FETCH takes 1.5 KiB
  * and a host may request any number. */
 #define XPU_OUTBOX_BYTES  (64u << 20)
-#define XPU_MESSAGES_TURN 64         /* messages received per poll before other work */
+#define XPU_MESSAGES_POLL 64         /* messages received per poll before other work */
 #define XPU_PUT_BYTES     (1u << 30) /* bytes per PUT; a longer SEND takes several */
 #define XPU_MEMORY_MIN    (1ull << 20)
 #define XPU_MEMORY_MAX    (1ull << 40)

@@ -68,7 +68,7 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 }
 
 /* Allocates; evicts silent hosts if that makes enough space. */
-static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
+static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct slot *s = t->slot;
 	int status;
@@ -82,7 +82,7 @@ static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 		/* Stops if memory being freed suffices, or if all memory of silent hosts would
 		 * not. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
-		    !tenants_make_room(s, NEED_MEMORY))
+		    !tenants_make_space(s, NEED_MEMORY))
 			return status;
 	}
 	return status;
@@ -93,12 +93,12 @@ static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
-	int status = limit_allows(t, bytes) ? arena_take(t, bytes, address) : DXP_ENOMEM;
+	int status = limit_allows(t, bytes) ? arena_allocate(t, bytes, address) : DXP_ENOMEM;
 	uint64_t whole;
 
 	if (status != DXP_OK)
 		return status;
-	memory_claim(t->slot, *address, arena_rounded(arena, bytes));
+	keys_memory_claim(t->slot, *address, arena_rounded(arena, bytes));
 	if (arena_next(arena, t->owner, address, &whole))
 		worker_map(t, *address, whole);
 	return DXP_OK;
@@ -152,7 +152,7 @@ static bool memory_comes(const struct tenant *t)
 	return t->unmaps > 0 || tenants_giving(t->slot) > 0;
 }
 
-void parked_retry(struct tenant *t)
+void memory_parked_retry(struct tenant *t)
 {
 	struct parked *p;
 
@@ -285,7 +285,7 @@ static uint32_t clearings_advance_bridged(struct slot *s)
 
 	while ((c = s->clearings)) {
 		if (c->cleared == 0 && !c->tenant->leaving &&
-		    !memory_claimed(s, c->address, c->bytes))
+		    !keys_memory_claimed(s, c->address, c->bytes))
 			break;
 		for (int i = 0; i < CLEARING_DMAS && !clearing_over(c); i++) {
 			if (c->dmas[i].busy)
@@ -300,7 +300,7 @@ static uint32_t clearings_advance_bridged(struct slot *s)
 	return work;
 }
 
-uint32_t clearings_advance(struct slot *s)
+uint32_t memory_clearings_advance(struct slot *s)
 {
 	struct clearing *c = s->clearings;
 
@@ -320,7 +320,7 @@ uint32_t clearings_advance(struct slot *s)
 	return 1;
 }
 
-void clearings_free(struct slot *s)
+void memory_clearings_free(struct slot *s)
 {
 	while (s->clearings)
 		clearing_pop(s);

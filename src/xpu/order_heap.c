@@ -8,20 +8,20 @@
 
 #include "xpu/graph.h"
 
-#define ROOM_FIRST 64
+#define SPACE_FIRST 64
 
 int order_heap_reserve(struct order_heap *h, uint32_t count)
 {
-	if (count <= h->room)
+	if (count <= h->space)
 		return DXP_OK;
-	uint32_t room = h->room ? h->room : ROOM_FIRST;
-	while (room < count)
-		room *= 2;
-	struct graph_command **items = realloc(h->items, room * sizeof(struct graph_command *));
+	uint32_t space = h->space ? h->space : SPACE_FIRST;
+	while (space < count)
+		space *= 2;
+	struct graph_command **items = realloc(h->items, space * sizeof(struct graph_command *));
 	if (!items)
 		return DXP_ENOMEM;
 	h->items = items;
-	h->room = room;
+	h->space = space;
 	return DXP_OK;
 }
 
@@ -34,7 +34,7 @@ void order_heap_destroy(struct order_heap *h)
 static void place(struct order_heap *h, uint32_t at, struct graph_command *c)
 {
 	h->items[at] = c;
-	c->place = at;
+	c->heap_index = at;
 }
 
 static void rise(struct order_heap *h, uint32_t at, struct graph_command *c)
@@ -62,7 +62,7 @@ static void sink(struct order_heap *h, uint32_t at, struct graph_command *c)
 
 void order_heap_push(struct order_heap *h, struct graph_command *c)
 {
-	assert(h->count < h->room);
+	assert(h->count < h->space);
 	h->count++;
 	rise(h, h->count - 1, c);
 }
@@ -74,7 +74,7 @@ struct graph_command *order_heap_top(const struct order_heap *h)
 
 void order_heap_remove(struct order_heap *h, struct graph_command *c)
 {
-	uint32_t at = c->place;
+	uint32_t at = c->heap_index;
 
 	assert(at < h->count && h->items[at] == c);
 	struct graph_command *last = h->items[--h->count];

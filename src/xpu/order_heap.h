@@ -10,7 +10,7 @@ struct graph_command;
 
 struct order_heap {
 	struct graph_command **items;
-	uint32_t count, room;
+	uint32_t count, space;
 };
 
 /* Reserves space for `count` in all, so that pushing cannot fail. DXP_ENOMEM. */

@@ -294,7 +294,7 @@ static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 	return true;
 }
 
-static void completion_take(const struct dxp_nic_event *e)
+static void completion_dequeue(const struct dxp_nic_event *e)
 {
 	struct message *m = (struct message *)(uintptr_t)e->context;
 	struct queue *q = m->queue;
@@ -323,7 +323,7 @@ static void empty_free(struct outbox *o)
 }
 
 /* Moves the first queue to the end. */
-static void turn_pass(struct outbox *o)
+static void pass_once(struct outbox *o)
 {
 	struct queue *q = o->queues, **at = &o->queues;
 
@@ -341,13 +341,13 @@ uint32_t outbox_service(struct outbox *o)
 	struct dxp_nic_event e;
 	uint32_t work = 0;
 
-	while (dxp_sent_take(o->window, &e)) {
-		completion_take(&e);
+	while (dxp_sent_dequeue(o->window, &e)) {
+		completion_dequeue(&e);
 		work++;
 	}
 	if (!o->queues)
 		return work;
-	turn_pass(o);
+	pass_once(o);
 	o->blocked = false;
 	for (struct queue *q = o->queues; q && !o->blocked; q = q->next)
 		o->blocked = !queue_post(o, q, &work);

@@ -32,7 +32,7 @@ static int function_open(struct slot *s, struct port *p)
 }
 
 /* Allocates a window behind device memory, where a worker can map it. False: all are used. */
-static bool window_place(struct slot *s, struct port *p)
+static bool window_choose(struct slot *s, struct port *p)
 {
 	uint32_t i = 0;
 
@@ -41,7 +41,7 @@ static bool window_place(struct slot *s, struct port *p)
 	if (i == XPU_WINDOWS_MAX)
 		return false;
 	s->windows |= 1u << i;
-	p->place = i;
+	p->index = i;
 	p->address = arena_bytes(s->arena) + i * sizeof(*p->window);
 	p->window = (struct dxp_window *)(arena_base(s->arena) + p->address);
 	memset(p->window, 0, sizeof(*p->window));
@@ -50,7 +50,7 @@ static bool window_place(struct slot *s, struct port *p)
 
 static void port_free(struct slot *s, struct port *p)
 {
-	s->windows &= ~(1u << p->place);
+	s->windows &= ~(1u << p->index);
 	if (p->tenant)
 		p->tenant->busy--;
 	free(p);
@@ -63,7 +63,7 @@ static int port_create(struct tenant *t, struct port **out)
 
 	if (!p)
 		return DXP_ENOMEM;
-	if (!window_place(s, p)) {
+	if (!window_choose(s, p)) {
 		free(p);
 		return DXP_EBUSY;
 	}
@@ -140,7 +140,7 @@ static int port_make(struct tenant *t)
 	struct slot *s = t->slot;
 	int status = port_create(t, &t->port);
 
-	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_room(s, NEED_FUNCTION))
+	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_space(s, NEED_FUNCTION))
 		return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
 	/* frees it at once unless a process maps it or a kernel uses it */
 	closed_free(s);

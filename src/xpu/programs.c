@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 /* Returns the bucket of an id. Ids are consecutive, so their low bits are evenly spread. */
-static uint32_t place(const struct programs *p, uint32_t id)
+static uint32_t bucket_of(const struct programs *p, uint32_t id)
 {
 	return id & ((p->buckets ? p->bucket_count : PROGRAMS_FEW) - 1);
 }
 
 static struct program_entry **bucket(struct programs *p, uint32_t id)
 {
-	return (p->buckets ? p->buckets : p->few) + place(p, id);
+	return (p->buckets ? p->buckets : p->few) + bucket_of(p, id);
 }
 
 static void chain_add(struct programs *p, struct program_entry *e)
@@ -73,7 +73,7 @@ void programs_remove(struct programs *p, struct program_entry *e)
 
 struct program_entry *programs_find(const struct programs *p, uint32_t id)
 {
-	struct program_entry *e = (p->buckets ? p->buckets : p->few)[place(p, id)];
+	struct program_entry *e = (p->buckets ? p->buckets : p->few)[bucket_of(p, id)];
 
 	while (e && e->id != id)
 		e = e->chain;

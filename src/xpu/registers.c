@@ -49,8 +49,8 @@ static void bridge_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_DMA_OUT_US_LO, state.out_busy_ns / 1000);
 	v->words[CFG_BRIDGE_FULL] = (uint32_t)state.no_buffer;
 	v->words[CFG_BRIDGE_TRANSFERS] = state.transfers;
-	v->words[CFG_BRIDGE_IN_TAKEN] = state.in_taken;
-	v->words[CFG_BRIDGE_OUT_TAKEN] = state.out_taken;
+	v->words[CFG_BRIDGE_IN_TAKEN] = state.in_dequeued;
+	v->words[CFG_BRIDGE_OUT_TAKEN] = state.out_dequeued;
 }
 
 static void ports_fill(const struct slot *s, struct cfg_values *v)
@@ -124,7 +124,7 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	if (!refused && go.core)
 		refused = core_set(s, &target.core);
 	if (!refused && go.task)
-		task_start(t);
+		transfer_task_start(t);
 	return refused;
 }
 

@@ -77,7 +77,7 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 		message_send(t, data, bytes);
 }
 
-void print_send(struct tenant *t, const void *text, uint32_t bytes)
+void reply_print_send(struct tenant *t, const void *text, uint32_t bytes)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 
@@ -97,7 +97,7 @@ static void events_flush(struct tenant *t)
 		message_send(t, t->held, (int)bytes);
 }
 
-void begun_send(struct tenant *t, uint64_t event)
+void reply_begun_send(struct tenant *t, uint64_t event)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 
@@ -112,7 +112,7 @@ static bool hurried(const struct tenant *t, uint64_t event)
 	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));
 }
 
-void events_hurry(struct tenant *t, uint32_t upto)
+void reply_events_hurry(struct tenant *t, uint32_t upto)
 {
 	if (!t->hurried || seq_before(t->hurry, upto))
 		t->hurry = upto;
@@ -121,7 +121,7 @@ void events_hurry(struct tenant *t, uint32_t upto)
 		events_flush(t);
 }
 
-void event_send(struct tenant *t, const struct command_event *e, bool lazy)
+void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 	int bytes = command_event_encode(e, data);
@@ -145,7 +145,7 @@ static uint64_t flush_ns(const struct tenant *t)
 	return t->held_since_ns + (t->held_hurried ? XPU_EVENTS_HURRY_NS : XPU_EVENTS_HOLD_NS);
 }
 
-uint32_t events_flush_due(struct slot *s)
+uint32_t reply_events_flush_due(struct slot *s)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint32_t flushed = 0;
@@ -159,7 +159,7 @@ uint32_t events_flush_due(struct slot *s)
 	return flushed;
 }
 
-uint64_t events_deadline(const struct slot *s)
+uint64_t reply_events_deadline(const struct slot *s)
 {
 	uint64_t deadline = UINT64_MAX;
 
@@ -169,8 +169,8 @@ uint64_t events_deadline(const struct slot *s)
 	return deadline;
 }
 
-int event_tell(struct slot *s, const struct dxp_target *to, const struct command_event *e,
-	       outbox_done done, void *context)
+int reply_event_notify(struct slot *s, const struct dxp_target *to, const struct command_event *e,
+		       outbox_done done, void *context)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 	int bytes = command_event_encode(e, data);

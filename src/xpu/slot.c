@@ -173,7 +173,7 @@ static int node_start(struct slot *s)
 	struct node_options options = s->options.node;
 
 	if (uuid_empty(options.uuid))
-		entropy_kernel(NULL, options.uuid, sizeof(options.uuid));
+		rng_entropy_kernel(NULL, options.uuid, sizeof(options.uuid));
 	memcpy(s->uuid, options.uuid, sizeof(s->uuid));
 	options.xpu = true;
 	options.engine = s->about.name;
@@ -334,37 +334,37 @@ void slot_error_note(struct slot *s, int status)
 		s->counters.last_error = (uint32_t)status;
 }
 
-static uint32_t messages_take(struct slot *s)
+static uint32_t messages_receive(struct slot *s)
 {
 	struct dxp_window *w = node_window(s->node);
 	const struct dxp_nic_event *event;
 	const uint8_t *data;
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 
-	while (taken < XPU_MESSAGES_TURN && (event = nic_user_received_peek(w, &data))) {
+	while (dequeued < XPU_MESSAGES_POLL && (event = nic_user_received_peek(w, &data))) {
 		if (event->type == DXP_EVENT_NAP && event->status == DXP_OK)
-			message_take(s, event, data);
+			commands_message_receive(s, event, data);
 		dxp_received_release(w);
-		taken++;
+		dequeued++;
 	}
-	return taken;
+	return dequeued;
 }
 
 uint32_t slot_service(struct slot *s)
 {
-	workers_awake(s);
-	uint32_t work = workers_turn(s);
+	workers_resumed(s);
+	uint32_t work = workers_poll(s);
 
 	work += outbox_service(s->outbox); /* completions */
-	work += messages_take(s);
-	work += clearings_advance(s);
-	work += scrub_advance(s);
+	work += messages_receive(s);
+	work += memory_clearings_advance(s);
+	work += keys_scrub_advance(s);
 	work += works_advance(s);
 	work += tenants_needed(s);
 	if (s->bridged)
-		work += bridged_turn(s->bridged);
-	work += workers_begun_tell(s);
-	work += events_flush_due(s);
+		work += bridged_poll(s->bridged);
+	work += workers_begun_notify(s);
+	work += reply_events_flush_due(s);
 	work += tenants_reap(s);
 	work += ports_reap(s);
 	return work + outbox_service(s->outbox); /* messages queued above */
@@ -385,9 +385,9 @@ bool slot_woke(struct slot *s)
 
 uint64_t slot_deadline(struct slot *s)
 {
-	if (!workers_asleep(s) || (s->clearings && !s->bridged))
+	if (!workers_sleeping(s) || (s->clearings && !s->bridged))
 		return 0;
-	uint64_t deadline_ns = min_u64(events_deadline(s), workers_begun_deadline(s));
+	uint64_t deadline_ns = min_u64(reply_events_deadline(s), workers_begun_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
 }
 

@@ -56,7 +56,7 @@ struct port {
 	struct tenant *tenant;
 	uint32_t function;
 	uint32_t key;      /* of device memory, in the function's table */
-	uint32_t place;    /* index of its window behind device memory */
+	uint32_t index;    /* index of its window behind device memory */
 	uint64_t address;  /* of the window, from the start of device memory */
 	uint32_t mappings; /* UNMAPs of the window that a process has not completed */
 	uint32_t qp_magic[COMMAND_QPS];
@@ -225,10 +225,10 @@ void tenants_changed(struct slot *s, const struct table_change *change);
 /* Handles the loss of a session, and of its commands and answers. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
 /* What another host may need of a silent one. */
-enum tenant_need { NEED_PLACE, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
+enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
 /* Evicts the longest silent host that has any of `need`. False: none. */
-bool tenants_make_room(struct slot *s, enum tenant_need need);
+bool tenants_make_space(struct slot *s, enum tenant_need need);
 /* Returns the memory of silent hosts. */
 uint64_t tenants_silent_bytes(const struct slot *s);
 /* Returns the memory of evicted silent hosts that is not freed yet. */
@@ -250,22 +250,23 @@ void tenants_free(struct slot *s);
 void reply_send(struct tenant *t, const struct command_reply *r);
 void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
 /* Queues an event for its host. `lazy`: it may be delayed (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
-void event_send(struct tenant *t, const struct command_event *e, bool lazy);
+void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy);
 /* Sends events up to count `upto` without delay from now on. */
-void events_hurry(struct tenant *t, uint32_t upto);
+void reply_events_hurry(struct tenant *t, uint32_t upto);
 /* Sends events held for long enough; returns for how many hosts. */
-uint32_t events_flush_due(struct slot *s);
-uint64_t events_deadline(const struct slot *s);
+uint32_t reply_events_flush_due(struct slot *s);
+uint64_t reply_events_deadline(const struct slot *s);
 /* Reports to the host that the command of this event runs. */
-void begun_send(struct tenant *t, uint64_t event);
+void reply_begun_send(struct tenant *t, uint64_t event);
 /* Sends a kernel's printed text. */
-void print_send(struct tenant *t, const void *text, uint32_t bytes);
+void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* Queues an EVENT to another xPU. `done` may be NULL. */
-int event_tell(struct slot *s, const struct dxp_target *to, const struct command_event *e,
-	       outbox_done done, void *context);
+int reply_event_notify(struct slot *s, const struct dxp_target *to, const struct command_event *e,
+		       outbox_done done, void *context);
 
 /* commands.c: arriving messages */
-void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8_t *data);
+void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
+			      const uint8_t *data);
 
 /* work.c: the lifetime of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);
@@ -281,12 +282,12 @@ void work_free(struct work *w);
 void launch_start(struct work *w);
 void edit_start(struct work *w);
 /* Describes a WORKER_RUN in text. */
-void launch_describe(const struct order *o, char *out, size_t room);
+void launch_describe(const struct order *o, char *out, size_t space);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
 /* Cancels a tenant's pulls; they complete soon. */
 void pulls_cancel(const struct tenant *t, int status);
-void task_start(struct tenant *t);
+void transfer_task_start(struct tenant *t);
 
 /* memory.c */
 uint64_t memory_left(const struct tenant *t); /* bytes that it may allocate, if contiguous */
@@ -294,9 +295,9 @@ void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
 void memory_free_reply(struct tenant *t, uint32_t sequence, int status);
 /* Retries waiting ALLOCs after memory was freed. */
-void parked_retry(struct tenant *t);
-uint32_t clearings_advance(struct slot *s);
-void clearings_free(struct slot *s);
+void memory_parked_retry(struct tenant *t);
+uint32_t memory_clearings_advance(struct slot *s);
+void memory_clearings_free(struct slot *s);
 
 /* keys.c */
 /* Registers a host's key. DXP_EBUSY. */
@@ -305,10 +306,10 @@ void key_close(struct tenant *t);
 /* Registers a key of its kernels' function, valid as long as the function. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels what others have under way in newly allocated memory. */
-void memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
+void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
 /* nothing is left under way there */
-bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes);
-uint32_t scrub_advance(struct slot *s);
+bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes);
+uint32_t keys_scrub_advance(struct slot *s);
 
 /* port.c */
 void port_open(struct tenant *t, const struct command *c);
@@ -330,14 +331,15 @@ void program_build(struct tenant *t, const struct command *c);
 /* Rebuilds a program in the tenant's new worker. */
 void build_again(struct tenant *t, struct program *p);
 /* Appends to *data. False: no memory, or the total would exceed `most`. */
-bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count, uint64_t most);
+bool build_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
+		     uint64_t most);
 /* Fails queued builds at shutdown. */
 void builds_free(struct slot *s);
 
 /* fetch.c */
-void fetch_take(struct tenant *t, const struct command *c);
+void fetch_start(struct tenant *t, const struct command *c);
 /* Keeps a linked program's binary for a rebuild without its inputs. */
-void binary_keep(struct tenant *t, struct program *p);
+void fetch_binary_keep(struct tenant *t, struct program *p);
 
 /* program.c */
 void program_release(struct tenant *t, const struct command *c);
@@ -366,13 +368,13 @@ void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
  * engine command precedes, so this FREE is answered after the unmap. */
 int worker_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
 void worker_unmap_port(struct port *p);
-uint32_t workers_turn(struct slot *s);
+uint32_t workers_poll(struct slot *s);
 /* Notifies hosts of long-running commands; returns how many. */
-uint32_t workers_begun_tell(struct slot *s);
+uint32_t workers_begun_notify(struct slot *s);
 /* Returns the earliest, including when a process that waits for a zygote can start. */
 uint64_t workers_begun_deadline(const struct slot *s);
-bool workers_asleep(struct slot *s);
-void workers_awake(struct slot *s);
+bool workers_sleeping(struct slot *s);
+void workers_resumed(struct slot *s);
 /* Closes all workers at shutdown, after the last order. */
 void workers_close(struct slot *s);
 

@@ -50,7 +50,7 @@ bool tenant_may_bulk(const struct tenant *t)
 
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
-	if (slot_hosts(s) >= s->options.hosts_max && !tenants_make_room(s, NEED_PLACE)) {
+	if (slot_hosts(s) >= s->options.hosts_max && !tenants_make_space(s, NEED_ENTRY)) {
 		log_warn("host node %u is rejected: %u hosts have this xPU open, the limit of "
 			 "--hosts",
 			 host, s->options.hosts_max);
@@ -205,10 +205,10 @@ static struct tenant *longest_silent(const struct slot *s, enum tenant_need need
 	return found;
 }
 
-bool tenants_make_room(struct slot *s, enum tenant_need need)
+bool tenants_make_space(struct slot *s, enum tenant_need need)
 {
 	static const char *const names[] = {
-		[NEED_PLACE] = "entry",
+		[NEED_ENTRY] = "entry",
 		[NEED_MEMORY] = "memory",
 		[NEED_FUNCTION] = "NIC function",
 		[NEED_REQUESTS] = "outstanding requests",
@@ -262,7 +262,7 @@ static void buffers_used(void *context, uint16_t node)
 
 /* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or its
  * PUTs and GETs. A host may be silent as long as one step of a transfer may last. NULL: none. */
-static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
+static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
 	struct buffers_use u = {.slot = s, .until_ns = now_ns - min_u64(now_ns, stall_ns)};
@@ -300,8 +300,8 @@ uint32_t tenants_needed(struct slot *s)
 		return 0;
 	s->needed_ns = now_ns + NEEDED_LOOK_NS;
 	if (s->blocked_ns && now_ns - s->blocked_ns > NEEDED_LOOK_NS && requests_kept(s))
-		return tenants_make_room(s, NEED_REQUESTS);
-	t = s->bridged ? buffers_keeper(s, now_ns) : NULL;
+		return tenants_make_space(s, NEED_REQUESTS);
+	t = s->bridged ? buffers_holder(s, now_ns) : NULL;
 	if (t)
 		give_up(t, "buffers");
 	return t != NULL;
@@ -326,7 +326,7 @@ static bool tenant_ended(struct tenant *t)
 	if (!t->leaving || t->worker || t->busy || graph_count(t->graph))
 		return false;
 	arena_free_owner(t->slot->arena, t->owner);
-	parked_retry(t);
+	memory_parked_retry(t);
 	programs_release(t);
 	return !t->busy;
 }
@@ -348,7 +348,7 @@ uint32_t tenants_reap(struct slot *s)
 		ended++;
 	}
 	for (t = s->tenants; given && t; t = t->next)
-		parked_retry(t);
+		memory_parked_retry(t);
 	return ended;
 }
 
@@ -374,11 +374,11 @@ void tenants_cancel(struct slot *s)
 
 void tenants_free(struct slot *s)
 {
-	clearings_free(s);
+	memory_clearings_free(s);
 	for (struct tenant *t = s->tenants, *next; t; t = next) {
 		next = t->next;
 		programs_release(t);
-		parked_retry(t);
+		memory_parked_retry(t);
 		tenant_end(t);
 	}
 	s->tenants = NULL;

@@ -25,7 +25,7 @@ struct transfer {
 	uint64_t from, destination, bytes;
 	uint32_t key;
 	uint32_t pending; /* messages not completed */
-	bool told;        /* the event was queued */
+	bool notified;    /* the event was queued */
 	int status;
 	struct bulk bulk; /* BRIDGED source: brings and PUTs the data */
 };
@@ -79,7 +79,7 @@ static void transfer_end(struct transfer *f)
 		task_end(t, f->status);
 	} else {
 		f->work->ended_ns = clock_now_ns();
-		if (f->told)
+		if (f->notified)
 			f->work->to_node = 0;
 		work_done(f->work, f->status);
 	}
@@ -98,17 +98,17 @@ static void event_put(struct transfer *f)
 		.ended_ns = clock_now_ns(),
 	};
 
-	if (event_tell(f->tenant->slot, &f->to, &e, message_ended, f) != DXP_OK) {
+	if (reply_event_notify(f->tenant->slot, &f->to, &e, message_ended, f) != DXP_OK) {
 		f->status = DXP_ENOMEM;
 		return;
 	}
-	f->told = true;
+	f->notified = true;
 	f->pending++;
 }
 
 static bool event_due(const struct transfer *f)
 {
-	return f->work && f->work->graph.event && !f->told && !f->tenant->gone &&
+	return f->work && f->work->graph.event && !f->notified && !f->tenant->gone &&
 	       f->status == DXP_OK;
 }
 
@@ -251,7 +251,7 @@ void transfer_start(struct work *w)
 	work_done(w, status);
 }
 
-void task_start(struct tenant *t)
+void transfer_task_start(struct tenant *t)
 {
 	struct transfer *f = calloc(1, sizeof(*f));
 	int status = f ? DXP_OK : DXP_ENOMEM;

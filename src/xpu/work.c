@@ -15,13 +15,13 @@ void work_free(struct work *w)
 }
 
 /* Notifies the peer of a failed transfer: commands there may wait for it. */
-static void peer_tell(struct work *w, const struct command_event *e)
+static void peer_notify(struct work *w, const struct command_event *e)
 {
 	struct node_entry entry;
 	struct dxp_target to;
 
 	if (w->to_node && e->event && slot_peer(w->tenant->slot, w->to_node, &entry, &to) == DXP_OK)
-		event_tell(w->tenant->slot, &to, e, NULL, NULL);
+		reply_event_notify(w->tenant->slot, &to, e, NULL, NULL);
 }
 
 /* Counts, reports and frees a completed command. */
@@ -43,9 +43,9 @@ static void work_report(struct work *w, int status)
 		t->slot->counters.failed++;
 	slot_error_note(t->slot, status);
 	if (!t->gone) {
-		peer_tell(w, &e);
+		peer_notify(w, &e);
 		if (e.event)
-			event_send(t, &e, w->lazy);
+			reply_event_send(t, &e, w->lazy);
 	}
 	work_free(w);
 }
@@ -71,7 +71,7 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 {
 	struct work *w = malloc(sizeof(*w) + bytes);
 	const struct graph_posting p = {
-		.lane = op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK,
+		.queue = op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK,
 		.event = c->event,
 		.oldest = c->oldest,
 		.waits = c->waits,
@@ -85,7 +85,7 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 	if (!w) {
 		const struct command_event e = {.event = c->event, .status = DXP_ENOMEM};
 		if (c->event)
-			event_send(t, &e, false);
+			reply_event_send(t, &e, false);
 		return;
 	}
 	*w = (struct work){.tenant = t, .queued_ns = clock_now_ns(), .bytes = (uint16_t)bytes};
@@ -143,7 +143,7 @@ static uint32_t tenant_advance(struct tenant *t)
 }
 
 /* Moves the first tenant behind all others, for fairness. */
-static void turn_pass(struct slot *s)
+static void pass_once(struct slot *s)
 {
 	struct tenant *t = s->tenants, **at = &s->tenants;
 
@@ -160,7 +160,7 @@ uint32_t works_advance(struct slot *s)
 {
 	uint32_t work = 0;
 
-	turn_pass(s);
+	pass_once(s);
 	for (struct tenant *t = s->tenants; t; t = t->next)
 		work += tenant_advance(t);
 	return work;

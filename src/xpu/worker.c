@@ -17,7 +17,7 @@
 
 /* starts of one process whose zygote is lost each time: then its orders fail */
 #define STARTS_MAX   3
-#define TURN_ANSWERS 256 /* per poll, before other work */
+#define POLL_ANSWERS 256 /* per poll, before other work */
 
 /* ---- opening and closing ---- */
 
@@ -131,7 +131,7 @@ int worker_open_process(struct tenant *t, struct worker **out)
 
 bool worker_waits(const struct worker *c)
 {
-	return c->rings_fd >= 0 && !c->asked;
+	return c->rings_fd >= 0 && !c->requested;
 }
 
 /* Returns whether it has accepted an order, which must not run twice. */
@@ -147,7 +147,7 @@ int worker_begin(struct worker *c)
 		return DXP_EIO;
 	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
 	if (status == DXP_OK) {
-		c->asked = true;
+		c->requested = true;
 		c->starts++;
 	}
 	return status;
@@ -159,7 +159,7 @@ bool worker_begin_again(struct worker *c)
 		return true;
 	if (c->rings_fd < 0 || c->ends || c->starts >= STARTS_MAX || has_begun(c))
 		return false;
-	c->asked = false;
+	c->requested = false;
 	return true;
 }
 
@@ -207,7 +207,7 @@ static void order_pop(struct worker *c, const struct order_end *end)
 }
 
 /* Completes the first order. `body` is a private copy. */
-static void done_take(struct worker *c, char *body, uint32_t bytes)
+static void done_complete(struct worker *c, char *body, uint32_t bytes)
 {
 	struct worker_done d;
 	struct order_end end = {.ran = true, .text = body + sizeof(d)};
@@ -224,7 +224,7 @@ static void done_take(struct worker *c, char *body, uint32_t bytes)
 }
 
 /* Processes an answer. False: it is invalid. */
-static bool answer_take(struct worker *c, const struct worker_head *head, void *body)
+static bool answer_accept(struct worker *c, const struct worker_head *head, void *body)
 {
 	uint32_t bytes = head->bytes - (uint32_t)sizeof(*head);
 	struct order *o = c->first;
@@ -235,14 +235,14 @@ static bool answer_take(struct worker *c, const struct worker_head *head, void *
 	case WORKER_DONE:
 		if (bytes < sizeof(struct worker_done))
 			return false;
-		done_take(c, body, bytes);
+		done_complete(c, body, bytes);
 		return true;
 	case WORKER_LOG:
 	case WORKER_DATA:
 		if (o->ops->data)
 			o->ops->data(o, head->kind, body, bytes);
 		return true;
-	case WORKER_PRINT: print_send(o->tenant, body, bytes); return true;
+	case WORKER_PRINT: reply_print_send(o->tenant, body, bytes); return true;
 	default: return false;
 	}
 }
@@ -254,17 +254,17 @@ static bool held_up(const struct worker *c)
 	       outbox_count(c->slot->outbox, c->tenant->host) >= XPU_PRINTS_WAIT;
 }
 
-static uint32_t answers_take(struct worker *c, uint32_t most)
+static uint32_t answers_dequeue(struct worker *c, uint32_t most)
 {
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES + 8];
 	const struct worker_head *head = (const void *)message;
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 	int bytes;
 
 	if (held_up(c))
 		return 0;
-	for (; taken < most && (bytes = worker_take(&c->answers, message)) != 0; taken++) {
-		if (bytes > 0 && answer_take(c, head, message + sizeof(*head)))
+	for (; dequeued < most && (bytes = worker_dequeue(&c->answers, message)) != 0; dequeued++) {
+		if (bytes > 0 && answer_accept(c, head, message + sizeof(*head)))
 			continue;
 		if (!c->ends)
 			log_warn("the answer of a worker does not parse; a kernel has overwritten "
@@ -272,16 +272,16 @@ static uint32_t answers_take(struct worker *c, uint32_t most)
 		worker_kill(c);
 		break;
 	}
-	return taken;
+	return dequeued;
 }
 
-uint32_t worker_turn(struct worker *c)
+uint32_t worker_poll(struct worker *c)
 {
-	uint32_t work = c->ends ? 0 : answers_take(c, TURN_ANSWERS);
+	uint32_t work = c->ends ? 0 : answers_dequeue(c, POLL_ANSWERS);
 
-	if (c->rings_fd >= 0 && c->asked && has_begun(c))
+	if (c->rings_fd >= 0 && c->requested && has_begun(c))
 		rings_close(c);
-	if (c->ends && !c->told)
+	if (c->ends && !c->notified)
 		worker_kill(c);
 	return work + orders_put(c);
 }
@@ -289,8 +289,8 @@ uint32_t worker_turn(struct worker *c)
 void worker_kill(struct worker *c)
 {
 	c->ends = true;
-	if (!c->told && c->tenant && !worker_waits(c))
-		c->told = zygote_kill(c->slot->zygote, c->id) != DXP_EAGAIN;
+	if (!c->notified && c->tenant && !worker_waits(c))
+		c->notified = zygote_kill(c->slot->zygote, c->id) != DXP_EAGAIN;
 }
 
 static void orders_fail(struct worker *c, int status)
@@ -306,7 +306,7 @@ static void orders_fail(struct worker *c, int status)
 void worker_lost(struct worker *c, int status)
 {
 	if (!c->ends)
-		answers_take(c, UINT32_MAX);
+		answers_dequeue(c, UINT32_MAX);
 	c->started = false;
 	orders_fail(c, status);
 }
@@ -322,7 +322,7 @@ static uint64_t running_event(const struct worker *c)
 	return ((const struct worker_needs *)o->parts.first)->event;
 }
 
-uint32_t worker_begun_tell(struct worker *c, uint64_t now_ns)
+uint32_t worker_begun_notify(struct worker *c, uint64_t now_ns)
 {
 	uint64_t event = running_event(c);
 
@@ -334,19 +334,19 @@ uint32_t worker_begun_tell(struct worker *c, uint64_t now_ns)
 		c->running.ended = c->ended;
 		c->running.since_ns = now_ns;
 		c->running.seen = true;
-		c->running.told = false;
+		c->running.notified = false;
 	}
-	if (c->running.told || now_ns < c->running.since_ns + XPU_BEGUN_NS)
+	if (c->running.notified || now_ns < c->running.since_ns + XPU_BEGUN_NS)
 		return 0;
-	c->running.told = true;
-	begun_send(c->first->tenant, event);
+	c->running.notified = true;
+	reply_begun_send(c->first->tenant, event);
 	return 1;
 }
 
 uint64_t worker_begun_deadline(const struct worker *c)
 {
-	return c->running.seen && !c->running.told ? c->running.since_ns + XPU_BEGUN_NS
-						   : UINT64_MAX;
+	return c->running.seen && !c->running.notified ? c->running.since_ns + XPU_BEGUN_NS
+						       : UINT64_MAX;
 }
 
 static void thread_stop(struct worker *c)
@@ -368,12 +368,12 @@ void worker_close(struct worker *c)
 	worker_free(c);
 }
 
-bool worker_asleep(struct worker *c)
+bool worker_sleeping(struct worker *c)
 {
 	return worker_sleep_announce(&c->answers) || held_up(c);
 }
 
-void worker_awake(struct worker *c)
+void worker_resumed(struct worker *c)
 {
 	worker_sleep_end(&c->answers);
 }

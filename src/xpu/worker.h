@@ -45,21 +45,21 @@ struct worker {
 	uint32_t id;           /* of a process */
 	int rings_fd;          /* of a process that may still have to be (re)started, else -1 */
 	uint32_t starts;       /* start requests sent to the zygote */
-	bool asked;            /* the present zygote has the start request */
+	bool requested;        /* the present zygote has the start request */
 	struct worker_rings *rings;
 	struct worker_side orders, answers;
 	struct order *first, **tail; /* all that have not completed, oldest first */
 	struct order *unposted;      /* the first for which the ring had no space */
 	uint32_t ended;              /* orders completed so far */
 	struct {
-		uint32_t ended;    /* `ended` when the first order was first seen */
-		bool seen, told;   /* since_ns is valid; the host was notified that it runs */
-		uint64_t since_ns; /* when it was first seen */
+		uint32_t ended;      /* `ended` when the first order was first seen */
+		bool seen, notified; /* since_ns is valid; the host was notified that it runs */
+		uint64_t since_ns;   /* when it was first seen */
 	} running;
 	uint32_t commands; /* engine commands posted and not completed; counted by their posters */
 	bool started;      /* a thread exists, or a process whose exit will be reported */
 	bool ends;         /* must be killed */
-	bool told;         /* the kill request was sent */
+	bool notified;     /* the kill request was sent */
 	pthread_t thread;
 };
 
@@ -85,16 +85,16 @@ void worker_post(struct worker *c, struct order *o);
 /* Kills a process, soon; worker_lost follows. */
 void worker_kill(struct worker *c);
 /* Processes answers and posts orders that the ring has space for. Returns the amount of work. */
-uint32_t worker_turn(struct worker *c);
+uint32_t worker_poll(struct worker *c);
 /* Handles a worker's exit: processes the last answers; all other orders complete with `status`. */
 void worker_lost(struct worker *c, int status);
 /* Notifies the host, once, of a command that has run for XPU_BEGUN_NS. Returns the number of
  * notifications: 0 or 1. */
-uint32_t worker_begun_tell(struct worker *c, uint64_t now_ns);
-/* Returns when worker_begun_tell must be called again, or UINT64_MAX. */
+uint32_t worker_begun_notify(struct worker *c, uint64_t now_ns);
+/* Returns when worker_begun_notify must be called again, or UINT64_MAX. */
 uint64_t worker_begun_deadline(const struct worker *c);
-/* Announces sleep. False: there is work for worker_turn. */
-bool worker_asleep(struct worker *c);
-void worker_awake(struct worker *c);
+/* Announces sleep. False: there is work for worker_poll. */
+bool worker_sleeping(struct worker *c);
+void worker_resumed(struct worker *c);
 
 #endif

@@ -59,7 +59,7 @@ static void unmap_end(struct order *o, const struct order_end *end)
 	} else {
 		arena_drop(t->slot->arena, m->range.address);
 		t->unmaps--;
-		parked_retry(t);
+		memory_parked_retry(t);
 		if (m->replies)
 			memory_free_reply(t, m->sequence, DXP_OK);
 	}
@@ -168,14 +168,15 @@ struct worker *worker_get(struct tenant *t, int *status)
 /* ---- exit ---- */
 
 /* Describes what ran when the worker was lost. */
-static void order_describe(const struct order *o, char *out, size_t room)
+static void order_describe(const struct order *o, char *out, size_t space)
 {
 	if (!o)
-		snprintf(out, room, "its process");
+		snprintf(out, space, "its process");
 	else if (o->kind == WORKER_RUN)
-		launch_describe(o, out, room);
+		launch_describe(o, out, space);
 	else
-		snprintf(out, room, "%s", o->kind == WORKER_BUILD ? "the compiler" : "its process");
+		snprintf(out, space, "%s",
+			 o->kind == WORKER_BUILD ? "the compiler" : "its process");
 }
 
 static void loss_complain(const struct worker *c, const struct zygote_news *news)
@@ -209,7 +210,7 @@ static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 	worker_close(c);
 }
 
-static void news_take(struct slot *s, const struct zygote_news *news)
+static void news_receive(struct slot *s, const struct zygote_news *news)
 {
 	struct tenant *t = s->tenants;
 
@@ -241,7 +242,7 @@ static uint32_t waiting_begin(struct tenant *t)
 
 /* ---- polls ---- */
 
-static uint32_t processes_turn(struct slot *s)
+static uint32_t processes_poll(struct slot *s)
 {
 	struct zygote_news news;
 	uint32_t work = 0;
@@ -249,28 +250,28 @@ static uint32_t processes_turn(struct slot *s)
 
 	for (struct tenant *t = s->tenants; t; t = t->next)
 		if (t->worker)
-			work += worker_turn(t->worker) + waiting_begin(t);
+			work += worker_poll(t->worker) + waiting_begin(t);
 	for (; zygote_next(s->zygote, &news, &lost); work++)
-		news_take(s, &news);
+		news_receive(s, &news);
 	if (lost)
 		all_end(s);
 	return work;
 }
 
-uint32_t workers_turn(struct slot *s)
+uint32_t workers_poll(struct slot *s)
 {
-	return s->worker ? worker_turn(s->worker) : processes_turn(s);
+	return s->worker ? worker_poll(s->worker) : processes_poll(s);
 }
 
-uint32_t workers_begun_tell(struct slot *s)
+uint32_t workers_begun_notify(struct slot *s)
 {
 	const uint64_t now_ns = clock_now_ns();
-	uint32_t told = s->worker ? worker_begun_tell(s->worker, now_ns) : 0;
+	uint32_t notified = s->worker ? worker_begun_notify(s->worker, now_ns) : 0;
 
 	for (struct tenant *t = s->tenants; t; t = t->next)
 		if (t->worker)
-			told += worker_begun_tell(t->worker, now_ns);
-	return told;
+			notified += worker_begun_notify(t->worker, now_ns);
+	return notified;
 }
 
 uint64_t workers_begun_deadline(const struct slot *s)
@@ -286,23 +287,23 @@ uint64_t workers_begun_deadline(const struct slot *s)
 	return deadline_ns;
 }
 
-bool workers_asleep(struct slot *s)
+bool workers_sleeping(struct slot *s)
 {
-	bool asleep = !s->worker || worker_asleep(s->worker);
+	bool sleeping = !s->worker || worker_sleeping(s->worker);
 
 	for (struct tenant *t = s->tenants; t; t = t->next)
-		if (t->worker && !worker_asleep(t->worker))
-			asleep = false;
-	return asleep;
+		if (t->worker && !worker_sleeping(t->worker))
+			sleeping = false;
+	return sleeping;
 }
 
-void workers_awake(struct slot *s)
+void workers_resumed(struct slot *s)
 {
 	if (s->worker)
-		worker_awake(s->worker);
+		worker_resumed(s->worker);
 	for (struct tenant *t = s->tenants; t; t = t->next)
 		if (t->worker)
-			worker_awake(t->worker);
+			worker_resumed(t->worker);
 }
 
 void workers_close(struct slot *s)

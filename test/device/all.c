@@ -77,7 +77,7 @@ DXP_FN dxp_u64 events(DXP_SHARED struct dxp_window *w)
 	struct dxp_nic_event event;
 	dxp_u64 sum = 0;
 
-	if (dxp_sent_take(w, &event))
+	if (dxp_sent_dequeue(w, &event))
 		sum += event.context;
 	if (dxp_sent_wait(w, &event, 10) == DXP_OK)
 		sum += event.imm;

@@ -154,7 +154,7 @@ struct turner {
 	_Atomic bool over;
 };
 
-static void *turn(void *argument)
+static void *poll(void *argument)
 {
 	struct turner *t = argument;
 
@@ -170,7 +170,7 @@ static void opencl_run__speaks_with_a_nic(void **state)
 	static uint8_t memory[64];
 	struct nic_options o = {.node = 1,
 				.incarnation = 1,
-				.entropy = entropy_rng,
+				.entropy = rng_entropy_rng,
 				.entropy_context = &secrets,
 				.token = token};
 	struct nic_area area = {.vaddr = AREA, .bytes = sizeof(memory)};
@@ -182,7 +182,7 @@ static void opencl_run__speaks_with_a_nic(void **state)
 	assert_int_equal(nic_region_register(t.nic, 0, memory, sizeof(memory), 0, &area.key),
 			 DXP_OK);
 	assert_int_equal(nic_area_add(t.nic, 0, &area), DXP_OK);
-	assert_int_equal(pthread_create(&thread, NULL, turn, &t), 0);
+	assert_int_equal(pthread_create(&thread, NULL, poll, &t), 0);
 	run("speak");
 	atomic_store(&t.over, true);
 	pthread_join(thread, NULL);
@@ -204,20 +204,20 @@ static void opencl_run__speaks_with_a_nic(void **state)
 static char *source_read(void)
 {
 	static const char *const files[] = {"window.h", "shared.h", "device.h"};
-	const size_t room = 1 << 20;
-	char *text = calloc(1, room), path[512];
+	const size_t space = 1 << 20;
+	char *text = calloc(1, space), path[512];
 	size_t bytes = 0;
 
 	for (int i = 0; text && i < 3; i++) {
 		snprintf(path, sizeof(path), "%s/include/dxp/%s", DXP_SOURCE_DIR, files[i]);
 		FILE *f = fopen(path, "r");
-		bytes += f ? fread(text + bytes, 1, room / 4, f) : 0;
+		bytes += f ? fread(text + bytes, 1, space / 4, f) : 0;
 		if (f)
 			fclose(f);
 	}
 	if (bytes == 0)
 		return text;
-	snprintf(text + bytes, room - bytes,
+	snprintf(text + bytes, space - bytes,
 		 "kernel void post(global uchar *memory, global int *out)\n{\n%s%s}\n%s", WINDOW,
 		 posting, speaking);
 	return text;

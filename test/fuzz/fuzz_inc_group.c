@@ -31,7 +31,7 @@ static const struct inc_member members[MEMBERS] = {
 	{0x0a000001, ROCE_SOURCE_PORT}, {0x0a000002, 0xc001}, {0x0a000001, 0xc002}};
 
 struct job {
-	struct inc_call call;
+	struct inc_operation call;
 	int64_t in[ELEMENTS], out[ELEMENTS + 1];
 	bool started;
 };
@@ -87,7 +87,7 @@ static void all_send(void)
 
 /* ---- input packets ---- */
 
-static struct roce_path path_take(void)
+static struct roce_path path_read(void)
 {
 	static const uint32_t ips[] = {SWITCH, SWITCH, 0x0a000001, 0x0a000002, 0x0b000001};
 	uint8_t how = take8(&in);
@@ -137,7 +137,7 @@ static void header_give(const struct inc_header *h, uint32_t qkey, const void *p
 
 static void raw_give(void)
 {
-	struct roce_path path = path_take();
+	struct roce_path path = path_read();
 	uint8_t data[RAW_BYTES];
 	size_t bytes = 0, wanted = take8(&in) * 6u;
 
@@ -150,7 +150,7 @@ static void raw_give(void)
 static void result_give(void)
 {
 	static const uint8_t zeros[8192];
-	struct roce_path path = path_take();
+	struct roce_path path = path_read();
 	const struct job *j = &jobs[take8(&in) % CALLS];
 	uint8_t how = take8(&in);
 	struct inc_header h = {
@@ -182,7 +182,7 @@ static void peer_give(void)
 {
 	static const uint8_t kinds[] = {INC_FREEZE, INC_FROZEN,  INC_FETCH,
 					INC_AWAIT,  INC_AWAITED, INC_REFUSED};
-	struct roce_path path = path_take();
+	struct roce_path path = path_read();
 	uint8_t how = take8(&in), payload[INC_PEER_BYTES];
 	struct inc_peer peer = {.member = how % 4, .next = (uint32_t)(int32_t)(int8_t)take8(&in)};
 	struct inc_header h = {.src_rank = how >> 6 == 3 ? take8(&in) : how % 4,
@@ -244,7 +244,7 @@ static void control_change(struct inc_control *c)
 static void control_give(void)
 {
 	static const uint8_t kinds[] = {INC_QUERY, INC_NOTIFY, INC_NOTIFIED, INC_KILL};
-	struct roce_path path = path_take();
+	struct roce_path path = path_read();
 	uint8_t how = take8(&in), payload[INC_CONTROL_BYTES_MAX], ways = take8(&in);
 	uint32_t member = how % MEMBERS;
 	struct inc_control c = query_of(member);
@@ -273,11 +273,11 @@ static void call_begin(void)
 	if (job_count == CALLS)
 		return;
 	struct job *j = &jobs[job_count];
-	j->call = (struct inc_call){.collective = (uint8_t)(INC_ALLREDUCE + how % 4),
-				    .root = how >> 2 & 1,
-				    .send = j->in,
-				    .receive = j->out,
-				    .elements = (how >> 3) * 18u};
+	j->call = (struct inc_operation){.collective = (uint8_t)(INC_ALLREDUCE + how % 4),
+					 .root = how >> 2 & 1,
+					 .send = j->in,
+					 .receive = j->out,
+					 .elements = (how >> 3) * 18u};
 	if (j->call.collective <= INC_REDUCE) {
 		j->call.op = how & 4 ? DXP_INC_SUM : DXP_INC_MAX;
 		j->call.type = types[how % 3];

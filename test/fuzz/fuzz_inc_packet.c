@@ -9,7 +9,7 @@
 #include "test/fuzz/fuzz.h"
 #include "wire/inc.h"
 
-#define ROOM 65536
+#define SPACE 65536
 
 static const struct roce_path path = {0x0a4d0001, 0x0a4d00f1, 0xc000, ROCE_PORT};
 
@@ -35,12 +35,12 @@ static size_t packet_again(const struct inc_packet *p, uint8_t *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	static uint8_t again[ROOM + 64];
+	static uint8_t again[SPACE + 64];
 	struct inc_packet p, q;
 
 	(void)roce_icrc_right(&path, data, bytes);
 	(void)roce_icrc_right_ip(data, bytes);
-	if (bytes > ROOM || inc_packet_decode(data, bytes, &p) != DXP_OK)
+	if (bytes > SPACE || inc_packet_decode(data, bytes, &p) != DXP_OK)
 		return 0;
 	assert(p.payload_bytes <= bytes);
 	size_t again_bytes = packet_again(&p, again);

@@ -27,9 +27,9 @@ struct target {
 static void target_open(struct target *t)
 {
 	struct registry_options registry = {
-		.policy = GRANTS_EXPLICIT, .entropy = entropy_rng, .entropy_context = &t->rng};
+		.policy = GRANTS_EXPLICIT, .entropy = rng_entropy_rng, .entropy_context = &t->rng};
 	struct member_options member = {.self = {.kind = MANAGE_XPU, .name = "x", .incarnation = 1},
-					.entropy = entropy_rng,
+					.entropy = rng_entropy_rng,
 					.entropy_context = &t->rng};
 
 	*t = (struct target){.rng = {1}, .now_ns = S_NS, .manager.port = 1, .node.port = 2};

@@ -23,7 +23,7 @@
 #define REGION_BYTES 16384
 #define STEPS_MAX    600
 #define POSTS_MAX    64 /* by each host */
-#define TURNS_MAX    20000
+#define POLLS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
 #define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second NAP has one */
 #define ADDITION     UINT64_MAX                                  /* context of an atomic add */
@@ -74,7 +74,7 @@ static void host_start(struct scene *s, int which)
 		.incarnation = ++h->incarnation,
 		.window_packets = 16,
 		.payload_crc = true,
-		.entropy = entropy_rng,
+		.entropy = rng_entropy_rng,
 		.entropy_context = &s->secrets,
 		.token = token_of,
 		.token_context = (void *)(uintptr_t)(which + 1),
@@ -107,14 +107,14 @@ static void introduce(struct scene *s, int which)
 	network_introduce(s->hosts[which].nic, which, s->hosts[1 - which].incarnation, s->now_ns);
 }
 
-static void user_takes(struct scene *s, int which)
+static void user_dequeues(struct scene *s, int which)
 {
 	struct host *h = &s->hosts[which];
 	const struct dxp_nic_event *event;
 	struct dxp_nic_event sent;
 	const uint8_t *data;
 
-	while (dxp_sent_take(h->window, &sent)) {
+	while (dxp_sent_dequeue(h->window, &sent)) {
 		if (++h->completed > h->posted)
 			die("more completions than operations");
 		h->adds_good += sent.context == ADDITION && sent.status == DXP_OK;
@@ -136,7 +136,7 @@ static void user_takes(struct scene *s, int which)
 static void host_restart(struct scene *s, int which)
 {
 	/* NAPs in the other's ring belong to this process; those of the next start at 0. */
-	user_takes(s, 1 - which);
+	user_dequeues(s, 1 - which);
 	s->hosts[1 - which].last_nap = -1;
 	nic_destroy(s->hosts[which].nic);
 	if (which == DEVICE_HOST)
@@ -213,11 +213,11 @@ static void user_posts(struct scene *s, int which)
 
 /* ---- the network ---- */
 
-static void turn(struct scene *s, int which)
+static void poll(struct scene *s, int which)
 {
-	while (which == DEVICE_HOST && staged_device_turn(&s->device, s->now_ns))
+	while (which == DEVICE_HOST && staged_device_poll(&s->device, s->now_ns))
 		;
-	network_turn(&s->net, s->hosts[which].nic, which, s->now_ns);
+	network_poll(&s->net, s->hosts[which].nic, which, s->now_ns);
 }
 
 static void land(struct scene *s, const struct flight *f)
@@ -262,8 +262,8 @@ static void step(struct scene *s)
 	case 1: user_posts(s, which); break;
 	case 2:
 	case 3:
-	case 4: turn(s, which); break;
-	case 5: user_takes(s, which); break;
+	case 4: poll(s, which); break;
+	case 5: user_dequeues(s, which); break;
 	case 6: s->now_ns += (uint64_t)(take8(&s->in) + 1) << take8(&s->in) % 20; break;
 	case 7:
 		if (take8(&s->in) % 8 == 0)
@@ -290,10 +290,10 @@ static void settle(struct scene *s)
 {
 	struct host *a = &s->hosts[0], *b = &s->hosts[1];
 
-	for (uint32_t turns = 0; a->completed < a->posted || b->completed < b->posted; turns++) {
+	for (uint32_t polls = 0; a->completed < a->posted || b->completed < b->posted; polls++) {
 		for (int i = 0; i < 2; i++) {
-			turn(s, i);
-			user_takes(s, i);
+			poll(s, i);
+			user_dequeues(s, i);
 		}
 		if (s->net.flying == 0) {
 			uint64_t next_ns = min_u64(nic_deadline(a->nic), nic_deadline(b->nic));
@@ -308,7 +308,7 @@ static void settle(struct scene *s)
 			network_drop(&s->net, 0);
 		}
 		accounts_check(s);
-		if (turns > TURNS_MAX)
+		if (polls > POLLS_MAX)
 			die("an operation never ends");
 	}
 }

@@ -21,7 +21,7 @@
 #define STEPS_MAX      400
 #define BATCH          16
 #define SILENCE_NS     (600 * S_NS)
-#define TURNS_MAX      40000 /* polls while the peer is silent; a NIC that spins needs more */
+#define POLLS_MAX      40000 /* polls while the peer is silent; a NIC that spins needs more */
 
 static _Alignas(8) uint8_t memory[2][GUARD + REGION_BYTES + GUARD];
 
@@ -40,7 +40,7 @@ static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t 
 
 /* ---- posts of the user ---- */
 
-static void entry_take(struct scene *s, struct dxp_entry *e, uint32_t key)
+static void entry_read(struct scene *s, struct dxp_entry *e, uint32_t key)
 {
 	*e = (struct dxp_entry){take8(&s->in), 1 + take8(&s->in) * 16u, key};
 }
@@ -51,7 +51,7 @@ static void lists_post(struct scene *s, bool put, uint8_t qp, const struct dxp_t
 	uint16_t count = 1 + take8(&s->in) % 3;
 
 	for (uint16_t i = 0; i < count; i++) {
-		entry_take(s, &local[i], s->keys[1]);
+		entry_read(s, &local[i], s->keys[1]);
 		remote[i] = local[i];
 	}
 	struct nic_lists lists = {local, remote, count, count};
@@ -94,12 +94,12 @@ static void user_posts_atomic(struct scene *s)
 	s->posted += status == DXP_OK;
 }
 
-static void user_takes(struct scene *s)
+static void user_dequeues(struct scene *s)
 {
 	struct dxp_nic_event event;
 	const uint8_t *data;
 
-	while (dxp_sent_take(&window, &event)) {
+	while (dxp_sent_dequeue(&window, &event)) {
 		s->completed++;
 		if (s->completed > s->posted)
 			die("more completions than operations");
@@ -120,7 +120,7 @@ static void datagrams_touch(const struct datagram *d, size_t count)
 }
 
 /* Polls as a node does, until nothing is sent. */
-static void turn(struct scene *s)
+static void poll(struct scene *s)
 {
 	static struct datagram batch[BATCH];
 	size_t count, rounds = 0;
@@ -137,8 +137,8 @@ static void turn(struct scene *s)
 static void step(struct scene *s)
 {
 	switch (take8(&s->in) % 20) {
-	case 0: greeting_give(s, false); break;
-	case 1: greeting_give(s, true); break;
+	case 0: handshake_give(s, false); break;
+	case 1: handshake_give(s, true); break;
 	case 2: ack_give(s); break;
 	case 3: ack_all_give(s); break;
 	case 4: nack_give(s); break;
@@ -149,7 +149,7 @@ static void step(struct scene *s)
 	case 9: data_give(s, 0); break;
 	case 10:
 	case 11: user_posts(s); break;
-	case 12: user_takes(s); break;
+	case 12: user_dequeues(s); break;
 	case 13: s->now_ns += (uint64_t)take8(&s->in) << take8(&s->in) % 24; break;
 	case 14:
 		if (take8(&s->in) % 4 == 0)
@@ -160,7 +160,7 @@ static void step(struct scene *s)
 	case 17: control_give(s); break;
 	case 18: data_give(s, take8(&s->in) & 1 ? WIRE_ATOMIC : WIRE_ATOMIC_RSP); break;
 	case 19: user_posts_atomic(s); break;
-	default: turn(s);
+	default: poll(s);
 	}
 }
 
@@ -179,7 +179,7 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 		.node = US,
 		.incarnation = 1,
 		.window_packets = WINDOW_PACKETS,
-		.entropy = entropy_rng,
+		.entropy = rng_entropy_rng,
 		.entropy_context = &s->secrets,
 		.token = token_of,
 		.cfg = &cfg,
@@ -206,15 +206,15 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 static void silence(struct scene *s)
 {
 	uint64_t end_ns = s->now_ns + SILENCE_NS, deadline_ns;
-	uint32_t turns = 0;
+	uint32_t polls = 0;
 
 	do {
-		turn(s);
-		user_takes(s);
+		poll(s);
+		user_dequeues(s);
 		deadline_ns = nic_deadline(s->nic);
 		if (deadline_ns != UINT64_MAX)
 			s->now_ns = max_u64(s->now_ns, deadline_ns);
-		if (turns++ > TURNS_MAX)
+		if (polls++ > POLLS_MAX)
 			die("the deadline is now for ever");
 	} while (deadline_ns < end_ns || nic_doorbell_ready(s->nic));
 	if (s->completed != s->posted)

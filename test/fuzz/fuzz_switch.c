@@ -29,7 +29,7 @@ static struct input in;
 
 /* ---- addresses ---- */
 
-static uint32_t address_take(void)
+static uint32_t address_read(void)
 {
 	uint8_t which = take8(&in) % 12;
 
@@ -40,10 +40,10 @@ static uint32_t address_take(void)
 	return which < 11 ? ROOT : 0x0b000001;
 }
 
-static struct roce_path path_take(void)
+static struct roce_path path_read(void)
 {
 	static const uint32_t switches[] = {LEAF(0), LEAF(1), ROOT};
-	uint32_t from_ip = address_take();
+	uint32_t from_ip = address_read();
 	uint8_t how = take8(&in);
 
 	return (struct roce_path){from_ip, switches[how % 3],
@@ -51,7 +51,7 @@ static struct roce_path path_take(void)
 				  ROCE_PORT};
 }
 
-static const struct swnet_group *group_take(void)
+static const struct swnet_group *group_read(void)
 {
 	return &groups[take8(&in) % GROUPS];
 }
@@ -61,7 +61,7 @@ static const struct swnet_group *group_take(void)
 /* Sends arbitrary bytes, mostly with a right ICRC. */
 static void raw_give(void)
 {
-	struct roce_path path = path_take();
+	struct roce_path path = path_read();
 	uint8_t data[RAW_BYTES];
 	size_t bytes = 0, wanted = take8(&in) * 6u;
 
@@ -77,7 +77,7 @@ static void raw_give(void)
 	swnet_raw(&net, &path, data, bytes);
 }
 
-static struct inc_header header_take(const struct swnet_group *g)
+static struct inc_header header_read(const struct swnet_group *g)
 {
 	uint8_t how = take8(&in), seq = take8(&in), flags = take8(&in);
 	struct inc_header h = {
@@ -103,8 +103,8 @@ static struct inc_header header_take(const struct swnet_group *g)
 static void data_give(void)
 {
 	static uint8_t payload[1600];
-	const struct swnet_group *g = group_take();
-	struct swnet_send what = {.path = path_take(), .header = header_take(g)};
+	const struct swnet_group *g = group_read();
+	struct swnet_send what = {.path = path_read(), .header = header_read(g)};
 	struct inc_header *h = &what.header;
 	uint8_t how = take8(&in);
 
@@ -127,7 +127,7 @@ static void data_give(void)
 /* Sends one valid contribution, so that segments complete. */
 static void contribution_give(void)
 {
-	const struct swnet_group *g = group_take();
+	const struct swnet_group *g = group_read();
 	uint8_t how = take8(&in);
 	int32_t value[2] = {how, -how};
 	struct inc_header h =
@@ -148,15 +148,15 @@ static void control_change(struct inc_control *c)
 	case 3: c->segment_bytes = (uint16_t)(value * 16u); break;
 	case 4: c->path[0].children = value; break;
 	case 5: c->path[0].index = value % 4 < c->path[0].children ? value % 4 : 0; break;
-	case 6: c->path[1].ip = address_take(); break;
-	case 7: c->path[0].ip = address_take(); break;
+	case 6: c->path[1].ip = address_read(); break;
+	case 7: c->path[0].ip = address_read(); break;
 	case 8: c->true_comm_id = value; break;
 	case 9: c->qkey = value; break;
 	case 10: c->members = value; break;
 	case 11: c->job_id = value; break;
-	case 12: c->member_ip = address_take(); break;
+	case 12: c->member_ip = address_read(); break;
 	case 13: c->member_port = value; break;
-	case 14: c->first_ip = address_take(); break;
+	case 14: c->first_ip = address_read(); break;
 	case 15: c->lease_ms = value; break;
 	case 16: c->planes = value; break;
 	case 17: c->path[0].children = (uint16_t)(value * 8); break;
@@ -167,7 +167,7 @@ static void control_change(struct inc_control *c)
 static void control_give(void)
 {
 	static const uint8_t kinds[] = {INC_QUERY, INC_NOTIFY, INC_KILL, INC_RENEW};
-	struct swnet_group g = *group_take();
+	struct swnet_group g = *group_read();
 	uint8_t how = take8(&in);
 	uint32_t member = how % g.count;
 	struct inc_control c = swnet_control(&g, member);
@@ -183,7 +183,7 @@ static void control_give(void)
 	for (unsigned changes = how >> 5 & 3; changes > 0; changes--)
 		control_change(&c);
 	if (how >> 5 == 5)
-		path = path_take();
+		path = path_read();
 	for (unsigned i = 0; i < c.path_count; i++)
 		if (c.path[i].index >= c.path[i].children)
 			c.path[i].index = 0;
@@ -194,7 +194,7 @@ static void inquiry_give(void)
 {
 	struct inc_inquiry q = {1 + take8(&in) % 3, take8(&in) % 16};
 	uint8_t payload[INC_INQUIRY_BYTES];
-	struct swnet_send what = {.path = path_take(),
+	struct swnet_send what = {.path = path_read(),
 				  .header = {.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL},
 				  .qkey = INC_CONTROL_QKEY,
 				  .payload = payload,
@@ -211,15 +211,15 @@ static void switches_check(void)
 		struct inc_answer a;
 		uint64_t count;
 
-		sw_answer(net.switches[i], &(struct inc_inquiry){INC_SECTION_SWITCH, 0}, net.now_ns,
-			  &a);
+		switch_answer(net.switches[i], &(struct inc_inquiry){INC_SECTION_SWITCH, 0},
+			      net.now_ns, &a);
 		count = a.self.groups;
 		if (count > GROUPS_MAX || a.self.memory_bytes > MEMORY_MAX)
 			die("more groups or memory than there are");
 		if (count == 0 && a.self.memory_bytes != 0)
 			die("memory of no group");
-		sw_answer(net.switches[i], &(struct inc_inquiry){INC_SECTION_GROUPS, 0}, net.now_ns,
-			  &a);
+		switch_answer(net.switches[i], &(struct inc_inquiry){INC_SECTION_GROUPS, 0},
+			      net.now_ns, &a);
 		if (a.total != count)
 			die("groups that are no groups");
 		for (unsigned k = 0; k < a.count; k++)
@@ -250,9 +250,9 @@ static void step(void)
 	case 7: net.now_ns += (uint64_t)take8(&in) << take8(&in) % 28; break;
 	case 8:
 		for (unsigned i = 0; i < net.count; i++)
-			sw_expire(net.switches[i], net.now_ns);
+			switch_expire(net.switches[i], net.now_ns);
 		break;
-	case 9: sw_drain(net.switches[take8(&in) % 3], take8(&in) & 1); break;
+	case 9: switch_emit(net.switches[take8(&in) % 3], take8(&in) & 1); break;
 	case 10: net.lose = net.carried + 1 + take8(&in) % 8; break;
 	case 11: net.repeat = net.carried + 1 + take8(&in) % 8; break;
 	case 12: net.batch = 1 + take8(&in) % 40; break;
@@ -304,8 +304,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	run();
 	net.now_ns += 100 * S_NS;
 	for (unsigned i = 0; i < net.count; i++) {
-		sw_expire(net.switches[i], net.now_ns);
-		if (sw_deadline(net.switches[i]) != UINT64_MAX)
+		switch_expire(net.switches[i], net.now_ns);
+		if (switch_deadline(net.switches[i]) != UINT64_MAX)
 			die("a group outlives its lease");
 	}
 	switches_check();

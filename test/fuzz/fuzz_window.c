@@ -21,11 +21,11 @@
 #include "test/fuzz/window_scene.h"
 
 #define STEPS_MAX 400
-#define TURNS_MAX 30000
+#define POLLS_MAX 30000
 
 /* ---- the hostile process ---- */
 
-static uint32_t key_take(struct scene *s)
+static uint32_t key_read(struct scene *s)
 {
 	const struct user *u = s->users;
 	const uint32_t keys[] = {
@@ -36,7 +36,7 @@ static uint32_t key_take(struct scene *s)
 }
 
 /* Returns a number close to an edge value; `now` is the present value. */
-static uint64_t value_take(struct scene *s, uint64_t now)
+static uint64_t value_draw(struct scene *s, uint64_t now)
 {
 	static const uint64_t near[] = {
 		0,          64,         DXP_NAP_BYTES, DXP_EVENTS, DXP_DOORBELLS, REGION,
@@ -45,7 +45,7 @@ static uint64_t value_take(struct scene *s, uint64_t now)
 	uint64_t delta = (uint64_t)(int64_t)(int8_t)take8(&s->in);
 
 	switch (how & 7) {
-	case 0: return key_take(s);
+	case 0: return key_read(s);
 	case 1: return (uint64_t)take32(&s->in) << 32 | take32(&s->in);
 	case 2: return now ^ 1ull << (take8(&s->in) & 63);
 	case 3:
@@ -60,7 +60,7 @@ static size_t slot_offset(uint8_t which, size_t within)
 	       which % DXP_DOORBELLS * sizeof(struct dxp_slot) + within;
 }
 
-static size_t field_take(struct scene *s)
+static size_t field_read(struct scene *s)
 {
 	static const size_t indices[] = {offsetof(struct dxp_window, producer),
 					 offsetof(struct dxp_window, sent_consumer),
@@ -88,13 +88,13 @@ static size_t field_take(struct scene *s)
 static void hostile_store(struct scene *s)
 {
 	uint8_t *window = (uint8_t *)s->users[HOSTILE].window;
-	size_t bytes = (size_t)1 << (take8(&s->in) & 3), at = field_take(s) / bytes * bytes;
+	size_t bytes = (size_t)1 << (take8(&s->in) & 3), at = field_read(s) / bytes * bytes;
 	uint64_t value = 0;
 
 	if (at + bytes > sizeof(struct dxp_window))
 		return;
 	memcpy(&value, window + at, bytes);
-	value = value_take(s, value);
+	value = value_draw(s, value);
 	memcpy(window + at, &value, bytes);
 }
 
@@ -108,17 +108,17 @@ static void hostile_post(struct scene *s)
 	struct user *u = &s->users[HOSTILE];
 	uint32_t index = u->nic->functions[u->function].consumer;
 	struct dxp_slot *slot = dxp_slot(u->window, index);
-	uint8_t how = take8(&s->in), whom = others[take8(&s->in) % ARRAY_COUNT(others)];
-	struct dxp_target to = target_of(s, whom, how >> 5 & 1);
+	uint8_t how = take8(&s->in), peer = others[take8(&s->in) % ARRAY_COUNT(others)];
+	struct dxp_target to = target_of(s, peer, how >> 5 & 1);
 	struct dxp_descriptor head = dxp_head(ops[how % ARRAY_COUNT(ops)], how >> 6, &to, 0);
 
 	/* Keys and magics grant all access; those of the correct pair are unknown to it. */
-	if (whom == HONEST || whom == PEER)
+	if (peer == HONEST || peer == PEER)
 		head.dst_magic ^= 1;
 	head.flags = take8(&s->in) & 3;
 	head.src_count = take8(&s->in) % 6;
 	head.dst_count = take8(&s->in) % 6;
-	head.inline_bytes = (uint16_t)value_take(s, 32);
+	head.inline_bytes = (uint16_t)value_draw(s, 32);
 	head.imm = how;
 	head.lap = dxp_lap(index, DXP_DOORBELLS);
 	uint32_t count = (uint32_t)head.src_count + head.dst_count;
@@ -126,11 +126,11 @@ static void hostile_post(struct scene *s)
 	for (uint32_t i = 0; i < count; i++)
 		entries[i] = (struct dxp_entry){.offset = take8(&s->in) * 8u,
 						.bytes = 8 + take8(&s->in) * 8u,
-						.key = key_take(s)};
+						.key = key_read(s)};
 	if (count > 0 && how & 0x10)
-		entries[0].bytes = (uint32_t)value_take(s, REGION);
+		entries[0].bytes = (uint32_t)value_draw(s, REGION);
 	if (count > 0 && how & 0x08)
-		entries[count - 1].offset = value_take(s, REGION);
+		entries[count - 1].offset = value_draw(s, REGION);
 	slot->head = head;
 }
 
@@ -203,7 +203,7 @@ static void step(struct scene *s)
 			honest_post(s, FRIEND, HOSTILE);
 		break;
 	case 2:
-	case 3: turn(s, host); break;
+	case 3: poll(s, host); break;
 	case 4:
 		for (uint32_t n = s->net.flying; n > 0; n--)
 			flight_end(s, true);
@@ -214,8 +214,8 @@ static void step(struct scene *s)
 		break;
 	case 6: s->now_ns += (uint64_t)(take8(&s->in) + 1) << take8(&s->in) % 20; break;
 	case 7:
-		user_takes(s, host ? PEER : HONEST, true);
-		user_takes(s, FRIEND, false);
+		user_dequeues(s, host ? PEER : HONEST, true);
+		user_dequeues(s, FRIEND, false);
 		break;
 	default: hostile_step(s, take8(&s->in));
 	}
@@ -224,8 +224,8 @@ static void step(struct scene *s)
 /* Polls all once; time advances if nothing is in flight. */
 static void round_of_all(struct scene *s)
 {
-	turn(s, 0);
-	turn(s, 1);
+	poll(s, 0);
+	poll(s, 1);
 	if (s->net.flying == 0) {
 		uint64_t due_ns = min_u64(nic_deadline(s->nics[0]), nic_deadline(s->nics[1]));
 		s->now_ns = max_u64(s->now_ns + US_NS, due_ns == UINT64_MAX ? 0 : due_ns);
@@ -238,14 +238,14 @@ static void round_of_all(struct scene *s)
 /* Runs until the operations of these two have ended. */
 static void settle(struct scene *s, int a, int b, bool honest)
 {
-	for (uint32_t turns = 0;; turns++) {
-		user_takes(s, a, honest);
-		user_takes(s, b, honest);
+	for (uint32_t polls = 0;; polls++) {
+		user_dequeues(s, a, honest);
+		user_dequeues(s, b, honest);
 		if (s->users[a].ended == s->users[a].posted &&
 		    s->users[b].ended == s->users[b].posted)
 			return;
 		round_of_all(s);
-		if (turns > TURNS_MAX)
+		if (polls > POLLS_MAX)
 			die("an operation never ends");
 	}
 }
@@ -265,10 +265,10 @@ static bool under_way(const struct scene *s)
  * successor. */
 static void remains_settle(struct scene *s)
 {
-	for (uint32_t turns = 0; under_way(s); turns++) {
+	for (uint32_t polls = 0; under_way(s); polls++) {
 		round_of_all(s);
-		user_takes(s, FRIEND, false);
-		if (turns > TURNS_MAX)
+		user_dequeues(s, FRIEND, false);
+		if (polls > POLLS_MAX)
 			die("what a closed function sent is under way for ever");
 	}
 }

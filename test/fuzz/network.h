@@ -49,7 +49,7 @@ static inline void network_introduce(struct nic *nic, int host, uint64_t incarna
 		die("no memory for a peer");
 }
 
-static inline void network_take(struct network *n, int to, const struct datagram *d)
+static inline void network_dequeue(struct network *n, int to, const struct datagram *d)
 {
 	size_t bytes = d->header_bytes;
 
@@ -70,7 +70,7 @@ static inline void network_take(struct network *n, int to, const struct datagram
 }
 
 /* Polls a host as a node does, until it has nothing more to send. */
-static inline void network_turn(struct network *n, struct nic *nic, int host, uint64_t now_ns)
+static inline void network_poll(struct network *n, struct nic *nic, int host, uint64_t now_ns)
 {
 	static struct datagram batch[BATCH];
 	size_t count, rounds = 0;
@@ -79,7 +79,7 @@ static inline void network_turn(struct network *n, struct nic *nic, int host, ui
 		nic_doorbells(nic, now_ns);
 		count = nic_send(nic, batch, BATCH, now_ns);
 		for (size_t i = 0; i < count; i++)
-			network_take(n, 1 - host, &batch[i]);
+			network_dequeue(n, 1 - host, &batch[i]);
 		if (rounds++ > 1000)
 			die("sends for ever at one instant");
 	} while (count > 0);

@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 	struct rng seed_source;
 	struct stat st;
 
-	entropy_kernel(NULL, &seed_source, sizeof(seed_source));
+	rng_entropy_kernel(NULL, &seed_source, sizeof(seed_source));
 	struct rng r = {.state = number_from("DXP_SEED", rng_below(&seed_source, 1000000))};
 	uint64_t mutations = number_from("DXP_MUTATIONS", MUTATIONS_DEFAULT);
 

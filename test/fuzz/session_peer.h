@@ -98,7 +98,7 @@ static inline struct wire_header header_begin_peer(struct scene *s, uint8_t type
 	};
 }
 
-static inline void greeting_give(struct scene *s, bool answer)
+static inline void handshake_give(struct scene *s, bool answer)
 {
 	const struct rltp_session *session = session_of(s);
 	uint8_t body[WIRE_HELLO_BYTES], how = take8(&s->in);
@@ -126,7 +126,7 @@ static inline void greeting_give(struct scene *s, bool answer)
 }
 
 /* Returns mostly a valid queue pair, sometimes an invalid one. */
-static inline uint16_t queue_pair_take(struct scene *s)
+static inline uint16_t queue_pair_draw(struct scene *s)
 {
 	uint8_t which = take8(&s->in);
 
@@ -134,7 +134,7 @@ static inline uint16_t queue_pair_take(struct scene *s)
 }
 
 /* Returns a small limit, one just past the wrap, or any. */
-static inline uint32_t limit_take(struct scene *s)
+static inline uint32_t limit_draw(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
 
@@ -164,8 +164,8 @@ static inline void ack_give(struct scene *s)
 	ack.credit = how & 0x80;
 	if (ack.credit) {
 		h.flags |= WIRE_FLAG_CREDIT;
-		ack.credit_qp = queue_pair_take(s);
-		ack.credit_limit = limit_take(s);
+		ack.credit_qp = queue_pair_draw(s);
+		ack.credit_limit = limit_draw(s);
 	}
 	wire_ack_encode(&ack, body);
 	frame_give(s, &h, body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
@@ -220,8 +220,8 @@ static inline void credit_give(struct scene *s)
 	if (how & 0x80)
 		h.flags |= WIRE_FLAG_AR;
 	for (uint32_t i = 0; i < credit.count; i++) {
-		credit.entries[i].qp = queue_pair_take(s);
-		credit.entries[i].limit = limit_take(s);
+		credit.entries[i].qp = queue_pair_draw(s);
+		credit.entries[i].limit = limit_draw(s);
 	}
 	wire_credit_encode(&credit, body);
 	frame_give(s, &h, body, WIRE_CREDIT_BYTES * (size_t)credit.count);
@@ -255,7 +255,7 @@ static inline void control_give(struct scene *s)
 }
 
 /* Returns a length or an offset close to an edge value. */
-static inline uint64_t number_take(struct scene *s)
+static inline uint64_t number_draw(struct scene *s)
 {
 	static const uint64_t near[] = {
 		0,         0,          8, 64,        256, 1408, NIC_NAP_BYTES_MAX, REGION_BYTES,
@@ -274,7 +274,7 @@ static inline size_t body_fill(struct scene *s, uint8_t type, uint8_t *body)
 
 	memset(body, how, bytes);
 	if (type == WIRE_GET_REQ && how % 8 != 7) {
-		struct wire_get get = {.reply_msg_id = how, .bytes = number_take(s)};
+		struct wire_get get = {.reply_msg_id = how, .bytes = number_draw(s)};
 		wire_get_encode(&get, body);
 		return WIRE_GET_BYTES;
 	}
@@ -293,9 +293,9 @@ static inline size_t body_fill(struct scene *s, uint8_t type, uint8_t *body)
 
 static inline uint32_t message_id(struct scene *s, uint32_t function, uint32_t qp, uint8_t type)
 {
-	const struct nic_peer *p = peer_find(s->nic, PEER);
+	const struct nic_peer *p = nic_peer_find(s->nic, PEER);
 	uint8_t how = take8(&s->in);
-	uint32_t index = stream_index((uint8_t)function, (uint16_t)qp);
+	uint32_t index = nic_stream_index((uint8_t)function, (uint16_t)qp);
 
 	if (!p || !p->work)
 		return how;
@@ -342,8 +342,8 @@ static inline void data_give(struct scene *s, uint8_t type)
 	h.sub = take8(&s->in) & 0x80   ? take32(&s->in)
 		: s->in.at < s->in.end ? s->in.at[0] & 3u
 				       : 0u;
-	h.msg_bytes = how & 0x20 ? (uint32_t)number_take(s) : (uint32_t)bytes;
-	h.addr = number_take(s);
+	h.msg_bytes = how & 0x20 ? (uint32_t)number_draw(s) : (uint32_t)bytes;
+	h.addr = number_draw(s);
 	h.key = flags & 4 ? take32(&s->in) : s->keys[0];
 	frame_give(s, &h, body, bytes);
 }

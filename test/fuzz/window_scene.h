@@ -150,13 +150,13 @@ static inline void honest_post(struct scene *s, int from, int to)
 	u->posted += status == DXP_OK;
 }
 
-static inline void user_takes(struct scene *s, int which, bool honest)
+static inline void user_dequeues(struct scene *s, int which, bool honest)
 {
 	struct user *u = &s->users[which];
 	const struct dxp_nic_event *received;
 	struct dxp_nic_event event;
 
-	while (dxp_sent_take(u->window, &event)) {
+	while (dxp_sent_dequeue(u->window, &event)) {
 		if (++u->ended > u->posted)
 			die("more completions than operations");
 		if (honest && event.status != DXP_OK)
@@ -172,9 +172,9 @@ static inline void user_takes(struct scene *s, int which, bool honest)
 
 /* ---- the network: delivers all in order, unless the input selects otherwise ---- */
 
-static inline void turn(struct scene *s, int host)
+static inline void poll(struct scene *s, int host)
 {
-	network_turn(&s->net, s->nics[host], host, s->now_ns);
+	network_poll(&s->net, s->nics[host], host, s->now_ns);
 }
 
 static inline void flight_end(struct scene *s, bool arrives)
@@ -195,7 +195,7 @@ static inline uint8_t registers_refuse(void *context, uint16_t node, uint32_t fi
 	return 0;
 }
 
-static inline uint8_t registers_take(void *context, uint16_t node, uint32_t first, uint32_t count,
+static inline uint8_t registers_read(void *context, uint16_t node, uint32_t first, uint32_t count,
 				     const uint32_t *values)
 {
 	return 0;
@@ -203,7 +203,7 @@ static inline uint8_t registers_take(void *context, uint16_t node, uint32_t firs
 
 static inline void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 {
-	static const struct nic_cfg_ops cfg = {registers_refuse, registers_take};
+	static const struct nic_cfg_ops cfg = {registers_refuse, registers_read};
 	static const uint8_t functions[USERS] = {0, 0, 1, 2};
 
 	*s = (struct scene){.in = {data, data + bytes}, .now_ns = S_NS};
@@ -213,11 +213,11 @@ static inline void scene_open(struct scene *s, const uint8_t *data, size_t bytes
 			.node = (uint16_t)(i + 1),
 			.incarnation = 1,
 			.window_packets = 16,
-			.entropy = entropy_rng,
+			.entropy = rng_entropy_rng,
 			.entropy_context = &s->secrets,
 			.token = token_of,
 			.token_context = (void *)(uintptr_t)(i + 1),
-			.receive_slots = 32,
+			.receive_entries = 32,
 			.cfg = &cfg,
 		};
 		if (nic_create(&options, &s->nics[i]) != DXP_OK)

@@ -10,7 +10,7 @@
 /* not the port of the protocol: the dissector must detect the frames by content */
 #define PORT        5001
 #define SESSION     0x0bad0002
-#define FRAME_ROOM  2048
+#define FRAME_SPACE 2048
 #define TIME_STAMP  1000
 #define PROBE_BYTES 200
 
@@ -42,9 +42,9 @@ static void control(struct capture *c, uint8_t type, uint16_t flags, uint8_t *fr
 	capture_frame(c, frame, WIRE_COMMON_BYTES + body_bytes, PORT);
 }
 
-static void greetings(struct capture *c)
+static void handshakes(struct capture *c)
 {
-	uint8_t frame[FRAME_ROOM], *body = frame + WIRE_COMMON_BYTES;
+	uint8_t frame[FRAME_SPACE], *body = frame + WIRE_COMMON_BYTES;
 	struct wire_hello hello = {
 		.incarnation = 0x1122334455667788,
 		.epoch = 5,
@@ -71,7 +71,7 @@ static void greetings(struct capture *c)
 
 static void short_frames(struct capture *c)
 {
-	uint8_t frame[FRAME_ROOM] = {0}, *body = frame + WIRE_COMMON_BYTES;
+	uint8_t frame[FRAME_SPACE] = {0}, *body = frame + WIRE_COMMON_BYTES;
 	struct wire_reset reset = {SESSION, WIRE_NACK_SESSION, 0xa1a2a3a4a5a6a7a8};
 	struct wire_pmtu pmtu = {.id = 12, .bytes = PROBE_BYTES};
 	struct wire_bye bye = {0xa1a2a3a4a5a6a7a8, WIRE_NACK_CLOSING};
@@ -91,7 +91,7 @@ static void short_frames(struct capture *c)
 
 static void acknowledgements(struct capture *c)
 {
-	uint8_t frame[FRAME_ROOM], *body = frame + WIRE_COMMON_BYTES, bitmap[16];
+	uint8_t frame[FRAME_SPACE], *body = frame + WIRE_COMMON_BYTES, bitmap[16];
 	struct wire_ack ack = {.echo_ts = 990,
 			       .echo_psn = 76,
 			       .hold = 4,
@@ -127,8 +127,8 @@ static void acknowledgements(struct capture *c)
 	wire_nack_encode(&nack, body);
 	control(c, WIRE_NACK, WIRE_FLAG_ACKV, frame, WIRE_NACK_BODY_BYTES);
 	nack.code = WIRE_NACK_WAIT;
-	nack.qp = wire_nack_place(2, 1);
-	nack.called = 17;
+	nack.qp = wire_nack_position(2, 1);
+	nack.granted = 17;
 	wire_nack_encode(&nack, body);
 	control(c, WIRE_NACK, WIRE_FLAG_ACKV, frame, WIRE_NACK_BODY_BYTES);
 	wire_credit_encode(&credit, body);
@@ -140,7 +140,7 @@ static void acknowledgements(struct capture *c)
 static void data(struct capture *c, uint8_t type, uint16_t flags, const void *payload, size_t bytes,
 		 uint32_t damage)
 {
-	uint8_t frame[FRAME_ROOM];
+	uint8_t frame[FRAME_SPACE];
 	struct wire_header h = header_of(type, flags | WIRE_FLAG_ACKV);
 
 	h.header_bytes = (uint8_t)(WIRE_DATA_BYTES + (flags & WIRE_FLAG_IMM ? 8 : 0) +
@@ -216,7 +216,7 @@ static void atomics_and_trailers(struct capture *c)
 /* Valid frames with bodies that are too short, and an invalid frame on the manager's port. */
 static void malformed_frames(struct capture *c)
 {
-	uint8_t frame[FRAME_ROOM] = {0};
+	uint8_t frame[FRAME_SPACE] = {0};
 
 	control(c, WIRE_HELLO, 0, frame, 8);
 	data(c, WIRE_GET_REQ, WIRE_FLAG_CRCP, "short", 5, 0);
@@ -229,7 +229,7 @@ void sessions_write(const char *folder)
 	struct capture c;
 
 	capture_open(&c, folder, "sessions.pcapng");
-	greetings(&c);
+	handshakes(&c);
 	short_frames(&c);
 	acknowledgements(&c);
 	reliable_frames(&c);

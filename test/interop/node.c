@@ -23,7 +23,7 @@
 
 static _Alignas(8) uint8_t memory[REGION_BYTES];
 
-static void say(struct node *n, const void *data, uint32_t bytes, uint64_t trailer)
+static void print(struct node *n, const void *data, uint32_t bytes, uint64_t trailer)
 {
 	struct dxp_target to = {.node = PEER, .magic = PEER_MAGIC};
 	struct dxp_descriptor d = dxp_head(DXP_OP_NAP, 0, &to, 0);
@@ -52,12 +52,12 @@ static void serve(struct node *n, uint32_t key, const struct dxp_nic_event *e, c
 		dxp_post_atomic(w, 0, &to, DXP_OP_FETCH_ADD, &at, strtoull(text + 4, NULL, 10), 0,
 				1);
 	} else {
-		say(n, data, bytes, e->context);
+		print(n, data, bytes, e->context);
 	}
 }
 
 /* Returns false after "quit". */
-static bool events_take(struct node *n, uint32_t key)
+static bool events_dequeue(struct node *n, uint32_t key)
 {
 	const struct dxp_nic_event *event;
 	struct dxp_nic_event sent;
@@ -70,12 +70,12 @@ static bool events_take(struct node *n, uint32_t key)
 			serve(n, key, event, data);
 		dxp_received_release(node_window(n));
 	}
-	while (dxp_sent_take(node_window(n), &sent)) {
+	while (dxp_sent_dequeue(node_window(n), &sent)) {
 		char text[64];
 		int length = snprintf(text, sizeof(text), "added: %d %llu", sent.status,
 				      (unsigned long long)sent.imm);
 		if (sent.context == 1)
-			say(n, text, (uint32_t)length, sent.imm);
+			print(n, text, (uint32_t)length, sent.imm);
 	}
 	return !quit;
 }
@@ -102,9 +102,9 @@ int main(int argc, char **argv)
 	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
 	bool going = true;
 	while (going && clock_now_ns() < end_ns) {
-		node_turn(n);
-		going = events_take(n, key);
-		node_turn(n);
+		node_poll(n);
+		going = events_dequeue(n, key);
+		node_poll(n);
 		if (going)
 			node_wait(n, min_u64(clock_now_ns() + 10 * MS_NS, node_deadline(n)));
 	}

@@ -64,7 +64,7 @@ bool due;                 /* a CREDIT must be sent: tell() */
 byte under_way;
 byte k;
 
-#define USED       (old + count - consumed) /* received_used */
+#define USED       (old + count - consumed) /* event_received_used */
 #define FIRST_LEFT (count < FIRST -> FIRST - count : 0)
 #define PROMISED   (limit_b - count - FIRST_LEFT)
 #if BREAK == 2
@@ -174,7 +174,7 @@ inline consume()
 	fi
 }
 
-/* credit.c credits_turn */
+/* credit.c credits_poll */
 #define CAN_GRANT (waits && SLOT_FREE && limit_b < LIMIT_MAX)
 
 /* credit.c credit_grants */
@@ -184,7 +184,7 @@ inline tell()
 	due = false
 }
 
-/* credit.c credit_asked: a stream without arrivals still has all its credit under way. */
+/* credit.c credit_requested: a stream without arrivals still has all its credit under way. */
 inline question_receive(s, l)
 {
 	if

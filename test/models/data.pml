@@ -125,9 +125,9 @@ bool fresh;
 #endif
 byte k, m;                          /* scratch; always 0 between steps */
 
-/* ---- sessions: session.c, greeting.c ---- */
+/* ---- sessions: session.c, handshake.c ---- */
 
-/* greeting.c numbers_draw */
+/* handshake.c numbers_draw */
 inline numbers_draw(n)
 {
 	drawn[n]++;
@@ -137,7 +137,7 @@ inline numbers_draw(n)
 	said_epoch[SAID(n, own[n])] = epoch[n]
 }
 
-/* Ends the posted messages: message_take in session.c. */
+/* Ends the posted messages: message_remove in session.c. */
 inline messages_end(how)
 {
 	if
@@ -197,7 +197,7 @@ inline session_open(n, s)
 	fi
 }
 
-/* greeting.c greeting_stale */
+/* handshake.c handshake_stale */
 #if BREAK == 4
 #define STALE(n, s) false
 #else
@@ -206,14 +206,14 @@ inline session_open(n, s)
 		 -> (said_incarnation[SAID(OTHER(n), s)] < peer_incarnation[n])           \
 		 : (peer_epoch[n] != 0 && said_epoch[SAID(OTHER(n), s)] < peer_epoch[n]))
 #endif
-/* greeting.c greeting_repeated */
+/* handshake.c handshake_repeated */
 #define REPEATED(n, s)                                                           \
 	(state[n] == OPEN && peer[n] == s &&                                     \
 	 peer_incarnation[n] == said_incarnation[SAID(OTHER(n), s)] &&           \
 	 peer_epoch[n] == said_epoch[SAID(OTHER(n), s)])
 #define CAN_DRAW(n) (drawn[n] < SESSIONS)
 
-/* greeting.c greeting_receive, hello_take. The answer leaves at once, before anything else of this
+/* handshake.c handshake_receive, hello_receive. The answer leaves at once, before anything else of this
  * node (endpoint.c sends handshakes first). */
 inline hello_receive(n, s)
 {
@@ -242,7 +242,7 @@ inline hello_receive(n, s)
 	fi
 }
 
-/* greeting.c hello_ack_take: the other's session s answers our session t */
+/* handshake.c hello_ack_receive: the other's session s answers our session t */
 inline hello_ack_receive(n, s, t)
 {
 	if
@@ -251,7 +251,7 @@ inline hello_ack_receive(n, s, t)
 	fi
 }
 
-/* greeting.c reset_receive */
+/* handshake.c reset_receive */
 inline reset_receive(n, t)
 {
 	if
@@ -265,7 +265,7 @@ inline reset_receive(n, t)
 
 /* ---- data: receive.c, acknowledge.c, recovery.c ---- */
 
-/* receive.c data_receive passes up packet p, which A's session s sent to B's session t. */
+/* receive.c aggregator_data_receive passes up packet p, which A's session s sent to B's session t. */
 inline deliver(t, s, p)
 {
 	m = IN_PACKET(s, p);
@@ -279,7 +279,7 @@ inline deliver(t, s, p)
 	m = 0
 }
 
-inline data_receive(t, s, p)
+inline aggregator_data_receive(t, s, p)
 {
 	if
 	:: (BREAK != 1 && !KNOWN(B, t)) || state[B] == IDLE -> SEND(A, RESET(t))
@@ -309,8 +309,8 @@ inline data_receive(t, s, p)
 	fi
 }
 
-/* recovery.c slot_acked */
-inline slot_acked(p)
+/* recovery.c entry_acked */
+inline entry_acked(p)
 {
 	if
 	:: p >= una && p < next && !((acked >> (p)) & 1) ->
@@ -324,7 +324,7 @@ inline slot_acked(p)
 	fi
 }
 
-/* recovery.c recovery_acknowledge: cumulative_take, bitmap_take, settled_skip */
+/* recovery.c recovery_acknowledge: cumulative_apply, bitmap_apply, settled_skip */
 inline ack_receive(t, c, h)
 {
 	if
@@ -333,11 +333,11 @@ inline ack_receive(t, c, h)
 	:: else ->
 		k = una;
 		do
-		:: k < c -> slot_acked(k); k++
+		:: k < c -> entry_acked(k); k++
 		:: else -> break
 		od;
 		if
-		:: h == 1 -> slot_acked(c + 1)
+		:: h == 1 -> entry_acked(c + 1)
 		:: else -> skip
 		fi;
 		k = 0;
@@ -358,7 +358,7 @@ inline frame_receive(n, code)
 				  (code - HELLO_ACK_BASE - 1) % SESSIONS + 1)
 	:: code > RESET_BASE && code <= DATA_BASE -> reset_receive(n, code - RESET_BASE)
 	:: code > DATA_BASE && n == B ->
-		data_receive((code - DATA_BASE - 1) / (SESSIONS * PACKETS) + 1,
+		aggregator_data_receive((code - DATA_BASE - 1) / (SESSIONS * PACKETS) + 1,
 			     ((code - DATA_BASE - 1) / PACKETS) % SESSIONS + 1,
 			     (code - DATA_BASE - 1) % PACKETS)
 	:: code > ACK_BASE && n == A ->
@@ -370,7 +370,7 @@ inline frame_receive(n, code)
 
 /* ---- spontaneous steps of a node: the guard, then the step ---- */
 
-/* endpoint.c rltp_endpoint_post, greeting.c greeting_begin */
+/* endpoint.c rltp_endpoint_post, handshake.c handshake_begin */
 #define CAN_POST (posted < MESSAGES && posted - unsent < WINDOW && (state[A] != IDLE || CAN_DRAW(A)))
 inline post()
 {
@@ -389,7 +389,7 @@ inline greet()
 	state[B] = GREETING
 }
 
-/* greeting.c greeting_send */
+/* handshake.c handshake_send */
 #define CAN_HELLO(n) (state[n] == GREETING && QUIET(OTHER(n)))
 
 /* transmit.c new_next */
@@ -420,7 +420,7 @@ inline repeat()
 #endif
 }
 
-/* acknowledge.c ack_build */
+/* acknowledge.c rltp_ack_build */
 #ifdef LIVE
 #define CAN_ACK (state[B] == OPEN && ack_now)
 #else
@@ -433,7 +433,7 @@ inline acknowledge()
 }
 
 /* The process exits and starts again with a larger incarnation; all other state and the user's
- * messages are lost. The node table (endpoint.c peer_add), which may already have the peer's
+ * messages are lost. The node table (endpoint.c lose_peer_add), which may already have the peer's
  * incarnation, or the first handshake introduces its peer. */
 inline restart(n)
 {

@@ -110,7 +110,7 @@ inline result_pass(s)
 	k = 0
 }
 
-inline result_take(m, s)
+inline segment_result_receive(m, s)
 {
 	early[m] = early[m] | (1 << s);
 	do
@@ -160,9 +160,9 @@ proctype world()
 		:: s < sent[2] -> contribute(ROOT, s, 1)
 		:: (partials >> s) & 1 -> contribute(ROOT, s, 0)
 		:: (downs[ROOT] >> s) & 1 -> result_pass(s)
-		:: (downs[ROOT] >> s) & 1 && s < sent[2] -> result_take(2, s)
-		:: (downs[LEAF] >> s) & 1 && s < sent[0] -> result_take(0, s)
-		:: (downs[LEAF] >> s) & 1 && s < sent[1] -> result_take(1, s)
+		:: (downs[ROOT] >> s) & 1 && s < sent[2] -> segment_result_receive(2, s)
+		:: (downs[LEAF] >> s) & 1 && s < sent[0] -> segment_result_receive(0, s)
+		:: (downs[LEAF] >> s) & 1 && s < sent[1] -> segment_result_receive(1, s)
 		:: else -> skip
 		fi;
 		s = 0 }

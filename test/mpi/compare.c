@@ -71,14 +71,14 @@ static void reduce(const struct layout *l, const struct test_type *t, const stru
 	size_t bytes = t->bytes * (size_t)count;
 	unsigned char *send = malloc(bytes + 16), *receive = malloc(bytes + 16);
 	int me = l->world[l->rank], rc;
-	bool mine = l->rank == root;
+	bool own = l->rank == root;
 
 	test_fill(t, send, me, count);
 	test_fill(t, receive, me, count);
 	canary(receive + bytes);
-	rc = MPI_Reduce(in_place && mine ? MPI_IN_PLACE : send, mine ? receive : NULL, count,
-			t->mpi, op->mpi, root, l->comm);
-	if (rc || !test_equal(t, receive, mine ? expected : send, count) ||
+	rc = MPI_Reduce(in_place && own ? MPI_IN_PLACE : send, own ? receive : NULL, count, t->mpi,
+			op->mpi, root, l->comm);
+	if (rc || !test_equal(t, receive, own ? expected : send, count) ||
 	    canary_dead(receive + bytes))
 		test_fail("%s: reduce %s of %d %s to %d%s: rc %d, wrong", l->name, op->name, count,
 			  t->name, root, in_place ? " in place" : "", rc);

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	begin = MPI_Wtime();
 	for (sum[0] = 0; sum[0] == 0; calls++) {
-		double now = MPI_Wtime(), took;
+		double now = MPI_Wtime(), elapsed;
 
 		/* Rank 0 decides; the sum makes all ranks stop at the same operation. */
 		x[0] = rank == 0 && (now - begin > seconds || access(last, F_OK) == 0);
@@ -41,8 +41,8 @@ int main(int argc, char **argv)
 		for (int i = 1; i <= elements; i++)
 			if (sum[i] != (double)(ranks * calls + (long)i * ranks * (ranks - 1) / 2))
 				test_fail("call %ld, element %d: %g", calls, i, sum[i]);
-		took = MPI_Wtime() - now;
-		longest = took > longest ? took : longest;
+		elapsed = MPI_Wtime() - now;
+		longest = elapsed > longest ? elapsed : longest;
 	}
 	if (rank == 0)
 		printf("%ld calls, the longest %.3f s\n", calls, longest);

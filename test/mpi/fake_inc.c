@@ -20,7 +20,7 @@
 
 #include <dxp/inc.h>
 
-#define SLOTS      4
+#define ENTRIES    4
 #define MEMBERS    32
 #define DATA_BYTES (2u << 20) /* longer operations are not supported */
 
@@ -34,8 +34,8 @@ struct head {
 
 struct shared {
 	_Atomic uint64_t over[MEMBERS]; /* operations that the member has ended */
-	struct head heads[SLOTS][MEMBERS];
-	uint8_t data[SLOTS][MEMBERS][DATA_BYTES];
+	struct head heads[ENTRIES][MEMBERS];
+	uint8_t data[ENTRIES][MEMBERS][DATA_BYTES];
 };
 
 struct dxp_inc {
@@ -52,7 +52,7 @@ struct dxp_inc_group {
 	uint64_t lose_call, lose_elements;
 };
 
-struct dxp_inc_call {
+struct dxp_inc_operation {
 	struct dxp_inc_group *group;
 	struct head head;
 	uint64_t number; /* from 1 */
@@ -162,16 +162,16 @@ void dxp_inc_group_view(const struct dxp_inc_group *g, struct dxp_inc_group_view
 	};
 }
 
-bool dxp_inc_takes(const struct dxp_inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
-		   size_t count)
+bool dxp_inc_accepts(const struct dxp_inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
+		     size_t count)
 {
 	return dxp_inc_defined(op, type);
 }
 
 static int start(struct dxp_inc_group *g, struct head head, const void *send, void *receive,
-		 struct dxp_inc_call **out)
+		 struct dxp_inc_operation **out)
 {
-	struct dxp_inc_call *call;
+	struct dxp_inc_operation *call;
 
 	if (g->lost)
 		return DXP_EPEERLOST;
@@ -191,7 +191,8 @@ static int start(struct dxp_inc_group *g, struct head head, const void *send, vo
 }
 
 int dxp_inc_allreduce_start(struct dxp_inc_group *g, const void *send, void *receive, size_t count,
-			    enum dxp_inc_type type, enum dxp_inc_op op, struct dxp_inc_call **out)
+			    enum dxp_inc_type type, enum dxp_inc_op op,
+			    struct dxp_inc_operation **out)
 {
 	struct head h = {.collective = ALLREDUCE, .op = op, .type = type, .elements = count};
 
@@ -200,7 +201,7 @@ int dxp_inc_allreduce_start(struct dxp_inc_group *g, const void *send, void *rec
 
 int dxp_inc_reduce_start(struct dxp_inc_group *g, const void *send, void *receive, size_t count,
 			 enum dxp_inc_type type, enum dxp_inc_op op, uint32_t root,
-			 struct dxp_inc_call **out)
+			 struct dxp_inc_operation **out)
 {
 	struct head h = {.collective = REDUCE, .op = op, .type = type, .root = root};
 
@@ -209,14 +210,14 @@ int dxp_inc_reduce_start(struct dxp_inc_group *g, const void *send, void *receiv
 }
 
 int dxp_inc_broadcast_start(struct dxp_inc_group *g, void *data, size_t bytes, uint32_t root,
-			    struct dxp_inc_call **out)
+			    struct dxp_inc_operation **out)
 {
 	struct head h = {.collective = BROADCAST, .root = root, .elements = bytes};
 
 	return start(g, h, data, data, out);
 }
 
-int dxp_inc_barrier_start(struct dxp_inc_group *g, struct dxp_inc_call **out)
+int dxp_inc_barrier_start(struct dxp_inc_group *g, struct dxp_inc_operation **out)
 {
 	return start(g, (struct head){.collective = BARRIER}, NULL, NULL, out);
 }
@@ -261,21 +262,22 @@ static MPI_Op mpi_op(uint32_t op)
 }
 
 /* Writes this member's contribution when the entry is free; returns true when all members have. */
-static bool all_there(struct dxp_inc_call *call, struct head *heads, uint8_t (*data)[DATA_BYTES])
+static bool all_there(struct dxp_inc_operation *call, struct head *heads,
+		      uint8_t (*data)[DATA_BYTES])
 {
 	struct dxp_inc_group *g = call->group;
-	struct head *mine = &heads[g->member];
+	struct head *own = &heads[g->member];
 	bool there = true;
 
 	for (uint32_t i = 0; i < g->members && !call->put; i++)
-		if (g->shared->over[i] + SLOTS < call->number)
+		if (g->shared->over[i] + ENTRIES < call->number)
 			return false;
 	if (!call->put) {
-		call->head.ready = mine->ready;
-		*mine = call->head;
+		call->head.ready = own->ready;
+		*own = call->head;
 		if (call->send)
 			memcpy(data[g->member], call->send, call->head.elements * call->bytes);
-		atomic_store(&mine->ready, call->number);
+		atomic_store(&own->ready, call->number);
 		call->put = true;
 	}
 	for (uint32_t i = 0; i < g->members; i++)
@@ -296,7 +298,7 @@ static int lose(struct dxp_inc_group *g, int status)
 	return status;
 }
 
-static void fold(struct dxp_inc_call *call, uint8_t (*data)[DATA_BYTES], size_t elements)
+static void fold(struct dxp_inc_operation *call, uint8_t (*data)[DATA_BYTES], size_t elements)
 {
 	uint32_t members = call->group->members;
 
@@ -310,14 +312,14 @@ static void fold(struct dxp_inc_call *call, uint8_t (*data)[DATA_BYTES], size_t 
 				  mpi_op(call->head.op));
 }
 
-static int advance(struct dxp_inc_call *call)
+static int advance(struct dxp_inc_operation *call)
 {
 	struct dxp_inc_group *g = call->group;
-	size_t slot = call->number % SLOTS, count = call->head.elements;
-	struct head *heads = g->shared->heads[slot];
+	size_t index = call->number % ENTRIES, count = call->head.elements;
+	struct head *heads = g->shared->heads[index];
 	bool losing = g->loses && call->number == g->lose_call + 1;
 
-	if (!all_there(call, heads, g->shared->data[slot]))
+	if (!all_there(call, heads, g->shared->data[index]))
 		return DXP_EAGAIN;
 	for (uint32_t i = 1; i < g->members; i++)
 		if (differ(&heads[0], &heads[i]))
@@ -325,12 +327,12 @@ static int advance(struct dxp_inc_call *call)
 	if (losing && g->lose_elements < count)
 		count = g->lose_elements;
 	if (call->receive && count)
-		fold(call, g->shared->data[slot], count);
+		fold(call, g->shared->data[index], count);
 	call->done = count;
 	return losing ? lose(g, DXP_EPEERLOST) : DXP_OK;
 }
 
-int dxp_inc_test(struct dxp_inc_call *call, size_t *done)
+int dxp_inc_test(struct dxp_inc_operation *call, size_t *done)
 {
 	int rc = call->group->lost ? DXP_EPEERLOST : advance(call);
 
@@ -343,7 +345,7 @@ int dxp_inc_test(struct dxp_inc_call *call, size_t *done)
 	return rc;
 }
 
-int dxp_inc_wait(struct dxp_inc_call *call, size_t *done)
+int dxp_inc_wait(struct dxp_inc_operation *call, size_t *done)
 {
 	struct dxp_inc *inc = call->group->inc;
 	int rc;

@@ -49,12 +49,12 @@ static void hello_send(const struct dxp_target *to, uint32_t key)
 	check("target", dxp_function_target(function, 0, &own.target));
 	check("post", dxp_post_nap(window, 0, to, &own, sizeof(own), 0, 0));
 	dxp_function_kick(function);
-	while (!dxp_sent_take(window, &event))
+	while (!dxp_sent_dequeue(window, &event))
 		check("wait", dxp_function_wait(function, WAIT_NS));
 	check("hello", event.status);
 }
 
-static struct hello hello_take(uint64_t timeout_ns)
+static struct hello hello_receive(uint64_t timeout_ns)
 {
 	struct hello other = {0};
 
@@ -72,13 +72,13 @@ static void sink_run(const struct dxp_memory *memory)
 	puts("ready");
 	fflush(stdout);
 	for (;;) {
-		struct hello other = hello_take(UINT64_MAX);
+		struct hello other = hello_receive(UINT64_MAX);
 		struct dxp_nic_event event;
 		struct hello own = {.key = memory->key};
 		/* The requester may be dead by now; errors are ignored. */
 		if (dxp_post_nap(window, 0, &other.target, &own, sizeof(own), 0, 0) == DXP_OK)
 			dxp_function_kick(function);
-		while (dxp_sent_take(window, &event))
+		while (dxp_sent_dequeue(window, &event))
 			;
 	}
 }
@@ -91,7 +91,7 @@ static void stream_run(const struct dxp_memory *memory, const char *peer)
 
 	check("find", dxp_function_find(function, peer, 0, &to));
 	hello_send(&to, memory->key);
-	struct dxp_entry at = {.bytes = PIECE, .key = hello_take(WAIT_NS).key};
+	struct dxp_entry at = {.bytes = PIECE, .key = hello_receive(WAIT_NS).key};
 	struct dxp_entry from = {.bytes = PIECE, .key = memory->key};
 	for (uint64_t posted = 0;;) {
 		at.offset = from.offset = posted % PIECES * PIECE;
@@ -105,7 +105,7 @@ static void stream_run(const struct dxp_memory *memory, const char *peer)
 			dxp_function_kick(function);
 			check("wait", dxp_function_wait(function, WAIT_NS));
 		}
-		while (dxp_sent_take(window, &event)) {
+		while (dxp_sent_dequeue(window, &event)) {
 			check("put", event.status);
 			if (++ended == UNDER_WAY) {
 				puts("streaming");

@@ -112,11 +112,11 @@ static void move_all(int fd, void *data, size_t bytes, int out)
 	}
 }
 
-static int allgather(void *context, const void *mine, void *all, size_t bytes)
+static int allgather(void *context, const void *own, void *all, size_t bytes)
 {
 	char *to = all;
 
-	memcpy(to + rank * bytes, mine, bytes);
+	memcpy(to + rank * bytes, own, bytes);
 	if (rank != 0) {
 		move_all(peers[0], to + rank * bytes, bytes, 1);
 		move_all(peers[0], to, bytes * ranks, 0);
@@ -137,10 +137,10 @@ static void root_listen(const struct sockaddr_in *at)
 	if (bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 || listen(fd, RANKS_MAX) < 0)
 		die("cannot listen");
 	for (uint32_t i = 1; i < ranks; i++) {
-		uint32_t who;
+		uint32_t rank_name;
 		int peer = accept(fd, NULL, NULL);
-		move_all(peer, &who, sizeof(who), 0);
-		peers[who] = peer;
+		move_all(peer, &rank_name, sizeof(rank_name), 0);
+		peers[rank_name] = peer;
 	}
 	close(fd);
 }
@@ -162,7 +162,7 @@ static void root_connect(const struct sockaddr_in *at)
 
 /* ---- contributions and expected results ---- */
 
-static void mine_make(uint64_t call, unsigned kind, size_t count, void *out)
+static void own_make(uint64_t call, unsigned kind, size_t count, void *out)
 {
 	size_t bytes = dxp_inc_type_bytes(kinds[kind].type);
 
@@ -195,7 +195,7 @@ static void expected_make(uint64_t call, unsigned kind, size_t count, void *out)
 
 /* ---- groups ---- */
 
-struct lane {
+struct rank_link {
 	struct dxp_inc_group *group; /* NULL: TCP */
 	uint64_t tcp_calls;          /* since the loss */
 };
@@ -209,7 +209,7 @@ static void view_add(const struct dxp_inc_group *g)
 	repeated += v.segments_repeated;
 }
 
-static void lane_open(struct dxp_inc *inc, struct lane *l, unsigned index)
+static void link_open(struct dxp_inc *inc, struct rank_link *l, unsigned index)
 {
 	const struct dxp_inc_bootstrap b = {
 		.member = rank, .members = ranks, .allgather = allgather};
@@ -230,22 +230,22 @@ static void lane_open(struct dxp_inc *inc, struct lane *l, unsigned index)
 }
 
 /* Checks that all ranks got the same report. */
-static void agree(const char *what, uint64_t mine)
+static void agree(const char *what, uint64_t own)
 {
 	uint64_t all[RANKS_MAX];
 
-	allgather(NULL, &mine, all, sizeof(mine));
+	allgather(NULL, &own, all, sizeof(own));
 	for (uint32_t i = 0; i < ranks; i++) {
 		if (all[i] == all[0])
 			continue;
 		fprintf(stderr, "rank %u: %s: %" PRIu64 " here, %" PRIu64 " at %u\n", rank, what,
-			mine, all[i], i);
+			own, all[i], i);
 		wrong++;
 		die("members were told different things");
 	}
 }
 
-static void lane_lose(struct lane *l, size_t done)
+static void link_lose(struct rank_link *l, size_t done)
 {
 	struct dxp_inc_group_view v;
 
@@ -272,15 +272,16 @@ static void check(uint64_t call, const char *what, const void *got, const void *
 static char send_data[BYTES_MAX], received[BYTES_MAX], expected[BYTES_MAX], before[BYTES_MAX];
 
 /* Runs an allreduce, or a reduce to one rank: elements done are right, others unchanged. */
-static void reduce_call(struct lane *l, uint64_t call, unsigned kind, size_t count, bool to_one)
+static void reduce_call(struct rank_link *l, uint64_t call, unsigned kind, size_t count,
+			bool to_one)
 {
 	size_t bytes = dxp_inc_type_bytes(kinds[kind].type), done = 0;
 	uint32_t root = (uint32_t)(call % ranks);
-	bool mine = !to_one || root == rank;
-	struct dxp_inc_call *c;
+	bool own = !to_one || root == rank;
+	struct dxp_inc_operation *c;
 	int status;
 
-	mine_make(call, kind, count, send_data);
+	own_make(call, kind, count, send_data);
 	expected_make(call, kind, count, expected);
 	memset(received, 0xa5, count * bytes);
 	memset(before, 0xa5, count * bytes);
@@ -294,19 +295,19 @@ static void reduce_call(struct lane *l, uint64_t call, unsigned kind, size_t cou
 		die(dxp_status_text(status));
 	if (status == DXP_OK && done != count)
 		die("done, but not all");
-	check(call, to_one ? "a reduce" : "an allreduce", received, mine ? expected : before,
+	check(call, to_one ? "a reduce" : "an allreduce", received, own ? expected : before,
 	      done * bytes);
 	check(call, "an unfinished call", received + done * bytes, before, (count - done) * bytes);
 	if (status == DXP_OK)
 		by_switch++;
 	else
-		lane_lose(l, done);
+		link_lose(l, done);
 }
 
-static void broadcast_call(struct lane *l, uint64_t call, size_t bytes)
+static void broadcast_call(struct rank_link *l, uint64_t call, size_t bytes)
 {
 	uint32_t root = (uint32_t)(call % ranks);
-	struct dxp_inc_call *c;
+	struct dxp_inc_operation *c;
 	size_t done = 0;
 
 	for (size_t i = 0; i < bytes; i++)
@@ -323,17 +324,17 @@ static void broadcast_call(struct lane *l, uint64_t call, size_t bytes)
 	if (status == DXP_OK)
 		by_switch++;
 	else
-		lane_lose(l, done);
+		link_lose(l, done);
 }
 
-static void barrier_call(struct lane *l)
+static void barrier_call(struct rank_link *l)
 {
 	int status = dxp_inc_barrier(l->group);
 
 	if (status == DXP_OK)
 		by_switch++;
 	else
-		lane_lose(l, 0);
+		link_lose(l, 0);
 }
 
 static size_t count_of(uint64_t call, size_t element_bytes)
@@ -344,13 +345,13 @@ static size_t count_of(uint64_t call, size_t element_bytes)
 	return count ? count : 1;
 }
 
-static void call_make(struct dxp_inc *inc, struct lane *l, uint64_t call, unsigned index)
+static void call_make(struct dxp_inc *inc, struct rank_link *l, uint64_t call, unsigned index)
 {
 	unsigned kind = (unsigned)(call % (w.kinds ? w.kinds : KINDS));
 	uint64_t begin_us;
 
 	if (!l->group && w.again && l->tcp_calls >= TCP_CALLS)
-		lane_open(inc, l, index);
+		link_open(inc, l, index);
 	if (!l->group) {
 		agree("the call", call);
 		l->tcp_calls++;
@@ -395,11 +396,11 @@ static bool goes_on(uint64_t call, uint64_t begin_us)
 
 static void work(struct dxp_inc *inc)
 {
-	struct lane *lanes = calloc(w.groups, sizeof(*lanes));
+	struct rank_link *rank_links = calloc(w.groups, sizeof(*rank_links));
 	uint64_t begin_us;
 
 	for (unsigned i = 0; i < w.groups; i++)
-		lane_open(inc, &lanes[i], i);
+		link_open(inc, &rank_links[i], i);
 	pause_ms(w.sleep_ms);
 	begin_us = now_us();
 	for (uint64_t call = 0; goes_on(call, begin_us); call++) {
@@ -408,21 +409,21 @@ static void work(struct dxp_inc *inc)
 		if (w.pause_ms)
 			pause_ms(w.pause_ms);
 		unsigned index = (unsigned)(call % w.groups);
-		call_make(inc, &lanes[index], call, index);
+		call_make(inc, &rank_links[index], call, index);
 	}
 	agree("the end", 1);
 	if (w.abandon)
 		return;
 	for (unsigned i = 0; i < w.groups; i++) {
-		if (!lanes[i].group)
+		if (!rank_links[i].group)
 			continue;
-		view_add(lanes[i].group);
-		dxp_inc_group_destroy(lanes[i].group);
+		view_add(rank_links[i].group);
+		dxp_inc_group_destroy(rank_links[i].group);
 	}
-	free(lanes);
+	free(rank_links);
 }
 
-static void words_take(int argc, char **argv)
+static void words_parse(int argc, char **argv)
 {
 	for (int i = 4; i < argc; i++) {
 		size_t k = 0, most = sizeof(words) / sizeof(words[0]);
@@ -456,7 +457,7 @@ int main(int argc, char **argv)
 	if (ranks < 1 || ranks > RANKS_MAX || rank >= ranks ||
 	    inet_pton(AF_INET, argv[3], &at.sin_addr) != 1)
 		die("wrong rank or address");
-	words_take(argc, argv);
+	words_parse(argc, argv);
 	if (rank == 0) {
 		signal(SIGTERM, stop);
 		root_listen(&at);

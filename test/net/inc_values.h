@@ -32,11 +32,11 @@ static inline uint64_t mix(uint64_t x)
 	return x ^ x >> 29;
 }
 
-/* Returns the contribution of member `who`: small, so that sums are exact in every type. */
-static inline int64_t value(uint64_t seed, uint32_t who, uint64_t call, size_t i,
+/* Returns the contribution of member `rank_name`: small, so that sums are exact in every type. */
+static inline int64_t value(uint64_t seed, uint32_t rank_name, uint64_t call, size_t i,
 			    enum dxp_inc_op op)
 {
-	uint64_t v = mix(mix(seed * 1000003 + call) + who * 7919ull + i);
+	uint64_t v = mix(mix(seed * 1000003 + call) + rank_name * 7919ull + i);
 
 	if (op == DXP_INC_PROD)
 		return 1 + (int64_t)(v % 2);

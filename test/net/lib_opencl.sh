@@ -3,7 +3,7 @@
 # For scripts about OpenCL programs; source after lib_fabric.sh.
 #
 #   oracle COMMAND...    runs it on two devices of this machine's PoCL
-#   door COMMAND...      runs it on the platform of libdxp-opencl.so only
+#   driver COMMAND...    runs it on the platform of libdxp-opencl.so only
 #
 # The oracle's devices use threads, because PoCL's `basic` device cannot wait for user events.
 # Compiled kernels are cached in the build folder.
@@ -27,6 +27,6 @@ oracle() {
 		OCL_ICD_VENDORS=$OPENCL_POCL "$@"
 }
 
-door() {
+driver() {
 	OCL_ICD_VENDORS=$OPENCL_DOOR "$@"
 }

@@ -18,7 +18,7 @@ readonly probe driver
 ldconfig -p | grep 'libpocl\.so\.2' >"$scratch/pocl" || without_opencl 'no libpocl.so.2'
 
 OCL_ICD_VENDORS=$driver dxp up --xpus 2 --memory 256M --port 0
-door timeout 120 "$probe" >"$scratch/out" 2>&1 || die "$(cat "$scratch/out")"
+driver timeout 120 "$probe" >"$scratch/out" 2>&1 || die "$(cat "$scratch/out")"
 say "$(grep -v '^same' "$scratch/out")"
 dxp down
 say passed

@@ -29,7 +29,7 @@ readonly probe clients programs
 well() {
 	local seconds=$1 text=$2
 	shift 2
-	door timeout "$seconds" "$probe" "$@" >"$scratch/out" 2>&1 ||
+	driver timeout "$seconds" "$probe" "$@" >"$scratch/out" 2>&1 ||
 		die "probe $*: $(cat "$scratch/out")"
 	expect "$text" "$scratch/out"
 	say "ok: $*: $(grep -F -- "$text" "$scratch/out")"
@@ -44,7 +44,8 @@ size_of() {
 }
 
 client() {
-	door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "a client: $(cat "$scratch/out")"
+	driver timeout 30 "$probe" once >"$scratch/out" 2>&1 ||
+		die "a client: $(cat "$scratch/out")"
 }
 
 one_machine() {
@@ -53,7 +54,7 @@ one_machine() {
 	well 60 'ended well' once
 
 	say '== a kernel that crashes, beside a program that works'
-	door timeout 60 "$probe" stay 6 >"$scratch/stay" 2>&1 &
+	driver timeout 60 "$probe" stay 6 >"$scratch/stay" 2>&1 &
 	stayer=$!
 	until_says ready "$scratch/stay" 30
 	well 60 'works again' crash
@@ -76,7 +77,7 @@ one_machine() {
 	well 60 'found 0 words' look
 
 	say '== two at once share fairly'
-	door timeout 60 "$probe" share 4 >"$scratch/first" 2>&1 &
+	driver timeout 60 "$probe" share 4 >"$scratch/first" 2>&1 &
 	first=$!
 	well 60 count share 4
 	wait $first || die "the first of two: $(cat "$scratch/first")"
@@ -92,14 +93,14 @@ one_machine() {
 	done
 	read -r kib files < <(size_of daemon1)
 	begin=$(date +%s%N)
-	for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
+	for ((i = 0; i < 20; i++)); do driver "$probe" once >/dev/null; done
 	early=$((($(date +%s%N) - begin) / 20000000))
 	for ((i = 0; i < clients; i++)); do
 		client
 	done
 	for _ in 1 2 3; do # other processes may have used the machine
 		begin=$(date +%s%N)
-		for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
+		for ((i = 0; i < 20; i++)); do driver "$probe" once >/dev/null; done
 		late=$((($(date +%s%N) - begin) / 20000000))
 		[ "$late" -gt $((early * 3 + 20)) ] || break
 	done

@@ -37,28 +37,28 @@ same() {
 	shift
 	oracle timeout 100 "$@" >"$scratch/oracle" 2>"$scratch/errors" ||
 		die "$name on PoCL: $(tail -n 5 "$scratch/errors")"
-	door timeout 100 "$@" >"$scratch/door" 2>"$scratch/errors" ||
+	driver timeout 100 "$@" >"$scratch/dxp" 2>"$scratch/errors" ||
 		die "$name: $(tail -n 5 "$scratch/errors")"
-	[ -s "$scratch/door" ] || die "$name printed nothing"
-	diff "$scratch/oracle" "$scratch/door" || die "$name says something else (<: PoCL)"
-	say "ok: $name: $(wc -l <"$scratch/door") lines are the same"
+	[ -s "$scratch/dxp" ] || die "$name printed nothing"
+	diff "$scratch/oracle" "$scratch/dxp" || die "$name says something else (<: PoCL)"
+	say "ok: $name: $(wc -l <"$scratch/dxp") lines are the same"
 }
 
 # alone NAME TEXT COMMAND...: runs on the OpenCL plugin only; the output must contain the text.
 alone() {
 	local name=$1 text=$2
 	shift 2
-	door timeout 200 "$@" >"$scratch/door" 2>&1 || die "$name: $(tail -n 5 "$scratch/door")"
-	grep -Eq -- "$text" "$scratch/door" ||
-		die "$name does not say '$text': $(tail -n 15 "$scratch/door")"
-	say "ok: $name: $(grep -E -- "$text" "$scratch/door" | tail -n 1)"
+	driver timeout 200 "$@" >"$scratch/dxp" 2>&1 || die "$name: $(tail -n 5 "$scratch/dxp")"
+	grep -Eq -- "$text" "$scratch/dxp" ||
+		die "$name does not say '$text': $(tail -n 15 "$scratch/dxp")"
+	say "ok: $name: $(grep -E -- "$text" "$scratch/dxp" | tail -n 1)"
 }
 
 run_clinfo() {
 	there clinfo || return 0
 	alone clinfo 'Device #1: .*xpu2' clinfo -l
 	alone 'clinfo, all of it' 'Number of devices +2' clinfo
-	! grep -E 'CL_INVALID|error|N/A.*ILLEGAL' "$scratch/door" || die 'clinfo met errors'
+	! grep -E 'CL_INVALID|error|N/A.*ILLEGAL' "$scratch/dxp" || die 'clinfo met errors'
 }
 
 run_clpeak() {
@@ -93,7 +93,7 @@ run_clblast() {
 	there clblast_test_xaxpy || return 0
 	alone CLBlast ' 0 test\(s\) failed|0 errors|all passed|passed' \
 		clblast_test_xaxpy -platform 0 -device 1
-	! grep -E '[1-9][0-9]* test.* failed' "$scratch/door" || die 'CLBlast failed'
+	! grep -E '[1-9][0-9]* test.* failed' "$scratch/dxp" || die 'CLBlast failed'
 }
 
 run_clfft() {

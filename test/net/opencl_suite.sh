@@ -43,7 +43,7 @@ cases_of() {
 
 # results_of FILE: prints the results that must be equal, of cases that passed on both.
 results_of() {
-	grep '^same ' "$1" | grep -F -f <(comm -12 "$scratch/oracle.cases" "$scratch/door.cases" |
+	grep '^same ' "$1" | grep -F -f <(comm -12 "$scratch/oracle.cases" "$scratch/dxp.cases" |
 		sed 's/^ok \(.*\)/same \1 /') || : # or none
 }
 
@@ -87,30 +87,30 @@ compare() {
 	[ "$(cat "$scratch/$program.status")" -eq 0 ] ||
 		wrong "$program on PoCL itself: $(bad "$scratch/oracle")"
 	cases_of "$scratch/oracle" >"$scratch/oracle.cases"
-	diff "$scratch/oracle.cases" "$scratch/door.cases" | grep '^[<>]' >"$scratch/diff" ||
+	diff "$scratch/oracle.cases" "$scratch/dxp.cases" | grep '^[<>]' >"$scratch/diff" ||
 		: # no differences
 	# The OpenCL plugin may pass a case that PoCL skips.
 	while read -r side state name; do
 		[ "$side $state" = '> ok' ] || [ "$side $state" = '< skipped' ] ||
-			grep -q "^FAILED $name:" "$scratch/door" "$scratch/oracle" ||
-			wrong "$program: $name: '$side $state' (<: PoCL, >: the door)"
+			grep -q "^FAILED $name:" "$scratch/dxp" "$scratch/oracle" ||
+			wrong "$program: $name: '$side $state' (<: PoCL, >: the driver)"
 	done <"$scratch/diff"
-	diff <(results_of "$scratch/oracle") <(results_of "$scratch/door") >"$scratch/diff" ||
+	diff <(results_of "$scratch/oracle") <(results_of "$scratch/dxp") >"$scratch/diff" ||
 		wrong "$program: other results: $(head -n 5 "$scratch/diff")"
 }
 
 # check PROGRAM: runs it on the nodes, and compares if PoCL runs it too.
 check() {
 	local program=$1 begin=$SECONDS
-	door timeout 300 "$OPENCL_TESTS/$program" >"$scratch/door" 2>&1 ||
-		wrong "$program: $(bad "$scratch/door")"
-	cases_of "$scratch/door" >"$scratch/door.cases"
-	cases=$((cases + $(grep -c '^ok' "$scratch/door.cases" || true)))
-	sed -n 's/^skipped \([a-z0-9_]*\): */\1 /p' "$scratch/door" | while read -r name reason; do
+	driver timeout 300 "$OPENCL_TESTS/$program" >"$scratch/dxp" 2>&1 ||
+		wrong "$program: $(bad "$scratch/dxp")"
+	cases_of "$scratch/dxp" >"$scratch/dxp.cases"
+	cases=$((cases + $(grep -c '^ok' "$scratch/dxp.cases" || true)))
+	sed -n 's/^skipped \([a-z0-9_]*\): */\1 /p' "$scratch/dxp" | while read -r name reason; do
 		left_out "$name" "${reason:-no reason given}"
 	done
 	! has_oracle "$program" || compare "$program"
-	say "$program: $(tail -n 1 "$scratch/door") ($((SECONDS - begin)) s)"
+	say "$program: $(tail -n 1 "$scratch/dxp") ($((SECONDS - begin)) s)"
 }
 
 dxp up --xpus 2 --memory 512M --port 0 --engine "$engine"

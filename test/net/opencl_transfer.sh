@@ -16,7 +16,7 @@ if oracle cl_transfer >"$scratch/out" 2>&1; then
 fi
 expect 'the platform has no clEnqueueTransferBufferDXP; run `dxp run' "$scratch/out"
 dxp up --xpus 2 --memory 64M --port 0
-door cl_transfer | tee "$scratch/out"
+driver cl_transfer | tee "$scratch/out"
 expect 'by the host: 262144 bytes arrived' "$scratch/out"
 expect 'by a kernel: 262144 bytes arrived' "$scratch/out"
 dxp down

@@ -33,7 +33,7 @@ wait_for() {
 	die "'$2' is not in: $(cat "$1")"
 }
 
-box_start() {
+daemon_start() {
 	ip netns exec "$far" dxpd "${at[@]}" --engine none --memory 64M --state "$scratch/daemon" \
 		>"$scratch/daemon.log" 2>&1 &
 	daemon=$!
@@ -44,7 +44,7 @@ ip netns exec "$near" dxp-manager --key "$scratch/key" --new-key --state "$scrat
 	--bind 10.77.0.1 >"$scratch/manager.log" 2>&1 &
 manager=$!
 wait_for "$scratch/manager.log" 'listening on'
-box_start
+daemon_start
 head -c 40000000 /dev/urandom >"$scratch/sent"
 
 # same NAME: the memory of the xPU must equal the bytes sent.
@@ -109,9 +109,9 @@ daemon=''
 begin=$(date +%s%N)
 wait $transfer && die "the pings go on"
 transfer=''
-took_ms=$((($(date +%s%N) - begin) / 1000000))
-[ $took_ms -lt 3000 ] || die "that took $took_ms ms, as if nobody had told"
+elapsed_ms=$((($(date +%s%N) - begin) / 1000000))
+[ $elapsed_ms -lt 3000 ] || die "that took $elapsed_ms ms, as if nobody had told"
 say "ok: $(tail -n 1 "$scratch/ping")"
-box_start
+daemon_start
 near dxp ping "${at[@]}" xpu1 --count 5 >/dev/null
 say "ok: and is back"

@@ -144,7 +144,7 @@ static void *move(void *context)
 
 static int tcp_listener;
 
-static void *tcp_take(void *context)
+static void *tcp_receive(void *context)
 {
 	static char buffer[65536];
 	int fd = accept(tcp_listener, NULL, NULL);
@@ -164,7 +164,7 @@ static int tcp_open(const char *netns, bool listens)
 				 .sin_port = htons(TCP_PORT)};
 	int fd;
 
-	if (netns_enter(netns) != DXP_OK)
+	if (child_netns_enter(netns) != DXP_OK)
 		exit(1);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	if (listens ? bind(fd, (struct sockaddr *)&to, sizeof(to)) || listen(fd, 1)
@@ -176,12 +176,12 @@ static int tcp_open(const char *netns, bool listens)
 static uint64_t tcp_run(char **host_ns)
 {
 	static char data[65536];
-	uint64_t taken = 0, given = 0;
+	uint64_t dequeued = 0, given = 0;
 	pthread_t thread;
 	int fd;
 
 	tcp_listener = tcp_open(host_ns[0], true);
-	pthread_create(&thread, NULL, tcp_take, &taken);
+	pthread_create(&thread, NULL, tcp_receive, &dequeued);
 	fd = tcp_open(host_ns[3], false);
 	while (given < TCP_BYTES) {
 		ssize_t n = write(fd, data, sizeof(data));
@@ -192,7 +192,7 @@ static uint64_t tcp_run(char **host_ns)
 	}
 	close(fd);
 	pthread_join(thread, NULL);
-	return taken;
+	return dequeued;
 }
 
 /* ---- the groups ---- */
@@ -200,7 +200,7 @@ static uint64_t tcp_run(char **host_ns)
 static void ends_open(char **host_ns)
 {
 	for (uint32_t host = 0; host < HOSTS; host++) {
-		if (netns_enter(host_ns[host]) != DXP_OK)
+		if (child_netns_enter(host_ns[host]) != DXP_OK)
 			exit(1);
 		for (uint32_t g = 0; g < 2; g++)
 			if (inc_end_open(
@@ -252,7 +252,7 @@ static struct plane *plane_start(const char *netns)
 	char why[PLANE_WHY_BYTES];
 	struct plane *p;
 
-	if (netns_enter(netns) != DXP_OK)
+	if (child_netns_enter(netns) != DXP_OK)
 		exit(1);
 	switch (plane_open(&options, &p, why)) {
 	case DXP_OK: return p;
@@ -273,7 +273,7 @@ static bool list_and_remove(const char *netns)
 	char why[PLANE_WHY_BYTES];
 	int before = 0, after = 0;
 
-	if (netns_enter(netns) != DXP_OK)
+	if (child_netns_enter(netns) != DXP_OK)
 		exit(1);
 	plane_list(row, &before);
 	if (plane_remove("p3", why) != DXP_OK)
@@ -299,7 +299,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	p = plane_start(argv[1]);
 	ends_open(argv + 2);
-	if (netns_enter(argv[1]) != DXP_OK) /* namespace with the ports */
+	if (child_netns_enter(argv[1]) != DXP_OK) /* namespace with the ports */
 		return 1;
 	groups_install(p);
 	for (size_t i = 0; i < ARRAY_COUNT(movers); i++)

@@ -200,7 +200,7 @@ static void arguments__hundred_and_twenty_eight(void)
 
 /* A kernel gets the argument values of its enqueue, not of its start; values stay set for the next
  * enqueue. */
-static void arguments__are_taken_at_the_enqueue(void)
+static void arguments__are_copied_at_the_enqueue(void)
 {
 	static const char source[] = "kernel void f(global uint *out, uint i, uint v)\n"
 				     "{ out[i] = v; }\n";
@@ -264,7 +264,7 @@ static void arguments__refused(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void arguments__tell(void)
+static void arguments__queries(void)
 {
 	static const char source[] =
 		"kernel void f(global const float *in, constant int *c, local uint *l,\n"
@@ -329,7 +329,7 @@ static cl_program pair_source(void)
 
 /* Checks that kernel f of the program, and a clone of it, return argument information, or do not.
  * Releases the program. PoCL derives some qualifiers without the option. */
-static void told(cl_program p, bool wanted)
+static void reported(cl_program p, bool wanted)
 {
 	static const cl_kernel_arg_info qualifiers[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER,
 							CL_KERNEL_ARG_ACCESS_QUALIFIER,
@@ -358,14 +358,14 @@ static void told(cl_program p, bool wanted)
 }
 
 /* PoCL treats no options as this option, and also this text inside other options. */
-static void arguments__tell_when_built_for_it(void)
+static void arguments__queries_when_built_for_it(void)
 {
-	told(rig_program(pair, ""), false);
+	reported(rig_program(pair, ""), false);
 	if (!rig.pocl) {
-		told(rig_program(pair, NULL), false);
-		told(rig_program(pair, "-DX=-cl-kernel-arg-info"), false);
+		reported(rig_program(pair, NULL), false);
+		reported(rig_program(pair, "-DX=-cl-kernel-arg-info"), false);
 	}
-	told(rig_program(pair, "-w -cl-kernel-arg-info"), true);
+	reported(rig_program(pair, "-w -cl-kernel-arg-info"), true);
 }
 
 static void arguments__of_binaries(void)
@@ -383,7 +383,7 @@ static void arguments__of_binaries(void)
 				      (const unsigned char **)binaries, NULL, ERR);
 	MADE(p);
 	OK(clBuildProgram(p, 0, NULL, rig.pocl ? "" : "-cl-kernel-arg-info", NULL, NULL));
-	told(p, false);
+	reported(p, false);
 }
 
 /* The compile options decide; in PoCL the link options do. */
@@ -398,7 +398,7 @@ static void arguments__of_linked_programs(void)
 			cl_program p = clLinkProgram(rig.context, 0, NULL, options[link], 1,
 						     &object, NULL, NULL, ERR);
 			MADE(p);
-			told(p, rig.pocl ? link : with);
+			reported(p, rig.pocl ? link : with);
 		}
 		OK(clReleaseProgram(object));
 	}
@@ -406,6 +406,7 @@ static void arguments__of_linked_programs(void)
 
 RIG_MAIN(CASE(arguments__each_scalar_and_vector), CASE(arguments__structs),
 	 CASE(arguments__constant_and_local), CASE(arguments__null_buffers),
-	 CASE(arguments__hundred_and_twenty_eight), CASE(arguments__are_taken_at_the_enqueue),
-	 CASE(arguments__refused), CASE(arguments__tell), CASE(arguments__tell_when_built_for_it),
-	 CASE(arguments__of_binaries), CASE(arguments__of_linked_programs))
+	 CASE(arguments__hundred_and_twenty_eight), CASE(arguments__are_copied_at_the_enqueue),
+	 CASE(arguments__refused), CASE(arguments__queries),
+	 CASE(arguments__queries_when_built_for_it), CASE(arguments__of_binaries),
+	 CASE(arguments__of_linked_programs))

@@ -57,7 +57,7 @@ static int value(cl_program p, cl_uint device)
 	return got;
 }
 
-static void binaries__are_taken_again(void)
+static void binaries__are_accepted_again(void)
 {
 	cl_program p = rig_program(text, "");
 	struct binaries b = binaries_of(p);
@@ -164,5 +164,5 @@ static void binaries__damaged(void)
 		CL_INVALID_BINARY);
 }
 
-RIG_MAIN(CASE(binaries__are_taken_again), CASE(binaries__after_kernels_ran),
+RIG_MAIN(CASE(binaries__are_accepted_again), CASE(binaries__after_kernels_ran),
 	 CASE(binaries__of_an_object), CASE(binaries__refused), CASE(binaries__damaged))

@@ -127,7 +127,7 @@ static void buffers__many_small_writes_in_order(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void buffers__tell(void)
+static void buffers__queries(void)
 {
 	uint32_t data[16];
 	cl_mem m = rig_buffer(CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, sizeof(data), data);
@@ -313,6 +313,7 @@ static void buffers__destructors(void)
 
 RIG_MAIN(CASE(buffers__write_and_read_by_chance), CASE(buffers__copy_by_chance),
 	 CASE(buffers__copy_within_one), CASE(buffers__every_size_that_may_matter),
-	 CASE(buffers__a_large_one), CASE(buffers__many_small_writes_in_order), CASE(buffers__tell),
-	 CASE(buffers__not_made), CASE(buffers__transfers_refused), CASE(buffers__nothing_to_move),
-	 CASE(buffers__blocking_writes_have_ended), CASE(buffers__destructors))
+	 CASE(buffers__a_large_one), CASE(buffers__many_small_writes_in_order),
+	 CASE(buffers__queries), CASE(buffers__not_made), CASE(buffers__transfers_refused),
+	 CASE(buffers__nothing_to_move), CASE(buffers__blocking_writes_have_ended),
+	 CASE(buffers__destructors))

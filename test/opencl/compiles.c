@@ -236,7 +236,7 @@ static void compiles__arguments_refused(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void compiles__arguments_tell(void)
+static void compiles__argument_queries(void)
 {
 	cl_program p = rig_program(many, "-cl-kernel-arg-info");
 	cl_kernel k = clCreateKernel(p, "k", ERR);
@@ -268,4 +268,4 @@ static void compiles__arguments_tell(void)
 
 RIG_MAIN(CASE(compiles__options_that_are_none), CASE(compiles__sources_that_are_none),
 	 CASE(compiles__binaries_that_are_none), CASE(compiles__calls_in_the_wrong_order),
-	 CASE(compiles__arguments_refused), CASE(compiles__arguments_tell))
+	 CASE(compiles__arguments_refused), CASE(compiles__argument_queries))

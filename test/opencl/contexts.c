@@ -16,7 +16,7 @@ static cl_uint queue_references(cl_command_queue q)
 	return count;
 }
 
-static void CL_CALLBACK told(const char *why, const void *data, size_t bytes, void *user)
+static void CL_CALLBACK reported(const char *why, const void *data, size_t bytes, void *user)
 {
 	++*(int *)user;
 }
@@ -26,7 +26,7 @@ static void contexts__live_and_end(void)
 	cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
 					      (cl_context_properties)rig.platform, 0};
 	int count = 0;
-	cl_context c = clCreateContext(properties, 1, rig.devices, told, &count, ERR);
+	cl_context c = clCreateContext(properties, 1, rig.devices, reported, &count, ERR);
 
 	MADE(c);
 	EQUAL(context_references(c), 1);
@@ -37,7 +37,7 @@ static void contexts__live_and_end(void)
 	OK(clReleaseContext(c));
 }
 
-static void contexts__tell(void)
+static void contexts__queries(void)
 {
 	cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
 					      (cl_context_properties)rig.platform, 0},
@@ -109,7 +109,7 @@ static void contexts__refused(void)
 	FAILS(clReleaseContext(NULL), CL_INVALID_CONTEXT);
 }
 
-static void queues__live_and_tell(void)
+static void queues__live_and_queries(void)
 {
 	for (cl_uint i = 0; i < rig.device_count; i++) {
 		cl_command_queue q = rig_queue(i, CL_QUEUE_PROFILING_ENABLE);
@@ -274,29 +274,29 @@ static void contexts__objects_do_not_mix(void)
 	uint32_t x = 0;
 
 	MADE(other);
-	cl_mem m = clCreateBuffer(other, 0, 64, NULL, ERR), mine = rig_buffer(0, 64, NULL);
+	cl_mem m = clCreateBuffer(other, 0, 64, NULL, ERR), own = rig_buffer(0, 64, NULL);
 	MADE(m);
 	cl_event user = clCreateUserEvent(other, ERR);
 	MADE(user);
 	cl_command_queue q = rig.queues[0];
 	FAILS(clEnqueueReadBuffer(q, m, CL_TRUE, 0, 4, &x, 0, NULL, NULL), CL_INVALID_CONTEXT);
 	FAILS(clEnqueueWriteBuffer(q, m, CL_TRUE, 0, 4, &x, 0, NULL, NULL), CL_INVALID_CONTEXT);
-	FAILS(clEnqueueCopyBuffer(q, m, mine, 0, 0, 4, 0, NULL, NULL), CL_INVALID_CONTEXT);
-	FAILS(clEnqueueCopyBuffer(q, mine, m, 0, 0, 4, 0, NULL, NULL), CL_INVALID_CONTEXT);
+	FAILS(clEnqueueCopyBuffer(q, m, own, 0, 0, 4, 0, NULL, NULL), CL_INVALID_CONTEXT);
+	FAILS(clEnqueueCopyBuffer(q, own, m, 0, 0, 4, 0, NULL, NULL), CL_INVALID_CONTEXT);
 	FAILS(clEnqueueFillBuffer(q, m, &x, 4, 0, 4, 0, NULL, NULL), CL_INVALID_CONTEXT);
-	FAILS(clEnqueueReadBuffer(q, mine, CL_TRUE, 0, 4, &x, 1, &user, NULL), CL_INVALID_CONTEXT);
+	FAILS(clEnqueueReadBuffer(q, own, CL_TRUE, 0, 4, &x, 1, &user, NULL), CL_INVALID_CONTEXT);
 	FAILS(clEnqueueMigrateMemObjects(q, 1, &m, 0, 0, NULL, NULL), CL_INVALID_CONTEXT);
 	clEnqueueMapBuffer(q, m, CL_TRUE, CL_MAP_READ, 0, 4, 0, NULL, NULL, ERR);
 	EQUAL(rig_error, CL_INVALID_CONTEXT);
 	OK(clSetUserEventStatus(user, CL_COMPLETE));
 	OK(clReleaseEvent(user));
 	OK(clReleaseMemObject(m));
-	OK(clReleaseMemObject(mine));
+	OK(clReleaseMemObject(own));
 	OK(clReleaseContext(other));
 }
 
-RIG_MAIN(CASE(contexts__live_and_end), CASE(contexts__tell), CASE(contexts__of_a_type),
+RIG_MAIN(CASE(contexts__live_and_end), CASE(contexts__queries), CASE(contexts__of_a_type),
 	 CASE(contexts__refused), CASE(contexts__hundred_at_once),
-	 CASE(contexts__objects_do_not_mix), CASE(queues__live_and_tell),
+	 CASE(contexts__objects_do_not_mix), CASE(queues__live_and_queries),
 	 CASE(queues__with_properties), CASE(queues__refused), CASE(queues__on_the_device),
 	 CASE(queues__released_with_work_in_them))

@@ -12,7 +12,7 @@ static cl_event user_event(void)
 	return e;
 }
 
-static void events__tell(void)
+static void events__queries(void)
 {
 	cl_mem m = rig_buffer(0, 64, NULL);
 	uint32_t data[16] = {0};
@@ -278,15 +278,15 @@ static void user__fails(void)
 
 /* ---- callbacks ---- */
 
-struct heard {
+struct record {
 	volatile int count;
 	volatile cl_int status[8];
 	volatile cl_event event;
 };
 
-static void CL_CALLBACK hear(cl_event e, cl_int status, void *user)
+static void CL_CALLBACK callback_record(cl_event e, cl_int status, void *user)
 {
-	struct heard *h = user;
+	struct record *h = user;
 
 	h->event = e;
 	h->status[h->count % 8] = status;
@@ -303,28 +303,28 @@ static bool until(volatile int *count, int wanted)
 
 static void callbacks__of_commands(void)
 {
-	struct heard heard = {0}, late = {0};
+	struct record record = {0}, late = {0};
 	uint32_t number = 5;
 	cl_mem m = rig_buffer(0, 4, NULL);
 	cl_event u = user_event(), write = NULL;
 
 	OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_FALSE, 0, 4, &number, 1, &u, &write));
-	OK(clSetEventCallback(write, CL_COMPLETE, hear, &heard));
+	OK(clSetEventCallback(write, CL_COMPLETE, callback_record, &record));
 	FAILS(clSetEventCallback(write, CL_COMPLETE, NULL, NULL), CL_INVALID_VALUE);
-	FAILS(clSetEventCallback(write, 17, hear, &heard), CL_INVALID_VALUE);
-	FAILS(clSetEventCallback(NULL, CL_COMPLETE, hear, &heard), CL_INVALID_EVENT);
+	FAILS(clSetEventCallback(write, 17, callback_record, &record), CL_INVALID_VALUE);
+	FAILS(clSetEventCallback(NULL, CL_COMPLETE, callback_record, &record), CL_INVALID_EVENT);
 	OK(clFlush(rig.queues[0]));
 	usleep(20000);
-	EQUAL(heard.count, 0);
+	EQUAL(record.count, 0);
 	OK(clSetUserEventStatus(u, CL_COMPLETE));
-	CHECK(until(&heard.count, 1)); /* without any thread in a waiting call */
-	CHECK(heard.event == write);
-	EQUAL(heard.status[0], CL_COMPLETE);
+	CHECK(until(&record.count, 1)); /* without any thread in a waiting call */
+	CHECK(record.event == write);
+	EQUAL(record.status[0], CL_COMPLETE);
 	/* already complete: called at once */
-	OK(clSetEventCallback(write, CL_COMPLETE, hear, &late));
+	OK(clSetEventCallback(write, CL_COMPLETE, callback_record, &late));
 	CHECK(until(&late.count, 1));
 	usleep(5000);
-	EQUAL(heard.count, 1);
+	EQUAL(record.count, 1);
 	OK(clReleaseEvent(write));
 	OK(clReleaseEvent(u));
 	OK(clReleaseMemObject(m));
@@ -352,16 +352,16 @@ static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
 /* A long kernel is reported as running, the next one as waiting. */
 static void events__running_is_seen(void)
 {
-	struct heard running = {0}, submitted = {0}, ended = {0};
+	struct record running = {0}, submitted = {0}, ended = {0};
 	cl_kernel k = rig_kernel(spin_source, "spin");
 	cl_mem m = rig_buffer(0, 4, NULL);
 	cl_event short_one = spin(k, m, 1);
 
 	OK(clWaitForEvents(1, &short_one));
 	cl_event first = spin(k, m, LONG_ROUNDS), second = spin(k, m, 1);
-	OK(clSetEventCallback(first, CL_SUBMITTED, hear, &submitted));
-	OK(clSetEventCallback(first, CL_RUNNING, hear, &running));
-	OK(clSetEventCallback(first, CL_COMPLETE, hear, &ended));
+	OK(clSetEventCallback(first, CL_SUBMITTED, callback_record, &submitted));
+	OK(clSetEventCallback(first, CL_RUNNING, callback_record, &running));
+	OK(clSetEventCallback(first, CL_COMPLETE, callback_record, &ended));
 	OK(clFlush(rig.queues[0]));
 	CHECK(rig_until(first, CL_RUNNING, 10));
 	CHECK(rig_status(second) >= CL_SUBMITTED);
@@ -385,18 +385,18 @@ static void events__running_is_seen(void)
 static void callbacks__of_every_state(void)
 {
 	static const cl_int states[] = {CL_SUBMITTED, CL_RUNNING, CL_COMPLETE};
-	struct heard heard = {0};
+	struct record record = {0};
 	uint32_t number = 5;
 	cl_mem m = rig_buffer(0, 4, NULL);
 	cl_event u = user_event(), write = NULL;
 
 	OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_FALSE, 0, 4, &number, 1, &u, &write));
 	for (size_t i = 0; i < COUNT_OF(states); i++)
-		OK(clSetEventCallback(write, states[i], hear, &heard));
+		OK(clSetEventCallback(write, states[i], callback_record, &record));
 	OK(clSetUserEventStatus(u, CL_COMPLETE));
-	CHECK(until(&heard.count, 3));
+	CHECK(until(&record.count, 3));
 	for (int i = 0; i < 3; i++)
-		EQUAL(heard.status[i], states[i]);
+		EQUAL(record.status[i], states[i]);
 	OK(clReleaseEvent(write));
 	OK(clReleaseEvent(u));
 	OK(clReleaseMemObject(m));
@@ -404,11 +404,11 @@ static void callbacks__of_every_state(void)
 
 static void callbacks__of_user_events(void)
 {
-	struct heard good = {0}, bad = {0};
+	struct record good = {0}, bad = {0};
 	cl_event a = user_event(), b = user_event();
 
-	OK(clSetEventCallback(a, CL_COMPLETE, hear, &good));
-	OK(clSetEventCallback(b, CL_COMPLETE, hear, &bad));
+	OK(clSetEventCallback(a, CL_COMPLETE, callback_record, &good));
+	OK(clSetEventCallback(b, CL_COMPLETE, callback_record, &bad));
 	OK(clSetUserEventStatus(a, CL_COMPLETE));
 	OK(clSetUserEventStatus(b, -5));
 	CHECK(until(&good.count, 1));
@@ -493,7 +493,7 @@ static void markers__of_all_kinds(void)
 	OK(clReleaseEvent(barrier));
 }
 
-RIG_MAIN(CASE(events__tell), CASE(events__types_of_commands), CASE(events__chain_over_devices),
+RIG_MAIN(CASE(events__queries), CASE(events__types_of_commands), CASE(events__chain_over_devices),
 	 CASE(events__wait_list_of_hundred), CASE(user__holds_a_command_back),
 	 CASE(user__on_every_device_at_once), CASE(user__fans_out), CASE(user__fails),
 	 CASE(events__running_is_seen), CASE(callbacks__of_every_state),

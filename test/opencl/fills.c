@@ -12,10 +12,10 @@ static void fills__every_pattern_size(void)
 	for (size_t size = 1; size <= 128; size *= 2)
 		for (int round = 0; round < 8; round++) {
 			cl_command_queue q = rig.queues[rig_below(rig.device_count)];
-			size_t room = BYTES / size, first = rig_below(room);
-			size_t count = 1 + rig_below(round == 0 ? room - first : 3);
-			if (count > room - first)
-				count = room - first;
+			size_t space = BYTES / size, first = rig_below(space);
+			size_t count = 1 + rig_below(round == 0 ? space - first : 3);
+			if (count > space - first)
+				count = space - first;
 			rig_scramble(pattern, size);
 			OK(clEnqueueFillBuffer(q, m, pattern, size, first * size, count * size, 0,
 					       NULL, NULL));

@@ -32,8 +32,8 @@ static void for_all(void (*body)(struct picture *p), bool of_buffers)
 }
 
 /* Copies a region between the model and rows with pitches. */
-static void model_box(const struct picture *p, const size_t origin[3], const size_t region[3],
-		      uint8_t *host, size_t row, size_t slice, bool to_model)
+static void model_rect(const struct picture *p, const size_t origin[3], const size_t region[3],
+		       uint8_t *host, size_t row, size_t slice, bool to_model)
 {
 	for (size_t z = 0; z < region[2]; z++)
 		for (size_t y = 0; y < region[1]; y++) {
@@ -66,7 +66,7 @@ static void write_and_read(struct picture *p)
 	picture_check(p);
 	for (int round = 0; round < 3; round++) {
 		cl_command_queue q = rig.queues[rig_below(rig.device_count)];
-		picture_box(p, origin, region);
+		picture_rect(p, origin, region);
 		struct pitches h = pitches_by_chance(p, region);
 		uint8_t *host = rig_noise(h.bytes);
 		bool flat = p->size[2] == 1 && region[2] == 1 &&
@@ -78,13 +78,13 @@ static void write_and_read(struct picture *p)
 		OK(clEnqueueWriteImage(q, p->m, round & 1, origin, region, h.row, slice, host, 0,
 				       NULL, NULL));
 		OK(clFinish(q));
-		model_box(p, origin, region, host, h.row, h.slice, true);
-		picture_box(p, origin, region);
+		model_rect(p, origin, region, host, h.row, h.slice, true);
+		picture_rect(p, origin, region);
 		h = pitches_by_chance(p, region);
 		host = rig_noise(h.bytes);
 		uint8_t *wanted = rig_memory(h.bytes);
 		memcpy(wanted, host, h.bytes);
-		model_box(p, origin, region, wanted, h.row, h.slice, false);
+		model_rect(p, origin, region, wanted, h.row, h.slice, false);
 		slice = flat || plain ? 0 : h.slice;
 		OK(clEnqueueReadImage(q, p->m, CL_TRUE, origin, region, h.row, slice, host, 0, NULL,
 				      NULL));
@@ -133,24 +133,24 @@ static void copy_buffers(struct picture *p)
 	size_t origin[3], region[3], at = p->pixel * rig_below(9);
 	cl_command_queue q = rig.queues[rig_below(rig.device_count)];
 
-	picture_box(p, origin, region);
+	picture_rect(p, origin, region);
 	size_t bytes = region[0] * region[1] * region[2] * p->pixel;
 	uint8_t *host = rig_noise(at + bytes), *back = rig_memory(at + bytes);
 	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, at + bytes, host);
 	OK(clEnqueueCopyBufferToImage(q, m, p->m, at, origin, region, 0, NULL, NULL));
 	OK(clFinish(q));
-	model_box(p, origin, region, host + at, region[0] * p->pixel,
-		  region[0] * region[1] * p->pixel, true);
+	model_rect(p, origin, region, host + at, region[0] * p->pixel,
+		   region[0] * region[1] * p->pixel, true);
 	picture_check(p);
 	OK(clReleaseMemObject(m));
-	picture_box(p, origin, region);
+	picture_rect(p, origin, region);
 	bytes = region[0] * region[1] * region[2] * p->pixel;
 	host = rig_noise(at + bytes);
 	back = rig_memory(at + bytes);
 	m = rig_buffer(CL_MEM_COPY_HOST_PTR, at + bytes, host);
 	OK(clEnqueueCopyImageToBuffer(q, p->m, m, origin, region, at, 0, NULL, NULL));
-	model_box(p, origin, region, host + at, region[0] * p->pixel,
-		  region[0] * region[1] * p->pixel, false);
+	model_rect(p, origin, region, host + at, region[0] * p->pixel,
+		   region[0] * region[1] * p->pixel, false);
 	rig_read(q, m, back, at + bytes);
 	SAME_BYTES(back, host, at + bytes);
 	OK(clReleaseMemObject(m));
@@ -168,7 +168,7 @@ static void map_images(struct picture *p)
 
 	for (int round = 0; round < 3; round++) {
 		cl_command_queue q = rig.queues[rig_below(rig.device_count)];
-		picture_box(p, origin, region);
+		picture_rect(p, origin, region);
 		uint8_t *map = clEnqueueMapImage(q, p->m, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
 						 origin, region, &row, &slice, 0, NULL, NULL, ERR);
 		MADE(map);
@@ -259,7 +259,7 @@ static void fill(struct picture *p)
 	for (const char *c = order; *c; c++)
 		at += store_one(pixel + at, type, colour[strchr("rgba", *c) - "rgba"]);
 	cl_command_queue q = rig.queues[rig_below(rig.device_count)];
-	picture_box(p, origin, region);
+	picture_rect(p, origin, region);
 	OK(clEnqueueFillImage(q, p->m, whole ? (void *)&numbers : (void *)&floats, origin, region,
 			      0, NULL, NULL));
 	OK(clFinish(q));
@@ -276,7 +276,7 @@ static void images__fill(void)
 	for_all(fill, !rig.pocl);
 }
 
-static void tell(struct picture *p)
+static void images_queries(struct picture *p)
 {
 	cl_image_format format = {0, 0};
 	size_t pixel = 0, width = 0, other = 0;
@@ -352,11 +352,11 @@ static void images__over_buffers(void)
 	}
 }
 
-static void images__tell(void)
+static void images__queries(void)
 {
-	for_all(tell, true);
+	for_all(images_queries, true);
 }
 
 RIG_MAIN(CASE(images__write_and_read_by_chance), CASE(images__copy_by_chance),
 	 CASE(images__from_and_to_buffers_by_chance), CASE(images__map_by_chance),
-	 CASE(images__fill), CASE(images__tell), CASE(images__over_buffers))
+	 CASE(images__fill), CASE(images__queries), CASE(images__over_buffers))

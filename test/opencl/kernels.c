@@ -34,7 +34,7 @@ static void kernels__of_a_program(void)
 	OK(clReleaseProgram(p));
 }
 
-static void kernels__tell(void)
+static void kernels__queries(void)
 {
 	cl_program p = rig_program(two, NULL), back = NULL;
 	cl_kernel k = clCreateKernel(p, "second", ERR);
@@ -61,7 +61,7 @@ static void kernels__tell(void)
 }
 
 /* Each attribute, without blanks, which compilers may add. */
-static void kernels__tell_attributes(void)
+static void kernels__attribute_queries(void)
 {
 	static const char *const all[] = {"vec_type_hint(uchar3)", "reqd_work_group_size(2,1,1)",
 					  "work_group_size_hint(2,1,1)"};
@@ -81,7 +81,7 @@ static void kernels__tell_attributes(void)
 	OK(clReleaseKernel(k));
 }
 
-static void kernels__tell_about_work_groups(void)
+static void kernels__work_group_queries(void)
 {
 	cl_program p = rig_program(two, NULL);
 	cl_kernel k = clCreateKernel(p, "second", ERR);
@@ -169,9 +169,9 @@ static void check_ids(const struct range *r, const uint32_t *out)
 static void ranges__by_chance(void)
 {
 	cl_kernel k = rig_kernel(ids_source, "ids");
-	enum { ROOM = 160 * 15 * 15 * 4 * 4 };
-	uint32_t *out = rig_memory(ROOM);
-	cl_mem m = rig_buffer(0, ROOM, NULL);
+	enum { SPACE = 160 * 15 * 15 * 4 * 4 };
+	uint32_t *out = rig_memory(SPACE);
+	cl_mem m = rig_buffer(0, SPACE, NULL);
 
 	SET(k, 0, m);
 	for (int round = 0; round < 25; round++) {
@@ -324,7 +324,7 @@ static void writes__to_what_is_read_only(void)
 	OK(clReleaseKernel(k));
 }
 
-RIG_MAIN(CASE(kernels__of_a_program), CASE(kernels__tell), CASE(kernels__tell_attributes),
-	 CASE(kernels__tell_about_work_groups), CASE(ranges__by_chance),
+RIG_MAIN(CASE(kernels__of_a_program), CASE(kernels__queries), CASE(kernels__attribute_queries),
+	 CASE(kernels__work_group_queries), CASE(ranges__by_chance),
 	 CASE(ranges__without_local_sizes), CASE(ranges__tasks), CASE(ranges__refused),
 	 CASE(ranges__many_work_items), CASE(writes__to_what_is_read_only))

@@ -162,7 +162,7 @@ static void links__refused(void)
 	OK(clReleaseProgram(p));
 }
 
-static void CL_CALLBACK told(cl_program p, void *data)
+static void CL_CALLBACK reported(cl_program p, void *data)
 {
 	*(volatile cl_program *)data = p;
 }
@@ -170,18 +170,18 @@ static void CL_CALLBACK told(cl_program p, void *data)
 static void links__callbacks(void)
 {
 	cl_program p = source("kernel void f(global int *out) { *out = 6; }\n");
-	volatile cl_program compile_told = NULL, link_told = NULL;
+	volatile cl_program compile_reported = NULL, link_reported = NULL;
 
-	OK(clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, told, (void *)&compile_told));
-	for (int i = 0; i < 20000 && !compile_told; i++)
+	OK(clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, reported, (void *)&compile_reported));
+	for (int i = 0; i < 20000 && !compile_reported; i++)
 		usleep(1000);
-	CHECK(compile_told == p);
-	cl_program whole =
-		clLinkProgram(rig.context, 0, NULL, NULL, 1, &p, told, (void *)&link_told, ERR);
+	CHECK(compile_reported == p);
+	cl_program whole = clLinkProgram(rig.context, 0, NULL, NULL, 1, &p, reported,
+					 (void *)&link_reported, ERR);
 	MADE(whole);
-	for (int i = 0; i < 20000 && !link_told; i++)
+	for (int i = 0; i < 20000 && !link_reported; i++)
 		usleep(1000);
-	CHECK(link_told == whole);
+	CHECK(link_reported == whole);
 	EQUAL(value(whole, 0), 6);
 	OK(clReleaseProgram(whole));
 	OK(clReleaseProgram(p));
@@ -191,15 +191,15 @@ static void links__callbacks(void)
 static void links__used_while_linked(void)
 {
 	cl_program object = compiled("kernel void f(global int *out) { *out = 7; }\n");
-	volatile cl_program link_told = NULL;
-	cl_program whole = clLinkProgram(rig.context, 0, NULL, NULL, 1, &object, told,
-					 (void *)&link_told, ERR);
+	volatile cl_program link_reported = NULL;
+	cl_program whole = clLinkProgram(rig.context, 0, NULL, NULL, 1, &object, reported,
+					 (void *)&link_reported, ERR);
 
 	MADE(whole);
 	EQUAL(value(whole, rig.device_count - 1), 7);
-	for (int i = 0; i < 20000 && !link_told; i++)
+	for (int i = 0; i < 20000 && !link_reported; i++)
 		usleep(1000);
-	CHECK(link_told == whole);
+	CHECK(link_reported == whole);
 	OK(clReleaseProgram(whole));
 	OK(clReleaseProgram(object));
 }

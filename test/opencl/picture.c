@@ -44,14 +44,14 @@ size_t picture_pixel_bytes(const cl_image_format *f)
 }
 
 size_t picture_formats(cl_mem_object_type type, cl_mem_flags flags, cl_image_format *out,
-		       size_t room)
+		       size_t space)
 {
 	cl_uint count = 0;
 
-	if (clGetSupportedImageFormats(rig.context, flags, type, (cl_uint)room, out, &count) !=
+	if (clGetSupportedImageFormats(rig.context, flags, type, (cl_uint)space, out, &count) !=
 	    CL_SUCCESS)
 		return 0;
-	return count < room ? count : room;
+	return count < space ? count : space;
 }
 
 cl_image_desc picture_desc(cl_mem_object_type type, const size_t size[3])
@@ -120,7 +120,7 @@ void picture_release(struct picture *p)
 		OK(clReleaseMemObject(p->buffer));
 }
 
-void picture_box(const struct picture *p, size_t origin[3], size_t region[3])
+void picture_rect(const struct picture *p, size_t origin[3], size_t region[3])
 {
 	for (int d = 0; d < 3; d++) {
 		origin[d] = rig_below(p->size[d]);

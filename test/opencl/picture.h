@@ -19,9 +19,9 @@ extern const cl_mem_object_type picture_types[6];
 
 size_t picture_channels(cl_channel_order order);
 size_t picture_pixel_bytes(const cl_image_format *f);
-/* Writes at most `room` formats of the type for these flags; returns their full number. */
+/* Writes at most `space` formats of the type for these flags; returns their full number. */
 size_t picture_formats(cl_mem_object_type type, cl_mem_flags flags, cl_image_format *out,
-		       size_t room);
+		       size_t space);
 /* Returns a descriptor for a size. */
 cl_image_desc picture_desc(cl_mem_object_type type, const size_t size[3]);
 /* Makes a picture of a small random size with random contents. */
@@ -29,7 +29,7 @@ struct picture picture_make(cl_mem_object_type type, const cl_image_format *form
 			    cl_mem_flags flags);
 void picture_release(struct picture *p);
 /* Draws a region inside the picture. */
-void picture_box(const struct picture *p, size_t origin[3], size_t region[3]);
+void picture_rect(const struct picture *p, size_t origin[3], size_t region[3]);
 uint8_t *picture_at(const struct picture *p, size_t x, size_t y, size_t z);
 /* Reads the whole picture on every device and compares it with the model. */
 void picture_check(const struct picture *p);

@@ -2,7 +2,7 @@
 /* Platform, devices and contexts: every query of OpenCL 1.2, and rejections. */
 #include "rig.h"
 
-static void platform__tells_about_itself(void)
+static void platform__describes_itself(void)
 {
 	static const cl_platform_info texts[] = {CL_PLATFORM_PROFILE, CL_PLATFORM_VERSION,
 						 CL_PLATFORM_NAME, CL_PLATFORM_VENDOR,
@@ -134,7 +134,7 @@ static const struct query queries[] = {
 	{CL_DEVICE_REFERENCE_COUNT, sizeof(cl_uint), 1},
 };
 
-static void ask(cl_device_id d, const struct query *q)
+static void platform_query(cl_device_id d, const struct query *q)
 {
 	size_t bytes = 0;
 	uint8_t value[16384];
@@ -156,11 +156,11 @@ static void ask(cl_device_id d, const struct query *q)
 			 (unsigned long long)number);
 }
 
-static void platform__devices_tell_everything(void)
+static void platform__all_device_queries(void)
 {
 	for (cl_uint i = 0; i < rig.device_count; i++) {
 		for (size_t k = 0; k < COUNT_OF(queries); k++)
-			ask(rig.devices[i], &queries[k]);
+			platform_query(rig.devices[i], &queries[k]);
 		cl_uint value;
 		FAILS(clGetDeviceInfo(rig.devices[i], 0x9999, sizeof(value), &value, NULL),
 		      CL_INVALID_VALUE);
@@ -249,6 +249,6 @@ static void platform__compilers_and_extensions(void)
 	OK(clReleaseKernel(k)); /* reloads the compiler */
 }
 
-RIG_MAIN(CASE(platform__tells_about_itself), CASE(platform__lists_devices),
-	 CASE(platform__devices_tell_everything), CASE(platform__versions_agree),
+RIG_MAIN(CASE(platform__describes_itself), CASE(platform__lists_devices),
+	 CASE(platform__all_device_queries), CASE(platform__versions_agree),
 	 CASE(platform__sub_devices), CASE(platform__compilers_and_extensions))

@@ -37,7 +37,7 @@ static const char *capture_end(struct capture c)
 	return printed;
 }
 
-static void says(const char *wanted)
+static void has_text(const char *wanted)
 {
 	if (strcmp(printed, wanted) != 0)
 		rig_fail(__FILE__, __LINE__, "printed '%s', not '%s'", printed, wanted);
@@ -62,9 +62,9 @@ static void printing__formats(void)
 		struct capture c = capture_begin();
 		rig_run(rig.queues[d], k, 1);
 		capture_end(c);
-		says("-42   -42 -42  | -0042 -42\n77 abc ABC 0xff 10\n"
-		     "1.500000 3.14 1.234568e+04 0.5\nok text %\n1234567890123 9876543210\n"
-		     "1,2,3,4 a,b\n");
+		has_text("-42   -42 -42  | -0042 -42\n77 abc ABC 0xff 10\n"
+			 "1.500000 3.14 1.234568e+04 0.5\nok text %\n1234567890123 9876543210\n"
+			 "1,2,3,4 a,b\n");
 	}
 	OK(clReleaseKernel(k));
 }
@@ -83,7 +83,7 @@ static void printing__in_the_order_of_kernels(void)
 	}
 	OK(clFinish(rig.queues[0]));
 	capture_end(c);
-	says(wanted);
+	has_text(wanted);
 	OK(clReleaseKernel(k));
 }
 
@@ -113,7 +113,7 @@ static void printing__between_devices(void)
 	OK(clReleaseEvent(last));
 	capture_end(c);
 	if (strlen(printed) != strlen(wanted))
-		says(wanted);
+		has_text(wanted);
 	OK(clReleaseKernel(k));
 }
 
@@ -125,11 +125,12 @@ static void printing__a_lot(void)
 		" for (int i = 0; i < n; i++) printf(\"line %d with some more words\\n\", i); }\n";
 	cl_kernel k = rig_kernel(source, "f");
 	int lines = 1500;
-	size_t at = 0, room = 100000;
-	char *wanted = rig_memory(room);
+	size_t at = 0, space = 100000;
+	char *wanted = rig_memory(space);
 
 	for (int i = 0; i < lines; i++)
-		at += (size_t)snprintf(wanted + at, room - at, "line %d with some more words\n", i);
+		at += (size_t)snprintf(wanted + at, space - at, "line %d with some more words\n",
+				       i);
 	SET(k, 0, lines);
 	struct capture c = capture_begin();
 	rig_run(rig.queues[rig.device_count - 1], k, 1);
@@ -153,7 +154,7 @@ static void printing__before_the_event(void)
 	OK(clEnqueueNDRangeKernel(rig.queues[0], k, 1, NULL, &one, NULL, 0, NULL, &event));
 	OK(clWaitForEvents(1, &event));
 	capture_end(c);
-	says("now 3");
+	has_text("now 3");
 	OK(clReleaseEvent(event));
 	OK(clReleaseKernel(k));
 }

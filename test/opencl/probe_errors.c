@@ -52,7 +52,7 @@ static void errors__of_a_command(void)
 }
 
 /* Commands that wait for a rejected one do not get its error. */
-static void errors__of_who_waits(void)
+static void errors__of_waiting_commands(void)
 {
 	uint32_t word = 7;
 	size_t one = 1;
@@ -75,4 +75,4 @@ static void errors__of_who_waits(void)
 	OK(clReleaseMemObject(m));
 }
 
-RIG_MAIN(CASE(errors__of_a_command), CASE(errors__of_who_waits))
+RIG_MAIN(CASE(errors__of_a_command), CASE(errors__of_waiting_commands))

@@ -161,14 +161,14 @@ static void stay(unsigned seconds)
 	       (unsigned long long)(worst / 1000000));
 }
 
-#define TRAIN 50 /* kernels under way at one time */
+#define BATCH 50 /* kernels under way at one time */
 
 /* Runs TRAIN kernels on the buffer of each device and waits for them. */
 static void held_round(const cl_mem *m, cl_kernel k)
 {
 	size_t global = WORDS;
 
-	for (uint32_t i = 0; i < TRAIN; i++)
+	for (uint32_t i = 0; i < BATCH; i++)
 		for (cl_uint d = 0; d < device_count; d++) {
 			must("clSetKernelArg", clSetKernelArg(k, 0, sizeof(m[d]), &m[d]));
 			must("clEnqueueNDRangeKernel",
@@ -198,11 +198,11 @@ static void held(unsigned seconds)
 		     clEnqueueWriteBuffer(queues[d], m[d], CL_TRUE, 0, sizeof(words), words, 0,
 					  NULL, NULL));
 	}
-	for (bool said = false; now_ns() < end; kernels += TRAIN) {
+	for (bool reported = false; now_ns() < end; kernels += BATCH) {
 		held_round(m, k);
-		if (!said)
+		if (!reported)
 			printf("ready\n");
-		said = true;
+		reported = true;
 	}
 	for (cl_uint d = 0; d < device_count; d++) {
 		must("clEnqueueReadBuffer",

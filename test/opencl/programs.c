@@ -36,7 +36,7 @@ static const char *build_log(cl_program p, cl_uint device)
 }
 
 /* Checks that kernel f of the program writes this number on each device. */
-static void says(cl_program p, uint32_t wanted)
+static void has_text(cl_program p, uint32_t wanted)
 {
 	cl_kernel k = clCreateKernel(p, "f", ERR);
 
@@ -61,9 +61,9 @@ static void programs__options(void)
 
 	EQUAL(build_status(p, 0), CL_BUILD_NONE);
 	OK(clBuildProgram(p, 0, NULL, "-DVALUE=41", NULL, NULL));
-	says(p, 41);
+	has_text(p, 41);
 	OK(clBuildProgram(p, 0, NULL, "-D VALUE=42 -cl-fast-relaxed-math -w", NULL, NULL));
-	says(p, 42);
+	has_text(p, 42);
 	OK(clGetProgramBuildInfo(p, rig.devices[0], CL_PROGRAM_BUILD_OPTIONS, sizeof(options),
 				 options, NULL));
 	CHECK(strcmp(options, "-D VALUE=42 -cl-fast-relaxed-math -w") == 0);
@@ -72,7 +72,7 @@ static void programs__options(void)
 		static const char all[] = "-DVALUE=43 -cl-uniform-work-group-size "
 					  "-cl-no-subgroup-ifp";
 		OK(clBuildProgram(p, 0, NULL, all, NULL, NULL));
-		says(p, 43);
+		has_text(p, 43);
 		OK(clGetProgramBuildInfo(p, rig.devices[0], CL_PROGRAM_BUILD_OPTIONS,
 					 sizeof(options), options, NULL));
 		CHECK(strcmp(options, all) == 0);
@@ -97,7 +97,7 @@ static void programs__from_many_strings(void)
 	CHECK(strcmp(text, "kernel void f(global uint *a) { a[get_global_id(0)] = 17; }") == 0);
 	EQUAL(bytes, strlen(text) + 1);
 	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
-	says(p, 17);
+	has_text(p, 17);
 	OK(clReleaseProgram(p));
 	const char *none[] = {NULL};
 	REFUSED(clCreateProgramWithSource(rig.context, 1, none, NULL, ERR), CL_INVALID_VALUE);
@@ -177,7 +177,7 @@ static void until_built(volatile int *count)
 }
 
 /* Calls that need the build wait for it; its status and options are available at once. */
-static void programs__asked_while_they_are_built(void)
+static void programs__queried_while_they_are_built(void)
 {
 	static int count[4];
 	cl_uint kernels = 0;
@@ -190,7 +190,7 @@ static void programs__asked_while_they_are_built(void)
 	OK(clGetProgramBuildInfo(p, rig.devices[0], CL_PROGRAM_BUILD_OPTIONS, sizeof(text), text,
 				 NULL));
 	CHECK(strcmp(text, "-DVALUE=51") == 0);
-	says(p, 51);
+	has_text(p, 51);
 	EQUAL(build_status(p, 0), CL_BUILD_SUCCESS);
 	until_built(&count[0]);
 	OK(clReleaseProgram(p));
@@ -269,7 +269,7 @@ static void programs__released_while_they_are_built(void)
 	until_built(&count);
 }
 
-static void programs__tell(void)
+static void programs__queries(void)
 {
 	cl_program p = rig_program(simple, "-DVALUE=1");
 	cl_uint count = 0;
@@ -363,7 +363,7 @@ struct binaries {
 	unsigned char *bytes[RIG_DEVICES_MAX];
 };
 
-static void take_binaries(cl_program p, struct binaries *b)
+static void binaries_read(cl_program p, struct binaries *b)
 {
 	OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof(b->sizes), b->sizes, NULL));
 	for (cl_uint d = 0; d < rig.device_count; d++) {
@@ -379,8 +379,8 @@ static void binaries__come_back(void)
 	struct binaries b;
 	cl_int status[RIG_DEVICES_MAX];
 
-	take_binaries(p, &b);
-	says(p, 77);
+	binaries_read(p, &b);
+	has_text(p, 77);
 	OK(clReleaseProgram(p));
 	p = clCreateProgramWithBinary(rig.context, rig.device_count, rig.devices, b.sizes,
 				      (const unsigned char **)b.bytes, status, ERR);
@@ -388,7 +388,7 @@ static void binaries__come_back(void)
 	for (cl_uint d = 0; d < rig.device_count; d++)
 		OK(status[d]);
 	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
-	says(p, 77);
+	has_text(p, 77);
 	OK(clReleaseProgram(p));
 }
 
@@ -399,7 +399,7 @@ static void binaries__for_one_device(void)
 	cl_uint last = rig.device_count - 1, count = 0;
 	cl_int status = 1;
 
-	take_binaries(p, &b);
+	binaries_read(p, &b);
 	OK(clReleaseProgram(p));
 	p = clCreateProgramWithBinary(rig.context, 1, &rig.devices[last], &b.sizes[last],
 				      (const unsigned char **)&b.bytes[last], &status, ERR);
@@ -482,7 +482,7 @@ static void compile__and_link_with_headers(void)
 	cl_program both[] = {program, library};
 	cl_program linked = clLinkProgram(rig.context, 0, NULL, NULL, 2, both, NULL, NULL, ERR);
 	MADE(linked);
-	says(linked, 23);
+	has_text(linked, 23);
 	OK(clReleaseProgram(linked));
 	/* a library, then a program with it */
 	cl_program archive = clLinkProgram(rig.context, 0, NULL, "-create-library", 1, &library,
@@ -498,7 +498,7 @@ static void compile__and_link_with_headers(void)
 	OK(clReleaseProgram(header));
 	OK(clReleaseProgram(library));
 	OK(clReleaseProgram(program));
-	says(linked, 23);
+	has_text(linked, 23);
 	OK(clReleaseProgram(linked));
 }
 
@@ -554,7 +554,7 @@ static void compile__headers_of_folders(void)
 	cl_program p = rig_program("#include <one.h>\nkernel void f(global uint *a)\n"
 				   "{ a[get_global_id(0)] = ONE; }\n",
 				   options);
-	says(p, 31);
+	has_text(p, 31);
 	OK(clReleaseProgram(p));
 	/* changed: it is built again, not served from a cache */
 	write_file(folder, "sub/three.h", "#define THREE 4\n");
@@ -562,7 +562,7 @@ static void compile__headers_of_folders(void)
 	p = rig_program("#include <one.h>\nkernel void f(global uint *a)\n"
 			"{ a[get_global_id(0)] = ONE; }\n",
 			options);
-	says(p, 41);
+	has_text(p, 41);
 	OK(clReleaseProgram(p));
 	static const char *const files[] = {"one.h", "sub/two.h", "sub/three.h"};
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
@@ -576,9 +576,9 @@ static void compile__headers_of_folders(void)
 
 RIG_MAIN(CASE(programs__options), CASE(programs__from_many_strings),
 	 CASE(programs__that_do_not_compile), CASE(programs__with_long_logs),
-	 CASE(programs__callbacks), CASE(programs__asked_while_they_are_built),
+	 CASE(programs__callbacks), CASE(programs__queried_while_they_are_built),
 	 CASE(programs__used_in_their_callbacks), CASE(programs__released_while_they_are_built),
-	 CASE(programs__tell), CASE(programs__refused), CASE(programs__three_hundred_live),
+	 CASE(programs__queries), CASE(programs__refused), CASE(programs__three_hundred_live),
 	 CASE(binaries__come_back), CASE(binaries__for_one_device), CASE(binaries__refused),
 	 CASE(compile__and_link_with_headers), CASE(compile__refused),
 	 CASE(compile__headers_of_folders))

@@ -3,7 +3,7 @@
  * host memory. */
 #include "rig.h"
 
-#define ROOM 40000u /* bytes of each side */
+#define SPACE 40000u /* bytes of each side */
 
 struct side {
 	size_t origin[3], row, slice;
@@ -22,7 +22,7 @@ static struct side side_by_chance(const size_t region[3])
 			s.slice += rig_below(s.row);
 		size_t end =
 			(s.origin[2] + region[2]) * s.slice + s.row * (s.origin[1] + region[1]);
-		if (end <= ROOM && s.slice % s.row == 0)
+		if (end <= SPACE && s.slice % s.row == 0)
 			return s;
 	}
 }
@@ -34,7 +34,7 @@ static void region_by_chance(size_t region[3])
 	region[2] = rig_below(3) ? 1 + rig_below(6) : 1;
 }
 
-static size_t place(const struct side *s, size_t y, size_t z)
+static size_t offset_of(const struct side *s, size_t y, size_t z)
 {
 	return (s->origin[2] + z) * s->slice + (s->origin[1] + y) * s->row + s->origin[0];
 }
@@ -44,60 +44,60 @@ static void model_copy(uint8_t *to, const struct side *ts, const uint8_t *from,
 {
 	for (size_t z = 0; z < region[2]; z++)
 		for (size_t y = 0; y < region[1]; y++)
-			memcpy(to + place(ts, y, z), from + place(fs, y, z), region[0]);
+			memcpy(to + offset_of(ts, y, z), from + offset_of(fs, y, z), region[0]);
 }
 
 static void rects__write_by_chance(void)
 {
-	uint8_t *model = rig_noise(ROOM), *back = rig_memory(ROOM);
-	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, ROOM, model);
+	uint8_t *model = rig_noise(SPACE), *back = rig_memory(SPACE);
+	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, SPACE, model);
 
 	for (int round = 0; round < 100; round++) {
 		size_t region[3];
 		region_by_chance(region);
 		struct side b = side_by_chance(region), h = side_by_chance(region);
-		uint8_t *host = rig_noise(ROOM);
+		uint8_t *host = rig_noise(SPACE);
 		cl_command_queue q = rig.queues[rig_below(rig.device_count)];
 		OK(clEnqueueWriteBufferRect(q, m, round & 1, b.origin, h.origin, region, b.row,
 					    b.slice, h.row, h.slice, host, 0, NULL, NULL));
 		model_copy(model, &b, host, &h, region);
 		OK(clFinish(q));
 		if (round % 5 == 0) {
-			rig_read(q, m, back, ROOM);
-			SAME_BYTES(back, model, ROOM);
+			rig_read(q, m, back, SPACE);
+			SAME_BYTES(back, model, SPACE);
 		}
 	}
-	rig_read(rig.queues[0], m, back, ROOM);
-	SAME_BYTES(back, model, ROOM);
+	rig_read(rig.queues[0], m, back, SPACE);
+	SAME_BYTES(back, model, SPACE);
 	OK(clReleaseMemObject(m));
 }
 
 static void rects__read_by_chance(void)
 {
-	uint8_t *model = rig_noise(ROOM);
-	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, ROOM, model);
+	uint8_t *model = rig_noise(SPACE);
+	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, SPACE, model);
 
 	for (int round = 0; round < 100; round++) {
 		size_t region[3];
 		region_by_chance(region);
 		struct side b = side_by_chance(region), h = side_by_chance(region);
-		uint8_t *host = rig_noise(ROOM), *wanted = rig_memory(ROOM);
+		uint8_t *host = rig_noise(SPACE), *wanted = rig_memory(SPACE);
 		cl_command_queue q = rig.queues[rig_below(rig.device_count)];
-		memcpy(wanted, host, ROOM);
+		memcpy(wanted, host, SPACE);
 		model_copy(wanted, &h, model, &b, region);
 		OK(clEnqueueReadBufferRect(q, m, round & 1, b.origin, h.origin, region, b.row,
 					   b.slice, h.row, h.slice, host, 0, NULL, NULL));
 		OK(clFinish(q));
-		SAME_BYTES(host, wanted, ROOM); /* bytes between the rows stay unchanged */
+		SAME_BYTES(host, wanted, SPACE); /* bytes between the rows stay unchanged */
 	}
 	OK(clReleaseMemObject(m));
 }
 
 static void rects__copy_by_chance(void)
 {
-	uint8_t *a_model = rig_noise(ROOM), *b_model = rig_noise(ROOM), *back = rig_memory(ROOM);
-	cl_mem a = rig_buffer(CL_MEM_COPY_HOST_PTR, ROOM, a_model);
-	cl_mem b = rig_buffer(CL_MEM_COPY_HOST_PTR, ROOM, b_model);
+	uint8_t *a_model = rig_noise(SPACE), *b_model = rig_noise(SPACE), *back = rig_memory(SPACE);
+	cl_mem a = rig_buffer(CL_MEM_COPY_HOST_PTR, SPACE, a_model);
+	cl_mem b = rig_buffer(CL_MEM_COPY_HOST_PTR, SPACE, b_model);
 
 	for (int round = 0; round < 100; round++) {
 		size_t region[3];
@@ -109,8 +109,8 @@ static void rects__copy_by_chance(void)
 		OK(clFinish(q));
 		model_copy(b_model, &to, a_model, &from, region);
 	}
-	rig_read(rig.queues[0], b, back, ROOM);
-	SAME_BYTES(back, b_model, ROOM);
+	rig_read(rig.queues[0], b, back, SPACE);
+	SAME_BYTES(back, b_model, SPACE);
 	OK(clReleaseMemObject(a));
 	OK(clReleaseMemObject(b));
 }

@@ -430,7 +430,7 @@ static void run_from(const struct suite *s, size_t first)
 
 /* Reports a child that died inside a case. Returns the index of the case where the next child
  * starts. */
-static size_t tell_death(const struct suite *s, int status)
+static size_t death_report(const struct suite *s, int status)
 {
 	struct progress *p = s->progress;
 	bool after = p->current >= s->count;
@@ -470,7 +470,7 @@ static void run_forked(const struct suite *s)
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
 		    s->progress->current == s->count)
 			return;
-		next = tell_death(s, status);
+		next = death_report(s, status);
 	}
 }
 

@@ -257,7 +257,7 @@ static void samplers__images_of_the_programs_memory(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void samplers__tell(void)
+static void samplers__queries(void)
 {
 	need_images();
 	cl_sampler s = sampler(CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR);
@@ -377,6 +377,6 @@ static void samplers__images_of_the_first_standard(void)
 
 RIG_MAIN(CASE(samplers__kernels_read_and_write), CASE(samplers__each_mode),
 	 CASE(samplers__formats_that_are_floats), CASE(samplers__volumes_and_layers),
-	 CASE(samplers__images_of_the_programs_memory), CASE(samplers__tell),
+	 CASE(samplers__images_of_the_programs_memory), CASE(samplers__queries),
 	 CASE(samplers__images_refused), CASE(samplers__transfers_refused),
 	 CASE(samplers__images_of_the_first_standard))

@@ -123,7 +123,7 @@ static void subbuffers__of_host_memory(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void subbuffers__tell(void)
+static void subbuffers__queries(void)
 {
 	size_t align = alignment(), value = 0;
 	cl_mem m = rig_buffer(CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY, BYTES, NULL);
@@ -172,4 +172,4 @@ static void subbuffers__refused(void)
 
 RIG_MAIN(CASE(subbuffers__are_windows), CASE(subbuffers__in_kernels_on_every_device),
 	 CASE(subbuffers__outlive_their_parent), CASE(subbuffers__of_host_memory),
-	 CASE(subbuffers__tell), CASE(subbuffers__refused))
+	 CASE(subbuffers__queries), CASE(subbuffers__refused))

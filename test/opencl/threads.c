@@ -124,7 +124,7 @@ static void threads__share_a_buffer(void)
 	run_all(w, into_one_buffer);
 	rig_read(rig.queues[rig.device_count - 1], m, all, sizeof(all));
 	for (uint32_t i = 0; i < 64 * THREADS; i++) {
-		uint32_t slot = i / THREADS, last = slot < 36 ? slot + 64 : slot;
+		uint32_t index = i / THREADS, last = index < 36 ? index + 64 : index;
 		EQUAL(all[i], i % THREADS * 100000 + last);
 	}
 	OK(clReleaseMemObject(m));

@@ -42,7 +42,7 @@ static bool never(void *context)
 }
 
 /* Host 0 sends host 1 a GET, which host 1 accepts; the test makes the answer. */
-static struct nic_peer *ask(void)
+static struct nic_peer *request_send(void)
 {
 	static const struct nic_staged_ops ops = {.read_begin = never_answer,
 						  .read_cancel = never_mind};
@@ -59,12 +59,12 @@ static struct nic_peer *ask(void)
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 	assert_int_equal(nic_user_get(sim_window(sim, 0), 0, &to, &lists, 7), DXP_OK);
 	sim_run(sim, 10 * MS_NS, never, NULL);
-	return peer_of(rltp_endpoint_session(nic_endpoint(n), to.node));
+	return nic_peer_of(rltp_endpoint_session(nic_endpoint(n), to.node));
 }
 
 static int answer(const struct part parts[PARTS])
 {
-	struct nic_peer *p = ask();
+	struct nic_peer *p = request_send();
 	struct nic *n = sim_nic(sim, 0);
 	struct dxp_nic_event event = {0};
 	uint32_t id = 0;
@@ -79,9 +79,9 @@ static int answer(const struct part parts[PARTS])
 					      .addr = parts[i].at,
 					      .payload_bytes = (uint16_t)parts[i].bytes};
 		if (parts[i].bytes)
-			packet_deliver(n, p->session, &h, payload);
+			receive_packet_deliver(n, p->session, &h, payload);
 	}
-	bool ended = dxp_sent_take(sim_window(sim, 0), &event);
+	bool ended = dxp_sent_dequeue(sim_window(sim, 0), &event);
 	sim_destroy(sim);
 	assert_true(ended);
 	return event.status;

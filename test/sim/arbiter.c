@@ -196,7 +196,7 @@ static void arbiter__alone_has_everything(void **state)
 
 /* Function 0 sends to one lost peer: the others share its part. Another peer, of some others, is
  * lost, too: their remaining peers get all of their part. */
-static void arbiter__a_peer_that_is_gone_holds_back_nobody(void **state)
+static void arbiter__a_peer_that_is_gone_holds_back_no_other(void **state)
 {
 	struct fair_options o = one_and_many(4);
 	struct fair *f = opened(&o);
@@ -232,10 +232,10 @@ static bool ping_step(void *context)
 	struct sim *sim = fair_sim(p->fair);
 	struct dxp_window *w = sim_window(sim, 8);
 	struct dxp_target to = sim_target(sim, 0, 0);
-	const struct dxp_entry from = {0, 64, p->own_key}, place = {0, 64, p->key};
+	const struct dxp_entry from = {0, 64, p->own_key}, remote = {0, 64, p->key};
 	struct dxp_nic_event event;
 
-	if (dxp_sent_take(w, &event)) {
+	if (dxp_sent_dequeue(w, &event)) {
 		assert_int_equal(event.status, DXP_OK);
 		if (p->ended++ > 0) /* the first one includes the handshake */
 			p->worst_ns = max_u64(p->worst_ns, sim_now(sim) - p->posted_ns);
@@ -243,7 +243,7 @@ static bool ping_step(void *context)
 	}
 	if (p->posted_ns == 0) {
 		p->posted_ns = sim_now(sim);
-		assert_int_equal(dxp_post_put(w, 0, &to, &from, &place, 0, 0, 0), DXP_OK);
+		assert_int_equal(dxp_post_put(w, 0, &to, &from, &remote, 0, 0, 0), DXP_OK);
 	}
 	return p->ended == 100;
 }
@@ -500,7 +500,7 @@ int main(void)
 		cmocka_unit_test(arbiter__equal_in_bytes_whatever_the_sizes),
 		cmocka_unit_test(arbiter__by_weight),
 		cmocka_unit_test(arbiter__alone_has_everything),
-		cmocka_unit_test(arbiter__a_peer_that_is_gone_holds_back_nobody),
+		cmocka_unit_test(arbiter__a_peer_that_is_gone_holds_back_no_other),
 		cmocka_unit_test(arbiter__acknowledgements_do_not_wait),
 		cmocka_unit_test(arbiter__limited_has_its_rate_and_others_the_rest),
 		cmocka_unit_test(arbiter__limits_of_any_size),

@@ -94,7 +94,7 @@ static bool counting(void *context)
 		struct dxp_target to = sim_target(r->sim, 0, (uint16_t)(i % NIC_QPS_PER_FUNCTION));
 		struct dxp_entry at = {80, 8, r->key[0]};
 		struct dxp_window *w = sim_window(r->sim, i);
-		while (dxp_sent_take(w, &event)) {
+		while (dxp_sent_dequeue(w, &event)) {
 			assert_int_equal(event.status, DXP_OK);
 			assert_true(event.imm < ARRAY_COUNT(r->found));
 			r->found[event.imm]++;
@@ -140,7 +140,7 @@ static bool crossing(void *context)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct dxp_target to = sim_target(r->sim, 1 - i, 0);
 		struct dxp_entry at = {0, 8, r->key[1 - i]};
-		while (dxp_sent_take(sim_window(r->sim, i), &event))
+		while (dxp_sent_dequeue(sim_window(r->sim, i), &event))
 			r->ended[i] += event.status == DXP_OK;
 		while (r->posted[i] < ADDS &&
 		       dxp_post_atomic(sim_window(r->sim, i), r->posted[i] % NIC_QPS_PER_FUNCTION,
@@ -150,7 +150,7 @@ static bool crossing(void *context)
 	return r->ended[0] == ADDS && r->ended[1] == ADDS;
 }
 
-static void atomics__with_room_for_one_of_everything(void **state)
+static void atomics__with_space_for_one_of_everything(void **state)
 {
 	const struct sim_options o = {.seed = 2,
 				      .hosts = 2,
@@ -159,8 +159,8 @@ static void atomics__with_room_for_one_of_everything(void **state)
 	struct rig *r = rig_make(&o);
 
 	for (uint32_t i = 0; i < 2; i++)
-		sim_nic(r->sim, i)->options.reads_max = sim_nic(r->sim, i)->options.receive_slots =
-			1;
+		sim_nic(r->sim, i)->options.reads_max =
+			sim_nic(r->sim, i)->options.receive_entries = 1;
 	assert_true(sim_run(r->sim, 1000 * S_NS, crossing, r));
 	assert_true(r->memory[0][0] == ADDS && r->memory[1][0] == ADDS);
 	sim_destroy(r->sim);
@@ -172,9 +172,9 @@ static void atomics__with_room_for_one_of_everything(void **state)
 #define PUT_BYTES 20000 /* the atomic targets its last word */
 #define LAST      (PUT_BYTES / 8 - 1)
 
-static void completions_take(struct rig *r)
+static void completions_dequeue(struct rig *r)
 {
-	while (dxp_sent_take(sim_window(r->sim, 0), &r->event)) {
+	while (dxp_sent_dequeue(sim_window(r->sim, 0), &r->event)) {
 		assert_int_equal(r->event.status, DXP_OK);
 		if (r->event.context == 1)
 			assert_true(r->event.imm == r->memory[0][LAST]);
@@ -187,7 +187,7 @@ static bool nap_arrived(void *context)
 	struct rig *r = context;
 	const uint8_t *data;
 
-	completions_take(r);
+	completions_dequeue(r);
 	return nic_user_received_peek(sim_window(r->sim, 1), &data) != NULL;
 }
 
@@ -195,7 +195,7 @@ static bool three_completed(void *context)
 {
 	struct rig *r = context;
 
-	completions_take(r);
+	completions_dequeue(r);
 	return r->completions == 3;
 }
 
@@ -251,12 +251,12 @@ static void atomics__refusals(void **state)
 {
 	struct rig *r = *state;
 	const struct nic_counters *c = nic_counters(sim_nic(r->sim, 1));
-	struct dxp_target to = sim_target(r->sim, 1, 0), stranger = to;
+	struct dxp_target to = sim_target(r->sim, 1, 0), unknown_peer = to;
 	struct dxp_entry good = word_of(r, 1), bad;
 	uint32_t key;
 
-	stranger.magic ^= 1;
-	refused(r, good, &stranger, DXP_EACCESS, &c->magic_reject);
+	unknown_peer.magic ^= 1;
+	refused(r, good, &unknown_peer, DXP_EACCESS, &c->magic_reject);
 	bad = (struct dxp_entry){8, 8, r->key[1] ^ 0x1000};
 	refused(r, bad, &to, DXP_EACCESS, &c->key_reject);
 	assert_int_equal(nic_region_register(sim_nic(r->sim, 1), 0, r->memory[1], 64,
@@ -367,7 +367,7 @@ int main(void)
 		CASE(atomics__descriptors_that_cannot_be),
 		CASE(atomics__peer_of_an_older_version),
 		cmocka_unit_test(atomics__many_nodes_one_counter_under_loss),
-		cmocka_unit_test(atomics__with_room_for_one_of_everything),
+		cmocka_unit_test(atomics__with_space_for_one_of_everything),
 		cmocka_unit_test(atomics__in_the_order_of_the_queue_pair),
 	};
 

@@ -70,7 +70,7 @@ static inline bool completed(void *context)
 		r->mishap(r);
 		r->mishap = NULL;
 	}
-	if (!dxp_sent_take(sim_window(r->sim, 0), &r->event))
+	if (!dxp_sent_dequeue(sim_window(r->sim, 0), &r->event))
 		return false;
 	r->completions++;
 	return true;

@@ -38,7 +38,7 @@ static void peer_restarts(struct rig *r)
 	assert_int_equal(sim_restart(r->sim, 1, false), DXP_OK);
 }
 
-static void peer_restarts_and_says_so(struct rig *r)
+static void peer_restarts_and_announces_it(struct rig *r)
 {
 	assert_int_equal(sim_restart(r->sim, 1, true), DXP_OK);
 }
@@ -62,7 +62,7 @@ static void requests_end(struct rig *r)
  * executes at most once, also when the two nodes connect again. */
 static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 {
-	void (*const mishaps[])(struct rig * r) = {peer_restarts, peer_restarts_and_says_so,
+	void (*const mishaps[])(struct rig * r) = {peer_restarts, peer_restarts_and_announces_it,
 						   peer_is_lost, answers_end, requests_end};
 	uint32_t unknown = 0, done = 0;
 
@@ -104,8 +104,8 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 static bool atomic_waits(void *context)
 {
 	struct rig *r = context;
-	const struct nic_peer *p = peer_find(sim_nic(r->sim, 1), 1);
-	const struct rx_stream *s = p->work ? p->work->rx[stream_index(0, 2)] : NULL;
+	const struct nic_peer *p = nic_peer_find(sim_nic(r->sim, 1), 1);
+	const struct rx_stream *s = p->work ? p->work->rx[nic_stream_index(0, 2)] : NULL;
 
 	return s && s->next == 0 && s->records[1].state == RECORD_WHOLE;
 }

@@ -43,7 +43,7 @@ static void rings_are_free(struct bridge_lab *l)
 {
 	uint32_t to, from;
 
-	bridge_taken(bridge_lab_core(l), &to, &from);
+	bridge_started(bridge_lab_core(l), &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	assert_int_equal(bridge_transfers(bridge_lab_core(l)), 0);
@@ -104,14 +104,14 @@ static void bridge__pipeline_gains_what_the_source_did(void **state)
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
 				      BRIDGE_THROUGH, bytes);
 	double naive = (double)bytes * 1e9 / (double)ns;
-	double ours = source_rate(BRIDGE_THROUGH, bytes);
+	double own = source_rate(BRIDGE_THROUGH, bytes);
 
 	print_message("naive %.1f MB/s (source: %.1f), pipelined %.1f MB/s\n", naive / 1e6,
-		      BRIDGE_SOURCE_NAIVE / 1e6, ours / 1e6);
+		      BRIDGE_SOURCE_NAIVE / 1e6, own / 1e6);
 	/* the parts sum to 5 % less than the total */
 	assert_true(naive >= (double)BRIDGE_SOURCE_NAIVE &&
 		    naive <= 1.05 * (double)BRIDGE_SOURCE_NAIVE);
-	assert_true(ours / naive >= BRIDGE_SOURCE_GAIN);
+	assert_true(own / naive >= BRIDGE_SOURCE_GAIN);
 }
 
 struct draw {
@@ -249,7 +249,7 @@ static bool bytes_right(struct bridge_lab *l, const struct bridge_lab_transfer *
 }
 
 /* Runs the drawn transfer; writes its seconds to *took. Returns the first error, or NULL. */
-static const char *draw_run(const struct draw *d, uint64_t seed, double *took)
+static const char *draw_run(const struct draw *d, uint64_t seed, double *elapsed)
 {
 	static struct memory m;
 	struct bridge_lab_transfer t = {.order = d->order, .direct = STAGES_COPY};
@@ -272,7 +272,7 @@ static const char *draw_run(const struct draw *d, uint64_t seed, double *took)
 		wrong = "more memory than its rings";
 	if (!wrong)
 		rings_are_free(l);
-	*took = wrong ? 0 : seconds(&t);
+	*elapsed = wrong ? 0 : seconds(&t);
 	bridge_lab_destroy(l);
 	return wrong;
 }
@@ -283,23 +283,23 @@ static const char *seed_check(uint64_t seed)
 	struct draw d = draw_of(seed);
 	uint64_t limit =
 		bridge_bottleneck(&d.lab.stages, (enum bridge_path)d.order.path, STAGES_COPY);
-	double took, sequential;
-	const char *wrong = draw_run(&d, seed, &took);
+	double elapsed, sequential;
+	const char *wrong = draw_run(&d, seed, &elapsed);
 
 	if (wrong)
 		return wrong;
-	if (limit && took < 0.999999 * (double)d.order.bytes / (double)limit)
+	if (limit && elapsed < 0.999999 * (double)d.order.bytes / (double)limit)
 		return "faster than its slowest stage";
 	if (d.order.mode == BRIDGE_SEQUENTIAL)
 		return NULL;
-	if (d.order.piece_bytes && took > 1.0001 * time_bound(&d) + 1e-6)
+	if (d.order.piece_bytes && elapsed > 1.0001 * time_bound(&d) + 1e-6)
 		return "slower than its pipeline must be";
 	/* one buffer forms no pipeline; the effect of jitter is random */
 	if (d.lab.stages.jitter_ns || d.lab.buffers == 1)
 		return NULL;
 	d.order.mode = BRIDGE_SEQUENTIAL;
 	wrong = draw_run(&d, seed, &sequential);
-	if (!wrong && took > 1.0001 * sequential + 1e-6)
+	if (!wrong && elapsed > 1.0001 * sequential + 1e-6)
 		return "slower than step by step";
 	return wrong;
 }
@@ -372,7 +372,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 /* Gain of several reads in flight (S-06). */
 static void bridge__reads_in_flight_hide_the_network(void **state)
 {
-	double took[2];
+	double elapsed[2];
 
 	for (int i = 0; i < 2; i++) {
 		struct bridge_lab_options o = {.stages = bridge_source_stages,
@@ -384,10 +384,10 @@ static void bridge__reads_in_flight_hide_the_network(void **state)
 		assert_int_equal(bridge_lab_create(&o, &l), DXP_OK);
 		assert_int_equal(bridge_lab_begin(l, &t), DXP_OK);
 		assert_true(bridge_lab_run(l, LIMIT_NS));
-		took[i] = seconds(&t);
+		elapsed[i] = seconds(&t);
 		bridge_lab_destroy(l);
 	}
-	assert_true(took[0] > 4 * took[1]);
+	assert_true(elapsed[0] > 4 * elapsed[1]);
 }
 
 int main(void)

@@ -100,10 +100,10 @@ struct shares {
 	struct rig *rig;
 	uint64_t bytes[RIG_HOSTS_MAX];
 	uint32_t left[RIG_HOSTS_MAX];
-	bool taken;
+	bool dequeued;
 };
 
-static void shares_take(struct shares *s)
+static void shares_read(struct shares *s)
 {
 	struct rltp_view v;
 
@@ -113,7 +113,7 @@ static void shares_take(struct shares *s)
 				  &v);
 		s->bytes[i] = v.counters.received_bytes;
 	}
-	s->taken = true;
+	s->dequeued = true;
 }
 
 static bool step(void *context)
@@ -122,11 +122,11 @@ static bool step(void *context)
 	uint32_t ended[RIG_HOSTS_MAX] = {0};
 
 	bool over = rig_step(s->rig);
-	for (uint32_t i = 0; !s->taken && i < s->rig->count; i++)
+	for (uint32_t i = 0; !s->dequeued && i < s->rig->count; i++)
 		ended[s->rig->ops[i].host] += s->rig->ops[i].ended;
-	for (uint32_t i = 0; !s->taken && i < s->rig->device_host; i++)
+	for (uint32_t i = 0; !s->dequeued && i < s->rig->device_host; i++)
 		if (ended[i] == s->left[i])
-			shares_take(s);
+			shares_read(s);
 	return over;
 }
 

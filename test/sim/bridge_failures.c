@@ -99,7 +99,7 @@ static void rings_are_free(struct bridge_lab *l)
 {
 	uint32_t to, from;
 
-	bridge_taken(bridge_lab_core(l), &to, &from);
+	bridge_started(bridge_lab_core(l), &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	assert_int_equal(bridge_transfers(bridge_lab_core(l)), 0);
@@ -160,7 +160,7 @@ static void bridge_failures__each_step_of_each_piece(void **state)
 }
 
 /* A failed transfer reports at least the bytes that must be in place. */
-static void bridge_failures__pieces_before_are_told(void **state)
+static void bridge_failures__pieces_before_are_reported(void **state)
 {
 	struct bridge_lab_options o = options();
 	struct bridge_lab_transfer t = transfer(BRIDGE_IN, BRIDGE_SEQUENTIAL);
@@ -272,7 +272,7 @@ static void crowd_run(struct crowd *c, uint64_t seed, bool failures)
 	assert_true(failures ? failed > 0 : failed == 0);
 	assert_true(bridge_lab_peaks(l).to_device <= BRIDGE_BUFFERS);
 	assert_true(bridge_lab_peaks(l).from_device <= BRIDGE_BUFFERS);
-	stages_heal(bridge_lab_stages(l));
+	bridge_stages_heal(bridge_lab_stages(l));
 	rings_work(l);
 	bridge_lab_destroy(l);
 }
@@ -298,7 +298,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bridge_failures__each_step_of_each_piece),
-		cmocka_unit_test(bridge_failures__pieces_before_are_told),
+		cmocka_unit_test(bridge_failures__pieces_before_are_reported),
 		cmocka_unit_test(bridge_failures__cancelled_at_any_time),
 		cmocka_unit_test(bridge_failures__hundred_transfers_at_once),
 	};

@@ -312,7 +312,7 @@ static void dma_fails(uint64_t nth, bool get, bool stall)
 	assert_true(r->ops[0].status == DXP_EDEVICE ||
 		    (stall && r->ops[0].status == DXP_ETIMEDOUT));
 	assert_int_equal(bridge_node_counters(r->device).resets, stall);
-	stages_heal(bridge_node_stages(r->device));
+	bridge_stages_heal(bridge_node_stages(r->device));
 	rig_op(r, 0, false, 0, 0, 100000);
 	assert_null(rig_run(r, LIMIT_NS));
 	assert_int_equal(r->ops[1].status, DXP_OK);

@@ -126,11 +126,11 @@ static inline bool rig_same(struct rig *r, const struct rig_op *op)
 	return memcmp(r->memory[op->host] + op->local, there + op->remote, op->bytes) == 0;
 }
 
-static inline void rig_ends_take(struct rig *r, uint32_t host)
+static inline void rig_completions_dequeue(struct rig *r, uint32_t host)
 {
 	struct dxp_nic_event event;
 
-	while (dxp_sent_take(sim_window(r->sim, host), &event)) {
+	while (dxp_sent_dequeue(sim_window(r->sim, host), &event)) {
 		struct rig_op *op = &r->ops[event.context];
 		if (op->ended)
 			r->wrong = "an operation ended twice";
@@ -178,7 +178,7 @@ static inline bool rig_step(void *context)
 	struct rig *r = context;
 
 	for (uint32_t i = 0; i < r->device_host; i++)
-		rig_ends_take(r, i);
+		rig_completions_dequeue(r, i);
 	for (uint32_t i = 0; r->left > 0 && i < r->count; i++)
 		if (!r->ops[i].posted &&
 		    r->outstanding[r->ops[i].host] < rig_depth(r, r->ops[i].host))
@@ -199,12 +199,12 @@ static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 /* Returns NULL if no transfer left state behind, after lost peers were dropped; else the error. */
 static inline const char *rig_clean(struct rig *r)
 {
-	uint32_t taken[2];
+	uint32_t dequeued[2];
 
 	sim_run(r->sim, S_NS, NULL, NULL);
 	struct bridge_node_counters c = bridge_node_counters(r->device);
-	bridge_taken(bridge_node_core(r->device), &taken[0], &taken[1]);
-	if (c.open || taken[0] || taken[1] || bridge_transfers(bridge_node_core(r->device)))
+	bridge_started(bridge_node_core(r->device), &dequeued[0], &dequeued[1]);
+	if (c.open || dequeued[0] || dequeued[1] || bridge_transfers(bridge_node_core(r->device)))
 		return "transfers or buffers are left";
 	return NULL;
 }

@@ -24,15 +24,15 @@
 #define QPS       NIC_QPS_PER_FUNCTION
 
 struct pools {
-	uint16_t slots, credit; /* 0: shipped value */
+	uint16_t entries, credit; /* 0: shipped value */
 };
 
 struct host {
-	uint32_t to;              /* index of its target; its own index: none */
-	uint32_t most;            /* NAPs to send on each queue pair */
-	uint32_t posted[QPS];     /* on each queue pair */
-	uint32_t ended;           /* completions, all successful */
-	uint32_t taken_each_step; /* events that its user dequeues per step */
+	uint32_t to;                 /* index of its target; its own index: none */
+	uint32_t most;               /* NAPs to send on each queue pair */
+	uint32_t posted[QPS];        /* on each queue pair */
+	uint32_t ended;              /* completions, all successful */
+	uint32_t dequeued_each_step; /* events that its user dequeues per step */
 	uint32_t seen[HOSTS_MAX][QPS];
 	uint32_t received;
 };
@@ -58,22 +58,22 @@ static void rig_open(struct rig *r, uint64_t seed, uint32_t hosts, const struct 
 	assert_int_equal(sim_create(&o, &r->sim), DXP_OK);
 	for (uint32_t i = 0; i < hosts; i++) {
 		struct nic *n = sim_nic(r->sim, i);
-		if (pools.slots)
-			n->options.receive_slots = pools.slots;
+		if (pools.entries)
+			n->options.receive_entries = pools.entries;
 		if (pools.credit)
 			n->options.nap_credit = n->endpoint->options.nap_credit = pools.credit;
 		r->host[i].to = i;
-		r->host[i].taken_each_step = UINT32_MAX;
+		r->host[i].dequeued_each_step = UINT32_MAX;
 	}
 }
 
-static void events_take(struct rig *r, uint32_t i)
+static void events_dequeue(struct rig *r, uint32_t i)
 {
 	struct dxp_window *w = sim_window(r->sim, i);
 	struct host *h = &r->host[i];
 	const struct dxp_nic_event *event;
 	const uint8_t *data;
-	uint32_t count, left = h->taken_each_step;
+	uint32_t count, left = h->dequeued_each_step;
 
 	for (; left > 0 && (event = nic_user_received_peek(w, &data)) != NULL; left--) {
 		uint32_t *seen = &h->seen[event->node - 1][event->qp];
@@ -89,16 +89,16 @@ static void events_take(struct rig *r, uint32_t i)
 static void naps_post(struct rig *r, uint32_t i)
 {
 	struct host *h = &r->host[i];
-	bool room = h->to != i;
+	bool space = h->to != i;
 
-	for (uint32_t tries = 0; room && tries < NIC_DOORBELLS; tries++) {
+	for (uint32_t tries = 0; space && tries < NIC_DOORBELLS; tries++) {
 		uint32_t q = tries % QPS;
 		struct dxp_target to = sim_target(r->sim, h->to, (uint16_t)q);
 		if (h->posted[q] == h->most)
 			continue;
-		room = dxp_post_nap(sim_window(r->sim, i), (uint8_t)q, &to, &h->posted[q],
-				    sizeof(h->posted[q]), 0, q) == DXP_OK;
-		h->posted[q] += room;
+		space = dxp_post_nap(sim_window(r->sim, i), (uint8_t)q, &to, &h->posted[q],
+				     sizeof(h->posted[q]), 0, q) == DXP_OK;
+		h->posted[q] += space;
 	}
 }
 
@@ -111,12 +111,12 @@ static bool step(void *context)
 
 	for (uint32_t i = 0; i < r->hosts && !r->broken; i++) {
 		struct host *h = &r->host[i];
-		while (dxp_sent_take(sim_window(r->sim, i), &event)) {
+		while (dxp_sent_dequeue(sim_window(r->sim, i), &event)) {
 			h->ended++;
 			if (event.status != DXP_OK)
 				r->broken = "a NAP that failed";
 		}
-		events_take(r, i);
+		events_dequeue(r, i);
 		naps_post(r, i);
 		sent += h->ended;
 		received += h->received;
@@ -141,14 +141,14 @@ static const struct rltp_counters *session_of(struct rig *r, uint32_t host, uint
 
 /* A receiver that dequeues nothing gets as many NAPs as it has space for, the same number from each
  * queue pair, and rejects none. */
-static void credit__no_more_is_sent_than_there_is_room_for(void **state)
+static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 {
 	struct rig r;
 
-	rig_open(&r, 1, 2, NULL, (struct pools){.slots = 64, .credit = 4});
+	rig_open(&r, 1, 2, NULL, (struct pools){.entries = 64, .credit = 4});
 	r.host[0].to = 1;
 	r.host[0].most = 1000;
-	r.host[1].taken_each_step = 0;
+	r.host[1].dequeued_each_step = 0;
 	assert_false(sim_run(r.sim, 100 * MS_NS, step, &r));
 	assert_null(r.broken);
 	assert_int_equal(counters_of(&r, 1)->receiver_busy, 0);
@@ -161,7 +161,7 @@ static void credit__no_more_is_sent_than_there_is_room_for(void **state)
 		assert_true(from.waits_for_credit > 0);
 	}
 	/* continues when the events are dequeued: credit requests detect it */
-	r.host[1].taken_each_step = UINT32_MAX;
+	r.host[1].dequeued_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
 	assert_int_equal(counters_of(&r, 1)->receiver_busy, 0);
@@ -193,7 +193,7 @@ static void tiny_run(uint64_t seed)
 	struct sim_faults faults = {.loss_ppm = (uint32_t)rng_below(&rng, 100000),
 				    .duplicate_ppm = 10000,
 				    .reorder_ppm = (uint32_t)rng_below(&rng, 50000)};
-	struct pools pools = {.slots = (uint16_t)(1 + rng_below(&rng, 4)),
+	struct pools pools = {.entries = (uint16_t)(1 + rng_below(&rng, 4)),
 			      .credit = (uint16_t)(1 + rng_below(&rng, 6))};
 	uint32_t hosts = 2 + (uint32_t)rng_below(&rng, HOSTS_MAX - 1);
 	bool crowd = rng_below(&rng, 2); /* all send to one host */
@@ -203,7 +203,7 @@ static void tiny_run(uint64_t seed)
 	for (uint32_t i = 0; i < hosts; i++) {
 		r.host[i].to = crowd ? 0 : (i + 1) % hosts;
 		r.host[i].most = 40;
-		r.host[i].taken_each_step = 1;
+		r.host[i].dequeued_each_step = 1;
 	}
 	bool finished = sim_run(r.sim, 600 * S_NS, step, &r);
 	if (!finished || r.broken)
@@ -231,13 +231,13 @@ static void credit__refused_naps_cost_none(void **state)
 	struct rig r;
 	struct dxp_nic_event event;
 
-	rig_open(&r, 3, 2, NULL, (struct pools){.slots = 8, .credit = 2});
+	rig_open(&r, 3, 2, NULL, (struct pools){.entries = 8, .credit = 2});
 	struct dxp_target to = sim_target(r.sim, 1, 0);
 	to.magic ^= 1;
 	for (uint32_t i = 0; i < 100; i++) {
 		assert_int_equal(dxp_post_nap(sim_window(r.sim, 0), 0, &to, "x", 1, 0, 0), DXP_OK);
 		sim_run(r.sim, 2 * MS_NS, NULL, NULL);
-		assert_true(dxp_sent_take(sim_window(r.sim, 0), &event));
+		assert_true(dxp_sent_dequeue(sim_window(r.sim, 0), &event));
 		assert_int_equal(event.status, DXP_EACCESS);
 	}
 	r.host[0].to = 1;
@@ -253,7 +253,7 @@ static void credit__idle_credit_is_promised_again(void **state)
 {
 	struct rig r;
 
-	rig_open(&r, 4, 3, NULL, (struct pools){.slots = 16, .credit = 1});
+	rig_open(&r, 4, 3, NULL, (struct pools){.entries = 16, .credit = 1});
 	r.host[0].to = 2;
 	r.host[0].most = 20;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
@@ -293,7 +293,7 @@ static bool put_step(void *context)
 			  naps = sim_target(s->rig->sim, 1, 0);
 	struct dxp_nic_event event;
 
-	while (dxp_sent_take(w, &event)) {
+	while (dxp_sent_dequeue(w, &event)) {
 		s->puts += event.qp == 1;
 		s->outstanding -= event.qp == 1;
 	}
@@ -311,7 +311,7 @@ static uint64_t puts_done(uint32_t blocked_qp)
 	struct streams s = {.blocked_qp = blocked_qp};
 	struct rig r;
 
-	rig_open(&r, 5, 2, NULL, (struct pools){.slots = 4, .credit = 2});
+	rig_open(&r, 5, 2, NULL, (struct pools){.entries = 4, .credit = 2});
 	s.rig = &r;
 	for (uint32_t i = 0; i < 2; i++) {
 		s.memory[i] = calloc(1, MEMORY);
@@ -334,7 +334,7 @@ static uint64_t puts_done(uint32_t blocked_qp)
 	return s.puts;
 }
 
-static void credit__who_waits_delays_nobody(void **state)
+static void credit__waiting_requests_delay_no_other(void **state)
 {
 	uint64_t alone = puts_done(QPS), beside = puts_done(0);
 
@@ -343,21 +343,21 @@ static void credit__who_waits_delays_nobody(void **state)
 }
 
 /* A dead receiver fails all senders that wait for its credit at the same time. */
-static void credit__silent_receiver_ends_those_who_wait(void **state)
+static void credit__silent_receiver_ends_waiting_requests(void **state)
 {
 	struct rig r;
 	struct dxp_nic_event event;
 	uint32_t ended = 0;
 
-	rig_open(&r, 6, 2, NULL, (struct pools){.slots = 4, .credit = 2});
+	rig_open(&r, 6, 2, NULL, (struct pools){.entries = 4, .credit = 2});
 	r.host[0].to = 1;
 	r.host[0].most = 30;
-	r.host[1].taken_each_step = 0;
+	r.host[1].dequeued_each_step = 0;
 	sim_run(r.sim, 10 * MS_NS, step, &r);
 	sim_blackhole(r.sim, 0, 1, true);
 	sim_blackhole(r.sim, 1, 0, true);
 	sim_run(r.sim, RLTP_DEAD_NS + S_NS, NULL, NULL);
-	while (dxp_sent_take(sim_window(r.sim, 0), &event)) {
+	while (dxp_sent_dequeue(sim_window(r.sim, 0), &event)) {
 		assert_int_equal(event.status, DXP_ETIMEDOUT);
 		ended++;
 	}
@@ -371,13 +371,13 @@ static void credit__slow_receiver_is_not_dead(void **state)
 {
 	struct rig r;
 
-	rig_open(&r, 7, 2, NULL, (struct pools){.slots = 4, .credit = 2});
+	rig_open(&r, 7, 2, NULL, (struct pools){.entries = 4, .credit = 2});
 	r.host[0].to = 1;
 	r.host[0].most = 5;
-	r.host[1].taken_each_step = 0;
+	r.host[1].dequeued_each_step = 0;
 	sim_run(r.sim, 5 * RLTP_DEAD_NS, step, &r);
 	assert_null(r.broken); /* a failed NAP sets it */
-	r.host[1].taken_each_step = UINT32_MAX;
+	r.host[1].dequeued_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
 	sim_destroy(r.sim);
@@ -386,13 +386,13 @@ static void credit__slow_receiver_is_not_dead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(credit__no_more_is_sent_than_there_is_room_for),
+		cmocka_unit_test(credit__no_more_is_sent_than_there_is_space_for),
 		cmocka_unit_test(credit__few_frames_and_no_waiting),
 		cmocka_unit_test(credit__tiny_pools_never_lock),
 		cmocka_unit_test(credit__refused_naps_cost_none),
 		cmocka_unit_test(credit__idle_credit_is_promised_again),
-		cmocka_unit_test(credit__who_waits_delays_nobody),
-		cmocka_unit_test(credit__silent_receiver_ends_those_who_wait),
+		cmocka_unit_test(credit__waiting_requests_delay_no_other),
+		cmocka_unit_test(credit__silent_receiver_ends_waiting_requests),
 		cmocka_unit_test(credit__slow_receiver_is_not_dead),
 	};
 

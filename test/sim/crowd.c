@@ -37,7 +37,7 @@ static bool crowd_step(void *context)
 								      "crowd", 5, 0, 0) == DXP_OK)
 				c->posted[i][q]++;
 		}
-		while (dxp_sent_take(sim_window(c->sim, i), &event))
+		while (dxp_sent_dequeue(sim_window(c->sim, i), &event))
 			c->completed += event.status == DXP_OK;
 	}
 	if (sim_now(c->sim) < c->next_ns)
@@ -52,7 +52,7 @@ static bool crowd_step(void *context)
 
 /* Bounds messages that wait for earlier ones of their stream. Otherwise they could hold all
  * buffers, and the earlier ones could never arrive. */
-static void crowd__early_messages_leave_room_for_those_due(void **state)
+static void crowd__early_messages_leave_space_for_those_due(void **state)
 {
 	struct sim_options o = {.seed = 9, .hosts = HOSTS, .faults = {.reorder_ppm = 300000}};
 	struct crowd c = {0};
@@ -71,17 +71,17 @@ static bool all_sent(void *context)
 	struct crowd *c = context;
 	struct dxp_nic_event event;
 
-	while (dxp_sent_take(sim_window(c->sim, 0), &event))
+	while (dxp_sent_dequeue(sim_window(c->sim, 0), &event))
 		c->completed++;
 	return c->completed == 2;
 }
 
-static void crowd__busy_session_leaves_room_for_others(void **state)
+static void crowd__busy_session_leaves_space_for_others(void **state)
 {
 	struct sim_options o = {.seed = 9, .hosts = 3};
 	struct datagram batch[8];
 	struct crowd c = {0};
-	bool turn[3] = {false};
+	bool poll[3] = {false};
 
 	assert_int_equal(sim_create(&o, &c.sim), DXP_OK);
 	struct dxp_target to[3] = {{0}, sim_target(c.sim, 1, 0), sim_target(c.sim, 2, 0)};
@@ -99,17 +99,17 @@ static void crowd__busy_session_leaves_room_for_others(void **state)
 		assert_int_equal(
 			nic_send(sim_nic(c.sim, 0), batch, ARRAY_COUNT(batch), sim_now(c.sim)),
 			ARRAY_COUNT(batch));
-		turn[batch[0].to.ip[15] - 1] = true;
+		poll[batch[0].to.ip[15] - 1] = true;
 	}
 	sim_destroy(c.sim);
-	assert_true(turn[1] && turn[2]);
+	assert_true(poll[1] && poll[2]);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crowd__busy_session_leaves_room_for_others),
-		cmocka_unit_test(crowd__early_messages_leave_room_for_those_due),
+		cmocka_unit_test(crowd__busy_session_leaves_space_for_others),
+		cmocka_unit_test(crowd__early_messages_leave_space_for_those_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 #include "base/util.h"
 #include "manager/limits.h"
 #include "manager/registry.h"
-#include "node/ask.h"
+#include "node/query.h"
 #include "node/member.h"
 
 #define FABRIC_MANAGER_PORT 4795
@@ -64,8 +64,8 @@ struct fabric {
 	struct udp_address manager;
 	struct fabric_member members[FABRIC_MEMBERS_MAX];
 	size_t count;
-	struct ask *ask;
-	struct udp_address ask_address;
+	struct query *query;
+	struct udp_address request_address;
 	struct store_op nodes[FABRIC_IDS]; /* the store; kind NODE_PUT for a valid entry */
 	bool stored[FABRIC_IDS];
 	struct store_op grants[64];
@@ -98,11 +98,11 @@ UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy pol
 	f->delay_min_ns = f->delay_max_ns = 20 * US_NS;
 	f->manager = fabric_address(0xffff);
 	f->manager.port = FABRIC_MANAGER_PORT;
-	f->ask_address = fabric_address(0xfffe);
+	f->request_address = fabric_address(0xfffe);
 	f->heap = calloc(FABRIC_PACKETS_MAX, sizeof(*f->heap));
 	f->options = (struct registry_options){.key = "the key of this fabric",
 					       .policy = policy,
-					       .entropy = entropy_rng,
+					       .entropy = rng_entropy_rng,
 					       .entropy_context = &f->rng};
 	return f;
 }
@@ -110,7 +110,7 @@ UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy pol
 UNUSED static void fabric_destroy(struct fabric *f)
 {
 	registry_destroy(f->registry);
-	ask_destroy(f->ask);
+	query_destroy(f->query);
 	for (size_t i = 0; i < f->count; i++) {
 		member_destroy(f->members[i].m);
 		free(f->members[i].peers);
@@ -278,7 +278,7 @@ UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum man
 UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *member)
 {
 	struct member_options options = {.manager = f->manager,
-					 .entropy = entropy_rng,
+					 .entropy = rng_entropy_rng,
 					 .entropy_context = &f->rng,
 					 .join_timeout_ns = UINT64_MAX};
 
@@ -372,8 +372,8 @@ static void fabric_deliver(struct fabric *f)
 		if (f->registry)
 			registry_receive(f->registry, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_manager_poll(f);
-	} else if (f->ask && udp_address_equal(&p.to, &f->ask_address)) {
-		ask_receive(f->ask, &p.from, p.data, p.bytes, f->now_ns);
+	} else if (f->query && udp_address_equal(&p.to, &f->request_address)) {
+		query_receive(f->query, &p.from, p.data, p.bytes, f->now_ns);
 	} else if ((member = fabric_member_at(f, &p.to)) != NULL && !member->cut && !member->deaf) {
 		member_receive(member->m, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_member_poll(f, member);
@@ -387,8 +387,8 @@ static uint64_t fabric_next(const struct fabric *f)
 
 	if (f->registry && !f->stopped)
 		next_ns = min_u64(next_ns, registry_deadline(f->registry));
-	if (f->ask)
-		next_ns = min_u64(next_ns, ask_deadline(f->ask));
+	if (f->query)
+		next_ns = min_u64(next_ns, query_deadline(f->query));
 	for (size_t i = 0; i < f->count; i++)
 		if (!f->members[i].stopped)
 			next_ns = min_u64(next_ns, f->members[i].deadline_ns);
@@ -407,8 +407,8 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 			fabric_deliver(f);
 		if (f->registry && !f->stopped && registry_deadline(f->registry) <= f->now_ns)
 			fabric_manager_poll(f);
-		if (f->ask && ask_send(f->ask, &out, f->now_ns))
-			fabric_carry(f, &f->ask_address, &out);
+		if (f->query && query_send(f->query, &out, f->now_ns))
+			fabric_carry(f, &f->request_address, &out);
 		for (size_t i = 0; i < f->count; i++)
 			if (f->members[i].deadline_ns <= f->now_ns && !f->members[i].stopped)
 				fabric_member_poll(f, &f->members[i]);
@@ -432,25 +432,25 @@ UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fa
 
 /* Sends the manager one request and waits for its end; returns the status. The request object
  * stays, so that tests can read its text and rows. */
-UNUSED static int fabric_ask(struct fabric *f, enum ask_kind kind, const char *host,
-			     const char *xpu)
+UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const char *host,
+				 const char *xpu)
 {
-	struct ask_options options = {.manager = f->manager,
-				      .kind = kind,
-				      .host = host,
-				      .xpu = xpu,
-				      .entropy = entropy_rng,
-				      .entropy_context = &f->rng};
+	struct query_options options = {.manager = f->manager,
+					.kind = kind,
+					.host = host,
+					.xpu = xpu,
+					.entropy = rng_entropy_rng,
+					.entropy_context = &f->rng};
 
-	ask_destroy(f->ask);
-	f->ask = NULL;
+	query_destroy(f->query);
+	f->query = NULL;
 	memcpy(options.key, f->options.key, sizeof(options.key));
-	int status = ask_create(&options, f->now_ns, &f->ask);
+	int status = query_create(&options, f->now_ns, &f->query);
 	if (status != DXP_OK)
 		return status;
-	while (!ask_done(f->ask))
+	while (!query_done(f->query))
 		fabric_run(f, 10 * MS_NS);
-	return ask_status(f->ask);
+	return query_status(f->query);
 }
 
 /* ---- checks ---- */

@@ -67,7 +67,7 @@ static bool ended(void *context)
 {
 	struct dxp_nic_event event;
 
-	return dxp_sent_take(sim_window(context, 0), &event);
+	return dxp_sent_dequeue(sim_window(context, 0), &event);
 }
 
 static bool received(void *context)

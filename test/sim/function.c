@@ -64,7 +64,7 @@ static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at)
 	assert_int_equal(r.honest[1].status, DXP_OK);
 	assert_memory_equal(r.honest[0].memory, r.honest[1].memory, BYTES);
 	/* a new process opens the same function */
-	user_open(&r, &r.process, OURS, FUNCTION);
+	user_open(&r, &r.process, OWN, FUNCTION);
 	pair_works(&r, &r.process, &r.peer);
 	pair_works(&r, &r.honest[0], &r.honest[1]);
 	if (at % 8 == 0)
@@ -119,12 +119,12 @@ static void function__dies_while_its_peer_is_silent(void **state)
 		everything(&r);
 		r.stop_at = at;
 		sim_run(r.sim, 60 * S_NS, step, &r);
-		sim_blackhole(r.sim, PEER, OURS, true);
+		sim_blackhole(r.sim, PEER, OWN, true);
 		sim_run(r.sim, 50 * MS_NS, NULL, NULL);
 		user_die(&r, &r.process);
 		run_all(&r);
 		sim_heal(r.sim);
-		user_open(&r, &r.process, OURS, FUNCTION);
+		user_open(&r, &r.process, OWN, FUNCTION);
 		transfer_post(&r.honest[0], &r.honest[1], false);
 		run_all(&r); /* the session may have to end first */
 		pair_works(&r, &r.process, &r.peer);
@@ -139,7 +139,7 @@ static void function__dies_while_others_wait_for_its_credit(void **state)
 	struct rig r;
 
 	rig_open(&r, &o);
-	r.process.nic->options.receive_slots = 4;
+	r.process.nic->options.receive_entries = 4;
 	struct dxp_window *window = r.process.window;
 	r.process.window = NULL; /* its events are not dequeued */
 	struct dxp_target target = {.node = 1, .function = FUNCTION, .magic = window->qp_magic[0]};
@@ -153,11 +153,11 @@ static void function__dies_while_others_wait_for_its_credit(void **state)
 	assert_null(r.broken);
 	assert_true(r.peer.ended < r.peer.posted);
 	r.process.window = window;
-	r.process.nic->options.receive_slots = NIC_EVENTS;
+	r.process.nic->options.receive_entries = NIC_EVENTS;
 	user_die(&r, &r.process);
 	run_all(&r);
 	assert_int_equal(r.peer.status, DXP_EACCESS);
-	user_open(&r, &r.process, OURS, FUNCTION);
+	user_open(&r, &r.process, OWN, FUNCTION);
 	pair_works(&r, &r.process, &r.peer);
 	rig_close(&r);
 }

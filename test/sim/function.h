@@ -17,7 +17,7 @@
 
 #define BYTES    12000 /* per transfer: nine packets */
 #define FUNCTION 1     /* function index of the process */
-#define OURS     0     /* host of the process */
+#define OWN      0     /* host of the process */
 #define PEER     1
 
 /* One user of a function. */
@@ -87,9 +87,9 @@ static inline void rig_open(struct rig *r, const struct sim_options *o)
 {
 	memset(r, 0, sizeof(*r));
 	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
-	user_open(r, &r->process, OURS, FUNCTION);
+	user_open(r, &r->process, OWN, FUNCTION);
 	user_open(r, &r->peer, PEER, 2);
-	user_open(r, &r->honest[0], OURS, 0);
+	user_open(r, &r->honest[0], OWN, 0);
 	user_open(r, &r->honest[1], PEER, 0);
 }
 
@@ -214,13 +214,13 @@ static inline void everything(struct rig *r)
 	atomics_out(r);
 }
 
-static inline void events_take(struct user *u)
+static inline void events_dequeue(struct user *u)
 {
 	struct dxp_nic_event event;
 
 	if (!u->window)
 		return;
-	while (dxp_sent_take(u->window, &event)) {
+	while (dxp_sent_dequeue(u->window, &event)) {
 		u->ended++;
 		u->status = event.status;
 	}
@@ -244,10 +244,10 @@ static inline bool step(void *context)
 {
 	struct rig *r = context;
 
-	events_take(&r->process);
-	events_take(&r->peer);
-	events_take(&r->honest[0]);
-	events_take(&r->honest[1]);
+	events_dequeue(&r->process);
+	events_dequeue(&r->peer);
+	events_dequeue(&r->honest[0]);
+	events_dequeue(&r->honest[1]);
 	for (uint32_t i = 0; i < 2 && !r->broken; i++)
 		r->broken = invariants_broken(sim_nic(r->sim, i));
 	return r->broken || ++r->steps == r->stop_at || all_ended(r);

@@ -41,7 +41,7 @@ static void function__is_stopped_alone(void **state)
 		assert_int_equal(r.peer.status, DXP_EACCESS);
 		r.process.window = w;
 		user_die(&r, &r.process);
-		user_open(&r, &r.process, OURS, FUNCTION);
+		user_open(&r, &r.process, OWN, FUNCTION);
 		pair_works(&r, &r.process, &r.peer);
 		pair_works(&r, &r.honest[0], &r.honest[1]);
 		rig_close(&r);
@@ -91,7 +91,7 @@ static void function__opens_and_closes_by_the_rules(void **state)
 	uint32_t magic = r.process.window->qp_magic[0];
 	user_die(&r, &r.process);
 	assert_int_equal(nic_function_close(n, FUNCTION, DXP_ECLOSED, 0), DXP_ENOENT);
-	user_open(&r, &r.process, OURS, FUNCTION);
+	user_open(&r, &r.process, OWN, FUNCTION);
 	assert_int_not_equal(r.process.window->qp_magic[0], magic);
 	rig_close(&r);
 }

@@ -28,15 +28,15 @@ static struct {
 	uint32_t key, own_key;
 	struct nic_reach open;
 	uint64_t epoch;
-	uint32_t asked, not_yet;
+	uint32_t requested, not_yet;
 	struct dxp_nic_event end;
-	int taken_at;      /* bytes that arrive before the memory is revoked; 0: never */
+	int revoked_ns;    /* bytes that arrive before the memory is revoked; 0: never */
 	uint8_t *snapshot; /* the memory at that time */
 } g;
 
 static uint8_t reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
 {
-	g.asked++;
+	g.requested++;
 	if (g.not_yet > 0 && g.not_yet--)
 		return WIRE_NACK_RNR;
 	*out = g.open;
@@ -81,15 +81,15 @@ static bool ended(void *context)
 {
 	const uint8_t *there = context;
 
-	if (g.taken_at && there[g.taken_at] != there[BYTES - 1]) {
-		g.taken_at = 0;
+	if (g.revoked_ns && there[g.revoked_ns] != there[BYTES - 1]) {
+		g.revoked_ns = 0;
 		g.open.end = 0;
 		g.epoch++;
 		nic_memory_reclaim(sim_nic(g.sim, 1), g.memory, BYTES, sim_now(g.sim));
 		memset(g.memory, 0x77, BYTES);
 		memcpy(g.snapshot, g.memory, BYTES);
 	}
-	return dxp_sent_take(sim_window(g.sim, 0), &g.end);
+	return dxp_sent_dequeue(sim_window(g.sim, 0), &g.end);
 }
 
 static int status_of(bool put, uint64_t at, uint32_t bytes)
@@ -116,11 +116,11 @@ static void guard__refuses_the_whole_message(void **state)
 	assert_int_equal(status_of(true, 0, BYTES - 1), DXP_OK);
 }
 
-static void guard__asked_once_for_a_stream(void **state)
+static void guard__queried_once_for_a_stream(void **state)
 {
 	assert_int_equal(status_of(true, 0, BYTES), DXP_OK);
 	assert_int_equal(status_of(false, 0, BYTES), DXP_OK);
-	assert_int_equal(g.asked, 1);
+	assert_int_equal(g.requested, 1);
 }
 
 static void guard__not_ready_yet(void **state)
@@ -136,20 +136,20 @@ static void guard__not_ready_yet(void **state)
 }
 
 /* Packets in flight are not written to it. */
-static void guard__taken_away_under_a_put(void **state)
+static void guard__withdrawn_under_a_put(void **state)
 {
-	g.taken_at = BYTES / 2;
+	g.revoked_ns = BYTES / 2;
 	assert_int_equal(status_of(true, 0, BYTES), DXP_EACCESS);
-	assert_int_equal(g.taken_at, 0);
+	assert_int_equal(g.revoked_ns, 0);
 	assert_memory_equal(g.memory, g.snapshot, BYTES);
 }
 
 /* No byte of the new owner leaves, not in a retransmission either. */
-static void guard__taken_away_under_a_get(void **state)
+static void guard__withdrawn_under_a_get(void **state)
 {
-	g.taken_at = BYTES / 4;
+	g.revoked_ns = BYTES / 4;
 	assert_int_equal(status_of(false, 0, BYTES), DXP_EACCESS);
-	assert_int_equal(g.taken_at, 0);
+	assert_int_equal(g.revoked_ns, 0);
 	for (uint32_t i = 0; i < BYTES; i++)
 		assert_int_not_equal(g.own[i], 0x77);
 }
@@ -158,7 +158,7 @@ static void guard__revoked_under_a_put(void **state)
 {
 	assert_int_equal(nic_region_revoke(sim_nic(g.sim, 1), g.key), DXP_OK);
 	assert_int_equal(status_of(true, 0, 64), DXP_EACCESS);
-	assert_int_equal(g.asked, 0);
+	assert_int_equal(g.requested, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
@@ -167,10 +167,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(guard__refuses_the_whole_message),
-		TEST(guard__asked_once_for_a_stream),
+		TEST(guard__queried_once_for_a_stream),
 		TEST(guard__not_ready_yet),
-		TEST(guard__taken_away_under_a_put),
-		TEST(guard__taken_away_under_a_get),
+		TEST(guard__withdrawn_under_a_put),
+		TEST(guard__withdrawn_under_a_get),
 		TEST(guard__revoked_under_a_put),
 	};
 

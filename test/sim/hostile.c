@@ -49,8 +49,8 @@ static bool completed(void *context)
 {
 	struct rig *r = context;
 
-	return dxp_sent_take(sim_window(r->sim, 0), &r->event) ||
-	       dxp_sent_take(sim_window(r->sim, 1), &r->event);
+	return dxp_sent_dequeue(sim_window(r->sim, 0), &r->event) ||
+	       dxp_sent_dequeue(sim_window(r->sim, 1), &r->event);
 }
 
 static int rig_open(void **state)
@@ -88,7 +88,7 @@ static int rig_close(void **state)
  * message. */
 static struct wire_header packet(struct rig *r, uint8_t type)
 {
-	const struct nic_peer *p = peer_find(sim_nic(r->sim, 1), 1);
+	const struct nic_peer *p = nic_peer_find(sim_nic(r->sim, 1), 1);
 
 	return (struct wire_header){
 		.type = type,
@@ -132,7 +132,7 @@ static void control_give(struct rig *r, struct wire_header h, const uint8_t *bod
 
 	net_address(0, &a.from);
 	h.header_bytes = WIRE_COMMON_BYTES;
-	h.dst_session = peer_find(n, 1)->session->local_id;
+	h.dst_session = nic_peer_find(n, 1)->session->local_id;
 	h.src_node = 1;
 	h.dst_node = 2;
 	wire_header_encode(&h, frame);
@@ -179,7 +179,7 @@ static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 				 DXP_OK);
 	nic_doorbells(n, sim_now(r->sim));
 	nic_send(n, batch, ARRAY_COUNT(batch), sim_now(r->sim));
-	return peer_find(n, 1)->session;
+	return nic_peer_find(n, 1)->session;
 }
 
 static void memory_untouched(const struct rig *r)
@@ -207,7 +207,7 @@ static void hostile__payload_longer_than_its_message(void **state)
 	put.msg_bytes = 1000;
 	packet_give(r, &put, ones, sizeof(ones));
 	memory_untouched(r);
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 3);
+	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 3);
 }
 
 static void hostile__request_in_two_packets(void **state)
@@ -244,11 +244,11 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	struct wire_header answer = packet(r, WIRE_GET_RSP);
 	answer.msg_bytes = sizeof(zeros);
 	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
-		if (peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].request)
-			answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
+		if (nic_peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].request)
+			answer.msg_id = nic_peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
 	packet_give(r, &answer, zeros, sizeof(zeros));
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
+	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
+	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
 }
 
 static void atomic_give(struct rig *r, struct wire_header *h, uint8_t op)
@@ -296,7 +296,7 @@ static void hostile__atomic_repeated_as_another_packet(void **state)
 	for (int i = 0; i < 5; i++, h.psn++)
 		atomic_give(r, &h, DXP_OP_FETCH_ADD);
 	assert_int_equal(r->memory[GUARD], 1);
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 4);
+	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 4);
 }
 
 static void hostile__answer_to_an_atomic_that_is_none(void **state)
@@ -316,10 +316,11 @@ static void hostile__answer_to_an_atomic_that_is_none(void **state)
 		answer.msg_bytes = bytes;
 		answer.key = 0;
 		for (uint32_t i = 0; i < NIC_READS_MAX; i++)
-			if (peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].request)
-				answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
+			if (nic_peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].request)
+				answer.msg_id =
+					nic_peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
 		packet_give(r, &answer, nines, bytes);
-		assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
+		assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
 		/* only an answer of 8 bytes is accepted */
 		assert_int_equal(r->local[0], bytes < 8 ? 0 : 9);
 		assert_int_equal(r->local[8], 0);
@@ -358,7 +359,7 @@ static void hostile__register_index_beyond_32_bits(void **state)
 	h.addr = 4ull << 32; /* as 32 bits it would be register 0 */
 	h.msg_bytes = 4;
 	packet_give(r, &h, "word", 4);
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
+	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
 }
 
 static void hostile__refused_then_acknowledged(void **state)

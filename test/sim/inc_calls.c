@@ -69,18 +69,19 @@ static void inc_calls__more_levels_and_spines(void **state)
 /* Ranks as a scheduler may map them: not contiguous, unevenly, several per host. */
 static void inc_calls__members_anywhere(void **state)
 {
-	struct inc_place places[20];
+	struct inc_location locations[20];
 
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		struct inc_sim_options o = rig_options(seed);
 		struct rng r = {seed};
 		uint16_t used[8] = {0};
-		for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
-			places[i].host = (uint32_t)rng_below(&r, 8);
-			places[i].endpoint = used[places[i].host]++;
+		for (size_t i = 0; i < ARRAY_COUNT(locations); i++) {
+			locations[i].host = (uint32_t)rng_below(&r, 8);
+			locations[i].endpoint = used[locations[i].host]++;
 		}
-		const struct inc_job_options job = {
-			.places = places, .count = ARRAY_COUNT(places), .late_ns = 20 * MS_NS};
+		const struct inc_job_options job = {.locations = locations,
+						    .count = ARRAY_COUNT(locations),
+						    .late_ns = 20 * MS_NS};
 		const struct inc_load_options load = {.seed = seed,
 						      .calls = 30,
 						      .elements_max = 500,

@@ -171,7 +171,7 @@ struct disaster {
 	bool later;  /* the times count from the group's creation */
 	bool member; /* a member dies, too */
 	uint64_t member_ns;
-	uint32_t who;
+	uint32_t target;
 };
 
 static void disaster_step(struct rig *r, void *context)
@@ -195,7 +195,7 @@ static void disaster_step(struct rig *r, void *context)
 		}
 	}
 	if (d->member && now >= d->member_ns) {
-		inc_seat_kill(&r->jobs[0].job->seats[d->who]);
+		inc_seat_kill(&r->jobs[0].job->seats[d->target]);
 		d->member = false;
 	}
 }
@@ -267,7 +267,7 @@ static void inc_faults__members_die(void **state)
 		d.count = (uint32_t)rng_below(&rng, 2);
 		d.member = true;
 		d.member_ns = rng_below(&rng, 3 * MS_NS);
-		d.who = (uint32_t)rng_below(&rng, o.net.tree.hosts);
+		d.target = (uint32_t)rng_below(&rng, o.net.tree.hosts);
 		r.step = disaster_step;
 		r.context = &d;
 		struct rig_job *j = rig_job(&r, o.net.tree.hosts, &load);

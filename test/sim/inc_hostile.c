@@ -12,11 +12,11 @@
 #include "base/bytes.h"
 #include "test/sim/inc_rig.h"
 
-#define HEARD   256
-#define SEEDS   40
-#define PACKETS 20000
+#define RECEIVED 256
+#define SEEDS    40
+#define PACKETS  20000
 
-struct heard {
+struct received {
 	uint8_t data[1600];
 	size_t bytes;
 	struct roce_path path;
@@ -27,7 +27,7 @@ struct attacker {
 	struct rig *rig;
 	uint32_t node;
 	struct rng rng;
-	struct heard heard[HEARD];
+	struct received received[RECEIVED];
 	uint8_t out[1600];
 	uint64_t next_ns, sent;
 };
@@ -36,7 +36,7 @@ static void overhear(void *context, uint32_t node, const struct roce_path *path,
 		     const uint8_t *data, size_t bytes, uint64_t now_ns)
 {
 	struct attacker *a = context;
-	struct heard *h = &a->heard[rng_below(&a->rng, HEARD)];
+	struct received *h = &a->received[rng_below(&a->rng, RECEIVED)];
 
 	(void)now_ns;
 	if (node == a->node || bytes > sizeof(h->data))
@@ -80,7 +80,7 @@ static void keys_forget(struct attacker *a, size_t bytes)
 static size_t repeat_make(struct attacker *a, struct roce_path *path)
 {
 	const struct inc_tree *tree = inc_net_tree(inc_sim_net(a->rig->sim));
-	const struct heard *h = &a->heard[rng_below(&a->rng, HEARD)];
+	const struct received *h = &a->received[rng_below(&a->rng, RECEIVED)];
 	uint32_t icrc;
 
 	if (h->bytes < INC_UD_BYTES + 4)
@@ -137,7 +137,7 @@ static uint64_t next_attack(void *node)
 
 static const struct inc_node_ops attacker_ops = {ignore, attack, next_attack};
 
-static void inc_hostile__a_stranger_floods(void **state)
+static void inc_hostile__an_unknown_peer_floods(void **state)
 {
 	uint64_t sent = 0;
 
@@ -174,7 +174,7 @@ static void inc_hostile__a_stranger_floods(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inc_hostile__a_stranger_floods),
+		cmocka_unit_test(inc_hostile__an_unknown_peer_floods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

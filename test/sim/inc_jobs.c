@@ -18,7 +18,7 @@ static struct inc_switch_row switch_row(struct rig *r, uint32_t index)
 	const struct inc_inquiry q = {.section = INC_SECTION_SWITCH};
 	struct inc_answer a = {0};
 
-	sw_answer(inc_sim_switch(r->sim, index), &q, inc_sim_now(r->sim), &a);
+	switch_answer(inc_sim_switch(r->sim, index), &q, inc_sim_now(r->sim), &a);
 	return a.self;
 }
 
@@ -32,7 +32,7 @@ static void all_free(struct rig *r)
 }
 
 /* Draws the members of a job: some of the hosts, in any order. */
-static void places_draw(struct rng *r, uint32_t hosts, struct inc_place *out, uint32_t count)
+static void locations_draw(struct rng *r, uint32_t hosts, struct inc_location *out, uint32_t count)
 {
 	uint32_t order[64];
 
@@ -42,7 +42,7 @@ static void places_draw(struct rng *r, uint32_t hosts, struct inc_place *out, ui
 		uint32_t k = i + (uint32_t)rng_below(r, hosts - i), t = order[k];
 		order[k] = order[i];
 		order[i] = t;
-		out[i] = (struct inc_place){.host = t};
+		out[i] = (struct inc_location){.host = t};
 	}
 }
 
@@ -60,12 +60,12 @@ static void inc_jobs__share_switches(void **state)
 		assert_true(rig_make(&r, &o));
 		r.close_jobs = true;
 		for (uint32_t i = 0; i < 8; i++) {
-			struct inc_place places[64];
+			struct inc_location locations[64];
 			struct inc_load_options load = some_work;
-			struct inc_job_options job = {.places = places,
+			struct inc_job_options job = {.locations = locations,
 						      .count = 2 + (uint32_t)rng_below(&rng, 22)};
 			load.seed = seed * 100 + i;
-			places_draw(&rng, 24, places, job.count);
+			locations_draw(&rng, 24, locations, job.count);
 			rig_job_with(&r, job, &load);
 		}
 		rig_right(&r, 60 * S_NS);
@@ -160,15 +160,15 @@ static void inc_jobs__anothers_id(void **state)
 	static struct rig r;
 	struct inc_sim_options o = rig_options(1);
 	struct inc_load_options load = some_work;
-	const struct inc_job_options mine = {.count = 8, .id = 77, .qkey = 1111};
-	struct inc_place places[8];
-	struct inc_job_options other = {.places = places, .count = 8, .id = 77, .qkey = 2222};
+	const struct inc_job_options own = {.count = 8, .id = 77, .qkey = 1111};
+	struct inc_location locations[8];
+	struct inc_job_options other = {.locations = locations, .count = 8, .id = 77, .qkey = 2222};
 
 	for (uint32_t i = 0; i < 8; i++)
-		places[i] = (struct inc_place){.host = 7 - i, .endpoint = 1};
+		locations[i] = (struct inc_location){.host = 7 - i, .endpoint = 1};
 	load.calls = 3000;
 	assert_true(rig_make(&r, &o));
-	struct rig_job *a = rig_job_with(&r, mine, &load);
+	struct rig_job *a = rig_job_with(&r, own, &load);
 	inc_sim_run(r.sim, 5 * MS_NS, NULL, NULL);
 	assert_int_equal(a->job->state, INC_JOB_READY);
 	struct rig_job *b = rig_job_with(&r, other, &load);

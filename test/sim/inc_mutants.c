@@ -188,13 +188,13 @@ static const char *verdict(enum mutation what, uint64_t seed, bool dies)
 	inc_sim_tap(r.sim, &m.tap);
 	r.step = death;
 	r.context = &rest;
-	const char *said = rig_run(&r, 60 * S_NS);
-	if (!said && !dies && (rig_view(j).lost || j->job->state != INC_JOB_READY))
-		said = "a group is lost for nothing";
-	if (said)
-		memcpy(text, said, strlen(said) + 1);
+	const char *reported = rig_run(&r, 60 * S_NS);
+	if (!reported && !dies && (rig_view(j).lost || j->job->state != INC_JOB_READY))
+		reported = "a group is lost for nothing";
+	if (reported)
+		memcpy(text, reported, strlen(reported) + 1);
 	rig_free(&r);
-	return said ? text : NULL;
+	return reported ? text : NULL;
 }
 
 static void inc_mutants__sound_one_passes(void **state)

@@ -15,8 +15,8 @@
 #include "sim/inc_load.h"
 #include "sim/inc_watch.h"
 
-#define RIG_JOBS   32
-#define RIG_PLACES 4096
+#define RIG_JOBS      32
+#define RIG_ENDPOINTS 4096
 
 struct rig_job {
 	struct inc_job *job;
@@ -68,13 +68,13 @@ static inline void rig_free(struct rig *r)
 static inline struct rig_job *rig_job_with(struct rig *r, struct inc_job_options o,
 					   const struct inc_load_options *load)
 {
-	static struct inc_place in_order[RIG_PLACES];
+	static struct inc_location in_order[RIG_ENDPOINTS];
 	struct rig_job *j = &r->jobs[r->job_count];
 
-	for (uint32_t i = 0; !o.places && i < o.count; i++)
-		in_order[i] = (struct inc_place){.host = i};
-	if (!o.places)
-		o.places = in_order;
+	for (uint32_t i = 0; !o.locations && i < o.count; i++)
+		in_order[i] = (struct inc_location){.host = i};
+	if (!o.locations)
+		o.locations = in_order;
 	*j = (struct rig_job){0};
 	r->job_count++;
 	if (inc_job_open(r->sim, &o, &j->job) != DXP_OK ||
@@ -90,7 +90,7 @@ static inline struct rig_job *rig_job(struct rig *r, uint32_t count,
 	return rig_job_with(r, (struct inc_job_options){.count = count}, load);
 }
 
-static inline void rig_say(struct rig *r, uint32_t job, const char *text)
+static inline void rig_log(struct rig *r, uint32_t job, const char *text)
 {
 	if (!r->wrong[0])
 		snprintf(r->wrong, sizeof(r->wrong), "seed %llu, job %u: %s",
@@ -108,7 +108,7 @@ static inline bool rig_done(void *context)
 		struct rig_job *j = &r->jobs[i];
 		const char *text = inc_load_wrong(j->load);
 		if (text || (text = inc_watch_wrong(j->watch)))
-			rig_say(r, i, text);
+			rig_log(r, i, text);
 		bool ended = inc_load_ended(j->load);
 		all &= ended;
 		if (ended && r->close_jobs && !j->closed && !r->wrong[0]) {
@@ -125,9 +125,9 @@ static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 	bool ended = inc_sim_run(r->sim, limit_ns, rig_done, r);
 
 	if (!ended)
-		rig_say(r, 0, "does not end");
+		rig_log(r, 0, "does not end");
 	if (inc_net_counters(inc_sim_net(r->sim))->packets.spins > 0)
-		rig_say(r, 0, "a node asks for turns that it does not use");
+		rig_log(r, 0, "a node asks for turns that it does not use");
 	return r->wrong[0] ? r->wrong : NULL;
 }
 

@@ -10,7 +10,7 @@
 
 #include "test/sim/inc_rig.h"
 
-static void room(uint32_t hosts, struct inc_tree_options tree, uint32_t loss_ppm)
+static void space(uint32_t hosts, struct inc_tree_options tree, uint32_t loss_ppm)
 {
 	static struct rig r;
 	struct inc_sim_options o = rig_options(hosts);
@@ -47,18 +47,18 @@ static void room(uint32_t hosts, struct inc_tree_options tree, uint32_t loss_ppm
 
 static void inc_scale__1024_hosts_and_loss(void **state)
 {
-	room(1024, (struct inc_tree_options){.levels = 3, .below = {32, 8, 0}, .beside = {1, 2}},
-	     1000);
+	space(1024, (struct inc_tree_options){.levels = 3, .below = {32, 8, 0}, .beside = {1, 2}},
+	      1000);
 }
 
 static void inc_scale__4096_hosts(void **state)
 {
-	room(4096, (struct inc_tree_options){.levels = 3, .below = {16, 16, 0}}, 0);
+	space(4096, (struct inc_tree_options){.levels = 3, .below = {16, 16, 0}}, 0);
 }
 
 static void inc_scale__4096_hosts_four_spines(void **state)
 {
-	room(4096, (struct inc_tree_options){.levels = 2, .below = {64, 0}, .beside = {1, 4}}, 0);
+	space(4096, (struct inc_tree_options){.levels = 2, .below = {64, 0}, .beside = {1, 4}}, 0);
 }
 
 int main(void)

@@ -62,8 +62,8 @@ static void manager_disturb(struct fabric *f)
 		break;
 	default:
 		if (f->registry)
-			fabric_ask(f, rng_below(&f->rng, 3) ? ASK_GRANT : ASK_REVOKE,
-				   hosts[rng_below(&f->rng, 4)], xpus[rng_below(&f->rng, 4)]);
+			fabric_request(f, rng_below(&f->rng, 3) ? QUERY_GRANT : QUERY_REVOKE,
+				       hosts[rng_below(&f->rng, 4)], xpus[rng_below(&f->rng, 4)]);
 	}
 }
 

@@ -23,7 +23,7 @@ enum mutation {
 	REPLAY_NAP,             /* an old NAP arrives again */
 	REPLAY_AFTER_RESTART,   /* the same, at the next process */
 	ACKNOWLEDGE_TOO_MUCH,   /* acknowledges packets that have not arrived */
-	TAKE_BACK,              /* an acknowledgement covers less than an earlier one */
+	WITHDRAW,               /* an acknowledgement covers less than an earlier one */
 	RESEND_ACKNOWLEDGED,    /* retransmits acknowledged packets */
 	REUSE_NUMBER,           /* two packets with one number */
 	SKIP_NUMBER,
@@ -97,7 +97,7 @@ static size_t nap_replay(struct mutant *m, uint8_t *frame, size_t bytes)
 	return m->nap_bytes;
 }
 
-static bool greeting(uint8_t type)
+static bool handshake(uint8_t type)
 {
 	return type == WIRE_HELLO || type == WIRE_HELLO_ACK;
 }
@@ -120,7 +120,7 @@ static void receive(void *host, const struct datagram_arrival *arrival, uint64_t
 		if ((m->what == REPLAY_NAP || m->what == REPLAY_AFTER_RESTART) &&
 		    h.type == WIRE_NAP)
 			a.bytes = nap_replay(m, frame, a.bytes);
-		if (m->what == OVERSPEND && greeting(h.type))
+		if (m->what == OVERSPEND && handshake(h.type))
 			put_be16(frame + WIRE_OFF_HELLO_NAP_CREDIT, CREDIT);
 		reseal_arrival(frame, a.bytes);
 	}
@@ -134,7 +134,7 @@ static void acknowledgement_mutate(struct mutant *m, struct datagram *d)
 	m->acks++;
 	if (m->what == ACKNOWLEDGE_TOO_MUCH && m->acks % 4 == 0)
 		put_be32(d->header + WIRE_OFF_CUM_ACK, cum + 1);
-	if (m->what == TAKE_BACK && m->acks % 4 == 0)
+	if (m->what == WITHDRAW && m->acks % 4 == 0)
 		put_be32(d->header + WIRE_OFF_CUM_ACK, cum - 8);
 }
 
@@ -166,7 +166,7 @@ static size_t send(void *host, struct datagram *out, size_t count, uint64_t now_
 			acknowledgement_mutate(m, &out[i]);
 		else if (wire_type_data(type))
 			data_mutate(m, &out[i]);
-		else if (m->what == OVERSPEND && greeting(type))
+		else if (m->what == OVERSPEND && handshake(type))
 			put_be16(out[i].header + WIRE_OFF_HELLO_NAP_CREDIT, 1);
 		else
 			continue;
@@ -212,7 +212,7 @@ static const char *verdict(enum mutation what, uint64_t seed)
 		ended = sim_run(w.sim, 20 * S_NS, world_step, &w);
 	}
 	if (!ended)
-		world_wrong(&w, "not all operations end", WORLD_NOBODY, WORLD_NOBODY);
+		world_wrong(&w, "not all operations end", WORLD_NONE, WORLD_NONE);
 	world_finish(&w);
 	memcpy(text, w.wrong, sizeof(text));
 	world_destroy(&w);
@@ -244,7 +244,7 @@ FOUND(misplace, MISPLACE)
 FOUND(replay_nap, REPLAY_NAP)
 FOUND(replay_after_restart, REPLAY_AFTER_RESTART)
 FOUND(acknowledge_too_much, ACKNOWLEDGE_TOO_MUCH)
-FOUND(take_back, TAKE_BACK)
+FOUND(withdraw, WITHDRAW)
 FOUND(resend_acknowledged, RESEND_ACKNOWLEDGED)
 FOUND(reuse_number, REUSE_NUMBER)
 FOUND(skip_number, SKIP_NUMBER)
@@ -261,7 +261,7 @@ int main(void)
 		cmocka_unit_test(mutants__replay_nap),
 		cmocka_unit_test(mutants__replay_after_restart),
 		cmocka_unit_test(mutants__acknowledge_too_much),
-		cmocka_unit_test(mutants__take_back),
+		cmocka_unit_test(mutants__withdraw),
 		cmocka_unit_test(mutants__resend_acknowledged),
 		cmocka_unit_test(mutants__reuse_number),
 		cmocka_unit_test(mutants__skip_number),

@@ -93,7 +93,7 @@ static bool completed(void *context)
 {
 	struct rig *r = context;
 
-	if (!dxp_sent_take(sim_window(r->sim, 0), &r->event))
+	if (!dxp_sent_dequeue(sim_window(r->sim, 0), &r->event))
 		return false;
 	r->completions++;
 	return true;
@@ -236,7 +236,7 @@ static bool posts_naps(void *context)
 	struct rig *r = context;
 	struct dxp_target to = sim_target(r->sim, 1, 0);
 
-	while (dxp_sent_take(sim_window(r->sim, 0), &r->event))
+	while (dxp_sent_dequeue(sim_window(r->sim, 0), &r->event))
 		r->completions++;
 	while (dxp_post_nap(sim_window(r->sim, 0), 0, &to, "x", 1, 0, 0) == DXP_OK)
 		;
@@ -249,7 +249,7 @@ static void nic__slow_receiver_holds_the_sender(void **state)
 {
 	struct rig *r = *state;
 	const uint8_t *data;
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 
 	sim_run(r->sim, 20 * MS_NS, posts_naps, r);
 	assert_int_equal(r->completions, NIC_EVENTS);
@@ -257,12 +257,12 @@ static void nic__slow_receiver_holds_the_sender(void **state)
 	for (int round = 0; round < 50; round++) {
 		while (nic_user_received_peek(sim_window(r->sim, 1), &data)) {
 			dxp_received_release(sim_window(r->sim, 1));
-			taken++;
+			dequeued++;
 		}
 		sim_run(r->sim, MS_NS, posts_naps, r);
 	}
-	assert_true(taken > 10 * NIC_EVENTS);
-	assert_true(r->completions >= taken);
+	assert_true(dequeued > 10 * NIC_EVENTS);
+	assert_true(r->completions >= dequeued);
 }
 
 static void nic__doorbells_are_bounded(void **state)
@@ -322,7 +322,7 @@ static void nic__restart_is_found_by_reset(void **state)
 	restart_case(*state, false);
 }
 
-static void nic__restart_is_told_by_the_table(void **state)
+static void nic__restart_is_reported_by_the_table(void **state)
 {
 	restart_case(*state, true);
 }
@@ -382,7 +382,7 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 /* More pieces than a stream accepts: the last requests are cut only after the first have failed,
  * without an event between. The NIC is polled at its deadlines only, as in a node without other
  * wakeups. */
-static void nic__silent_peer_ends_what_waits_for_room(void **state)
+static void nic__silent_peer_ends_what_waits_for_space(void **state)
 {
 	struct rig *r = *state;
 	struct dxp_target to = sim_target(r->sim, 1, 0);
@@ -476,11 +476,11 @@ int main(void)
 		CASE(nic__silent_peer_ends_work),
 		CASE(nic__doorbell_of_a_full_queue_is_not_ready),
 		CASE(nic__queue_pairs_share_the_table_of_reads),
-		CASE(nic__silent_peer_ends_what_waits_for_room),
+		CASE(nic__silent_peer_ends_what_waits_for_space),
 		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow,
 						rig_close),
 		CASE(nic__restart_is_found_by_reset),
-		CASE(nic__restart_is_told_by_the_table),
+		CASE(nic__restart_is_reported_by_the_table),
 		CASE(nic__path_of_a_known_peer_may_change),
 		CASE(nic__unknown_node_cannot_open_a_session),
 	};

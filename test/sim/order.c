@@ -28,9 +28,9 @@ struct rig {
 	uint8_t from[WRITES][MOST_BYTES], to[WRITES][MOST_BYTES];
 	uint32_t bytes[WRITES];
 	uint32_t from_key, to_key;
-	uint32_t posted;              /* halves of writes: data, then its NAP */
-	uint32_t ended, heard, early; /* early: NAPs that arrived before their data */
-	uint32_t apart;               /* queue pairs between data and NAP */
+	uint32_t posted;                 /* halves of writes: data, then its NAP */
+	uint32_t ended, received, early; /* early: NAPs that arrived before their data */
+	uint32_t apart;                  /* queue pairs between data and NAP */
 };
 
 static struct rig rig;
@@ -75,14 +75,14 @@ static int half_post(struct rig *r, uint32_t k)
 	return nic_user_put(w, qp, &to, &lists, 0);
 }
 
-static bool all_heard(void *context)
+static bool all_received(void *context)
 {
 	struct rig *r = context;
 	struct dxp_nic_event sent;
 	const struct dxp_nic_event *e;
 	const uint8_t *data;
 
-	while (dxp_sent_take(sim_window(r->sim, 0), &sent)) {
+	while (dxp_sent_dequeue(sim_window(r->sim, 0), &sent)) {
 		assert_int_equal(sent.status, DXP_OK);
 		r->ended++;
 	}
@@ -90,12 +90,12 @@ static bool all_heard(void *context)
 		assert_int_equal(e->type, DXP_EVENT_NAP);
 		assert_true(e->imm < WRITES);
 		r->early += memcmp(r->from[e->imm], r->to[e->imm], r->bytes[e->imm]) != 0;
-		r->heard++;
+		r->received++;
 		dxp_received_release(sim_window(r->sim, 1));
 	}
 	while (r->posted < 2 * WRITES && half_post(r, r->posted) == DXP_OK)
 		r->posted++;
-	return r->heard == WRITES && r->ended == 2 * WRITES;
+	return r->received == WRITES && r->ended == 2 * WRITES;
 }
 
 /* Returns the number of NAPs that arrived before their data. */
@@ -115,8 +115,9 @@ static uint32_t early_words(uint64_t seed, uint32_t apart)
 			   .jitter_ns = rng_below(&rng, 20 * US_NS)}};
 
 	rig_make(&rig, &o, apart);
-	if (!sim_run(rig.sim, 1000 * S_NS, all_heard, &rig))
-		fail_msg("seed %llu: %u of %u heard", (unsigned long long)seed, rig.heard, WRITES);
+	if (!sim_run(rig.sim, 1000 * S_NS, all_received, &rig))
+		fail_msg("seed %llu: %u of %u heard", (unsigned long long)seed, rig.received,
+			 WRITES);
 	const char *broken = invariants_broken(sim_nic(rig.sim, 1));
 	if (broken)
 		fail_msg("seed %llu: %s", (unsigned long long)seed, broken);

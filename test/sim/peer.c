@@ -70,10 +70,10 @@ static bool held_in_part(void *context)
 static void put_notify(struct rig *r, uint32_t bytes)
 {
 	struct dxp_target to = sim_target(r->sim, 1, 1);
-	const struct dxp_entry from = {0, bytes, r->key[0]}, place = {0, bytes, r->key[1]};
+	const struct dxp_entry from = {0, bytes, r->key[0]}, remote = {0, bytes, r->key[1]};
 
 	assert_int_equal(
-		dxp_post_put(sim_window(r->sim, 0), 1, &to, &from, &place, DXP_FLAG_NOTIFY, 0, 0),
+		dxp_post_put(sim_window(r->sim, 0), 1, &to, &from, &remote, DXP_FLAG_NOTIFY, 0, 0),
 		DXP_OK);
 }
 
@@ -165,7 +165,7 @@ static void end_open(struct end *e, uint16_t node)
 	static struct rng secrets = {7};
 	struct nic_options o = {.node = node,
 				.incarnation = 1,
-				.entropy = entropy_rng,
+				.entropy = rng_entropy_rng,
 				.entropy_context = &secrets,
 				.token = token};
 
@@ -244,7 +244,7 @@ static void drain(struct end *e, uint32_t *good)
 	struct dxp_nic_event event;
 	const uint8_t *data;
 
-	while (dxp_sent_take(e->window, &event))
+	while (dxp_sent_dequeue(e->window, &event))
 		*good += event.status == DXP_OK;
 	while (nic_user_received_peek(e->window, &data))
 		dxp_received_release(e->window);
@@ -263,8 +263,8 @@ static void visit(struct end *hub, struct end *guest, uint64_t *now_ns)
 	drain(guest, &good);
 	assert_int_equal(good, 4);
 	ends_run(hub, guest, now_ns, 2 * RLTP_REST_NS);
-	assert_null(peer_find(hub->nic, guest->address.port)->work);
-	assert_null(peer_find(hub->nic, guest->address.port)->session->io);
+	assert_null(nic_peer_find(hub->nic, guest->address.port)->work);
+	assert_null(nic_peer_find(hub->nic, guest->address.port)->session->io);
 }
 
 static void peer__costs_little_at_rest(void **state)
@@ -361,7 +361,7 @@ static bool puts_step(void *context)
 	for (uint32_t f = 0; f < 2; f++) {
 		struct dxp_entry local = {0, 65536, s->keys[f]}, remote = {0, 65536, s->rig.key[1]};
 		struct nic_lists lists = {&local, &remote, 1, 1};
-		while (dxp_sent_take(s->windows[f], &event))
+		while (dxp_sent_dequeue(s->windows[f], &event))
 			s->bytes[f] += event.bytes;
 		/* Each function uses its own queue pair at the target, too. */
 		to.qp = (uint8_t)f;

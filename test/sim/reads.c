@@ -17,10 +17,10 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-#define GETS  1000
-#define BYTES 1400 /* per GET: one packet */
-#define PLACE 4096 /* distance of GETs in both memories */
-#define QPS   NIC_QPS_PER_FUNCTION
+#define GETS   1000
+#define BYTES  1400 /* per GET: one packet */
+#define STRIDE 4096 /* distance of GETs in both memories */
+#define QPS    NIC_QPS_PER_FUNCTION
 
 struct side {
 	uint8_t *source, *target; /* areas of GETS operations each */
@@ -46,17 +46,18 @@ static void rig_open(struct rig *r, const struct sim_options *o, uint16_t reads_
 	for (uint32_t s = 0; s < 2; s++) {
 		struct side *side = &r->sides[s];
 		struct nic *n = sim_nic(r->sim, s);
-		side->source = malloc(GETS * PLACE);
-		side->target = calloc(GETS, PLACE);
+		side->source = malloc(GETS * STRIDE);
+		side->target = calloc(GETS, STRIDE);
 		assert_true(side->source && side->target);
 		for (uint32_t g = 0; g < GETS; g++)
-			for (uint32_t i = 0; i < PLACE; i++)
-				side->source[g * PLACE + i] = pattern(s, g, i);
+			for (uint32_t i = 0; i < STRIDE; i++)
+				side->source[g * STRIDE + i] = pattern(s, g, i);
 		n->options.reads_max = reads_max;
-		n->options.receive_slots = 1;
-		nic_region_register(n, 0, side->source, GETS * PLACE, NIC_REMOTE_READ,
+		n->options.receive_entries = 1;
+		nic_region_register(n, 0, side->source, GETS * STRIDE, NIC_REMOTE_READ,
 				    &side->source_key);
-		nic_region_register(n, 0, side->target, GETS * PLACE, NIC_LOCAL, &side->target_key);
+		nic_region_register(n, 0, side->target, GETS * STRIDE, NIC_LOCAL,
+				    &side->target_key);
 	}
 }
 
@@ -76,7 +77,7 @@ static void gets_post(struct rig *r, uint32_t s)
 
 	while (side->posted < GETS && status == DXP_OK) {
 		uint8_t q = (uint8_t)(side->posted % QPS);
-		uint64_t offset = (uint64_t)side->posted * PLACE;
+		uint64_t offset = (uint64_t)side->posted * STRIDE;
 		struct dxp_target to = sim_target(r->sim, 1 - s, q);
 		struct dxp_entry local = {offset, BYTES, side->target_key};
 		struct dxp_entry remote = {offset, BYTES, r->sides[1 - s].source_key};
@@ -92,7 +93,7 @@ static bool step(void *context)
 	struct dxp_nic_event event;
 
 	for (uint32_t s = 0; s < 2 && !r->broken; s++) {
-		while (dxp_sent_take(sim_window(r->sim, s), &event)) {
+		while (dxp_sent_dequeue(sim_window(r->sim, s), &event)) {
 			r->sides[s].ended++;
 			if (event.status != DXP_OK)
 				r->broken = "a GET that failed";
@@ -113,13 +114,13 @@ static void all_gets_arrive(struct rig *r)
 	assert_true(finished);
 	for (uint32_t s = 0; s < 2; s++)
 		for (uint32_t g = 0; g < GETS; g++)
-			for (uint32_t i = 0; i < PLACE; i++)
-				assert_int_equal(r->sides[s].target[g * PLACE + i],
+			for (uint32_t i = 0; i < STRIDE; i++)
+				assert_int_equal(r->sides[s].target[g * STRIDE + i],
 						 i < BYTES ? pattern(1 - s, g, i) : 0);
 }
 
 /* One request outstanding, one answer at one time, one packet in flight, in each direction. */
-static void reads__with_room_for_one_of_everything(void **state)
+static void reads__with_space_for_one_of_everything(void **state)
 {
 	const struct sim_options o = {.seed = 1, .hosts = 2, .window_packets = 1};
 	struct rig r;
@@ -129,7 +130,7 @@ static void reads__with_room_for_one_of_everything(void **state)
 	rig_close(&r);
 }
 
-static void reads__with_room_for_one_and_loss(void **state)
+static void reads__with_space_for_one_and_loss(void **state)
 {
 	const struct sim_options o = {
 		.seed = 2,
@@ -157,7 +158,7 @@ static void reads__as_many_as_there_may_be(void **state)
 }
 
 /* A requester with a longer table than its responder has to wait, but is not rejected. */
-static void reads__more_asked_than_answered(void **state)
+static void reads__more_requested_than_answered(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};
 	struct rig r;
@@ -172,10 +173,10 @@ static void reads__more_asked_than_answered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads__with_room_for_one_of_everything),
-		cmocka_unit_test(reads__with_room_for_one_and_loss),
+		cmocka_unit_test(reads__with_space_for_one_of_everything),
+		cmocka_unit_test(reads__with_space_for_one_and_loss),
 		cmocka_unit_test(reads__as_many_as_there_may_be),
-		cmocka_unit_test(reads__more_asked_than_answered),
+		cmocka_unit_test(reads__more_requested_than_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static bool stream_step(void *context)
 	struct dxp_target to = sim_target(r->sim, 0, 0);
 	struct dxp_nic_event event;
 
-	while (dxp_sent_take(w, &event)) {
+	while (dxp_sent_dequeue(w, &event)) {
 		assert_int_equal(event.status, DXP_OK);
 		s->ended++;
 	}

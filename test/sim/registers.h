@@ -181,7 +181,7 @@ static inline void rings_empty(const struct rig *r)
 	struct dxp_nic_event event;
 
 	for (uint32_t i = 0; i < HOSTS; i++) {
-		assert_false(dxp_sent_take(sim_window(r->sim, i), &event));
+		assert_false(dxp_sent_dequeue(sim_window(r->sim, i), &event));
 		assert_null(dxp_received_peek(sim_window(r->sim, i)));
 	}
 }

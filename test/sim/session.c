@@ -20,7 +20,7 @@
 
 /* ---- BYE ---- */
 
-static void session__close_tells_the_peers(void **state)
+static void session__close_notifies_the_peers(void **state)
 {
 	struct rig *r = rig_make(4, 1408);
 
@@ -41,7 +41,7 @@ static void session__close_tells_the_peers(void **state)
 	assert_int_equal(r->nodes[0].sent_type[WIRE_BYE], 3);
 	for (uint32_t i = 1; i < 4; i++) {
 		assert_int_equal(rig_session(r, i, 0)->state, RLTP_IDLE);
-		assert_int_equal(rltp_endpoint_counters(r->nodes[i].endpoint)->byes_taken, 1);
+		assert_int_equal(rltp_endpoint_counters(r->nodes[i].endpoint)->byes_accepted, 1);
 	}
 	assert_true(rig_finish(r, 1, 0));
 	/* no node sends anything more */
@@ -63,7 +63,7 @@ static void control_give(struct rig *r, uint32_t to, uint32_t from, uint8_t type
 				.dst_node = (uint16_t)(to + 1)};
 	struct datagram_arrival a = {.data = frame, .bytes = bytes};
 
-	net_address(r->nodes[from].place, &a.from);
+	net_address(r->nodes[from].host_index, &a.from);
 	wire_header_encode(&h, frame);
 	wire_control_seal(frame, bytes);
 	rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
@@ -113,7 +113,7 @@ static void session__slow_answers_live_and_dead_peers_die(void **state)
 	rig_destroy(r);
 }
 
-static void session__signs_of_life_survive_loss(void **state)
+static void session__keepalives_survive_loss(void **state)
 {
 	struct sim_faults bad = {.loss_ppm = 200000};
 	struct rig *r = rig_create(2, seed(), &bad, 1408);
@@ -134,7 +134,7 @@ static void ping_give(struct rig *r, uint32_t to, uint32_t from)
 
 	wire_ping_encode(net_now(r->net), frame + WIRE_COMMON_BYTES);
 	control_give(r, to, from, WIRE_PING, frame, sizeof(frame));
-	net_touch(r->net, r->nodes[to].place);
+	net_touch(r->net, r->nodes[to].host_index);
 }
 
 static void session__a_flood_of_pings_is_answered_ten_times_a_second(void **state)
@@ -194,7 +194,7 @@ static void session__another_key_opens_nothing(void **state)
 	rig_destroy(r);
 }
 
-static void session__greeting_changed_on_the_way(void **state)
+static void session__handshake_changed_on_the_way(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
 	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(r->nodes[1].endpoint);
@@ -253,7 +253,7 @@ static void flood_frame(struct hello_flood *f, uint16_t node, uint64_t incarnati
 
 /* HELLOs of unknown nodes, of known nodes from wrong addresses, and with a known node's id and
  * address but a guessed tag. */
-static void session__a_hundred_thousand_hostile_greetings(void **state)
+static void session__a_hundred_thousand_hostile_handshakes(void **state)
 {
 	struct rig *r = rig_make(3, 1408);
 	struct rig_node *victim = &r->nodes[1];
@@ -274,9 +274,9 @@ static void session__a_hundred_thousand_hostile_greetings(void **state)
 		assert_int_equal(rltp_endpoint_send(victim->endpoint, out, 4, now_ns), 0);
 	}
 	assert_int_equal(c->hellos_received, 0);
-	assert_int_equal(victim->endpoint->shared.awake, 0);
+	assert_int_equal(victim->endpoint->shared.active, 0);
 	assert_int_equal(victim->endpoint->schedule.count, 0);
-	assert_true(victim->tags <= seconds * RLTP_GREETINGS_PEER_PER_S);
+	assert_true(victim->tags <= seconds * RLTP_HANDSHAKES_PEER_PER_S);
 	assert_true(c->unknown_peer > 60000 && c->flooded > 30000);
 	assert_true(r->sent == sent);
 	/* another peer is unaffected */
@@ -284,7 +284,7 @@ static void session__a_hundred_thousand_hostile_greetings(void **state)
 	rig_destroy(r);
 }
 
-static void session__nobody_unknown_is_answered(void **state)
+static void session__unknown_peers_get_no_answer(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
 	uint8_t frame[WIRE_COMMON_BYTES + WIRE_ACK_BODY_BYTES] = {0};
@@ -322,7 +322,7 @@ static void session__nobody_unknown_is_answered(void **state)
 
 /* ---- many sessions ---- */
 
-static void session__window_is_shared_by_those_awake(void **state)
+static void session__window_is_shared_by_active_sessions(void **state)
 {
 	struct rig *r = rig_make(4, 8896);
 
@@ -342,7 +342,7 @@ static void session__window_is_shared_by_those_awake(void **state)
 	rig_destroy(r);
 }
 
-static void session__level_is_told(void **state)
+static void session__level_is_reported(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
 
@@ -354,7 +354,7 @@ static void session__level_is_told(void **state)
 }
 
 /* Three active sessions share each batch; none waits for the end of another. */
-static void session__a_turn_for_everybody(void **state)
+static void session__every_session_is_served(void **state)
 {
 	struct rig *r = rig_make(4, 1408);
 	struct datagram out[DATAGRAM_BATCH];
@@ -387,19 +387,19 @@ static void session__a_turn_for_everybody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(session__close_tells_the_peers),
+		cmocka_unit_test(session__close_notifies_the_peers),
 		cmocka_unit_test(session__bye_without_its_token),
 		cmocka_unit_test(session__slow_answers_live_and_dead_peers_die),
-		cmocka_unit_test(session__signs_of_life_survive_loss),
+		cmocka_unit_test(session__keepalives_survive_loss),
 		cmocka_unit_test(session__a_flood_of_pings_is_answered_ten_times_a_second),
 		cmocka_unit_test(session__idle_sends_nothing),
 		cmocka_unit_test(session__another_key_opens_nothing),
-		cmocka_unit_test(session__greeting_changed_on_the_way),
-		cmocka_unit_test(session__a_hundred_thousand_hostile_greetings),
-		cmocka_unit_test(session__nobody_unknown_is_answered),
-		cmocka_unit_test(session__window_is_shared_by_those_awake),
-		cmocka_unit_test(session__level_is_told),
-		cmocka_unit_test(session__a_turn_for_everybody),
+		cmocka_unit_test(session__handshake_changed_on_the_way),
+		cmocka_unit_test(session__a_hundred_thousand_hostile_handshakes),
+		cmocka_unit_test(session__unknown_peers_get_no_answer),
+		cmocka_unit_test(session__window_is_shared_by_active_sessions),
+		cmocka_unit_test(session__level_is_reported),
+		cmocka_unit_test(session__every_session_is_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static void talk(struct rig *r, uint32_t a, uint32_t b, uint32_t messages)
 	assert_true(rig_finish(r, a, 10 * S_NS));
 }
 
-static void life(struct rig *r)
+static void lifetime(struct rig *r)
 {
 	talk(r, 0, 1, 10);
 	talk(r, 1, 0, 10);
@@ -60,7 +60,7 @@ static void life(struct rig *r)
 	talk(r, 0, 1, 4);
 	talk(r, 2, 0, 4);
 	rltp_endpoint_close(r->nodes[0].endpoint);
-	net_touch(r->net, r->nodes[0].place);
+	net_touch(r->net, r->nodes[0].host_index);
 	rig_run(r, S_NS);
 }
 
@@ -73,7 +73,7 @@ static void session_faults__while_sessions_live(void **state)
 		struct rig *r = rig_create(3, 5, NULL, 8896);
 		assert_non_null(r);
 		countdown = n;
-		life(r);
+		lifetime(r);
 		failed = countdown == 0;
 		countdown = 0;
 		for (uint32_t i = 0; i < r->count; i++) {

@@ -29,10 +29,10 @@ static void replay(struct rig *r, uint32_t to)
 					     .arrived_ns = net_now(r->net)};
 		if (r->kept_to[i] != to)
 			continue;
-		net_address(r->nodes[r->kept_from[i]].place, &a.from);
+		net_address(r->nodes[r->kept_from[i]].host_index, &a.from);
 		rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
 	}
-	net_touch(r->net, r->nodes[to].place);
+	net_touch(r->net, r->nodes[to].host_index);
 }
 
 /* ---- path MTU ---- */
@@ -164,7 +164,7 @@ static bool sent_event(void *context)
 {
 	struct get_rig *g = context;
 
-	return dxp_sent_take(sim_window(g->sim, 0), &g->event);
+	return dxp_sent_dequeue(sim_window(g->sim, 0), &g->event);
 }
 
 /* The packets of a GET's answer were cut too long: the requester must not wait forever. */
@@ -247,9 +247,9 @@ static void session_path__frames_from_elsewhere(void **state)
 	rig_open(r, 0, 1);
 	r->keep = false;
 	/* node 3 replays node 1's datagrams from its own address */
-	r->nodes[0].place = 2;
+	r->nodes[0].host_index = 2;
 	replay(r, 1);
-	r->nodes[0].place = 0;
+	r->nodes[0].host_index = 0;
 	c = rltp_endpoint_counters(r->nodes[1].endpoint);
 	assert_true(c->wrong_address > 0);
 	assert_int_equal(rig_session(r, 1, 0)->counters.duplicates, 0);

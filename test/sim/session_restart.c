@@ -19,17 +19,17 @@
 #include "sim/sim.h"
 #include "test/sim/rig.h"
 
-enum moment { NEVER_MET, GREETING, UNDER_WAY, AT_EASE, RESTING, MOMENTS };
+enum moment { NEVER_MET, HANDSHAKE, UNDER_WAY, AT_EASE, RESTING, MOMENTS };
 
 static void moment_reach(struct rig *r, enum moment moment)
 {
 	switch (moment) {
 	case NEVER_MET: break;
-	case GREETING:
+	case HANDSHAKE:
 		net_blackhole(r->net, 0, 1, true);
 		rig_post(r, 0, 1, 3000);
 		rig_run(r, 30 * MS_NS);
-		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_GREETING);
+		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_HANDSHAKE);
 		net_blackhole(r->net, 0, 1, false);
 		break;
 	case UNDER_WAY:
@@ -60,7 +60,7 @@ static void restart_check(enum moment moment, bool announce)
 	rig_post(r, 0, 1, 100);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
 	/* without an announcement the answer to a packet shows the restart */
-	if (announce || moment == NEVER_MET || moment == GREETING || moment == UNDER_WAY)
+	if (announce || moment == NEVER_MET || moment == HANDSHAKE || moment == UNDER_WAY)
 		assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	else
 		assert_int_equal(r->nodes[0].reset, 1);
@@ -121,13 +121,13 @@ static void replay(struct rig *r, uint32_t to)
 					     .arrived_ns = net_now(r->net)};
 		if (r->kept_to[i] != to)
 			continue;
-		net_address(r->nodes[r->kept_from[i]].place, &a.from);
+		net_address(r->nodes[r->kept_from[i]].host_index, &a.from);
 		rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
 	}
-	net_touch(r->net, r->nodes[to].place);
+	net_touch(r->net, r->nodes[to].host_index);
 }
 
-static void session_restart__packets_of_an_earlier_life(void **state)
+static void session_restart__packets_of_an_earlier_incarnation(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
 
@@ -155,7 +155,7 @@ static void session_restart__packets_of_an_earlier_life(void **state)
 }
 
 /* A closed session leaves no state that a copy of its handshake could revive. */
-static void session_restart__late_greeting_of_a_session_that_ended(void **state)
+static void session_restart__late_handshake_of_a_session_that_ended(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
 
@@ -177,8 +177,8 @@ int main(void)
 		cmocka_unit_test(session_restart__restart_in_each_state),
 		cmocka_unit_test(session_restart__both_restart_at_once),
 		cmocka_unit_test(session_restart__restart_twice_quickly),
-		cmocka_unit_test(session_restart__packets_of_an_earlier_life),
-		cmocka_unit_test(session_restart__late_greeting_of_a_session_that_ended),
+		cmocka_unit_test(session_restart__packets_of_an_earlier_incarnation),
+		cmocka_unit_test(session_restart__late_handshake_of_a_session_that_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

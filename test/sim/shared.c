@@ -117,7 +117,7 @@ static bool step(void *context)
 
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		struct user *u = &s->users[i];
-		while (dxp_sent_take(u->window, &event)) {
+		while (dxp_sent_dequeue(u->window, &event)) {
 			u->ended++;
 			u->failed += event.status != DXP_OK;
 		}
@@ -136,7 +136,7 @@ static void run(struct scene *s, uint64_t duration_ns)
 
 /* ---- fairness, for every order of answers ---- */
 
-static void nobody_starves(uint8_t op, uint32_t bytes)
+static void none_starves(uint8_t op, uint32_t bytes)
 {
 	/* At the second delay, entries become free in step with a rotation by function number. */
 	static const uint64_t delays[] = {1000, 2250, 8500, 15000, 26000};
@@ -164,16 +164,16 @@ static void nobody_starves(uint8_t op, uint32_t bytes)
 	}
 }
 
-static void shared__stream_starves_nobody(void **state)
+static void shared__stream_starves_no_other(void **state)
 {
-	nobody_starves(DXP_OP_PUT, 8);
-	nobody_starves(DXP_OP_PUT, 4000);
+	none_starves(DXP_OP_PUT, 8);
+	none_starves(DXP_OP_PUT, 4000);
 }
 
-static void shared__table_of_reads_starves_nobody(void **state)
+static void shared__table_of_reads_starves_no_other(void **state)
 {
-	nobody_starves(DXP_OP_GET, 64);
-	nobody_starves(DXP_OP_FETCH_ADD, 8);
+	none_starves(DXP_OP_GET, 64);
+	none_starves(DXP_OP_FETCH_ADD, 8);
 }
 
 /* ---- requests count against limits ---- */
@@ -219,7 +219,7 @@ static void shared__limits_hold_for_requests(void **state)
 
 /* A function with a limit shares the queue pair with others without one; they use all that it
  * leaves. */
-static void shared__limited_holds_back_nobody(void **state)
+static void shared__limited_holds_back_no_other(void **state)
 {
 	static const uint64_t limits[] = {20000, 100000, 10000000};
 
@@ -242,9 +242,9 @@ static void shared__limited_holds_back_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shared__stream_starves_nobody),
-		cmocka_unit_test(shared__table_of_reads_starves_nobody),
-		cmocka_unit_test(shared__limited_holds_back_nobody),
+		cmocka_unit_test(shared__stream_starves_no_other),
+		cmocka_unit_test(shared__table_of_reads_starves_no_other),
+		cmocka_unit_test(shared__limited_holds_back_no_other),
 		cmocka_unit_test(shared__limits_hold_for_requests),
 		cmocka_unit_test(shared__limits_hold_for_answers),
 	};

@@ -84,7 +84,7 @@ static void silence__of_2900_ms_ends_no_session(void **state)
 }
 
 /* The longest pause between two signs of life, then silence. */
-static void silence__counts_from_the_last_sign_of_life(void **state)
+static void silence__counts_from_the_last_keepalive(void **state)
 {
 	for (uint64_t phase_ns = 0; phase_ns < 2 * RLTP_PING_NS; phase_ns += 5 * MS_NS) {
 		struct rig *r = rig_make(2, 1408);
@@ -109,7 +109,7 @@ static bool session_watch(struct rig *r, struct rltp_session *s, bool on)
 	uint64_t now_ns = net_now(r->net);
 	bool watched = rltp_endpoint_watch(r->nodes[0].endpoint, s, on, now_ns, now_ns);
 
-	net_touch(r->net, r->nodes[0].place);
+	net_touch(r->net, r->nodes[0].host_index);
 	return watched;
 }
 
@@ -127,7 +127,7 @@ static void silence__is_noticed_by_a_watched_session(void **state)
 	assert_true(session_watch(r, s, true));
 	rig_run(r, 20 * S_NS);
 	assert_int_equal(s->state, RLTP_OPEN);
-	assert_true(net_now(r->net) - s->heard_ns < RLTP_DEAD_NS);
+	assert_true(net_now(r->net) - s->received_ns < RLTP_DEAD_NS);
 	assert_false(session_watch(r, s, false));
 	rig_run(r, 20 * S_NS);
 	assert_null(s->io);
@@ -227,7 +227,7 @@ static bool work_ended(void *context)
 {
 	struct nics *n = context;
 
-	if (!dxp_sent_take(sim_window(n->sim, 0), &n->event))
+	if (!dxp_sent_dequeue(sim_window(n->sim, 0), &n->event))
 		return false;
 	assert_int_equal(n->event.status, DXP_OK);
 	n->ended++;
@@ -330,18 +330,18 @@ static void silence__of_2900_ms_ends_no_question(void **state)
 		f->loss_ppm = 0;
 		fabric_run(f, phase_ns);
 		f->loss_ppm = 1000000;
-		struct ask_options options = {.manager = f->manager,
-					      .kind = ASK_NODES,
-					      .entropy = entropy_rng,
-					      .entropy_context = &f->rng};
+		struct query_options options = {.manager = f->manager,
+						.kind = QUERY_NODES,
+						.entropy = rng_entropy_rng,
+						.entropy_context = &f->rng};
 		memcpy(options.key, f->options.key, sizeof(options.key));
-		ask_destroy(f->ask);
-		assert_int_equal(ask_create(&options, f->now_ns, &f->ask), DXP_OK);
+		query_destroy(f->query);
+		assert_int_equal(query_create(&options, f->now_ns, &f->query), DXP_OK);
 		fabric_run(f, SILENCE_NS);
 		f->loss_ppm = 0;
 		fabric_run(f, 2 * S_NS);
-		assert_true(ask_done(f->ask));
-		assert_int_equal(ask_status(f->ask), DXP_OK);
+		assert_true(query_done(f->query));
+		assert_int_equal(query_status(f->query), DXP_OK);
 		assert_int_equal(registry_counters(f->registry)->died, 0);
 	}
 	fabric_destroy(f);
@@ -350,7 +350,7 @@ static void silence__of_2900_ms_ends_no_question(void **state)
 /* ---- stopped processes ---- */
 
 /* The manager was stopped: renewals wait in its socket, and no node is declared dead. */
-static void silence__of_a_stopped_manager_kills_nobody(void **state)
+static void silence__of_a_stopped_manager_kills_no_node(void **state)
 {
 	struct fabric *f = fabric_of_two();
 
@@ -365,7 +365,7 @@ static void silence__of_a_stopped_manager_kills_nobody(void **state)
 }
 
 /* The manager declares a stopped node dead, and restores the same node when it runs again. */
-static void silence__of_a_stopped_member_is_no_new_life(void **state)
+static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 {
 	struct fabric *f = fabric_of_two();
 	struct fabric_member *host = &f->members[0];
@@ -462,7 +462,7 @@ static void silence__of_our_own_hides_no_death(void **state)
 	rig_post(r, 0, 1, 500);
 	rig_run(r, 3 * S_NS);
 	net_stall(r->net, 0, 10 * S_NS);
-	rig_run(r, 10 * S_NS + RLTP_AWAKE_NS / 2);
+	rig_run(r, 10 * S_NS + RLTP_ACTIVE_NS / 2);
 	assert_int_equal(r->nodes[0].timed_out, 0);
 	rig_run(r, RLTP_DEAD_NS);
 	assert_int_equal(r->nodes[0].timed_out, 1);
@@ -491,13 +491,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(silence__of_2900_ms_ends_no_session),
-		cmocka_unit_test(silence__counts_from_the_last_sign_of_life),
+		cmocka_unit_test(silence__counts_from_the_last_keepalive),
 		cmocka_unit_test(silence__is_noticed_by_a_watched_session),
 		cmocka_unit_test(silence__of_2900_ms_ends_no_transfer),
 		cmocka_unit_test(silence__of_2900_ms_ends_no_lease),
 		cmocka_unit_test(silence__of_2900_ms_ends_no_question),
-		cmocka_unit_test(silence__of_a_stopped_manager_kills_nobody),
-		cmocka_unit_test(silence__of_a_stopped_member_is_no_new_life),
+		cmocka_unit_test(silence__of_a_stopped_manager_kills_no_node),
+		cmocka_unit_test(silence__of_a_stopped_member_is_no_new_incarnation),
 		cmocka_unit_test(silence__of_a_stopped_host_ends_no_session),
 		cmocka_unit_test(silence__of_more_than_a_minute_ends_the_session),
 		cmocka_unit_test(silence__of_our_own_hides_no_death),

@@ -22,13 +22,13 @@
 #define STAGED_HOST      1 /* host with the staged memory */
 #define STAGED_SENDERS   4
 #define STAGED_PUTS      200 /* per sender, at most */
-#define STAGED_PLACE     24576
+#define STAGED_STRIDE    24576
 #define STAGED_QPS       4
 #define STAGED_UNIT      SIM_PAYLOAD_BYTES
 #define STAGED_NOT_ENDED 1 /* none of the statuses */
 
 struct staged_operation {
-	uint32_t bytes, place; /* place: of the PUT; NAP: of the last PUT before it */
+	uint32_t bytes, index; /* place: of the PUT; NAP: of the last PUT before it */
 	uint8_t op, qp, to_qp;
 	bool notify;
 	int status;
@@ -59,7 +59,7 @@ struct staged_plan {
 	struct sim_options sim;
 	struct staged_options device;
 	uint32_t senders, puts; /* puts: of each sender */
-	uint32_t bytes_max;     /* of a PUT; 0: STAGED_PLACE */
+	uint32_t bytes_max;     /* of a PUT; 0: STAGED_STRIDE */
 	bool one_flow;          /* all from one queue pair, to several of the target */
 	bool may_fail;
 };
@@ -72,16 +72,16 @@ static inline void staged_wrong(struct staged_scene *s, const char *what, uint32
 			 operation);
 }
 
-static inline uint64_t staged_offset(const struct staged_scene *s, uint32_t sender, uint32_t place)
+static inline uint64_t staged_offset(const struct staged_scene *s, uint32_t sender, uint32_t index)
 {
-	return ((uint64_t)sender * s->puts + place) * STAGED_PLACE;
+	return ((uint64_t)sender * s->puts + index) * STAGED_STRIDE;
 }
 
-static inline bool staged_there(const struct staged_scene *s, uint32_t sender, uint32_t place,
+static inline bool staged_there(const struct staged_scene *s, uint32_t sender, uint32_t index,
 				uint32_t bytes)
 {
-	return memcmp(s->device.memory + staged_offset(s, sender, place),
-		      s->sender[sender].source + (size_t)place * STAGED_PLACE, bytes) == 0;
+	return memcmp(s->device.memory + staged_offset(s, sender, index),
+		      s->sender[sender].source + (size_t)index * STAGED_STRIDE, bytes) == 0;
 }
 
 /* Draws the operations: each PUT, sometimes followed by a NAP and a GET of its bytes on the same
@@ -89,7 +89,7 @@ static inline bool staged_there(const struct staged_scene *s, uint32_t sender, u
 static inline void staged_draw(struct staged_scene *s, struct staged_sender *sender,
 			       const struct staged_plan *plan, struct rng *rng)
 {
-	uint32_t most = plan->bytes_max ? plan->bytes_max : STAGED_PLACE, n = 0;
+	uint32_t most = plan->bytes_max ? plan->bytes_max : STAGED_STRIDE, n = 0;
 
 	for (uint32_t i = 0; i < plan->puts; i++) {
 		uint8_t qp = plan->one_flow ? 0 : (uint8_t)rng_below(rng, STAGED_QPS);
@@ -98,7 +98,7 @@ static inline void staged_draw(struct staged_scene *s, struct staged_sender *sen
 			.op = DXP_OP_PUT,
 			.qp = qp,
 			.to_qp = to_qp,
-			.place = i,
+			.index = i,
 			.bytes = 1 + (uint32_t)rng_below(rng, rng_below(rng, 3) ? most : 64),
 			.notify = rng_below(rng, 4) == 0,
 			.status = STAGED_NOT_ENDED,
@@ -118,14 +118,14 @@ static inline void staged_sender_open(struct staged_scene *s, uint32_t index,
 				      const struct staged_plan *plan, struct rng *rng)
 {
 	struct staged_sender *sender = &s->sender[index];
-	size_t bytes = (size_t)plan->puts * STAGED_PLACE;
+	size_t bytes = (size_t)plan->puts * STAGED_STRIDE;
 
 	sender->host = index < STAGED_HOST ? index : index + 1;
 	sender->source = malloc(bytes);
 	sender->fetched = calloc(1, bytes);
 	assert_true(sender->source && sender->fetched);
 	for (size_t i = 0; i < bytes; i++)
-		sender->source[i] = (uint8_t)(1 + i * 7 + i / STAGED_PLACE * 31 + index * 101);
+		sender->source[i] = (uint8_t)(1 + i * 7 + i / STAGED_STRIDE * 31 + index * 101);
 	struct nic *n = sim_nic(s->sim, sender->host);
 	assert_int_equal(
 		nic_region_register(n, 0, sender->source, bytes, NIC_LOCAL, &sender->source_key),
@@ -159,7 +159,7 @@ static inline void staged_open(struct staged_scene *s, const struct staged_plan 
 	o.hosts = plan->senders + 1;
 	assert_int_equal(sim_create(&o, &s->sim), DXP_OK);
 	s->witness = witness_create(sim_net(s->sim));
-	device.bytes = plan->senders * plan->puts * STAGED_PLACE;
+	device.bytes = plan->senders * plan->puts * STAGED_STRIDE;
 	assert_true(s->witness && staged_device_create(&s->device, &device));
 	staged_device_attach(s);
 	for (uint32_t i = 0; i < plan->senders; i++)
@@ -186,9 +186,9 @@ static inline int staged_post(struct staged_scene *s, uint32_t index, uint32_t i
 	struct staged_sender *sender = &s->sender[index];
 	const struct staged_operation *o = &sender->operations[i];
 	struct dxp_target to = sim_target(s->sim, STAGED_HOST, o->to_qp);
-	struct dxp_entry own = {(uint64_t)o->place * STAGED_PLACE, o->bytes,
+	struct dxp_entry own = {(uint64_t)o->index * STAGED_STRIDE, o->bytes,
 				o->op == DXP_OP_GET ? sender->fetched_key : sender->source_key};
-	struct dxp_entry other = {staged_offset(s, index, o->place), o->bytes, s->key};
+	struct dxp_entry other = {staged_offset(s, index, o->index), o->bytes, s->key};
 	struct dxp_window *w = sim_window(s->sim, sender->host);
 	uint64_t word = (uint64_t)index << 32 | i;
 	struct dxp_descriptor head = dxp_head(o->op, o->qp, &to, i);
@@ -218,11 +218,11 @@ static inline void staged_ended(struct staged_scene *s, uint32_t index,
 		staged_wrong(s, dxp_status_name(event->status), index, i);
 	if (event->status != DXP_OK)
 		return;
-	if (o->op == DXP_OP_PUT && !staged_there(s, index, o->place, o->bytes))
+	if (o->op == DXP_OP_PUT && !staged_there(s, index, o->index, o->bytes))
 		staged_wrong(s, "a PUT ended well that is not in the device", index, i);
 	if (o->op == DXP_OP_GET && !s->may_fail &&
-	    memcmp(sender->fetched + (size_t)o->place * STAGED_PLACE,
-		   sender->source + (size_t)o->place * STAGED_PLACE, o->bytes) != 0)
+	    memcmp(sender->fetched + (size_t)o->index * STAGED_STRIDE,
+		   sender->source + (size_t)o->index * STAGED_STRIDE, o->bytes) != 0)
 		staged_wrong(s, "a GET fetched other bytes", index, i);
 }
 
@@ -238,7 +238,7 @@ static inline void staged_event(struct staged_scene *s, const struct dxp_nic_eve
 	for (uint32_t k = 0; k <= i && !s->may_fail; k++) {
 		const struct staged_operation *o = &sender->operations[k];
 		if (o->op == DXP_OP_PUT && o->to_qp == last->to_qp &&
-		    !staged_there(s, index, o->place, o->bytes))
+		    !staged_there(s, index, o->index, o->bytes))
 			staged_wrong(s, "an event before the data of a PUT", index, k);
 	}
 }
@@ -251,13 +251,13 @@ static inline bool staged_step(void *context)
 	struct dxp_nic_event event;
 	bool all = true;
 
-	while (staged_device_turn(&s->device, sim_now(s->sim)))
+	while (staged_device_poll(&s->device, sim_now(s->sim)))
 		;
 	for (; (received = dxp_received_peek(target)) != NULL; dxp_received_release(target))
 		staged_event(s, received);
 	for (uint32_t i = 0; i < s->senders; i++) {
 		struct staged_sender *sender = &s->sender[i];
-		while (dxp_sent_take(sim_window(s->sim, sender->host), &event))
+		while (dxp_sent_dequeue(sim_window(s->sim, sender->host), &event))
 			staged_ended(s, i, &event);
 		while (sender->posted < 2 * STAGED_PUTS && sender->operations[sender->posted].op &&
 		       staged_post(s, i, sender->posted) == DXP_OK)

@@ -25,7 +25,7 @@ static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 {
 	struct nic *n = sim_nic(scene.sim, STAGED_HOST);
 	struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n), 1);
-	const struct rx_stream *stream = rx_stream_get(peer_of(s), 1);
+	const struct rx_stream *stream = stream_rx_get(nic_peer_of(s), 1);
 	struct wire_header h = {
 		.type = WIRE_PUT,
 		.flags = flags,
@@ -41,7 +41,7 @@ static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 		.payload_bytes = bytes,
 	};
 
-	uint8_t code = packet_deliver(n, s, &h, payload).code;
+	uint8_t code = receive_packet_deliver(n, s, &h, payload).code;
 	assert_null(scene.device.broken);
 	assert_null(invariants_broken(n));
 	return code;

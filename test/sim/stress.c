@@ -110,10 +110,10 @@ static void indices_age(struct stress *t, uint32_t i)
 	dxp_store_release(&f->window->sent_consumer, old);
 	dxp_store_release(&f->window->received_consumer, old);
 	for (struct nic_peer *p = n->peers; p; p = p->next) {
-		work_get(p)->read_id = UINT32_MAX - 200;
+		stream_work_get(p)->read_id = UINT32_MAX - 200;
 		for (uint32_t q = 0; q < WORLD_QPS && !t->may_fail; q++)
-			tx_stream_get(p, q)->next = tx_stream_get(p, q)->una =
-				rx_stream_get(p, q)->next = UINT32_MAX - 10;
+			stream_tx_get(p, q)->next = stream_tx_get(p, q)->una =
+				stream_rx_get(p, q)->next = UINT32_MAX - 10;
 	}
 }
 
@@ -125,7 +125,7 @@ static void entropy_edge(void *context, void *out, uint64_t bytes)
 	struct stress *t = context;
 	const uint32_t edge = UINT32_MAX - 20;
 
-	entropy_rng(&t->secrets, out, bytes);
+	rng_entropy_rng(&t->secrets, out, bytes);
 	if (bytes == 8 && t->edges++ < t->options.hosts)
 		memcpy(out, &edge, sizeof(edge));
 }
@@ -145,7 +145,7 @@ static struct sim_faults faults_draw(struct rng *r, uint64_t delay_ns)
 	f.burst_ppm = ppm(r, 4, 20000);
 	f.burst_end_ppm = 50000 + (uint32_t)rng_below(r, 500000);
 	f.burst_loss_ppm = 500000 + (uint32_t)rng_below(r, 500000);
-	f.train_ppm = ppm(r, 6, 100000);
+	f.batch_ppm = ppm(r, 6, 100000);
 	f.refuse_ppm = ppm(r, 6, 100000);
 	f.only_from = rng_below(r, 4) ? 0 : 1ull << rng_below(r, WORLD_HOSTS);
 	f.duplicate_ppm = ppm(r, 2, 50000);
@@ -185,7 +185,7 @@ static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 	o->mark_bytes = rng_below(r, 2) ? 0 : DATAGRAM * (1 + (uint32_t)rng_below(r, 20));
 	o->backlog_bytes = rng_below(r, 3) ? 0 : DATAGRAM * (1 + (uint32_t)rng_below(r, 100));
 	o->socket_bytes = sockets[rng_below(r, ARRAY_COUNT(sockets))];
-	o->turn_ns = rng_below(r, 2) ? 0 : rng_below(r, 20 * US_NS);
+	o->poll_ns = rng_below(r, 2) ? 0 : rng_below(r, 20 * US_NS);
 	if (t->old) {
 		o->entropy = entropy_edge;
 		o->entropy_context = t;
@@ -250,8 +250,8 @@ static void late_run(struct stress *t)
 	     w->until++) {
 		sim_run(w->sim, LATE_NS / HELD_BACK, NULL, NULL);
 		if (!sim_run(w->sim, LIVENESS_NS, world_step, w))
-			world_wrong(w, "late copies keep operations from ending", WORLD_NOBODY,
-				    WORLD_NOBODY);
+			world_wrong(w, "late copies keep operations from ending", WORLD_NONE,
+				    WORLD_NONE);
 	}
 }
 
@@ -281,7 +281,7 @@ static void stress_run(struct stress *t, uint64_t seed)
 	}
 	network_heal(t);
 	if (!sim_run(w->sim, LIVENESS_NS, world_step, w))
-		world_wrong(w, "not all operations end", WORLD_NOBODY, WORLD_NOBODY);
+		world_wrong(w, "not all operations end", WORLD_NONE, WORLD_NONE);
 	if (late && !w->wrong[0])
 		late_run(t);
 	world_finish(w);
@@ -308,11 +308,11 @@ static void stress__seeds(void **state)
 		memory.most = before;
 		stress_run(&t, seed);
 		if ((memory.most - before) / t.world.count > MEMORY_MAX)
-			world_wrong(&t.world, "more memory than bounds allow", WORLD_NOBODY,
-				    WORLD_NOBODY);
+			world_wrong(&t.world, "more memory than bounds allow", WORLD_NONE,
+				    WORLD_NONE);
 		world_destroy(&t.world);
 		if (memory.live > before)
-			world_wrong(&t.world, "memory is lost", WORLD_NOBODY, WORLD_NOBODY);
+			world_wrong(&t.world, "memory is lost", WORLD_NONE, WORLD_NONE);
 		if (!t.world.wrong[0])
 			continue;
 		failed++;

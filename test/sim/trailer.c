@@ -68,7 +68,7 @@ static struct message message_of(uint32_t k)
 	return m;
 }
 
-static int message_post(struct rig *r, uint32_t k)
+static int send_message_post(struct rig *r, uint32_t k)
 {
 	struct message m = message_of(k);
 	struct dxp_target to = sim_target(r->sim, 1, 0);
@@ -102,7 +102,7 @@ static bool all_received(void *context)
 	const struct dxp_nic_event *e;
 	const uint8_t *data;
 
-	while (dxp_sent_take(sim_window(r->sim, 0), &sent)) {
+	while (dxp_sent_dequeue(sim_window(r->sim, 0), &sent)) {
 		assert_int_equal(sent.status, DXP_OK);
 		assert_true(sent.context == r->ended && sent.imm == 0);
 		r->ended++;
@@ -111,7 +111,7 @@ static bool all_received(void *context)
 		event_check(r, e);
 		dxp_received_release(sim_window(r->sim, 1));
 	}
-	while (r->posted < MESSAGES && message_post(r, r->posted) == DXP_OK)
+	while (r->posted < MESSAGES && send_message_post(r, r->posted) == DXP_OK)
 		r->posted++;
 	return r->received == MESSAGES && r->ended == MESSAGES;
 }
@@ -185,7 +185,7 @@ static int nap_status(struct rig *r, uint64_t trailer)
 	d.trailer = trailer;
 	assert_int_equal(dxp_post(sim_window(r->sim, 0), &d, NULL, "nap"), DXP_OK);
 	sim_run(r->sim, S_NS, NULL, NULL);
-	assert_int_equal(dxp_sent_take(sim_window(r->sim, 0), &event), 1);
+	assert_int_equal(dxp_sent_dequeue(sim_window(r->sim, 0), &event), 1);
 	return event.status;
 }
 

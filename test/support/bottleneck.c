@@ -26,9 +26,9 @@ static bool earlier(const struct bottleneck_event *a, const struct bottleneck_ev
 
 static void push(struct bottleneck *b, struct bottleneck_event e)
 {
-	if (b->events == b->room) {
-		b->room = b->room ? 2 * b->room : 1024;
-		b->heap = realloc(b->heap, b->room * sizeof(*b->heap));
+	if (b->events == b->space) {
+		b->space = b->space ? 2 * b->space : 1024;
+		b->heap = realloc(b->heap, b->space * sizeof(*b->heap));
 		if (!b->heap)
 			abort();
 	}
@@ -85,16 +85,16 @@ static void packet_send(struct bottleneck *b, uint32_t index)
 }
 
 /* Polls the sender once: one batch at most, then the other flows. */
-static void flow_turn(struct bottleneck *b, uint32_t index)
+static void flow_quantum(struct bottleneck *b, uint32_t index)
 {
 	struct bottleneck_flow *f = &b->flow[index];
 
 	if (!hungry(b, f))
 		return;
-	if (!f->greeted) {
+	if (!f->hello_done) {
 		uint64_t wait = b->busy_until_ns > b->now_ns ? b->busy_until_ns - b->now_ns : 0;
-		cc_greeted(&f->cc, b->options.delay_ns + wait);
-		f->greeted = true;
+		cc_handshake_done(&f->cc, b->options.delay_ns + wait);
+		f->hello_done = true;
 	}
 	for (int i = 0; i < DATAGRAM_BATCH; i++) {
 		if (f->inflight >= cc_window(&f->cc)) {
@@ -225,7 +225,7 @@ static void handle(struct bottleneck *b, const struct bottleneck_event *e)
 		break;
 	case EVENT_SEND: break;
 	}
-	flow_turn(b, e->flow);
+	flow_quantum(b, e->flow);
 }
 
 void bottleneck_create(struct bottleneck *b, const struct bottleneck_options *options)

@@ -42,7 +42,7 @@ struct bottleneck_flow {
 	uint64_t srtt_ns;
 	uint64_t access_free_ns;
 	uint32_t inflight;
-	bool limited, greeted;
+	bool limited, hello_done;
 	/* receiver */
 	uint32_t arrived, arrived_marked;
 	uint64_t newest_sent_ns, newest_ns;
@@ -60,7 +60,7 @@ struct bottleneck {
 	uint64_t arrivals;
 	uint32_t queue_most;
 	struct bottleneck_event *heap;
-	uint32_t events, room;
+	uint32_t events, space;
 	uint64_t serial;
 };
 

@@ -19,12 +19,12 @@
 static uint8_t model[BRIDGED_BYTES], host[BRIDGED_BYTES];
 static uint64_t seed;
 
-struct engine_dma_end bridged_take(struct engine *e)
+struct engine_dma_end bridged_memory_dequeue(struct engine *e)
 {
 	uint64_t until_ns = clock_now_ns() + 20 * S_NS;
 	struct engine_dma_end end;
 
-	while (engine_dma_take(e, &end, 1) == 0) {
+	while (engine_dma_dequeue(e, &end, 1) == 0) {
 		assert_true(clock_now_ns() < until_ns);
 		nanosleep(&(struct timespec){.tv_nsec = US_NS}, NULL);
 	}
@@ -37,7 +37,7 @@ static int dma_run(struct engine *e, const struct engine_dma *dma)
 
 	if (status != DXP_OK)
 		return status;
-	struct engine_dma_end end = bridged_take(e);
+	struct engine_dma_end end = bridged_memory_dequeue(e);
 	assert_int_equal(end.id, dma->id);
 	return end.status;
 }
@@ -77,11 +77,11 @@ static uint64_t random_below(uint64_t bound)
 static void move(struct engine *e, uint8_t salt)
 {
 	uint64_t most = random_below(3) ? 10000 : BRIDGED_BYTES / 2;
-	uint64_t bytes = 1 + random_below(most), room = BRIDGED_BYTES - bytes;
-	uint64_t a = random_below(room + 1), b = random_below(room + 1);
+	uint64_t bytes = 1 + random_below(most), space = BRIDGED_BYTES - bytes;
+	uint64_t a = random_below(space + 1), b = random_below(space + 1);
 
 	if (random_below(4) == 0) /* close together: they overlap */
-		b = clamp_u64(a + random_below(9), 4, room + 4) - 4;
+		b = clamp_u64(a + random_below(9), 4, space + 4) - 4;
 	switch (random_below(3)) {
 	case 0:
 		for (uint64_t i = 0; i < bytes; i++)
@@ -149,7 +149,7 @@ void bridged_many(struct engine *e)
 		begun += status == DXP_OK;
 		if (status == DXP_OK)
 			continue;
-		struct engine_dma_end end = bridged_take(e);
+		struct engine_dma_end end = bridged_memory_dequeue(e);
 		assert_int_equal(end.status, DXP_OK);
 		assert_false(seen[end.id]);
 		seen[end.id] = true;

@@ -11,7 +11,7 @@
 #define BRIDGED_BYTES (12u << 20) /* bytes of device memory in such tests */
 
 /* Waits up to 5 s for the end of one DMA. */
-struct engine_dma_end bridged_take(struct engine *e);
+struct engine_dma_end bridged_memory_dequeue(struct engine *e);
 
 /* Run one DMA to its end; return the status of its start or its end. */
 int bridged_in(struct engine *e, uint64_t to, const void *from, uint64_t bytes);

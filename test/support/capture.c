@@ -67,7 +67,7 @@ static bool option_next(struct cursor *o, uint16_t *code, const uint8_t **value,
 	return true;
 }
 
-static bool text_take(struct capture *c, char *out, const uint8_t *value, uint16_t bytes)
+static bool text_dequeue(struct capture *c, char *out, const uint8_t *value, uint16_t bytes)
 {
 	if (bytes == 0 || bytes > CAPTURE_TEXT || memchr(value, 0, bytes))
 		return wrong(c, "a text that is empty, too long or holds a zero");
@@ -86,7 +86,7 @@ static bool section(struct cursor *o)
 		return wrong(o->c, "section header");
 	o->at += 16;
 	while (option_next(o, &code, &value, &bytes)) {
-		if (code != 4 || !text_take(o->c, o->c->program, value, bytes))
+		if (code != 4 || !text_dequeue(o->c, o->c->program, value, bytes))
 			return wrong(o->c, "an option of the section");
 	}
 	return o->ended;
@@ -109,9 +109,9 @@ static bool interface(struct cursor *o)
 	while (option_next(o, &code, &value, &bytes)) {
 		bool good = false;
 		if (code == 2)
-			good = text_take(c, c->interfaces[i].name, value, bytes);
+			good = text_dequeue(c, c->interfaces[i].name, value, bytes);
 		else if (code == 3)
-			good = text_take(c, description, value, bytes);
+			good = text_dequeue(c, description, value, bytes);
 		else if (code == 9)
 			good = nanoseconds = bytes == 1 && *value == 9;
 		if (!good)
@@ -199,7 +199,7 @@ static bool packet_options(struct cursor *o, struct capture_packet *p)
 	while (option_next(o, &code, &value, &bytes)) {
 		bool good = false;
 		if (code == 1) {
-			good = text_take(o->c, p->comment, value, bytes);
+			good = text_dequeue(o->c, p->comment, value, bytes);
 		} else if (code == 2) {
 			uint32_t flags = bytes == 4 ? le32(value) : 0;
 			good = flagged = flags == 1 || flags == 2;

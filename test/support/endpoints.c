@@ -12,8 +12,8 @@
 #include "rltp/internal.h"
 #include "rltp/user.h"
 
-#define PLACES      8
-#define CLOCK_PLACE (PLACES - 1)
+#define HOSTS      8
+#define CLOCK_HOST (HOSTS - 1)
 
 static const uint8_t pattern[WIRE_PAYLOAD_MAX];
 
@@ -77,7 +77,7 @@ static const struct rltp_user_ops user_ops = {
 	.grants = rltp_user_no_credits,
 	.granted = rltp_user_credit,
 	.wants = rltp_user_no_credits,
-	.asked = rltp_user_credit,
+	.requested = rltp_user_credit,
 };
 
 /* ---- hosts ---- */
@@ -128,21 +128,21 @@ static uint64_t host_deadline(void *host)
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
 
 /* Host without a node: drops arrivals. */
-static void nobody_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
+static void silent_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 }
 
-static size_t nobody_send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
+static size_t silent_send(void *host, struct datagram *out, size_t count, uint64_t now_ns)
 {
 	return 0;
 }
 
-static uint64_t nobody_deadline(void *host)
+static uint64_t silent_deadline(void *host)
 {
 	return UINT64_MAX;
 }
 
-static const struct net_host_ops nobody_ops = {nobody_receive, nobody_send, nobody_deadline};
+static const struct net_host_ops silent_ops = {silent_receive, silent_send, silent_deadline};
 
 /* Advances time without events. */
 static uint64_t clock_deadline(void *host)
@@ -152,7 +152,7 @@ static uint64_t clock_deadline(void *host)
 	return net_now(r->net) < r->alarm_ns ? r->alarm_ns : UINT64_MAX;
 }
 
-static const struct net_host_ops clock_ops = {nobody_receive, nobody_send, clock_deadline};
+static const struct net_host_ops clock_ops = {silent_receive, silent_send, clock_deadline};
 
 static uint64_t token_of(void *context, uint32_t id)
 {
@@ -182,7 +182,7 @@ static int node_start(struct rig *r, uint32_t i)
 		.payload_crc = true,
 		.ops = &user_ops,
 		.user = n,
-		.entropy = entropy_rng,
+		.entropy = rng_entropy_rng,
 		.entropy_context = &r->rng,
 		.token = token_of,
 		.token_context = (void *)(uintptr_t)(i + 1), /* the same after a restart */
@@ -192,7 +192,7 @@ static int node_start(struct rig *r, uint32_t i)
 
 	int status = rltp_endpoint_create(&options, &n->endpoint);
 	if (status == DXP_OK)
-		net_host_set(r->net, n->place, &host_ops, n);
+		net_host_set(r->net, n->host_index, &host_ops, n);
 	return status;
 }
 
@@ -202,14 +202,14 @@ static int introduce(struct rig *r, uint32_t to, uint32_t node)
 				      .incarnation = r->nodes[node].incarnation,
 				      .payload_bytes = r->nodes[to].path};
 
-	net_address(r->nodes[node].place, &peer.address);
+	net_address(r->nodes[node].host_index, &peer.address);
 	return rltp_endpoint_peer(r->nodes[to].endpoint, &peer, net_now(r->net));
 }
 
 void rig_introduce(struct rig *r, uint32_t to, uint32_t node)
 {
 	introduce(r, to, node);
-	net_touch(r->net, r->nodes[to].place);
+	net_touch(r->net, r->nodes[to].host_index);
 }
 
 static int introduce_all(struct rig *r, uint32_t to)
@@ -225,7 +225,7 @@ static int introduce_all(struct rig *r, uint32_t to)
 struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *faults,
 		       uint16_t path)
 {
-	struct net_options options = {.seed = seed, .hosts = PLACES, .delay_ns = 20 * US_NS};
+	struct net_options options = {.seed = seed, .hosts = HOSTS, .delay_ns = 20 * US_NS};
 	struct rig *r = calloc(1, sizeof(*r));
 	int status = DXP_OK;
 
@@ -237,7 +237,7 @@ struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *f
 	r->count = count;
 	if (net_create(&options, &r->net) != DXP_OK)
 		goto fail;
-	net_host_set(r->net, CLOCK_PLACE, &clock_ops, r);
+	net_host_set(r->net, CLOCK_HOST, &clock_ops, r);
 	r->kept = calloc(RIG_KEPT, sizeof(*r->kept));
 	r->kept_bytes = calloc(3 * RIG_KEPT, sizeof(*r->kept_bytes));
 	if (!r->kept || !r->kept_bytes)
@@ -247,7 +247,7 @@ struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *f
 	for (uint32_t i = 0; i < count && status == DXP_OK; i++) {
 		struct rig_node *n = &r->nodes[i];
 		*n = (struct rig_node){
-			.rig = r, .place = i, .incarnation = 1000 + i, .key = 7, .path = path};
+			.rig = r, .host_index = i, .incarnation = 1000 + i, .key = 7, .path = path};
 		n->messages = calloc(RIG_MESSAGES, sizeof(*n->messages));
 		n->seen = calloc(RIG_NODES * RIG_MESSAGES, sizeof(*n->seen));
 		status = n->messages && n->seen ? node_start(r, i) : DXP_ENOMEM;
@@ -295,7 +295,7 @@ void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes)
 					net_now(r->net));
 	if (status != DXP_OK)
 		done(n, NULL, &m->rltp, status);
-	net_touch(r->net, n->place);
+	net_touch(r->net, n->host_index);
 }
 
 int rig_restart(struct rig *r, uint32_t node, bool announce)
@@ -309,7 +309,7 @@ int rig_restart(struct rig *r, uint32_t node, bool announce)
 	}
 	rltp_endpoint_destroy(n->endpoint);
 	n->endpoint = NULL;
-	net_discard(r->net, n->place);
+	net_discard(r->net, n->host_index);
 	n->incarnation += 100;
 	int status = node_start(r, node);
 	if (status == DXP_OK)
@@ -320,12 +320,12 @@ int rig_restart(struct rig *r, uint32_t node, bool announce)
 	return status;
 }
 
-void rig_move(struct rig *r, uint32_t node, uint32_t place)
+void rig_move(struct rig *r, uint32_t node, uint32_t host_index)
 {
-	net_host_set(r->net, r->nodes[node].place, &nobody_ops, NULL);
-	r->nodes[node].place = place;
-	net_host_set(r->net, place, &host_ops, &r->nodes[node]);
-	net_touch(r->net, place);
+	net_host_set(r->net, r->nodes[node].host_index, &silent_ops, NULL);
+	r->nodes[node].host_index = host_index;
+	net_host_set(r->net, host_index, &host_ops, &r->nodes[node]);
+	net_touch(r->net, host_index);
 }
 
 static bool never(void *context)
@@ -336,7 +336,7 @@ static bool never(void *context)
 void rig_run(struct rig *r, uint64_t duration_ns)
 {
 	r->alarm_ns = net_now(r->net) + duration_ns;
-	net_touch(r->net, CLOCK_PLACE);
+	net_touch(r->net, CLOCK_HOST);
 	net_run(r->net, duration_ns, never, NULL);
 }
 

@@ -25,7 +25,7 @@ struct rig_message {
 struct rig_node {
 	struct rig *rig;
 	struct rltp_endpoint *endpoint;
-	uint32_t place; /* index of its host in the network */
+	uint32_t host_index; /* index of its host in the network */
 	uint64_t incarnation;
 	uint8_t key;   /* of its fabric; 0: none */
 	uint16_t path; /* payload bytes that its interface carries */
@@ -71,7 +71,7 @@ void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes);
 int rig_restart(struct rig *r, uint32_t node, bool announce);
 
 /* Gives the node another address; rig_introduce notifies one other node. */
-void rig_move(struct rig *r, uint32_t node, uint32_t place);
+void rig_move(struct rig *r, uint32_t node, uint32_t host_index);
 void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
 
 /* rig_run runs for the duration. rig_finish runs until all messages of a node have ended; returns

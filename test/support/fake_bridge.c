@@ -26,9 +26,9 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 			 : nic_user_get(w, QP, to, &lists, CONTEXT);
 
 	while (status == DXP_OK && !atomic_load(b->frozen)) {
-		if (!node_turn(b->node))
+		if (!node_poll(b->node))
 			node_wait(b->node, clock_now_ns() + MS_NS);
-		while (dxp_sent_take(w, &sent))
+		while (dxp_sent_dequeue(w, &sent))
 			/* silence counts as loss, as in src/xpu/bulk.c */
 			if (sent.context == CONTEXT)
 				return sent.status == DXP_ETIMEDOUT ? DXP_EPEERLOST : sent.status;
@@ -70,7 +70,7 @@ static int fault(const struct fake_bridge *b, const struct command *c, uint32_t 
 	const uint8_t *data;
 
 	while (atomic_load(&b->faults->hold_after) == pieces && !atomic_load(b->frozen)) {
-		node_turn(b->node);
+		node_poll(b->node);
 		if (nic_user_received_peek(node_window(b->node), &data))
 			return DXP_ECLOSED;
 		node_wait(b->node, clock_now_ns() + MS_NS);

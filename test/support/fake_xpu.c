@@ -89,20 +89,21 @@ static uint8_t reg_write(void *context, uint16_t node, uint32_t first, uint32_t 
 
 static const struct nic_cfg_ops cfg_ops = {reg_read, reg_write};
 
-static void say(struct fake_xpu *x, const struct dxp_target *to, const uint8_t *message, int bytes)
+static void text_print(struct fake_xpu *x, const struct dxp_target *to, const uint8_t *message,
+		       int bytes)
 {
 	struct dxp_nic_event sent;
 
 	assert(bytes > 0);
 	while (dxp_post_nap(node_window(x->node), 0, to, message, (uint32_t)bytes, 0, 0) ==
 	       DXP_EAGAIN) {
-		node_turn(x->node);
-		while (dxp_sent_take(node_window(x->node), &sent))
+		node_poll(x->node);
+		while (dxp_sent_dequeue(node_window(x->node), &sent))
 			;
 	}
 }
 
-static void tell(struct fake_xpu *x, const struct dxp_target *to, uint64_t event, int status)
+static void notify(struct fake_xpu *x, const struct dxp_target *to, uint64_t event, int status)
 {
 	const struct command_event e = {.event = event,
 					.status = status,
@@ -112,14 +113,14 @@ static void tell(struct fake_xpu *x, const struct dxp_target *to, uint64_t event
 					.ended_ns = 3};
 	uint8_t message[COMMAND_BYTES_MAX];
 
-	say(x, to, message, command_event_encode(&e, message));
+	text_print(x, to, message, command_event_encode(&e, message));
 }
 
 static void begun(struct fake_xpu *x, uint64_t event)
 {
 	uint8_t message[COMMAND_BYTES_MAX];
 
-	say(x, &x->host, message, command_begun_encode(event, message));
+	text_print(x, &x->host, message, command_begun_encode(event, message));
 }
 
 static void note_done(struct fake_xpu *x, uint64_t event, int status)
@@ -160,8 +161,8 @@ static void finish(struct fake_xpu *x, const struct command *c, int status)
 	note_done(x, c->event, status);
 	if ((c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL) &&
 	    node_target(x->node, c->to_node, &peer) == DXP_OK)
-		tell(x, &peer, c->event, status);
-	tell(x, &x->host, c->event, status);
+		notify(x, &peer, c->event, status);
+	notify(x, &x->host, c->event, status);
 }
 
 static int send_memory(struct fake_xpu *x, const struct command *c)
@@ -176,8 +177,8 @@ static int send_memory(struct fake_xpu *x, const struct command *c)
 	if (status == DXP_OK)
 		status = nic_user_put(node_window(x->node), 1, &peer, &lists, 77);
 	while (status == DXP_OK && sent.context != 77) {
-		node_turn(x->node);
-		if (dxp_sent_take(node_window(x->node), &sent) && sent.context == 77)
+		node_poll(x->node);
+		if (dxp_sent_dequeue(node_window(x->node), &sent) && sent.context == 77)
 			return sent.status;
 	}
 	return status;
@@ -187,10 +188,10 @@ static void lie(void *context, const struct command *c)
 {
 	struct fake_xpu *x = context;
 
-	tell(x, &x->host, c->event, DXP_EDEVICE);
+	notify(x, &x->host, c->event, DXP_EDEVICE);
 	/* Polls until the answer has left. */
 	for (uint64_t until = clock_now_ns() + 50 * MS_NS; clock_now_ns() < until;)
-		node_turn(x->node);
+		node_poll(x->node);
 }
 
 static int bridge(struct fake_xpu *x, const struct command *c)
@@ -210,14 +211,14 @@ static int bridge(struct fake_xpu *x, const struct command *c)
 	return fake_bridge_run(&b, c);
 }
 
-static int box_do(struct fake_xpu *x, const struct command *c)
+static int daemon_do(struct fake_xpu *x, const struct command *c)
 {
-	const struct dxp_box *b = &c->box;
+	const struct dxp_rect *b = &c->rect;
 	uint64_t from_row, from_slice, to_row, to_slice;
 	uint64_t to = c->op == COMMAND_FILL ? c->address : c->to_address;
 
-	command_box_pitches(b, BOX_FROM, &from_row, &from_slice);
-	command_box_pitches(b, BOX_TO, &to_row, &to_slice);
+	command_rect_pitches(b, RECT_FROM, &from_row, &from_slice);
+	command_rect_pitches(b, RECT_TO, &to_row, &to_slice);
 	for (uint64_t s = 0; s < b->slices; s++)
 		for (uint64_t r = 0; r < b->rows; r++)
 			for (uint64_t i = 0; i < b->row_bytes; i++)
@@ -233,7 +234,7 @@ static int print(struct fake_xpu *x)
 {
 	uint8_t message[COMMAND_BYTES_MAX];
 
-	say(x, &x->host, message, command_print_encode("printed\n", 8, message));
+	text_print(x, &x->host, message, command_print_encode("printed\n", 8, message));
 	return DXP_OK;
 }
 
@@ -245,7 +246,7 @@ static int carry_out(struct fake_xpu *x, const struct command *c)
 	case COMMAND_BRIDGE: return bridge(x, c);
 	case COMMAND_WRITE: memcpy(x->memory + c->address, c->data, c->data_bytes); return DXP_OK;
 	case COMMAND_COPY:
-	case COMMAND_FILL: return box_do(x, c);
+	case COMMAND_FILL: return daemon_do(x, c);
 	default: return DXP_OK;
 	}
 }
@@ -345,10 +346,10 @@ static void answer(struct fake_xpu *x, const struct command *c)
 	case COMMAND_FETCH: fetch(x, c, &r); break;
 	default: break;
 	}
-	say(x, &x->host, message, command_reply_encode(&r, message));
+	text_print(x, &x->host, message, command_reply_encode(&r, message));
 }
 
-static void take(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint32_t bytes)
+static void allocate(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint32_t bytes)
 {
 	static _Thread_local struct command c;
 	struct command_event e;
@@ -381,7 +382,7 @@ static void *xpu_run(void *context)
 	const uint8_t *data;
 
 	while (!atomic_load(&x->frozen)) {
-		uint32_t work = node_turn(x->node);
+		uint32_t work = node_poll(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
 			/* Released first: a held BRIDGE checks for the next message. */
 			uint8_t message[COMMAND_BYTES_MAX];
@@ -389,10 +390,10 @@ static void *xpu_run(void *context)
 			uint32_t bytes = event->bytes;
 			memcpy(message, data, min_u64(bytes, sizeof(message)));
 			dxp_received_release(node_window(x->node));
-			take(x, source, message, bytes);
+			allocate(x, source, message, bytes);
 			work++;
 		}
-		while (dxp_sent_take(node_window(x->node), &sent))
+		while (dxp_sent_dequeue(node_window(x->node), &sent))
 			work++;
 		held_look(x);
 		if (!work)

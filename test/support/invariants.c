@@ -14,7 +14,7 @@
 /* Messages held by RLTP, each with its packets in flight. */
 struct held {
 	const struct nic_message *message;
-	uint32_t slots;
+	uint32_t entries;
 };
 
 struct tally {
@@ -36,7 +36,7 @@ static void must(struct tally *t, bool good, const char *text)
 		t->broken = text;
 }
 
-static void held_add(struct tally *t, const struct rltp_message *m, uint32_t slots)
+static void held_add(struct tally *t, const struct rltp_message *m, uint32_t entries)
 {
 	const struct nic_message *message = CONTAINER_OF(m, const struct nic_message, rltp);
 
@@ -44,12 +44,12 @@ static void held_add(struct tally *t, const struct rltp_message *m, uint32_t slo
 	for (uint32_t i = t->held_count; i-- > 0;) {
 		if (t->held[i].message != message)
 			continue;
-		t->held[i].slots += slots;
+		t->held[i].entries += entries;
 		return;
 	}
 	must(t, t->held_count < HELD_MAX, "more messages than a NIC may hold");
 	if (t->held_count < HELD_MAX)
-		t->held[t->held_count++] = (struct held){message, slots};
+		t->held[t->held_count++] = (struct held){message, entries};
 }
 
 static void list_check(struct tally *t, struct rltp_io *io, const struct tx_list *list,
@@ -58,30 +58,30 @@ static void list_check(struct tally *t, struct rltp_io *io, const struct tx_list
 	uint32_t count = 0;
 	uint64_t before_ns = 0;
 
-	for (struct tx_slot *slot = slot_first(io, list); slot && count <= io->tx_size;
-	     slot = slot_next(io, slot)) {
-		must(t, slot->state == state, "a slot in the list of another state");
-		must(t, state != TX_SENT || slot->sent_ns > before_ns,
+	for (struct tx_entry *entry = tx_entry_first(io, list); entry && count <= io->tx_size;
+	     entry = tx_entry_next(io, entry)) {
+		must(t, entry->state == state, "a slot in the list of another state");
+		must(t, state != TX_SENT || entry->sent_ns > before_ns,
 		     "packets sent, not in order of transmission");
-		before_ns = slot->sent_ns;
+		before_ns = entry->sent_ns;
 		count++;
 	}
 	must(t, count == expected && count == list->count, "a list and its slots differ");
 }
 
-static void slots_check(struct tally *t, struct rltp_session *s)
+static void entries_check(struct tally *t, struct rltp_session *s)
 {
 	uint32_t count[TX_ACKED + 1] = {0}, unacked[RLTP_FLOWS] = {0};
 	struct rltp_io *io = s->io;
 
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
-		const struct tx_slot *slot = tx_slot_at(io, psn);
-		count[slot->state]++;
-		must(t, slot->psn == psn, "a slot with another packet's number");
-		if (slot->state == TX_ACKED)
+		const struct tx_entry *entry = tx_entry_at(io, psn);
+		count[entry->state]++;
+		must(t, entry->psn == psn, "a slot with another packet's number");
+		if (entry->state == TX_ACKED)
 			continue;
-		held_add(t, slot->message, 1);
-		unacked[slot->message->flow]++;
+		held_add(t, entry->message, 1);
+		unacked[entry->message->flow]++;
 	}
 	must(t, count[TX_FREE] == 0, "a free slot in flight");
 	list_check(t, io, &io->sent, TX_SENT, count[TX_SENT]);
@@ -92,7 +92,7 @@ static void slots_check(struct tally *t, struct rltp_session *s)
 	must(t, s->tx_next - io->tx_una <= io->tx_size, "more in flight than slots");
 	must(t, io->sent.count <= s->shared->window_packets + 1,
 	     "more in flight than the window and a probe");
-	must(t, io->tx_una == s->tx_next || tx_slot_at(io, io->tx_una)->state != TX_ACKED,
+	must(t, io->tx_una == s->tx_next || tx_entry_at(io, io->tx_una)->state != TX_ACKED,
 	     "the oldest packet in flight has arrived");
 	must(t, io->rack_ns <= max_u64(io->last_sent_ns, t->nic->now_ns),
 	     "something arrived that was not sent yet");
@@ -119,13 +119,13 @@ static void flows_check(struct tally *t, const struct rltp_io *io)
 static void session_check(struct tally *t, struct rltp_session *s)
 {
 	if (!s->io) {
-		must(t, !rltp_session_busy(s) && s->state != RLTP_GREETING,
+		must(t, !rltp_session_busy(s) && s->state != RLTP_HANDSHAKE,
 		     "a session at rest with work");
 		return;
 	}
 	const struct rx_map *rx = &s->io->rx;
 
-	slots_check(t, s);
+	entries_check(t, s);
 	flows_check(t, s->io);
 	must(t, rx->end - rx->cum <= WIRE_WINDOW_MAX, "the receiver's map is too wide");
 	must(t, !(rx->words[rx->cum % WIRE_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
@@ -154,7 +154,7 @@ static void record_check(struct tally *t, const struct rx_record *r, uint32_t fu
 static uint32_t rx_stream_check(struct tally *t, const struct rx_stream *s, uint32_t *answers)
 {
 	uint32_t function = s->index / NIC_QPS_PER_FUNCTION, held = 0;
-	uint32_t unspent = s->limit - s->taken;
+	uint32_t unspent = s->limit - s->accepted;
 
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW; k++) {
 		record_check(t, &s->records[k], function, answers);
@@ -210,8 +210,8 @@ static void request_check(struct tally *t, const struct nic_request *r)
 	for (uint16_t i = 0; r->admitted && i < r->remote_count; i++)
 		if (r->remote[i].region)
 			t->region_uses[r->remote[i].region - t->nic->regions]++;
-	if (r->room_of)
-		t->waiters[r->room_of->index] |=
+	if (r->space_of)
+		t->waiters[r->space_of->index] |=
 			1u << (r->function->index * NIC_QPS_PER_FUNCTION + r->head.qp);
 	for (uint32_t i = 0; i < t->held_count; i++)
 		pending += t->held[i].message->request == r;
@@ -264,11 +264,11 @@ static void function_check(struct tally *t, const struct nic_function *f)
 	must(t, f->received_reserved == t->reserved[f->index], "received_reserved");
 	must(t,
 	     t->hostile >> f->index & 1 ||
-		     unread + f->received_reserved <= f->nic->options.receive_slots,
+		     unread + f->received_reserved <= f->nic->options.receive_entries,
 	     "more receive slots used than there are");
 	must(t, f->promised == t->promised[f->index] && f->active_count == t->listed[f->index],
 	     "the account of promised receive slots");
-	must(t, f->promised <= f->nic->options.receive_slots,
+	must(t, f->promised <= f->nic->options.receive_entries,
 	     "more receive slots promised than there are");
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
 		uint32_t outstanding = 0;
@@ -300,7 +300,7 @@ const char *invariants_broken_but(struct nic *n, uint32_t hostile)
 		session_check(&t, n->endpoint->peers[i]);
 	for (uint32_t i = 0; i < t.held_count; i++) {
 		const struct nic_message *m = t.held[i].message;
-		must(&t, m->rltp.unacked == t.held[i].slots, "unacked of a message");
+		must(&t, m->rltp.unacked == t.held[i].entries, "unacked of a message");
 		if (m->region)
 			t.region_uses[m->region - n->regions]++;
 	}

@@ -65,7 +65,7 @@ static const struct rltp_user_ops ops = {
 	.grants = rltp_user_no_credits,
 	.granted = rltp_user_credit,
 	.wants = rltp_user_no_credits,
-	.asked = rltp_user_credit,
+	.requested = rltp_user_credit,
 };
 
 static void end_open(struct session_pair *p, int i, const struct rltp_tuning *tuning,

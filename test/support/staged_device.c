@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 struct staged_write {
-	bool used, asked; /* asked: write_settled returned EAGAIN */
+	bool used, requested; /* asked: write_settled returned EAGAIN */
 	uint64_t offset, bytes, placed, done;
 	uint8_t *seen; /* placed bytes */
 	int status;
@@ -101,8 +101,8 @@ static uint32_t buffers_free(const struct staged_device *d)
 	return count;
 }
 
-static struct staged_buffer *buffer_take(struct staged_device *d, struct staged_write *w,
-					 uint64_t piece)
+static struct staged_buffer *buffer_dequeue(struct staged_device *d, struct staged_write *w,
+					    uint64_t piece)
 {
 	uint64_t at = piece * d->options.buffer_bytes;
 	struct staged_buffer *b = d->in;
@@ -126,7 +126,7 @@ static void piece_fill(struct staged_device *d, struct staged_write *w, uint64_t
 	struct staged_buffer *b = buffer_of(d, w, piece);
 
 	if (!b)
-		b = buffer_take(d, w, piece);
+		b = buffer_dequeue(d, w, piece);
 	memcpy(b->data + (at - b->at), data, bytes);
 	b->filled += bytes;
 	if (b->filled == b->bytes)
@@ -210,8 +210,8 @@ static int write_settled(void *context, struct nic_staged_write *nic)
 		broken(d, "a write is said to be complete, and is not");
 	if (w->status != DXP_OK)
 		return w->status;
-	w->asked = w->done < w->bytes;
-	return w->asked ? DXP_EAGAIN : DXP_OK;
+	w->requested = w->done < w->bytes;
+	return w->requested ? DXP_EAGAIN : DXP_OK;
 }
 
 static void write_end(void *context, struct nic_staged_write *nic)
@@ -326,7 +326,7 @@ static void write_dma_end(struct staged_device *d, struct staged_buffer *b, uint
 	else
 		memcpy(d->memory + b->offset, b->data, b->bytes);
 	w->done += b->bytes;
-	if (w->asked && (w->done == w->bytes || w->status != DXP_OK))
+	if (w->requested && (w->done == w->bytes || w->status != DXP_OK))
 		nic_staged_settled(d->nic, (struct nic_staged_write *)w, now_ns);
 }
 
@@ -392,7 +392,7 @@ static bool reads_advance(struct staged_device *d)
 	return any;
 }
 
-static bool buffer_turn(struct staged_device *d, struct staged_buffer *b, uint64_t now_ns)
+static bool buffer_poll(struct staged_device *d, struct staged_buffer *b, uint64_t now_ns)
 {
 	if (b->state == BUFFER_DMA && b->due_ns == 0) {
 		b->due_ns = now_ns + d->options.latency_ns;
@@ -409,13 +409,13 @@ static bool buffer_turn(struct staged_device *d, struct staged_buffer *b, uint64
 	return true;
 }
 
-bool staged_device_turn(struct staged_device *d, uint64_t now_ns)
+bool staged_device_poll(struct staged_device *d, uint64_t now_ns)
 {
 	bool any = reads_advance(d);
 
 	for (uint32_t i = 0; i < d->options.buffers; i++) {
-		any |= buffer_turn(d, &d->in[i], now_ns);
-		any |= buffer_turn(d, &d->out[i], now_ns);
+		any |= buffer_poll(d, &d->in[i], now_ns);
+		any |= buffer_poll(d, &d->out[i], now_ns);
 	}
 	return any;
 }

@@ -45,7 +45,7 @@ void staged_device_destroy(struct staged_device *d);
 /* Returns the time of the next poll that it needs; UINT64_MAX: no work is under way. */
 uint64_t staged_device_next(const struct staged_device *d);
 /* Ends the DMAs that are due and starts others. Returns true if it did anything. */
-bool staged_device_turn(struct staged_device *d, uint64_t now_ns);
+bool staged_device_poll(struct staged_device *d, uint64_t now_ns);
 /* Drops all state of a NIC that is gone. */
 void staged_device_nic_gone(struct staged_device *d);
 

@@ -21,9 +21,9 @@ static uint16_t from_ports[BATCH_MAX];
 
 static void list_add(struct swnet_list *list, struct swnet_packet *p)
 {
-	if (list->count == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		list->packets = realloc(list->packets, list->room * sizeof(*list->packets));
+	if (list->count == list->space) {
+		list->space = list->space ? 2 * list->space : 64;
+		list->packets = realloc(list->packets, list->space * sizeof(*list->packets));
 		assert(list->packets);
 	}
 	list->packets[list->count++] = p;
@@ -105,10 +105,10 @@ static uint32_t ip_of(const struct udp_address *a)
 
 static void switch_drain(struct switch_net *net, unsigned index)
 {
-	size_t room = net->batch ? net->batch : 64;
-	struct inc_batch batch = {datagrams, trailers, from_ports, 0, room};
+	size_t space = net->batch ? net->batch : 64;
+	struct inc_batch batch = {datagrams, trailers, from_ports, 0, space};
 
-	while (batch.count = 0, sw_send(net->switches[index], &batch, net->now_ns) > 0) {
+	while (batch.count = 0, switch_send(net->switches[index], &batch, net->now_ns) > 0) {
 		for (size_t i = 0; i < batch.count; i++) {
 			const struct datagram *d = &datagrams[i];
 			struct roce_path path = {net->ips[index], ip_of(&d->to), from_ports[i],
@@ -122,7 +122,7 @@ static void switch_drain(struct switch_net *net, unsigned index)
 			wire_add(net, p);
 		}
 	}
-	if (sw_deadline(net->switches[index]) == 0)
+	if (switch_deadline(net->switches[index]) == 0)
 		snprintf(net->wrong, sizeof(net->wrong), "a switch says that it has more");
 }
 
@@ -136,7 +136,7 @@ void swnet_open(struct switch_net *net)
 void swnet_close(struct switch_net *net)
 {
 	for (unsigned i = 0; i < net->count; i++)
-		sw_destroy(net->switches[i]);
+		switch_destroy(net->switches[i]);
 	list_free(&net->wire);
 	list_free(&net->inbox);
 }
@@ -144,7 +144,7 @@ void swnet_close(struct switch_net *net)
 struct sw *swnet_switch(struct switch_net *net, const struct sw_options *options)
 {
 	assert(net->count < NET_SWITCHES);
-	if (sw_create(options, net->now_ns, &net->switches[net->count]) != DXP_OK)
+	if (switch_create(options, net->now_ns, &net->switches[net->count]) != DXP_OK)
 		return NULL;
 	net->ips[net->count] = options->ip;
 	return net->switches[net->count++];
@@ -170,7 +170,7 @@ void swnet_switch_kill(struct switch_net *net, uint32_t ip)
 	int index = switch_index(net, ip);
 
 	assert(index >= 0);
-	sw_destroy(net->switches[index]);
+	switch_destroy(net->switches[index]);
 	net->count--;
 	net->switches[index] = net->switches[net->count];
 	net->ips[index] = net->ips[net->count];
@@ -197,7 +197,7 @@ void swnet_raw(struct switch_net *net, const struct roce_path *path, const void 
 
 	assert(copy);
 	memcpy(copy, data, bytes);
-	sw_receive(net->switches[index], copy, bytes, path, net->now_ns);
+	switch_receive(net->switches[index], copy, bytes, path, net->now_ns);
 	free(copy);
 	switch_drain(net, (unsigned)index);
 }
@@ -209,7 +209,7 @@ void swnet_receive(struct switch_net *net)
 		int index = switch_index(net, p->path.to_ip);
 
 		assert(index >= 0);
-		sw_receive(net->switches[index], p->data, p->bytes, &p->path, net->now_ns);
+		switch_receive(net->switches[index], p->data, p->bytes, &p->path, net->now_ns);
 		free(p);
 	}
 	net->wire.count = 0;
@@ -241,7 +241,7 @@ void swnet_run(struct switch_net *net)
 	}
 }
 
-struct swnet_packet *swnet_take(struct switch_net *net, uint32_t ip, uint16_t port, uint8_t kind)
+struct swnet_packet *swnet_dequeue(struct switch_net *net, uint32_t ip, uint16_t port, uint8_t kind)
 {
 	for (size_t i = 0; i < net->inbox.count; i++) {
 		const struct swnet_packet *p = net->inbox.packets[i];
@@ -284,7 +284,7 @@ void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *lea
 }
 
 /* Returns the index of a switch on a member's path, or -1. */
-static int place_on(const struct swnet_member *member, uint32_t ip)
+static int switch_index_on(const struct swnet_member *member, uint32_t ip)
 {
 	for (unsigned i = 0; i < member->path_count; i++)
 		if (member->path[i] == ip)
@@ -294,21 +294,22 @@ static int place_on(const struct swnet_member *member, uint32_t ip)
 
 /* Returns the key of the child through which member `m` reaches this position of its path: the
  * member or a switch. */
-static uint64_t child_key(const struct swnet_group *g, uint32_t m, int place)
+static uint64_t child_key(const struct swnet_group *g, uint32_t m, int position)
 {
 	const struct swnet_member *member = &g->members[m];
 
-	return place == 0 ? (uint64_t)member->ip << 32 | member->port : member->path[place - 1];
+	return position == 0 ? (uint64_t)member->ip << 32 | member->port
+			     : member->path[position - 1];
 }
 
-static struct inc_hop hop_of(const struct swnet_group *g, uint32_t m, unsigned place)
+static struct inc_hop hop_of(const struct swnet_group *g, uint32_t m, unsigned position)
 {
-	uint32_t ip = g->members[m].path[place];
+	uint32_t ip = g->members[m].path[position];
 	struct inc_hop hop = {.ip = ip};
 	uint64_t keys[NET_MEMBERS];
 
 	for (uint32_t i = 0; i < g->count; i++) {
-		int at = place_on(&g->members[i], ip);
+		int at = switch_index_on(&g->members[i], ip);
 		unsigned k = 0;
 
 		if (at < 0)
@@ -391,7 +392,7 @@ bool swnet_group_make(struct switch_net *net, const struct swnet_group *g)
 	swnet_run(net);
 	for (uint32_t m = 0; m < g->count; m++) {
 		struct swnet_packet *p =
-			swnet_take(net, g->members[m].ip, g->members[m].port, INC_NOTIFY);
+			swnet_dequeue(net, g->members[m].ip, g->members[m].port, INC_NOTIFY);
 
 		all &= p != NULL;
 		free(p);
@@ -435,5 +436,5 @@ void swnet_contribute(struct switch_net *net, const struct swnet_group *g, uint3
 
 struct swnet_packet *swnet_result(struct switch_net *net, const struct swnet_group *g, uint32_t m)
 {
-	return swnet_take(net, g->members[m].ip, g->members[m].port, INC_DATA);
+	return swnet_dequeue(net, g->members[m].ip, g->members[m].port, INC_DATA);
 }

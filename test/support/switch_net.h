@@ -19,7 +19,7 @@ struct swnet_packet {
 
 struct swnet_list {
 	struct swnet_packet **packets;
-	size_t count, room;
+	size_t count, space;
 };
 
 struct switch_net {
@@ -66,7 +66,8 @@ void swnet_run(struct switch_net *net);
 
 /* Removes from the inbox the oldest packet of this kind (0: an RC ACK) with ip:port as source or
  * destination. The caller frees it. NULL: none. */
-struct swnet_packet *swnet_take(struct switch_net *net, uint32_t ip, uint16_t port, uint8_t kind);
+struct swnet_packet *swnet_dequeue(struct switch_net *net, uint32_t ip, uint16_t port,
+				   uint8_t kind);
 void swnet_forget(struct switch_net *net); /* drops all arrived packets */
 
 /* ---- a group ---- */

@@ -30,18 +30,18 @@ struct credit {
 	uint32_t sent, limit;
 };
 
-struct lane {
+struct stream {
 	bool open;
 	bool credits; /* the receiver grants them */
 	uint32_t session;
 	uint32_t una, next; /* oldest not KNOWN by cumulative acknowledgement; next to send */
-	uint32_t cum_said;  /* cumulative acknowledgement last sent by the receiver */
+	uint32_t cum_sent;  /* cumulative acknowledgement last sent by the receiver */
 	struct credit naps[STREAMS];
 	struct seen *seen;
 };
 
 struct witness {
-	struct lane lanes[WITNESS_HOSTS][WITNESS_HOSTS]; /* from, to */
+	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS]; /* from, to */
 	/* session id that a host assigned to another */
 	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];
 	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS]; /* and its first NAP limit */
@@ -66,12 +66,12 @@ static void wrong(struct witness *w, const struct sim_packet *p, uint32_t psn, c
 			 p->from, p->to, psn, what);
 }
 
-static struct seen *seen_at(struct lane *l, uint32_t psn)
+static struct seen *seen_at(struct stream *l, uint32_t psn)
 {
 	return &l->seen[psn % SEEN_MAX];
 }
 
-static bool seen_is(const struct lane *l, const struct seen *s, uint32_t psn)
+static bool seen_is(const struct stream *l, const struct seen *s, uint32_t psn)
 {
 	return s->session == l->session && s->psn == psn && s->identity != 0;
 }
@@ -84,17 +84,17 @@ static uint64_t identity_of(const struct wire_header *h)
 	return (x ^ x >> 31) * 0xff51afd7ed558ccdull | 1;
 }
 
-static void lane_open(struct lane *l, const struct wire_header *h, uint16_t credit)
+static void stream_open(struct stream *l, const struct wire_header *h, uint16_t credit)
 {
 	l->open = true;
 	l->session = h->dst_session;
-	l->una = l->next = l->cum_said = h->psn;
+	l->una = l->next = l->cum_sent = h->psn;
 	l->credits = credit > 0;
 	for (int i = 0; i < STREAMS; i++)
 		l->naps[i] = (struct credit){0, credit};
 }
 
-static void nap_count(struct witness *w, struct lane *l, const struct sim_packet *p,
+static void nap_count(struct witness *w, struct stream *l, const struct sim_packet *p,
 		      const struct wire_header *h)
 {
 	uint32_t stream = h->dst_function * NIC_QPS_PER_FUNCTION + h->dst_qp;
@@ -106,7 +106,7 @@ static void nap_count(struct witness *w, struct lane *l, const struct sim_packet
 	l->naps[stream].sent++;
 }
 
-static void limit_take(struct lane *l, uint16_t qp, uint32_t limit)
+static void limit_read(struct stream *l, uint16_t qp, uint32_t limit)
 {
 	uint32_t stream = (uint32_t)(qp >> 8) * NIC_QPS_PER_FUNCTION + (qp & 0xff);
 
@@ -115,7 +115,7 @@ static void limit_take(struct lane *l, uint16_t qp, uint32_t limit)
 }
 
 /* Reads grants: ACKs and CREDITs carry them to the sender of a lane. */
-static void grants_take(struct lane *l, const struct sim_packet *p, const struct wire_header *h)
+static void grants_read(struct stream *l, const struct sim_packet *p, const struct wire_header *h)
 {
 	const uint8_t *body = p->data + h->header_bytes;
 	struct wire_credit credit;
@@ -123,20 +123,20 @@ static void grants_take(struct lane *l, const struct sim_packet *p, const struct
 
 	if (h->type == WIRE_ACK &&
 	    wire_ack_decode(body, h->payload_bytes, h->flags, &ack) == DXP_OK && ack.credit)
-		limit_take(l, ack.credit_qp, ack.credit_limit);
+		limit_read(l, ack.credit_qp, ack.credit_limit);
 	if (h->type != WIRE_CREDIT || h->flags & WIRE_FLAG_AR ||
 	    wire_credit_decode(body, h->payload_bytes, &credit) != DXP_OK)
 		return;
 	for (uint32_t i = 0; i < credit.count; i++)
-		limit_take(l, credit.entries[i].qp, credit.entries[i].limit);
+		limit_read(l, credit.entries[i].qp, credit.entries[i].limit);
 }
 
 static void packet_sent(struct witness *w, const struct sim_packet *p, const struct wire_header *h)
 {
-	struct lane *l = &w->lanes[p->from][p->to];
+	struct stream *l = &w->streams[p->from][p->to];
 
 	if (!l->open || l->session != h->dst_session)
-		lane_open(l, h, w->credit[p->to][p->from]);
+		stream_open(l, h, w->credit[p->to][p->from]);
 	struct seen *s = seen_at(l, h->psn);
 	if (!seq_before(h->psn, l->next)) {
 		if (h->psn != l->next)
@@ -164,9 +164,9 @@ static void packet_sent(struct witness *w, const struct sim_packet *p, const str
 
 /* Calls `each` for every packet that a frame acknowledges from `first` on. */
 static void acknowledged(const struct sim_packet *p, const struct wire_header *h, uint32_t first,
-			 void (*each)(struct witness *w, struct lane *l, const struct sim_packet *p,
-				      uint32_t psn),
-			 struct witness *w, struct lane *l)
+			 void (*each)(struct witness *w, struct stream *l,
+				      const struct sim_packet *p, uint32_t psn),
+			 struct witness *w, struct stream *l)
 {
 	struct wire_ack ack;
 
@@ -183,7 +183,7 @@ static void acknowledged(const struct sim_packet *p, const struct wire_header *h
 	}
 }
 
-static void arrived_check(struct witness *w, struct lane *l, const struct sim_packet *p,
+static void arrived_check(struct witness *w, struct stream *l, const struct sim_packet *p,
 			  uint32_t psn)
 {
 	const struct seen *s = seen_at(l, psn);
@@ -196,22 +196,23 @@ static void arrived_check(struct witness *w, struct lane *l, const struct sim_pa
 static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
 				 const struct wire_header *h)
 {
-	struct lane *l = &w->lanes[p->to][p->from];
+	struct stream *l = &w->streams[p->to][p->from];
 
 	/* Void if addressed to an earlier process of the sender. */
 	if (!l->open || l->session != w->handed[p->from][p->to] ||
 	    h->dst_session != w->handed[p->to][p->from])
 		return;
-	if (seq_before(h->cum_ack, l->cum_said))
+	if (seq_before(h->cum_ack, l->cum_sent))
 		wrong(w, p, h->cum_ack, "an acknowledgement taken back");
 	else if (seq_before(l->next, h->cum_ack))
 		wrong(w, p, h->cum_ack, "acknowledged, but never sent");
 	else
-		acknowledged(p, h, l->cum_said, arrived_check, w, l);
-	l->cum_said = h->cum_ack;
+		acknowledged(p, h, l->cum_sent, arrived_check, w, l);
+	l->cum_sent = h->cum_ack;
 }
 
-static void known_note(struct witness *w, struct lane *l, const struct sim_packet *p, uint32_t psn)
+static void known_note(struct witness *w, struct stream *l, const struct sim_packet *p,
+		       uint32_t psn)
 {
 	struct seen *s = seen_at(l, psn);
 
@@ -222,12 +223,12 @@ static void known_note(struct witness *w, struct lane *l, const struct sim_packe
 static void acknowledgement_delivered(struct witness *w, const struct sim_packet *p,
 				      const struct wire_header *h)
 {
-	struct lane *l = &w->lanes[p->to][p->from];
+	struct stream *l = &w->streams[p->to][p->from];
 
 	if (!l->open || h->dst_session != w->handed[p->to][p->from] ||
 	    seq_before(l->next, h->cum_ack))
 		return;
-	grants_take(l, p, h);
+	grants_read(l, p, h);
 	acknowledged(p, h, l->una, known_note, w, l);
 	if (seq_before(l->una, h->cum_ack))
 		l->una = h->cum_ack;
@@ -240,7 +241,7 @@ static void hello_sent(struct witness *w, const struct sim_packet *p, const stru
 	/* Ids and first numbers are drawn together: a new id also starts a new lane in the other
 	 * direction. */
 	if (id != w->handed[p->from][p->to])
-		w->lanes[p->from][p->to].open = false;
+		w->streams[p->from][p->to].open = false;
 	w->handed[p->from][p->to] = id;
 	w->credit[p->from][p->to] = get_be16(p->data + WIRE_OFF_HELLO_NAP_CREDIT);
 }
@@ -266,7 +267,7 @@ static void sent(void *context, const struct sim_packet *p, uint64_t now_ns)
 static void delivered(void *context, const struct sim_packet *p, uint64_t now_ns)
 {
 	struct witness *w = context;
-	struct lane *l = &w->lanes[p->from][p->to];
+	struct stream *l = &w->streams[p->from][p->to];
 	struct wire_header h;
 
 	if (wire_header_decode(p->data, p->bytes, &h) != DXP_OK)
@@ -292,7 +293,7 @@ struct witness *witness_create(struct net *n)
 	w->trace = getenv("DXP_TRACE");
 	uint32_t hosts = net_paths(n)->hosts;
 	for (uint32_t i = 0; i < hosts * hosts; i++) {
-		struct lane *l = &w->lanes[i / hosts][i % hosts];
+		struct stream *l = &w->streams[i / hosts][i % hosts];
 		l->seen = i / hosts != i % hosts ? calloc(SEEN_MAX, sizeof(*l->seen)) : NULL;
 		if (i / hosts != i % hosts && !l->seen) {
 			witness_destroy(w);
@@ -307,14 +308,14 @@ void witness_destroy(struct witness *w)
 {
 	for (uint32_t i = 0; w && i < WITNESS_HOSTS; i++)
 		for (uint32_t k = 0; k < WITNESS_HOSTS; k++)
-			free(w->lanes[i][k].seen);
+			free(w->streams[i][k].seen);
 	free(w);
 }
 
 void witness_forget(struct witness *w, uint32_t host)
 {
 	for (uint32_t i = 0; i < WITNESS_HOSTS; i++) {
-		w->lanes[host][i].open = false;
+		w->streams[host][i].open = false;
 		w->handed[host][i] = 0;
 	}
 }

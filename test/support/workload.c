@@ -205,7 +205,7 @@ bool workload_step(void *context)
 		struct dxp_nic_event event;
 		const struct dxp_nic_event *received;
 		const uint8_t *data;
-		while (dxp_sent_take(sim_window(w->sim, i), &event))
+		while (dxp_sent_dequeue(sim_window(w->sim, i), &event))
 			completion_check(w, i, &event);
 		while ((received = nic_user_received_peek(sim_window(w->sim, i), &data)) != NULL) {
 			nap_check(w, i, received, data);

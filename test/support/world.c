@@ -21,9 +21,9 @@ void world_wrong(struct world *w, const char *what, uint32_t host, uint32_t numb
 {
 	if (w->wrong[0])
 		return;
-	if (host == WORLD_NOBODY)
+	if (host == WORLD_NONE)
 		snprintf(w->wrong, sizeof(w->wrong), "%s", what);
-	else if (number == WORLD_NOBODY)
+	else if (number == WORLD_NONE)
 		snprintf(w->wrong, sizeof(w->wrong), "host %u: %s", host, what);
 	else
 		snprintf(w->wrong, sizeof(w->wrong), "host %u, operation %u: %s", host, number,
@@ -37,13 +37,13 @@ static uint8_t pattern(uint32_t host, uint32_t number, uint32_t i)
 
 /* Returns the offset that operation k of a writer uses: in the target's memory, or for a GET in its
  * own. */
-static uint64_t place_offset(const struct world *w, uint32_t writer, uint32_t k)
+static uint64_t memory_offset(const struct world *w, uint32_t writer, uint32_t k)
 {
 	uint64_t base = 0;
 
 	for (uint32_t i = 0; i < writer; i++)
 		base += w->hosts[i].extent;
-	return base + w->hosts[writer].operations[k].place;
+	return base + w->hosts[writer].operations[k].offset;
 }
 
 static uint64_t target_bytes(const struct world *w)
@@ -86,7 +86,7 @@ static void operations_draw(struct world *w, uint32_t i)
 			.to = (uint8_t)((i + 1 + to) % w->count),
 			.bytes =
 				1 + (uint32_t)rng_below(&w->rng, rng_below(&w->rng, 3) ? 64 : most),
-			.place = h->extent,
+			.offset = h->extent,
 		};
 		if (op == DXP_OP_FETCH_ADD)
 			h->operations[k].bytes = WORD;
@@ -170,7 +170,7 @@ static int nap_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_ta
 static int add_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_target *to)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
-	const struct dxp_entry at = {place_offset(w, i, k), WORD, w->hosts[op->to].target_key};
+	const struct dxp_entry at = {memory_offset(w, i, k), WORD, w->hosts[op->to].target_key};
 	uint8_t sum[WORD];
 	uint64_t operand;
 
@@ -197,10 +197,10 @@ static int operation_post(struct world *w, uint32_t i, uint32_t k)
 		return nap_post(w, i, k, &to);
 	if (op->op == DXP_OP_FETCH_ADD)
 		return add_post(w, i, k, &to);
-	uint64_t source = (uint64_t)k * WORLD_BYTES_MAX, place = place_offset(w, i, k);
+	uint64_t source = (uint64_t)k * WORLD_BYTES_MAX, offset = memory_offset(w, i, k);
 	own.key = put ? h->source_key : h->target_key;
-	own.offset = put ? source : place;
-	uint64_t there = put ? place : source;
+	own.offset = put ? source : offset;
+	uint64_t there = put ? offset : source;
 	remote[0] = (struct dxp_entry){there, op->bytes - half,
 				       put ? peer->target_key : peer->source_key};
 	remote[1] = (struct dxp_entry){there + op->bytes - half, half, remote[0].key};
@@ -222,21 +222,21 @@ static bool status_allowed(const struct world *w, int status)
 	}
 }
 
-static void place_check(struct world *w, uint32_t i, uint32_t k)
+static void operation_check(struct world *w, uint32_t i, uint32_t k)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
 	bool put = op->op != DXP_OP_GET;
 	const struct world_host *where = &w->hosts[put ? op->to : i];
-	const uint8_t *place = where->target + place_offset(w, i, k);
+	const uint8_t *offset = where->target + memory_offset(w, i, k);
 
 	if (put && op->generation != where->generation)
 		return; /* that memory died with its process */
 	for (uint32_t b = 0; b < op->bytes; b++)
-		if (place[b] != pattern(put ? i : op->to, k, b))
+		if (offset[b] != pattern(put ? i : op->to, k, b))
 			world_wrong(w, "ended well, but its data is not in place", i, k);
 }
 
-static void completion_take(struct world *w, uint32_t i, const struct dxp_nic_event *e)
+static void completion_dequeue(struct world *w, uint32_t i, const struct dxp_nic_event *e)
 {
 	struct world_host *h = &w->hosts[i];
 	uint32_t k = (uint32_t)e->context, *next = &h->next[e->qp];
@@ -248,7 +248,7 @@ static void completion_take(struct world *w, uint32_t i, const struct dxp_nic_ev
 	else if (!status_allowed(w, e->status))
 		world_wrong(w, dxp_status_name(e->status), i, k);
 	else if (e->status == DXP_OK && h->operations[k].op != DXP_OP_NAP)
-		place_check(w, i, k);
+		operation_check(w, i, k);
 	if (e->imm != 0)
 		world_wrong(w, "something was there before what was added once", i, k);
 	++*next;
@@ -258,8 +258,8 @@ static void completion_take(struct world *w, uint32_t i, const struct dxp_nic_ev
 	}
 }
 
-static void nap_take(struct world *w, uint32_t i, const struct dxp_nic_event *e,
-		     const uint8_t *data)
+static void nap_dequeue(struct world *w, uint32_t i, const struct dxp_nic_event *e,
+			const uint8_t *data)
 {
 	uint32_t from = e->node - 1u, k = (uint32_t)e->imm - 1;
 
@@ -283,19 +283,19 @@ static void nap_take(struct world *w, uint32_t i, const struct dxp_nic_event *e,
 			world_wrong(w, "a NAP is not what was sent", from, k);
 }
 
-static void events_take(struct world *w, uint32_t i)
+static void events_dequeue(struct world *w, uint32_t i)
 {
 	struct dxp_window *window = sim_window(w->sim, i);
 	const struct dxp_nic_event *received;
 	struct dxp_nic_event event;
 	const uint8_t *data;
 
-	while (dxp_sent_take(window, &event))
-		completion_take(w, i, &event);
+	while (dxp_sent_dequeue(window, &event))
+		completion_dequeue(w, i, &event);
 	if (sim_now(w->sim) < w->hosts[i].stalled_until_ns)
 		return;
 	while ((received = nic_user_received_peek(window, &data)) != NULL) {
-		nap_take(w, i, received, data);
+		nap_dequeue(w, i, received, data);
 		dxp_received_release(window);
 	}
 }
@@ -309,7 +309,7 @@ static void accounts_check(struct world *w, uint32_t i)
 	if (!broken && sim_counters(w->sim)->spins > 0)
 		broken = "a host asks for turns and does nothing with them";
 	if (broken)
-		world_wrong(w, broken, i, WORLD_NOBODY);
+		world_wrong(w, broken, i, WORLD_NONE);
 }
 
 bool world_step(void *context)
@@ -319,7 +319,7 @@ bool world_step(void *context)
 
 	for (uint32_t i = 0; i < w->count; i++) {
 		struct world_host *h = &w->hosts[i];
-		events_take(w, i);
+		events_dequeue(w, i);
 		while (h->posted < w->until && operation_post(w, i, h->posted) == DXP_OK)
 			h->posted++;
 		for (uint32_t k = h->first; k < w->until && finished; k++)
@@ -370,16 +370,16 @@ static bool zeros(const uint8_t *p, uint64_t bytes)
 static void memory_check(struct world *w, uint32_t i, uint32_t writer)
 {
 	const struct world_host *h = &w->hosts[writer];
-	const uint8_t *at = w->hosts[i].target + place_offset(w, writer, 0);
+	const uint8_t *at = w->hosts[i].target + memory_offset(w, writer, 0);
 
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
 		const struct world_operation *op = &h->operations[k];
 		if (op->op == DXP_OP_NAP)
 			continue;
 		uint32_t own = may_write(w, i, writer, k) ? op->bytes : 0;
-		if (own > 0 && op->op == DXP_OP_FETCH_ADD && !zeros(at + op->place, own))
-			place_check(w, writer, k);
-		if (!zeros(at + op->place + own, op->bytes + GUARD - own))
+		if (own > 0 && op->op == DXP_OP_FETCH_ADD && !zeros(at + op->offset, own))
+			operation_check(w, writer, k);
+		if (!zeros(at + op->offset + own, op->bytes + GUARD - own))
 			world_wrong(w, "bytes changed that no operation may write", writer, k);
 	}
 }

@@ -13,14 +13,14 @@
 #define WORLD_HOSTS      4
 #define WORLD_QPS        2
 #define WORLD_OPERATIONS 120 /* posted by each host in total */
-#define WORLD_NOBODY     UINT32_MAX
+#define WORLD_NONE       UINT32_MAX
 #define WORLD_BYTES_MAX  6000 /* bytes of one operation */
 
 struct world_operation {
 	uint8_t op, qp, to; /* enum nic_op; own queue pair; host */
 	uint32_t bytes;
 	/* PUT, add: offset in the target's area for this host; GET: in the own area */
-	uint32_t place;
+	uint32_t offset;
 	uint32_t generation; /* of the target at posting */
 	/* completion dequeued; with success; the receiver dequeued the NAP */
 	bool ended, good, delivered;
@@ -66,7 +66,7 @@ int world_restart(struct world *w, uint32_t host, bool announce);
 /* Checks after the run that every successful NAP was delivered and that no other byte changed. */
 void world_finish(struct world *w);
 
-/* Records the first error; WORLD_NOBODY if no host or operation is its cause. */
+/* Records the first error; WORLD_NONE if no host or operation is its cause. */
 void world_wrong(struct world *w, const char *what, uint32_t host, uint32_t number);
 
 #endif

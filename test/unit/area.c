@@ -35,7 +35,7 @@ static int rig_open(void **state)
 	struct rig *r = calloc(1, sizeof(*r));
 	struct nic_options o = {.node = 1,
 				.incarnation = 1,
-				.entropy = entropy_rng,
+				.entropy = rng_entropy_rng,
 				.entropy_context = &secrets,
 				.token = token};
 

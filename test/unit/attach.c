@@ -172,7 +172,7 @@ static void attach_request_decode__bounds(void **state)
 	const struct attach_request arm = {.type = ATTACH_ARM};
 	const struct attach_request list = {.type = ATTACH_LIST};
 	const struct attach_request memory = {.type = ATTACH_REGISTER};
-	struct attach_request nobody = {.type = ATTACH_FIND}, out;
+	struct attach_request none = {.type = ATTACH_FIND}, out;
 	uint8_t wire[ATTACH_BYTES_MAX];
 
 	assert_int_equal(changed(&list, 0, 'd'), DXP_EMALFORMED);
@@ -188,7 +188,7 @@ static void attach_request_decode__bounds(void **state)
 	assert_int_equal(changed(&memory, OFF_BODY, 1), DXP_EMALFORMED); /* rights */
 	assert_int_equal(changed(&memory, OFF_BODY + 3, 8), DXP_EMALFORMED);
 	/* FIND needs a label. */
-	size_t bytes = attach_request_encode(&nobody, wire);
+	size_t bytes = attach_request_encode(&none, wire);
 	assert_int_equal(attach_request_decode(wire, bytes, &out), DXP_EMALFORMED);
 }
 

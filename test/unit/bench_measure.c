@@ -49,7 +49,7 @@ static void run_all_operations(const struct contender *c)
 
 	for (int op = WORK_PUT; op <= WORK_MESSAGE; op++) {
 		struct work work = work_of((enum work_op)op);
-		measure(c, &ends, &work, 1472, &o);
+		measure_run(c, &ends, &work, 1472, &o);
 		if (o.status == DXP_EUNSUPPORTED) {
 			print_message("skipped: %s is not built or not on this machine\n", c->name);
 			skip();
@@ -100,7 +100,7 @@ static void measure__raw(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct work work = work_of(cases[i].op);
-		measure(&cases[i].contender, &ends, &work, 1472, &o);
+		measure_run(&cases[i].contender, &ends, &work, 1472, &o);
 		assert_int_equal(o.status, DXP_OK);
 		assert_true(o.done >= COUNT && o.seconds > 0); /* whole batches */
 	}
@@ -170,7 +170,7 @@ static void measure__ends_what_does_not(void **state)
 	struct outcome o;
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		measure(&cases[i].contender, &ends, &work, 1472, &o);
+		measure_run(&cases[i].contender, &ends, &work, 1472, &o);
 		assert_int_equal(o.status, cases[i].status);
 		assert_int_equal(o.done, cases[i].done);
 	}
@@ -200,7 +200,7 @@ static void tcp_crowd__counts_connections(void **state)
 	assert_true(per_s > 0);
 }
 
-static void table__says_sizes(void **state)
+static void table__prints_sizes(void **state)
 {
 	char text[TABLE_BYTES_TEXT];
 
@@ -228,7 +228,7 @@ int main(void)
 		cmocka_unit_test(measure__ends_what_does_not),
 		cmocka_unit_test(variant__names_options),
 		cmocka_unit_test(tcp_crowd__counts_connections),
-		cmocka_unit_test(table__says_sizes),
+		cmocka_unit_test(table__prints_sizes),
 		cmocka_unit_test(report__median_of_odd_and_even),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

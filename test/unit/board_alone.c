@@ -5,7 +5,7 @@
 #include "test/unit/board_rig.h"
 #include "test/unit/capture.h"
 
-static char said[8192];
+static char reported[8192];
 
 static struct engine *open_listening(const char *lines)
 {
@@ -13,7 +13,7 @@ static struct engine *open_listening(const char *lines)
 
 	stderr_capture_begin(&capture);
 	struct engine *e = open_lines(lines);
-	stderr_capture_end(&capture, said, sizeof(said));
+	stderr_capture_end(&capture, reported, sizeof(reported));
 	return e;
 }
 
@@ -27,20 +27,20 @@ static void engine_open__without_opencl(void **state)
 		print_message("skipped: the OpenCL loader finds devices without its folder\n");
 		skip();
 	}
-	assert_null(strstr(said, "error: "));
-	assert_non_null(strstr(said, "warning: the board runs no kernels"));
-	assert_non_null(strstr(said, "compute = none"));
+	assert_null(strstr(reported, "error: "));
+	assert_non_null(strstr(reported, "warning: the board runs no kernels"));
+	assert_non_null(strstr(reported, "compute = none"));
 	RUN(dma_in(0, source, 4096));
 	engine_close(board);
 
 	/* A board that needs no OpenCL logs nothing. */
 	board = open_listening("preset = fast\ncompute = none\n");
-	assert_string_equal(said, "");
+	assert_string_equal(reported, "");
 	engine_close(board);
 }
 
 /* A missing engine that the description names is an error. */
-static void engine_open__without_the_engine_asked_for(void **state)
+static void engine_open__without_the_requested_engine(void **state)
 {
 	struct engine_options options = {.memory_bytes = MEMORY};
 	struct stderr_capture capture;
@@ -55,20 +55,20 @@ static void engine_open__without_the_engine_asked_for(void **state)
 	options.name = name;
 	stderr_capture_begin(&capture);
 	int status = engine_open(&options, &board);
-	stderr_capture_end(&capture, said, sizeof(said));
+	stderr_capture_end(&capture, reported, sizeof(reported));
 	if (status == DXP_OK) {
 		engine_close(board);
 		print_message("skipped: the OpenCL loader finds devices without its folder\n");
 		skip();
 	}
 	assert_int_equal(status, DXP_EUNSUPPORTED);
-	assert_non_null(strstr(said, "error: "));
+	assert_non_null(strstr(reported, "error: "));
 }
 
 static int run_all(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(engine_open__without_the_engine_asked_for),
+		cmocka_unit_test(engine_open__without_the_requested_engine),
 		cmocka_unit_test(engine_open__without_opencl),
 	};
 

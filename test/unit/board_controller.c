@@ -54,7 +54,7 @@ static void engine_dma__stall_and_reset(void **state)
 			start(&d);
 		}
 		usleep(2000);
-		while (engine_dma_take(board, &end, 1)) {
+		while (engine_dma_dequeue(board, &end, 1)) {
 			assert_int_equal(end.status, DXP_OK);
 			ended++;
 		}
@@ -135,11 +135,11 @@ static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 	while (!atomic_load(&inside))
 		usleep(50);
 	engine_dma_reset(board);
-	uint32_t told = 0;
+	uint32_t reported = 0;
 	for (int i = 0; i < 100; i++, usleep(100))
-		told += engine_dma_take(board, &end, 1);
+		reported += engine_dma_dequeue(board, &end, 1);
 	atomic_store(&held, false);
-	assert_int_equal(told, 0);
+	assert_int_equal(reported, 0);
 	assert_int_equal(end_wait().status, DXP_EDEVICE);
 	RUN(dma_through(sink, source, 4096));
 }
@@ -233,12 +233,12 @@ static uint64_t time_all(const struct engine_dma *d, uint32_t count)
 	return clock_now_ns() - start_ns;
 }
 
-static void takes_at_least(uint64_t least_ns, const struct engine_dma *d, uint32_t count)
+static void lasts_at_least(uint64_t least_ns, const struct engine_dma *d, uint32_t count)
 {
-	uint64_t took_ns = time_all(d, count);
+	uint64_t elapsed_ns = time_all(d, count);
 
-	if (took_ns < least_ns)
-		fail_msg("took %llu ns, at least %llu are needed", (unsigned long long)took_ns,
+	if (elapsed_ns < least_ns)
+		fail_msg("took %llu ns, at least %llu are needed", (unsigned long long)elapsed_ns,
 			 (unsigned long long)least_ns);
 }
 
@@ -249,21 +249,21 @@ static void engine_dma__not_faster_than_the_controllers(void **state)
 
 	reopen("preset = fast\ncompute = none\nto_device = 100\nfrom_device = 50\n");
 	d[0] = dma_in(0, source, 100000);
-	takes_at_least(1000000, d, 1);
+	lasts_at_least(1000000, d, 1);
 	d[0] = dma_out(sink, 0, 100000);
-	takes_at_least(2000000, d, 1);
+	lasts_at_least(2000000, d, 1);
 	d[0] = dma_through(sink, source, 100000);
-	takes_at_least(2000000, d, 1);
+	lasts_at_least(2000000, d, 1);
 	for (int i = 0; i < 3; i++)
 		d[i] = dma_in(0, source, 100000 + (unsigned)i);
-	takes_at_least(3000030, d, 3);
+	lasts_at_least(3000030, d, 3);
 	for (int i = 0; i < 3; i++)
 		d[i] = dma_out(sink, 0, 1 + 100000 * (unsigned)i);
-	takes_at_least(6000060, d, 3);
+	lasts_at_least(6000060, d, 3);
 	/* Rx is busy when the stream starts. */
 	d[0] = dma_out(sink, 0, 100000);
 	d[1] = dma_through(sink + 500000, source, 100000);
-	takes_at_least(4000000, d, 2);
+	lasts_at_least(4000000, d, 2);
 }
 
 static void engine_dma__not_faster_than_the_memory(void **state)
@@ -272,8 +272,8 @@ static void engine_dma__not_faster_than_the_memory(void **state)
 				  dma_copy(400000, 300000, 100000)};
 
 	reopen("preset = fast\ncompute = none\nmemory = 100\n");
-	takes_at_least(3000000, d, 3);
-	takes_at_least(1000000, d + 2, 1);
+	lasts_at_least(3000000, d, 3);
+	lasts_at_least(1000000, d + 2, 1);
 }
 
 static void engine_dma__latency_and_interrupt(void **state)
@@ -281,8 +281,8 @@ static void engine_dma__latency_and_interrupt(void **state)
 	struct engine_dma d[2] = {dma_in(0, source, 1), dma_through(sink, source, 1)};
 
 	reopen("preset = fast\ncompute = none\nlatency = 2000000\ninterrupt = 3000000\n");
-	takes_at_least(5000000, d, 1);
-	takes_at_least(5000000, d + 1, 1);
+	lasts_at_least(5000000, d, 1);
+	lasts_at_least(5000000, d + 1, 1);
 }
 
 /* A controller that was delayed for long does not catch up in a burst. */
@@ -338,12 +338,12 @@ static struct board_dma *at_rest(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
 	uint64_t until_ns = clock_now_ns() + LONGEST;
-	bool asleep = false;
+	bool sleeping = false;
 
-	while (!asleep) {
+	while (!sleeping) {
 		assert_true(clock_now_ns() < until_ns);
 		pthread_mutex_lock(&d->lock);
-		asleep = d->tx.asleep && d->rx.asleep;
+		sleeping = d->tx.sleeping && d->rx.sleeping;
 		pthread_mutex_unlock(&d->lock);
 	}
 	return d;
@@ -361,7 +361,7 @@ static void engine_dma__short_ones_end_at_once(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(d); i++) {
 		at_rest();
 		start(&d[i]);
-		assert_int_equal(engine_dma_take(board, &end, 1), 1);
+		assert_int_equal(engine_dma_dequeue(board, &end, 1), 1);
 		assert_int_equal(end.id, d[i].id);
 		assert_int_equal(end.status, DXP_OK);
 	}
@@ -401,11 +401,11 @@ static void engine_dma_help__slice_by_slice(void **state)
 	*board_job_at(&d->tx, d->tx.tail++) = job;
 	pthread_mutex_unlock(&d->lock);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(engine_dma_take(board, &end, 1), 0);
+		assert_int_equal(engine_dma_dequeue(board, &end, 1), 0);
 		assert_true(engine_dma_help(board));
 	}
 	assert_false(engine_dma_help(board));
-	assert_int_equal(engine_dma_take(board, &end, 1), 1);
+	assert_int_equal(engine_dma_dequeue(board, &end, 1), 1);
 	assert_int_equal(end.status, DXP_OK);
 	RUN(dma_out(sink, 0, 3 * BOARD_SLICE_BYTES));
 	assert_memory_equal(sink, source, 3 * BOARD_SLICE_BYTES);
@@ -430,7 +430,7 @@ static void engine_dma_help__beside_the_threads(void **state)
 			assert_true(clock_now_ns() < until_ns);
 			if (i % 3 > 0)
 				engine_dma_help(board);
-			uint32_t count = engine_dma_take(board, &end, 1);
+			uint32_t count = engine_dma_dequeue(board, &end, 1);
 			ended += count;
 			assert_true(count == 0 || end.status == DXP_OK || i % 10 == 9);
 		}

@@ -66,17 +66,17 @@ static void use(struct engine *e)
 				 .bytes = sizeof(in),
 				 .first = true};
 	struct engine_dma_end end;
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 
 	memset(in, 0x5a, sizeof(in));
 	memset(out, 0, sizeof(out));
 	assert_int_equal(engine_dma_start(e, &dma), DXP_OK);
-	for (int i = 0; i < PATIENCE && taken == 0; i++) {
-		taken = engine_dma_take(e, &end, 1);
-		if (taken == 0)
+	for (int i = 0; i < PATIENCE && dequeued == 0; i++) {
+		dequeued = engine_dma_dequeue(e, &end, 1);
+		if (dequeued == 0)
 			usleep(100);
 	}
-	assert_int_equal(taken, 1);
+	assert_int_equal(dequeued, 1);
 	assert_int_equal(end.status, DXP_OK);
 	for (size_t i = 0; i < sizeof(in); i++)
 		assert_true(out[i] == 0x5b || (out[i] == 0x5a && i % 4 != 0));

@@ -120,7 +120,7 @@ UNUSED static struct engine_dma_end end_wait(void)
 	struct engine_dma_end end;
 	uint64_t until_ns = clock_now_ns() + LONGEST;
 
-	while (engine_dma_take(board, &end, 1) == 0) {
+	while (engine_dma_dequeue(board, &end, 1) == 0) {
 		assert_true(clock_now_ns() < until_ns);
 		usleep(50);
 	}

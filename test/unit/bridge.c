@@ -162,10 +162,10 @@ static void bridge__through_holds_a_buffer_of_each_ring(void **state)
 	assert_int_equal(dma.at, 0);
 	assert_true(dma.in && dma.out);
 	struct bridge_action dma2 = next(BRIDGE_DMA_THROUGH);
-	bridge_taken(b, &to, &from);
+	bridge_started(b, &to, &from);
 	assert_int_equal(to + from, 4);
 	done(dma, DXP_OK);
-	bridge_taken(b, &to, &from);
+	bridge_started(b, &to, &from);
 	assert_int_equal(to, 1);
 	struct bridge_action drain = next(BRIDGE_DRAIN);
 	assert_ptr_equal(drain.out, dma.out);
@@ -242,7 +242,7 @@ static void bridge__limits_of_steps(void **state)
 }
 
 /* One reader is slow; the other transfer continues with the reserved buffer. */
-static void bridge__slow_reader_holds_up_nobody(void **state)
+static void bridge__slow_reader_holds_up_no_other(void **state)
 {
 	struct bridge_transfer *slow = begin(BRIDGE_OUT, 1u << 30);
 	struct bridge_action drains[BUFFERS];
@@ -271,7 +271,7 @@ static void bridge__slow_reader_holds_up_nobody(void **state)
 	ended(slow);
 }
 
-static void bridge__turns_by_pieces(void **state)
+static void bridge__alternates_by_pieces(void **state)
 {
 	struct bridge_transfer *large = begin(BRIDGE_IN, 1u << 30);
 	struct bridge_action a[BUFFERS];
@@ -331,7 +331,7 @@ static void bridge__core_is_not_starved(void **state)
 		done(dmas[--count], DXP_OK);
 }
 
-static void bridge__failure_tells_where(void **state)
+static void bridge__failure_reports_where(void **state)
 {
 	struct bridge_transfer *t = begin(BRIDGE_IN, 4 * BUFFER_BYTES);
 	struct bridge_action a[4];
@@ -355,7 +355,7 @@ static void bridge__failure_tells_where(void **state)
 	assert_int_equal(bridge_counters(b)->failed, 1);
 }
 
-static void bridge_done__told_twice(void **state)
+static void bridge_done__reported_twice(void **state)
 {
 	struct bridge_transfer *t = begin(BRIDGE_IN, 2 * BUFFER_BYTES);
 	struct bridge_action one = next(BRIDGE_FILL), two = next(BRIDGE_FILL);
@@ -414,7 +414,7 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_false(bridge_expire(b, now_ns)); /* only once */
 	assert_true(bridge_deadline(b) == UINT64_MAX);
 	assert_int_equal(bridge_settled(t), DXP_ETIMEDOUT);
-	bridge_taken(b, &to, &from);
+	bridge_started(b, &to, &from);
 	assert_int_equal(to, 1); /* a late DMA may still read it */
 	none_ended();
 	done(dma, DXP_EDEVICE);
@@ -436,7 +436,7 @@ static void bridge_expire__fails_and_waits(void **state)
 
 /* A stalled FILL or DRAIN is reported again and again until its buffer is returned; a DMA is
  * not. */
-static void bridge_stuck__tells_of_the_network_only(void **state)
+static void bridge_stuck__reports_the_network_only(void **state)
 {
 	int contexts[2];
 	const struct bridge_order in = {.path = BRIDGE_IN, .bytes = 100, .context = &contexts[0]};
@@ -560,14 +560,14 @@ int main(void)
 		CASE(bridge__nothing_and_everything),
 		CASE(bridge__sequential_waits_for_each_step),
 		CASE(bridge__limits_of_steps),
-		CASE(bridge__slow_reader_holds_up_nobody),
-		CASE(bridge__turns_by_pieces),
+		CASE(bridge__slow_reader_holds_up_no_other),
+		CASE(bridge__alternates_by_pieces),
 		CASE(bridge__core_is_not_starved),
-		CASE(bridge__failure_tells_where),
-		CASE(bridge_done__told_twice),
+		CASE(bridge__failure_reports_where),
+		CASE(bridge_done__reported_twice),
 		CASE(bridge_later__comes_again),
 		CASE(bridge_expire__fails_and_waits),
-		CASE(bridge_stuck__tells_of_the_network_only),
+		CASE(bridge_stuck__reports_the_network_only),
 		CASE(bridge_expire__waits_for_a_silent_peer),
 		CASE(bridge__each_allocation_fails_once),
 	};

@@ -157,14 +157,14 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 	struct bridge_transfer *pulled = begin(BRIDGE_IN, 1u << 30);
 	struct bridge_transfer *fed = begin_fed(1u << 19);
 	struct bridge_action a[BUFFERS];
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 
 	for (int i = 0; i < BUFFERS; i++)
 		a[i] = next(BRIDGE_FILL);
-	for (int i = 0; i < 200 && taken < 16; i++) {
+	for (int i = 0; i < 200 && dequeued < 16; i++) {
 		int k = i % BUFFERS;
-		if (feed(fed, taken * BUFFER_BYTES, BUFFER_BYTES, true) == DXP_OK) {
-			taken++;
+		if (feed(fed, dequeued * BUFFER_BYTES, BUFFER_BYTES, true) == DXP_OK) {
+			dequeued++;
 			done(next(BRIDGE_DMA_IN), DXP_OK);
 		}
 		if (a[k].in) {
@@ -174,7 +174,7 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 		if (!bridge_next(b, now_ns, &a[k]))
 			a[k].in = NULL;
 	}
-	assert_int_equal(taken, 16);
+	assert_int_equal(dequeued, 16);
 	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >= 16 + 12); /* fair shares */
 	bridge_cancel_all(b, DXP_ECLOSED);
 	for (int i = 0; i < BUFFERS; i++) {
@@ -274,7 +274,7 @@ static void bridge_feed__dribbled_block_stalls(void **state)
 	assert_int_equal(ended(t).status, DXP_OK);
 }
 
-static void bridge_feed__failed_dma_is_told(void **state)
+static void bridge_feed__failed_dma_is_reported(void **state)
 {
 	struct bridge_transfer *t = begin_fed(2 * BUFFER_BYTES);
 
@@ -302,7 +302,7 @@ int main(void)
 		CASE(bridge_feed__hunger_ends),
 		CASE(bridge_feed__half_a_block_stalls),
 		CASE(bridge_feed__dribbled_block_stalls),
-		CASE(bridge_feed__failed_dma_is_told),
+		CASE(bridge_feed__failed_dma_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("bridge_feed", tests, NULL, NULL);

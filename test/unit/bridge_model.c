@@ -103,7 +103,7 @@ static void limits_hold(const struct model *m)
 	const uint32_t *n = m->steps;
 	uint32_t to, from;
 
-	bridge_taken(m->b, &to, &from);
+	bridge_started(m->b, &to, &from);
 	assert_true(to <= m->o.buffers && from <= m->o.buffers);
 	assert_true(n[BRIDGE_FILL] <= m->o.fills);
 	assert_true(n[BRIDGE_DMA_IN] + n[BRIDGE_DMA_THROUGH] <= m->o.dmas);
@@ -168,7 +168,7 @@ static void act(struct bridge_action *a)
 		u->moves[a->at + i]++;
 }
 
-static void take_actions(struct model *m)
+static void actions_run(struct model *m)
 {
 	struct bridge_action a;
 
@@ -311,7 +311,7 @@ static void result_is_right(struct user *u)
 		assert_int_equal(u->moves[n], 0);
 }
 
-static void take_ends(struct model *m)
+static void dequeue_ends(struct model *m)
 {
 	struct bridge_end end;
 
@@ -364,7 +364,7 @@ static void model_close(struct model *m)
 {
 	uint32_t to, from;
 
-	bridge_taken(m->b, &to, &from);
+	bridge_started(m->b, &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	assert_int_equal(bridge_transfers(m->b), 0);
@@ -387,10 +387,10 @@ static void model_run(uint64_t seed)
 		if (m.begun > 0 && rng_chance_ppm(&m.rng, m.cancel_ppm))
 			cancel_one(&m);
 		bool fed = feed_some(&m, false);
-		take_actions(&m);
-		take_ends(&m);
+		actions_run(&m);
+		dequeue_ends(&m);
 		bool ended = finish_any(&m);
-		take_ends(&m);
+		dequeue_ends(&m);
 		m.now_ns += below(&m, 500);
 		if (fed || ended || m.begun < TRANSFERS || m.over == TRANSFERS)
 			continue;

@@ -17,7 +17,7 @@ struct pool {
 	struct rig rig;
 	struct nic_function *function;
 	struct dxp_window *window;
-	uint16_t taken[NIC_EVENTS]; /* oldest first */
+	uint16_t dequeued[NIC_EVENTS]; /* oldest first */
 	uint32_t count;
 };
 
@@ -31,10 +31,10 @@ static void pool_make(struct pool *p)
 	p->window = p->rig.window[1];
 }
 
-static void pool_take(struct pool *p, uint32_t count)
+static void pool_allocate(struct pool *p, uint32_t count)
 {
 	for (; count > 0; count--)
-		assert_true(buffer_take(p->function, &p->taken[p->count++]));
+		assert_true(buffer_dequeue(p->function, &p->dequeued[p->count++]));
 }
 
 /* Checks that all numbers in use are distinct and valid. */
@@ -43,9 +43,9 @@ static void pool_check(const struct pool *p)
 	bool seen[NIC_EVENTS] = {false};
 
 	for (uint32_t i = 0; i < p->count; i++) {
-		assert_in_range(p->taken[i], 0, NIC_EVENTS - 1);
-		assert_false(seen[p->taken[i]]);
-		seen[p->taken[i]] = true;
+		assert_in_range(p->dequeued[i], 0, NIC_EVENTS - 1);
+		assert_false(seen[p->dequeued[i]]);
+		seen[p->dequeued[i]] = true;
 	}
 	assert_int_equal(buffers_available(p->function), NIC_EVENTS - p->count);
 	assert_false(p->function->stopped);
@@ -58,7 +58,7 @@ static void nap_send(struct pool *p)
 	const struct dxp_target to = rig_target(&p->rig, 1, 0);
 
 	assert_int_equal(dxp_post_nap(p->rig.window[0], 0, &to, data, sizeof(data), 0, 0), DXP_OK);
-	rig_turn(&p->rig);
+	rig_poll(&p->rig);
 }
 
 /* ---- correct use ---- */
@@ -70,7 +70,7 @@ static void buffer__all_of_them(void **state)
 	pool_make(&p);
 	pool_check(&p);
 	for (uint32_t i = 0; i < NIC_EVENTS; i++) {
-		pool_take(&p, 1);
+		pool_allocate(&p, 1);
 		pool_check(&p);
 	}
 	rig_end(&p.rig);
@@ -82,14 +82,14 @@ static void buffer__fetched_ahead(void **state)
 	struct pool p;
 
 	pool_make(&p);
-	pool_take(&p, 1);
+	pool_allocate(&p, 1);
 	assert_int_equal(p.function->buffer_count, NIC_BUFFERS_AHEAD - 1);
 	for (uint32_t i = 0; i < NIC_BUFFERS_AHEAD; i++)
 		p.window->buffers[i] = DXP_NO_BUFFER;
-	pool_take(&p, NIC_BUFFERS_AHEAD - 1);
+	pool_allocate(&p, NIC_BUFFERS_AHEAD - 1);
 	pool_check(&p);
 	assert_int_equal(p.function->buffers_fetched, NIC_BUFFERS_AHEAD);
-	pool_take(&p, 1);
+	pool_allocate(&p, 1);
 	assert_int_equal(p.function->buffers_fetched, 2 * NIC_BUFFERS_AHEAD);
 	pool_check(&p);
 	rig_end(&p.rig);
@@ -102,13 +102,13 @@ static void buffer__any_order(void **state)
 
 	pool_make(&p);
 	for (uint32_t step = 0; step < LAPS * NIC_EVENTS; step++) {
-		uint32_t room = NIC_EVENTS - p.count;
-		if (p.count == 0 || (room > 0 && rng_below(&random, 2) == 0)) {
-			pool_take(&p, 1 + (uint32_t)rng_below(&random, room));
+		uint32_t space = NIC_EVENTS - p.count;
+		if (p.count == 0 || (space > 0 && rng_below(&random, 2) == 0)) {
+			pool_allocate(&p, 1 + (uint32_t)rng_below(&random, space));
 		} else {
 			uint32_t i = (uint32_t)rng_below(&random, p.count);
-			dxp_buffer_return(p.window, p.taken[i]);
-			p.taken[i] = p.taken[--p.count];
+			dxp_buffer_return(p.window, p.dequeued[i]);
+			p.dequeued[i] = p.dequeued[--p.count];
 		}
 		pool_check(&p);
 	}
@@ -118,28 +118,28 @@ static void buffer__any_order(void **state)
 
 /* A NAP that was read and kept occupies space for the next ones, also for those without a
  * buffer. */
-static void buffer__kept_is_no_room(void **state)
+static void buffer__kept_is_no_space(void **state)
 {
 	uint16_t kept[NIC_EVENTS];
-	uint32_t count = 0, slots;
+	uint32_t count = 0, entries;
 	struct pool p;
 
 	pool_make(&p);
-	slots = received_slots(p.function);
-	for (; count < slots; count++) {
-		assert_true(received_room(p.function, true));
+	entries = event_received_entries(p.function);
+	for (; count < entries; count++) {
+		assert_true(event_received_space(p.function, true));
 		nap_send(&p);
 		assert_non_null(dxp_received_peek(p.window));
 		kept[count] = dxp_received_peek(p.window)->buffer;
 		dxp_received_keep(p.window);
 		rig_sent(&p.rig, 0, 0, DXP_OK);
 	}
-	assert_int_equal(received_unread(p.function), slots);
-	assert_false(received_room(p.function, true));
+	assert_int_equal(event_received_unread(p.function), entries);
+	assert_false(event_received_space(p.function, true));
 	nap_send(&p);
 	assert_null(dxp_received_peek(p.window));
 	dxp_buffer_return(p.window, kept[7]);
-	p.rig.now_ns += NIC_ROOM_LOOK_MAX_NS;
+	p.rig.now_ns += NIC_SPACE_CHECK_MAX_NS;
 	rig_run(&p.rig);
 	assert_non_null(dxp_received_peek(p.window));
 	assert_int_equal(dxp_received_peek(p.window)->buffer, kept[7]);
@@ -155,8 +155,8 @@ static void stopped_check(struct pool *p)
 
 	buffers_fetch(p->function);
 	assert_true(p->function->stopped);
-	assert_false(p->function->buffer_count == 0 && buffer_take(p->function, &unused));
-	rig_turn(&p->rig);
+	assert_false(p->function->buffer_count == 0 && buffer_dequeue(p->function, &unused));
+	rig_poll(&p->rig);
 	assert_int_equal(dxp_error(p->window), DXP_EINVAL);
 	assert_int_equal(dxp_error(p->rig.window[0]), DXP_OK);
 
@@ -164,7 +164,7 @@ static void stopped_check(struct pool *p)
 	memset(p->window, 0, sizeof(*p->window));
 	assert_int_equal(nic_function_open(p->rig.nic, 1, p->window), DXP_OK);
 	p->count = 0;
-	pool_take(p, NIC_EVENTS);
+	pool_allocate(p, NIC_EVENTS);
 	pool_check(p);
 	rig_end(&p->rig);
 }
@@ -174,9 +174,9 @@ static void buffer__returned_twice(void **state)
 	struct pool p;
 
 	pool_make(&p);
-	pool_take(&p, NIC_EVENTS);
-	dxp_buffer_return(p.window, p.taken[3]);
-	dxp_buffer_return(p.window, p.taken[3]);
+	pool_allocate(&p, NIC_EVENTS);
+	dxp_buffer_return(p.window, p.dequeued[3]);
+	dxp_buffer_return(p.window, p.dequeued[3]);
 	stopped_check(&p);
 }
 
@@ -186,11 +186,11 @@ static void buffer__returned_twice_apart(void **state)
 	struct pool p;
 
 	pool_make(&p);
-	pool_take(&p, NIC_EVENTS);
-	dxp_buffer_return(p.window, p.taken[3]);
+	pool_allocate(&p, NIC_EVENTS);
+	dxp_buffer_return(p.window, p.dequeued[3]);
 	buffers_fetch(p.function);
 	assert_false(p.function->stopped);
-	dxp_buffer_return(p.window, p.taken[3]);
+	dxp_buffer_return(p.window, p.dequeued[3]);
 	stopped_check(&p);
 }
 
@@ -201,7 +201,7 @@ static void buffer__out_of_range(void **state)
 	for (uint32_t i = 0; i < ARRAY_COUNT(numbers); i++) {
 		struct pool p;
 		pool_make(&p);
-		pool_take(&p, NIC_EVENTS);
+		pool_allocate(&p, NIC_EVENTS);
 		dxp_buffer_return(p.window, numbers[i]);
 		stopped_check(&p);
 	}
@@ -212,9 +212,9 @@ static void buffer__more_than_there_are(void **state)
 	struct pool p;
 
 	pool_make(&p);
-	pool_take(&p, 1);
-	dxp_buffer_return(p.window, p.taken[0]);
-	dxp_buffer_return(p.window, p.taken[0]);
+	pool_allocate(&p, 1);
+	dxp_buffer_return(p.window, p.dequeued[0]);
+	dxp_buffer_return(p.window, p.dequeued[0]);
 	assert_int_equal(buffers_available(p.function), NIC_EVENTS);
 	stopped_check(&p);
 }
@@ -225,7 +225,7 @@ static void buffer__count_is_nonsense(void **state)
 	struct pool p;
 
 	pool_make(&p);
-	pool_take(&p, 1);
+	pool_allocate(&p, 1);
 	p.window->buffers_returned += NIC_EVENTS;
 	assert_int_equal(buffers_available(p.function), p.function->buffer_count);
 	stopped_check(&p);
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(buffer__all_of_them),
 		cmocka_unit_test(buffer__fetched_ahead),
 		cmocka_unit_test(buffer__any_order),
-		cmocka_unit_test(buffer__kept_is_no_room),
+		cmocka_unit_test(buffer__kept_is_no_space),
 		cmocka_unit_test(buffer__returned_twice),
 		cmocka_unit_test(buffer__returned_twice_apart),
 		cmocka_unit_test(buffer__out_of_range),

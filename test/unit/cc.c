@@ -163,12 +163,12 @@ static void cc__swift_believes_a_long_path_slowly(void **state)
 	assert_true(c.window > RLTP_CC_INITIAL * CC_ONE);
 
 	cc_init(&c, CC_SWIFT, 1024, 0);
-	cc_greeted(&c, 200000);
+	cc_handshake_done(&c, 200000);
 	rounds(&c, 0, 3, 200000);
 	assert_true(c.window > RLTP_CC_INITIAL * CC_ONE);
-	cc_greeted(&c, 0);
+	cc_handshake_done(&c, 0);
 	assert_int_equal(c.min_delay_ns, 1);
-	cc_greeted(&c, UINT64_MAX);
+	cc_handshake_done(&c, UINT64_MAX);
 	assert_true(c.min_delay_ns == RLTP_DEAD_NS);
 }
 
@@ -268,7 +268,7 @@ static void cc__no_input_leaves_the_bounds(void **state)
 		struct cc c;
 		cc_init(&c, (enum cc_kind)(seed % CC_KINDS), most, now_ns);
 		if (rng_below(&r, 2))
-			cc_greeted(&c, value(&r, 1000000));
+			cc_handshake_done(&c, value(&r, 1000000));
 		for (int i = 0; i < 1000; i++) {
 			struct cc_ack a = {.now_ns = now_ns,
 					   .acked = value(&r, 64),

@@ -64,10 +64,10 @@ static void image_decode__foreign(void **state)
 }
 
 /* Makes a PNG of 3 x 2 pixels. Returns its length. */
-static size_t make_png(uint8_t *out, size_t room, uint32_t format, const uint8_t *pixels)
+static size_t make_png(uint8_t *out, size_t space, uint32_t format, const uint8_t *pixels)
 {
 	png_image png = {.version = PNG_IMAGE_VERSION, .width = 3, .height = 2, .format = format};
-	png_alloc_size_t bytes = room;
+	png_alloc_size_t bytes = space;
 
 	assert_true(png_image_write_to_memory(&png, out, &bytes, 0, pixels, 0, NULL));
 	return bytes;

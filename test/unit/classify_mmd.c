@@ -159,7 +159,7 @@ static struct backend *open_two(void)
 	struct fault fault;
 
 	assert_int_equal(backend_mmd_open(&b, &fault), DXP_OK);
-	assert_int_equal(backend_mmd_take(b, names, 2, &fault), DXP_OK);
+	assert_int_equal(backend_mmd_acquire(b, names, 2, &fault), DXP_OK);
 	return b;
 }
 
@@ -185,7 +185,7 @@ static void backend_mmd_open__no_fabric(void **state)
 	assert_non_null(strstr(fault.text, "the fabric key is wrong"));
 }
 
-static void backend_mmd_granted__alive_and_ours(void **state)
+static void backend_mmd_granted__alive_and_own(void **state)
 {
 	char names[STAGES_MAX][DXP_NAME_BYTES];
 	struct fault fault;
@@ -197,7 +197,7 @@ static void backend_mmd_granted__alive_and_ours(void **state)
 	b->ops->close(b);
 }
 
-static void backend_mmd_take__refused(void **state)
+static void backend_mmd_acquire__refused(void **state)
 {
 	static const char *const names[] = {"xpu1", "foreign"}, *const unknown[] = {"gone"};
 	struct backend *b;
@@ -205,11 +205,11 @@ static void backend_mmd_take__refused(void **state)
 
 	fake.error = "ask for a grant";
 	assert_int_equal(backend_mmd_open(&b, &fault), DXP_OK);
-	assert_int_equal(backend_mmd_take(b, names, 2, &fault), DXP_EACCESS);
+	assert_int_equal(backend_mmd_acquire(b, names, 2, &fault), DXP_EACCESS);
 	assert_string_equal(fault.text, "foreign: ask for a grant");
 	b->ops->close(b);
 	assert_int_equal(backend_mmd_open(&b, &fault), DXP_OK);
-	assert_int_equal(backend_mmd_take(b, unknown, 1, &fault), DXP_ENOENT);
+	assert_int_equal(backend_mmd_acquire(b, unknown, 1, &fault), DXP_ENOENT);
 	b->ops->close(b);
 }
 
@@ -269,8 +269,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(backend_mmd_open__no_fabric, all_closed),
-		cmocka_unit_test_teardown(backend_mmd_granted__alive_and_ours, all_closed),
-		cmocka_unit_test_teardown(backend_mmd_take__refused, all_closed),
+		cmocka_unit_test_teardown(backend_mmd_granted__alive_and_own, all_closed),
+		cmocka_unit_test_teardown(backend_mmd_acquire__refused, all_closed),
 		cmocka_unit_test_teardown(backend_mmd__passes_on, all_closed),
 		cmocka_unit_test_teardown(backend_mmd__failures_in_words, all_closed),
 	};

@@ -32,7 +32,7 @@ struct shuffled {
 	struct rng rng;
 	struct command commands[COMMANDS_MAX]; /* event n is [n - 1] */
 	uint32_t count;
-	uint32_t room;     /* commands that may wait at once */
+	uint32_t space;    /* commands that may wait at once */
 	uint32_t fails_at; /* the command that fails, from 1; 0: none */
 	uint32_t swaps;    /* times that a command ran before an older one */
 };
@@ -93,7 +93,7 @@ static void run_one(struct shuffled *s)
 static struct command *post(struct shuffled *s, const dxp_event *wait, uint32_t wait_count,
 			    dxp_event *event)
 {
-	if (waiting(s) >= s->room)
+	if (waiting(s) >= s->space)
 		return NULL;
 	assert_true(s->count < COMMANDS_MAX && wait_count <= DXP_WAIT_MAX);
 	struct command *c = &s->commands[s->count++];
@@ -189,7 +189,7 @@ static struct model tiny;
 static float inputs[PHOTOS][16 * 16 * 3], expected[PHOTOS][10];
 static struct shuffled shuffled;
 
-static void shuffled_open(const struct plan *plan, uint64_t seed, uint32_t room)
+static void shuffled_open(const struct plan *plan, uint64_t seed, uint32_t space)
 {
 	struct fault fault;
 
@@ -197,16 +197,16 @@ static void shuffled_open(const struct plan *plan, uint64_t seed, uint32_t room)
 	shuffled.base.ops = &shuffled_ops;
 	shuffled.base.stage_count = plan->stage_count;
 	shuffled.rng.state = seed;
-	shuffled.room = room;
+	shuffled.space = space;
 	assert_int_equal(backend_local_open(plan->stage_count, &shuffled.device, &fault), DXP_OK);
 }
 
-static struct run *open_run(const struct plan *plan, uint64_t seed, uint32_t room, uint32_t depth)
+static struct run *open_run(const struct plan *plan, uint64_t seed, uint32_t space, uint32_t depth)
 {
 	struct run *r;
 	struct fault fault;
 
-	shuffled_open(plan, seed, room);
+	shuffled_open(plan, seed, space);
 	assert_int_equal(run_open(&tiny, plan, &shuffled.base,
 				  &(struct run_options){.depth = depth, .floats = true}, &r,
 				  &fault),
@@ -268,16 +268,16 @@ static void run__any_order(void **state)
 }
 
 /* With space for few commands, older ones are awaited and none is lost. */
-static void run__little_room(void **state)
+static void run__little_space(void **state)
 {
-	for (uint32_t room = 1; room <= 16; room *= 2) {
+	for (uint32_t space = 1; space <= 16; space *= 2) {
 		struct plan plan;
 		struct fault fault;
 		float answers[PHOTOS][10] = {{0}};
 		assert_int_equal(plan_layers(&tiny, "0,expand1x1,concat", &plan, &fault), DXP_OK);
-		struct run *r = open_run(&plan, room, room, 4);
+		struct run *r = open_run(&plan, space, space, 4);
 		assert_int_equal(drive(r, answers, &fault), DXP_OK);
-		expect_answers(answers, room);
+		expect_answers(answers, space);
 		close_run(r);
 	}
 }
@@ -370,7 +370,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(run__any_order),
-		cmocka_unit_test(run__little_room),
+		cmocka_unit_test(run__little_space),
 		cmocka_unit_test(run__each_command_fails_once),
 		cmocka_unit_test(run_open__a_launch_fails),
 	};

@@ -151,16 +151,16 @@ static void expect_apart(const struct model *m, const struct layout *l)
 	for (int32_t a = 0; a < m->tensor_count; a++) {
 		for (int32_t b = 0; b < a; b++) {
 			int32_t a_from, a_to, b_from, b_to;
-			if (l->places[a].kind == PLACE_NONE ||
-			    l->places[a].kind != l->places[b].kind)
+			if (l->tensors[a].kind == MEMORY_NONE ||
+			    l->tensors[a].kind != l->tensors[b].kind)
 				continue;
 			alive(m, a, &a_from, &a_to);
 			alive(m, b, &b_from, &b_to);
-			if (l->places[a].kind == PLACE_ARENA && (a_from > b_to || b_from > a_to))
+			if (l->tensors[a].kind == MEMORY_ARENA && (a_from > b_to || b_from > a_to))
 				continue;
-			uint64_t a_end = l->places[a].at + tensor_float_bytes(&m->tensors[a]);
-			uint64_t b_end = l->places[b].at + tensor_float_bytes(&m->tensors[b]);
-			assert_true(a_end <= l->places[b].at || b_end <= l->places[a].at);
+			uint64_t a_end = l->tensors[a].at + tensor_float_bytes(&m->tensors[a]);
+			uint64_t b_end = l->tensors[b].at + tensor_float_bytes(&m->tensors[b]);
+			assert_true(a_end <= l->tensors[b].at || b_end <= l->tensors[a].at);
 		}
 	}
 }
@@ -180,7 +180,7 @@ static void layout_build__nothing_overlaps(void **state)
 		assert_int_equal(l.arena_at, 1024);
 		assert_int_equal(l.bytes, l.slots_at + 3 * l.slot_bytes);
 		for (int32_t k = 0; k < p.cuts[i].count; k++)
-			assert_int_equal(l.places[p.cuts[i].tensors[k]].kind, PLACE_SLOT);
+			assert_int_equal(l.tensors[p.cuts[i].tensors[k]].kind, MEMORY_CONSTANT);
 		layout_release(&l);
 	}
 }

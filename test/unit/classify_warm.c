@@ -24,7 +24,7 @@ static int remove_one(const char *path, const struct stat *s, int type, struct F
 	return remove(path);
 }
 
-static void folder_remove(void)
+static void scratch_folder_remove(void)
 {
 	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -79,7 +79,7 @@ int main(void)
 	skip_without_models();
 	if (!mkdtemp(folder) || setenv("POCL_CACHE_DIR", folder, 1) != 0)
 		return EXIT_FAILURE;
-	atexit(folder_remove);
+	atexit(scratch_folder_remove);
 	skip_without_opencl();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void text_random(struct rng *r, char *out, size_t bytes)
 	out[bytes] = '\0';
 }
 
-static void argument_random(struct rng *r, struct command_argument *a, uint32_t room)
+static void argument_random(struct rng *r, struct command_argument *a, uint32_t space)
 {
 	*a = (struct command_argument){.kind = (uint8_t)rng_below(r, COMMAND_ARG_SAMPLER + 1)};
 	if (a->kind == COMMAND_ARG_BUFFER || a->kind == COMMAND_ARG_IMAGE)
@@ -48,7 +48,7 @@ static void argument_random(struct rng *r, struct command_argument *a, uint32_t 
 	if (a->kind == COMMAND_ARG_LOCAL)
 		a->bytes = (uint32_t)rng_next(r) | 1;
 	if (a->kind == COMMAND_ARG_BYTES)
-		a->bytes = 1 + (uint32_t)rng_below(r, rng_below(r, 8) ? 16 : room - 12);
+		a->bytes = 1 + (uint32_t)rng_below(r, rng_below(r, 8) ? 16 : space - 12);
 	if (a->kind == COMMAND_ARG_IMAGE)
 		a->bytes = COMMAND_IMAGE_BYTES;
 	if (a->kind == COMMAND_ARG_SAMPLER)
@@ -68,12 +68,12 @@ static void run_random(struct rng *r, struct command *c)
 		c->local[d] = rng_below(r, 4);
 		c->offset[d] = rng_next(r);
 	}
-	uint32_t room = 900;
+	uint32_t space = 900;
 	uint32_t count = (uint32_t)rng_below(r, COMMAND_ARGS_MAX + 1);
-	while (c->argument_count < count && room >= 64) {
+	while (c->argument_count < count && space >= 64) {
 		struct command_argument *a = &c->arguments[c->argument_count++];
-		argument_random(r, a, room);
-		room -= 12 + (a->value ? a->bytes : 0);
+		argument_random(r, a, space);
+		space -= 12 + (a->value ? a->bytes : 0);
 	}
 }
 
@@ -110,9 +110,9 @@ static void data_random(struct rng *r, struct command *c, uint32_t most)
 	c->data = junk;
 }
 
-static void box_random(struct rng *r, struct command *c, bool from)
+static void rect_random(struct rng *r, struct command *c, bool from)
 {
-	struct dxp_box *b = &c->box;
+	struct dxp_rect *b = &c->rect;
 
 	b->row_bytes = (1 + rng_below(r, 1000)) * (c->data_bytes ? c->data_bytes : 1);
 	b->rows = 1 + rng_below(r, 1000);
@@ -181,12 +181,12 @@ static struct command command_random(struct rng *r, uint8_t op)
 	case COMMAND_COPY:
 		c.address = rng_next(r);
 		c.to_address = rng_next(r);
-		box_random(r, &c, true);
+		rect_random(r, &c, true);
 		break;
 	case COMMAND_FILL:
 		c.address = rng_next(r);
 		data_random(r, &c, DXP_PATTERN_MAX);
-		box_random(r, &c, false);
+		rect_random(r, &c, false);
 		break;
 	}
 	return c;
@@ -389,7 +389,7 @@ static struct command run_good(void)
 		(struct command_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = junk};
 	c.data = junk;
 	c.data_bytes = 4;
-	c.box = (struct dxp_box){.row_bytes = 8, .rows = 2, .slices = 3};
+	c.rect = (struct dxp_rect){.row_bytes = 8, .rows = 2, .slices = 3};
 	return c;
 }
 
@@ -445,15 +445,15 @@ static void command_encode__fields_out_of_bounds(void **state)
 	REFUSED(c.op = COMMAND_WRITE; c.data_bytes = 0);
 	REFUSED(c.op = COMMAND_WRITE; c.data_bytes = DXP_INLINE_BYTES + 1);
 	REFUSED(c.op = COMMAND_FILL; c.data_bytes = 0);
-	REFUSED(c.op = COMMAND_FILL; c.data_bytes = DXP_PATTERN_MAX + 1; c.box.row_bytes = 129);
-	REFUSED(c.op = COMMAND_FILL; c.box.row_bytes = 9);
-	REFUSED(c.op = COMMAND_FILL; c.box.to_row_pitch = 7);
-	REFUSED(c.op = COMMAND_COPY; c.box.from_row_pitch = 7);
-	REFUSED(c.op = COMMAND_COPY; c.box.to_slice_pitch = 15);
-	REFUSED(c.op = COMMAND_COPY; c.box.rows = 0);
-	REFUSED(c.op = COMMAND_COPY; c.box.slices = 0);
-	REFUSED(c.op = COMMAND_COPY; c.box.row_bytes = 0);
-	REFUSED(c.op = COMMAND_COPY; c.box.rows = UINT64_MAX / 8 + 1);
+	REFUSED(c.op = COMMAND_FILL; c.data_bytes = DXP_PATTERN_MAX + 1; c.rect.row_bytes = 129);
+	REFUSED(c.op = COMMAND_FILL; c.rect.row_bytes = 9);
+	REFUSED(c.op = COMMAND_FILL; c.rect.to_row_pitch = 7);
+	REFUSED(c.op = COMMAND_COPY; c.rect.from_row_pitch = 7);
+	REFUSED(c.op = COMMAND_COPY; c.rect.to_slice_pitch = 15);
+	REFUSED(c.op = COMMAND_COPY; c.rect.rows = 0);
+	REFUSED(c.op = COMMAND_COPY; c.rect.slices = 0);
+	REFUSED(c.op = COMMAND_COPY; c.rect.row_bytes = 0);
+	REFUSED(c.op = COMMAND_COPY; c.rect.rows = UINT64_MAX / 8 + 1);
 	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_DEVICE + 1);
 	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_DEVICE; c.program = 1);
 	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_LOG; c.program = 0);

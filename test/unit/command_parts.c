@@ -97,37 +97,37 @@ static void command_image__there_and_back(void **state)
 	struct dxp_sampler sampler_back;
 
 	command_image_put(&image, value);
-	command_image_take(value, &image_back);
+	command_image_get(value, &image_back);
 	assert_memory_equal(&image, &image_back, sizeof(image));
 	command_sampler_put(&sampler, value);
-	command_sampler_take(value, &sampler_back);
+	command_sampler_get(value, &sampler_back);
 	assert_memory_equal(&sampler, &sampler_back, sizeof(sampler));
 }
 
-static void command_box_span__pitches_and_overflow(void **state)
+static void command_rect_span__pitches_and_overflow(void **state)
 {
-	struct dxp_box b = {.row_bytes = 3, .rows = 4, .slices = 5};
+	struct dxp_rect b = {.row_bytes = 3, .rows = 4, .slices = 5};
 	uint64_t span;
 
-	assert_true(command_box_span(&b, BOX_FROM, &span));
+	assert_true(command_rect_span(&b, RECT_FROM, &span));
 	assert_int_equal(span, 60);
 	b.from_row_pitch = 10;
-	assert_true(command_box_span(&b, BOX_FROM, &span));
+	assert_true(command_rect_span(&b, RECT_FROM, &span));
 	assert_int_equal(span, 4 * 40 + 3 * 10 + 3);
-	assert_true(command_box_span(&b, BOX_TO, &span));
+	assert_true(command_rect_span(&b, RECT_TO, &span));
 	assert_int_equal(span, 60);
 	b.from_slice_pitch = 100;
-	assert_true(command_box_span(&b, BOX_FROM, &span));
+	assert_true(command_rect_span(&b, RECT_FROM, &span));
 	assert_int_equal(span, 4 * 100 + 3 * 10 + 3);
 	b.from_slice_pitch = 39;
-	assert_false(command_box_span(&b, BOX_FROM, &span));
+	assert_false(command_rect_span(&b, RECT_FROM, &span));
 	b.from_slice_pitch = UINT64_MAX / 4 + 1;
-	assert_false(command_box_span(&b, BOX_FROM, &span));
-	b = (struct dxp_box){.row_bytes = UINT64_MAX, .rows = 1, .slices = 1};
-	assert_true(command_box_span(&b, BOX_TO, &span));
+	assert_false(command_rect_span(&b, RECT_FROM, &span));
+	b = (struct dxp_rect){.row_bytes = UINT64_MAX, .rows = 1, .slices = 1};
+	assert_true(command_rect_span(&b, RECT_TO, &span));
 	assert_true(span == UINT64_MAX);
 	b.slices = 2;
-	assert_false(command_box_span(&b, BOX_TO, &span));
+	assert_false(command_rect_span(&b, RECT_TO, &span));
 }
 
 int main(void)
@@ -135,7 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_print__any_bytes),
 		cmocka_unit_test(command_image__there_and_back),
-		cmocka_unit_test(command_box_span__pitches_and_overflow),
+		cmocka_unit_test(command_rect_span__pitches_and_overflow),
 		cmocka_unit_test(command_op__as_documented),
 		cmocka_unit_test(command_begun__what_was_encoded),
 	};

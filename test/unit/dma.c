@@ -102,7 +102,7 @@ static void core__checksum(void **state)
 	checksum(w, false);
 	checksum(w, true);
 	assert_int_equal(dxp_dma_core_set(w->dma, DXP_CORE_KERNEL, 0), DXP_EUNSUPPORTED);
-	says("core 3");
+	has_text("core 3");
 }
 
 static void refused(struct world *w, const struct dxp_dma_order *o, int status, const char *part)
@@ -113,7 +113,7 @@ static void refused(struct world *w, const struct dxp_dma_order *o, int status, 
 	if (got != status)
 		fail_msg("%s for '%s'", dxp_status_name(got), part);
 	assert_null(t);
-	says(part);
+	has_text(part);
 }
 
 #define REFUSED(status, part, ...)                                                      \
@@ -153,7 +153,7 @@ static void open_refused(const struct dxp_dma_options *options, int status, cons
 
 	assert_int_equal(dxp_dma_open(options, &dma), status);
 	assert_null(dma);
-	says(part);
+	has_text(part);
 }
 
 static void open__bad_options(void **state)
@@ -193,9 +193,9 @@ static void start__100_at_once(void **state)
 	struct dxp_dma_transfer *t[COUNT];
 	uint8_t *back = calloc(COUNT, BYTES);
 
-	for (int turn = 0; turn < 2; turn++) {
+	for (int poll = 0; poll < 2; poll++) {
 		for (int i = 0; i < COUNT; i++) {
-			struct dxp_dma_order o = {.kind = turn ? DXP_DMA_FROM_DEVICE
+			struct dxp_dma_order o = {.kind = poll ? DXP_DMA_FROM_DEVICE
 							       : DXP_DMA_TO_DEVICE,
 						  .in_place = i % 2,
 						  .from = w->from + i * 1001,
@@ -265,7 +265,7 @@ static void pin__kept_and_given_back(void **state)
 
 	ok(dxp_dma_pin(w->dma, w->from, DATA_BYTES));
 	assert_int_equal(dxp_dma_pin(w->dma, w->from + 1, 10), DXP_EEXIST);
-	says("already pinned");
+	has_text("already pinned");
 	assert_int_equal(dxp_dma_pin(w->dma, NULL, 10), DXP_EINVAL);
 	assert_int_equal(dxp_dma_pin(w->dma, w->to, 0), DXP_EINVAL);
 	ok(dxp_dma_move(w->dma, &o));
@@ -280,7 +280,7 @@ static void pin__kept_and_given_back(void **state)
 	assert_int_equal(dxp_dma_unpin(w->dma, w->from + 1), DXP_ENOENT);
 	ok(dxp_dma_unpin(w->dma, w->from));
 	assert_int_equal(dxp_dma_unpin(w->dma, w->from), DXP_ENOENT);
-	says("nothing is pinned");
+	has_text("nothing is pinned");
 	ok(dxp_dma_pin(w->dma, w->from + 1, 10));
 }
 
@@ -292,7 +292,7 @@ static void pin__64_ranges(void **state)
 	for (uint32_t i = 0; i < DMA_PINS_MAX; i++)
 		ok(dxp_dma_pin(w->dma, w->from + i * 4096, 4096));
 	assert_int_equal(dxp_dma_pin(w->dma, w->to, 4096), DXP_EBUSY);
-	says("64 ranges");
+	has_text("64 ranges");
 	/* A transfer in place finds no free pin and works unpinned. */
 	all_kinds(w, (struct dxp_dma_order){.in_place = true, .bytes = 70001});
 	ok(dxp_dma_unpin(w->dma, w->from));

@@ -43,11 +43,11 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		ok(dxp_dma_start(w->dma, &o, &t[i]));
 	assert_int_equal(dxp_dma_wait(t[0], 100 * MS_NS), DXP_ETIMEDOUT);
-	says("not complete yet");
+	has_text("not complete yet");
 	ok(dxp_dma_reset(w->dma));
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
-	says("reset");
+	has_text("reset");
 	/* On a busy machine number 20 may not have started before; then it stalls now, once. */
 	dxp_dma_move(w->dma, &o);
 	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
@@ -74,7 +74,7 @@ static void move__stalls(void **state)
 	const struct dxp_dma_order o = order_of(w, DXP_DMA_FROM_DEVICE, false);
 
 	assert_int_equal(dxp_dma_move(w->dma, &o), DXP_EDEVICE);
-	says("stalled");
+	has_text("stalled");
 	ok(dxp_dma_move(w->dma, &o));
 	world_close((void **)&w);
 }
@@ -103,7 +103,7 @@ static void close__with_transfers(void **state)
 	ok(dxp_dma_wait(done, WAIT_NS));
 	assert_int_equal(dxp_dma_wait(t[1], WAIT_NS), DXP_ECLOSED);
 	assert_int_equal(dxp_dma_wait(t[2], WAIT_NS), DXP_ECLOSED);
-	says("closed");
+	has_text("closed");
 	world_close((void **)&w);
 }
 

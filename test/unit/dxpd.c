@@ -65,7 +65,7 @@ static void key_put(const char *path, uint8_t key[FABRIC_KEY_BYTES])
 {
 	char hex[2 * FABRIC_KEY_BYTES + 1];
 
-	entropy_kernel(NULL, key, FABRIC_KEY_BYTES);
+	rng_entropy_kernel(NULL, key, FABRIC_KEY_BYTES);
 	for (int i = 0; i < FABRIC_KEY_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", key[i]);
 	file_put(path, hex);
@@ -134,7 +134,7 @@ static struct process start(const char *first, ...)
 }
 
 /* Reads output until it contains `text`, or the process closes it; at most WAIT_NS. */
-static bool says(struct process *p, const char *text)
+static bool has_text(struct process *p, const char *text)
 {
 	size_t used = strlen(p->text);
 
@@ -168,9 +168,9 @@ static int end(struct process *p, int number)
 #define REFUSED(code, words, ...)                                            \
 	do {                                                                 \
 		struct process refused = start(__VA_ARGS__, NULL);           \
-		bool told = says(&refused, words);                           \
+		bool reported = has_text(&refused, words);                   \
 		assert_int_equal(end(&refused, 0), code);                    \
-		if (!told)                                                   \
+		if (!reported)                                               \
 			fail_msg("'%s' is not in: %s", words, refused.text); \
 	} while (0)
 
@@ -215,12 +215,12 @@ static void dxpd__buffers(void **state)
 		"--buffer-bytes", "4K");
 	struct process p = start("--engine", "board:fast", "--buffers", "4", "--buffer-bytes", "4K",
 				 "--slots", "2", "-v", NULL);
-	assert_true(says(&p, "bridge: 4 buffers of 4 KiB each way"));
-	assert_true(says(&p, "xpu2: node"));
+	assert_true(has_text(&p, "bridge: 4 buffers of 4 KiB each way"));
+	assert_true(has_text(&p, "xpu2: node"));
 	assert_int_equal(end(&p, SIGTERM), 0);
 	p = start("--engine", "board:fast", "--buffer-bytes", "auto", "-v", NULL);
-	assert_true(says(&p, "each way (measured)"));
-	assert_true(says(&p, "xpu1: node"));
+	assert_true(has_text(&p, "each way (measured)"));
+	assert_true(has_text(&p, "xpu1: node"));
 	assert_int_equal(end(&p, SIGTERM), 0);
 }
 
@@ -231,7 +231,7 @@ static void dxpd__keeps_its_id(void **state)
 	struct stat st;
 	unsigned id;
 
-	assert_true(says(&p, "MiB, none\n"));
+	assert_true(has_text(&p, "MiB, none\n"));
 	assert_int_equal(sscanf(p.text, "keeper: node %u at 127.0.0.1:", &id), 1);
 	assert_non_null(strstr(p.text, "4 MiB"));
 	assert_int_equal(end(&p, SIGTERM), 0);
@@ -240,7 +240,7 @@ static void dxpd__keeps_its_id(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 	p = start("--name", "keeper", "--state", folder, NULL);
 	snprintf(line, sizeof(line), "keeper: node %u at", id);
-	assert_true(says(&p, line));
+	assert_true(has_text(&p, line));
 	assert_int_equal(end(&p, SIGINT), 0);
 	file_put(path, "not an identity");
 	REFUSED(5, "is not the identity of an xPU", "--name", "keeper", "--state", folder);
@@ -252,7 +252,7 @@ static void dxpd__refused_by_others(void **state)
 	char other_key[128], port[32];
 	uint8_t key[FABRIC_KEY_BYTES];
 
-	assert_true(says(&holder, "taken: node"));
+	assert_true(has_text(&holder, "taken: node"));
 	const char *colon = strstr(strstr(holder.text, " at "), ":");
 	snprintf(port, sizeof(port), "127.0.0.1:%.*s", (int)strcspn(colon + 1, ","), colon + 1);
 	REFUSED(3, "uses this port", "--name", "another", "--bind", port);
@@ -312,7 +312,7 @@ static void dxpd__killed_in_the_middle(void **state)
 	uint64_t address;
 	dxp_event event;
 
-	assert_true(says(&a, "alpha: node") && says(&b, "beta: node"));
+	assert_true(has_text(&a, "alpha: node") && has_text(&b, "beta: node"));
 	assert_int_equal(
 		dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h"}, &f),
 		DXP_OK);
@@ -340,7 +340,7 @@ static void dxpd__killed_while_awaited(void **state)
 	struct dxp_fabric *f;
 	dxp_event never, after;
 
-	assert_true(says(&p[0], "w-alpha: node") && says(&p[1], "w-beta: node"));
+	assert_true(has_text(&p[0], "w-alpha: node") && has_text(&p[1], "w-beta: node"));
 	assert_int_equal(dxp_fabric_open(&options, &f), DXP_OK);
 	struct dxp_xpu *alpha = xpu_open(f, "w-alpha"), *beta = xpu_open(f, "w-beta");
 	struct dxp_transfer t = {.bytes = 4096};
@@ -376,7 +376,7 @@ static void dxpd__host_killed(void **state)
 	uint64_t address;
 	uint32_t before, now;
 
-	assert_true(says(&a, "gamma: node"));
+	assert_true(has_text(&a, "gamma: node"));
 	assert_int_equal(
 		dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h1"},
 				&f),
@@ -386,10 +386,10 @@ static void dxpd__host_killed(void **state)
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		struct dxp_fabric *mine;
+		struct dxp_fabric *own;
 		if (dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h2"},
-				    &mine) == DXP_OK &&
-		    dxp_mem_alloc(xpu_open(mine, "gamma"), 1 << 20, &address) == DXP_OK)
+				    &own) == DXP_OK &&
+		    dxp_mem_alloc(xpu_open(own, "gamma"), 1 << 20, &address) == DXP_OK)
 			raise(SIGKILL);
 		_exit(1);
 	}
@@ -407,7 +407,7 @@ static void dxpd__host_killed(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
-enum { KEPT = 0, OTHER = 1, TOLD = 10 };
+enum { KEPT = 0, OTHER = 1, NOTIFIED = 10 };
 
 /* Starts a host in its own process, which writes to the xPU and stops. When it continues, its exit
  * status reports whether its memory was kept. */
@@ -437,7 +437,7 @@ static pid_t stopped_host(const char *name)
 	raise(SIGSTOP);
 	status = dxp_mem_read(x, back, address, sizeof(back));
 	if (status == DXP_EPEERRESET)
-		_exit(strstr(dxp_fabric_error(f), "open the xPU again") ? TOLD : OTHER);
+		_exit(strstr(dxp_fabric_error(f), "open the xPU again") ? NOTIFIED : OTHER);
 	dxp_xpu_close(x);
 	dxp_fabric_close(f);
 	_exit(status == DXP_OK && memcmp(data, back, sizeof(data)) == 0 ? KEPT : OTHER);
@@ -467,7 +467,7 @@ static void dxpd__host_stopped(void **state)
 	uint64_t address;
 	uint32_t before, now;
 
-	assert_true(says(&p, "delta: node"));
+	assert_true(has_text(&p, "delta: node"));
 	pid_t one = stopped_host("stopped-one"), two = stopped_host("stopped-two");
 	pid_t three = stopped_host("killed");
 	assert_int_equal(kill(three, SIGKILL), 0);
@@ -475,9 +475,9 @@ static void dxpd__host_stopped(void **state)
 	assert_int_equal(dxp_fabric_open(&options, &f), DXP_OK);
 	struct dxp_xpu *x = xpu_open(f, "delta");
 	assert_int_equal(dxp_reg_read(x, 14, &before, 1), DXP_OK);
-	assert_true(says(&p, "host stopped-one"));
-	assert_true(says(&p, "host stopped-two"));
-	assert_true(says(&p, "host killed"));
+	assert_true(has_text(&p, "host stopped-one"));
+	assert_true(has_text(&p, "host stopped-two"));
+	assert_true(has_text(&p, "host killed"));
 	assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before);
 	assert_int_equal(goes_on(one), KEPT);
@@ -493,7 +493,7 @@ static void dxpd__host_stopped(void **state)
 	/* Needs the memory of the second stopped host as well. */
 	while (dxp_mem_alloc(x, (4u << 20) - STOPPED_BYTES / 2, &address) != DXP_OK)
 		assert_true(clock_now_ns() < until);
-	assert_int_equal(goes_on(two), TOLD);
+	assert_int_equal(goes_on(two), NOTIFIED);
 	dxp_xpu_close(x);
 	dxp_fabric_close(f);
 	assert_int_equal(end(&p, SIGTERM), 0);

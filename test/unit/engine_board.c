@@ -23,7 +23,7 @@ static void round_trip(uint64_t address, uint32_t offset, uint64_t bytes)
 		assert_int_equal(sink[offset + bytes + i], 0xee);
 }
 
-static void engine_dma__all_kinds_at_odd_places(void **state)
+static void engine_dma__all_kinds_at_odd_addresses(void **state)
 {
 	for (uint32_t bytes = 1; bytes <= SMALL; bytes++)
 		round_trip(bytes * 11 % 977, bytes * 5 % 67, bytes);
@@ -76,7 +76,7 @@ static void engine_dma__bounds(void **state)
 	none = dma_in(0, source, 1);
 	none.kind = ENGINE_DMA_COPY + 1;
 	assert_int_equal(engine_dma_start(board, &none), DXP_EINVAL);
-	assert_int_equal(engine_dma_take(board, &end, 1), 0);
+	assert_int_equal(engine_dma_dequeue(board, &end, 1), 0);
 	RUN(dma_in(MEMORY - 10, source, 10));
 	RUN(dma_copy(MEMORY - 20, MEMORY - 10, 10));
 	RUN(dma_out(sink, MEMORY - 20, 10));
@@ -99,7 +99,7 @@ static void engine_dma__in_order(void **state)
 		if (engine_dma_start(board, &d) == DXP_OK)
 			started++;
 		struct engine_dma_end ends[3];
-		uint32_t count = engine_dma_take(board, ends, 3);
+		uint32_t count = engine_dma_dequeue(board, ends, 3);
 		for (uint32_t i = 0; i < count; i++) {
 			assert_int_equal(ends[i].status, DXP_OK);
 			assert_true(ends[i].id > last[ends[i].id & 1]);
@@ -145,15 +145,15 @@ static void engine_dma__queue_full(void **state)
 	engine_dma_reset(board);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(end_wait().status, DXP_EDEVICE);
-	assert_int_equal(engine_dma_take(board, ends, ENDS_MAX), 0);
+	assert_int_equal(engine_dma_dequeue(board, ends, ENDS_MAX), 0);
 	RUN(dma_through(sink, source, 100));
 }
 
 /* If completions are not removed, new DMAs are refused before a completion could be lost. */
-static void engine_dma__ends_wait_for_whoever_takes_them(void **state)
+static void engine_dma__completions_wait_until_dequeued(void **state)
 {
 	struct engine_dma_end ends[ENDS_MAX];
-	uint32_t started = 0, refused = 0, taken = 0;
+	uint32_t started = 0, refused = 0, dequeued = 0;
 
 	while (refused < 1000) {
 		struct engine_dma d = dma_in(0, source, 1);
@@ -167,9 +167,9 @@ static void engine_dma__ends_wait_for_whoever_takes_them(void **state)
 		}
 	}
 	assert_true(started > BOARD_QUEUE_MAX && started <= BOARD_ENDS_MAX);
-	taken = engine_dma_take(board, ends, ENDS_MAX);
-	assert_int_equal(taken, started);
-	for (uint32_t i = 0; i < taken; i++)
+	dequeued = engine_dma_dequeue(board, ends, ENDS_MAX);
+	assert_int_equal(dequeued, started);
+	for (uint32_t i = 0; i < dequeued; i++)
 		assert_int_equal(ends[i].id, i);
 	RUN(dma_in(0, source, 1));
 }
@@ -302,14 +302,14 @@ static int run_all(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(engine_dma__all_kinds_at_odd_places),
+		TEST(engine_dma__all_kinds_at_odd_addresses),
 		TEST(engine_dma__through_passes),
 		TEST(engine_dma__copy_onto_itself),
 		TEST(engine_dma__bounds),
 		TEST(engine_dma__in_order),
 		TEST(engine_dma__same_controller_waits),
 		TEST(engine_dma__queue_full),
-		TEST(engine_dma__ends_wait_for_whoever_takes_them),
+		TEST(engine_dma__completions_wait_until_dequeued),
 		TEST(engine_dma__a_hundred_at_once),
 		TEST(engine_dma__interrupt_for_each_batch),
 		TEST(engine_describe__board),

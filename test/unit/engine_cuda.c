@@ -143,10 +143,10 @@ static void engine_dma_reset__ends_all(void **state)
 		assert_int_equal(engine_dma_start(engine, &d), DXP_OK);
 	engine_dma_reset(engine);
 	nanosleep(&(struct timespec){.tv_nsec = (long)(20 * MS_NS)}, NULL);
-	assert_int_equal(engine_dma_take(engine, &end, 1), 0);
+	assert_int_equal(engine_dma_dequeue(engine, &end, 1), 0);
 	fake_cuda_hang(0);
 	for (unsigned i = 0; i < 8; i++)
-		assert_int_equal(bridged_take(engine).status, DXP_EDEVICE);
+		assert_int_equal(bridged_memory_dequeue(engine).status, DXP_EDEVICE);
 	bridged_moves(engine, 20);
 }
 
@@ -210,7 +210,7 @@ static void engine_dma__directions_are_apart(void **state)
 	assert_int_equal(bridged_out(engine, 0, host, sizeof(host)), DXP_OK);
 	fake_cuda_hang(0);
 	for (unsigned i = 0; i < 10; i++) /* in order */
-		assert_int_equal(bridged_take(engine).id, i);
+		assert_int_equal(bridged_memory_dequeue(engine).id, i);
 }
 
 static void engine_run__in_device_memory(void **state)

@@ -22,15 +22,15 @@ static uint8_t memory[BYTES], model[BYTES];
 
 static void model_edit(const struct engine_edit *e)
 {
-	const struct dxp_box *b = &e->box;
+	const struct dxp_rect *b = &e->rect;
 	uint64_t from_row, from_slice, to_row, to_slice;
 
 	if (e->op == COMMAND_WRITE) {
 		memcpy(model + e->to, e->data, e->data_bytes);
 		return;
 	}
-	command_box_pitches(b, BOX_TO, &to_row, &to_slice);
-	command_box_pitches(b, BOX_FROM, &from_row, &from_slice);
+	command_rect_pitches(b, RECT_TO, &to_row, &to_slice);
+	command_rect_pitches(b, RECT_FROM, &from_row, &from_slice);
 	for (uint64_t z = 0; z < b->slices; z++)
 		for (uint64_t y = 0; y < b->rows; y++)
 			for (uint64_t x = 0; x < b->row_bytes; x++)
@@ -41,7 +41,7 @@ static void model_edit(const struct engine_edit *e)
 							x];
 }
 
-static void pitches_draw(struct rng *r, const struct dxp_box *b, uint64_t *row, uint64_t *slice)
+static void pitches_draw(struct rng *r, const struct dxp_rect *b, uint64_t *row, uint64_t *slice)
 {
 	const uint64_t gap = rng_below(r, 3) ? 0 : rng_below(r, 9);
 
@@ -59,26 +59,26 @@ static void edit_draw(struct rng *r, struct engine_edit *e, uint8_t *data)
 		data[i] = (uint8_t)rng_below(r, 256);
 	e->data_bytes = e->op == COMMAND_FILL ? patterns[rng_below(r, ARRAY_COUNT(patterns))]
 					      : (uint32_t)(1 + rng_below(r, DXP_INLINE_BYTES));
-	e->box = (struct dxp_box){.row_bytes = 1 + rng_below(r, 60),
-				  .rows = 1 + rng_below(r, 12),
-				  .slices = 1 + rng_below(r, 6)};
+	e->rect = (struct dxp_rect){.row_bytes = 1 + rng_below(r, 60),
+				    .rows = 1 + rng_below(r, 12),
+				    .slices = 1 + rng_below(r, 6)};
 	if (e->op == COMMAND_FILL)
-		e->box.row_bytes =
+		e->rect.row_bytes =
 			e->data_bytes * (1 + rng_below(r, 8192 / e->data_bytes / 40 + 1));
-	pitches_draw(r, &e->box, &e->box.to_row_pitch, &e->box.to_slice_pitch);
-	pitches_draw(r, &e->box, &e->box.from_row_pitch, &e->box.from_slice_pitch);
+	pitches_draw(r, &e->rect, &e->rect.to_row_pitch, &e->rect.to_slice_pitch);
+	pitches_draw(r, &e->rect, &e->rect.from_row_pitch, &e->rect.from_slice_pitch);
 	e->from = rng_below(r, BYTES / 2); /* the halves do not overlap */
 	e->to = BYTES / 2 + rng_below(r, BYTES / 2);
 }
 
-static bool model_takes(const struct engine_edit *e)
+static bool model_accepts(const struct engine_edit *e)
 {
 	uint64_t to, from;
 
 	if (e->op == COMMAND_WRITE)
 		return e->to + e->data_bytes <= BYTES;
-	assert_true(command_box_span(&e->box, BOX_TO, &to));
-	assert_true(command_box_span(&e->box, BOX_FROM, &from));
+	assert_true(command_rect_span(&e->rect, RECT_TO, &to));
+	assert_true(command_rect_span(&e->rect, RECT_FROM, &from));
 	return e->to + to <= BYTES && (e->op == COMMAND_FILL || e->from + from <= BYTES / 2);
 }
 
@@ -94,7 +94,7 @@ static void engine_edit__as_the_model(void **state)
 	for (int i = 0; i < 20000; i++) {
 		struct engine_edit e = {.memory = memory, .memory_bytes = BYTES};
 		edit_draw(&r, &e, data);
-		if (!model_takes(&e))
+		if (!model_accepts(&e))
 			continue;
 		assert_int_equal(engine_edit_in_place(&e), DXP_OK);
 		model_edit(&e);
@@ -111,31 +111,31 @@ static void engine_edit__refused(void **state)
 	struct engine_edit e;
 
 	memset(memory, 0x5a, BYTES);
-#define REFUSED(status, ...)                                                               \
-	do {                                                                               \
-		e = (struct engine_edit){.op = COMMAND_FILL,                               \
-					 .memory = memory,                                 \
-					 .memory_bytes = BYTES,                            \
-					 .data = pattern,                                  \
-					 .data_bytes = 4,                                  \
-					 .box = {.row_bytes = 8, .rows = 2, .slices = 2}}; \
-		__VA_ARGS__;                                                               \
-		assert_int_equal(engine_edit_in_place(&e), status);                        \
+#define REFUSED(status, ...)                                                                \
+	do {                                                                                \
+		e = (struct engine_edit){.op = COMMAND_FILL,                                \
+					 .memory = memory,                                  \
+					 .memory_bytes = BYTES,                             \
+					 .data = pattern,                                   \
+					 .data_bytes = 4,                                   \
+					 .rect = {.row_bytes = 8, .rows = 2, .slices = 2}}; \
+		__VA_ARGS__;                                                                \
+		assert_int_equal(engine_edit_in_place(&e), status);                         \
 	} while (0)
-	REFUSED(DXP_EINVAL, e.box.row_bytes = 0);
-	REFUSED(DXP_EINVAL, e.box.rows = 0);
-	REFUSED(DXP_EINVAL, e.box.slices = 0);
-	REFUSED(DXP_EINVAL, e.box.row_bytes = 6);
+	REFUSED(DXP_EINVAL, e.rect.row_bytes = 0);
+	REFUSED(DXP_EINVAL, e.rect.rows = 0);
+	REFUSED(DXP_EINVAL, e.rect.slices = 0);
+	REFUSED(DXP_EINVAL, e.rect.row_bytes = 6);
 	REFUSED(DXP_EINVAL, e.data_bytes = 0);
-	REFUSED(DXP_EINVAL, e.data_bytes = DXP_PATTERN_MAX + 1; e.box.row_bytes = e.data_bytes);
-	REFUSED(DXP_EINVAL, e.box.to_row_pitch = 7);
-	REFUSED(DXP_EINVAL, e.box.to_slice_pitch = 15);
-	REFUSED(DXP_EINVAL, e.op = COMMAND_COPY; e.box.from_row_pitch = 7);
-	REFUSED(DXP_EINVAL, e.box.rows = UINT64_MAX; e.box.slices = UINT64_MAX);
-	REFUSED(DXP_EINVAL, e.box.to_row_pitch = UINT64_MAX);
+	REFUSED(DXP_EINVAL, e.data_bytes = DXP_PATTERN_MAX + 1; e.rect.row_bytes = e.data_bytes);
+	REFUSED(DXP_EINVAL, e.rect.to_row_pitch = 7);
+	REFUSED(DXP_EINVAL, e.rect.to_slice_pitch = 15);
+	REFUSED(DXP_EINVAL, e.op = COMMAND_COPY; e.rect.from_row_pitch = 7);
+	REFUSED(DXP_EINVAL, e.rect.rows = UINT64_MAX; e.rect.slices = UINT64_MAX);
+	REFUSED(DXP_EINVAL, e.rect.to_row_pitch = UINT64_MAX);
 	REFUSED(DXP_ERANGE, e.to = BYTES - 31);
 	REFUSED(DXP_ERANGE, e.to = UINT64_MAX - 3);
-	REFUSED(DXP_ERANGE, e.box.to_slice_pitch = 1ull << 62);
+	REFUSED(DXP_ERANGE, e.rect.to_slice_pitch = 1ull << 62);
 	REFUSED(DXP_ERANGE, e.op = COMMAND_COPY; e.from = BYTES - 31);
 	REFUSED(DXP_ERANGE, e.op = COMMAND_WRITE; e.to = BYTES - 3);
 	REFUSED(DXP_ERANGE, e.op = COMMAND_WRITE; e.to = UINT64_MAX);
@@ -161,9 +161,9 @@ static void engine_edit__speed(void **state)
 			.memory_bytes = bytes,
 			.data = pattern,
 			.data_bytes = patterns[i],
-			.box = {.row_bytes = bytes / 384 / 4, .rows = 384, .slices = 4}};
+			.rect = {.row_bytes = bytes / 384 / 4, .rows = 384, .slices = 4}};
 		struct engine_edit even = e;
-		even.box.row_bytes -= even.box.row_bytes % patterns[i];
+		even.rect.row_bytes -= even.rect.row_bytes % patterns[i];
 		uint64_t start = clock_now_ns();
 		assert_int_equal(engine_edit_in_place(&even), DXP_OK);
 		print_message("pattern of %u: %.1f GB/s\n", patterns[i],

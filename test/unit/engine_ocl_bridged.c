@@ -277,10 +277,10 @@ static void engine_dma_reset__ends_all(void **state)
 		assert_int_equal(engine_dma_start(engine, &d), DXP_OK);
 	engine_dma_reset(engine);
 	nanosleep(&(struct timespec){.tv_nsec = (long)(3 * FLIGHT_LOOK_NS)}, NULL);
-	assert_int_equal(engine_dma_take(engine, &end, 1), 0);
+	assert_int_equal(engine_dma_dequeue(engine, &end, 1), 0);
 	atomic_store(&hangs, false);
 	for (unsigned i = 0; i < 8; i++)
-		assert_int_equal(bridged_take(engine).status, DXP_EDEVICE);
+		assert_int_equal(bridged_memory_dequeue(engine).status, DXP_EDEVICE);
 	fakes_clear();
 	bridged_moves(engine, 20);
 }
@@ -289,16 +289,16 @@ static void engine_dma_reset__ends_all(void **state)
 static unsigned fail_dmas(unsigned dmas)
 {
 	struct stderr_capture capture;
-	static char said[4096];
+	static char reported[4096];
 	unsigned failed = 0, errors = 0;
 
 	stderr_capture_begin(&capture);
 	for (unsigned i = 0; i < dmas; i++)
 		failed += in(0, host, 4096) == DXP_EDEVICE;
-	stderr_capture_end(&capture, said, sizeof(said));
+	stderr_capture_end(&capture, reported, sizeof(reported));
 	assert_int_equal(failed, dmas);
-	assert_non_null(strstr(said, "fails a DMA: CL_OUT_OF_RESOURCES"));
-	for (const char *at = said; (at = strstr(at, "error: ")); at++)
+	assert_non_null(strstr(reported, "fails a DMA: CL_OUT_OF_RESOURCES"));
+	for (const char *at = reported; (at = strstr(at, "error: ")); at++)
 		errors++;
 	return errors;
 }

@@ -55,7 +55,7 @@ static inline int rig_begin(const char *name)
 static inline void rig_end(void)
 {
 	engine_close(engine);
-	folder_remove(cache_folder);
+	scratch_folder_remove(cache_folder);
 	free(memory);
 }
 

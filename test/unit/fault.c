@@ -17,7 +17,7 @@ static struct fault *fault_of(const char *text)
 	return f;
 }
 
-static void fault_parse__takes_what_is_documented(void **state)
+static void fault_parse__accepts_what_is_documented(void **state)
 {
 	struct fault_options o;
 
@@ -97,7 +97,7 @@ static void run(struct fault *f, uint8_t *counts, size_t *changed, size_t *late)
 		for (size_t k = 0; k < n; k++) {
 			memcpy(&got[0], out[k]->header, 4);
 			memcpy(&got[1], out[k]->slices[0].base, 4);
-			assert_int_equal(train_datagram_bytes(out[k]), 8);
+			assert_int_equal(batch_datagram_bytes(out[k]), 8);
 			if (got[0] != ~got[1]) {
 				assert_int_equal(__builtin_popcount(got[0] ^ ~got[1]), 1);
 				++*changed;
@@ -193,7 +193,7 @@ static void fault_settle__keeps_the_order_of_a_backlog(void **state)
 }
 
 /* Through the socket: batches are sent, but single datagrams are missing. */
-static void link_send__loses_single_datagrams_of_a_train(void **state)
+static void link_send__loses_single_datagrams_of_a_batch(void **state)
 {
 	static uint8_t payload[1000];
 	struct datagram d[64];
@@ -265,13 +265,13 @@ static void link_open__refuses_a_bad_fault_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fault_parse__takes_what_is_documented),
+		cmocka_unit_test(fault_parse__accepts_what_is_documented),
 		cmocka_unit_test(fault_parse__refuses_all_else),
 		cmocka_unit_test(fault_pass__does_each_fault_at_its_rate),
 		cmocka_unit_test(fault_pass__is_decided_by_the_seed),
 		cmocka_unit_test(fault_pass__lets_a_held_one_go),
 		cmocka_unit_test(fault_settle__keeps_the_order_of_a_backlog),
-		cmocka_unit_test(link_send__loses_single_datagrams_of_a_train),
+		cmocka_unit_test(link_send__loses_single_datagrams_of_a_batch),
 		cmocka_unit_test(link_wait__lets_held_datagrams_out),
 		cmocka_unit_test(link_open__refuses_a_bad_fault_text),
 	};

@@ -88,13 +88,13 @@ static struct flight *launch(struct flights *all, uint32_t queue, unsigned i, bo
 }
 
 /* Collects `count` completions, within 20 s. */
-static void take(struct flights *all, struct engine_dma_end *ends, uint32_t count)
+static void collect(struct flights *all, struct engine_dma_end *ends, uint32_t count)
 {
 	uint64_t until_ns = clock_now_ns() + 20 * S_NS;
 	uint32_t got = 0;
 
 	while (got < count) {
-		got += flights_take(all, ends + got, count - got);
+		got += flights_dequeue(all, ends + got, count - got);
 		assert_true(clock_now_ns() < until_ns);
 		pause_ms(1);
 	}
@@ -106,17 +106,17 @@ static void flight__callback(void **state)
 	struct engine_dma_end e;
 	struct flight *f = launch(all, 0, 0, true);
 
-	assert_int_equal(flights_take(all, &e, 1), 0);
+	assert_int_equal(flights_dequeue(all, &e, 1), 0);
 	flight_land(f, DXP_OK);
 	assert_int_equal(atomic_load(&interrupts), 1);
-	assert_int_equal(flights_take(all, &e, 1), 1);
+	assert_int_equal(flights_dequeue(all, &e, 1), 1);
 	assert_int_equal(e.id, 0);
 	assert_int_equal(e.status, DXP_OK);
 	assert_true(commands[0].dropped);
-	assert_int_equal(flights_take(all, &e, 1), 0);
+	assert_int_equal(flights_dequeue(all, &e, 1), 0);
 	f = launch(all, 1, 1, true);
 	flight_land(f, DXP_EDEVICE);
-	assert_int_equal(flights_take(all, &e, 1), 1);
+	assert_int_equal(flights_dequeue(all, &e, 1), 1);
 	assert_int_equal(e.status, DXP_EDEVICE);
 	assert_true(flights_destroy(all));
 }
@@ -130,12 +130,12 @@ static void flight__late_callback(void **state)
 	struct flight *f = launch(all, 0, 0, true);
 
 	commands[0].status = DXP_OK;
-	take(all, &e, 1);
+	collect(all, &e, 1);
 	assert_int_equal(e.status, DXP_OK);
 	assert_false(commands[0].dropped);
 	flight_land(f, DXP_OK);
 	assert_true(commands[0].dropped);
-	assert_int_equal(flights_take(all, &e, 1), 0);
+	assert_int_equal(flights_dequeue(all, &e, 1), 0);
 	assert_int_equal(atomic_load(&interrupts), 1);
 	assert_true(flights_destroy(all));
 }
@@ -147,7 +147,7 @@ static void flight__callback_refused(void **state)
 
 	flight_no_callback(launch(all, 0, 0, true));
 	commands[0].status = DXP_OK;
-	take(all, &e, 1);
+	collect(all, &e, 1);
 	assert_int_equal(e.status, DXP_OK);
 	assert_true(flights_destroy(all));
 }
@@ -161,12 +161,12 @@ static void flight__waiting_threads(void **state)
 	launch(all, 0, 1, false);
 	launch(all, 1, 2, false);
 	commands[2].status = DXP_EDEVICE;
-	take(all, e, 1); /* one queue does not wait for the other */
+	collect(all, e, 1); /* one queue does not wait for the other */
 	assert_int_equal(e[0].id, 2);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	commands[1].status = DXP_OK;
 	commands[0].status = DXP_OK;
-	take(all, e, 2);
+	collect(all, e, 2);
 	assert_int_equal(e[0].id, 0);
 	assert_int_equal(e[1].id, 1);
 	assert_int_equal(atomic_load(&interrupts), 3);
@@ -185,10 +185,10 @@ static void flight__queue_is_full(void **state)
 	f[4] = launch(all, 1, 4, true); /* the other queue is not full */
 	for (unsigned i = 0; i < 5; i++)
 		flight_land(f[i], DXP_OK);
-	assert_int_equal(flights_take(all, e, 5), 5);
+	assert_int_equal(flights_dequeue(all, e, 5), 5);
 	assert_int_equal(flight_begin(all, 0, 9, &f[0]), DXP_OK);
 	flight_abandon(f[0]);
-	assert_int_equal(flights_take(all, e, 5), 1);
+	assert_int_equal(flights_dequeue(all, e, 5), 1);
 	assert_int_equal(e[0].id, 9);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	assert_true(flights_destroy(all));
@@ -205,11 +205,11 @@ static void flights_reset__marks_what_is_under_way(void **state)
 	flight_land(before, DXP_OK);
 	flights_reset(all);
 	struct flight *after = launch(all, 0, 2, true);
-	assert_int_equal(flights_take(all, e, 4), 1);
+	assert_int_equal(flights_dequeue(all, e, 4), 1);
 	assert_int_equal(e[0].status, DXP_OK);
 	flight_land(during, DXP_OK);
 	flight_land(after, DXP_OK);
-	assert_int_equal(flights_take(all, e, 4), 2);
+	assert_int_equal(flights_dequeue(all, e, 4), 2);
 	assert_int_equal(e[0].id, 1);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	assert_int_equal(e[1].id, 2);
@@ -232,7 +232,7 @@ static void flights_reset__device_comes_back(void **state)
 	pause_ms(600);
 	assert_false(flights_lost(all));
 	flight_land(other, DXP_OK);
-	assert_int_equal(flights_take(all, e, 3), 3);
+	assert_int_equal(flights_dequeue(all, e, 3), 3);
 	assert_int_equal(e[2].id, 2);
 	assert_int_equal(e[2].status, DXP_OK);
 	assert_true(flights_destroy(all));
@@ -246,7 +246,7 @@ static void lost(bool waits)
 
 	launch(all, 1, 1, false);
 	flights_reset(all);
-	take(all, e, 2);
+	collect(all, e, 2);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	assert_int_equal(e[1].status, DXP_EDEVICE);
 	assert_true(flights_lost(all));
@@ -310,7 +310,7 @@ static void flights_destroy__waits_for_an_interrupt(void **state)
 	assert_int_equal(pthread_create(&threads[0], NULL, land, f), 0);
 	while (!atomic_load(&inside))
 		pause_ms(1);
-	take(all, &e, 1);
+	collect(all, &e, 1);
 	assert_int_equal(pthread_create(&threads[1], NULL, let_leave, NULL), 0);
 	assert_true(flights_destroy(all));
 	assert_true(atomic_load(&left));
@@ -320,7 +320,7 @@ static void flights_destroy__waits_for_an_interrupt(void **state)
 
 /* A lost device completes its commands after destruction: no interrupt is raised, as its target may
  * be gone. */
-static void flights_destroy__late_ends_tell_nobody(void **state)
+static void flights_destroy__late_ends_notify_none(void **state)
 {
 	struct flights *all = begin(false, 20 * MS_NS);
 	struct flight *f = launch(all, 0, 0, true);
@@ -364,7 +364,7 @@ static void flight__two_threads(void **state)
 	for (unsigned i = 0; i < COMMANDS; i++) {
 		struct flight *f;
 		while (flight_begin(all, 0, i, &f) == DXP_EAGAIN) {
-			uint32_t n = flights_take(all, e, 4);
+			uint32_t n = flights_dequeue(all, e, 4);
 			for (uint32_t k = 0; k < n; k++)
 				assert_int_equal(e[k].id, got++);
 		}
@@ -373,7 +373,7 @@ static void flight__two_threads(void **state)
 		atomic_store(&launched, i + 1);
 	}
 	pthread_join(thread, NULL);
-	for (uint32_t n; (n = flights_take(all, e, 4)) > 0;)
+	for (uint32_t n; (n = flights_dequeue(all, e, 4)) > 0;)
 		for (uint32_t k = 0; k < n; k++)
 			assert_int_equal(e[k].id, got++);
 	assert_int_equal(got, COMMANDS);
@@ -392,7 +392,7 @@ int main(void)
 		cmocka_unit_test(flights_reset__device_comes_back),
 		cmocka_unit_test(flights_reset__device_is_lost),
 		cmocka_unit_test(flights_destroy__waits_for_an_interrupt),
-		cmocka_unit_test(flights_destroy__late_ends_tell_nobody),
+		cmocka_unit_test(flights_destroy__late_ends_notify_none),
 		cmocka_unit_test(flight__two_threads),
 	};
 

@@ -72,7 +72,7 @@ static void flow__shares_are_bytes(void **state)
 }
 
 /* A quantum is a batch: packets of one flow leave in runs, not alternately. */
-static void flow__turns_are_trains(void **state)
+static void flow__quanta_are_batches(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
 	struct datagram d;
@@ -111,11 +111,11 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 
 /* A flow with too much under way does not save the unused part of its quantum; otherwise it could
  * later occupy the whole session. */
-static void flow__turns_not_used_are_not_saved(void **state)
+static void flow__unused_quanta_are_not_saved(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 32);
 	struct rltp_io *io = p->ends[0].session->io;
-	int32_t turn = RLTP_QUANTUM_PACKETS * PAIR_UNIT;
+	int32_t poll = RLTP_QUANTUM_PACKETS * PAIR_UNIT;
 
 	arbiter_weight(&p->ends[0].shared.arbiter, 1, RLTP_WEIGHT_MAX);
 	for (uint8_t c = 0; c < 3; c++)
@@ -124,7 +124,7 @@ static void flow__turns_not_used_are_not_saved(void **state)
 		p->ends[1].delivered = 0;
 		pair_settle(p, p->now_ns + 50 * US_NS);
 		for (uint32_t c = 0; c < 3; c++)
-			assert_true(io->flows[RLTP_FLOW(c, 0)].deficit <= turn);
+			assert_true(io->flows[RLTP_FLOW(c, 0)].deficit <= poll);
 	}
 	pair_destroy(p);
 }
@@ -154,9 +154,9 @@ int main(void)
 		cmocka_unit_test(flow__control_goes_first),
 		cmocka_unit_test(flow__channels_share_by_weight),
 		cmocka_unit_test(flow__shares_are_bytes),
-		cmocka_unit_test(flow__turns_are_trains),
+		cmocka_unit_test(flow__quanta_are_batches),
 		cmocka_unit_test(flow__blocked_flow_leaves_the_window),
-		cmocka_unit_test(flow__turns_not_used_are_not_saved),
+		cmocka_unit_test(flow__unused_quanta_are_not_saved),
 		cmocka_unit_test(flow__many_at_random_all_end),
 	};
 

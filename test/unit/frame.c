@@ -444,7 +444,7 @@ static char *document_read(void)
 }
 
 /* The document lists each field of the code with its offset and length, and no other. */
-static void frame__document_says_the_same(void **state)
+static void frame__document_agrees(void **state)
 {
 	char *text = document_read(), row[96], name[64];
 	size_t rows = 0;
@@ -494,7 +494,7 @@ int main(void)
 		cmocka_unit_test(frame__seal_with_a_tail),
 		cmocka_unit_test(frame__unknown_flags_are_malformed),
 		cmocka_unit_test(frame__every_wrong_header_length_is_malformed),
-		cmocka_unit_test(frame__document_says_the_same),
+		cmocka_unit_test(frame__document_agrees),
 		cmocka_unit_test(frame__document_lists_the_types),
 	};
 

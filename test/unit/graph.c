@@ -42,18 +42,18 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int add(struct graph_command *c, enum graph_lane lane, uint64_t event, uint8_t count,
+static int add(struct graph_command *c, enum graph_queue queue, uint64_t event, uint8_t count,
 	       const uint64_t *waits)
 {
 	struct graph_posting p = {
-		.lane = lane, .event = event, .waits = waits, .wait_count = count};
+		.queue = queue, .event = event, .waits = waits, .wait_count = count};
 
 	return graph_add(g, c, &p);
 }
 
-#define ADD(c, lane, event, ...) \
-	add(c, lane, event, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
-#define ADD0(c, lane, event) add(c, lane, event, 0, NULL)
+#define ADD(c, queue, event, ...) \
+	add(c, queue, event, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
+#define ADD0(c, queue, event) add(c, queue, event, 0, NULL)
 
 static void graph_next__posting_order(void **state)
 {
@@ -199,7 +199,7 @@ static void graph_add__bounded_by_bytes(void **state)
 	struct graph_command *c = calloc(most + 1, sizeof(*c)), *f;
 	const uint64_t wait = FAR(1);
 	struct graph_posting p = {
-		.lane = GRAPH_ENGINE, .waits = &wait, .wait_count = 1, .bytes = bytes};
+		.queue = GRAPH_ENGINE, .waits = &wait, .wait_count = 1, .bytes = bytes};
 
 	assert_true(most > 65536);
 	for (uint32_t i = 0; i < most; i++) {
@@ -225,7 +225,7 @@ static void graph_add__bounded_by_bytes(void **state)
 }
 
 /* A command waits for one of the oldest of very many predecessors. */
-static void graph_add__waits_for_an_elder(void **state)
+static void graph_add__waits_for_a_predecessor(void **state)
 {
 	const uint32_t most = 3 * XPU_EVENTS_KEPT;
 	struct graph_command *c = calloc(most, sizeof(*c)), late, *f;
@@ -313,7 +313,7 @@ static void graph_add__counts_wrap(void **state)
 
 struct oracle_node {
 	struct graph_command c;
-	enum graph_lane lane;
+	enum graph_queue queue;
 	uint8_t wait_count;
 	uint64_t waits[COMMAND_WAITS_MAX];
 	int fate; /* status when it runs */
@@ -360,7 +360,8 @@ static bool oracle_ready(const struct oracle_node *n)
 		return false;
 	for (int i = 0; i < n->wait_count; i++) {
 		bool given = own_wait(n->waits[i]) && node_of(n->waits[i])->issued &&
-			     node_of(n->waits[i])->lane == GRAPH_ENGINE && n->lane == GRAPH_ENGINE;
+			     node_of(n->waits[i])->queue == GRAPH_ENGINE &&
+			     n->queue == GRAPH_ENGINE;
 		if (!wait_done(n->waits[i], &status) ? !given : status != DXP_OK)
 			return false;
 	}
@@ -375,7 +376,7 @@ static void oracle_end(struct oracle_node *n, int status)
 	o.ended++;
 }
 
-static void failed_take(void)
+static void failed_dequeue(void)
 {
 	struct graph_command *c;
 	int status;
@@ -396,7 +397,7 @@ static void step_add(void)
 
 	if (o.added == NODES)
 		return;
-	n->lane = (enum graph_lane)rng_below(&o.rng, GRAPH_LANES);
+	n->queue = (enum graph_queue)rng_below(&o.rng, GRAPH_QUEUES);
 	n->fate = rng_below(&o.rng, 12) ? DXP_OK : DXP_EDEVICE;
 	n->wait_count = (uint8_t)rng_below(&o.rng, 4);
 	for (int i = 0; i < n->wait_count; i++) {
@@ -405,23 +406,23 @@ static void step_add(void)
 				     : OWN(1 + rng_below(&o.rng, o.added));
 	}
 	n->added = true;
-	assert_int_equal(add(&n->c, n->lane, OWN(++o.added), n->wait_count, n->waits), DXP_OK);
+	assert_int_equal(add(&n->c, n->queue, OWN(++o.added), n->wait_count, n->waits), DXP_OK);
 }
 
-static void step_issue(enum graph_lane lane)
+static void step_issue(enum graph_queue queue)
 {
 	struct oracle_node *first = NULL;
 
 	for (uint32_t i = 0; i < o.added && !first; i++)
-		if (o.nodes[i].lane == lane && oracle_ready(&o.nodes[i]))
+		if (o.nodes[i].queue == queue && oracle_ready(&o.nodes[i]))
 			first = &o.nodes[i];
-	assert_int_equal(graph_ready(g, lane), first != NULL);
-	struct graph_command *c = graph_next(g, lane);
+	assert_int_equal(graph_ready(g, queue), first != NULL);
+	struct graph_command *c = graph_next(g, queue);
 	assert_ptr_equal(c, first ? &first->c : NULL);
 	if (!c)
 		return;
 	first->issued = true;
-	if (lane == GRAPH_ENGINE)
+	if (queue == GRAPH_ENGINE)
 		o.engine_queue[o.engine_tail++] = (uint32_t)(first - o.nodes);
 	else
 		o.network[o.network_count++] = (uint32_t)(first - o.nodes);
@@ -479,13 +480,13 @@ static void oracle_step(void)
 		if (rng_below(&o.rng, 4) == 0)
 			step_remote((uint32_t)rng_below(&o.rng, REMOTE));
 	}
-	failed_take();
+	failed_dequeue();
 }
 
 static uint64_t seed_now;
 
 /* A failed assertion leaves the seed where it stood. */
-static int seed_tell(void **state)
+static int seed_report(void **state)
 {
 	print_message("last seed: replay with DXP_SEED=%llu\n", (unsigned long long)seed_now);
 	return teardown(state);
@@ -525,11 +526,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(graph_cancel__all_but_issued, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__bounded_by_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(graph_add__waits_for_an_elder, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__waits_for_a_predecessor, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(graph_add__bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__old_events_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__counts_wrap, setup, teardown),
-		cmocka_unit_test_setup_teardown(graph__random_beside_oracle, setup, seed_tell),
+		cmocka_unit_test_setup_teardown(graph__random_beside_oracle, setup, seed_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,57 +12,57 @@
 #include "wire/frame.h"
 
 /* Range [first, end) is accessible. */
-static struct door {
+static struct gate {
 	struct nic_reach open;
 	uint64_t epoch;
-	uint32_t asked, held;
+	uint32_t requested, held;
 	uint64_t held_at;
-} door;
+} gate;
 
-static uint8_t door_reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
+static uint8_t guard_reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
 {
-	const struct nic_reach *open = &door.open;
+	const struct nic_reach *open = &gate.open;
 
-	assert_ptr_equal(context, &door);
-	door.asked++;
+	assert_ptr_equal(context, &gate);
+	gate.requested++;
 	*out = *open;
 	return offset >= open->first && offset + bytes <= open->end ? 0 : WIRE_NACK_RIGHTS;
 }
 
-static int door_hold(void *context, uint64_t offset, uint64_t bytes)
+static int guard_hold(void *context, uint64_t offset, uint64_t bytes)
 {
 	struct nic_reach out;
 
-	if (door_reach(context, offset, bytes, &out) != 0)
+	if (guard_reach(context, offset, bytes, &out) != 0)
 		return DXP_EACCESS;
-	door.held++;
-	door.held_at = offset;
+	gate.held++;
+	gate.held_at = offset;
 	return DXP_OK;
 }
 
-static void door_drop(void *context, uint64_t offset)
+static void guard_drop(void *context, uint64_t offset)
 {
-	assert_true(door.held > 0 && offset == door.held_at);
-	door.held--;
+	assert_true(gate.held > 0 && offset == gate.held_at);
+	gate.held--;
 }
 
-static void door_set(uint64_t first, uint64_t end)
+static void guard_set(uint64_t first, uint64_t end)
 {
-	door.open = (struct nic_reach){first, end};
-	door.epoch++;
+	gate.open = (struct nic_reach){first, end};
+	gate.epoch++;
 }
 
 /* Function 0 sends requests; function 1 has the guarded region. */
 static void guarded_make(struct rig *r, bool holds)
 {
 	struct nic_options o = rig_options();
-	const struct nic_guard guard = {.reach = door_reach,
-					.hold = holds ? door_hold : NULL,
-					.drop = door_drop,
-					.context = &door,
-					.epoch = &door.epoch};
+	const struct nic_guard guard = {.reach = guard_reach,
+					.hold = holds ? guard_hold : NULL,
+					.drop = guard_drop,
+					.context = &gate,
+					.epoch = &gate.epoch};
 
-	door = (struct door){0};
+	gate = (struct gate){0};
 	rig_make(r, &o, 2);
 	rig_fill(r, 0, 3);
 	rig_fill(r, 1, 90);
@@ -101,7 +101,7 @@ static void guard__put_get_and_atomics(void **state)
 
 	guarded_make(&r, true);
 	memcpy(before, r.memory[1], RIG_BYTES);
-	door_set(4096, 8192);
+	guard_set(4096, 8192);
 	const struct dxp_target to = rig_target(&r, 1, 0);
 	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
 		assert_int_equal(put(&r, wrong[i], 64), DXP_OK);
@@ -129,18 +129,18 @@ static void guard__put_get_and_atomics(void **state)
 	rig_end(&r);
 }
 
-static void guard__asked_once_for_a_stream(void **state)
+static void guard__queried_once_for_a_stream(void **state)
 {
 	struct rig r;
 
 	guarded_make(&r, true);
-	door_set(0, RIG_BYTES);
+	guard_set(0, RIG_BYTES);
 	for (uint64_t i = 0; i < 200; i++) {
 		assert_int_equal(put(&r, i * 4096, 4096), DXP_OK);
 		ends(&r, 0, 1, DXP_OK);
 	}
-	assert_int_equal(door.asked, 1);
-	door_set(0, 8192); /* and at once when the range shrinks */
+	assert_int_equal(gate.requested, 1);
+	guard_set(0, 8192); /* and at once when the range shrinks */
 	assert_int_equal(put(&r, 8192, 64), DXP_OK);
 	ends(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(put(&r, 8128, 64), DXP_OK);
@@ -149,21 +149,21 @@ static void guard__asked_once_for_a_stream(void **state)
 }
 
 /* Long accesses are copied in slices: a range withdrawn between two slices is not written. */
-static void guard__taken_away_between_slices(void **state)
+static void guard__revoked_between_slices(void **state)
 {
 	struct rig r;
-	int turns = 0;
+	int polls = 0;
 
 	guarded_make(&r, true);
-	door_set(0, RIG_BYTES);
+	guard_set(0, RIG_BYTES);
 	memset(r.memory[1], 0xee, RIG_BYTES);
 	assert_int_equal(put(&r, 0, RIG_BYTES), DXP_OK);
-	rig_turn(&r);
+	rig_poll(&r);
 	assert_int_not_equal(r.memory[1][0], 0xee);
 	assert_int_equal(r.memory[1][RIG_BYTES - 1], 0xee);
-	door_set(0, 4096);
-	while (nic_deadline(r.nic) == 0 && ++turns < 1000)
-		rig_turn(&r);
+	guard_set(0, 4096);
+	while (nic_deadline(r.nic) == 0 && ++polls < 1000)
+		rig_poll(&r);
 	rig_sent(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(r.memory[1][RIG_BYTES - 1], 0xee);
 	rig_end(&r);
@@ -175,7 +175,7 @@ static void guard__own_descriptors(void **state)
 	struct rig r;
 
 	guarded_make(&r, true);
-	door_set(4096, 8192);
+	guard_set(4096, 8192);
 	const struct dxp_target to = rig_target(&r, 0, 0);
 	struct dxp_entry own = rig_entry(&r, 1, 8000, 256), there = rig_entry(&r, 0, 0, 256);
 	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 1), DXP_OK);
@@ -186,7 +186,7 @@ static void guard__own_descriptors(void **state)
 	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 3), DXP_OK);
 	ends(&r, 1, 3, DXP_OK);
 	assert_memory_equal(r.memory[0], r.memory[1] + 4096, 256);
-	assert_int_equal(door.held, 0); /* and not dropped twice */
+	assert_int_equal(gate.held, 0); /* and not dropped twice */
 	rig_end(&r);
 }
 
@@ -199,11 +199,11 @@ static void guard__held_until_the_function_ends(void **state)
 
 	guarded_make(&r, true);
 	rig_end(&r);
-	o.receive_slots = 1;
+	o.receive_entries = 1;
 	rig_make(&r, &o, 2);
-	const struct nic_guard guard = {door_reach, door_hold, door_drop, &door, &door.epoch};
+	const struct nic_guard guard = {guard_reach, guard_hold, guard_drop, &gate, &gate.epoch};
 	assert_int_equal(nic_region_guard(r.nic, r.key[1], &guard), DXP_OK);
-	door_set(0, 4096);
+	guard_set(0, 4096);
 	const struct dxp_target to = rig_target(&r, 0, 0);
 	const struct dxp_entry own = rig_entry(&r, 1, 64, 64), there = rig_entry(&r, 0, 0, 64);
 	for (uint64_t i = 0; i < 2; i++)
@@ -211,10 +211,10 @@ static void guard__held_until_the_function_ends(void **state)
 			dxp_post_put(r.window[1], 0, &to, &own, &there, DXP_FLAG_NOTIFY, 0, i),
 			DXP_OK);
 	for (int i = 0; i < 100; i++)
-		rig_turn(&r);
-	assert_int_equal(door.held, 1);
+		rig_poll(&r);
+	assert_int_equal(gate.held, 1);
 	assert_int_equal(nic_function_close(r.nic, 1, DXP_ECLOSED, ++r.now_ns), DXP_OK);
-	assert_int_equal(door.held, 0);
+	assert_int_equal(gate.held, 0);
 	rig_end(&r);
 }
 
@@ -223,7 +223,7 @@ static void guard__without_hold_no_own_descriptors(void **state)
 	struct rig r;
 
 	guarded_make(&r, false);
-	door_set(0, RIG_BYTES);
+	guard_set(0, RIG_BYTES);
 	const struct dxp_target to = rig_target(&r, 0, 0);
 	const struct dxp_entry own = rig_entry(&r, 1, 0, 64), there = rig_entry(&r, 0, 0, 64);
 	const struct nic_area area = {.bytes = 64, .key = r.key[1]};
@@ -234,19 +234,19 @@ static void guard__without_hold_no_own_descriptors(void **state)
 }
 
 /* A guard is not called after its key is revoked: its owner may be gone. */
-static void guard__not_asked_once_revoked(void **state)
+static void guard__not_queried_once_revoked(void **state)
 {
 	struct rig r;
 
 	guarded_make(&r, true);
-	door_set(0, RIG_BYTES);
+	guard_set(0, RIG_BYTES);
 	assert_int_equal(put(&r, 0, RIG_BYTES), DXP_OK);
-	rig_turn(&r);
-	uint32_t asked = door.asked;
+	rig_poll(&r);
+	uint32_t requested = gate.requested;
 	assert_int_equal(nic_region_revoke(r.nic, r.key[1]), DXP_OK);
-	door.epoch++;
+	gate.epoch++;
 	ends(&r, 0, 1, DXP_EACCESS);
-	assert_int_equal(door.asked, asked);
+	assert_int_equal(gate.requested, requested);
 	rig_end(&r);
 }
 
@@ -254,12 +254,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guard__put_get_and_atomics),
-		cmocka_unit_test(guard__asked_once_for_a_stream),
-		cmocka_unit_test(guard__taken_away_between_slices),
+		cmocka_unit_test(guard__queried_once_for_a_stream),
+		cmocka_unit_test(guard__revoked_between_slices),
 		cmocka_unit_test(guard__own_descriptors),
 		cmocka_unit_test(guard__held_until_the_function_ends),
 		cmocka_unit_test(guard__without_hold_no_own_descriptors),
-		cmocka_unit_test(guard__not_asked_once_revoked),
+		cmocka_unit_test(guard__not_queried_once_revoked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

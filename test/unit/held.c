@@ -62,7 +62,7 @@ static uint32_t waiting_psn(const struct session_pair *p)
 	struct rltp_io *io = p->ends[0].session->io;
 
 	assert_int_equal(io->waiting.count, 1);
-	return slot_first(io, &io->waiting)->psn;
+	return tx_entry_first(io, &io->waiting)->psn;
 }
 
 static void held__others_go_on(void **state)
@@ -111,7 +111,7 @@ static void held__is_no_round_trip(void **state)
 	exchange(p, 0, 0);
 	uint32_t psn = waiting_psn(p);
 	exchange_for(p, 5 * S_NS, 0, 0);
-	assert_true(p->now_ns - s->heard_ns < 2 * RETRY_US * US_NS);
+	assert_true(p->now_ns - s->received_ns < 2 * RETRY_US * US_NS);
 	assert_true(rltp_session_dead_ns(s) > p->now_ns);
 	assert_in_range(s->counters.held, 900, 1010);
 	rltp_session_accept(p->ends[1].session, psn, 8, p->now_ns);
@@ -172,7 +172,7 @@ static void held__refused_after_all(void **state)
 }
 
 /* First there is no space, then there is: the stopped flow continues. */
-static void held__after_no_room(void **state)
+static void held__after_no_space(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 	struct rltp_io *io = p->ends[0].session->io;
@@ -263,7 +263,7 @@ int main(void)
 		cmocka_unit_test(held__is_no_round_trip),
 		cmocka_unit_test(held__repeat_that_crosses_is_excused),
 		cmocka_unit_test(held__refused_after_all),
-		cmocka_unit_test(held__after_no_room),
+		cmocka_unit_test(held__after_no_space),
 		cmocka_unit_test(held__to_a_sender_of_old),
 		cmocka_unit_test(held__any_word_is_lost),
 	};

@@ -6,7 +6,7 @@
 
 /* ---- user events ---- */
 
-static void event_set__releases_who_waits(void **state)
+static void event_set__releases_waiting_threads(void **state)
 {
 	struct world *w = *state;
 	dxp_event user;
@@ -25,7 +25,7 @@ static void event_set__releases_who_waits(void **state)
 	/* Completed events are not waited for. */
 	ok(ended(w, run_after(w, w->one, "ok", &user, 1)));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_EINVAL);
-	says("already complete");
+	has_text("already complete");
 	ok(ended(w, user));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_ENOENT);
 }
@@ -53,7 +53,7 @@ static void event_set__refuses_ends_of_commands(void **state)
 	dxp_event e = run_after(w, w->one, "ok", NULL, 0);
 
 	assert_int_equal(dxp_event_set(w->fabric, e, DXP_OK), DXP_EINVAL);
-	says("dxp_event_create");
+	has_text("dxp_event_create");
 	ok(ended(w, e));
 }
 
@@ -160,7 +160,7 @@ static void write_read__refused(void **state)
 
 	assert_int_equal(dxp_write(w->one, FAKE_MEMORY_BYTES - 3, w->from, 4, NULL, &e),
 			 DXP_ERANGE);
-	says("has 67108864 bytes");
+	has_text("has 67108864 bytes");
 	assert_int_equal(dxp_read(w->one, w->to, UINT64_MAX, 2, NULL, &e), DXP_ERANGE);
 	assert_int_equal(dxp_write(w->one, 0, NULL, 4, NULL, &e), DXP_EINVAL);
 	assert_int_equal(dxp_read(w->one, NULL, 0, 4000, NULL, &e), DXP_EINVAL);
@@ -196,23 +196,23 @@ static void write__late_bytes(void **state)
 
 /* ---- rectangles ---- */
 
-static void copy_fill__boxes(void **state)
+static void copy_fill__rects(void **state)
 {
 	struct world *w = *state;
 	uint8_t *memory = memory_of(w, w->one);
-	const struct dxp_box box = {.row_bytes = 6,
-				    .rows = 3,
-				    .slices = 2,
-				    .from_row_pitch = 10,
-				    .from_slice_pitch = 100,
-				    .to_row_pitch = 8};
+	const struct dxp_rect rect = {.row_bytes = 6,
+				      .rows = 3,
+				      .slices = 2,
+				      .from_row_pitch = 10,
+				      .from_slice_pitch = 100,
+				      .to_row_pitch = 8};
 	dxp_event filled, copied;
 
 	memset(memory, 0, 4096);
-	ok(dxp_fill(w->one, 1000, "ab", 2, &box, NULL, &filled));
+	ok(dxp_fill(w->one, 1000, "ab", 2, &rect, NULL, &filled));
 	const struct dxp_waits waits = after(&filled, 1);
 	memcpy(memory, w->from, 300);
-	ok(dxp_copy(w->one, 0, 2000, &box, &waits, &copied));
+	ok(dxp_copy(w->one, 0, 2000, &rect, &waits, &copied));
 	ok(ended(w, copied));
 	ok(ended(w, filled));
 	for (int s = 0; s < 2; s++)
@@ -221,18 +221,18 @@ static void copy_fill__boxes(void **state)
 			assert_memory_equal(memory + 2000 + 24 * s + 8 * r,
 					    w->from + 100 * s + 10 * r, 6);
 		}
-	struct dxp_box bad = box;
+	struct dxp_rect bad = rect;
 	bad.rows = 0;
 	assert_int_equal(dxp_copy(w->one, 0, 2000, &bad, NULL, &copied), DXP_EINVAL);
-	bad = box;
+	bad = rect;
 	bad.from_row_pitch = 5;
 	assert_int_equal(dxp_copy(w->one, 0, 2000, &bad, NULL, &copied), DXP_EINVAL);
-	says("from side");
-	assert_int_equal(dxp_copy(w->one, 0, FAKE_MEMORY_BYTES - 45, &box, NULL, &copied),
+	has_text("from side");
+	assert_int_equal(dxp_copy(w->one, 0, FAKE_MEMORY_BYTES - 45, &rect, NULL, &copied),
 			 DXP_ERANGE);
-	assert_int_equal(dxp_fill(w->one, 0, "abcd", 4, &box, NULL, &filled), DXP_EINVAL);
-	assert_int_equal(dxp_fill(w->one, 0, NULL, 1, &box, NULL, &filled), DXP_EINVAL);
-	assert_int_equal(dxp_fill(w->one, 0, "a", 0, &box, NULL, &filled), DXP_EINVAL);
+	assert_int_equal(dxp_fill(w->one, 0, "abcd", 4, &rect, NULL, &filled), DXP_EINVAL);
+	assert_int_equal(dxp_fill(w->one, 0, NULL, 1, &rect, NULL, &filled), DXP_EINVAL);
+	assert_int_equal(dxp_fill(w->one, 0, "a", 0, &rect, NULL, &filled), DXP_EINVAL);
 }
 
 /* ---- wait lists ---- */
@@ -273,9 +273,9 @@ static void run__an_idle_one_is_not_kept_waiting(void **state)
 	for (int round = 0; round < 40; round++) {
 		dxp_event events[2] = {run_after(w, w->one, "ok", NULL, 0),
 				       run_after(w, w->two, "ok", NULL, 0)};
-		fabric_enter(w->fabric);
-		bool unsent = w->fabric->unsent, looks = w->fabric->keeper_sends;
-		fabric_leave(w->fabric);
+		host_fabric_enter(w->fabric);
+		bool unsent = w->fabric->unsent, looks = w->fabric->progress_sends;
+		host_fabric_leave(w->fabric);
 		assert_false(unsent || looks);
 		ok(ended(w, events[0]));
 		ok(ended(w, events[1]));
@@ -286,10 +286,10 @@ static void run__an_idle_one_is_not_kept_waiting(void **state)
 static void write__command_behind_it(void **state)
 {
 	struct world *w = *state;
-	const struct dxp_box box = {.row_bytes = 300000, .rows = 1, .slices = 1};
+	const struct dxp_rect rect = {.row_bytes = 300000, .rows = 1, .slices = 1};
 
 	for (uint32_t i = 0; i < 60; i++) {
-		struct dxp_box all = box;
+		struct dxp_rect all = rect;
 		dxp_event written, copied;
 		all.row_bytes = 2000 + 5000ull * i;
 		memset(memory_of(w, w->two) + 2000000, 0, 300000);
@@ -334,7 +334,7 @@ static void program_create__kinds_and_records(void **state)
 	assert_int_equal(bytes, 5);
 	assert_memory_equal(about, "about", 5);
 	assert_int_equal(dxp_program_create(w->two, &s, &failed), DXP_EINVAL);
-	says("input 0");
+	has_text("input 0");
 	s.options = "error";
 	assert_int_equal(dxp_program_create(w->one, &s, &failed), DXP_EBUILD);
 	assert_non_null(strstr(dxp_program_log(failed), "not like this"));
@@ -342,7 +342,7 @@ static void program_create__kinds_and_records(void **state)
 	s.file_count = 1;
 	s.files = files;
 	assert_int_equal(dxp_program_create(w->one, &s, &failed), DXP_EINVAL);
-	says("linking");
+	has_text("linking");
 	dxp_program_release(linked);
 	dxp_program_release(long_one);
 }
@@ -367,7 +367,7 @@ static void xpu_about__and_clock(void **state)
 
 static char printed[64];
 
-static void take_print(void *context, uint16_t node, const char *text, size_t bytes)
+static void dequeue_print(void *context, uint16_t node, const char *text, size_t bytes)
 {
 	assert_true(bytes < sizeof(printed));
 	memcpy(printed, text, bytes);
@@ -380,7 +380,7 @@ static void print__before_the_end(void **state)
 	uint16_t node = 0;
 
 	memset(printed, 0, sizeof(printed));
-	dxp_fabric_print(w->fabric, take_print, &node);
+	dxp_fabric_print(w->fabric, dequeue_print, &node);
 	ok(ended(w, run_after(w, w->one, "print", NULL, 0)));
 	assert_string_equal(printed, "printed\n");
 	assert_true(node != 0);
@@ -389,7 +389,7 @@ static void print__before_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(event_set__releases_who_waits),
+		TEST(event_set__releases_waiting_threads),
 		TEST(event_set__failure_cancels),
 		TEST(event_set__refuses_ends_of_commands),
 		TEST(write_read__every_size),
@@ -398,7 +398,7 @@ int main(void)
 		TEST(write__failure_before_it),
 		TEST(write_read__refused),
 		TEST(write__late_bytes),
-		TEST(copy_fill__boxes),
+		TEST(copy_fill__rects),
 		TEST(waits__any_number),
 		TEST(run__an_idle_one_is_not_kept_waiting),
 		TEST(write__command_behind_it),

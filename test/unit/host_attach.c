@@ -26,7 +26,7 @@ static int folder_make(void **state)
 	return 0;
 }
 
-static int folder_remove(void **state)
+static int scratch_folder_remove(void **state)
 {
 	return rmdir(run); /* empty: NICs removed their sockets */
 }
@@ -112,7 +112,7 @@ static void attach__finds_the_nic_that_is_meant(void **state)
 	dxp_nic_close(two);
 }
 
-static void attach__takes_a_path(void **state)
+static void attach__accepts_a_path(void **state)
 {
 	char path[PATH_MAX + 16];
 
@@ -137,7 +137,7 @@ static void attach__takes_a_path(void **state)
 	dxp_nic_close(nic);
 }
 
-static void attach__says_when_all_are_taken(void **state)
+static void attach__reports_when_all_are_in_use(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
 	struct dxp_function *all[7], *zero, *own;
@@ -302,7 +302,7 @@ static void flood(const struct dxp_target *to, uint32_t key)
 		if (dxp_post_put(dxp_function_window(f), 0, to, &from, &into, 0, 0, 0) == DXP_OK)
 			dxp_function_kick(f);
 		dxp_function_wait(f, PATIENCE_NS);
-		while (dxp_sent_take(dxp_function_window(f), &event))
+		while (dxp_sent_dequeue(dxp_function_window(f), &event))
 			;
 	}
 }
@@ -379,7 +379,7 @@ static void nic__serves_while_its_program_waits(void **state)
 		assert_int_equal(received(own)->imm, 5);
 		int status = -1;
 		while (waitpid(child, &status, WNOHANG) == 0)
-			dxp_nic_turn(nic);
+			dxp_nic_poll(nic);
 		assert_int_equal(status, 0);
 		dxp_received_release(dxp_function_window(own));
 		dxp_function_close(own);
@@ -486,8 +486,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(attach__refuses_what_cannot_be),
 		cmocka_unit_test(attach__finds_the_nic_that_is_meant),
-		cmocka_unit_test(attach__takes_a_path),
-		cmocka_unit_test(attach__says_when_all_are_taken),
+		cmocka_unit_test(attach__accepts_a_path),
+		cmocka_unit_test(attach__reports_when_all_are_in_use),
 		cmocka_unit_test(attached__talk),
 		cmocka_unit_test(attached__memory),
 		cmocka_unit_test(attached__learn_that_the_nic_has_ended),
@@ -498,5 +498,5 @@ int main(void)
 		cmocka_unit_test(attach__does_not_wait_for_ever),
 	};
 
-	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+	return cmocka_run_group_tests(tests, folder_make, scratch_folder_remove);
 }

@@ -126,7 +126,7 @@ static void refused(struct world *w, const struct dxp_bridge_transfer *t, int st
 	if (got != status)
 		fail_msg("%s for `%s`", dxp_status_name(got), part);
 	assert_null(b);
-	says(part);
+	has_text(part);
 	assert_int_equal(fake_xpu_commands(w->fake, 0), before);
 }
 
@@ -242,11 +242,11 @@ static void *move_often(void *context)
 {
 	const struct mover *m = context;
 	uint8_t *back = malloc(300000);
-	uint64_t place = m->index * 1000000ull;
+	uint64_t offset = m->index * 1000000ull;
 	struct dxp_bridge_transfer t = {.from = m->w->from + m->index,
 					.to = back,
-					.device_to = place,
-					.device_from = place,
+					.device_to = offset,
+					.device_from = offset,
 					.bytes = 299999};
 
 	for (int i = 0; i < 10; i++) {
@@ -282,7 +282,7 @@ static void wait__not_yet(void **state)
 	struct dxp_bridge *b = start(w, &t);
 	pieces_await(w, 2);
 	assert_int_equal(dxp_bridge_wait(b, MS_NS, NULL), DXP_ETIMEDOUT);
-	says("not complete yet");
+	has_text("not complete yet");
 	assert_int_equal(dxp_bridge_wait(b, 0, NULL), DXP_ETIMEDOUT);
 	atomic_store(&fake_xpu_faults(w->fake, 0)->hold_after, 0);
 	ok(dxp_bridge_wait(b, WAIT_NS, NULL));
@@ -297,8 +297,8 @@ static void fails(struct world *w, int fault, int status, const char *part)
 	atomic_store(&faults->fail_status, fault);
 	atomic_store(&faults->fail_after, 3);
 	assert_int_equal(dxp_bridge_move(w->one, &t, NULL), status);
-	says(part);
-	says("xpu1");
+	has_text(part);
+	has_text("xpu1");
 	atomic_store(&faults->fail_after, 0);
 	all_paths(w, 65537, DXP_BRIDGE_PIPELINED, 0);
 }
@@ -336,7 +336,7 @@ static void move__xpu_dies(void **state)
 
 	atomic_store(&fake_xpu_faults(w->fake, 0)->freeze_after, 4);
 	assert_int_equal(dxp_bridge_move(w->one, &t, NULL), DXP_EPEERLOST);
-	says("xpu1");
+	has_text("xpu1");
 	refused(w, &t, DXP_EPEERLOST, "xpu1");
 	ok(dxp_core_set(w->two, DXP_CORE_ADD, OPERAND));
 	ok(dxp_bridge_move(w->two, &t, NULL));
@@ -351,7 +351,7 @@ static void move__peer_dies(void **state)
 
 	fake_xpu_freeze(w->fake, 1);
 	assert_int_equal(dxp_bridge_move(w->one, &t, NULL), DXP_EPEERLOST);
-	says("xpu2");
+	has_text("xpu2");
 	all_paths(w, 65537, DXP_BRIDGE_PIPELINED, 0);
 }
 
@@ -373,7 +373,7 @@ static void close__with_transfers(void **state)
 	b[2] = start(w, &t);
 	dxp_xpu_close(w->one);
 	assert_int_equal(dxp_bridge_wait(b[2], WAIT_NS, NULL), DXP_ECLOSED);
-	says("closed");
+	has_text("closed");
 	dxp_xpu_close(w->two);
 	dxp_fabric_close(w->fabric);
 	assert_int_equal(dxp_bridge_wait(b[1], WAIT_NS, NULL), DXP_ECLOSED);
@@ -387,7 +387,7 @@ static void *wait_long(void *bridge)
 	return (void *)(intptr_t)dxp_bridge_wait(bridge, WAIT_NS, NULL);
 }
 
-static void close__while_somebody_waits(void **state)
+static void close__while_a_thread_waits(void **state)
 {
 	struct world *w = *state;
 	const struct dxp_bridge_transfer t = in(w, DATA_BYTES);
@@ -468,7 +468,7 @@ static void core__set_and_get(void **state)
 	assert_int_equal(operand, 42);
 	assert_int_equal(result, 0x0123456789abcdef);
 	assert_int_equal(dxp_core_set(w->one, DXP_CORE_KERNEL + 1, 0), DXP_EINVAL);
-	says("unknown core 4");
+	has_text("unknown core 4");
 }
 
 static void caps__of_the_bridge(void **state)
@@ -502,7 +502,7 @@ int main(void)
 		TEST(move__xpu_dies),
 		TEST(move__peer_dies),
 		TEST(close__with_transfers),
-		TEST(close__while_somebody_waits),
+		TEST(close__while_a_thread_waits),
 		TEST(event__in_wait_lists),
 		TEST(event__waited_for_failed),
 		TEST(move__nothing_is_kept),

@@ -7,16 +7,16 @@
 
 /* ---- completions ---- */
 
-static void completions__tell_each_end_once(void **state)
+static void completions__report_each_end_once(void **state)
 {
 	struct world *w = *state;
 	enum { MANY = 1000 };
-	static bool told[MANY];
-	struct dxp_completion taken[7];
+	static bool reported[MANY];
+	struct dxp_completion dequeued[7];
 	dxp_event user, event;
 	int count = 0;
 
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 	ok(dxp_event_create(w->fabric, &user));
 	for (uint64_t i = 0; i < MANY; i++) {
 		event = i % 5 == 0 ? run_after(w, w->one, "fail", NULL, 0)
@@ -28,24 +28,24 @@ static void completions__tell_each_end_once(void **state)
 	}
 	ok(dxp_event_set(w->fabric, user, DXP_OK));
 	while (count < MANY) {
-		int n = dxp_completions(w->fabric, taken, ARRAY_COUNT(taken), WAIT_NS);
-		assert_in_range(n, 1, ARRAY_COUNT(taken));
+		int n = dxp_completions(w->fabric, dequeued, ARRAY_COUNT(dequeued), WAIT_NS);
+		assert_in_range(n, 1, ARRAY_COUNT(dequeued));
 		for (int i = 0; i < n; i++, count++) {
-			assert_false(told[taken[i].cookie]);
-			told[taken[i].cookie] = true;
-			assert_int_equal(taken[i].status,
-					 taken[i].cookie % 5 == 0 ? DXP_EDEVICE : DXP_OK);
-			assert_int_equal(taken[i].native,
-					 taken[i].cookie % 5 == 0 ? FAKE_NATIVE : 0);
-			assert_true(taken[i].times.ended_ns);
+			assert_false(reported[dequeued[i].cookie]);
+			reported[dequeued[i].cookie] = true;
+			assert_int_equal(dequeued[i].status,
+					 dequeued[i].cookie % 5 == 0 ? DXP_EDEVICE : DXP_OK);
+			assert_int_equal(dequeued[i].native,
+					 dequeued[i].cookie % 5 == 0 ? FAKE_NATIVE : 0);
+			assert_true(dequeued[i].times.ended_ns);
 		}
 	}
-	assert_int_equal(dxp_completions(w->fabric, taken, 1, MS_NS), 0);
+	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, MS_NS), 0);
 	/* Also of an event that has already completed. */
 	ok(dxp_event_notify(w->fabric, user, 77));
-	assert_int_equal(dxp_completions(w->fabric, taken, 1, 0), 1);
-	assert_int_equal(taken[0].cookie, 77);
-	assert_true(taken[0].event == user);
+	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, 0), 1);
+	assert_int_equal(dequeued[0].cookie, 77);
+	assert_true(dequeued[0].event == user);
 	dxp_event_forget(w->fabric, user);
 	assert_int_equal(dxp_event_notify(w->fabric, user, 1), DXP_ENOENT);
 }
@@ -130,7 +130,7 @@ static void completions__hurry_lazy_ones(void **state)
 
 /* More commands than fit: calls wait for space, and events that are kept for ever use none of
  * it. */
-static void run__more_than_there_is_room_for(void **state)
+static void run__more_than_there_is_space_for(void **state)
 {
 	struct world *w = *state;
 	dxp_event first = run_after(w, w->two, "ok", NULL, 0), last = first;
@@ -146,7 +146,7 @@ static void run__more_than_there_is_room_for(void **state)
 }
 
 /* If only the program itself could make space, the call fails. */
-static void run__no_room_for_ever(void **state)
+static void run__no_space_for_ever(void **state)
 {
 	struct world *w = *state;
 	const struct dxp_launch launch = {
@@ -162,7 +162,7 @@ static void run__no_room_for_ever(void **state)
 		status = dxp_run(w->one, &launch, &last);
 	assert_int_equal(status, DXP_EAGAIN);
 	assert_true(count > 50000);
-	says("set the events");
+	has_text("set the events");
 }
 
 /* Commands in a row leave together. The last one leaves without a further call, by the progress
@@ -249,12 +249,12 @@ static void close__everything_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(completions__tell_each_end_once),
+		TEST(completions__report_each_end_once),
 		TEST(completions__begun),
 		TEST(completions__woken),
 		TEST(completions__hurry_lazy_ones),
-		TEST(run__more_than_there_is_room_for),
-		TEST(run__no_room_for_ever),
+		TEST(run__more_than_there_is_space_for),
+		TEST(run__no_space_for_ever),
 		TEST(run__the_last_leaves_without_a_call),
 		TEST(lost__everything_ends),
 		TEST(close__everything_ends),

@@ -19,7 +19,7 @@
 static char folder[] = "host-config-XXXXXX";
 static char manager[64], key[64];
 
-static void says(const char *part)
+static void has_text(const char *part)
 {
 	if (!strstr(dxp_fabric_error(NULL), part))
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
@@ -105,36 +105,36 @@ static void config__options_first(void **state)
 	assert_string_equal(c.name, "me");
 }
 
-static void config__says_what_is_wrong(void **state)
+static void config__names_the_error(void **state)
 {
 	struct dxp_fabric_options options = {.directory = folder};
 	struct config c;
 
 	unlink(manager);
 	assert_int_equal(config_resolve(&options, &c), DXP_ENOENT);
-	says("dxp up");
+	has_text("dxp up");
 	manager_put("");
 	assert_int_equal(config_resolve(&options, &c), DXP_EMALFORMED);
-	says("empty");
+	has_text("empty");
 	manager_put("somewhere\n");
 	assert_int_equal(config_resolve(&options, &c), DXP_EINVAL);
-	says("'somewhere'");
+	has_text("'somewhere'");
 	manager_put("127.0.0.1:4242\n");
 	options.bind = "here";
 	assert_int_equal(config_resolve(&options, &c), DXP_EINVAL);
-	says("'here'");
+	has_text("'here'");
 	options.bind = NULL;
 	options.name = "two words";
 	assert_int_equal(config_resolve(&options, &c), DXP_EINVAL);
-	says("'two words'");
+	has_text("'two words'");
 	options.name = NULL;
 	options.key_file = "no-such-file";
 	assert_int_equal(config_resolve(&options, &c), DXP_ENOENT);
-	says("no-such-file");
+	has_text("no-such-file");
 	options.key_file = key;
 	chmod(key, 0644);
 	assert_int_equal(config_resolve(&options, &c), DXP_EACCESS);
-	says("chmod 600");
+	has_text("chmod 600");
 	chmod(key, 0600);
 }
 
@@ -144,7 +144,7 @@ int main(void)
 		cmocka_unit_test(config__directory_order),
 		cmocka_unit_test(config__all_from_the_folder),
 		cmocka_unit_test(config__options_first),
-		cmocka_unit_test(config__says_what_is_wrong),
+		cmocka_unit_test(config__names_the_error),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_drop);

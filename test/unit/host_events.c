@@ -13,11 +13,11 @@
 
 static uint32_t add(struct events *e)
 {
-	struct host_event *slot;
+	struct host_event *entry;
 	uint32_t count;
 
-	assert_int_equal(events_add(e, &count, &slot), DXP_OK);
-	assert_int_equal(slot->state, HOST_EVENT_PENDING);
+	assert_int_equal(events_add(e, &count, &entry), DXP_OK);
+	assert_int_equal(entry->state, HOST_EVENT_PENDING);
 	return count;
 }
 
@@ -58,7 +58,7 @@ static void events__oldest_waits_for_the_oldest(void **state)
 }
 
 /* Events that are kept for ever use no space of later ones, and are still found. */
-static void events__kept_ones_take_no_room(void **state)
+static void events__kept_ones_use_no_space(void **state)
 {
 	struct events e;
 
@@ -72,12 +72,12 @@ static void events__kept_ones_take_no_room(void **state)
 	assert_true(e.capacity <= 256);
 	assert_int_equal(events_oldest(&e), e.next);
 	for (uint32_t i = 0; i < 3u * HOST_EVENTS_RING; i++) {
-		struct host_event *slot = events_find(&e, 0xffff0000u + i);
+		struct host_event *entry = events_find(&e, 0xffff0000u + i);
 		if (i % 100) {
-			assert_null(slot);
+			assert_null(entry);
 			continue;
 		}
-		assert_int_equal(slot->status, i % 2 ? DXP_OK : DXP_EDEVICE);
+		assert_int_equal(entry->status, i % 2 ? DXP_OK : DXP_EDEVICE);
 		events_free(&e, 0xffff0000u + i);
 		assert_null(events_find(&e, 0xffff0000u + i));
 	}
@@ -110,12 +110,12 @@ static void events__oldest_pending(void **state)
 static void events__silent_ones_free_themselves(void **state)
 {
 	struct events e;
-	struct host_event *slot;
+	struct host_event *entry;
 	uint32_t count;
 
 	events_init(&e, 1);
-	assert_int_equal(events_add(&e, &count, &slot), DXP_OK);
-	slot->silent = true;
+	assert_int_equal(events_add(&e, &count, &entry), DXP_OK);
+	entry->silent = true;
 	assert_true(events_finish(&e, count, DXP_OK, NULL));
 	assert_null(events_find(&e, count));
 	assert_int_equal(e.oldest, e.next);
@@ -150,7 +150,7 @@ static void events__pending_ones_have_no_bound(void **state)
 		assert_int_equal(events_find(&e, first + i)->status, DXP_EPEERLOST);
 		events_free(&e, first + i);
 	}
-	assert_int_equal(e.elder_count, 0);
+	assert_int_equal(e.kept_count, 0);
 	assert_int_equal(e.oldest, e.next);
 	events_destroy(&e);
 }
@@ -168,7 +168,7 @@ static void events__one_pending_for_ever(void **state)
 		events_free(&e, count);
 	}
 	assert_true(e.capacity <= HOST_EVENTS_RING);
-	assert_true(e.elder_count <= 1);
+	assert_true(e.kept_count <= 1);
 	assert_int_equal(events_oldest(&e), 1);
 	assert_true(events_finish(&e, 1, DXP_OK, NULL));
 	events_destroy(&e);
@@ -177,13 +177,13 @@ static void events__one_pending_for_ever(void **state)
 static void events__bytes_of_those_pending(void **state)
 {
 	struct events e;
-	struct host_event *slot;
+	struct host_event *entry;
 	uint32_t count;
 
 	events_init(&e, 1);
-	assert_int_equal(events_add(&e, &count, &slot), DXP_OK);
+	assert_int_equal(events_add(&e, &count, &entry), DXP_OK);
 	events_weigh(&e, 100);
-	assert_int_equal(events_add(&e, &count, &slot), DXP_OK);
+	assert_int_equal(events_add(&e, &count, &entry), DXP_OK);
 	events_weigh(&e, 2048);
 	assert_int_equal(e.bytes, COMMAND_KEPT_BYTES(100) + COMMAND_KEPT_BYTES(2048));
 	events_undo(&e);
@@ -214,7 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events__finish_then_free),
 		cmocka_unit_test(events__oldest_waits_for_the_oldest),
-		cmocka_unit_test(events__kept_ones_take_no_room),
+		cmocka_unit_test(events__kept_ones_use_no_space),
 		cmocka_unit_test(events__oldest_pending),
 		cmocka_unit_test(events__silent_ones_free_themselves),
 		cmocka_unit_test(events__pending_ones_have_no_bound),

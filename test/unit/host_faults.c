@@ -53,7 +53,7 @@ static unsigned files_open(void)
 }
 
 /* Checks that a failure has a reason. Returns whether there was none. */
-static bool told(int status)
+static bool reported(int status)
 {
 	if (status == DXP_OK)
 		return true;
@@ -68,13 +68,13 @@ static bool function_use(struct dxp_function *f)
 {
 	struct dxp_memory one, two;
 	uint32_t key;
-	bool well = told(dxp_memory_create(f, 4096, DXP_REMOTE_WRITE, &one));
+	bool well = reported(dxp_memory_create(f, 4096, DXP_REMOTE_WRITE, &one));
 
 	if (!well)
 		return false;
-	well = told(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
-	       told(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
-	       told(dxp_function_arm(f)) &&
+	well = reported(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
+	       reported(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
+	       reported(dxp_function_arm(f)) &&
 	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* also if memory is short */
 	dxp_memory_destroy(f, &one);
 	return well;
@@ -85,11 +85,11 @@ static bool nic_use(const struct dxp_nic_options *options)
 	struct dxp_function *f, *g;
 	struct dxp_nic *nic;
 
-	if (!told(dxp_nic_open(options, &nic)))
+	if (!reported(dxp_nic_open(options, &nic)))
 		return false;
-	bool well = told(dxp_nic_function(nic, "one", &f));
+	bool well = reported(dxp_nic_function(nic, "one", &f));
 	if (well) {
-		well = told(dxp_nic_function(nic, NULL, &g));
+		well = reported(dxp_nic_function(nic, NULL, &g));
 		if (well) {
 			well = function_use(g);
 			dxp_function_close(g);
@@ -105,7 +105,7 @@ static bool attached_use(const struct dxp_nic_options *options)
 	const struct dxp_function_options o = {.nic = options->name, .timeout_ms = 500};
 	struct dxp_function *f;
 
-	if (!told(dxp_function_attach(&o, &f)))
+	if (!reported(dxp_function_attach(&o, &f)))
 		return false;
 	bool well = function_use(f);
 	dxp_function_close(f);
@@ -147,14 +147,14 @@ static void each_fails_once(bool (*use)(const struct dxp_nic_options *options),
 	assert_in_range(n, 10, RUNS_MAX - 1);
 }
 
-static void nic__lives_through_each_failure(void **state)
+static void nic__survives_each_failure(void **state)
 {
 	const struct dxp_nic_options options = {.name = "alone"};
 
 	each_fails_once(nic_use, &options);
 }
 
-static void nic__lives_through_each_failure_of_its_thread(void **state)
+static void nic__survives_each_failure_of_its_thread(void **state)
 {
 	const struct dxp_nic_options options = {.name = "alone", .thread = true};
 
@@ -163,7 +163,7 @@ static void nic__lives_through_each_failure_of_its_thread(void **state)
 
 /* Failures on either side: the side of the n-th call differs from run to run, since the NIC's
  * thread counts, too. */
-static void attached__lives_through_each_failure(void **state)
+static void attached__survives_each_failure(void **state)
 {
 	char folder[] = "/tmp/dxp-host-faults-XXXXXX";
 	const struct dxp_nic_options options = {.name = "served", .thread = true};
@@ -181,9 +181,9 @@ static void attached__lives_through_each_failure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nic__lives_through_each_failure),
-		cmocka_unit_test(nic__lives_through_each_failure_of_its_thread),
-		cmocka_unit_test(attached__lives_through_each_failure),
+		cmocka_unit_test(nic__survives_each_failure),
+		cmocka_unit_test(nic__survives_each_failure_of_its_thread),
+		cmocka_unit_test(attached__survives_each_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ UNUSED static struct dxp_nic_event completion(struct dxp_function *f)
 {
 	struct dxp_nic_event event;
 
-	while (!dxp_sent_take(dxp_function_window(f), &event))
+	while (!dxp_sent_dequeue(dxp_function_window(f), &event))
 		ok(dxp_function_wait(f, PATIENCE_NS));
 	return event;
 }
@@ -93,10 +93,10 @@ UNUSED static void talk(struct dxp_function *a, struct dxp_function *b)
 	dxp_received_release(v);
 	done(a);
 
-	const struct dxp_entry ours = {0, 4096, here.key}, theirs = {0, 4096, there.key};
+	const struct dxp_entry own = {0, 4096, here.key}, theirs = {0, 4096, there.key};
 	const struct dxp_entry back = {4096, 4096, here.key}, word = {8, 8, there.key};
 	memset(here.base, 0x5a, 4096);
-	posted(a, dxp_post_put(w, 1, &to, &ours, &theirs, DXP_FLAG_NOTIFY, 9, 2));
+	posted(a, dxp_post_put(w, 1, &to, &own, &theirs, DXP_FLAG_NOTIFY, 9, 2));
 	event = received(b);
 	assert_int_equal(event->type, DXP_EVENT_PUT);
 	assert_int_equal(event->bytes, 4096);

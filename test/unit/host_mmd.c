@@ -76,9 +76,9 @@ static void xpu__unknown(void **state)
 	struct dxp_xpu *x;
 
 	assert_int_equal(dxp_xpu_open(w->fabric, "nobody", &x), DXP_ENOENT);
-	says("'nobody'");
+	has_text("'nobody'");
 	assert_int_equal(dxp_xpu_open(w->fabric, "tester", &x), DXP_EINVAL);
-	says("host");
+	has_text("host");
 	assert_int_equal(dxp_xpu_open(w->fabric, "", &x), DXP_EINVAL);
 }
 
@@ -109,7 +109,7 @@ static void mem__outside(void **state)
 	uint8_t byte = 0;
 
 	assert_int_equal(dxp_mem_write(w->one, FAKE_MEMORY_BYTES, &byte, 1), DXP_ERANGE);
-	says("xpu1");
+	has_text("xpu1");
 	assert_int_equal(dxp_mem_read(w->one, &byte, UINT64_MAX, 1), DXP_ERANGE);
 	assert_int_equal(dxp_mem_read(w->one, &byte, 0, UINT64_MAX), DXP_ERANGE);
 }
@@ -123,7 +123,7 @@ static void mem__allocate(void **state)
 	ok(dxp_mem_alloc(w->one, 100, &second));
 	assert_true(second >= first + 100);
 	assert_int_equal(dxp_mem_alloc(w->one, FAKE_MEMORY_BYTES, &first), DXP_ENOMEM);
-	says("bytes free for this host");
+	has_text("bytes free for this host");
 	assert_int_equal(dxp_mem_alloc(w->one, 0, &first), DXP_EINVAL);
 	ok(dxp_mem_free(w->one, second));
 }
@@ -144,7 +144,7 @@ static void reg__round_trip(void **state)
 	for (uint32_t i = 0; i < 300; i++)
 		assert_int_equal(values[i], ~i);
 	assert_int_equal(dxp_reg_read(w->two, FAKE_REGISTERS, values, 1), DXP_ERANGE);
-	says("register 512");
+	has_text("register 512");
 }
 
 static void program__log(void **state)
@@ -168,7 +168,7 @@ static void run__ends(void **state)
 	assert_int_equal(times.ended_ns, 3);
 	assert_int_equal(dxp_event_wait(w->fabric, event, 0, NULL), DXP_ENOENT);
 	assert_int_equal(wait_for(w, run(w, "fail", 0)), DXP_EDEVICE);
-	says("xpu1");
+	has_text("xpu1");
 }
 
 static void run__wait_list(void **state)
@@ -259,7 +259,7 @@ static void *hammer(void *context)
 	return NULL;
 }
 
-static void fabric__threads_take_turns(void **state)
+static void fabric__threads_alternate(void **state)
 {
 	pthread_t threads[4];
 
@@ -270,7 +270,7 @@ static void fabric__threads_take_turns(void **state)
 }
 
 /* While the program computes, its progress thread renews the lease and reads events. */
-static void fabric__keeper(void **state)
+static void fabric__progress_thread(void **state)
 {
 	struct world *w = *state;
 	const struct timespec pause = {.tv_sec = 4};
@@ -299,8 +299,8 @@ static void dies(struct world *w)
 	fake_xpu_freeze(w->fake, 0);
 	assert_int_equal(dxp_event_wait(w->fabric, event, 2 * DIES_WITHIN_NS, NULL), DXP_EPEERLOST);
 	assert_in_range(clock_now_ns() - begin, 0, DIES_WITHIN_NS);
-	says("xPU 'xpu1' (node ");
-	says("dxp nodes");
+	has_text("xPU 'xpu1' (node ");
+	has_text("dxp nodes");
 	assert_int_equal(dxp_event_wait(w->fabric, after, 0, NULL), DXP_EPEERLOST);
 	assert_int_equal(dxp_reg_read(w->one, 0, &word, 1), DXP_EPEERLOST);
 	ok(dxp_reg_read(w->two, 0, &word, 1));
@@ -328,7 +328,7 @@ static void xpu__dies_during_a_write(void **state)
 	fake_xpu_freeze(w->fake, 0);
 	assert_int_equal(dxp_mem_write(w->one, 0, data, 32u << 20), DXP_EPEERLOST);
 	assert_in_range(clock_now_ns() - begin, 0, DIES_WITHIN_NS);
-	says("xpu1");
+	has_text("xpu1");
 	free(data);
 }
 
@@ -351,8 +351,8 @@ int main(void)
 		TEST(run__many_without_waiting),
 		TEST(event__timeout_keeps_it),
 		TEST(send__between_xpus),
-		TEST(fabric__threads_take_turns),
-		TEST(fabric__keeper),
+		TEST(fabric__threads_alternate),
+		TEST(fabric__progress_thread),
 		TEST(xpu__dies),
 		TEST(xpu__dies_without_manager),
 		TEST(xpu__dies_during_a_write),

@@ -168,15 +168,15 @@ static void memory__opens_nothing_once_revoked(void **state)
 		const struct dxp_target to = target_of(b, 0);
 		static uint8_t from[4096], into[4096];
 		struct dxp_memory m;
-		uint32_t ours, theirs, third;
+		uint32_t own, theirs, third;
 
 		ok(dxp_memory_create(b, 4096, DXP_REMOTE_WRITE, &m));
 		ok(dxp_memory_register(b, m.fd, 0, 4096, DXP_REMOTE_WRITE, &third));
-		ok(dxp_memory_register_at(a, from, sizeof(from), DXP_LOCAL, &ours));
+		ok(dxp_memory_register_at(a, from, sizeof(from), DXP_LOCAL, &own));
 		ok(dxp_memory_register_at(b, into, sizeof(into), DXP_REMOTE_WRITE, &theirs));
 		const uint32_t keys[] = {m.key, third, theirs};
 		for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
-			const struct dxp_entry local = {0, 4096, ours}, remote = {0, 4096, keys[i]};
+			const struct dxp_entry local = {0, 4096, own}, remote = {0, 4096, keys[i]};
 			struct dxp_window *w = dxp_function_window(a);
 			posted(a, dxp_post_put(w, 0, &to, &local, &remote, 0, 0, 0));
 			done(a);
@@ -248,7 +248,7 @@ static void *post_many(void *context)
 }
 
 /* Any number of threads may ring the doorbells of one function. */
-static void nic__takes_posts_of_many_threads(void **state)
+static void nic__accepts_posts_of_many_threads(void **state)
 {
 	for (int thread = 0; thread < 2; thread++) {
 		struct dxp_nic *nic = nic_open(thread);
@@ -263,7 +263,7 @@ static void nic__takes_posts_of_many_threads(void **state)
 		}
 		while (ended < POSTERS * EACH || came < POSTERS * EACH) {
 			struct dxp_window *w = dxp_function_window(b);
-			while (dxp_sent_take(dxp_function_window(a), &event)) {
+			while (dxp_sent_dequeue(dxp_function_window(a), &event)) {
 				assert_int_equal(event.status, DXP_OK);
 				ended++;
 			}
@@ -327,7 +327,7 @@ int main(void)
 		cmocka_unit_test(memory__opens_nothing_once_revoked),
 		cmocka_unit_test(nic__lets_its_functions_talk),
 		cmocka_unit_test(nic__closes_with_events_unread),
-		cmocka_unit_test(nic__takes_posts_of_many_threads),
+		cmocka_unit_test(nic__accepts_posts_of_many_threads),
 		cmocka_unit_test(nic__joins_a_fabric),
 	};
 

@@ -40,7 +40,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-UNUSED static void says(const char *part)
+UNUSED static void has_text(const char *part)
 {
 	if (!strstr(dxp_fabric_error(NULL), part))
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);

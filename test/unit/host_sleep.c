@@ -43,7 +43,7 @@ static int nap_send(struct side *s, uint64_t imm)
 	struct dxp_window *w = dxp_function_window(s->f);
 	int status;
 
-	while (dxp_sent_take(w, &event))
+	while (dxp_sent_dequeue(w, &event))
 		;
 	do
 		status = dxp_post_nap(w, 0, &s->peer, NULL, 0, imm, 0);
@@ -59,7 +59,7 @@ static int nap_wait(struct side *s, uint64_t imm)
 	struct dxp_nic_event event;
 
 	while (!dxp_received_peek(w)) {
-		while (dxp_sent_take(w, &event))
+		while (dxp_sent_dequeue(w, &event))
 			if (event.status != DXP_OK)
 				return event.status;
 		int status = dxp_function_wait(s->f, PATIENCE_NS);
@@ -127,7 +127,7 @@ static void sleep__loses_none_after_a_short_spin(void **state)
 }
 
 /* One CPU for all: spinning would delay the thread that it waits for. */
-static void sleep__on_one_cpu_nobody_spins(void **state)
+static void sleep__on_one_cpu_no_thread_spins(void **state)
 {
 	cpu_set_t old, one;
 
@@ -148,7 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sleep__loses_no_wake_up),
 		cmocka_unit_test(sleep__loses_none_after_a_short_spin),
-		cmocka_unit_test(sleep__on_one_cpu_nobody_spins),
+		cmocka_unit_test(sleep__on_one_cpu_no_thread_spins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

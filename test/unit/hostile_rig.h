@@ -60,7 +60,7 @@ static inline int rig_open(void **state)
 	struct rig *r = calloc(1, sizeof(*r));
 	const struct nic_options o = {.node = 1,
 				      .incarnation = 1,
-				      .entropy = entropy_rng,
+				      .entropy = rng_entropy_rng,
 				      .entropy_context = &secrets,
 				      .token = token};
 
@@ -81,7 +81,7 @@ static inline int rig_close(void **state)
 	return 0;
 }
 
-static inline void turn(struct rig *r)
+static inline void poll(struct rig *r)
 {
 	static uint64_t now_ns = S_NS;
 
@@ -111,8 +111,8 @@ static inline void neighbour_works(struct rig *r)
 	assert_int_equal(dxp_post_put(u->window, 1, &to, &from, &at, 0, 0, 1), DXP_OK);
 	assert_int_equal(dxp_post_nap(u->window, 1, &to, "neighbour", 10, 0, 2), DXP_OK);
 	for (int i = 0; i < 100 && ended < 2; i++) {
-		turn(r);
-		while (dxp_sent_take(u->window, &event)) {
+		poll(r);
+		while (dxp_sent_dequeue(u->window, &event)) {
 			assert_int_equal(event.status, DXP_OK);
 			ended++;
 		}
@@ -153,8 +153,8 @@ static inline void bad_reopen(struct rig *r)
 	munmap(w, sizeof(*w));
 	assert_int_equal(user_open(r, BAD), 0);
 	assert_int_equal(nap_to_himself(r, 100), DXP_OK);
-	turn(r);
-	assert_int_equal(dxp_sent_take(r->users[BAD].window, &event), 1);
+	poll(r);
+	assert_int_equal(dxp_sent_dequeue(r->users[BAD].window, &event), 1);
 	assert_int_equal(event.status, DXP_OK);
 	assert_non_null(dxp_received_peek(r->users[BAD].window));
 	dxp_received_release(r->users[BAD].window);

@@ -30,7 +30,8 @@ static unsigned groups_of(struct rig *r, unsigned s)
 {
 	struct inc_answer a;
 
-	sw_answer(r->sw[s], &(struct inc_inquiry){.section = INC_SECTION_SWITCH}, r->now_ns, &a);
+	switch_answer(r->sw[s], &(struct inc_inquiry){.section = INC_SECTION_SWITCH}, r->now_ns,
+		      &a);
 	return a.self.groups;
 }
 
@@ -117,7 +118,7 @@ static unsigned drop_one(struct rig *r, const struct rig_packet *p)
 	return r->count == r->drop ? 0 : 1;
 }
 
-static void create__each_packet_lost_in_turn(void **state)
+static void create__each_packet_lost_once(void **state)
 {
 	uint64_t packets = 1;
 
@@ -190,7 +191,7 @@ static void create__silent_switch(void **state)
 	uint32_t silent;
 
 	rig_open(&r, 4, halves, 4, two_spines);
-	sw_destroy(r.sw[1]);
+	switch_destroy(r.sw[1]);
 	r.sw[1] = NULL;
 	rig_create_begin(&r, 1);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_ENOENT);
@@ -206,12 +207,12 @@ static void create__full_and_drained(void **state)
 	uint32_t silent;
 
 	rig_open(&r, 4, halves, 4, two_spines);
-	sw_drain(r.sw[2], true);
+	switch_emit(r.sw[2], true);
 	rig_create_begin(&r, 1);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
 	assert_int_equal(n.path[1].ip, rig_switch_ip(3)); /* spine 2 is drained */
 	creates_end(&r);
-	sw_drain(r.sw[3], true);
+	switch_emit(r.sw[3], true);
 	rig_create_begin(&r, 2);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_EBUSY);
 	assert_int_equal(n.fail_cause, INC_CAUSE_DRAINED);
@@ -319,7 +320,7 @@ int main(void)
 		cmocka_unit_test(create__one_leaf_needs_no_spine),
 		cmocka_unit_test(create__the_emptier_spine),
 		cmocka_unit_test(create__uneven_heights),
-		cmocka_unit_test(create__each_packet_lost_in_turn),
+		cmocka_unit_test(create__each_packet_lost_once),
 		cmocka_unit_test(create__a_fifth_is_lost),
 		cmocka_unit_test(create__no_common_switch),
 		cmocka_unit_test(create__silent_switch),

@@ -21,9 +21,9 @@ static void *canary_run(void *context)
 	while (!c->stop) {
 		uint64_t begin_ns = clock_now_ns();
 		usleep(1000);
-		uint64_t took_ns = clock_now_ns() - begin_ns;
-		if (took_ns > c->longest_ns)
-			c->longest_ns = took_ns;
+		uint64_t elapsed_ns = clock_now_ns() - begin_ns;
+		if (elapsed_ns > c->longest_ns)
+			c->longest_ns = elapsed_ns;
 	}
 	return NULL;
 }
@@ -83,7 +83,7 @@ static int sums_play(struct member *me)
 static int kinds_play(struct member *me)
 {
 	struct dxp_inc_group *g = me->group;
-	struct dxp_inc_call *c[3];
+	struct dxp_inc_operation *c[3];
 	int32_t one = (int32_t)me->index, sum = 0, low = 0;
 	char text[3000] = "";
 	size_t done;
@@ -108,8 +108,8 @@ static int kinds_play(struct member *me)
 	CHECK(dxp_inc_allreduce(g, NULL, NULL, 0, DXP_INC_INT32, DXP_INC_SUM, &done) == DXP_OK);
 	CHECK(dxp_inc_allreduce(g, NULL, &one, 1, DXP_INC_FLOAT, DXP_INC_BXOR, &done) ==
 	      DXP_EINVAL);
-	CHECK(!dxp_inc_takes(g, DXP_INC_BXOR, DXP_INC_FLOAT, 1));
-	CHECK(dxp_inc_takes(g, DXP_INC_MINLOC, DXP_INC_DOUBLE_INT, 1));
+	CHECK(!dxp_inc_accepts(g, DXP_INC_BXOR, DXP_INC_FLOAT, 1));
+	CHECK(dxp_inc_accepts(g, DXP_INC_MINLOC, DXP_INC_DOUBLE_INT, 1));
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static void endpoint__selftest(void **state)
 	/* The kernel reports that no process listens. A stalled machine may read the switch's last
 	 * packets late and take them for a sign of life. */
 	for (unsigned i = 0; i < 10 && !strstr(line, "nothing listens"); i++) {
-		usleep(INC_HEARD_NS / 1000);
+		usleep(INC_RECEIVED_NS / 1000);
 		assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);
 		assert_memory_equal(line, "no answer through switch 127.", 29);
 	}

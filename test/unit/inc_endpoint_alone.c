@@ -32,7 +32,7 @@ static void endpoint__wrong_arguments(void **state)
 	const struct dxp_inc_bootstrap none = {.allgather = alone};
 	const struct dxp_inc_group_options odd = {.mode = (enum dxp_inc_mode)9};
 	struct dxp_inc_options framing = {.framing = (enum dxp_inc_framing)7};
-	struct dxp_inc_call *call;
+	struct dxp_inc_operation *call;
 	char why[DXP_INC_WHY_BYTES];
 	int64_t in = 3, out = 0;
 	size_t done = 9;
@@ -75,8 +75,8 @@ static void endpoint__wrong_arguments(void **state)
 	assert_int_equal(dxp_inc_barrier(NULL), DXP_EINVAL);
 	assert_int_equal(dxp_inc_wait(NULL, NULL), DXP_EINVAL);
 	assert_int_equal(dxp_inc_test(NULL, NULL), DXP_EINVAL);
-	assert_false(dxp_inc_takes(NULL, DXP_INC_SUM, DXP_INC_INT32, 1));
-	assert_false(dxp_inc_takes(g, DXP_INC_SUM, (enum dxp_inc_type)99, 1));
+	assert_false(dxp_inc_accepts(NULL, DXP_INC_SUM, DXP_INC_INT32, 1));
+	assert_false(dxp_inc_accepts(g, DXP_INC_SUM, (enum dxp_inc_type)99, 1));
 	/* after all errors, the group still works */
 	assert_int_equal(SUM(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM), DXP_OK);
 	assert_int_equal(out, 3);

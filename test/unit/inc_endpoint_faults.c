@@ -94,7 +94,7 @@ static void scene_open(struct scene *s)
 					  .stop = &stop,
 					  .wake_fd = -1,
 					  .ready_fd = ready[1]};
-		serve(&o);
+		serve_run(&o);
 		_exit(1);
 	}
 	close(ready[1]);
@@ -110,12 +110,12 @@ static void scene_close(struct scene *s)
 	pthread_barrier_destroy(&s->barrier);
 }
 
-static int allgather(void *context, const void *mine, void *all, size_t bytes)
+static int allgather(void *context, const void *own, void *all, size_t bytes)
 {
 	struct seat *me = context;
 	struct scene *s = me->scene;
 
-	memcpy(s->all[me->index], mine, bytes);
+	memcpy(s->all[me->index], own, bytes);
 	pthread_barrier_wait(&s->barrier);
 	for (unsigned i = 0; i < MEMBERS; i++)
 		memcpy((uint8_t *)all + i * bytes, s->all[i], bytes);
@@ -171,7 +171,7 @@ static unsigned files_open(void)
 }
 
 /* Opens, uses and closes both members once. Returns whether nothing failed. */
-static bool life(struct scene *s, uint64_t n)
+static bool lifetime(struct scene *s, uint64_t n)
 {
 	struct dxp_inc_options o = {
 		.switches = s->text, .deadline_ns = 20 * S_NS, .create_ns = 400 * MS_NS};
@@ -215,9 +215,9 @@ static void faults__each_call_for_help(void **state)
 
 	log_level_set(LOG_LEVEL_ERROR);
 	scene_open(&s);
-	life(&s, 1u << 30); /* warms up: objects made only once stay */
+	lifetime(&s, 1u << 30); /* warms up: objects made only once stay */
 	unsigned files = files_open();
-	while (!life(&s, n)) {
+	while (!lifetime(&s, n)) {
 		assert_true(n++ < RUNS_MAX);
 		assert_int_equal(files_open(), files);
 	}

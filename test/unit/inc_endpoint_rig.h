@@ -72,7 +72,7 @@ UNUSED static void *switch_run(void *context)
 				  .wake_fd = b->wake_fd,
 				  .ready_fd = b->ready_fd};
 
-	serve(&o);
+	serve_run(&o);
 	return NULL;
 }
 
@@ -109,11 +109,11 @@ struct seat {
 	unsigned index;
 };
 
-UNUSED static int allgather(void *context, const void *mine, void *all, size_t bytes)
+UNUSED static int allgather(void *context, const void *own, void *all, size_t bytes)
 {
 	struct seat *s = context;
 
-	memcpy(s->m->all[s->index], mine, bytes);
+	memcpy(s->m->all[s->index], own, bytes);
 	pthread_barrier_wait(&s->m->barrier);
 	for (unsigned i = 0; i < MEMBERS; i++)
 		memcpy((uint8_t *)all + i * bytes, s->m->all[i], bytes);
@@ -195,9 +195,9 @@ UNUSED static struct dxp_inc *inc_open(const struct bench *b)
 	return inc;
 }
 
-UNUSED static int alone(void *context, const void *mine, void *all, size_t bytes)
+UNUSED static int alone(void *context, const void *own, void *all, size_t bytes)
 {
-	memcpy(all, mine, bytes);
+	memcpy(all, own, bytes);
 	return 0;
 }
 

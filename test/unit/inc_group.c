@@ -5,7 +5,7 @@
 #define ELEMENTS 2000
 
 struct work {
-	struct inc_call call;
+	struct inc_operation call;
 	int32_t *in, *out;
 };
 
@@ -42,12 +42,12 @@ static void work_free(struct work *w, unsigned count)
 
 static void sum_start(struct rig *r, struct work *w, unsigned member, size_t elements)
 {
-	w->call = (struct inc_call){.collective = INC_ALLREDUCE,
-				    .op = DXP_INC_SUM,
-				    .type = DXP_INC_INT32,
-				    .send = w->in,
-				    .receive = w->out,
-				    .elements = elements};
+	w->call = (struct inc_operation){.collective = INC_ALLREDUCE,
+					 .op = DXP_INC_SUM,
+					 .type = DXP_INC_INT32,
+					 .send = w->in,
+					 .receive = w->out,
+					 .elements = elements};
 	assert_int_equal(inc_group_start(r->hosts[member].group, &w->call, r->now_ns), DXP_OK);
 }
 
@@ -89,7 +89,7 @@ static void three_calls(struct rig *r)
 	work_free(w, 3 * r->members);
 }
 
-static void group__calls_end_right(void **state)
+static void group__operations_complete_right(void **state)
 {
 	struct rig r;
 	struct dxp_inc_group_view v;
@@ -133,7 +133,7 @@ static unsigned drop_one(struct rig *r, const struct rig_packet *p)
 	return r->count == r->drop ? 0 : 1;
 }
 
-static void group__each_packet_lost_in_turn(void **state)
+static void group__each_packet_lost_once(void **state)
 {
 	for (uint64_t k = 1; k <= 11 * 12; k++) {
 		struct rig r;
@@ -209,12 +209,12 @@ static void group__in_place(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		fill(&w[i], i, ELEMENTS, 3);
 		memcpy(w[i].out, w[i].in, ELEMENTS * sizeof(int32_t));
-		w[i].call = (struct inc_call){.collective = INC_ALLREDUCE,
-					      .op = DXP_INC_SUM,
-					      .type = DXP_INC_INT32,
-					      .send = i ? w[i].out : NULL,
-					      .receive = w[i].out,
-					      .elements = ELEMENTS};
+		w[i].call = (struct inc_operation){.collective = INC_ALLREDUCE,
+						   .op = DXP_INC_SUM,
+						   .type = DXP_INC_INT32,
+						   .send = i ? w[i].out : NULL,
+						   .receive = w[i].out,
+						   .elements = ELEMENTS};
 		assert_int_equal(inc_group_start(r.hosts[i].group, &w[i].call, r.now_ns), DXP_OK);
 	}
 	r.drop = r.count + 3;
@@ -230,20 +230,20 @@ static void group__broadcast_reduce_barrier(void **state)
 {
 	struct rig r;
 	struct work w[4];
-	struct inc_call barriers[4];
+	struct inc_operation barriers[4];
 
 	rig_open(&r, 4, two_leaves, 3, one_root);
 	rig_ready(&r);
 	work_make(w, 4);
 	for (unsigned i = 0; i < 4; i++) {
 		fill(&w[i], i, 1500, 0);
-		w[i].call = (struct inc_call){.collective = INC_BROADCAST,
-					      .root = 2,
-					      .send = i == 2 ? w[i].in : NULL,
-					      .receive = i == 2 ? NULL : w[i].out,
-					      .elements = 1501};
+		w[i].call = (struct inc_operation){.collective = INC_BROADCAST,
+						   .root = 2,
+						   .send = i == 2 ? w[i].in : NULL,
+						   .receive = i == 2 ? NULL : w[i].out,
+						   .elements = 1501};
 		assert_int_equal(inc_group_start(r.hosts[i].group, &w[i].call, r.now_ns), DXP_OK);
-		barriers[i] = (struct inc_call){.collective = INC_BARRIER};
+		barriers[i] = (struct inc_operation){.collective = INC_BARRIER};
 		if (i > 0)
 			inc_group_start(r.hosts[i].group, &barriers[i], r.now_ns);
 	}
@@ -254,13 +254,13 @@ static void group__broadcast_reduce_barrier(void **state)
 		assert_false(i > 0 && barriers[i].done); /* member 0 has not arrived */
 		fill(&w[i], i, 10, 0);
 		memset(w[i].out, 0, 40);
-		w[i].call = (struct inc_call){.collective = INC_REDUCE,
-					      .op = DXP_INC_SUM,
-					      .type = DXP_INC_INT32,
-					      .root = 1,
-					      .send = w[i].in,
-					      .receive = i == 1 ? w[i].out : NULL,
-					      .elements = 10};
+		w[i].call = (struct inc_operation){.collective = INC_REDUCE,
+						   .op = DXP_INC_SUM,
+						   .type = DXP_INC_INT32,
+						   .root = 1,
+						   .send = w[i].in,
+						   .receive = i == 1 ? w[i].out : NULL,
+						   .elements = 10};
 	}
 	inc_group_start(r.hosts[0].group, &barriers[0], r.now_ns);
 	for (unsigned i = 0; i < 4; i++)
@@ -273,15 +273,15 @@ static void group__broadcast_reduce_barrier(void **state)
 	rig_close(&r);
 }
 
-static void group__what_it_does_not_take(void **state)
+static void group__what_it_rejects(void **state)
 {
 	struct rig r;
 	int32_t data[4] = {0};
-	struct inc_call c = {.collective = INC_ALLREDUCE,
-			     .op = DXP_INC_BAND,
-			     .type = DXP_INC_FLOAT,
-			     .receive = data,
-			     .elements = 4};
+	struct inc_operation c = {.collective = INC_ALLREDUCE,
+				  .op = DXP_INC_BAND,
+				  .type = DXP_INC_FLOAT,
+				  .receive = data,
+				  .elements = 4};
 
 	rig_open(&r, 1, NULL, 1, NULL);
 	rig_ready(&r);
@@ -334,7 +334,7 @@ static void group__idle_for_an_hour(void **state)
 	rig_close(&r);
 }
 
-static void stranger(struct rig *r, uint32_t from_ip, uint32_t qkey, uint16_t epoch)
+static void unknown_peer(struct rig *r, uint32_t from_ip, uint32_t qkey, uint16_t epoch)
 {
 	int32_t wrong = 4711;
 	struct roce_path path = {from_ip, rig_host_ip(0), ROCE_SOURCE_PORT, ROCE_PORT};
@@ -359,7 +359,7 @@ static void stranger(struct rig *r, uint32_t from_ip, uint32_t qkey, uint16_t ep
 	inc_group_receive(r->hosts[0].group, &p, &path, r->now_ns);
 }
 
-static void group__strangers_are_ignored(void **state)
+static void group__unknown_peers_are_ignored(void **state)
 {
 	struct rig r;
 	struct work w[2];
@@ -372,9 +372,9 @@ static void group__strangers_are_ignored(void **state)
 		fill(&w[i], i, 1, 0);
 	sum_start(&r, &w[0], 0, 1);
 	rig_run(&r, MS_NS);
-	stranger(&r, 0x0a0000ff, 0xbeef, 7);
-	stranger(&r, rig_switch_ip(0), 0xbeee, 7);
-	stranger(&r, rig_switch_ip(0), 0xbeef, 8);
+	unknown_peer(&r, 0x0a0000ff, 0xbeef, 7);
+	unknown_peer(&r, rig_switch_ip(0), 0xbeee, 7);
+	unknown_peer(&r, rig_switch_ip(0), 0xbeef, 8);
 	assert_false(w[0].call.done);
 	inc_group_view(r.hosts[0].group, &v);
 	assert_int_equal(v.refused, 9);
@@ -389,19 +389,19 @@ static void group__strangers_are_ignored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(group__calls_end_right),
+		cmocka_unit_test(group__operations_complete_right),
 		cmocka_unit_test(group__one_member_alone),
 		cmocka_unit_test(group__rc_framing_works),
-		cmocka_unit_test(group__each_packet_lost_in_turn),
+		cmocka_unit_test(group__each_packet_lost_once),
 		cmocka_unit_test(group__everything_comes_twice),
 		cmocka_unit_test(group__a_tenth_is_lost),
 		cmocka_unit_test(group__numbers_wrap),
 		cmocka_unit_test(group__in_place),
 		cmocka_unit_test(group__broadcast_reduce_barrier),
-		cmocka_unit_test(group__what_it_does_not_take),
+		cmocka_unit_test(group__what_it_rejects),
 		cmocka_unit_test(group__a_late_member_is_awaited),
 		cmocka_unit_test(group__idle_for_an_hour),
-		cmocka_unit_test(group__strangers_are_ignored),
+		cmocka_unit_test(group__unknown_peers_are_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

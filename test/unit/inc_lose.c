@@ -6,7 +6,7 @@
 #define CALLS    4
 
 struct job {
-	struct inc_call calls[CALLS];
+	struct inc_operation calls[CALLS];
 	int32_t *data[CALLS];
 	unsigned started;
 	size_t total; /* elements known to be complete at all members */
@@ -44,13 +44,13 @@ static void job_next(struct rig *r, struct job *j, unsigned member)
 	if (r->hosts[member].dead)
 		return;
 	while (j->started < CALLS && (j->started == 0 || j->calls[j->started - 1].done)) {
-		struct inc_call *c = &j->calls[j->started];
-		*c = (struct inc_call){.collective = INC_ALLREDUCE,
-				       .op = DXP_INC_SUM,
-				       .type = DXP_INC_INT32,
-				       .send = j->data[j->started],
-				       .receive = j->data[j->started],
-				       .elements = sizes[j->started]};
+		struct inc_operation *c = &j->calls[j->started];
+		*c = (struct inc_operation){.collective = INC_ALLREDUCE,
+					    .op = DXP_INC_SUM,
+					    .type = DXP_INC_INT32,
+					    .send = j->data[j->started],
+					    .receive = j->data[j->started],
+					    .elements = sizes[j->started]};
 		int status = inc_group_start(g, c, r->now_ns);
 		if (status != DXP_OK) {
 			c->done = true;
@@ -116,7 +116,8 @@ static void all_the_same(const struct rig *r, const struct job *jobs)
 			continue;
 		assert_int_equal(jobs[i].started, CALLS);
 		for (unsigned c = 0; c < CALLS; c++) {
-			const struct inc_call *a = &jobs[first].calls[c], *b = &jobs[i].calls[c];
+			const struct inc_operation *a = &jobs[first].calls[c],
+						   *b = &jobs[i].calls[c];
 			assert_true(b->done);
 			assert_int_equal(a->status, b->status);
 			assert_int_equal(a->done_elements, b->done_elements);
@@ -131,7 +132,7 @@ static void all_the_same(const struct rig *r, const struct job *jobs)
 
 static void switch_kill(struct rig *r, unsigned i)
 {
-	sw_destroy(r->sw[i]);
+	switch_destroy(r->sw[i]);
 	r->sw[i] = NULL;
 }
 
@@ -150,8 +151,8 @@ static unsigned death_hook(struct rig *r, const struct rig_packet *p)
 	    p->path.to_ip == rig_switch_ip(death.victim)) {
 		switch_kill(r, death.victim);
 		if (death.reborn)
-			assert_int_equal(sw_create(&r->sw_options[death.victim], r->now_ns,
-						   &r->sw[death.victim]),
+			assert_int_equal(switch_create(&r->sw_options[death.victim], r->now_ns,
+						       &r->sw[death.victim]),
 					 DXP_OK);
 		death.at = UINT64_MAX / 2;
 	}
@@ -254,17 +255,17 @@ static void lose__disagreement(void **state)
 {
 	struct rig r;
 	int32_t data[4][400] = {0};
-	struct inc_call first[4], second[4];
+	struct inc_operation first[4], second[4];
 	struct dxp_inc_group_view v;
 
 	rig_open(&r, 4, two_leaves, 3, one_root);
 	rig_ready(&r);
 	for (unsigned i = 0; i < 4; i++) {
-		first[i] = (struct inc_call){.collective = INC_ALLREDUCE,
-					     .op = DXP_INC_SUM,
-					     .type = DXP_INC_INT32,
-					     .receive = data[i],
-					     .elements = 400};
+		first[i] = (struct inc_operation){.collective = INC_ALLREDUCE,
+						  .op = DXP_INC_SUM,
+						  .type = DXP_INC_INT32,
+						  .receive = data[i],
+						  .elements = 400};
 		second[i] = first[i];
 		second[i].op = i == 2 ? DXP_INC_MAX : DXP_INC_SUM;
 		assert_int_equal(inc_group_start(r.hosts[i].group, &first[i], r.now_ns), DXP_OK);
@@ -291,7 +292,7 @@ static void lose__disagreement(void **state)
  * get. */
 struct rumour {
 	uint64_t quiet_from;   /* packets: from this count on results are lost */
-	unsigned root_lives;   /* packets from quiet_from until the root exits */
+	unsigned root_packets; /* packets from quiet_from until the root exits */
 	unsigned dumb;         /* member whose packets get lost */
 	uint8_t served;        /* bit mask of members that still get results */
 	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
@@ -308,7 +309,7 @@ static unsigned rumour_hook(struct rig *r, const struct rig_packet *p)
 
 	if (r->count < rumour.quiet_from)
 		return 1;
-	if (r->count >= rumour.quiet_from + rumour.root_lives && r->sw[0] &&
+	if (r->count >= rumour.quiet_from + rumour.root_packets && r->sw[0] &&
 	    p->path.from_ip != rig_switch_ip(0))
 		switch_kill(r, 0);
 	if (to < r->members && from >= r->members) /* from a switch, such as a result */
@@ -335,7 +336,7 @@ static void one_rumour(uint64_t seed)
 	rig_ready(&r);
 	jobs_make(jobs, 4);
 	rumour = (struct rumour){.quiet_from = r.count + 20 + rng_below(&rng, 600),
-				 .root_lives = 20 + (unsigned)rng_below(&rng, 100),
+				 .root_packets = 20 + (unsigned)rng_below(&rng, 100),
 				 .dumb = (unsigned)rng_below(&rng, 4),
 				 .deaf = (uint8_t)rng_below(&rng, 16),
 				 .words = (unsigned)rng_below(&rng, 100),
@@ -350,7 +351,7 @@ static void one_rumour(uint64_t seed)
 	rig_close(&r);
 }
 
-static void lose__member_that_only_some_hear(void **state)
+static void lose__member_that_only_some_receive(void **state)
 {
 	for (uint64_t seed = 1; seed <= 1000; seed++)
 		one_rumour(seed);
@@ -364,7 +365,7 @@ static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 
 	if (r->count < rumour.quiet_from)
 		return 1;
-	if (r->count >= rumour.quiet_from + rumour.root_lives && r->sw[0] &&
+	if (r->count >= rumour.quiet_from + rumour.root_packets && r->sw[0] &&
 	    p->path.from_ip != rig_switch_ip(0)) {
 		switch_kill(r, 0);
 		if (from != (rumour.dumb + 1) % 4)
@@ -375,7 +376,7 @@ static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 	return to == rumour.dumb ? 0 : 1;
 }
 
-static void lose__member_that_hears_nobody(void **state)
+static void lose__member_that_receives_nothing(void **state)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct rig r;
@@ -386,7 +387,7 @@ static void lose__member_that_hears_nobody(void **state)
 		rig_ready(&r);
 		jobs_make(jobs, 4);
 		rumour = (struct rumour){.quiet_from = r.count + 20 + rng_below(&rng, 600),
-					 .root_lives = 20 + (unsigned)rng_below(&rng, 100),
+					 .root_packets = 20 + (unsigned)rng_below(&rng, 100),
 					 .dumb = (unsigned)rng_below(&rng, 4),
 					 .served = (uint8_t)rng_below(&rng, 16)};
 		r.hook = deaf_hook;
@@ -409,8 +410,8 @@ int main(void)
 		cmocka_unit_test(lose__dead_member),
 		cmocka_unit_test(lose__forgotten_group_is_noticed_at_once),
 		cmocka_unit_test(lose__disagreement),
-		cmocka_unit_test(lose__member_that_only_some_hear),
-		cmocka_unit_test(lose__member_that_hears_nobody),
+		cmocka_unit_test(lose__member_that_only_some_receive),
+		cmocka_unit_test(lose__member_that_receives_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

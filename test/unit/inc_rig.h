@@ -127,7 +127,7 @@ static inline void rig_switch_send(struct rig *r, unsigned i)
 
 	while (n > 0 && r->sw[i]) {
 		struct inc_batch b = rig_batch(r);
-		n = sw_send(r->sw[i], &b, r->now_ns);
+		n = switch_send(r->sw[i], &b, r->now_ns);
 		rig_put(r, rig_switch_ip(i), &b);
 	}
 }
@@ -161,7 +161,7 @@ static inline void rig_deliver(struct rig *r)
 	if (i < r->members) {
 		rig_host_receive(r, i, &p);
 	} else if (s < r->switches && r->sw[s]) {
-		sw_receive(r->sw[s], p.data, p.bytes, &p.path, r->now_ns);
+		switch_receive(r->sw[s], p.data, p.bytes, &p.path, r->now_ns);
 		rig_switch_send(r, s);
 	}
 }
@@ -181,7 +181,7 @@ static inline uint64_t rig_deadline(struct rig *r)
 	}
 	for (unsigned i = 0; i < r->switches; i++)
 		if (r->sw[i])
-			at_ns = min_u64(at_ns, sw_deadline(r->sw[i]));
+			at_ns = min_u64(at_ns, switch_deadline(r->sw[i]));
 	return at_ns;
 }
 
@@ -192,7 +192,7 @@ static inline void rig_settle(struct rig *r)
 		rig_host_send(r, i);
 	for (unsigned i = 0; i < r->switches; i++)
 		if (r->sw[i]) {
-			sw_expire(r->sw[i], r->now_ns);
+			switch_expire(r->sw[i], r->now_ns);
 			rig_switch_send(r, i);
 		}
 	while (r->head != r->tail)
@@ -243,7 +243,7 @@ static inline void rig_open(struct rig *r, unsigned members, const uint8_t *leav
 		for (unsigned p = 0; p < switches; p++)
 			if (parents && parents[i] >> p & 1)
 				o->parents[o->parent_count++] = rig_switch_ip(p);
-		assert_int_equal(sw_create(o, r->now_ns, &r->sw[i]), DXP_OK);
+		assert_int_equal(switch_create(o, r->now_ns, &r->sw[i]), DXP_OK);
 	}
 	for (unsigned i = 0; i < members; i++)
 		r->leaf[i] = rig_switch_ip(leaves ? leaves[i] : 0);
@@ -256,7 +256,7 @@ static inline void rig_close(struct rig *r)
 		inc_group_destroy(r->hosts[i].group);
 	}
 	for (unsigned i = 0; i < r->switches; i++)
-		sw_destroy(r->sw[i]);
+		switch_destroy(r->sw[i]);
 	free(r->queue);
 }
 

@@ -29,7 +29,7 @@ static int folder_make(void **state)
 	return 0;
 }
 
-static int folder_remove(void **state)
+static int scratch_folder_remove(void **state)
 {
 	unlink(path);
 	return rmdir(folder); /* fails if a temporary file was left */
@@ -129,7 +129,7 @@ static void keyfile_read__no_file_and_no_regular_file(void **state)
 
 int main(void)
 {
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, scratch_folder_remove)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(keyfile_create__can_be_read_and_is_private),
 		IN_FOLDER(keyfile_create__never_replaces),

@@ -20,7 +20,7 @@
 #define LATE_NS (1000 * S_NS) /* a bucket starts full */
 
 /* Sends while the bucket allows; returns the bytes. */
-static uint64_t train(struct bucket *b, uint32_t bytes, uint64_t now_ns)
+static uint64_t batch(struct bucket *b, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;
 
@@ -38,13 +38,13 @@ static void limit__none_costs_nothing(void **state)
 {
 	struct bucket b = {0};
 
-	assert_true(train(&b, PACKET, 0) >= 1u << 30);
+	assert_true(batch(&b, PACKET, 0) >= 1u << 30);
 	assert_int_equal(b.paid_ns, 0);
 	bucket_rate(&b, 1000);
-	train(&b, PACKET, 5);
+	batch(&b, PACKET, 5);
 	assert_false(bucket_allows(&b, 6));
 	bucket_rate(&b, 0);
-	assert_true(train(&b, PACKET, 6) >= 1u << 30);
+	assert_true(batch(&b, PACKET, 6) >= 1u << 30);
 	assert_int_equal(b.waits, 1);
 }
 
@@ -57,13 +57,13 @@ static void rate_check(uint64_t rate, uint32_t bytes, uint64_t late_ns)
 	uint64_t start_ns = 77 * S_NS, now_ns = start_ns, sent = 0;
 
 	bucket_rate(&b, rate);
-	train(&b, bytes, now_ns);
+	batch(&b, bytes, now_ns);
 	start_ns = b.next_ns; /* the initial burst is used up */
 	while (sent < max_u64(rate / 10, 200ull * bytes)) {
 		assert_true(b.next_ns > now_ns);
 		assert_false(bucket_allows(&b, b.next_ns - 1));
 		now_ns = b.next_ns + (late_ns ? rng_below(&r, late_ns) : 0);
-		sent += train(&b, bytes, now_ns);
+		sent += batch(&b, bytes, now_ns);
 	}
 	double got = (double)sent * 1e9 / (double)(b.next_ns - start_ns);
 	if (got < 0.999 * (double)rate || got > 1.001 * (double)rate)
@@ -95,9 +95,9 @@ static void limit__bursts_are_bounded(void **state)
 			struct bucket b = {0};
 			bucket_rate(&b, rates[i]);
 			uint64_t most = burst_bytes(rates[i]) + 2 * PACKET;
-			uint64_t first = train(&b, PACKET, LATE_NS);
+			uint64_t first = batch(&b, PACKET, LATE_NS);
 			assert_in_range(first, burst_bytes(rates[i]) - PACKET, most);
-			assert_true(train(&b, PACKET, LATE_NS + gap_ns) <= most);
+			assert_true(batch(&b, PACKET, LATE_NS + gap_ns) <= most);
 		}
 	}
 }
@@ -129,7 +129,7 @@ static void limit__never_more_than_the_rate(void **state)
 	}
 }
 
-static void limit__change_frees_who_waits(void **state)
+static void limit__change_frees_waiting_requests(void **state)
 {
 	struct bucket b = {0};
 
@@ -141,7 +141,7 @@ static void limit__change_frees_who_waits(void **state)
 	assert_int_equal(b.next_ns, next_ns);
 	bucket_rate(&b, 1000000);
 	assert_true(bucket_allows(&b, 100 * S_NS));
-	assert_true(train(&b, PACKET, 100 * S_NS) <= BUCKET_BURST_BYTES + 2 * PACKET);
+	assert_true(batch(&b, PACKET, 100 * S_NS) <= BUCKET_BURST_BYTES + 2 * PACKET);
 	bucket_rate(&b, 1000);
 	assert_true(bucket_allows(&b, 100 * S_NS));
 }
@@ -172,7 +172,7 @@ static void limit__waits_are_counted_once(void **state)
 	bucket_rate(&b, 1000000);
 	for (uint64_t i = 0; i < 10; i++) {
 		uint64_t now_ns = max_u64(b.next_ns, S_NS);
-		train(&b, PACKET, now_ns);
+		batch(&b, PACKET, now_ns);
 		assert_false(bucket_allows(&b, now_ns));
 		bucket_charge(&b, PACKET, now_ns); /* a retransmission: the wait grows */
 		assert_false(bucket_allows(&b, now_ns));
@@ -189,7 +189,7 @@ static void limit__function(void **state)
 {
 	struct rng r = {1};
 	const struct nic_options options = {
-		.node = 1, .entropy = entropy_rng, .entropy_context = &r, .token = token_of};
+		.node = 1, .entropy = rng_entropy_rng, .entropy_context = &r, .token = token_of};
 	struct nic *n;
 
 	assert_int_equal(nic_create(&options, &n), DXP_OK);
@@ -218,7 +218,7 @@ int main(void)
 		cmocka_unit_test(limit__rate_in_the_long_run),
 		cmocka_unit_test(limit__bursts_are_bounded),
 		cmocka_unit_test(limit__never_more_than_the_rate),
-		cmocka_unit_test(limit__change_frees_who_waits),
+		cmocka_unit_test(limit__change_frees_waiting_requests),
 		cmocka_unit_test(limit__charges_of_any_size),
 		cmocka_unit_test(limit__waits_are_counted_once),
 		cmocka_unit_test(limit__function),

@@ -132,7 +132,7 @@ static void busy__port_stays_in_use(void **state)
 }
 
 /* More peers than connected sockets: each new one replaces the peer that was silent longest. */
-static void busy__silent_peers_make_room(void **state)
+static void busy__silent_peers_make_space(void **state)
 {
 	struct link *l = open_at("127.0.0.1", (struct link_options){0}), *peers[CROWD];
 
@@ -195,7 +195,7 @@ static void waiting_ping_pong(struct link *a, struct link *b, uint32_t rounds)
 	}
 }
 
-static void quiet__single_datagrams_lead_to_it_and_trains_out(void **state)
+static void quiet__single_datagrams_lead_to_it_and_batches_out(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
 	struct datagram d[40];
@@ -206,7 +206,7 @@ static void quiet__single_datagrams_lead_to_it_and_trains_out(void **state)
 	waiting_ping_pong(p.a, p.b, LINK_BUSY_VOTES + LINK_ALONE_MAX + 10);
 	assert_true(quiet(p.b, &to_a));
 	assert_false(pass(p.a, p.b, 1).stamped);
-	for (int train = 0; train < 3; train++) {
+	for (int batch = 0; batch < 3; batch++) {
 		for (uint8_t i = 0; i < ARRAY_COUNT(d); i++)
 			d[i] = datagram_of(&p.to_b, i, 100, NULL, 0);
 		send_all(p.a, d, ARRAY_COUNT(d));
@@ -305,9 +305,9 @@ int main(void)
 		cmocka_unit_test(busy__does_without),
 		cmocka_unit_test(busy__ipv4_peer_of_an_ipv6_socket),
 		cmocka_unit_test(busy__port_stays_in_use),
-		cmocka_unit_test(busy__silent_peers_make_room),
+		cmocka_unit_test(busy__silent_peers_make_space),
 		cmocka_unit_test(busy__peer_restarts),
-		cmocka_unit_test(quiet__single_datagrams_lead_to_it_and_trains_out),
+		cmocka_unit_test(quiet__single_datagrams_lead_to_it_and_batches_out),
 		cmocka_unit_test(quiet__not_with_marks_nor_long_datagrams),
 		cmocka_unit_test(quiet__ends_now_and_then),
 		cmocka_unit_test(ecn__is_carried_by_connected_sockets),

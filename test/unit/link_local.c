@@ -31,7 +31,7 @@ static int folder_make(void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static int folder_remove(void **state)
+static int scratch_folder_remove(void **state)
 {
 	char command[128];
 
@@ -71,10 +71,11 @@ static void pair_close(struct pair *p, const char *path)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static int receive(int fd, void *data, size_t room, int *fds, unsigned fd_room, unsigned *fd_count)
+static int receive(int fd, void *data, size_t space, int *fds, unsigned fd_space,
+		   unsigned *fd_count)
 {
-	*fd_count = fd_room;
-	return local_receive(fd, data, room, fds, fd_count);
+	*fd_count = fd_space;
+	return local_receive(fd, data, space, fds, fd_count);
 }
 
 static bool closes_on_exec(int fd)
@@ -137,9 +138,9 @@ static void local_receive__too_much_is_refused_and_closed(void **state)
 
 	/* A message with more descriptors than space, by one or by many. */
 	for (unsigned sent = 1; sent <= LOCAL_FDS_MAX; sent++) {
-		for (unsigned room = 0; room < sent; room++) {
+		for (unsigned space = 0; space < sent; space++) {
 			assert_int_equal(local_send(p.client, "ab", 2, fds, sent), 2);
-			assert_int_equal(receive(p.server, data, 4, got, room, &count),
+			assert_int_equal(receive(p.server, data, 4, got, space, &count),
 					 DXP_EMALFORMED);
 			assert_int_equal(count, 0);
 			assert_int_equal(lowest_free(), before);
@@ -212,7 +213,7 @@ static void local_listen__replaces_what_a_dead_process_left(void **state)
 	assert_int_equal(local_listen(path_of(""), &fd), DXP_EINVAL);
 }
 
-static void local_connect__says_what_is_wrong(void **state)
+static void local_connect__names_the_error(void **state)
 {
 	int fd;
 
@@ -324,11 +325,11 @@ int main(void)
 		cmocka_unit_test(local_receive__the_end),
 		cmocka_unit_test(local_listen__paths_of_any_length),
 		cmocka_unit_test(local_listen__replaces_what_a_dead_process_left),
-		cmocka_unit_test(local_connect__says_what_is_wrong),
+		cmocka_unit_test(local_connect__names_the_error),
 		cmocka_unit_test(local_connect__in_time),
 		cmocka_unit_test(local_memory__two_mappings_one_memory),
 		cmocka_unit_test(local_memory_map__nothing_that_could_kill_us),
 	};
 
-	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+	return cmocka_run_group_tests(tests, folder_make, scratch_folder_remove);
 }

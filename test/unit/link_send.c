@@ -15,7 +15,7 @@ static const uint8_t payload[4000];
 
 /* Receives `count` numbered datagrams of `bytes` each. Returns false if any other datagram
  * arrives. */
-static bool take_numbered(struct link *l, uint32_t count, size_t bytes)
+static bool receive_numbered(struct link *l, uint32_t count, size_t bytes)
 {
 	struct datagram_arrival arrivals[16];
 
@@ -48,7 +48,7 @@ static void need_gso(const struct link *l)
 	}
 }
 
-static void link_send__uses_trains(void **state)
+static void link_send__uses_batches(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
 	struct datagram d[256];
@@ -58,7 +58,7 @@ static void link_send__uses_trains(void **state)
 	numbers_make(d, 256, &p.to_b, 64);
 	assert_int_equal(link_send(p.a, d, 256), 256);
 	assert_int_equal(counters_of(p.a).send_calls, 1);
-	assert_true(take_numbered(p.b, 256, 64));
+	assert_true(receive_numbered(p.b, 256, 64));
 	assert_true(counters_of(p.b).receive_calls < 20);
 	pair_close(&p);
 }
@@ -73,7 +73,7 @@ static void link_send__gives_gso_up_when_the_kernel_refuses(void **state)
 	p.a->limits.segments = 600;
 	numbers_make(d, 700, &p.to_b, 5);
 	send_all(p.a, d, 700);
-	assert_true(take_numbered(p.b, 700, 5));
+	assert_true(receive_numbered(p.b, 700, 5));
 	struct link_counters c = counters_of(p.a);
 	assert_int_equal(c.gso_fallbacks, 1);
 	assert_int_equal(c.send_errors, 0);
@@ -97,7 +97,7 @@ static void link_send__blames_the_peer_not_gso(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		memcpy(d[8 + i].header, &i, 4);
 	assert_int_equal(link_send(p.a, d, 12), 12);
-	assert_true(take_numbered(p.b, 4, 50));
+	assert_true(receive_numbered(p.b, 4, 50));
 	struct link_counters c = counters_of(p.a);
 	assert_int_equal(c.send_errors, 8);
 	assert_int_equal(c.sent_datagrams, 4);
@@ -129,7 +129,7 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	pair_close(&p);
 }
 
-static void link_send__keeps_going_when_nobody_listens(void **state)
+static void link_send__keeps_going_without_a_listener(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
 	struct datagram d[4];
@@ -173,7 +173,7 @@ static int small_mtu(void)
 	if (link_path_payload(p.a, &p.to_b) != 1472)
 		return 2;
 	numbers_make(d, 8, &p.to_b, 2000);
-	if (link_send(p.a, d, 8) != 8 || !take_numbered(p.b, 8, 2000))
+	if (link_send(p.a, d, 8) != 8 || !receive_numbered(p.b, 8, 2000))
 		return 3;
 	if (counters_of(p.a).gso_fallbacks != 1 || counters_of(p.a).send_errors != 0)
 		return 4;
@@ -184,11 +184,11 @@ static int small_mtu(void)
 	/* the next ones go singly at once; smaller ones still form a batch */
 	uint64_t calls = counters_of(p.a).send_calls;
 	if (link_send(p.a, d, 8) != 8 || counters_of(p.a).send_calls != calls + 1 ||
-	    !take_numbered(p.b, 8, 2000))
+	    !receive_numbered(p.b, 8, 2000))
 		return 5;
 	numbers_make(d, 8, &p.to_b, 1472);
-	if (link_send(p.a, d, 8) != 8 || !take_numbered(p.b, 8, 1472) ||
-	    p.a->trains.message_count != 1 || counters_of(p.a).gso_fallbacks != 1)
+	if (link_send(p.a, d, 8) != 8 || !receive_numbered(p.b, 8, 1472) ||
+	    p.a->batch.message_count != 1 || counters_of(p.a).gso_fallbacks != 1)
 		return 6;
 	pair_close(&p);
 	return 0;
@@ -221,23 +221,23 @@ static bool loopback_shape(void)
 }
 
 /* With a full send buffer the link accepts fewer datagrams, the rest later, and loses none. */
-static int no_room_now(void)
+static int no_space_now(void)
 {
 	static struct datagram d[300];
-	size_t taken;
+	size_t dequeued;
 
 	if (!loopback_shape())
 		return SKIPPED;
 	struct link_pair p = pair_open(
 		"127.0.0.1", (struct link_options){.buffer_bytes = 65536, .no_gso = true});
 	numbers_make(d, 300, &p.to_b, 1400);
-	taken = link_send(p.a, d, 300);
-	if (taken == 0 || taken == 300 || counters_of(p.a).send_again != 1)
+	dequeued = link_send(p.a, d, 300);
+	if (dequeued == 0 || dequeued == 300 || counters_of(p.a).send_again != 1)
 		return 1;
-	while (taken < 300) {
+	while (dequeued < 300) {
 		struct datagram_arrival arrivals[16];
 		link_receive(p.b, arrivals, 16);
-		taken += link_send(p.a, d + taken, 300 - taken);
+		dequeued += link_send(p.a, d + dequeued, 300 - dequeued);
 	}
 	if (counters_of(p.a).send_errors != 0 || counters_of(p.a).sent_datagrams != 300)
 		return 2;
@@ -247,10 +247,10 @@ static int no_room_now(void)
 
 /* The same with fault injection: each datagram is decided once, and the kernel gets exactly the
  * result. */
-static int no_room_with_faults(void)
+static int no_space_with_faults(void)
 {
 	static struct datagram d[300];
-	size_t taken = 0, received = 0;
+	size_t dequeued = 0, received = 0;
 	struct datagram_arrival arrivals[64];
 	uint32_t next = 0;
 
@@ -265,9 +265,9 @@ static int no_room_with_faults(void)
 	link_address(b, &to);
 	numbers_make(d, 300, &to, 1400);
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;
-	while (clock_now_ns() < give_up && (taken < 300 || fault_backlog(a->fault) ||
+	while (clock_now_ns() < give_up && (dequeued < 300 || fault_backlog(a->fault) ||
 					    received < counters_of(a).sent_datagrams)) {
-		taken += link_send(a, d + taken, 300 - taken);
+		dequeued += link_send(a, d + dequeued, 300 - dequeued);
 		link_wait(a, 0);
 		size_t got = link_receive(b, arrivals, 64);
 		for (size_t k = 0; k < got; k++, received++) {
@@ -279,7 +279,7 @@ static int no_room_with_faults(void)
 		}
 	}
 	struct link_counters c = counters_of(a);
-	if (taken != 300 || c.send_again == 0 || c.faults == 0)
+	if (dequeued != 300 || c.send_again == 0 || c.faults == 0)
 		return 2;
 	if (received + c.faults != 300 || c.send_errors != 0)
 		return 3;
@@ -305,7 +305,7 @@ static void in_child(int (*steps)(void))
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void link_send__cuts_trains_that_exceed_the_path(void **state)
+static void link_send__cuts_batches_that_exceed_the_path(void **state)
 {
 	in_child(small_mtu);
 }
@@ -315,27 +315,27 @@ static void link_send__goes_on_without_a_network(void **state)
 	in_child(no_network);
 }
 
-static void link_send__takes_fewer_when_the_kernel_is_full(void **state)
+static void link_send__accepts_fewer_when_the_kernel_is_full(void **state)
 {
-	in_child(no_room_now);
+	in_child(no_space_now);
 }
 
 static void link_send__keeps_what_the_injector_let_through(void **state)
 {
-	in_child(no_room_with_faults);
+	in_child(no_space_with_faults);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(link_send__uses_trains),
+		cmocka_unit_test(link_send__uses_batches),
 		cmocka_unit_test(link_send__gives_gso_up_when_the_kernel_refuses),
 		cmocka_unit_test(link_send__blames_the_peer_not_gso),
 		cmocka_unit_test(link_send__survives_what_cannot_be_sent),
-		cmocka_unit_test(link_send__keeps_going_when_nobody_listens),
-		cmocka_unit_test(link_send__cuts_trains_that_exceed_the_path),
+		cmocka_unit_test(link_send__keeps_going_without_a_listener),
+		cmocka_unit_test(link_send__cuts_batches_that_exceed_the_path),
 		cmocka_unit_test(link_send__goes_on_without_a_network),
-		cmocka_unit_test(link_send__takes_fewer_when_the_kernel_is_full),
+		cmocka_unit_test(link_send__accepts_fewer_when_the_kernel_is_full),
 		cmocka_unit_test(link_send__keeps_what_the_injector_let_through),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void link_wait__sees_what_arrived(void **state)
 	}
 }
 
-static void link_wait__sees_the_rest_of_a_train(void **state)
+static void link_wait__sees_the_rest_of_a_batch(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", sleeping);
 	struct datagram d[3];
@@ -97,8 +97,8 @@ static void link_fd__is_readable_when_something_arrived(void **state)
 /* Ping-pong of wakeups: each side waits until the other has counted on. A lost wakeup hangs until
  * the test's time limit. */
 struct relay {
-	struct link *mine, *other;
-	_Atomic int *mine_due, *other_due;
+	struct link *own, *other;
+	_Atomic int *own_due, *other_due;
 };
 
 static void *relay_run(void *argument)
@@ -106,8 +106,8 @@ static void *relay_run(void *argument)
 	struct relay *r = argument;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		while (atomic_load_explicit(r->mine_due, memory_order_relaxed) <= i)
-			link_wait(r->mine, UINT64_MAX);
+		while (atomic_load_explicit(r->own_due, memory_order_relaxed) <= i)
+			link_wait(r->own, UINT64_MAX);
 		atomic_fetch_add_explicit(r->other_due, 1, memory_order_relaxed);
 		link_wake(r->other);
 	}
@@ -156,7 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(link_wait__returns_at_its_deadline),
 		cmocka_unit_test(link_wait__sees_what_arrived),
-		cmocka_unit_test(link_wait__sees_the_rest_of_a_train),
+		cmocka_unit_test(link_wait__sees_the_rest_of_a_batch),
 		cmocka_unit_test(link_wake__ends_the_next_wait),
 		cmocka_unit_test(link_fd__is_readable_when_something_arrived),
 		cmocka_unit_test(link_wake__is_never_lost_between_threads),

@@ -204,7 +204,7 @@ static void local__put_with_event(void **state)
 	assert_int_equal(dxp_post(r.window[0], &d, entries, NULL), DXP_OK);
 	while (!dxp_received_peek(r.window[1])) {
 		assert_int_equal(nic_doorbell_ready(r.nic) || nic_deadline(r.nic) == 0, true);
-		rig_turn(&r);
+		rig_poll(&r);
 	}
 	const struct dxp_nic_event *e = dxp_received_peek(r.window[1]);
 	assert_int_equal(e->type, DXP_EVENT_PUT);
@@ -248,7 +248,7 @@ static void local__atomics(void **state)
 
 	rig_make(&r, &o, 2);
 	const struct dxp_target to = rig_target(&r, 1, 2);
-	const struct dxp_entry at = rig_entry(&r, 1, 16, 8), mine = rig_entry(&r, 0, 100, 8);
+	const struct dxp_entry at = rig_entry(&r, 1, 16, 8), own = rig_entry(&r, 0, 100, 8);
 	uint64_t word = 40, old;
 	memcpy(r.memory[1] + 16, &word, 8);
 	assert_int_equal(dxp_post_atomic(r.window[0], 0, &to, DXP_OP_FETCH_ADD, &at, 2, 0, 1),
@@ -258,7 +258,7 @@ static void local__atomics(void **state)
 	assert_int_equal(dxp_post_atomic(r.window[0], 0, &to, DXP_OP_FETCH_XOR, &at, 1, 0, 3),
 			 DXP_OK);
 	struct dxp_descriptor d = dxp_head(DXP_OP_FETCH_MAX, 0, &to, 4);
-	const struct dxp_entry both[] = {mine, at};
+	const struct dxp_entry both[] = {own, at};
 	d.src_count = d.dst_count = 1;
 	d.imm = 1000;
 	assert_int_equal(dxp_post(r.window[0], &d, both, NULL), DXP_OK);
@@ -309,10 +309,10 @@ static void local__registers_of_the_node(void **state)
 	o.node = NODE;
 	rig_make(&r, &o, 2);
 	const struct dxp_target to = rig_target(&r, 0, 0);
-	const struct dxp_entry mine = rig_entry(&r, 1, 40, 12);
+	const struct dxp_entry own = rig_entry(&r, 1, 40, 12);
 	nic_user_cfg_write(r.window[1], 0, &to, 9, values, 3, 1);
-	nic_user_cfg_read(r.window[1], 0, &to, 9, &mine, 2);
-	nic_user_cfg_read(r.window[1], 0, &to, NIC_CFG_WORDS_MAX - 1, &mine, 3);
+	nic_user_cfg_read(r.window[1], 0, &to, 9, &own, 2);
+	nic_user_cfg_read(r.window[1], 0, &to, NIC_CFG_WORDS_MAX - 1, &own, 3);
 	nic_user_cfg_write(r.window[1], 0, &to, NIC_CFG_WORDS_MAX - 1, values, 3, 4);
 	rig_run(&r);
 	rig_sent(&r, 1, 1, DXP_OK);
@@ -388,24 +388,24 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	const struct dxp_target here = rig_target(&r, 1, 0), far = {.node = 9, .magic = 1};
 	dxp_post_nap(r.window[0], 0, &here, "a", 1, 0, 1);
 	dxp_post_nap(r.window[0], 0, &far, "b", 1, 0, 2);
-	rig_turn(&r);
+	rig_poll(&r);
 	dxp_post_nap(r.window[0], 0, &here, "c", 1, 0, 3);
 	dxp_post_nap(r.window[0], 1, &here, "d", 1, 0, 4);
 	const struct dxp_entry own = rig_entry(&r, 0, 0, 64), other = rig_entry(&r, 1, 0, 64);
 	dxp_post_put(r.window[0], 0, &here, &own, &other, 0, 0, 5);
-	rig_turn(&r);
-	rig_turn(&r);
+	rig_poll(&r);
+	rig_poll(&r);
 	rig_sent(&r, 0, 1, DXP_OK);
 	rig_sent(&r, 0, 4, DXP_OK);
 	struct dxp_nic_event e;
-	assert_false(dxp_sent_take(r.window[0], &e));
+	assert_false(dxp_sent_dequeue(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
 	/* A request that took effect holds its sender's memory until it completes, but not its
 	 * target's. */
 	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
 	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);
-	rig_turn(&r);
+	rig_poll(&r);
 	rig_sent(&r, 0, 2, DXP_EPEERLOST);
 	rig_sent(&r, 0, 3, DXP_OK);
 	rig_sent(&r, 0, 5, DXP_OK);
@@ -427,7 +427,7 @@ static void local__effects_in_order(void **state)
 		dxp_post_put(r.window[0], 0, &to, &own, &other, 0, 0, 3 * i);
 		dxp_post_nap(r.window[0], 0, &to, "x", 1, i, 3 * i + 1);
 		dxp_post_put(r.window[0], 0, &to, &own, &other, DXP_FLAG_NOTIFY, i, 3 * i + 2);
-		for (uint32_t seen = 0; seen < 2; rig_turn(&r)) {
+		for (uint32_t seen = 0; seen < 2; rig_poll(&r)) {
 			const struct dxp_nic_event *e = dxp_received_peek(r.window[1]);
 			if (!e)
 				continue;

@@ -38,7 +38,7 @@ static void local_now__put(void **state)
 				       other = rig_entry(&r, 1, RIG_BYTES - sizes[i], sizes[i]);
 		memset(r.memory[1], 0, RIG_BYTES);
 		assert_int_equal(put(&r, 2, &own, &other, 0, i), DXP_OK);
-		assert_int_equal(rig_turn(&r), 1);
+		assert_int_equal(rig_poll(&r), 1);
 		struct dxp_nic_event e = rig_sent(&r, 0, i, DXP_OK);
 		assert_int_equal(e.bytes, sizes[i]);
 		assert_int_equal(e.qp, 2);
@@ -117,12 +117,12 @@ static void local_now__put_refused(void **state)
 
 /* A queue pair whose immediate PUTs could use nearly all of each poll leaves the other one its
  * half. */
-static void local_now__busy_queue_pairs_keep_their_turns(void **state)
+static void local_now__busy_queue_pairs_keep_their_order(void **state)
 {
-	const uint32_t piece = NIC_TURN_BYTES - 4096;
+	const uint32_t piece = NIC_QUANTUM_BYTES - 4096;
 	struct nic_options o = rig_options();
 	struct dxp_nic_event e = {0};
-	uint32_t turns = 0;
+	uint32_t polls = 0;
 	struct rig r;
 
 	rig_make(&r, &o, 2);
@@ -131,14 +131,14 @@ static void local_now__busy_queue_pairs_keep_their_turns(void **state)
 			       part = rig_entry(&r, 0, 0, piece),
 			       there = rig_entry(&r, 1, 0, piece);
 	assert_int_equal(put(&r, 0, &own, &other, 0, 1), DXP_OK);
-	rig_turn(&r);
+	rig_poll(&r);
 	while (e.context != 1) {
 		if (r.nic->functions[0].queues[1].outstanding == 0)
 			put(&r, 1, &part, &there, 0, 2);
-		rig_turn(&r);
-		while (e.context != 1 && dxp_sent_take(r.window[0], &e))
+		rig_poll(&r);
+		while (e.context != 1 && dxp_sent_dequeue(r.window[0], &e))
 			assert_int_equal(e.status, DXP_OK);
-		assert_true(++turns < 4 * RIG_BYTES / NIC_TURN_BYTES);
+		assert_true(++polls < 4 * RIG_BYTES / NIC_QUANTUM_BYTES);
 	}
 	rig_end(&r);
 }
@@ -149,21 +149,21 @@ static void local_now__rows_end_at_a_full_ring(void **state)
 {
 	struct nic_options o = rig_options();
 	struct dxp_nic_event e;
-	uint32_t posted = 0, taken = 0;
+	uint32_t posted = 0, dequeued = 0;
 	struct rig r;
 
 	rig_make(&r, &o, 2);
 	const struct dxp_entry own = rig_entry(&r, 0, 0, 8), other = rig_entry(&r, 1, 0, 8);
 	for (int round = 0; round < 3; round++) {
-		for (uint32_t turn = 0; turn < 2 * NIC_EVENTS / NIC_DOORBELLS; turn++) {
+		for (uint32_t poll = 0; poll < 2 * NIC_EVENTS / NIC_DOORBELLS; poll++) {
 			while (put(&r, 0, &own, &other, 0, posted) == DXP_OK)
 				posted++;
-			rig_turn(&r);
+			rig_poll(&r);
 		}
-		assert_int_equal(posted - taken, NIC_EVENTS + NIC_DOORBELLS);
+		assert_int_equal(posted - dequeued, NIC_EVENTS + NIC_DOORBELLS);
 		for (uint32_t i = 0; i < NIC_EVENTS; i++)
-			rig_sent(&r, 0, taken++, DXP_OK);
-		assert_false(dxp_sent_take(r.window[0], &e));
+			rig_sent(&r, 0, dequeued++, DXP_OK);
+		assert_false(dxp_sent_dequeue(r.window[0], &e));
 	}
 	rig_end(&r);
 }
@@ -174,7 +174,7 @@ int main(void)
 		cmocka_unit_test(local_now__put),
 		cmocka_unit_test(local_now__put_with_event),
 		cmocka_unit_test(local_now__put_refused),
-		cmocka_unit_test(local_now__busy_queue_pairs_keep_their_turns),
+		cmocka_unit_test(local_now__busy_queue_pairs_keep_their_order),
 		cmocka_unit_test(local_now__rows_end_at_a_full_ring),
 	};
 

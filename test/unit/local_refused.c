@@ -84,7 +84,7 @@ static void local__refusals(void **state)
 		refused_post(&r, x);
 		rig_run(&r);
 		struct dxp_nic_event e = {0};
-		assert_true(dxp_sent_take(r.window[0], &e));
+		assert_true(dxp_sent_dequeue(r.window[0], &e));
 		if (e.status != x->status)
 			fail_msg("%s: %d", x->text, e.status);
 		for (uint32_t k = 0; k < RIG_BYTES; k++)
@@ -125,10 +125,10 @@ static void local__stopped_target(void **state)
 /* A target closes during a PUT, a GET and a wait: afterwards the NIC does not access its memory. */
 static void local__target_closed_in_flight(void **state)
 {
-	for (int turns = 0; turns < 4; turns++) {
+	for (int polls = 0; polls < 4; polls++) {
 		struct nic_options o = rig_options();
 		struct rig r;
-		o.receive_slots = 1;
+		o.receive_entries = 1;
 		rig_make(&r, &o, 2);
 		const struct dxp_target to = rig_target(&r, 1, 0);
 		const struct dxp_entry own = rig_entry(&r, 0, 0, RIG_BYTES),
@@ -137,16 +137,16 @@ static void local__target_closed_in_flight(void **state)
 		dxp_post_get(r.window[0], 1, &to, &other, &own, 2);
 		dxp_post_nap(r.window[0], 2, &to, "x", 1, 0, 3);
 		dxp_post_nap(r.window[0], 2, &to, "x", 1, 0, 4);
-		for (int i = 0; i < turns; i++)
-			rig_turn(&r);
+		for (int i = 0; i < polls; i++)
+			rig_poll(&r);
 		assert_int_equal(nic_function_close(r.nic, 1, DXP_ECLOSED, r.now_ns), DXP_OK);
 		assert_true(nic_function_idle(r.nic, 1));
 		memset(r.memory[1], 0, RIG_BYTES);
 		rig_run(&r);
 		int failed = 0;
-		for (struct dxp_nic_event e; dxp_sent_take(r.window[0], &e);)
+		for (struct dxp_nic_event e; dxp_sent_dequeue(r.window[0], &e);)
 			failed += e.status == DXP_EACCESS;
-		assert_int_equal(failed, turns == 0 ? 4 : 3);
+		assert_int_equal(failed, polls == 0 ? 4 : 3);
 		for (uint32_t i = 0; i < RIG_BYTES; i++)
 			assert_int_equal(r.memory[1][i], 0);
 		assert_int_equal(r.nic->functions[0].outstanding, 0);

@@ -39,7 +39,7 @@ static inline struct nic_options rig_options(void)
 
 	return (struct nic_options){.node = WIRE_NODE_NONE,
 				    .incarnation = 1,
-				    .entropy = entropy_rng,
+				    .entropy = rng_entropy_rng,
 				    .entropy_context = &secrets,
 				    .token = rig_token};
 }
@@ -79,24 +79,24 @@ static inline void rig_end(struct rig *r)
 }
 
 /* Polls the NIC once and checks all invariants. */
-static inline uint32_t rig_turn(struct rig *r)
+static inline uint32_t rig_poll(struct rig *r)
 {
-	uint32_t taken = nic_doorbells(r->nic, ++r->now_ns);
+	uint32_t dequeued = nic_doorbells(r->nic, ++r->now_ns);
 	const char *broken = invariants_broken(r->nic);
 
 	if (broken)
 		fail_msg("%s", broken);
-	return taken;
+	return dequeued;
 }
 
 /* Polls until no poll is due at once. */
 static inline void rig_run(struct rig *r)
 {
-	int turns = 0;
+	int polls = 0;
 
 	do
-		rig_turn(r);
-	while (nic_deadline(r->nic) == 0 && ++turns < 100000);
+		rig_poll(r);
+	while (nic_deadline(r->nic) == 0 && ++polls < 100000);
 	assert_int_not_equal(nic_deadline(r->nic), 0);
 }
 
@@ -118,7 +118,7 @@ static inline struct dxp_nic_event rig_sent(struct rig *r, uint32_t function, ui
 {
 	struct dxp_nic_event e;
 
-	assert_true(dxp_sent_take(r->window[function], &e));
+	assert_true(dxp_sent_dequeue(r->window[function], &e));
 	assert_int_equal(e.type, DXP_EVENT_SENT);
 	assert_int_equal(e.context, context);
 	assert_int_equal(e.status, status);

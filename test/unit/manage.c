@@ -265,7 +265,7 @@ static void manage_join__comes_back(void **state)
 	assert_memory_equal(again, frame, bytes);
 }
 
-static void manage_answer__never_longer_than_asked(void **state)
+static void manage_answer__never_longer_than_requested(void **state)
 {
 	uint8_t frame[MANAGE_FRAME_BYTES];
 	struct manage_answer in = {1, 2, DXP_EAUTH, 3, 4, 5, {0}}, out;
@@ -399,7 +399,7 @@ int main(void)
 		cmocka_unit_test(body_decode__refuses_every_other_length),
 		cmocka_unit_test(body_decode__survives_every_changed_byte),
 		cmocka_unit_test(manage_join__comes_back),
-		cmocka_unit_test(manage_answer__never_longer_than_asked),
+		cmocka_unit_test(manage_answer__never_longer_than_requested),
 		cmocka_unit_test(manage_requests__are_as_long_as_a_refusal),
 		cmocka_unit_test(manage_rows__fill_a_datagram_and_come_back),
 		cmocka_unit_test(manage_rows__refuse_what_makes_no_sense),

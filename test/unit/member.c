@@ -12,7 +12,7 @@ static struct fabric *lonely(struct member_options *options)
 
 	*options = (struct member_options){.manager = f->manager,
 					   .self = member->self,
-					   .entropy = entropy_rng,
+					   .entropy = rng_entropy_rng,
 					   .entropy_context = &f->rng};
 	memcpy(options->key, f->options.key, sizeof(options->key));
 	assert_int_equal(member_create(options, f->now_ns, &member->m), DXP_OK);
@@ -40,7 +40,7 @@ static void member_send__gives_up_joining_after_its_time(void **state)
 	fabric_destroy(f);
 }
 
-static void member_create__refuses_what_no_manager_takes(void **state)
+static void member_create__refuses_what_no_manager_accepts(void **state)
 {
 	struct member_options options, bad;
 	struct fabric *f = lonely(&options);
@@ -62,7 +62,7 @@ static void member_create__refuses_what_no_manager_takes(void **state)
 }
 
 /* Removes the member's next datagram from the network and returns its request number and nonce. */
-static void request_take(struct fabric *f, uint64_t *request, uint64_t *nonce)
+static void request_receive(struct fabric *f, uint64_t *request, uint64_t *nonce)
 {
 	struct fabric_member *member = &f->members[0];
 
@@ -93,7 +93,7 @@ static void member_receive__wrong_key_is_believed_after_a_while(void **state)
 	struct fabric *f = lonely(&options);
 	uint64_t request, nonce;
 
-	request_take(f, &request, &nonce);
+	request_receive(f, &request, &nonce);
 	refusal_deliver(f, &f->manager, request, nonce);
 	fabric_run(f, 299 * MS_NS);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINING);
@@ -109,7 +109,7 @@ static void member_receive__an_authentic_answer_beats_a_forged_refusal(void **st
 	struct fabric *f = lonely(&options);
 	uint64_t request, nonce;
 
-	request_take(f, &request, &nonce);
+	request_receive(f, &request, &nonce);
 	refusal_deliver(f, &f->manager, request, nonce);
 	fabric_manager_start(f);
 	fabric_run(f, S_NS);
@@ -124,7 +124,7 @@ static void member_receive__a_refusal_must_quote_our_request(void **state)
 	struct udp_address elsewhere = fabric_address(77);
 	uint64_t request, nonce;
 
-	request_take(f, &request, &nonce);
+	request_receive(f, &request, &nonce);
 	refusal_deliver(f, &f->manager, request, nonce + 1);
 	refusal_deliver(f, &f->manager, request + 1, nonce);
 	refusal_deliver(f, &f->manager, 0, nonce);
@@ -145,7 +145,7 @@ static void member_receive__leases_count_once(void **state)
 	struct mac *mac;
 
 	assert_int_equal(mac_create(options.key, &mac), DXP_OK);
-	request_take(f, &lease.request, &lease.nonce);
+	request_receive(f, &lease.request, &lease.nonce);
 	uint64_t sent_ns = f->now_ns;
 	lease.nonce++;
 	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame),
@@ -171,7 +171,7 @@ static void member_receive__leases_count_once(void **state)
 	fabric_destroy(f);
 }
 
-static void member_send__alone_it_asks_for_ever_but_seldom(void **state)
+static void member_send__alone_it_requests_for_ever_but_seldom(void **state)
 {
 	struct fabric *f = fabric_create(2, GRANTS_ANY);
 	enum log_level level;
@@ -228,12 +228,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(member_send__gives_up_joining_after_its_time),
-		cmocka_unit_test(member_create__refuses_what_no_manager_takes),
+		cmocka_unit_test(member_create__refuses_what_no_manager_accepts),
 		cmocka_unit_test(member_receive__wrong_key_is_believed_after_a_while),
 		cmocka_unit_test(member_receive__an_authentic_answer_beats_a_forged_refusal),
 		cmocka_unit_test(member_receive__a_refusal_must_quote_our_request),
 		cmocka_unit_test(member_receive__leases_count_once),
-		cmocka_unit_test(member_send__alone_it_asks_for_ever_but_seldom),
+		cmocka_unit_test(member_send__alone_it_requests_for_ever_but_seldom),
 		cmocka_unit_test(member_send__alone_with_a_manager_of_another_key),
 		cmocka_unit_test(member_leave__ends_without_a_manager_too),
 	};

@@ -109,11 +109,11 @@ static int rig_close(void **state)
 	return status;
 }
 
-static void turn_both(struct rig *r)
+static void poll_both(struct rig *r)
 {
-	uint32_t work = r->host ? node_turn(r->host) : 0;
+	uint32_t work = r->host ? node_poll(r->host) : 0;
 
-	work += r->xpu ? node_turn(r->xpu) : 0;
+	work += r->xpu ? node_poll(r->xpu) : 0;
 	if (work == 0)
 		usleep(50);
 }
@@ -130,7 +130,7 @@ static void both_join(struct rig *r)
 	assert_int_not_equal(node_id(r->host), node_id(r->xpu));
 	while (node_target(r->host, node_id(r->xpu), &target) != DXP_OK ||
 	       node_target(r->xpu, node_id(r->host), &target) == DXP_ENOENT) {
-		turn_both(r);
+		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
 	r->host_memory = malloc(MEMORY);
@@ -158,8 +158,8 @@ static int transfer(struct rig *r, bool get)
 	assert_int_equal(
 		(get ? nic_user_get : nic_user_put)(node_window(r->host), 1, &to, &lists, 0),
 		DXP_OK);
-	while (!dxp_sent_take(node_window(r->host), &event)) {
-		turn_both(r);
+	while (!dxp_sent_dequeue(node_window(r->host), &event)) {
+		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
 	return event.status;
@@ -203,11 +203,11 @@ static void table_forge(struct rig *r)
 				   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
 	assert_int_equal(manage_rows_decode(WIRE_NODE_TABLE, body, &rows, &reader), DXP_OK);
 	node_table_epoch(t, rows.epoch);
-	assert_int_equal(node_table_take(t, WIRE_NODE_TABLE, &rows, reader), DXP_OK);
+	assert_int_equal(node_table_apply(t, WIRE_NODE_TABLE, &rows, reader), DXP_OK);
 	mac_destroy(mac);
 }
 
-static void node__a_session_that_hears_its_peer_outranks_the_table(void **state)
+static void node__a_session_with_a_live_peer_outranks_the_table(void **state)
 {
 	struct rig *r = *state;
 	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
@@ -225,7 +225,7 @@ static void node__a_session_that_hears_its_peer_outranks_the_table(void **state)
 }
 
 /* A session idle for longer than RLTP_DEAD_NS probes the peer before it trusts the table. */
-static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
+static void node__an_idle_session_probes_before_the_table_counts(void **state)
 {
 	struct rig *r = *state;
 	uint64_t end_ns;
@@ -237,14 +237,14 @@ static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
 	assert_non_null(s);
 	end_ns = clock_now_ns() + LIMIT_NS;
 	while (s->io) {
-		turn_both(r);
+		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
-	s->heard_ns -= min_u64(s->heard_ns, RLTP_DEAD_NS); /* long ago */
+	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS); /* long ago */
 	r->lost = r->silent = r->back = 0;
 	table_forge(r);
 	while (r->back == 0) {
-		turn_both(r);
+		poll_both(r);
 		assert_int_equal(r->lost, 0);
 		assert_true(clock_now_ns() < end_ns);
 	}
@@ -255,7 +255,7 @@ static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
 }
 
 /* Without a session that receives from the peer, the manager's table counts at once. */
-static void node__the_table_counts_where_no_session_hears(void **state)
+static void node__the_table_counts_without_a_live_session(void **state)
 {
 	struct rig *r = *state;
 	struct dxp_target to;
@@ -263,7 +263,7 @@ static void node__the_table_counts_where_no_session_hears(void **state)
 	both_join(r);
 	r->lost = 0;
 	table_forge(r);
-	node_turn(r->host);
+	node_poll(r->host);
 	assert_int_equal(r->lost, 1);
 	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_EPEERLOST);
 }
@@ -281,7 +281,7 @@ static int puts_fill(struct rig *r, const struct dxp_target *to, uint8_t qp)
 	return count;
 }
 
-static void node__more_than_the_fifo_in_one_turn(void **state)
+static void node__more_than_the_fifo_in_one_poll(void **state)
 {
 	struct rig *r = *state;
 	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
@@ -291,15 +291,15 @@ static void node__more_than_the_fifo_in_one_turn(void **state)
 
 	both_join(r);
 	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_OK);
-	assert_int_equal(node_take(r->host), 0);
+	assert_int_equal(node_doorbells_accept(r->host), 0);
 	assert_int_equal(puts_fill(r, &to, 0), NIC_DOORBELLS);
-	assert_int_equal(node_take(r->host), NIC_DOORBELLS);
+	assert_int_equal(node_doorbells_accept(r->host), NIC_DOORBELLS);
 	assert_int_equal(puts_fill(r, &to, 1), NIC_DOORBELLS);
-	assert_int_equal(node_take(r->host), NIC_DOORBELLS);
+	assert_int_equal(node_doorbells_accept(r->host), NIC_DOORBELLS);
 	assert_int_equal(node_deadline(r->host), 0);
 	while (ended < 2 * NIC_DOORBELLS) {
-		turn_both(r);
-		while (dxp_sent_take(node_window(r->host), &event)) {
+		poll_both(r);
+		while (dxp_sent_dequeue(node_window(r->host), &event)) {
 			assert_int_equal(event.status, DXP_OK);
 			ended++;
 		}
@@ -319,14 +319,14 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 	node_close(r->xpu);
 	r->xpu = NULL;
 	while (r->lost == 0) {
-		turn_both(r);
+		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
 	assert_true(node_target(r->host, id, &to) < 0);
 }
 
 /* A closing node sends one BYE to its peer, before the manager's table reports the loss. */
-static void node__says_goodbye(void **state)
+static void node__sends_bye(void **state)
 {
 	struct rig *r = *state;
 	uint64_t end_ns = clock_now_ns() + LIMIT_NS;
@@ -335,19 +335,19 @@ static void node__says_goodbye(void **state)
 	assert_int_equal(transfer(r, false), DXP_OK);
 	const struct rltp_endpoint_counters *c =
 		rltp_endpoint_counters(nic_endpoint(node_nic(r->host)));
-	assert_int_equal(c->byes_taken, 0);
+	assert_int_equal(c->byes_accepted, 0);
 	node_close(r->xpu);
 	r->xpu = NULL;
-	while (c->byes_taken == 0) {
-		turn_both(r);
+	while (c->byes_accepted == 0) {
+		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
-	assert_int_equal(c->byes_taken, 1);
+	assert_int_equal(c->byes_accepted, 1);
 }
 
-static int cc_open(const char *name, enum cc_kind asked)
+static int cc_open(const char *name, enum cc_kind requested)
 {
-	struct node_options o = {.static_id = 5, .tuning.cc = asked};
+	struct node_options o = {.static_id = 5, .tuning.cc = requested};
 	struct node *n = NULL;
 
 	udp_address_parse("127.0.0.1", 0, &o.bind);
@@ -394,12 +394,12 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
 		CASE(node__put_and_get),
-		CASE(node__more_than_the_fifo_in_one_turn),
+		CASE(node__more_than_the_fifo_in_one_poll),
 		CASE(node__a_peer_that_leaves_ends_work),
-		CASE(node__says_goodbye),
-		CASE(node__a_session_that_hears_its_peer_outranks_the_table),
-		CASE(node__a_session_at_rest_asks_before_the_table_counts),
-		CASE(node__the_table_counts_where_no_session_hears),
+		CASE(node__sends_bye),
+		CASE(node__a_session_with_a_live_peer_outranks_the_table),
+		CASE(node__an_idle_session_probes_before_the_table_counts),
+		CASE(node__the_table_counts_without_a_live_session),
 		cmocka_unit_test(node__congestion_control_by_name),
 		CASE(node__wrong_key),
 		CASE(node__no_manager),

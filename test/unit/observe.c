@@ -111,9 +111,9 @@ static int rig_close(void **state)
 	return status;
 }
 
-static uint32_t turn(struct rig *r)
+static uint32_t poll(struct rig *r)
 {
-	return node_turn(r->nodes[0]) + node_turn(r->nodes[1]);
+	return node_poll(r->nodes[0]) + node_poll(r->nodes[1]);
 }
 
 static const struct stats_view *view_of(const struct stats_list *list, uint16_t id)
@@ -189,10 +189,10 @@ static void traffic(struct rig *r, int messages)
 
 	for (int i = 0; i < messages; i++) {
 		post(r, i);
-		while (!dxp_sent_take(node_window(r->nodes[0]), &event)) {
+		while (!dxp_sent_dequeue(node_window(r->nodes[0]), &event)) {
 			uint64_t now_ns = clock_now_ns();
 			assert_true(now_ns < end_ns);
-			if (turn(r) == 0)
+			if (poll(r) == 0)
 				usleep(20);
 			if (now_ns >= look_ns) {
 				look(r);
@@ -208,8 +208,8 @@ static void settle(struct rig *r)
 {
 	uint64_t end_ns = clock_now_ns() + 3 * STATS_INTERVAL_NS;
 
-	for (int turns = 0; turns < 1000 || clock_now_ns() < end_ns; turns++) {
-		if (turn(r) == 0)
+	for (int polls = 0; polls < 1000 || clock_now_ns() < end_ns; polls++) {
+		if (poll(r) == 0)
 			usleep(50);
 	}
 	look(r);
@@ -365,9 +365,9 @@ static void observe__a_tracer_sees_a_running_node(void **state)
 	assert_int_equal(tap_attach(view_of(&r->now, NEAR), 16u << 20, 64, &reader, &other),
 			 DXP_OK);
 	traffic(r, 2);
-	assert_int_equal(tap_answered(reader), TAP_TAKEN);
+	assert_int_equal(tap_answered(reader), TAP_BUSY);
 	tap_stop(reader);
-	turn(r);
+	poll(r);
 	const struct tap_record *record;
 	while ((record = tap_next(reader, &broken)) != NULL) {
 		const uint8_t *frame = (const uint8_t *)(record + 1);

@@ -42,7 +42,7 @@ static unsigned files_in(const char *folder, const char *end)
 	return count;
 }
 
-static void programs_folder(char out[128])
+static void fabric_programs_folder(char out[128])
 {
 	snprintf(out, 128, "%s/programs", cache_folder);
 }
@@ -355,7 +355,7 @@ static void engine_build__damaged_on_disk(void **state)
 	struct dirent *e;
 
 	engine_release(engine, rig_build(DXP_PROGRAM_SOURCE, "", cached_text));
-	programs_folder(folder);
+	fabric_programs_folder(folder);
 	DIR *d = opendir(folder);
 	assert_non_null(d);
 	while ((e = readdir(d))) {

@@ -101,12 +101,12 @@ static void open__the_window(void **state)
 	assert_int_equal(ftruncate(fd, 0), -1);
 	assert_int_equal(w->magic, DXP_WINDOW_MAGIC);
 	assert_int_equal(w->function, 1);
-	const struct dxp_target nobody = {0};
-	const struct dxp_descriptor d = dxp_head(0xff, 0, &nobody, 42);
+	const struct dxp_target none = {0};
+	const struct dxp_descriptor d = dxp_head(0xff, 0, &none, 42);
 	struct dxp_nic_event event;
 	assert_int_equal(dxp_post(w, &d, NULL, NULL), DXP_OK);
 	assert_int_equal(nic_doorbells(r->nic, ++r->now_ns), 1);
-	assert_true(dxp_sent_take(w, &event));
+	assert_true(dxp_sent_dequeue(w, &event));
 	assert_int_equal(event.context, 42);
 	/* The close is reported in the window and wakes a sleeping user. */
 	struct pollfd p = {.fd = dup(r->beside.fds[2]), .events = POLLIN};
@@ -127,7 +127,7 @@ static int look_for(struct rig *r, struct offer_client *c, const char *label, ui
 	struct attach_request request = {.type = ATTACH_FIND, .qp = qp};
 
 	strcpy(request.label, label);
-	return ask(r, c, request, -1);
+	return request_send(r, c, request, -1);
 }
 
 static void find__functions_and_nodes(void **state)
@@ -204,8 +204,9 @@ static void register__bounded(void **state)
 	for (int i = 0; i < OFFER_REGIONS_MAX; i++)
 		assert_int_equal(register_memory(r, &c, m.fd, PAGE, &key), DXP_OK);
 	assert_int_equal(register_memory(r, &c, m.fd, PAGE, NULL), DXP_EBUSY);
-	assert_int_equal(ask(r, &c, (struct attach_request){.type = ATTACH_REVOKE, .key = key}, -1),
-			 DXP_OK);
+	assert_int_equal(
+		request_send(r, &c, (struct attach_request){.type = ATTACH_REVOKE, .key = key}, -1),
+		DXP_OK);
 	assert_int_equal(register_memory(r, &c, m.fd, PAGE, NULL), DXP_OK);
 	offer_client_gone(r->offer, &c, ++r->now_ns);
 	assert_int_equal(mapped(r).bytes, 0);
@@ -226,14 +227,14 @@ static void revoke__own_keys_once(void **state)
 	assert_int_equal(open_function(r, &b, 0, ""), DXP_OK);
 	assert_int_equal(register_memory(r, &a, m.fd, PAGE, &key), DXP_OK);
 	revoke.key = lookup.key = key;
-	assert_int_equal(ask(r, &b, revoke, -1), DXP_ENOENT);
-	assert_int_equal(ask(r, &b, lookup, -1), DXP_ENOENT);
-	assert_int_equal(ask(r, &a, lookup, -1), DXP_OK);
-	assert_int_equal(ask(r, &a, lookup, -1), DXP_EEXIST);
+	assert_int_equal(request_send(r, &b, revoke, -1), DXP_ENOENT);
+	assert_int_equal(request_send(r, &b, lookup, -1), DXP_ENOENT);
+	assert_int_equal(request_send(r, &a, lookup, -1), DXP_OK);
+	assert_int_equal(request_send(r, &a, lookup, -1), DXP_EEXIST);
 	assert_int_equal(mapped(r).count, 3);
-	assert_int_equal(ask(r, &a, revoke, -1), DXP_OK);
+	assert_int_equal(request_send(r, &a, revoke, -1), DXP_OK);
 	assert_int_equal(mapped(r).count, 2);
-	assert_int_equal(ask(r, &a, revoke, -1), DXP_ENOENT);
+	assert_int_equal(request_send(r, &a, revoke, -1), DXP_ENOENT);
 	offer_client_gone(r->offer, &a, ++r->now_ns);
 	offer_client_gone(r->offer, &b, ++r->now_ns);
 	local_memory_free(&m);

@@ -88,12 +88,12 @@ static int register_and_close(struct rig *r, struct user *u, int fd)
 	size_t length = attach_request_encode(&reg, bytes);
 
 	pass(r, u, bytes, length, fd);
-	return answer_take(u);
+	return answer_decode(u);
 }
 
 /* The descriptor is passed as memory, with a malformed request, in the queue of a socket, and in
  * messages that are never read. */
-static void hostile__what_he_passes_closes_at_nobodys_cost(void **state)
+static void hostile__passed_descriptors_close_at_no_other_cost(void **state)
 {
 	struct rig *r = *state;
 	unsigned open_before = descriptors();
@@ -106,7 +106,7 @@ static void hostile__what_he_passes_closes_at_nobodys_cost(void **state)
 	others_are_served(r);
 
 	pass(r, &u, "?", 1, slow_to_close(&peers[1]));
-	assert_int_equal(answer_take(&u), DXP_EMALFORMED);
+	assert_int_equal(answer_decode(&u), DXP_EMALFORMED);
 	others_are_served(r);
 
 	fd = slow_to_close(&peers[2]);
@@ -144,7 +144,7 @@ static uint64_t node_cpu_ns(const struct rig *r)
 
 /* A process that passes many such descriptors must wait. The node does not spin, and others are not
  * delayed. */
-static void hostile__more_than_is_closed_makes_him_wait(void **state)
+static void hostile__more_than_is_closed_makes_the_client_wait(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = 4096};
 	uint8_t bytes[ATTACH_BYTES_MAX];
@@ -221,7 +221,7 @@ static void wake_provoke(struct user *u, uint32_t number)
 	kick(u);
 }
 
-static void hostile__a_read_that_hangs_holds_nobody_up(void **state)
+static void hostile__a_read_that_hangs_holds_up_no_other(void **state)
 {
 	struct rig *r = *state;
 	struct user u;
@@ -237,8 +237,8 @@ static void hostile__a_read_that_hangs_holds_nobody_up(void **state)
 	hostile_open(r, &u);
 	wake_provoke(&u, 1);
 	reading.fd = u.fds[2];
-	struct pollfd told = {.fd = u.fds[2], .events = POLLIN};
-	assert_int_equal(poll(&told, 1, PROMPT_NS / MS_NS), 1);
+	struct pollfd reported = {.fd = u.fds[2], .events = POLLIN};
+	assert_int_equal(poll(&reported, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(pthread_create(&reader, NULL, read_main, &reading), 0);
 	struct pollfd faults = {.fd = pages, .events = POLLIN};
 	assert_int_equal(poll(&faults, 1, PROMPT_NS / MS_NS), 1);
@@ -316,19 +316,19 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 		}
 		if (i == 9)
 			request.offset = sizeof(struct dxp_window);
-		assert_int_equal(ask(&u, &request, strange[i]), DXP_EINVAL);
+		assert_int_equal(request_send(&u, &request, strange[i]), DXP_EINVAL);
 		close(strange[i]);
 	}
 	/* Huge and empty: the bound is on mapped bytes. */
 	struct attach_request huge = {.type = ATTACH_REGISTER, .bytes = HUGE_BYTES};
 	int fd = memfd_sealed(HUGE_BYTES, 0, seals);
-	assert_int_equal(ask(&u, &huge, fd), DXP_EBUSY);
+	assert_int_equal(request_send(&u, &huge, fd), DXP_EBUSY);
 	huge.bytes = OFFER_BYTES_MAX;
-	assert_int_equal(ask(&u, &huge, fd), DXP_OK);
-	assert_int_equal(ask(&u, &reg, fd), DXP_EBUSY);
+	assert_int_equal(request_send(&u, &huge, fd), DXP_OK);
+	assert_int_equal(request_send(&u, &reg, fd), DXP_EBUSY);
 	close(fd);
 	assert_int_equal(mappings(), maps_open + 1);
-	assert_int_equal(ask(&u, &reg, -1), DXP_EINVAL);
+	assert_int_equal(request_send(&u, &reg, -1), DXP_EINVAL);
 	user_close(&u);
 	assert_true(freed(r, SERVED));
 	assert_true(all_back(maps_before, open_before));
@@ -365,7 +365,7 @@ static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 		print_message("skipped: no %u MiB of memory\n", MUCH >> 20);
 		skip();
 	}
-	assert_int_equal(ask(&u, &reg, fd), DXP_OK);
+	assert_int_equal(request_send(&u, &reg, fd), DXP_OK);
 	node_hold(r);
 	close(fd);
 	user_close(&u);
@@ -385,9 +385,9 @@ static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(hostile__what_he_passes_closes_at_nobodys_cost),
-		CASE(hostile__more_than_is_closed_makes_him_wait),
-		CASE(hostile__a_read_that_hangs_holds_nobody_up),
+		CASE(hostile__passed_descriptors_close_at_no_other_cost),
+		CASE(hostile__more_than_is_closed_makes_the_client_wait),
+		CASE(hostile__a_read_that_hangs_holds_up_no_other),
 		CASE(hostile__only_memory_that_stays_is_mapped),
 		CASE(hostile__much_memory_goes_at_nobodys_cost),
 	};

@@ -19,14 +19,14 @@ static void arm__counts_each_function_once(void **state)
 
 	assert_int_equal(open_function(r, &a, 1, ""), DXP_OK);
 	assert_int_equal(open_function(r, &b, 2, ""), DXP_OK);
-	assert_int_equal(ask(r, &a, off, -1), DXP_OK);
-	assert_int_equal(ask(r, &a, on, -1), DXP_OK);
-	assert_int_equal(ask(r, &a, on, -1), DXP_OK);
-	assert_int_equal(ask(r, &b, on, -1), DXP_OK);
+	assert_int_equal(request_send(r, &a, off, -1), DXP_OK);
+	assert_int_equal(request_send(r, &a, on, -1), DXP_OK);
+	assert_int_equal(request_send(r, &a, on, -1), DXP_OK);
+	assert_int_equal(request_send(r, &b, on, -1), DXP_OK);
 	assert_int_equal(r->armed, 2);
 	assert_int_equal(row(r, 2, &list), DXP_OK);
 	assert_true(list.armed);
-	assert_int_equal(ask(r, &a, off, -1), DXP_OK);
+	assert_int_equal(request_send(r, &a, off, -1), DXP_OK);
 	assert_int_equal(r->armed, 1);
 	offer_client_gone(r->offer, &b, ++r->now_ns); /* a client that exits while armed */
 	assert_int_equal(r->armed, 0);
@@ -36,7 +36,7 @@ static void arm__counts_each_function_once(void **state)
 static void manage__for_managers_only(void **state)
 {
 	struct rig *r = *state;
-	struct offer_client nobody = {0}, manager = {.manages = true};
+	struct offer_client none = {0}, manager = {.manages = true};
 	const struct attach_request requests[] = {
 		{.type = ATTACH_LIST},
 		{.type = ATTACH_WEIGHT, .function = 2, .value = 2},
@@ -47,21 +47,24 @@ static void manage__for_managers_only(void **state)
 	const int expected[] = {DXP_OK, DXP_OK, DXP_OK, DXP_ENOENT, DXP_ENOENT};
 
 	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
-		assert_int_equal(ask(r, &nobody, requests[i], -1), DXP_EACCESS);
-		assert_int_equal(ask(r, &manager, requests[i], -1), expected[i]);
+		assert_int_equal(request_send(r, &none, requests[i], -1), DXP_EACCESS);
+		assert_int_equal(request_send(r, &manager, requests[i], -1), expected[i]);
 	}
+	assert_int_equal(request_send(r, &manager,
+				      (struct attach_request){.type = ATTACH_WEIGHT, .value = 65},
+				      -1),
+			 DXP_EINVAL);
 	assert_int_equal(
-		ask(r, &manager, (struct attach_request){.type = ATTACH_WEIGHT, .value = 65}, -1),
-		DXP_EINVAL);
-	assert_int_equal(ask(r, &manager,
+		request_send(r, &manager,
 			     (struct attach_request){.type = ATTACH_WEIGHT, .value = 1ull << 32},
 			     -1),
-			 DXP_EINVAL);
-	assert_int_equal(ask(r, &manager, (struct attach_request){.type = ATTACH_RESET}, -1),
-			 DXP_EUNSUPPORTED);
+		DXP_EINVAL);
+	assert_int_equal(
+		request_send(r, &manager, (struct attach_request){.type = ATTACH_RESET}, -1),
+		DXP_EUNSUPPORTED);
 	/* A client with a function gets no manager rights. */
 	assert_int_equal(open_function(r, &manager, 0, ""), DXP_OK);
-	assert_int_equal(ask(r, &manager, requests[0], -1), DXP_EINVAL);
+	assert_int_equal(request_send(r, &manager, requests[0], -1), DXP_EINVAL);
 	offer_client_gone(r->offer, &manager, ++r->now_ns);
 }
 
@@ -72,14 +75,16 @@ static void weight_and_limit__stay_with_the_function(void **state)
 	struct attach_row list;
 
 	assert_int_equal(open_function(r, &user, 2, ""), DXP_OK);
-	assert_int_equal(
-		ask(r, &manager,
-		    (struct attach_request){.type = ATTACH_WEIGHT, .function = 2, .value = 64}, -1),
-		DXP_OK);
-	assert_int_equal(ask(r, &manager,
-			     (struct attach_request){
-				     .type = ATTACH_LIMIT, .function = 2, .value = 100000000},
-			     -1),
+	assert_int_equal(request_send(r, &manager,
+				      (struct attach_request){
+					      .type = ATTACH_WEIGHT, .function = 2, .value = 64},
+				      -1),
+			 DXP_OK);
+	assert_int_equal(request_send(r, &manager,
+				      (struct attach_request){.type = ATTACH_LIMIT,
+							      .function = 2,
+							      .value = 100000000},
+				      -1),
 			 DXP_OK);
 	offer_client_gone(r->offer, &user, ++r->now_ns);
 	assert_int_equal(open_function(r, &again, 2, ""), DXP_OK);
@@ -91,7 +96,7 @@ static void weight_and_limit__stay_with_the_function(void **state)
 
 /* The user of a reset function reads the reason and gets errors; the next user gets the function at
  * once. */
-static void reset__takes_the_function_away(void **state)
+static void reset__revokes_the_function(void **state)
 {
 	struct rig *r = *state;
 	struct offer_client user = {0}, next = {0}, manager = {.manages = true};
@@ -102,11 +107,13 @@ static void reset__takes_the_function_away(void **state)
 	struct dxp_window *w =
 		mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED, r->beside.fds[0], 0);
 	assert_int_equal(register_memory(r, &user, m.fd, PAGE, NULL), DXP_OK);
-	assert_int_equal(ask(r, &user, (struct attach_request){.type = ATTACH_ARM, .on = 1}, -1),
-			 DXP_OK);
 	assert_int_equal(
-		ask(r, &manager, (struct attach_request){.type = ATTACH_RESET, .function = 4}, -1),
+		request_send(r, &user, (struct attach_request){.type = ATTACH_ARM, .on = 1}, -1),
 		DXP_OK);
+	assert_int_equal(request_send(r, &manager,
+				      (struct attach_request){.type = ATTACH_RESET, .function = 4},
+				      -1),
+			 DXP_OK);
 	assert_int_equal(dxp_error(w), DXP_ECLOSED);
 	assert_int_equal(r->armed, 0);
 	assert_int_equal(mapped(r).count, 0);
@@ -133,11 +140,12 @@ static void areas__table_and_registers(void **state)
 	struct dxp_window *w =
 		mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED, r->beside.fds[0], 0);
 	assert_int_equal(register_memory(r, &user, m.fd, PAGE, &lookup.key), DXP_OK);
-	assert_int_equal(ask(r, &user, lookup, -1), DXP_OK);
+	assert_int_equal(request_send(r, &user, lookup, -1), DXP_OK);
 	w->registers.send_vaddr = 77;
-	assert_int_equal(
-		ask(r, &manager, (struct attach_request){.type = ATTACH_AREAS, .function = 4}, -1),
-		DXP_OK);
+	assert_int_equal(request_send(r, &manager,
+				      (struct attach_request){.type = ATTACH_AREAS, .function = 4},
+				      -1),
+			 DXP_OK);
 	assert_int_equal(r->answer.area_count, 1);
 	assert_int_equal(r->answer.areas[0].vaddr, 1 << 20);
 	assert_int_equal(r->answer.areas[0].key, lookup.key);
@@ -178,8 +186,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(manage__for_managers_only, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(weight_and_limit__stay_with_the_function, rig_open,
 						rig_close),
-		cmocka_unit_test_setup_teardown(reset__takes_the_function_away, rig_open,
-						rig_close),
+		cmocka_unit_test_setup_teardown(reset__revokes_the_function, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(areas__table_and_registers, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(list__believes_no_window, rig_open, rig_close),
 	};

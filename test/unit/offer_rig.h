@@ -18,7 +18,7 @@
 #include "base/util.h"
 #include "link/local.h"
 #include "node/node.h"
-#include "node/offer_place.h"
+#include "node/offer_folder.h"
 #include "wire/attach.h"
 
 #define WAIT_NS (20 * S_NS)
@@ -128,7 +128,7 @@ static inline bool user_connect(const struct rig *r, uint32_t function, struct u
 }
 
 /* Returns the answer's status, or DXP_ETIMEDOUT or DXP_ECLOSED without an answer. */
-static inline int answer_take(struct user *u)
+static inline int answer_decode(struct user *u)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
 	unsigned count = 3;
@@ -142,14 +142,14 @@ static inline int answer_take(struct user *u)
 	return status == DXP_OK ? u->answer.status : DXP_EIO;
 }
 
-static inline int ask(struct user *u, const struct attach_request *request, int fd)
+static inline int request_send(struct user *u, const struct attach_request *request, int fd)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
 	size_t length = attach_request_encode(request, bytes);
 
 	if (local_send(u->socket, bytes, length, &fd, fd >= 0) < 0)
 		return DXP_ECLOSED;
-	return answer_take(u);
+	return answer_decode(u);
 }
 
 static inline int user_open(struct user *u, uint8_t function, const char *label)
@@ -157,7 +157,7 @@ static inline int user_open(struct user *u, uint8_t function, const char *label)
 	struct attach_request request = {.type = ATTACH_OPEN, .function = function};
 
 	strcpy(request.label, label);
-	int status = ask(u, &request, -1);
+	int status = request_send(u, &request, -1);
 	if (status == DXP_OK)
 		u->w = mmap(NULL, sizeof(*u->w), PROT_READ | PROT_WRITE, MAP_SHARED, u->fds[0], 0);
 	return status;
@@ -183,7 +183,7 @@ static inline uint32_t user_register(struct user *u, const struct local_memory *
 	const struct attach_request request = {
 		.type = ATTACH_REGISTER, .bytes = m->bytes, .rights = NIC_REMOTE_WRITE};
 
-	return ask(u, &request, m->fd) == DXP_OK ? u->answer.key : 0;
+	return request_send(u, &request, m->fd) == DXP_OK ? u->answer.key : 0;
 }
 
 static inline void kick(const struct user *u)
@@ -205,8 +205,8 @@ static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 	for (int again = 0; again < 5; again++) {
 		__atomic_store_n(&u->w->user_waits, ++sleeps, __ATOMIC_RELAXED);
 		dxp_fence();
-		if (dxp_sent_take(u->w, event) ||
-		    (poll(&p, 1, 10000), dxp_sent_take(u->w, event))) {
+		if (dxp_sent_dequeue(u->w, event) ||
+		    (poll(&p, 1, 10000), dxp_sent_dequeue(u->w, event))) {
 			__atomic_store_n(&u->w->user_waits, 0, __ATOMIC_RELAXED);
 			if (read(u->fds[2], drop, sizeof(drop)) < 0)
 				drop[0] = 0;
@@ -224,7 +224,7 @@ static inline struct attach_row row_of(const struct rig *r, uint8_t function)
 	struct user u;
 
 	assert_true(user_connect(r, 0, &u));
-	assert_int_equal(ask(&u, &list, -1), DXP_OK);
+	assert_int_equal(request_send(&u, &list, -1), DXP_OK);
 	close(u.socket);
 	return u.answer.rows[0];
 }

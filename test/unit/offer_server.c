@@ -34,7 +34,7 @@ static void offers__a_function_by_socket(void **state)
 	assert_int_equal(user_open(&b, 0, "b"), DXP_OK);
 	assert_int_equal(b.w->function, 5);
 	assert_int_equal(row_of(r, 1).pid, getpid());
-	assert_int_equal(ask(&a, &find, -1), DXP_OK);
+	assert_int_equal(request_send(&a, &find, -1), DXP_OK);
 	struct dxp_target to = a.answer.target;
 	/* The node sleeps: the test kicks it, and it wakes the test. */
 	for (uint64_t i = 1; i <= 200; i++) {
@@ -69,14 +69,14 @@ static void offers__answers_what_is_malformed(void **state)
 		for (size_t k = 0; k < length; k++)
 			bytes[k] = (uint8_t)rng_next(&random);
 		assert_int_equal(local_send(u.socket, bytes, length, fds, i % 5), (int)length);
-		assert_int_equal(answer_take(&u), DXP_EMALFORMED);
+		assert_int_equal(answer_decode(&u), DXP_EMALFORMED);
 		assert_int_equal(u.answer.type, 0);
 	}
 	size_t length = attach_request_encode(&list, bytes);
 	bytes[4] = 77;
 	assert_int_equal(local_send(u.socket, bytes, length, NULL, 0), (int)length);
-	assert_int_equal(answer_take(&u), DXP_EUNSUPPORTED);
-	assert_int_equal(ask(&u, &list, -1), DXP_OK);
+	assert_int_equal(answer_decode(&u), DXP_EUNSUPPORTED);
+	assert_int_equal(request_send(&u, &list, -1), DXP_OK);
 	assert_int_equal(u.answer.malformed, 201);
 	user_close(&u);
 	assert_true(freed(r, 1));
@@ -93,11 +93,11 @@ static void offers__one_socket_does_not_crowd_out_another(void **state)
 	for (int i = 0; i < OFFER_CLIENTS_ONE + 3; i++) {
 		assert_true(user_connect(r, 2, &crowd[i]));
 		if (i < OFFER_CLIENTS_ONE) {
-			assert_int_equal(ask(&crowd[i], &list, -1), DXP_EACCESS);
+			assert_int_equal(request_send(&crowd[i], &list, -1), DXP_EACCESS);
 			continue;
 		}
-		assert_int_equal(answer_take(&crowd[i]), DXP_EBUSY);
-		assert_int_equal(answer_take(&crowd[i]), DXP_ECLOSED);
+		assert_int_equal(answer_decode(&crowd[i]), DXP_EBUSY);
+		assert_int_equal(answer_decode(&crowd[i]), DXP_ECLOSED);
 	}
 	assert_true(attach(r, "", &other));
 	user_close(&other);
@@ -110,7 +110,7 @@ static void offers__one_socket_does_not_crowd_out_another(void **state)
 }
 
 /* A client that sends requests and never reads is dropped; others are not delayed. */
-static void offers__drops_who_does_not_listen(void **state)
+static void offers__drops_clients_that_do_not_read(void **state)
 {
 	struct rig *r = *state;
 	const struct attach_request list = {.type = ATTACH_LIST};
@@ -130,9 +130,9 @@ static void offers__drops_who_does_not_listen(void **state)
 	assert_true(freed(r, 1));
 }
 
-/* The victim: streams PUTs to "sink" until it is killed. Writes one byte to `tell` once the stream
- * is well under way. */
-static void victim_run(const struct rig *r, uint32_t sink_key, int tell)
+/* The victim: streams PUTs to "sink" until it is killed. Writes one byte to `report` once the
+ * stream is well under way. */
+static void victim_run(const struct rig *r, uint32_t sink_key, int report)
 {
 	struct attach_request find = {.type = ATTACH_FIND, .label = "sink"};
 	struct local_memory m;
@@ -140,7 +140,7 @@ static void victim_run(const struct rig *r, uint32_t sink_key, int tell)
 	struct user u;
 
 	if (!attach(r, "victim", &u) || local_memory_create("victim", MEMORY, &m) != DXP_OK ||
-	    ask(&u, &find, -1) != DXP_OK)
+	    request_send(&u, &find, -1) != DXP_OK)
 		_exit(1);
 	struct dxp_target to = u.answer.target;
 	struct dxp_entry from = {.bytes = PIECE, .key = user_register(&u, &m)};
@@ -150,10 +150,10 @@ static void victim_run(const struct rig *r, uint32_t sink_key, int tell)
 		while (dxp_post_put(u.w, 0, &to, &from, &at, 0, 0, i) == DXP_EAGAIN)
 			kick(&u);
 		kick(&u);
-		while (dxp_sent_take(u.w, &event))
+		while (dxp_sent_dequeue(u.w, &event))
 			if (event.status != DXP_OK)
 				_exit(2);
-		if (i == 100 && write(tell, "x", 1) != 1)
+		if (i == 100 && write(report, "x", 1) != 1)
 			_exit(3);
 	}
 }
@@ -175,7 +175,7 @@ static pid_t victim_start(struct rig *r, uint32_t sink_key)
 
 /* A client killed during a stream delays no other one, leaves nothing mapped, and frees its
  * function. */
-static void offers__a_killed_process_hurts_nobody(void **state)
+static void offers__a_killed_process_hurts_no_other(void **state)
 {
 	struct rig *r = *state;
 	unsigned before = mappings(), open_before = descriptors();
@@ -189,7 +189,7 @@ static void offers__a_killed_process_hurts_nobody(void **state)
 	assert_int_equal(local_memory_create("sink", MEMORY, &m), DXP_OK);
 	uint32_t key = user_register(&sink, &m);
 	assert_int_not_equal(key, 0);
-	assert_int_equal(ask(&other, &find, -1), DXP_OK);
+	assert_int_equal(request_send(&other, &find, -1), DXP_OK);
 	struct dxp_target to = other.answer.target;
 	for (uint64_t i = 0; i < KILLS; i++) {
 		pid_t victim = victim_start(r, key);
@@ -246,7 +246,7 @@ static void offers__idle_costs_nothing(void **state)
 	assert_true(freed(r, 1) && freed(r, 2) && freed(r, 3));
 }
 
-static void node_offer__says_where_it_cannot(void **state)
+static void node_offer__reports_a_folder_that_fails(void **state)
 {
 	struct node_options options = {.name = "offers-test", .static_id = 2};
 	struct rig *r = *state;
@@ -276,10 +276,10 @@ int main(void)
 		CASE(offers__a_function_by_socket),
 		CASE(offers__answers_what_is_malformed),
 		CASE(offers__one_socket_does_not_crowd_out_another),
-		CASE(offers__drops_who_does_not_listen),
-		CASE(offers__a_killed_process_hurts_nobody),
+		CASE(offers__drops_clients_that_do_not_read),
+		CASE(offers__a_killed_process_hurts_no_other),
 		CASE(offers__idle_costs_nothing),
-		CASE(node_offer__says_where_it_cannot),
+		CASE(node_offer__reports_a_folder_that_fails),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

@@ -56,7 +56,7 @@ static inline int users(void *context, uint32_t function, int engine_fd, int use
 
 static inline int rig_open_with(struct rig *r, uint32_t functions)
 {
-	const struct nic_options nic = {.node = 5, .entropy = entropy_kernel};
+	const struct nic_options nic = {.node = 5, .entropy = rng_entropy_kernel};
 
 	*r = (struct rig){.functions = functions, .malformed = 3};
 	assert_int_equal(nic_create(&nic, &r->nic), DXP_OK);
@@ -99,7 +99,8 @@ static inline int rig_close(void **state)
 	return 0;
 }
 
-static inline int ask(struct rig *r, struct offer_client *c, struct attach_request request, int fd)
+static inline int request_send(struct rig *r, struct offer_client *c, struct attach_request request,
+			       int fd)
 {
 	offer_request(r->offer, c, &request, fd, ++r->now_ns, &r->answer, &r->beside);
 	assert_int_equal(r->answer.type, request.type);
@@ -114,14 +115,15 @@ static inline int open_function(struct rig *r, struct offer_client *c, uint8_t f
 	struct attach_request request = {.type = ATTACH_OPEN, .function = function};
 
 	strcpy(request.label, label);
-	return ask(r, c, request, -1);
+	return request_send(r, c, request, -1);
 }
 
 static inline int row(struct rig *r, uint8_t function, struct attach_row *out)
 {
 	struct offer_client manager = {.manages = true};
-	int status = ask(r, &manager,
-			 (struct attach_request){.type = ATTACH_LIST, .function = function}, -1);
+	int status = request_send(
+		r, &manager, (struct attach_request){.type = ATTACH_LIST, .function = function},
+		-1);
 
 	if (status == DXP_OK)
 		*out = r->answer.rows[0];
@@ -131,11 +133,12 @@ static inline int row(struct rig *r, uint8_t function, struct attach_row *out)
 static inline int register_memory(struct rig *r, struct offer_client *c, int fd, uint64_t bytes,
 				  uint32_t *key)
 {
-	int status = ask(r, c,
-			 (struct attach_request){.type = ATTACH_REGISTER,
-						 .bytes = bytes,
-						 .rights = NIC_REMOTE_READ | NIC_REMOTE_WRITE},
-			 fd);
+	int status =
+		request_send(r, c,
+			     (struct attach_request){.type = ATTACH_REGISTER,
+						     .bytes = bytes,
+						     .rights = NIC_REMOTE_READ | NIC_REMOTE_WRITE},
+			     fd);
 
 	if (status == DXP_OK && key)
 		*key = r->answer.key;

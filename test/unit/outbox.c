@@ -21,7 +21,8 @@
 
 static struct dxp_window *window;
 static struct outbox *outbox;
-static uint32_t taken, completed; /* by the test as the NIC: doorbells read, completions written */
+static uint32_t dequeued,
+	completed; /* by the test as the NIC: doorbells read, completions written */
 static uint64_t contexts[4096];
 static int ended, ended_badly;
 
@@ -29,7 +30,7 @@ static int setup(void **state)
 {
 	window = aligned_alloc(4096, sizeof(*window));
 	memset(window, 0, sizeof(*window));
-	taken = completed = 0;
+	dequeued = completed = 0;
 	ended = ended_badly = 0;
 	return outbox_create(window, &outbox);
 }
@@ -48,15 +49,15 @@ static void done(void *context, int status)
 }
 
 /* Reads one doorbell as the NIC; returns NULL if there is none. */
-static const struct dxp_descriptor *take(void)
+static const struct dxp_descriptor *read_one(void)
 {
-	uint32_t at = taken % NIC_DOORBELLS;
+	uint32_t at = dequeued % NIC_DOORBELLS;
 
 	const struct dxp_descriptor *d = &window->slots[at].head;
-	if (dxp_load_acquire(&d->lap) != dxp_lap(taken, NIC_DOORBELLS))
+	if (dxp_load_acquire(&d->lap) != dxp_lap(dequeued, NIC_DOORBELLS))
 		return NULL;
-	contexts[taken++] = d->context;
-	dxp_store_release(&window->consumer, taken);
+	contexts[dequeued++] = d->context;
+	dxp_store_release(&window->consumer, dequeued);
 	return d;
 }
 
@@ -101,12 +102,12 @@ static void outbox_service__order_and_bound(void **state)
 		outbox_service(outbox);
 		const struct dxp_descriptor *d;
 		uint32_t flight = 0;
-		for (; (d = take()); flight++, i++) {
+		for (; (d = read_one()); flight++, i++) {
 			assert_int_equal(number_of(d), i);
 			assert_int_equal(d->dst_node, HOST);
 		}
 		assert_true(flight > 0 && flight <= XPU_OUTBOX_FLIGHT);
-		while (completed < taken)
+		while (completed < dequeued)
 			complete(DXP_OK);
 	}
 	outbox_service(outbox);
@@ -133,14 +134,14 @@ static void outbox_bytes__what_waits_and_is_under_way(void **state)
 	assert_int_equal(outbox_bytes(outbox, PEER), 0);
 	outbox_service(outbox);
 	assert_int_equal(outbox_bytes(outbox, HOST), all);
-	assert_non_null(take());
+	assert_non_null(read_one());
 	complete(DXP_OK);
 	outbox_service(outbox);
 	assert_int_equal(outbox_bytes(outbox, HOST), all - one);
 	outbox_drop(outbox, HOST, DXP_EPEERLOST);
 	assert_true(outbox_bytes(outbox, HOST) <=
 		    XPU_OUTBOX_FLIGHT * (one - sizeof(uint32_t) + sizeof(data)));
-	while (take())
+	while (read_one())
 		complete(DXP_OK);
 	outbox_service(outbox);
 	assert_int_equal(outbox_bytes(outbox, HOST), 0);
@@ -158,22 +159,22 @@ static void outbox_service__silent_node(void **state)
 	for (uint32_t i = 0; i < 50; i++)
 		nap(HOST, i);
 	outbox_service(outbox);
-	while (take())
+	while (read_one())
 		hosts++;
 	assert_int_equal(hosts, XPU_OUTBOX_FLIGHT);
 	assert_int_equal(outbox_put(outbox, OUTBOX_PEER, &target, &piece, done, NULL), DXP_OK);
 	nap(PEER, 1);
 	outbox_service(outbox);
-	d = take();
+	d = read_one();
 	assert_non_null(d);
 	assert_int_equal(d->op, DXP_OP_PUT);
 	uint8_t qp = d->qp;
-	d = take();
+	d = read_one();
 	assert_non_null(d);
 	assert_int_equal(d->op, DXP_OP_NAP);
 	assert_int_equal(d->qp, qp);
 	assert_int_equal(qp % 2, 1);
-	assert_null(take());
+	assert_null(read_one());
 }
 
 /* Reads, writes and replies to one host: each kind has its own limit, and a reply never waits for
@@ -193,7 +194,7 @@ static void outbox_service__bridge_beside_replies(void **state)
 	nap(HOST, 1);
 	assert_int_equal(outbox_count(outbox, HOST), 59);
 	outbox_service(outbox);
-	while ((d = take())) {
+	while ((d = read_one())) {
 		gets += d->op == DXP_OP_GET && d->qp == 1;
 		puts += d->op == DXP_OP_PUT && d->qp == 3;
 		naps += d->op == DXP_OP_NAP && d->qp == 0;
@@ -212,11 +213,11 @@ static void outbox_service__full_window(void **state)
 
 	for (uint16_t node = 100; node < 180; node++)
 		nap(node, node);
-	for (int turn = 0; turn < 10; turn++) {
+	for (int poll = 0; poll < 10; poll++) {
 		outbox_service(outbox);
-		while (take())
+		while (read_one())
 			seen++;
-		while (completed < taken)
+		while (completed < dequeued)
 			complete(DXP_OK);
 	}
 	assert_int_equal(seen, 80);
@@ -229,12 +230,12 @@ static void outbox_drop__what_waits(void **state)
 		nap(HOST, i);
 	nap(PEER, 0);
 	outbox_service(outbox);
-	while (take())
+	while (read_one())
 		;
 	outbox_drop(outbox, HOST, DXP_EPEERLOST);
 	assert_int_equal(ended, 20 - XPU_OUTBOX_FLIGHT);
 	assert_int_equal(ended_badly, ended);
-	while (completed < taken)
+	while (completed < dequeued)
 		complete(DXP_EPEERLOST);
 	outbox_service(outbox);
 	assert_int_equal(ended, 21);

@@ -15,7 +15,7 @@
 #include "rltp/pace.h"
 
 /* Sends while the pace allows; returns the bytes. */
-static uint64_t train(struct pace *p, uint32_t packet_bytes, uint64_t now_ns)
+static uint64_t batch(struct pace *p, uint32_t packet_bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;
 
@@ -34,12 +34,12 @@ static void pace__unpaced_is_always_ready(void **state)
 	struct pace p;
 
 	pace_init(&p);
-	assert_true(train(&p, 1500, 0) >= 1u << 30);
+	assert_true(batch(&p, 1500, 0) >= 1u << 30);
 	assert_int_equal(pace_deadline(&p), 0);
 	pace_set(&p, 100 * CC_ONE, 1500, 0); /* no round trip known */
-	assert_true(train(&p, 1500, 7) >= 1u << 30);
+	assert_true(batch(&p, 1500, 7) >= 1u << 30);
 	pace_set(&p, CC_UNPACED, 1500, 100000);
-	assert_true(train(&p, 1500, 7) >= 1u << 30);
+	assert_true(batch(&p, 1500, 7) >= 1u << 30);
 	assert_true(p.rate_bps == UINT64_MAX);
 }
 
@@ -50,12 +50,12 @@ static void pace__a_fast_path_is_not_paced(void **state)
 
 	pace_init(&p);
 	pace_set(&p, 1024 * CC_ONE, 1472, 60000);
-	assert_true(train(&p, 1472, 1) >= 1u << 30);
+	assert_true(batch(&p, 1472, 1) >= 1u << 30);
 	pace_set(&p, 8 * CC_ONE, 1472, 6000);
-	assert_true(train(&p, 1472, 1) >= 1u << 30);
+	assert_true(batch(&p, 1472, 1) >= 1u << 30);
 	/* an incast on the same short path is paced */
 	pace_set(&p, CC_ONE / 2, 1472, 6000);
-	assert_int_equal(train(&p, 1472, 1), 1472);
+	assert_int_equal(batch(&p, 1472, 1), 1472);
 	/* the end of the pace allows sending at once */
 	pace_set(&p, CC_UNPACED, 1472, 6000);
 	assert_true(pace_ready(&p, 1));
@@ -74,17 +74,17 @@ static void pace__rate_in_the_long_run(void **state)
 		uint64_t now_ns = 12345, start_ns = now_ns, sent = 0;
 		pace_init(&p);
 		pace_set(&p, rows[i].window * CC_ONE, rows[i].packet_bytes, rows[i].rtt_ns);
-		assert_true(p.train_bytes >= rows[i].packet_bytes);
-		assert_true(p.train_bytes <= max_u64(RLTP_PACE_TRAIN_BYTES, rows[i].packet_bytes));
-		assert_int_equal(p.train_bytes % rows[i].packet_bytes, 0);
-		sent = train(&p, rows[i].packet_bytes, now_ns); /* use up the initial burst */
+		assert_true(p.batch_bytes >= rows[i].packet_bytes);
+		assert_true(p.batch_bytes <= max_u64(RLTP_PACE_BATCH_BYTES, rows[i].packet_bytes));
+		assert_int_equal(p.batch_bytes % rows[i].packet_bytes, 0);
+		sent = batch(&p, rows[i].packet_bytes, now_ns); /* use up the initial burst */
 		sent = 0;
 		for (int k = 0; k < 20000; k++) {
 			assert_true(pace_deadline(&p) > now_ns);
 			assert_false(pace_ready(&p, pace_deadline(&p) - 1));
 			now_ns = pace_deadline(&p);
-			uint64_t burst = train(&p, rows[i].packet_bytes, now_ns);
-			assert_int_equal(burst, p.train_bytes);
+			uint64_t burst = batch(&p, rows[i].packet_bytes, now_ns);
+			assert_int_equal(burst, p.batch_bytes);
 			sent += burst;
 		}
 		double rate = (double)sent / (double)(now_ns - start_ns);
@@ -103,12 +103,12 @@ static void pace__late_callers_keep_the_rate(void **state)
 
 	pace_init(&p);
 	pace_set(&p, 256 * CC_ONE, 1472, 200000);
-	train(&p, 1472, now_ns);
+	batch(&p, 1472, now_ns);
 	uint64_t start_ns = now_ns;
 	for (int i = 0; i < 20000; i++) {
 		now_ns = pace_deadline(&p) + rng_below(&r, 40000);
-		uint64_t burst = train(&p, 1472, now_ns);
-		assert_true(burst <= p.train_bytes + 256 * 1472 / 4 + 1472);
+		uint64_t burst = batch(&p, 1472, now_ns);
+		assert_true(burst <= p.batch_bytes + 256 * 1472 / 4 + 1472);
 		sent += burst;
 	}
 	double rate = (double)sent / (double)(now_ns - start_ns);
@@ -124,9 +124,9 @@ static void pace__idle_callers_get_no_more(void **state)
 		struct pace p;
 		pace_init(&p);
 		pace_set(&p, 40 * CC_ONE, 1472, 60000);
-		train(&p, 1472, 1000);
-		uint64_t burst = train(&p, 1472, 1000 + gap_ns);
-		assert_true(burst <= p.train_bytes + 10 * 1472 + 1472);
+		batch(&p, 1472, 1000);
+		uint64_t burst = batch(&p, 1472, 1000 + gap_ns);
+		assert_true(burst <= p.batch_bytes + 10 * 1472 + 1472);
 		assert_true(pace_deadline(&p) <= 1000 + gap_ns + 60000);
 	}
 }
@@ -142,15 +142,15 @@ static void pace__windows_under_one_packet(void **state)
 			pace_init(&p);
 			pace_set(&p, windows[i], 1472, 100000);
 			uint64_t gap_ns = 100000ull * CC_ONE / windows[i];
-			assert_int_equal(train(&p, bytes, 5000), bytes);
+			assert_int_equal(batch(&p, bytes, 5000), bytes);
 			assert_in_range(pace_deadline(&p), 5000 + gap_ns - 2, 5000 + gap_ns + 2);
 			/* one packet also after a long pause */
-			assert_int_equal(train(&p, bytes, 500000000), bytes);
+			assert_int_equal(batch(&p, bytes, 500000000), bytes);
 		}
 	struct pace p;
 	pace_init(&p);
 	pace_set(&p, 1, 1472, UINT32_MAX);
-	assert_int_equal(train(&p, 1472, 5000), 1472);
+	assert_int_equal(batch(&p, 1472, 5000), 1472);
 	assert_true(pace_deadline(&p) <= 5000 + RLTP_PACE_GAP_MAX_NS);
 }
 

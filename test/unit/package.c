@@ -114,7 +114,7 @@ static void package_decode__any_byte_changed(void **state)
 	free(data);
 }
 
-static void package_fault__says_what(void **state)
+static void package_fault__names_the_field(void **state)
 {
 	static char longest[PACKAGE_OPTIONS_BYTES + 1], name[PACKAGE_NAME_BYTES + 1];
 	struct dxp_file two[2];
@@ -161,7 +161,7 @@ int main(void)
 		cmocka_unit_test(package_decode__what_was_encoded),
 		cmocka_unit_test(package_decode__every_other_length),
 		cmocka_unit_test(package_decode__any_byte_changed),
-		cmocka_unit_test(package_fault__says_what),
+		cmocka_unit_test(package_fault__names_the_field),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

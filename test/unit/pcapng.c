@@ -54,7 +54,7 @@ static void pcapng_packet__is_read_back_as_it_was(void **state)
 	uint8_t data[9000];
 	struct rng rng = {.state = 7};
 
-	entropy_rng(&rng, data, sizeof(data));
+	rng_entropy_rng(&rng, data, sizeof(data));
 	file_begin(0);
 	/* Every short length, odd ones too, over each address pair. */
 	for (uint32_t bytes = 0; bytes < 70; bytes++) {
@@ -148,8 +148,8 @@ static void pcapng_datagram__gathers_header_and_slices(void **state)
 	struct rng rng = {.state = 1};
 	static const uint32_t snaps[] = {0, 1, 64, 66, 67, 68, 8063, 8064, 9000};
 
-	entropy_rng(&rng, payload, sizeof(payload));
-	entropy_rng(&rng, d.header, sizeof(d.header));
+	rng_entropy_rng(&rng, payload, sizeof(payload));
+	rng_entropy_rng(&rng, d.header, sizeof(d.header));
 	for (size_t i = 0; i < sizeof(snaps) / sizeof(*snaps); i++) {
 		uint32_t kept = snaps[i] == 0 || snaps[i] > 8064 ? 8064 : snaps[i];
 		file_begin(snaps[i]);
@@ -183,7 +183,7 @@ static void pcapng_texts__are_cut(void **state)
 }
 
 /* The largest block fits into the space that callers reserve. */
-static void pcapng_packet__fits_its_room(void **state)
+static void pcapng_packet__fits_its_space(void **state)
 {
 	static uint8_t data[DATAGRAM_BYTES_MAX];
 	char text[PCAPNG_TEXT_BYTES + 1];
@@ -281,7 +281,7 @@ int main(void)
 		cmocka_unit_test(pcapng_packet__never_writes_zero_for_a_checksum),
 		cmocka_unit_test(pcapng_datagram__gathers_header_and_slices),
 		cmocka_unit_test(pcapng_texts__are_cut),
-		cmocka_unit_test(pcapng_packet__fits_its_room),
+		cmocka_unit_test(pcapng_packet__fits_its_space),
 		cmocka_unit_test(capture_parse__notices_damage),
 		cmocka_unit_test(pcapng_file__is_what_tshark_reads),
 	};

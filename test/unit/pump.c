@@ -103,10 +103,10 @@ static void mover_free(struct mover *m)
 }
 
 /* Polls until `count` movers have ended. Time advances while nothing happens. */
-static void turn_until_ended(struct mover *movers, uint32_t count)
+static void poll_until_ended(struct mover *movers, uint32_t count)
 {
 	for (;;) {
-		uint32_t ended = 0, happened = pump_turn(pump, now_ns);
+		uint32_t ended = 0, happened = pump_poll(pump, now_ns);
 		while (waiting_count > 0) {
 			struct bridge_action a = waiting[--waiting_count];
 			network(CONTAINER_OF(a.context, struct mover, t), &a);
@@ -146,7 +146,7 @@ static void rings_are_empty(void)
 {
 	uint32_t to, from;
 
-	bridge_taken(pump_bridge(pump), &to, &from);
+	bridge_started(pump_bridge(pump), &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	assert_int_equal(bridge_transfers(pump_bridge(pump)), 0);
@@ -184,7 +184,7 @@ static int move(enum bridge_path path, uint64_t bytes, enum bridge_mode mode, en
 	m.t.device_to = (2u << 20) + 1;
 	fill(device->memory, DEVICE_BYTES, 9);
 	mover_begin(&m);
-	turn_until_ended(&m, 1);
+	poll_until_ended(&m, 1);
 	assert_int_equal(m.ended, 1);
 	mover_is_right(&m, m.end.bytes);
 	rings_are_empty();
@@ -242,7 +242,7 @@ static void pump__network_fails(void **state)
 	mover_init(&m, BRIDGE_THROUGH, 300000, LATER);
 	m.fill_status = DXP_EPEERLOST;
 	mover_begin(&m);
-	turn_until_ended(&m, 1);
+	poll_until_ended(&m, 1);
 	assert_int_equal(m.end.status, DXP_EPEERLOST);
 	assert_int_equal(m.end.bytes, 0);
 	rings_are_empty();
@@ -251,7 +251,7 @@ static void pump__network_fails(void **state)
 
 static void pump__device_queue_is_full(void **state)
 {
-	device->room = 1;
+	device->space = 1;
 	for (enum bridge_path path = BRIDGE_IN; path <= BRIDGE_THROUGH; path++)
 		assert_int_equal(move(path, 300000, BRIDGE_PIPELINED, AT_ONCE), DXP_OK);
 	assert_true(device->refused > 0);
@@ -264,7 +264,7 @@ static void pump__outside_of_device_memory(void **state)
 	mover_init(&m, BRIDGE_IN, 100001, AT_ONCE);
 	m.t.device_to = DEVICE_BYTES - 100000;
 	mover_begin(&m);
-	turn_until_ended(&m, 1);
+	poll_until_ended(&m, 1);
 	assert_int_equal(m.end.status, DXP_ERANGE);
 	rings_are_empty();
 	mover_free(&m);
@@ -282,7 +282,7 @@ static void pump__hundred_at_once(void **state)
 		m->t.device_from = DEVICE_BYTES / 2 + i;
 		mover_begin(m);
 	}
-	turn_until_ended(movers, HUNDRED);
+	poll_until_ended(movers, HUNDRED);
 	for (uint32_t i = 0; i < HUNDRED; i++) {
 		assert_int_equal(movers[i].end.status, DXP_OK);
 		assert_int_equal(movers[i].ended, 1);
@@ -299,24 +299,24 @@ static int direct(struct mover *m, uint64_t from, uint64_t to)
 	m->t.device_to = to;
 	m->ended = 0;
 	mover_begin(m);
-	turn_until_ended(m, 1);
+	poll_until_ended(m, 1);
 	rings_are_empty();
 	return m->end.status;
 }
 
 static void pump__copies_that_overlap(void **state)
 {
-	static const uint64_t places[][2] = {{0, 5000}, {5000, 0}, {0, 200001}, {7, 7}};
+	static const uint64_t offsets[][2] = {{0, 5000}, {5000, 0}, {0, 200001}, {7, 7}};
 	uint8_t *expected = __real_malloc(DEVICE_BYTES);
 	struct mover m;
 
 	mover_init(&m, BRIDGE_DIRECT, 200000, AT_ONCE);
 	m.order.piece_bytes = 4096;
-	for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(offsets); i++) {
 		fill(device->memory, DEVICE_BYTES, i);
 		memcpy(expected, device->memory, DEVICE_BYTES);
-		memmove(expected + places[i][1], expected + places[i][0], 200000);
-		assert_int_equal(direct(&m, places[i][0], places[i][1]), DXP_OK);
+		memmove(expected + offsets[i][1], expected + offsets[i][0], 200000);
+		assert_int_equal(direct(&m, offsets[i][0], offsets[i][1]), DXP_OK);
 		assert_memory_equal(device->memory, expected, DEVICE_BYTES);
 	}
 	free(expected);
@@ -346,7 +346,7 @@ static void pump__user_memory_in_place(void **state)
 	mover_free(&m);
 }
 
-static void pump__streams_have_the_core_in_turns(void **state)
+static void pump__streams_alternate_on_the_core(void **state)
 {
 	struct mover m[6];
 
@@ -359,7 +359,7 @@ static void pump__streams_have_the_core_in_turns(void **state)
 		}
 		mover_begin(&m[i]);
 	}
-	turn_until_ended(m, ARRAY_COUNT(m));
+	poll_until_ended(m, ARRAY_COUNT(m));
 	assert_int_equal(device->streams, ARRAY_COUNT(m));
 	assert_int_equal(device->stream_bytes, m[5].bytes);
 	for (uint32_t i = 0; i < ARRAY_COUNT(m); i++) {
@@ -376,11 +376,11 @@ static void pump_cancel__ends_when_the_dma_has(void **state)
 	device->hang_at = 2;
 	mover_begin(&m);
 	while (bridge_counters(pump_bridge(pump))->pieces[BRIDGE_DMA_IN] < 1)
-		pump_turn(pump, now_ns);
+		pump_poll(pump, now_ns);
 	pump_cancel(pump, &m.t, DXP_ECANCELED);
-	pump_turn(pump, now_ns);
+	pump_poll(pump, now_ns);
 	assert_int_equal(m.ended, 0);
-	turn_until_ended(&m, 1);
+	poll_until_ended(&m, 1);
 	assert_int_equal(m.end.status, DXP_ECANCELED);
 	assert_true(m.end.bytes > 0 && m.end.bytes < m.bytes);
 	mover_free(&m);
@@ -397,7 +397,7 @@ static void pump_destroy__ends_what_is_under_way(void **state)
 			mover_begin(&m[i]);
 		}
 		for (int i = 0; i < 50; i++)
-			pump_turn(pump, now_ns);
+			pump_poll(pump, now_ns);
 		pump_destroy(pump, DXP_ECLOSED);
 		for (int i = 0; i < 3; i++) {
 			assert_int_equal(m[i].ended, 1);
@@ -424,7 +424,7 @@ static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
 	mover_init(&m, BRIDGE_IN, 100, AT_ONCE);
 	mover_begin(&m);
 	while (!device_hangs(device))
-		pump_turn(pump, now_ns);
+		pump_poll(pump, now_ns);
 	hurry_ns = 100 * MS_NS;
 	pump_destroy(pump, DXP_ECLOSED);
 	hurry_ns = 0;
@@ -501,7 +501,7 @@ int main(void)
 		CASE(pump__hundred_at_once),
 		CASE(pump__copies_that_overlap),
 		CASE(pump__user_memory_in_place),
-		CASE(pump__streams_have_the_core_in_turns),
+		CASE(pump__streams_alternate_on_the_core),
 		CASE(pump_cancel__ends_when_the_dma_has),
 		CASE(pump_destroy__ends_what_is_under_way),
 		CASE(pump_destroy__leaves_rings_to_a_broken_device),

@@ -245,7 +245,7 @@ static void disturb(bool resets)
 }
 
 /* Polls until no mover is under way; begins `more` movers meanwhile. */
-static void turn_all(uint32_t more, bool resets)
+static void poll_all(uint32_t more, bool resets)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
 
@@ -255,7 +255,7 @@ static void turn_all(uint32_t more, bool resets)
 			mover_begin(m, (enum kind)any(KINDS));
 			more--;
 		}
-		uint32_t happened = pump_turn(pump, clock_now_ns());
+		uint32_t happened = pump_poll(pump, clock_now_ns());
 		if (late_count > 0 && any(2)) {
 			late_end_one();
 			happened++;
@@ -271,7 +271,7 @@ static void untouched(void)
 {
 	uint32_t to, from;
 
-	bridge_taken(pump_bridge(pump), &to, &from);
+	bridge_started(pump_bridge(pump), &to, &from);
 	assert_int_equal(to + from, 0);
 	assert_int_equal(bridge_transfers(pump_bridge(pump)), 0);
 	assert_int_equal(late_count, 0);
@@ -289,7 +289,7 @@ static void all_kinds_work(void)
 		int status = DXP_EDEVICE;
 		for (int again = 0; again < 100 && status != DXP_OK; again++) {
 			mover_begin(&movers[0], kind);
-			turn_all(0, false);
+			poll_all(0, false);
 			status = movers[0].status;
 		}
 		assert_int_equal(status, DXP_OK);
@@ -338,7 +338,7 @@ static void round_run(uint64_t seed)
 	network_fails = any(2) ? 200 : 0;
 	well = 0;
 	open_round(stalls, fails);
-	turn_all(60, resets);
+	poll_all(60, resets);
 	untouched();
 	network_fails = 0;
 	all_kinds_work();
@@ -348,8 +348,8 @@ static void round_run(uint64_t seed)
 	/* Once more, ended by pump_destroy. */
 	for (uint32_t i = 0; i < MOVERS / 2; i++)
 		mover_begin(&movers[i], (enum kind)(i % KINDS));
-	for (uint64_t turns = any(40); turns > 0; turns--)
-		pump_turn(pump, clock_now_ns());
+	for (uint64_t polls = any(40); polls > 0; polls--)
+		pump_poll(pump, clock_now_ns());
 	while (late_count > 0)
 		late_end_one();
 	pump_destroy(pump, DXP_ECLOSED);

@@ -67,7 +67,7 @@ struct device {
 	uint32_t queued, ended, started;
 	uint64_t slow_above;       /* bytes; longer DMAs take SLOW_US; 0: none */
 	uint32_t fail_at, hang_at; /* the n-th DMA, from 1; 0: none */
-	uint32_t room;             /* DMAs it holds at once, queued ones included */
+	uint32_t space;            /* DMAs it holds at once, queued ones included */
 	bool resets;               /* whether a reset ends hanging DMAs */
 	bool stop, hanging, reset;
 	uint32_t reset_count, pins, unpins, refused;
@@ -164,7 +164,7 @@ static int device_start(struct engine *e, const struct engine_dma *dma)
 	pthread_mutex_lock(&d->lock);
 	if (dma->from + dma->bytes > DEVICE_BYTES || dma->to + dma->bytes > DEVICE_BYTES)
 		status = DXP_ERANGE;
-	else if (d->queued + d->ended >= d->room)
+	else if (d->queued + d->ended >= d->space)
 		status = DXP_EAGAIN;
 	else
 		d->queue[d->queued++] = *dma;
@@ -174,7 +174,7 @@ static int device_start(struct engine *e, const struct engine_dma *dma)
 	return status;
 }
 
-static uint32_t device_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+static uint32_t device_dequeue(struct engine *e, struct engine_dma_end *out, uint32_t count)
 {
 	struct device *d = device_of(e);
 
@@ -215,14 +215,14 @@ static struct device *device_open(void)
 		.pin = device_pin,
 		.unpin = device_unpin,
 		.dma_start = device_start,
-		.dma_take = device_take,
+		.dma_dequeue = device_dequeue,
 		.dma_reset = device_reset,
 	};
 	struct device *d = calloc(1, sizeof(*d));
 
 	assert_non_null(d);
 	d->engine.ops = &ops;
-	d->room = DEVICE_QUEUE;
+	d->space = DEVICE_QUEUE;
 	d->resets = true;
 	d->memory = malloc(DEVICE_BYTES);
 	assert_non_null(d->memory);

@@ -50,7 +50,8 @@ static void same(const struct ranges *r, const bool map[BYTES])
 	assert_int_equal(r->count, count);
 }
 
-static void ask(const struct ranges *r, const bool map[BYTES], uint64_t start, uint64_t end)
+static void ranges_query(const struct ranges *r, const bool map[BYTES], uint64_t start,
+			 uint64_t end)
 {
 	struct range got = {7, 7}, want = {7, 7};
 	bool some = next(map, start, end, &want);
@@ -84,8 +85,8 @@ static void ranges__as_a_map(void **state)
 			map[i] = add;
 		same(&r, map);
 		by_chance(&rng, &start, &end);
-		ask(&r, map, start, end);
-		ask(&r, map, end, start);
+		ranges_query(&r, map, start, end);
+		ranges_query(&r, map, end, start);
 	}
 	ranges_free(&r);
 }
@@ -103,7 +104,7 @@ static void ranges__without_memory(void **state)
 	for (int round = 0; round < ROUNDS; round++) {
 		by_chance(&rng, &start, &end);
 		bool add = rng_next(&rng) % 2, reserved = rng_next(&rng) % 64 == 0;
-		bool full = r.count == r.room;
+		bool full = r.count == r.space;
 		if (round % 256 == 0)
 			ranges_free(&r), memset(map, 0, sizeof map), full = true;
 		assert_true(!reserved || ranges_reserve(&r, 1));

@@ -88,7 +88,7 @@ static void raw_stream__refuses_bad_options(void **state)
 	assert_int_equal(raw_stream(&o, &result), DXP_EINVAL);
 }
 
-static void raw_c2c__measures_or_says_why_not(void **state)
+static void raw_c2c__measures_or_reports_why_not(void **state)
 {
 	double ns = 0;
 	int status = raw_c2c(1000, &ns);
@@ -120,7 +120,7 @@ int main(void)
 		cmocka_unit_test(raw_ping__refuses_bad_options),
 		cmocka_unit_test(raw_stream__places_all_bytes),
 		cmocka_unit_test(raw_stream__refuses_bad_options),
-		cmocka_unit_test(raw_c2c__measures_or_says_why_not),
+		cmocka_unit_test(raw_c2c__measures_or_reports_why_not),
 		cmocka_unit_test(raw_percentile__is_the_nearest_rank),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

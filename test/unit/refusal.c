@@ -84,7 +84,7 @@ static void shared_window(uint32_t looks)
 	pair_destroy(p);
 }
 
-static void refusal__takes_turns_in_a_window_of_one(void **state)
+static void refusal__alternates_in_a_window_of_one(void **state)
 {
 	for (uint32_t looks = 0; looks < 4; looks++)
 		shared_window(looks);
@@ -112,7 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusal__arrived_while_it_waits),
-		cmocka_unit_test(refusal__takes_turns_in_a_window_of_one),
+		cmocka_unit_test(refusal__alternates_in_a_window_of_one),
 		cmocka_unit_test(refusal__waits_no_longer_than_a_timeout),
 	};
 

@@ -28,7 +28,7 @@ static struct nic *nic_of(uint64_t seed)
 	static struct rng secrets;
 	const struct nic_options o = {.node = 1,
 				      .incarnation = 1,
-				      .entropy = entropy_rng,
+				      .entropy = rng_entropy_rng,
 				      .entropy_context = &secrets,
 				      .token = token};
 	struct nic *n;
@@ -62,7 +62,7 @@ static void region__keys_do_not_repeat(void **state)
 
 /* A key's successor differs with seed and index. Differences between successive keys, few in an
  * affine permutation, are nearly all distinct. */
-static void region__keys_tell_nothing_of_the_next(void **state)
+static void region__keys_reveal_nothing_of_the_next(void **state)
 {
 	enum { KEYS = 1000 };
 	static uint8_t seen[SECRETS];
@@ -145,7 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(region__keys_do_not_repeat),
-		cmocka_unit_test(region__keys_tell_nothing_of_the_next),
+		cmocka_unit_test(region__keys_reveal_nothing_of_the_next),
 		cmocka_unit_test(region__refuses_what_makes_no_sense),
 		cmocka_unit_test(region__is_found_by_its_key_and_function),
 		cmocka_unit_test(region__revoked_waits_for_its_uses),

@@ -54,7 +54,7 @@ static void registers__inside_one_nic(void **state)
 	assert_memory_equal(r.memory[1] + 800000, r.memory[0] + 5, 10);
 	assert_int_equal(dxp_total_wait(r.window[1], 300010, 1), DXP_OK);
 	assert_int_equal(r.window[1]->registers.recv_used, 300010);
-	assert_false(dxp_sent_take(r.window[0], &event));
+	assert_false(dxp_sent_dequeue(r.window[0], &event));
 	assert_null(dxp_received_peek(r.window[1]));
 	rig_end(&r);
 }

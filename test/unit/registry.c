@@ -78,7 +78,7 @@ static void registry__leaving_is_known_at_once(void **state)
 	fabric_destroy(f);
 }
 
-static void registry__a_restart_keeps_the_id_and_is_told(void **state)
+static void registry__a_restart_keeps_the_id_and_is_reported(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
 	uint16_t id = member_id(f->members[1].m);
@@ -158,7 +158,7 @@ static void registry__restart_on_another_port_waits_for_the_lease(void **state)
 	fabric_destroy(f);
 }
 
-static void registry__a_new_node_takes_a_dead_ones_name(void **state)
+static void registry__a_new_node_gets_a_dead_ones_name(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
 	struct fabric_member *second = fabric_member_add(f, MANAGE_XPU);
@@ -189,7 +189,7 @@ static void registry__an_older_start_is_refused(void **state)
 	fabric_destroy(f);
 }
 
-static void registry__restart_with_its_store_kills_nobody(void **state)
+static void registry__restart_with_its_store_kills_no_node(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 2, 3);
 	uint16_t ids[5];
@@ -232,19 +232,19 @@ static void registry__grants_at_run_time(void **state)
 	assert_false(row(f, 0, 2)->granted);
 	assert_int_equal(row(f, 0, 2)->magic, 0);
 	assert_null(row(f, 2, 0));
-	assert_int_equal(fabric_ask(f, ASK_GRANT, "host-0", "xpu-2"), DXP_OK);
+	assert_int_equal(fabric_request(f, QUERY_GRANT, "host-0", "xpu-2"), DXP_OK);
 	fabric_run(f, 20 * MS_NS);
 	fabric_check(f);
 	assert_true(row(f, 0, 2)->granted);
 	assert_false(row(f, 1, 2)->granted);
 	assert_non_null(row(f, 2, 0));
 	assert_null(row(f, 3, 0));
-	assert_int_equal(fabric_ask(f, ASK_GRANT, "*", "xpu-3"), DXP_OK);
+	assert_int_equal(fabric_request(f, QUERY_GRANT, "*", "xpu-3"), DXP_OK);
 	fabric_run(f, 20 * MS_NS);
 	fabric_check(f);
-	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-2"), DXP_OK);
-	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-3"), DXP_OK);
-	assert_non_null(strstr(ask_text(f->ask), "still"));
+	assert_int_equal(fabric_request(f, QUERY_REVOKE, "host-0", "xpu-2"), DXP_OK);
+	assert_int_equal(fabric_request(f, QUERY_REVOKE, "host-0", "xpu-3"), DXP_OK);
+	assert_non_null(strstr(query_text(f->query), "still"));
 	fabric_run(f, 20 * MS_NS);
 	fabric_check(f);
 	assert_null(row(f, 2, 0));
@@ -260,8 +260,8 @@ static void registry__grants_mean_nothing_where_any_may(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
 
-	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-1"), DXP_EINVAL);
-	assert_non_null(strstr(ask_text(f->ask), "--grants explicit"));
+	assert_int_equal(fabric_request(f, QUERY_REVOKE, "host-0", "xpu-1"), DXP_EINVAL);
+	assert_non_null(strstr(query_text(f->query), "--grants explicit"));
 	fabric_destroy(f);
 }
 
@@ -274,13 +274,13 @@ static void registry__a_replayed_grant_changes_nothing(void **state)
 	struct manage_assign assign = {
 		.request = 1, .nonce = 1, .action = MANAGE_GRANT, .host = "host-0", .xpu = "xpu-1"};
 
-	assert_int_equal(fabric_ask(f, ASK_GRANT, "host-0", "xpu-1"), DXP_OK);
+	assert_int_equal(fabric_request(f, QUERY_GRANT, "host-0", "xpu-1"), DXP_OK);
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
 	assign.epoch = node_table_progress(member_table(f->members[0].m)).epoch;
 	assign.version = 0; /* version at the first grant */
-	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-1"), DXP_OK);
+	assert_int_equal(fabric_request(f, QUERY_REVOKE, "host-0", "xpu-1"), DXP_OK);
 	size_t bytes = manage_assign_encode(&assign, mac, frame);
-	registry_receive(f->registry, &f->ask_address, frame, bytes, f->now_ns);
+	registry_receive(f->registry, &f->request_address, frame, bytes, f->now_ns);
 	fabric_run(f, S_NS);
 	assert_false(row(f, 0, 1)->granted);
 	mac_destroy(mac);
@@ -292,8 +292,8 @@ static void registry__status_shows_all_whatever_the_grants(void **state)
 	struct fabric *f = world(GRANTS_EXPLICIT, 20, 20);
 	const struct node_entry *rows;
 
-	assert_int_equal(fabric_ask(f, ASK_NODES, NULL, NULL), DXP_OK);
-	assert_int_equal(ask_nodes(f->ask, &rows), 40);
+	assert_int_equal(fabric_request(f, QUERY_NODES, NULL, NULL), DXP_OK);
+	assert_int_equal(query_nodes(f->query, &rows), 40);
 	for (int i = 0; i < 40; i++) {
 		assert_true(rows[i].alive);
 		assert_int_equal(rows[i].magic, 0);
@@ -305,17 +305,17 @@ static void registry__status_shows_all_whatever_the_grants(void **state)
 static void registry__wrong_key(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
-	struct fabric_member *stranger = fabric_member_add(f, MANAGE_HOST);
+	struct fabric_member *unknown_peer = fabric_member_add(f, MANAGE_HOST);
 
 	f->options.key[0] ^= 1;
-	fabric_member_start(f, stranger);
+	fabric_member_start(f, unknown_peer);
 	f->options.key[0] ^= 1;
 	fabric_run(f, S_NS);
-	assert_int_equal(member_state(stranger->m), MEMBER_FAILED);
-	assert_int_equal(member_status(stranger->m), DXP_EAUTH);
-	assert_non_null(strstr(member_text(stranger->m), "key"));
+	assert_int_equal(member_state(unknown_peer->m), MEMBER_FAILED);
+	assert_int_equal(member_status(unknown_peer->m), DXP_EAUTH);
+	assert_non_null(strstr(member_text(unknown_peer->m), "key"));
 	f->options.key[0] ^= 1;
-	assert_int_equal(fabric_ask(f, ASK_NODES, NULL, NULL), DXP_EAUTH);
+	assert_int_equal(fabric_request(f, QUERY_NODES, NULL, NULL), DXP_EAUTH);
 	fabric_destroy(f);
 }
 
@@ -333,7 +333,7 @@ static void registry__a_flood_of_wrong_keys(void **state)
 	assert_int_equal(mac_create(key, &mac), DXP_OK);
 	for (join.request = 1; join.request <= 100000; join.request++) {
 		size_t bytes = manage_join_encode(&join, mac, frame);
-		registry_receive(f->registry, &f->ask_address, frame, bytes, f->now_ns);
+		registry_receive(f->registry, &f->request_address, frame, bytes, f->now_ns);
 		if (join.request % 64)
 			continue;
 		size_t count = registry_send(f->registry, out, DATAGRAM_BATCH, f->now_ns);
@@ -442,14 +442,14 @@ int main(void)
 		cmocka_unit_test(registry__a_silent_node_is_dead_after_its_lease),
 		cmocka_unit_test(registry__a_dead_host_fades_a_dead_xpu_stays),
 		cmocka_unit_test(registry__leaving_is_known_at_once),
-		cmocka_unit_test(registry__a_restart_keeps_the_id_and_is_told),
+		cmocka_unit_test(registry__a_restart_keeps_the_id_and_is_reported),
 		cmocka_unit_test(registry__a_node_may_move),
 		cmocka_unit_test(registry__a_second_node_with_the_same_identity),
 		cmocka_unit_test(registry__a_second_node_with_the_same_name),
 		cmocka_unit_test(registry__restart_on_another_port_waits_for_the_lease),
-		cmocka_unit_test(registry__a_new_node_takes_a_dead_ones_name),
+		cmocka_unit_test(registry__a_new_node_gets_a_dead_ones_name),
 		cmocka_unit_test(registry__an_older_start_is_refused),
-		cmocka_unit_test(registry__restart_with_its_store_kills_nobody),
+		cmocka_unit_test(registry__restart_with_its_store_kills_no_node),
 		cmocka_unit_test(registry__restart_without_its_store_keeps_ids),
 		cmocka_unit_test(registry__grants_at_run_time),
 		cmocka_unit_test(registry__grants_mean_nothing_where_any_may),

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "node/node.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 #include "wire/command.h"
 
 struct rude {
@@ -23,9 +23,9 @@ struct rude {
 };
 #define RUDE_BYTES (4u << 20)
 
-static inline void rude_turn(struct rude *r)
+static inline void rude_poll(struct rude *r)
 {
-	if (node_turn(r->node) == 0)
+	if (node_poll(r->node) == 0)
 		node_wait(r->node, clock_now_ns() + MS_NS);
 }
 
@@ -36,7 +36,7 @@ static inline void rude_post(struct rude *r, const struct command *c)
 
 	assert_true(bytes > 0);
 	while (dxp_post_nap(node_window(r->node), 0, &r->to, data, (uint32_t)bytes, 0, 1) != DXP_OK)
-		rude_turn(r);
+		rude_poll(r);
 }
 
 static inline void rude_reply(struct rude *r, struct command_reply *reply)
@@ -45,13 +45,13 @@ static inline void rude_reply(struct rude *r, struct command_reply *reply)
 	const uint8_t *data;
 
 	while (!(e = nic_user_received_peek(node_window(r->node), &data)))
-		rude_turn(r);
+		rude_poll(r);
 	assert_int_equal(command_reply_decode(data, e->bytes, reply), DXP_OK);
 	dxp_received_release(node_window(r->node));
 }
 
 /* Joins, opens the xPU of this number and allocates memory there. */
-static inline void rude_open(struct rude *r, const struct boxes *w, uint16_t xpu)
+static inline void rude_open(struct rude *r, const struct daemons *w, uint16_t xpu)
 {
 	static uint32_t number;
 	char name[16];
@@ -63,9 +63,9 @@ static inline void rude_open(struct rude *r, const struct boxes *w, uint16_t xpu
 	*r = (struct rude){.memory = calloc(1, RUDE_BYTES)};
 	options.bind.port = 0;
 	assert_int_equal(node_open(&options, &r->node), DXP_OK);
-	assert_int_equal(node_join(r->node, clock_now_ns() + BOXES_WAIT_NS), DXP_OK);
+	assert_int_equal(node_join(r->node, clock_now_ns() + DAEMONS_WAIT_NS), DXP_OK);
 	while (node_target(r->node, xpu, &r->to) != DXP_OK)
-		rude_turn(r);
+		rude_poll(r);
 	assert_int_equal(nic_region_register(node_nic(r->node), 0, r->memory, RUDE_BYTES,
 					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key),
 			 DXP_OK);

@@ -42,7 +42,7 @@ static void rx_map__order_gaps_and_wrap(void **state)
 	T(3 + WIRE_WINDOW_MAX, RX_NEW, 4);
 }
 
-static void rx_map__gap_is_told_once(void **state)
+static void rx_map__gap_is_reported_once(void **state)
 {
 	struct rx_map m;
 
@@ -117,7 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rx_map__order_gaps_and_wrap),
-		cmocka_unit_test(rx_map__gap_is_told_once),
+		cmocka_unit_test(rx_map__gap_is_reported_once),
 		cmocka_unit_test(rx_map__report),
 		cmocka_unit_test(rx_map__like_a_naive_set),
 	};

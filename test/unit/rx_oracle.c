@@ -38,7 +38,7 @@ static void oracle_init(struct oracle *o, uint64_t first)
 }
 
 /* Returns the index of `number` in the list, or its insertion point. */
-static uint32_t place_of(const struct oracle *o, uint64_t number)
+static uint32_t index_of(const struct oracle *o, uint64_t number)
 {
 	uint32_t low = 0, high = o->count;
 
@@ -54,7 +54,7 @@ static uint32_t place_of(const struct oracle *o, uint64_t number)
 
 static bool holds(const struct oracle *o, uint64_t number)
 {
-	uint32_t i = place_of(o, number);
+	uint32_t i = index_of(o, number);
 
 	return i < o->count && o->held[i] == number;
 }
@@ -67,9 +67,9 @@ static enum rx_verdict oracle_test(const struct oracle *o, uint64_t number)
 }
 
 /* Inserts `number`. Returns true if it opens a new gap. */
-static bool oracle_take(struct oracle *o, uint64_t number)
+static bool oracle_insert(struct oracle *o, uint64_t number)
 {
-	uint32_t i = place_of(o, number);
+	uint32_t i = index_of(o, number);
 	bool gap = number > o->highest;
 
 	memmove(&o->held[i + 1], &o->held[i], (o->count - i) * sizeof(o->held[0]));
@@ -107,7 +107,7 @@ static void arrive(struct trace *t, uint64_t number)
 	if (rx_map_test(&t->map, (uint32_t)number) != expected)
 		trace_fail(t, "another verdict", number);
 	if (expected == RX_NEW) {
-		bool gap = oracle_take(&t->oracle, number);
+		bool gap = oracle_insert(&t->oracle, number);
 		if (rx_map_set(&t->map, (uint32_t)number) != gap)
 			trace_fail(t, "another opinion about a gap", number);
 	}
@@ -150,10 +150,10 @@ static bool report_check(struct trace *t, uint8_t *seen)
 	if (count > WIRE_SACK_WORDS_MAX)
 		trace_fail(t, "too many words", count);
 	for (uint32_t i = 0; i < 64 * count; i++) {
-		bool told = get_be64(words + i / 64 * 8) >> i % 64 & 1;
-		if (told != holds(o, o->next + offset + i))
+		bool reported = get_be64(words + i / 64 * 8) >> i % 64 & 1;
+		if (reported != holds(o, o->next + offset + i))
 			trace_fail(t, "a false report", o->next + offset + i);
-		if (told)
+		if (reported)
 			seen[offset + i] = 1;
 	}
 	uint64_t span = o->count ? o->held[o->count - 1] + 1 - o->next : 0;
@@ -235,7 +235,7 @@ static void rx_oracle__same_verdicts_and_reports(void **state)
 	traces_run(narrow_report_check, 29);
 }
 
-static void rx_oracle__reports_tell_of_everything_in_turn(void **state)
+static void rx_oracle__reports_cover_everything_cyclically(void **state)
 {
 	traces_run(rotation_check, 101);
 }
@@ -244,7 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rx_oracle__same_verdicts_and_reports),
-		cmocka_unit_test(rx_oracle__reports_tell_of_everything_in_turn),
+		cmocka_unit_test(rx_oracle__reports_cover_everything_cyclically),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void schedule__as_the_model(void **state)
 			break;
 		case 1: schedule_ready(&m.q, s); break;
 		case 2:
-			s = schedule_take(&m.q);
+			s = schedule_dequeue(&m.q);
 			assert_true(!s || !s->ready);
 			break;
 		case 3: {
@@ -104,17 +104,17 @@ static void schedule__first_come_first_served(void **state)
 	schedule_ready(&q, &a); /* keeps its position */
 	schedule_ready(&q, &c);
 	schedule_forget(&q, &b);
-	assert_ptr_equal(schedule_take(&q), &a);
+	assert_ptr_equal(schedule_dequeue(&q), &a);
 	schedule_ready(&q, &a);
-	assert_ptr_equal(schedule_take(&q), &c);
-	assert_ptr_equal(schedule_take(&q), &a);
-	assert_null(schedule_take(&q));
+	assert_ptr_equal(schedule_dequeue(&q), &c);
+	assert_ptr_equal(schedule_dequeue(&q), &a);
+	assert_null(schedule_dequeue(&q));
 	schedule_ready(&q, &c);
 	schedule_ready(&q, &b);
 	schedule_forget(&q, &b); /* the last entry */
 	schedule_ready(&q, &a);
-	assert_ptr_equal(schedule_take(&q), &c);
-	assert_ptr_equal(schedule_take(&q), &a);
+	assert_ptr_equal(schedule_dequeue(&q), &c);
+	assert_ptr_equal(schedule_dequeue(&q), &a);
 	schedule_free(&q);
 }
 
@@ -188,11 +188,11 @@ static void schedule__ten_thousand_sessions(void **state)
 		hello_give(e, node, now_ns);
 	}
 	assert_int_equal(send_all(e, now_ns), MANY); /* one answer each */
-	assert_int_equal(e->shared.awake, MANY);
+	assert_int_equal(e->shared.active, MANY);
 	assert_int_equal(e->schedule.count, MANY); /* each becomes idle later */
 	now_ns += RLTP_REST_NS + 1;
 	assert_int_equal(send_all(e, now_ns), 0);
-	assert_int_equal(e->shared.awake, 0);
+	assert_int_equal(e->shared.active, 0);
 	assert_true(rltp_endpoint_deadline(e) == UINT64_MAX);
 	/* one peer sends: only its session is queued, the others are not visited */
 	hello_give(e, 77, now_ns);

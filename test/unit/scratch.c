@@ -67,7 +67,7 @@ static void a_folder_goes_with_all_that_is_in_it(void **state)
 	assert_false(is_there(inner));
 	snprintf(path, sizeof(path), "%s/file", kept);
 	assert_true(is_there(path));
-	folder_remove(kept);
+	scratch_folder_remove(kept);
 	assert_false(is_there(kept));
 }
 
@@ -93,11 +93,11 @@ static void what_was_left_goes_with_the_next(void **state)
 	assert_true(is_there(owned));
 	scratch_close(next);
 	scratch_close(owner);
-	folder_remove(young);
-	folder_remove(other);
+	scratch_folder_remove(young);
+	scratch_folder_remove(other);
 }
 
-static void without_a_place_it_says_so(void **state)
+static void without_a_folder_it_reports_so(void **state)
 {
 	struct scratch *s = NULL;
 
@@ -111,12 +111,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_folder_goes_with_all_that_is_in_it),
 		cmocka_unit_test(what_was_left_goes_with_the_next),
-		cmocka_unit_test(without_a_place_it_says_so),
+		cmocka_unit_test(without_a_folder_it_reports_so),
 	};
 
 	if (!mkdtemp(where))
 		return 1;
 	int status = cmocka_run_group_tests(tests, NULL, NULL);
-	folder_remove(where);
+	scratch_folder_remove(where);
 	return status;
 }

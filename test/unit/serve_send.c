@@ -23,7 +23,7 @@ static void scene_open(struct scene *s, uint16_t first_port)
 
 	memset(s, 0, sizeof(*s));
 	s->main = open_at("127.0.0.1", options);
-	assert_int_equal(senders_open(0x7f000001, s->main, &s->senders), DXP_OK);
+	assert_int_equal(serve_senders_open(0x7f000001, s->main, &s->senders), DXP_OK);
 	for (unsigned i = 0; i < 2; i++)
 		s->children[i] = open_at("127.0.0.1", options);
 	for (unsigned i = 0; i < COUNT; i++) {
@@ -35,12 +35,12 @@ static void scene_open(struct scene *s, uint16_t first_port)
 	s->batch = (struct inc_batch){.datagrams = s->datagrams,
 				      .from_ports = s->from_ports,
 				      .count = COUNT,
-				      .room = COUNT};
+				      .space = COUNT};
 }
 
 static void scene_close(struct scene *s)
 {
-	senders_close(s->senders);
+	serve_senders_close(s->senders);
 	link_close(s->main);
 	link_close(s->children[0]);
 	link_close(s->children[1]);
@@ -52,7 +52,7 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	struct scene s;
 
 	scene_open(&s, ROCE_SOURCE_PORT + 0x2100);
-	senders_send(s.senders, &s.batch, clock_now_ns());
+	serve_senders_send(s.senders, &s.batch, clock_now_ns());
 	for (unsigned child = 0; child < 2; child++) {
 		for (unsigned next = child; next < COUNT;) {
 			struct datagram_arrival arrivals[COUNT];
@@ -64,11 +64,11 @@ static void send__each_childs_in_order_from_its_port(void **state)
 			}
 		}
 	}
-	senders_counters(s.senders, &c);
+	serve_senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, 0);
 	assert_int_equal(c.open, 2);
-	senders_tidy(s.senders, clock_now_ns() + 2 * SERVE_SENDER_IDLE_NS);
-	senders_counters(s.senders, &c);
+	serve_senders_tidy(s.senders, clock_now_ns() + 2 * SERVE_SENDER_IDLE_NS);
+	serve_senders_counters(s.senders, &c);
 	assert_int_equal(c.open, 0);
 	scene_close(&s);
 }
@@ -86,14 +86,14 @@ static void send__refusals_open_few_ports(void **state)
 		d->header[INC_UD_BYTES - INC_HEADER_BYTES + INC_OFF_KIND] = INC_REFUSED;
 		s.from_ports[0] = (uint16_t)(ROCE_SOURCE_PORT + 0x2200 + i);
 		s.batch.count = 1;
-		senders_send(s.senders, &s.batch, clock_now_ns());
+		serve_senders_send(s.senders, &s.batch, clock_now_ns());
 	}
-	senders_counters(s.senders, &c);
+	serve_senders_counters(s.senders, &c);
 	assert_in_range(c.open, 1, SERVE_SENDERS_REFUSED);
 	scene_close(&s);
 }
 
-static void send__a_port_that_somebody_has(void **state)
+static void send__a_port_in_use(void **state)
 {
 	struct senders_counters c;
 	struct scene s;
@@ -101,15 +101,15 @@ static void send__a_port_that_somebody_has(void **state)
 	struct link *other = open_at("127.0.0.1:60100", (struct link_options){0});
 
 	scene_open(&s, 60100);
-	senders_send(s.senders, &s.batch, clock_now_ns());
-	senders_counters(s.senders, &c);
+	serve_senders_send(s.senders, &s.batch, clock_now_ns());
+	serve_senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT / 2);
 	assert_int_equal(c.open, 1);
-	/* retried after SERVE_TELL_NS, when the port is free */
+	/* retried after SERVE_REPORT_NS, when the port is free */
 	link_close(other);
-	senders_tidy(s.senders, clock_now_ns() + SERVE_TELL_NS + 1);
-	senders_send(s.senders, &s.batch, clock_now_ns());
-	senders_counters(s.senders, &c);
+	serve_senders_tidy(s.senders, clock_now_ns() + SERVE_REPORT_NS + 1);
+	serve_senders_send(s.senders, &s.batch, clock_now_ns());
+	serve_senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT / 2);
 	assert_int_equal(c.open, 2);
 	scene_close(&s);
@@ -121,8 +121,8 @@ static void send__no_port_of_a_host(void **state)
 	struct scene s;
 
 	scene_open(&s, 1000);
-	senders_send(s.senders, &s.batch, clock_now_ns());
-	senders_counters(s.senders, &c);
+	serve_senders_send(s.senders, &s.batch, clock_now_ns());
+	serve_senders_counters(s.senders, &c);
 	assert_int_equal(c.lost, COUNT);
 	assert_int_equal(c.open, 0);
 	scene_close(&s);
@@ -133,7 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(send__each_childs_in_order_from_its_port),
 		cmocka_unit_test(send__refusals_open_few_ports),
-		cmocka_unit_test(send__a_port_that_somebody_has),
+		cmocka_unit_test(send__a_port_in_use),
 		cmocka_unit_test(send__no_port_of_a_host),
 	};
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "manager/server.h"
-#include "node/ask.h"
+#include "node/query.h"
 #include "node/member.h"
 
 static char folder[64];
@@ -28,7 +28,7 @@ static int folder_make(void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static int folder_remove(void **state)
+static int scratch_folder_remove(void **state)
 {
 	static const char *const names[] = {"manager.db", "manager.db-wal", "manager.db-shm"};
 	char path[128];
@@ -87,24 +87,24 @@ static struct link *endpoint_open(void)
 	return l;
 }
 
-static int question(const struct ask_options *options)
+static int question(const struct query_options *options)
 {
 	struct link *l = endpoint_open();
 	struct datagram_arrival a;
 	struct datagram out;
-	struct ask *ask;
+	struct query *query;
 
-	assert_int_equal(ask_create(options, clock_now_ns(), &ask), DXP_OK);
-	while (!ask_done(ask)) {
+	assert_int_equal(query_create(options, clock_now_ns(), &query), DXP_OK);
+	while (!query_done(query)) {
 		while (link_receive(l, &a, 1))
-			ask_receive(ask, &a.from, a.data, a.bytes, clock_now_ns());
-		if (ask_send(ask, &out, clock_now_ns()))
+			query_receive(query, &a.from, a.data, a.bytes, clock_now_ns());
+		if (query_send(query, &out, clock_now_ns()))
 			link_send(l, &out, 1);
-		if (!ask_done(ask))
-			link_wait(l, ask_deadline(ask));
+		if (!query_done(query))
+			link_wait(l, query_deadline(query));
 	}
-	int status = ask_status(ask);
-	ask_destroy(ask);
+	int status = query_status(query);
+	query_destroy(query);
 	link_close(l);
 	return status;
 }
@@ -113,24 +113,24 @@ static void server_run__answers_and_refuses(void **state)
 {
 	struct server_options options = options_make();
 	struct running r = running_start(&options);
-	struct ask_options ask = {
-		.manager = r.address, .kind = ASK_NODES, .entropy = entropy_kernel};
+	struct query_options query = {
+		.manager = r.address, .kind = QUERY_NODES, .entropy = rng_entropy_kernel};
 
-	assert_int_equal(question(&ask), DXP_OK);
-	ask.kind = ASK_GRANT;
-	ask.host = "*";
-	ask.xpu = "xpu-1";
-	assert_int_equal(question(&ask), DXP_OK);
-	ask.key[31] = 1;
-	assert_int_equal(question(&ask), DXP_EAUTH);
+	assert_int_equal(question(&query), DXP_OK);
+	query.kind = QUERY_GRANT;
+	query.host = "*";
+	query.xpu = "xpu-1";
+	assert_int_equal(question(&query), DXP_OK);
+	query.key[31] = 1;
+	assert_int_equal(question(&query), DXP_EAUTH);
 	running_stop(&r);
-	ask.key[31] = 0;
-	ask.timeout_ns = 250 * MS_NS;
-	assert_int_equal(question(&ask), DXP_ETIMEDOUT);
+	query.key[31] = 0;
+	query.timeout_ns = 250 * MS_NS;
+	assert_int_equal(question(&query), DXP_ETIMEDOUT);
 }
 
 /* Polls a member until it has joined or `limit_ns` have passed. */
-static void member_turn(struct member *m, struct link *l, uint64_t limit_ns)
+static void member_poll(struct member *m, struct link *l, uint64_t limit_ns)
 {
 	uint64_t end_ns = clock_now_ns() + limit_ns;
 	struct datagram out[4];
@@ -152,14 +152,14 @@ static uint16_t id_get(const struct running *r, struct link *l, const char *name
 	struct member_options options = {
 		.manager = r->address,
 		.self = {.kind = MANAGE_XPU, .incarnation = incarnation},
-		.entropy = entropy_kernel,
+		.entropy = rng_entropy_kernel,
 	};
 	struct member *m;
 
 	strcpy(options.self.name, name);
 	strcpy((char *)options.self.uuid, name);
 	assert_int_equal(member_create(&options, clock_now_ns(), &m), DXP_OK);
-	member_turn(m, l, 5 * S_NS);
+	member_poll(m, l, 5 * S_NS);
 	assert_int_equal(member_state(m), MEMBER_JOINED);
 	uint16_t id = member_id(m);
 	member_destroy(m);
@@ -196,7 +196,7 @@ static void server_open__a_port_in_use(void **state)
 
 int main(void)
 {
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, scratch_folder_remove)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(server_run__answers_and_refuses),
 		IN_FOLDER(server_open__a_restart_gives_the_same_id),

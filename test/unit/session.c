@@ -55,7 +55,7 @@ static void session__ring_grows_with_what_is_in_flight(void **state)
 	struct rltp_io *io = p->ends[0].session->io;
 	uint32_t sent = 0;
 
-	assert_int_equal(io->tx_size, RLTP_SLOTS_MIN);
+	assert_int_equal(io->tx_size, RLTP_TX_RING_MIN);
 	pair_post(p, 0, FLOW, 5000 * PAIR_UNIT, 1);
 	while (pair_send(p, 0, &d, 1) == 1)
 		sent++;
@@ -63,8 +63,9 @@ static void session__ring_grows_with_what_is_in_flight(void **state)
 	assert_int_equal(io->tx_size, WIRE_WINDOW_MAX);
 	assert_int_equal(io->sent.count, WIRE_WINDOW_MAX);
 	uint32_t expected = p->ends[0].session->initial_psn;
-	for (struct tx_slot *slot = slot_first(io, &io->sent); slot; slot = slot_next(io, slot))
-		assert_int_equal(slot->psn, expected++);
+	for (struct tx_entry *entry = tx_entry_first(io, &io->sent); entry;
+	     entry = tx_entry_next(io, entry))
+		assert_int_equal(entry->psn, expected++);
 	pair_destroy(p);
 }
 
@@ -153,11 +154,11 @@ static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 	burst_lose(p, 1, UINT32_MAX);
 	words_carry(p, 20 * US_NS);
 	burst_lose(p, 1, UINT32_MAX);
-	uint64_t awake_ns = rltp_session_deadline(s) - p->now_ns;
+	uint64_t active_ns = rltp_session_deadline(s) - p->now_ns;
 	words_carry(p, 20 * US_NS);
 	p->now_ns += 2 * WAIT_SPIN_NS;
 	burst_lose(p, 1, UINT32_MAX);
-	assert_true(rltp_session_deadline(s) - p->now_ns >= awake_ns + RLTP_WAKING_NS / 2);
+	assert_true(rltp_session_deadline(s) - p->now_ns >= active_ns + RLTP_WAKING_NS / 2);
 	words_carry(p, 20 * US_NS);
 	assert_int_equal(s->counters.retransmitted_probe, 0);
 	pair_destroy(p);
@@ -189,7 +190,7 @@ static void session__reordering_is_learnt(void **state)
 
 	burst_lose(p, 4, UINT32_MAX);
 	words_carry(p, 100 * US_NS);
-	uint64_t before = reorder_window(s);
+	uint64_t before = recovery_reorder_window(s);
 	pair_post(p, 0, FLOW, 4 * PAIR_UNIT, 1);
 	assert_int_equal(pair_send(p, 0, &late, 1), 1);
 	assert_int_equal(pair_send(p, 0, d, 3), 3);
@@ -202,7 +203,7 @@ static void session__reordering_is_learnt(void **state)
 	pair_deliver(p, 0, &d[0]);
 	words_carry(p, 100 * US_NS);
 	assert_int_equal(s->counters.spurious, 1);
-	assert_true(reorder_window(s) > before);
+	assert_true(recovery_reorder_window(s) > before);
 	for (int i = 0; i < 2 * RLTP_CLEAN_REPEATS; i++) {
 		burst_lose(p, 4, 0);
 		words_carry(p, 100 * US_NS);
@@ -235,7 +236,7 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 }
 
 /* One NAK per gap: later arrivals behind it cause none. */
-static void session__go_back_n_says_it_once(void **state)
+static void session__go_back_n_reports_it_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);
 	struct datagram d;
@@ -309,7 +310,7 @@ static void session__rests_and_wakes(void **state)
 	pair_destroy(p);
 }
 
-static void session__hole_keeps_the_receiver_awake(void **state)
+static void session__hole_keeps_the_receiver_active(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
 	struct rltp_session *receiver = p->ends[1].session;
@@ -334,11 +335,11 @@ int main(void)
 		cmocka_unit_test(session__long_paths_do_not_time_out),
 		cmocka_unit_test(session__reordering_is_learnt),
 		cmocka_unit_test(session__go_back_n_sends_all_from_the_gap),
-		cmocka_unit_test(session__go_back_n_says_it_once),
+		cmocka_unit_test(session__go_back_n_reports_it_once),
 		cmocka_unit_test(session__go_back_n_by_timeout_waits_for_it),
 		cmocka_unit_test(session__irn_repeats_once),
 		cmocka_unit_test(session__rests_and_wakes),
-		cmocka_unit_test(session__hole_keeps_the_receiver_awake),
+		cmocka_unit_test(session__hole_keeps_the_receiver_active),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

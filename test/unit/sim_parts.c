@@ -55,7 +55,7 @@ static void packet__queue_orders_by_time_then_by_arrival(void **state)
 
 /* Two buffers of each length at once do not overlap; once all are back, the pool reuses their
  * memory. */
-static void packet__room_for_every_length(void **state)
+static void packet__space_for_every_length(void **state)
 {
 	struct sim_pool pool = {0};
 	uint64_t grown = 0;
@@ -188,9 +188,9 @@ static void net__bad_options_are_refused(void **state)
 /* A host that sends one datagram at its start and records its arrivals. */
 struct talker {
 	struct datagram datagram;
-	bool said;
-	uint32_t heard;
-	uint64_t heard_ns, arrived_ns;
+	bool reported;
+	uint32_t received;
+	uint64_t received_ns, arrived_ns;
 	uint8_t ecn;
 };
 
@@ -198,8 +198,8 @@ static void talker_receive(void *host, const struct datagram_arrival *a, uint64_
 {
 	struct talker *t = host;
 
-	t->heard++;
-	t->heard_ns = now_ns;
+	t->received++;
+	t->received_ns = now_ns;
 	t->arrived_ns = a->arrived_ns;
 	t->ecn = a->ecn;
 }
@@ -208,9 +208,9 @@ static size_t talker_send(void *host, struct datagram *out, size_t count, uint64
 {
 	struct talker *t = host;
 
-	if (t->said || t->datagram.header_bytes == 0)
+	if (t->reported || t->datagram.header_bytes == 0)
 		return 0;
-	t->said = true;
+	t->reported = true;
 	out[0] = t->datagram;
 	return 1;
 }
@@ -245,9 +245,9 @@ static void net__delay_is_wires_and_bytes(void **state)
 	struct net_options o = {.hosts = 2, .delay_ns = 1000, .rate_bps = 1000000000ull};
 
 	/* 64 bytes and 66 of overhead at 8 ns each */
-	assert_int_equal(talk(&o, NULL).heard_ns - S_NS, 1000 + 1040);
+	assert_int_equal(talk(&o, NULL).received_ns - S_NS, 1000 + 1040);
 	o.topology = NET_STAR;
-	assert_int_equal(talk(&o, NULL).heard_ns - S_NS, 2 * (1000 + 1040));
+	assert_int_equal(talk(&o, NULL).received_ns - S_NS, 2 * (1000 + 1040));
 }
 
 static void receiver_stall(struct net *n)
@@ -275,12 +275,12 @@ static void net__stamps_and_wall_clocks(void **state)
 	struct net_options o = {.hosts = 2, .delay_ns = 1000};
 	struct talker t = talk(&o, receiver_stall);
 
-	assert_int_equal(t.heard_ns, S_NS + 30 * MS_NS);
+	assert_int_equal(t.received_ns, S_NS + 30 * MS_NS);
 	assert_int_equal(t.arrived_ns, S_NS + 1000);
 	t = talk(&o, clock_step);
-	assert_int_equal(t.arrived_ns, t.heard_ns - DATAGRAM_AGE_NS);
+	assert_int_equal(t.arrived_ns, t.received_ns - DATAGRAM_AGE_NS);
 	t = talk(&o, clock_step_back);
-	assert_int_equal(t.arrived_ns, t.heard_ns);
+	assert_int_equal(t.arrived_ns, t.received_ns);
 }
 
 static void blackhole_set(struct net *n)
@@ -293,27 +293,27 @@ static void mtu_set(struct net *n)
 	net_mtu(n, 0, 1, 63);
 }
 
-static void net__what_is_lost_is_not_heard(void **state)
+static void net__lost_packets_do_not_arrive(void **state)
 {
 	struct net_options o = {.hosts = 2};
 
-	assert_int_equal(talk(&o, NULL).heard, 1);
-	assert_int_equal(talk(&o, blackhole_set).heard, 0);
-	assert_int_equal(talk(&o, mtu_set).heard, 0);
+	assert_int_equal(talk(&o, NULL).received, 1);
+	assert_int_equal(talk(&o, blackhole_set).received, 0);
+	assert_int_equal(talk(&o, mtu_set).received, 0);
 	o.faults.drop_nth = 1;
-	assert_int_equal(talk(&o, NULL).heard, 0);
+	assert_int_equal(talk(&o, NULL).received, 0);
 	o.faults = (struct sim_faults){.duplicate_ppm = 1000000};
-	assert_int_equal(talk(&o, NULL).heard, 2);
+	assert_int_equal(talk(&o, NULL).received, 2);
 	o.faults = (struct sim_faults){0};
 	o.socket_bytes = 63;
-	assert_int_equal(talk(&o, NULL).heard, 0);
+	assert_int_equal(talk(&o, NULL).received, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packet__queue_orders_by_time_then_by_arrival),
-		cmocka_unit_test(packet__room_for_every_length),
+		cmocka_unit_test(packet__space_for_every_length),
 		cmocka_unit_test(alarm__first_is_the_earliest),
 		cmocka_unit_test(path__port_serves_in_order_and_drops_what_does_not_fit),
 		cmocka_unit_test(path__leads_to_where_it_should),
@@ -321,7 +321,7 @@ int main(void)
 		cmocka_unit_test(net__bad_options_are_refused),
 		cmocka_unit_test(net__delay_is_wires_and_bytes),
 		cmocka_unit_test(net__stamps_and_wall_clocks),
-		cmocka_unit_test(net__what_is_lost_is_not_heard),
+		cmocka_unit_test(net__lost_packets_do_not_arrive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,17 +18,17 @@
 #include "wire/command.h"
 #include "node/node.h"
 #include "xpu/cfg.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 
-#define WAIT_NS BOXES_WAIT_NS
-#define MEMORY  BOXES_MEMORY
+#define WAIT_NS DAEMONS_WAIT_NS
+#define MEMORY  DAEMONS_MEMORY
 
 static const char source[] =
 	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
 	"kernel void slow(global uint *p, uint n) { for (volatile uint i = 0; i < n; i++) p[0] = "
 	"i; }\n";
 
-static struct boxes w;
+static struct daemons w;
 static struct dxp_program *program_one, *program_two;
 
 static void ok(int status)
@@ -61,8 +61,8 @@ static uint32_t word(struct dxp_xpu *x, uint64_t address)
 	return value;
 }
 
-static dxp_event run_told(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
-			  const dxp_event *wait, bool lazy)
+static dxp_event run_notified(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
+			      const dxp_event *wait, bool lazy)
 {
 	struct dxp_argument arguments[2] = {{.kind = DXP_ARGUMENT_BUFFER, .address = address},
 					    {.kind = DXP_ARGUMENT_BYTES, .bytes = 4}};
@@ -87,7 +87,7 @@ static dxp_event run_told(struct dxp_xpu *x, const char *kernel, uint64_t addres
 static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
 		     const dxp_event *wait)
 {
-	return run_told(x, kernel, address, n, wait, false);
+	return run_notified(x, kernel, address, n, wait, false);
 }
 
 static dxp_event transfer(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source_address,
@@ -148,12 +148,12 @@ static void run__late_events_all_come(void **state)
 	dxp_event events[COUNT];
 
 	for (uint32_t i = 0; i < COUNT; i++)
-		events[i] = run_told(w.one, "add", address, i, NULL, true);
+		events[i] = run_notified(w.one, "add", address, i, NULL, true);
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(wait_for(events[i]), DXP_OK);
 	/* A failure is reported at once, as are all events held before it. */
-	events[0] = run_told(w.one, "add", address, 1, NULL, true);
-	events[1] = run_told(w.one, "no_such_kernel", address, 1, NULL, true);
+	events[0] = run_notified(w.one, "add", address, 1, NULL, true);
+	events[1] = run_notified(w.one, "no_such_kernel", address, 1, NULL, true);
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
 	assert_int_equal(wait_for(events[0]), DXP_OK);
 	ok(dxp_mem_free(w.one, address));
@@ -320,7 +320,7 @@ static void hosts__are_kept_apart(void **state)
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "other"},
 			   &other));
-	struct dxp_xpu *x = boxes_xpu(other, "xpu1");
+	struct dxp_xpu *x = daemons_xpu(other, "xpu1");
 	assert_int_equal(reg(w.one, CFG_HOSTS), 2);
 	assert_int_equal(dxp_mem_free(x, a), DXP_ENOENT);
 	ok(dxp_program_build(x, "kernel void k(global uint *p) { p[0] = 1; }", NULL, &program));
@@ -350,19 +350,19 @@ static void hosts__are_kept_apart(void **state)
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;
-	struct dxp_program *program, *mine = program_one;
+	struct dxp_program *program, *own = program_one;
 	uint64_t before = free_bytes(w.one);
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
 			   &other));
-	struct dxp_xpu *x = boxes_xpu(other, "xpu1");
+	struct dxp_xpu *x = daemons_xpu(other, "xpu1");
 	ok(dxp_program_build(x, source, NULL, &program));
 	uint64_t a = allocate(x, 4096);
 	program_one = program;
 	dxp_event first = run(x, "slow", a, 200000000, NULL);
 	for (int i = 0; i < 100; i++)
 		run(x, "add", a, 1, &first);
-	program_one = mine;
+	program_one = own;
 	usleep(20000);
 	dxp_program_release(program);
 	dxp_xpu_close(x);
@@ -380,8 +380,8 @@ static void raw_nap(struct node *n, const struct dxp_target *to, const uint8_t *
 
 	assert_true(bytes > 0);
 	assert_int_equal(dxp_post_nap(node_window(n), 0, to, data, (uint32_t)bytes, 0, 1), DXP_OK);
-	while (!dxp_sent_take(node_window(n), &e))
-		if (node_turn(n) == 0)
+	while (!dxp_sent_dequeue(node_window(n), &e))
+		if (node_poll(n) == 0)
 			node_wait(n, clock_now_ns() + MS_NS);
 	assert_int_equal(e.status, DXP_OK);
 }
@@ -401,7 +401,7 @@ static void message__refused(void **state)
 	assert_int_equal(node_open(&options, &n), DXP_OK);
 	assert_int_equal(node_join(n, clock_now_ns() + WAIT_NS), DXP_OK);
 	while (node_target(n, xpu, &to) != DXP_OK)
-		node_turn(n);
+		node_poll(n);
 	raw_nap(n, &to, (const uint8_t *)"nonsense", 8);
 	raw_nap(n, &to, data,
 		command_encode(&(struct command){.op = COMMAND_ALLOC, .bytes = 4096}, data));
@@ -417,7 +417,7 @@ static void message__refused(void **state)
 
 static int world_open(void **state)
 {
-	if (boxes_open(&w) != DXP_OK)
+	if (daemons_open(&w) != DXP_OK)
 		return -1;
 	ok(dxp_program_build(w.one, source, NULL, &program_one));
 	ok(dxp_program_build(w.two, source, NULL, &program_two));
@@ -428,7 +428,7 @@ static int world_close(void **state)
 {
 	dxp_program_release(program_one);
 	dxp_program_release(program_two);
-	return boxes_close(&w);
+	return daemons_close(&w);
 }
 
 int main(void)
@@ -448,7 +448,7 @@ int main(void)
 		cmocka_unit_test(message__refused),
 	};
 
-	if (!boxes_opencl()) {
+	if (!daemons_opencl()) {
 		printf("skipped: no OpenCL device that works in host memory\n");
 		return 77;
 	}

@@ -14,16 +14,16 @@
 #include <dxp/bridge.h>
 
 #include "base/util.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
 #define BUFFER  (64u << 10)
-#define WAIT_NS BOXES_WAIT_NS
+#define WAIT_NS DAEMONS_WAIT_NS
 #define LARGE   (8 * BUFFER + 1)
 #define WORDS   (LARGE / 4)
 
-static struct boxes w;
-static struct boxed boards, plain;
+static struct daemons w;
+static struct served_daemon boards, plain;
 static struct dxp_xpu *one, *two, *direct;
 static uint8_t *out, *in;
 
@@ -192,29 +192,29 @@ static void bridge__a_hundred_at_once(void **state)
 static void bridge__hosts_are_kept_apart(void **state)
 {
 	struct dxp_fabric *other;
-	uint64_t mine = allocate(one, LARGE);
+	uint64_t own = allocate(one, LARGE);
 	struct dxp_bridge_transfer t = {
-		.path = DXP_BRIDGE_TO_DEVICE, .from = out, .device_to = mine, .bytes = 4096};
+		.path = DXP_BRIDGE_TO_DEVICE, .from = out, .device_to = own, .bytes = 4096};
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "other"},
 			   &other));
-	struct dxp_xpu *x = boxes_xpu(other, "xpu1");
+	struct dxp_xpu *x = daemons_xpu(other, "xpu1");
 	noise(out, LARGE, 1);
 	assert_int_equal(dxp_bridge_move(x, &t, NULL), DXP_ERANGE);
 	t = (struct dxp_bridge_transfer){
-		.path = DXP_BRIDGE_FROM_DEVICE, .to = in, .device_from = mine, .bytes = 4096};
+		.path = DXP_BRIDGE_FROM_DEVICE, .to = in, .device_from = own, .bytes = 4096};
 	assert_int_equal(dxp_bridge_move(x, &t, NULL), DXP_ERANGE);
 	t.bytes = LARGE;
 	memset(in, 0xff, LARGE);
 	ok(dxp_bridge_move(one, &t, NULL));
 	for (uint32_t i = 0; i < LARGE; i++)
 		assert_int_equal(in[i], 0);
-	t.device_from = BOXES_MEMORY - 4095;
+	t.device_from = DAEMONS_MEMORY - 4095;
 	t.bytes = 4096;
 	assert_int_equal(dxp_bridge_move(one, &t, NULL), DXP_ERANGE);
 	dxp_xpu_close(x);
 	dxp_fabric_close(other);
-	ok(dxp_mem_free(one, mine));
+	ok(dxp_mem_free(one, own));
 }
 
 /* The host leaves while transfers are under way: the xPU continues the other hosts' transfers. */
@@ -228,7 +228,7 @@ static void bridge__host_leaves(void **state)
 	ok(dxp_xpu_caps(one, &before));
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
 			   &other));
-	struct dxp_xpu *x = boxes_xpu(other, "xpu1");
+	struct dxp_xpu *x = daemons_xpu(other, "xpu1");
 	uint64_t a = allocate(x, BYTES);
 	for (int i = 0; i < COUNT; i++) {
 		struct dxp_bridge_transfer t = {.path = i % 2 ? DXP_BRIDGE_FROM_DEVICE
@@ -252,22 +252,22 @@ static void bridge__host_leaves(void **state)
 static int world_open(void **state)
 {
 	char name[160];
-	const struct box_options none = {.slots = 1, .first = 3, .engine = "none"};
-	const struct box_options board = {
+	const struct daemon_options none = {.slots = 1, .first = 3, .engine = "none"};
+	const struct daemon_options board = {
 		.slots = 2, .first = 1, .engine = name, .buffers = 4, .buffer_bytes = BUFFER};
 
-	out = calloc(1, BOXES_MEMORY);
-	in = calloc(1, BOXES_MEMORY);
-	boxes_begin(&w);
-	boxes_file(&w, "plain.board", "preset = fast\ncompute = none\n");
+	out = calloc(1, DAEMONS_MEMORY);
+	in = calloc(1, DAEMONS_MEMORY);
+	daemons_begin(&w);
+	daemons_file(&w, "plain.board", "preset = fast\ncompute = none\n");
 	snprintf(name, sizeof(name), "board:%s/plain.board", w.folder);
-	ok(boxed_open(&w, &boards, &board));
-	ok(boxed_open(&w, &plain, &none));
+	ok(served_daemon_open(&w, &boards, &board));
+	ok(served_daemon_open(&w, &plain, &none));
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
-	one = boxes_xpu(w.fabric, "xpu1");
-	two = boxes_xpu(w.fabric, "xpu2");
-	direct = boxes_xpu(w.fabric, "xpu3");
+	one = daemons_xpu(w.fabric, "xpu1");
+	two = daemons_xpu(w.fabric, "xpu2");
+	direct = daemons_xpu(w.fabric, "xpu3");
 	return 0;
 }
 
@@ -277,12 +277,12 @@ static int world_close(void **state)
 	dxp_xpu_close(two);
 	dxp_xpu_close(direct);
 	dxp_fabric_close(w.fabric);
-	boxed_rest(&boards);
-	boxed_close(&boards);
-	boxed_close(&plain);
+	served_daemon_rest(&boards);
+	served_daemon_close(&boards);
+	served_daemon_close(&plain);
 	free(in);
 	free(out);
-	return boxes_end(&w);
+	return daemons_end(&w);
 }
 
 int main(void)

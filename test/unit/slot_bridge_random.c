@@ -25,7 +25,7 @@
 #define BUFFERS    4
 #define MEMORY     300000 /* bytes of the model per xPU */
 #define STALL_NS   (500 * MS_NS)
-#define WAIT_NS    (3 * BOXES_WAIT_NS)
+#define WAIT_NS    (3 * DAEMONS_WAIT_NS)
 #define XPUS       3
 #define OPERATIONS 60
 #define SEEDS      6
@@ -38,8 +38,8 @@ struct modelled {
 	bool known[MEMORY];
 };
 
-static struct boxes w;
-static struct boxed boxes[XPUS];
+static struct daemons w;
+static struct served_daemon daemons[XPUS];
 static struct modelled xpus[XPUS];
 static struct rng rng;
 static struct rude r;
@@ -68,27 +68,27 @@ static uint64_t below(uint64_t bound)
 	return rng_next(&rng) % bound;
 }
 
-static void boxes_start(uint32_t seed)
+static void daemons_start(uint32_t seed)
 {
 	char setting[160], file[32], engine[160];
 
 	for (uint32_t i = 0; i < XPUS; i++) {
 		struct modelled *m = &xpus[i];
-		const struct box_options options = {.slots = 1,
-						    .name = m->name,
-						    .engine = i < 2 ? engine : "none",
-						    .buffers = BUFFERS,
-						    .buffer_bytes = BUFFER,
-						    .stall_ns = STALL_NS};
+		const struct daemon_options options = {.slots = 1,
+						       .name = m->name,
+						       .engine = i < 2 ? engine : "none",
+						       .buffers = BUFFERS,
+						       .buffer_bytes = BUFFER,
+						       .stall_ns = STALL_NS};
 		snprintf(m->name, sizeof(m->name), "r%u-%u", seed % 100000, i);
 		snprintf(file, sizeof(file), "r%u.board", i);
 		snprintf(setting, sizeof(setting),
 			 "preset = fast\ncompute = none\nfail = %u\nstall = %u\n",
 			 100 + (uint32_t)below(400), 50 + (uint32_t)below(400));
-		boxes_file(&w, file, setting);
+		daemons_file(&w, file, setting);
 		snprintf(engine, sizeof(engine), "board:%s/%s", w.folder, file);
-		ok(boxed_open(&w, &boxes[i], &options));
-		m->x = boxes_xpu(w.fabric, m->name);
+		ok(served_daemon_open(&w, &daemons[i], &options));
+		m->x = daemons_xpu(w.fabric, m->name);
 		while (!well(dxp_mem_alloc(m->x, MEMORY, &m->address))) {
 		}
 		memset(m->bytes, 0, MEMORY);
@@ -96,7 +96,7 @@ static void boxes_start(uint32_t seed)
 	}
 }
 
-static void boxes_stop(void)
+static void daemons_stop(void)
 {
 	for (uint32_t i = 0; i < XPUS; i++) {
 		struct dxp_xpu_caps caps;
@@ -107,8 +107,8 @@ static void boxes_stop(void)
 		while (caps.free_bytes != caps.memory_bytes && clock_now_ns() < end_ns);
 		assert_int_equal(caps.free_bytes, caps.memory_bytes);
 		dxp_xpu_close(xpus[i].x);
-		boxed_rest(&boxes[i]);
-		boxed_close(&boxes[i]);
+		served_daemon_rest(&daemons[i]);
+		served_daemon_close(&daemons[i]);
 	}
 }
 
@@ -238,8 +238,8 @@ static void rude_goes_on(void)
 		rude_close(&r);
 		rude_there = false;
 	} else if (rude_there) {
-		for (uint64_t turns = below(20); turns > 0; turns--)
-			rude_turn(&r);
+		for (uint64_t polls = below(20); polls > 0; polls--)
+			rude_poll(&r);
 	} else if (below(4) == 0) {
 		rude_begins();
 	}
@@ -249,7 +249,7 @@ static void one_seed(uint32_t seed)
 {
 	print_message("DXP_SEED=%u\n", seed);
 	rng = (struct rng){seed};
-	boxes_start(seed);
+	daemons_start(seed);
 	for (uint32_t i = 0; i < OPERATIONS; i++) {
 		struct modelled *m = &xpus[below(XPUS)];
 		uint64_t at = below(MEMORY), most = MEMORY - at;
@@ -265,7 +265,7 @@ static void one_seed(uint32_t seed)
 	if (rude_there)
 		rude_close(&r);
 	rude_there = false;
-	boxes_stop();
+	daemons_stop();
 }
 
 static void random__what_was_done_is_there(void **state)
@@ -283,7 +283,7 @@ static void random__what_was_done_is_there(void **state)
 
 static int world_open(void **state)
 {
-	boxes_begin(&w);
+	daemons_begin(&w);
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
 	return 0;
@@ -292,7 +292,7 @@ static int world_open(void **state)
 static int world_close(void **state)
 {
 	dxp_fabric_close(w.fabric);
-	return boxes_end(&w);
+	return daemons_end(&w);
 }
 
 int main(void)

@@ -15,17 +15,17 @@
 #include <dxp/bridge.h>
 
 #include "base/util.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 #include "xpu/outbox.h"
 
 #define BUFFER  (16u << 10)
 #define BUFFERS 4
 #define BYTES   (5 * BUFFER + 77)
-#define WAIT_NS BOXES_WAIT_NS
+#define WAIT_NS DAEMONS_WAIT_NS
 #define RUNS    3000 /* more than one use allocates */
 
-static struct boxes w;
-static struct boxed board;
+static struct daemons w;
+static struct served_daemon board;
 static uint8_t out[BYTES], in[BYTES];
 
 /* ---- memory ---- */
@@ -151,7 +151,7 @@ static void short__of_memory_once(void **state)
 	uint32_t run = 1;
 
 	for (; run < RUNS; run++) {
-		struct dxp_xpu *x = boxes_xpu(w.fabric, "board");
+		struct dxp_xpu *x = daemons_xpu(w.fabric, "board");
 		countdown = run;
 		use(x, run);
 		bool failed = countdown == 0;
@@ -162,7 +162,7 @@ static void short__of_memory_once(void **state)
 	}
 	assert_true(run > 20 && run < RUNS);
 	print_message("%u allocations failed\n", run - 1);
-	struct dxp_xpu *x = boxes_xpu(w.fabric, "board");
+	struct dxp_xpu *x = daemons_xpu(w.fabric, "board");
 	struct dxp_xpu_caps caps;
 	ok(dxp_xpu_caps(x, &caps));
 	assert_int_equal(caps.free_bytes, caps.memory_bytes);
@@ -172,16 +172,16 @@ static void short__of_memory_once(void **state)
 static int world_open(void **state)
 {
 	char engine[160];
-	const struct box_options options = {.slots = 1,
-					    .name = "board",
-					    .engine = engine,
-					    .buffers = BUFFERS,
-					    .buffer_bytes = BUFFER};
+	const struct daemon_options options = {.slots = 1,
+					       .name = "board",
+					       .engine = engine,
+					       .buffers = BUFFERS,
+					       .buffer_bytes = BUFFER};
 
-	boxes_begin(&w);
-	boxes_file(&w, "a.board", "preset = fast\ncompute = none\n");
+	daemons_begin(&w);
+	daemons_file(&w, "a.board", "preset = fast\ncompute = none\n");
 	snprintf(engine, sizeof(engine), "board:%s/a.board", w.folder);
-	ok(boxed_open(&w, &board, &options));
+	ok(served_daemon_open(&w, &board, &options));
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
 	return 0;
@@ -190,9 +190,9 @@ static int world_open(void **state)
 static int world_close(void **state)
 {
 	dxp_fabric_close(w.fabric);
-	boxed_rest(&board);
-	boxed_close(&board);
-	return boxes_end(&w);
+	served_daemon_rest(&board);
+	served_daemon_close(&board);
+	return daemons_end(&w);
 }
 
 int main(void)

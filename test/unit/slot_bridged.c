@@ -17,17 +17,17 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
 #define BUFFER  (64u << 10)
 #define BUFFERS 4
 #define LARGEST (3 * BUFFER * BUFFERS + 1)
-#define WAIT_NS BOXES_WAIT_NS
+#define WAIT_NS DAEMONS_WAIT_NS
 #define FAR     (4u << 20) /* bytes of an allocation for transfers */
 
-static struct boxes w;
-static struct boxed boards, plain, ocl;
+static struct daemons w;
+static struct served_daemon boards, plain, ocl;
 static struct dxp_xpu *one, *two, *direct, *computes; /* `computes`: NULL without OpenCL */
 static uint8_t *out, *in;
 
@@ -67,7 +67,7 @@ static uint32_t reg(struct dxp_xpu *x, uint32_t index)
 	return value;
 }
 
-static void caps__tell_the_kind(void **state)
+static void caps__report_the_kind(void **state)
 {
 	struct dxp_xpu_caps caps;
 	struct dxp_node_info nodes[8];
@@ -143,11 +143,11 @@ static void put_get__sizes_and_alignments(void **state)
 static void put_get__one_byte_past_the_end(void **state)
 {
 	noise(out, 4096, 1);
-	ok(dxp_mem_write(one, BOXES_MEMORY - 4096, out, 4096));
-	assert_int_equal(dxp_mem_write(one, BOXES_MEMORY - 4095, in, 4096), DXP_ERANGE);
-	assert_int_equal(dxp_mem_read(one, in, BOXES_MEMORY - 4095, 4096), DXP_ERANGE);
-	assert_int_equal(dxp_mem_write(one, BOXES_MEMORY, in, 1), DXP_ERANGE);
-	ok(dxp_mem_read(one, in, BOXES_MEMORY - 4096, 4096));
+	ok(dxp_mem_write(one, DAEMONS_MEMORY - 4096, out, 4096));
+	assert_int_equal(dxp_mem_write(one, DAEMONS_MEMORY - 4095, in, 4096), DXP_ERANGE);
+	assert_int_equal(dxp_mem_read(one, in, DAEMONS_MEMORY - 4095, 4096), DXP_ERANGE);
+	assert_int_equal(dxp_mem_write(one, DAEMONS_MEMORY, in, 1), DXP_ERANGE);
+	ok(dxp_mem_read(one, in, DAEMONS_MEMORY - 4096, 4096));
 	assert_memory_equal(in, out, 4096);
 }
 
@@ -168,18 +168,18 @@ static void visitor_note(struct visitor *v, int status)
 static void visitor_work(struct visitor *v, struct dxp_xpu *x)
 {
 	enum { ROUNDS = 15, BYTES = 5 * BUFFER };
-	uint8_t *mine = malloc(BYTES), *back = malloc(BYTES);
+	uint8_t *own = malloc(BYTES), *back = malloc(BYTES);
 	uint64_t address = 0;
 
 	visitor_note(v, dxp_mem_alloc(x, BYTES, &address));
 	for (uint32_t i = 0; i < ROUNDS && v->status == DXP_OK; i++) {
 		uint32_t bytes = 1 + (i * 7919 + v->number * 104729) % (BYTES - 1);
-		noise(mine, bytes, i + v->number);
-		visitor_note(v, dxp_mem_write(x, address, mine, bytes));
+		noise(own, bytes, i + v->number);
+		visitor_note(v, dxp_mem_write(x, address, own, bytes));
 		visitor_note(v, dxp_mem_read(x, back, address, bytes));
-		v->differs |= memcmp(mine, back, bytes) != 0;
+		v->differs |= memcmp(own, back, bytes) != 0;
 	}
-	free(mine);
+	free(own);
 	free(back);
 }
 
@@ -391,36 +391,36 @@ static void kernel__in_board_memory(void **state)
 
 static int world_open(void **state)
 {
-	struct box_options fast = {.slots = 2,
-				   .first = 1,
-				   .engine = "board:fast",
-				   .buffers = BUFFERS,
-				   .buffer_bytes = BUFFER};
-	struct box_options none = {.slots = 1, .first = 3, .engine = "none"};
-	struct box_options computing = fast;
+	struct daemon_options fast = {.slots = 2,
+				      .first = 1,
+				      .engine = "board:fast",
+				      .buffers = BUFFERS,
+				      .buffer_bytes = BUFFER};
+	struct daemon_options none = {.slots = 1, .first = 3, .engine = "none"};
+	struct daemon_options computing = fast;
 
-	out = calloc(1, BOXES_MEMORY);
-	in = calloc(1, BOXES_MEMORY);
-	boxes_begin(&w);
-	boxes_file(&w, "plain.board", "preset = fast\ncompute = none\n");
+	out = calloc(1, DAEMONS_MEMORY);
+	in = calloc(1, DAEMONS_MEMORY);
+	daemons_begin(&w);
+	daemons_file(&w, "plain.board", "preset = fast\ncompute = none\n");
 	char name[160];
 	snprintf(name, sizeof(name), "board:%s/plain.board", w.folder);
 	fast.engine = name;
-	ok(boxed_open(&w, &boards, &fast));
-	ok(boxed_open(&w, &plain, &none));
+	ok(served_daemon_open(&w, &boards, &fast));
+	ok(served_daemon_open(&w, &plain, &none));
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
-	one = boxes_xpu(w.fabric, "xpu1");
-	two = boxes_xpu(w.fabric, "xpu2");
-	direct = boxes_xpu(w.fabric, "xpu3");
-	if (!boxes_opencl()) {
+	one = daemons_xpu(w.fabric, "xpu1");
+	two = daemons_xpu(w.fabric, "xpu2");
+	direct = daemons_xpu(w.fabric, "xpu3");
+	if (!daemons_opencl()) {
 		print_message("no OpenCL: boards without kernels\n");
 		return 0;
 	}
 	computing.slots = 1;
 	computing.first = 4;
-	ok(boxed_open(&w, &ocl, &computing));
-	computes = boxes_xpu(w.fabric, "xpu4");
+	ok(served_daemon_open(&w, &ocl, &computing));
+	computes = daemons_xpu(w.fabric, "xpu4");
 	return 0;
 }
 
@@ -432,22 +432,22 @@ static int world_close(void **state)
 	if (computes)
 		dxp_xpu_close(computes);
 	dxp_fabric_close(w.fabric);
-	boxed_rest(&boards);
-	boxed_close(&boards);
+	served_daemon_rest(&boards);
+	served_daemon_close(&boards);
 	if (computes) {
-		boxed_rest(&ocl);
-		boxed_close(&ocl);
+		served_daemon_rest(&ocl);
+		served_daemon_close(&ocl);
 	}
-	boxed_close(&plain);
+	served_daemon_close(&plain);
 	free(in);
 	free(out);
-	return boxes_end(&w);
+	return daemons_end(&w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(caps__tell_the_kind),
+		cmocka_unit_test(caps__report_the_kind),
 		cmocka_unit_test(memory__is_zero),
 		cmocka_unit_test(put_get__sizes_and_alignments),
 		cmocka_unit_test(put_get__one_byte_past_the_end),

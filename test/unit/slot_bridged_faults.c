@@ -25,11 +25,11 @@
 #define BUFFERS  4
 #define BYTES    (8 * BUFFER + 3) /* nine parts */
 #define STALL_NS (500 * MS_NS)    /* a busy machine must not look like a stall */
-#define WAIT_NS  BOXES_WAIT_NS
+#define WAIT_NS  DAEMONS_WAIT_NS
 #define TRIES    40
 
-static struct boxes w;
-static struct boxed board;
+static struct daemons w;
+static struct served_daemon board;
 static struct dxp_xpu *x;
 static char xpu_name[16];
 static uint8_t out[BYTES], in[BYTES];
@@ -60,27 +60,27 @@ static void board_open(const char *setting, uint64_t stall_ns)
 {
 	static uint32_t boards;
 	char text[128], name[160];
-	const struct box_options options = {.slots = 1,
-					    .name = xpu_name,
-					    .engine = name,
-					    .buffers = BUFFERS,
-					    .buffer_bytes = BUFFER,
-					    .stall_ns = stall_ns,
-					    .keep_hosts_ns = FABRIC_HOST_KEEP_NS};
+	const struct daemon_options options = {.slots = 1,
+					       .name = xpu_name,
+					       .engine = name,
+					       .buffers = BUFFERS,
+					       .buffer_bytes = BUFFER,
+					       .stall_ns = stall_ns,
+					       .keep_hosts_ns = FABRIC_HOST_KEEP_NS};
 
 	snprintf(xpu_name, sizeof(xpu_name), "bad%u", boards++);
 	snprintf(text, sizeof(text), "preset = fast\ncompute = none\n%s\n", setting);
-	boxes_file(&w, "bad.board", text);
+	daemons_file(&w, "bad.board", text);
 	snprintf(name, sizeof(name), "board:%s/bad.board", w.folder);
-	ok(boxed_open(&w, &board, &options));
-	x = boxes_xpu(w.fabric, xpu_name);
+	ok(served_daemon_open(&w, &board, &options));
+	x = daemons_xpu(w.fabric, xpu_name);
 }
 
 static void board_close(void)
 {
 	dxp_xpu_close(x);
-	boxed_rest(&board);
-	boxed_close(&board);
+	served_daemon_rest(&board);
+	served_daemon_close(&board);
 }
 
 static uint32_t reg(uint32_t index)
@@ -205,14 +205,15 @@ static void dma__stalls(void **state)
  * if the event could follow the data at once. */
 static void send__to_a_board_that_fails(void **state)
 {
-	struct boxed plain = {0};
+	struct served_daemon plain = {0};
 	uint64_t from, address;
 	uint32_t failed = 0;
 
 	board_open("fail = 20", 0);
-	ok(boxed_open(&w, &plain,
-		      &(struct box_options){.slots = 1, .name = "plain", .engine = "none"}));
-	struct dxp_xpu *direct = boxes_xpu(w.fabric, "plain");
+	ok(served_daemon_open(
+		&w, &plain,
+		&(struct daemon_options){.slots = 1, .name = "plain", .engine = "none"}));
+	struct dxp_xpu *direct = daemons_xpu(w.fabric, "plain");
 	ok(dxp_mem_alloc(direct, BYTES, &from));
 	ok(allocate(&address));
 	for (uint32_t i = 0; i < 20; i++) {
@@ -240,7 +241,7 @@ static void send__to_a_board_that_fails(void **state)
 	}
 	assert_true(failed > 0 && failed < 20);
 	dxp_xpu_close(direct);
-	boxed_close(&plain);
+	served_daemon_close(&plain);
 	board_close();
 }
 
@@ -278,7 +279,7 @@ static void host__dies_while_the_xpu_pulls(void **state)
 		rude_post(&r, &c);
 	}
 	for (int i = 0; i < 20; i++)
-		rude_turn(&r);
+		rude_poll(&r);
 	rude_close(&r);
 	tenants_wait(1);
 	ok(allocate(&address));
@@ -306,7 +307,7 @@ static void host__dies_while_it_puts_and_gets(void **state)
 			 : nic_user_put(node_window(r.node), 2, &r.to, &lists, i));
 	}
 	for (int i = 0; i < 20; i++)
-		rude_turn(&r);
+		rude_poll(&r);
 	rude_close(&r);
 	tenants_wait(1);
 	ok(allocate(&address));
@@ -322,7 +323,7 @@ static uint32_t rude_gets_ended(struct rude *r)
 	struct dxp_nic_event event;
 	uint32_t count = 0;
 
-	while (dxp_sent_take(node_window(r->node), &event)) {
+	while (dxp_sent_dequeue(node_window(r->node), &event)) {
 		if (event.context != GET_CONTEXT)
 			continue;
 		ok(event.status);
@@ -363,7 +364,7 @@ static void host__stands_still_and_resumes(void **state)
 		rude_post(&r, &c);
 	}
 	for (int i = 0; i < 20; i++)
-		rude_turn(&r);
+		rude_poll(&r);
 	ended = rude_gets_ended(&r);
 	assert_true(ended < GETS);
 	for (uint64_t until_ns = clock_now_ns() + 2 * stall_ns + S_NS; clock_now_ns() < until_ns;) {
@@ -373,7 +374,7 @@ static void host__stands_still_and_resumes(void **state)
 	for (uint64_t end_ns = clock_now_ns() + WAIT_NS; ended < GETS;
 	     ended += rude_gets_ended(&r)) {
 		assert_true(clock_now_ns() < end_ns);
-		rude_turn(&r);
+		rude_poll(&r);
 	}
 	assert_int_equal(reg(CFG_HOSTS), 2);
 	assert_int_equal(reg(CFG_DMA_STALLS), 0);
@@ -394,7 +395,7 @@ static void close__cancels_what_is_under_way(void **state)
 	board_open("from_device = 2", 0); /* MB/s */
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
 			   &other));
-	struct dxp_xpu *its = boxes_xpu(other, xpu_name);
+	struct dxp_xpu *its = daemons_xpu(other, xpu_name);
 	ok(dxp_mem_alloc(its, LONG, &address));
 	const struct dxp_bridge_transfer t = {
 		.path = DXP_BRIDGE_FROM_DEVICE, .to = to, .device_from = address, .bytes = LONG};
@@ -432,7 +433,7 @@ static void entries_fall_to(const char *folder, uint32_t wanted)
 
 /* The daemon closes during transfers of every kind that would take seconds. No thread or file
  * leaks, the host gets an error, and the next daemon works. */
-static void box__closes_in_the_middle(void **state)
+static void daemon__closes_in_the_middle(void **state)
 {
 	const uint32_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
 	struct bridged_state now;
@@ -463,12 +464,12 @@ static void box__closes_in_the_middle(void **state)
 					.bytes = RUDE_BYTES});
 	for (uint64_t end_ns = clock_now_ns() + WAIT_NS; reg(CFG_DMA_IN_LO) == moved;) {
 		assert_true(clock_now_ns() < end_ns);
-		rude_turn(&r);
+		rude_poll(&r);
 	}
-	boxed_stop(&board);
-	slot_bridged_state(box_slot(board.box, 0), &now);
-	assert_true(now.transfers > 0 && now.in_taken > 0);
-	boxed_close(&board);
+	served_daemon_stop(&board);
+	slot_bridged_state(daemon_slot(board.daemon, 0), &now);
+	assert_true(now.transfers > 0 && now.in_dequeued > 0);
+	served_daemon_close(&board);
 	assert_int_not_equal(dxp_reg_read(x, CFG_NODE, &value, 1), DXP_OK);
 	dxp_xpu_close(x);
 	rude_close(&r);
@@ -482,7 +483,7 @@ static void box__closes_in_the_middle(void **state)
 
 static int world_open(void **state)
 {
-	boxes_begin(&w);
+	daemons_begin(&w);
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
 	return 0;
@@ -491,7 +492,7 @@ static int world_open(void **state)
 static int world_close(void **state)
 {
 	dxp_fabric_close(w.fabric);
-	return boxes_end(&w);
+	return daemons_end(&w);
 }
 
 int main(void)
@@ -504,7 +505,7 @@ int main(void)
 		cmocka_unit_test(host__dies_while_it_puts_and_gets),
 		cmocka_unit_test(host__stands_still_and_resumes),
 		cmocka_unit_test(close__cancels_what_is_under_way),
-		cmocka_unit_test(box__closes_in_the_middle),
+		cmocka_unit_test(daemon__closes_in_the_middle),
 	};
 
 	return cmocka_run_group_tests(tests, world_open, world_close);

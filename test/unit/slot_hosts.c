@@ -11,13 +11,13 @@
 
 #include <dxp/mmd.h>
 
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 
 #define MANY 80
 #define FEW  3
 
-static struct boxes w;
-static struct boxed many, few;
+static struct daemons w;
+static struct served_daemon many, few;
 
 static void ok(int status)
 {
@@ -27,22 +27,22 @@ static void ok(int status)
 
 static int setup(void **state)
 {
-	const struct box_options common = {.slots = 1, .engine = "none", .first = 1};
-	struct box_options bounded = common;
+	const struct daemon_options common = {.slots = 1, .engine = "none", .first = 1};
+	struct daemon_options bounded = common;
 
 	bounded.first = 2;
 	bounded.hosts_max = FEW;
-	boxes_begin(&w);
-	assert_int_equal(boxed_open(&w, &many, &common), DXP_OK);
-	assert_int_equal(boxed_open(&w, &few, &bounded), DXP_OK);
+	daemons_begin(&w);
+	assert_int_equal(served_daemon_open(&w, &many, &common), DXP_OK);
+	assert_int_equal(served_daemon_open(&w, &few, &bounded), DXP_OK);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	boxed_close(&few);
-	boxed_close(&many);
-	return boxes_end(&w);
+	served_daemon_close(&few);
+	served_daemon_close(&many);
+	return daemons_end(&w);
 }
 
 static struct dxp_fabric *join(void)
@@ -65,7 +65,7 @@ static void hosts__as_many_as_a_node_has_ranks(void **state)
 
 	for (uint32_t i = 0; i < MANY; i++) {
 		fabrics[i] = join();
-		xpus[i] = boxes_xpu(fabrics[i], "xpu1");
+		xpus[i] = daemons_xpu(fabrics[i], "xpu1");
 		ok(dxp_mem_alloc(xpus[i], 512, &addresses[i]));
 		ok(dxp_mem_write(xpus[i], addresses[i], &i, sizeof(i)));
 	}
@@ -78,14 +78,14 @@ static void hosts__as_many_as_a_node_has_ranks(void **state)
 	}
 }
 
-static void hosts__one_more_is_told_what_to_do(void **state)
+static void hosts__one_more_gets_the_next_step(void **state)
 {
 	struct dxp_fabric *fabrics[FEW + 1];
 	struct dxp_xpu *xpus[FEW], *last;
 
 	for (int i = 0; i < FEW; i++) {
 		fabrics[i] = join();
-		xpus[i] = boxes_xpu(fabrics[i], "xpu2");
+		xpus[i] = daemons_xpu(fabrics[i], "xpu2");
 	}
 	fabrics[FEW] = join();
 	assert_int_equal(dxp_xpu_open(fabrics[FEW], "xpu2", &last), DXP_EBUSY);
@@ -103,7 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hosts__as_many_as_a_node_has_ranks),
-		cmocka_unit_test(hosts__one_more_is_told_what_to_do),
+		cmocka_unit_test(hosts__one_more_gets_the_next_step),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -16,7 +16,7 @@
 #include <dxp/bridge.h>
 
 #include "host/internal.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
 #define BYTES (1u << 20) /* bytes of the victim's allocation */
@@ -27,8 +27,8 @@ struct user {
 	struct dxp_xpu *xpus[4];
 };
 
-static struct boxes w;
-static struct boxed direct, board, limited;
+static struct daemons w;
+static struct served_daemon direct, board, limited;
 static struct user victim, thief;
 static uint8_t secret[BYTES], buffer[2 * BYTES];
 
@@ -54,7 +54,7 @@ static struct user user_open(const char *name)
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = name},
 			   &u.fabric));
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-		u.xpus[i] = boxes_xpu(u.fabric, names[i]);
+		u.xpus[i] = daemons_xpu(u.fabric, names[i]);
 	return u;
 }
 
@@ -130,7 +130,7 @@ static int send_ends(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source, 
 	dxp_event event;
 
 	ok(dxp_send(from, to, &t, &event));
-	return dxp_event_wait(thief.fabric, event, BOXES_WAIT_NS, NULL);
+	return dxp_event_wait(thief.fabric, event, DAEMONS_WAIT_NS, NULL);
 }
 
 /* A SEND into the victim's memory fails, also after good ones between the same xPUs with the same
@@ -176,8 +176,8 @@ static void send__no_event_before_a_refusal(void **state)
 					  .wait = &sent,
 					  .wait_count = 1};
 	ok(dxp_send(thief.xpus[0], thief.xpus[1], &back, &after));
-	assert_int_equal(dxp_event_wait(thief.fabric, after, BOXES_WAIT_NS, NULL), DXP_ECANCELED);
-	assert_int_equal(dxp_event_wait(thief.fabric, sent, BOXES_WAIT_NS, NULL), DXP_EACCESS);
+	assert_int_equal(dxp_event_wait(thief.fabric, after, DAEMONS_WAIT_NS, NULL), DXP_ECANCELED);
+	assert_int_equal(dxp_event_wait(thief.fabric, sent, DAEMONS_WAIT_NS, NULL), DXP_EACCESS);
 	ok(dxp_mem_free(thief.xpus[1], source));
 	ok(dxp_mem_free(thief.xpus[0], own));
 	victim_end(0, a);
@@ -322,7 +322,7 @@ static void common__allocated_under_writes(void **state)
 			for (uint32_t i = 0; i < BYTES; i++)
 				assert_int_equal(buffer[i], 0);
 			for (size_t i = 0; i < ARRAY_COUNT(events); i++)
-				dxp_event_wait(thief.fabric, events[i], BOXES_WAIT_NS, NULL);
+				dxp_event_wait(thief.fabric, events[i], DAEMONS_WAIT_NS, NULL);
 			ok(dxp_mem_read(victim.xpus[x], buffer, a, BYTES));
 			for (uint32_t i = 0; i < BYTES; i++)
 				assert_int_equal(buffer[i], 0);
@@ -417,21 +417,22 @@ static int world_open(void **state)
 {
 	char engine[128];
 
-	boxes_begin(&w);
-	boxes_file(&w, "slow.board", "preset = fast\ncompute = none\nlatency = 1000000\n");
+	daemons_begin(&w);
+	daemons_file(&w, "slow.board", "preset = fast\ncompute = none\nlatency = 1000000\n");
 	snprintf(engine, sizeof(engine), "board:%s/slow.board", w.folder);
-	ok(boxed_open(&w, &direct,
-		      &(struct box_options){.slots = 2, .first = 1, .engine = "none"}));
-	ok(boxed_open(&w, &board,
-		      &(struct box_options){.slots = 1,
-					    .first = 3,
-					    .name = "xpu3",
-					    .engine = engine,
-					    .buffers = 4,
-					    .buffer_bytes = 64u << 10}));
-	ok(boxed_open(&w, &limited,
-		      &(struct box_options){
-			      .slots = 1, .name = "xpu4", .engine = "none", .host_bytes = LIMIT}));
+	ok(served_daemon_open(&w, &direct,
+			      &(struct daemon_options){.slots = 2, .first = 1, .engine = "none"}));
+	ok(served_daemon_open(&w, &board,
+			      &(struct daemon_options){.slots = 1,
+						       .first = 3,
+						       .name = "xpu3",
+						       .engine = engine,
+						       .buffers = 4,
+						       .buffer_bytes = 64u << 10}));
+	ok(served_daemon_open(
+		&w, &limited,
+		&(struct daemon_options){
+			.slots = 1, .name = "xpu4", .engine = "none", .host_bytes = LIMIT}));
 	victim = user_open("victim");
 	thief = user_open("thief");
 	return 0;
@@ -441,10 +442,10 @@ static int world_close(void **state)
 {
 	user_close(&victim);
 	user_close(&thief);
-	boxed_close(&direct);
-	boxed_close(&board);
-	boxed_close(&limited);
-	return boxes_end(&w);
+	served_daemon_close(&direct);
+	served_daemon_close(&board);
+	served_daemon_close(&limited);
+	return daemons_end(&w);
 }
 
 int main(void)

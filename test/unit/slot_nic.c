@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "host/internal.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 #include "xpu/cfg.h"
 
 #define LOOKS   2000000000ull /* polls of a kernel's wait: some seconds */
@@ -57,7 +57,7 @@ static const char source[] =
 	"{ for (ulong i = 0; i < sizeof(*nic) / 8; i++) ((global ulong *)nic)[i] = ~i; }\n"
 	"kernel void nothing(global long *out) { out[0] = 77; }\n";
 
-static struct boxes w;
+static struct daemons w;
 
 /* An xPU as one host uses it. */
 struct used {
@@ -76,7 +76,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-static void says(const char *text)
+static void has_text(const char *text)
 {
 	if (!strstr(dxp_fabric_error(NULL), text))
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), text);
@@ -118,7 +118,7 @@ static dxp_event start(const struct used *u, const char *kernel,
 
 static int end(const struct used *u, dxp_event event)
 {
-	return dxp_event_wait(u->fabric, event, BOXES_WAIT_NS, NULL);
+	return dxp_event_wait(u->fabric, event, DAEMONS_WAIT_NS, NULL);
 }
 
 static struct dxp_argument out_of(const struct used *u)
@@ -187,7 +187,7 @@ static int put_ends(const struct used *u, struct dxp_target to, struct dxp_entry
 	return (int)result(u, 2);
 }
 
-static void nic__the_same_when_asked_again(void **state)
+static void nic__the_same_when_requested_again(void **state)
 {
 	struct dxp_xpu_nic again, none;
 
@@ -201,7 +201,7 @@ static void nic__the_same_when_asked_again(void **state)
 	assert_int_not_equal(again.qp_magic[0], again.qp_magic[3]);
 	assert_int_not_equal(one.nic.node, two.nic.node);
 	assert_int_equal(dxp_xpu_nic(w.plain, &none), DXP_EUNSUPPORTED);
-	says("engine 'none'");
+	has_text("engine 'none'");
 }
 
 static void put__from_kernel_to_kernel(void **state)
@@ -241,7 +241,7 @@ static void put__wrongly_addressed(void **state)
 	from.key = reg(one.xpu, CFG_MEMORY_KEY);
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
 	from = data_of(&one);
-	there.offset = BOXES_MEMORY - 4095;
+	there.offset = DAEMONS_MEMORY - 4095;
 	assert_int_equal(put_ends(&one, to, from, there), DXP_ERANGE);
 	to.node = 4000;
 	assert_int_not_equal(put_ends(&one, to, from, data_of(&two)), DXP_OK);
@@ -288,7 +288,7 @@ static void kernel__memory_of_another_host(void **state)
 		DXP_EACCESS);
 	reaches(&one, target_of(&two), foreign, data_of(&two), DXP_EACCESS, DXP_EACCESS, DXP_OK);
 	/* Nor is unallocated memory. */
-	foreign.offset = BOXES_MEMORY - 4096;
+	foreign.offset = DAEMONS_MEMORY - 4096;
 	reaches(&two, target_of(&one), data_of(&two), foreign, DXP_EACCESS, DXP_EACCESS,
 		DXP_EACCESS);
 	reaches(&two, target_of(&one), data_of(&two), data_of(&one), DXP_OK, DXP_OK, DXP_OK);
@@ -329,7 +329,7 @@ static void run__without_a_nic(void **state)
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "bare"},
 			   &f));
-	struct used u = {.fabric = f, .xpu = boxes_xpu(f, "xpu1")};
+	struct used u = {.fabric = f, .xpu = daemons_xpu(f, "xpu1")};
 	ok(dxp_program_build(u.xpu, source, NULL, &u.program));
 	ok(dxp_mem_alloc(u.xpu, 4096, &u.out));
 	u.xpu->nic = true;
@@ -395,7 +395,7 @@ static struct used guest_open(const char *name)
 	struct dxp_fabric *f;
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = name}, &f));
-	return use(f, boxes_xpu(f, "xpu1"));
+	return use(f, daemons_xpu(f, "xpu1"));
 }
 
 static void guest_close(const struct used *guest)
@@ -431,9 +431,9 @@ static void nic__all_functions_in_use(void **state)
 	}
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "last"},
 			   &f));
-	struct dxp_xpu *x = boxes_xpu(f, "xpu1");
+	struct dxp_xpu *x = daemons_xpu(f, "xpu1");
 	assert_int_equal(dxp_xpu_nic(x, &nic), DXP_EBUSY);
-	says("dxp vf");
+	has_text("dxp vf");
 	for (int i = 0; i < 6; i++) {
 		guest_close(&guests[i]);
 		/* Freed once no kernel maps it. */
@@ -450,20 +450,20 @@ static void nic__all_functions_in_use(void **state)
 }
 
 /* Last test: it closes the daemon. */
-static void box__closes_under_a_waiting_kernel(void **state)
+static void daemon__closes_under_a_waiting_kernel(void **state)
 {
 	uint64_t begin = clock_now_ns();
 
 	await(&one, UINT64_MAX, FOREVER);
 	await(&two, UINT64_MAX, FOREVER);
 	usleep(50000);
-	boxed_close(&w.ocl);
+	served_daemon_close(&w.ocl);
 	assert_true(clock_now_ns() - begin < SOON_NS);
 }
 
 static int world_open(void **state)
 {
-	if (boxes_open(&w) != DXP_OK)
+	if (daemons_open(&w) != DXP_OK)
 		return -1;
 	one = use(w.fabric, w.one);
 	two = use(w.fabric, w.two);
@@ -474,13 +474,13 @@ static int world_close(void **state)
 {
 	dxp_program_release(one.program);
 	dxp_program_release(two.program);
-	return boxes_close(&w);
+	return daemons_close(&w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nic__the_same_when_asked_again),
+		cmocka_unit_test(nic__the_same_when_requested_again),
 		cmocka_unit_test(put__from_kernel_to_kernel),
 		cmocka_unit_test(put__wrongly_addressed),
 		cmocka_unit_test(kernel__memory_of_another_host),
@@ -491,10 +491,10 @@ int main(void)
 		cmocka_unit_test(kernel__overwrites_its_window),
 		cmocka_unit_test(host__leaves_a_waiting_kernel),
 		cmocka_unit_test(nic__all_functions_in_use),
-		cmocka_unit_test(box__closes_under_a_waiting_kernel),
+		cmocka_unit_test(daemon__closes_under_a_waiting_kernel),
 	};
 
-	if (!boxes_opencl()) {
+	if (!daemons_opencl()) {
 		printf("skipped: no OpenCL device that works in host memory\n");
 		return 77;
 	}

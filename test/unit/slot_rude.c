@@ -24,10 +24,10 @@
 #define BUFFERS  4
 #define BYTES    (3 * BUFFER)
 #define STALL_NS (300 * MS_NS)
-#define WAIT_NS  BOXES_WAIT_NS
+#define WAIT_NS  DAEMONS_WAIT_NS
 
-static struct boxes w;
-static struct boxed board;
+static struct daemons w;
+static struct served_daemon board;
 static struct dxp_xpu *x;
 static struct rude r;
 static uint8_t out[BYTES], in[BYTES];
@@ -57,24 +57,24 @@ static void live(uint64_t ns)
 	uint64_t end_ns = clock_now_ns() + ns;
 
 	while (clock_now_ns() < end_ns)
-		rude_turn(&r);
+		rude_poll(&r);
 }
 
 static int scene_open(void **state)
 {
 	static uint32_t boards;
 	static char name[16], engine[160];
-	const struct box_options options = {.slots = 1,
-					    .name = name,
-					    .engine = engine,
-					    .buffers = BUFFERS,
-					    .buffer_bytes = BUFFER,
-					    .stall_ns = STALL_NS};
+	const struct daemon_options options = {.slots = 1,
+					       .name = name,
+					       .engine = engine,
+					       .buffers = BUFFERS,
+					       .buffer_bytes = BUFFER,
+					       .stall_ns = STALL_NS};
 
 	snprintf(name, sizeof(name), "board%u", boards++);
 	snprintf(engine, sizeof(engine), "board:%s/a.board", w.folder);
-	ok(boxed_open(&w, &board, &options));
-	x = boxes_xpu(w.fabric, name);
+	ok(served_daemon_open(&w, &board, &options));
+	x = daemons_xpu(w.fabric, name);
 	rude_open(&r, &w, number());
 	return 0;
 }
@@ -82,8 +82,8 @@ static int scene_open(void **state)
 static int scene_close(void **state)
 {
 	dxp_xpu_close(x);
-	boxed_rest(&board);
-	boxed_close(&board);
+	served_daemon_rest(&board);
+	served_daemon_close(&board);
 	return 0;
 }
 
@@ -107,7 +107,7 @@ static void rude_get(uint32_t bytes)
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 
 	ok(nic_user_get(node_window(r.node), 1, &r.to, &lists, 1));
-	rude_turn(&r);
+	rude_poll(&r);
 }
 
 static void rude_bridge(uint8_t path, uint32_t key, uint32_t events, uint32_t bytes)
@@ -136,7 +136,7 @@ static void rude__dies_with_all_of_its_answer_under_way(void **state)
 }
 
 /* A host that is silent for longer than a step's time limit, then resumes, delays no other host. */
-static void rude__does_not_take_its_answer(void **state)
+static void rude__does_not_dequeue_its_answer(void **state)
 {
 	for (uint32_t i = 0; i < 2 * BUFFERS; i++)
 		rude_get(BUFFER);
@@ -153,8 +153,8 @@ static struct nic_staged_write *never_begin(void *context, struct nic_staged_spa
 	return context;
 }
 
-static int never_place(void *context, struct nic_staged_write *write, uint64_t at,
-		       const uint8_t *payload, uint32_t bytes, bool first)
+static int never_address(void *context, struct nic_staged_write *write, uint64_t at,
+			 const uint8_t *payload, uint32_t bytes, bool first)
 {
 	return DXP_OK;
 }
@@ -185,7 +185,7 @@ static uint32_t never_key(void)
 {
 	static const struct nic_staged_ops never = {
 		.write_begin = never_begin,
-		.write_place = never_place,
+		.write_place = never_address,
 		.write_settled = never_settled,
 		.write_end = never_end,
 		.read_begin = never_read,
@@ -224,7 +224,7 @@ static void beside_the_living(void)
 
 	assert_int_equal(pthread_create(&o.thread, NULL, other_run, &o), 0);
 	while (!o.over && clock_now_ns() < end_ns)
-		rude_turn(&r);
+		rude_poll(&r);
 	assert_true(o.over);
 	pthread_join(o.thread, NULL);
 }
@@ -237,7 +237,7 @@ static void rude__has_the_xpu_read_what_never_comes(void **state)
 	rude_close(&r);
 }
 
-static void rude__has_the_xpu_write_what_is_never_taken(void **state)
+static void rude__has_the_xpu_write_what_is_never_dequeued(void **state)
 {
 	rude_bridge(COMMAND_BRIDGE_OUT, never_key(), 2 * BUFFERS, RUDE_BYTES);
 	live(50 * MS_NS);
@@ -260,7 +260,7 @@ static void *puller_run(void *context)
 
 /* Transfers with hosts that answer complete without delay, although all share the xPU's queue
  * pairs. */
-static void rude__holds_up_nobody_elses_ends(void **state)
+static void rude__holds_up_no_other_end(void **state)
 {
 	struct other o = {0};
 	const uint32_t key = never_key();
@@ -273,7 +273,7 @@ static void rude__holds_up_nobody_elses_ends(void **state)
 	live(50 * MS_NS);
 	assert_int_equal(pthread_create(&o.thread, NULL, puller_run, &o), 0);
 	while (!o.over)
-		rude_turn(&r);
+		rude_poll(&r);
 	pthread_join(o.thread, NULL);
 	ok(o.status);
 	ok(dxp_reg_read(x, CFG_DMA_STALLS, &stalls, 1));
@@ -283,8 +283,8 @@ static void rude__holds_up_nobody_elses_ends(void **state)
 
 static int world_open(void **state)
 {
-	boxes_begin(&w);
-	boxes_file(&w, "a.board", "preset = fast\ncompute = none\n");
+	daemons_begin(&w);
+	daemons_file(&w, "a.board", "preset = fast\ncompute = none\n");
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
 	return 0;
@@ -293,7 +293,7 @@ static int world_open(void **state)
 static int world_close(void **state)
 {
 	dxp_fabric_close(w.fabric);
-	return boxes_end(&w);
+	return daemons_end(&w);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, scene_open, scene_close)
@@ -302,10 +302,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(rude__dies_with_all_of_its_answer_under_way),
-		CASE(rude__does_not_take_its_answer),
+		CASE(rude__does_not_dequeue_its_answer),
 		CASE(rude__has_the_xpu_read_what_never_comes),
-		CASE(rude__has_the_xpu_write_what_is_never_taken),
-		CASE(rude__holds_up_nobody_elses_ends),
+		CASE(rude__has_the_xpu_write_what_is_never_dequeued),
+		CASE(rude__holds_up_no_other_end),
 	};
 
 	return cmocka_run_group_tests(tests, world_open, world_close);

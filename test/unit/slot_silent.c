@@ -22,8 +22,8 @@
 
 #define SILENT (NIC_FUNCTIONS - 1)
 
-static struct boxes w;
-static struct boxed box;
+static struct daemons w;
+static struct served_daemon extra_daemon;
 
 static void ok(int status)
 {
@@ -71,10 +71,10 @@ static void silent__one_gives_its_function(void **state)
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "asker"},
 			   &f));
-	struct dxp_xpu *x = boxes_xpu(f, "xpu1");
+	struct dxp_xpu *x = daemons_xpu(f, "xpu1");
 	for (int i = 0; i < SILENT; i++)
 		silent_open(&hosts[i], (uint16_t)reg(x, CFG_NODE));
-	end_ns = clock_now_ns() + BOXES_WAIT_NS;
+	end_ns = clock_now_ns() + DAEMONS_WAIT_NS;
 	while ((status = dxp_xpu_nic(x, &nic)) == DXP_EBUSY) {
 		assert_int_equal(reg(x, CFG_HOSTS), SILENT + 1); /* none is silent yet */
 		assert_true(clock_now_ns() < end_ns);
@@ -94,13 +94,13 @@ static void deaf__is_put_out(void **state)
 {
 	static struct command_reply reply;
 	struct dxp_fabric *f;
-	uint32_t asked = 0;
+	uint32_t requested = 0;
 	struct dxp_nic_event event;
 	struct rude r;
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "looker"},
 			   &f));
-	struct dxp_xpu *x = boxes_xpu(f, "xpu1");
+	struct dxp_xpu *x = daemons_xpu(f, "xpu1");
 	rude_open(&r, &w, (uint16_t)reg(x, CFG_NODE));
 	struct command c = {.op = COMMAND_FETCH,
 			    .what = FETCH_DEVICE,
@@ -116,10 +116,10 @@ static void deaf__is_put_out(void **state)
 		skip();
 	}
 	while (reg(x, CFG_HOSTS) == 2) {
-		assert_true(asked < XPU_OUTBOX_MAX / 2);
-		for (int i = 0; i < 1000; i++, asked++) {
+		assert_true(requested < XPU_OUTBOX_MAX / 2);
+		for (int i = 0; i < 1000; i++, requested++) {
 			rude_post(&r, &c);
-			while (dxp_sent_take(node_window(r.node), &event)) {
+			while (dxp_sent_dequeue(node_window(r.node), &event)) {
 			}
 		}
 	}
@@ -130,19 +130,19 @@ static void deaf__is_put_out(void **state)
 
 static int world_open(void **state)
 {
-	boxes_begin(&w);
-	return boxed_open(&w, &box,
-			  &(struct box_options){.slots = 1,
-						.first = 1,
-						.engine = "ocl",
-						.worker_program = "bin/dxpd",
-						.keep_hosts_ns = FABRIC_HOST_KEEP_NS});
+	daemons_begin(&w);
+	return served_daemon_open(&w, &extra_daemon,
+				  &(struct daemon_options){.slots = 1,
+							   .first = 1,
+							   .engine = "ocl",
+							   .worker_program = "bin/dxpd",
+							   .keep_hosts_ns = FABRIC_HOST_KEEP_NS});
 }
 
 static int world_close(void **state)
 {
-	boxed_close(&box);
-	return boxes_end(&w);
+	served_daemon_close(&extra_daemon);
+	return daemons_end(&w);
 }
 
 int main(void)
@@ -152,7 +152,7 @@ int main(void)
 		cmocka_unit_test(deaf__is_put_out),
 	};
 
-	if (!boxes_opencl()) {
+	if (!daemons_opencl()) {
 		printf("skipped: no OpenCL device that works in host memory\n");
 		return 77;
 	}

@@ -18,7 +18,7 @@
 #include <dxp/async.h>
 
 #include "base/clock.h"
-#include "test/support/boxes.h"
+#include "test/support/daemons.h"
 
 #define SOON_NS    (20 * S_NS) /* far below the time of an endless kernel */
 #define HOST_BYTES (4u << 20)
@@ -31,7 +31,7 @@ static const char source[] =
 	"kernel void endless(global uint *p, uint n) { for (volatile uint i = 0; ; i++) p[0] = i; "
 	"}\n";
 
-static struct boxes w;
+static struct daemons w;
 
 /* A host of its own. */
 struct guest {
@@ -53,7 +53,7 @@ static struct guest guest_open(const char *name)
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = name},
 			   &g.fabric));
-	g.xpu = boxes_xpu(g.fabric, "xpu1");
+	g.xpu = daemons_xpu(g.fabric, "xpu1");
 	ok(dxp_program_build(g.xpu, source, NULL, &g.program));
 	ok(dxp_mem_alloc(g.xpu, 4096, &g.address));
 	return g;
@@ -98,7 +98,7 @@ static dxp_event wild(const struct guest *g, const char *kernel, uint64_t at)
 
 static int end(const struct guest *g, dxp_event event)
 {
-	return dxp_event_wait(g->fabric, event, BOXES_WAIT_NS, NULL);
+	return dxp_event_wait(g->fabric, event, DAEMONS_WAIT_NS, NULL);
 }
 
 static uint32_t word(const struct guest *g)
@@ -256,14 +256,14 @@ static void memory__limit_of_a_host(void **state)
 	guest_close(&other);
 }
 
-struct heard {
+struct record {
 	char text[256];
 	size_t bytes;
 };
 
-static void hear(void *context, uint16_t node, const char *text, size_t bytes)
+static void callback_record(void *context, uint16_t node, const char *text, size_t bytes)
 {
-	struct heard *h = context;
+	struct record *h = context;
 
 	assert_true(h->bytes + bytes < sizeof(h->text));
 	memcpy(h->text + h->bytes, text, bytes);
@@ -275,11 +275,11 @@ static void hear(void *context, uint16_t node, const char *text, size_t bytes)
 static void print__comes_to_its_host(void **state)
 {
 	struct guest a = guest_open("talker"), b = guest_open("other");
-	struct heard of_a = {.bytes = 0}, of_b = {.bytes = 0};
+	struct record of_a = {.bytes = 0}, of_b = {.bytes = 0};
 	const uint32_t seven = 7, nine = 9;
 
-	dxp_fabric_print(a.fabric, hear, &of_a);
-	dxp_fabric_print(b.fabric, hear, &of_b);
+	dxp_fabric_print(a.fabric, callback_record, &of_a);
+	dxp_fabric_print(b.fabric, callback_record, &of_b);
 	ok(end(&a, start(&a, "say", &seven, sizeof(seven), NULL)));
 	assert_string_equal(of_a.text, "I am 7");
 	ok(end(&b, start(&b, "say", &nine, sizeof(nine), NULL)));
@@ -295,8 +295,8 @@ static void edits__in_order_with_kernels(void **state)
 {
 	struct guest g = guest_open("editor");
 	const uint32_t five = 5;
-	const struct dxp_box row = {.row_bytes = 2048, .rows = 1, .slices = 1};
-	const struct dxp_box far = {
+	const struct dxp_rect row = {.row_bytes = 2048, .rows = 1, .slices = 1};
+	const struct dxp_rect far = {
 		.row_bytes = 16, .rows = 2, .slices = 1, .to_row_pitch = 1ull << 40};
 	dxp_event event;
 
@@ -351,15 +351,15 @@ static void begun__of_long_ones(void **state)
 	for (int i = 0; i < 100; i++) {
 		event = add(&g, n, NULL);
 		ok(dxp_event_notify(g.fabric, event, 1));
-		assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
+		assert_int_equal(dxp_completions(g.fabric, &c, 1, DAEMONS_WAIT_NS), 1);
 		if (c.begun) /* the machine was busy elsewhere */
-			assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
+			assert_int_equal(dxp_completions(g.fabric, &c, 1, DAEMONS_WAIT_NS), 1);
 		assert_false(c.begun);
 		dxp_event_forget(g.fabric, event);
 	}
 	event = start(&g, "endless", &n, sizeof(n), NULL);
 	ok(dxp_event_notify(g.fabric, event, 2));
-	assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
+	assert_int_equal(dxp_completions(g.fabric, &c, 1, DAEMONS_WAIT_NS), 1);
 	assert_true(c.begun);
 	assert_int_equal(c.cookie, 2);
 	assert_true(c.event == event);
@@ -476,7 +476,7 @@ static void hosts__a_thousand(void **state)
 	enum { WARM = 10, HOSTS = 1000 };
 	struct guest g = guest_open("stays");
 	uint64_t longest_ns = 0;
-	int ours = 0, its = 0;
+	int own = 0, its = 0;
 
 	for (int i = 0; i < HOSTS; i++) {
 		struct guest again = {.fabric = g.fabric, .address = 0};
@@ -484,14 +484,14 @@ static void hosts__a_thousand(void **state)
 		dxp_program_release(g.program);
 		dxp_xpu_close(g.xpu);
 		uint64_t begin_ns = clock_now_ns();
-		again.xpu = boxes_xpu(g.fabric, "xpu1");
+		again.xpu = daemons_xpu(g.fabric, "xpu1");
 		ok(dxp_program_build(again.xpu, source, NULL, &again.program));
 		ok(dxp_mem_alloc(again.xpu, 4096, &again.address));
 		ok(end(&again, add(&again, 1, NULL)));
 		assert_int_equal(word(&again), 1);
 		g = again;
 		if (i == WARM) {
-			ours = descriptors(getpid());
+			own = descriptors(getpid());
 			its = descriptors(zygote());
 		}
 		if (i >= WARM && clock_now_ns() - begin_ns > longest_ns)
@@ -499,7 +499,7 @@ static void hosts__a_thousand(void **state)
 	}
 	workers_become(1);
 	/* Some descriptors come and go with sessions and files, but none per host. */
-	assert_in_range(descriptors(getpid()), 0, ours + 16);
+	assert_in_range(descriptors(getpid()), 0, own + 16);
 	assert_in_range(descriptors(zygote()), 0, its + 16);
 	print_message("the slowest of %d hosts was served after %.1f ms\n", HOSTS,
 		      (double)longest_ns / 1e6);
@@ -520,25 +520,25 @@ static int world_open(void **state)
 {
 	char path[128];
 
-	boxes_begin(&w);
+	daemons_begin(&w);
 	snprintf(path, sizeof(path), "%s/dxpd", w.folder);
 	if (program_copy() != 0)
 		return -1;
-	return boxed_open(&w, &w.ocl,
-			  &(struct box_options){.slots = 1,
-						.first = 1,
-						.engine = "ocl",
-						.worker_program = path,
-						.host_bytes = HOST_BYTES});
+	return served_daemon_open(&w, &w.ocl,
+				  &(struct daemon_options){.slots = 1,
+							   .first = 1,
+							   .engine = "ocl",
+							   .worker_program = path,
+							   .host_bytes = HOST_BYTES});
 }
 
 static int world_close(void **state)
 {
 	pid_t pid;
 
-	boxed_close(&w.ocl);
+	served_daemon_close(&w.ocl);
 	assert_int_equal(children(getpid(), &pid), 0);
-	return boxes_end(&w);
+	return daemons_end(&w);
 }
 
 int main(void)
@@ -561,7 +561,7 @@ int main(void)
 		cmocka_unit_test(hosts__a_thousand),
 	};
 
-	if (!boxes_opencl()) {
+	if (!daemons_opencl()) {
 		printf("skipped: no OpenCL device that works in host memory\n");
 		return 77;
 	}

@@ -56,8 +56,8 @@ static void scene_run(struct scene *s, uint64_t for_ns)
 	uint64_t end_ns = s->rig.now_ns + for_ns;
 
 	while (s->rig.now_ns < end_ns) {
-		rig_turn(&s->rig);
-		while (staged_device_turn(&s->device, s->rig.now_ns))
+		rig_poll(&s->rig);
+		while (staged_device_poll(&s->device, s->rig.now_ns))
 			;
 		uint64_t next_ns =
 			min_u64(nic_deadline(s->rig.nic), staged_device_next(&s->device));
@@ -110,7 +110,7 @@ static void staged_local__put_ends_in_the_device(void **state)
 		scene_make(&s, &slow, 2);
 		put(&s, 7, lengths[i], 0, i);
 		scene_run(&s, 10 * US_NS);
-		assert_false(dxp_sent_take(s.rig.window[0], &none));
+		assert_false(dxp_sent_dequeue(s.rig.window[0], &none));
 		scene_run(&s, 10 * MS_NS);
 		rig_sent(&s.rig, 0, i, DXP_OK);
 		assert_true(in_device(&s, 7, lengths[i]));
@@ -207,7 +207,7 @@ static void staged_local__each_dma_fails(void **state)
 		put(&s, 7 * BUFFER, 10, 0, 4);
 		scene_run(&s, 20 * MS_NS);
 		for (uint64_t i = 1; i <= 4; i++) {
-			assert_true(dxp_sent_take(s.rig.window[0], &e));
+			assert_true(dxp_sent_dequeue(s.rig.window[0], &e));
 			assert_int_equal(e.context, i);
 			assert_true(e.status == DXP_OK || e.status == DXP_EDEVICE);
 			failed += e.status != DXP_OK;
@@ -238,7 +238,7 @@ static void staged_local__functions_close(void **state)
 			assert_int_equal(s.device.writes + s.device.reads + s.device.buffers, 0);
 			for (uint64_t i = 1; function == OWNER && i <= 3; i++) {
 				struct dxp_nic_event e = {0};
-				assert_true(dxp_sent_take(s.rig.window[0], &e));
+				assert_true(dxp_sent_dequeue(s.rig.window[0], &e));
 				assert_int_equal(e.context, i);
 			}
 			scene_end(&s);
@@ -286,7 +286,7 @@ static void staged_local__a_region_in_use_stays(void **state)
 
 	scene_make(&s, &slow, 2);
 	put(&s, 0, 100, 0, 1);
-	rig_turn(&s.rig);
+	rig_poll(&s.rig);
 	assert_int_equal(nic_region_deregister(s.rig.nic, s.key), DXP_EBUSY);
 	assert_int_equal(nic_region_revoke(s.rig.nic, s.key), DXP_OK);
 	assert_true(nic_region_busy(s.rig.nic, s.key));

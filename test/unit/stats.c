@@ -342,11 +342,11 @@ static void stats_open__refuses_a_folder_that_others_enter(void **state)
 		assert_int_equal(stats_open(&options, &s), DXP_EIO);
 		refuses(r, "another user");
 		assert_int_equal(chown(r->folder, 0, 0), 0);
-		struct stats *mine = open_one("mine");
+		struct stats *own = open_one("mine");
 		read_again(r);
 		assert_int_equal(chown(r->list.views[0].path, 1, 1), 0);
 		refuses(r, "not the owner of its folder");
-		stats_close(mine);
+		stats_close(own);
 	}
 	setenv("DXP_STATS", "", 1);
 	assert_int_equal(stats_open(&options, &s), DXP_EUNSUPPORTED);

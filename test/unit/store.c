@@ -32,7 +32,7 @@ static int folder_make(void **state)
 	return 0;
 }
 
-static int folder_remove(void **state)
+static int scratch_folder_remove(void **state)
 {
 	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
 	char name[128];
@@ -48,7 +48,7 @@ static struct registry *registry_make(void)
 {
 	static struct rng rng = {1};
 	struct registry_options options = {
-		.policy = GRANTS_EXPLICIT, .entropy = entropy_rng, .entropy_context = &rng};
+		.policy = GRANTS_EXPLICIT, .entropy = rng_entropy_rng, .entropy_context = &rng};
 	struct registry *r;
 
 	assert_int_equal(registry_create(&options, &r), DXP_OK);
@@ -360,7 +360,7 @@ static void store_save__again_after_a_full_disk(void **state)
 
 int main(void)
 {
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, scratch_folder_remove)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(store_save__comes_back),
 		IN_FOLDER(store_check__the_file_is_gone),

@@ -42,8 +42,8 @@ static void done(void)
 	swnet_close(&net);
 }
 
-/* Requests rows by packet; asserts that the answer equals sw_answer's. */
-static struct inc_answer ask(uint8_t section, uint32_t first)
+/* Requests rows by packet; asserts that the answer equals switch_answer's. */
+static struct inc_answer query(uint8_t section, uint32_t first)
 {
 	struct inc_inquiry q = {section, first};
 	uint8_t payload[INC_INQUIRY_BYTES];
@@ -59,7 +59,7 @@ static struct inc_answer ask(uint8_t section, uint32_t first)
 	net.now_ns += S_NS;
 	swnet_send(&net, &what);
 	swnet_run(&net);
-	p = swnet_take(&net, ASKER, 1234, INC_ANSWER);
+	p = swnet_dequeue(&net, ASKER, 1234, INC_ANSWER);
 	assert_non_null(p);
 	assert_int_equal(p->path.to_port, 1234);
 	assert_int_equal(p->path.from_port, ROCE_PORT);
@@ -76,7 +76,7 @@ static void answer__own_row(void **state)
 	struct inc_answer a;
 
 	open_with(1);
-	a = ask(INC_SECTION_SWITCH, 9);
+	a = query(INC_SECTION_SWITCH, 9);
 	assert_int_equal(a.total, 1);
 	assert_int_equal(a.count, 1);
 	assert_string_equal(a.self.name, "tor3");
@@ -107,7 +107,7 @@ static void answer__counts(void **state)
 	h.req_id = 1;
 	swnet_contribute(&net, &group, 0, &h, "abcd", 4);
 	swnet_run(&net);
-	a = ask(INC_SECTION_SWITCH, 0);
+	a = query(INC_SECTION_SWITCH, 0);
 	assert_int_equal(a.self.contributions, 4);
 	assert_int_equal(a.self.results, 1);
 	assert_int_equal(a.self.repeats, 1);
@@ -116,7 +116,7 @@ static void answer__counts(void **state)
 	assert_int_equal(a.self.sent, 3 + 4);
 	assert_int_equal(a.self.groups, 1);
 	assert_true(a.self.memory_bytes >= 8 * 3 * 1408);
-	a = ask(INC_SECTION_GROUPS, 0);
+	a = query(INC_SECTION_GROUPS, 0);
 	assert_int_equal(a.total, 1);
 	assert_int_equal(a.groups[0].id, group.id);
 	assert_int_equal(a.groups[0].members, 3);
@@ -144,7 +144,7 @@ static void answer__pages(void **state)
 	for (group.id = 0; group.id < 40; group.id++)
 		assert_true(swnet_group_make(&net, &group));
 	for (uint32_t first = 0; first < 40; first += a.count) {
-		a = ask(INC_SECTION_GROUPS, first);
+		a = query(INC_SECTION_GROUPS, first);
 		assert_int_equal(a.total, 40);
 		assert_int_equal(a.first, first);
 		assert_int_equal(a.count, min_u64(INC_ROWS_MAX, 40 - first));
@@ -152,9 +152,9 @@ static void answer__pages(void **state)
 			seen |= 1ull << a.groups[i].id;
 	}
 	assert_int_equal(seen, (1ull << 40) - 1);
-	a = ask(INC_SECTION_GROUPS, 40);
+	a = query(INC_SECTION_GROUPS, 40);
 	assert_int_equal(a.count, 0);
-	a = ask(INC_SECTION_GROUPS, UINT32_MAX);
+	a = query(INC_SECTION_GROUPS, UINT32_MAX);
 	assert_int_equal(a.count, 0);
 	done();
 }
@@ -165,20 +165,20 @@ static void answer__refusals(void **state)
 	struct inc_answer a;
 
 	open_with(0);
-	a = ask(INC_SECTION_REFUSALS, 0);
+	a = query(INC_SECTION_REFUSALS, 0);
 	assert_int_equal(a.total, 0);
-	sw_drain(net.switches[0], true);
+	switch_emit(net.switches[0], true);
 	swnet_notify_all(&net, &group, INC_NOTIFY);
 	for (uint32_t i = 0; i < 5; i++)
 		swnet_contribute(&net, &group, 1, &h, "abcd", 4);
 	swnet_run(&net);
-	sw_drain(net.switches[0], false);
+	switch_emit(net.switches[0], false);
 	assert_true(swnet_group_make(&net, &group));
 	group.qkey++;
 	swnet_contribute(&net, &group, 1, &h, "abcd", 4);
 	swnet_notify(&net, &group, 1, INC_NOTIFY);
 	swnet_run(&net);
-	a = ask(INC_SECTION_REFUSALS, 0);
+	a = query(INC_SECTION_REFUSALS, 0);
 	assert_int_equal(a.total, 4);
 	assert_int_equal(a.count, 4);
 	assert_int_equal(a.refusals[0].cause, INC_CAUSE_ID);
@@ -193,7 +193,7 @@ static void answer__refusals(void **state)
 	assert_int_equal(a.refusals[3].cause, 128 - DXP_ENOENT);
 	assert_int_equal(a.refusals[3].count, 5);
 	assert_int_equal(a.refusals[3].last_ip, group.members[1].ip);
-	a = ask(INC_SECTION_REFUSALS, 3);
+	a = query(INC_SECTION_REFUSALS, 3);
 	assert_int_equal(a.total, 4);
 	assert_int_equal(a.count, 1);
 	assert_int_equal(a.refusals[0].cause, 128 - DXP_ENOENT);
@@ -212,7 +212,7 @@ static void answer__malformed_inquiry(void **state)
 	for (what.bytes = 0; what.bytes <= 8; what.bytes++)
 		swnet_send(&net, &what);
 	swnet_run(&net);
-	sw_counters(net.switches[0], &c);
+	switch_counters(net.switches[0], &c);
 	assert_int_equal(c.malformed, 9);
 	assert_int_equal(net.inbox.count, 0);
 	done();

@@ -40,20 +40,21 @@ static void notice_send(const struct inc_control *c, uint32_t member)
 
 static void refused_with(unsigned cause)
 {
-	struct inc_control heard;
+	struct inc_control received;
 	struct swnet_packet *p =
-		swnet_take(&net, group.members[0].ip, group.members[0].port, INC_NOTIFIED);
+		swnet_dequeue(&net, group.members[0].ip, group.members[0].port, INC_NOTIFIED);
 
 	assert_non_null(p);
 	assert_int_equal(p->path.to_port, group.members[0].port);
 	assert_int_equal(p->path.from_port, ROCE_PORT);
 	assert_int_equal(p->decoded.header.status, -DXP_EBUSY);
 	assert_int_equal(p->decoded.header.epoch, group.epoch);
-	assert_int_equal(inc_control_decode(p->decoded.payload, p->decoded.payload_bytes, &heard),
-			 DXP_OK);
-	assert_int_equal(heard.fail_cause, cause);
-	assert_int_equal(heard.cause_ip, LEAF(0));
-	assert_int_equal(heard.true_comm_id, group.id);
+	assert_int_equal(
+		inc_control_decode(p->decoded.payload, p->decoded.payload_bytes, &received),
+		DXP_OK);
+	assert_int_equal(received.fail_cause, cause);
+	assert_int_equal(received.cause_ip, LEAF(0));
+	assert_int_equal(received.true_comm_id, group.id);
 	free(p);
 	assert_int_equal(net.inbox.count, 0);
 }
@@ -90,7 +91,7 @@ static void control__id_in_use(void **state)
 	refused_with(INC_CAUSE_ID);
 	group.rc = true;
 	notice_send(&first, 0);
-	free(swnet_take(&net, group.members[0].ip, group.members[0].port, 0));
+	free(swnet_dequeue(&net, group.members[0].ip, group.members[0].port, 0));
 	refused_with(INC_CAUSE_ID);
 	group.rc = false;
 	works(0);
@@ -196,10 +197,10 @@ static void control__other_causes(void **state)
 
 	open_one(&(struct sw_options){.parents = {SPINE(0)}, .parent_count = 1}, 2);
 	first = swnet_control(&group, 0);
-	sw_drain(net.switches[0], true);
+	switch_emit(net.switches[0], true);
 	notice_send(&first, 0);
 	refused_with(INC_CAUSE_DRAINED);
-	sw_drain(net.switches[0], false);
+	switch_emit(net.switches[0], false);
 	notice_send((c = first, c.path[0].children = SWITCH_CHILDREN_MAX + 1, &c), 0);
 	refused_with(INC_CAUSE_CHILDREN);
 	notice_send((c = first, c.path[0].ip++, &c), 0); /* another switch */

@@ -28,7 +28,7 @@ static void receive(uint64_t *n)
 		struct swnet_packet *p = net.wire.packets[i];
 
 		countdown = *n;
-		sw_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
+		switch_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
 		*n = countdown;
 		countdown = 0;
 		free(p);
@@ -50,7 +50,7 @@ static void inquire(void)
 
 /* Runs one lifetime: a group, an answer, and more messages than the initial capacity. Returns
  * whether no allocation failed. */
-static bool life(uint64_t n)
+static bool lifetime(uint64_t n)
 {
 	struct sw_options options = {.ip = SWITCH_IP};
 	struct sw_counters c;
@@ -59,7 +59,7 @@ static bool life(uint64_t n)
 
 	swnet_open(&net);
 	countdown = n;
-	if (sw_create(&options, net.now_ns, &net.switches[0]) != DXP_OK) {
+	if (switch_create(&options, net.now_ns, &net.switches[0]) != DXP_OK) {
 		countdown = 0;
 		return false;
 	}
@@ -74,8 +74,9 @@ static bool life(uint64_t n)
 	receive(&n);
 	inquire(); /* without a failure; all waiting messages leave */
 	swnet_run(&net);
-	sw_counters(net.switches[0], &c);
-	while ((p = swnet_take(&net, group.members[0].ip, group.members[0].port, INC_NOTIFIED))) {
+	switch_counters(net.switches[0], &c);
+	while ((p = swnet_dequeue(&net, group.members[0].ip, group.members[0].port,
+				  INC_NOTIFIED))) {
 		struct inc_control control;
 
 		assert_int_equal(
@@ -97,7 +98,7 @@ static void faults__each_allocation(void **state)
 {
 	uint64_t n = 1;
 
-	while (!life(n))
+	while (!lifetime(n))
 		assert_true(n++ < 100);
 	assert_in_range(n, 10, 20);
 }

@@ -18,8 +18,8 @@
 #include "test/support/switch_net.h"
 #include "wire/limits.h"
 
-#define SWITCH_IP 0x0a000001u
-#define STRANGER  0x0b000001u
+#define SWITCH_IP    0x0a000001u
+#define UNKNOWN_PEER 0x0b000001u
 
 static struct switch_net net;
 static struct swnet_group group;
@@ -46,7 +46,7 @@ static struct sw_counters counters(void)
 {
 	struct sw_counters c;
 
-	sw_counters(net.switches[0], &c);
+	switch_counters(net.switches[0], &c);
 	return c;
 }
 
@@ -93,7 +93,7 @@ static void refused(const struct swnet_send *what, int answer)
 	swnet_send(&net, what);
 	swnet_run(&net);
 	assert_int_equal(counters().refused, before + 1);
-	p = swnet_take(&net, what->path.from_ip, what->path.from_port, INC_REFUSED);
+	p = swnet_dequeue(&net, what->path.from_ip, what->path.from_port, INC_REFUSED);
 	assert_int_equal(p != NULL, answer != DXP_OK);
 	if (p) {
 		assert_int_equal(-(int)p->decoded.header.status, answer);
@@ -105,7 +105,7 @@ static void refused(const struct swnet_send *what, int answer)
 	assert_int_equal(net.inbox.count, 0);
 }
 
-static void hostile__strangers(void **state)
+static void hostile__unknown_peers(void **state)
 {
 	struct swnet_send right, what;
 
@@ -115,7 +115,7 @@ static void hostile__strangers(void **state)
 	refused((what = right, what.header.epoch++, &what), DXP_ENOENT);
 	refused((what = right, what.header.epoch--, &what), DXP_ENOENT);
 	refused((what = right, what.qkey++, &what), DXP_OK); /* sender unverified: no answer */
-	refused((what = right, what.path.from_ip = STRANGER, &what), DXP_EACCESS);
+	refused((what = right, what.path.from_ip = UNKNOWN_PEER, &what), DXP_EACCESS);
 	refused((what = right, what.path.from_port += 7, &what), DXP_EACCESS);
 	refused((what = right, what.header.src_rank = 1, &what), DXP_EACCESS);
 	refused((what = right, what.header.src_rank = 77, &what), DXP_EACCESS);
@@ -262,7 +262,7 @@ static void hostile__icrc_check_off(void **state)
 static void hostile__noise(void **state)
 {
 	struct rng r = {11};
-	struct roce_path path = {STRANGER, SWITCH_IP, 5, ROCE_PORT};
+	struct roce_path path = {UNKNOWN_PEER, SWITCH_IP, 5, ROCE_PORT};
 	uint8_t data[300];
 
 	open_with(&(struct sw_options){0});
@@ -285,7 +285,7 @@ static unsigned answers_to(uint32_t ip, uint16_t port)
 	struct swnet_packet *p;
 	unsigned count = 0;
 
-	while ((p = swnet_take(&net, ip, port, INC_REFUSED)) != NULL) {
+	while ((p = swnet_dequeue(&net, ip, port, INC_REFUSED)) != NULL) {
 		free(p);
 		count++;
 	}
@@ -319,7 +319,7 @@ static void hostile__answers_are_limited(void **state)
 	net.now_ns += S_NS;
 	answers = 0;
 	for (unsigned i = 0; i < 5000; i++) {
-		what.path.from_ip = STRANGER + i;
+		what.path.from_ip = UNKNOWN_PEER + i;
 		swnet_send(&net, &what);
 		swnet_run(&net);
 		answers += answers_to(what.path.from_ip, what.path.from_port);
@@ -332,7 +332,7 @@ static void hostile__answers_are_limited(void **state)
 /* Rows are long: a host's share of them is limited too. */
 static void hostile__inquiries_are_limited(void **state)
 {
-	struct swnet_send what = {.path = {STRANGER, SWITCH_IP, 999, ROCE_PORT},
+	struct swnet_send what = {.path = {UNKNOWN_PEER, SWITCH_IP, 999, ROCE_PORT},
 				  .header = {.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL},
 				  .qkey = INC_CONTROL_QKEY,
 				  .bytes = INC_INQUIRY_BYTES};
@@ -347,7 +347,7 @@ static void hostile__inquiries_are_limited(void **state)
 	for (unsigned i = 0; i < 2000; i++)
 		swnet_send(&net, &what);
 	swnet_run(&net);
-	while ((p = swnet_take(&net, STRANGER, 999, INC_ANSWER)) != NULL) {
+	while ((p = swnet_dequeue(&net, UNKNOWN_PEER, 999, INC_ANSWER)) != NULL) {
 		assert_int_equal(p->path.to_port, 999);
 		free(p);
 		answers++;
@@ -357,10 +357,10 @@ static void hostile__inquiries_are_limited(void **state)
 	done();
 }
 
-/* The number of rows that wait for sw_send is bounded; further hosts must retry. */
+/* The number of rows that wait for switch_send is bounded; further hosts must retry. */
 static void hostile__rows_are_bounded(void **state)
 {
-	struct swnet_send what = {.path = {STRANGER, SWITCH_IP, 999, ROCE_PORT},
+	struct swnet_send what = {.path = {UNKNOWN_PEER, SWITCH_IP, 999, ROCE_PORT},
 				  .header = {.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL},
 				  .qkey = INC_CONTROL_QKEY,
 				  .bytes = INC_INQUIRY_BYTES,
@@ -371,7 +371,7 @@ static void hostile__rows_are_bounded(void **state)
 		for (uint32_t i = 0; i < 2 * SWITCH_ANSWERS; i++, what.path.from_ip++)
 			swnet_send(&net, &what);
 		swnet_receive(&net);
-		assert_int_equal(sw_deadline(net.switches[0]), 0);
+		assert_int_equal(switch_deadline(net.switches[0]), 0);
 		swnet_run(&net);
 		assert_int_equal(net.inbox.count, SWITCH_ANSWERS);
 		swnet_forget(&net);
@@ -381,9 +381,9 @@ static void hostile__rows_are_bounded(void **state)
 }
 
 /* Many messages do not delay a result: half of the space is left for results. */
-static void hostile__messages_leave_room(void **state)
+static void hostile__messages_leave_space(void **state)
 {
-	struct inc_batch batch = {.room = 20};
+	struct inc_batch batch = {.space = 20};
 	struct datagram datagrams[20];
 	uint8_t trailers[20][INC_TRAILER_BYTES];
 	uint16_t ports[20];
@@ -400,7 +400,7 @@ static void hostile__messages_leave_room(void **state)
 		swnet_send(&net, &what);
 	}
 	swnet_receive(&net);
-	assert_int_equal(sw_send(net.switches[0], &batch, net.now_ns), 20);
+	assert_int_equal(switch_send(net.switches[0], &batch, net.now_ns), 20);
 	assert_true(datagrams[9].slices[0].bytes > 4);
 	assert_int_equal(datagrams[10].slices[0].bytes, 4);
 	assert_int_equal(datagrams[11].slices[0].bytes, 4);
@@ -429,7 +429,7 @@ static void hostile__messages_are_bounded(void **state)
 	swnet_send(&net, &what);
 	p = net.wire.packets[0];
 	for (unsigned i = 0; i < 3 * SWITCH_MESSAGES_MAX; i++)
-		sw_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
+		switch_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
 	assert_int_equal(counters().limited, 2 * SWITCH_MESSAGES_MAX);
 	swnet_run(&net); /* delivers one more, still on the wire */
 	assert_int_equal(net.inbox.count, SWITCH_MESSAGES_MAX + 1);
@@ -440,10 +440,10 @@ static void hostile__messages_are_bounded(void **state)
 }
 
 /* One group has its whole window to send, the other one result, which is sent in its turn. */
-static void hostile__groups_take_turns(void **state)
+static void hostile__groups_alternate(void **state)
 {
 	static uint8_t data[1408];
-	struct inc_batch batch = {.room = 1024};
+	struct inc_batch batch = {.space = 1024};
 	static struct datagram datagrams[1024];
 	static uint8_t trailers[1024][INC_TRAILER_BYTES];
 	static uint16_t ports[1024];
@@ -473,13 +473,13 @@ static void hostile__groups_take_turns(void **state)
 		swnet_contribute(&net, &other, m, &h, data, 4);
 	}
 	swnet_receive(&net);
-	assert_int_equal(sw_send(net.switches[0], &batch, net.now_ns), 1024);
+	assert_int_equal(switch_send(net.switches[0], &batch, net.now_ns), 1024);
 	while (datagrams[at].slices[0].bytes != 4)
 		at++;
-	assert_int_equal(at, SWITCH_TURN);
+	assert_int_equal(at, SWITCH_QUANTUM);
 	assert_int_equal(datagrams[at + 15].slices[0].bytes, 4);
 	batch.count = 0;
-	assert_int_equal(sw_send(net.switches[0], &batch, net.now_ns), 16);
+	assert_int_equal(switch_send(net.switches[0], &batch, net.now_ns), 16);
 	done();
 }
 
@@ -524,14 +524,14 @@ static void hostile__options(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
-		assert_int_equal(sw_create(&wrong[i], 0, &s), DXP_EINVAL);
-	sw_destroy(NULL);
+		assert_int_equal(switch_create(&wrong[i], 0, &s), DXP_EINVAL);
+	switch_destroy(NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hostile__strangers),
+		cmocka_unit_test(hostile__unknown_peers),
 		cmocka_unit_test(hostile__what_no_member_sends),
 		cmocka_unit_test(hostile__kinds_of_others),
 		cmocka_unit_test(hostile__control_packets),
@@ -541,9 +541,9 @@ int main(void)
 		cmocka_unit_test(hostile__answers_are_limited),
 		cmocka_unit_test(hostile__inquiries_are_limited),
 		cmocka_unit_test(hostile__rows_are_bounded),
-		cmocka_unit_test(hostile__messages_leave_room),
+		cmocka_unit_test(hostile__messages_leave_space),
 		cmocka_unit_test(hostile__messages_are_bounded),
-		cmocka_unit_test(hostile__groups_take_turns),
+		cmocka_unit_test(hostile__groups_alternate),
 		cmocka_unit_test(hostile__queries_to_itself),
 		cmocka_unit_test(hostile__options),
 	};

@@ -7,9 +7,9 @@
 
 /* ---- partial results ---- */
 
-static struct swnet_packet *partial_take(void)
+static struct swnet_packet *partial_dequeue(void)
 {
-	struct swnet_packet *p = swnet_take(&net, ROOT, ROCE_SOURCE_PORT, INC_DATA);
+	struct swnet_packet *p = swnet_dequeue(&net, ROOT, ROCE_SOURCE_PORT, INC_DATA);
 
 	assert_non_null(p);
 	assert_int_equal(p->path.to_port, ROCE_PORT);
@@ -45,14 +45,14 @@ static void tree__partial_as_the_parent_sees_it(void **state)
 	contribute(3, 0, false);
 	contribute(2, 0, false);
 	swnet_run(&net);
-	p = partial_take();
+	p = partial_dequeue();
 	assert_false(p->decoded.header.flags & INC_FLAG_REPEAT);
 	assert_memory_equal(p->decoded.payload, &sum, 8);
 	free(p);
 	net.now_ns += SWITCH_AGAIN_NS;
 	contribute(3, 0, false);
 	swnet_run(&net);
-	p = partial_take();
+	p = partial_dequeue();
 	assert_true(p->decoded.header.flags & INC_FLAG_REPEAT);
 	assert_memory_equal(p->decoded.payload, &sum, 8);
 	free(p);
@@ -60,7 +60,7 @@ static void tree__partial_as_the_parent_sees_it(void **state)
 	h.op = DXP_INC_MAX;
 	swnet_contribute(&net, &group, 3, &h, "123456789012345678901234", 24);
 	swnet_run(&net);
-	p = partial_take();
+	p = partial_dequeue();
 	assert_int_equal(p->decoded.header.status, -DXP_EINVAL);
 	assert_int_equal(p->decoded.header.elements, 0);
 	assert_int_equal(p->decoded.payload_bytes, 0);

@@ -30,32 +30,32 @@ static void open_fabric(void)
 
 static void control__query_by_every_way(void **state)
 {
-	struct inc_control c, heard;
+	struct inc_control c, received;
 
 	open_fabric();
 	c = query_of(2);
 	c.window = 1000;
 	query(2, &c);
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_true(first_hears(INC_QUERY, &heard));
-		assert_int_equal(heard.path_count, 3);
-		assert_int_equal(heard.hop, 3);
-		assert_int_equal(heard.path[0].ip, LEAF(1));
-		assert_int_equal(heard.path[1].ip, SPINE(i));
-		assert_int_equal(heard.path[2].ip, SPINE(9));
-		assert_int_equal(heard.path[2].children, 5); /* free groups there */
-		assert_int_equal(heard.path[0].children, SWITCH_GROUPS_DEFAULT);
-		assert_int_equal(heard.fail_cause, INC_CAUSE_NONE);
-		assert_int_equal(heard.planes, INC_PLANE_USER);
-		assert_int_equal(heard.free_groups, 5);
-		assert_int_equal(heard.lease_ms, 9000);
-		assert_int_equal(heard.segment_bytes, i ? 1024 : 1408);
-		assert_int_equal(heard.window, i ? 64 : 32); /* a power of two */
-		assert_int_equal(heard.sup_op, (1 << DXP_INC_OPS) - 1);
-		assert_int_equal(heard.sup_type, (1 << DXP_INC_TYPES) - 1);
-		assert_int_equal(heard.sup_comm_type, 0x1e);
+		assert_true(first_receives(INC_QUERY, &received));
+		assert_int_equal(received.path_count, 3);
+		assert_int_equal(received.hop, 3);
+		assert_int_equal(received.path[0].ip, LEAF(1));
+		assert_int_equal(received.path[1].ip, SPINE(i));
+		assert_int_equal(received.path[2].ip, SPINE(9));
+		assert_int_equal(received.path[2].children, 5); /* free groups there */
+		assert_int_equal(received.path[0].children, SWITCH_GROUPS_DEFAULT);
+		assert_int_equal(received.fail_cause, INC_CAUSE_NONE);
+		assert_int_equal(received.planes, INC_PLANE_USER);
+		assert_int_equal(received.free_groups, 5);
+		assert_int_equal(received.lease_ms, 9000);
+		assert_int_equal(received.segment_bytes, i ? 1024 : 1408);
+		assert_int_equal(received.window, i ? 64 : 32); /* a power of two */
+		assert_int_equal(received.sup_op, (1 << DXP_INC_OPS) - 1);
+		assert_int_equal(received.sup_type, (1 << DXP_INC_TYPES) - 1);
+		assert_int_equal(received.sup_comm_type, 0x1e);
 	}
-	assert_false(first_hears(INC_QUERY, &heard));
+	assert_false(first_receives(INC_QUERY, &received));
 	assert_int_equal(counters(SPINE(9)).queries, 2);
 	done();
 }
@@ -63,7 +63,7 @@ static void control__query_by_every_way(void **state)
 /* No switch raises a limit that the host reported. */
 static void control__query_only_lessens(void **state)
 {
-	struct inc_control c, heard;
+	struct inc_control c, received;
 
 	open_fabric();
 	c = query_of(0);
@@ -76,82 +76,82 @@ static void control__query_only_lessens(void **state)
 	c.free_groups = 3;
 	c.lease_ms = 100;
 	query(0, &c);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.window, 8);
-	assert_int_equal(heard.segment_bytes, 256);
-	assert_int_equal(heard.sup_op, 6);
-	assert_int_equal(heard.sup_type, 4);
-	assert_int_equal(heard.sup_comm_type, 2);
-	assert_int_equal(heard.free_groups, 3);
-	assert_int_equal(heard.lease_ms, 100);
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.window, 8);
+	assert_int_equal(received.segment_bytes, 256);
+	assert_int_equal(received.sup_op, 6);
+	assert_int_equal(received.sup_type, 4);
+	assert_int_equal(received.sup_comm_type, 2);
+	assert_int_equal(received.free_groups, 3);
+	assert_int_equal(received.lease_ms, 100);
 	done();
 }
 
-static void control__query_says_who_refuses(void **state)
+static void control__query_names_the_refusing_switch(void **state)
 {
-	struct inc_control c, heard;
+	struct inc_control c, received;
 	struct roce_path path;
 
 	open_fabric();
 	c = query_of(1);
-	sw_drain(swnet_switch_at(&net, SPINE(1)), true);
+	switch_emit(swnet_switch_at(&net, SPINE(1)), true);
 	query(1, &c);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_NONE);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_DRAINED);
-	assert_int_equal(heard.cause_ip, SPINE(1));
-	assert_int_equal(heard.free_groups, 0);
-	sw_drain(swnet_switch_at(&net, SPINE(1)), false);
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_NONE);
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_DRAINED);
+	assert_int_equal(received.cause_ip, SPINE(1));
+	assert_int_equal(received.free_groups, 0);
+	switch_emit(swnet_switch_at(&net, SPINE(1)), false);
 	/* The first rejection on the path is kept. */
 	c.fail_cause = INC_CAUSE_GROUPS;
 	c.cause_ip = 77;
-	sw_drain(swnet_switch_at(&net, SPINE(9)), true);
+	switch_emit(swnet_switch_at(&net, SPINE(9)), true);
 	query(1, &c);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_GROUPS);
-	assert_int_equal(heard.cause_ip, 77);
-	sw_drain(swnet_switch_at(&net, SPINE(9)), false);
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_GROUPS);
+	assert_int_equal(received.cause_ip, 77);
+	switch_emit(swnet_switch_at(&net, SPINE(9)), false);
 	swnet_forget(&net);
 	c = query_of(1);
 	/* From another address than the QUERY states. */
 	path = (struct roce_path){group.members[1].ip + 50, LEAF(0), group.members[1].port,
 				  ROCE_PORT};
 	control_send(INC_QUERY, 1, &c, &path);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_ADDRESS);
-	assert_int_equal(heard.cause_ip, LEAF(0));
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
+	assert_int_equal(received.cause_ip, LEAF(0));
 	swnet_forget(&net);
 	/* A path other than the one it came by. */
 	c.path_count = c.hop = 1;
 	c.path[0].ip = LEAF(1);
 	path = (struct roce_path){LEAF(0), SPINE(0), ROCE_SOURCE_PORT, ROCE_PORT};
 	control_send(INC_QUERY, 1, &c, &path);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_ADDRESS);
-	assert_int_equal(heard.cause_ip, SPINE(0));
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
+	assert_int_equal(received.cause_ip, SPINE(0));
 	/* Through the same switch twice, and through too many switches. */
 	c.path[0].ip = SPINE(0);
 	control_send(INC_QUERY, 1, &c, &path);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_DEPTH);
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_DEPTH);
 	c.path_count = c.hop = INC_PATH_MAX;
 	c.path[0].ip = 1;
 	control_send(INC_QUERY, 1, &c, &path);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_DEPTH);
-	assert_int_equal(heard.path_count, INC_PATH_MAX);
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_DEPTH);
+	assert_int_equal(received.path_count, INC_PATH_MAX);
 	/* Inconsistent fields. */
 	c.hop = 1;
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_int_equal(counters(SPINE(0)).malformed, 1);
-	assert_false(first_hears(INC_QUERY, &heard));
+	assert_false(first_receives(INC_QUERY, &received));
 	done();
 }
 
 static void control__query_of_a_full_switch(void **state)
 {
-	struct inc_control c, heard;
+	struct inc_control c, received;
 
 	open_fabric();
 	for (uint32_t i = 0; i < 5; i++) {
@@ -164,31 +164,31 @@ static void control__query_of_a_full_switch(void **state)
 	swnet_group_plan(&group, 2, (uint32_t[]){LEAF(0)}, 2, SPINE(9));
 	c = query_of(0);
 	query(0, &c);
-	assert_true(first_hears(INC_QUERY, &heard));
-	assert_int_equal(heard.fail_cause, INC_CAUSE_GROUPS);
-	assert_int_equal(heard.cause_ip, SPINE(9));
-	assert_int_equal(heard.free_groups, 0);
+	assert_true(first_receives(INC_QUERY, &received));
+	assert_int_equal(received.fail_cause, INC_CAUSE_GROUPS);
+	assert_int_equal(received.cause_ip, SPINE(9));
+	assert_int_equal(received.free_groups, 0);
 	done();
 }
 
 /* Queries of one host cannot exhaust a switch; another host still gets an answer. */
 static void control__query_flood(void **state)
 {
-	struct inc_control c, heard;
+	struct inc_control c, received;
 	unsigned passed = 0;
 
 	open_fabric();
 	c = query_of(0);
 	for (unsigned i = 0; i < 20000; i++) {
 		query(0, &c);
-		while (first_hears(INC_QUERY, &heard))
+		while (first_receives(INC_QUERY, &received))
 			passed++;
 	}
 	assert_in_range(passed, 3000, 6000);
 	assert_in_range(counters(LEAF(0)).limited, 17000, 20000);
 	c = query_of(1);
 	query(1, &c);
-	assert_true(first_hears(INC_QUERY, &heard));
+	assert_true(first_receives(INC_QUERY, &received));
 	done();
 }
 
@@ -197,7 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control__query_by_every_way),
 		cmocka_unit_test(control__query_only_lessens),
-		cmocka_unit_test(control__query_says_who_refuses),
+		cmocka_unit_test(control__query_names_the_refusing_switch),
 		cmocka_unit_test(control__query_of_a_full_switch),
 		cmocka_unit_test(control__query_flood),
 	};

@@ -34,7 +34,7 @@ UNUSED static struct sw_counters counters(uint32_t ip)
 {
 	struct sw_counters c;
 
-	sw_counters(swnet_switch_at(&net, ip), &c);
+	switch_counters(swnet_switch_at(&net, ip), &c);
 	return c;
 }
 
@@ -65,9 +65,10 @@ UNUSED static void query(uint32_t member, const struct inc_control *c)
 }
 
 /* Dequeues the oldest packet of a kind for member 0. */
-UNUSED static bool first_hears(uint8_t kind, struct inc_control *out)
+UNUSED static bool first_receives(uint8_t kind, struct inc_control *out)
 {
-	struct swnet_packet *p = swnet_take(&net, group.members[0].ip, group.members[0].port, kind);
+	struct swnet_packet *p =
+		swnet_dequeue(&net, group.members[0].ip, group.members[0].port, kind);
 
 	if (!p)
 		return false;
@@ -114,7 +115,7 @@ UNUSED static void works_not(void)
 	struct swnet_packet *p;
 
 	data_send(0, 1000);
-	p = swnet_take(&net, group.members[0].ip, group.members[0].port, INC_REFUSED);
+	p = swnet_dequeue(&net, group.members[0].ip, group.members[0].port, INC_REFUSED);
 	assert_non_null(p);
 	assert_int_equal(p->decoded.header.status, -DXP_ENOENT);
 	assert_int_equal(p->decoded.header.req_id, 1000);

@@ -245,7 +245,7 @@ static void tree__parent_restarts(void **state)
 	swnet_run(&net);
 	for (uint32_t m = 0; m < 2; m++) {
 		const struct swnet_member *member = &group.members[m];
-		struct swnet_packet *p = swnet_take(&net, member->ip, member->port, INC_REFUSED);
+		struct swnet_packet *p = swnet_dequeue(&net, member->ip, member->port, INC_REFUSED);
 
 		assert_non_null(p);
 		assert_int_equal(p->decoded.header.comm_id, group.id);
@@ -262,7 +262,7 @@ static void tree__parent_restarts(void **state)
 }
 
 /* Only the parent may reject the group. */
-static void tree__strangers_refuse_in_vain(void **state)
+static void tree__unknown_peers_refuse_in_vain(void **state)
 {
 	struct swnet_send what = {
 		.path = {ROOT, LEAF(0), ROCE_SOURCE_PORT, ROCE_PORT},
@@ -279,7 +279,7 @@ static void tree__strangers_refuse_in_vain(void **state)
 	swnet_send(&net, (wrong = what, wrong.qkey = 1, &wrong));
 	swnet_send(&net, (wrong = what, wrong.rc = true, &wrong));
 	swnet_run(&net);
-	free(swnet_take(&net, ROOT, ROCE_SOURCE_PORT, 0));
+	free(swnet_dequeue(&net, ROOT, ROCE_SOURCE_PORT, 0));
 	assert_int_equal(counters(LEAF(0)).refused, 6);
 	calls_run(0);
 	done();
@@ -295,7 +295,7 @@ static void tree__rc_framing(void **state)
 	open_plan(2, 2, 2);
 	group.rc = true;
 	assert_true(swnet_group_make(&net, &group));
-	while ((p = swnet_take(&net, group.members[0].ip, group.members[0].port, 0)) != NULL) {
+	while ((p = swnet_dequeue(&net, group.members[0].ip, group.members[0].port, 0)) != NULL) {
 		assert_int_equal(p->decoded.roce.opcode, ROCE_RC_ACK);
 		free(p);
 		acks++;
@@ -303,7 +303,7 @@ static void tree__rc_framing(void **state)
 	assert_int_equal(acks, 4); /* one per NOTIFY */
 	contribute(2, 0, false);
 	swnet_run(&net);
-	p = swnet_take(&net, group.members[2].ip, group.members[2].port, 0);
+	p = swnet_dequeue(&net, group.members[2].ip, group.members[2].port, 0);
 	assert_non_null(p);
 	assert_int_equal(p->decoded.roce.psn, 0);
 	free(p);
@@ -319,7 +319,7 @@ static void tree__rc_framing(void **state)
 	}
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(1)).duplicates, 1);
-	assert_null(swnet_take(&net, group.members[2].ip, group.members[2].port, 0));
+	assert_null(swnet_dequeue(&net, group.members[2].ip, group.members[2].port, 0));
 	for (uint32_t m = 0; m < 4; m++)
 		if (m != 2)
 			contribute(m, 0, false);
@@ -341,7 +341,7 @@ static void tree__rc_needs_a_group_in_rc(void **state)
 	group.rc = true;
 	contribute(0, 0, false);
 	swnet_run(&net);
-	free(swnet_take(&net, group.members[0].ip, group.members[0].port, 0));
+	free(swnet_dequeue(&net, group.members[0].ip, group.members[0].port, 0));
 	assert_int_equal(counters(LEAF(0)).refused, 1);
 	group.rc = false;
 	calls_run(0);
@@ -364,7 +364,7 @@ int main(void)
 		cmocka_unit_test(tree__two_roots),
 		cmocka_unit_test(tree__broadcast_comes_twice),
 		cmocka_unit_test(tree__parent_restarts),
-		cmocka_unit_test(tree__strangers_refuse_in_vain),
+		cmocka_unit_test(tree__unknown_peers_refuse_in_vain),
 		cmocka_unit_test(tree__rc_framing),
 		cmocka_unit_test(tree__rc_needs_a_group_in_rc),
 	};

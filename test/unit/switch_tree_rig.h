@@ -60,7 +60,7 @@ UNUSED static struct sw_counters counters(uint32_t ip)
 {
 	struct sw_counters c;
 
-	sw_counters(swnet_switch_at(&net, ip), &c);
+	switch_counters(swnet_switch_at(&net, ip), &c);
 	return c;
 }
 
@@ -79,7 +79,7 @@ UNUSED static void contribute(uint32_t member, uint32_t seq, bool again)
 }
 
 /* Dequeues all results of a member and marks them in have[]. */
-UNUSED static void results_take(uint32_t member, uint32_t first, uint32_t count, bool *have)
+UNUSED static void results_dequeue(uint32_t member, uint32_t first, uint32_t count, bool *have)
 {
 	struct swnet_packet *p;
 
@@ -118,7 +118,7 @@ UNUSED static unsigned calls_run(uint32_t first)
 		for (uint32_t m = 0; m < group.count; m++) {
 			uint32_t done_below = 0;
 
-			results_take(m, first, SEGMENTS, have[m]);
+			results_dequeue(m, first, SEGMENTS, have[m]);
 			while (done_below < SEGMENTS && have[m][done_below])
 				done_below++;
 			lacking += SEGMENTS - done_below;

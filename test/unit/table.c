@@ -44,8 +44,8 @@ static struct node_entry entry_make(uint16_t id, uint64_t incarnation)
 }
 
 /* Applies rows through the codec. `entries` with incarnation 0 are removals. */
-static int take(struct node_table *t, uint8_t type, struct manage_rows rows,
-		const struct node_entry *entries, size_t count)
+static int apply(struct node_table *t, uint8_t type, struct manage_rows rows,
+		 const struct node_entry *entries, size_t count)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 	struct manage_writer w;
@@ -59,7 +59,7 @@ static int take(struct node_table *t, uint8_t type, struct manage_rows rows,
 	struct manage_body body = {frame + WIRE_COMMON_BYTES,
 				   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
 	assert_int_equal(manage_rows_decode(type, body, &rows, &reader), DXP_OK);
-	return node_table_take(t, type, &rows, reader);
+	return node_table_apply(t, type, &rows, reader);
 }
 
 static int page(struct node_table *t, uint64_t sequence, uint16_t first, uint16_t next, uint16_t id,
@@ -67,7 +67,7 @@ static int page(struct node_table *t, uint64_t sequence, uint16_t first, uint16_
 {
 	struct node_entry e = entry_make(id, incarnation);
 
-	return take(
+	return apply(
 		t, WIRE_NODE_TABLE,
 		(struct manage_rows){
 			.epoch = 9, .from = sequence, .to = sequence, .first = first, .next = next},
@@ -76,8 +76,8 @@ static int page(struct node_table *t, uint64_t sequence, uint16_t first, uint16_
 
 static int delta(struct node_table *t, uint64_t from, uint64_t to, struct node_entry e)
 {
-	return take(t, WIRE_NODE_DELTA, (struct manage_rows){.epoch = 9, .from = from, .to = to},
-		    &e, 1);
+	return apply(t, WIRE_NODE_DELTA, (struct manage_rows){.epoch = 9, .from = from, .to = to},
+		     &e, 1);
 }
 
 /* Returns a table of nodes 1 and 2 at sequence 10, with all changes read. */
@@ -95,7 +95,7 @@ static struct node_table *table_sample(void)
 	return t;
 }
 
-static void node_table_take__pages_in_order_and_never_half(void **state)
+static void node_table_apply__pages_in_order_and_never_half(void **state)
 {
 	struct node_table *t = table_sample();
 
@@ -117,7 +117,7 @@ static void node_table_take__pages_in_order_and_never_half(void **state)
 	node_table_destroy(t);
 }
 
-static void node_table_take__a_newer_full_table_restarts(void **state)
+static void node_table_apply__a_newer_full_table_restarts(void **state)
 {
 	struct node_table *t = table_sample();
 
@@ -128,7 +128,7 @@ static void node_table_take__a_newer_full_table_restarts(void **state)
 	node_table_destroy(t);
 }
 
-static void node_table_take__deltas_exactly_in_order(void **state)
+static void node_table_apply__deltas_exactly_in_order(void **state)
 {
 	struct node_table *t = table_sample();
 
@@ -154,9 +154,9 @@ static void node_table_epoch__a_new_manager_needs_a_new_table(void **state)
 	assert_true(node_table_progress(t).epoch == 0);
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_EAGAIN);
 	assert_int_equal(node_table_count(t), 2); /* still usable */
-	assert_int_equal(take(t, WIRE_NODE_TABLE,
-			      (struct manage_rows){.epoch = 11, .from = 1, .to = 1, .first = 1}, &e,
-			      1),
+	assert_int_equal(apply(t, WIRE_NODE_TABLE,
+			       (struct manage_rows){.epoch = 11, .from = 1, .to = 1, .first = 1},
+			       &e, 1),
 			 DXP_OK);
 	assert_int_equal(node_table_count(t), 1);
 	node_table_destroy(t);
@@ -204,7 +204,7 @@ static void node_table_next_change__each_kind(void **state)
 	node_table_destroy(t);
 }
 
-static void node_table_next_change__what_came_and_went_is_not_told(void **state)
+static void node_table_next_change__a_short_visit_is_not_reported(void **state)
 {
 	struct node_table *t = table_sample();
 	struct table_change change;
@@ -294,7 +294,7 @@ static void node_table_keep__the_silent_stay(void **state)
 }
 
 /* A node missing in the table of a restarted manager without state is silent, not lost. */
-static void node_table_keep__a_new_manager_ends_nobody(void **state)
+static void node_table_keep__a_new_manager_ends_no_session(void **state)
 {
 	struct node_table *t = table_sample();
 	struct node_entry one = entry_make(1, 100), other = entry_make(2, 50);
@@ -303,15 +303,15 @@ static void node_table_keep__a_new_manager_ends_nobody(void **state)
 
 	node_table_keep(t);
 	node_table_epoch(t, 10);
-	assert_int_equal(take(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
+	assert_int_equal(apply(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
 	expect(t, TABLE_SILENT, 2);
 	assert_int_equal(node_table_count(t), 2);
 	rows.from = rows.to = 4; /* again: still unknown */
-	assert_int_equal(take(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
+	assert_int_equal(apply(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
 	assert_true(node_table_silent(t, 2));
 	other.uuid[0] = 1; /* another node has that id now */
 	rows = (struct manage_rows){.epoch = 10, .from = 4, .to = 5};
-	assert_int_equal(take(t, WIRE_NODE_DELTA, rows, &other, 1), DXP_OK);
+	assert_int_equal(apply(t, WIRE_NODE_DELTA, rows, &other, 1), DXP_OK);
 	assert_true(node_table_next_change(t, &change) && change.what == TABLE_LOST);
 	expect(t, TABLE_JOINED, 2);
 	node_table_destroy(t);
@@ -320,16 +320,16 @@ static void node_table_keep__a_new_manager_ends_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(node_table_take__pages_in_order_and_never_half),
-		cmocka_unit_test(node_table_take__a_newer_full_table_restarts),
-		cmocka_unit_test(node_table_take__deltas_exactly_in_order),
+		cmocka_unit_test(node_table_apply__pages_in_order_and_never_half),
+		cmocka_unit_test(node_table_apply__a_newer_full_table_restarts),
+		cmocka_unit_test(node_table_apply__deltas_exactly_in_order),
 		cmocka_unit_test(node_table_epoch__a_new_manager_needs_a_new_table),
 		cmocka_unit_test(node_table_next_change__each_kind),
-		cmocka_unit_test(node_table_next_change__what_came_and_went_is_not_told),
+		cmocka_unit_test(node_table_next_change__a_short_visit_is_not_reported),
 		cmocka_unit_test(node_table_own__the_own_row_is_no_peer),
 		cmocka_unit_test(node_table_find_name__an_alive_row_wins),
 		cmocka_unit_test(node_table_keep__the_silent_stay),
-		cmocka_unit_test(node_table_keep__a_new_manager_ends_nobody),
+		cmocka_unit_test(node_table_keep__a_new_manager_ends_no_session),
 	};
 	return cmocka_run_group_tests(tests, key_make, key_drop);
 }

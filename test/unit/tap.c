@@ -62,7 +62,7 @@ static int rig_open(void **state)
 	assert_int_equal(stats_read(&r->list, NULL, NULL), DXP_OK);
 	assert_int_equal(r->list.count, 1);
 	r->tap = tap_new();
-	entropy_rng(&rng, r->data, sizeof(r->data));
+	rng_entropy_rng(&rng, r->data, sizeof(r->data));
 	*state = r;
 	return 0;
 }
@@ -99,10 +99,10 @@ static void attach(struct rig *r, uint32_t snap_bytes)
 	assert_int_equal(
 		tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, snap_bytes, &r->reader, &other),
 		DXP_OK);
-	assert_int_equal(tap_answered(r->reader), TAP_ASKED);
+	assert_int_equal(tap_answered(r->reader), TAP_REQUESTED);
 	assert_null(tap_link(r->tap));
 	look(r);
-	assert_int_equal(tap_answered(r->reader), TAP_TAKEN);
+	assert_int_equal(tap_answered(r->reader), TAP_BUSY);
 	assert_non_null(tap_link(r->tap));
 }
 
@@ -198,7 +198,7 @@ static void tap_ring__survives_its_end(void **state)
 	assert_true(next_size > 50ull * TAP_RING_BYTES_MIN);
 }
 
-static void tap_ring__counts_what_finds_no_room(void **state)
+static void tap_ring__counts_what_finds_no_space(void **state)
 {
 	struct rig *r = *state;
 	const uint32_t sent = 1000;
@@ -239,7 +239,7 @@ static void tap_attach__refuses_a_second_tracer(void **state)
 	assert_non_null(tap_next(r->reader, &broken));
 }
 
-static void tap_attach__says_that_the_node_is_gone(void **state)
+static void tap_attach__reports_that_the_node_is_gone(void **state)
 {
 	struct rig *r = *state;
 	struct tap_reader *late;
@@ -490,9 +490,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(tap_ring__hands_over_what_passes),
 		TEST(tap_ring__survives_its_end),
-		TEST(tap_ring__counts_what_finds_no_room),
+		TEST(tap_ring__counts_what_finds_no_space),
 		TEST(tap_attach__refuses_a_second_tracer),
-		TEST(tap_attach__says_that_the_node_is_gone),
+		TEST(tap_attach__reports_that_the_node_is_gone),
 		TEST(tap_look__notices_a_dead_tracer),
 		TEST(tap_look__refuses_wrong_rings),
 		TEST(tap_ring__distrusts_its_reader),

@@ -165,9 +165,9 @@ static void tflite_parse__words_damaged(void **state)
 /* An unknown operator is reported: SOFTMAX (25), the last one, becomes the schema's next number. */
 static void tflite_parse__unknown_operator(void **state)
 {
-	bool told = false;
+	bool reported = false;
 
-	for (size_t at = 0; at < tiny_bytes && !told; at++) {
+	for (size_t at = 0; at < tiny_bytes && !reported; at++) {
 		struct model m;
 		struct fault fault;
 		if (tiny[at] != 25)
@@ -176,11 +176,11 @@ static void tflite_parse__unknown_operator(void **state)
 		if (parse(tiny, tiny_bytes, &m, &fault) == DXP_OK)
 			model_release(&m);
 		else
-			told = strstr(fault.text, "operator 8 is SPACE_TO_DEPTH") &&
-			       strstr(fault.text, "file");
+			reported = strstr(fault.text, "operator 8 is SPACE_TO_DEPTH") &&
+				   strstr(fault.text, "file");
 		tiny[at] = 25;
 	}
-	assert_true(told);
+	assert_true(reported);
 }
 
 static void tflite_read__not_a_model(void **state)

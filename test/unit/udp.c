@@ -87,7 +87,7 @@ static size_t loopback_mtu(void)
 
 /* Returns whether neighbours form a batch (the last segment may be shorter) whose datagrams the
  * interface must fragment. The kernel rejects such a batch once, and it is sent without GSO. */
-static bool train_too_wide(const size_t *sizes, size_t count)
+static bool batch_too_wide(const size_t *sizes, size_t count)
 {
 	const size_t widest = loopback_mtu() - 48; /* of IPv6, the longer header */
 
@@ -114,7 +114,7 @@ static void exchange_counted(const char *at, struct link_options options, const 
 	assert_int_equal(received.received_bytes, bytes);
 	assert_true(received.receive_calls > 0);
 	assert_int_equal(sent.send_errors + received.receive_drops, 0);
-	if (train_too_wide(sizes, count))
+	if (batch_too_wide(sizes, count))
 		assert_in_range(sent.gso_fallbacks, 0, 1);
 	else
 		assert_int_equal(sent.gso_fallbacks, 0);
@@ -273,7 +273,7 @@ static void link_open__leaks_no_descriptor(void **state)
 	link_close(l);
 }
 
-static void link_receive_buffer__is_what_was_asked_for(void **state)
+static void link_receive_buffer__is_what_was_requested(void **state)
 {
 	struct link *l = open_at("127.0.0.1", (struct link_options){.buffer_bytes = 65536});
 
@@ -348,7 +348,7 @@ static void link_counters__see_what_the_kernel_drops(void **state)
 	pair_close(&p);
 }
 
-static void link_move__takes_the_other_address(void **state)
+static void link_move__uses_the_other_address(void **state)
 {
 	struct link_options o = {0};
 	struct udp_address other, now, before;
@@ -372,9 +372,9 @@ static void link_move__takes_the_other_address(void **state)
 		link_wait(here, clock_now_ns() + S_NS);
 	assert_int_equal(a.bytes, 3);
 	/* a port in use, and an address of another host */
-	struct link *taken;
+	struct link *dequeued;
 	o.bind = before;
-	assert_int_equal(link_open(&o, &taken), DXP_OK);
+	assert_int_equal(link_open(&o, &dequeued), DXP_OK);
 	udp_address_parse("127.0.0.1", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_OK);
 	link_address(here, &now);
@@ -383,7 +383,7 @@ static void link_move__takes_the_other_address(void **state)
 	assert_int_equal(link_move(here, &other), DXP_EIO);
 	link_address(here, &before);
 	assert_true(udp_address_equal(&now, &before));
-	link_close(taken);
+	link_close(dequeued);
 	link_close(here);
 	link_close(there);
 }
@@ -400,11 +400,11 @@ int main(void)
 		cmocka_unit_test(link_open__names_a_busy_port),
 		cmocka_unit_test(link_open__names_a_foreign_address),
 		cmocka_unit_test(link_open__leaks_no_descriptor),
-		cmocka_unit_test(link_receive_buffer__is_what_was_asked_for),
+		cmocka_unit_test(link_receive_buffer__is_what_was_requested),
 		cmocka_unit_test(link_receive_level__follows_the_buffer),
 		cmocka_unit_test(link_path_payload__knows_loopback),
 		cmocka_unit_test(link_counters__see_what_the_kernel_drops),
-		cmocka_unit_test(link_move__takes_the_other_address),
+		cmocka_unit_test(link_move__uses_the_other_address),
 	};
 	return cmocka_run_group_tests(tests, payload_fill, NULL);
 }

@@ -53,17 +53,17 @@ static void exchange_for(struct session_pair *p, uint64_t duration_ns)
 		exchange(p, 0, 0);
 }
 
-/* Grants the first `called` packets of message number `id`. */
-static void call(struct session_pair *p, uint32_t id, uint32_t called)
+/* Grants the first `granted` packets of message number `id`. */
+static void call(struct session_pair *p, uint32_t id, uint32_t granted)
 {
 	const struct wire_nack_body nack = {
 		.code = WIRE_NACK_WAIT,
 		.msg_id = id,
 		.psn = p->ends[0].session->io->tx_una - 1, /* of no packet under way */
-		.called = called,
+		.granted = granted,
 	};
 
-	p->ends[1].refuse_from = p->ends[1].refuse.called = called;
+	p->ends[1].refuse_from = p->ends[1].refuse.granted = granted;
 	rltp_session_call(p->ends[1].session, &nack);
 }
 
@@ -74,7 +74,7 @@ static uint64_t sent_packets(const struct session_pair *p)
 	return c->sent_packets + c->retransmitted_busy;
 }
 
-static void waits__nothing_comes_but_what_is_called(void **state)
+static void waits__only_granted_bytes_arrive(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 	const struct rltp_counters *c = &p->ends[0].session->counters;
@@ -119,7 +119,7 @@ static void waits__other_flows_go_on(void **state)
 }
 
 /* After a wait the next message first sends one packet, until the receiver had space for it. */
-static void waits__next_message_asks_first(void **state)
+static void waits__next_message_requests_first(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 
@@ -128,7 +128,7 @@ static void waits__next_message_asks_first(void **state)
 	call(p, 0, UINT32_MAX);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 1);
-	p->ends[1].refuse_from = p->ends[1].refuse.called = 0;
+	p->ends[1].refuse_from = p->ends[1].refuse.granted = 0;
 	uint64_t before = sent_packets(p);
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, WAITS);
 	exchange_for(p, MS_NS);
@@ -154,7 +154,7 @@ static void waits__next_message_asks_first(void **state)
 }
 
 /* Grants may arrive out of order: a grant is never reduced. */
-static void waits__older_word_takes_nothing_back(void **state)
+static void waits__older_message_withdraws_nothing(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 
@@ -173,14 +173,14 @@ static void waits__older_word_takes_nothing_back(void **state)
 
 /* Granted packets are rejected after all since they came too late: retried soon, but not all the
  * time. */
-static void waits__called_and_refused(void **state)
+static void waits__granted_and_refused(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 
 	pair_post(p, 0, FLOW, 4 * PAIR_UNIT, WAITS);
 	exchange_for(p, MS_NS);
 	call(p, 0, 4);
-	p->ends[1].refuse_from = p->ends[1].refuse.called = 0;
+	p->ends[1].refuse_from = p->ends[1].refuse.granted = 0;
 	exchange_for(p, 100 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 0);
 	assert_in_range(sent_packets(p), 12, 4 * 10);
@@ -190,7 +190,7 @@ static void waits__called_and_refused(void **state)
 	pair_destroy(p);
 }
 
-static void waits__taken_back_by_its_poster(void **state)
+static void waits__withdrawn_by_its_poster(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 
@@ -226,7 +226,7 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t lost)
 {
 	struct session_pair *p = pair_of(recovery);
 	uint64_t sent = 0, again_ns = p->now_ns + MS_NS, end_ns = p->now_ns + S_NS;
-	uint32_t called = 0, id = 0;
+	uint32_t granted = 0, id = 0;
 
 	pair_post(p, 0, FLOW, 10 * PAIR_UNIT, WAITS);
 	while (p->ends[0].done < 2 && p->now_ns < end_ns) {
@@ -234,15 +234,15 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t lost)
 		if (id == 0 && p->ends[0].done == 1) {
 			pair_post(p, 0, FLOW, 10 * PAIR_UNIT, WAITS);
 			id++;
-			called = 0;
-			p->ends[1].refuse_from = p->ends[1].refuse.called = 0;
+			granted = 0;
+			p->ends[1].refuse_from = p->ends[1].refuse.granted = 0;
 		}
-		bool came = called > 0 && p->ends[1].delivered >= 10 * id + called;
+		bool came = granted > 0 && p->ends[1].delivered >= 10 * id + granted;
 		if (p->now_ns < again_ns && !came)
 			continue;
-		called += came || called == 0 ? 4 : 0;
-		call(p, id, called < 10 ? called : UINT32_MAX);
-		called = called < 10 ? called : 10;
+		granted += came || granted == 0 ? 4 : 0;
+		call(p, id, granted < 10 ? granted : UINT32_MAX);
+		granted = granted < 10 ? granted : 10;
 		again_ns = p->now_ns + 2 * MS_NS;
 	}
 	if (p->ends[0].done < 2)
@@ -267,12 +267,12 @@ static void waits__any_word_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits__nothing_comes_but_what_is_called),
+		cmocka_unit_test(waits__only_granted_bytes_arrive),
 		cmocka_unit_test(waits__other_flows_go_on),
-		cmocka_unit_test(waits__next_message_asks_first),
-		cmocka_unit_test(waits__older_word_takes_nothing_back),
-		cmocka_unit_test(waits__called_and_refused),
-		cmocka_unit_test(waits__taken_back_by_its_poster),
+		cmocka_unit_test(waits__next_message_requests_first),
+		cmocka_unit_test(waits__older_message_withdraws_nothing),
+		cmocka_unit_test(waits__granted_and_refused),
+		cmocka_unit_test(waits__withdrawn_by_its_poster),
 		cmocka_unit_test(waits__sender_of_old),
 		cmocka_unit_test(waits__any_word_is_lost),
 	};

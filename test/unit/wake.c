@@ -26,11 +26,11 @@
 #include "node/limits.h"
 #include "node/node.h"
 
-#define ROUNDS    3000
-#define TOLD_MS   2000 /* ms; a slower wakeup was lost */
-#define LOOPBACK  "127.0.0.1"
-#define LOOKS     20
-#define HANDOVERS 201
+#define ROUNDS      3000
+#define NOTIFIED_MS 2000 /* ms; a slower wakeup was lost */
+#define LOOPBACK    "127.0.0.1"
+#define LOOKS       20
+#define HANDOVERS   201
 
 /* ---- the NIC alone ---- */
 
@@ -41,7 +41,7 @@ struct nic_pair {
 
 static struct nic_pair nic_open(void)
 {
-	const struct nic_options options = {.node = 1, .entropy = entropy_kernel};
+	const struct nic_options options = {.node = 1, .entropy = rng_entropy_kernel};
 	struct nic_pair p;
 
 	assert_int_equal(nic_create(&options, &p.nic), DXP_OK);
@@ -64,8 +64,8 @@ static void nic_close(struct nic_pair *p)
 /* Posts a descriptor that completes at once with an error. */
 static void post(struct dxp_window *w, uint8_t qp)
 {
-	const struct dxp_target nobody = {0};
-	const struct dxp_descriptor d = dxp_head(0xff, qp, &nobody, 0);
+	const struct dxp_target none = {0};
+	const struct dxp_descriptor d = dxp_head(0xff, qp, &none, 0);
 
 	assert_int_equal(dxp_post(w, &d, NULL, NULL), DXP_OK);
 }
@@ -122,7 +122,7 @@ static void nic_wakes__also_of_its_end(void **state)
 	nic_close(&p);
 }
 
-static void nic_sleep_announce__every_window_says_so(void **state)
+static void nic_sleep_announce__in_every_window(void **state)
 {
 	struct nic_pair p = nic_open();
 
@@ -199,10 +199,10 @@ static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 
 	__atomic_store_n(&w->user_waits, sleep, __ATOMIC_RELAXED);
 	dxp_fence();
-	bool there = dxp_sent_take(w, &event);
+	bool there = dxp_sent_dequeue(w, &event);
 	if (!there) {
-		assert_int_equal(poll(&p, 1, TOLD_MS), 1); /* else the wakeup was lost */
-		there = dxp_sent_take(w, &event);
+		assert_int_equal(poll(&p, 1, NOTIFIED_MS), 1); /* else the wakeup was lost */
+		there = dxp_sent_dequeue(w, &event);
 	}
 	__atomic_store_n(&w->user_waits, 0, __ATOMIC_RELAXED);
 	if (read(fd, &count, sizeof(count)) < 0)
@@ -225,10 +225,11 @@ static void node_loop__both_sleep_and_no_wake_is_lost(void **state)
 		for (uint32_t i = 1; i <= ROUNDS; i++) {
 			post(node_window(e.node), 0);
 			node_wake(e.node);
-			bool told = false;
-			for (int again = 0; again < 3 && !told; again++)
-				told = event_wait(node_window(e.node), fd, 4 * i + (uint32_t)again);
-			assert_true(told);
+			bool reported = false;
+			for (int again = 0; again < 3 && !reported; again++)
+				reported = event_wait(node_window(e.node), fd,
+						      4 * i + (uint32_t)again);
+			assert_true(reported);
 			for (uint64_t spin = rng_below(&r, 3000); spin > 0; spin--)
 				dxp_relax();
 		}
@@ -289,7 +290,7 @@ static void first_core_only(cpu_set_t *before)
 }
 
 /* The node yields its core to the woken thread before it spins its usual polls. */
-static void node_loop__hands_its_core_to_whom_it_woke(void **state)
+static void node_loop__yields_its_core_to_the_woken_thread(void **state)
 {
 	struct shared_core c = {0};
 	uint32_t rounds[HANDOVERS];
@@ -316,7 +317,7 @@ static void node_loop__hands_its_core_to_whom_it_woke(void **state)
 	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
 	sched_setaffinity(0, sizeof(before), &before);
 	qsort(rounds, HANDOVERS, sizeof(rounds[0]), by_size);
-	assert_in_range(rounds[HANDOVERS / 2], 0, NODE_YIELD_TURNS / 2);
+	assert_in_range(rounds[HANDOVERS / 2], 0, NODE_YIELD_POLLS / 2);
 }
 
 static uint64_t thread_cpu_ns(pthread_t thread)
@@ -424,9 +425,9 @@ int main(void)
 		cmocka_unit_test(nic_wakes__each_sleep_once),
 		cmocka_unit_test(nic_wakes__looks_again_behind_a_fence),
 		cmocka_unit_test(nic_wakes__also_of_its_end),
-		cmocka_unit_test(nic_sleep_announce__every_window_says_so),
+		cmocka_unit_test(nic_sleep_announce__in_every_window),
 		cmocka_unit_test(node_loop__both_sleep_and_no_wake_is_lost),
-		cmocka_unit_test(node_loop__hands_its_core_to_whom_it_woke),
+		cmocka_unit_test(node_loop__yields_its_core_to_the_woken_thread),
 		cmocka_unit_test(node_arm__polls_only_while_armed),
 		cmocka_unit_test(link_watch__ends_the_sleep),
 	};

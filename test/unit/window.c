@@ -52,7 +52,7 @@ static int rig_open(void **state)
 	struct rig *r = calloc(1, sizeof(*r));
 	struct nic_options o = {.node = 1,
 				.incarnation = 1,
-				.entropy = entropy_rng,
+				.entropy = rng_entropy_rng,
 				.entropy_context = &secrets,
 				.token = token};
 
@@ -105,7 +105,7 @@ static void *poll_completions(void *argument)
 	struct dxp_nic_event event;
 
 	while (atomic_load(&r->completed) < THREADS * POSTS) {
-		if (!dxp_sent_take(r->window, &event)) {
+		if (!dxp_sent_dequeue(r->window, &event)) {
 			rest();
 			continue;
 		}
@@ -145,7 +145,7 @@ static void window__many_threads_post(void **state)
 }
 
 /* A user with fewer outstanding requests than doorbells always finds a free one. */
-static void window__room_is_seen(void **state)
+static void window__space_is_seen(void **state)
 {
 	struct rig *r = *state;
 
@@ -172,7 +172,7 @@ static void window__random_descriptors(void **state)
 		memcpy(dxp_slot(r->window, index), bytes, sizeof(bytes));
 		dxp_ring(r->window, index);
 		nic_doorbells(r->nic, 1);
-		while (dxp_sent_take(r->window, &event))
+		while (dxp_sent_dequeue(r->window, &event))
 			assert_int_not_equal(event.status, DXP_OK);
 	}
 	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
@@ -187,10 +187,10 @@ static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t c
 
 	assert_int_equal(dxp_post_nap(window, 1, &nowhere, "x", 1, 0, context), DXP_OK);
 	nic_doorbells(r->nic, 1);
-	assert_true(dxp_sent_take(window, &event));
+	assert_true(dxp_sent_dequeue(window, &event));
 	assert_int_equal(event.status, DXP_ENOENT);
 	assert_int_equal(event.context, context);
-	assert_false(dxp_sent_take(window, &event));
+	assert_false(dxp_sent_dequeue(window, &event));
 }
 
 /* Closes function 0 and reopens it on a zeroed window. */
@@ -258,7 +258,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
 		CASE(window__many_threads_post),
-		CASE(window__room_is_seen),
+		CASE(window__space_is_seen),
 		CASE(window__random_descriptors),
 		CASE(window__scribbled_words),
 	};

@@ -84,8 +84,8 @@ static void rings_use(struct rig *r)
 
 	for (int i = 0; i < 2 * DXP_EVENTS && !dxp_error(w); i++) {
 		nap_to_himself(r, 100);
-		turn(r);
-		dxp_sent_take(w, &event);
+		poll(r);
+		dxp_sent_dequeue(w, &event);
 		if (dxp_received_peek(w))
 			dxp_received_keep(w); /* keeps the buffer */
 	}
@@ -102,17 +102,17 @@ static void hostile__words(void **state)
 		/* some of everything, so that no index is 0 */
 		for (int k = 0; k < 3; k++) {
 			assert_int_equal(nap_to_himself(r, 100), DXP_OK);
-			turn(r);
-			assert_int_equal(dxp_sent_take(w, &event), 1);
+			poll(r);
+			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
 			dxp_received_release(w);
 		}
 		/* one event is unread, and the NIC has seen the others read */
 		assert_int_equal(nap_to_himself(r, 100), DXP_OK);
-		turn(r);
+		poll(r);
 		word_break(r, c);
 		if (c->error)
 			rings_use(r);
-		turn(r);
+		poll(r);
 		if (dxp_error(w) != c->error)
 			print_error("%s: reads %s\n", c->name, dxp_status_name(dxp_error(w)));
 		assert_int_equal(dxp_error(w), c->error);
@@ -270,9 +270,9 @@ static void hostile__descriptors(void **state)
 		dxp_head_store(dxp_slot(w, index), &head);
 		memcpy(dxp_slot(w, index)->body, entries, sizeof(entries));
 		dxp_ring(w, index);
-		turn(r);
-		turn(r);
-		assert_int_equal(dxp_sent_take(w, &event), 1);
+		poll(r);
+		poll(r);
+		assert_int_equal(dxp_sent_dequeue(w, &event), 1);
 		if (event.status != descriptor_cases[i].status)
 			print_error("%s: reads %s\n", descriptor_cases[i].name,
 				    dxp_status_name(event.status));
@@ -288,22 +288,22 @@ static void hostile__descriptors(void **state)
 }
 
 /* The NIC copies a descriptor: later writes to it have no effect. */
-static void hostile__descriptor_changed_after_it_was_taken(void **state)
+static void hostile__descriptor_changed_after_it_was_accepted(void **state)
 {
 	struct rig *r = *state;
 	struct user *u = &r->users[BAD];
-	struct dxp_target to = target_of(r, BAD), nobody = {.node = 99};
+	struct dxp_target to = target_of(r, BAD), none = {.node = 99};
 	struct dxp_entry from = {0, MEMORY / 2, u->key}, at = {MEMORY / 2, MEMORY / 2, u->key};
 	struct dxp_nic_event event;
 
 	memset(u->memory[1], 1, MEMORY / 2);
-	assert_int_equal(dxp_post_put(u->window, 0, &nobody, &from, &at, 0, 0, 1), DXP_OK);
+	assert_int_equal(dxp_post_put(u->window, 0, &none, &from, &at, 0, 0, 1), DXP_OK);
 	assert_int_equal(dxp_post_put(u->window, 0, &to, &from, &at, 0, 0, 2), DXP_OK);
-	turn(r);
+	poll(r);
 	memset(u->window->slots, 0xff, sizeof(u->window->slots));
 	for (uint64_t i = 1; i <= 2; i++) {
-		for (int k = 0; k < 10 && !dxp_sent_take(u->window, &event); k++)
-			turn(r);
+		for (int k = 0; k < 10 && !dxp_sent_dequeue(u->window, &event); k++)
+			poll(r);
 		assert_int_equal(event.context, i);
 		assert_int_equal(event.status, i == 1 ? DXP_ENOENT : DXP_OK);
 	}
@@ -311,7 +311,7 @@ static void hostile__descriptor_changed_after_it_was_taken(void **state)
 }
 
 /* Unread completions fill the ring: the user reads "no space", and the NIC is not kept busy. */
-static void hostile__never_takes_completions(void **state)
+static void hostile__never_dequeues_completions(void **state)
 {
 	struct rig *r = *state;
 	struct dxp_window *w = r->users[BAD].window;
@@ -322,7 +322,7 @@ static void hostile__never_takes_completions(void **state)
 	for (int i = 0; i < 10 * DXP_EVENTS; i++) {
 		status = dxp_post_nap(w, 0, &nowhere, "x", 1, 0, 0);
 		posted += status == DXP_OK;
-		turn(r);
+		poll(r);
 	}
 	assert_int_equal(status, DXP_EAGAIN);
 	assert_int_equal(posted, DXP_EVENTS + DXP_DOORBELLS);
@@ -331,12 +331,12 @@ static void hostile__never_takes_completions(void **state)
 	neighbour_works(r);
 	/* and the NIC goes on once they are read */
 	struct dxp_nic_event event;
-	uint32_t taken = 0;
+	uint32_t dequeued = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {
-		taken += (uint32_t)dxp_sent_take(w, &event);
-		turn(r);
+		dequeued += (uint32_t)dxp_sent_dequeue(w, &event);
+		poll(r);
 	}
-	assert_int_equal(taken, posted);
+	assert_int_equal(dequeued, posted);
 }
 
 int main(void)
@@ -345,8 +345,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(hostile__words),
 		CASE(hostile__descriptors),
-		CASE(hostile__descriptor_changed_after_it_was_taken),
-		CASE(hostile__never_takes_completions),
+		CASE(hostile__descriptor_changed_after_it_was_accepted),
+		CASE(hostile__never_dequeues_completions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

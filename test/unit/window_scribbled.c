@@ -13,7 +13,7 @@
 #include "test/support/sanitizer.h"
 #include "test/unit/hostile_rig.h"
 
-#define LIVES  10
+#define ROUNDS 10
 #define STORES 50000 /* minimum stores per lifetime */
 
 static void *scribble(void *argument)
@@ -81,14 +81,14 @@ static void hostile__scribbles_while_the_engine_works(void **state)
 #endif
 	struct rig *r = *state;
 
-	for (int life = 0; life < LIVES; life++) {
+	for (int lifetime = 0; lifetime < ROUNDS; lifetime++) {
 		pthread_t threads[2];
 		r->over = false;
 		r->stores = 0;
 		assert_int_equal(pthread_create(&threads[0], NULL, scribble, r), 0);
 		assert_int_equal(pthread_create(&threads[1], NULL, post, r), 0);
 		for (uint32_t i = 0; r->stores < STORES; i++) {
-			turn(r);
+			poll(r);
 			if (i % 64 == 0) {
 				neighbour_works(r);
 				sched_yield();

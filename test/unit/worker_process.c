@@ -59,7 +59,7 @@ static struct worker_done done(void)
 	int bytes;
 
 	for (uint64_t until = clock_now_ns() + WAIT_NS;;) {
-		while ((bytes = worker_take(&answers, message)) == 0)
+		while ((bytes = worker_dequeue(&answers, message)) == 0)
 			assert_true(clock_now_ns() < until);
 		assert_true(bytes > 0);
 		if (head->kind == WORKER_DONE)
@@ -189,17 +189,17 @@ static int compare(const void *a, const void *b)
 
 static void run__one_at_a_time(void **state)
 {
-	static uint64_t took_ns[2000];
+	static uint64_t elapsed_ns[2000];
 
-	for (size_t i = 0; i < ARRAY_COUNT(took_ns); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(elapsed_ns); i++) {
 		uint64_t begin_ns = clock_now_ns();
 		run("empty", NULL);
 		assert_int_equal(done().status, DXP_OK);
-		took_ns[i] = clock_now_ns() - begin_ns;
+		elapsed_ns[i] = clock_now_ns() - begin_ns;
 	}
-	qsort(took_ns, ARRAY_COUNT(took_ns), sizeof(took_ns[0]), compare);
+	qsort(elapsed_ns, ARRAY_COUNT(elapsed_ns), sizeof(elapsed_ns[0]), compare);
 	print_message("there and back: %.1f us in the middle\n",
-		      (double)took_ns[ARRAY_COUNT(took_ns) / 2] / 1e3);
+		      (double)elapsed_ns[ARRAY_COUNT(elapsed_ns) / 2] / 1e3);
 }
 
 static int world_open(void **state)

@@ -137,7 +137,7 @@ static void xdp_packets__every_bit_flipped(void **state)
 static void xdp_packets__bad_ones_are_counted(void **state)
 {
 	struct rig *r = *state;
-	struct roce_path path = rig_path(0), stranger = rig_path(1), port = rig_path(0);
+	struct roce_path path = rig_path(0), unknown_peer = rig_path(1), port = rig_path(0);
 	struct inc_header h = rig_header(0, 0, DXP_INC_SUM, DXP_INC_INT64, 1), bad;
 	int64_t values[2] = {1, 2};
 	struct xdp_frame f;
@@ -148,7 +148,7 @@ static void xdp_packets__bad_ones_are_counted(void **state)
 	counted(r, KERNEL_ICRC_WRONG, &f, ACT_DROP);
 	rig_frame(&h, &path, QKEY + 1, values, 8, &f);
 	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
-	rig_frame(&h, &stranger, QKEY, values, 8, &f);
+	rig_frame(&h, &unknown_peer, QKEY, values, 8, &f);
 	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
 	port.from_port++;
 	rig_frame(&h, &port, QKEY, values, 8, &f);

@@ -31,14 +31,14 @@ static int own_netns(void **state)
 	return 0;
 }
 
-static void refused(const struct plane_options *options, int status, const char *says)
+static void refused(const struct plane_options *options, int status, const char *has_text)
 {
 	char why[PLANE_WHY_BYTES] = "";
 	struct plane *p = NULL;
 
 	assert_int_equal(plane_open(options, &p, why), status);
 	assert_null(p);
-	assert_non_null(strstr(why, says));
+	assert_non_null(strstr(why, has_text));
 }
 
 static void plane_open__refusals(void **state)
@@ -101,7 +101,7 @@ static void plane_list__what_is_attached(void **state)
 	assert_int_equal(l.count, 0);
 }
 
-static void plane_remove__ours_and_no_other(void **state)
+static void plane_remove__own_program_and_no_other(void **state)
 {
 	char why[PLANE_WHY_BYTES];
 	struct listed l = {0};
@@ -121,7 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plane_open__refusals),
 		cmocka_unit_test(plane_list__what_is_attached),
-		cmocka_unit_test(plane_remove__ours_and_no_other),
+		cmocka_unit_test(plane_remove__own_program_and_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, own_netns, NULL);

@@ -12,17 +12,17 @@
 #include "plugins/opencl/node/device.h"
 
 #define BATCH    64
-#define TAKE_NS  1000000000ull /* ns: one call of dxp_completions; nothing depends on it */
+#define ENTER_NS 1000000000ull /* ns: one call of dxp_completions; nothing depends on it */
 #define CLOSE_NS 200000000ull  /* ns: how long exit waits for the progress thread */
 
 static pthread_cond_t changed, watch_wake;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool taking;       /* a thread is in take() */
-static bool asleep;       /* that thread is in dxp_completions, without the lock */
-static uint32_t waiters;  /* program threads in door_wait */
+static bool entering;     /* a thread is in enter() */
+static bool sleeping;     /* that thread is in dxp_completions, without the lock */
+static uint32_t waiters;  /* program threads in opencl_wait */
 static uint32_t sleepers; /* of those, threads waiting on `changed` */
 static uint32_t watched;  /* events whose completion must be dequeued without a waiter */
-static bool started, stopping, stopped, thread_takes;
+static bool started, stopping, stopped, thread_enters;
 
 static void init(void)
 {
@@ -40,7 +40,7 @@ static void sleep_until(pthread_cond_t *cond, uint64_t deadline_ns)
 	struct timespec t = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
 			     .tv_nsec = (long)(deadline_ns % 1000000000u)};
 
-	pthread_cond_timedwait(cond, &door_lock, &t);
+	pthread_cond_timedwait(cond, &opencl_lock, &t);
 }
 
 static void (*completed)(const struct dxp_completion *c);
@@ -48,7 +48,7 @@ static bool (*callback_run)(void);
 
 static void dequeue(cl_device_id d)
 {
-	completions_poll();
+	complete_poll();
 }
 
 void completions_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void))
@@ -58,59 +58,59 @@ void completions_handle_with(void (*event)(const struct dxp_completion *c), bool
 	device_lost_with(LOST_COMPLETIONS, dequeue);
 }
 
-static uint32_t take(uint64_t timeout_ns)
+static uint32_t enter(uint64_t timeout_ns)
 {
 	struct dxp_completion batch[BATCH];
-	struct dxp_fabric *f = door_fabric();
+	struct dxp_fabric *f = opencl_fabric();
 
-	taking = asleep = true;
-	door_leave();
+	entering = sleeping = true;
+	opencl_leave();
 	int count = dxp_completions(f, batch, BATCH, timeout_ns);
-	door_enter();
-	asleep = false;
+	opencl_enter();
+	sleeping = false;
 	for (int i = 0; i < count && completed; i++)
 		completed(&batch[i]);
-	taking = false;
+	entering = false;
 	if (sleepers)
 		pthread_cond_broadcast(&changed);
 	return count > 0 ? (uint32_t)count : 0;
 }
 
-void completions_poll(void)
+void complete_poll(void)
 {
-	if (taking || !door_fabric())
+	if (entering || !opencl_fabric())
 		return;
-	while (take(0) == BATCH && !taking)
+	while (enter(0) == BATCH && !entering)
 		;
 }
 
-bool completions_taken(void)
+bool complete_dequeued(void)
 {
-	return taking;
+	return entering;
 }
 
-void completions_changed(void)
+void complete_changed(void)
 {
 	if (!waiters)
 		return;
 	if (sleepers)
 		pthread_cond_broadcast(&changed);
-	if (asleep)
-		dxp_completions_wake(door_fabric());
+	if (sleeping)
+		dxp_completions_wake(opencl_fabric());
 }
 
 /* Waits while another thread dequeues. The progress thread yields to program threads, which then
  * receive the completion without a wakeup. */
 static void follow(uint64_t deadline_ns)
 {
-	if (thread_takes && asleep)
-		dxp_completions_wake(door_fabric());
+	if (thread_enters && sleeping)
+		dxp_completions_wake(opencl_fabric());
 	sleepers++;
 	sleep_until(&changed, deadline_ns);
 	sleepers--;
 }
 
-bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
+bool opencl_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
 {
 	uint64_t deadline = timeout_ns ? clock_now_ns() + timeout_ns : UINT64_MAX;
 	bool in_time = true;
@@ -119,15 +119,15 @@ bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
 	waiters++;
 	while (!done(context)) {
 		uint64_t now = clock_now_ns();
-		uint64_t left = deadline - now < TAKE_NS ? deadline - now : TAKE_NS;
+		uint64_t left = deadline - now < ENTER_NS ? deadline - now : ENTER_NS;
 
 		in_time = now < deadline;
 		if (!in_time)
 			break;
-		if (taking || !door_fabric())
+		if (entering || !opencl_fabric())
 			follow(now + left);
 		else
-			take(left);
+			enter(left);
 	}
 	waiters--;
 	if (sleepers)
@@ -141,21 +141,21 @@ bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
 
 static void *watch(void *unused)
 {
-	door_enter();
+	opencl_enter();
 	while (!stopping) {
 		if (callback_run && callback_run())
 			continue;
-		if (watched && !waiters && !taking && door_fabric()) {
-			thread_takes = true;
-			take(TAKE_NS);
-			thread_takes = false;
+		if (watched && !waiters && !entering && opencl_fabric()) {
+			thread_enters = true;
+			enter(ENTER_NS);
+			thread_enters = false;
 			continue;
 		}
-		sleep_until(&watch_wake, clock_now_ns() + TAKE_NS);
+		sleep_until(&watch_wake, clock_now_ns() + ENTER_NS);
 	}
 	stopped = true;
 	pthread_cond_broadcast(&changed);
-	door_leave();
+	opencl_leave();
 	return unused;
 }
 
@@ -174,7 +174,7 @@ static bool start(void)
 	return created;
 }
 
-void door_watch(void)
+void opencl_watch(void)
 {
 	pthread_once(&once, init);
 	if (!started && !stopping)
@@ -183,30 +183,30 @@ void door_watch(void)
 		pthread_cond_signal(&watch_wake);
 }
 
-void completions_watch(bool more)
+void complete_watch(bool more)
 {
 	watched += more ? 1 : (uint32_t)-1;
 	if (more)
-		door_watch();
+		opencl_watch();
 }
 
-void completions_callbacks(void)
+void complete_callbacks(void)
 {
-	door_watch();
-	if (thread_takes && asleep)
-		dxp_completions_wake(door_fabric());
+	opencl_watch();
+	if (thread_enters && sleeping)
+		dxp_completions_wake(opencl_fabric());
 }
 
-bool completions_stop(void)
+bool complete_stop(void)
 {
 	uint64_t deadline = clock_now_ns() + CLOSE_NS;
 
 	pthread_once(&once, init);
 	stopping = true;
-	while (((started && !stopped) || taking) && clock_now_ns() < deadline) {
+	while (((started && !stopped) || entering) && clock_now_ns() < deadline) {
 		pthread_cond_signal(&watch_wake);
-		if (asleep)
-			dxp_completions_wake(door_fabric());
+		if (sleeping)
+			dxp_completions_wake(opencl_fabric());
 		sleep_until(&changed, clock_now_ns() + 1000000u);
 	}
 	return !started || stopped;

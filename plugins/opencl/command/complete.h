@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares what the files share that post commands and process completions. Callers hold the
  * plugin's lock. */
-#ifndef DOOR_COMPLETE_H
-#define DOOR_COMPLETE_H
+#ifndef OPENCL_COMPLETE_H
+#define OPENCL_COMPLETE_H
 
 #include "plugins/opencl/command/event.h"
 
 /* complete.c: sets what handles a completion, and what runs the next callback that is ready. */
 void completions_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void));
 /* Dequeues completions that have arrived, without waiting. */
-void completions_poll(void);
+void complete_poll(void);
 /* Returns whether a thread is in dxp_completions. */
-bool completions_taken(void);
+bool complete_dequeued(void);
 /* Wakes waiters to recheck: something completed without a fabric completion. */
-void completions_changed(void);
+void complete_changed(void);
 /* Adds (or removes) one event whose completion must be dequeued even if no thread waits. */
-void completions_watch(bool more);
+void complete_watch(bool more);
 /* Wakes the progress thread to run a callback that is ready. */
-void completions_callbacks(void);
+void complete_callbacks(void);
 /* Stops the progress thread; false: it is still in a callback. */
-bool completions_stop(void);
+bool complete_stop(void);
 
 /* event_callback.c: runs the next ready callback, without the lock; false: there is none. */
-bool callbacks_run(void);
+bool event_callbacks_run(void);
 /* Makes callbacks for the completion of e ready. */
-void callbacks_end(cl_event e);
+void event_callbacks_end(cl_event e);
 /* Makes callbacks for CL_RUNNING or an earlier status of e ready. */
-void callbacks_begin(cl_event e);
+void event_callbacks_begin(cl_event e);
 /* Frees callbacks of e without calling them. */
-void callbacks_free(cl_event e);
+void event_callbacks_free(cl_event e);
 
 /* event.c: creates an event of the context; NULL: no memory. It holds context and queue. */
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);

@@ -39,7 +39,7 @@ static void destructors_run(cl_context c)
 	if (!d)
 		return;
 	*d = (struct destruction){.context = c, .list = c->destructors};
-	if (!door_call(call_destructors, d))
+	if (!opencl_call(call_destructors, d))
 		free(d);
 }
 
@@ -70,9 +70,9 @@ static void call_notify(void *data)
 	struct notification *n = data;
 
 	n->context->notify(n->text, NULL, 0, n->context->notify_data);
-	door_enter();
+	opencl_enter();
 	object_drop(n->context);
-	door_leave();
+	opencl_leave();
 	free(n);
 }
 
@@ -84,7 +84,7 @@ void context_notify(cl_context c, const char *text)
 		return;
 	n->context = c;
 	snprintf(n->text, sizeof(n->text), "%s", text);
-	if (!door_call(call_notify, n)) {
+	if (!opencl_call(call_notify, n)) {
 		free(n);
 		return;
 	}
@@ -173,9 +173,9 @@ CL_API_ENTRY cl_context CL_API_CALL dxp_clCreateContext(
 	const struct context_options o = {properties, notify, data};
 	cl_context c = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = create(devices, count, &o, &c);
-	door_leave();
+	opencl_leave();
 	if (errcode)
 		*errcode = error;
 	return c;
@@ -183,7 +183,7 @@ CL_API_ENTRY cl_context CL_API_CALL dxp_clCreateContext(
 
 static cl_int create_of_type(cl_device_type type, const struct context_options *o, cl_context *out)
 {
-	cl_device_id chosen[DOOR_DEVICES_MAX];
+	cl_device_id chosen[OPENCL_DEVICES_MAX];
 	cl_uint count = 0;
 	size_t bytes = 0;
 	cl_int error = properties_check(o->properties, &bytes);
@@ -191,7 +191,7 @@ static cl_int create_of_type(cl_device_type type, const struct context_options *
 	if (error == CL_SUCCESS && !o->notify && o->notify_data)
 		error = CL_INVALID_VALUE;
 	if (error == CL_SUCCESS)
-		error = devices_of_type(type, chosen, DOOR_DEVICES_MAX, &count);
+		error = devices_of_type(type, chosen, OPENCL_DEVICES_MAX, &count);
 	return error == CL_SUCCESS ? create(chosen, count, o, out) : error;
 }
 
@@ -203,9 +203,9 @@ dxp_clCreateContextFromType(const cl_context_properties *properties, cl_device_t
 	const struct context_options o = {properties, notify, data};
 	cl_context c = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = create_of_type(type, &o, &c);
-	door_leave();
+	opencl_leave();
 	if (errcode)
 		*errcode = error;
 	return c;
@@ -213,21 +213,21 @@ dxp_clCreateContextFromType(const cl_context_properties *properties, cl_device_t
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainContext(cl_context context)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(context, OBJECT_CONTEXT);
 	if (valid)
 		object_retain(context);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseContext(cl_context context)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is_owned(context, OBJECT_CONTEXT);
 	if (valid)
 		object_release(context);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
@@ -249,10 +249,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetContextInfo(cl_context context, cl_cont
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_CONTEXT;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(context, OBJECT_CONTEXT))
 		error = get_info(context, name, &i);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -262,14 +262,14 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetContextDestructorCallback(
 	struct context_destructor *c = malloc(sizeof(*c));
 	cl_int error = CL_INVALID_CONTEXT;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(context, OBJECT_CONTEXT))
 		error = !call ? CL_INVALID_VALUE : c ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 	if (error == CL_SUCCESS) {
 		*c = (struct context_destructor){context->destructors, call, data};
 		context->destructors = c;
 	}
-	door_leave();
+	opencl_leave();
 	if (error != CL_SUCCESS)
 		free(c);
 	return error;

@@ -37,27 +37,27 @@ static void slow_down(void)
 	static uint32_t count, most = PENDING_MAX;
 
 	if (++count % POLL_EVERY == 0)
-		completions_poll();
+		complete_poll();
 	uint32_t before = events_pending();
 	if (before < most)
 		return;
-	door_wait(fewer_pending, &before, PENDING_WAIT);
+	opencl_wait(fewer_pending, &before, PENDING_WAIT);
 	/* If none has completed, the next wait comes at twice the number. */
 	most = events_pending() < before ? PENDING_MAX : 2 * before;
 }
 
 static cl_int add(struct enqueue *e, dxp_event event)
 {
-	if (e->waits.count == e->room) {
-		uint32_t room = e->room * 4;
+	if (e->waits.count == e->space) {
+		uint32_t space = e->space * 4;
 		bool first = e->list == e->inline_list;
-		dxp_event *list = realloc(first ? NULL : e->list, room * sizeof(*list));
+		dxp_event *list = realloc(first ? NULL : e->list, space * sizeof(*list));
 		if (!list)
 			return CL_OUT_OF_HOST_MEMORY;
 		if (first)
 			memcpy(list, e->inline_list, sizeof(e->inline_list));
 		e->list = list;
-		e->room = room;
+		e->space = space;
 	}
 	e->list[e->waits.count++] = event;
 	e->waits.events = e->list;
@@ -104,20 +104,20 @@ static bool after(const struct _cl_event *later, const struct _cl_event *event)
 /* Adds a position. If there are too many queues, the one with the oldest command is replaced. */
 static void past_add(struct past past[EVENT_PAST], const struct past *p)
 {
-	struct past *place = past;
+	struct past *kept = past;
 
 	if (!p->serial)
 		return;
 	for (uint32_t i = 0; i < EVENT_PAST; i++) {
 		if (past[i].queue == p->queue) {
-			place = &past[i];
+			kept = &past[i];
 			break;
 		}
-		if (past[i].serial < place->serial)
-			place = &past[i];
+		if (past[i].serial < kept->serial)
+			kept = &past[i];
 	}
-	if (place->serial < p->serial)
-		*place = *p;
+	if (kept->serial < p->serial)
+		*kept = *p;
 }
 
 static void past_join(cl_event e, const struct _cl_event *waited)
@@ -129,23 +129,23 @@ static void past_join(cl_event e, const struct _cl_event *waited)
 }
 
 /* Collects the commands of other devices whose completion the program must see before e's. */
-static cl_int elders_set(cl_event e, cl_uint count, const cl_event *list)
+static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 {
-	cl_uint elders = 0;
+	cl_uint predecessors = 0;
 
 	for (cl_uint i = 0; i < count; i++)
-		elders +=
+		predecessors +=
 			list[i]->queue && list[i]->device != e->device && !event_has_ended(list[i]);
-	if (elders == 0)
+	if (predecessors == 0)
 		return CL_SUCCESS;
-	e->elders = calloc(elders, sizeof(*e->elders));
-	if (!e->elders)
+	e->predecessors = calloc(predecessors, sizeof(*e->predecessors));
+	if (!e->predecessors)
 		return CL_OUT_OF_HOST_MEMORY;
 	for (cl_uint i = 0; i < count; i++) {
 		if (!list[i]->queue || list[i]->device == e->device || event_has_ended(list[i]))
 			continue;
 		object_hold(list[i]);
-		e->elders[e->elder_count++] = list[i];
+		e->predecessors[e->predecessor_count++] = list[i];
 	}
 	return CL_SUCCESS;
 }
@@ -159,7 +159,7 @@ static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 	cl_command_queue q = e->queue;
 	cl_event before = in_order(q) ? q->last : q->barrier;
 	cl_uint look = count < LOOK_MAX ? count : LOOK_MAX;
-	cl_int error = elders_set(e->event, count, list);
+	cl_int error = predecessors_set(e->event, count, list);
 
 	/* Index 0 stands for `before`. */
 	for (cl_uint i = before ? 0 : 1; i <= count && error == CL_SUCCESS; i++) {
@@ -219,16 +219,16 @@ cl_int enqueue_begin(struct enqueue *e, cl_command_queue queue, cl_command_type 
 	e->queue = queue;
 	e->event = NULL;
 	e->list = e->inline_list;
-	e->room = sizeof(e->inline_list) / sizeof(e->inline_list[0]);
+	e->space = sizeof(e->inline_list) / sizeof(e->inline_list[0]);
 	e->waits = (struct dxp_waits){.events = e->list, .lazy = true};
 	e->settled = true;
 	e->carried = false;
-	door_enter();
+	opencl_enter();
 	cl_int error = begin(e, type, count, list);
 	e->given = e->waits.count;
 	if (error != CL_SUCCESS) {
 		discard(e);
-		door_leave();
+		opencl_leave();
 	}
 	return error;
 }
@@ -237,16 +237,16 @@ cl_int enqueue_hold(struct enqueue *e, void *object)
 {
 	cl_event v = e->event;
 
-	if (v->held_count == v->held_room) {
+	if (v->held_count == v->held_space) {
 		bool first = v->held == v->held_inline;
-		struct object **held =
-			realloc(first ? NULL : v->held, v->held_room * 4 * sizeof(struct object *));
+		struct object **held = realloc(first ? NULL : v->held,
+					       v->held_space * 4 * sizeof(struct object *));
 		if (!held)
 			return CL_OUT_OF_HOST_MEMORY;
 		if (first)
 			memcpy(held, v->held_inline, sizeof(v->held_inline));
 		v->held = held;
-		v->held_room *= 4;
+		v->held_space *= 4;
 	}
 	object_hold(object);
 	v->held[v->held_count++] = object;
@@ -272,7 +272,7 @@ static cl_int post_mark(struct enqueue *e, dxp_event *source)
 static cl_int wait_blocking(cl_event event)
 {
 	object_hold(event);
-	door_wait(event_has_ended, event, 0);
+	opencl_wait(event_has_ended, event, 0);
 	cl_int status = event->status;
 	object_drop(event);
 	return status < 0 ? status : CL_SUCCESS;
@@ -292,14 +292,14 @@ cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool block
 		error = post_mark(e, &source);
 	if (error != CL_SUCCESS) {
 		discard(e);
-		door_leave();
+		opencl_leave();
 		return error;
 	}
 	if (e->list != e->inline_list)
 		free(e->list);
 	if (v->finish && source && !blocking) {
 		v->watched = true;
-		completions_watch(true);
+		complete_watch(true);
 	}
 	/* Held for the program at least until this call returns. */
 	error = event_posted(v, source);
@@ -313,6 +313,6 @@ cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool block
 		*out = v;
 	else
 		object_release(v);
-	door_leave();
+	opencl_leave();
 	return error;
 }

@@ -26,16 +26,16 @@ static cl_event early; /* events whose completion arrived before that of a prede
 static void names_end(cl_event e);
 static void completed(const struct dxp_completion *c);
 
-static void elders_drop(cl_event e)
+static void predecessors_drop(cl_event e)
 {
-	uint32_t count = e->elder_count;
-	cl_event *elders = e->elders;
+	uint32_t count = e->predecessor_count;
+	cl_event *predecessors = e->predecessors;
 
-	e->elder_count = 0;
-	e->elders = NULL;
+	e->predecessor_count = 0;
+	e->predecessors = NULL;
 	for (uint32_t i = 0; i < count; i++)
-		object_drop(elders[i]);
-	free(elders);
+		object_drop(predecessors[i]);
+	free(predecessors);
 }
 
 static void end(void *handle)
@@ -48,8 +48,8 @@ static void end(void *handle)
 		e->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 		names_end(e);
 	}
-	callbacks_free(e);
-	elders_drop(e);
+	event_callbacks_free(e);
+	predecessors_drop(e);
 	if (e->held != e->held_inline)
 		free(e->held);
 	object_drop(e->queue);
@@ -63,17 +63,17 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 	if (!e)
 		return NULL;
 	object_end_with(OBJECT_EVENT, end);
-	completions_handle_with(completed, callbacks_run);
+	completions_handle_with(completed, event_callbacks_run);
 	e->context = context;
 	e->queue = queue;
 	object_hold(context);
 	object_hold(queue);
 	e->device = queue ? queue->device : NULL;
-	e->life = queue ? queue->device->life : 0;
+	e->generation = queue ? queue->device->generation : 0;
 	e->type = type;
 	e->status = queue ? CL_QUEUED : CL_SUBMITTED;
 	e->held = e->held_inline;
-	e->held_room = EVENT_HOLDS_INLINE;
+	e->held_space = EVENT_HOLDS_INLINE;
 	e->serial = ++serial;
 	e->queued_ns = clock_now_ns();
 	return e;
@@ -91,8 +91,8 @@ bool event_has_ended(void *event)
 
 static dxp_event failed_name(void)
 {
-	if (!failed && door_fabric() && dxp_event_create(door_fabric(), &failed) == DXP_OK)
-		dxp_event_set(door_fabric(), failed, DXP_ECANCELED);
+	if (!failed && opencl_fabric() && dxp_event_create(opencl_fabric(), &failed) == DXP_OK)
+		dxp_event_set(opencl_fabric(), failed, DXP_ECANCELED);
 	return failed;
 }
 
@@ -104,7 +104,7 @@ dxp_event event_name(cl_event e)
 		return failed_name();
 	/* Other commands may proceed only after this one's host work, so they wait for a host
 	 * event. */
-	if (!e->name && door_fabric() && dxp_event_create(door_fabric(), &e->name) == DXP_OK)
+	if (!e->name && opencl_fabric() && dxp_event_create(opencl_fabric(), &e->name) == DXP_OK)
 		names_add(e->name);
 	return e->name;
 }
@@ -158,7 +158,7 @@ cl_int event_posted(cl_event e, dxp_event source)
 		return CL_SUCCESS;
 	if (!e->finish)
 		e->name = source;
-	if (!names_add(source) || dxp_event_notify(door_fabric(), source, (uintptr_t)e) != DXP_OK)
+	if (!names_add(source) || dxp_event_notify(opencl_fabric(), source, (uintptr_t)e) != DXP_OK)
 		return CL_OUT_OF_HOST_MEMORY;
 	return CL_SUCCESS;
 }
@@ -168,8 +168,8 @@ static void give_up(dxp_event name)
 	if (!name)
 		return;
 	names_remove(name);
-	if (door_fabric())
-		dxp_event_forget(door_fabric(), name);
+	if (opencl_fabric())
+		dxp_event_forget(opencl_fabric(), name);
 }
 
 /* Sets the host event that others wait for, if there is one, then releases both dxp events. */
@@ -178,8 +178,8 @@ static void names_end(cl_event e)
 	dxp_event name = e->name, source = e->source;
 
 	e->name = e->source = 0;
-	if (name && name != source && door_fabric())
-		dxp_event_set(door_fabric(), name, e->status < 0 ? DXP_ECANCELED : DXP_OK);
+	if (name && name != source && opencl_fabric())
+		dxp_event_set(opencl_fabric(), name, e->status < 0 ? DXP_ECANCELED : DXP_OK);
 	give_up(source);
 	if (name != source)
 		give_up(name);
@@ -223,30 +223,30 @@ static void end_now(cl_event e, cl_int status)
 	times_order(e);
 	names_end(e);
 	if (e->watched)
-		completions_watch(false);
+		complete_watch(false);
 	e->watched = false;
-	callbacks_end(e);
+	event_callbacks_end(e);
 	trace_event(e);
 	drop_held(e);
-	elders_drop(e);
+	predecessors_drop(e);
 	if (e->queue) {
 		pending--;
 		queue_unlink(e);
 	}
-	completions_changed();
+	complete_changed();
 	object_drop(e);
 }
 
 /* Returns whether all predecessors of `e` have completed. */
 static bool due(const struct _cl_event *e)
 {
-	for (uint32_t i = 0; i < e->elder_count; i++)
-		if (!event_has_ended(e->elders[i]))
+	for (uint32_t i = 0; i < e->predecessor_count; i++)
+		if (!event_has_ended(e->predecessors[i]))
 			return false;
 	return !in_order(e) || e->queue_previous == NULL;
 }
 
-static cl_event early_take(void)
+static cl_event early_apply(void)
 {
 	for (cl_event *at = &early; *at; at = &(*at)->early_next) {
 		cl_event e = *at;
@@ -269,7 +269,7 @@ void event_ended(cl_event e, cl_int status)
 		return;
 	}
 	end_now(e, status);
-	while ((e = early_take()))
+	while ((e = early_apply()))
 		end_now(e, e->early_status);
 }
 
@@ -299,7 +299,7 @@ static void judge(cl_event e, int status)
 	cl_device_id d = e->device;
 	char text[256];
 
-	if (!d || e->life != d->life || !d->xpu)
+	if (!d || e->generation != d->generation || !d->xpu)
 		return;
 	device_judge(d, status);
 	if (d->xpu)
@@ -314,7 +314,7 @@ static void tracked_ended(struct tracked *t, int status)
 		t->ended(t->context, status);
 	give_up(t->event);
 	free(t);
-	completions_changed();
+	complete_changed();
 }
 
 /* Marks `e` running if all its predecessors are known to have completed. Otherwise does nothing:
@@ -324,7 +324,7 @@ static void begun(cl_event e)
 	if (e->status <= CL_RUNNING || !due(e))
 		return;
 	e->status = CL_RUNNING;
-	callbacks_begin(e);
+	event_callbacks_begin(e);
 }
 
 static void completed(const struct dxp_completion *c)
@@ -356,9 +356,9 @@ cl_int event_track(dxp_event event, void (*ended)(void *context, int status), vo
 	if (!t)
 		return CL_OUT_OF_HOST_MEMORY;
 	*t = (struct tracked){.event = event, .ended = ended, .context = context};
-	completions_handle_with(completed, callbacks_run);
+	completions_handle_with(completed, event_callbacks_run);
 	if (!names_add(event) ||
-	    dxp_event_notify(door_fabric(), event, (uintptr_t)t | 1) != DXP_OK) {
+	    dxp_event_notify(opencl_fabric(), event, (uintptr_t)t | 1) != DXP_OK) {
 		names_remove(event);
 		free(t);
 		return CL_OUT_OF_HOST_MEMORY;

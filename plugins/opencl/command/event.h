@@ -23,7 +23,7 @@ struct enqueue {
 	 * clears `lazy` before it posts */
 	struct dxp_waits waits;
 	dxp_event *list; /* waits.events */
-	uint32_t room;
+	uint32_t space;
 	dxp_event inline_list[32];
 	uint32_t given; /* entries of `waits` from the program's wait list */
 	bool carried;   /* a transfer that it waits for waits for all of those */
@@ -59,10 +59,10 @@ cl_int event_track(dxp_event event, void (*ended)(void *context, int status), vo
 
 /* Dequeues completions until done(context). Caller holds the lock, which is released while waiting.
  * False: timeout_ns (0: none) elapsed. */
-bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns);
+bool opencl_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns);
 /* Starts the progress thread, or wakes it. It dequeues completions while no program thread waits
  * (for callbacks, host work). */
-void door_watch(void);
+void opencl_watch(void);
 /* Completes an event (or sets a user event): runs `finish`, wakes waiters, queues callbacks to run
  * without the lock. Caller holds the lock. */
 void event_ended(cl_event e, cl_int status);

@@ -27,11 +27,11 @@ static bool make_ready(cl_event e, struct event_callback *c)
 	object_hold(e);
 	*last = r;
 	last = &r->next;
-	completions_callbacks();
+	complete_callbacks();
 	return true;
 }
 
-bool callbacks_run(void)
+bool event_callbacks_run(void)
 {
 	struct ready *r = first;
 
@@ -43,9 +43,9 @@ bool callbacks_run(void)
 	/* The callback receives a live handle even if the program has released its own
 	 * reference. */
 	object_retain(r->event);
-	door_leave();
+	opencl_leave();
 	r->callback->call(r->event, r->status, r->callback->data);
-	door_enter();
+	opencl_enter();
 	object_release(r->event);
 	object_drop(r->event);
 	free(r->callback);
@@ -53,7 +53,7 @@ bool callbacks_run(void)
 	return true;
 }
 
-void callbacks_end(cl_event e)
+void event_callbacks_end(cl_event e)
 {
 	while (e->callbacks) {
 		struct event_callback *c = e->callbacks;
@@ -63,7 +63,7 @@ void callbacks_end(cl_event e)
 	}
 }
 
-void callbacks_begin(cl_event e)
+void event_callbacks_begin(cl_event e)
 {
 	for (struct event_callback **at = &e->callbacks; *at;) {
 		struct event_callback *c = *at;
@@ -77,7 +77,7 @@ void callbacks_begin(cl_event e)
 	}
 }
 
-void callbacks_free(cl_event e)
+void event_callbacks_free(cl_event e)
 {
 	while (e->callbacks) {
 		struct event_callback *c = e->callbacks;
@@ -96,7 +96,7 @@ static void append(cl_event e, struct event_callback *c)
 	*at = c;
 	if (!e->watched && e->queue) {
 		e->watched = true;
-		completions_watch(true);
+		complete_watch(true);
 	}
 }
 
@@ -123,12 +123,12 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetEventCallback(
 	const struct event_callback c = {.when = when, .call = call, .data = data};
 	cl_int error = CL_INVALID_EVENT;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(event, OBJECT_EVENT)) {
 		bool valid =
 			call && (when == CL_COMPLETE || when == CL_RUNNING || when == CL_SUBMITTED);
 		error = valid ? add(event, &c) : CL_INVALID_VALUE;
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }

@@ -7,21 +7,21 @@
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainEvent(cl_event event)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(event, OBJECT_EVENT);
 	if (valid)
 		object_retain(event);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_EVENT;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseEvent(cl_event event)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(event, OBJECT_EVENT);
 	if (valid)
 		object_release(event);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_EVENT;
 }
 
@@ -34,7 +34,7 @@ static cl_int get_info(cl_event e, cl_event_info name, const struct info *i)
 	case CL_EVENT_REFERENCE_COUNT: return info_uint(i, e->object.references);
 	case CL_EVENT_COMMAND_EXECUTION_STATUS:
 		if (e->status > CL_COMPLETE)
-			completions_poll();
+			complete_poll();
 		return info_bytes(i, &e->status, sizeof(e->status));
 	default: return CL_INVALID_VALUE;
 	}
@@ -46,13 +46,13 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetEventInfo(cl_event event, cl_event_info
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_EVENT;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(event, OBJECT_EVENT)) {
 		object_hold(event);
 		error = get_info(event, name, &i);
 		object_drop(event);
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -63,7 +63,7 @@ static cl_int get_profile(cl_event e, cl_profiling_info name, const struct info 
 	if (!e->queue || !(e->queue->properties & CL_QUEUE_PROFILING_ENABLE))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
 	if (e->status > CL_COMPLETE)
-		completions_poll();
+		complete_poll();
 	known = e->status == CL_COMPLETE;
 	switch (name) {
 	case CL_PROFILING_COMMAND_QUEUED:
@@ -86,13 +86,13 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetEventProfilingInfo(cl_event event, cl_p
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_EVENT;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(event, OBJECT_EVENT)) {
 		object_hold(event);
 		error = get_profile(event, name, &i);
 		object_drop(event);
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -118,9 +118,9 @@ CL_API_ENTRY cl_event CL_API_CALL dxp_clCreateUserEvent(cl_context context, cl_i
 {
 	cl_event e = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = create_user(context, &e);
-	door_leave();
+	opencl_leave();
 	if (errcode)
 		*errcode = error;
 	return e;
@@ -140,9 +140,9 @@ static cl_int set_user(cl_event event, cl_int status)
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetUserEventStatus(cl_event event, cl_int status)
 {
-	door_enter();
+	opencl_enter();
 	cl_int error = set_user(event, status);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -190,7 +190,7 @@ static cl_int wait_all(cl_uint count, const cl_event *given)
 		list[i] = given[i];
 		object_hold(list[i]);
 	}
-	door_wait(all_ended, &w, 0);
+	opencl_wait(all_ended, &w, 0);
 	for (cl_uint i = 0; i < count; i++) {
 		if (list[i]->status < 0)
 			error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
@@ -202,10 +202,10 @@ static cl_int wait_all(cl_uint count, const cl_event *given)
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clWaitForEvents(cl_uint count, const cl_event *list)
 {
-	door_enter();
+	opencl_enter();
 	cl_int error = wait_check(count, list);
 	if (error == CL_SUCCESS)
 		error = wait_all(count, list);
-	door_leave();
+	opencl_leave();
 	return error;
 }

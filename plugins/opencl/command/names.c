@@ -6,17 +6,17 @@
 
 #define NAMES_MIN 256
 
-static dxp_event *slots; /* 0: free */
-static size_t room, used;
+static dxp_event *entries; /* 0: free */
+static size_t space, used;
 
-static size_t place_of(dxp_event event, size_t size)
+static size_t offset_of(dxp_event event, size_t size)
 {
 	return (size_t)((event * 0x9e3779b97f4a7c15u) >> 32) & (size - 1);
 }
 
 static void put(dxp_event *table, size_t size, dxp_event event)
 {
-	size_t at = place_of(event, size);
+	size_t at = offset_of(event, size);
 
 	while (table[at])
 		at = (at + 1) & (size - 1);
@@ -25,41 +25,41 @@ static void put(dxp_event *table, size_t size, dxp_event event)
 
 static bool grow(void)
 {
-	size_t size = room ? room * 2 : NAMES_MIN;
+	size_t size = space ? space * 2 : NAMES_MIN;
 	dxp_event *table = calloc(size, sizeof(*table));
 
 	if (!table)
 		return false;
-	for (size_t i = 0; i < room; i++)
-		if (slots[i])
-			put(table, size, slots[i]);
-	free(slots);
-	slots = table;
-	room = size;
+	for (size_t i = 0; i < space; i++)
+		if (entries[i])
+			put(table, size, entries[i]);
+	free(entries);
+	entries = table;
+	space = size;
 	return true;
 }
 
 bool names_add(dxp_event event)
 {
-	if (used * 2 >= room && !grow())
+	if (used * 2 >= space && !grow())
 		return false;
-	put(slots, room, event);
+	put(entries, space, event);
 	used++;
 	return true;
 }
 
 static size_t find(dxp_event event)
 {
-	size_t at = place_of(event, room);
+	size_t at = offset_of(event, space);
 
-	while (slots[at] && slots[at] != event)
-		at = (at + 1) & (room - 1);
+	while (entries[at] && entries[at] != event)
+		at = (at + 1) & (space - 1);
 	return at;
 }
 
 bool names_has(dxp_event event)
 {
-	return event && used && slots[find(event)] == event;
+	return event && used && entries[find(event)] == event;
 }
 
 void names_remove(dxp_event event)
@@ -67,12 +67,12 @@ void names_remove(dxp_event event)
 	if (!names_has(event))
 		return;
 	size_t hole = find(event);
-	slots[hole] = 0;
+	entries[hole] = 0;
 	used--;
 	/* Entries after it in the same run may have been displaced past the hole; reinsert them. */
-	for (size_t at = (hole + 1) & (room - 1); slots[at]; at = (at + 1) & (room - 1)) {
-		dxp_event moved = slots[at];
-		slots[at] = 0;
-		put(slots, room, moved);
+	for (size_t at = (hole + 1) & (space - 1); entries[at]; at = (at + 1) & (space - 1)) {
+		dxp_event moved = entries[at];
+		entries[at] = 0;
+		put(entries, space, moved);
 	}
 }

@@ -62,9 +62,9 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 	/* This call creates host queues only. */
 	if (properties & ~(cl_command_queue_properties)HOST_PROPERTIES)
 		properties = ~(cl_command_queue_properties)0;
-	door_enter();
+	opencl_enter();
 	cl_int error = create(context, device, properties, &q);
-	door_leave();
+	opencl_leave();
 	if (errcode)
 		*errcode = error;
 	return q;
@@ -123,9 +123,9 @@ dxp_clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
 {
 	cl_command_queue q = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = create_with(context, device, properties, &q);
-	door_leave();
+	opencl_leave();
 	if (errcode)
 		*errcode = error;
 	return q;
@@ -133,21 +133,21 @@ dxp_clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainCommandQueue(cl_command_queue queue)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(queue, OBJECT_QUEUE);
 	if (valid)
 		object_retain(queue);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseCommandQueue(cl_command_queue queue)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is_owned(queue, OBJECT_QUEUE);
 	if (valid)
 		object_release(queue);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
@@ -173,10 +173,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetCommandQueueInfo(cl_command_queue queue
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_COMMAND_QUEUE;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(queue, OBJECT_QUEUE))
 		error = get_info(queue, name, &i);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -184,9 +184,9 @@ CL_API_ENTRY cl_int CL_API_CALL
 dxp_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties,
 			      cl_bool enable, cl_command_queue_properties *old)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(queue, OBJECT_QUEUE);
-	door_leave();
+	opencl_leave();
 	if (!valid)
 		return CL_INVALID_COMMAND_QUEUE;
 	/* Supported by OpenCL 1.0 only. */
@@ -202,20 +202,20 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context co
 {
 	cl_int error = CL_INVALID_OPERATION;
 
-	door_enter();
+	opencl_enter();
 	if (!object_is(context, OBJECT_CONTEXT))
 		error = CL_INVALID_CONTEXT;
 	else if (!object_is(device, OBJECT_DEVICE) || !context_has(context, device))
 		error = CL_INVALID_DEVICE;
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clFlush(cl_command_queue queue)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(queue, OBJECT_QUEUE);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
@@ -235,17 +235,17 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clFinish(cl_command_queue queue)
 {
 	struct finish f = {.queue = queue};
 
-	door_enter();
+	opencl_enter();
 	if (!object_is(queue, OBJECT_QUEUE)) {
-		door_leave();
+		opencl_leave();
 		return CL_INVALID_COMMAND_QUEUE;
 	}
 	if (queue->last) {
 		f.last = queue->last->serial;
 		object_hold(queue);
-		door_wait(finished, &f, 0);
+		opencl_wait(finished, &f, 0);
 		object_drop(queue);
 	}
-	door_leave();
+	opencl_leave();
 	return CL_SUCCESS;
 }

@@ -15,9 +15,9 @@ static void set(cl_int *errcode, cl_int error)
 /* Returns CL_INVALID_OPERATION; `otherwise` if the handle is not of that kind. */
 static cl_int refuse(const void *handle, enum object_kind kind, cl_int otherwise)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(handle, kind);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_INVALID_OPERATION : otherwise;
 }
 
@@ -143,21 +143,21 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelSubGroupInfo(cl_kernel kernel, cl
 {
 	cl_int error = CL_INVALID_OPERATION;
 
-	door_enter();
+	opencl_enter();
 	if (!object_is(kernel, OBJECT_KERNEL))
 		error = CL_INVALID_KERNEL;
 	else if (!kernel_device_of(kernel, device))
 		error = CL_INVALID_DEVICE;
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueNativeKernel(cl_command_queue queue,
 							  void(CL_CALLBACK *call)(void *),
 							  void *data, size_t bytes, cl_uint mems,
-							  const cl_mem *list, const void **places,
-							  cl_uint count, const cl_event *waits,
-							  cl_event *event)
+							  const cl_mem *list,
+							  const void **arguments, cl_uint count,
+							  const cl_event *waits, cl_event *event)
 {
 	return refuse_queue(queue);
 }
@@ -170,13 +170,13 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBuiltInKernels(
 {
 	cl_int error = CL_INVALID_VALUE;
 
-	door_enter();
+	opencl_enter();
 	if (!object_is(context, OBJECT_CONTEXT))
 		error = CL_INVALID_CONTEXT;
 	for (cl_uint i = 0; error == CL_INVALID_VALUE && devices && i < count; i++)
 		if (!object_is(devices[i], OBJECT_DEVICE) || !context_has(context, devices[i]))
 			error = CL_INVALID_DEVICE;
-	door_leave();
+	opencl_leave();
 	set(errcode, error);
 	return NULL;
 }
@@ -187,9 +187,9 @@ CL_API_ENTRY cl_int CL_API_CALL
 dxp_clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties,
 		       cl_uint entries, cl_device_id *out, cl_uint *count)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(device, OBJECT_DEVICE);
-	door_leave();
+	opencl_leave();
 	if (!valid)
 		return CL_INVALID_DEVICE;
 	/* No partition type is supported, whatever the other parameters are. */

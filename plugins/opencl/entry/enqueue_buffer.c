@@ -135,7 +135,7 @@ static cl_int fill_buffer(struct command *c, cl_mem m, const void *pattern, size
 	if (error != CL_SUCCESS || !size)
 		return error;
 	cl_mem root = memory_root(m, &at);
-	const struct dxp_box line = {size, 1, 1, size, size, size, size};
+	const struct dxp_rect line = {size, 1, 1, size, size, size, size};
 	return transfer_fill(c, root, at, &line, pattern, (uint32_t)pattern_size);
 }
 

@@ -35,17 +35,17 @@ static cl_int host_pitches(cl_mem m, const size_t *region, const struct host_sid
 }
 
 /* Creates the region's rectangle: the image is the from_ side, host memory the to_ side. */
-static cl_int host_box(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
-		       const struct host_side *h, cl_mem_flags refused, uint64_t *at,
-		       struct dxp_box *box)
+static cl_int host_rect(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
+			const struct host_side *h, cl_mem_flags refused, uint64_t *at,
+			struct dxp_rect *rect)
 {
 	cl_int error = memory_check_image(m, c->e.queue);
 
 	if (error != CL_SUCCESS)
 		return error;
-	if (!image_region(m, origin, region, at, box))
+	if (!image_region(m, origin, region, at, rect))
 		return CL_INVALID_VALUE;
-	error = host_pitches(m, region, h, &box->to_row_pitch, &box->to_slice_pitch);
+	error = host_pitches(m, region, h, &rect->to_row_pitch, &rect->to_slice_pitch);
 	if (error != CL_SUCCESS)
 		return error;
 	if (m->flags & (refused | CL_MEM_HOST_NO_ACCESS))
@@ -54,7 +54,7 @@ static cl_int host_box(struct command *c, cl_mem m, const size_t *origin, const 
 }
 
 /* Swaps the two sides. */
-static void turn(struct dxp_box *b)
+static void pixel_rotate(struct dxp_rect *b)
 {
 	uint64_t row = b->from_row_pitch, slice = b->from_slice_pitch;
 
@@ -67,18 +67,18 @@ static void turn(struct dxp_box *b)
 static cl_int read_image(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
 			 const struct host_side *h, void *to)
 {
-	struct dxp_box box;
+	struct dxp_rect rect;
 	uint64_t at;
 
-	cl_int error = host_box(c, m, origin, region, h, CL_MEM_HOST_WRITE_ONLY, &at, &box);
+	cl_int error = host_rect(c, m, origin, region, h, CL_MEM_HOST_WRITE_ONLY, &at, &rect);
 	if (error != CL_SUCCESS)
 		return error;
 	if (!to)
 		return CL_INVALID_VALUE;
 	cl_mem root = memory_root(m, &at);
 	c->to = to;
-	c->to_bytes = box_to_span(&box);
-	return transfer_read_box(c, root, at, to, &box);
+	c->to_bytes = rect_to_span(&rect);
+	return transfer_read_rect(c, root, at, to, &rect);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadImage(cl_command_queue queue, cl_mem m,
@@ -99,17 +99,17 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadImage(cl_command_queue queue, c
 static cl_int write_image(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
 			  const struct host_side *h, const void *from)
 {
-	struct dxp_box box;
+	struct dxp_rect rect;
 	uint64_t at;
 
-	cl_int error = host_box(c, m, origin, region, h, CL_MEM_HOST_READ_ONLY, &at, &box);
+	cl_int error = host_rect(c, m, origin, region, h, CL_MEM_HOST_READ_ONLY, &at, &rect);
 	if (error != CL_SUCCESS)
 		return error;
 	if (!from)
 		return CL_INVALID_VALUE;
 	cl_mem root = memory_root(m, &at);
-	turn(&box);
-	return transfer_write_box(c, root, at, from, &box);
+	pixel_rotate(&rect);
+	return transfer_write_rect(c, root, at, from, &rect);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteImage(cl_command_queue queue, cl_mem m,
@@ -132,20 +132,20 @@ static cl_int fill_image(struct command *c, cl_mem m, const void *color, const s
 			 const size_t *region)
 {
 	uint8_t pixel[16];
-	struct dxp_box box;
+	struct dxp_rect rect;
 	uint64_t at;
 
 	cl_int error = memory_check_image(m, c->e.queue);
 	if (error != CL_SUCCESS)
 		return error;
-	if (!color || !image_region(m, origin, region, &at, &box))
+	if (!color || !image_region(m, origin, region, &at, &rect))
 		return CL_INVALID_VALUE;
 	error = enqueue_hold(&c->e, m);
 	if (error != CL_SUCCESS)
 		return error;
 	uint32_t bytes = (uint32_t)format_pack(&m->format, color, pixel);
 	cl_mem root = memory_root(m, &at);
-	return transfer_fill(c, root, at, &box, pixel, bytes);
+	return transfer_fill(c, root, at, &rect, pixel, bytes);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillImage(cl_command_queue queue, cl_mem m,
@@ -169,26 +169,26 @@ static bool same_format(cl_mem a, cl_mem b)
 	       a->format.image_channel_data_type == b->format.image_channel_data_type;
 }
 
-static cl_int copy_box(struct command *c, cl_mem from, uint64_t from_at, cl_mem to, uint64_t to_at,
-		       const struct dxp_box *box)
+static cl_int copy_rect(struct command *c, cl_mem from, uint64_t from_at, cl_mem to, uint64_t to_at,
+			const struct dxp_rect *rect)
 {
-	struct dxp_box b = *box;
+	struct dxp_rect b = *rect;
 	cl_mem from_root = memory_root(from, &from_at), to_root = memory_root(to, &to_at);
 
-	box_fold(&b);
-	if (from_root == to_root && box_overlaps(&b, from_at, to_at))
+	rect_fold(&b);
+	if (from_root == to_root && rect_overlaps(&b, from_at, to_at))
 		return CL_MEM_COPY_OVERLAP;
 	cl_int error = enqueue_hold(&c->e, from);
 	if (error == CL_SUCCESS)
 		error = enqueue_hold(&c->e, to);
 	return error != CL_SUCCESS ? error
-				   : transfer_copy_box(c, from_root, from_at, to_root, to_at, &b);
+				   : transfer_copy_rect(c, from_root, from_at, to_root, to_at, &b);
 }
 
 static cl_int copy_image(struct command *c, cl_mem from, cl_mem to, const size_t *from_origin,
 			 const size_t *to_origin, const size_t *region)
 {
-	struct dxp_box source, target;
+	struct dxp_rect source, target;
 	uint64_t from_at, to_at;
 
 	cl_int error = memory_check_image(from, c->e.queue);
@@ -203,7 +203,7 @@ static cl_int copy_image(struct command *c, cl_mem from, cl_mem to, const size_t
 		return CL_INVALID_VALUE;
 	source.to_row_pitch = target.to_row_pitch;
 	source.to_slice_pitch = target.to_slice_pitch;
-	return copy_box(c, from, from_at, to, to_at, &source);
+	return copy_rect(c, from, from_at, to, to_at, &source);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, cl_mem from,
@@ -224,8 +224,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, c
 /* ---- images and buffers ---- */
 
 /* Creates a rectangle: the image is the from_ side, tightly packed buffer bytes the to_ side. */
-static cl_int buffer_box(struct command *c, cl_mem image, cl_mem buffer, const size_t *origin,
-			 const size_t *region, size_t offset, uint64_t *at, struct dxp_box *box)
+static cl_int buffer_rect(struct command *c, cl_mem image, cl_mem buffer, const size_t *origin,
+			  const size_t *region, size_t offset, uint64_t *at, struct dxp_rect *rect)
 {
 	cl_int error = memory_check_image(image, c->e.queue);
 
@@ -236,10 +236,10 @@ static cl_int buffer_box(struct command *c, cl_mem image, cl_mem buffer, const s
 	/* An image made from a buffer must not be copied from or to that buffer. */
 	if (image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER && image->parent == buffer)
 		return CL_INVALID_MEM_OBJECT;
-	if (!image_region(image, origin, region, at, box))
+	if (!image_region(image, origin, region, at, rect))
 		return CL_INVALID_VALUE;
-	box_pack_to(box);
-	uint64_t bytes = box_bytes(box);
+	rect_pack_to(rect);
+	uint64_t bytes = rect_bytes(rect);
 	if (offset > buffer->bytes || bytes > buffer->bytes - offset)
 		return CL_INVALID_VALUE;
 	return CL_SUCCESS;
@@ -251,7 +251,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImageToBuffer(cl_command_queue 
 							       cl_uint count, const cl_event *list,
 							       cl_event *event)
 {
-	struct dxp_box box;
+	struct dxp_rect rect;
 	struct command c;
 	uint64_t at;
 
@@ -259,9 +259,9 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImageToBuffer(cl_command_queue 
 		command_begin(&c, queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, false, count, list);
 	if (error != CL_SUCCESS)
 		return error;
-	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);
+	error = buffer_rect(&c, image, buffer, origin, region, offset, &at, &rect);
 	if (error == CL_SUCCESS)
-		error = copy_box(&c, image, at, buffer, offset, &box);
+		error = copy_rect(&c, image, at, buffer, offset, &rect);
 	return command_end(&c, error, false, event);
 }
 
@@ -269,7 +269,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferToImage(
 	cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset, const size_t *origin,
 	const size_t *region, cl_uint count, const cl_event *list, cl_event *event)
 {
-	struct dxp_box box;
+	struct dxp_rect rect;
 	struct command c;
 	uint64_t at;
 
@@ -277,10 +277,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferToImage(
 		command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, false, count, list);
 	if (error != CL_SUCCESS)
 		return error;
-	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);
+	error = buffer_rect(&c, image, buffer, origin, region, offset, &at, &rect);
 	if (error == CL_SUCCESS) {
-		turn(&box);
-		error = copy_box(&c, buffer, offset, image, at, &box);
+		pixel_rotate(&rect);
+		error = copy_rect(&c, buffer, offset, image, at, &rect);
 	}
 	return command_end(&c, error, false, event);
 }

@@ -13,7 +13,7 @@ static cl_int map_buffer(struct command *c, cl_mem m, cl_map_flags flags, size_t
 		return CL_INVALID_VALUE;
 	if (!map_flags_allowed(m, flags))
 		return CL_INVALID_OPERATION;
-	const struct dxp_box line = {size, 1, 1, size, size, size, size};
+	const struct dxp_rect line = {size, 1, 1, size, size, size, size};
 	return map_make(c, m, offset, &line, flags, out);
 }
 
@@ -58,7 +58,7 @@ static cl_int map_image(struct command *c, cl_mem m, cl_map_flags flags, const s
 			const size_t *region, const struct pitches *out_pitches, void **out)
 {
 	uint64_t at;
-	struct dxp_box box;
+	struct dxp_rect rect;
 
 	cl_int error = memory_check_image(m, c->e.queue);
 	if (error != CL_SUCCESS)
@@ -66,11 +66,11 @@ static cl_int map_image(struct command *c, cl_mem m, cl_map_flags flags, const s
 	bool sliced = m->type == CL_MEM_OBJECT_IMAGE3D || m->type == CL_MEM_OBJECT_IMAGE1D_ARRAY ||
 		      m->type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 	if (!map_flags_valid(flags) || !out_pitches->row || (sliced && !out_pitches->slice) ||
-	    !image_region(m, origin, region, &at, &box))
+	    !image_region(m, origin, region, &at, &rect))
 		return CL_INVALID_VALUE;
 	if (!map_flags_allowed(m, flags))
 		return CL_INVALID_OPERATION;
-	error = map_make(c, m, at, &box, flags, out);
+	error = map_make(c, m, at, &rect, flags, out);
 	if (error != CL_SUCCESS)
 		return error;
 	*out_pitches->row = m->image.row_pitch;

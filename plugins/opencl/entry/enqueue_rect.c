@@ -43,9 +43,9 @@ static bool region_valid(const size_t *region)
 	return region && region[0] && region[1] && region[2];
 }
 
-static struct dxp_box box_of(const size_t *region, const struct side *from, const struct side *to)
+static struct dxp_rect rect_of(const size_t *region, const struct side *from, const struct side *to)
 {
-	return (struct dxp_box){
+	return (struct dxp_rect){
 		.row_bytes = region[0],
 		.rows = region[1],
 		.slices = region[2],
@@ -92,13 +92,13 @@ static cl_int read_rect(struct command *c, cl_mem m, struct rect *r, void *to)
 
 	if (error != CL_SUCCESS)
 		return error;
-	const struct dxp_box box = box_of(r->region, &r->buffer, &r->host);
+	const struct dxp_rect rect = rect_of(r->region, &r->buffer, &r->host);
 	uint64_t at = r->buffer.at;
 	cl_mem root = memory_root(m, &at);
 	uint8_t *first = (uint8_t *)to + r->host.at;
 	c->to = first;
 	c->to_bytes = r->host.end - r->host.at;
-	return transfer_read_box(c, root, at, first, &box);
+	return transfer_read_rect(c, root, at, first, &rect);
 }
 
 static cl_int write_rect(struct command *c, cl_mem m, struct rect *r, const void *from)
@@ -107,10 +107,10 @@ static cl_int write_rect(struct command *c, cl_mem m, struct rect *r, const void
 
 	if (error != CL_SUCCESS)
 		return error;
-	const struct dxp_box box = box_of(r->region, &r->host, &r->buffer);
+	const struct dxp_rect rect = rect_of(r->region, &r->host, &r->buffer);
 	uint64_t at = r->buffer.at;
 	cl_mem root = memory_root(m, &at);
-	return transfer_write_box(c, root, at, (const uint8_t *)from + r->host.at, &box);
+	return transfer_write_rect(c, root, at, (const uint8_t *)from + r->host.at, &rect);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadBufferRect(
@@ -154,17 +154,18 @@ static cl_int copy_rect(struct command *c, cl_mem from, cl_mem to, const size_t 
 	if (from == to && source->slice_pitch != target->slice_pitch &&
 	    source->row_pitch != target->row_pitch)
 		return CL_INVALID_VALUE;
-	struct dxp_box box = box_of(region, source, target);
+	struct dxp_rect rect = rect_of(region, source, target);
 	uint64_t from_at = source->at, to_at = target->at;
 	cl_mem from_root = memory_root(from, &from_at), to_root = memory_root(to, &to_at);
-	box_fold(&box);
-	if (from_root == to_root && box_overlaps(&box, from_at, to_at))
+	rect_fold(&rect);
+	if (from_root == to_root && rect_overlaps(&rect, from_at, to_at))
 		return CL_MEM_COPY_OVERLAP;
 	cl_int error = enqueue_hold(&c->e, from);
 	if (error == CL_SUCCESS)
 		error = enqueue_hold(&c->e, to);
-	return error != CL_SUCCESS ? error
-				   : transfer_copy_box(c, from_root, from_at, to_root, to_at, &box);
+	return error != CL_SUCCESS
+		       ? error
+		       : transfer_copy_rect(c, from_root, from_at, to_root, to_at, &rect);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferRect(

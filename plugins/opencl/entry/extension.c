@@ -15,7 +15,7 @@ cl_int CL_API_CALL dxp_clGetDeviceNetworkDXP(cl_context context, cl_device_id de
 	struct dxp_xpu_nic nic;
 	cl_int error = CL_SUCCESS;
 
-	door_enter();
+	opencl_enter();
 	if (!object_is(context, OBJECT_CONTEXT))
 		error = CL_INVALID_CONTEXT;
 	else if (!object_is(device, OBJECT_DEVICE) || !context_has(context, device))
@@ -24,7 +24,7 @@ cl_int CL_API_CALL dxp_clGetDeviceNetworkDXP(cl_context context, cl_device_id de
 		error = CL_INVALID_VALUE;
 	else
 		error = network_open(device, &nic);
-	door_leave();
+	opencl_leave();
 	if (error != CL_SUCCESS)
 		return error;
 	*network = (cl_device_network_dxp){
@@ -49,9 +49,9 @@ static cl_int network_set(cl_kernel k, cl_uint index)
 
 cl_int CL_API_CALL dxp_clSetKernelArgNetworkDXP(cl_kernel kernel, cl_uint arg_index)
 {
-	door_enter();
+	opencl_enter();
 	cl_int error = network_set(kernel, arg_index);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -59,12 +59,12 @@ cl_int CL_API_CALL dxp_clSetKernelArgNetworkDXP(cl_kernel kernel, cl_uint arg_in
  * bytes are the latest, whichever node writes them. */
 static cl_int address_post(struct enqueue *e, cl_mem m, uint64_t *address, dxp_event *event)
 {
-	uint32_t life = e->device->life;
+	uint32_t generation = e->device->generation;
 	cl_int error = memory_ready(e, m, 0, m->bytes, MEMORY_READ_WRITE, address);
 
 	if (error != CL_SUCCESS)
 		return error;
-	if (!e->device->xpu || life != e->device->life)
+	if (!e->device->xpu || generation != e->device->generation)
 		return CL_DEVICE_NOT_AVAILABLE;
 	int status = dxp_mark(e->device->xpu, &e->waits, event);
 	if (status != DXP_OK)

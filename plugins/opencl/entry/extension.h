@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares the functions of dxp/cl_ext.h. */
-#ifndef DOOR_EXTENSION_H
-#define DOOR_EXTENSION_H
+#ifndef OPENCL_EXTENSION_H
+#define OPENCL_EXTENSION_H
 
 #include "plugins/opencl/object/object.h"
 

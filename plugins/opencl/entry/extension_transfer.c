@@ -52,8 +52,8 @@ static int send(struct enqueue *e, const struct transfer_command *t, uint64_t fr
 		dxp_event *event)
 {
 	if (t->to == e->device) {
-		const struct dxp_box box = {.row_bytes = t->bytes, .rows = 1, .slices = 1};
-		return dxp_copy(e->device->xpu, from, to, &box, &e->waits, event);
+		const struct dxp_rect rect = {.row_bytes = t->bytes, .rows = 1, .slices = 1};
+		return dxp_copy(e->device->xpu, from, to, &rect, &e->waits, event);
 	}
 	const struct dxp_transfer transfer = {.from_address = from,
 					      .to_address = to,
@@ -68,14 +68,14 @@ static cl_int post(struct enqueue *e, const struct transfer_command *t, dxp_even
 	cl_device_id from = e->device;
 	uint64_t source = 0, target = 0;
 	cl_int error = target_ready(e, t, &target);
-	uint32_t to_life = t->to->life;
+	uint32_t to_generation = t->to->generation;
 
 	if (error == CL_SUCCESS)
 		error = memory_ready(e, t->src, t->src_offset, t->bytes, MEMORY_READ, &source);
 	if (error != CL_SUCCESS)
 		return error;
 	/* Preparing the source may have found the destination lost. */
-	if (!from->xpu || !t->to->xpu || to_life != t->to->life)
+	if (!from->xpu || !t->to->xpu || to_generation != t->to->generation)
 		return CL_DEVICE_NOT_AVAILABLE;
 	int status = send(e, t, source, target, event);
 	if (status != DXP_OK)

@@ -19,7 +19,7 @@
 _Static_assert(sizeof(cl_icd_dispatch) == 149 * sizeof(void *), "cl_icd.h has another table");
 
 #define ENTRY(name) .name = dxp_##name,
-const cl_icd_dispatch door_dispatch = {DOOR_ENTRY_POINTS(ENTRY)};
+const cl_icd_dispatch opencl_dispatch = {OPENCL_ENTRY_POINTS(ENTRY)};
 #undef ENTRY
 
 struct extension_function {
@@ -33,7 +33,7 @@ static cl_int CL_API_CALL icd_get_platforms(cl_uint entries, cl_platform_id *pla
 #define ENTRY(name) {#name, (void *)dxp_##name},
 static const struct extension_function functions[] = {
 	{"clIcdGetPlatformIDsKHR", (void *)icd_get_platforms},
-	DOOR_ENTRY_POINTS(ENTRY) EXTENSION_FUNCTIONS(ENTRY)};
+	OPENCL_ENTRY_POINTS(ENTRY) EXTENSION_FUNCTIONS(ENTRY)};
 #undef ENTRY
 
 static cl_int CL_API_CALL icd_get_platforms(cl_uint entries, cl_platform_id *platforms,
@@ -106,7 +106,7 @@ static struct timespec wall_after(uint64_t ns)
 	return t;
 }
 
-static void *say_goodbye(void *context)
+static void *close_notify(void *context)
 {
 	devices_close();
 	dxp_fabric_close(context);
@@ -125,7 +125,7 @@ static void leave(struct dxp_fabric *f)
 	struct timespec until = wall_after(LEAVE_NS);
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, say_goodbye, f))
+	if (pthread_create(&thread, NULL, close_notify, f))
 		return;
 	pthread_detach(thread);
 	pthread_mutex_lock(&leave_lock);
@@ -136,7 +136,7 @@ static void leave(struct dxp_fabric *f)
 
 static bool is_quiet(void)
 {
-	return door_is_quiet() && !completions_taken();
+	return opencl_is_quiet() && !complete_dequeued();
 }
 
 /* Waits, at most LOCK_NS, until no thread is in a call of the fabric. Caller holds the lock, which
@@ -146,12 +146,12 @@ static bool become_quiet(void)
 	uint64_t deadline = clock_now_ns() + LOCK_NS;
 	const struct timespec pause = {.tv_nsec = 200000};
 
-	if (!completions_stop())
+	if (!complete_stop())
 		return false;
 	while (!is_quiet() && clock_now_ns() < deadline) {
-		pthread_mutex_unlock(&door_lock);
+		pthread_mutex_unlock(&opencl_lock);
 		nanosleep(&pause, NULL);
-		pthread_mutex_lock(&door_lock);
+		pthread_mutex_lock(&opencl_lock);
 	}
 	return is_quiet();
 }
@@ -160,17 +160,17 @@ __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until = wall_after(LOCK_NS);
 
-	if (door_forked())
+	if (opencl_forked())
 		return;
-	if (pthread_mutex_timedlock(&door_lock, &until))
+	if (pthread_mutex_timedlock(&opencl_lock, &until))
 		return;
 	fabric_close();
-	bool quiet = !door_fabric() || become_quiet();
+	bool quiet = !opencl_fabric() || become_quiet();
 	struct dxp_fabric *f = fabric_detach(false);
 	events_close();
 	devices_detach();
 	trace_close();
-	pthread_mutex_unlock(&door_lock);
+	pthread_mutex_unlock(&opencl_lock);
 	if (f && quiet)
 		leave(f);
 }

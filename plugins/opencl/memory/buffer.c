@@ -30,9 +30,9 @@ static cl_int make(cl_context context, const cl_mem_properties *properties, cl_m
 static cl_int create(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
 		     size_t bytes, void *host, cl_mem *out)
 {
-	door_enter();
+	opencl_enter();
 	bool known = object_is(context, OBJECT_CONTEXT);
-	door_leave();
+	opencl_leave();
 	if (!known)
 		return CL_INVALID_CONTEXT;
 	if (!memory_flags_valid(flags))
@@ -44,9 +44,9 @@ static cl_int create(cl_context context, const cl_mem_properties *properties, cl
 	cl_int error = memory_pointer_check(flags, host);
 	if (error != CL_SUCCESS)
 		return error;
-	door_enter();
+	opencl_enter();
 	error = make(context, properties, flags, bytes, host, out);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -141,9 +141,9 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateSubBuffer(cl_mem whole, cl_mem_flags
 {
 	cl_mem m = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int status = sub_buffer(whole, flags, type, info, &m);
-	door_leave();
+	opencl_leave();
 	if (error != CL_SUCCESS)
 		*error = status;
 	return m;

@@ -12,7 +12,7 @@ struct unpack {
 	struct unpack *next;
 	void *to;
 	const void *from;
-	struct dxp_box box;
+	struct dxp_rect rect;
 };
 
 /* Host memory that commands still write. */
@@ -22,7 +22,7 @@ struct pending {
 };
 
 static struct pending *pending;
-static uint32_t pending_count, pending_room;
+static uint32_t pending_count, pending_space;
 
 static void pending_prune(void)
 {
@@ -37,22 +37,22 @@ static void pending_prune(void)
 
 static bool pending_add(const void *at, uint64_t bytes, dxp_event event)
 {
-	if (pending_count == pending_room)
+	if (pending_count == pending_space)
 		pending_prune();
 	/* At least twice the number of open entries, so that pruning is rare. */
-	if (2 * pending_count >= pending_room) {
-		uint32_t room = pending_room ? 2 * pending_room : 64;
-		struct pending *more = realloc(pending, room * sizeof *more);
+	if (2 * pending_count >= pending_space) {
+		uint32_t space = pending_space ? 2 * pending_space : 64;
+		struct pending *more = realloc(pending, space * sizeof *more);
 		if (!more)
 			return false;
 		pending = more;
-		pending_room = room;
+		pending_space = space;
 	}
 	pending[pending_count++] = (struct pending){(uintptr_t)at, (uintptr_t)at + bytes, event};
 	return true;
 }
 
-bool host_is_pending(const void *at, uint64_t bytes)
+bool command_host_is_pending(const void *at, uint64_t bytes)
 {
 	uintptr_t start = (uintptr_t)at;
 
@@ -71,15 +71,15 @@ cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type 
 	cl_int error = enqueue_begin(&c->e, queue, type, count, list);
 	c->e.waits.lazy = !blocking;
 	c->parts = c->few;
-	c->room = sizeof c->few / sizeof *c->few;
+	c->space = sizeof c->few / sizeof *c->few;
 	return error;
 }
 
-static bool parts_room(struct command *c)
+static bool parts_space(struct command *c)
 {
-	if (c->count < c->room)
+	if (c->count < c->space)
 		return true;
-	dxp_event *more = malloc(2 * c->room * sizeof *more);
+	dxp_event *more = malloc(2 * c->space * sizeof *more);
 	if (!more)
 		return false;
 	for (uint32_t i = 0; i < c->count; i++)
@@ -87,7 +87,7 @@ static bool parts_room(struct command *c)
 	if (c->parts != c->few)
 		free(c->parts);
 	c->parts = more;
-	c->room *= 2;
+	c->space *= 2;
 	return true;
 }
 
@@ -97,8 +97,8 @@ cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event par
 		return device_judge(d, status);
 	/* The times are by the clock of this device. */
 	c->e.event->device = d;
-	if (!parts_room(c)) {
-		dxp_event_forget(door_fabric(), part);
+	if (!parts_space(c)) {
+		dxp_event_forget(opencl_fabric(), part);
 		return CL_OUT_OF_HOST_MEMORY;
 	}
 	c->parts[c->count++] = part;
@@ -116,20 +116,20 @@ cl_int command_step(struct command *c, cl_device_id d, int status, dxp_event ste
 		return device_judge(d, status);
 	cl_int error = event_track(step, step_ended, hold);
 	if (error != CL_SUCCESS) {
-		dxp_event_forget(door_fabric(), step);
+		dxp_event_forget(opencl_fabric(), step);
 		return error;
 	}
 	object_hold(hold);
 	return enqueue_wait(&c->e, step);
 }
 
-cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_box *box)
+cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_rect *rect)
 {
 	struct unpack *u = malloc(sizeof *u);
 
 	if (!u)
 		return CL_OUT_OF_HOST_MEMORY;
-	*u = (struct unpack){NULL, to, from, *box};
+	*u = (struct unpack){NULL, to, from, *rect};
 	/* In this order: a copy may read what an earlier one wrote. */
 	if (c->unpack)
 		c->unpack_last->next = u;
@@ -144,7 +144,7 @@ static void unpack_all(struct unpack *u, bool copy)
 	for (struct unpack *next; u; u = next) {
 		next = u->next;
 		if (copy)
-			box_copy(&u->box, u->to, u->from);
+			rect_copy(&u->rect, u->to, u->from);
 		free(u);
 	}
 }
@@ -160,8 +160,8 @@ static cl_int finish(cl_event e, cl_int status, void *context)
 static void abandon(struct command *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
-		if (dxp_event_wait(door_fabric(), c->parts[i], ABANDON_NS, NULL) == DXP_ETIMEDOUT)
-			dxp_event_forget(door_fabric(), c->parts[i]);
+		if (dxp_event_wait(opencl_fabric(), c->parts[i], ABANDON_NS, NULL) == DXP_ETIMEDOUT)
+			dxp_event_forget(opencl_fabric(), c->parts[i]);
 	}
 	unpack_all(c->unpack, false);
 }
@@ -180,7 +180,7 @@ static cl_int join(struct command *c, dxp_event *source)
 	if (status < 0)
 		return device_judge(c->e.device, status);
 	for (uint32_t i = 0; i < c->count; i++)
-		dxp_event_forget(door_fabric(), c->parts[i]);
+		dxp_event_forget(opencl_fabric(), c->parts[i]);
 	return CL_SUCCESS;
 }
 

@@ -11,7 +11,7 @@ static void uses_free(struct copy *copy, void (*drop)(struct transfer *))
 	}
 	free(copy->uses);
 	copy->uses = NULL;
-	copy->use_count = copy->use_room = 0;
+	copy->use_count = copy->use_space = 0;
 }
 
 void copies_free(struct copies *c, void (*drop)(struct transfer *))
@@ -37,7 +37,7 @@ struct copy *copies_of(struct copies *c, const struct _cl_device_id *device)
 	return NULL;
 }
 
-struct copy *copies_add(struct copies *c, struct _cl_device_id *device, uint32_t life,
+struct copy *copies_add(struct copies *c, struct _cl_device_id *device, uint32_t generation,
 			uint64_t address)
 {
 	struct copy *x = calloc(1, sizeof *x);
@@ -45,7 +45,7 @@ struct copy *copies_add(struct copies *c, struct _cl_device_id *device, uint32_t
 	if (!x)
 		return NULL;
 	x->device = device;
-	x->life = life;
+	x->generation = generation;
 	x->address = address;
 	x->next = c->host.next;
 	c->host.next = x;
@@ -226,13 +226,13 @@ void copies_forget(struct copies *c, struct copy *copy, void (*drop)(struct tran
 
 bool copies_use(struct copy *copy, const struct use *use)
 {
-	if (copy->use_count == copy->use_room) {
-		uint32_t room = copy->use_room ? 2 * copy->use_room : 4;
-		struct use *more = realloc(copy->uses, room * sizeof *more);
+	if (copy->use_count == copy->use_space) {
+		uint32_t space = copy->use_space ? 2 * copy->use_space : 4;
+		struct use *more = realloc(copy->uses, space * sizeof *more);
 		if (!more)
 			return false;
 		copy->uses = more;
-		copy->use_room = room;
+		copy->use_space = space;
 	}
 	copy->uses[copy->use_count++] = *use;
 	return true;

@@ -6,8 +6,8 @@
  * Each byte is of one of three kinds: one or several copies hold its latest value; it is lost (the
  * only node that held it is gone); or it was never written. Invariant: no byte is both lost and in
  * a copy. */
-#ifndef DOOR_COPIES_H
-#define DOOR_COPIES_H
+#ifndef OPENCL_COPIES_H
+#define OPENCL_COPIES_H
 
 #include "base/ranges.h"
 
@@ -32,11 +32,11 @@ struct use {
 struct copy {
 	struct copy *next;
 	struct _cl_device_id *device; /* NULL: the host */
-	uint32_t life;                /* generation of the device's connection */
+	uint32_t generation;          /* generation of the device's connection */
 	uint64_t address;             /* of the object's first byte on the device */
 	struct ranges latest;
 	struct use *uses;
-	uint32_t use_count, use_room;
+	uint32_t use_count, use_space;
 };
 
 struct copies {
@@ -54,7 +54,7 @@ enum copies_found { COPIES_NONE, COPIES_PIECE, COPIES_LOST };
 void copies_free(struct copies *c, void (*drop)(struct transfer *));
 struct copy *copies_of(struct copies *c, const struct _cl_device_id *device);
 /* Adds an empty copy. NULL: no memory. */
-struct copy *copies_add(struct copies *c, struct _cl_device_id *device, uint32_t life,
+struct copy *copies_add(struct copies *c, struct _cl_device_id *device, uint32_t generation,
 			uint64_t address);
 /* Reserves memory for the next `changes` calls of the three functions below. False: no memory. */
 bool copies_reserve(struct copies *c, uint32_t changes);

@@ -129,8 +129,8 @@ static cl_image_format record_format(const struct dxp_about_record *r, uint32_t 
 	return (cl_image_format){dxp_about_u32(at), dxp_about_u32(at + 4)};
 }
 
-static bool device_takes(cl_device_id d, uint32_t access, cl_mem_object_type type,
-			 const cl_image_format *f)
+static bool device_supports(cl_device_id d, uint32_t access, cl_mem_object_type type,
+			    const cl_image_format *f)
 {
 	struct dxp_about_record r;
 	struct dxp_about a;
@@ -160,15 +160,15 @@ static bool has_images(cl_device_id d)
 
 /* Returns whether all devices with images support the format. Devices without images are ignored;
  * their commands fail on use. */
-static bool all_take(cl_context c, uint32_t access, cl_mem_object_type type,
-		     const cl_image_format *f)
+static bool all_support(cl_context c, uint32_t access, cl_mem_object_type type,
+			const cl_image_format *f)
 {
 	bool some = false;
 
 	for (cl_uint i = 0; i < c->device_count; i++) {
 		if (!has_images(c->devices[i]))
 			continue;
-		if (!device_takes(c->devices[i], access, type, f))
+		if (!device_supports(c->devices[i], access, type, f))
 			return false;
 		some = true;
 	}
@@ -178,11 +178,11 @@ static bool all_take(cl_context c, uint32_t access, cl_mem_object_type type,
 bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
 		      const cl_image_format *f)
 {
-	return all_take(c, access_of(flags), type, f);
+	return all_support(c, access_of(flags), type, f);
 }
 
 /* Lists formats of the first device with images that the others support too. */
-static cl_uint list(cl_context c, uint32_t access, cl_mem_object_type type, cl_uint room,
+static cl_uint list(cl_context c, uint32_t access, cl_mem_object_type type, cl_uint space,
 		    cl_image_format *out)
 {
 	struct dxp_about_record r;
@@ -198,9 +198,9 @@ static cl_uint list(cl_context c, uint32_t access, cl_mem_object_type type, cl_u
 	while (dxp_about_next(&a, &r)) {
 		for (uint32_t i = 0, n = record_formats(&r, access, type); i < n; i++) {
 			cl_image_format f = record_format(&r, i);
-			if (!format_bytes(&f) || !all_take(c, access, type, &f))
+			if (!format_bytes(&f) || !all_support(c, access, type, &f))
 				continue;
-			if (found < room)
+			if (found < space)
 				out[found] = f;
 			found++;
 		}
@@ -216,24 +216,24 @@ static bool is_image_type(cl_mem_object_type type)
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetSupportedImageFormats(cl_context context,
 							       cl_mem_flags flags,
 							       cl_mem_object_type type,
-							       cl_uint room, cl_image_format *out,
+							       cl_uint space, cl_image_format *out,
 							       cl_uint *count)
 {
 	cl_mem_flags access = flags & ACCESS_FLAGS;
 	cl_int error = CL_SUCCESS;
 
-	if (!is_image_type(type) || (!room && out) || (access & (access - 1)) ||
+	if (!is_image_type(type) || (!space && out) || (access & (access - 1)) ||
 	    !memory_flags_valid(flags & ~(cl_mem_flags)CL_MEM_KERNEL_READ_AND_WRITE))
 		error = CL_INVALID_VALUE;
-	door_enter();
+	opencl_enter();
 	if (!object_is(context, OBJECT_CONTEXT))
 		error = CL_INVALID_CONTEXT;
 	if (error == CL_SUCCESS) {
-		cl_uint found = list(context, access_of(flags), type, out ? room : 0, out);
+		cl_uint found = list(context, access_of(flags), type, out ? space : 0, out);
 		if (count)
 			*count = found;
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }
 

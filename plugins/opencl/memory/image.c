@@ -53,7 +53,7 @@ uint64_t image_third_pitch(cl_mem m)
 }
 
 bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t *at,
-		  struct dxp_box *box)
+		  struct dxp_rect *rect)
 {
 	uint64_t extent[3], pixel = format_bytes(&m->format);
 
@@ -66,7 +66,7 @@ bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t
 	}
 	uint64_t second = image_second_pitch(m), third = image_third_pitch(m);
 	*at = origin[0] * pixel + origin[1] * second + origin[2] * third;
-	*box = (struct dxp_box){
+	*rect = (struct dxp_rect){
 		.row_bytes = region[0] * pixel,
 		.rows = region[1],
 		.slices = region[2],
@@ -265,9 +265,9 @@ static cl_int make(struct plan *p, const cl_mem_properties *properties, cl_mem *
 static cl_int create(struct plan *p, const cl_mem_properties *properties,
 		     const cl_image_format *format, const cl_image_desc *desc, cl_mem *out)
 {
-	door_enter();
+	opencl_enter();
 	bool known = object_is(p->context, OBJECT_CONTEXT);
-	door_leave();
+	opencl_leave();
 	if (!known)
 		return CL_INVALID_CONTEXT;
 	if (!memory_flags_valid(p->flags))
@@ -284,9 +284,9 @@ static cl_int create(struct plan *p, const cl_mem_properties *properties,
 	cl_int error = desc_check(p);
 	if (error != CL_SUCCESS)
 		return error;
-	door_enter();
+	opencl_enter();
 	error = make(p, properties, out);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -382,9 +382,9 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetImageInfo(cl_mem m, cl_image_info param
 {
 	const struct info i = {size, value, size_ret};
 
-	door_enter();
+	opencl_enter();
 	bool known = object_is(m, OBJECT_MEMORY) && m->type != CL_MEM_OBJECT_BUFFER;
 	cl_int error = known ? answer(m, param, &i) : CL_INVALID_MEM_OBJECT;
-	door_leave();
+	opencl_leave();
 	return error;
 }

@@ -26,19 +26,19 @@ bool map_flags_allowed(cl_mem m, cl_map_flags flags)
 static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 {
 	struct copy *host = &root->copies->host;
-	uint64_t end = map->start + box_to_span(&map->box);
+	uint64_t end = map->start + rect_to_span(&map->rect);
 	enum memory_access access = map->flags & MAP_WRITES ? MEMORY_READ_WRITE : MEMORY_READ;
 
 	memory_settle(root);
 	cl_int error = memory_order(&c->e, host, map->start, end, access);
 	/* Brings the gaps between rows too, even if the rows need no bytes. */
 	if (error == CL_SUCCESS &&
-	    (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !box_is_line(&map->box)))
+	    (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !rect_is_line(&map->rect)))
 		error = memory_bring(&c->e, root, host, map->start, end);
 	return error;
 }
 
-cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_box *box,
+cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_rect *rect,
 		cl_map_flags flags, void **out)
 {
 	cl_mem root = memory_root(m, &offset);
@@ -49,11 +49,11 @@ cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_b
 		free(map);
 		return host ? CL_OUT_OF_HOST_MEMORY : CL_MAP_FAILURE;
 	}
-	*map = (struct map){m->maps, host + offset, flags, offset, *box};
-	box_fold(&map->box);
+	*map = (struct map){m->maps, host + offset, flags, offset, *rect};
+	rect_fold(&map->rect);
 	m->maps = map;
 	m->map_count++;
-	c->e.event->bytes = box_bytes(&map->box);
+	c->e.event->bytes = rect_bytes(&map->rect);
 	cl_int error = enqueue_hold(&c->e, m);
 	if (error == CL_SUCCESS)
 		error = fetch(c, root, map);
@@ -77,19 +77,19 @@ static struct map *find(cl_mem m, const void *at)
 
 void map_cancel(cl_mem m, const void *at)
 {
-	door_enter();
+	opencl_enter();
 	/* Another thread may have released the object; that is the program's responsibility. */
 	struct map *map = object_is(m, OBJECT_MEMORY) ? find(m, at) : NULL;
 	if (map)
 		map_free(m, map);
-	door_leave();
+	opencl_leave();
 }
 
 /* Posts a mark: the written bytes are valid when the command's waits have completed. */
 static cl_int mark(struct command *c, struct copy *host, const struct map *map)
 {
 	struct use u = {
-		.start = map->start, .end = map->start + box_to_span(&map->box), .into = true};
+		.start = map->start, .end = map->start + rect_to_span(&map->rect), .into = true};
 
 	if (c->e.settled)
 		return CL_SUCCESS;
@@ -118,7 +118,8 @@ static cl_int unmap(struct command *c, cl_mem m, const void *at)
 			return CL_OUT_OF_HOST_MEMORY;
 		error = mark(c, &root->copies->host, map);
 		if (error == CL_SUCCESS)
-			transfer_wrote_box(root, &root->copies->host, map->start, &map->box, false);
+			transfer_wrote_rect(root, &root->copies->host, map->start, &map->rect,
+					    false);
 	}
 	if (error == CL_SUCCESS)
 		map_free(m, map);

@@ -33,14 +33,14 @@ static void destructors_run(cl_mem m)
 		return;
 	*d = (struct destructor_call){m, m->callbacks};
 	m->callbacks = NULL;
-	if (!door_call(call_destructors, d))
+	if (!opencl_call(call_destructors, d))
 		free(d);
 }
 
 static void copies_end(struct copies *c)
 {
 	for (struct copy *x = c->host.next; x; x = x->next)
-		heap_give(x->device, x->life, x->address);
+		heap_give(x->device, x->generation, x->address);
 	copies_free(c, transfer_drop);
 	free(c);
 }
@@ -214,21 +214,21 @@ uint64_t memory_device_most(cl_context c, cl_device_info param)
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainMemObject(cl_mem m)
 {
-	door_enter();
+	opencl_enter();
 	bool known = object_is(m, OBJECT_MEMORY);
 	if (known)
 		object_retain(m);
-	door_leave();
+	opencl_leave();
 	return known ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseMemObject(cl_mem m)
 {
-	door_enter();
+	opencl_enter();
 	bool known = object_is_owned(m, OBJECT_MEMORY);
 	if (known)
 		object_release(m);
-	door_leave();
+	opencl_leave();
 	return known ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
@@ -240,14 +240,14 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetMemObjectDestructorCallback(
 	struct memory_callback *x = malloc(sizeof *x);
 	if (!x)
 		return CL_OUT_OF_HOST_MEMORY;
-	door_enter();
+	opencl_enter();
 	bool known = object_is(m, OBJECT_MEMORY);
 	if (known) {
 		/* Called in reverse order of registration. */
 		*x = (struct memory_callback){m->callbacks, notify, data};
 		m->callbacks = x;
 	}
-	door_leave();
+	opencl_leave();
 	if (!known)
 		free(x);
 	return known ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
@@ -294,8 +294,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetMemObjectInfo(cl_mem m, cl_mem_info par
 {
 	const struct info i = {size, value, size_ret};
 
-	door_enter();
+	opencl_enter();
 	cl_int error = object_is(m, OBJECT_MEMORY) ? answer(m, param, &i) : CL_INVALID_MEM_OBJECT;
-	door_leave();
+	opencl_leave();
 	return error;
 }

@@ -2,11 +2,11 @@
 /* Declares the internals of memory objects: roots, transfers between copies, commands posted in
  * parts. Callers hold the plugin's lock. A root object owns its bytes: it is neither a sub-buffer
  * nor an image made from another object. */
-#ifndef DOOR_MEMORY_H
-#define DOOR_MEMORY_H
+#ifndef OPENCL_MEMORY_H
+#define OPENCL_MEMORY_H
 
 #include "plugins/opencl/command/event.h"
-#include "plugins/opencl/memory/box.h"
+#include "plugins/opencl/memory/rect.h"
 #include "plugins/opencl/memory/copies.h"
 #include "plugins/opencl/object/api.h"
 
@@ -76,7 +76,7 @@ uint64_t image_third_pitch(cl_mem m);
 /* Checks that the region is not empty and inside the image. Then *at is its offset in m, *box its
  * bytes, with the image's pitches on both sides. */
 bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t *at,
-		  struct dxp_box *box);
+		  struct dxp_rect *rect);
 
 /* ---- between copies (migrate.c) ---- */
 
@@ -107,7 +107,7 @@ struct unpack; /* host copies at completion */
 struct command {
 	struct enqueue e;
 	dxp_event *parts; /* its completion waits for them */
-	uint32_t count, room;
+	uint32_t count, space;
 	dxp_event few[8];
 	struct unpack *unpack, *unpack_last;
 	cl_mem wrote; /* root object that it writes; NULL: none */
@@ -125,15 +125,15 @@ cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event par
 /* Adds a step that later parts wait for; holds `hold` until it has completed. */
 cl_int command_step(struct command *c, cl_device_id d, int status, dxp_event step, void *hold);
 /* Adds a host copy, to run when all parts have completed. */
-cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_box *box);
+cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_rect *rect);
 /* Records that the command writes this range of a root object. At most one object per command. */
 void command_writes(struct command *c, cl_mem root, uint64_t start, uint64_t end);
 /* Ends the command, as enqueue_end. */
 cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out);
 /* Returns whether a command that has not completed may still write this host memory. */
-bool host_is_pending(const void *at, uint64_t bytes);
+bool command_host_is_pending(const void *at, uint64_t bytes);
 
-/* ---- operations of commands (transfer.c, transfer_box.c) ---- */
+/* ---- operations of commands (transfer.c, transfer_rect.c) ---- */
 
 /* Transfer a range or rectangle of a root object; `at` is its offset. */
 cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint64_t bytes);
@@ -141,18 +141,18 @@ cl_int transfer_write(struct command *c, cl_mem root, uint64_t at, const void *f
 		      uint64_t bytes);
 cl_int transfer_copy(struct command *c, cl_mem from, uint64_t from_at, cl_mem to, uint64_t to_at,
 		     uint64_t bytes);
-cl_int transfer_fill(struct command *c, cl_mem root, uint64_t at, const struct dxp_box *box,
+cl_int transfer_fill(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *rect,
 		     const void *pattern, uint32_t pattern_bytes);
-cl_int transfer_read_box(struct command *c, cl_mem root, uint64_t at, void *to,
-			 const struct dxp_box *box);
-cl_int transfer_write_box(struct command *c, cl_mem root, uint64_t at, const void *from,
-			  const struct dxp_box *box);
-cl_int transfer_copy_box(struct command *c, cl_mem from, uint64_t from_at, cl_mem to,
-			 uint64_t to_at, const struct dxp_box *box);
+cl_int transfer_read_rect(struct command *c, cl_mem root, uint64_t at, void *to,
+			  const struct dxp_rect *rect);
+cl_int transfer_write_rect(struct command *c, cl_mem root, uint64_t at, const void *from,
+			   const struct dxp_rect *rect);
+cl_int transfer_copy_rect(struct command *c, cl_mem from, uint64_t from_at, cl_mem to,
+			  uint64_t to_at, const struct dxp_rect *rect);
 /* Records the to_ side of a folded rectangle at `at` as the latest on `copy`; with `whole` also the
  * gaps between rows. */
-void transfer_wrote_box(cl_mem root, struct copy *copy, uint64_t at, const struct dxp_box *box,
-			bool whole);
+void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const struct dxp_rect *rect,
+			 bool whole);
 
 /* ---- transfers between copies, and maps (root.c, map.c) ---- */
 
@@ -171,7 +171,7 @@ struct map {
 	void *at; /* address returned to the program */
 	cl_map_flags flags;
 	uint64_t start; /* offset in the root */
-	struct dxp_box box;
+	struct dxp_rect rect;
 };
 
 /* Removes a map from m's list and frees it. */
@@ -183,7 +183,7 @@ bool map_flags_valid(cl_map_flags flags);
 bool map_flags_allowed(cl_mem m, cl_map_flags flags);
 /* Maps a rectangle of m (equal pitches on both sides) at `offset`. Sets *out at once; the bytes are
  * valid when the command has completed. */
-cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_box *box,
+cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_rect *rect,
 		cl_map_flags flags, void **out);
 /* Removes a map whose command failed. Caller does not hold the lock. */
 void map_cancel(cl_mem m, const void *at);

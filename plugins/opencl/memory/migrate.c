@@ -38,7 +38,7 @@ void memory_settle(cl_mem root)
 	copies_settle(c, use_ended, transfer_drop);
 	for (struct copy *next, *x = c->host.next; x; x = next) {
 		next = x->next;
-		if (!x->device->xpu || x->device->life != x->life)
+		if (!x->device->xpu || x->device->generation != x->generation)
 			copies_forget(c, x, transfer_drop);
 	}
 }
@@ -52,20 +52,20 @@ cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out)
 	*out = copies_of(root->copies, d);
 	if (*out)
 		return CL_SUCCESS;
-	cl_int error = heap_take(d, root->bytes, &address);
+	cl_int error = heap_allocate(d, root->bytes, &address);
 	if (error != CL_SUCCESS)
 		return error;
-	/* heap_take may have left the lock; another thread may have made the copy. */
+	/* heap_allocate may have left the lock; another thread may have made the copy. */
 	memory_settle(root);
 	*out = copies_of(root->copies, d);
 	if (*out) {
-		heap_give(d, d->life, address);
+		heap_give(d, d->generation, address);
 		return CL_SUCCESS;
 	}
-	*out = copies_add(root->copies, d, d->life, address);
+	*out = copies_add(root->copies, d, d->generation, address);
 	if (*out)
 		return CL_SUCCESS;
-	heap_give(d, d->life, address);
+	heap_give(d, d->generation, address);
 	return CL_OUT_OF_HOST_MEMORY;
 }
 
@@ -230,7 +230,7 @@ static cl_int move(struct enqueue *e, cl_mem root, const struct piece *p, struct
 	cl_int error = note(root, p, to, &w, *event);
 	free((void *)(uintptr_t)w.events);
 	if (error != CL_SUCCESS && !event_open(*event)) {
-		dxp_event_forget(door_fabric(), *event);
+		dxp_event_forget(opencl_fabric(), *event);
 		*event = 0;
 	}
 	return error;
@@ -238,15 +238,15 @@ static cl_int move(struct enqueue *e, cl_mem root, const struct piece *p, struct
 
 struct moved {
 	dxp_event *events;
-	uint32_t count, room;
+	uint32_t count, space;
 	dxp_event few[16];
 };
 
-static bool moved_room(struct moved *m)
+static bool moved_space(struct moved *m)
 {
-	if (m->count < m->room)
+	if (m->count < m->space)
 		return true;
-	dxp_event *more = malloc(2 * m->room * sizeof *more);
+	dxp_event *more = malloc(2 * m->space * sizeof *more);
 	if (!more)
 		return false;
 	for (uint32_t i = 0; i < m->count; i++)
@@ -254,7 +254,7 @@ static bool moved_room(struct moved *m)
 	if (m->events != m->few)
 		free(m->events);
 	m->events = more;
-	m->room *= 2;
+	m->space *= 2;
 	return true;
 }
 
@@ -271,7 +271,7 @@ static cl_int move_all(struct enqueue *e, cl_mem root, struct copy *to, uint64_t
 			return CL_DEVICE_NOT_AVAILABLE;
 		if (p.end - p.start > TRANSFER_PART_BYTES)
 			p.end = p.start + TRANSFER_PART_BYTES;
-		if (!moved_room(m))
+		if (!moved_space(m))
 			return CL_OUT_OF_HOST_MEMORY;
 		cl_int error = move(e, root, &p, to, &m->events[m->count]);
 		if (error != CL_SUCCESS)
@@ -284,7 +284,7 @@ static cl_int move_all(struct enqueue *e, cl_mem root, struct copy *to, uint64_t
 
 cl_int memory_bring(struct enqueue *e, cl_mem root, struct copy *to, uint64_t start, uint64_t end)
 {
-	struct moved m = {.room = 16};
+	struct moved m = {.space = 16};
 	struct piece p;
 
 	if (copies_next(root->copies, to, NULL, start, end, &p) == COPIES_NONE)

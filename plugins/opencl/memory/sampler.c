@@ -41,9 +41,9 @@ static cl_int keep(cl_sampler s, const cl_sampler_properties *list, size_t count
 static cl_int create(cl_context context, const struct dxp_sampler *sampler,
 		     const cl_sampler_properties *list, size_t count, cl_sampler *out)
 {
-	door_enter();
+	opencl_enter();
 	bool known = object_is(context, OBJECT_CONTEXT);
-	door_leave();
+	opencl_leave();
 	if (!known)
 		return CL_INVALID_CONTEXT;
 	if (!sampler_valid(sampler))
@@ -51,7 +51,7 @@ static cl_int create(cl_context context, const struct dxp_sampler *sampler,
 	if (!memory_device_most(context, CL_DEVICE_IMAGE_SUPPORT))
 		return CL_INVALID_OPERATION;
 	cl_int error = CL_OUT_OF_HOST_MEMORY;
-	door_enter();
+	opencl_enter();
 	cl_sampler s = object_new(OBJECT_SAMPLER, sizeof *s);
 	if (s) {
 		object_end_with(OBJECT_SAMPLER, end);
@@ -64,7 +64,7 @@ static cl_int create(cl_context context, const struct dxp_sampler *sampler,
 		else
 			*out = s;
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -124,21 +124,21 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSamplerWithProperties(
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainSampler(cl_sampler s)
 {
-	door_enter();
+	opencl_enter();
 	bool known = object_is(s, OBJECT_SAMPLER);
 	if (known)
 		object_retain(s);
-	door_leave();
+	opencl_leave();
 	return known ? CL_SUCCESS : CL_INVALID_SAMPLER;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseSampler(cl_sampler s)
 {
-	door_enter();
+	opencl_enter();
 	bool known = object_is(s, OBJECT_SAMPLER);
 	if (known)
 		object_release(s);
-	door_leave();
+	opencl_leave();
 	return known ? CL_SUCCESS : CL_INVALID_SAMPLER;
 }
 
@@ -160,8 +160,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetSamplerInfo(cl_sampler s, cl_sampler_in
 {
 	const struct info i = {size, value, size_ret};
 
-	door_enter();
+	opencl_enter();
 	cl_int error = object_is(s, OBJECT_SAMPLER) ? answer(s, param, &i) : CL_INVALID_SAMPLER;
-	door_leave();
+	opencl_leave();
 	return error;
 }

@@ -20,7 +20,7 @@ static cl_int read_piece(struct command *c, cl_mem root, const struct piece *p, 
 	if (error != CL_SUCCESS)
 		return error;
 	if (!d) {
-		const struct dxp_box line = {bytes, 1, 1, bytes, bytes, bytes, bytes};
+		const struct dxp_rect line = {bytes, 1, 1, bytes, bytes, bytes, bytes};
 		return command_unpack(c, to, memory_host(root) + p->start, &line);
 	}
 	trace_moved(d, NULL, bytes);
@@ -74,7 +74,7 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 	/* `late`: read the bytes after the waits, since a pending read may write them. For a
 	 * blocking write without waits it selects a PUT, which is faster than a command at any
 	 * size. */
-	w.late = c->e.settled ? !w.lazy : host_is_pending(from, bytes);
+	w.late = c->e.settled ? !w.lazy : command_host_is_pending(from, bytes);
 	trace_moved(NULL, d, bytes);
 	for (uint64_t done = 0, part; done < bytes; done += part) {
 		part = part_of(bytes - done);
@@ -108,7 +108,7 @@ static int copy_piece(struct command *c, cl_mem from, const struct piece *p, uin
 {
 	uint64_t bytes = p->end - p->start, at = p->from->address + p->start;
 	cl_device_id d = c->e.device;
-	const struct dxp_box line = {bytes, 1, 1, bytes, bytes, bytes, bytes};
+	const struct dxp_rect line = {bytes, 1, 1, bytes, bytes, bytes, bytes};
 
 	if (p->from->device == d)
 		return dxp_copy(d->xpu, at, to, &line, &c->e.waits, event);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum block_state { BLOCK_INSIDE, BLOCK_FREE, BLOCK_TAKEN };
+enum block_state { BLOCK_INSIDE, BLOCK_FREE, BLOCK_USED };
 
 struct block {
 	uint32_t state : 2, units : 30;
@@ -55,7 +55,7 @@ bool blocks_create(struct blocks *b, uint64_t bytes)
 		return false;
 	for (uint32_t i = 0; i < BLOCK_CLASSES; i++)
 		b->first[i] = b->units;
-	b->table[b->units].state = BLOCK_TAKEN;
+	b->table[b->units].state = BLOCK_USED;
 	set_units(b, 0, b->units);
 	list_add(b, 0);
 	return true;
@@ -93,7 +93,7 @@ static void split(struct blocks *b, uint32_t at, uint32_t units)
 	list_add(b, at + units);
 }
 
-bool blocks_take(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t *offset)
+bool blocks_allocate(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t *offset)
 {
 	uint64_t wanted = (bytes + BLOCK_UNIT - 1) / BLOCK_UNIT;
 
@@ -113,7 +113,7 @@ bool blocks_take(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t *off
 		set_units(b, at, whole - gap);
 	}
 	split(b, at, units);
-	b->table[at].state = BLOCK_TAKEN;
+	b->table[at].state = BLOCK_USED;
 	b->free_units -= units;
 	*offset = (uint64_t)at * BLOCK_UNIT;
 	return true;
@@ -130,7 +130,7 @@ bool blocks_give(struct blocks *b, uint64_t offset)
 {
 	uint64_t unit = offset / BLOCK_UNIT;
 
-	if (offset % BLOCK_UNIT || unit >= b->units || b->table[unit].state != BLOCK_TAKEN)
+	if (offset % BLOCK_UNIT || unit >= b->units || b->table[unit].state != BLOCK_USED)
 		return false;
 	uint32_t at = (uint32_t)unit;
 	b->free_units += b->table[at].units;

@@ -2,8 +2,8 @@
 /* Allocates blocks in one part of device memory: offsets only, the memory itself is never accessed.
  * Blocks are multiples of BLOCK_UNIT bytes; adjacent free blocks are merged. Free blocks are in
  * lists by size, so allocation and release cost few steps at any number of blocks. */
-#ifndef DOOR_BLOCKS_H
-#define DOOR_BLOCKS_H
+#ifndef OPENCL_BLOCKS_H
+#define OPENCL_BLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ bool blocks_create(struct blocks *b, uint64_t bytes);
 void blocks_destroy(struct blocks *b);
 /* Allocates a block. `bytes`: at least 1. `align`: a power of two, at least BLOCK_UNIT. False: no
  * free block is large enough. */
-bool blocks_take(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t *offset);
+bool blocks_allocate(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t *offset);
 /* Frees a block. False: no allocated block begins at `offset`; nothing changed. */
 bool blocks_give(struct blocks *b, uint64_t offset);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Manages connections to the nodes of devices. A lost connection fails its commands through their
  * events. The next use reconnects, RETRY_NS after a failed attempt at the earliest. Each connection
- * has a new generation (`life`); programs and memory of earlier ones are gone. */
+ * has a new generation (`generation`); programs and memory of earlier ones are gone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ int device_clock(cl_device_id d, struct dxp_clock *best, int rounds)
 	return status;
 }
 
-static int greet(struct connection *c, bool about)
+static int hello_exchange(struct connection *c, bool about)
 {
 	int status = dxp_xpu_caps(c->xpu, &c->caps);
 
@@ -70,10 +70,10 @@ static int greet(struct connection *c, bool about)
 static int connection_open(struct connection *c, const char *node, bool about)
 {
 	*c = (struct connection){0};
-	int status = dxp_xpu_open(door_fabric(), node, &c->xpu);
+	int status = dxp_xpu_open(opencl_fabric(), node, &c->xpu);
 	if (status != DXP_OK)
 		return status;
-	status = greet(c, about);
+	status = hello_exchange(c, about);
 	if (status == DXP_OK)
 		return DXP_OK;
 	free(c->about);
@@ -90,7 +90,7 @@ static void install(cl_device_id d, const struct connection *c)
 	d->xpu = c->xpu;
 	d->caps = c->caps;
 	clock_set(d, &c->clock);
-	d->life++;
+	d->generation++;
 }
 
 int device_open(cl_device_id d)
@@ -144,10 +144,10 @@ static void bury(cl_device_id d)
 
 static bool is_alive(cl_device_id d)
 {
-	struct dxp_node_info nodes[DOOR_DEVICES_MAX];
-	int count = dxp_fabric_nodes(door_fabric(), nodes, DOOR_DEVICES_MAX);
+	struct dxp_node_info nodes[OPENCL_DEVICES_MAX];
+	int count = dxp_fabric_nodes(opencl_fabric(), nodes, OPENCL_DEVICES_MAX);
 
-	for (int i = 0; i < count && i < DOOR_DEVICES_MAX; i++)
+	for (int i = 0; i < count && i < OPENCL_DEVICES_MAX; i++)
 		if (strcmp(nodes[i].name, d->node) == 0)
 			return nodes[i].alive && nodes[i].granted;
 	return false;
@@ -161,12 +161,12 @@ static bool reconnect(cl_device_id d)
 
 	d->connecting = true;
 	bury(d);
-	door_out();
+	opencl_out();
 	int status = connection_open(&c, d->node, false);
-	door_in();
+	opencl_in();
 	d->connecting = false;
 	/* The program may have exited meanwhile. */
-	if (status == DXP_OK && door_fabric()) {
+	if (status == DXP_OK && opencl_fabric()) {
 		install(d, &c);
 		return true;
 	}
@@ -178,12 +178,12 @@ cl_int device_connect(cl_device_id d)
 {
 	if (d->xpu)
 		return CL_SUCCESS;
-	if (!door_fabric() || d->connecting || clock_now_ns() < d->retry_ns || !is_alive(d))
+	if (!opencl_fabric() || d->connecting || clock_now_ns() < d->retry_ns || !is_alive(d))
 		return CL_DEVICE_NOT_AVAILABLE;
 	return reconnect(d) ? CL_SUCCESS : CL_DEVICE_NOT_AVAILABLE;
 }
 
 bool device_available(cl_device_id d)
 {
-	return door_fabric() && is_alive(d) && device_connect(d) == CL_SUCCESS;
+	return opencl_fabric() && is_alive(d) && device_connect(d) == CL_SUCCESS;
 }

@@ -10,10 +10,10 @@
 #include "plugins/opencl/object/api.h"
 #include "plugins/opencl/object/object.h"
 
-static cl_device_id devices[DOOR_DEVICES_MAX];
+static cl_device_id devices[OPENCL_DEVICES_MAX];
 static cl_uint device_count;
 /* Nodes that are no OpenCL device; they are not queried again. */
-static uint16_t refused[DOOR_DEVICES_MAX];
+static uint16_t refused[OPENCL_DEVICES_MAX];
 static uint32_t refused_count;
 
 static bool is_wanted(const struct dxp_node_info *n)
@@ -41,7 +41,7 @@ static void refuse(const struct dxp_node_info *n, const char *why)
 {
 	if (settings_get()->verbose)
 		fprintf(stderr, "dxp: node '%s' is not an OpenCL device: %s\n", n->name, why);
-	if (refused_count < DOOR_DEVICES_MAX)
+	if (refused_count < OPENCL_DEVICES_MAX)
 		refused[refused_count++] = n->id;
 }
 
@@ -96,7 +96,7 @@ static int by_name(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-static struct dxp_xpu *leaving[DOOR_DEVICES_MAX * 2];
+static struct dxp_xpu *leaving[OPENCL_DEVICES_MAX * 2];
 static uint32_t leaving_count;
 
 static void leave_one(struct dxp_xpu *xpu)
@@ -112,7 +112,7 @@ void devices_detach(void)
 		leave_one(d->xpu);
 		leave_one(d->lost);
 		d->xpu = d->lost = NULL;
-		d->life++;
+		d->generation++;
 	}
 }
 
@@ -126,12 +126,12 @@ void devices_close(void)
 
 static void lock_for_fork(void)
 {
-	pthread_mutex_lock(&door_lock);
+	pthread_mutex_lock(&opencl_lock);
 }
 
 static void unlock_in_parent(void)
 {
-	pthread_mutex_unlock(&door_lock);
+	pthread_mutex_unlock(&opencl_lock);
 }
 
 /* Runs in the child. The child has neither the parent's threads nor a right to its connections. All
@@ -140,7 +140,7 @@ static void leave_in_child(void)
 {
 	fabric_detach(true);
 	devices_detach();
-	pthread_mutex_unlock(&door_lock);
+	pthread_mutex_unlock(&opencl_lock);
 }
 
 static void watch_forks(void)
@@ -157,22 +157,22 @@ cl_int devices_find(cl_device_id **out, cl_uint *count)
 {
 	watch_forks();
 	struct dxp_fabric *f = fabric_join();
-	struct dxp_node_info nodes[DOOR_DEVICES_MAX];
-	int known = f ? dxp_fabric_nodes(f, nodes, DOOR_DEVICES_MAX) : 0;
+	struct dxp_node_info nodes[OPENCL_DEVICES_MAX];
+	int known = f ? dxp_fabric_nodes(f, nodes, OPENCL_DEVICES_MAX) : 0;
 
-	if (known > DOOR_DEVICES_MAX)
-		known = DOOR_DEVICES_MAX;
+	if (known > OPENCL_DEVICES_MAX)
+		known = OPENCL_DEVICES_MAX;
 	if (known > 0 && settings_get()->nodes)
 		qsort(nodes, (size_t)known, sizeof(nodes[0]), by_name);
 	for (int i = 0; i < known; i++)
-		if (device_count < DOOR_DEVICES_MAX && is_wanted(&nodes[i]))
+		if (device_count < OPENCL_DEVICES_MAX && is_wanted(&nodes[i]))
 			add(&nodes[i]);
 	*out = devices;
 	*count = device_count;
 	return device_count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_uint *count)
+cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl_uint *count)
 {
 	const cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU |
 				     CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR |
@@ -188,7 +188,7 @@ cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_
 			i == 0 && type != CL_DEVICE_TYPE_ALL && (type & CL_DEVICE_TYPE_DEFAULT);
 		if (!is_default && !(device_type(all[i]) & type))
 			continue;
-		if (found < room)
+		if (found < space)
 			out[found] = all[i];
 		found++;
 	}
@@ -207,9 +207,9 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_d
 		return CL_INVALID_PLATFORM;
 	if ((out && !entries) || (!out && !count))
 		return CL_INVALID_VALUE;
-	door_enter();
+	opencl_enter();
 	cl_int error = devices_of_type(type, out, out ? entries : 0, &found);
-	door_leave();
+	opencl_leave();
 	if (count && (error == CL_SUCCESS || error == CL_DEVICE_NOT_FOUND))
 		*count = found;
 	return error;
@@ -218,9 +218,9 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_d
 /* Root devices have no reference count. */
 static cl_int check(cl_device_id device)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(device, OBJECT_DEVICE);
-	door_leave();
+	opencl_leave();
 	return valid ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares the fabric, devices and their memory. Callers hold the plugin's lock. */
-#ifndef DOOR_DEVICE_H
-#define DOOR_DEVICE_H
+#ifndef OPENCL_DEVICE_H
+#define OPENCL_DEVICE_H
 
 #include "plugins/opencl/object/object.h"
 
 cl_platform_id platform_get(void);
-struct dxp_fabric *door_fabric(void); /* NULL: not joined */
+struct dxp_fabric *opencl_fabric(void); /* NULL: not joined */
 /* Returns whether this is a forked child of the process that joined. The parent's threads do not
  * run in it. */
-bool door_forked(void);
+bool opencl_forked(void);
 /* Joins the fabric if not yet joined, and finds the devices. *devices stays valid.
  * CL_DEVICE_NOT_FOUND: no fabric or no device. */
 cl_int devices_find(cl_device_id **devices, cl_uint *count);
@@ -27,9 +27,9 @@ size_t device_size(cl_device_id d, cl_uint param, size_t otherwise);
 
 /* Allocates device memory, aligned to 128 bytes, large ranges to 256. Exchanges messages only if a
  * new part is needed. CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_DEVICE_NOT_AVAILABLE. */
-cl_int heap_take(cl_device_id d, uint64_t bytes, uint64_t *address);
-/* Frees a range that no command uses; ignored if generation `life` is over. */
-void heap_give(cl_device_id d, uint32_t life, uint64_t address);
+cl_int heap_allocate(cl_device_id d, uint64_t bytes, uint64_t *address);
+/* Frees a range that no command uses; ignored if generation `generation` is over. */
+void heap_give(cl_device_id d, uint32_t generation, uint64_t address);
 
 #define DEVICE_SENTENCE_BYTES 1024
 
@@ -41,14 +41,14 @@ size_t device_sentence(cl_device_id d, char sentence[DEVICE_SENTENCE_BYTES]);
 cl_int network_open(cl_device_id d, struct dxp_xpu_nic *out);
 /* Provides the NIC function of the device's xPU, which kernels of this program drive, in this
  * generation. Releases the lock if it exchanges messages. */
-cl_int network_ready(cl_device_id d);
+cl_int extension_network_ready(cl_device_id d);
 
 /* device_info.c: answers clGetDeviceInfo. CL_SUCCESS, CL_INVALID_VALUE. */
 cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i);
 
 /* device.c: returns devices of this type, as for clGetDeviceIDs; searches for devices first. *count
  * may exceed room. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
-cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_uint *count);
+cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl_uint *count);
 cl_device_type device_type(cl_device_id d);
 /* At exit: devices_detach marks all devices lost; devices_close then closes their connections,
  * without the lock. */

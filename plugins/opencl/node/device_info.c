@@ -235,18 +235,18 @@ static cl_int info_absent(cl_device_id d, cl_device_info name, const struct info
 
 cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 {
-	static cl_int (*const ours[])(cl_device_id, cl_device_info, const struct info *) = {
+	static cl_int (*const own[])(cl_device_id, cl_device_info, const struct info *) = {
 		info_identity, info_memory, info_queues, info_absent};
 	/* The first call, without a buffer, finds the function for `name`. An error for a buffer
 	 * that is too small must not select the next one. */
 	size_t answered = SIZE_MAX, bytes = 0;
 	struct info with_size = {i->size, i->value, &answered};
 
-	for (size_t k = 0; k < sizeof(ours) / sizeof(ours[0]); k++) {
-		const struct info asks = {0, NULL, &answered};
-		if (ours[k](d, name, &asks) != CL_SUCCESS)
+	for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++) {
+		const struct info queries = {0, NULL, &answered};
+		if (own[k](d, name, &queries) != CL_SUCCESS)
 			continue;
-		cl_int error = ours[k](d, name, &with_size);
+		cl_int error = own[k](d, name, &with_size);
 		if (i->size_ret && error == CL_SUCCESS)
 			*i->size_ret = answered;
 		return error;
@@ -265,9 +265,9 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceInfo(cl_device_id device, cl_devi
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_DEVICE;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(device, OBJECT_DEVICE))
 		error = device_info(device, name, &i);
-	door_leave();
+	opencl_leave();
 	return error;
 }

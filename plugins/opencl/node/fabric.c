@@ -14,12 +14,12 @@ static bool closed;
 static bool forked; /* true in a child of the process that joined */
 static uint64_t retry_ns;
 
-struct dxp_fabric *door_fabric(void)
+struct dxp_fabric *opencl_fabric(void)
 {
 	return fabric;
 }
 
-bool door_forked(void)
+bool opencl_forked(void)
 {
 	return forked;
 }

@@ -20,9 +20,9 @@ struct part {
 };
 
 struct heap {
-	uint32_t life;      /* generation of the connection that the parts belong to */
-	struct part *parts; /* by address */
-	uint32_t count, room;
+	uint32_t generation; /* generation of the connection that the parts belong to */
+	struct part *parts;  /* by address */
+	uint32_t count, space;
 	uint64_t kept; /* bytes of unused parts */
 };
 
@@ -39,13 +39,13 @@ static struct heap *current(cl_device_id d)
 	if (!d->heap)
 		d->heap = calloc(1, sizeof(struct heap));
 	struct heap *h = d->heap;
-	if (!h || h->life == d->life)
+	if (!h || h->generation == d->generation)
 		return h;
 	for (uint32_t i = 0; i < h->count; i++)
 		part_end(&h->parts[i]);
 	h->count = 0;
 	h->kept = 0;
-	h->life = d->life;
+	h->generation = d->generation;
 	return h;
 }
 
@@ -55,7 +55,7 @@ static bool unused(const struct part *p)
 }
 
 /* Returns the index of the first part that begins after `address`. */
-static uint32_t place_of(const struct heap *h, uint64_t address)
+static uint32_t index_of(const struct heap *h, uint64_t address)
 {
 	uint32_t low = 0, high = h->count;
 
@@ -69,16 +69,16 @@ static uint32_t place_of(const struct heap *h, uint64_t address)
 	return low;
 }
 
-static bool make_room(struct heap *h)
+static bool make_space(struct heap *h)
 {
-	if (h->count < h->room)
+	if (h->count < h->space)
 		return true;
-	uint32_t room = h->room ? h->room * 2 : 8;
-	struct part *parts = realloc(h->parts, room * sizeof(*parts));
+	uint32_t space = h->space ? h->space * 2 : 8;
+	struct part *parts = realloc(h->parts, space * sizeof(*parts));
 	if (!parts)
 		return false;
 	h->parts = parts;
-	h->room = room;
+	h->space = space;
 	return true;
 }
 
@@ -106,7 +106,7 @@ static bool give_unused(cl_device_id d)
 	return d->heap->count < before;
 }
 
-static cl_int ask(cl_device_id d, uint64_t bytes, uint64_t *address)
+static cl_int space_request(cl_device_id d, uint64_t bytes, uint64_t *address)
 {
 	int status = dxp_mem_alloc(d->xpu, bytes, address);
 
@@ -124,19 +124,19 @@ static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part 
 	struct heap *h = d->heap;
 	struct part p = {.bytes = bytes, .direct = direct};
 
-	if (!make_room(h))
+	if (!make_space(h))
 		return CL_OUT_OF_HOST_MEMORY;
 	if (!direct && !blocks_create(&p.blocks, bytes))
 		return CL_OUT_OF_HOST_MEMORY;
-	uint32_t life = d->life;
-	cl_int error = ask(d, bytes, &p.address);
-	if (error == CL_SUCCESS && d->life != life)
+	uint32_t generation = d->generation;
+	cl_int error = space_request(d, bytes, &p.address);
+	if (error == CL_SUCCESS && d->generation != generation)
 		error = CL_DEVICE_NOT_AVAILABLE;
 	if (error != CL_SUCCESS) {
 		part_end(&p);
 		return error;
 	}
-	uint32_t at = place_of(h, p.address);
+	uint32_t at = index_of(h, p.address);
 	memmove(&h->parts[at + 1], &h->parts[at], (h->count++ - at) * sizeof(p));
 	h->parts[at] = p;
 	h->kept += bytes;
@@ -158,7 +158,7 @@ static struct part *find_direct(struct heap *h, uint64_t bytes)
 	return best;
 }
 
-static cl_int take_direct(cl_device_id d, uint64_t bytes, uint64_t *address)
+static cl_int allocate_direct(cl_device_id d, uint64_t bytes, uint64_t *address)
 {
 	if (bytes > UINT64_MAX - DIRECT_ROUND)
 		return CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -173,12 +173,12 @@ static cl_int take_direct(cl_device_id d, uint64_t bytes, uint64_t *address)
 	return CL_SUCCESS;
 }
 
-static bool take_block(struct heap *h, struct part *p, uint64_t bytes, uint64_t *address)
+static bool allocate_block(struct heap *h, struct part *p, uint64_t bytes, uint64_t *address)
 {
 	bool was_unused = unused(p);
 	uint64_t offset = 0;
 
-	if (!blocks_take(&p->blocks, bytes, BLOCK_UNIT, &offset))
+	if (!blocks_allocate(&p->blocks, bytes, BLOCK_UNIT, &offset))
 		return false;
 	if (was_unused)
 		h->kept -= p->bytes;
@@ -188,17 +188,17 @@ static bool take_block(struct heap *h, struct part *p, uint64_t bytes, uint64_t 
 
 /* Allocates from a part in use, or from an unused one with `of_unused`. Callers try parts in use
  * first, so that others can become unused. */
-static bool take_small(struct heap *h, uint64_t bytes, bool of_unused, uint64_t *address)
+static bool allocate_small(struct heap *h, uint64_t bytes, bool of_unused, uint64_t *address)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
 		struct part *p = &h->parts[i];
-		if (!p->direct && unused(p) == of_unused && take_block(h, p, bytes, address))
+		if (!p->direct && unused(p) == of_unused && allocate_block(h, p, bytes, address))
 			return true;
 	}
 	return false;
 }
 
-cl_int heap_take(cl_device_id d, uint64_t bytes, uint64_t *address)
+cl_int heap_allocate(cl_device_id d, uint64_t bytes, uint64_t *address)
 {
 	cl_int error = device_connect(d);
 	struct part *p = NULL;
@@ -208,26 +208,27 @@ cl_int heap_take(cl_device_id d, uint64_t bytes, uint64_t *address)
 	if (!current(d))
 		return CL_OUT_OF_HOST_MEMORY;
 	if (bytes >= DIRECT_BYTES)
-		return take_direct(d, bytes, address);
-	if (take_small(d->heap, bytes, false, address) || take_small(d->heap, bytes, true, address))
+		return allocate_direct(d, bytes, address);
+	if (allocate_small(d->heap, bytes, false, address) ||
+	    allocate_small(d->heap, bytes, true, address))
 		return CL_SUCCESS;
 	error = add_part(d, PART_BYTES, false, &p);
 	/* A node with little free memory may still have `bytes`. */
 	if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
-		return take_direct(d, bytes, address);
+		return allocate_direct(d, bytes, address);
 	if (error != CL_SUCCESS)
 		return error;
-	return take_block(d->heap, p, bytes, address) ? CL_SUCCESS
-						      : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+	return allocate_block(d->heap, p, bytes, address) ? CL_SUCCESS
+							  : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-void heap_give(cl_device_id d, uint32_t life, uint64_t address)
+void heap_give(cl_device_id d, uint32_t generation, uint64_t address)
 {
 	struct heap *h = d->heap;
 
-	if (life != d->life || !d->xpu)
+	if (generation != d->generation || !d->xpu)
 		return;
-	uint32_t at = place_of(h, address);
+	uint32_t at = index_of(h, address);
 	if (!at)
 		return;
 	struct part *p = &h->parts[at - 1];

@@ -5,9 +5,9 @@
 /* Open functions, by device->index. */
 static struct network {
 	bool open;
-	uint32_t life;
+	uint32_t generation;
 	struct dxp_xpu_nic nic;
-} networks[DOOR_DEVICES_MAX];
+} networks[OPENCL_DEVICES_MAX];
 
 cl_int network_open(cl_device_id d, struct dxp_xpu_nic *out)
 {
@@ -16,24 +16,25 @@ cl_int network_open(cl_device_id d, struct dxp_xpu_nic *out)
 	if (error != CL_SUCCESS)
 		return error;
 	struct dxp_xpu *xpu = d->xpu;
-	uint32_t life = d->life;
+	uint32_t generation = d->generation;
 	d->calls++;
-	door_out();
+	opencl_out();
 	int status = dxp_xpu_nic(xpu, out);
-	door_in();
+	opencl_in();
 	d->calls--;
 	if (status == DXP_EBUSY)
 		return CL_OUT_OF_RESOURCES;
 	if (status != DXP_OK)
 		return device_judge(d, status);
-	networks[d->index] = (struct network){true, life, *out};
+	networks[d->index] = (struct network){true, generation, *out};
 	return CL_SUCCESS;
 }
 
-cl_int network_ready(cl_device_id d)
+cl_int extension_network_ready(cl_device_id d)
 {
 	struct dxp_xpu_nic nic;
 	const struct network *n = &networks[d->index];
 
-	return n->open && d->xpu && n->life == d->life ? CL_SUCCESS : network_open(d, &nic);
+	return n->open && d->xpu && n->generation == d->generation ? CL_SUCCESS
+								   : network_open(d, &nic);
 }

@@ -9,7 +9,7 @@
 	"cl_khr_icd " CL_DXP_TRANSFER_EXTENSION_NAME " " CL_DXP_DEVICE_NETWORK_EXTENSION_NAME
 
 static struct _cl_platform_id platform = {
-	.object = {.dispatch = &door_dispatch, .kind = OBJECT_PLATFORM, .references = 1}};
+	.object = {.dispatch = &opencl_dispatch, .kind = OBJECT_PLATFORM, .references = 1}};
 
 /* Extensions of every device. */
 static const cl_name_version extensions[] = {

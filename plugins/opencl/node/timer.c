@@ -31,17 +31,17 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceAndHostTimer(cl_device_id device,
 							    cl_ulong *device_time,
 							    cl_ulong *host_time)
 {
-	door_enter();
+	opencl_enter();
 	cl_int error = read_both(device, device_time, host_time);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetHostTimer(cl_device_id device, cl_ulong *host_time)
 {
-	door_enter();
+	opencl_enter();
 	bool valid = object_is(device, OBJECT_DEVICE);
-	door_leave();
+	opencl_leave();
 	if (!valid)
 		return CL_INVALID_DEVICE;
 	if (!host_time)

@@ -2,12 +2,12 @@
 /* Lists every entry point of OpenCL 3.0, in the order of the loader's table. Each is implemented by
  * a function named dxp_<entry point>, with the prototype of cl.h. icd.c puts all of them into the
  * table, so a missing one fails to link. */
-#ifndef DOOR_API_H
-#define DOOR_API_H
+#ifndef OPENCL_API_H
+#define OPENCL_API_H
 
 #include "plugins/opencl/object/object.h"
 
-#define DOOR_ENTRY_POINTS(X)                        \
+#define OPENCL_ENTRY_POINTS(X)                      \
 	X(clGetPlatformIDs)                         \
 	X(clGetPlatformInfo)                        \
 	X(clGetDeviceIDs)                           \
@@ -123,8 +123,8 @@
 	X(clCreateImageWithProperties)              \
 	X(clSetContextDestructorCallback)
 
-#define DOOR_DECLARE(name) extern CL_API_ENTRY __typeof__(name) dxp_##name;
-DOOR_ENTRY_POINTS(DOOR_DECLARE)
-#undef DOOR_DECLARE
+#define OPENCL_DECLARE(name) extern CL_API_ENTRY __typeof__(name) dxp_##name;
+OPENCL_ENTRY_POINTS(OPENCL_DECLARE)
+#undef OPENCL_DECLARE
 
 #endif

@@ -12,22 +12,22 @@ struct later {
 };
 
 static struct later *laters, **laters_end = &laters;
-static uint32_t outside; /* threads between door_out and door_in */
+static uint32_t outside; /* threads between opencl_out and opencl_in */
 
-pthread_mutex_t door_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t opencl_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void door_enter(void)
+void opencl_enter(void)
 {
-	pthread_mutex_lock(&door_lock);
+	pthread_mutex_lock(&opencl_lock);
 }
 
-void door_leave(void)
+void opencl_leave(void)
 {
 	struct later *list = laters;
 
 	laters = NULL;
 	laters_end = &laters;
-	pthread_mutex_unlock(&door_lock);
+	pthread_mutex_unlock(&opencl_lock);
 	while (list) {
 		struct later *l = list;
 		list = l->next;
@@ -36,7 +36,7 @@ void door_leave(void)
 	}
 }
 
-bool door_call(void (*call)(void *data), void *data)
+bool opencl_call(void (*call)(void *data), void *data)
 {
 	struct later *l = malloc(sizeof(*l));
 
@@ -48,19 +48,19 @@ bool door_call(void (*call)(void *data), void *data)
 	return true;
 }
 
-void door_out(void)
+void opencl_out(void)
 {
 	outside++;
-	door_leave();
+	opencl_leave();
 }
 
-void door_in(void)
+void opencl_in(void)
 {
-	door_enter();
+	opencl_enter();
 	outside--;
 }
 
-bool door_is_quiet(void)
+bool opencl_is_quiet(void)
 {
 	return outside == 0;
 }

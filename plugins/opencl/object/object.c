@@ -75,7 +75,7 @@ void *object_new(enum object_kind kind, size_t bytes)
 	if (!p->first)
 		p->last = NULL;
 	memset(o, 0, bytes);
-	o->dispatch = &door_dispatch;
+	o->dispatch = &opencl_dispatch;
 	o->kind = kind;
 	o->references = 1;
 	return o;

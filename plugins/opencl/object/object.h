@@ -10,21 +10,21 @@
 
 /* ---- lock (lock.c) ---- */
 
-extern pthread_mutex_t door_lock;
+extern pthread_mutex_t opencl_lock;
 
-void door_enter(void);
-void door_leave(void);
+void opencl_enter(void);
+void opencl_leave(void);
 /* Release and reacquire the lock around a call of the fabric. */
-void door_out(void);
-void door_in(void);
+void opencl_out(void);
+void opencl_in(void);
 /* Defers call(data) until a thread releases the lock; calls run without it, in order. For callbacks
  * of the program from end functions. Caller holds the lock. False: no memory. */
-bool door_call(void (*call)(void *data), void *data);
+bool opencl_call(void (*call)(void *data), void *data);
 /* Returns whether no thread is in a call of the fabric without the lock. */
-bool door_is_quiet(void);
+bool opencl_is_quiet(void);
 
-/* aside.c: runs call(context) in a detached thread. */
-cl_int aside(void (*call)(void *context), void *context);
+/* detached.c: runs call(context) in a detached thread. */
+cl_int detached_spawn(void (*call)(void *context), void *context);
 
 /* ---- handles (object.c) ---- */
 
@@ -46,7 +46,7 @@ void object_drop(void *handle);
 /* Sets the end function of a kind; NULL is allowed. It is called with the lock. */
 void object_end_with(enum object_kind kind, void (*end)(void *handle));
 /* Dispatch table that every object begins with (icd.c). */
-extern const cl_icd_dispatch door_dispatch;
+extern const cl_icd_dispatch opencl_dispatch;
 
 /* ---- results (result.c) ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares what trace.c and summary.c share. Callers hold the plugin's lock. */
-#ifndef DOOR_REPORT_H
-#define DOOR_REPORT_H
+#ifndef OPENCL_REPORT_H
+#define OPENCL_REPORT_H
 
 #include "plugins/opencl/object/object.h"
 

@@ -64,13 +64,13 @@ bool settings_type(const char *text, cl_device_type *out)
 uint32_t settings_names(const char *list, const char *name)
 {
 	size_t length = strlen(name);
-	uint32_t place = 0;
+	uint32_t index = 0;
 
 	for (const char *at = list; at && *at;) {
 		size_t part = strcspn(at, ",");
-		place++;
+		index++;
 		if (part == length && memcmp(at, name, length) == 0)
-			return place;
+			return index;
 		at += part + (at[part] == ',');
 	}
 	return 0;
@@ -95,7 +95,7 @@ static void read_all(void)
 	settings.trace = text_of("DXP_CL_TRACE");
 	settings.summary = text_of("DXP_CL_SUMMARY");
 	settings.verbose = text_of("DXP_CL_VERBOSE") != NULL;
-	if (count && settings_bytes(count, &v) && v <= DOOR_DEVICES_MAX)
+	if (count && settings_bytes(count, &v) && v <= OPENCL_DEVICES_MAX)
 		settings.node_count = (uint32_t)v;
 	else if (count)
 		refuse("DXP_CL_NODE_COUNT", count, "a number of nodes, at most 256");

@@ -48,7 +48,7 @@ struct tally {
 	char *digits[NUMBER_COUNT]; /* in the file; NULL: no space */
 };
 
-static struct tally tallies[DOOR_DEVICES_MAX];
+static struct tally tallies[OPENCL_DEVICES_MAX];
 
 static struct {
 	bool opened;
@@ -78,7 +78,7 @@ void summary_open(void)
 	live.fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (live.fd < 0)
 		return; /* the reader of the file reports it */
-	void *map = mmap(NULL, (size_t)DOOR_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,
+	void *map = mmap(NULL, (size_t)OPENCL_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_SHARED, live.fd, 0);
 	if (map == MAP_FAILED)
 		close(live.fd);
@@ -157,13 +157,13 @@ static void busy_add(struct tally *t, enum number which, uint64_t *until, cl_eve
 
 void summary_used(cl_device_id d)
 {
-	if (d && d->index < DOOR_DEVICES_MAX && wanted())
+	if (d && d->index < OPENCL_DEVICES_MAX && wanted())
 		tally_of(d);
 }
 
 void summary_event(cl_event e)
 {
-	if (!e->device || e->device->index >= DOOR_DEVICES_MAX || !wanted())
+	if (!e->device || e->device->index >= OPENCL_DEVICES_MAX || !wanted())
 		return;
 	struct tally *t = tally_of(e->device);
 	add(t, COMMANDS, 1);
@@ -179,9 +179,9 @@ void summary_moved(cl_device_id from, cl_device_id to, uint64_t bytes)
 {
 	if (!wanted())
 		return;
-	if (to && to->index < DOOR_DEVICES_MAX)
+	if (to && to->index < OPENCL_DEVICES_MAX)
 		add(tally_of(to), from ? FROM : IN, bytes);
-	if (from && from->index < DOOR_DEVICES_MAX)
+	if (from && from->index < OPENCL_DEVICES_MAX)
 		add(tally_of(from), to ? TO : OUT, bytes);
 }
 
@@ -199,9 +199,9 @@ static void live_close(void)
 {
 	if (!live.lines)
 		return;
-	for (uint32_t i = 0; i < DOOR_DEVICES_MAX; i++)
+	for (uint32_t i = 0; i < OPENCL_DEVICES_MAX; i++)
 		memset(tallies[i].digits, 0, sizeof(tallies[i].digits));
-	munmap(live.lines, (size_t)DOOR_DEVICES_MAX * LINE_BYTES);
+	munmap(live.lines, (size_t)OPENCL_DEVICES_MAX * LINE_BYTES);
 	close(live.fd);
 	live.lines = NULL;
 }
@@ -216,7 +216,7 @@ void summary_close(void)
 	FILE *file = descriptor_fopen(path, "we");
 	if (!file)
 		return; /* the reader of the file reports it */
-	for (uint32_t i = 0; i < DOOR_DEVICES_MAX; i++)
+	for (uint32_t i = 0; i < OPENCL_DEVICES_MAX; i++)
 		if (tallies[i].device)
 			tally_put(file, &tallies[i]);
 	fclose(file);

@@ -14,20 +14,20 @@
 
 static struct {
 	FILE *file;
-	bool asked, first;
+	bool requested, first;
 	uint64_t begin_ns;
 	const struct _cl_command_queue *queues[QUEUES_MAX];
 	uint32_t queue_count;
-	bool named[DOOR_DEVICES_MAX];
+	bool named[OPENCL_DEVICES_MAX];
 } trace;
 
 static void open_once(void)
 {
 	char path[REPORT_PATH_BYTES];
 
-	if (trace.asked)
+	if (trace.requested)
 		return;
-	trace.asked = true;
+	trace.requested = true;
 	if (!report_path(settings_get()->trace, path))
 		return;
 	trace.file = descriptor_fopen(path, "we");
@@ -68,7 +68,7 @@ static unsigned node_row(cl_device_id d)
 {
 	unsigned row = d ? d->index + 1 : 0;
 
-	if (!d || d->index >= DOOR_DEVICES_MAX || trace.named[d->index])
+	if (!d || d->index >= OPENCL_DEVICES_MAX || trace.named[d->index])
 		return row;
 	trace.named[d->index] = true;
 	record_begin("M", row);

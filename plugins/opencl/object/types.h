@@ -6,9 +6,9 @@
  * of this host; the nodes resolve it among themselves. The host holds nothing back, so memory
  * objects change state in the order of enqueue calls.
  *
- * Lock: `door_lock` guards everything here. It is released in door_wait and around callbacks;
+ * Lock: `opencl_lock` guards everything here. It is released in opencl_wait and around callbacks;
  * lookups made before are stale after them. Long fabric calls (builds, blocking transfers) run
- * without it where a comment states so. Lock order: door_lock, then the fabric's.
+ * without it where a comment states so. Lock order: opencl_lock, then the fabric's.
  *
  * Lifetime: an object has references of the program (clRetain, clRelease) and holds of the plugin;
  * it ends when it has neither. For example, a queue holds its context. Object memory is reused for
@@ -69,7 +69,7 @@ struct _cl_device_id {
 	struct dxp_xpu *xpu;  /* NULL: lost, or not connected yet */
 	struct dxp_xpu *lost; /* previous connection, until the next one opens */
 	/* generation: counts connections; allocations and programs of earlier ones are gone */
-	uint32_t life;
+	uint32_t generation;
 	struct dxp_xpu_caps caps;
 	void *about; /* records (dxp/about.h) */
 	size_t about_bytes;
@@ -83,7 +83,7 @@ struct _cl_device_id {
 	char name[160]; /* "<device> on <node>" */
 };
 
-#define DOOR_DEVICES_MAX 256
+#define OPENCL_DEVICES_MAX 256
 
 /* ---- contexts and queues ---- */
 
@@ -154,7 +154,7 @@ struct _cl_event {
 	/* increases with each event created */
 	uint64_t serial;
 	struct past past[EVENT_PAST];
-	uint32_t life; /* generation of the device at the time of posting */
+	uint32_t generation; /* generation of the device at the time of posting */
 	cl_event queue_next, queue_previous;
 	struct event_callback *callbacks;
 	/* Host work of the command (such as unpacking what was read). Called with the lock when
@@ -164,13 +164,13 @@ struct _cl_event {
 	/* Commands of other devices in its wait list that had not completed at enqueue; held. Nodes
 	 * notify independently, so this completion may arrive first. It is then kept (`early`)
 	 * until theirs have arrived. */
-	cl_event *elders;
-	uint32_t elder_count;
+	cl_event *predecessors;
+	uint32_t predecessor_count;
 	bool early;
 	cl_int early_status;
 	cl_event early_next;
 	struct object **held; /* dropped on completion */
-	uint32_t held_count, held_room;
+	uint32_t held_count, held_space;
 	struct object *held_inline[EVENT_HOLDS_INLINE];
 	uint64_t bytes; /* for traces: bytes moved */
 	char label[64]; /* for traces: kernel name; may be "" */

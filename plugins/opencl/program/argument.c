@@ -174,9 +174,9 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetKernelArg(cl_kernel kernel, cl_uint arg
 {
 	cl_int error = CL_INVALID_KERNEL;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(kernel, OBJECT_KERNEL))
 		error = argument_set(kernel, arg_index, arg_size, arg_value);
-	door_leave();
+	opencl_leave();
 	return error;
 }

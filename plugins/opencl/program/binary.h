@@ -11,8 +11,8 @@
  *   8      length of the node's binary
  *   8      FNV-1a, 64 bits, of everything before and after it
  *   -      the device sentence, then the node's binary; numbers are little-endian */
-#ifndef DOOR_BINARY_H
-#define DOOR_BINARY_H
+#ifndef OPENCL_BINARY_H
+#define OPENCL_BINARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

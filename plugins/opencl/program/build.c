@@ -70,7 +70,7 @@ static void build_free(struct build *b)
 
 bool build_alive(const struct build *b)
 {
-	return b->node && b->device->xpu && b->life == b->device->life;
+	return b->node && b->device->xpu && b->generation == b->device->generation;
 }
 
 static void node_release(struct build *b)
@@ -80,9 +80,9 @@ static void node_release(struct build *b)
 
 	b->node = NULL;
 	d->calls++;
-	door_out();
+	opencl_out();
 	dxp_program_release(node);
-	door_in();
+	opencl_in();
 	d->calls--;
 }
 
@@ -92,7 +92,7 @@ static bool releasable(const struct build *b)
 {
 	const struct _cl_device_id *d = b->device;
 
-	return b->node && b->life == d->life && (d->xpu || d->lost);
+	return b->node && b->generation == d->generation && (d->xpu || d->lost);
 }
 
 static void reap(void *context)
@@ -100,7 +100,7 @@ static void reap(void *context)
 	struct build *b;
 
 	(void)context;
-	door_enter();
+	opencl_enter();
 	while ((b = graves)) {
 		graves = b->next;
 		if (releasable(b))
@@ -108,7 +108,7 @@ static void reap(void *context)
 		build_free(b);
 	}
 	reaping = false;
-	door_leave();
+	opencl_leave();
 }
 
 /* Queues a build for release. If no thread can be created, the node keeps the program until the
@@ -118,7 +118,7 @@ static void bury(struct build *b)
 	b->next = graves;
 	graves = b;
 	if (!reaping)
-		reaping = aside(reap, NULL) == CL_SUCCESS;
+		reaping = detached_spawn(reap, NULL) == CL_SUCCESS;
 }
 
 void build_put(struct build *b)
@@ -149,7 +149,7 @@ static void log_set(struct build *b, const char *text)
 }
 
 /* Stores the program's description. The first one stays, since kernels point into it. */
-static cl_int about_take(struct build *b, const void *records, size_t bytes)
+static cl_int about_store(struct build *b, const void *records, size_t bytes)
 {
 	if (b->about.records)
 		return CL_SUCCESS;
@@ -188,7 +188,7 @@ static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 }
 
 /* Stores the node's result in the build. */
-static cl_int made_take(struct build *b, struct made *m, uint32_t life)
+static cl_int made_store(struct build *b, struct made *m, uint32_t generation)
 {
 	size_t bytes = 0;
 
@@ -199,11 +199,11 @@ static cl_int made_take(struct build *b, struct made *m, uint32_t life)
 	}
 	log_set(b, dxp_program_log(m->node));
 	b->node = m->node;
-	b->life = life;
+	b->generation = generation;
 	if (m->status == DXP_EBUILD)
 		return CL_BUILD_PROGRAM_FAILURE;
 	const void *records = dxp_program_about(m->node, &bytes);
-	return about_take(b, records, bytes);
+	return about_store(b, records, bytes);
 }
 
 static void inputs_busy(const struct recipe *r, int more)
@@ -230,17 +230,17 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 	}
 	if (error != CL_SUCCESS || !d->xpu)
 		return error != CL_SUCCESS ? error : CL_DEVICE_NOT_AVAILABLE;
-	uint32_t life = d->life;
+	uint32_t generation = d->generation;
 	struct dxp_xpu *xpu = d->xpu;
 	inputs_busy(b->recipe, 1);
 	d->calls++;
-	door_out();
+	opencl_out();
 	struct made m = node_make(b, xpu, inputs);
-	door_in();
+	opencl_in();
 	inputs_busy(b->recipe, -1);
-	error = made_take(b, &m, life);
+	error = made_store(b, &m, generation);
 	free(m.sentence);
-	if (b->node && (error != CL_SUCCESS || life != d->life))
+	if (b->node && (error != CL_SUCCESS || generation != d->generation))
 		node_release(b);
 	d->calls--;
 	return error == CL_SUCCESS && !build_alive(b) ? CL_DEVICE_NOT_AVAILABLE : error;
@@ -268,12 +268,12 @@ static void making_set(struct build *b, bool making)
 
 static void making_wait(struct build *b)
 {
-	door_leave();
+	opencl_leave();
 	pthread_mutex_lock(&making_lock);
 	while (b->making)
 		pthread_cond_wait(&made, &making_lock);
 	pthread_mutex_unlock(&making_lock);
-	door_enter();
+	opencl_enter();
 }
 
 /* Returns whether another attempt is useless: it is built, or the program has errors. A device that
@@ -288,7 +288,7 @@ cl_int build_ready(struct build *b)
 	if (!b->making && settled(b))
 		return b->error;
 	build_hold(b);
-	while (b->making && !door_forked())
+	while (b->making && !opencl_forked())
 		making_wait(b);
 	if (!settled(b)) {
 		making_set(b, true);
@@ -315,9 +315,9 @@ cl_int build_binary(struct build *b)
 		struct dxp_program *node = b->node;
 		b->device->calls++;
 		b->busy++;
-		door_out();
+		opencl_out();
 		int status = dxp_program_binary(node, &binary, &bytes);
-		door_in();
+		opencl_in();
 		b->busy--;
 		if (status != DXP_OK && status != DXP_EUNSUPPORTED)
 			error = device_judge(b->device, status);

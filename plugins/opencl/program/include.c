@@ -96,7 +96,7 @@ static bool file_add(struct include_set *s, char *path, char *text, size_t bytes
 }
 
 /* Adds file `name` of a folder to the set, if it exists. False: no memory. */
-static bool take(struct include_set *s, const char *folder, const char *name, bool *found)
+static bool add_file(struct include_set *s, const char *folder, const char *name, bool *found)
 {
 	char *path = include_path(folder, name);
 	size_t bytes = 0;
@@ -133,19 +133,19 @@ static char *folder_of(const char *path)
 	return folder;
 }
 
-static bool take_beside(struct include_set *s, const char *path, const char *name, bool *found)
+static bool add_beside(struct include_set *s, const char *path, const char *name, bool *found)
 {
 	char *folder = folder_of(path);
-	bool good = folder && take(s, folder, name, found);
+	bool good = folder && add_file(s, folder, name, found);
 
 	free(folder);
 	return good;
 }
 
-static bool take_through(struct include_set *s, size_t index, const char *name, bool *found)
+static bool add_through(struct include_set *s, size_t index, const char *name, bool *found)
 {
 	char *folder = include_path(s->here, index < s->folder_count ? s->folders[index] : ".");
-	bool good = !folder || take(s, folder, name, found);
+	bool good = !folder || add_file(s, folder, name, found);
 
 	if (good && *found && folder && !s->used[index]) {
 		s->used[index] = folder;
@@ -162,15 +162,15 @@ static bool search(struct include_set *s, const char *path, const char *name, bo
 	bool found = false, good = true;
 
 	if (name[0] == '/')
-		return take(s, "", name, &found);
+		return add_file(s, "", name, &found);
 	if (path)
-		good = take_beside(s, path, name, &found);
+		good = add_beside(s, path, name, &found);
 	for (size_t i = 0; good && (all || !found) && i <= s->folder_count; i++)
-		good = take_through(s, i, name, &found);
+		good = add_through(s, i, name, &found);
 	return good;
 }
 
-static bool line_take(struct include_set *s, const char *path, const struct include_line *l)
+static bool line_parse(struct include_set *s, const char *path, const struct include_line *l)
 {
 	if (l->kind == INCLUDE_COMPUTED) {
 		s->computed = true;
@@ -194,7 +194,7 @@ static bool scan_text(struct include_set *s, const char *path, const char *text,
 	struct include_line line;
 
 	while (include_line_next(&at, text + bytes, &line))
-		if (!line_take(s, path, &line))
+		if (!line_parse(s, path, &line))
 			return false;
 	return true;
 }
@@ -262,17 +262,17 @@ char *include_root(const struct include_set *s)
 
 struct edit {
 	char *out;
-	size_t bytes, room;
+	size_t bytes, space;
 };
 
 static bool edit_add(struct edit *e, const char *text, size_t bytes)
 {
-	if (e->room - e->bytes < bytes + 1) {
+	if (e->space - e->bytes < bytes + 1) {
 		char *more = realloc(e->out, (e->bytes + bytes + 1) * 2);
 		if (!more)
 			return false;
 		e->out = more;
-		e->room = (e->bytes + bytes + 1) * 2;
+		e->space = (e->bytes + bytes + 1) * 2;
 	}
 	if (bytes > 0)
 		memcpy(e->out + e->bytes, text, bytes);

@@ -5,8 +5,8 @@
  * The search includes too much rather than too little (it ignores comments and conditions), since
  * the node's compiler decides. The node gets the files at the same relative paths. The compiler
  * reports missing files. */
-#ifndef DOOR_INCLUDE_H
-#define DOOR_INCLUDE_H
+#ifndef OPENCL_INCLUDE_H
+#define OPENCL_INCLUDE_H
 
 #include <stdbool.h>
 #include <stddef.h>

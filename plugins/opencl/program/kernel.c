@@ -23,7 +23,7 @@ static void kernel_end(void *handle)
 struct kernel_device *kernel_device(cl_kernel k, cl_device_id d)
 {
 	for (cl_uint i = 0; i < k->program->device_count; i++)
-		if (k->program->slots[i].device == d)
+		if (k->program->entries[i].device == d)
 			return k->devices[i].build ? &k->devices[i] : NULL;
 	return NULL;
 }
@@ -41,7 +41,7 @@ static cl_int definition_check(cl_program p, const char *name, const struct kern
 {
 	*out = NULL;
 	for (cl_uint i = 0; i < p->device_count; i++) {
-		struct program_slot *s = &p->slots[i];
+		struct program_entry *s = &p->entries[i];
 		if (s->status != CL_BUILD_SUCCESS || s->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
 			continue;
 		const struct kernel_about *k = metadata_kernel(&s->build->about, name);
@@ -60,7 +60,7 @@ static void devices_fill(cl_kernel k)
 	cl_program p = k->program;
 
 	for (cl_uint i = 0; i < p->device_count; i++) {
-		struct program_slot *s = &p->slots[i];
+		struct program_entry *s = &p->entries[i];
 		if (s->status != CL_BUILD_SUCCESS)
 			continue;
 		const struct kernel_about *about =
@@ -110,7 +110,7 @@ static cl_int kernel_create(cl_program p, const char *name, cl_kernel *out)
  * same. */
 static bool program_enter(cl_program p)
 {
-	door_enter();
+	opencl_enter();
 	if (!object_is(p, OBJECT_PROGRAM))
 		return false;
 	object_hold(p);
@@ -121,7 +121,7 @@ static bool program_enter(cl_program p)
 static void program_leave(cl_program p)
 {
 	object_drop(p);
-	door_leave();
+	opencl_leave();
 }
 
 CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCreateKernel(cl_program program, const char *name,
@@ -138,7 +138,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCreateKernel(cl_program program, const 
 }
 
 /* Creates all kernels. Omits those that differ between devices, as the standard requires. */
-static cl_int kernels_create(cl_program p, cl_uint room, cl_kernel *out, cl_uint *count)
+static cl_int kernels_create(cl_program p, cl_uint space, cl_kernel *out, cl_uint *count)
 {
 	const struct program_about *a = &program_executable(p)->build->about;
 	const struct kernel_about *about;
@@ -146,7 +146,7 @@ static cl_int kernels_create(cl_program p, cl_uint room, cl_kernel *out, cl_uint
 
 	for (uint32_t i = 0; i < a->kernel_count; i++)
 		have += definition_check(p, a->kernels[i].name, &about) == CL_SUCCESS;
-	if (out && room < have)
+	if (out && space < have)
 		return CL_INVALID_VALUE;
 	*count = 0;
 	for (uint32_t i = 0; out && i < a->kernel_count; i++) {
@@ -207,9 +207,9 @@ CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCloneKernel(cl_kernel source_kernel, cl
 {
 	cl_kernel k = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = kernel_clone(source_kernel, &k);
-	door_leave();
+	opencl_leave();
 	if (errcode_ret)
 		*errcode_ret = error;
 	return k;
@@ -219,20 +219,20 @@ CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCloneKernel(cl_kernel source_kernel, cl
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainKernel(cl_kernel kernel)
 {
-	door_enter();
+	opencl_enter();
 	bool good = object_is(kernel, OBJECT_KERNEL);
 	if (good)
 		object_retain(kernel);
-	door_leave();
+	opencl_leave();
 	return good ? CL_SUCCESS : CL_INVALID_KERNEL;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseKernel(cl_kernel kernel)
 {
-	door_enter();
+	opencl_enter();
 	bool good = object_is(kernel, OBJECT_KERNEL);
 	if (good)
 		object_release(kernel);
-	door_leave();
+	opencl_leave();
 	return good ? CL_SUCCESS : CL_INVALID_KERNEL;
 }

@@ -43,10 +43,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelInfo(cl_kernel kernel, cl_kernel_
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_KERNEL;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(kernel, OBJECT_KERNEL))
 		error = get_info(kernel, name, &i);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -100,10 +100,10 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_KERNEL;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(kernel, OBJECT_KERNEL))
 		error = get_argument_info(kernel, index, name, &i);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -153,11 +153,11 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelWorkGroupInfo(cl_kernel kernel, c
 	const struct info i = {size, value, size_ret};
 	cl_int error = CL_INVALID_KERNEL;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(kernel, OBJECT_KERNEL)) {
 		struct kernel_device *d = kernel_device_of(kernel, device);
 		error = d ? get_group_info(kernel, d, name, &i) : CL_INVALID_DEVICE;
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }

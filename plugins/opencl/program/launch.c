@@ -109,7 +109,7 @@ static cl_int argument_check(const struct launch *l, const struct kernel_device 
 	if (a->set == ARGUMENT_UNSET)
 		return CL_INVALID_KERNEL_ARGS;
 	if (a->set == ARGUMENT_NETWORK)
-		return network_ready(l->queue->device);
+		return extension_network_ready(l->queue->device);
 	switch (k->about->arguments[i].kind) {
 	case ARGUMENT_SAMPLER:
 		return object_is(a->sampler, OBJECT_SAMPLER) ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
@@ -291,11 +291,11 @@ static void label_set(cl_event e, const char *name)
  * lost. */
 static cl_int prepare(const struct launch *l, struct kernel_device **k)
 {
-	door_enter();
+	opencl_enter();
 	cl_int error = check(l, k);
 	if (error == CL_SUCCESS && !build_alive((*k)->build))
 		error = build_ready((*k)->build);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 

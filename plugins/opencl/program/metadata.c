@@ -19,7 +19,7 @@ struct sizes {
 	size_t name_bytes;
 };
 
-static bool sizes_take(struct sizes *s, const struct dxp_about_record *r)
+static bool sizes_parse(struct sizes *s, const struct dxp_about_record *r)
 {
 	if (r->tag == DXP_ABOUT_KERNEL) {
 		s->kernels++;
@@ -37,7 +37,7 @@ static bool sizes_read(struct sizes *s, const void *records, size_t bytes)
 
 	dxp_about_begin(&a, records, bytes);
 	while (dxp_about_next(&a, &r))
-		if (!sizes_take(s, &r))
+		if (!sizes_parse(s, &r))
 			return false;
 	return a.at == a.end;
 }
@@ -122,7 +122,7 @@ static uint64_t number(const uint8_t *data, uint32_t bytes)
 	return bytes >= 8 ? dxp_about_u64(data) : bytes >= 4 ? dxp_about_u32(data) : 0;
 }
 
-static void fact_take(struct kernel_about *k, const struct kernel_fact *f)
+static void fact_parse(struct kernel_about *k, const struct kernel_fact *f)
 {
 	switch (f->param) {
 	case CL_KERNEL_WORK_GROUP_SIZE: k->group_size = number(f->data, f->bytes); break;
@@ -143,7 +143,7 @@ static bool fact_read(struct kernel_about *k, const struct dxp_about_record *r)
 		.param = dxp_about_u32(r->data), .bytes = r->bytes - 4, .data = r->data + 4};
 	if (k->fact_count < KERNEL_FACTS_MAX)
 		k->facts[k->fact_count++] = f;
-	fact_take(k, &f);
+	fact_parse(k, &f);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Describes the kernels of a program: the node's records (dxp/about.h), decoded once. Pure. */
-#ifndef DOOR_METADATA_H
-#define DOOR_METADATA_H
+#ifndef OPENCL_METADATA_H
+#define OPENCL_METADATA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -125,7 +125,7 @@ void options_split_clear(struct options_split *s)
 
 /* ---- checks ---- */
 
-static bool takes_word(const char *option)
+static bool has_word_argument(const char *option)
 {
 	static const char *const table[] = {"-I", "-D", "-U", "-x"};
 
@@ -187,7 +187,7 @@ static bool valid(const char *text, bool (*known)(const char *))
 
 	while (good && option_next(&text, &o)) {
 		good = word_follows || known(o.word);
-		word_follows = !word_follows && takes_word(o.word);
+		word_follows = !word_follows && has_word_argument(o.word);
 		free(o.word);
 	}
 	return good && !word_follows;

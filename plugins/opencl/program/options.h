@@ -3,8 +3,8 @@
  *
  * Blanks separate words; double quotes group; a backslash escapes the next character, as in local
  * compilers. */
-#ifndef DOOR_OPTIONS_H
-#define DOOR_OPTIONS_H
+#ifndef OPENCL_OPTIONS_H
+#define OPENCL_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

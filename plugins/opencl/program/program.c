@@ -11,7 +11,7 @@
 
 /* ---- lifetime ---- */
 
-void slot_clear(struct program_slot *s)
+void program_entry_clear(struct program_entry *s)
 {
 	build_put(s->build);
 	free(s->options);
@@ -24,10 +24,10 @@ static void program_end(void *handle)
 	cl_program p = handle;
 
 	for (cl_uint i = 0; i < p->device_count; i++) {
-		slot_clear(&p->slots[i]);
-		free(p->slots[i].given);
+		program_entry_clear(&p->entries[i]);
+		free(p->entries[i].given);
 	}
-	free(p->slots);
+	free(p->entries);
 	free(p->source);
 	object_drop(p->context);
 }
@@ -39,34 +39,35 @@ cl_int program_new(cl_context c, cl_uint count, const cl_device_id *devices, cl_
 
 	if (!p)
 		return CL_OUT_OF_HOST_MEMORY;
-	p->slots = calloc(count, sizeof(*p->slots));
+	p->entries = calloc(count, sizeof(*p->entries));
 	object_hold(c);
 	p->context = c;
-	if (!p->slots) {
+	if (!p->entries) {
 		object_release(p);
 		return CL_OUT_OF_HOST_MEMORY;
 	}
 	p->device_count = count;
 	for (cl_uint i = 0; i < count; i++)
-		p->slots[i] = (struct program_slot){.device = devices[i], .status = CL_BUILD_NONE};
+		p->entries[i] =
+			(struct program_entry){.device = devices[i], .status = CL_BUILD_NONE};
 	*out = p;
 	return CL_SUCCESS;
 }
 
-struct program_slot *program_slot(cl_program p, cl_device_id d)
+struct program_entry *program_entry(cl_program p, cl_device_id d)
 {
 	for (cl_uint i = 0; i < p->device_count; i++)
-		if (p->slots[i].device == d)
-			return &p->slots[i];
+		if (p->entries[i].device == d)
+			return &p->entries[i];
 	return NULL;
 }
 
-struct program_slot *program_executable(cl_program p)
+struct program_entry *program_executable(cl_program p)
 {
 	for (cl_uint i = 0; i < p->device_count; i++)
-		if (p->slots[i].status == CL_BUILD_SUCCESS &&
-		    p->slots[i].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
-			return &p->slots[i];
+		if (p->entries[i].status == CL_BUILD_SUCCESS &&
+		    p->entries[i].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+			return &p->entries[i];
 	return NULL;
 }
 
@@ -125,7 +126,7 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithSource(cl_context con
 {
 	cl_program p = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = source_check(context, count, strings);
 	if (error == CL_SUCCESS)
 		error = program_new(context, context->device_count, context->devices, &p);
@@ -136,7 +137,7 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithSource(cl_context con
 			error = CL_OUT_OF_HOST_MEMORY;
 		}
 	}
-	door_leave();
+	opencl_leave();
 	return answer(error, p, errcode_ret);
 }
 
@@ -204,7 +205,7 @@ static cl_int binaries_copy(cl_program p, const struct given *g)
 	struct binary b;
 
 	for (cl_uint i = 0; i < g->count; i++) {
-		struct program_slot *s = &p->slots[i];
+		struct program_entry *s = &p->entries[i];
 		s->given = malloc(g->lengths[i]);
 		if (!s->given)
 			return CL_OUT_OF_HOST_MEMORY;
@@ -224,7 +225,7 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBinary(
 	const struct given g = {num_devices, device_list, lengths, binaries};
 	cl_program p = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = binary_check(context, &g);
 	if (error == CL_SUCCESS)
 		error = binaries_check(&g, binary_status);
@@ -235,7 +236,7 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBinary(
 		if (error != CL_SUCCESS)
 			object_release(p);
 	}
-	door_leave();
+	opencl_leave();
 	return answer(error, p, errcode_ret);
 }
 
@@ -243,20 +244,20 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBinary(
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainProgram(cl_program program)
 {
-	door_enter();
+	opencl_enter();
 	bool good = object_is(program, OBJECT_PROGRAM);
 	if (good)
 		object_retain(program);
-	door_leave();
+	opencl_leave();
 	return good ? CL_SUCCESS : CL_INVALID_PROGRAM;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseProgram(cl_program program)
 {
-	door_enter();
+	opencl_enter();
 	bool good = object_is_owned(program, OBJECT_PROGRAM);
 	if (good)
 		object_release(program);
-	door_leave();
+	opencl_leave();
 	return good ? CL_SUCCESS : CL_INVALID_PROGRAM;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares programs and kernels of the OpenCL plugin.
  *
- * A program object has one entry (program_slot) for each of its devices; an entry points to a
+ * A program object has one entry (program_entry) for each of its devices; an entry points to a
  * build. A build's recipe never changes, so the build can be repeated on a node that was lost and
  * came back. Programs linked from a build share it. The plugin's lock guards everything here. A
  * build under way is owned by its thread until `making` is false. */
-#ifndef DOOR_PROGRAM_H
-#define DOOR_PROGRAM_H
+#ifndef OPENCL_PROGRAM_H
+#define OPENCL_PROGRAM_H
 
 #include <pthread.h>
 
@@ -46,7 +46,7 @@ struct build {
 	bool making;
 	uint32_t busy;            /* threads that use `node` without the lock */
 	cl_int error;             /* CL_SUCCESS: the program exists */
-	uint32_t life;            /* generation of the device to which `node` belongs */
+	uint32_t generation;      /* generation of the device to which `node` belongs */
 	struct dxp_program *node; /* NULL: none in this generation */
 	char *log;                /* NULL after a build only if memory was short */
 	struct program_about about;
@@ -67,7 +67,7 @@ cl_int build_binary(struct build *b);
 
 /* ---- program objects (program.c, program_info.c, program_build.c, program_link.c) ---- */
 
-struct program_slot {
+struct program_entry {
 	cl_device_id device;
 	struct build *build; /* the last one requested; NULL: none */
 	cl_build_status status;
@@ -80,7 +80,7 @@ struct program_slot {
 struct _cl_program {
 	struct object object;
 	cl_context context;
-	struct program_slot *slots;
+	struct program_entry *entries;
 	cl_uint device_count;
 	char *source; /* all strings joined; NULL: not created from source */
 	size_t source_bytes;
@@ -99,10 +99,10 @@ struct program_devices {
 };
 
 cl_int program_new(cl_context c, cl_uint count, const cl_device_id *devices, cl_program *out);
-struct program_slot *program_slot(cl_program p, cl_device_id d);
+struct program_entry *program_entry(cl_program p, cl_device_id d);
 /* Returns the first entry with an executable; NULL: none. */
-struct program_slot *program_executable(cl_program p);
-void slot_clear(struct program_slot *s);
+struct program_entry *program_executable(cl_program p);
+void program_entry_clear(struct program_entry *s);
 
 /* Checks what clBuildProgram and clCompileProgram have in common. */
 cl_int program_check(cl_program p, const struct program_devices *devices,
@@ -110,7 +110,7 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 /* Selects the entries of the listed devices, or all; `out` holds p->device_count pointers. Returns
  * their number. */
 cl_uint program_choose(cl_program p, const struct program_devices *devices,
-		       struct program_slot **out);
+		       struct program_entry **out);
 
 /* Waits until no build of `p` is under way, so that its results can be queried. Caller holds the
  * plugin's lock, which is released meanwhile, and a reference to `p`. Returns at once in a thread
@@ -119,7 +119,7 @@ void program_wait(cl_program p);
 
 /* Builds of one call, running in parallel. */
 struct build_part {
-	struct program_slot *slot; /* entry with its build, in progress */
+	struct program_entry *entry; /* entry with its build, in progress */
 	pthread_t thread;
 	bool started;
 	cl_int error;
@@ -134,15 +134,16 @@ struct build_job {
 	cl_uint count;
 	struct build_part parts[];
 };
-struct build_job *job_new(cl_program p, cl_uint count, struct program_slot *const *slots);
+struct build_job *program_job_new(cl_program p, cl_uint count,
+				  struct program_entry *const *entries);
 /* Runs all builds. With a notification function set, returns at once (if a thread can be created)
  * and notifies later. Takes ownership of the job. Caller holds the lock, which is released
  * meanwhile. */
-cl_int job_run(struct build_job *job);
+cl_int program_job_run(struct build_job *job);
 /* Marks the entry as being built from the recipe. */
-cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options);
+cl_int program_entry_begin(struct program_entry *s, struct recipe *r, const char *options);
 /* Returns a recipe of clCreateProgramWithBinary's input; NULL: no input, or no memory. */
-struct recipe *slot_recipe(const struct program_slot *s, const char *options);
+struct recipe *program_entry_recipe(const struct program_entry *s, const char *options);
 
 /* A build or compilation that passed the checks. */
 struct program_begin {

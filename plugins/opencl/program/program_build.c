@@ -18,22 +18,22 @@ static cl_int devices_check(cl_program p, const struct program_devices *devices)
 		return CL_INVALID_VALUE;
 	for (cl_uint i = 0; i < devices->count; i++)
 		if (!object_is(devices->list[i], OBJECT_DEVICE) ||
-		    !program_slot(p, devices->list[i]))
+		    !program_entry(p, devices->list[i]))
 			return CL_INVALID_DEVICE;
 	return CL_SUCCESS;
 }
 
 cl_uint program_choose(cl_program p, const struct program_devices *devices,
-		       struct program_slot **out)
+		       struct program_entry **out)
 {
 	cl_uint count = 0;
 
 	for (cl_uint i = 0; i < p->device_count; i++) {
 		bool chosen = devices->count == 0;
 		for (cl_uint j = 0; j < devices->count; j++)
-			chosen = chosen || devices->list[j] == p->slots[i].device;
+			chosen = chosen || devices->list[j] == p->entries[i].device;
 		if (chosen)
-			out[count++] = &p->slots[i];
+			out[count++] = &p->entries[i];
 	}
 	return count;
 }
@@ -41,12 +41,12 @@ cl_uint program_choose(cl_program p, const struct program_devices *devices,
 static bool chosen_busy(cl_program p, const struct program_devices *devices)
 {
 	for (cl_uint i = 0; i < p->device_count; i++) {
-		if (p->slots[i].status != CL_BUILD_IN_PROGRESS)
+		if (p->entries[i].status != CL_BUILD_IN_PROGRESS)
 			continue;
 		if (devices->count == 0)
 			return true;
 		for (cl_uint j = 0; j < devices->count; j++)
-			if (devices->list[j] == p->slots[i].device)
+			if (devices->list[j] == p->entries[i].device)
 				return true;
 	}
 	return false;
@@ -88,12 +88,12 @@ static void settled_wait(void)
 {
 	const uint64_t seen = jobs_settled;
 
-	door_leave();
+	opencl_leave();
 	pthread_mutex_lock(&settled_lock);
 	while (jobs_settled == seen)
 		pthread_cond_wait(&settled_cond, &settled_lock);
 	pthread_mutex_unlock(&settled_lock);
-	door_enter();
+	opencl_enter();
 }
 
 static bool program_busy(cl_program p)
@@ -105,7 +105,7 @@ static bool program_busy(cl_program p)
 
 void program_wait(cl_program p)
 {
-	while (jobs_here == 0 && !door_forked() && program_busy(p))
+	while (jobs_here == 0 && !opencl_forked() && program_busy(p))
 		settled_wait();
 }
 
@@ -113,7 +113,7 @@ void program_wait(cl_program p)
 
 /* Sets type and status of an entry from the result of its build. Returns the error for the
  * program. */
-static cl_int slot_settle(struct build_job *job, struct program_slot *s, cl_int error)
+static cl_int entry_settle(struct build_job *job, struct program_entry *s, cl_int error)
 {
 	if (error == CL_SUCCESS) {
 		s->type = s->build->about.type ? s->build->about.type : job->type;
@@ -139,9 +139,9 @@ static void *part_main(void *context)
 	struct build_part *p = context;
 
 	jobs_here++;
-	door_enter();
-	p->error = build_ready(p->slot->build);
-	door_leave();
+	opencl_enter();
+	p->error = build_ready(p->entry->build);
+	opencl_leave();
 	jobs_here--;
 	return NULL;
 }
@@ -155,14 +155,14 @@ static void parts_make(struct build_job *job)
 	}
 	for (cl_uint i = 0; i < job->count; i++)
 		if (!job->parts[i].started)
-			job->parts[i].error = build_ready(job->parts[i].slot->build);
+			job->parts[i].error = build_ready(job->parts[i].entry->build);
 	if (job->count < 2)
 		return;
-	door_out();
+	opencl_out();
 	for (cl_uint i = 1; i < job->count; i++)
 		if (job->parts[i].started)
 			pthread_join(job->parts[i].thread, NULL);
-	door_in();
+	opencl_in();
 }
 
 static cl_int job_make(struct build_job *job)
@@ -173,7 +173,7 @@ static cl_int job_make(struct build_job *job)
 	parts_make(job);
 	jobs_here--;
 	for (cl_uint i = 0; i < job->count; i++) {
-		cl_int one = slot_settle(job, job->parts[i].slot, job->parts[i].error);
+		cl_int one = entry_settle(job, job->parts[i].entry, job->parts[i].error);
 		if (error == CL_SUCCESS)
 			error = one;
 	}
@@ -191,16 +191,16 @@ static void job_thread(void *context)
 {
 	struct build_job *job = context;
 
-	door_enter();
+	opencl_enter();
 	job_make(job);
-	door_out();
+	opencl_out();
 	job->notify.call(job->program, job->notify.data);
-	door_in();
+	opencl_in();
 	job_free(job);
-	door_leave();
+	opencl_leave();
 }
 
-struct build_job *job_new(cl_program p, cl_uint count, struct program_slot *const *slots)
+struct build_job *program_job_new(cl_program p, cl_uint count, struct program_entry *const *entries)
 {
 	struct build_job *job = calloc(1, sizeof(*job) + count * sizeof(job->parts[0]));
 
@@ -209,22 +209,22 @@ struct build_job *job_new(cl_program p, cl_uint count, struct program_slot *cons
 	job->program = p;
 	job->count = count;
 	for (cl_uint i = 0; i < count; i++)
-		job->parts[i].slot = slots[i];
+		job->parts[i].entry = entries[i];
 	object_hold(p);
 	return job;
 }
 
-cl_int job_run(struct build_job *job)
+cl_int program_job_run(struct build_job *job)
 {
 	cl_int error;
 
-	if (job->notify.call && aside(job_thread, job) == CL_SUCCESS)
+	if (job->notify.call && detached_spawn(job_thread, job) == CL_SUCCESS)
 		return CL_SUCCESS;
 	error = job_make(job);
 	if (job->notify.call) {
-		door_out();
+		opencl_out();
 		job->notify.call(job->program, job->notify.data);
-		door_in();
+		opencl_in();
 	}
 	job_free(job);
 	return error;
@@ -232,7 +232,7 @@ cl_int job_run(struct build_job *job)
 
 /* ---- recipes of devices ---- */
 
-cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options)
+cl_int program_entry_begin(struct program_entry *s, struct recipe *r, const char *options)
 {
 	struct build *build = build_new(s->device, r);
 	char *copy = strdup(options);
@@ -242,7 +242,7 @@ cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options)
 		free(copy);
 		return CL_OUT_OF_HOST_MEMORY;
 	}
-	slot_clear(s);
+	program_entry_clear(s);
 	s->build = build;
 	s->options = copy;
 	s->status = CL_BUILD_IN_PROGRESS;
@@ -250,7 +250,7 @@ cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options)
 	return CL_SUCCESS;
 }
 
-struct recipe *slot_recipe(const struct program_slot *s, const char *options)
+struct recipe *program_entry_recipe(const struct program_entry *s, const char *options)
 {
 	struct binary b;
 
@@ -268,40 +268,40 @@ struct recipe *slot_recipe(const struct program_slot *s, const char *options)
 	return NULL;
 }
 
-static cl_int slots_begin(struct build_job *job, struct recipe *source, const char *options)
+static cl_int entries_begin(struct build_job *job, struct recipe *source, const char *options)
 {
 	cl_int error = CL_SUCCESS;
 	cl_uint begun = 0;
 
 	for (; error == CL_SUCCESS && begun < job->count; begun++) {
-		struct program_slot *s = job->parts[begun].slot;
-		struct recipe *r = source ? source : slot_recipe(s, options);
-		error = r ? slot_begin(s, r, options) : CL_OUT_OF_HOST_MEMORY;
+		struct program_entry *s = job->parts[begun].entry;
+		struct recipe *r = source ? source : program_entry_recipe(s, options);
+		error = r ? program_entry_begin(s, r, options) : CL_OUT_OF_HOST_MEMORY;
 		if (!source)
 			recipe_put(r);
 	}
 	for (cl_uint i = 0; error != CL_SUCCESS && i < begun; i++)
-		job->parts[i].slot->status = CL_BUILD_ERROR;
+		job->parts[i].entry->status = CL_BUILD_ERROR;
 	return error;
 }
 
 cl_int program_build_begin(const struct program_begin *b)
 {
-	struct program_slot **slots = calloc(b->program->device_count, sizeof(*slots));
+	struct program_entry **entries = calloc(b->program->device_count, sizeof(*entries));
 
-	if (!slots)
+	if (!entries)
 		return CL_OUT_OF_HOST_MEMORY;
-	cl_uint count = program_choose(b->program, b->devices, slots);
-	struct build_job *job = job_new(b->program, count, slots);
-	free(slots);
+	cl_uint count = program_choose(b->program, b->devices, entries);
+	struct build_job *job = program_job_new(b->program, count, entries);
+	free(entries);
 	if (!job)
 		return CL_OUT_OF_HOST_MEMORY;
 	job->notify = *b->notify;
 	job->failure = b->failure;
 	job->type = b->type;
-	cl_int error = slots_begin(job, b->recipe, b->options);
+	cl_int error = entries_begin(job, b->recipe, b->options);
 	if (error == CL_SUCCESS)
-		return job_run(job);
+		return program_job_run(job);
 	job_free(job);
 	return error;
 }
@@ -313,8 +313,8 @@ static bool all_given(cl_program p, const struct program_devices *devices)
 	for (cl_uint i = 0; i < p->device_count; i++) {
 		bool chosen = devices->count == 0;
 		for (cl_uint j = 0; j < devices->count; j++)
-			chosen = chosen || devices->list[j] == p->slots[i].device;
-		if (chosen && !p->slots[i].given)
+			chosen = chosen || devices->list[j] == p->entries[i].device;
+		if (chosen && !p->entries[i].given)
 			return false;
 	}
 	return true;
@@ -342,9 +342,9 @@ static cl_int build_locked(const struct program_begin *b)
 	if (error != CL_SUCCESS)
 		return error;
 	if (p->source) {
-		door_out();
+		opencl_out();
 		error = package_make(p, DXP_PROGRAM_SOURCE, begin.options, NULL, &begin.recipe);
-		door_in();
+		opencl_in();
 		if (error == CL_SUCCESS)
 			error = program_check(p, begin.devices, begin.notify);
 	}
@@ -369,8 +369,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clBuildProgram(
 		.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
 	};
 
-	door_enter();
+	opencl_enter();
 	cl_int error = build_locked(&begin);
-	door_leave();
+	opencl_leave();
 	return error;
 }

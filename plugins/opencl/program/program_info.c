@@ -17,7 +17,7 @@ struct binary_out {
 	bool built;
 };
 
-static cl_int binary_of(struct program_slot *s, struct binary_out *out)
+static cl_int binary_of(struct program_entry *s, struct binary_out *out)
 {
 	out->built = s->build && s->status == CL_BUILD_SUCCESS;
 	if (!out->built)
@@ -36,7 +36,7 @@ static cl_int binary_of(struct program_slot *s, struct binary_out *out)
 	return CL_SUCCESS;
 }
 
-static cl_int slot_size(struct program_slot *s, size_t *bytes)
+static cl_int entry_size(struct program_entry *s, size_t *bytes)
 {
 	struct binary_out out;
 	cl_int error = CL_SUCCESS;
@@ -51,7 +51,7 @@ static cl_int slot_size(struct program_slot *s, size_t *bytes)
 	return error;
 }
 
-static cl_int slot_write(struct program_slot *s, unsigned char *to)
+static cl_int entry_write(struct program_entry *s, unsigned char *to)
 {
 	struct binary_out out;
 
@@ -74,7 +74,7 @@ static cl_int get_sizes(cl_program p, const struct info *i)
 	cl_int error = sizes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 
 	for (cl_uint n = 0; error == CL_SUCCESS && i->value && n < p->device_count; n++)
-		error = slot_size(&p->slots[n], &sizes[n]);
+		error = entry_size(&p->entries[n], &sizes[n]);
 	if (error == CL_SUCCESS)
 		error = info_bytes(i, sizes, bytes);
 	free(sizes);
@@ -90,7 +90,7 @@ static cl_int get_binaries(cl_program p, const struct info *i)
 	if (to && i->size < bytes)
 		return CL_INVALID_VALUE;
 	for (cl_uint n = 0; to && error == CL_SUCCESS && n < p->device_count; n++)
-		error = slot_write(&p->slots[n], to[n]);
+		error = entry_write(&p->entries[n], to[n]);
 	if (error == CL_SUCCESS && i->size_ret)
 		*i->size_ret = bytes;
 	return error;
@@ -106,7 +106,7 @@ static cl_int get_devices(cl_program p, const struct info *i)
 	if (!devices)
 		return CL_OUT_OF_HOST_MEMORY;
 	for (cl_uint n = 0; n < p->device_count; n++)
-		devices[n] = p->slots[n].device;
+		devices[n] = p->entries[n].device;
 	cl_int error = info_bytes(i, devices, bytes);
 	free(devices);
 	return error;
@@ -136,7 +136,7 @@ static cl_int get_names(const struct program_about *a, const struct info *i)
 
 static cl_int get_kernels(cl_program p, cl_program_info name, const struct info *i)
 {
-	struct program_slot *s = program_executable(p);
+	struct program_entry *s = program_executable(p);
 
 	if (!s)
 		return CL_INVALID_PROGRAM_EXECUTABLE;
@@ -178,20 +178,20 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetProgramInfo(cl_program program, cl_prog
 {
 	const struct info i = {size, value, size_ret};
 
-	door_enter();
+	opencl_enter();
 	cl_int error = CL_INVALID_PROGRAM;
 	if (object_is(program, OBJECT_PROGRAM)) {
 		object_hold(program);
 		error = get_info(program, name, &i);
 		object_drop(program);
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
 /* ---- clGetProgramBuildInfo ---- */
 
-static cl_int get_build_info(const struct program_slot *s, cl_program_build_info name,
+static cl_int get_build_info(const struct program_entry *s, cl_program_build_info name,
 			     const struct info *i)
 {
 	const struct build *b = s->status == CL_BUILD_IN_PROGRESS ? NULL : s->build;
@@ -212,14 +212,14 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetProgramBuildInfo(cl_program program, cl
 							  void *value, size_t *size_ret)
 {
 	const struct info i = {size, value, size_ret};
-	const struct program_slot *s = NULL;
+	const struct program_entry *s = NULL;
 	cl_int error = CL_INVALID_PROGRAM;
 
-	door_enter();
+	opencl_enter();
 	if (object_is(program, OBJECT_PROGRAM)) {
-		s = object_is(device, OBJECT_DEVICE) ? program_slot(program, device) : NULL;
+		s = object_is(device, OBJECT_DEVICE) ? program_entry(program, device) : NULL;
 		error = s ? get_build_info(s, name, &i) : CL_INVALID_DEVICE;
 	}
-	door_leave();
+	opencl_leave();
 	return error;
 }

@@ -43,9 +43,9 @@ static cl_int compile_locked(const struct program_begin *b, const struct program
 
 	if (error != CL_SUCCESS)
 		return error;
-	door_out();
+	opencl_out();
 	error = package_make(b->program, DXP_PROGRAM_COMPILE, b->options, headers, &begin.recipe);
-	door_in();
+	opencl_in();
 	if (error == CL_SUCCESS)
 		error = program_check(b->program, b->devices, b->notify);
 	if (error == CL_SUCCESS)
@@ -73,9 +73,9 @@ dxp_clCompileProgram(cl_program program, cl_uint num_devices, const cl_device_id
 		.type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
 	};
 
-	door_enter();
+	opencl_enter();
 	cl_int error = compile_locked(&begin, &headers);
-	door_leave();
+	opencl_leave();
 	return error;
 }
 
@@ -97,7 +97,7 @@ static bool linkable(cl_program_binary_type type)
 }
 
 /* Returns whether the entry is a compiled object or library, compiled here or loaded. */
-static bool slot_linkable(const struct program_slot *s)
+static bool entry_linkable(const struct program_entry *s)
 {
 	return s && linkable(s->type) &&
 	       (s->status == CL_BUILD_SUCCESS || (s->status == CL_BUILD_NONE && s->given));
@@ -130,10 +130,10 @@ static cl_int inputs_have(const struct linking *l, cl_device_id d)
 	cl_uint have = 0;
 
 	for (cl_uint i = 0; i < l->count; i++) {
-		struct program_slot *s = program_slot(l->inputs[i], d);
+		struct program_entry *s = program_entry(l->inputs[i], d);
 		if (s && s->status == CL_BUILD_IN_PROGRESS)
 			return CL_INVALID_OPERATION;
-		have += slot_linkable(s);
+		have += entry_linkable(s);
 	}
 	if (have > 0 && have < l->count)
 		return CL_INVALID_OPERATION;
@@ -141,11 +141,11 @@ static cl_int inputs_have(const struct linking *l, cl_device_id d)
 }
 
 /* Returns the build of an entry; for a loaded binary creates it on first use. */
-static struct build *slot_build(struct program_slot *s)
+static struct build *entry_build(struct program_entry *s)
 {
 	if (s->build)
 		return s->build;
-	struct recipe *r = slot_recipe(s, "");
+	struct recipe *r = program_entry_recipe(s, "");
 	if (r)
 		s->build = build_new(s->device, r);
 	recipe_put(r);
@@ -163,7 +163,7 @@ static struct recipe *link_recipe(const struct linking *l, cl_device_id d)
 	options_split_clear(&options);
 
 	for (cl_uint i = 0; r && error == CL_SUCCESS && i < l->count; i++) {
-		struct build *b = slot_build(program_slot(l->inputs[i], d));
+		struct build *b = entry_build(program_entry(l->inputs[i], d));
 		error = b ? recipe_input(r, b) : CL_OUT_OF_HOST_MEMORY;
 	}
 	if (error == CL_SUCCESS)
@@ -172,47 +172,47 @@ static struct recipe *link_recipe(const struct linking *l, cl_device_id d)
 	return NULL;
 }
 
-/* Begins builds of all entries that can be linked; returns them in `slots` and `count`. */
-static cl_int link_begin(const struct linking *l, cl_program p, struct program_slot **slots,
+/* Begins builds of all entries that can be linked; returns them in `entries` and `count`. */
+static cl_int link_begin(const struct linking *l, cl_program p, struct program_entry **entries,
 			 cl_uint *count)
 {
 	cl_int error = CL_SUCCESS;
 
 	*count = 0;
 	for (cl_uint i = 0; error == CL_SUCCESS && i < p->device_count; i++) {
-		struct program_slot *s = &p->slots[i];
+		struct program_entry *s = &p->entries[i];
 		cl_int have = inputs_have(l, s->device);
 		if (have <= 0) {
 			error = have;
 			continue;
 		}
 		struct recipe *r = link_recipe(l, s->device);
-		error = r ? slot_begin(s, r, l->options) : CL_OUT_OF_HOST_MEMORY;
+		error = r ? program_entry_begin(s, r, l->options) : CL_OUT_OF_HOST_MEMORY;
 		recipe_put(r);
-		slots[(*count)++] = s;
+		entries[(*count)++] = s;
 	}
 	return error == CL_SUCCESS && *count == 0 ? CL_INVALID_OPERATION : error;
 }
 
-static cl_int link_slots(const struct linking *l, cl_program p)
+static cl_int link_entries(const struct linking *l, cl_program p)
 {
-	struct program_slot **slots = calloc(p->device_count, sizeof(*slots));
+	struct program_entry **entries = calloc(p->device_count, sizeof(*entries));
 	struct build_job *job = NULL;
 	cl_uint count = 0;
-	cl_int error = slots ? link_begin(l, p, slots, &count) : CL_OUT_OF_HOST_MEMORY;
+	cl_int error = entries ? link_begin(l, p, entries, &count) : CL_OUT_OF_HOST_MEMORY;
 
 	if (error == CL_SUCCESS) {
-		job = job_new(p, count, slots);
+		job = program_job_new(p, count, entries);
 		error = job ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 	}
-	free(slots);
+	free(entries);
 	if (error != CL_SUCCESS)
 		return error;
 	job->notify = l->notify;
 	job->failure = CL_LINK_PROGRAM_FAILURE;
 	job->type = options_have(l->options, "-create-library") ? CL_PROGRAM_BINARY_TYPE_LIBRARY
 								: CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-	return job_run(job);
+	return program_job_run(job);
 }
 
 /* A program that failed to link is returned too: its log has the reason. */
@@ -230,7 +230,7 @@ static cl_int link_locked(const struct linking *l, cl_program *out)
 	if (error != CL_SUCCESS)
 		return error;
 	p->linked = true;
-	error = link_slots(l, p);
+	error = link_entries(l, p);
 	if (error == CL_SUCCESS || error == CL_LINK_PROGRAM_FAILURE)
 		*out = p;
 	else
@@ -253,9 +253,9 @@ CL_API_ENTRY cl_program CL_API_CALL dxp_clLinkProgram(
 	};
 	cl_program p = NULL;
 
-	door_enter();
+	opencl_enter();
 	cl_int error = link_locked(&l, &p);
-	door_leave();
+	opencl_leave();
 	if (errcode_ret)
 		*errcode_ret = error;
 	return p;

@@ -3,7 +3,7 @@
  * kernel.h; reasons: docs/reference/inc.md "Two planes". All other packets pass unchanged. */
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/packet.bpf.h"
-#include "switch/xdp/slot.bpf.h"
+#include "switch/xdp/aggregator.bpf.h"
 
 /* Returns the index of the child that sent the packet; -1: none. Not inlined, so that the verifier
  * checks its loop once. */
@@ -93,7 +93,8 @@ INLINE __u32 out_bytes(const struct work *w)
 
 /* All contributions are present: folds them, and sends the result down or the partial result up. */
 INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
-		    struct kernel_slot *s, struct kernel_contributions *c, const struct arrival *a)
+		    struct kernel_aggregator *s, struct kernel_contributions *c,
+		    const struct arrival *a)
 {
 	int root = g->parent_ip_be == 0;
 	__u32 words;
@@ -109,7 +110,7 @@ INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_grou
 		reduce_all(c, w, words, g->child_count, (__u16)w->out.kind);
 	if (w->out.status)
 		count(KERNEL_MISMATCHES);
-	if (!slot_fold(s, w, a, root, words)) {
+	if (!aggregator_fold(s, w, a, root, words)) {
 		count(KERNEL_STALE);
 		return XDP_DROP;
 	}
@@ -139,7 +140,7 @@ INLINE struct arrival arrival_of(const struct frame *f)
 	};
 }
 
-INLINE int refuse(void)
+INLINE int refuse_packet(void)
 {
 	count(KERNEL_REFUSED);
 	return XDP_PASS;
@@ -147,8 +148,8 @@ INLINE int refuse(void)
 
 /* Handles a child's contribution. One that this plane cannot compute is accepted only if its
  * segment already has an aggregator here; it then counts as a mismatch. */
-INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
-			     struct kernel_slot *s, struct kernel_contributions *c)
+INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
+				struct kernel_aggregator *s, struct kernel_contributions *c)
 {
 	struct frame *f = &w->frame;
 	struct arrival a = arrival_of(f);
@@ -161,8 +162,8 @@ INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct ke
 	}
 	child = child_find(g, w);
 	if (child < 0 || child >= SWITCH_KERNEL_CHILDREN)
-		return refuse();
-	sound = packet_take(ctx, w, g->check_icrc);
+		return refuse_packet();
+	sound = packet_copy(ctx, w, g->check_icrc);
 	if (sound == PACKET_SOUND && ((fast_bytes >= 0 && !packet_fast_sound(f, fast_bytes)) ||
 				      (f->status && !(f->flags & INC_FLAG_SWITCH))))
 		sound = PACKET_MALFORMED;
@@ -174,23 +175,23 @@ INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct ke
 	a.all = g->child_count >= 64 ? ~0ull : (1ull << (g->child_count & 63)) - 1;
 	a.words = (fast_bytes + 7) / 8;
 
-	switch (slot_add(s, c, w, &a)) {
-	case SLOT_COMPLETE: count(KERNEL_CONTRIBUTIONS); return complete(ctx, w, g, s, c, &a);
-	case SLOT_KEPT: count(KERNEL_CONTRIBUTIONS); return XDP_DROP;
-	case SLOT_ANSWER: count(KERNEL_REPEATS); return send_back(ctx, w, out_bytes(w));
-	case SLOT_UP_AGAIN:
+	switch (aggregator_add(s, c, w, &a)) {
+	case AGGREGATOR_COMPLETE: count(KERNEL_CONTRIBUTIONS); return complete(ctx, w, g, s, c, &a);
+	case AGGREGATOR_KEPT: count(KERNEL_CONTRIBUTIONS); return XDP_DROP;
+	case AGGREGATOR_ANSWER: count(KERNEL_REPEATS); return send_back(ctx, w, out_bytes(w));
+	case AGGREGATOR_UP_AGAIN:
 		count(KERNEL_REPEATS);
 		return send_up(ctx, w, g, INC_FLAG_REPEAT, out_bytes(w));
-	case SLOT_STALE: count(KERNEL_STALE); return XDP_DROP;
-	case SLOT_LEFT: count(KERNEL_PASSED); return XDP_PASS;
+	case AGGREGATOR_STALE: count(KERNEL_STALE); return XDP_DROP;
+	case AGGREGATOR_LEFT: count(KERNEL_PASSED); return XDP_PASS;
 	default: count(KERNEL_DUPLICATES); return XDP_DROP;
 	}
 }
 
 /* Handles a result from the parent, for a segment sent up from here or for user space. Unexpected
  * multicast copies are dropped: user space does not receive multicast. */
-INLINE int result_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
-		       struct kernel_slot *s)
+INLINE int result_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
+			  struct kernel_aggregator *s)
 {
 	struct frame *f = &w->frame;
 	struct arrival a = arrival_of(f);
@@ -200,44 +201,44 @@ INLINE int result_take(struct xdp_md *ctx, struct work *w, const struct kernel_g
 	enum soundness sound;
 
 	if (!g->parent_ip_be || f->from_ip_be != g->parent_ip_be)
-		return refuse();
+		return refuse_packet();
 	if (!(s->used && s->req_id == a.req_id && s->folded)) {
 		count(unwanted == XDP_PASS ? KERNEL_PASSED : KERNEL_STALE);
 		return unwanted;
 	}
-	sound = packet_take(ctx, w, g->check_icrc);
+	sound = packet_copy(ctx, w, g->check_icrc);
 	if (sound == PACKET_SOUND &&
 	    (fast_bytes < 0 ? !f->status : !packet_fast_sound(f, fast_bytes)))
 		sound = PACKET_MALFORMED;
 	if (sound != PACKET_SOUND)
 		return unsound(sound);
-	switch (slot_finish(s, w, &a, src_rank, f->status ? 0 : be16(f->elements_be))) {
-	case SLOT_DOWN: count(KERNEL_RESULTS); return send_down(ctx, w, g, out_bytes(w));
-	case SLOT_LEFT: return unwanted;
+	switch (aggregator_finish(s, w, &a, src_rank, f->status ? 0 : be16(f->elements_be))) {
+	case AGGREGATOR_DOWN: count(KERNEL_RESULTS); return send_down(ctx, w, g, out_bytes(w));
+	case AGGREGATOR_LEFT: return unwanted;
 	default: count(KERNEL_DUPLICATES); return XDP_DROP;
 	}
 }
 
-INLINE int data_take(struct xdp_md *ctx, struct work *w)
+INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 {
 	struct frame *f = &w->frame;
 	__u32 id = be32(f->comm_id_be), at;
 	struct kernel_group *g = bpf_map_lookup_elem(&groups, &id);
 	struct kernel_contributions *c;
-	struct kernel_slot *s;
+	struct kernel_aggregator *s;
 	int result = f->flags & INC_FLAG_RESULT;
 
 	if (!g || (f->to_ip_be != g->own_ip_be && !(result && f->to_ip_be == g->multicast_ip_be &&
 						    f->from_ip_be == g->parent_ip_be)))
 		return XDP_PASS;
 	if (be16(f->epoch_be) != g->epoch || be32(f->qkey_be) != g->qkey)
-		return refuse();
-	at = g->index * SWITCH_KERNEL_SLOTS + be32(f->req_id_be) % SWITCH_KERNEL_SLOTS;
+		return refuse_packet();
+	at = g->index * SWITCH_KERNEL_AGGREGATORS + be32(f->req_id_be) % SWITCH_KERNEL_AGGREGATORS;
 	s = bpf_map_lookup_elem(&slots, &at);
 	c = bpf_map_lookup_elem(&contributions, &at);
 	if (!s || !c)
 		return XDP_PASS;
-	return result ? result_take(ctx, w, g, s) : contribution_take(ctx, w, g, s, c);
+	return result ? result_receive(ctx, w, g, s) : contribution_receive(ctx, w, g, s, c);
 }
 
 /* Records the sender of a sound control packet with the right key. It must be addressed to this
@@ -254,7 +255,7 @@ INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 		return;
 	__builtin_memcpy(n.mac, f->from_mac, 6);
 	__builtin_memcpy(n.own_mac, f->to_mac, 6);
-	if (packet_take(ctx, w, own->check_icrc) == PACKET_SOUND)
+	if (packet_copy(ctx, w, own->check_icrc) == PACKET_SOUND)
 		bpf_map_update_elem(&neighbours, &ip_be, &n, BPF_ANY);
 }
 
@@ -263,13 +264,13 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 	__u32 zero = 0;
 	struct work *w;
 
-	if (!packet_ours(ctx))
+	if (!packet_accepted(ctx))
 		return XDP_PASS;
 	w = bpf_map_lookup_elem(&works, &zero);
 	if (!w || bpf_xdp_load_bytes(ctx, 0, w->frame.to_mac, ETHERNET_BYTES + HEADERS_BYTES))
 		return XDP_PASS;
 	if (w->frame.kind == INC_DATA)
-		return data_take(ctx, w);
+		return aggregator_data_receive(ctx, w);
 	neighbour_learn(ctx, w);
 	return XDP_PASS;
 }

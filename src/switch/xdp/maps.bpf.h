@@ -17,7 +17,7 @@
 
 /* A packet from the Ethernet header on, copied from and to the frame by BPF helpers. Two bytes in
  * front align every field, so that the layout equals the wire's (asserted below). */
-#define FRAME_ROOM 1424 /* bytes: payload, pad and ICRC of an Ethernet frame's longest packet */
+#define FRAME_SPACE 1424 /* bytes: payload, pad and ICRC of an Ethernet frame's longest packet */
 
 struct frame {
 	__u8 unused[2];
@@ -45,7 +45,7 @@ struct frame {
 	__u16 elements_be, root_be;
 	__u8 kind, flags, status, collective;
 
-	__u64 payload[FRAME_ROOM / 8];
+	__u64 payload[FRAME_SPACE / 8];
 };
 
 #define FRAME_OFF_ETHERNET 2
@@ -93,7 +93,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, SWITCH_KERNEL_HEARD);
+	__uint(max_entries, SWITCH_KERNEL_RECEIVED);
 	__type(key, __u32);
 	__type(value, struct kernel_neighbour);
 } neighbours SEC(".maps");
@@ -107,14 +107,14 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SWITCH_KERNEL_GROUPS *SWITCH_KERNEL_SLOTS);
+	__uint(max_entries, SWITCH_KERNEL_GROUPS *SWITCH_KERNEL_AGGREGATORS);
 	__type(key, __u32);
-	__type(value, struct kernel_slot);
+	__type(value, struct kernel_aggregator);
 } slots SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SWITCH_KERNEL_GROUPS *SWITCH_KERNEL_SLOTS);
+	__uint(max_entries, SWITCH_KERNEL_GROUPS *SWITCH_KERNEL_AGGREGATORS);
 	__type(key, __u32);
 	__type(value, struct kernel_contributions);
 } contributions SEC(".maps");

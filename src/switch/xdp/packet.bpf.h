@@ -19,7 +19,7 @@
 
 /* Returns true for IPv4 without options, not a fragment, UDP to 4791, a UD SEND with our tag. Reads
  * the frame in place: other traffic costs only this check. */
-INLINE int packet_ours(const struct xdp_md *ctx)
+INLINE int packet_accepted(const struct xdp_md *ctx)
 {
 	const __u8 *p = (const __u8 *)(long)ctx->data;
 	const __u8 *end = (const __u8 *)(long)ctx->data_end;
@@ -60,7 +60,7 @@ INLINE int packet_fast_bytes(const struct frame *f)
 enum soundness { PACKET_SOUND, PACKET_MALFORMED, PACKET_ICRC_WRONG, PACKET_LONG };
 
 /* Copies the rest of the frame to `w`, which has the headers, and checks lengths and ICRC. */
-INLINE enum soundness packet_take(struct xdp_md *ctx, struct work *w, int check_icrc)
+INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_icrc)
 {
 	struct frame *f = &w->frame;
 	__u32 frame_bytes = ctx->data_end - ctx->data;
@@ -71,7 +71,7 @@ INLINE enum soundness packet_take(struct xdp_md *ctx, struct work *w, int check_
 	    be16(f->udp_bytes_be) != ip_bytes - IP_BYTES || f->bth_flags & BTH_TVER_MASK)
 		return PACKET_MALFORMED;
 	rest = ip_bytes - HEADERS_BYTES;
-	if (rest > FRAME_ROOM)
+	if (rest > FRAME_SPACE)
 		return PACKET_LONG;
 	if (bpf_xdp_load_bytes(ctx, ETHERNET_BYTES + HEADERS_BYTES, f->payload, rest))
 		return PACKET_MALFORMED;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Manages the folder of a local fabric, with the files of `dxp up`:
+ *
+ *   manager      address of the manager, one line; programs look here
+ *   fabric.key   the fabric's key
+ *   run/         logs, the manager's registry, and `fabric`: the processes, and whether
+ *                `dxp up` created key and folder
+ *
+ * `run` exists exactly while a fabric does, so mkdir acquires it. */
+#ifndef CMD_DXP_FOLDER_H
+#define CMD_DXP_FOLDER_H
+
+#include "cmd/dxp/file.h"
+#include "cmd/dxp/process.h"
+
+#define FOLDER_PROCESSES_MAX 1024 /* a manager and daemons; larger fabrics need more machines */
+
+struct folder {
+	char folder[PATH_BYTES];
+	int lock; /* held while this process changes the folder */
+	bool folder_created, key_created;
+	struct process processes[FOLDER_PROCESSES_MAX]; /* in order of their start */
+	unsigned count;
+};
+
+/* Finds the folder and locks it; with `create` makes it if necessary. False: failed, reason
+ * printed. */
+bool folder_open(struct folder *p, const char *given, bool create);
+void folder_close(struct folder *p);
+
+/* Writes folder/name to out. False: too long (printed). */
+bool folder_path(const struct folder *p, const char *name, char out[PATH_BYTES]);
+
+/* Reads the record of a fabric. False: there is none. */
+bool folder_load(struct folder *p);
+bool folder_save(const struct folder *p);
+bool folder_alive(const struct folder *p);
+
+/* Checks, without a record, that nothing else uses the folder; prints what does. */
+bool folder_vacant(const struct folder *p);
+
+/* Acquires the empty folder for a fabric. */
+bool folder_acquire(struct folder *p);
+
+/* Stops the processes, the manager last, then removes the files of `up`. False: some processes did
+ * not stop (printed); the record keeps exactly those. */
+bool folder_clear(struct folder *p);
+
+#endif

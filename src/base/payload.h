@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies a message that arrives in pieces into memory that is not in the cache. A store to an
+ * absent cache line waits for it, so the destination of the next piece is prefetched during each
+ * copy. 1408 bytes into memory: 44 instead of 80 ns; into the cache: 27 instead of 23 (Zen 5).
+ * Non-temporal stores take 35 ns, but a later reader then waits for memory. */
+#ifndef BASE_PAYLOAD_H
+#define BASE_PAYLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define PAYLOAD_LINE_BYTES 64
+#define PAYLOAD_AHEAD_MIN  512 /* bytes; shorter pieces gain nothing */
+
+/* Copies a piece to `to`. `space` bytes behind it belong to the same message: the next piece most
+ * likely goes there. */
+static inline void payload_place(uint8_t *to, const uint8_t *from, size_t bytes, uint64_t space)
+{
+	size_t ahead = bytes >= PAYLOAD_AHEAD_MIN ? min_u64(bytes, space) : 0;
+
+	for (size_t i = 0; i < ahead; i += PAYLOAD_LINE_BYTES)
+		__builtin_prefetch(to + bytes + i, 1);
+	memcpy(to, from, bytes);
+}
+
+#endif

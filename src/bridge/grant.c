@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants of buffers to fed transfers that found none. They queue; a buffer is reserved for the next
+ * block of one, and its sender is notified. Otherwise every sender would retry mostly in vain, and
+ * less often the longer it waits: the device would be idle in spite of many senders.
+ *
+ * While transfers are queued, blocks without a grant begin only for them, so none is overtaken.
+ * Sources are served fairly, however many transfers each has. An unused grant is withdrawn after a
+ * time: its notification may be lost, or its sender gone. If bytes arrive later, the transfer joins
+ * the end of the queue and its next grant lasts longer.
+ *
+ * Invariants: free buffers towards the device >= promised; blocks of a transfer before `granted`
+ * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
+ * gets the token, or while no block is incomplete or granted: either waits for no other
+ * transfer. */
+#include "bridge/internal.h"
+
+#include <assert.h>
+
+static uint32_t unpromised(const struct bridge *b)
+{
+	return b->rings[RING_TO_DEVICE].free - b->promised;
+}
+
+bool grant_may(const struct bridge_transfer *t)
+{
+	return t->order.unit != 0 && t->cut.piece % t->order.unit == 0;
+}
+
+uint32_t bridge_block_bytes(const struct bridge_transfer *t)
+{
+	return grant_may(t) ? t->cut.piece : 0;
+}
+
+/* Returns the virtual start time of a joining transfer, in bytes (start-time fair queueing, Goyal
+ * and others 1996): that of its source's queued transfers, or the queue's virtual time. */
+static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
+{
+	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
+		const struct bridge_transfer *other = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (other->order.source == t->order.source)
+			return other->virtual_start;
+	}
+	return max_u64(t->virtual_start, b->virtual_start);
+}
+
+/* Updates the lists of a transfer: in the queue while it lacks blocks, unless in doubt; in
+ * bridge.expected from its first refusal on. */
+static void grant_settle(struct bridge_transfer *t)
+{
+	struct bridge *b = t->bridge;
+	bool want = !t->doubt && t->granted < feed_blocks(t);
+
+	if (!list_used(&t->expected))
+		list_last(&b->expected, &t->expected);
+	if (!want)
+		list_remove(&t->wait);
+	if (!want || list_used(&t->wait))
+		return;
+	t->virtual_start = line_start(b, t);
+	list_last(&b->waiting, &t->wait);
+}
+
+void grant_wait(struct bridge_transfer *t)
+{
+	assert(grant_may(t));
+	if (!t->granted_only)
+		t->granted = feed_unbegun(t, t->settled);
+	t->granted_only = true;
+	grant_fed(t);
+}
+
+/* A short block costs as much as a longer one: the device's latency and a buffer. So it counts
+ * BRIDGE_PIECE_MIN bytes at least. */
+static void transfer_charge(struct bridge_transfer *t)
+{
+	struct bridge *b = t->bridge;
+	uint64_t left = t->order.bytes - t->granted * t->cut.piece;
+
+	b->virtual_start = t->virtual_start;
+	t->virtual_start += max_u64(min_u64(left, t->cut.piece), BRIDGE_PIECE_MIN);
+	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
+		struct bridge_transfer *other = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (other->order.source == t->order.source)
+			other->virtual_start = t->virtual_start;
+	}
+}
+
+static struct bridge_transfer *next_by_fairness(const struct bridge *b)
+{
+	struct bridge_transfer *next = NULL;
+
+	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
+		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (!next || t->virtual_start < next->virtual_start)
+			next = t;
+	}
+	return next;
+}
+
+/* Returns the first queued transfer that waits for no other bytes, or NULL. */
+static struct bridge_transfer *next_first(const struct bridge *b)
+{
+	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
+		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (t->first)
+			return t;
+	}
+	return NULL;
+}
+
+/* `count` grants are used, or withdrawn. */
+static void promises_end(struct bridge_transfer *t, uint32_t count)
+{
+	t->promised -= count;
+	t->bridge->promised -= count;
+}
+
+void grant_begun(struct bridge_transfer *t, uint64_t block)
+{
+	if (!t->granted_only)
+		return;
+	if (block < t->granted)
+		promises_end(t, 1);
+	else
+		t->notify = true; /* the rest of the block may come, too */
+	t->granted = feed_unbegun(t, t->granted);
+}
+
+void grant_fed(struct bridge_transfer *t)
+{
+	if (!t->granted_only)
+		return;
+	t->granted_ns = t->bridge->now_ns;
+	t->doubt = false;
+	grant_settle(t);
+}
+
+void grant_forget(struct bridge_transfer *t)
+{
+	promises_end(t, t->promised);
+	list_remove(&t->wait);
+	list_remove(&t->expected);
+	if (t->bridge->token == t)
+		t->bridge->token = NULL;
+}
+
+static bool expects(const struct bridge_transfer *t)
+{
+	return t->doubt || t->notify || t->promised + t->open > 0;
+}
+
+static uint64_t patience_end(const struct bridge_transfer *t)
+{
+	if (!expects(t))
+		return UINT64_MAX;
+	return t->notify ? 0 : t->granted_ns + (BRIDGE_GRANT_NS << t->patience);
+}
+
+static uint64_t patience_next(const struct bridge *b)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (const struct list *l = b->expected.next; l != &b->expected; l = l->next)
+		next_ns = min_u64(next_ns,
+				  patience_end(CONTAINER_OF(l, struct bridge_transfer, expected)));
+	return next_ns;
+}
+
+/* Returns a transfer whose sender must be notified although it has no new grant. */
+static struct bridge_transfer *expected_next(const struct bridge *b)
+{
+	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {
+		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, expected);
+		if (patience_end(t) <= b->now_ns)
+			return t;
+	}
+	return NULL;
+}
+
+/* Withdraws the grants of a transfer that did not use them. It leaves the queue and is in doubt. At
+ * growing intervals its sender is notified again of the open blocks, or granted one packet as a
+ * test. */
+static uint64_t doubt(struct bridge_transfer *t)
+{
+	struct bridge *b = t->bridge;
+	uint32_t more = t->open > 0 ? 0 : t->order.unit;
+
+	b->counters.ungranted += t->promised > 0;
+	promises_end(t, t->promised);
+	t->doubt = true;
+	t->patience += t->patience < BRIDGE_GRANT_DOUBLINGS;
+	t->granted_ns = b->now_ns;
+	t->granted = feed_unbegun(t, t->settled);
+	grant_settle(t);
+	return t->granted * t->cut.piece + more;
+}
+
+static uint64_t grant_repeated(struct bridge_transfer *t)
+{
+	if (!t->notify)
+		return doubt(t);
+	t->notify = false;
+	return t->granted * t->cut.piece;
+}
+
+/* Returns true if any queued transfer may get a grant. Otherwise only one that waits for no other
+ * bytes may; it then owns the reserve. */
+static bool by_fairness(const struct bridge *b)
+{
+	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);
+}
+
+static bool grantable(const struct bridge *b)
+{
+	if (!list_used(&b->waiting) || unpromised(b) == 0)
+		return false;
+	return by_fairness(b) || (feed_token_free(b) && next_first(b));
+}
+
+static struct bridge_transfer *line_next(struct bridge *b)
+{
+	if (by_fairness(b))
+		return next_by_fairness(b);
+	b->token = next_first(b);
+	return b->token;
+}
+
+uint64_t grant_deadline(const struct bridge *b)
+{
+	return grantable(b) ? b->now_ns : patience_next(b);
+}
+
+static uint64_t grant_next(struct bridge_transfer *t)
+{
+	struct bridge *b = t->bridge;
+
+	list_remove(&t->wait);
+	transfer_charge(t);
+	t->promised++;
+	b->promised++;
+	b->pulled_last = false;
+	t->granted_ns = b->now_ns;
+	/* Blocks after it may have begun before it had to wait. */
+	t->granted = feed_unbegun(t, t->granted + 1);
+	grant_settle(t);
+	return t->granted * t->cut.piece;
+}
+
+bool bridge_granted(struct bridge *b, uint64_t now_ns, struct bridge_grant *out)
+{
+	b->now_ns = now_ns;
+	struct bridge_transfer *t = expected_next(b);
+	uint64_t bytes = t ? grant_repeated(t) : 0;
+	if (!t && !grantable(b))
+		return false;
+	if (!t) {
+		t = line_next(b);
+		bytes = grant_next(t);
+	}
+	*out = (struct bridge_grant){
+		.transfer = t,
+		.context = t->order.context,
+		.bytes = min_u64(bytes, t->order.bytes),
+	};
+	return true;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
+ * the network does not wait. They are shared by weight among functions, then among queue pairs.
+ * Long copies are cut at the end of a share; an excess, of a message that is not cut, reduces the
+ * next share. */
+#include "nic/internal.h"
+
+void share_order_next(struct nic_order *o, uint32_t count)
+{
+	uint8_t served[NIC_FUNCTIONS];
+	uint32_t kept = 0, moved = 0;
+
+	if (o->served == 0)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		if (o->served >> o->at[i] & 1)
+			served[moved++] = o->at[i];
+		else
+			o->at[kept++] = o->at[i];
+	}
+	/* The first one was served most. */
+	for (uint32_t i = 1; i < moved; i++)
+		o->at[kept++] = served[i];
+	o->at[kept] = served[0];
+	o->served = 0;
+}
+
+void share_poll_begin(struct nic *n)
+{
+	n->poll++;
+	n->weights_last = n->weights;
+	n->weights = 0;
+}
+
+void share_weights_sum(struct nic *n)
+{
+	n->weights_open = 0;
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].window)
+			n->weights_open += n->functions[i].weight;
+}
+
+/* Computes the share on first use in a poll: functions without copies cost nothing. Those that
+ * copied in the last poll share this one; a newcomer, possibly one of many, shares with all open
+ * functions. */
+static void share_make(struct nic_function *f)
+{
+	struct nic *n = f->nic;
+	uint32_t weights = f->poll_at + 1 == n->poll ? n->weights_last : n->weights_open;
+
+	if (weights < f->weight)
+		weights = f->weight; /* it was changed meanwhile */
+	f->poll_at = n->poll;
+	n->weights += f->weight;
+	f->share = (f->share < 0 ? f->share : 0) +
+		   (int64_t)((uint64_t)NIC_QUANTUM_BYTES * f->weight / weights);
+}
+
+bool share_left(struct nic_function *f)
+{
+	if (f->poll_at != f->nic->poll)
+		share_make(f);
+	return f->share > 0 && limit_allows(f, f->nic->now_ns);
+}
+
+void share_spend(struct nic_function *f, uint32_t bytes)
+{
+	f->share -= bytes;
+	limit_charge(f, bytes);
+}
+
+static uint32_t busy_next(const struct nic_function *f)
+{
+	uint32_t later = (uint32_t)f->busy >> f->copy_qp << f->copy_qp;
+
+	return (uint32_t)__builtin_ctz(later ? later : f->busy);
+}
+
+/* Others do not wait for a function that used up its limit: its requests leave the queues for
+ * receive entries. */
+static void limit_wait(struct nic_function *f)
+{
+	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		if (f->queues[q].uncut)
+			space_unwait(f->queues[q].uncut);
+}
+
+void share_function_copy(struct nic_function *f)
+{
+	while (f->busy && share_left(f)) {
+		uint32_t index = busy_next(f);
+		struct nic_queue *q = &f->queues[index];
+		if (q->left <= 0)
+			q->left += NIC_SLICE_BYTES;
+		int64_t before = f->share < q->left ? f->share : q->left, left = before;
+		f->busy &= (uint8_t) ~(1u << index);
+		request_queue_advance(f, q, &left);
+		share_spend(f, (uint32_t)(before - left));
+		q->left -= (int32_t)(before - left);
+		/* It has used its slice, or can copy nothing now. */
+		bool more = f->busy >> index & 1;
+		if (!more && q->left > 0)
+			q->left = 0;
+		f->copy_qp =
+			(uint8_t)(more && q->left > 0 ? index : (index + 1) % NIC_QPS_PER_FUNCTION);
+	}
+	if (f->busy && limit_allows(f, f->nic->now_ns))
+		f->nic->space = true;
+	else if (f->busy)
+		limit_wait(f);
+}

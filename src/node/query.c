@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests to a manager. A change of grants names the version that it changes, so it takes two
+ * rounds: the first is refused with the version. A table arrives page by page; each request names
+ * its page's first id. */
+#include "node/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "node/datagram.h"
+#include "node/limits.h"
+
+#define RETRY_FIRST_NS (100 * MS_NS)
+#define RETRY_MAX_NS   (500 * MS_NS)
+#define AUTH_WAIT_NS   (300 * MS_NS)
+
+struct query {
+	struct query_options options;
+	struct mac *mac;
+	struct manage_assign assign;
+	struct node_entry *rows;
+	size_t count, space;
+	bool done;
+	int status;
+	uint16_t first; /* NODES: first id of the next page */
+	uint64_t nonce, request;
+	uint64_t send_ns, retry_ns, until_ns;
+	uint64_t refused_key_ns;
+	char text[MANAGE_TEXT_BYTES + 64];
+	uint8_t frame[MANAGE_FRAME_BYTES];
+};
+
+static bool name_copy(char to[FABRIC_NAME_BYTES], const char *from)
+{
+	if (!from || (!manage_name_valid(from) && strcmp(from, "*") != 0))
+		return false;
+	snprintf(to, FABRIC_NAME_BYTES, "%s", from);
+	return true;
+}
+
+int query_create(const struct query_options *options, uint64_t now_ns, struct query **out)
+{
+	struct query *a = calloc(1, sizeof(*a));
+	int status = DXP_OK;
+
+	if (!a)
+		return DXP_ENOMEM;
+	a->options = *options;
+	if (options->kind != QUERY_NODES &&
+	    (!name_copy(a->assign.host, options->host) || !name_copy(a->assign.xpu, options->xpu)))
+		status = DXP_EINVAL;
+	if (status == DXP_OK)
+		status = mac_create(options->key, &a->mac);
+	if (status != DXP_OK) {
+		query_destroy(a);
+		return status;
+	}
+	options->entropy(options->entropy_context, &a->nonce, sizeof(a->nonce));
+	a->assign.action = options->kind == QUERY_GRANT ? MANAGE_GRANT : MANAGE_REVOKE;
+	a->first = WIRE_NODE_FIRST;
+	a->send_ns = now_ns;
+	a->retry_ns = RETRY_FIRST_NS;
+	a->until_ns = now_ns + (options->timeout_ns ? options->timeout_ns : FABRIC_JOIN_NS);
+	*out = a;
+	return DXP_OK;
+}
+
+void query_destroy(struct query *a)
+{
+	if (!a)
+		return;
+	mac_destroy(a->mac);
+	free(a->rows);
+	free(a);
+}
+
+static void finish(struct query *a, int status, const char *text)
+{
+	a->done = true;
+	a->status = status;
+	snprintf(a->text, sizeof(a->text), "%s", text);
+}
+
+/* Schedules the next round for now and resets the retry time. */
+static void again(struct query *a, uint64_t now_ns)
+{
+	a->send_ns = now_ns;
+	a->retry_ns = RETRY_FIRST_NS;
+}
+
+static void answer_receive(struct query *a, struct manage_body body, uint64_t now_ns)
+{
+	struct manage_answer answer;
+
+	if (manage_answer_decode(body, &answer) != DXP_OK)
+		return;
+	if (answer.status != DXP_EAGAIN || a->options.kind == QUERY_NODES) {
+		finish(a, answer.status, answer.text);
+		return;
+	}
+	a->assign.epoch = answer.epoch;
+	a->assign.version = answer.version;
+	again(a, now_ns);
+}
+
+static bool row_add(struct query *a, const struct node_entry *entry)
+{
+	if (a->count == FABRIC_NODES_MAX)
+		return false;
+	if (a->count == a->space) {
+		size_t space = a->space ? 2 * a->space : 64;
+		struct node_entry *rows = realloc(a->rows, space * sizeof(*rows));
+		if (!rows)
+			return false;
+		a->rows = rows;
+		a->space = space;
+	}
+	a->rows[a->count++] = *entry;
+	return true;
+}
+
+static void page_receive(struct query *a, struct manage_body body, uint64_t now_ns)
+{
+	struct manage_rows rows;
+	struct manage_reader reader;
+	struct node_entry entry;
+	bool removed;
+
+	if (manage_rows_decode(WIRE_NODE_TABLE, body, &rows, &reader) != DXP_OK ||
+	    rows.first != a->first)
+		return;
+	while (manage_rows_next(&reader, &entry, &removed))
+		if (!row_add(a, &entry)) {
+			finish(a, DXP_ENOMEM, "not enough memory for the node table");
+			return;
+		}
+	a->first = rows.next;
+	if (a->first == 0)
+		finish(a, DXP_OK, "");
+	else
+		again(a, now_ns);
+}
+
+void query_receive(struct query *a, const struct udp_address *from, const uint8_t *data,
+		   size_t bytes, uint64_t now_ns)
+{
+	struct wire_header header;
+	struct manage_body body;
+	struct manage_answer answer;
+	uint64_t request, nonce;
+	int status = manage_open(data, bytes, a->mac, &header, &body);
+
+	if (a->done || (status != DXP_OK && status != DXP_EAUTH) ||
+	    !manage_prefix(body, &request, &nonce) || nonce != a->nonce || request != a->request ||
+	    request == 0)
+		return;
+	if (status == DXP_EAUTH) {
+		if (header.type == WIRE_REFUSE && udp_address_equal(from, &a->options.manager) &&
+		    manage_answer_decode(body, &answer) == DXP_OK && answer.status == DXP_EAUTH &&
+		    !a->refused_key_ns)
+			a->refused_key_ns = now_ns;
+		return;
+	}
+	a->refused_key_ns = 0;
+	if (header.type == WIRE_REFUSE || header.type == WIRE_ANSWER)
+		answer_receive(a, body, now_ns);
+	else if (header.type == WIRE_NODE_TABLE && a->options.kind == QUERY_NODES)
+		page_receive(a, body, now_ns);
+}
+
+static void advance(struct query *a, uint64_t now_ns)
+{
+	char address[UDP_ADDRESS_TEXT_BYTES], text[sizeof(a->text)];
+
+	udp_address_format(&a->options.manager, address);
+	if (a->refused_key_ns && now_ns >= a->refused_key_ns + AUTH_WAIT_NS) {
+		snprintf(text, sizeof(text),
+			 "the manager at %s rejects this key; use the key file of that fabric",
+			 address);
+		finish(a, DXP_EAUTH, text);
+	} else if (now_ns >= a->until_ns) {
+		snprintf(text, sizeof(text), "no manager answers at %s; check that one runs there",
+			 address);
+		finish(a, DXP_ETIMEDOUT, text);
+	}
+}
+
+static size_t request_encode(struct query *a)
+{
+	struct manage_status status = {
+		.request = ++a->request, .nonce = a->nonce, .first = a->first};
+
+	if (a->options.kind == QUERY_NODES)
+		return manage_status_encode(&status, a->mac, a->frame);
+	a->assign.request = a->request;
+	a->assign.nonce = a->nonce;
+	return manage_assign_encode(&a->assign, a->mac, a->frame);
+}
+
+size_t query_send(struct query *a, struct datagram *out, uint64_t now_ns)
+{
+	if (!a->done)
+		advance(a, now_ns);
+	if (a->done || now_ns < a->send_ns || a->refused_key_ns)
+		return 0;
+	datagram_place(out, &a->options.manager, a->frame, request_encode(a));
+	a->send_ns = now_ns + a->retry_ns;
+	a->retry_ns = min_u64(a->retry_ns + a->retry_ns / 2, RETRY_MAX_NS);
+	return 1;
+}
+
+uint64_t query_deadline(const struct query *a)
+{
+	if (a->done)
+		return UINT64_MAX;
+	uint64_t next_ns = a->refused_key_ns ? a->refused_key_ns + AUTH_WAIT_NS : a->send_ns;
+	return min_u64(next_ns, a->until_ns);
+}
+
+bool query_done(const struct query *a)
+{
+	return a->done;
+}
+
+int query_status(const struct query *a)
+{
+	return a->status;
+}
+
+const char *query_text(const struct query *a)
+{
+	return a->text;
+}
+
+size_t query_nodes(const struct query *a, const struct node_entry **rows)
+{
+	*rows = a->rows;
+	return a->count;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/daemon.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "xpu/identity.h"
+#include "xpu/limits.h"
+
+/* per slot and round, while several join */
+#define JOIN_SLICE_NS (20 * MS_NS)
+#define CHECK_NS      (500 * MS_NS) /* between two membership checks */
+
+struct daemon_slot {
+	struct slot *slot;
+	char name[FABRIC_NAME_BYTES];
+	bool joined;
+};
+
+struct daemon {
+	const _Atomic int *stop;
+	uint32_t spin_ns;
+	uint32_t count;
+	struct daemon_slot slots[FABRIC_SLOTS_MAX];
+	int status;       /* of an exit without a stop request */
+	_Atomic int ends; /* set by a stop request or by a lost membership */
+	uint64_t check_ns;
+};
+
+/* Builds NAME for a single slot with a given name, else NAME and its number. */
+static int name_make(const struct daemon_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
+{
+	const char *base = o->name ? o->name : "xpu";
+	int bytes = o->name && o->slots == 1
+			    ? snprintf(out, FABRIC_NAME_BYTES, "%s", base)
+			    : snprintf(out, FABRIC_NAME_BYTES, "%s%u", base, o->first + index);
+
+	if (bytes > 0 && bytes < FABRIC_NAME_BYTES && manage_name_valid(out))
+		return DXP_OK;
+	log_error("--name '%s' is not possible; use A-Z a-z 0-9 . _ -, at most %d characters "
+		  "including the number",
+		  base, FABRIC_NAME_BYTES - 1);
+	return DXP_EINVAL;
+}
+
+/* Offers functions to other processes. A failure is logged only: the xPU works without. */
+static void functions_offer(const struct daemon_slot *x, uint32_t functions)
+{
+	if (functions == 0)
+		return;
+	int status = node_offer(slot_node(x->slot), functions, NULL);
+	if (status != DXP_OK && status != DXP_EUNSUPPORTED)
+		log_warn("%s runs without functions for other processes; choose another folder "
+			 "with --run, or turn functions off with --functions 0",
+			 x->name);
+}
+
+static int slot_start(struct daemon *b, const struct daemon_options *o,
+		      const struct slot_options *common)
+{
+	struct daemon_slot *to = &b->slots[b->count];
+	struct slot_options options = *common;
+	int status = name_make(o, b->count, to->name);
+
+	if (status == DXP_OK && o->state_folder)
+		status = identity_get(o->state_folder, to->name, options.node.uuid);
+	if (status != DXP_OK)
+		return status;
+	options.number = b->count;
+	options.node.name = to->name;
+	if (o->id)
+		options.node.wanted_id = (uint16_t)(o->id + b->count);
+	if (options.node.bind.port)
+		options.node.bind.port = (uint16_t)(options.node.bind.port + b->count);
+	status = slot_open(&options, &to->slot);
+	if (status != DXP_OK)
+		return status;
+	b->count++;
+	functions_offer(to, o->functions);
+	return DXP_OK;
+}
+
+/* Reuses the size measured for the first slot. */
+static void bridge_follow(const struct daemon_slot *first, struct slot_options *common)
+{
+	struct bridged_state state;
+
+	slot_bridged_state(first->slot, &state);
+	common->buffer_bytes = state.buffer_bytes;
+}
+
+static int bind_choose(const struct daemon_options *o, struct udp_address *out)
+{
+	if (!o->bind)
+		return link_address_towards(&o->manager, out);
+	if (o->bind->port && o->bind->port + o->slots - 1 > 65535) {
+		log_error("%u slots from port %u on exceed port 65535; choose a lower port",
+			  o->slots, o->bind->port);
+		return DXP_EINVAL;
+	}
+	*out = *o->bind;
+	return DXP_OK;
+}
+
+/* Chooses the folder of compiled kernels: with the identities, else the user's cache. False:
+ * none. */
+static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
+{
+	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int bytes = -1;
+
+	if (o->state_folder)
+		bytes = snprintf(out, PATH_MAX, "%s/kernels", o->state_folder);
+	else if (caches && caches[0] == '/')
+		bytes = snprintf(out, PATH_MAX, "%s/dxp/kernels", caches);
+	else if (home && home[0] == '/')
+		bytes = snprintf(out, PATH_MAX, "%s/.cache/dxp/kernels", home);
+	return bytes > 0 && bytes < PATH_MAX;
+}
+
+/* Creates that folder. Without it kernels are compiled again after each start. */
+static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
+			 struct slot_options *out)
+{
+	if (!cache_choose(o, cache))
+		return;
+	if (identity_folder(cache) == DXP_OK)
+		out->cache_folder = cache;
+	else
+		log_warn("cannot create %s, so compiled kernels are not kept; choose another "
+			 "folder with --state or XDG_CACHE_HOME",
+			 cache);
+}
+
+static int slots_start(struct daemon *b, const struct daemon_options *o)
+{
+	char cache[PATH_MAX];
+	struct slot_options common = {
+		.node = {.manager = o->manager,
+			 .fabric_key = o->fabric_key,
+			 .spin_ns = o->spin_ns,
+			 .keep_hosts_ns = o->keep_hosts_ns},
+		.memory_bytes = o->memory_bytes,
+		.host_bytes = o->host_bytes,
+		.hosts_max = o->hosts_max,
+		.engine = o->engine,
+		.worker_program = o->worker_program,
+		.buffers = o->buffers,
+		.buffer_bytes = o->buffer_bytes,
+		.stall_ns = o->stall_ns,
+	};
+	int status = bind_choose(o, &common.node.bind);
+	common.node.follow_address = !o->bind;
+
+	if (status == DXP_OK && o->state_folder)
+		status = identity_folder(o->state_folder);
+	if (status == DXP_OK)
+		cache_create(o, cache, &common);
+	while (status == DXP_OK && b->count < o->slots) {
+		status = slot_start(b, o, &common);
+		if (status == DXP_OK)
+			bridge_follow(&b->slots[0], &common);
+	}
+	return status;
+}
+
+int daemon_open(const struct daemon_options *options, struct daemon **out)
+{
+	if (options->slots < 1 || options->slots > FABRIC_SLOTS_MAX ||
+	    (options->id && options->id + options->slots - 1 > WIRE_NODE_LAST))
+		return DXP_EINVAL;
+	struct daemon *b = calloc(1, sizeof(*b));
+	if (!b)
+		return DXP_ENOMEM;
+	b->stop = options->stop;
+	b->spin_ns = options->spin_ns;
+	int status = slots_start(b, options);
+	if (status != DXP_OK) {
+		daemon_close(b);
+		return status;
+	}
+	*out = b;
+	return DXP_OK;
+}
+
+void daemon_close(struct daemon *b)
+{
+	if (!b)
+		return;
+	for (uint32_t i = 0; i < b->count; i++)
+		slot_close(b->slots[i].slot);
+	free(b);
+}
+
+uint32_t daemon_slots(const struct daemon *b)
+{
+	return b->count;
+}
+
+struct slot *daemon_slot(const struct daemon *b, uint32_t index)
+{
+	return b->slots[index].slot;
+}
+
+static void joined_report(struct daemon_slot *x)
+{
+	struct node *n = slot_node(x->slot);
+	struct engine_description engine;
+	struct udp_address address;
+	char text[UDP_ADDRESS_TEXT_BYTES];
+
+	node_address(n, &address);
+	slot_describe(x->slot, &engine);
+	printf("%s: node %u at %s, %llu MiB, %s%s%s%s\n", x->name, node_id(n),
+	       udp_address_format(&address, text),
+	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name,
+	       engine.device[0] ? " (" : "", engine.device, engine.device[0] ? ")" : "");
+	program_output_check();
+	x->joined = true;
+}
+
+/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: not yet. */
+static int slot_join(struct daemon_slot *x, uint64_t deadline_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	int status = node_join(slot_node(x->slot), min_u64(deadline_ns, now_ns + JOIN_SLICE_NS));
+
+	if (status == DXP_OK)
+		joined_report(x);
+	return status == DXP_ETIMEDOUT && clock_now_ns() < deadline_ns ? DXP_EAGAIN : status;
+}
+
+static void timeout_report(const struct daemon_slot *x)
+{
+	log_error("%s could not join: no manager answers; check that it runs; `dxp doctor` looks "
+		  "for the reason",
+		  x->name);
+}
+
+/* Visits all slots; polls joined ones while others join. */
+static int join_round(struct daemon *b, uint64_t deadline_ns, uint32_t *left)
+{
+	*left = 0;
+	for (uint32_t i = 0; i < b->count; i++) {
+		struct daemon_slot *x = &b->slots[i];
+		if (x->joined) {
+			node_poll(slot_node(x->slot));
+			slot_service(x->slot);
+			continue;
+		}
+		int status = slot_join(x, deadline_ns);
+		if (status == DXP_ETIMEDOUT)
+			timeout_report(x);
+		if (status != DXP_OK && status != DXP_EAGAIN)
+			return status;
+		*left += status != DXP_OK;
+	}
+	return DXP_OK;
+}
+
+int daemon_join(struct daemon *b, uint64_t deadline_ns)
+{
+	uint32_t left = b->count;
+
+	while (left > 0) {
+		if (*b->stop)
+			return DXP_ECLOSED;
+		int status = join_round(b, deadline_ns, &left);
+		if (status != DXP_OK)
+			return status;
+	}
+	return DXP_OK;
+}
+
+/* Stops the daemon if an identity is used elsewhere or a key is rejected now; loss of the
+ * manager alone is harmless. */
+static void membership_check(struct daemon *b, uint64_t now_ns)
+{
+	if (now_ns < b->check_ns)
+		return;
+	b->check_ns = now_ns + CHECK_NS;
+	for (uint32_t i = 0; i < b->count; i++) {
+		int status = node_join(slot_node(b->slots[i].slot), 0);
+		if (status == DXP_OK || status == DXP_ETIMEDOUT)
+			continue;
+		log_error("%s has left the fabric: %s", b->slots[i].name,
+			  node_error(slot_node(b->slots[i].slot)));
+		b->status = status;
+		b->ends = 1;
+	}
+}
+
+static uint32_t daemon_service(void *context)
+{
+	struct daemon *b = context;
+	uint32_t work = 0;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		work += slot_service(b->slots[i].slot);
+	if (work == 0)
+		membership_check(b, clock_now_ns());
+	if (*b->stop)
+		b->ends = 1;
+	return work;
+}
+
+static uint32_t daemon_idle(void *context)
+{
+	struct daemon *b = context;
+	uint32_t work = 0;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		work += slot_idle(b->slots[i].slot);
+	return work;
+}
+
+static bool daemon_woke(void *context)
+{
+	struct daemon *b = context;
+	bool woke = false;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		woke |= slot_woke(b->slots[i].slot);
+	return woke;
+}
+
+static uint64_t daemon_deadline(void *context)
+{
+	struct daemon *b = context;
+	uint64_t deadline_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		deadline_ns = min_u64(deadline_ns, slot_deadline(b->slots[i].slot));
+	return deadline_ns;
+}
+
+int daemon_run(struct daemon *b)
+{
+	struct node *nodes[FABRIC_SLOTS_MAX];
+	struct node_loop loop = {
+		.nodes = nodes,
+		.count = b->count,
+		.spin_ns = b->spin_ns,
+		.service = daemon_service,
+		.service_context = b,
+		.idle = daemon_idle,
+		.woke = daemon_woke,
+		.service_deadline = daemon_deadline,
+		.stop = &b->ends,
+	};
+
+	for (uint32_t i = 0; i < b->count; i++)
+		nodes[i] = slot_node(b->slots[i].slot);
+	int status = node_loop_run(&loop);
+	return status == DXP_OK ? b->status : status;
+}

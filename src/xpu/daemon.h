@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A daemon's xPUs: up to FABRIC_SLOTS_MAX slots, each a node, all polled by one thread. */
+#ifndef XPU_DAEMON_H
+#define XPU_DAEMON_H
+
+#include "xpu/slot.h"
+
+struct daemon_options {
+	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
+	const char *name; /* base of the node names; NULL: "xpu" */
+	uint32_t first;   /* number in the first name; unused for one slot with a given name */
+	uint16_t id;      /* requested node id of slot 0; slot n requests id + n; 0: any */
+	struct udp_address manager;
+	const uint8_t *fabric_key;
+	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */
+	const struct udp_address *bind;
+	/* Identities and compiled kernels. NULL: identities are new at each start, kernels go to
+	 * the user's cache folder. */
+	const char *state_folder;
+	uint64_t memory_bytes;  /* of each slot */
+	uint64_t host_bytes;    /* as slot_options */
+	uint32_t hosts_max;     /* as slot_options */
+	uint64_t keep_hosts_ns; /* as node_options */
+	const char *engine;
+	const char *worker_program; /* as slot_options */
+	/* Bridge of each slot with DMA-only memory, as pump_options. A size measured for the
+	 * first slot is used for all. */
+	uint32_t buffers, buffer_bytes;
+	uint64_t stall_ns;
+	uint32_t spin_ns;        /* as node_options */
+	uint32_t functions;      /* of each slot's NIC offered to other processes, 0 .. 7 */
+	const _Atomic int *stop; /* not 0: stop; set by a signal handler or any thread */
+};
+
+struct daemon;
+
+/* Opens all slots, which begin to join. Statuses as slot_open and identity_get, logged there;
+ * DXP_EINVAL. */
+int daemon_open(const struct daemon_options *options, struct daemon **out);
+void daemon_close(struct daemon *b);
+
+uint32_t daemon_slots(const struct daemon *b);
+struct slot *daemon_slot(const struct daemon *b, uint32_t index);
+
+/* Polls until all have joined; prints a line for each. DXP_ETIMEDOUT at `deadline_ns`;
+ * DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: rejected, logged. */
+int daemon_join(struct daemon *b, uint64_t deadline_ns);
+
+/* Polls until stopped (DXP_OK), or until a slot loses its membership. */
+int daemon_run(struct daemon *b);
+
+#endif

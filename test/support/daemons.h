@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole xPUs inside a test, over loopback: a manager, a daemon of two slots with the OpenCL engine
+ * (xpu1, xpu2), a daemon without OpenCL (xpu3), and a host that has them open. */
+#ifndef TEST_DAEMONS_H
+#define TEST_DAEMONS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <dxp/mmd.h>
+
+#include "base/util.h"
+#include "manager/server.h"
+#include "xpu/daemon.h"
+
+#define DAEMONS_WAIT_NS (10 * S_NS)
+#define DAEMONS_MEMORY  (16u << 20) /* bytes per xPU */
+
+struct served_daemon {
+	struct daemon *daemon;
+	_Atomic int stop;
+	pthread_t thread;
+	bool ready;
+};
+
+struct daemons {
+	char folder[64];
+	struct server *manager;
+	pthread_t manager_thread;
+	uint8_t key[FABRIC_KEY_BYTES];
+	struct udp_address address; /* of the manager */
+	struct served_daemon ocl, none;
+	struct dxp_fabric *fabric;
+	struct dxp_xpu *one, *two, *plain;
+};
+
+/* Returns true if an OpenCL device works in host memory. */
+bool daemons_opencl(void);
+
+/* Starts only a manager, in `folder`, for a test with daemons of its own. */
+void daemons_begin(struct daemons *w);
+int daemons_end(struct daemons *w);
+/* Writes `text` unchanged to a file in the folder. */
+void daemons_file(const struct daemons *w, const char *name, const char *text);
+/* Opens a daemon in this fabric; a thread polls it. Fills in the options common to all daemons.
+ * Returns the status of daemon_open. */
+int served_daemon_open(const struct daemons *w, struct served_daemon *b,
+		       const struct daemon_options *options);
+/* Stops its thread; afterwards the caller may inspect the daemon. */
+void served_daemon_stop(struct served_daemon *b);
+/* Stops it, then polls until its bridges have no work and all their buffers are EMPTY, within
+ * DAEMONS_WAIT_NS. A DMA of a failed transfer, or of a lost host, may still run before that. */
+void served_daemon_rest(struct served_daemon *b);
+void served_daemon_close(struct served_daemon *b);
+
+/* Open and close everything. Assert on most failures. */
+int daemons_open(struct daemons *w);
+int daemons_close(struct daemons *w);
+/* Retries while the xPU is still joining. */
+struct dxp_xpu *daemons_xpu(struct dxp_fabric *f, const char *name);
+
+#endif

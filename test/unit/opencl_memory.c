@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands on memory objects over a fabric that completes them in any order that their wait lists
+ * allow. Random programs run on three devices; each byte is compared with its expected value. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "plugins/opencl/memory/memory.h"
+#include "test/support/opencl/fake_fabric.h"
+
+const cl_icd_dispatch opencl_dispatch;
+
+#define DEVICES 3
+#define QUEUES  6
+#define OBJECTS 5
+#define STEPS   400
+#define ROUNDS  40
+#define CHECKS  4096
+
+static cl_device_id devices[DEVICES];
+static cl_context context;
+static cl_command_queue queues[QUEUES]; /* in order, out of order; of each device */
+static uint32_t events_before;
+
+static int setup(void **state)
+{
+	cl_uint count = 0;
+	cl_int error;
+
+	fake_hold(false);
+	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_ALL, DEVICES, devices, &count), 0);
+	assert_int_equal(count, DEVICES);
+	context = dxp_clCreateContext(NULL, DEVICES, devices, NULL, NULL, &error);
+	assert_non_null(context);
+	events_before = fake_events();
+	for (int i = 0; i < QUEUES; i++) {
+		queues[i] = dxp_clCreateCommandQueue(
+			context, devices[i / 2], i % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0,
+			&error);
+		assert_int_equal(error, CL_SUCCESS);
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fake_hold(false);
+	for (int i = 0; i < QUEUES; i++) {
+		dxp_clFinish(queues[i]);
+		assert_int_equal(dxp_clReleaseCommandQueue(queues[i]), CL_SUCCESS);
+	}
+	assert_int_equal(context->object.holds, 0);
+	assert_int_equal(dxp_clReleaseContext(context), CL_SUCCESS);
+	assert_true(fake_events() <= events_before + 1);
+	return 0;
+}
+
+/* ---- kernels that the node runs ---- */
+
+struct kernel {
+	const struct dxp_xpu *xpu;
+	uint64_t address, bytes;
+	uint32_t write_at, write_bytes; /* filled with `value` */
+	uint8_t value;
+	uint8_t *expected, *known; /* expected bytes, and which are known; behind this */
+};
+
+static int wrong_bytes; /* counted by kernels, which cannot fail a test themselves */
+
+static int kernel_act(void *data)
+{
+	const struct kernel *k = data;
+	uint8_t *memory = fake_memory(k->xpu);
+
+	if (!memory)
+		return DXP_EPEERLOST;
+	for (uint64_t i = 0; i < k->bytes; i++)
+		wrong_bytes += k->known[i] && memory[k->address + i] != k->expected[i];
+	memset(memory + k->address + k->write_at, k->value, k->write_bytes);
+	return DXP_OK;
+}
+
+/* ---- the model ---- */
+
+struct thing {
+	cl_mem mem;
+	uint64_t bytes;
+	uint8_t *value, *known;
+	uint8_t *host; /* of USE_HOST_PTR */
+	cl_event last; /* later commands on it wait for this */
+	uint8_t *map;
+	uint64_t map_at, map_bytes;
+	bool map_writes;
+	size_t row, rows; /* of an image; 0: a buffer */
+};
+
+struct check {
+	uint8_t *got, *expected, *known;
+	uint64_t bytes;
+};
+
+struct program {
+	struct rng rng;
+	struct thing objects[OBJECTS];
+	struct check checks[CHECKS];
+	uint32_t check_count;
+};
+
+static struct program *the;
+
+static uint64_t pick(uint64_t n)
+{
+	return rng_below(&the->rng, n);
+}
+
+static cl_command_queue any_queue(void)
+{
+	return queues[pick(QUEUES)];
+}
+
+static void range(const struct thing *o, uint64_t *at, uint64_t *bytes)
+{
+	*at = pick(o->bytes);
+	*bytes = 1 + pick(pick(4) ? (o->bytes - *at < 64 ? o->bytes - *at : 64) : o->bytes - *at);
+}
+
+static void keep(struct thing *o, cl_event e)
+{
+	if (o->last)
+		dxp_clReleaseEvent(o->last);
+	o->last = e;
+}
+
+/* Makes one command the last one of two objects. */
+static void keep_both(struct thing *a, struct thing *b, cl_event e)
+{
+	keep(a, e);
+	if (a == b)
+		return;
+	dxp_clRetainEvent(e);
+	keep(b, e);
+}
+
+static cl_uint waits(const struct thing *a, const struct thing *b, cl_event *list)
+{
+	cl_uint count = 0;
+
+	if (a->last)
+		list[count++] = a->last;
+	if (b && b != a && b->last)
+		list[count++] = b->last;
+	return count;
+}
+
+#define LIST(count, list) count, (count) ? list : NULL
+
+static uint8_t *copy_of(const void *data, uint64_t bytes)
+{
+	uint8_t *out = malloc(bytes);
+
+	memcpy(out, data, bytes);
+	return out;
+}
+
+static void expect(uint8_t *got, const struct thing *o, uint64_t at, uint64_t bytes)
+{
+	assert_true(the->check_count < CHECKS);
+	the->checks[the->check_count++] = (struct check){got, copy_of(o->value + at, bytes),
+							 copy_of(o->known + at, bytes), bytes};
+}
+
+/* ---- commands ---- */
+
+static void op_read(struct thing *o)
+{
+	uint64_t at, bytes;
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+
+	range(o, &at, &bytes);
+	uint8_t *to = malloc(bytes);
+	assert_int_equal(dxp_clEnqueueReadBuffer(any_queue(), o->mem, CL_FALSE, at, bytes, to,
+						 LIST(count, list), &e),
+			 CL_SUCCESS);
+	expect(to, o, at, bytes);
+	keep(o, e);
+}
+
+static void op_write(struct thing *o)
+{
+	uint64_t at, bytes;
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+
+	range(o, &at, &bytes);
+	uint8_t *from = malloc(bytes);
+	memset(from, (int)pick(256), bytes);
+	assert_int_equal(dxp_clEnqueueWriteBuffer(any_queue(), o->mem, CL_FALSE, at, bytes, from,
+						  LIST(count, list), &e),
+			 CL_SUCCESS);
+	memcpy(o->value + at, from, bytes);
+	memset(o->known + at, 1, bytes);
+	/* Freed with the checks; compares equal with itself. */
+	expect(from, o, at, bytes);
+	keep(o, e);
+}
+
+static void op_fill(struct thing *o)
+{
+	uint64_t at, bytes;
+	uint8_t pattern = (uint8_t)pick(256);
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+
+	range(o, &at, &bytes);
+	assert_int_equal(dxp_clEnqueueFillBuffer(any_queue(), o->mem, &pattern, 1, at, bytes,
+						 LIST(count, list), &e),
+			 CL_SUCCESS);
+	memset(o->value + at, pattern, bytes);
+	memset(o->known + at, 1, bytes);
+	keep(o, e);
+}
+
+static void op_copy(struct thing *from, struct thing *to)
+{
+	uint64_t at, bytes, to_at;
+	cl_event list[2], e = NULL;
+	cl_uint count = waits(from, to, list);
+
+	range(from, &at, &bytes);
+	if (bytes > to->bytes)
+		bytes = to->bytes;
+	to_at = pick(to->bytes - bytes + 1);
+	bool overlap = from == to && at < to_at + bytes && to_at < at + bytes;
+	assert_int_equal(dxp_clEnqueueCopyBuffer(any_queue(), from->mem, to->mem, at, to_at, bytes,
+						 LIST(count, list), &e),
+			 overlap ? CL_MEM_COPY_OVERLAP : CL_SUCCESS);
+	if (overlap)
+		return;
+	memmove(to->value + to_at, from->value + at, bytes);
+	memmove(to->known + to_at, from->known + at, bytes);
+	keep_both(from, to, e);
+}
+
+struct rect {
+	size_t origin[3], host_origin[3], region[3], row, slice, host_row, host_slice;
+};
+
+static struct rect rect_of(const struct thing *o)
+{
+	struct rect r = {.row = 1 + pick(40)};
+	size_t rows = o->bytes / r.row, per_slice = 1 + pick(rows), slices = rows / per_slice;
+
+	r.slice = r.row * per_slice;
+	r.origin[0] = pick(r.row);
+	r.origin[1] = pick(per_slice);
+	r.origin[2] = pick(slices);
+	r.region[0] = 1 + pick(r.row - r.origin[0]);
+	r.region[1] = 1 + pick(per_slice - r.origin[1]);
+	r.region[2] = 1 + pick(slices - r.origin[2]);
+	r.host_row = r.region[0] + pick(3);
+	r.host_slice = r.host_row * (r.region[1] + pick(2));
+	r.host_origin[0] = pick(3);
+	return r;
+}
+
+static uint64_t host_bytes(const struct rect *r)
+{
+	return r->host_slice * r->region[2] + r->host_row * r->region[1] + 3;
+}
+
+/* Copies a rectangle's rows between object and host layout, in the direction of `to_host`. */
+static void rect_rows(const struct rect *r, uint8_t *host, uint8_t *object, bool to_host)
+{
+	for (size_t z = 0; z < r->region[2]; z++) {
+		for (size_t y = 0; y < r->region[1]; y++) {
+			uint8_t *h = host + r->host_origin[0] + y * r->host_row + z * r->host_slice;
+			uint8_t *o = object + r->origin[0] + (y + r->origin[1]) * r->row +
+				     (z + r->origin[2]) * r->slice;
+			memcpy(to_host ? h : o, to_host ? o : h, r->region[0]);
+		}
+	}
+}
+
+static void op_read_rect(struct thing *o)
+{
+	struct rect r = rect_of(o);
+	uint64_t bytes = host_bytes(&r);
+	uint8_t *to = calloc(1, bytes), *expected = calloc(1, bytes), *known = malloc(bytes);
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+
+	/* Only the rows change. */
+	memset(known, 1, bytes);
+	rect_rows(&r, expected, o->value, true);
+	rect_rows(&r, known, o->known, true);
+	assert_int_equal(dxp_clEnqueueReadBufferRect(any_queue(), o->mem, CL_FALSE, r.origin,
+						     r.host_origin, r.region, r.row, r.slice,
+						     r.host_row, r.host_slice, to,
+						     LIST(count, list), &e),
+			 CL_SUCCESS);
+	assert_true(the->check_count < CHECKS);
+	the->checks[the->check_count++] = (struct check){to, expected, known, bytes};
+	keep(o, e);
+}
+
+static void op_write_rect(struct thing *o)
+{
+	struct rect r = rect_of(o);
+	uint64_t bytes = host_bytes(&r);
+	uint8_t *from = malloc(bytes), *ones = malloc(bytes);
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+
+	for (uint64_t i = 0; i < bytes; i++)
+		from[i] = (uint8_t)pick(256);
+	memset(ones, 1, bytes);
+	assert_int_equal(dxp_clEnqueueWriteBufferRect(any_queue(), o->mem, CL_FALSE, r.origin,
+						      r.host_origin, r.region, r.row, r.slice,
+						      r.host_row, r.host_slice, from,
+						      LIST(count, list), &e),
+			 CL_SUCCESS);
+	rect_rows(&r, from, o->value, false);
+	rect_rows(&r, ones, o->known, false);
+	the->checks[the->check_count++] = (struct check){from, copy_of(from, bytes), ones, bytes};
+	keep(o, e);
+}
+
+static void op_copy_rect(struct thing *from, struct thing *to)
+{
+	struct rect r = rect_of(to);
+	cl_event list[2], e;
+	cl_uint count = waits(from, to, list);
+	size_t zero[3] = {0};
+
+	if (from == to || host_bytes(&r) > from->bytes)
+		return;
+	assert_int_equal(dxp_clEnqueueCopyBufferRect(any_queue(), from->mem, to->mem, zero,
+						     r.origin, r.region, r.host_row, r.host_slice,
+						     r.row, r.slice, LIST(count, list), &e),
+			 CL_SUCCESS);
+	r.host_origin[0] = 0;
+	rect_rows(&r, from->value, to->value, false);
+	rect_rows(&r, from->known, to->known, false);
+	keep_both(from, to, e);
+}
+
+/* Posts a kernel as a launch does. */
+static void op_kernel(struct thing *o)
+{
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+	enum memory_access access = pick(2) ? MEMORY_READ : MEMORY_READ_WRITE;
+	struct enqueue q;
+	dxp_event event;
+
+	assert_int_equal(
+		enqueue_begin(&q, any_queue(), CL_COMMAND_NDRANGE_KERNEL, LIST(count, list)),
+		CL_SUCCESS);
+	struct kernel *k = calloc(1, sizeof *k + 2 * o->bytes);
+	cl_int error = memory_ready(&q, o->mem, 0, o->bytes, access, &k->address);
+	assert_int_equal(error, CL_SUCCESS);
+	k->xpu = q.device->xpu;
+	k->bytes = o->bytes;
+	k->expected = (uint8_t *)(k + 1);
+	k->known = k->expected + o->bytes;
+	memcpy(k->expected, o->value, o->bytes);
+	memcpy(k->known, o->known, o->bytes);
+	if (access & MEMORY_WRITE) {
+		k->write_at = (uint32_t)pick(o->bytes);
+		k->write_bytes = 1 + (uint32_t)pick(o->bytes - k->write_at);
+		k->value = (uint8_t)pick(256);
+		memset(o->value + k->write_at, k->value, k->write_bytes);
+		memset(o->known + k->write_at, 1, k->write_bytes);
+	}
+	assert_int_equal(fake_post(q.device->xpu, &q.waits, kernel_act, k, &event), DXP_OK);
+	memory_used(&q, o->mem, 0, o->bytes, access, event);
+	assert_int_equal(enqueue_end(&q, CL_SUCCESS, event, false, &e), CL_SUCCESS);
+	keep(o, e);
+}
+
+static void op_migrate(struct thing *o)
+{
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+	cl_mem_migration_flags flags = pick(3) ? 0 : CL_MIGRATE_MEM_OBJECT_HOST;
+
+	if (!pick(8))
+		flags |= CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+	assert_int_equal(dxp_clEnqueueMigrateMemObjects(any_queue(), 1, &o->mem, flags,
+							LIST(count, list), &e),
+			 CL_SUCCESS);
+	if (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)
+		memset(o->known, 0, o->bytes);
+	keep(o, e);
+}
+
+static void op_map(struct thing *o)
+{
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+	static const cl_map_flags kinds[] = {CL_MAP_READ, CL_MAP_WRITE, CL_MAP_READ | CL_MAP_WRITE,
+					     CL_MAP_WRITE_INVALIDATE_REGION};
+	cl_map_flags flags = kinds[pick(4)];
+	cl_int error = 1;
+
+	range(o, &o->map_at, &o->map_bytes);
+	o->map = dxp_clEnqueueMapBuffer(any_queue(), o->mem, CL_FALSE, flags, o->map_at,
+					o->map_bytes, LIST(count, list), &e, &error);
+	assert_int_equal(error, CL_SUCCESS);
+	if (o->host)
+		assert_ptr_equal(o->map, o->host + o->map_at);
+	o->map_writes = flags != CL_MAP_READ;
+	if (flags == CL_MAP_WRITE_INVALIDATE_REGION)
+		memset(o->known + o->map_at, 0, o->map_bytes);
+	keep(o, e);
+}
+
+/* The program uses a map once its event has completed; other awaited commands may still be open. */
+static void op_unmap(struct thing *o)
+{
+	cl_event list[2], e;
+	cl_uint count = waits(o, NULL, list);
+	bool touched = pick(3) != 0; /* else unmapped without waiting for the map */
+
+	fake_hold(!touched);
+	if (touched)
+		assert_int_equal(dxp_clWaitForEvents(1, &o->last), CL_SUCCESS);
+	fake_hold(true);
+	for (uint64_t i = 0; i < o->map_bytes && touched; i++)
+		assert_true(!o->known[o->map_at + i] || o->map[i] == o->value[o->map_at + i]);
+	if (o->map_writes && touched) {
+		memset(o->map, (int)pick(256), o->map_bytes);
+		memcpy(o->value + o->map_at, o->map, o->map_bytes);
+		memset(o->known + o->map_at, 1, o->map_bytes);
+	}
+	assert_int_equal(
+		dxp_clEnqueueUnmapMemObject(any_queue(), o->mem, o->map, LIST(count, list), &e),
+		CL_SUCCESS);
+	o->map = NULL;
+	keep(o, e);
+}
+
+static void step(void)
+{
+	struct thing *o = &the->objects[pick(OBJECTS)], *p = &the->objects[pick(OBJECTS)];
+
+	if (o->map || p->map) {
+		op_unmap(o->map ? o : p);
+		return;
+	}
+	switch (pick(12)) {
+	case 0: op_read(o); break;
+	case 1: op_write(o); break;
+	case 2: op_fill(o); break;
+	case 3: op_copy(o, p); break;
+	case 4: op_read_rect(o); break;
+	case 5: op_write_rect(o); break;
+	case 6: op_copy_rect(o, p); break;
+	case 7: op_migrate(o); break;
+	case 8: op_map(o); break;
+	default: op_kernel(o); break;
+	}
+	if (pick(3) == 0)
+		fake_step((uint32_t)pick(6), rng_next(&the->rng));
+}
+
+static void objects_make(void)
+{
+	static const uint64_t sizes[OBJECTS] = {40, 700, 5000, 20000, 6000};
+	static const cl_mem_flags flags[OBJECTS] = {0, CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR,
+						    CL_MEM_ALLOC_HOST_PTR, 0};
+
+	for (int i = 0; i < OBJECTS; i++) {
+		struct thing *o = &the->objects[i];
+		bool filled = flags[i] & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+		cl_int error = 1;
+		*o = (struct thing){
+			.bytes = sizes[i], .value = malloc(sizes[i]), .known = malloc(sizes[i])};
+		memset(o->value, 100 + i, o->bytes);
+		memset(o->known, filled, o->bytes);
+		uint8_t *host = filled ? copy_of(o->value, o->bytes) : NULL;
+		o->mem = dxp_clCreateBuffer(context, flags[i], o->bytes, host, &error);
+		assert_int_equal(error, CL_SUCCESS);
+		if (flags[i] & CL_MEM_USE_HOST_PTR)
+			o->host = host;
+		else
+			free(host);
+	}
+}
+
+static void finish(void)
+{
+	for (int i = 0; i < OBJECTS; i++) {
+		struct thing *o = &the->objects[i];
+		if (o->map)
+			op_unmap(o);
+		op_kernel(o);
+	}
+	fake_hold(false);
+	for (int i = 0; i < QUEUES; i++)
+		assert_int_equal(dxp_clFinish(queues[i]), CL_SUCCESS);
+	for (uint32_t i = 0; i < the->check_count; i++) {
+		struct check *c = &the->checks[i];
+		for (uint64_t at = 0; at < c->bytes; at++)
+			assert_true(!c->known[at] || c->got[at] == c->expected[at]);
+		free(c->got);
+		free(c->expected);
+		free(c->known);
+	}
+	for (int i = 0; i < OBJECTS; i++) {
+		struct thing *o = &the->objects[i];
+		keep(o, NULL);
+		assert_int_equal(dxp_clReleaseMemObject(o->mem), CL_SUCCESS);
+		free(o->value);
+		free(o->known);
+		free(o->host);
+	}
+}
+
+static void opencl_memory__random(void **state)
+{
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		the = calloc(1, sizeof *the);
+		the->rng.state = seed;
+		objects_make();
+		fake_hold(true);
+		for (int i = 0; i < STEPS; i++)
+			step();
+		finish();
+		assert_int_equal(wrong_bytes, 0);
+		free(the);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(opencl_memory__random, setup, teardown),
+	};
+
+	for (int i = 0; i < DEVICES; i++)
+		fake_node(64 << 20, true);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
