@@ -142,7 +142,7 @@ static bool script_write(const struct stage *s, const struct raw_ends *ends, cha
 {
 	char address[UDP_ADDRESS_TEXT_BYTES], daemon[NODE_TEXT];
 
-	udp_address_format(&ends->near, address);
+	address_format(&ends->near, address);
 	address[strcspn(address, ":")] = '\0'; /* labs use IPv4 */
 	int n = snprintf(out, bytes, make_head, s->folder, fabric_programs_folder(),
 			 ends->far_netns ? "ip netns exec " : "",

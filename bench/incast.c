@@ -84,8 +84,8 @@ static void sender_main(int control, void *context)
 	snprintf(name, sizeof(name), "%s-s%u", lab_prefix(), s->index);
 	snprintf(far, sizeof(far), "%s-r", lab_prefix());
 	snprintf(address, sizeof(address), "10.78.0.%u", s->index + 1);
-	udp_address_parse(address, 0, &ends.near);
-	udp_address_parse("10.78.0.1", 0, &ends.far);
+	address_parse(address, 0, &ends.near);
+	address_parse("10.78.0.1", 0, &ends.far);
 	ends.far_netns = far;
 	outcome.status = child_netns_enter(name);
 	if (outcome.status == DXP_OK)

@@ -174,14 +174,14 @@ static int inside_run(void *context)
 	char near[48], far[48];
 
 	if (i->lab->mtu == 0) {
-		udp_address_parse("127.0.0.1", 0, &ends.near);
+		address_parse("127.0.0.1", 0, &ends.near);
 		ends.far = ends.near;
 		return i->body(i->lab, &ends, i->context);
 	}
 	snprintf(near, sizeof(near), "%s-near", lab_prefix());
 	snprintf(far, sizeof(far), "%s-far", lab_prefix());
-	udp_address_parse("10.77.0.1", 0, &ends.near);
-	udp_address_parse("10.77.0.2", 0, &ends.far);
+	address_parse("10.77.0.1", 0, &ends.near);
+	address_parse("10.77.0.2", 0, &ends.far);
 	ends.far_netns = far;
 	return child_netns_enter(near) == DXP_OK ? i->body(i->lab, &ends, i->context) : 1;
 }

@@ -123,7 +123,7 @@ const struct raw_ends *opencl_loopback(void)
 {
 	static struct raw_ends ends;
 
-	udp_address_parse("127.0.0.1", 0, &ends.near);
+	address_parse("127.0.0.1", 0, &ends.near);
 	ends.far = ends.near;
 	return &ends;
 }

@@ -59,7 +59,7 @@ static int many_open(struct many *m, uint32_t count)
 	struct node_options options = {.static_id = NEAR_ID};
 	struct crowd_options crowd = {.near_id = NEAR_ID, .count = count};
 
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	*m = (struct many){.count = count, .memory = calloc(1, REGION)};
 	int status = m->memory ? node_open(&options, &m->node) : DXP_ENOMEM;
 	if (status == DXP_OK)

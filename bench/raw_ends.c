@@ -47,7 +47,7 @@ static int socket_open(const struct udp_address *at, int *out, struct udp_addres
 	socklen_t bytes = sockaddr_from_wire(&any_port, family, &name);
 	if (fd < 0 || bind(fd, &name.any, bytes) < 0) {
 		log_error("cannot bind UDP %s: %m; \"ip address\" lists the addresses",
-			  udp_address_format(&any_port, text));
+			  address_format(&any_port, text));
 		if (fd >= 0)
 			close(fd);
 		return DXP_EIO;

@@ -185,7 +185,7 @@ static void ready_report(const struct arguments *a)
 	struct udp_address address;
 
 	server_address(server, &address);
-	udp_address_format(&address, text);
+	address_format(&address, text);
 	if (a->ready_fd < 0) {
 		printf("listening on %s\n", text);
 		program_output_check();
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 	int code = arguments_parse(argc, argv, &a);
 	if (code >= 0)
 		return code;
-	if (udp_address_parse(a.bind, WIRE_PORT, &options.bind) != DXP_OK)
+	if (address_parse(a.bind, WIRE_PORT, &options.bind) != DXP_OK)
 		return usage("--bind needs an address such as 127.0.0.1:4795 or [::1]:4795");
 	if (key_get(&a, options.key) != DXP_OK)
 		return EXIT_KEY;

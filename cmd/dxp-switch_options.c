@@ -163,7 +163,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 {
 	struct udp_address a;
 
-	if (strchr(text, ':') || udp_address_parse(text, 0, &a) != DXP_OK)
+	if (strchr(text, ':') || address_parse(text, 0, &a) != DXP_OK)
 		return false;
 	uint32_t ip = (uint32_t)a.ip[12] << 24 | (uint32_t)a.ip[13] << 16 |
 		      (uint32_t)a.ip[14] << 8 | a.ip[15];

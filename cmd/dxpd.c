@@ -357,12 +357,12 @@ static const char *text_parse(int option, struct arguments *a)
 	switch (option) {
 	case OPTION_MANAGER:
 		a->manager_given = true;
-		return udp_address_parse(optarg, WIRE_PORT, &a->daemon.manager) == DXP_OK
+		return address_parse(optarg, WIRE_PORT, &a->daemon.manager) == DXP_OK
 			       ? NULL
 			       : "--manager needs an address such as 127.0.0.1:4795 or [::1]:4795";
 	case OPTION_BIND:
 		a->daemon.bind = &a->bind;
-		return udp_address_parse(optarg, 0, &a->bind) == DXP_OK
+		return address_parse(optarg, 0, &a->bind) == DXP_OK
 			       ? NULL
 			       : "--bind needs an address such as 127.0.0.1, 127.0.0.1:5000 or "
 				 "[::1]:5000";

@@ -39,6 +39,25 @@ BEGIN {
 	split("say says said ask asked he his him box room awake asleep", words, " ")
 	for (i in words)
 		replaced_in_text[words[i]] = 1
+	# The same words as parts of identifiers, between underscores. Exact identifiers are exempt:
+	# names of registers, metrics and wire flags in docs/reference. SIMD code has lanes.
+	split("take takes taken tell tells told say says said ask asks asked asking room rooms " \
+	      "box boxes boxed door doors turn turns turned elder elders train trains keeper " \
+	      "life lives greet greeting greetings who whom whose whoever he his him mine ours " \
+	      "nobody somebody stranger strangers trespass cell cells haul hauls bell aside " \
+	      "asleep awake hear hears heard", words, " ")
+	for (i in words)
+		replaced_part[words[i]] = 1
+	split("BRIDGE_IN_TAKEN BRIDGE_OUT_TAKEN CFG_BRIDGE_IN_TAKEN CFG_BRIDGE_OUT_TAKEN " \
+	      "credits_asked INC_FLAG_TRAIN", words, " ")
+	for (i in words)
+		kept_name[words[i]] = 1
+
+	# Folders of the product: their global functions carry a prefix. Other software gives the
+	# names of exempt ones; crc32c is the algorithm's name.
+	prefixed = "^\\./(src|plugins|cmd|bench)/.*\\.c$"
+	given_name = "^(main|crc32c|MPI_[A-Za-z_]+|cl[A-Z][A-Za-z]*)$"
+
 	# Calls that open a descriptor, and the wrapper that keeps it off 0, 1 and 2:
 	# base/descriptor.h.
 	opens = "(^|[^A-Za-z0-9_.>])(open|openat|socket|accept4?|epoll_create1?|eventfd|" \
@@ -57,7 +76,28 @@ BEGIN {
 	guarded["inc"] = guarded["switch"] = 1
 
 	while ((getline path) > 0)
-		check_file(path)
+		paths[++path_count] = path
+	for (i = 1; i <= path_count; i++)
+		if (paths[i] ~ /\.h$/)
+			note_header(paths[i])
+	for (i = 1; i <= path_count; i++)
+		check_file(paths[i])
+}
+
+# Collects the nouns of a folder's headers: they may prefix its functions.
+function note_header(path,    parts, count, folder) {
+	count = split(path, parts, "/")
+	folder = path
+	sub(/[^\/]*$/, "", folder)
+	if (parts[count] !~ /^(internal|limits)\.h$/)
+		headers[folder] = headers[folder] " " noun_of(parts[count])
+}
+
+# Returns the noun of a file's name: "session_send.c" has session_send.
+function noun_of(name) {
+	sub(/^dxp-/, "", name)
+	sub(/(_internal)?\.[a-z.]+$/, "", name)
+	return name
 }
 
 # Reads src/layers: what each folder of src/ may include, and whether it is pure or mixed.
@@ -178,11 +218,77 @@ function check_literals(line,    text, count, list, i, word) {
 	}
 }
 
-function check_source(line,    was_in) {
+# Rejects replaced words as parts of identifiers.
+function check_identifiers(code,    name, parts, count, i) {
+	while (match(code, /[A-Za-z_][A-Za-z0-9_]*/)) {
+		name = substr(code, RSTART, RLENGTH)
+		code = substr(code, RSTART + RLENGTH)
+		if (name in seen_name)
+			continue
+		count = name in kept_name ? 0 : split(tolower(name), parts, "_")
+		for (i = 1; i <= count && !(parts[i] in replaced_part); i++)
+			continue
+		if (i <= count)
+			finding("\"" parts[i] "\" in `" name \
+				"`; docs/glossary.md has the word to use")
+		seen_name[name] = 1
+	}
+}
+
+# Returns whether a name starts with `noun`, the first words of it, or their plural or singular,
+# and an underscore.
+function starts_with(name, noun,    stem) {
+	for (stem = noun; stem != ""; ) {
+		if (index(name, stem "_") == 1 || index(name, stem "s_") == 1 ||
+		    index(name, stem "es_") == 1)
+			return 1
+		if (stem ~ /s$/ && index(name, substr(stem, 1, length(stem) - 1) "_") == 1)
+			return 1
+		if (stem ~ /y$/ && index(name, substr(stem, 1, length(stem) - 1) "ies_") == 1)
+			return 1
+		if (stem ~ /ies$/ && index(name, substr(stem, 1, length(stem) - 3) "y_") == 1)
+			return 1
+		if (!sub(/_[^_]*$/, "", stem))
+			return 0
+	}
+	return 0
+}
+
+# Checks the prefix of the global function whose definition starts with `head`.
+function check_prefix(head,    name, parts, count, nouns, i, folder, folder_at, line_at) {
+	if (file !~ prefixed || file ~ /\.bpf\.c$|\/rv32\/runtime\// ||
+	    head ~ /^(static|typedef|#)/ ||
+	    head ~ /^[A-Z_]+\(/ || head ~ / static / ||
+	    !match(head, /[A-Za-z_][A-Za-z0-9_]*[ \t]*\(/))
+		return
+	name = substr(head, RSTART, RLENGTH)
+	sub(/[ \t]*\($/, "", name)
+	count = split(file, parts, "/")
+	folder_at = count - 1
+	folder = file
+	sub(/[^\/]*$/, "", folder)
+	if (name ~ given_name || starts_with(name, "dxp"))
+		return
+	count = split("bench " parts[folder_at] " " parts[3] " " noun_of(parts[count]) \
+		      headers[folder], nouns, " ")
+	for (i = file ~ /^\.\/bench\// ? 1 : 2; i <= count; i++)
+		if (starts_with(name, nouns[i]))
+			return
+	line_at = line_number
+	line_number = head_start
+	finding("global `" name "` has no prefix; start it with " parts[folder_at] "_, or with " \
+		"the noun of its file or of a header of its folder")
+	line_number = line_at
+}
+
+function check_source(line,    was_in, code) {
 	was_in = in_comment
 	if (!was_in && file !~ /^\.\/test\// && line !~ /^[ \t]*#[ \t]*include/)
 		check_literals(line)
-	check_c(line, code_of(line))
+	code = code_of(line)
+	check_c(line, code)
+	if (code !~ /^[ \t]*#[ \t]*include/)
+		check_identifiers(code)
 	if (was_in || index(line, "/*"))
 		check_words(comment_of(line, was_in))
 }
@@ -193,6 +299,7 @@ function check_file(path,    line) {
 	c_source = path ~ /\.(c|h|cl)$/
 	script = 0
 	in_comment = 0
+	split("", seen_name)
 	piped = ""
 	listed = ""
 	body_start = 0
@@ -341,12 +448,15 @@ function check_function(code) {
 		}
 	} else if (code ~ /^{/) {
 		body_start = line_number
-		if (!head_start)
+		if (head_start)
+			check_prefix(head_text)
+		else
 			head_start = line_number
 	} else if (code ~ /^[ \t]*$/ || code ~ /^[#}]/ || code ~ /;[ \t]*$/) {
 		head_start = 0
 	} else if (!head_start) {
 		head_start = line_number
+		head_text = code
 	}
 }
 

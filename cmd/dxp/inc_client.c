@@ -21,10 +21,8 @@ struct inc_client {
 
 int inc_client_open(uint32_t own_ip, struct inc_client **out)
 {
-	struct link_options options = {.bind = udp_address_v4(own_ip, 0),
-				       .whole = true,
-				       .unconnected = true,
-				       .no_gro = true};
+	struct link_options options = {
+		.bind = address_v4(own_ip, 0), .whole = true, .unconnected = true, .no_gro = true};
 	struct inc_client *a = calloc(1, sizeof(*a));
 	struct udp_address own;
 
@@ -71,7 +69,7 @@ static void question_send(struct inc_client *a, uint32_t switch_ip, const struct
 static bool answer_decode(const struct inc_client *a, const struct datagram_arrival *arrival,
 			  uint32_t switch_ip, const struct inc_inquiry *q, struct inc_answer *out)
 {
-	const struct udp_address from = udp_address_v4(switch_ip, ROCE_PORT);
+	const struct udp_address from = address_v4(switch_ip, ROCE_PORT);
 	const struct roce_path path = {.from_ip = switch_ip,
 				       .to_ip = a->own_ip,
 				       .from_port = ROCE_PORT,

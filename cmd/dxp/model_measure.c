@@ -31,14 +31,14 @@ struct measured {
 
 static const uint32_t sizes[] = {8, 64, 256, 512, 1024, 2048};
 
-struct work_offset {
+struct context {
 	const struct lab *lab;
 	const struct raw_ends *ends;
 	const struct model_parameters *p;
 	const struct model_sink *sink;
 };
 
-static bool sample(const struct work_offset *w, const struct work *work, struct outcome *out)
+static bool sample(const struct context *w, const struct work *work, struct outcome *out)
 {
 	static const struct contender rltp = CONTENDER_RLTP;
 
@@ -60,7 +60,7 @@ static struct work work_of(enum work_op op, uint32_t bytes, uint32_t depth, uint
 }
 
 /* Gap and overheads from a train of messages, G from a stream, L from what remains of a trip. */
-static bool all_measure(const struct work_offset *w, struct measured *m)
+static bool all_measure(const struct context *w, struct measured *m)
 {
 	struct work messages = work_of(WORK_MESSAGE, SMALL_BYTES, WORK_DEPTH_MAX, MESSAGES);
 	struct work stream = work_of(WORK_PUT, STREAM_BYTES, 8, STREAMS);
@@ -106,7 +106,7 @@ static void emit(const struct model_sink *sink, const char *quantity, const char
 /* The column "published" has the source's hardware, and for T of this NIC its measured time. */
 static int rows_emit(const struct lab *lab, const struct raw_ends *ends, void *context)
 {
-	struct work_offset *w = context;
+	struct context *w = context;
 	struct model_loggp g = model_loggp_of(w->p);
 	struct measured m = {0};
 
@@ -137,7 +137,7 @@ static int rows_emit(const struct lab *lab, const struct raw_ends *ends, void *c
 
 int model_measure_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
-	struct work_offset w = {.p = p, .sink = sink};
+	struct context w = {.p = p, .sink = sink};
 
 	/* the lab's body runs in a process of its own, which prints */
 	fflush(stdout);

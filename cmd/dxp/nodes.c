@@ -129,7 +129,7 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 		"kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine", row->engine, "device",
 		row->device, "memory_bytes", (json_int_t)row->memory_bytes, "memory_kind",
 		memory_kind(row), "state", row->alive ? "alive" : "dead", "address",
-		udp_address_format(&row->address, address));
+		address_format(&row->address, address));
 
 	if (node && traffic && traffic->known) {
 		json_object_set_new(node, "in_bytes", json_integer((json_int_t)traffic->in_bytes));
@@ -151,7 +151,7 @@ static void print_row(const struct node_entry *row, const struct traffic *traffi
 	}
 	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-5s  %-22s %8s %8s\n", row->id, row->name,
 	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
-	       row->alive ? "alive" : "dead", udp_address_format(&row->address, address), in, out);
+	       row->alive ? "alive" : "dead", address_format(&row->address, address), in, out);
 }
 
 static int print_table(const struct node_entry *rows, const struct traffic *traffic, size_t count)

@@ -191,13 +191,13 @@ static bool manager_start(struct up *u)
 	char state[PATH_BYTES], log[PATH_BYTES], bind[UDP_ADDRESS_TEXT_BYTES];
 	struct udp_address address;
 
-	if (udp_address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
+	if (address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
 		print_fail("'%s' is not an address; write one of this machine, such as 127.0.0.1",
 			   u->bind);
 		return false;
 	}
 	address.port = (uint16_t)u->port;
-	udp_address_format(&address, bind);
+	address_format(&address, bind);
 	if (!folder_path(&u->folder, "run", state) ||
 	    !folder_path(&u->folder, "run/manager.log", log) ||
 	    !folder_path(&u->folder, "fabric.key", u->key))

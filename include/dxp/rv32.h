@@ -149,7 +149,7 @@ DXP_FN int dxp_insn_compare_swap(void)
 
 /* Returns the oldest completion's status + 1, or 0 for none; its context and value go to the
  * registers. */
-DXP_FN int dxp_insn_sent_take(void)
+DXP_FN int dxp_insn_sent_dequeue(void)
 {
 	int result;
 
@@ -197,9 +197,9 @@ DXP_FN void dxp_insn_relax(void)
 DXP_FN int dxp_insn_sent_wait(int *status, dxp_u32 looks)
 {
 	do {
-		int taken = dxp_insn_sent_take();
-		if (taken) {
-			*status = taken - 1;
+		int dequeued = dxp_insn_sent_dequeue();
+		if (dequeued) {
+			*status = dequeued - 1;
 			return DXP_OK;
 		}
 		int error = dxp_insn_error();

@@ -12,7 +12,7 @@
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-struct udp_address udp_address_v4(uint32_t ip, uint16_t port)
+struct udp_address address_v4(uint32_t ip, uint16_t port)
 {
 	struct udp_address a = {.port = port};
 
@@ -21,7 +21,7 @@ struct udp_address udp_address_v4(uint32_t ip, uint16_t port)
 	return a;
 }
 
-const char *udp_address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES])
+const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES])
 {
 	char ip[INET6_ADDRSTRLEN];
 
@@ -53,7 +53,7 @@ static int port_parse(const char *text, uint16_t fallback, uint16_t *port)
 	return DXP_OK;
 }
 
-int udp_address_parse(const char *text, uint16_t port, struct udp_address *a)
+int address_parse(const char *text, uint16_t port, struct udp_address *a)
 {
 	struct udp_address parsed = {0};
 	char host[INET6_ADDRSTRLEN + 1];

@@ -29,13 +29,13 @@ static inline bool udp_address_link_local(const struct udp_address *a)
 }
 
 /* Returns an IPv4 address; 10.0.0.1 is 0x0a000001. */
-struct udp_address udp_address_v4(uint32_t ip, uint16_t port);
+struct udp_address address_v4(uint32_t ip, uint16_t port);
 
 /* Formats as "10.0.0.2:4795" or "[fe80::1]:4795". Returns `out`. */
-const char *udp_address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES]);
+const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES]);
 
 /* Parses "a.b.c.d[:port]" or "[v6][:port]". `port` is the default port. No name lookup. Returns
  * DXP_EINVAL for any other text. */
-int udp_address_parse(const char *text, uint16_t port, struct udp_address *a);
+int address_parse(const char *text, uint16_t port, struct udp_address *a);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define KERNELS_MAX 1024 /* as the loader's */
 
-const char *edit_find(struct edit_span s, const char *part)
+const char *rv32_edit_find(struct edit_span s, const char *part)
 {
 	return memmem(s.at, s.bytes, part, strlen(part));
 }
@@ -132,7 +132,7 @@ static void line_copy(struct edit *e, struct edit_span line)
 static void local_copy(struct edit *e, struct edit_span line)
 {
 	static const char word[] = " = internal ";
-	const char *at = edit_find(line, word), *rest = at + sizeof(word) - 1;
+	const char *at = rv32_edit_find(line, word), *rest = at + sizeof(word) - 1;
 	const char *end = line.at + line.bytes;
 	const char *align = memmem(rest, (size_t)(end - rest), ", align ", 8);
 
@@ -144,10 +144,10 @@ static void local_copy(struct edit *e, struct edit_span line)
 
 static bool is_local(struct edit_span line)
 {
-	return starts(line, "@") && line.at[1] != '"' && edit_find(line, " = internal ") &&
-	       edit_find(line, " undef") &&
-	       (edit_find(line, " = internal global ") ||
-		edit_find(line, " = internal unnamed_addr global "));
+	return starts(line, "@") && line.at[1] != '"' && rv32_edit_find(line, " = internal ") &&
+	       rv32_edit_find(line, " undef") &&
+	       (rv32_edit_find(line, " = internal global ") ||
+		rv32_edit_find(line, " = internal unnamed_addr global "));
 }
 
 /* Copies an attribute group without the target's attributes. */
@@ -192,7 +192,7 @@ static bool lines_copy(struct edit *e, struct edit_span ir, struct edit_span *ke
 			continue;
 		}
 		line_copy(e, line);
-		if (!starts(line, "define ") || !edit_find(line, " spir_kernel void @"))
+		if (!starts(line, "define ") || !rv32_edit_find(line, " spir_kernel void @"))
 			continue;
 		if (*count == KERNELS_MAX) {
 			snprintf(e->text, ENGINE_TEXT_BYTES,
@@ -211,7 +211,7 @@ static bool edit_all(struct edit *e, struct edit_span ir)
 	bool done = kernels && numbers_read(e, ir) && lines_copy(e, ir, kernels, &count);
 
 	for (size_t i = 0; done && i < count; i++)
-		done = edit_kernel(e, kernels[i]);
+		done = rv32_edit_kernel(e, kernels[i]);
 	if (done && count > 0)
 		fprintf(e->out,
 			"attributes #%u = { nounwind }\n"

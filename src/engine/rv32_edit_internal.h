@@ -24,9 +24,9 @@ struct edit {
 
 /* Writes a record and an entry function for the kernel of a `define` line. False: e->text has the
  * reason. */
-bool edit_kernel(struct edit *e, struct edit_span line);
+bool rv32_edit_kernel(struct edit *e, struct edit_span line);
 
 /* Returns the position of `part` in a span, or NULL. */
-const char *edit_find(struct edit_span s, const char *part);
+const char *rv32_edit_find(struct edit_span s, const char *part);
 
 #endif

@@ -84,7 +84,7 @@ static struct edit_span bracket(const char *open, const char *end)
 /* Returns the metadata that the `define` line calls `name`; bytes 0: none. */
 static struct edit_span metadata_get(const struct edit *e, const struct kernel *k, const char *name)
 {
-	const char *at = edit_find(k->attributes, name);
+	const char *at = rv32_edit_find(k->attributes, name);
 	char *rest;
 
 	if (!at || at[strlen(name)] != ' ' || at[strlen(name) + 1] != '!')
@@ -104,7 +104,7 @@ static bool parameter_read(struct parameter *p, struct edit_span text)
 	p->text = trim((struct edit_span){rest.at, (size_t)(name - rest.at)});
 	rest = p->text;
 	p->type = part_next(&rest, ' ');
-	const char *by_value = edit_find(p->text, "byval(");
+	const char *by_value = rv32_edit_find(p->text, "byval(");
 	end = p->text.at + p->text.bytes;
 	p->by_value = by_value != NULL;
 	if (by_value)
@@ -115,7 +115,7 @@ static bool parameter_read(struct parameter *p, struct edit_span text)
 static bool signature_read(struct kernel *k, struct edit_span line)
 {
 	const char *end = line.at + line.bytes;
-	const char *name = edit_find(line, "void @");
+	const char *name = rv32_edit_find(line, "void @");
 
 	k->line = line;
 	if (!name)
@@ -168,9 +168,9 @@ static uint32_t access_of(struct edit_span s)
 
 static uint32_t qualifiers_of(struct edit_span s)
 {
-	return (edit_find(s, "const") ? RV32_TYPE_CONST : 0u) |
-	       (edit_find(s, "restrict") ? RV32_TYPE_RESTRICT : 0u) |
-	       (edit_find(s, "volatile") ? RV32_TYPE_VOLATILE : 0u);
+	return (rv32_edit_find(s, "const") ? RV32_TYPE_CONST : 0u) |
+	       (rv32_edit_find(s, "restrict") ? RV32_TYPE_RESTRICT : 0u) |
+	       (rv32_edit_find(s, "volatile") ? RV32_TYPE_VOLATILE : 0u);
 }
 
 /* Reads "<4 x float> undef, i32 1", where 1 means signed. */
@@ -189,7 +189,7 @@ static void vector_read(struct kernel *k, struct edit_span hint)
 
 	if (type.bytes > 0 && *type.at == '<') {
 		lanes = strtoul(type.at + 1, NULL, 10);
-		const char *x = edit_find(type, " x ");
+		const char *x = rv32_edit_find(type, " x ");
 		if (!x)
 			return;
 		type.bytes -= (size_t)(x + 3 - type.at);
@@ -338,7 +338,7 @@ static void entry_write(struct edit *e, const struct kernel *k)
 	fprintf(e->out, ") #%u\n  ret void\n}\n", e->attribute_next + 1);
 }
 
-bool edit_kernel(struct edit *e, struct edit_span line)
+bool rv32_edit_kernel(struct edit *e, struct edit_span line)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
 

@@ -99,7 +99,7 @@ static int nic_post(void *context, const struct dxp_descriptor *head, const stru
 	return dxp_post_lists(context, head, src, dst, data);
 }
 
-static int nic_take(void *context, struct dxp_nic_event *event)
+static int nic_dequeue(void *context, struct dxp_nic_event *event)
 {
 	return dxp_sent_dequeue(context, event);
 }
@@ -128,9 +128,9 @@ static int symbolize(void *context, uint32_t pc, char *text, size_t bytes)
 		 : snprintf(text, bytes, "0x%x", pc);
 }
 
-static void failure_tell(const struct engine_rv32 *r, const struct engine_launch *l,
-			 const struct rv32_result *result, const struct rv32_print *print,
-			 char text[ENGINE_TEXT_BYTES])
+static void failure_report(const struct engine_rv32 *r, const struct engine_launch *l,
+			   const struct rv32_result *result, const struct rv32_print *print,
+			   char text[ENGINE_TEXT_BYTES])
 {
 	const struct rv32_trap *t = &result->trap;
 	struct rv32_image *image = l->program->image;
@@ -175,7 +175,7 @@ static uint32_t cores_of(const struct engine_rv32 *r, const struct rv32_launch *
 }
 
 /* Logs what the model of time gives, as an interval over what is assumed about the memory. */
-static void time_tell(const struct engine_launch *l, const struct rv32_time *time)
+static void time_report(const struct engine_launch *l, const struct rv32_time *time)
 {
 	struct rv32_time_result t;
 
@@ -208,7 +208,7 @@ static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 	}
 	int status = rv32_pool_run(r->pool, launch, l->program->codes, cores, result);
 	if (status == DXP_OK && time)
-		time_tell(l, time);
+		time_report(l, time);
 	rv32_time_destroy(time);
 	return status;
 }
@@ -217,7 +217,7 @@ static int launch_run(struct engine_rv32 *r, const struct rv32_kernel *k,
 		      const struct engine_launch *l, struct rv32_launch *launch,
 		      const struct rv32_space_map *map, char text[ENGINE_TEXT_BYTES])
 {
-	struct rv32_nic nic = {map->window, nic_post, nic_take, nic_value};
+	struct rv32_nic nic = {map->window, nic_post, nic_dequeue, nic_value};
 	struct rv32_print print;
 	struct rv32_result result;
 	const uint32_t cores = cores_of(r, launch);
@@ -238,7 +238,7 @@ static int launch_run(struct engine_rv32 *r, const struct rv32_kernel *k,
 	status = pool_run(r, l, launch, cores, &result);
 	rv32_print_close(&print);
 	if (status == DXP_EDEVICE) {
-		failure_tell(r, l, &result, &print, text);
+		failure_report(r, l, &result, &print, text);
 		r->engine.native = CL_OUT_OF_RESOURCES;
 	} else if (status == DXP_EINVAL) {
 		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': the core refuses its arguments",

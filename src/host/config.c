@@ -85,7 +85,7 @@ static int resolve_manager(const char *directory, const char *given, struct udp_
 			return status;
 		given = text;
 	}
-	if (udp_address_parse(given, WIRE_PORT, out) != DXP_OK)
+	if (address_parse(given, WIRE_PORT, out) != DXP_OK)
 		return error_set(DXP_EINVAL,
 				 "'%s' is not the address of a manager; write ADDRESS:PORT, such "
 				 "as 127.0.0.1:%d",
@@ -152,7 +152,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		status = resolve_key(directory, options->key_file, c.key);
 	if (status != DXP_OK)
 		return status;
-	if (options->bind && udp_address_parse(options->bind, 0, &c.bind) != DXP_OK)
+	if (options->bind && address_parse(options->bind, 0, &c.bind) != DXP_OK)
 		return error_set(DXP_EINVAL,
 				 "'%s' is not an address to bind; write ADDRESS or ADDRESS:PORT",
 				 options->bind);

@@ -33,7 +33,7 @@ static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 		snprintf(nic->name, sizeof(nic->name), "%s", o->name);
 	else
 		config_default_name(nic->name);
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	options.spin_ns = UINT32_MAX; /* its poller spins */
 	return join_open(&options, &nic->node);
 }
@@ -64,7 +64,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 	if (status != DXP_OK)
 		return status;
 	snprintf(nic->name, sizeof(nic->name), "%s", config.name);
-	udp_address_format(&config.manager, manager);
+	address_format(&config.manager, manager);
 	const struct node_options options = {.name = config.name,
 					     .manager = config.manager,
 					     .fabric_key = config.key,

@@ -11,7 +11,7 @@ static void where(const struct dxp_xpu *x, char *out, size_t bytes)
 
 	if (row)
 		snprintf(out, bytes, "xPU '%s' (node %u at %s)", x->caps.name, x->node,
-			 udp_address_format(&row->address, address));
+			 address_format(&row->address, address));
 	else
 		snprintf(out, bytes, "xPU '%s' (node %u)", x->caps.name, x->node);
 }

@@ -114,7 +114,7 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 	f->watch_ns = UINT64_MAX;
 	f->event_base = 1;
 	executor_init(f);
-	udp_address_format(&config.manager, f->manager);
+	address_format(&config.manager, f->manager);
 	status = locks_create(f);
 	if (status == DXP_OK)
 		status = open_node(f, options, &config);
@@ -162,7 +162,7 @@ static void describe(const struct node_entry *row, struct dxp_node_info *out)
 				      .memory_kind = memory_kind(row)};
 	snprintf(out->name, sizeof(out->name), "%s", row->name);
 	snprintf(out->engine, sizeof(out->engine), "%s", row->engine);
-	udp_address_format(&row->address, out->address);
+	address_format(&row->address, out->address);
 }
 
 int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)

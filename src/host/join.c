@@ -22,12 +22,12 @@ int join_open(const struct node_options *options, struct node **out)
 		log_error("%s", why);
 	if (status == DXP_EBUSY)
 		return error_set(status, "%s is in use by another program; choose another port",
-				 udp_address_format(&options->bind, bind));
+				 address_format(&options->bind, bind));
 	if (status != DXP_OK && why[0])
 		return error_set(status, "%s", why);
 	if (status != DXP_OK)
 		return error_set(status, "cannot open a node on %s: %s",
-				 udp_address_format(&options->bind, bind), dxp_status_text(status));
+				 address_format(&options->bind, bind), dxp_status_text(status));
 	return DXP_OK;
 }
 

@@ -104,7 +104,7 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 		return error_set(
 			DXP_EPEERLOST,
 			"xPU '%s' (node %u at %s) is dead; start it again, or see `dxp nodes`",
-			row->name, row->id, udp_address_format(&row->address, address));
+			row->name, row->id, address_format(&row->address, address));
 	if (!row->granted)
 		return error_set(DXP_EACCESS,
 				 "xPU '%s' (node %u) is not granted to this host; permit it with "

@@ -35,7 +35,7 @@ static void question_send(struct probe *p)
 
 static bool answer_receive(struct probe *p, const struct datagram_arrival *a)
 {
-	const struct udp_address from = udp_address_v4(p->switch_ip, ROCE_PORT);
+	const struct udp_address from = address_v4(p->switch_ip, ROCE_PORT);
 	const struct roce_path path = {p->switch_ip, p->own_ip, ROCE_PORT, p->own_port};
 	struct inc_packet packet;
 
@@ -79,7 +79,7 @@ static enum inc_reach query_send(struct probe *p)
 
 enum inc_reach probe_switch_reach(struct dxp_inc *inc)
 {
-	const struct link_options o = {.bind = udp_address_v4(inc->own.ip, 0),
+	const struct link_options o = {.bind = address_v4(inc->own.ip, 0),
 				       .whole = true,
 				       .unconnected = true,
 				       .refusals = true,

@@ -26,7 +26,7 @@ static int out_open(struct dxp_inc *inc)
 {
 	for (unsigned k = 0; k < ROCE_SOURCE_PORTS; k++) {
 		uint16_t number = (uint16_t)(ROCE_SOURCE_PORT + k);
-		struct link_options o = {.bind = udp_address_v4(inc->own.ip, number),
+		struct link_options o = {.bind = address_v4(inc->own.ip, number),
 					 .whole = true,
 					 .unconnected = true,
 					 .alone = inc_packet_alone,
@@ -45,13 +45,13 @@ static int out_open(struct dxp_inc *inc)
 
 int sockets_open(struct dxp_inc *inc)
 {
-	struct udp_address sw = udp_address_v4(inc->switch_ip, ROCE_PORT);
+	struct udp_address sw = address_v4(inc->switch_ip, ROCE_PORT);
 	int status = out_open(inc);
 
 	if (status != DXP_OK)
 		return status;
-	struct link_options o = {.bind = udp_address_v4(inc->own.ip, ROCE_PORT),
-				 .peer = udp_address_v4(inc->switch_ip, inc->own.port),
+	struct link_options o = {.bind = address_v4(inc->own.ip, ROCE_PORT),
+				 .peer = address_v4(inc->switch_ip, inc->own.port),
 				 .shared = true,
 				 .whole = true,
 				 .unconnected = true,
@@ -71,7 +71,7 @@ int sockets_open(struct dxp_inc *inc)
 bool sockets_multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id)
 {
 	uint32_t ip = INC_MULTICAST_IP | (group_id & INC_MULTICAST_MASK);
-	struct link_options o = {.bind = udp_address_v4(ip, ROCE_PORT),
+	struct link_options o = {.bind = address_v4(ip, ROCE_PORT),
 				 .shared = true,
 				 .whole = true,
 				 .unconnected = true,

@@ -29,7 +29,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 {
 	struct udp_address a;
 
-	if (strchr(text, ':') || udp_address_parse(text, 0, &a) != DXP_OK)
+	if (strchr(text, ':') || address_parse(text, 0, &a) != DXP_OK)
 		return false;
 	*out = ip_of(&a);
 	return true;
@@ -134,7 +134,7 @@ int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32
 		log_error("no switch is configured; " HOW);
 	if (status != DXP_OK)
 		return status;
-	to = udp_address_v4(ip, 0);
+	to = address_v4(ip, 0);
 	if (!link_address_now(&to, &own)) {
 		if (loud)
 			log_error("no route to the switch %s; see \"ip route\"", text);

@@ -134,7 +134,7 @@ static void batch_blame(struct link *l, const struct datagram *first, int error)
 		l->limits.refused_bytes = batch_datagram_bytes(first);
 		log_info("datagrams of %zu bytes to %s exceed the path MTU and are sent one by "
 			 "one; raise the interface's MTU for speed",
-			 l->limits.refused_bytes, udp_address_format(&first->to, text));
+			 l->limits.refused_bytes, address_format(&first->to, text));
 	} else {
 		l->limits.segments = 1;
 		log_info("the kernel rejects UDP segmentation offload (%m), so datagrams are sent "

@@ -97,7 +97,7 @@ static int bind_refused(const struct udp_address *address, int error)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
 
-	udp_address_format(address, text);
+	address_format(address, text);
 	errno = error;
 	if (error == EADDRINUSE) {
 		log_error("cannot bind UDP %s: another program uses this port; stop it (\"ss "
@@ -200,7 +200,7 @@ static int peer_name(struct link *l, const struct udp_address *peer)
 	if (connect(l->sockets[0].fd, &name.any, bytes) == 0)
 		return DXP_OK;
 	log_error("no route to %s: %m; check the address and this machine's routes",
-		  udp_address_format(peer, text));
+		  address_format(peer, text));
 	return DXP_EIO;
 }
 

@@ -56,9 +56,9 @@ int link_address_towards(const struct udp_address *to, struct udp_address *out)
 	if (udp_address_link_local(to))
 		log_error("%s is a link-local address, which needs an interface; use a global "
 			  "address, or one of fd00::/8",
-			  udp_address_format(to, text));
+			  address_format(to, text));
 	else
 		log_error("no route to %s: %m; check the address and this machine's routes",
-			  udp_address_format(to, text));
+			  address_format(to, text));
 	return DXP_EIO;
 }

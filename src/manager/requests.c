@@ -60,8 +60,7 @@ static void refuse_busy(struct registry *r, const struct udp_address *from,
 	snprintf(answer.text, sizeof(answer.text),
 		 "%s is in use by the node at %s, whose lease lasts another %.1f s",
 		 same_node ? "this identity" : "this name",
-		 udp_address_format(&holder->entry.address, address),
-		 (double)answer.retry_ns / S_NS);
+		 address_format(&holder->entry.address, address), (double)answer.retry_ns / S_NS);
 	r->counters.busy++;
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }

@@ -137,10 +137,10 @@ int model_crossbar_knee_rows(const struct model_parameters *p, uint64_t seed, bo
 	int status = interval(p, seed, model_crossbar_knee, intervals, &row);
 	if (status)
 		return status;
-	row.kind = MODEL_ASIDE;
+	row.kind = MODEL_WITHHELD;
 	model_emit(sink, &row);
 	row = row_of(p, "saturation", "share", names);
-	row.kind = MODEL_ASIDE;
+	row.kind = MODEL_WITHHELD;
 	status = interval(p, seed, model_crossbar_saturation, intervals, &row);
 	if (status)
 		return status;

@@ -177,7 +177,7 @@ static int allreduce_emit(const struct model_parameters *p, const struct model_a
 	/* the named setting may lie outside the swept ones */
 	row.low = fmin(row.low / 1000, row.value);
 	row.high = fmax(row.high / 1000, row.value);
-	row.kind = MODEL_ASIDE;
+	row.kind = MODEL_WITHHELD;
 	row.assumptions = model_assumptions("allreduce", names, sizeof(names));
 	case_x(&row, of);
 	model_emit(sink, &row);
@@ -203,11 +203,11 @@ static void compare_emit(const struct model_allreduce *of, const double *ns,
 								     : MODEL_WAY_SOCKET;
 	struct model_row row = row_of("N-11", "allreduce winner", "way", winner);
 
-	row.kind = MODEL_ASIDE;
+	row.kind = MODEL_WITHHELD;
 	case_x(&row, of);
 	model_emit(sink, &row);
 	row = row_of("N-11", "allreduce gain", "", ns[MODEL_WAY_HOST] / best);
-	row.kind = MODEL_ASIDE;
+	row.kind = MODEL_WITHHELD;
 	case_x(&row, of);
 	model_emit(sink, &row);
 }

@@ -27,7 +27,7 @@ struct nic_run {
 	struct model_nic_result *out;
 	uint32_t *owner;
 	uint32_t started, completed;
-	uint64_t store_free_ps, doorbell_ps, turned_ps;
+	uint64_t store_free_ps, doorbell_ps, returned_ps;
 	uint64_t ends_ps[2][MODEL_NIC_STAGES]; /* of the first message */
 	uint64_t upload_first_ps;
 	bool failed;
@@ -226,7 +226,7 @@ static void phase_done(void *context, uint32_t number, uint64_t at_ps)
 	if (r->job->op == MODEL_GET)
 		at_ps += model_cycles_ps(r->p, model_nic_turnaround_cycles(r->p));
 	if (message == 0)
-		r->turned_ps = at_ps;
+		r->returned_ps = at_ps;
 	phase_send(r, message, 1, at_ps);
 }
 
@@ -259,8 +259,8 @@ static void parts_fill(const struct nic_run *r)
 	parts[MODEL_PART_DESCRIPTOR_READ] = a[MODEL_AT_LINK] - r->doorbell_ps;
 	parts[MODEL_PART_DESCRIPTOR_EXTRACT] = a[MODEL_AT_DESCRIPTOR] - a[MODEL_AT_LINK];
 	if (!immediate) {
-		parts[MODEL_PART_TURNAROUND] = r->turned_ps - a[MODEL_AT_DESCRIPTOR];
-		parts[MODEL_PART_DATA_READ] = b[MODEL_AT_LINK] - r->turned_ps;
+		parts[MODEL_PART_TURNAROUND] = r->returned_ps - a[MODEL_AT_DESCRIPTOR];
+		parts[MODEL_PART_DATA_READ] = b[MODEL_AT_LINK] - r->returned_ps;
 		parts[MODEL_PART_DATA_EXTRACT] = b[MODEL_AT_DATA] - b[MODEL_AT_LINK];
 	}
 	parts[MODEL_PART_CROSSBAR] =

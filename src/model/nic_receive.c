@@ -46,7 +46,7 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 uint64_t model_nic_see_ps(const struct model_parameters *p)
 {
 	/* Without a constant for the event, the calibration of host_see_ns has found it too. */
-	uint64_t event = p->base == MODEL_BASE_CELL ? (uint64_t)p->event_cycles * 4000 : 0;
+	uint64_t event = p->base == MODEL_BASE_VALUE ? (uint64_t)p->event_cycles * 4000 : 0;
 
 	return (uint64_t)p->host_see_ns * 1000 + event;
 }

@@ -111,7 +111,7 @@ static int given_row(const struct model_parameters *p, enum model_op op, struct 
 	struct model_parameters column_print = *p;
 	uint64_t ps;
 
-	column_print.base = MODEL_BASE_CELL;
+	column_print.base = MODEL_BASE_VALUE;
 	int status = latency_ps(&column_print, op, 1, &ps);
 	row->value = (double)ps / 1000;
 	row->published = latency_1[op];
@@ -161,7 +161,7 @@ static int bandwidth_row(const struct model_parameters *p, enum model_op op, uin
 	row->high = fmax(row->value, (double)overlapped / 1000);
 	row->published = NAN;
 	row->tolerance = 0;
-	row->kind = is_source(p) ? MODEL_ASIDE : MODEL_PLAIN;
+	row->kind = is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN;
 	model_emit(sink, row);
 	return DXP_OK;
 }
@@ -177,7 +177,7 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 		.unit = "ns",
 		.value = (double)ps / 1000,
 		.published = NAN,
-		.kind = is_source(p) ? MODEL_ASIDE : MODEL_PLAIN,
+		.kind = is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN,
 		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
 	};
 
@@ -271,7 +271,7 @@ int model_nic_peak(const struct model_parameters *p, const struct model_sink *si
 		bool stated = request == 128 && is_source(p);
 		row.published = stated ? 3190 : NAN;
 		row.tolerance = stated ? 3 : 0;
-		row.kind = stated ? MODEL_GIVEN : is_source(p) ? MODEL_ASIDE : MODEL_PLAIN;
+		row.kind = stated ? MODEL_GIVEN : is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN;
 		snprintf(row.x, sizeof(row.x), "%lld", (long long)request);
 		row.value = row.low = row.high = (double)kbps / 1000;
 		model_emit(sink, &row);

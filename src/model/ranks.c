@@ -59,7 +59,7 @@ static void post_event(struct run *r, int64_t at_ps, enum event_kind kind, uint3
 
 static uint32_t entry_new(struct run *r, const struct entry *e)
 {
-	uint32_t index = match_new(&r->match, e);
+	uint32_t index = model_match_new(&r->match, e);
 
 	if (index == NO_ENTRY)
 		r->status = DXP_ENOMEM;
@@ -170,7 +170,7 @@ static void receive_complete(struct run *r, uint32_t index)
 		post_event(r, e.at_ps, EVENT_RECEIVED, index);
 		return;
 	}
-	match_free(&r->match, index);
+	model_match_free(&r->match, index);
 	op_complete(r, e.to, e.receive_op, cpu_use(r, e.to, e.at_ps, path.receive_ps));
 }
 
@@ -190,15 +190,15 @@ static void deliver(struct run *r, uint32_t index)
 	struct entry *e = &r->match.entries[index];
 
 	if (!e->granted) {
-		uint32_t receive = match_find(&r->match, e->from, e->to, e->tag, true);
+		uint32_t receive = model_match_find(&r->match, e->from, e->to, e->tag, true);
 		if (receive == NO_ENTRY) {
-			match_store(&r->match, index);
+			model_match_store(&r->match, index);
 			return;
 		}
 		const struct entry *posted = &r->match.entries[receive];
 		e->receive_op = posted->receive_op;
 		e->at_ps = posted->at_ps > e->at_ps ? posted->at_ps : e->at_ps;
-		match_free(&r->match, receive);
+		model_match_free(&r->match, receive);
 	}
 	if (e->request)
 		grant(r, index);
@@ -234,7 +234,7 @@ static void send_start(struct run *r, uint32_t rank, uint32_t op, const struct m
 static void receive_start(struct run *r, uint32_t rank, uint32_t op, const struct model_task *o,
 			  int64_t at_ps)
 {
-	uint32_t index = match_find(&r->match, o->peer, rank, o->tag, false);
+	uint32_t index = model_match_find(&r->match, o->peer, rank, o->tag, false);
 	struct entry e = {.from = o->peer,
 			  .to = rank,
 			  .tag = o->tag,
@@ -245,7 +245,7 @@ static void receive_start(struct run *r, uint32_t rank, uint32_t op, const struc
 	if (index == NO_ENTRY) {
 		index = entry_new(r, &e);
 		if (index != NO_ENTRY)
-			match_store(&r->match, index);
+			model_match_store(&r->match, index);
 		return;
 	}
 	struct entry *m = &r->match.entries[index];
@@ -314,7 +314,7 @@ static void event_handle(struct run *r, uint32_t kind, uint32_t index)
 	case EVENT_ARRIVED: event_arrived(r, index); break;
 	case EVENT_RECEIVED: receive_complete(r, index); break;
 	case EVENT_READY:
-		match_free(&r->match, index);
+		model_match_free(&r->match, index);
 		stack_push(r, e.to, e.receive_op, r->now_ps);
 		break;
 	}
@@ -344,7 +344,7 @@ static void rank_begin(struct run *r, uint32_t rank)
 /* Sets error_text() for the first thing that never happens. */
 static int stuck(const struct run *r)
 {
-	const struct entry *e = match_any(&r->match, true);
+	const struct entry *e = model_match_any(&r->match, true);
 
 	if (e)
 		return error_set(
@@ -352,7 +352,7 @@ static int stuck(const struct run *r)
 			"rank %u waits for a message of rank %u with tag %u, which is never "
 			"sent",
 			e->to, e->from, e->tag);
-	e = match_any(&r->match, false);
+	e = model_match_any(&r->match, false);
 	if (e)
 		return error_set(DXP_EINVAL,
 				 "rank %u never receives the message of rank %u with tag %u", e->to,
@@ -367,7 +367,7 @@ static int stuck(const struct run *r)
 static int run_open(struct run *r)
 {
 	const struct model_schedule *s = r->schedule;
-	int status = match_open(&r->match, s->ranks);
+	int status = model_match_open(&r->match, s->ranks);
 
 	r->ranks = calloc(s->ranks, sizeof(*r->ranks));
 	r->servers = calloc(max_u32(r->network->servers, 1), sizeof(*r->servers));
@@ -385,7 +385,7 @@ static int run_open(struct run *r)
 
 static void run_close(struct run *r)
 {
-	match_close(&r->match);
+	model_match_close(&r->match);
 	free(r->ranks);
 	free(r->servers);
 	free(r->unmet);

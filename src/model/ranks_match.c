@@ -9,7 +9,7 @@
 
 #define BUCKETS_MIN 1024u /* a text of few ranks may have many tags */
 
-int match_open(struct match *m, uint32_t ranks)
+int model_match_open(struct match *m, uint32_t ranks)
 {
 	uint32_t count = BUCKETS_MIN;
 
@@ -23,13 +23,13 @@ int match_open(struct match *m, uint32_t ranks)
 	return DXP_OK;
 }
 
-void match_close(struct match *m)
+void model_match_close(struct match *m)
 {
 	free(m->entries);
 	free(m->buckets);
 }
 
-uint32_t match_new(struct match *m, const struct entry *e)
+uint32_t model_match_new(struct match *m, const struct entry *e)
 {
 	uint32_t index = m->unused;
 
@@ -53,7 +53,7 @@ uint32_t match_new(struct match *m, const struct entry *e)
 	return index;
 }
 
-void match_free(struct match *m, uint32_t index)
+void model_match_free(struct match *m, uint32_t index)
 {
 	m->entries[index].next = m->unused;
 	m->unused = index;
@@ -67,7 +67,7 @@ static struct bucket *bucket_of(struct match *m, uint32_t from, uint32_t to, uin
 	return &m->buckets[(key >> 32) & m->mask];
 }
 
-void match_store(struct match *m, uint32_t index)
+void model_match_store(struct match *m, uint32_t index)
 {
 	struct entry *e = &m->entries[index];
 	struct bucket *b = bucket_of(m, e->from, e->to, e->tag);
@@ -80,7 +80,7 @@ void match_store(struct match *m, uint32_t index)
 	b->tail = index;
 }
 
-uint32_t match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, bool receive)
+uint32_t model_match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, bool receive)
 {
 	struct bucket *b = bucket_of(m, from, to, tag);
 	uint32_t before = NO_ENTRY;
@@ -102,7 +102,7 @@ uint32_t match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, b
 	return NO_ENTRY;
 }
 
-const struct entry *match_any(const struct match *m, bool receive)
+const struct entry *model_match_any(const struct match *m, bool receive)
 {
 	const struct entry *found = NULL;
 

@@ -32,15 +32,15 @@ struct match {
 	uint32_t mask;
 };
 
-int match_open(struct match *m, uint32_t ranks);
-void match_close(struct match *m);
+int model_match_open(struct match *m, uint32_t ranks);
+void model_match_close(struct match *m);
 /* Returns the index of a copy; NO_ENTRY: no memory. */
-uint32_t match_new(struct match *m, const struct entry *e);
-void match_free(struct match *m, uint32_t index);
-void match_store(struct match *m, uint32_t index);
+uint32_t model_match_new(struct match *m, const struct entry *e);
+void model_match_free(struct match *m, uint32_t index);
+void model_match_store(struct match *m, uint32_t index);
 /* Removes and returns the oldest entry with this key if it is of the sort; NO_ENTRY: none. */
-uint32_t match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, bool receive);
+uint32_t model_match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, bool receive);
 /* Returns a stored entry of the sort, that of the lowest rank that it concerns; NULL: none. */
-const struct entry *match_any(const struct match *m, bool receive);
+const struct entry *model_match_any(const struct match *m, bool receive);
 
 #endif

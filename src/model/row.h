@@ -11,7 +11,7 @@ enum model_kind {
 	MODEL_PLAIN,         /* an answer without a published figure */
 	MODEL_GIVEN,         /* published, and nothing was set from it */
 	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from it */
-	MODEL_ASIDE,         /* published, but kept aside: published is NAN */
+	MODEL_WITHHELD,      /* published, but kept aside: published is NAN */
 	MODEL_SHAPE,         /* a sentence as an inequality: value 1 holds, 0 fails */
 };
 

@@ -51,7 +51,7 @@ static void send_put_off(struct nic_function *f)
 static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
 {
 	struct nic_registers *g = f->registers;
-	const struct udp_address a = udp_address_v4(ip, (uint16_t)port);
+	const struct udp_address a = address_v4(ip, (uint16_t)port);
 	const struct nic_peer *p = nic_peer_find(f->nic, g->found_node);
 
 	if (p && udp_address_equal(rltp_session_address(p->session), &a))

@@ -73,7 +73,7 @@ static void log_status(struct member *m, enum log_level level, const char *forma
 
 static const char *manager_text(const struct member *m, char out[UDP_ADDRESS_TEXT_BYTES])
 {
-	return udp_address_format(&m->options.manager, out);
+	return address_format(&m->options.manager, out);
 }
 
 static void fail(struct member *m, int status)

@@ -27,7 +27,7 @@ static void address_follow(struct node *n, uint64_t now_ns)
 	link_address(n->link, &bound);
 	log_write(LOG_LEVEL_WARN,
 		  "%s: the address of this machine has changed; the node is now at %s", n->name,
-		  udp_address_format(&bound, text));
+		  address_format(&bound, text));
 	member_moved(n->member, now_ns);
 }
 

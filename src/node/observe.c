@@ -157,7 +157,7 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	p.out->id = n->id;
 	p.out->published_ns = now_ns;
 	node_address(n, &address);
-	udp_address_format(&address, p.out->address);
+	address_format(&address, p.out->address);
 	tap_moved(o->tap, &address);
 	node_values(n, p.out);
 	qps_publish(n, p.out);

@@ -36,7 +36,7 @@ static int peer_set(struct node *n, uint16_t id, const struct udp_address *addre
 		char text[UDP_ADDRESS_TEXT_BYTES];
 		log_error(
 			"packets to %s carry %u bytes of payload, but %u are needed; raise the MTU",
-			udp_address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
+			address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
 		return DXP_EUNSUPPORTED;
 	}
 	return nic_peer_set(n->nic, &peer, clock_now_ns());
@@ -124,7 +124,7 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
 	const struct node_entry *e = node_table_find(member_table(n->member), p->node);
-	uint64_t received_ns = s && rltp_session_is_open(s) ? rltp_session_heard_ns(s) : 0;
+	uint64_t received_ns = s && rltp_session_is_open(s) ? rltp_session_received_ns(s) : 0;
 	uint64_t keep = e ? keep_ns(n, e) : 0;
 	uint64_t until_ns = received_ns ? received_ns + RLTP_DEAD_NS : 0;
 
@@ -179,13 +179,13 @@ uint64_t node_silent_since(const struct node *n, uint16_t peer)
 	const struct silent_peer *p = silent_find(n, peer);
 	uint64_t now_ns = clock_now_ns();
 
-	bool received =
-		s && rltp_session_is_open(s) && now_ns <= rltp_session_heard_ns(s) + RLTP_DEAD_NS;
+	bool received = s && rltp_session_is_open(s) &&
+			now_ns <= rltp_session_received_ns(s) + RLTP_DEAD_NS;
 
 	if (received)
 		return 0;
 	if (s && rltp_session_is_open(s) && rltp_session_busy(s))
-		return rltp_session_heard_ns(s);
+		return rltp_session_received_ns(s);
 	return p && node_table_silent(member_table(n->member), peer) ? p->since_ns : 0;
 }
 

@@ -176,7 +176,7 @@ static void advance(struct query *a, uint64_t now_ns)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES], text[sizeof(a->text)];
 
-	udp_address_format(&a->options.manager, address);
+	address_format(&a->options.manager, address);
 	if (a->refused_key_ns && now_ns >= a->refused_key_ns + AUTH_WAIT_NS) {
 		snprintf(text, sizeof(text),
 			 "the manager at %s rejects this key; use the key file of that fabric",

@@ -105,7 +105,7 @@ bool rltp_session_is_active(const struct rltp_session *s);
 /* Returns the NAPs that each queue pair of the peer accepts before a grant; valid while open. */
 uint16_t rltp_session_credit(const struct rltp_session *s);
 /* Returns the time of the last good frame, or since when the session waits for one. */
-uint64_t rltp_session_heard_ns(const struct rltp_session *s);
+uint64_t rltp_session_received_ns(const struct rltp_session *s);
 /* Returns true while rltp_session_watch is on. */
 bool rltp_session_is_watched(const struct rltp_session *s);
 const struct rltp_counters *rltp_session_counters(const struct rltp_session *s);

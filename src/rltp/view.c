@@ -42,7 +42,7 @@ uint16_t rltp_session_credit(const struct rltp_session *s)
 	return s->peer_credit;
 }
 
-uint64_t rltp_session_heard_ns(const struct rltp_session *s)
+uint64_t rltp_session_received_ns(const struct rltp_session *s)
 {
 	return s->received_ns;
 }

@@ -40,7 +40,7 @@ static unsigned operands_of(enum rv32_format format)
 	case RV32_FORMAT_JUMP:
 	case RV32_FORMAT_CSRI:
 	case RV32_FORMAT_GET:
-	case RV32_FORMAT_TAKE: return WRITE_D;
+	case RV32_FORMAT_DEQUEUE: return WRITE_D;
 	case RV32_FORMAT_SET: return READ_A;
 	case RV32_FORMAT_FLOAD: return WRITE_D | FLOAT_D | READ_A;
 	case RV32_FORMAT_FSTORE: return READ_A | READ_B | FLOAT_B;

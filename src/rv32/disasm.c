@@ -81,7 +81,7 @@ static int integers(const struct rv32_op *op, uint32_t pc, const char *m, char *
 	case RV32_FORMAT_GET: return snprintf(text, bytes, "%s %s, %" PRId32, m, d, op->imm);
 	case RV32_FORMAT_POST:
 		return snprintf(text, bytes, "%s %s, %s, %s, %" PRId32, m, d, a, b, op->imm);
-	case RV32_FORMAT_TAKE: return snprintf(text, bytes, "%s %s", m, d);
+	case RV32_FORMAT_DEQUEUE: return snprintf(text, bytes, "%s %s", m, d);
 	default: return snprintf(text, bytes, "%s", m);
 	}
 }

@@ -143,34 +143,34 @@ HANDLER(jump)
 	return to;
 }
 
-/* Branches the lanes of `taken`, some of the running ones. */
-INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t taken)
+/* Branches the lanes of `branching`, some of the running ones. */
+INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branching)
 {
-	if (taken == 0)
+	if (branching == 0)
 		return s + 1;
-	if (taken == (MASKED ? w->mask : UINT32_MAX))
+	if (branching == (MASKED ? w->mask : UINT32_MAX))
 		return NAME(jump)(w, s);
 	if (s->imm == NO_TARGET)
-		return rv32_lane_no_target(w, s, taken);
+		return rv32_lane_no_target(w, s, branching);
 	w->other = s + s->imm;
-	w->other_mask = taken;
+	w->other_mask = branching;
 	return leave(w, s, 1, s + 1, EVENT_SPLIT);
 }
 
 /* Branches where the condition on x (rs1) and y (rs2) is all ones. */
-#define BRANCH(name, condition)                                                    \
-	HANDLER(name)                                                              \
-	{                                                                          \
-		const vec *a = row(w, s->a), *b = row(w, s->b);                    \
-		uint32_t taken = 0;                                                \
-                                                                                   \
-		EACH                                                               \
-		{                                                                  \
-			const vec x = a[k], y = b[k];                              \
-                                                                                   \
-			taken |= bits_of((vec)(condition)&ACTIVE(k)) << WIDTH * k; \
-		}                                                                  \
-		return NAME(branch)(w, s, taken);                                  \
+#define BRANCH(name, condition)                                                        \
+	HANDLER(name)                                                                  \
+	{                                                                              \
+		const vec *a = row(w, s->a), *b = row(w, s->b);                        \
+		uint32_t branching = 0;                                                \
+                                                                                       \
+		EACH                                                                   \
+		{                                                                      \
+			const vec x = a[k], y = b[k];                                  \
+                                                                                       \
+			branching |= bits_of((vec)(condition)&ACTIVE(k)) << WIDTH * k; \
+		}                                                                      \
+		return NAME(branch)(w, s, branching);                                  \
 	}
 
 BRANCH(beq, x == y)

@@ -38,7 +38,7 @@ enum rv32_format {
 	RV32_FORMAT_SET,    /* imm: communication register, rs1 */
 	RV32_FORMAT_GET,    /* rd, imm: communication register */
 	RV32_FORMAT_POST,   /* rd, rs1, rs2, imm: enum dxp_op */
-	RV32_FORMAT_TAKE    /* rd */
+	RV32_FORMAT_DEQUEUE /* rd */
 };
 
 /* X(name, mnemonic, format). ILLEGAL is first, so that zeroed memory does not run. */
@@ -140,7 +140,7 @@ enum rv32_format {
 	X(DXP_SET, "dxp.set", SET)      \
 	X(DXP_GET, "dxp.get", GET)      \
 	X(DXP_POST, "dxp.post", POST)   \
-	X(DXP_TAKE, "dxp.take", GET)
+	X(DXP_DEQUEUE, "dxp.dequeue", GET)
 
 #define RV32_OP_ENUM(name, mnemonic, format) RV32_##name,
 enum rv32_opcode { RV32_OP_LIST(RV32_OP_ENUM) RV32_OPCODES };

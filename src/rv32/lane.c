@@ -352,7 +352,7 @@ step_fn rv32_lane_handler(enum rv32_opcode code)
 	case RV32_DXP_SET: return rv32_lane_set;
 	case RV32_DXP_GET: return rv32_lane_get;
 	case RV32_DXP_POST: return rv32_lane_post;
-	case RV32_DXP_TAKE: return rv32_lane_take;
+	case RV32_DXP_DEQUEUE: return rv32_lane_dequeue;
 	default:
 		if (code >= RV32_CSRRW && code <= RV32_CSRRCI)
 			return rv32_lane_csr;

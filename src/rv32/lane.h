@@ -46,6 +46,6 @@ struct step *rv32_lane_jalr(struct warp *w, struct step *s);
 struct step *rv32_lane_set(struct warp *w, struct step *s);
 struct step *rv32_lane_get(struct warp *w, struct step *s);
 struct step *rv32_lane_post(struct warp *w, struct step *s);
-struct step *rv32_lane_take(struct warp *w, struct step *s);
+struct step *rv32_lane_dequeue(struct warp *w, struct step *s);
 
 #endif

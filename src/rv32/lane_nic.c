@@ -93,14 +93,14 @@ struct step *rv32_lane_post(struct warp *w, struct step *s)
 	return s + 1;
 }
 
-struct step *rv32_lane_take(struct warp *w, struct step *s)
+struct step *rv32_lane_dequeue(struct warp *w, struct step *s)
 {
 	for (uint32_t m = w->mask; m; m &= m - 1) {
 		const uint32_t i = first_lane(m);
 		uint32_t registers[RV32_NIC_REGISTERS];
 
 		registers_of(w, i, registers);
-		w->row[s->d][i] = (uint32_t)rv32_nic_take(w->core->launch->nic, registers);
+		w->row[s->d][i] = (uint32_t)rv32_nic_dequeue(w->core->launch->nic, registers);
 		for (unsigned n = 0; n < RV32_NIC_REGISTERS; n++)
 			w->nic[n][i] = registers[n];
 	}

@@ -81,13 +81,13 @@ int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 			 fetches ? &local : &remote, source->data);
 }
 
-int rv32_nic_take(const struct rv32_nic *nic, uint32_t registers[RV32_NIC_REGISTERS])
+int rv32_nic_dequeue(const struct rv32_nic *nic, uint32_t registers[RV32_NIC_REGISTERS])
 {
 	struct dxp_nic_event event;
 
 	if (!nic)
 		return DXP_EUNSUPPORTED;
-	if (!nic->take(nic->context, &event))
+	if (!nic->dequeue(nic->context, &event))
 		return 0;
 	set_wide(registers, RV32_NIC_IMM, event.imm);
 	set_wide(registers, RV32_NIC_CONTEXT, event.context);

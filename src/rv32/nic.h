@@ -17,8 +17,8 @@ enum rv32_nic_register {
 	RV32_NIC_REMOTE_KEY,      /* CFG operations: 0 */
 	RV32_NIC_REMOTE_OFFSET,   /* in the remote region; CFG operations: register index * 4 */
 	RV32_NIC_FLAGS = 7,       /* enum dxp_flag, and own queue pair << 8 */
-	RV32_NIC_IMM,             /* dxp.take: the completion's */
-	RV32_NIC_CONTEXT = 10,    /* dxp.take: the completion's */
+	RV32_NIC_IMM,             /* dxp.dequeue: the completion's */
+	RV32_NIC_CONTEXT = 10,    /* dxp.dequeue: the completion's */
 	RV32_NIC_LOCAL_BASE = 12, /* offset of the argument's first byte in the local region */
 	RV32_NIC_TRAILER = 14,    /* COMPARE_SWAP: the new value */
 	RV32_NIC_REGISTERS = 16
@@ -42,7 +42,7 @@ struct rv32_nic {
 	int (*post)(void *context, const struct dxp_descriptor *head, const struct dxp_entry *src,
 		    const struct dxp_entry *dst, const void *data);
 	/* As dxp_sent_dequeue(): 1 and *event, or 0. */
-	int (*take)(void *context, struct dxp_nic_event *event);
+	int (*dequeue)(void *context, struct dxp_nic_event *event);
 	/* Reads a value; RV32_NIC_TOTAL_LOW is total_bytes, all 64 bits. */
 	uint64_t (*value)(void *context, enum rv32_nic_value which);
 };
@@ -63,7 +63,7 @@ int rv32_nic_post(const struct rv32_nic *nic, unsigned op,
 
 /* Dequeues a completion into IMM and CONTEXT. Returns its status + 1, or 0 for none.
  * Errors: DXP_EUNSUPPORTED: no NIC. */
-int rv32_nic_take(const struct rv32_nic *nic, uint32_t registers[RV32_NIC_REGISTERS]);
+int rv32_nic_dequeue(const struct rv32_nic *nic, uint32_t registers[RV32_NIC_REGISTERS]);
 
 /* Returns true if `op` carries its bytes in the descriptor. */
 bool rv32_nic_inline(unsigned op);

@@ -169,7 +169,7 @@ static size_t host_send(void *node, struct inc_batch *out, uint64_t now_ns)
 		return 0;
 	struct datagram *dg = &out->datagrams[out->count];
 	*dg = (struct datagram){
-		.to = udp_address_v4(inc_tree_ip(inc_net_tree(d->net), h->out_to), PORT),
+		.to = address_v4(inc_tree_ip(inc_net_tree(d->net), h->out_to), PORT),
 		.header_bytes = MESSAGE_BYTES,
 		.slice_count = 1};
 	put_be32(dg->header, h->out_call);

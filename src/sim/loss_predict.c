@@ -94,7 +94,7 @@ static int recovery_rows(const struct model_parameters *p, uint64_t seed,
 			struct model_row row = row_of("X-15", quantity, "Gb/s", gbps[way][i]);
 			snprintf(quantity, sizeof(quantity), "loss %s", ways[way].name);
 			snprintf(row.x, sizeof(row.x), "%g%%", losses[i] / 1e4);
-			row.kind = MODEL_ASIDE;
+			row.kind = MODEL_WITHHELD;
 			row.assumptions = "loss_timeout";
 			model_emit(sink, &row);
 		}

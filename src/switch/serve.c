@@ -253,7 +253,7 @@ static int addresses_find(struct server *v)
 
 static int link_start(struct server *v)
 {
-	const struct link_options options = {.bind = udp_address_v4(v->core.ip, ROCE_PORT),
+	const struct link_options options = {.bind = address_v4(v->core.ip, ROCE_PORT),
 					     .buffer_bytes = LINK_SOCKET_BUFFER_BYTES,
 					     .whole = true,
 					     .unconnected = true,

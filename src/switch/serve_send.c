@@ -132,7 +132,7 @@ void serve_senders_tidy(struct senders *s, uint64_t now_ns)
 
 static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint64_t now_ns)
 {
-	const struct link_options options = {.bind = udp_address_v4(s->ip, port),
+	const struct link_options options = {.bind = address_v4(s->ip, port),
 					     .whole = true,
 					     .unconnected = true,
 					     .alone = inc_packet_alone,

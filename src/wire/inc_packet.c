@@ -156,7 +156,7 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 			     const struct roce_path *path, const void *payload,
 			     size_t payload_bytes, struct datagram *d)
 {
-	d->to = udp_address_v4(path->to_ip, path->to_port);
+	d->to = address_v4(path->to_ip, path->to_port);
 	d->ecn = 0;
 	d->cause = DATAGRAM_CAUSE_NONE;
 	d->slice_count = 0;

@@ -181,7 +181,7 @@ static uint16_t sum_fold(uint64_t sum)
 	return (uint16_t)~sum;
 }
 
-static bool address_v4(const struct udp_address *a)
+static bool both_v4(const struct udp_address *a)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -230,7 +230,7 @@ static void udp_write(uint8_t *udp, const struct pcapng_packet *p, uint32_t udp_
 		return;
 	/* pseudo header: protocol, length, both addresses */
 	uint64_t sum = PROTOCOL_UDP + udp_bytes;
-	size_t skip = address_v4(&p->from) && address_v4(&p->to) ? 12 : 0;
+	size_t skip = both_v4(&p->from) && both_v4(&p->to) ? 12 : 0;
 	sum = sum_add(sum, p->from.ip + skip, 16 - skip);
 	sum = sum_add(sum, p->to.ip + skip, 16 - skip);
 	sum = sum_add(sum, udp, UDP_BYTES);
@@ -241,7 +241,7 @@ static void udp_write(uint8_t *udp, const struct pcapng_packet *p, uint32_t udp_
 /* Writes the headers of a packet. Returns their length. */
 static uint32_t headers_write(uint8_t out[PCAPNG_HEADERS], const struct pcapng_packet *p)
 {
-	bool v4 = address_v4(&p->from) && address_v4(&p->to);
+	bool v4 = both_v4(&p->from) && both_v4(&p->to);
 	uint8_t *ip = out + ETHERNET_BYTES, *udp = ip + (v4 ? IPV4_BYTES : IPV6_BYTES);
 	uint32_t udp_bytes = UDP_BYTES + p->bytes;
 

@@ -221,7 +221,7 @@ static void joined_report(struct daemon_slot *x)
 	node_address(n, &address);
 	slot_describe(x->slot, &engine);
 	printf("%s: node %u at %s, %llu MiB, %s%s%s%s\n", x->name, node_id(n),
-	       udp_address_format(&address, text),
+	       address_format(&address, text),
 	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name,
 	       engine.device[0] ? " (" : "", engine.device, engine.device[0] ? ")" : "");
 	program_output_check();

@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	assert(text);
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
-	if (udp_address_parse(text, 4795, &a) == DXP_OK) {
-		int status = udp_address_parse(udp_address_format(&a, again), 1, &b);
+	if (address_parse(text, 4795, &a) == DXP_OK) {
+		int status = address_parse(address_format(&a, again), 1, &b);
 		assert(status == DXP_OK && udp_address_equal(&a, &b));
 		wire_address_encode(&a, wire);
 		wire_address_decode(wire, &c);

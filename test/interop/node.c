@@ -87,9 +87,9 @@ int main(int argc, char **argv)
 	struct node *n;
 	uint32_t key;
 
-	if (argc != 2 || udp_address_parse("127.0.0.1", (uint16_t)atoi(argv[1]), &peer) != DXP_OK)
+	if (argc != 2 || address_parse("127.0.0.1", (uint16_t)atoi(argv[1]), &peer) != DXP_OK)
 		return 2;
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	if (node_open(&options, &n) != DXP_OK || node_peer(n, PEER, &peer, 0) != DXP_OK ||
 	    nic_region_register(node_nic(n), 0, memory, sizeof(memory),
 				NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC,

@@ -46,7 +46,7 @@ static void garbage_make(struct flood *f, unsigned i)
 
 	for (size_t k = 0; k < bytes; k++)
 		f->payloads[i][k] = (uint8_t)next(f);
-	f->datagrams[i] = (struct datagram){.to = udp_address_v4(f->to_ip, ROCE_PORT),
+	f->datagrams[i] = (struct datagram){.to = address_v4(f->to_ip, ROCE_PORT),
 					    .slice_count = 1,
 					    .slices = {{f->payloads[i], bytes}}};
 }
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	uint64_t sent = 0;
 	size_t kind = 0;
 
-	if (argc < 4 || udp_address_parse(argv[2], 0, &to) != DXP_OK)
+	if (argc < 4 || address_parse(argv[2], 0, &to) != DXP_OK)
 		return 2;
 	while (kind < ARRAY_COUNT(kinds) && strcmp(kinds[kind].name, argv[1]) != 0)
 		kind++;

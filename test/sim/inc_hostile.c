@@ -113,7 +113,7 @@ static size_t attack(void *node, struct inc_batch *out, uint64_t now_ns)
 		return 0;
 	a->next_ns = ++a->sent < PACKETS ? now_ns + 2 * US_NS : UINT64_MAX;
 	bytes = rng_below(&a->rng, 4) ? repeat_make(a, &path) : noise_make(a, &path);
-	*d = (struct datagram){.to = udp_address_v4(path.to_ip, path.to_port),
+	*d = (struct datagram){.to = address_v4(path.to_ip, path.to_port),
 			       .slice_count = 1,
 			       .slices = {{a->out, bytes}}};
 	out->from_ports[out->count++] = path.from_port;

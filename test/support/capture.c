@@ -129,7 +129,7 @@ static uint16_t ones_sum(uint32_t sum, const uint8_t *p, size_t bytes)
 	return (uint16_t)sum;
 }
 
-static void address_v4(struct udp_address *a, const uint8_t *ip)
+static void address_read(struct udp_address *a, const uint8_t *ip)
 {
 	memset(a, 0, sizeof(*a));
 	a->ip[10] = a->ip[11] = 0xff;
@@ -159,8 +159,8 @@ static bool ipv4(struct capture *c, struct capture_packet *p, const uint8_t *h, 
 	    be16(h + 6) != 0x4000 || h[8] == 0 || h[9] != 17 || ones_sum(0, h, 20) != 0xffff)
 		return wrong(c, "IPv4 header");
 	p->ecn = h[1];
-	address_v4(&p->from, h + 12);
-	address_v4(&p->to, h + 16);
+	address_read(&p->from, h + 12);
+	address_read(&p->to, h + 16);
 	return udp(c, p, h + 20, end, ones_sum(0, h + 12, 8));
 }
 

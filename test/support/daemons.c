@@ -72,14 +72,14 @@ void daemons_begin(struct daemons *w)
 	assert_non_null(mkdtemp(w->folder));
 	rng_entropy_kernel(NULL, w->key, sizeof(w->key));
 	memcpy(options.key, w->key, sizeof(w->key));
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	assert_int_equal(server_open(&options, &w->manager), DXP_OK);
 	server_address(w->manager, &w->address);
 	pthread_create(&w->manager_thread, NULL, manager_main, w->manager);
 	for (int i = 0; i < FABRIC_KEY_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", w->key[i]);
 	daemons_file(w, "fabric.key", hex);
-	daemons_file(w, "manager", udp_address_format(&w->address, text));
+	daemons_file(w, "manager", address_format(&w->address, text));
 }
 
 int served_daemon_open(const struct daemons *w, struct served_daemon *b,

@@ -434,11 +434,11 @@ static void manager_open(struct fake_fabric *f)
 	status = keyfile_create(path, f->fabric_key);
 	assert(status == DXP_OK);
 	memcpy(options.key, f->fabric_key, sizeof(options.key));
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	status = server_open(&options, &f->server);
 	assert(status == DXP_OK);
 	server_address(f->server, &address);
-	file_put(f, "manager", udp_address_format(&address, f->manager));
+	file_put(f, "manager", address_format(&address, f->manager));
 	f->manager_runs = pthread_create(&f->manager_thread, NULL, manager_run, f) == 0;
 	assert(f->manager_runs);
 }
@@ -457,8 +457,8 @@ static void xpu_open(struct fake_fabric *f, struct fake_xpu *x, unsigned number)
 	int status;
 
 	snprintf(name, sizeof(name), "xpu%u", number);
-	udp_address_parse(f->manager, 0, &options.manager);
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse(f->manager, 0, &options.manager);
+	address_parse("127.0.0.1", 0, &options.bind);
 	for (unsigned i = 0; i < FAKE_REGISTERS; i++)
 		x->registers[i] = i * 3;
 	status = node_open(&options, &x->node);

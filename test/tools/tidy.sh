@@ -60,7 +60,7 @@ repeat() { # count line
 
 # Prints a function of $1 lines from its head to its closing brace.
 function_of() {
-	printf '%s\n' 'int f(void)' '{'
+	printf '%s\n' 'int a_f(void)' '{'
 	repeat $(($1 - 4)) $'\tg();'
 	printf '%s\n' $'\treturn 0;' '}'
 }
@@ -71,9 +71,9 @@ sizes() {
 	passes src/base/a.c "$C" "${body[@]}"
 	mapfile -t body < <(function_of 71)
 	finds 2 src/base/a.c 'function has 71 lines' "$C" "${body[@]}"
-	mapfile -t body < <(repeat 799 'int f(void);')
+	mapfile -t body < <(repeat 799 'int a_f(void);')
 	passes src/base/a.h "$C" "${body[@]}"
-	mapfile -t body < <(repeat 800 'int f(void);')
+	mapfile -t body < <(repeat 800 'int a_f(void);')
 	finds 801 src/base/a.h 'file has 801 lines' "$C" "${body[@]}"
 	passes tools/a.sh '#!/bin/sh' "$SH" $'\t'"# $(printf '%090d' 0)"
 	finds 3 tools/a.sh '101 columns' '#!/bin/sh' "$SH" $'\t'"# $(printf '%091d' 0)"
@@ -83,7 +83,7 @@ sizes() {
 words() {
 	finds 3 src/base/a.c '"nobody" in a comment' "$C" '' '/* Nobody calls it. */'
 	finds 4 src/base/a.c '"cells" in a comment' "$C" '' '/* Counts' ' * cells. */'
-	passes src/base/a.c "$C" '' '/* Sorts `boxes` of cells.c; "told" */' 'int boxes;'
+	passes src/base/a.c "$C" '' '/* Sorts `boxes` of cells.c; "told" */' 'int sorted;'
 }
 
 texts() {
@@ -131,7 +131,7 @@ descriptors() {
 		'int a = descriptor_raise(open("a", 0)), b = socket(1, 2, 3);'
 	finds 2 src/host/a.c 'use base/descriptor.h' "$C" 'FILE *a = fopen("a", "re");'
 	passes src/link/a.c "$C" 'int a = descriptor_raise(' "	open(\"$(printf '%070d' 0)\", 0));"
-	passes src/link/a.c "$C" 'int f(void)' '{' '	return lane->open(1) + own.open(2);' '}'
+	passes src/link/a.c "$C" 'int a_f(void)' '{' '	return lane->open(1) + own.open(2);' '}'
 	passes cmd/a.c "$C" 'int a = open("a", 0);'
 }
 
@@ -158,13 +158,32 @@ pipes() {
 	passes tools/a.sh '#!/bin/sh' "$SH" 'a || grep -q b c' 'a |' $'\tgrep b' 'a ||' 'head c'
 }
 
+names() {
+	finds 2 src/base/a.c '"door" in .door_open.' "$C" 'int door_open(void);'
+	finds 3 src/base/a.h '"room" in .SPACE_ROOM.' "$C" '' '#define SPACE_ROOM 1'
+	finds 2 test/unit/a.c '"told" in .told.' "$C" 'static bool told;'
+	passes src/base/a.h "$C" 'enum { INC_FLAG_TRAIN, doorbell_rung, taking_in };'
+	passes src/base/a.h "$C" '#include "base/clean.h" /* `door_open` */' '' 'extern char *a_b;'
+	finds 2 src/base/a.c 'global .serve. has no prefix' "$C" 'int serve(void)' '{' '}'
+	finds 3 src/base/a_b.c 'global .b_run. has no prefix' "$C" '' 'int b_run(int one,' \
+		$'\t  int two)' '{' '}'
+	finds 2 plugins/mpi/a.c 'global .other_run. has no prefix' "$C" \
+		'void *other_run(void)' '{' '}'
+	passes src/base/a_b.c "$C" 'int base_run(void)' '{' '}' 'int dxp_run(void)' '{' '}' \
+		'int a_run(void)' '{' '}' 'int a_b_run(void)' '{' '}' 'int clean_run(void)' '{' '}'
+	passes src/base/entries.c "$C" 'int entry_run(void)' '{' '}' \
+		'static int run(void)' '{' '}'
+	passes cmd/dxp-a.c "$C" 'int main(void)' '{' '}' 'int a_run(void)' '{' '}'
+	passes test/unit/a.c "$C" 'int serve(void)' '{' '}'
+}
+
 casts() {
 	local head=$'\tconst struct'
-	finds 4 src/wire/a.c 'cast to a struct' "$C" 'int f(const char *p)' '{' \
+	finds 4 src/wire/a.c 'cast to a struct' "$C" 'int a_f(const char *p)' '{' \
 		"$head a *a = (const struct a *)p;" $'\treturn a->b;' '}'
 	finds 2 src/link/a.h 'packed struct' "$C" \
 		'struct __attribute__((packed)) a {' $'\tint b;' '};'
-	passes src/link/a.c "$C" 'int f(struct sockaddr_in *p)' '{' \
+	passes src/link/a.c "$C" 'int a_f(struct sockaddr_in *p)' '{' \
 		$'\treturn g((struct sockaddr *)p);' '}'
 	passes src/wire/a.c "$C" '/* (struct a *)p is what none writes. */' 'int a;'
 }
@@ -180,6 +199,7 @@ layout() {
 sizes
 words
 texts
+names
 includes
 lists
 descriptors

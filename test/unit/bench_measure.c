@@ -27,7 +27,7 @@ static struct raw_ends loopback(void)
 {
 	struct raw_ends ends = {0};
 
-	assert_int_equal(udp_address_parse("127.0.0.1", 0, &ends.near), DXP_OK);
+	assert_int_equal(address_parse("127.0.0.1", 0, &ends.near), DXP_OK);
 	ends.far = ends.near;
 	return ends;
 }

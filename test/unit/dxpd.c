@@ -82,11 +82,11 @@ static int world_open(void **state)
 		return -1;
 	snprintf(key_path, sizeof(key_path), "%s/fabric.key", folder);
 	key_put(key_path, options.key);
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	if (server_open(&options, &manager) != DXP_OK)
 		return -1;
 	server_address(manager, &address);
-	udp_address_format(&address, manager_text);
+	address_format(&address, manager_text);
 	snprintf(path, sizeof(path), "%s/manager", folder);
 	file_put(path, manager_text);
 	return pthread_create(&manager_thread, NULL, manager_main, manager);

@@ -28,15 +28,16 @@ static const char source[] =
 	"	p[0] = dxp_insn_cfg_read(p + 4, 8);\n"
 	"	p[5] = 0xabcd; p[1] = dxp_insn_cfg_write(p + 5, 4); }\n"
 	"kernel void take(global struct dxp_window *nic, global uint *p) {\n"
-	"	p[0] = dxp_insn_sent_take(); p[1] = dxp_insn_context(); p[2] = dxp_insn_context() "
+	"	p[0] = dxp_insn_sent_dequeue(); p[1] = dxp_insn_context(); p[2] = "
+	"dxp_insn_context() "
 	">> "
 	"32;\n"
-	"	p[3] = dxp_insn_value(); p[4] = dxp_insn_sent_take(); p[5] = dxp_insn_error();\n"
+	"	p[3] = dxp_insn_value(); p[4] = dxp_insn_sent_dequeue(); p[5] = dxp_insn_error();\n"
 	"	p[6] = dxp_insn_total(); p[7] = dxp_insn_total() >> 32;\n"
 	"	p[8] = dxp_insn_total_wait(1, 5); p[9] = dxp_insn_total_wait(1ul << 40, 5);\n"
 	"	p[10] = DXP_INSN_GET(69); }\n"
 	"kernel void none(global uint *p) {\n"
-	"	p[0] = dxp_insn_nap(p, 4); p[1] = dxp_insn_sent_take(); }\n"
+	"	p[0] = dxp_insn_nap(p, 4); p[1] = dxp_insn_sent_dequeue(); }\n"
 	"kernel void halves(global struct dxp_window *nic, global uint *p) {\n"
 	"	ulong last = 0; uint wrong = 0;\n"
 	"	for (uint i = 0; i < 20000; i++) {\n"
@@ -126,7 +127,7 @@ static void dxp_insn_cfg__descriptors(void **state)
 	assert_int_equal(data, 0xabcd);
 }
 
-static void dxp_insn_take__completion(void **state)
+static void dxp_insn_sent_dequeue__completion(void **state)
 {
 	struct engine_launch l = launch("take", 1);
 
@@ -196,7 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(dxp_insn_put__descriptors, setup),
 		cmocka_unit_test_setup(dxp_insn_cfg__descriptors, setup),
-		cmocka_unit_test_setup(dxp_insn_take__completion, setup),
+		cmocka_unit_test_setup(dxp_insn_sent_dequeue__completion, setup),
 		cmocka_unit_test_setup(dxp_insn__without_nic, setup),
 		cmocka_unit_test_setup(dxp_load_acquire64__whole, setup),
 	};

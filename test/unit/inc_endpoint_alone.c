@@ -12,7 +12,7 @@
 static void endpoint__silent_switch(void **state)
 {
 	struct bench b = {.ip = 0x7f000000u | ((unsigned)getpid() & 0x7fff) << 8 | 8};
-	const struct link_options o = {.bind = udp_address_v4(b.ip, ROCE_PORT)};
+	const struct link_options o = {.bind = address_v4(b.ip, ROCE_PORT)};
 	char line[DXP_INC_WHY_BYTES];
 	struct link *mute;
 

@@ -31,7 +31,7 @@ static inline struct udp_address address_of(const char *text)
 {
 	struct udp_address a;
 
-	assert_int_equal(udp_address_parse(text, 0, &a), DXP_OK);
+	assert_int_equal(address_parse(text, 0, &a), DXP_OK);
 	return a;
 }
 

@@ -383,7 +383,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 
 	o.node = NODE;
 	rig_make(&r, &o, 2);
-	peer.address = udp_address_v4(0x7f000001, 4795);
+	peer.address = address_v4(0x7f000001, 4795);
 	assert_int_equal(nic_peer_set(r.nic, &peer, r.now_ns), DXP_OK);
 	const struct dxp_target here = rig_target(&r, 1, 0), far = {.node = 9, .magic = 1};
 	dxp_post_nap(r.window[0], 0, &here, "a", 1, 0, 1);

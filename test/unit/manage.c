@@ -45,7 +45,7 @@ static struct node_entry entry_sample(uint16_t id)
 			       .engine = "ocl",
 			       .device = "pthread basic (x86-64)"};
 
-	udp_address_parse("10.1.2.3:4796", 0, &e.address);
+	address_parse("10.1.2.3:4796", 0, &e.address);
 	snprintf(e.name, sizeof(e.name), "xpu-%u", id);
 	return e;
 }

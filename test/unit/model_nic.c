@@ -77,7 +77,7 @@ static void nic__one_byte(void **state)
 	model_parameters_default(&p);
 	for (unsigned op = 0; op < MODEL_OPS; op++)
 		assert_int_equal(latency(&p, op, 1), row[op] * 1000);
-	p.base = MODEL_BASE_CELL;
+	p.base = MODEL_BASE_VALUE;
 	for (unsigned op = 0; op < MODEL_OPS; op++) {
 		assert_int_equal(latency(&p, op, 1), column_print[op] * 1000);
 		assert_true(column_print[op] * 100 < row[op] * 105 &&

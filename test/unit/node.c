@@ -68,7 +68,7 @@ static struct node *node_start(struct rig *r, const char *name, bool xpu, const 
 	};
 	struct node *n;
 
-	udp_address_parse("127.0.0.1", 0, &o.bind);
+	address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(node_open(&o, &n), DXP_OK);
 	return n;
 }
@@ -83,7 +83,7 @@ static int rig_open(void **state)
 	memset(r->key, 0x42, sizeof(r->key));
 	memcpy(o.key, r->key, sizeof(o.key));
 	o.state_folder = r->folder;
-	udp_address_parse("127.0.0.1", 0, &o.bind);
+	address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(server_open(&o, &r->server), DXP_OK);
 	server_address(r->server, &r->manager);
 	assert_int_equal(pthread_create(&r->thread, NULL, manager_main, r->server), 0);
@@ -350,7 +350,7 @@ static int cc_open(const char *name, enum cc_kind requested)
 	struct node_options o = {.static_id = 5, .tuning.cc = requested};
 	struct node *n = NULL;
 
-	udp_address_parse("127.0.0.1", 0, &o.bind);
+	address_parse("127.0.0.1", 0, &o.bind);
 	setenv("DXP_CC", name, 1);
 	int status = node_open(&o, &n);
 	node_close(n);

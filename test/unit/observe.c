@@ -45,7 +45,7 @@ static struct node *node_new(uint16_t id, const char *name)
 	struct node_options o = {.static_id = id, .name = name};
 	struct node *n;
 
-	udp_address_parse("127.0.0.1", 0, &o.bind);
+	address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(node_open(&o, &n), DXP_OK);
 	return n;
 }

@@ -76,7 +76,7 @@ static inline int rig_open(void **state)
 	strcpy(r->folder, "/tmp/dxp-offers-XXXXXX");
 	assert_non_null(mkdtemp(r->folder));
 	setenv("DXP_RUN", r->folder, 1);
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	assert_int_equal(node_open(&options, &r->node), DXP_OK);
 	assert_int_equal(node_offer(r->node, 7, NULL), DXP_OK);
 	assert_int_equal(node_offer(r->node, 7, NULL), DXP_EEXIST);

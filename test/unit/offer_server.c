@@ -252,7 +252,7 @@ static void node_offer__reports_a_folder_that_fails(void **state)
 	struct rig *r = *state;
 	struct node *other;
 
-	udp_address_parse("127.0.0.1", 0, &options.bind);
+	address_parse("127.0.0.1", 0, &options.bind);
 	assert_int_equal(node_open(&options, &other), DXP_OK);
 	assert_int_equal(node_offer(other, 0, NULL), DXP_EINVAL);
 	assert_int_equal(node_offer(other, 8, NULL), DXP_EINVAL);

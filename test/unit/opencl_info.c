@@ -74,13 +74,13 @@ static void info__sizes(void **state)
 	size_t size = 0;
 	struct info queries = {0, NULL, &size}, small = {2, text, &size}, fits = {3, text, NULL};
 
-	assert_int_equal(info_text(&queries, "ab"), CL_SUCCESS);
+	assert_int_equal(result_text(&queries, "ab"), CL_SUCCESS);
 	assert_int_equal(size, 3);
 	size = 99;
-	assert_int_equal(info_text(&small, "ab"), CL_INVALID_VALUE);
+	assert_int_equal(result_text(&small, "ab"), CL_INVALID_VALUE);
 	assert_int_equal(size, 99);
 	assert_string_equal(text, "xxx");
-	assert_int_equal(info_text(&fits, "ab"), CL_SUCCESS);
+	assert_int_equal(result_text(&fits, "ab"), CL_SUCCESS);
 	assert_string_equal(text, "ab");
 }
 

@@ -25,7 +25,7 @@ static struct udp_address address(const char *text)
 {
 	struct udp_address a;
 
-	assert_int_equal(udp_address_parse(text, 1, &a), DXP_OK);
+	assert_int_equal(address_parse(text, 1, &a), DXP_OK);
 	return a;
 }
 

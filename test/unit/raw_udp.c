@@ -18,7 +18,7 @@ static struct raw_ends loopback(const char *address)
 {
 	struct raw_ends ends = {0};
 
-	assert_int_equal(udp_address_parse(address, 0, &ends.near), DXP_OK);
+	assert_int_equal(address_parse(address, 0, &ends.near), DXP_OK);
 	ends.far = ends.near;
 	return ends;
 }

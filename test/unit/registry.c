@@ -116,8 +116,8 @@ static void duplicate_refused(struct fabric *f, struct fabric_member *second, co
 	assert_int_equal(member_state(second->m), MEMBER_FAILED);
 	assert_int_equal(member_status(second->m), DXP_EBUSY);
 	assert_non_null(strstr(member_text(second->m), word));
-	assert_non_null(strstr(member_text(second->m),
-			       udp_address_format(&f->members[1].address, address)));
+	assert_non_null(
+		strstr(member_text(second->m), address_format(&f->members[1].address, address)));
 	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINED);
 	assert_true(row(f, 0, 1)->alive);
 	assert_true(udp_address_equal(&row(f, 0, 1)->address, &f->members[1].address));

@@ -35,7 +35,7 @@ static int fake_post(void *context, const struct dxp_descriptor *head, const str
 	return DXP_OK;
 }
 
-static int fake_take(void *context, struct dxp_nic_event *event)
+static int fake_dequeue(void *context, struct dxp_nic_event *event)
 {
 	struct fake_nic *f = context;
 
@@ -81,7 +81,8 @@ static void set_peer(struct rig *g)
 static void run_post(struct rig *g, struct fake_nic *f, unsigned op, uint32_t address,
 		     uint32_t bytes, uint32_t items)
 {
-	static struct rv32_nic nic = {.post = fake_post, .take = fake_take, .value = fake_value};
+	static struct rv32_nic nic = {
+		.post = fake_post, .dequeue = fake_dequeue, .value = fake_value};
 
 	rig_restart(g);
 	g->count = 0;
@@ -206,12 +207,12 @@ static void rv32_nic__refused(void **state)
 	rig_destroy(g);
 }
 
-/* dxp.take, and dxp.get of registers and of the NIC's values. */
-static void rv32_nic__take_and_get(void **state)
+/* dxp.dequeue, and dxp.get of registers and of the NIC's values. */
+static void rv32_nic__dequeue_and_get(void **state)
 {
 	struct rig *g = rig_create();
 	static struct fake_nic f = {.completions = 2};
-	const struct rv32_nic nic = {&f, fake_post, fake_take, fake_value};
+	const struct rv32_nic nic = {&f, fake_post, fake_dequeue, fake_value};
 	static const int32_t reads[] = {RV32_NIC_CONTEXT,    RV32_NIC_CONTEXT + 1,
 					RV32_NIC_IMM + 1,    RV32_NIC_TOTAL_LOW,
 					RV32_NIC_TOTAL_HIGH, RV32_NIC_OWN_NODE};
@@ -221,7 +222,7 @@ static void rv32_nic__take_and_get(void **state)
 	g->launch.local[0] = 1;
 	emit_li(g, S0, RIG_BUFFER);
 	for (int32_t i = 0; i < 3; i++) {
-		emit(g, RV32_DXP_TAKE, A0, 0, 0, 0);
+		emit(g, RV32_DXP_DEQUEUE, A0, 0, 0, 0);
 		emit(g, RV32_SW, 0, S0, A0, 4 * i);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(reads); i++) {
@@ -241,9 +242,12 @@ static void rv32_nic__take_and_get(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rv32_nic__put_and_get), cmocka_unit_test(rv32_nic__inline_data),
-		cmocka_unit_test(rv32_nic__atomics),     cmocka_unit_test(rv32_nic__full),
-		cmocka_unit_test(rv32_nic__refused),     cmocka_unit_test(rv32_nic__take_and_get),
+		cmocka_unit_test(rv32_nic__put_and_get),
+		cmocka_unit_test(rv32_nic__inline_data),
+		cmocka_unit_test(rv32_nic__atomics),
+		cmocka_unit_test(rv32_nic__full),
+		cmocka_unit_test(rv32_nic__refused),
+		cmocka_unit_test(rv32_nic__dequeue_and_get),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static struct server_options options_make(void)
 {
 	struct server_options options = {.state_folder = folder, .policy = GRANTS_EXPLICIT};
 
-	udp_address_parse("127.0.0.1:0", 0, &options.bind);
+	address_parse("127.0.0.1:0", 0, &options.bind);
 	return options;
 }
 
@@ -82,7 +82,7 @@ static struct link *endpoint_open(void)
 	struct link_options options = {0};
 	struct link *l;
 
-	udp_address_parse("127.0.0.1:0", 0, &options.bind);
+	address_parse("127.0.0.1:0", 0, &options.bind);
 	assert_int_equal(link_open(&options, &l), DXP_OK);
 	return l;
 }

@@ -68,7 +68,7 @@ static struct store_op node_op(uint16_t id, enum node_state state)
 					.engine = "ocl",
 					.device = "a 'b' \"c\""}};
 
-	udp_address_parse("[fe80::1]:65535", 0, &op.entry.address);
+	address_parse("[fe80::1]:65535", 0, &op.entry.address);
 	snprintf(op.entry.name, sizeof(op.entry.name), "node-%u", id);
 	memcpy(op.entry.uuid, &id, sizeof(id));
 	return op;

@@ -204,7 +204,7 @@ static void aggregator__batches_form(void **state)
 	assert_int_equal(switch_deadline(s), 0);
 	assert_int_equal(switch_send(s, &batch, net.now_ns), 24);
 	for (size_t i = 0; i < 24; i++) {
-		struct udp_address to = udp_address_v4(group.members[i / 8].ip, ROCE_PORT);
+		struct udp_address to = address_v4(group.members[i / 8].ip, ROCE_PORT);
 
 		assert_true(udp_address_equal(&datagrams[i].to, &to));
 		assert_int_equal(datagrams[i].header[11], i % 8); /* PSN */

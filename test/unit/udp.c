@@ -233,7 +233,7 @@ static void link_open__names_a_busy_port(void **state)
 	stderr_capture_end(&capture, text, sizeof(text));
 	assert_int_equal(status, DXP_EBUSY);
 	assert_null(second);
-	assert_non_null(strstr(text, udp_address_format(&options.bind, address)));
+	assert_non_null(strstr(text, address_format(&options.bind, address)));
 	assert_non_null(strstr(text, "choose another port"));
 	link_close(first);
 	/* and it is free again afterwards */
@@ -355,12 +355,12 @@ static void link_move__uses_the_other_address(void **state)
 	struct datagram_arrival a;
 	struct link *here, *there;
 
-	udp_address_parse("127.0.0.1", 0, &o.bind);
+	address_parse("127.0.0.1", 0, &o.bind);
 	assert_int_equal(link_open(&o, &here), DXP_OK);
 	assert_int_equal(link_open(&o, &there), DXP_OK);
 	int fd = link_fd(here);
 	link_address(here, &before);
-	udp_address_parse("127.0.0.2", 0, &other);
+	address_parse("127.0.0.2", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_OK);
 	link_address(here, &now);
 	assert_int_equal(now.port, before.port);
@@ -375,11 +375,11 @@ static void link_move__uses_the_other_address(void **state)
 	struct link *dequeued;
 	o.bind = before;
 	assert_int_equal(link_open(&o, &dequeued), DXP_OK);
-	udp_address_parse("127.0.0.1", 0, &other);
+	address_parse("127.0.0.1", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_OK);
 	link_address(here, &now);
 	assert_int_not_equal(now.port, before.port);
-	udp_address_parse("192.0.2.1", 0, &other);
+	address_parse("192.0.2.1", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_EIO);
 	link_address(here, &before);
 	assert_true(udp_address_equal(&now, &before));

@@ -170,7 +170,7 @@ static void engine_start(struct engine *e, uint32_t spin_ns)
 	struct node_options options = {.name = "wake", .static_id = 1};
 
 	*e = (struct engine){0};
-	assert_int_equal(udp_address_parse(LOOPBACK, 0, &options.bind), DXP_OK);
+	assert_int_equal(address_parse(LOOPBACK, 0, &options.bind), DXP_OK);
 	assert_int_equal(node_open(&options, &e->node), DXP_OK);
 	e->nodes[0] = e->node;
 	e->loop = (struct node_loop){
@@ -387,7 +387,7 @@ static void link_watch__ends_the_sleep(void **state)
 	uint64_t count;
 	struct link *l;
 
-	assert_int_equal(udp_address_parse(LOOPBACK, 0, &options.bind), DXP_OK);
+	assert_int_equal(address_parse(LOOPBACK, 0, &options.bind), DXP_OK);
 	assert_int_equal(link_open(&options, &l), DXP_OK);
 	for (int edge = 0; edge < 2; edge++) {
 		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

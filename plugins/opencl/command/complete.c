@@ -51,7 +51,7 @@ static void dequeue(cl_device_id d)
 	complete_poll();
 }
 
-void completions_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void))
+void complete_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void))
 {
 	completed = event;
 	callback_run = callback;

@@ -7,7 +7,7 @@
 #include "plugins/opencl/command/event.h"
 
 /* complete.c: sets what handles a completion, and what runs the next callback that is ready. */
-void completions_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void));
+void complete_handle_with(void (*event)(const struct dxp_completion *c), bool (*callback)(void));
 /* Dequeues completions that have arrived, without waiting. */
 void complete_poll(void);
 /* Returns whether a thread is in dxp_completions. */

@@ -234,11 +234,11 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseContext(cl_context context)
 static cl_int get_info(cl_context c, cl_context_info name, const struct info *i)
 {
 	switch (name) {
-	case CL_CONTEXT_REFERENCE_COUNT: return info_uint(i, c->object.references);
-	case CL_CONTEXT_NUM_DEVICES: return info_uint(i, c->device_count);
+	case CL_CONTEXT_REFERENCE_COUNT: return result_uint(i, c->object.references);
+	case CL_CONTEXT_NUM_DEVICES: return result_uint(i, c->device_count);
 	case CL_CONTEXT_DEVICES:
-		return info_bytes(i, c->devices, c->device_count * sizeof(cl_device_id));
-	case CL_CONTEXT_PROPERTIES: return info_bytes(i, c->properties, c->property_bytes);
+		return result_bytes(i, c->devices, c->device_count * sizeof(cl_device_id));
+	case CL_CONTEXT_PROPERTIES: return result_bytes(i, c->properties, c->property_bytes);
 	default: return CL_INVALID_VALUE;
 	}
 }

@@ -63,7 +63,7 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 	if (!e)
 		return NULL;
 	object_end_with(OBJECT_EVENT, end);
-	completions_handle_with(completed, event_callbacks_run);
+	complete_handle_with(completed, event_callbacks_run);
 	e->context = context;
 	e->queue = queue;
 	object_hold(context);
@@ -346,7 +346,7 @@ static void completed(const struct dxp_completion *c)
 	times_set(e, &c->times);
 	if (c->status != DXP_OK)
 		judge(e, c->status);
-	event_ended(e, error_of_end(c->status, c->native));
+	event_ended(e, result_of_end(c->status, c->native));
 }
 
 cl_int event_track(dxp_event event, void (*ended)(void *context, int status), void *context)
@@ -356,7 +356,7 @@ cl_int event_track(dxp_event event, void (*ended)(void *context, int status), vo
 	if (!t)
 		return CL_OUT_OF_HOST_MEMORY;
 	*t = (struct tracked){.event = event, .ended = ended, .context = context};
-	completions_handle_with(completed, event_callbacks_run);
+	complete_handle_with(completed, event_callbacks_run);
 	if (!names_add(event) ||
 	    dxp_event_notify(opencl_fabric(), event, (uintptr_t)t | 1) != DXP_OK) {
 		names_remove(event);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares contexts, events and the enqueuing of commands. Callers hold the plugin's lock. */
-#ifndef DOOR_EVENT_H
-#define DOOR_EVENT_H
+#ifndef OPENCL_EVENT_H
+#define OPENCL_EVENT_H
 
 #include "plugins/opencl/object/object.h"
 

@@ -28,14 +28,14 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseEvent(cl_event event)
 static cl_int get_info(cl_event e, cl_event_info name, const struct info *i)
 {
 	switch (name) {
-	case CL_EVENT_COMMAND_QUEUE: return info_handle(i, e->queue);
-	case CL_EVENT_CONTEXT: return info_handle(i, e->context);
-	case CL_EVENT_COMMAND_TYPE: return info_uint(i, e->type);
-	case CL_EVENT_REFERENCE_COUNT: return info_uint(i, e->object.references);
+	case CL_EVENT_COMMAND_QUEUE: return result_handle(i, e->queue);
+	case CL_EVENT_CONTEXT: return result_handle(i, e->context);
+	case CL_EVENT_COMMAND_TYPE: return result_uint(i, e->type);
+	case CL_EVENT_REFERENCE_COUNT: return result_uint(i, e->object.references);
 	case CL_EVENT_COMMAND_EXECUTION_STATUS:
 		if (e->status > CL_COMPLETE)
 			complete_poll();
-		return info_bytes(i, &e->status, sizeof(e->status));
+		return result_bytes(i, &e->status, sizeof(e->status));
 	default: return CL_INVALID_VALUE;
 	}
 }
@@ -67,14 +67,14 @@ static cl_int get_profile(cl_event e, cl_profiling_info name, const struct info 
 	known = e->status == CL_COMPLETE;
 	switch (name) {
 	case CL_PROFILING_COMMAND_QUEUED:
-		return known ? info_ulong(i, e->queued_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
+		return known ? result_ulong(i, e->queued_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
 	case CL_PROFILING_COMMAND_SUBMIT:
-		return known ? info_ulong(i, e->submitted_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
+		return known ? result_ulong(i, e->submitted_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
 	case CL_PROFILING_COMMAND_START:
-		return known ? info_ulong(i, e->started_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
+		return known ? result_ulong(i, e->started_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
 	case CL_PROFILING_COMMAND_END:
 	case CL_PROFILING_COMMAND_COMPLETE:
-		return known ? info_ulong(i, e->ended_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
+		return known ? result_ulong(i, e->ended_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
 	default: return CL_INVALID_VALUE;
 	}
 }

@@ -154,12 +154,12 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseCommandQueue(cl_command_queue queue
 static cl_int get_info(cl_command_queue q, cl_command_queue_info name, const struct info *i)
 {
 	switch (name) {
-	case CL_QUEUE_CONTEXT: return info_handle(i, q->context);
-	case CL_QUEUE_DEVICE: return info_handle(i, q->device);
-	case CL_QUEUE_REFERENCE_COUNT: return info_uint(i, q->object.references);
-	case CL_QUEUE_PROPERTIES: return info_bytes(i, &q->properties, sizeof(q->properties));
-	case CL_QUEUE_PROPERTIES_ARRAY: return info_bytes(i, q->list, q->list_bytes);
-	case CL_QUEUE_DEVICE_DEFAULT: return info_handle(i, NULL);
+	case CL_QUEUE_CONTEXT: return result_handle(i, q->context);
+	case CL_QUEUE_DEVICE: return result_handle(i, q->device);
+	case CL_QUEUE_REFERENCE_COUNT: return result_uint(i, q->object.references);
+	case CL_QUEUE_PROPERTIES: return result_bytes(i, &q->properties, sizeof(q->properties));
+	case CL_QUEUE_PROPERTIES_ARRAY: return result_bytes(i, q->list, q->list_bytes);
+	case CL_QUEUE_DEVICE_DEFAULT: return result_handle(i, NULL);
 	/* For queues on the device only. */
 	case CL_QUEUE_SIZE: return CL_INVALID_COMMAND_QUEUE;
 	default: return CL_INVALID_VALUE;

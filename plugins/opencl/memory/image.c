@@ -362,17 +362,17 @@ static cl_int answer(cl_mem m, cl_image_info param, const struct info *i)
 	bool buffer = m->parent && m->parent->type == CL_MEM_OBJECT_BUFFER;
 
 	switch (param) {
-	case CL_IMAGE_FORMAT: return info_bytes(i, &m->format, sizeof m->format);
-	case CL_IMAGE_ELEMENT_SIZE: return info_size(i, format_bytes(&m->format));
-	case CL_IMAGE_ROW_PITCH: return info_size(i, m->image.row_pitch);
-	case CL_IMAGE_SLICE_PITCH: return info_size(i, m->image.slice_pitch);
-	case CL_IMAGE_WIDTH: return info_size(i, m->image.width);
-	case CL_IMAGE_HEIGHT: return info_size(i, m->image.height);
-	case CL_IMAGE_DEPTH: return info_size(i, m->image.depth);
-	case CL_IMAGE_ARRAY_SIZE: return info_size(i, m->image.layers);
-	case CL_IMAGE_BUFFER: return info_handle(i, buffer ? m->parent : NULL);
+	case CL_IMAGE_FORMAT: return result_bytes(i, &m->format, sizeof m->format);
+	case CL_IMAGE_ELEMENT_SIZE: return result_size(i, format_bytes(&m->format));
+	case CL_IMAGE_ROW_PITCH: return result_size(i, m->image.row_pitch);
+	case CL_IMAGE_SLICE_PITCH: return result_size(i, m->image.slice_pitch);
+	case CL_IMAGE_WIDTH: return result_size(i, m->image.width);
+	case CL_IMAGE_HEIGHT: return result_size(i, m->image.height);
+	case CL_IMAGE_DEPTH: return result_size(i, m->image.depth);
+	case CL_IMAGE_ARRAY_SIZE: return result_size(i, m->image.layers);
+	case CL_IMAGE_BUFFER: return result_handle(i, buffer ? m->parent : NULL);
 	case CL_IMAGE_NUM_MIP_LEVELS:
-	case CL_IMAGE_NUM_SAMPLES: return info_uint(i, 0);
+	case CL_IMAGE_NUM_SAMPLES: return result_uint(i, 0);
 	default: return CL_INVALID_VALUE;
 	}
 }

@@ -58,7 +58,7 @@ cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_r
 	if (error == CL_SUCCESS)
 		error = fetch(c, root, map);
 	if (error != CL_SUCCESS)
-		map_free(m, map);
+		memory_map_free(m, map);
 	else
 		*out = map->at;
 	return error;
@@ -81,7 +81,7 @@ void map_cancel(cl_mem m, const void *at)
 	/* Another thread may have released the object; that is the program's responsibility. */
 	struct map *map = object_is(m, OBJECT_MEMORY) ? find(m, at) : NULL;
 	if (map)
-		map_free(m, map);
+		memory_map_free(m, map);
 	opencl_leave();
 }
 
@@ -122,7 +122,7 @@ static cl_int unmap(struct command *c, cl_mem m, const void *at)
 					    false);
 	}
 	if (error == CL_SUCCESS)
-		map_free(m, map);
+		memory_map_free(m, map);
 	return error;
 }
 

@@ -41,7 +41,7 @@ static void copies_end(struct copies *c)
 {
 	for (struct copy *x = c->host.next; x; x = x->next)
 		heap_give(x->device, x->generation, x->address);
-	copies_free(c, transfer_drop);
+	copies_free(c, memory_transfer_drop);
 	free(c);
 }
 
@@ -52,7 +52,7 @@ static void end(void *handle)
 	if (m->copies)
 		copies_end(m->copies);
 	while (m->maps)
-		map_free(m, m->maps);
+		memory_map_free(m, m->maps);
 	free(m->shadow);
 	free(m->properties);
 	destructors_run(m);
@@ -274,17 +274,17 @@ bool memory_blank(cl_mem m)
 static cl_int answer(cl_mem m, cl_mem_info param, const struct info *i)
 {
 	switch (param) {
-	case CL_MEM_TYPE: return info_uint(i, m->type);
-	case CL_MEM_FLAGS: return info_ulong(i, m->flags);
-	case CL_MEM_SIZE: return info_size(i, m->bytes);
-	case CL_MEM_HOST_PTR: return info_handle(i, host_pointer(m));
-	case CL_MEM_MAP_COUNT: return info_uint(i, m->map_count);
-	case CL_MEM_REFERENCE_COUNT: return info_uint(i, m->object.references);
-	case CL_MEM_CONTEXT: return info_handle(i, m->context);
-	case CL_MEM_ASSOCIATED_MEMOBJECT: return info_handle(i, m->parent);
-	case CL_MEM_OFFSET: return info_size(i, m->origin);
-	case CL_MEM_USES_SVM_POINTER: return info_uint(i, CL_FALSE);
-	case CL_MEM_PROPERTIES: return info_bytes(i, m->properties, m->property_bytes);
+	case CL_MEM_TYPE: return result_uint(i, m->type);
+	case CL_MEM_FLAGS: return result_ulong(i, m->flags);
+	case CL_MEM_SIZE: return result_size(i, m->bytes);
+	case CL_MEM_HOST_PTR: return result_handle(i, host_pointer(m));
+	case CL_MEM_MAP_COUNT: return result_uint(i, m->map_count);
+	case CL_MEM_REFERENCE_COUNT: return result_uint(i, m->object.references);
+	case CL_MEM_CONTEXT: return result_handle(i, m->context);
+	case CL_MEM_ASSOCIATED_MEMOBJECT: return result_handle(i, m->parent);
+	case CL_MEM_OFFSET: return result_size(i, m->origin);
+	case CL_MEM_USES_SVM_POINTER: return result_uint(i, CL_FALSE);
+	case CL_MEM_PROPERTIES: return result_bytes(i, m->properties, m->property_bytes);
 	default: return CL_INVALID_VALUE;
 	}
 }

@@ -163,7 +163,7 @@ struct transfer {
 	uint32_t holds;
 };
 
-void transfer_drop(struct transfer *t);
+void memory_transfer_drop(struct transfer *t);
 
 /* A mapped range; list in reverse order of creation. */
 struct map {
@@ -175,7 +175,7 @@ struct map {
 };
 
 /* Removes a map from m's list and frees it. */
-void map_free(cl_mem m, struct map *map);
+void memory_map_free(cl_mem m, struct map *map);
 
 /* Returns whether all flags are known and CL_MAP_WRITE_INVALIDATE_REGION, if set, is alone. */
 bool map_flags_valid(cl_map_flags flags);

@@ -20,7 +20,7 @@ static void transfer_ended(void *context, int status)
 	cl_mem root = t->root;
 
 	t->status = status < 0 ? status : 1;
-	transfer_drop(t);
+	memory_transfer_drop(t);
 	object_drop(root);
 }
 
@@ -35,11 +35,11 @@ void memory_settle(cl_mem root)
 {
 	struct copies *c = root->copies;
 
-	copies_settle(c, use_ended, transfer_drop);
+	copies_settle(c, use_ended, memory_transfer_drop);
 	for (struct copy *next, *x = c->host.next; x; x = next) {
 		next = x->next;
 		if (!x->device->xpu || x->device->generation != x->generation)
-			copies_forget(c, x, transfer_drop);
+			copies_forget(c, x, memory_transfer_drop);
 	}
 }
 
@@ -199,12 +199,12 @@ static cl_int note(cl_mem root, const struct piece *p, struct copy *to, const st
 		free(t);
 		return error;
 	}
-	copies_follow(p->from, &u, w->events, w->count, transfer_drop);
+	copies_follow(p->from, &u, w->events, w->count, memory_transfer_drop);
 	if (!copies_use(p->from, &u))
 		return CL_OUT_OF_HOST_MEMORY;
 	t->holds++;
 	u.into = u.makes = true;
-	copies_follow(to, &u, w->events, w->count, transfer_drop);
+	copies_follow(to, &u, w->events, w->count, memory_transfer_drop);
 	if (!copies_use(to, &u))
 		return CL_OUT_OF_HOST_MEMORY;
 	t->holds++;

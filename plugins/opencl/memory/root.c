@@ -37,13 +37,13 @@ void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end,
 		copies_writer(here, &u, in_order);
 }
 
-void transfer_drop(struct transfer *t)
+void memory_transfer_drop(struct transfer *t)
 {
 	if (--t->holds == 0)
 		free(t);
 }
 
-void map_free(cl_mem m, struct map *map)
+void memory_map_free(cl_mem m, struct map *map)
 {
 	struct map **link = &m->maps;
 

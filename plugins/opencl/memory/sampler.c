@@ -145,12 +145,12 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseSampler(cl_sampler s)
 static cl_int answer(cl_sampler s, cl_sampler_info param, const struct info *i)
 {
 	switch (param) {
-	case CL_SAMPLER_REFERENCE_COUNT: return info_uint(i, s->object.references);
-	case CL_SAMPLER_CONTEXT: return info_handle(i, s->context);
-	case CL_SAMPLER_NORMALIZED_COORDS: return info_uint(i, s->sampler.normalized);
-	case CL_SAMPLER_ADDRESSING_MODE: return info_uint(i, s->sampler.addressing);
-	case CL_SAMPLER_FILTER_MODE: return info_uint(i, s->sampler.filter);
-	case CL_SAMPLER_PROPERTIES: return info_bytes(i, s->properties, s->property_bytes);
+	case CL_SAMPLER_REFERENCE_COUNT: return result_uint(i, s->object.references);
+	case CL_SAMPLER_CONTEXT: return result_handle(i, s->context);
+	case CL_SAMPLER_NORMALIZED_COORDS: return result_uint(i, s->sampler.normalized);
+	case CL_SAMPLER_ADDRESSING_MODE: return result_uint(i, s->sampler.addressing);
+	case CL_SAMPLER_FILTER_MODE: return result_uint(i, s->sampler.filter);
+	case CL_SAMPLER_PROPERTIES: return result_bytes(i, s->properties, s->property_bytes);
 	default: return CL_INVALID_VALUE;
 	}
 }

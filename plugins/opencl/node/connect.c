@@ -124,7 +124,7 @@ cl_int device_judge(cl_device_id d, int status)
 		d->xpu = NULL;
 		d->retry_ns = 0;
 	}
-	return error_of(status);
+	return result_of(status);
 }
 
 /* Releases a lost connection. The fabric has failed its commands; dequeues their completions

@@ -17,7 +17,7 @@ cl_int devices_find(cl_device_id **devices, cl_uint *count);
  * CL_DEVICE_NOT_AVAILABLE. */
 cl_int device_connect(cl_device_id d);
 /* Handles the status of a call on d: marks d lost if its connection is. Returns
- * error_of(status). */
+ * result_of(status). */
 cl_int device_judge(cl_device_id d, int status);
 /* Returns the value of `param` as the node's device reports it, in `*bytes` bytes; NULL: not
  * reported. */
@@ -41,7 +41,7 @@ size_t device_sentence(cl_device_id d, char sentence[DEVICE_SENTENCE_BYTES]);
 cl_int network_open(cl_device_id d, struct dxp_xpu_nic *out);
 /* Provides the NIC function of the device's xPU, which kernels of this program drive, in this
  * generation. Releases the lock if it exchanges messages. */
-cl_int extension_network_ready(cl_device_id d);
+cl_int network_ready(cl_device_id d);
 
 /* device_info.c: answers clGetDeviceInfo. CL_SUCCESS, CL_INVALID_VALUE. */
 cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i);

@@ -87,7 +87,7 @@ static cl_int extensions_text(cl_device_id d, const struct info *i)
 	}
 	snprintf(text + used, sizeof(text) - used, "%s%s", has_images(d) && used ? " " : "",
 		 has_images(d) ? of_images.name : "");
-	return info_text(i, text);
+	return result_text(i, text);
 }
 
 #define VERSIONS_MAX 64
@@ -108,7 +108,7 @@ static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const c
 	}
 	if (name == CL_DEVICE_EXTENSIONS_WITH_VERSION && has_images(d) && count < VERSIONS_MAX)
 		out[count++] = of_images;
-	return info_bytes(i, out, count * sizeof(line));
+	return result_bytes(i, out, count * sizeof(line));
 }
 
 /* Returns the largest buffer in bytes: half of the memory that the node shares, at least
@@ -135,20 +135,20 @@ cl_device_type device_type(cl_device_id d)
 static cl_int info_identity(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	switch (name) {
-	case CL_DEVICE_TYPE: return info_ulong(i, device_type(d));
-	case CL_DEVICE_NAME: return info_text(i, d->name);
-	case CL_DEVICE_PLATFORM: return info_handle(i, platform_get());
-	case CL_DEVICE_AVAILABLE: return info_uint(i, device_available(d));
-	case CL_DRIVER_VERSION: return info_text(i, DXP_VERSION);
-	case CL_DEVICE_VERSION: return info_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
-	case CL_DEVICE_NUMERIC_VERSION: return info_uint(i, CL_MAKE_VERSION(3, 0, 0));
+	case CL_DEVICE_TYPE: return result_ulong(i, device_type(d));
+	case CL_DEVICE_NAME: return result_text(i, d->name);
+	case CL_DEVICE_PLATFORM: return result_handle(i, platform_get());
+	case CL_DEVICE_AVAILABLE: return result_uint(i, device_available(d));
+	case CL_DRIVER_VERSION: return result_text(i, DXP_VERSION);
+	case CL_DEVICE_VERSION: return result_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
+	case CL_DEVICE_NUMERIC_VERSION: return result_uint(i, CL_MAKE_VERSION(3, 0, 0));
 	/* None passed; the format requires a date. */
-	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return info_text(i, "v0000-01-01-00");
+	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return result_text(i, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS: return extensions_text(d, i);
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION: return versions(d, name, extension_kept, i);
 	case CL_DEVICE_OPENCL_C_FEATURES: return versions(d, name, feature_kept, i);
-	case CL_DEVICE_REFERENCE_COUNT: return info_uint(i, 1);
-	case CL_DEVICE_PARENT_DEVICE: return info_handle(i, NULL);
+	case CL_DEVICE_REFERENCE_COUNT: return result_uint(i, 1);
+	case CL_DEVICE_PARENT_DEVICE: return result_handle(i, NULL);
 	default: return CL_INVALID_VALUE;
 	}
 }
@@ -158,33 +158,33 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	size_t own;
 
 	switch (name) {
-	case CL_DEVICE_GLOBAL_MEM_SIZE: return info_ulong(i, d->caps.memory_bytes);
-	case CL_DEVICE_MAX_MEM_ALLOC_SIZE: return info_ulong(i, max_alloc(d));
+	case CL_DEVICE_GLOBAL_MEM_SIZE: return result_ulong(i, d->caps.memory_bytes);
+	case CL_DEVICE_MAX_MEM_ALLOC_SIZE: return result_ulong(i, max_alloc(d));
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
-		return info_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
+		return result_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
 	/* In pixels; the largest have 16 bytes. */
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
-		return info_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
+		return result_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
 	/* In pixels. Sub-buffers are aligned to more than any pixel. */
 	case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
 	case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
 		if (!has_images(d))
-			return info_uint(i, 0);
-		return info_uint(i, device_uint(d, name, 0) ? device_uint(d, name, 0) : 1);
-	case CL_DEVICE_HOST_UNIFIED_MEMORY: return info_uint(i, CL_FALSE);
-	case CL_DEVICE_MAX_PARAMETER_SIZE: return info_size(i, MAX_PARAMETER_BYTES);
+			return result_uint(i, 0);
+		return result_uint(i, device_uint(d, name, 0) ? device_uint(d, name, 0) : 1);
+	case CL_DEVICE_HOST_UNIFIED_MEMORY: return result_uint(i, CL_FALSE);
+	case CL_DEVICE_MAX_PARAMETER_SIZE: return result_size(i, MAX_PARAMETER_BYTES);
 	case CL_DEVICE_PRINTF_BUFFER_SIZE:
 		own = device_size(d, name, MIN_PRINTF_BYTES);
 		own = own > MIN_PRINTF_BYTES ? own : MIN_PRINTF_BYTES;
-		return info_size(i, own < WIRE_PRINT_BYTES ? own : WIRE_PRINT_BYTES);
-	case CL_DEVICE_SVM_CAPABILITIES: return info_ulong(i, 0);
+		return result_size(i, own < WIRE_PRINT_BYTES ? own : WIRE_PRINT_BYTES);
+	case CL_DEVICE_SVM_CAPABILITIES: return result_ulong(i, 0);
 	case CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES:
 		own = device_size(d, name,
 				  CL_DEVICE_ATOMIC_ORDER_RELAXED |
 					  CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP);
-		return info_ulong(i, own & ~(size_t)CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES);
+		return result_ulong(i, own & ~(size_t)CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES);
 	default: return CL_INVALID_VALUE;
 	}
 }
@@ -193,17 +193,17 @@ static cl_int info_queues(cl_device_id d, cl_device_info name, const struct info
 {
 	switch (name) {
 	case CL_DEVICE_QUEUE_ON_HOST_PROPERTIES:
-		return info_ulong(i, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
-					     CL_QUEUE_PROFILING_ENABLE);
-	case CL_DEVICE_EXECUTION_CAPABILITIES: return info_ulong(i, CL_EXEC_KERNEL);
-	case CL_DEVICE_PROFILING_TIMER_RESOLUTION: return info_size(i, 1);
-	case CL_DEVICE_PREFERRED_INTEROP_USER_SYNC: return info_uint(i, CL_TRUE);
+		return result_ulong(i, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+					       CL_QUEUE_PROFILING_ENABLE);
+	case CL_DEVICE_EXECUTION_CAPABILITIES: return result_ulong(i, CL_EXEC_KERNEL);
+	case CL_DEVICE_PROFILING_TIMER_RESOLUTION: return result_size(i, 1);
+	case CL_DEVICE_PREFERRED_INTEROP_USER_SYNC: return result_uint(i, CL_TRUE);
 	case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
-	case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES: return info_ulong(i, 0);
+	case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES: return result_ulong(i, 0);
 	case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
 	case CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE:
 	case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
-	case CL_DEVICE_MAX_ON_DEVICE_EVENTS: return info_uint(i, 0);
+	case CL_DEVICE_MAX_ON_DEVICE_EVENTS: return result_uint(i, 0);
 	default: return CL_INVALID_VALUE;
 	}
 }
@@ -214,21 +214,21 @@ static cl_int info_absent(cl_device_id d, cl_device_info name, const struct info
 	static const cl_device_partition_property none = 0;
 
 	switch (name) {
-	case CL_DEVICE_PARTITION_MAX_SUB_DEVICES: return info_uint(i, 1);
+	case CL_DEVICE_PARTITION_MAX_SUB_DEVICES: return result_uint(i, 1);
 	case CL_DEVICE_PARTITION_PROPERTIES:
-	case CL_DEVICE_PARTITION_TYPE: return info_bytes(i, &none, sizeof(none));
-	case CL_DEVICE_PARTITION_AFFINITY_DOMAIN: return info_ulong(i, 0);
+	case CL_DEVICE_PARTITION_TYPE: return result_bytes(i, &none, sizeof(none));
+	case CL_DEVICE_PARTITION_AFFINITY_DOMAIN: return result_ulong(i, 0);
 	case CL_DEVICE_BUILT_IN_KERNELS:
-	case CL_DEVICE_IL_VERSION: return info_text(i, "");
+	case CL_DEVICE_IL_VERSION: return result_text(i, "");
 	case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
-	case CL_DEVICE_ILS_WITH_VERSION: return info_bytes(i, NULL, 0);
+	case CL_DEVICE_ILS_WITH_VERSION: return result_bytes(i, NULL, 0);
 	case CL_DEVICE_MAX_NUM_SUB_GROUPS:
 	case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
 	case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
 	case CL_DEVICE_PIPE_SUPPORT:
 	case CL_DEVICE_MAX_PIPE_ARGS:
 	case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
-	case CL_DEVICE_PIPE_MAX_PACKET_SIZE: return info_uint(i, 0);
+	case CL_DEVICE_PIPE_MAX_PACKET_SIZE: return result_uint(i, 0);
 	default: return CL_INVALID_VALUE;
 	}
 }
@@ -256,7 +256,7 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 	 * unknown. */
 	if (name == CL_DEVICE_HALF_FP_CONFIG && device_size(d, name, 0) == 0)
 		data = NULL;
-	return data ? info_bytes(i, data, bytes) : CL_INVALID_VALUE;
+	return data ? result_bytes(i, data, bytes) : CL_INVALID_VALUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceInfo(cl_device_id device, cl_device_info name,

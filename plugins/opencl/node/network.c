@@ -30,7 +30,7 @@ cl_int network_open(cl_device_id d, struct dxp_xpu_nic *out)
 	return CL_SUCCESS;
 }
 
-cl_int extension_network_ready(cl_device_id d)
+cl_int network_ready(cl_device_id d)
 {
 	struct dxp_xpu_nic nic;
 	const struct network *n = &networks[d->index];

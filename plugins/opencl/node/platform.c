@@ -26,17 +26,17 @@ cl_platform_id platform_get(void)
 static cl_int get_info(cl_platform_info name, const struct info *i)
 {
 	switch (name) {
-	case CL_PLATFORM_PROFILE: return info_text(i, "FULL_PROFILE");
-	case CL_PLATFORM_VERSION: return info_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
-	case CL_PLATFORM_NUMERIC_VERSION: return info_uint(i, CL_MAKE_VERSION(3, 0, 0));
-	case CL_PLATFORM_NAME: return info_text(i, "Direct xPU");
-	case CL_PLATFORM_VENDOR: return info_text(i, "Direct xPU");
-	case CL_PLATFORM_EXTENSIONS: return info_text(i, EXTENSIONS);
+	case CL_PLATFORM_PROFILE: return result_text(i, "FULL_PROFILE");
+	case CL_PLATFORM_VERSION: return result_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
+	case CL_PLATFORM_NUMERIC_VERSION: return result_uint(i, CL_MAKE_VERSION(3, 0, 0));
+	case CL_PLATFORM_NAME: return result_text(i, "Direct xPU");
+	case CL_PLATFORM_VENDOR: return result_text(i, "Direct xPU");
+	case CL_PLATFORM_EXTENSIONS: return result_text(i, EXTENSIONS);
 	case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
-		return info_bytes(i, extensions, sizeof(extensions));
-	case CL_PLATFORM_ICD_SUFFIX_KHR: return info_text(i, "DXP");
+		return result_bytes(i, extensions, sizeof(extensions));
+	case CL_PLATFORM_ICD_SUFFIX_KHR: return result_text(i, "DXP");
 	/* ns: resolution of the clock that times events */
-	case CL_PLATFORM_HOST_TIMER_RESOLUTION: return info_ulong(i, 1);
+	case CL_PLATFORM_HOST_TIMER_RESOLUTION: return result_ulong(i, 1);
 	default: return CL_INVALID_VALUE;
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares what all files of the OpenCL plugin share: its lock, handles, results of calls,
  * settings, traces. */
-#ifndef DOOR_OBJECT_H
-#define DOOR_OBJECT_H
+#ifndef OPENCL_OBJECT_H
+#define OPENCL_OBJECT_H
 
 #include <pthread.h>
 
@@ -55,18 +55,18 @@ struct info {
 	void *value;
 	size_t *size_ret;
 };
-cl_int info_bytes(const struct info *i, const void *data, size_t bytes);
-cl_int info_text(const struct info *i, const char *text);
-cl_int info_uint(const struct info *i, cl_uint v);
-cl_int info_ulong(const struct info *i, cl_ulong v);
-cl_int info_size(const struct info *i, size_t v);
-cl_int info_handle(const struct info *i, const void *handle);
+cl_int result_bytes(const struct info *i, const void *data, size_t bytes);
+cl_int result_text(const struct info *i, const char *text);
+cl_int result_uint(const struct info *i, cl_uint v);
+cl_int result_ulong(const struct info *i, cl_ulong v);
+cl_int result_size(const struct info *i, size_t v);
+cl_int result_handle(const struct info *i, const void *handle);
 
 /* Translates a dxp status to an OpenCL error, if the call has no more specific one. */
-cl_int error_of(int status);
+cl_int result_of(int status);
 /* Translates the status of a failed command. `native`: error of the node's driver; returned if it
  * is an OpenCL error. */
-cl_int error_of_end(int status, int32_t native);
+cl_int result_of_end(int status, int32_t native);
 
 /* ---- settings of `dxp run` and its reports (settings.c, trace.c, summary.c) ---- */
 

@@ -4,7 +4,7 @@
 
 #include "plugins/opencl/object/object.h"
 
-cl_int error_of(int status)
+cl_int result_of(int status)
 {
 	if (status >= DXP_OK)
 		return CL_SUCCESS;
@@ -25,18 +25,18 @@ cl_int error_of(int status)
 
 #define CUDA_OUT_OF_MEMORY 2 /* CUresult */
 
-cl_int error_of_end(int status, int32_t native)
+cl_int result_of_end(int status, int32_t native)
 {
 	if (status >= DXP_OK)
 		return CL_SUCCESS;
 	if (native < 0)
 		return native;
-	return native == CUDA_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error_of(status);
+	return native == CUDA_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE : result_of(status);
 }
 
 /* ---- answers: the bytes, if they fit, and their number ---- */
 
-cl_int info_bytes(const struct info *i, const void *data, size_t bytes)
+cl_int result_bytes(const struct info *i, const void *data, size_t bytes)
 {
 	if (i->value && i->size < bytes)
 		return CL_INVALID_VALUE;
@@ -47,27 +47,27 @@ cl_int info_bytes(const struct info *i, const void *data, size_t bytes)
 	return CL_SUCCESS;
 }
 
-cl_int info_text(const struct info *i, const char *text)
+cl_int result_text(const struct info *i, const char *text)
 {
-	return info_bytes(i, text, strlen(text) + 1);
+	return result_bytes(i, text, strlen(text) + 1);
 }
 
-cl_int info_uint(const struct info *i, cl_uint v)
+cl_int result_uint(const struct info *i, cl_uint v)
 {
-	return info_bytes(i, &v, sizeof(v));
+	return result_bytes(i, &v, sizeof(v));
 }
 
-cl_int info_ulong(const struct info *i, cl_ulong v)
+cl_int result_ulong(const struct info *i, cl_ulong v)
 {
-	return info_bytes(i, &v, sizeof(v));
+	return result_bytes(i, &v, sizeof(v));
 }
 
-cl_int info_size(const struct info *i, size_t v)
+cl_int result_size(const struct info *i, size_t v)
 {
-	return info_bytes(i, &v, sizeof(v));
+	return result_bytes(i, &v, sizeof(v));
 }
 
-cl_int info_handle(const struct info *i, const void *handle)
+cl_int result_handle(const struct info *i, const void *handle)
 {
-	return info_bytes(i, &handle, sizeof(handle));
+	return result_bytes(i, &handle, sizeof(handle));
 }

@@ -13,8 +13,8 @@
  * Lifetime: an object has references of the program (clRetain, clRelease) and holds of the plugin;
  * it ends when it has neither. For example, a queue holds its context. Object memory is reused for
  * the same kind only, never freed: a stale handle is detected by its kind instead of a crash. */
-#ifndef DOOR_TYPES_H
-#define DOOR_TYPES_H
+#ifndef OPENCL_TYPES_H
+#define OPENCL_TYPES_H
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS

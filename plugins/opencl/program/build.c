@@ -128,7 +128,7 @@ void build_put(struct build *b)
 	*b->link = b->next;
 	if (b->next)
 		b->next->link = b->link;
-	recipe_put(b->recipe);
+	program_recipe_put(b->recipe);
 	b->recipe = NULL;
 	if (releasable(b))
 		bury(b);
@@ -157,7 +157,7 @@ static cl_int about_store(struct build *b, const void *records, size_t bytes)
 	if (status == DXP_EMALFORMED)
 		log_set(b, "the description of the program from the node does not parse; use the "
 			   "same release on node and host");
-	return error_of(status);
+	return result_of(status);
 }
 
 struct made {
@@ -333,7 +333,7 @@ cl_int build_binary(struct build *b)
 
 /* ---- recipes: the inputs of builds ---- */
 
-struct recipe *recipe_new(enum dxp_program_kind kind, const char *options)
+struct recipe *program_recipe_new(enum dxp_program_kind kind, const char *options)
 {
 	struct recipe *r = calloc(1, sizeof(*r));
 
@@ -347,7 +347,7 @@ struct recipe *recipe_new(enum dxp_program_kind kind, const char *options)
 	return r;
 }
 
-cl_int recipe_add(struct recipe *r, const char *name, void *data, size_t bytes)
+cl_int program_recipe_add(struct recipe *r, const char *name, void *data, size_t bytes)
 {
 	struct dxp_file *more = realloc(r->files, (r->file_count + 1) * sizeof(*more));
 	char *copy = strdup(name);
@@ -363,7 +363,7 @@ cl_int recipe_add(struct recipe *r, const char *name, void *data, size_t bytes)
 	return CL_SUCCESS;
 }
 
-cl_int recipe_input(struct recipe *r, struct build *input)
+cl_int program_recipe_input(struct recipe *r, struct build *input)
 {
 	struct build **more = realloc(r->inputs, (r->input_count + 1) * sizeof(struct build *));
 
@@ -378,17 +378,17 @@ cl_int recipe_input(struct recipe *r, struct build *input)
 /* The standard names clBuildProgram's and clCompileProgram's options, and programs from source.
  * Binaries and linker options thus do not count. Nodes do not list kernels of compiled objects, so
  * one input with the option suffices for all linked kernels. */
-bool recipe_has_argument_info(const struct recipe *r)
+bool program_recipe_has_argument_info(const struct recipe *r)
 {
 	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)
 		return options_have(r->options, "-cl-kernel-arg-info");
 	for (uint32_t i = 0; i < r->input_count; i++)
-		if (recipe_has_argument_info(r->inputs[i]->recipe))
+		if (program_recipe_has_argument_info(r->inputs[i]->recipe))
 			return true;
 	return false;
 }
 
-void recipe_put(struct recipe *r)
+void program_recipe_put(struct recipe *r)
 {
 	if (!r || --r->references > 0)
 		return;

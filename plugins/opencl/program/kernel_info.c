@@ -10,7 +10,7 @@ static cl_int fact_get(const struct kernel_about *k, uint32_t param, const struc
 {
 	const struct kernel_fact *f = metadata_fact(k, param);
 
-	return f ? info_bytes(i, f->data, f->bytes) : CL_INVALID_VALUE;
+	return f ? result_bytes(i, f->data, f->bytes) : CL_INVALID_VALUE;
 }
 
 /* ---- clGetKernelInfo ---- */
@@ -20,18 +20,18 @@ static cl_int get_attributes(cl_kernel k, const struct info *i)
 	const struct kernel_fact *f = metadata_fact(k->about, CL_KERNEL_ATTRIBUTES);
 
 	if (f && f->bytes > 0 && f->data[f->bytes - 1] == '\0')
-		return info_bytes(i, f->data, f->bytes);
-	return info_text(i, "");
+		return result_bytes(i, f->data, f->bytes);
+	return result_text(i, "");
 }
 
 static cl_int get_info(cl_kernel k, cl_kernel_info name, const struct info *i)
 {
 	switch (name) {
-	case CL_KERNEL_FUNCTION_NAME: return info_text(i, k->about->name);
-	case CL_KERNEL_NUM_ARGS: return info_uint(i, k->about->argument_count);
-	case CL_KERNEL_REFERENCE_COUNT: return info_uint(i, k->object.references);
-	case CL_KERNEL_CONTEXT: return info_handle(i, k->program->context);
-	case CL_KERNEL_PROGRAM: return info_handle(i, k->program);
+	case CL_KERNEL_FUNCTION_NAME: return result_text(i, k->about->name);
+	case CL_KERNEL_NUM_ARGS: return result_uint(i, k->about->argument_count);
+	case CL_KERNEL_REFERENCE_COUNT: return result_uint(i, k->object.references);
+	case CL_KERNEL_CONTEXT: return result_handle(i, k->program->context);
+	case CL_KERNEL_PROGRAM: return result_handle(i, k->program);
 	case CL_KERNEL_ATTRIBUTES: return get_attributes(k, i);
 	default: return CL_INVALID_VALUE;
 	}
@@ -57,7 +57,7 @@ static const struct argument_about *arguments_known(cl_kernel k)
 {
 	for (cl_uint i = 0; i < k->program->device_count; i++) {
 		const struct kernel_device *d = &k->devices[i];
-		if (d->build && recipe_has_argument_info(d->build->recipe))
+		if (d->build && program_recipe_has_argument_info(d->build->recipe))
 			return d->about->arguments;
 	}
 	return NULL;
@@ -66,16 +66,16 @@ static const struct argument_about *arguments_known(cl_kernel k)
 /* A device may report an argument without its name. */
 static cl_int name_get(const char *text, const struct info *i)
 {
-	return *text ? info_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+	return *text ? result_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
 }
 
 static cl_int get_known(const struct argument_about *a, cl_kernel_arg_info name,
 			const struct info *i)
 {
 	switch (name) {
-	case CL_KERNEL_ARG_ADDRESS_QUALIFIER: return info_uint(i, a->address);
-	case CL_KERNEL_ARG_ACCESS_QUALIFIER: return info_uint(i, a->access);
-	case CL_KERNEL_ARG_TYPE_QUALIFIER: return info_ulong(i, a->qualifiers);
+	case CL_KERNEL_ARG_ADDRESS_QUALIFIER: return result_uint(i, a->address);
+	case CL_KERNEL_ARG_ACCESS_QUALIFIER: return result_uint(i, a->access);
+	case CL_KERNEL_ARG_TYPE_QUALIFIER: return result_ulong(i, a->qualifiers);
 	case CL_KERNEL_ARG_TYPE_NAME: return name_get(a->type, i);
 	case CL_KERNEL_ARG_NAME: return name_get(a->name, i);
 	default: return CL_INVALID_VALUE;
@@ -112,7 +112,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint
 /* Local memory of arguments counts once it is set. */
 static cl_int get_local_bytes(cl_kernel k, const struct kernel_device *d, const struct info *i)
 {
-	return info_ulong(i, d->about->local_bytes + k->local_bytes);
+	return result_ulong(i, d->about->local_bytes + k->local_bytes);
 }
 
 static cl_int get_group_info(cl_kernel k, const struct kernel_device *d,
@@ -122,23 +122,23 @@ static cl_int get_group_info(cl_kernel k, const struct kernel_device *d,
 
 	switch (name) {
 	case CL_KERNEL_WORK_GROUP_SIZE:
-		return info_size(i,
-				 d->about->group_size
-					 ? d->about->group_size
-					 : device_size(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1));
+		return result_size(i,
+				   d->about->group_size
+					   ? d->about->group_size
+					   : device_size(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1));
 	case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: {
 		size_t required[3];
 		for (int n = 0; n < 3; n++)
 			required[n] = (size_t)d->about->required[n];
-		return info_bytes(i, required, sizeof(required));
+		return result_bytes(i, required, sizeof(required));
 	}
 	case CL_KERNEL_LOCAL_MEM_SIZE: return get_local_bytes(k, d, i);
 	case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
 		return metadata_fact(d->about, name) ? fact_get(d->about, name, i)
-						     : info_size(i, 1);
+						     : result_size(i, 1);
 	case CL_KERNEL_PRIVATE_MEM_SIZE:
 		return metadata_fact(d->about, name) ? fact_get(d->about, name, i)
-						     : info_ulong(i, 0);
+						     : result_ulong(i, 0);
 	/* Only for built-in kernels and custom devices. */
 	case CL_KERNEL_GLOBAL_WORK_SIZE:
 	default: return CL_INVALID_VALUE;

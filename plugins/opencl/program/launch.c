@@ -109,7 +109,7 @@ static cl_int argument_check(const struct launch *l, const struct kernel_device 
 	if (a->set == ARGUMENT_UNSET)
 		return CL_INVALID_KERNEL_ARGS;
 	if (a->set == ARGUMENT_NETWORK)
-		return extension_network_ready(l->queue->device);
+		return network_ready(l->queue->device);
 	switch (k->about->arguments[i].kind) {
 	case ARGUMENT_SAMPLER:
 		return object_is(a->sampler, OBJECT_SAMPLER) ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;

@@ -105,7 +105,7 @@ static cl_int text_add(struct making *m, const char *name, const char *text, siz
 	char *renamed =
 		include_rename(&m->set, m->root, FILES_BELOW "/", text ? text : "", &renamed_bytes);
 
-	return recipe_add(m->recipe, name, renamed, renamed_bytes);
+	return program_recipe_add(m->recipe, name, renamed, renamed_bytes);
 }
 
 /* Adds a header under the path that the node uses: relative, without "..". */
@@ -199,7 +199,7 @@ static cl_int recipe_make(struct making *m, enum dxp_program_kind kind)
 	if (m->root)
 		options = options_write(m);
 	if (options)
-		m->recipe = recipe_new(kind, options);
+		m->recipe = program_recipe_new(kind, options);
 	free(options);
 	return m->recipe ? files_add(m) : CL_OUT_OF_HOST_MEMORY;
 }
@@ -228,6 +228,6 @@ cl_int package_make(cl_program p, enum dxp_program_kind kind, const char *option
 	if (error == CL_SUCCESS)
 		*out = m.recipe;
 	else
-		recipe_put(m.recipe);
+		program_recipe_put(m.recipe);
 	return error;
 }

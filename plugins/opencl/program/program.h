@@ -28,14 +28,14 @@ struct recipe {
 	uint32_t input_count;
 };
 
-struct recipe *recipe_new(enum dxp_program_kind kind, const char *options);
+struct recipe *program_recipe_new(enum dxp_program_kind kind, const char *options);
 /* Adds a file. Takes ownership of `data` (malloc), also on failure. */
-cl_int recipe_add(struct recipe *r, const char *name, void *data, size_t bytes);
-cl_int recipe_input(struct recipe *r, struct build *input);
-void recipe_put(struct recipe *r);
+cl_int program_recipe_add(struct recipe *r, const char *name, void *data, size_t bytes);
+cl_int program_recipe_input(struct recipe *r, struct build *input);
+void program_recipe_put(struct recipe *r);
 /* Returns whether programs may query arguments of its kernels: it, or a build it is linked from,
  * was compiled from source with -cl-kernel-arg-info. */
-bool recipe_has_argument_info(const struct recipe *r);
+bool program_recipe_has_argument_info(const struct recipe *r);
 
 /* A program on one device. */
 struct build {

@@ -256,15 +256,15 @@ struct recipe *program_entry_recipe(const struct program_entry *s, const char *o
 
 	if (!s->given || !binary_read(&b, s->given, s->given_bytes))
 		return NULL;
-	struct recipe *r = recipe_new(DXP_PROGRAM_BINARY, options);
+	struct recipe *r = program_recipe_new(DXP_PROGRAM_BINARY, options);
 	void *data = malloc(b.bytes + 1);
 	if (data && b.bytes > 0)
 		memcpy(data, b.data, b.bytes);
-	if (r && recipe_add(r, "program.bin", data, b.bytes) == CL_SUCCESS)
+	if (r && program_recipe_add(r, "program.bin", data, b.bytes) == CL_SUCCESS)
 		return r;
 	if (!r)
 		free(data);
-	recipe_put(r);
+	program_recipe_put(r);
 	return NULL;
 }
 
@@ -278,7 +278,7 @@ static cl_int entries_begin(struct build_job *job, struct recipe *source, const 
 		struct recipe *r = source ? source : program_entry_recipe(s, options);
 		error = r ? program_entry_begin(s, r, options) : CL_OUT_OF_HOST_MEMORY;
 		if (!source)
-			recipe_put(r);
+			program_recipe_put(r);
 	}
 	for (cl_uint i = 0; error != CL_SUCCESS && i < begun; i++)
 		job->parts[i].entry->status = CL_BUILD_ERROR;
@@ -350,7 +350,7 @@ static cl_int build_locked(const struct program_begin *b)
 	}
 	if (error == CL_SUCCESS)
 		error = program_build_begin(&begin);
-	recipe_put(begin.recipe);
+	program_recipe_put(begin.recipe);
 	return error;
 }
 

@@ -76,7 +76,7 @@ static cl_int get_sizes(cl_program p, const struct info *i)
 	for (cl_uint n = 0; error == CL_SUCCESS && i->value && n < p->device_count; n++)
 		error = entry_size(&p->entries[n], &sizes[n]);
 	if (error == CL_SUCCESS)
-		error = info_bytes(i, sizes, bytes);
+		error = result_bytes(i, sizes, bytes);
 	free(sizes);
 	return error;
 }
@@ -107,7 +107,7 @@ static cl_int get_devices(cl_program p, const struct info *i)
 		return CL_OUT_OF_HOST_MEMORY;
 	for (cl_uint n = 0; n < p->device_count; n++)
 		devices[n] = p->entries[n].device;
-	cl_int error = info_bytes(i, devices, bytes);
+	cl_int error = result_bytes(i, devices, bytes);
 	free(devices);
 	return error;
 }
@@ -129,7 +129,7 @@ static cl_int get_names(const struct program_about *a, const struct info *i)
 		memcpy(at, a->kernels[n].name, length);
 		at += length;
 	}
-	cl_int error = info_text(i, text);
+	cl_int error = result_text(i, text);
 	free(text);
 	return error;
 }
@@ -141,7 +141,7 @@ static cl_int get_kernels(cl_program p, cl_program_info name, const struct info 
 	if (!s)
 		return CL_INVALID_PROGRAM_EXECUTABLE;
 	if (name == CL_PROGRAM_NUM_KERNELS)
-		return info_size(i, s->build->about.kernel_count);
+		return result_size(i, s->build->about.kernel_count);
 	return get_names(&s->build->about, i);
 }
 
@@ -157,18 +157,18 @@ static cl_int get_info(cl_program p, cl_program_info name, const struct info *i)
 	if (waits_for_builds(name))
 		program_wait(p);
 	switch (name) {
-	case CL_PROGRAM_REFERENCE_COUNT: return info_uint(i, p->object.references);
-	case CL_PROGRAM_CONTEXT: return info_handle(i, p->context);
-	case CL_PROGRAM_NUM_DEVICES: return info_uint(i, p->device_count);
+	case CL_PROGRAM_REFERENCE_COUNT: return result_uint(i, p->object.references);
+	case CL_PROGRAM_CONTEXT: return result_handle(i, p->context);
+	case CL_PROGRAM_NUM_DEVICES: return result_uint(i, p->device_count);
 	case CL_PROGRAM_DEVICES: return get_devices(p, i);
-	case CL_PROGRAM_SOURCE: return info_text(i, p->source ? p->source : "");
+	case CL_PROGRAM_SOURCE: return result_text(i, p->source ? p->source : "");
 	case CL_PROGRAM_BINARY_SIZES: return get_sizes(p, i);
 	case CL_PROGRAM_BINARIES: return get_binaries(p, i);
 	case CL_PROGRAM_NUM_KERNELS:
 	case CL_PROGRAM_KERNEL_NAMES: return get_kernels(p, name, i);
-	case CL_PROGRAM_IL: return info_bytes(i, "", 0);
+	case CL_PROGRAM_IL: return result_bytes(i, "", 0);
 	case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
-	case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT: return info_uint(i, CL_FALSE);
+	case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT: return result_uint(i, CL_FALSE);
 	default: return CL_INVALID_VALUE;
 	}
 }
@@ -197,12 +197,12 @@ static cl_int get_build_info(const struct program_entry *s, cl_program_build_inf
 	const struct build *b = s->status == CL_BUILD_IN_PROGRESS ? NULL : s->build;
 
 	switch (name) {
-	case CL_PROGRAM_BUILD_STATUS: return info_bytes(i, &s->status, sizeof(s->status));
-	case CL_PROGRAM_BUILD_OPTIONS: return info_text(i, s->options ? s->options : "");
-	case CL_PROGRAM_BUILD_LOG: return info_text(i, b && b->log ? b->log : "");
-	case CL_PROGRAM_BINARY_TYPE: return info_uint(i, s->type);
+	case CL_PROGRAM_BUILD_STATUS: return result_bytes(i, &s->status, sizeof(s->status));
+	case CL_PROGRAM_BUILD_OPTIONS: return result_text(i, s->options ? s->options : "");
+	case CL_PROGRAM_BUILD_LOG: return result_text(i, b && b->log ? b->log : "");
+	case CL_PROGRAM_BINARY_TYPE: return result_uint(i, s->type);
 	case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
-		return info_size(i, b ? b->about.global_bytes : 0);
+		return result_size(i, b ? b->about.global_bytes : 0);
 	default: return CL_INVALID_VALUE;
 	}
 }

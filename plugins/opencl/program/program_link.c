@@ -50,7 +50,7 @@ static cl_int compile_locked(const struct program_begin *b, const struct program
 		error = program_check(b->program, b->devices, b->notify);
 	if (error == CL_SUCCESS)
 		error = program_build_begin(&begin);
-	recipe_put(begin.recipe);
+	program_recipe_put(begin.recipe);
 	return error;
 }
 
@@ -148,7 +148,7 @@ static struct build *entry_build(struct program_entry *s)
 	struct recipe *r = program_entry_recipe(s, "");
 	if (r)
 		s->build = build_new(s->device, r);
-	recipe_put(r);
+	program_recipe_put(r);
 	return s->build;
 }
 
@@ -159,16 +159,16 @@ static struct recipe *link_recipe(const struct linking *l, cl_device_id d)
 	cl_int error = CL_SUCCESS;
 
 	if (options_split(l->options, &options))
-		r = recipe_new(DXP_PROGRAM_LINK, options.rest);
+		r = program_recipe_new(DXP_PROGRAM_LINK, options.rest);
 	options_split_clear(&options);
 
 	for (cl_uint i = 0; r && error == CL_SUCCESS && i < l->count; i++) {
 		struct build *b = entry_build(program_entry(l->inputs[i], d));
-		error = b ? recipe_input(r, b) : CL_OUT_OF_HOST_MEMORY;
+		error = b ? program_recipe_input(r, b) : CL_OUT_OF_HOST_MEMORY;
 	}
 	if (error == CL_SUCCESS)
 		return r;
-	recipe_put(r);
+	program_recipe_put(r);
 	return NULL;
 }
 
@@ -188,7 +188,7 @@ static cl_int link_begin(const struct linking *l, cl_program p, struct program_e
 		}
 		struct recipe *r = link_recipe(l, s->device);
 		error = r ? program_entry_begin(s, r, l->options) : CL_OUT_OF_HOST_MEMORY;
-		recipe_put(r);
+		program_recipe_put(r);
 		entries[(*count)++] = s;
 	}
 	return error == CL_SUCCESS && *count == 0 ? CL_INVALID_OPERATION : error;

@@ -145,19 +145,19 @@ NATIVES(16)
 	{                                       \
 		return mul_hi(a, b) + c;        \
 	}
-#define MAD_HIS(type)   \
-	MAD_HI(type)    \
-	MAD_HI(type##2) \
-	MAD_HI(type##3) \
-	MAD_HI(type##4) \
-	MAD_HI(type##8) \
+#define MAD_HI_ALL(type) \
+	MAD_HI(type)     \
+	MAD_HI(type##2)  \
+	MAD_HI(type##3)  \
+	MAD_HI(type##4)  \
+	MAD_HI(type##8)  \
 	MAD_HI(type##16)
 
-MAD_HIS(char)
-MAD_HIS(uchar)
-MAD_HIS(short)
-MAD_HIS(ushort)
-MAD_HIS(int)
-MAD_HIS(uint)
-MAD_HIS(long)
-MAD_HIS(ulong)
+MAD_HI_ALL(char)
+MAD_HI_ALL(uchar)
+MAD_HI_ALL(short)
+MAD_HI_ALL(ushort)
+MAD_HI_ALL(int)
+MAD_HI_ALL(uint)
+MAD_HI_ALL(long)
+MAD_HI_ALL(ulong)
