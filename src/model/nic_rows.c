@@ -108,11 +108,11 @@ static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
  * from this row are not used. */
 static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row)
 {
-	struct model_parameters column_print = *p;
+	struct model_parameters single = *p;
 	uint64_t ps;
 
-	column_print.base = MODEL_BASE_VALUE;
-	int status = latency_ps(&column_print, op, 1, &ps);
+	single.base = MODEL_BASE_VALUE;
+	int status = latency_ps(&single, op, 1, &ps);
 	row->value = (double)ps / 1000;
 	row->published = latency_1[op];
 	row->tolerance = 5;

@@ -140,7 +140,7 @@ enum rv32_format {
 	X(DXP_SET, "dxp.set", SET)      \
 	X(DXP_GET, "dxp.get", GET)      \
 	X(DXP_POST, "dxp.post", POST)   \
-	X(DXP_DEQUEUE, "dxp.dequeue", GET)
+	X(DXP_DEQUEUE, "dxp.take", DEQUEUE)
 
 #define RV32_OP_ENUM(name, mnemonic, format) RV32_##name,
 enum rv32_opcode { RV32_OP_LIST(RV32_OP_ENUM) RV32_OPCODES };

@@ -17,8 +17,8 @@ enum rv32_nic_register {
 	RV32_NIC_REMOTE_KEY,      /* CFG operations: 0 */
 	RV32_NIC_REMOTE_OFFSET,   /* in the remote region; CFG operations: register index * 4 */
 	RV32_NIC_FLAGS = 7,       /* enum dxp_flag, and own queue pair << 8 */
-	RV32_NIC_IMM,             /* dxp.dequeue: the completion's */
-	RV32_NIC_CONTEXT = 10,    /* dxp.dequeue: the completion's */
+	RV32_NIC_IMM,             /* dxp.take: the completion's */
+	RV32_NIC_CONTEXT = 10,    /* dxp.take: the completion's */
 	RV32_NIC_LOCAL_BASE = 12, /* offset of the argument's first byte in the local region */
 	RV32_NIC_TRAILER = 14,    /* COMPARE_SWAP: the new value */
 	RV32_NIC_REGISTERS = 16

@@ -71,7 +71,7 @@ static void pcie__return_cycles(void **state)
 static void nic__one_byte(void **state)
 {
 	static const uint64_t row[] = {1242, 1846, 1762, 1838};
-	static const uint64_t column_print[] = {1242, 1814, 1814, 1878};
+	static const uint64_t single[] = {1242, 1814, 1814, 1878};
 	struct model_parameters p;
 
 	model_parameters_default(&p);
@@ -79,9 +79,8 @@ static void nic__one_byte(void **state)
 		assert_int_equal(latency(&p, op, 1), row[op] * 1000);
 	p.base = MODEL_BASE_VALUE;
 	for (unsigned op = 0; op < MODEL_OPS; op++) {
-		assert_int_equal(latency(&p, op, 1), column_print[op] * 1000);
-		assert_true(column_print[op] * 100 < row[op] * 105 &&
-			    column_print[op] * 105 > row[op] * 100);
+		assert_int_equal(latency(&p, op, 1), single[op] * 1000);
+		assert_true(single[op] * 100 < row[op] * 105 && single[op] * 105 > row[op] * 100);
 	}
 }
 

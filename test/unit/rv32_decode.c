@@ -49,7 +49,7 @@ static const struct text_case texts[] = {
 	{0x0035102b, "dxp.set 3, a0"},
 	{0x0400252b, "dxp.get a0, 64"},
 	{0x04c5852b, "dxp.post a0, a1, a2, 2"},
-	{0x0000352b, "dxp.dequeue a0"},
+	{0x0000352b, "dxp.take a0"},
 	{0x0000006b, ".word 0x0000006b"},
 };
 
@@ -85,7 +85,7 @@ static void rv32_decode__illegal(void **state)
 		0x0200400b, /* likewise, its barrier */
 		0x0105102b, /* dxp.set 16 */
 		0x0460252b, /* dxp.get 70 */
-		0x0205352b, /* dxp.dequeue with rs2 */
+		0x0205352b, /* dxp.take with rs2 */
 		0x00c5c02b, /* custom-1, funct3 4 */
 	};
 

@@ -207,7 +207,7 @@ static void rv32_nic__refused(void **state)
 	rig_destroy(g);
 }
 
-/* dxp.dequeue, and dxp.get of registers and of the NIC's values. */
+/* dxp.take, and dxp.get of registers and of the NIC's values. */
 static void rv32_nic__dequeue_and_get(void **state)
 {
 	struct rig *g = rig_create();
