@@ -109,8 +109,13 @@ static void json_row(struct model_print *p, const struct model_row *row)
 										    sizeof(value)))
 						: json_integer(v));
 	}
-	if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) || puts("") < 0)
+	/* LEAVE reports what cannot be written. */
+	if (o) {
+		json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+		putchar('\n');
+	} else {
 		p->failed = true;
+	}
 	json_decref(o);
 }
 
@@ -128,9 +133,7 @@ void model_print_row(void *context, const struct model_row *row)
 
 bool model_print_end(struct model_print *p)
 {
-	if (fflush(stdout) || ferror(stdout))
-		p->failed = true;
 	if (p->failed)
-		print_fail("standard output cannot be written");
+		print_fail("not enough memory to print a row");
 	return !p->failed;
 }

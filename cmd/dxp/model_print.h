@@ -16,13 +16,13 @@ struct model_print {
 	unsigned point;
 	/* of the printer */
 	unsigned rows, shown_point;
-	bool failed;
+	bool failed; /* no memory for a row */
 };
 
 /* Prints one row; the context is a struct model_print. */
 void model_print_row(void *context, const struct model_row *row);
 
-/* Flushes. Returns false if any row could not be written. */
+/* Returns false, after an error message, if memory ran out for a row. */
 bool model_print_end(struct model_print *p);
 
 /* Returns the name of a kind: "given", ...; "" for a plain row. */

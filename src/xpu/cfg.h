@@ -22,7 +22,7 @@
 	X(6, UUID_2, RO, "identity, bytes 8 to 11")                                                \
 	X(7, UUID_3, RO, "identity, bytes 12 to 15")                                               \
 	X(8, STATE, RO, "0 joining, 1 ready, 2 commands are running or waiting")                   \
-	X(9, ENGINE, RO, "0 none, 1 OpenCL, 2 board, 3 CUDA")                                      \
+	X(9, ENGINE, RO, "0 none, 1 OpenCL, 2 board, 3 CUDA, 4 RISC-V (rv32)")                     \
 	X(10, COMPUTE_UNITS, RO, "compute units of the engine's device")                           \
 	X(11, HOSTS, RO, "hosts that have this xPU open")                                          \
 	X(12, MEMORY_LO, RO, "bytes of device memory")                                             \

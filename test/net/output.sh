@@ -236,11 +236,13 @@ for name in $commands; do
 	top) each dxp top --once --interval 100 ;;
 	vf) each dxp vf && each dxp vf registers xpu1 0 ;;
 	bench) each dxp bench && each dxp bench sim --help ;;
+	model) each dxp model && each dxp model tags && each dxp model parameters ;;
 	*) die "dxp has a new command '$name', which this test does not run yet" ;;
 	esac
 	if dxp "$name" --help | has -e --json; then
 		case $name in
 		up | down | get | inc | bridge | bench) ;;
+		model) full dxp model tags --json ;;
 		put) full dxp put --json xpu1 0 data ;;
 		reg | ping) full dxp "$name" --json xpu1 ;;
 		run) as full dxp run --json -- true ;;
