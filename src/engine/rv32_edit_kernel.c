@@ -46,10 +46,12 @@ static struct edit_span trim(struct edit_span s)
 /* Cuts off the part before the next `separator` outside of brackets and strings. */
 static struct edit_span part_next(struct edit_span *rest, char separator)
 {
-	const char *from = rest->at, *end = rest->at + rest->bytes, *at;
 	bool quoted = false;
 	int depth = 0;
 
+	if (rest->bytes == 0) /* `at` may be NULL */
+		return *rest;
+	const char *from = rest->at, *end = rest->at + rest->bytes, *at;
 	for (at = from; at < end && (depth > 0 || quoted || *at != separator); at++) {
 		quoted ^= *at == '"';
 		if (!quoted)
