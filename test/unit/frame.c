@@ -314,7 +314,11 @@ static void frame__credit(void **state)
 			assert_int_equal(out.count, n / 8);
 	}
 	assert_int_equal(wire_credit_decode(body, 128, &out), DXP_OK);
-	assert_memory_equal(&out, &credit, sizeof(out));
+	assert_int_equal(out.count, credit.count);
+	for (uint32_t i = 0; i < credit.count; i++) {
+		assert_int_equal(out.entries[i].qp, credit.entries[i].qp);
+		assert_int_equal(out.entries[i].limit, credit.entries[i].limit);
+	}
 
 	/* Invalid queue pairs: those of function 8, and number 4 of function 0. */
 	static const uint16_t bad[] = {8 << 8, 4, 0xffff};

@@ -38,7 +38,7 @@ static struct worker_rings *rings;
 static struct worker_side orders, answers;
 static int wakeup, rings_fd;
 static char *text;
-static size_t text_bytes;
+static size_t text_bytes, text_capacity;
 
 static void put(uint32_t kind, const void *first, uint32_t first_bytes, const void *second,
 		uint32_t second_bytes)
@@ -66,7 +66,11 @@ static struct worker_done done(void)
 			break;
 		if (head->kind != WORKER_PRINT)
 			continue;
-		text = realloc(text, text_bytes + head->bytes);
+		if (text_bytes + head->bytes > text_capacity) {
+			/* In few steps: sanitizers copy the block in each. */
+			text_capacity = 2 * (text_bytes + head->bytes);
+			text = realloc(text, text_capacity);
+		}
 		memcpy(text + text_bytes, head + 1, head->bytes - sizeof(*head));
 		text_bytes += head->bytes - sizeof(*head);
 		text[text_bytes] = '\0';
