@@ -7,7 +7,7 @@
  *
  * Posting: dxp_insn_peer_set(), dxp_insn_keys_set(), then dxp_insn_put() and others, any number of
  * times. All active work-items of a warp post, in the order of their ids. DXP_EAGAIN: all
- * descriptors are in use; post again, as dxp_insn_post_wait() does. Sources: X-07, X-08, P-02. */
+ * descriptors are in use; call dxp_insn_relax() and post again. Sources: X-07, X-08, P-02. */
 #ifndef DXP_RV32_H
 #define DXP_RV32_H
 
@@ -25,8 +25,8 @@
 #define DXP_REGISTER_REMOTE_KEY    4  /* CFG operations: 0 */
 #define DXP_REGISTER_REMOTE_OFFSET 5  /* 64 bits; CFG operations: register index * 4 */
 #define DXP_REGISTER_FLAGS         7  /* enum dxp_flag, own queue pair << 8 */
-#define DXP_REGISTER_IMM           8  /* 64 bits; after a take: the completion's */
-#define DXP_REGISTER_CONTEXT       10 /* 64 bits; after a take: the completion's */
+#define DXP_REGISTER_IMM           8  /* 64 bits; a dequeue writes the completion's */
+#define DXP_REGISTER_CONTEXT       10 /* 64 bits; a dequeue writes the completion's */
 #define DXP_REGISTER_LOCAL_BASE    12 /* 64 bits: offset of the argument in the local region */
 #define DXP_REGISTER_TRAILER       14 /* 64 bits */
 /* Values of the NIC, read only. */
@@ -34,17 +34,33 @@
 #define DXP_REGISTER_PRODUCER 65
 #define DXP_REGISTER_CONSUMER 66
 #define DXP_REGISTER_TOTAL    67 /* 64 bits: the low word latches the high one */
-#define DXP_REGISTER_OWN_NODE 69
+#define DXP_REGISTER_OWN_NODE 69 /* node number of this NIC */
 
-/* `number` is a constant in all of these. */
+/* `number`: DXP_REGISTER_*, a constant, because the instruction contains it. */
 #define DXP_INSN_SET(number, value) \
-	__asm__ volatile(".insn i 0x2B, 1, x0, %0, " #number : : "r"((dxp_u32)(value)))
-#define DXP_INSN_GET(number)                                                                       \
-	({                                                                                         \
-		dxp_u32 value_;                                                                    \
-		__asm__ volatile(".insn i 0x2B, 2, %0, x0, " #number : "=r"(value_) : : "memory"); \
-		value_;                                                                            \
+	__asm__ volatile(".insn i 0x2B, 1, x0, %0, %1" : : "r"((dxp_u32)(value)), "i"(number))
+#define DXP_INSN_GET(number)                                   \
+	({                                                     \
+		dxp_u32 value_;                                \
+		__asm__ volatile(".insn i 0x2B, 2, %0, x0, %1" \
+				 : "=r"(value_)                \
+				 : "i"(number)                 \
+				 : "memory");                  \
+		value_;                                        \
 	})
+/* Set and get 64 bits: register `number` has the low word, the next one the high word. */
+#define DXP_INSN_SET64(number, value)                    \
+	do {                                             \
+		const dxp_u64 wide_ = (value);           \
+		DXP_INSN_SET(number, wide_);             \
+		DXP_INSN_SET((number) + 1, wide_ >> 32); \
+	} while (0)
+#define DXP_INSN_GET64(number)                                     \
+	({                                                         \
+		const dxp_u64 low_ = DXP_INSN_GET(number);         \
+		(dxp_u64) DXP_INSN_GET((number) + 1) << 32 | low_; \
+	})
+/* Posts operation `op` (enum dxp_op, a constant) of `bytes` bytes at `own`. */
 #define DXP_INSN_POST(op, own, bytes)                                       \
 	({                                                                  \
 		int status_;                                                \
@@ -55,53 +71,52 @@
 		status_;                                                    \
 	})
 
-/* Sets the peer of later operations and the own queue pair. */
+/* Sets the peer of later operations, and the own queue pair. Clears the flags. */
 DXP_FN void dxp_insn_peer_set(const struct dxp_target *to, dxp_u8 qp)
 {
-	DXP_INSN_SET(0, to->node);
-	DXP_INSN_SET(1, (dxp_u32)to->function << 8 | to->qp);
-	DXP_INSN_SET(2, to->magic);
-	DXP_INSN_SET(7, (dxp_u32)qp << 8);
+	DXP_INSN_SET(DXP_REGISTER_NODE, to->node);
+	DXP_INSN_SET(DXP_REGISTER_QUEUE, (dxp_u32)to->function << 8 | to->qp);
+	DXP_INSN_SET(DXP_REGISTER_MAGIC, to->magic);
+	DXP_INSN_SET(DXP_REGISTER_FLAGS, (dxp_u32)qp << 8);
 }
 
-/* Sets both regions. `base`: the offset in the local region of the first byte of the kernel's
- * argument that holds the local bytes. */
+/* Sets the keys of both regions. `base` is an offset in the local region: that of the first byte of
+ * the kernel argument that later operations read or write. */
 DXP_FN void dxp_insn_keys_set(dxp_u32 local_key, dxp_u64 base, dxp_u32 remote_key)
 {
-	DXP_INSN_SET(3, local_key);
-	DXP_INSN_SET(4, remote_key);
-	DXP_INSN_SET(12, base);
-	DXP_INSN_SET(13, base >> 32);
+	DXP_INSN_SET(DXP_REGISTER_LOCAL_KEY, local_key);
+	DXP_INSN_SET(DXP_REGISTER_REMOTE_KEY, remote_key);
+	DXP_INSN_SET64(DXP_REGISTER_LOCAL_BASE, base);
 }
 
+/* Sets the offset in the remote region. */
 DXP_FN void dxp_insn_remote_set(dxp_u64 offset)
 {
-	DXP_INSN_SET(5, offset);
-	DXP_INSN_SET(6, offset >> 32);
+	DXP_INSN_SET64(DXP_REGISTER_REMOTE_OFFSET, offset);
 }
 
+/* Sets the context, which comes back in the completion. */
 DXP_FN void dxp_insn_context_set(dxp_u64 context)
 {
-	DXP_INSN_SET(10, context);
-	DXP_INSN_SET(11, context >> 32);
+	DXP_INSN_SET64(DXP_REGISTER_CONTEXT, context);
 }
 
+/* Sets the value that a NAP or a PUT with DXP_FLAG_NOTIFY delivers, or an atomic's operand. */
 DXP_FN void dxp_insn_imm_set(dxp_u64 imm)
 {
-	DXP_INSN_SET(8, imm);
-	DXP_INSN_SET(9, imm >> 32);
+	DXP_INSN_SET64(DXP_REGISTER_IMM, imm);
 }
 
+/* Sets the second such value, or the new value of dxp_insn_compare_swap(). */
 DXP_FN void dxp_insn_trailer_set(dxp_u64 trailer)
 {
-	DXP_INSN_SET(14, trailer);
-	DXP_INSN_SET(15, trailer >> 32);
+	DXP_INSN_SET64(DXP_REGISTER_TRAILER, trailer);
 }
 
 /* Sets DXP_FLAG_NOTIFY or 0, and keeps the queue pair. */
 DXP_FN void dxp_insn_flags_set(dxp_u32 flags)
 {
-	DXP_INSN_SET(7, (DXP_INSN_GET(7) & 0xff00u) | flags);
+	DXP_INSN_SET(DXP_REGISTER_FLAGS, (DXP_INSN_GET(DXP_REGISTER_FLAGS) & 0xff00u) | flags);
 }
 
 /* Posts a PUT of `bytes` from `own` to the remote offset: one instruction. Statuses: as
@@ -111,6 +126,7 @@ DXP_FN int dxp_insn_put(const DXP_SHARED void *own, dxp_u32 bytes)
 	return DXP_INSN_POST(DXP_OP_PUT, own, bytes);
 }
 
+/* Posts a GET of `bytes` from the remote offset to `own`. */
 DXP_FN int dxp_insn_get(DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_GET, own, bytes);
@@ -122,33 +138,35 @@ DXP_FN int dxp_insn_nap(const DXP_SHARED void *own, dxp_u32 bytes)
 	return DXP_INSN_POST(DXP_OP_NAP, own, bytes);
 }
 
-/* Registers of the peer, or of this node with node 0: words from the register whose index * 4 is
- * the remote offset. */
+/* Reads registers of the peer to `own`; node 0 is this node. The remote offset is the index of the
+ * first register, times 4. */
 DXP_FN int dxp_insn_cfg_read(DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_CFG_READ, own, bytes);
 }
 
+/* Writes registers from `own`; remote offset as dxp_insn_cfg_read(). */
 DXP_FN int dxp_insn_cfg_write(const DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_CFG_WRITE, own, bytes);
 }
 
-/* Adds `imm` (dxp_insn_imm_set) to 8 bytes at the remote offset. The old value comes in the
- * completion. */
+/* Adds `imm` (dxp_insn_imm_set) to 8 bytes at the remote offset. The completion carries the old
+ * value: dxp_insn_value(). */
 DXP_FN int dxp_insn_fetch_add(void)
 {
 	return DXP_INSN_POST(DXP_OP_FETCH_ADD, 0, 0);
 }
 
-/* Stores `trailer` at the remote offset if `imm` is there. */
+/* Stores `trailer` at the remote offset if the 8 bytes there equal `imm`. The completion carries
+ * the old value. */
 DXP_FN int dxp_insn_compare_swap(void)
 {
 	return DXP_INSN_POST(DXP_OP_COMPARE_SWAP, 0, 0);
 }
 
-/* Returns the oldest completion's status + 1, or 0 for none; its context and value go to the
- * registers. */
+/* Dequeues the oldest completion. Returns its status + 1, or 0 for none. Its context and value are
+ * then in dxp_insn_context() and dxp_insn_value(). */
 DXP_FN int dxp_insn_sent_dequeue(void)
 {
 	int result;
@@ -157,33 +175,28 @@ DXP_FN int dxp_insn_sent_dequeue(void)
 	return result;
 }
 
+/* Returns the context of the completion that was dequeued last. */
 DXP_FN dxp_u64 dxp_insn_context(void)
 {
-	dxp_u32 low = DXP_INSN_GET(10), high = DXP_INSN_GET(11);
-
-	return (dxp_u64)high << 32 | low;
+	return DXP_INSN_GET64(DXP_REGISTER_CONTEXT);
 }
 
-/* Returns the value of an atomic's completion. */
+/* Returns the value of that completion: an atomic's old value. */
 DXP_FN dxp_u64 dxp_insn_value(void)
 {
-	dxp_u32 low = DXP_INSN_GET(8), high = DXP_INSN_GET(9);
-
-	return (dxp_u64)high << 32 | low;
+	return DXP_INSN_GET64(DXP_REGISTER_IMM);
 }
 
-/* As dxp_error(). */
+/* Returns the function's error, as dxp_error(). */
 DXP_FN int dxp_insn_error(void)
 {
-	return (int)(0u - DXP_INSN_GET(64));
+	return (int)(0u - DXP_INSN_GET(DXP_REGISTER_ERROR));
 }
 
 /* Returns the bytes that PUTs of peers have placed here. */
 DXP_FN dxp_u64 dxp_insn_total(void)
 {
-	dxp_u32 low = DXP_INSN_GET(67), high = DXP_INSN_GET(68);
-
-	return (dxp_u64)high << 32 | low;
+	return DXP_INSN_GET64(DXP_REGISTER_TOTAL);
 }
 
 /* Lets other warps of the core run. */
@@ -192,36 +205,47 @@ DXP_FN void dxp_insn_relax(void)
 	__asm__ volatile(".insn i 0x0F, 0, x0, x0, 0x10");
 }
 
-/* Takes a completion; polls at most `looks` times. *status: the operation's. Returns DXP_OK,
+/* ---- waiting: polls at most `looks` times (0: once) ---- */
+
+/* Returns DXP_OK if the caller should poll again, after a poll without result. */
+DXP_FN int dxp_insn_look_again(dxp_u32 *looks)
+{
+	int status = dxp_insn_error();
+
+	if (status != DXP_OK)
+		return status;
+	dxp_insn_relax();
+	return (*looks)-- > 1 ? DXP_OK : DXP_ETIMEDOUT;
+}
+
+/* Waits for a completion, and writes the operation's status to *status. Returns DXP_OK,
  * DXP_ETIMEDOUT, or as dxp_insn_error(). */
 DXP_FN int dxp_insn_sent_wait(int *status, dxp_u32 looks)
 {
+	int result;
+
 	do {
 		int dequeued = dxp_insn_sent_dequeue();
 		if (dequeued) {
 			*status = dequeued - 1;
 			return DXP_OK;
 		}
-		int error = dxp_insn_error();
-		if (error)
-			return error;
-		dxp_insn_relax();
-	} while (looks-- > 1);
-	return DXP_ETIMEDOUT;
+		result = dxp_insn_look_again(&looks);
+	} while (result == DXP_OK);
+	return result;
 }
 
-/* Waits until PUTs of peers have placed `total` bytes here. */
+/* Waits until PUTs of peers have placed `total` bytes here. Returns as dxp_insn_sent_wait(). */
 DXP_FN int dxp_insn_total_wait(dxp_u64 total, dxp_u32 looks)
 {
+	int result;
+
 	do {
 		if (dxp_insn_total() >= total)
 			return DXP_OK;
-		int error = dxp_insn_error();
-		if (error)
-			return error;
-		dxp_insn_relax();
-	} while (looks-- > 1);
-	return DXP_ETIMEDOUT;
+		result = dxp_insn_look_again(&looks);
+	} while (result == DXP_OK);
+	return result;
 }
 
 #endif
