@@ -7,8 +7,7 @@
 
 #include "base/util.h"
 #include "engine/rv32_edit_internal.h"
-
-#define KERNELS_MAX 1024 /* as the loader's */
+#include "rv32/image.h"
 
 const char *rv32_edit_find(struct edit_span s, const char *part)
 {
@@ -194,9 +193,9 @@ static bool lines_copy(struct edit *e, struct edit_span ir, struct edit_span *ke
 		line_copy(e, line);
 		if (!starts(line, "define ") || !rv32_edit_find(line, " spir_kernel void @"))
 			continue;
-		if (*count == KERNELS_MAX) {
+		if (*count == RV32_KERNELS_MAX) {
 			snprintf(e->text, ENGINE_TEXT_BYTES,
-				 "a program has %d kernels at most; split it", KERNELS_MAX);
+				 "a program has %d kernels at most; split it", RV32_KERNELS_MAX);
 			return false;
 		}
 		kernels[(*count)++] = line;
@@ -206,7 +205,7 @@ static bool lines_copy(struct edit *e, struct edit_span ir, struct edit_span *ke
 
 static bool edit_all(struct edit *e, struct edit_span ir)
 {
-	struct edit_span *kernels = calloc(KERNELS_MAX, sizeof(*kernels));
+	struct edit_span *kernels = calloc(RV32_KERNELS_MAX, sizeof(*kernels));
 	size_t count = 0;
 	bool done = kernels && numbers_read(e, ir) && lines_copy(e, ir, kernels, &count);
 

@@ -13,11 +13,10 @@
 #include "rv32/image.h"
 #include "rv32/time.h"
 
-#define RV32_CORES_MAX     64
-#define RV32_LIMIT_S       60    /* of one kernel by default: far more than tests need */
-#define RV32_CLOCK_MHZ     200   /* default; as the published Vortex configuration */
-#define RV32_VALUE_ALIGN   128   /* of values in the argument segment: that of long16 */
-#define RV32_PRIVATE_BYTES 8192u /* stack of a work-item by default */
+#define RV32_CORES_MAX   64
+#define RV32_LIMIT_S     60  /* of one kernel by default: far more than tests need */
+#define RV32_CLOCK_MHZ   200 /* default; as the published Vortex configuration */
+#define RV32_VALUE_ALIGN 128 /* of values in the argument segment: that of long16 */
 
 struct rv32_settings {
 	uint32_t cores;

@@ -10,7 +10,6 @@
 #include "rv32/core_state.h"
 #include "rv32/lane.h"
 
-#define PRIVATE_DEFAULT 8192u
 #define STACK_ALIGN     16u
 #define LOCAL_ALIGN     64u
 #define RETURN_REGISTER 1
@@ -19,7 +18,7 @@
 
 struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 {
-	const uint32_t bytes = options->private_bytes ? options->private_bytes : PRIVATE_DEFAULT;
+	const uint32_t bytes = options->private_bytes ? options->private_bytes : RV32_PRIVATE_BYTES;
 	struct rv32_core *core;
 
 	if (bytes % STACK_ALIGN || bytes > RV32_PRIVATE_MAX)

@@ -3,7 +3,7 @@
  * call, no clock; memory is allocated by the create functions only. One thread per core.
  *
  * Every work-item starts at the entry address with a0 = argument table, sp = RV32_PRIVATE_END, ra =
- * RV32_RETURN; it ends when it jumps to RV32_RETURN. All other registers are 0.
+ * RV32_RETURN; it is done when it jumps to RV32_RETURN. All other registers are 0.
  *
  * Registers and memory of a work-item are private to it; work-items of a warp run in lane order
  * where order matters: of two lanes that store to one address, the higher one wins. The result of a
@@ -28,6 +28,7 @@
 #define RV32_CODE_BYTES_MAX  (4u << 20)
 #define RV32_LOCAL_BYTES_MAX 65536u     /* LOCAL memory of one work-group */
 #define RV32_PRIVATE_MAX     (1u << 20) /* private memory of one work-item */
+#define RV32_PRIVATE_BYTES   8192u      /* the same by default */
 
 /* ---- code: decoded once; used by one core at a time, since loads learn their pattern ---- */
 
@@ -58,15 +59,13 @@ void rv32_item_set(struct rv32_item *item, unsigned number, uint32_t value);
 uint32_t rv32_item_get_float(const struct rv32_item *item, unsigned number);
 /* Copies memory as the work-item's loads see it. False: not all readable; `to` is then partial. */
 bool rv32_item_read(const struct rv32_item *item, uint32_t address, void *to, uint32_t bytes);
-/* Copies to memory as its stores do. False: not all writable; memory may be changed in part. */
-bool rv32_item_write(struct rv32_item *item, uint32_t address, const void *from, uint32_t bytes);
-/* Global id and work-group. */
+/* Writes the global id and the work-group of the item. */
 void rv32_item_ids(const struct rv32_item *item, uint32_t global[3], uint32_t group[3]);
 
 /* ---- a launch ---- */
 
-/* Executes an ecall of one work-item; arguments are in its registers. DXP_OK: goes on behind the
- * ecall; else the launch traps with RV32_TRAP_ABORT. */
+/* Executes an ecall of one work-item; arguments are in its registers. DXP_OK: the work-item
+ * continues behind the ecall; else the launch traps with RV32_TRAP_ABORT. */
 typedef int (*rv32_ecall_fn)(void *context, struct rv32_item *item);
 
 /* Trace hook: called before each instruction of a warp. mask: lanes that execute it. registers:
@@ -107,8 +106,10 @@ struct rv32_counters {
 struct rv32_core;
 
 struct rv32_core_options {
-	uint32_t index;         /* RV32_CSR_CORE */
-	uint32_t private_bytes; /* most of a launch; 0: 8 KiB. Takes 1,024 times as much memory */
+	uint32_t index; /* RV32_CSR_CORE */
+	/* Largest private memory of a launch; 0: RV32_PRIVATE_BYTES. The core allocates 1,024
+	 * times as much. */
+	uint32_t private_bytes;
 };
 
 /* Returns NULL if memory is short or an option is out of range. */

@@ -9,7 +9,7 @@
 #include "rv32/image.h"
 #include "rv32/memory.h"
 
-enum image_place { MEMORY_NONE, PLACE_CODE, PLACE_CONSTANT, PLACE_LOCAL, PLACE_KERNELS };
+enum image_place { PLACE_NONE, PLACE_CODE, PLACE_CONSTANT, PLACE_LOCAL, PLACE_KERNELS };
 
 struct image_section {
 	uint8_t place;    /* enum image_place */
@@ -45,11 +45,10 @@ struct image_linker {
 	struct rv32_image *image;
 	struct image_global *globals; /* hash table */
 	uint32_t global_mask;
-	uint32_t local_common; /* LOCAL bytes of all kernels */
 	char *text;
 };
 
-/* Writes a sentence to l->text; returns `status`. */
+/* Writes a message to l->text; returns `status`. */
 int image_fail(struct image_linker *l, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

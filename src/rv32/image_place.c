@@ -11,13 +11,13 @@
 static uint8_t place_of(const Elf32_Shdr *s)
 {
 	if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0)
-		return MEMORY_NONE;
+		return PLACE_NONE;
 	if (s->sh_type == SHT_NOBITS)
 		return PLACE_LOCAL;
 	return s->sh_flags & SHF_EXECINSTR ? PLACE_CODE : PLACE_CONSTANT;
 }
 
-/* Returns the index + 1 of the object's kernel whose name is these letters; 0: none. */
+/* Returns the index + 1 of the object's kernel with the name of these letters; 0: none. */
 static uint32_t kernel_index(const struct image_linker *l, const struct image_object *o,
 			     const char *name, size_t letters)
 {
@@ -40,7 +40,7 @@ static uint32_t owner_of(const struct image_linker *l, const struct image_object
 	return name ? kernel_index(l, o, name, strcspn(name, ".")) : 0;
 }
 
-/* Returns the kernel whose code a section ".text.FUNCTION" is. */
+/* Returns the kernel that owns the code of a section ".text.FUNCTION"; 0: none. */
 static uint32_t code_owner(const struct image_linker *l, const struct image_object *o, uint32_t i)
 {
 	const size_t prefix = sizeof(RV32_ENTRY_PREFIX) - 1;
@@ -68,7 +68,7 @@ static void sections_sort(struct image_linker *l)
 	}
 }
 
-/* Gives variables that code of another function refers to all kernels as owner. */
+/* Shares a LOCAL variable with all kernels if code outside of its kernel refers to it. */
 static void references_see(struct image_linker *l, struct image_object *o, uint32_t table)
 {
 	const Elf32_Shdr *h = &o->headers[table];
@@ -127,7 +127,6 @@ static int local_place(struct image_linker *l)
 	uint64_t common = 0;
 	int status = kind_place(l, PLACE_LOCAL, 0, RV32_LOCAL_BASE, RV32_LOCAL_BYTES_MAX, &common);
 
-	l->local_common = (uint32_t)common;
 	for (uint32_t i = 0; status == DXP_OK && i < image->kernel_count; i++) {
 		uint64_t used = common;
 		status = kind_place(l, PLACE_LOCAL, i + 1, RV32_LOCAL_BASE, RV32_LOCAL_BYTES_MAX,

@@ -183,8 +183,7 @@ enum rv32_csr {
 	RV32_CSR_LOCAL_INDEX = 0xcd6, /* linear index in the work-group */
 	RV32_CSR_LANE = 0xcd7,        /* 0 .. 31 */
 	RV32_CSR_CORE = 0xcd8,        /* index of the core */
-	RV32_CSR_LOCAL_BYTES = 0xcd9, /* LOCAL memory of a work-group */
-	RV32_CSR_IDS_END = 0xcda
+	RV32_CSR_LOCAL_BYTES = 0xcd9  /* LOCAL memory of a work-group */
 };
 
 /* One decoded instruction. Register numbers are 0 .. 31; the format states which are used. */

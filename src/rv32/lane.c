@@ -29,7 +29,6 @@ static void fill_segment(struct rv32_trap *t, const struct warp *w)
 	if (!g)
 		return;
 	t->segment_kind = g->kind;
-	t->segment_access = g->access;
 	t->argument = g->argument;
 	t->segment_base = g->kind == RV32_PRIVATE ? w->private_base : g->base;
 	t->segment_bytes = g->kind == RV32_PRIVATE ? w->private_bytes : g->bytes;
@@ -47,11 +46,7 @@ struct step *rv32_lane_trap(struct warp *w, struct step *s, uint32_t lane, enum 
 		.kind = kind, .pc = address_of(w, s), .address = address, .bytes = bytes};
 	if (index < launch->code->count)
 		t->word = launch->code->words[index];
-	for (int i = 0; i < 3; i++) {
-		t->group[i] = w->group_id[i][lane];
-		t->item[i] =
-			t->group[i] * launch->local[i] + w->local_id[i][lane] + launch->offset[i];
-	}
+	rv32_item_ids(&(struct rv32_item){w, lane}, t->item, t->group);
 	t->argument = -1;
 	if (kind == RV32_TRAP_LOAD || kind == RV32_TRAP_STORE || kind == RV32_TRAP_MISALIGNED)
 		fill_segment(t, w);
@@ -60,7 +55,7 @@ struct step *rv32_lane_trap(struct warp *w, struct step *s, uint32_t lane, enum 
 
 static struct step *illegal(struct warp *w, struct step *s)
 {
-	/* The step behind the code. */
+	/* The program ran past its last instruction. */
 	if ((uint32_t)(s - w->steps) >= w->core->launch->code->count)
 		return rv32_lane_trap(w, s, first_lane(w->mask), RV32_TRAP_JUMP, address_of(w, s),
 				      4);
@@ -112,7 +107,7 @@ static void end_lanes(struct warp *w, uint32_t mask)
 	w->ended |= mask;
 }
 
-/* Computes the targets of all lanes. Returns whether those of the running ones are the same. */
+/* Computes the targets of all lanes. Returns true if those of the running lanes are equal. */
 static bool targets_of(const struct warp *w, const struct step *s, uint32_t target[RV32_LANES])
 {
 	const uint32_t first = (w->row[s->a][first_lane(w->mask)] + (uint32_t)s->imm) & ~1u;
@@ -168,7 +163,7 @@ static struct step *fence(struct warp *w, struct step *s)
 {
 	const unsigned order = (unsigned)s->imm;
 
-	/* Store to load: the only order that x86 does not keep by itself. */
+	/* x86 keeps all orders but store before load. */
 	if ((order & 0x10) && (order & 0x2))
 		atomic_thread_fence(memory_order_seq_cst);
 	else

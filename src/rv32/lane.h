@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handlers that work lane by lane, in lane order; they serve all builds of the execution loop. The
- * immediate of their steps: JAL: steps; JALR: bytes; CSR: the CSR | opcode << 16; floats: opcode |
- * rounding << 8; atomics: opcode; the project's own: the instruction's. */
+/* Handlers that work lane by lane, in lane order. They serve all builds of the execution loop. The
+ * immediate of a step holds, for JAL: steps; JALR: bytes; CSR: the CSR | opcode << 16; floats:
+ * opcode | rounding << 8; atomics: opcode; dxp.*: the instruction's immediate. */
 #ifndef RV32_LANE_H
 #define RV32_LANE_H
 
 #include "rv32/execute.h"
 
+/* One lane, as callbacks and messages see it. */
 struct rv32_item {
 	struct warp *warp;
 	uint32_t lane;
@@ -26,18 +27,11 @@ struct step *rv32_lane_no_target(struct warp *w, struct step *s, uint32_t mask);
 struct step *rv32_lane_trap(struct warp *w, struct step *s, uint32_t lane, enum rv32_trap_kind kind,
 			    uint32_t address, uint32_t bytes);
 
-/* Memory of one lane. False: not permitted; part of it may have been copied. */
+/* Copies memory of one lane. False: not permitted; part of it may have been copied. */
 bool rv32_lane_read(const struct warp *w, uint32_t lane, uint32_t address, void *to,
 		    uint32_t bytes);
-bool rv32_lane_write(struct warp *w, uint32_t lane, uint32_t address, const void *from,
-		     uint32_t bytes);
 
-/* Returns host memory of `bytes` bytes that lie together, or NULL: not permitted, or private memory
- * beyond one word. access: enum rv32_access. */
-uint8_t *rv32_lane_pointer(const struct warp *w, uint32_t lane, uint32_t address, uint32_t bytes,
-			   unsigned access);
-
-/* One step each. */
+/* Execute one step. */
 struct step *rv32_lane_float(struct warp *w, struct step *s);
 struct step *rv32_lane_csr(struct warp *w, struct step *s);
 struct step *rv32_lane_atomic(struct warp *w, struct step *s);

@@ -38,17 +38,15 @@ static uint8_t *host_of(const struct warp *w, uint32_t lane, uint32_t address,
 	return g->host + (address - g->base);
 }
 
-uint8_t *rv32_lane_pointer(const struct warp *w, uint32_t lane, uint32_t address, uint32_t bytes,
-			   unsigned access)
+/* Returns the host memory of an aligned word, or NULL: not permitted. access: enum rv32_access. */
+static void *word_pointer(const struct warp *w, uint32_t lane, uint32_t address, unsigned access)
 {
-	const struct rv32_segment *g = permitted(w, address, bytes, access);
+	const struct rv32_segment *g = permitted(w, address, 4, access);
 
-	if (!g || (g->kind == RV32_PRIVATE && address % 4 + bytes > 4))
-		return NULL;
-	return host_of(w, lane, address, g);
+	return g ? host_of(w, lane, address, g) : NULL;
 }
 
-/* Loads 1, 2 or 4 bytes; those of a window at once. */
+/* Loads 1, 2 or 4 aligned bytes of a NIC window by one access. */
 static uint32_t load_window(const uint8_t *from, uint32_t bytes)
 {
 	const void *p = from;
@@ -166,17 +164,6 @@ bool rv32_lane_read(const struct warp *w, uint32_t lane, uint32_t address, void 
 	return true;
 }
 
-bool rv32_lane_write(struct warp *w, uint32_t lane, uint32_t address, const void *from,
-		     uint32_t bytes)
-{
-	const uint8_t *data = from;
-
-	for (uint32_t i = 0; i < bytes; i++)
-		if (address + i < address || !store_lane(w, lane, address + i, 1, data[i]))
-			return false;
-	return true;
-}
-
 /* ---- atomics ---- */
 
 static uint32_t combined(enum rv32_opcode code, uint32_t old, uint32_t operand)
@@ -244,7 +231,7 @@ struct step *rv32_lane_atomic(struct warp *w, struct step *s)
 
 		if (address % 4)
 			return rv32_lane_trap(w, s, i, RV32_TRAP_MISALIGNED, address, 4);
-		at = rv32_lane_pointer(w, i, address, 4, access);
+		at = word_pointer(w, i, address, access);
 		if (!at)
 			return rv32_lane_trap(w, s, i,
 					      code == RV32_LR_W ? RV32_TRAP_LOAD : RV32_TRAP_STORE,
@@ -277,11 +264,6 @@ uint32_t rv32_item_get_float(const struct rv32_item *item, unsigned number)
 bool rv32_item_read(const struct rv32_item *item, uint32_t address, void *to, uint32_t bytes)
 {
 	return rv32_lane_read(item->warp, item->lane, address, to, bytes);
-}
-
-bool rv32_item_write(struct rv32_item *item, uint32_t address, const void *from, uint32_t bytes)
-{
-	return rv32_lane_write(item->warp, item->lane, address, from, bytes);
 }
 
 void rv32_item_ids(const struct rv32_item *item, uint32_t global[3], uint32_t group[3])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sentences about traps: kernel, work-item, what, where, next step. */
+/* Formats messages about traps: kernel, work-item, cause, code address. */
 #include "rv32/trap.h"
 
 #include <inttypes.h>

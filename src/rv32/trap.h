@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why a launch stopped before all work-items ended, and the sentence for the user. */
+/* Traps: the reason why a launch stopped early, and the message for the user. */
 #ifndef RV32_TRAP_H
 #define RV32_TRAP_H
 
@@ -17,13 +17,13 @@ enum rv32_trap_kind {
 	RV32_TRAP_STORE,      /* likewise, or not writable */
 	RV32_TRAP_MISALIGNED, /* atomic at an address that is not a multiple of 4 */
 	RV32_TRAP_BREAK,      /* ebreak */
-	RV32_TRAP_ABORT,      /* the ecall callback refused */
+	RV32_TRAP_ABORT,      /* the ecall callback returned an error */
 	RV32_TRAP_BARRIER,    /* waits while `waited_for` work-items ended without the barrier */
 	RV32_TRAP_BUDGET,     /* the limit of instructions was reached */
 	RV32_TRAP_STOPPED     /* the stop flag was set */
 };
 
-/* A copy of all facts, valid after the launch except `name`. */
+/* The facts of a trap. Stays valid after the launch, except `name`. */
 struct rv32_trap {
 	enum rv32_trap_kind kind;
 	uint32_t pc;      /* address of the instruction */
@@ -36,17 +36,16 @@ struct rv32_trap {
 	uint64_t instructions; /* lane instructions of this core so far */
 	/* The segment that holds or precedes the address; segment_kind 0: none. */
 	uint8_t segment_kind;
-	uint8_t segment_access;
 	int16_t argument; /* -1: none */
 	uint32_t segment_base, segment_bytes;
 	const char *name; /* the argument's, or NULL */
 	int status;       /* ABORT: the callback's */
 };
 
-/* Writes "symbol+0x5c" or "file.cl:31" of a code address; returns the length as snprintf. */
+/* Writes a text such as "symbol+0x5c" for a code address; returns the length as snprintf. */
 typedef int (*rv32_symbolize_fn)(void *context, uint32_t pc, char *text, size_t bytes);
 
-/* Formats the sentence for the user, at most RV32_TRAP_TEXT_BYTES with the final zero.
+/* Formats the message for the user, at most RV32_TRAP_TEXT_BYTES with the final zero.
  * symbolize: NULL: addresses as numbers. */
 void rv32_trap_format(const struct rv32_trap *trap, const char *kernel, rv32_symbolize_fn symbolize,
 		      void *context, char *text, size_t bytes);
