@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two xPUs with engine rv32: kernels that post by instruction, OpenCL programs unchanged, and what
-# dxpd says where the engine cannot work.
+# Starts two xPUs with engine rv32. Runs kernels that post by instruction and unchanged OpenCL
+# programs, and checks the message for an unknown option.
 #
 #   program, kernel_put --- 127.0.0.1 --- dxp-manager
 #                                    +--- dxpd: xpu1   dxpd: xpu2

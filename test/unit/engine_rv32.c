@@ -199,6 +199,7 @@ static void engine_run__atomics(void **state)
 	assert_int_equal(rig_word(0), 3072);
 	assert_int_equal(rig_word(1), 1023);
 	assert_int_equal(rig_word(2), (uint32_t)-1023);
+	assert_int_equal(rig_word(3), UINT32_MAX);
 	assert_int_equal(rig_word(4), 2048);
 	assert_int_equal(rig_word(5), 1024);
 	engine_release(engine, p);

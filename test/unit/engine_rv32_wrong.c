@@ -83,16 +83,16 @@ static void engine_run__traps(void **state)
 	engine_release(engine, program);
 }
 
-/* ---- launches that are refused ---- */
+/* ---- launches that the engine rejects ---- */
 
-static void refused(const struct engine_launch *l, int status, const char *part)
+static void rejected(const struct engine_launch *l, int status, const char *part)
 {
 	assert_int_equal(rig_run(l), status);
 	if (!strstr(text, part))
 		fail_msg("'%s' is not in '%s'", part, text);
 }
 
-static void engine_run__refused(void **state)
+static void engine_run__rejected(void **state)
 {
 	struct engine_program *p =
 		rig_program("kernel void k(global uint *p, uint n, local uint *l) { p[0] = n; }\n"
@@ -101,31 +101,31 @@ static void engine_run__refused(void **state)
 	struct engine_launch l = rig_launch(p, "missing", 1, 1);
 	const uint64_t n = 1;
 
-	refused(&l, DXP_ENOENT, "no kernel 'missing'");
+	rejected(&l, DXP_ENOENT, "no kernel 'missing'");
 	l.kernel = "k";
-	refused(&l, DXP_EINVAL, "takes 3 arguments, 1 were given");
+	rejected(&l, DXP_EINVAL, "takes 3 arguments, 1 were given");
 	l.argument_count = 3;
 	l.arguments[1] = rig_value(&n, 8);
 	l.arguments[2] = rig_local(64);
-	refused(&l, DXP_EINVAL, "uint has 4 bytes, 8 were given");
+	rejected(&l, DXP_EINVAL, "uint has 4 bytes, 8 were given");
 	l.arguments[1] = rig_buffer(0, 64);
-	refused(&l, DXP_EINVAL, "takes a value (uint), a buffer was given");
+	rejected(&l, DXP_EINVAL, "takes a value (uint), a buffer was given");
 	l.arguments[1] = rig_value(&n, 4);
 	l.arguments[2] = rig_local(0);
-	refused(&l, DXP_EINVAL, "0 bytes of local memory");
+	rejected(&l, DXP_EINVAL, "0 bytes of local memory");
 	l.arguments[2] = rig_local(70000);
-	refused(&l, DXP_EINVAL, "this device has 65536");
+	rejected(&l, DXP_EINVAL, "this device has 65536");
 	l.arguments[2] = rig_local(64);
 	l.global[0] = 2048;
 	l.local[0] = 2048;
-	refused(&l, DXP_EINVAL, "1024 work-items at most");
+	rejected(&l, DXP_EINVAL, "1024 work-items at most");
 	l.local[0] = 3;
-	refused(&l, DXP_EINVAL, "does not divide");
+	rejected(&l, DXP_EINVAL, "does not divide");
 	l.global[0] = 1ull << 32;
 	l.local[0] = 64;
-	refused(&l, DXP_EINVAL, "32-bit");
+	rejected(&l, DXP_EINVAL, "32-bit");
 	l = rig_launch(p, "eight", 64, 16);
-	refused(&l, DXP_EINVAL, "requires another work-group size");
+	rejected(&l, DXP_EINVAL, "requires another work-group size");
 	engine_release(engine, p);
 }
 
@@ -202,7 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(engine_run__traps),
-		cmocka_unit_test(engine_run__refused),
+		cmocka_unit_test(engine_run__rejected),
 		cmocka_unit_test(engine_build__fails),
 		cmocka_unit_test(engine_build__binaries),
 	};

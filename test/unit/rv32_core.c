@@ -432,7 +432,7 @@ static void rv32_core__trace(void **state)
 	rig_destroy(g);
 }
 
-/* Launches that do not fit are refused. */
+/* The core rejects launches with values out of range. */
 static void rv32_core__bad_launches(void **state)
 {
 	struct rig *g = rig_create();

@@ -91,7 +91,7 @@ static void rv32_image_link__calls(void **state)
 	rv32_image_destroy(image);
 }
 
-static void rv32_image_link__refused(void **state)
+static void rv32_image_link__rejected(void **state)
 {
 	const struct rv32_object one[] = {{kernels, kernels_bytes}};
 	const struct rv32_object twice[] = {
@@ -124,7 +124,7 @@ static void rv32_image_link__truncated(void **state)
 static void rv32_image_link__flipped(void **state)
 {
 	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
-	uint32_t refused = 0;
+	uint32_t rejected = 0;
 
 	for (size_t at = 0; at < kernels_bytes; at++)
 		for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
@@ -136,11 +136,11 @@ static void rv32_image_link__flipped(void **state)
 				rv32_image_destroy(image);
 			} else {
 				assert_true(strlen(text) > 10);
-				refused++;
+				rejected++;
 			}
 			kernels[at] = kept;
 		}
-	assert_true(refused > 500);
+	assert_true(rejected > 500);
 }
 
 int main(void)
@@ -148,7 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rv32_image_link__kernels),
 		cmocka_unit_test(rv32_image_link__calls),
-		cmocka_unit_test(rv32_image_link__refused),
+		cmocka_unit_test(rv32_image_link__rejected),
 		cmocka_unit_test(rv32_image_link__truncated),
 		cmocka_unit_test(rv32_image_link__flipped),
 	};

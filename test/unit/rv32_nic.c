@@ -188,7 +188,7 @@ static void rv32_nic__full(void **state)
 	rig_destroy(g);
 }
 
-static void rv32_nic__refused(void **state)
+static void rv32_nic__rejected(void **state)
 {
 	struct rig *g = rig_create();
 	static struct fake_nic f = {.capacity = POSTS_MAX}, none = {.capacity = -1};
@@ -246,7 +246,7 @@ int main(void)
 		cmocka_unit_test(rv32_nic__inline_data),
 		cmocka_unit_test(rv32_nic__atomics),
 		cmocka_unit_test(rv32_nic__full),
-		cmocka_unit_test(rv32_nic__refused),
+		cmocka_unit_test(rv32_nic__rejected),
 		cmocka_unit_test(rv32_nic__dequeue_and_get),
 	};
 
