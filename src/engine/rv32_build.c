@@ -122,7 +122,7 @@ static const char *pack_load(const void *data, size_t bytes, struct engine_progr
 	if (memcmp(pack.device, device_kind, sizeof(device_kind)) != 0)
 		return "the binary is for another device: build it from source";
 	if (pack.binary_bytes == 0 || objects_list(pack.binary, pack.binary_bytes, list) < 1)
-		return "the binary is damaged";
+		return "the binary is damaged: build it from source";
 	p->objects = malloc(pack.binary_bytes);
 	if (!p->objects)
 		return "not enough memory for the binary";
@@ -145,7 +145,7 @@ static bool disk_load(struct engine_rv32 *r, struct engine_program *p, char **lo
 	free(data);
 	if (!wrong)
 		return true;
-	log_info("a built program in %s is of no use: %s; it is built again", r->programs, wrong);
+	log_info("cannot use a built program in %s: %s; building it again", r->programs, wrong);
 	ocl_cache_drop(r->programs, p->key);
 	return false;
 }
@@ -216,11 +216,10 @@ static int inputs_join(const struct engine_source *s, struct engine_program *p, 
 	for (uint32_t i = 0; i < s->input_count; i++) {
 		const struct engine_program *input = s->inputs[i];
 		if (input->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-			snprintf(text, sizeof(text),
-				 "input %u is neither a compiled program nor a library: it cannot "
-				 "be "
-				 "linked\n",
-				 i);
+			snprintf(
+				text, sizeof(text),
+				"input %u is an executable; link compiled programs and libraries\n",
+				i);
 			return log_line(log, text);
 		}
 		uint8_t *more = realloc(p->objects, p->objects_bytes + input->objects_bytes + 1);
@@ -251,7 +250,7 @@ static int binary_load(const struct engine_source *s, struct engine_program *p, 
 {
 	const char *wrong = s->file_count == 1
 				    ? pack_load(s->files[0].data, s->files[0].bytes, p, log)
-				    : "a binary is one file";
+				    : "a binary is one file; pass one";
 
 	return wrong ? log_line(log, wrong) : DXP_OK;
 }
@@ -269,7 +268,8 @@ static int image_make(struct engine_rv32 *r, struct engine_program *p, char **lo
 		return status;
 	int count = objects_list(p->objects, p->objects_bytes, list);
 	if (count < 0) {
-		snprintf(text, sizeof(text), "a program has %d objects at most", OBJECTS_MAX);
+		snprintf(text, sizeof(text), "a program has %d objects at most; link fewer",
+			 OBJECTS_MAX);
 		return log_line(log, text);
 	}
 	list[count++] = (struct rv32_object){r->clang.support, r->clang.support_bytes};

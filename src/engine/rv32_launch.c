@@ -19,7 +19,7 @@
 
 /* ---- sizes ---- */
 
-static int sizes_refuse(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], const char *kernel,
+static int sizes_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], const char *kernel,
 			const char *what, uint64_t value)
 {
 	snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %s (%llu)", kernel, what,
@@ -37,7 +37,8 @@ static uint32_t divisor_find(uint64_t size, uint32_t most)
 	return 1;
 }
 
-/* Chooses the work-group: the kernel's own, the caller's, or up to 256 items, x first. */
+/* Chooses the work-group size: the caller's, the one that the kernel requires, or up to 256 items,
+ * x first. */
 static int local_choose(struct engine_rv32 *r, const struct rv32_kernel *k,
 			const struct engine_launch *l, struct rv32_launch *out,
 			char text[ENGINE_TEXT_BYTES])
@@ -52,16 +53,16 @@ static int local_choose(struct engine_rv32 *r, const struct rv32_kernel *k,
 				 : k->sizes[0]      ? k->sizes[d]
 						    : divisor_find(global, left);
 		if (k->sizes[0] && local != k->sizes[d])
-			return sizes_refuse(r, text, l->kernel,
+			return sizes_reject(r, text, l->kernel,
 					    "its text requires another work-group size than",
 					    local);
 		if (local == 0 || global % local)
-			return sizes_refuse(r, text, l->kernel,
+			return sizes_reject(r, text, l->kernel,
 					    "its work-group size does not divide the global size",
 					    global);
 		items *= local;
 		if (items > RV32_GROUP_ITEMS_MAX)
-			return sizes_refuse(r, text, l->kernel,
+			return sizes_reject(r, text, l->kernel,
 					    "a work-group has 1024 work-items at most here", items);
 		out->local[d] = (uint32_t)local;
 		out->groups[d] = (uint32_t)(global / local);
@@ -82,7 +83,7 @@ static int sizes_set(struct engine_rv32 *r, const struct rv32_kernel *k,
 	out->dimensions = l->dimensions;
 	for (int d = 0; d < l->dimensions; d++) {
 		if (l->global[d] > UINT32_MAX || l->offset[d] > UINT32_MAX - l->global[d])
-			return sizes_refuse(
+			return sizes_reject(
 				r, text, l->kernel,
 				"ids of a 32-bit device end at 2^32; use a smaller size",
 				l->global[d]);
@@ -174,7 +175,7 @@ static uint32_t cores_of(const struct engine_rv32 *r, const struct rv32_launch *
 				   : (uint32_t)min_u64(r->settings.cores, groups * l->groups[2]);
 }
 
-/* Logs what the model of time gives, as an interval over what is assumed about the memory. */
+/* Logs the result of the model of time, as an interval over the assumptions about the memory. */
 static void time_report(const struct engine_launch *l, const struct rv32_time *time)
 {
 	struct rv32_time_result t;
@@ -191,7 +192,7 @@ static void time_report(const struct engine_launch *l, const struct rv32_time *t
 		(unsigned long long)t.lines);
 }
 
-/* Runs on the pool; with a model of time, beside it. */
+/* Runs a launch on the pool, and the model of time beside it if there is one. */
 static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 		    struct rv32_launch *launch, uint32_t cores, struct rv32_result *result)
 {
@@ -241,7 +242,9 @@ static int launch_run(struct engine_rv32 *r, const struct rv32_kernel *k,
 		failure_report(r, l, &result, &print, text);
 		r->engine.native = CL_OUT_OF_RESOURCES;
 	} else if (status == DXP_EINVAL) {
-		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': the core refuses its arguments",
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.80s': the core rejects its sizes or memory; report this as "
+			 "a bug",
 			 l->kernel);
 	}
 	return status;

@@ -31,9 +31,9 @@ static char *word_read(const char **at, char *to)
 	return to;
 }
 
-static int refuse(char text[ENGINE_TEXT_BYTES], const char *what, const char *word)
+static int reject(char text[ENGINE_TEXT_BYTES], const char *what, const char *word)
 {
-	/* The OpenCL plugin knows a rejected option by these words. */
+	/* The OpenCL plugin recognizes a rejected option by these words. */
 	snprintf(text, ENGINE_TEXT_BYTES, "Invalid build option '%.100s': %s\n", word, what);
 	return DXP_EINVAL;
 }
@@ -92,20 +92,19 @@ static int word_check(struct rv32_options *o, unsigned *i, char text[ENGINE_TEXT
 	if (is_flag(word))
 		return DXP_OK;
 	if (strncmp(word, "-cl-std=", 8) == 0)
-		return refuse(text, "this device compiles OpenCL C 1.2 and earlier", word);
+		return reject(text, "this device compiles OpenCL C 1.2 and earlier", word);
 	if (word[0] != '-' || !word[1] || !strchr("DUI", word[1]))
-		return refuse(text, "not an option of OpenCL 1.2", word);
+		return reject(text, "not an option of OpenCL 1.2", word);
 	const char letter = word[1], *operand = word + 2;
 	if (!*operand) {
 		if (*i + 1 == o->count)
-			return refuse(text, "an option wants a word behind it", word);
+			return reject(text, "it needs a word behind it", word);
 		operand = o->words[++*i];
 	}
 	if (*operand == '@') /* the compiler would read a file of more options */
-		return refuse(text, "not an option of OpenCL 1.2", operand);
+		return reject(text, "not an option of OpenCL 1.2", operand);
 	if (letter == 'I' && !folder_good(operand))
-		return refuse(text, "a node knows no folders but those of a program's own headers",
-			      operand);
+		return reject(text, "use a relative folder, of the program's own headers", operand);
 	return DXP_OK;
 }
 
@@ -118,10 +117,10 @@ static int link_check(struct rv32_options *o, const char *word, char text[ENGINE
 	if (strcmp(word, "-enable-link-options") == 0 ||
 	    (strncmp(word, "-cl-", 4) == 0 && strncmp(word, "-cl-std", 7) != 0 && is_flag(word)))
 		return DXP_OK;
-	return refuse(text, "not an option of clLinkProgram", word);
+	return reject(text, "not an option of clLinkProgram", word);
 }
 
-/* Removes options that only permit what clang 15 does not know. */
+/* Removes options that clang 15 does not know and that only allow it to optimize more. */
 static void permissions_drop(struct rv32_options *o)
 {
 	unsigned kept = 0;
@@ -141,7 +140,9 @@ int rv32_options_read(const char *options, bool link, struct rv32_options *out,
 		return DXP_ENOMEM;
 	for (const char *at = options + strspn(options, BLANKS); *at; at += strspn(at, BLANKS)) {
 		if (out->count == RV32_OPTIONS_MAX)
-			return refuse(text, "too many options; write a header", "");
+			return reject(text,
+				      "too many options; write a header with these definitions",
+				      at);
 		out->words[out->count++] = to;
 		to = word_read(&at, to);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conversions as OpenCL C 1.2, 6.12.13. ABI ilp32, arguments behind the ellipsis: a1 to a7, then
- * the stack; 8-byte values in an even pair. Floats stay floats: the device has no double. */
+/* Implements the conversions of OpenCL C 1.2, 6.12.13. ABI ilp32, arguments behind the ellipsis: a1
+ * to a7, then the stack; 8-byte values in an even pair. Floats stay floats: the device has no
+ * double. */
 #include "engine/rv32_print.h"
 
 #include <stdbool.h>
@@ -347,7 +348,7 @@ int rv32_print_ecall(void *context, struct rv32_item *item)
 		atomic_store(&p->printed, true);
 		wrong = print(item);
 	} else {
-		wrong = "ecall with a number that is not known (t0)";
+		wrong = "ecall with an unknown number in t0; 1 is printf";
 	}
 	if (!wrong)
 		return DXP_OK;

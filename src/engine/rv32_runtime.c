@@ -53,8 +53,10 @@ static int runtime_compile(const struct rv32_clang *c, const char *folder)
 	const char *words[WORDS_MAX];
 
 	if (!rv32_file_write(folder, "runtime.cl", rv32_runtime_text, strlen(rv32_runtime_text)) ||
-	    !rv32_file_write(folder, "support.c", rv32_support_text, strlen(rv32_support_text)))
+	    !rv32_file_write(folder, "support.c", rv32_support_text, strlen(rv32_support_text))) {
+		log_error("cannot write to %s: %s; is the disk full?", folder, strerror(errno));
 		return DXP_EIO;
+	}
 	int status = runtime_run(c, folder, words, rv32_front_words(c, words), kernels,
 				 ARRAY_COUNT(kernels));
 	if (status == DXP_OK)
@@ -86,8 +88,11 @@ int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const cha
 	}
 	int status = runtime_compile(c, folder);
 	if (status == DXP_OK && (!publish(c, folder, "support.o", support) ||
-				 !publish(c, folder, "runtime.bc", bitcode)))
+				 !publish(c, folder, "runtime.bc", bitcode))) {
+		log_error("cannot keep the compiled runtime in %s: %s; is the disk full?",
+			  c->folder, strerror(errno));
 		status = DXP_EIO;
+	}
 	scratch_folder_remove(folder);
 	return status;
 }

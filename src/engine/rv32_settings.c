@@ -22,8 +22,7 @@ static int build_read(const char *value, enum rv32_build *out)
 		*out = builds[i];
 		if (rv32_build_runs(builds[i]))
 			return DXP_OK;
-		log_error("engine rv32: this CPU cannot run build=%s; leave the option away",
-			  value);
+		log_error("engine rv32: this CPU cannot run build=%s; omit the option", value);
 		return DXP_EINVAL;
 	}
 	log_error("engine rv32: build=%s is not known; there are best, baseline and avx2", value);
@@ -98,7 +97,7 @@ int rv32_settings_read(const char *text, struct rv32_settings *out)
 	     word = strtok_r(NULL, ",", &rest))
 		status = setting_read(word, out);
 	if (status == DXP_OK && out->time && out->cores > 1) {
-		log_error("engine rv32: time= models the launches of one core; leave cores= away");
+		log_error("engine rv32: time= models one core only; omit cores=");
 		status = DXP_EINVAL;
 	}
 	free(copy);
