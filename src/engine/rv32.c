@@ -31,7 +31,7 @@ static int rv32_fetch(struct engine *e, struct engine_program *p, uint8_t what, 
 	return DXP_OK;
 }
 
-/* Compiles the runtime; what fails is logged, and again at the first build. */
+/* Compiles the runtime. Logs a failure; the first build tries again. */
 static void rv32_warm(struct engine *e)
 {
 	rv32_clang_ready(&rv32_of(e)->clang);

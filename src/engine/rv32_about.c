@@ -42,7 +42,7 @@ static void attributes_put(const struct rv32_kernel *k, struct records *out)
 	info_put(out, CL_KERNEL_ATTRIBUTES, text, strlen(text) + 1);
 }
 
-/* Sizes as the node's OpenCL would give them: pointers are handles of 8 bytes. */
+/* Returns the size that OpenCL reports: a pointer is a handle of 8 bytes. */
 static uint32_t value_bytes(const struct rv32_parameter *p)
 {
 	return p->space == RV32_SPACE_LOCAL   ? 0
@@ -117,7 +117,8 @@ struct number {
 	uint64_t value;
 };
 
-/* What depends on nothing. Scalars suit a lane best, so vectors are 1 wide. */
+/* Properties that are the same for all rv32 devices. Scalars suit a lane best, so the preferred
+ * vector width is 1. */
 static const struct number constants[] = {
 	{CL_DEVICE_TYPE, 8, CL_DEVICE_TYPE_GPU},
 	{CL_DEVICE_VENDOR_ID, 4, 0x52563332}, /* "RV32"; no PCI number */
@@ -173,7 +174,7 @@ static const struct number constants[] = {
 	{CL_DEVICE_MAX_SAMPLERS, 4, 0},
 	{CL_DEVICE_HOST_UNIFIED_MEMORY, 4, CL_FALSE},
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4, 0},
-	/* What later versions of OpenCL added: nothing of it. */
+	/* Features of later OpenCL versions: none is supported. */
 	{CL_DEVICE_SVM_CAPABILITIES, 8, 0},
 	{CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 4, 0},
 	{CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 4, 0},

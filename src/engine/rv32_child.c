@@ -30,7 +30,7 @@
 
 #define READS \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-/* All of the first version of Landlock. */
+/* All access rights of the first version of Landlock. */
 #define ALL ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 #define OF_FILES \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
@@ -52,7 +52,8 @@ static void path_permit(int rules, const char *path, uint64_t access)
 	close(rule.parent_fd);
 }
 
-/* Without Landlock in the kernel: the file permissions of this user remain. */
+/* Limits the files that the child can open. Without Landlock in the kernel, only the permissions of
+ * this user limit them. */
 static void files_limit(const struct rv32_child *c)
 {
 	static const char *const system[] = {

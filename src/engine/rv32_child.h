@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a compiler as a child process for text that comes from a host: limited CPU time, memory and
- * file size, no descriptors of this process, an own folder as the only place it can write to, and,
- * where the kernel has Landlock, no file outside of the system's folders to read. */
+/* Runs a compiler as a child process, for text that comes from a host. Limits its CPU time, memory
+ * and file size. The child has no descriptors of this process. Where the kernel has Landlock, it
+ * writes to its own folder only, and reads the system's folders and `reads` only. */
 #ifndef ENGINE_RV32_CHILD_H
 #define ENGINE_RV32_CHILD_H
 
@@ -16,9 +16,9 @@ struct rv32_child {
 	const char *reads[RV32_CHILD_READS]; /* more folders and files to read; NULL: none */
 };
 
-/* Runs it to completion. The output of both streams is in *log, which the caller frees; NULL if
- * there is none. DXP_OK: exit status 0; DXP_EBUILD: another, or a limit was reached (in *log);
- * DXP_EIO: not started, logged; DXP_ENOMEM. */
+/* Runs the compiler until it exits. The output of both streams is in *log, which the caller frees;
+ * NULL if there is none. DXP_OK: exit status 0; DXP_EBUILD: another, or a limit was reached (in
+ * *log); DXP_EIO: not started, logged; DXP_ENOMEM. */
 int rv32_child_run(const struct rv32_child *child, char **log);
 
 #endif

@@ -26,7 +26,7 @@
 #define MAJOR_FIRST 15 /* its text has pointers without types */
 #define MAJOR_LAST  21
 #define WORDS_MAX   (RV32_OPTIONS_MAX + 64)
-/* The compiler knows no extension of a riscv32 device; these are in its list of rv32_about.c. */
+/* The compiler enables no extension for riscv32. rv32_about.c reports the same list. */
 #define RV32_EXTENSIONS_ON                       \
 	"+cl_khr_byte_addressable_store,"        \
 	"+cl_khr_global_int32_base_atomics,"     \
@@ -144,7 +144,7 @@ bool rv32_clang_there(void)
 	return clang_find(&c) && libclc_find();
 }
 
-/* Adds what changes when a package is updated. */
+/* Adds path, size and time of a file, which change when its package is updated. */
 static void file_sum(EVP_MD_CTX *sum, const char *path)
 {
 	struct stat s;
@@ -243,7 +243,7 @@ unsigned rv32_front_words(const struct rv32_clang *c, const char **words)
 	return ARRAY_COUNT(all);
 }
 
-/* From version 17 on the CSR instructions have a name of their own. */
+/* From clang 17 on, the CSR instructions are a separate extension (zicsr). */
 unsigned rv32_back_words(const struct rv32_clang *c, const char **words)
 {
 	const char *const all[] = {c->path,
@@ -331,7 +331,7 @@ static int edit(const char *folder, char **log)
 	return written ? DXP_OK : DXP_EIO;
 }
 
-/* Replaces *log if this stage fails: then its messages say more. */
+/* Replaces *log if this stage fails: then its messages matter more. */
 static int second_stage(struct rv32_clang *c, const char *folder, char **log)
 {
 	const char *words[WORDS_MAX];

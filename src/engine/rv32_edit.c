@@ -125,9 +125,8 @@ static void line_copy(struct edit *e, struct edit_span line)
 	fputc('\n', e->out);
 }
 
-/* Makes a __local variable visible outside: the optimizer takes an internal one that a kernel
- * stores before it loads for a private variable. Gives it a section, by which the loader knows its
- * kernel. */
+/* Makes a __local variable visible outside. The optimizer treats an internal one as private if a
+ * kernel stores it before loading it. Adds a section, by which the loader finds its kernel. */
 static void local_copy(struct edit *e, struct edit_span line)
 {
 	static const char word[] = " = internal ";

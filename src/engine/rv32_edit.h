@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Edits the compiler's text (LLVM IR) between its two stages. Drops the calling conventions of
- * OpenCL, which the code generator for RISC-V refuses before LLVM 18, and the target of the first
+ * OpenCL, which the code generator for RISC-V rejects before LLVM 18, and the target of the first
  * stage and of libclc. Makes __local variables visible outside. Adds to each kernel K an entry
  * function `dxp_enter_K`, which loads the arguments from a table of pointers to values, and a
  * record in section .dxp.kernels (rv32/image.h).
  *
- * Pure. The text comes from the compiler, but a program's inline assembly and strings are in it. */
+ * Pure. The compiler writes the text, but it contains inline assembly and strings of a program. */
 #ifndef ENGINE_RV32_EDIT_H
 #define ENGINE_RV32_EDIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by rv32_edit.c and rv32_edit_kernel.c only. */
+/* Types and functions that rv32_edit.c and rv32_edit_kernel.c share. */
 #ifndef ENGINE_RV32_EDIT_INTERNAL_H
 #define ENGINE_RV32_EDIT_INTERNAL_H
 

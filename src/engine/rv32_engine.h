@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of engine `rv32`. */
+/* State and functions that the files of engine `rv32` share. */
 #ifndef ENGINE_RV32_ENGINE_H
 #define ENGINE_RV32_ENGINE_H
 
@@ -14,7 +14,7 @@
 #include "rv32/time.h"
 
 #define RV32_CORES_MAX   64
-#define RV32_LIMIT_S     60  /* of one kernel by default: far more than tests need */
+#define RV32_LIMIT_S     60  /* of one kernel by default: far longer than the tests run */
 #define RV32_CLOCK_MHZ   200 /* default; as the published Vortex configuration */
 #define RV32_VALUE_ALIGN 128 /* of values in the argument segment: that of long16 */
 
@@ -40,7 +40,7 @@ struct engine_rv32 {
 	uint8_t *values;       /* argument table and values of the running launch */
 };
 
-/* Objects of a program, end to end: u32 bytes, then the object. */
+/* A program. `objects` holds its objects one after another: u32 bytes, then the object. */
 struct engine_program {
 	uint8_t key[OCL_KEY_BYTES];
 	uint32_t type; /* cl_program_binary_type */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Build options of a program, which come from a host: OpenCL's options pass, others do not. Pure.
- */
+/* Reads build options of a program, which come from a host: accepts those of OpenCL only. Pure. */
 #ifndef ENGINE_RV32_OPTIONS_H
 #define ENGINE_RV32_OPTIONS_H
 
@@ -19,7 +18,7 @@ struct rv32_options {
 
 /* Splits options into words; double quotes hold blanks, a backslash holds the next letter. `link`:
  * those of clLinkProgram. Folders of -I must be relative: a program's own. DXP_EINVAL: with a line
- * for the build log in `text`; DXP_ENOMEM. Release always. */
+ * for the build log in `text`; DXP_ENOMEM. Call rv32_options_release() in all cases. */
 int rv32_options_read(const char *options, bool link, struct rv32_options *out,
 		      char text[ENGINE_TEXT_BYTES]);
 void rv32_options_release(struct rv32_options *o);

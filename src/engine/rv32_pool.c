@@ -12,7 +12,8 @@
 #include "base/util.h"
 #include "engine/rv32_engine.h"
 
-/* One core. The thread's owner writes `launch`, the thread `status` and what follows. */
+/* One core. The caller writes `launch`; the core's thread writes `status` and the fields behind it.
+ */
 struct member {
 	struct rv32_pool *pool;
 	uint32_t index;
@@ -29,7 +30,7 @@ struct rv32_pool {
 	struct rv32_settings settings;
 	struct member members[RV32_CORES_MAX];
 	_Atomic uint64_t next_group;
-	atomic_uint stop; /* 1: a core trapped; 2: time is over */
+	atomic_uint stop; /* 1: a core trapped; 2: the time limit is over */
 	timer_t timer;
 	bool timer_made;
 	pthread_mutex_t lock;
@@ -183,7 +184,7 @@ static void round_wait(struct rv32_pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Joins the results; a core that was stopped for another's trap does not count. */
+/* Joins the results. Ignores the trap of a core that stopped because another core trapped. */
 static int results_join(struct rv32_pool *p, uint32_t cores, struct rv32_result *out)
 {
 	int status = DXP_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cores of one xPU: the caller's thread runs the first, a thread each runs the others. Threads
- * and the timer start with the first launch that needs them, after a worker has forked. One thread
- * calls. */
+/* Runs launches on the cores of one xPU. The caller's thread runs the first core; each other core
+ * has a thread. Threads and the timer start with the first launch that needs them, because a worker
+ * forks before. Only one thread may call these functions. */
 #ifndef ENGINE_RV32_POOL_H
 #define ENGINE_RV32_POOL_H
 

@@ -15,7 +15,7 @@
 struct rv32_print {
 	atomic_flag failed; /* set by the work-item that writes `wrong` */
 	atomic_bool printed;
-	char wrong[RV32_PRINT_TEXT_BYTES]; /* why an ecall was refused; "": none was */
+	char wrong[RV32_PRINT_TEXT_BYTES]; /* why an ecall failed; "": none failed */
 };
 
 void rv32_print_open(struct rv32_print *p);

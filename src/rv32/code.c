@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words to steps: handlers, rows and immediates. */
+/* Decodes words to steps: handlers, rows and immediates. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ bool rv32_build_runs(enum rv32_build build)
 	return true;
 }
 
-/* Flags of an operand format: which operands are rows of floats. */
+/* Flags of an operand format: operands that are rows of floats, are read, or are written. */
 enum { FLOAT_D = 1, FLOAT_A = 2, FLOAT_B = 4, READ_A = 8, READ_B = 16, READ_C = 32, WRITE_D = 64 };
 
 static unsigned operands_of(enum rv32_format format)
@@ -58,8 +58,8 @@ static unsigned operands_of(enum rv32_format format)
 	}
 }
 
-/* Returns whether a float instruction must run in software: its result in another rounding mode
- * than the vector handler's, or its flags, can be observed. */
+/* Returns true if a float instruction must run in software: because the code may read its flags, or
+ * because it rounds in another mode than the vector handler. */
 static bool needs_software(const struct rv32_code *code, const struct rv32_op *op)
 {
 	const bool converts = op->code == RV32_FCVT_W_S || op->code == RV32_FCVT_WU_S;
@@ -125,7 +125,7 @@ static void fill(const struct rv32_code *code, uint32_t index, const struct rv32
 		s->fn = rv32_lane_handler(op->code);
 }
 
-/* Notes the rows that the code reads: only these are cleared when a warp starts. */
+/* Marks the rows that an instruction reads: only these are cleared when a warp starts. */
 static void note_reads(const struct rv32_op *op, bool reads[ROWS])
 {
 	const unsigned o = operands_of(rv32_format_of((enum rv32_opcode)op->code));
@@ -176,7 +176,7 @@ static void decode_all(struct rv32_code *code)
 		fill(code, i, &op, code->execute->full, &code->full[i]);
 		fill(code, i, &op, code->execute->masked, &code->masked[i]);
 	}
-	/* Behind the code, and never reached: the end of `meet` without another group. */
+	/* Steps behind the code. The second is `meet` of a group that runs alone; it never runs. */
 	for (uint32_t i = code->count; i < code->count + 2; i++)
 		code->full[i].fn = code->masked[i].fn = illegal;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work-groups of a launch on one core: memory, warps, barriers, limits. A work-group of more than
- * half a warp has warps of its own; smaller ones share a warp. */
+/* Runs the work-groups of a launch on one core: memory, warps, barriers, limits. A work-group of
+ * more than half a warp has warps of its own; smaller ones share a warp. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ static int add_own(struct rv32_core *core, const struct rv32_launch *l)
 	return status;
 }
 
-/* Lists what the vector handlers may access: plain memory that is the same for all lanes. */
+/* Lists the memory that the vector handlers may access: plain, and the same for all lanes. */
 static void list_spans(struct rv32_core *core)
 {
 	for (uint32_t i = 0; i < core->memory.count; i++) {
@@ -282,8 +282,8 @@ static void trap_barrier(struct warp *w, uint32_t waiting, uint32_t ended)
 	}
 }
 
-/* Releases a barrier that all work-items of a group reached. False: trapped, because work-items
- * ended without it. */
+/* Releases a barrier that all work-items of a group have reached. False: trapped, because some
+ * returned without it. */
 static bool pass_barrier(struct rv32_core *core)
 {
 	uint32_t waiting = 0, live = 0, ended = 0;
@@ -351,7 +351,7 @@ static bool may_continue(struct rv32_core *core, struct warp *w)
 	return false;
 }
 
-/* Runs the started warps until all work-items ended. False: trapped. */
+/* Runs the started warps until all work-items have returned. False: trapped. */
 static bool run_batch(struct rv32_core *core)
 {
 	uint32_t live;
@@ -374,7 +374,7 @@ static bool run_batch(struct rv32_core *core)
 	return true;
 }
 
-/* Claims the next work-groups: core->running of them from *first. False: none is left. */
+/* Claims the next core->running work-groups, from *first on. False: none is left. */
 static bool claim(struct rv32_core *core, uint64_t *first)
 {
 	_Atomic uint64_t *shared = core->launch->next_group;

@@ -10,7 +10,7 @@ struct rv32_core {
 	struct span spans[RV32_SEGMENTS_MAX + 1]; /* by index in the page table */
 	uint32_t index;
 	uint32_t private_max;  /* bytes of each lane */
-	uint8_t *private_rows; /* RV32_WARPS_MAX * private_max rows' bytes */
+	uint8_t *private_rows; /* private_max * RV32_LANES bytes for each of RV32_WARPS_MAX warps */
 	/* Highest distance from RV32_PRIVATE_END that a warp stored to; zeroed at each launch. */
 	uint32_t dirty[RV32_WARPS_MAX];
 	uint8_t *local; /* LOCAL memory of the work-groups that run */
@@ -22,20 +22,21 @@ struct rv32_core {
 	const struct rv32_launch *launch;
 	uint32_t group_items; /* work-items of a work-group */
 	uint32_t pack;        /* work-groups that share a warp; 1: one group on 1 .. 32 warps */
-	uint32_t warp_count;  /* that run now */
+	uint32_t warp_count;  /* warps that run now */
 	uint32_t running;     /* work-groups that run now */
 	uint64_t group_total, group_next, group_done;
 	struct rv32_trap trap;
 	uint8_t payload[DXP_NAP_BYTES]; /* of dxp.post */
 };
 
-/* Runs a warp until its lanes ended, wait or gave other warps a chance. False: trapped. */
+/* Runs a warp until its lanes are done, wait at a barrier, or have used up their share. False:
+ * trapped. */
 bool rv32_warp_run(struct warp *w);
 
 /* Adds lanes that continue at step `pc`. */
 void rv32_warp_insert(struct warp *w, uint32_t pc, uint32_t mask);
 
-/* Moves lanes of `mask` that wait at a barrier on. */
+/* Releases the lanes of `mask` that wait at a barrier. */
 void rv32_warp_release(struct warp *w, uint32_t mask);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of a warp, and the steps that code is decoded to. execute_steps.h has the handlers of
+/* State of a warp, and the steps of decoded code. execute_steps.h has the handlers of
  * instructions that work on whole vectors; it is built twice for lanes (all active, or masked) and
  * twice for processors (baseline, AVX2). lane_*.c have the handlers that work lane by lane; they
  * serve all builds. */
@@ -32,8 +32,9 @@ struct step;
 /* Executes one instruction for the running lanes; returns the next step. */
 typedef struct step *(*step_fn)(struct warp *w, struct step *s);
 
-/* A decoded instruction. d, a, b, c are rows: rd, rs1, rs2, rs3. imm is the immediate; branches and
- * jumps: steps from this one; AUIPC: the result; lane handlers: see lane.h. */
+/* A decoded instruction. d, a, b and c are the rows of rd, rs1, rs2 and rs3. imm is the immediate;
+ * for branches and jumps, the distance in steps; for LUI and AUIPC, the result; for lane handlers,
+ * see lane.h. */
 struct step {
 	step_fn fn;
 	uint8_t d, a, b, c;
@@ -51,7 +52,7 @@ enum event {
 	EVENT_TRAP
 };
 
-/* A segment, as the vector handlers see it: an access of n bytes at `offset` is permitted if offset
+/* A segment, for the vector handlers: an access of n bytes at `offset` is permitted if offset
  * + n <= limit. Memory that needs the lane handlers has limits of 0. */
 struct span {
 	uint8_t *host;
@@ -63,7 +64,7 @@ struct span {
 struct lane_group {
 	uint32_t pc; /* index of the step */
 	uint32_t mask;
-	uint32_t sp;    /* of the first lane: less is a deeper call */
+	uint32_t sp;    /* stack pointer of the first lane; a deeper call has a lower one */
 	uint64_t stamp; /* when it last ran */
 };
 
@@ -72,12 +73,13 @@ struct warp {
 	alignas(64) uint32_t active[RV32_LANES];  /* all ones in lanes that run */
 	alignas(64) uint32_t address[RV32_LANES]; /* scratch of loads and stores */
 	uint32_t mask;                            /* lanes that run */
-	/* The run stops when the next step is `meet`; `far` if there is no other group. */
+	/* The run stops before this step: the pc of another group, or the second step behind the
+	 * code if there is no other group. */
 	struct step *meet;
 	struct step *steps; /* of the running array */
 	struct step *block; /* first step that is not counted yet */
 	uint64_t count;     /* instructions of this warp */
-	uint64_t items;     /* the same, summed over lanes */
+	uint64_t items;     /* instructions, summed over lanes */
 	int32_t countdown;  /* backward branches */
 	uint32_t event;     /* enum event */
 	struct step *other;
@@ -99,7 +101,7 @@ struct warp {
 	struct lane_group groups[RV32_LANES];
 	struct lane_group held[RV32_LANES]; /* at a barrier */
 	int32_t quota;                      /* backward branches until other warps run */
-	bool rotate;                        /* next runs the group that waited longest */
+	bool rotate;                        /* the group that waited longest runs next */
 
 	const uint32_t (*local_id)[RV32_LANES]; /* x, y, z, linear */
 	alignas(64) uint32_t group_id[3][RV32_LANES];
@@ -124,7 +126,7 @@ extern const struct execute rv32_execute_baseline, rv32_execute_avx2;
 /* As `run`, with the launch's trace hook. */
 void rv32_run_traced(struct warp *w, struct step *s);
 
-/* Both arrays have two steps more than instructions; these trap. */
+/* Decoded code. Both arrays of steps have two more than there are instructions; these trap. */
 struct rv32_code {
 	uint32_t base;
 	uint32_t count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads and stores; part of execute_steps.h. A word access first learns which pattern its addresses
- * have, and from then on checks only that one: the same address in all lanes, consecutive words,
- * the same private word, either of the first two in each vector (rows of 8 or 16 work-items), or
- * any in one segment. All else goes lane by lane. */
+/* Loads and stores; part of execute_steps.h. A load or store of words first finds the pattern of
+ * its addresses, and then checks that pattern first. Patterns: the same address in all lanes,
+ * consecutive words, the same private word, the first two of these in each vector alone (rows of 8
+ * or 16 work-items), or any addresses in one segment. All other accesses go lane by lane. */
 
 /* Returns the segment of an address. */
 INLINE const struct span *NAME(span_of)(const struct warp *w, uint32_t address)
@@ -171,7 +171,7 @@ PATTERN(load_pieces_same, load)
 PATTERN(load_pieces_row, load)
 PATTERN(load_gather, load)
 
-/* Loads words, and learns the pattern. */
+/* Loads words, and keeps the pattern for the next time. */
 HANDLER(load)
 {
 	if (NAME(try_load_same)(w, s))
@@ -258,7 +258,7 @@ PATTERN(store_private, store)
 PATTERN(store_row, store)
 PATTERN(store_scatter, store)
 
-/* Stores words, and learns the pattern. */
+/* Stores words, and keeps the pattern for the next time. */
 HANDLER(store)
 {
 	if (NAME(try_store_row)(w, s))

@@ -54,7 +54,7 @@
 		return s + 1;                          \
 	}
 
-/* d = expression of x (rs1), y (rs2), word by word; also computed for lanes that do not run */
+/* d = expression of x (rs1), y (rs2), word by word. Computes it also for lanes that do not run. */
 #define SCALAR(name, expression)                                     \
 	HANDLER(name)                                                \
 	{                                                            \
@@ -112,7 +112,7 @@ SCALAR(divu, y ? x / y : UINT32_MAX)
 SCALAR(rem_, x - divide(x, y) * y)
 SCALAR(remu, y ? x % y : x)
 
-/* LUI and AUIPC, whose result the decoder computed. */
+/* Executes LUI and AUIPC: code.c has computed their results. */
 HANDLER(constant)
 {
 	const vec v = splat((uint32_t)s->imm);
@@ -143,7 +143,7 @@ HANDLER(jump)
 	return to;
 }
 
-/* Branches the lanes of `branching`, some of the running ones. */
+/* Branches in the lanes of `branching`, a subset of the running ones. */
 INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branching)
 {
 	if (branching == 0)
@@ -201,7 +201,7 @@ IMMEDIATE(fcvt_wu_s, vector_to_unsigned(x) + (y & 0))
 IMMEDIATE(fcvt_s_w, (vec) __builtin_convertvector((ivec)x, fvec) + (y & 0))
 SCALAR(fcvt_s_wu, float_bits((float)x) + (y & 0))
 
-/* d = x * y + z, after the signs of the product and of z were changed. */
+/* d = x * y + z; the masks flip the signs of the product and of z. */
 #define FUSED(name, product_sign, addend_sign)                                                   \
 	HANDLER(name)                                                                            \
 	{                                                                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A finite number is m * 2^e with its sign. Operations compute m exactly, or with all lost bits
- * joined into its lowest bit, and round once. */
+/* Represents a finite number as m * 2^e and a sign. Operations compute m exactly, or set its lowest
+ * bit if they lose a bit, and round once. */
 #include "rv32/float.h"
 
 #include <stdbool.h>
@@ -68,7 +68,7 @@ static struct number unpack(uint32_t v)
 	return n;
 }
 
-/* Shifts right; lost bits join the lowest bit. */
+/* Shifts right; sets the lowest bit if a bit is lost. */
 static uint64_t shift_right(uint64_t m, int32_t count)
 {
 	if (count <= 0)
@@ -78,7 +78,7 @@ static uint64_t shift_right(uint64_t m, int32_t count)
 	return m >> count | ((m & ((1ull << count) - 1)) != 0);
 }
 
-/* Returns whether dropping the low `count` bits of m rounds the magnitude up. */
+/* Returns true if dropping the low `count` bits of m rounds the magnitude up. */
 static bool rounds_up(uint64_t m, int32_t count, uint32_t sign, unsigned rounding)
 {
 	const uint64_t rest = m & ((1ull << count) - 1), half = 1ull << (count - 1);
@@ -262,7 +262,7 @@ static uint32_t minimum(uint32_t a, uint32_t b, bool maximum, struct rv32_rounde
 	return (x < y) != maximum ? a : b;
 }
 
-/* EQ, LT or LE. */
+/* Executes FEQ, FLT or FLE. */
 static uint32_t compare(enum rv32_opcode code, uint32_t a, uint32_t b, struct rv32_rounder *r)
 {
 	if (is_nan(a) || is_nan(b)) {

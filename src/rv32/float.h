@@ -10,6 +10,7 @@
 
 #define RV32_NAN 0x7fc00000u
 
+/* The rounding mode of an operation, and the flags that it raises. */
 struct rv32_rounder {
 	uint8_t rounding; /* RV32_RNE .. RV32_RMM */
 	uint8_t flags;    /* enum rv32_fflag; operations add to it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the image_*.c files only. */
+/* Types and functions that the image_*.c files share. */
 #ifndef RV32_IMAGE_INTERNAL_H
 #define RV32_IMAGE_INTERNAL_H
 
@@ -55,7 +55,7 @@ int image_fail(struct image_linker *l, int status, const char *format, ...)
 /* image_elf.c: opens object `index`; DXP_EMALFORMED, DXP_ENOMEM. */
 int image_object_open(struct image_linker *l, size_t index, const struct rv32_object *from);
 void image_object_close(struct image_object *o);
-/* Returns a name that was checked; "" if it has none. */
+/* Return a checked name; "" if there is none. */
 const char *image_section_name(const struct image_object *o, uint32_t section);
 const char *image_symbol_name(const struct image_object *o, uint32_t symbol);
 
@@ -68,7 +68,7 @@ int image_place(struct image_linker *l);
 /* image_symbol.c: collects the global symbols; finds the kernels' entries; lists functions. */
 int image_globals_make(struct image_linker *l);
 const struct image_global *image_global_find(const struct image_linker *l, const char *name);
-/* Address of a symbol. DXP_EMALFORMED, DXP_ENOENT. */
+/* Writes the address of a symbol to *out. DXP_EMALFORMED, DXP_ENOENT. */
 int image_symbol_address(struct image_linker *l, size_t object, uint32_t symbol, uint32_t *out);
 int image_kernels_finish(struct image_linker *l);
 int image_symbols_list(struct image_linker *l);

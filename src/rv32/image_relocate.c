@@ -132,7 +132,7 @@ static bool fix_apply(const struct fix *f)
 	}
 }
 
-/* Values of PCREL_HI20, one per word of code. */
+/* A pass over all relocations. `pcrels` has the values of PCREL_HI20, one per word of code. */
 struct pass {
 	struct image_linker *l;
 	size_t object;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC instructions: lanes post and dequeue in lane order. */
+/* Lane handlers of the NIC instructions: lanes post and dequeue in lane order. */
 #include <dxp/status.h>
 
 #include "rv32/core_state.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors from communication registers. */
+/* Builds descriptors from communication registers. */
 #include "rv32/nic.h"
 
 #include <string.h>

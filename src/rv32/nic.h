@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communication registers of a work-item, and the descriptor that `dxp.post` makes of them. */
+/* Communication registers of a work-item, and the descriptor that `dxp.post` builds from them. */
 #ifndef RV32_NIC_H
 #define RV32_NIC_H
 
@@ -17,8 +17,8 @@ enum rv32_nic_register {
 	RV32_NIC_REMOTE_KEY,      /* CFG operations: 0 */
 	RV32_NIC_REMOTE_OFFSET,   /* in the remote region; CFG operations: register index * 4 */
 	RV32_NIC_FLAGS = 7,       /* enum dxp_flag, and own queue pair << 8 */
-	RV32_NIC_IMM,             /* dxp.take: the completion's */
-	RV32_NIC_CONTEXT = 10,    /* dxp.take: the completion's */
+	RV32_NIC_IMM,             /* dxp.take writes the completion's */
+	RV32_NIC_CONTEXT = 10,    /* dxp.take writes the completion's */
 	RV32_NIC_LOCAL_BASE = 12, /* offset of the argument's first byte in the local region */
 	RV32_NIC_TRAILER = 14,    /* COMPARE_SWAP: the new value */
 	RV32_NIC_REGISTERS = 16
@@ -47,7 +47,7 @@ struct rv32_nic {
 	uint64_t (*value)(void *context, enum rv32_nic_value which);
 };
 
-/* What dxp.post has beside the registers. */
+/* The operands of dxp.post: register values that are not communication registers. */
 struct rv32_nic_source {
 	uint32_t bytes;      /* rs2 */
 	uint32_t offset;     /* of rs1 from the first byte of its argument */

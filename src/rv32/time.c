@@ -22,7 +22,7 @@ struct line {
 struct unit {
 	uint64_t issue;  /* next free cycle */
 	uint64_t port;   /* of the data cache */
-	uint64_t memory; /* next line may be fetched */
+	uint64_t memory; /* next cycle in which a line may be fetched */
 	uint64_t missed;
 	struct line *lines;
 };
@@ -190,7 +190,7 @@ static bool is_jump(const struct rv32_op *op)
 	return op->code >= RV32_JAL && op->code <= RV32_BGEU;
 }
 
-/* Looks a line up, and brings it in. Returns whether it was there. */
+/* Looks a line up, and fetches it if it is missing. Returns true on a hit. */
 static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uint64_t now)
 {
 	const uint32_t sets = m->line_count / RV32_TIME_WAYS;
@@ -273,7 +273,7 @@ static void issue(const struct rv32_time *m, struct assumed *a, uint32_t warp,
 		w->ready[numbers[3]] = done;
 }
 
-/* All warps of the group leave a barrier together. */
+/* Lets all warps of the group leave a barrier at the same cycle. */
 static void meet(const struct rv32_time *m, struct assumed *a)
 {
 	uint64_t last = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A model of time, off by default: the cycles that a pipelined RISC-V GPU would need for a launch.
+/* Models time, off by default: computes the cycles that a pipelined RISC-V GPU needs for a launch.
  * It reads the trace of a core and changes nothing.
  *
  * A core issues one warp-instruction per cycle, from its warps in order. An instruction waits for
@@ -28,7 +28,7 @@ struct rv32_time_parameters {
 	uint32_t fused; /* float add, multiply and fused multiply-add */
 	uint32_t convert, float_divide, square_root;
 	uint32_t load;        /* on a hit, and of LOCAL and private memory */
-	uint32_t branch;      /* that a branch or jump holds its warp */
+	uint32_t branch;      /* cycles for which a branch or jump holds its warp */
 	uint32_t cache_bytes; /* of a core; a power of two, at least RV32_TIME_WAYS lines */
 	uint32_t line_bytes;  /* a power of two */
 	uint32_t memory;      /* on a miss, beside `load`; assumed */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups of lanes. Of the lanes of a warp, those with the deepest call run first, and among these
- * those with the least pc; lanes join where pcs meet. After FAIR_BRANCHES backward branches the
- * group that waited longest runs, so that a spin lock between lanes makes progress. */
+/* Schedules the lanes of a warp in groups with one pc. The group with the deepest call runs first;
+ * at equal depth, the one with the least pc. Groups join where their pcs meet. After FAIR_BRANCHES
+ * backward branches the group that waited longest runs, so that a spin lock between lanes makes
+ * progress. */
 #include "rv32/core_state.h"
 #include "rv32/lane.h"
 
@@ -29,7 +30,7 @@ static bool goes_first(const struct lane_group *a, const struct lane_group *b, b
 	return a->sp != b->sp ? a->sp < b->sp : a->pc < b->pc;
 }
 
-/* Removes the group to run now. oldest: the one that waited longest. */
+/* Removes and returns the group to run now. oldest: the one that waited longest. */
 static struct lane_group next_group(struct warp *w, bool oldest)
 {
 	uint32_t best = 0;
@@ -43,7 +44,7 @@ static struct lane_group next_group(struct warp *w, bool oldest)
 	return g;
 }
 
-/* Returns the least pc of another group behind `pc`, where the running group joins it. */
+/* Returns the pc behind `pc` where the running group meets the next other group; `far`: none. */
 static uint32_t meeting_pc(const struct warp *w, uint32_t pc, uint32_t far)
 {
 	uint32_t least = far;
@@ -54,7 +55,7 @@ static uint32_t meeting_pc(const struct warp *w, uint32_t pc, uint32_t far)
 	return least;
 }
 
-/* Runs a group until an event: w->event, at step w->block. */
+/* Runs a group until an event, which is then in w->event; w->block is the next step. */
 static void run_group(struct warp *w, const struct lane_group *g)
 {
 	const struct rv32_code *code = w->core->launch->code;
