@@ -99,10 +99,10 @@ int bridge_remote(const struct bench_options *o);
 int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-/* Returns whether a route of boxes[box] delivers the bytes that were sent; false is logged. */
+/* Returns whether a route of daemons[daemon] delivers the bytes that were sent; false is logged. */
 bool bridge_prove(struct bridge_setup *p, unsigned route, size_t daemon);
 
-/* Starts a manager and the daemons of p->boxes, runs `body` in a process of its own with all xPUs
+/* Starts a manager and the daemons of p->daemons, runs `body` in a process of its own with all xPUs
  * open, then stops them. Returns an exit status; 1, logged, if the fabric does not start. */
 int bridge_fabric_run(struct bridge_setup *p, const struct raw_ends *ends,
 		      int (*body)(struct bridge_setup *p));

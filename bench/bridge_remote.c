@@ -12,7 +12,7 @@
 
 #define SPARE_BYTES (1ull << 20)
 
-/* Indices into bridge_setup.boxes. */
+/* Indices into bridge_setup.daemons. */
 enum { BOARD, BOARD_SECOND, DIRECT, DIRECT_SECOND };
 
 /* Returns whether the board supports the route; prints a note if not. */

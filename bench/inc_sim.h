@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Simulated allreduce for up to 4,096 hosts: switches that compute, beside recursive doubling over
  * the same wires. Costs per packet of hosts and switches are measured on real ones
- * (docs/reference/performance.md "In-network allreduce"). */
+ * (docs/reference/performance.md "In-network allreduce: `dxp bench inc`"). */
 #ifndef BENCH_INC_SIM_H
 #define BENCH_INC_SIM_H
 

@@ -9,7 +9,8 @@
 
 #include "bench/table.h"
 
-/* Letters of `parsed` select them; the help lists them in this order. */
+/* Options of benchmarks. A benchmark accepts those whose `val` is in its `letters`; the help lists
+ * them in this order. */
 static const struct {
 	struct option option;
 	const char *help;
@@ -35,16 +36,16 @@ static const struct {
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-static bool accepts(const char *parsed, int letter)
+static bool accepts(const char *letters, int letter)
 {
-	return strchr(BENCH_OPTIONS_ALL, letter) || strchr(parsed, letter);
+	return strchr(BENCH_OPTIONS_ALL, letter) || strchr(letters, letter);
 }
 
-static void help(const char *name, const char *summary, const char *parsed)
+static void help(const char *name, const char *summary, const char *letters)
 {
 	printf("usage: dxp bench %s [options]\n\n%s\n\n", name, summary);
 	for (size_t i = 0; i < KNOWN; i++)
-		if (accepts(parsed, known[i].option.val))
+		if (accepts(letters, known[i].option.val))
 			fputs(known[i].help, stdout);
 }
 
@@ -92,7 +93,7 @@ static int option_parse(int letter, struct bench_options *out)
 	}
 }
 
-int bench_options_parse(int argc, char **argv, const char *summary, const char *parsed,
+int bench_options_parse(int argc, char **argv, const char *summary, const char *letters,
 			struct bench_options *out)
 {
 	struct option options[KNOWN + 1] = {0};
@@ -100,13 +101,13 @@ int bench_options_parse(int argc, char **argv, const char *summary, const char *
 	int letter, status = -1;
 
 	for (size_t i = 0; i < KNOWN; i++)
-		if (accepts(parsed, known[i].option.val))
+		if (accepts(letters, known[i].option.val))
 			options[count++] = known[i].option;
 	*out = (struct bench_options){.rounds = 5};
 	optind = 1;
 	while (status < 0 && (letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (letter == 'h') {
-			help(argv[0], summary, parsed);
+			help(argv[0], summary, letters);
 			return 0;
 		}
 		status = option_parse(letter, out);

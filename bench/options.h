@@ -33,9 +33,9 @@ bool bench_rounds_parse(const char *text, unsigned *out);
 /* The same without --no-payload-crc. Others: --engine 'e', --sizes 's'. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
-/* `summary` heads the help; `parsed` has a letter for each accepted option beyond
+/* `summary` heads the help; `letters` has one for each accepted option beyond
  * BENCH_OPTIONS_ALL. Returns the exit status if the program must exit, else -1. */
-int bench_options_parse(int argc, char **argv, const char *summary, const char *parsed,
+int bench_options_parse(int argc, char **argv, const char *summary, const char *letters,
 			struct bench_options *out);
 
 #endif

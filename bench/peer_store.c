@@ -63,7 +63,7 @@ static void *shared_map(struct peer_end *e, size_t bytes)
 	return memory == MAP_FAILED || !met ? NULL : memory;
 }
 
-#define MAILBOXES 64 /* messages under way in each direction */
+#define MAILBOXES 64 /* outstanding messages in each direction */
 #define MAILBOX   2112
 
 struct mailbox {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Expected results, computed without the switch code: naive arithmetic, folded in the order that
- * docs/reference/inc.md "Order" defines for a tree. */
+ * docs/reference/inc.md "Segments and aggregators" defines. */
 #ifndef SIM_INC_EXPECT_H
 #define SIM_INC_EXPECT_H
 
