@@ -12,15 +12,15 @@ without_opencl() {
 	exit 77
 }
 
-OPENCL_DOOR=${OPENCL_DOOR:-$DXP_BIN/../lib/libdxp-opencl.so}
+OPENCL_DRIVER=${OPENCL_DRIVER:-$DXP_BIN/../lib/libdxp-opencl.so}
 OPENCL_TESTS=$DXP_BIN/../test/opencl
 for icd in "${OPENCL_POCL:-}" /etc/OpenCL/vendors/pocl.icd; do
 	[ ! -r "$icd" ] || break
 done
 OPENCL_POCL=$icd
 [ -r "$OPENCL_POCL" ] || without_opencl 'no PoCL to compare with; try: apt install pocl-opencl-icd'
-[ -r "$OPENCL_DOOR" ] || without_opencl "$OPENCL_DOOR is not built"
-readonly OPENCL_DOOR OPENCL_TESTS OPENCL_POCL
+[ -r "$OPENCL_DRIVER" ] || without_opencl "$OPENCL_DRIVER is not built"
+readonly OPENCL_DRIVER OPENCL_TESTS OPENCL_POCL
 
 oracle() {
 	POCL_CACHE_DIR=$OPENCL_TESTS/cache POCL_DEVICES=${ORACLE_DEVICES:-pthread pthread} \
@@ -28,5 +28,5 @@ oracle() {
 }
 
 driver() {
-	OCL_ICD_VENDORS=$OPENCL_DOOR "$@"
+	OCL_ICD_VENDORS=$OPENCL_DRIVER "$@"
 }

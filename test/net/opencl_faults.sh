@@ -64,7 +64,7 @@ one_machine() {
 	say "ok: the other program: $(grep rounds "$scratch/stay")"
 
 	say '== a kernel that never ends, whose program is killed'
-	OCL_ICD_VENDORS=$OPENCL_DOOR "$probe" endless >"$scratch/endless" 2>&1 &
+	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" endless >"$scratch/endless" 2>&1 &
 	endless=$!
 	until_says running "$scratch/endless" 30
 	sleep 0.5
@@ -135,7 +135,7 @@ far_box
 probing() {
 	local seconds=$1
 	shift
-	OCL_ICD_VENDORS=$OPENCL_DOOR ip netns exec "$near" timeout "$seconds" "$probe" "$@" \
+	OCL_ICD_VENDORS=$OPENCL_DRIVER ip netns exec "$near" timeout "$seconds" "$probe" "$@" \
 		>"$scratch/probe" 2>&1 &
 	probing=$!
 	parts="$probing $parts"
@@ -177,7 +177,7 @@ expect 'errors 0' "$scratch/probe"
 say "ok: $(grep rounds "$scratch/probe")"
 for program in $programs; do
 	[ -x "$OPENCL_TESTS/$program" ] || continue
-	OCL_ICD_VENDORS=$OPENCL_DOOR ip netns exec "$near" timeout 200 "$OPENCL_TESTS/$program" \
+	OCL_ICD_VENDORS=$OPENCL_DRIVER ip netns exec "$near" timeout 200 "$OPENCL_TESTS/$program" \
 		>"$scratch/out" 2>&1 || die "$program with losses: $(grep -v '^ok' "$scratch/out")"
 	say "ok: $program: $(tail -n 1 "$scratch/out")"
 done

@@ -99,7 +99,7 @@ wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 same "the transfer went on with shorter packets"
 
-say "== a daemon that ends says so"
+say "== a daemon that exits notifies its hosts"
 ip netns exec "$near" dxp ping "${at[@]}" xpu1 --count 10000000 >"$scratch/ping" 2>&1 &
 transfer=$!
 sleep 0.5
@@ -110,7 +110,7 @@ begin=$(date +%s%N)
 wait $transfer && die "the pings go on"
 transfer=''
 elapsed_ms=$((($(date +%s%N) - begin) / 1000000))
-[ $elapsed_ms -lt 3000 ] || die "that took $elapsed_ms ms, as if nobody had told"
+[ $elapsed_ms -lt 3000 ] || die "that took $elapsed_ms ms, as if the daemon had sent no BYE"
 say "ok: $(tail -n 1 "$scratch/ping")"
 daemon_start
 near dxp ping "${at[@]}" xpu1 --count 5 >/dev/null

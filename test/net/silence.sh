@@ -30,7 +30,7 @@ stopped() {
 
 # hold SECONDS: starts a program that holds buffers and keeps kernels running.
 hold() {
-	OCL_ICD_VENDORS=$OPENCL_DOOR "$probe" held "$1" >"$scratch/held" 2>&1 &
+	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" held "$1" >"$scratch/held" 2>&1 &
 	holder=$!
 	parts="$holder $parts"
 	until_says ready "$scratch/held" 60
