@@ -2,8 +2,9 @@
 /* The engine `cuda`: an NVIDIA device through its driver library, without CUDA headers or toolkit.
  * Memory is BRIDGED; kernels are PTX, or CUDA C if NVRTC is installed.
  *
- * A NIC's window in host memory could be an argument (cuMemHostRegister with DEVICEMAP). This is
- * not implemented, so reaches_host is false. */
+ * Kernels cannot use a NIC's window: that needs cuMemHostRegister with DEVICEMAP, which this engine
+ * does not call. So reaches_host is false, and a host that requests a function for its kernels gets
+ * DXP_EUNSUPPORTED. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
