@@ -30,12 +30,12 @@ BEGIN {
 	# A pipe into a command that exits early: the writer sometimes dies of SIGPIPE.
 	ends_early = "(^|[^|])\\|&?[ \t]*(head([ \t]|$)|" \
 		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
-	# Words of a private dialect, which comments do not use, and the glossary's words for them.
+	# Replaced words of docs/glossary.md, which comments and texts do not use.
 	split("whoever whom nobody somebody everybody told tells asks elder elders haul hauls " \
 	      "cell cells keeper greeting stranger strangers trespass boxes doors", words, " ")
 	for (i in words)
 		replaced[words[i]] = 1
-	# Further ones that users may not read in messages; comments use some of them for people.
+	# Further ones, rejected only in texts for users: comments use some of them for people.
 	split("say says said ask asked he his him box room awake asleep", words, " ")
 	for (i in words)
 		replaced_in_text[words[i]] = 1
