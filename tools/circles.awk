@@ -1,33 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The graph of tools/circles. Reads file names on standard input. A function is defined where its
-# head begins in column 1 and a brace follows in column 1 (the layout of clang-format).
-# Files in which a name is static do not use another's function of that name. Headers count by the
-# bodies of their inline functions only, since a prototype is no call.
-
-# Removes comments and strings; in_comment carries over lines.
-function code_of(line,    at, end) {
-	gsub(/\\./, "", line)
-	gsub(/"[^"]*"/, "\"\"", line)
-	while (1) {
-		if (in_comment) {
-			end = index(line, "*/")
-			if (!end)
-				return ""
-			line = substr(line, end + 2)
-			in_comment = 0
-		}
-		at = index(line, "/*")
-		if (!at)
-			return line
-		end = index(substr(line, at + 2), "*/")
-		if (end) {
-			line = substr(line, 1, at - 1) " " substr(line, at + 2 + end + 1)
-		} else {
-			in_comment = 1
-			return substr(line, 1, at - 1)
-		}
-	}
-}
+# The graph of tools/circles. Reads file names on standard input; needs code.awk. A function is
+# defined where its head begins in column 1 and a brace follows in column 1 (the layout of
+# clang-format). Files in which a name is static do not use another's function of that name. Headers
+# count by the bodies of their inline functions only, since a prototype is no call.
 
 function unit_of(path) {
 	sub(/\.[ch]$/, "", path)

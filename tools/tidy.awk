@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The rules of tools/tidy. Reads file names on standard input; prints "file:line: finding", or
-# "file: note: ...". Variable layers: the path of src/layers. Runs under mawk, which counts bytes:
-# columns() counts characters itself.
+# "file: note: ...". Variable layers: the path of src/layers. Needs code.awk. Runs under mawk, which
+# counts bytes: columns() counts characters itself.
 
 BEGIN {
 	FUNCTION_LINES = 70
@@ -127,32 +127,6 @@ function columns(line,    parts, n, i, width) {
 	for (i = 2; i <= n; i++)
 		width = width - width % TAB + TAB + length(parts[i])
 	return width
-}
-
-# Returns the code of a line, without strings and comments. in_comment carries over lines.
-function code_of(line,    at) {
-	if (in_comment) {
-		at = index(line, "*/")
-		if (!at)
-			return ""
-		line = substr(line, at + 2)
-		in_comment = 0
-	}
-	gsub(/\\./, "", line)
-	gsub(/"[^"]*"/, "\"\"", line)
-	gsub(/'[^']*'/, "' '", line)
-	sub(/\/\/.*/, "", line)
-	while ((at = index(line, "/*")) > 0) {
-		rest = substr(line, at + 2)
-		line = substr(line, 1, at - 1)
-		at = index(rest, "*/")
-		if (!at) {
-			in_comment = 1
-			return line
-		}
-		line = line substr(rest, at + 2)
-	}
-	return line
 }
 
 # Returns the comments of a line, without files, members, and names in quotes or backquotes.

@@ -164,6 +164,7 @@ names() {
 	finds 2 test/unit/a.c '"told" in .told.' "$C" 'static bool told;'
 	passes src/base/a.h "$C" 'enum { INC_FLAG_TRAIN, doorbell_rung, taking_in };'
 	passes src/base/a.h "$C" '#include "base/clean.h" /* `door_open` */' '' 'extern char *a_b;'
+	passes src/base/a.h "$C" "enum { A = '\"' + sizeof(\"room\") };"
 	finds 2 src/base/a.c 'global .serve. has no prefix' "$C" 'int serve(void)' '{' '}'
 	finds 3 src/base/a_b.c 'global .b_run. has no prefix' "$C" '' 'int b_run(int one,' \
 		$'\t  int two)' '{' '}'

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Reads C for tidy.awk and circles.awk.
+
+# Returns the code of a line, without comments and without the contents of strings. in_comment
+# carries over lines; the caller resets it for each file.
+function code_of(line,    code, at, token) {
+	code = ""
+	gsub(/\\./, "", line)
+	while (1) {
+		if (in_comment) {
+			at = index(line, "*/")
+			if (!at)
+				return code
+			line = substr(line, at + 2)
+			in_comment = 0
+		}
+		if (!match(line, /"[^"]*"|'[^']*'|\/\*|\/\//))
+			return code line
+		token = substr(line, RSTART, 2)
+		code = code substr(line, 1, RSTART - 1)
+		line = substr(line, RSTART + RLENGTH)
+		if (token == "//")
+			return code
+		if (token == "/*")
+			in_comment = 1
+		else
+			code = code (token ~ /^"/ ? "\"\"" : "' '")
+	}
+}
