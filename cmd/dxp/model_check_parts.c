@@ -17,17 +17,7 @@
 static void shape_emit(const struct model_sink *sink, const char *item, const char *quantity,
 		       bool holds)
 {
-	const struct model_row row = {
-		.item = item,
-		.quantity = quantity,
-		.unit = "",
-		.value = holds,
-		.low = holds,
-		.high = holds,
-		.published = 1,
-		.kind = MODEL_SHAPE,
-		.assumptions = "",
-	};
+	const struct model_row row = model_row_shape(item, quantity, holds);
 
 	model_emit(sink, &row);
 }
@@ -40,7 +30,7 @@ static int nic_shapes(const struct model_parameters *p, const struct model_sink 
 	for (uint64_t bytes = 1; bytes <= 1u << 20; bytes *= 4) {
 		uint64_t kbps[MODEL_OPS] = {0};
 		for (int op = 0; op < MODEL_OPS; op++) {
-			bool nap = op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+			bool nap = model_nic_is_nap((enum model_op)op);
 			if (nap && bytes > (uint64_t)p->nap_max_bytes)
 				continue;
 			int status = model_nic_bandwidth(p, (enum model_op)op, bytes, &kbps[op]);
@@ -65,7 +55,7 @@ static int nic_rows(const struct model_parameters *p, uint64_t seed, const struc
 	for (int op = 0; op < MODEL_OPS && !status; op++) {
 		for (size_t i = 0; i < ARRAY_COUNT(latency) && !status; i++)
 			status = model_nic_rows(p, (enum model_op)op, latency[i], sink);
-		bool nap = op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+		bool nap = model_nic_is_nap((enum model_op)op);
 		for (uint64_t bytes = 2; bytes <= (nap ? 2048u : 1u << 20) && !status; bytes *= 2)
 			if (bytes != 64 && bytes != 256 && bytes != 1024 && bytes != 2048)
 				status = model_nic_rows(p, (enum model_op)op, bytes, sink);

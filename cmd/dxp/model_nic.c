@@ -141,7 +141,7 @@ static int run(const struct model_run *r)
 	if (!status && trace_path)
 		status = run_trace(r, first, last, &sizes);
 	for (unsigned op = first; !status && op <= last; op++) {
-		bool nap = op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+		bool nap = model_nic_is_nap((enum model_op)op);
 		for (unsigned i = 0; !status && i < sizes.count; i++) {
 			/* In a list of sizes for all operations, a NAP ends at its bound. */
 			if (nap && !op_text && sizes.values[i] > r->parameters->nap_max_bytes)

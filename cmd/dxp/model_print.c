@@ -15,11 +15,6 @@ const char *model_kind_name(enum model_kind kind)
 	return names[kind];
 }
 
-static double error_percent(const struct model_row *row)
-{
-	return row->published != 0 ? 100 * (row->value / row->published - 1) : NAN;
-}
-
 /* Prints a number with 4 significant digits; "-" for NAN. */
 static const char *number(double v, char *out, size_t bytes)
 {
@@ -57,8 +52,8 @@ static void table_row(struct model_print *p, const struct model_row *row)
 		printf("\n");
 	}
 	p->shown_point = p->point;
-	snprintf(error, sizeof(error), isnan(error_percent(row)) ? "-" : "%+.1f",
-		 error_percent(row));
+	snprintf(error, sizeof(error), isnan(model_row_error(row)) ? "-" : "%+.1f",
+		 model_row_error(row));
 	printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s  %s%s%s\n", row->item, row->quantity,
 	       row->x, number(row->value, value, sizeof(value)), row->unit,
 	       number(row->low, low, sizeof(low)), number(row->high, high, sizeof(high)),
@@ -73,8 +68,8 @@ static void tsv_row(struct model_print *p, const struct model_row *row)
 	if (p->rows == 0)
 		printf("item\tquantity\tx\tunit\tpublished\tmodel\terror%%\tlow\thigh\tkind\t"
 		       "assumptions\tpoint\tnote\n");
-	snprintf(error, sizeof(error), isnan(error_percent(row)) ? "-" : "%+.1f",
-		 error_percent(row));
+	snprintf(error, sizeof(error), isnan(model_row_error(row)) ? "-" : "%+.1f",
+		 model_row_error(row));
 	printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t", row->item, row->quantity, row->x,
 	       row->unit, number(row->published, published, sizeof(published)),
 	       number(row->value, value, sizeof(value)), error, number(row->low, low, sizeof(low)),
@@ -95,7 +90,7 @@ static void json_row(struct model_print *p, const struct model_row *row)
 			  row->item, "quantity", row->quantity, "x", row->x, "unit", row->unit,
 			  "model", json_number(row->value), "low", json_number(row->low), "high",
 			  json_number(row->high), "published", json_number(row->published),
-			  "error_percent", json_number(error_percent(row)), "kind",
+			  "error_percent", json_number(model_row_error(row)), "kind",
 			  model_kind_name(row->kind), "assumptions", row->assumptions);
 	char value[40];
 

@@ -267,19 +267,26 @@ int model_allreduce_ns(const struct model_allreduce *of, const struct model_para
 	return status;
 }
 
+void model_allreduce_setting(const struct model_parameters *named, unsigned number,
+			     struct model_parameters *p)
+{
+	static const int64_t tor_hosts[] = {4, 8, 16};
+
+	*p = *named;
+	p->tor_hosts = tor_hosts[number % 3];
+	p->spine = number / 3 % 2;
+	p->nic_service = number / 6;
+}
+
 int model_allreduce_interval(const struct model_allreduce *of, const struct model_parameters *p,
 			     double *low, double *high)
 {
-	static const int64_t tor_hosts[] = {4, 8, 16};
-	struct model_parameters q = *p;
-
 	*low = 1e300;
 	*high = 0;
-	for (uint32_t i = 0; i < 4 * ARRAY_COUNT(tor_hosts); i++) {
+	for (unsigned i = 0; i < MODEL_ALLREDUCE_SETTINGS; i++) {
+		struct model_parameters q;
 		struct model_ranks_result r;
-		q.spine = i % 2;
-		q.nic_service = i / 2 % 2;
-		q.tor_hosts = tor_hosts[i / 4];
+		model_allreduce_setting(p, i, &q);
 		if (q.spine != p->spine && of->way == MODEL_WAY_HOST)
 			continue; /* no switch computes */
 		int status = case_run(of, &q, &r);

@@ -48,6 +48,12 @@ int model_allreduce_open(struct model_allreduce_job *job, const struct model_all
 int model_allreduce_ns(const struct model_allreduce *of, const struct model_parameters *p,
 		       double *out);
 
+#define MODEL_ALLREDUCE_SETTINGS 12 /* 3 numbers of hosts at a ToR x 2 spines x 2 services */
+
+/* Sets *p to `named` with one of the MODEL_ALLREDUCE_SETTINGS that the sources leave open. */
+void model_allreduce_setting(const struct model_parameters *named, unsigned number,
+			     struct model_parameters *p);
+
 /* Sets the lowest and the highest over all settings of the switches and of hosts at a ToR. */
 int model_allreduce_interval(const struct model_allreduce *of, const struct model_parameters *p,
 			     double *low, double *high);

@@ -15,9 +15,8 @@
 #define ROUNDS 40
 #define STEP   0.02  /* of the logarithm, for derivatives: 600 ps of the smallest prior */
 #define PRIOR  M_LN2 /* one standard deviation: a factor of two either way */
-#define MEASUREMENT                                                                  \
-	0.05 /* the same of a measured row: repeats of such benchmarks differ by 5 % \
-	      */
+/* One standard deviation of a measured row: repeats of such benchmarks differ by 5 %. */
+#define MEASUREMENT    0.05
 #define ENOUGH         1e-6 /* relative gain of a round below which the search ends */
 #define DAMPING_MAX    1e9
 #define CLEARLY        1 /* of the cost: odds of 1.6 to 1 */
@@ -214,32 +213,19 @@ static int fit_run(struct fit *f, struct model_calibration *out, double *cost)
 	return result_set(f, x, out);
 }
 
-/* Returns the settings that the sources leave open, by number; the first is that of `named`. */
-static bool settings_set(const struct model_parameters *named, unsigned number,
-			 struct model_parameters *p)
-{
-	static const int64_t tor_hosts[] = {4, 8, 16};
-
-	*p = *named;
-	if (number == 0)
-		return true;
-	p->tor_hosts = tor_hosts[(number - 1) % 3];
-	p->spine = (number - 1) / 3 % 2;
-	p->nic_service = (number - 1) / 6;
-	return number <= 12;
-}
-
 int model_calibrate(const struct model_sample *samples, unsigned count, struct model_parameters *p,
 		    struct model_calibration *out)
 {
 	const struct model_parameters named = *p;
-	struct model_parameters trial;
+	struct model_parameters trial = named;
 	double least = 0;
 
 	if (count < 1 || count > MODEL_SAMPLES_MAX)
 		return error_set(DXP_EINVAL, "%u rows; calibration needs 1 .. %d", count,
 				 MODEL_SAMPLES_MAX);
-	for (unsigned number = 0; settings_set(&named, number, &trial); number++) {
+	for (unsigned number = 0; number <= MODEL_ALLREDUCE_SETTINGS; number++) {
+		if (number > 0)
+			model_allreduce_setting(&named, number - 1, &trial);
 		struct fit f = {.samples = samples, .count = count, .p = &trial};
 		struct model_calibration c = {0};
 		double cost;

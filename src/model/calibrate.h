@@ -17,8 +17,7 @@ struct model_sample {
 struct model_free_value {
 	const struct model_parameter *row;
 	int64_t prior, value;
-	double factor; /* one standard deviation of what is left: value / factor .. value * factor
-			*/
+	double factor;     /* one standard deviation left: value / factor .. value * factor */
 	double determined; /* share of the prior's variance that the rows removed, 0 .. 1 */
 };
 

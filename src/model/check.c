@@ -11,11 +11,6 @@
 #include "base/util.h"
 #include "model/published.h"
 
-static double error_percent(const struct model_row *row)
-{
-	return row->published != 0 ? 100 * (row->value / row->published - 1) : NAN;
-}
-
 static void failure_note(struct model_check *c, const struct model_row *row, double error)
 {
 	if (c->out_of_tolerance < MODEL_CHECK_FAILED) {
@@ -36,7 +31,7 @@ static void row_judge(struct model_check *c, struct model_row *row)
 	row->published = value;
 	c->judged++;
 	if (value != 0 && !isnan(row->value))
-		c->judged_error += fabs(error_percent(row));
+		c->judged_error += fabs(model_row_error(row));
 }
 
 static void row_receive(void *context, const struct model_row *from)
@@ -56,7 +51,7 @@ static void row_receive(void *context, const struct model_row *from)
 		c->shapes_failed += row.value < row.published;
 	}
 	if (row.kind == MODEL_GIVEN && row.tolerance > 0) {
-		double error = error_percent(&row);
+		double error = model_row_error(&row);
 		c->given++;
 		if (!(fabs(error) <= row.tolerance))
 			failure_note(c, &row, error);

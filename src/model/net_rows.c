@@ -25,21 +25,6 @@ struct model_loggp model_loggp_of(const struct model_parameters *p)
 	};
 }
 
-static struct model_row row_of(const char *item, const char *quantity, const char *unit,
-			       double value)
-{
-	return (struct model_row){
-		.item = item,
-		.quantity = quantity,
-		.unit = unit,
-		.value = value,
-		.low = value,
-		.high = value,
-		.published = NAN,
-		.assumptions = "",
-	};
-}
-
 static void x_set(struct model_row *row, uint64_t x)
 {
 	snprintf(row->x, sizeof(row->x), "%llu", (unsigned long long)x);
@@ -53,24 +38,22 @@ int model_loggp_rows(const struct model_parameters *p, const struct model_sink *
 	for (int kind = 0; kind <= MODEL_MESH2; kind++)
 		for (uint32_t nodes = 16; nodes <= 4096; nodes *= 4) {
 			double hops = model_topology_formula((enum model_topology)kind, nodes);
-			struct model_row row = row_of("C-07", quantity, "us",
-						      model_loggp_closed(&g, hops) / US_PS);
+			struct model_row row = model_row_plain(
+				"C-07", quantity, "us", model_loggp_closed(&g, hops) / US_PS);
 			snprintf(quantity, sizeof(quantity), "T %s",
 				 model_topology_name((enum model_topology)kind));
 			x_set(&row, nodes);
 			model_emit(sink, &row);
 		}
 	struct model_row row =
-		row_of("C-06", "T without hops", "ns", model_loggp_closed(&g, 0) / 1000);
+		model_row_plain("C-06", "T without hops", "ns", model_loggp_closed(&g, 0) / 1000);
 	x_set(&row, (uint64_t)g.bytes);
 	model_emit(sink, &row);
 	int64_t simulated = model_loggp_simulated(&g, 1);
 	if (simulated < 0)
 		return (int)simulated;
 	bool same = simulated == (int64_t)model_loggp_closed(&g, 1);
-	row = row_of("C-05", "a simulated message takes eq. (1)", "", same);
-	row.kind = MODEL_SHAPE;
-	row.published = 1;
+	row = model_row_shape("C-05", "a simulated message takes eq. (1)", same);
 	x_set(&row, (uint64_t)g.bytes);
 	model_emit(sink, &row);
 	return DXP_OK;
@@ -104,7 +87,8 @@ int model_topology_rows(const struct model_parameters *p, enum model_topology ki
 	model_graph_destroy(g);
 	for (size_t i = 0; status == DXP_OK && i < ARRAY_COUNT(rows); i++) {
 		char quantity[64] = "";
-		struct model_row row = row_of("C-07", quantity, rows[i].unit, rows[i].value);
+		struct model_row row =
+			model_row_plain("C-07", quantity, rows[i].unit, rows[i].value);
 		if (rows[i].value < 0)
 			continue; /* no closed form */
 		snprintf(quantity, sizeof(quantity), "%s %s", model_topology_name(kind),
@@ -128,21 +112,21 @@ int model_tags_rows(const struct model_parameters *p, const struct model_sink *s
 		.tags = (uint32_t)p->tags,
 	};
 	double mhz = (double)p->clock_mhz, least = model_tags_least(&t);
-	struct model_row row = row_of("C-35", "tags least", "", least);
+	struct model_row row = model_row_plain("C-35", "tags least", "", least);
 
 	x_set(&row, t.read_cycles);
 	model_emit(sink, &row);
-	row = row_of("C-35", "tags cover", "cycles", model_tags_cover(&t));
+	row = model_row_plain("C-35", "tags cover", "cycles", model_tags_cover(&t));
 	x_set(&row, t.tags);
 	model_emit(sink, &row);
-	row = row_of("C-35", "tags cycles a request", "cycles",
-		     (double)model_tags_return_millicycles(&t) / 1000);
+	row = model_row_plain("C-35", "tags cycles a request", "cycles",
+			      (double)model_tags_return_millicycles(&t) / 1000);
 	x_set(&row, t.request_bytes);
 	model_emit(sink, &row);
 	for (t.tags = 1; t.tags <= (uint32_t)p->tags; t.tags++) {
 		/* bytes in 1000 cycles, and millions of cycles a second */
-		row = row_of("C-35", "rate by tags, closed", "MB/s",
-			     (double)model_tags_closed(&t) * mhz / 1000);
+		row = model_row_plain("C-35", "rate by tags, closed", "MB/s",
+				      (double)model_tags_closed(&t) * mhz / 1000);
 		x_set(&row, t.tags);
 		model_emit(sink, &row);
 		row.quantity = "rate by tags, simulated";
@@ -165,7 +149,7 @@ static int allreduce_emit(const struct model_parameters *p, const struct model_a
 			  const struct model_sink *sink, double *ns)
 {
 	char names[NAMES_BYTES], quantity[40] = "";
-	struct model_row row = row_of("N-11", quantity, "us", 0);
+	struct model_row row = model_row_plain("N-11", quantity, "us", 0);
 	int status = model_allreduce_ns(of, p, ns);
 
 	if (status == DXP_OK)
@@ -201,12 +185,12 @@ static void compare_emit(const struct model_allreduce *of, const double *ns,
 	double winner = ns[MODEL_WAY_HOST] <= best                   ? MODEL_WAY_HOST
 			: ns[MODEL_WAY_NODE] <= ns[MODEL_WAY_SOCKET] ? MODEL_WAY_NODE
 								     : MODEL_WAY_SOCKET;
-	struct model_row row = row_of("N-11", "allreduce winner", "way", winner);
+	struct model_row row = model_row_plain("N-11", "allreduce winner", "way", winner);
 
 	row.kind = MODEL_WITHHELD;
 	case_x(&row, of);
 	model_emit(sink, &row);
-	row = row_of("N-11", "allreduce gain", "", ns[MODEL_WAY_HOST] / best);
+	row = model_row_plain("N-11", "allreduce gain", "", ns[MODEL_WAY_HOST] / best);
 	row.kind = MODEL_WITHHELD;
 	case_x(&row, of);
 	model_emit(sink, &row);
@@ -215,10 +199,9 @@ static void compare_emit(const struct model_allreduce *of, const double *ns,
 static void shape_emit(const struct model_sink *sink, const char *quantity, uint32_t holds,
 		       uint32_t of)
 {
-	struct model_row row = row_of("N-11", quantity, "share", (double)holds / of);
+	struct model_row row = model_row_shape("N-11", quantity, (double)holds / of);
 
-	row.kind = MODEL_SHAPE;
-	row.published = 1;
+	row.unit = "share";
 	model_emit(sink, &row);
 }
 

@@ -66,6 +66,11 @@ struct model_nic_result {
 	uint64_t moves;
 };
 
+static inline bool model_nic_is_nap(enum model_op op)
+{
+	return op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+}
+
 const char *model_op_name(enum model_op op);
 const char *model_nic_part_name(enum model_nic_part part);
 const char *model_nic_stage_name(enum model_nic_stage stage);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What nic.c, nic_send.c and nic_receive.c share. */
+/* Routes and costs of the NIC's packets, shared by nic.c, nic_send.c and nic_receive.c. */
 #ifndef MODEL_NIC_INTERNAL_H
 #define MODEL_NIC_INTERNAL_H
 
@@ -12,7 +12,7 @@ enum {
 	MODEL_POOL_PIECE, /* nap_overlap=serial: one piece between memory and upload */
 };
 
-/* The kind of a packet. Packets of one kind have one route. */
+/* A kind of packets, which all have one route. */
 struct model_nic_kind {
 	uint64_t bytes;         /* of the completion */
 	uint64_t data;          /* of them, message data */
@@ -57,11 +57,6 @@ uint64_t model_nic_see_ps(const struct model_parameters *p);
 static inline bool model_nic_immediate(enum model_op op)
 {
 	return op == MODEL_NAP_IMM;
-}
-
-static inline bool model_nic_is_nap(enum model_op op)
-{
-	return op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
 }
 
 static inline uint64_t model_cycles_ps(const struct model_parameters *p, uint64_t cycles)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One line of the model's output, and the function that receives it. Table, TSV and JSON are the
- * business of the command. */
+/* One line of the model's output, and the function that receives it. The command prints rows as a
+ * table, as TSV or as JSON. */
 #ifndef MODEL_ROW_H
 #define MODEL_ROW_H
 
@@ -40,6 +40,38 @@ struct model_sink {
 static inline void model_emit(const struct model_sink *sink, const struct model_row *row)
 {
 	sink->row(sink->context, row);
+}
+
+/* Returns a row without x, interval, published value and assumptions. */
+static inline struct model_row model_row_plain(const char *item, const char *quantity,
+					       const char *unit, double value)
+{
+	return (struct model_row){
+		.item = item,
+		.quantity = quantity,
+		.unit = unit,
+		.value = value,
+		.low = value,
+		.high = value,
+		.published = NAN,
+		.assumptions = "",
+	};
+}
+
+/* Returns the row of a sentence as an inequality: value 1 holds, 0 fails. */
+static inline struct model_row model_row_shape(const char *item, const char *quantity, double holds)
+{
+	struct model_row row = model_row_plain(item, quantity, "", holds);
+
+	row.kind = MODEL_SHAPE;
+	row.published = 1;
+	return row;
+}
+
+/* Returns the error of a row in percent of its published value; NAN: it has none, or that is 0. */
+static inline double model_row_error(const struct model_row *row)
+{
+	return row->published != 0 ? 100 * (row->value / row->published - 1) : NAN;
 }
 
 #endif

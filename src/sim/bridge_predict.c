@@ -83,22 +83,14 @@ double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 static struct model_row row_of(const char *item, const char *quantity, const char *x,
 			       const char *unit, double value)
 {
-	struct model_row row = {
-		.item = item,
-		.quantity = quantity,
-		.unit = unit,
-		.value = value,
-		.low = value,
-		.high = value,
-		.published = NAN,
-		.assumptions = "",
-	};
+	struct model_row row = model_row_plain(item, quantity, unit, value);
 
 	snprintf(row.x, sizeof(row.x), "%s", x);
 	return row;
 }
 
-/* The named prediction is that of the controllers alone: no parameter of it is set from S-09. */
+/* Emits a path with each limit. The named prediction is that of the controllers: none of its
+ * parameters is set from S-09. */
 static int path_rows(const struct model_parameters *p, size_t path, const struct model_sink *sink)
 {
 	static const char *const columns[BRIDGE_LIMITS] = {"link limit", "controllers", "control"};
@@ -128,10 +120,10 @@ static int path_rows(const struct model_parameters *p, size_t path, const struct
 	return DXP_OK;
 }
 
-/* Shares of the link against the size of an entry, host to device. */
+/* Emits shares of the link against the size of an entry, host to device. */
 static int size_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
-	double share[3] = {0};
+	double share[2] = {0}; /* of entries of 1 and 2 MiB */
 
 	for (uint32_t bytes = BUFFER_LEAST; bytes <= BUFFER_MOST; bytes *= 2) {
 		double rate = bridge_predict(p, BRIDGE_IN, BRIDGE_LIMIT_CONTROL, bytes);
@@ -149,9 +141,7 @@ static int size_rows(const struct model_parameters *p, const struct model_sink *
 			share[1] = row.value;
 	}
 	struct model_row row =
-		row_of("S-09", "entries of 1 MiB are below 70 %", "", "", share[0] < 70);
-	row.kind = MODEL_SHAPE;
-	row.published = 1;
+		model_row_shape("S-09", "entries of 1 MiB are below 70 %", share[0] < 70);
 	row.assumptions = ASSUMPTIONS;
 	model_emit(sink, &row);
 	row.quantity = "entries of 2 MiB are at 70 to 80 %";
@@ -160,7 +150,7 @@ static int size_rows(const struct model_parameters *p, const struct model_sink *
 	return DXP_OK;
 }
 
-/* 320 MB step by step, with and without the source's control. */
+/* Emits 320 MB moved step by step, with the control that the source measured. */
 static void naive_rows(const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
@@ -174,7 +164,8 @@ static void naive_rows(const struct model_sink *sink)
 	model_emit(sink, &row);
 }
 
-/* A completion carries 12 B of header, 6 B of sequence and check, and 2 B of framing. */
+/* Emits the share of payload: a completion has 12 B of header, 6 B of sequence and check, and 2 B
+ * of framing. */
 static void packet_rows(const struct model_sink *sink)
 {
 	for (uint32_t payload = 128; payload <= 256; payload *= 2) {

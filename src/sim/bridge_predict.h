@@ -8,7 +8,7 @@
 #include "model/parameter.h"
 #include "model/row.h"
 
-/* What limits the DMA: the columns of the table. */
+/* Limits of the DMA: the columns of the table. */
 enum bridge_limit {
 	BRIDGE_LIMIT_LINK,        /* PCIe alone */
 	BRIDGE_LIMIT_CONTROLLERS, /* and the controllers' measured rates */

@@ -38,8 +38,8 @@ struct stages_options {
 	struct stages_rate read, write;            /* network; its two directions are independent */
 	struct stages_rate to_device, from_device; /* DMA controllers */
 	uint64_t memory_bytes_per_s;               /* of the device; 0: unlimited */
-	/* Of the controllers alone, apart from their link: STAGES_IN, STAGES_OUT, STAGES_THROUGH. A
-	 * step runs at the lower rate. 0: the link's. */
+	/* Rates of the controllers without their link, for STAGES_IN, STAGES_OUT, STAGES_THROUGH. A
+	 * step runs at the lower rate. 0: that of the link. */
 	uint64_t controller_bytes_per_s[STAGES_KINDS];
 	uint64_t control_ns; /* before each DMA its controller is occupied, not moving bytes */
 	uint32_t queue;      /* steps in one resource at once, 0: STAGES_STEPS_MAX */

@@ -30,21 +30,6 @@ static const struct {
 	{RLTP_GBN_RTO, "go-back-N, time-out"},
 };
 
-static struct model_row row_of(const char *item, const char *quantity, const char *unit,
-			       double value)
-{
-	return (struct model_row){
-		.item = item,
-		.quantity = quantity,
-		.unit = unit,
-		.value = value,
-		.low = value,
-		.high = value,
-		.published = NAN,
-		.assumptions = "",
-	};
-}
-
 static int rate_run(const struct model_parameters *p, uint64_t seed, size_t way, uint32_t loss_ppm,
 		    int64_t n, double *gbps)
 {
@@ -69,10 +54,8 @@ static int rate_run(const struct model_parameters *p, uint64_t seed, size_t way,
 
 static void shape_emit(const struct model_sink *sink, const char *quantity, bool holds)
 {
-	struct model_row row = row_of("X-15", quantity, "", holds);
+	struct model_row row = model_row_shape("X-15", quantity, holds);
 
-	row.kind = MODEL_SHAPE;
-	row.published = 1;
 	row.assumptions = "loss_timeout";
 	model_emit(sink, &row);
 }
@@ -91,7 +74,8 @@ static int recovery_rows(const struct model_parameters *p, uint64_t seed,
 				rate_run(p, seed, way, losses[i], p->loss_timeout, &gbps[way][i]);
 			if (status != DXP_OK)
 				return status;
-			struct model_row row = row_of("X-15", quantity, "Gb/s", gbps[way][i]);
+			struct model_row row =
+				model_row_plain("X-15", quantity, "Gb/s", gbps[way][i]);
 			snprintf(quantity, sizeof(quantity), "loss %s", ways[way].name);
 			snprintf(row.x, sizeof(row.x), "%g%%", losses[i] / 1e4);
 			row.kind = MODEL_WITHHELD;
@@ -111,14 +95,14 @@ static int timeout_rows(const struct model_parameters *p, uint64_t seed,
 		int status = rate_run(p, seed, 2, (uint32_t)p->loss_ppm, n, &gbps);
 		if (status != DXP_OK)
 			return status;
-		struct model_row row = row_of("X-15", "loss by time-out n", "Gb/s", gbps);
+		struct model_row row = model_row_plain("X-15", "loss by time-out n", "Gb/s", gbps);
 		snprintf(row.x, sizeof(row.x), "%lld", (long long)n);
 		model_emit(sink, &row);
 	}
 	return DXP_OK;
 }
 
-/* Of a round trip only the wires are known; the rest is one number. */
+/* Splits a round trip into its wires, which are known, and one number for the rest. */
 static void latency_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {
@@ -129,13 +113,14 @@ static void latency_rows(const struct model_parameters *p, const struct model_si
 		{"xPU trip of a read, in cycles", "xPU trip of a read, beside its wires", 2.72},
 	};
 	double wires_us = XPU_WIRES * WIRE_BYTES * 8.0 / (double)p->xpu_mbps;
-	struct model_row row = row_of("X-16", "xPU trip, wires", "us", wires_us);
+	struct model_row row = model_row_plain("X-16", "xPU trip, wires", "us", wires_us);
 
 	model_emit(sink, &row);
 	for (size_t i = 0; i < ARRAY_COUNT(trips); i++) {
-		row = row_of("X-16", trips[i].cycles, "cycles", trips[i].us * (double)p->xpu_mhz);
+		row = model_row_plain("X-16", trips[i].cycles, "cycles",
+				      trips[i].us * (double)p->xpu_mhz);
 		model_emit(sink, &row);
-		row = row_of("X-16", trips[i].rest, "us", trips[i].us - wires_us);
+		row = model_row_plain("X-16", trips[i].rest, "us", trips[i].us - wires_us);
 		model_emit(sink, &row);
 	}
 }
@@ -143,13 +128,11 @@ static void latency_rows(const struct model_parameters *p, const struct model_si
 static void bandwidth_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	double share = (double)PAYLOAD_BYTES / (PAYLOAD_BYTES + WIRE_DATA_BYTES + FRAME_BYTES);
-	struct model_row row = row_of("X-18", "xPU bandwidth, payload of the wire", "Gb/s",
-				      share * (double)p->xpu_mbps / 1000);
+	struct model_row row = model_row_plain("X-18", "xPU bandwidth, payload of the wire", "Gb/s",
+					       share * (double)p->xpu_mbps / 1000);
 
 	model_emit(sink, &row);
-	row = row_of("X-18", "xPU bandwidth close to 10 Gb/s", "", share >= 0.9);
-	row.kind = MODEL_SHAPE;
-	row.published = 1;
+	row = model_row_shape("X-18", "xPU bandwidth close to 10 Gb/s", share >= 0.9);
 	model_emit(sink, &row);
 }
 
