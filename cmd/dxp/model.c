@@ -43,7 +43,7 @@ static const struct option_row common_rows[] = {
 	 &common.sets, 0, 0},
 	{"sweep", "NAME=LIST", "run for a,b,c or a..b*2 or a..b+1; several make a grid",
 	 OPTION_LIST, &common.sweeps, 0, 0},
-	{"seed", "N", "of the random numbers (1)", OPTION_NUMBER, &common.seed, 0, UINT64_MAX},
+	{"seed", "N", "seed of the random numbers (1)", OPTION_NUMBER, &common.seed, 0, UINT64_MAX},
 };
 
 static int list(void)
@@ -66,13 +66,22 @@ char *model_file_read(const char *path, size_t most)
 	if (f)
 		fclose(f);
 	if (bad) {
-		print_fail("cannot read %s, or it has more than %zu bytes; check the path", path,
-			   most);
+		error_set(DXP_EIO,
+			  "cannot read %s, or it has more than %zu bytes; check path and size",
+			  path, most);
 		free(text);
 		return NULL;
 	}
 	text[bytes] = '\0';
 	return text;
+}
+
+int model_file_error(int status, const char *path)
+{
+	char reason[400];
+
+	snprintf(reason, sizeof(reason), "%s", error_text());
+	return error_set(status, "%s: %s", path, reason);
 }
 
 /* Parses the options of a part. As options_parse(). */
@@ -118,14 +127,10 @@ static int configure(struct model_parameters *p)
 
 	if (!status && common.config) {
 		char *text = model_file_read(common.config, CONFIG_MOST);
-		if (!text)
-			return DXP_EIO;
-		status = model_parameters_config(p, text);
+		status = text ? model_parameters_config(p, text) : DXP_EIO;
+		if (text && status)
+			status = model_file_error(status, common.config);
 		free(text);
-		if (status)
-			print_fail("%s: %s", common.config, error_text());
-		if (status)
-			return status;
 	}
 	for (unsigned i = 0; !status && i < common.sets.count; i++)
 		status = model_parameters_set(p, common.sets.values[i]);
@@ -158,6 +163,8 @@ static int grid_of(const struct model_part *part, struct model_grid *g)
 static int run_grid(const struct model_part *part, const struct model_parameters *base,
 		    const struct model_grid *g)
 {
+	static const char no_memory[] =
+		"not enough memory; choose smaller sizes, or fewer ranks, nodes or ports";
 	enum model_format format = common.json ? MODEL_JSON : common.tsv ? MODEL_TSV : MODEL_TABLE;
 	struct model_print print = {.format = format, .grid = g};
 	struct model_sink sink = {model_print_row, &print};
@@ -173,7 +180,7 @@ static int run_grid(const struct model_part *part, const struct model_parameters
 		if (!status)
 			status = part->run(&run);
 		if (status < 0) {
-			print_fail("%s", error_text());
+			print_fail("%s", status == DXP_ENOMEM ? no_memory : error_text());
 			return status == DXP_EINVAL || status == DXP_ENOENT ? EXIT_USAGE
 									    : EXIT_FAILED;
 		}

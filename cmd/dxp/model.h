@@ -39,7 +39,7 @@ extern const struct model_part model_part_nic, model_part_crossbar, model_part_s
 extern const struct model_part model_part_loggp, model_part_topology, model_part_tags,
 	model_part_allreduce, model_part_bridge, model_part_loss, model_part_check;
 
-/* Passes rows on to run->sink with their published values, if the parameters are the source's. */
+/* Forwards rows to run->sink, with their published values if the parameters are the source's. */
 struct model_attach {
 	struct model_sink sink; /* of the part */
 	const struct model_sink *to;
@@ -47,7 +47,10 @@ struct model_attach {
 const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
 
 /* Reads a whole file of at most `most` bytes into a buffer that ends with 0; free() releases it.
- * NULL: failed; print_fail() has printed why. */
+ * NULL: failed, error_text() is set. */
 char *model_file_read(const char *path, size_t most);
+
+/* Puts the name of a file in front of error_text(). Returns `status`. */
+int model_file_error(int status, const char *path);
 
 #endif

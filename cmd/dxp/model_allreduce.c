@@ -36,39 +36,43 @@ static const struct option_row options[] = {
 	 0},
 };
 
-static const struct model_parameter lists[] = {
-	{.group = "allreduce",
-	 .name = "hosts",
-	 .unit = "",
-	 .value = 9,
-	 .low = 1,
-	 .high = MODEL_HOSTS_MAX,
-	 .offset = SIZE_MAX},
-	{.group = "allreduce",
-	 .name = "ranks",
-	 .unit = "",
-	 .value = 32,
-	 .low = 1,
-	 .high = MODEL_HOST_RANKS_MAX,
-	 .offset = SIZE_MAX},
-	{.group = "allreduce",
-	 .name = "bytes",
-	 .unit = "B",
-	 .value = 8,
-	 .low = 1,
-	 .high = 1 << 20,
-	 .offset = SIZE_MAX},
+/* A list with its default; no struct holds the value. */
+#define LIST(n, u, v, h)                                                                \
+	{                                                                               \
+		.group = "allreduce", .name = (n), .unit = (u), .value = (v), .low = 1, \
+		.high = (h), .offset = SIZE_MAX                                         \
+	}
+
+static const struct {
+	struct model_parameter row;
+	const char **text;
+} lists[] = {
+	{LIST("hosts", "", 9, MODEL_HOSTS_MAX), &hosts_text},
+	{LIST("ranks", "", 32, MODEL_HOST_RANKS_MAX), &ranks_text},
+	{LIST("bytes", "B", 8, 1 << 20), &bytes_text},
 };
 
-/* Parses a list, or sets the default. */
-static int list_set(unsigned which, const char *text, struct model_sweep *out)
+/* The lists of --hosts, --ranks and --bytes, in this order. */
+struct sizes {
+	struct model_sweep hosts, ranks, bytes;
+};
+
+/* Parses the lists, or sets their defaults. */
+static int sizes_parse(struct sizes *out)
 {
-	*out = (struct model_sweep){.row = &lists[which], .count = 1};
-	out->values[0] = lists[which].value;
-	return text ? model_sweep_parse(out, &lists[which], false, text) : DXP_OK;
+	struct model_sweep *sweeps[] = {&out->hosts, &out->ranks, &out->bytes};
+	int status = DXP_OK;
+
+	for (size_t i = 0; i < ARRAY_COUNT(lists) && status == DXP_OK; i++) {
+		*sweeps[i] = (struct model_sweep){.row = &lists[i].row, .count = 1};
+		sweeps[i]->values[0] = lists[i].row.value;
+		if (*lists[i].text)
+			status = model_sweep_parse(sweeps[i], &lists[i].row, false, *lists[i].text);
+	}
+	return status;
 }
 
-/* Returns false if --way excludes this one. */
+/* Returns whether --way names this way, or is not given. */
 static bool wanted(int way)
 {
 	return !way_text || strcmp(way_text, model_way_name((enum model_way)way)) == 0;
@@ -76,23 +80,19 @@ static bool wanted(int way)
 
 static int cases_run(const struct model_parameters *p, const struct model_sink *sink)
 {
-	static struct model_sweep hosts, ranks, bytes;
-	int status = list_set(0, hosts_text, &hosts);
+	static struct sizes s;
+	int status = sizes_parse(&s);
+	unsigned count = s.hosts.count * s.ranks.count * s.bytes.count * MODEL_WAYS;
 
-	if (!status)
-		status = list_set(1, ranks_text, &ranks);
-	if (!status)
-		status = list_set(2, bytes_text, &bytes);
-	unsigned count = hosts.count * ranks.count * bytes.count * MODEL_WAYS;
 	for (unsigned i = 0; i < count && !status; i++) {
 		unsigned at = i / MODEL_WAYS;
 		const struct model_allreduce of = {
 			.way = (enum model_way)(i % MODEL_WAYS),
-			.hosts = (uint32_t)hosts.values[at / bytes.count / ranks.count],
-			.ranks = (uint32_t)ranks.values[at / bytes.count % ranks.count],
-			.bytes = (uint32_t)bytes.values[at % bytes.count],
+			.hosts = (uint32_t)s.hosts.values[at / s.bytes.count / s.ranks.count],
+			.ranks = (uint32_t)s.ranks.values[at / s.bytes.count % s.ranks.count],
+			.bytes = (uint32_t)s.bytes.values[at % s.bytes.count],
 		};
-		/* an odd number of ranks has no leader a socket */
+		/* Ranks that do not divide among the sockets cannot have a leader each. */
 		if (!way_text && of.way == MODEL_WAY_SOCKET && of.ranks % p->sockets)
 			continue;
 		if (wanted((int)of.way))
@@ -111,7 +111,8 @@ static bool file_write(void *context, const char *text, size_t bytes)
 static int schedule_write(const struct model_schedule *s)
 {
 	if (s->ranks > WRITE_RANKS_MOST)
-		return error_set(DXP_EINVAL, "--write is for at most %d ranks, not %u",
+		return error_set(DXP_EINVAL,
+				 "--write is for at most %d ranks, not %u; choose fewer --hosts",
 				 WRITE_RANKS_MOST, s->ranks);
 	FILE *f = strcmp(write_path, "-") == 0 ? stdout : fopen(write_path, "w");
 	if (!f)
@@ -140,13 +141,8 @@ static void result_emit(const struct model_ranks_result *r, const char *x,
 	char names[512];
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct model_row row = {.item = "",
-					.quantity = rows[i].quantity,
-					.unit = rows[i].unit,
-					.value = rows[i].value,
-					.low = rows[i].value,
-					.high = rows[i].value,
-					.published = NAN};
+		struct model_row row =
+			model_row_plain("", rows[i].quantity, rows[i].unit, rows[i].value);
 		row.assumptions = model_assumptions("allreduce", names, sizeof(names));
 		snprintf(row.x, sizeof(row.x), "%s", x);
 		model_emit(sink, &row);
@@ -178,11 +174,11 @@ static int text_run(const struct model_parameters *p, uint32_t host_ranks,
 	char *text = model_file_read(schedule_path, SCHEDULE_BYTES_MOST);
 
 	if (!text)
-		return error_set(DXP_EIO, "there is no schedule to run");
+		return DXP_EIO;
 	int status = model_schedule_read(text, strlen(text), &s);
 	free(text);
 	if (status != DXP_OK)
-		return status;
+		return model_file_error(status, schedule_path);
 	status = schedule_run(p, &s->schedule, host_ranks, 0, "schedule", sink);
 	model_schedule_destroy(s);
 	return status;
@@ -209,20 +205,16 @@ static int collective_run(const struct model_parameters *p, uint32_t hosts, uint
 
 static int other_run(const struct model_parameters *p, const struct model_sink *sink)
 {
-	static struct model_sweep hosts, ranks, bytes;
-	int status = list_set(0, hosts_text, &hosts);
+	static struct sizes s;
+	int status = sizes_parse(&s);
 
-	if (!status)
-		status = list_set(1, ranks_text, &ranks);
-	if (!status)
-		status = list_set(2, bytes_text, &bytes);
 	if (status)
 		return status;
-	uint32_t host_ranks = ranks_text ? (uint32_t)ranks.values[0] : 1;
+	uint32_t host_ranks = ranks_text ? (uint32_t)s.ranks.values[0] : 1;
 	if (schedule_path)
 		return text_run(p, host_ranks, sink);
-	return collective_run(p, (uint32_t)hosts.values[0], host_ranks, (uint32_t)bytes.values[0],
-			      sink);
+	return collective_run(p, (uint32_t)s.hosts.values[0], host_ranks,
+			      (uint32_t)s.bytes.values[0], sink);
 }
 
 static int run_all(const struct model_run *run)
@@ -235,8 +227,10 @@ static int run_all(const struct model_run *run)
 		return error_set(DXP_EINVAL, "there is no way '%s'; there are host, node, socket",
 				 way_text);
 	if ((schedule_path && collective_text) || (write_path && !collective_text))
-		return error_set(DXP_EINVAL, "--schedule goes without --collective, and --write "
-					     "with it");
+		return error_set(
+			DXP_EINVAL,
+			"--schedule and --collective exclude each other, and --write needs "
+			"--collective; drop or add one");
 	if (calibrate_path)
 		status = model_calibrate_file(calibrate_path, &p, run->sink);
 	if (status)

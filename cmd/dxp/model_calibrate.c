@@ -19,18 +19,11 @@
 static void emit(const struct model_sink *sink, const char *quantity, const char *x,
 		 const char *unit, double value, double factor)
 {
-	struct model_row row = {
-		.item = "N-11",
-		.quantity = quantity,
-		.unit = unit,
-		.value = value,
-		.low = value / factor,
-		.high = value * factor,
-		.published = NAN,
-		.kind = MODEL_CALIBRATED_ON,
-		.assumptions = "",
-	};
+	struct model_row row = model_row_plain("N-11", quantity, unit, value);
 
+	row.low = value / factor;
+	row.high = value * factor;
+	row.kind = MODEL_CALIBRATED_ON;
 	snprintf(row.x, sizeof(row.x), "%s", x);
 	model_emit(sink, &row);
 }
@@ -73,12 +66,12 @@ int model_calibrate_file(const char *path, struct model_parameters *p,
 			 const struct model_sink *sink)
 {
 	static struct model_sample samples[MODEL_SAMPLES_MAX];
-	char *text = model_file_read(path, FILE_BYTES_MOST), reason[300];
+	char *text = model_file_read(path, FILE_BYTES_MOST);
 	struct model_calibration c;
 	struct model_judge j = {0};
 
 	if (!text)
-		return error_set(DXP_EIO, "there are no rows to calibrate with");
+		return DXP_EIO;
 	int status = model_judge_read(text, strlen(text), &j);
 	if (status == DXP_OK)
 		status = samples_set(&j, samples);
@@ -86,10 +79,8 @@ int model_calibrate_file(const char *path, struct model_parameters *p,
 		status = model_calibrate(samples, j.count, p, &c);
 	free(text);
 	model_judge_destroy(&j);
-	if (status != DXP_OK) {
-		snprintf(reason, sizeof(reason), "%s", error_text());
-		return error_set(status, "%s: %s", path, reason);
-	}
+	if (status != DXP_OK)
+		return model_file_error(status, path);
 	result_emit(&c, p, sink);
 	return DXP_OK;
 }

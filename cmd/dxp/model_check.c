@@ -29,7 +29,7 @@ static const struct option_row options[] = {
 	 OPTION_FLAG, &list, 0, 0},
 };
 
-/* Prints what a judge's line starts with. */
+/* Prints the start of a judge's line for a row: quantity and x. */
 static void name_print(void *context, const struct model_row *row)
 {
 	printf("%s\t%s\t# %s %s\n", row->quantity, row->x[0] ? row->x : "-", row->item, row->unit);
@@ -42,7 +42,7 @@ static double guess_us(void *context, const struct model_allreduce *of)
 	return model_allreduce_ns(of, context, &ns) == DXP_OK ? ns / 1000 : -1;
 }
 
-/* Prints the verdict for people; rows out of tolerance also beside machine-readable rows. */
+/* Prints the rows out of tolerance on standard error, and sums for readers of the table. */
 static void verdict_print(const struct model_check *c, const struct model_run *run)
 {
 	struct model_parameters p = *run->parameters;
@@ -92,24 +92,20 @@ static int check(const struct model_run *run, struct model_judge *judge)
 static int check_run(const struct model_run *run)
 {
 	struct model_judge judge;
-	char *text, reason[300];
+	char *text;
 
 	if (!judge_path)
 		return check(run, NULL);
 	text = model_file_read(judge_path, FILE_BYTES_MOST);
 	if (!text)
-		return error_set(DXP_EIO, "there are no values to judge by");
+		return DXP_EIO;
 	int status = model_judge_read(text, strlen(text), &judge);
 	free(text);
 	if (status == DXP_OK) {
 		status = check(run, &judge);
 		model_judge_destroy(&judge);
 	}
-	if (status < 0) {
-		snprintf(reason, sizeof(reason), "%s", error_text());
-		return error_set(status, "%s: %s", judge_path, reason);
-	}
-	return status;
+	return status < 0 ? model_file_error(status, judge_path) : status;
 }
 
 const struct model_part model_part_check = {

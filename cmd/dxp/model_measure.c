@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp model loggp --measure`. Four runs of the benchmarks' functions give the parameters; trips
- * of other sizes check them. */
+/* Implements `dxp model loggp --measure`. A train of messages, a stream and the shortest trip give
+ * the parameters; longer trips check them. All are runs of the benchmarks' functions. */
 #include "cmd/dxp/model_measure.h"
 
 #include <stdio.h>
@@ -23,29 +23,33 @@
 #define WARMUP       2000 /* as `dxp bench latency` */
 #define SMALL_BYTES  8
 
-/* What the benchmarks show of this NIC, in ns; G in ns per byte. */
+static const uint32_t sizes[] = {SMALL_BYTES, 64, 256, 512, 1024, 2048};
+
+/* LogGP of this NIC in ns; `byte` in ns per byte. */
 struct measured {
 	double send, receive, gap, byte, latency;
-	double trip_half[6]; /* of each size below; 0: not measured */
+	double trip_half[ARRAY_COUNT(sizes)];
 };
 
-static const uint32_t sizes[] = {8, 64, 256, 512, 1024, 2048};
-
-struct context {
+/* One measurement: its input and the lab that it runs in. */
+struct measurement {
 	const struct lab *lab;
 	const struct raw_ends *ends;
 	const struct model_parameters *p;
 	const struct model_sink *sink;
 };
 
-static bool sample(const struct context *w, const struct work *work, struct outcome *out)
+/* Runs one benchmark. Returns false, after a note with the reason, if nothing was measured. */
+static bool sample(const struct measurement *w, const struct work *work, struct outcome *out)
 {
 	static const struct contender rltp = CONTENDER_RLTP;
 
 	measure_run(&rltp, w->ends, work, w->lab->datagram_bytes, out);
-	if (out->status != DXP_OK || out->done == 0)
-		fprintf(stderr, "dxp: %u bytes: %s\n", work->bytes, dxp_status_text(out->status));
-	return out->status == DXP_OK && out->done > 0;
+	if (out->status == DXP_OK && out->done > 0)
+		return true;
+	fprintf(stderr, "dxp: messages of %u bytes: %s\n", work->bytes,
+		out->status == DXP_OK ? "none completed in time" : dxp_status_text(out->status));
+	return false;
 }
 
 static struct work work_of(enum work_op op, uint32_t bytes, uint32_t depth, uint64_t count)
@@ -59,8 +63,9 @@ static struct work work_of(enum work_op op, uint32_t bytes, uint32_t depth, uint
 			     .spin = op == WORK_PING};
 }
 
-/* Gap and overheads from a train of messages, G from a stream, L from what remains of a trip. */
-static bool all_measure(const struct context *w, struct measured *m)
+/* Measures gap and overheads with a train of messages, G with a stream, and L as the rest of half
+ * the shortest trip. */
+static bool all_measure(const struct measurement *w, struct measured *m)
 {
 	struct work messages = work_of(WORK_MESSAGE, SMALL_BYTES, WORK_DEPTH_MAX, MESSAGES);
 	struct work stream = work_of(WORK_PUT, STREAM_BYTES, 8, STREAMS);
@@ -88,35 +93,25 @@ static bool all_measure(const struct context *w, struct measured *m)
 static void emit(const struct model_sink *sink, const char *quantity, const char *x,
 		 const char *unit, double value, double published)
 {
-	struct model_row row = {
-		.item = "C-05",
-		.quantity = quantity,
-		.unit = unit,
-		.value = value,
-		.low = value,
-		.high = value,
-		.published = published,
-		.assumptions = "",
-	};
+	struct model_row row = model_row_plain("C-05", quantity, unit, value);
 
+	row.published = published;
 	snprintf(row.x, sizeof(row.x), "%s", x);
 	model_emit(sink, &row);
 }
 
-/* The column "published" has the source's hardware, and for T of this NIC its measured time. */
+/* Runs in the lab's process: measures and emits. In the column "published", T of this NIC has its
+ * measured time, and the other rows have the values of the source's hardware. */
 static int rows_emit(const struct lab *lab, const struct raw_ends *ends, void *context)
 {
-	struct context *w = context;
+	struct measurement *w = context;
 	struct model_loggp g = model_loggp_of(w->p);
 	struct measured m = {0};
 
 	w->lab = lab;
 	w->ends = ends;
-	if (!all_measure(w, &m)) {
-		fprintf(stderr, "dxp: error: the NIC could not be measured over loopback; try `dxp "
-				"bench latency`\n");
+	if (!all_measure(w, &m))
 		return 1;
-	}
 	emit(w->sink, "o of a sender, Oc + Ods", "", "ns", m.send,
 	     (double)(g.start_ps + g.descriptor_ps) / 1000);
 	emit(w->sink, "o of a receiver, Odr", "", "ns", m.receive, (double)g.receive_ps / 1000);
@@ -137,11 +132,13 @@ static int rows_emit(const struct lab *lab, const struct raw_ends *ends, void *c
 
 int model_measure_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
-	struct context w = {.p = p, .sink = sink};
+	struct measurement w = {.p = p, .sink = sink};
 
 	/* the lab's body runs in a process of its own, which prints */
 	fflush(stdout);
 	if (lab_run(lab_find("loopback"), rows_emit, &w) != 0)
-		return error_set(DXP_EIO, "the measurement failed");
+		return error_set(DXP_EIO,
+				 "this NIC could not be measured over loopback; it needs two idle "
+				 "cores: stop other programs, or start this under `chrt -r 1`");
 	return DXP_OK;
 }

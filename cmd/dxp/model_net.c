@@ -25,7 +25,7 @@ static int loggp_run(const struct model_run *run)
 
 static const struct option_row loggp_options[] = {
 	{"measure", NULL,
-	 "measure Oc, Ods, G and Odr of this machine's NIC with the benchmarks; half a minute",
+	 "measure o, g, G and L of this machine's NIC with the benchmarks; needs two idle cores",
 	 OPTION_FLAG, &measured, 0, 0},
 };
 

@@ -331,7 +331,7 @@ static int run_with(const struct model_parameters *p, const struct model_nic_job
 	if (!r->owner || r->failed || status == DXP_ENOMEM)
 		status = error_set(DXP_ENOMEM, "out of memory");
 	else if (status == DXP_EBUSY)
-		status = error_set(DXP_EINVAL, "packets wait for each other: too few buffers");
+		status = error_set(DXP_EINVAL, "packets wait for each other; raise buffer_packets");
 	run_release(r);
 	return status;
 }

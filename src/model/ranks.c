@@ -127,7 +127,8 @@ static void op_complete(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps
 static int64_t time_check(struct run *r, int64_t at_ps)
 {
 	if (at_ps > TIME_MAX && r->status == DXP_OK)
-		r->status = error_set(DXP_EINVAL, "the schedule lasts longer than 11 days");
+		r->status =
+			error_set(DXP_EINVAL, "the schedule lasts longer than 11 days; shorten it");
 	return at_ps;
 }
 
