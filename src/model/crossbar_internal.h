@@ -22,7 +22,7 @@ struct model_fifo {
 	uint32_t head, tail;
 };
 
-/* What becomes true at a cycle: one bit a port. */
+/* Events of one cycle; each mask has one bit a port. */
 struct model_instant {
 	uint64_t source_done, input_free, output_free, uploaded;
 };

@@ -56,7 +56,7 @@ int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 	return DXP_OK;
 }
 
-/* What the source leaves open: each setting alone, then the two that cost most together. */
+/* Applies a setting that the source leaves open. The last combines the two that cost most. */
 static void variant_apply(struct model_parameters *p, unsigned index)
 {
 	switch (index) {

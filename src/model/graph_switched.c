@@ -35,8 +35,8 @@ int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 	return links->status == DXP_OK ? graph_host(g, width, ARITY) : links->status;
 }
 
-/* Links group pairs in turns: the k-th link of a group goes to the k-th next group, and a second
- * round begins where a group has more links than there are other groups. */
+/* Links pairs of groups in rounds: the k-th link of a group goes to the k-th next group, and a
+ * second round begins where a group has more links than there are other groups. */
 static void dragonfly_global(struct graph_links *links, uint32_t groups, uint32_t group_routers,
 			     uint32_t global)
 {

@@ -13,17 +13,16 @@
 #define PACKETS_MOST 32768 /* of a rate: longer messages are steady with fewer */
 #define PEAK_BYTES   2000000
 
-/* Bits of an index that selects one setting of all switches. */
-struct setting_bits {
+/* How many values each switch has for an operation: 1 where the switch has no effect. */
+struct switch_values {
 	unsigned base, forward, header, overlap, wait, offset;
 };
 
-/* Returns how many values a switch has for this operation: 1 where it has no effect. */
-static struct setting_bits choices_of(enum model_op op)
+static struct switch_values values_of(enum model_op op)
 {
-	bool nap = op == MODEL_NAP_IMM || op == MODEL_NAP_IND;
+	bool nap = model_nic_is_nap(op);
 
-	return (struct setting_bits){
+	return (struct switch_values){
 		.base = 2,
 		.forward = 2,
 		.header = 2,
@@ -45,7 +44,7 @@ static unsigned digit(unsigned *index, unsigned count)
 /* Sets the switches to setting `index`. Returns false past the last. */
 static bool setting_apply(struct model_parameters *p, enum model_op op, unsigned index)
 {
-	struct setting_bits c = choices_of(op);
+	struct switch_values c = values_of(op);
 
 	p->base = digit(&index, c.base);
 	p->forward = digit(&index, c.forward);
@@ -92,7 +91,7 @@ int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint
 	return DXP_OK;
 }
 
-/* Returns whether all numbers are the source's, so that its figures may stand beside. */
+/* Returns whether all values are the source's: only then its figures are comparable. */
 static bool is_source(const struct model_parameters *p)
 {
 	struct model_parameters source;
@@ -101,18 +100,18 @@ static bool is_source(const struct model_parameters *p)
 	return memcmp(p, &source, sizeof(source)) == 0;
 }
 
-/* The row of 1 byte, C-42. */
+/* C-42: the source's latencies of 1 byte, in ns. */
 static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
 
-/* Computes the row of 1 byte with one free parameter: the three constants that base=row derives
- * from this row are not used. */
+/* Sets the row of 1 byte under base=value: host_see_ns is its only free parameter. base=row would
+ * compare the row with the three constants that are derived from it. */
 static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row)
 {
-	struct model_parameters single = *p;
+	struct model_parameters stated = *p;
 	uint64_t ps;
 
-	single.base = MODEL_BASE_VALUE;
-	int status = latency_ps(&single, op, 1, &ps);
+	stated.base = MODEL_BASE_VALUE;
+	int status = latency_ps(&stated, op, 1, &ps);
 	row->value = (double)ps / 1000;
 	row->published = latency_1[op];
 	row->tolerance = 5;

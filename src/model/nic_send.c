@@ -15,7 +15,7 @@ struct model_step *model_nic_step(const struct model_parameters *p, struct model
 	return step;
 }
 
-/* Of the stated cycles of a read of 1 byte: the request and its completion. */
+/* Cycles of request and completion, which the stated cycles of a read of 1 byte include. */
 #define READ_ENGINE_CYCLES 4
 
 /* Appends request, memory and link. A request holds its tag until its last completion is

@@ -33,7 +33,7 @@
 	N(nic, indirect_cycles, "cycles", 21, 0, 1000, 'D', "C-42", "NAP-ind - PUT at 1 B: 84 ns") \
 	N(nic, turnaround_cycles, "cycles", 19, 0, 1000, 'D', "C-42", "GET - PUT at 1 B: 76 ns")   \
 	N(nic, descriptor_bytes, "B", 64, 16, 1024, 'A', "C-23", "descriptor with one address")    \
-	S(nic, base, "cell|row", 1, 'D', "C-42",                                                   \
+	S(nic, base, "value|row", 1, 'D', "C-42",                                                  \
 	  "constants beside host_see_ns: none (only stated figures) or those of the 1-byte row")   \
 	S(nic, nap_overlap, "pieces|whole|serial", 1, 'A', "C-17",                                 \
 	  "whole: a NAP is one packet, with one buffer and one event granted before its upload")   \

@@ -45,8 +45,7 @@ uint64_t model_tags_simulated(const struct model_tags *t, uint32_t requests)
 		link_free = begin + occupied;
 		tag_free[i % tags] = link_free;
 	}
-	/* The first read is not hidden; a long run is bounded by it less than by one part in
-	 * `requests`. */
+	/* Nothing hides the latency of the first read, so it is left out of the rate. */
 	uint64_t bytes = (uint64_t)requests * t->request_bytes;
 	return bytes * CYCLES_KILO * MILLI / max_u64(link_free - min_u64(idle, link_free), 1);
 }

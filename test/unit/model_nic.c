@@ -67,11 +67,11 @@ static void pcie__return_cycles(void **state)
 	assert_int_equal(model_pcie_return_cycles(&p, 128), 10);
 }
 
-/* The four figures of 1 byte, with the constants of their row and with one constant only. */
+/* Checks the four latencies of 1 byte: exactly under base=row, within 5 % under base=value. */
 static void nic__one_byte(void **state)
 {
 	static const uint64_t row[] = {1242, 1846, 1762, 1838};
-	static const uint64_t single[] = {1242, 1814, 1814, 1878};
+	static const uint64_t value[] = {1242, 1814, 1814, 1878};
 	struct model_parameters p;
 
 	model_parameters_default(&p);
@@ -79,8 +79,8 @@ static void nic__one_byte(void **state)
 		assert_int_equal(latency(&p, op, 1), row[op] * 1000);
 	p.base = MODEL_BASE_VALUE;
 	for (unsigned op = 0; op < MODEL_OPS; op++) {
-		assert_int_equal(latency(&p, op, 1), single[op] * 1000);
-		assert_true(single[op] * 100 < row[op] * 105 && single[op] * 105 > row[op] * 100);
+		assert_int_equal(latency(&p, op, 1), value[op] * 1000);
+		assert_true(value[op] * 100 < row[op] * 105 && value[op] * 105 > row[op] * 100);
 	}
 }
 
