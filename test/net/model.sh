@@ -1,65 +1,107 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp model` as a command: help, formats, a timeline, and bad input, which is refused with the
-# reason and the allowed range.
+# `dxp model` as a command: rows beside the sources' figures, pinned rows, JSON, TSV, help, a
+# timeline, and bad input, which is refused with the reason.
+# shellcheck disable=SC2016 # the sentences quote commands with backticks
 set -euo pipefail
 
-dxp=${DXP_BIN:?set by ctest}/dxp
-work=$(mktemp --directory --tmpdir dxp-model.XXXXXX)
-readonly dxp work
-trap 'rm -rf "$work"' EXIT
+readonly dxp=${DXP_BIN:?set by ctest}/dxp
+readonly source=${DXP_SOURCE:?set by ctest}
+scratch=$(mktemp --directory --tmpdir dxp-model.XXXXXX)
+readonly scratch
+trap '[ $failures -ne 0 ] || rm -rf "$scratch"' EXIT
 failures=0
 
-# refuses TEXT ARGUMENT...: `dxp model ARGUMENT...` must end with status 2 and an error that
-# contains the text.
-refuses() {
-	local text=$1 status=0
+failed() {
+	printf 'FAILED: %s\n' "$*"
+	failures=$((failures + 1))
+}
+
+# refuse STATUS TEXT ARGUMENT...: the command fails so, and its message contains TEXT.
+refuse() {
+	local status=0 expected=$1 text=$2
+	shift 2
+	"$dxp" model "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+	[ "$status" -eq "$expected" ] || failed "dxp model $*: status $status, not $expected"
+	grep -qF -- "$text" "$scratch/err" ||
+		failed "dxp model $*: no '$text' in: $(cat "$scratch/err")"
+}
+
+# row PATTERN ARGUMENT...: a line of the TSV matches.
+row() {
+	local pattern=$1
 	shift
-	"$dxp" model "$@" >"$work/out" 2>"$work/err" || status=$?
-	if [ "$status" != 2 ] || ! grep -F -e "$text" "$work/err" >/dev/null; then
-		echo "dxp model $*: status $status, not refused with '$text':"
-		cat "$work/err"
-		failures=$((failures + 1))
+	"$dxp" model "$@" --tsv >"$scratch/out" 2>"$scratch/err" ||
+		failed "dxp model $*: $(cat "$scratch/err")"
+	grep -qE -- "$pattern" "$scratch/out" || failed "dxp model $*: no row '$pattern'"
+}
+
+# parsed SCRIPT-ARGUMENT...: runs the Python script of standard input; passes without Python.
+parsed() {
+	if command -v python3 >/dev/null; then
+		python3 - "$@"
+	else
+		printf 'left out: no python3, so JSON is not parsed\n'
 	fi
 }
 
-refuses "there is no part 'nick'" nick
-refuses 'unknown option' nic --speed 3
-refuses "there is no parameter 'clok'" nic --set clok=3
-refuses "its units: MHz GHz" nic --set clock_mhz=300ns
-refuses 'has no unit' nic --set clock=300
-refuses 'below the link' nic --set pcie=5x16
-refuses 'allowed: 1 to 256' nic --set tags=300
-refuses 'allowed: 1 to 4' crossbar --vcs 8
-refuses 'there is no preset' nic --preset gen9
-refuses 'at most 1024 in one list' nic --sweep hop_ns=1..100000+1
-refuses 'points; at most 100000' nic --sweep hop_ns=1..1000+1 --sweep doorbell_ns=1..1000+1
-refuses 'is nap-imm, nap-ind, put or get' nic --op send
-refuses 'allowed: 1 to 2048' nic --op nap-imm --bytes 4K
-refuses 'needs one --op' nic --trace "$work/trace.json"
-refuses 'cannot read' nic --config "$work/none"
-printf 'tags = 64\nhops = far\n' >"$work/bad"
-refuses 'line 2: hops' nic --config "$work/bad"
-refuses "no group 'nik'" parameters nik
+json_valid() {
+	"$dxp" model "$@" --json >"$scratch/json" || failed "dxp model $* --json"
+	parsed "$scratch/json" <<'END' || failed "dxp model $* --json does not parse"
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert rows
+for row in rows:
+    assert {"item", "quantity", "x", "unit", "model", "published"} <= row.keys()
+END
+}
 
-for part in nic crossbar share parameters; do
-	"$dxp" model "$part" --help >"$work/help"
-	for option in --json --tsv --preset --config --set --sweep --seed; do
-		grep -e "$option" "$work/help" >/dev/null || {
-			echo "dxp model $part --help lacks $option"
-			failures=$((failures + 1))
-		}
-	done
-done
+# Figures of the sources.
+row $'^C-07\tT 2D mesh\t4096\tus\t11.64\t11.64\t' loggp
+row $'^C-35\ttags least\t130\t\t13\t13\t' tags
+row $'^S-09\tbridge host to device\t8388608\tMB/s\t6379\t6668\t' bridge
+row $'^S-09\tbridge device to host, control\t8388608\tMB/s\t5696\t5606\t' bridge
+row $'^X-16\txPU trip of a read, in cycles\t\tcycles\t544\t544\t' loss
+row $'^X-15\tgo-back-N almost unusable at 1 %\t\t\t1\t1\t' loss
+row $'^X-18\txPU bandwidth close to 10 Gb/s\t\t\t1\t1\t' loss
+row $'^C-07\tslim fly diameter\t4096\tlinks\t-\t4\t' topology --kind slim-fly --nodes 4096
+row $'^N-11\tallreduce node\t4x8x8\tus\t-\t' allreduce --hosts 4 --ranks 8
+row $'^C-45\tlatency PEARL\t\tus\t1.2\t-\t' check --only C-45
+row $'^S-04\t' check --only S-04
+
+# Every row of these parts is pinned. Times are integers, so the same on every machine.
+for part in loggp topology tags bridge 'allreduce --hosts 9,16 --ranks 8,32'; do
+	# shellcheck disable=SC2086 # options are words
+	"$dxp" model $part --tsv | cut -f 1-4,6,8,9
+done >"$scratch/golden"
+cmp "$scratch/golden" "$source/test/golden/model-net.tsv" ||
+	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-net.tsv"
+
+# A wrong constant makes the check fail, and names the rows.
+refuse 1 'out of tolerance: T hypercube' check --only C-07 --set hop_ns=300
+
+# A judge's file fills in; calibration moves parameters towards its rows.
+printf 'loss selective-repeat 1%% 8.5\n' >"$scratch/judge"
+row $'loss selective repeat\t1%\tGb/s\t8.5\t' check --only X-15 --judge "$scratch/judge"
+printf 'allreduce host 2x1x8 4.0\n' >"$scratch/rows"
+row $'calibrated\tnic_latency_ps\tps\t-\t[0-9]+\t' allreduce --hosts 2 --ranks 1 \
+	--way host --calibrate "$scratch/rows"
+"$dxp" model check --only N-11 --list >"$scratch/out"
+grep -q $'^allreduce socket\t16x64x256\t' "$scratch/out" || failed 'check --list'
 
 # The values of `dxp model parameters` are a file for --config.
-"$dxp" model parameters | awk '{ print $1 " = " $2 }' >"$work/all"
-"$dxp" model parameters --config "$work/all" | cmp - <("$dxp" model parameters)
+"$dxp" model parameters | awk '{ print $1 " = " $2 }' >"$scratch/all"
+"$dxp" model parameters --config "$scratch/all" | cmp - <("$dxp" model parameters) ||
+	failed 'parameters as a file for --config'
 
-"$dxp" model nic --op put --bytes 2048 --trace "$work/trace.json" --json --sweep tags=8,32 \
-	>"$work/rows"
-if command -v python3 >/dev/null; then
-	python3 - "$work/trace.json" "$work/rows" <<'END'
+# The same seed gives the same bytes.
+"$dxp" model share --seed 7 --json >"$scratch/one"
+"$dxp" model share --seed 7 --json | cmp - "$scratch/one" || failed 'share --seed 7'
+
+# A timeline has a slice for each packet, and a grid sweeps a parameter.
+"$dxp" model nic --op put --bytes 2048 --trace "$scratch/trace.json" --json --sweep tags=8,32 \
+	>"$scratch/json"
+parsed "$scratch/trace.json" "$scratch/json" <<'END' || failed 'nic --trace --sweep'
 import json, sys
 slices = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"]
 uploads = [e for e in slices if e["tid"] == 8]
@@ -70,9 +112,62 @@ assert [r["tags"] for r in rows] == [8, 8, 32, 32], rows
 assert all(r["low"] <= r["model"] <= r["high"] for r in rows), rows
 assert rows[2]["assumptions"].count("host_see_ns") == 1
 END
-fi
-# The same seed gives the same bytes.
-"$dxp" model share --seed 7 --json >"$work/a"
-"$dxp" model share --seed 7 --json | cmp - "$work/a"
 
-[ "$failures" = 0 ]
+# A schedule that is written runs as the collective does.
+"$dxp" model allreduce --collective tree --hosts 9 --write "$scratch/tree"
+"$dxp" model allreduce --collective tree --hosts 9 --tsv | cut -f 2,6 >"$scratch/one"
+"$dxp" model allreduce --schedule "$scratch/tree" --tsv | cut -f 2,6 >"$scratch/two"
+grep -F messages "$scratch/one" | cmp - <(grep -F messages "$scratch/two") || failed 'schedule'
+
+for part in loggp tags bridge loss 'topology --nodes 64' 'allreduce --hosts 4 --ranks 8'; do
+	# shellcheck disable=SC2086 # options are words
+	json_valid $part
+done
+for part in nic crossbar share loggp topology tags allreduce bridge loss check parameters; do
+	"$dxp" model $part --help >"$scratch/out"
+	for option in --json --tsv --set --sweep --preset --config --seed --help; do
+		grep -q -- "^  $option" "$scratch/out" || failed "dxp model $part --help: $option"
+	done
+done
+
+# Bad input.
+refuse 2 "there is no part 'nick'" nick
+refuse 2 'unknown option' nic --speed 3
+refuse 2 "there is no parameter 'clok'" nic --set clok=3
+refuse 2 'its units: MHz GHz' nic --set clock_mhz=300ns
+refuse 2 'has no unit' nic --set clock=300
+refuse 2 'below the link' nic --set pcie=5x16
+refuse 2 'allowed: 1 to 256' nic --set tags=300
+refuse 2 'allowed: 1 to 4' crossbar --vcs 8
+refuse 2 'there is no preset' nic --preset gen9
+refuse 2 'at most 1024 in one list' nic --sweep hop_ns=1..100000+1
+refuse 2 'points; at most 100000' nic --sweep hop_ns=1..1000+1 --sweep doorbell_ns=1..1000+1
+refuse 2 'is nap-imm, nap-ind, put or get' nic --op send
+refuse 2 'allowed: 1 to 2048' nic --op nap-imm --bytes 4K
+refuse 2 'needs one --op' nic --trace "$scratch/trace.json"
+refuse 2 'cannot read' nic --config "$scratch/no-such-file"
+printf 'tags = 64\nhops = far\n' >"$scratch/bad"
+refuse 2 'line 2: hops' nic --config "$scratch/bad"
+refuse 2 "no group 'nik'" parameters nik
+refuse 2 "there is no topology 'ring'" topology --kind ring
+refuse 2 'power of two' topology --kind hypercube --nodes 1000
+refuse 2 "there is no way 'air'" allreduce --way air
+refuse 2 "there is no collective 'gather'" allreduce --collective gather
+refuse 2 'do not divide among 2 sockets' allreduce --way socket --ranks 7
+refuse 2 'operations' allreduce --collective all-to-all --hosts 4096 --ranks 64
+refuse 2 '--schedule and --collective exclude each other' allreduce --schedule a --collective ring
+refuse 2 "no row has the item 'Q-1'" check --only Q-1
+printf 'latency PUT\n' >"$scratch/judge"
+refuse 2 'line 1: expected QUANTITY X VALUE' check --judge "$scratch/judge"
+printf '\nallreduce host 4x8x4 -1\n' >"$scratch/judge"
+refuse 2 'line 2: the value is not a number' allreduce --calibrate "$scratch/judge"
+printf 'latency PUT 64 1\n' >"$scratch/judge"
+refuse 2 'line 1: ' allreduce --calibrate "$scratch/judge"
+printf 'ranks 2\nrank 0 {\nrecv 1b from 1\n}\n' >"$scratch/wait"
+refuse 2 'rank 0 waits for a message of rank 1' allreduce --schedule "$scratch/wait"
+printf 'ranks 2\nrank 0 {\nsend lots to 1\n}\n' >"$scratch/wait"
+refuse 2 "line 3: 'lots': not a size" allreduce --schedule "$scratch/wait"
+refuse 1 'cannot read' allreduce --schedule "$scratch/no-such-file"
+refuse 1 'cannot be written' allreduce --collective ring --write "$scratch/no/such"
+
+[ $failures -eq 0 ]
