@@ -76,7 +76,7 @@ static bool answer_decode(const struct inc_client *a, const struct datagram_arri
 				       .to_port = a->own_port};
 	struct inc_packet p;
 
-	return udp_address_equal(&arrival->from, &from) &&
+	return address_equal(&arrival->from, &from) &&
 	       roce_icrc_right(&path, arrival->data, arrival->bytes) &&
 	       inc_packet_decode(arrival->data, arrival->bytes, &p) == DXP_OK &&
 	       p.header.kind == INC_ANSWER && p.header.req_id == a->number &&

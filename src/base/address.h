@@ -16,14 +16,14 @@ struct udp_address {
 	uint16_t port; /* host order; 0: unknown */
 };
 
-static inline bool udp_address_equal(const struct udp_address *a, const struct udp_address *b)
+static inline bool address_equal(const struct udp_address *a, const struct udp_address *b)
 {
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
 /* Returns true for fe80::/10. Every interface may have the same such address, so it cannot identify
  * a node. */
-static inline bool udp_address_link_local(const struct udp_address *a)
+static inline bool address_link_local(const struct udp_address *a)
 {
 	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
 }

@@ -39,7 +39,7 @@ static bool answer_receive(struct probe *p, const struct datagram_arrival *a)
 	const struct roce_path path = {p->switch_ip, p->own_ip, ROCE_PORT, p->own_port};
 	struct inc_packet packet;
 
-	if (!udp_address_equal(&a->from, &from) ||
+	if (!address_equal(&a->from, &from) ||
 	    inc_packet_decode(a->data, a->bytes, &packet) != DXP_OK)
 		return false;
 	if (!roce_icrc_right(&path, a->data, a->bytes)) {

@@ -108,7 +108,7 @@ static unsigned segments_max(const struct batch_limits *limits, const struct dat
 			     size_t bytes)
 {
 	bool refused = limits->refused_bytes && bytes >= limits->refused_bytes &&
-		       udp_address_equal(&d->to, &limits->refused_to);
+		       address_equal(&d->to, &limits->refused_to);
 
 	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }
@@ -127,7 +127,7 @@ static size_t batch_form(struct link_batch *b, const struct batch_limits *limits
 		size_t bytes = batch_datagram_bytes(d);
 		if (length > 0 && (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
 				   batch_bytes + bytes > DATAGRAM_BYTES_MAX ||
-				   goes_alone(limits, d) || !udp_address_equal(&d->to, &first->to)))
+				   goes_alone(limits, d) || !address_equal(&d->to, &first->to)))
 			break;
 		pieces_add(b, d);
 		batch_bytes += bytes;

@@ -10,7 +10,7 @@
 unsigned busy_socket(const struct link *l, const struct udp_address *to)
 {
 	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++)
-		if (l->sockets[i].fd >= 0 && udp_address_equal(&l->sockets[i].peer, to))
+		if (l->sockets[i].fd >= 0 && address_equal(&l->sockets[i].peer, to))
 			return i;
 	return 0;
 }
@@ -56,7 +56,7 @@ void busy_note(struct link *l, const struct udp_address *from)
 		b->candidate = *from;
 		b->since = l->looks;
 	}
-	if (!udp_address_equal(&b->candidate, from)) {
+	if (!address_equal(&b->candidate, from)) {
 		b->votes--;
 		return;
 	}

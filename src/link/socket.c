@@ -106,7 +106,7 @@ static int bind_refused(const struct udp_address *address, int error)
 			  text);
 		return DXP_EBUSY;
 	}
-	if (udp_address_link_local(address))
+	if (address_link_local(address))
 		log_error("cannot bind UDP %s: a link-local address needs an interface; use a "
 			  "global address, or one of fd00::/8",
 			  text);

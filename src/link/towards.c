@@ -53,7 +53,7 @@ int link_address_towards(const struct udp_address *to, struct udp_address *out)
 
 	if (address_look(to, out) == 0)
 		return DXP_OK;
-	if (udp_address_link_local(to))
+	if (address_link_local(to))
 		log_error("%s is a link-local address, which needs an interface; use a global "
 			  "address, or one of fd00::/8",
 			  address_format(to, text));

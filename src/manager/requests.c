@@ -79,7 +79,7 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
 	bool alive = n->state == NODE_ALIVE;
-	bool moved = !udp_address_equal(&n->entry.address, from);
+	bool moved = !address_equal(&n->entry.address, from);
 
 	if (join->self.incarnation < n->entry.incarnation) {
 		if (alive && moved)
@@ -222,7 +222,7 @@ static void renew_accept(struct registry *r, const struct udp_address *from, str
 {
 	roster_alive(&r->roster, n, now_ns + r->lease_ns);
 	r->counters.renewed++;
-	if (!udp_address_equal(&n->entry.address, from)) {
+	if (!address_equal(&n->entry.address, from)) {
 		n->entry.address = *from;
 		r->counters.moved++;
 		roster_change(&r->roster, n);

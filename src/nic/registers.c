@@ -54,10 +54,10 @@ static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
 	const struct udp_address a = address_v4(ip, (uint16_t)port);
 	const struct nic_peer *p = nic_peer_find(f->nic, g->found_node);
 
-	if (p && udp_address_equal(rltp_session_address(p->session), &a))
+	if (p && address_equal(rltp_session_address(p->session), &a))
 		return g->found_node;
 	for (p = f->nic->peers; p; p = p->next) {
-		if (udp_address_equal(rltp_session_address(p->session), &a)) {
+		if (address_equal(rltp_session_address(p->session), &a)) {
 			g->found_node = p->node;
 			return g->found_node;
 		}

@@ -299,7 +299,7 @@ static void unauthentic_receive(struct member *m, const struct udp_address *from
 	struct manage_answer answer;
 
 	m->counters.unauthentic++;
-	if (type != WIRE_REFUSE || !udp_address_equal(from, &m->options.manager) ||
+	if (type != WIRE_REFUSE || !address_equal(from, &m->options.manager) ||
 	    manage_answer_decode(body, &answer) != DXP_OK || answer.status != DXP_EAUTH ||
 	    answer.nonce != m->nonce || answer.request == 0 ||
 	    m->flights[answer.request % FLIGHTS].request != answer.request)

@@ -56,7 +56,7 @@ static void narrow_one(void *context, struct rltp_session *s)
 {
 	const struct narrow *w = context;
 
-	if (!udp_address_equal(rltp_session_address(s), w->at))
+	if (!address_equal(rltp_session_address(s), w->at))
 		return;
 	uint16_t payload = payload_on_path(w->node, w->at);
 	/* Lower only: packets may be lost beyond the local interface; RLTP's probes detect that. */

@@ -159,7 +159,7 @@ void query_receive(struct query *a, const struct udp_address *from, const uint8_
 	    request == 0)
 		return;
 	if (status == DXP_EAUTH) {
-		if (header.type == WIRE_REFUSE && udp_address_equal(from, &a->options.manager) &&
+		if (header.type == WIRE_REFUSE && address_equal(from, &a->options.manager) &&
 		    manage_answer_decode(body, &answer) == DXP_OK && answer.status == DXP_EAUTH &&
 		    !a->refused_key_ns)
 			a->refused_key_ns = now_ns;

@@ -178,7 +178,7 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 		return TABLE_LOST;
 	if (entry->incarnation != reported->incarnation)
 		what |= TABLE_RESTARTED;
-	if (!udp_address_equal(&entry->address, &reported->address))
+	if (!address_equal(&entry->address, &reported->address))
 		what |= TABLE_MOVED;
 	if (entry->granted != reported->granted || entry->magic != reported->magic)
 		what |= TABLE_GRANT;

@@ -281,7 +281,7 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 		reset_queue(e, h, &a->from);
 		return;
 	}
-	if (!udp_address_equal(&s->address, &a->from)) {
+	if (!address_equal(&s->address, &a->from)) {
 		e->counters.wrong_address++;
 		return;
 	}

@@ -218,7 +218,7 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || !udp_address_equal(&s->address, &a->from)) {
+	if (!s || !address_equal(&s->address, &a->from)) {
 		e->counters.unknown_peer++;
 		return;
 	}

@@ -20,7 +20,7 @@ void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 
 	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
 	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES || !s ||
-	    !udp_address_equal(&s->address, from))
+	    !address_equal(&s->address, from))
 		return;
 	e->resets[e->reset_count++] = (struct pending_reset){*from, h->dst_session, h->src_node};
 }
@@ -78,7 +78,7 @@ void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || !udp_address_equal(&s->address, &a->from) || s->state != RLTP_OPEN ||
+	if (!s || !address_equal(&s->address, &a->from) || s->state != RLTP_OPEN ||
 	    reset.session != s->peer_id || reset.token != s->peer_token) {
 		e->counters.resets_refused++;
 		return;

@@ -197,7 +197,7 @@ static uint16_t way_number(struct senders *s, const struct udp_address *to, uint
 
 	for (; s->ways_table[bucket] != 0; bucket = (bucket + 1) % WAYS_BUCKETS) {
 		struct way *w = &s->ways[s->ways_table[bucket] - 1];
-		if (w->from_port == from_port && udp_address_equal(&w->to, to))
+		if (w->from_port == from_port && address_equal(&w->to, to))
 			return (uint16_t)(s->ways_table[bucket] - 1);
 	}
 	s->ways[s->way_count] = (struct way){.to = *to, .from_port = from_port};

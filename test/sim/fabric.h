@@ -338,7 +338,7 @@ static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 static struct fabric_member *fabric_member_at(struct fabric *f, const struct udp_address *address)
 {
 	for (size_t i = 0; i < f->count; i++)
-		if (f->members[i].m && udp_address_equal(&f->members[i].address, address))
+		if (f->members[i].m && address_equal(&f->members[i].address, address))
 			return &f->members[i];
 	return NULL;
 }
@@ -349,8 +349,7 @@ static struct fabric_member *fabric_member_at(struct fabric *f, const struct udp
 static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 {
 	const struct fabric_member *member = fabric_member_at(f, &p->to);
-	bool stopped =
-		member ? member->stopped : f->stopped && udp_address_equal(&p->to, &f->manager);
+	bool stopped = member ? member->stopped : f->stopped && address_equal(&p->to, &f->manager);
 
 	if (!stopped)
 		return false;
@@ -368,11 +367,11 @@ static void fabric_deliver(struct fabric *f)
 
 	if (fabric_held(f, &p))
 		return;
-	if (udp_address_equal(&p.to, &f->manager)) {
+	if (address_equal(&p.to, &f->manager)) {
 		if (f->registry)
 			registry_receive(f->registry, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_manager_poll(f);
-	} else if (f->query && udp_address_equal(&p.to, &f->request_address)) {
+	} else if (f->query && address_equal(&p.to, &f->request_address)) {
 		query_receive(f->query, &p.from, p.data, p.bytes, f->now_ns);
 	} else if ((member = fabric_member_at(f, &p.to)) != NULL && !member->cut && !member->deaf) {
 		member_receive(member->m, &p.from, p.data, p.bytes, f->now_ns);
@@ -494,13 +493,13 @@ static void row_check(const struct fabric *f, const struct fabric_member *viewer
 	assert_int_equal(row->granted, granted);
 	assert_int_equal(row->magic, granted ? subject->self.magic : 0);
 	assert_true(row->incarnation == subject->self.incarnation);
-	assert_true(udp_address_equal(&row->address, &subject->address));
+	assert_true(address_equal(&row->address, &subject->address));
 	if (subject == viewer)
 		return;
 	const struct fabric_peer *peer = &viewer->peers[row->id];
 	assert_true(peer->alive && peer->granted == granted &&
 		    peer->incarnation == row->incarnation);
-	assert_true(udp_address_equal(&peer->address, &row->address) && peer->magic == row->magic);
+	assert_true(address_equal(&peer->address, &row->address) && peer->magic == row->magic);
 }
 
 /* Checks that every running member has joined and has exactly the right rows, and no alive peer

@@ -212,7 +212,7 @@ static void pump(struct end *from, struct end *to, uint64_t now_ns)
 		}
 		struct datagram_arrival a = {
 			.from = from->address, .data = data, .bytes = bytes, .arrived_ns = now_ns};
-		if (udp_address_equal(&out.to, &to->address))
+		if (address_equal(&out.to, &to->address))
 			nic_receive(to->nic, &a, now_ns);
 	}
 }

@@ -31,7 +31,7 @@ static struct datagram_arrival pass(struct link *from, struct link *to, uint32_t
 	assert_int_equal(receive_some(to, &arrival, 1), 1);
 	assert_int_equal(arrival.bytes, 8);
 	assert_memory_equal(arrival.data, &number, sizeof(number));
-	assert_true(udp_address_equal(&arrival.from, &source));
+	assert_true(address_equal(&arrival.from, &source));
 	return arrival;
 }
 
@@ -106,10 +106,10 @@ static void busy__ipv4_peer_of_an_ipv6_socket(void **state)
 		struct datagram_arrival arrival;
 		send_all(v4, &d, 1);
 		assert_int_equal(receive_some(both, &arrival, 1), 1);
-		assert_true(udp_address_equal(&arrival.from, &v4_address));
+		assert_true(address_equal(&arrival.from, &v4_address));
 		send_all(both, &back, 1);
 		assert_int_equal(receive_some(v4, &arrival, 1), 1);
-		assert_true(udp_address_equal(&arrival.from, &to));
+		assert_true(address_equal(&arrival.from, &to));
 	}
 	assert_int_equal(connected_count(both), 1);
 	link_close(v4);

@@ -123,7 +123,7 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	size_t bytes;
 	assert_int_equal(counters_of(p.a).too_big, 1);
 	assert_true(link_too_big(p.a, &to, &bytes));
-	assert_true(udp_address_equal(&to, &p.to_b));
+	assert_true(address_equal(&to, &p.to_b));
 	assert_int_equal(bytes, sizeof(big) + 1);
 	assert_false(link_too_big(p.a, &to, &bytes));
 	pair_close(&p);
@@ -179,7 +179,7 @@ static int small_mtu(void)
 		return 4;
 	struct udp_address to;
 	size_t bytes;
-	if (!link_too_big(p.a, &to, &bytes) || !udp_address_equal(&to, &p.to_b) || bytes != 2000)
+	if (!link_too_big(p.a, &to, &bytes) || !address_equal(&to, &p.to_b) || bytes != 2000)
 		return 7;
 	/* the next ones go singly at once; smaller ones still form a batch */
 	uint64_t calls = counters_of(p.a).send_calls;
@@ -224,20 +224,20 @@ static bool loopback_shape(void)
 static int no_space_now(void)
 {
 	static struct datagram d[300];
-	size_t dequeued;
+	size_t accepted;
 
 	if (!loopback_shape())
 		return SKIPPED;
 	struct link_pair p = pair_open(
 		"127.0.0.1", (struct link_options){.buffer_bytes = 65536, .no_gso = true});
 	numbers_make(d, 300, &p.to_b, 1400);
-	dequeued = link_send(p.a, d, 300);
-	if (dequeued == 0 || dequeued == 300 || counters_of(p.a).send_again != 1)
+	accepted = link_send(p.a, d, 300);
+	if (accepted == 0 || accepted == 300 || counters_of(p.a).send_again != 1)
 		return 1;
-	while (dequeued < 300) {
+	while (accepted < 300) {
 		struct datagram_arrival arrivals[16];
 		link_receive(p.b, arrivals, 16);
-		dequeued += link_send(p.a, d + dequeued, 300 - dequeued);
+		accepted += link_send(p.a, d + accepted, 300 - accepted);
 	}
 	if (counters_of(p.a).send_errors != 0 || counters_of(p.a).sent_datagrams != 300)
 		return 2;
@@ -250,7 +250,7 @@ static int no_space_now(void)
 static int no_space_with_faults(void)
 {
 	static struct datagram d[300];
-	size_t dequeued = 0, received = 0;
+	size_t accepted = 0, received = 0;
 	struct datagram_arrival arrivals[64];
 	uint32_t next = 0;
 
@@ -265,9 +265,9 @@ static int no_space_with_faults(void)
 	link_address(b, &to);
 	numbers_make(d, 300, &to, 1400);
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;
-	while (clock_now_ns() < give_up && (dequeued < 300 || fault_backlog(a->fault) ||
+	while (clock_now_ns() < give_up && (accepted < 300 || fault_backlog(a->fault) ||
 					    received < counters_of(a).sent_datagrams)) {
-		dequeued += link_send(a, d + dequeued, 300 - dequeued);
+		accepted += link_send(a, d + accepted, 300 - accepted);
 		link_wait(a, 0);
 		size_t got = link_receive(b, arrivals, 64);
 		for (size_t k = 0; k < got; k++, received++) {
@@ -279,7 +279,7 @@ static int no_space_with_faults(void)
 		}
 	}
 	struct link_counters c = counters_of(a);
-	if (dequeued != 300 || c.send_again == 0 || c.faults == 0)
+	if (accepted != 300 || c.send_again == 0 || c.faults == 0)
 		return 2;
 	if (received + c.faults != 300 || c.send_errors != 0)
 		return 3;

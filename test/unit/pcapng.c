@@ -83,8 +83,8 @@ static void pcapng_packet__is_read_back_as_it_was(void **state)
 		const struct capture_packet *p = &c.packets[i];
 		struct udp_address from = address(pairs[i % 3][0]), to = address(pairs[i % 3][1]);
 		assert_int_equal(p->time_ns, 1600000000123456789ull + i);
-		assert_true(udp_address_equal(&p->from, &from));
-		assert_true(udp_address_equal(&p->to, &to));
+		assert_true(address_equal(&p->from, &from));
+		assert_true(address_equal(&p->to, &to));
 		assert_int_equal(p->bytes, i);
 		assert_memory_equal(p->payload, data, i);
 		assert_int_equal(p->outbound, i % 2);

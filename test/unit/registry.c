@@ -120,7 +120,7 @@ static void duplicate_refused(struct fabric *f, struct fabric_member *second, co
 		strstr(member_text(second->m), address_format(&f->members[1].address, address)));
 	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINED);
 	assert_true(row(f, 0, 1)->alive);
-	assert_true(udp_address_equal(&row(f, 0, 1)->address, &f->members[1].address));
+	assert_true(address_equal(&row(f, 0, 1)->address, &f->members[1].address));
 }
 
 static void registry__a_second_node_with_the_same_identity(void **state)

@@ -98,7 +98,7 @@ static void assert_entry_equal(const struct node_entry *a, const struct node_ent
 	assert_int_equal(a->incarnation, b->incarnation);
 	assert_int_equal(a->memory_bytes, b->memory_bytes);
 	assert_memory_equal(a->uuid, b->uuid, sizeof(a->uuid));
-	assert_true(udp_address_equal(&a->address, &b->address));
+	assert_true(address_equal(&a->address, &b->address));
 	assert_string_equal(a->name, b->name);
 	assert_string_equal(a->engine, b->engine);
 	assert_string_equal(a->device, b->device);

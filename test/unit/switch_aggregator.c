@@ -206,7 +206,7 @@ static void aggregator__batches_form(void **state)
 	for (size_t i = 0; i < 24; i++) {
 		struct udp_address to = address_v4(group.members[i / 8].ip, ROCE_PORT);
 
-		assert_true(udp_address_equal(&datagrams[i].to, &to));
+		assert_true(address_equal(&datagrams[i].to, &to));
 		assert_int_equal(datagrams[i].header[11], i % 8); /* PSN */
 		assert_int_equal(datagrams[i].slices[0].bytes, 1408);
 	}

@@ -64,7 +64,7 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 			for (size_t k = 0; k < got; k++, i++) {
 				assert_true(i < count);
 				assert_numbered(&arrivals[k], r * (uint32_t)count + i, sizes[i]);
-				assert_true(udp_address_equal(&arrivals[k].from, &from));
+				assert_true(address_equal(&arrivals[k].from, &from));
 				/* the wall clock may be slewed a little meanwhile */
 				assert_in_range(arrivals[k].arrived_ns, before - 100 * US_NS,
 						clock_now_ns());
@@ -184,7 +184,7 @@ static void link_open__binds_both_families(void **state)
 	send_all(v4, &d, 1);
 	assert_int_equal(receive_some(both, &arrival, 1), 1);
 	/* v4-mapped, like all IPv4 addresses */
-	assert_true(udp_address_equal(&arrival.from, &v4_address));
+	assert_true(address_equal(&arrival.from, &v4_address));
 	assert_int_equal(arrival.ecn, 2);
 	/* and back, from an IPv6 socket to an IPv4 peer, as a batch with ECN bits */
 	struct datagram back[3];
@@ -372,9 +372,9 @@ static void link_move__uses_the_other_address(void **state)
 		link_wait(here, clock_now_ns() + S_NS);
 	assert_int_equal(a.bytes, 3);
 	/* a port in use, and an address of another host */
-	struct link *dequeued;
+	struct link *holder;
 	o.bind = before;
-	assert_int_equal(link_open(&o, &dequeued), DXP_OK);
+	assert_int_equal(link_open(&o, &holder), DXP_OK);
 	address_parse("127.0.0.1", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_OK);
 	link_address(here, &now);
@@ -382,8 +382,8 @@ static void link_move__uses_the_other_address(void **state)
 	address_parse("192.0.2.1", 0, &other);
 	assert_int_equal(link_move(here, &other), DXP_EIO);
 	link_address(here, &before);
-	assert_true(udp_address_equal(&now, &before));
-	link_close(dequeued);
+	assert_true(address_equal(&now, &before));
+	link_close(holder);
 	link_close(here);
 	link_close(there);
 }
