@@ -89,15 +89,15 @@ uint32_t bridge_buffers(const struct bridge *b)
 	return b->o.buffers;
 }
 
-static uint32_t started(const struct ring *r)
+static uint32_t used(const struct ring *r)
 {
 	return r->count - r->free;
 }
 
-void bridge_started(const struct bridge *b, uint32_t *to_device, uint32_t *from_device)
+void bridge_buffers_used(const struct bridge *b, uint32_t *to_device, uint32_t *from_device)
 {
-	*to_device = started(&b->rings[RING_TO_DEVICE]);
-	*from_device = started(&b->rings[RING_FROM_DEVICE]);
+	*to_device = used(&b->rings[RING_TO_DEVICE]);
+	*from_device = used(&b->rings[RING_FROM_DEVICE]);
 }
 
 uint32_t bridge_transfers(const struct bridge *b)

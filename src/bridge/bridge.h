@@ -117,7 +117,7 @@ struct bridge_counters {
 	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* successful steps */
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found no buffer */
-	uint64_t ungranted; /* times that a granted buffer was not used */
+	uint64_t withdrawn; /* grants withdrawn because no bytes used them */
 	/* Time with a DMA of that direction under way, from the times given to bridge_next and
 	 * bridge_done. A stream through the core counts for both. */
 	uint64_t to_device_ns, from_device_ns;
@@ -202,7 +202,7 @@ uint32_t bridge_feed_buffers(const struct bridge *b);
 uint32_t bridge_buffer_bytes(const struct bridge *b);
 uint32_t bridge_buffers(const struct bridge *b);
 /* Counts the buffers of each ring that are not EMPTY; 0 when nothing is under way. */
-void bridge_started(const struct bridge *b, uint32_t *to_device, uint32_t *from_device);
+void bridge_buffers_used(const struct bridge *b, uint32_t *to_device, uint32_t *from_device);
 uint32_t bridge_transfers(const struct bridge *b);
 const struct bridge_counters *bridge_counters(const struct bridge *b);
 

@@ -108,7 +108,7 @@ static struct bridge_transfer *next_first(const struct bridge *b)
 	return NULL;
 }
 
-/* `count` grants are used, or withdrawn. */
+/* Releases the reservations of `count` grants that were used or withdrawn. */
 static void promises_end(struct bridge_transfer *t, uint32_t count)
 {
 	t->promised -= count;
@@ -185,7 +185,7 @@ static uint64_t doubt(struct bridge_transfer *t)
 	struct bridge *b = t->bridge;
 	uint32_t more = t->open > 0 ? 0 : t->order.unit;
 
-	b->counters.ungranted += t->promised > 0;
+	b->counters.withdrawn += t->promised > 0;
 	promises_end(t, t->promised);
 	t->doubt = true;
 	t->patience += t->patience < BRIDGE_GRANT_DOUBLINGS;

@@ -43,12 +43,12 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 }
 
 /* Sets the error text for a wrong side or an exceeded range. */
-static int rect_check(const struct dxp_xpu *x, const struct dxp_rect *b,
+static int rect_check(const struct dxp_xpu *x, const struct dxp_rect *r,
 		      enum command_rect_side side, uint64_t address, const char *doing)
 {
 	uint64_t span;
 
-	if (!command_rect_span(b, side, &span))
+	if (!command_rect_span(r, side, &span))
 		return error_set(DXP_EINVAL,
 				 "%s: a side of the rectangle is 0, or a pitch of its %s side is "
 				 "smaller than a row or slice",

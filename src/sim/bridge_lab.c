@@ -17,7 +17,7 @@
 /* An action in progress; its index is the tag of its step. */
 struct deed {
 	struct bridge_action action;
-	bool dequeued;
+	bool used;
 };
 
 struct bridge_lab {
@@ -156,14 +156,14 @@ static int action_start(struct bridge_lab *l, const struct bridge_action *a)
 {
 	uint32_t tag = 0;
 
-	while (tag < STAGES_STEPS_MAX && l->deeds[tag].dequeued)
+	while (tag < STAGES_STEPS_MAX && l->deeds[tag].used)
 		tag++;
 	if (tag == STAGES_STEPS_MAX)
 		return DXP_EAGAIN;
 	int status = bridge_stages_start(l->stages, stage_of(a), a->bytes, tag);
 	if (status != DXP_OK)
 		return status;
-	l->deeds[tag] = (struct deed){.action = *a, .dequeued = true};
+	l->deeds[tag] = (struct deed){.action = *a, .used = true};
 	if (l->device)
 		first_half(l, a);
 	return DXP_OK;
@@ -173,7 +173,7 @@ static void peaks_read(struct bridge_lab *l)
 {
 	uint32_t to, from;
 
-	bridge_started(l->bridge, &to, &from);
+	bridge_buffers_used(l->bridge, &to, &from);
 	l->peaks.to_device = to > l->peaks.to_device ? to : l->peaks.to_device;
 	l->peaks.from_device = from > l->peaks.from_device ? from : l->peaks.from_device;
 }
@@ -213,7 +213,7 @@ static void completions_dequeue(struct bridge_lab *l)
 		struct deed *d = &l->deeds[tag];
 		if (status == DXP_OK && l->device)
 			second_half(l, &d->action);
-		d->dequeued = false;
+		d->used = false;
 		bridge_done(l->bridge, d->action.id, status, now_ns(l));
 	}
 	transfers_start(l);

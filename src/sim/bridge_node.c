@@ -31,7 +31,7 @@ struct nic_staged_write {
 #define DEEDS_MAX STAGES_STEPS_MAX
 struct deed {
 	struct bridge_action action;
-	bool dequeued;
+	bool used;
 };
 
 struct bridge_node {
@@ -57,12 +57,12 @@ static uint64_t now_ns(struct bridge_node *n)
 
 static void peaks_read(struct bridge_node *n)
 {
-	uint32_t dequeued[2];
+	uint32_t used[2];
 
-	bridge_started(n->bridge, &dequeued[0], &dequeued[1]);
+	bridge_buffers_used(n->bridge, &used[0], &used[1]);
 	for (int i = 0; i < 2; i++)
-		if (dequeued[i] > n->counters.peak[i])
-			n->counters.peak[i] = dequeued[i];
+		if (used[i] > n->counters.peak[i])
+			n->counters.peak[i] = used[i];
 }
 
 static struct nic_staged_write *work_begin(struct bridge_node *n,
@@ -192,7 +192,7 @@ static void read_sent(void *context, void *piece, int status)
 
 	struct deed *d = piece;
 
-	d->dequeued = false;
+	d->used = false;
 	bridge_done(n->bridge, d->action.id, status, now_ns(n));
 }
 
@@ -202,12 +202,12 @@ static const struct nic_staged_ops staged_ops = {
 
 /* ---- poll ---- */
 
-static struct deed *deed_dequeue(struct bridge_node *n, const struct bridge_action *a)
+static struct deed *deed_reserve(struct bridge_node *n, const struct bridge_action *a)
 {
 	for (uint32_t i = 0; i < DEEDS_MAX; i++) {
-		if (n->deeds[i].dequeued)
+		if (n->deeds[i].used)
 			continue;
-		n->deeds[i] = (struct deed){.action = *a, .dequeued = true};
+		n->deeds[i] = (struct deed){.action = *a, .used = true};
 		return &n->deeds[i];
 	}
 	return NULL;
@@ -246,11 +246,11 @@ static void actions_run(struct bridge_node *n)
 
 	while (bridge_next(n->bridge, now_ns(n), &a)) {
 		peaks_read(n);
-		struct deed *d = deed_dequeue(n, &a);
+		struct deed *d = deed_reserve(n, &a);
 		if (d && (a.step == BRIDGE_DRAIN ? drain_start(n, &a, d) : dma_start(n, &a, d)))
 			continue;
 		if (d)
-			d->dequeued = false;
+			d->used = false;
 		bridge_later(n->bridge, a.id);
 	}
 }
@@ -265,7 +265,7 @@ static void dma_end(struct bridge_node *n, struct deed *d, int status)
 		memcpy(memory, d->action.in, d->action.bytes);
 	else if (status == DXP_OK)
 		memcpy(d->action.out, memory, d->action.bytes);
-	d->dequeued = false;
+	d->used = false;
 	bridge_done(n->bridge, d->action.id, status, now_ns(n));
 }
 
@@ -406,7 +406,7 @@ static void works_end(struct bridge_node *n)
 			bridge_cancel(n->bridge, w->bridge, DXP_ECANCELED);
 	}
 	for (uint32_t i = 0; i < DEEDS_MAX; i++)
-		if (n->deeds[i].dequeued)
+		if (n->deeds[i].used)
 			read_sent(n, &n->deeds[i], DXP_ECANCELED);
 	while (bridge_ended(n->bridge, &end)) {
 		struct nic_staged_write *w = end.context;

@@ -91,36 +91,36 @@ static void put_data(struct put_cursor *p, const struct command *c)
 		put_bytes(p, c->data, c->data_bytes);
 }
 
-static void get_data(struct get_cursor *t, struct command *c)
+static void get_data(struct get_cursor *g, struct command *c)
 {
-	c->data_bytes = get_16(t);
-	c->data = get_raw(t, c->data_bytes);
+	c->data_bytes = get_16(g);
+	c->data = get_raw(g, c->data_bytes);
 }
 
-static void put_rect(struct put_cursor *p, const struct dxp_rect *b, bool from)
+static void put_rect(struct put_cursor *p, const struct dxp_rect *r, bool from)
 {
-	put_64(p, b->row_bytes);
-	put_64(p, b->rows);
-	put_64(p, b->slices);
+	put_64(p, r->row_bytes);
+	put_64(p, r->rows);
+	put_64(p, r->slices);
 	if (from) {
-		put_64(p, b->from_row_pitch);
-		put_64(p, b->from_slice_pitch);
+		put_64(p, r->from_row_pitch);
+		put_64(p, r->from_slice_pitch);
 	}
-	put_64(p, b->to_row_pitch);
-	put_64(p, b->to_slice_pitch);
+	put_64(p, r->to_row_pitch);
+	put_64(p, r->to_slice_pitch);
 }
 
-static void get_rect(struct get_cursor *t, struct dxp_rect *b, bool from)
+static void get_rect(struct get_cursor *g, struct dxp_rect *r, bool from)
 {
-	b->row_bytes = get_64(t);
-	b->rows = get_64(t);
-	b->slices = get_64(t);
+	r->row_bytes = get_64(g);
+	r->rows = get_64(g);
+	r->slices = get_64(g);
 	if (from) {
-		b->from_row_pitch = get_64(t);
-		b->from_slice_pitch = get_64(t);
+		r->from_row_pitch = get_64(g);
+		r->from_slice_pitch = get_64(g);
 	}
-	b->to_row_pitch = get_64(t);
-	b->to_slice_pitch = get_64(t);
+	r->to_row_pitch = get_64(g);
+	r->to_slice_pitch = get_64(g);
 }
 
 static void put_bridge(struct put_cursor *p, const struct command *c)
@@ -137,18 +137,18 @@ static void put_bridge(struct put_cursor *p, const struct command *c)
 	put_64(p, c->to_address);
 }
 
-static void get_bridge(struct get_cursor *t, struct command *c)
+static void get_bridge(struct get_cursor *g, struct command *c)
 {
-	c->path = get_8(t);
-	c->mode = get_8(t);
-	c->piece_bytes = get_32(t);
-	c->address = get_64(t);
-	c->bytes = get_64(t);
-	c->to_node = get_16(t);
-	c->from_key = get_32(t);
-	c->from_address = get_64(t);
-	c->to_key = get_32(t);
-	c->to_address = get_64(t);
+	c->path = get_8(g);
+	c->mode = get_8(g);
+	c->piece_bytes = get_32(g);
+	c->address = get_64(g);
+	c->bytes = get_64(g);
+	c->to_node = get_16(g);
+	c->from_key = get_32(g);
+	c->from_address = get_64(g);
+	c->to_key = get_32(g);
+	c->to_address = get_64(g);
 }
 
 static void put_body(struct put_cursor *p, const struct command *c)
@@ -201,53 +201,53 @@ static void put_body(struct put_cursor *p, const struct command *c)
 	}
 }
 
-static void get_body(struct get_cursor *t, struct command *c)
+static void get_body(struct get_cursor *g, struct command *c)
 {
 	switch (c->op) {
 	case COMMAND_OPEN:
-		c->reply_qp = get_16(t);
-		c->reply_magic = get_32(t);
+		c->reply_qp = get_16(g);
+		c->reply_magic = get_32(g);
 		break;
-	case COMMAND_ALLOC: c->bytes = get_64(t); break;
-	case COMMAND_FREE: c->address = get_64(t); break;
+	case COMMAND_ALLOC: c->bytes = get_64(g); break;
+	case COMMAND_FREE: c->address = get_64(g); break;
 	case COMMAND_BUILD:
-		c->address = get_64(t);
-		c->bytes = get_64(t);
-		get_data(t, c);
+		c->address = get_64(g);
+		c->bytes = get_64(g);
+		get_data(g, c);
 		break;
 	case COMMAND_FETCH:
-		c->program = get_32(t);
-		c->what = get_8(t);
-		c->skip = get_64(t);
-		c->bytes = get_64(t);
-		c->address = get_64(t);
+		c->program = get_32(g);
+		c->what = get_8(g);
+		c->skip = get_64(g);
+		c->bytes = get_64(g);
+		c->address = get_64(g);
 		break;
-	case COMMAND_RELEASE: c->program = get_32(t); break;
-	case COMMAND_RUN: command_run_get(t, c); break;
+	case COMMAND_RELEASE: c->program = get_32(g); break;
+	case COMMAND_RUN: command_run_get(g, c); break;
 	case COMMAND_SEND:
-		c->address = get_64(t);
-		c->bytes = get_64(t);
-		c->to_node = get_16(t);
-		c->to_key = get_32(t);
-		c->to_address = get_64(t);
+		c->address = get_64(g);
+		c->bytes = get_64(g);
+		c->to_node = get_16(g);
+		c->to_key = get_32(g);
+		c->to_address = get_64(g);
 		break;
-	case COMMAND_SIGNAL: c->to_node = get_16(t); break;
-	case COMMAND_BRIDGE: get_bridge(t, c); break;
+	case COMMAND_SIGNAL: c->to_node = get_16(g); break;
+	case COMMAND_BRIDGE: get_bridge(g, c); break;
 	case COMMAND_WRITE:
-		c->address = get_64(t);
-		get_data(t, c);
+		c->address = get_64(g);
+		get_data(g, c);
 		break;
 	case COMMAND_COPY:
-		c->address = get_64(t);
-		c->to_address = get_64(t);
-		get_rect(t, &c->rect, true);
+		c->address = get_64(g);
+		c->to_address = get_64(g);
+		get_rect(g, &c->rect, true);
 		break;
 	case COMMAND_FILL:
-		c->address = get_64(t);
-		get_data(t, c);
-		get_rect(t, &c->rect, false);
+		c->address = get_64(g);
+		get_data(g, c);
+		get_rect(g, &c->rect, false);
 		break;
-	case COMMAND_HURRY: c->upto = get_32(t); break;
+	case COMMAND_HURRY: c->upto = get_32(g); break;
 	}
 }
 
@@ -276,22 +276,22 @@ uint8_t command_op(const uint8_t *data, size_t bytes)
 	return bytes > 0 ? data[0] : 0;
 }
 
-static void get_head(struct get_cursor *t, struct command *c)
+static void get_head(struct get_cursor *g, struct command *c)
 {
-	c->op = get_8(t);
+	c->op = get_8(g);
 	if (c->op == COMMAND_HURRY)
 		return;
 	if (!op_asynchronous(c->op)) {
-		c->sequence = get_32(t);
+		c->sequence = get_32(g);
 		return;
 	}
-	uint8_t waits = get_8(t);
+	uint8_t waits = get_8(g);
 	c->lazy = (waits & LAZY_BIT) != 0;
 	c->wait_count = waits & (LAZY_BIT - 1);
-	c->event = get_64(t);
-	c->oldest = get_32(t);
+	c->event = get_64(g);
+	c->oldest = get_32(g);
 	for (uint8_t i = 0; i < c->wait_count && i < COMMAND_WAITS_MAX; i++)
-		c->waits[i] = get_64(t);
+		c->waits[i] = get_64(g);
 }
 
 int command_decode(const uint8_t *data, size_t bytes, struct command *c)

@@ -217,11 +217,11 @@ void command_sampler_get(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_
 
 enum command_rect_side { RECT_FROM, RECT_TO };
 /* Returns the pitches of one side in bytes, with 0 replaced by the contiguous pitch. */
-void command_rect_pitches(const struct dxp_rect *b, enum command_rect_side side,
+void command_rect_pitches(const struct dxp_rect *r, enum command_rect_side side,
 			  uint64_t *row_pitch, uint64_t *slice_pitch);
 /* Computes the bytes from the first to past the last byte of one side. Returns false if a length is
  * 0, a pitch is smaller than its row or slice, or the result exceeds 64 bits. Decoded COPY and FILL
  * have a span. */
-bool command_rect_span(const struct dxp_rect *b, enum command_rect_side side, uint64_t *bytes);
+bool command_rect_span(const struct dxp_rect *r, enum command_rect_side side, uint64_t *bytes);
 
 #endif

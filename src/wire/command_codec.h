@@ -16,7 +16,7 @@ bool command_op_synchronous(uint8_t op);
 /* command_run.c */
 bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
-void command_run_get(struct get_cursor *t, struct command *c);
+void command_run_get(struct get_cursor *g, struct command *c);
 
 /* Returns true for printable text with its zero within `space` bytes. */
 static inline bool command_text_valid(const char *text, size_t space)

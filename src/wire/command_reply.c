@@ -38,13 +38,13 @@ static void put_part(struct put_cursor *p, const struct command_reply *r)
 	put_bytes(p, r->part, r->part_bytes);
 }
 
-static void get_part(struct get_cursor *t, struct command_reply *r)
+static void get_part(struct get_cursor *g, struct command_reply *r)
 {
-	r->part_bytes = get_16(t);
+	r->part_bytes = get_16(g);
 	if (r->part_bytes > sizeof(r->part))
-		t->bad = true;
+		g->bad = true;
 	else
-		get_bytes(t, r->part, r->part_bytes);
+		get_bytes(g, r->part, r->part_bytes);
 }
 
 static void put_magics(struct put_cursor *p, const struct command_reply *r)
@@ -53,10 +53,10 @@ static void put_magics(struct put_cursor *p, const struct command_reply *r)
 		put_32(p, r->qp_magic[q]);
 }
 
-static void get_magics(struct get_cursor *t, struct command_reply *r)
+static void get_magics(struct get_cursor *g, struct command_reply *r)
 {
 	for (int q = 0; q < COMMAND_QPS; q++)
-		r->qp_magic[q] = get_32(t);
+		r->qp_magic[q] = get_32(g);
 }
 
 int command_reply_encode(const struct command_reply *r, uint8_t *out)
@@ -109,43 +109,43 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 	return command_put_end(&p, out);
 }
 
-static void get_reply_body(struct get_cursor *t, struct command_reply *r)
+static void get_reply_body(struct get_cursor *g, struct command_reply *r)
 {
 	switch (r->op) {
 	case COMMAND_OPEN:
-		r->memory_key = get_32(t);
-		r->memory_bytes = get_64(t);
-		r->free_bytes = get_64(t);
-		r->compute_units = get_32(t);
-		r->memory_kind = get_8(t);
-		r->streams = get_8(t);
-		r->buffers = get_32(t);
-		r->buffer_bytes = get_32(t);
-		get_magics(t, r);
-		get_text(t, r->text, sizeof(r->text));
+		r->memory_key = get_32(g);
+		r->memory_bytes = get_64(g);
+		r->free_bytes = get_64(g);
+		r->compute_units = get_32(g);
+		r->memory_kind = get_8(g);
+		r->streams = get_8(g);
+		r->buffers = get_32(g);
+		r->buffer_bytes = get_32(g);
+		get_magics(g, r);
+		get_text(g, r->text, sizeof(r->text));
 		break;
 	case COMMAND_ALLOC:
-		r->free_bytes = get_64(t);
-		r->address = get_64(t);
+		r->free_bytes = get_64(g);
+		r->address = get_64(g);
 		break;
-	case COMMAND_FREE: r->free_bytes = get_64(t); break;
+	case COMMAND_FREE: r->free_bytes = get_64(g); break;
 	case COMMAND_BUILD:
-		r->program = get_32(t);
-		r->native = (int32_t)get_32(t);
-		r->log_bytes = get_32(t);
-		r->about_bytes = get_32(t);
-		r->binary_bytes = get_64(t);
-		get_part(t, r);
+		r->program = get_32(g);
+		r->native = (int32_t)get_32(g);
+		r->log_bytes = get_32(g);
+		r->about_bytes = get_32(g);
+		r->binary_bytes = get_64(g);
+		get_part(g, r);
 		break;
 	case COMMAND_FETCH:
-		r->total = get_64(t);
-		get_part(t, r);
+		r->total = get_64(g);
+		get_part(g, r);
 		break;
-	case COMMAND_CLOCK: r->clock_ns = get_64(t); break;
+	case COMMAND_CLOCK: r->clock_ns = get_64(g); break;
 	case COMMAND_NIC:
-		r->function = get_8(t);
-		r->memory_key = get_32(t);
-		get_magics(t, r);
+		r->function = get_8(g);
+		r->memory_key = get_32(g);
+		get_magics(g, r);
 		break;
 	}
 }

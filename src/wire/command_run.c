@@ -34,13 +34,13 @@ bool command_run_valid(const struct command *c)
 	return true;
 }
 
-static void get_name(struct get_cursor *t, char *to)
+static void get_name(struct get_cursor *g, char *to)
 {
-	size_t bytes = get_16(t);
-	const uint8_t *at = get_raw(t, bytes);
+	size_t bytes = get_16(g);
+	const uint8_t *at = get_raw(g, bytes);
 
 	if (!at || bytes >= COMMAND_NAME_BYTES || memchr(at, '\0', bytes)) {
-		t->bad = true;
+		g->bad = true;
 		return;
 	}
 	memcpy(to, at, bytes);
@@ -92,45 +92,45 @@ static void put_argument(struct put_cursor *p, const struct command *c, uint8_t 
 	}
 }
 
-static void get_image_like(struct get_cursor *t, struct command *c, uint8_t i)
+static void get_image_like(struct get_cursor *g, struct command *c, uint8_t i)
 {
 	struct command_argument *a = &c->arguments[i];
 
 	a->kind = COMMAND_ARG_IMAGE;
-	a->address = get_64(t);
-	uint8_t like = get_8(t);
+	a->address = get_64(g);
+	uint8_t like = get_8(g);
 	if (like >= i || c->arguments[like].kind != COMMAND_ARG_IMAGE) {
-		t->bad = true;
+		g->bad = true;
 		return;
 	}
 	a->bytes = COMMAND_IMAGE_BYTES;
 	a->value = c->arguments[like].value;
 }
 
-static void get_argument(struct get_cursor *t, struct command *c, uint8_t i)
+static void get_argument(struct get_cursor *g, struct command *c, uint8_t i)
 {
 	struct command_argument *a = &c->arguments[i];
 
-	*a = (struct command_argument){.kind = get_8(t)};
+	*a = (struct command_argument){.kind = get_8(g)};
 	switch (a->kind) {
 	case COMMAND_ARG_BYTES:
-		a->bytes = get_16(t);
-		a->value = get_raw(t, a->bytes);
+		a->bytes = get_16(g);
+		a->value = get_raw(g, a->bytes);
 		break;
-	case COMMAND_ARG_BUFFER: a->address = get_64(t); break;
-	case COMMAND_ARG_LOCAL: a->bytes = get_32(t); break;
+	case COMMAND_ARG_BUFFER: a->address = get_64(g); break;
+	case COMMAND_ARG_LOCAL: a->bytes = get_32(g); break;
 	case COMMAND_ARG_NIC: break;
 	case COMMAND_ARG_IMAGE:
-		a->address = get_64(t);
+		a->address = get_64(g);
 		a->bytes = COMMAND_IMAGE_BYTES;
-		a->value = get_raw(t, a->bytes);
+		a->value = get_raw(g, a->bytes);
 		break;
 	case COMMAND_ARG_SAMPLER:
 		a->bytes = COMMAND_SAMPLER_BYTES;
-		a->value = get_raw(t, a->bytes);
+		a->value = get_raw(g, a->bytes);
 		break;
-	case ARG_IMAGE_LIKE: get_image_like(t, c, i); break;
-	default: t->bad = true;
+	case ARG_IMAGE_LIKE: get_image_like(g, c, i); break;
+	default: g->bad = true;
 	}
 }
 
@@ -152,21 +152,21 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 		put_argument(p, c, i);
 }
 
-void command_run_get(struct get_cursor *t, struct command *c)
+void command_run_get(struct get_cursor *g, struct command *c)
 {
-	c->program = get_32(t);
-	get_name(t, c->text);
-	c->dimensions = get_8(t);
+	c->program = get_32(g);
+	get_name(g, c->text);
+	c->dimensions = get_8(g);
 	for (uint8_t d = 0; d < 3; d++)
 		c->global[d] = 1;
 	for (uint8_t d = 0; d < c->dimensions && d < 3; d++) {
-		c->global[d] = get_64(t);
-		c->local[d] = get_64(t);
-		c->offset[d] = get_64(t);
+		c->global[d] = get_64(g);
+		c->local[d] = get_64(g);
+		c->offset[d] = get_64(g);
 	}
-	c->argument_count = get_8(t);
-	for (uint8_t i = 0; i < c->argument_count && i < COMMAND_ARGS_MAX && !t->bad; i++)
-		get_argument(t, c, i);
+	c->argument_count = get_8(g);
+	for (uint8_t i = 0; i < c->argument_count && i < COMMAND_ARGS_MAX && !g->bad; i++)
+		get_argument(g, c, i);
 }
 
 void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES])

@@ -116,26 +116,26 @@ void package_encode(const struct package_source *s, uint8_t *out)
 }
 
 /* Reads `bytes` characters without a zero, and a zero. */
-static const char *get_string(struct get_cursor *t, size_t bytes, size_t space)
+static const char *get_string(struct get_cursor *g, size_t bytes, size_t space)
 {
-	const uint8_t *at = bytes < space ? get_raw(t, bytes + 1) : NULL;
+	const uint8_t *at = bytes < space ? get_raw(g, bytes + 1) : NULL;
 
 	if (at && memchr(at, '\0', bytes + 1) == at + bytes)
 		return (const char *)at;
-	t->bad = true;
+	g->bad = true;
 	return "";
 }
 
-static void get_file(struct get_cursor *t, struct dxp_file *out)
+static void get_file(struct get_cursor *g, struct dxp_file *out)
 {
-	out->name = get_string(t, get_16(t), PACKAGE_NAME_BYTES);
-	uint64_t bytes = get_64(t);
+	out->name = get_string(g, get_16(g), PACKAGE_NAME_BYTES);
+	uint64_t bytes = get_64(g);
 	if (bytes > SIZE_MAX) {
-		t->bad = true;
+		g->bad = true;
 		return;
 	}
 	out->bytes = (size_t)bytes;
-	out->data = get_raw(t, out->bytes);
+	out->data = get_raw(g, out->bytes);
 }
 
 int package_decode(const uint8_t *data, size_t bytes, struct package *out)

@@ -231,7 +231,7 @@ void bridged_state(const struct bridged *b, struct bridged_state *out)
 	const struct bridge *bridge = pump_bridge(b->pump);
 	const struct bridge_counters *c = bridge_counters(bridge);
 	uint32_t in, out_of;
-	bridge_started(bridge, &in, &out_of);
+	bridge_buffers_used(bridge, &in, &out_of);
 	*out = (struct bridged_state){
 		.buffers = bridge_buffers(bridge),
 		.buffer_bytes = bridge_buffer_bytes(bridge),
@@ -243,7 +243,7 @@ void bridged_state(const struct bridged *b, struct bridged_state *out)
 		.stalls = c->stalls,
 		.no_buffer = c->no_buffer,
 		.transfers = bridge_transfers(bridge),
-		.in_dequeued = in,
-		.out_dequeued = out_of,
+		.in_used = in,
+		.out_used = out_of,
 	};
 }

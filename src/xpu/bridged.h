@@ -67,8 +67,8 @@ struct bridged_state {
 	uint64_t in_bytes, out_bytes;     /* moved by DMA through the rings */
 	uint64_t in_busy_ns, out_busy_ns; /* time with a DMA of that direction under way */
 	uint64_t failed, stalls, no_buffer;
-	uint32_t transfers, in_dequeued,
-		out_dequeued; /* now; *_taken: buffers that are not EMPTY */
+	uint32_t transfers;         /* now */
+	uint32_t in_used, out_used; /* buffers that are not EMPTY now */
 };
 void bridged_state(const struct bridged *b, struct bridged_state *out);
 

@@ -64,27 +64,27 @@ static void functions_offer(const struct daemon_slot *x, uint32_t functions)
 			 x->name);
 }
 
-static int slot_start(struct daemon *b, const struct daemon_options *o,
+static int slot_start(struct daemon *d, const struct daemon_options *o,
 		      const struct slot_options *common)
 {
-	struct daemon_slot *to = &b->slots[b->count];
+	struct daemon_slot *to = &d->slots[d->count];
 	struct slot_options options = *common;
-	int status = name_make(o, b->count, to->name);
+	int status = name_make(o, d->count, to->name);
 
 	if (status == DXP_OK && o->state_folder)
 		status = identity_get(o->state_folder, to->name, options.node.uuid);
 	if (status != DXP_OK)
 		return status;
-	options.number = b->count;
+	options.number = d->count;
 	options.node.name = to->name;
 	if (o->id)
-		options.node.wanted_id = (uint16_t)(o->id + b->count);
+		options.node.wanted_id = (uint16_t)(o->id + d->count);
 	if (options.node.bind.port)
-		options.node.bind.port = (uint16_t)(options.node.bind.port + b->count);
+		options.node.bind.port = (uint16_t)(options.node.bind.port + d->count);
 	status = slot_open(&options, &to->slot);
 	if (status != DXP_OK)
 		return status;
-	b->count++;
+	d->count++;
 	functions_offer(to, o->functions);
 	return DXP_OK;
 }
@@ -141,7 +141,7 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
-static int slots_start(struct daemon *b, const struct daemon_options *o)
+static int slots_start(struct daemon *d, const struct daemon_options *o)
 {
 	char cache[PATH_MAX];
 	struct slot_options common = {
@@ -165,10 +165,10 @@ static int slots_start(struct daemon *b, const struct daemon_options *o)
 		status = identity_folder(o->state_folder);
 	if (status == DXP_OK)
 		cache_create(o, cache, &common);
-	while (status == DXP_OK && b->count < o->slots) {
-		status = slot_start(b, o, &common);
+	while (status == DXP_OK && d->count < o->slots) {
+		status = slot_start(d, o, &common);
 		if (status == DXP_OK)
-			bridge_follow(&b->slots[0], &common);
+			bridge_follow(&d->slots[0], &common);
 	}
 	return status;
 }
@@ -178,37 +178,37 @@ int daemon_open(const struct daemon_options *options, struct daemon **out)
 	if (options->slots < 1 || options->slots > FABRIC_SLOTS_MAX ||
 	    (options->id && options->id + options->slots - 1 > WIRE_NODE_LAST))
 		return DXP_EINVAL;
-	struct daemon *b = calloc(1, sizeof(*b));
-	if (!b)
+	struct daemon *d = calloc(1, sizeof(*d));
+	if (!d)
 		return DXP_ENOMEM;
-	b->stop = options->stop;
-	b->spin_ns = options->spin_ns;
-	int status = slots_start(b, options);
+	d->stop = options->stop;
+	d->spin_ns = options->spin_ns;
+	int status = slots_start(d, options);
 	if (status != DXP_OK) {
-		daemon_close(b);
+		daemon_close(d);
 		return status;
 	}
-	*out = b;
+	*out = d;
 	return DXP_OK;
 }
 
-void daemon_close(struct daemon *b)
+void daemon_close(struct daemon *d)
 {
-	if (!b)
+	if (!d)
 		return;
-	for (uint32_t i = 0; i < b->count; i++)
-		slot_close(b->slots[i].slot);
-	free(b);
+	for (uint32_t i = 0; i < d->count; i++)
+		slot_close(d->slots[i].slot);
+	free(d);
 }
 
-uint32_t daemon_slots(const struct daemon *b)
+uint32_t daemon_slots(const struct daemon *d)
 {
-	return b->count;
+	return d->count;
 }
 
-struct slot *daemon_slot(const struct daemon *b, uint32_t index)
+struct slot *daemon_slot(const struct daemon *d, uint32_t index)
 {
-	return b->slots[index].slot;
+	return d->slots[index].slot;
 }
 
 static void joined_report(struct daemon_slot *x)
@@ -247,11 +247,11 @@ static void timeout_report(const struct daemon_slot *x)
 }
 
 /* Visits all slots; polls joined ones while others join. */
-static int join_round(struct daemon *b, uint64_t deadline_ns, uint32_t *left)
+static int join_round(struct daemon *d, uint64_t deadline_ns, uint32_t *left)
 {
 	*left = 0;
-	for (uint32_t i = 0; i < b->count; i++) {
-		struct daemon_slot *x = &b->slots[i];
+	for (uint32_t i = 0; i < d->count; i++) {
+		struct daemon_slot *x = &d->slots[i];
 		if (x->joined) {
 			node_poll(slot_node(x->slot));
 			slot_service(x->slot);
@@ -267,14 +267,14 @@ static int join_round(struct daemon *b, uint64_t deadline_ns, uint32_t *left)
 	return DXP_OK;
 }
 
-int daemon_join(struct daemon *b, uint64_t deadline_ns)
+int daemon_join(struct daemon *d, uint64_t deadline_ns)
 {
-	uint32_t left = b->count;
+	uint32_t left = d->count;
 
 	while (left > 0) {
-		if (*b->stop)
+		if (*d->stop)
 			return DXP_ECLOSED;
-		int status = join_round(b, deadline_ns, &left);
+		int status = join_round(d, deadline_ns, &left);
 		if (status != DXP_OK)
 			return status;
 	}
@@ -283,83 +283,83 @@ int daemon_join(struct daemon *b, uint64_t deadline_ns)
 
 /* Stops the daemon if an identity is used elsewhere or a key is rejected now; loss of the
  * manager alone is harmless. */
-static void membership_check(struct daemon *b, uint64_t now_ns)
+static void membership_check(struct daemon *d, uint64_t now_ns)
 {
-	if (now_ns < b->check_ns)
+	if (now_ns < d->check_ns)
 		return;
-	b->check_ns = now_ns + CHECK_NS;
-	for (uint32_t i = 0; i < b->count; i++) {
-		int status = node_join(slot_node(b->slots[i].slot), 0);
+	d->check_ns = now_ns + CHECK_NS;
+	for (uint32_t i = 0; i < d->count; i++) {
+		int status = node_join(slot_node(d->slots[i].slot), 0);
 		if (status == DXP_OK || status == DXP_ETIMEDOUT)
 			continue;
-		log_error("%s has left the fabric: %s", b->slots[i].name,
-			  node_error(slot_node(b->slots[i].slot)));
-		b->status = status;
-		b->ends = 1;
+		log_error("%s has left the fabric: %s", d->slots[i].name,
+			  node_error(slot_node(d->slots[i].slot)));
+		d->status = status;
+		d->ends = 1;
 	}
 }
 
 static uint32_t daemon_service(void *context)
 {
-	struct daemon *b = context;
+	struct daemon *d = context;
 	uint32_t work = 0;
 
-	for (uint32_t i = 0; i < b->count; i++)
-		work += slot_service(b->slots[i].slot);
+	for (uint32_t i = 0; i < d->count; i++)
+		work += slot_service(d->slots[i].slot);
 	if (work == 0)
-		membership_check(b, clock_now_ns());
-	if (*b->stop)
-		b->ends = 1;
+		membership_check(d, clock_now_ns());
+	if (*d->stop)
+		d->ends = 1;
 	return work;
 }
 
 static uint32_t daemon_idle(void *context)
 {
-	struct daemon *b = context;
+	struct daemon *d = context;
 	uint32_t work = 0;
 
-	for (uint32_t i = 0; i < b->count; i++)
-		work += slot_idle(b->slots[i].slot);
+	for (uint32_t i = 0; i < d->count; i++)
+		work += slot_idle(d->slots[i].slot);
 	return work;
 }
 
 static bool daemon_woke(void *context)
 {
-	struct daemon *b = context;
+	struct daemon *d = context;
 	bool woke = false;
 
-	for (uint32_t i = 0; i < b->count; i++)
-		woke |= slot_woke(b->slots[i].slot);
+	for (uint32_t i = 0; i < d->count; i++)
+		woke |= slot_woke(d->slots[i].slot);
 	return woke;
 }
 
 static uint64_t daemon_deadline(void *context)
 {
-	struct daemon *b = context;
+	struct daemon *d = context;
 	uint64_t deadline_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < b->count; i++)
-		deadline_ns = min_u64(deadline_ns, slot_deadline(b->slots[i].slot));
+	for (uint32_t i = 0; i < d->count; i++)
+		deadline_ns = min_u64(deadline_ns, slot_deadline(d->slots[i].slot));
 	return deadline_ns;
 }
 
-int daemon_run(struct daemon *b)
+int daemon_run(struct daemon *d)
 {
 	struct node *nodes[FABRIC_SLOTS_MAX];
 	struct node_loop loop = {
 		.nodes = nodes,
-		.count = b->count,
-		.spin_ns = b->spin_ns,
+		.count = d->count,
+		.spin_ns = d->spin_ns,
 		.service = daemon_service,
-		.service_context = b,
+		.service_context = d,
 		.idle = daemon_idle,
 		.woke = daemon_woke,
 		.service_deadline = daemon_deadline,
-		.stop = &b->ends,
+		.stop = &d->ends,
 	};
 
-	for (uint32_t i = 0; i < b->count; i++)
-		nodes[i] = slot_node(b->slots[i].slot);
+	for (uint32_t i = 0; i < d->count; i++)
+		nodes[i] = slot_node(d->slots[i].slot);
 	int status = node_loop_run(&loop);
-	return status == DXP_OK ? b->status : status;
+	return status == DXP_OK ? d->status : status;
 }

@@ -37,16 +37,16 @@ struct daemon;
 /* Opens all slots, which begin to join. Statuses as slot_open and identity_get, logged there;
  * DXP_EINVAL. */
 int daemon_open(const struct daemon_options *options, struct daemon **out);
-void daemon_close(struct daemon *b);
+void daemon_close(struct daemon *d);
 
-uint32_t daemon_slots(const struct daemon *b);
-struct slot *daemon_slot(const struct daemon *b, uint32_t index);
+uint32_t daemon_slots(const struct daemon *d);
+struct slot *daemon_slot(const struct daemon *d, uint32_t index);
 
 /* Polls until all have joined; prints a line for each. DXP_ETIMEDOUT at `deadline_ns`;
  * DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: rejected, logged. */
-int daemon_join(struct daemon *b, uint64_t deadline_ns);
+int daemon_join(struct daemon *d, uint64_t deadline_ns);
 
 /* Polls until stopped (DXP_OK), or until a slot loses its membership. */
-int daemon_run(struct daemon *b);
+int daemon_run(struct daemon *d);
 
 #endif

@@ -49,8 +49,8 @@ static void bridge_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_DMA_OUT_US_LO, state.out_busy_ns / 1000);
 	v->words[CFG_BRIDGE_FULL] = (uint32_t)state.no_buffer;
 	v->words[CFG_BRIDGE_TRANSFERS] = state.transfers;
-	v->words[CFG_BRIDGE_IN_TAKEN] = state.in_dequeued;
-	v->words[CFG_BRIDGE_OUT_TAKEN] = state.out_dequeued;
+	v->words[CFG_BRIDGE_IN_TAKEN] = state.in_used;
+	v->words[CFG_BRIDGE_OUT_TAKEN] = state.out_used;
 }
 
 static void ports_fill(const struct slot *s, struct cfg_values *v)

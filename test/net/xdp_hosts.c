@@ -176,12 +176,12 @@ static int tcp_open(const char *netns, bool listens)
 static uint64_t tcp_run(char **host_ns)
 {
 	static char data[65536];
-	uint64_t dequeued = 0, given = 0;
+	uint64_t received = 0, given = 0;
 	pthread_t thread;
 	int fd;
 
 	tcp_listener = tcp_open(host_ns[0], true);
-	pthread_create(&thread, NULL, tcp_receive, &dequeued);
+	pthread_create(&thread, NULL, tcp_receive, &received);
 	fd = tcp_open(host_ns[3], false);
 	while (given < TCP_BYTES) {
 		ssize_t n = write(fd, data, sizeof(data));
@@ -192,7 +192,7 @@ static uint64_t tcp_run(char **host_ns)
 	}
 	close(fd);
 	pthread_join(thread, NULL);
-	return dequeued;
+	return received;
 }
 
 /* ---- the groups ---- */

@@ -43,7 +43,7 @@ static void rings_are_free(struct bridge_lab *l)
 {
 	uint32_t to, from;
 
-	bridge_started(bridge_lab_core(l), &to, &from);
+	bridge_buffers_used(bridge_lab_core(l), &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	assert_int_equal(bridge_transfers(bridge_lab_core(l)), 0);

@@ -100,7 +100,7 @@ struct shares {
 	struct rig *rig;
 	uint64_t bytes[RIG_HOSTS_MAX];
 	uint32_t left[RIG_HOSTS_MAX];
-	bool dequeued;
+	bool done;
 };
 
 static void shares_read(struct shares *s)
@@ -113,7 +113,7 @@ static void shares_read(struct shares *s)
 				  &v);
 		s->bytes[i] = v.counters.received_bytes;
 	}
-	s->dequeued = true;
+	s->done = true;
 }
 
 static bool step(void *context)
@@ -122,9 +122,9 @@ static bool step(void *context)
 	uint32_t ended[RIG_HOSTS_MAX] = {0};
 
 	bool over = rig_step(s->rig);
-	for (uint32_t i = 0; !s->dequeued && i < s->rig->count; i++)
+	for (uint32_t i = 0; !s->done && i < s->rig->count; i++)
 		ended[s->rig->ops[i].host] += s->rig->ops[i].ended;
-	for (uint32_t i = 0; !s->dequeued && i < s->rig->device_host; i++)
+	for (uint32_t i = 0; !s->done && i < s->rig->device_host; i++)
 		if (ended[i] == s->left[i])
 			shares_read(s);
 	return over;

@@ -199,12 +199,12 @@ static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 /* Returns NULL if no transfer left state behind, after lost peers were dropped; else the error. */
 static inline const char *rig_clean(struct rig *r)
 {
-	uint32_t dequeued[2];
+	uint32_t used[2];
 
 	sim_run(r->sim, S_NS, NULL, NULL);
 	struct bridge_node_counters c = bridge_node_counters(r->device);
-	bridge_started(bridge_node_core(r->device), &dequeued[0], &dequeued[1]);
-	if (c.open || dequeued[0] || dequeued[1] || bridge_transfers(bridge_node_core(r->device)))
+	bridge_buffers_used(bridge_node_core(r->device), &used[0], &used[1]);
+	if (c.open || used[0] || used[1] || bridge_transfers(bridge_node_core(r->device)))
 		return "transfers or buffers are left";
 	return NULL;
 }

@@ -44,10 +44,10 @@ static void *manager_main(void *argument)
 
 static void *daemon_main(void *argument)
 {
-	struct served_daemon *b = argument;
+	struct test_daemon *d = argument;
 
-	if (daemon_join(b->daemon, clock_now_ns() + DAEMONS_WAIT_NS) == DXP_OK)
-		daemon_run(b->daemon);
+	if (daemon_join(d->daemon, clock_now_ns() + DAEMONS_WAIT_NS) == DXP_OK)
+		daemon_run(d->daemon);
 	return NULL;
 }
 
@@ -82,8 +82,8 @@ void daemons_begin(struct daemons *w)
 	daemons_file(w, "manager", address_format(&w->address, text));
 }
 
-int served_daemon_open(const struct daemons *w, struct served_daemon *b,
-		       const struct daemon_options *given)
+int test_daemon_open(const struct daemons *w, struct test_daemon *d,
+		     const struct daemon_options *given)
 {
 	struct daemon_options options = *given;
 
@@ -91,29 +91,29 @@ int served_daemon_open(const struct daemons *w, struct served_daemon *b,
 	options.fabric_key = w->key;
 	options.state_folder = w->folder;
 	options.memory_bytes = DAEMONS_MEMORY;
-	options.stop = &b->stop;
+	options.stop = &d->stop;
 	if (!options.worker_program)
 		options.worker_program = getenv("DXP_TEST_WORKERS");
-	int status = daemon_open(&options, &b->daemon);
+	int status = daemon_open(&options, &d->daemon);
 	if (status == DXP_OK)
-		b->ready = pthread_create(&b->thread, NULL, daemon_main, b) == 0;
+		d->ready = pthread_create(&d->thread, NULL, daemon_main, d) == 0;
 	return status;
 }
 
-static int daemon_start(const struct daemons *w, struct served_daemon *b, const char *engine,
+static int daemon_start(const struct daemons *w, struct test_daemon *d, const char *engine,
 			uint32_t slots, uint32_t first)
 {
-	return served_daemon_open(
-		w, b, &(struct daemon_options){.slots = slots, .first = first, .engine = engine});
+	return test_daemon_open(
+		w, d, &(struct daemon_options){.slots = slots, .first = first, .engine = engine});
 }
 
-void served_daemon_stop(struct served_daemon *b)
+void test_daemon_stop(struct test_daemon *d)
 {
-	if (!b->ready)
+	if (!d->ready)
 		return;
-	b->stop = 1;
-	pthread_join(b->thread, NULL);
-	b->ready = false;
+	d->stop = 1;
+	pthread_join(d->thread, NULL);
+	d->ready = false;
 }
 
 static bool slot_rests(const struct slot *s)
@@ -121,16 +121,16 @@ static bool slot_rests(const struct slot *s)
 	struct bridged_state now;
 
 	slot_bridged_state(s, &now);
-	return now.transfers == 0 && now.in_dequeued + now.out_dequeued == 0;
+	return now.transfers == 0 && now.in_used + now.out_used == 0;
 }
 
-void served_daemon_rest(struct served_daemon *b)
+void test_daemon_rest(struct test_daemon *d)
 {
 	uint64_t end_ns = clock_now_ns() + DAEMONS_WAIT_NS;
 
-	served_daemon_stop(b);
-	for (uint32_t i = 0; i < daemon_slots(b->daemon); i++) {
-		struct slot *s = daemon_slot(b->daemon, i);
+	test_daemon_stop(d);
+	for (uint32_t i = 0; i < daemon_slots(d->daemon); i++) {
+		struct slot *s = daemon_slot(d->daemon, i);
 		while (!slot_rests(s)) {
 			assert_true(clock_now_ns() < end_ns);
 			if (node_poll(slot_node(s)) + slot_service(s) == 0)
@@ -139,11 +139,11 @@ void served_daemon_rest(struct served_daemon *b)
 	}
 }
 
-void served_daemon_close(struct served_daemon *b)
+void test_daemon_close(struct test_daemon *d)
 {
-	served_daemon_stop(b);
-	daemon_close(b->daemon);
-	*b = (struct served_daemon){0};
+	test_daemon_stop(d);
+	daemon_close(d->daemon);
+	*d = (struct test_daemon){0};
 }
 
 struct dxp_xpu *daemons_xpu(struct dxp_fabric *f, const char *name)
@@ -195,7 +195,7 @@ int daemons_close(struct daemons *w)
 	dxp_xpu_close(w->two);
 	dxp_xpu_close(w->plain);
 	dxp_fabric_close(w->fabric);
-	served_daemon_close(&w->ocl);
-	served_daemon_close(&w->none);
+	test_daemon_close(&w->ocl);
+	test_daemon_close(&w->none);
 	return daemons_end(w);
 }

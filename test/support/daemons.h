@@ -16,7 +16,8 @@
 #define DAEMONS_WAIT_NS (10 * S_NS)
 #define DAEMONS_MEMORY  (16u << 20) /* bytes per xPU */
 
-struct served_daemon {
+/* A daemon that a thread of the test polls. */
+struct test_daemon {
 	struct daemon *daemon;
 	_Atomic int stop;
 	pthread_t thread;
@@ -29,7 +30,7 @@ struct daemons {
 	pthread_t manager_thread;
 	uint8_t key[FABRIC_KEY_BYTES];
 	struct udp_address address; /* of the manager */
-	struct served_daemon ocl, none;
+	struct test_daemon ocl, none;
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *one, *two, *plain;
 };
@@ -44,14 +45,14 @@ int daemons_end(struct daemons *w);
 void daemons_file(const struct daemons *w, const char *name, const char *text);
 /* Opens a daemon in this fabric; a thread polls it. Fills in the options common to all daemons.
  * Returns the status of daemon_open. */
-int served_daemon_open(const struct daemons *w, struct served_daemon *b,
-		       const struct daemon_options *options);
+int test_daemon_open(const struct daemons *w, struct test_daemon *d,
+		     const struct daemon_options *options);
 /* Stops its thread; afterwards the caller may inspect the daemon. */
-void served_daemon_stop(struct served_daemon *b);
+void test_daemon_stop(struct test_daemon *d);
 /* Stops it, then polls until its bridges have no work and all their buffers are EMPTY, within
  * DAEMONS_WAIT_NS. A DMA of a failed transfer, or of a lost host, may still run before that. */
-void served_daemon_rest(struct served_daemon *b);
-void served_daemon_close(struct served_daemon *b);
+void test_daemon_rest(struct test_daemon *d);
+void test_daemon_close(struct test_daemon *d);
 
 /* Open and close everything. Assert on most failures. */
 int daemons_open(struct daemons *w);

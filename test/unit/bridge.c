@@ -162,10 +162,10 @@ static void bridge__through_holds_a_buffer_of_each_ring(void **state)
 	assert_int_equal(dma.at, 0);
 	assert_true(dma.in && dma.out);
 	struct bridge_action dma2 = next(BRIDGE_DMA_THROUGH);
-	bridge_started(b, &to, &from);
+	bridge_buffers_used(b, &to, &from);
 	assert_int_equal(to + from, 4);
 	done(dma, DXP_OK);
-	bridge_started(b, &to, &from);
+	bridge_buffers_used(b, &to, &from);
 	assert_int_equal(to, 1);
 	struct bridge_action drain = next(BRIDGE_DRAIN);
 	assert_ptr_equal(drain.out, dma.out);
@@ -414,7 +414,7 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_false(bridge_expire(b, now_ns)); /* only once */
 	assert_true(bridge_deadline(b) == UINT64_MAX);
 	assert_int_equal(bridge_settled(t), DXP_ETIMEDOUT);
-	bridge_started(b, &to, &from);
+	bridge_buffers_used(b, &to, &from);
 	assert_int_equal(to, 1); /* a late DMA may still read it */
 	none_ended();
 	done(dma, DXP_EDEVICE);

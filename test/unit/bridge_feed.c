@@ -157,14 +157,14 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 	struct bridge_transfer *pulled = begin(BRIDGE_IN, 1u << 30);
 	struct bridge_transfer *fed = begin_fed(1u << 19);
 	struct bridge_action a[BUFFERS];
-	uint32_t dequeued = 0;
+	uint32_t accepted = 0;
 
 	for (int i = 0; i < BUFFERS; i++)
 		a[i] = next(BRIDGE_FILL);
-	for (int i = 0; i < 200 && dequeued < 16; i++) {
+	for (int i = 0; i < 200 && accepted < 16; i++) {
 		int k = i % BUFFERS;
-		if (feed(fed, dequeued * BUFFER_BYTES, BUFFER_BYTES, true) == DXP_OK) {
-			dequeued++;
+		if (feed(fed, accepted * BUFFER_BYTES, BUFFER_BYTES, true) == DXP_OK) {
+			accepted++;
 			done(next(BRIDGE_DMA_IN), DXP_OK);
 		}
 		if (a[k].in) {
@@ -174,7 +174,7 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 		if (!bridge_next(b, now_ns, &a[k]))
 			a[k].in = NULL;
 	}
-	assert_int_equal(dequeued, 16);
+	assert_int_equal(accepted, 16);
 	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >= 16 + 12); /* fair shares */
 	bridge_cancel_all(b, DXP_ECLOSED);
 	for (int i = 0; i < BUFFERS; i++) {

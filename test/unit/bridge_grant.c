@@ -62,7 +62,7 @@ static void drain_all(void)
 }
 
 /* Fills all buffers but the reserve with a complete transfer; they are drained block by block. */
-static struct bridge_transfer *dequeued(void)
+static struct bridge_transfer *buffers_fill(void)
 {
 	struct bridge_transfer *t = begin_from(99, (BUFFERS - RESERVE) * BUFFER_BYTES);
 
@@ -84,7 +84,7 @@ static void bridge_grant__in_order_of_arrival(void **state)
 {
 	struct bridge_transfer *t[TRANSFERS];
 
-	dequeued();
+	buffers_fill();
 	for (uint32_t i = 0; i < TRANSFERS; i++) {
 		t[i] = begin_from(i, BUFFER_BYTES);
 		assert_int_equal(feed(t[i], 0), DXP_EBUSY);
@@ -119,7 +119,7 @@ static void bridge_grant__sources_alternate(void **state)
 {
 	struct bridge_transfer *many[4], *one;
 
-	dequeued();
+	buffers_fill();
 	for (uint32_t i = 0; i < 4; i++) {
 		many[i] = begin_from(1, BUFFER_BYTES);
 		assert_int_equal(feed(many[i], 0), DXP_EBUSY);
@@ -143,7 +143,7 @@ static void bridge_grant__none_is_overtaken(void **state)
 {
 	struct bridge_transfer *t, *late, *pulled;
 
-	dequeued();
+	buffers_fill();
 	t = begin_from(1, 2 * BUFFER_BYTES);
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
@@ -172,7 +172,7 @@ static void bridge_grant__in_vain(void **state)
 	struct bridge_transfer *t, *other;
 	uint64_t patience_ns = BRIDGE_GRANT_NS;
 
-	dequeued();
+	buffers_fill();
 	t = begin_from(1, BUFFER_BYTES);
 	other = begin_from(2, BUFFER_BYTES);
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
@@ -191,8 +191,8 @@ static void bridge_grant__in_vain(void **state)
 		none_granted();
 		patience_ns *= 2;
 	}
-	assert_int_equal(bridge_counters(b)->ungranted, 1);
-	struct bridge_transfer *again = dequeued(); /* no buffer is reserved */
+	assert_int_equal(bridge_counters(b)->withdrawn, 1);
+	struct bridge_transfer *again = buffers_fill(); /* no buffer is reserved */
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	granted(t, BUFFER_BYTES);
@@ -208,7 +208,7 @@ static void bridge_grant__the_rest_of_a_block(void **state)
 {
 	struct bridge_transfer *t;
 
-	dequeued();
+	buffers_fill();
 	t = begin_from(1, 2 * BUFFER_BYTES);
 	assert_int_equal(feed(t, BUFFER_BYTES), DXP_EBUSY);
 	assert_int_equal(bridge_feed(b, t, 0, data, UNIT, true, now_ns), DXP_OK); /* reserve */
@@ -228,7 +228,7 @@ static void bridge_grant__is_withdrawn_with_its_transfer(void **state)
 {
 	struct bridge_transfer *t, *other;
 
-	dequeued();
+	buffers_fill();
 	t = begin_from(1, BUFFER_BYTES);
 	other = begin_from(2, BUFFER_BYTES);
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
@@ -238,7 +238,7 @@ static void bridge_grant__is_withdrawn_with_its_transfer(void **state)
 	bridge_cancel(b, t, DXP_ECANCELED);
 	bridge_cancel(b, other, DXP_ECANCELED);
 	none_granted();
-	struct bridge_transfer *free = dequeued(); /* its reserved buffer is free */
+	struct bridge_transfer *free = buffers_fill(); /* its reserved buffer is free */
 	drain_all();
 	assert_int_equal(bridge_settled(free), DXP_OK);
 	all_end(4);
@@ -250,7 +250,7 @@ static void bridge_grant__not_without_a_unit(void **state)
 	static const uint32_t units[] = {0, BUFFER_BYTES + 64};
 
 	for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
-		dequeued();
+		buffers_fill();
 		struct bridge_transfer *t = begin_order((struct bridge_order){
 			.fed = true, .bytes = 3 * BUFFER_BYTES, .unit = units[i]});
 		assert_int_equal(bridge_block_bytes(t), 0);

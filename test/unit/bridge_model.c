@@ -103,7 +103,7 @@ static void limits_hold(const struct model *m)
 	const uint32_t *n = m->steps;
 	uint32_t to, from;
 
-	bridge_started(m->b, &to, &from);
+	bridge_buffers_used(m->b, &to, &from);
 	assert_true(to <= m->o.buffers && from <= m->o.buffers);
 	assert_true(n[BRIDGE_FILL] <= m->o.fills);
 	assert_true(n[BRIDGE_DMA_IN] + n[BRIDGE_DMA_THROUGH] <= m->o.dmas);
@@ -364,7 +364,7 @@ static void model_close(struct model *m)
 {
 	uint32_t to, from;
 
-	bridge_started(m->b, &to, &from);
+	bridge_buffers_used(m->b, &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	assert_int_equal(bridge_transfers(m->b), 0);

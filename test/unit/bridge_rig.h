@@ -53,7 +53,7 @@ UNUSED static int bridge_teardown(void **state)
 {
 	uint32_t to, from;
 
-	bridge_started(b, &to, &from);
+	bridge_buffers_used(b, &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	bridge_destroy(b);

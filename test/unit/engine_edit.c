@@ -22,18 +22,18 @@ static uint8_t memory[BYTES], model[BYTES];
 
 static void model_edit(const struct engine_edit *e)
 {
-	const struct dxp_rect *b = &e->rect;
+	const struct dxp_rect *r = &e->rect;
 	uint64_t from_row, from_slice, to_row, to_slice;
 
 	if (e->op == COMMAND_WRITE) {
 		memcpy(model + e->to, e->data, e->data_bytes);
 		return;
 	}
-	command_rect_pitches(b, RECT_TO, &to_row, &to_slice);
-	command_rect_pitches(b, RECT_FROM, &from_row, &from_slice);
-	for (uint64_t z = 0; z < b->slices; z++)
-		for (uint64_t y = 0; y < b->rows; y++)
-			for (uint64_t x = 0; x < b->row_bytes; x++)
+	command_rect_pitches(r, RECT_TO, &to_row, &to_slice);
+	command_rect_pitches(r, RECT_FROM, &from_row, &from_slice);
+	for (uint64_t z = 0; z < r->slices; z++)
+		for (uint64_t y = 0; y < r->rows; y++)
+			for (uint64_t x = 0; x < r->row_bytes; x++)
 				model[e->to + z * to_slice + y * to_row + x] =
 					e->op == COMMAND_FILL
 						? ((const uint8_t *)e->data)[x % e->data_bytes]

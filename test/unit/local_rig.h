@@ -81,12 +81,12 @@ static inline void rig_end(struct rig *r)
 /* Polls the NIC once and checks all invariants. */
 static inline uint32_t rig_poll(struct rig *r)
 {
-	uint32_t dequeued = nic_doorbells(r->nic, ++r->now_ns);
+	uint32_t accepted = nic_doorbells(r->nic, ++r->now_ns);
 	const char *broken = invariants_broken(r->nic);
 
 	if (broken)
 		fail_msg("%s", broken);
-	return dequeued;
+	return accepted;
 }
 
 /* Polls until no poll is due at once. */

@@ -32,13 +32,13 @@ static struct dxp_rect rect_random(struct rng *r)
 	return b;
 }
 
-static void plain_copy(const struct dxp_rect *b, uint8_t *to, const uint8_t *from)
+static void plain_copy(const struct dxp_rect *r, uint8_t *to, const uint8_t *from)
 {
-	for (uint64_t z = 0; z < b->slices; z++)
-		for (uint64_t y = 0; y < b->rows; y++)
-			for (uint64_t x = 0; x < b->row_bytes; x++)
-				to[z * b->to_slice_pitch + y * b->to_row_pitch + x] =
-					from[z * b->from_slice_pitch + y * b->from_row_pitch + x];
+	for (uint64_t z = 0; z < r->slices; z++)
+		for (uint64_t y = 0; y < r->rows; y++)
+			for (uint64_t x = 0; x < r->row_bytes; x++)
+				to[z * r->to_slice_pitch + y * r->to_row_pitch + x] =
+					from[z * r->from_slice_pitch + y * r->from_row_pitch + x];
 }
 
 static void opencl_rect__fold(void **state)
@@ -89,11 +89,11 @@ static void opencl_rect__pitches_of_zero(void **state)
 	assert_int_equal(rect_to_span(&b), 5 * 8 + 4);
 }
 
-static void mark(const struct dxp_rect *b, uint64_t at, bool from_side, uint8_t *seen)
+static void mark(const struct dxp_rect *r, uint64_t at, bool from_side, uint8_t *seen)
 {
-	for (uint64_t i = 0; i < b->rows * b->slices; i++) {
-		uint64_t row = at + (from_side ? rect_from_row(b, i) : rect_to_row(b, i));
-		for (uint64_t x = 0; x < b->row_bytes; x++)
+	for (uint64_t i = 0; i < r->rows * r->slices; i++) {
+		uint64_t row = at + (from_side ? rect_from_row(r, i) : rect_to_row(r, i));
+		for (uint64_t x = 0; x < r->row_bytes; x++)
 			seen[row + x] |= from_side ? 1 : 2;
 	}
 }

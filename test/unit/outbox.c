@@ -21,8 +21,8 @@
 
 static struct dxp_window *window;
 static struct outbox *outbox;
-static uint32_t dequeued,
-	completed; /* by the test as the NIC: doorbells read, completions written */
+/* By the test as the NIC: doorbells read, completions written. */
+static uint32_t dequeued, completed;
 static uint64_t contexts[4096];
 static int ended, ended_badly;
 

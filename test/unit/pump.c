@@ -146,7 +146,7 @@ static void rings_are_empty(void)
 {
 	uint32_t to, from;
 
-	bridge_started(pump_bridge(pump), &to, &from);
+	bridge_buffers_used(pump_bridge(pump), &to, &from);
 	assert_int_equal(to, 0);
 	assert_int_equal(from, 0);
 	assert_int_equal(bridge_transfers(pump_bridge(pump)), 0);

@@ -271,7 +271,7 @@ static void untouched(void)
 {
 	uint32_t to, from;
 
-	bridge_started(pump_bridge(pump), &to, &from);
+	bridge_buffers_used(pump_bridge(pump), &to, &from);
 	assert_int_equal(to + from, 0);
 	assert_int_equal(bridge_transfers(pump_bridge(pump)), 0);
 	assert_int_equal(late_count, 0);

@@ -23,7 +23,7 @@
 #define WORDS   (LARGE / 4)
 
 static struct daemons w;
-static struct served_daemon boards, plain;
+static struct test_daemon boards, plain;
 static struct dxp_xpu *one, *two, *direct;
 static uint8_t *out, *in;
 
@@ -261,8 +261,8 @@ static int world_open(void **state)
 	daemons_begin(&w);
 	daemons_file(&w, "plain.board", "preset = fast\ncompute = none\n");
 	snprintf(name, sizeof(name), "board:%s/plain.board", w.folder);
-	ok(served_daemon_open(&w, &boards, &board));
-	ok(served_daemon_open(&w, &plain, &none));
+	ok(test_daemon_open(&w, &boards, &board));
+	ok(test_daemon_open(&w, &plain, &none));
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
 	one = daemons_xpu(w.fabric, "xpu1");
@@ -277,9 +277,9 @@ static int world_close(void **state)
 	dxp_xpu_close(two);
 	dxp_xpu_close(direct);
 	dxp_fabric_close(w.fabric);
-	served_daemon_rest(&boards);
-	served_daemon_close(&boards);
-	served_daemon_close(&plain);
+	test_daemon_rest(&boards);
+	test_daemon_close(&boards);
+	test_daemon_close(&plain);
 	free(in);
 	free(out);
 	return daemons_end(&w);

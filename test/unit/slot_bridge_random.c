@@ -39,7 +39,7 @@ struct modelled {
 };
 
 static struct daemons w;
-static struct served_daemon daemons[XPUS];
+static struct test_daemon daemons[XPUS];
 static struct modelled xpus[XPUS];
 static struct rng rng;
 static struct rude r;
@@ -87,7 +87,7 @@ static void daemons_start(uint32_t seed)
 			 100 + (uint32_t)below(400), 50 + (uint32_t)below(400));
 		daemons_file(&w, file, setting);
 		snprintf(engine, sizeof(engine), "board:%s/%s", w.folder, file);
-		ok(served_daemon_open(&w, &daemons[i], &options));
+		ok(test_daemon_open(&w, &daemons[i], &options));
 		m->x = daemons_xpu(w.fabric, m->name);
 		while (!well(dxp_mem_alloc(m->x, MEMORY, &m->address))) {
 		}
@@ -107,8 +107,8 @@ static void daemons_stop(void)
 		while (caps.free_bytes != caps.memory_bytes && clock_now_ns() < end_ns);
 		assert_int_equal(caps.free_bytes, caps.memory_bytes);
 		dxp_xpu_close(xpus[i].x);
-		served_daemon_rest(&daemons[i]);
-		served_daemon_close(&daemons[i]);
+		test_daemon_rest(&daemons[i]);
+		test_daemon_close(&daemons[i]);
 	}
 }
 

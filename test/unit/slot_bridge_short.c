@@ -25,7 +25,7 @@
 #define RUNS    3000 /* more than one use allocates */
 
 static struct daemons w;
-static struct served_daemon board;
+static struct test_daemon board;
 static uint8_t out[BYTES], in[BYTES];
 
 /* ---- memory ---- */
@@ -181,7 +181,7 @@ static int world_open(void **state)
 	daemons_begin(&w);
 	daemons_file(&w, "a.board", "preset = fast\ncompute = none\n");
 	snprintf(engine, sizeof(engine), "board:%s/a.board", w.folder);
-	ok(served_daemon_open(&w, &board, &options));
+	ok(test_daemon_open(&w, &board, &options));
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
 	return 0;
@@ -190,8 +190,8 @@ static int world_open(void **state)
 static int world_close(void **state)
 {
 	dxp_fabric_close(w.fabric);
-	served_daemon_rest(&board);
-	served_daemon_close(&board);
+	test_daemon_rest(&board);
+	test_daemon_close(&board);
 	return daemons_end(&w);
 }
 

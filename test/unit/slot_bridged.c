@@ -27,7 +27,7 @@
 #define FAR     (4u << 20) /* bytes of an allocation for transfers */
 
 static struct daemons w;
-static struct served_daemon boards, plain, ocl;
+static struct test_daemon boards, plain, ocl;
 static struct dxp_xpu *one, *two, *direct, *computes; /* `computes`: NULL without OpenCL */
 static uint8_t *out, *in;
 
@@ -406,8 +406,8 @@ static int world_open(void **state)
 	char name[160];
 	snprintf(name, sizeof(name), "board:%s/plain.board", w.folder);
 	fast.engine = name;
-	ok(served_daemon_open(&w, &boards, &fast));
-	ok(served_daemon_open(&w, &plain, &none));
+	ok(test_daemon_open(&w, &boards, &fast));
+	ok(test_daemon_open(&w, &plain, &none));
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
 			   &w.fabric));
 	one = daemons_xpu(w.fabric, "xpu1");
@@ -419,7 +419,7 @@ static int world_open(void **state)
 	}
 	computing.slots = 1;
 	computing.first = 4;
-	ok(served_daemon_open(&w, &ocl, &computing));
+	ok(test_daemon_open(&w, &ocl, &computing));
 	computes = daemons_xpu(w.fabric, "xpu4");
 	return 0;
 }
@@ -432,13 +432,13 @@ static int world_close(void **state)
 	if (computes)
 		dxp_xpu_close(computes);
 	dxp_fabric_close(w.fabric);
-	served_daemon_rest(&boards);
-	served_daemon_close(&boards);
+	test_daemon_rest(&boards);
+	test_daemon_close(&boards);
 	if (computes) {
-		served_daemon_rest(&ocl);
-		served_daemon_close(&ocl);
+		test_daemon_rest(&ocl);
+		test_daemon_close(&ocl);
 	}
-	served_daemon_close(&plain);
+	test_daemon_close(&plain);
 	free(in);
 	free(out);
 	return daemons_end(&w);

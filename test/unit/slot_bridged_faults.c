@@ -29,7 +29,7 @@
 #define TRIES    40
 
 static struct daemons w;
-static struct served_daemon board;
+static struct test_daemon board;
 static struct dxp_xpu *x;
 static char xpu_name[16];
 static uint8_t out[BYTES], in[BYTES];
@@ -72,15 +72,15 @@ static void board_open(const char *setting, uint64_t stall_ns)
 	snprintf(text, sizeof(text), "preset = fast\ncompute = none\n%s\n", setting);
 	daemons_file(&w, "bad.board", text);
 	snprintf(name, sizeof(name), "board:%s/bad.board", w.folder);
-	ok(served_daemon_open(&w, &board, &options));
+	ok(test_daemon_open(&w, &board, &options));
 	x = daemons_xpu(w.fabric, xpu_name);
 }
 
 static void board_close(void)
 {
 	dxp_xpu_close(x);
-	served_daemon_rest(&board);
-	served_daemon_close(&board);
+	test_daemon_rest(&board);
+	test_daemon_close(&board);
 }
 
 static uint32_t reg(uint32_t index)
@@ -205,12 +205,12 @@ static void dma__stalls(void **state)
  * if the event could follow the data at once. */
 static void send__to_a_board_that_fails(void **state)
 {
-	struct served_daemon plain = {0};
+	struct test_daemon plain = {0};
 	uint64_t from, address;
 	uint32_t failed = 0;
 
 	board_open("fail = 20", 0);
-	ok(served_daemon_open(
+	ok(test_daemon_open(
 		&w, &plain,
 		&(struct daemon_options){.slots = 1, .name = "plain", .engine = "none"}));
 	struct dxp_xpu *direct = daemons_xpu(w.fabric, "plain");
@@ -241,7 +241,7 @@ static void send__to_a_board_that_fails(void **state)
 	}
 	assert_true(failed > 0 && failed < 20);
 	dxp_xpu_close(direct);
-	served_daemon_close(&plain);
+	test_daemon_close(&plain);
 	board_close();
 }
 
@@ -466,10 +466,10 @@ static void daemon__closes_in_the_middle(void **state)
 		assert_true(clock_now_ns() < end_ns);
 		rude_poll(&r);
 	}
-	served_daemon_stop(&board);
+	test_daemon_stop(&board);
 	slot_bridged_state(daemon_slot(board.daemon, 0), &now);
-	assert_true(now.transfers > 0 && now.in_dequeued > 0);
-	served_daemon_close(&board);
+	assert_true(now.transfers > 0 && now.in_used > 0);
+	test_daemon_close(&board);
 	assert_int_not_equal(dxp_reg_read(x, CFG_NODE, &value, 1), DXP_OK);
 	dxp_xpu_close(x);
 	rude_close(&r);

@@ -17,7 +17,7 @@
 #define FEW  3
 
 static struct daemons w;
-static struct served_daemon many, few;
+static struct test_daemon many, few;
 
 static void ok(int status)
 {
@@ -33,15 +33,15 @@ static int setup(void **state)
 	bounded.first = 2;
 	bounded.hosts_max = FEW;
 	daemons_begin(&w);
-	assert_int_equal(served_daemon_open(&w, &many, &common), DXP_OK);
-	assert_int_equal(served_daemon_open(&w, &few, &bounded), DXP_OK);
+	assert_int_equal(test_daemon_open(&w, &many, &common), DXP_OK);
+	assert_int_equal(test_daemon_open(&w, &few, &bounded), DXP_OK);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	served_daemon_close(&few);
-	served_daemon_close(&many);
+	test_daemon_close(&few);
+	test_daemon_close(&many);
 	return daemons_end(&w);
 }
 

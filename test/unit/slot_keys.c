@@ -28,7 +28,7 @@ struct user {
 };
 
 static struct daemons w;
-static struct served_daemon direct, board, limited;
+static struct test_daemon direct, board, limited;
 static struct user victim, thief;
 static uint8_t secret[BYTES], buffer[2 * BYTES];
 
@@ -420,16 +420,16 @@ static int world_open(void **state)
 	daemons_begin(&w);
 	daemons_file(&w, "slow.board", "preset = fast\ncompute = none\nlatency = 1000000\n");
 	snprintf(engine, sizeof(engine), "board:%s/slow.board", w.folder);
-	ok(served_daemon_open(&w, &direct,
-			      &(struct daemon_options){.slots = 2, .first = 1, .engine = "none"}));
-	ok(served_daemon_open(&w, &board,
-			      &(struct daemon_options){.slots = 1,
-						       .first = 3,
-						       .name = "xpu3",
-						       .engine = engine,
-						       .buffers = 4,
-						       .buffer_bytes = 64u << 10}));
-	ok(served_daemon_open(
+	ok(test_daemon_open(&w, &direct,
+			    &(struct daemon_options){.slots = 2, .first = 1, .engine = "none"}));
+	ok(test_daemon_open(&w, &board,
+			    &(struct daemon_options){.slots = 1,
+						     .first = 3,
+						     .name = "xpu3",
+						     .engine = engine,
+						     .buffers = 4,
+						     .buffer_bytes = 64u << 10}));
+	ok(test_daemon_open(
 		&w, &limited,
 		&(struct daemon_options){
 			.slots = 1, .name = "xpu4", .engine = "none", .host_bytes = LIMIT}));
@@ -442,9 +442,9 @@ static int world_close(void **state)
 {
 	user_close(&victim);
 	user_close(&thief);
-	served_daemon_close(&direct);
-	served_daemon_close(&board);
-	served_daemon_close(&limited);
+	test_daemon_close(&direct);
+	test_daemon_close(&board);
+	test_daemon_close(&limited);
 	return daemons_end(&w);
 }
 

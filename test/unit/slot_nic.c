@@ -457,7 +457,7 @@ static void daemon__closes_under_a_waiting_kernel(void **state)
 	await(&one, UINT64_MAX, FOREVER);
 	await(&two, UINT64_MAX, FOREVER);
 	usleep(50000);
-	served_daemon_close(&w.ocl);
+	test_daemon_close(&w.ocl);
 	assert_true(clock_now_ns() - begin < SOON_NS);
 }
 

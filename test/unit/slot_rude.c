@@ -27,7 +27,7 @@
 #define WAIT_NS  DAEMONS_WAIT_NS
 
 static struct daemons w;
-static struct served_daemon board;
+static struct test_daemon board;
 static struct dxp_xpu *x;
 static struct rude r;
 static uint8_t out[BYTES], in[BYTES];
@@ -73,7 +73,7 @@ static int scene_open(void **state)
 
 	snprintf(name, sizeof(name), "board%u", boards++);
 	snprintf(engine, sizeof(engine), "board:%s/a.board", w.folder);
-	ok(served_daemon_open(&w, &board, &options));
+	ok(test_daemon_open(&w, &board, &options));
 	x = daemons_xpu(w.fabric, name);
 	rude_open(&r, &w, number());
 	return 0;
@@ -82,8 +82,8 @@ static int scene_open(void **state)
 static int scene_close(void **state)
 {
 	dxp_xpu_close(x);
-	served_daemon_rest(&board);
-	served_daemon_close(&board);
+	test_daemon_rest(&board);
+	test_daemon_close(&board);
 	return 0;
 }
 

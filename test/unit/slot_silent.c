@@ -23,7 +23,7 @@
 #define SILENT (NIC_FUNCTIONS - 1)
 
 static struct daemons w;
-static struct served_daemon extra_daemon;
+static struct test_daemon extra_daemon;
 
 static void ok(int status)
 {
@@ -131,17 +131,17 @@ static void deaf__is_put_out(void **state)
 static int world_open(void **state)
 {
 	daemons_begin(&w);
-	return served_daemon_open(&w, &extra_daemon,
-				  &(struct daemon_options){.slots = 1,
-							   .first = 1,
-							   .engine = "ocl",
-							   .worker_program = "bin/dxpd",
-							   .keep_hosts_ns = FABRIC_HOST_KEEP_NS});
+	return test_daemon_open(&w, &extra_daemon,
+				&(struct daemon_options){.slots = 1,
+							 .first = 1,
+							 .engine = "ocl",
+							 .worker_program = "bin/dxpd",
+							 .keep_hosts_ns = FABRIC_HOST_KEEP_NS});
 }
 
 static int world_close(void **state)
 {
-	served_daemon_close(&extra_daemon);
+	test_daemon_close(&extra_daemon);
 	return daemons_end(&w);
 }
 

@@ -524,19 +524,19 @@ static int world_open(void **state)
 	snprintf(path, sizeof(path), "%s/dxpd", w.folder);
 	if (program_copy() != 0)
 		return -1;
-	return served_daemon_open(&w, &w.ocl,
-				  &(struct daemon_options){.slots = 1,
-							   .first = 1,
-							   .engine = "ocl",
-							   .worker_program = path,
-							   .host_bytes = HOST_BYTES});
+	return test_daemon_open(&w, &w.ocl,
+				&(struct daemon_options){.slots = 1,
+							 .first = 1,
+							 .engine = "ocl",
+							 .worker_program = path,
+							 .host_bytes = HOST_BYTES});
 }
 
 static int world_close(void **state)
 {
 	pid_t pid;
 
-	served_daemon_close(&w.ocl);
+	test_daemon_close(&w.ocl);
 	assert_int_equal(children(getpid(), &pid), 0);
 	return daemons_end(&w);
 }

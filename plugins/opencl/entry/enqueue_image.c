@@ -54,14 +54,14 @@ static cl_int host_rect(struct command *c, cl_mem m, const size_t *origin, const
 }
 
 /* Swaps the two sides. */
-static void pixel_rotate(struct dxp_rect *b)
+static void pixel_rotate(struct dxp_rect *r)
 {
-	uint64_t row = b->from_row_pitch, slice = b->from_slice_pitch;
+	uint64_t row = r->from_row_pitch, slice = r->from_slice_pitch;
 
-	b->from_row_pitch = b->to_row_pitch;
-	b->from_slice_pitch = b->to_slice_pitch;
-	b->to_row_pitch = row;
-	b->to_slice_pitch = slice;
+	r->from_row_pitch = r->to_row_pitch;
+	r->from_slice_pitch = r->to_slice_pitch;
+	r->to_row_pitch = row;
+	r->to_slice_pitch = slice;
 }
 
 static cl_int read_image(struct command *c, cl_mem m, const size_t *origin, const size_t *region,

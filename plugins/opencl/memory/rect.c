@@ -3,142 +3,142 @@
 
 #include "plugins/opencl/memory/rect.h"
 
-static uint64_t span(const struct dxp_rect *b, uint64_t row_pitch, uint64_t slice_pitch)
+static uint64_t span(const struct dxp_rect *r, uint64_t row_pitch, uint64_t slice_pitch)
 {
-	return (b->slices - 1) * slice_pitch + (b->rows - 1) * row_pitch + b->row_bytes;
+	return (r->slices - 1) * slice_pitch + (r->rows - 1) * row_pitch + r->row_bytes;
 }
 
-uint64_t rect_from_span(const struct dxp_rect *b)
+uint64_t rect_from_span(const struct dxp_rect *r)
 {
-	return span(b, b->from_row_pitch, b->from_slice_pitch);
+	return span(r, r->from_row_pitch, r->from_slice_pitch);
 }
 
-uint64_t rect_to_span(const struct dxp_rect *b)
+uint64_t rect_to_span(const struct dxp_rect *r)
 {
-	return span(b, b->to_row_pitch, b->to_slice_pitch);
+	return span(r, r->to_row_pitch, r->to_slice_pitch);
 }
 
-uint64_t rect_bytes(const struct dxp_rect *b)
+uint64_t rect_bytes(const struct dxp_rect *r)
 {
-	return b->row_bytes * b->rows * b->slices;
+	return r->row_bytes * r->rows * r->slices;
 }
 
-static void settle(struct dxp_rect *b)
+static void settle(struct dxp_rect *r)
 {
-	if (!b->from_row_pitch)
-		b->from_row_pitch = b->row_bytes;
-	if (!b->to_row_pitch)
-		b->to_row_pitch = b->row_bytes;
-	if (!b->from_slice_pitch)
-		b->from_slice_pitch = b->from_row_pitch * b->rows;
-	if (!b->to_slice_pitch)
-		b->to_slice_pitch = b->to_row_pitch * b->rows;
+	if (!r->from_row_pitch)
+		r->from_row_pitch = r->row_bytes;
+	if (!r->to_row_pitch)
+		r->to_row_pitch = r->row_bytes;
+	if (!r->from_slice_pitch)
+		r->from_slice_pitch = r->from_row_pitch * r->rows;
+	if (!r->to_slice_pitch)
+		r->to_slice_pitch = r->to_row_pitch * r->rows;
 	/* The pitch of a single row or slice has no effect. */
-	if (b->rows == 1)
-		b->from_row_pitch = b->to_row_pitch = b->row_bytes;
-	if (b->slices == 1) {
-		b->from_slice_pitch = b->from_row_pitch * b->rows;
-		b->to_slice_pitch = b->to_row_pitch * b->rows;
+	if (r->rows == 1)
+		r->from_row_pitch = r->to_row_pitch = r->row_bytes;
+	if (r->slices == 1) {
+		r->from_slice_pitch = r->from_row_pitch * r->rows;
+		r->to_slice_pitch = r->to_row_pitch * r->rows;
 	}
 }
 
-void rect_fold(struct dxp_rect *b)
+void rect_fold(struct dxp_rect *r)
 {
-	settle(b);
+	settle(r);
 	/* Adjacent rows merge into one row; a slice of one row becomes a row. */
-	if (b->from_row_pitch == b->row_bytes && b->to_row_pitch == b->row_bytes) {
-		b->row_bytes *= b->rows;
-		b->rows = 1;
+	if (r->from_row_pitch == r->row_bytes && r->to_row_pitch == r->row_bytes) {
+		r->row_bytes *= r->rows;
+		r->rows = 1;
 	}
-	if (b->rows == 1 && b->slices > 1) {
-		b->rows = b->slices;
-		b->from_row_pitch = b->from_slice_pitch;
-		b->to_row_pitch = b->to_slice_pitch;
-		b->slices = 1;
-		b->from_slice_pitch = b->to_slice_pitch = 0;
-		settle(b);
-		if (b->from_row_pitch == b->row_bytes && b->to_row_pitch == b->row_bytes) {
-			b->row_bytes *= b->rows;
-			b->rows = 1;
+	if (r->rows == 1 && r->slices > 1) {
+		r->rows = r->slices;
+		r->from_row_pitch = r->from_slice_pitch;
+		r->to_row_pitch = r->to_slice_pitch;
+		r->slices = 1;
+		r->from_slice_pitch = r->to_slice_pitch = 0;
+		settle(r);
+		if (r->from_row_pitch == r->row_bytes && r->to_row_pitch == r->row_bytes) {
+			r->row_bytes *= r->rows;
+			r->rows = 1;
 		}
 	}
 	/* Slices spaced like rows become more rows. */
-	if (b->slices > 1 && b->from_slice_pitch == b->from_row_pitch * b->rows &&
-	    b->to_slice_pitch == b->to_row_pitch * b->rows) {
-		b->rows *= b->slices;
-		b->slices = 1;
+	if (r->slices > 1 && r->from_slice_pitch == r->from_row_pitch * r->rows &&
+	    r->to_slice_pitch == r->to_row_pitch * r->rows) {
+		r->rows *= r->slices;
+		r->slices = 1;
 	}
-	settle(b);
+	settle(r);
 }
 
-bool rect_is_line(const struct dxp_rect *b)
+bool rect_is_line(const struct dxp_rect *r)
 {
-	return b->rows == 1 && b->slices == 1;
+	return r->rows == 1 && r->slices == 1;
 }
 
-uint64_t rect_from_row(const struct dxp_rect *b, uint64_t index)
+uint64_t rect_from_row(const struct dxp_rect *r, uint64_t index)
 {
-	return index / b->rows * b->from_slice_pitch + index % b->rows * b->from_row_pitch;
+	return index / r->rows * r->from_slice_pitch + index % r->rows * r->from_row_pitch;
 }
 
-uint64_t rect_to_row(const struct dxp_rect *b, uint64_t index)
+uint64_t rect_to_row(const struct dxp_rect *r, uint64_t index)
 {
-	return index / b->rows * b->to_slice_pitch + index % b->rows * b->to_row_pitch;
+	return index / r->rows * r->to_slice_pitch + index % r->rows * r->to_row_pitch;
 }
 
-void rect_pack_from(struct dxp_rect *b)
+void rect_pack_from(struct dxp_rect *r)
 {
-	b->from_row_pitch = b->row_bytes;
-	b->from_slice_pitch = b->row_bytes * b->rows;
+	r->from_row_pitch = r->row_bytes;
+	r->from_slice_pitch = r->row_bytes * r->rows;
 }
 
-void rect_pack_to(struct dxp_rect *b)
+void rect_pack_to(struct dxp_rect *r)
 {
-	b->to_row_pitch = b->row_bytes;
-	b->to_slice_pitch = b->row_bytes * b->rows;
+	r->to_row_pitch = r->row_bytes;
+	r->to_slice_pitch = r->row_bytes * r->rows;
 }
 
-bool rect_from_is_tight(const struct dxp_rect *b)
+bool rect_from_is_tight(const struct dxp_rect *r)
 {
-	return rect_from_span(b) == rect_bytes(b);
+	return rect_from_span(r) == rect_bytes(r);
 }
 
-bool rect_to_is_tight(const struct dxp_rect *b)
+bool rect_to_is_tight(const struct dxp_rect *r)
 {
-	return rect_to_span(b) == rect_bytes(b);
+	return rect_to_span(r) == rect_bytes(r);
 }
 
-void rect_copy(const struct dxp_rect *b, void *to, const void *from)
+void rect_copy(const struct dxp_rect *r, void *to, const void *from)
 {
 	uint8_t *t = to;
 	const uint8_t *f = from;
 
 	/* Source and destination may be the same memory: a program may read a buffer into its own
 	 * host pointer. */
-	for (uint64_t i = 0; i < b->rows * b->slices; i++)
-		memmove(t + rect_to_row(b, i), f + rect_from_row(b, i), b->row_bytes);
+	for (uint64_t i = 0; i < r->rows * r->slices; i++)
+		memmove(t + rect_to_row(r, i), f + rect_from_row(r, i), r->row_bytes);
 }
 
 /* Returns whether a row of the to_ side overlaps the row_bytes before `end`. Rows ascend, so only
  * the last row that begins before `end` needs a check. */
-static bool to_row_meets(const struct dxp_rect *b, uint64_t end)
+static bool to_row_meets(const struct dxp_rect *r, uint64_t end)
 {
-	uint64_t last = end - 1, z = last / b->to_slice_pitch;
+	uint64_t last = end - 1, z = last / r->to_slice_pitch;
 
-	if (z >= b->slices)
-		z = b->slices - 1;
-	uint64_t y = (last - z * b->to_slice_pitch) / b->to_row_pitch;
-	if (y >= b->rows)
-		y = b->rows - 1;
-	uint64_t begin = z * b->to_slice_pitch + y * b->to_row_pitch;
-	return begin + 2 * b->row_bytes > end;
+	if (z >= r->slices)
+		z = r->slices - 1;
+	uint64_t y = (last - z * r->to_slice_pitch) / r->to_row_pitch;
+	if (y >= r->rows)
+		y = r->rows - 1;
+	uint64_t begin = z * r->to_slice_pitch + y * r->to_row_pitch;
+	return begin + 2 * r->row_bytes > end;
 }
 
-bool rect_overlaps(const struct dxp_rect *b, uint64_t from, uint64_t to)
+bool rect_overlaps(const struct dxp_rect *r, uint64_t from, uint64_t to)
 {
-	for (uint64_t i = 0; i < b->rows * b->slices; i++) {
-		uint64_t end = from + rect_from_row(b, i) + b->row_bytes;
-		if (end > to && to_row_meets(b, end - to))
+	for (uint64_t i = 0; i < r->rows * r->slices; i++) {
+		uint64_t end = from + rect_from_row(r, i) + r->row_bytes;
+		if (end > to && to_row_meets(r, end - to))
 			return true;
 	}
 	return false;

@@ -11,24 +11,24 @@
 #include <dxp/async.h>
 
 /* Returns the bytes from the first to the last byte of one side, including gaps between rows. */
-uint64_t rect_from_span(const struct dxp_rect *b);
-uint64_t rect_to_span(const struct dxp_rect *b);
-uint64_t rect_bytes(const struct dxp_rect *b);
-/* Rewrites b as the same bytes in as few rows and slices as possible; sets all pitches. */
-void rect_fold(struct dxp_rect *b);
-bool rect_is_line(const struct dxp_rect *b);
+uint64_t rect_from_span(const struct dxp_rect *r);
+uint64_t rect_to_span(const struct dxp_rect *r);
+uint64_t rect_bytes(const struct dxp_rect *r);
+/* Rewrites r as the same bytes in as few rows and slices as possible; sets all pitches. */
+void rect_fold(struct dxp_rect *r);
+bool rect_is_line(const struct dxp_rect *r);
 /* Returns the offset of row `index` (0 .. rows * slices - 1) from the rectangle's first byte. */
-uint64_t rect_from_row(const struct dxp_rect *b, uint64_t index);
-uint64_t rect_to_row(const struct dxp_rect *b, uint64_t index);
+uint64_t rect_from_row(const struct dxp_rect *r, uint64_t index);
+uint64_t rect_to_row(const struct dxp_rect *r, uint64_t index);
 /* Sets that side's pitches so that its rows are adjacent. */
-void rect_pack_from(struct dxp_rect *b);
-void rect_pack_to(struct dxp_rect *b);
-bool rect_from_is_tight(const struct dxp_rect *b);
-bool rect_to_is_tight(const struct dxp_rect *b);
+void rect_pack_from(struct dxp_rect *r);
+void rect_pack_to(struct dxp_rect *r);
+bool rect_from_is_tight(const struct dxp_rect *r);
+bool rect_to_is_tight(const struct dxp_rect *r);
 /* Copies the rectangle in host memory. */
-void rect_copy(const struct dxp_rect *b, void *to, const void *from);
+void rect_copy(const struct dxp_rect *r, void *to, const void *from);
 /* Returns whether the two sides of a folded rectangle share a byte, if they begin at offsets `from`
  * and `to` of the same object. */
-bool rect_overlaps(const struct dxp_rect *b, uint64_t from, uint64_t to);
+bool rect_overlaps(const struct dxp_rect *r, uint64_t from, uint64_t to);
 
 #endif

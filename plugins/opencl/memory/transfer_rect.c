@@ -9,19 +9,19 @@
 #define ROWS_KEPT 64   /* rows: ranges that a rectangle may leave in an object's lists */
 #define SPAN_NEAR 2    /* span / bytes of rows: up to this ratio gaps are transferred too */
 
-static bool by_rows(const struct dxp_rect *b)
+static bool by_rows(const struct dxp_rect *r)
 {
-	return b->row_bytes >= ROW_BYTES || b->rows * b->slices <= ROWS_FEW;
+	return r->row_bytes >= ROW_BYTES || r->rows * r->slices <= ROWS_FEW;
 }
 
 /* ---- to host memory ---- */
 
 static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
-			const struct dxp_rect *b)
+			const struct dxp_rect *r)
 {
-	for (uint64_t i = 0; i < b->rows * b->slices; i++) {
-		cl_int error = transfer_read(c, root, at + rect_from_row(b, i),
-					     (uint8_t *)to + rect_to_row(b, i), b->row_bytes);
+	for (uint64_t i = 0; i < r->rows * r->slices; i++) {
+		cl_int error = transfer_read(c, root, at + rect_from_row(r, i),
+					     (uint8_t *)to + rect_to_row(r, i), r->row_bytes);
 		if (error != CL_SUCCESS)
 			return error;
 	}
@@ -43,9 +43,9 @@ static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 
 /* Reads everything from the first row to the last; the host unpacks it. */
 static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
-			const struct dxp_rect *b)
+			const struct dxp_rect *r)
 {
-	uint64_t span = rect_from_span(b);
+	uint64_t span = rect_from_span(r);
 	cl_mem t;
 
 	cl_int error = temporary(c, span, &t);
@@ -55,7 +55,7 @@ static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
 	if (!staging)
 		return CL_OUT_OF_HOST_MEMORY;
 	error = transfer_read(c, root, at, staging, span);
-	return error != CL_SUCCESS ? error : command_unpack(c, to, staging, b);
+	return error != CL_SUCCESS ? error : command_unpack(c, to, staging, r);
 }
 
 /* Copies the rectangle into temporary memory on the device. */
@@ -129,22 +129,22 @@ cl_int transfer_read_rect(struct command *c, cl_mem root, uint64_t at, void *to,
 /* ---- from host memory ---- */
 
 static cl_int write_rows(struct command *c, cl_mem root, uint64_t at, const void *from,
-			 const struct dxp_rect *b)
+			 const struct dxp_rect *r)
 {
-	for (uint64_t i = 0; i < b->rows * b->slices; i++) {
+	for (uint64_t i = 0; i < r->rows * r->slices; i++) {
 		cl_int error =
-			transfer_write(c, root, at + rect_to_row(b, i),
-				       (const uint8_t *)from + rect_from_row(b, i), b->row_bytes);
+			transfer_write(c, root, at + rect_to_row(r, i),
+				       (const uint8_t *)from + rect_from_row(r, i), r->row_bytes);
 		if (error != CL_SUCCESS)
 			return error;
 	}
 	return CL_SUCCESS;
 }
 
-void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const struct dxp_rect *b,
+void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const struct dxp_rect *r,
 			 bool whole)
 {
-	uint64_t span = rect_to_span(b);
+	uint64_t span = rect_to_span(r);
 
 	/* A copy that holds the whole span stays whole; else only the written rows are latest
 	 * here. */
@@ -152,30 +152,30 @@ void transfer_wrote_rect(cl_mem root, struct copy *copy, uint64_t at, const stru
 		copies_wrote(root->copies, copy, at, at + span);
 		return;
 	}
-	for (uint64_t i = 0; i < b->rows * b->slices; i++) {
-		uint64_t row = at + rect_to_row(b, i);
+	for (uint64_t i = 0; i < r->rows * r->slices; i++) {
+		uint64_t row = at + rect_to_row(r, i);
 		if (copies_reserve(root->copies, 2))
-			copies_wrote(root->copies, copy, row, row + b->row_bytes);
+			copies_wrote(root->copies, copy, row, row + r->row_bytes);
 	}
 }
 
-static bool many_rows(const struct dxp_rect *b)
+static bool many_rows(const struct dxp_rect *r)
 {
-	return b->rows * b->slices > ROWS_KEPT;
+	return r->rows * r->slices > ROWS_KEPT;
 }
 
 /* Returns the device copy that a rectangle is written to. For many short rows the gaps are brought
  * too, so that range lists stay short. */
-static cl_int target_rect(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *b,
+static cl_int target_rect(struct command *c, cl_mem root, uint64_t at, const struct dxp_rect *r,
 			  struct copy **here)
 {
-	uint64_t end = at + rect_to_span(b);
+	uint64_t end = at + rect_to_span(r);
 
 	cl_int error = memory_here(&c->e, root, here);
 	command_writes(c, root, at, end);
 	if (error == CL_SUCCESS)
 		error = memory_order(&c->e, *here, at, end, MEMORY_WRITE);
-	if (error == CL_SUCCESS && many_rows(b))
+	if (error == CL_SUCCESS && many_rows(r))
 		error = memory_bring(&c->e, root, *here, at, end);
 	if (error == CL_SUCCESS && !copies_reserve(root->copies, 2 + ROWS_KEPT))
 		error = CL_OUT_OF_HOST_MEMORY;

@@ -11,20 +11,20 @@ uint64_t fake_sent, fake_written, fake_read;
 struct move {
 	struct dxp_xpu *from, *to; /* NULL: the host */
 	uint64_t from_at, to_at;   /* host addresses, or device ones */
-	struct dxp_rect daemon;
+	struct dxp_rect rect;
 	uint32_t pattern_bytes; /* not 0: a fill */
 	uint8_t *bytes;         /* data copied at the post, behind this struct */
 };
 
 static void row_move(const struct move *m, uint8_t *to, const uint8_t *from, uint64_t y, uint64_t z)
 {
-	const struct dxp_rect *b = &m->daemon;
+	const struct dxp_rect *r = &m->rect;
 
-	to += y * b->to_row_pitch + z * b->to_slice_pitch;
-	from += y * b->from_row_pitch + z * b->from_slice_pitch;
+	to += y * r->to_row_pitch + z * r->to_slice_pitch;
+	from += y * r->from_row_pitch + z * r->from_slice_pitch;
 	if (!m->pattern_bytes)
-		memcpy(to, from, b->row_bytes);
-	for (uint64_t x = 0; m->pattern_bytes && x < b->row_bytes; x++)
+		memcpy(to, from, r->row_bytes);
+	for (uint64_t x = 0; m->pattern_bytes && x < r->row_bytes; x++)
 		to[x] = m->bytes[x % m->pattern_bytes];
 }
 
@@ -40,8 +40,8 @@ static int act(void *context)
 		return DXP_EPEERLOST;
 	to += m->to ? m->to_at : 0;
 	from += m->from && !m->bytes ? m->from_at : 0;
-	for (uint64_t z = 0; z < m->daemon.slices; z++)
-		for (uint64_t y = 0; y < m->daemon.rows; y++)
+	for (uint64_t z = 0; z < m->rect.slices; z++)
+		for (uint64_t y = 0; y < m->rect.rows; y++)
 			row_move(m, to, from, y, z);
 	return DXP_OK;
 }
@@ -64,7 +64,7 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 	const struct move m = {.to = xpu,
 			       .from_at = (uintptr_t)from,
 			       .to_at = address,
-			       .daemon = {.row_bytes = bytes, .rows = 1, .slices = 1}};
+			       .rect = {.row_bytes = bytes, .rows = 1, .slices = 1}};
 	bool now = bytes <= DXP_INLINE_BYTES && !waits->late;
 
 	fake_written += bytes;
@@ -77,29 +77,28 @@ int dxp_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t bytes,
 	const struct move m = {.from = xpu,
 			       .from_at = address,
 			       .to_at = (uintptr_t)to,
-			       .daemon = {.row_bytes = bytes, .rows = 1, .slices = 1}};
+			       .rect = {.row_bytes = bytes, .rows = 1, .slices = 1}};
 
 	fake_read += bytes;
 	return fake_post(xpu, waits, act, move_new(&m, NULL, 0), event);
 }
 
-int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const struct dxp_rect *daemon,
+int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const struct dxp_rect *rect,
 	     const struct dxp_waits *waits, dxp_event *event)
 {
-	const struct move m = {
-		.from = xpu, .to = xpu, .from_at = from, .to_at = to, .daemon = *daemon};
+	const struct move m = {.from = xpu, .to = xpu, .from_at = from, .to_at = to, .rect = *rect};
 
-	assert(daemon->row_bytes && daemon->rows && daemon->slices);
+	assert(rect->row_bytes && rect->rows && rect->slices);
 	return fake_post(xpu, waits, act, move_new(&m, NULL, 0), event);
 }
 
 int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_t pattern_bytes,
-	     const struct dxp_rect *daemon, const struct dxp_waits *waits, dxp_event *event)
+	     const struct dxp_rect *rect, const struct dxp_waits *waits, dxp_event *event)
 {
 	const struct move m = {
-		.to = xpu, .to_at = address, .daemon = *daemon, .pattern_bytes = pattern_bytes};
+		.to = xpu, .to_at = address, .rect = *rect, .pattern_bytes = pattern_bytes};
 
-	assert(daemon->row_bytes % pattern_bytes == 0);
+	assert(rect->row_bytes % pattern_bytes == 0);
 	return fake_post(xpu, waits, act, move_new(&m, pattern, pattern_bytes), event);
 }
 
@@ -110,7 +109,7 @@ int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer
 			       .to = to,
 			       .from_at = t->from_address,
 			       .to_at = t->to_address,
-			       .daemon = {.row_bytes = t->bytes, .rows = 1, .slices = 1}};
+			       .rect = {.row_bytes = t->bytes, .rows = 1, .slices = 1}};
 	const struct dxp_waits waits = {.events = t->wait, .count = t->wait_count};
 
 	assert(from != to);
