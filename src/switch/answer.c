@@ -44,7 +44,7 @@ static void self_row(const struct sw *s, uint64_t now_ns, struct inc_switch_row 
 	memcpy(row->parents, o->parents, sizeof(row->parents));
 }
 
-static uint32_t slots_busy(const struct sw_group *g)
+static uint32_t aggregators_busy(const struct sw_group *g)
 {
 	uint32_t busy = 0;
 
@@ -77,7 +77,7 @@ static void group_row(const struct sw *s, const struct sw_group *g, uint64_t now
 		.lease_ms = g->lease_ns / MS_NS,
 		.world_rank = g->world_rank,
 		.slots = g->aggregator_mask + 1,
-		.slots_busy = slots_busy(g),
+		.slots_busy = aggregators_busy(g),
 		.contributions = g->contributions,
 		.results = g->results,
 		.repeats = g->repeats,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internal structures of the core: the switch, its groups, their aggregators (struct slot) and
- * messages waiting to be sent. The interface is switch.h.
+/* Internal structures of the core: the switch, its groups, their aggregators (struct aggregator)
+ * and messages waiting to be sent. The interface is switch.h.
  *
  * Invariants: a live group is in `groups` and in its hash bucket. While it has packets to send, it
  * is in the list of groups with output (output_first). An aggregator is in its group's queue at

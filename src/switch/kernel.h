@@ -68,8 +68,8 @@ struct kernel_call {
 	__u32 unused;
 };
 
-/* Map `slots`: the aggregators. All fields are accessed under `lock`, except that user space reads
- * `seen_ns` to see that the group is in use. */
+/* An entry of the map `aggregators`. All fields are accessed under `lock`, except that user space
+ * reads `seen_ns` to see that the group is in use. */
 struct kernel_aggregator {
 #ifdef __bpf__
 	struct bpf_spin_lock lock;

@@ -172,7 +172,7 @@ static bool aggregators_clear(struct plane *p, uint32_t index)
 	for (uint32_t i = 0; i < SWITCH_KERNEL_AGGREGATORS; i++) {
 		uint32_t at = index * SWITCH_KERNEL_AGGREGATORS + i;
 
-		if (bpf_map_update_elem(p->program.slots, &at, &clean, BPF_ANY))
+		if (bpf_map_update_elem(p->program.aggregators, &at, &clean, BPF_ANY))
 			return false;
 	}
 	return true;
@@ -229,7 +229,7 @@ uint64_t plane_last_ns(const struct plane *p, uint32_t group_id)
 		uint32_t at = (uint32_t)index * SWITCH_KERNEL_AGGREGATORS + i;
 		struct kernel_aggregator aggregator;
 
-		if (bpf_map_lookup_elem(p->program.slots, &at, &aggregator) == 0 &&
+		if (bpf_map_lookup_elem(p->program.aggregators, &at, &aggregator) == 0 &&
 		    aggregator.seen_ns > last_ns)
 			last_ns = aggregator.seen_ns;
 	}

@@ -116,7 +116,7 @@ int plane_load(uint32_t own_ip, bool check_icrc, struct plane_program *out,
 		.program = bpf_program__fd(program),
 		.neighbours = map_of(object, "neighbours"),
 		.groups = map_of(object, "groups"),
-		.slots = map_of(object, "slots"),
+		.aggregators = map_of(object, "aggregators"),
 		.ports = map_of(object, "ports"),
 		.counters = map_of(object, "counters"),
 	};

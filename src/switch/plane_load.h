@@ -12,7 +12,7 @@ struct bpf_object;
 struct plane_program {
 	struct bpf_object *object;
 	int program; /* file descriptors, owned by `object` */
-	int neighbours, groups, slots, ports, counters;
+	int neighbours, groups, aggregators, ports, counters;
 };
 
 /* Loads the program; plane_unload frees it. DXP_EUNSUPPORTED: not possible here; `why` has the

@@ -225,8 +225,8 @@ static int kernel_open(struct server *v)
 /* Returns the segment bytes that a packet carries on a network with this MTU. */
 static uint16_t segment_of(unsigned mtu)
 {
-	unsigned dequeued = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
-	unsigned bytes = mtu > dequeued ? (mtu - dequeued) & ~15u : 0;
+	unsigned header_bytes = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
+	unsigned bytes = mtu > header_bytes ? (mtu - header_bytes) & ~15u : 0;
 
 	return (uint16_t)min_u64(bytes, SWITCH_SEGMENT_MAX);
 }

@@ -234,7 +234,7 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 	if (be16(f->epoch_be) != g->epoch || be32(f->qkey_be) != g->qkey)
 		return refuse_packet();
 	at = g->index * SWITCH_KERNEL_AGGREGATORS + be32(f->req_id_be) % SWITCH_KERNEL_AGGREGATORS;
-	s = bpf_map_lookup_elem(&slots, &at);
+	s = bpf_map_lookup_elem(&aggregators, &at);
 	c = bpf_map_lookup_elem(&contributions, &at);
 	if (!s || !c)
 		return XDP_PASS;

@@ -110,7 +110,7 @@ struct {
 	__uint(max_entries, SWITCH_KERNEL_GROUPS *SWITCH_KERNEL_AGGREGATORS);
 	__type(key, __u32);
 	__type(value, struct kernel_aggregator);
-} slots SEC(".maps");
+} aggregators SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
