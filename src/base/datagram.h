@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Outgoing and incoming datagrams, between the protocols and a real or simulated link. */
-#ifndef WIRE_DATAGRAM_H
-#define WIRE_DATAGRAM_H
+#ifndef BASE_DATAGRAM_H
+#define BASE_DATAGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,6 +12,7 @@
 
 _Static_assert((HOST_EVENTS_RING & (HOST_EVENTS_RING - 1)) == 0, "capacities are powers of two");
 
+/* An old event outside the ring. */
 struct kept_event {
 	uint32_t count;
 	struct host_event entry;
@@ -57,7 +58,7 @@ uint32_t events_oldest(struct events *e)
 }
 
 /* Returns the index of the first list entry not before `count`. */
-static uint32_t predecessor_index(const struct events *e, uint32_t count)
+static uint32_t kept_index(const struct events *e, uint32_t count)
 {
 	uint32_t low = 0, high = e->kept_count;
 
@@ -86,7 +87,7 @@ static bool kept_reserve(struct events *e)
 
 /* Moves events from the ring's old end to the list: the completed ones at its front; with `any`,
  * up to a quarter of the ring. False: none. */
-static bool predecessors_keep(struct events *e, bool any)
+static bool kept_append(struct events *e, bool any)
 {
 	uint32_t before = e->oldest, most = any ? e->capacity / 4 : UINT32_MAX;
 
@@ -134,10 +135,10 @@ static void kept_freed(struct events *e)
 static int grow(struct events *e)
 {
 	/* Completed events must not keep the ring large. */
-	if (e->capacity && e->pending <= e->capacity / 2 && predecessors_keep(e, false))
+	if (e->capacity && e->pending <= e->capacity / 2 && kept_append(e, false))
 		return DXP_OK;
 	if (e->capacity >= HOST_EVENTS_RING)
-		return predecessors_keep(e, true) ? DXP_OK : DXP_ENOMEM;
+		return kept_append(e, true) ? DXP_OK : DXP_ENOMEM;
 	struct events bigger = *e;
 	bigger.capacity = e->capacity ? e->capacity * 2 : EVENTS_FIRST_CAPACITY;
 	bigger.entries = calloc(bigger.capacity, sizeof(*bigger.entries));
@@ -200,7 +201,7 @@ void events_weigh(struct events *e, uint32_t message_bytes)
 struct host_event *events_find(const struct events *e, uint32_t count)
 {
 	if (count - e->oldest >= e->next - e->oldest) {
-		uint32_t at = predecessor_index(e, count);
+		uint32_t at = kept_index(e, count);
 		if (at == e->kept_count || e->kept[at].count != count ||
 		    e->kept[at].entry.state == HOST_EVENT_FREE)
 			return NULL;
@@ -272,7 +273,7 @@ uint32_t events_begin(const struct events *e)
 struct host_event *events_next(const struct events *e, uint32_t *count)
 {
 	if (seq_before(*count, e->oldest)) {
-		for (uint32_t i = predecessor_index(e, *count); i < e->kept_count; i++) {
+		for (uint32_t i = kept_index(e, *count); i < e->kept_count; i++) {
 			if (e->kept[i].entry.state == HOST_EVENT_FREE)
 				continue;
 			*count = e->kept[i].count;

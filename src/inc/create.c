@@ -24,10 +24,10 @@ static bool memory_allocate(struct inc_create *c, const struct inc_create_option
 	if (o->member != 0)
 		return true;
 	/* At most one leaf per member, and as many switches above. */
-	for (c->node_indices = 64; c->node_indices < 4 * o->count;)
-		c->node_indices *= 2;
+	for (c->node_capacity = 64; c->node_capacity < 4 * o->count;)
+		c->node_capacity *= 2;
 	c->ways = calloc(o->count, sizeof(*c->ways));
-	c->nodes = calloc(c->node_indices, sizeof(*c->nodes));
+	c->nodes = calloc(c->node_capacity, sizeof(*c->nodes));
 	return c->ways && c->nodes;
 }
 

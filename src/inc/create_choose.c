@@ -9,12 +9,12 @@
 #include "inc/create_internal.h"
 #include "wire/limits.h"
 
-struct node *create_node_index(const struct inc_create *c, uint32_t ip)
+struct node *create_node_find(const struct inc_create *c, uint32_t ip)
 {
 	uint32_t at = ip * 0x9e3779b1u;
 
-	for (uint32_t i = 0; i < c->node_indices; i++) {
-		struct node *n = &c->nodes[(at + i) & (c->node_indices - 1)];
+	for (uint32_t i = 0; i < c->node_capacity; i++) {
+		struct node *n = &c->nodes[(at + i) & (c->node_capacity - 1)];
 		if (n->ip == ip || n->ip == 0)
 			return n;
 	}
@@ -39,7 +39,7 @@ static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 static bool way_agrees(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	for (uint8_t i = 0; i + 1 < hops; i++) {
-		const struct node *n = create_node_index(c, way->path[i].ip);
+		const struct node *n = create_node_find(c, way->path[i].ip);
 		if (!n || (n->ip != 0 && n->parent_ip != way->path[i + 1].ip))
 			return false;
 	}
@@ -49,7 +49,7 @@ static bool way_agrees(const struct inc_create *c, const struct inc_control *way
 static bool way_choose(struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	for (uint8_t i = 0; i < hops; i++) {
-		struct node *n = create_node_index(c, way->path[i].ip);
+		struct node *n = create_node_find(c, way->path[i].ip);
 		if (!n)
 			return false;
 		n->ip = way->path[i].ip;
@@ -74,7 +74,7 @@ static unsigned way_shared(const struct inc_create *c, const struct inc_control 
 	unsigned shared = 0;
 
 	for (uint8_t i = 0; i < hops; i++) {
-		const struct node *n = create_node_index(c, way->path[i].ip);
+		const struct node *n = create_node_find(c, way->path[i].ip);
 		shared += n && n->ip != 0;
 	}
 	return shared;
@@ -127,7 +127,7 @@ struct tree {
 static bool tree_build(struct inc_create *c, uint32_t root, struct tree *out)
 {
 	*out = (struct tree){.root_ip = root, .free_groups = UINT32_MAX};
-	memset(c->nodes, 0, c->node_indices * sizeof(*c->nodes));
+	memset(c->nodes, 0, c->node_capacity * sizeof(*c->nodes));
 	for (uint32_t m = 0; m < c->o.count; m++) {
 		struct ways *w = &c->ways[m];
 		if (!member_join(c, w, root))
@@ -179,13 +179,13 @@ static void children_count(struct inc_create *c)
 	for (uint32_t m = 0; m < c->o.count; m++) {
 		struct ways *w = &c->ways[m];
 		const struct inc_hop *path = w->way[w->chosen].path;
-		w->index = create_node_index(c, path[0].ip)->children++;
+		w->index = create_node_find(c, path[0].ip)->children++;
 		for (uint8_t i = 0; i + 1 < w->hops; i++) {
-			struct node *n = create_node_index(c, path[i].ip);
+			struct node *n = create_node_find(c, path[i].ip);
 			if (n->counted)
 				break;
 			n->counted = true;
-			n->index = create_node_index(c, path[i + 1].ip)->children++;
+			n->index = create_node_find(c, path[i + 1].ip)->children++;
 		}
 	}
 }
@@ -194,7 +194,7 @@ static void children_count(struct inc_create *c)
  * cannot work together. */
 static void planes_settle(struct inc_create *c)
 {
-	for (uint32_t i = 0; i < c->node_indices; i++)
+	for (uint32_t i = 0; i < c->node_capacity; i++)
 		if (c->nodes[i].ip != 0 && c->nodes[i].children > INC_KERNEL_CHILDREN)
 			c->notice.planes &= (uint8_t)~INC_PLANE_KERNEL;
 }
@@ -245,8 +245,8 @@ struct inc_control create_tree_notice(const struct inc_create *c, uint32_t membe
 		uint32_t ip = w->way[w->chosen].path[i].ip;
 		n.path[i] = (struct inc_hop){
 			.ip = ip,
-			.children = create_node_index(c, ip)->children,
-			.index = i == 0 ? w->index : create_node_index(c, n.path[i - 1].ip)->index,
+			.children = create_node_find(c, ip)->children,
+			.index = i == 0 ? w->index : create_node_find(c, n.path[i - 1].ip)->index,
 		};
 	}
 	return n;

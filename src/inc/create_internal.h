@@ -55,8 +55,8 @@ struct inc_create {
 	uint8_t above; /* longest own path, in switches */
 	/* member 0 */
 	struct ways *ways;
-	struct node *nodes;    /* hash table by address, for the examined tree */
-	uint32_t node_indices; /* entries; a power of two */
+	struct node *nodes;     /* hash table by address, for the examined tree */
+	uint32_t node_capacity; /* entries; a power of two */
 	uint32_t root_ip;
 };
 
@@ -64,7 +64,7 @@ struct inc_create {
  * DXP_EUNSUPPORTED: no switch is common to all. */
 int create_tree_choose(struct inc_create *c, struct inc_control *why);
 /* Returns a switch's table entry, or the free one for it; NULL: the table is full. */
-struct node *create_node_index(const struct inc_create *c, uint32_t ip);
+struct node *create_node_find(const struct inc_create *c, uint32_t ip);
 /* Returns a member's NOTIFY: the common abilities, and its path with the number of children. */
 struct inc_control create_tree_notice(const struct inc_create *c, uint32_t member);
 

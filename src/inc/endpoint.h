@@ -76,7 +76,7 @@ struct dxp_inc {
 	uint64_t active_ns;        /* time of the last public call */
 	uint64_t planned_ns;       /* real time of the progress thread's next planned poll */
 	uint64_t stalled_ns;       /* sum of stalls, for endpoint_now() */
-	uint64_t listens_until_ns; /* end of its sleep on the sockets; 0: not asleep there */
+	uint64_t listens_until_ns; /* end of its sleep on the sockets; 0: it does not sleep there */
 	pthread_t thread;
 	int wake_fd;
 	unsigned forks; /* for endpoint_owns() */

@@ -171,8 +171,8 @@ static void lost(struct inc_group *g)
 	operations_end(g);
 }
 
-/* Latest time at which operations complete, even if several members die in turn or hardly receive
- * each other. */
+/* Latest time at which operations complete, even if several members die one after another or hardly
+ * receive each other. */
 static uint64_t limit_ns(const struct inc_group *g)
 {
 	return g->frozen_ns + INC_FREEZE_PATIENCES * patience_ns(g);

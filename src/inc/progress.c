@@ -164,7 +164,7 @@ void progress_wake(struct dxp_inc *inc)
 	uint64_t one = 1;
 
 	if (write(inc->wake_fd, &one, sizeof(one)) < 0)
-		log_debug("the keeper's eventfd is full: it wakes anyway");
+		log_debug("the progress thread's eventfd is full: it wakes anyway");
 }
 
 int endpoint_progress_start(struct dxp_inc *inc)

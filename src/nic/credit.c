@@ -3,9 +3,9 @@
  * node and target queue pair, since the session opened. The receiver grants a total; the sender's
  * queue pair holds descriptors beyond it.
  *
- * Invariant of the receiver, per function: `promised` is the sum of limit - taken - first_left over
- * the active streams. At each grant promised + used <= entries. First credits and long unused ones
- * are not in the sum: their messages may find no entry, and RNR repairs that.
+ * Invariant of the receiver, per function: `promised` is the sum of limit - accepted - first_left
+ * over the active streams. At each grant promised + used <= entries. First credits and long unused
+ * ones are not in the sum: their messages may find no entry, and RNR repairs that.
  * docs/design/nic-local.md "Credits". */
 #include <dxp/status.h>
 

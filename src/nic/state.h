@@ -240,12 +240,13 @@ struct rx_stream {
 	uint32_t next; /* lowest id not executed */
 	uint32_t held; /* records that are not empty */
 
-	/* Credits: counts messages that raise an event. limit - taken may still come. */
-	uint32_t accepted;   /* arrived, or given up by their sender */
-	uint32_t limit;      /* total that may be sent */
-	uint32_t first_left; /* part of limit - taken that is not in `promised` of the function */
-	uint32_t low;        /* at this remainder more are granted */
-	bool listed, waits;  /* in the function's lists */
+	/* Credits: counts messages that raise an event. limit - accepted may still come. */
+	uint32_t accepted; /* arrived, or given up by their sender */
+	uint32_t limit;    /* total that may be sent */
+	uint32_t
+		first_left; /* part of limit - accepted that is not in `promised` of the function */
+	uint32_t low;       /* at this remainder more are granted */
+	bool listed, waits; /* in the function's lists */
 	uint8_t index;
 	uint64_t used_ns; /* last listed, or last counted message */
 	struct nic_peer *peer;
@@ -279,7 +280,7 @@ struct nic_read {
 
 #define NIC_STREAMS (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 
-/* What remains of a stream while its session is idle: nothing is under way, so the oldest id is the
+/* The state of a stream while its session is idle: no message is under way, so the oldest id is the
  * next one. */
 struct stream_mark {
 	uint32_t next, counted; /* id; messages with an event, as `naps` or `accepted` */
@@ -346,7 +347,7 @@ struct nic {
 	struct nic_counters counters;
 	uint32_t events_new; /* bit i: function i got an event since nic_wakes */
 	/* wake.c: bit i: it got an event earlier, and its user was not checked after a fence yet */
-	uint32_t events_reported;
+	uint32_t events_earlier;
 };
 
 #endif

@@ -36,13 +36,13 @@ static uint32_t sleepers(struct nic *n, uint32_t functions, bool all)
 
 uint32_t nic_wakes(struct nic *n)
 {
-	uint32_t requested = n->events_new | n->events_reported;
+	uint32_t requested = n->events_new | n->events_earlier;
 
 	if (requested == 0)
 		return 0;
 	if (n->events_new == 0)
 		dxp_fence();
-	n->events_reported = n->events_new ? requested : 0;
+	n->events_earlier = n->events_new ? requested : 0;
 	n->events_new = 0;
 	return sleepers(n, requested, true);
 }
@@ -53,8 +53,7 @@ bool nic_sleep_announce(struct nic *n)
 		if (n->functions[i].window)
 			dxp_store_release(&n->functions[i].window->need_wakeup, 1);
 	dxp_fence();
-	return !nic_doorbell_ready(n) &&
-	       sleepers(n, n->events_new | n->events_reported, false) == 0;
+	return !nic_doorbell_ready(n) && sleepers(n, n->events_new | n->events_earlier, false) == 0;
 }
 
 void nic_sleep_end(struct nic *n)

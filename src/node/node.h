@@ -30,7 +30,7 @@ struct node_options {
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
 	/* Not 0: use this id, without a manager; peers come from node_peer only. */
 	uint16_t static_id;
-	/* Id to request; the manager assigns another one if it is taken. 0: any. */
+	/* Id to request; the manager assigns another one if it is in use. 0: any. */
 	uint16_t wanted_id;
 	struct udp_address bind; /* port 0: any */
 	/* `bind` comes from this machine's routes, not from the user: follow their changes. */

@@ -201,7 +201,7 @@ void observe_tap(struct node *n)
 		return;
 	tap_look(o->tap, stats_folder(o->stats), stats_tap_name(o->stats));
 	link_tap_set(n->link, tap_link(o->tap));
-	/* Release: pairs with the tracer's acquire; the ring's `taken` is set. */
+	/* Release: pairs with the tracer's acquire; the ring's `busy` is set. */
 	atomic_store_explicit(&stats_map(o->stats)->tap_seen, o->tap_seen, memory_order_release);
 }
 

@@ -59,7 +59,7 @@ struct rltp_counters {
 	uint16_t black_holes; /* times that the path MTU was found to have shrunk */
 };
 
-/* How this side sends. All zero is the recommended setting. */
+/* Options of the sending side. All zero is the recommended setting. */
 struct rltp_tuning {
 	enum rltp_recovery recovery;
 	enum cc_kind cc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the layer above reads and counts in a session, and names of its options. */
+/* Reads and counts in a session for the layer above, and names its options. */
 #include <assert.h>
 #include <string.h>
 

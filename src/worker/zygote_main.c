@@ -112,7 +112,7 @@ static void wakeup_ring(void)
 	const uint64_t one = 1;
 
 	if (write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
-		return; /* the counter is full: the daemon is awake */
+		return; /* the counter is full: the daemon wakes anyway */
 }
 
 static void slot_wake(void *context)

@@ -128,7 +128,7 @@ void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 /* Returns 0, or WIRE_NACK_BOUNDS if a register does not exist. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
-/* What a host may write: its own task, and the core. */
+/* The registers that a host may write: its own task, and the core. */
 struct cfg_target {
 	struct cfg_task *task;
 	struct cfg_core core; /* present values; written here, applied by the caller */

@@ -8,8 +8,8 @@
 #include "base/util.h"
 #include "xpu/graph.h"
 
-#define CAPACITY_FIRST     64
-#define PREDECESSORS_FIRST 64
+#define CAPACITY_FIRST 64
+#define KEPT_FIRST     64
 
 void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign)
 {
@@ -30,7 +30,7 @@ static struct event_entry *entry_of(const struct event_log *l, uint32_t count)
 }
 
 /* Returns the index of the first list entry that is not before `count`. */
-static uint32_t predecessor_index(const struct event_log *l, uint32_t count)
+static uint32_t kept_index(const struct event_log *l, uint32_t count)
 {
 	uint32_t low = 0, high = l->kept_count;
 
@@ -51,7 +51,7 @@ struct event_entry *event_log_find(const struct event_log *l, uint32_t count)
 	struct event_entry *e = entry_of(l, count);
 	if (e->state != EVENT_UNKNOWN && e->count == count)
 		return e;
-	uint32_t at = predecessor_index(l, count);
+	uint32_t at = kept_index(l, count);
 	return at < l->kept_count && l->kept[at].count == count ? &l->kept[at] : NULL;
 }
 
@@ -132,7 +132,7 @@ static int kept_reserve(struct event_log *l)
 	kept_sift(l);
 	if (l->kept_count < l->kept_space / 2)
 		return DXP_OK;
-	uint32_t space = l->kept_space ? 2 * l->kept_space : PREDECESSORS_FIRST;
+	uint32_t space = l->kept_space ? 2 * l->kept_space : KEPT_FIRST;
 	struct event_entry *kept = malloc(space * sizeof(*kept));
 	if (!kept)
 		return DXP_ENOMEM;
@@ -151,7 +151,7 @@ static int kept_add(struct event_log *l, const struct event_entry *e)
 
 	if (status != DXP_OK)
 		return status;
-	uint32_t at = predecessor_index(l, e->count);
+	uint32_t at = kept_index(l, e->count);
 	for (uint32_t i = l->kept_count++; i > at; i--)
 		entry_move(&l->kept[i], &l->kept[i - 1]);
 	entry_move(&l->kept[at], e);

@@ -288,7 +288,7 @@ static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wai
 		return DXP_OK;
 	}
 	wait_link(w, e);
-	/* What was handed out on the engine's lane runs before later commands there. */
+	/* Commands handed out from the engine's queue run before later ones there. */
 	w->counted = c->queue != GRAPH_ENGINE || e->state != EVENT_ISSUED;
 	c->waits_left += w->counted;
 	return DXP_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command graph of one host on one xPU. A command enters with the events that it waits for. It
- * comes out when they are done, in posting order within its lane; or it comes out failed, without
+ * comes out when they are done, in posting order within its queue; or it comes out failed, without
  * having run. Dependencies between nodes resolve here, without the host (X-02, X-09).
  *
- * Two lanes keep transfers from waiting for kernels. On the engine's lane, in order, a command
- * comes out at once if its waits are done or already handed out on that lane. graph_unfinished
+ * Two queues keep transfers from waiting for kernels. In the engine's queue, in order, a command
+ * comes out at once if its waits are done or already handed out from that queue. graph_unfinished
  * lists the events that must still succeed before it runs, so a chain of kernels never waits for
  * the network thread. Lifetime of a command: graph_add -> graph_next -> graph_done, or graph_add
  * -> graph_failed; then its memory is the caller's again. Pure: no I/O, no clock. Not
@@ -33,7 +33,7 @@ struct graph_command {
 	struct graph_command *next, **link; /* of all not yet out, or of the failed */
 	uint64_t event;                     /* 0: none */
 	uint64_t order;                     /* posting order */
-	uint32_t heap_index;                /* index in its lane's heap */
+	uint32_t heap_index;                /* index in its queue's heap */
 	uint8_t queue, state;
 	uint8_t waits_left;
 	uint32_t bytes; /* as in graph_posting */
@@ -64,9 +64,9 @@ struct graph_posting {
  * xPUs. DXP_ENOMEM. */
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p);
 
-/* Removes and returns the next command to run on this lane, or NULL. */
+/* Removes and returns the next command to run from this queue, or NULL. */
 struct graph_command *graph_next(struct graph *g, enum graph_queue queue);
-/* Returns whether graph_next has one for this lane. */
+/* Returns whether graph_next has one for this queue. */
 bool graph_ready(const struct graph *g, enum graph_queue queue);
 /* Lists the events of earlier engine commands that must succeed before this one, from
  * graph_next, runs. Returns their number. */

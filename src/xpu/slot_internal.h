@@ -224,7 +224,7 @@ void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
 /* Handles the loss of a session, and of its commands and answers. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
-/* What another host may need of a silent one. */
+/* Resources of a silent host that another host may need. */
 enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
 /* Evicts the longest silent host that has any of `need`. False: none. */

@@ -12,7 +12,7 @@
 #include "plugins/opencl/node/device.h"
 
 #define BATCH    64
-#define ENTER_NS 1000000000ull /* ns: one call of dxp_completions; nothing depends on it */
+#define ENTER_NS 1000000000ull /* ns: longest call of dxp_completions; nothing depends on it */
 #define CLOSE_NS 200000000ull  /* ns: how long exit waits for the progress thread */
 
 static pthread_cond_t changed, watch_wake;
@@ -84,7 +84,7 @@ void complete_poll(void)
 		;
 }
 
-bool complete_dequeued(void)
+bool complete_is_dequeuing(void)
 {
 	return entering;
 }

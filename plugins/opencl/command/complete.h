@@ -11,7 +11,7 @@ void complete_handle_with(void (*event)(const struct dxp_completion *c), bool (*
 /* Dequeues completions that have arrived, without waiting. */
 void complete_poll(void);
 /* Returns whether a thread is in dxp_completions. */
-bool complete_dequeued(void);
+bool complete_is_dequeuing(void);
 /* Wakes waiters to recheck: something completed without a fabric completion. */
 void complete_changed(void);
 /* Adds (or removes) one event whose completion must be dequeued even if no thread waits. */

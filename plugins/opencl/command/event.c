@@ -346,7 +346,7 @@ static void completed(const struct dxp_completion *c)
 	times_set(e, &c->times);
 	if (c->status != DXP_OK)
 		judge(e, c->status);
-	event_ended(e, result_of_end(c->status, c->native));
+	event_ended(e, result_of_command(c->status, c->native));
 }
 
 cl_int event_track(dxp_event event, void (*ended)(void *context, int status), void *context)

@@ -136,7 +136,7 @@ static void leave(struct dxp_fabric *f)
 
 static bool is_quiet(void)
 {
-	return opencl_is_quiet() && !complete_dequeued();
+	return opencl_is_quiet() && !complete_is_dequeuing();
 }
 
 /* Waits, at most LOCK_NS, until no thread is in a call of the fabric. Caller holds the lock, which

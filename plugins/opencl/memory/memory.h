@@ -73,7 +73,7 @@ bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
  * dimension. */
 uint64_t image_second_pitch(cl_mem m);
 uint64_t image_third_pitch(cl_mem m);
-/* Checks that the region is not empty and inside the image. Then *at is its offset in m, *box its
+/* Checks that the region is not empty and inside the image. Then *at is its offset in m, *rect its
  * bytes, with the image's pitches on both sides. */
 bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t *at,
 		  struct dxp_rect *rect);

@@ -28,7 +28,7 @@ size_t device_size(cl_device_id d, cl_uint param, size_t otherwise);
 /* Allocates device memory, aligned to 128 bytes, large ranges to 256. Exchanges messages only if a
  * new part is needed. CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_DEVICE_NOT_AVAILABLE. */
 cl_int heap_allocate(cl_device_id d, uint64_t bytes, uint64_t *address);
-/* Frees a range that no command uses; ignored if generation `generation` is over. */
+/* Frees a range that no command uses; ignored if that generation is over. */
 void heap_give(cl_device_id d, uint32_t generation, uint64_t address);
 
 #define DEVICE_SENTENCE_BYTES 1024
@@ -47,7 +47,7 @@ cl_int network_ready(cl_device_id d);
 cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i);
 
 /* device.c: returns devices of this type, as for clGetDeviceIDs; searches for devices first. *count
- * may exceed room. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
+ * may exceed `space`. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
 cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl_uint *count);
 cl_device_type device_type(cl_device_id d);
 /* At exit: devices_detach marks all devices lost; devices_close then closes their connections,

@@ -50,11 +50,14 @@ extern const cl_icd_dispatch opencl_dispatch;
 
 /* ---- results (result.c) ---- */
 
+/* The output arguments of a clGet...Info call. */
 struct info {
-	size_t size;
-	void *value;
-	size_t *size_ret;
+	size_t size;      /* bytes at `value` */
+	void *value;      /* NULL: not requested */
+	size_t *size_ret; /* NULL: not requested */
 };
+/* Write an answer and its size in bytes. CL_INVALID_VALUE: `value` is too small; nothing is
+ * written. */
 cl_int result_bytes(const struct info *i, const void *data, size_t bytes);
 cl_int result_text(const struct info *i, const char *text);
 cl_int result_uint(const struct info *i, cl_uint v);
@@ -66,7 +69,7 @@ cl_int result_handle(const struct info *i, const void *handle);
 cl_int result_of(int status);
 /* Translates the status of a failed command. `native`: error of the node's driver; returned if it
  * is an OpenCL error. */
-cl_int result_of_end(int status, int32_t native);
+cl_int result_of_command(int status, int32_t native);
 
 /* ---- settings of `dxp run` and its reports (settings.c, trace.c, summary.c) ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results of calls: OpenCL errors of dxp statuses, and answers of clGet...Info. */
+/* Translates dxp statuses to OpenCL errors, and writes the answers of clGet...Info. */
 #include <string.h>
 
 #include "plugins/opencl/object/object.h"
@@ -25,7 +25,7 @@ cl_int result_of(int status)
 
 #define CUDA_OUT_OF_MEMORY 2 /* CUresult */
 
-cl_int result_of_end(int status, int32_t native)
+cl_int result_of_command(int status, int32_t native)
 {
 	if (status >= DXP_OK)
 		return CL_SUCCESS;
