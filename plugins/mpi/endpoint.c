@@ -13,6 +13,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_inc *endpoint; /* guarded by lock */
 
+/* Creating a group waits up to create_ms for switches that do not answer. For PAUSE times as long
+ * as the last failed attempt took, communicators stay ordinary without another attempt. So a
+ * program of many communicators spends at most a tenth of its time on attempts. A communicator that
+ * lost its group has its own limit (retry_calls). */
+#define PAUSE 10
+static double failed_at, paused_until; /* s, PMPI_Wtime; guarded by lock */
+
 /* ns: a stopped or starved rank must be waited for, as in ordinary MPI; if given up, it could
  * continue from another operation than the others. A dead rank ends the job anyway. */
 #define PATIENCE_NS (600ull * 1000 * 1000 * 1000)
@@ -74,6 +81,39 @@ static int gather(void *context, const void *own, void *all, size_t bytes)
 	return PMPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->leaders);
 }
 
+/* Returns the seconds since the last failed attempt if it forbids another; -1: it does not. */
+static double pause_age(void)
+{
+	double now = PMPI_Wtime(), age;
+
+	pthread_mutex_lock(&lock);
+	age = now < paused_until ? now - failed_at : -1;
+	pthread_mutex_unlock(&lock);
+	return age;
+}
+
+static void pause_set(double begin, bool failed)
+{
+	double now = PMPI_Wtime();
+
+	pthread_mutex_lock(&lock);
+	failed_at = now;
+	paused_until = failed ? now + PAUSE * (now - begin) : 0;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Returns true at all leaders if one of them waited for switches in vain not long ago. */
+static bool paused(struct dxp_mpi_comm *c, char why[DXP_INC_WHY_BYTES])
+{
+	double own = c->lost ? -1 : pause_age(), oldest;
+
+	if (PMPI_Allreduce(&own, &oldest, 1, MPI_DOUBLE, MPI_MAX, c->leaders) || oldest < 0)
+		return false;
+	snprintf(why, DXP_INC_WHY_BYTES,
+		 "an attempt failed %.0f s ago; it is too early for another", oldest);
+	return true;
+}
+
 /* Opens an endpoint at all leaders; returns false at all if one fails. */
 static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 			   char why[DXP_INC_WHY_BYTES])
@@ -116,12 +156,15 @@ bool mpi_group_make(struct dxp_mpi_comm *c, char why[DXP_INC_WHY_BYTES])
 	};
 	struct dxp_inc *inc;
 	int world_rank, status;
+	double begin;
 
-	if (!endpoints_open(c, &inc, why))
+	if (paused(c, why) || !endpoints_open(c, &inc, why))
 		return false;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
 	options.world_rank = (uint32_t)world_rank;
+	begin = PMPI_Wtime();
 	status = dxp_inc_group_create(inc, &bootstrap, &options, &c->group, why);
+	pause_set(begin, status != DXP_OK);
 	if (status != DXP_OK && !*why)
 		snprintf(why, DXP_INC_WHY_BYTES, "%s", dxp_status_text(status));
 	if (status != DXP_OK)
