@@ -7,7 +7,7 @@
 #   2.  near: programs, xpu1 --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: xpu2
 #
 #   opencl_faults.sh [two | long]     two: only the parts with two machines; long: more of each part
-#   CLIENTS=1000 opencl_faults.sh     number of successive clients (default 40; long: 300)
+#   CLIENTS=1000 opencl_faults.sh     number of successive clients (default 20; long: 300)
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
@@ -18,11 +18,11 @@
 . "$(dirname "$0")/lib_parts.sh"
 
 probe=$OPENCL_TESTS/probe_faults
-clients=${CLIENTS:-40} programs='devices events'
+clients=${CLIENTS:-20} rounds=10 programs='devices events'
 if [ "${1:-}" = long ]; then
-	clients=${CLIENTS:-300} programs='devices events random buffers maps'
+	clients=${CLIENTS:-300} rounds=20 programs='devices events random buffers maps'
 fi
-readonly probe clients programs
+readonly probe clients rounds programs
 [ -x "$probe" ] || without_opencl 'probe_faults is not built: no OpenCL library'
 
 # well SECONDS TEXT ARGUMENT...: the probe succeeds in time and prints the text.
@@ -88,20 +88,20 @@ one_machine() {
 	say "ok: $a and $b kernels"
 
 	say "== $clients clients one after another"
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < rounds; i++)); do
 		client
 	done
 	read -r kib files < <(size_of daemon1)
 	begin=$(date +%s%N)
-	for ((i = 0; i < 20; i++)); do driver "$probe" once >/dev/null; done
-	early=$((($(date +%s%N) - begin) / 20000000))
+	for ((i = 0; i < rounds; i++)); do driver "$probe" once >/dev/null; done
+	early=$((($(date +%s%N) - begin) / rounds / 1000000))
 	for ((i = 0; i < clients; i++)); do
 		client
 	done
 	for _ in 1 2 3; do # other processes may have used the machine
 		begin=$(date +%s%N)
-		for ((i = 0; i < 20; i++)); do driver "$probe" once >/dev/null; done
-		late=$((($(date +%s%N) - begin) / 20000000))
+		for ((i = 0; i < rounds; i++)); do driver "$probe" once >/dev/null; done
+		late=$((($(date +%s%N) - begin) / rounds / 1000000))
 		[ "$late" -gt $((early * 3 + 20)) ] || break
 	done
 	read -r kib_late files_late < <(size_of daemon1)
