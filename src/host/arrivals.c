@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrivals in the window: completions of own descriptors, replies and events of xPUs. Invalid or
- * unexpected ones are dropped: they are late, or the sender's mistake. */
+/* Arrivals in the window: completions of own descriptors; replies and events of xPUs. Invalid or
+ * unexpected ones are dropped: they are late, or the sender is wrong. */
 #include "base/log.h"
 #include "host/internal.h"
 
@@ -11,7 +11,7 @@ static void op_completed(struct host_op *op, int status)
 	op->pending--;
 }
 
-/* Completes an event. A transfer's completes when its memory is the program's again. */
+/* Completes an event; that of a transfer when nothing accesses its memory any more. */
 static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *entry, int status,
 			const struct dxp_event_times *times)
 {
@@ -39,7 +39,7 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 	if (!x)
 		return;
 	x->probing = false;
-	/* A rejection shows that it is alive, too. */
+	/* A rejection also shows that x is alive. */
 	x->received_ns = f->polled_ns;
 	xpu_judge(x, status);
 }
@@ -100,7 +100,7 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	event_ended(x, e.event, entry, e.status, &times);
 }
 
-/* Processes a message with one or more events. */
+/* Processes a message of one or more events. */
 static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
 {
 	if (bytes % COMMAND_EVENT_BYTES != 0) {

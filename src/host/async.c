@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands on memory that return at once. */
+/* Asynchronous commands on memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 	return command_enter(xpu, &c, waits, event);
 }
 
-/* Sets the error text for a wrong side or an exceeded range. */
+/* Checks one side of a rectangle against the memory. Sets the error text. */
 static int rect_check(const struct dxp_xpu *x, const struct dxp_rect *r,
 		      enum command_rect_side side, uint64_t address, const char *doing)
 {
@@ -97,7 +97,7 @@ int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_
 
 /* ---- between host and device ---- */
 
-/* Awaited events of a transfer that have not completed. */
+/* Pending events that a transfer waits for. */
 struct open_waits {
 	uint32_t own;  /* of this host */
 	uint32_t xpus; /* of xPUs */
@@ -128,7 +128,7 @@ static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struc
 	return DXP_OK;
 }
 
-/* Returns whether m may run beside an earlier write unnoticed. */
+/* Returns whether m may run beside `before` without a visible difference. */
 static bool disjoint(const struct move *m, const struct move *before)
 {
 	return before && before->state == MOVE_RUNNING && before->xpu == m->xpu &&
@@ -137,7 +137,7 @@ static bool disjoint(const struct move *m, const struct move *before)
 		before->address + before->bytes <= m->address);
 }
 
-/* Records the events that m waits for. *beside: it may begin before they complete. */
+/* Records the events that m waits for. *beside: m may start before they complete. */
 static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_waits *waits,
 		      uint32_t open, bool *beside)
 {
@@ -161,7 +161,7 @@ static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_wai
 	return DXP_OK;
 }
 
-/* Starts a transfer by this host: now, or after its waits. */
+/* Starts a transfer by this host, now or after its waits. */
 static int run_here(struct move *m, const struct dxp_waits *waits, const struct open_waits *open,
 		    dxp_event *event)
 {
@@ -208,7 +208,7 @@ static bool offered(void *context)
 	return o->status != DXP_EBUSY;
 }
 
-/* Starts a transfer by the xPU, after its waits. */
+/* Starts a transfer by the xPU after its waits. */
 static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *event)
 {
 	struct dxp_xpu *x = m->xpu;
@@ -237,7 +237,7 @@ static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *e
 		progress_notify(f);
 		return DXP_OK;
 	}
-	/* Rejected or cancelled: the key was never sent. */
+	/* The command was not sent, so the peer never had the key. */
 	nic_region_deregister(node_nic(f->node), m->key);
 	move_free(f, m);
 	return status;
@@ -261,7 +261,7 @@ int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t addr
 	m->address = address;
 	m->local = local;
 	m->bytes = bytes;
-	/* Each transfer by the xPU occupies a memory region from now on. */
+	/* A transfer by the xPU occupies a region from now on. */
 	bool there = open.xpus && !open.failed && f->pulls < HOST_PULLS_MAX;
 	return there ? run_there(m, waits, event) : run_here(m, waits, &open, event);
 }
@@ -292,7 +292,7 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 
 	bool late = waits && waits->late;
 
-	/* `from` is only read: a region serves both directions. */
+	/* Only reads `from`; a region has one type for both directions. */
 	if (late || bytes == 0 || bytes > DXP_INLINE_BYTES || !from ||
 	    !in_memory(xpu, address, bytes))
 		return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes,

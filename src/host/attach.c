@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of a NIC that another program runs. Data passes through the window without help of
- * that program. Changes to the function are requests over a socket, one at a time. The socket
- * closes when either program exits. */
+/* A function of another program's NIC. Data passes through the window without that program's help.
+ * Other operations are requests over a socket, one at a time. The socket closes when either program
+ * exits. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct attached {
 	struct local_memory window;
 	int socket;
 	int engine_wakeup, user_wakeup;
-	int lost; /* DXP_OK, or why no request is possible any more */
+	int lost; /* DXP_OK, or why requests are impossible */
 	char path[OFFER_PATH_BYTES];
 };
 
@@ -42,7 +42,7 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Marks the NIC's program as exited, in the window too, for threads that post or wait. */
+/* Records that the NIC's program has exited; also in the window, for threads that post or wait. */
 static int ended(struct attached *a)
 {
 	a->lost = DXP_ECLOSED;
@@ -58,7 +58,7 @@ static int ended(struct attached *a)
 
 static int silent(struct attached *a)
 {
-	/* A late answer would pass for that to the next request. */
+	/* A late answer would be mistaken for the answer to the next request. */
 	a->lost = DXP_ETIMEDOUT;
 	return error_set(DXP_ETIMEDOUT,
 			 "the program that serves %s did not answer within %llu ms; check that it "
@@ -131,9 +131,9 @@ static int answer_decode(struct attached *a, struct attach_answer *answer, struc
 	return DXP_OK;
 }
 
-/* Sends a request and receives the answer. Descriptors that come with it are stored in `d`, or
- * closed if `d` is NULL. Returns the answer's status, without error text, or why there is none;
- * then a->lost and the error text are set. */
+/* Sends a request and receives the answer. Stores its descriptors in `d`, or closes them if `d` is
+ * NULL. Returns the answer's status, without error text. Without an answer, returns the cause, with
+ * a->lost and the error text set. */
 static int request_exchange(struct attached *a, const struct attach_request *request, int fd,
 			    struct attach_answer *answer, struct descriptors *d)
 {
@@ -167,7 +167,7 @@ static int request_exchange(struct attached *a, const struct attach_request *req
 static int region_error(const struct attached *a, int status, uint64_t bytes)
 {
 	switch (a->lost ? DXP_OK : status) {
-	case DXP_OK: return status; /* or the error text is set already */
+	case DXP_OK: return status; /* else the error text is set already */
 	case DXP_EBUSY:
 		return error_set(status, "%s has no space for another region; revoke some",
 				 a->path);
@@ -216,8 +216,8 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 
 static void attached_memory_free(struct dxp_function *f, struct function_memory *m)
 {
-	/* Fails if the NIC is closed or has revoked the key. The NIC keeps its own mapping as
-	 * long as it needs it. */
+	/* Fails if the NIC is closed or the key is revoked: no harm. The NIC has its own
+	 * mapping. */
 	attached_region_revoke(f, m->key);
 	m->next = NULL;
 	function_memories_free(m);
@@ -273,7 +273,7 @@ static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	struct attached *a = attached_of(f);
 
-	/* The peer sends nothing unrequested; only its exit matters. */
+	/* The peer sends only answers, so this is its exit. */
 	if (function_sleep(f, a->user_wakeup, a->socket, deadline_ns) && a->lost == DXP_OK)
 		ended(a);
 }
@@ -287,7 +287,7 @@ static void attached_free(struct attached *a)
 	if (a->user_wakeup >= 0)
 		close(a->user_wakeup);
 	if (a->socket >= 0)
-		close(a->socket); /* the NIC's program notices */
+		close(a->socket); /* notifies the NIC's program */
 	free(a);
 }
 
@@ -336,7 +336,7 @@ static int open_error(const struct attached *a, const struct dxp_function_option
 	}
 }
 
-/* Maps the window and keeps the eventfds of the answer. */
+/* Maps the window and keeps the answer's eventfds. */
 static int window_map(struct attached *a, struct descriptors *d)
 {
 	int status = d->count == FD_COUNT ? DXP_OK : DXP_EMALFORMED;

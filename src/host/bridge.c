@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers by the xPU itself: it reads and writes host memory under keys that live as long as the
- * transfer (S-05, step 1). Here the memory is registered, the command sent, and the keys revoked.
+/* Transfers by the xPU, which reads and writes host memory (S-05, step 1). This file registers the
+ * memory, sends the command, and revokes the keys.
  *
- * A transfer is over when its event has completed and the NIC no longer uses its memory: the
- * last message may still be under way then. The event always completes, also for a lost xPU. */
+ * A transfer is over when its event has completed and the NIC no longer uses its memory: the last
+ * message may still be in the NIC when the event arrives. The event always completes, also for a
+ * lost xPU. */
 #include <dxp/bridge.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,7 +26,6 @@ _Static_assert((int)DXP_BRIDGE_PIPELINED == (int)COMMAND_BRIDGE_PIPELINED &&
 		       (int)DXP_BRIDGE_SEQUENTIAL == (int)COMMAND_BRIDGE_SEQUENTIAL,
 	       "the same numbers");
 
-/* Returns whether a transfer of this path reads (writes) host memory. */
 static bool bridge_reads_host(enum dxp_bridge_path path)
 {
 	return path == DXP_BRIDGE_TO_DEVICE || path == DXP_BRIDGE_THROUGH;
@@ -67,7 +67,7 @@ static int check_through(const struct dxp_xpu *x, const struct dxp_bridge_transf
 				 "bridge: xPU '%s' (engine '%s') has no stream core; use an xPU "
 				 "with the engine 'board'",
 				 x->caps.name, x->caps.engine);
-	/* Pieces could overwrite bytes not read yet. */
+	/* else pieces could overwrite unread bytes */
 	if (from != to && t->bytes && from < to + t->bytes && to < from + t->bytes)
 		return error_set(DXP_EINVAL,
 				 "bridge: `from` and `to` overlap; they must be equal or disjoint");
@@ -97,7 +97,7 @@ static int check_peer(const struct dxp_xpu *x, const struct dxp_bridge_transfer 
 
 static int check_sizes(const struct dxp_xpu *x, const struct dxp_bridge_transfer *t)
 {
-	/* Without a bridge only the protocol bounds it. */
+	/* Without a bridge, only the protocol limits pieces. */
 	uint32_t most = x->caps.buffer_bytes ? x->caps.buffer_bytes : WIRE_BUFFER_MAX;
 
 	if (t->piece_bytes && (t->piece_bytes < WIRE_BUFFER_MIN || t->piece_bytes > most))
@@ -133,9 +133,9 @@ static int check_ranges(const struct dxp_xpu *x, const struct dxp_bridge_transfe
 	return DXP_EINVAL;
 }
 
-/* Fills path, mode, sizes and device addresses of *c; for DEVICE_TO_DEVICE also the peer's
- * memory. Keys of host memory are left to the caller. Caller holds the fabric's lock.
- * DXP_EINVAL, DXP_ERANGE, DXP_EUNSUPPORTED, with the error text set; it names the field. */
+/* Fills path, mode, sizes and device addresses of *c; for DEVICE_TO_DEVICE also the peer's memory.
+ * The caller adds the keys of host memory. Caller holds the fabric's lock. DXP_EINVAL, DXP_ERANGE
+ * or DXP_EUNSUPPORTED, with an error text that names the field. */
 static int bridge_check(const struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
 			struct command *c)
 {
@@ -169,15 +169,15 @@ static int bridge_check(const struct dxp_xpu *x, const struct dxp_bridge_transfe
 }
 
 struct dxp_bridge {
-	/* NULL: the xPU was closed; nothing of the fabric may be used. */
+	/* NULL: the xPU was closed; nothing of the fabric may be accessed. */
 	struct dxp_fabric *_Atomic fabric;
-	struct dxp_xpu *xpu; /* NULL: as above */
+	struct dxp_xpu *xpu; /* NULL likewise */
 	struct dxp_bridge *next;
 	dxp_event event;
 	uint32_t from_key, to_key; /* of host memory; 0: none */
 	uint64_t revoked_ns;       /* 0: the keys are valid */
 	bool through;
-	int status;                /* result, set when the xPU is closed */
+	int status;                /* result, once the xPU is closed */
 	char peer[DXP_NAME_BYTES]; /* DEVICE_TO_DEVICE */
 };
 
@@ -198,7 +198,7 @@ static int memory_register(struct dxp_xpu *x, void *base, uint64_t bytes, uint32
 					    NIC_REGIONS_MAX);
 }
 
-/* Registers the host memory; none for 0 bytes. */
+/* Registers the host memory; nothing for 0 bytes. */
 static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *t,
 			struct command *c)
 {
@@ -206,7 +206,7 @@ static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *
 
 	if (t->bytes == 0)
 		return DXP_OK;
-	if (bridge_reads_host(t->path)) /* only read, as the rights state */
+	if (bridge_reads_host(t->path)) /* the rights allow only reads */
 		status = memory_register(b->xpu, (void *)(uintptr_t)t->from, t->bytes,
 					 NIC_REMOTE_READ, &b->from_key);
 	if (status == DXP_OK && bridge_writes_host(t->path))
@@ -228,7 +228,7 @@ static void memory_revoke(struct dxp_bridge *b)
 		nic_region_revoke(nic_of(b->xpu), b->to_key);
 }
 
-/* Revokes the keys. True: nothing touches the memory any more, or can. */
+/* Revokes the keys. Returns whether the NIC no longer uses the memory. */
 static bool memory_free(struct dxp_bridge *b)
 {
 	struct nic *nic = nic_of(b->xpu);
@@ -236,7 +236,7 @@ static bool memory_free(struct dxp_bridge *b)
 	memory_revoke(b);
 	if (!nic_region_busy(nic, b->from_key) && !nic_region_busy(nic, b->to_key))
 		return true;
-	/* Requests to a live peer complete long before this. */
+	/* Only requests of an unreachable peer last longer. */
 	if (clock_now_ns() - b->xpu->fabric->away_ns > b->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, b->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -268,7 +268,7 @@ static int start_locked(struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
 	if (status == DXP_OK)
 		status = host_command_start_after(x, &c, t->wait, t->wait_count, &b->event);
 	if (status != DXP_OK) {
-		/* No command was sent, so no peer has the keys. */
+		/* The command was not sent, so no peer has the keys. */
 		memory_revoke(b);
 		return status;
 	}
@@ -321,7 +321,8 @@ static int closed(const struct dxp_bridge *b)
 			 dxp_status_text(b->status));
 }
 
-/* Returns the event's status; DXP_ETIMEDOUT, which means "not yet" here, becomes DXP_EDEVICE. */
+/* Returns the event's status. DXP_ETIMEDOUT becomes DXP_EDEVICE, because it means "not yet" to the
+ * caller. */
 static int status_of(const struct host_event *ended)
 {
 	return ended->status == DXP_ETIMEDOUT ? DXP_EDEVICE : ended->status;
@@ -432,7 +433,7 @@ void bridges_close(struct dxp_xpu *x)
 {
 	struct dxp_fabric *f = x->fabric;
 
-	/* Terminates, because memory_free has a time limit. */
+	/* Returns, because memory_free has a time limit. */
 	host_fabric_wait(f, all_free, x, UINT64_MAX);
 	for (struct dxp_bridge *b; (b = x->bridges);) {
 		const struct host_event *entry = events_find(&x->events, EVENT_COUNT(b->event));
@@ -440,7 +441,7 @@ void bridges_close(struct dxp_xpu *x)
 		b->status =
 			entry && entry->state == HOST_EVENT_DONE ? status_of(entry) : DXP_ECLOSED;
 		b->xpu = NULL;
-		/* The last access: the program may free it from now on. */
+		/* Last access: the program may free b from now on. */
 		atomic_store_explicit(&b->fabric, NULL, memory_order_release);
 	}
 	f->ended++;

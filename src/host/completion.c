@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A queue of completions, for programs with many events that wait in one call. Requesting a
- * completion reserves its space in the ring, so adding it costs a few stores. */
+/* A queue of completions: one call waits for many events. Requesting a completion reserves its
+ * entry, so adding it costs a few stores. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -135,7 +135,7 @@ static void wait_for_some(struct dxp_fabric *f, uint64_t timeout_ns)
 	uint64_t now = clock_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
-	/* Polls at least once, so that polling callers make progress. */
+	/* Polls at least once, so that callers with a zero timeout make progress. */
 	if (host_fabric_wait(f, some, f, min_u64(deadline, now + HOST_HURRY_NS)) == DXP_OK ||
 	    deadline <= now + HOST_HURRY_NS)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the fabric is: options first, then the directory of `dxp up`, with `manager` (one line,
+/* Finds the fabric: by options, else by the directory of `dxp up`, which has `manager` (one line,
  * "address:port") and `fabric.key`. */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "host/internal.h"
 #include "link/udp.h"
 
-#define WHY_BYTES 512 /* bytes of a lower layer's log text, for the error text */
+#define WHY_BYTES 512 /* bytes of a lower layer's log text that are quoted */
 
 int config_directory(const char *given, char *out, size_t bytes)
 {
@@ -40,7 +40,7 @@ int config_directory(const char *given, char *out, size_t bytes)
 	return DXP_OK;
 }
 
-/* Returns `given`, or the path of `name` in the directory. */
+/* Writes `given`, or the path of `name` in the directory. */
 static int file_of(const char *directory, const char *name, const char *given,
 		   char out[CONFIG_PATH_BYTES])
 {

@@ -21,13 +21,13 @@ struct config {
 };
 
 /* Finds the fabric's directory: `given`, else $DXP_DIR, else $XDG_STATE_HOME/dxp, else
- * $HOME/.local/state/dxp. It need not exist. */
+ * $HOME/.local/state/dxp. The directory need not exist. */
 int config_directory(const char *given, char *out, size_t bytes);
 
 /* Combines the program's name and process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 
-/* Resolves all that joining needs. Errors as dxp_fabric_open, with the error text set. */
+/* Resolves all that joining needs. Sets the error text; errors as dxp_fabric_open. */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A NIC inside this program, alone or as a node of a fabric: opened, polled, served to others,
- * closed. */
+/* Opens, polls, offers and closes a NIC inside this program, alone or as a node of a fabric. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 	else
 		config_default_name(nic->name);
 	address_parse("127.0.0.1", 0, &options.bind);
-	options.spin_ns = UINT32_MAX; /* its poller spins */
+	options.spin_ns = UINT32_MAX; /* the caller of poll spins */
 	return join_open(&options, &nic->node);
 }
 
@@ -80,7 +79,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 static void nic_free(struct dxp_nic *nic)
 {
 	embed_thread_stop(nic);
-	/* The NIC uses no memory any more. */
+	/* Stops the NIC; then nothing uses this memory. */
 	node_close(nic->node);
 	for (struct embedded *e = nic->closed, *next; e; e = next) {
 		next = e->next;
@@ -123,7 +122,7 @@ void dxp_nic_close(struct dxp_nic *nic)
 	nic_free(nic);
 }
 
-/* Frees what the NIC no longer uses. */
+/* Frees what the NIC no longer uses; returns how many. */
 static uint32_t leftovers_free(struct dxp_nic *nic)
 {
 	struct nic *engine = node_nic(nic->node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of an embedded NIC: window and engine as in dxpd, without a process between. */
+/* A function of an embedded NIC: window and engine as in dxpd, in one process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static int region_add(struct embedded *e, void *base, uint64_t bytes, uint32_t r
 	return status;
 }
 
-/* Registers a memfd; its mapping lives as long as the region. */
+/* Registers a memfd. Its mapping lives as long as the region. */
 static int file_add(struct embedded *e, const struct function_region *r, uint32_t *key)
 {
 	struct function_memory *m = calloc(1, sizeof(*m));
@@ -106,7 +106,7 @@ static int region_rests(struct dxp_nic *nic, void *context)
 	return nic_region_busy(node_nic(nic->node), c->key) ? DXP_EAGAIN : DXP_OK;
 }
 
-/* Waits, up to timeout_ns, until the NIC no longer uses a region or function. */
+/* Waits at most timeout_ns until the NIC no longer uses a region or function. */
 static void rest_wait(struct dxp_nic *nic, int (*rests)(struct dxp_nic *nic, void *context),
 		      void *context)
 {
@@ -128,7 +128,7 @@ static struct function_memory *memory_allocate(struct function_memory **link, ui
 	return m;
 }
 
-/* Leaves memory with a revoked key to the NIC's thread to free. */
+/* Gives memory with a revoked key to the NIC's thread, which frees it. */
 static int memory_hand_over(struct dxp_nic *nic, void *context)
 {
 	struct function_memory *m = context;
@@ -150,7 +150,7 @@ static int embedded_region_revoke(struct dxp_function *f, uint32_t key)
 	if (m)
 		embed_run(e->nic, memory_hand_over, m);
 	else
-		rest_wait(e->nic, region_rests, &c); /* then its owner may reuse the memory */
+		rest_wait(e->nic, region_rests, &c); /* then the owner may reuse the memory */
 	return DXP_OK;
 }
 
@@ -239,13 +239,13 @@ static uint32_t embedded_poll(struct dxp_function *f)
 	return (uint32_t)dxp_nic_poll(embedded_of(f)->nic);
 }
 
-/* Sleeps with the NIC, whose input may bring an event. */
+/* Sleeps in the node: only its input can bring an event. */
 static void polling_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	node_wait(embedded_of(f)->nic->node, deadline_ns);
 }
 
-/* Sleeps until the NIC's thread sends a wakeup. */
+/* Sleeps until the NIC's thread wakes it. */
 static void threaded_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	function_sleep(f, embedded_of(f)->user_wakeup, -1, deadline_ns);
@@ -300,7 +300,7 @@ static void embedded_close(struct dxp_function *f)
 
 	embed_run(nic, function_close, e);
 	if (e->foreign)
-		rest_wait(nic, function_rests, e); /* then its owner may reuse the memory */
+		rest_wait(nic, function_rests, e); /* then the owner may reuse the memory */
 	if (embed_run(nic, function_hand_over, e) != DXP_OK)
 		embed_free(e);
 }
@@ -337,7 +337,7 @@ static bool label_used(const struct dxp_nic *nic, const char *label)
 	return *label && find((struct dxp_nic *)(uintptr_t)nic, &c) != DXP_ENOENT;
 }
 
-/* Assigns function 0 to the first user; other nodes find the node by it. */
+/* Assigns function 0, by which other nodes find this node, to its first user. */
 static int physical_assign(struct dxp_nic *nic, struct embedded *e)
 {
 	nic->physical_used = true;
@@ -347,7 +347,7 @@ static int physical_assign(struct dxp_nic *nic, struct embedded *e)
 	return DXP_OK;
 }
 
-/* Opens any free function; function 0 too, if closed. */
+/* Opens any free function, including a closed function 0. */
 static int free_open(struct dxp_nic *nic, struct embedded *e)
 {
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread that polls an embedded NIC, and calls from other threads. */
+/* The thread that polls an embedded NIC and runs calls of other threads. */
 #include <signal.h>
 
 #include "host/embed.h"
@@ -15,7 +15,7 @@ static struct nic_call *calls_run(struct dxp_nic *nic)
 	return list;
 }
 
-/* Runs queued calls; a `status` other than DXP_OK completes them with it. */
+/* Completes all queued calls: runs them if `status` is DXP_OK, else fails them with it. */
 static uint32_t calls_end(struct dxp_nic *nic, int status)
 {
 	uint32_t count = 0;
@@ -25,7 +25,7 @@ static uint32_t calls_end(struct dxp_nic *nic, int status)
 		int result = status == DXP_OK ? c->run(nic, c->context) : status;
 		pthread_mutex_lock(&nic->lock);
 		c->status = result;
-		c->done = true; /* the caller's from here on */
+		c->done = true; /* its owner may free it now */
 		pthread_cond_broadcast(&nic->ended);
 		pthread_mutex_unlock(&nic->lock);
 	}
@@ -101,7 +101,7 @@ int embed_thread_start(struct dxp_nic *nic)
 {
 	sigset_t all, old;
 
-	/* The program's threads handle signals. */
+	/* Signals go to the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	nic->threaded = true;

@@ -8,8 +8,8 @@ struct awaited {
 	struct dxp_fabric *fabric;
 	dxp_event event;
 	struct events *events;    /* NULL: unknown */
-	struct dxp_xpu *xpu;      /* NULL: of this host */
-	struct host_event *entry; /* looked up each time: moves when the ring grows */
+	struct dxp_xpu *xpu;      /* NULL: this host */
+	struct host_event *entry; /* looked up again after each wait: growing the ring moves it */
 };
 
 static bool ended(void *context)

@@ -12,7 +12,7 @@
 
 _Static_assert((HOST_EVENTS_RING & (HOST_EVENTS_RING - 1)) == 0, "capacities are powers of two");
 
-/* An old event outside the ring. */
+/* An event that left the ring. */
 struct kept_event {
 	uint32_t count;
 	struct host_event entry;
@@ -57,7 +57,7 @@ uint32_t events_oldest(struct events *e)
 	return e->oldest_pending;
 }
 
-/* Returns the index of the first list entry not before `count`. */
+/* Returns the index of the first list entry at or after `count`. */
 static uint32_t kept_index(const struct events *e, uint32_t count)
 {
 	uint32_t low = 0, high = e->kept_count;
@@ -85,8 +85,8 @@ static bool kept_reserve(struct events *e)
 	return true;
 }
 
-/* Moves events from the ring's old end to the list: the completed ones at its front; with `any`,
- * up to a quarter of the ring. False: none. */
+/* Moves completed events from the ring's old end to the list, until the first pending one. `any`:
+ * up to a quarter of the ring, also pending ones. Returns false if none moved. */
 static bool kept_append(struct events *e, bool any)
 {
 	uint32_t before = e->oldest, most = any ? e->capacity / 4 : UINT32_MAX;
@@ -118,7 +118,8 @@ static void kept_pack(struct events *e)
 	e->kept_free = 0;
 }
 
-/* Counts a freed list entry. Packs the list when half is free: amortized constant time. */
+/* Counts a freed list entry. Packs the list when half is free, so the amortized time is
+ * constant. */
 static void kept_freed(struct events *e)
 {
 	e->kept_free++;
@@ -134,7 +135,7 @@ static void kept_freed(struct events *e)
 
 static int grow(struct events *e)
 {
-	/* Completed events must not keep the ring large. */
+	/* Completed events must not make the ring grow. */
 	if (e->capacity && e->pending <= e->capacity / 2 && kept_append(e, false))
 		return DXP_OK;
 	if (e->capacity >= HOST_EVENTS_RING)
@@ -165,7 +166,7 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out)
 	return DXP_OK;
 }
 
-/* Returns what the xPU counts for the event's command. */
+/* Returns the bytes that the xPU counts for the event's command. */
 static uint32_t weight(const struct host_event *entry)
 {
 	return entry->bytes ? COMMAND_KEPT_BYTES(entry->bytes) : 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of one host on one executor (an xPU, or the host itself): a ring by count, from the
- * oldest that may still be queried to the next. It doubles up to HOST_EVENTS_RING. When full,
- * events at its old end move to a sorted list: completed ones, and at HOST_EVENTS_RING also
- * pending ones. So only memory bounds the events that a program keeps or leaves pending.
- * Invariant: next - oldest <= capacity in uint32_t arithmetic that wraps; the entry of `oldest`
- * is in use unless they are equal; counts in the list are before `oldest`; its last entry is in
- * use. */
+/* Events of one host on one executor (an xPU, or the host itself).
+ *
+ * Recent events are in a ring indexed by count. The ring doubles up to HOST_EVENTS_RING entries.
+ * When it is full, its oldest events move to a sorted list: completed ones, and at HOST_EVENTS_RING
+ * also pending ones. So only memory limits how many events a program keeps.
+ *
+ * Invariant: next - oldest <= capacity, in uint32_t arithmetic that wraps. Unless they are equal,
+ * the entry of `oldest` is in use. Counts in the list are before `oldest`; the list's last entry is
+ * in use. */
 #ifndef HOST_EVENTS_H
 #define HOST_EVENTS_H
 
@@ -18,28 +20,28 @@ enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 
 struct host_event {
 	uint8_t state;         /* enum host_event_state */
-	bool silent : 1;       /* has no handle: freed as soon as it is done */
-	bool pulls : 1;        /* until done, the xPU accesses this host's memory */
-	bool notify : 1;       /* its completion is queued with `cookie` */
-	bool lazy : 1;         /* its node may report it late */
-	bool kernel : 1;       /* a kernel's: use.h */
-	bool transfer : 1;     /* a transfer's: use.h */
+	bool silent : 1;       /* has no handle: freed when done */
+	bool pulls : 1;        /* until done, the xPU may access this host's memory */
+	bool notify : 1;       /* its completion is queued, with `cookie` */
+	bool lazy : 1;         /* its node may delay the report */
+	bool kernel : 1;       /* of a kernel: use.h */
+	bool transfer : 1;     /* of a transfer: use.h */
 	int8_t status;         /* DONE: enum dxp_status */
-	uint16_t bytes;        /* PENDING: of the command's message; 0: none */
+	uint16_t bytes;        /* PENDING: length of the command's message; 0: none */
 	int32_t native;        /* as in struct dxp_completion */
-	uint16_t notified;     /* another node notified of its completion; 0: none */
-	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
-	uint32_t signal_count; /* the count of that signal */
+	uint16_t notified;     /* node notified of its completion; 0: none */
+	uint16_t signalled;    /* node that got a signal for it; 0: none */
+	uint32_t signal_count; /* count of that signal */
 	uint64_t cookie;
 	struct dxp_event_times times;
-	/* The transfer that it completes; NULL: a command's, or set by the program. */
+	/* Transfer that it completes; NULL: it belongs to a command or to the program. */
 	struct move *move;
 	struct notice *notices;  /* own events: nodes that wait for it */
-	struct move_wait *moves; /* the first transfer that waits for it */
+	struct move_wait *moves; /* first transfer that waits for it */
 };
 
-/* Called for an event with `notify` or `moves`, or for any with `always`, when it becomes DONE,
- * before it is freed. Must not change the ring. */
+/* Called when an event with `notify` or `moves` (`always`: any event) becomes DONE, before it is
+ * freed. Must not change the ring. */
 struct events_watch {
 	void (*ended)(void *context, uint32_t count, struct host_event *entry);
 	void *context;
@@ -52,52 +54,52 @@ struct events {
 	struct host_event *entries;
 	uint32_t capacity; /* a power of two, or 0 */
 	uint32_t oldest, next;
-	uint32_t oldest_pending; /* none before it is PENDING */
+	uint32_t oldest_pending; /* no earlier event is PENDING */
 	uint32_t pending;
-	uint32_t pulling;        /* pending ones that pull */
-	uint64_t bytes;          /* of their commands, as the xPU counts them */
-	struct kept_event *kept; /* by count; freed ones stay until half are free */
+	uint32_t pulling;        /* pending events that pull */
+	uint64_t bytes;          /* of pending commands, as the xPU counts them */
+	struct kept_event *kept; /* sorted by count; packed when half are free */
 	uint32_t kept_count, kept_space;
-	uint32_t kept_free;    /* freed entries in the list */
-	uint32_t kept_pending; /* index; no entry before it is PENDING */
+	uint32_t kept_free;    /* free entries in the list */
+	uint32_t kept_pending; /* index: no earlier entry is PENDING */
 	struct events_watch watch;
 };
 
 void events_init(struct events *e, uint32_t first);
 void events_destroy(struct events *e);
 
-/* Adds the next event, PENDING. DXP_ENOMEM. */
+/* Adds the next event, as PENDING. DXP_ENOMEM. */
 int events_add(struct events *e, uint32_t *count, struct host_event **out);
 
-/* Finds an event. NULL: freed, or never existed. Valid until the next events_add or events_free. */
+/* Finds an event; NULL: unknown or freed. Valid until the next events_add or events_free. */
 struct host_event *events_find(const struct events *e, uint32_t count);
 
-/* Returns the oldest pending count, or the next one; nothing waits for an earlier one. */
+/* Returns the oldest pending count, or the next count if none is pending. */
 uint32_t events_oldest(struct events *e);
 
-/* Removes the event that events_add just added. */
+/* Removes the event that events_add added last. */
 void events_undo(struct events *e);
 
-/* Records the message size of the newest event's command. */
+/* Records the message length of the newest event's command. */
 void events_weigh(struct events *e, uint32_t message_bytes);
 
-/* Returns the oldest one in use that is not before *count, and its count; NULL: none. Start at
+/* Returns the oldest event in use at or after *count, and sets *count to it; NULL: none. Start at
  * events_begin(). Events may complete and be freed between calls. */
 struct host_event *events_next(const struct events *e, uint32_t *count);
 uint32_t events_begin(const struct events *e);
 
-/* Marks an event that pulls, if it is still PENDING. */
+/* Marks a PENDING event as one that pulls; no effect on others. */
 void events_pull(struct events *e, uint32_t count);
 
-/* Turns PENDING into DONE, or frees it if silent. False: it was not pending. */
+/* Makes a PENDING event DONE, or frees it if silent. Returns false if it was not pending. */
 bool events_finish(struct events *e, uint32_t count, int status,
 		   const struct dxp_event_times *times);
 void events_free(struct events *e, uint32_t count);
-/* Frees an event; a PENDING one when it becomes DONE. */
+/* Frees an event; a PENDING one later, when it becomes DONE. */
 void events_forget(struct events *e, uint32_t count);
 
-/* Completes all pending events except those of transfers, which complete when nothing touches
- * their memory. Returns how many. */
+/* Completes all pending events with `status`, and returns how many. Leaves out those of transfers:
+ * they complete when nothing accesses their memory. */
 uint32_t events_fail(struct events *e, int status);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This host as an executor beside the xPUs: events that the program sets, and those of transfers
- * by the host. Nodes wait for them as for each other's. Only waiting nodes are notified, by an
- * EVENT on the queue pair of the data: no round trip lies between the data and the command that
- * needs it. */
+/* This host as an executor: its events are those that the program sets, and those of its transfers.
+ * Nodes that wait for one receive an EVENT on the queue pair of the data. So no round trip lies
+ * between the data and a command that needs it. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -138,7 +137,7 @@ uint32_t executor_notices_post(struct dxp_fabric *f)
 	uint32_t posted = 0;
 
 	for (struct notice *t; (t = f->notices.first); posted++) {
-		/* A closed or lost xPU waits for nothing. */
+		/* NULL: x is closed or lost, and waits for nothing. */
 		struct dxp_xpu *x = xpu_find(f, t->node);
 		int status = x ? notice_post(f, x, t) : DXP_OK;
 		if (status == DXP_EAGAIN)

@@ -66,7 +66,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .fabric_key = config->key,
 					  .bind = config->bind,
 					  .follow_address = !options->bind,
-					  .spin_ns = UINT32_MAX, /* calls spin themselves */
+					  .spin_ns = UINT32_MAX, /* waiting calls spin */
 					  .no_payload_crc = options->no_payload_crc,
 					  .changed = watch_changed,
 					  .session_ended = watch_session_ended,

@@ -7,7 +7,7 @@
 #include "base/util.h"
 
 #define SCRATCH_BYTES_MIN (64u << 10)
-#define FETCH_PARTS       3 /* fetched one by one; more come through device memory */
+#define FETCH_PARTS       3 /* parts fetched one by one; more come through device memory */
 
 static bool scratch_free(void *context)
 {
@@ -66,8 +66,8 @@ void fetch_scratch_give(struct dxp_xpu *x)
 	host_fabric_ended(x->fabric);
 }
 
-/* Requests a part. The limit is that of builds: binaries are made by compiling every kernel, and
- * the worker that builds answers all requests. */
+/* Requests a part. Time limit as for builds: for a binary the worker compiles all kernels, and it
+ * answers one request at a time. */
 static int source_query(struct dxp_xpu *x, const struct command *what, uint64_t skip,
 			uint64_t bytes, uint64_t address, struct command_reply *reply)
 {
@@ -82,7 +82,7 @@ static int source_query(struct dxp_xpu *x, const struct command *what, uint64_t 
 	return request_call(x, &c, reply, HOST_BUILD_NS);
 }
 
-/* Fetches in parts, from `have` on. */
+/* Fetches the parts from byte `have` on. */
 static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *to, uint64_t have,
 		       uint64_t bytes)
 {
@@ -100,7 +100,7 @@ static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *t
 	return DXP_OK;
 }
 
-/* Fetches in one piece, through device memory. */
+/* Fetches all bytes at once, through device memory. */
 static int through_scratch(struct dxp_xpu *x, const struct command *what, uint8_t *to,
 			   uint64_t bytes)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of dxp/function.h that are alike for all functions; the rest is struct function_ops. */
+/* The calls of dxp/function.h. What differs between kinds of functions is in struct
+ * function_ops. */
 #include "host/function.h"
 
 #include "base/util.h"
@@ -77,8 +78,8 @@ int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp, str
 
 void dxp_function_kick(struct dxp_function *f)
 {
-	/* Either the engine sees the doorbell in its check after announcing sleep, or this
-	 * thread sees the announcement. */
+	/* Pairs with the engine's fence after it announces sleep: the engine sees the doorbell, or
+	 * this thread sees the announcement. */
 	dxp_fence();
 	if (dxp_load_acquire(&f->window->need_wakeup))
 		f->ops->ring(f);

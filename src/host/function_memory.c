@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that descriptors and peers may name: created here, or registered. */
+/* Memory, created or registered, that descriptors and peers may access. */
 #include <stdlib.h>
 #include <unistd.h>
 

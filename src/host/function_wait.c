@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits for events: spin, announce, fence, check, sleep; the user's half, beside the engine's in
- * src/nic/wake.c. Each half stores first (announcement or event), fences, then reads the other's
- * store: at least one sees the other, so no wakeup is lost. */
+/* Waits for events: spin, announce sleep, fence, check, sleep. The engine's half is src/nic/wake.c.
+ * Each half stores (announcement or event), fences, then reads the other's store. At least one sees
+ * the other, so no wakeup is lost. */
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -13,7 +13,7 @@
 #include "host/internal.h"
 
 #define LOOKS_PER_CLOCK 16 /* checks per clock read, which costs as much as several */
-/* checks in vain before the CPU is yielded: the engine may share it */
+/* checks without an event until the CPU is yielded: the engine may run on it */
 #define LOOKS_ALONE 1000
 
 /* Counts the CPUs that this thread may use. */
@@ -21,7 +21,7 @@ static int cpus_allowed(void)
 {
 	cpu_set_t set;
 
-	/* Fails if there are more CPUs than bits in a cpu_set_t. */
+	/* The call fails if there are more CPUs than bits in a cpu_set_t. */
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 2;
 }
 
@@ -42,12 +42,12 @@ bool function_ready(const struct dxp_window *w)
 		       dxp_lap(received, DXP_EVENTS);
 }
 
-/* Announces sleep. False: there is an event or error. */
+/* Announces sleep. Returns false if there is an event or error. */
 static bool sleep_announce(struct dxp_function *f)
 {
-	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1; /* never 0 */
+	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1; /* skips 0 */
 	dxp_store_release(&f->window->user_waits, f->sleeps);
-	/* Pairs with the engine's fence between its event and its read of user_waits. */
+	/* Pairs with the engine's fence after it stores an event, before it reads user_waits. */
 	dxp_fence();
 	return !function_ready(f->window) && dxp_load_acquire(&f->window->error) == 0;
 }
@@ -68,7 +68,7 @@ bool function_sleep(struct dxp_function *f, int wakeup, int other, uint64_t dead
 	return files[1].revents != 0;
 }
 
-/* Returns DXP_OK: an event; DXP_EAGAIN: none; else the function's error. */
+/* Returns DXP_OK: event; DXP_EAGAIN: none; else the function's error. */
 static int look(const struct dxp_function *f)
 {
 	if (function_ready(f->window))
@@ -93,7 +93,7 @@ static int spin(struct dxp_function *f, uint64_t until_ns)
 	}
 }
 
-/* Polls the NIC until an event, or until the spin budget passes without work. */
+/* Polls the NIC until an event, or until no work came for the spin time. */
 static int spin_polling(struct dxp_function *f, uint64_t deadline_ns)
 {
 	uint64_t busy_ns = clock_now_ns();

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens a node of this program and joins it, with a time limit. */
+/* Opens a node of this program and joins it, within a time limit. */
 #ifndef HOST_JOIN_H
 #define HOST_JOIN_H
 
 #include "host/config.h"
 #include "node/node.h"
 
-/* Opens a node, as node_open, with the error text set. */
+/* As node_open, with the error text set. */
 int join_open(const struct node_options *options, struct node **out);
 
-/* Waits for the lease. Statuses as node_join, with the error text set; `manager` is its address. */
+/* Waits for the lease. Statuses as node_join, with the error text set. `manager`: its address, for
+ * the text. */
 int join_wait(struct node *n, const char *manager, uint64_t timeout_ns);
 
-/* Returns whether the whole node table has arrived. */
+/* Returns whether the node table is complete. */
 bool join_complete(const struct node *n);
 
-/* Sets the error text for a lease without a node table; returns DXP_ETIMEDOUT. */
+/* Sets the error text for a lease without a complete node table; returns DXP_ETIMEDOUT. */
 int join_incomplete(const char *manager);
 
 #endif

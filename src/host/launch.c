@@ -33,7 +33,7 @@ static int check_grid(const struct dxp_launch *l, struct command *c)
 struct granted {
 	uint64_t memory_bytes;
 	bool nic;
-	uint8_t *packed; /* space for all possible arguments */
+	uint8_t *packed; /* space for all converted arguments */
 };
 
 /* Encodes an image or a sampler. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory: allocated by command, accessed by PUT and GET. Several pieces of a transfer are
- * under way: a long one neither blocks the queue pair nor leaves the wire idle between pieces. */
+/* Device memory: allocated by command, accessed by PUT and GET. A transfer has several pieces
+ * outstanding, so the wire is never idle; other requests go between them. */
 #include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
@@ -46,7 +46,7 @@ struct transfer {
 	struct host_op op;
 	struct dxp_xpu *xpu;
 	enum memory_direction direction;
-	uint32_t key; /* of the local bytes */
+	uint32_t key; /* of local memory */
 	uint8_t qp;
 	uint64_t address, bytes, posted;
 };
@@ -72,8 +72,8 @@ static int post_piece(struct transfer *t)
 	return status;
 }
 
-/* Posts what the window has space for. True: all is complete, or it failed and nothing is under
- * way. */
+/* Posts pieces while the window has space. Returns true when nothing is outstanding and the
+ * transfer is complete or has failed. */
 static bool transferred(void *context)
 {
 	struct transfer *t = context;
@@ -92,7 +92,7 @@ static void transfer_run(struct transfer *t)
 	struct dxp_fabric *f = t->xpu->fabric;
 
 	while (host_fabric_wait(f, transferred, t, clock_now_ns() + HOST_REPLY_NS) != DXP_OK) {
-		/* Long transfers have no limit while they advance. */
+		/* A transfer has no time limit while it advances. */
 		uint64_t posted = t->posted;
 		uint32_t pending = t->op.pending;
 		if (host_fabric_wait(f, transferred, t, clock_now_ns() + 2 * RLTP_DEAD_NS) ==
@@ -122,7 +122,7 @@ int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t add
 		return status;
 	watch_begin(x);
 	transfer_run(&t);
-	/* The path became narrower; bytes may arrive again. */
+	/* The path became narrower: restarts; bytes may arrive twice. */
 	for (int again = 0; t.op.status == DXP_EPATH && again < HOST_NARROWINGS_MAX; again++) {
 		t.op.status = DXP_OK;
 		t.posted = 0;
@@ -163,7 +163,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 
 int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
 {
-	/* `from` is only read: a region serves both directions. */
+	/* Only reads `from`; a region has one type for both directions. */
 	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
 }
 

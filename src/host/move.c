@@ -65,7 +65,7 @@ void move_wait_for(struct move *m, dxp_event event, struct host_event *entry)
 	m->waits_left++;
 }
 
-/* Returns the awaited event, which has not completed. */
+/* Returns the pending event that a transfer waits for. */
 static struct host_event *awaited(struct dxp_fabric *f, const struct move_wait *w)
 {
 	struct host_event *entry = NULL;
@@ -123,7 +123,7 @@ static struct events *events_of_move(struct dxp_fabric *f, const struct move *m,
 	return pulled ? &m->xpu->events : &f->own;
 }
 
-/* Completes a transfer; nothing may touch its memory any more. */
+/* Completes a transfer whose memory nothing accesses any more. */
 static void move_end(struct dxp_fabric *f, struct move *m)
 {
 	struct events *events = events_of_move(f, m, m->revoked);
@@ -132,7 +132,7 @@ static void move_end(struct dxp_fabric *f, struct move *m)
 	list_remove(list_of(f, m), m);
 	if (entry)
 		entry->move = NULL;
-	/* A revoked one is a command, which is counted as such. */
+	/* Transfers by the xPU are counted as commands. */
 	if (!m->revoked)
 		use_moved(m->xpu, m->direction == MEMORY_WRITE, m->bytes, m->times.started_ns,
 			  m->times.ended_ns, m->status);
@@ -173,7 +173,7 @@ static int memory_offer(struct move *m)
 	return status == DXP_EBUSY ? DXP_EAGAIN : status;
 }
 
-/* Posts what the window has space for; returns how much. */
+/* Posts pieces while the window has space; returns how many. */
 static uint32_t pieces_post(struct move *m)
 {
 	uint32_t posted = 0;
@@ -193,8 +193,8 @@ static uint32_t pieces_post(struct move *m)
 	return posted;
 }
 
-/* Returns whether all bytes of m, and of transfers before which it must not complete, are posted
- * on this queue pair. */
+/* Returns whether all bytes of m are posted on queue pair `qp`, and so are all bytes of the
+ * transfers that m waits for. */
 static bool in_order(struct dxp_fabric *f, struct move *m, uint8_t qp)
 {
 	if (m->state != MOVE_RUNNING || m->posted < m->bytes || m->op.status != DXP_OK ||
@@ -218,8 +218,8 @@ static void notified_early(struct dxp_fabric *f, struct move *m)
 			notified_early(f, awaited(f, &m->waits[i])->move);
 }
 
-/* Notifies peers early: a message behind data on the same queue pair is delivered after it. Not
- * for memory behind DMA, where the DMA may still fail. */
+/* Notifies nodes before m completes: on one queue pair, a message arrives after the data before it.
+ * Not for memory behind DMA: the DMA may fail later. */
 void move_wanted(struct move *m)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
@@ -232,8 +232,8 @@ void move_wanted(struct move *m)
 		notified_early(f, m);
 }
 
-/* Restarts a transfer after the path became narrower: bytes may arrive again. A peer notified
- * early may have continued without them: its xPU counts as restarted. */
+/* Restarts a transfer after the path became narrower. A node that was notified early may have
+ * continued without the data, so its xPU counts as restarted. Returns false if m cannot restart. */
 static bool narrowed(struct move *m)
 {
 	if (m->op.status != DXP_EPATH || m->again++ >= HOST_NARROWINGS_MAX)
@@ -261,7 +261,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 		return done + 1;
 	if (m->op.status != DXP_OK && m->status == DXP_OK)
 		m->status = xpu_judge(m->xpu, m->op.status);
-	/* A transfer that began before its waits completes after them. */
+	/* A transfer that ran beside its waits completes after them. */
 	if (m->waits_left && m->status == DXP_OK)
 		return done;
 	if (m->registered)
@@ -289,7 +289,7 @@ void move_notified(struct move *m, int status, const struct dxp_event_times *tim
 	become(f, m, MOVE_DRAINING);
 }
 
-/* Completes m if the NIC no longer uses its memory; returns whether it did. */
+/* Completes m if the NIC no longer uses its memory. Returns whether it completed. */
 static bool drained(struct dxp_fabric *f, struct move *m)
 {
 	struct nic *nic = node_nic(f->node);
@@ -298,7 +298,7 @@ static bool drained(struct dxp_fabric *f, struct move *m)
 		move_end(f, m);
 		return true;
 	}
-	/* Requests to a live peer complete long before this. */
+	/* Only requests of an unreachable peer last longer. */
 	if (f->polled_ns - f->away_ns > m->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, m->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -321,7 +321,7 @@ static void start(struct dxp_fabric *f, struct move *m)
 	become(f, m, MOVE_RUNNING);
 }
 
-/* Moves transfers of lost or closed xPUs from WAITING to READY, where they fail. */
+/* Moves WAITING transfers of lost or closed xPUs to READY, where they fail. */
 static void waiting_look(struct dxp_fabric *f)
 {
 	f->waits_changed = false;
@@ -334,7 +334,7 @@ static void waiting_look(struct dxp_fabric *f)
 	}
 }
 
-/* Starts ready transfers, or completes those that have failed. */
+/* Starts READY transfers; completes those that have failed. */
 static uint32_t ready_poll(struct dxp_fabric *f)
 {
 	uint32_t done = 0;
@@ -383,7 +383,7 @@ static void wait_ended(struct dxp_fabric *f, struct move_wait *w, int status)
 		become(f, m, MOVE_READY);
 }
 
-/* Continues waiting transfers in the order of their waits: from the end of the list. */
+/* Continues waiting transfers in the order in which they began to wait: from the list's end. */
 void moves_ended(struct dxp_fabric *f, struct host_event *entry, int status)
 {
 	struct move_wait *w = entry->moves;

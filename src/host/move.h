@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asynchronous transfers between host memory and device memory.
  *
- * States: WAITING for events -> READY, when the last has completed -> RUNNING, by PUT or GET in
- * pieces -> event completes. Or PULLED, if it waits for events of xPUs and fewer than
- * HOST_PULLS_MAX others do: the xPU itself accesses host memory after those -> DRAINING, while
- * the NIC still uses the memory -> event completes. The event is the host's, of a PULLED
- * transfer the xPU's. It completes after the last access to the program's memory. */
+ * Transfer by the host: WAITING for events -> READY, all have completed -> RUNNING, by PUT or GET
+ * in pieces -> event completes. Transfer by the xPU, if it waits for events of xPUs and fewer than
+ * HOST_PULLS_MAX are PULLED: PULLED, the xPU accesses host memory after those events -> DRAINING,
+ * the NIC still uses the memory -> event completes.
+ *
+ * The event belongs to the host; that of a PULLED transfer belongs to the xPU. An event completes
+ * after the last access to the program's memory. */
 #ifndef HOST_MOVE_H
 #define HOST_MOVE_H
 
@@ -15,30 +17,31 @@ enum move_state { MOVE_WAITING, MOVE_READY, MOVE_RUNNING, MOVE_PULLED, MOVE_DRAI
 
 #define MOVE_WAITS_INLINE 4
 
-/* A transfer's wait for an event, in that event's list until it completes. */
+/* A transfer's wait for an event. In that event's list until the event completes. */
 struct move_wait {
-	struct move_wait *next, *previous; /* NULL at its ends; the event points to the first */
-	struct move *move;                 /* NULL: the event has completed */
+	/* NULL at the list's ends; the event points to the first */
+	struct move_wait *next, *previous;
+	struct move *move; /* NULL: the event has completed */
 	dxp_event event;
 };
 
 struct move {
-	struct host_op op; /* pieces under way; aligned as contexts of descriptors */
+	struct host_op op; /* outstanding pieces; aligned as contexts of descriptors */
 	struct move *next, **link;
 	struct dxp_xpu *xpu;
 	uint8_t state; /* enum move_state */
 	uint8_t direction;
 	uint8_t qp;      /* RUNNING: HOST_QP_DATA or HOST_QP_LONG */
-	uint8_t again;   /* narrowings survived */
+	uint8_t again;   /* restarts after a narrower path */
 	bool registered; /* `key` is valid */
 	bool revoked;
-	bool notified_early; /* a node was notified of success in advance */
+	bool notified_early; /* a node was notified of success early */
 	uint32_t key;
 	uint32_t count; /* of its event */
 	uint8_t *local;
 	uint64_t address, bytes, posted;
-	/* Events that must complete before it starts, or before it completes if running beside
-	 * them is harmless. */
+	/* Pending events. The transfer starts after them; if it may run beside them, it only
+	 * completes after them. */
 	struct move_wait *waits;
 	uint32_t wait_count, waits_left;
 	struct move_wait inline_waits[MOVE_WAITS_INLINE];
@@ -47,14 +50,14 @@ struct move {
 	uint64_t revoked_ns;
 };
 
-/* Returns a zeroed transfer, except `waits`; NULL: out of memory. move_enter adds it to its
- * state's list. */
+/* Returns a transfer of zeros, with `waits` set; NULL: out of memory. move_enter adds it to the
+ * list of a state. */
 struct move *move_new(struct dxp_fabric *f);
 void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state);
 /* Frees a transfer that is in no list. */
 void move_free(struct dxp_fabric *f, struct move *m);
 void moves_destroy(struct dxp_fabric *f);
-/* Adds a wait for a pending event; `waits` must have space. */
+/* Adds a wait for a pending event. `waits` must have space. */
 void move_wait_for(struct move *m, dxp_event event, struct host_event *entry);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects by name, by path, or to the only NIC. Folders outlive programs, so only an answer
- * counts. */
+/* Connects by name, by path, or to the only NIC. A folder may remain after its program exits, so
+ * only NICs that answer count. */
 #include "host/offer.h"
 
 #include <stdbool.h>
@@ -16,11 +16,11 @@
 #include "node/stats.h"
 
 #define LISTED_MAX 16 /* NICs in an error text */
-/* of a NIC not named: a stopped program must not block others */
+/* of each NIC in a search: a stopped program must not block the others */
 #define ANSWER_NS_MAX   S_NS
 #define LIST_TEXT_BYTES (LISTED_MAX * (FABRIC_NAME_BYTES + 2))
 
-/* One search of all NICs of this machine. */
+/* A search of all NICs of this machine. */
 struct search {
 	const char *name;  /* NULL: any */
 	uint32_t function; /* 0: any */
@@ -28,16 +28,16 @@ struct search {
 	struct offer_folder *folders;
 	uint32_t folder_count;
 
-	uint32_t count; /* that match and answer */
-	int socket;     /* of the first of these; -1: none */
+	uint32_t count; /* matching NICs that answer */
+	int socket;     /* of the first of them; -1: none */
 	char path[OFFER_PATH_BYTES];
-	int refused;       /* of one that matches but fails; DXP_OK: none */
+	int refused;       /* error of a matching NIC; DXP_OK: none */
 	uint32_t answered; /* names in `list` */
 	size_t list_used;
-	char list[LIST_TEXT_BYTES]; /* "a, b, c": all that answer */
+	char list[LIST_TEXT_BYTES]; /* "a, b, c": all NICs that answer */
 };
 
-/* Connects to the socket `nic` or, without one, to that of one function. */
+/* Connects to the folder's socket `nic`, or without a name to that of a function. */
 static int folder_connect(const struct search *s, const char *folder, char path[OFFER_PATH_BYTES],
 			  int *socket)
 {

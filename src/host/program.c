@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: a short package travels in the command, a longer one through device memory kept for
- * that. The program stays on the xPU, named by its id. */
+/* Programs, named by id on the xPU. A short package travels in the command, a longer one through
+ * device memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static int build_error(const struct dxp_xpu *x, int status)
 			 x->caps.device);
 }
 
-/* Copies log and records from the reply if short, else fetches them. */
+/* Copies log and records from a short reply; fetches longer ones. */
 static int results_read(struct dxp_program *p, const struct command_reply *reply)
 {
 	struct dxp_xpu *x = p->xpu;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polls of the node, and waiting. A waiting call polls the node itself: a packet that arrives
- * while it spins needs no hand-over between threads. After its spin budget one waiter, the
- * leader, sleeps on the node's file. Others sleep on a condition that the polling thread signals
- * on a completion. */
+/* Polls the node, and waits. A waiting call polls by itself, so a packet that arrives while it
+ * spins needs no thread switch. After the spin time one waiter, the leader, sleeps on the node's
+ * file. Others sleep on a condition, which the polling thread signals on a completion. */
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,7 +17,7 @@ void host_fabric_enter(struct dxp_fabric *f)
 {
 	if (pthread_mutex_trylock(&f->lock) == 0)
 		return;
-	/* Spinning threads check this and release the lock. */
+	/* Spinning threads read this and release the lock. */
 	atomic_fetch_add_explicit(&f->entering, 1, memory_order_relaxed);
 	pthread_mutex_lock(&f->lock);
 	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
@@ -34,8 +33,7 @@ uint64_t host_fabric_deadline(const struct dxp_fabric *f)
 	return min_u64(node_deadline(f->node), f->watch_ns);
 }
 
-/* Adds a gap between polls to away_ns; calls and the progress thread poll far more often while
- * this process runs. */
+/* Adds a long gap between polls to away_ns: while the process runs, polls are far more frequent. */
 static void absence_note(struct dxp_fabric *f)
 {
 	if (f->looked_ns && f->polled_ns - f->looked_ns > HOST_AWAY_NS)
@@ -110,10 +108,10 @@ static void leader_yield(struct dxp_fabric *f)
 
 struct sleep {
 	bool slept, leading;
-	uint32_t empty; /* polls since the last work or yield */
+	uint32_t empty; /* polls without work since the last yield */
 };
 
-/* Yields the CPU: the peer may need this core. */
+/* Yields the CPU after several polls without work: the peer may need it. */
 static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 {
 	s->empty = idle ? s->empty + 1 : 0;
@@ -147,7 +145,7 @@ static int wait_polling(struct dxp_fabric *f, bool (*done)(void *context), void 
 			return DXP_ETIMEDOUT;
 		if (count)
 			busy_ns = f->polled_ns;
-		/* Datagrams already in the link do not make its file readable. */
+		/* The link may hold datagrams although its file is not readable. */
 		if (count || f->polled_ns < busy_ns + f->spin.budget_ns) {
 			leader_yield(f);
 			yield(f, s, count == 0);
@@ -175,7 +173,7 @@ int host_fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *co
 	f->waiting--;
 	if (s.leading)
 		f->leader = false;
-	/* Another thread must watch the file now: a sleeping call, else the progress thread. */
+	/* Now another thread must watch the file: a sleeping call, else the progress thread. */
 	if (s.slept && !f->leader && f->sleepers)
 		pthread_cond_signal(&f->progress);
 	else if (!f->leader && (s.slept || xpus_pull(f)))

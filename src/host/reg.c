@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CFG registers (X-07): one request per NIC_CFG_WORDS_MAX registers, one at a time to keep
- * order. */
+/* CFG registers: NIC_CFG_WORDS_MAX per request; one request at a time keeps their order. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
@@ -10,10 +9,10 @@ struct access {
 	struct host_op op;
 	struct dxp_xpu *xpu;
 	bool write;
-	uint32_t key; /* read: of the values */
+	uint32_t key; /* of the memory for values read */
 	uint32_t *values;
 	uint32_t first, count;
-	uint32_t posted; /* registers */
+	uint32_t posted; /* in registers */
 };
 
 static int post(struct access *a)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to an xPU: one NAP each, and replies of synchronous commands. NAPs are delivered
- * exactly once: nothing is resent here. */
+/* Messages to an xPU, one NAP each, and replies to synchronous commands. The transport delivers
+ * each NAP once, so nothing is resent here. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
@@ -33,7 +33,7 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
 	int status = host_fabric_wait(x->fabric, posted, &p, clock_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK && p.status == DXP_OK)
-		host_fabric_poll(x->fabric); /* sends it: this thread polls the engine */
+		host_fabric_poll(x->fabric); /* sends it: the engine runs in this thread's polls */
 	return status == DXP_OK ? p.status : status;
 }
 
@@ -72,8 +72,8 @@ void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status)
 	}
 }
 
-/* Sends a request and waits for the reply. Also waits for the NAP's completion, which points to
- * the request; the transport bounds that wait. */
+/* Sends a request; waits for the reply, and for the NAP's completion, which points to the request.
+ * The transport limits the latter wait. */
 static int exchange(struct host_request *r, const uint8_t *message, uint32_t bytes,
 		    uint64_t timeout_ns)
 {

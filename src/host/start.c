@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous commands: naming and posting; launches, and transfers between xPUs. */
+/* Asynchronous commands: launches, and transfers between xPUs. */
 #include "base/util.h"
 #include "base/clock.h"
 #include "host/internal.h"
 #include "host/launch.h"
 #include "host/move.h"
 
-/* A command, named and posted in one step: counts leave in order even if several threads wait
- * for space. */
+/* A command to be counted and posted in one step: so commands leave in order of their counts even
+ * if several threads wait for space. */
 struct starting {
 	struct dxp_xpu *xpu;
 	struct command *command;
-	struct move *move; /* or NULL */
+	struct move *move; /* NULL: none */
 	bool silent;
 	uint32_t count;
 	int status;
@@ -49,7 +49,7 @@ static void pull_begin(struct starting *s, struct host_event *entry)
 	events_pull(&s->xpu->events, s->count);
 }
 
-/* Names and posts the command. False: the window is full. */
+/* Assigns the count and posts the command. Returns false if the window is full. */
 static bool started(void *context)
 {
 	struct starting *s = context;
@@ -81,7 +81,7 @@ static bool started(void *context)
 	return s->status != DXP_EAGAIN;
 }
 
-/* Creates the failed event of a command that will not run. */
+/* Creates a failed event for a command that will not run. */
 static int start_cancelled(struct dxp_xpu *x, dxp_event *event)
 {
 	struct host_event *entry;
@@ -108,7 +108,7 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	c->wait_count = waits->count;
 	for (uint32_t i = 0; i < waits->count; i++)
 		c->waits[i] = waits->events[i];
-	/* A thread that waits long for completions needs each one. */
+	/* Threads that wait long for completions need each one at once. */
 	c->lazy = c->lazy && !f->hurriers;
 	watch_begin(x);
 	int status = host_fabric_wait(f, started, &s, clock_now_ns() + HOST_REPLY_NS);
@@ -142,7 +142,7 @@ int host_command_space(struct dxp_xpu *x)
 
 	while (!space(x)) {
 		uint32_t pending = x->events.pending;
-		/* Others complete in time. Those that wait for this program's events may not
+		/* Waits for space. Commands that wait for this program's events may never complete
 		 * while it waits here. */
 		if (host_fabric_wait(f, space, x, clock_now_ns() + HOST_SPACE_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)

@@ -13,14 +13,14 @@
 #include "host/internal.h"
 
 #define PATH_BYTES   4096
-#define LINE_BYTES   512         /* bytes: a name and all numbers with all digits */
-#define EXIT_LOCK_NS 100000000ll /* ns: how long exit waits for a thread in the library */
+#define LINE_BYTES   512         /* bytes: a name and all numbers */
+#define EXIT_LOCK_NS 100000000ll /* ns that exit waits for a thread inside the library */
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the following */
 static struct dxp_fabric *open_fabrics;
 static bool disabled;
 
-/* Adds the part of a busy time that lies after the latest end. */
+/* Adds the part of [from, to) after the latest end, *until. */
 static void busy_add(uint64_t *sum, uint64_t *until, uint64_t from, uint64_t to)
 {
 	from = max_u64(from, *until);
@@ -30,7 +30,7 @@ static void busy_add(uint64_t *sum, uint64_t *until, uint64_t from, uint64_t to)
 	*until = to;
 }
 
-/* As xpu_find, which the OpenCL driver's unit tests replace with the rest of xpu.c. */
+/* As xpu_find. A copy, because unit tests of the OpenCL driver replace xpu.c. */
 static struct dxp_xpu *peer_of(const struct dxp_xpu *x, uint16_t node)
 {
 	struct dxp_xpu *peer = x->fabric->xpus;
@@ -104,12 +104,12 @@ void use_moved(struct dxp_xpu *x, bool to_xpu, uint64_t bytes, uint64_t started_
 	x->use.failed += status != DXP_OK;
 	if (status == DXP_OK)
 		*(to_xpu ? &x->use.in_bytes : &x->use.out_bytes) += bytes;
-	/* Another clock than that of the node's commands, so overlaps are not detected. */
+	/* This clock differs from that of the node's commands, so overlaps are not detected. */
 	if (ended_ns > started_ns)
 		x->use.network_ns += ended_ns - started_ns;
 }
 
-/* Appends the line by one write, so that lines of several processes do not mix. */
+/* Appends a line by one write, so that lines of several processes do not mix. */
 static void line_append(const char *folder, const char *line, size_t bytes)
 {
 	char path[PATH_BYTES];
@@ -119,7 +119,7 @@ static void line_append(const char *folder, const char *line, size_t bytes)
 		return;
 	int fd = descriptor_raise(open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
 	if (fd < 0)
-		return; /* the reader reports missing numbers */
+		return; /* the reader reports that numbers are missing */
 	ssize_t written = write(fd, line, bytes);
 	(void)written;
 	close(fd);
@@ -170,8 +170,8 @@ void use_disable(void)
 	disabled = true;
 }
 
-/* Writes the numbers of xPUs that the program left open. Skips fabrics of a parent process, and
- * those in use by a thread that does not return. */
+/* Writes the numbers of xPUs that are still open. Leaves out fabrics that the parent process
+ * opened, and those that a thread keeps locked. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wait lists. Each awaited event is resolved once, here, to one that reaches the xPU directly:
- * its own, one signalled by another xPU, or one of this host. The host is not involved when
- * xPUs' events complete. Lists longer than a command holds are folded into marks. */
+/* Wait lists. Converts each awaited event to one that reaches the xPU directly: its own, a signal
+ * of another xPU, or an event of this host. So the host takes no part when events of xPUs complete.
+ * Marks replace lists that are too long for a command. */
 #include "base/util.h"
 #include "host/internal.h"
 
-/* Returns whether a node notified of this event, now or later, still has it. */
+/* Returns whether a node that received this event's signal still keeps it. */
 static bool recent(const struct dxp_xpu *owner, uint32_t count)
 {
 	return owner->events.next - count <= HOST_NAMED_AGE;
 }
 
-/* Makes the event's xPU signal `to`. *out is the signal's event. */
+/* Makes the event's xPU signal node `to`. *out: event of the signal. */
 static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64_t *out)
 {
 	struct command c;
@@ -25,12 +25,12 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	}
 	command_begin(&c, COMMAND_SIGNAL);
 	c.to_node = to;
-	c.lazy = 1; /* its completion is not awaited here */
+	c.lazy = 1; /* this host does not wait for it */
 	int status = host_command_start(owner, &c, &waits, &name);
 	if (status != DXP_OK)
 		return status;
 	events_forget(&owner->events, EVENT_COUNT(name));
-	/* The ring may have moved, and the event completed, in host_command_start. */
+	/* Meanwhile the ring may have moved, and the event may have completed. */
 	entry = events_find(&owner->events, EVENT_COUNT(event));
 	if (entry) {
 		entry->signalled = to;

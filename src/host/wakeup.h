@@ -6,7 +6,7 @@
 /* Creates an eventfd. DXP_EIO, with the error text set. */
 int wakeup_create(int *out);
 
-/* Makes it readable. Any thread. */
+/* Makes it readable. Any thread may call. */
 void wakeup_ring(int fd);
 
 /* Makes it unreadable. */

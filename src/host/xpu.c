@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open xPUs. A second open returns the same object, because CLOSE frees everything of this host
+/* Open xPUs. Opening one again returns the same object, because CLOSE frees everything of this host
  * on the xPU. */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu *
 		if ((*x)->node == EVENT_XPU(event) &&
 		    (*entry = events_find(&(*x)->events, EVENT_COUNT(event))))
 			return &(*x)->events;
-	/* The executor's id suffices: ids of hosts and xPUs differ. */
+	/* Ids of hosts and xPUs differ, so the executor's id suffices. */
 	if (EVENT_XPU(event) == node_id(f->node) &&
 	    (*entry = events_find(&f->own, EVENT_COUNT(event))))
 		return &f->own;
@@ -114,7 +114,7 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 	return DXP_OK;
 }
 
-/* Continues after the counts of an earlier, dead object of the same node. */
+/* Returns a count after all counts of earlier objects of the same node. */
 static uint32_t first_count(const struct dxp_fabric *f)
 {
 	uint32_t first = f->event_base;
@@ -212,7 +212,7 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 		if (status != DXP_OK)
 			return status;
 	}
-	/* Prevents a close during the wait. */
+	/* Prevents its close during the wait. */
 	x->references++;
 	status = hello_exchange(x);
 	if (status == DXP_OK)
@@ -222,7 +222,7 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 	return status;
 }
 
-/* Retries once: the xPU may have dropped the session while this host was away. */
+/* Tries twice: the xPU may have dropped the session while this host did not run. */
 static int open_locked(struct dxp_fabric *f, const char *name, struct dxp_xpu **out)
 {
 	int status = open_once(f, name, out);
@@ -269,7 +269,7 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 			    .reply_magic = xpu->fabric->window->qp_magic[HOST_QP_COMMANDS]};
 	struct command_reply reply;
 
-	/* A repeated OPEN changes nothing and returns the free memory. */
+	/* Repeating OPEN changes nothing and returns the free memory. */
 	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
