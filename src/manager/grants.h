@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants: which host may use which xPU (X-10: manual assignment). Either every host may use
- * every xPU, or rows decide. A row names a host and an xPU, "*" for all, because a grant may
- * precede the first join of a node. */
+/* Grants: which host may use which xPU (X-10: manual assignment). Either every host may use every
+ * xPU, or rows decide. A row names a host and an xPU; "*" means all. Names need not exist yet. */
 #ifndef MANAGER_GRANTS_H
 #define MANAGER_GRANTS_H
 
@@ -16,13 +15,13 @@ enum grants_policy { GRANTS_ANY, GRANTS_EXPLICIT };
 struct grant {
 	char host[FABRIC_NAME_BYTES];
 	char xpu[FABRIC_NAME_BYTES];
-	bool present; /* false: revoked, kept until the store has deleted it */
+	bool present; /* false: revoked; kept until deleted from the store */
 	bool dirty;   /* not stored yet */
 };
 
 struct grants {
 	enum grants_policy policy;
-	uint64_t version; /* grows with every change */
+	uint64_t version; /* grows with each change */
 	struct grant *rows;
 	size_t count, space, dirty;
 };
@@ -32,15 +31,14 @@ void grants_free(struct grants *g);
 
 bool grants_allow(const struct grants *g, const char *host, const char *xpu);
 
-/* Adds or removes a row. DXP_OK also without a change. DXP_ENOMEM: no memory, or
- * FABRIC_GRANTS_MAX rows. */
+/* Adds or removes a row, if needed. DXP_ENOMEM: no memory, or FABRIC_GRANTS_MAX rows. */
 int grants_set(struct grants *g, const char *host, const char *xpu, bool present);
 
-/* Returns the next row not stored yet and marks it as stored; false: none. */
+/* Returns the next row to store and marks it as stored; false: none. */
 bool grants_next_dirty(struct grants *g, struct grant *out);
 void grants_dirty_all(struct grants *g);
 
-/* Returns whether `pattern` is "*" or the name itself. */
+/* Returns whether `pattern` is "*" or equals `name`. */
 bool grants_match(const char *pattern, const char *name);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of the registry, for its parts only: requests (of nodes), view (what each may see)
- * and push (updates to nodes). */
+/* Private parts of the registry: requests (of nodes), view (what each node may see), push (updates
+ * to nodes). */
 #ifndef MANAGER_INTERNAL_H
 #define MANAGER_INTERNAL_H
 
 #include "manager/limits.h"
 #include "manager/registry.h"
 
-/* datagrams waiting: more than one batch of requests can cause; a power of two */
+/* datagrams, a power of two: more than one batch of requests causes */
 #define OUTBOX_SIZE 256
 
 struct outbox_entry {
@@ -16,8 +16,8 @@ struct outbox_entry {
 	uint8_t data[FABRIC_DATAGRAM_BYTES];
 };
 
-/* Outgoing datagrams. Invariant: head - tail is their number; a dequeued entry stays valid until
- * the next receive or send, as half of the ring is kept free. */
+/* Datagrams to send. Invariant: head - tail are queued. Half of the ring stays free, so a dequeued
+ * entry is valid until the next receive or send. */
 struct outbox {
 	struct outbox_entry *entries;
 	uint32_t head, tail;
@@ -30,22 +30,21 @@ struct registry {
 	struct grants grants;
 	struct outbox outbox;
 	struct registry_counters counters;
-	struct list pushes;  /* nodes with changes to send, after a short delay */
-	struct list repeats; /* nodes with unconfirmed datagrams, also by push_ns */
+	struct list pushes;  /* nodes with new changes, sent after a short delay */
+	struct list repeats; /* nodes with unconfirmed datagrams, by push_ns */
 	uint64_t epoch;
 	uint64_t lease_ns;
-	uint64_t refusals_ns; /* last update of `refusals` */
-	uint64_t refusals;    /* remaining unauthenticated rejections, in billionths */
-	unsigned used;        /* outbox entries handed out by the last registry_send */
+	uint64_t refusals_ns; /* last refill of `refusals` */
+	uint64_t refusals;    /* allowance of unauthenticated rejections, in billionths */
+	unsigned used;        /* entries that the last registry_send returned */
 };
 
-/* Returns the outbox entry to fill, or NULL if full; registry_outbox_commit queues it with its
- * length. */
+/* Returns an entry to fill; NULL: full. registry_outbox_commit queues it. */
 struct outbox_entry *registry_outbox_reserve(struct registry *r);
 void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 			    const struct udp_address *to, size_t bytes);
 
-/* Handles all frames that nodes send (requests.c, operate.c). `header` and `body` are authentic. */
+/* Handle requests (requests.c, operate.c). `header` and `body` are authentic. */
 void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns);
 void manager_requests_assign(struct registry *r, const struct udp_address *from,
@@ -55,8 +54,8 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);
 
-/* Returns whether a change of `subject` matters to `viewer`; whether it is visible; the entry
- * shown (view.c). */
+/* view.c: whether a change of `subject` concerns `viewer`; whether `viewer` sees it; and the entry
+ * that `viewer` gets. */
 bool view_concerns(const struct registry *r, const struct roster_node *viewer,
 		   const struct roster_node *subject);
 bool view_visible(const struct registry *r, const struct roster_node *viewer,
@@ -64,8 +63,8 @@ bool view_visible(const struct registry *r, const struct roster_node *viewer,
 void view_entry(const struct registry *r, const struct roster_node *viewer,
 		const struct roster_node *subject, struct node_entry *out);
 
-/* Schedules a change of `subject` for the viewers concerned, or for one; handles a viewer's
- * progress; sends what is due (push.c). */
+/* push.c: schedules a change for the viewers concerned, or all changes for one viewer; handles a
+ * viewer's confirmation; sends what is due. */
 void push_news(struct registry *r, const struct roster_node *subject, uint64_t now_ns);
 void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns);
 void push_progress(struct registry *r, struct roster_node *viewer,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intrusive circular lists with a head. An element in no list points at itself, so removing it
- * is always safe. */
+/* Intrusive circular lists with a head. An element in no list points to itself, so removing it is
+ * always safe. */
 #ifndef MANAGER_LIST_H
 #define MANAGER_LIST_H
 
@@ -27,7 +27,7 @@ static inline void list_remove(struct list *element)
 	list_init(element);
 }
 
-/* Moves the element from any list to the end of this one. */
+/* Moves the element to the end of this list, from any list. */
 static inline void list_append(struct list *head, struct list *element)
 {
 	list_remove(element);
@@ -37,7 +37,7 @@ static inline void list_append(struct list *head, struct list *element)
 	head->previous = element;
 }
 
-/* Moves the element from any list behind `before`, an element or the head. */
+/* Moves the element behind `before` (an element or the head), from any list. */
 static inline void list_insert(struct list *before, struct list *element)
 {
 	list_remove(element);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of operators, by the fabric key without a node: ASSIGN changes grants, STATUS reads
+/* Requests of operators, which have the fabric key but no node. ASSIGN changes grants; STATUS reads
  * the whole table. */
 #include "manager/internal.h"
 
@@ -21,7 +21,7 @@ static void assign_answer(struct registry *r, const struct udp_address *to,
 	requests_answer(r, to, WIRE_NODE_NONE, &answer);
 }
 
-/* Marks the nodes that the row names as changed: each sees other nodes or grants now. */
+/* Marks the nodes that the row names as changed: their views change. */
 static void assign_publish(struct registry *r, const struct manage_assign *assign, uint64_t now_ns)
 {
 	struct roster_node *n;
@@ -32,7 +32,7 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 		next = at->next;
 		n = ROSTER_NODE(at, by_change);
 		if (n->changed > last)
-			break; /* moved to the end by this loop */
+			break; /* this loop moved it to the end */
 		const char *pattern = n->entry.kind == MANAGE_HOST ? assign->host : assign->xpu;
 		if (n->state == NODE_GONE || !grants_match(pattern, n->entry.name))
 			continue;
@@ -56,7 +56,7 @@ void manager_requests_assign(struct registry *r, const struct udp_address *from,
 			      "--grants explicit");
 		return;
 	}
-	/* A replayed request names an old version. */
+	/* Rejects replayed requests too: they name an old version. */
 	if (assign.epoch != r->epoch || assign.version != r->grants.version) {
 		assign_answer(r, from, &assign, DXP_EAGAIN,
 			      "the grants have changed; request them again with this version");
@@ -104,7 +104,7 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 			continue;
 		struct node_entry entry = n->entry;
 		entry.alive = n->state == NODE_ALIVE;
-		entry.magic = 0; /* an operator needs no access */
+		entry.magic = 0; /* an operator does not use nodes */
 		if (!manage_rows_add(&w, &entry)) {
 			rows.next = n->entry.id;
 			break;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends the table to nodes. Changes wait briefly, so that several share a datagram. A node receives
- * a difference from its sequence on, or, if that is too old, all rows in pages. Up to FABRIC_WINDOW
- * datagrams are under way to a node; its TABLE_ACK or RENEW confirms progress, and sending
- * continues from there. A node that confirms nothing receives one datagram now and then until its
- * lease expires.
+ * the changes since its sequence or, if that is too old, all rows in pages. Up to FABRIC_WINDOW
+ * datagrams are in flight to a node. Its TABLE_ACK or RENEW confirms them. A node that confirms
+ * nothing receives one datagram now and then until its lease expires.
  *
- * A full table is not a snapshot: each page shows its rows as of sending. The table counts as of
- * the sequence at its first page; later changes follow as a difference. So constant changes cannot
- * keep a node from a complete table. */
+ * A full table is no snapshot: each page shows its rows at the time of sending. It counts as the
+ * table at the sequence of its first page; later changes follow. So constant changes cannot prevent
+ * a complete table. */
 #include "manager/internal.h"
 
 #define NEWS_NS   (2 * MS_NS)
@@ -39,7 +38,7 @@ void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns)
 {
 	if (viewer->state != NODE_ALIVE || viewer->nonce == 0)
 		return;
-	/* A node with unconfirmed datagrams receives it with the next ones. */
+	/* If datagrams are unconfirmed, the next ones carry the change. */
 	if (list_empty(&viewer->by_push))
 		schedule(&r->pushes, viewer, now_ns + NEWS_NS);
 }
@@ -71,7 +70,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 		if (!complete(r, progress))
 			schedule(&r->pushes, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
-		/* The same progress twice: a datagram was lost. Rewind, once. */
+		/* The same progress twice: a datagram was lost. Sends again from there, once. */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;
@@ -82,7 +81,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 	}
 }
 
-/* Starts a full table, when no difference can continue from `sent`. */
+/* Starts a full table, because the changes since `sent` are no longer known. */
 static void full_begin(const struct registry *r, struct roster_node *n)
 {
 	n->sent = (struct manage_progress){r->epoch, r->roster.sequence, WIRE_NODE_FIRST};
@@ -121,7 +120,8 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 	return manage_rows_finish(&w, WIRE_NODE_TABLE, viewer->entry.id, &rows, r->mac);
 }
 
-/* Writes the row or its removal. True: there was space, or the viewer needs nothing. */
+/* Writes a row or its removal. Returns false if it does not fit; true also if the viewer needs
+ * nothing. */
 static bool change_write(const struct registry *r, const struct roster_node *viewer,
 			 const struct roster_node *subject, struct manage_writer *w)
 {
@@ -135,7 +135,7 @@ static bool change_write(const struct registry *r, const struct roster_node *vie
 	return manage_rows_add(w, &entry);
 }
 
-/* Writes changes after sent.sequence, as far as they fit; advances `sent`. */
+/* Writes the changes after sent.sequence that fit; advances `sent`. */
 static size_t delta_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
 	struct manage_rows rows = {.nonce = viewer->nonce,
@@ -171,7 +171,7 @@ static void datagram_write(struct registry *r, struct roster_node *n, struct out
 	registry_outbox_commit(r, entry, &n->entry.address, bytes);
 }
 
-/* Sends missing updates up to the node's window. False: the outbox is full. */
+/* Sends missing updates, up to the node's window. Returns false if the outbox is full. */
 static bool node_send(struct registry *r, struct roster_node *n, uint64_t now_ns)
 {
 	unsigned window = n->repeats > 1 ? 1 : FABRIC_WINDOW;
@@ -203,7 +203,7 @@ void push_send(struct registry *r, uint64_t now_ns)
 		if (!node_send(r, n, now_ns))
 			return;
 	while ((n = due(&r->repeats, now_ns)) != NULL) {
-		/* Nothing confirmed for REPEAT_NS: datagrams under way are lost. */
+		/* No confirmation for REPEAT_NS: the datagrams in flight are lost. */
 		n->sent = n->acked;
 		n->in_flight = 0;
 		n->repeats++;

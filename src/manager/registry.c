@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry's frame: creation, stored rows, time, datagrams in and out. */
+/* The registry: creation, stored rows, time, datagrams in and out. */
 #include "manager/registry.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "node/datagram.h"
 #include "node/limits.h"
 
-/* per second, of wrong keys: enough for people, too few for an attack by amplification */
+/* per second, for wrong keys: enough for users, too few for an amplification attack */
 #define REFUSALS_PER_S 100
 #define REFUSAL_UNIT   S_NS
 
@@ -122,7 +122,8 @@ void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 	r->outbox.head++;
 }
 
-/* Consumes one of the unauthenticated rejections allowed, which refill over time. */
+/* Uses one unauthenticated rejection of the allowance, which refills with time. Returns false if
+ * none is left. */
 static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 {
 	uint64_t passed_ns = min_u64(now_ns - r->refusals_ns, S_NS);
@@ -136,7 +137,7 @@ static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 	return true;
 }
 
-/* Answers a wrong key, in no more bytes than the request has. */
+/* Rejects a wrong key. The answer is not longer than the request. */
 static void wrong_key(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, size_t bytes,
 		      uint64_t now_ns)
@@ -177,7 +178,7 @@ static void absence_note(struct registry *r, uint64_t now_ns)
 	}
 }
 
-/* Handles expired leases, and dead hosts shown for long enough. */
+/* Handles expired leases, and hosts dead for FABRIC_KEEP_NS. */
 static void time_pass(struct registry *r, uint64_t now_ns)
 {
 	struct roster *roster = &r->roster;
@@ -220,7 +221,7 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 		r->counters.unexpected++;
 		return;
 	}
-	time_pass(r, now_ns); /* so that a lease just expired blocks nothing */
+	time_pass(r, now_ns); /* so that an expired lease blocks nothing */
 	requests_receive(r, from, &header, body, now_ns);
 }
 
@@ -255,7 +256,7 @@ uint64_t registry_deadline(const struct registry *r)
 	return deadline_ns;
 }
 
-/* Removes the lowest id to be deleted from the store. */
+/* Removes the lowest id from those to be deleted from the store, and returns it. */
 static uint16_t deleted_remove(struct roster *roster)
 {
 	uint16_t id = 0;

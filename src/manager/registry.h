@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The manager's registry (X-10): assigns ids and leases, keeps the node table, shows each node its
- * part, and holds the grants. A pure state machine: datagrams and time go in; datagrams, a deadline
- * and changes for the store come out. Protocol: docs/guide/manager.md.
+ * part, and holds the grants. Pure state machine: input are datagrams and time; output are
+ * datagrams, a deadline, and changes to store. Protocol: docs/guide/manager.md.
  *
- * Order that keeps ids stable over a crash: registry_receive, write the changes of
- * registry_next_store, send the datagrams of registry_send. Memory bound for any input:
+ * Call order that keeps ids stable over a crash: registry_receive, store the changes of
+ * registry_next_store, send the datagrams of registry_send. Memory is bounded for any input:
  * FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX grants, one ring of datagrams. */
 #ifndef MANAGER_REGISTRY_H
 #define MANAGER_REGISTRY_H
@@ -18,11 +18,11 @@ struct registry_options {
 	uint8_t key[FABRIC_KEY_BYTES];
 	enum grants_policy policy;
 	uint64_t lease_ns;  /* 0: FABRIC_LEASE_NS */
-	entropy_fn entropy; /* for the epoch */
+	entropy_fn entropy; /* source of the epoch */
 	void *entropy_context;
 };
 
-/* X(name, what it counts). Datagrams not used, by reason, and actions. */
+/* X(name, what it counts): ignored datagrams by reason, and actions. */
 #define REGISTRY_COUNTERS(X)                                                            \
 	X(malformed, "not a management frame, or an invalid one")                       \
 	X(damaged, "crc does not match")                                                \
@@ -54,38 +54,38 @@ enum store_op_kind { STORE_NODE_PUT, STORE_NODE_DELETE, STORE_GRANT_PUT, STORE_G
 
 struct store_op {
 	enum store_op_kind kind;
-	struct node_entry entry; /* NODE_PUT: all of it; NODE_DELETE: id */
-	enum node_state state;   /* NODE_PUT */
+	struct node_entry entry;                              /* NODE_DELETE: only id */
+	enum node_state state;                                /* of NODE_PUT */
 	char host[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES]; /* GRANT_* */
 };
 
 struct registry;
 
-/* Creates an empty registry. On success *out must be destroyed. DXP_ENOMEM, DXP_EIO. */
+/* Creates an empty registry. DXP_ENOMEM, DXP_EIO. */
 int registry_create(const struct registry_options *options, struct registry **out);
 void registry_destroy(struct registry *r);
 
-/* Loads a stored NODE_PUT or GRANT_PUT, before registry_start. DXP_EINVAL: an invalid row
- * (logged by the caller); DXP_ENOMEM. */
+/* Loads a stored NODE_PUT or GRANT_PUT; before registry_start. DXP_EINVAL: invalid, the caller logs
+ * it; DXP_ENOMEM. */
 int registry_load(struct registry *r, const struct store_op *op);
 
-/* Starts the clock. Nodes stored as alive get two lease times to renew. */
+/* Starts the clock. Nodes stored as alive have two lease times to renew. */
 void registry_start(struct registry *r, uint64_t now_ns);
 
-/* Processes one datagram. Reads `data` during the call only. */
+/* Processes a datagram. Reads `data` only during the call. */
 void registry_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
 
 /* Returns the next change to store; false: none. */
 bool registry_next_store(struct registry *r, struct store_op *out);
-/* Repeats all changes: the store has lost some. */
+/* Makes registry_next_store return all changes again, because the store lost some. */
 void registry_store_again(struct registry *r);
 
-/* Advances time, then fills `out` with up to `count` due datagrams, valid until the next
- * registry_send or registry_receive. Returns how many; at `count`, call again. */
+/* Advances time and fills `out` with due datagrams. Returns how many; if `count`, call again. They
+ * are valid until the next registry_send or registry_receive. */
 size_t registry_send(struct registry *r, struct datagram *out, size_t count, uint64_t now_ns);
 
-/* Returns when registry_send must be called again; UINT64_MAX: nothing is pending. */
+/* Returns when to call registry_send again; UINT64_MAX: nothing is pending. */
 uint64_t registry_deadline(const struct registry *r);
 
 const struct registry_counters *registry_counters(const struct registry *r);

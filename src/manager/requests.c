@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request needs a larger number than all
- * before it from the same run (nonce) of the node, so replayed datagrams change nothing. */
+/* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request's number must exceed all earlier ones
+ * of the node's run (nonce), so replayed datagrams change nothing. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void refuse(struct registry *r, const struct udp_address *from, uint64_t 
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
-/* Returns whether this JOIN may replace a known node; otherwise rejects it. */
+/* Returns whether this JOIN may replace a known node; rejects it otherwise. */
 static bool identity_admit(struct registry *r, const struct udp_address *from,
 			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
@@ -96,8 +96,8 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 		r->counters.replayed++;
 		return false;
 	}
-	/* Another run, or a copy: rejected until the known one's lease expires, except from the
-	 * same socket. */
+	/* Another run, or a copy of the identity. Unless it uses the same socket, it must wait for
+	 * the end of the known one's lease. */
 	if (alive && moved && n->nonce != 0) {
 		refuse_busy(r, from, join, n, now_ns);
 		return false;
@@ -109,7 +109,7 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
-/* Does the same for the name: a live holder keeps it, a dead one loses it. */
+/* Checks the name likewise: a live node keeps its name, a dead one loses it. */
 static bool name_admit(struct registry *r, const struct udp_address *from,
 		       const struct manage_join *join, uint64_t now_ns)
 {
@@ -127,7 +127,7 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
-/* Copies the node's description; returns whether others need it. */
+/* Copies the node's description. Returns whether others need it. */
 static bool entry_update(struct roster_node *n, const struct udp_address *from,
 			 const struct manage_join *join)
 {
@@ -190,7 +190,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 
 /* ---- RENEW, TABLE_ACK, LEAVE ---- */
 
-/* Returns the sender, or NULL if it does not hold the lease (any more). */
+/* Returns the sender; NULL if it holds no lease. */
 static struct roster_node *sender_find(const struct registry *r, const struct wire_header *header,
 				       const struct manage_renew *renew)
 {
@@ -204,7 +204,7 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 	return n;
 }
 
-/* Accepts a request newer than all before. A restarted manager accepts the first one. */
+/* Accepts only a request newer than all before; after a restart of the manager, the first one. */
 static bool request_admit(struct registry *r, struct roster_node *n,
 			  const struct manage_renew *renew)
 {
@@ -261,7 +261,7 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 	} else if (header->type == WIRE_LEAVE) {
 		if (n)
 			leave_accept(r, n, now_ns);
-		/* also if unknown: the result is the same */
+		/* also of an unknown node: the result is the same */
 		refuse(r, from, renew.request, renew.nonce, DXP_OK, "");
 	} else if (n) {
 		renew_accept(r, from, n, &renew, now_ns);

@@ -93,7 +93,7 @@ static void deleted_set(struct roster *r, uint16_t id, bool deleted)
 
 static void node_forget(struct roster *r, struct roster_node *n)
 {
-	/* Others still list a dead node and must receive its removal. */
+	/* Others still list a dead node, and must receive its removal. */
 	r->floor = max_u64(r->floor, n->state == NODE_GONE ? n->changed : ++r->sequence);
 	r->by_id[n->entry.id] = NULL;
 	r->used[n->entry.id / 64] &= ~(1ull << n->entry.id % 64);
@@ -106,8 +106,8 @@ static void node_forget(struct roster *r, struct roster_node *n)
 	free(n);
 }
 
-/* Forgets a node if full. by_change is oldest first, so the first gone (or dead) one is the
- * longest gone. */
+/* If the roster is full, forgets the node that is gone, else dead, for longest: the first one in
+ * by_change, whose order is oldest first. Returns false if all are alive. */
 static bool space_make(struct roster *r)
 {
 	struct roster_node *n, *dead = NULL;
@@ -128,7 +128,8 @@ static bool space_make(struct roster *r)
 	return dead != NULL;
 }
 
-/* Returns the next free id in cyclic order, so that a freed id stays unused for long. */
+/* Returns `wanted` if free, else the next free id in cyclic order: a freed id stays unused for
+ * long. */
 static uint16_t id_choose(struct roster *r, uint16_t wanted)
 {
 	if (wanted >= WIRE_NODE_FIRST && wanted <= WIRE_NODE_LAST && !r->by_id[wanted])
@@ -175,7 +176,7 @@ void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_
 	n->state = NODE_ALIVE;
 	n->lease_until_ns = lease_until_ns;
 	list_remove(&n->by_time);
-	/* Usually last, except after a restart extended leases. */
+	/* Starts at the end: only a restart's extended leases are later. */
 	struct list *before = r->leases.previous;
 	while (before != &r->leases &&
 	       ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's loop: receive a batch, store its changes, send. Ids are on disk before nodes get
+/* The manager's loop: receives a batch, stores the changes, sends. Ids are on disk before nodes get
  * them. */
 #include "manager/server.h"
 
@@ -14,8 +14,8 @@
 #include "manager/store.h"
 
 #define STORE_RETRY_NS (1 * S_NS)
-#define STORE_CHECK_NS (1 * S_NS)  /* between two checks that the database file exists */
-#define STORE_LOST_NS  (30 * S_NS) /* the same, if the file cannot be recreated */
+#define STORE_CHECK_NS (1 * S_NS)  /* interval of checks that the database file exists */
+#define STORE_LOST_NS  (30 * S_NS) /* interval after the file could not be recreated */
 #define SEND_RETRY_NS  (1 * MS_NS)
 
 struct server {
@@ -23,10 +23,10 @@ struct server {
 	struct store *store;
 	struct registry *registry;
 	atomic_bool stop;
-	uint64_t store_retry_ns; /* no saving before; 0: the last one succeeded */
+	uint64_t store_retry_ns; /* saves nothing before; 0: the last save succeeded */
 	uint64_t store_check_ns;
 	struct datagram out[DATAGRAM_BATCH];
-	size_t out_count, out_sent; /* out_sent < out_count: the kernel had no space */
+	size_t out_count, out_sent; /* out_sent < out_count: the kernel's buffer was full */
 };
 
 int server_open(const struct server_options *options, struct server **out)
@@ -40,7 +40,8 @@ int server_open(const struct server_options *options, struct server **out)
 	if (!s)
 		return DXP_ENOMEM;
 	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
-	/* The port first: a second manager fails here and leaves the state folder unchanged. */
+	/* Opens the port first: here a second manager fails, without a change to the state
+	 * folder. */
 	status = link_open(&link_options, &s->link);
 	if (status == DXP_OK)
 		status = store_open(options->state_folder, &s->store);
@@ -84,8 +85,8 @@ static void receive(struct server *s)
 				 arrivals[i].bytes, now_ns);
 }
 
-/* Saves changes. A failing store does not stop the fabric: nodes are served from memory, and
- * saving is retried each second. */
+/* Saves changes. If the store fails, the fabric continues from memory, and saving is retried each
+ * second. */
 static void save(struct server *s, uint64_t now_ns)
 {
 	if (now_ns >= s->store_check_ns) {
@@ -99,7 +100,7 @@ static void save(struct server *s, uint64_t now_ns)
 		store_save(s->store, s->registry) == DXP_OK ? 0 : now_ns + STORE_RETRY_NS;
 }
 
-/* Sends what is due. False: the kernel has no space; the rest stays queued. */
+/* Sends what is due. Returns false if the kernel's buffer is full; the rest stays queued. */
 static bool send(struct server *s)
 {
 	do {
@@ -107,7 +108,7 @@ static bool send(struct server *s)
 			s->out_count =
 				registry_send(s->registry, s->out, DATAGRAM_BATCH, clock_now_ns());
 			s->out_sent = 0;
-			save(s, clock_now_ns()); /* leases that have just expired */
+			save(s, clock_now_ns()); /* leases that expired just now */
 		}
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
 		if (s->out_sent < s->out_count)
@@ -120,7 +121,7 @@ void server_run(struct server *s)
 {
 	while (!atomic_load(&s->stop)) {
 		bool sent = s->out_sent == s->out_count;
-		/* Unsent datagrams lie in the registry's memory, which receiving changes. */
+		/* Receiving overwrites unsent datagrams in the registry's memory. */
 		if (sent)
 			receive(s);
 		save(s, clock_now_ns());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager process: a UDP endpoint, the registry, its store, and their loop. One thread. */
+/* The manager process: a UDP endpoint, the registry, its store, and one thread that serves them. */
 #ifndef MANAGER_SERVER_H
 #define MANAGER_SERVER_H
 
@@ -14,18 +14,17 @@ struct server_options {
 
 struct server;
 
-/* Opens endpoint and store and loads the registry. Statuses as link_open and store_open, logged
- * there. */
+/* Opens endpoint and store; loads the registry. Statuses as link_open and store_open, which log
+ * them. */
 int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
-/* Returns the address and port in use. */
 void server_address(const struct server *s, struct udp_address *out);
 
 /* Runs until server_stop. */
 void server_run(struct server *s);
 
-/* Makes server_run return soon. Any thread or signal handler. */
+/* Makes server_run return. Any thread or signal handler may call it. */
 void server_stop(struct server *s);
 
 /* Logs counters and nodes at level info. */

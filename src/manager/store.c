@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store, in SQLite. The database stays locked while open. A row of `node` is one node with
- * all fields, 64-bit numbers as SQLite's signed ones. */
+/* The store, in SQLite. The database stays locked while open. A row of `node` is one node with all
+ * fields; 64-bit numbers are SQLite's signed ones. */
 #include "manager/store.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 #include "wire/address.h"
 
 #define FILE_NAME "manager.db"
-#define FOUND_MAX 100 /* files found in its place and kept */
-/* Bytes that SQLite locks in a file: PENDING, RESERVED and SHARED of its format. */
+#define FOUND_MAX 100 /* files renamed in its place and kept */
+/* Bytes of a file that SQLite locks: PENDING, RESERVED and SHARED. */
 #define SQLITE_LOCKS      0x40000000
 #define SQLITE_LOCK_BYTES 512
 #define APPLICATION_ID    0x6478706d /* "dxpm" */
@@ -55,14 +55,13 @@ _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
-	bool failing;     /* the last save failed; logged once */
-	bool in_use;      /* another manager uses the file in its place; logged once */
-	struct stat file; /* the one that is open */
+	bool failing;     /* the last save failed, which was logged */
+	bool in_use;      /* another manager uses the file in its place, which was logged */
+	struct stat file; /* identity of the open file */
 	char path[PATH_MAX];
 };
 
-/* Adds a cause that SQLite's text omits: the system call's error, or, as SQLite may lose that, a
- * limit on file sizes. */
+/* Adds the cause that SQLite's text omits: the system call's error, else a limit on file sizes. */
 static void cause_of(struct store *s, char *out, size_t bytes)
 {
 	int error = sqlite3_system_errno(s->db);
@@ -124,7 +123,7 @@ static int number_read(struct store *s, const char *pragma, int *out)
 	return DXP_OK;
 }
 
-/* Checks that this is a manager's database of this version; sets up an empty one. */
+/* Checks that this is a manager's database of this version. Sets up an empty one. */
 static int schema_ensure(struct store *s)
 {
 	int application = 0, version = 0, tables = 0;
@@ -154,8 +153,8 @@ static int schema_ensure(struct store *s)
 	return DXP_OK;
 }
 
-/* Locks the database until closed, which keeps a second manager out; quick_check finds damage
- * before any use. */
+/* Locks the database until it is closed: a second manager fails. quick_check finds damage before
+ * any use. */
 static int database_begin(struct store *s)
 {
 	sqlite3_stmt *statement = NULL;
@@ -227,7 +226,7 @@ static int database_open(struct store *s)
 	if (status == DXP_OK)
 		status = statements_prepare(s);
 	if (status == DXP_OK && stat(s->path, &s->file) != 0)
-		memset(&s->file, 0, sizeof(s->file)); /* removed already: store_check notices */
+		memset(&s->file, 0, sizeof(s->file)); /* removed already: store_check detects it */
 	umask(before);
 	return status;
 }
@@ -282,7 +281,7 @@ static bool file_in_use(const char *path)
 	return used;
 }
 
-/* Renames a file in the way to PATH.found, or PATH.found2 ... */
+/* Renames the file to PATH.found, or PATH.found2 ... */
 static int file_rename_bad(struct store *s)
 {
 	char name[PATH_MAX + 24];
@@ -305,7 +304,7 @@ static int file_rename_bad(struct store *s)
 	return DXP_EACCESS;
 }
 
-/* Frees the path for a new database. */
+/* Makes the path free for a new database. */
 static int entry_clear(struct store *s)
 {
 	static const char *const ends[] = {"-wal", "-shm", "-journal"};
@@ -320,7 +319,7 @@ static int entry_clear(struct store *s)
 		if (status != DXP_OK)
 			return status;
 	}
-	/* These belong to the old file; SQLite would apply them to the new one. */
+	/* Left by the old file; SQLite would apply them to the new one. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		snprintf(name, sizeof(name), "%s%s", s->path, ends[i]);
 		unlink(name);
@@ -353,7 +352,7 @@ int store_check(struct store *s, struct registry *r)
 	bool there = stat(s->path, &now) == 0;
 
 	if (!there && errno != ENOENT && errno != ENOTDIR)
-		return DXP_OK; /* unknown; next time */
+		return DXP_OK; /* unknown; the next check decides */
 	if (s->db && there && now.st_ino == s->file.st_ino && now.st_dev == s->file.st_dev)
 		return DXP_OK;
 	if (there && file_in_use(s->path)) {
@@ -375,7 +374,7 @@ static void text_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
 	snprintf(to, to_bytes, "%s", text ? (const char *)text : "");
 }
 
-/* Reads a row of `node`. False: a blob has the wrong size. */
+/* Reads a row of `node`. Returns false if a blob has the wrong size. */
 static bool node_read(sqlite3_stmt *row, struct store_op *op)
 {
 	struct node_entry *e = &op->entry;
@@ -477,7 +476,7 @@ static bool op_save(struct store *s, const struct store_op *op)
 	return good;
 }
 
-/* Begins a transaction with the first change, so nothing is written without one. */
+/* Begins a transaction at the first change, so nothing is written without changes. */
 static bool changes_save(struct store *s, struct registry *r)
 {
 	struct store_op op;
@@ -496,7 +495,7 @@ static bool changes_save(struct store *s, struct registry *r)
 int store_save(struct store *s, struct registry *r)
 {
 	if (!s->db)
-		return DXP_EIO; /* store_check has logged why */
+		return DXP_EIO; /* store_check has logged the cause */
 	if (changes_save(s, r)) {
 		if (s->failing)
 			log_warn("%s can be written again", s->path);

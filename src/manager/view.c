@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Visibility. A host sees itself and the xPUs, and may use those granted; an xPU sees the xPUs
- * and the hosts that may use it. A magic is sent only to nodes that may talk to its owner. */
+/* Visibility. A host sees itself and all xPUs. An xPU sees all xPUs and the hosts that may use it.
+ * A magic is sent only to nodes that may access its owner. */
 #include "manager/internal.h"
 
-/* Returns whether these two may work together. */
+/* Returns whether the two nodes may work together. */
 static bool granted(const struct registry *r, const struct roster_node *a,
 		    const struct roster_node *b)
 {
