@@ -17,8 +17,8 @@ static struct dxp_inc_operation *operation_accept(struct dxp_inc_group *g)
 	return c;
 }
 
-/* Starts an operation. `stays`: the caller waits for it next; else the progress thread may have to
- * handle it. */
+/* Starts an operation. `stays`: the caller waits for it next, so the progress thread is not
+ * needed. */
 static int begin(struct dxp_inc_group *g, const struct inc_operation *what, bool stays,
 		 struct dxp_inc_operation **out)
 {
@@ -53,7 +53,7 @@ static int begin(struct dxp_inc_group *g, const struct inc_operation *what, bool
 	return status;
 }
 
-/* Returns true if a buffer is missing. `receives`: this member gets the result. */
+/* Returns whether a buffer is missing. `receives`: this member gets the result. */
 static bool data_wrong(const struct inc_operation *c, bool receives)
 {
 	return c->elements > 0 && ((!c->send && !c->receive) || (receives && !c->receive));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No result for long: is a member late, or dead? A late member answers through its progress thread,
- * a dead one does not. If all have contributed, the switches failed. The query begins after a
- * quarter of the deadline and is judged a quarter later, which leaves half for the agreement
- * (lose.c). */
+/* Distinguishes a late member from a dead one when results are missing. A late member's progress
+ * thread answers queries. If all members have contributed, the switches failed. The query starts
+ * after a quarter of the deadline and is judged after the second quarter; the other half is for the
+ * agreement (lose.c). */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -21,7 +21,7 @@ uint64_t await_deadline(const struct inc_group *g)
 	return min_u64(g->query_begin_ns + g->o.deadline_ns / 4, g->query_ns);
 }
 
-/* Returns true if all others have answered and one of them has not sent the awaited segment. */
+/* Returns whether all others have answered, and one has not sent the segment that is waited for. */
 static bool member_is_late(const struct inc_group *g)
 {
 	bool late = false;

@@ -23,7 +23,7 @@ static bool memory_allocate(struct inc_create *c, const struct inc_create_option
 	memcpy(switches, o->switches, o->count * sizeof(*switches));
 	if (o->member != 0)
 		return true;
-	/* At most one leaf per member, and as many switches above. */
+	/* Enough for one leaf per member, and as many switches above. */
 	for (c->node_capacity = 64; c->node_capacity < 4 * o->count;)
 		c->node_capacity *= 2;
 	c->ways = calloc(o->count, sizeof(*c->ways));
@@ -76,8 +76,7 @@ static void round_begin(struct inc_create *c, uint64_t now_ns)
 void create_fail(struct inc_create *c, int status, uint64_t now_ns)
 {
 	c->state = CREATE_FAILED;
-	c->status =
-		status == DXP_EAGAIN ? DXP_EIO : status; /* DXP_EAGAIN would mean: not finished */
+	c->status = status == DXP_EAGAIN ? DXP_EIO : status; /* DXP_EAGAIN means: not finished */
 	round_begin(c, now_ns);
 }
 
@@ -111,17 +110,17 @@ static void query_receive(struct inc_create *c, uint32_t member, const struct in
 		return;
 	while (at < w->count && !path_same(&w->way[at], q))
 		at++;
-	/* An open path replaces a refused one. */
+	/* A usable path replaces a refused one. */
 	if (at == w->count && q->fail_cause == 0)
 		for (uint8_t i = 0; at == INC_WAYS_MAX && i < w->count; i++)
 			at = w->way[i].fail_cause != 0 ? i : at;
 	if (at == INC_WAYS_MAX ||
 	    (at < w->count && w->way[at].fail_cause == 0 && q->fail_cause == INC_CAUSE_ADDRESS))
-		return; /* a replay from a wrong address */
+		return; /* replayed from a wrong address */
 	c->changed |= at < w->count && w->way[at].fail_cause != q->fail_cause;
 	w->way[at] = *q;
 	if (at < w->count)
-		return; /* seen before: its new load does not justify a new choice */
+		return; /* known; a changed load justifies no new choice */
 	w->count++;
 	c->changed = true;
 	if (member == 0 && q->path_count > c->above)
@@ -223,8 +222,8 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 		notified_receive(c, h, &n, path, now_ns);
 }
 
-/* Time to wait for more paths. Much longer if the known ones have no common switch and no refusal
- * explains it: QUERYs may have been lost on several paths at once. */
+/* Returns how long to wait for more paths. Longer if the known ones have no common switch and no
+ * refusal explains that: QUERYs may have been lost on several paths. */
 static uint64_t choice_max_ns(const struct inc_create *c)
 {
 	uint64_t half_ns = c->limit_ns > c->received_ns ? (c->limit_ns - c->received_ns) / 2 : 0;
@@ -232,8 +231,8 @@ static uint64_t choice_max_ns(const struct inc_create *c)
 	return c->no_common ? max_u64(half_ns, INC_CHOICE_MAX_NS) : INC_CHOICE_MAX_NS;
 }
 
-/* Members below one switch must have equally many paths, else a QUERY of one was lost. Such members
- * are mostly neighbours, so only INC_NEIGHBOURS are compared. */
+/* Returns whether members below one switch have equally many paths: if not, a QUERY was lost. They
+ * are mostly neighbours, so each is compared with INC_NEIGHBOURS others. */
 static bool ways_complete(const struct inc_create *c)
 {
 	for (uint32_t m = 1; m < c->o.count; m++)
@@ -247,7 +246,7 @@ static bool ways_complete(const struct inc_create *c)
 	return true;
 }
 
-/* Waits longer after a lost QUERY, so that its retransmission decides the tree and not the loss. */
+/* Returns a longer wait after a lost QUERY, so that the loss does not influence the tree. */
 static uint64_t choice_ns(const struct inc_create *c)
 {
 	return ways_complete(c) ? INC_CHOICE_NS : INC_CHOICE_MAX_NS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choice of the tree: the lowest switch above all members; among several the one with the most free
- * groups, then the lowest address. Each switch below it has one parent, even if the network offers
- * several paths: the first member below a switch chooses, the others follow. */
+/* Chooses the tree. Its root is the lowest switch above all members; of several, the one with the
+ * most free groups, then with the lowest address. Each other switch has one parent, even if there
+ * are several paths: the first member below it decides. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -21,8 +21,8 @@ struct node *create_node_find(const struct inc_create *c, uint32_t ip)
 	return NULL;
 }
 
-/* Returns the number of switches on the path up to and including `root`; 0 if the path does not
- * lead there or a switch on it refuses. */
+/* Returns the number of switches up to and including `root`; 0 if the path does not lead there, or
+ * one of them refuses. */
 static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 {
 	bool refused = false;
@@ -35,7 +35,7 @@ static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 	return 0;
 }
 
-/* Returns true if the path has the same parents as the tree, for the switches that both contain. */
+/* Returns whether path and tree have the same parents for common switches. */
 static bool way_agrees(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	for (uint8_t i = 0; i + 1 < hops; i++) {
@@ -58,7 +58,7 @@ static bool way_choose(struct inc_create *c, const struct inc_control *way, uint
 	return true;
 }
 
-/* Returns the lowest number of free groups on a path, without the leaf, which all paths share. */
+/* Returns the least number of free groups on a path. Leaves out the leaf, common to all paths. */
 static unsigned way_free(const struct inc_control *way, uint8_t hops)
 {
 	unsigned least = UINT16_MAX;
@@ -68,7 +68,7 @@ static unsigned way_free(const struct inc_control *way, uint8_t hops)
 	return least;
 }
 
-/* Returns how many switches of the path are in the tree already. */
+/* Returns how many switches of the path are in the tree. */
 static unsigned way_shared(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	unsigned shared = 0;
@@ -80,8 +80,8 @@ static unsigned way_shared(const struct inc_create *c, const struct inc_control 
 	return shared;
 }
 
-/* Prefers the path that adds fewer switches to the tree, then the one with more free groups, then
- * the lower addresses. */
+/* Prefers the path that adds fewer switches, then that with more free groups, then that with lower
+ * addresses. */
 static bool way_better(const struct inc_create *c, const struct inc_control *a,
 		       const struct inc_control *b, uint8_t hops)
 {
@@ -98,7 +98,8 @@ static bool way_better(const struct inc_create *c, const struct inc_control *a,
 	return a->path_count < b->path_count;
 }
 
-/* Selects the member's best path to `root` that agrees with the tree, and adds it. */
+/* Adds the member's best path to `root` to the tree. Returns false if no path agrees with the
+ * tree. */
 static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 {
 	const struct inc_control *best = NULL;
@@ -118,12 +119,12 @@ static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 
 struct tree {
 	uint32_t root_ip;
-	uint8_t height; /* switches on the longest path */
+	uint8_t height; /* switches on its longest path */
 	uint32_t free_groups;
 };
 
-/* Builds the tree below `root` in c->nodes and the members' paths. Returns false if a member has no
- * path. */
+/* Builds the tree below `root` in c->nodes, and the members' paths. Returns false if a member has
+ * no path. */
 static bool tree_build(struct inc_create *c, uint32_t root, struct tree *out)
 {
 	*out = (struct tree){.root_ip = root, .free_groups = UINT32_MAX};
@@ -148,7 +149,7 @@ static bool tree_better(const struct tree *a, const struct tree *b)
 	return a->root_ip < b->root_ip;
 }
 
-/* Reduces the notice to the abilities that all paths of the tree share. */
+/* Reduces the notice to what all switches of the tree can do. */
 static void abilities_join(struct inc_create *c)
 {
 	struct inc_control *n = &c->notice;
@@ -167,13 +168,13 @@ static void abilities_join(struct inc_create *c)
 		n->lease_ms = (uint32_t)min_u64(n->lease_ms, w->lease_ms);
 	}
 	n->segment_bytes &= 0xfff0;
-	/* Rounds down to a power of two: aggregators are indexed by segment % (2 * window), also
-	 * where segments wrap. */
+	/* A power of two, because aggregators have index segment % (2 * window), also where segment
+	 * numbers wrap. */
 	while (n->window & (n->window - 1))
 		n->window &= (uint16_t)(n->window - 1);
 }
 
-/* Counts the children of each switch, in the order of the first member below. */
+/* Numbers the children of each switch in the order of the first member below. */
 static void children_count(struct inc_create *c)
 {
 	for (uint32_t m = 0; m < c->o.count; m++) {
@@ -190,8 +191,8 @@ static void children_count(struct inc_create *c)
 	}
 }
 
-/* Disables XDP for the whole tree if one switch has too many children: XDP and user-space switches
- * cannot work together. */
+/* Disables XDP in the whole tree if one switch has too many children for it: XDP and user-space
+ * switches cannot work together. */
 static void planes_settle(struct inc_create *c)
 {
 	for (uint32_t i = 0; i < c->node_capacity; i++)

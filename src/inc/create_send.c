@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of a creation: QUERYs of all members; NOTIFYs and KILLs of member 0 to the root, which
- * passes them down; NOTIFIEDs to member 0; its failure notices to the others. */
+/* Packets of a creation: QUERYs of all members; NOTIFYs and KILLs from member 0 down the tree;
+ * NOTIFIEDs to member 0; failure notices from member 0. */
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"
@@ -59,7 +59,7 @@ static void notify_send(struct inc_create *c, struct inc_batch *out, enum inc_ki
 	control_add(c, out, &h, &n, c->root_ip, ROCE_PORT);
 }
 
-/* Notifies a member of the failure, so that it need not wait for its limit. */
+/* Sends a failure notice, so that the member need not wait for its limit. */
 static void bad_news_send(struct inc_create *c, struct inc_batch *out, uint32_t member)
 {
 	struct inc_header h = header_of(c, INC_NOTIFY, member);

@@ -36,7 +36,7 @@ uint64_t endpoint_now(struct dxp_inc *inc)
 
 	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
 		inc->stalled_ns += now_ns - inc->planned_ns;
-		inc->planned_ns = UINT64_MAX; /* until the thread sleeps again */
+		inc->planned_ns = UINT64_MAX; /* until the progress thread sleeps */
 	}
 	return now_ns - inc->stalled_ns;
 }
@@ -54,7 +54,7 @@ static void options_check(struct dxp_inc *inc, const struct dxp_inc_options *opt
 	inc->o.patience_ns = min_u64(inc->o.patience_ns, INC_TIME_MAX_NS);
 	inc->o.create_ns = time_of(inc->o.create_ns, INC_CREATE_NS);
 	inc->o.spin_ns = min_u64(inc->o.spin_ns, INC_TIME_MAX_NS);
-	inc->o.switches = NULL; /* owned by the caller */
+	inc->o.switches = NULL; /* the caller owns it */
 }
 
 static int endpoint_start(struct dxp_inc *inc, const char *switches)
@@ -105,8 +105,8 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 	return DXP_OK;
 }
 
-/* Returns true while KILLs are to be sent. A switch keeps results until the KILL, and slower
- * members may need the last one. */
+/* Returns whether KILLs are still to be sent. A switch keeps results until the KILL: slower members
+ * may need the last one. */
 static bool kills_pending(struct dxp_inc *inc)
 {
 	bool pending = false;

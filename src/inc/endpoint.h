@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoint: the state machines with sockets, their groups, and a progress thread for work that is
- * due outside of calls. include/dxp/inc.h is the public interface.
+/* Endpoint: the state machines with sockets, their groups, and a progress thread for work between
+ * calls. The public interface is include/dxp/inc.h.
  *
- * Locking: `lock` guards everything here, also `reading`. While `reading` is set, a thread waits in
- * link_receive_wait() on this port without the lock; no other thread may use the port's link then.
- * Sending needs the lock only. A caller waits on the socket where its result is expected (the
- * group's multicast socket, or `in`). The progress thread does not use the sockets while callers
- * are active, so a packet wakes one thread. */
+ * Locking: `lock` guards everything here, also `reading`. While a port's `reading` is set, one
+ * thread waits in link_receive_wait() on it without the lock, and no other thread may receive from
+ * its link. Sending needs only the lock.
+ *
+ * A caller waits on the socket where its result will arrive (the group's multicast socket, or
+ * `in`). While callers are active the progress thread does not use the sockets, so a packet wakes
+ * only one thread. */
 #ifndef INC_ENDPOINT_H
 #define INC_ENDPOINT_H
 
@@ -21,7 +23,7 @@
 
 struct port {
 	struct link *link; /* NULL: not open */
-	uint32_t ip;       /* own, or the multicast group's */
+	uint32_t ip;       /* own address, or that of the multicast group */
 	uint16_t number;
 	bool reading;
 };
@@ -29,27 +31,27 @@ struct port {
 struct dxp_inc_operation {
 	struct inc_operation core;
 	struct dxp_inc_group *group;
-	struct dxp_inc_operation *next; /* list of free ones */
+	struct dxp_inc_operation *next; /* list of unused ones */
 };
 
 struct dxp_inc_group {
 	struct dxp_inc *inc;
 	struct dxp_inc_group *next;
 	uint32_t id, member;
-	struct inc_create *create; /* in progress; later kept by member 0, for KILL */
-	struct inc_group *group;   /* NULL during the creation */
+	struct inc_create *create; /* in progress; member 0 keeps it for KILL */
+	struct inc_group *group;   /* NULL during creation */
 	struct port multicast;
-	bool alone;  /* it has one member */
+	bool alone;  /* has one member */
 	bool kernel; /* short results arrive by multicast */
 	uint32_t depth, above;
-	bool received;  /* a packet arrived by multicast */
-	unsigned lossy; /* operations left during which packet loss is expected */
+	bool received;  /* a multicast packet has arrived */
+	unsigned lossy; /* number of next operations that expect packet loss */
 	unsigned open_operations;
-	bool dirty; /* received packets may have made packets due */
+	bool dirty; /* received packets may have made others due */
 	struct dxp_inc_operation *free_operations;
-	uint64_t used_ns;     /* when the last operation completed */
-	uint64_t departed_ns; /* 0: in use */
-	uint64_t kill_ns;     /* next KILL; UINT64_MAX: none */
+	uint64_t used_ns;     /* completion time of the last operation */
+	uint64_t departed_ns; /* time of its destruction; 0: in use */
+	uint64_t kill_ns;     /* time of the next KILL; UINT64_MAX: none */
 	unsigned kills;
 };
 
@@ -59,30 +61,32 @@ struct inc_counters {
 
 struct dxp_inc {
 	pthread_mutex_t lock;
-	pthread_cond_t read; /* signalled when a `reading` thread returns */
+	pthread_cond_t read; /* signalled when `reading` is cleared */
 	struct dxp_inc_options o;
 	uint32_t switch_ip;
 	struct inc_member own;
-	struct port out; /* sends all packets; receives from members and distant switches */
+	struct port out; /* sends everything; receives from members and distant switches */
 	struct port in;  /* receives from the switch */
 	struct dxp_inc_group *groups;
 	unsigned group_count;
 	struct inc_counters counters;
 	uint16_t segment_bytes;
 
-	uint64_t received_ns;      /* real time of the switch's last valid packet; 0: none */
-	bool deaf;                 /* multicast of its XDP plane does not arrive */
-	unsigned waiting;          /* threads that wait in a call */
-	uint64_t active_ns;        /* time of the last public call */
-	uint64_t planned_ns;       /* real time of the progress thread's next planned poll */
-	uint64_t stalled_ns;       /* sum of stalls, for endpoint_now() */
-	uint64_t listens_until_ns; /* end of its sleep on the sockets; 0: it does not sleep there */
+	uint64_t received_ns; /* real time of the switch's last valid packet; 0: none */
+	bool deaf;            /* multicast of the switch's XDP plane does not arrive */
+	unsigned waiting;     /* threads waiting in calls */
+	uint64_t active_ns;   /* time of the last public call */
+	uint64_t planned_ns;  /* real time of the progress thread's next poll */
+	uint64_t stalled_ns;  /* sum of stalls, which endpoint_now() subtracts */
+	/* the progress thread sleeps on the sockets until then; 0: it does not */
+	uint64_t listens_until_ns;
 	pthread_t thread;
 	int wake_fd;
 	unsigned forks; /* for endpoint_owns() */
 	bool stop;
 
-	void *reserve; /* inc_making_reserve_bytes() for a creation without memory */
+	/* memory of inc_making_reserve_bytes() bytes, for a creation without memory */
+	void *reserve;
 	bool reserved; /* a creation uses it */
 
 	struct datagram datagrams[ENDPOINT_BATCH];
@@ -93,22 +97,22 @@ struct dxp_inc {
 
 /* ---- endpoint.c ---- */
 
-/* Returns the time without stalls: periods in which this process could not run (starved, stopped,
- * machine paused). Packets of such a period are still unread, so it is no evidence about others.
- * Caller holds the lock. */
+/* Returns the time without stalls, in which this process did not run (starved, stopped, machine
+ * paused). Packets that arrived in a stall are still unread, so its length shows nothing about
+ * others. Caller holds the lock. */
 uint64_t endpoint_now(struct dxp_inc *inc);
 
-/* Returns false in a child of the process that opened the endpoint: the thread does not exist
- * there, the lock may be held for ever, and the sockets are the parent's. */
+/* Returns false in a fork of the process that opened the endpoint. There the thread does not exist,
+ * the lock may stay held, and the sockets belong to the parent. */
 bool endpoint_owns(const struct dxp_inc *inc);
 
 /* ---- traffic.c; caller holds the lock ---- */
 
-/* Receives the datagrams of a port, without waiting, and handles them. Returns how many. */
+/* Receives a port's datagrams without waiting and handles them. Returns how many. */
 size_t traffic_port_receive(struct dxp_inc *inc, struct port *p, uint64_t now_ns);
-/* As traffic_port_receive(), but waits up to the port's time limit, without the lock. */
+/* As traffic_port_receive(), but waits up to the port's time limit without the lock. */
 size_t traffic_port_wait(struct dxp_inc *inc, struct port *p);
-/* Sends the due packets of a group and of its creation. */
+/* Sends due packets of a group and its creation. */
 void endpoint_flush(struct dxp_inc_group *g, uint64_t now_ns);
 void endpoint_flush_due(struct dxp_inc_group *g, uint64_t now_ns);
 uint64_t endpoint_deadline(const struct dxp_inc_group *g);
@@ -117,10 +121,10 @@ struct inc_batch traffic_batch_begin(struct dxp_inc *inc);
 
 /* ---- sockets.c ---- */
 
-/* Opens the ports `out` and `in`, with the first free source port. DXP_EIO, DXP_EBUSY; logged. */
+/* Opens the ports `out` and `in` at the first free source port. DXP_EIO, DXP_EBUSY; logged. */
 int sockets_open(struct dxp_inc *inc);
-/* Joins a group's multicast address. Returns false on failure: results must then arrive
- * otherwise. */
+/* Joins a group's multicast address. Returns false if that fails; then results must arrive in
+ * another way. */
 bool sockets_multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id);
 void inc_port_close(struct port *p);
 
@@ -128,9 +132,9 @@ void inc_port_close(struct port *p);
 
 int endpoint_progress_start(struct dxp_inc *inc);
 void endpoint_progress_stop(struct dxp_inc *inc);
-/* Wakes the progress thread for work that is due before its planned time. */
+/* Wakes the progress thread for work due before its next poll. */
 void progress_wake(struct dxp_inc *inc);
-/* Sends due KILLs and frees groups that were destroyed long ago. */
+/* Sends due KILLs, and frees destroyed groups after their delay. */
 void inc_departed_tend(struct dxp_inc *inc, uint64_t now_ns);
 void endpoint_group_free(struct dxp_inc_group *g);
 
@@ -149,13 +153,12 @@ void endpoint_group_free(struct dxp_inc_group *g);
 enum inc_reach { INC_REACH_LIST(INC_REACH_ENUM) INC_REACHES };
 #undef INC_REACH_ENUM
 
-/* Tests whether the switch answers. Takes at most INC_SILENCE_NS. Caller does not hold the lock. */
+/* Tests for at most INC_SILENCE_NS whether the switch answers. Caller does not hold the lock. */
 enum inc_reach probe_switch_reach(struct dxp_inc *inc);
 
 /* ---- wait.c ---- */
 
-/* Sleeps until a packet arrives on one of the ports or until `until_ns`. Releases the lock
- * meanwhile. */
+/* Sleeps until `until_ns` or a packet on one of the ports. Releases the lock meanwhile. */
 void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count,
 		      uint64_t until_ns);
 
@@ -165,14 +168,14 @@ size_t inc_making_reserve_bytes(void);
 
 /* ---- why.c ---- */
 
-/* A member's result of a creation, exchanged by all members. */
+/* Outcome of a creation at one member. All members exchange theirs. */
 struct outcome {
 	int32_t status;
 	uint32_t cause, cause_ip, silent;
-	uint32_t deaf; /* the member is deaf */
+	uint32_t deaf; /* multicast does not reach the member */
 };
 
-/* Write the user's text for the first failure. `switches`: one per member. */
+/* Write the text for the user. `switches`: one per member. */
 void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,
 		   char why[DXP_INC_WHY_BYTES]);
 void why_text(const struct outcome *o, uint32_t member, const struct inc_member *members,

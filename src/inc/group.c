@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group as a whole: create, destroy, dispatch of packets, order of sending, deadlines. */
+/* A group: creation, destruction, dispatch of packets, order of sending, deadlines. */
 #include "inc/group.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static bool memory_allocate(struct inc_group *g, const struct inc_group_options 
 	g->flights = calloc(window, sizeof(*g->flights));
 	g->peers = calloc(count, sizeof(*g->peers));
 	g->suspects = calloc(1, INC_PEER_BYTES + (count + 7) / 8);
-	/* calloc maps untouched pages: a group of short operations never needs most of them. */
+	/* calloc leaves pages untouched; groups with short operations use few. */
 	g->bytes = calloc(2 * window, options->segment_bytes);
 	if (!members || !g->results || !g->flights || !g->peers || !g->suspects || !g->bytes)
 		return false;
@@ -74,8 +74,8 @@ bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_i
 	       (g->o.sup_type >> type & 1) && elements <= UINT32_MAX;
 }
 
-/* Loses the group at a refusal. A switch without results so far may not have the group yet, so it
- * has INC_REFUSED_NS. */
+/* Loses the group at a rejection. But a switch that sent no result yet may not have the group: then
+ * it has INC_REFUSED_NS. */
 static void refusal_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	if (g->state != GROUP_LIVE || p->header.status == -DXP_EAGAIN)
@@ -157,7 +157,7 @@ void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 	}
 }
 
-/* Renews the lease at the switch while the group exists, with or without data. */
+/* Renews the lease at the switch, with or without data. */
 static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	const struct inc_member *own = &g->o.members[g->o.member], *first = &g->o.members[0];

@@ -1,56 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of a group, shared by its files: operation.c cuts operations into segments and completes
- * them; segment.c sends contributions and receives results; repeat.c retransmits; await.c queries
- * whether members are late; lose.c agrees about a lost group.
+/* State of a group. operation.c cuts operations into segments and completes them; segment.c sends
+ * contributions and receives results; repeat.c retransmits; await.c queries whether members are
+ * late; lose.c reaches agreement about a lost group.
  *
- * Segments are numbered through all operations and wrap. Invariant, in that arithmetic: next <=
- * to_send <= end, to_send <= next + window. Results next - window .. next - 1 are delivered and
- * kept for members that fetch them. Results from next .. next + window - 1 that arrived early wait.
- * Both are in a ring of 2 * window results. */
+ * Segments are numbered across operations; numbers wrap. Invariant, in that arithmetic: next <=
+ * to_send <= end, to_send <= next + window. A ring holds 2 * window results: those before `next`,
+ * delivered and kept for members that fetch them, and those from `next` on that arrived early. */
 #ifndef INC_INTERNAL_H
 #define INC_INTERNAL_H
 
 #include "base/util.h"
 #include "inc/group.h"
 
-/* A ring entry for a result. */
+/* Entry of that ring. */
 struct result {
 	uint32_t segment;
-	bool here; /* holds the result of `segment` */
+	bool here; /* the result of `segment` is stored */
 	struct inc_header header;
 };
 
-/* A segment under way, at index segment % window. */
+/* A segment without result yet, at index segment % window. */
 struct flight {
-	uint64_t sent_ns; /* of the last transmission */
-	uint8_t tries;    /* retransmissions, at most 255 */
-	bool late;        /* retransmission is due */
+	uint64_t sent_ns; /* last transmission */
+	uint8_t tries;    /* retransmissions; stops at 255 */
+	bool late;        /* retransmit it now */
 };
 
-/* State of another member; used when results do not arrive. */
+/* Another member. Used when results are missing. */
 struct peer {
-	uint32_t next;       /* from FREEZE, FROZEN */
-	uint32_t to_send;    /* from AWAITED */
-	bool known;          /* `next` is valid: the peer has given up the same members */
-	bool gone;           /* given up: treated as dead */
-	bool awaited;        /* `to_send` is valid, in this round */
-	bool owes_frozen;    /* FROZEN to it is due */
-	bool owes_awaited;   /* AWAITED to it is due */
-	uint16_t fetched;    /* results due to it, ... */
-	uint32_t fetch_from; /* ... from this segment on */
+	uint32_t next;       /* its `next`, from FREEZE or FROZEN */
+	uint32_t to_send;    /* its to_send, from AWAITED */
+	bool known;          /* `next` is valid, and the peer has given up the same members */
+	bool gone;           /* given up as dead */
+	bool awaited;        /* `to_send` is of this round */
+	bool owes_frozen;    /* must send FROZEN to it */
+	bool owes_awaited;   /* must send AWAITED to it */
+	uint16_t fetched;    /* number of results that it must get */
+	uint32_t fetch_from; /* first of those results */
 };
 
 enum group_state {
 	GROUP_LIVE,
-	GROUP_FREEZING, /* querying what all members have */
-	GROUP_FETCHING, /* fetching results of others */
+	GROUP_FREEZING, /* collecting what each member has */
+	GROUP_FETCHING, /* fetching results from others */
 	GROUP_LOST,
 };
 
-/* Classes of operations with separate round trip times. */
+/* Classes of operations; each has its own round trip time. */
 enum pace {
-	PACE_FAST,  /* computed by the XDP plane: microseconds */
-	PACE_SHORT, /* user space, one packet */
+	PACE_FAST,  /* by the XDP plane: microseconds */
+	PACE_SHORT, /* in user space, one packet */
 	PACE_LONG,
 	PACES
 };
@@ -60,61 +59,61 @@ struct rtt {
 };
 
 struct inc_group {
-	struct inc_group_options o; /* o.members is an owned copy */
+	struct inc_group_options o; /* owns o.members */
 	enum group_state state;
 	uint8_t opcode;
 
 	struct inc_operation *operations, **operations_tail; /* oldest first */
 	struct inc_operation *sending;                       /* operation of to_send; NULL: none */
 	uint32_t next, to_send, end;
-	uint32_t fence; /* segments from here on need all earlier results first */
+	uint32_t fence; /* segments from here on are sent after all earlier results */
 	struct result *results;
-	uint8_t *bytes; /* payloads of results, o.segment_bytes each */
+	uint8_t *bytes; /* of results, o.segment_bytes each */
 	struct flight *flights;
 
 	struct rtt rtts[PACES];
-	uint64_t repeat_ns; /* retransmission timeout of the oldest segment */
+	uint64_t repeat_ns; /* timeout of the oldest segment */
 	unsigned backoff;   /* timeouts since the last result */
-	unsigned burst;     /* segments to retransmit at the next timeout */
-	uint32_t highest;   /* one past the highest segment with a result */
-	uint32_t gap;       /* segments before this one were checked for losses */
-	bool late;          /* some flight is late */
+	unsigned burst;     /* segments to retransmit at a timeout */
+	uint32_t highest;   /* one past the highest result */
+	uint32_t gap;       /* earlier segments were checked for losses */
+	bool late;          /* a segment is `late` */
 
-	uint64_t progress_ns; /* time of the last result, or of the start of a wait */
-	bool served;          /* at least one result arrived */
-	uint64_t refused_ns;  /* first refusal since the last result; 0: none */
+	uint64_t progress_ns; /* last result, or start of waiting */
+	bool served;          /* a result has arrived */
+	uint64_t refused_ns;  /* first rejection since the last result; 0: none */
 	uint64_t renew_ns;
 
 	struct peer *peers;
-	bool query_open;         /* an AWAIT query is under way */
-	uint64_t query_begin_ns; /* start of that query */
-	uint64_t query_ns;       /* next round of requests, of any kind; its gap doubles: */
+	bool query_open;         /* an AWAIT query is open */
+	uint64_t query_begin_ns; /* when the query began */
+	uint64_t query_ns;       /* next round of requests of any kind; its gap doubles: */
 	uint64_t query_gap_ns;
 	uint32_t query_member; /* next member of the round; count: complete */
-	bool answers_due;      /* some peer is owed an answer */
+	bool answers_due;      /* some peer must get an answer */
 	uint32_t answer_member;
 	uint64_t frozen_ns;
-	uint64_t lost_ns; /* start of the present round, or time of the last fetched result */
+	uint64_t lost_ns; /* start of this round, or last fetched result */
 	int lost_status;
 	uint32_t common; /* P of docs/reference/inc.md */
 	uint32_t source; /* member to fetch from; count: none */
 	uint32_t gone_count;
-	uint8_t *suspects; /* payload of FREEZE and FROZEN: a peer, then the bits of given-up
-			      members */
+	/* payload of FREEZE and FROZEN: a peer, then a bit per given-up member */
+	uint8_t *suspects;
 	uint64_t operations_done, segments_sent, segments_repeated, results_dequeued, duplicates,
 		refused;
 };
 
 /* ---- operation.c ---- */
 
-/* Returns the operation of a segment; NULL if it is complete or not started. */
+/* Returns the operation of a segment; NULL: it is complete or not started. */
 struct inc_operation *operation_of(const struct inc_group *g, uint32_t segment);
-/* Returns the elements of an operation before its segment `index`, at most all. */
+/* Returns how many elements of an operation precede its segment `index`. */
 size_t operation_elements_before(const struct inc_group *g, const struct inc_operation *c,
 				 uint32_t index);
 bool operation_short(const struct inc_operation *c);
 enum pace operation_pace(const struct inc_group *g, const struct inc_operation *c);
-/* Delivers the results from `next` on to their operations, as far as they have arrived. */
+/* Delivers all consecutive results from `next` on. */
 void operations_deliver(struct inc_group *g, uint64_t now_ns);
 /* Completes all operations of a lost group. */
 void operations_end(struct inc_group *g);
@@ -148,35 +147,34 @@ static inline bool batch_full(const struct inc_batch *b)
 	return b->count == b->space;
 }
 
-/* Adds a packet to the batch, which must have space. The payload must stay until it is sent. */
+/* Adds a packet to the batch, which must have space. The payload must stay valid until sent. */
 void segment_packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 			uint32_t to_ip, uint16_t to_port, const void *payload,
 			size_t payload_bytes);
-/* As segment_packet_add(), but copies the payload into the datagram's header. */
+/* As segment_packet_add(), but copies the payload. */
 void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
 			       const struct inc_header *h, uint32_t to_ip, uint16_t to_port,
 			       const void *payload, size_t payload_bytes);
-/* Copies the payload of the newest datagram, at most INC_CONTROL_BYTES_MAX bytes, into its
- * header. */
+/* Copies the payload of the newest datagram (at most INC_CONTROL_BYTES_MAX) behind its header. */
 void segment_batch_inline(struct inc_batch *out);
-/* Adds the contribution to a segment of an operation. */
+/* Adds the contribution to a segment. */
 void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_operation *c,
 		 uint32_t segment, bool repeat, uint64_t now_ns);
 void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
-/* Stores a result of next .. next + window - 1 that is not there yet. */
+/* Stores a new result of next .. next + window - 1. */
 void segment_result_keep(struct inc_group *g, const struct inc_packet *p);
-/* Returns true if the result matches the operation of its segment. */
+/* Returns whether the result matches the operation of its segment. */
 bool segment_result_fits(const struct inc_group *g, const struct inc_header *h);
 void segment_result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
 
 /* ---- repeat.c ---- */
 void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
-/* Handles the arrival of a result for a segment under way. */
+/* Updates the round trip time and timers for a result. */
 void repeat_result(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 
 /* ---- await.c ---- */
-/* Starts a query when a wait is long, and declares the group lost. */
+/* Starts a query after a long wait, and declares the group lost after its deadline. */
 void await_check(struct inc_group *g, uint64_t now_ns);
 uint64_t await_deadline(const struct inc_group *g);
 void await_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
@@ -190,9 +188,9 @@ void lose_fetched(struct inc_group *g, const struct inc_packet *p, uint64_t now_
 void lose_check(struct inc_group *g, uint64_t now_ns);
 uint64_t lose_deadline(const struct inc_group *g);
 void lose_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
-/* Sends due answers (AWAITED, FROZEN, FETCHED), in any state. */
+/* Sends due AWAITED, FROZEN and FETCHED, in any state. */
 void lose_answers_send(struct inc_group *g, struct inc_batch *out);
-/* Adds a packet between members: header and payload. */
+/* Adds a packet without data to another member. */
 void lose_peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
 		   uint32_t next);
 

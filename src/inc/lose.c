@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Losing a group: all members freeze, exchange what they have, and fetch what any of them has, so
- * that all end with the same results. docs/reference/inc.md "Losing a group". */
+/* Loss of a group: all members freeze, exchange what they have, and fetch what any member has. So
+ * all end with the same results. docs/reference/inc.md "Losing a group". */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -11,8 +11,7 @@ static uint64_t patience_ns(const struct inc_group *g)
 	return g->o.patience_ns ? g->o.patience_ns : g->o.deadline_ns / 2;
 }
 
-/* Adds a FREEZE or FROZEN with the list of given-up members, which is the same for all
- * receivers. */
+/* Adds a FREEZE or FROZEN with the list of given-up members, one list for all receivers. */
 static void suspect_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 			uint32_t member)
 {
@@ -96,8 +95,8 @@ static void gone_mark(struct inc_group *g, uint32_t member)
 	g->gone_count++;
 }
 
-/* Restarts the round after members were given up: the others may have received from those what this
- * member lacks. Their answers count only once they have given up the same members. */
+/* Restarts the round after giving up members, because others may have received results from them.
+ * Answers count again when the peer has given up the same members. */
 static void round_anew(struct inc_group *g, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < g->o.count; i++)
@@ -115,8 +114,8 @@ static void silent_give_up(struct inc_group *g, uint64_t now_ns)
 	round_anew(g, now_ns);
 }
 
-/* Returns byte `at` of the list of `member`, without the bits of `member` and of this member: each
- * may have given up the other. */
+/* Returns byte `at` of a list of given-up members, without the bits of `member` and of this member,
+ * which may have given up each other. */
 static uint8_t gone_byte(const struct inc_group *g, const uint8_t *list, uint32_t member,
 			 uint32_t at)
 {
@@ -145,8 +144,8 @@ static void list_join(struct inc_group *g, const uint8_t *list, uint32_t but, ui
 		round_anew(g, now_ns);
 }
 
-/* Gives up the members that `member` has given up, unless its list contains this member: then
- * `member` may be the deaf one. Returns false while the two lists differ. */
+/* Gives up the members that `member` has given up, unless that includes this one: then `member` may
+ * be the one that receives nothing. Returns false while the lists differ. */
 static bool gone_join(struct inc_group *g, uint32_t member, const struct inc_packet *p,
 		      uint64_t now_ns)
 {
@@ -171,8 +170,8 @@ static void lost(struct inc_group *g)
 	operations_end(g);
 }
 
-/* Latest time at which operations complete, even if several members die one after another or hardly
- * receive each other. */
+/* Returns the latest time at which operations complete, even if several members die in sequence or
+ * hardly reach each other. */
 static uint64_t limit_ns(const struct inc_group *g)
 {
 	return g->frozen_ns + INC_FREEZE_PATIENCES * patience_ns(g);
@@ -231,7 +230,7 @@ void lose_query(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 		round_over(g, now_ns);
 }
 
-/* No member can be further away than the window. */
+/* Returns whether `next` is within a window of this member's. */
 static bool plausible(const struct inc_group *g, uint32_t next)
 {
 	return next - g->next <= g->o.window || g->next - next <= g->o.window;
@@ -308,7 +307,7 @@ static void fetched_add(struct inc_group *g, struct inc_batch *out, uint32_t mem
 			   bytes ? result_bytes(g, s) : NULL, bytes);
 }
 
-/* Sends the answers due to a member. Returns false if the batch was full before. */
+/* Adds the answers that a member must get. Returns false if the batch was full. */
 static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t member)
 {
 	struct peer *p = &g->peers[member];

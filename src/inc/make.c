@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates and destroys groups with sockets. The members exchange their addresses, create
- * (create.h), and exchange the outcome, so that all have the group or none has. */
+/* Creates and destroys groups with sockets. Members exchange addresses, create (create.h), then
+ * exchange the outcome, so that all have the group or none has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 #include "inc/limits.h"
 #include "wire/limits.h"
 
-/* First message of each member to all. */
+/* Each member's first message to all others. */
 struct hello {
 	uint32_t ip, switch_ip;
 	uint16_t port, segment_bytes;
 	uint8_t framing, able; /* able: has memory for the group */
-	uint8_t reach;         /* enum inc_reach of its switch */
-	/* Of these, member 0's values count. */
+	uint8_t reach;         /* of its switch: enum inc_reach */
+	/* Only member 0's values count. */
 	uint16_t epoch;
 	uint32_t id, qkey;
 };
@@ -53,7 +53,7 @@ static void making_free(struct making *m)
 	free(m->switches);
 }
 
-/* Returns the reserve: a member without memory must still notify the others, which wait for it. */
+/* Returns the reserve, by which a member without memory notifies the others; they wait for it. */
 static struct hello *hellos_reserved(struct dxp_inc *inc)
 {
 	pthread_mutex_lock(&inc->lock);
@@ -63,8 +63,8 @@ static struct hello *hellos_reserved(struct dxp_inc *inc)
 	return hellos;
 }
 
-/* Allocates. Returns false without memory for all; m->hellos NULL: not even for the others'
- * messages. */
+/* Allocates memory. Returns false if some is missing; then m->hellos is NULL if the others'
+ * messages do not fit either. */
 static bool making_allocate(struct making *m)
 {
 	m->hellos = calloc(m->count, sizeof(*m->hellos));
@@ -100,7 +100,7 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 	return h;
 }
 
-/* Checks the hellos. Same outcome at all members, as all have the same hellos. */
+/* Checks the hellos. All members have the same ones, thus the same outcome. */
 static int hellos_check(struct making *m, char why[DXP_INC_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < m->count; i++) {
@@ -180,7 +180,7 @@ static int group_begin(struct making *m)
 	g->member = m->member;
 	g->kill_ns = UINT64_MAX;
 	g->alone = m->count == 1;
-	g->next = inc->groups; /* listed even if creation fails: group_unmake() frees it there */
+	g->next = inc->groups; /* listed before success is known: group_unmake() removes it */
 	inc->groups = g;
 	inc->group_count++;
 	return inc_create_begin(&o, endpoint_now(inc), &g->create);
@@ -217,8 +217,8 @@ static int core_create(struct making *m, uint64_t now_ns)
 	return inc_group_create(&o, now_ns, &m->g->group);
 }
 
-/* Runs the creation until its outcome. On success the group's core exists at return, since others
- * may start at once. */
+/* Runs the creation until its outcome. After success g->group exists, because other members may
+ * start at once. */
 static struct outcome creation_run(struct making *m)
 {
 	struct dxp_inc *inc = m->inc;
@@ -252,7 +252,7 @@ static struct outcome creation_run(struct making *m)
 	return o;
 }
 
-/* Returns the first failure in member order: member 0 has the most information. */
+/* Returns the first failure in member order, because member 0 knows most. */
 static int outcomes_judge(const struct making *m, uint32_t *sender)
 {
 	for (*sender = 0; *sender < m->count; ++*sender)
@@ -274,8 +274,8 @@ static void group_unmake(struct dxp_inc_group *g)
 	progress_wake(inc);
 }
 
-/* Tests by some barriers whether multicast of switches arrives here. Otherwise each result would
- * come as the answer to a retransmission, some ms late. */
+/* Tests by barriers whether multicast of switches arrives. If not, results would only come as
+ * answers to retransmissions, some ms late. */
 static void hearing_try(struct making *m, struct outcome *own)
 {
 	struct dxp_inc_group *g = m->g;
@@ -292,11 +292,12 @@ static void hearing_try(struct making *m, struct outcome *own)
 			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
 			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
 	g->inc->deaf |= own->deaf;
-	g->used_ns = 0; /* all members are finished with these barriers: no KILL delay */
+	g->used_ns = 0; /* all members have these results: KILL needs no delay */
 	pthread_mutex_unlock(&g->inc->lock);
 }
 
-/* Exchanges the outcomes. DXP_EAGAIN: a member is deaf, so all must create another group. */
+/* Exchanges the outcomes. DXP_EAGAIN: multicast does not reach a member; all must create another
+ * group. */
 static int outcome_share(struct making *m, const struct outcome *own, char why[DXP_INC_WHY_BYTES])
 {
 	uint32_t sender;
@@ -345,7 +346,7 @@ static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 static void group_settle(struct dxp_inc_group *g)
 {
 	pthread_mutex_lock(&g->inc->lock);
-	if (g->member != 0) { /* member 0 keeps the tree for the KILL */
+	if (g->member != 0) { /* member 0 needs it for KILL */
 		inc_create_end(g->create);
 		g->create = NULL;
 	}
@@ -397,7 +398,7 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	return status == DXP_EEXIST || status == DXP_EAGAIN ? DXP_EBUSY : status;
 }
 
-/* Returns when to send the KILL: slower members may still need the last result from the switch. */
+/* Returns when to send KILL: after a delay in which slower members may fetch the last result. */
 static uint64_t kill_time(const struct dxp_inc_group *g)
 {
 	if (g->alone || g->used_ns == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations: number of segments, delivery of results in order, completion. */
+/* Operations: number of segments, ordered delivery of results, completion. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -128,7 +128,8 @@ static void result_copy(const struct inc_group *g, const struct inc_operation *c
 		       (after - before) * type_bytes);
 }
 
-/* A lost group delivers only results before `common`, even if later ones have arrived. */
+/* Returns whether the next result may be delivered. A lost group delivers only those before
+ * `common`, even if more have arrived. */
 static bool may_deliver(const struct inc_group *g)
 {
 	return g->operations && result_here(g, g->next) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests for a switch before each creation: a closed port is detected at once, and a creation may
- * then take its time on a busy machine. */
+/* Tests for a switch before each creation. A closed port fails at once, so a creation can have a
+ * long limit for busy machines. */
 #include <errno.h>
 
 #include <dxp/status.h>
@@ -16,7 +16,7 @@ struct probe {
 	uint32_t own_ip, switch_ip;
 	uint16_t own_port;
 	uint32_t number;
-	bool icrc_wrong; /* answers arrived with a wrong ICRC */
+	bool icrc_wrong; /* an answer had a wrong ICRC */
 };
 
 static void question_send(struct probe *p)

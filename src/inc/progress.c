@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The endpoint's progress thread: renews leases, answers other members outside of calls, advances
- * nonblocking operations, and frees destroyed groups. While callers are active it only polls the
- * time, every INC_TICK_NS; otherwise it sleeps on the sockets. */
+/* The endpoint's progress thread: renews leases, answers members between calls, advances
+ * nonblocking operations, and frees destroyed groups. While callers are active it wakes only every
+ * INC_TICK_NS; otherwise it sleeps on the sockets. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void sleep_quietly(struct dxp_inc *inc)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Includes multicast sockets: results of nonblocking operations may arrive there. */
+/* Collects the sockets to sleep on. Results of nonblocking operations may arrive by multicast. */
 static unsigned fds_collect(struct dxp_inc *inc, struct pollfd *fds, unsigned space)
 {
 	unsigned count = 3;
@@ -153,7 +153,7 @@ static void *progress_thread(void *context)
 		else
 			sleep_listening(inc, now_ns);
 		if (read(inc->wake_fd, &woken, sizeof(woken)) < 0)
-			continue; /* not woken by progress_wake() */
+			continue; /* the wakeup was not progress_wake() */
 	}
 	pthread_mutex_unlock(&inc->lock);
 	return NULL;
@@ -177,7 +177,7 @@ int endpoint_progress_start(struct dxp_inc *inc)
 			  "raise \"ulimit -n\"");
 		return DXP_EIO;
 	}
-	sigfillset(&all); /* the program handles signals */
+	sigfillset(&all); /* signals go to the program's threads */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(&inc->thread, NULL, progress_thread, inc);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Retransmission. A segment is retransmitted once when results of later segments have arrived, and
- * the oldest ones when no result came within the timeout. A result also waits for the slowest
- * member, so lateness is little evidence of loss: the minimum is well above a round trip, and the
- * timeout doubles. */
+/* Retransmission: once per segment when results of later ones have arrived, and of the oldest ones
+ * at a timeout. A result waits for the slowest member, so lateness hardly shows loss. Therefore the
+ * least timeout is far above a round trip, and it doubles. */
 #include "inc/internal.h"
 
 #include "inc/limits.h"
@@ -45,7 +44,7 @@ void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t 
 	timer_start(g, pace, now_ns);
 }
 
-/* Marks missing segments, once each: results arrive in order except after a loss. */
+/* Marks missing segments, each once: only losses break the order of results. */
 static void gaps_find(struct inc_group *g)
 {
 	uint32_t s = seq_before(g->gap, g->next) ? g->next : g->gap;
@@ -92,8 +91,8 @@ static void gaps_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now
 	g->late = batch_full(out);
 }
 
-/* Handles a timeout: retransmits the oldest segments, twice as many each time. That is little if a
- * member is late or a switch is gone. After a loss, new results reveal the other losses. */
+/* Handles a timeout: retransmits the oldest segments, twice as many each time. That costs little if
+ * a member is late or a switch is gone. After a loss, new results reveal further losses. */
 static void oldest_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	unsigned left = g->burst;

@@ -41,7 +41,7 @@ void segment_packet_add_inline(struct inc_group *g, struct inc_batch *out,
 	segment_batch_inline(out);
 }
 
-/* Returns the elements to send: in a broadcast only the root sends data. */
+/* Returns how many elements this member sends: in a broadcast only the root sends any. */
 static size_t elements_announced(const struct inc_group *g, const struct inc_operation *c,
 				 size_t elements)
 {
@@ -85,8 +85,8 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_op
 		g->segments_sent++;
 }
 
-/* docs/reference/inc.md "Segments and aggregators": a window of results; for short operations a
- * window of one. */
+/* Returns whether the next segment may be sent: within a window of results, and for a short
+ * operation only after all earlier results. docs/reference/inc.md "Segments and aggregators". */
 static bool may_send(const struct inc_group *g, const struct inc_operation *c)
 {
 	uint32_t s = g->to_send;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Self-test of offload from this host: operations on a group of one. */
+/* Tests offload from this host: operations on a group of one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -69,8 +69,8 @@ static void arrival_process(struct dxp_inc *inc, const struct port *to,
 	g->dirty = true;
 }
 
-/* Packets leave only after the whole batch is read: answers of several members may decide
- * together. */
+/* Handles packets. Sends only after the whole batch, because answers of several members together
+ * may decide. */
 static void arrivals_process(struct dxp_inc *inc, const struct port *to, size_t count,
 			     uint64_t now_ns)
 {
@@ -88,7 +88,7 @@ size_t traffic_port_receive(struct dxp_inc *inc, struct port *p, uint64_t now_ns
 {
 	size_t total = 0, count = DATAGRAM_BATCH;
 
-	/* A full batch may be the middle of a GSO batch that has arrived. */
+	/* A full batch: the rest of a GSO batch may follow. */
 	while (p->link && !p->reading && count == DATAGRAM_BATCH && total < INC_RECEIVE_BATCH) {
 		count = link_receive(p->link, inc->arrivals, DATAGRAM_BATCH);
 		arrivals_process(inc, p, count, now_ns);
@@ -121,7 +121,7 @@ struct inc_batch traffic_batch_begin(struct dxp_inc *inc)
 				  ENDPOINT_BATCH};
 }
 
-/* Datagrams for which the kernel has no space are lost, and retransmitted later. */
+/* Sends a batch. Packets that the kernel drops are retransmitted later. */
 void traffic_batch_send(struct dxp_inc *inc, const struct inc_batch *b)
 {
 	if (b->count > 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for an operation: polls where the result is expected, spins if configured, then sleeps in
- * the socket. In between it handles timers and calls the caller's `idle`. */
+/* Waits for an operation: polls the socket where the result will arrive, spins if configured, then
+ * sleeps in the socket. Meanwhile handles timers and calls the caller's `idle`. */
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned c
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Returns the port where the result of the oldest operation arrives. */
+/* Returns the port at which the oldest operation's result arrives. */
 static struct port *port_hot(struct dxp_inc_group *g, const struct inc_operation *c)
 {
 	return g->multicast.link && g->kernel && inc_operation_fast(c) ? &g->multicast
@@ -46,7 +46,7 @@ static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const stru
 			traffic_port_receive(inc, ports[i], now_ns);
 }
 
-/* Waits for the thread that reads the same socket: it also handles packets for this one. */
+/* Waits for the thread that reads this socket, and handles this thread's packets too. */
 static void reader_await(struct dxp_inc *inc)
 {
 	struct timespec until;
@@ -69,8 +69,7 @@ static void idle_call(struct dxp_inc *inc)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Sleeps in ppoll(), which keeps time better than a socket timeout but costs another system
- * call. */
+/* Sleeps in ppoll(), which is more precise than a socket timeout but costs a system call more. */
 static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot)
 {
 	struct pollfd fd = {.fd = link_socket_fd(hot->link), .events = POLLIN};
@@ -79,7 +78,7 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 	struct timespec t = {
 		.tv_nsec = (long)min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS)};
 
-	if (link_pending(hot->link)) /* received already, so invisible to ppoll() */
+	if (link_pending(hot->link)) /* read from the socket already; ppoll() does not see it */
 		return traffic_port_receive(inc, hot, now_ns) > 0;
 	hot->reading = true;
 	pthread_mutex_unlock(&inc->lock);
@@ -93,8 +92,9 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 	return came;
 }
 
-/* Sleeps once where the result is expected. Returns true if packets arrived. Operations are short:
- * it sleeps first in the socket, for a tick; later, and during packet loss, in ppoll(). */
+/* Sleeps once at the port of the result. Returns whether packets arrived. First sleeps in the
+ * socket, at most a tick, because operations are short. Later, or during packet loss, uses
+ * ppoll(). */
 static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot, bool first)
 {
 	if (hot->reading) {
@@ -106,8 +106,7 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 	return hot_poll(inc, g, hot);
 }
 
-/* Polls once, then yields the CPU: another rank or a switch that the result waits for may need
- * it. */
+/* Polls once, then yields the CPU: the result may need another rank or a switch on it. */
 static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 {
 	if (traffic_port_receive(inc, hot, now_ns) > 0)

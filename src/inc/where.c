@@ -59,7 +59,7 @@ static bool file_read(char text[INC_WHERE_BYTES])
 	return found;
 }
 
-/* Returns true if this host has an address in the network. */
+/* Returns whether this host has an address in the network. */
 static bool inside(uint32_t network, unsigned bits)
 {
 	uint32_t mask = bits ? UINT32_MAX << (32 - bits) : 0;
@@ -79,7 +79,7 @@ static bool inside(uint32_t network, unsigned bits)
 	return found;
 }
 
-/* Parses "10.0.0.0/24=10.0.0.1". DXP_OK: this host is in the network; DXP_ENOENT: not;
+/* Parses "10.0.0.0/24=10.0.0.1". DXP_OK: this host is in that network; DXP_ENOENT: it is not;
  * DXP_EINVAL. */
 static int entry_parse(char *entry, uint32_t *switch_ip)
 {

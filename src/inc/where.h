@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the switch of this host: from the program's options, the environment or a file. */
+/* Finds this host's switch: by the program's options, the environment, or a file. */
 #ifndef INC_WHERE_H
 #define INC_WHERE_H
 
@@ -7,13 +7,12 @@
 #include <stdint.h>
 
 #define INC_WHERE_FILE  "/etc/dxp/inc.conf"
-#define INC_WHERE_BYTES 4096 /* bytes of the text that names switches, and of the file */
+#define INC_WHERE_BYTES 4096 /* length of the text that names switches, and of the file */
 
 /* Finds the switch. `switches` as in struct dxp_inc_options; NULL or empty: DXP_INC_SWITCH, then
- * INC_WHERE_FILE. Addresses in host order; *own_ip is this host's address on the route to the
- * switch.
- * Errors: DXP_ENOENT: no switch is configured for this host, or no route; DXP_EINVAL: the text does
- *         not parse. Logged if `loud`. */
+ * INC_WHERE_FILE. Addresses are in host order; *own_ip is this host's on the route to the switch.
+ * DXP_ENOENT: no switch configured for this host, or no route. DXP_EINVAL: the text does not parse.
+ * `loud`: logs errors. */
 int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32_t *own_ip);
 
 #endif
