@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregators: collect contributions in any order, fold them in the order of children, and schedule
- * partial results for the parent and results for the children. docs/reference/inc.md "Segments and
+/* Aggregators: collect contributions in any order, fold them in child order, and schedule partial
+ * results for the parent and results for the children. docs/reference/inc.md "Segments and
  * aggregators". */
 #include "switch/core.h"
 
@@ -80,7 +80,7 @@ static void aggregator_open(struct aggregator *aggregator, const struct inc_head
 	*aggregator = fresh;
 }
 
-/* Elements are not compared for a broadcast: all contributions but the root's are empty. */
+/* Does not compare elements of a broadcast: only the root's contribution has any. */
 static bool aggregator_agrees(const struct aggregator *aggregator, const struct inc_header *h)
 {
 	return aggregator->op == h->op && aggregator->type == h->type &&
@@ -133,8 +133,8 @@ static void fold(const struct sw_group *g, struct aggregator *aggregator, unsign
 	fold_waiting(g, aggregator);
 }
 
-/* Stores a broadcast's data. Returns false for a second copy, or data from a member that is not the
- * root. A child switch may send it for the root below it. */
+/* Stores a broadcast's data. Returns false for a copy, or data of a member that is not the root. A
+ * child switch may send it for a root below. */
 static bool broadcast_store(const struct sw_group *g, struct aggregator *aggregator, unsigned child,
 			    const struct inc_packet *p)
 {
@@ -194,8 +194,7 @@ static void duplicate(struct sw *s, struct sw_group *g, struct aggregator *aggre
 	}
 }
 
-/* Returns the aggregator of a segment, reset if it held an older one; NULL: the segment is
- * stale. */
+/* Returns a segment's aggregator, reset if it held an older segment; NULL: the segment is stale. */
 static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_header *h,
 					 uint64_t now_ns)
 {
@@ -203,7 +202,8 @@ static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_he
 
 	if (aggregator->state != AGGREGATOR_EMPTY && aggregator->seq == h->req_id)
 		return aggregator;
-	/* Both planes share the numbers: an aggregator may be idle while half of them pass. */
+	/* Both planes share the sequence numbers, so an aggregator may stay unused while half of
+	 * them pass. */
 	if (aggregator->state != AGGREGATOR_EMPTY && seq_before(h->req_id, aggregator->seq) &&
 	    now_ns - aggregator->touched_ns < SWITCH_STALE_NS)
 		return NULL;
@@ -280,7 +280,8 @@ static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 	return p->roce.opcode == ROCE_RC_SEND_ONLY ? g->rc : p->roce.qkey == g->qkey;
 }
 
-/* Returns the index of the child that sent it, or -1 if the header does not match that child. */
+/* Returns the index of the child that sent the packet; -1: none, or the header does not match
+ * it. */
 static int contributor(const struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
@@ -293,7 +294,7 @@ static int contributor(const struct sw_group *g, const struct arrival *a)
 	return child;
 }
 
-/* Returns false for data that does not fit an aggregator or that no member may send. */
+/* Returns whether the data fits an aggregator and is something that a member may send. */
 static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;
@@ -313,7 +314,7 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a)
 	if (!g) {
 		refuse_data(s, a, DXP_ENOENT, true);
 	} else if (!key_right(g, a->packet)) {
-		refuse_data(s, a, DXP_EACCESS, false); /* the sender may be forged: no answer */
+		refuse_data(s, a, DXP_EACCESS, false); /* no answer: the sender may be forged */
 	} else if (h->epoch != g->epoch) {
 		refuse_data(s, a, DXP_ENOENT, true);
 	} else if (!data_sound(g, a->packet)) {
@@ -326,7 +327,7 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a)
 	} else if ((child = contributor(g, a)) < 0) {
 		refuse_data(s, a, DXP_EACCESS, true);
 	} else if (!group_ready(g)) {
-		refuse_data(s, a, DXP_EAGAIN, false); /* its sender retransmits */
+		refuse_data(s, a, DXP_EAGAIN, false); /* the sender retransmits */
 	} else {
 		contribution_receive(s, g, (unsigned)child, a);
 	}

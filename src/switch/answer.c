@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A switch's own state, as rows of an answer. */
+/* Writes a switch's own state as rows of an answer. */
 #include "switch/core.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ static void groups_answer(const struct sw *s, uint64_t now_ns, struct inc_answer
 		group_row(s, s->groups[i], now_ns, &out->groups[out->count++]);
 }
 
-/* Returns entry `index` of all refusal reasons: first the causes, then the statuses of data. */
+/* Returns refusal reason `index`: first the causes, then the statuses of data. */
 static const struct refusal *refusal_at(const struct sw *s, unsigned index, uint8_t *cause)
 {
 	if (index < INC_CAUSES) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control plane: QUERY, NOTIFY, KILL, RENEW, and a parent's refusal of a group that it has lost.
+/* Control plane: QUERY, NOTIFY, KILL, RENEW, and the parent's refusal of a lost group.
  * docs/reference/inc.md "A group". */
 #include "switch/core.h"
 
@@ -46,7 +46,7 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->bytes = (uint16_t)inc_control_encode(&r->control, m->payload);
 }
 
-/* Sends to member 0 on the port that it sends from: its other socket is connected to its own
+/* Sends to the port from which member 0 sends: its other socket accepts only packets of its own
  * switch. */
 static void first_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status)
 {
@@ -75,7 +75,7 @@ static void lessen(struct sw *s, struct inc_control *c)
 	c->planes &= planes;
 	c->segment_bytes = (uint16_t)min_u64(c->segment_bytes, s->options.segment_bytes);
 	c->window = (uint16_t)min_u64(c->window, s->options.window);
-	/* A power of two: aggregators must continue over the wrap of segment numbers. */
+	/* A power of two, so that aggregators continue when segment numbers wrap. */
 	while (c->window & (c->window - 1))
 		c->window &= c->window - 1;
 	c->free_groups = (uint32_t)min_u64(c->free_groups, s->drained ? 0 : free_groups);
@@ -95,7 +95,7 @@ static unsigned query_cause(const struct sw *s, const struct request *r)
 	return s->group_count == s->options.groups_max ? INC_CAUSE_GROUPS : INC_CAUSE_NONE;
 }
 
-/* Returns true if the path has no space for one more switch, or has this one already. */
+/* Returns whether the path is full or contains this switch already. */
 static bool query_lost(const struct sw *s, const struct inc_control *c)
 {
 	for (unsigned i = 0; i < c->path_count; i++)
@@ -152,7 +152,7 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 
 /* ---- notify and kill ---- */
 
-/* Returns this switch's index in the path of a NOTIFY going down; -1: not on the path. */
+/* Returns this switch's index in the path of a NOTIFY that goes down; -1: none. */
 static int index_of(const struct sw *s, const struct inc_control *c)
 {
 	int position = (int)c->path_count - 1 - c->hop;
@@ -160,7 +160,7 @@ static int index_of(const struct sw *s, const struct inc_control *c)
 	return position >= 0 && c->path[position].ip == s->options.ip ? position : -1;
 }
 
-/* Returns true if it comes from member 0 (at the root) or from the path's switch above. */
+/* Returns whether it comes from member 0 (at the root) or from the switch above on the path. */
 static bool sender_right(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -230,7 +230,7 @@ static bool notice_sound(const struct sw *s, const struct request *r, int positi
 	       !(below.is_switch && below.ip == s->options.ip);
 }
 
-/* Installs the group of the NOTIFY if it is new, and records its child. Returns a cause. */
+/* Installs the group of a NOTIFY if it is new, and records its child. Returns a cause. */
 static unsigned notice_install(struct sw *s, const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -242,7 +242,7 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 	bool changed;
 
 	if (g && same_owner(g, c) && (int16_t)(h->epoch - g->epoch) > 0) {
-		group_free(s, g); /* the owner has replaced it */
+		group_free(s, g); /* its creator has replaced it */
 		g = NULL;
 	}
 	if (g && !same_group(g, r, position, parent_ip))
@@ -290,7 +290,7 @@ static void notify(struct sw *s, struct request *r, int position)
 		notice_refuse(s, r, cause);
 }
 
-/* Forwards the KILL also if the group is gone here: an earlier member's KILL freed it. */
+/* Forwards the KILL even if the group is gone here: another member's KILL freed it. */
 static void end_group(struct sw *s, struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -355,8 +355,8 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 
 /* ---- refusal by the parent ---- */
 
-/* The parent has lost the group: frees it and sends REFUSED to its members, which need no timeout
- * then. */
+/* The parent has lost the group: frees it, and sends REFUSED to its members, which then need no
+ * timeout. */
 void control_refused_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;

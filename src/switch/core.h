@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internal structures of the core: the switch, its groups, their aggregators (struct aggregator)
- * and messages waiting to be sent. The interface is switch.h.
+/* Private structures of the core: the switch, its groups, their aggregators, and messages to be
+ * sent. The interface is switch.h.
  *
- * Invariants: a live group is in `groups` and in its hash bucket. While it has packets to send, it
- * is in the list of groups with output (output_first). An aggregator is in its group's queue at
- * most once. switch_receive may overwrite aggregators and messages that switch_send has returned
- * slices of: the caller has sent them by then. */
+ * Invariants: a live group is in `groups` and in its hash bucket. A group with packets to send is
+ * in the list that starts at output_first. An aggregator is in its group's queue at most once.
+ * switch_receive may overwrite aggregators and messages to which slices of switch_send point: the
+ * caller has sent them by then. */
 #ifndef SWITCH_CORE_H
 #define SWITCH_CORE_H
 
@@ -39,30 +39,30 @@ static inline void child_set_drop(struct child_set *set, unsigned child)
 enum aggregator_state {
 	AGGREGATOR_EMPTY,      /* never used */
 	AGGREGATOR_COLLECTING, /* contributions are missing */
-	AGGREGATOR_WAITING,    /* the partial result was sent to the parent */
-	AGGREGATOR_DONE        /* the result is present */
+	AGGREGATOR_WAITING,    /* the parent's result is missing */
+	AGGREGATOR_DONE        /* has the result */
 };
 
-/* Aggregator of one segment. `data` has `child_count` positions of `stride` bytes. Position 0 holds
- * the fold of the first `folded` contributions, later the result. Position i holds that of child i
- * if it arrived before earlier children's. */
+/* Sums one segment. `data` has `child_count` positions of `stride` bytes. Position 0 has the fold
+ * of the first `folded` contributions, later the result. Position i has the contribution of child i
+ * if it arrived before those of earlier children. */
 struct aggregator {
 	uint32_t seq;
 	uint8_t state;  /* enum aggregator_state */
-	uint8_t status; /* 0, or a negated dxp_status: there are no data */
+	uint8_t status; /* 0; else a negated dxp_status, and no data */
 	uint8_t op, type, collective, flags;
 	uint16_t root, elements;
 	uint32_t call_elements;
-	uint16_t arrived, folded; /* counts of children */
-	uint16_t bytes, stride;   /* of the data; 0: none yet */
-	uint16_t due_count;       /* children in `due` */
+	uint16_t arrived, folded; /* numbers of children */
+	uint16_t bytes, stride;   /* of the data; 0: no data yet */
+	uint16_t due_count;       /* number of children in `due` */
 	bool queued;
 	bool up_due, up_again; /* the partial result is due; as a retransmission */
-	bool sent_once;        /* result was sent to all once: the next is a retransmission */
-	bool summed;           /* `sum` is the CRC of the data at position 0 */
+	bool sent_once;        /* a further send of the result is a retransmission */
+	bool summed;           /* `sum` is the CRC of position 0 */
 	uint32_t sum;
 	uint64_t touched_ns; /* last accepted contribution */
-	uint64_t up_ns;      /* last partial result sent to the parent */
+	uint64_t up_ns;      /* when the parent was last sent the partial result */
 	struct child_set there, due;
 	reduce_fn reduce;
 	uint8_t *data;
@@ -70,26 +70,26 @@ struct aggregator {
 
 struct sw_group {
 	struct sw_group *bucket_next, *output_next;
-	uint32_t index;     /* index in sw.groups */
-	bool output_queued; /* in the list of groups with output */
-	bool rc;            /* RC framing, as its NOTIFY had */
+	uint32_t index;     /* in sw.groups */
+	bool output_queued; /* in the list of output_first */
+	bool rc;            /* RC framing, as in its NOTIFY */
 	bool in_kernel;
 
 	uint32_t id, qkey, members, parent_ip, first;
 	uint16_t epoch, segment_bytes, window;
 	uint8_t planes, mode;
-	uint16_t child_count, known; /* all children; those with a known address */
+	uint16_t child_count, known; /* children; those with a known address */
 	uint32_t first_ip;
 	uint16_t first_port;
 	uint64_t job_id;
 	uint32_t world_rank;
 
 	uint64_t created_ns, used_ns, lease_ns;
-	uint64_t renewed_ns; /* last RENEW sent to the parent */
+	uint64_t renewed_ns; /* when the parent was last sent a RENEW */
 	uint64_t contributions, results, repeats, mismatches;
 
 	struct sw_child *children;
-	uint16_t *buckets; /* hash of address and port -> 1 + child index; 0: none */
+	uint16_t *buckets; /* hash table of address and port: 1 + child index; 0: free */
 	uint32_t bucket_mask;
 	struct aggregator *aggregators;
 	uint32_t aggregator_mask;
@@ -98,16 +98,16 @@ struct sw_group {
 
 	uint16_t *queue; /* aggregators with due packets, oldest first */
 	uint32_t queue_count;
-	uint32_t cursor; /* next destination: 0 the parent, 1 + i child i */
+	uint32_t cursor; /* next destination; 0: the parent; 1 + i: child i */
 };
 
-/* A waiting packet that does not come from an aggregator. */
+/* A queued packet that belongs to no aggregator. */
 struct message {
 	struct inc_header header;
 	struct roce_path path;
 	uint32_t qkey;
 	uint8_t opcode; /* enum roce_opcode */
-	uint8_t answer; /* 0, or 1 + index of its payload in `answers` */
+	uint8_t answer; /* 0: no payload; else 1 + its index in `answers` */
 	uint16_t bytes;
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
 };
@@ -116,9 +116,9 @@ struct refusal {
 	uint64_t count, last_ns;
 	uint32_t last_ip, last_group;
 };
-#define DATA_REFUSALS 32 /* indexed by negated dxp_status */
+#define DATA_REFUSALS 32 /* index: negated dxp_status */
 
-/* Rate limiter (GCRA): when the next event is allowed. */
+/* Rate limiter (GCRA). next_ns: when the next event is allowed. */
 struct limiter {
 	uint64_t next_ns;
 };
@@ -133,10 +133,10 @@ struct sw {
 
 	struct sw_group **groups, **buckets;
 	uint32_t group_count, bucket_mask;
-	uint32_t kernel_count;    /* groups installed in the XDP plane */
+	uint32_t kernel_count;    /* groups in the XDP plane */
 	struct crc32_shift shift; /* for full segments of the default size */
 	struct sw_group *output_first, *output_last;
-	uint64_t expire_ns; /* no lease expires before */
+	uint64_t expire_ns; /* no lease expires earlier */
 
 	struct message *messages;
 	uint32_t message_first, message_end, message_space;
@@ -157,17 +157,17 @@ struct arrival {
 
 struct sw_group *group_find(const struct sw *s, uint32_t id);
 
-/* Creates the group that a NOTIFY describes at path entry `hop`, without children. Returns
- * INC_CAUSE_NONE and *out, or the cause of failure (enum inc_cause). */
+/* Creates the group of a NOTIFY at path entry `hop`, without children. Returns INC_CAUSE_NONE and
+ * *out, or the cause of failure. */
 unsigned group_install(struct sw *s, const struct inc_control *c, const struct inc_hop *hop,
 		       uint32_t parent_ip, struct sw_group **out, uint64_t now_ns);
 void group_free(struct sw *s, struct sw_group *g);
 
-/* Returns the index of this child, or -1. */
+/* Returns the child's index, or -1. */
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port);
 
-/* Records `child` at `index`. Returns INC_CAUSE_ID if a known child contradicts it, else
- * INC_CAUSE_NONE. *changed: it is new, or its lowest member is lower now. */
+/* Records a child. Returns INC_CAUSE_ID if a known child contradicts it. *changed: it is new, or
+ * its lowest member decreased. */
 unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_child *child,
 			 bool *changed);
 
@@ -176,10 +176,10 @@ static inline bool group_ready(const struct sw_group *g)
 	return g->known == g->child_count;
 }
 
-/* Installs the group in the XDP plane if it is ready and the plane accepts it. */
+/* Installs a ready group in the XDP plane if the plane accepts it. */
 void group_offer(struct sw *s, struct sw_group *g);
 
-/* Appends the group to the list of groups with output, if it is not there. */
+/* Appends the group to the list of output_first, unless it is there. */
 void group_output_enqueue(struct sw *s, struct sw_group *g);
 
 /* ---- aggregator.c ---- */
@@ -189,19 +189,19 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a);
 /* ---- control.c ---- */
 
 void control_query_receive(struct sw *s, const struct arrival *a);
-void control_notify_receive(struct sw *s, const struct arrival *a); /* KILL too */
+void control_notify_receive(struct sw *s, const struct arrival *a); /* and KILL */
 void control_renew_receive(struct sw *s, const struct arrival *a);
 void control_refused_receive(struct sw *s, const struct arrival *a);
 
 /* ---- message.c ---- */
 
-/* Returns a new message to fill, or NULL if there is no space (counted as limited). */
+/* Returns a message to fill; NULL: no space, counted as limited. */
 struct message *message_new(struct sw *s);
 
-/* As message_new, for an answer: *rows is its payload buffer of INC_ANSWER_BYTES_MAX bytes. */
+/* As message_new. *rows: its payload buffer of INC_ANSWER_BYTES_MAX bytes. */
 struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
-/* Returns the opcode of an answer to `p`: RC to RC, else UD. */
+/* Returns the opcode for an answer to `p`: RC for RC, else UD. */
 static inline uint8_t opcode_for(const struct inc_packet *p)
 {
 	return p->roce.opcode == ROCE_RC_SEND_ONLY ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
@@ -211,28 +211,27 @@ void message_acknowledge(struct sw *s, const struct arrival *a);
 
 /* ---- refuse.c ---- */
 
-/* Counts a refused control message. Returns true if an answer to `ip` is within the limits. */
+/* Counts a refused control message. Returns whether limits allow an answer to `ip`. */
 bool refuse_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
-/* Return true if one more answer to, or query from, this address is within the limits, and count
- * it. */
+/* Return whether limits allow one more answer to (query from) this address, and count it. */
 bool refuse_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool refuse_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
-/* A refusal: group and its key, for the REFUSED packet. */
+/* A refusal, with group and key for its REFUSED packet. */
 struct refusing {
 	uint32_t group, qkey;
 	int status; /* a dxp_status */
 };
 
-/* Counts a refusal. If `send_refused`, also sends REFUSED to the sender, within the limits. */
+/* Counts a refusal. `send_refused`: also sends REFUSED to the sender, within limits. */
 void refuse_packet(struct sw *s, const struct arrival *a, const struct refusing *what,
 		   bool send_refused);
 
-/* As refuse, with group and key of the packet itself. */
+/* As refuse_packet, with the packet's own group and key. */
 void refuse_data(struct sw *s, const struct arrival *a, int status, bool send_refused);
 
-/* Queues a REFUSED about `about` to `ip`, from port `port`. */
+/* Queues a REFUSED for packet `about`, to `ip` from port `port`. */
 void refuse_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
 		 uint32_t ip, uint16_t port, int status);
 

@@ -32,7 +32,7 @@ static uint32_t bucket_first(const struct sw_group *g, uint32_t ip, uint16_t por
 
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port)
 {
-	/* At most half of the entries are in use, so the search ends at an empty one. */
+	/* At most half of the entries are used, so the search reaches a free one. */
 	for (uint32_t at = bucket_first(g, ip, port); g->buckets[at];
 	     at = (at + 1) & g->bucket_mask) {
 		unsigned index = g->buckets[at] - 1u;
@@ -94,8 +94,7 @@ static bool group_allocate(struct sw_group *g)
 	g->buckets = calloc(buckets, sizeof(*g->buckets));
 	g->aggregators = calloc(aggregators, sizeof(*g->aggregators));
 	g->queue = calloc(aggregators, sizeof(*g->queue));
-	/* Each aggregator's data are written before they are read; untouched pages cost no
-	 * memory. */
+	/* Data are written before they are read; untouched pages cost no memory. */
 	g->data = malloc(aggregators * aggregator_bytes(g));
 	if (!g->children || !g->buckets || !g->aggregators || !g->queue || !g->data)
 		return false;

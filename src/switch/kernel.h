@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys and values of the maps that the XDP program (xdp/allreduce.bpf.c) and its control plane in
- * user space (plane.h) share. Compiled for BPF too, so it includes kernel types only. Numbers are
- * in host order unless a name ends in _be.
+/* Keys and values of the maps that the XDP program (xdp/allreduce.bpf.c) shares with its control
+ * plane in user space (plane.h). Also compiled for BPF, so it includes only kernel types. Numbers
+ * are in host order unless named _be.
  *
- * The program handles short segments (INC_FLAG_SHORT, at most SWITCH_KERNEL_BYTES) of groups in the
- * map `groups`: SUM, MIN, MAX on int32, int64, float and double, and barriers. It learns neighbours
- * from control packets and passes all other packets on unchanged. A segment's header alone decides
- * its plane, so all switches of a tree and all members agree. For members that disagree on the
- * operation see docs/reference/inc.md "Two planes". */
+ * The program computes short segments (INC_FLAG_SHORT, at most SWITCH_KERNEL_BYTES) of groups in
+ * the map `groups`: SUM, MIN and MAX on int32, int64, float and double, and barriers. It learns
+ * neighbours from control packets and passes all other packets on. Only a segment's header decides
+ * its plane, so all switches and members agree. If members disagree on an operation, see
+ * docs/reference/inc.md "Two planes". */
 #ifndef SWITCH_KERNEL_H
 #define SWITCH_KERNEL_H
 
 #include <linux/types.h>
 
-#define SWITCH_KERNEL_BYTES       256 /* bytes: payload of a short segment */
+#define SWITCH_KERNEL_BYTES       256 /* bytes of payload of a short segment */
 #define SWITCH_KERNEL_WORDS       (SWITCH_KERNEL_BYTES / 8)
-#define SWITCH_KERNEL_GROUPS      256 /* groups: contributions take 32 KiB for each */
-#define SWITCH_KERNEL_CHILDREN    64  /* children: one bit each in a 64-bit word */
+#define SWITCH_KERNEL_GROUPS      256 /* groups: 32 KiB of contributions for each */
+#define SWITCH_KERNEL_CHILDREN    64  /* children: one bit each of 64 */
 #define SWITCH_KERNEL_PORTS       64
-#define SWITCH_KERNEL_AGGREGATORS 2           /* aggregators: low bit of the segment number */
-#define SWITCH_KERNEL_RECEIVED    4096        /* neighbours: the least recently used go first */
-#define SWITCH_MULTICAST_IP       0xefc00000u /* 239.192/14 and low 18 bits of the group id */
-#define SWITCH_MULTICAST_MASK     0x0003ffffu
-#define SWITCH_KERNEL_NAME        "dxp_allreduce" /* program name, used to find it */
+#define SWITCH_KERNEL_AGGREGATORS 2 /* aggregators: low bit of the segment number */
+/* neighbours; a new one replaces the least recently used */
+#define SWITCH_KERNEL_RECEIVED 4096
+#define SWITCH_MULTICAST_IP    0xefc00000u /* 239.192/14, and the low 18 bits of the group id */
+#define SWITCH_MULTICAST_MASK  0x0003ffffu
+#define SWITCH_KERNEL_NAME     "dxp_allreduce" /* by which programs are found */
 
-/* Value of map `config` (one entry). */
+/* Value of the only entry of map `config`. */
 struct kernel_config {
-	__u32 own_ip_be; /* address of the switch; 0: no packet is accepted yet */
+	__u32 own_ip_be; /* of the switch; 0: accepts no packet yet */
 	__u32 check_icrc;
 };
 
 /* Map `neighbours`: IPv4 address (be) -> link of its last control packet. */
 struct kernel_neighbour {
-	__u8 mac[6], own_mac[6]; /* the neighbour's MAC, and the switch's that it addressed */
+	__u8 mac[6], own_mac[6]; /* of the neighbour; of the switch, as in the packet */
 	__u32 ifindex;
 };
 
@@ -46,30 +47,30 @@ struct kernel_child {
 /* Map `groups`: group id -> this. */
 struct kernel_group {
 	__u32 id, qkey, members, child_count, first;
-	__u32 index; /* of its aggregators (index * SWITCH_KERNEL_AGGREGATORS + low bit) and port
-			map */
+	/* of its port map and aggregators (index * SWITCH_KERNEL_AGGREGATORS + low bit) */
+	__u32 index;
 	__u32 own_ip_be;
-	__u32 parent_ip_be; /* 0: this switch is the root */
+	__u32 parent_ip_be; /* 0: root */
 	__u32 parent_ifindex;
 	__u32 multicast_ip_be; /* destination of results */
-	__u32 only_ifindex;    /* the port of all children; 0: several, in map `ports` */
+	__u32 only_ifindex;    /* port of all children; 0: several, in map `ports` */
 	__u32 check_icrc;
 	__u16 epoch, unused;
 	__u8 parent_mac[6], parent_own_mac[6];
-	__u8 own_mac[6]; /* source MAC towards the children */
+	__u8 own_mac[6]; /* source MAC towards children */
 	__u8 unused_too[2];
 	struct kernel_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* Identifies an operation: contributions that differ in it disagree. */
+/* Identity of an operation. Contributions with another one disagree. */
 struct kernel_call {
 	__u64 kind; /* operator, type, collective, short flag, elements, root */
 	__u32 elements;
 	__u32 unused;
 };
 
-/* An entry of the map `aggregators`. All fields are accessed under `lock`, except that user space
- * reads `seen_ns` to see that the group is in use. */
+/* Entry of map `aggregators`. `lock` guards all fields. User space reads `seen_ns` without it, to
+ * see whether the group is in use. */
 struct kernel_aggregator {
 #ifdef __bpf__
 	struct bpf_spin_lock lock;
@@ -78,22 +79,22 @@ struct kernel_aggregator {
 #endif
 	__u32 req_id;
 	__u64 seen_ns;
-	__u64 arrived; /* one bit for each child */
-	__u64 sent_ns; /* time of the last partial result sent to the parent */
+	__u64 arrived; /* bit per child */
+	__u64 sent_ns; /* last partial result sent to the parent */
 	struct kernel_call call;
-	__u32 src_rank; /* for packets with the result */
+	__u32 src_rank; /* of packets with the result */
 	__u8 used, folded, has_result, status;
-	__u16 elements; /* count in `data` */
+	__u16 elements; /* in `data` */
 	__u8 flags, unused[5];
-	__u64 data[SWITCH_KERNEL_WORDS]; /* folded: partial result; has_result: result */
+	__u64 data[SWITCH_KERNEL_WORDS]; /* partial result (folded) or result (has_result) */
 };
 
-/* Map `contributions`, one for each aggregator: written under its lock, read when complete. */
+/* Map `contributions`, one per aggregator: written under its lock, read when complete. */
 struct kernel_contributions {
 	__u64 words[SWITCH_KERNEL_CHILDREN][SWITCH_KERNEL_WORDS];
 };
 
-/* Map `counters`: one array for each CPU, indexed by this. */
+/* Map `counters`: an array per CPU, with this index. */
 enum kernel_counter {
 	KERNEL_CONTRIBUTIONS,
 	KERNEL_RESULTS,
@@ -101,10 +102,10 @@ enum kernel_counter {
 	KERNEL_REPEATS,
 	KERNEL_DUPLICATES,
 	KERNEL_STALE,
-	KERNEL_PASSED, /* INC packets left to user space */
+	KERNEL_PASSED, /* INC packets passed to user space */
 	KERNEL_MALFORMED,
 	KERNEL_ICRC_WRONG,
-	KERNEL_REFUSED, /* wrong key, unknown peer, unknown child */
+	KERNEL_REFUSED, /* wrong key, unknown peer or child */
 	KERNEL_MISMATCHES,
 	KERNEL_COUNTERS
 };

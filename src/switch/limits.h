@@ -1,47 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of the switch, each with its unit and reason. */
+/* Limits of the switch. */
 #ifndef SWITCH_LIMITS_H
 #define SWITCH_LIMITS_H
 
-#define SERVE_BATCH           512 /* packets built at once: a window for each of 8 children */
-#define SERVE_SENDERS_MAX     128 /* source ports open at once: endpoints of one host */
-#define SERVE_SENDERS_REFUSED 16  /* open ports above which none is opened for a rejection */
-#define SERVE_SENDER_IDLE_NS  (60ull * 1000 * 1000 * 1000) /* idle time until a port is closed */
-/* send attempts if the kernel has no space; then hosts retransmit */
+#define SERVE_BATCH           512 /* packets built together: a window for each of 8 children */
+#define SERVE_SENDERS_MAX     128 /* open source ports: one per endpoint of a host */
+#define SERVE_SENDERS_REFUSED 16  /* open ports above which no rejection opens another */
+/* ns without use until a port is closed */
+#define SERVE_SENDER_IDLE_NS (60ull * 1000 * 1000 * 1000)
+/* attempts while the kernel's buffer is full; then hosts retransmit */
 #define SERVE_SEND_TRIES 16
-/* between two warnings about one port */
+/* ns between warnings about a port */
 #define SERVE_REPORT_NS (60ull * 1000 * 1000 * 1000)
-#define SERVE_EXPIRE_NS (50ull * 1000 * 1000) /* between two checks of leases */
+#define SERVE_EXPIRE_NS (50ull * 1000 * 1000) /* ns between checks of leases */
 
-/* groups: one per communicator; SHARP switches offer 63 to 511 */
+/* groups: one per communicator; SHARP switches have 63 to 511 */
 #define SWITCH_GROUPS_DEFAULT 256
-#define SWITCH_GROUPS_MAX     65536 /* groups; an idle one takes some KiB */
-/* bytes of aggregators of all groups, each of 16 children; unused ones take no memory */
+#define SWITCH_GROUPS_MAX     65536 /* groups: an idle one has some KiB */
+/* bytes of all aggregators: each group has 16 children; untouched pages cost no memory */
 #define SWITCH_MEMORY_DEFAULT (1u << 30)
-#define SWITCH_CHILDREN_MAX   256 /* per group and switch: ports of a large one */
+#define SWITCH_CHILDREN_MAX   256 /* per group and switch: the ports of a large switch */
 #define SWITCH_WINDOW_DEFAULT 64  /* segments in flight: 90 KB, more than a path holds */
-/* bytes: 1500-byte MTU less headers and ICRC, a multiple of 16 */
+/* bytes: MTU of 1500 less headers and ICRC; a multiple of 16 */
 #define SWITCH_SEGMENT_DEFAULT 1408
-#define SWITCH_SEGMENT_MAX     8912 /* bytes: the same for an MTU of 9000 */
+#define SWITCH_SEGMENT_MAX     8912 /* bytes, for an MTU of 9000 */
 #define SWITCH_LEASE_MS        30000
-#define SWITCH_UNREADY_NS      (10ull * 1000 * 1000 * 1000) /* lease of an incomplete group */
-#define SWITCH_AGAIN_NS        (200u * 1000u) /* between two sends of a partial result */
-/* ns; no network keeps a packet longer: an aggregator unused for this long accepts any sequence
- * number */
-#define SWITCH_STALE_NS     (10ull * 1000 * 1000 * 1000)
-#define SWITCH_MESSAGES_MIN 64 /* control packets and answers queued, at first; grows */
-/* upper bound of SWITCH_MESSAGES_MIN: 1 MiB, a few per packet of the largest batch */
+/* ns: lease of a group without all children */
+#define SWITCH_UNREADY_NS (10ull * 1000 * 1000 * 1000)
+#define SWITCH_AGAIN_NS   (200u * 1000u) /* ns between two sends of a partial result */
+/* ns: longer than any network delays a packet; an aggregator unused for that long accepts any
+ * sequence number */
+#define SWITCH_STALE_NS (10ull * 1000 * 1000 * 1000)
+/* first capacity of the queue of control packets and answers; grows */
+#define SWITCH_MESSAGES_MIN 64
+/* largest such capacity: 1 MiB, a few messages per packet of the largest batch */
 #define SWITCH_MESSAGES_MAX  4096
-#define SWITCH_ANSWERS       16  /* answers with data queued for switch_send: 1400 bytes each */
-#define SWITCH_QUANTUM       128 /* packets per poll of one group: two GSO batches */
+#define SWITCH_ANSWERS       16  /* queued answers with data, 1400 bytes each */
+#define SWITCH_QUANTUM       128 /* packets per poll and group: two GSO batches */
 #define SWITCH_REFUSED_PER_S 1000
-#define SWITCH_SOURCE_SHARE  8     /* one address gets at most 1/8 of all answers */
-#define SWITCH_SOURCES       256   /* hash buckets for addresses */
-#define SWITCH_QUERIES_PER_S 10000 /* per host: 64 ranks that create 100 groups in 1 s */
-#define SWITCH_BURST_NS      (200ull * 1000 * 1000) /* ns of both rates that may be saved up */
+#define SWITCH_SOURCE_SHARE  8     /* largest share of one address in all answers: 1/8 */
+#define SWITCH_SOURCES       256   /* hash buckets of addresses */
+#define SWITCH_QUERIES_PER_S 10000 /* per host: 64 ranks create 100 groups in 1 s */
+/* ns of unused rate that a later burst may use; for both rates */
+#define SWITCH_BURST_NS (200ull * 1000 * 1000)
 
-/* ns that an entry for a group in XDP stays unused before the next group uses it: every run of the
- * program has ended by then */
+/* ns until an entry of a removed group is reused: longer than any run of the program */
 #define PLANE_REST_NS (1000ull * 1000 * 1000)
 
 #endif

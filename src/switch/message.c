@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output of the core: messages first, then results and partial results group by group. Within a
- * group packets leave by child, then by segment, so that runs to one child form GSO batches. */
+/* Output of the core: first messages, then results and partial results group by group. A group's
+ * packets leave by child, then by segment, so that those to one child form GSO batches. */
 #include "switch/core.h"
 
 #include <assert.h>
@@ -9,8 +9,8 @@
 
 /* ---- messages ---- */
 
-/* Makes space for one message: drops sent ones, then doubles the array up to SWITCH_MESSAGES_MAX.
- * Returns false at the bound or without memory. */
+/* Makes space for a message: drops sent ones, then doubles the array up to SWITCH_MESSAGES_MAX.
+ * Returns false if that fails. */
 static bool message_space(struct sw *s)
 {
 	uint32_t waiting = s->message_end - s->message_first, space = 2 * s->message_space;
@@ -127,8 +127,8 @@ static struct inc_header segment_header(const struct sw_group *g,
 	};
 }
 
-/* Appends one packet. A full segment's result goes to many children with the same payload, so its
- * CRC is computed once. */
+/* Appends one packet. A result goes to many children, so the CRC of a full segment is computed
+ * once. */
 static void segment_give(const struct sw *s, const struct sw_group *g,
 			 struct aggregator *aggregator, const struct inc_header *h,
 			 const struct roce_path *path, struct inc_batch *out)
@@ -171,14 +171,14 @@ static void result_give(const struct sw *s, const struct sw_group *g, struct agg
 	struct roce_path path = {s->options.ip, to->ip, to->port, ROCE_PORT};
 	struct inc_header h = segment_header(g, aggregator);
 
-	/* src_rank stays 0: the lowest member below the tree's root is member 0. */
+	/* src_rank stays 0: the root's lowest member is member 0. */
 	h.flags |= INC_FLAG_RESULT | (aggregator->sent_once ? INC_FLAG_REPEAT : 0);
 	segment_give(s, g, aggregator, &h, &path, out);
 	child_set_drop(&aggregator->due, child);
 	aggregator->due_count--;
 }
 
-/* Appends all packets due to the destination at g->cursor. Returns false if space runs out. */
+/* Appends all packets due to the destination at g->cursor. Returns false if the batch is full. */
 static bool group_output_give(const struct sw *s, struct sw_group *g, struct inc_batch *out,
 			      size_t space)
 {
@@ -235,7 +235,7 @@ size_t switch_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 
 	(void)now_ns;
 	assert(out->count <= out->space);
-	/* While results wait, messages get half of the space, so that they cannot block results. */
+	/* While results wait, messages get only half of the space. */
 	messages_give(s, out, s->output_first ? before + (space - before + 1) / 2 : space);
 	while (s->output_first && out->count < space) {
 		struct sw_group *g = s->output_first;

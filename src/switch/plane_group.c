@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Installs groups in the program's maps and removes them. A group's map entry is added last, after
- * its aggregators are cleared and its ports set, and removed first. */
+/* Installs groups in the program's maps, and removes them. A group's map entry is added last, after
+ * its aggregators are cleared and its ports set. It is removed first. */
 #include "switch/plane_group.h"
 
 #include <errno.h>
@@ -21,15 +21,15 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-/* No run of the program lasts this long, so none can still use the entry's former group. */
+/* Returns whether no run of the program can still use the entry's former group. */
 static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
 	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
 }
 
-/* Returns a free entry, or -1. Storing a map in a map blocks until no running program uses the old
- * one: some 10 ms in which this switch does nothing else. So rested entries with a map are first,
- * then entries without one. Entries that have not rested are last: they need a new map. */
+/* Returns a free entry, or -1. Storing a map in a map blocks this thread for some 10 ms, until no
+ * run of the program uses the old one. So rested entries with a map come first, then entries
+ * without one, then unrested ones, which need a new map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;
@@ -49,8 +49,7 @@ static int index_free(const struct plane_groups *g, uint64_t now_ns)
 	return fresh >= 0 ? fresh : tired;
 }
 
-/* Finds the port behind which an address sends. Returns false if unknown or not one of our
- * ports. */
+/* Finds the port from which an address sends. Returns false if it is unknown or not one of ours. */
 static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
 {
 	uint32_t ip_be = __builtin_bswap32(ip);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups installed in the program's maps. */
+/* Groups in the program's maps. */
 #ifndef SWITCH_PLANE_GROUP_H
 #define SWITCH_PLANE_GROUP_H
 
@@ -9,10 +9,11 @@ struct plane_groups {
 	struct {
 		bool used;
 		uint32_t id;
-		int ports;         /* file descriptor of its port map; 0: not yet created */
+		int ports;         /* descriptor of its port map; 0: none yet */
 		uint64_t freed_ns; /* 0: never used */
 	} at[SWITCH_KERNEL_GROUPS];
-	uint32_t next; /* start of the search, so a freed entry is reused late */
+	/* where the search for a free entry starts, so that freed ones are reused late */
+	uint32_t next;
 };
 
 struct plane {
@@ -23,7 +24,7 @@ struct plane {
 	unsigned port_count;
 	struct {
 		int ifindex;
-		int link; /* file descriptor: attached while it is open */
+		int link; /* descriptor; the program is attached while it is open */
 	} ports[SWITCH_KERNEL_PORTS];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists and detaches our programs, recognised by name, also those that other processes attached. */
+/* Lists and detaches our programs, by name, also those of other processes. */
 #include "switch/plane.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ int plane_list(void (*row)(void *context, const char *interface, uint32_t progra
 	return DXP_OK;
 }
 
-/* Returns a descriptor of the link that attaches this program to this interface; -1: none. */
+/* Returns a descriptor of the link that attaches the program to the interface; -1: none. */
 static int link_of(uint32_t program_id, unsigned ifindex)
 {
 	uint32_t id = 0;

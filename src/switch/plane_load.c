@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads the program with libbpf. Messages of libbpf and the verifier go to the log at level debug;
- * the last informative line becomes part of the error for the user. */
+/* Loads the program with libbpf. Logs messages of libbpf and the verifier at level debug; the last
+ * informative line becomes part of the user's error. */
 #include "switch/plane_load.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define ICRC_MAP        ".rodata.icrc"
 #define ICRC_WAYS       8
 
-static _Thread_local char reported[PLANE_WHY_BYTES]; /* last informative line of libbpf */
+static _Thread_local char reported[PLANE_WHY_BYTES]; /* last informative line */
 
 static int on_message(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -40,7 +40,7 @@ static int on_message(enum libbpf_print_level level, const char *format, va_list
 	return 0;
 }
 
-/* Fills the slicing-by-8 tables: table[n][b] is the CRC of byte b followed by n zero bytes. */
+/* Fills the slicing-by-8 tables: table[n][b] is the CRC of byte b and n zero bytes after it. */
 static void icrc_fill(uint32_t table[ICRC_WAYS][256])
 {
 	for (uint32_t byte = 0; byte < 256; byte++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads the XDP program and its maps. Does not attach it. */
+/* Loads the XDP program and its maps; does not attach it. */
 #ifndef SWITCH_PLANE_LOAD_H
 #define SWITCH_PLANE_LOAD_H
 
@@ -11,17 +11,16 @@ struct bpf_object;
 
 struct plane_program {
 	struct bpf_object *object;
-	int program; /* file descriptors, owned by `object` */
+	int program; /* descriptors, owned by `object` */
 	int neighbours, groups, aggregators, ports, counters;
 };
 
-/* Loads the program; plane_unload frees it. DXP_EUNSUPPORTED: not possible here; `why` has the
- * reason and the next step. */
+/* Loads the program. DXP_EUNSUPPORTED: not possible; `why` has the reason and the next step. */
 int plane_load(uint32_t own_ip, bool check_icrc, struct plane_program *out,
 	       char why[PLANE_WHY_BYTES]);
 void plane_unload(struct plane_program *p);
 
-/* Writes each counter's sum over CPUs. */
+/* Writes the sum of each counter over all CPUs. */
 void plane_counts(const struct plane_program *p, uint64_t counts[KERNEL_COUNTERS]);
 
 /* The compiled program, embedded by the build. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stub for builds without the XDP plane: opening it fails with the reason. */
+/* For builds without the XDP plane: opening it fails with the reason. */
 #include "switch/plane.h"
 
 #include <stdio.h>

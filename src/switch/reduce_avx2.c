@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same loops, compiled for AVX2. fp16 uses its conversion instructions (F16C): 26 to 38 GB/s
- * instead of 3. */
+/* The same loops for AVX2. fp16 uses conversion instructions (F16C): 26 to 38 GB/s instead of 3. */
 #include "switch/reduce_ways.h"
 
 #ifdef __AVX2__
@@ -24,7 +23,7 @@ static inline __m128i halves_of(__m256 mask)
 	return _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
 }
 
-/* Computes `result` from the floats a and b, converted from the halves p and q. */
+/* Computes `result` of the floats a and b, converted from p and q. */
 #define FP16_EIGHT(name, result)                                                                  \
 	static void name##_eight(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                         \
@@ -53,7 +52,8 @@ static const reduce_fn fp16_loops[DXP_INC_OPS] = {
 	[DXP_INC_MAX] = max_fp16_eight,
 };
 
-/* Cached: under a hypervisor CPUID can take microseconds. clang 14 has no name for this feature. */
+/* Caches the result: under a hypervisor, CPUID can need microseconds. clang 14 has no name for this
+ * feature. */
 static bool f16c_here(void)
 {
 	static _Atomic int known = -1;

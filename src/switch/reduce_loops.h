@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops, one for each operator and type, and their table. Compiled for every x86 and again for
- * AVX2: only reduce.c and reduce_avx2.c include this.
+/* The loops, one per operator and type, and their table. Only reduce.c (any x86) and reduce_avx2.c
+ * include this.
  *
- * Floating-point MIN and MAX are into < from ? into : from (with > for MAX), as in Open MPI. A
+ * Floating-point MIN and MAX are into < from ? into : from (MAX: with >), as in Open MPI. A
  * comparison with a NaN is false, so the later operand is the result: a number replaces an earlier
- * NaN and a NaN an earlier number; of two zeros the later is kept. MPI leaves both undefined;
- * contributions are folded in a fixed order, so every run gives the same result. A sum or product
- * with a NaN is a NaN; if both are, the compiler decides the payload. */
+ * NaN, a NaN replaces an earlier number, and the later of two zeros stays. MPI leaves these cases
+ * undefined. Contributions are folded in a fixed order, so each run gives the same result. A sum or
+ * product with a NaN is a NaN; of two NaNs, the compiler decides the payload. */
 #ifndef SWITCH_REDUCE_LOOPS_H
 #define SWITCH_REDUCE_LOOPS_H
 
@@ -26,7 +26,7 @@ typedef uint64_t any_uint64 ANYWHERE;
 typedef float any_float ANYWHERE;
 typedef double any_double ANYWHERE;
 
-/* Defines a loop; `result` is computed from the elements a and b. */
+/* Defines a loop. `result` is an expression of elements a and b. */
 #define LOOP(name, type, result)                                                          \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -39,7 +39,7 @@ typedef double any_double ANYWHERE;
 		}                                                                         \
 	}
 
-/* Integers wrap, so sums are computed unsigned; 1u prevents 16-bit factors from becoming int. */
+/* Integers wrap, so sums are unsigned. 1u prevents promotion of 16-bit factors to int. */
 #define INTEGER_ORDER(type)                   \
 	LOOP(min_##type, type, a < b ? a : b) \
 	LOOP(max_##type, type, a > b ? a : b)
@@ -84,8 +84,8 @@ FLOATING(double)
 HALF(fp16)
 HALF(bf16)
 
-/* A value, its index directly after it, and zeros up to `bytes`. Of equal values the lower index is
- * kept. */
+/* A value, its index directly behind, and zeros up to `bytes`. Of equal values the one with the
+ * lower index stays. */
 #define PAIR(name, type, bytes, before)                                                   \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -124,7 +124,7 @@ PAIRS(double, 16)
 #define FLOATING_PART(op)                                                                     \
 	[DXP_INC_FP16] = op##_fp16, [DXP_INC_BF16] = op##_bf16, [DXP_INC_FLOAT] = op##_float, \
 	[DXP_INC_DOUBLE] = op##_double
-/* Signed and unsigned types share these loops. */
+/* Loops that signed and unsigned types share. */
 #define INTEGER_PART(op)                                                                           \
 	[DXP_INC_INT8] = op##_uint8, [DXP_INC_INT16] = op##_uint16, [DXP_INC_INT32] = op##_uint32, \
 	[DXP_INC_INT64] = op##_uint64, [DXP_INC_UINT8] = op##_uint8,                               \

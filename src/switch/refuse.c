@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refusals: counted by reason and answered within rate limits, so that no peer can make a switch
- * flood others or exhaust the answers that others need. */
+/* Refusals: counted by reason, answered within rate limits. So no peer can make a switch flood
+ * others, or use up all answers. */
 #include "switch/core.h"
 
 #include <dxp/status.h>
 
-/* Returns true if one more event is within the rate. limiter_charge counts it, and saves up to
+/* Returns whether the rate allows an event. limiter_charge counts it, and keeps up to
  * SWITCH_BURST_NS of unused rate. */
 static bool limiter_allows(const struct limiter *l, uint64_t now_ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event loop: passes received packets to the core, sends its output, expires leases, then spins
- * and sleeps. */
+/* The event loop: passes packets to the core, sends its output, expires leases, then spins and
+ * sleeps. */
 #include "switch/serve.h"
 
 #include <dirent.h>
@@ -32,16 +32,16 @@
 #include "switch/serve_send.h"
 #include "wire/limits.h"
 
-/* ---- interfaces: the one with the switch's address, and those towards hosts and other switches,
- * where the XDP program is attached ---- */
+/* ---- interfaces: the one with the switch's address, and the ports for the XDP program ---- */
 
 #define SERVE_NAME_BYTES 16 /* bytes of an interface name (IF_NAMESIZE) */
 
 struct serve_ports {
-	char own[SERVE_NAME_BYTES]; /* the interface with the address */
+	char own[SERVE_NAME_BYTES]; /* interface with the address */
 	unsigned owners;            /* interfaces with the address; `own` is the first */
 	unsigned mtu;               /* bytes, of `own` */
-	unsigned count;             /* ports: those of the bridge `own`, or `own` itself */
+	/* number of ports: those of the bridge `own`, or `own` itself */
+	unsigned count;
 	char names[SWITCH_KERNEL_PORTS][SERVE_NAME_BYTES];
 };
 
@@ -53,7 +53,7 @@ static uint32_t host_order(const struct sockaddr *any)
 	return ntohl(v4.sin_addr.s_addr);
 }
 
-/* Any address of loopback's network belongs to this host. */
+/* All addresses of the loopback network belong to this host. */
 static bool address_is(const struct ifaddrs *a, uint32_t ip)
 {
 	if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
@@ -104,8 +104,7 @@ static int name_order(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Fills in the ports; returns false if the interface is no bridge. `*more`: it has more than
- * SWITCH_KERNEL_PORTS. */
+/* Fills in the bridge's ports; false: no bridge. *more: it has more than SWITCH_KERNEL_PORTS. */
 static bool bridge_ports(struct serve_ports *out, bool *more)
 {
 	char path[64 + SERVE_NAME_BYTES];
@@ -129,9 +128,8 @@ static bool bridge_ports(struct serve_ports *out, bool *more)
 	return true;
 }
 
-/* Fills `out`. DXP_ENOENT: no interface has the address. DXP_EIO: the kernel did not list them.
- * Both are logged. DXP_EUNSUPPORTED: the bridge has more ports than `names` holds; the rest is
- * filled in. */
+/* DXP_ENOENT: no interface has the address. DXP_EIO: the kernel did not list interfaces. Both are
+ * logged. DXP_EUNSUPPORTED: the bridge has more ports than `names` holds; all else is filled in. */
 static int serve_ports_find(uint32_t ip, struct serve_ports *out)
 {
 	bool more = false;
@@ -169,7 +167,7 @@ struct server {
 
 /* ---- XDP plane ---- */
 
-/* Attaches the program to the given ports, or to those found. */
+/* Attaches the program to the given ports, else to those found. */
 static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 {
 	const struct serve_options *o = v->options;
@@ -199,7 +197,7 @@ static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 	return plane_open(&p, &v->plane, why);
 }
 
-/* Opens the XDP plane if wanted. With AUTO a failure is logged and user space computes all. */
+/* Opens the XDP plane if wanted. AUTO: logs a failure; then user space computes everything. */
 static int kernel_open(struct server *v)
 {
 	char why[PLANE_WHY_BYTES] = "";
@@ -222,7 +220,7 @@ static int kernel_open(struct server *v)
 
 /* ---- start and close ---- */
 
-/* Returns the segment bytes that a packet carries on a network with this MTU. */
+/* Returns the segment bytes of a packet at this MTU. */
 static uint16_t segment_of(unsigned mtu)
 {
 	unsigned header_bytes = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
@@ -275,7 +273,7 @@ static void server_close(struct server *v)
 	free(v);
 }
 
-/* On failure the caller closes what was opened. */
+/* Opens everything. After a failure the caller closes what is open. */
 static int server_start(struct server *v)
 {
 	int status = addresses_find(v);
@@ -312,8 +310,7 @@ static void ready_report(const struct server *v)
 		return;
 	if (write(v->options->ready_fd, "\n", 1) != 1)
 		log_warn("file descriptor %d (--ready-fd) has no reader", v->options->ready_fd);
-	if (v->options->ready_fd >
-	    STDERR_FILENO) /* stdio stays open: no socket may get its number */
+	if (v->options->ready_fd > STDERR_FILENO) /* stays open: no socket may get its number */
 		close(v->options->ready_fd);
 }
 
@@ -372,7 +369,7 @@ static bool has_groups(const struct server *v, uint64_t now_ns)
 	return a.self.groups > 0;
 }
 
-/* Returns true until the server must stop. Starts draining when requested. */
+/* Returns false if the server must stop. Starts draining if requested. */
 static bool goes_on(struct server *v, uint64_t now_ns)
 {
 	if (*v->options->stop)
@@ -387,9 +384,8 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	return has_groups(v, now_ns);
 }
 
-/* Polls until packets arrive, the deadline passes or the spin budget is used up. Yields between
- * polls, since a sender of the awaited packets may need the processor. Returns the number of
- * packets. */
+/* Polls until packets, the deadline, or the end of the spin time. Returns the number of packets.
+ * Yields between polls: the sender of awaited packets may need this processor. */
 static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 {
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);
@@ -402,13 +398,13 @@ static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 	return count;
 }
 
-/* Waits for packets and returns how many arrived. Spins only after packets (`busy`), so that an
- * idle switch sleeps. */
+/* Waits for packets and returns how many. Spins only after packets (`busy`), so that an idle switch
+ * sleeps. */
 static size_t await(struct server *v, bool busy, uint64_t now_ns)
 {
 	uint64_t deadline_ns = switch_deadline(v->sw);
 
-	/* a draining switch checks whether it is done */
+	/* Checks in time whether draining is complete. */
 	if (v->draining)
 		deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
 	if (deadline_ns <= now_ns)

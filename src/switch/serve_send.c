@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order by child: each (source port, destination) of a batch is a `way`, numbered by first use.
- * Packets are sorted by way and keep their order within it. */
+/* Orders packets by child. Each (source port, destination) of a batch is a `way`, numbered by first
+ * use. Sorting by way keeps the order within it. */
 #include "switch/serve_send.h"
 
 #include <sched.h>
@@ -14,19 +14,19 @@
 #include "link/udp.h"
 #include "switch/limits.h"
 
-#define PORT_IN_USE  UINT8_MAX         /* number of a port that another process uses */
-#define WAYS_BUCKETS (2 * SERVE_BATCH) /* hash entries: a power of two, at most half full */
+#define PORT_IN_USE  UINT8_MAX         /* number of a port of another process */
+#define WAYS_BUCKETS (2 * SERVE_BATCH) /* hash entries: a power of two, at most half used */
 
 _Static_assert((WAYS_BUCKETS & (WAYS_BUCKETS - 1)) == 0, "a power of two");
 _Static_assert(SERVE_SENDERS_MAX < UINT8_MAX, "a sender's number and none fit a byte");
 
 struct sender {
-	struct link *link; /* NULL: unused entry */
+	struct link *link; /* NULL: unused */
 	uint16_t port;
 	uint64_t used_ns;
 };
 
-/* Packets of one batch with the same source port and destination. */
+/* Packets of a batch with one source port and destination. */
 struct way {
 	struct udp_address to;
 	uint16_t from_port;
@@ -37,11 +37,12 @@ struct senders {
 	uint32_t ip;
 	struct link *main;
 	uint64_t lost;
-	uint64_t forgive_ns;                /* when to retry ports found in use; 0: none was */
-	uint8_t numbers[ROCE_SOURCE_PORTS]; /* of a port: 1 + its index in `table`; 0: none */
+	/* when ports in use are tried again; 0: there are none */
+	uint64_t forgive_ns;
+	uint8_t numbers[ROCE_SOURCE_PORTS]; /* by port: 1 + index in `table`; 0: none */
 	struct sender table[SERVE_SENDERS_MAX];
 
-	/* state of the current batch */
+	/* State of the current batch. */
 	uint32_t way_count;
 	struct way ways[SERVE_BATCH];
 	uint16_t ways_table[WAYS_BUCKETS]; /* 1 + number of a way; 0: free */
@@ -85,7 +86,7 @@ void serve_senders_counters(const struct senders *s, struct senders_counters *ou
 		out->open += s->table[i].link != NULL;
 }
 
-/* Returns the index of a free entry, closing the least recently used socket if there is none. */
+/* Returns a free entry. If there is none, closes the least recently used socket. */
 static unsigned entry_make(struct senders *s)
 {
 	unsigned oldest = 0;
@@ -100,7 +101,7 @@ static unsigned entry_make(struct senders *s)
 	return oldest;
 }
 
-/* Marks the port as used by another process. Logs that once until ports are tried again. */
+/* Marks the port as used by another process. Logs once until such ports are tried again. */
 static void in_use_note(struct senders *s, uint8_t *number, uint64_t now_ns)
 {
 	*number = PORT_IN_USE;
@@ -149,8 +150,8 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 	*number = (uint8_t)(entry + 1);
 }
 
-/* Returns true if the packet may open a socket. REFUSED may answer an unknown peer that scans all
- * ports, so it never evicts a socket and opens at most SERVE_SENDERS_REFUSED. */
+/* Returns whether the packet may open a socket. REFUSED may answer a port scan, so it never closes
+ * a socket for a new one, and opens at most SERVE_SENDERS_REFUSED. */
 static bool worth_opening(const struct senders *s, const struct datagram *d)
 {
 	unsigned open = 0;
@@ -163,7 +164,7 @@ static bool worth_opening(const struct senders *s, const struct datagram *d)
 	return open < SERVE_SENDERS_REFUSED;
 }
 
-/* Returns the socket that sends from `port`; NULL: none is possible. */
+/* Returns the socket for source port `port`; NULL: none. */
 static struct link *sender_of(struct senders *s, uint16_t port, const struct datagram *first,
 			      uint64_t now_ns)
 {
@@ -205,7 +206,7 @@ static uint16_t way_number(struct senders *s, const struct udp_address *to, uint
 	return (uint16_t)(s->way_count - 1);
 }
 
-/* Sorts the batch by way into `list`; each way's `next` becomes the end of its part. */
+/* Sorts the batch by way into `list`. Each way's `next` becomes the end of its part. */
 static void batch_order(struct senders *s, const struct inc_batch *batch)
 {
 	uint16_t begin = 0;
@@ -254,7 +255,7 @@ void serve_senders_send(struct senders *s, const struct inc_batch *batch, uint64
 	batch_order(s, batch);
 	for (uint32_t w = 0; w < s->way_count; w++) {
 		size_t end = s->ways[w].next;
-		/* adjacent ways of one port share a system call */
+		/* One system call for adjacent ways of one port. */
 		if (w + 1 < s->way_count && s->ways[w + 1].from_port == s->ways[w].from_port)
 			continue;
 		list_send(s, s->ways[w].from_port, s->list + begin, end - begin, now_ns);

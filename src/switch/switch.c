@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch as a whole: options, lifetime, dispatch of received packets, leases. */
+/* The switch: options, lifetime, dispatch of packets, leases. */
 #include "switch/core.h"
 
 #include <stdlib.h>
@@ -146,8 +146,8 @@ void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struc
 {
 	struct inc_packet p;
 	struct arrival a = {&p, path, now_ns};
-	/* Only port 4791 is accepted. Answers to hosts use other ports, so they can never loop
-	 * between switches. */
+	/* Accepts only port 4791. Answers to hosts use other ports, so they cannot loop between
+	 * switches. */
 	int status = path->to_port == ROCE_PORT ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
 
 	s->counters.received++;
@@ -160,7 +160,7 @@ void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struc
 		return;
 	}
 	if (p.roce.opcode == ROCE_RC_ACK)
-		return; /* acknowledgements are unused: hosts retransmit lost packets */
+		return; /* acknowledgements have no use: hosts retransmit */
 	if (p.roce.ack_request && p.roce.opcode == ROCE_RC_SEND_ONLY)
 		message_acknowledge(s, &a);
 	if (p.header.kind == INC_DATA)

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transitions of an aggregator: aggregator_add adds a contribution; after the last one
  * aggregator_fold stores the fold; aggregator_finish stores the parent's result. Each holds the
- * aggregator's spin lock, under which BPF allows no calls, and copies output out of it. */
+ * aggregator's spin lock, under which BPF allows no calls, and copies its output to `w`. */
 #ifndef SWITCH_XDP_AGGREGATOR_H
 #define SWITCH_XDP_AGGREGATOR_H
 
 #include "switch/xdp/maps.bpf.h"
 
-#define AGGREGATOR_REPEAT_NS (200ull * 1000) /* minimum between two partial results */
+#define AGGREGATOR_REPEAT_NS (200ull * 1000) /* least time between two partial results */
 #define AGGREGATOR_STALE_NS \
 	(10ull * 1000 * 1000 * 1000)      /* idle for longer: any segment replaces it */
-#define AGGREGATOR_MISMATCH (-DXP_EINVAL) /* status when members disagree */
+#define AGGREGATOR_MISMATCH (-DXP_EINVAL) /* members disagree */
 
 enum verdict {
-	AGGREGATOR_LEFT,      /* in no aggregator here: for user space */
+	AGGREGATOR_LEFT,      /* of no aggregator here: for user space */
 	AGGREGATOR_STALE,     /* older than the aggregator's segment */
-	AGGREGATOR_DUPLICATE, /* present, nothing due */
-	AGGREGATOR_KEPT,      /* counted, not the last */
-	AGGREGATOR_COMPLETE,  /* counted, the last */
-	AGGREGATOR_ANSWER,    /* present: result in `w`, for the sender */
-	AGGREGATOR_UP_AGAIN,  /* present: partial result in `w`, for the parent */
+	AGGREGATOR_DUPLICATE, /* present; nothing is due */
+	AGGREGATOR_KEPT,      /* counted; others are missing */
+	AGGREGATOR_COMPLETE,  /* counted, as the last */
+	AGGREGATOR_ANSWER,    /* present; result in `w`, for the sender */
+	AGGREGATOR_UP_AGAIN,  /* present; partial result in `w`, for the parent */
 	AGGREGATOR_DOWN       /* parent's result in `w`, for the children */
 };
 
 /* A received contribution. */
 struct arrival {
 	__u64 now_ns, bit, all; /* bit of its child; bits of all children */
-	__u64 kind;             /* as kernel_call.kind */
+	__u64 kind;             /* kernel_call.kind */
 	__u32 req_id, child;
 	__u32 call_elements, words;
 	__u8 status, flags, fast;
@@ -55,7 +55,7 @@ INLINE void aggregator_copy_out(const struct kernel_aggregator *s, struct work *
 	words_copy(w->frame.payload, s->data, SWITCH_KERNEL_WORDS);
 }
 
-/* Answers a contribution that is already present. Caller holds s->lock. */
+/* Handles a contribution that is present already. Caller holds s->lock. */
 INLINE enum verdict aggregator_repeat(struct kernel_aggregator *s, struct work *w, __u64 now_ns)
 {
 	if (s->has_result) {
@@ -69,7 +69,7 @@ INLINE enum verdict aggregator_repeat(struct kernel_aggregator *s, struct work *
 	return AGGREGATOR_UP_AGAIN;
 }
 
-/* Counts a new contribution, whose payload is in `w`. Caller holds s->lock. */
+/* Counts a new contribution with payload in `w`. Caller holds s->lock. */
 INLINE enum verdict aggregator_count(struct kernel_aggregator *s, struct kernel_contributions *c,
 				     struct work *w, const struct arrival *a)
 {
@@ -112,7 +112,7 @@ INLINE enum verdict aggregator_add(struct kernel_aggregator *s, struct kernel_co
 	return verdict;
 }
 
-/* Stores the fold in `w`. Returns false if the aggregator has moved on to another segment. */
+/* Stores the fold from `w`. Returns false if the aggregator has another segment now. */
 INLINE int aggregator_fold(struct kernel_aggregator *s, struct work *w, const struct arrival *a,
 			   int root, __u32 words)
 {
@@ -132,7 +132,7 @@ INLINE int aggregator_fold(struct kernel_aggregator *s, struct work *w, const st
 	return same;
 }
 
-/* Stores the parent's result, whose payload is in `w`, if it matches the operation sent up. */
+/* Stores the parent's result from `w` if it matches the operation. */
 INLINE enum verdict aggregator_finish(struct kernel_aggregator *s, struct work *w,
 				      const struct arrival *a, __u32 src_rank, __u32 elements)
 {

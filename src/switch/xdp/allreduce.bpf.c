@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch's XDP data plane: short operations of the groups that user space installed. Scope:
+/* The switch's XDP data plane: short operations of groups that user space installed. Scope:
  * kernel.h; reasons: docs/reference/inc.md "Two planes". All other packets pass unchanged. */
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/packet.bpf.h"
@@ -26,7 +26,7 @@ __attribute__((noinline)) int child_find(const struct kernel_group *g, const str
 	return -1;
 }
 
-/* Sends the answer in `w` back to the packet's sender. */
+/* Sends the packet in `w` back to the sender. */
 INLINE int send_back(struct xdp_md *ctx, struct work *w, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -59,7 +59,7 @@ INLINE int send_up(struct xdp_md *ctx, struct work *w, const struct kernel_group
 	return bpf_redirect(g->parent_ifindex, 0);
 }
 
-/* Sends once to each port with a child, including the ingress port. */
+/* Sends once to each port with a child, also to the ingress port. */
 INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_group *g, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -91,7 +91,7 @@ INLINE __u32 out_bytes(const struct work *w)
 	return w->out.elements * reduce_bytes(w->out.kind, w->out.kind >> 8);
 }
 
-/* All contributions are present: folds them, and sends the result down or the partial result up. */
+/* Folds, after the last contribution, and sends the result down or the partial result up. */
 INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 		    struct kernel_aggregator *s, struct kernel_contributions *c,
 		    const struct arrival *a)
@@ -118,8 +118,8 @@ INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_grou
 	return root ? send_down(ctx, w, g, out_bytes(w)) : send_up(ctx, w, g, 0, out_bytes(w));
 }
 
-/* Counts an unsound packet. Drops one with a wrong ICRC; passes others to user space, which reports
- * malformed ones. */
+/* Counts an unsound packet. Drops it if the ICRC is wrong; else passes it to user space, which
+ * reports malformed ones. */
 INLINE int unsound(enum soundness what)
 {
 	count(what == PACKET_ICRC_WRONG  ? KERNEL_ICRC_WRONG
@@ -146,8 +146,8 @@ INLINE int refuse_packet(void)
 	return XDP_PASS;
 }
 
-/* Handles a child's contribution. One that this plane cannot compute is accepted only if its
- * segment already has an aggregator here; it then counts as a mismatch. */
+/* Handles a child's contribution. If this plane cannot compute it, accepts it only as a mismatch of
+ * a segment that has an aggregator here. */
 INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 				struct kernel_aggregator *s, struct kernel_contributions *c)
 {
@@ -188,8 +188,8 @@ INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct
 	}
 }
 
-/* Handles a result from the parent, for a segment sent up from here or for user space. Unexpected
- * multicast copies are dropped: user space does not receive multicast. */
+/* Handles a result from the parent, for a segment of this plane or for user space. Drops unexpected
+ * multicast copies, which user space does not receive. */
 INLINE int result_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 			  struct kernel_aggregator *s)
 {
@@ -241,8 +241,8 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 	return result ? result_receive(ctx, w, g, s) : contribution_receive(ctx, w, g, s, c);
 }
 
-/* Records the sender of a sound control packet with the right key. It must be addressed to this
- * switch: a packet that crosses a bridge carries another's MAC address. */
+/* Records the sender of a sound control packet with the right key. Only a packet to this switch:
+ * one that crosses a bridge has another MAC address. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;
@@ -275,5 +275,5 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-/* The kernel requires a licence; no helper used here is GPL-only. */
+/* Required by the kernel. No helper used here is GPL-only. */
 char program_license[] SEC("license") = "Dual BSD/GPL";

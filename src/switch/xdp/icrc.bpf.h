@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Invariant CRC of the packet in scratch memory, eight bytes at a time. plane_load.c fills the
- * tables before the load. */
+ * tables. */
 #ifndef SWITCH_XDP_ICRC_H
 #define SWITCH_XDP_ICRC_H
 
 #include "switch/xdp/maps.bpf.h"
 
-#define ICRC_AFTER_ONES 0xdebb20e3u /* the register after the eight leading bytes of ones */
+#define ICRC_AFTER_ONES 0xdebb20e3u /* register after the eight leading bytes of ones */
 
 const volatile __u32 icrc_table[8][256] SEC(".rodata.icrc");
 
 #define ICRC_LOOK(n, v) (icrc_table[n][(v)&0xff])
 
-/* Returns the ICRC of `bytes` bytes (a multiple of 4) from the IP header on, after icrc_mask. Not
- * inlined, so that the verifier checks its loop once. */
+/* Returns the ICRC of `bytes` bytes (a multiple of 4) from the IP header on; call icrc_mask before.
+ * Not inlined, so that the verifier checks its loop once. */
 __attribute__((noinline)) __u32 icrc_of(struct work *w, __u32 bytes)
 {
 	__u32 crc = ICRC_AFTER_ONES, i;
@@ -42,8 +42,8 @@ __attribute__((noinline)) __u32 icrc_of(struct work *w, __u32 bytes)
 	return ~crc;
 }
 
-/* Sets the fields that routers change to ones. Identification counts as 0 and Don't Fragment as
- * set, as in user space (wire/roce.h). */
+/* Sets the fields that routers change to ones. Identification becomes 0 and Don't Fragment is set,
+ * as in user space (wire/roce.h). */
 INLINE void icrc_mask(struct frame *f)
 {
 	f->tos = 0xff;

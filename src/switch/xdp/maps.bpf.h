@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's maps, and the layout of a packet in its scratch memory. */
+/* The program's maps, and the packet layout in scratch memory. */
 #ifndef SWITCH_XDP_MAPS_H
 #define SWITCH_XDP_MAPS_H
 
@@ -15,9 +15,10 @@
 #define be16(v) __builtin_bswap16(v)
 #define be32(v) __builtin_bswap32(v)
 
-/* A packet from the Ethernet header on, copied from and to the frame by BPF helpers. Two bytes in
- * front align every field, so that the layout equals the wire's (asserted below). */
-#define FRAME_SPACE 1424 /* bytes: payload, pad and ICRC of an Ethernet frame's longest packet */
+/* A packet from its Ethernet header on, copied by BPF helpers. Two leading bytes align all fields,
+ * so the layout equals the wire's (asserted below). */
+/* bytes: payload, pad and ICRC of the longest packet in an Ethernet frame */
+#define FRAME_SPACE 1424
 
 struct frame {
 	__u8 unused[2];
@@ -34,7 +35,7 @@ struct frame {
 
 	__u8 opcode, bth_flags;
 	__u16 pkey_be;
-	__u32 dest_qp_be; /* top byte: reserved; ones in the ICRC */
+	__u32 dest_qp_be; /* top byte: reserved; ones for the ICRC */
 	__u32 psn_be;
 	__u32 qkey_be, source_qp_be;
 
@@ -52,7 +53,7 @@ struct frame {
 #define FRAME_OFF_IP       16
 #define FRAME_OFF_PAYLOAD  96
 #define ETHERNET_BYTES     (FRAME_OFF_IP - FRAME_OFF_ETHERNET)
-#define HEADERS_BYTES      (FRAME_OFF_PAYLOAD - FRAME_OFF_IP) /* bytes from IP header to payload */
+#define HEADERS_BYTES      (FRAME_OFF_PAYLOAD - FRAME_OFF_IP) /* from IP header to payload */
 #define IP_BYTES           20
 
 _Static_assert(__builtin_offsetof(struct frame, version) == FRAME_OFF_IP, "IP");
@@ -66,7 +67,7 @@ _Static_assert(__builtin_offsetof(struct frame, kind) ==
 	       "MPI header");
 _Static_assert(__builtin_offsetof(struct frame, payload) == FRAME_OFF_PAYLOAD, "payload");
 
-/* Header fields of the packet to send; written under the aggregator's lock. */
+/* Header fields of the packet to send. Written under the aggregator's lock. */
 struct outgoing {
 	__u64 kind;
 	__u32 call_elements, src_rank;
@@ -119,7 +120,7 @@ struct {
 	__type(value, struct kernel_contributions);
 } contributions SEC(".maps");
 
-/* Group index -> ports that lead to its children. */
+/* Group index -> ports of its children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, SWITCH_KERNEL_GROUPS);

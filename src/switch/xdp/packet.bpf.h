@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves packets between frame and scratch memory: filters, checks lengths and ICRC, and turns the
- * packet in scratch into the one to send. */
+/* Copies packets between frame and scratch memory: filters, checks lengths and ICRC, and builds the
+ * packet to send. */
 #ifndef SWITCH_XDP_PACKET_H
 #define SWITCH_XDP_PACKET_H
 
@@ -10,15 +10,15 @@
 
 #define MAC_GROUP     0x01 /* bit of the first byte */
 #define ETHER_IPV4    0x0800
-#define IP_VERSION    0x45 /* and header length: without options */
+#define IP_VERSION    0x45 /* and header length: no options */
 #define IP_DF         0x4000
 #define IP_TTL        64
 #define IP_UDP        17
 #define BTH_PAD_MASK  0x30
 #define BTH_TVER_MASK 0x0f
 
-/* Returns true for IPv4 without options, not a fragment, UDP to 4791, a UD SEND with our tag. Reads
- * the frame in place: other traffic costs only this check. */
+/* Returns whether the packet is unfragmented IPv4 without options, UDP to 4791, a UD SEND with our
+ * tag. Reads the frame in place, so other traffic costs only this check. */
 INLINE int packet_accepted(const struct xdp_md *ctx)
 {
 	const __u8 *p = (const __u8 *)(long)ctx->data;
@@ -33,7 +33,7 @@ INLINE int packet_accepted(const struct xdp_md *ctx)
 	       p[64] == (INC_TAG >> 8 & 0xff) && p[65] == (INC_TAG & 0xff);
 }
 
-/* Returns the fields that identify an operation (kernel_call.kind). */
+/* Returns kernel_call.kind, which identifies an operation. */
 INLINE __u64 packet_kind(const struct frame *f)
 {
 	return f->op | f->type << 8 | f->collective << 16 |
@@ -41,7 +41,7 @@ INLINE __u64 packet_kind(const struct frame *f)
 	       (__u64)be16(f->elements_be) << 48;
 }
 
-/* Returns the payload bytes if this plane computes the packet; -1 if not. */
+/* Returns the payload bytes; -1: this plane does not compute the packet. */
 INLINE int packet_fast_bytes(const struct frame *f)
 {
 	__u32 elements = be16(f->elements_be), bytes = reduce_bytes(f->op, f->type);
@@ -59,7 +59,7 @@ INLINE int packet_fast_bytes(const struct frame *f)
 
 enum soundness { PACKET_SOUND, PACKET_MALFORMED, PACKET_ICRC_WRONG, PACKET_LONG };
 
-/* Copies the rest of the frame to `w`, which has the headers, and checks lengths and ICRC. */
+/* Copies the frame behind the headers to `w`; checks lengths and ICRC. */
 INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_icrc)
 {
 	struct frame *f = &w->frame;
@@ -86,7 +86,7 @@ INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_
 	return PACKET_SOUND;
 }
 
-/* Returns true if the payload length matches the header; with a status it may be 0. */
+/* Returns whether the payload length matches the header. With a status it may be 0. */
 INLINE int packet_fast_sound(const struct frame *f, int fast_bytes)
 {
 	int bytes = be16(f->ip_bytes_be) - HEADERS_BYTES - ROCE_ICRC_BYTES;
@@ -123,8 +123,8 @@ INLINE void packet_describe(struct work *w, __u8 direction)
 	f->status = w->out.status;
 }
 
-/* Completes the packet, whose addresses, MPI header and `bytes` of payload are in `w`, and writes
- * it to the frame, resized to fit. Returns nonzero if it cannot be sent. */
+/* Completes the packet in `w` (addresses, MPI header, `bytes` of payload) and writes it to the
+ * resized frame. Returns nonzero if it cannot be sent. */
 INLINE int packet_put(struct xdp_md *ctx, struct work *w, __u32 dest_qp, __u32 bytes)
 {
 	struct frame *f = &w->frame;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic: folds all contributions of an aggregator in the order of children. */
+/* Arithmetic: folds all contributions of an aggregator in child order. */
 #ifndef SWITCH_XDP_REDUCE_H
 #define SWITCH_XDP_REDUCE_H
 
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/softfloat.h"
 
-/* Operator and type in one number, for switch. */
+/* Operator and type as one number, for switch. */
 #define REDUCE_KIND(op, type) ((__u32)(op) | (__u32)(type) << 8)
 
-/* Returns the element bytes of what this plane computes; 0: not computed. */
+/* Returns the bytes of an element; 0: this plane does not compute it. */
 INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 {
 	if (op != DXP_INC_SUM && op != DXP_INC_MIN && op != DXP_INC_MAX)
@@ -19,7 +19,7 @@ INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 	return type == DXP_INC_FLOAT || type == DXP_INC_INT32 ? 4 : 0;
 }
 
-/* Costly operators are not inlined, so that the verifier checks each once. */
+/* Costly operators are not inlined: the verifier checks each once. */
 __attribute__((noinline)) __u64 add_doubles(__u64 a, __u64 b)
 {
 	return sf_add_double(a, b);
@@ -40,8 +40,8 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 	return sf_less_float(a, b);
 }
 
-/* Folds in the order of children: a is the fold so far, b the next word.
- * As in C and the FPU a minimum is a < b ? a : b. */
+/* Folds in child order. a: fold so far; b: next word. Minimum as in C and the FPU: a < b ? a :
+ * b. */
 #define FOLD(expression)                                                       \
 	do {                                                                   \
 		for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++) { \
@@ -51,7 +51,7 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 		return a;                                                      \
 	} while (0)
 
-/* The same for words of two 4-byte elements; the second may be unused. */
+/* As FOLD, for words of two 4-byte elements; the second may be unused. */
 #define FOLD_TWO(expression)                                                   \
 	do {                                                                   \
 		low = (__u32)a;                                                \
@@ -94,7 +94,7 @@ __attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u3
 	}
 }
 
-/* Folds `words` payload words of `children` contributions into the payload of `into`. */
+/* Folds `words` words of `children` contributions into the payload of `into`. */
 __attribute__((noinline)) int reduce_all(struct kernel_contributions *from, struct work *into,
 					 __u32 words, __u32 children, __u32 kind)
 {

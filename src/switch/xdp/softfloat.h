@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IEEE 754 addition and comparison in integers, as BPF has no floating point. Bit for bit equal to
- * an x86 FPU (SSE) with default settings: round to nearest even, subnormals, infinities. Of two
- * NaNs the first operand's is the result, made quiet; infinity minus infinity is the negative
- * default NaN. Also compiled for the host, by its test.
+/* IEEE 754 addition and comparison in integers, because BPF has no floating point. Equal in every
+ * bit to an x86 FPU (SSE) with default settings: round to nearest even, subnormals, infinities. Of
+ * two NaNs the first is the result, made quiet. Infinity minus infinity is the negative default
+ * NaN. The test compiles it for the host.
  *
- * A number is in the low `exponent + fraction + 1` bits of 64. Both formats share one source,
+ * A number is in the low `exponent + fraction + 1` bits of 64. Both formats share this source,
  * inlined with constant widths. */
 #ifndef SWITCH_XDP_SOFTFLOAT_H
 #define SWITCH_XDP_SOFTFLOAT_H
@@ -13,9 +13,9 @@
 
 #define SF_INLINE static inline __attribute__((always_inline))
 
-#define SF_GUARD 3 /* bits below the last: guard, round, sticky */
+#define SF_GUARD 3 /* bits below the last one: guard, round, sticky */
 
-/* Shifts right by `count`; nonzero bits shifted out set the lowest bit. */
+/* Shifts right. Nonzero bits shifted out set the lowest bit. */
 SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 {
 	if (count == 0)
@@ -25,7 +25,7 @@ SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 	return v >> count | ((v << (64 - count)) != 0);
 }
 
-/* Counts leading zeros; v is not 0. */
+/* Counts leading zeros of v, which is not 0. */
 SF_INLINE __u32 sf_leading_zeros(__u64 v)
 {
 	__u32 count = 0;
@@ -65,11 +65,11 @@ SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bit
 		v++;
 	if (exponent >= exponent_max)
 		return sign | (__u64)exponent_max << fraction_bits;
-	/* The leading bit of v adds one to the exponent, as does a carry of rounding. */
+	/* The leading bit of v adds one to the exponent, and so does a carry. */
 	return sign | (((__u64)(exponent - 1) << fraction_bits) + v);
 }
 
-/* |a| >= |b|, both finite. */
+/* Adds; |a| >= |b|, both finite. */
 SF_INLINE __u64 sf_add_finite(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 hidden = 1ull << fraction_bits;
@@ -138,7 +138,7 @@ SF_INLINE __u64 sf_add(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max
 	return sf_add_finite(a, b, fraction_bits, exponent_max);
 }
 
-/* Returns a < b: false if one is a NaN; both zeros are equal. */
+/* Returns a < b; false if one is a NaN. Both zeros are equal. */
 SF_INLINE int sf_less(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 sign_bit = ((__u64)exponent_max + 1) << fraction_bits;
