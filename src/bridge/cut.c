@@ -46,7 +46,7 @@ void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
 {
 	assert(piece <= most);
 	*c = (struct cut){.bytes = bytes, .piece = piece};
-	/* Without ramps a piece costs more at both ends: a quarter of k halves its length. */
+	/* Without ramps a piece costs more at both ends. A quarter of k halves its length. */
 	if (!piece)
 		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);
 }
@@ -62,8 +62,8 @@ uint32_t cut_next(const struct cut *c, uint64_t at)
 
 	assert(at < c->bytes);
 	if (c->ramp_from) {
-		/* After n pieces that grow by a quarter, 4 x (last - first) bytes are cut. The same
-		 * holds backwards from the end. */
+		/* Pieces that grow by a quarter, up to a given one, sum to 4 x (last - first)
+		 * bytes. Backwards from the end it is the same. */
 		want = min_u64(want, c->ramp_from + at / 4);
 		want = min_u64(want, c->ramp_from + left / 5);
 		want = paged(want, c->piece);

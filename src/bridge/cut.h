@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cuts a transfer into pieces. Pure functions.
  *
- * A pipeline costs the time of its slowest stage, plus two overheads. One piece in each other stage
- * fills and empties it, and each piece has a latency that is not hidden. For N bytes in pieces of
- * p, the first overhead grows with p and the second with N / p. Their sum is least where they are
- * equal, at p = sqrt(N x k). k is the number of bytes that a stage carries in the latency of a
- * piece: BRIDGE_RAMP_BYTES, a few microseconds at 10 GB/s.
+ * A pipeline needs the time of its slowest stage plus two overheads. First, one piece in each other
+ * stage fills and empties it. Second, each piece has a latency that is not hidden. For N bytes in
+ * pieces of p, the first grows with p, the second with N / p. Their sum is least where they are
+ * equal: p = sqrt(N x k). k is the number of bytes that a stage carries in the latency of a piece:
+ * BRIDGE_RAMP_BYTES, a few microseconds at 10 GB/s.
  *
- * The first pieces are shorter and grow by a quarter each; the last ones shrink by a quarter. So
- * stages start one short piece apart, and a stage slightly faster than the next delivers each piece
- * in time. */
+ * The first pieces are shorter and grow by a quarter each; the last ones shrink likewise. So stages
+ * start only a short piece apart, and a stage slightly faster than the next delivers in time. */
 #ifndef BRIDGE_CUT_H
 #define BRIDGE_CUT_H
 
@@ -24,14 +23,14 @@ struct cut {
 
 /* Chooses pieces for one transfer. `most`: longest possible piece, a multiple of 64. */
 void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
-/* Chooses pieces for one of several concurrent transfers of `whole` bytes together. Together they
- * fill the pipeline as one long transfer does, so all pieces have the length of its middle, without
+/* Chooses pieces for one of several concurrent transfers of `whole` bytes in total. They fill the
+ * pipeline like one long transfer, so all pieces have the length of its middle ones, without
  * ramps. */
 void cut_joined(struct cut *c, uint64_t bytes, uint64_t whole, uint32_t most);
 /* Cuts pieces of equal length; `piece` 0: chosen. */
 void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most);
 
-/* Returns the length of the piece at `at`, which is less than c->bytes. */
+/* Returns the length of the piece at `at` < c->bytes. */
 uint32_t cut_next(const struct cut *c, uint64_t at);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transfers whose bytes arrive unrequested, as from a network. The feeder cannot wait inside a
- * packet, and packets overtake each other. So buffers can be partly full, and all wait for bytes
- * that find no buffer.
+ * packet, and packets overtake each other. So buffers may be partly filled, and all could wait for
+ * bytes that find no buffer. Two rules prevent that.
  *
- * The reserve: the buffers that one sender needs at most to continue (feed_reserve). They are kept
- * for bytes with nothing missing before them, of one transfer at a time, which holds the token. All
- * blocks before such bytes are complete, so only the last buffer of the reserve stays partly full.
- * The others return from the device by themselves. So the holder always continues. The token is
- * free again when the reserve is whole or its holder has no incomplete block.
+ * Reserve: feed_reserve buffers, which one sender needs to continue. They are kept for bytes with
+ * no earlier byte missing, of one transfer at a time, the holder of the token. All its earlier
+ * blocks are complete, so only the last buffer stays partly filled. The device returns the others.
+ * So the holder always continues. The token is free again when the reserve is whole, or its holder
+ * has no incomplete block.
  *
- * Hunger: buffers alternate between fed and pulled transfers. Pulled ones take a buffer the moment
- * it is free and would leave none to a sender that retries now and then. */
+ * Hunger: buffers alternate between fed and pulled transfers. Otherwise pulled ones would use each
+ * buffer as soon as it is free, and a sender that retries now and then would get none. */
 #include <assert.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ uint32_t feed_kept(const struct bridge *b)
 	return b->now_ns < b->hunger_until_ns ? b->hunger : 0;
 }
 
-/* Returns how many bytes of [at, at + bytes) lie in `block`. */
+/* Returns how many bytes of [at, at + bytes) are in `block`. */
 static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
 			uint32_t bytes)
 {
@@ -37,8 +37,8 @@ static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_
 	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
 }
 
-/* Counts the blocks that these bytes begin, except granted ones. DXP_EMALFORMED: bytes arrive a
- * second time; DXP_EAGAIN: too far ahead. */
+/* Counts the blocks that these bytes begin, except granted ones. DXP_EMALFORMED: a byte arrives
+ * again; DXP_EAGAIN: too far ahead. */
 static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
 {
 	uint64_t last = (at + bytes - 1) / t->cut.piece;
@@ -57,7 +57,7 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 	return DXP_OK;
 }
 
-/* Returns true if `begins` blocks may begin. Takes the token if necessary. */
+/* Returns whether `begins` blocks may begin. Acquires the token if needed. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
 	struct bridge *b = t->bridge;
@@ -69,7 +69,7 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 		b->token = NULL;
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
-	/* While there is a queue, a transfer that can join it does. */
+	/* If others are queued for grants, a transfer that can join the queue joins. */
 	bool joins = line && grant_may(t) && !list_used(&t->wait);
 	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {
@@ -106,8 +106,8 @@ static void block_fill(struct bridge_transfer *t, struct piece *p, uint32_t offs
 	memcpy(ring_at(to, p->in) + offset, data, bytes);
 	p->filled += bytes;
 	if (p->filled < p->bytes) {
-		/* Restarts the time limit only after a share of the block: else single bytes could
-		 * hold a buffer forever. */
+		/* Restarts the time limit after a share of the block. Single bytes must not hold a
+		 * buffer forever. */
 		if (!list_used(&p->clock) ||
 		    p->filled - p->watched >= p->bytes / BRIDGE_FED_STEPS) {
 			piece_watch(b, p);

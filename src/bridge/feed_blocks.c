@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocks of fed transfers: which are in place, which have begun, how many buffers they need. */
+/* The blocks of fed transfers: which are in place or have begun, and how many buffers they need. */
 #include "bridge/internal.h"
 
 uint32_t feed_block_min(const struct bridge *b)
@@ -11,7 +11,7 @@ uint32_t feed_reserve(const struct bridge *b)
 {
 	uint32_t block = feed_block_min(b);
 
-	/* blocks that the longest payload touches when it begins at the last byte of one */
+	/* blocks of the longest payload if it begins at the last byte of a block */
 	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
 }
 
@@ -63,7 +63,7 @@ void feed_placed(struct bridge_transfer *t, const struct piece *p)
 
 struct piece *feed_piece(struct bridge_transfer *t, uint64_t block)
 {
-	/* Latest first: bytes mostly arrive in order. */
+	/* Newest first: bytes mostly arrive in order. */
 	for (struct list *l = t->pieces.prev; l != &t->pieces; l = l->prev) {
 		struct piece *p = CONTAINER_OF(l, struct piece, sibling);
 		if (p->at == block * t->cut.piece)

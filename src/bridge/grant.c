@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants of buffers to fed transfers that found none. They queue; a buffer is reserved for the next
- * block of one, and its sender is notified. Otherwise every sender would retry mostly in vain, and
- * less often the longer it waits: the device would be idle in spite of many senders.
+/* Grants buffers to fed transfers that found none. Such transfers queue. A buffer is reserved for
+ * the next block, and the sender is notified. Without grants, senders would retry in vain, and less
+ * often the longer they wait: the device would be idle.
  *
- * While transfers are queued, blocks without a grant begin only for them, so none is overtaken.
- * Sources are served fairly, however many transfers each has. An unused grant is withdrawn after a
- * time: its notification may be lost, or its sender gone. If bytes arrive later, the transfer joins
- * the end of the queue and its next grant lasts longer.
+ * While transfers are queued, only they begin blocks without a grant, so none is overtaken. Sources
+ * are served fairly, whatever their number of transfers. An unused grant is withdrawn after a time:
+ * its notification may be lost, or the sender gone. If bytes arrive later, the transfer joins the
+ * end of the queue, and its next grant lasts longer.
  *
- * Invariants: free buffers towards the device >= promised; blocks of a transfer before `granted`
+ * Invariants: free buffers towards the device >= promised. A transfer's blocks before `granted`
  * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
- * gets the token, or while no block is incomplete or granted: either waits for no other
+ * gets the token, or while no block is incomplete or granted: neither waits for another
  * transfer. */
 #include "bridge/internal.h"
 
@@ -32,7 +32,7 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 }
 
 /* Returns the virtual start time of a joining transfer, in bytes (start-time fair queueing, Goyal
- * and others 1996): that of its source's queued transfers, or the queue's virtual time. */
+ * and others 1996): that of its source's queued transfers, else the queue's virtual time. */
 static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -43,8 +43,8 @@ static uint64_t line_start(const struct bridge *b, const struct bridge_transfer 
 	return max_u64(t->virtual_start, b->virtual_start);
 }
 
-/* Updates the lists of a transfer: in the queue while it lacks blocks, unless in doubt; in
- * bridge.expected from its first refusal on. */
+/* Updates the lists that contain a transfer: in the queue while it lacks blocks, unless in doubt;
+ * in bridge.expected from its first rejection on. */
 static void grant_settle(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -69,8 +69,8 @@ void grant_wait(struct bridge_transfer *t)
 	grant_fed(t);
 }
 
-/* A short block costs as much as a longer one: the device's latency and a buffer. So it counts
- * BRIDGE_PIECE_MIN bytes at least. */
+/* Charges a block to its source, at least BRIDGE_PIECE_MIN bytes: a short block also costs a buffer
+ * and the device's latency. */
 static void transfer_charge(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -166,7 +166,7 @@ static uint64_t patience_next(const struct bridge *b)
 	return next_ns;
 }
 
-/* Returns a transfer whose sender must be notified although it has no new grant. */
+/* Returns a transfer whose sender must be notified without a new grant, or NULL. */
 static struct bridge_transfer *expected_next(const struct bridge *b)
 {
 	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {
@@ -177,9 +177,8 @@ static struct bridge_transfer *expected_next(const struct bridge *b)
 	return NULL;
 }
 
-/* Withdraws the grants of a transfer that did not use them. It leaves the queue and is in doubt. At
- * growing intervals its sender is notified again of the open blocks, or granted one packet as a
- * test. */
+/* Withdraws unused grants. The transfer leaves the queue, in doubt. At growing intervals its sender
+ * is notified of the open blocks, or gets a grant of one packet as a test. */
 static uint64_t doubt(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -203,8 +202,8 @@ static uint64_t grant_repeated(struct bridge_transfer *t)
 	return t->granted * t->cut.piece;
 }
 
-/* Returns true if any queued transfer may get a grant. Otherwise only one that waits for no other
- * bytes may; it then owns the reserve. */
+/* Returns whether any queued transfer may get a grant. Otherwise only one that waits for no other
+ * bytes may; it then holds the token. */
 static bool by_fairness(const struct bridge *b)
 {
 	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);
@@ -240,7 +239,7 @@ static uint64_t grant_next(struct bridge_transfer *t)
 	b->promised++;
 	b->pulled_last = false;
 	t->granted_ns = b->now_ns;
-	/* Blocks after it may have begun before it had to wait. */
+	/* Later blocks may have begun before the transfer had to wait. */
 	t->granted = feed_unbegun(t, t->granted + 1);
 	grant_settle(t);
 	return t->granted * t->cut.piece;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Private state of the bridge. A transfer is cut into pieces. A piece holds at most one buffer of
- * each ring. It is under way (its owner executes a step), being fed, or queued for its next step.
+ * each ring. Its step is outstanding, or it is being fed, or it is queued for its next step.
  *
- * Invariant: pieces are cut in order, so each byte before `next_at` that no piece holds is in
- * place, or was dropped (`missing_at`). Therefore no state grows with the length of a transfer. */
+ * Invariant: pieces are cut in order. So a byte before `next_at` that no piece holds is in place,
+ * or was dropped (`missing_at`). Therefore no state grows with the length of a transfer. */
 #ifndef BRIDGE_INTERNAL_H
 #define BRIDGE_INTERNAL_H
 
@@ -13,32 +13,32 @@
 #include "bridge/list.h"
 #include "bridge/ring.h"
 
-/* A piece may hold a buffer of one ring only, or none. */
+/* a piece may hold a buffer of only one ring, or none */
 #define PIECES_MAX (2 * BRIDGE_BUFFERS_MAX + BRIDGE_DIRECT_PIECES)
 
 struct piece {
 	struct bridge_transfer *transfer; /* NULL: free */
-	struct list queue;     /* free or ready[step]; none while under way or being fed */
-	struct list core_link; /* bridge.core, from its cut until the core starts it */
-	struct list clock;     /* bridge.clock while its time is limited */
+	struct list queue;     /* free or ready[step]; in none while outstanding or fed */
+	struct list core_link; /* bridge.core, until the core starts it */
+	struct list clock;     /* bridge.clock while it has a time limit */
 	struct list sibling;   /* bridge_transfer.pieces */
 	uint64_t at;
 	uint32_t bytes;
-	uint32_t filled;   /* fed: bytes that have arrived */
+	uint32_t filled;   /* fed: bytes arrived */
 	uint32_t watched;  /* fed: `filled` when its time limit last started */
-	uint32_t stamp;    /* counts steps begun on this entry, so that ids differ */
+	uint32_t stamp;    /* counts steps of this entry, so that ids differ */
 	uint32_t epoch;    /* bridge.epoch in which it was returned */
 	uint64_t since_ns; /* when begun, or last watched */
-	uint8_t step;      /* enum bridge_step: under way, or next */
+	uint8_t step;      /* outstanding or next: enum bridge_step */
 	uint8_t in, out;   /* buffers, or RING_NONE */
 	bool under_way;
 	bool given_back;
 	bool stuck;      /* bridge_stuck must return it */
 	bool waited;     /* its time restarted because its peer is silent and kept */
-	uint8_t overdue; /* FILL, DRAIN: times that stall_ns has passed, up to 2 */
+	uint8_t overdue; /* FILL, DRAIN: how often stall_ns has passed, at most 2 */
 };
 
-/* Queues of transfers whose next piece may be cut, served round-robin. */
+/* Queues of transfers whose next piece may be cut; served round-robin. */
 enum line { LINE_IN, LINE_OUT, LINE_DIRECT, LINE_CORE, LINES };
 
 struct bridge_transfer {
@@ -47,33 +47,33 @@ struct bridge_transfer {
 	struct cut cut;
 	struct list all;    /* bridge.all */
 	struct list line;   /* bridge.lines[] while its next piece may be cut */
-	struct list stream; /* bridge.streams, from the start until all is cut */
+	struct list stream; /* bridge.streams until all is cut */
 	struct list ended;  /* bridge.ended */
 	struct list pieces;
 	uint32_t given_back;
-	uint64_t next_at;    /* cut up to here; unused by fed transfers */
+	uint64_t next_at;    /* cut up to here; unused if fed */
 	uint64_t missing_at; /* lowest dropped byte; UINT64_MAX: none */
 	int status;          /* DXP_OK until it fails */
-	uint8_t step;        /* bridge_end */
+	uint8_t step;        /* of bridge_end */
 	uint64_t fail_at;
-	bool over; /* nothing of it is or will be under way */
-	/* Fed: blocks before `settled` are in place. Of the next BRIDGE_FED_BLOCKS, those with a
-	 * set bit (block modulo BRIDGE_FED_BLOCKS) are in place too. */
+	bool over; /* no step is, or will be, outstanding */
+	/* Fed: blocks before `settled` are in place, and of the next BRIDGE_FED_BLOCKS those whose
+	 * bit (block modulo BRIDGE_FED_BLOCKS) is set. */
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* incomplete blocks */
 	/* grant.c */
 	struct list wait;       /* bridge.waiting while its next block has no buffer */
-	struct list expected;   /* bridge.expected from its first refusal on */
-	uint64_t granted;       /* blocks before it have begun or are granted; 0: it never waited */
-	uint64_t virtual_start; /* its virtual start time: bytes that its source was granted */
-	uint64_t granted_ns;    /* when it last received a grant or bytes */
+	struct list expected;   /* bridge.expected, from its first rejection on */
+	uint64_t granted;       /* earlier blocks have begun or are granted; 0: it never waited */
+	uint64_t virtual_start; /* virtual start time: bytes granted to its source */
+	uint64_t granted_ns;    /* when it last got a grant or bytes */
 	uint32_t promised;      /* blocks granted and not begun */
-	bool granted_only;      /* its sender sends what is granted, and nothing else */
+	bool granted_only;      /* its sender sends only granted bytes */
 	bool notify;            /* its sender must be notified of `granted` */
 	bool doubt;             /* a grant was not used */
-	bool first;             /* its feeder reported `first`: it waits for no other bytes */
-	uint8_t patience;       /* doublings of the time after which grants are withdrawn */
+	bool first;             /* bridge_feed had `first`: it waits for no other bytes */
+	uint8_t patience;       /* doublings of the time until grants are withdrawn */
 };
 
 struct bridge {
@@ -82,98 +82,97 @@ struct bridge {
 	struct piece pieces[PIECES_MAX];
 	struct list free;                /* pieces */
 	struct list ready[BRIDGE_STEPS]; /* FILL, DMA_OUT, DMA_DIRECT: only returned pieces */
-	struct list core;                /* pieces for the stream core, in the core's order */
+	struct list core;                /* pieces for the stream core, in its order */
 	struct list clock;               /* pieces with a time limit, earliest first */
 	struct list all, streams, ended;
 	struct list lines[LINES];
 	uint32_t transfers;
-	uint64_t whole[BRIDGE_PATHS]; /* bytes of transfers that are not over, modulo 2^64 */
-	uint32_t under_way, fills, dmas[RING_WAYS], direct; /* steps under way */
+	uint64_t whole[BRIDGE_PATHS]; /* bytes of transfers not over, modulo 2^64 */
+	uint32_t under_way, fills, dmas[RING_WAYS], direct; /* outstanding steps */
 	uint64_t busy_since_ns[RING_WAYS];                  /* when dmas[] changed */
-	uint32_t direct_pieces;                             /* includes returned ones */
+	uint32_t direct_pieces;                             /* including returned ones */
 	uint32_t passed[RING_WAYS]; /* DMAs begun while the core's next piece waited */
-	uint32_t epoch;             /* a step returned in this epoch waits for the next */
+	uint32_t epoch;             /* a step returned in this epoch waits for the next one */
 	uint64_t now_ns;            /* time of the last call */
-	uint64_t again_ns; /* when this epoch ends by itself; UINT64_MAX: no step waits for that */
+	uint64_t again_ns; /* when this epoch ends by time; UINT64_MAX: no step waits for that */
 	uint32_t offered;  /* id of the last action, for bridge_later */
 	/* feed.c */
-	/* the only transfer whose `first` bytes may use the reserve; NULL: any may */
+	/* The only transfer whose `first` bytes may use the reserve; NULL: any may. */
 	struct bridge_transfer *token;
-	/* the last buffer towards the device went to a transfer that is not fed */
+	/* The last buffer towards the device went to a transfer that is not fed. */
 	bool pulled_last;
 	uint32_t hunger; /* buffers that fed bytes lacked */
 	uint64_t hunger_until_ns;
 	uint32_t open; /* incomplete blocks of all transfers */
 	/* grant.c */
 	struct list waiting, expected;
-	uint32_t promised;      /* free buffers towards the device that are granted */
+	uint32_t promised;      /* granted free buffers towards the device */
 	uint64_t virtual_start; /* virtual time: start time of the last granted transfer */
 	struct bridge_counters counters;
 };
 
 /* ---- piece.c ---- */
 
-/* Takes a free piece for [at, at + bytes) of the transfer; it is in no queue. One is always free
- * for a caller with a buffer. */
+/* Returns a free piece for [at, at + bytes) of the transfer, in no queue. A caller that has a
+ * buffer always gets one. */
 struct piece *piece_allocate(struct bridge_transfer *t, uint64_t at, uint32_t bytes);
-/* Frees a piece and its buffers. `in_place`: all its steps succeeded. */
+/* Frees a piece and its buffers. `in_place`: all steps succeeded. */
 void piece_put(struct bridge *b, struct piece *p, bool in_place);
 /* Begins the piece's step and fills in the action. */
 void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out);
-/* Appends the piece to the queue of `step`; not for pieces of the core. */
+/* Queues the piece for `step`; not for pieces of the core. */
 void piece_wait(struct bridge *b, struct piece *p, enum bridge_step step);
-/* Returns the piece whose step `id` is under way, or NULL. */
+/* Returns the piece with outstanding step `id`, or NULL. */
 struct piece *piece_of(struct bridge *b, uint32_t id);
 void piece_watch(struct bridge *b, struct piece *p);
-/* Ends the step that is under way. */
+/* Ends the outstanding step. */
 void piece_end(struct bridge *b, struct piece *p);
-/* Frees the buffer, if there is one. */
+/* Frees the buffer, if any. */
 void piece_buffer_put(struct ring *r, uint8_t *buffer);
 
 /* ---- transfer.c ---- */
 
-/* Updates the lists of a transfer after any change: its queue, the streams, the ended transfers. */
+/* Updates the lists that contain a transfer; call after each change to it. */
 void transfer_settle(struct bridge_transfer *t);
 void transfer_fail(struct bridge_transfer *t, int status, uint8_t step, uint64_t at);
 struct piece *transfer_cut(struct bridge_transfer *t);
 
 /* ---- feed.c ---- */
 
-/* Returns the number of buffers towards the device that are reserved for fed bytes now. */
+/* Returns how many buffers towards the device are reserved for fed bytes now. */
 uint32_t feed_kept(const struct bridge *b);
 
 /* ---- feed_blocks.c ---- */
 
 uint64_t feed_block_bytes(const struct bridge_transfer *t, uint64_t block);
-/* Returns true if all bytes of the block are in place. */
+/* Returns whether all bytes of the block are in place. */
 bool feed_is_settled(struct bridge_transfer *t, uint64_t block);
-/* Returns the piece of this block; NULL: no byte of it has arrived, or all are in place. */
+/* Returns the block's piece; NULL: no byte has arrived, or all are in place. */
 struct piece *feed_piece(struct bridge_transfer *t, uint64_t block);
-/* Returns the bytes of the shortest block of fed transfers. */
+/* Returns the length of the shortest block of fed transfers. */
 uint32_t feed_block_min(const struct bridge *b);
-/* Returns the number of buffers that fed bytes with nothing missing before them need at most: one
- * that is partly filled, and those that the longest payload begins. */
+/* Returns how many buffers fed bytes need at most if no earlier bytes are missing: a partly filled
+ * one, and those that the longest payload begins. */
 uint32_t feed_reserve(const struct bridge *b);
 void feed_placed(struct bridge_transfer *t, const struct piece *p);
 bool feed_complete(const struct bridge_transfer *t);
 uint64_t feed_prefix(const struct bridge_transfer *t);
 bool feed_token_free(const struct bridge *b);
 uint64_t feed_blocks(const struct bridge_transfer *t);
-/* Returns the first block from `block` on of which no byte has arrived. */
+/* Returns the first block from `block` on without any byte. */
 uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block);
 
 /* ---- grant.c ---- */
 
-/* Returns true if grants can be given for the transfer: packets must not cross a border of
- * blocks. */
+/* Returns whether the transfer can get grants: its packets do not cross borders of blocks. */
 bool grant_may(const struct bridge_transfer *t);
-/* Appends it to the queue of grants, unless it is queued. */
+/* Appends it to the queue for grants, unless it is queued. */
 void grant_wait(struct bridge_transfer *t);
 void grant_begun(struct bridge_transfer *t, uint64_t block);
 void grant_fed(struct bridge_transfer *t);
-/* Withdraws its grants, and the token. */
+/* Withdraws its grants and the token. */
 void grant_forget(struct bridge_transfer *t);
-uint64_t grant_deadline(const struct bridge *b); /* when bridge_granted returns a grant */
+uint64_t grant_deadline(const struct bridge *b); /* when bridge_granted has a grant */
 
 static inline bool uses_core(const struct bridge_transfer *t)
 {

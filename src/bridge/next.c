@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses the next step, and handles its end. Steps that free buffers come first. Transfers are
- * served round-robin in queues. The stream core needs both controllers at once, so while its piece
- * waits, only one DMA of each direction may overtake it. */
+/* Chooses the next step and handles completions. Steps that free buffers come first. Transfers are
+ * served round-robin in queues. The stream core needs the controllers of both directions at once.
+ * So while its piece waits, only one DMA per direction may overtake it. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -31,7 +31,7 @@ static struct bridge_transfer *in_line(const struct bridge *b, enum line line)
 	return CONTAINER_OF(b->lines[line].next, struct bridge_transfer, line);
 }
 
-/* Returns the core's next piece if it is filled; it may still wait for controllers. */
+/* Returns the core's next piece if it is filled, even if no controller is free; else NULL. */
 static struct piece *core_piece(const struct bridge *b)
 {
 	if (!list_used(&b->core))
@@ -45,7 +45,7 @@ static bool controller_free(const struct bridge *b, enum ring_way way)
 	return b->dmas[way] < b->o.dmas;
 }
 
-/* Returns true if another DMA may overtake the core's. */
+/* Returns whether another DMA may overtake the core's. */
 static bool may_pass(const struct bridge *b, enum ring_way way)
 {
 	return !core_piece(b) || b->passed[way] == 0;
@@ -56,7 +56,8 @@ static struct piece *next_drain(struct bridge *b)
 	return ready(b, BRIDGE_DRAIN);
 }
 
-/* A stream from and to user memory has at most this one piece in the core's queue. */
+/* Cuts the next piece of a stream from and to user memory. It has at most this one in the core's
+ * queue. */
 static void core_cut(struct bridge *b)
 {
 	struct bridge_transfer *t = in_line(b, LINE_CORE);
@@ -96,9 +97,9 @@ static struct piece *next_in(struct bridge *b)
 	return p;
 }
 
-/* Returns the transfer that gets the next buffer from the device. With several transfers, the last
- * buffers go to those without one; otherwise readers on a slow or dead network would hold all. Few
- * are skipped, since each skipped transfer has a buffer. */
+/* Returns the transfer that gets the next buffer from the device. Among several, the last buffers
+ * go to those without one; otherwise readers on a slow network could hold all. Few are skipped,
+ * because each skipped transfer has a buffer. */
 static struct bridge_transfer *out_in_line(const struct bridge *b)
 {
 	const struct ring *from = &b->rings[RING_FROM_DEVICE];
@@ -122,7 +123,7 @@ static struct piece *next_out(struct bridge *b)
 
 	if (!controller_free(b, RING_FROM_DEVICE))
 		return NULL;
-	/* A returned piece holds a buffer that the core may wait for. */
+	/* A returned piece holds a buffer for which the core may wait. */
 	if (p)
 		return p;
 	struct bridge_transfer *t = out_in_line(b);
@@ -194,7 +195,7 @@ bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out)
 	return false;
 }
 
-/* ---- ends of steps ---- */
+/* ---- completion of steps ---- */
 
 void bridge_later(struct bridge *b, uint32_t id)
 {
@@ -210,13 +211,13 @@ void bridge_later(struct bridge *b, uint32_t id)
 	if (t->status != DXP_OK)
 		piece_put(b, p, false);
 	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
-		list_first(&b->core, &p->core_link); /* it was the first: none overtakes it */
+		list_first(&b->core, &p->core_link); /* it was the first and stays so */
 	else
 		piece_wait(b, p, p->step);
 	transfer_settle(t);
 }
 
-/* Moves a piece whose step succeeded to its next step, or frees it. */
+/* Advances a piece whose step succeeded to its next step, or frees it. */
 static void piece_advance(struct bridge *b, struct piece *p)
 {
 	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
@@ -225,7 +226,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			p->step = BRIDGE_DMA_THROUGH; /* queued for the core since its cut */
+			p->step = BRIDGE_DMA_THROUGH; /* in the core's queue since its cut */
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);
 		break;

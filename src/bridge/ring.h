@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One ring of buffers and the state of each (S-05). Invariant: `free` counts the EMPTY buffers; a
- * buffer changes its state only as its ring's row of the table allows. */
+/* A ring of buffers and their states (S-05). Invariant: `free` counts the EMPTY buffers. A buffer's
+ * state changes only as the ring's row of the table allows. */
 #ifndef BRIDGE_RING_H
 #define BRIDGE_RING_H
 
@@ -12,8 +12,8 @@
 enum bridge_buffer_state {
 	BUFFER_EMPTY,
 	BUFFER_FILL,   /* bytes arrive from the network */
-	BUFFER_FULL,   /* waits for the DMA controller */
-	BUFFER_DEVICE, /* DMA under way or returned by the owner */
+	BUFFER_FULL,   /* waits for DMA */
+	BUFFER_DEVICE, /* DMA outstanding, or returned by the owner */
 	BUFFER_DONE,   /* waits for the network */
 	BUFFER_DRAIN,  /* bytes leave to the network */
 	BUFFER_STATES
@@ -28,22 +28,22 @@ struct ring {
 	uint8_t *base;
 	uint32_t count, buffer_bytes;
 	uint32_t free;
-	uint8_t empty[BRIDGE_BUFFERS_MAX]; /* stack of EMPTY buffers; the first `free` are valid */
+	uint8_t empty[BRIDGE_BUFFERS_MAX]; /* stack of EMPTY buffers: the first `free` entries */
 	uint8_t state[BRIDGE_BUFFERS_MAX];
 };
 
 void ring_init(struct ring *r, enum ring_way way, uint8_t *base, uint32_t count,
 	       uint32_t buffer_bytes);
 
-/* Returns an EMPTY buffer, moved to the ring's first state: FILL towards the device, DEVICE from
- * it. There must be one. The last buffer freed comes first: it is still in caches. */
+/* Returns an EMPTY buffer in the ring's first state: FILL towards the device, DEVICE from it. There
+ * must be one. Prefers the last one freed: it is still in caches. */
 uint8_t ring_buffer_get(struct ring *r);
-/* Changes a buffer's state and asserts that this is legal; the present state is no change. EMPTY
- * frees the buffer. */
+/* Changes a buffer's state; asserts that this is legal. The present state is no change. EMPTY frees
+ * the buffer. */
 void ring_move(struct ring *r, uint8_t buffer, enum bridge_buffer_state to);
 bool ring_legal(enum ring_way way, enum bridge_buffer_state from, enum bridge_buffer_state to);
 
-/* Returns the address of a buffer; NULL for RING_NONE. */
+/* Returns a buffer's address; NULL for RING_NONE. */
 uint8_t *ring_at(const struct ring *r, uint8_t buffer);
 
 #endif

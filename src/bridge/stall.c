@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps that take too long. They stay under way, and their buffers in use, until their owner
- * completes them; only the transfer has failed. */
+/* Steps that stall. The transfer fails at once. Its steps stay outstanding, and their buffers in
+ * use, until the owner completes them. */
 #include <dxp/status.h>
 
 #include "bridge/internal.h"
@@ -26,8 +26,8 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* Doubles the time of a network step: the peer may have a device of the same kind, which must
- * detect and report its own stall first. Returns true if the step may go on. */
+/* Gives a network step the time once more: the peer may have such a device, which must report its
+ * own stall first. Returns whether the step may continue. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
 	if (!p->under_way || is_dma(p) || p->overdue > 0)
@@ -37,8 +37,8 @@ static bool network_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Restarts the time of a step whose peer is silent and kept, and once more after the peer is back.
- * Returns true if it did. */
+/* Restarts the time of a step while its peer is silent and kept, and once more when the peer is
+ * back. Returns whether it did. */
 static bool peer_waits(struct bridge *b, struct piece *p)
 {
 	bool patient = !is_dma(p) && b->o.patient && b->o.patient(p->transfer->order.context);
@@ -51,8 +51,8 @@ static bool peer_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Watches a network step further: a stalled DMA completes with the reset of its device, but a
- * network step may never complete. */
+/* Watches a network step further, because it may never complete. A stalled DMA completes with its
+ * device's reset. */
 static void network_watch(struct bridge *b, struct piece *p)
 {
 	if (!p->under_way || is_dma(p))

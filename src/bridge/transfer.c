@@ -7,10 +7,10 @@
 
 #include "bridge/internal.h"
 
-/* bytes; words of the stream core do not span pieces */
+/* bytes: words of the stream core must not cross pieces */
 #define PIECE_MULTIPLE 64
 
-/* Returns the longest piece of this order. */
+/* Returns the length limit of this order's pieces. */
 static uint32_t piece_most(const struct bridge *b, const struct bridge_order *o)
 {
 	return o->path == BRIDGE_DIRECT ? BRIDGE_BUFFER_MAX : b->o.buffer_bytes;
@@ -141,13 +141,13 @@ struct piece *transfer_cut(struct bridge_transfer *t)
 	struct piece *p = piece_allocate(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
-	/* Moves it to the end of its queue, if it stays queued. */
+	/* Moves it to the end of its queue if it stays queued. */
 	list_remove(&t->line);
 	transfer_settle(t);
 	return p;
 }
 
-/* Frees the pieces that are not under way. */
+/* Frees the pieces without an outstanding step. */
 static void drop_waiting(struct bridge_transfer *t)
 {
 	struct list *next;
