@@ -59,7 +59,7 @@ static int device_open(struct dxp_dma *d, const char *name)
 					 .interrupt = interrupt,
 					 .interrupt_context = d};
 
-	/* For engines that test whether they can use host memory; untouched, it costs nothing. */
+	/* Address range for engines that can use host memory; costs nothing while untouched. */
 	void *memory = mmap(NULL, d->memory_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
@@ -85,7 +85,7 @@ static int thread_start(struct dxp_dma *d)
 {
 	sigset_t all, old;
 
-	/* Signals go to the program's own threads. */
+	/* Signals go to the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	d->started = pthread_create(&d->thread, NULL, dma_thread_main, d) == 0;
@@ -95,8 +95,7 @@ static int thread_start(struct dxp_dma *d)
 		       : error_set(DXP_ENOMEM, "dma: cannot start a thread; raise \"ulimit -u\"");
 }
 
-/* Returns 0 if nothing could be measured: then pump_create measures again for longer and logs
- * it. */
+/* Returns 0 if nothing was measured; then pump_create measures again, for longer, and logs it. */
 static uint32_t buffer_bytes_measured(struct dxp_dma *d)
 {
 	struct bridge_rate rows[DMA_RATES_MAX];
@@ -153,7 +152,7 @@ int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out)
 	return DXP_OK;
 }
 
-/* Completes all transfers with DXP_ECLOSED and waits until no thread waits for them. Caller holds
+/* Completes all transfers with DXP_ECLOSED, and waits until no thread waits for them. Caller holds
  * the lock. */
 static void transfers_close(struct dxp_dma *d)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of user memory that an engine has pinned, by the user's request or while a transfer uses
- * them. No two overlap, because engines do not pin a page twice. */
+/* Ranges of user memory that an engine has pinned, at the user's request or while a transfer uses
+ * them. Ranges do not overlap, because engines do not pin a page twice. */
 #ifndef DMA_PINS_H
 #define DMA_PINS_H
 
@@ -19,19 +19,19 @@ struct pins {
 	struct pin all[DMA_PINS_MAX];
 };
 
-/* Pins a range until pins_release. DXP_EEXIST: overlaps a pinned range; DXP_EBUSY: DMA_PINS_MAX
- * ranges are pinned; else as engine_pin. */
+/* Pins a range until pins_release. DXP_EEXIST: overlaps a pinned range; DXP_EBUSY: DMA_PINS_MAX are
+ * pinned; else as engine_pin. */
 int pins_keep(struct pins *p, void *base, uint64_t bytes);
-/* Unpins a range. DXP_ENOENT: pins_keep did not pin `base`; DXP_EBUSY: a transfer uses it. */
+/* Unpins a range. DXP_ENOENT: not pinned by pins_keep; DXP_EBUSY: a transfer uses it. */
 int pins_release(struct pins *p, const void *base);
 
-/* Returns the pin that holds the range; pins it if necessary. NULL: the range stays unpinned, and
- * the transfer works without. */
+/* Returns the pin of a range; pins it if needed. NULL: it cannot be pinned; the transfer works
+ * without. */
 struct pin *pins_use(struct pins *p, const void *base, uint64_t bytes);
-/* Ends one use of `pin`, which may be NULL. */
+/* Ends a use of `pin`; NULL is allowed. */
 void pins_drop(struct pins *p, struct pin *pin);
 
-/* Unpins all ranges. None may be in use. */
+/* Unpins all ranges, which must be unused. */
 void pins_clear(struct pins *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device's thread: advances the pump after an order, an interrupt or a deadline, and sleeps
- * otherwise. */
+/* The device's thread: advances the pump after an order, an interrupt or a deadline; otherwise
+ * sleeps. */
 #include <sched.h>
 #include <time.h>
 
@@ -33,8 +33,8 @@ void dma_doze_destroy(struct doze *z)
 	pthread_mutex_destroy(&z->lock);
 }
 
-/* Waker and sleeper each write their own flag, then read the other's. All four accesses are
- * sequentially consistent, so at least one of them sees the other's flag. */
+/* Waker and sleeper each write an own flag, then read the other's. All four accesses are
+ * sequentially consistent, so at least one sees the other's flag. */
 void dma_doze_ring(struct doze *z)
 {
 	atomic_store(&z->rung, true);
@@ -80,7 +80,7 @@ static void fresh_begin(struct dxp_dma *d)
 	}
 }
 
-/* While transfers are under way, the next interrupt often arrives sooner than a sleeping thread
+/* Spins while transfers are outstanding: the next interrupt often comes sooner than a thread
  * wakes. */
 static void spin_some(struct dxp_dma *d)
 {
@@ -98,7 +98,7 @@ static void sleep_some(struct dxp_dma *d)
 	pthread_mutex_unlock(&d->lock);
 	if (busy)
 		spin_some(d);
-	/* Without a deadline it sleeps an hour: the clock's seconds are signed. */
+	/* Without a deadline, sleeps an hour: the clock's seconds are signed. */
 	dma_doze_until(&d->doze, min_u64(deadline, clock_now_ns() + 3600 * S_NS));
 	if (busy)
 		spin_note(&d->spin, clock_now_ns() - begin);

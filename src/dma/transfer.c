@@ -26,8 +26,8 @@ static void pumped_end(struct pump_transfer *pumped, const struct bridge_end *en
 {
 	struct dxp_dma_transfer *t = CONTAINER_OF(pumped, struct dxp_dma_transfer, pump);
 
-	/* A step stalled and the device was reset. As a result of wait, DXP_ETIMEDOUT would mean
-	 * "not yet". */
+	/* A step stalled, and the device was reset. DXP_ETIMEDOUT would mean "not yet" to the
+	 * waiter. */
 	dma_transfer_end(t, end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status);
 }
 
@@ -149,7 +149,7 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 		else if (clock_now_ns() >= deadline_ns)
 			status = DXP_ETIMEDOUT;
 	}
-	/* This waiter was woken to copy but leaves: the device's thread copies instead. */
+	/* This waiter was woken to copy but leaves, so the device's thread copies. */
 	if (t->called) {
 		t->called = false;
 		d->called--;
@@ -158,8 +158,8 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 	return t->ended ? t->status : DXP_ETIMEDOUT;
 }
 
-/* Guards `dma` of a transfer between a waiter and a closing device. Neither one's own lock can: it
- * guards the path to the device's lock. Held only briefly. */
+/* Guards `dma` of a transfer between a waiter and a closing device. A lock in either cannot do
+ * that: it would guard the way to itself. Held only briefly. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void dma_transfer_part(struct dxp_dma_transfer *t)
@@ -169,8 +169,7 @@ void dma_transfer_part(struct dxp_dma_transfer *t)
 	pthread_mutex_unlock(&init_lock);
 }
 
-/* Returns the transfer's device, which lives until `waiting` is decremented; NULL if it was
- * closed. */
+/* Returns the transfer's device, valid until `waiting` is decremented; NULL: closed. */
 static struct dxp_dma *device_enter(struct dxp_dma_transfer *t)
 {
 	pthread_mutex_lock(&init_lock);
