@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A binary heap of hosts with positions. */
+/* A binary heap that records each host's index. */
 #include "sim/alarm.h"
 
 #include <stdbool.h>

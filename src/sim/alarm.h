@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The next poll of each host: a heap of hosts with each host's position, so that a deadline changes
- * without a search. The size is fixed at creation; setting an alarm cannot fail. */
+/* The next poll of each host: a heap of hosts that records each host's index, so that a deadline
+ * changes without a search. Its size is fixed at creation, so setting an alarm cannot fail. */
 #ifndef SIM_ALARM_H
 #define SIM_ALARM_H
 
@@ -10,7 +10,7 @@
 struct sim_alarms {
 	uint64_t *time_ns;    /* of each host; UINT64_MAX: none */
 	uint32_t *heap;       /* hosts, earliest first; at equal times lowest number first */
-	uint32_t *heap_index; /* of each host in the heap */
+	uint32_t *heap_index; /* of each host in `heap` */
 	uint32_t count;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A minimal owner of a bridge: passes actions to the simulated hardware and completions to the
+/* A minimal owner of a bridge: passes actions to the simulated hardware, and completions to the
  * bridge. */
 #include "sim/bridge_lab.h"
 
@@ -12,9 +12,9 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 
-#define SCRIBBLE 0xee /* content of a buffer before it is filled */
+#define SCRIBBLE 0xee /* content of an unfilled buffer */
 
-/* An action in progress; its index is the tag of its step. */
+/* An outstanding action; its index is the tag of its step. */
 struct deed {
 	struct bridge_action action;
 	bool used;
@@ -28,7 +28,7 @@ struct bridge_lab {
 	uint8_t *device;
 	struct deed deeds[STAGES_STEPS_MAX];
 	struct bridge_lab_peaks peaks;
-	uint32_t open; /* transfers not completed */
+	uint32_t open; /* incomplete transfers */
 };
 
 static uint64_t now_ns(const struct bridge_lab *l)
@@ -238,7 +238,7 @@ void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int 
 	transfers_start(l);
 }
 
-/* Handles a step that takes too long, as an owner does. */
+/* Handles stalled steps, like an owner. */
 static void stalls_end(struct bridge_lab *l)
 {
 	uint64_t before = bridge_counters(l->bridge)->stalls;
@@ -254,7 +254,7 @@ static void stalls_end(struct bridge_lab *l)
 	completions_dequeue(l);
 }
 
-/* Returns the bridge's deadline on the simulated hardware's clock. */
+/* Returns the bridge's deadline on the clock of the simulated hardware. */
 static uint64_t deadline_ps(const struct bridge_lab *l)
 {
 	uint64_t ns = bridge_deadline(l->bridge);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the shipped bridge with simulated hardware of any speed (bridge_stages.h), in virtual time.
- * With device memory, bytes are carried: half when a step starts and half when it completes. A
- * buffer used by two steps at once then shows wrong bytes. */
+ * With device memory it copies real bytes: half when a step starts, half when it completes. So a
+ * buffer that two steps use at once shows wrong bytes. */
 #ifndef SIM_BRIDGE_LAB_H
 #define SIM_BRIDGE_LAB_H
 
@@ -13,17 +13,17 @@
 
 struct bridge_lab_options {
 	struct stages_options stages;
-	uint32_t buffers, buffer_bytes; /* these four as in bridge_options */
+	uint32_t buffers, buffer_bytes; /* as in bridge_options */
 	uint32_t fills, dmas;
 	uint64_t stall_ns;
-	uint64_t device_bytes; /* of device memory; 0: bytes are counted, not carried */
+	uint64_t device_bytes; /* of device memory; 0: bytes are only counted */
 };
 
-/* A transfer, owned by the caller. Set the first part before bridge_lab_begin. */
+/* A transfer, owned by the caller, who sets the first part before bridge_lab_begin. */
 struct bridge_lab_transfer {
 	struct bridge_order order; /* the lab sets `context`; `fed` stays false */
-	enum stages_step direct;   /* BRIDGE_DIRECT: IN, OUT, THROUGH (in place) or COPY */
-	const uint8_t *source;     /* if bytes are carried: host memory, as the path needs */
+	enum stages_step direct;   /* of BRIDGE_DIRECT: IN, OUT, THROUGH (user memory) or COPY */
+	const uint8_t *source;     /* host memory that the path needs, if bytes are copied */
 	uint8_t *sink;
 	uint64_t device_from, device_to; /* offsets in device memory */
 
@@ -35,17 +35,17 @@ struct bridge_lab_transfer {
 
 struct bridge_lab;
 
-/* Errors: DXP_EINVAL, DXP_ENOMEM. */
+/* DXP_EINVAL, DXP_ENOMEM. */
 int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out);
-/* Completes transfers in flight with an error first. */
+/* First completes outstanding transfers with an error. */
 void bridge_lab_destroy(struct bridge_lab *l);
 
 /* As bridge_begin. */
 int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t);
 void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status);
 
-/* Runs until all transfers have completed (returns true), `limit_ns` have passed or no event is
- * left (false). Handles stalls as an owner would: resets the device, or declares the peer lost. */
+/* Runs until all transfers are complete (returns true), or until `limit_ns` have passed or no event
+ * is left (false). Handles stalls like an owner: resets the device, or declares the peer lost. */
 bool bridge_lab_run(struct bridge_lab *l, uint64_t limit_ns);
 
 uint8_t *bridge_lab_device(struct bridge_lab *l);
@@ -53,7 +53,7 @@ struct bridge *bridge_lab_core(struct bridge_lab *l);
 struct stages *bridge_lab_stages(struct bridge_lab *l);
 
 struct bridge_lab_peaks {
-	uint32_t to_device, from_device; /* maximum of buffers of each ring in use at once */
+	uint32_t to_device, from_device; /* maximum number of buffers in use */
 	uint64_t ring_bytes;             /* memory of both rings: all data that a bridge holds */
 	uint32_t resets;                 /* of the device, after a stalled DMA */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC's staged operations on a bridge with simulated DMA. The NIC calls them from inside its
- * own functions, so they only record; reports to the NIC wait for the poll. */
+/* The NIC's staged operations on a bridge with simulated DMA. The NIC calls them inside its own
+ * functions, so they only record; the next poll reports to the NIC. */
 #include "sim/bridge_node.h"
 
 #include <assert.h>
@@ -12,12 +12,12 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 
-/* A PUT or a GET; freed when bridge and NIC have both dropped it. */
+/* A PUT or GET; freed when bridge and NIC have both dropped it. */
 struct nic_staged_write {
 	struct bridge_node *node;
 	struct bridge_transfer *bridge; /* NULL: completed with `status` */
 	struct nic_staged_read *read;   /* NULL: a PUT, or the requester needs no more */
-	uint64_t left;                  /* GET: bytes not yet passed to the NIC */
+	uint64_t left;                  /* GET: bytes to pass to the NIC */
 	uint64_t device;                /* offset in device memory */
 	bool put;
 	bool requested; /* PUT: the NIC waits for nic_staged_settled */
@@ -26,8 +26,8 @@ struct nic_staged_write {
 	struct nic_staged_write *next;
 };
 
-/* An action in progress. A DMA's index is the tag of its step; an answer's entry is the NIC's
- * piece. */
+/* An outstanding action. The index is the tag of a DMA's step, or names the NIC's piece of an
+ * answer. */
 #define DEEDS_MAX STAGES_STEPS_MAX
 struct deed {
 	struct bridge_action action;
@@ -47,7 +47,7 @@ struct bridge_node {
 	uint64_t last_ns; /* last value of the clock */
 };
 
-/* Returns the simulator's clock; it stops when destruction begins. */
+/* Returns the simulator's clock, which stops when destruction begins. */
 static uint64_t now_ns(struct bridge_node *n)
 {
 	if (n->sim)
@@ -213,7 +213,7 @@ static struct deed *deed_reserve(struct bridge_node *n, const struct bridge_acti
 	return NULL;
 }
 
-/* Sends bytes read from the device to the requester. */
+/* Sends bytes from the device to the requester. */
 static bool drain_start(struct bridge_node *n, const struct bridge_action *a, struct deed *d)
 {
 	struct nic_staged_write *w = a->context;
@@ -255,7 +255,7 @@ static void actions_run(struct bridge_node *n)
 	}
 }
 
-/* Moves the bytes: device memory changes when a DMA completes, not before. */
+/* Copies the bytes: device memory changes only when a DMA completes. */
 static void dma_end(struct bridge_node *n, struct deed *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;
@@ -395,7 +395,7 @@ int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_op
 	return DXP_OK;
 }
 
-/* Cancels everything: no event will complete it any more. */
+/* Cancels everything: no further event would complete it. */
 static void works_end(struct bridge_node *n)
 {
 	struct bridge_end end;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A host of sim.h with memory that only DMA reaches: a staged region of its NIC, the shipped
- * bridge, and DMA controllers in virtual time. PUT and GET of other hosts work as for any
- * memory. */
+ * bridge, and DMA controllers in virtual time. Other hosts PUT and GET it like any memory. */
 #ifndef SIM_BRIDGE_NODE_H
 #define SIM_BRIDGE_NODE_H
 
@@ -13,18 +12,18 @@
 
 struct bridge_node_options {
 	uint64_t memory_bytes;                /* of the device */
-	struct stages_options stages;         /* without the network: that is the simulator's */
+	struct stages_options stages;         /* without the network, which the simulator is */
 	uint32_t buffers, buffer_bytes, dmas; /* as in bridge_options */
 	uint64_t stall_ns;
 };
 
 struct bridge_node;
 
-/* Creates it and registers its memory with function 0 of the host's NIC, for reading and writing.
+/* Creates it, and registers its memory with function 0 of the host's NIC for reading and writing.
  * DXP_ENOMEM, DXP_EINVAL. */
 int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_options *options,
 		       struct bridge_node **out);
-/* Call after the host's NIC was destroyed (sim_restart, sim_destroy). */
+/* Call after the host's NIC is destroyed (sim_restart, sim_destroy). */
 void bridge_node_destroy(struct bridge_node *n);
 
 uint32_t bridge_node_key(const struct bridge_node *n);
@@ -34,10 +33,10 @@ struct stages *bridge_node_stages(struct bridge_node *n);
 
 struct bridge_node_counters {
 	uint64_t writes, reads; /* started */
-	uint32_t peak[2];       /* maximum in use at once: to the device, from it */
-	uint32_t open;          /* transfers that the NIC or the bridge still holds */
+	uint32_t peak[2];       /* maximum in use: to the device, from it */
+	uint32_t open;          /* transfers that NIC or bridge still hold */
 	uint32_t resets;        /* of the device */
-	uint64_t grants;        /* grants to PUTs that had found no buffer */
+	uint64_t grants;        /* to PUTs that had found no buffer */
 };
 struct bridge_node_counters bridge_node_counters(const struct bridge_node *n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One transfer for each prediction. */
+/* One transfer per prediction. */
 #include "sim/bridge_predict.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define MB           1e6
 #define LIMIT_NS     (100000 * S_NS)
-#define BUFFER_LEAST (64u << 10) /* of the sweep; the source's fails below (S-09) */
+#define BUFFER_LEAST (64u << 10) /* of the sweep; shorter ones fail in the source (S-09) */
 #define BUFFER_MOST  (16u << 20)
 #define STALL_NS     LIMIT_NS
 #define ASSUMPTIONS  "control_ns"
@@ -89,8 +89,8 @@ static struct model_row row_of(const char *item, const char *quantity, const cha
 	return row;
 }
 
-/* Emits a path with each limit. The named prediction is that of the controllers: none of its
- * parameters is set from S-09. */
+/* Emits a path with each limit. The named prediction is that of the controllers: no parameter of it
+ * comes from S-09. */
 static int path_rows(const struct model_parameters *p, size_t path, const struct model_sink *sink)
 {
 	static const char *const columns[BRIDGE_LIMITS] = {"link limit", "controllers", "control"};
@@ -120,7 +120,7 @@ static int path_rows(const struct model_parameters *p, size_t path, const struct
 	return DXP_OK;
 }
 
-/* Emits shares of the link against the size of an entry, host to device. */
+/* Emits the share of the link against the size of an entry, host to device. */
 static int size_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	double share[2] = {0}; /* of entries of 1 and 2 MiB */
@@ -150,7 +150,7 @@ static int size_rows(const struct model_parameters *p, const struct model_sink *
 	return DXP_OK;
 }
 
-/* Emits 320 MB moved step by step, with the control that the source measured. */
+/* Emits 320 MB moved step by step, with the source's measured control time. */
 static void naive_rows(const struct model_sink *sink)
 {
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
@@ -164,7 +164,7 @@ static void naive_rows(const struct model_sink *sink)
 	model_emit(sink, &row);
 }
 
-/* Emits the share of payload: a completion has 12 B of header, 6 B of sequence and check, and 2 B
+/* Emits the share of payload. A PCIe completion has 12 B of header, 6 B of sequence and check, 2 B
  * of framing. */
 static void packet_rows(const struct model_sink *sink)
 {

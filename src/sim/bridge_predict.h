@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts the bridge of the source (S-04 .. S-09) with the shipped bridge in virtual time: its
- * stages at the rates that the source measured of each alone. */
+/* Predicts the source's bridge (S-04 .. S-09): the shipped bridge in virtual time, with stages at
+ * the rates that the source measured for each alone. */
 #ifndef SIM_BRIDGE_PREDICT_H
 #define SIM_BRIDGE_PREDICT_H
 
@@ -8,21 +8,21 @@
 #include "model/parameter.h"
 #include "model/row.h"
 
-/* Limits of the DMA: the columns of the table. */
+/* Limits of the DMA: columns of the table. */
 enum bridge_limit {
 	BRIDGE_LIMIT_LINK,        /* PCIe alone */
-	BRIDGE_LIMIT_CONTROLLERS, /* and the controllers' measured rates */
-	BRIDGE_LIMIT_CONTROL,     /* and a time of control for each piece */
+	BRIDGE_LIMIT_CONTROLLERS, /* plus the controllers' measured rates */
+	BRIDGE_LIMIT_CONTROL,     /* plus a control time per piece */
 	BRIDGE_LIMITS
 };
 
-/* Returns bytes/s of p->transfer_bytes over a path in entries of `buffer_bytes`. Negative: a
+/* Returns bytes/s of p->transfer_bytes over a path, in entries of `buffer_bytes`; negative: a
  * status. */
 double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 		      enum bridge_limit limit, uint32_t buffer_bytes);
 
-/* Emits the paths with each limit, entries of 64 KiB .. 16 MiB, the naive way, and what PCIe's
- * packets leave of the link. */
+/* Emits all paths with each limit, entries of 64 KiB .. 16 MiB, the naive method, and the share of
+ * payload in PCIe's packets. */
 int bridge_predict_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

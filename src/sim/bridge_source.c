@@ -13,7 +13,7 @@
 #define DMA_NS       2000
 #define INTERRUPT_NS 10000
 
-/* Converts a rate given in tenths of `unit`. */
+/* Converts tenths of `unit`. */
 #define TENTHS(n, unit) ((n) * (unit) / 10)
 
 const struct stages_options bridge_source_stages = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The source's machine (S-01, S-07) as simulated hardware, its two methods (S-04, S-05), and its
- * reported results (S-08, S-09). Rates of the naive method are converted from MiB/s; all others are
- * in units of 10^6. */
+ * reported results (S-08, S-09). Rates of the naive method are converted from MiB/s; the units of
+ * all others are powers of 10. */
 #ifndef SIM_BRIDGE_SOURCE_H
 #define SIM_BRIDGE_SOURCE_H
 
@@ -10,19 +10,19 @@
 #include "bridge/bridge.h"
 #include "sim/bridge_stages.h"
 
-/* PCIe, memory and InfiniBand at their limits (S-07). The source has no latencies: these
- * approximate a ConnectX-5 and a DMA controller behind PCIe with its interrupt. */
+/* PCIe, memory and InfiniBand at their limits (S-07). The source states no latencies. These
+ * approximate a ConnectX-5, and a DMA controller behind PCIe with its interrupt. */
 extern const struct stages_options bridge_source_stages;
 
-/* Measured rates of the naive method: DMA through the API and its copies (S-04). */
+/* Measured rates of the naive method: DMA through the API, and its copies (S-04). */
 extern const struct stages_options bridge_source_naive_stages;
 
 #define BRIDGE_SOURCE_NAIVE_BYTES 320000000ull
 /* ns: exchange of sizes and queue numbers, allocation and registration, notification: 0.121, 0.023,
- * 0.014 s. */
+ * 0.014 s */
 #define BRIDGE_SOURCE_CONTROL_NS 158000000ull
 
-/* Reported, in bytes/s: local DMA (S-08), over the network (S-09), both methods (S-04). */
+/* Reported bytes/s: local DMA (S-08), over the network (S-09), both methods (S-04). */
 #define BRIDGE_SOURCE_LOCAL_IN      6745200000ull
 #define BRIDGE_SOURCE_LOCAL_OUT     5872600000ull
 #define BRIDGE_SOURCE_LOCAL_THROUGH 4521300000ull
@@ -31,14 +31,15 @@ extern const struct stages_options bridge_source_naive_stages;
 #define BRIDGE_SOURCE_OUT           5696100000ull
 #define BRIDGE_SOURCE_THROUGH       4732000000ull
 #define BRIDGE_SOURCE_NAIVE         839998874ull /* 801.1 MiB/s */
-#define BRIDGE_SOURCE_GAIN          5.9          /* 4732.0 / 801.1, units mixed */
+#define BRIDGE_SOURCE_GAIN          5.9          /* 4732.0 / 801.1, in different units */
 
 /* Returns the time of the naive method: `control_ns`, then each step with the whole transfer, one
- * after another, in buffers of its size. 0: a rate is out of range, or no memory. */
+ * step after another, each in buffers of the transfer's size. 0: a rate is out of range, or no
+ * memory. */
 uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_ns,
 			 enum bridge_path path, uint64_t bytes);
 
-/* Returns the lowest rate of a path, in bytes/s; 0: all are unlimited. `direct` is for
+/* Returns the lowest rate of a path in bytes/s; 0: all are unlimited. `direct`: for
  * BRIDGE_DIRECT. */
 uint64_t bridge_bottleneck(const struct stages_options *stages, enum bridge_path path,
 			   enum stages_step direct);

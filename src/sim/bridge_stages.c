@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps are kept in order of their start. A step streams when it is the oldest on each of its lines
- * and its latency has passed. At each change the rates are shared again, and completion times of
- * streaming steps are recomputed from their remaining bytes. */
+/* Steps are ordered by their start. A step streams when it is the oldest on each of its lines and
+ * its latency has passed. Each change shares the rates again, and recomputes completion times of
+ * streaming steps from their remaining bytes. */
 #include "sim/bridge_stages.h"
 
 #include <math.h>
@@ -32,11 +32,11 @@ enum phase { WAITS, CONTROLS, STREAMS, ENDS, ENDED };
 struct step {
 	uint64_t tag;
 	uint8_t kind, phase;
-	bool stalls; /* holds its lines from its first byte on */
+	bool stalls; /* blocks its lines from its first byte on */
 	int status;
 	uint64_t at_ps; /* end of the phase; WAITS: of latency */
 	double left;    /* bytes */
-	double rate;    /* bytes/s while it streams */
+	double rate;    /* bytes/s while streaming */
 };
 
 struct stages {
@@ -123,8 +123,8 @@ static bool heads_its_lines(const struct stages *s, uint32_t i)
 	return true;
 }
 
-/* Divides the memory rate equally among streaming steps and passes unused parts to the others. At
- * most three stream: one at each controller and a copy. */
+/* Shares the memory rate equally among streaming steps, and gives unused parts to the others. At
+ * most three stream: one per controller and a copy. */
 static void memory_share(struct stages *s)
 {
 	double left = rate_of(s->options.memory_bytes_per_s);
@@ -135,7 +135,7 @@ static void memory_share(struct stages *s)
 		if (s->steps[i].phase == STREAMS && kinds[s->steps[i].kind].memory)
 			users[count++] = &s->steps[i];
 	while (count > 0) {
-		/* slowest first: it may leave a part */
+		/* Slowest first: it may leave a part. */
 		uint32_t slowest = 0;
 		for (uint32_t i = 1; i < count; i++)
 			if (users[i]->rate < users[slowest]->rate)
@@ -146,7 +146,7 @@ static void memory_share(struct stages *s)
 	}
 }
 
-/* Starts a step that heads its lines: with control, if it is a DMA that needs some. */
+/* Starts a step that is first on its lines; a DMA first has its control time. */
 static void step_start(const struct stages *s, struct step *p)
 {
 	bool dma = p->kind != STAGES_READ && p->kind != STAGES_WRITE;
@@ -155,7 +155,7 @@ static void step_start(const struct stages *s, struct step *p)
 	p->at_ps = s->now_ps + s->options.control_ns * STAGES_NS;
 }
 
-/* Starts streaming steps, and computes their rates and completion times. */
+/* Starts streaming steps; computes their rates and completion times. */
 static void rates_share(struct stages *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -217,7 +217,7 @@ uint64_t bridge_stages_next_ps(const struct stages *s)
 		const struct step *p = &s->steps[i];
 		if (p->phase == ENDED)
 			return s->now_ps;
-		/* a waiting step behind another starts at that one's event */
+		/* A step that waits for another one starts at that one's event. */
 		if (p->phase != WAITS || p->at_ps > s->now_ps)
 			next = min_u64(next, p->at_ps);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hardware around a bridge, in virtual time: a network, the two DMA controllers of a device, and
- * its memory. Steps pass each resource in the order of their start, like reads of one queue pair
- * and DMAs of one controller. Steps in flight hide each other's latency and share the rate;
- * concurrent streams share device memory.
+/* Hardware around a bridge, in virtual time: a network, a device's two DMA controllers, and its
+ * memory. Steps pass a resource in the order of their start, like reads of one queue pair and DMAs
+ * of one controller. Outstanding steps hide each other's latency and share the rate. Concurrent
+ * streams share device memory.
  *
- * Time is in picoseconds: 4 KiB at 100 GB/s take 41 ns, and rounding errors of thousands of steps
- * would be visible. One seed decides everything. */
+ * Time is in picoseconds: 4 KiB at 100 GB/s need 41 ns, so rounding to ns would add up over
+ * thousands of steps. One seed decides everything. */
 #ifndef SIM_BRIDGE_STAGES_H
 #define SIM_BRIDGE_STAGES_H
 
@@ -15,7 +15,7 @@
 #define STAGES_NS          1000ull                 /* ps */
 #define STAGES_NEVER       UINT64_MAX              /* no event */
 #define STAGES_RATE_MAX    (1000ull * 1000000000u) /* bytes/s: 1 TB/s */
-#define STAGES_STEPS_MAX   512                     /* in flight: more than any bridge starts */
+#define STAGES_STEPS_MAX   512                     /* outstanding: more than any bridge starts */
 #define STAGES_LATENCY_MAX (10ull * 1000000000u)   /* ns */
 
 enum stages_step {
@@ -30,33 +30,33 @@ enum stages_step {
 
 struct stages_rate {
 	uint64_t bytes_per_s; /* at most STAGES_RATE_MAX; 0: unlimited */
-	uint64_t latency_ns;  /* start to first byte; hidden by steps ahead */
-	uint64_t end_ns;      /* last byte to completion: interrupt, acknowledgement */
+	uint64_t latency_ns;  /* from start to first byte; earlier steps hide it */
+	uint64_t end_ns;      /* from last byte to completion: interrupt, acknowledgement */
 };
 
 struct stages_options {
-	struct stages_rate read, write;            /* network; its two directions are independent */
+	struct stages_rate read, write;            /* network; its directions are independent */
 	struct stages_rate to_device, from_device; /* DMA controllers */
 	uint64_t memory_bytes_per_s;               /* of the device; 0: unlimited */
-	/* Rates of the controllers without their link, for STAGES_IN, STAGES_OUT, STAGES_THROUGH. A
-	 * step runs at the lower rate. 0: that of the link. */
+	/* Rates of the controllers without their link, for STAGES_IN, STAGES_OUT, STAGES_THROUGH;
+	 * 0: unlimited. A step has the lower rate of both. */
 	uint64_t controller_bytes_per_s[STAGES_KINDS];
-	uint64_t control_ns; /* before each DMA its controller is occupied, not moving bytes */
-	uint32_t queue;      /* steps in one resource at once, 0: STAGES_STEPS_MAX */
+	uint64_t control_ns; /* time without bytes that a controller spends before each DMA */
+	uint32_t queue;      /* steps per resource; 0: STAGES_STEPS_MAX */
 	uint64_t jitter_ns;  /* maximum of a uniform addition to each latency */
 	uint64_t seed;
-	/* The n-th step of a kind, counted from 1, fails with DXP_EDEVICE (DMA) or DXP_EPEERLOST,
-	 * or never completes; 0: none does. */
+	/* The n-th step of a kind, from 1, fails with DXP_EDEVICE (DMA) or DXP_EPEERLOST, or never
+	 * completes; 0: none. */
 	uint64_t fail[STAGES_KINDS], stall[STAGES_KINDS];
 };
 
 struct stages;
 
-/* Errors: DXP_ENOMEM; DXP_EINVAL: a rate or latency is out of range. */
+/* DXP_ENOMEM; DXP_EINVAL: a rate or latency is out of range. */
 int bridge_stages_create(const struct stages_options *options, struct stages **out);
 void bridge_stages_destroy(struct stages *s);
 
-/* Starts a step of at least 1 byte; bridge_stages_dequeue returns `tag` when it completes.
+/* Starts a step of at least 1 byte. bridge_stages_dequeue returns `tag` when it completes.
  * DXP_EAGAIN: the resource's queue is full. */
 int bridge_stages_start(struct stages *s, enum stages_step step, uint64_t bytes, uint64_t tag);
 
@@ -66,14 +66,15 @@ uint64_t bridge_stages_now_ps(const struct stages *s);
 /* Advances the clock to `ps`, at most bridge_stages_next_ps(). */
 void bridge_stages_advance(struct stages *s, uint64_t ps);
 
-/* Returns each completed step once; false: no more. */
+/* Returns each completed step once; false: none left. */
 bool bridge_stages_dequeue(struct stages *s, uint64_t *tag, int *status);
 
-/* Cancels failures, also of steps in flight, and future stalls; a stalled step stays stalled. */
+/* Cancels all failures, also those of outstanding steps, and future stalls. A stalled step stays
+ * stalled. */
 void bridge_stages_heal(struct stages *s);
-/* Completes every DMA in flight with DXP_EDEVICE. */
+/* Completes all outstanding DMAs with DXP_EDEVICE. */
 void bridge_stages_device_reset(struct stages *s);
-/* Completes every network step in flight with DXP_EPEERLOST. */
+/* Completes all outstanding network steps with DXP_EPEERLOST. */
 void bridge_stages_peer_lost(struct stages *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is one direction between two hosts; it posts a message when fewer than `outstanding` are
- * in flight. The receiving sessions count arrivals. */
+/* A flow is one direction between two hosts. It posts a message when fewer than `outstanding` are.
+ * The receiving sessions count arrivals. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct crowd_flow {
 	uint32_t from, to;
 	struct rltp_session *session; /* the sender's */
 	uint32_t posted;
-	struct crowd_message *messages; /* `outstanding` of them */
+	struct crowd_message *messages; /* `outstanding` entries */
 };
 
 struct crowd_host {
@@ -47,7 +47,7 @@ struct crowd {
 	struct crowd_flow *flows;
 	struct crowd_message *messages;
 	uint32_t host_count, flow_count;
-	uint64_t left; /* messages not yet completed, if their number is set */
+	uint64_t left; /* incomplete messages, if their number is set */
 	struct histogram latency;
 	struct crowd_result result;
 };
@@ -310,8 +310,8 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 			     sent->retransmitted_timeout + sent->retransmitted_busy;
 }
 
-/* Sums over the ports that flows compete for: leaf-spine: between leaves and spines; star: towards
- * hosts; wire: the sender's own. */
+/* Sums over the ports that flows share. leaf-spine: between leaves and spines; star: towards hosts;
+ * wire: the sender's own. */
 static void queues_account(struct crowd *c)
 {
 	const struct net_paths *paths = net_paths(c->net);
@@ -333,7 +333,7 @@ static void queues_account(struct crowd *c)
 	r->queue_mean_bytes = packets > 0 ? sum / packets : 0;
 }
 
-/* Computes received payload as a share of the capacity of the wires to receivers. */
+/* Computes received payload as a share of the wires to receivers. */
 static void share_account(struct crowd *c)
 {
 	struct crowd_result *r = &c->result;

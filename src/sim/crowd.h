@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thousands of bare RLTP endpoints, the shipped transport, on the network of net.h, with a message
- * generator: the pattern of flows, their load, the results. Payload is counted, not carried. */
+/* Thousands of bare RLTP endpoints, the shipped transport, on the network of net.h. A generator
+ * posts messages: pattern of flows, load, results. Payload is only counted. */
 #ifndef SIM_CROWD_H
 #define SIM_CROWD_H
 
@@ -9,9 +9,9 @@
 
 enum crowd_pattern {
 	CROWD_PAIR,        /* host 0 to host 1 */
-	CROWD_INCAST,      /* every host to host 0 */
-	CROWD_PERMUTATION, /* every host to one other, each from one */
-	CROWD_ALL_TO_ALL,  /* every host to every other */
+	CROWD_INCAST,      /* all hosts to host 0 */
+	CROWD_PERMUTATION, /* each host to another one, and each receives from one */
+	CROWD_ALL_TO_ALL,  /* each host to all others */
 	CROWD_PATTERNS
 };
 
@@ -19,13 +19,13 @@ struct crowd_options {
 	struct net_options net; /* hosts, paths, faults; headers_only is set */
 	enum crowd_pattern pattern;
 	struct rltp_tuning tuning;
-	uint32_t window_packets; /* 0: the default */
+	uint32_t window_packets; /* 0: default */
 	uint32_t message_bytes;  /* 1 or more */
-	/* Half of the messages have a hundredth of message_bytes, a tenth of them ten times as
+	/* Half of the messages have a hundredth of message_bytes; a tenth have ten times as
 	 * many. */
 	bool mixed;
-	uint32_t outstanding; /* messages of each flow in flight, 1 .. CROWD_OUTSTANDING_MAX */
-	uint32_t messages;    /* of each flow; 0: as many as the time allows */
+	uint32_t outstanding; /* outstanding messages per flow, 1 .. CROWD_OUTSTANDING_MAX */
+	uint32_t messages;    /* per flow; 0: as many as the time allows */
 	uint64_t limit_ns;    /* maximum virtual time */
 };
 
@@ -34,25 +34,25 @@ struct crowd_options {
 struct crowd_result {
 	uint64_t elapsed_ns;      /* virtual */
 	uint64_t messages, bytes; /* completed messages; their payload */
-	/* Payload received for the first time, of complete and incomplete messages. */
+	/* Payload received for the first time, also of incomplete messages. */
 	uint64_t received_bytes;
-	uint64_t failed;           /* messages that completed with an error */
-	uint64_t packets, repeats; /* data packets: first transmissions; retransmissions */
-	uint64_t datagrams;        /* all that were sent */
-	uint64_t wire_bytes;       /* of these, with all headers */
+	uint64_t failed;           /* messages completed with an error */
+	uint64_t packets, repeats; /* first transmissions of data packets; retransmissions */
+	uint64_t datagrams;        /* all datagrams sent */
+	uint64_t wire_bytes;       /* of `datagrams`, with all headers */
 	uint64_t dropped, lost;    /* by full queues; by faults */
-	/* Goodput as a share of the capacity of the receivers' ports, or of the pair's wire. */
+	/* Goodput as a share of the receivers' ports, or of the pair's wire. */
 	double share;
-	double jain; /* of received bytes of flows: 1 equal, 1/flows one has all */
+	double jain; /* of bytes received per flow; 1: equal; 1/flows: one flow has all */
 	double p50_us, p99_us, p999_us; /* from post to completion */
-	/* As found by packets at the ports that flows compete for. */
+	/* Bytes waiting when a packet arrives at a port that flows share. */
 	double queue_mean_bytes, queue_max_bytes;
 };
 
 /* Runs to the end and writes *out. DXP_ENOMEM, DXP_EINVAL. */
 int crowd_run(const struct crowd_options *options, struct crowd_result *out);
 
-/* Parses "pair", "incast", "permutation" or "all-to-all"; returns false for other texts. */
+/* Parses "pair", "incast", "permutation" or "all-to-all"; false: another text. */
 bool crowd_pattern_parse(const char *text, enum crowd_pattern *out);
 const char *crowd_pattern_name(enum crowd_pattern pattern);
 

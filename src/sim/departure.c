@@ -8,8 +8,8 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FULL_DATAGRAM 1538 /* bytes with all headers, at an MTU of 1500 */
-#define SPARE         64   /* bytes after a datagram that may grow */
+#define FULL_DATAGRAM 1538 /* bytes with all headers at an MTU of 1500 */
+#define SPARE         64   /* bytes that a datagram may grow */
 
 static uint32_t host_of(const struct udp_address *a)
 {
@@ -19,7 +19,7 @@ static uint32_t host_of(const struct udp_address *a)
 static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct datagram *d)
 {
 	uint32_t held = d->header_bytes, bytes = d->header_bytes;
-	/* Only data packets are shortened: a probe's checksum covers its padding. */
+	/* Shortens only data packets: a probe's checksum covers its padding. */
 	bool whole = !n->options.headers_only || !wire_type_data(d->header[WIRE_OFF_TYPE]);
 
 	for (int i = 0; i < d->slice_count; i++)
@@ -44,7 +44,7 @@ static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct
 	return p;
 }
 
-/* Counts a packet as lost; a network may lose any packet, also for lack of memory. */
+/* Counts a packet as lost, by a fault or for lack of memory. */
 static void packet_lose(struct net *n, struct sim_packet *p)
 {
 	n->counters.lost++;
@@ -52,7 +52,7 @@ static void packet_lose(struct net *n, struct sim_packet *p)
 		sim_packet_put(&n->pool, p);
 }
 
-/* Passes the packet to the next port on its path, or to the host. The wire from a host to its own
+/* Passes the packet to the next port of its path, or to the host. The wire from a host to its own
  * port has length 0. */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns)
 {
@@ -110,7 +110,7 @@ static void packet_send(struct net *n, struct sim_packet *p)
 		fate.lost = true;
 	}
 	if (fate.lost) {
-		bool mark; /* a packet lost later has used its host's port */
+		bool mark; /* not used; a packet that is lost later still uses its host's port */
 		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
 			      p->bytes + WIRE_OVERHEAD, &mark);
 		sim_packet_put(&n->pool, p);
@@ -138,7 +138,7 @@ void net_datagram_send(struct net *n, uint32_t from, const struct datagram *d)
 	packet_send(n, p);
 }
 
-/* Returns how many datagrams the host's own port accepts now; 0: none before *at_ns. */
+/* Returns how many datagrams the host's port accepts now; 0: none before *at_ns. */
 size_t net_port_space(const struct net *n, uint32_t host, uint64_t *at_ns)
 {
 	const struct net_port *port = &n->paths.ports[host];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each packet names its destination function, which has the same number as the sender's. */
+/* Each packet names its destination function, whose number equals the sender's. */
 #include "sim/fair.h"
 
 #include <stdlib.h>
@@ -22,12 +22,12 @@ struct fair {
 	struct rng rng;
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* own, of functions 1 .. */
+	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* of functions 1 .. */
 	uint32_t keys[HOSTS_MAX][NIC_FUNCTIONS];
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;
 	uint64_t start_ns;
-	uint64_t bytes, until; /* of all functions: sent so far; goal of the run */
+	uint64_t bytes, until; /* of all functions: sent; goal of the run */
 };
 
 /* ---- senders ---- */
@@ -113,7 +113,7 @@ static bool options_good(const struct fair_options *o)
 	return true;
 }
 
-/* Opens the function, unless it is function 0 (already open), and registers its memory. */
+/* Opens the function, unless it is function 0 (open already), and registers its memory. */
 static int function_create(struct fair *f, uint32_t host, uint32_t function)
 {
 	struct nic *n = sim_nic(f->sim, host);

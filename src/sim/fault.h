@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of networks, links and clocks, each an option. A seeded generator decides about each
- * datagram independently as it leaves its host. Rates are parts per million. */
+/* Faults of networks, links and clocks, each an option. A seeded generator decides each datagram's
+ * faults independently as it leaves its host. Rates are parts per million. */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "sim/packet.h"
 
-/* Datagrams that the losses below apply to. */
+/* Datagrams that may be lost. */
 enum sim_only {
 	SIM_ONLY_ALL,
 	SIM_ONLY_ACKS,
@@ -21,29 +21,29 @@ enum sim_only {
 };
 
 struct sim_faults {
-	/* loss; a lost datagram suffers no other fault */
+	/* Loss. A lost datagram has no other fault. */
 	enum sim_only only;
-	uint64_t only_from; /* bit mask of sending hosts 0 .. 63; 0: all */
+	uint64_t only_from; /* bit mask of senders 0 .. 63; 0: all */
 	uint32_t loss_ppm;  /* of each datagram independently (Bernoulli) */
-	/* Gilbert-Elliott, for each sender: probabilities, for each datagram, that a burst begins,
-	 * that it ends, and that it loses the datagram. */
+	/* Gilbert-Elliott per sender. Probabilities per datagram: a burst begins, it ends, it loses
+	 * the datagram. */
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
-	uint32_t batch_ppm;  /* all datagrams to one host from one send call */
-	uint32_t refuse_ppm; /* the same, counted as an error of the link */
-	uint64_t drop_nth;   /* exactly this datagram, counted from 1; 0: none */
-	/* duplicates and delays */
+	uint32_t batch_ppm;  /* all datagrams of a send call to one host */
+	uint32_t refuse_ppm; /* likewise, counted as an error of the link */
+	uint64_t drop_nth;   /* exactly this datagram, from 1; 0: none */
+	/* Duplicates and delays. */
 	uint32_t duplicate_ppm, late_ppm; /* a copy within reorder_ns; a copy after 61 .. 91 s */
 	uint32_t reorder_ppm;
-	uint64_t reorder_ns; /* maximum delay of reordering */
-	uint64_t jitter_ns;  /* maximum of a uniform delay of each */
-	/* damage; UDP lengths stay right */
-	uint32_t corrupt_ppm; /* one bit flipped anywhere */
-	/* one bit flipped: of the header, of the rest, of the length field */
+	uint64_t reorder_ns; /* maximum delay by reordering */
+	uint64_t jitter_ns;  /* maximum of a uniform delay of each datagram */
+	/* Damage. UDP lengths stay correct. */
+	uint32_t corrupt_ppm; /* flips one bit anywhere */
+	/* Flip one bit: of the header, of the rest, of the length field. */
 	uint32_t header_ppm, payload_ppm, length_ppm;
 	uint32_t truncate_ppm, extend_ppm; /* shorter; up to 64 bytes longer */
 };
 
-/* Counts of datagrams. */
+/* Numbers of datagrams. */
 struct sim_counters {
 	uint64_t sent, delivered;
 	uint64_t lost; /* by network faults, blackholes and small MTUs */
@@ -52,29 +52,29 @@ struct sim_counters {
 	uint64_t marked;     /* congestion experienced */
 	uint64_t overflowed; /* a host's socket buffer was full */
 	uint64_t unknown;    /* addressed to no host */
-	uint64_t spins;      /* repeated immediate polls without work; must stay 0 */
+	uint64_t spins;      /* polls repeated at one instant without work; must stay 0 */
 	uint64_t wire_bytes; /* with all headers, preamble and gap */
 };
 
 struct sim_fate {
 	bool lost;
-	uint64_t delay_ns;    /* of the datagram itself, beyond the path's */
-	uint64_t again_ns[2]; /* delays of copies */
+	uint64_t delay_ns;    /* of the datagram, in addition to the path's */
+	uint64_t again_ns[2]; /* of copies */
 	uint32_t again_count;
 };
 
 struct sim_fault_state {
 	struct rng rng;
-	uint64_t count;      /* datagrams decided about */
-	bool *bursting;      /* by sender */
-	uint32_t batch_to;   /* destination of the current batch if lost, else UINT32_MAX */
-	uint32_t batch_host; /* destination of the current batch; UINT32_MAX: none */
+	uint64_t count;      /* datagrams decided */
+	bool *bursting;      /* index: sender */
+	uint32_t batch_to;   /* destination of this batch if it is lost; else UINT32_MAX */
+	uint32_t batch_host; /* destination of this batch; UINT32_MAX: none */
 };
 
 /* Starts a new send call. */
 void sim_fault_batch(struct sim_fault_state *state);
 
-/* Decides about one datagram and damages it. `packet` must have space for 64 bytes more. */
+/* Decides one datagram's faults and applies damage. `packet` must have space for 64 more bytes. */
 struct sim_fate sim_fault_decide(const struct sim_faults *f, struct sim_fault_state *state,
 				 struct sim_packet *packet, struct sim_counters *counters);
 

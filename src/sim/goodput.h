@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path for the table of goodput against loss: 10 Gb/s, 10 us one way, 1408 bytes of payload in
- * a datagram, independent losses in both directions, messages of 1 MiB. `dxp bench sim --loss`
- * prints the table; test/sim/goodput.c compares it with test/golden/goodput.tsv. */
+/* Path for the table of goodput against loss: 10 Gb/s, 10 us one way, 1408 bytes of payload per
+ * datagram, independent losses in both directions, messages of 1 MiB. `dxp bench sim --loss` prints
+ * the table; test/sim/goodput.c compares it with test/golden/goodput.tsv. */
 #ifndef SIM_GOODPUT_H
 #define SIM_GOODPUT_H
 
 #include "sim/crowd.h"
 
-#define GOODPUT_MESSAGES 200 /* messages of 1 MiB */
+#define GOODPUT_MESSAGES 200 /* of 1 MiB */
 
 struct goodput_options {
 	enum rltp_recovery recovery;
 	enum cc_kind cc;
 	uint32_t outstanding; /* messages in flight */
 	uint32_t loss_ppm;
-	uint32_t messages; /* 0: GOODPUT_MESSAGES; fewer if the time is too short */
+	uint32_t messages; /* 0: GOODPUT_MESSAGES; the time may allow fewer */
 	uint64_t seed;
-	/* 0: as in the table: messages of 1 MiB, time-outs of 1 ms for go-back-N, 3 s */
+	/* 0: values of the table: messages of 1 MiB, time-outs of 1 ms for go-back-N, 3 s. */
 	uint32_t message_bytes;
 	uint64_t timeout_ns, limit_ns; /* limit: virtual time */
-	bool partial;                  /* count also bytes of incomplete messages */
+	bool partial;                  /* count bytes of incomplete messages, too */
 };
 
-/* Measures one entry of the table. *gbps counts payload of whole messages. DXP_ENOMEM. */
+/* Measures one entry of the table. *gbps counts the payload of whole messages. DXP_ENOMEM. */
 int goodput_run(const struct goodput_options *options, struct crowd_result *result, double *gbps);
 
 struct goodput_row {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Step 0 folds the ranks beyond a power of two into neighbours; steps 1 .. L double; step L + 1
- * returns the result to the folded ranks. A host is at most one operation ahead of a host that it
- * waits for, so messages of two operations are kept. */
+ * returns the result to the folded ranks. A host is at most one operation ahead of a host on which
+ * it depends, so messages of two operations are kept. */
 #include "sim/inc_doubling.h"
 
 #include <stdlib.h>
@@ -22,11 +22,11 @@ struct doubling;
 struct host {
 	struct doubling *all;
 	uint32_t rank, call, step;
-	bool sent; /* message of this step */
+	bool sent; /* this step's message */
 	uint64_t sum;
 	uint64_t here[2][STEPS_MAX];
 	bool came[2][STEPS_MAX];
-	uint32_t out_to, out_step, out_call; /* out_to: destination, or INC_TREE_NONE */
+	uint32_t out_to, out_step, out_call; /* out_to: destination; INC_TREE_NONE: none */
 	uint64_t out_sum;
 };
 
@@ -67,7 +67,7 @@ static void message_out(struct host *h, uint32_t to, uint32_t step)
 	h->sent = true;
 }
 
-/* Returns true if this step's message had arrived, and removes it. */
+/* If this step's message has arrived, removes it and returns true. */
 static bool message_remove(struct host *h, uint32_t step, uint64_t *sum)
 {
 	bool *came = &h->came[h->call & 1][step];
@@ -108,7 +108,7 @@ static bool step_doubling(struct host *h)
 	return true;
 }
 
-/* Makes one step; returns false if it must wait. */
+/* Makes one step. Returns false if it must wait. */
 static bool host_move(struct host *h, uint64_t now_ns)
 {
 	struct doubling *d = h->all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce without switches that compute, for comparison: recursive doubling between hosts, as MPI
- * libraries use it for short messages, on the network of inc_net.h. No packet is lost. */
+/* Allreduce without switches that compute, for comparison: recursive doubling between hosts, which
+ * MPI libraries use for short messages. Runs on the network of inc_net.h, without loss. */
 #ifndef SIM_INC_DOUBLING_H
 #define SIM_INC_DOUBLING_H
 
@@ -8,15 +8,15 @@
 
 struct inc_doubling_options {
 	struct inc_net_options net; /* all its hosts take part */
-	uint32_t bytes;             /* of a message, with headers beyond those of UDP */
+	uint32_t bytes;             /* of a message, with headers above UDP */
 	uint32_t calls;
 };
 
 struct inc_doubling_result {
-	double latency_ns; /* mean over operations */
-	double packets;    /* sent by hosts, for each operation */
-	double crossings;  /* of wires, for each operation */
-	double busy_ns;    /* CPU of one host, for each operation */
+	double latency_ns; /* mean of all operations */
+	double packets;    /* sent by hosts per operation */
+	double crossings;  /* of wires, per operation */
+	double busy_ns;    /* CPU time of a host per operation */
 };
 
 /* Runs all operations. DXP_ENOMEM; DXP_EINVAL; DXP_EIO: not finished, or a wrong sum. */

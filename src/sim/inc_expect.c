@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folds contributions leaf by leaf, then switch by switch, along the paths in the members'
+/* Folds contributions leaf by leaf, then switch by switch, along the paths of the members'
  * NOTIFYs. */
 #include "sim/inc_expect.h"
 
@@ -81,7 +81,7 @@ bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *typ
 	return true;
 }
 
-/* Returns a number of random magnitude, so that a sum in another order differs in its bits. */
+/* Returns a number of random magnitude: sums in different orders then differ. */
 static double number(struct rng *r)
 {
 	double mantissa = (double)(int64_t)rng_next(r) / 9.2e18;
@@ -117,14 +117,14 @@ void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out)
 	}
 }
 
-/* A partial fold; its first member's path gives its position in the tree. */
+/* A partial fold. Its first member's path gives its position in the tree. */
 struct partial {
 	const struct inc_control *way;
 	uint32_t ip; /* of the switch that folded it */
 	uint8_t *data;
 };
 
-/* Folds all partials of one switch of the level into its first. Returns how many are left. */
+/* Folds the partials of each switch of the level into its first one. Returns how many are left. */
 static uint32_t level_fold(uint8_t level, struct partial *p, uint32_t count,
 			   const struct kind *kind, uint32_t elements)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs on simulated hosts: creation, the agreement that MPI would make, and close. */
+/* Jobs on simulated hosts: creation, the agreement that MPI makes otherwise, and close. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -89,11 +89,11 @@ static void creations_end(struct inc_job *job)
 		if (seat->create && (i > 0 || job->state != INC_JOB_READY))
 			inc_create_end(seat->create);
 		if (i > 0 || job->state != INC_JOB_READY)
-			seat->create = NULL; /* member 0 keeps its own, for the KILL */
+			seat->create = NULL; /* member 0 needs it for KILL */
 	}
 }
 
-/* Makes MPI's agreement once all outcomes are known: all members get the group, or none does. */
+/* When all outcomes are known, makes MPI's agreement: all members get the group, or none. */
 static void job_settle(struct inc_job *job, uint64_t now_ns)
 {
 	int status;
@@ -184,7 +184,7 @@ void inc_seat_step(struct inc_seat *seat, uint64_t now_ns)
 	}
 }
 
-/* Sends the KILLs of member 0 of a closed job. */
+/* Adds the KILLs of a closed job's member 0. */
 static size_t kill_send(struct inc_job *job, struct inc_batch *out)
 {
 	struct inc_seat *first = &job->seats[0];

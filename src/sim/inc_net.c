@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events are packets: each is queued with its time and next node. Its sender and addresses are
- * stored after its bytes, beyond the space by which damage may extend them. */
+/* Events are packets, queued with their time and next node. Sender and addresses are stored after
+ * the bytes, beyond those by which damage may extend them. */
 #include "sim/inc_net.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@
 #define SPINS_MAX     64
 #define START_NS      S_NS
 #define HASH_PRIME    0x100000001b3ull
-#define LEAVES        0x80000000u /* in packet->port: it leaves that node; else it arrives there */
+#define LEAVES        0x80000000u /* in packet->port: leaves that node; otherwise arrives there */
 
 struct node {
 	const struct inc_node_ops *ops;
@@ -30,10 +30,10 @@ struct node {
 
 struct inc_net {
 	struct inc_net_options options;
-	struct sim_faults further; /* faults on wires after the first: no second extension */
+	struct sim_faults further; /* of wires after the first: no second extension */
 	struct inc_tree tree;
 	struct net_port *ports;
-	bool *cut; /* by port */
+	bool *cut; /* index: port */
 	struct node *nodes;
 	struct sim_alarms alarms;
 	struct sim_queue queue;
@@ -186,7 +186,7 @@ static struct sim_packet *packet_make(struct inc_net *n, uint32_t bytes)
 	return p;
 }
 
-/* Without memory the packet is lost, as on a real machine. */
+/* Queues a packet. Without memory it is lost, as on a real machine. */
 static void packet_push(struct inc_net *n, struct sim_packet *p, uint64_t time_ns)
 {
 	p->time_ns = time_ns;
@@ -237,7 +237,7 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 		packet_push(n, p, at_ns);
 		return;
 	}
-	p->from = node; /* selects the burst state of this node */
+	p->from = node; /* selects this node's burst state */
 	struct sim_fate fate = sim_fault_decide(first ? &n->options.faults : &n->further,
 						&n->fault_state, p, &n->counters.packets);
 	for (uint32_t i = 0; i < fate.again_count; i++)
@@ -282,7 +282,7 @@ static uint32_t address_ip(const struct udp_address *a)
 	return get_be32(a->ip + 12);
 }
 
-/* Copies a datagram from its node; it leaves the node at `at_ns`. */
+/* Copies a datagram of a node; it leaves at `at_ns`. */
 static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagram *d,
 			   uint16_t from_port, uint64_t at_ns)
 {
@@ -318,7 +318,7 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagr
 		n->counters.packets.unknown++;
 		sim_packet_put(&n->pool, p);
 	} else if (to == node) {
-		p->port = node; /* within the host: no wire */
+		p->port = node; /* within the host, without a wire */
 		packet_push(n, p, at_ns);
 	} else if (at_ns > n->now_ns) {
 		packet_push(n, p, at_ns);
@@ -432,7 +432,7 @@ bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *contex
 
 	for (;;) {
 		bool finished = done && done(context);
-		polls_run(n); /* requests started by `done` */
+		polls_run(n); /* for requests that `done` started */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

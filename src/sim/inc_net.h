@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tree of hosts and switches with a virtual clock in nanoseconds, for in-network computing.
- * Independent of protocols: a node is any object that can receive, send and name a deadline.
- * Datagrams pass from wire to wire (inc_tree.h). Each wire has a rate, a delay, a tail-drop queue
- * and the faults of fault.h. One seed decides everything, so every run can be replayed.
+/* A tree of hosts and switches with a virtual clock in nanoseconds, for in-network computing. A
+ * node is any object that can receive, send and return a deadline, so no protocol is fixed.
+ * Datagrams cross wire after wire (inc_tree.h). Each wire has a rate, a delay, a tail-drop queue
+ * and the faults of fault.h. One seed decides everything, so each run can be replayed.
  *
- * A node is one CPU. It receives a packet, which costs `receive_ns`, then sends due packets for
- * `send_ns` each, and only then receives the next. `latency_ns` is added without CPU time. A packet
- * that a switch forwards costs `forward_ns` of time and no CPU. */
+ * A node is one CPU. It receives a packet for `receive_ns`, then sends due packets for `send_ns`
+ * each, then receives the next. `latency_ns` adds time without CPU. A packet that a switch forwards
+ * costs `forward_ns` and no CPU. */
 #ifndef SIM_INC_NET_H
 #define SIM_INC_NET_H
 
@@ -27,22 +27,22 @@ struct inc_node_ops {
 };
 
 struct inc_cost {
-	uint64_t receive_ns, send_ns; /* of CPU, for each packet */
+	uint64_t receive_ns, send_ns; /* CPU time per packet */
 	uint64_t latency_ns;          /* from a packet's arrival to its receipt */
 };
 
 /* Observers; each may be NULL. `data` is the datagram on the wire. */
 struct inc_tap {
-	/* For broken nodes: may change a packet that a node sends; returns false to drop it. */
+	/* For broken nodes: may change a packet that a node sends; false: drop it. */
 	bool (*changes)(void *context, uint32_t node, const struct roce_path *path, uint8_t *data,
 			size_t bytes);
 	void (*sent)(void *context, uint32_t node, const struct roce_path *path,
 		     const uint8_t *data, size_t bytes, uint64_t now_ns);
 	void (*delivered)(void *context, uint32_t node, const struct roce_path *path,
 			  const uint8_t *data, size_t bytes, uint64_t now_ns);
-	/* after each poll of a node */
+	/* Called after each poll of a node. */
 	void (*polled)(void *context, uint32_t node, uint64_t now_ns);
-	/* Returns true to drop the packet on the wire from `node` to `next`. */
+	/* Returns whether to drop the packet on the wire from `node` to `next`. */
 	bool (*loses)(void *context, uint32_t node, uint32_t next, const struct roce_path *path,
 		      const uint8_t *data, size_t bytes);
 	void *context;
@@ -51,10 +51,10 @@ struct inc_tap {
 struct inc_net_options {
 	struct inc_tree_options tree;
 	uint64_t seed;
-	uint64_t delay_ns;     /* of each wire; 0: 1 us */
-	uint64_t rate_bps;     /* of each wire; 0: unlimited */
-	uint32_t queue_bytes;  /* of the queue before each wire; 0: unbounded */
-	uint32_t socket_bytes; /* capacity for packets not yet received; 0: unbounded */
+	uint64_t delay_ns;     /* per wire; 0: 1 us */
+	uint64_t rate_bps;     /* per wire; 0: unlimited */
+	uint32_t queue_bytes;  /* queue before each wire; 0: unbounded */
+	uint32_t socket_bytes; /* for packets not yet received; 0: unbounded */
 	struct inc_cost host, hop;
 	uint64_t forward_ns;
 	struct sim_faults faults;
@@ -62,28 +62,28 @@ struct inc_net_options {
 
 struct inc_net;
 
-/* Creates the network; inc_net_destroy frees it. DXP_ENOMEM; DXP_EINVAL. */
+/* Creates the network. DXP_ENOMEM, DXP_EINVAL. */
 int inc_net_create(const struct inc_net_options *options, struct inc_net **out);
 void inc_net_destroy(struct inc_net *n); /* does not free the nodes */
 
-/* Sets a node. `ops` NULL: removes it; its unread packets are lost. */
+/* Sets a node. `ops` NULL removes it; its unread packets are lost. */
 void inc_net_set(struct inc_net *n, uint32_t node, const struct inc_node_ops *ops, void *context);
 void inc_net_tap(struct inc_net *n, const struct inc_tap *tap);
 
-/* Schedule a poll of the node at this instant; at `at_ns` at the latest. */
+/* Schedule a poll of the node: at this instant; at `at_ns` at the latest. */
 void inc_net_touch(struct inc_net *n, uint32_t node);
 void inc_net_wake(struct inc_net *n, uint32_t node, uint64_t at_ns);
 
-/* Turns a node's machine off or on. Off: no packet passes it. */
+/* Switches a node's machine off or on. Off: no packet passes. */
 void inc_net_power(struct inc_net *n, uint32_t node, bool on);
 
-/* Cuts or restores the wire from `node` to its neighbour `next`. DXP_EINVAL: not a neighbour. */
+/* Cuts or restores the wire from `node` to `next`. DXP_EINVAL: not a neighbour. */
 int inc_net_cut(struct inc_net *n, uint32_t node, uint32_t next, bool cut);
 
 void inc_net_faults(struct inc_net *n, const struct sim_faults *faults);
 
-/* Runs until `done`, called after every instant, returns true, `limit_ns` have passed, or no event
- * is left. Returns true if `done` did. */
+/* Runs until `done` (called after each instant) returns true, `limit_ns` have passed, or no event
+ * is left. Returns whether `done` did. */
 bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
 uint64_t inc_net_now(const struct inc_net *n);
@@ -91,7 +91,7 @@ const struct inc_tree *inc_net_tree(const struct inc_net *n);
 
 struct inc_net_counters {
 	struct sim_counters packets; /* sent and delivered: by nodes */
-	uint64_t crossings;          /* of wires, lost packets included */
+	uint64_t crossings;          /* of wires, including lost packets */
 	uint64_t host_sent, host_received;
 	uint64_t host_busy_ns; /* of all hosts */
 	uint64_t hop_busy_ns;
@@ -99,7 +99,7 @@ struct inc_net_counters {
 const struct inc_net_counters *inc_net_counters(const struct inc_net *n);
 uint64_t inc_net_pool_bytes(const struct inc_net *n);
 
-/* Returns a hash over all deliveries and their times; equal seeds give equal hashes. */
+/* Returns a hash of all deliveries and their times. Equal seeds give equal hashes. */
 uint64_t inc_net_trace_hash(const struct inc_net *n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts with their seats, and switches with their cores. */
+/* Hosts with seats, and switches with cores. */
 #include "sim/inc_sim_internal.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internals shared by inc_sim.c (nodes, simulation) and inc_job.c (jobs from creation to kill). */
+/* Shared by inc_sim.c (nodes, simulation) and inc_job.c (jobs from creation to kill). */
 #ifndef SIM_INC_SIM_INTERNAL_H
 #define SIM_INC_SIM_INTERNAL_H
 

@@ -15,7 +15,7 @@ static uint32_t beside(const struct inc_tree *t, uint32_t level)
 	return level <= 1 || t->options.beside[level - 1] == 0 ? 1 : t->options.beside[level - 1];
 }
 
-/* Returns how many pods (or hosts) of the level below are in a pod of this one. */
+/* Returns how many pods (or hosts) of the level below are in a pod of this level. */
 static uint32_t below(const struct inc_tree *t, uint32_t level)
 {
 	uint32_t n = t->options.below[level - 1];
@@ -23,7 +23,7 @@ static uint32_t below(const struct inc_tree *t, uint32_t level)
 	return n == 0 || n > t->pods[level - 1] ? t->pods[level - 1] : n;
 }
 
-/* Returns the nodes of a pod; a host is a pod of its own. */
+/* Returns how many nodes a pod has; a host is a pod of its own. */
 static uint32_t members(const struct inc_tree *t, uint32_t level)
 {
 	return level == 0 ? 1 : beside(t, level);
@@ -109,7 +109,7 @@ static uint64_t hash(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* Returns a living one of `count` nodes from `first`, or `to` if it is among them. */
+/* Returns a living node of `count` from `first` on, or `to` if it is one of them. */
 static uint32_t choose(const struct inc_tree *t, uint32_t first, uint32_t count, uint32_t to,
 		       uint64_t flow)
 {

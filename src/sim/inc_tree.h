@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shape of a simulated network for in-network computing, and the paths through it. Hosts are below
- * leaves, leaves below spines, and so on for any number of levels. Switches side by side above the
- * same part of the tree form its pod. Each connects to all switches of the next level below and
- * above it. A packet for another node is forwarded: down if the destination is below this switch,
- * else up, where a hash of both ends selects among equal paths (ECMP).
+/* A simulated network for in-network computing: its shape and the paths through it. Hosts are below
+ * leaves, leaves below spines, and so on. Parallel switches above the same part of the tree are a
+ * pod. Each connects to all switches directly below and above it. A packet goes down if its
+ * destination is below, else up; a hash of both ends selects among equal paths (ECMP).
  *
- * Nodes are numbered: hosts, then leaves, then each level above. */
+ * Nodes are numbered: hosts, then leaves, then each higher level. */
 #ifndef SIM_INC_TREE_H
 #define SIM_INC_TREE_H
 
@@ -18,18 +17,18 @@
 struct inc_tree_options {
 	uint32_t hosts;
 	uint32_t levels; /* of switches: 1 .. INC_TREE_LEVELS_MAX */
-	/* [0]: hosts below a leaf; [l]: pods of level l - 1 in one of level l; 0: all that remain,
-	 * as at the top */
+	/* [0]: hosts below a leaf; [l]: pods of level l - 1 below one of level l; 0: all that
+	 * remain, as at the top. */
 	uint32_t below[INC_TREE_LEVELS_MAX];
-	uint32_t beside[INC_TREE_LEVELS_MAX]; /* switches of a pod; 0: 1; [0] is always 1 */
-	uint64_t seed;                        /* seed of the ECMP hash */
+	uint32_t beside[INC_TREE_LEVELS_MAX]; /* switches per pod; 0: 1; [0] is always 1 */
+	uint64_t seed;                        /* of the ECMP hash */
 };
 
 struct inc_tree_node {
 	uint32_t level; /* 0: host; l + 1: switch of level l */
 	uint32_t pod, index;
 	uint32_t first_port, parents, children;
-	bool dead; /* no packet passes it */
+	bool dead; /* no packet passes */
 };
 
 struct inc_tree {
@@ -40,7 +39,7 @@ struct inc_tree {
 	struct inc_tree_node *nodes;
 };
 
-/* Errors: DXP_ENOMEM, DXP_EINVAL. */
+/* DXP_ENOMEM, DXP_EINVAL. */
 int inc_tree_create(struct inc_tree *t, const struct inc_tree_options *o);
 void inc_tree_free(struct inc_tree *t);
 
@@ -50,8 +49,8 @@ uint32_t inc_tree_parent(const struct inc_tree *t, uint32_t node, uint32_t k);
 /* Returns the pod of switches at `level` (1: leaves) that is above a node or includes it. */
 uint32_t inc_tree_pod(const struct inc_tree *t, uint32_t node, uint32_t level);
 
-/* Returns the next node on the path from `node` to `to`, and the port of `node` to it;
- * INC_TREE_NONE: no path. `flow` selects among equal paths. */
+/* Returns the next node from `node` towards `to`, and the port to it; INC_TREE_NONE: no path.
+ * `flow` selects among equal paths. */
 uint32_t inc_tree_next(const struct inc_tree *t, uint32_t node, uint32_t to, uint64_t flow,
 		       uint32_t *port);
 

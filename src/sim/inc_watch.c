@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For each member a ring of contributions and received results, indexed by low bits of the
+/* Each member has a ring of contributions and received results, indexed by low bits of the
  * segment. */
 #include "sim/inc_watch.h"
 
@@ -22,9 +22,9 @@ struct mark {
 };
 
 struct side {
-	uint32_t next; /* all results before it were delivered */
+	uint32_t next; /* earlier results were delivered */
 	bool early[INC_WINDOW_MAX * 2];
-	uint32_t fence; /* short segment without a result yet */
+	uint32_t fence; /* short segment without a result */
 	bool fenced;
 	struct mark *sent;
 };
@@ -64,7 +64,7 @@ static uint64_t hash(const struct inc_packet *p)
 	return h;
 }
 
-/* Records a packet; returns true if it was recorded before. A difference is a violation. */
+/* Records a packet. Returns whether it was recorded before; a difference is a violation. */
 static bool mark_set(struct inc_watch *w, struct mark *ring, const struct inc_packet *p,
 		     const char *what, uint32_t member)
 {
@@ -101,7 +101,7 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		return;
 	w->view.contributions++;
 	if (seq_before(s, side->next))
-		return; /* it may not have processed that result yet */
+		return; /* may not have processed that result yet */
 	if (s - side->next >= w->window)
 		wrong(w, "member %u contributes to segment %u, but has results only before %u",
 		      member, s, side->next);
@@ -137,7 +137,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 	}
 }
 
-/* Returns the job's member with this host and port; the count of members: none. */
+/* Returns the job's member at this host and port; number of members: none. */
 static uint32_t member_at(const struct inc_watch *w, uint32_t node, uint16_t port)
 {
 	for (uint32_t i = 0; i < w->job->options.count; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks the packets of a simulated in-network job against docs/reference/inc.md "Segments and
- * aggregators":
+/* Checks a simulated job's packets against docs/reference/inc.md "Segments and aggregators":
  *
- * - a member contributes to a segment only after it got all results up to a window before;
- *   to a short one only after all results before it, and to none after it before its own result;
- * - a retransmitted contribution equals the first one;
- * - all members get the same result for a segment;
- * - every packet that leaves has a right ICRC. */
+ * - A member contributes to a segment only after all results up to a window before it; to a
+ *   short segment, only after all earlier results. Until a short segment has its result, the
+ *   member contributes to no later one.
+ * - A retransmitted contribution equals the first.
+ * - All members get the same result for a segment.
+ * - Each packet leaves with a correct ICRC. */
 #ifndef SIM_INC_WATCH_H
 #define SIM_INC_WATCH_H
 
@@ -14,7 +14,7 @@
 
 struct inc_watch;
 
-/* Creates a watch of the whole network for this job; each job needs its own. DXP_ENOMEM. */
+/* Creates a watch of the network for this job; each job needs one. DXP_ENOMEM. */
 int inc_watch_create(struct inc_job *job, struct inc_watch **out);
 void inc_watch_destroy(struct inc_watch *w);
 

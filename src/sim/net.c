@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts and the run loop. Sending of datagrams is in departure.c. */
+/* Hosts and the run loop. departure.c sends datagrams. */
 #include "sim/net.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FIRST_NS   S_NS /* start of the clock: 0 means "never" in places */
-#define SPINS_MAX  64   /* polls at one instant that do nothing */
+#define FIRST_NS   S_NS /* start of the clock; in places 0 means "never" */
+#define SPINS_MAX  64   /* polls at one instant without work */
 #define TRACE_HEAD 56   /* bytes of each datagram in the trace's hash */
 
 int net_create(const struct net_options *options, struct net **out)
@@ -105,7 +105,7 @@ void net_tap_set(struct net *n, const struct net_tap *tap)
 	n->tap = *tap;
 }
 
-/* Sets the next poll at `time_ns`, but not before the host is free. */
+/* Sets the next poll at `time_ns`, or when the host is free. */
 static void poll_at(struct net *n, uint32_t host, uint64_t time_ns)
 {
 	if (time_ns != UINT64_MAX)
@@ -156,8 +156,8 @@ static void hash_mix(struct net *n, const struct sim_packet *p)
 	n->hash = hash ^ p->bytes;
 }
 
-/* Returns the arrival time as link/clock.c computes it: now minus the age of the wall-clock stamp,
- * which is bounded. */
+/* Returns the arrival time as link/clock.c does: now minus the age of the wall-clock stamp, which
+ * has a limit. */
 static uint64_t arrived_ns(const struct net *n, const struct net_host *h,
 			   const struct sim_packet *p)
 {
@@ -192,7 +192,7 @@ static void socket_drain(struct net *n, struct net_host *h)
 	}
 }
 
-/* Returns true if it sent anything. */
+/* Returns whether it sent anything. */
 static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
 {
 	struct net_host *h = &n->hosts[i];
@@ -221,7 +221,7 @@ static void host_poll(struct net *n, uint32_t i)
 	h->busy_ns = busy ? n->now_ns + n->options.poll_ns : h->busy_ns;
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {
-		/* the host would never make progress */
+		/* The host would never make progress. */
 		n->counters.spins++;
 		deadline_ns = n->now_ns + US_NS;
 	}
@@ -280,7 +280,7 @@ bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void
 
 	for (;;) {
 		bool finished = done && done(context);
-		polls_run(n); /* requests posted by `done` */
+		polls_run(n); /* for requests that `done` posted */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internals shared by net.c (hosts and clock) and departure.c (from the sender onto the paths). */
+/* Shared by net.c (hosts and clock) and departure.c (from the sender onto the paths). */
 #ifndef SIM_NET_INTERNAL_H
 #define SIM_NET_INTERNAL_H
 
@@ -7,14 +7,14 @@
 #include "sim/net.h"
 
 #define BATCH 64
-#define PAIRS 64 /* hosts with settings for each pair */
+#define PAIRS 64 /* hosts with settings per pair */
 
 struct net_host {
 	const struct net_host_ops *ops; /* NULL: no host */
 	void *context;
 	struct sim_packet *head, *tail; /* its socket buffer */
 	uint64_t socket_bytes;
-	uint64_t busy_ns; /* no poll before this */
+	uint64_t busy_ns; /* no earlier poll */
 	uint64_t wall_since_ns;
 	int64_t wall_offset_ns;
 	int32_t wall_drift_ppm;
@@ -34,7 +34,7 @@ struct net {
 	struct sim_queue queue;
 	struct sim_pool pool;
 	struct sim_fault_state fault_state;
-	bool faulty; /* at least one fault is set */
+	bool faulty; /* a fault is set */
 	struct net_pair pairs[PAIRS][PAIRS];
 	struct net_tap tap;
 	uint64_t now_ns, start_ns, hash;

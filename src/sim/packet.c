@@ -7,8 +7,8 @@
 
 #include <dxp/status.h>
 
-/* Poisons bytes past a datagram's end: pooled memory hides such reads from the address
- * sanitizer. */
+/* Poisons bytes after a datagram's end: the address sanitizer does not see reads within pooled
+ * memory. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define POISON 1
@@ -137,7 +137,7 @@ struct sim_packet *sim_queue_pop(struct sim_queue *q)
 	}
 	q->heap[i] = last;
 	if (q->count > 0)
-		__builtin_prefetch(q->heap[0].packet); /* not in cache yet, and needed next */
+		__builtin_prefetch(q->heap[0].packet); /* needed next, and not cached */
 	return top;
 }
 

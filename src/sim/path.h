@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output ports and the paths through them. A port is a queue before a wire: packets leave in order
- * at its rate. It drops a packet that does not fit (tail drop) and marks one that finds a long
- * queue. Switches are output-queued: only ports delay and drop.
+/* Output ports and the paths through them. A port is a queue before a wire: packets leave in order,
+ * at its rate. It drops a packet that does not fit (tail drop), and marks one that finds a long
+ * queue. Only ports delay and drop.
  *
- * wire        host -> host; each host's port is the only queue
+ * wire        host -> host; the only queue is the host's port
  * star        host -> one switch -> host
  * leaf-spine  host -> leaf (-> spine -> leaf) -> host; a hash of both selects the spine (ECMP) */
 #ifndef SIM_PATH_H
@@ -20,40 +20,40 @@ enum net_topology { NET_WIRE, NET_STAR, NET_LEAF_SPINE };
 struct net_port {
 	uint64_t rate_bps;                /* 0: unlimited */
 	uint32_t queue_bytes, mark_bytes; /* 0: unbounded; never */
-	uint64_t free_ps;                 /* when all queued bytes have left */
-	/* since the start; bytes include all headers */
+	uint64_t free_ps;                 /* when all queued bytes will have left */
+	/* Since the start; bytes include all headers. */
 	uint64_t packets, bytes, dropped, marked;
-	uint64_t queue_max, queue_sum; /* waiting bytes, as found by each packet */
+	uint64_t queue_max, queue_sum; /* waiting bytes when a packet arrives */
 };
 
 struct net_paths {
 	enum net_topology topology;
 	uint32_t hosts, leaf_hosts, leaves, spines;
-	uint64_t seed; /* seed of the ECMP hash */
+	uint64_t seed; /* of the ECMP hash */
 	struct net_port *ports;
 	uint32_t port_count;
 };
 
 struct net_path_options {
 	enum net_topology topology;
-	uint32_t hosts, leaf_hosts, spines; /* leaf_hosts and spines: leaf-spine only, 1 or more */
+	uint32_t hosts, leaf_hosts, spines; /* leaf_hosts, spines: leaf-spine only, 1 or more */
 	uint64_t seed;
-	uint64_t rate_bps;       /* of ports towards hosts, with `wire` of hosts; 0: unlimited */
-	uint64_t host_rate_bps;  /* of the hosts' own ports; 0: as rate_bps */
-	uint64_t spine_rate_bps; /* between leaf and spine; 0: as rate_bps */
-	uint32_t queue_bytes, mark_bytes; /* of switch ports, with `wire` of hosts */
+	uint64_t rate_bps;       /* of ports towards hosts; `wire`: of hosts' ports; 0: unlimited */
+	uint64_t host_rate_bps;  /* of hosts' own ports; 0: rate_bps */
+	uint64_t spine_rate_bps; /* between leaf and spine; 0: rate_bps */
+	uint32_t queue_bytes, mark_bytes; /* of switch ports; `wire`: of hosts' ports */
 };
 
-/* Errors: DXP_ENOMEM, DXP_EINVAL. */
+/* DXP_ENOMEM, DXP_EINVAL. */
 int net_paths_create(struct net_paths *p, const struct net_path_options *o);
 void net_paths_free(struct net_paths *p);
 
-/* Returns the port after `port` (NET_NO_PORT: the first port) on the path between two hosts;
- * NET_NO_PORT: the host itself. */
+/* Returns the port after `port` (NET_NO_PORT: the first one) on the path between two hosts;
+ * NET_NO_PORT: the host. */
 uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, uint32_t port);
 
-/* Passes a packet to a port at now_ns, counted from the start. Returns when it has left, or
- * UINT64_MAX if dropped. Sets *mark if it must be marked. */
+/* Passes a packet to a port at now_ns after the start. Returns when it has left; UINT64_MAX:
+ * dropped. Sets *mark if it must be marked. */
 uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, bool *mark);
 
 /* Return the waiting bytes, and the time from which fewer than `bytes` wait. */

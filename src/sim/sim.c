@@ -21,10 +21,10 @@ struct sim_host {
 
 struct sim {
 	struct sim_options options;
-	struct rng secrets; /* the NICs' random numbers */
+	struct rng secrets; /* random numbers of the NICs */
 	struct sim_host hosts[HOSTS_MAX];
 	struct net *net;
-	bool (*done)(void *context); /* of the current run */
+	bool (*done)(void *context); /* of this run */
 	void *context;
 };
 
@@ -46,7 +46,7 @@ static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t
 
 	if (h->beside)
 		h->beside->poll(h->beside_context, now_ns);
-	/* As a node's loop: repeat until nothing more is due. */
+	/* As a node's loop: repeats until nothing is due. */
 	do {
 		nic_doorbells(n, now_ns);
 		more = nic_send(n, out + total, count - total, now_ns);
@@ -199,7 +199,8 @@ struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp)
 				   s->hosts[host].window->qp_magic[qp]};
 }
 
-/* A doorbell is a store that raises no event, so every host polls its doorbells after each step. */
+/* Polls the doorbells of all hosts after each step, because a doorbell is a store without an
+ * event. */
 static bool step_done(void *context)
 {
 	struct sim *s = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts, each with the shipped NIC, on the virtual network of net.h. One seed decides everything,
- * so every failure can be replayed. */
+/* Hosts with the shipped NIC, on the virtual network of net.h. One seed decides everything, so each
+ * failure can be replayed. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -18,23 +18,22 @@ struct sim_options {
 	uint32_t hosts;                       /* 2 .. 64; node ids 1 .. hosts */
 	uint64_t delay_ns;                    /* one way; 0: 10 us */
 	uint64_t rate_bps;                    /* of each host's port; 0: unlimited */
-	uint32_t queue_bytes, mark_bytes;     /* of the port: drop, mark above; 0: never */
+	uint32_t queue_bytes, mark_bytes;     /* of that port: drops, marks above; 0: never */
 	uint32_t backlog_bytes, socket_bytes; /* as in net.h */
 	uint64_t poll_ns;
 	struct sim_faults faults;
-	uint32_t window_packets; /* 0: the default */
+	uint32_t window_packets; /* 0: default */
 	bool no_payload_crc;
 	struct rltp_tuning tuning;
 	uint64_t start_ns;  /* initial clock; 0: 1 s */
-	entropy_fn entropy; /* source of the NICs' random numbers; NULL: the seed */
+	entropy_fn entropy; /* random numbers for NICs; NULL: from the seed */
 	void *entropy_context;
-	const struct nic_cfg_ops *cfg; /* registers of every host; context: index + 1 */
+	const struct nic_cfg_ops *cfg; /* registers of each host; context: host + 1 */
 };
 
 struct sim;
 
-/* Creates the hosts and introduces each to all others; sim_destroy frees them. DXP_ENOMEM,
- * DXP_EINVAL. */
+/* Creates the hosts; each knows all others. DXP_ENOMEM, DXP_EINVAL. */
 int sim_create(const struct sim_options *options, struct sim **out);
 void sim_destroy(struct sim *s);
 
@@ -43,29 +42,30 @@ struct nic *sim_nic(struct sim *s, uint32_t host);
 struct dxp_window *sim_window(struct sim *s, uint32_t host); /* of function 0 */
 struct net *sim_net(struct sim *s);
 
-/* Returns queue pair 0 .. 3 of a host's function 0 as a target for other hosts. */
+/* Returns queue pair 0 .. 3 of a host's function 0, as target for other hosts. */
 struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
 
 /* Work beside a host's NIC in the same thread, such as a device behind a bridge. */
 struct sim_beside {
-	void (*poll)(void *context, uint64_t now_ns); /* before each poll of the NIC */
-	uint64_t (*deadline)(void *context);          /* next poll needed; UINT64_MAX: none */
+	void (*poll)(void *context, uint64_t now_ns); /* called before each poll of the NIC */
+	/* returns when to poll next; UINT64_MAX: never */
+	uint64_t (*deadline)(void *context);
 };
 /* Sets the work beside a host's NIC; NULL removes it. */
 void sim_beside_set(struct sim *s, uint32_t host, const struct sim_beside *ops, void *context);
 
-/* Runs until `done` returns true, `limit_ns` of virtual time have passed, or no event is left.
- * Calls `done` after every step; it may post requests. Returns true if `done` did. */
+/* Runs until `done` (called after each step) returns true, `limit_ns` of virtual time have passed,
+ * or no event is left. Returns whether `done` did. `done` may post requests. */
 bool sim_run(struct sim *s, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
-/* Replaces a host by a new one with a larger incarnation and empty memory, as after a crash. With
- * `announce`, also updates the peers, as a node table would. */
+/* Replaces a host, as after a crash: larger incarnation, empty memory. `announce`: informs the
+ * peers, like a node table. */
 int sim_restart(struct sim *s, uint32_t host, bool announce);
 
-/* Adds host `host` to host `to`, as a node table would; for example after nic_peer_lost. */
+/* Makes host `host` known to host `to`, like a node table; for instance after nic_peer_lost. */
 int sim_introduce(struct sim *s, uint32_t to, uint32_t host);
 
-/* While `on`, drops every datagram from `from` to `to`. */
+/* While `on`, drops all datagrams from `from` to `to`. */
 void sim_blackhole(struct sim *s, uint32_t from, uint32_t to, bool on);
 
 /* Ends all faults, blackholes, small MTUs and stalls. */
@@ -73,7 +73,7 @@ void sim_heal(struct sim *s);
 
 const struct sim_counters *sim_counters(const struct sim *s);
 
-/* Returns a hash over all deliveries and their times; equal seeds give equal hashes. */
+/* Returns a hash of all deliveries and their times. Equal seeds give equal hashes. */
 uint64_t sim_trace_hash(const struct sim *s);
 
 #endif
