@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocators of the crossbar: which waiting packet crosses next. A packet for output d waits in
- * one queue of its input only, so a pair of ports names a packet. */
+/* Allocators of the crossbar: they choose the packets that cross next. A packet for output d waits
+ * in one queue of its input only, so a pair of ports names a packet. */
 #include <strings.h>
 
 #include "model/crossbar_internal.h"
 
-/* Returns the first set bit of `mask` from `next` on, round robin. mask is not 0. */
+/* Returns the first set bit of `mask` (not 0) from `next` on, cyclically. */
 static uint32_t round_robin(uint64_t mask, uint32_t next)
 {
 	uint64_t high = mask >> next << next;
@@ -18,8 +18,8 @@ static uint32_t after(const struct model_crossbar *x, uint32_t port)
 	return port + 1 == x->ports ? 0 : port + 1;
 }
 
-/* Lets each idle output, one after another, choose among the idle inputs. The first output
- * changes every cycle. */
+/* Lets the idle outputs choose among idle inputs, one after another. The first output changes each
+ * cycle. */
 static void outputs_choose(struct model_crossbar *x)
 {
 	uint32_t first = (uint32_t)(x->now % x->ports);
@@ -37,8 +37,8 @@ static void outputs_choose(struct model_crossbar *x)
 	x->changed = false;
 }
 
-/* One iteration of iSLIP: all idle outputs grant, then each input accepts one grant. Pointers move
- * only when a grant is accepted. Returns whether a packet started. */
+/* An iteration of iSLIP: all idle outputs grant, then each input accepts one grant. Pointers move
+ * only after an accepted grant. Returns whether a packet started. */
 static bool islip_iterate(struct model_crossbar *x)
 {
 	uint64_t grants[MODEL_PORTS], granted = 0;

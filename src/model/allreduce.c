@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks are contiguous by host and by socket. Behind them come the switches as ranks of their own:
- * a ToR for each group of leaders, then a spine for each group. */
+/* Ranks are contiguous by host and by socket. After them, switches are ranks, too: a ToR for each
+ * group of leaders, then a spine for each group. */
 #include "model/allreduce.h"
 
 #include <dxp/status.h>
@@ -28,7 +28,7 @@ static const struct model_allreduce_job *self(const struct model_schedule *s)
 
 /* ---- schedule with switches ---- */
 
-/* Returns the hosts below a ToR; the last may have fewer. */
+/* Returns the hosts below a ToR; the last ToR may have fewer. */
 static uint32_t hosts_below(const struct model_allreduce_job *j, uint32_t tor)
 {
 	return (uint32_t)min_u64(j->tor_hosts, j->of.hosts - tor * j->tor_hosts);
@@ -60,7 +60,7 @@ static uint32_t way_count(const struct model_schedule *s, uint32_t rank)
 	return 2 * model_tree_children(j->group_ranks, rank % j->group_ranks) + 2;
 }
 
-/* The tree inside a group; its root exchanges with the ToR. */
+/* An operation of the tree inside a group; its root exchanges with the ToR. */
 static void member_op(const struct model_allreduce_job *j, uint32_t rank, uint32_t index,
 		      struct model_task *out)
 {
@@ -122,7 +122,7 @@ static void way_op(const struct model_schedule *s, uint32_t rank, uint32_t index
 
 /* ---- network ---- */
 
-/* Time of a message at a NIC: its gap, and its bytes on the wire. */
+/* Returns a message's time at a NIC: its gap, and its bytes on the wire. */
 static int64_t service_ps(const struct model_parameters *p, int64_t wire_bytes)
 {
 	int64_t wire_ps = wire_bytes * 8 * 1000000 / p->net_rate_mbps;
@@ -156,7 +156,8 @@ static void between_hosts_path(const struct model_allreduce_job *j, uint32_t fro
 		2 * p->nic_latency_ps + (switches + 1) * p->cable_ps + switches * p->forward_ps;
 }
 
-/* A switch computes one packet at a time, and copies results to all ports at once. */
+/* Sets the path at a switch, which computes one packet at a time, and copies results to all ports
+ * at once. */
 static void switch_path(const struct model_allreduce_job *j, uint32_t from, uint32_t to,
 			struct model_path *out)
 {
@@ -240,7 +241,7 @@ int model_allreduce_open(struct model_allreduce_job *j, const struct model_allre
 	return DXP_OK;
 }
 
-/* Returns the mean and the last rank's time. */
+/* Returns the times of the mean and of the last rank. */
 static int case_run(const struct model_allreduce *of, const struct model_parameters *p,
 		    struct model_ranks_result *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levenberg-Marquardt on the logarithms of parameters and times. The prior adds a row for each
+/* Levenberg-Marquardt on the logarithms of parameters and times. The prior adds a row per
  * parameter, so the equations are regular for any number of samples. Settings that the sources
  * leave open are tried one by one. */
 #include "model/calibrate.h"
@@ -14,13 +14,13 @@
 
 #define ROUNDS 40
 #define STEP   0.02  /* of the logarithm, for derivatives: 600 ps of the smallest prior */
-#define PRIOR  M_LN2 /* one standard deviation: a factor of two either way */
-/* One standard deviation of a measured row: repeats of such benchmarks differ by 5 %. */
+#define PRIOR  M_LN2 /* standard deviation: a factor of two in each direction */
+/* Standard deviation of a measured row: repeats of such benchmarks differ by 5 %. */
 #define MEASUREMENT    0.05
-#define ENOUGH         1e-6 /* relative gain of a round below which the search ends */
+#define ENOUGH         1e-6 /* relative gain of a round below which the search stops */
 #define DAMPING_MAX    1e9
 #define CLEARLY        1 /* of the cost: odds of 1.6 to 1 */
-#define SETTINGS_LEAST 4 /* rows: fewer cannot tell apart settings and parameters */
+#define SETTINGS_LEAST 4 /* rows: fewer cannot separate settings from parameters */
 
 struct fit {
 	const struct model_sample *samples;
@@ -53,7 +53,7 @@ static int64_t value_of(const struct fit *f, unsigned i, double logarithm)
 	return (int64_t)llround(fmin(fmax(exp(logarithm), low), high));
 }
 
-/* Sets the parameters to exp(x), and the residuals. */
+/* Sets the parameters to exp(x), and computes the residuals. */
 static int residuals_set(struct fit *f, const double *x, double *residual)
 {
 	int status = DXP_OK;
@@ -110,7 +110,7 @@ static void normal_set(const struct fit *f, const double *x, matrix m, double *r
 	}
 }
 
-/* Solves m x = right in place; m is symmetric and positive definite, so no pivots are needed. */
+/* Solves m x = right in place. m is symmetric and positive definite, so no pivots are needed. */
 static void solve(matrix m, double *right, unsigned count)
 {
 	for (unsigned c = 0; c < count; c++)
@@ -126,8 +126,8 @@ static void solve(matrix m, double *right, unsigned count)
 		right[c] /= m[c][c];
 }
 
-/* Tries steps of growing damping until one lowers the cost. Returns the gain, 0 if none does;
- * negative: a status. */
+/* Tries steps with growing damping until one lowers the cost. Returns the gain; 0: none; negative:
+ * a status. */
 static double round_run(struct fit *f, double *x, double *cost, double *damping)
 {
 	int status = slopes_set(f, x);
@@ -165,7 +165,7 @@ static double root_mean_square(const struct fit *f)
 	return sqrt(sum / f->count);
 }
 
-/* Sets what is known of each parameter: the diagonal of the inverse of the normal equations. */
+/* Sets what is known of each parameter, by the diagonal of the inverse of the normal equations. */
 static int result_set(struct fit *f, const double *x, struct model_calibration *out)
 {
 	double right[MODEL_FREE_MAX];
@@ -192,7 +192,7 @@ static int result_set(struct fit *f, const double *x, struct model_calibration *
 	return status;
 }
 
-/* Fits the free parameters under the settings of f->p. Sets the cost of the best fit. */
+/* Fits the free parameters under the settings of f->p. *cost: of the best fit. */
 static int fit_run(struct fit *f, struct model_calibration *out, double *cost)
 {
 	double x[MODEL_FREE_MAX] = {0}, damping = 1e-3;
@@ -233,7 +233,7 @@ int model_calibrate(const struct model_sample *samples, unsigned count, struct m
 		int status = fit_run(&f, &c, &cost);
 		if (status != DXP_OK)
 			return status;
-		/* only rows that speak clearly replace the named settings */
+		/* A clear gain is needed to replace the named settings. */
 		if (number > 0 && cost > least - CLEARLY)
 			continue;
 		least = cost;

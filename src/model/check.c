@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives rows of parts, completes them, and forwards those that have a figure or await one. */
+/* Completes rows of parts, and forwards those that have or need a figure. */
 #include "model/check.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ int model_check_run(struct model_check *c, const struct model_check_part *parts,
 	return c->judge && !c->only ? model_judge_unused(c->judge) : DXP_OK;
 }
 
-/* Returns the judged microseconds of a case; negative: none. */
+/* Returns a case's judged microseconds; negative: none. */
 static double judged_us(const struct model_judge *j, const struct model_allreduce *of)
 {
 	for (unsigned i = 0; i < j->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The validation table: rows of all parts beside the figures of the sources and, with a judge's
- * file, beside those that are kept aside. */
+/* The validation table: rows of all parts beside the sources' figures and, with a judge's file,
+ * beside withheld figures. */
 #ifndef MODEL_CHECK_H
 #define MODEL_CHECK_H
 
@@ -8,20 +8,20 @@
 #include "model/parameter.h"
 #include "model/row.h"
 
-#define MODEL_CHECK_FAILED 32 /* names kept of rows out of tolerance */
+#define MODEL_CHECK_FAILED 32 /* names of rows out of tolerance that are kept */
 
-/* A part of the table. `items` lists what it has, such as "C-40 C-41". */
+/* A part of the table. `items`: its items, such as "C-40 C-41". */
 struct model_check_part {
 	const char *items;
 	int (*rows)(const struct model_parameters *p, uint64_t seed, const struct model_sink *sink);
 };
 
 struct model_check {
-	/* of the caller */
+	/* Set by the caller. */
 	const struct model_sink *sink;
 	struct model_judge *judge; /* NULL: none */
 	const char *only;          /* an item; NULL: all */
-	/* results */
+	/* Results. */
 	unsigned rows, given, out_of_tolerance, shapes, shapes_failed, judged;
 	double judged_error; /* sum of |error| of judged rows, percent */
 	struct {
@@ -31,12 +31,12 @@ struct model_check {
 };
 
 /* Runs the parts and forwards each row with its published value. DXP_EINVAL with error_text(): no
- * part has the item, or a judge's line names no row; and what the parts return. */
+ * part has the item, or no row has the name of a judge's line; and what the parts return. */
 int model_check_run(struct model_check *c, const struct model_check_part *parts, unsigned count,
 		    const struct model_parameters *p, uint64_t seed);
 
-/* Sets how many cases of allreduce with three judged times there are, and in how many the model's
- * fastest way is the judged one. `guess` predicts microseconds. */
+/* Counts the cases of allreduce with three judged times, and those in which the model's fastest way
+ * is the judged one. `guess` predicts microseconds. */
 void model_check_winners(const struct model_judge *j,
 			 double (*guess)(void *context, const struct model_allreduce *of),
 			 void *context, unsigned *cases, unsigned *right);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations of each rank of each collective, computed from its number. */
+/* The operations of each rank of each collective, computed from their number. */
 #include "model/collective.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ static const struct model_collective *self(const struct model_schedule *s)
 
 /* ---- recursive doubling ---- */
 
-/* Ranks below twice the rest fold in pairs: the even one sends to the odd one, and gets the result
- * at last. */
+/* Ranks below twice the rest fold in pairs: the even one sends to the odd one, and receives the
+ * result at the end. */
 enum fold { FOLD_NONE, FOLD_SENDS, FOLD_RECEIVES };
 
 static enum fold fold_of(const struct model_collective *c, uint32_t rank)
@@ -104,14 +104,15 @@ static uint32_t ring_count(const struct model_schedule *s, uint32_t rank)
 	return 4 * (s->ranks - 1);
 }
 
-/* The i-th part of the vector has a byte more if the bytes do not divide evenly. */
+/* Computes an operation of the ring. The first parts of the vector are a byte longer if it does not
+ * divide evenly. */
 static void ring_op(const struct model_schedule *s, uint32_t rank, uint32_t index,
 		    struct model_task *out)
 {
 	const struct model_collective *c = self(s);
 	uint32_t n = s->ranks, step = index / 2, sends = index % 2 == 0;
 	uint32_t from = (rank + n - 1) % n;
-	/* the sender of step k sends part sender - k */
+	/* In step k a sender sends part sender - k. */
 	uint32_t part = ((sends ? rank : from) + 2 * n - step % n) % n;
 
 	*out = (struct model_task){

@@ -9,7 +9,7 @@
 #include "model/crossbar_internal.h"
 #include "model/pcie.h"
 
-#define BACKLOG_PACKETS 8192 /* of a source: 80,000 cycles, past 20 times any idle latency */
+#define BACKLOG_PACKETS 8192 /* per source: 80,000 cycles, more than 20 times any idle latency */
 #define LOAD_SCALE      1000 /* load_permille of 1 */
 
 uint64_t model_crossbar_cycles(const struct model_parameters *p)
@@ -41,11 +41,11 @@ static inline void fifo_add(struct model_fifo *f, struct model_packet packet)
 	f->packets[f->tail++ & (f->size - 1)] = packet;
 }
 
-/* Returns the threshold of a random number: the chance that a message arrives in a cycle. The link
- * carries datapath_bytes a cycle, or less if PCIe is slower. */
+/* Returns the threshold of a random number: the probability that a message arrives in a cycle. The
+ * link carries datapath_bytes per cycle, or less if PCIe is slower. */
 static uint64_t arrival_threshold(const struct model_parameters *p)
 {
-	/* Link bytes a second over message bytes times cycles a second. */
+	/* link bytes per second / (message bytes x cycles per second) */
 	double link = (double)model_pcie_rate(p) * (double)p->load_permille / LOAD_SCALE;
 	double chance = link / ((double)p->clock_mhz * (double)(p->mtu_bytes * p->message_packets));
 
@@ -114,7 +114,7 @@ static inline struct model_instant *instant(struct model_crossbar *x, uint64_t c
 	return &x->wheel[cycle % MODEL_WHEEL];
 }
 
-/* Adds a message to a source. A source that is full drops it: the load is past saturation. */
+/* Adds a message to a source. A full source drops it: the load is above saturation. */
 static void generate(struct model_crossbar *x, uint32_t input)
 {
 	uint32_t choices = x->ports - !x->own_port;
@@ -137,7 +137,7 @@ static void generate(struct model_crossbar *x, uint32_t input)
 	x->inside += x->message_packets;
 }
 
-/* Finds the channel that a source sends from next. Returns channels: none may. */
+/* Returns the channel from which a source sends next; `channels`: none may. */
 static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 {
 	const uint32_t *used = &x->used[input * x->channels];
@@ -159,7 +159,7 @@ static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 	return x->channels;
 }
 
-/* Starts the send engine of an idle input, if a packet may go. */
+/* Starts the send engine of an idle input if it has a packet to send. */
 static void source_start(struct model_crossbar *x, uint32_t input)
 {
 	uint32_t channel = source_choose(x, input);
@@ -170,13 +170,13 @@ static void source_start(struct model_crossbar *x, uint32_t input)
 	struct model_fifo *backlog = &x->backlog[queue];
 	x->moving[input] = fifo_first(backlog);
 	backlog->head++;
-	x->order[input].head++; /* any-order: only the count matters */
+	x->order[input].head++; /* any-order: only the count is used */
 	x->used[queue]++;
 	x->source_idle &= ~(1ull << input);
 	instant(x, x->now + x->transfer)->source_done |= 1ull << input;
 }
 
-/* Marks that the head packet of a queue waits for its output. */
+/* Records that a queue's first packet waits for its output. */
 static void want(struct model_crossbar *x, uint32_t input, const struct model_fifo *queue)
 {
 	if (fifo_count(queue) == 0)
@@ -185,7 +185,7 @@ static void want(struct model_crossbar *x, uint32_t input, const struct model_fi
 	x->changed = true;
 }
 
-/* Puts the packet of a send engine into its queue. */
+/* Puts a send engine's packet into its queue. */
 static void source_finish(struct model_crossbar *x, uint32_t input)
 {
 	struct model_packet packet = x->moving[input];
@@ -201,7 +201,7 @@ void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t out
 {
 	uint32_t number = input * x->channels + output % x->channels;
 	struct model_fifo *queue = &x->queues[number];
-	/* Crossing, then the upload. */
+	/* for crossing and upload */
 	uint32_t time = (uint32_t)x->now - fifo_first(queue).born + 2 * x->transfer;
 	struct model_instant *end = instant(x, x->now + x->transfer);
 

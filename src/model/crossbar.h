@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A crossbar with input queues and virtual channels, cycle by cycle: a packet for port d waits in
- * queue d mod channels of its input, and holds input and output while it crosses. */
+/* A crossbar with input queues and virtual channels, cycle by cycle. A packet for port d waits in
+ * queue d mod channels of its input. While it crosses, it occupies input and output. */
 #ifndef MODEL_CROSSBAR_H
 #define MODEL_CROSSBAR_H
 
@@ -18,10 +18,10 @@ struct model_crossbar_sums {
 
 /* One measured load. */
 struct model_crossbar_point {
-	uint64_t throughput_ppm;  /* payload per port as a share of the link */
-	uint64_t latency_mcycles; /* mean, from the doorbell; thousandths of a cycle */
+	uint64_t throughput_ppm;  /* payload per port, as a share of the link */
+	uint64_t latency_mcycles; /* mean from the doorbell, 1/1000 cycles */
 	uint64_t cycles;          /* simulated */
-	bool saturated;           /* gave up: 20 times the idle latency */
+	bool saturated;           /* stopped at 20 times the idle latency */
 };
 
 struct model_crossbar;
@@ -33,25 +33,24 @@ void model_crossbar_destroy(struct model_crossbar *x);
 /* Simulates `cycles` more. */
 void model_crossbar_run(struct model_crossbar *x, uint64_t cycles);
 
-/* Stops the generation, and simulates until every packet is delivered. Returns false if one
- * is not after `cycles`. */
+/* Stops generation, and simulates until all packets are delivered, or for `cycles`: false. */
 bool model_crossbar_drain(struct model_crossbar *x, uint64_t cycles);
 
 const struct model_crossbar_sums *model_crossbar_sums(const struct model_crossbar *x);
 void model_crossbar_reset(struct model_crossbar *x);
 
-/* Returns the packets that wait at the sources; the bound of a source is reached: *full. */
+/* Returns the packets that wait at the sources. *full: a source has reached its limit. */
 uint64_t model_crossbar_backlog(const struct model_crossbar *x, bool *full);
 
-/* Returns the cycles that a packet holds input and output. */
+/* Returns the cycles for which a packet occupies input and output. */
 uint64_t model_crossbar_cycles(const struct model_parameters *p);
 
-/* Measures a load: warm-up until throughput and latency move less than 1 %, then until their 95 %
- * intervals are below 1 %, or `cycles_most` in all. DXP_ENOMEM. */
+/* Measures a load: warms up until throughput and latency change by less than 1 %, then runs until
+ * their 95 % intervals are below 1 %, or for `cycles_most` in total. DXP_ENOMEM. */
 int model_crossbar_measure(const struct model_parameters *p, uint64_t seed, uint64_t cycles_most,
 			   struct model_crossbar_point *out);
 
-/* Finds the least load, in ppm, whose mean latency is twice that at 5 %, by bisection to 0.005. */
+/* Finds the least load, in ppm, whose mean latency is twice that at 5 %: by bisection to 0.005. */
 int model_crossbar_knee(const struct model_parameters *p, uint64_t seed, uint64_t *knee_ppm);
 
 /* Measures the throughput at offered load 1, in ppm. */
@@ -62,15 +61,15 @@ int model_crossbar_saturation(const struct model_parameters *p, uint64_t seed,
 int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 			const struct model_sink *sink);
 
-/* Emits knee and saturation, with what each cause of loss costs. `intervals`: also over depth,
+/* Emits knee and saturation, and the cost of each cause of loss. `intervals`: also over depth,
  * message_packets, allocator, own_port. */
 int model_crossbar_knee_rows(const struct model_parameters *p, uint64_t seed, bool intervals,
 			     const struct model_sink *sink);
 
-/* Emits whether GETs both ways wait for each other, with the cycle of waits as its note. */
+/* Emits whether GETs in both directions wait for each other; the note is the cycle of waits. */
 int model_crossbar_get_row(const struct model_parameters *p, const struct model_sink *sink);
 
-/* Exchanges GETs between two NICs, both ways at a time. Returns 1 if the packets wait for each
+/* Exchanges GETs between two NICs in both directions at once. Returns 1 if packets wait for each
  * other in a cycle, and writes the cycle to `text`; 0 if all data arrived. */
 int model_crossbar_deadlock(const struct model_parameters *p, uint32_t gets, char *text,
 			    size_t text_bytes);

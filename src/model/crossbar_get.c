@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs both ways between two NICs, and the cycle of waits that C-22 describes. One packet moves at
- * a time; times do not matter. */
+/* GETs between two NICs in both directions, and the cycle of waits of C-22. One packet moves at a
+ * time; times have no influence. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,20 +8,20 @@
 #include "model/crossbar.h"
 
 #define NICS       2
-#define QUEUE_MOST 64 /* bits of a mask: packets of a queue */
+#define QUEUE_MOST 64 /* packets per queue: bits of a mask */
 
-/* Kinds of packets, and channels of that kind. */
+/* Kinds of packets, and their channels. */
 enum { DATA, REQUEST };
 
-/* One NIC. A GET that arrived waits in `accepted` until the send engine makes it a PUT. */
+/* A NIC. A GET that arrived is `accepted` until the send engine makes it a PUT. */
 struct nic {
 	uint32_t gets;     /* own requests left */
-	uint32_t put_left; /* packets left of the PUT that the engine sends */
+	uint32_t put_left; /* packets left of the PUT in the engine */
 	bool accepted;
-	uint64_t requests[2]; /* of each channel's queue: bit i: packet i is a request */
-	uint32_t count[2];    /* packets in each queue, at most QUEUE_MOST */
+	uint64_t requests[2];                /* per channel's queue: bit i: packet i is a request */
+	uint32_t count[2];                   /* packets per queue, at most QUEUE_MOST */
 	bool arrived[2], arrived_request[2]; /* a packet at the receive engine */
-	uint64_t received;                   /* packets of data */
+	uint64_t received;                   /* data packets */
 };
 
 struct exchange {
@@ -44,8 +44,8 @@ static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel,
 	return true;
 }
 
-/* Moves the send engine by a packet. An accepted GET comes after an own request that the engine
- * already holds: the engine is in order. With its own channel, a request passes beside. */
+/* Advances the send engine by a packet. The engine works in order, so an accepted GET waits for an
+ * own request already in it. A request with its own channel passes beside. */
 static bool engine_move(const struct exchange *e, struct nic *n)
 {
 	if (n->put_left > 0) {
@@ -67,7 +67,7 @@ static bool engine_move(const struct exchange *e, struct nic *n)
 	return false;
 }
 
-/* Moves the head of a queue to the peer's receive engine. */
+/* Moves a queue's first packet to the peer's receive engine. */
 static bool queue_move(struct nic *n, struct nic *peer, unsigned channel)
 {
 	if (n->count[channel] == 0 || peer->arrived[channel])
@@ -108,8 +108,8 @@ static bool move_all(struct exchange *e)
 	return moved;
 }
 
-/* Writes the cycle of waits. The engine of NIC i waits for space in its queue, whose head waits
- * for the peer's receive engine, whose request waits for the peer's send engine. */
+/* Writes the cycle of waits. NIC i's engine waits for space in its queue. The first packet of that
+ * queue waits for the peer's receive engine, whose request waits for the peer's send engine. */
 static void cycle_write(char *text, size_t text_bytes)
 {
 	size_t at = 0;
@@ -122,7 +122,7 @@ static void cycle_write(char *text, size_t text_bytes)
 				       i % NICS, i % NICS, (i + 1) % NICS);
 }
 
-/* Returns whether NIC i waits for the other as cycle_write() states. */
+/* Returns whether NIC i waits for the other in that way. */
 static bool waits(const struct exchange *e, unsigned i)
 {
 	const struct nic *n = &e->nics[i], *peer = &e->nics[!i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of the crossbar that crossbar.c and allocate.c share. */
+/* State of the crossbar; crossbar.c and allocate.c share it. */
 #ifndef MODEL_CROSSBAR_INTERNAL_H
 #define MODEL_CROSSBAR_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "model/crossbar.h"
 
 #define MODEL_PORTS 64   /* bits of a mask */
-#define MODEL_WHEEL 2048 /* cycles ahead of an event; a power of two above two transfers */
+#define MODEL_WHEEL 2048 /* cycles ahead of an event; a power of two > two transfers */
 
 /* A waiting packet. */
 struct model_packet {
@@ -15,20 +15,20 @@ struct model_packet {
 	uint32_t to;
 };
 
-/* A ring of packets; free-running indices. */
+/* A ring of packets with free-running indices. */
 struct model_fifo {
 	struct model_packet *packets;
 	uint32_t size; /* a power of two */
 	uint32_t head, tail;
 };
 
-/* Events of one cycle; each mask has one bit a port. */
+/* Events of one cycle: masks with a bit per port. */
 struct model_instant {
 	uint64_t source_done, input_free, output_free, uploaded;
 };
 
-/* Invariant: a queue's packets and the reserved space of one packet on its way from the source,
- * and of one that crosses, are at most depth. */
+/* Invariant: a queue holds at most depth packets, including one that the source sends and one that
+ * crosses. */
 struct model_crossbar {
 	uint32_t ports, channels, depth, message_packets;
 	uint32_t transfer; /* cycles of a packet in source, crossbar and sink */
@@ -38,25 +38,25 @@ struct model_crossbar {
 	struct rng rng;
 	uint64_t now;
 	struct model_instant wheel[MODEL_WHEEL];
-	/* sources: packets that wait, by channel, and the order of their channels */
+	/* Sources: packets by channel, and the order of their channels. */
 	struct model_fifo *backlog;           /* [input * channels + channel] */
 	struct model_fifo order[MODEL_PORTS]; /* to: the channel */
 	struct model_packet moving[MODEL_PORTS];
 	uint64_t source_idle, source_full; /* masks of inputs */
-	uint32_t source_next[MODEL_PORTS]; /* channel, for any-order */
-	/* queues */
+	uint32_t source_next[MODEL_PORTS]; /* next channel, for any-order */
+	/* Queues. */
 	struct model_fifo *queues;   /* [input * channels + channel] */
-	uint32_t *used;              /* spaces of each queue that are reserved or filled */
-	uint64_t wants[MODEL_PORTS]; /* of each output: inputs with a head packet for it */
+	uint32_t *used;              /* of each queue: packets and reservations */
+	uint64_t wants[MODEL_PORTS]; /* of each output: inputs whose first packet is for it */
 	uint64_t input_idle, output_idle;
-	uint32_t crossing[MODEL_PORTS]; /* of each input: its queue, while it crosses */
-	uint32_t output_next[MODEL_PORTS], input_next[MODEL_PORTS]; /* round robin */
+	uint32_t crossing[MODEL_PORTS]; /* of each input: queue of the packet that crosses */
+	uint32_t output_next[MODEL_PORTS], input_next[MODEL_PORTS]; /* for round robin */
 	bool changed; /* an allocation may find something */
 	uint64_t inside;
 	struct model_crossbar_sums sums;
 };
 
-/* Starts the crossing of the head packet of `input` for `output`. */
+/* Starts the crossing of the first packet of `input` to `output`. */
 void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t output);
 
 /* Matches idle inputs with idle outputs, and starts their packets. */

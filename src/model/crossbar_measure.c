@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures loads as BookSim does: warm-up, batches, confidence; then knee and saturation. All
- * decisions are made in integers, so that every machine makes the same. */
+/* Measures loads like BookSim (warm-up, batches, confidence), then knee and saturation. All
+ * decisions use integers, so they are the same on all machines. */
 #include <dxp/status.h>
 
 #include "base/error.h"
@@ -11,14 +11,14 @@
 #define BATCH_CYCLES    20000
 #define BATCHES_LEAST   10
 #define BATCHES_WARM    20 /* of warm-up, at most */
-#define SATURATED_TIMES 20 /* idle latencies: the load is past saturation */
+#define SATURATED_TIMES 20 /* idle latencies that show a load above saturation */
 #define KNEE_TIMES      2  /* of the latency at IDLE_PERMILLE */
 #define IDLE_PERMILLE   50
 #define KNEE_STEP       5 /* permille */
 #define CYCLES_MOST     2000000
 #define SATURATION_WARM 200000
 
-/* One batch: latency in cycles, throughput in ten-thousandths of the link. */
+/* A batch: latency in cycles, throughput in ten-thousandths of the link. */
 struct batch {
 	uint64_t latency, throughput;
 };
@@ -43,7 +43,7 @@ static bool moments_narrow(const struct moments *m)
 	return m->count >= BATCHES_LEAST && spread <= m->sum * m->sum / 40000 * (m->count - 1);
 }
 
-/* Returns whether the mean is so far from `bound` that more batches will not pass it: 3 sigma. */
+/* Returns whether the mean is 3 sigma from `bound`, so that more batches will not pass it. */
 static bool moments_decided(const struct moments *m, uint64_t bound)
 {
 	uint64_t at = bound * m->count, off = max_u64(at, m->sum) - min_u64(at, m->sum);
@@ -52,7 +52,7 @@ static bool moments_decided(const struct moments *m, uint64_t bound)
 	       off / 3 * (off / 3) * (m->count - 1) > m->count * m->squares - m->sum * m->sum;
 }
 
-/* Returns the latency without queueing, less what it has of the three transfers: cycles. */
+/* Returns the latency without queueing, less three transfers, in cycles. */
 static int64_t idle_offset(const struct model_parameters *p)
 {
 	uint64_t one = model_pcie_cycles(p, 1, (uint64_t)p->datapath_bytes);
@@ -65,7 +65,7 @@ static uint64_t latency_of(const struct model_parameters *p, uint64_t time)
 	return (uint64_t)((int64_t)time + idle_offset(p));
 }
 
-/* Returns payload per port and cycle over the link's bytes a cycle, times `scale`. */
+/* Returns payload per port and cycle over the link's bytes per cycle, times `scale`. */
 static uint64_t throughput_of(const struct model_parameters *p, const struct model_crossbar_sums *s,
 			      uint64_t scale)
 {
@@ -90,7 +90,7 @@ static bool moved(uint64_t a, uint64_t b)
 	return max_u64(a, b) - min_u64(a, b) > max_u64(a, b) / 100;
 }
 
-/* Returns whether the latency passed the bound, or a source is full. */
+/* Returns whether the latency exceeds its limit, or a source is full. */
 static bool past(struct model_crossbar *x, const struct model_parameters *p, uint64_t latency)
 {
 	bool full;
@@ -99,7 +99,7 @@ static bool past(struct model_crossbar *x, const struct model_parameters *p, uin
 	return full || latency > SATURATED_TIMES * latency_of(p, 3 * model_crossbar_cycles(p));
 }
 
-/* Warms up: until two batches differ by less than 1 %. */
+/* Warms up until two batches differ by less than 1 %. */
 static struct batch warm_up(struct model_crossbar *x, const struct model_parameters *p)
 {
 	struct batch last = batch_run(x, p), now = last;
@@ -113,7 +113,7 @@ static struct batch warm_up(struct model_crossbar *x, const struct model_paramet
 	return now;
 }
 
-/* Measures a load. `bound`: also stops when the latency is certainly above or below; 0: none. */
+/* Measures a load. `bound`: stops when the latency is surely above or below it; 0: none. */
 static int measure(const struct model_parameters *p, uint64_t seed, uint64_t cycles_most,
 		   uint64_t bound, struct model_crossbar_point *out)
 {

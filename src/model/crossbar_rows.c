@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the crossbar: curves, knees, saturation, and what each cause of loss costs. */
+/* Rows of the crossbar: curves, knees, saturation, and the cost of each cause of loss. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -8,9 +8,9 @@
 #include "base/util.h"
 #include "model/crossbar.h"
 
-#define CYCLES_MOST 2000000 /* of one load: 2 s at most */
+#define CYCLES_MOST 2000000 /* per load: 2 s at most */
 #define DEEP        1024    /* packets of a queue that never stops its source */
-#define GETS        32      /* both ways: a doorbell FIFO */
+#define GETS        32      /* per direction: a doorbell FIFO */
 
 static struct model_row row_of(const struct model_parameters *p, const char *quantity,
 			       const char *unit, const char *assumptions)
@@ -56,7 +56,7 @@ int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 	return DXP_OK;
 }
 
-/* Applies a setting that the source leaves open. The last combines the two that cost most. */
+/* Applies a setting that the source leaves open. The last one combines the two that cost most. */
 static void variant_apply(struct model_parameters *p, unsigned index)
 {
 	switch (index) {
@@ -98,7 +98,7 @@ static int interval(const struct model_parameters *p, uint64_t seed,
 	return status;
 }
 
-/* Emits what the saturation gains without one cause of loss, and without all. */
+/* Emits the gain of the saturation without each cause of loss, and without all. */
 static int gain_rows(const struct model_parameters *p, uint64_t seed, double base,
 		     const struct model_sink *sink, const char *names)
 {

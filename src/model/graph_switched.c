@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Networks of switches. Fat tree: 4-ary, as in LogP. Dragonfly: groups whose routers are all
+/* Networks of switches. Fat tree: 4-ary, as in LogP. Dragonfly: groups of routers that are all
  * linked; balanced, a = 2p = 2h. Slim fly: the graph of McKay, Miller and Siran, of diameter 2. */
 #include <dxp/status.h>
 
@@ -8,11 +8,11 @@
 #include "model/graph_build.h"
 
 #define ARITY      4
-#define GLOBAL_MAX 32  /* links of a router to other groups: 2 M nodes, more than is ever built */
-#define FIELD_MAX  256 /* elements of the field of a slim fly: 24 M nodes */
+#define GLOBAL_MAX 32  /* links of a router to other groups: 2 M nodes, more than ever built */
+#define FIELD_MAX  256 /* elements of a slim fly's field: 24 M nodes */
 
-/* Level 0 has the nodes. Switch `i` of level l and switch j of level l + 1 are linked if they
- * differ in digit l only: a butterfly of 4-ary switches. */
+/* Builds a butterfly of 4-ary switches. Level 0 has the nodes. Switch i of level l and switch j of
+ * level l + 1 are linked if they differ only in digit l. */
 int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 {
 	uint32_t levels = 1, width = 1;
@@ -35,8 +35,8 @@ int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 	return links->status == DXP_OK ? graph_host(g, width, ARITY) : links->status;
 }
 
-/* Links pairs of groups in rounds: the k-th link of a group goes to the k-th next group, and a
- * second round begins where a group has more links than there are other groups. */
+/* Links pairs of groups in rounds. The k-th link of a group leads to the k-th next group. Groups
+ * with more links than there are other groups start another round. */
 static void dragonfly_global(struct graph_links *links, uint32_t groups, uint32_t group_routers,
 			     uint32_t global)
 {
@@ -91,7 +91,7 @@ static uint32_t power(uint32_t base, uint32_t exponent, uint32_t modulus)
 	return result;
 }
 
-/* Returns the smallest primitive element of the field of `q` elements, q an odd prime. */
+/* Returns the smallest primitive element of the field of `q` elements; q is an odd prime. */
 static uint32_t primitive(uint32_t q)
 {
 	for (uint32_t candidate = 2; candidate < q; candidate++) {
@@ -104,13 +104,13 @@ static uint32_t primitive(uint32_t q)
 	return 0;
 }
 
-/* Returns nodes at a router: half of its links to routers, rounded up. */
+/* Returns the nodes per router: half of its links to routers, rounded up. */
 static uint32_t slim_fly_hosted(uint32_t q)
 {
 	return ((3 * q - 1) / 2 + 1) / 2;
 }
 
-/* Routers (0, x, y) and (1, m, c); q = 4w + 1, so both generator sets contain -1. */
+/* Routers are (0, x, y) and (1, m, c). q = 4w + 1, so both generator sets contain -1. */
 static void slim_fly_links(struct graph_links *links, uint32_t q)
 {
 	bool even[FIELD_MAX] = {false};

@@ -20,7 +20,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Cuts the last word off a text. Returns NULL if none stands before it. */
+/* Cuts the last word off a text. Returns NULL if nothing is before it. */
 static char *last_word(char *text)
 {
 	size_t end = strlen(text);
@@ -35,7 +35,7 @@ static char *last_word(char *text)
 	return text + end;
 }
 
-/* Accepts plain decimal numbers only: no hexadecimal, no infinity. */
+/* Accepts only plain decimal numbers. */
 static bool value_parse(const char *text, double *out)
 {
 	char *end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of measured values, for --judge and --calibrate: a line `quantity x value` each, # starts
- * a comment. A quantity may have blanks; an x of "" is written as -. */
+/* Files of measured values for --judge and --calibrate. Lines are `quantity x value`; # starts a
+ * comment. A quantity may have blanks; - means an x of "". */
 #ifndef MODEL_JUDGE_H
 #define MODEL_JUDGE_H
 
@@ -10,7 +10,7 @@
 #include "model/row.h"
 
 #define MODEL_JUDGE_LINES    4096 /* four times the rows of the table */
-#define MODEL_JUDGE_QUANTITY 64   /* bytes of the longest name, with its end */
+#define MODEL_JUDGE_QUANTITY 64   /* bytes of the longest name, including its end */
 
 struct model_judged {
 	char quantity[MODEL_JUDGE_QUANTITY];
@@ -25,17 +25,17 @@ struct model_judge {
 	unsigned count;
 };
 
-/* Reads a text. Errors: DXP_ENOMEM; DXP_EINVAL with error_text(): the line and the reason. */
+/* Reads a text. DXP_ENOMEM; DXP_EINVAL with error_text(): the line and the reason. */
 int model_judge_read(const char *text, size_t text_bytes, struct model_judge *out);
 void model_judge_destroy(struct model_judge *j);
 
-/* Returns the value for a row and marks its line as used; NAN: none. */
+/* Returns a row's value and marks its line as used; NAN: none. */
 double model_judge_find(struct model_judge *j, const struct model_row *row);
 
-/* Returns DXP_EINVAL with error_text() if a line names no row. */
+/* Returns DXP_EINVAL with error_text() if no row has a line's name. */
 int model_judge_unused(const struct model_judge *j);
 
-/* Reads a line of "allreduce host 9x32x64 12.5" as a case and microseconds. DXP_EINVAL with
+/* Parses a line like "allreduce host 9x32x64 12.5": a case and microseconds. DXP_EINVAL with
  * error_text(). */
 int model_judged_case(const struct model_judged *line, struct model_allreduce *of, double *us);
 

@@ -8,16 +8,16 @@
 struct model_loggp {
 	int64_t start_ps;      /* Oc: the processor's store */
 	int64_t descriptor_ps; /* Ods: doorbell and descriptor read */
-	int64_t byte_ps;       /* G: gap of a byte */
-	int64_t hop_ps;        /* r: processing and wire of a hop */
-	int64_t receive_ps;    /* Odr: the receiver's processing */
+	int64_t byte_ps;       /* G: gap per byte */
+	int64_t hop_ps;        /* r: processing and wire per hop */
+	int64_t receive_ps;    /* Odr: processing at the receiver */
 	int64_t bytes;         /* M: of a message, at least 1 */
 };
 
-/* Returns the closed form for a mean distance of `hops`, in ps. */
+/* Returns T in ps for a mean distance of `hops`, by the equation. */
 double model_loggp_closed(const struct model_loggp *g, double hops);
 
-/* Returns the same for a whole number of hops by moving one message through model_ranks. Negative:
+/* Returns T in ps for a whole number of hops, by moving one message through model_ranks. Negative:
  * DXP_ENOMEM. */
 int64_t model_loggp_simulated(const struct model_loggp *g, uint32_t hops);
 

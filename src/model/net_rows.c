@@ -10,7 +10,7 @@
 #include "model/tags.h"
 
 #define US_PS         1e6
-#define TAGS_REQUESTS 20000 /* reads of a simulation: its end weighs less than 0.1 % */
+#define TAGS_REQUESTS 20000 /* reads per simulation: the end has a weight below 0.1 % */
 #define NAMES_BYTES   512
 
 struct model_loggp model_loggp_of(const struct model_parameters *p)
@@ -124,7 +124,7 @@ int model_tags_rows(const struct model_parameters *p, const struct model_sink *s
 	x_set(&row, t.request_bytes);
 	model_emit(sink, &row);
 	for (t.tags = 1; t.tags <= (uint32_t)p->tags; t.tags++) {
-		/* bytes in 1000 cycles, and millions of cycles a second */
+		/* bytes per 1000 cycles x millions of cycles per second */
 		row = model_row_plain("C-35", "rate by tags, closed", "MB/s",
 				      (double)model_tags_closed(&t) * mhz / 1000);
 		x_set(&row, t.tags);
@@ -139,7 +139,7 @@ int model_tags_rows(const struct model_parameters *p, const struct model_sink *s
 
 /* ---- allreduce ---- */
 
-/* Returns "9x32x64": hosts, ranks of a host, bytes. */
+/* Writes "9x32x64": hosts, ranks per host, bytes. */
 static void case_x(struct model_row *row, const struct model_allreduce *of)
 {
 	snprintf(row->x, sizeof(row->x), "%ux%ux%u", of->hosts, of->ranks, of->bytes);
@@ -158,7 +158,7 @@ static int allreduce_emit(const struct model_parameters *p, const struct model_a
 		return status;
 	snprintf(quantity, sizeof(quantity), "allreduce %s", model_way_name(of->way));
 	row.value = *ns / 1000;
-	/* the named setting may lie outside the swept ones */
+	/* The named setting may be outside the swept ones. */
 	row.low = fmin(row.low / 1000, row.value);
 	row.high = fmax(row.high / 1000, row.value);
 	row.kind = MODEL_WITHHELD;
@@ -176,8 +176,8 @@ int model_allreduce_row(const struct model_parameters *p, const struct model_all
 	return allreduce_emit(p, of, sink, &ns);
 }
 
-/* Emits the winner as a number: 0 host, 1 node, 2 socket; and the gain of the best way through
- * switches, host / it. */
+/* Emits the winner as a number (0 host, 1 node, 2 socket), and the gain of the best way through
+ * switches: host / best. */
 static void compare_emit(const struct model_allreduce *of, const double *ns,
 			 const struct model_sink *sink)
 {

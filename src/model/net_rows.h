@@ -8,24 +8,24 @@
 #include "model/row.h"
 #include "model/topology.h"
 
-/* Returns equation (1) with these parameters. */
+/* Returns the terms of equation (1) for these parameters. */
 struct model_loggp model_loggp_of(const struct model_parameters *p);
 
 /* Emits T(P) of direct networks with the source's mean distances, P = 16 .. 4096 (C-07). */
 int model_loggp_rows(const struct model_parameters *p, const struct model_sink *sink);
 
-/* Emits distances, diameter, links and T of one topology of p->nodes nodes. */
+/* Emits distances, diameter, links and T of a topology of p->nodes nodes. */
 int model_topology_rows(const struct model_parameters *p, enum model_topology kind,
 			const struct model_sink *sink);
 
-/* Emits equation (2) and the rate against the number of tags, closed and simulated (C-35). */
+/* Emits equation (2), and the rate against the number of tags, closed and simulated (C-35). */
 int model_tags_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 /* Emits the time of a call, with the interval over all settings. */
 int model_allreduce_row(const struct model_parameters *p, const struct model_allreduce *of,
 			const struct model_sink *sink);
 
-/* Emits every case of the source's figure (N-11), and its claims as shapes. */
+/* Emits all cases of the source's figure (N-11), and its statements as shapes. */
 int model_allreduce_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs messages through the NIC's pipeline. A message has one or two phases: the read of its
- * descriptor, and that of its data. */
+/* Runs messages through the NIC's pipeline. A message has one or two phases: read of the
+ * descriptor, read of the data. */
 #include "model/nic.h"
 
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 #define NO_MESSAGE UINT32_MAX
 
-/* One run. Messages of the pipeline are numbered in the order of sending: owner[i] is 2 x message
- * of the job + phase. */
+/* One run. owner[i] = 2 x message of the job + phase, for message i of the pipeline in sending
+ * order. */
 struct nic_run {
 	struct model_pipeline pipeline;
 	struct model_nic_plan plans[2];
-	const struct model_route **routes[2]; /* of the packets of each phase */
+	const struct model_route **routes[2]; /* of each phase's packets */
 	uint32_t packets[2];
 	const struct model_parameters *p;
 	const struct model_nic_job *job;
@@ -79,18 +79,18 @@ static const struct model_route *route_of(struct model_nic_plan *plan,
 	return route;
 }
 
-/* Returns the packets of `most` bytes that start before `bytes`. */
+/* Returns how many packets of `most` bytes start before `bytes`. */
 static uint64_t started_before(uint64_t bytes, uint64_t most)
 {
 	return (bytes + most - 1) / most;
 }
 
-/* A read of one phase: `bytes` from `address`; the message's data start at `data_from`. */
+/* A phase's read: `bytes` from `address`. The message's data start at `data_from`. */
 struct read {
 	uint64_t address, bytes, data_from;
 };
 
-/* Fills in which of the message's data the bytes from .. to of a read carry. */
+/* Sets which of the message's data the read's bytes from .. to carry. */
 static void kind_data(const struct nic_run *r, const struct read *read, uint64_t from, uint64_t to,
 		      struct model_nic_kind *kind)
 {
@@ -107,8 +107,8 @@ static void kind_data(const struct nic_run *r, const struct read *read, uint64_t
 	kind->upload_cycles = model_nic_upload_cycles(r->p, target + start, to - start);
 }
 
-/* Cuts a read into requests, and these into completions: the packets of phase `phase`. Writes the
- * routes if `routes` is not NULL. Returns the number; 0: too many kinds of packets. */
+/* Cuts a read into requests, and these into completions: the packets of `phase`. Writes their
+ * routes if `routes` is not NULL. Returns their number; 0: too many kinds. */
 static uint32_t phase_cut(struct nic_run *r, unsigned phase, const struct read *read,
 			  const struct model_route **routes)
 {
@@ -148,7 +148,7 @@ static struct read phase_read(const struct nic_run *r, unsigned phase)
 	return (struct read){0, descriptor, 0};
 }
 
-/* Lays out the packets of a phase. */
+/* Plans the packets of a phase. */
 static int phase_plan(struct nic_run *r, unsigned phase, uint64_t rest_ps)
 {
 	struct read read = phase_read(r, phase);
@@ -184,7 +184,7 @@ static void phase_send(struct nic_run *r, uint32_t message, unsigned phase, uint
 		r->owner[number] = 2 * message + phase;
 }
 
-/* Rings the doorbell of the next message; the processor does one store at a time. */
+/* Rings the doorbell for the next message. The processor makes one store at a time. */
 static void message_start(struct nic_run *r, uint64_t now_ps)
 {
 	uint64_t at_ps = max_u64(now_ps, r->store_free_ps) + (uint64_t)r->p->doorbell_ns * 1000;
@@ -247,7 +247,7 @@ static void stay(void *context, uint32_t stage, uint32_t unit, uint64_t start_ps
 				     start_ps, end_ps);
 }
 
-/* Splits the first message's latency: each part lasts until its stage has all bytes. */
+/* Splits the first message's latency: a part lasts until its stage has all bytes. */
 static void parts_fill(const struct nic_run *r)
 {
 	bool immediate = model_nic_immediate(r->job->op);
@@ -301,7 +301,7 @@ static void run_release(struct nic_run *r)
 	free(r);
 }
 
-/* Simulates a job whose engines have `rest_ps` beside the stages. */
+/* Simulates a job whose engines need `rest_ps` in addition to the stages. */
 static int run_with(const struct model_parameters *p, const struct model_nic_job *job,
 		    uint64_t rest_ps, struct model_nic_result *out)
 {
@@ -341,8 +341,9 @@ static uint64_t engine_cycles(const struct model_parameters *p, enum model_op op
 	return (uint64_t)(op == MODEL_NAP_IMM ? p->nap_engine_cycles : p->put_engine_cycles);
 }
 
-/* Computes what the engines need beside the stages. The stated cycles are those of 1 byte on the
- * source's hardware: what its stages do not explain stays, in cycles, on other hardware. */
+/* Computes what the engines need in addition to the stages. The stated cycles hold for 1 byte on
+ * the source's hardware. Those that its stages do not explain are the same number of cycles on
+ * other hardware. */
 static int rest_of(const struct model_parameters *p, enum model_op op, uint64_t *rest_ps)
 {
 	struct model_parameters source;

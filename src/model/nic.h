@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC from doorbell to event, as a pipeline of stages: latency, bandwidth, timeline. nic_send.c
- * and nic_receive.c lay out the routes; nic_rows.c makes the rows. */
+/* The NIC as a pipeline of stages from doorbell to event: latency, bandwidth, timeline. nic_send.c
+ * and nic_receive.c build the routes; nic_rows.c the rows. */
 #ifndef MODEL_NIC_H
 #define MODEL_NIC_H
 
@@ -8,17 +8,17 @@
 #include "model/row.h"
 #include "model/stage.h"
 
-#define MODEL_NIC_BYTES_MOST (16u << 20) /* of a message: a million packets of 16 B */
+#define MODEL_NIC_BYTES_MOST (16u << 20) /* bytes of a message: a million packets of 16 B */
 
 enum model_op { MODEL_NAP_IMM, MODEL_NAP_IND, MODEL_PUT, MODEL_GET };
 #define MODEL_OPS 4
 
-/* Stages of the pipeline, in the order of a message. */
+/* Stages in the order in which a message passes them. */
 enum model_nic_stage {
 	MODEL_AT_STORE,      /* the host's store and doorbell */
-	MODEL_AT_REQUEST,    /* a read request with its tag */
+	MODEL_AT_REQUEST,    /* read request with its tag */
 	MODEL_AT_MEMORY,     /* host memory */
-	MODEL_AT_LINK,       /* the PCIe link towards the NIC */
+	MODEL_AT_LINK,       /* PCIe towards the NIC */
 	MODEL_AT_DESCRIPTOR, /* descriptor extract */
 	MODEL_AT_DATA,       /* data extract and reorder */
 	MODEL_AT_CROSSBAR,   /* packet builder and crossbar */
@@ -26,24 +26,24 @@ enum model_nic_stage {
 	MODEL_NIC_STAGES
 };
 
-/* Parts of a latency; the sum is the latency. */
+/* Parts of a latency; their sum is the latency. */
 enum model_nic_part {
 	MODEL_PART_STORE,
 	MODEL_PART_DESCRIPTOR_READ,
 	MODEL_PART_DESCRIPTOR_EXTRACT,
-	MODEL_PART_TURNAROUND, /* GET: the request's way */
+	MODEL_PART_TURNAROUND, /* GET: the request's path */
 	MODEL_PART_DATA_READ,
 	MODEL_PART_DATA_EXTRACT,
 	MODEL_PART_CROSSBAR,
-	MODEL_PART_ENGINE, /* stated as one sum; not separated */
+	MODEL_PART_ENGINE, /* stated as one sum */
 	MODEL_PART_HOP,
 	MODEL_PART_UPLOAD,
-	MODEL_PART_EVENT, /* and NAP's buffer */
+	MODEL_PART_EVENT, /* with the NAP's buffer */
 	MODEL_PART_SEE,
 	MODEL_NIC_PARTS
 };
 
-/* Receives one stay of one packet in a stage. */
+/* Receives each stay of a packet in a stage. */
 struct model_nic_trace {
 	void (*slice)(void *context, const char *stage, uint32_t packet, uint64_t start_ps,
 		      uint64_t end_ps);
@@ -52,9 +52,10 @@ struct model_nic_trace {
 
 struct model_nic_job {
 	enum model_op op;
-	uint64_t bytes;       /* of a message, 1 .. MODEL_NIC_BYTES_MOST; a NAP: nap_max_bytes */
-	uint32_t count;       /* messages */
-	uint32_t outstanding; /* of them, at a time */
+	/* per message, 1 .. MODEL_NIC_BYTES_MOST; NAP: at most nap_max_bytes */
+	uint64_t bytes;
+	uint32_t count;                      /* messages */
+	uint32_t outstanding;                /* messages at a time */
 	const struct model_nic_trace *trace; /* NULL: none */
 };
 
@@ -62,7 +63,7 @@ struct model_nic_result {
 	uint64_t latency_ps;                /* of the first message */
 	uint64_t parts_ps[MODEL_NIC_PARTS]; /* of the first message */
 	uint64_t half_ps, end_ps;           /* completion of message count / 2, and of the last */
-	uint64_t upload_ps;                 /* from the first to the last byte uploaded */
+	uint64_t upload_ps;                 /* from the first to the last uploaded byte */
 	uint64_t moves;
 };
 
@@ -75,15 +76,16 @@ const char *model_op_name(enum model_op op);
 const char *model_nic_part_name(enum model_nic_part part);
 const char *model_nic_stage_name(enum model_nic_stage stage);
 
-/* Simulates a job. DXP_EINVAL: bytes over the operation's bound (error_text()). DXP_ENOMEM. */
+/* Simulates a job. DXP_EINVAL with error_text(): more bytes than the operation allows.
+ * DXP_ENOMEM. */
 int model_nic_run(const struct model_parameters *p, const struct model_nic_job *job,
 		  struct model_nic_result *out);
 
-/* Returns the latency of one message by the equation of a pipeline in which nothing queues. Holds
- * for nap_overlap=pieces, forward=beats, and enough tags and buffers. */
+/* Returns one message's latency by the equation of a pipeline without queueing. Holds for
+ * nap_overlap=pieces, forward=beats, and enough tags and buffers. */
 uint64_t model_nic_closed_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes);
 
-/* Computes the bandwidth in kB/s: message after message, or back to back (host_overlap). */
+/* Computes the bandwidth in kB/s: messages one after another, or back to back (host_overlap). */
 int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			uint64_t *kbps);
 

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes and costs of the NIC's packets, shared by nic.c, nic_send.c and nic_receive.c. */
+/* Routes and costs of the NIC's packets, for nic.c, nic_send.c and nic_receive.c. */
 #ifndef MODEL_NIC_INTERNAL_H
 #define MODEL_NIC_INTERNAL_H
 
 #include "model/nic.h"
 
-#define MODEL_NIC_ROUTES 64 /* kinds of a packet: sizes x position in its request */
+#define MODEL_NIC_ROUTES 64 /* kinds of packets: sizes x position in the request */
 
 enum {
-	MODEL_POOL_TAGS,  /* reads under way */
+	MODEL_POOL_TAGS,  /* outstanding reads */
 	MODEL_POOL_PIECE, /* nap_overlap=serial: one piece between memory and upload */
 };
 
-/* A kind of packets, which all have one route. */
+/* Packets with the same route. */
 struct model_nic_kind {
 	uint64_t bytes;         /* of the completion */
-	uint64_t data;          /* of them, message data */
-	uint64_t packets;       /* that start in these data */
+	uint64_t data;          /* message data among them */
+	uint64_t packets;       /* packets that start in these data */
 	uint64_t upload_cycles; /* of the writes that hold these data */
 	bool first, last;       /* of a read request */
 };
 
-/* Routes of one phase of one job. */
+/* Routes of one phase of a job. */
 struct model_nic_plan {
 	const struct model_parameters *p;
 	enum model_op op;
-	bool descriptor; /* the phase reads the descriptor and nothing else */
+	bool descriptor; /* the phase reads only the descriptor */
 	uint64_t rest_ps;
 	struct model_nic_kind kinds[MODEL_NIC_ROUTES];
 	struct model_route routes[MODEL_NIC_ROUTES];
@@ -44,16 +44,16 @@ uint64_t model_nic_upload_cycles(const struct model_parameters *p, uint64_t addr
 void model_nic_receive(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 		       struct model_route *route);
 
-/* Returns the cycles from the extracted GET descriptor to the far side's first read. */
+/* Returns the cycles from the extracted GET descriptor to the peer's first read. */
 uint64_t model_nic_turnaround_cycles(const struct model_parameters *p);
 
-/* Returns the cycles of event and buffer behind the upload of a message. */
+/* Returns the cycles of event and buffer after a message's upload. */
 uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op op);
 
-/* Returns the time until the host sees the result, ps. */
+/* Returns the time in ps until the host sees the result. */
 uint64_t model_nic_see_ps(const struct model_parameters *p);
 
-/* Returns whether the data of an operation are in its descriptor. */
+/* Returns whether an operation's data are in its descriptor. */
 static inline bool model_nic_immediate(enum model_op op)
 {
 	return op == MODEL_NAP_IMM;
@@ -64,7 +64,7 @@ static inline uint64_t model_cycles_ps(const struct model_parameters *p, uint64_
 	return cycles * (uint64_t)model_cycle_ps(p);
 }
 
-/* Appends a step; returns it. `head_ps`: when the next step may start under forward=beats. */
+/* Appends a step and returns it. `head_ps`: when the next step may start with forward=beats. */
 struct model_step *model_nic_step(const struct model_parameters *p, struct model_route *route,
 				  enum model_nic_stage stage, uint64_t hold_ps, uint64_t head_ps);
 

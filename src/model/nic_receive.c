@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lays out the receive engine: dispatch and upload, event, and what the host sees. */
+/* Builds the receive engine: dispatch and upload, event, and what the host sees. */
 #include "base/util.h"
 #include "model/nic_internal.h"
 #include "model/pcie.h"
@@ -21,7 +21,7 @@ void model_nic_receive(const struct model_nic_plan *plan, const struct model_nic
 		       struct model_route *route)
 {
 	const struct model_parameters *p = plan->p;
-	/* The link towards memory is as slow as its packets. */
+	/* The link towards memory may limit the rate. */
 	uint64_t link_ps = kind->data ? model_pcie_link_ps(p, kind->data) : 0;
 	uint64_t hold_ps = max_u64(model_cycles_ps(p, kind->upload_cycles), link_ps);
 	struct model_step *step =
@@ -35,7 +35,7 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 {
 	uint64_t row = p->base == MODEL_BASE_ROW;
 
-	/* A NAP always has an event. A PUT's counts only if the measurement waits for it. */
+	/* A NAP always has an event; a PUT's counts only if the measurement waits for it. */
 	if (op == MODEL_NAP_IMM)
 		return row * (uint64_t)p->event_cycles;
 	if (op == MODEL_NAP_IND)
@@ -45,7 +45,7 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 
 uint64_t model_nic_see_ps(const struct model_parameters *p)
 {
-	/* Without a constant for the event, the calibration of host_see_ns has found it too. */
+	/* Without an event constant, the calibrated host_see_ns includes it. */
 	uint64_t event = p->base == MODEL_BASE_VALUE ? (uint64_t)p->event_cycles * 4000 : 0;
 
 	return (uint64_t)p->host_see_ns * 1000 + event;

@@ -9,11 +9,11 @@
 #include "model/nic.h"
 #include "model/pcie.h"
 
-#define BACK_TO_BACK 64    /* messages of a rate: twice the doorbell FIFO */
-#define PACKETS_MOST 32768 /* of a rate: longer messages are steady with fewer */
+#define BACK_TO_BACK 64    /* messages per rate: twice the doorbell FIFO */
+#define PACKETS_MOST 32768 /* per rate: longer messages are steady with fewer */
 #define PEAK_BYTES   2000000
 
-/* How many values each switch has for an operation: 1 where the switch has no effect. */
+/* Values per switch for an operation; 1: the switch has no effect. */
 struct switch_values {
 	unsigned base, forward, header, overlap, wait, offset;
 };
@@ -91,7 +91,7 @@ int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint
 	return DXP_OK;
 }
 
-/* Returns whether all values are the source's: only then its figures are comparable. */
+/* Returns whether all values are the source's; only then are its figures comparable. */
 static bool is_source(const struct model_parameters *p)
 {
 	struct model_parameters source;
@@ -103,8 +103,8 @@ static bool is_source(const struct model_parameters *p)
 /* C-42: the source's latencies of 1 byte, in ns. */
 static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
 
-/* Sets the row of 1 byte under base=value: host_see_ns is its only free parameter. base=row would
- * compare the row with the three constants that are derived from it. */
+/* Sets the row of 1 byte with base=value: its only free parameter is host_see_ns. base=row would
+ * compare the row with three constants derived from it. */
 static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row)
 {
 	struct model_parameters stated = *p;
@@ -119,7 +119,7 @@ static int given_row(const struct model_parameters *p, enum model_op op, struct 
 	return status;
 }
 
-/* Finds the least and the most latency over all settings. */
+/* Finds the least and the largest latency over all settings. */
 static int latency_interval(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			    uint64_t *low_ps, uint64_t *high_ps)
 {
@@ -137,7 +137,7 @@ static int latency_interval(const struct model_parameters *p, enum model_op op, 
 	return DXP_OK;
 }
 
-/* Emits the bandwidth, between the slowest message after message and the fastest back to back. */
+/* Emits the bandwidth, between the slowest without overlap and the fastest back to back. */
 static int bandwidth_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			 uint64_t high_ps, const struct model_sink *sink, struct model_row *row,
 			 const char *quantity)
@@ -199,7 +199,7 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);
 }
 
-/* Emits which share of a latency scales with the clock: the part that a faster clock shortens. */
+/* Emits the share of a latency that scales with the clock. */
 static int clock_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 		     uint64_t ps, const struct model_sink *sink, struct model_row *row)
 {
@@ -266,7 +266,7 @@ int model_nic_peak(const struct model_parameters *p, const struct model_sink *si
 		int status = model_nic_bandwidth(&s, MODEL_PUT, PEAK_BYTES, &kbps);
 		if (status)
 			return status;
-		/* C-03 states the peak: the prototype's at MTU 128. */
+		/* C-03 states the prototype's peak, at MTU 128. */
 		bool stated = request == 128 && is_source(p);
 		row.published = stated ? 3190 : NAN;
 		row.tolerance = stated ? 3 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lays out the send engine: read request, memory, link, extract, packet builder and crossbar. */
+/* Builds the send engine: read request, memory, link, extract, packet builder and crossbar. */
 #include "base/util.h"
 #include "model/nic_internal.h"
 #include "model/pcie.h"
@@ -15,17 +15,17 @@ struct model_step *model_nic_step(const struct model_parameters *p, struct model
 	return step;
 }
 
-/* Cycles of request and completion, which the stated cycles of a read of 1 byte include. */
+/* Cycles of request and completion, included in the stated cycles of a read of 1 byte. */
 #define READ_ENGINE_CYCLES 4
 
-/* Appends request, memory and link. A request holds its tag until its last completion is
+/* Appends request, memory and link. A request keeps its tag until its last completion is
  * extracted. */
 static void read_steps(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 		       struct model_route *route)
 {
 	const struct model_parameters *p = plan->p;
 	uint64_t request_ps = kind->first ? model_cycles_ps(p, 1) : 0;
-	/* Host memory has a clock of its own: its time is stated at 250 MHz. */
+	/* Host memory has an own clock; its time is stated at 250 MHz. */
 	uint64_t memory_ps = (uint64_t)(p->memory_read_cycles - READ_ENGINE_CYCLES) * 4000;
 
 	struct model_step *step =
@@ -36,7 +36,7 @@ static void read_steps(const struct model_nic_plan *plan, const struct model_nic
 		       model_pcie_link_ps(p, 0));
 }
 
-/* Restricts how the packets of one NAP share the engines. */
+/* Limits how packets of one NAP share the engines. */
 static void nap_restrict(const struct model_nic_plan *plan, struct model_step *step)
 {
 	if (!model_nic_is_nap(plan->op))
@@ -47,7 +47,7 @@ static void nap_restrict(const struct model_nic_plan *plan, struct model_step *s
 		step->acquire |= 1u << MODEL_POOL_PIECE;
 }
 
-/* Appends builder and crossbar; then the rest of the engines and the wire as latency. */
+/* Appends builder and crossbar; then, as latency, the rest of the engines and the wire. */
 static void crossbar_step(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 			  struct model_route *route)
 {
@@ -88,7 +88,7 @@ uint64_t model_nic_turnaround_cycles(const struct model_parameters *p)
 
 	if (p->base == MODEL_BASE_ROW)
 		return (uint64_t)p->turnaround_cycles;
-	/* The descriptor as the payload of a packet, then extracted again. */
+	/* The descriptor is a packet's payload, then is extracted again. */
 	return model_pcie_cycles(p, descriptor, (uint64_t)p->datapath_bytes) +
 	       model_pcie_cycles(p, descriptor, (uint64_t)p->extract_bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of parameters, and access by row. Parsing is in parameter_parse.c, presets and
- * combinations in parameter_check.c. */
+/* The table of parameters, and access by row. parameter_parse.c parses; parameter_check.c has
+ * presets and combinations. */
 #include "model/parameter.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ const struct model_parameter *model_parameter_at(unsigned index)
 	return index < ARRAY_COUNT(rows) ? &rows[index] : NULL;
 }
 
-/* Returns the bytes of a name without its unit; 0: the name has none. */
+/* Returns the length of a name without its unit; 0: it has no unit. */
 static size_t bare_bytes(const struct model_parameter *row)
 {
 	const char *suffix = strrchr(row->name, '_');
@@ -125,7 +125,7 @@ void model_parameters_default(struct model_parameters *p)
 		memcpy((char *)p + rows[i].offset, &rows[i].value, sizeof(rows[i].value));
 }
 
-/* Returns whether `word` is one of the words of `list`. */
+/* Returns whether `word` is a word of `list`. */
 static bool listed(const char *list, const char *word)
 {
 	size_t bytes = strlen(word);

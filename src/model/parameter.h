@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of the hardware model: one list defines names, units, defaults, ranges and marks.
- * Functions that fail set error_text() to a sentence with the reason and the allowed range. */
+/* Parameters of the hardware model: one list defines names, units, defaults, ranges and marks. A
+ * function that fails sets error_text() to the reason and the allowed range. */
 #ifndef MODEL_PARAMETER_H
 #define MODEL_PARAMETER_H
 
@@ -21,7 +21,7 @@
 	MODEL_BRIDGE_PARAMETERS(N, S)    \
 	MODEL_LOSS_PARAMETERS(N, S)
 
-/* The values of one run; each in the unit of its name. A switch holds the index of its choice. */
+/* The values of a run, in the units of their names. A switch holds the index of its choice. */
 struct model_parameters {
 #define MODEL_FIELD_N(group, name, unit, value, low, high, mark, item, text) int64_t name;
 #define MODEL_FIELD_S(group, name, choices, value, mark, item, text)         int64_t name;
@@ -49,7 +49,7 @@ enum {
 	MODEL_SHARE_NONE
 };
 
-/* One row of the list. choices is NULL for a number, else "a|b|c". */
+/* A row of the list. choices: "a|b|c"; NULL: a number. */
 struct model_parameter {
 	const char *group, *name, *unit, *choices, *item, *text;
 	int64_t value, low, high;
@@ -57,47 +57,47 @@ struct model_parameter {
 	char mark;     /* T, D, A or F */
 };
 
-/* Returns the row; NULL past the last. */
+/* Returns the row; NULL: past the last. */
 const struct model_parameter *model_parameter_at(unsigned index);
 
-/* Returns the row of a full name (clock_mhz) or of one without its unit (clock); NULL: none.
- * *bare is true for the latter. */
+/* Returns the row of a full name (clock_mhz), or of a name without unit (clock): *bare. NULL:
+ * none. */
 const struct model_parameter *model_parameter_find(const char *name, size_t name_bytes, bool *bare);
 
 int64_t model_parameter_get(const struct model_parameters *p, const struct model_parameter *row);
 
-/* Sets a value after a check of its range. DXP_EINVAL: out of range. */
+/* Sets a value. DXP_EINVAL: out of range. */
 int model_parameter_put(struct model_parameters *p, const struct model_parameter *row,
 			int64_t value);
 
-/* Prints the value as model_parameter_set() reads it. Returns `out`. */
+/* Prints a value in the format of model_parameters_set(). Returns `out`. */
 const char *model_parameter_print(const struct model_parameter *row, int64_t value, char *out,
 				  size_t out_bytes);
 
-/* Parses a value with or without unit for a row. `bare`: the unit is required. */
+/* Parses a row's value with or without unit. `bare`: the unit is required. */
 int model_parameter_parse(const struct model_parameter *row, bool bare, const char *text,
 			  int64_t *out);
 
-/* Sets every value to the default: the preset "source". */
+/* Sets all values to their defaults: preset "source". */
 void model_parameters_default(struct model_parameters *p);
 
-/* Sets all values to a preset: source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: no such preset. */
+/* Sets all values to a preset: source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: unknown preset. */
 int model_parameters_preset(struct model_parameters *p, const char *name);
 
-/* Applies "name=value"; blanks around both are ignored. `pcie=4x16` sets generation and lanes. */
+/* Applies "name=value", ignoring blanks around both. `pcie=4x16` sets generation and lanes. */
 int model_parameters_set(struct model_parameters *p, const char *assignment);
 
-/* Applies a text with one `name = value` a line; # starts a comment. The error names the line. */
+/* Applies a text with one `name = value` per line; # starts a comment. The error names the line. */
 int model_parameters_config(struct model_parameters *p, const char *text);
 
 /* Rejects combinations that hardware cannot have. */
 int model_parameters_check(const struct model_parameters *p);
 
-/* Writes the names of all rows of a group ("nic crossbar": several) whose mark is A or F to `out`,
- * with commas between. Returns `out`. */
+/* Writes the names of all rows with mark A or F of some groups ("nic crossbar"), separated by
+ * commas. Returns `out`. */
 const char *model_assumptions(const char *groups, char *out, size_t out_bytes);
 
-/* Returns the usable bandwidth of the PCIe link in MB/s (10^6), after coding. */
+/* Returns the PCIe link's bandwidth after coding, in MB/s (10^6). */
 int64_t model_pcie_rate(const struct model_parameters *p);
 
 /* Returns the time of a cycle in ps. */

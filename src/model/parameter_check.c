@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Presets, and the combinations that hardware cannot have. */
+/* Presets, and combinations that hardware cannot have. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-/* A preset is the source's hardware with these values. Zero: the source's. */
+/* A preset: the source's hardware with these values. */
 static const struct preset {
 	const char *name;
 	const char *assignments[8];
@@ -42,7 +42,7 @@ int model_parameters_preset(struct model_parameters *p, const char *name)
 			 name);
 }
 
-/* Transfers a second x bytes a lane: 8b/10b to generation 2, 128b/130b from 3 on; kB/s. */
+/* kB/s per lane: transfers per second x coding, 8b/10b up to generation 2, 128b/130b from 3 on. */
 static const int64_t lane_kbps[] = {0, 250000, 500000, 984615, 1969231, 3938462};
 
 int64_t model_pcie_rate(const struct model_parameters *p)
@@ -72,7 +72,7 @@ static int check_powers(const struct model_parameters *p)
 	return DXP_OK;
 }
 
-/* A PCIe tag has 8 bits up to generation 3, 10 bits (768 usable) from 4 on. */
+/* A PCIe tag has 8 bits up to generation 3, and 10 bits (768 usable) from 4 on. */
 static int check_tags(const struct model_parameters *p)
 {
 	int64_t most = p->pcie_generation < 4 ? 256 : 768;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists the parameters of NIC, PCIe, crossbar and share. parameter_list_net.h has the other parts.
+/* Parameters of NIC, PCIe, crossbar and share. The others are in parameter_list_net.h.
  *
- * N(group, name, unit, default, low, high, mark, item, text): a number. The name ends in the unit.
- * S(group, name, choices, default, mark, item, text): a switch; the value is the index in choices.
- * Marks: T stated by a source, D derived from stated figures, A assumed, F free (calibrated).
- * S rows are what a source leaves open; the text names the sentence that speaks for the default. */
+ * N(group, name, unit, default, low, high, mark, item, text): a number; the name ends in its unit.
+ * S(group, name, choices, default, mark, item, text): a switch; the value is an index in choices.
+ * Marks: T stated by a source, D derived from stated figures, A assumed, F free (calibrated). S
+ * rows are what a source leaves open; the text names the sentence that supports the default. */
 #ifndef MODEL_PARAMETER_LIST_H
 #define MODEL_PARAMETER_LIST_H
 

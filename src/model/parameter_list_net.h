@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists the parameters of LogGP, topologies, tags, allreduce, bridge and loss. The format is that
- * of parameter_list.h. */
+/* Parameters of LogGP, topologies, tags, allreduce, bridge and loss. Format: parameter_list.h. */
 #ifndef MODEL_PARAMETER_LIST_NET_H
 #define MODEL_PARAMETER_LIST_NET_H
 
@@ -14,8 +13,8 @@
 #define MODEL_TOPOLOGY_PARAMETERS(N, S) \
 	N(topology, nodes, "", 1024, 2, 65536, 'T', "C-07", "P: processors of a network")
 
-/* Frame: Ethernet 14, IP 20, UDP 8, BTH 12, the sources' header 15, ICRC 4, FCS 4, preamble and
- * gap 20. Free values are for a processor of 2019 and its NIC; calibration moves them. */
+/* Frame: Ethernet 14, IP 20, UDP 8, BTH 12, the sources' header 15, ICRC 4, FCS 4, preamble and gap
+ * 20. Free values fit a processor of 2019 and its NIC; calibration changes them. */
 #define MODEL_ALLREDUCE_PARAMETERS(N, S)                                                           \
 	N(allreduce, sockets, "", 2, 1, 8, 'T', "N-11", "processor sockets of a host")             \
 	N(allreduce, net_rate_mbps, "Mb/s", 25000, 10, 1000000, 'T', "N-11", "rate of a port")     \
@@ -47,7 +46,7 @@
 	S(allreduce, figure, "mean|last", 0, 'T', "N-11",                                          \
 	  "mean: osu_allreduce prints the mean over the ranks")
 
-/* Rates are those that the source measured of each stage alone. */
+/* Rates that the source measured of each stage alone. */
 #define MODEL_BRIDGE_PARAMETERS(N, S)                                                            \
 	N(bridge, read_kbps, "kB/s", 9162100, 1, 1000000000, 'T', "S-07", "READ of the network") \
 	N(bridge, write_kbps, "kB/s", 11927300, 1, 1000000000, 'T', "S-07", "WRITE")             \

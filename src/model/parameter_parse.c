@@ -10,9 +10,9 @@
 #include "base/util.h"
 #include "model/parameter.h"
 
-#define LINE_BYTES 200 /* longest line of a text: name, value and blanks */
+#define LINE_BYTES 200 /* bytes of the longest line: name, value and blanks */
 
-/* Units that a value may carry: `of` is the unit of the row, 1 `name` is `scale` of it. */
+/* Units for rows whose unit is `of`: 1 `name` is `scale` of it. */
 static const struct unit {
 	const char *of, *name;
 	int64_t scale;
@@ -29,7 +29,7 @@ static const struct unit {
 	{"us", "s", 1000000},
 };
 
-/* Returns the scale of a unit; 0: not a unit of this row. */
+/* Returns the scale of a unit; 0: no unit of this row. */
 static int64_t unit_scale(const struct model_parameter *row, const char *name, size_t bytes)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(units); i++)
@@ -69,7 +69,7 @@ static int parse_choice(const struct model_parameter *row, const char *text, int
 	}
 }
 
-/* Parses digits with at most 6 decimals as millionths. Returns the bytes read; 0: no number. */
+/* Parses digits with at most 6 decimals, as millionths. Returns the bytes read; 0: no number. */
 static size_t parse_millionths(const char *text, int64_t *out)
 {
 	int64_t value = 0, weight = 1000000;
@@ -102,7 +102,7 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 	if (!text[at] && bare)
 		return error_set(DXP_EINVAL, "'%s' has no unit; write %s=%s, or one of: %s", text,
 				 row->name, text, unit_names(row, names, sizeof(names)));
-	/* A share may be written as such: 0.05 is 50 permille. */
+	/* A share may also be written as 0.05 for 50 permille. */
 	if (!text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at))
 		scale = 1000;
 	if (text[at]) {
@@ -119,7 +119,7 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 	return DXP_OK;
 }
 
-/* Copies text without blanks around it. False: longer than `out`. */
+/* Copies text without blanks around it. Returns false if it does not fit. */
 static bool trim(const char *text, size_t bytes, char *out, size_t out_bytes)
 {
 	while (bytes && isspace((unsigned char)*text)) {

@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PCIe as the NIC sees it: how an access is cut into packets, and the time of a packet on the
- * link. */
+/* PCIe as the NIC sees it: the packets of an access, and their time on the link. */
 #ifndef MODEL_PCIE_H
 #define MODEL_PCIE_H
 
 #include "model/parameter.h"
 
 #define MODEL_PCIE_PAGE    4096 /* no packet crosses a multiple of this */
-#define MODEL_PCIE_FRAMING 8    /* start, sequence number, check sum and end, bytes */
-#define MODEL_PCIE_HEADER  12   /* of a completion, and of a write below 4 GiB */
+#define MODEL_PCIE_FRAMING 8    /* bytes: start, sequence number, checksum, end */
+#define MODEL_PCIE_HEADER  12   /* bytes: completion, or write below 4 GiB */
 
-/* Returns the bytes of the first packet of an access: at most `most`, never across a page, and
- * ending at a multiple of `boundary` unless it is the last. `boundary` <= `most`; both are powers
- * of two. */
+/* Returns the bytes of an access's first packet: at most `most`, never across a page, and ending at
+ * a multiple of `boundary` unless it is the last. `boundary` <= `most`; both are powers of two. */
 uint64_t model_pcie_piece(uint64_t address, uint64_t bytes, uint64_t most, uint64_t boundary);
 
 /* Returns the number of packets of an access. */
 uint64_t model_pcie_packets(uint64_t address, uint64_t bytes, uint64_t most, uint64_t boundary);
 
-/* Returns the time on the link of a packet with `payload` bytes, ps. */
+/* Returns the time in ps of a packet with `payload` bytes on the link. */
 uint64_t model_pcie_link_ps(const struct model_parameters *p, uint64_t payload);
 
-/* Returns the share of the link that packets of `payload` bytes use for data, in ppm. */
+/* Returns data's share of the link in ppm, with `payload` bytes per packet. */
 uint64_t model_pcie_efficiency_ppm(uint64_t payload);
 
-/* Returns the cycles of a packet in the datapath: header, data, processing. `header` is 12 if the
- * first data share the header's beat, else the header has beats of its own. */
+/* Returns a packet's cycles in the datapath: header, data and processing; header and data have own
+ * beats. */
 uint64_t model_pcie_cycles(const struct model_parameters *p, uint64_t payload,
 			   uint64_t bytes_a_cycle);
 
-/* Returns the cycles of a read completion, with the header that completion_header selects. */
+/* Returns a read completion's cycles, with the header that completion_header selects. */
 uint64_t model_pcie_completion_cycles(const struct model_parameters *p, uint64_t payload,
 				      uint64_t bytes_a_cycle);
 

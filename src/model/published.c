@@ -19,7 +19,7 @@
 static const struct model_published figures[] = {
 	/* Parts of T that do not depend on the network: 200 + 528 + 2047 / 4 + 160. */
 	GIVEN("C-06", "T without hops", "2048", "ns", 1399.75, 0.001),
-	/* Derived from C-06 and the mean distances; three digits after the point. */
+	/* Derived from C-06 and the mean distances, with three decimals. */
 	GIVEN("C-07", "T hypercube", "16", "us", 1.880, 0.05),
 	GIVEN("C-07", "T hypercube", "64", "us", 2.120, 0.05),
 	GIVEN("C-07", "T hypercube", "256", "us", 2.360, 0.05),
@@ -45,7 +45,7 @@ static const struct model_published figures[] = {
 	GIVEN("C-07", "T 2D mesh", "256", "us", 3.960, 0.05),
 	GIVEN("C-07", "T 2D mesh", "1024", "us", 6.520, 0.05),
 	GIVEN("C-07", "T 2D mesh", "4096", "us", 11.640, 0.05),
-	/* LogP's table at 1024; its 3D torus is a cube of 10.08, which no built torus is */
+	/* LogP's table at 1024. Its 3D torus is a cube of side 10.08, which cannot be built. */
 	GIVEN("C-07", "hypercube distance, formula", "1024", "links", 5, 1),
 	GIVEN("C-07", "3D torus distance, formula", "1024", "links", 7.5, 1),
 	GIVEN("C-07", "3D mesh distance, formula", "1024", "links", 10, 1),
@@ -55,7 +55,7 @@ static const struct model_published figures[] = {
 	GIVEN("C-35", "tags least", "130", "", 13, 0.001),
 	GIVEN("C-35", "tags cover", "32", "cycles", 320, 0.001),
 	GIVEN("C-35", "tags cycles a request", "128", "cycles", 10, 0.001),
-	/* a factor of three either way: sizes and tolerance are not stated */
+	/* A factor of three in each direction: sizes and tolerance are not stated. */
 	GIVEN("C-37", "level", "message", "cycles", 1500000, 200),
 	DATA("C-39", "slices of the prototype", "", "%", 8),
 	DATA("C-39", "block RAM of the prototype", "", "%", 6),

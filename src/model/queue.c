@@ -82,7 +82,7 @@ static void sift_down(struct model_queue *q, struct model_queue_node node)
 	q->nodes[at] = node;
 }
 
-/* Returns a free entry; the caller has checked that one fits. */
+/* Returns a free entry; the caller has checked that there is one. */
 static uint32_t entry_get(struct model_queue *q)
 {
 	uint32_t entry = q->free;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rank with one operation in progress runs ahead of the clock: nothing else can use its
- * processor, and a message names its sender, so the order of handling does not matter. Only
- * servers of NICs, and ranks with several operations in progress, need events in order of time. */
+/* A rank with one operation in progress runs ahead of the clock: no other one uses its processor,
+ * and a message names its sender, so the order of handling has no influence. Only NIC servers, and
+ * ranks with several operations in progress, need events in order of time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +21,9 @@ enum event_kind {
 };
 
 struct rank {
-	int64_t cpu_ps;  /* free from then on */
-	uint32_t active; /* operations that are ready or in progress */
-	uint32_t left;   /* operations that have not completed */
+	int64_t cpu_ps;  /* when it is free */
+	uint32_t active; /* operations ready or in progress */
+	uint32_t left;   /* incomplete operations */
 };
 
 struct server {
@@ -44,11 +44,11 @@ struct run {
 	struct model_queue queue;
 	struct rank *ranks;
 	struct server *servers;
-	uint32_t *unmet; /* of each operation of a text */
+	uint32_t *unmet; /* per operation of a text */
 	struct ready *stack;
 	uint32_t depth, space;
 	int64_t now_ps;
-	int status; /* of the first allocation that failed */
+	int status; /* of the first failed allocation */
 };
 
 static void post_event(struct run *r, int64_t at_ps, enum event_kind kind, uint32_t index)
@@ -81,7 +81,7 @@ static void stack_push(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps)
 	r->stack[r->depth++] = (struct ready){at_ps, rank, op};
 }
 
-/* Starts operations that required one that completed. */
+/* Starts operations whose last requirement is complete. */
 static void successors_start(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps)
 {
 	const struct model_requirements *q = r->schedule->requirements;
@@ -123,7 +123,7 @@ static void op_complete(struct run *r, uint32_t rank, uint32_t op, int64_t at_ps
 	}
 }
 
-/* Keeps times far from the end of their type. */
+/* Limits times, so that they do not overflow. */
 static int64_t time_check(struct run *r, int64_t at_ps)
 {
 	if (at_ps > TIME_MAX && r->status == DXP_OK)
@@ -132,7 +132,7 @@ static int64_t time_check(struct run *r, int64_t at_ps)
 	return at_ps;
 }
 
-/* Uses the processor from `at_ps` on. */
+/* Uses the processor from `at_ps` on. Returns when it is free again. */
 static int64_t cpu_use(struct run *r, uint32_t rank, int64_t at_ps, int64_t for_ps)
 {
 	struct rank *k = &r->ranks[rank];
@@ -161,7 +161,7 @@ static struct model_path path_of(const struct run *r, const struct entry *e)
 	return path;
 }
 
-/* Completes the receive of a message whose entry has receive_op, and frees the entry. */
+/* Completes the receive of a message whose entry has receive_op; frees the entry. */
 static void receive_complete(struct run *r, uint32_t index)
 {
 	struct entry e = r->match.entries[index];
@@ -175,7 +175,7 @@ static void receive_complete(struct run *r, uint32_t index)
 	op_complete(r, e.to, e.receive_op, cpu_use(r, e.to, e.at_ps, path.receive_ps));
 }
 
-/* Lets the sender of an announced message send it. The permission crosses the network. */
+/* Permits the sender of an announced message to send it. The permission crosses the network. */
 static void grant(struct run *r, uint32_t index)
 {
 	struct entry *e = &r->match.entries[index];
@@ -185,7 +185,7 @@ static void grant(struct run *r, uint32_t index)
 	post_event(r, e->at_ps + path_of(r, e).latency_ps, EVENT_SENT, index);
 }
 
-/* A message, or its announcement, is at its rank at e->at_ps. */
+/* Handles a message, or its announcement, that reaches its rank at e->at_ps. */
 static void deliver(struct run *r, uint32_t index)
 {
 	struct entry *e = &r->match.entries[index];
@@ -280,7 +280,7 @@ static void stack_drain(struct run *r)
 	}
 }
 
-/* The message leaves the transmit server, or crosses without one. */
+/* Handles a message that leaves the transmit server, or needs none. */
 static void event_sent(struct run *r, uint32_t index)
 {
 	struct entry e = r->match.entries[index];
@@ -321,7 +321,7 @@ static void event_handle(struct run *r, uint32_t kind, uint32_t index)
 	}
 }
 
-/* Starts the operations that require none. */
+/* Starts operations without requirements. */
 static void rank_begin(struct run *r, uint32_t rank)
 {
 	const struct model_requirements *q = r->schedule->requirements;
@@ -342,7 +342,7 @@ static void rank_begin(struct run *r, uint32_t rank)
 			stack_push(r, rank, i, 0);
 }
 
-/* Sets error_text() for the first thing that never happens. */
+/* Sets error_text() for the first operation that never completes. */
 static int stuck(const struct run *r)
 {
 	const struct entry *e = model_match_any(&r->match, true);
@@ -456,7 +456,7 @@ static void flat_path(const struct model_network *network, uint32_t from, uint32
 		.send_ps = n->send_ps + overhead_ps,
 		.receive_ps = n->receive_ps + overhead_ps,
 		.latency_ps = n->latency_ps,
-		/* LogGP: the last of M bytes follows the first by (M - 1) G */
+		/* LogGP: the last of M bytes follows the first after (M - 1) G. */
 		.service_ps = n->gap_ps + n->byte_ps * (int64_t)(bytes ? bytes - 1 : 0),
 		.transmit = from,
 		.receive = MODEL_NO_SERVER,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LogGOPS on ranks: moves the messages of a schedule through processors, shared memory and the
- * NICs of hosts. Each NIC has a transmit and a receive server, which serve messages in the order of
- * their arrival. Time is in ps. */
+/* LogGOPS on ranks: moves a schedule's messages through processors, shared memory and the hosts'
+ * NICs. Each NIC has a transmit and a receive server, first come, first served. Time is in ps. */
 #ifndef MODEL_RANKS_H
 #define MODEL_RANKS_H
 
@@ -12,38 +11,38 @@
 /* Costs of one message. */
 struct model_path {
 	int64_t send_ps, receive_ps; /* o: of the processor at either end, with its O per byte */
-	int64_t latency_ps;          /* L: from the transmit to the receive server */
-	int64_t service_ps;          /* g and G: how long the message occupies a server */
-	uint32_t transmit, receive;  /* servers; MODEL_NO_SERVER: none is passed */
+	int64_t latency_ps;          /* L: from transmit to receive server */
+	int64_t service_ps;          /* g and G: time in a server */
+	uint32_t transmit, receive;  /* servers; MODEL_NO_SERVER: none */
 };
 
 struct model_network {
 	uint32_t servers;
-	uint64_t rendezvous_bytes; /* S: longer messages wait for their receive; 0: none does */
+	uint64_t rendezvous_bytes; /* S: longer messages wait for their receive; 0: none */
 	void (*path)(const struct model_network *n, uint32_t from, uint32_t to, uint64_t bytes,
 		     struct model_path *out);
 };
 
 struct model_ranks_result {
-	int64_t first_ps, last_ps; /* when the first and the last rank completed */
-	double mean_ps;            /* over the ranks */
-	uint64_t messages, remote; /* of these: through servers */
+	int64_t first_ps, last_ps; /* completion of the first and of the last rank */
+	double mean_ps;            /* of all ranks */
+	uint64_t messages, remote; /* of these, through servers */
 	int64_t busy_ps;           /* of the busiest server */
 	uint64_t events;
 };
 
-/* Runs a schedule. `done_ps`, if not NULL, has an entry for each rank. `counted`: only the ranks
- * below it enter first, last and mean; 0: all do. Errors: DXP_ENOMEM; DXP_EINVAL with
- * error_text(): a rank waits forever, for which message. */
+/* Runs a schedule. `done_ps` (NULL allowed) has an entry per rank. `counted`: first, last and mean
+ * are of the ranks below it; 0: of all. DXP_ENOMEM; DXP_EINVAL with error_text(): a rank waits
+ * forever, and for which message. */
 int model_ranks_run(const struct model_schedule *schedule, const struct model_network *network,
 		    uint32_t counted, int64_t *done_ps, struct model_ranks_result *out);
 
-/* All ranks alike, each on a host of its own. */
+/* Equal ranks, each on its own host. */
 struct model_flat_network {
 	struct model_network network; /* first member */
 	int64_t send_ps, receive_ps, latency_ps, gap_ps;
-	int64_t byte_ps;     /* G, at the server */
-	int64_t overhead_ps; /* O: of a byte, at the processor */
+	int64_t byte_ps;     /* G: per byte, at the server */
+	int64_t overhead_ps; /* O: per byte, at the processor */
 };
 void model_flat_network(struct model_flat_network *n, uint32_t ranks);
 

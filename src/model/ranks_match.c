@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash table of messages without receives and receives without messages. */
+/* A hash table of messages without receives, and of receives without messages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #include "model/ranks_state.h"
 
-#define BUCKETS_MIN 1024u /* a text of few ranks may have many tags */
+#define BUCKETS_MIN 1024u /* texts of few ranks may have many tags */
 
 int model_match_open(struct match *m, uint32_t ranks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of one run, shared by ranks.c and ranks_match.c. */
+/* State of one run, for ranks.c and ranks_match.c. */
 #ifndef MODEL_RANKS_STATE_H
 #define MODEL_RANKS_STATE_H
 
@@ -8,14 +8,14 @@
 
 #define NO_ENTRY UINT32_MAX
 
-/* A message under way or not yet received, or a posted receive. */
+/* A message that is not received yet, or a posted receive. */
 struct entry {
-	int64_t at_ps; /* message: of its arrival; receive: of its post */
+	int64_t at_ps; /* message: its arrival; receive: its post */
 	uint64_t bytes;
 	uint32_t from, to, tag, next;
 	uint32_t send_op, receive_op;
-	uint8_t receive; /* this is a posted receive */
-	uint8_t request; /* this announces a message that waits for its receive */
+	uint8_t receive; /* a posted receive */
+	uint8_t request; /* announces a message that waits for its receive */
 	uint8_t granted; /* the message's receive is known: receive_op */
 };
 
@@ -23,8 +23,8 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* Messages and receives by (from, to, tag); those of one key are in the order of their arrival and
- * are all of one sort. */
+/* Messages and receives by (from, to, tag). Those of one key are ordered by arrival, and are either
+ * all messages or all receives. */
 struct match {
 	struct entry *entries;
 	uint32_t used, space, unused; /* unused: head of the list of free entries */
@@ -38,9 +38,10 @@ void model_match_close(struct match *m);
 uint32_t model_match_new(struct match *m, const struct entry *e);
 void model_match_free(struct match *m, uint32_t index);
 void model_match_store(struct match *m, uint32_t index);
-/* Removes and returns the oldest entry with this key if it is of the sort; NO_ENTRY: none. */
+/* Removes and returns the oldest entry with this key if it is a receive (message); NO_ENTRY:
+ * none. */
 uint32_t model_match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, bool receive);
-/* Returns a stored entry of the sort, that of the lowest rank that it concerns; NULL: none. */
+/* Returns the stored receive (message) of the lowest rank; NULL: none. */
 const struct entry *model_match_any(const struct match *m, bool receive);
 
 #endif

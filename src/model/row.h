@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One line of the model's output, and the function that receives it. The command prints rows as a
- * table, as TSV or as JSON. */
+/* A line of the model's output, and the function that receives it. The command prints rows as
+ * table, TSV or JSON. */
 #ifndef MODEL_ROW_H
 #define MODEL_ROW_H
 
 #include <math.h>
 
-/* How a row relates to its published value. */
+/* Relation of a row to its published value. */
 enum model_kind {
 	MODEL_PLAIN,         /* an answer without a published figure */
-	MODEL_GIVEN,         /* published, and nothing was set from it */
+	MODEL_GIVEN,         /* published; nothing was set from it */
 	MODEL_CALIBRATED_ON, /* a free or derived parameter was set from it */
-	MODEL_WITHHELD,      /* published, but kept aside: published is NAN */
-	MODEL_SHAPE,         /* a sentence as an inequality: value 1 holds, 0 fails */
+	MODEL_WITHHELD,      /* published but withheld: published is NAN */
+	MODEL_SHAPE,         /* a sentence as an inequality: 1 holds, 0 fails */
 };
 
 #define MODEL_ROW_X 40 /* bytes of an x: "16x64x256" and names fit */
 
 struct model_row {
-	const char *item;     /* of the catalogue, "C-42"; "" for none */
-	const char *quantity; /* "latency NAP-imm"; the same in every run */
-	char x[MODEL_ROW_X];  /* "64", "4x2"; "" for none */
+	const char *item;     /* of the catalogue, "C-42"; "": none */
+	const char *quantity; /* "latency NAP-imm"; the same in each run */
+	char x[MODEL_ROW_X];  /* "64", "4x2"; "": none */
 	const char *unit;
 	double value;     /* the named prediction */
-	double low, high; /* over all settings of the switches; equal to value without switches */
-	double published; /* NAN: none, or kept aside */
+	double low, high; /* over all settings of the switches; `value` if there are none */
+	double published; /* NAN: none, or withheld */
 	double tolerance; /* allowed error of a given row, percent; 0: not judged */
 	enum model_kind kind;
-	const char *assumptions; /* names of the A and F parameters used; "" for none */
-	const char *note;        /* a sentence, NULL for none */
+	const char *assumptions; /* names of the A and F parameters used; "": none */
+	const char *note;        /* a sentence; NULL: none */
 };
 
-/* Receives rows; the row is only read during the call. */
+/* Receives rows. A row is valid only during the call. */
 struct model_sink {
 	void (*row)(void *context, const struct model_row *row);
 	void *context;
@@ -58,7 +58,7 @@ static inline struct model_row model_row_plain(const char *item, const char *qua
 	};
 }
 
-/* Returns the row of a sentence as an inequality: value 1 holds, 0 fails. */
+/* Returns a row for a sentence as an inequality: 1 holds, 0 fails. */
 static inline struct model_row model_row_shape(const char *item, const char *quantity, double holds)
 {
 	struct model_row row = model_row_plain(item, quantity, "", holds);
@@ -68,7 +68,7 @@ static inline struct model_row model_row_shape(const char *item, const char *qua
 	return row;
 }
 
-/* Returns the error of a row in percent of its published value; NAN: it has none, or that is 0. */
+/* Returns a row's error in percent of its published value; NAN: that is missing or 0. */
 static inline double model_row_error(const struct model_row *row)
 {
 	return row->published != 0 ? 100 * (row->value / row->published - 1) : NAN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Work of ranks: sends, receives and computations. A schedule is computed (collective.h,
- * allreduce.h: nothing is stored for a rank) or read from text (a graph of requirements).
+ * allreduce.h; no memory per rank) or read from text (a graph of requirements).
  *
- * The text, a line each, # starts a comment:
+ * The text has one item per line; # starts a comment:
  *   ranks 4
  *   rank 0 {
  *     a: send 64b to 1 tag 7
@@ -10,7 +10,7 @@
  *     calc 250                      # nanoseconds
  *     b requires a                  # otherwise operations of a rank are independent
  *   }
- * A label and a tag are optional; the tag's default is 0. */
+ * Labels and tags are optional; the default tag is 0. */
 #ifndef MODEL_SCHEDULE_H
 #define MODEL_SCHEDULE_H
 
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #define MODEL_RANKS_MAX    (1u << 20)    /* ranks: four times 4,096 hosts of 64 */
-#define MODEL_BYTES_MAX    (1ull << 32)  /* of a message: a second at 32 Gb/s */
-#define MODEL_CALC_NS_MAX  1000000000ull /* of a computation: 1 s */
+#define MODEL_BYTES_MAX    (1ull << 32)  /* per message: a second at 32 Gb/s */
+#define MODEL_CALC_NS_MAX  1000000000ull /* per computation: 1 s */
 #define MODEL_TEXT_OPS_MAX (1u << 22)    /* operations of a text: 128 MiB of memory */
 
 enum model_op_kind { MODEL_SEND, MODEL_RECEIVE, MODEL_CALC };
@@ -32,11 +32,11 @@ struct model_task {
 	enum model_op_kind kind;
 };
 
-/* The requirements of a schedule from text. Operations are numbered over all ranks. */
+/* Requirements of a schedule from text. Operations are numbered over all ranks. */
 struct model_requirements {
-	uint32_t *first; /* of each rank its first operation; ranks + 1 entries */
+	uint32_t *first; /* of each rank: first operation; ranks + 1 entries */
 	uint32_t *unmet; /* of each operation: how many it requires */
-	uint32_t *next;  /* those that require operation i: after[next[i]] .. */
+	uint32_t *next;  /* operations that require i: after[next[i]] .. */
 	uint32_t *after;
 };
 
@@ -56,13 +56,12 @@ struct model_text_schedule {
 	struct model_task *ops;
 };
 
-/* Reads a text of `text_bytes`. Errors: DXP_ENOMEM; DXP_EINVAL with error_text(): the line and the
- * reason. */
+/* Reads a text. DXP_ENOMEM; DXP_EINVAL with error_text(): the line and the reason. */
 int model_schedule_read(const char *text, size_t text_bytes, struct model_text_schedule **out);
 void model_schedule_destroy(struct model_text_schedule *s);
 
-/* Writes any schedule as text through `write`, which gets pieces of text. Stops and returns
- * DXP_EIO as soon as `write` returns false. */
+/* Writes a schedule as text, in pieces, to `write`. DXP_EIO: `write` returned false, which stops
+ * it. */
 int model_schedule_write(const struct model_schedule *s,
 			 bool (*write)(void *context, const char *text, size_t bytes),
 			 void *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a schedule, a line at a time. Every number is checked against its bound, and every error
- * names its line. */
+/* Reads a schedule line by line. Each number is checked against its limit; each error names its
+ * line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "base/util.h"
 #include "model/schedule.h"
 
-#define WORDS_MAX    8  /* a longer line has no meaning */
-#define QUOTED_BYTES 24 /* of a word in a message */
+#define WORDS_MAX    8  /* per line; more have no meaning */
+#define QUOTED_BYTES 24 /* of a word in an error text */
 #define NO_RANK      UINT32_MAX
 
 struct word {
@@ -21,13 +21,13 @@ struct word {
 
 struct label {
 	struct word name;
-	uint32_t rank, op; /* op over all ranks */
+	uint32_t rank, op; /* op: over all ranks */
 };
 
 struct reader {
 	struct model_text_schedule *out;
 	uint32_t line, rank, ops, ops_space;
-	uint32_t labels, labels_mask; /* open addressing; rank NO_RANK: unused */
+	uint32_t labels, labels_mask; /* open addressing; rank NO_RANK: free */
 	struct label *label;
 	uint32_t (*pairs)[2]; /* required, requiring */
 	uint64_t pair_count, pair_space;
@@ -55,7 +55,7 @@ static bool is(const struct word *w, const char *text)
 	return w->bytes == strlen(text) && memcmp(w->at, text, w->bytes) == 0;
 }
 
-/* Parses digits and then exactly `unit`. */
+/* Parses digits followed by exactly `unit`. */
 static bool number(const struct word *w, const char *unit, uint64_t most, uint64_t *out)
 {
 	size_t i = 0;
@@ -190,7 +190,7 @@ static int op_add(struct reader *r, const struct model_task *op)
 	return DXP_OK;
 }
 
-/* "send 64b to 1 tag 7", "recv 64b from 1" */
+/* Parses "send 64b to 1 tag 7" or "recv 64b from 1". */
 static int message_line(struct reader *r, const struct word *w, uint32_t count)
 {
 	bool sends = is(w, "send");
@@ -253,7 +253,7 @@ static int ranks_line(struct reader *r)
 	return s->requirements.first ? DXP_OK : DXP_ENOMEM;
 }
 
-/* Opens a rank; `next` is the lowest that may come. */
+/* Opens a rank; *next: lowest allowed rank. */
 static int rank_line(struct reader *r, uint32_t *next)
 {
 	struct model_text_schedule *s = r->out;
@@ -288,7 +288,7 @@ static int line_read(struct reader *r, uint32_t *next)
 	return op_line(r);
 }
 
-/* Splits a line into words up to a comment. */
+/* Splits a line, without its comment, into words. */
 static int words_split(struct reader *r, const char *at, const char *end)
 {
 	r->count = 0;

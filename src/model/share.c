@@ -11,9 +11,9 @@
 #include "base/util.h"
 #include "model/pcie.h"
 
-#define QUANTA_LEAST 20000   /* of a run */
-#define QUANTA_MOST  1000000 /* 0.1 s */
-#define RUN_TIMES    8       /* closed forms of time in a run */
+#define QUANTA_LEAST 20000   /* per run */
+#define QUANTA_MOST  1000000 /* per run: 0.1 s */
+#define RUN_TIMES    8       /* length of a run in closed-form times */
 #define Z            2       /* deviations of the worst of eight functions */
 
 /* A ring of sizes, or of functions. */
@@ -61,8 +61,8 @@ static void doorbell(struct share_run *r, uint32_t function)
 		fifo_add(&r->order, function);
 }
 
-/* Rings doorbells: all functions until their FIFOs are full, or random ones until the chosen FIFO
- * is full. */
+/* Rings doorbells: of all functions until their FIFOs are full, or of random ones until the chosen
+ * FIFO is full. */
 static void post(struct share_run *r)
 {
 	if (r->p->arrival == MODEL_ARRIVAL_RANDOM) {
@@ -77,7 +77,7 @@ static void post(struct share_run *r)
 			doorbell(r, i);
 }
 
-/* Returns the cycles of the send engine for `bytes` of one message. */
+/* Returns the send engine's cycles for `bytes` of a message. */
 static uint64_t engine_cycles(const struct share_run *r, uint64_t bytes)
 {
 	uint64_t mtu = (uint64_t)r->p->mtu_bytes, cycles = bytes / mtu * r->packet_cycles;
@@ -105,7 +105,7 @@ static uint64_t serve(struct share_run *r, uint32_t function, uint64_t most)
 	return bytes;
 }
 
-/* Serves one function's quantum of the deficit round robin. */
+/* Serves a function's quantum of deficit round robin. */
 static void serve_quantum(struct share_run *r, uint32_t function)
 {
 	uint64_t weight = r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
@@ -178,7 +178,7 @@ static bool uneven(const struct share_run *r)
 	return false;
 }
 
-/* Computes Jain's index of the bytes over the weights. */
+/* Computes Jain's index of bytes / weight. */
 static uint64_t jain_ppm(const struct share_run *r)
 {
 	double sum = 0, squares = 0;
@@ -257,7 +257,7 @@ int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t qu
 
 /* Returns (z cv / e)^2: messages of a function until its share is within e. Sizes are uniform from
  * 1: the variance is (n^2 - 1) / 12, the mean (n + 1) / 2. Random functions add the spread of their
- * number of messages, which is 1 - 1 / F of the mean. */
+ * number of messages, 1 - 1 / F of the mean. */
 static double messages_needed(const struct model_parameters *p)
 {
 	double n = (double)p->largest_bytes, e = (double)p->tolerance_permille / 1000;
@@ -268,7 +268,7 @@ static double messages_needed(const struct model_parameters *p)
 	return Z * Z * spread / (e * e);
 }
 
-/* Returns whether the policy serves whole messages, whatever their size. */
+/* Returns whether the policy serves whole messages of any size. */
 static bool by_message(const struct model_parameters *p)
 {
 	return p->policy == MODEL_SHARE_MESSAGE || p->policy == MODEL_SHARE_NONE;
@@ -283,7 +283,7 @@ uint64_t model_share_closed(const struct model_parameters *p)
 
 	if (by_message(p) || p->arrival == MODEL_ARRIVAL_RANDOM)
 		return (uint64_t)(functions * mean / rate * messages_needed(p));
-	/* One quantum more than the others is within e of the bytes so far. */
+	/* A quantum more than the others is within e of the bytes so far. */
 	double quantum =
 		p->policy == MODEL_SHARE_PACKET ? (double)p->mtu_bytes : (double)p->quantum_bytes;
 	return (uint64_t)(functions * quantum / rate / e);

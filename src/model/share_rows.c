@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the shares. The time until they are level is random: the value is the median of several
- * seeds, low and high are the least and the most. */
+/* Rows of the shares. The time until they are level is random: value is the median of several
+ * seeds, low and high are the extremes. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -77,7 +77,7 @@ static int level_rows(const struct model_parameters *p, uint64_t seed, const cha
 	     (double)settled[count - 1]);
 	row.quantity = "level, closed form";
 	row.note = NULL;
-	/* Weights have no closed form where software does not ask for them. */
+	/* Weights have no closed form if arrivals are random. */
 	if (p->policy != MODEL_SHARE_WEIGHTS || p->arrival != MODEL_ARRIVAL_RANDOM)
 		emit(sink, &row, closed, closed, closed);
 	if (!all)

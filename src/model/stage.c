@@ -12,8 +12,8 @@
 
 /* An event's kind is 2 x step + one of these; its subject is a unit. */
 enum {
-	ARRIVE, /* the head of the unit reaches the queue of the step's stage */
-	FREE,   /* its last byte left the server of the step */
+	ARRIVE, /* the unit's head reaches the queue of the step's stage */
+	FREE,   /* its last byte left the step's server */
 };
 
 int model_pipeline_create(struct model_pipeline *p, uint32_t unit_most, uint32_t message_most)
@@ -68,7 +68,7 @@ static const struct model_step *step_of(const struct model_unit *u)
 	return &u->route->steps[u->step];
 }
 
-/* Returns the stage that a unit enters next; NULL: none, or its space needs no reservation. */
+/* Returns the stage that a unit enters next; NULL: none, or it needs no reservation there. */
 static struct model_stage *next_stage(struct model_pipeline *p, const struct model_unit *u)
 {
 	if (u->step + 1 >= u->route->count || step_of(u)->barrier)
@@ -110,7 +110,7 @@ static void start(struct model_pipeline *p, struct model_stage *s)
 	const struct model_step *step = step_of(u);
 	struct model_stage *next = next_stage(p, u);
 	uint64_t now = p->queue.now_ps;
-	/* The last byte cannot leave before it arrived. */
+	/* The last byte cannot leave before it has arrived. */
 	uint64_t end = max_u64(now + step->hold_ps, u->tail_ps + step->fill_ps);
 
 	s->head = u->next;
@@ -122,7 +122,7 @@ static void start(struct model_pipeline *p, struct model_stage *s)
 	s->busy_ps += end - now;
 	if (next)
 		next->queued++;
-	tokens_add(p, step->acquire, UINT32_MAX); /* modulo 2^32: less one */
+	tokens_add(p, step->acquire, UINT32_MAX); /* modulo 2^32: one less */
 	if (p->trace)
 		p->trace(p->context, step->stage, number, now, end);
 	p->moves++;
@@ -134,7 +134,7 @@ static void start(struct model_pipeline *p, struct model_stage *s)
 	}
 }
 
-/* Starts what may start, until nothing more can: a start may free space or tokens for others. */
+/* Starts all units that may start. A start may free space or tokens for others. */
 static void start_all(struct model_pipeline *p)
 {
 	bool moved;
@@ -150,8 +150,7 @@ static void start_all(struct model_pipeline *p)
 	} while (moved);
 }
 
-/* Puts a unit in the queue of a step's stage. The space was reserved when the step before
- * started. */
+/* Queues a unit for a step's stage. The space was reserved when the previous step started. */
 static void arrive(struct model_pipeline *p, uint32_t number, uint32_t step)
 {
 	struct model_unit *u = &p->units[number];
@@ -168,7 +167,7 @@ static void arrive(struct model_pipeline *p, uint32_t number, uint32_t step)
 	s->tail = number;
 }
 
-/* Completes a step: frees server and tokens, and moves on what did not move early. */
+/* Completes a step: frees server and tokens, and advances units that did not leave early. */
 static void complete(struct model_pipeline *p, uint32_t number, uint32_t step)
 {
 	struct model_unit *u = &p->units[number];

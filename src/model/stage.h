@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pipelines of stages: units of messages move along a route of steps. A stage serves `servers`
- * units at a time, first in, first out; a bounded queue in front of it stops the stage before it
+/* Pipelines of stages. Units of messages pass a route of steps. A stage serves `servers` units at a
+ * time, first in, first out. If the bounded queue before it is full, it stops the stage before
  * (back-pressure). Pools of tokens limit what is between two steps: the tags of reads. */
 #ifndef MODEL_STAGE_H
 #define MODEL_STAGE_H
@@ -13,13 +13,13 @@
 
 struct model_step {
 	uint32_t stage;
-	uint64_t hold_ps; /* the server is busy for a unit */
-	uint64_t fill_ps; /* after the start, the next step may start; at most hold_ps */
-	/* after the server is free, the unit arrives at the next step: a latency that is
-	 * pipelined */
+	uint64_t hold_ps; /* time of a unit in the server */
+	uint64_t fill_ps; /* from the start until the next step may start; at most hold_ps */
+	/* From the end of hold_ps until the unit arrives at the next step: a pipelined latency. */
 	uint64_t delay_ps;
-	uint8_t acquire, release; /* bit i: a token of pool i before the start, after the hold */
-	bool barrier;             /* moves on when all units of the message have done this step */
+	/* bit i: gets a token of pool i before the start; returns it after the hold */
+	uint8_t acquire, release;
+	bool barrier; /* waits until all units of the message have done this step */
 };
 
 /* Steps of one kind of unit. */
@@ -31,8 +31,8 @@ struct model_route {
 struct model_stage {
 	const char *name;
 	uint32_t servers; /* 0: unlimited */
-	uint32_t depth;   /* units in front of it; 0: unlimited */
-	/* of the pipeline */
+	uint32_t depth;   /* units before it; 0: unlimited */
+	/* Private to the pipeline. */
 	uint32_t busy, queued, head, tail;
 	uint64_t busy_ps; /* sum of holds: load */
 };
@@ -40,15 +40,15 @@ struct model_stage {
 struct model_unit {
 	const struct model_route *route;
 	uint32_t message, step, next;
-	uint32_t early;   /* bit i: moved on from step i before its last byte */
-	uint64_t tail_ps; /* when its last byte left the step before */
+	uint32_t early;   /* bit i: left step i before its last byte */
+	uint64_t tail_ps; /* when its last byte left the previous step */
 };
 
 /* Units first .. first + count - 1 belong to a message. */
 struct model_message {
 	uint32_t first, count;
 	uint32_t done[MODEL_STEPS]; /* units that have done each step */
-	uint32_t left;              /* units under way */
+	uint32_t left;              /* unfinished units */
 };
 
 struct model_pipeline {
@@ -61,25 +61,24 @@ struct model_pipeline {
 	uint32_t unit_count, unit_most, message_count, message_most;
 	uint64_t moves; /* steps started */
 	bool no_memory;
-	/* Called when the last unit of a message has done its last step. May send messages. */
+	/* Called when a message's last unit has done its last step. May send messages. */
 	void (*done)(void *context, uint32_t message, uint64_t at_ps);
-	/* Called for each step started, if not NULL. */
+	/* Called for each started step. May be NULL. */
 	void (*trace)(void *context, uint32_t stage, uint32_t unit, uint64_t start_ps,
 		      uint64_t end_ps);
 	void *context;
 };
 
-/* Prepares an empty pipeline; the caller then sets stages, pools and callbacks. DXP_ENOMEM. */
+/* Prepares an empty pipeline. Then the caller sets stages, pools and callbacks. DXP_ENOMEM. */
 int model_pipeline_create(struct model_pipeline *p, uint32_t unit_most, uint32_t message_most);
 void model_pipeline_destroy(struct model_pipeline *p);
 
-/* Sends a message of `count` units at `at_ps`: routes[i] is that of unit i. The routes stay valid
- * while the pipeline runs. Returns the message's number; UINT32_MAX: over the bounds of create. */
+/* Sends a message of `count` units at `at_ps`; routes[i] is the route of unit i, and must stay
+ * valid. Returns the message's number; UINT32_MAX: more than create allowed. */
 uint32_t model_pipeline_send(struct model_pipeline *p, uint64_t at_ps,
 			     const struct model_route *const *routes, uint32_t count);
 
-/* Runs until nothing moves. Returns DXP_OK; DXP_ENOMEM; DXP_EBUSY: units are left that wait for
- * each other. */
+/* Runs until nothing moves. DXP_EBUSY: units wait for each other; DXP_ENOMEM. */
 int model_pipeline_run(struct model_pipeline *p);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define PART_BYTES 64 /* longest value */
 
-/* Copies `bytes` of text and parses them as a value within the range of the row. */
+/* Copies `bytes` of text, and parses them as a value within the row's range. */
 static int parse_part(const struct model_parameter *row, bool bare, const char *text, size_t bytes,
 		      int64_t *out)
 {
@@ -51,7 +51,7 @@ static int add_value(struct model_sweep *s, int64_t value)
 	return DXP_OK;
 }
 
-/* Adds low .. high; `step` is "*k", "+s" or empty. */
+/* Adds low .. high; `step` is "*k", "+s" or "". */
 static int add_range(struct model_sweep *s, int64_t low, int64_t high, const char *step)
 {
 	bool adds = step[0] == '+';
@@ -83,7 +83,7 @@ static int add_range(struct model_sweep *s, int64_t low, int64_t high, const cha
 	return DXP_OK;
 }
 
-/* Adds one part between commas: a value or a range. */
+/* Adds a part between commas: a value or a range. */
 static int add_part(struct model_sweep *s, bool bare, const char *part)
 {
 	const char *dots = strstr(part, "..");

@@ -35,7 +35,7 @@ uint32_t model_tags_cover(const struct model_tags *t)
 uint64_t model_tags_simulated(const struct model_tags *t, uint32_t requests)
 {
 	uint64_t occupied = model_tags_return_millicycles(t), link_free = 0;
-	uint64_t idle = MILLI * t->read_cycles; /* a request with the link to itself */
+	uint64_t idle = MILLI * t->read_cycles; /* of a request alone on the link */
 	uint64_t tag_free[WINDOW_MAX] = {0};
 	uint32_t tags = (uint32_t)min_u64(t->tags, WINDOW_MAX);
 
@@ -45,7 +45,7 @@ uint64_t model_tags_simulated(const struct model_tags *t, uint32_t requests)
 		link_free = begin + occupied;
 		tag_free[i % tags] = link_free;
 	}
-	/* Nothing hides the latency of the first read, so it is left out of the rate. */
+	/* The latency of the first read cannot be hidden, so the rate leaves it out. */
 	uint64_t bytes = (uint64_t)requests * t->request_bytes;
 	return bytes * CYCLES_KILO * MILLI / max_u64(link_free - min_u64(idle, link_free), 1);
 }
