@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An operation from start to completion: a node's contributions are reduced to its leader, leaders
- * combine them, and the result returns with the status. A node of one rank uses the user's buffers
- * directly. If a step within the node fails, its leader joins the leaders' operation with a
- * barrier: the mismatch reports the failure to all ranks, and none waits. */
+/* An operation from start to completion. A node's contributions are reduced to its leader; leaders
+ * combine them; the result returns with the status. A node of one rank uses the user's buffers
+ * directly. If a step in a node fails, its leader starts a barrier while the others run the
+ * operation: this mismatch reports the failure to all ranks, and none waits. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 
-/* Returns true if the communicator has joined. Joins, or retries when that is due. */
+/* Returns whether the communicator has joined. Joins, or retries when that is due. */
 static bool joined(struct dxp_mpi_comm *c)
 {
 	if (c->state == MPI_UNTRIED)
@@ -78,7 +78,7 @@ static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, 
 	return error;
 }
 
-/* For short messages: status and result go down in one message. */
+/* For short messages: one message brings status and result down. */
 static int allreduce_short(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {
@@ -141,7 +141,7 @@ int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, i
 	return allreduce_long(c, m, own, receive, count);
 }
 
-/* Passes the result from the leader of the root's node to the root, rank `to` of the node. */
+/* Passes the result from the leader of the root's node to the root, rank `to` of that node. */
 static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int error, void *work,
 		     void *receive, int count, int to)
 {
@@ -160,7 +160,7 @@ static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int er
 	return own_error != MPI_SUCCESS ? own_error : error;
 }
 
-/* `own` and `receive` may be NULL where the rank has none. */
+/* `own` and `receive` are NULL if the rank has none. */
 static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			 void *receive, int count, const struct mpi_location *root)
 {
@@ -255,7 +255,7 @@ int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 
 /* ---- broadcast: ranks may describe the same bytes by different types ---- */
 
-/* Caches the last contiguous type. */
+/* Returns whether the type is contiguous. Caches the last such type. */
 static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 {
 	if (type == c->flat_type)
@@ -266,8 +266,7 @@ static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 	return true;
 }
 
-/* Does a leader's part. `data` is the user's buffer or its packed bytes; NULL: no memory for
- * them. */
+/* Does a leader's part. `data`: the user's buffer or its packed bytes; NULL: no memory for them. */
 static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_location *root, int failed,
 			void *data, size_t bytes)
 {
@@ -280,8 +279,7 @@ static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_location *root,
 	return mpi_leaders_bcast(c, data, bytes, root->leader);
 }
 
-/* In the root's node: the root broadcasts to its node first, then its leader to the other
- * leaders. */
+/* In the root's node: the root broadcasts to its node, then the leader to the other leaders. */
 static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_location *root, void *buffer,
 			   int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement of a communicator's ranks to use switches, and their roles (N-05). Settings may differ
- * between ranks, so it begins with one ordinary allreduce of a few numbers. If no switch is named,
- * it stops there. */
+/* A communicator's ranks agree to use switches, and get roles (N-05). Settings may differ between
+ * ranks, so agreement starts with an ordinary allreduce of a few numbers. If no switch is named, it
+ * ends there. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "comm.h"
 #include "socket.h"
 
-/* Guards all of these. Communicators are listed in the order of joining. Joining is collective, so
- * that order is the same on all ranks that share two communicators. */
+/* Guards the following. Communicators are listed in the order of joining. Joining is collective, so
+ * all ranks that share two communicators have the same order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_mpi_comm *oldest, **last = &oldest;
 static int comm_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
@@ -29,7 +29,7 @@ enum agreement {
 	AGREEMENTS
 };
 
-/* Returns true if dxp_inc_open could find a switch for this host. */
+/* Returns whether dxp_inc_open could find a switch for this host. */
 static bool switch_named(void)
 {
 	const char *set = dxp_mpi_settings.switches, *environment = getenv("DXP_INC_SWITCH");
@@ -38,7 +38,7 @@ static bool switch_named(void)
 	       access("/etc/dxp/inc.conf", R_OK) == 0;
 }
 
-/* no max_bytes is set: the number of leaders decides */
+/* max_bytes is not set: the number of leaders decides */
 #define AUTOMATIC INT64_MAX
 
 static int64_t max_bytes_wanted(void)
@@ -48,7 +48,8 @@ static int64_t max_bytes_wanted(void)
 	return bytes == 0 ? AUTOMATIC : bytes < AUTOMATIC ? bytes : AUTOMATIC - 1;
 }
 
-/* Reports a switch missing at some ranks (a mistake) once; missing at all ranks only if verbose. */
+/* Reports once if some ranks have no switch (a mistake). If none has one, reports only when
+ * verbose. */
 static void nameless_report(const struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 {
 	static atomic_bool reported;
@@ -65,8 +66,8 @@ static void nameless_report(const struct dxp_mpi_comm *c, const int64_t all[AGRE
 			all[NAMELESS], where);
 }
 
-/* Agrees on settings: if they differ between ranks, the smallest applies. Returns false if MPI
- * failed or a rank has no switch. */
+/* Agrees on settings; where ranks differ, the smallest applies. Returns false if MPI failed, or a
+ * rank has no switch. */
 static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 {
 	bool named = switch_named();
@@ -96,8 +97,8 @@ static int split(MPI_Comm from, int color, int key, MPI_Comm *out)
 	return error != MPI_SUCCESS ? error : mpi_adopt(*out);
 }
 
-/* Finds the ranks of this host. Returns false if there are fewer hosts than `least`, or MPI
- * failed. */
+/* Finds the ranks of this host. Returns false if MPI failed, or there are fewer hosts than
+ * `least`. */
 static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 {
 	int host_rank, first, hosts;
@@ -115,8 +116,8 @@ static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 	return false;
 }
 
-/* Finds the ranks that share a leader with this one, by mode. Takes *host over if it is their
- * communicator. */
+/* Finds the ranks that share this rank's leader, by mode. If *host is their communicator, it
+ * becomes c->node. */
 static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 {
 	if (c->mode == DXP_INC_NODE) {
@@ -128,7 +129,7 @@ static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 	return !PMPI_Comm_rank(c->node, &c->node_rank) && !PMPI_Comm_size(c->node, &c->node_ranks);
 }
 
-/* Finds the leaders, in rank order, and each rank's position. */
+/* Finds the leaders, in rank order, and each rank's location. */
 static bool find_leaders(struct dxp_mpi_comm *c)
 {
 	int leader[2] = {0};
@@ -150,8 +151,8 @@ static bool find_leaders(struct dxp_mpi_comm *c)
 	return !PMPI_Allgather(&own, 2, MPI_INT, c->locations, 2, MPI_INT, c->comm);
 }
 
-/* A node of one rank needs no communicator. Others need a second one, for results that pass later
- * contributions. */
+/* Frees the communicator of a node of one rank. Other nodes get a second one, because results may
+ * overtake later contributions. */
 static bool settle_node(struct dxp_mpi_comm *c)
 {
 	if (c->node_ranks == 1)
@@ -192,7 +193,7 @@ static void query_accepts(struct dxp_mpi_comm *c, struct outcome *o)
 				o->accepts[op] |= 1u << type;
 }
 
-/* Creates the group at the leaders and distributes the outcome to their nodes. */
+/* Creates the group at the leaders, and distributes the outcome to their nodes. */
 static bool make_group(struct dxp_mpi_comm *c)
 {
 	static atomic_bool reported;
@@ -226,7 +227,7 @@ static void undo(struct dxp_mpi_comm *c)
 	if (c->operations_begun && c->rank == 0)
 		mpi_log(1, c, "offloaded %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
 			c->operations_begun, c->calls, c->losses);
-	/* No leader leaves before all have the results of the last operation. */
+	/* No leader leaves before all have the last operation's results. */
 	if (c->leaders != MPI_COMM_NULL && c->group)
 		PMPI_Barrier(c->leaders);
 	mpi_group_drop(c);
@@ -323,8 +324,8 @@ static bool watch(struct dxp_mpi_comm *c)
 	return c->watched;
 }
 
-/* Lists the communicator: MPI then reports its deletion, and MPI_Finalize drops it. False: MPI
- * failed. */
+/* Lists the communicator: MPI then reports its deletion, and MPI_Finalize drops it. Returns false
+ * if MPI failed. */
 static bool enlist(struct dxp_mpi_comm *c)
 {
 	if (!watch(c))
@@ -337,7 +338,7 @@ static bool enlist(struct dxp_mpi_comm *c)
 	return true;
 }
 
-/* Returns true for an intracommunicator of several ranks. */
+/* Returns whether `comm` is an intracommunicator of several ranks. */
 static bool worthwhile(MPI_Comm comm)
 {
 	int inter, ranks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The endpoint that all groups of this process share, and the group of a communicator's leaders.
- * The library completes a lost group's operations alike at all members. So all leaders notice a
- * loss in the same operation, count the same operations afterwards, and create the next group
+ * The library completes a lost group's operations alike at all members. So all leaders detect a
+ * loss in the same operation, then count the same operations, and create the next group
  * together. */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static struct dxp_inc *endpoint; /* guarded by lock */
 #define PAUSE 10
 static double failed_at, paused_until; /* s, PMPI_Wtime; guarded by lock */
 
-/* ns: a stopped or starved rank must be waited for, as in ordinary MPI; if given up, it could
- * continue from another operation than the others. A dead rank ends the job anyway. */
+/* ns: a stopped or starved rank must be waited for, as in ordinary MPI. If it were given up, it
+ * could continue from another operation than the others. A dead rank ends the job anyway. */
 #define PATIENCE_NS (600ull * 1000 * 1000 * 1000)
 
 static void idle(void *nothing)
@@ -62,7 +62,7 @@ void mpi_endpoint_close(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns the launcher's job number, so that a switch can show the job of a group. */
+/* Returns the launcher's job number, by which a switch shows a group's job. */
 static uint64_t job_id(void)
 {
 	static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
@@ -114,7 +114,7 @@ static bool paused(struct dxp_mpi_comm *c, char why[DXP_INC_WHY_BYTES])
 	return true;
 }
 
-/* Opens an endpoint at all leaders; returns false at all if one fails. */
+/* Opens an endpoint at all leaders. Returns false at all if one fails. */
 static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 			   char why[DXP_INC_WHY_BYTES])
 {

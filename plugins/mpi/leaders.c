@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations among leaders: through the switches while there is a group, else by ordinary
- * collectives, also for the rest of an operation of a lost group. Elements are those on the
- * wire. */
+ * collectives, also for the rest of a lost group's operation. Elements are those on the wire. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 /* elements: ordinary collectives count in int */
 #define PIECE (INT_MAX / 2)
 
-/* Waits for an operation. While nonblocking operations need MPI progress, it makes that and tests:
- * the library must not be entered from inside its own wait. */
+/* Waits for an operation. If nonblocking operations need MPI progress, makes progress and tests:
+ * the library must not be entered inside its own wait. */
 static int finish(struct dxp_inc_operation *operation, size_t *done)
 {
 	int status;
@@ -68,7 +67,7 @@ int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 	return error;
 }
 
-/* MPICH 4.0 crashes on long in-place reductions to a root other than 0, so the root uses a copy. */
+/* Uses a copy at the root: MPICH 4.0 crashes on long in-place reductions to a root other than 0. */
 static int reduce_rest(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const uint8_t *from,
 		       uint8_t *to, size_t elements, int root)
 {

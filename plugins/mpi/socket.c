@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* With hwloc, as MPIs see the machine (HWLOC_SYNTHETIC included); without it, from sysfs. */
+/* Uses hwloc, as MPIs do (including HWLOC_SYNTHETIC); without it, sysfs. */
 #include "socket.h"
 
 #ifdef DXP_HWLOC

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of MPI's predefined operators and types. MPI defines their pairs (MPI-3.1, 5.9.2); an
- * undefined pair goes to the ordinary call, which returns the error. Long doubles and wide
+/* Tables of MPI's predefined operators and types. MPI defines their pairs (MPI-3.1, 5.9.2). An
+ * undefined pair becomes an ordinary call, which returns the error. Long doubles and wide
  * characters have no portable size. */
 #include <string.h>
 
@@ -25,7 +25,7 @@
 
 struct type_row {
 	MPI_Datatype mpi;
-	uint8_t bytes; /* in memory; a type with another size in MPI is not mapped */
+	uint8_t bytes; /* in memory; a type whose size in MPI differs is not mapped */
 	uint8_t dxp, parts, layout;
 	uint16_t ops;
 };
@@ -104,8 +104,7 @@ static const struct {
 	{MPI_BXOR, DXP_INC_BXOR}, {MPI_MINLOC, DXP_INC_MINLOC}, {MPI_MAXLOC, DXP_INC_MAXLOC},
 };
 
-/* Returns MPI's type for wire elements, which leaders exchange by ordinary collectives after a
- * loss. */
+/* Returns MPI's type of wire elements; leaders use it in ordinary collectives after a loss. */
 static MPI_Datatype wire_type(enum dxp_inc_type type)
 {
 	switch (type) {

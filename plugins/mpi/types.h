@@ -20,24 +20,24 @@ struct mpi_mapping {
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
 	enum mpi_layout layout;
-	uint8_t parts;          /* wire elements for each MPI element: 2 for complex numbers */
+	uint8_t parts;          /* wire elements per MPI element: 2 for complex numbers */
 	uint8_t bytes;          /* of MPI's element in memory */
 	MPI_Datatype wire_type; /* MPI's type of a wire element */
 	MPI_Op wire_op;
 };
 
-/* Returns false if the pair cannot be mapped. Only predefined operators and types can. */
+/* Returns false if the pair cannot be mapped: only predefined operators and types can. */
 bool mpi_map(MPI_Datatype type, MPI_Op op, struct mpi_mapping *out);
 
-/* Returns true if the elements are contiguous and in wire order. Predefined types only: MPI passes
- * internal types whose contents it cannot report, so other types are never queried. */
+/* Returns whether elements are contiguous and in wire order. True only for predefined types: MPI
+ * passes internal types whose contents it cannot report, so others are never queried. */
 bool mpi_lies_flat(MPI_Datatype type);
 
 /* Returns the wire bytes of `count` MPI elements. */
 size_t mpi_wire_bytes(const struct mpi_mapping *m, size_t count);
 
-/* Convert elements from memory to the wire and back, also in place. Unpacking writes values and
- * indices, not padding. */
+/* Convert elements between memory and wire, also in place. Unpacking writes values and indices, not
+ * padding. */
 void mpi_pack(const struct mpi_mapping *m, const void *memory, size_t count, void *wire);
 void mpi_unpack(const struct mpi_mapping *m, const void *wire, size_t count, void *memory);
 
