@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The Open MPI component coll/dxp: a module for each intracommunicator of at least two ranks. It
- * keeps the functions of the module below it and calls them for operations that are not offloaded.
- * Built outside of Open MPI's tree, for 4.1 and 5.0; ompi_config.h must come first. */
+ * keeps the functions of the module below it, and calls them for operations that are not offloaded.
+ * Built outside Open MPI's tree, for 4.1 and 5.0. ompi_config.h must come first. */
 #ifndef COLL_DXP_H
 #define COLL_DXP_H
 
@@ -44,12 +44,12 @@ struct coll_dxp_module {
 	COLL_DXP_SAVED(COLL_DXP_SAVED_FIELD)
 #undef COLL_DXP_SAVED_FIELD
 
-	/* Nonblocking operations are numbered. Next number to start among the leaders, to complete
-	 * there, and to send down: the order on the wire is that of the calls. Guarded by the lock
-	 * of request.c. */
+	/* Nonblocking operations have numbers, so that their order on the wire is that of the
+	 * calls. Next number: to assign; to start among the leaders; to complete there; to send
+	 * down. The lock of request.c guards these. */
 	uint64_t tickets, group_order, end_order, down_order;
 
-	struct coll_dxp_module *next, **link; /* list of modules; guarded by module.c */
+	struct coll_dxp_module *next, **link; /* list of modules; module.c guards it */
 };
 typedef struct coll_dxp_module coll_dxp_module_t;
 OBJ_CLASS_DECLARATION(coll_dxp_module_t);

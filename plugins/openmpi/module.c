@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A communicator's module: offloads through the MPI core; other operations go to the module
+/* A communicator's module: offloads through the MPI core; all other operations go to the module
  * below. */
 #include <pthread.h>
 
 #include "coll_dxp.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static coll_dxp_module_t *modules; /* all that are enabled; guarded by lock */
+static coll_dxp_module_t *modules; /* enabled ones; guarded by lock */
 
 static void construct(coll_dxp_module_t *m)
 {
@@ -95,8 +95,7 @@ static int reduce(const void *send, void *receive, int count, ompi_datatype_t *t
 	return m->reduce(send, receive, count, type, op, root, comm, m->reduce_module);
 }
 
-/* Modules are enabled in order of rising priority, so the present functions belong to the module
- * below. */
+/* Modules are enabled by rising priority, so the present functions belong to the module below. */
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;

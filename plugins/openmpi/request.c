@@ -3,14 +3,14 @@
  *
  *   UP     the node's contributions are reduced to its leader (a node of one rank: at once)
  *   GROUP  the leaders' operation at the switches
- *   REST   the rest of it after a loss, by an ordinary nonblocking operation among the leaders
+ *   REST   after a loss, the rest of it, by an ordinary nonblocking operation of the leaders
  *   DOWN   status and result go from the leader to its node
  *
- * Operations of one communicator enter GROUP, leave it, and enter DOWN in the order of their
- * calls, so all ranks make the calls of each kind in one order. The callback never blocks: it tests
+ * Operations of a communicator enter GROUP, leave it, and enter DOWN in the order of their calls,
+ * so all ranks make the calls of each kind in one order. The callback never blocks: it tests
  * requests without making progress. A nested or concurrent callback returns at once.
  *
- * A nonblocking call must not wait for other ranks, so it never joins: before a blocking call has
+ * A nonblocking call must not wait for other ranks, so it never joins. Until a blocking call has
  * joined, nonblocking operations are ordinary. */
 #include <limits.h>
 #include <pthread.h>
@@ -34,11 +34,11 @@ struct coll_dxp_request {
 	uint64_t ticket;
 	struct mpi_mapping mapping;
 	void *receive;
-	const void *own; /* direct to the switch: a node of one rank with plain elements */
+	const void *own; /* for the switch directly: a node of one rank with plain elements */
 	int count;
 	struct work *work; /* NULL: not needed */
 	int error;
-	MPI_Request under;                   /* ordinary operation in flight */
+	MPI_Request under;                   /* outstanding ordinary operation */
 	struct dxp_inc_operation *operation; /* NULL in GROUP: the group did not accept it */
 	bool down_begun;
 };
@@ -46,7 +46,7 @@ typedef struct coll_dxp_request coll_dxp_request_t;
 OBJ_CLASS_INSTANCE(coll_dxp_request_t, ompi_request_t, NULL, NULL);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* In flight, in the order of calls; guarded by lock. */
+/* Outstanding, in the order of calls; guarded by lock. */
 static coll_dxp_request_t *first, **last = &first;
 static bool registered; /* guarded by lock */
 static atomic_int under_way;
@@ -77,7 +77,7 @@ static uint8_t *wire(const coll_dxp_request_t *r)
 	return r->work ? r->work->data : r->receive;
 }
 
-/* Returns true if the ordinary operation has completed; stores its error. */
+/* Returns whether the ordinary operation is complete; stores its error. */
 static bool under_done(coll_dxp_request_t *r)
 {
 	if (r->under == MPI_REQUEST_NULL)
@@ -91,8 +91,8 @@ static bool under_done(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Starts the leaders' operation. After a failure inside its node the leader starts a barrier: the
- * mismatch reports the failure to all. */
+/* Starts the leaders' operation; a barrier instead if a step in the node failed. The mismatch
+ * reports the failure to all. */
 static void group_begin(coll_dxp_request_t *r)
 {
 	struct dxp_mpi_comm *c = r->module->engine;
@@ -136,7 +136,7 @@ static void rest_begin(coll_dxp_request_t *r, size_t done)
 		r->under = MPI_REQUEST_NULL;
 }
 
-/* Returns true if it advanced. */
+/* Returns whether it advanced. */
 static bool group_move(coll_dxp_request_t *r)
 {
 	size_t done = 0;
@@ -189,7 +189,7 @@ static bool down_move(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Makes one step; returns false if it must wait. */
+/* Makes one step. Returns false if it must wait. */
 static bool move(coll_dxp_request_t *r)
 {
 	switch (r->stage) {
@@ -226,7 +226,7 @@ static void complete(coll_dxp_request_t *r)
 	ompi_request_complete(&r->super, true);
 }
 
-/* Completion may run foreign code, so it follows the unlock. */
+/* Completes requests after the unlock, because completion may run foreign code. */
 static int progress(void)
 {
 	coll_dxp_request_t *done = NULL, **done_last = &done, **at = &first;
@@ -329,9 +329,9 @@ static void enlist(coll_dxp_request_t *r)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns true for calls of Open MPI itself, which agrees on the id of a new communicator this way.
- * Some come from inside opal_progress, in an order among the user's calls that ranks need not
- * share. */
+/* Returns whether the call may be Open MPI's own: it agrees on the id of a new communicator this
+ * way. Some such calls come from inside opal_progress, and their order among the user's calls may
+ * differ between ranks. */
 static bool of_mpi_itself(int count, MPI_Datatype type, MPI_Op op)
 {
 	return type == MPI_INT && count <= 4 && (op == MPI_MAX || op == MPI_MIN);

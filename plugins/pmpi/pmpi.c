@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library to preload before any MPI program (LD_PRELOAD): it replaces four collectives and
- * offloads them through the MPI core. Parameters come from the environment, DXP_INC_*, on every
+/* A library to preload before any MPI program (LD_PRELOAD). It replaces four collectives and
+ * offloads them through the MPI core. Parameters come from the environment, DXP_INC_*, on each
  * rank. Built for each MPI. */
 #include <limits.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ static struct dxp_mpi_comm *engine_of(MPI_Comm comm)
 	return dxp_mpi_comm_of(comm);
 }
 
-/* Calls the communicator's error handler on an error, as MPI functions do. */
+/* As MPI functions do, calls the communicator's error handler on an error. */
 static int end(MPI_Comm comm, int error)
 {
 	if (error != MPI_SUCCESS)

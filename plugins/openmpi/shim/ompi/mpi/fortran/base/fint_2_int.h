@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces a header that Open MPI's own headers include but packages omit. Fortran and C integers
- * have equal size wherever such packages are built. */
+/* Replaces a header that Open MPI's headers include but packages omit. Fortran and C integers have
+ * equal size wherever such packages are built. */
 #ifndef OMPI_FORTRAN_BASE_FINT_2_INT_H
 #define OMPI_FORTRAN_BASE_FINT_2_INT_H
 
