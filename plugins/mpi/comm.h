@@ -22,7 +22,7 @@
 enum mpi_state { MPI_UNTRIED, MPI_JOINING, MPI_JOINED, MPI_REFUSED, MPI_ORDINARY };
 
 struct mpi_location {
-	int leader;    /* index of its leader */
+	int leader;
 	int node_rank; /* rank in its node's communicator; the leader's is 0 */
 };
 

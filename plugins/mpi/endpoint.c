@@ -11,7 +11,7 @@
 #include "comm.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct dxp_inc *endpoint; /* guarded by lock */
+static struct dxp_inc *endpoint; /* guarded by `lock` */
 
 /* Creating a group waits up to create_ms for switches that do not answer. For PAUSE times as long
  * as the last failed attempt took, communicators stay ordinary without another attempt. So a

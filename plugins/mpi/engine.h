@@ -56,10 +56,10 @@ struct dxp_mpi_settings {
 	 * communicator that joins or leaves. */
 	int verbose;
 	enum dxp_inc_mode mode;
-	unsigned collectives; /* those to offload */
-	long max_bytes;       /* longest message to offload; 0: see DXP_MPI_FEW_BYTES */
-	int min_hosts;        /* communicators on fewer hosts stay ordinary */
-	int retry_calls;      /* calls from a loss or refusal to a retry; 0: never */
+	unsigned collectives;
+	long max_bytes;  /* longest message to offload; 0: see DXP_MPI_FEW_BYTES */
+	int min_hosts;   /* communicators on fewer hosts stay ordinary */
+	int retry_calls; /* calls from a loss or refusal to a retry; 0: never */
 	int deadline_ms, create_ms, spin_us;      /* as in dxp_inc_options; 0: its defaults */
 	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: RC framing */
 	/* Makes MPI progress; NULL: the core probes for a message. */

@@ -48,7 +48,7 @@ OBJ_CLASS_INSTANCE(coll_dxp_request_t, ompi_request_t, NULL, NULL);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Outstanding, in the order of calls; guarded by lock. */
 static coll_dxp_request_t *first, **last = &first;
-static bool registered; /* guarded by lock */
+static bool registered; /* guarded by `lock` */
 static atomic_int under_way;
 
 bool coll_dxp_under_way(void)
@@ -71,7 +71,6 @@ static size_t wire_bytes(const coll_dxp_request_t *r)
 	return mpi_wire_bytes(&r->mapping, (size_t)r->count);
 }
 
-/* Returns the leader's wire elements. */
 static uint8_t *wire(const coll_dxp_request_t *r)
 {
 	return r->work ? r->work->data : r->receive;
@@ -136,7 +135,6 @@ static void rest_begin(coll_dxp_request_t *r, size_t done)
 		r->under = MPI_REQUEST_NULL;
 }
 
-/* Returns whether it advanced. */
 static bool group_move(coll_dxp_request_t *r)
 {
 	size_t done = 0;

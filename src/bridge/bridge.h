@@ -94,9 +94,9 @@ struct bridge_order {
 /* The step to execute on bytes [at, at + bytes) of the transfer. */
 struct bridge_action {
 	struct bridge_transfer *transfer;
-	void *context; /* the order's */
-	uint8_t step;  /* enum bridge_step */
-	uint32_t id;   /* for bridge_done */
+	void *context;
+	uint8_t step; /* enum bridge_step */
+	uint32_t id;
 	uint32_t bytes;
 	uint64_t at;
 	uint8_t *in;  /* buffer towards the device (FILL, DMA_IN, DMA_THROUGH) or NULL */
@@ -108,16 +108,16 @@ struct bridge_end {
 	void *context;
 	int status;     /* DXP_OK, or status of the first failed step */
 	uint8_t step;   /* the failed step; BRIDGE_STEPS: none, cancelled */
-	uint64_t at;    /* of the failed piece */
+	uint64_t at;    /* where the piece starts that failed */
 	uint64_t bytes; /* from the start, with all steps successful */
 };
 
 struct bridge_counters {
 	uint64_t transfers, failed;                         /* ended; of those, failed by a step */
-	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* of successful steps */
+	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* successful steps only */
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found no buffer */
-	uint64_t withdrawn; /* unused grants withdrawn */
+	uint64_t withdrawn;
 	/* Time with a DMA in that direction, by the times given to bridge_next and bridge_done. A
 	 * stream through the core counts in both. */
 	uint64_t to_device_ns, from_device_ns;
@@ -176,7 +176,7 @@ int bridge_settled(const struct bridge_transfer *t);
  * buffers are reserved for a time. */
 struct bridge_grant {
 	struct bridge_transfer *transfer;
-	void *context;  /* the order's */
+	void *context;
 	uint64_t bytes; /* from the transfer's start on; whole units, or all */
 };
 

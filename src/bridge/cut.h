@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct cut {
-	uint64_t bytes;     /* of the transfer */
+	uint64_t bytes;
 	uint32_t piece;     /* longest; without a ramp, all but the last */
 	uint32_t ramp_from; /* first and last piece of a ramp; 0: none */
 };

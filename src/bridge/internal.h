@@ -45,16 +45,16 @@ struct bridge_transfer {
 	struct bridge *bridge;
 	struct bridge_order order;
 	struct cut cut;
-	struct list all;    /* bridge.all */
+	struct list all;
 	struct list line;   /* bridge.lines[] while its next piece may be cut */
 	struct list stream; /* bridge.streams until all is cut */
-	struct list ended;  /* bridge.ended */
+	struct list ended;
 	struct list pieces;
 	uint32_t given_back;
 	uint64_t next_at;    /* cut up to here; unused if fed */
 	uint64_t missing_at; /* lowest dropped byte; UINT64_MAX: none */
 	int status;          /* DXP_OK until it fails */
-	uint8_t step;        /* of bridge_end */
+	uint8_t step;        /* the failed one: bridge_end.step */
 	uint64_t fail_at;
 	bool over; /* no step is, or will be, outstanding */
 	/* Fed: blocks before `settled` are in place, and of the next BRIDGE_FED_BLOCKS those whose
@@ -80,7 +80,7 @@ struct bridge {
 	struct bridge_options o;
 	struct ring rings[RING_WAYS];
 	struct piece pieces[PIECES_MAX];
-	struct list free;                /* pieces */
+	struct list free;                /* free pieces */
 	struct list ready[BRIDGE_STEPS]; /* FILL, DMA_OUT, DMA_DIRECT: only returned pieces */
 	struct list core;                /* pieces for the stream core, in its order */
 	struct list clock;               /* pieces with a time limit, earliest first */
@@ -90,7 +90,8 @@ struct bridge {
 	uint64_t whole[BRIDGE_PATHS]; /* bytes of transfers not over, modulo 2^64 */
 	uint32_t under_way, fills, dmas[RING_WAYS], direct; /* outstanding steps */
 	uint64_t busy_since_ns[RING_WAYS];                  /* when dmas[] changed */
-	uint32_t direct_pieces;                             /* including returned ones */
+	/* number of direct pieces, including returned ones */
+	uint32_t direct_pieces;
 	uint32_t passed[RING_WAYS]; /* DMAs begun while the core's next piece waited */
 	uint32_t epoch;             /* a step returned in this epoch waits for the next one */
 	uint64_t now_ns;            /* time of the last call */

@@ -19,8 +19,8 @@
 #define BRIDGE_RAMP_BYTES (32u << 10)
 /* bytes per direct piece: there is no pipeline to fill, but transfers alternate */
 #define BRIDGE_DIRECT_BYTES  (4u << 20)
-#define BRIDGE_DIRECT_PIECES 64 /* concurrent direct pieces */
-#define BRIDGE_FED_STEPS     8  /* shares of a block, each within BRIDGE_STALL_NS: 40 s at most */
+#define BRIDGE_DIRECT_PIECES 64
+#define BRIDGE_FED_STEPS     8 /* shares of a block, each within BRIDGE_STALL_NS: 40 s at most */
 /* blocks accepted from the first incomplete one on: at least 16 MiB */
 #define BRIDGE_FED_BLOCKS 1024
 #define BRIDGE_AGAIN_NS   (20u * 1000u) /* ns until a returned step is retried */

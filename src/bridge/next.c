@@ -23,7 +23,6 @@ static struct piece *ready(const struct bridge *b, enum bridge_step step)
 	return NULL;
 }
 
-/* Returns the first transfer of the queue, or NULL. */
 static struct bridge_transfer *in_line(const struct bridge *b, enum line line)
 {
 	if (!list_used(&b->lines[line]))
@@ -45,7 +44,6 @@ static bool controller_free(const struct bridge *b, enum ring_way way)
 	return b->dmas[way] < b->o.dmas;
 }
 
-/* Returns whether another DMA may overtake the core's. */
 static bool may_pass(const struct bridge *b, enum ring_way way)
 {
 	return !core_piece(b) || b->passed[way] == 0;

@@ -102,7 +102,6 @@ static void count(struct bridge *b, const struct piece *p, int by)
 		b->direct += n;
 }
 
-/* Moves the piece's buffers to the state of its step. */
 static void buffers_move(struct bridge *b, const struct piece *p)
 {
 	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];

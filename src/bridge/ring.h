@@ -21,7 +21,7 @@ enum bridge_buffer_state {
 
 enum ring_way { RING_TO_DEVICE, RING_FROM_DEVICE, RING_WAYS };
 
-#define RING_NONE UINT8_MAX /* no buffer */
+#define RING_NONE UINT8_MAX
 
 struct ring {
 	enum ring_way way;
@@ -43,7 +43,6 @@ uint8_t ring_buffer_get(struct ring *r);
 void ring_move(struct ring *r, uint8_t buffer, enum bridge_buffer_state to);
 bool ring_legal(enum ring_way way, enum bridge_buffer_state from, enum bridge_buffer_state to);
 
-/* Returns a buffer's address; NULL for RING_NONE. */
 uint8_t *ring_at(const struct ring *r, uint8_t buffer);
 
 #endif

@@ -73,12 +73,12 @@ struct dxp_dma {
 	struct list calls;        /* of struct dma_call */
 	struct list fresh;        /* transfers not yet given to the pump */
 	struct list transfers;    /* transfers whose wait has not returned */
-	uint32_t under_way;       /* of those, not complete */
+	uint32_t under_way;       /* transfers that are not complete */
 	_Atomic uint32_t waiting; /* threads in dxp_dma_wait; incremented without the lock */
 
-	struct dma_copy copies[DMA_COPIES_MAX]; /* ring of queued copies */
+	struct dma_copy copies[DMA_COPIES_MAX];
 	uint32_t copies_head, copies_count;
-	uint32_t copying; /* threads that copy now */
+	uint32_t copying;
 	struct list idle; /* transfers with a sleeping waiter */
 	uint32_t called;  /* waiters woken to copy that have not started */
 };

@@ -99,8 +99,8 @@ int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_
 
 /* Pending events that a transfer waits for. */
 struct open_waits {
-	uint32_t own;  /* of this host */
-	uint32_t xpus; /* of xPUs */
+	uint32_t own;  /* events of this host */
+	uint32_t xpus; /* events of xPUs */
 	bool failed;
 };
 

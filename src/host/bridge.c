@@ -171,14 +171,14 @@ static int bridge_check(const struct dxp_xpu *x, const struct dxp_bridge_transfe
 struct dxp_bridge {
 	/* NULL: the xPU was closed; nothing of the fabric may be accessed. */
 	struct dxp_fabric *_Atomic fabric;
-	struct dxp_xpu *xpu; /* NULL likewise */
+	struct dxp_xpu *xpu; /* NULL: closed likewise */
 	struct dxp_bridge *next;
 	dxp_event event;
 	uint32_t from_key, to_key; /* of host memory; 0: none */
 	uint64_t revoked_ns;       /* 0: the keys are valid */
 	bool through;
 	int status;                /* result, once the xPU is closed */
-	char peer[DXP_NAME_BYTES]; /* DEVICE_TO_DEVICE */
+	char peer[DXP_NAME_BYTES]; /* name of the other xPU, for DEVICE_TO_DEVICE */
 };
 
 static struct nic *nic_of(const struct dxp_xpu *x)

@@ -52,8 +52,8 @@ struct dxp_nic {
 	pthread_mutex_t lock; /* guards calls, `done`, `over` */
 	pthread_cond_t ended;
 	struct nic_call *calls;
-	_Atomic bool requested; /* calls are queued */
-	bool over;              /* the thread has exited */
+	_Atomic bool requested;
+	bool over; /* the thread has exited */
 };
 
 /* embed_thread.c: runs a call in the NIC's thread and returns its result. DXP_EIO: the thread has

@@ -245,7 +245,6 @@ static void polling_sleep(struct dxp_function *f, uint64_t deadline_ns)
 	node_wait(embedded_of(f)->nic->node, deadline_ns);
 }
 
-/* Sleeps until the NIC's thread wakes it. */
 static void threaded_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	function_sleep(f, embedded_of(f)->user_wakeup, -1, deadline_ns);

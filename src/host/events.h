@@ -19,19 +19,19 @@
 enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 
 struct host_event {
-	uint8_t state;         /* enum host_event_state */
-	bool silent : 1;       /* has no handle: freed when done */
-	bool pulls : 1;        /* until done, the xPU may access this host's memory */
-	bool notify : 1;       /* its completion is queued, with `cookie` */
-	bool lazy : 1;         /* its node may delay the report */
-	bool kernel : 1;       /* of a kernel: use.h */
-	bool transfer : 1;     /* of a transfer: use.h */
-	int8_t status;         /* DONE: enum dxp_status */
-	uint16_t bytes;        /* PENDING: length of the command's message; 0: none */
-	int32_t native;        /* as in struct dxp_completion */
-	uint16_t notified;     /* node notified of its completion; 0: none */
-	uint16_t signalled;    /* node that got a signal for it; 0: none */
-	uint32_t signal_count; /* count of that signal */
+	uint8_t state;      /* enum host_event_state */
+	bool silent : 1;    /* has no handle: freed when done */
+	bool pulls : 1;     /* until done, the xPU may access this host's memory */
+	bool notify : 1;    /* its completion is queued, with `cookie` */
+	bool lazy : 1;      /* its node may delay the report */
+	bool kernel : 1;    /* set for a kernel's event (use.h) */
+	bool transfer : 1;  /* set for a transfer's event (use.h) */
+	int8_t status;      /* DONE: enum dxp_status */
+	uint16_t bytes;     /* PENDING: length of the command's message; 0: none */
+	int32_t native;     /* as in struct dxp_completion */
+	uint16_t notified;  /* node notified of its completion; 0: none */
+	uint16_t signalled; /* node that got a signal for it; 0: none */
+	uint32_t signal_count;
 	uint64_t cookie;
 	struct dxp_event_times times;
 	/* Transfer that it completes; NULL: it belongs to a command or to the program. */
@@ -56,7 +56,7 @@ struct events {
 	uint32_t oldest, next;
 	uint32_t oldest_pending; /* no earlier event is PENDING */
 	uint32_t pending;
-	uint32_t pulling;        /* pending events that pull */
+	uint32_t pulling;
 	uint64_t bytes;          /* of pending commands, as the xPU counts them */
 	struct kept_event *kept; /* sorted by count; packed when half are free */
 	uint32_t kept_count, kept_space;

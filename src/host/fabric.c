@@ -66,7 +66,8 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .fabric_key = config->key,
 					  .bind = config->bind,
 					  .follow_address = !options->bind,
-					  .spin_ns = UINT32_MAX, /* waiting calls spin */
+					  /* waiting calls spin, not the node */
+					  .spin_ns = UINT32_MAX,
 					  .no_payload_crc = options->no_payload_crc,
 					  .changed = watch_changed,
 					  .session_ended = watch_session_ended,

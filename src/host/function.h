@@ -12,7 +12,7 @@
 
 struct function_region {
 	int fd;          /* memfd; -1: `base` is memory of this process */
-	uint64_t offset; /* in the memfd */
+	uint64_t offset; /* offset in the memfd */
 	void *base;
 	uint64_t bytes;
 	uint32_t rights; /* enum dxp_rights */
@@ -53,7 +53,7 @@ struct dxp_function {
 	uint32_t armed;
 	/* number of announced sleeps, the value of `user_waits` */
 	uint32_t sleeps;
-	struct function_memory *memories; /* from dxp_memory_create */
+	struct function_memory *memories; /* made by dxp_memory_create */
 };
 
 /* function.c */

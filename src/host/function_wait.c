@@ -16,7 +16,6 @@
 /* checks without an event until the CPU is yielded: the engine may run on it */
 #define LOOKS_ALONE 1000
 
-/* Counts the CPUs that this thread may use. */
 static int cpus_allowed(void)
 {
 	cpu_set_t set;

@@ -54,7 +54,7 @@ struct host_op {
 
 /* An outstanding synchronous command, on the caller's stack. */
 struct host_request {
-	struct host_op op; /* of the NAP */
+	struct host_op op; /* completion of the NAP */
 	struct host_request *next;
 	struct dxp_xpu *xpu;
 	uint32_t sequence;
@@ -104,11 +104,11 @@ struct dxp_fabric {
 	uint32_t sequence;
 	uint32_t event_base;         /* first count of the next opened xPU */
 	struct events own;           /* events of this host itself */
-	struct notice_queue notices; /* to be posted */
+	struct notice_queue notices; /* notices to be posted */
 	struct notice *spare_notices;
 	struct move_list later, ready, running, draining, pulled;
 	struct move *spare_moves;
-	uint32_t pulls;     /* number of PULLED transfers */
+	uint32_t pulls;
 	bool waits_changed; /* an xPU was lost or closed: check waiting transfers */
 	struct completions completions;
 	uint32_t hurriers; /* threads that have waited long for completions */
@@ -119,7 +119,7 @@ struct dxp_fabric {
 
 	/* Sleep: one leader at most watches the node's file; other threads wait on `progress`. */
 	pthread_cond_t progress, progress_wake;
-	uint32_t waiting;  /* threads in host_fabric_wait */
+	uint32_t waiting;
 	uint32_t sleepers; /* threads that wait on `progress` */
 	bool leader, leader_polls;
 	int leader_wakeup, progress_wakeup;

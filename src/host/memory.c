@@ -46,7 +46,7 @@ struct transfer {
 	struct host_op op;
 	struct dxp_xpu *xpu;
 	enum memory_direction direction;
-	uint32_t key; /* of local memory */
+	uint32_t key; /* key of the local memory */
 	uint8_t qp;
 	uint64_t address, bytes, posted;
 };

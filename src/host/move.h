@@ -37,7 +37,7 @@ struct move {
 	bool revoked;
 	bool notified_early; /* a node was notified of success early */
 	uint32_t key;
-	uint32_t count; /* of its event */
+	uint32_t count; /* count of its event */
 	uint8_t *local;
 	uint64_t address, bytes, posted;
 	/* Pending events. The transfer starts after them; if it may run beside them, it only

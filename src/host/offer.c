@@ -32,7 +32,7 @@ struct search {
 	int socket;     /* of the first of them; -1: none */
 	char path[OFFER_PATH_BYTES];
 	int refused;       /* error of a matching NIC; DXP_OK: none */
-	uint32_t answered; /* names in `list` */
+	uint32_t answered; /* number of names in `list` */
 	size_t list_used;
 	char list[LIST_TEXT_BYTES]; /* "a, b, c": all NICs that answer */
 };

@@ -12,7 +12,7 @@ struct access {
 	uint32_t key; /* of the memory for values read */
 	uint32_t *values;
 	uint32_t first, count;
-	uint32_t posted; /* in registers */
+	uint32_t posted; /* number of registers */
 };
 
 static int post(struct access *a)

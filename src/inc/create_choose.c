@@ -68,7 +68,6 @@ static unsigned way_free(const struct inc_control *way, uint8_t hops)
 	return least;
 }
 
-/* Returns how many switches of the path are in the tree. */
 static unsigned way_shared(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	unsigned shared = 0;

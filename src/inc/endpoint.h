@@ -41,7 +41,7 @@ struct dxp_inc_group {
 	struct inc_create *create; /* in progress; member 0 keeps it for KILL */
 	struct inc_group *group;   /* NULL during creation */
 	struct port multicast;
-	bool alone;  /* has one member */
+	bool alone;
 	bool kernel; /* short results arrive by multicast */
 	uint32_t depth, above;
 	bool received;  /* a multicast packet has arrived */
@@ -66,7 +66,7 @@ struct dxp_inc {
 	uint32_t switch_ip;
 	struct inc_member own;
 	struct port out; /* sends everything; receives from members and distant switches */
-	struct port in;  /* receives from the switch */
+	struct port in;
 	struct dxp_inc_group *groups;
 	unsigned group_count;
 	struct inc_counters counters;

@@ -18,7 +18,7 @@
 
 struct inc_member {
 	uint32_t ip;   /* in host order */
-	uint16_t port; /* of its endpoint */
+	uint16_t port; /* source port of its endpoint */
 };
 
 struct inc_group_options {
@@ -26,7 +26,7 @@ struct inc_group_options {
 	uint16_t epoch;
 	uint32_t member, count;
 	const struct inc_member *members; /* `count` entries; copied */
-	uint32_t switch_ip;               /* this member's switch */
+	uint32_t switch_ip;
 	uint16_t segment_bytes, window;
 	uint32_t sup_op, sup_type;
 	uint8_t planes; /* INC_PLANE_KERNEL: short results arrive by multicast */

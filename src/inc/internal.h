@@ -21,22 +21,22 @@ struct result {
 
 /* A segment without result yet, at index segment % window. */
 struct flight {
-	uint64_t sent_ns; /* last transmission */
-	uint8_t tries;    /* retransmissions; stops at 255 */
-	bool late;        /* retransmit it now */
+	uint64_t sent_ns;
+	uint8_t tries; /* retransmissions; stops at 255 */
+	bool late;     /* retransmit it now */
 };
 
 /* Another member. Used when results are missing. */
 struct peer {
-	uint32_t next;       /* its `next`, from FREEZE or FROZEN */
-	uint32_t to_send;    /* its to_send, from AWAITED */
-	bool known;          /* `next` is valid, and the peer has given up the same members */
-	bool gone;           /* given up as dead */
-	bool awaited;        /* `to_send` is of this round */
-	bool owes_frozen;    /* must send FROZEN to it */
-	bool owes_awaited;   /* must send AWAITED to it */
-	uint16_t fetched;    /* number of results that it must get */
-	uint32_t fetch_from; /* first of those results */
+	uint32_t next;     /* its `next`, from FREEZE or FROZEN */
+	uint32_t to_send;  /* its to_send, from AWAITED */
+	bool known;        /* `next` is valid, and the peer has given up the same members */
+	bool gone;         /* given up as dead */
+	bool awaited;      /* `to_send` is of this round */
+	bool owes_frozen;  /* must send FROZEN to it */
+	bool owes_awaited; /* must send AWAITED to it */
+	uint16_t fetched;  /* number of results that it must get */
+	uint32_t fetch_from;
 };
 
 enum group_state {
@@ -68,7 +68,7 @@ struct inc_group {
 	uint32_t next, to_send, end;
 	uint32_t fence; /* segments from here on are sent after all earlier results */
 	struct result *results;
-	uint8_t *bytes; /* of results, o.segment_bytes each */
+	uint8_t *bytes; /* payloads of results, o.segment_bytes each */
 	struct flight *flights;
 
 	struct rtt rtts[PACES];
@@ -77,7 +77,7 @@ struct inc_group {
 	unsigned burst;     /* segments to retransmit at a timeout */
 	uint32_t highest;   /* one past the highest result */
 	uint32_t gap;       /* earlier segments were checked for losses */
-	bool late;          /* a segment is `late` */
+	bool late;
 
 	uint64_t progress_ns; /* last result, or start of waiting */
 	bool served;          /* a result has arrived */
@@ -85,9 +85,9 @@ struct inc_group {
 	uint64_t renew_ns;
 
 	struct peer *peers;
-	bool query_open;         /* an AWAIT query is open */
-	uint64_t query_begin_ns; /* when the query began */
-	uint64_t query_ns;       /* next round of requests of any kind; its gap doubles: */
+	bool query_open; /* an AWAIT query is open */
+	uint64_t query_begin_ns;
+	uint64_t query_ns; /* next round of requests of any kind; its gap doubles: */
 	uint64_t query_gap_ns;
 	uint32_t query_member; /* next member of the round; count: complete */
 	bool answers_due;      /* some peer must get an answer */

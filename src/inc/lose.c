@@ -265,7 +265,7 @@ void lose_receive(struct inc_group *g, const struct inc_packet *p, const struct 
 		peer->owes_frozen = true;
 		g->answers_due = true;
 	}
-	if (g->state == GROUP_LIVE) /* not requested */
+	if (g->state == GROUP_LIVE) /* an answer that was not requested */
 		return;
 	if (!peer->gone && gone_join(g, from->member, p, now_ns) && g->state == GROUP_FREEZING) {
 		if (!peer->known || seq_before(peer->next, from->next))

@@ -70,7 +70,6 @@ void inc_departed_tend(struct dxp_inc *inc, uint64_t now_ns)
 	}
 }
 
-/* Returns the earliest deadline of all groups. */
 static uint64_t groups_deadline(const struct dxp_inc *inc)
 {
 	uint64_t at_ns = UINT64_MAX;

@@ -24,7 +24,6 @@ static int order(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Measures the median time of CALLS operations. */
 static int calls_time(struct dxp_inc_group *g, uint64_t *median_ns)
 {
 	uint64_t times[CALLS];

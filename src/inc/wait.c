@@ -116,7 +116,6 @@ static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Handles timers and the other ports. */
 static void clock_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struct port *hot)
 {
 	uint64_t now_ns = endpoint_now(inc), repeated = inc_group_repeated(g->group);

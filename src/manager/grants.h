@@ -16,7 +16,7 @@ struct grant {
 	char host[FABRIC_NAME_BYTES];
 	char xpu[FABRIC_NAME_BYTES];
 	bool present; /* false: revoked; kept until deleted from the store */
-	bool dirty;   /* not stored yet */
+	bool dirty;
 };
 
 struct grants {

@@ -55,7 +55,7 @@ enum store_op_kind { STORE_NODE_PUT, STORE_NODE_DELETE, STORE_GRANT_PUT, STORE_G
 struct store_op {
 	enum store_op_kind kind;
 	struct node_entry entry;                              /* NODE_DELETE: only id */
-	enum node_state state;                                /* of NODE_PUT */
+	enum node_state state;                                /* only for NODE_PUT */
 	char host[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES]; /* GRANT_* */
 };
 

@@ -13,9 +13,9 @@
 #include "wire/manage.h"
 
 enum node_state {
-	NODE_ALIVE = 1, /* holds a lease */
-	NODE_DEAD = 2,  /* its lease expired; still visible */
-	NODE_GONE = 3,  /* left, or dead for long; invisible, its id stays reserved */
+	NODE_ALIVE = 1,
+	NODE_DEAD = 2, /* its lease expired; still visible */
+	NODE_GONE = 3, /* left, or dead for long; invisible, its id stays reserved */
 };
 
 struct roster_node {
@@ -44,10 +44,10 @@ struct roster {
 	uint64_t floor;    /* viewers below it need the full table */
 	uint16_t next_id;
 	struct list by_change;
-	struct list leases; /* by_time of alive nodes */
+	struct list leases;
 	struct list fading; /* by_time of dead hosts, ordered by dead_ns */
-	struct list dirty;  /* nodes to store */
-	uint8_t *deleted;   /* bit per id: delete it from the store */
+	struct list dirty;
+	uint8_t *deleted; /* bit per id: delete it from the store */
 	size_t deleted_count;
 };
 

@@ -76,7 +76,6 @@ static void cause_of(struct store *s, char *out, size_t bytes)
 		snprintf(out, bytes, ": %s", strerror(error));
 }
 
-/* Logs a database error; returns its status. */
 static int complain(struct store *s, const char *doing)
 {
 	char cause[128];

@@ -20,7 +20,7 @@ enum model_way {
 
 struct model_allreduce {
 	enum model_way way;
-	uint32_t hosts, ranks; /* ranks per host */
+	uint32_t hosts, ranks; /* `ranks` are per host */
 	uint32_t bytes;
 };
 

@@ -26,7 +26,7 @@ struct fit {
 	const struct model_sample *samples;
 	unsigned count, free_count;
 	const struct model_parameter *rows[MODEL_FREE_MAX];
-	double prior[MODEL_FREE_MAX]; /* logarithms */
+	double prior[MODEL_FREE_MAX]; /* logarithms of the parameters */
 	struct model_parameters *p;
 	double residual[MODEL_SAMPLES_MAX];
 	double slope[MODEL_SAMPLES_MAX][MODEL_FREE_MAX];
@@ -95,7 +95,6 @@ static int slopes_set(struct fit *f, const double *x)
 	return DXP_OK;
 }
 
-/* Sets the normal equations of the samples and the prior. */
 static void normal_set(const struct fit *f, const double *x, matrix m, double *right)
 {
 	for (unsigned a = 0; a < f->free_count; a++) {

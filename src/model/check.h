@@ -20,7 +20,7 @@ struct model_check {
 	/* Set by the caller. */
 	const struct model_sink *sink;
 	struct model_judge *judge; /* NULL: none */
-	const char *only;          /* an item; NULL: all */
+	const char *only;          /* an item; NULL: all items */
 	/* Results. */
 	unsigned rows, given, out_of_tolerance, shapes, shapes_failed, judged;
 	double judged_error; /* sum of |error| of judged rows, percent */

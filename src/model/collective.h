@@ -21,7 +21,7 @@ struct model_collective {
 	enum model_collective_kind kind;
 	uint64_t bytes;  /* of a rank's vector; all-to-all: per other rank */
 	uint32_t power;  /* largest power of two <= ranks */
-	uint32_t rounds; /* its logarithm */
+	uint32_t rounds; /* log2 of `power` */
 };
 
 const char *model_collective_name(enum model_collective_kind kind);

@@ -10,7 +10,7 @@
 #include "model/pcie.h"
 
 #define BACKLOG_PACKETS 8192 /* per source: 80,000 cycles, more than 20 times any idle latency */
-#define LOAD_SCALE      1000 /* load_permille of 1 */
+#define LOAD_SCALE      1000 /* the value of load_permille for load 1 */
 
 uint64_t model_crossbar_cycles(const struct model_parameters *p)
 {
@@ -159,7 +159,6 @@ static uint32_t source_choose(struct model_crossbar *x, uint32_t input)
 	return x->channels;
 }
 
-/* Starts the send engine of an idle input if it has a packet to send. */
 static void source_start(struct model_crossbar *x, uint32_t input)
 {
 	uint32_t channel = source_choose(x, input);
@@ -176,7 +175,6 @@ static void source_start(struct model_crossbar *x, uint32_t input)
 	instant(x, x->now + x->transfer)->source_done |= 1ull << input;
 }
 
-/* Records that a queue's first packet waits for its output. */
 static void want(struct model_crossbar *x, uint32_t input, const struct model_fifo *queue)
 {
 	if (fifo_count(queue) == 0)
@@ -185,7 +183,6 @@ static void want(struct model_crossbar *x, uint32_t input, const struct model_fi
 	x->changed = true;
 }
 
-/* Puts a send engine's packet into its queue. */
 static void source_finish(struct model_crossbar *x, uint32_t input)
 {
 	struct model_packet packet = x->moving[input];

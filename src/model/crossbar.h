@@ -20,8 +20,8 @@ struct model_crossbar_sums {
 struct model_crossbar_point {
 	uint64_t throughput_ppm;  /* payload per port, as a share of the link */
 	uint64_t latency_mcycles; /* mean from the doorbell, 1/1000 cycles */
-	uint64_t cycles;          /* simulated */
-	bool saturated;           /* stopped at 20 times the idle latency */
+	uint64_t cycles;
+	bool saturated; /* stopped at 20 times the idle latency */
 };
 
 struct model_crossbar;

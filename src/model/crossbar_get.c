@@ -15,7 +15,7 @@ enum { DATA, REQUEST };
 
 /* A NIC. A GET that arrived is `accepted` until the send engine makes it a PUT. */
 struct nic {
-	uint32_t gets;     /* own requests left */
+	uint32_t gets;     /* own requests not yet sent */
 	uint32_t put_left; /* packets left of the PUT in the engine */
 	bool accepted;
 	uint64_t requests[2];                /* per channel's queue: bit i: packet i is a request */
@@ -35,7 +35,6 @@ static unsigned request_channel(const struct exchange *e)
 	return e->own_channel ? REQUEST : DATA;
 }
 
-/* Adds a packet to a queue. Returns false if it is full. */
 static bool queue_add(const struct exchange *e, struct nic *n, unsigned channel, bool request)
 {
 	if (n->count[channel] == e->depth)
@@ -92,7 +91,6 @@ static bool receive_move(struct nic *n, unsigned channel)
 	return true;
 }
 
-/* Moves everything once. Returns whether anything moved. */
 static bool move_all(struct exchange *e)
 {
 	bool moved = false;

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "model/crossbar.h"
 
-#define MODEL_PORTS 64   /* bits of a mask */
+#define MODEL_PORTS 64   /* one bit per port in a mask */
 #define MODEL_WHEEL 2048 /* cycles ahead of an event; a power of two > two transfers */
 
 /* A waiting packet. */
@@ -50,7 +50,7 @@ struct model_crossbar {
 	uint64_t wants[MODEL_PORTS]; /* of each output: inputs whose first packet is for it */
 	uint64_t input_idle, output_idle;
 	uint32_t crossing[MODEL_PORTS]; /* of each input: queue of the packet that crosses */
-	uint32_t output_next[MODEL_PORTS], input_next[MODEL_PORTS]; /* for round robin */
+	uint32_t output_next[MODEL_PORTS], input_next[MODEL_PORTS]; /* state of round robin */
 	bool changed; /* an allocation may find something */
 	uint64_t inside;
 	struct model_crossbar_sums sums;

@@ -10,7 +10,7 @@
 
 #define BATCH_CYCLES    20000
 #define BATCHES_LEAST   10
-#define BATCHES_WARM    20 /* of warm-up, at most */
+#define BATCHES_WARM    20 /* batches of warm-up, at most */
 #define SATURATED_TIMES 20 /* idle latencies that show a load above saturation */
 #define KNEE_TIMES      2  /* of the latency at IDLE_PERMILLE */
 #define IDLE_PERMILLE   50

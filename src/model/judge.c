@@ -73,7 +73,6 @@ static int line_parse(char *text, unsigned number, struct model_judged *out)
 	return DXP_OK;
 }
 
-/* Copies a line without its comment. */
 static int line_copy(const char *at, size_t bytes, unsigned number, char out[LINE_BYTES])
 {
 	const char *comment = memchr(at, '#', bytes);

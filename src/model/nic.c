@@ -20,7 +20,7 @@
 struct nic_run {
 	struct model_pipeline pipeline;
 	struct model_nic_plan plans[2];
-	const struct model_route **routes[2]; /* of each phase's packets */
+	const struct model_route **routes[2]; /* routes of each phase's packets */
 	uint32_t packets[2];
 	const struct model_parameters *p;
 	const struct model_nic_job *job;
@@ -28,7 +28,7 @@ struct nic_run {
 	uint32_t *owner;
 	uint32_t started, completed;
 	uint64_t store_free_ps, doorbell_ps, returned_ps;
-	uint64_t ends_ps[2][MODEL_NIC_STAGES]; /* of the first message */
+	uint64_t ends_ps[2][MODEL_NIC_STAGES]; /* times of the first message */
 	uint64_t upload_first_ps;
 	bool failed;
 };
@@ -135,7 +135,6 @@ static uint32_t phase_cut(struct nic_run *r, unsigned phase, const struct read *
 	return count;
 }
 
-/* Returns what a phase reads. */
 static struct read phase_read(const struct nic_run *r, unsigned phase)
 {
 	uint64_t descriptor = (uint64_t)r->p->descriptor_bytes, bytes = r->job->bytes;
@@ -148,7 +147,6 @@ static struct read phase_read(const struct nic_run *r, unsigned phase)
 	return (struct read){0, descriptor, 0};
 }
 
-/* Plans the packets of a phase. */
 static int phase_plan(struct nic_run *r, unsigned phase, uint64_t rest_ps)
 {
 	struct read read = phase_read(r, phase);

@@ -15,9 +15,9 @@ enum model_op { MODEL_NAP_IMM, MODEL_NAP_IND, MODEL_PUT, MODEL_GET };
 
 /* Stages in the order in which a message passes them. */
 enum model_nic_stage {
-	MODEL_AT_STORE,      /* the host's store and doorbell */
-	MODEL_AT_REQUEST,    /* read request with its tag */
-	MODEL_AT_MEMORY,     /* host memory */
+	MODEL_AT_STORE,   /* the host's store and doorbell */
+	MODEL_AT_REQUEST, /* read request with its tag */
+	MODEL_AT_MEMORY,
 	MODEL_AT_LINK,       /* PCIe towards the NIC */
 	MODEL_AT_DESCRIPTOR, /* descriptor extract */
 	MODEL_AT_DATA,       /* data extract and reorder */
@@ -54,14 +54,14 @@ struct model_nic_job {
 	enum model_op op;
 	/* per message, 1 .. MODEL_NIC_BYTES_MOST; NAP: at most nap_max_bytes */
 	uint64_t bytes;
-	uint32_t count;                      /* messages */
+	uint32_t count;                      /* number of messages */
 	uint32_t outstanding;                /* messages at a time */
 	const struct model_nic_trace *trace; /* NULL: none */
 };
 
 struct model_nic_result {
-	uint64_t latency_ps;                /* of the first message */
-	uint64_t parts_ps[MODEL_NIC_PARTS]; /* of the first message */
+	uint64_t latency_ps;                /* latency of the first message */
+	uint64_t parts_ps[MODEL_NIC_PARTS]; /* parts of that latency */
 	uint64_t half_ps, end_ps;           /* completion of message count / 2, and of the last */
 	uint64_t upload_ps;                 /* from the first to the last uploaded byte */
 	uint64_t moves;

@@ -18,7 +18,7 @@ struct model_nic_kind {
 	uint64_t data;          /* message data among them */
 	uint64_t packets;       /* packets that start in these data */
 	uint64_t upload_cycles; /* of the writes that hold these data */
-	bool first, last;       /* of a read request */
+	bool first, last;       /* first, last packet of a read request */
 };
 
 /* Routes of one phase of a job. */

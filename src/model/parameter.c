@@ -125,7 +125,6 @@ void model_parameters_default(struct model_parameters *p)
 		memcpy((char *)p + rows[i].offset, &rows[i].value, sizeof(rows[i].value));
 }
 
-/* Returns whether `word` is a word of `list`. */
 static bool listed(const char *list, const char *word)
 {
 	size_t bytes = strlen(word);

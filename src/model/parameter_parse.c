@@ -135,7 +135,6 @@ static bool trim(const char *text, size_t bytes, char *out, size_t out_bytes)
 	return true;
 }
 
-/* Applies "4x16": generation and lanes. */
 static int set_pcie(struct model_parameters *p, const char *text)
 {
 	unsigned generation, lanes;
@@ -175,7 +174,6 @@ int model_parameters_set(struct model_parameters *p, const char *assignment)
 	return status ? status : model_parameter_put(p, row, value);
 }
 
-/* Applies one line of a text. */
 static int apply_line(struct model_parameters *p, const char *text, size_t bytes)
 {
 	const char *comment = memchr(text, '#', bytes);

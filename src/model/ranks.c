@@ -23,14 +23,13 @@ enum event_kind {
 struct rank {
 	int64_t cpu_ps;  /* when it is free */
 	uint32_t active; /* operations ready or in progress */
-	uint32_t left;   /* incomplete operations */
+	uint32_t left;
 };
 
 struct server {
 	int64_t free_ps[2], busy_ps[2]; /* transmit, receive */
 };
 
-/* An operation that can start. */
 struct ready {
 	int64_t at_ps;
 	uint32_t rank, op;
@@ -321,7 +320,6 @@ static void event_handle(struct run *r, uint32_t kind, uint32_t index)
 	}
 }
 
-/* Starts operations without requirements. */
 static void rank_begin(struct run *r, uint32_t rank)
 {
 	const struct model_requirements *q = r->schedule->requirements;

@@ -26,7 +26,7 @@ struct model_network {
 struct model_ranks_result {
 	int64_t first_ps, last_ps; /* completion of the first and of the last rank */
 	double mean_ps;            /* of all ranks */
-	uint64_t messages, remote; /* of these, through servers */
+	uint64_t messages, remote; /* remote: those through servers */
 	int64_t busy_ps;           /* of the busiest server */
 	uint64_t events;
 };

@@ -14,7 +14,7 @@ struct entry {
 	uint64_t bytes;
 	uint32_t from, to, tag, next;
 	uint32_t send_op, receive_op;
-	uint8_t receive; /* a posted receive */
+	uint8_t receive;
 	uint8_t request; /* announces a message that waits for its receive */
 	uint8_t granted; /* the message's receive is known: receive_op */
 };

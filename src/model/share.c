@@ -11,12 +11,11 @@
 #include "base/util.h"
 #include "model/pcie.h"
 
-#define QUANTA_LEAST 20000   /* per run */
-#define QUANTA_MOST  1000000 /* per run: 0.1 s */
+#define QUANTA_LEAST 20000   /* decisions per run, at least */
+#define QUANTA_MOST  1000000 /* decisions per run, at most: 0.1 s */
 #define RUN_TIMES    8       /* length of a run in closed-form times */
 #define Z            2       /* deviations of the worst of eight functions */
 
-/* A ring of sizes, or of functions. */
 struct fifo {
 	uint32_t *entries;
 	uint32_t head, count, size;
@@ -31,8 +30,8 @@ struct share_run {
 	uint32_t functions, next, poster;
 	uint64_t weights, weight[MODEL_FUNCTIONS];
 	uint64_t deficit[MODEL_FUNCTIONS];
-	uint64_t served[MODEL_FUNCTIONS]; /* messages */
-	uint64_t packet_cycles;           /* of a full packet */
+	uint64_t served[MODEL_FUNCTIONS]; /* messages served */
+	uint64_t packet_cycles;           /* cycles of a full packet */
 };
 
 static bool fifo_create(struct fifo *f, uint32_t size)
@@ -122,7 +121,6 @@ static void serve_quantum(struct share_run *r, uint32_t function)
 	*deficit = 0;
 }
 
-/* Makes one decision of the arbiter. */
 static void decide(struct share_run *r)
 {
 	uint32_t function = r->next;
@@ -144,7 +142,6 @@ static void decide(struct share_run *r)
 		serve_quantum(r, function);
 }
 
-/* Returns a function's weight in the fair share. */
 static uint64_t fair_weight(const struct share_run *r, uint32_t function)
 {
 	return r->p->policy == MODEL_SHARE_WEIGHTS ? r->weight[function] : 1;
@@ -178,7 +175,6 @@ static bool uneven(const struct share_run *r)
 	return false;
 }
 
-/* Computes Jain's index of bytes / weight. */
 static uint64_t jain_ppm(const struct share_run *r)
 {
 	double sum = 0, squares = 0;

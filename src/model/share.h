@@ -14,7 +14,7 @@ struct model_share {
 	uint64_t bytes[MODEL_FUNCTIONS];
 	uint64_t settled;   /* last cycle at which a share was off by more than the tolerance */
 	uint64_t swing_ppm; /* largest deviation after each function had one message */
-	uint64_t jain_ppm;  /* at the end */
+	uint64_t jain_ppm;  /* Jain's index at the end */
 	bool level;         /* the second half of the run was within the tolerance */
 };
 

@@ -22,7 +22,6 @@ static void emit(const struct model_sink *sink, struct model_row *row, double va
 	model_emit(sink, row);
 }
 
-/* Sorts the few times of the seeds. */
 static void sort(uint64_t *values, unsigned count)
 {
 	for (unsigned i = 1; i < count; i++)

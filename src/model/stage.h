@@ -48,18 +48,18 @@ struct model_unit {
 struct model_message {
 	uint32_t first, count;
 	uint32_t done[MODEL_STEPS]; /* units that have done each step */
-	uint32_t left;              /* unfinished units */
+	uint32_t left;
 };
 
 struct model_pipeline {
 	struct model_stage stages[MODEL_STAGES];
 	uint32_t stage_count;
-	uint32_t pools[MODEL_POOLS]; /* free tokens */
+	uint32_t pools[MODEL_POOLS];
 	struct model_queue queue;
 	struct model_unit *units;
 	struct model_message *messages;
 	uint32_t unit_count, unit_most, message_count, message_most;
-	uint64_t moves; /* steps started */
+	uint64_t moves;
 	bool no_memory;
 	/* Called when a message's last unit has done its last step. May send messages. */
 	void (*done)(void *context, uint32_t message, uint64_t at_ps);

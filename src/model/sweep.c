@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-#define PART_BYTES 64 /* longest value */
+#define PART_BYTES 64 /* longest text of a value */
 
 /* Copies `bytes` of text, and parses them as a value within the row's range. */
 static int parse_part(const struct model_parameter *row, bool bare, const char *text, size_t bytes,

@@ -6,9 +6,9 @@
 
 #include "model/parameter.h"
 
-#define MODEL_SWEEP_VALUES 1024   /* per list */
-#define MODEL_SWEEP_LISTS  6      /* per grid */
-#define MODEL_SWEEP_POINTS 100000 /* per grid: minutes of the fastest part */
+#define MODEL_SWEEP_VALUES 1024   /* values per list */
+#define MODEL_SWEEP_LISTS  6      /* lists per grid */
+#define MODEL_SWEEP_POINTS 100000 /* points per grid: minutes of the fastest part */
 
 struct model_sweep {
 	const struct model_parameter *row;

@@ -28,7 +28,7 @@ struct bridge_lab {
 	uint8_t *device;
 	struct deed deeds[STAGES_STEPS_MAX];
 	struct bridge_lab_peaks peaks;
-	uint32_t open; /* incomplete transfers */
+	uint32_t open;
 };
 
 static uint64_t now_ns(const struct bridge_lab *l)
@@ -95,7 +95,6 @@ void bridge_lab_destroy(struct bridge_lab *l)
 	free(l);
 }
 
-/* Finds source and destination of an action's bytes. */
 static void ways(const struct bridge_lab *l, const struct bridge_action *a, const uint8_t **from,
 		 uint8_t **to)
 {
@@ -238,7 +237,6 @@ void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int 
 	transfers_start(l);
 }
 
-/* Handles stalled steps, like an owner. */
 static void stalls_end(struct bridge_lab *l)
 {
 	uint64_t before = bridge_counters(l->bridge)->stalls;

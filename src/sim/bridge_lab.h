@@ -25,7 +25,7 @@ struct bridge_lab_transfer {
 	enum stages_step direct;   /* of BRIDGE_DIRECT: IN, OUT, THROUGH (user memory) or COPY */
 	const uint8_t *source;     /* host memory that the path needs, if bytes are copied */
 	uint8_t *sink;
-	uint64_t device_from, device_to; /* offsets in device memory */
+	uint64_t device_from, device_to;
 
 	struct bridge_transfer *bridge; /* NULL before and after */
 	bool ended;

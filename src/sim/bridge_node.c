@@ -18,7 +18,7 @@ struct nic_staged_write {
 	struct bridge_transfer *bridge; /* NULL: completed with `status` */
 	struct nic_staged_read *read;   /* NULL: a PUT, or the requester needs no more */
 	uint64_t left;                  /* GET: bytes to pass to the NIC */
-	uint64_t device;                /* offset in device memory */
+	uint64_t device;
 	bool put;
 	bool requested; /* PUT: the NIC waits for nic_staged_settled */
 	bool dropped;   /* by the NIC */
@@ -213,7 +213,6 @@ static struct deed *deed_reserve(struct bridge_node *n, const struct bridge_acti
 	return NULL;
 }
 
-/* Sends bytes from the device to the requester. */
 static bool drain_start(struct bridge_node *n, const struct bridge_action *a, struct deed *d)
 {
 	struct nic_staged_write *w = a->context;

@@ -11,7 +11,7 @@
 #include "sim/sim.h"
 
 struct bridge_node_options {
-	uint64_t memory_bytes;                /* of the device */
+	uint64_t memory_bytes;                /* length of the device's memory */
 	struct stages_options stages;         /* without the network, which the simulator is */
 	uint32_t buffers, buffer_bytes, dmas; /* as in bridge_options */
 	uint64_t stall_ns;
@@ -32,10 +32,10 @@ struct bridge *bridge_node_core(struct bridge_node *n);
 struct stages *bridge_node_stages(struct bridge_node *n);
 
 struct bridge_node_counters {
-	uint64_t writes, reads; /* started */
+	uint64_t writes, reads; /* started PUTs and GETs */
 	uint32_t peak[2];       /* maximum in use: to the device, from it */
 	uint32_t open;          /* transfers that NIC or bridge still hold */
-	uint32_t resets;        /* of the device */
+	uint32_t resets;        /* resets of the device */
 	uint64_t grants;        /* to PUTs that had found no buffer */
 };
 struct bridge_node_counters bridge_node_counters(const struct bridge_node *n);

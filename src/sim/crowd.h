@@ -32,15 +32,15 @@ struct crowd_options {
 #define CROWD_OUTSTANDING_MAX 64
 
 struct crowd_result {
-	uint64_t elapsed_ns;      /* virtual */
+	uint64_t elapsed_ns;      /* virtual time */
 	uint64_t messages, bytes; /* completed messages; their payload */
 	/* Payload received for the first time, also of incomplete messages. */
 	uint64_t received_bytes;
 	uint64_t failed;           /* messages completed with an error */
 	uint64_t packets, repeats; /* first transmissions of data packets; retransmissions */
-	uint64_t datagrams;        /* all datagrams sent */
-	uint64_t wire_bytes;       /* of `datagrams`, with all headers */
-	uint64_t dropped, lost;    /* by full queues; by faults */
+	uint64_t datagrams;
+	uint64_t wire_bytes;    /* of `datagrams`, with all headers */
+	uint64_t dropped, lost; /* by full queues; by faults */
 	/* Goodput as a share of the receivers' ports, or of the pair's wire. */
 	double share;
 	double jain; /* of bytes received per flow; 1: equal; 1/flows: one flow has all */

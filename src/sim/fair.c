@@ -11,7 +11,7 @@
 #define HOSTS_MAX 64
 
 struct fair_sender {
-	uint32_t key; /* of its own region */
+	uint32_t key; /* key of its own region */
 	uint32_t posted[NIC_QPS_PER_FUNCTION], ended[NIC_QPS_PER_FUNCTION];
 	uint64_t bytes, failed;
 };
@@ -22,7 +22,7 @@ struct fair {
 	struct rng rng;
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* of functions 1 .. */
+	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* windows of functions 1 .. */
 	uint32_t keys[HOSTS_MAX][NIC_FUNCTIONS];
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;

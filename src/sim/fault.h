@@ -14,8 +14,8 @@
 enum sim_only {
 	SIM_ONLY_ALL,
 	SIM_ONLY_ACKS,
-	SIM_ONLY_HELLOS,  /* HELLO and HELLO_ACK */
-	SIM_ONLY_LAST,    /* last packets of messages */
+	SIM_ONLY_HELLOS, /* HELLO and HELLO_ACK */
+	SIM_ONLY_LAST,
 	SIM_ONLY_REPEATS, /* retransmissions */
 	SIM_ONLY_KINDS
 };
@@ -51,7 +51,7 @@ struct sim_counters {
 	uint64_t dropped;    /* a port's queue was full */
 	uint64_t marked;     /* congestion experienced */
 	uint64_t overflowed; /* a host's socket buffer was full */
-	uint64_t unknown;    /* addressed to no host */
+	uint64_t unknown;
 	uint64_t spins;      /* polls repeated at one instant without work; must stay 0 */
 	uint64_t wire_bytes; /* with all headers, preamble and gap */
 };
@@ -65,7 +65,7 @@ struct sim_fate {
 
 struct sim_fault_state {
 	struct rng rng;
-	uint64_t count;      /* datagrams decided */
+	uint64_t count;      /* datagrams decided so far */
 	bool *bursting;      /* index: sender */
 	uint32_t batch_to;   /* destination of this batch if it is lost; else UINT32_MAX */
 	uint32_t batch_host; /* destination of this batch; UINT32_MAX: none */

@@ -7,7 +7,7 @@
 
 #include "sim/crowd.h"
 
-#define GOODPUT_MESSAGES 200 /* of 1 MiB */
+#define GOODPUT_MESSAGES 200 /* messages of 1 MiB */
 
 struct goodput_options {
 	enum rltp_recovery recovery;

@@ -22,7 +22,7 @@ struct doubling;
 struct host {
 	struct doubling *all;
 	uint32_t rank, call, step;
-	bool sent; /* this step's message */
+	bool sent; /* this step's message was sent */
 	uint64_t sum;
 	uint64_t here[2][STEPS_MAX];
 	bool came[2][STEPS_MAX];

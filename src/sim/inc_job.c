@@ -184,7 +184,6 @@ void inc_seat_step(struct inc_seat *seat, uint64_t now_ns)
 	}
 }
 
-/* Adds the KILLs of a closed job's member 0. */
 static size_t kill_send(struct inc_job *job, struct inc_batch *out)
 {
 	struct inc_seat *first = &job->seats[0];

@@ -20,7 +20,7 @@ struct inc_load_options {
 	uint64_t seed;
 	uint32_t calls;
 	uint32_t elements_max; /* per operation: 1 .. this */
-	uint32_t outstanding;  /* outstanding operations: 1 .. INC_LOAD_OUTSTANDING_MAX */
+	uint32_t outstanding;  /* 1 .. INC_LOAD_OUTSTANDING_MAX */
 	uint64_t think_ns;     /* maximum of a uniform pause between a member's operations */
 	/* Only this kind of operation, with elements_max elements; collective 0: all kinds. */
 	uint8_t collective;

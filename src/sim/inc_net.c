@@ -208,7 +208,6 @@ static void packet_repeat(struct inc_net *n, struct sim_packet *p, uint64_t time
 	packet_push(n, copy, time_ns);
 }
 
-/* Sends the packet from `node` over the next wire. */
 static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 {
 	const struct roce_path path = packet_path(p);

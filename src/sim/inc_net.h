@@ -93,7 +93,7 @@ struct inc_net_counters {
 	struct sim_counters packets; /* sent and delivered: by nodes */
 	uint64_t crossings;          /* of wires, including lost packets */
 	uint64_t host_sent, host_received;
-	uint64_t host_busy_ns; /* of all hosts */
+	uint64_t host_busy_ns; /* CPU time of all hosts */
 	uint64_t hop_busy_ns;
 };
 const struct inc_net_counters *inc_net_counters(const struct inc_net *n);

@@ -21,7 +21,7 @@ struct inc_tree_options {
 	 * remain, as at the top. */
 	uint32_t below[INC_TREE_LEVELS_MAX];
 	uint32_t beside[INC_TREE_LEVELS_MAX]; /* switches per pod; 0: 1; [0] is always 1 */
-	uint64_t seed;                        /* of the ECMP hash */
+	uint64_t seed;                        /* seed of the ECMP hash */
 };
 
 struct inc_tree_node {

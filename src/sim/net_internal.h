@@ -12,7 +12,7 @@
 struct net_host {
 	const struct net_host_ops *ops; /* NULL: no host */
 	void *context;
-	struct sim_packet *head, *tail; /* its socket buffer */
+	struct sim_packet *head, *tail;
 	uint64_t socket_bytes;
 	uint64_t busy_ns; /* no earlier poll */
 	uint64_t wall_since_ns;

@@ -15,10 +15,10 @@ struct sim_packet {
 	struct sim_packet *next; /* in the pool, or in a host's socket buffer */
 	uint64_t time_ns;        /* arrival at the next port or host */
 	uint64_t stamp_ns;       /* receiver's wall clock when its kernel receives it */
-	uint32_t from, to;       /* hosts */
-	uint32_t bytes;          /* of the datagram */
-	uint32_t held;           /* bytes in `data`: all, or only the header */
-	uint32_t port;           /* next output port; NET_NO_PORT: the host */
+	uint32_t from, to;
+	uint32_t bytes; /* length of the datagram */
+	uint32_t held;  /* bytes in `data`: all, or only the header */
+	uint32_t port;  /* next output port; NET_NO_PORT: the host */
 	uint8_t ecn;
 	uint8_t class; /* index of its capacity */
 	uint8_t data[];
@@ -28,7 +28,7 @@ struct sim_pool {
 	struct sim_packet *free[SIM_PACKET_CLASSES];
 	void **slabs;
 	uint32_t slab_count, slab_space;
-	uint64_t bytes; /* of all slabs */
+	uint64_t bytes; /* bytes of all slabs */
 };
 
 /* Returns a packet with capacity for `held` bytes, at most 9216; NULL: out of memory. Clears all

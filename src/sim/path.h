@@ -29,7 +29,7 @@ struct net_port {
 struct net_paths {
 	enum net_topology topology;
 	uint32_t hosts, leaf_hosts, leaves, spines;
-	uint64_t seed; /* of the ECMP hash */
+	uint64_t seed; /* seed of the ECMP hash */
 	struct net_port *ports;
 	uint32_t port_count;
 };

@@ -24,7 +24,7 @@ struct sim {
 	struct rng secrets; /* random numbers of the NICs */
 	struct sim_host hosts[HOSTS_MAX];
 	struct net *net;
-	bool (*done)(void *context); /* of this run */
+	bool (*done)(void *context);
 	void *context;
 };
 

@@ -39,7 +39,7 @@ void sim_destroy(struct sim *s);
 
 uint64_t sim_now(const struct sim *s);
 struct nic *sim_nic(struct sim *s, uint32_t host);
-struct dxp_window *sim_window(struct sim *s, uint32_t host); /* of function 0 */
+struct dxp_window *sim_window(struct sim *s, uint32_t host); /* window of function 0 */
 struct net *sim_net(struct sim *s);
 
 /* Returns queue pair 0 .. 3 of a host's function 0, as target for other hosts. */

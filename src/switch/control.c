@@ -29,7 +29,6 @@ static bool request_decode(struct sw *s, const struct arrival *a, struct request
 	return false;
 }
 
-/* Forwards the request as `kind` with `status`. */
 static void request_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status,
 			 uint32_t to_ip, uint16_t from_port, uint16_t to_port)
 {

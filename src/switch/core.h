@@ -37,7 +37,7 @@ static inline void child_set_drop(struct child_set *set, unsigned child)
 }
 
 enum aggregator_state {
-	AGGREGATOR_EMPTY,      /* never used */
+	AGGREGATOR_EMPTY,
 	AGGREGATOR_COLLECTING, /* contributions are missing */
 	AGGREGATOR_WAITING,    /* the parent's result is missing */
 	AGGREGATOR_DONE        /* has the result */
@@ -70,7 +70,7 @@ struct aggregator {
 
 struct sw_group {
 	struct sw_group *bucket_next, *output_next;
-	uint32_t index;     /* in sw.groups */
+	uint32_t index;     /* index in sw.groups */
 	bool output_queued; /* in the list of output_first */
 	bool rc;            /* RC framing, as in its NOTIFY */
 	bool in_kernel;
@@ -189,7 +189,7 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a);
 /* ---- control.c ---- */
 
 void control_query_receive(struct sw *s, const struct arrival *a);
-void control_notify_receive(struct sw *s, const struct arrival *a); /* and KILL */
+void control_notify_receive(struct sw *s, const struct arrival *a); /* handles KILL, too */
 void control_renew_receive(struct sw *s, const struct arrival *a);
 void control_refused_receive(struct sw *s, const struct arrival *a);
 

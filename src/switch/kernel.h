@@ -52,8 +52,8 @@ struct kernel_group {
 	__u32 own_ip_be;
 	__u32 parent_ip_be; /* 0: root */
 	__u32 parent_ifindex;
-	__u32 multicast_ip_be; /* destination of results */
-	__u32 only_ifindex;    /* port of all children; 0: several, in map `ports` */
+	__u32 multicast_ip_be;
+	__u32 only_ifindex; /* port of all children; 0: several, in map `ports` */
 	__u32 check_icrc;
 	__u16 epoch, unused;
 	__u8 parent_mac[6], parent_own_mac[6];
@@ -84,7 +84,7 @@ struct kernel_aggregator {
 	struct kernel_call call;
 	__u32 src_rank; /* of packets with the result */
 	__u8 used, folded, has_result, status;
-	__u16 elements; /* in `data` */
+	__u16 elements; /* number of elements in `data` */
 	__u8 flags, unused[5];
 	__u64 data[SWITCH_KERNEL_WORDS]; /* partial result (folded) or result (has_result) */
 };

@@ -38,8 +38,8 @@
 #define SWITCH_ANSWERS       16  /* queued answers with data, 1400 bytes each */
 #define SWITCH_QUANTUM       128 /* packets per poll and group: two GSO batches */
 #define SWITCH_REFUSED_PER_S 1000
-#define SWITCH_SOURCE_SHARE  8     /* largest share of one address in all answers: 1/8 */
-#define SWITCH_SOURCES       256   /* hash buckets of addresses */
+#define SWITCH_SOURCE_SHARE  8 /* largest share of one address in all answers: 1/8 */
+#define SWITCH_SOURCES       256
 #define SWITCH_QUERIES_PER_S 10000 /* per host: 64 ranks create 100 groups in 1 s */
 /* ns of unused rate that a later burst may use; for both rates */
 #define SWITCH_BURST_NS (200ull * 1000 * 1000)

@@ -198,7 +198,6 @@ static bool group_output_give(const struct sw *s, struct sw_group *g, struct inc
 	return true;
 }
 
-/* Removes aggregators without due packets from the queue. */
 static void queue_clean(struct sw_group *g)
 {
 	uint32_t kept = 0;

@@ -11,7 +11,7 @@
 #define PLANE_WHY_BYTES 256
 
 struct plane_options {
-	uint32_t ip;              /* address of the switch */
+	uint32_t ip;
 	const char *const *ports; /* interfaces towards hosts and switches */
 	unsigned port_count;      /* 1 .. SWITCH_KERNEL_PORTS */
 	bool native;              /* driver mode; else generic mode, which is faster on veth */

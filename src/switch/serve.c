@@ -152,12 +152,12 @@ struct server {
 	const struct serve_options *options;
 	struct sw_options core; /* options, completed by addresses_find */
 	struct serve_ports ports;
-	struct plane *plane; /* NULL: user space only */
-	struct link *link;   /* port 4791 */
+	struct plane *plane;
+	struct link *link; /* port 4791 */
 	struct senders *senders;
 	struct sw *sw;
 	struct spin spin;
-	uint64_t expire_ns; /* next check of leases */
+	uint64_t expire_ns;
 	bool draining;
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 	struct datagram datagrams[SERVE_BATCH];

@@ -18,7 +18,7 @@ struct serve_options {
 	bool native;
 	/* spin after packets before sleeping; at most 1 s; approximate (base/spin.h) */
 	uint64_t spin_ns;
-	const _Atomic int *stop; /* nonzero: stop */
+	const _Atomic int *stop;
 	/* Nonzero: rejects new groups, and stops when no group is left. May be NULL. */
 	const _Atomic int *drain;
 	int wake_fd;  /* eventfd that wakes the loop after a change of the two above; -1: none */

@@ -15,7 +15,7 @@ struct senders;
 
 struct senders_counters {
 	uint64_t lost; /* packets dropped: kernel buffer full, or port in use */
-	uint32_t open; /* open sockets */
+	uint32_t open;
 };
 
 /* Creates the senders. `main` still belongs to the caller. DXP_ENOMEM. */

@@ -78,13 +78,13 @@ struct sw_counters {
 	uint64_t contributions; /* accepted */
 	uint64_t results;       /* segments completed here */
 	uint64_t repeats;       /* retransmitted results and partial results */
-	uint64_t duplicates;    /* contributions present already */
-	uint64_t stale;         /* segments older than the aggregator's */
-	uint64_t foreign;       /* packets that are not INC */
+	uint64_t duplicates;
+	uint64_t stale;   /* segments older than the aggregator's */
+	uint64_t foreign; /* packets that are not INC */
 	uint64_t malformed, icrc_wrong;
 	uint64_t refused; /* data with unknown group, unknown peer or wrong key */
 	uint64_t limited; /* answers that refused_per_s suppressed */
-	uint64_t expired; /* groups */
+	uint64_t expired; /* groups whose lease expired */
 	uint64_t queries, notifies, kills, renews;
 	uint64_t mismatches; /* segments on which members disagreed */
 };

@@ -26,7 +26,6 @@ __attribute__((noinline)) int child_find(const struct kernel_group *g, const str
 	return -1;
 }
 
-/* Sends the packet in `w` back to the sender. */
 INLINE int send_back(struct xdp_md *ctx, struct work *w, __u32 bytes)
 {
 	struct frame *f = &w->frame;
