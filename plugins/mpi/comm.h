@@ -58,7 +58,7 @@ struct dxp_mpi_comm {
 	/* At leaders. `lost`: they continue by ordinary collectives. */
 	struct dxp_inc_group *group;
 	bool lost;
-	int64_t lost_waited, lost_patience; /* like waited, patience, for a lost group */
+	int64_t lost_waited, lost_patience; /* `waited` and `patience` of a lost group */
 	bool lost_reported;
 
 	/* Cache: the last pair that could be mapped, and the last contiguous type. */

@@ -25,7 +25,7 @@
 
 struct type_row {
 	MPI_Datatype mpi;
-	uint8_t bytes; /* in memory; a type whose size in MPI differs is not mapped */
+	uint8_t bytes; /* length in memory; if MPI's type has another length, it is not mapped */
 	uint8_t dxp, parts, layout;
 	uint16_t ops;
 };

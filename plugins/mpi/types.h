@@ -21,7 +21,7 @@ struct mpi_mapping {
 	enum dxp_inc_type type;
 	enum mpi_layout layout;
 	uint8_t parts;          /* wire elements per MPI element: 2 for complex numbers */
-	uint8_t bytes;          /* of MPI's element in memory */
+	uint8_t bytes;          /* length of MPI's element in memory */
 	MPI_Datatype wire_type; /* MPI's type of a wire element */
 	MPI_Op wire_op;
 };

@@ -34,7 +34,9 @@ struct coll_dxp_request {
 	uint64_t ticket;
 	struct mpi_mapping mapping;
 	void *receive;
-	const void *own; /* for the switch directly: a node of one rank with plain elements */
+	/* buffer that the switch library uses directly: in a node of one rank with plain
+	 * elements */
+	const void *own;
 	int count;
 	struct work *work; /* NULL: not needed */
 	int error;

@@ -109,7 +109,7 @@ struct bridge_end {
 	int status;     /* DXP_OK, or status of the first failed step */
 	uint8_t step;   /* the failed step; BRIDGE_STEPS: none, cancelled */
 	uint64_t at;    /* where the piece starts that failed */
-	uint64_t bytes; /* from the start, with all steps successful */
+	uint64_t bytes; /* completed from the start on, in all steps */
 };
 
 struct bridge_counters {
@@ -177,7 +177,7 @@ int bridge_settled(const struct bridge_transfer *t);
 struct bridge_grant {
 	struct bridge_transfer *transfer;
 	void *context;
-	uint64_t bytes; /* from the transfer's start on; whole units, or all */
+	uint64_t bytes; /* total from the transfer's start on; whole units, or all bytes */
 };
 
 /* Returns the bytes per block; a grant covers whole blocks, or all. 0: the transfer never gets a

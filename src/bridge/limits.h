@@ -5,14 +5,14 @@
 
 #include "wire/limits.h"
 
-#define BRIDGE_BUFFERS       8 /* per ring, as in the source project (S-02) */
+#define BRIDGE_BUFFERS       8 /* buffers per ring, as in the source project (S-02) */
 #define BRIDGE_BUFFERS_MAX   WIRE_BUFFERS_MAX
 #define BRIDGE_BUFFER_MIN    WIRE_BUFFER_MIN
 #define BRIDGE_BUFFER_MAX    WIRE_BUFFER_MAX
 #define BRIDGE_TRANSFERS_MAX 4096 /* concurrent transfers of a bridge */
 /* ns per step: longer than any DMA of 16 MiB, or answer of a live peer */
 #define BRIDGE_STALL_NS (5ull * 1000 * 1000 * 1000)
-#define BRIDGE_DMAS     4 /* per direction: 4 of 64 KiB at 8 GB/s hide a gap of 25 us */
+#define BRIDGE_DMAS     4 /* DMAs per direction: 4 of 64 KiB at 8 GB/s hide a gap of 25 us */
 /* bytes: least automatic length; shorter pieces are mostly latency */
 #define BRIDGE_PIECE_MIN (16u << 10)
 /* bytes: a piece has about sqrt(this x transfer); see cut.h */

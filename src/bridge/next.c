@@ -224,7 +224,8 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			p->step = BRIDGE_DMA_THROUGH; /* in the core's queue since its cut */
+			/* it has been in the core's queue since its cut */
+			p->step = BRIDGE_DMA_THROUGH;
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);
 		break;

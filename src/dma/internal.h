@@ -70,7 +70,7 @@ struct dxp_dma {
 	uint64_t memory_bytes;
 	struct pump *pump;
 	struct pins pins;
-	struct list calls;        /* of struct dma_call */
+	struct list calls;        /* list of struct dma_call */
 	struct list fresh;        /* transfers not yet given to the pump */
 	struct list transfers;    /* transfers whose wait has not returned */
 	uint32_t under_way;       /* transfers that are not complete */

@@ -67,7 +67,7 @@ static int check_through(const struct dxp_xpu *x, const struct dxp_bridge_transf
 				 "bridge: xPU '%s' (engine '%s') has no stream core; use an xPU "
 				 "with the engine 'board'",
 				 x->caps.name, x->caps.engine);
-	/* else pieces could overwrite unread bytes */
+	/* Pieces could overwrite unread bytes. */
 	if (from != to && t->bytes && from < to + t->bytes && to < from + t->bytes)
 		return error_set(DXP_EINVAL,
 				 "bridge: `from` and `to` overlap; they must be equal or disjoint");
@@ -174,7 +174,7 @@ struct dxp_bridge {
 	struct dxp_xpu *xpu; /* NULL: closed likewise */
 	struct dxp_bridge *next;
 	dxp_event event;
-	uint32_t from_key, to_key; /* of host memory; 0: none */
+	uint32_t from_key, to_key; /* keys of host memory; 0: none */
 	uint64_t revoked_ns;       /* 0: the keys are valid */
 	bool through;
 	int status;                /* result, once the xPU is closed */

@@ -21,7 +21,7 @@ enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 struct host_event {
 	uint8_t state;      /* enum host_event_state */
 	bool silent : 1;    /* has no handle: freed when done */
-	bool pulls : 1;     /* until done, the xPU may access this host's memory */
+	bool pulls : 1;     /* until it is done, the xPU may access this host's memory */
 	bool notify : 1;    /* its completion is queued, with `cookie` */
 	bool lazy : 1;      /* its node may delay the report */
 	bool kernel : 1;    /* set for a kernel's event (use.h) */
@@ -57,7 +57,7 @@ struct events {
 	uint32_t oldest_pending; /* no earlier event is PENDING */
 	uint32_t pending;
 	uint32_t pulling;
-	uint64_t bytes;          /* of pending commands, as the xPU counts them */
+	uint64_t bytes;          /* bytes of pending commands, as the xPU counts them */
 	struct kept_event *kept; /* sorted by count; packed when half are free */
 	uint32_t kept_count, kept_space;
 	uint32_t kept_free;    /* free entries in the list */

@@ -68,7 +68,7 @@ struct notice {
 	struct notice *next;
 	uint64_t event;
 	uint16_t node;
-	uint8_t qp; /* that of the data before it */
+	uint8_t qp; /* queue pair of the data before the message */
 	int8_t status;
 };
 
@@ -88,7 +88,7 @@ struct completions {
 	uint32_t outstanding; /* requested and not yet completed */
 	uint32_t waiters;
 	bool woken;
-	bool begun; /* also report starts of commands */
+	bool begun; /* true: also report starts of commands */
 };
 
 struct dxp_fabric {
@@ -145,7 +145,7 @@ struct dxp_xpu {
 	struct dxp_xpu *next;
 	uint32_t references;
 	uint16_t node;
-	struct dxp_target target;            /* of commands */
+	struct dxp_target target;            /* target of commands */
 	struct dxp_target data[COMMAND_QPS]; /* index: HOST_QP_DATA, HOST_QP_LONG */
 	uint32_t memory_key;
 	uint32_t hurried;                /* node must report earlier events at once */

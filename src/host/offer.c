@@ -16,7 +16,7 @@
 #include "node/stats.h"
 
 #define LISTED_MAX 16 /* NICs in an error text */
-/* of each NIC in a search: a stopped program must not block the others */
+/* limit per NIC in a search: a stopped program must not block the others */
 #define ANSWER_NS_MAX   S_NS
 #define LIST_TEXT_BYTES (LISTED_MAX * (FABRIC_NAME_BYTES + 2))
 
@@ -29,7 +29,7 @@ struct search {
 	uint32_t folder_count;
 
 	uint32_t count; /* matching NICs that answer */
-	int socket;     /* of the first of them; -1: none */
+	int socket;     /* socket of the first matching NIC; -1: none */
 	char path[OFFER_PATH_BYTES];
 	int refused;       /* error of a matching NIC; DXP_OK: none */
 	uint32_t answered; /* number of names in `list` */

@@ -9,7 +9,7 @@ struct access {
 	struct host_op op;
 	struct dxp_xpu *xpu;
 	bool write;
-	uint32_t key; /* of the memory for values read */
+	uint32_t key; /* key of the memory for values read */
 	uint32_t *values;
 	uint32_t first, count;
 	uint32_t posted; /* number of registers */

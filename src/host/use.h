@@ -16,8 +16,8 @@ struct host_event;
 
 struct host_use {
 	uint64_t commands, kernels, failed;
-	uint64_t in_bytes, out_bytes;  /* from and to the host */
-	uint64_t from_bytes, to_bytes; /* from and to other xPUs */
+	uint64_t in_bytes, out_bytes;  /* received from and sent to the host */
+	uint64_t from_bytes, to_bytes; /* received from and sent to other xPUs */
 	/* ns in kernels and in transfers; overlaps count once. *_until: latest end so far. */
 	uint64_t device_ns, network_ns;
 	uint64_t device_until, network_until;

@@ -36,7 +36,8 @@ uint64_t endpoint_now(struct dxp_inc *inc)
 
 	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
 		inc->stalled_ns += now_ns - inc->planned_ns;
-		inc->planned_ns = UINT64_MAX; /* until the progress thread sleeps */
+		/* until the progress thread sets it before it sleeps */
+		inc->planned_ns = UINT64_MAX;
 	}
 	return now_ns - inc->stalled_ns;
 }

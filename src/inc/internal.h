@@ -48,8 +48,8 @@ enum group_state {
 
 /* Classes of operations; each has its own round trip time. */
 enum pace {
-	PACE_FAST,  /* by the XDP plane: microseconds */
-	PACE_SHORT, /* in user space, one packet */
+	PACE_FAST,  /* the XDP plane computes: microseconds */
+	PACE_SHORT, /* user space computes one packet */
 	PACE_LONG,
 	PACES
 };

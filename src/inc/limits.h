@@ -3,7 +3,7 @@
 #ifndef INC_LIMITS_H
 #define INC_LIMITS_H
 
-/* per endpoint: one per communicator of the process */
+/* groups per endpoint: one per communicator of the process */
 #define INC_GROUPS_MAX   1024
 #define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* ns: timeout before the first sample */
 /* ns: least timeout, because results wait for the slowest member */

@@ -18,7 +18,7 @@ struct hello {
 	uint32_t ip, switch_ip;
 	uint16_t port, segment_bytes;
 	uint8_t framing, able; /* able: has memory for the group */
-	uint8_t reach;         /* of its switch: enum inc_reach */
+	uint8_t reach;         /* enum inc_reach of its switch */
 	/* Only member 0's values count. */
 	uint16_t epoch;
 	uint32_t id, qkey;

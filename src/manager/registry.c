@@ -12,7 +12,7 @@
 #include "node/datagram.h"
 #include "node/limits.h"
 
-/* per second, for wrong keys: enough for users, too few for an amplification attack */
+/* answers/s to wrong keys: enough for users, too few for an amplification attack */
 #define REFUSALS_PER_S 100
 #define REFUSAL_UNIT   S_NS
 

@@ -261,7 +261,7 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 	} else if (header->type == WIRE_LEAVE) {
 		if (n)
 			leave_accept(r, n, now_ns);
-		/* also of an unknown node: the result is the same */
+		/* Also answers an unknown node: the result is the same. */
 		refuse(r, from, renew.request, renew.nonce, DXP_OK, "");
 	} else if (n) {
 		renew_accept(r, from, n, &renew, now_ns);

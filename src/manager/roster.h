@@ -25,7 +25,8 @@ struct roster_node {
 	uint64_t changed; /* sequence of its last change */
 	uint64_t lease_until_ns;
 	uint64_t dead_ns;
-	uint64_t nonce;               /* of its requests; 0: none since this manager started */
+	/* nonce of its requests; 0: no request since this manager started */
+	uint64_t nonce;
 	uint64_t request;             /* number of its newest request; others are replays */
 	struct manage_progress acked; /* what it confirmed */
 	struct manage_progress sent;  /* what it has if no datagram is lost */
@@ -40,7 +41,7 @@ struct roster {
 	/* bit per id: node exists; speeds up roster_next */
 	uint64_t *used;
 	size_t count;
-	uint64_t sequence; /* of the newest change; the first is 1 */
+	uint64_t sequence; /* sequence of the newest change; the first is 1 */
 	uint64_t floor;    /* viewers below it need the full table */
 	uint16_t next_id;
 	struct list by_change;

@@ -55,8 +55,8 @@ _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
-	bool failing;     /* the last save failed, which was logged */
-	bool in_use;      /* another manager uses the file in its place, which was logged */
+	bool failing;     /* the last save failed; logged once */
+	bool in_use;      /* another manager uses the file at the path; logged once */
 	struct stat file; /* identity of the open file */
 	char path[PATH_MAX];
 };

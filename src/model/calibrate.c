@@ -13,13 +13,13 @@
 #include "base/util.h"
 
 #define ROUNDS 40
-#define STEP   0.02  /* of the logarithm, for derivatives: 600 ps of the smallest prior */
+#define STEP   0.02  /* step of a logarithm for derivatives: 600 ps of the smallest prior */
 #define PRIOR  M_LN2 /* standard deviation: a factor of two in each direction */
 /* Standard deviation of a measured row: repeats of such benchmarks differ by 5 %. */
 #define MEASUREMENT    0.05
 #define ENOUGH         1e-6 /* relative gain of a round below which the search stops */
 #define DAMPING_MAX    1e9
-#define CLEARLY        1 /* of the cost: odds of 1.6 to 1 */
+#define CLEARLY        1 /* gain of the cost that is clear: odds of 1.6 to 1 */
 #define SETTINGS_LEAST 4 /* rows: fewer cannot separate settings from parameters */
 
 struct fit {

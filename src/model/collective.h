@@ -19,7 +19,7 @@ enum model_collective_kind {
 struct model_collective {
 	struct model_schedule schedule; /* first member */
 	enum model_collective_kind kind;
-	uint64_t bytes;  /* of a rank's vector; all-to-all: per other rank */
+	uint64_t bytes;  /* length of a rank's vector; all-to-all: bytes for each other rank */
 	uint32_t power;  /* largest power of two <= ranks */
 	uint32_t rounds; /* log2 of `power` */
 };

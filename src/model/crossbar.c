@@ -9,7 +9,8 @@
 #include "model/crossbar_internal.h"
 #include "model/pcie.h"
 
-#define BACKLOG_PACKETS 8192 /* per source: 80,000 cycles, more than 20 times any idle latency */
+/* packets per source: 80,000 cycles, more than 20 times any idle latency */
+#define BACKLOG_PACKETS 8192
 #define LOAD_SCALE      1000 /* the value of load_permille for load 1 */
 
 uint64_t model_crossbar_cycles(const struct model_parameters *p)
@@ -198,7 +199,7 @@ void model_crossbar_cross(struct model_crossbar *x, uint32_t input, uint32_t out
 {
 	uint32_t number = input * x->channels + output % x->channels;
 	struct model_fifo *queue = &x->queues[number];
-	/* for crossing and upload */
+	/* The packet crosses, then is uploaded. */
 	uint32_t time = (uint32_t)x->now - fifo_first(queue).born + 2 * x->transfer;
 	struct model_instant *end = instant(x, x->now + x->transfer);
 

@@ -11,7 +11,7 @@
 struct model_crossbar_sums {
 	uint64_t cycles;
 	uint64_t generated, delivered; /* packets */
-	uint64_t time;                 /* of delivered packets, from generation to upload */
+	uint64_t time;                 /* sum over delivered packets, from generation to upload */
 	uint64_t inside;               /* packets between these two, summed over cycles */
 	uint64_t least_time, most_time;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs between two NICs in both directions, and the cycle of waits of C-22. One packet moves at a
- * time; times have no influence. */
+/* GETs between two NICs in both directions, and the deadlock (a cycle of waits) of C-22. One packet
+ * moves at a time; time is not modelled. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,8 @@ struct nic {
 	uint32_t gets;     /* own requests not yet sent */
 	uint32_t put_left; /* packets left of the PUT in the engine */
 	bool accepted;
-	uint64_t requests[2];                /* per channel's queue: bit i: packet i is a request */
+	/* per queue of a channel; bit i: packet i is a request */
+	uint64_t requests[2];
 	uint32_t count[2];                   /* packets per queue, at most QUEUE_MOST */
 	bool arrived[2], arrived_request[2]; /* a packet at the receive engine */
 	uint64_t received;                   /* data packets */

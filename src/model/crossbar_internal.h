@@ -46,10 +46,10 @@ struct model_crossbar {
 	uint32_t source_next[MODEL_PORTS]; /* next channel, for any-order */
 	/* Queues. */
 	struct model_fifo *queues;   /* [input * channels + channel] */
-	uint32_t *used;              /* of each queue: packets and reservations */
-	uint64_t wants[MODEL_PORTS]; /* of each output: inputs whose first packet is for it */
+	uint32_t *used;              /* per queue: packets and reservations */
+	uint64_t wants[MODEL_PORTS]; /* per output: inputs whose first packet is for it */
 	uint64_t input_idle, output_idle;
-	uint32_t crossing[MODEL_PORTS]; /* of each input: queue of the packet that crosses */
+	uint32_t crossing[MODEL_PORTS]; /* per input: queue of the packet that crosses */
 	uint32_t output_next[MODEL_PORTS], input_next[MODEL_PORTS]; /* state of round robin */
 	bool changed; /* an allocation may find something */
 	uint64_t inside;

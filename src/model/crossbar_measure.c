@@ -12,7 +12,7 @@
 #define BATCHES_LEAST   10
 #define BATCHES_WARM    20 /* batches of warm-up, at most */
 #define SATURATED_TIMES 20 /* idle latencies that show a load above saturation */
-#define KNEE_TIMES      2  /* of the latency at IDLE_PERMILLE */
+#define KNEE_TIMES      2  /* times the latency at IDLE_PERMILLE: the knee */
 #define IDLE_PERMILLE   50
 #define KNEE_STEP       5 /* permille */
 #define CYCLES_MOST     2000000

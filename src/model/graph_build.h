@@ -10,7 +10,7 @@
 struct graph_links {
 	uint32_t (*ends)[2];
 	uint64_t count, space;
-	int status; /* of the first failed link */
+	int status; /* status of the first failed link */
 };
 
 void graph_link(struct graph_links *links, uint32_t a, uint32_t b);

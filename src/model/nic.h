@@ -38,7 +38,7 @@ enum model_nic_part {
 	MODEL_PART_ENGINE, /* stated as one sum */
 	MODEL_PART_HOP,
 	MODEL_PART_UPLOAD,
-	MODEL_PART_EVENT, /* with the NAP's buffer */
+	MODEL_PART_EVENT, /* including the NAP's buffer */
 	MODEL_PART_SEE,
 	MODEL_NIC_PARTS
 };
@@ -52,7 +52,7 @@ struct model_nic_trace {
 
 struct model_nic_job {
 	enum model_op op;
-	/* per message, 1 .. MODEL_NIC_BYTES_MOST; NAP: at most nap_max_bytes */
+	/* bytes per message, 1 .. MODEL_NIC_BYTES_MOST; NAP: at most nap_max_bytes */
 	uint64_t bytes;
 	uint32_t count;                      /* number of messages */
 	uint32_t outstanding;                /* messages at a time */

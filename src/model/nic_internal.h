@@ -14,10 +14,10 @@ enum {
 
 /* Packets with the same route. */
 struct model_nic_kind {
-	uint64_t bytes;         /* of the completion */
+	uint64_t bytes;         /* bytes of the completion */
 	uint64_t data;          /* message data among them */
 	uint64_t packets;       /* packets that start in these data */
-	uint64_t upload_cycles; /* of the writes that hold these data */
+	uint64_t upload_cycles; /* cycles of the writes that hold these data */
 	bool first, last;       /* first, last packet of a read request */
 };
 

@@ -10,7 +10,7 @@
 #include "model/pcie.h"
 
 #define BACK_TO_BACK 64    /* messages per rate: twice the doorbell FIFO */
-#define PACKETS_MOST 32768 /* per rate: longer messages are steady with fewer */
+#define PACKETS_MOST 32768 /* packets per rate: longer messages are steady with fewer */
 #define PEAK_BYTES   2000000
 
 /* Values per switch for an operation; 1: the switch has no effect. */

@@ -47,7 +47,8 @@ static void nap_restrict(const struct model_nic_plan *plan, struct model_step *s
 		step->acquire |= 1u << MODEL_POOL_PIECE;
 }
 
-/* Appends builder and crossbar; then, as latency, the rest of the engines and the wire. */
+/* Appends the steps of packet builder and crossbar. Their latency includes the rest of the engines
+ * and the wire. */
 static void crossbar_step(const struct model_nic_plan *plan, const struct model_nic_kind *kind,
 			  struct model_route *route)
 {

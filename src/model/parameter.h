@@ -53,7 +53,7 @@ enum {
 struct model_parameter {
 	const char *group, *name, *unit, *choices, *item, *text;
 	int64_t value, low, high;
-	size_t offset; /* in struct model_parameters */
+	size_t offset; /* offset in struct model_parameters */
 	char mark;     /* T, D, A or F */
 };
 

@@ -43,11 +43,11 @@ struct run {
 	struct model_queue queue;
 	struct rank *ranks;
 	struct server *servers;
-	uint32_t *unmet; /* per operation of a text */
+	uint32_t *unmet; /* per operation of a text: unmet requirements */
 	struct ready *stack;
 	uint32_t depth, space;
 	int64_t now_ps;
-	int status; /* of the first failed allocation */
+	int status; /* status of the first failed allocation */
 };
 
 static void post_event(struct run *r, int64_t at_ps, enum event_kind kind, uint32_t index)

@@ -25,9 +25,9 @@ struct model_network {
 
 struct model_ranks_result {
 	int64_t first_ps, last_ps; /* completion of the first and of the last rank */
-	double mean_ps;            /* of all ranks */
+	double mean_ps;            /* mean of all ranks */
 	uint64_t messages, remote; /* remote: those through servers */
-	int64_t busy_ps;           /* of the busiest server */
+	int64_t busy_ps;           /* busy time of the busiest server */
 	uint64_t events;
 };
 

@@ -18,7 +18,7 @@ enum model_kind {
 #define MODEL_ROW_X 40 /* bytes of an x: "16x64x256" and names fit */
 
 struct model_row {
-	const char *item;     /* of the catalogue, "C-42"; "": none */
+	const char *item;     /* item of the catalogue, "C-42"; "": none */
 	const char *quantity; /* "latency NAP-imm"; the same in each run */
 	char x[MODEL_ROW_X];  /* "64", "4x2"; "": none */
 	const char *unit;

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #define MODEL_RANKS_MAX    (1u << 20)    /* ranks: four times 4,096 hosts of 64 */
-#define MODEL_BYTES_MAX    (1ull << 32)  /* per message: a second at 32 Gb/s */
-#define MODEL_CALC_NS_MAX  1000000000ull /* per computation: 1 s */
+#define MODEL_BYTES_MAX    (1ull << 32)  /* bytes per message: a second at 32 Gb/s */
+#define MODEL_CALC_NS_MAX  1000000000ull /* ns per computation: 1 s */
 #define MODEL_TEXT_OPS_MAX (1u << 22)    /* operations of a text: 128 MiB of memory */
 
 enum model_op_kind { MODEL_SEND, MODEL_RECEIVE, MODEL_CALC };
@@ -34,8 +34,8 @@ struct model_task {
 
 /* Requirements of a schedule from text. Operations are numbered over all ranks. */
 struct model_requirements {
-	uint32_t *first; /* of each rank: first operation; ranks + 1 entries */
-	uint32_t *unmet; /* of each operation: how many it requires */
+	uint32_t *first; /* per rank: its first operation; ranks + 1 entries */
+	uint32_t *unmet; /* per operation: how many operations it requires */
 	uint32_t *next;  /* operations that require i: after[next[i]] .. */
 	uint32_t *after;
 };

@@ -10,8 +10,8 @@
 #include "base/util.h"
 #include "model/schedule.h"
 
-#define WORDS_MAX    8  /* per line; more have no meaning */
-#define QUOTED_BYTES 24 /* of a word in an error text */
+#define WORDS_MAX    8  /* words per line; no valid line has more */
+#define QUOTED_BYTES 24 /* bytes of a word quoted in an error text */
 #define NO_RANK      UINT32_MAX
 
 struct word {

@@ -35,7 +35,7 @@ uint32_t model_tags_cover(const struct model_tags *t)
 uint64_t model_tags_simulated(const struct model_tags *t, uint32_t requests)
 {
 	uint64_t occupied = model_tags_return_millicycles(t), link_free = 0;
-	uint64_t idle = MILLI * t->read_cycles; /* of a request alone on the link */
+	uint64_t idle = MILLI * t->read_cycles; /* latency of a request that has the link alone */
 	uint64_t tag_free[WINDOW_MAX] = {0};
 	uint32_t tags = (uint32_t)min_u64(t->tags, WINDOW_MAX);
 

@@ -29,7 +29,7 @@ struct model_graph {
 	uint32_t *first;   /* edges of router i: edges[first[i]] .. edges[first[i + 1] - 1] */
 	uint32_t *edges;   /* each link is stored at both ends */
 	uint32_t *hosted;  /* nodes per router; NULL: one each */
-	uint32_t sides[3]; /* of mesh and torus; 0: unused */
+	uint32_t sides[3]; /* sides of mesh and torus; 0: unused */
 	uint32_t radix;    /* most links of a router, including those to nodes */
 };
 
@@ -37,7 +37,7 @@ struct model_distance {
 	double mean;      /* over pairs of different nodes */
 	double mean_self; /* over all pairs, including a node and itself */
 	uint32_t diameter;
-	uint64_t links; /* between routers; and of nodes to switches */
+	uint64_t links; /* links between routers; links of nodes to switches */
 };
 
 /* Returns "hypercube", "3D torus", ... */

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct sim_alarms {
-	uint64_t *time_ns;    /* of each host; UINT64_MAX: none */
+	uint64_t *time_ns;    /* per host: time of its poll; UINT64_MAX: none */
 	uint32_t *heap;       /* hosts, earliest first; at equal times lowest number first */
-	uint32_t *heap_index; /* of each host in `heap` */
+	uint32_t *heap_index; /* per host: its index in `heap` */
 	uint32_t count;
 };
 

@@ -24,7 +24,7 @@ struct bridge_lab {
 	struct bridge_lab_options options;
 	struct bridge *bridge;
 	struct stages *stages;
-	uint8_t *rings[2]; /* to the device, from it */
+	uint8_t *rings[2]; /* towards the device; from the device */
 	uint8_t *device;
 	struct deed deeds[STAGES_STEPS_MAX];
 	struct bridge_lab_peaks peaks;

@@ -16,13 +16,13 @@ struct bridge_lab_options {
 	uint32_t buffers, buffer_bytes; /* as in bridge_options */
 	uint32_t fills, dmas;
 	uint64_t stall_ns;
-	uint64_t device_bytes; /* of device memory; 0: bytes are only counted */
+	uint64_t device_bytes; /* length of device memory; 0: bytes are only counted */
 };
 
 /* A transfer, owned by the caller, who sets the first part before bridge_lab_begin. */
 struct bridge_lab_transfer {
 	struct bridge_order order; /* the lab sets `context`; `fed` stays false */
-	enum stages_step direct;   /* of BRIDGE_DIRECT: IN, OUT, THROUGH (user memory) or COPY */
+	enum stages_step direct;   /* for BRIDGE_DIRECT: IN, OUT, THROUGH (user memory) or COPY */
 	const uint8_t *source;     /* host memory that the path needs, if bytes are copied */
 	uint8_t *sink;
 	uint64_t device_from, device_to;
@@ -55,7 +55,7 @@ struct stages *bridge_lab_stages(struct bridge_lab *l);
 struct bridge_lab_peaks {
 	uint32_t to_device, from_device; /* maximum number of buffers in use */
 	uint64_t ring_bytes;             /* memory of both rings: all data that a bridge holds */
-	uint32_t resets;                 /* of the device, after a stalled DMA */
+	uint32_t resets;                 /* resets of the device after a stalled DMA */
 };
 struct bridge_lab_peaks bridge_lab_peaks(const struct bridge_lab *l);
 

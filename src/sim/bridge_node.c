@@ -21,7 +21,7 @@ struct nic_staged_write {
 	uint64_t device;
 	bool put;
 	bool requested; /* PUT: the NIC waits for nic_staged_settled */
-	bool dropped;   /* by the NIC */
+	bool dropped;   /* the NIC has dropped it */
 	int status;
 	struct nic_staged_write *next;
 };

@@ -36,7 +36,7 @@ struct bridge_node_counters {
 	uint32_t peak[2];       /* maximum in use: to the device, from it */
 	uint32_t open;          /* transfers that NIC or bridge still hold */
 	uint32_t resets;        /* resets of the device */
-	uint64_t grants;        /* to PUTs that had found no buffer */
+	uint64_t grants;        /* grants to PUTs that had found no buffer */
 };
 struct bridge_node_counters bridge_node_counters(const struct bridge_node *n);
 

@@ -13,7 +13,7 @@
 
 #define MB           1e6
 #define LIMIT_NS     (100000 * S_NS)
-#define BUFFER_LEAST (64u << 10) /* of the sweep; shorter ones fail in the source (S-09) */
+#define BUFFER_LEAST (64u << 10) /* shortest entry; shorter ones fail in the source (S-09) */
 #define BUFFER_MOST  (16u << 20)
 #define STALL_NS     LIMIT_NS
 #define ASSUMPTIONS  "control_ns"
@@ -123,7 +123,7 @@ static int path_rows(const struct model_parameters *p, size_t path, const struct
 /* Emits the share of the link against the size of an entry, host to device. */
 static int size_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
-	double share[2] = {0}; /* of entries of 1 and 2 MiB */
+	double share[2] = {0}; /* for entries of 1 and 2 MiB */
 
 	for (uint32_t bytes = BUFFER_LEAST; bytes <= BUFFER_MOST; bytes *= 2) {
 		double rate = bridge_predict(p, BRIDGE_IN, BRIDGE_LIMIT_CONTROL, bytes);

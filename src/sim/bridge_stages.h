@@ -37,7 +37,7 @@ struct stages_rate {
 struct stages_options {
 	struct stages_rate read, write;            /* network; its directions are independent */
 	struct stages_rate to_device, from_device; /* DMA controllers */
-	uint64_t memory_bytes_per_s;               /* of the device; 0: unlimited */
+	uint64_t memory_bytes_per_s;               /* rate of device memory; 0: unlimited */
 	/* Rates of the controllers without their link, for STAGES_IN, STAGES_OUT, STAGES_THROUGH;
 	 * 0: unlimited. A step has the lower rate of both. */
 	uint64_t controller_bytes_per_s[STAGES_KINDS];

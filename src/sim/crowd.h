@@ -25,7 +25,7 @@ struct crowd_options {
 	 * many. */
 	bool mixed;
 	uint32_t outstanding; /* outstanding messages per flow, 1 .. CROWD_OUTSTANDING_MAX */
-	uint32_t messages;    /* per flow; 0: as many as the time allows */
+	uint32_t messages;    /* messages per flow; 0: as many as the time allows */
 	uint64_t limit_ns;    /* maximum virtual time */
 };
 
@@ -39,11 +39,12 @@ struct crowd_result {
 	uint64_t failed;           /* messages completed with an error */
 	uint64_t packets, repeats; /* first transmissions of data packets; retransmissions */
 	uint64_t datagrams;
-	uint64_t wire_bytes;    /* of `datagrams`, with all headers */
-	uint64_t dropped, lost; /* by full queues; by faults */
+	uint64_t wire_bytes;    /* bytes of `datagrams`, with all headers */
+	uint64_t dropped, lost; /* datagrams dropped by full queues; lost by faults */
 	/* Goodput as a share of the receivers' ports, or of the pair's wire. */
 	double share;
-	double jain; /* of bytes received per flow; 1: equal; 1/flows: one flow has all */
+	/* Jain's index of bytes received per flow; 1: equal; 1/flows: one flow has all */
+	double jain;
 	double p50_us, p99_us, p999_us; /* from post to completion */
 	/* Bytes waiting when a packet arrives at a port that flows share. */
 	double queue_mean_bytes, queue_max_bytes;

@@ -27,7 +27,7 @@ struct fair {
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;
 	uint64_t start_ns;
-	uint64_t bytes, until; /* of all functions: sent; goal of the run */
+	uint64_t bytes, until; /* bytes sent by all functions; the run stops at `until` */
 };
 
 /* ---- senders ---- */

@@ -7,7 +7,7 @@
 #include "wire/frame.h"
 
 #define NO_HOST       UINT32_MAX
-#define LATE_NS       (61 * S_NS) /* after the assumed maximum lifetime of a datagram, 60 s */
+#define LATE_NS       (61 * S_NS) /* longer than the assumed maximum lifetime of a datagram, 60 s */
 #define LATE_SPAN_NS  (30 * S_NS)
 #define EXTENSION_MAX 64
 

@@ -24,7 +24,7 @@ struct sim_faults {
 	/* Loss. A lost datagram has no other fault. */
 	enum sim_only only;
 	uint64_t only_from; /* bit mask of senders 0 .. 63; 0: all */
-	uint32_t loss_ppm;  /* of each datagram independently (Bernoulli) */
+	uint32_t loss_ppm;  /* loss of each datagram, independent (Bernoulli) */
 	/* Gilbert-Elliott per sender. Probabilities per datagram: a burst begins, it ends, it loses
 	 * the datagram. */
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
@@ -46,20 +46,20 @@ struct sim_faults {
 /* Numbers of datagrams. */
 struct sim_counters {
 	uint64_t sent, delivered;
-	uint64_t lost; /* by network faults, blackholes and small MTUs */
+	uint64_t lost; /* lost by network faults, blackholes and small MTUs */
 	uint64_t refused, duplicated, late, reordered, corrupted, truncated, extended;
 	uint64_t dropped;    /* a port's queue was full */
 	uint64_t marked;     /* congestion experienced */
 	uint64_t overflowed; /* a host's socket buffer was full */
 	uint64_t unknown;
 	uint64_t spins;      /* polls repeated at one instant without work; must stay 0 */
-	uint64_t wire_bytes; /* with all headers, preamble and gap */
+	uint64_t wire_bytes; /* length with all headers, preamble and gap */
 };
 
 struct sim_fate {
 	bool lost;
-	uint64_t delay_ns;    /* of the datagram, in addition to the path's */
-	uint64_t again_ns[2]; /* of copies */
+	uint64_t delay_ns;    /* delay of the datagram, in addition to the path's */
+	uint64_t again_ns[2]; /* delays of the copies */
 	uint32_t again_count;
 };
 

@@ -8,14 +8,14 @@
 
 struct inc_doubling_options {
 	struct inc_net_options net; /* all its hosts take part */
-	uint32_t bytes;             /* of a message, with headers above UDP */
+	uint32_t bytes;             /* length of a message, with headers above UDP */
 	uint32_t calls;
 };
 
 struct inc_doubling_result {
 	double latency_ns; /* mean of all operations */
 	double packets;    /* sent by hosts per operation */
-	double crossings;  /* of wires, per operation */
+	double crossings;  /* wires crossed per operation */
 	double busy_ns;    /* CPU time of a host per operation */
 };
 

@@ -120,7 +120,7 @@ void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out)
 /* A partial fold. Its first member's path gives its position in the tree. */
 struct partial {
 	const struct inc_control *way;
-	uint32_t ip; /* of the switch that folded it */
+	uint32_t ip; /* address of the switch that folded it */
 	uint8_t *data;
 };
 

@@ -12,7 +12,7 @@ struct inc_spec {
 	enum dxp_inc_type type;
 	uint32_t elements, root;
 	bool in_place;
-	uint64_t seed; /* of its data */
+	uint64_t seed; /* seed of its data */
 };
 
 /* Writes entry `index` of the supported operators and types; false: past the end. */

@@ -19,7 +19,7 @@
 
 /* What members reported about an operation, and its expected result. */
 struct verdict {
-	uint32_t number; /* of the operation; index: number % RING */
+	uint32_t number; /* number of the operation; index: number % RING */
 	bool received;   /* status and done_elements are set */
 	int status;
 	size_t done_elements;

@@ -19,7 +19,7 @@
 struct inc_load_options {
 	uint64_t seed;
 	uint32_t calls;
-	uint32_t elements_max; /* per operation: 1 .. this */
+	uint32_t elements_max; /* elements per operation: 1 .. this */
 	uint32_t outstanding;  /* 1 .. INC_LOAD_OUTSTANDING_MAX */
 	uint64_t think_ns;     /* maximum of a uniform pause between a member's operations */
 	/* Only this kind of operation, with elements_max elements; collective 0: all kinds. */
@@ -46,7 +46,7 @@ bool inc_load_ended(const struct inc_load *l);
 const char *inc_load_wrong(const struct inc_load *l);
 
 struct inc_load_view {
-	uint32_t calls_done; /* with DXP_OK at all members */
+	uint32_t calls_done; /* operations with DXP_OK at all members */
 	bool lost;
 	int lost_status;  /* status of the operation that ended the work */
 	uint32_t lost_at; /* number of that operation */

@@ -18,7 +18,8 @@
 #define SPINS_MAX     64
 #define START_NS      S_NS
 #define HASH_PRIME    0x100000001b3ull
-#define LEAVES        0x80000000u /* in packet->port: leaves that node; otherwise arrives there */
+/* flag of packet->port: the packet leaves that node; otherwise it arrives there */
+#define LEAVES 0x80000000u
 
 struct node {
 	const struct inc_node_ops *ops;
@@ -30,7 +31,8 @@ struct node {
 
 struct inc_net {
 	struct inc_net_options options;
-	struct sim_faults further; /* of wires after the first: no second extension */
+	/* faults of wires after the first: a datagram is extended once at most */
+	struct sim_faults further;
 	struct inc_tree tree;
 	struct net_port *ports;
 	bool *cut; /* index: port */
@@ -431,7 +433,7 @@ bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *contex
 
 	for (;;) {
 		bool finished = done && done(context);
-		polls_run(n); /* for requests that `done` started */
+		polls_run(n); /* handles requests that `done` started */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

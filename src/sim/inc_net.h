@@ -54,7 +54,7 @@ struct inc_net_options {
 	uint64_t delay_ns;     /* per wire; 0: 1 us */
 	uint64_t rate_bps;     /* per wire; 0: unlimited */
 	uint32_t queue_bytes;  /* queue before each wire; 0: unbounded */
-	uint32_t socket_bytes; /* for packets not yet received; 0: unbounded */
+	uint32_t socket_bytes; /* buffer for packets not yet received; 0: unbounded */
 	struct inc_cost host, hop;
 	uint64_t forward_ns;
 	struct sim_faults faults;
@@ -91,7 +91,7 @@ const struct inc_tree *inc_net_tree(const struct inc_net *n);
 
 struct inc_net_counters {
 	struct sim_counters packets; /* sent and delivered: by nodes */
-	uint64_t crossings;          /* of wires, including lost packets */
+	uint64_t crossings;          /* wires crossed, also by lost packets */
 	uint64_t host_sent, host_received;
 	uint64_t host_busy_ns; /* CPU time of all hosts */
 	uint64_t hop_busy_ns;

@@ -39,14 +39,14 @@ struct inc_seat {
 	uint64_t wake_ns;  /* next poll for its owner; UINT64_MAX: none */
 	struct inc_create *create;
 	struct inc_group *group;
-	int outcome; /* of its creation; DXP_EAGAIN: unknown yet */
+	int outcome; /* outcome of its creation; DXP_EAGAIN: unknown yet */
 	struct inc_control notice;
 	uint32_t silent;
 	struct inc_seat *next_here;
 };
 
 struct inc_job_options {
-	const struct inc_location *locations; /* in member order; copied */
+	const struct inc_location *locations; /* location of each member; copied */
 	uint32_t count;
 	uint32_t id, qkey; /* 0: random */
 	uint16_t epoch;
@@ -59,7 +59,7 @@ struct inc_job {
 	struct inc_sim *sim;
 	struct inc_job_options options;
 	enum inc_job_state state;
-	int status; /* of a refused job, as from dxp_inc_group_create */
+	int status; /* error of a refused job, as from dxp_inc_group_create */
 	uint64_t created_ns;
 	struct inc_seat *seats;
 	/* Called after each poll of a seat's host. A poll follows when the job becomes ready or is

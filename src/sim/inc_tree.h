@@ -16,7 +16,7 @@
 
 struct inc_tree_options {
 	uint32_t hosts;
-	uint32_t levels; /* of switches: 1 .. INC_TREE_LEVELS_MAX */
+	uint32_t levels; /* levels of switches: 1 .. INC_TREE_LEVELS_MAX */
 	/* [0]: hosts below a leaf; [l]: pods of level l - 1 below one of level l; 0: all that
 	 * remain, as at the top. */
 	uint32_t below[INC_TREE_LEVELS_MAX];
@@ -33,7 +33,7 @@ struct inc_tree_node {
 
 struct inc_tree {
 	struct inc_tree_options options;
-	uint32_t pods[INC_TREE_LEVELS_MAX + 1]; /* by level of node */
+	uint32_t pods[INC_TREE_LEVELS_MAX + 1]; /* pods per level of node */
 	uint32_t first[INC_TREE_LEVELS_MAX + 2];
 	uint32_t node_count, switch_count, port_count;
 	struct inc_tree_node *nodes;

@@ -13,13 +13,14 @@
 
 #define TIMEOUT_UNIT_NS 4096       /* unit of InfiniBand: 4.096 us x 2^n */
 #define LIMIT_NS        (5 * S_NS) /* virtual time: 74 time-outs of n = 14 */
-#define MESSAGES        20         /* of 1 MiB: 17 ms at full rate */
-#define UNUSABLE        0.1        /* of the rate without loss: meaning of "almost unusable" here */
-#define STABLE          0.8        /* likewise of "stable" */
-#define WIRE_BYTES      84         /* shortest frame with preamble and gap */
-#define XPU_WIRES       4          /* two in each direction, with one switch */
-#define FRAME_BYTES     66         /* Ethernet 38, IP 20, UDP 8 */
-#define PAYLOAD_BYTES   1408       /* per packet at an MTU of 1500 */
+#define MESSAGES        20         /* messages of 1 MiB: 17 ms at full rate */
+/* share of the rate without loss that "almost unusable" means here */
+#define UNUSABLE      0.1
+#define STABLE        0.8  /* share that "stable" means here */
+#define WIRE_BYTES    84   /* shortest frame with preamble and gap */
+#define XPU_WIRES     4    /* two in each direction, with one switch */
+#define FRAME_BYTES   66   /* Ethernet 38, IP 20, UDP 8 */
+#define PAYLOAD_BYTES 1408 /* bytes per packet at an MTU of 1500 */
 
 static const struct {
 	enum rltp_recovery recovery;

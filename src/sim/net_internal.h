@@ -14,7 +14,7 @@ struct net_host {
 	void *context;
 	struct sim_packet *head, *tail;
 	uint64_t socket_bytes;
-	uint64_t busy_ns; /* no earlier poll */
+	uint64_t busy_ns; /* the host is busy until then */
 	uint64_t wall_since_ns;
 	int64_t wall_offset_ns;
 	int32_t wall_drift_ppm;

@@ -38,10 +38,12 @@ struct net_path_options {
 	enum net_topology topology;
 	uint32_t hosts, leaf_hosts, spines; /* leaf_hosts, spines: leaf-spine only, 1 or more */
 	uint64_t seed;
-	uint64_t rate_bps;       /* of ports towards hosts; `wire`: of hosts' ports; 0: unlimited */
-	uint64_t host_rate_bps;  /* of hosts' own ports; 0: rate_bps */
-	uint64_t spine_rate_bps; /* between leaf and spine; 0: rate_bps */
-	uint32_t queue_bytes, mark_bytes; /* of switch ports; `wire`: of hosts' ports */
+	/* rate of ports towards hosts; in topology `wire`, of hosts' ports; 0: unlimited */
+	uint64_t rate_bps;
+	uint64_t host_rate_bps;  /* rate of hosts' own ports; 0: rate_bps */
+	uint64_t spine_rate_bps; /* rate between leaf and spine; 0: rate_bps */
+	/* limits of switch ports; in topology `wire`, of hosts' ports */
+	uint32_t queue_bytes, mark_bytes;
 };
 
 /* DXP_ENOMEM, DXP_EINVAL. */

@@ -15,10 +15,11 @@
 
 struct sim_options {
 	uint64_t seed;
-	uint32_t hosts;                       /* 2 .. 64; node ids 1 .. hosts */
-	uint64_t delay_ns;                    /* one way; 0: 10 us */
-	uint64_t rate_bps;                    /* of each host's port; 0: unlimited */
-	uint32_t queue_bytes, mark_bytes;     /* of that port: drops, marks above; 0: never */
+	uint32_t hosts;    /* 2 .. 64; node ids 1 .. hosts */
+	uint64_t delay_ns; /* one way; 0: 10 us */
+	uint64_t rate_bps; /* rate of each host's port; 0: unlimited */
+	/* limits of that port: drop above, mark above; 0: never */
+	uint32_t queue_bytes, mark_bytes;
 	uint32_t backlog_bytes, socket_bytes; /* as in net.h */
 	uint64_t poll_ns;
 	struct sim_faults faults;

@@ -54,7 +54,7 @@ struct aggregator {
 	uint16_t root, elements;
 	uint32_t call_elements;
 	uint16_t arrived, folded; /* numbers of children */
-	uint16_t bytes, stride;   /* of the data; 0: no data yet */
+	uint16_t bytes, stride;   /* of the data; bytes 0: no data yet */
 	uint16_t due_count;       /* number of children in `due` */
 	bool queued;
 	bool up_due, up_again; /* the partial result is due; as a retransmission */
@@ -71,7 +71,7 @@ struct aggregator {
 struct sw_group {
 	struct sw_group *bucket_next, *output_next;
 	uint32_t index;     /* index in sw.groups */
-	bool output_queued; /* in the list of output_first */
+	bool output_queued; /* it is in the list of output_first */
 	bool rc;            /* RC framing, as in its NOTIFY */
 	bool in_kernel;
 
@@ -124,7 +124,7 @@ struct limiter {
 };
 
 struct sw {
-	struct sw_options options; /* with defaults filled in */
+	struct sw_options options; /* options with defaults filled in */
 	uint64_t started_ns;
 	bool drained;
 	struct sw_counters counters;

@@ -23,17 +23,17 @@
 #define SWITCH_KERNEL_RECEIVED 4096
 #define SWITCH_MULTICAST_IP    0xefc00000u /* 239.192/14, and the low 18 bits of the group id */
 #define SWITCH_MULTICAST_MASK  0x0003ffffu
-#define SWITCH_KERNEL_NAME     "dxp_allreduce" /* by which programs are found */
+#define SWITCH_KERNEL_NAME     "dxp_allreduce" /* the control plane finds programs by it */
 
 /* Value of the only entry of map `config`. */
 struct kernel_config {
-	__u32 own_ip_be; /* of the switch; 0: accepts no packet yet */
+	__u32 own_ip_be; /* address of the switch; 0: accepts no packet yet */
 	__u32 check_icrc;
 };
 
 /* Map `neighbours`: IPv4 address (be) -> link of its last control packet. */
 struct kernel_neighbour {
-	__u8 mac[6], own_mac[6]; /* of the neighbour; of the switch, as in the packet */
+	__u8 mac[6], own_mac[6]; /* MAC of the neighbour; MAC of the switch to which it sent */
 	__u32 ifindex;
 };
 
@@ -47,7 +47,8 @@ struct kernel_child {
 /* Map `groups`: group id -> this. */
 struct kernel_group {
 	__u32 id, qkey, members, child_count, first;
-	/* of its port map and aggregators (index * SWITCH_KERNEL_AGGREGATORS + low bit) */
+	/* index of its port map; its aggregators are at index * SWITCH_KERNEL_AGGREGATORS + low
+	 * bit */
 	__u32 index;
 	__u32 own_ip_be;
 	__u32 parent_ip_be; /* 0: root */
@@ -82,7 +83,7 @@ struct kernel_aggregator {
 	__u64 arrived; /* bit per child */
 	__u64 sent_ns; /* last partial result sent to the parent */
 	struct kernel_call call;
-	__u32 src_rank; /* of packets with the result */
+	__u32 src_rank; /* src_rank of packets with the result */
 	__u8 used, folded, has_result, status;
 	__u16 elements; /* number of elements in `data` */
 	__u8 flags, unused[5];

@@ -19,7 +19,7 @@
 #define SWITCH_GROUPS_MAX     65536 /* groups: an idle one has some KiB */
 /* bytes of all aggregators: each group has 16 children; untouched pages cost no memory */
 #define SWITCH_MEMORY_DEFAULT (1u << 30)
-#define SWITCH_CHILDREN_MAX   256 /* per group and switch: the ports of a large switch */
+#define SWITCH_CHILDREN_MAX   256 /* children per group and switch: the ports of a large switch */
 #define SWITCH_WINDOW_DEFAULT 64  /* segments in flight: 90 KB, more than a path holds */
 /* bytes: MTU of 1500 less headers and ICRC; a multiple of 16 */
 #define SWITCH_SEGMENT_DEFAULT 1408
@@ -40,7 +40,7 @@
 #define SWITCH_REFUSED_PER_S 1000
 #define SWITCH_SOURCE_SHARE  8 /* largest share of one address in all answers: 1/8 */
 #define SWITCH_SOURCES       256
-#define SWITCH_QUERIES_PER_S 10000 /* per host: 64 ranks create 100 groups in 1 s */
+#define SWITCH_QUERIES_PER_S 10000 /* queries per host: 64 ranks create 100 groups in 1 s */
 /* ns of unused rate that a later burst may use; for both rates */
 #define SWITCH_BURST_NS (200ull * 1000 * 1000)
 

@@ -39,7 +39,7 @@ struct senders {
 	uint64_t lost;
 	/* when ports in use are tried again; 0: there are none */
 	uint64_t forgive_ns;
-	uint8_t numbers[ROCE_SOURCE_PORTS]; /* by port: 1 + index in `table`; 0: none */
+	uint8_t numbers[ROCE_SOURCE_PORTS]; /* per port: 1 + its index in `table`; 0: none */
 	struct sender table[SERVE_SENDERS_MAX];
 
 	/* State of the current batch. */

@@ -41,7 +41,7 @@ struct sw_options {
 	uint8_t parent_count;
 	uint32_t groups_max;    /* 0: SWITCH_GROUPS_DEFAULT */
 	uint64_t memory_max;    /* bytes of all aggregators; 0: SWITCH_MEMORY_DEFAULT */
-	uint32_t lease_ms;      /* after which an unused, unrenewed group is freed; 0: 30 s */
+	uint32_t lease_ms;      /* an unused, unrenewed group is freed after this; 0: 30 s */
 	uint16_t segment_bytes; /* largest accepted payload; 0: for an MTU of 1500 */
 	uint16_t window;        /* segments; 0: SWITCH_WINDOW_DEFAULT */
 	uint32_t refused_per_s; /* limit of refusals and answers; 0: 1000 */
@@ -98,7 +98,7 @@ void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now
 
 struct sw_child {
 	uint32_t ip;
-	uint16_t port; /* of a member; ROCE_SOURCE_PORT for a switch */
+	uint16_t port; /* source port of a member; ROCE_SOURCE_PORT for a switch */
 	bool is_switch;
 	uint32_t first; /* lowest member below it; src_rank of its packets */
 };

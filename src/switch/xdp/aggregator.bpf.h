@@ -13,7 +13,7 @@
 #define AGGREGATOR_MISMATCH (-DXP_EINVAL) /* members disagree */
 
 enum verdict {
-	AGGREGATOR_LEFT,      /* of no aggregator here: for user space */
+	AGGREGATOR_LEFT,      /* no aggregator here has it: for user space */
 	AGGREGATOR_STALE,     /* older than the aggregator's segment */
 	AGGREGATOR_DUPLICATE, /* present; nothing is due */
 	AGGREGATOR_KEPT,      /* counted; others are missing */

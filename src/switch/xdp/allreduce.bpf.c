@@ -240,8 +240,8 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 	return result ? result_receive(ctx, w, g, s) : contribution_receive(ctx, w, g, s, c);
 }
 
-/* Records the sender of a sound control packet with the right key. Only a packet to this switch:
- * one that crosses a bridge has another MAC address. */
+/* Records the sender of a sound control packet with the right key. The packet must carry this
+ * switch's MAC address: one that crosses a bridge carries another. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;

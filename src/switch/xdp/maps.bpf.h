@@ -53,7 +53,7 @@ struct frame {
 #define FRAME_OFF_IP       16
 #define FRAME_OFF_PAYLOAD  96
 #define ETHERNET_BYTES     (FRAME_OFF_IP - FRAME_OFF_ETHERNET)
-#define HEADERS_BYTES      (FRAME_OFF_PAYLOAD - FRAME_OFF_IP) /* from IP header to payload */
+#define HEADERS_BYTES      (FRAME_OFF_PAYLOAD - FRAME_OFF_IP) /* bytes from IP header to payload */
 #define IP_BYTES           20
 
 _Static_assert(__builtin_offsetof(struct frame, version) == FRAME_OFF_IP, "IP");

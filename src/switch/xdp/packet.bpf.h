@@ -10,7 +10,7 @@
 
 #define MAC_GROUP     0x01 /* bit of the first byte */
 #define ETHER_IPV4    0x0800
-#define IP_VERSION    0x45 /* and header length: no options */
+#define IP_VERSION    0x45 /* version and header length: no options */
 #define IP_DF         0x4000
 #define IP_TTL        64
 #define IP_UDP        17
