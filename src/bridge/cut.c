@@ -62,8 +62,8 @@ uint32_t cut_next(const struct cut *c, uint64_t at)
 
 	assert(at < c->bytes);
 	if (c->ramp_from) {
-		/* Pieces that grow by a quarter, up to a given one, sum to 4 x (last - first)
-		 * bytes. Backwards from the end it is the same. */
+		/* Consecutive pieces that grow by a quarter sum to 4 x (last - first) bytes. So do
+		 * those that shrink towards the end. */
 		want = min_u64(want, c->ramp_from + at / 4);
 		want = min_u64(want, c->ramp_from + left / 5);
 		want = paged(want, c->piece);

@@ -26,8 +26,8 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* Gives a network step the time once more: the peer may have such a device, which must report its
- * own stall first. Returns whether the step may continue. */
+/* Doubles the time of a network step: the peer may have a device of the same kind, and must report
+ * that one's stall first. Returns whether the step may continue. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
 	if (!p->under_way || is_dma(p) || p->overdue > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts this program's use of each xPU for the summary of `dxp run`: a few additions per command.
- * Written to the folder $DXP_SUMMARY, if set, when an xPU is closed or the process exits. A killed
- * process writes nothing. Caller holds the fabric's lock. */
+ * When an xPU is closed or the process exits, the numbers are written to the folder $DXP_SUMMARY,
+ * if set. A killed process writes nothing. Caller holds the fabric's lock. */
 #ifndef HOST_USE_H
 #define HOST_USE_H
 

@@ -31,8 +31,8 @@ size_t inc_create_send(struct inc_create *c, struct inc_batch *out, uint64_t now
 uint64_t inc_create_deadline(const struct inc_create *c);
 
 /* Returns the outcome. DXP_EAGAIN: not finished. DXP_OK: this member has its NOTIFY (member 0: all
- * have). Otherwise *notice has fail_cause and cause_ip, and *silent is the member that did not
- * answer (member count: none). */
+ * have). Otherwise *notice has fail_cause and cause_ip; *silent is the member that did not answer,
+ * or the member count if all did. */
 int inc_create_outcome(const struct inc_create *c, struct inc_control *notice, uint32_t *silent);
 
 /* Member 0: returns the largest number of switches above its own in a QUERY. */

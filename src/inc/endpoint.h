@@ -98,8 +98,8 @@ struct dxp_inc {
 /* ---- endpoint.c ---- */
 
 /* Returns the time without stalls, in which this process did not run (starved, stopped, machine
- * paused). Packets that arrived in a stall are still unread, so its length shows nothing about
- * others. Caller holds the lock. */
+ * paused). Packets that arrived in a stall are still unread, so silence in that time is no evidence
+ * about others. Caller holds the lock. */
 uint64_t endpoint_now(struct dxp_inc *inc);
 
 /* Returns false in a fork of the process that opened the endpoint. There the thread does not exist,

@@ -16,8 +16,8 @@ struct outbox_entry {
 	uint8_t data[FABRIC_DATAGRAM_BYTES];
 };
 
-/* Datagrams to send. Invariant: head - tail are queued. Half of the ring stays free, so a dequeued
- * entry is valid until the next receive or send. */
+/* Datagrams to send. Invariant: head - tail datagrams are queued. Half of the ring stays free, so a
+ * dequeued entry is valid until the next receive or send. */
 struct outbox {
 	struct outbox_entry *entries;
 	uint32_t head, tail;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The manager's registry (X-10): assigns ids and leases, keeps the node table, shows each node its
- * part, and holds the grants. Pure state machine: input are datagrams and time; output are
- * datagrams, a deadline, and changes to store. Protocol: docs/guide/manager.md.
+ * part, and holds the grants. Pure state machine. Input: datagrams and time. Output: datagrams, a
+ * deadline, and changes to store. Protocol: docs/guide/manager.md.
  *
- * Call order that keeps ids stable over a crash: registry_receive, store the changes of
- * registry_next_store, send the datagrams of registry_send. Memory is bounded for any input:
+ * Ids are stable over a crash if the caller keeps this order: registry_receive, store the changes
+ * of registry_next_store, send the datagrams of registry_send. Memory is bounded for any input:
  * FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX grants, one ring of datagrams. */
 #ifndef MANAGER_REGISTRY_H
 #define MANAGER_REGISTRY_H

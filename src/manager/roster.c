@@ -106,8 +106,9 @@ static void node_forget(struct roster *r, struct roster_node *n)
 	free(n);
 }
 
-/* If the roster is full, forgets the node that is gone, else dead, for longest: the first one in
- * by_change, whose order is oldest first. Returns false if all are alive. */
+/* If the roster is full, forgets a node: the first one in by_change that is gone, else the first
+ * that is dead. by_change is oldest first, so it is that of longest. Returns false if all are
+ * alive. */
 static bool space_make(struct roster *r)
 {
 	struct roster_node *n, *dead = NULL;

@@ -68,8 +68,9 @@ struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[
 /* Returns the node with this name, unless it is gone; else NULL. */
 struct roster_node *roster_find_name(const struct roster *r, const char *name);
 
-/* Adds a node with id `wanted` if free (0: any). If full, forgets the node that is gone, else dead,
- * for longest. NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
+/* Adds a node with id `wanted` if free (0: any). If the roster is full, first forgets the node that
+ * is gone for longest; without such a node, the one that is dead for longest. NULL:
+ * FABRIC_NODES_MAX nodes are alive, or no memory. */
 struct roster_node *roster_add(struct roster *r, uint16_t wanted);
 
 /* Gives the node the next sequence and marks it to be stored. */

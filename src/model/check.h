@@ -31,7 +31,7 @@ struct model_check {
 };
 
 /* Runs the parts and forwards each row with its published value. DXP_EINVAL with error_text(): no
- * part has the item, or no row has the name of a judge's line; and what the parts return. */
+ * part has the item, or a judge's line names no row. Otherwise the status of a part that failed. */
 int model_check_run(struct model_check *c, const struct model_check_part *parts, unsigned count,
 		    const struct model_parameters *p, uint64_t seed);
 

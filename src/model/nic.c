@@ -340,8 +340,8 @@ static uint64_t engine_cycles(const struct model_parameters *p, enum model_op op
 }
 
 /* Computes what the engines need in addition to the stages. The stated cycles hold for 1 byte on
- * the source's hardware. Those that its stages do not explain are the same number of cycles on
- * other hardware. */
+ * the source's hardware. What its stages do not explain is constant, in cycles, on other
+ * hardware. */
 static int rest_of(const struct model_parameters *p, enum model_op op, uint64_t *rest_ps)
 {
 	struct model_parameters source;

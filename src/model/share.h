@@ -25,9 +25,10 @@ typedef void (*model_share_fn)(void *context, const struct model_share *s);
 int model_share_run(const struct model_parameters *p, uint64_t seed, uint64_t quanta,
 		    model_share_fn watch, void *context, struct model_share *out);
 
-/* Returns the cycles until the shares are level, by the closed form: F m / B (z cv / e)^2 for
- * service by messages or random functions, else one quantum per function. For random functions it
- * holds if (z cv / e)^2 is far above a FIFO's depth. */
+/* Returns the cycles until the shares are level, by the closed form. For service by messages, or
+ * random functions: F m / B (z cv / e)^2, with F functions, m bytes per message and B bytes per
+ * cycle. Else one quantum per function. With random functions it holds if (z cv / e)^2 is far above
+ * a FIFO's depth. */
 uint64_t model_share_closed(const struct model_parameters *p);
 
 /* Returns how many decisions a run needs until the shares are level. */

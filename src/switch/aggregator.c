@@ -202,8 +202,8 @@ static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_he
 
 	if (aggregator->state != AGGREGATOR_EMPTY && aggregator->seq == h->req_id)
 		return aggregator;
-	/* Both planes share the sequence numbers. An aggregator that is unused while the XDP plane
-	 * uses half of them would reject valid ones, so old aggregators accept any number. */
+	/* Both planes share the sequence numbers, so an aggregator may stay unused while the XDP
+	 * plane uses many numbers. After SWITCH_STALE_NS it accepts any number. */
 	if (aggregator->state != AGGREGATOR_EMPTY && seq_before(h->req_id, aggregator->seq) &&
 	    now_ns - aggregator->touched_ns < SWITCH_STALE_NS)
 		return NULL;

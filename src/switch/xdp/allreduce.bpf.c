@@ -145,8 +145,8 @@ INLINE int refuse_packet(void)
 	return XDP_PASS;
 }
 
-/* Handles a child's contribution. If this plane cannot compute it, accepts it only as a mismatch of
- * a segment that has an aggregator here. */
+/* Handles a child's contribution. Accepts one that this plane cannot compute only if its segment
+ * has an aggregator here, and then counts a mismatch. */
 INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 				struct kernel_aggregator *s, struct kernel_contributions *c)
 {
