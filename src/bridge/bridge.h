@@ -143,9 +143,9 @@ int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t no
 void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status);
 void bridge_cancel_all(struct bridge *b, int status);
 
-/* Writes the next step to *out; false: none now. If the owner cannot start it (a queue is full), it
- * returns it with bridge_later() before the next bridge_next(). The step comes again after a
- * completion, or after BRIDGE_AGAIN_NS. */
+/* Writes the next step to *out; false: none now. If the owner cannot start the step (a queue is
+ * full), it gives it back with bridge_later() before the next bridge_next(). The step comes again
+ * after a completion, or after BRIDGE_AGAIN_NS. */
 bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out);
 void bridge_later(struct bridge *b, uint32_t id);
 /* Completes step `id`. A status other than DXP_OK fails its transfer. An id that is not outstanding

@@ -9,7 +9,7 @@
 /* ns of measuring in dxp_dma_open: short for users */
 #define DMA_MEASURE_NS (200ull * 1000 * 1000)
 #define DMA_SPIN_NS    20000 /* ns of spinning before sleep: about one wakeup */
-/* concurrent transfers; dxp_dma_start then fails with DXP_EAGAIN */
+/* concurrent transfers; one more start fails with DXP_EAGAIN */
 #define DMA_TRANSFERS_MAX 1024
 /* ranges of user memory: both ends of 32 transfers; a board has four more */
 #define DMA_PINS_MAX   (BOARD_PINS_MAX - 4)

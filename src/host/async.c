@@ -292,7 +292,7 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 
 	bool late = waits && waits->late;
 
-	/* Only reads `from`; a region has one type for both directions. */
+	/* Removes const only for the type: this direction reads `from`. */
 	if (late || bytes == 0 || bytes > DXP_INLINE_BYTES || !from ||
 	    !in_memory(xpu, address, bytes))
 		return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes,

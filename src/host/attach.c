@@ -273,7 +273,7 @@ static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	struct attached *a = attached_of(f);
 
-	/* The peer sends only answers, so this is its exit. */
+	/* The peer sends nothing unrequested, so input means that it has exited. */
 	if (function_sleep(f, a->user_wakeup, a->socket, deadline_ns) && a->lost == DXP_OK)
 		ended(a);
 }

@@ -163,7 +163,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 
 int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
 {
-	/* Only reads `from`; a region has one type for both directions. */
+	/* Removes const only for the type: this direction reads `from`. */
 	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
 }
 

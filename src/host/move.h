@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous transfers between host memory and device memory.
+/* Asynchronous transfers between host memory and device memory. The xPU performs a transfer if it
+ * waits for events of xPUs and fewer than HOST_PULLS_MAX transfers are PULLED. Otherwise the host
+ * performs it. States:
  *
- * Transfer by the host: WAITING for events -> READY, all have completed -> RUNNING, by PUT or GET
- * in pieces -> event completes. Transfer by the xPU, if it waits for events of xPUs and fewer than
- * HOST_PULLS_MAX are PULLED: PULLED, the xPU accesses host memory after those events -> DRAINING,
- * the NIC still uses the memory -> event completes.
+ * by the host  WAITING for events -> READY: all have completed -> RUNNING: PUT or GET in pieces
+ * by the xPU   PULLED: it accesses host memory after the events -> DRAINING: the NIC still uses it
  *
- * The event belongs to the host; that of a PULLED transfer belongs to the xPU. An event completes
+ * Then the event completes: the host's event, or for a PULLED transfer the xPU's. It completes
  * after the last access to the program's memory. */
 #ifndef HOST_MOVE_H
 #define HOST_MOVE_H
@@ -50,7 +50,7 @@ struct move {
 	uint64_t revoked_ns;
 };
 
-/* Returns a transfer of zeros, with `waits` set; NULL: out of memory. move_enter adds it to the
+/* Returns a zeroed transfer whose `waits` is set; NULL: out of memory. move_enter adds it to the
  * list of a state. */
 struct move *move_new(struct dxp_fabric *f);
 void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state);

@@ -28,8 +28,8 @@ struct node {
 };
 
 enum create_state {
-	CREATE_QUERY,  /* member 0: some QUERYs are missing; others: no NOTIFY yet */
-	CREATE_NOTIFY, /* member 0: some confirmations are missing */
+	CREATE_QUERY,  /* Used only by member 0. */
+	CREATE_NOTIFY, /* Used only by member 0. */
 	CREATE_DONE,
 	CREATE_FAILED,
 };
@@ -53,7 +53,7 @@ struct inc_create {
 	struct inc_control notice; /* from the NOTIFY; member 0: abilities that the tree shares */
 	uint32_t silent;
 	uint8_t above; /* switches on the longest own path */
-	/* member 0 */
+	/* Used only by member 0. */
 	struct ways *ways;
 	struct node *nodes;     /* hash table by address, of the examined tree */
 	uint32_t node_capacity; /* entries; a power of two */

@@ -54,7 +54,7 @@
 /* ns after the last operation: slower members may lack its result */
 #define INC_LINGER_NS (100ull * 1000 * 1000)
 #define INC_KILL_NS   (2ull * 1000 * 1000) /* ns between the two KILLs of a group */
-/* attempts to find a free group id; one in 2^32 is in use */
+/* attempts with a random group id; one of 2^32 is rarely in use */
 #define INC_ID_TRIES 3
 /* waits with timer checks after a retransmission: losses come in groups */
 #define INC_LOSSY_CALLS 64

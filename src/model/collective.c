@@ -38,8 +38,8 @@ static const struct model_collective *self(const struct model_schedule *s)
 
 /* ---- recursive doubling ---- */
 
-/* Ranks below twice the rest fold in pairs: the even one sends to the odd one, and receives the
- * result at the end. */
+/* With rest = ranks - power: ranks below 2 x rest fold in pairs. The even one sends to the odd one,
+ * and receives the result at the end. */
 enum fold { FOLD_NONE, FOLD_SENDS, FOLD_RECEIVES };
 
 static enum fold fold_of(const struct model_collective *c, uint32_t rank)

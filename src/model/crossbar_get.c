@@ -121,7 +121,7 @@ static void cycle_write(char *text, size_t text_bytes)
 				       i % NICS, i % NICS, (i + 1) % NICS);
 }
 
-/* Returns whether NIC i waits for the other in that way. */
+/* Returns whether NIC i waits for the other, as cycle_write() describes. */
 static bool waits(const struct exchange *e, unsigned i)
 {
 	const struct nic *n = &e->nics[i], *peer = &e->nics[!i];

@@ -40,7 +40,7 @@ struct model_crossbar {
 	struct model_instant wheel[MODEL_WHEEL];
 	/* Sources: packets by channel, and the order of their channels. */
 	struct model_fifo *backlog;           /* [input * channels + channel] */
-	struct model_fifo order[MODEL_PORTS]; /* to: the channel */
+	struct model_fifo order[MODEL_PORTS]; /* queued packets' channels, in `to` */
 	struct model_packet moving[MODEL_PORTS];
 	uint64_t source_idle, source_full; /* masks of inputs */
 	uint32_t source_next[MODEL_PORTS]; /* next channel, for any-order */

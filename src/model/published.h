@@ -22,7 +22,7 @@ const struct model_published *model_published_at(unsigned index);
  * '_'. */
 bool model_name_same(const char *a, const char *b);
 
-/* If a row has no published value but an entry, sets published, tolerance and kind. */
+/* Sets published, tolerance and kind of a row that has an entry but no published value. */
 void model_published_attach(struct model_row *row);
 
 /* Emits the figures without a mechanism, with value NAN. */

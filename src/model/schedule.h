@@ -26,7 +26,7 @@
 enum model_op_kind { MODEL_SEND, MODEL_RECEIVE, MODEL_CALC };
 
 struct model_task {
-	uint64_t bytes; /* CALC: ps */
+	uint64_t bytes; /* CALC: duration in ps */
 	uint32_t peer;
 	uint32_t tag;
 	enum model_op_kind kind;

@@ -47,7 +47,7 @@ struct crowd {
 	struct crowd_flow *flows;
 	struct crowd_message *messages;
 	uint32_t host_count, flow_count;
-	uint64_t left; /* incomplete messages, if their number is set */
+	uint64_t left; /* messages not yet complete, if options.messages is set */
 	struct histogram latency;
 	struct crowd_result result;
 };

@@ -101,7 +101,7 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		return;
 	w->view.contributions++;
 	if (seq_before(s, side->next))
-		return; /* may not have processed that result yet */
+		return; /* the member may not have processed that result yet */
 	if (s - side->next >= w->window)
 		wrong(w, "member %u contributes to segment %u, but has results only before %u",
 		      member, s, side->next);

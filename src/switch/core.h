@@ -57,9 +57,10 @@ struct aggregator {
 	uint16_t bytes, stride;   /* of the data; bytes 0: no data yet */
 	uint16_t due_count;       /* number of children in `due` */
 	bool queued;
-	bool up_due, up_again; /* the partial result is due; as a retransmission */
-	bool sent_once;        /* a further send of the result is a retransmission */
-	bool summed;           /* `sum` is the CRC of position 0 */
+	/* up_due: the partial result is due; up_again: as a retransmission */
+	bool up_due, up_again;
+	bool sent_once; /* a further send of the result is a retransmission */
+	bool summed;    /* `sum` is the CRC of position 0 */
 	uint32_t sum;
 	uint64_t touched_ns; /* last accepted contribution */
 	uint64_t up_ns;      /* when the parent was last sent the partial result */

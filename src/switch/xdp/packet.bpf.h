@@ -59,7 +59,7 @@ INLINE int packet_fast_bytes(const struct frame *f)
 
 enum soundness { PACKET_SOUND, PACKET_MALFORMED, PACKET_ICRC_WRONG, PACKET_LONG };
 
-/* Copies the frame behind the headers to `w`; checks lengths and ICRC. */
+/* Copies the rest of the frame, after the headers, to `w`; checks lengths and ICRC. */
 INLINE enum soundness packet_copy(struct xdp_md *ctx, struct work *w, int check_icrc)
 {
 	struct frame *f = &w->frame;
