@@ -106,7 +106,7 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 	return hot_poll(inc, g, hot);
 }
 
-/* Polls once, then yields the CPU: the result may need another rank or a switch on it. */
+/* Polls once, then yields the CPU: a rank or switch that contributes to the result may need it. */
 static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 {
 	if (traffic_port_receive(inc, hot, now_ns) > 0)

@@ -318,7 +318,7 @@ static int entry_clear(struct store *s)
 		if (status != DXP_OK)
 			return status;
 	}
-	/* Left by the old file; SQLite would apply them to the new one. */
+	/* These journals belong to the old file; SQLite would apply them to the new one. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		snprintf(name, sizeof(name), "%s%s", s->path, ends[i]);
 		unlink(name);

@@ -32,7 +32,7 @@ void model_judge_destroy(struct model_judge *j);
 /* Returns a row's value and marks its line as used; NAN: none. */
 double model_judge_find(struct model_judge *j, const struct model_row *row);
 
-/* Returns DXP_EINVAL with error_text() if no row has a line's name. */
+/* Returns DXP_EINVAL with error_text() if a line names no row. */
 int model_judge_unused(const struct model_judge *j);
 
 /* Parses a line like "allreduce host 9x32x64 12.5": a case and microseconds. DXP_EINVAL with

@@ -38,10 +38,10 @@ void model_match_close(struct match *m);
 uint32_t model_match_new(struct match *m, const struct entry *e);
 void model_match_free(struct match *m, uint32_t index);
 void model_match_store(struct match *m, uint32_t index);
-/* Removes and returns the oldest entry with this key if it is a receive (message); NO_ENTRY:
- * none. */
+/* Removes and returns the oldest entry with this key, if it is a receive (`receive`) or a message
+ * (otherwise); NO_ENTRY: none. */
 uint32_t model_match_find(struct match *m, uint32_t from, uint32_t to, uint32_t tag, bool receive);
-/* Returns the stored receive (message) of the lowest rank; NULL: none. */
+/* Returns the stored receive (`receive`) or message of the lowest rank; NULL: none. */
 const struct entry *model_match_any(const struct match *m, bool receive);
 
 #endif

@@ -13,7 +13,7 @@ struct fair_function {
 	uint32_t peer_count;                  /* 0: the function sends nothing */
 	uint32_t bytes_max;                   /* message size: uniform, 1 .. bytes_max */
 	uint32_t outstanding; /* outstanding messages per queue pair, 1 .. NIC_OUTSTANDING_MAX */
-	uint32_t weight;      /* 0: 1 */
+	uint32_t weight;      /* 0 means 1 */
 	uint64_t limit;       /* bytes/s; 0: none */
 };
 
