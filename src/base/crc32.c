@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Portable implementation by libdeflate, and the selection. */
+/* CRC-32 by libdeflate, and the selection of the implementation. */
 #include "base/crc32.h"
 
 #include <libdeflate.h>
 
-#define FOLD_MIN 64 /* bytes; below this libdeflate is as fast */
+#define FOLD_MIN 64 /* bytes; libdeflate is as fast below */
 
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text that explains the last failed call to its caller, one per thread. dxp_fabric_error() returns
- * it. */
+/* Text that explains a thread's last failed call. dxp_fabric_error() returns it. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
