@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by endpoint.c, handshake.c, reset.c and schedule.c. */
+/* Interfaces among endpoint.c, handshake.c, reset.c and schedule.c. */
 #ifndef RLTP_ENDPOINT_INTERNAL_H
 #define RLTP_ENDPOINT_INTERNAL_H
 
@@ -27,12 +27,12 @@ struct schedule {
 
 struct rltp_endpoint {
 	struct rltp_endpoint_options options;
-	struct rltp_shared shared;   /* with all sessions */
-	struct rltp_session **peers; /* ordered by node id */
+	struct rltp_shared shared;   /* state common to all sessions */
+	struct rltp_session **peers; /* sorted by node id */
 	uint32_t peer_count, peer_space;
 	struct schedule schedule;
-	uint32_t epoch; /* of the session opened last */
-	/* Latest time of the next rltp_endpoint_send, as last reported to the caller. */
+	uint32_t epoch; /* epoch of the newest session */
+	/* Latest time of the next rltp_endpoint_send, as last returned to the caller. */
 	uint64_t due_ns;
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
@@ -42,9 +42,9 @@ struct rltp_endpoint {
 	struct rltp_endpoint_counters counters;
 };
 
-/* schedule.c. schedule_reserve: space for `sessions` heap entries, or DXP_ENOMEM. schedule_at: sets
- * the deadline; UINT64_MAX removes it. schedule_due: moves sessions that are due to the ready
- * queue. schedule_dequeue: removes the first of the ready queue; NULL: none. */
+/* schedule.c. schedule_reserve: reserves memory for `sessions` heap entries, or DXP_ENOMEM.
+ * schedule_at: sets the deadline; UINT64_MAX removes it. schedule_due: moves due sessions to the
+ * ready queue. schedule_dequeue: removes the first session of the ready queue, or returns NULL. */
 int schedule_reserve(struct schedule *q, uint32_t sessions);
 void schedule_free(struct schedule *q);
 void schedule_ready(struct schedule *q, struct rltp_session *s);
