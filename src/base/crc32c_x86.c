@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CRC-32C by x86 instructions, in two implementations.
+ *
  * Lanes: the crc32 instruction processes 8 bytes with a latency of three cycles, so three
  * independent lanes run in parallel: 8 bytes per cycle. Carry-less products join them.
+ *
  * Folding: see crc_fold.h; crc32 reduces the last 16 bytes. With 128-bit registers lanes are faster
  * than folding (27 against 17 GB/s on Zen 5).
+ *
  * crc_fold.h explains the "- 1" in the exponents. */
 #ifdef __x86_64__
 

@@ -3,6 +3,7 @@
  * Polynomials Using PCLMULQDQ Instruction", Intel, 2009). 16 bytes are a polynomial of degree 127.
  * Multiplied by x^(8 d) modulo P, they can be added to the 16 bytes that stand d bytes later; the
  * remainder stays the same. So a block shrinks to 16 bytes, which the caller reduces.
+ *
  * Bits are reflected: bit i of an n-bit factor is the coefficient of x^(n - 1 - i). A carry-less
  * product is then x times too large, hence the "- 1" in the exponents. */
 #ifndef BASE_CRC_FOLD_H

@@ -4,6 +4,7 @@
  * file. Code that runs inside other programs (src/, plugins/) passes every new descriptor through
  * these functions; tools/tidy checks this. Our own programs fill missing ones at start
  * (base/program.h).
+ *
  * Another thread may write to the low number between open and move. No system call closes this
  * gap. */
 #ifndef BASE_DESCRIPTOR_H

@@ -2,9 +2,11 @@
 /* Groups datagrams into GSO batches. A GSO batch is one sendmsg that the kernel splits into
  * datagrams with the same destination, ECN bits and length; only the last may be shorter. A
  * datagram that fits no other, or is `alone`, is an ordinary message. No system calls here.
+ *
  * Short pieces (headers, slices) are first copied into one buffer, because the kernel's copy has a
  * start cost per piece. 44 datagrams of 64 + 1408 bytes, payload outside the cache: 168 instead of
  * 201 ns per KB (Zen 4).
+ *
  * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams. Messages are in
  * the order of the datagrams, so the kernel always accepts a prefix. */
 #ifndef LINK_BATCH_H

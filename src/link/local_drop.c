@@ -12,9 +12,8 @@
 
 #include <dxp/status.h>
 
-#define STACK_BYTES (256u << 10)
-#define AT_ONCE_BYTES \
-	(1u << 20) /* larger memory is unmapped in a thread; this much takes half a millisecond */
+#define STACK_BYTES   (256u << 10)
+#define AT_ONCE_BYTES (1u << 20) /* unmapped without a thread: half a millisecond */
 
 struct local_drops {
 	_Atomic uint32_t

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receive buffers. One receive call fills several, and a cursor walks over their datagrams. GRO
  * merges datagrams of one sender into one buffer; they are split here.
+ *
  * Invariant: messages cursor .. filled - 1 contain datagrams not yet handed out. The kernel gets
  * the buffers only when there are none. */
 #ifndef LINK_RECEIVE_H

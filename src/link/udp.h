@@ -2,6 +2,7 @@
 /* UDP endpoint that moves datagrams in batches: by GSO and GRO if the kernel has them, otherwise
  * one sendmsg per datagram. Kernel receive time stamps; a wait that spins before it sleeps. It does
  * not interpret datagrams.
+ *
  * Not thread-safe: one thread at a time per endpoint. Any thread and any signal handler may call
  * link_wake. */
 #ifndef LINK_UDP_H

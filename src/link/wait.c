@@ -2,6 +2,7 @@
 /* Spins, then sleeps. Spinning receives datagrams for the next link_receive. Sleeping is an epoll
  * over the sockets and an eventfd. While spinning, the sockets are not in epoll, because each
  * arrival would cost a notification.
+ *
  * link_wake sets `woken`; the first waker to set it writes the eventfd. The waiter drains the
  * eventfd, then clears `woken`. A waker in between finds `woken` set and writes nothing; the wait
  * that is about to return covers it. If a waker writes after the drain, the eventfd stays readable

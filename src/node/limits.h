@@ -45,10 +45,8 @@
 #define STATS_SESSIONS_MAX 1024 /* rows per node: 400 KiB; totals count all sessions */
 #define STATS_SESSIONS_MIN 16   /* rows allocated first; grows on demand */
 #define STATS_NODES_MAX    1024 /* nodes that a reader shows */
-#define STATS_FOLDERS_MAX                                                       \
-	256 /* folders that a reader reads: root reads those of other users too \
-	     */
-#define STATS_PATH_BYTES 256
+#define STATS_FOLDERS_MAX  256  /* folders per reader: root reads those of all users */
+#define STATS_PATH_BYTES   256
 
 #define TAP_RING_BYTES_MIN (256u << 10) /* fits any datagram at any position */
 #define TAP_RING_BYTES_MAX (1u << 30)

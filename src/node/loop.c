@@ -18,8 +18,7 @@
 #include "node/limits.h"
 #include "node/node.h"
 
-#define SLEEP_MAX_NS \
-	(100 * MS_NS) /* longest sleep, because a signal may set `stop` just before it */
+#define SLEEP_MAX_NS (100 * MS_NS) /* a signal may set `stop` just before the sleep */
 
 static int poller_create(const struct node_loop *loop, int *out)
 {

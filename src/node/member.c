@@ -17,18 +17,13 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
-#define RISK_MAX_NS                                                                               \
-	(200 * MS_NS) /* longest wait between retries with a lease; short compared with the lease \
-		       */
-#define ALONE_MAX_NS (2 * S_NS)
-#define AUTH_WAIT_NS                                                                 \
-	(300 * MS_NS) /* an authentic answer in this time overrides a forged refusal \
-		       */
-#define BUSY_SLACK_NS \
-	(200 * MS_NS) /* tolerated delay; a later expiry means that the lease was renewed */
-#define LEAVE_TRIES 3
-#define FLIGHTS     8 /* requests that can still be answered */
-#define TEXT_BYTES  320
+#define RISK_MAX_NS    (200 * MS_NS) /* longest retry wait with a lease; short beside it */
+#define ALONE_MAX_NS   (2 * S_NS)
+#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer disproves a forged refusal */
+#define BUSY_SLACK_NS  (200 * MS_NS) /* a later expiry means that the lease was renewed */
+#define LEAVE_TRIES    3
+#define FLIGHTS        8 /* requests that can still be answered */
+#define TEXT_BYTES     320
 
 struct flight {
 	uint64_t request; /* 0: none, or already answered */

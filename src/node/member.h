@@ -2,6 +2,7 @@
 /* A node's membership in a fabric (X-09, X-10): joins, renews the lease, updates the node table,
  * works without the manager and rejoins. Pure: bytes and time go in, datagrams and a deadline come
  * out. Protocol: docs/guide/manager.md.
+ *
  *   JOINING  a lease arrives                                -> JOINED
  *            a final refusal arrives, or time is over       -> FAILED
  *   JOINED   the lease expires                              -> ALONE
@@ -9,6 +10,7 @@
  *   JOINED, ALONE  another node has our identity            -> FAILED
  *   any but FAILED  member_leave                            -> LEAVING
  *   LEAVING  an answer arrives, or three tries are over     -> LEFT
+ *
  * Timers: the first retry follows after 100 ms, each later one after 1.5 times the previous wait,
  * at most 1 s (0.2 s with a lease, 2 s when alone). Jitter varies each wait by up to a quarter. A
  * lease is renewed after a sixth of it. An unauthenticated "wrong key" counts if no authentic

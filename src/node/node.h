@@ -2,7 +2,7 @@
 /* A node: one NIC on one UDP endpoint, its membership in a fabric, and the loop that runs both.
  * Function 0 of the NIC is open, with its window in this process; queue pair 0 carries the service.
  * Threads: one thread at a time may call these functions. Any thread may use the window and call
- * node_wake, which it must do after posting unless it also polls. */
+ *         node_wake, which it must do after posting unless it also polls. */
 #ifndef NODE_NODE_H
 #define NODE_NODE_H
 

@@ -2,6 +2,7 @@
 /* A node's copy of the node table (X-10), filtered by the manager's grants. Rows are sorted by id.
  * A full table arrives in pages and replaces the old one after the last page. Each row keeps its
  * change until the owner fetches it, so a slow owner costs no memory and gets the latest state.
+ *
  * No system call, no clock. Not thread-safe. */
 #ifndef NODE_TABLE_H
 #define NODE_TABLE_H

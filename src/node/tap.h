@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Traces a node's datagrams into a file (DXP_TRACE), or for a tracer process into a ring that the
  * tracer made in shared memory. The node never waits; it counts datagrams without space.
+ *
  * The ring contains contiguous records, multiples of 8 bytes. A filler skips the rest before the
  * ring's end. Invariant: 0 <= tail - head <= ring_bytes. The node writes `tail` and trusts only
  * sizes that it checked and copied when it attached. The tracer writes `head`. */

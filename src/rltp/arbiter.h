@@ -4,6 +4,7 @@
  * virtual time is its sent bytes over its weight, and the channel with the least is next. A session
  * that can send for a channel waits in the channel's run queue; each sends a quantum, first come,
  * first served. A session that cannot send is in no run queue and delays no other (C-38).
+ *
  * While only one channel without a limit has messages, the run queues stay empty and sessions send
  * at once. See docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H

@@ -2,6 +2,7 @@
 /* All sessions of one NIC: the table of peers, and the handshake (HELLO, HELLO_ACK) that opens a
  * session in one round trip at the first post to a peer. Answers packets of closed sessions with
  * RESET, without state.
+ *
  * A node id identifies a peer. Its address and incarnation come from the node table through
  * rltp_endpoint_peer. Handshakes of unknown nodes are counted and ignored. Single-threaded, like
  * all of RLTP. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handshakes: open sessions and remove remains of older ones.
+ *
  * Each side draws a session id, an epoch and a first packet number. HELLO carries them; HELLO_ACK
  * carries the peer's own and echoes those of the HELLO. A side that has the peer's numbers may
  * send. If both sides start at once, each accepts the peer's HELLO as answer. (incarnation, epoch)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The session and its parts, for src/rltp only. Other folders use session.h.
+ *
  * Invariants: tx_una <= tx_next in serial arithmetic; tx_next - tx_una <= WIRE_WINDOW_MAX. The
  * lists `sent`, `lost` and `waiting` contain each entry of their states exactly once. A session
  * with outstanding work has its `io`. */

@@ -21,9 +21,8 @@
 #define RLTP_TX_RING_MIN    64
 #define RLTP_WINDOW_DEFAULT 1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest measured path */
 /* ns without work until a session frees its `io`; short pauses do not count */
-#define RLTP_REST_NS (1000ull * 1000 * 1000)
-#define RLTP_CREDIT_REQUEST_NS \
-	(100u * 1000u) /* ns to the first credit request; doubles each time */
+#define RLTP_REST_NS           (1000ull * 1000 * 1000)
+#define RLTP_CREDIT_REQUEST_NS (100u * 1000u) /* ns to the first credit request; doubles */
 /* ns, longest interval of credit requests: does not flood a receiver without space */
 #define RLTP_CREDIT_REQUEST_MAX_NS (100ull * 1000 * 1000)
 /* packets that force an acknowledgement: every second batch, which gains 5 % for a stream */
@@ -58,9 +57,8 @@
  * next retransmission. */
 #define RLTP_DEAD_NS (3500ull * 1000 * 1000)
 /* ns of silence of an awaited peer before a PING */
-#define RLTP_PING_NS (200ull * 1000 * 1000)
-#define RLTP_PING_AGAIN_NS \
-	(200ull * 1000 * 1000) /* ns between PINGs: sixteen before RLTP_DEAD_NS */
+#define RLTP_PING_NS       (200ull * 1000 * 1000)
+#define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000) /* ns: sixteen PINGs before RLTP_DEAD_NS */
 /* ns by which rltp_endpoint_send() is late if this process did not run; this time is not the peers'
  * silence */
 #define RLTP_AWAY_NS (500ull * 1000 * 1000)

@@ -4,6 +4,7 @@
  * for the size that both sides accept. If that probe is lost, it searches in between. When long
  * packets are lost and none arrives, it probes the floor and the current size. If only the floor is
  * answered, this is a black hole, and the session falls back.
+ *
  * Each size is probed a few times, because a probe may be lost like any datagram. This does not
  * indicate congestion. docs/design/rltp.md "Path MTU". */
 #include <dxp/status.h>

@@ -2,10 +2,12 @@
 /* One reliable session between two NICs; its struct is private to src/rltp. It makes no system call
  * and reads no clock. It has memory for its queues only while it is active. X-05, X-06;
  * docs/reference/wire.md; docs/design/rltp.md "RLTP".
+ *
  * The endpoint (endpoint.h) drives a session by rltp_session_receive, _send, _sendable and
  * _deadline, and opens, fails and idles it by _wake, _rest, _open, _path, _away, _watch and _fail.
  * The layer above posts and cancels messages, answers packets and grants credit through the
  * endpoint. It calls the accessors and rltp_session_messages, _missing, _busy and _view directly.
+ *
  * Packet numbers serve to find losses and duplicates; packets need no order. A packet is
  * acknowledged only after the layer above has placed it. */
 #ifndef RLTP_SESSION_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NAPs between hosts and xPUs on an xPU's service queue pair, as bytes: commands, replies and
  * events. Big-endian, no alignment. docs/reference/wire.md "Commands"; sources X-02, X-09, X-12.
+ *
  * A command names its completion event (0: send no EVENT) and the events it waits for. An event
  * name contains the requesting host and the executing xPU: host << 48 | xPU << 32 | count. The
  * count grows with each command of a host to an xPU. It never repeats while the host runs, even

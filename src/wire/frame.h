@@ -2,6 +2,7 @@
 /* RLTP frames as bytes: common header, data extension, bodies of control frames.
  * docs/reference/wire.md has the same tables; test/unit/frame.c compares both. Network byte order.
  * Sources: X-05, X-06, C-08.
+ *
  * A datagram is one frame: the common header (32 bytes); for reliable data its extension (32
  * bytes); with WIRE_FLAG_IMM 8 bytes of immediate data; with WIRE_FLAG_TRAILER 8 bytes of trailer;
  * then `payload_bytes` of body or payload, and nothing more. */
@@ -378,9 +379,8 @@ struct wire_atomic {
 
 #define WIRE_RX_LEVEL_MAX 31
 
-#define WIRE_TS_NS 64 /* ns per unit of tx_ts, echo_ts and hold; they wrap after 274 s */
-#define WIRE_HOLD_NONE \
-	UINT32_MAX /* no packet since the last ACK; echo_ts and echo_psn are invalid */
+#define WIRE_TS_NS     64 /* ns per unit of tx_ts, echo_ts and hold; they wrap after 274 s */
+#define WIRE_HOLD_NONE UINT32_MAX /* no packet since the last ACK: no echo */
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
@@ -406,7 +406,7 @@ void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail
 /* Decodes a header, after checking all lengths and the crc. *header is written only on success. The
  * payload starts at data + header->header_bytes.
  * Errors: DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, or flags or
- * header length that do not fit the type; DXP_EIO: wrong crc. */
+ *         header length that do not fit the type; DXP_EIO: wrong crc. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
 /* `body` follows the header; `flags` are the header's. Decoders return DXP_EMALFORMED for a wrong

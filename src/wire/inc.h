@@ -110,7 +110,7 @@ struct inc_packet {
  * in QUERY .. RENEW, and must not be in DATA and between members. Does not check the ICRC. An
  * RC_ACK to INC_QP returns DXP_OK with kind 0.
  * Errors: DXP_ENOENT: no tag, so a foreign packet; count and ignore it. DXP_EMALFORMED: the packet
- * has the tag, but is invalid. */
+ *         has the tag, but is invalid. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
 #define INC_TRAILER_BYTES 8 /* pad and ICRC */

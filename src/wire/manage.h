@@ -2,6 +2,7 @@
 /* Frames between a node and its fabric's manager (X-09 .. X-11), as bytes. Each datagram is the
  * common header, a body, and 16 bytes of HMAC-SHA-256 with the fabric key over header (time stamps,
  * counters and crc as zero) and body. docs/guide/manager.md has the protocol.
+ *
  *   JOIN       node -> manager  identity of the node        answered by LEASE or REFUSE
  *   RENEW      node -> manager  renewal, table progress     answered by LEASE or REFUSE
  *   LEAVE      node -> manager  the node leaves             answered by ANSWER
@@ -10,6 +11,7 @@
  *   NODE_DELTA manager -> node  changed rows
  *   ASSIGN     any key holder -> manager  grant or revoke   answered by ANSWER or REFUSE
  *   STATUS     any key holder -> manager  one page of rows  answered by NODE_TABLE or REFUSE
+ *
  * Every body begins with `request`, which grows with each request of its sender (0: the manager
  * sends without a request), and `nonce`, drawn at the sender's start. The manager repeats both. So
  * a sender rejects old answers and answers to others. */
@@ -161,7 +163,7 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 /* Checks header, crc and mac of a management frame. *header and *body are valid for DXP_OK and
  * DXP_EAUTH.
  * Errors: DXP_EMALFORMED: not a valid management frame; DXP_EIO: damaged in transit; DXP_EAUTH:
- * sealed with another key. */
+ *         sealed with another key. */
 struct manage_body {
 	const uint8_t *data;
 	size_t bytes;

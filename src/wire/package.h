@@ -2,6 +2,7 @@
 /* The input of BUILD as bytes: kind, options, files and other programs. docs/reference/wire.md
  * "Packages". Texts end with a zero, so pointers into a package are usable. Pure; allocates
  * nothing.
+ *
  * The host can change a package in device memory at any time, so copy it before decoding. */
 #ifndef WIRE_PACKAGE_H
 #define WIRE_PACKAGE_H

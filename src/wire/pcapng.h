@@ -2,6 +2,7 @@
 /* Writes datagrams in pcapng format, for Wireshark and similar tools. Output is bytes only. Each
  * datagram gets the Ethernet, IP and UDP headers that it has on a wire. Little-endian; times in ns;
  * comments carry what headers cannot. Format: draft-ietf-opsawg-pcapng.
+ *
  * A file is one section, one interface per node, packets, then statistics per interface. Each
  * function writes one block to `out`, of PCAPNG_BLOCK_MAX bytes, and returns its length. */
 #ifndef WIRE_PCAPNG_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* RoCEv2 framing of a payload: BTH, for UD also DETH, and the invariant CRC (ICRC) after the
  * payload. IPv4 only.
+ *
  * The ICRC covers the IP and UDP headers; fields that routers change count as ones. So both sides
  * need the packet's addresses and ports. Sent packets have Identification 0 and Don't Fragment, and
  * a check behind a plain socket, without the IP header, assumes the same. In a GSO batch the kernel
