@@ -56,12 +56,12 @@ enum dxp_status {
 #define DXP_WINDOW_MAGIC   0x57505844u /* "DXPW" */
 #define DXP_WINDOW_VERSION 2
 #define DXP_QPS            4    /* queue pairs per function (C-36) */
-#define DXP_DOORBELLS      32   /* descriptors posted but not read (C-15) */
+#define DXP_DOORBELLS      32   /* descriptors that are posted but not read (C-15) */
 #define DXP_EVENTS         512  /* entries of each event ring; number of NAP buffers */
 #define DXP_NAP_BYTES      2048 /* longest NAP; size and alignment of a buffer (C-17, C-29) */
-#define DXP_LIST_ENTRIES   96   /* of source and destination list together */
-#define DXP_HEAD_BYTES     20   /* inline data that fits in the head */
-#define DXP_EVENT_BYTES    28   /* NAP data that fits in a receive event, without buffer */
+#define DXP_LIST_ENTRIES   96   /* entries of source and destination list together */
+#define DXP_HEAD_BYTES     20   /* bytes of inline data that fit in the head */
+#define DXP_EVENT_BYTES    28   /* bytes of a NAP that fit in a receive event, without buffer */
 #define DXP_NO_BUFFER      0xffff
 
 /* ---- descriptors ---- */
@@ -74,10 +74,10 @@ enum dxp_op {
 	/* Atomics on 8 bytes of the peer's memory, aligned to 8, at the only entry of the
 	 * destination list. They are serialized with all other atomics there, from any node. `imm`
 	 * is the operand; COMPARE_SWAP stores `trailer` if it finds `imm`. The completion's `imm`
-	 * has the previous value; if the source list has one entry (8 bytes of own memory), so do
-	 * these bytes. An atomic executes at most once. After DXP_EPEERRESET, DXP_EPEERLOST or
-	 * DXP_ETIMEDOUT it is unknown whether it executed or will. The numbers are also on the
-	 * wire. */
+	 * is the previous value. If the source list has one entry (8 bytes of own memory), the
+	 * previous value is stored there too. An atomic executes at most once. After
+	 * DXP_EPEERRESET, DXP_EPEERLOST or DXP_ETIMEDOUT it is unknown whether it executed or still
+	 * will. The numbers are also on the wire. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
 	DXP_OP_FETCH_MIN, /* unsigned */
@@ -133,7 +133,7 @@ struct dxp_nic_event {
 	dxp_u64 imm;     /* SENT of an atomic: previous value; otherwise the sender's imm */
 	dxp_u32 bytes;
 	dxp_u16 node;    /* the peer */
-	dxp_u16 peer_qp; /* the peer's function << 8 | queue pair */
+	dxp_u16 peer_qp; /* the peer's function << 8 | queue pair; SENT: the addressed one */
 	dxp_u8 qp;       /* own queue pair */
 	dxp_u8 type;     /* enum dxp_event_type */
 	dxp_i8 status;   /* enum dxp_status */
@@ -169,9 +169,10 @@ struct dxp_registers {
 	dxp_u32 recv_go;
 	dxp_u32 recv_reserved[12];
 	/* engine */
-	dxp_u32 send_error; /* of the last send: 0, or a negated enum dxp_status */
+	dxp_u32 send_error; /* status of the last send: 0, or a negated enum dxp_status */
 	dxp_u32 send_done;  /* the `send_go` that completed; stored after send_error */
-	dxp_u32 recv_error; /* of the current area; set if a message was too long for it, too */
+	dxp_u32 recv_error; /* status of the current area; also set if a message was too long for it
+			     */
 	dxp_u32 recv_done;  /* the `recv_go` in effect; stored after recv_error */
 	dxp_u32 recv_used;  /* bytes of the area assigned to messages */
 	dxp_u32 engine_reserved[11];
@@ -183,7 +184,7 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 /* All counters wrap. */
 #define DXP_COUNTER_LIST(X)                                                \
 	X(doorbells)         /* descriptors read */                        \
-	X(descriptors_bad)   /* completed as invalid */                    \
+	X(descriptors_bad)   /* descriptors completed as invalid */        \
 	X(sent_messages)     /* operations that completed without error */ \
 	X(sent_bytes)        /* bytes of these */                          \
 	X(failed)            /* operations that completed with an error */ \

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-/* Returns CLOCK_MONOTONIC in ns. */
 uint64_t clock_now_ns(void);
 
 #endif

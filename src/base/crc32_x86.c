@@ -14,7 +14,7 @@
 
 #define POLYNOMIAL 0xedb88320u /* bit 31 is x^0 */
 #define LANE       16
-#define WIDE_MIN   128 /* bytes; lanes are as fast below */
+#define WIDE_MIN   128 /* bytes; below this lanes are as fast */
 
 static struct fold_keys keys;
 static bool can;

@@ -19,7 +19,7 @@
 
 #define LONG_LANE  448 /* bytes; three lanes fill a payload of 1408 bytes less 64 */
 #define SHORT_LANE 64
-#define FOLD_MIN   128 /* bytes; crc32 alone is as fast below */
+#define FOLD_MIN   128 /* bytes; below this crc32 alone is as fast */
 
 #define LANES_TARGET __attribute__((target("sse4.2,pclmul")))
 

@@ -47,7 +47,7 @@ struct datagram_arrival {
 	size_t bytes;
 	uint64_t arrived_ns; /* receive time on the clock of clock_now_ns(): the kernel's if
 				`stamped`, otherwise the later time of the read */
-	uint8_t ecn;         /* ECN bits received */
+	uint8_t ecn;
 	bool stamped;
 };
 

@@ -5,7 +5,6 @@
 
 #include "base/util.h"
 
-/* Sets the text; returns `status`. */
 int error_set(int status, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Returns the text, never NULL; valid until this thread's next error. */
 const char *error_text(void);

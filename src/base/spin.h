@@ -19,7 +19,7 @@ static inline void spin_init(struct spin *s, uint32_t full_ns)
 	s->budget_ns = full_ns;
 }
 
-/* Adapts the budget after a wait of `waited_ns`. */
+/* Adapts the budget to a wait that took `waited_ns`. */
 static inline void spin_note(struct spin *s, uint64_t waited_ns)
 {
 	uint64_t most = 2ull * s->full_ns, least = s->full_ns / 32;

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns true if n precedes (key, minor). */
 static bool before(const struct tree_node *n, uint64_t key, uint64_t minor)
 {
 	return n->key < key || (n->key == key && n->minor < minor);

@@ -36,7 +36,7 @@ struct link {
 	unsigned unslept;     /* successful polls since the last sleep */
 	struct spin spin;
 	struct udp_address address;
-	uint32_t buffer_bytes; /* of each socket, as requested */
+	uint32_t buffer_bytes; /* requested size per socket */
 	bool gro;
 	bool whole, unconnected, block; /* as in link_options */
 	size_t receive_buffer_bytes;

@@ -24,7 +24,7 @@
 #include "link/limits.h"
 
 #define NAME_MAX_BYTES 80  /* bytes; space of an address after "/proc/self/fd/N/" */
-#define LOCK_TRIES     200 /* of 1 ms, while the lock's owner binds a socket */
+#define LOCK_TRIES     200 /* tries, 1 ms each, while another process holds the lock */
 
 static int status_of_errno(void)
 {

@@ -176,8 +176,8 @@ static size_t list_send(struct link *l, const struct datagram *const *list, size
 			break;
 		}
 		if (l->batch.sockets[sent] > 0) {
-			/* A rejected port or a removed own address: such an error of a connected
-			 * socket may not apply to socket 0. */
+			/* An error of a connected socket, such as a rejected port or a removed own
+			 * address, may not apply to socket 0. */
 			socket_close(&l->sockets[l->batch.sockets[sent]]);
 			continue;
 		}

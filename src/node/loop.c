@@ -129,7 +129,7 @@ int node_loop_run(struct node_loop *loop)
 		}
 		if (loop->woke && loop->woke(loop->service_context))
 			patience = 1;
-		/* The thread that must answer may need this core. */
+		/* Yields, because the thread that must answer may need this core. */
 		if (empty >= patience) {
 			sched_yield();
 			empty = 0;

@@ -201,7 +201,7 @@ void observe_tap(struct node *n)
 		return;
 	tap_look(o->tap, stats_folder(o->stats), stats_tap_name(o->stats));
 	link_tap_set(n->link, tap_link(o->tap));
-	/* Pairs with the tracer's acquire: `busy` of the ring is set. */
+	/* Release: pairs with the tracer's acquire, so the tracer also sees `busy` of the ring. */
 	atomic_store_explicit(&stats_map(o->stats)->tap_seen, o->tap_seen, memory_order_release);
 }
 

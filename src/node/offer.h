@@ -19,7 +19,7 @@
 
 struct offer; /* offers of one NIC */
 
-/* Access to the node. */
+/* Access of the state machine to its node. */
 struct offer_ops {
 	/* Finds a queue pair of the node with this name. Statuses of node_target. */
 	int (*find)(void *context, const char *name, struct dxp_target *out);
@@ -53,7 +53,7 @@ struct offer_client {
 	bool closed;       /* it had a function; written by offer.c */
 };
 
-/* Descriptors to send with an answer. They belong to the offer until the function is closed. */
+/* Descriptors to send with an answer. They stay the offer's until the function is closed. */
 struct offer_fds {
 	int fds[ATTACH_FDS_MAX];
 	unsigned count;

@@ -22,7 +22,7 @@
 #include "node/stats_folder.h"
 #include "wire/manage.h"
 
-#define LOCK_TRIES  200  /* of 1 ms: another process lists and makes folders meanwhile */
+#define LOCK_TRIES  200  /* tries, 1 ms each, while another process makes folders */
 #define YOUNG_S     60   /* s; a younger folder may have no sockets yet */
 #define FOLDERS_MAX 1024 /* per start; the next start cleans the others */
 

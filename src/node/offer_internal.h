@@ -17,7 +17,7 @@ struct offer_region {
 };
 
 enum offer_state {
-	OFFER_FREE,    /* also if the NIC's own program uses it */
+	OFFER_FREE,    /* free, or used by the NIC's own program */
 	OFFER_OPEN,    /* a client has it */
 	OFFER_CLOSING, /* the NIC may still use its memory */
 };

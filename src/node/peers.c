@@ -116,7 +116,7 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 		n->silent_space = space;
 	}
 	n->silent[n->silent_count++] = (struct silent_peer){id, now_ns};
-	n->silent_ns = 0; /* in the next poll */
+	n->silent_ns = 0; /* checked in the next poll */
 }
 
 /* Returns when this peer is lost unless something arrives. */

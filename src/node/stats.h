@@ -66,7 +66,7 @@
 	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
-/* Values of a node: its link, RLTP endpoint and NIC. All are COUNT. */
+/* Values of a node, all COUNT: of its link, RLTP endpoint and NIC. */
 #define STATS_LINK_LIST(X)    \
 	X(sent_datagrams)     \
 	X(sent_bytes)         \

@@ -15,7 +15,7 @@
 
 struct node_table;
 
-/* Change of a peer: several bits, except with JOINED and LOST. */
+/* Change of a peer. Bits can be combined, except JOINED and LOST. */
 enum table_what {
 	/* Usable: new, or alive again (compare the incarnation). */
 	TABLE_JOINED = 1 << 0,

@@ -55,7 +55,6 @@ void arbiter_idle(struct arbiter *a, uint32_t channel);
 /* Appends the session to the run queues of the channels in `mask`, except those that have it. */
 void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask);
 
-/* Removes the session from all run queues. */
 void arbiter_leave(struct arbiter *a, struct rltp_session *s);
 
 /* Selects a channel and dequeues the first session of its run queue. Returns NULL if none may

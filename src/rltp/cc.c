@@ -91,7 +91,8 @@ static void delay_sample(struct cc *c, uint32_t delay_ns)
 		c->delay_ns = (uint32_t)((3 * (uint64_t)c->delay_ns + delay_ns + 2) / 4);
 }
 
-/* Smooths the round trip including time in hosts. Without it, one round trip could count twice. */
+/* Smooths the round trip, with the time in hosts. Without that time, one round trip would count
+ * twice. */
 static void rtt_sample(struct cc *c, uint32_t rtt_ns)
 {
 	if (c->rtt_ns == 0)

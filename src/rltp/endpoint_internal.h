@@ -20,7 +20,7 @@ struct schedule_entry {
 };
 
 struct schedule {
-	struct rltp_session *first, *last; /* ready queue */
+	struct rltp_session *first, *last; /* the ready queue */
 	struct schedule_entry *heap;       /* min-heap by due_ns */
 	uint32_t count, space;
 };
@@ -54,7 +54,6 @@ struct rltp_session *schedule_dequeue(struct schedule *q);
 void schedule_forget(struct schedule *q, struct rltp_session *s);
 uint64_t schedule_deadline(const struct schedule *q);
 
-/* handshake.c */
 void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns);

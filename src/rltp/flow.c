@@ -146,7 +146,6 @@ static void quantum_begin(int32_t *deficit, int32_t bytes)
 	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;
 }
 
-/* Returns the channel's next flow among those in `mask`. */
 static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mask)
 {
 	struct rltp_channel *channel = &s->io->channels[c];

@@ -130,7 +130,7 @@ uint64_t handshake_deadline(const struct rltp_session *s)
 	return s->state == RLTP_HANDSHAKE ? s->io->hello_deadline_ns : UINT64_MAX;
 }
 
-/* Returns true for a retransmitted handshake of the open session. */
+/* Returns true if the handshake was retransmitted and belongs to the open session. */
 static bool handshake_repeated(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return s->state == RLTP_OPEN && s->peer_id == hello->session &&

@@ -25,7 +25,7 @@ struct tx_entry {
 	struct rltp_message *message;
 	uint64_t sent_ns; /* last transmission; in TX_WAIT: next attempt */
 	uint32_t psn, sub;
-	uint16_t previous, next; /* in the list of the entry's state, or TX_NONE */
+	uint16_t previous, next; /* neighbours in the list of the entry's state; TX_NONE: none */
 	uint8_t state;           /* enum tx_state */
 	uint8_t tries;           /* transmissions, saturating */
 	uint8_t refusals;        /* rejections for lack of space, saturating */
@@ -76,9 +76,9 @@ struct rltp_shared {
 };
 
 struct keepalive {
-	uint64_t ping_ns;     /* last PING; 0: none */
-	uint64_t answered_ns; /* last PONG; 0: none */
-	uint64_t opaque;      /* for the PONG that is due */
+	uint64_t ping_ns;     /* time of the last PING; 0: none */
+	uint64_t answered_ns; /* time of the last PONG; 0: none */
+	uint64_t opaque;      /* value for the PONG that is due */
 	bool answer_due;
 };
 
@@ -93,11 +93,11 @@ struct pmtu {
 	uint8_t state; /* enum pmtu_state */
 	uint8_t tries, floor_answers;
 	bool floor_due;      /* VERIFY: the next probe has the floor's size */
-	bool answer_due;     /* acknowledge probe `answer` of the peer */
+	bool answer_due;     /* probe `answer` of the peer must be acknowledged */
 	uint16_t size;       /* SEARCH: size under test */
 	uint16_t high;       /* SEARCH: smallest size known to be lost */
-	uint32_t id;         /* of the outstanding probes */
-	uint32_t lost_large; /* lost packets above the floor since the last arrival of one */
+	uint32_t id;         /* id of the outstanding probes */
+	uint32_t lost_large; /* packets above the floor lost since one last arrived */
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;
 };
@@ -137,14 +137,14 @@ struct rltp_io {
 	uint64_t arrived_ns; /* last arrival of a frame */
 	/* no arrival for WAIT_SPIN_NS: the peer may need a wakeup before it answers */
 	bool peer_idle;
-	bool answer_prompt; /* the receiver acknowledges the last sent packet without delay */
+	bool answer_prompt; /* the receiver will acknowledge the last sent packet without delay */
 	bool probe_due;     /* the next retransmission ignores window and pace */
 
 	/* receiving */
 	struct rx_map rx;
 	uint32_t unacked_arrivals;
 	bool ack_now, gap_new;
-	bool gap_reported; /* go-back-N: the gap is reported and cum is unchanged since */
+	bool gap_reported; /* go-back-N: the gap was reported and cum has not moved since */
 	uint64_t ack_deadline_ns;
 	uint32_t echo_ts, echo_psn;
 	uint64_t echo_arrived_ns;
@@ -166,7 +166,7 @@ struct rltp_io {
 	struct pmtu pmtu;
 
 	uint64_t active_ns; /* last activity; the session becomes idle RLTP_REST_NS later */
-	struct arbiter_link links[RLTP_CHANNELS]; /* in the arbiter's run queues */
+	struct arbiter_link links[RLTP_CHANNELS]; /* links in the arbiter's run queues */
 };
 
 struct rltp_session {
@@ -174,7 +174,7 @@ struct rltp_session {
 	struct rltp_io *io; /* NULL: idle */
 	void *owner;        /* belongs to the layer above; RLTP never reads it */
 	struct udp_address address;
-	uint16_t node; /* the peer's id */
+	uint16_t node; /* id of the peer */
 	uint8_t state; /* enum rltp_state */
 	/* enum rltp_recovery of the peer's sender; selects the receiver's behaviour. */
 	uint8_t peer_recovery;
@@ -219,7 +219,7 @@ struct rltp_session {
 	uint8_t hello_spent;
 	bool hello_ack_due;
 	bool bye_due;
-	bool ready; /* in the schedule's ready queue */
+	bool ready; /* true while in the schedule's ready queue */
 	struct rltp_session *next_ready;
 };
 #include "wire/limits.h"
@@ -259,8 +259,8 @@ bool tx_ring_has_space(struct rltp_session *s);
 void tx_ring_reset(struct rltp_io *io);
 void tx_entry_enter(struct rltp_io *io, struct tx_entry *entry, enum tx_state state);
 void tx_entry_leave(struct rltp_io *io, struct tx_entry *entry);
-struct tx_entry *tx_entry_first(struct rltp_io *io, const struct tx_list *list);  /* or NULL */
-struct tx_entry *tx_entry_next(struct rltp_io *io, const struct tx_entry *entry); /* or NULL */
+struct tx_entry *tx_entry_first(struct rltp_io *io, const struct tx_list *list);  /* NULL: none */
+struct tx_entry *tx_entry_next(struct rltp_io *io, const struct tx_entry *entry); /* NULL: none */
 
 /* flow.c: selects the next message */
 void flow_append(struct rltp_session *s, struct rltp_message *m);
@@ -278,7 +278,7 @@ void flow_cut(struct rltp_io *io, uint8_t index);                    /* counts a
 void flow_settled(struct rltp_io *io, const struct tx_entry *entry); /* counts a completed packet */
 /* Removes any message; for a session that closes. */
 struct rltp_message *flow_dequeue(struct rltp_session *s);
-void flows_free(struct rltp_session *s); /* before `io` is freed */
+void flows_free(struct rltp_session *s); /* call before freeing `io` */
 
 /* acknowledge.c: packets from receiver to sender */
 bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns);
@@ -303,11 +303,10 @@ void recovery_entry_lost(struct rltp_session *s, struct tx_entry *entry);
 
 /* refusal.c: packets that the receiver rejects */
 void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
-/* Notes that a packet was accepted. */
 void refusal_settled(struct rltp_session *s, const struct tx_entry *entry);
 /* Returns how many packets of a message may be sent before the receiver answers. */
 uint32_t refusal_granted(const struct rltp_flow *f, const struct rltp_message *m);
-struct tx_entry *refusal_due(struct rltp_io *io, uint64_t now_ns); /* or NULL */
+struct tx_entry *refusal_due(struct rltp_io *io, uint64_t now_ns); /* NULL: none */
 
 /* keepalive.c: PING and PONG */
 size_t keepalive_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns);

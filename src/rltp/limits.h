@@ -22,7 +22,7 @@
 #define RLTP_WINDOW_DEFAULT 1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest measured path */
 /* ns without work until a session frees its `io`; short pauses do not count */
 #define RLTP_REST_NS           (1000ull * 1000 * 1000)
-#define RLTP_CREDIT_REQUEST_NS (100u * 1000u) /* ns to the first credit request; doubles */
+#define RLTP_CREDIT_REQUEST_NS (100u * 1000u) /* ns until the first credit request; doubles */
 /* ns, longest interval of credit requests: does not flood a receiver without space */
 #define RLTP_CREDIT_REQUEST_MAX_NS (100ull * 1000 * 1000)
 /* packets that force an acknowledgement: every second batch, which gains 5 % for a stream */
@@ -40,9 +40,9 @@
 #define RLTP_RTO_MIN_NS (4ull * 1000 * 1000)
 /* ns, upper bound of the timeout: a third of what remains of RLTP_DEAD_NS after 2.9 s of silence */
 #define RLTP_RTO_MAX_NS (200ull * 1000 * 1000)
-/* ns, timeout for a peer silent for longer than RLTP_DEAD_NS */
+/* ns, timeout for a peer that is silent for longer than RLTP_DEAD_NS */
 #define RLTP_RTO_SLOW_NS       (1000ull * 1000 * 1000)
-#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* ns, before the first sample */
+#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* ns, assumed before the first sample */
 #define RLTP_IRN_RTO_NS        (320u * 1000u)       /* ns, IRN's RTO_high */
 #define RLTP_REORDER_STEPS_MAX 16
 /* retransmissions in sequence, none spurious, that halve the reorder window */
@@ -57,10 +57,11 @@
  * next retransmission. */
 #define RLTP_DEAD_NS (3500ull * 1000 * 1000)
 /* ns of silence of an awaited peer before a PING */
-#define RLTP_PING_NS       (200ull * 1000 * 1000)
-#define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000) /* ns: sixteen PINGs before RLTP_DEAD_NS */
-/* ns by which rltp_endpoint_send() is late if this process did not run; this time is not the peers'
- * silence */
+#define RLTP_PING_NS (200ull * 1000 * 1000)
+#define RLTP_PING_AGAIN_NS \
+	(200ull * 1000 * 1000) /* ns between PINGs: sixteen before RLTP_DEAD_NS */
+/* ns; if rltp_endpoint_send() is later than this, the process did not run, and the peers were not
+ * silent */
 #define RLTP_AWAY_NS (500ull * 1000 * 1000)
 /* ns that a peer has to answer after such a pause: five retransmissions */
 #define RLTP_ACTIVE_NS (1000ull * 1000 * 1000)
@@ -93,7 +94,9 @@
 #define RLTP_HANDSHAKES_PEER_PER_S 32
 /* ns to the first retransmission of HELLO; doubles each time */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
-#define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty attempts before RLTP_DEAD_NS */
+#define RLTP_HELLO_MAX_NS                                                       \
+	(160ull * 1000 * 1000) /* ns between HELLOs: twenty before RLTP_DEAD_NS \
+				*/
 /* RESETs per second: bounds reflection attacks */
 #define RLTP_RESETS_PER_S 100
 /* us, pause requested of a peer without WAIT: half a DMA of 512 KiB */
@@ -133,7 +136,7 @@
 #define RLTP_CC_DRAIN  40 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
 /* of 31: a receive buffer above this level may soon overflow */
 #define RLTP_CC_HOST_LEVEL 16
-/* ns of the rate per batch: resolution of the timer */
+/* ns of sending at the rate in one batch: the timer's resolution */
 #define RLTP_PACE_BATCH_NS (20u * 1000u)
 /* bytes per batch: one GSO message; longer batches save nothing and overrun shallow queues */
 #define RLTP_PACE_BATCH_BYTES (64u << 10)

@@ -59,7 +59,7 @@ struct rltp_packet {
  * packets. */
 struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
-	uint32_t retry_us; /* us, for WIRE_NACK_RNR and WIRE_NACK_HELD */
+	uint32_t retry_us; /* for WIRE_NACK_RNR and WIRE_NACK_HELD */
 	uint32_t granted;  /* for WIRE_NACK_WAIT: packets of the message granted */
 };
 

@@ -15,7 +15,6 @@ void pace_init(struct pace *p)
 	*p = (struct pace){.rate_bps = UINT64_MAX};
 }
 
-/* Turns pacing off and drops the debt. */
 static void unpaced(struct pace *p)
 {
 	pace_init(p);

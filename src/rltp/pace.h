@@ -31,13 +31,12 @@ void pace_init(struct pace *p);
  * CC_UNPACED or rtt_ns is 0 (unknown). */
 void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint32_t rtt_ns);
 
-/* Returns true if a packet may leave now. */
 static inline int pace_ready(const struct pace *p, uint64_t now_ns)
 {
 	return now_ns >= p->next_ns;
 }
 
-/* Use pace_spend. */
+/* Called by pace_spend. */
 void pace_charge(struct pace *p, uint32_t bytes, uint64_t now_ns);
 
 static inline void pace_spend(struct pace *p, uint32_t bytes, uint64_t now_ns)

@@ -12,9 +12,10 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define IDS_REMEMBERED 16 /* probe ids; later answers are ignored */
+#define IDS_REMEMBERED 16 /* probe ids; answers to older ids are ignored */
 
-static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* of the largest probe */
+static const uint8_t
+	padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* zeros that fill the largest probe */
 
 static uint16_t unit_floor(const struct rltp_session *s)
 {
@@ -84,7 +85,6 @@ static uint32_t entry_bytes(const struct tx_entry *entry)
 	return (uint32_t)min_u64(left, m->unit);
 }
 
-/* Returns true if the message was split into packets longer than `unit`. */
 static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
 {
 	return m->status == DXP_OK && m->packet_count > 0 && m->unit > unit && m->bytes > unit;
@@ -180,7 +180,6 @@ void pmtu_acked(struct rltp_session *s, const struct tx_entry *entry, uint64_t n
 		rest(s, now_ns);
 }
 
-/* Handles expired deadlines. */
 static void advance(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
@@ -331,6 +330,6 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	uint32_t size = reported.bytes - WIRE_DATA_BYTES;
 	if (p->id - reported.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) ||
 	    size > s->agreed || size % 64 != 0)
-		return; /* not a current probe */
+		return; /* it does not answer a current probe */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

@@ -221,7 +221,6 @@ static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 	return last ? base + 64 - (uint32_t)__builtin_clzll(last) : base;
 }
 
-/* Notes that `found` of `inflight` packets were declared lost. */
 static void losses_note(struct rltp_session *s, uint32_t found, uint32_t inflight, uint64_t now_ns)
 {
 	if (found == 0)

@@ -200,7 +200,6 @@ static void grant_apply(struct rltp_session *s, const struct wire_nack_body *nac
 	message_granted(s->io, m, nack->granted, now_ns);
 }
 
-/* Handles the rejected packet of a message that waits for a grant. */
 static void entry_waits(struct rltp_session *s, struct tx_entry *entry, uint32_t granted,
 			uint64_t now_ns)
 {

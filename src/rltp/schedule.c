@@ -80,7 +80,6 @@ static void entry_sink(struct schedule *q, uint32_t at, struct schedule_entry en
 	place(q, at, entry);
 }
 
-/* Moves the entry from index `at` to its position. */
 static void entry_settle(struct schedule *q, uint32_t at, struct schedule_entry entry)
 {
 	if (at > 0 && entry.due_ns < q->heap[(at - 1) / 2].due_ns)

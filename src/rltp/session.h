@@ -36,10 +36,10 @@ enum rltp_recovery {
 struct rltp_counters {
 	uint64_t sent_packets, sent_bytes;         /* first transmissions; bytes of payload */
 	uint64_t received_packets, received_bytes; /* first arrivals */
-	uint64_t acked_packets;                    /* of sent_packets */
+	uint64_t acked_packets;                    /* acknowledged part of sent_packets */
 	uint32_t abandoned_packets;                /* in flight when the session closed */
 	uint32_t retransmitted_gap;                /* because a later packet was acknowledged */
-	uint32_t retransmitted_probe;              /* tail probes */
+	uint32_t retransmitted_probe;              /* as tail probes */
 	uint32_t retransmitted_timeout;            /* after a timeout */
 	uint32_t retransmitted_busy;               /* the receiver had no buffer */
 	uint32_t spurious;                         /* retransmissions of packets that had arrived */
@@ -71,7 +71,7 @@ struct rltp_view {
 	uint16_t node;
 	uint8_t state;
 	uint16_t unit;             /* payload bytes per packet */
-	uint32_t window, inflight; /* packets */
+	uint32_t window, inflight; /* in packets */
 	uint32_t lost, waiting;    /* packets to retransmit: now; later */
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;

@@ -113,7 +113,6 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 		memcpy(out->slices, p->slices, p->slice_count * sizeof(p->slices[0]));
 }
 
-/* Builds and accounts the packet of an entry. Returns its payload bytes. */
 static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entry,
 			     uint16_t extra_flags, uint64_t now_ns, struct datagram *out)
 {
@@ -260,7 +259,7 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
 	/* A full window waits for an acknowledgement, so request one without delay. */
-	bool probes = entry->sub + 1 == m->granted; /* same at the end of a grant */
+	bool probes = entry->sub + 1 == m->granted; /* also at the end of a grant */
 	uint16_t flags =
 		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, entry, flags, now_ns, out);

@@ -20,17 +20,18 @@
 #define ATTACH_AREAS_MAX 16 /* per answer: a whole lookup table */
 
 enum attach_type {
-	/* Function (0: any), label. Answer: function, node. Descriptors: memfd of the window;
-	 * eventfd of the engine (the user writes 1; the engine never reads it); wakeup descriptor
-	 * of the user. The latter is one of two nonblocking datagram sockets; the user reads and
-	 * drops its content. An eventfd or pipe would let the user block the engine's write: by a
-	 * shared flag, or by a read into missing memory, which holds the pipe's lock. */
+	/* Opens a function. Request: function (0: any), label. Answer: function, node. Descriptors:
+	 * memfd of the window; eventfd of the engine (the user writes 1; the engine never reads
+	 * it); wakeup descriptor of the user. The latter is one of two nonblocking datagram
+	 * sockets; the user reads and drops its content. An eventfd or pipe would let the user
+	 * block the engine's write: by a shared flag, or by a read into missing memory, which holds
+	 * the pipe's lock. */
 	ATTACH_OPEN = 1,
-	ATTACH_REGISTER, /* memfd; offset, bytes, rights; answer: key */
-	ATTACH_REVOKE,   /* key */
-	ATTACH_LOOKUP,   /* vaddr, bytes, key, offset */
-	ATTACH_FIND,     /* label, qp; answer: target */
-	ATTACH_ARM,      /* on */
+	ATTACH_REGISTER, /* registers a memfd; offset, bytes, rights; answer: key */
+	ATTACH_REVOKE,   /* revokes a key */
+	ATTACH_LOOKUP,   /* adds an area: vaddr, bytes, key, offset */
+	ATTACH_FIND,     /* finds a queue pair: label, qp; answer: target */
+	ATTACH_ARM,      /* arms or disarms the function: on */
 	/* For users that may manage the NIC (its own user, root), on a connection without a
 	 * function. */
 	ATTACH_LIST,   /* function: the first of ATTACH_ROWS; answer: rows */
@@ -57,7 +58,7 @@ struct attach_row {
 	uint32_t error; /* as in the window */
 	uint32_t pid;   /* 0: the NIC's own program, or no user */
 	uint32_t regions;
-	uint64_t mapped_bytes; /* of the function's regions, in the NIC's program */
+	uint64_t mapped_bytes; /* bytes of the function's regions mapped in the NIC's program */
 	uint64_t limit_bytes_per_s;
 	char label[FABRIC_NAME_BYTES];
 	struct dxp_function_counters counters;

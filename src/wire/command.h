@@ -42,9 +42,9 @@ enum command_op {
 	COMMAND_CLOSE,    /* frees memory and programs; cancels commands that have not started */
 	COMMAND_ALLOC,
 	COMMAND_FREE,
-	COMMAND_BUILD,   /* a package (wire/package.h), inline or in device memory */
-	COMMAND_FETCH,   /* part of the data about a program or its device */
-	COMMAND_RELEASE, /* a program */
+	COMMAND_BUILD,   /* builds a package (wire/package.h), inline or in device memory */
+	COMMAND_FETCH,   /* returns part of the data about a program or its device */
+	COMMAND_RELEASE, /* releases a program */
 	/* asynchronous: completed by COMMAND_EVENT */
 	COMMAND_RUN,
 	COMMAND_SEND,   /* PUT to a peer, then EVENT to the peer */
@@ -60,7 +60,7 @@ enum command_op {
 	COMMAND_BRIDGE,
 	/* asynchronous, in order with RUN on the engine's queue */
 	COMMAND_WRITE, /* inline bytes to device memory */
-	COMMAND_COPY,  /* within device memory */
+	COMMAND_COPY,  /* copies within device memory */
 	COMMAND_FILL,
 	COMMAND_MARK,  /* only completes its event */
 	COMMAND_CLOCK, /* synchronous: reads the node's clock */
@@ -71,7 +71,7 @@ enum command_op {
 };
 
 enum command_fetch {
-	FETCH_LOG,    /* of a program's build */
+	FETCH_LOG,    /* log of a program's build */
 	FETCH_ABOUT,  /* records about the program's kernels (dxp/about.h) */
 	FETCH_BINARY, /* the device's binary */
 	FETCH_DEVICE, /* records about the device; program 0 */
@@ -150,7 +150,7 @@ struct command {
 };
 
 struct command_reply {
-	uint8_t op; /* of the command */
+	uint8_t op; /* op of the command */
 	uint32_t sequence;
 	int32_t status;      /* enum dxp_status */
 	uint32_t memory_key; /* OPEN: the host's key to device memory, for PUT and GET; NIC: key to
@@ -170,7 +170,7 @@ struct command_reply {
 	uint64_t binary_bytes;          /* BUILD; 0: none, or not yet known */
 	uint8_t function;               /* NIC */
 	uint32_t qp_magic[COMMAND_QPS]; /* NIC; OPEN: of function 0 of the node */
-	uint64_t clock_ns;              /* CLOCK: clock_now_ns() on the node */
+	uint64_t clock_ns;              /* CLOCK: value of clock_now_ns() on the node */
 	uint64_t total;                 /* FETCH: length of the whole */
 	uint32_t part_bytes; /* FETCH: length of `part`; BUILD: of log and records if both fit in
 				`part`, else 0 */

@@ -172,7 +172,7 @@ enum wire_feature {
 
 #define WIRE_PING_FIELDS(X) X(PING_OPAQUE, 32, 8)
 
-/* A PMTU_ACK has no more; a PMTU_PROBE continues with zeros. */
+/* A PMTU_ACK has only these fields; a PMTU_PROBE continues with zeros. */
 #define WIRE_PMTU_FIELDS(X)  \
 	X(PMTU_ID, 32, 4)    \
 	X(PMTU_BYTES, 36, 2) \
@@ -225,7 +225,7 @@ enum wire_offset {
 #define WIRE_PING_BYTES      8
 #define WIRE_PMTU_BYTES      8 /* PMTU_ACK; PMTU_PROBE without padding */
 #define WIRE_BYE_BYTES       16
-#define WIRE_CREDIT_BYTES    8 /* per entry */
+#define WIRE_CREDIT_BYTES    8 /* bytes per entry */
 #define WIRE_GET_BYTES       24
 #define WIRE_ATOMIC_BYTES    24
 #define WIRE_ATOMIC_OLD      8 /* body of an answer: previous value; absent in a rejection */
@@ -276,7 +276,7 @@ enum wire_nack {
 	WIRE_NACK_VERSION = 10,
 	WIRE_NACK_UNSUPPORTED = 11,
 	WIRE_NACK_HELD = 12,   /* not placed yet; retransmit after retry_us unless acknowledged */
-	WIRE_NACK_DEVICE = 13, /* the device of the memory failed */
+	WIRE_NACK_DEVICE = 13, /* the device that contains the memory failed */
 	WIRE_NACK_WAIT = 14,   /* no buffer; limits the packets of the message that may be sent */
 };
 
@@ -409,10 +409,10 @@ void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail
  *         header length that do not fit the type; DXP_EIO: wrong crc. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
-/* `body` follows the header; `flags` are the header's. Decoders return DXP_EMALFORMED for a wrong
- * length or invalid field, and write the output only on success. Encoders write the sizes above:
- * ack WIRE_ACK_BODY_BYTES and the bitmap; credit WIRE_CREDIT_BYTES per entry. With ack->credit, the
- * caller sets WIRE_FLAG_CREDIT in the header. */
+/* Encode and decode bodies. `body` follows the header; `flags` are the header's. Decoders return
+ * DXP_EMALFORMED for a wrong length or invalid field, and write the output only on success.
+ * Encoders write the sizes above: ack WIRE_ACK_BODY_BYTES and the bitmap; credit WIRE_CREDIT_BYTES
+ * per entry. With ack->credit, the caller sets WIRE_FLAG_CREDIT in the header. */
 int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);

@@ -54,7 +54,7 @@ enum inc_offset { INC_FIELDS(INC_OFFSET_ENUM) };
 	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                \
 	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */      \
 	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */ \
-	X(KILL, 6, "kill")         /* like NOTIFY */                                   \
+	X(KILL, 6, "kill")         /* same path as NOTIFY */                           \
 	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */           \
 	X(FREEZE, 8, "freeze")     /* member -> member: the group has failed */        \
 	X(FROZEN, 9, "frozen")     /* answer to FREEZE: results at the member */       \
@@ -84,12 +84,12 @@ enum inc_collective { INC_ALLREDUCE = 1, INC_REDUCE = 2, INC_BROADCAST = 3, INC_
 struct inc_header {
 	/* Up: the member, or the switch's first member. Down: the root's first member. */
 	uint32_t src_rank;
-	uint32_t comm_id; /* group */
+	uint32_t comm_id; /* id of the group */
 	uint16_t epoch;
 	uint8_t op, type;       /* enum dxp_inc_op, dxp_inc_type */
 	uint32_t req_id;        /* segment number in the group, wraps; low bits: PSN */
 	uint32_t call_elements; /* of the whole operation */
-	uint16_t elements;      /* pkt_para_num: in this payload */
+	uint16_t elements;      /* pkt_para_num: elements in this payload */
 	uint16_t root;          /* member, for REDUCE and BROADCAST */
 	uint8_t kind, flags;
 	uint8_t status; /* of a result or answer: 0 or a negated dxp_status */
@@ -131,8 +131,9 @@ struct inc_sum {
 	uint32_t crc;
 };
 
-/* Returns true if an encoded packet must not be in a GSO batch. Packets with INC_FLAG_TRAIN may: in
- * a batch the kernel increments IP Identification, and observers below sockets see one packet. */
+/* Returns true if an encoded packet must not be in a GSO batch. Only packets with INC_FLAG_TRAIN
+ * may be in one, because the kernel then increments IP Identification, and observers below sockets
+ * see one packet. */
 bool inc_packet_alone(const struct datagram *d);
 
 /* Like inc_packet_encode(), with the payload's CRC from `sum`, so the payload is not read. */
@@ -157,7 +158,7 @@ struct inc_batch {
 struct inc_hop {
 	uint32_t ip;       /* in host order */
 	uint16_t children; /* NOTIFY: children of the group at this switch; QUERY: free groups */
-	uint16_t index;    /* NOTIFY: index of the child above this member */
+	uint16_t index;    /* NOTIFY: index of the child that leads to this member */
 };
 
 enum inc_plane { INC_PLANE_USER = 1 << 0, INC_PLANE_KERNEL = 1 << 1 };
@@ -177,13 +178,14 @@ struct inc_control {
 	uint8_t planes;         /* enum inc_plane, those common to all */
 	uint8_t path_count;
 	uint32_t members;      /* global_group_size */
-	uint32_t true_comm_id; /* group */
-	uint32_t qkey;         /* Q_Key of its data */
+	uint32_t true_comm_id; /* id of the group */
+	uint32_t qkey;         /* Q_Key of the group's data */
 	uint32_t free_groups;  /* ava_grp_num: minimum on the path */
 	uint32_t lease_ms;     /* minimum on the path */
 	uint64_t job_id;
 	uint32_t c_id, world_rank;
-	uint32_t member_ip, first_ip;      /* member (in QUERY the sender), member 0 */
+	uint32_t member_ip,
+		first_ip; /* addresses of the member (in QUERY the sender) and of member 0 */
 	uint16_t member_port, first_port;  /* their source ports, from ROCE_SOURCE_PORT */
 	uint32_t cause_ip;                 /* the refusing switch */
 	struct inc_hop path[INC_PATH_MAX]; /* [0] is the nearest switch: tor1_ip, spine_ip .. */
@@ -217,7 +219,7 @@ int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *ou
  * payload of a DATA result. After FREEZE and FROZEN of a member that gave up others, one bit per
  * member of the group follows, lowest bit of the first byte first. */
 struct inc_peer {
-	uint32_t member; /* sender */
+	uint32_t member; /* the sender */
 	uint32_t next;   /* first segment without a result; AWAITED: first unsent segment */
 };
 #define INC_PEER_BYTES     8

@@ -43,7 +43,7 @@ struct node_entry {
 	bool granted; /* host reads xPU: this host may use it; xPU reads host: the host may use this
 			 xPU; xPU reads xPU: true */
 	uint32_t capabilities;
-	uint32_t magic; /* of its service queue pair; 0: not granted */
+	uint32_t magic; /* magic of its service queue pair; 0: not granted */
 	uint64_t incarnation;
 	uint64_t memory_bytes;
 	uint8_t uuid[WIRE_UUID_BYTES];
@@ -69,7 +69,7 @@ struct manage_join {
 
 struct manage_lease {
 	uint64_t request, nonce;
-	uint64_t epoch;    /* random per run of the manager, so never repeated */
+	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
 	uint64_t sequence; /* of the newest change */
 	uint64_t lease_ns; /* counts from when the node sent the request */
 	uint16_t node;
@@ -87,8 +87,8 @@ enum manage_action { MANAGE_GRANT = 1, MANAGE_REVOKE = 2 };
 
 struct manage_assign {
 	uint64_t request, nonce;
-	uint64_t epoch,
-		version; /* of the grants as known from REFUSE, so that a replay changes nothing */
+	uint64_t epoch, version; /* epoch and version of the grants as known from REFUSE, so that a
+				    replay changes nothing */
 	uint8_t action;
 	char host[FABRIC_NAME_BYTES]; /* a node's name or "*" */
 	char xpu[FABRIC_NAME_BYTES];

@@ -29,7 +29,7 @@ enum option_code {
 #define ORDER_MAGIC    0x1a2b3c4du
 #define LENGTH_UNKNOWN UINT64_MAX
 #define LINK_ETHERNET  1
-#define NANOSECONDS    9 /* as a negative power of ten */
+#define NANOSECONDS    9 /* time resolution: 10^-9 s */
 #define FLAG_INBOUND   1u
 #define FLAG_OUTBOUND  2u
 #define ETHERNET_BYTES 14
