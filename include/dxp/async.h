@@ -37,7 +37,7 @@ DXP_API int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status
 DXP_API int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie);
 
 struct dxp_completion {
-	uint64_t cookie; /* from dxp_event_notify() */
+	uint64_t cookie; /* the cookie passed to dxp_event_notify() */
 	dxp_event event; /* valid in wait lists until dxp_event_forget */
 	bool begun;      /* not a completion: the command has started (dxp_completions_begun) */
 	int status;      /* completion status of the command */
@@ -159,7 +159,7 @@ struct dxp_file {
 
 struct dxp_program_source {
 	enum dxp_program_kind kind;
-	const char *options; /* for compiler or linker; may be NULL */
+	const char *options; /* options for compiler or linker; may be NULL */
 	const struct dxp_file *files;
 	uint32_t file_count;
 	const struct dxp_program *const *inputs;

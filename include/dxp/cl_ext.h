@@ -58,7 +58,7 @@ typedef struct cl_device_network_dxp {
 	cl_ushort node;
 	cl_uchar function;
 	cl_uchar reserved;
-	cl_uint memory_key; /* for all memory of the device, in descriptors of any node */
+	cl_uint memory_key; /* key of all memory of the device, for descriptors of any node */
 	cl_uint qp_magic[4];
 } cl_device_network_dxp;
 

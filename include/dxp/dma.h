@@ -21,9 +21,9 @@ struct dxp_dma;          /* an open device */
 struct dxp_dma_transfer; /* an outstanding transfer */
 
 struct dxp_dma_options {
-	const char *engine;    /* as in `dxpd --engine`; NULL: "board" */
+	const char *engine;    /* name as in `dxpd --engine`; NULL: "board" */
 	uint64_t memory_bytes; /* bytes of the device; 0: 256 MiB */
-	uint32_t buffers;      /* per ring, 1 .. 64; 0: 8 */
+	uint32_t buffers;      /* buffers per ring, 1 .. 64; 0: 8 */
 	uint32_t buffer_bytes; /* 4 KiB .. 16 MiB, a multiple of 4096; 0: measured, the smallest
 				  that is nearly as fast as the fastest */
 };

@@ -78,7 +78,7 @@ enum dxp_rights {
 struct dxp_memory {
 	void *base;
 	uint64_t bytes;
-	uint32_t key; /* for struct dxp_entry; offsets count from `base` */
+	uint32_t key; /* value for struct dxp_entry; offsets count from `base` */
 	int fd;       /* sealed memfd that may be shared; the library owns it */
 };
 
@@ -145,11 +145,11 @@ DXP_API int dxp_function_disarm(struct dxp_function *f);
 /* Zeroed: not in a fabric; only its own functions and those that it serves reach it. */
 struct dxp_nic_options {
 	bool join;             /* become a node of a fabric */
-	const char *directory; /* see struct dxp_fabric_options, also for the next three */
+	const char *directory; /* this and the next three: see struct dxp_fabric_options */
 	const char *manager;
 	const char *key_file;
 	const char *bind;
-	const char *name;    /* of the node; NULL: program name and process id */
+	const char *name;    /* name of the node; NULL: program name and process id */
 	uint32_t timeout_ms; /* bound of joining; 0: 5000 */
 	uint32_t spin_us;    /* see struct dxp_function_options */
 	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() do. */

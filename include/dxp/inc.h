@@ -142,8 +142,8 @@ struct dxp_inc_bootstrap {
 enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT }; /* master_num of N-04 */
 
 struct dxp_inc_group_options {
-	enum dxp_inc_mode mode; /* for observers at the switch; no effect */
-	uint64_t job_id;        /* likewise: the job that owns the group */
+	enum dxp_inc_mode mode; /* shown to observers at the switch; no other effect */
+	uint64_t job_id;        /* job that owns the group; also only shown */
 	uint32_t c_id, world_rank;
 };
 

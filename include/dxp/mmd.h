@@ -28,7 +28,7 @@ extern "C" {
 
 #define DXP_NAME_BYTES    32
 #define DXP_WAIT_MAX      8    /* events per message; longer wait lists use several */
-#define DXP_ARGUMENTS_MAX 128  /* of one kernel */
+#define DXP_ARGUMENTS_MAX 128  /* arguments of one kernel */
 #define DXP_VALUE_MAX     1024 /* bytes; value of one argument */
 
 struct dxp_fabric;  /* this program's membership in a fabric */
@@ -67,7 +67,7 @@ enum dxp_node_kind { DXP_NODE_HOST = 1, DXP_NODE_XPU = 2 };
 
 /* How the network reaches an xPU's memory. Affects only speed. */
 enum dxp_memory_kind {
-	DXP_MEMORY_NONE,    /* a host, without memory */
+	DXP_MEMORY_NONE,    /* no memory: the node is a host */
 	DXP_MEMORY_DIRECT,  /* its NIC reads and writes it directly */
 	DXP_MEMORY_BRIDGED, /* only the device's DMA engines reach it, through buffers */
 };
@@ -120,8 +120,8 @@ struct dxp_xpu_caps {
 	uint32_t compute_units;
 	enum dxp_memory_kind memory_kind;
 	bool streams;          /* a stream core exists: DXP_BRIDGE_THROUGH works */
-	uint32_t buffers;      /* per ring of its bridge; 0: no bridge */
-	uint32_t buffer_bytes; /* per buffer */
+	uint32_t buffers;      /* buffers per ring of its bridge; 0: no bridge */
+	uint32_t buffer_bytes; /* bytes per buffer */
 };
 DXP_API int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out);
 
@@ -203,7 +203,8 @@ struct dxp_argument {
 	enum dxp_argument_kind kind;
 	uint32_t bytes;   /* BYTES: size of the value, 1 .. DXP_VALUE_MAX (without `data`: .. 16);
 			     LOCAL: bytes of local memory */
-	uint64_t address; /* BUFFER: device address, passed as a pointer; IMAGE: of its pixels */
+	uint64_t address; /* BUFFER: device address, passed as a pointer; IMAGE: address of its
+			     pixels */
 	uint8_t value[16];
 	const void *data; /* BYTES: the value, unless NULL; IMAGE: a struct dxp_image; SAMPLER: a
 			     struct dxp_sampler (dxp/async.h). The call copies it. */
@@ -215,7 +216,7 @@ struct dxp_launch {
 	uint32_t dimensions; /* 1 .. 3 */
 	uint64_t global[3];
 	uint64_t local[3];  /* all 0: the device chooses */
-	uint64_t offset[3]; /* of the first work-item's global id */
+	uint64_t offset[3]; /* offset of the first work-item's global id */
 	const struct dxp_argument *arguments;
 	uint32_t argument_count;
 	/* Starts when all of these are complete. Events of other xPUs of the fabric are allowed. */

@@ -20,8 +20,8 @@
 /* Communication registers. A 64-bit value uses two registers, low word first. */
 #define DXP_REGISTER_NODE          0  /* destination; 0: this node */
 #define DXP_REGISTER_QUEUE         1  /* function << 8 | queue pair of the peer */
-#define DXP_REGISTER_MAGIC         2  /* of that queue pair */
-#define DXP_REGISTER_LOCAL_KEY     3  /* of the region that contains the local bytes */
+#define DXP_REGISTER_MAGIC         2  /* magic of that queue pair */
+#define DXP_REGISTER_LOCAL_KEY     3  /* key of the region that contains the local bytes */
 #define DXP_REGISTER_REMOTE_KEY    4  /* CFG operations: 0 */
 #define DXP_REGISTER_REMOTE_OFFSET 5  /* 64 bits; CFG operations: register index * 4 */
 #define DXP_REGISTER_FLAGS         7  /* enum dxp_flag, own queue pair << 8 */

@@ -94,7 +94,7 @@ enum dxp_flag {
 
 /* A range of registered memory. */
 struct dxp_entry {
-	dxp_u64 offset; /* from the region's start; CFG: register index times 4 */
+	dxp_u64 offset; /* bytes from the region's start; CFG: register index times 4 */
 	dxp_u32 bytes;
 	dxp_u32 key;
 };
@@ -157,7 +157,7 @@ struct dxp_registers {
 	dxp_u32 ip;    /* IPv4; 10.0.0.1 is 0x0a000001 */
 	dxp_u32 port;  /* UDP port */
 	dxp_u32 queue; /* the peer's function << 8 | queue pair */
-	dxp_u32 magic; /* of that queue pair */
+	dxp_u32 magic; /* magic of that queue pair */
 	dxp_u32 qp;    /* own queue pair */
 	dxp_u32 send_reserved[5];
 	dxp_u32 send_go;
@@ -171,7 +171,7 @@ struct dxp_registers {
 	/* engine */
 	dxp_u32 send_error; /* status of the last send: 0, or a negated enum dxp_status */
 	dxp_u32 send_done;  /* the `send_go` that completed; stored after send_error */
-	dxp_u32 recv_error; /* status of the current area; also set if a message was too long for it
+	dxp_u32 recv_error; /* status of the current area; set also by a message too long for it
 			     */
 	dxp_u32 recv_done;  /* the `recv_go` in effect; stored after recv_error */
 	dxp_u32 recv_used;  /* bytes of the area assigned to messages */
@@ -256,7 +256,7 @@ struct dxp_target {
 	dxp_u16 node; /* 0: this node */
 	dxp_u8 function;
 	dxp_u8 qp;
-	dxp_u32 magic; /* of that queue pair, from its owner */
+	dxp_u32 magic; /* magic of that queue pair, from its owner */
 };
 
 #endif

@@ -13,7 +13,7 @@
 struct crc32c_way {
 	const char *name;
 	bool (*prepare)(void); /* creates tables; false: this processor cannot run it */
-	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* after prepare */
+	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* call after prepare */
 };
 
 /* Sorted, fastest first. The last one runs everywhere. */

@@ -10,7 +10,7 @@
 
 struct spin {
 	uint32_t full_ns;   /* 0: never spin */
-	uint32_t budget_ns; /* for the next wait */
+	uint32_t budget_ns; /* spin time of the next wait */
 };
 
 static inline void spin_init(struct spin *s, uint32_t full_ns)

@@ -20,7 +20,7 @@
 #include "link/udp.h"
 
 struct batch_limits {
-	int family;        /* of the socket; gives the format of destinations */
+	int family;        /* family of the socket; decides the format of destinations */
 	unsigned segments; /* longest GSO batch, in datagrams; 1: no GSO */
 	/* Peer for which the kernel rejected GSO batches of datagrams of refused_bytes. Datagrams
 	 * of at least this length are sent to it singly. */

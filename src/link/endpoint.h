@@ -38,7 +38,7 @@ struct link {
 	struct udp_address address;
 	uint32_t buffer_bytes; /* requested size per socket */
 	bool gro;
-	bool whole, unconnected, block; /* as in link_options */
+	bool whole, unconnected, block; /* options of the same name in link_options */
 	size_t receive_buffer_bytes;
 	struct fault *fault;           /* NULL without DXP_FAULT */
 	const struct link_tap *tap;    /* NULL: none */

@@ -27,7 +27,7 @@ struct fault {
 	struct rng rng;
 	uint64_t passed; /* datagrams accepted */
 	uint64_t count;  /* those of them with a fault */
-	unsigned fate;   /* of the last datagram */
+	unsigned fate;   /* fate of the last datagram */
 	size_t held_count;
 	struct copy *held;   /* sorted by leaves_at, then age */
 	struct copy *loaned; /* handed out; unsorted */

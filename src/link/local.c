@@ -43,7 +43,7 @@ static int status_of_errno(void)
 /* A path as address: its open folder, and the name in that folder. */
 struct socket_path {
 	int folder;
-	const char *name; /* in the caller's path */
+	const char *name; /* points into the caller's path */
 	struct sockaddr_un address;
 };
 

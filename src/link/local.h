@@ -66,7 +66,7 @@ void local_drop(struct local_drops *d, const int *fds, unsigned count);
 struct local_memory {
 	void *base;
 	uint64_t bytes;
-	int fd; /* -1: mapped from another process's memfd, now closed */
+	int fd; /* -1 if another process made the memfd, which is then closed */
 };
 
 /* Creates and maps a zeroed memfd of `bytes`, sealed against changes of size. DXP_ENOMEM,

@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-#define ECN_BITS   3 /* of the TOS and traffic class bytes */
+#define ECN_BITS   3 /* ECN bits in the TOS and traffic class bytes */
 #define ECN_MARKED 3 /* "congestion experienced" */
 
 /* Restores the buffer lengths that the kernel overwrote in the first `used` headers. */

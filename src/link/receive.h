@@ -23,7 +23,7 @@
  * saves 0.3 us of a round trip of 5 us (Zen 5). */
 struct link_socket {
 	int fd;
-	struct udp_address peer; /* of a connected socket */
+	struct udp_address peer; /* peer of a connected socket */
 	unsigned named;  /* remaining polls that read the sender's address; endless for socket 0 */
 	unsigned wanted; /* messages per receive: doubles while all arrive, 1 after none */
 	bool quiet;
@@ -44,8 +44,8 @@ struct inbox {
 	bool named;                 /* the last receive includes the senders' addresses */
 	unsigned cursor;            /* next message; `offset` is the position in it */
 	size_t offset;
-	size_t segment_bytes; /* of message `cursor`: length of its datagrams but the last */
-	struct datagram_arrival common; /* of message `cursor`: fields common to its datagrams */
+	size_t segment_bytes; /* bytes of each datagram but the last in message `cursor` */
+	struct datagram_arrival common; /* fields common to the datagrams of message `cursor` */
 	struct clock_pair read_at;      /* time of the last receive */
 	struct mmsghdr messages[DATAGRAM_BATCH];
 	struct iovec iovecs[DATAGRAM_BATCH];

@@ -16,7 +16,7 @@
 
 struct link_options {
 	struct udp_address bind; /* port 0: the kernel chooses */
-	uint32_t buffer_bytes;   /* per socket buffer; 0: LINK_SOCKET_BUFFER_BYTES */
+	uint32_t buffer_bytes;   /* bytes per socket buffer; 0: LINK_SOCKET_BUFFER_BYTES */
 	/* ns that link_wait spins before it sleeps; adapts between 1/32 and twice this
 	 * (base/spin.h). 0: never spin. */
 	uint32_t spin_ns;

@@ -53,7 +53,7 @@
 /* default, bytes: 50,000 headers, 20 ms of the fastest measured link */
 #define TAP_RING_BYTES (16u << 20)
 #define TAP_SNAP_BYTES 256 /* default, bytes: all headers and bitmaps, and some payload */
-/* ns between checks that the tracer runs, which are system calls */
+/* ns between checks that the tracer runs: these are system calls */
 #define TAP_LOOK_NS (1000ull * 1000 * 1000)
 
 #endif

@@ -50,7 +50,7 @@ struct node_options {
 	/* Reports a session that closed for another reason: outstanding requests, and state on
 	 * either side, may be lost. May be NULL. */
 	void (*session_ended)(void *context, uint16_t peer, int status);
-	void *changed_context; /* for both */
+	void *changed_context; /* context of both callbacks */
 };
 
 /* Opens socket, NIC and window, and starts to join. Logs errors. DXP_EBUSY: the port is in use;
@@ -151,7 +151,7 @@ struct node_loop {
 	/* Returns true if `service` woke a thread since the last call, because it may need this
 	 * core. May be NULL. */
 	bool (*woke)(void *context);
-	void *service_context; /* for all callbacks */
+	void *service_context; /* context of all callbacks */
 	/* Returns when to call `service` again. May be NULL. */
 	uint64_t (*service_deadline)(void *context);
 	const _Atomic int *stop; /* set by another thread or a signal handler */

@@ -33,7 +33,7 @@ struct offer_ops {
 
 struct offer_options {
 	struct nic *nic;
-	const char *name;   /* of the node, and label of function 0; copied */
+	const char *name;   /* name of the node and label of function 0; copied */
 	uint32_t functions; /* offers 1 .. functions, 7 at most */
 	struct offer_ops ops;
 	/* Counts requests that could not be decoded; may be NULL. */
@@ -48,7 +48,7 @@ void offer_destroy(struct offer *o, uint64_t now_ns);
 struct offer_client {
 	uint32_t only;     /* the only function that it may open; 0: any */
 	bool manages;      /* may manage the NIC: same user or root */
-	uint32_t pid;      /* for display */
+	uint32_t pid;      /* process id, for display */
 	uint32_t function; /* its function, written by offer.c; 0: none */
 	bool closed;       /* it had a function; written by offer.c */
 };

@@ -24,7 +24,7 @@
 
 #define LOCK_TRIES  200  /* tries, 1 ms each, while another process makes folders */
 #define YOUNG_S     60   /* s; a younger folder may have no sockets yet */
-#define FOLDERS_MAX 1024 /* per start; the next start cleans the others */
+#define FOLDERS_MAX 1024 /* folders per start; the next start cleans the others */
 
 struct listing {
 	struct offer_folder *out;

@@ -21,10 +21,10 @@
 #include "node/offer.h"
 #include "node/offer_folder.h"
 
-#define EVENTS     16            /* per poll, one request each */
-#define AGAIN_NS   (100 * MS_NS) /* until accept is retried without free descriptors */
-#define RECLAIM_NS (1 * MS_NS)   /* between tries to free memory */
-#define WARN_NS    (60 * S_NS)   /* between warnings about paused sockets */
+#define EVENTS     16            /* events per poll, one request each */
+#define AGAIN_NS   (100 * MS_NS) /* time until accept is retried after descriptors ran out */
+#define RECLAIM_NS (1 * MS_NS)   /* time between tries to free memory */
+#define WARN_NS    (60 * S_NS)   /* time between warnings about paused sockets */
 
 /* Source of an epoll event; first member of struct listener and struct connection. */
 struct source {

@@ -150,7 +150,7 @@ struct stats_node {
 	uint32_t session_rows; /* rows after the header */
 	uint32_t session_count;
 	uint64_t values[STATS_NODE_FIELDS];
-	/* COUNT: of all sessions, also of past ones. LEVEL: the sum, or 0 for times. */
+	/* COUNT: total of all sessions, also of past ones. LEVEL: sum; 0 for times. */
 	uint64_t totals[STATS_SESSION_FIELDS];
 	struct stats_qp qps[STATS_QPS];
 };
@@ -188,7 +188,7 @@ const char *stats_node_name(enum stats_node_field field);
 struct stats;
 
 struct stats_options {
-	const char *name; /* of the node */
+	const char *name; /* name of the node */
 	bool xpu;
 };
 

@@ -46,7 +46,7 @@ struct node_table {
 	size_t present;
 	size_t changes_waiting;
 	size_t scan;         /* where to continue the search for changes */
-	uint64_t epoch;      /* of the current manager */
+	uint64_t epoch;      /* epoch of the current manager */
 	uint64_t rows_epoch; /* epoch of `rows`; 0 before the first table */
 	uint64_t sequence;   /* sequence number of `rows` */
 	uint16_t own;

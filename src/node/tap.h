@@ -27,7 +27,7 @@ struct tap_ring {
 	uint32_t version;
 	uint32_t ring_bytes; /* a power of two, TAP_RING_BYTES_MIN .. TAP_RING_BYTES_MAX */
 	uint32_t snap_bytes; /* 1 .. DATAGRAM_BYTES_MAX */
-	uint32_t pid;        /* of the tracer, for display */
+	uint32_t pid;        /* process id of the tracer, for display */
 	/* written by the node */
 	alignas(64) _Atomic uint64_t tail;
 	_Atomic uint64_t dropped; /* datagrams without space */
@@ -44,7 +44,7 @@ struct tap_record {
 	uint8_t outbound, ecn;
 	uint8_t cause;    /* enum datagram_cause */
 	uint8_t fate;     /* bits of enum link_fate */
-	uint64_t time_ns; /* since 1970 */
+	uint64_t time_ns; /* time since 1970 */
 	uint64_t dropped; /* datagrams missing before this one */
 	struct udp_address from, to;
 	uint32_t reserved;
@@ -62,7 +62,7 @@ struct tap;
 struct tap_options {
 	struct udp_address own;
 	const char *name;
-	uint32_t number; /* of the node in its process, from 1 */
+	uint32_t number; /* number of the node in its process, from 1 */
 };
 int tap_open(const struct tap_options *options, struct tap **out);
 void tap_close(struct tap *t);

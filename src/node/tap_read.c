@@ -114,7 +114,7 @@ static int attach(struct tap_reader *t, const struct stats_view *node, uint32_t 
 	*other = other_tracer(t);
 	if (*other)
 		return DXP_EBUSY;
-	unlinkat(t->folder, t->name, 0); /* from a dead tracer */
+	unlinkat(t->folder, t->name, 0); /* may remain from a dead tracer */
 	status = ring_make(t, snap_bytes);
 	if (status == DXP_EBUSY)
 		*other = other_tracer(t);

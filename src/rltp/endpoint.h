@@ -14,7 +14,7 @@
 
 struct rltp_endpoint_options {
 	uint16_t node;        /* own id; WIRE_NODE_NONE until rltp_endpoint_node sets it */
-	uint64_t incarnation; /* of this process: larger than of any earlier one */
+	uint64_t incarnation; /* grows with each start of this process */
 	uint8_t uuid[16];
 	/* Most packets in flight per session, 1 .. WIRE_WINDOW_MAX; 0: RLTP_WINDOW_DEFAULT. */
 	uint32_t window_packets;
@@ -48,8 +48,8 @@ struct rltp_endpoint_counters {
 	uint64_t unknown_session;
 	/* handshake from a node or address that is not in the table */
 	uint64_t unknown_peer;
-	uint64_t wrong_address; /* from an address that is not the peer's */
-	uint64_t stale;         /* of an earlier incarnation or session */
+	uint64_t wrong_address; /* frame from an address that is not the peer's */
+	uint64_t stale;         /* frame of an earlier incarnation or session */
 	uint64_t unauthentic;   /* handshake whose tag does not match the fabric key */
 	uint64_t flooded;       /* handshake above RLTP_HANDSHAKES_PER_S; dropped */
 	uint64_t resets_sent, resets_accepted, resets_refused;

@@ -38,7 +38,7 @@ struct rltp_endpoint {
 	uint32_t reset_count;
 	uint64_t reset_window_ns; /* start of the second in which reset_spent RESETs were sent */
 	uint32_t reset_spent;
-	uint32_t hello_second, hello_spent; /* as in rltp_session */
+	uint32_t hello_second, hello_spent; /* see struct rltp_session */
 	struct rltp_endpoint_counters counters;
 };
 

@@ -159,7 +159,7 @@ struct rltp_io {
 
 	/* handshake */
 	uint64_t hello_deadline_ns, hello_interval_ns;
-	uint32_t hello_echo_session, hello_echo_psn; /* of the HELLO to answer */
+	uint32_t hello_echo_session, hello_echo_psn; /* numbers of the HELLO to answer */
 
 	/* keepalive and path MTU */
 	struct keepalive keepalive;

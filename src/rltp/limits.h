@@ -57,9 +57,8 @@
  * next retransmission. */
 #define RLTP_DEAD_NS (3500ull * 1000 * 1000)
 /* ns of silence of an awaited peer before a PING */
-#define RLTP_PING_NS (200ull * 1000 * 1000)
-#define RLTP_PING_AGAIN_NS \
-	(200ull * 1000 * 1000) /* ns between PINGs: sixteen before RLTP_DEAD_NS */
+#define RLTP_PING_NS       (200ull * 1000 * 1000)
+#define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000) /* ns: sixteen PINGs before RLTP_DEAD_NS */
 /* ns; if rltp_endpoint_send() is later than this, the process did not run, and the peers were not
  * silent */
 #define RLTP_AWAY_NS (500ull * 1000 * 1000)
@@ -94,9 +93,7 @@
 #define RLTP_HANDSHAKES_PEER_PER_S 32
 /* ns to the first retransmission of HELLO; doubles each time */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
-#define RLTP_HELLO_MAX_NS                                                       \
-	(160ull * 1000 * 1000) /* ns between HELLOs: twenty before RLTP_DEAD_NS \
-				*/
+#define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty HELLOs before RLTP_DEAD_NS */
 /* RESETs per second: bounds reflection attacks */
 #define RLTP_RESETS_PER_S 100
 /* us, pause requested of a peer without WAIT: half a DMA of 512 KiB */
@@ -134,7 +131,7 @@
  * cause the delay */
 #define RLTP_CC_REBASE 100
 #define RLTP_CC_DRAIN  40 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
-/* of 31: a receive buffer above this level may soon overflow */
+/* fill level of 31: a receive buffer above it may soon overflow */
 #define RLTP_CC_HOST_LEVEL 16
 /* ns of sending at the rate in one batch: the timer's resolution */
 #define RLTP_PACE_BATCH_NS (20u * 1000u)

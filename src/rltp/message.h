@@ -59,8 +59,8 @@ struct rltp_packet {
  * packets. */
 struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
-	uint32_t retry_us; /* for WIRE_NACK_RNR and WIRE_NACK_HELD */
-	uint32_t granted;  /* for WIRE_NACK_WAIT: packets of the message granted */
+	uint32_t retry_us; /* pause for WIRE_NACK_RNR and WIRE_NACK_HELD */
+	uint32_t granted;  /* WIRE_NACK_WAIT: granted packets of the message */
 };
 
 /* Returns the status of a message that was rejected with `code` (enum wire_nack, not RNR). */

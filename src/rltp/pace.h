@@ -17,7 +17,7 @@ struct pace {
 	uint64_t rate_bps;    /* bytes per second; UINT64_MAX: not paced */
 	uint64_t next_ns;     /* earliest start of the next batch; 0: now */
 	uint64_t paid_ns;     /* time at which all sent bytes are paid for */
-	uint64_t cost;        /* of one byte, 2^-24 ns; 0: not paced */
+	uint64_t cost;        /* cost of one byte, 2^-24 ns; 0: not paced */
 	uint32_t batch_ns;    /* cost of a batch */
 	uint32_t late_ns;     /* lateness that can be caught up */
 	uint32_t batch_bytes; /* batch size */

@@ -25,7 +25,7 @@ enum rltp_state { RLTP_IDLE, RLTP_HANDSHAKE, RLTP_OPEN };
 
 /* Loss detection method, with its value on the wire. All but the first are for comparison. */
 enum rltp_recovery {
-	RLTP_RACK,    /* by echoed send times, with tail probes */
+	RLTP_RACK,    /* detects losses by echoed send times, with tail probes */
 	RLTP_IRN,     /* retransmits each packet missing in the bitmap once; then by timeout */
 	RLTP_GBN_NAK, /* go-back-N: the receiver drops out-of-order packets and sends one NACK */
 	RLTP_GBN_RTO, /* go-back-N, by timeout only */
@@ -37,20 +37,20 @@ struct rltp_counters {
 	uint64_t sent_packets, sent_bytes;         /* first transmissions; bytes of payload */
 	uint64_t received_packets, received_bytes; /* first arrivals */
 	uint64_t acked_packets;                    /* acknowledged part of sent_packets */
-	uint32_t abandoned_packets;                /* in flight when the session closed */
-	uint32_t retransmitted_gap;                /* because a later packet was acknowledged */
-	uint32_t retransmitted_probe;              /* as tail probes */
-	uint32_t retransmitted_timeout;            /* after a timeout */
-	uint32_t retransmitted_busy;               /* the receiver had no buffer */
-	uint32_t spurious;                         /* retransmissions of packets that had arrived */
-	uint32_t timeouts;      /* timeouts that declared all packets in flight lost */
-	uint32_t duplicates;    /* arrivals of packets received before */
-	uint32_t beyond_window; /* arrivals outside the window; dropped */
-	uint32_t out_of_order;  /* go-back-N: arrivals out of order; dropped */
-	uint32_t refused;       /* packets that the layer above rejected */
-	uint32_t held;          /* NACKs received with code WIRE_NACK_HELD */
-	uint32_t no_memory;     /* arrivals dropped for lack of memory */
-	uint32_t marked;        /* arrivals with the mark "congestion experienced" */
+	uint32_t abandoned_packets;                /* packets in flight when the session closed */
+	uint32_t retransmitted_gap;     /* retransmitted because a later packet was acknowledged */
+	uint32_t retransmitted_probe;   /* retransmitted as tail probes */
+	uint32_t retransmitted_timeout; /* retransmitted after a timeout */
+	uint32_t retransmitted_busy;    /* retransmitted because the receiver had no buffer */
+	uint32_t spurious;              /* retransmissions of packets that had arrived */
+	uint32_t timeouts;              /* timeouts that declared all packets in flight lost */
+	uint32_t duplicates;            /* arrivals of packets received before */
+	uint32_t beyond_window;         /* arrivals outside the window; dropped */
+	uint32_t out_of_order;          /* go-back-N: arrivals out of order; dropped */
+	uint32_t refused;               /* packets that the layer above rejected */
+	uint32_t held;                  /* NACKs received with code WIRE_NACK_HELD */
+	uint32_t no_memory;             /* arrivals dropped for lack of memory */
+	uint32_t marked;                /* arrivals with the mark "congestion experienced" */
 	uint32_t acks_sent, acks_received, acks_bad, nacks_sent, nacks_received;
 	uint32_t credits_sent, credits_received, credits_asked;
 	uint32_t pings_sent;
@@ -71,7 +71,7 @@ struct rltp_view {
 	uint16_t node;
 	uint8_t state;
 	uint16_t unit;             /* payload bytes per packet */
-	uint32_t window, inflight; /* in packets */
+	uint32_t window, inflight; /* both in packets */
 	uint32_t lost, waiting;    /* packets to retransmit: now; later */
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;

@@ -14,10 +14,10 @@
 
 #define ATTACH_MAGIC     0x44585041u /* "DXPA" */
 #define ATTACH_VERSION   1
-#define ATTACH_BYTES_MAX 1024 /* per message, in either direction */
+#define ATTACH_BYTES_MAX 1024 /* bytes per message, in either direction */
 #define ATTACH_FDS_MAX   3
-#define ATTACH_ROWS      4  /* per answer; two answers list all functions */
-#define ATTACH_AREAS_MAX 16 /* per answer: a whole lookup table */
+#define ATTACH_ROWS      4  /* rows per answer; two answers list all functions */
+#define ATTACH_AREAS_MAX 16 /* areas per answer: a whole lookup table */
 
 enum attach_type {
 	/* Opens a function. Request: function (0: any), label. Answer: function, node. Descriptors:
@@ -55,7 +55,7 @@ struct attach_request {
 struct attach_row {
 	uint8_t function, state; /* enum dxp_function_state; 0: free */
 	uint8_t weight, armed;
-	uint32_t error; /* as in the window */
+	uint32_t error; /* error of the window */
 	uint32_t pid;   /* 0: the NIC's own program, or no user */
 	uint32_t regions;
 	uint64_t mapped_bytes; /* bytes of the function's regions mapped in the NIC's program */

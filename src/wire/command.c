@@ -8,7 +8,7 @@
 #include "wire/command_codec.h"
 #include "wire/limits.h"
 
-#define LAZY_BIT 0x80 /* in the byte that counts the waits */
+#define LAZY_BIT 0x80 /* bit in the byte that counts the waits */
 
 static bool op_asynchronous(uint8_t op)
 {

@@ -134,11 +134,12 @@ struct command {
 	struct dxp_rect rect; /* COPY; FILL: only to_ fields */
 	uint16_t to_node; /* SEND, SIGNAL: target; BRIDGE: node of the other memory, an xPU or the
 			     requesting host */
-	uint32_t to_key;  /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: of the
+	uint32_t to_key;  /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: key of the
 			     written memory */
-	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: under to_key; COPY: device address */
+	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: address under to_key; COPY: device
+				  address */
 	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the read memory */
-	uint64_t from_address; /* BRIDGE IN, THROUGH: under from_key */
+	uint64_t from_address; /* BRIDGE IN, THROUGH: address under from_key */
 	uint8_t path, mode;    /* BRIDGE: enum command_bridge_path, command_bridge_mode; `address`:
 				  device address (THROUGH: 0), `bytes`: length */
 	uint32_t piece_bytes;  /* BRIDGE: as bridge_order; 0: the xPU chooses */
@@ -169,11 +170,12 @@ struct command_reply {
 	uint32_t about_bytes;           /* BUILD: length of the records about kernels; 0: none */
 	uint64_t binary_bytes;          /* BUILD; 0: none, or not yet known */
 	uint8_t function;               /* NIC */
-	uint32_t qp_magic[COMMAND_QPS]; /* NIC; OPEN: of function 0 of the node */
+	uint32_t qp_magic[COMMAND_QPS]; /* NIC: of the opened function; OPEN: of the node's function
+					   0 */
 	uint64_t clock_ns;              /* CLOCK: value of clock_now_ns() on the node */
 	uint64_t total;                 /* FETCH: length of the whole */
-	uint32_t part_bytes; /* FETCH: length of `part`; BUILD: of log and records if both fit in
-				`part`, else 0 */
+	uint32_t part_bytes; /* FETCH: length of `part`; BUILD: length of log and records if both
+				fit in `part`, else 0 */
 	uint8_t part[COMMAND_LOG_PART]; /* FETCH, BUILD */
 };
 

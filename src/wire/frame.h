@@ -255,8 +255,8 @@ struct wire_header {
 	uint64_t addr;
 	uint32_t key;
 	uint32_t msg_bytes;
-	uint64_t imm;     /* with WIRE_FLAG_IMM */
-	uint64_t trailer; /* with WIRE_FLAG_TRAILER */
+	uint64_t imm;     /* valid with WIRE_FLAG_IMM */
+	uint64_t trailer; /* valid with WIRE_FLAG_TRAILER */
 };
 
 /* `key` of a PUT into the receive area of the function's registers. */
@@ -281,7 +281,7 @@ enum wire_nack {
 };
 
 struct wire_ack {
-	uint32_t echo_ts, echo_psn, hold; /* in units of WIRE_TS_NS */
+	uint32_t echo_ts, echo_psn, hold; /* echo_ts, hold: units of WIRE_TS_NS */
 	uint16_t sack_off;
 	uint8_t sack_words;
 	uint8_t rx_level; /* fill level of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
@@ -295,7 +295,7 @@ struct wire_ack {
 
 struct wire_nack_body {
 	uint8_t code;
-	uint16_t qp; /* WIRE_NACK_WAIT: of wire_nack_position() */
+	uint16_t qp; /* WIRE_NACK_WAIT: result of wire_nack_position() */
 	uint32_t msg_id, psn;
 	union {
 		uint32_t retry_us;
@@ -311,15 +311,15 @@ static inline uint16_t wire_nack_position(uint32_t function, uint32_t qp)
 
 /* Loss recovery of a sender, to which its receiver adapts; the values are on the wire. */
 enum wire_recovery {
-	WIRE_RECOVERY_RACK = 0,    /* by time, with bitmap acknowledgements */
-	WIRE_RECOVERY_IRN = 1,     /* by gap, with bitmap acknowledgements */
+	WIRE_RECOVERY_RACK = 0,    /* detects losses by time, with bitmap acknowledgements */
+	WIRE_RECOVERY_IRN = 1,     /* detects losses by gap, with bitmap acknowledgements */
 	WIRE_RECOVERY_GBN_NAK = 2, /* go-back-N, by NACK */
 	WIRE_RECOVERY_GBN_RTO = 3, /* go-back-N, by timeout */
 };
 #define WIRE_RECOVERY_LAST WIRE_RECOVERY_GBN_RTO
 
 struct wire_hello {
-	uint64_t incarnation;   /* of the sender's process; grows with each restart */
+	uint64_t incarnation;   /* incarnation of the sender's process; grows with each restart */
 	uint32_t epoch;         /* grows with each session of the incarnation */
 	uint32_t session;       /* dst_session for packets to the sender */
 	uint32_t psn;           /* the sender's first packet number */
@@ -348,7 +348,7 @@ struct wire_pmtu {
 };
 
 struct wire_bye {
-	uint64_t token; /* from the receiver's HELLO */
+	uint64_t token; /* token of the receiver's HELLO */
 	uint32_t code;  /* 0, or enum wire_nack */
 };
 

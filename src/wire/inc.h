@@ -88,11 +88,11 @@ struct inc_header {
 	uint16_t epoch;
 	uint8_t op, type;       /* enum dxp_inc_op, dxp_inc_type */
 	uint32_t req_id;        /* segment number in the group, wraps; low bits: PSN */
-	uint32_t call_elements; /* of the whole operation */
+	uint32_t call_elements; /* elements of the whole operation */
 	uint16_t elements;      /* pkt_para_num: elements in this payload */
 	uint16_t root;          /* member, for REDUCE and BROADCAST */
 	uint8_t kind, flags;
-	uint8_t status; /* of a result or answer: 0 or a negated dxp_status */
+	uint8_t status; /* status of a result or answer: 0 or a negated dxp_status */
 	uint8_t collective;
 };
 
@@ -127,7 +127,7 @@ void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t
 
 /* CRC-32 of a payload with many receivers, and the shift that joins it to each head. */
 struct inc_sum {
-	const struct crc32_shift *shift; /* for the payload's length, a multiple of 4 */
+	const struct crc32_shift *shift; /* made for the payload's length, a multiple of 4 */
 	uint32_t crc;
 };
 

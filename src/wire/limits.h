@@ -16,7 +16,7 @@
 #define WIRE_SACK_WORDS_MAX 16   /* words of bitmap per acknowledgement: 1024 packets */
 /* queue pairs per CREDIT: half of a NIC's; not longer than the longest ACK */
 #define WIRE_CREDIT_ENTRIES_MAX 16
-#define WIRE_FUNCTIONS          8 /* per NIC: one physical and seven virtual */
+#define WIRE_FUNCTIONS          8 /* functions of a NIC: one physical and seven virtual */
 
 /* xPUs and their hosts */
 #define FABRIC_NAME_BYTES   32 /* bytes; name of a node with its zero: [A-Za-z0-9._-] */

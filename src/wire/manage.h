@@ -69,8 +69,8 @@ struct manage_join {
 
 struct manage_lease {
 	uint64_t request, nonce;
-	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
-	uint64_t sequence; /* of the newest change */
+	uint64_t epoch;    /* number of this run of the manager; random, so never repeated */
+	uint64_t sequence; /* number of the newest change */
 	uint64_t lease_ns; /* counts from when the node sent the request */
 	uint16_t node;
 };

@@ -38,7 +38,7 @@ struct package {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
 	uint32_t file_count, input_count;
-	const uint8_t *files, *inputs, *end; /* for the functions below */
+	const uint8_t *files, *inputs, *end; /* read by the functions below */
 };
 
 /* Decodes and checks a package. DXP_EMALFORMED: wrong length, a name that violates dxp/async.h, or

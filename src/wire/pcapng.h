@@ -20,11 +20,11 @@
 
 struct pcapng_packet {
 	uint32_t interface; /* number of the pcapng_interface(), from 0 */
-	uint64_t time_ns;   /* since 1970, or on a simulator's clock */
+	uint64_t time_ns;   /* time since 1970, or on a simulator's clock */
 	struct udp_address from, to;
 	const uint8_t *data; /* captured part of the UDP payload */
 	uint32_t captured_bytes;
-	uint32_t bytes; /* of the UDP payload, >= captured_bytes */
+	uint32_t bytes; /* length of the UDP payload, >= captured_bytes */
 	bool outbound;
 	uint8_t ecn;
 	const char *comment; /* NULL or "": no comment */

@@ -22,7 +22,7 @@
 #define ROCE_AETH_BYTES   4
 #define ROCE_ICRC_BYTES   4
 #define ROCE_QP_MULTICAST 0xffffffu
-#define ROCE_SOURCE_PORT  0xc000u /* of a host's first endpoint; the next ones count up */
+#define ROCE_SOURCE_PORT  0xc000u /* port of a host's first endpoint; the next ones count up */
 #define ROCE_SOURCE_PORTS 0x4000u
 
 enum roce_opcode { ROCE_RC_SEND_ONLY = 0x04, ROCE_RC_ACK = 0x11, ROCE_UD_SEND_ONLY = 0x64 };
