@@ -171,8 +171,7 @@ struct dxp_registers {
 	/* engine */
 	dxp_u32 send_error; /* status of the last send: 0, or a negated enum dxp_status */
 	dxp_u32 send_done;  /* the `send_go` that completed; stored after send_error */
-	dxp_u32 recv_error; /* status of the current area; set also by a message too long for it
-			     */
+	dxp_u32 recv_error; /* status of the current area; a too long message sets it too */
 	dxp_u32 recv_done;  /* the `recv_go` in effect; stored after recv_error */
 	dxp_u32 recv_used;  /* bytes of the area assigned to messages */
 	dxp_u32 engine_reserved[11];

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keeps descriptors 0, 1 and 2 free for standard streams. If a program starts with one of them
- * closed, the kernel gives its number to the next opened file, and text for the stream damages that
- * file. Code that runs inside other programs (src/, plugins/) passes every new descriptor through
- * these functions; tools/tidy checks this. Our own programs fill missing ones at start
- * (base/program.h).
+ * closed, the next opened file gets its number, and text for the stream damages that file. Code
+ * that runs inside other programs (src/, plugins/) passes every new descriptor through these
+ * functions; tools/tidy checks this. Our own programs fill missing ones at start (base/program.h).
  *
- * Another thread may write to the low number between open and move. No system call closes this
- * gap. */
+ * Between open and move another thread may still write to the low number; no system call closes
+ * this gap. */
 #ifndef BASE_DESCRIPTOR_H
 #define BASE_DESCRIPTOR_H
 

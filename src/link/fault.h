@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fault injector for outgoing datagrams: drops, duplicates or delays them, or flips one bit. Each
- * fault has its own probability, from a seeded generator. Pure: no system call, no clock. It runs
+ * fault has its own probability, from a seeded generator. Pure: no system call, no clock. Runs
  * before GSO batches are formed, so it acts on each datagram, like a network.
  *
- * Order of faults: a datagram is dropped, or one bit is flipped, or it is unchanged. If not
- * dropped, it may be duplicated at once. One copy may be delayed until 1 .. LINK_FAULT_DISTANCE
- * later datagrams have passed or LINK_FAULT_HOLD_NS have elapsed. */
+ * A datagram is dropped, or one bit is flipped, or it is unchanged. If not dropped, it may be
+ * duplicated at once. One copy may be delayed until 1 .. LINK_FAULT_DISTANCE later datagrams have
+ * passed or LINK_FAULT_HOLD_NS have elapsed. */
 #ifndef LINK_FAULT_H
 #define LINK_FAULT_H
 

@@ -4,10 +4,9 @@
  * arrival would cost a notification.
  *
  * link_wake sets `woken`; the first waker to set it writes the eventfd. The waiter drains the
- * eventfd, then clears `woken`. A waker in between finds `woken` set and writes nothing; the wait
- * that is about to return covers it. If a waker writes after the drain, the eventfd stays readable
- * and ends the next wait early. So `woken` never stays set with an empty eventfd, and no wakeup is
- * lost. */
+ * eventfd, then clears `woken`. A waker in between finds `woken` set and writes nothing; the
+ * returning wait covers it. A write after the drain ends the next wait early. So `woken` never
+ * stays set with an empty eventfd, and no wakeup is lost. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

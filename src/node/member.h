@@ -3,18 +3,18 @@
  * works without the manager and rejoins. Pure: bytes and time go in, datagrams and a deadline come
  * out. Protocol: docs/guide/manager.md.
  *
- *   JOINING  a lease arrives                                -> JOINED
- *            a final refusal arrives, or time is over       -> FAILED
- *   JOINED   the lease expires                              -> ALONE
- *   ALONE    a lease arrives                                -> JOINED
- *   JOINED, ALONE  another node has our identity            -> FAILED
- *   any but FAILED  member_leave                            -> LEAVING
- *   LEAVING  an answer arrives, or three tries are over     -> LEFT
+ *   JOINING          lease arrives                    -> JOINED
+ *   JOINING          final refusal, or time is over   -> FAILED
+ *   JOINED           lease expires                    -> ALONE
+ *   ALONE            lease arrives                    -> JOINED
+ *   JOINED, ALONE    another node has our identity    -> FAILED
+ *   any but FAILED   member_leave                     -> LEAVING
+ *   LEAVING          answer arrives, or three tries   -> LEFT
  *
- * Timers: the first retry follows after 100 ms, each later one after 1.5 times the previous wait,
- * at most 1 s (0.2 s with a lease, 2 s when alone). Jitter varies each wait by up to a quarter. A
- * lease is renewed after a sixth of it. An unauthenticated "wrong key" counts if no authentic
- * answer arrives within 300 ms. */
+ * The first retry follows after 100 ms, each later one after 1.5 times the previous wait, at most 1
+ * s (0.2 s with a lease, 2 s when alone). Jitter varies a wait by up to a quarter. A lease is
+ * renewed after a sixth of it. An unauthenticated "wrong key" counts if no authentic answer arrives
+ * within 300 ms. */
 #ifndef NODE_MEMBER_H
 #define NODE_MEMBER_H
 

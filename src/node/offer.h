@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The virtual functions that a NIC offers to other processes: their clients, labels and memory, and
- * the answer to each request (wire/attach.h). A client is a connection of offer_server.c.
+/* Virtual functions that a NIC offers to other processes: their clients, labels and memory, and the
+ * answer to each request (wire/attach.h). A client is a connection of offer_server.c with at most
+ * one function. After a RESET, its requests are answered with DXP_ECLOSED.
  *
  * When a client disconnects, its function is closed. Its memory is unmapped when the NIC has no
  * pointer into it. Clients are untrusted: descriptors are checked (link/local.h), keys must be the
- * client's own, counts are bounded.
- *
- * A client has at most one function. After a RESET, all its requests are answered with
- * DXP_ECLOSED. */
+ * client's own, counts are bounded. */
 #ifndef NODE_OFFER_H
 #define NODE_OFFER_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters that a node publishes in a small shared memory file, which `dxp top` reads.
- * docs/guide/observe.md describes it for other readers.
+/* Counters that a node publishes in a shared memory file, for `dxp top` and other readers.
+ * docs/guide/observe.md describes the file.
  *
- * The file is a header page, then rows of sessions. `sequence` makes snapshots consistent (a
- * seqlock; the writer never waits): it is odd during a write, and a reader that finds it odd or
- * changed reads again. The writer locks the file (F_OFD_SETLK) until it exits. A file without lock
- * is stale, even if its process id is used again. */
+ * It is a header page, then rows of sessions. `sequence` makes snapshots consistent (a seqlock; the
+ * writer never waits): it is odd during a write, and a reader that finds it odd or changed reads
+ * again. The writer locks the file (F_OFD_SETLK) until it exits. A file without lock is stale, even
+ * if its process id is used again. */
 #ifndef NODE_STATS_H
 #define NODE_STATS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selects the channel that sends next, over all sessions of an endpoint: fair in bytes by weight,
  * for any set of peers (C-37). Start-time fair queueing (Goyal, Vin and Cheng 1996): a channel's
- * virtual time is its sent bytes over its weight, and the channel with the least is next. A session
- * that can send for a channel waits in the channel's run queue; each sends a quantum, first come,
- * first served. A session that cannot send is in no run queue and delays no other (C-38).
+ * virtual time is its sent bytes over its weight, and the least is next. Sessions that can send for
+ * a channel wait in its run queue, first come, first served, a quantum each. A session that cannot
+ * send delays no other (C-38).
  *
- * While only one channel without a limit has messages, the run queues stay empty and sessions send
- * at once. See docs/design/sharing.md "Sharing a NIC". */
+ * While only one channel without a limit has messages, run queues stay empty and sessions send at
+ * once. docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 

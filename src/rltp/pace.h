@@ -2,10 +2,9 @@
 /* Pacing in user space: sends at 1.25 times window over round trip, in batches of one GSO message.
  * The kernel paces UDP only with the fq discipline. docs/design/congestion.md "Pacing".
  *
- * A token bucket with debt. Its state is the time at which all sent bytes are paid for (GCRA), so
- * an idle sender needs no timer. After a batch nothing leaves until it is paid; otherwise packets
- * would leave one by one. A late caller may catch up a quarter of the window; an idle one may send
- * one batch. */
+ * A token bucket whose state is the time at which all sent bytes are paid for (GCRA), so no timer
+ * runs. After a batch nothing leaves until it is paid; otherwise packets would leave one by one. A
+ * late caller may catch up a quarter of the window, an idle one may send one batch. */
 #ifndef RLTP_PACE_H
 #define RLTP_PACE_H
 

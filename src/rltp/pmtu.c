@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Path MTU discovery (RFC 8899). Both sides report in the handshake what their interfaces carry;
- * the path may carry less. A session starts with a size that every common path carries and probes
- * for the size that both sides accept. If that probe is lost, it searches in between. When long
- * packets are lost and none arrives, it probes the floor and the current size. If only the floor is
- * answered, this is a black hole, and the session falls back.
+/* Path MTU discovery (RFC 8899). The handshake reports what both interfaces carry; the path may
+ * carry less. A session starts with a size that every common path carries and probes for the size
+ * that both sides accept. If that probe is lost, it searches in between. When long packets are lost
+ * and none arrives, it probes the floor and the current size. If only the floor is answered, this
+ * is a black hole, and the session falls back.
  *
- * Each size is probed a few times, because a probe may be lost like any datagram. This does not
- * indicate congestion. docs/design/rltp.md "Path MTU". */
+ * A lost probe does not indicate congestion, and each size is probed several times.
+ * docs/design/rltp.md "Path MTU". */
 #include <dxp/status.h>
 
 #include "base/util.h"

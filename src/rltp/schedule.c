@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Order in which sessions are polled. Sessions with work are in a queue, first come, first served;
- * the others in a binary heap by deadline. Idle sessions are in neither and cost nothing. A queued
- * session may keep its old heap entry until it is polled.
- *
- * The heap has space for every active session, so only schedule_reserve can fail. */
+ * the others in a heap by deadline. Idle sessions are in neither. A queued session may keep its old
+ * heap entry until it is polled. The heap has space for every active session, so only
+ * schedule_reserve can fail. */
 #include <assert.h>
 #include <stdlib.h>
 

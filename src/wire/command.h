@@ -2,12 +2,12 @@
 /* NAPs between hosts and xPUs on an xPU's service queue pair, as bytes: commands, replies and
  * events. Big-endian, no alignment. docs/reference/wire.md "Commands"; sources X-02, X-09, X-12.
  *
- * A command names its completion event (0: send no EVENT) and the events it waits for. An event
- * name contains the requesting host and the executing xPU: host << 48 | xPU << 32 | count. The
- * count grows with each command of a host to an xPU. It never repeats while the host runs, even
- * over CLOSE and OPEN, because other xPUs may still refer to it. Every command with an event sends
- * exactly one EVENT to the host. SEND and SIGNAL also send one to their target node, after the
- * data. Replies answer the synchronous commands by `sequence`. */
+ * A command names its completion event (0: none) and the events it waits for. An event name is host
+ * << 48 | xPU << 32 | count, with the requesting host and the executing xPU. The count grows with
+ * each command and never repeats while the host runs, even over CLOSE and OPEN, because other xPUs
+ * may still refer to it. Each command with an event sends exactly one EVENT to the host. SEND and
+ * SIGNAL also send one to their target node, after the data. Replies answer synchronous commands by
+ * `sequence`. */
 #ifndef WIRE_COMMAND_H
 #define WIRE_COMMAND_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP frames as bytes: common header, data extension, bodies of control frames.
- * docs/reference/wire.md has the same tables; test/unit/frame.c compares both. Network byte order.
- * Sources: X-05, X-06, C-08.
+/* RLTP frames as bytes, in network byte order. docs/reference/wire.md has the same tables;
+ * test/unit/frame.c compares both. Sources: X-05, X-06, C-08.
  *
  * A datagram is one frame: the common header (32 bytes); for reliable data its extension (32
  * bytes); with WIRE_FLAG_IMM 8 bytes of immediate data; with WIRE_FLAG_TRAILER 8 bytes of trailer;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames between a node and its fabric's manager (X-09 .. X-11), as bytes. Each datagram is the
- * common header, a body, and 16 bytes of HMAC-SHA-256 with the fabric key over header (time stamps,
- * counters and crc as zero) and body. docs/guide/manager.md has the protocol.
+/* Frames between a node and its manager (X-09 .. X-11), as bytes: the common header, a body, and 16
+ * bytes of HMAC-SHA-256 with the fabric key over both (time stamps, counters and crc as zero).
+ * docs/guide/manager.md has the protocol.
  *
- *   JOIN       node -> manager  identity of the node        answered by LEASE or REFUSE
- *   RENEW      node -> manager  renewal, table progress     answered by LEASE or REFUSE
- *   LEAVE      node -> manager  the node leaves             answered by ANSWER
+ *   JOIN       node -> manager  identity             answer: LEASE or REFUSE
+ *   RENEW      node -> manager  table progress       answer: LEASE or REFUSE
+ *   LEAVE      node -> manager                       answer: ANSWER
  *   TABLE_ACK  node -> manager  table progress
  *   NODE_TABLE manager -> node  all rows, in pages
  *   NODE_DELTA manager -> node  changed rows
- *   ASSIGN     any key holder -> manager  grant or revoke   answered by ANSWER or REFUSE
- *   STATUS     any key holder -> manager  one page of rows  answered by NODE_TABLE or REFUSE
+ *   ASSIGN     key holder -> manager  grant, revoke  answer: ANSWER or REFUSE
+ *   STATUS     key holder -> manager  page of rows   answer: NODE_TABLE or REFUSE
  *
- * Every body begins with `request`, which grows with each request of its sender (0: the manager
- * sends without a request), and `nonce`, drawn at the sender's start. The manager repeats both. So
- * a sender rejects old answers and answers to others. */
+ * Every body begins with `request`, which grows with each request (0: not requested), and `nonce`,
+ * drawn at the sender's start. The manager repeats both, so a sender rejects old answers and
+ * answers to others. */
 #ifndef WIRE_MANAGE_H
 #define WIRE_MANAGE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes datagrams in pcapng format, for Wireshark and similar tools. Output is bytes only. Each
- * datagram gets the Ethernet, IP and UDP headers that it has on a wire. Little-endian; times in ns;
- * comments carry what headers cannot. Format: draft-ietf-opsawg-pcapng.
+/* Writes datagrams in pcapng format (draft-ietf-opsawg-pcapng), with the Ethernet, IP and UDP
+ * headers that they have on a wire. Output is bytes only. Little-endian; times in ns; comments
+ * carry what headers cannot.
  *
  * A file is one section, one interface per node, packets, then statistics per interface. Each
  * function writes one block to `out`, of PCAPNG_BLOCK_MAX bytes, and returns its length. */

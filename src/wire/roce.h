@@ -3,10 +3,10 @@
  * payload. IPv4 only.
  *
  * The ICRC covers the IP and UDP headers; fields that routers change count as ones. So both sides
- * need the packet's addresses and ports. Sent packets have Identification 0 and Don't Fragment, and
- * a check behind a plain socket, without the IP header, assumes the same. In a GSO batch the kernel
- * or NIC numbers the packets; their ICRC still uses Identification 0, and INC_FLAG_TRAIN marks
- * them. Source: N-03, IBTA annex A17; docs/reference/wire.md. */
+ * need the packet's addresses and ports. Sent packets have Identification 0 and Don't Fragment,
+ * which a check without the IP header assumes. In a GSO batch the kernel or NIC numbers the
+ * packets; their ICRC still uses Identification 0, and INC_FLAG_TRAIN marks them. Source: N-03,
+ * IBTA annex A17; docs/reference/wire.md. */
 #ifndef WIRE_ROCE_H
 #define WIRE_ROCE_H
 
