@@ -43,7 +43,7 @@
 #define STATS_INTERVAL_NS  (100ull * 1000 * 1000)
 #define STATS_COST         100  /* a publication uses at most 1/100 of the interval */
 #define STATS_SESSIONS_MAX 1024 /* rows per node: 400 KiB; totals count all sessions */
-#define STATS_SESSIONS_MIN 16   /* rows allocated first; grows on demand */
+#define STATS_SESSIONS_MIN 16   /* rows allocated at first; their number grows on demand */
 #define STATS_NODES_MAX    1024 /* nodes that a reader shows */
 #define STATS_FOLDERS_MAX  256  /* folders per reader: root reads those of all users */
 #define STATS_PATH_BYTES   256

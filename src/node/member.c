@@ -17,7 +17,7 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
-#define RISK_MAX_NS    (200 * MS_NS) /* longest retry wait with a lease; short beside it */
+#define RISK_MAX_NS    (200 * MS_NS) /* longest retry wait while the lease is valid */
 #define ALONE_MAX_NS   (2 * S_NS)
 #define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer disproves a forged refusal */
 #define BUSY_SLACK_NS  (200 * MS_NS) /* a later expiry means that the lease was renewed */

@@ -190,7 +190,7 @@ struct rltp_session {
 	uint64_t peer_incarnation, peer_token;
 	uint32_t peer_epoch, epoch;
 	uint32_t initial_psn;
-	uint32_t tx_next; /* next packet number */
+	uint32_t tx_next; /* number of the next packet to send */
 	uint32_t rx_cum;  /* next expected number while idle; active: io->rx.cum */
 	/* Answers that the layer above waits for. While > 0, silence closes the session. */
 	uint32_t awaited;
@@ -293,7 +293,7 @@ void credits_receive(struct rltp_session *s, const struct wire_header *h, const 
 		     uint64_t now_ns);
 
 /* recovery.c: the sender's loss detection */
-uint32_t session_window(const struct rltp_session *s); /* packets */
+uint32_t session_window(const struct rltp_session *s); /* send window in packets */
 void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 			  const struct wire_ack *ack, uint64_t arrived_ns, uint64_t now_ns);
 void recovery_timers(struct rltp_session *s, uint64_t now_ns);

@@ -74,7 +74,8 @@
 #define RLTP_PMTU_STEP         128 /* bytes: resolution at which a search stops */
 #define RLTP_PMTU_TRIES        3   /* probes per size: at 10 % loss one size in 1000 is misjudged */
 #define RLTP_PMTU_VERIFY_TRIES 60  /* pairs of probes; without any answer, the path is broken */
-/* answers of the floor without one of `unit`: 2^-10 by chance if both are lost equally */
+/* answers of the floor, none of `unit`, that show a black hole; if both are lost equally, the
+ * chance is 2^-10 */
 #define RLTP_PMTU_VERIFY_GOOD 10
 /* lost long packets, with no arrival, that start probes */
 #define RLTP_PMTU_SUSPECT 8

@@ -51,7 +51,7 @@ enum command_op {
 	COMMAND_SIGNAL, /* only EVENT to a peer, after the waits */
 	/* other messages */
 	COMMAND_REPLY,
-	COMMAND_EVENT, /* also host to xPU for events of the host; on any queue pair */
+	COMMAND_EVENT, /* xPU to host; host to xPU for events of the host; on any queue pair */
 	/* synchronous, as above */
 	COMMAND_NIC, /* opens a NIC function for this host's kernels, unless it has one that still
 			works */
