@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records that describe a device or a program: tag, length, data, without alignment or padding
- * between records. Numbers are little-endian. Readers skip unknown tags. Both sides of the wire and
- * users of the library read these records. */
+/* Records that describe a device or a program: tag, length, data; no alignment or padding. Numbers
+ * are little-endian. Readers skip unknown tags. Host, xPU and users of the library read them. */
 #ifndef DXP_ABOUT_H
 #define DXP_ABOUT_H
 
@@ -10,21 +9,21 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Device records: the tag is a cl_device_info. The data is the value that clGetDeviceInfo() returns
- * on the node; handles are omitted. Additional tags: */
-/* Image formats: u32 access (cl_mem_flags), u32 object type, then for each format u32 channel
- * order, u32 channel type. */
+/* Device records: the tag is a cl_device_info, the data the value that clGetDeviceInfo() returns on
+ * the node. Handles are omitted. Additional tags: */
+/* Image formats: u32 access (cl_mem_flags), u32 object type, then per format u32 channel order, u32
+ * channel type. */
 #define DXP_ABOUT_IMAGE_FORMATS 0x10000001u
 
 /* Program records. DXP_ABOUT_KERNEL starts a kernel, DXP_ABOUT_ARGUMENT one of its arguments, in
- * order; the records that follow belong to it. */
+ * order; the following records belong to it. */
 #define DXP_ABOUT_BINARY_TYPE  0x20000001u /* u32: cl_program_binary_type */
 #define DXP_ABOUT_GLOBAL_BYTES 0x20000002u /* u64: bytes of program-scope variables */
-#define DXP_ABOUT_KERNEL       0x20000010u /* kernel name, no terminating zero */
+#define DXP_ABOUT_KERNEL       0x20000010u /* kernel name without zero */
 /* u32 cl_kernel_work_group_info or cl_kernel_info, then the value on the node's device. */
 #define DXP_ABOUT_KERNEL_INFO 0x20000011u
-/* u32 address qualifier, u32 access qualifier, u64 type qualifier (all OpenCL's), u32 bytes of a
- * value (0: unknown), type name, zero, argument name, zero. */
+/* u32 address qualifier, u32 access qualifier, u64 type qualifier (OpenCL's), u32 bytes of a value
+ * (0: unknown), type name, zero, argument name, zero. */
 #define DXP_ABOUT_ARGUMENT 0x20000020u
 
 struct dxp_about {
@@ -52,8 +51,7 @@ static inline uint64_t dxp_about_u64(const uint8_t *p)
 	return dxp_about_u32(p) | (uint64_t)dxp_about_u32(p + 4) << 32;
 }
 
-/* Reads the next record into *out. Returns false at the end of the records or at a truncated
- * record. */
+/* Reads the next record into *out. Returns false if there is none, or if it is truncated. */
 static inline bool dxp_about_next(struct dxp_about *a, struct dxp_about_record *out)
 {
 	if (a->end - a->at < 8)

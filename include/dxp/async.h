@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous commands on an xPU, from which command queues are built (X-12). Each command is one
- * message without a round trip. It may wait for events of any node of the fabric; the nodes notify
- * each other of completions. Each command completes an event, as dxp_run() and dxp_send() do.
+/* Asynchronous commands on an xPU, for building command queues (X-12). Each command is one message
+ * without a round trip. It can wait for events of any node; the nodes notify each other of
+ * completions. Each command completes an event, like dxp_run() and dxp_send().
  *
  *   dxp_write()  dxp_read()           between host memory and device memory
  *   dxp_copy()   dxp_fill()           rectangles of bytes within one xPU's memory
@@ -11,7 +11,7 @@
  *   dxp_program_create() .._about()   programs of all kinds, and their kernels
  *   dxp_xpu_about() dxp_xpu_clock()   the device behind an xPU
  *
- * Threads, time and errors as in dxp/mmd.h. */
+ * Threads, time and errors: see dxp/mmd.h. */
 #ifndef DXP_ASYNC_H
 #define DXP_ASYNC_H
 
@@ -23,28 +23,28 @@ extern "C" {
 
 /* ---- events ---- */
 
-/* dxp_event_create(): creates a pending event of this program. Commands on any xPU may wait for it.
- * dxp_event_set(): completes it, once, with DXP_OK or a negative status. Its waiters fail if the
- * status is negative.
- * Errors: DXP_ENOMEM. dxp_event_set(): DXP_EINVAL: the event is complete already, belongs to a
- *         command, or the status is out of range (-128 .. 0); DXP_ENOENT: unknown event. */
+/* dxp_event_create(): creates a pending event of this program, for which commands on any xPU can
+ * wait. dxp_event_set(): completes it once, with DXP_OK or a negative status; then its waiters
+ * fail.
+ * Errors: DXP_ENOMEM. dxp_event_set(): DXP_EINVAL: the event is complete or belongs to a command,
+ *         or the status is not in -128 .. 0; DXP_ENOENT: unknown event. */
 DXP_API int dxp_event_create(struct dxp_fabric *fabric, dxp_event *out);
 DXP_API int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status);
 
-/* Requests that dxp_completions() returns the completion of `event`, with `cookie`; also if the
- * event is complete already. Use it for events that are not passed to dxp_event_wait().
- * Errors: DXP_ENOENT: unknown event; DXP_EINVAL: requested already; DXP_ENOMEM. */
+/* Makes dxp_completions() return the completion of `event` with `cookie`, even if it is already
+ * complete. For events that are not passed to dxp_event_wait().
+ * Errors: DXP_ENOENT: unknown event; DXP_EINVAL: already requested; DXP_ENOMEM. */
 DXP_API int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie);
 
 struct dxp_completion {
-	uint64_t cookie; /* as passed to dxp_event_notify() */
-	dxp_event event; /* stays valid for wait lists until dxp_event_forget */
-	bool begun;      /* not a completion: the command started (dxp_completions_begun) */
+	uint64_t cookie; /* the cookie passed to dxp_event_notify() */
+	dxp_event event; /* valid in wait lists until dxp_event_forget */
+	bool begun;      /* not a completion: the command has started (dxp_completions_begun) */
 	int status;      /* completion status of the command */
-	int32_t native;  /* error number of the device's driver if the command failed; OpenCL:
+	int32_t native;  /* error number of the device's driver for a failed command; OpenCL:
 			    negative, CUDA: positive, 0: none */
-	struct dxp_event_times times; /* clock: the node's for its commands, this machine's
-					 monotonic clock for events of the host */
+	struct dxp_event_times times; /* commands: clock of the node; events of the host: monotonic
+					 clock of this machine */
 };
 
 /* Returns true if this host completes the event, false if an xPU does. */
@@ -53,54 +53,53 @@ static inline bool dxp_event_of_host(dxp_event event)
 	return (uint16_t)(event >> 48) == (uint16_t)(event >> 32);
 }
 
-/* Dequeues up to `count` completions, oldest first. Waits up to timeout_ns (0: polls once) for the
- * first. Returns the number dequeued. Returns 0 after the timeout or after
- * dxp_completions_wake(). */
+/* Dequeues up to `count` completions, oldest first; returns their number. Waits up to timeout_ns
+ * (0: polls once) for the first. Returns 0 after the timeout or dxp_completions_wake(). */
 DXP_API int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint32_t count,
 			    uint64_t timeout_ns);
-/* Switches reports of started commands on or off. While on, dxp_completions() also returns an entry
- * with `begun` for a command that has run for 2 ms; its completion follows. Best effort: the entry
- * is omitted if the command completes first or memory is short. */
+/* Turns reports of started commands on or off. While on, dxp_completions() also returns an entry
+ * with `begun` for a command that runs for 2 ms; its completion follows. The entry may be missing
+ * if the command completes first or memory is short. */
 DXP_API void dxp_completions_begun(struct dxp_fabric *fabric, bool notify);
-/* Makes the current or the next waiting dxp_completions() return. Callable from any thread. */
+/* Makes the current or the next waiting dxp_completions() return. Any thread. */
 DXP_API void dxp_completions_wake(struct dxp_fabric *fabric);
 
-/* Releases an event. The program must not use its name again. A pending event is released when it
+/* Releases an event, whose name the program must not use again. A pending event is released when it
  * completes. */
 DXP_API void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event);
 
-/* Wait list of an asynchronous command: any number of events, of any node and of this host. Entries
- * that are 0 are skipped. */
+/* Wait list of an asynchronous command: any number of events of any node, also of this host.
+ * Entries with 0 are skipped. */
 struct dxp_waits {
 	const dxp_event *events;
 	uint32_t count;
-	bool lazy; /* as dxp_launch.lazy */
-	/* dxp_write: the bytes become valid only when the waits complete, so the call copies none
-	 * of them, however few. */
+	bool lazy; /* see dxp_launch.lazy */
+	/* dxp_write: the bytes become valid only when the waits complete, so the call never copies
+	 * them. */
 	bool late;
 };
 
 /* ---- memory ---- */
 
-/* Bytes of the longest write that dxp_write() copies into its command. */
+/* Longest write in bytes that dxp_write() copies into its command. */
 #define DXP_INLINE_BYTES 1792
 
-/* Copies host memory to device memory, without an intermediate copy. If the wait list has pending
- * events of xPUs, the xPU GETs the bytes when it completes; otherwise the host PUTs them.
+/* Copies host memory to device memory without an intermediate copy. If the wait list has pending
+ * events of xPUs, the xPU GETs the bytes when they complete; otherwise the host PUTs them.
  * Shape:  any alignment; 0 bytes is allowed.
- * Owner:  `from` must stay unchanged until the event completes. Exception: at most DXP_INLINE_BYTES
- *         without waits->late are copied by the call.
- * Errors: DXP_ERANGE: outside device memory; DXP_EINVAL: no host memory; DXP_EAGAIN: memory regions
- *         or command space used up; DXP_ENOENT: unknown event in `waits`; DXP_ENOMEM. */
+ * Owner:  `from` must not change until the event completes. But the call copies up to
+ *         DXP_INLINE_BYTES, unless waits->late is set.
+ * Errors: DXP_ERANGE: outside device memory; DXP_EINVAL: not host memory; DXP_EAGAIN: no more
+ *         memory regions or command space; DXP_ENOENT: unknown event in `waits`; DXP_ENOMEM. */
 DXP_API int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes,
 		      const struct dxp_waits *waits, dxp_event *event);
 /* Copies device memory to host memory. `to` belongs to the library until the event completes. Shape
- * and errors as dxp_write(). */
+ * and errors: see dxp_write(). */
 DXP_API int dxp_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t bytes,
 		     const struct dxp_waits *waits, dxp_event *event);
 
 /* A rectangle of bytes: `slices` slices of `rows` rows of `row_bytes` bytes. A pitch is the
- * distance in bytes between the starts of two rows or slices; 0: contiguous. */
+ * distance in bytes between two starts of rows or slices; 0: contiguous. */
 struct dxp_rect {
 	uint64_t row_bytes, rows, slices;
 	uint64_t from_row_pitch, from_slice_pitch;
@@ -110,25 +109,25 @@ struct dxp_rect {
 /* Copies a rectangle within the memory of one xPU.
  * Shape:  source and destination must not overlap.
  * Errors: DXP_EINVAL: a side is 0, or a pitch is smaller than its row or slice; DXP_ERANGE: outside
- *         device memory. The event fails with DXP_EACCESS if a range is in no allocation of this
- *         host. */
+ *         device memory. The event fails with DXP_EACCESS if a range is not in an allocation of
+ *         this host. */
 DXP_API int dxp_copy(struct dxp_xpu *xpu, uint64_t from, uint64_t to, const struct dxp_rect *rect,
 		     const struct dxp_waits *waits, dxp_event *event);
 
 #define DXP_PATTERN_MAX 128
 /* Fills a rectangle (its to_ side) with a repeated pattern.
- * Shape:  1 .. DXP_PATTERN_MAX bytes of pattern, copied by the call; row_bytes is a multiple of it.
- * Errors: as dxp_copy(). */
+ * Shape:  pattern of 1 .. DXP_PATTERN_MAX bytes, copied by the call; row_bytes is a multiple of it.
+ * Errors: see dxp_copy(). */
 DXP_API int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern,
 		     uint32_t pattern_bytes, const struct dxp_rect *rect,
 		     const struct dxp_waits *waits, dxp_event *event);
 
-/* Completes `event` when all events of its wait list are complete. */
+/* Completes `event` when all events of the wait list are complete. */
 DXP_API int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *event);
 
 /* ---- arguments of dxp_run beyond plain ones ---- */
 
-/* `data` of a DXP_ARGUMENT_IMAGE. The numbers are OpenCL's (CL_RGBA, CL_UNORM_INT8,
+/* `data` of a DXP_ARGUMENT_IMAGE, in OpenCL's numbers (CL_RGBA, CL_UNORM_INT8,
  * CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_ONLY). The pixels start at the argument's address. Pitches are
  * in bytes. */
 struct dxp_image {
@@ -145,10 +144,10 @@ struct dxp_sampler {
 /* ---- programs ---- */
 
 enum dxp_program_kind {
-	DXP_PROGRAM_SOURCE,  /* files[0] is OpenCL C, the others are headers; built to run */
-	DXP_PROGRAM_BINARY,  /* files[0] is from dxp_program_binary(), same kind of device */
-	DXP_PROGRAM_COMPILE, /* as SOURCE, for a later LINK */
-	DXP_PROGRAM_LINK,    /* links `inputs`, compiled before on the same xPU */
+	DXP_PROGRAM_SOURCE,  /* files[0] is OpenCL C, the others are headers */
+	DXP_PROGRAM_BINARY,  /* files[0] is from dxp_program_binary() of the same kind of device */
+	DXP_PROGRAM_COMPILE, /* like SOURCE, for a later LINK */
+	DXP_PROGRAM_LINK,    /* links `inputs`, which were compiled on the same xPU */
 };
 
 struct dxp_file {
@@ -160,44 +159,43 @@ struct dxp_file {
 
 struct dxp_program_source {
 	enum dxp_program_kind kind;
-	const char *options; /* for the compiler or linker; NULL: none */
+	const char *options; /* options for compiler or linker; may be NULL */
 	const struct dxp_file *files;
 	uint32_t file_count;
 	const struct dxp_program *const *inputs;
 	uint32_t input_count;
 };
 
-/* Builds a program of any kind; otherwise as dxp_program_build(). Identical input that any host
- * built before is not built again.
- * Owner:  `source` is only read during the call. *out must be released with dxp_program_release().
- * Errors: DXP_EBUILD: *out is set and its log has the reason, also for a BINARY that this device
- *         rejects; DXP_EINVAL: dxp_fabric_error() names the field; DXP_ENOMEM. */
+/* Builds a program of any kind. Input that any host built before is not built again.
+ * Owner:  `source` is only read during the call. Release *out with dxp_program_release().
+ * Errors: DXP_EBUILD: *out is set and its log has the reason, also for a BINARY that the device
+ *         rejects; DXP_EINVAL: dxp_fabric_error() names the field; DXP_ENOMEM; others: see
+ *         dxp_program_build(). */
 DXP_API int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *source,
 			       struct dxp_program **out);
 
-/* Returns the error number of the device's driver for a failed build, as struct
- * dxp_completion.native. */
+/* Returns the driver's error number of a failed build, like dxp_completion.native. */
 DXP_API int32_t dxp_program_native(const struct dxp_program *program);
-/* Returns records about the kernels of a built program (dxp/about.h). Valid until its release. */
+/* Returns records about the kernels of a built program (dxp/about.h), valid until its release. */
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
-/* Allocates and returns the device's binary; the caller frees it. DXP_EUNSUPPORTED: the engine has
- * no binaries. */
+/* Returns the device's binary in new memory, which the caller frees. DXP_EUNSUPPORTED: the engine
+ * has no binaries. */
 DXP_API int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes);
 
-/* Allocates and returns records about the device (dxp/about.h); the caller frees them.
- * DXP_EUNSUPPORTED: the engine is not an OpenCL device. */
+/* Returns records about the device (dxp/about.h) in new memory, which the caller frees.
+ * DXP_EUNSUPPORTED: not an OpenCL device. */
 DXP_API int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes);
 
-/* Host and node clock at the same instant, in ns; node_ns is exact within error_ns. Takes one round
+/* Clocks of host and node at one instant, in ns; node_ns is exact within error_ns. Takes one round
  * trip. */
 struct dxp_clock {
 	uint64_t host_ns, node_ns, error_ns;
 };
 DXP_API int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out);
 
-/* Sets the function that receives the output of kernels; NULL: standard output. Output of one xPU
+/* Sets the function that receives the output of kernels; NULL: standard output. Output of an xPU
  * arrives in the order of its kernels, before their completions. The callback runs with the
- * fabric's lock held: it must not call this library. */
+ * fabric's lock and must not call this library. */
 typedef void (*dxp_print_fn)(void *context, uint16_t node, const char *text, size_t bytes);
 DXP_API void dxp_fabric_print(struct dxp_fabric *fabric, dxp_print_fn print, void *context);
 

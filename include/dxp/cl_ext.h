@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Extensions of the OpenCL platform "Direct xPU", for host programs.
- * clGetExtensionFunctionAddressForPlatform(platform, "NAME") returns each function, as type
- * NAME_fn. On other platforms it returns NULL, so a program that checks for NULL runs everywhere.
+ * clGetExtensionFunctionAddressForPlatform(platform, "NAME") returns each function, of type
+ * NAME_fn, or NULL on other platforms. A program that checks for NULL runs everywhere.
  *
  * ---- cl_dxp_transfer ----
- *
  *   clEnqueueTransferBufferDXP()   copies a buffer range from one xPU directly to another
- *
  * ---- cl_dxp_device_network ----
- *
  * Kernels that communicate by themselves, on devices for which clGetDeviceNetworkDXP() succeeds.
- * Such a kernel has a parameter of type `global struct dxp_window *`. Its program includes
- * <dxp/device.h>, which the device provides. With dxp_post_lists() and related functions it sends
- * PUTs, GETs and NAPs while it runs.
+ * Such a kernel has a parameter `global struct dxp_window *`. Its program includes <dxp/device.h>,
+ * which the device provides, and sends PUTs, GETs and NAPs with dxp_post_lists() and similar
+ * functions.
  *
  *   clSetKernelArgNetworkDXP()     passes a kernel the window of its device's NIC
  *   clGetDeviceNetworkDXP()        returns the data that kernels need to address another NIC
  *   clGetMemObjectAddressDXP()     returns the address of a buffer, for descriptors
  *
- * Thread-safe, as all of OpenCL except setting the arguments of one kernel. */
+ * Thread-safe, like OpenCL, except setting the arguments of one kernel. */
 #ifndef DXP_CL_EXT_H
 #define DXP_CL_EXT_H
 
@@ -34,63 +31,60 @@ extern "C" {
 /* CL_EVENT_COMMAND_TYPE of this command. */
 #define CL_COMMAND_TRANSFER_BUFFER_DXP 0x44D0
 
-/* Enqueues a copy of `size` bytes of `src_buffer`, as the queue's device holds them, to
- * `dst_buffer` on `dst_device`. The queue's device PUTs the bytes there; none passes through the
- * host.
+/* Enqueues a copy of `size` bytes of `src_buffer`, as they are on the queue's device, to
+ * `dst_buffer` on `dst_device`. The queue's device PUTs them; the host carries none.
  *
- * clEnqueueCopyBuffer instead leaves the result on the queue's device; it moves when another device
+ * clEnqueueCopyBuffer, in contrast, leaves the result on the queue's device until another device
  * uses it.
- *
  * Shape:  the two devices may be the same.
  * Order:  commands on either device may wait for the event.
  * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT: queue, buffers and events have different
  *         contexts; CL_INVALID_MEM_OBJECT: not a buffer; CL_INVALID_DEVICE: `dst_device` is not in
  *         the context; CL_INVALID_VALUE: size is 0, or a range is out of bounds;
  *         CL_MEM_COPY_OVERLAP: both ranges are in one buffer and overlap;
- *         CL_MISALIGNED_SUB_BUFFER_OFFSET; CL_INVALID_EVENT_WAIT_LIST; CL_DEVICE_NOT_AVAILABLE: one
- *         of the two is lost; CL_MEM_OBJECT_ALLOCATION_FAILURE; CL_OUT_OF_RESOURCES;
+ *         CL_MISALIGNED_SUB_BUFFER_OFFSET; CL_INVALID_EVENT_WAIT_LIST; CL_DEVICE_NOT_AVAILABLE: a
+ *         device is lost; CL_MEM_OBJECT_ALLOCATION_FAILURE; CL_OUT_OF_RESOURCES;
  *         CL_OUT_OF_HOST_MEMORY. */
 typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 	cl_command_queue command_queue, cl_mem src_buffer, cl_mem dst_buffer,
 	cl_device_id dst_device, size_t src_offset, size_t dst_offset, size_t size,
 	cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
-/* A device's NIC function that kernels of this process drive, with the numbers needed to address
- * it. Passed to kernels by value; in OpenCL C:
+/* A device's NIC function for kernels of this process, and the numbers that address it. Passed to
+ * kernels by value; in OpenCL C:
  *
- *   struct { ushort node; uchar function, reserved; uint memory_key; uint qp_magic[4]; } */
+ * struct { ushort node; uchar function, reserved; uint memory_key; uint qp_magic[4]; } */
 typedef struct cl_device_network_dxp {
 	cl_ushort node;
 	cl_uchar function;
 	cl_uchar reserved;
-	cl_uint memory_key; /* of all memory of the device, for descriptors of any node */
+	cl_uint memory_key; /* key of all memory of the device, for descriptors of any node */
 	cl_uint qp_magic[4];
 } cl_device_network_dxp;
 
-/* Opens the device's NIC function, or describes the one that is open. The NIC stops a function
- * whose kernel broke the rules of its window. A call after that, or after a lost device came back,
- * opens a new function with other magics and another key.
+/* Opens the device's NIC function, or describes the open one. The NIC stops a function whose kernel
+ * violates the rules of its window. Then, or when a lost device is back, this call opens a new
+ * function with other magics and another key.
  * Errors: CL_INVALID_CONTEXT; CL_INVALID_DEVICE: not in the context; CL_INVALID_VALUE: `network` is
  *         NULL; CL_INVALID_OPERATION: kernels of this device cannot reach its NIC;
  *         CL_OUT_OF_RESOURCES: all functions of that NIC are in use; CL_DEVICE_NOT_AVAILABLE. */
 typedef cl_int(CL_API_CALL *clGetDeviceNetworkDXP_fn)(cl_context context, cl_device_id device,
 						      cl_device_network_dxp *network);
 
-/* Sets an argument declared `global struct dxp_window *` to the window of the NIC function of the
- * device on which the kernel is enqueued.
- * Order:  a device runs one kernel of this process at a time. Kernels that wait for each other
- *         belong on different devices.
- * Errors: CL_INVALID_KERNEL; CL_INVALID_ARG_INDEX; CL_INVALID_ARG_VALUE: the parameter is not a
- *         pointer to global memory. clEnqueueNDRangeKernel returns CL_INVALID_OPERATION if the
- *         queue's device has no such function. */
+/* Sets an argument of type `global struct dxp_window *` to the window of the NIC function of the
+ * device that runs the kernel.
+ * Order:  a device runs one kernel of this process at a time, so kernels that wait for each other
+ *         must be on different devices.
+ * Errors: CL_INVALID_KERNEL; CL_INVALID_ARG_INDEX; CL_INVALID_ARG_VALUE: not a pointer to global
+ *         memory. clEnqueueNDRangeKernel returns CL_INVALID_OPERATION if the device has no such
+ *         function. */
 typedef cl_int(CL_API_CALL *clSetKernelArgNetworkDXP_fn)(cl_kernel kernel, cl_uint arg_index);
 
 /* Returns the buffer's address in the memory of the queue's device: the offset for a struct
  * dxp_entry with the device's memory_key. Enqueues a command that moves the buffer there.
  * Owner:  the address is valid until the buffer is released or the device is lost.
- * Order:  the content there is valid, with PUTs of other devices, from the completion of `event`
- *         (may be NULL). It stays valid until a command uses the buffer on another device or the
- *         host writes it.
+ * Order:  the content there, with PUTs of other devices, is valid from the completion of `event`
+ *         (may be NULL) until a command uses the buffer on another device or the host writes it.
  * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT; CL_INVALID_MEM_OBJECT;
  *         CL_MISALIGNED_SUB_BUFFER_OFFSET; CL_INVALID_EVENT_WAIT_LIST; CL_INVALID_VALUE: `address`
  *         is NULL; CL_DEVICE_NOT_AVAILABLE; CL_MEM_OBJECT_ALLOCATION_FAILURE;

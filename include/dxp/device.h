@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations on the function window of a NIC (dxp/window.h): post descriptors, dequeue events, wait
  * with a bound. Any code that can store to the window can send: this process, another process, a
- * kernel on a device. One source for C17, C++, CUDA C, OpenCL C and C for RISC-V. Nothing here
- * makes a system call, allocates, or includes more than fixed-width integers.
+ * kernel on a device. One source for C17, C++, CUDA C, OpenCL C and C for RISC-V. No system call,
+ * no allocation, no header beyond fixed-width integers.
  *
- * Posting works from any number of threads and processes: dxp_post_*(), or, for lists, dxp_claim(),
- * fill dxp_slot(), dxp_ring(). Each event ring has one consumer at a time. Every wait returns: with
- * the event, after a bounded number of polls, or with the function's error (dxp_error()).
+ * Any number of threads and processes may post: by dxp_post_*(), or for lists by dxp_claim(),
+ * filling dxp_slot(), dxp_ring(). Each event ring has one consumer at a time. Every wait is
+ * bounded: it returns with the event, after a number of polls, or with the function's error
+ * (dxp_error()).
  *
  * After posting, a process whose NIC may sleep calls dxp_function_kick() (dxp/function.h). A device
- * cannot, so its runtime keeps the function armed (dxp_function_arm()) while its kernels run.
- * Sources: C-12, C-13, C-15, C-16, P-02 .. P-04. */
+ * cannot, so its runtime keeps the function armed (dxp_function_arm()) while kernels run. Sources:
+ * C-12, C-13, C-15, C-16, P-02 .. P-04. */
 #ifndef DXP_DEVICE_H
 #define DXP_DEVICE_H
 
-/* A compiler that receives only a program's text receives these two headers first. */
+/* Device compilers that cannot include files receive these two headers before the program. */
 #ifndef DXP_WINDOW_H
 #include <dxp/window.h>
 #endif
@@ -24,23 +25,21 @@
 
 /* ---- posting ---- */
 
-/* Returns the lap number of free-running index i in a ring of `size` entries. Never 0, the content
- * of fresh memory. It repeats only after 2^32 entries. */
+/* Returns the lap number of free-running index i in a ring of `size` entries. It is never 0, the
+ * content of new memory, and repeats only after 2^32 entries. */
 DXP_FN dxp_u32 dxp_lap(dxp_u32 i, dxp_u32 size)
 {
 	return i / size + 1;
 }
 
-/* Returns why the engine stopped serving this function, as a negative status, or DXP_OK while it
- * serves it. */
+/* Returns why the engine stopped this function, as a negative status; DXP_OK while it runs. */
 DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 {
 	return (int)(0u - dxp_load_acquire(&w->error));
 }
 
-/* Claims the next free descriptor: *index. The caller must fill it and call dxp_ring().
- * Errors: DXP_EAGAIN: all DXP_DOORBELLS descriptors are in use, nothing has changed; else as
- *         dxp_error().
+/* Claims the next free descriptor, *index. Fill it, then call dxp_ring().
+ * Errors: DXP_EAGAIN: all DXP_DOORBELLS descriptors are in use; otherwise see dxp_error().
  * Source: C-15, C-16. */
 DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 {
@@ -48,9 +47,9 @@ DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 	int error;
 
 	do {
-		/* Load `consumer` before `producer`. In the other order `consumer` may be ahead of
-		 * an older `producer`, and the difference would read as full. Acquire pairs with
-		 * the engine's release: the descriptor was copied out. */
+		/* Load `consumer` before `producer`. Otherwise `consumer` may be ahead of an older
+		 * `producer`, and the difference looks like a full ring. Acquire pairs with the
+		 * engine's release: the descriptor was copied out. */
 		consumer = dxp_load_acquire(&w->consumer);
 		next = dxp_load_acquire(&w->producer);
 		error = dxp_error(w);
@@ -74,7 +73,7 @@ DXP_FN void dxp_ring(DXP_SHARED struct dxp_window *w, dxp_u32 index)
 	dxp_store_release(&dxp_slot(w, index)->head.lap, dxp_lap(index, DXP_DOORBELLS));
 }
 
-/* Stores the head except inline data, which dxp_head() does not set, and `lap`. */
+/* Stores the head except inline data (unset by dxp_head()) and `lap`. */
 DXP_FN void dxp_head_store(DXP_SHARED struct dxp_slot *slot, const struct dxp_descriptor *head)
 {
 	dxp_store_bytes((DXP_SHARED dxp_u8 *)&slot->head, head,
@@ -100,9 +99,9 @@ DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_tar
 	return d;
 }
 
-/* Posts `head` with its source list, destination list and inline data, and copies all of them.
- * `head` is from dxp_head(); the caller has set flags, imm, trailer, counts and inline_bytes.
- * Errors: DXP_EINVAL: lists and data do not fit a descriptor; else as dxp_claim().
+/* Posts a descriptor: copies `head`, its source list, destination list and inline data. `head` is
+ * from dxp_head(), with flags, imm, trailer, counts and inline_bytes set by the caller.
+ * Errors: DXP_EINVAL: lists and data do not fit a descriptor; otherwise see dxp_claim().
  * Source: C-14, C-23, C-24. */
 DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
 			  const struct dxp_entry *src, const struct dxp_entry *dst,
@@ -133,16 +132,16 @@ DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_desc
 	return DXP_OK;
 }
 
-/* As dxp_post_lists(), with both lists in one array, the source list first. */
+/* Like dxp_post_lists(), with both lists in one array, source list first. */
 DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
 		    const struct dxp_entry *entries, const void *data)
 {
 	return dxp_post_lists(w, head, entries, entries ? entries + head->src_count : 0, data);
 }
 
-/* Posts a NAP of up to DXP_NAP_BYTES bytes, which travel inside the descriptor: `data` may be
+/* Posts a NAP of up to DXP_NAP_BYTES bytes. It copies them into the descriptor, so `data` may be
  * reused at once.
- * Errors: DXP_EINVAL: longer; else as dxp_claim().
+ * Errors: DXP_EINVAL: longer; otherwise see dxp_claim().
  * Source: C-17. */
 DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *to,
 			const void *data, dxp_u32 bytes, dxp_u64 imm, dxp_u64 context)
@@ -157,10 +156,10 @@ DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct
 	return dxp_post(w, &d, 0, data);
 }
 
-/* Posts a PUT of one range to one range. `from` and `to` may differ in offset and key, not in
- * bytes. `flags`: 0 or DXP_FLAG_NOTIFY. dxp_post_get() is the same as a GET.
+/* Posts a PUT of one range to one range, with equal bytes. `flags`: 0 or DXP_FLAG_NOTIFY.
+ * dxp_post_get() posts a GET.
  * Owner:  the local memory belongs to the NIC until the completion with `context`.
- * Errors: as dxp_claim().
+ * Errors: see dxp_claim().
  * Source: C-18, C-19. */
 DXP_FN int dxp_post_put(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *peer,
 			const struct dxp_entry *from, const struct dxp_entry *to, dxp_u8 flags,
@@ -185,8 +184,8 @@ DXP_FN int dxp_post_get(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct
 	return dxp_post(w, &d, entries, 0);
 }
 
-/* Posts an atomic. `op` is one of DXP_OP_FETCH_* or DXP_OP_COMPARE_SWAP; `at` names 8 aligned bytes
- * of the peer. `swap` counts for COMPARE_SWAP only. Errors: as dxp_claim(). */
+/* Posts an atomic: `op` is DXP_OP_FETCH_* or DXP_OP_COMPARE_SWAP, `at` names 8 aligned bytes of the
+ * peer. Only COMPARE_SWAP uses `swap`. Errors: see dxp_claim(). */
 DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			   const struct dxp_target *peer, dxp_u8 op, const struct dxp_entry *at,
 			   dxp_u64 operand, dxp_u64 swap, dxp_u64 context)
@@ -201,7 +200,7 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* ---- dequeuing events ---- */
 
-/* Dequeues the oldest completion into *event. Returns 1, or 0 if there is none. Source: C-26. */
+/* Dequeues the oldest completion into *event. Returns 1, or 0 without one. Source: C-26. */
 DXP_FN int dxp_sent_dequeue(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event)
 {
 	dxp_u32 index = w->sent_consumer;
@@ -211,12 +210,12 @@ DXP_FN int dxp_sent_dequeue(DXP_SHARED struct dxp_window *w, struct dxp_nic_even
 	if (dxp_load_acquire(&slot->lap) != dxp_lap(index, DXP_EVENTS))
 		return 0;
 	*event = *slot;
-	/* The entry was read; pairs with the engine's acquire before it reuses the entry. */
+	/* Pairs with the engine's acquire before it reuses the entry, which was read. */
 	dxp_store_release(&w->sent_consumer, index + 1);
 	return 1;
 }
 
-/* Returns the oldest receive event, or NULL. It is valid until dxp_received_release() or
+/* Returns the oldest receive event, or NULL. Valid until dxp_received_release() or
  * dxp_received_keep(). */
 DXP_FN const DXP_SHARED struct dxp_nic_event *
 dxp_received_peek(const DXP_SHARED struct dxp_window *w)
@@ -234,18 +233,18 @@ DXP_FN const DXP_SHARED dxp_u8 *dxp_received_data(const DXP_SHARED struct dxp_wi
 	return event->buffer < DXP_EVENTS ? w->nap[event->buffer] : event->data;
 }
 
-/* Returns a NAP buffer to the engine, in any order and at any time after its event. One caller at a
+/* Returns a NAP buffer to the engine, in any order, at any time after its event. One caller at a
  * time. Source: C-30. */
 DXP_FN void dxp_buffer_return(DXP_SHARED struct dxp_window *w, dxp_u16 buffer)
 {
 	dxp_u32 index = w->buffers_returned;
 
 	w->buffers[index % DXP_EVENTS] = buffer;
-	/* Publishes the entry; pairs with the engine's acquire when it reads the entry. */
+	/* Pairs with the engine's acquire when it reads the entry. */
 	dxp_store_release(&w->buffers_returned, index + 1);
 }
 
-/* Releases the oldest receive event but keeps its buffer, for a later dxp_buffer_return(). */
+/* Releases the oldest receive event, but not its buffer; dxp_buffer_return() does that later. */
 DXP_FN void dxp_received_keep(DXP_SHARED struct dxp_window *w)
 {
 	dxp_store_release(&w->received_consumer, w->received_consumer + 1);
@@ -261,9 +260,9 @@ DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 	dxp_received_keep(w);
 }
 
-/* ---- waiting: polls at most `looks` times (0: once); DXP_ETIMEDOUT, or as dxp_error() ---- */
+/* ---- waiting: polls at most `looks` times (0: once); DXP_ETIMEDOUT, or see dxp_error() ---- */
 
-/* Returns DXP_OK if the caller should poll again, after a poll without result. */
+/* Called after a poll without result. Returns DXP_OK to poll again. */
 DXP_FN int dxp_look_again(const DXP_SHARED struct dxp_window *w, dxp_u64 *looks)
 {
 	int status = dxp_error(w);
@@ -317,7 +316,7 @@ DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, 
 /* Starts to send `bytes` bytes at `vaddr`, an address of the device in the lookup table, to the
  * receive area of `to`.
  * Owner:  the bytes belong to the NIC until dxp_register_wait() returns the result.
- * Errors: DXP_EBUSY: the last send is not complete; else as dxp_error().
+ * Errors: DXP_EBUSY: the last send is not complete; otherwise see dxp_error().
  * Source: P-03, P-06. */
 DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			     const struct dxp_target *to, dxp_u64 vaddr, dxp_u32 bytes)
@@ -342,10 +341,10 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 }
 
 /* Waits for the last dxp_register_send() and returns its status.
- * Errors: DXP_ENOENT: no area holds these bytes; DXP_EBUSY: the receiver had no space for one
+ * Errors: DXP_ENOENT: no area contains these bytes; DXP_EBUSY: the receiver had no space for one
  *         second; DXP_ERANGE: longer than its whole area; DXP_EACCESS: wrong magic, or no register
  *         mode there; DXP_EINVAL: a register is out of range; DXP_EPEERLOST and others: the
- * peer. */
+ *         peer. */
 DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
@@ -360,10 +359,10 @@ DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 	return status;
 }
 
-/* Sets the receive area: messages to this function's registers go to these bytes from now on, one
- * after the other; 0 bytes: no area. dxp_total_wait() shows their arrival.
- * Errors: DXP_ENOENT: no area of the lookup table holds the bytes; DXP_ETIMEDOUT: not in force yet,
- *         so the NIC may still write to the old area.
+/* Sets the receive area: messages to this function's registers are stored there one after the
+ * other; 0 bytes: no area. dxp_total_wait() shows their arrival.
+ * Errors: DXP_ENOENT: no area of the lookup table contains the bytes; DXP_ETIMEDOUT: not in effect
+ *         yet, so the NIC may still write to the old area.
  * Source: P-04, P-06. */
 DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, dxp_u32 bytes,
 				dxp_u64 looks)

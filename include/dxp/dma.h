@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory behind DMA engines of this machine, used by the program itself (S-02): a board with
- * two DMA controllers, an OpenCL device or a GPU. Data passes through rings of pinned buffers, or
- * directly from and to pinned user memory. No network and no fabric is involved.
- *
+/* Device memory behind DMA engines of this machine, for this program only (S-02): a board with two
+ * DMA controllers, an OpenCL device or a GPU. Data passes through rings of pinned buffers, or
+ * directly from and to pinned user memory. No network or fabric is involved.
  * Threads: any thread may call; calls on one device are serialized. */
 #ifndef DXP_DMA_H
 #define DXP_DMA_H
@@ -18,23 +17,23 @@
 extern "C" {
 #endif
 
-struct dxp_dma;          /* a device that this program has opened */
-struct dxp_dma_transfer; /* a transfer under way */
+struct dxp_dma;          /* an open device */
+struct dxp_dma_transfer; /* an outstanding transfer */
 
 struct dxp_dma_options {
-	const char *engine;    /* as `dxpd --engine`; NULL: "board" */
+	const char *engine;    /* name as in `dxpd --engine`; NULL: "board" */
 	uint64_t memory_bytes; /* bytes of the device; 0: 256 MiB */
-	uint32_t buffers;      /* of each ring, 1 .. 64; 0: 8 */
-	uint32_t buffer_bytes; /* 4 KiB .. 16 MiB, multiple of 4096; 0: measured, the smallest that
-				  is nearly as fast as the fastest */
+	uint32_t buffers;      /* buffers per ring, 1 .. 64; 0: 8 */
+	uint32_t buffer_bytes; /* 4 KiB .. 16 MiB, a multiple of 4096; 0: measured, the smallest
+				  that is nearly as fast as the fastest */
 };
 
-/* Opens a device. *out must be closed with dxp_dma_close(). `options` may be NULL.
+/* Opens a device; close *out with dxp_dma_close(). `options` may be NULL.
  * Errors: DXP_EINVAL: unknown engine, or an option out of range; DXP_EUNSUPPORTED: no such device,
  *         or its memory is not behind DMA; DXP_ENOMEM; DXP_EIO. dxp_fabric_error(NULL) has the
  *         text. */
 DXP_API int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out);
-/* Closes a device. Transfers under way complete with DXP_ECLOSED first. NULL is allowed. */
+/* Closes a device, after completing outstanding transfers with DXP_ECLOSED. Accepts NULL. */
 DXP_API void dxp_dma_close(struct dxp_dma *dma);
 
 struct dxp_dma_caps {
@@ -55,8 +54,8 @@ enum dxp_dma_kind {
 
 struct dxp_dma_order {
 	enum dxp_dma_kind kind;
-	/* True: transfers use user memory in place (zero copy), pinned for this transfer unless
-	 * dxp_dma_pin() pinned it. False: copied through the rings. */
+	/* True: transfers use user memory in place (zero copy). It is pinned for this transfer,
+	 * unless dxp_dma_pin() pinned it. False: data is copied through the rings. */
 	bool in_place;
 	enum dxp_bridge_mode mode;
 	const void *from;
@@ -66,12 +65,12 @@ struct dxp_dma_order {
 	uint32_t piece_bytes; /* bytes per DMA; 0: the library chooses */
 };
 
-/* Start a transfer, wait for it, or both, as in dxp/bridge.h. A waiting thread helps with copies.
- * Owner:  a started transfer must be passed to dxp_dma_wait() until that returns another status
- *         than DXP_ETIMEDOUT, also after dxp_dma_close().
+/* Start a transfer, wait for it, or both, as in dxp/bridge.h. A waiting thread helps to copy.
+ * Owner:  pass a started transfer to dxp_dma_wait() until its status is not DXP_ETIMEDOUT, even
+ *         after dxp_dma_close().
  * Errors: DXP_ERANGE: outside device memory, nothing was moved; DXP_EDEVICE: a DMA failed or
- *         stalled, or the device was reset; DXP_EAGAIN: 1024 transfers are under way; DXP_ETIMEDOUT
- *         (dxp_dma_wait): not complete, the transfer continues. */
+ *         stalled, or the device was reset; DXP_EAGAIN: 1024 transfers are outstanding;
+ *         DXP_ETIMEDOUT (dxp_dma_wait): the transfer continues. */
 DXP_API int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 			  struct dxp_dma_transfer **out);
 DXP_API int dxp_dma_wait(struct dxp_dma_transfer *transfer, uint64_t timeout_ns);
@@ -81,10 +80,10 @@ DXP_API int dxp_dma_move(struct dxp_dma *dma, const struct dxp_dma_order *order)
  * Errors: DXP_EINVAL: NULL, 0 bytes, or a range that wraps; DXP_EEXIST: overlaps a pinned range or
  *         a transfer in place; DXP_EBUSY: 64 ranges are pinned; DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_dma_pin(struct dxp_dma *dma, void *base, uint64_t bytes);
-/* Unpins the range pinned at `base`. DXP_ENOENT: none is; DXP_EBUSY: a transfer uses it. */
+/* Unpins the range at `base`. DXP_ENOENT: not pinned; DXP_EBUSY: a transfer uses it. */
 DXP_API int dxp_dma_unpin(struct dxp_dma *dma, void *base);
 
-/* Resets the device: transfers under way complete with DXP_EDEVICE; later ones work. */
+/* Resets the device: outstanding transfers complete with DXP_EDEVICE; later ones work. */
 DXP_API int dxp_dma_reset(struct dxp_dma *dma);
 
 DXP_API int dxp_dma_core_set(struct dxp_dma *dma, enum dxp_core core, uint32_t operand);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens a NIC function, registers memory, finds peers, sleeps. Posting and dequeuing events is in
- * dxp/device.h and calls nothing of this file.
+/* Opens a NIC function, registers memory, finds peers, sleeps. dxp/device.h posts and dequeues
+ * events without this file.
  *
  *   dxp_function_attach()  a virtual function of a NIC that runs on this machine (dxpd, or any
  *                          program that called dxp_nic_serve())
@@ -9,14 +9,12 @@
  *   dxp_function_find()    address of a peer's queue pair
  *   dxp_function_kick() dxp_function_wait()   wake the NIC, sleep until it wakes the caller
  *
- * Threads: any thread may post; one at a time dequeues events. The caller serializes the calls here
- *         on one function and on functions of one dxp_nic, except dxp_function_kick().
- *
- * Errors: enum dxp_status; dxp_function_error() has the text. Each call may also return DXP_EINVAL
- *         for an invalid argument. A failing call changes nothing. Exception: after DXP_ETIMEDOUT
+ * Threads: any thread may post; one at a time dequeues events. The caller serializes calls to this
+ *         file on one function and on functions of one dxp_nic, except dxp_function_kick().
+ * Errors: enum dxp_status; dxp_function_error() has the text. Any call may return DXP_EINVAL for an
+ *         invalid argument. A failing call changes nothing, with one exception: after DXP_ETIMEDOUT
  *         or DXP_EIO of a request to the NIC's program its effect is unknown, and further requests
- *         through that function fail.
- *
+ *         of that function fail.
  * Sources: C-03, C-12, C-36, P-01. */
 #ifndef DXP_FUNCTION_H
 #define DXP_FUNCTION_H
@@ -32,47 +30,46 @@
 extern "C" {
 #endif
 
-struct dxp_function; /* one function of a NIC, in use by this program */
-struct dxp_nic;      /* a NIC that runs inside this program */
+struct dxp_function; /* a function of a NIC that this program uses */
+struct dxp_nic;      /* a NIC inside this program */
 
 /* ---- a function of a NIC of another program ---- */
 
-/* Selects the function. Zero in all fields is the usual choice. */
+/* Selects the function. Zeroed is the usual choice. */
 struct dxp_function_options {
 	/* Name of a node on this machine, or, if it contains '/', the path of a socket that offers
-	 * functions. NULL: $DXP_NIC, else the only NIC there is. */
+	 * functions. NULL: $DXP_NIC, otherwise the only NIC. */
 	const char *nic;
-	uint32_t function; /* 1 .. 7; 0: any that is free */
+	uint32_t function; /* 1 .. 7; 0: any free one */
 	/* Name by which other functions of the NIC find this one: [A-Za-z0-9._-], at most 31
 	 * characters. NULL: they cannot find it. */
 	const char *label;
-	uint32_t timeout_ms; /* bound on each request to the NIC's program; 0: 5000 */
-	/* Time that dxp_function_wait() spins before it sleeps; 0: 50; UINT32_MAX: never spins.
-	 * With one CPU it never spins. */
+	uint32_t timeout_ms; /* bound of each request to the NIC's program; 0: 5000 */
+	/* Time that dxp_function_wait() spins before it sleeps; 0: 50; UINT32_MAX: never. Never
+	 * with one CPU. */
 	uint32_t spin_us;
 };
 
-/* Attaches to a function. `options` may be NULL. *out must be closed.
+/* Attaches to a function; close *out with dxp_function_close(). `options` may be NULL.
  * Errors: DXP_ENOENT: no such NIC; DXP_EBUSY: the function (or all), or the label, is in use;
  *         DXP_EACCESS: no permission; DXP_ETIMEDOUT: the NIC's program does not answer; DXP_EINVAL:
- *         also if more than one NIC matches; DXP_ENOMEM; DXP_EIO. */
+ *         also if several NICs match; DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_function_attach(const struct dxp_function_options *options,
 				struct dxp_function **out);
 
-/* Closes the function: cancels requests under way and invalidates its keys. The NIC unmaps its
- * memory when no packet refers to it any more. The same happens when the process exits. NULL is
- * allowed. */
+/* Closes the function, like an exit of the process: cancels outstanding requests and invalidates
+ * its keys. The NIC unmaps its memory when no packet refers to it. Accepts NULL. */
 DXP_API void dxp_function_close(struct dxp_function *f);
 
-/* Returns the last error of this thread as a sentence with the next step; never NULL. */
+/* Returns this thread's last error as a sentence with the next step; never NULL. */
 DXP_API const char *dxp_function_error(void);
 
-/* Returns the window, for dxp/device.h. Valid until the function is closed. */
+/* Returns the window, for dxp/device.h; valid until the function is closed. */
 DXP_API struct dxp_window *dxp_function_window(const struct dxp_function *f);
 
 /* ---- memory ---- */
 enum dxp_rights {
-	DXP_LOCAL = 0,         /* own descriptors only */
+	DXP_LOCAL = 0,         /* only own descriptors */
 	DXP_REMOTE_READ = 1,   /* GET by any node with the key */
 	DXP_REMOTE_WRITE = 2,  /* PUT by any node with the key */
 	DXP_REMOTE_ATOMIC = 4, /* fetch-and-op by any node with the key */
@@ -81,12 +78,11 @@ enum dxp_rights {
 struct dxp_memory {
 	void *base;
 	uint64_t bytes;
-	uint32_t key; /* for struct dxp_entry; offsets count from `base` */
-	int fd;       /* a sealed memfd that may be shared; owned by the library */
+	uint32_t key; /* value for struct dxp_entry; offsets count from `base` */
+	int fd;       /* sealed memfd that may be shared; the library owns it */
 };
 
-/* Creates zeroed memory and registers it. It lives until dxp_memory_destroy() or
- * dxp_function_close().
+/* Creates and registers zeroed memory, valid until dxp_memory_destroy() or dxp_function_close().
  * Errors: DXP_ENOMEM; DXP_EBUSY: too many regions, or, on another program's NIC, more than 64 GiB;
  *         DXP_ECLOSED; DXP_EIO. */
 DXP_API int dxp_memory_create(struct dxp_function *f, uint64_t bytes, uint32_t rights,
@@ -98,18 +94,18 @@ DXP_API void dxp_memory_destroy(struct dxp_function *f, struct dxp_memory *memor
  * only for a NIC inside it.
  * Owner:  memory at `base` must stay mapped until dxp_memory_revoke().
  * Errors: DXP_EINVAL: not such a memfd; DXP_EUNSUPPORTED: dxp_memory_register_at() on another
- *         program's NIC; else as dxp_memory_create(). */
+ *         program's NIC; otherwise see dxp_memory_create(). */
 DXP_API int dxp_memory_register(struct dxp_function *f, int fd, uint64_t offset, uint64_t bytes,
 				uint32_t rights, uint32_t *key);
 DXP_API int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t bytes,
 				   uint32_t rights, uint32_t *key);
 
 /* Revokes a key. After the return, requests with it are rejected, and memory of
- * dxp_memory_register_at() belongs to the caller again. DXP_ENOENT: no such key. */
+ * dxp_memory_register_at() is the caller's again. DXP_ENOENT: no such key. */
 DXP_API int dxp_memory_revoke(struct dxp_function *f, uint32_t key);
 
-/* Register mode: maps bytes [vaddr, vaddr + bytes) of the device to bytes from `offset` of region
- * `key`, in the lookup table (P-01, P-05).
+/* Register mode: maps [vaddr, vaddr + bytes) of the device to bytes from `offset` of region `key`
+ * in the lookup table (P-01, P-05).
  * Errors: DXP_EEXIST: overlaps another area; DXP_EBUSY: the table is full; DXP_ENOENT, DXP_EACCESS,
  *         DXP_ERANGE: this function has no such region, or it is shorter. */
 DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t bytes, uint32_t key,
@@ -117,70 +113,69 @@ DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t byte
 
 /* ---- peers ---- */
 
-/* Finds a peer's queue pair: pair `qp` (0 .. 3) of the function of the same NIC with this label. If
- * `label` names a node of the fabric: the service queue pair of that node.
+/* Finds a peer's queue pair: pair `qp` (0 .. 3) of the function of this NIC with this label, or, if
+ * `label` names a node of the fabric, that node's service queue pair.
  * Errors: DXP_ENOENT; DXP_EACCESS: not granted; DXP_EPEERLOST. */
 DXP_API int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp,
 			      struct dxp_target *out);
 
 /* Returns the address of queue pair `qp` of this function, for its peers. `node` is the fabric's
- * id; functions of the same NIC may also use 0. */
+ * id; functions of this NIC may also use 0. */
 DXP_API int dxp_function_target(const struct dxp_function *f, uint8_t qp, struct dxp_target *out);
 
 /* ---- sleeping and waking ---- */
 
-/* Wakes the NIC if it sleeps; called after posting. Costs a fence and a load otherwise. Any
+/* Wakes the NIC if it sleeps; call it after posting. Otherwise it costs a fence and a load. Any
  * thread. */
 DXP_API void dxp_function_kick(struct dxp_function *f);
 
 /* Waits for an event in either ring, the function's error, or the timeout (0: polls once;
- * UINT64_MAX: no timeout): spins, then sleeps. For a NIC inside this program without a thread it
- * also polls the NIC. Returns DXP_OK, DXP_ETIMEDOUT, or as dxp_error().
+ * UINT64_MAX: none): spins, then sleeps. Polls a NIC inside this program that has no thread.
+ * Returns DXP_OK, DXP_ETIMEDOUT, or see dxp_error().
  * Errors: DXP_ECLOSED: the NIC's program has exited or closed the function. */
 DXP_API int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns);
 
-/* Arms the function: its NIC does not sleep until as many disarms as arms. For devices that post
- * and cannot call dxp_function_kick(). */
+/* Arms the function: its NIC does not sleep until there are as many disarms as arms. For devices,
+ * which post but cannot call dxp_function_kick(). */
 DXP_API int dxp_function_arm(struct dxp_function *f);
 DXP_API int dxp_function_disarm(struct dxp_function *f);
 
 /* ---- a NIC inside this program ---- */
 
-/* Zero in all fields: not in a fabric, reachable only by its own functions and those it serves. */
+/* Zeroed: not in a fabric; only its own functions and those that it serves reach it. */
 struct dxp_nic_options {
 	bool join;             /* become a node of a fabric */
-	const char *directory; /* the next four as in struct dxp_fabric_options */
+	const char *directory; /* this and the next three: see struct dxp_fabric_options */
 	const char *manager;
 	const char *key_file;
 	const char *bind;
-	const char *name;    /* of the node; NULL: program name and process id */
-	uint32_t timeout_ms; /* bound on joining; 0: 5000 */
-	uint32_t spin_us;    /* as struct dxp_function_options */
-	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() poll
-	 * it. */
+	const char *name;    /* name of the node; NULL: program name and process id */
+	uint32_t timeout_ms; /* bound of joining; 0: 5000 */
+	uint32_t spin_us;    /* see struct dxp_function_options */
+	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() do. */
 	bool thread;
 };
 
-/* Opens a NIC. `options` may be NULL. *out must be closed.
- * Errors: DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY: as dxp_fabric_open(); DXP_ENOMEM; DXP_EIO. */
+/* Opens a NIC; close *out with dxp_nic_close(). `options` may be NULL.
+ * Errors: DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY: see dxp_fabric_open(); DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic **out);
 
-/* Closes a NIC. Its functions must be closed before; those of other processes read DXP_ECLOSED.
- * NULL is allowed. */
+/* Closes a NIC. Close its functions before; those of other processes get DXP_ECLOSED. Accepts
+ * NULL. */
 DXP_API void dxp_nic_close(struct dxp_nic *nic);
 
-/* Opens a function of this NIC; `label` and errors as dxp_function_attach(). The first one is
+/* Opens a function of this NIC; `label` and errors: see dxp_function_attach(). The first one is
  * function 0; other nodes address the node by its service queue pair 0. Later ones are any free
  * function. */
 DXP_API int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function **out);
 
-/* Polls doorbells, arrivals and timers once. Returns the amount of work done; 0 if the NIC has a
+/* Polls doorbells, arrivals and timers once. Returns the amount of work; 0 if the NIC has a
  * thread. */
 DXP_API int dxp_nic_poll(struct dxp_nic *nic);
 
-/* Offers the NIC's free functions to other processes of this machine. They attach by its node's
- * name or, if `path` is not NULL, by that socket.
- * Errors: DXP_EBUSY: offered already, or the path is in use; DXP_ENOENT, DXP_EACCESS: no such
+/* Offers the NIC's free functions to other processes of this machine, by its node's name or, if
+ * `path` is not NULL, by that socket.
+ * Errors: DXP_EBUSY: already offered, or the path is in use; DXP_ENOENT, DXP_EACCESS: no such
  *         folder, or no permission; DXP_EUNSUPPORTED: DXP_RUN is empty. */
 DXP_API int dxp_nic_serve(struct dxp_nic *nic, const char *path);
 

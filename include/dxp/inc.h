@@ -3,22 +3,18 @@
  * one packet per segment to its switch and receives the result.
  *
  * An endpoint connects a process to its switch. A group is an ordered set of endpoints (members 0
- * .. n - 1) with a tree of switches above it. All members call the same operations on a group in
- * the same order, as in MPI. Results are bitwise equal at all members, and in every run with the
- * same members and the same tree: each switch combines contributions in the order of its members,
- * then of its child switches.
+ * .. n - 1) under a tree of switches. All members call the same operations on a group in the same
+ * order, as in MPI. Results are bitwise equal at all members, and in every run with the same
+ * members and tree: each switch combines contributions in the order of its members, then of its
+ * child switches.
  *
- * When a switch fails, forgets the group or is silent past the deadline, the members agree by
- * host-to-host packets on the elements that have results at all of them. Each operation then
- * completes with DXP_EPEERLOST and the same count of finished elements at every member. The group
- * accepts no more operations; the caller continues by other means (the MPI plugins: with ordinary
- * MPI).
- *
- * Threads: different groups may be used by different threads; the caller serializes calls on one
- *         group.
- *
+ * If a switch fails, forgets the group or is silent past the deadline, the members agree by
+ * host-to-host packets on the elements that all have results for. Each operation then completes
+ * with DXP_EPEERLOST and the same count of finished elements at every member. The group accepts no
+ * more operations; the caller continues by other means (the MPI plugins: by ordinary MPI).
+ * Threads: different threads may use different groups; the caller serializes calls on one group.
  * Source: N-01 .. N-12; docs/reference/inc.md; bytes: docs/reference/wire.md "In-network
- * computing". */
+ *         computing". */
 #ifndef DXP_INC_H
 #define DXP_INC_H
 
@@ -32,7 +28,7 @@
 extern "C" {
 #endif
 
-/* X(name, value on the wire, text). Append only: values are part of the wire format. */
+/* X(name, value on the wire, text). Only append. */
 #define DXP_INC_OP_LIST(X)              \
 	X(DXP_INC_NOOP, 0, "none")      \
 	X(DXP_INC_SUM, 1, "sum")        \
@@ -48,9 +44,9 @@ extern "C" {
 	X(DXP_INC_MINLOC, 11, "minloc") \
 	X(DXP_INC_MAXLOC, 12, "maxloc")
 
-/* X(name, value on the wire, bytes of an element, text). Elements are little-endian. The pairs of
- * MINLOC and MAXLOC are a value followed by a 32-bit index. Pairs of 16 bytes end with four bytes
- * that are zero on the wire. */
+/* X(name, value on the wire, bytes of an element, text). Elements are little-endian. Pairs of
+ * MINLOC and MAXLOC are a value and a 32-bit index. Pairs of 16 bytes have four more bytes, zero on
+ * the wire. */
 #define DXP_INC_TYPE_LIST(X)                      \
 	X(DXP_INC_BYTES, 0, 1, "bytes")           \
 	X(DXP_INC_INT8, 1, 1, "int8")             \
@@ -92,49 +88,48 @@ enum dxp_inc_framing { DXP_INC_UD, DXP_INC_RC };
 
 /* Zero or NULL selects the default. */
 struct dxp_inc_options {
-	/* This host's switch: an IPv4 address, or a list "NETWORK/BITS=SWITCH,...", of which the
-	 * first counts whose network contains an address of this host. NULL: $DXP_INC_SWITCH, then
-	 * "switch = ..." in /etc/dxp/inc.conf. */
+	/* This host's switch: an IPv4 address, or a list "NETWORK/BITS=SWITCH,...", whose first
+	 * network with an address of this host is used. NULL: $DXP_INC_SWITCH, then "switch = ..."
+	 * in /etc/dxp/inc.conf. */
 	const char *switches;
-	/* Times below 10 ms count as 10 ms. Time in which this process could not run is not
-	 * counted. */
+	/* Times below 10 ms become 10 ms. Time in which this process could not run does not
+	 * count. */
 	uint64_t deadline_ns; /* an operation without progress this long loses the group; 0: 2 s */
-	/* After a group is lost: wait for a member that does not answer the others; 0: half of the
-	 * deadline. After that it is treated as dead. A member that is only stopped or starved then
-	 * may end with another count of finished elements than the others. */
+	/* After a group is lost: time to wait for a silent member before it is treated as dead; 0:
+	 * half of the deadline. A member that was only stopped or starved may then have another
+	 * count of finished elements. */
 	uint64_t patience_ns;
-	/* Limit of a group's creation after its switch answered; 0: 5 s. A closed port at the
+	/* Bound of a group's creation after its switch answered; 0: 5 s. A closed port at the
 	 * switch is detected at once, a silent switch after 2 s. */
 	uint64_t create_ns;
-	uint64_t spin_ns; /* spin time of a wait before it sleeps; 0: never spins */
+	uint64_t spin_ns; /* time that a wait spins before it sleeps; 0: never */
 	enum dxp_inc_framing framing;
-	bool no_icrc_check; /* does not check the ICRC of received packets; sent ones carry it */
-	bool user_plane;    /* groups use the user-space plane even where XDP is available */
-	/* Callback during waits without work: after the first few ms (one kernel tick), then at
-	 * least every 100 us; NULL: none. For the progress of an MPI library. Called without the
-	 * endpoint's lock. */
+	bool no_icrc_check; /* do not check the ICRC of received packets; sent ones carry it */
+	bool user_plane;    /* use the user-space plane even if XDP is available */
+	/* Called during waits without work: after a few ms (one kernel tick), then at least every
+	 * 100 us. May be NULL. For the progress of an MPI library. Runs without the endpoint's
+	 * lock. */
 	void (*idle)(void *context);
 	void *idle_context;
 };
 
-/* Opens an endpoint. `options` may be NULL. *out must be closed.
+/* Opens an endpoint; close *out with dxp_inc_close(). `options` may be NULL.
  * Errors: DXP_ENOENT: no switch is configured for this host; DXP_EIO: no socket (logged);
  *         DXP_EINVAL: `switches` does not parse (logged); DXP_ENOMEM. */
 DXP_API int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out);
 
-/* Closes an endpoint. Its groups must be destroyed before. Takes up to 0.1 s after the last
- * operation, while slower members may need its result. A process may exit without this call; the
- * switches then release its groups later. In a child of the process that opened the endpoint no
- * other call is allowed: it returns DXP_ECLOSED. */
+/* Closes an endpoint. Destroy its groups before. May take 0.1 s after the last operation, because
+ * slower members may need its result. A process may exit without this call; the switches release
+ * its groups later. In a forked child, this is the only allowed call; others return DXP_ECLOSED. */
 DXP_API void dxp_inc_close(struct dxp_inc *inc);
 
 /* ---- groups ---- */
 
 struct dxp_inc_group;
 
-/* How the members communicate before the group exists. All members call in the same order.
- * `allgather` copies member i's `bytes` bytes to i * bytes of `all` at every member. It returns 0,
- * or another value for a failure, which must occur at every member or exit the program. */
+/* How the members communicate before the group exists. All call in the same order. `allgather`
+ * copies member i's `bytes` bytes to i * bytes of `all` at every member. It returns 0, or another
+ * value for a failure, which must occur at every member or exit the program. */
 struct dxp_inc_bootstrap {
 	uint32_t member, members; /* 1 .. DXP_INC_MEMBERS_MAX */
 	int (*allgather)(void *context, const void *own, void *all, size_t bytes);
@@ -147,13 +142,13 @@ struct dxp_inc_bootstrap {
 enum dxp_inc_mode { DXP_INC_NODE, DXP_INC_SOCKET, DXP_INC_FLAT }; /* master_num of N-04 */
 
 struct dxp_inc_group_options {
-	enum dxp_inc_mode mode; /* for observers at the switch; without effect */
-	uint64_t job_id;        /* as `mode`: the job that owns the group */
+	enum dxp_inc_mode mode; /* shown to observers at the switch; no other effect */
+	uint64_t job_id;        /* job that owns the group; also only shown */
 	uint32_t c_id, world_rank;
 };
 
-/* Creates a group by query and notify (N-06). Collective: the outcome is the same at all members.
- * On failure `why` has a sentence for the user, the same at all members.
+/* Creates a group by query and notify (N-06). Collective, with the same outcome at all members.
+ * After a failure, `why` has a sentence for the user, the same at all members.
  * Errors: DXP_ENOENT: a member's switch does not answer; DXP_EBUSY: a switch has no free group or
  *         memory; DXP_EUNSUPPORTED: the switches share no tree; DXP_EINVAL; DXP_EIO; DXP_ENOMEM;
  *         DXP_ECLOSED. */
@@ -161,24 +156,24 @@ DXP_API int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_boots
 				 const struct dxp_inc_group_options *options,
 				 struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES]);
 
-/* Destroys a group by KILL (N-07). Member 0 notifies the switches; the other members only release
- * it. Any member may call it when it has no operation under way. The endpoint keeps the last result
- * for slower members for a while. */
+/* Destroys a group by KILL (N-07). Member 0 notifies the switches; others only release it. Any
+ * member may call it without an outstanding operation. The endpoint keeps the last result for
+ * slower members for a while. */
 DXP_API void dxp_inc_group_destroy(struct dxp_inc_group *group);
 
 struct dxp_inc_group_view {
 	uint32_t id, member, members, depth; /* depth: switches above a member */
 	uint16_t epoch;
 	bool kernel;            /* short operations use XDP */
-	bool lost;              /* accepts no more operations */
-	int lost_status;        /* reason: DXP_ETIMEDOUT, DXP_ENOENT (the switch forgot it), ... */
+	bool lost;              /* the group accepts no more operations */
+	int lost_status;        /* DXP_ETIMEDOUT, DXP_ENOENT (the switch forgot it), ... */
 	uint32_t segment_bytes; /* payload bytes per packet */
-	uint32_t window;        /* segments under way */
+	uint32_t window;        /* segments in flight */
 	uint64_t calls, segments_sent, segments_repeated, results, duplicates, refused;
 };
 DXP_API void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_view *out);
 
-/* Returns true if the group's switches support the operation. Equal at all members. */
+/* Returns true if the group's switches support the operation; the same at all members. */
 DXP_API bool dxp_inc_accepts(const struct dxp_inc_group *group, enum dxp_inc_op op,
 			     enum dxp_inc_type type, size_t count);
 
@@ -187,39 +182,37 @@ DXP_API bool dxp_inc_accepts(const struct dxp_inc_group *group, enum dxp_inc_op 
 struct dxp_inc_operation;
 
 /* Starts an allreduce. It progresses inside dxp_inc_test(), dxp_inc_wait() and other calls on the
- * same endpoint. 0 elements complete at once, without a packet.
- * Shape:  `send` may equal `receive`; NULL means that the data is in `receive` (MPI_IN_PLACE).
- * Owner:  `send` and `receive` belong to the operation until it completes; `send` is not written.
- *         *out must be passed to dxp_inc_test() or dxp_inc_wait() until one of them returns another
- *         status than DXP_EAGAIN.
- * Errors: nothing is started then. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED: see
+ * endpoint. 0 elements complete at once, without a packet.
+ * Shape:  `send` may equal `receive`; NULL: the data is in `receive` (MPI_IN_PLACE).
+ * Owner:  `send` and `receive` belong to the operation until it completes; `send` is only read.
+ *         Pass *out to dxp_inc_test() or dxp_inc_wait() until the status is not DXP_EAGAIN.
+ * Errors: nothing is started. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED: see
  *         dxp_inc_accepts(); DXP_EINVAL; DXP_ENOMEM; DXP_ECLOSED. */
 DXP_API int dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void *receive,
 				    size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
 				    struct dxp_inc_operation **out);
 
-/* Starts a reduce: the result goes to member `root` only. `receive` of the others is not written
- * and may be NULL. Otherwise as dxp_inc_allreduce_start(). */
+/* Starts a reduce: like dxp_inc_allreduce_start(), but only member `root` gets the result.
+ * `receive` of the others is not written and may be NULL. */
 DXP_API int dxp_inc_reduce_start(struct dxp_inc_group *group, const void *send, void *receive,
 				 size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
 				 uint32_t root, struct dxp_inc_operation **out);
 
-/* Starts a broadcast: copies `data` of `root` to all others. */
+/* Starts a broadcast of `data` of member `root`. */
 DXP_API int dxp_inc_broadcast_start(struct dxp_inc_group *group, void *data, size_t bytes,
 				    uint32_t root, struct dxp_inc_operation **out);
 
 DXP_API int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_operation **out);
 
-/* Makes progress. Returns DXP_EAGAIN while the operation is not complete. Otherwise frees it and
- * returns its status. The first *done_elements elements (may be NULL) have their result at every
- * member.
+/* Makes progress. Returns DXP_EAGAIN until the operation is complete, then frees it and returns its
+ * status. The first *done_elements elements (may be NULL) have their result at every member.
  * Errors: DXP_EPEERLOST: the group was lost; elements from *done_elements on are unchanged.
- *         DXP_EINVAL: members disagree on size, type, operation or root; same at all members, and
- *         the group is lost. */
+ *         DXP_EINVAL: members disagree on size, type, operation or root; the same at all members,
+ *         and the group is lost. */
 DXP_API int dxp_inc_test(struct dxp_inc_operation *operation, size_t *done_elements);
 
 /* Waits until the operation completes, at most the deadline after the last progress of any member.
- * Returns as dxp_inc_test(), never DXP_EAGAIN. */
+ * Returns like dxp_inc_test(), but never DXP_EAGAIN. */
 DXP_API int dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements);
 
 /* Start an operation and wait for it. */
@@ -230,7 +223,7 @@ DXP_API int dxp_inc_barrier(struct dxp_inc_group *group);
 
 /* ---- self-test ---- */
 
-/* Tests the switch with a group of this host alone. Returns 0 and one line such as "offload works:
+/* Tests the switch with a group of this host only. Returns 0 and a line such as "offload works:
  * switch 10.77.0.241 (kernel plane), 1 switch above it, 8 B in 5.2 us", or a negative status and
  * the reason. */
 DXP_API int dxp_inc_selftest(struct dxp_inc *inc, char line[DXP_INC_WHY_BYTES]);

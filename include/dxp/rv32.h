@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NIC instructions of an rv32 xPU for kernels in OpenCL C: the work-item sets communication
- * registers once, then each operation is one instruction. Same names and statuses as dxp/device.h,
- * with dxp_insn_ before them; a kernel chooses by `#ifdef __riscv`. The kernel needs a parameter
- * `global struct dxp_window *`, for which the host gives the NIC; without it, each instruction
- * returns DXP_EUNSUPPORTED (-13). docs/reference/rv32.md has the encoding.
+ * registers once, then each operation is one instruction. Names and statuses are those of
+ * dxp/device.h, with dxp_insn_ as prefix; a kernel selects by `#ifdef __riscv`. The kernel needs a
+ * parameter `global struct dxp_window *`, which the host sets to the NIC's window; otherwise each
+ * instruction returns DXP_EUNSUPPORTED (-13). docs/reference/rv32.md has the encoding.
  *
  * Posting: dxp_insn_peer_set(), dxp_insn_keys_set(), then dxp_insn_put() and others, any number of
- * times. All active work-items of a warp post, in the order of their ids. DXP_EAGAIN: all
- * descriptors are in use; call dxp_insn_relax() and post again. Sources: X-07, X-08, P-02. */
+ * times. All active work-items of a warp post, in the order of their ids. After DXP_EAGAIN (all
+ * descriptors are in use) call dxp_insn_relax() and post again. Sources: X-07, X-08, P-02. */
 #ifndef DXP_RV32_H
 #define DXP_RV32_H
 
-/* Empty for other devices, so that one text serves all. */
+/* Empty for other devices, so that one program text serves all. */
 #if defined(__riscv) && defined(__OPENCL_C_VERSION__)
 #ifndef DXP_WINDOW_H
 #include <dxp/device.h>
 #endif
 
-/* Communication registers. 64-bit values are two registers, the low word first. */
+/* Communication registers. A 64-bit value uses two registers, low word first. */
 #define DXP_REGISTER_NODE          0  /* destination; 0: this node */
-#define DXP_REGISTER_QUEUE         1  /* function << 8 | queue pair there */
-#define DXP_REGISTER_MAGIC         2  /* of that queue pair */
-#define DXP_REGISTER_LOCAL_KEY     3  /* of the region with the local bytes */
+#define DXP_REGISTER_QUEUE         1  /* function << 8 | queue pair of the peer */
+#define DXP_REGISTER_MAGIC         2  /* magic of that queue pair */
+#define DXP_REGISTER_LOCAL_KEY     3  /* key of the region that contains the local bytes */
 #define DXP_REGISTER_REMOTE_KEY    4  /* CFG operations: 0 */
 #define DXP_REGISTER_REMOTE_OFFSET 5  /* 64 bits; CFG operations: register index * 4 */
 #define DXP_REGISTER_FLAGS         7  /* enum dxp_flag, own queue pair << 8 */
@@ -36,7 +36,7 @@
 #define DXP_REGISTER_TOTAL    67 /* 64 bits: the low word latches the high one */
 #define DXP_REGISTER_OWN_NODE 69 /* node number of this NIC */
 
-/* `number`: DXP_REGISTER_*, a constant, because the instruction contains it. */
+/* `number` is a DXP_REGISTER_* constant, because it is part of the instruction. */
 #define DXP_INSN_SET(number, value) \
 	__asm__ volatile(".insn i 0x2B, 1, x0, %0, %1" : : "r"((dxp_u32)(value)), "i"(number))
 #define DXP_INSN_GET(number)                                   \
@@ -48,7 +48,7 @@
 				 : "memory");                  \
 		value_;                                        \
 	})
-/* Set and get 64 bits: register `number` has the low word, the next one the high word. */
+/* Set and get 64 bits: register `number` is the low word, the next one the high word. */
 #define DXP_INSN_SET64(number, value)                    \
 	do {                                             \
 		const dxp_u64 wide_ = (value);           \
@@ -71,7 +71,7 @@
 		status_;                                                    \
 	})
 
-/* Sets the peer of later operations, and the own queue pair. Clears the flags. */
+/* Sets the peer and the own queue pair of later operations. Clears the flags. */
 DXP_FN void dxp_insn_peer_set(const struct dxp_target *to, dxp_u8 qp)
 {
 	DXP_INSN_SET(DXP_REGISTER_NODE, to->node);
@@ -80,8 +80,8 @@ DXP_FN void dxp_insn_peer_set(const struct dxp_target *to, dxp_u8 qp)
 	DXP_INSN_SET(DXP_REGISTER_FLAGS, (dxp_u32)qp << 8);
 }
 
-/* Sets the keys of both regions. `base` is an offset in the local region: that of the first byte of
- * the kernel argument that later operations read or write. */
+/* Sets the keys of both regions. `base` is the offset in the local region of the kernel argument
+ * that later operations read or write. */
 DXP_FN void dxp_insn_keys_set(dxp_u32 local_key, dxp_u64 base, dxp_u32 remote_key)
 {
 	DXP_INSN_SET(DXP_REGISTER_LOCAL_KEY, local_key);
@@ -95,7 +95,7 @@ DXP_FN void dxp_insn_remote_set(dxp_u64 offset)
 	DXP_INSN_SET64(DXP_REGISTER_REMOTE_OFFSET, offset);
 }
 
-/* Sets the context, which comes back in the completion. */
+/* Sets the context, which the completion returns. */
 DXP_FN void dxp_insn_context_set(dxp_u64 context)
 {
 	DXP_INSN_SET64(DXP_REGISTER_CONTEXT, context);
@@ -119,7 +119,7 @@ DXP_FN void dxp_insn_flags_set(dxp_u32 flags)
 	DXP_INSN_SET(DXP_REGISTER_FLAGS, (DXP_INSN_GET(DXP_REGISTER_FLAGS) & 0xff00u) | flags);
 }
 
-/* Posts a PUT of `bytes` from `own` to the remote offset: one instruction. Statuses: as
+/* Posts a PUT of `bytes` from `own` to the remote offset: one instruction. Statuses: see
  * dxp_post_put(). */
 DXP_FN int dxp_insn_put(const DXP_SHARED void *own, dxp_u32 bytes)
 {
@@ -138,35 +138,35 @@ DXP_FN int dxp_insn_nap(const DXP_SHARED void *own, dxp_u32 bytes)
 	return DXP_INSN_POST(DXP_OP_NAP, own, bytes);
 }
 
-/* Reads registers of the peer to `own`; node 0 is this node. The remote offset is the index of the
- * first register, times 4. */
+/* Reads registers of the peer to `own`; node 0: this node. The remote offset is the first
+ * register's index times 4. */
 DXP_FN int dxp_insn_cfg_read(DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_CFG_READ, own, bytes);
 }
 
-/* Writes registers from `own`; remote offset as dxp_insn_cfg_read(). */
+/* Writes registers from `own`; remote offset: see dxp_insn_cfg_read(). */
 DXP_FN int dxp_insn_cfg_write(const DXP_SHARED void *own, dxp_u32 bytes)
 {
 	return DXP_INSN_POST(DXP_OP_CFG_WRITE, own, bytes);
 }
 
-/* Adds `imm` (dxp_insn_imm_set) to 8 bytes at the remote offset. The completion carries the old
- * value: dxp_insn_value(). */
+/* Adds `imm` (dxp_insn_imm_set) to the 8 bytes at the remote offset. dxp_insn_value() returns the
+ * old value after completion. */
 DXP_FN int dxp_insn_fetch_add(void)
 {
 	return DXP_INSN_POST(DXP_OP_FETCH_ADD, 0, 0);
 }
 
-/* Stores `trailer` at the remote offset if the 8 bytes there equal `imm`. The completion carries
- * the old value. */
+/* Stores `trailer` at the remote offset if the 8 bytes there equal `imm`. dxp_insn_value() returns
+ * the old value after completion. */
 DXP_FN int dxp_insn_compare_swap(void)
 {
 	return DXP_INSN_POST(DXP_OP_COMPARE_SWAP, 0, 0);
 }
 
-/* Dequeues the oldest completion. Returns its status + 1, or 0 for none. Its context and value are
- * then in dxp_insn_context() and dxp_insn_value(). */
+/* Dequeues the oldest completion, for dxp_insn_context() and dxp_insn_value(). Returns its status +
+ * 1, or 0 without one. */
 DXP_FN int dxp_insn_sent_dequeue(void)
 {
 	int result;
@@ -175,7 +175,7 @@ DXP_FN int dxp_insn_sent_dequeue(void)
 	return result;
 }
 
-/* Returns the context of the completion that was dequeued last. */
+/* Returns the context of the last dequeued completion. */
 DXP_FN dxp_u64 dxp_insn_context(void)
 {
 	return DXP_INSN_GET64(DXP_REGISTER_CONTEXT);
@@ -187,7 +187,7 @@ DXP_FN dxp_u64 dxp_insn_value(void)
 	return DXP_INSN_GET64(DXP_REGISTER_IMM);
 }
 
-/* Returns the function's error, as dxp_error(). */
+/* Returns the function's error; see dxp_error(). */
 DXP_FN int dxp_insn_error(void)
 {
 	return (int)(0u - DXP_INSN_GET(DXP_REGISTER_ERROR));
@@ -207,7 +207,7 @@ DXP_FN void dxp_insn_relax(void)
 
 /* ---- waiting: polls at most `looks` times (0: once) ---- */
 
-/* Returns DXP_OK if the caller should poll again, after a poll without result. */
+/* Called after a poll without result. Returns DXP_OK to poll again. */
 DXP_FN int dxp_insn_look_again(dxp_u32 *looks)
 {
 	int status = dxp_insn_error();
@@ -218,8 +218,8 @@ DXP_FN int dxp_insn_look_again(dxp_u32 *looks)
 	return (*looks)-- > 1 ? DXP_OK : DXP_ETIMEDOUT;
 }
 
-/* Waits for a completion, and writes the operation's status to *status. Returns DXP_OK,
- * DXP_ETIMEDOUT, or as dxp_insn_error(). */
+/* Waits for a completion and writes the operation's status to *status. Returns DXP_OK,
+ * DXP_ETIMEDOUT, or see dxp_insn_error(). */
 DXP_FN int dxp_insn_sent_wait(int *status, dxp_u32 looks)
 {
 	int result;
@@ -235,7 +235,7 @@ DXP_FN int dxp_insn_sent_wait(int *status, dxp_u32 looks)
 	return result;
 }
 
-/* Waits until PUTs of peers have placed `total` bytes here. Returns as dxp_insn_sent_wait(). */
+/* Waits until PUTs of peers have placed `total` bytes here. Statuses: see dxp_insn_sent_wait(). */
 DXP_FN int dxp_insn_total_wait(dxp_u64 total, dxp_u32 looks)
 {
 	int result;

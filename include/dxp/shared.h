@@ -8,8 +8,8 @@
 #include <dxp/window.h>
 #endif
 
-/* OpenCL C 2.0 has atomics with order and scope, but PoCL lacks them; 3.0 reports what a device has
- * by macros. */
+/* OpenCL C 2.0 has atomics with order and scope, but PoCL lacks them. In 3.0, macros show what a
+ * device has. */
 #if defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 300
 #if defined(__opencl_c_atomic_order_seq_cst)
 #define DXP_DEVICE_ATOMICS 1
@@ -25,7 +25,7 @@
 #define DXP_SCOPE          memory_scope_all_svm_devices
 #endif
 
-/* 32-bit devices load 64 bits as two halves, between which the engine may store. */
+/* 32-bit devices load 64 bits as two halves; the engine may store in between. */
 #if !defined(__SIZEOF_POINTER__) || __SIZEOF_POINTER__ >= 8
 #define DXP_WHOLE_64 1
 #endif
@@ -95,8 +95,7 @@ DXP_FN void dxp_relax(void)
 {
 }
 #elif defined(DXP_DEVICE_OPENCL)
-/* Without such atomics: volatile accesses and fences, with the meaning that these compilers give
- * them. */
+/* Without such atomics: volatile accesses and fences, as these compilers implement them. */
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	dxp_u32 v = *(const volatile __global uint *)p;
@@ -144,7 +143,7 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 {
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
-/* Used by the engine only. */
+/* Only for the engine. */
 DXP_FN void dxp_store_release64(dxp_u64 *p, dxp_u64 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
@@ -158,7 +157,7 @@ DXP_FN int dxp_exchange_if(dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 DXP_FN void dxp_fence(void)
 {
 #if defined(__SANITIZE_THREAD__)
-	static dxp_u32 word; /* TSan ignores fences; this is one on every CPU */
+	static dxp_u32 word; /* TSan ignores fences; this acts as one on every CPU */
 	__atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -173,8 +172,8 @@ DXP_FN void dxp_relax(void)
 #endif
 
 #if !defined(__CUDA_ARCH__) && !defined(DXP_WHOLE_64)
-/* The engine stores all 64 bits at once and the value only grows: equal upper halves before and
- * after the lower half belong to it. */
+/* The engine stores all 64 bits at once, and the value only grows. So if the upper half is equal
+ * before and after reading the lower half, both belong together. */
 DXP_FN dxp_u64 dxp_load_acquire64(const DXP_SHARED dxp_u64 *p)
 {
 	const DXP_SHARED dxp_word *words = (const DXP_SHARED dxp_word *)(const DXP_SHARED void *)p;
@@ -189,8 +188,8 @@ DXP_FN dxp_u64 dxp_load_acquire64(const DXP_SHARED dxp_u64 *p)
 }
 #endif
 
-/* Copies private memory to shared memory; `to` is aligned to 4. Devices store words, since one byte
- * costs as much as four. Freestanding devices may have no memcpy. */
+/* Copies private memory to shared memory; `to` is aligned to 4. Devices store words, because a byte
+ * costs as much as a word. Freestanding devices may have no memcpy. */
 DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 bytes)
 {
 #if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__) || defined(DXP_DEVICE_ALONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one error convention: every fallible dxp_ function returns one of these, or a count >= 0
- * where its comment states it. No errno, no NULL as an error, no second channel. The enum and the
- * strings both come from this list. */
+/* The only error convention: every fallible dxp_ function returns one of these, or a count >= 0 if
+ * its comment states so. No errno, no NULL as error. The enum and the strings come from this
+ * list. */
 #ifndef DXP_STATUS_H
 #define DXP_STATUS_H
 
@@ -11,7 +11,7 @@ extern "C" {
 
 #define DXP_API __attribute__((visibility("default")))
 
-/* X(name, value, text for the user). Append only: values are part of the wire format. */
+/* X(name, value, text for users). Only append: values are on the wire. */
 #define DXP_STATUS_LIST(X)                                                                      \
 	X(DXP_OK, 0, "success")                                                                 \
 	X(DXP_EAGAIN, -1, "no space now; retry after progress")                                 \
@@ -39,7 +39,7 @@ extern "C" {
 enum dxp_status { DXP_STATUS_LIST(DXP_STATUS_ENUM) };
 #undef DXP_STATUS_ENUM
 
-/* Returns the text of a status, in static storage; never NULL, also for unknown values. */
+/* Returns the text of a status, in static storage; never NULL, even for unknown values. */
 DXP_API const char *dxp_status_text(int status);
 
 /* Returns the name of a status, such as "DXP_EACCESS", in static storage; never NULL. */

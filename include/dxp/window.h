@@ -2,9 +2,9 @@
 /* Memory layout of a NIC's function window: descriptors, events, registers and their offsets, in
  * C17, C++, CUDA C, OpenCL C and C for RISC-V. dxp/device.h has the operations.
  *
- * The user writes the parts marked "user"; the engine writes all others. The engine copies the
- * user's parts and checks the copy before use. The memory holds offsets, keys and indices, never a
- * pointer. Little-endian. docs/reference/window.md has each byte and each rule of order. Sources:
+ * The user writes the parts marked "user", the engine all others. The engine copies the user's
+ * parts and checks the copy before use. The memory contains offsets, keys and indices, but no
+ * pointers. Little-endian. docs/reference/window.md has each byte and each rule of order. Sources:
  * C-12 .. C-16, C-23 .. C-30, C-36, P-02 .. P-06. */
 #ifndef DXP_WINDOW_H
 #define DXP_WINDOW_H
@@ -34,7 +34,7 @@ typedef uint32_t dxp_u32;
 typedef uint64_t dxp_u64;
 #endif
 
-/* Statuses that functions of these headers return; dxp/status.h has all, with texts. */
+/* Statuses that these headers return; dxp/status.h has all, with texts. */
 #if defined(DXP_DEVICE_OPENCL) || defined(DXP_DEVICE_ALONE)
 enum dxp_status {
 	DXP_OK = 0,
@@ -56,12 +56,12 @@ enum dxp_status {
 #define DXP_WINDOW_MAGIC   0x57505844u /* "DXPW" */
 #define DXP_WINDOW_VERSION 2
 #define DXP_QPS            4    /* queue pairs per function (C-36) */
-#define DXP_DOORBELLS      32   /* descriptors posted and not read yet (C-15) */
-#define DXP_EVENTS         512  /* entries of each event ring; also the number of NAP buffers */
+#define DXP_DOORBELLS      32   /* descriptors that are posted but not read (C-15) */
+#define DXP_EVENTS         512  /* entries of each event ring; number of NAP buffers */
 #define DXP_NAP_BYTES      2048 /* longest NAP; size and alignment of a buffer (C-17, C-29) */
 #define DXP_LIST_ENTRIES   96   /* entries of source and destination list together */
-#define DXP_HEAD_BYTES     20   /* bytes of inline data that fit the head */
-#define DXP_EVENT_BYTES    28   /* bytes of a NAP that fit a receive event: no buffer */
+#define DXP_HEAD_BYTES     20   /* bytes of inline data that fit in the head */
+#define DXP_EVENT_BYTES    28   /* bytes of a NAP that fit in a receive event, without buffer */
 #define DXP_NO_BUFFER      0xffff
 
 /* ---- descriptors ---- */
@@ -70,13 +70,14 @@ enum dxp_op {
 	DXP_OP_PUT,       /* local list into remote list */
 	DXP_OP_GET,       /* remote list into local list */
 	DXP_OP_CFG_READ,  /* registers of the peer into local list */
-	DXP_OP_CFG_WRITE, /* immediate data into registers of the peer */
-	/* Atomics on 8 bytes, aligned to 8, at the single entry of the destination list, in the
-	 * peer's memory. Serialized with all other atomics there, from any node. `imm` is the
-	 * operand; COMPARE_SWAP stores `trailer` where it finds `imm`. The previous value returns
-	 * as `imm` of the completion, and in the source list if that has its one entry: 8 bytes of
-	 * own memory. Executed at most once. After DXP_EPEERRESET, DXP_EPEERLOST or DXP_ETIMEDOUT
-	 * it is unknown whether it was or still will be. The numbers are also those of the wire. */
+	DXP_OP_CFG_WRITE, /* inline data into registers of the peer */
+	/* Atomics on 8 bytes of the peer's memory, aligned to 8, at the only entry of the
+	 * destination list. They are serialized with all other atomics there, from any node. `imm`
+	 * is the operand; COMPARE_SWAP stores `trailer` if it finds `imm`. The completion's `imm`
+	 * is the previous value. If the source list has one entry (8 bytes of own memory), the
+	 * previous value is stored there too. An atomic executes at most once. After
+	 * DXP_EPEERRESET, DXP_EPEERLOST or DXP_ETIMEDOUT it is unknown whether it executed or still
+	 * will. The numbers are also on the wire. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
 	DXP_OP_FETCH_MIN, /* unsigned */
@@ -87,20 +88,20 @@ enum dxp_op {
 };
 
 enum dxp_flag {
-	DXP_FLAG_INLINE = 1, /* the payload is in the descriptor, instead of a source list */
-	DXP_FLAG_NOTIFY = 2  /* PUT: a receive event at the target, with imm and trailer */
+	DXP_FLAG_INLINE = 1, /* the payload is in the descriptor; there is no source list */
+	DXP_FLAG_NOTIFY = 2  /* PUT: receive event at the target, with imm and trailer */
 };
 
 /* A range of registered memory. */
 struct dxp_entry {
-	dxp_u64 offset; /* from the region's start; CFG: register index times 4 */
+	dxp_u64 offset; /* bytes from the region's start; CFG: register index times 4 */
 	dxp_u32 bytes;
 	dxp_u32 key;
 };
 
-/* Head of a chain descriptor (C-23). The body holds src_count + dst_count entries, then
- * inline_bytes of data unless these fit `data`. Only the totals of both lists must agree (C-24).
- * The engine checks all of it against the limits of the operation. */
+/* Head of a chain descriptor (C-23). The body has src_count + dst_count entries, then inline_bytes
+ * of data unless they fit in `data`. Only the totals of both lists must agree (C-24). The engine
+ * checks everything against the limits of the operation. */
 struct dxp_descriptor {
 	dxp_u8 op;    /* enum dxp_op */
 	dxp_u8 flags; /* enum dxp_flag */
@@ -112,9 +113,8 @@ struct dxp_descriptor {
 	dxp_u8 src_count, dst_count;
 	dxp_u16 inline_bytes;
 	dxp_u64 context; /* returned in the completion */
-	dxp_u64 imm; /* NAP, PUT with DXP_FLAG_NOTIFY: delivered with the receive event; atomics:
-			operand */
-	dxp_u64 trailer; /* as imm, for software above; COMPARE_SWAP: new value */
+	dxp_u64 imm; /* NAP, PUT with DXP_FLAG_NOTIFY: for the receive event; atomics: operand */
+	dxp_u64 trailer; /* like imm, for higher software; COMPARE_SWAP: new value */
 	dxp_u8 data[DXP_HEAD_BYTES];
 	dxp_u32 lap; /* doorbell: stored last, with release */
 };
@@ -127,18 +127,18 @@ struct dxp_slot {
 /* ---- events ---- */
 enum dxp_event_type { DXP_EVENT_SENT = 1, DXP_EVENT_NAP, DXP_EVENT_PUT };
 
-/* One cache line, so that the consumer and the engine's next store do not share a line. */
+/* One cache line, so the consumer and the engine's next store use different lines. */
 struct dxp_nic_event {
-	dxp_u64 context; /* SENT: the descriptor's; else the sender's trailer */
-	dxp_u64 imm;     /* SENT of an atomic: previous value; else the sender's imm */
+	dxp_u64 context; /* SENT: the descriptor's; otherwise the sender's trailer */
+	dxp_u64 imm;     /* SENT of an atomic: previous value; otherwise the sender's imm */
 	dxp_u32 bytes;
 	dxp_u16 node;    /* the peer */
-	dxp_u16 peer_qp; /* its function << 8 | queue pair; SENT: the one addressed */
+	dxp_u16 peer_qp; /* the peer's function << 8 | queue pair; SENT: the addressed one */
 	dxp_u8 qp;       /* own queue pair */
 	dxp_u8 type;     /* enum dxp_event_type */
 	dxp_i8 status;   /* enum dxp_status */
 	dxp_u8 reserved;
-	dxp_u16 buffer; /* NAP longer than `data`: its buffer, until returned */
+	dxp_u16 buffer; /* NAP longer than `data`: its buffer, to be returned */
 	dxp_u16 reserved2;
 	dxp_u8 data[DXP_EVENT_BYTES];
 	dxp_u32 lap;
@@ -146,33 +146,33 @@ struct dxp_nic_event {
 
 /* ---- registers (P-02): for devices that load and store single words ---- */
 
-/* Served once the function has a lookup table. 64-bit words may be stored in halves, in any order;
- * the GO word comes last. From GO to done the user must not change the registers before it. A GO
- * that changes meanwhile is read after done. */
+/* Used after the function has a lookup table. 64-bit words may be stored in halves, in any order;
+ * the GO word is last. From GO to done the user must not change the registers before it. A GO that
+ * changes meanwhile is read after done. */
 struct dxp_registers {
-	/* user: what to send. Store `send_go` last; any value other than `send_done`. */
+	/* user: what to send. Store `send_go` last, with any value other than `send_done`. */
 	dxp_u64 send_vaddr; /* device address; the range lies in one area of the table */
 	dxp_u32 send_bytes;
 	dxp_u32 node;  /* destination; 0: the peer at `ip` and `port` */
 	dxp_u32 ip;    /* IPv4; 10.0.0.1 is 0x0a000001 */
 	dxp_u32 port;  /* UDP port */
-	dxp_u32 queue; /* function << 8 | queue pair there */
-	dxp_u32 magic; /* of that queue pair */
+	dxp_u32 queue; /* the peer's function << 8 | queue pair */
+	dxp_u32 magic; /* magic of that queue pair */
 	dxp_u32 qp;    /* own queue pair */
 	dxp_u32 send_reserved[5];
 	dxp_u32 send_go;
 	dxp_u32 send_pad;
 	/* user: area for messages to this function's registers, stored one after the other until it
-	 * is full. Store `recv_go` last; a new value starts at the front again. */
+	 * is full. Store `recv_go` last; a new value restarts at the front. */
 	dxp_u64 recv_vaddr;
 	dxp_u32 recv_bytes; /* 0: no area */
 	dxp_u32 recv_go;
 	dxp_u32 recv_reserved[12];
 	/* engine */
-	dxp_u32 send_error; /* of the last send: 0, or a negated enum dxp_status */
+	dxp_u32 send_error; /* status of the last send: 0, or a negated enum dxp_status */
 	dxp_u32 send_done;  /* the `send_go` that completed; stored after send_error */
-	dxp_u32 recv_error; /* of the area in force; also if a message was too long for it */
-	dxp_u32 recv_done;  /* the `recv_go` in force; stored after recv_error */
+	dxp_u32 recv_error; /* status of the current area; a too long message sets it too */
+	dxp_u32 recv_done;  /* the `recv_go` in effect; stored after recv_error */
 	dxp_u32 recv_used;  /* bytes of the area assigned to messages */
 	dxp_u32 engine_reserved[11];
 };
@@ -181,22 +181,22 @@ struct dxp_registers {
 enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCTION_CLOSED };
 
 /* All counters wrap. */
-#define DXP_COUNTER_LIST(X)                                            \
-	X(doorbells)         /* descriptors read */                    \
-	X(descriptors_bad)   /* completed as invalid */                \
-	X(sent_messages)     /* operations completed without error */  \
-	X(sent_bytes)        /* bytes of these */                      \
-	X(failed)            /* operations completed with an error */  \
-	X(received_messages) /* operations of peers, complete here */  \
-	X(received_bytes)                                              \
-	X(refused_magic) /* rejected requests of peers, by reason */   \
-	X(refused_key)                                                 \
-	X(refused_rights)                                              \
-	X(refused_bounds)                                              \
-	X(refused_other)                                               \
-	X(receiver_busy) /* rejected: receive ring or table full */    \
-	X(credit_waits)  /* NAPs delayed for credit of the receiver */ \
-	X(rate_waits)    /* delays by the function's rate limit */     \
+#define DXP_COUNTER_LIST(X)                                                \
+	X(doorbells)         /* descriptors read */                        \
+	X(descriptors_bad)   /* descriptors completed as invalid */        \
+	X(sent_messages)     /* operations that completed without error */ \
+	X(sent_bytes)        /* bytes of these */                          \
+	X(failed)            /* operations that completed with an error */ \
+	X(received_messages) /* operations of peers that completed here */ \
+	X(received_bytes)                                                  \
+	X(refused_magic) /* rejected requests of peers, by reason */       \
+	X(refused_key)                                                     \
+	X(refused_rights)                                                  \
+	X(refused_bounds)                                                  \
+	X(refused_other)                                                   \
+	X(receiver_busy) /* rejected: receive ring or table full */        \
+	X(credit_waits)  /* NAPs delayed for credit of the receiver */     \
+	X(rate_waits)    /* delays by the function's rate limit */         \
 	X(lookup_misses) /* register mode: addresses in no area */
 
 #define DXP_COUNTER_FIELD(name) dxp_u64 name;
@@ -221,7 +221,7 @@ struct dxp_window {
 	dxp_u32 state;       /* enum dxp_function_state */
 	dxp_u32 need_wakeup; /* not 0: the engine sleeps; kick it after posting */
 	dxp_u8 pad2[64 - 16];
-	dxp_u64 total_bytes; /* bytes placed here by PUTs of peers; only grows (regtotallen) */
+	dxp_u64 total_bytes; /* bytes that PUTs of peers placed here; only grows (regtotallen) */
 	dxp_u8 pad3[4096 - 64 - 8];
 
 	/* page 2, user: one cache line each */
@@ -231,9 +231,9 @@ struct dxp_window {
 	dxp_u8 pad5[60];
 	dxp_u32 received_consumer;
 	dxp_u8 pad6[60];
-	dxp_u32 buffers_returned; /* entries of `buffers` ever written; starts with all */
+	dxp_u32 buffers_returned; /* entries ever written to `buffers`; all at first */
 	dxp_u8 pad7[60];
-	dxp_u32 user_waits; /* not 0: the user sleeps; a new value at each sleep; the engine
+	dxp_u32 user_waits; /* not 0: the user sleeps; a new value per sleep, and the engine
 			       notifies each value once */
 	dxp_u8 pad8[4096 - 4 * 64 - 4];
 
@@ -255,7 +255,7 @@ struct dxp_target {
 	dxp_u16 node; /* 0: this node */
 	dxp_u8 function;
 	dxp_u8 qp;
-	dxp_u32 magic; /* of that queue pair, from its owner */
+	dxp_u32 magic; /* magic of that queue pair, from its owner */
 };
 
 #endif

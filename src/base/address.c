@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses as text. */
 #include "base/address.h"
 
 #include <arpa/inet.h>
@@ -35,7 +34,7 @@ const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEX
 	return out;
 }
 
-/* Parses the port; `text` points to its colon or to the end of the text. */
+/* Parses ":port". Empty text selects `fallback`. */
 static int port_parse(const char *text, uint16_t fallback, uint16_t *port)
 {
 	char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Network address of a node's NIC: an IPv4 or IPv6 address and a UDP port. IPv4 is stored mapped
+/* Network address of a NIC: IPv4 or IPv6 address and UDP port. IPv4 is stored mapped
  * (::ffff:a.b.c.d), so one comparison serves both. */
 #ifndef BASE_ADDRESS_H
 #define BASE_ADDRESS_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define UDP_ADDRESS_TEXT_BYTES 64 /* text bytes: "[v6]:port" and its zero */
+#define UDP_ADDRESS_TEXT_BYTES 64 /* bytes of text, with the final zero */
 
 struct udp_address {
 	uint8_t ip[16];
@@ -21,21 +21,21 @@ static inline bool address_equal(const struct udp_address *a, const struct udp_a
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* Returns true for fe80::/10. Every interface may have the same such address, so it cannot identify
- * a node. */
+/* Returns true for fe80::/10. Two nodes may have the same such address, so it cannot identify a
+ * node. */
 static inline bool address_link_local(const struct udp_address *a)
 {
 	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
 }
 
-/* Returns an IPv4 address; 10.0.0.1 is 0x0a000001. */
+/* Returns an IPv4 address. `ip` is in host order: 0x0a000001 is 10.0.0.1. */
 struct udp_address address_v4(uint32_t ip, uint16_t port);
 
 /* Formats as "10.0.0.2:4795" or "[fe80::1]:4795". Returns `out`. */
 const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES]);
 
-/* Parses "a.b.c.d[:port]" or "[v6][:port]". `port` is the default port. No name lookup. Returns
- * DXP_EINVAL for any other text. */
+/* Parses "a.b.c.d[:port]" or "[v6][:port]"; `port` is the default. Does not look up names. Returns
+ * DXP_EINVAL for other text. */
 int address_parse(const char *text, uint16_t port, struct udp_address *a);
 
 #endif

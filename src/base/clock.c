@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel's monotonic clock. */
 #include "base/clock.h"
 
 #include <time.h>

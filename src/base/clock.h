@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of all code outside the simulator. Pure folders receive the time as an argument. */
+/* Clock of all code outside the simulator. Pure folders receive the time as an argument. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
 #include <stdint.h>
 
-/* Returns CLOCK_MONOTONIC in ns. */
 uint64_t clock_now_ns(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Portable implementation by libdeflate, and the selection. */
+/* CRC-32 by libdeflate, and the selection of the implementation. */
 #include "base/crc32.h"
 
 #include <libdeflate.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ethernet's CRC-32 (reflected polynomial 0xedb88320) over data in pieces, as for RoCE's ICRC. */
+/* Ethernet's CRC-32 (reflected polynomial 0xedb88320) over data in pieces. RoCE's ICRC uses it. */
 #ifndef BASE_CRC32_H
 #define BASE_CRC32_H
 
@@ -14,17 +14,17 @@ struct crc32_piece {
 	size_t bytes;
 };
 
-/* Returns the CRC of the head, least significant bytes first, and the pieces. The head is words
- * because a wide load after byte stores is slow. */
+/* Returns the CRC of the head (least significant bytes first) and the pieces. The head consists of
+ * words, because a wide load after byte stores is slow. */
 uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		  size_t count);
 
 /* Continues `crc` (0 at first) over contiguous bytes. crc32_ieee(0, "123456789", 9) is 0xcbf43926.
- * The name crc32 belongs to zlib. */
+ * zlib owns the name crc32. */
 uint32_t crc32_ieee(uint32_t crc, const void *data, size_t bytes);
 
-/* Table that moves a CRC over `bytes` following bytes, for a block that is sent after many heads
- * but summed once. */
+/* Table that moves a CRC over `bytes` following bytes. A block that follows many heads is then
+ * summed once. */
 struct crc32_shift {
 	size_t bytes;
 	uint32_t table[4][256];
@@ -33,19 +33,21 @@ struct crc32_shift {
 /* Fills the table in about 50 us. */
 void crc32_shift_make(struct crc32_shift *s, size_t bytes);
 
-/* Returns the CRC of front and back together; s is made for the length of back. */
+/* Returns the CRC of front and back together. `s` was made for the length of back. */
 static inline uint32_t crc32_join(const struct crc32_shift *s, uint32_t front, uint32_t back)
 {
 	return s->table[0][front & 255] ^ s->table[1][front >> 8 & 255] ^
 	       s->table[2][front >> 16 & 255] ^ s->table[3][front >> 24] ^ back;
 }
 
-/* Both implementations, for tests. crc32_fold_can: false if the processor cannot run crc32_fold. */
+/* Both implementations, for tests. crc32_fold_can returns false if the processor cannot run
+ * crc32_fold. */
 bool crc32_fold_can(void);
 uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		    size_t count);
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count);
-uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes); /* at least 16 bytes */
+uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data,
+			 size_t bytes); /* needs at least 16 bytes */
 
 #endif

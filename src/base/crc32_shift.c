@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zeros behind a message multiply its remainder by a power of x. CRCs are linear, so one table per
- * byte computes this. Bits are reflected: bit 31 is x^0. */
+/* Each zero byte after a message multiplies its remainder by x^8. CRCs are linear, so four tables,
+ * one per byte of the CRC, give the product. Bits are reflected: bit 31 is x^0. */
 #include "base/crc32.h"
 
 #define POLYNOMIAL 0xedb88320u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC-32 by folding with carry-less products; crc_fold.h has the paper and the arithmetic. A lane
- * is 16 bytes with the remainder of all input so far, across pieces; it is reduced once, at the
- * end. Long pieces are folded 64 bytes at a time. 1408 bytes after the headers take 37 ns;
- * libdeflate takes 115, because it starts and ends anew for each piece (AMD EPYC, gcc 12). */
+/* CRC-32 by carry-less products; crc_fold.h explains the arithmetic. A lane holds 16 bytes with the
+ * remainder of all input so far, across pieces. It is reduced once, after the last piece. Long
+ * pieces are folded 64 bytes at a time. 1408 bytes after the headers take 37 ns; libdeflate takes
+ * 115 ns, because it restarts for each piece (AMD EPYC, gcc 12). */
 #include "base/crc32.h"
 
 #ifdef __x86_64__
@@ -37,7 +37,7 @@ FOLD_TARGET static inline __m128i lane_at(const void *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
-/* Moves a lane to the position of `onto` and adds it. */
+/* Moves a lane to the position of `onto` and adds both. */
 FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 {
 	__m128i by = lane_at(&keys.by_16);
@@ -47,11 +47,10 @@ FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 	return _mm_xor_si128(moved, onto);
 }
 
-/* Appends 1 .. 15 bytes, the last ones of `tail`. The first bytes of the lane fold onto its other
- * bytes followed by these. */
+/* Appends the last `bytes` (1 .. 15) of `tail` to the lane. */
 FOLD_TARGET static inline __m128i lane_tail(__m128i lane, __m128i tail, size_t bytes)
 {
-	/* Byte indices of a shuffle upwards, then downwards; -1: zero. */
+	/* Byte indices: `up` and `down` shift a lane; -1 gives zero. */
 	static const int8_t shuffles[48] = {
 		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -80,8 +79,8 @@ FOLD_TARGET static __m128i lane_piece(__m128i lane, const uint8_t *p, size_t byt
 	return lane_tail(lane, lane_at(tail), bytes);
 }
 
-/* Returns the remainder of a lane followed by 32 zero bits: reduces to 64 bits, to 32, then by
- * Barrett's method, with the paper's constants for this polynomial. */
+/* Returns the remainder of a lane followed by 32 zero bits. Reduces to 64 bits, then to 32, then by
+ * Barrett's method, with the paper's constants. */
 FOLD_TARGET static inline uint32_t lane_reduce(__m128i lane)
 {
 	const __m128i words = _mm_setr_epi32(-1, 0, -1, 0);

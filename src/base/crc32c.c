@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the fastest implementation at the first call. Holds the portable one: tables for eight
- * bytes at a time. */
+/* Selects the fastest implementation at the first call. Contains the portable one, which processes
+ * eight bytes at a time by tables. */
 #include "base/crc32c.h"
 
 #include <stdatomic.h>
@@ -73,7 +73,7 @@ static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes)
 
 	while (!way->prepare())
 		way++;
-	/* Pairs with the acquire in crc32c: a thread that reads the selection also reads its
+	/* Pairs with the acquire in crc32c: a thread that reads the selection also sees its
 	 * tables. */
 	atomic_store_explicit(&chosen, way->run, memory_order_release);
 	return way->run(crc, p, bytes);

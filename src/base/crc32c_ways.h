@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implementations of CRC-32C: crc32c.c selects one, tests compare all. They work on the raw
- * remainder; crc32c() inverts before and after. */
+ * remainder; crc32c() inverts it before and after. */
 #ifndef BASE_CRC32C_WAYS_H
 #define BASE_CRC32C_WAYS_H
 
@@ -13,10 +13,10 @@
 struct crc32c_way {
 	const char *name;
 	bool (*prepare)(void); /* creates tables; false: this processor cannot run it */
-	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* after prepare */
+	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* call after prepare */
 };
 
-/* Fastest first; the last runs everywhere. */
+/* Sorted, fastest first. The last one runs everywhere. */
 extern const struct crc32c_way crc32c_ways[];
 extern const size_t crc32c_way_count;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CRC-32C by x86 instructions, in two implementations.
  *
- * Lanes: crc32 processes 8 bytes with a latency of three cycles, so three independent lanes run in
- * parallel. Carry-less products with powers of x join them. 8 bytes a cycle.
+ * Lanes: the crc32 instruction processes 8 bytes with a latency of three cycles, so three
+ * independent lanes run in parallel: 8 bytes per cycle. Carry-less products join them.
  *
- * Folding: crc_fold.h; crc32 reduces the last 16 bytes. With 128-bit registers folding is slower
- * than lanes (17 against 27 GB/s on Zen 5).
+ * Folding: see crc_fold.h; crc32 reduces the last 16 bytes. With 128-bit registers lanes are faster
+ * than folding (27 against 17 GB/s on Zen 5).
  *
- * Bits are reflected: crc_fold.h explains the "- 1" in the exponents below. */
+ * crc_fold.h explains the "- 1" in the exponents. */
 #ifdef __x86_64__
 
 #include <immintrin.h>
@@ -17,14 +17,14 @@
 #include "base/crc32c_ways.h"
 #include "base/crc_fold.h"
 
-#define LONG_LANE  448 /* bytes; three are a payload of 1408 bytes less 64 */
+#define LONG_LANE  448 /* bytes; three lanes fill a payload of 1408 bytes less 64 */
 #define SHORT_LANE 64
 #define FOLD_MIN   128 /* bytes; below this crc32 alone is as fast */
 
 #define LANES_TARGET __attribute__((target("sse4.2,pclmul")))
 
 static struct fold_keys fold_keys;
-/* Factors that move a lane's remainder over one lane, and over two. */
+/* Factors that move a remainder over one lane and over two lanes. */
 static uint32_t over_long[2], over_short[2];
 static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
 
@@ -32,7 +32,7 @@ static void keys_make(void)
 {
 	fold_keys_make(CRC32C_POLYNOMIAL, &fold_keys);
 	for (unsigned i = 0; i < 2; i++) {
-		/* 32 less: the crc32 that reduces the product multiplies by x^32. */
+		/* The crc32 that reduces the product multiplies by x^32, hence "- 32". */
 		over_long[i] = fold_power(CRC32C_POLYNOMIAL, 8 * LONG_LANE * (i + 1) - 32 - 1);
 		over_short[i] = fold_power(CRC32C_POLYNOMIAL, 8 * SHORT_LANE * (i + 1) - 32 - 1);
 	}
@@ -75,7 +75,7 @@ LANES_TARGET static inline uint64_t product(uint32_t a, uint32_t b)
 		_mm_clmulepi64_si128(_mm_cvtsi32_si128((int)a), _mm_cvtsi32_si128((int)b), 0x00));
 }
 
-/* Processes three lanes of `lane` bytes. */
+/* Processes three consecutive lanes of `lane` bytes. */
 LANES_TARGET static inline uint32_t lanes_step(uint32_t crc, const uint8_t *p, size_t lane,
 					       const uint32_t over[2])
 {

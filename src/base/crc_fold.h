@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any reflected 32-bit CRC by folding with AVX-512 (Gopal et al., "Fast CRC Computation for Generic
+/* Reflected 32-bit CRCs by folding with AVX-512 (Gopal et al., "Fast CRC Computation for Generic
  * Polynomials Using PCLMULQDQ Instruction", Intel, 2009). 16 bytes are a polynomial of degree 127.
- * Multiplied by x^(8 d) modulo P, they may be added to the 16 bytes that are d bytes later without
- * changing the remainder. So a block of any length shrinks to 16 bytes, which the caller reduces.
- * 64 bytes are folded at once.
+ * Multiplied by x^(8 d) modulo P, they can be added to the 16 bytes that stand d bytes later; the
+ * remainder stays the same. So a block shrinks to 16 bytes, which the caller reduces.
  *
  * Bits are reflected: bit i of an n-bit factor is the coefficient of x^(n - 1 - i). A carry-less
- * product is then x times too large, hence the "- 1" in the exponents below. */
+ * product is then x times too large, hence the "- 1" in the exponents. */
 #ifndef BASE_CRC_FOLD_H
 #define BASE_CRC_FOLD_H
 
@@ -15,25 +14,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FOLD_WIDE  256 /* bytes folded in one step: four accumulators hide the latency */
+#define FOLD_WIDE  256 /* bytes per step: four accumulators hide the latency */
 #define FOLD_BLOCK 64  /* bytes; the shortest foldable block */
 
 #define FOLD_TARGET __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
 
-/* Factors that move the low and the high half of 16 bytes by a distance. */
+/* Factors that move the low and high half of 16 bytes by a distance. */
 struct fold_key {
 	_Alignas(16) uint64_t low;
 	uint64_t high;
 };
 
-/* Factors of one polynomial. */
 struct fold_keys {
 	struct fold_key by_256, by_192, by_128, by_64, by_16;
-	/* Move each quarter of 64 bytes to the last one; that one stays. */
+	/* Factors that move each quarter of 64 bytes to the last quarter. */
 	_Alignas(64) struct fold_key to_last[4];
 };
 
-/* Returns x^exponent modulo the polynomial, whose bit 31 is x^0. */
+/* Returns x^exponent modulo the polynomial. Bit 31 of both is x^0. */
 static inline uint32_t fold_power(uint32_t polynomial, unsigned exponent)
 {
 	uint32_t power = 1u << 31;
@@ -79,7 +77,7 @@ FOLD_TARGET static inline __m512i wide_key(const struct fold_key *key)
 	return _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)(const void *)key));
 }
 
-/* Moves each 16 bytes of `wide` by its key and adds it to those of `onto`. */
+/* Moves each 16 bytes of `wide` by its key and adds the result to `onto`. */
 FOLD_TARGET static inline __m512i wide_fold(__m512i wide, __m512i keys, __m512i onto)
 {
 	__m512i low = _mm512_clmulepi64_epi128(wide, keys, 0x00);
@@ -98,8 +96,8 @@ FOLD_TARGET static inline __m128i wide_finish(const struct fold_keys *keys, __m5
 	return _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/* Returns 16 bytes with the same remainder as the first `bytes` & ~63 bytes, at least FOLD_BLOCK.
- * `start`, a previous remainder or 16 moved bytes, is added to the first 16. */
+/* Returns 16 bytes with the same remainder as the first `bytes` & ~63 bytes. `bytes` is at least
+ * FOLD_BLOCK. `start`, a previous remainder or 16 moved bytes, is added to the first 16. */
 FOLD_TARGET static inline __m128i fold_run(const struct fold_keys *keys, __m128i start,
 					   const uint8_t *p, size_t bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Outgoing and incoming datagrams, between the protocols and a real or simulated link. */
+/* Datagrams between the protocols and a real or simulated link. */
 #ifndef BASE_DATAGRAM_H
 #define BASE_DATAGRAM_H
 
@@ -18,17 +18,17 @@ struct datagram_slice {
 
 /* Reason of a retransmission. */
 enum datagram_cause {
-	DATAGRAM_CAUSE_NONE,    /* no retransmission, or its message was rejected */
+	DATAGRAM_CAUSE_NONE,    /* no retransmission, or the message was rejected */
 	DATAGRAM_CAUSE_GAP,     /* a later packet was acknowledged */
 	DATAGRAM_CAUSE_PROBE,   /* no acknowledgement of the newest packet */
 	DATAGRAM_CAUSE_TIMEOUT, /* no acknowledgement of any packet */
 	DATAGRAM_CAUSE_BUSY,    /* the receiver had no buffer */
-	DATAGRAM_CAUSE_HELD,    /* the receiver holds it and has not answered for a while */
+	DATAGRAM_CAUSE_HELD,    /* the receiver holds it without an answer */
 	DATAGRAM_CAUSES
 };
 
 /* A datagram to send: `header`, then the slices in order. The slices' memory must not change until
- * link_send() returns; the kernel also copies the header. */
+ * link_send() returns. */
 struct datagram {
 	struct udp_address to;
 	uint16_t header_bytes;
@@ -40,14 +40,14 @@ struct datagram {
 };
 
 /* A received datagram. `data` is valid until the next link_receive() or link_wait() on this
- * endpoint, since a spinning wait receives into the same buffers. */
+ * endpoint: a spinning wait receives into the same buffers. */
 struct datagram_arrival {
 	struct udp_address from;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t arrived_ns; /* kernel's receive time, on the clock of clock_now_ns(); if not
-				`stamped`: time of the read, which is later */
-	uint8_t ecn;         /* ECN bits received */
+	uint64_t arrived_ns; /* receive time on the clock of clock_now_ns(): the kernel's if
+				`stamped`, otherwise the later time of the read */
+	uint8_t ecn;
 	bool stamped;
 };
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text that explains the last failed call to its caller, one per thread. dxp_fabric_error() returns
- * it. */
+/* Text that explains a thread's last failed call. dxp_fabric_error() returns it. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
 #include "base/util.h"
 
-/* Sets the text; returns `status`. */
 int error_set(int status, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Returns the text, never NULL; valid until this thread's next error. */
 const char *error_text(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Key files: strict parsing, and creation that never replaces a key. */
+/* Strict parsing of key files, and creation that never replaces a key. */
 #include "base/keyfile.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int digit_value(char c)
 	return -1;
 }
 
-/* Accepts exactly the digits, with or without one line end. */
+/* Accepts exactly the digits, with or without one newline. */
 static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (bytes != TEXT_BYTES && !(bytes == TEXT_BYTES + 1 && text[TEXT_BYTES] == '\n'))
@@ -115,7 +115,7 @@ static bool content_write(int fd, const uint8_t key[FABRIC_KEY_BYTES])
 	return write(fd, text, sizeof(text)) == (ssize_t)sizeof(text) && fsync(fd) == 0;
 }
 
-/* Writes a temporary file, then links it: link() does not replace an existing file. */
+/* Links a temporary file: link() does not replace an existing file. */
 static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES])
 {
 	int fd = descriptor_raise(open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File of a fabric key: 64 hexadecimal digits and a line end, readable by its owner only. A reader
- * of the key can act as any node of the fabric. */
+/* File of a fabric key: 64 hexadecimal digits and a newline, readable by its owner only. With the
+ * key a process can act as any node of the fabric. */
 #ifndef BASE_KEYFILE_H
 #define BASE_KEYFILE_H
 
@@ -8,12 +8,12 @@
 
 #include "base/limits.h"
 
-/* Reads a key. Each error is logged with the next step. DXP_ENOENT: no such file; DXP_EACCESS:
- * other users may access it, or this user may not; DXP_EMALFORMED: no key; DXP_EIO. */
+/* Reads a key and logs errors. DXP_ENOENT: no such file; DXP_EACCESS: other users can access it, or
+ * this user cannot; DXP_EMALFORMED: not a key; DXP_EIO. */
 int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
-/* Draws a key from the kernel's random source and writes it to a new file of mode 0600, which is
- * complete or absent. DXP_EEXIST: the file exists and is unchanged; DXP_EIO, logged. */
+/* Writes a random key to a new file of mode 0600. The file appears complete or not at all. Logs
+ * errors. DXP_EEXIST: the file exists and is unchanged; DXP_EIO. */
 int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
 #endif

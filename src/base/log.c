@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One write(2) per message, so that lines of several threads do not mix. */
+/* Each message is one write(2), so lines of several threads do not mix. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -85,5 +85,5 @@ void log_write(enum log_level level, const char *format, ...)
 		used = (int)sizeof(line) - 2;
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
-		return; /* no other place to report */
+		return; /* no other way to report */
 }

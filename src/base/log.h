@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages for users on standard error: "dxpd: error: ...". The function that detects an error logs
- * it, once, with the next step. Level from DXP_LOG=error|warn|info|debug (default warn). */
+ * it once, with the next step. DXP_LOG=error|warn|info|debug sets the level (default warn). */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -11,15 +11,15 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* Sets the program name in messages; `name` must live as long as the process. */
+/* Sets the program name in messages. `name` must stay valid until the process exits. */
 void log_program_set(const char *name);
 void log_level_set(enum log_level level);
 int log_enabled(enum log_level level);
-/* While `soft`, logs this thread's errors and warnings as `info`: for an attempt whose failure is
- * no error, because its caller has an alternative and reports that. */
+/* While `soft`, logs this thread's errors and warnings as `info`. Use it for an attempt that may
+ * fail because its caller has an alternative. */
 void log_soften(bool soft);
-/* Writes this thread's errors to `out` without line end, the last one wins, and logs them as `info`
- * only: for a caller that reports them itself. NULL turns it off. */
+/* Copies this thread's last error to `out`, without newline, and logs errors as `info` only. Use it
+ * in a caller that reports them. NULL stops this. */
 void log_divert(char *out, size_t bytes);
 void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HMAC-SHA-256 on libcrypto's EVP_MAC: fetched and keyed once, restarted for each message. */
+/* HMAC-SHA-256 by libcrypto's EVP_MAC, keyed once and restarted for each message. */
 #include "base/mac.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void 
 	uint8_t digest[DIGEST_BYTES];
 	size_t bytes = 0;
 
-	/* Without a key argument: restarts with the current key. */
+	/* NULL keeps the current key. */
 	if (EVP_MAC_init(m->context, NULL, 0, NULL) != 1 ||
 	    EVP_MAC_update(m->context, head, head_bytes) != 1 ||
 	    EVP_MAC_update(m->context, body, body_bytes) != 1 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Message authentication with the fabric key: HMAC-SHA-256 (RFC 2104, by libcrypto), truncated to
- * 16 bytes. A mac keeps the key's inner and outer state, so a short message costs two hash blocks.
- * Not thread-safe: one owner each. */
+ * 16 bytes. A mac stores the hashed key, so a short message costs two hash blocks. Not
+ * thread-safe. */
 #ifndef BASE_MAC_H
 #define BASE_MAC_H
 
@@ -11,17 +11,17 @@
 
 #include "base/limits.h"
 
-#define MAC_BYTES 16 /* success of a forgery: 2^-128 per attempt */
+#define MAC_BYTES 16 /* a forgery succeeds with 2^-128 per attempt */
 
 struct mac;
 
-/* Creates a mac; the caller destroys it with mac_destroy. DXP_ENOMEM; DXP_EIO: libcrypto has no
+/* Creates a mac; destroy it with mac_destroy. DXP_ENOMEM; DXP_EIO: libcrypto has no
  * HMAC-SHA-256. */
 int mac_create(const uint8_t key[FABRIC_KEY_BYTES], struct mac **out);
 void mac_destroy(struct mac *m);
 
-/* Computes the mac of `head` followed by `body`. Aborts if libcrypto fails, which it cannot after
- * mac_create. */
+/* Computes the mac of `head` followed by `body`. Aborts if libcrypto fails, which is impossible
+ * after mac_create. */
 void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void *body,
 		 size_t body_bytes, uint8_t out[MAC_BYTES]);
 

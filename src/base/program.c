@@ -13,10 +13,10 @@
 
 static struct {
 	bool closed[STDERR_FILENO + 1];
-	bool reported; /* loss of output */
+	bool reported; /* lost output was reported */
 } program;
 
-/* Rising order, so that open() returns the missing number. */
+/* Fills the lowest number first, because open() returns the lowest free one. */
 static void descriptors_fill(const char *name)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -44,7 +44,7 @@ static void limit_report(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART}, old;
 
-	/* A handler, not SIG_IGN: programs started by us get the default again. */
+	/* A handler, not SIG_IGN: programs that we start get the default again. */
 	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(SIGXFSZ, &action, NULL);
 }
@@ -54,7 +54,7 @@ bool program_was_closed(int fd)
 	return fd >= STDIN_FILENO && fd <= STDERR_FILENO && program.closed[fd];
 }
 
-/* Closes a copy: some file systems report only at close that space ran out. */
+/* Closes a copy: some file systems report lack of space only at close. */
 static bool output_close(void)
 {
 	int copy = dup(STDOUT_FILENO);
@@ -64,7 +64,7 @@ static bool output_close(void)
 
 bool program_output_check(void)
 {
-	bool lost = ferror(stdout) != 0; /* by an earlier call; its errno is lost */
+	bool lost = ferror(stdout) != 0; /* its errno is lost */
 	int error = 0;
 
 	if (fflush(stdout) != 0 || (!lost && !output_close())) {

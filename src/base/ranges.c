@@ -40,7 +40,6 @@ static uint32_t find(const struct ranges *r, uint64_t start)
 	return low;
 }
 
-/* Replaces ranges [first, last) by the `count` ranges in `with`. */
 static bool replace(struct ranges *r, uint32_t first, uint32_t last, const struct range *with,
 		    uint32_t count)
 {

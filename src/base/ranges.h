@@ -17,13 +17,14 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *r);
-/* Reserves space for `more` ranges; one change needs one at most. False: no memory. */
+/* Reserves memory for `more` additional ranges. Each change needs at most one. Returns false
+ * without memory. */
 bool ranges_reserve(struct ranges *r, uint32_t more);
-/* Add or remove a range, which may be empty. False: no memory and no change; never after
- * ranges_reserve. */
+/* Add or remove a range, which may be empty. Return false, with no change, if memory is missing.
+ * They cannot fail after ranges_reserve. */
 bool ranges_add(struct ranges *r, uint64_t start, uint64_t end);
 bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
-/* Finds the first part of [start, end) that is in the set. */
+/* Finds the first part of [start, end) in the set. Returns false if there is none. */
 bool ranges_next(const struct ranges *r, uint64_t start, uint64_t end, struct range *out);
 /* Returns true if all of [start, end) is in the set. */
 bool ranges_has(const struct ranges *r, uint64_t start, uint64_t end);

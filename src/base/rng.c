@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both implementations of entropy_fn. */
 #include "base/rng.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seeded generator (SplitMix64) for simulator, tests and jitter. It must not produce secrets: the
- * owner passes an entropy_fn for keys and magics, the kernel's random source in a real node, this
- * one in the simulator. */
+/* Seeded generator (SplitMix64) for simulator, tests and jitter. It must not produce secrets. Keys
+ * and magics come from an entropy_fn: the kernel's random source in a real node, this generator in
+ * the simulator. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -32,13 +32,13 @@ static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
 	return rng_below(r, 1000000) < ppm;
 }
 
-/* Source of secrets: fills `out`. It cannot fail; a node without a random source does not start. */
+/* Source of secrets: fills `out`. Cannot fail; a node without a random source does not start. */
 typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
 
-/* The kernel's random source; context unused. */
+/* The kernel's random source; `context` is unused. */
 void rng_entropy_kernel(void *context, void *out, uint64_t bytes);
 
-/* A struct rng as source, for the simulator; context is the struct rng. */
+/* Source for the simulator; `context` is a struct rng. */
 void rng_entropy_rng(void *context, void *out, uint64_t bytes);
 
 #endif

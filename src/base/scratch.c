@@ -19,12 +19,12 @@
 #include "base/log.h"
 
 #define PREFIX      "dxp-work-"
-#define YOUNG_S     60 /* s; a younger folder may not be locked yet */
+#define YOUNG_S     60 /* s; the owner may not have locked a younger folder yet */
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct scratch {
 	char *path;
-	int lock; /* the folder itself; locked while its owner lives */
+	int lock; /* descriptor of the folder; locked until its owner exits */
 };
 
 /* ---- removing ---- */

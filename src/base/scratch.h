@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Temporary folder of one process. scratch_close removes it. If its process was killed, the next
- * scratch_open in the same place removes it. Processes forked from its owner may use it while the
- * owner holds it. */
+/* Temporary folder of one process. scratch_close removes it. If the process was killed, the next
+ * scratch_open in the same place removes it. Forked processes may use it until the owner closes
+ * it. */
 #ifndef BASE_SCRATCH_H
 #define BASE_SCRATCH_H
 
@@ -12,10 +12,10 @@ struct scratch;
 int scratch_open(const char *where, struct scratch **out);
 void scratch_close(struct scratch *s);
 
-/* Returns the path; absolute if `where` was. */
+/* Returns the path; absolute if `where` is. */
 char *scratch_path(const struct scratch *s);
 
-/* Removes a folder with its content. Links in it are removed, not followed. */
+/* Removes a folder with its content. Removes links without following them. */
 void scratch_folder_remove(const char *path);
 
 #endif

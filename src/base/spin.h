@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adapts how long a wait spins before it sleeps. Spinning pays if the event comes within about the
- * time of a wakeup; otherwise it only takes a core from working threads. Each longer wait halves
- * the next spin, down to 1/32. Each shorter one quadruples it, up to twice the full time. */
+/* Adapts how long a wait spins before it sleeps. Spinning helps only if the event comes within
+ * about the time of a wakeup; otherwise it uses a core that working threads need. Each longer wait
+ * halves the next spin, down to 1/32. Each shorter wait quadruples it, up to twice the full
+ * time. */
 #ifndef BASE_SPIN_H
 #define BASE_SPIN_H
 
@@ -9,7 +10,7 @@
 
 struct spin {
 	uint32_t full_ns;   /* 0: never spin */
-	uint32_t budget_ns; /* for the next wait */
+	uint32_t budget_ns; /* spin time of the next wait */
 };
 
 static inline void spin_init(struct spin *s, uint32_t full_ns)
@@ -18,7 +19,7 @@ static inline void spin_init(struct spin *s, uint32_t full_ns)
 	s->budget_ns = full_ns;
 }
 
-/* Adapts the budget after a wait of `waited_ns` that ended with work to do. */
+/* Adapts the budget to a wait that took `waited_ns`. */
 static inline void spin_note(struct spin *s, uint64_t waited_ns)
 {
 	uint64_t most = 2ull * s->full_ns, least = s->full_ns / 32;

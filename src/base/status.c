@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names and texts of all statuses, from one list. */
 #include <dxp/status.h>
 
 const char *dxp_status_text(int status)

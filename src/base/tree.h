@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ordered set of nodes with two-part keys: a treap. Random weights keep its depth logarithmic.
- * Nodes are embedded in their owners. Pure; not thread-safe. */
+ * Nodes are embedded in their owners' structs. Pure; not thread-safe. */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 
@@ -8,11 +8,12 @@
 
 struct tree_node {
 	struct tree_node *left, *right;
-	uint64_t key, minor; /* order; (key, minor) is unique in a tree */
-	uint32_t weight;     /* random; no child's is larger than its parent's */
+	uint64_t key, minor; /* (key, minor) is the order, unique in a tree */
+	uint32_t weight;     /* random; never less than a child's weight */
 };
 
-/* Zeroed: the empty tree. A user that chooses keys must not know `random`. */
+/* Zeroed: the empty tree. Users who choose keys must not know `random`, or they could make the tree
+ * deep. */
 struct tree {
 	struct tree_node *root;
 	uint64_t random; /* seed of the weights */
@@ -22,9 +23,9 @@ struct tree {
 void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t minor);
 /* Removes n, which must be in the tree. */
 void tree_remove(struct tree *t, const struct tree_node *n);
-/* Returns the last node at or before (key, minor); NULL: none. */
+/* Returns the last node at or before (key, minor), or NULL. */
 struct tree_node *tree_floor(const struct tree *t, uint64_t key, uint64_t minor);
-/* Returns the first node at or after (key, minor); NULL: none. */
+/* Returns the first node at or after (key, minor), or NULL. */
 struct tree_node *tree_ceiling(const struct tree *t, uint64_t key, uint64_t minor);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Macros and functions that C17 lacks. */
 #ifndef BASE_UTIL_H
 #define BASE_UTIL_H
 
@@ -36,7 +35,7 @@ static inline uint64_t clamp_u64(uint64_t v, uint64_t low, uint64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* Returns true if a is before b in wrapping serial numbers (RFC 1982); valid within half the number
+/* Returns true if a precedes b in wrapping serial numbers (RFC 1982); valid within half the number
  * space. */
 static inline int seq_before(uint32_t a, uint32_t b)
 {

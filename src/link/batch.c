@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forms GSO batches: pieces become iovecs, each GSO batch one msghdr with its control messages. */
+/* Forms GSO batches: pieces become iovecs; each GSO batch becomes one msghdr with its control
+ * messages. */
 #include "link/batch.h"
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 
 #include "base/util.h"
 
-#define PIECES_MAX (1 + DATAGRAM_SLICES_MAX) /* iovecs of one datagram */
+#define PIECES_MAX (1 + DATAGRAM_SLICES_MAX) /* iovecs per datagram */
 
 _Static_assert(LINK_IOVECS >= PIECES_MAX, "a batch holds at least one datagram");
 _Static_assert(LINK_GATHER_BYTES >= DATAGRAM_BYTES_MAX,
@@ -27,7 +28,7 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 {
 	assert(d->header_bytes <= DATAGRAM_HEADER_BYTES_MAX &&
 	       d->slice_count <= DATAGRAM_SLICES_MAX);
-	/* The kernel only reads; the casts drop a const that struct iovec cannot hold. */
+	/* The kernel only reads. The casts drop a const that struct iovec cannot hold. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)
@@ -84,7 +85,7 @@ static void message_write(struct link_batch *b, size_t first_iovec, const struct
 	union link_sockaddr *name = &b->names[b->message_count];
 
 	*m = (struct msghdr){
-		/* 0 if this socket cannot reach such an address; the kernel then returns
+		/* 0 if this socket cannot reach such an address; then the kernel returns
 		 * EDESTADDRREQ */
 		.msg_namelen = sockaddr_from_wire(&d->to, family, name),
 		.msg_iov = b->iovecs + first_iovec,
@@ -103,7 +104,7 @@ static bool goes_alone(const struct batch_limits *limits, const struct datagram 
 	return limits->alone && limits->alone(d);
 }
 
-/* Returns the most datagrams of a GSO batch that starts with `d`. */
+/* Returns the most datagrams in a GSO batch that starts with `d`. */
 static unsigned segments_max(const struct batch_limits *limits, const struct datagram *d,
 			     size_t bytes)
 {
@@ -113,7 +114,8 @@ static unsigned segments_max(const struct batch_limits *limits, const struct dat
 	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }
 
-/* Adds one GSO batch from the front of the list. Returns its datagrams; 0: no iovecs are left. */
+/* Adds one GSO batch from the front of the list. Returns its number of datagrams; 0: no iovecs are
+ * left. */
 static size_t batch_form(struct link_batch *b, const struct batch_limits *limits,
 			 const struct datagram *const *datagrams, size_t count)
 {
@@ -133,7 +135,7 @@ static size_t batch_form(struct link_batch *b, const struct batch_limits *limits
 		batch_bytes += bytes;
 		length++;
 		if (bytes < segment_bytes)
-			break; /* a shorter one is the last */
+			break; /* only the last may be shorter */
 	}
 	if (length == 0)
 		return 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups datagrams into GSO batches. A GSO batch is one sendmsg whose payload the kernel splits
- * into datagrams: same destination, ECN bits and length; only the last may be shorter. A datagram
- * that fits no other, or is `alone`, is sent as an ordinary message. No system calls here.
+/* Groups datagrams into GSO batches; makes no system calls. A GSO batch is one sendmsg that the
+ * kernel splits into datagrams with the same destination, ECN bits and length; only the last may be
+ * shorter. A datagram that fits no other, or is `alone`, is an ordinary message.
  *
- * Short pieces of a message (headers, slices) are first copied into one buffer: the kernel's copy
- * has a start cost per piece. 44 datagrams of 64 + 1408 bytes, payload outside the cache: 168
- * instead of 201 ns per KB (Zen 4).
+ * Short pieces (headers, slices) are first copied into one buffer, because the kernel's copy has a
+ * start cost per piece: 168 instead of 201 ns per KB for 44 datagrams of 64 + 1408 bytes outside
+ * the cache (Zen 4).
  *
- * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams, and messages are
- * in the order of the datagrams, so that the kernel always accepts a prefix. */
+ * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams, in order, so the
+ * kernel always accepts a prefix. */
 #ifndef LINK_BATCH_H
 #define LINK_BATCH_H
 
@@ -20,13 +20,13 @@
 #include "link/udp.h"
 
 struct batch_limits {
-	int family;        /* of the socket: format of destinations */
-	unsigned segments; /* longest GSO batch in datagrams; 1: no GSO */
-	/* Peer for which the kernel rejected GSO batches of datagrams of refused_bytes; datagrams
-	 * of this length or longer are sent singly to it. */
+	int family;        /* family of the socket; decides the format of destinations */
+	unsigned segments; /* longest GSO batch, in datagrams; 1: no GSO */
+	/* Peer for which the kernel rejected GSO batches of datagrams of refused_bytes. Datagrams
+	 * of at least this length are sent to it singly. */
 	struct udp_address refused_to;
 	size_t refused_bytes; /* 0: none rejected */
-	/* Returns true for a datagram that must not be in a GSO batch; NULL: all may. */
+	/* Returns true for a datagram that must not be in a GSO batch. NULL: all may be. */
 	bool (*alone)(const struct datagram *d);
 };
 
@@ -39,7 +39,7 @@ struct link_batch {
 	struct mmsghdr messages[LINK_MESSAGES];
 	uint16_t lengths[LINK_MESSAGES]; /* datagrams per message */
 	uint32_t bytes[LINK_MESSAGES];   /* payload per message */
-	uint8_t sockets[LINK_MESSAGES];  /* socket index per message; filled in by send.c */
+	uint8_t sockets[LINK_MESSAGES];  /* socket index per message; set by send.c */
 	union link_sockaddr names[LINK_MESSAGES];
 	struct iovec iovecs[LINK_IOVECS];
 	union {
@@ -49,7 +49,7 @@ struct link_batch {
 	uint8_t gather[LINK_GATHER_BYTES];
 };
 
-/* Fills `b` anew from the front of the list; it points into the datagrams and their memory. Returns
+/* Refills `b` from the front of the list. It points into the datagrams and their memory. Returns
  * how many fit: at least one if count > 0. */
 size_t batch_fill(struct link_batch *b, const struct batch_limits *limits,
 		  const struct datagram *const *datagrams, size_t count);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both clocks of the kernel, read together. */
 #include "link/clock.h"
 
 #include <time.h>
@@ -18,8 +17,8 @@ static uint64_t clock_ns(clockid_t id)
 
 struct clock_pair clock_read(void)
 {
-	/* With this order, an interruption in between makes arrivals look later, never earlier. A
-	 * delay measured too long is removed by a minimum filter; one too short would become the
+	/* In this order, an interruption in between makes arrivals look later, never earlier. A
+	 * minimum filter removes a delay that is too long; one that is too short would become the
 	 * minimum. */
 	uint64_t wall_ns = clock_ns(CLOCK_REALTIME);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two clocks read together. The kernel stamps arrivals with the wall clock, which may be set; all
- * other code uses the monotonic clock. Only ages are transferred between them. So a step of the
- * wall clock affects only the time stamps of waiting datagrams, by at most DATAGRAM_AGE_NS. */
+ * other code uses the monotonic clock. Only ages are converted, so a step of the wall clock affects
+ * only waiting datagrams, by at most DATAGRAM_AGE_NS. */
 #ifndef LINK_CLOCK_H
 #define LINK_CLOCK_H
 

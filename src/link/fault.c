@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of the injector: a list of delayed copies, in the order in which they leave, and a list of
- * copies handed out. A failed allocation drops the datagram, which is a valid fault. */
+/* A list of delayed copies, in the order in which they leave, and a list of copies handed out. A
+ * failed allocation drops the datagram, which is a valid fault. */
 #include "link/fault.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "link/batch.h"
 
-#define LEAVES_FIRST 0 /* leaves_at of datagrams without space in the kernel: before all others */
+#define LEAVES_FIRST 0 /* leaves_at of datagrams without space in the kernel; before all others */
 
 struct copy {
 	struct datagram datagram; /* its only slice is `bytes` */
@@ -27,10 +27,10 @@ struct fault {
 	struct rng rng;
 	uint64_t passed; /* datagrams accepted */
 	uint64_t count;  /* those of them with a fault */
-	unsigned fate;   /* of the last one */
+	unsigned fate;   /* fate of the last datagram */
 	size_t held_count;
-	struct copy *held;   /* by leaves_at, then by age */
-	struct copy *loaned; /* any order */
+	struct copy *held;   /* sorted by leaves_at, then age */
+	struct copy *loaned; /* handed out; unsorted */
 };
 
 int fault_open(const struct fault_options *options, struct fault **out)
@@ -63,7 +63,7 @@ void fault_close(struct fault *f)
 	free(f);
 }
 
-/* Returns a copy that owns all its bytes, header included; NULL: no memory. */
+/* Returns a copy that owns all its bytes, with the header. NULL: no memory. */
 static struct copy *copy_make(const struct datagram *d)
 {
 	size_t slices_bytes = batch_datagram_bytes(d) - d->header_bytes, offset = 0;
@@ -94,7 +94,7 @@ static void bit_flip(struct copy *c, struct rng *rng)
 		c->bytes[byte - c->datagram.header_bytes] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* Keeps a copy of `d`. False: too many already, or no memory. */
+/* Keeps a copy of `d`. False: too many, or no memory. */
 static bool hold(struct fault *f, const struct datagram *d, uint64_t leaves_at, uint64_t until_ns)
 {
 	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;
@@ -127,8 +127,7 @@ size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **o
 	return count;
 }
 
-/* Returns the datagram that replaces `in`: itself, a copy with one bit flipped, or NULL without
- * memory. */
+/* Returns `in`, or a copy with one bit flipped, or NULL without memory. */
 static const struct datagram *corrupt_maybe(struct fault *f, const struct datagram *in,
 					    bool corrupt)
 {
@@ -146,7 +145,7 @@ static const struct datagram *corrupt_maybe(struct fault *f, const struct datagr
 size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		  const struct datagram **out)
 {
-	/* Always four draws, so that a changed rate does not change the other faults. */
+	/* Always draws four numbers, so that a changed rate does not change the other faults. */
 	bool lost = rng_chance_ppm(&f->rng, f->options.loss_ppm);
 	bool twice = rng_chance_ppm(&f->rng, f->options.dup_ppm);
 	bool corrupt = rng_chance_ppm(&f->rng, f->options.corrupt_ppm);
@@ -164,7 +163,7 @@ size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		out[count++] = d;
 	if (d && !late && twice)
 		out[count++] = d;
-	/* After the new one: a datagram held for one other leaves behind the next. */
+	/* After the new one, because a datagram delayed by one leaves after the next. */
 	count += fault_release(f, now_ns, out + count);
 	if (d && late)
 		hold(f, d, f->passed + 1 + rng_below(&f->rng, LINK_FAULT_DISTANCE),

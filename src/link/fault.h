@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fault injector for outgoing datagrams: drops, duplicates, delays them or flips one bit. Each
- * fault has its own probability, from a seeded generator. Pure: no system call, no clock; datagrams
- * go in and come out. It runs before GSO batches are formed, so it acts on each datagram, as a
- * network does.
+/* Fault injector for outgoing datagrams: drops, duplicates or delays them, or flips one bit. Each
+ * fault has its own probability, from a seeded generator. Pure: no system call, no clock. Runs
+ * before GSO batches are formed, so it acts on each datagram, like a network.
  *
- * Order of faults: dropped, or else one bit flipped, or else unchanged. A datagram not dropped may
- * then be duplicated at once. One of its copies may be delayed until 1 .. LINK_FAULT_DISTANCE later
- * datagrams have passed or LINK_FAULT_HOLD_NS are over. */
+ * A datagram is dropped, or one bit is flipped, or it is unchanged. If not dropped, it may be
+ * duplicated at once. One copy may be delayed until 1 .. LINK_FAULT_DISTANCE later datagrams have
+ * passed or LINK_FAULT_HOLD_NS have elapsed. */
 #ifndef LINK_FAULT_H
 #define LINK_FAULT_H
 
@@ -23,40 +22,39 @@ struct fault_options {
 	uint64_t seed; /* any value, also 0 */
 };
 
-#define FAULT_OUT_MAX (LINK_FAULT_HELD + 2) /* all delayed ones, and one datagram twice */
+#define FAULT_OUT_MAX (LINK_FAULT_HELD + 2) /* all delayed datagrams, and one twice */
 
 struct fault;
 
-/* Parses "loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7": any of them in any order; absent ones
- * are 0. Resolution 0.0001 %. DXP_EINVAL, logged, for other text. */
+/* Parses "loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7": any of them, in any order; absent ones
+ * are 0. Resolution 0.0001 %. Other text: DXP_EINVAL, logged. */
 int fault_parse(const char *text, struct fault_options *out);
 
-/* Creates an injector. DXP_ENOMEM. */
 int fault_open(const struct fault_options *options, struct fault **out);
 void fault_close(struct fault *f);
 
-/* Accepts one datagram and writes those that leave now to `out`, at most FAULT_OUT_MAX; returns
- * their number. They point to `in` or to copies that live until fault_settle. */
+/* Accepts one datagram. Writes those that leave now to `out`, at most FAULT_OUT_MAX; returns their
+ * number. They point to `in` or to copies, valid until fault_settle. */
 size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		  const struct datagram **out);
 
-/* The same without a new datagram: writes the delayed ones that are due. */
+/* Writes the delayed datagrams that are due, like fault_pass. */
 size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **out);
 
-/* Frees the copies handed out since the last settle. The `count` datagrams in `unsent` found no
- * space in the kernel; copies of them leave first next time. */
+/* Frees the copies handed out since the last settle. The kernel had no space for the `count`
+ * datagrams in `unsent`; copies of them leave first next time. */
 void fault_settle(struct fault *f, const struct datagram *const *unsent, size_t count);
 
-/* Returns true if such copies wait: send nothing new before fault_release has returned them. */
+/* Returns true if such copies wait. Send nothing new until fault_release has returned them. */
 bool fault_backlog(const struct fault *f);
 
-/* Returns when fault_release has something due; UINT64_MAX: nothing is held. */
+/* Returns when a datagram is due; UINT64_MAX: none is delayed. */
 uint64_t fault_deadline(const struct fault *f);
 
-/* Returns the effects of the last fault_pass: bits of enum link_fate. */
+/* Returns the faults of the last fault_pass: bits of enum link_fate. */
 unsigned fault_fate(const struct fault *f);
 
-/* Returns the number of datagrams dropped, duplicated, delayed or changed so far. */
+/* Returns how many datagrams had a fault. */
 uint64_t fault_count(const struct fault *f);
 
 #endif

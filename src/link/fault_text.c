@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parser of DXP_FAULT. It reads digits itself: strtod depends on the locale's decimal point. */
+/* Parses DXP_FAULT. It reads digits itself, because strtod depends on the locale's decimal
+ * point. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,14 @@
 #include "link/fault.h"
 
 #define PPM_PER_PERCENT 10000u
-#define ITEM_BYTES      64 /* longest "name=value" and its zero */
+#define ITEM_BYTES      64 /* longest "name=value", with the final zero */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* Parses "1%", "0.01%", "100%": a decimal number with at most four decimals and a percent sign. */
+/* Parses "1%", "0.01%", "100%": at most four decimals and a percent sign. */
 static bool rate_parse(const char *text, uint32_t *ppm)
 {
 	uint32_t value = 0, unit = PPM_PER_PERCENT;
@@ -49,7 +50,6 @@ static bool seed_parse(const char *text, uint64_t *seed)
 	return *end == '\0' && errno == 0;
 }
 
-/* Parses one "name=value". */
 static int item_parse(char *item, struct fault_options *o)
 {
 	const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UNIX packet sockets. A path longer than an address allows is reached through its open folder, as
- * /proc/self/fd/N/name, without a change of directory. */
+/* UNIX packet sockets. A path too long for an address is reached through its open folder, as
+ * /proc/self/fd/N/name, without chdir. */
 #include "link/local.h"
 
 #include <assert.h>
@@ -23,8 +23,8 @@
 #include "base/util.h"
 #include "link/limits.h"
 
-#define NAME_MAX_BYTES 80  /* bytes; what "/proc/self/fd/N/" leaves of an address */
-#define LOCK_TRIES     200 /* of 1 ms: the lock's owner binds a socket meanwhile */
+#define NAME_MAX_BYTES 80  /* bytes; space of an address after "/proc/self/fd/N/" */
+#define LOCK_TRIES     200 /* tries, 1 ms each, while another process holds the lock */
 
 static int status_of_errno(void)
 {
@@ -40,10 +40,10 @@ static int status_of_errno(void)
 	}
 }
 
-/* A path as address: its open folder, and the name in it. */
+/* A path as address: its open folder, and the name in that folder. */
 struct socket_path {
 	int folder;
-	const char *name; /* in the caller's path */
+	const char *name; /* points into the caller's path */
 	struct sockaddr_un address;
 };
 
@@ -84,7 +84,7 @@ static int address_connect(int fd, const struct socket_path *p)
 	return connect(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 }
 
-/* Returns true for a socket without a listener, false for anything else. */
+/* Returns true for a socket without a listener. */
 static bool stale(const struct socket_path *p)
 {
 	struct stat st;
@@ -99,7 +99,7 @@ static bool stale(const struct socket_path *p)
 	return refused;
 }
 
-/* Locks the folder: if two programs find the same stale socket, the second must not remove the
+/* Locks the folder. If two programs find the same stale socket, the second must not remove the
  * first one's new socket. */
 static bool folder_lock(int folder)
 {
@@ -124,7 +124,7 @@ static int socket_bind(int fd, const struct socket_path *p)
 {
 	bool locked = folder_lock(p->folder);
 
-	/* Sets the mode before the path exists: the socket is never accessible to others. */
+	/* Sets the mode before the path exists, so others can never access the socket. */
 	int status = fchmod(fd, 0600) == 0 ? bind_once(fd, p) : -1;
 	if (status != 0 && errno == EADDRINUSE && locked && stale(p) &&
 	    unlinkat(p->folder, p->name, 0) == 0)
@@ -186,7 +186,7 @@ bool local_clear(const char *path)
 
 	if (socket_path_open(path, &p) != DXP_OK)
 		return false;
-	/* A socket that is bound but does not listen yet is protected by this lock. */
+	/* The lock protects a socket that is bound but does not listen yet. */
 	if (folder_lock(p.folder)) {
 		cleared = stale(&p) && unlinkat(p.folder, p.name, 0) == 0;
 		flock(p.folder, LOCK_UN);
@@ -225,7 +225,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 	if (status == DXP_OK)
 		status = socket_make(&made);
 	if (status == DXP_OK) {
-		/* Bounds connect, which waits while the listener's queue is full. */
+		/* Bounds the time of connect, which waits while the listener's queue is full. */
 		setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 		if (address_connect(made, &p) == 0)
 			fcntl(made, F_SETFL, O_NONBLOCK);
@@ -245,7 +245,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)]; /* so none is cut off */
+	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)]; /* the most that a packet can carry */
 };
 
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count)
@@ -270,10 +270,10 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
 }
 
-/* Returns the received descriptors, each above 2. False: too many; then all are closed. */
+/* Returns the received descriptors, each above 2. False: too many; all are closed. */
 static bool fds_receive(struct msghdr *m, int *fds, unsigned space, unsigned *fd_count)
 {
-	int got[LOCAL_FDS_ALL + 1]; /* alignment leaves space for one more in `control` */
+	int got[LOCAL_FDS_ALL + 1]; /* alignment of `control` leaves space for one more */
 	unsigned count = 0;
 	bool raised = true;
 

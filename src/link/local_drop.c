@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closes and unmaps what untrusted processes passed: one thread per group, so that a hanging close
- * blocks no other. LOCAL_DROPS_MAX bounds the number per party. */
+/* Closes and unmaps what untrusted processes passed. Each group has its own thread, so that a
+ * hanging close blocks no other. LOCAL_DROPS_MAX bounds the number per party. */
 #include "link/local.h"
 
 #include <pthread.h>
@@ -13,10 +13,11 @@
 #include <dxp/status.h>
 
 #define STACK_BYTES   (256u << 10)
-#define AT_ONCE_BYTES (1u << 20) /* unmapping these takes at most half a millisecond */
+#define AT_ONCE_BYTES (1u << 20) /* unmapped without a thread: half a millisecond */
 
 struct local_drops {
-	_Atomic uint32_t holders; /* the owner and each group; the last one frees */
+	_Atomic uint32_t
+		holders; /* references of the owner and of each group; the last one frees */
 	_Atomic uint32_t waiting; /* descriptors not closed yet */
 };
 
@@ -69,7 +70,7 @@ static void *lot_close(void *context)
 	return NULL;
 }
 
-/* Blocks all signals: they are for the program's own threads. */
+/* Blocks all signals, which are for the program's own threads. */
 static bool thread_start(void *(*run)(void *), void *lot)
 {
 	pthread_attr_t how;

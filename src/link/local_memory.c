@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory shared by two processes: a memfd of fixed size. Access beyond the end of a file raises
- * SIGBUS, so a file that its owner could shrink is never mapped. */
+ * SIGBUS, so a file that can shrink is never mapped. */
 #include "base/descriptor.h"
 #include "link/local.h"
 
@@ -61,7 +61,7 @@ int local_memory_create(const char *name, uint64_t bytes, struct local_memory *o
 	return DXP_OK;
 }
 
-/* Reads the seals first: they guarantee the size read after them. */
+/* Reads the seals first, because they guarantee that the size read later stays. */
 static bool trustworthy(int fd, uint64_t offset, uint64_t bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

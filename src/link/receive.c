@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives into the inbox, reads control messages, and splits GRO buffers into datagrams. */
 #include "link/receive.h"
 
 #include <netinet/udp.h>
@@ -13,10 +12,10 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-#define ECN_BITS   3 /* of the TOS and traffic class bytes */
-#define ECN_MARKED 3 /* congestion experienced */
+#define ECN_BITS   3 /* ECN bits in the TOS and traffic class bytes */
+#define ECN_MARKED 3 /* "congestion experienced" */
 
-/* Restores the buffer lengths of the first `used` headers, which the kernel overwrote. */
+/* Restores the buffer lengths that the kernel overwrote in the first `used` headers. */
 static void headers_reset(struct inbox *in, unsigned used)
 {
 	for (unsigned i = 0; i < used; i++) {
@@ -29,7 +28,7 @@ static void headers_reset(struct inbox *in, unsigned used)
 
 int link_inbox_open(struct inbox *in, unsigned count)
 {
-	/* Mapped, so that unused pages take no memory. */
+	/* mmap, so that unused pages need no memory. */
 	void *buffers = mmap(NULL, (size_t)count * LINK_RECEIVE_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -90,7 +89,7 @@ static void control_parse(struct inbox *in, const struct cmsghdr *c, struct link
 	}
 }
 
-/* Reads the properties common to the datagrams of message `cursor`. */
+/* Reads what the datagrams of message `cursor` have in common. */
 static void message_start(struct inbox *in, struct link_counters *counters)
 {
 	struct mmsghdr *message = &in->messages[in->cursor];
@@ -112,7 +111,7 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 		in->segment_bytes = message->msg_len;
 }
 
-/* Receives the single datagram of a quiet socket. */
+/* Receives one datagram of a quiet socket. */
 static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	socklen_t name_bytes = sizeof(in->names[0]);
@@ -136,7 +135,6 @@ static ssize_t message_receive(struct inbox *in, const struct link_socket *s, in
 	return bytes;
 }
 
-/* Returns the number of messages received. */
 static unsigned messages_receive(struct inbox *in, const struct link_socket *s, bool wait)
 {
 	int flags = wait ? 0 : MSG_DONTWAIT;
@@ -157,8 +155,8 @@ bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
-	/* Treats any error as silence: EAGAIN is, and reporting an ICMP error clears it. A second
-	 * recvmsg without result costs a tenth of a round trip, so after silence request one
+	/* Treats any error like no arrival. An ICMP error is cleared by being reported. A second
+	 * recvmsg without result costs a tenth of a round trip, so the next poll requests one
 	 * message only. */
 	if (in->filled == 0) {
 		s->wanted = 1;
@@ -242,8 +240,8 @@ static bool socket_look(struct link *l, unsigned index, bool wait)
 	return true;
 }
 
-/* Polls the last active socket, and every LINK_OTHERS_EVERY polls first another: each socket is
- * polled within a bounded number of polls. */
+/* Polls the last active socket, and every LINK_OTHERS_EVERY polls first another one, so that no
+ * socket waits forever. */
 bool link_inbox_look(struct link *l)
 {
 	unsigned hot = l->sockets[l->hot].fd >= 0 ? l->hot : 0;
@@ -274,8 +272,7 @@ size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t co
 {
 	if (l->fault)
 		send_held(l);
-	/* Avoids system calls, and makes none while buffers still hold datagrams: arrivals point
-	 * into them. */
+	/* Makes no system call while buffers contain datagrams: arrivals point into them. */
 	if (!inbox_pending(&l->inbox) && !link_inbox_look(l))
 		return 0;
 	return arrivals_process(l, arrivals, count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receive buffers: one receive call fills a row of them, and a cursor walks over their datagrams.
- * GRO merges many datagrams of one sender into one buffer; they are split here.
+/* Receive buffers. One receive call fills several, and a cursor walks over their datagrams. GRO
+ * merges datagrams of one sender into one buffer; they are split here.
  *
- * Invariant: messages cursor .. filled - 1 hold datagrams not yet handed out. The kernel gets the
- * buffers again only when there are none. */
+ * Invariant: messages cursor .. filled - 1 contain datagrams not yet handed out. The kernel gets
+ * the buffers only when there are none. */
 #ifndef LINK_RECEIVE_H
 #define LINK_RECEIVE_H
 
@@ -15,37 +15,37 @@
 #include "link/sockaddr.h"
 #include "link/udp.h"
 
-/* Space for the five control messages that the socket options request. */
+/* bytes of the five control messages that the socket options request */
 #define INBOX_CONTROL_BYTES 192
 
-/* One socket of the inbox. A socket whose datagrams arrive one at a time for a waiting reader
- * becomes quiet: no GRO, no time stamps, no ECN bits (unless peers use them), read by recv. That
+/* A socket becomes quiet if its datagrams arrive one at a time for a waiting reader. A quiet socket
+ * has no GRO, no time stamps and no ECN bits (unless peers use them), and is read by recv. This
  * saves 0.3 us of a round trip of 5 us (Zen 5). */
 struct link_socket {
 	int fd;
-	struct udp_address peer; /* of a connected socket */
-	unsigned named;  /* polls that still read the sender's address; of socket 0 never used up */
-	unsigned wanted; /* messages per receive: doubles while they come, 1 after none */
-	bool quiet;      /* as above */
-	bool marked;     /* congestion experienced since the last change of `quiet` */
-	unsigned alone;  /* consecutive polls with one short datagram */
-	unsigned streak; /* consecutive polls with arrivals */
-	uint64_t used;   /* poll number of the endpoint at the last arrival */
-	uint32_t drops_seen; /* the kernel's drop count, which wraps at 32 bits */
-	uint8_t ecn;         /* ECN bits of messages without a control message */
-	unsigned ecn_other;  /* consecutive messages with other bits */
+	struct udp_address peer; /* peer of a connected socket */
+	unsigned named;  /* remaining polls that read the sender's address; endless for socket 0 */
+	unsigned wanted; /* messages per receive: doubles while all arrive, 1 after none */
+	bool quiet;
+	bool marked;         /* "congestion experienced" was received since `quiet` changed */
+	unsigned alone;      /* consecutive polls with one short datagram */
+	unsigned streak;     /* consecutive polls with arrivals */
+	uint64_t used;       /* number of the endpoint's poll of the last arrival */
+	uint32_t drops_seen; /* the kernel's drop count; wraps */
+	uint8_t ecn;         /* ECN bits of messages without control message */
+	unsigned ecn_other;  /* consecutive messages with other ECN bits */
 };
 
 struct inbox {
-	uint8_t *buffers; /* `count` of LINK_RECEIVE_BYTES */
+	uint8_t *buffers; /* `count` buffers of LINK_RECEIVE_BYTES */
 	unsigned count;
-	unsigned filled;            /* messages of the last receive */
+	unsigned filled;            /* messages in the last receive */
 	struct link_socket *source; /* socket of the last receive */
-	bool named;                 /* the last receive read the senders' addresses */
-	unsigned cursor;            /* next message to hand out, and `offset` in it */
+	bool named;                 /* the last receive includes the senders' addresses */
+	unsigned cursor;            /* next message; `offset` is the position in it */
 	size_t offset;
-	size_t segment_bytes; /* of message `cursor`: length of each datagram but the last */
-	struct datagram_arrival common; /* of message `cursor`: common to its datagrams */
+	size_t segment_bytes; /* bytes of each datagram but the last in message `cursor` */
+	struct datagram_arrival common; /* fields common to the datagrams of message `cursor` */
 	struct clock_pair read_at;      /* time of the last receive */
 	struct mmsghdr messages[DATAGRAM_BATCH];
 	struct iovec iovecs[DATAGRAM_BATCH];
@@ -65,8 +65,8 @@ static inline bool inbox_pending(const struct inbox *in)
 	return in->cursor < in->filled;
 }
 
-/* Receives once from the kernel; `wait`: blocks until something arrives or the socket's timeout, if
- * any. The inbox must be empty. Returns true if something arrived. */
+/* Receives once from the kernel; `wait`: blocks until an arrival or the socket's timeout. The inbox
+ * must be empty. Returns true for an arrival. */
 bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 		     struct link_counters *counters);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Longest GSO batch, in datagrams: 64 in the first kernels with GSO, 128 in later ones. It is found
- * by trial, since no socket option reports it. */
+/* Finds the longest GSO batch by trial, because no socket option reports it: 64 datagrams in the
+ * first kernels with GSO, 128 in later ones. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -11,11 +11,11 @@
 #include "base/descriptor.h"
 #include "link/endpoint.h"
 
-/* datagrams; every kernel with GSO accepts them, so used if the trial is impossible (no
- * loopback) */
+/* datagrams; all kernels with GSO accept them. Used without loopback, where no trial is
+ * possible. */
 #define SEGMENTS_SAFE 64
 
-/* Sends one GSO batch of `segments` one-byte datagrams; returns true if the kernel accepts it. */
+/* Sends one GSO batch of `segments` one-byte datagrams. Returns true if the kernel accepts it. */
 static bool segments_accepted(int fd, unsigned segments)
 {
 	uint8_t bytes[LINK_SEGMENTS_PROBE] = {0};
@@ -53,7 +53,7 @@ unsigned segments_probe(void)
 		close(fd);
 		return 1;
 	}
-	/* Invariant: the kernel accepts `low`, and not more than `high`. */
+	/* Invariant: the kernel accepts `low` and rejects more than `high`. */
 	while (low < high) {
 		unsigned middle = (low + high + 1) / 2;
 		if (segments_accepted(fd, middle))

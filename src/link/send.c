@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends GSO batches. If the kernel rejects one, its datagrams are sent singly. If one of them is
- * accepted, the GSO batch was the cause and is avoided from then on. Order is always kept. */
+/* Sends GSO batches, always in order. If the kernel rejects one, its datagrams are sent singly. If
+ * one of those is accepted, such GSO batches are avoided from then on. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -8,8 +8,8 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-/* Datagrams per batch_fill: a multiple of every common GSO batch (44, 64, 128), so that few batches
- * are cut short at the end. */
+/* Datagrams per batch_fill: a multiple of common GSO batches (44, 64, 128), so that few are cut
+ * short. */
 #define ROUND 1408
 
 _Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round holds all faulty datagrams");
@@ -30,8 +30,8 @@ static int messages_send(int fd, struct mmsghdr *messages, size_t count)
 	return message_send(fd, &messages->msg_hdr) < 0 ? -1 : 1;
 }
 
-/* Adapts the ECN bits of a connected socket to the messages: a control message in each costs 0.1
- * us. Returns true if the socket's bits are those of this message. */
+/* Adapts the ECN bits of a connected socket to the messages, because a control message in each
+ * costs 0.1 us. Returns true if the bits match. */
 static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	if (s->ecn == ecn)
@@ -41,8 +41,8 @@ static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 	return s->ecn == ecn;
 }
 
-/* Returns the index of the socket for message m, which starts with `first`. A connected socket
- * needs no destination. */
+/* Returns the index of the socket for message m, whose first datagram is `first`. A connected
+ * socket needs no destination. */
 static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 			     const struct datagram *first)
 {
@@ -52,7 +52,7 @@ static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 		return 0;
 	bool same = ecn_follow(l, &l->sockets[number], first->ecn);
 	if (!same && first->ecn == 0)
-		return 0; /* no control message can clear the bits */
+		return 0; /* a control message cannot clear the bits */
 	m->msg_name = NULL;
 	m->msg_namelen = 0;
 	if (same && length == 1)
@@ -68,7 +68,7 @@ static void sockets_choose(struct link *l, struct link_batch *b, const struct da
 	}
 }
 
-/* Returns how many messages from `first` leave through the same socket. */
+/* Returns how many messages from `first` use the same socket. */
 static size_t run_length(const struct link_batch *b, size_t first)
 {
 	size_t end = first + 1;
@@ -78,8 +78,8 @@ static size_t run_length(const struct link_batch *b, size_t first)
 	return end - first;
 }
 
-/* Passes the batch to the kernel; *sent is the number of messages accepted. Returns 0 if all were,
- * otherwise the errno of the next one. */
+/* Passes the batch to the kernel; *sent is the number of accepted messages. Returns 0 if all were
+ * accepted, otherwise the errno of the next. */
 static int batch_flush(struct link *l, size_t *sent)
 {
 	struct link_batch *b = &l->batch;
@@ -121,7 +121,7 @@ bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes)
 	return true;
 }
 
-/* Avoids a kind of GSO batch that was rejected although a datagram of it was accepted. */
+/* Avoids a kind of GSO batch after the kernel rejected one and accepted a datagram of it. */
 static void batch_blame(struct link *l, const struct datagram *first, int error)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -144,14 +144,14 @@ static void batch_blame(struct link *l, const struct datagram *first, int error)
 
 static size_t list_send(struct link *l, const struct datagram *const *list, size_t count);
 
-/* Sends the datagrams of a rejected GSO batch singly; returns how many were accepted. */
+/* Sends the datagrams of a rejected GSO batch singly. Returns how many were accepted. */
 static size_t batch_send_singly(struct link *l, const struct datagram *const *list, size_t count,
 				int error)
 {
 	unsigned segments = l->limits.segments;
 	uint64_t sent_before = l->counters.sent_datagrams;
 
-	l->limits.segments = 1; /* prevents recursion from list_send */
+	l->limits.segments = 1; /* list_send must not recurse */
 	size_t accepted = list_send(l, list, count);
 	l->limits.segments = segments;
 	if (l->counters.sent_datagrams != sent_before)
@@ -176,8 +176,8 @@ static size_t list_send(struct link *l, const struct datagram *const *list, size
 			break;
 		}
 		if (l->batch.sockets[sent] > 0) {
-			/* A rejected port, or an own address that is gone: an error of the
-			 * connected socket need not apply to socket 0. */
+			/* An error of a connected socket, such as a rejected port or a removed own
+			 * address, may not apply to socket 0. */
 			socket_close(&l->sockets[l->batch.sockets[sent]]);
 			continue;
 		}
@@ -208,8 +208,8 @@ void send_held(struct link *l)
 	fault_settle(l->fault, out + sent, count - sent);
 }
 
-/* Sends through the injector. It keeps datagrams without space in the kernel, so each is decided
- * once; while such a backlog exists, no new ones are accepted. */
+/* Sends through the injector. It keeps datagrams for which the kernel has no space, so that each is
+ * decided once. Meanwhile it accepts no new ones. */
 static size_t send_faulty(struct link *l, const struct datagram *const *list, size_t count)
 {
 	const struct datagram *out[ROUND];

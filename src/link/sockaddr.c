@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conversion in both directions; no lookup, no scope ids (a udp_address cannot hold link-local
- * IPv6). */
+/* No name lookup, and no scope ids: a udp_address cannot hold link-local IPv6. */
 #include "link/sockaddr.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates sockets: family by address, buffers, per-datagram reports, bind. */
+/* Creates sockets: family, buffers, reports per datagram, bind. */
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -32,7 +32,7 @@ void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	s->ecn = ecn;
 	s->ecn_other = 0;
-	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn); /* for IPv4 peers, also of an AF_INET6 socket */
+	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn); /* for IPv4 peers, also of AF_INET6 sockets */
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_TCLASS, ecn);
 }
@@ -46,8 +46,8 @@ uint32_t socket_waiting_bytes(const struct link_socket *s)
 	return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
-/* The FORCE variants need CAP_NET_ADMIN and exceed the system's limit. The kernel doubles the value
- * for its own overhead. */
+/* The FORCE variants need CAP_NET_ADMIN and may exceed the system's limit. The kernel doubles the
+ * value for its own overhead. */
 static void buffers_set(int fd, uint32_t bytes)
 {
 	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
@@ -65,11 +65,11 @@ static void buffer_report(struct link *l)
 			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
-/* Turns reports per datagram on or off. None is required; one that fails leaves zeros. */
+/* Turns reports per datagram on or off. All are optional; one that fails leaves zeros. */
 static void reports_set(const struct link *l, const struct link_socket *s, bool on)
 {
 	option_set(s->fd, SOL_SOCKET, SO_TIMESTAMPNS, on);
-	/* On AF_INET6 sockets too, for IPv4 peers. */
+	/* For IPv4 peers of AF_INET6 sockets too. */
 	option_set(s->fd, IPPROTO_IP, IP_RECVTOS, on);
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, on);
@@ -79,9 +79,9 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 {
-	/* A waiting GSO batch was merged, and without GRO its parts are not reported; so quiet only
-	 * if nothing waits. One that the kernel adds at this moment on another processor is read as
-	 * one long datagram: lost. */
+	/* Without GRO, the parts of a waiting merged batch are not reported, so the socket becomes
+	 * quiet only if nothing waits. A batch that another processor adds at this moment is lost:
+	 * it is read as one long datagram. */
 	reports_set(l, s, !quiet);
 	if (quiet && socket_waiting_bytes(s) > 0) {
 		quiet = false;
@@ -122,7 +122,7 @@ static int bind_refused(const struct udp_address *address, int error)
 	return DXP_EIO;
 }
 
-/* Returns an unbound socket; fd -1 with errno if there is none. */
+/* Returns an unbound socket; fd -1 with errno on failure. */
 static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
@@ -133,7 +133,7 @@ static struct link_socket socket_make(const struct link *l)
 		return s;
 	if (l->limits.family == AF_INET6)
 		option_set(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	/* RLTP discovers the path MTU itself and does not trust ICMP of unknown hosts. */
+	/* RLTP finds the path MTU itself and does not trust ICMP of unknown hosts. */
 	if (l->whole)
 		option_set(s.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (l->whole && l->limits.family == AF_INET6)
@@ -173,8 +173,8 @@ static void wait_limit(int fd, uint32_t us)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-/* A socket bound to a multicast group receives it for any member of the host. IP_MULTICAST_ALL 0
- * excludes the groups of other interfaces. */
+/* A bound socket receives a multicast group that any socket of the host joined. IP_MULTICAST_ALL 0
+ * excludes groups of other interfaces. */
 static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 {
 	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
@@ -188,8 +188,8 @@ static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 	return DXP_EIO;
 }
 
-/* Connects the bound socket. Datagrams of others from before stay in it; the reader checks their
- * source. */
+/* Connects the bound socket. It may have received datagrams of others before; the reader checks
+ * their source. */
 static int peer_name(struct link *l, const struct udp_address *peer)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -263,7 +263,7 @@ int link_move(struct link *l, const struct udp_address *address)
 		socket_close(&new);
 		return DXP_EIO;
 	}
-	/* Sockets of busy peers are bound to the old address too. */
+	/* Connected sockets are bound to the old address too. */
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
 		socket_close(&l->sockets[i]);
 	l->sockets[0] = new;
@@ -282,8 +282,8 @@ static void sharing_set(const struct link *l, int value)
 			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
 }
 
-/* Our sockets share the port only during this bind, so that another program that binds the port
- * still gets EADDRINUSE. */
+/* The port is shared only during this bind, so that another program that binds it still gets
+ * EADDRINUSE. */
 static bool port_share(const struct link *l, int fd)
 {
 	union link_sockaddr name;
@@ -313,7 +313,7 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct udp_addr
 	return true;
 }
 
-/* Returns the MTU of the route to `to`, from a temporary socket; 0 if unknown. */
+/* Returns the MTU of the route to `to`; 0 if unknown. */
 static size_t route_mtu(const struct udp_address *to, int family)
 {
 	union link_sockaddr name;

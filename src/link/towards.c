@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Own address on the route to a peer, from the kernel's routing table. Nothing is sent. */
+/* Finds the own address on the route to a peer, from the kernel's routing table. Sends nothing. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens and closes an endpoint, and reads its state. Sending is in send.c and batch.c, receiving in
- * receive.c, waiting in wait.c. */
+/* Opens and closes an endpoint, and reads its state. See send.c and batch.c for sending, receive.c
+ * for receiving, wait.c for waiting. */
 #include "link/udp.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define LEVEL_MAX 31
 
-/* Creates the fault injector if the environment requests one. */
+/* Creates the fault injector if DXP_FAULT is set. */
 static int fault_from_environment(uint16_t port, struct fault **out)
 {
 	const char *text = getenv("DXP_FAULT");
@@ -23,7 +23,7 @@ static int fault_from_environment(uint16_t port, struct fault **out)
 	int status = fault_parse(text, &options);
 	if (status != DXP_OK)
 		return status;
-	/* Two endpoints with one seed and fixed ports must not drop packets in step. */
+	/* Endpoints with the same seed must not drop packets in step. */
 	options.seed += (uint64_t)port << 32;
 	return fault_open(&options, out);
 }

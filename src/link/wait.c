@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spins, then sleeps. Spinning receives datagrams and keeps them for the next link_receive.
- * Sleeping is an epoll over the sockets and an eventfd. During spinning the sockets are not in
- * epoll, since each arrival would cost a notification.
+/* Spins, then sleeps. Spinning receives datagrams for the next link_receive. Sleeping is an epoll
+ * over the sockets and an eventfd. While spinning, the sockets are not in epoll, because each
+ * arrival would cost a notification.
  *
- * link_wake: the waker sets `woken`, and writes the eventfd if it was the first to set it. The
- * waiter drains the eventfd, then clears `woken`. A waker in between finds `woken` set and writes
- * nothing; the wait about to return covers it. If a waker writes after the drain, the eventfd stays
- * readable, which ends the next wait early. So `woken` is never left set with the eventfd empty,
- * and no wakeup is lost. */
+ * link_wake sets `woken`; the first waker to set it writes the eventfd. The waiter drains the
+ * eventfd, then clears `woken`. A waker in between finds `woken` set and writes nothing; the
+ * returning wait covers it. A write after the drain ends the next wait early. So `woken` never
+ * stays set with an empty eventfd, and no wakeup is lost. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -23,7 +22,7 @@
 #include "link/endpoint.h"
 #include "wire/limits.h"
 
-/* Values of epoll data besides socket indices. */
+/* Values of epoll data other than socket indices. */
 #define WAKE    UINT32_MAX       /* the eventfd */
 #define WATCHED (UINT32_MAX - 1) /* link_watch */
 #define EDGE    (UINT32_MAX - 2) /* link_watch with `edge`: only ends the sleep */
@@ -48,7 +47,7 @@ int wait_open(struct link *l)
 	return DXP_EIO;
 }
 
-/* Fails only without memory; then the socket is polled when something else ends the sleep. */
+/* Fails only without memory. The socket is then polled when something else ends the sleep. */
 void link_watch_add(struct link *l, unsigned index)
 {
 	watch(l->epoll_fd, l->sockets[index].fd, index);
@@ -109,14 +108,14 @@ void link_wake(struct link *l)
 	const uint64_t one = 1;
 	int saved = errno; /* the caller may be a signal handler */
 
-	/* Pairs with the exchange in wakeup_consume: the waiter sees the waker's earlier writes
-	 * after the wait. */
+	/* Pairs with the exchange in wakeup_consume: after the wait, the waiter sees the waker's
+	 * earlier writes. */
 	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
-		errno = saved; /* counter full: the eventfd is readable already */
+		errno = saved; /* counter full, so the eventfd is already readable */
 	errno = saved;
 }
 
-/* Consumes a wakeup. `readable`: the eventfd is known to be readable. */
+/* Consumes a wakeup. `readable`: the eventfd is readable. */
 static bool wakeup_consume(struct link *l, bool readable)
 {
 	uint64_t count;
@@ -124,12 +123,12 @@ static bool wakeup_consume(struct link *l, bool readable)
 	if (!readable && !atomic_load_explicit(&l->woken, memory_order_relaxed))
 		return false;
 	if (read(l->wake_fd, &count, sizeof(count)) < 0)
-		count = 0; /* the waker has not written yet */
+		count = 0; /* the waker has not yet written */
 	atomic_exchange(&l->woken, 0);
 	return true;
 }
 
-/* Uses epoll_pwait2 (Linux 5.11); before, the timeout is rounded up to milliseconds. */
+/* Uses epoll_pwait2 (Linux 5.11). Older kernels round the timeout up to milliseconds. */
 static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();
@@ -179,8 +178,7 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 		if (wakeup_consume(l, false))
 			return false;
 	} while (clock_now_ns() < spin_end);
-	/* Also after the deadline: a poll without sleep, which drains the eventfd of a late
-	 * waker. */
+	/* Even after the deadline, to drain the eventfd of a late waker without sleeping. */
 	return sleep_in_kernel(l, deadline_ns);
 }
 

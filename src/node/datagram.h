@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Converts a finished control frame into a datagram of the link. */
 #ifndef NODE_DATAGRAM_H
 #define NODE_DATAGRAM_H
 
@@ -8,7 +7,7 @@
 #include "link/udp.h"
 #include "wire/frame.h"
 
-/* `frame` must stay unchanged until the datagram is sent. */
+/* Converts a finished control frame into a datagram. `frame` must not change until it is sent. */
 static inline void datagram_place(struct datagram *out, const struct udp_address *to,
 				  const uint8_t *frame, size_t frame_bytes)
 {

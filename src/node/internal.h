@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Definition of struct node; private to this folder. */
+/* Struct node, private to this folder. */
 #ifndef NODE_INTERNAL_H
 #define NODE_INTERNAL_H
 
@@ -16,7 +16,7 @@
 /* A peer whose lease at the manager has expired. */
 struct silent_peer {
 	uint16_t node;
-	uint64_t since_ns; /* when the manager reported it */
+	uint64_t since_ns; /* time of the manager's report */
 };
 
 struct node {
@@ -25,7 +25,7 @@ struct node {
 	struct nic *nic;
 	struct dxp_window *window;
 	struct member *member; /* NULL with a static id */
-	struct mac *mac;       /* keyed with the fabric key: tokens of RESET frames */
+	struct mac *mac;       /* has the fabric key; computes tokens of RESET frames */
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
@@ -34,13 +34,13 @@ struct node {
 	struct silent_peer *silent;
 	uint32_t silent_count, silent_space;
 	uint64_t silent_ns; /* time at which the first of them is lost; UINT64_MAX: none */
-	/* Sleeping or about to (nic/wake.c). Not in function 0's window, because that may be
+	/* Asleep or about to sleep (nic/wake.c). Not in function 0's window, because that may be
 	 * closed. */
 	_Atomic bool sleeping;
 	uint64_t arrived_ns, received_ns; /* last arrival, last receive call */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
-	struct offers *offers;       /* NULL: no functions are offered */
+	struct offers *offers;       /* NULL: the node offers no functions */
 	uint64_t offers_ns;          /* next check without a wakeup */
 	_Atomic int armed;           /* number of devices that cannot wake the node */
 	int user_fds[NIC_FUNCTIONS]; /* see node_user_fd; -1: none */
@@ -48,17 +48,17 @@ struct node {
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 };
 
-/* news.c: polls the link for facts that RLTP cannot observe: receive buffer level, smaller MTUs, a
- * new own address. Costs a few system calls. */
+/* news.c: reads from the link what RLTP cannot observe: receive buffer level, smaller MTUs, a new
+ * own address. Makes several system calls. */
 void news_link(struct node *n, uint64_t now_ns);
 
 /* peers.c: applies the node table to the NIC, then notifies the owner. Returns the number of
  * changes. */
 uint32_t peers_update(struct node *n, uint64_t now_ns);
-/* Reports closed sessions to the owner; returns how many. */
+/* Reports closed sessions to the owner. Returns their number. */
 uint32_t peers_ended(struct node *n);
 
-/* peers.c: lowers the payload of the sessions to this address to the path's MTU. */
+/* peers.c: lowers the payload of sessions to this address to the path's MTU. */
 void peers_narrow(struct node *n, const struct udp_address *at);
 
 #endif

@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of nodes: node table, event loop, offers, observation (docs/guide/observe.md), each with
- * its unit and reason. */
+/* Bounds of node table, event loop, offers and observation (docs/guide/observe.md), each with unit
+ * and reason. */
 #ifndef NODE_LIMITS_H
 #define NODE_LIMITS_H
 
-/* entries of a node table; ids go to 0xfffd, but memory is reserved for these */
+/* entries of a node table; ids go to 0xfffd, but memory is reserved for these only */
 #define FABRIC_NODES_MAX 4096
-/* ns; a node silent for this long is dead: one renewal, 2.9 s of outage, one retransmission and 0.6
- * s for busy machines */
+/* ns; a node silent for longer is dead: one renewal, 2.9 s of outage, one retransmission, 0.6 s for
+ * busy machines */
 #define FABRIC_LEASE_NS (4500ull * 1000 * 1000)
 
-#define NODE_NEWS_NS     (1000ull * 1000) /* ns between two queries of link state */
-#define NODE_YIELD_POLLS 8 /* empty polls of a spinning thread before it yields: about 4 us */
-/* ns without arrival, after which the socket is polled less often */
+#define NODE_NEWS_NS     (1000ull * 1000) /* ns between reads of the link's state */
+#define NODE_YIELD_POLLS 8 /* empty polls before a spinning thread yields: about 4 us */
+/* ns without arrival after which the socket is polled less often */
 #define NODE_QUIET_NS (1000ull * 1000)
-/* ns between such polls: a poll of the socket costs 0.3 us, local functions wait 0.1 us for each
+/* ns between those polls: a poll costs 0.3 us, while local functions wait only 0.1 us for each
  * other */
 #define NODE_QUIET_LOOK_NS 2000
-/* ns between two checks of the own address: three system calls */
+/* ns between checks of the own address: three system calls */
 #define NODE_LOOK_NS (250ull * 1000 * 1000)
 
-#define FABRIC_RENEWALS 6 /* renewals per lease: few enough for 4096 nodes, 5500 per second */
+#define FABRIC_RENEWALS 6 /* renewals per lease: 4096 nodes send 5500 per second */
 #define FABRIC_RENEW_NS (FABRIC_LEASE_NS / FABRIC_RENEWALS)
-/* ns, default bound of a join: longer than the lease of a crashed node */
+/* ns, default bound of a join: longer than a crashed node's lease */
 #define FABRIC_JOIN_NS (5000ull * 1000 * 1000)
-/* ns; a loop this late did not run: no node was silent meanwhile */
+/* ns; a loop later than this was suspended, so it must not count as silence of other nodes */
 #define FABRIC_LATE_NS (1000ull * 1000 * 1000)
 
-/* per function: seven of them leave an eighth of the NIC's regions to function 0 */
+/* regions per function: seven functions leave an eighth of the NIC's regions to function 0 */
 #define OFFER_REGIONS_MAX 512
-/* bytes mapped per function: 128 MiB of page tables if all are touched */
+/* bytes mapped per function: 128 MiB of page tables when all are used */
 #define OFFER_BYTES_MAX (64ull << 30)
-/* connections to the socket for any function: all functions, and status queries */
+/* connections to the socket for any function: all functions and status queries */
 #define OFFER_CLIENTS_ANY 32
-/* connections to the socket of one function: its user and concurrent attempts; no client gets
- * all */
+/* connections to the socket of one function: its user and others that try, so that no client can
+ * use all */
 #define OFFER_CLIENTS_ONE 4
-/* ns between two polls of the sockets by a loop that does not sleep */
+/* ns between polls of the sockets by a loop that does not sleep */
 #define OFFER_LOOK_NS (1000ull * 1000)
 
-/* ns between two publications: faster than people read */
+/* ns between publications: faster than people read */
 #define STATS_INTERVAL_NS  (100ull * 1000 * 1000)
-#define STATS_COST         100  /* a publication takes at most 1/100 of the interval */
-#define STATS_SESSIONS_MAX 1024 /* rows of one node: 400 KiB; totals count all sessions */
-#define STATS_SESSIONS_MIN 16   /* rows allocated at first; grows on demand */
-#define STATS_NODES_MAX    1024 /* nodes shown by one reader */
-#define STATS_FOLDERS_MAX  256  /* folders read: root reads those of other users too */
+#define STATS_COST         100  /* a publication uses at most 1/100 of the interval */
+#define STATS_SESSIONS_MAX 1024 /* rows per node: 400 KiB; totals count all sessions */
+#define STATS_SESSIONS_MIN 16   /* rows allocated at first; their number grows on demand */
+#define STATS_NODES_MAX    1024 /* nodes that a reader shows */
+#define STATS_FOLDERS_MAX  256  /* folders per reader: root reads those of all users */
 #define STATS_PATH_BYTES   256
 
-#define TAP_RING_BYTES_MIN (256u << 10) /* holds any datagram at any ring position */
+#define TAP_RING_BYTES_MIN (256u << 10) /* fits any datagram at any position */
 #define TAP_RING_BYTES_MAX (1u << 30)
-/* default: 50,000 headers, 20 ms of the fastest link measured */
+/* default, bytes: 50,000 headers, 20 ms of the fastest measured link */
 #define TAP_RING_BYTES (16u << 20)
-#define TAP_SNAP_BYTES 256 /* default: every header and bitmap, and some payload */
-/* ns between two checks that the tracer lives: they cost system calls */
+#define TAP_SNAP_BYTES 256 /* default, bytes: all headers and bitmaps, and some payload */
+/* ns between checks that the tracer runs: these are system calls */
 #define TAP_LOOK_NS (1000ull * 1000 * 1000)
 
 #endif

@@ -18,7 +18,7 @@
 #include "node/limits.h"
 #include "node/node.h"
 
-#define SLEEP_MAX_NS (100 * MS_NS) /* longest sleep: a signal may set `stop` before it begins */
+#define SLEEP_MAX_NS (100 * MS_NS) /* a signal may set `stop` just before the sleep */
 
 static int poller_create(const struct node_loop *loop, int *out)
 {
@@ -72,8 +72,8 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 
 	while (announced < loop->count && node_sleep_announce(loop->nodes[announced]))
 		announced++;
-	/* Read after the announcement: another thread's new work for `service` is seen here, or its
-	 * node_wake wakes this thread. */
+	/* Reads the deadline after the announcement. New work of another thread for `service` is
+	 * either visible now, or its node_wake wakes this thread. */
 	uint64_t now_ns = clock_now_ns();
 	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	if (announced == loop->count && deadline_ns > now_ns) {
@@ -111,7 +111,7 @@ int node_loop_run(struct node_loop *loop)
 
 	if (status != DXP_OK)
 		return status;
-	/* The default slack of 50 us exceeds the delay of an acknowledgement, 20 us. */
+	/* The default slack of 50 us would exceed the acknowledgement delay of 20 us. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	spin_init(&spin, spin_ns);
 	while (!*loop->stop) {
@@ -129,7 +129,7 @@ int node_loop_run(struct node_loop *loop)
 		}
 		if (loop->woke && loop->woke(loop->service_context))
 			patience = 1;
-		/* Yields: the thread that must answer may need this core. */
+		/* Yields, because the thread that must answer may need this core. */
 		if (empty >= patience) {
 			sched_yield();
 			empty = 0;

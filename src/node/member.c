@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership as a state machine. Invariants: one kind of request (JOIN, RENEW or LEAVE) is under
- * way at a time. Each transmission has a new, larger number. An answer counts once, and only for a
- * number sent. */
+/* Membership as a state machine. Invariants: only one kind of request (JOIN, RENEW or LEAVE) is
+ * outstanding. Each transmission has a new, larger number. An answer is accepted once, and only for
+ * a sent number. */
 #include "node/member.h"
 
 #include <stdarg.h>
@@ -17,16 +17,16 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
-#define RISK_MAX_NS    (200 * MS_NS) /* longest retry wait with a lease: small beside it */
+#define RISK_MAX_NS    (200 * MS_NS) /* longest retry wait while the lease is valid */
 #define ALONE_MAX_NS   (2 * S_NS)
-#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer overrides a forged refusal */
-#define BUSY_SLACK_NS  (200 * MS_NS) /* tolerated delay: more means that the lease was renewed */
+#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer disproves a forged refusal */
+#define BUSY_SLACK_NS  (200 * MS_NS) /* a later expiry means that the lease was renewed */
 #define LEAVE_TRIES    3
 #define FLIGHTS        8 /* requests that can still be answered */
 #define TEXT_BYTES     320
 
 struct flight {
-	uint64_t request; /* 0: none, or answered */
+	uint64_t request; /* 0: none, or already answered */
 	uint64_t sent_ns;
 };
 
@@ -38,22 +38,22 @@ struct member {
 	enum member_state state;
 	int status;
 	enum log_level notice_level;
-	bool notice;    /* member_notice has not returned `text` yet */
-	bool need_join; /* the manager has no entry for this node: JOIN, not RENEW */
+	bool notice;    /* member_notice has not yet returned `text` */
+	bool need_join; /* the manager has no entry of this node: send JOIN, not RENEW */
 	bool ack_due;
 	bool key_doubt_reported;
 	uint16_t id;
-	uint64_t nonce, request, answered; /* answered: the newest number with an answer */
+	uint64_t nonce, request, answered; /* answered: newest answered number */
 	struct flight flights[FLIGHTS];
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
-	uint64_t send_ns, retry_ns; /* time of the next request, and the wait after it */
+	uint64_t send_ns, retry_ns; /* next request; the wait after it */
 	uint64_t refused_key_ns;    /* arrival of a "wrong key"; 0: none, or disproved */
-	/* End of the other lease on our identity, at the first refusal; 0: none. */
+	/* Expiry of the other lease on our identity at the first refusal; 0: none. */
 	uint64_t busy_until_ns;
-	uint64_t busy_epoch; /* epoch of the manager that refused */
+	uint64_t busy_epoch; /* epoch of the refusing manager */
 	unsigned leave_tries;
 	char text[TEXT_BYTES];
-	char refusal[MANAGE_TEXT_BYTES]; /* the last authentic refusal that may be temporary */
+	char refusal[MANAGE_TEXT_BYTES]; /* last authentic refusal that may be temporary */
 	int refusal_status;
 	uint8_t request_frame[MANAGE_FRAME_BYTES], ack_frame[MANAGE_FRAME_BYTES];
 };
@@ -132,7 +132,7 @@ void member_destroy(struct member *m)
 	free(m);
 }
 
-/* Returns the number for a new transmission and records its time. */
+/* Returns the number of a new transmission and records its time. */
 static uint64_t flight_begin(struct member *m, uint64_t now_ns)
 {
 	uint64_t request = ++m->request;
@@ -141,7 +141,7 @@ static uint64_t flight_begin(struct member *m, uint64_t now_ns)
 	return request;
 }
 
-/* Accepts the answer to `request` once; *sent_ns: when that was sent. */
+/* Accepts the answer to `request` once. *sent_ns: when the request was sent. */
 static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 {
 	struct flight *f = &m->flights[request % FLIGHTS];
@@ -156,8 +156,8 @@ static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 	return true;
 }
 
-/* Changes a wait by up to a quarter at random, so that nodes that lost the manager together do not
- * return together. */
+/* Varies a wait by up to a quarter, so that nodes do not all return at the same time after an
+ * outage. */
 static uint64_t jitter(struct member *m, uint64_t wait_ns)
 {
 	uint16_t drawn;
@@ -209,8 +209,8 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	request_soon(m, now_ns + min_u64(m->renew_ns, UINT64_MAX - now_ns));
 }
 
-/* Handles a refusal because another node holds our name or uuid. If it was our previous run, its
- * lease expires: waits for that. If the lease was renewed since the first refusal, there are two
+/* Handles a refusal because another node has our name or uuid. The lease of our own previous run
+ * expires, so waits for that. If the lease was renewed since the first refusal, there are two
  * nodes: fails. A restarted manager extends all leases once, so a new epoch restarts the
  * comparison. */
 static void busy_receive(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
@@ -231,7 +231,7 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	}
 	if (!m->busy_until_ns)
 		m->busy_until_ns = until_ns;
-	/* retries no later than the end of that lease */
+	/* retry when that lease expires, or earlier */
 	m->send_ns = min_u64(m->send_ns, max_u64(until_ns, now_ns + RETRY_FIRST_NS));
 }
 
@@ -245,7 +245,7 @@ static void refusal_act(struct member *m, const struct manage_answer *answer, ui
 			request_soon(m, now_ns);
 		m->need_join = true;
 		break;
-	case DXP_EAGAIN: break; /* no capacity now: retry */
+	case DXP_EAGAIN: break; /* no capacity now; retry */
 	case DXP_EBUSY: busy_receive(m, answer, now_ns); break;
 	default:
 		fail(m, answer->status);
@@ -267,7 +267,7 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns))
 		return;
 	if (m->state == MEMBER_LEAVING)
-		/* Also when refused: the manager has no entry, as intended. */
+		/* Even a refusal means that the manager has no entry, as intended. */
 		m->state = MEMBER_LEFT;
 	else if (type == WIRE_REFUSE)
 		refusal_act(m, &answer, now_ns);
@@ -288,11 +288,11 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 	}
 	if (node_table_apply(m->table, type, &rows, reader) != DXP_OK)
 		m->counters.stale++;
-	m->ack_due = true; /* also when out of order: the ack holds the next position */
+	m->ack_due = true; /* even if out of order: the ack contains the next position */
 }
 
-/* A "wrong key" cannot be authenticated. It counts only if it quotes our nonce and a request under
- * way, known only on the path. */
+/* A "wrong key" cannot be authentic. It counts only if it repeats our nonce and an outstanding
+ * request, which are known only on the path. */
 static void unauthentic_receive(struct member *m, const struct udp_address *from, uint8_t type,
 				struct manage_body body, uint64_t now_ns)
 {
@@ -376,7 +376,7 @@ static void join_too_late(struct member *m)
 		   manager_text(m, address));
 }
 
-/* Advances the state by time alone. */
+/* Advances the state by time. */
 static void advance(struct member *m, uint64_t now_ns)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
@@ -424,7 +424,7 @@ static size_t request_encode(struct member *m, uint64_t now_ns)
 	return manage_renew_encode(WIRE_RENEW, m->id, &renew, m->mac, m->request_frame);
 }
 
-/* Returns the longest wait between two tries. */
+/* Returns the longest wait between two retries. */
 static uint64_t retry_max(const struct member *m)
 {
 	switch (m->state) {
@@ -443,7 +443,8 @@ static void request_schedule(struct member *m, uint64_t now_ns)
 	m->retry_ns = min_u64(m->retry_ns + m->retry_ns / 2, max_ns);
 }
 
-/* Detects that this process was suspended: sends a RENEW before it considers the manager silent. */
+/* Detects that this process was suspended, and sends a RENEW before it treats the manager as
+ * silent. */
 static void absence_note(struct member *m, uint64_t now_ns)
 {
 	uint64_t deadline_ns = member_deadline(m);
@@ -467,7 +468,7 @@ size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_
 		size_t bytes = request_encode(m, now_ns);
 		datagram_place(&out[sent++], &m->options.manager, m->request_frame, bytes);
 		request_schedule(m, now_ns);
-		m->ack_due = m->ack_due && m->need_join; /* a RENEW contains the progress */
+		m->ack_due = m->ack_due && m->need_join; /* RENEW includes the progress */
 	}
 	if (m->ack_due && sent < count) {
 		struct manage_renew ack = renew_make(m, ++m->request);
@@ -507,7 +508,7 @@ void member_leave(struct member *m, uint64_t now_ns)
 	if (m->state >= MEMBER_LEAVING)
 		return;
 	if (m->id == WIRE_NODE_NONE) {
-		m->state = MEMBER_LEFT; /* a lease not yet received expires by itself */
+		m->state = MEMBER_LEFT; /* a lease not yet received will expire */
 		return;
 	}
 	m->state = MEMBER_LEAVING;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node's membership in a fabric (X-09, X-10): joins, renews the lease, updates the node table,
- * keeps working without the manager and rejoins by itself. Pure: bytes and time go in, datagrams
- * and a deadline come out. Protocol: docs/guide/manager.md.
+ * works without the manager and rejoins. Pure: bytes and time go in, datagrams and a deadline come
+ * out. Protocol: docs/guide/manager.md.
  *
- *   JOINING --lease--> JOINED --lease expires--> ALONE --lease--> JOINED
- *      |                  |                         |
- *      +--refused, or too late--> FAILED <--another node took our identity
- *   any but FAILED --member_leave--> LEAVING --answer or three tries--> LEFT
+ *   JOINING          lease arrives                    -> JOINED
+ *   JOINING          final refusal, or time is over   -> FAILED
+ *   JOINED           lease expires                    -> ALONE
+ *   ALONE            lease arrives                    -> JOINED
+ *   JOINED, ALONE    another node has our identity    -> FAILED
+ *   any but FAILED   member_leave                     -> LEAVING
+ *   LEAVING          answer arrives, or three tries   -> LEFT
  *
- * Timers: the first retry follows after 100 ms, each later one after 1.5 times the wait before. The
- * wait is at most 1 s (0.2 s near the end of a lease, 2 s when alone). Random jitter changes it by
- * up to a quarter. A lease is renewed after a sixth of it. An unauthenticated "wrong key" counts
- * when no authentic answer arrives within 300 ms. */
+ * The first retry follows after 100 ms, each later one after 1.5 times the previous wait, at most 1
+ * s (0.2 s with a lease, 2 s when alone). Jitter varies a wait by up to a quarter. A lease is
+ * renewed after a sixth of it. An unauthenticated "wrong key" counts if no authentic answer arrives
+ * within 300 ms. */
 #ifndef NODE_MEMBER_H
 #define NODE_MEMBER_H
 
@@ -33,53 +36,54 @@ struct member_options {
 	struct udp_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
 	/* This node: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
-	 * magic. id: the previous one, or 0; assigned again if possible. address: unused, the
-	 * manager reads it from the packet. */
+	 * magic. id: the previous one, which is assigned again if possible, or 0. address: unused;
+	 * the manager reads it from the packet. */
 	struct node_entry self;
 	uint64_t join_timeout_ns; /* 0: FABRIC_JOIN_NS; UINT64_MAX: no limit */
-	entropy_fn entropy;       /* for the nonce and for jitter */
+	entropy_fn entropy;       /* source of the nonce and of jitter */
 	void *entropy_context;
 };
 
-/* Discarded arrivals, by reason. */
+/* Discarded arrivals by reason. */
 struct member_counters {
 	uint64_t malformed, damaged, unauthentic, stale, unexpected;
 };
 
 struct member;
 
-/* Creates *out; the caller destroys it. DXP_EINVAL: invalid name or kind; DXP_ENOMEM; DXP_EIO. */
+/* Creates a member; destroy it with member_destroy. DXP_EINVAL: invalid name or kind; DXP_ENOMEM;
+ * DXP_EIO. */
 int member_create(const struct member_options *options, uint64_t now_ns, struct member **out);
 void member_destroy(struct member *m);
 
-/* Handles one management frame; reads `data` only during the call. */
+/* Processes one management frame. */
 void member_receive(struct member *m, const struct udp_address *from, const uint8_t *data,
 		    size_t bytes, uint64_t now_ns);
 
-/* Fills `out` with at most `count` datagrams due now, and advances the state by time. Returns how
- * many. Their memory is the member's, valid until the next call. */
+/* Advances the state by time, and fills `out` with at most `count` due datagrams; returns their
+ * number. They point to memory of the member, valid until the next call. */
 size_t member_send(struct member *m, struct datagram *out, size_t count, uint64_t now_ns);
 
-/* Returns when member_send must be called again; UINT64_MAX after LEFT and FAILED. */
+/* Returns when to call member_send again; UINT64_MAX after LEFT and FAILED. */
 uint64_t member_deadline(const struct member *m);
 
-/* Reports a new address of this node to the manager at once. */
+/* Reports this node's new address to the manager at once. */
 void member_moved(struct member *m, uint64_t now_ns);
 
-/* Starts to leave. The state becomes LEFT after the manager's answer or three tries. */
+/* Starts to leave. The state becomes LEFT after an answer or three tries. */
 void member_leave(struct member *m, uint64_t now_ns);
 
 enum member_state member_state(const struct member *m);
-uint16_t member_id(const struct member *m); /* WIRE_NODE_NONE before the first lease */
+uint16_t member_id(const struct member *m); /* WIRE_NODE_NONE before a lease */
 struct node_table *member_table(struct member *m);
 
-/* Returns the reason of FAILED: DXP_EAUTH, DXP_ETIMEDOUT, DXP_EBUSY, DXP_EINVAL ...; else
+/* Returns the reason of FAILED (DXP_EAUTH, DXP_ETIMEDOUT, DXP_EBUSY, DXP_EINVAL ...), otherwise
  * DXP_OK. */
 int member_status(const struct member *m);
-/* Returns the last message; after FAILED the reason, with the next step; "" at first. */
+/* Returns the last message; after FAILED the reason with the next step; "" at first. */
 const char *member_text(const struct member *m);
 
-/* Returns the message to log, once per event (joined, alone, back, failed); NULL: none is new. */
+/* Returns a new message to log (joined, alone, back, failed), each once; NULL: none. */
 const char *member_notice(struct member *m, enum log_level *level);
 
 const struct member_counters *member_counters(const struct member *m);

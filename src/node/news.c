@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polls the link at intervals for facts that RLTP cannot observe.
- *
- * If this machine gets a new address (DHCP, another cable), the node binds to it and sends the
+/* If this machine gets a new address (DHCP, another cable), the node binds to it and sends the
  * manager an authenticated RENEW. The manager informs the other nodes, whose sessions continue at
  * the new address. No request is lost. */
 #include <string.h>

@@ -16,14 +16,13 @@
 #include "node/limits.h"
 #include "wire/ids.h"
 
-#define SEND_ROUNDS 4 /* batches sent in one poll before the next receive */
-#define SEND_RETRIES \
-	1000 /* tries while the kernel's buffer is full; then RLTP retransmits the rest */
+#define SEND_ROUNDS  4    /* batches sent per poll before the next receive */
+#define SEND_RETRIES 1000 /* tries while the kernel's buffer is full; RLTP retransmits the rest */
 #define BUFFER_PER_PACKET \
-	16384 /* bytes of socket buffer per packet, worst case: skb, 9000-byte MTU */
+	16384 /* bytes of socket buffer per packet in the worst case: skb, 9000-byte MTU */
 
-/* Computes the token of session `id`, a keyed hash of this node's uuid and the id: it proves the
- * origin of a RESET. */
+/* Computes the token of session `id`, which proves the origin of a RESET: a keyed hash of this
+ * node's uuid and the id. */
 static uint64_t token_of(void *context, uint32_t id)
 {
 	struct node *n = context;
@@ -34,7 +33,7 @@ static uint64_t token_of(void *context, uint32_t id)
 	return get_be64(digest);
 }
 
-/* Returns a larger number at each start: milliseconds of real time, then 16 random bits. */
+/* Returns a number that grows with each start: milliseconds of real time, then 16 random bits. */
 static uint64_t incarnation_draw(void)
 {
 	struct timespec t;
@@ -59,7 +58,6 @@ static int link_start(struct node *n)
 	return link_open(&options, &n->link);
 }
 
-/* Computes the tag of a handshake packet with the fabric key. */
 static void authenticate(void *context, const uint8_t *frame, size_t bytes,
 			 uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -138,7 +136,7 @@ static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
 	return memcmp(uuid, zero, sizeof(zero)) == 0;
 }
 
-/* Applies DXP_CC from the environment if the options leave the default. */
+/* Applies DXP_CC from the environment unless the options select a congestion control. */
 static int tuning_choose(struct rltp_tuning *tuning)
 {
 	const char *text = getenv("DXP_CC");
@@ -166,7 +164,7 @@ int node_open(const struct node_options *options, struct node **out)
 	if (uuid_empty(n->uuid))
 		rng_entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
 	uint8_t key[FABRIC_KEY_BYTES];
-	rng_entropy_kernel(NULL, key, sizeof(key)); /* random: this node has no fabric key */
+	rng_entropy_kernel(NULL, key, sizeof(key)); /* random, for a node without fabric key */
 	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
@@ -206,7 +204,7 @@ static size_t management_send(struct node *n, uint64_t now_ns)
 	return datagrams_send(n, count);
 }
 
-/* Closes all sessions with one datagram each, so that peers need not wait for a timeout. */
+/* Closes each session with one datagram, so that peers need not wait for a timeout. */
 static void peers_leave(struct node *n)
 {
 	size_t count;
@@ -222,7 +220,7 @@ void node_close(struct node *n)
 {
 	if (!n)
 		return;
-	/* First: the manager's report of this leave would close their sessions too. */
+	/* First, because the manager's report of this leave would close the sessions too. */
 	peers_leave(n);
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
 		uint64_t now_ns = clock_now_ns();
@@ -242,12 +240,12 @@ void node_close(struct node *n)
 
 static void arrival_process(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
 {
-	/* The NIC returns frames of other protocols with DXP_EUNSUPPORTED. */
+	/* The NIC returns DXP_EUNSUPPORTED for frames of other protocols. */
 	if (nic_receive(n->nic, a, now_ns) == DXP_EUNSUPPORTED && n->member)
 		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 }
 
-/* Logs a new message of the membership and applies a new id; returns 1 for a message. */
+/* Logs a new message of the membership (then returns 1) and applies a new id. */
 static uint32_t membership_note(struct node *n)
 {
 	enum log_level level;
@@ -274,12 +272,12 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 	uint32_t work = 0;
 	size_t count = DATAGRAM_BATCH;
 
-	/* A partial batch was the last one. */
+	/* A partial batch is the last one. */
 	for (int round = 0; round < SEND_ROUNDS && count == DATAGRAM_BATCH; round++) {
 		count = nic_send(n->nic, n->batch, DATAGRAM_BATCH, now_ns);
 		work += (uint32_t)datagrams_send(n, count);
 	}
-	/* Sessions that timed out are reported in the same poll as their failed completions. */
+	/* Reports a timed-out session in the same poll as its failed completions. */
 	return work + peers_ended(n);
 }
 
@@ -291,7 +289,7 @@ static uint32_t doorbells_poll(struct node *n)
 	return work + due_send(n, now_ns);
 }
 
-/* Wakes users. A failed write is harmless: the descriptor is full, or the user has exited. */
+/* Wakes users. Write errors are harmless: the descriptor is full, or the user has exited. */
 static void users_wake(struct node *n, uint32_t functions)
 {
 	const uint64_t one = 1;
@@ -302,9 +300,9 @@ static void users_wake(struct node *n, uint32_t functions)
 			log_debug("%s: cannot wake the user of function %u: %m", n->name, i);
 }
 
-/* Returns true if the socket need not be read now: the last read is less than NODE_QUIET_LOOK_NS
- * old, and nothing had arrived for NODE_QUIET_NS. Saves a system call when polls for local
- * functions are frequent. */
+/* Returns true if the socket need not be read now, which saves a system call when local functions
+ * cause frequent polls: the last read is less than NODE_QUIET_LOOK_NS old, and nothing arrived for
+ * NODE_QUIET_NS. */
 static bool network_waits(const struct node *n)
 {
 	return n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&
@@ -323,7 +321,7 @@ uint32_t node_poll(struct node *n)
 {
 	uint32_t work = 0;
 
-	/* Doorbells first: their users wait, and a receive call takes 0.25 us. */
+	/* Doorbells first: their users wait, and a receive takes 0.25 us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_poll(n);
 	if (network_waits(n)) {
@@ -331,7 +329,7 @@ uint32_t node_poll(struct node *n)
 		return work;
 	}
 	size_t count = link_receive(n->link, n->arrivals, DATAGRAM_BATCH);
-	uint64_t now_ns = clock_now_ns(); /* after the receive: no arrival is later */
+	uint64_t now_ns = clock_now_ns(); /* after the receive, so no arrival is later */
 	n->received_ns = now_ns;
 	if (count > 0)
 		n->arrived_ns = now_ns;
@@ -402,7 +400,7 @@ void node_sleep_end(struct node *n)
 	nic_sleep_end(n->nic);
 }
 
-/* Sequentially consistent, so that it is a fence after need_wakeup: see nic/wake.c. */
+/* Sequentially consistent: a fence after need_wakeup; see nic/wake.c. */
 bool node_armed(const struct node *n)
 {
 	return atomic_load(&n->armed) > 0;

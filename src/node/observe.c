@@ -14,7 +14,7 @@
 #include "node/tap.h"
 
 static _Atomic uint32_t nodes_opened;
-static _Atomic uint32_t never_wanted; /* tap_wanted of nodes without a file */
+static _Atomic uint32_t never_wanted; /* tap_wanted of nodes without file */
 
 _Static_assert(sizeof(struct stats_qp) == sizeof(struct nic_qp_counters), "the same counters");
 
@@ -74,7 +74,7 @@ static bool summable(enum stats_session_field f)
 struct publication {
 	struct node *node;
 	struct stats_node *out;
-	bool active; /* this pass writes active sessions, the next one idle ones */
+	bool active; /* a pass over active sessions precedes one over idle sessions */
 };
 
 static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTES])
@@ -85,7 +85,7 @@ static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTE
 	snprintf(out, FABRIC_NAME_BYTES, "%s", e ? e->name : "");
 }
 
-/* Returns whether no packet was exchanged with the peer. */
+/* Returns true if no packet was exchanged with the peer. */
 static bool never_used(const struct rltp_view *v)
 {
 	return v->state == RLTP_IDLE && v->counters.sent_packets == 0 &&
@@ -167,7 +167,7 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	p.active = false;
 	rltp_endpoint_sessions(nic_endpoint(n->nic), session_publish, &p);
 	stats_commit(o->stats);
-	/* Long publications (thousands of sessions) come less often, so that their share of time
+	/* Longer publications (thousands of sessions) are less frequent, so their share of time
 	 * stays constant. */
 	uint64_t end_ns = clock_now_ns();
 	o->interval_ns = max_u64(STATS_INTERVAL_NS, STATS_COST * (end_ns - now_ns));
@@ -201,7 +201,7 @@ void observe_tap(struct node *n)
 		return;
 	tap_look(o->tap, stats_folder(o->stats), stats_tap_name(o->stats));
 	link_tap_set(n->link, tap_link(o->tap));
-	/* Release: pairs with the tracer's acquire; the ring's `busy` is set. */
+	/* Release: pairs with the tracer's acquire, so the tracer also sees `busy` of the ring. */
 	atomic_store_explicit(&stats_map(o->stats)->tap_seen, o->tap_seen, memory_order_release);
 }
 

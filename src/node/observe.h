@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Publishes a node's counters (node/stats.h) and traffic (node/tap.h). Neither can make a node
- * fail. Without readers a poll costs one compare and one relaxed load. */
+/* Publishes a node's counters (node/stats.h) and traffic (node/tap.h). Their errors never affect
+ * the node. Without readers a poll costs one compare and one relaxed load. */
 #ifndef NODE_OBSERVE_H
 #define NODE_OBSERVE_H
 
@@ -14,26 +14,25 @@ struct node;
 struct tap;
 
 struct observe {
-	struct stats *stats;  /* NULL: not published */
-	struct tap *tap;      /* NULL: no memory */
-	uint64_t due_ns;      /* next publication; UINT64_MAX: no change since the last */
-	uint64_t interval_ns; /* from the first change to its publication; UINT64_MAX: never */
+	struct stats *stats;          /* NULL: not published */
+	struct tap *tap;              /* NULL: no memory */
+	uint64_t due_ns;              /* next publication; UINT64_MAX: nothing has changed */
+	uint64_t interval_ns;         /* from first change to publication; UINT64_MAX: never */
 	_Atomic uint32_t *tap_wanted; /* changes when a tracer attaches or stops */
 	uint32_t tap_seen;
-	uint64_t gone[STATS_SESSION_FIELDS]; /* counts of sessions whose peers were lost */
+	uint64_t gone[STATS_SESSION_FIELDS]; /* counts of lost peers' sessions */
 };
 
-/* Returns DXP_OK or DXP_ENOMEM. */
 int observe_open(struct node *n);
 void observe_close(struct node *n);
 
 void observe_publish(struct node *n, uint64_t now_ns);
 void observe_tap(struct node *n);
 
-/* Saves a session's counts before it is removed: totals never shrink. */
+/* Saves a session's counts before its removal, so that totals never shrink. */
 void observe_peer_lost(struct node *n, uint16_t peer);
 
-/* Called after each poll; `work`: the amount that it did. */
+/* Called after each poll; `work`: the amount done by it. */
 static inline void observe_look(struct node *n, struct observe *o, uint32_t work, uint64_t now_ns)
 {
 	if (atomic_load_explicit(o->tap_wanted, memory_order_relaxed) != o->tap_seen)

@@ -58,7 +58,7 @@ static void function_free(struct offer_function *f)
 				     .user_fds = {-1, -1}};
 }
 
-/* Wakes a sleeping user so that it detects the close. */
+/* Wakes a sleeping user, so that it detects the close. */
 static void user_wake(const struct offer_function *f)
 {
 	const uint64_t one = 1;
@@ -113,7 +113,7 @@ static int function_start(struct offer *o, uint32_t function)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Returns the function to open: the requested one, or the first free one. 0: none. */
+/* Returns the requested or the first free function; 0: none is free. */
 static uint32_t function_choose(const struct offer *o, uint32_t wanted)
 {
 	uint32_t first = wanted ? wanted : 1, last = wanted ? wanted : o->options.functions;
@@ -125,13 +125,13 @@ static uint32_t function_choose(const struct offer *o, uint32_t wanted)
 	return 0;
 }
 
-/* Returns the function with this label; function 0 has the node's name. NIC_FUNCTIONS: none. */
+/* Returns the function with this label; NIC_FUNCTIONS: none. Function 0 has the node's name. */
 static uint32_t label_find(const struct offer *o, const char *label)
 {
 	return strcmp(label, o->name) == 0 ? 0 : nic_function_labelled(o->options.nic, label);
 }
 
-/* Returns whether a function or node has this name: names must be unique among both. */
+/* Returns true if a function or node has this name. Names are unique among both. */
 static bool label_in_use(const struct offer *o, const char *label)
 {
 	struct dxp_target node;
@@ -214,7 +214,7 @@ static int answer_register(struct offer *o, struct offer_function *f, uint32_t f
 	return DXP_OK;
 }
 
-/* Finds a region of this function: another function's key, even if guessed, does not match. */
+/* Finds a region of this function. The key of another function, even if guessed, does not match. */
 static struct offer_region *region_of(struct offer_function *f, uint32_t key)
 {
 	for (uint32_t i = 0; i < f->region_count; i++)
@@ -254,7 +254,8 @@ static int answer_find(const struct offer *o, const struct attach_request *r,
 {
 	uint32_t function = label_find(o, r->label);
 
-	/* Nodes before functions: a function cannot pose as a node that joined later. */
+	/* Nodes precede functions, so that a function cannot impersonate a node that joins
+	 * later. */
 	if (function != 0) {
 		int status = o->options.ops.find(o->options.ops.context, r->label, &a->target);
 		if (status != DXP_ENOENT || function == NIC_FUNCTIONS)
@@ -303,8 +304,8 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
 	}
 }
 
-/* Closes our copy of the user's socket. The user can queue descriptors in it, and the process with
- * the last copy has to close them. */
+/* Closes our copy of the user's socket. The user can queue descriptors in it, and whichever process
+ * closes the last copy closes those too. */
 void offer_handed_over(struct offer *o, const struct offer_client *client)
 {
 	struct offer_function *f = &o->functions[client->function];
@@ -331,7 +332,7 @@ int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns)
 
 /* ---- release of unused memory ---- */
 
-/* Frees revoked regions that the NIC no longer uses. True if some remain. */
+/* Frees revoked regions that the NIC does not use any more. Returns true if some remain. */
 static bool regions_reclaim(struct offer *o, struct offer_function *f)
 {
 	bool waits = false;

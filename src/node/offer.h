@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The virtual functions that a NIC offers to other processes: their clients, labels and memory, and
- * the answer to each request (wire/attach.h). A client is a connection; its socket belongs to
- * offer_server.c.
+/* Virtual functions that a NIC offers to other processes: their clients, labels and memory, and the
+ * answer to each request (wire/attach.h). A client is a connection of offer_server.c with at most
+ * one function. After a RESET, its requests are answered with DXP_ECLOSED.
  *
- * When a client leaves, its function is closed, and its memory is unmapped once the NIC holds no
+ * When a client disconnects, its function is closed. Its memory is unmapped when the NIC has no
  * pointer into it. Clients are untrusted: descriptors are checked (link/local.h), keys must be the
- * client's own, counts are bounded.
- *
- * A client has at most one function. After a RESET closed it, each request is answered with
- * DXP_ECLOSED. */
+ * client's own, counts are bounded. */
 #ifndef NODE_OFFER_H
 #define NODE_OFFER_H
 
@@ -18,64 +15,63 @@
 #include "nic/nic.h"
 #include "wire/attach.h"
 
-struct offer; /* of one NIC */
+struct offer; /* offers of one NIC */
 
 /* Access of the state machine to its node. */
 struct offer_ops {
-	/* Finds a queue pair of the node with this name. Statuses as node_target. */
+	/* Finds a queue pair of the node with this name. Statuses of node_target. */
 	int (*find)(void *context, const char *name, struct dxp_target *out);
-	/* As node_arm. */
+	/* See node_arm. */
 	void (*arm)(void *context, int delta);
-	/* Sets the descriptors of a function's user: engine_fd wakes the node, user_fd the user.
-	 * -1, -1: no user. DXP_EIO: engine_fd cannot be watched. */
+	/* Sets the descriptors of a function: engine_fd wakes the node, user_fd its user; -1, -1:
+	 * no user. DXP_EIO: engine_fd cannot be watched. */
 	int (*users)(void *context, uint32_t function, int engine_fd, int user_fd);
 	void *context;
 };
 
 struct offer_options {
 	struct nic *nic;
-	const char *name;   /* of the node: the label of function 0; copied */
-	uint32_t functions; /* offers 1 .. functions, at most 7 */
+	const char *name;   /* name of the node and label of function 0; copied */
+	uint32_t functions; /* offers 1 .. functions, 7 at most */
 	struct offer_ops ops;
-	/* Counts requests that the server could not decode; NULL: none. */
+	/* Counts requests that could not be decoded; may be NULL. */
 	const uint64_t *malformed;
 };
 
-/* Creates *out. DXP_ENOMEM; DXP_EINVAL. */
 int offer_create(const struct offer_options *options, struct offer **out);
 
-/* Closes all offered functions and frees their memory. The NIC must be out of use. */
+/* Closes all offered functions and frees their memory. The NIC must not run any more. */
 void offer_destroy(struct offer *o, uint64_t now_ns);
 
 struct offer_client {
-	uint32_t only;     /* may open this function only; 0: any */
-	bool manages;      /* may manage the NIC: same user, or root */
-	uint32_t pid;      /* for display */
-	uint32_t function; /* its function; 0: none; the state machine's, like `closed` */
-	bool closed;       /* it had a function */
+	uint32_t only;     /* the only function that it may open; 0: any */
+	bool manages;      /* may manage the NIC: same user or root */
+	uint32_t pid;      /* process id, for display */
+	uint32_t function; /* its function, written by offer.c; 0: none */
+	bool closed;       /* it had a function; written by offer.c */
 };
 
-/* Descriptors sent with an answer; the offer's until the function is closed. */
+/* Descriptors to send with an answer. They stay the offer's until the function is closed. */
 struct offer_fds {
 	int fds[ATTACH_FDS_MAX];
 	unsigned count;
 };
 
-/* Answers one request. `fd`: its descriptor, or -1; the caller keeps it. */
+/* Answers one request. `fd` is its descriptor or -1, and stays the caller's. */
 void offer_request(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		   int fd, uint64_t now_ns, struct attach_answer *answer, struct offer_fds *beside);
 
-/* Closes descriptors that only the user needs, after they were sent. */
+/* Closes descriptors that only the user needs, after they are sent. */
 void offer_handed_over(struct offer *o, const struct offer_client *client);
 
 /* Closes the function of a disconnected client. */
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns);
 
-/* Frees memory that the NIC no longer points into. True if some is still in use: call again soon.
- */
+/* Frees memory that the NIC does not use any more. Returns true if some is in use: call again
+ * soon. */
 bool offer_reclaim(struct offer *o);
 
-/* Users' windows and regions mapped in this process. */
+/* Windows and regions of users that are mapped in this process. */
 struct offer_mapped {
 	uint32_t count;
 	uint64_t bytes;

@@ -22,9 +22,9 @@
 #include "node/stats_folder.h"
 #include "wire/manage.h"
 
-#define LOCK_TRIES  200  /* of 1 ms: enough for another process to list and make directories */
-#define YOUNG_S     60   /* seconds: a younger directory may have no sockets yet */
-#define FOLDERS_MAX 1024 /* per start; the next start handles the others */
+#define LOCK_TRIES  200  /* tries, 1 ms each, while another process makes folders */
+#define YOUNG_S     60   /* s; a younger folder may have no sockets yet */
+#define FOLDERS_MAX 1024 /* folders per start; the next start cleans the others */
 
 struct listing {
 	struct offer_folder *out;
@@ -96,7 +96,7 @@ bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PAT
 	return bytes > 0 && bytes < OFFER_PATH_BYTES;
 }
 
-/* Returns why the directory cannot be used: another user could replace the sockets in it. */
+/* Returns why the folder is unusable: another user could replace the sockets in it. */
 static const char *folder_wrong(const char *path)
 {
 	struct stat st;
@@ -108,7 +108,7 @@ static const char *folder_wrong(const char *path)
 	return NULL;
 }
 
-/* Removes a directory whose first socket has no listener: its program is gone. */
+/* Removes the folder of an exited program: its first socket has no listener. */
 static void folder_clean(const char *folder)
 {
 	char path[OFFER_PATH_BYTES];
@@ -124,7 +124,7 @@ static void folder_clean(const char *folder)
 	rmdir(folder); /* fails if a process listens there */
 }
 
-/* Caller holds the lock of the run directory. */
+/* Caller holds the lock of the run folder. */
 static void folders_clean(void)
 {
 	struct offer_folder *folders = calloc(FOLDERS_MAX, sizeof(*folders));
@@ -172,7 +172,7 @@ int offer_folder_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock
 				  name);
 		return status == DXP_EIO ? DXP_EACCESS : status;
 	}
-	/* Bounded wait; without the lock nothing is removed. */
+	/* After a bounded wait without the lock, removes nothing. */
 	if (run_lock(*lock))
 		folders_clean();
 	return folder_make(listed, name, folder);

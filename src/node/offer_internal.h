@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of the offered functions, shared by offer.c and offer_manage.c. */
+/* State of the offered functions, for offer.c and offer_manage.c. */
 #ifndef NODE_OFFER_INTERNAL_H
 #define NODE_OFFER_INTERNAL_H
 
@@ -13,13 +13,13 @@
 struct offer_region {
 	struct local_memory memory;
 	uint32_t key;
-	bool revoked; /* unmapped once the NIC holds no pointer into it */
+	bool revoked; /* unmapped when the NIC has no pointer into it */
 };
 
 enum offer_state {
-	OFFER_FREE,    /* free, or opened by the NIC's own program */
+	OFFER_FREE,    /* free, or used by the NIC's own program */
 	OFFER_OPEN,    /* a client has it */
-	OFFER_CLOSING, /* the NIC may still point into its memory */
+	OFFER_CLOSING, /* the NIC may still use its memory */
 };
 
 struct offer_function {
@@ -27,13 +27,13 @@ struct offer_function {
 	struct offer_client *client; /* OPEN */
 	uint32_t pid;
 	struct local_memory window;
-	int engine_fd;   /* eventfd written by the user, never read */
-	int user_fds[2]; /* datagram sockets: [0] the user's, [1] ours; see attach.h */
+	int engine_fd;   /* eventfd that only the user writes; never read */
+	int user_fds[2]; /* datagram sockets: [0] the user's, [1] the node's; see attach.h */
 	bool armed;
 	struct offer_region *regions;
 	uint32_t region_count, region_space;
-	uint64_t mapped_bytes; /* of the regions */
-	/* Settings of the function; they outlive its user. */
+	uint64_t mapped_bytes; /* total of the regions */
+	/* Settings that outlive the function's user. */
 	uint32_t weight;
 	uint64_t limit_bytes_per_s;
 };
@@ -41,16 +41,16 @@ struct offer_function {
 struct offer {
 	struct offer_options options;
 	char name[FABRIC_NAME_BYTES];
-	struct offer_function functions[NIC_FUNCTIONS]; /* [0]: settings only */
-	bool reclaim;                                   /* memory waits to be freed */
+	struct offer_function functions[NIC_FUNCTIONS]; /* [0]: only settings */
+	bool reclaim;                                   /* some memory waits to be freed */
 };
 
 /* offer_manage.c: answers a management request. */
 int offer_manage(struct offer *o, const struct offer_client *client, const struct attach_request *r,
 		 uint64_t now_ns, struct attach_answer *answer);
 
-/* offer.c: closes a function of a client. DXP_ENOENT: not open; DXP_EUNSUPPORTED: opened by the
- * NIC's own program. */
+/* offer.c: closes a client's function. DXP_ENOENT: not open; DXP_EUNSUPPORTED: opened by the NIC's
+ * own program. */
 int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "node/offer_internal.h"
 
-#define ERROR_MAX 127 /* bounds a value that the user can write into its window */
+#define ERROR_MAX 127 /* bounds a value that the user can change in its window */
 
 static struct attach_row row_of(const struct offer *o, uint32_t function)
 {
@@ -84,7 +84,7 @@ int offer_manage(struct offer *o, const struct offer_client *client, const struc
 	if (!client->manages)
 		return DXP_EACCESS;
 	if (client->function || client->closed)
-		return DXP_EINVAL; /* a user must not manage */
+		return DXP_EINVAL; /* users of a function cannot manage */
 	switch (r->type) {
 	case ATTACH_LIST: return answer_list(o, r->function, answer);
 	case ATTACH_WEIGHT: return weigh(o, r->function, r->value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets have their own epoll set, which the node's link watches: a busy node checks them
- * together, and seldom; a sleeping node is woken. */
+/* The sockets have an own epoll set, which the node's link watches. So a busy node checks all
+ * together and seldom, and a sleeping node is woken. */
 #include "node/offer_server.h"
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 #include "node/offer.h"
 #include "node/offer_folder.h"
 
-#define EVENTS     16            /* handled in one poll, one request each */
-#define AGAIN_NS   (100 * MS_NS) /* retry of accept after the process ran out of descriptors */
-#define RECLAIM_NS (1 * MS_NS)   /* interval between two tries to free memory */
-#define WARN_NS    (60 * S_NS)   /* between two warnings about paused sockets */
+#define EVENTS     16            /* events per poll, one request each */
+#define AGAIN_NS   (100 * MS_NS) /* time until accept is retried after descriptors ran out */
+#define RECLAIM_NS (1 * MS_NS)   /* time between tries to free memory */
+#define WARN_NS    (60 * S_NS)   /* time between warnings about paused sockets */
 
-/* Source of an epoll event: first member of struct listener and struct connection. */
+/* Source of an epoll event; first member of struct listener and struct connection. */
 struct source {
 	bool listens;
 	int fd;
@@ -36,7 +36,7 @@ struct listener {
 	struct source source;
 	uint32_t only; /* 0: any function */
 	uint32_t connections;
-	struct local_drops *drops; /* descriptors received here that are being closed */
+	struct local_drops *drops; /* received descriptors that are being closed */
 	char path[OFFER_PATH_BYTES];
 };
 
@@ -51,15 +51,15 @@ struct offers {
 	struct node *node;
 	struct offer *offer;
 	int epoll_fd;
-	struct listener *listeners; /* NIC_FUNCTIONS */
+	struct listener *listeners; /* NIC_FUNCTIONS entries */
 	uint32_t listener_count;
-	char folder[OFFER_PATH_BYTES]; /* created by this object; "": none */
+	char folder[OFFER_PATH_BYTES]; /* made by this object; "": none */
 	struct connection *connections;
 	int engine_fds[NIC_FUNCTIONS]; /* watched by the link; -1: none */
 	uint64_t malformed;
-	uint64_t again_ns;   /* when paused sockets are watched again; UINT64_MAX: none is paused */
-	uint64_t warned_ns;  /* last warning about a pause; 0: none */
-	uint64_t reclaim_ns; /* UINT64_MAX: no memory waits */
+	uint64_t again_ns;   /* when to watch paused sockets again; UINT64_MAX: none */
+	uint64_t warned_ns;  /* last warning; 0: none */
+	uint64_t reclaim_ns; /* UINT64_MAX: no memory to free */
 };
 
 /* ---- access of the state machine to the node ---- */
@@ -86,7 +86,7 @@ static int node_users(void *context, uint32_t function, int engine_fd, int user_
 	struct offers *s = context;
 	struct link *l = s->node->link;
 
-	/* Explicit: the user holds the same eventfd, so close() does not end the watch. */
+	/* Explicit, because the user has the same eventfd and close() keeps the watch. */
 	if (s->engine_fds[function] >= 0)
 		link_unwatch(l, s->engine_fds[function]);
 	s->engine_fds[function] = -1;
@@ -110,7 +110,8 @@ static int source_watch(struct offers *s, struct source *source)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, source->fd, &e);
 }
 
-/* Disconnects now. A thread closes the socket: descriptors in its queue can make that slow. */
+/* Disconnects at once. A thread closes the socket, because descriptors in its queue may make that
+ * slow. */
 static void socket_drop(struct listener *l, int fd)
 {
 	shutdown(fd, SHUT_RDWR);
@@ -128,8 +129,7 @@ static void connection_close(struct offers *s, struct connection *c, uint64_t no
 	if (c->next)
 		c->next->previous = c->previous;
 	c->listener->connections--;
-	/* Explicit: a forked child may hold the same socket; then close() does not end the
-	 * watch. */
+	/* Explicit, because a forked child may have the same socket and close() keeps the watch. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->source.fd, NULL);
 	socket_drop(c->listener, c->source.fd);
 	free(c);
@@ -218,7 +218,7 @@ static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 	return true;
 }
 
-/* Watches all sources again; those still watched fail with EEXIST, which is harmless. */
+/* Watches all sources again. EEXIST for those still watched is harmless. */
 static void listeners_resume(struct offers *s)
 {
 	s->again_ns = UINT64_MAX;
@@ -251,7 +251,7 @@ static void malformed_note(struct offers *s, const struct connection *c, int sta
 			 s->node->name, c->client.pid, dxp_status_text(status));
 }
 
-/* Closes a request's descriptors. Closing a mapped one is fast: the mapping keeps its pages. */
+/* Closes a request's descriptors. A mapped one is closed at once: its mapping keeps the pages. */
 static void descriptors_drop(struct listener *l, const int *fds, unsigned count, bool first_mapped)
 {
 	if (first_mapped)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets of node/offer.h: accepts, receives requests, sends answers. Belongs to a node and
- * runs in its polling thread. */
+/* Sockets of offer.h, in the node's polling thread: accepts connections, receives requests, sends
+ * answers. */
 #ifndef NODE_OFFER_SERVER_H
 #define NODE_OFFER_SERVER_H
 
@@ -9,14 +9,14 @@
 struct node;
 struct offers;
 
-/* As node_offer. */
+/* See node_offer. */
 int offers_open(struct node *n, uint32_t functions, const char *path, struct offers **out);
 void offers_close(struct offers *s);
 
-/* Handles arrivals; returns how many. */
+/* Processes arrivals; returns their number. */
 uint32_t offers_poll(struct offers *s, uint64_t now_ns);
 
-/* Returns when offers_poll must be called even if nothing arrives. */
+/* Returns when to call offers_poll even without an arrival. */
 uint64_t offers_deadline(const struct offers *s);
 
 #endif

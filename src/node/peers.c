@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applies the node table to the NIC's list of peers: nodes that are alive and granted. A peer
- * reported silent keeps its session while packets arrive; an idle session is probed. An xPU keeps
- * the resources of a silent host for keep_hosts_ns. */
+/* Applies the node table to the NIC's peers: nodes that are alive and granted. A silent peer keeps
+ * its session while packets arrive; an idle session is probed. An xPU keeps the resources of a
+ * silent host for keep_hosts_ns. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -11,8 +11,7 @@
 #include "node/internal.h"
 #include "node/limits.h"
 
-/* Returns the largest data payload on this path: its MTU less headers, in cache lines of 64
- * bytes. */
+/* Returns the largest data payload on this path: its MTU less headers, a multiple of 64. */
 static uint16_t payload_on_path(const struct node *n, const struct udp_address *to)
 {
 	size_t path = link_path_payload(n->link, to);
@@ -59,7 +58,8 @@ static void narrow_one(void *context, struct rltp_session *s)
 	if (!address_equal(rltp_session_address(s), w->at))
 		return;
 	uint16_t payload = payload_on_path(w->node, w->at);
-	/* Lower only: packets may be lost beyond the local interface; RLTP's probes detect that. */
+	/* Never raises it: the MTU may be smaller beyond the local interface, which RLTP's probes
+	 * detect. */
 	const struct rltp_peer_info p = rltp_session_peer(s);
 	if (payload >= WIRE_PAYLOAD_MIN && payload < p.payload_bytes)
 		peer_set(w->node, p.node, w->at, p.incarnation, p.patience_ns);
@@ -72,7 +72,7 @@ void peers_narrow(struct node *n, const struct udp_address *at)
 	rltp_endpoint_sessions(nic_endpoint(n->nic), narrow_one, &w);
 }
 
-/* Returns how long resources of this peer outlive its silence; 0: only as long as its session. */
+/* Returns how long to keep resources of this peer after its silence; 0: as long as its session. */
 static uint64_t keep_ns(const struct node *n, const struct node_entry *e)
 {
 	return n->options.xpu && e->kind == MANAGE_HOST ? n->options.keep_hosts_ns : 0;
@@ -100,7 +100,7 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 {
 	struct silent_peer *known = silent_find(n, id);
 
-	if (known) { /* it was back in between, and is silent again */
+	if (known) { /* it returned in between and is silent again */
 		known->since_ns = now_ns;
 		n->silent_ns = 0;
 		return;
@@ -116,10 +116,10 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 		n->silent_space = space;
 	}
 	n->silent[n->silent_count++] = (struct silent_peer){id, now_ns};
-	n->silent_ns = 0; /* at the next poll */
+	n->silent_ns = 0; /* checked in the next poll */
 }
 
-/* Returns when this peer is lost if nothing more arrives. */
+/* Returns when this peer is lost unless something arrives. */
 static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
@@ -130,12 +130,12 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 
 	if (keep == 0)
 		return until_ns;
-	/* the last renewal was one lease ago */
+	/* its last renewal was one lease ago */
 	received_ns = max_u64(received_ns, p->since_ns - min_u64(p->since_ns, FABRIC_LEASE_NS));
 	return max_u64(until_ns, received_ns + keep);
 }
 
-/* Turns probes of a silent peer on or off, also in an idle session: an answer outranks the
+/* Turns probes of a silent peer on or off, even in an idle session: an answer outranks the
  * table. */
 static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 {
@@ -149,7 +149,7 @@ static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 		rltp_endpoint_watch(endpoint, s, on, now_ns - ago_ns, now_ns);
 }
 
-/* Marks peers as lost when their time is over; the loss is the table's next change. */
+/* Marks peers lost whose time is over. The loss is the table's next change. */
 static void silent_look(struct node *n, uint64_t now_ns)
 {
 	struct node_table *t = member_table(n->member);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests to a manager. A change of grants names the version that it changes, so it takes two
- * rounds: the first is refused with the version. A table arrives page by page; each request names
- * its page's first id. */
+/* Requests to a manager. A change of grants states the version that it changes, so it takes two
+ * rounds: the first is refused with the version. A table arrives in pages; each request states its
+ * first id. */
 #include "node/query.h"
 
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void finish(struct query *a, int status, const char *text)
 	snprintf(a->text, sizeof(a->text), "%s", text);
 }
 
-/* Schedules the next round for now and resets the retry time. */
+/* Schedules the next round now, and resets the retry time. */
 static void again(struct query *a, uint64_t now_ns)
 {
 	a->send_ns = now_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One request to a manager: `dxp grant`, `dxp revoke`, or `dxp nodes --all`, which reads the table
- * without regard to grants. Needs the fabric key only; the sender need not be a node. Pure, like
+ * without regard to grants. The sender needs the fabric key, but need not be a node. Pure, like
  * member.h. */
 #ifndef NODE_QUERY_H
 #define NODE_QUERY_H
@@ -23,24 +23,24 @@ struct query_options {
 
 struct query;
 
-/* Creates *out; the caller destroys it. DXP_EINVAL: invalid name; DXP_ENOMEM; DXP_EIO. */
+/* Creates a query; destroy it with query_destroy. DXP_EINVAL: invalid name; DXP_ENOMEM; DXP_EIO. */
 int query_create(const struct query_options *options, uint64_t now_ns, struct query **out);
 void query_destroy(struct query *a);
 
 void query_receive(struct query *a, const struct udp_address *from, const uint8_t *data,
 		   size_t bytes, uint64_t now_ns);
-/* Returns 1 and sets *out when a datagram is due, else 0; its memory is valid until the next call.
- * Also advances the state by time. */
+/* Advances the state by time. Returns 1 and sets *out if a datagram is due, otherwise 0. *out is
+ * valid until the next call. */
 size_t query_send(struct query *a, struct datagram *out, uint64_t now_ns);
 uint64_t query_deadline(const struct query *a); /* UINT64_MAX when done */
 
 bool query_done(const struct query *a);
-/* When done: DXP_OK, DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... query_text returns a
- * sentence for the user, also after success; never NULL. */
+/* After query_done: DXP_OK, DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... query_text returns
+ * a sentence for the user, even after success; never NULL. */
 int query_status(const struct query *a);
 const char *query_text(const struct query *a);
 
-/* NODES: all rows by id, magic hidden; valid until query_destroy. */
+/* NODES: all rows, sorted by id, without magic; valid until query_destroy. */
 size_t query_nodes(const struct query *a, const struct node_entry **rows);
 
 #endif

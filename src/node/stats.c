@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The writer. The file gets its final name when it is complete and locked, so a reader never finds
- * a partial one. Blocks are reserved before use: a full file system gives fewer rows, not
- * SIGBUS. */
+/* The writer. The file gets its final name only when complete and locked, so a reader never finds a
+ * partial file. Blocks are reserved first: a full file system causes fewer rows, not SIGBUS. */
 #include "node/stats.h"
 
 #include <errno.h>
@@ -24,10 +23,10 @@
 #define NAME_BYTES 48
 
 struct stats {
-	struct stats_file *file; /* mapped up to its maximum size */
+	struct stats_file *file; /* mapped at its maximum size */
 	int fd, folder;
 	uint32_t space; /* rows reserved in the file */
-	bool full;      /* the file could not grow */
+	bool full;      /* the file cannot grow */
 	char name[NAME_BYTES], tap_name[NAME_BYTES];
 };
 
@@ -63,7 +62,7 @@ const char *stats_node_name(enum stats_node_field field)
 	return node_fields[field];
 }
 
-/* Makes the names "PID-N": a process can hold several nodes. */
+/* Makes the names "PID-N", because a process may have several nodes. */
 static void names_draw(struct stats *s)
 {
 	static _Atomic uint32_t last;
@@ -97,7 +96,7 @@ static void header_fill(struct stats *s, const struct stats_options *options)
 
 static int reserve(struct stats *s, uint32_t rows)
 {
-	/* posix_fallocate returns the error and does not set errno. */
+	/* posix_fallocate returns the error instead of setting errno. */
 	int error = posix_fallocate(s->fd, 0, (off_t)stats_file_bytes(rows));
 
 	if (error == 0)
@@ -110,7 +109,7 @@ static int file_make(struct stats *s, const struct stats_options *options)
 	char draft[NAME_BYTES + 8];
 
 	snprintf(draft, sizeof(draft), ".%s.new", s->name);
-	unlinkat(s->folder, draft, 0); /* left by a crashed process with the same id */
+	unlinkat(s->folder, draft, 0); /* may remain from a crashed process with the same id */
 	s->fd = descriptor_raise(
 		openat(s->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	if (s->fd < 0)
@@ -205,7 +204,7 @@ void stats_commit(struct stats *s)
 {
 	uint32_t sequence = atomic_load_explicit(&s->file->sequence, memory_order_relaxed);
 
-	/* Pairs with the reader's acquire fence: an even number means a complete snapshot. */
+	/* Pairs with the reader's acquire fence: an even number shows a complete snapshot. */
 	atomic_store_explicit(&s->file->sequence, sequence + 1, memory_order_release);
 }
 

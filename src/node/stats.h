@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters that a node publishes in a small file in shared memory; `dxp top` reads it.
- * docs/guide/observe.md describes it for other readers.
+/* Counters that a node publishes in a shared memory file, for `dxp top` and other readers.
+ * docs/guide/observe.md describes the file.
  *
- * The file is a header page, then rows of sessions. `sequence` makes snapshots consistent (a
- * seqlock; the writer never waits). It is odd during a write; a reader that finds it odd or changed
- * reads again. The writer locks the file (F_OFD_SETLK) until it exits. A file without the lock is
- * stale, even if its process id is in use again. */
+ * It is a header page, then rows of sessions. `sequence` makes snapshots consistent (a seqlock; the
+ * writer never waits): it is odd during a write, and a reader that finds it odd or changed reads
+ * again. The writer locks the file (F_OFD_SETLK) until it exits. A file without lock is stale, even
+ * if its process id is used again. */
 #ifndef NODE_STATS_H
 #define NODE_STATS_H
 
@@ -23,8 +23,8 @@
 #define STATS_QPS          (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 #define STATS_ADDRESS      64
 
-/* Values of a session, 64 bits each. COUNT only grows while the node runs; LEVEL may change either
- * way. Times in ns; sizes in packets unless the name has bytes. */
+/* Values of a session, 64 bits each. COUNT only grows while the node runs; LEVEL can also fall.
+ * Times in ns; other values in packets unless named bytes. */
 #define STATS_SESSION_LIST(COUNT, LEVEL) \
 	LEVEL(open)                      \
 	LEVEL(payload_bytes)             \
@@ -66,7 +66,7 @@
 	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
-/* Values of a node, all COUNT: of its link, its RLTP endpoint, its NIC. */
+/* Values of a node, all COUNT: of its link, RLTP endpoint and NIC. */
 #define STATS_LINK_LIST(X)    \
 	X(sent_datagrams)     \
 	X(sent_bytes)         \
@@ -123,34 +123,34 @@ enum stats_node_field {
 };
 
 struct stats_session {
-	char peer[FABRIC_NAME_BYTES]; /* name; "" if not in the node table */
+	char peer[FABRIC_NAME_BYTES]; /* "" if not in the node table */
 	uint16_t node;
 	uint16_t active; /* 0: idle session */
 	uint32_t reserved;
 	uint64_t values[STATS_SESSION_FIELDS];
 };
 
-/* One queue pair; all COUNT. */
+/* Counts of one queue pair. */
 struct stats_qp {
 	uint64_t sent_messages, sent_bytes, failed;
 	uint64_t received_messages, received_bytes, refused;
 	uint64_t waits_for_credit;
 };
 
-/* Identity of the node, and its single values. */
+/* Identity and single values of a node. */
 struct stats_node {
 	char name[FABRIC_NAME_BYTES];
-	char program[FABRIC_NAME_BYTES]; /* the node's process */
+	char program[FABRIC_NAME_BYTES]; /* name of the process */
 	char address[STATS_ADDRESS];
-	uint16_t id; /* WIRE_NODE_NONE before the lease */
-	uint8_t xpu; /* else a host */
+	uint16_t id; /* WIRE_NODE_NONE before a lease */
+	uint8_t xpu; /* 0: host */
 	uint8_t reserved[5];
-	uint64_t started_ns;   /* monotonic, as published_ns */
-	uint64_t published_ns; /* of this snapshot */
-	uint32_t session_rows; /* rows that follow */
+	uint64_t started_ns;   /* monotonic clock, like published_ns */
+	uint64_t published_ns; /* time of this snapshot */
+	uint32_t session_rows; /* rows after the header */
 	uint32_t session_count;
 	uint64_t values[STATS_NODE_FIELDS];
-	/* COUNT: of all sessions, past ones included. LEVEL: the sum, but 0 for times. */
+	/* COUNT: total of all sessions, also of past ones. LEVEL: sum; 0 for times. */
 	uint64_t totals[STATS_SESSION_FIELDS];
 	struct stats_qp qps[STATS_QPS];
 };
@@ -162,7 +162,7 @@ struct stats_file {
 	uint32_t header_bytes, session_bytes, session_fields, node_fields, qps;
 	uint32_t pid;
 	uint32_t reserved;
-	/* A tracer increments `tap_wanted` when it attaches or stops. The node then checks for a
+	/* A tracer increments `tap_wanted` when it attaches or stops. The node then looks for a
 	 * ring beside the file and copies the number to tap_seen. */
 	alignas(64) _Atomic uint32_t tap_wanted;
 	alignas(64) _Atomic uint32_t tap_seen;
@@ -179,33 +179,33 @@ static inline uint64_t stats_file_bytes(uint32_t rows)
 	return STATS_HEADER_BYTES + (uint64_t)rows * sizeof(struct stats_session);
 }
 
-/* Returns whether a session's field only grows. */
+/* Returns true if the field only grows. */
 bool stats_session_counts(enum stats_session_field field);
 const char *stats_session_name(enum stats_session_field field);
 const char *stats_node_name(enum stats_node_field field);
 
-/* The writer's side. */
+/* Functions of the writer. */
 struct stats;
 
 struct stats_options {
-	const char *name; /* of the node */
+	const char *name; /* name of the node */
 	bool xpu;
 };
 
 /* Creates and locks the file. DXP_EUNSUPPORTED: DXP_STATS is empty; DXP_EIO, DXP_ENOMEM: logged at
- * level info, since a node works without it. */
+ * level info, because a node works without it. */
 int stats_open(const struct stats_options *options, struct stats **out);
 
-/* Removes the file. NULL is allowed. */
+/* Removes the file. Accepts NULL. */
 void stats_close(struct stats *s);
 
-/* Enclose one snapshot. stats_begin returns the node's part with its previous values; stats_row
- * returns the next row, or NULL without space. */
+/* Write one snapshot. stats_begin returns the node's part with its previous values; stats_row the
+ * next row, or NULL without space. */
 struct stats_node *stats_begin(struct stats *s);
 struct stats_session *stats_row(struct stats *s);
 void stats_commit(struct stats *s);
 
-/* For the tap: the mapped header, and the ring's location. */
+/* For the tap: mapped header, and location of the ring. */
 struct stats_file *stats_map(struct stats *s);
 int stats_folder(const struct stats *s);
 const char *stats_tap_name(const struct stats *s);

@@ -14,7 +14,7 @@
 #include "node/stats.h"
 #include "node/tap.h"
 
-#define YOUNG_S 60 /* seconds: a younger draft may not be locked yet */
+#define YOUNG_S 60 /* s; a younger draft may not be locked yet */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -23,7 +23,7 @@ static bool ends_in(const char *name, const char *end)
 	return bytes > end_bytes && strcmp(name + bytes - end_bytes, end) == 0;
 }
 
-/* ".PID-N.stats.new" or ".PID-N.tap.TRACER" */
+/* Matches ".PID-N.stats.new" and ".PID-N.tap.TRACER". */
 static bool is_draft(const char *name)
 {
 	int end = 0;
@@ -65,8 +65,7 @@ static void entry_clean(int folder, const char *name)
 		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
-	/* Compares inodes: another cleaner may have been faster, and a new process may use the
-	 * name. */
+	/* Compares inodes, because after another cleaner a new process may use the name. */
 	if ((draft ? draft_leftover(fd) : stats_leftover(fd)) && fstat(fd, &had) == 0 &&
 	    fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == had.st_ino)
 		unlinkat(folder, name, 0);
@@ -75,7 +74,7 @@ static void entry_clean(int folder, const char *name)
 
 void stats_clean(int folder)
 {
-	/* A separate descriptor has its own read position. */
+	/* An own descriptor has its own read position. */
 	int copy = descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;

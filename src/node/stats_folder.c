@@ -34,8 +34,7 @@ static void PRINTF_LIKE(2, 3) candidate_add(struct candidates *c, const char *fo
 	c->count += bytes > 0 && bytes < STATS_PATH_BYTES;
 }
 
-/* Returns whether the directory is this user's: after `sudo` the variable may name another
- * user's. */
+/* Returns true if the folder is this user's. After `sudo` the variable may name another user's. */
 static bool owned(const char *path)
 {
 	struct stat st;
@@ -43,7 +42,7 @@ static bool owned(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Returns the user's choice; NULL: none; "": publish nowhere. */
+/* Returns the user's choice; NULL: none; "": do not publish. */
 static const char *given_stats(void)
 {
 	return getenv("DXP_STATS");
@@ -77,7 +76,7 @@ static void candidates_find(struct candidates *c, const char *given)
 	candidate_add(c, "/tmp/dxp-%u", uid);
 }
 
-/* Returns NULL, or why it cannot be a directory of `owner`. */
+/* Returns NULL, or why it cannot be a folder of `owner`. */
 static const char *folder_wrong(int fd, uid_t owner)
 {
 	struct stat st;
@@ -96,7 +95,7 @@ static int folder_open(const char *path)
 	return descriptor_raise(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/* Opens the first possible directory; `what` names the purpose in messages. */
+/* Opens the first usable folder; `what` is the purpose, for messages. */
 static int directory_open(const char *given, const char *what, int *folder, char *path)
 {
 	const char *wrong;
@@ -136,7 +135,7 @@ int stats_run_folder_open(int *folder, char path[STATS_PATH_BYTES])
 {
 	const char *given = given_run();
 
-	/* Absolute only: other processes have other working directories. */
+	/* Must be absolute, because other processes have other working folders. */
 	if (given && *given != '\0' && *given != '/') {
 		log_warn("cannot offer functions in %s: the path must begin with '/'", given);
 		return DXP_EIO;
@@ -174,7 +173,7 @@ static void complain(struct walk *w, const char *path, const char *wrong)
 	w->complain(w->context, text);
 }
 
-/* `any`: accepts every owner (root). */
+/* `any`: accepts every owner (for root). */
 static void folder_visit(struct walk *w, const char *path, bool any)
 {
 	struct stat st;

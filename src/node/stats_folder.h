@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The directory where a user's nodes publish: $DXP_STATS, or the first possible one of
+/* The folder where a user's nodes publish: $DXP_STATS, or the first possible one of
  * $XDG_RUNTIME_DIR/dxp, /run/dxp (root), /run/user/UID/dxp and /tmp/dxp-UID. It must belong to the
- * user, mode 700: another user could have prepared it. */
+ * user, with mode 700, because another user could have prepared it. */
 #ifndef NODE_STATS_FOLDER_H
 #define NODE_STATS_FOLDER_H
 
@@ -16,25 +16,25 @@ struct stats_folder {
 	const char *path;
 };
 
-/* Opens the directory for writing; makes it if necessary. The caller owns *folder.
- * DXP_EUNSUPPORTED: DXP_STATS is empty; DXP_EIO, logged at level info. */
+/* Opens the folder for writing; makes it if necessary. The caller owns *folder. DXP_EUNSUPPORTED:
+ * DXP_STATS is empty; DXP_EIO, logged at level info. */
 int stats_folder_open(int *folder);
 
-/* Calls `visit` for each directory that this user may read (root: those of all users), and
+/* Calls `visit` for each folder that this user may read (for root those of all users), and
  * `complain` for each rejected one. Returns the number of both. */
 uint32_t stats_folders(void (*visit)(void *context, const struct stats_folder *listed),
 		       void (*complain)(void *context, const char *text), void *context);
 
-/* The same for sockets of offered functions (node/offer_folder.h): $DXP_RUN, else the directory
+/* The same for sockets of offered functions (node/offer_folder.h): $DXP_RUN, otherwise the folder
  * above. */
 int stats_run_folder_open(int *folder, char path[STATS_PATH_BYTES]);
 uint32_t stats_run_folders(void (*visit)(void *context, const struct stats_folder *listed),
 			   void (*complain)(void *context, const char *text), void *context);
 
-/* Returns whether no process holds the file's lock. */
+/* Returns true if no process locks the file. */
 int stats_orphaned(int fd);
 
-/* Locks a file opened for writing until it is closed. Returns 0, or -1 with errno. */
+/* Locks an open, writable file until it is closed. Returns 0, or -1 with errno. */
 int stats_lock(int fd);
 
 #endif

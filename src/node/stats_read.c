@@ -19,7 +19,7 @@
 #include "node/stats_folder.h"
 #include "node/tap.h"
 
-#define READ_TRIES 100 /* a writer needs microseconds */
+#define READ_TRIES 100 /* a write takes microseconds */
 
 struct reading {
 	struct stats_list *list;
@@ -50,7 +50,7 @@ static bool read_all(int fd, void *out, size_t bytes, size_t offset)
 	return pread(fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Returns NULL, or the reason for the rejection. */
+/* Returns NULL, or why the header is rejected. */
 static const char *header_wrong(const struct stats_file *f)
 {
 	if (f->magic != STATS_MAGIC)
@@ -89,7 +89,7 @@ static uint32_t sequence_of(struct stats_file *f)
 	return atomic_load_explicit(&f->sequence, memory_order_relaxed);
 }
 
-/* The file may have grown: reads its size again. */
+/* Reads the size again, because the file may have grown. */
 static uint64_t size_of(int fd)
 {
 	struct stat st;
@@ -97,7 +97,7 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Reads one consistent snapshot; returns NULL or the reason for the rejection. The caller frees the
+/* Reads one consistent snapshot. Returns NULL or the reason for a rejection. The caller frees the
  * rows. */
 static const char *snapshot_read(int fd, struct stats_file *f, struct stats_session **rows)
 {
@@ -128,7 +128,7 @@ static const char *snapshot_read(int fd, struct stats_file *f, struct stats_sess
 	return "its writer stopped in the middle of writing";
 }
 
-/* Replaces terminal escapes: the file may be another user's. */
+/* Replaces terminal escapes, because the file may be another user's. */
 static void text_clean(char *text, size_t bytes)
 {
 	text[bytes - 1] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reader's side of node/stats.h: all nodes whose files this user may read. Files are read, not
- * mapped, and all fields are checked: a file may be another user's. */
+/* Reads stats.h files: all nodes whose files this user may read. They are read, not mapped, and all
+ * fields are checked, because a file may be another user's. */
 #ifndef NODE_STATS_READ_H
 #define NODE_STATS_READ_H
 
@@ -8,26 +8,26 @@
 #include "node/stats.h"
 
 struct stats_view {
-	char path[STATS_PATH_BYTES]; /* path of the file: the key between two reads */
+	char path[STATS_PATH_BYTES]; /* path of the file; identifies the node in later reads */
 	uint32_t pid;
 	struct stats_node node;         /* strings are terminated and printable */
-	struct stats_session *sessions; /* node.session_rows */
+	struct stats_session *sessions; /* node.session_rows entries */
 };
 
 struct stats_list {
 	struct stats_view *views; /* sorted by path */
 	uint32_t count;
-	uint32_t refused; /* files in another format, and directories that cannot be read */
+	uint32_t refused; /* files of another format, unreadable folders */
 };
 
-/* Reads all files. Calls `complain`, which may be NULL, for each rejected file. Removes this user's
- * files without an owner. DXP_ENOMEM. */
+/* Reads all files. Calls `complain` (may be NULL) for each rejected one. Removes this user's files
+ * without owner. DXP_ENOMEM. */
 int stats_read(struct stats_list *out, void (*complain)(void *context, const char *text),
 	       void *context);
 void stats_list_free(struct stats_list *list);
 
-/* Opens a node's file for a tracer; repeats the checks of stats_read. The caller owns *folder and
- * *fd. DXP_ENOENT: the node has exited; DXP_EACCESS. */
+/* Opens a node's file for a tracer, with the checks of stats_read. The caller owns *folder and *fd.
+ * DXP_ENOENT: the node has exited; DXP_EACCESS. */
 int stats_file_open(const char *path, int *folder, int *fd);
 
 /* Converts "PID-N.stats" to "PID-N.tap". */

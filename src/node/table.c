@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The copy of the node table. Rows are separate allocations in an array ordered by id. A row that
- * left stays, not present, until its loss is reported. Invariants: ids strictly grow;
- * changes_waiting counts rows with `changed`. */
+/* Rows are separate allocations in an array sorted by id. A row that left stays, not present, until
+ * its loss is reported. Invariants: ids strictly grow; changes_waiting counts rows with
+ * `changed`. */
 #include "node/table.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 #include "node/limits.h"
 
-/* present rows, and rows that left and are not yet reported */
+/* present rows, and rows whose loss is not yet reported */
 #define ROWS_MAX (2 * FABRIC_NODES_MAX)
 
-/* State of a row in its last report to the owner. */
+/* A row as last reported to the owner. */
 struct reported {
 	bool alive, granted, silent;
 	uint8_t uuid[WIRE_UUID_BYTES];
@@ -27,17 +27,17 @@ struct table_row {
 	struct node_entry entry;
 	struct reported reported;
 	bool present;
-	bool silent;  /* shown as alive although its lease at the manager expired */
-	bool orphan;  /* silent, and in no table of the manager */
-	bool changed; /* `entry` and `reported` differ in a way that must be reported */
+	bool silent;  /* shown as alive although its lease expired */
+	bool orphan;  /* silent, and not in the manager's table */
+	bool changed; /* `entry` differs from `reported` and must be reported */
 };
 
-/* A full table under way. */
+/* A full table that is arriving. */
 struct assembly {
-	struct node_entry *entries; /* ordered by id */
+	struct node_entry *entries; /* sorted by id */
 	size_t count, space;
 	uint64_t sequence;
-	uint16_t cursor; /* id of the next page; 0: no table under way */
+	uint16_t cursor; /* id of the next page; 0: no table is arriving */
 };
 
 struct node_table {
@@ -45,12 +45,12 @@ struct node_table {
 	size_t count, space;
 	size_t present;
 	size_t changes_waiting;
-	size_t scan;         /* where the search for changes continues */
-	uint64_t epoch;      /* of the present manager */
-	uint64_t rows_epoch; /* of `rows`; 0 before the first table */
-	uint64_t sequence;   /* of `rows` */
+	size_t scan;         /* where to continue the search for changes */
+	uint64_t epoch;      /* epoch of the current manager */
+	uint64_t rows_epoch; /* epoch of `rows`; 0 before the first table */
+	uint64_t sequence;   /* sequence number of `rows` */
 	uint16_t own;
-	bool keep; /* silent nodes */
+	bool keep; /* keep silent nodes: node_table_keep was called */
 	struct assembly assembly;
 };
 
@@ -98,7 +98,7 @@ struct manage_progress node_table_progress(const struct node_table *t)
 	return (struct manage_progress){0};
 }
 
-/* Returns the index of the first row with an id not below `id`. */
+/* Returns the index of the first row whose id is not below `id`. */
 static size_t row_position(const struct node_table *t, uint16_t id)
 {
 	size_t low = 0, high = t->count;
@@ -145,7 +145,8 @@ static struct table_row *row_create(uint16_t id)
 	return row;
 }
 
-/* Returns the row with this id; a new one is not present yet. NULL: no memory, or too many rows. */
+/* Returns the row with this id, which if new is not yet present. NULL: no memory, or too many
+ * rows. */
 static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 {
 	size_t at = row_position(t, id);
@@ -161,7 +162,7 @@ static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 	return row;
 }
 
-/* Returns the unreported changes of a row. The own row is no peer and counts as dead. */
+/* Returns the unreported changes of a row. The own row counts as dead, because it is not a peer. */
 static uint32_t row_news(const struct node_table *t, const struct table_row *row)
 {
 	const struct node_entry *entry = &row->entry;
@@ -173,7 +174,7 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 		return alive ? TABLE_JOINED : TABLE_LOST;
 	if (!alive)
 		return 0;
-	/* Another node has this id now: reports the loss, then the join. */
+	/* Another node has this id: reports the loss, then the join. */
 	if (memcmp(entry->uuid, reported->uuid, sizeof(reported->uuid)) != 0)
 		return TABLE_LOST;
 	if (entry->incarnation != reported->incarnation)
@@ -207,7 +208,7 @@ void node_table_own(struct node_table *t, uint16_t id)
 		row_mark(t, t->rows[i]);
 }
 
-/* Returns whether this row was last reported as alive, in the same incarnation. */
+/* Returns true if this row was last reported as alive, in the same incarnation. */
 static bool row_kept(const struct node_table *t, const struct table_row *row,
 		     const struct node_entry *entry)
 {
@@ -234,7 +235,7 @@ static void row_leave(struct node_table *t, struct table_row *row)
 	row_mark(t, row);
 }
 
-/* Handles a row missing in a restarted manager's table: the node may not have renewed yet. */
+/* Handles a row that a restarted manager lacks: the node may not have renewed yet. */
 static void row_orphan(struct node_table *t, struct table_row *row)
 {
 	if (!row->present || !row_kept(t, row, &row->entry)) {
@@ -271,7 +272,7 @@ void node_table_lose(struct node_table *t, uint16_t id)
 	row_mark(t, row);
 }
 
-/* Frees rows that left and whose loss is reported. */
+/* Frees rows whose loss is reported. */
 static void rows_sweep(struct node_table *t)
 {
 	size_t kept = 0;
@@ -286,7 +287,7 @@ static void rows_sweep(struct node_table *t)
 	t->count = kept;
 }
 
-/* Applies a delta completely or not at all: creates all rows first. */
+/* Applies a delta completely or not at all, so creates all rows first. */
 static int delta_apply(struct node_table *t, const struct manage_rows *rows,
 		       struct manage_reader reader)
 {
@@ -313,7 +314,7 @@ static int delta_apply(struct node_table *t, const struct manage_rows *rows,
 	return DXP_OK;
 }
 
-/* Returns whether this page starts a table newer than the present one and the one under way. */
+/* Returns true if this page starts a table newer than the current and the arriving one. */
 static bool page_begins(const struct node_table *t, const struct manage_rows *rows)
 {
 	if (rows->first != WIRE_NODE_FIRST)
@@ -436,7 +437,7 @@ const struct node_entry *node_table_find_name(const struct node_table *t, const 
 	return found;
 }
 
-/* Copies the change out; frees the row if it stayed only for this report. */
+/* Copies the change to *out. Frees the row if it stayed only for this report. */
 static void change_report(struct node_table *t, size_t index, struct table_change *out)
 {
 	struct table_row *row = t->rows[index];

@@ -23,13 +23,12 @@
 #include "wire/frame.h"
 
 /* ---- the file ----
- *
- * DXP_TRACE=FILE: a node writes all its datagrams to a file. "%p" in FILE becomes the process id;
- * further nodes of a process write FILE.2, FILE.3 ... DXP_TRACE_SNAP=BYTES bounds the bytes kept of
- * each (default TAP_SNAP_BYTES). */
+ * DXP_TRACE=FILE: a node writes its datagrams to a file. "%p" in FILE becomes the process id.
+ * Further nodes of a process write FILE.2, FILE.3 ... DXP_TRACE_SNAP=BYTES bounds the kept bytes of
+ * each datagram (default TAP_SNAP_BYTES). */
 
 #define PATH_BYTES   4096
-#define BUFFER_BYTES (1u << 20) /* bytes: one write() for a few thousand datagrams */
+#define BUFFER_BYTES (1u << 20) /* one write() for a few thousand datagrams */
 
 struct tap_file {
 	FILE *out;
@@ -42,7 +41,7 @@ struct tap_file {
 	uint8_t block[PCAPNG_BLOCK_MAX];
 };
 
-/* Expands "%p" and the node's number; false: too long. */
+/* Expands "%p" and adds the node's number; false: too long. */
 static bool path_make(const char *pattern, uint32_t number, char out[PATH_BYTES])
 {
 	size_t at = 0;
@@ -111,8 +110,8 @@ static void front_write(struct tap_file *f, const char *name, uint32_t snap_byte
 	block_write(f, pcapng_interface(f->block, name, "a node's NIC, before UDP", snap_bytes));
 }
 
-/* Opens the file if the environment requests one, and sets *snap_bytes. Else, or on failure
- * (logged), *out is NULL. */
+/* Opens the file if DXP_TRACE is set, and sets *snap_bytes. Otherwise, or after an error (logged),
+ * *out is NULL. */
 static void tap_file_open(const char *name, uint32_t number, uint32_t *snap_bytes,
 			  struct tap_file **out)
 {
@@ -145,7 +144,7 @@ static void tap_file_open(const char *name, uint32_t number, uint32_t *snap_byte
 	*out = f;
 }
 
-/* Returns a buffer for one record of any size. */
+/* Returns a buffer for a record of any size. */
 static struct tap_record *tap_file_record(struct tap_file *f)
 {
 	return &f->space.record;
@@ -182,12 +181,12 @@ static void tap_file_close(struct tap_file *f)
 struct tap {
 	struct link_tap link;
 	struct udp_address own;
-	uint64_t wall_ns; /* added to a monotonic time; fixed while tracing */
+	uint64_t wall_ns; /* added to monotonic times; constant while tracing */
 	uint32_t snap_bytes;
 
 	/* a tracer's ring */
 	struct tap_ring *ring; /* NULL: none */
-	int fd;                /* the ring's file: its lock shows whether the tracer runs */
+	int fd;                /* file of the ring; its lock shows that the tracer runs */
 	uint32_t ring_bytes;
 	uint64_t tail, dropped;
 	uint64_t look_ns;
@@ -213,7 +212,7 @@ static uint8_t *ring_at(const struct tap *t, uint64_t position)
 	return (uint8_t *)t->ring + TAP_DATA_BYTES + (position & (t->ring_bytes - 1));
 }
 
-/* Returns space for a record of `bytes`; NULL: no space, counted. */
+/* Returns space for a record of `bytes`. NULL: no space, counted. */
 static struct tap_record *ring_reserve(struct tap *t, uint32_t bytes)
 {
 	/* Pairs with the tracer's release: it has copied the data before `head`. */
@@ -367,7 +366,7 @@ static bool ring_right(const struct tap_ring *r, uint64_t file_bytes)
 /* Maps a valid ring whose tracer runs. */
 static bool ring_map(struct tap *t, int fd)
 {
-	/* Only the header is read before its sizes are checked. */
+	/* Reads only the header until its sizes are checked. */
 	struct tap_ring front;
 	struct stat st;
 
@@ -410,7 +409,7 @@ void tap_look(struct tap *t, int folder, const char *name)
 	if (ring_map(t, fd))
 		return;
 	if (lost || stats_orphaned(fd))
-		unlinkat(folder, name, 0); /* its tracer died */
+		unlinkat(folder, name, 0); /* its tracer has died */
 	close(fd);
 }
 

@@ -28,7 +28,7 @@ struct tap_reader {
 	union {
 		struct tap_record record;
 		uint8_t bytes[sizeof(struct tap_record) + DATAGRAM_BYTES_MAX + 8];
-	} copy; /* a private copy: the node cannot change it after the checks */
+	} copy; /* private, so that the node cannot change it after the checks */
 };
 
 static size_t map_bytes(const struct tap_reader *t)
@@ -36,7 +36,7 @@ static size_t map_bytes(const struct tap_reader *t)
 	return TAP_DATA_BYTES + (size_t)t->ring_bytes;
 }
 
-/* Returns the process that holds the present ring; 0: none; UINT32_MAX: unknown. */
+/* Returns the process that holds the current ring; 0: none; UINT32_MAX: unknown. */
 static uint32_t other_tracer(const struct tap_reader *t)
 {
 	struct tap_ring front;
@@ -65,7 +65,7 @@ static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 	if (t->fd < 0)
 		return DXP_EIO;
 	struct stat folder;
-	/* Root traces a user's node: that user must be able to open the ring. */
+	/* If root traces a user's node, that user must be able to open the ring. */
 	if (fstat(t->folder, &folder) == 0 && folder.st_uid != geteuid() &&
 	    fchown(t->fd, folder.st_uid, folder.st_gid) != 0) {
 		unlinkat(t->folder, draft, 0);
@@ -92,7 +92,7 @@ static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 
 static void node_notify(struct tap_reader *t)
 {
-	/* Release: the ring is complete for the node. */
+	/* Release: the node sees a complete ring. */
 	t->wanted = atomic_fetch_add_explicit(&t->stats->tap_wanted, 1, memory_order_acq_rel) + 1;
 }
 
@@ -114,7 +114,7 @@ static int attach(struct tap_reader *t, const struct stats_view *node, uint32_t 
 	*other = other_tracer(t);
 	if (*other)
 		return DXP_EBUSY;
-	unlinkat(t->folder, t->name, 0); /* left by a dead tracer */
+	unlinkat(t->folder, t->name, 0); /* may remain from a dead tracer */
 	status = ring_make(t, snap_bytes);
 	if (status == DXP_EBUSY)
 		*other = other_tracer(t);
@@ -191,7 +191,7 @@ static void head_set(struct tap_reader *t, uint64_t head)
 	atomic_store_explicit(&t->ring->head, head, memory_order_release);
 }
 
-/* Returns whether the record lies within `available` bytes and before the end of the ring. */
+/* Returns true if the record lies within `available` bytes and does not pass the ring's end. */
 static bool record_right(const struct tap_reader *t, const struct tap_record *r, uint64_t available)
 {
 	uint64_t lap = t->ring_bytes - (t->head & (t->ring_bytes - 1));
@@ -202,7 +202,7 @@ static bool record_right(const struct tap_reader *t, const struct tap_record *r,
 	       r->captured_bytes <= r->datagram_bytes && r->datagram_bytes <= DATAGRAM_BYTES_MAX;
 }
 
-/* Skips a filler. False: it is invalid. */
+/* Skips a filler; false: invalid. */
 static bool filler_skip(struct tap_reader *t, uint64_t *available)
 {
 	uint64_t lap = t->ring_bytes - (t->head & (t->ring_bytes - 1));

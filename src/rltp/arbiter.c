@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selection among run queues. They are doubly linked through the sessions, and a bit mask marks
- * those not empty. A selection reads at most eight words for any number of sessions. */
+/* Run queues are doubly linked through the sessions. A bit mask marks the non-empty ones, so a
+ * selection reads at most eight words for any number of sessions. */
 #include "rltp/arbiter.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define COST_ONE 65536u /* cost of a byte at weight 1; accurate to 1/1000 at weight 64 */
+#define COST_ONE 65536u /* cost of one byte at weight 1; accurate to 1/1000 at weight 64 */
 
 static int64_t ahead(uint64_t a, uint64_t b)
 {
@@ -45,7 +45,7 @@ void arbiter_busy(struct arbiter *a, uint32_t channel)
 {
 	if (a->run_queues[channel].sessions++ > 0)
 		return;
-	/* Bytes sent without competition give others no claim to catch up. */
+	/* Bytes sent without competition do not count: others must not catch up on them. */
 	if (a->busy != 0 && !a->contended)
 		a->reached = a->run_queues[__builtin_ctz(a->busy)].served;
 	a->busy |= 1u << channel;
@@ -75,8 +75,7 @@ static void run_queue_append(struct arbiter *a, uint32_t channel, struct rltp_se
 	if (a->lined >> channel & 1)
 		return;
 	a->lined |= 1u << channel;
-	/* A returning channel owes for recent bytes (retransmissions too), but for a limited
-	 * number. */
+	/* A returning channel is charged for its recent bytes, up to a bound. */
 	if (ahead(l->served, a->reached) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
 		l->served = a->reached + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
 }
@@ -129,7 +128,7 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 		return NULL;
 	uint32_t c = arbiter_least(a, mask);
 	struct run_queue *l = &a->run_queues[c];
-	/* A channel that had nothing to send, or was blocked, catches up at most one quantum. */
+	/* A channel that was blocked or had nothing to send catches up at most one quantum. */
 	int64_t behind = ahead(a->reached, l->served);
 	if (behind > (int64_t)RLTP_LAG_BYTES * COST_ONE)
 		l->served = a->reached - (uint64_t)RLTP_LAG_BYTES * COST_ONE;

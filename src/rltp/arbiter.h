@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selects the channel that sends next, over all sessions of an endpoint: fair in bytes by weight,
- * for any set of peers (C-37). Start-time fair queueing (Goyal, Vin and Cheng 1996): the bytes that
- * a channel sent, over its weight, are its virtual time. The channel with the least is next.
- * Sessions that could send for a channel now wait in its run queue, first come, first served, a
- * quantum each. A session that cannot send is in no run queue and delays no other (C-38).
+ * for any set of peers (C-37). Start-time fair queueing (Goyal, Vin and Cheng 1996): a channel's
+ * virtual time is its sent bytes over its weight, and the least is next. Sessions that can send for
+ * a channel wait in its run queue, first come, first served, a quantum each. A session that cannot
+ * send delays no other (C-38).
  *
- * While only one channel without a limit has messages, the run queues stay empty and sessions send
- * at once. docs/design/sharing.md "Sharing a NIC". */
+ * While only one channel without a limit has messages, run queues stay empty and sessions send at
+ * once. docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 
@@ -19,23 +19,23 @@
 struct rltp_session;
 
 struct run_queue {
-	uint64_t served;                   /* virtual time: bytes sent over weight, 2^-16; wraps */
-	uint32_t cost;                     /* of a byte, 2^-16 over weight */
-	uint32_t sessions;                 /* sessions with messages of this channel */
+	uint64_t served;                   /* virtual time: sent bytes over weight, 2^-16; wraps */
+	uint32_t cost;                     /* cost of a byte: 2^-16 over weight */
+	uint32_t sessions;                 /* number of sessions with messages of this channel */
 	struct bucket *limit;              /* NULL: none */
-	struct rltp_session *first, *last; /* run queue */
+	struct rltp_session *first, *last; /* members of the run queue */
 };
 
 struct arbiter {
-	uint32_t busy;    /* bit c: some session has messages of channel c */
+	uint32_t busy;    /* bit c: a session has messages of channel c */
 	uint32_t limited; /* bit c: channel c has a limit */
 	uint32_t lined;   /* bit c: run queue c is not empty */
-	bool contended;   /* the run queues decide now */
+	bool contended;   /* run queues are in use now */
 	uint64_t reached; /* virtual time of the channel selected last */
 	struct run_queue run_queues[RLTP_CHANNELS];
 };
 
-/* Links of a session in the run queue of one channel. */
+/* A session's links in the run queue of one channel. */
 struct arbiter_link {
 	struct rltp_session *previous, *next;
 };
@@ -43,27 +43,28 @@ struct arbiter_link {
 void arbiter_init(struct arbiter *a);
 void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight);
 
-/* Sets the limit of a channel; NULL: none. The caller owns the bucket and may change its rate at
- * any time. */
+/* Sets or (NULL) removes the limit of a channel. The caller owns the bucket and may change its rate
+ * at any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
-/* Notes that a session got its first message of this channel (busy) or has none left (idle). */
+/* Note that a session got its first message of this channel (busy), or completed the last
+ * (idle). */
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 
-/* Appends the session to the run queues of the channels in `mask`, unless it is in them. */
+/* Appends the session to the run queues of the channels in `mask`, except those that have it. */
 void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask);
 
-/* Removes the session from all run queues. */
 void arbiter_leave(struct arbiter *a, struct rltp_session *s);
 
-/* Selects a channel and dequeues the first session of its run queue; NULL: none may send. */
+/* Selects a channel and dequeues the first session of its run queue. Returns NULL if none may
+ * send. */
 struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel);
 
 /* Returns the channel of `mask` (not 0) with the least virtual time. */
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
-/* Returns the channels whose limit blocks now; bit c: channel c. */
+/* Returns a mask of the channels whose limit blocks them now. */
 static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 {
 	uint32_t mask = 0;
@@ -74,7 +75,7 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 	return mask;
 }
 
-/* Charges `bytes` sent to the channel: headers and payload, retransmissions too. */
+/* Charges sent bytes to the channel: headers, payload and retransmissions. */
 static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t bytes,
 				  uint64_t now_ns)
 {
@@ -85,7 +86,7 @@ static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t 
 		bucket_charge(l->limit, bytes, now_ns);
 }
 
-/* Returns when arbiter_next will find a session; 0: now, UINT64_MAX: none waits. */
+/* Returns when arbiter_next will find a session; 0: now, UINT64_MAX: no session waits. */
 uint64_t arbiter_deadline(const struct arbiter *a);
 
 #endif

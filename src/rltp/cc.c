@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Common part of all congestion control modules: bounds, delays, round trips, pauses and the
- * receiver's buffer. cc_internal.h describes the part of each module. */
+/* Common part of congestion control: bounds, delays, round trips, pauses and the receiver's buffer.
+ * cc_internal.h is the interface to the modules. */
 #include <assert.h>
 #include <string.h>
 
@@ -87,11 +87,12 @@ static void delay_sample(struct cc *c, uint32_t delay_ns)
 	c->round_delay_ns = lower(c->round_delay_ns, delay_ns);
 	if (c->delay_ns == 0)
 		c->delay_ns = delay_ns;
-	else /* 1/4: few samples per round trip, one per batch of arrivals */
+	else /* 1/4: there are few samples per round trip, one per batch of arrivals */
 		c->delay_ns = (uint32_t)((3 * (uint64_t)c->delay_ns + delay_ns + 2) / 4);
 }
 
-/* Smooths the round trip with time in hosts: a shorter one would count one round trip twice. */
+/* Smooths the round trip, with the time in hosts. Without that time, one round trip would count
+ * twice. */
 static void rtt_sample(struct cc *c, uint32_t rtt_ns)
 {
 	if (c->rtt_ns == 0)
@@ -100,8 +101,7 @@ static void rtt_sample(struct cc *c, uint32_t rtt_ns)
 		c->rtt_ns = (uint32_t)((7 * (uint64_t)c->rtt_ns + rtt_ns) / 8);
 }
 
-/* Adapts the window to the receiver's buffer once per round trip, apart from the path, as Falcon's
- * ncwnd. */
+/* Adapts the window to the receiver's buffer once per round trip, like Falcon's ncwnd. */
 static void host_round(struct cc *c, uint8_t level)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE, w = c->host_window;
@@ -115,7 +115,7 @@ static void host_round(struct cc *c, uint8_t level)
 	c->host_window = (uint32_t)clamp_u64(w, CC_ONE, most);
 }
 
-/* Adds with saturation: invalid input from an unknown peer must not overflow. */
+/* Adds with saturation: invalid input of an unknown peer must not overflow. */
 static uint32_t count_add(uint32_t count, uint32_t more)
 {
 	return (uint32_t)min_u64((uint64_t)count + more, INT32_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DCTCP (RFC 8257): the cut is proportional to the share of marked packets. Needs switches that
- * mark above a short queue. Without marks, and for losses, it acts as Reno. */
+/* DCTCP (RFC 8257): cuts the window in proportion to the share of marked packets. Needs switches
+ * that mark above a short queue. Without marks, and for losses, it acts like Reno. */
 #include "rltp/cc_internal.h"
 
 #define ALPHA_ONE  (1u << 20)
@@ -14,7 +14,8 @@ static void dctcp_acked(struct cc *c, const struct cc_ack *ack)
 		cc_double(c, ack);
 }
 
-/* Section 3.3: averages the share of marks once per round trip; cuts the window by half of it. */
+/* Averages the share of marks once per round trip (section 3.3), and cuts the window by half of
+ * it. */
 static void dctcp_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t marked = min_u64(c->marked, c->acked);

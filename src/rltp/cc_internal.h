@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interface of a congestion control module. cc.c holds the common part: delays, counts, round
- * trips, the receiver's buffer. */
+/* Interface of a congestion control module. cc.c contains the common part. */
 #ifndef RLTP_CC_INTERNAL_H
 #define RLTP_CC_INTERNAL_H
 
@@ -12,17 +11,17 @@ struct cc_ops {
 	const char *name;
 	bool ecn;    /* needs ECN marks */
 	bool steady; /* window is always `most`, unpaced */
-	void (*acked)(struct cc *c, const struct cc_ack *ack); /* each acknowledgement */
-	/* After `acked`, at the end of a round trip; clears the counts. */
+	void (*acked)(struct cc *c, const struct cc_ack *ack); /* called per acknowledgement */
+	/* Called when a round trip completes, after `acked`. Clears the counts. */
 	void (*round)(struct cc *c, const struct cc_ack *ack);
 	void (*lost)(struct cc *c, uint32_t inflight,
-		     uint64_t now_ns); /* c->lost already includes them */
+		     uint64_t now_ns); /* c->lost already includes the new losses */
 	void (*timeout)(struct cc *c, uint64_t now_ns);
 };
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
-/* cc_reno.c; DCTCP uses the same reaction to losses. */
+/* In cc_reno.c. DCTCP shares them. */
 void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 
@@ -37,14 +36,13 @@ static inline uint32_t round_length(const struct cc *c)
 	return c->rtt_ns ? c->rtt_ns : (uint32_t)RLTP_RTT_INITIAL_NS;
 }
 
-/* Returns true once per round trip: a signal within one was caused by packets sent before the
- * cut. */
+/* Returns true once per round trip. Earlier signals come from packets sent before the last cut. */
 static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 {
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* Sets the window within [least, most]; `least` in 1/256 packets. If most is smaller, it wins. */
+/* Sets the window within [least, most]; `least` in 1/256 packets. If `most` is smaller, it wins. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE;
@@ -60,14 +58,13 @@ static inline void window_cut(struct cc *c, uint64_t window, uint32_t least, uin
 	c->reduced_ns = now_ns;
 }
 
-/* Slow start: adds one packet for each that arrived, while the window is the limit. */
+/* Slow start: adds one packet per acknowledged packet while the window limits the sender. */
 void cc_double(struct cc *c, const struct cc_ack *ack);
 
-/* Restarts after a timeout from half of the window, at most the initial one; doubles up to that
- * half. */
+/* Restarts after a timeout: the threshold becomes half of the window, and the window that half or
+ * the initial window, if smaller. */
 void cc_restart(struct cc *c, uint32_t least, uint64_t now_ns);
 
-/* A round trip's counts start afresh. */
 void cc_counts_clear(struct cc *c);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reno (RFC 5681): doubles, then adds one packet per round trip; halves at a loss, once per round
- * trip. For comparison: it treats every loss as congestion. */
+/* Reno (RFC 5681), for comparison: it treats every loss as congestion. */
 #include "rltp/cc_internal.h"
 
 static void reno_acked(struct cc *c, const struct cc_ack *ack)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Swift (SIGCOMM 2020), changed so that losses without congestion cost nothing and host noise does
- * not count as a queue. docs/design/congestion.md "Congestion" gives the reasons.
+/* Swift (SIGCOMM 2020), with two changes: losses without congestion cost nothing, and host noise
+ * does not count as a queue. Reasons: docs/design/congestion.md "Congestion".
  * - The signal is the lowest fabric delay of a round trip: a queue delays every packet, a late
  *   wakeup only some.
- * - The target includes the sender's own bursts, which queue behind themselves.
+ * - The target includes the queue of the sender's own bursts.
  * - A loss cuts the window only if delay, marks or a high share of losses indicate congestion, and
  *   only until the queue is empty.
  * - Far below the target the window grows by a share, near it by a packet per round trip. */
@@ -21,8 +21,8 @@ static uint32_t square_root(uint64_t v)
 	return (uint32_t)root;
 }
 
-/* Returns the addition to the target for small windows: they mean many flows, whose bursts collide.
- * Swift, section 3.5. */
+/* Returns the addition to the target for small windows. These indicate many flows, whose bursts
+ * collide (Swift, section 3.5). */
 static uint32_t flows_allowance(uint32_t window)
 {
 	/* 1/sqrt(packets), packets = window / 256: 16 * 256 over 256 * sqrt(window) */
@@ -34,9 +34,8 @@ static uint32_t flows_allowance(uint32_t window)
 	return (uint32_t)min_u64(slope - RLTP_CC_FLOWS_OFFSET_NS, RLTP_CC_FLOWS_NS);
 }
 
-/* Returns the addition for bursts: the last packet of a batch waits in its host for all before it.
- * That time is a batch at the rate of the flow. Zero if hosts add no time (the smoothed round trip
- * is all fabric). */
+/* Returns the addition for bursts: the last packet of a batch waits in its host for the others.
+ * That time is a batch at the flow's rate. Zero if the hosts add no time. */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
 	uint64_t batch_ns = (uint64_t)round_length(c) * DATAGRAM_BATCH / max_u64(inflight, 1);
@@ -45,9 +44,9 @@ static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);
 }
 
-/* Returns the fabric delay that the flow aims at. Short paths share one target. The lowest delay
- * that a flow measured includes part of an older queue; a flow that took it for a longer path would
- * starve others. */
+/* Returns the flow's target for the fabric delay. Short paths share one target. A flow's lowest
+ * measured delay may include part of an older queue; a flow that used it as path delay would starve
+ * others. */
 static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {
 	uint64_t path = min_u64(c->min_delay_ns, max_u64(c->path_ns, RLTP_CC_PATH_NS));
@@ -73,7 +72,7 @@ static void swift_acked(struct cc *c, const struct cc_ack *ack)
 		cc_double(c, ack);
 }
 
-/* Adds half a packet, and up to an eighth of the window if the delay is below `easy`. */
+/* Adds half a packet, and up to 1/8 of the window if the delay is below `easy`. */
 static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 {
 	uint64_t w = c->window, step = min_u64(w, CC_ONE) / 2;
@@ -83,14 +82,14 @@ static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 	window_set(c, w + max_u64(step, 1), RLTP_CC_WINDOW_MIN);
 }
 
-/* Returns the time in 2^20 ns, about 1 ms: precise enough for rare events. */
+/* Returns the time in 2^20 ns (about 1 ms), which suffices for rare events. */
 static uint32_t coarse(uint64_t now_ns)
 {
 	return (uint32_t)(now_ns >> 20);
 }
 
-/* Replaces the lowest delay if the delay exceeds the target although the window was at its minimum
- * for long. Then other flows cause the queue, or the path became longer. */
+/* Replaces the lowest delay after a long time above the target with a minimum window. Then other
+ * flows cause the queue, or the path became longer. */
 static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 {
 	if (!above || c->window > RLTP_CC_WINDOW_MIN) {
@@ -101,9 +100,8 @@ static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 	}
 }
 
-/* Accepts a longer path delay by a quarter per round trip, while the window shrinks. Flows that
- * start together see only their own queue and would keep it as path delay. Doubling restarts when
- * all is accepted. */
+/* Accepts a longer path delay by a quarter per round trip. Flows that start together measure only
+ * their common queue and would keep it as path delay. Doubling restarts when all is accepted. */
 static void path_believe(struct cc *c)
 {
 	uint64_t believed = max_u64(c->path_ns, RLTP_CC_PATH_NS);
@@ -115,8 +113,8 @@ static void path_believe(struct cc *c)
 		c->starting = true;
 }
 
-/* Cuts the window by 0.8 of the excess share of the delay, at most by half. Every RLTP_CC_DRAIN it
- * cuts to empty the queue, so that all its flows measure the path without it. */
+/* Cuts the window by 0.8 of the delay's excess share, at most by half. Every RLTP_CC_DRAIN a cut
+ * empties the queue, so that all its flows measure the path without it. */
 static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
 {
 	uint64_t w = c->window, give = min_u64(w * (delay - target) * 4 / delay / 5, w / 2);
@@ -132,7 +130,7 @@ static void swift_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t target = target_delay(c, ack->inflight), delay = c->round_delay_ns;
 
-	c->acked /= 2; /* the loss share decays over two round trips */
+	c->acked /= 2; /* halves the sample, so the loss share covers about two round trips */
 	c->lost /= 2;
 	c->marked = 0;
 	if (delay == 0)
@@ -156,8 +154,8 @@ static bool losses_heavy(const struct cc *c)
 	return all >= RLTP_CC_LOSS_SAMPLE && (uint64_t)c->lost * RLTP_CC_LOSS_HEAVY > all;
 }
 
-/* Returns true if this round trip began at least 3/4 of one after the last cut; otherwise its delay
- * belongs to the old window. */
+/* Returns true if this round trip began at least 3/4 of a round trip after the last cut. Otherwise
+ * its delay belongs to the old window. */
 static bool round_fresh(const struct cc *c)
 {
 	return c->reduced_ns == 0 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loss detection methods for comparison, as in their papers; for benchmarks and tests. IRN (SIGCOMM
- * 2018): a packet missing in the bitmap below its highest one is lost, once. A lost retransmission
+/* Loss detection methods as in their papers, for benchmarks and tests. IRN (SIGCOMM 2018): each
+ * packet missing in the bitmap below its highest one is declared lost once; a lost retransmission
  * waits for the timeout. Go-back-N (InfiniBand): retransmits everything from the gap. */
 #include "rltp/internal.h"
 
@@ -18,7 +18,7 @@ void comparator_irn_losses(struct rltp_session *s, uint32_t highest)
 	}
 }
 
-/* Walks the ring, not the list: retransmissions leave in order of packet numbers. */
+/* Walks the ring, not the list, because retransmissions leave in order of packet numbers. */
 void comparator_gbn_rewind(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NAP credits. Limits are absolute and only grow, so a CREDIT may be lost, duplicated or late. A
- * sender that waits for credit requests it at growing intervals, which alone repairs a lost grant.
+ * sender that waits for credit requests it at growing intervals, which also repairs a lost grant.
  * The layer above chooses the limits. */
 #include <dxp/status.h>
 
@@ -24,7 +24,7 @@ static bool grants_send(struct rltp_session *s, struct datagram *out, uint64_t n
 
 	credit.count =
 		s->shared->ops->grants(s->shared->user, s, credit.entries, WIRE_CREDIT_ENTRIES_MAX);
-	s->io->grants_due = credit.count == WIRE_CREDIT_ENTRIES_MAX; /* there may be more */
+	s->io->grants_due = credit.count == WIRE_CREDIT_ENTRIES_MAX; /* there may be more limits */
 	if (credit.count == 0)
 		return false;
 	credit_build(s, &credit, 0, now_ns, out);

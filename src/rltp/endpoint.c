@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions, and the dispatch of each datagram to one of them. Handshakes are in
- * handshake.c, RESET and BYE in reset.c, scheduling in schedule.c. */
+/* The table of sessions, and the dispatch of each datagram to one of them. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -12,12 +11,11 @@
 #include "rltp/endpoint_internal.h"
 #include "wire/ids.h"
 
-/* Only active sessions have deadlines. */
 static int deadlines_reserve(struct rltp_shared *shared, uint32_t active)
 {
 	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
 
-	/* Entries of closed sessions may remain. */
+	/* Only active sessions have deadlines, but entries of closed sessions may remain. */
 	return schedule_reserve(&e->schedule, active + e->schedule.count);
 }
 
@@ -66,7 +64,7 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
 	e->shared.node = node;
 }
 
-/* Returns the index of `node` in the table, which is ordered by node id, or where to insert it. */
+/* Returns where `node` is, or belongs, in the table, which is sorted by node id. */
 static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
 {
 	uint32_t low = 0, high = e->peer_count;
@@ -122,8 +120,7 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 }
 
 /* Moves the session to the peer's new address. Another IP address may mean another network with
- * unknown congestion and MTU; another port alone does not. Packets in flight are soon
- * retransmitted. */
+ * unknown congestion and MTU; another port alone does not. */
 static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 		      const struct rltp_peer_info *peer, uint64_t now_ns)
 {
@@ -150,8 +147,8 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
-		/* A HELLO under way is valid for the new process too, and no message behind it has
-		 * been sent. */
+		/* An outstanding HELLO is valid for the new process too, and its session has sent
+		 * no message. */
 		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
@@ -262,8 +259,8 @@ bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool o
 	return watched;
 }
 
-/* Session ids: the peer's node id in the low 16 bits, a random generation above. This side assigns
- * them, so it may choose the format. */
+/* A session id has the peer's node id in the low 16 bits and a random generation above. This side
+ * assigns it, so it may choose the format. */
 static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, (uint16_t)id);
@@ -335,8 +332,8 @@ static uint64_t session_deadline(const struct rltp_session *s)
 	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
-/* Selects the next session and the channels of which it may send new packets. The ready queue is
- * first (new packets only without contention); then the run queues, a quantum each. */
+/* Selects the next session and the channels of which it may send new packets. The ready queue comes
+ * first (new packets only without contention), then the run queues. */
 static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
 	struct rltp_session *s = schedule_dequeue(&e->schedule);
@@ -352,8 +349,8 @@ static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_n
 	return s;
 }
 
-/* Returns the datagrams of one poll: for a run queue about RLTP_QUANTUM_BYTES at any packet length.
- */
+/* Returns the most datagrams for one poll: from a run queue about RLTP_QUANTUM_BYTES, at any packet
+ * length. */
 static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)
@@ -361,7 +358,7 @@ static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 	return (uint32_t)clamp_u64(RLTP_QUANTUM_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
-/* Excludes the time in which this process did not run from the silence of its sessions. */
+/* Time in which this process did not run does not count as silence of the peers. */
 static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 {
 	if (now_ns <= e->due_ns || now_ns - e->due_ns < RLTP_AWAY_NS)
@@ -375,8 +372,8 @@ static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 	}
 }
 
-/* A session that used up its share may have more to send and goes to the end of the queue: one busy
- * session must not delay even the acknowledgements of others. */
+/* A session that used up its share goes to the back of the queue, so that it does not delay the
+ * acknowledgements of others. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 			  uint64_t now_ns)
 {

@@ -14,44 +14,44 @@
 
 struct rltp_endpoint_options {
 	uint16_t node;        /* own id; WIRE_NODE_NONE until rltp_endpoint_node sets it */
-	uint64_t incarnation; /* of this process: larger than that of any earlier one */
+	uint64_t incarnation; /* grows with each start of this process */
 	uint8_t uuid[16];
 	/* Most packets in flight per session, 1 .. WIRE_WINDOW_MAX; 0: RLTP_WINDOW_DEFAULT. */
 	uint32_t window_packets;
-	/* Capacity of the link's buffer in packets of maximum size, shared by the active sessions.
-	 * 0: each peer may have window_packets in flight. */
+	/* Packets of maximum size that the link's buffer holds; the active sessions share it. 0:
+	 * each peer may have window_packets in flight. */
 	uint32_t receive_packets;
 	bool payload_crc;
 	struct rltp_tuning tuning;
-	uint16_t nap_credit; /* NAPs that each local queue pair accepts before a grant */
+	uint16_t nap_credit; /* NAPs per local queue pair that a peer may send before a grant */
 	const struct rltp_user_ops *ops;
 	void *user;
-	/* Fills `out` with random bytes, for first packet numbers and session ids. */
+	/* Fills `out` with random bytes for packet numbers and session ids. */
 	void (*entropy)(void *context, void *out, uint64_t bytes);
 	void *entropy_context;
 	/* Returns the token that proves that a RESET of session `id` comes from this node: a keyed
 	 * hash of the id. It must be the same after a restart. */
 	uint64_t (*token)(void *context, uint32_t id);
 	void *token_context;
-	/* Computes the tag of a handshake packet: a keyed hash of `bytes` bytes at `frame`. NULL:
-	 * tags are zero and prove nothing, for nodes without a fabric key. */
+	/* Computes the tag of a handshake packet: a keyed hash of `bytes` bytes at `frame`. NULL,
+	 * for nodes without a fabric key: tags are zero and prove nothing. */
 	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
 	void *authenticate_context;
 };
 
-/* Frames that reached no session, by reason. All counts wrap. */
+/* Counts of frames by reason; all wrap. */
 struct rltp_endpoint_counters {
 	uint64_t malformed;  /* failed to decode */
 	uint64_t corrupt;    /* wrong checksum */
 	uint64_t not_for_us; /* dst_node is another node */
 	uint64_t unknown_session;
-	/* handshake of a node, or from an address, that is not in the table */
+	/* handshake from a node or address that is not in the table */
 	uint64_t unknown_peer;
-	uint64_t wrong_address; /* frame of a session from an address that is not its peer's */
-	uint64_t stale;         /* of an earlier incarnation or session */
+	uint64_t wrong_address; /* frame from an address that is not the peer's */
+	uint64_t stale;         /* frame of an earlier incarnation or session */
 	uint64_t unauthentic;   /* handshake whose tag does not match the fabric key */
-	uint64_t flooded;       /* handshake above RLTP_HANDSHAKES_PER_S: dropped */
+	uint64_t flooded;       /* handshake above RLTP_HANDSHAKES_PER_S; dropped */
 	uint64_t resets_sent, resets_accepted, resets_refused;
 	uint64_t hellos_sent, hellos_received;
 	uint64_t byes_sent, byes_accepted, byes_refused;
@@ -60,34 +60,32 @@ struct rltp_endpoint_counters {
 struct rltp_endpoint;
 
 int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rltp_endpoint **out);
-/* Frees all. Does not call ops->done: the owner is destroyed too. */
+/* Frees everything. Does not call ops->done, because the owner is destroyed too. */
 void rltp_endpoint_destroy(struct rltp_endpoint *e);
 
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
 /* Adds or updates a peer. `payload_bytes`: what the local interface carries. `incarnation`: 0 if
- * unknown. A larger incarnation than the session's fails the session with DXP_EPEERRESET. The same
- * one at another address is the same process: its session continues there. DXP_ENOMEM; DXP_EINVAL
- * for our own id. */
+ * unknown. A larger incarnation than before fails the session with DXP_EPEERRESET. The same
+ * incarnation at another address continues the session there. DXP_ENOMEM; DXP_EINVAL for the own
+ * id. */
 int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns);
 
-/* Fails the session with a peer and keeps the peer: the next message, or its handshake, opens a new
- * session. A RESET that answers the peer's next packet notifies it. */
+/* Fails the session with a peer and keeps the peer. The next message, or the peer's handshake,
+ * opens a new session. The peer's next packet is answered with RESET. */
 void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status);
 
-/* Returns in *node and *status the next peer whose open session has closed since the last call;
- * false: none. Reports sessions that were idle too, since the caller may hold state of the peer. */
+/* Returns the next peer whose open session has closed since the last call, with the status; false:
+ * none. Includes idle sessions, because the caller may hold state of the peer. */
 bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status);
 
 /* Removes a peer: fails its session with `status` and frees it. */
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status);
 
-/* Returns the session of a peer, or NULL if the node is not a peer. It stays valid until the peer
- * is removed. */
+/* Returns the session of a peer, or NULL. It stays valid until the peer is removed. */
 struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t node);
 
-/* Queues a message for a peer's session; starts the handshake if necessary. DXP_ENOMEM: not
- * queued. */
+/* Queues a message. Starts the handshake if necessary. DXP_ENOMEM: not queued. */
 int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
 		       uint64_t now_ns);
 
@@ -95,15 +93,14 @@ int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct r
 void rltp_endpoint_cancel(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
 			  int status);
 
-/* Call rltp_session_accept or rltp_session_refuse and schedule the session. */
+/* Call rltp_session_accept or rltp_session_refuse, and schedule the session. */
 void rltp_endpoint_accept(struct rltp_endpoint *e, struct rltp_session *s, uint32_t psn,
 			  uint32_t payload_bytes, uint64_t now_ns);
 void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
 			  const struct wire_nack_body *nack);
 
-/* Processes one datagram. Returns DXP_OK also if the datagram is counted and dropped;
- * DXP_EMALFORMED and DXP_EIO as wire_header_decode; DXP_EUNSUPPORTED for management frames, which
- * RLTP does not handle. */
+/* Processes one datagram. DXP_OK also if it is counted and dropped; DXP_EMALFORMED and DXP_EIO as
+ * wire_header_decode; DXP_EUNSUPPORTED for management frames. */
 int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival *arrival,
 			  uint64_t now_ns);
 
@@ -111,17 +108,17 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t 
 			  uint64_t now_ns);
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e);
 
-/* Fails every session with DXP_ECLOSED. The next rltp_endpoint_send sends each open peer one BYE,
- * so that peers complete their work at once and not after silence. */
+/* Fails every session with DXP_ECLOSED. The next rltp_endpoint_send sends each open peer a BYE, so
+ * that peers need not wait for a timeout. */
 void rltp_endpoint_close(struct rltp_endpoint *e);
 
-/* Sets the fill level of the link's receive buffer, 0 .. 31; acknowledgements carry it to the
+/* Sets the fill level of the link's receive buffer, 0 .. 31. Acknowledgements carry it to the
  * peers. */
 void rltp_endpoint_level(struct rltp_endpoint *e, uint8_t level);
 
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e);
 
-/* Call rltp_session_call, rltp_session_grant or rltp_session_want and schedule the session. */
+/* Call rltp_session_call, rltp_session_grant or rltp_session_want, and schedule the session. */
 void rltp_endpoint_call(struct rltp_endpoint *e, struct rltp_session *s,
 			const struct wire_nack_body *nack);
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
@@ -131,14 +128,13 @@ void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_
 bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool on,
 			 uint64_t since_ns, uint64_t now_ns);
 
-/* Sets the weight of a channel, 1 .. 64: its share of all bytes that this endpoint sends. */
+/* Sets a channel's weight, 1 .. 64, for its share of all bytes that this endpoint sends. */
 void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
 
-/* Limits new packets of a channel by a bucket; NULL: no limit. The caller owns the bucket and may
- * change its rate at any time, but must then call rltp_endpoint_send. */
+/* Limits new packets of a channel by a bucket; NULL: no limit. The caller owns the bucket. After
+ * changing its rate, the caller must call rltp_endpoint_send. */
 void rltp_endpoint_limit(struct rltp_endpoint *e, uint32_t channel, struct bucket *limit);
 
-/* Calls `visit` for each session that exists. */
 void rltp_endpoint_sessions(struct rltp_endpoint *e,
 			    void (*visit)(void *context, struct rltp_session *s), void *context);
 

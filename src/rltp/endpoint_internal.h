@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by endpoint.c, handshake.c, reset.c and schedule.c. */
+/* Interfaces among endpoint.c, handshake.c, reset.c and schedule.c. */
 #ifndef RLTP_ENDPOINT_INTERNAL_H
 #define RLTP_ENDPOINT_INTERNAL_H
 
@@ -20,31 +20,31 @@ struct schedule_entry {
 };
 
 struct schedule {
-	struct rltp_session *first, *last; /* ready queue */
+	struct rltp_session *first, *last; /* the ready queue */
 	struct schedule_entry *heap;       /* min-heap by due_ns */
 	uint32_t count, space;
 };
 
 struct rltp_endpoint {
 	struct rltp_endpoint_options options;
-	struct rltp_shared shared;   /* with all sessions */
-	struct rltp_session **peers; /* ordered by node id */
+	struct rltp_shared shared;   /* state common to all sessions */
+	struct rltp_session **peers; /* sorted by node id */
 	uint32_t peer_count, peer_space;
 	struct schedule schedule;
-	uint32_t epoch; /* of the session opened last */
-	/* Latest time of the next rltp_endpoint_send, as last reported to the caller. */
+	uint32_t epoch; /* epoch of the newest session */
+	/* Latest time of the next rltp_endpoint_send, as last returned to the caller. */
 	uint64_t due_ns;
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
 	uint64_t reset_window_ns; /* start of the second in which reset_spent RESETs were sent */
 	uint32_t reset_spent;
-	uint32_t hello_second, hello_spent; /* as in rltp_session */
+	uint32_t hello_second, hello_spent; /* see struct rltp_session */
 	struct rltp_endpoint_counters counters;
 };
 
-/* schedule.c. schedule_reserve: space for `sessions` heap entries, or DXP_ENOMEM. schedule_at: sets
- * the deadline; UINT64_MAX removes it. schedule_due: moves sessions that are due to the ready
- * queue. schedule_dequeue: removes the first of the ready queue; NULL: none. */
+/* schedule.c. schedule_reserve: reserves memory for `sessions` heap entries, or DXP_ENOMEM.
+ * schedule_at: sets the deadline; UINT64_MAX removes it. schedule_due: moves due sessions to the
+ * ready queue. schedule_dequeue: removes the first session of the ready queue, or returns NULL. */
 int schedule_reserve(struct schedule *q, uint32_t sessions);
 void schedule_free(struct schedule *q);
 void schedule_ready(struct schedule *q, struct rltp_session *s);
@@ -54,7 +54,6 @@ struct rltp_session *schedule_dequeue(struct schedule *q);
 void schedule_forget(struct schedule *q, struct rltp_session *s);
 uint64_t schedule_deadline(const struct schedule *q);
 
-/* handshake.c */
 void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selection of the next packet in a session: control first; then the channel with the least virtual
- * time, and within it deficit round robin over its flows (Shreedhar and Varghese 1995). A flow with
- * too many packets in flight waits, so that a flow with lost or rejected packets cannot fill the
- * window. */
+/* Selects a session's next packet: control first; then the channel with the least virtual time, and
+ * in it deficit round robin over its flows (Shreedhar and Varghese 1995). Packets in flight per
+ * flow are bounded, so a flow with lost or rejected packets cannot fill the window. */
 #include <assert.h>
 
 #include "rltp/internal.h"
@@ -57,7 +56,7 @@ void flow_remove_head(struct rltp_session *s, uint8_t index)
 	if (index == RLTP_FLOW_CONTROL)
 		return;
 	struct rltp_channel *c = &io->channels[channel_of(index)];
-	f->deficit = 0; /* an empty flow saves no deficit */
+	f->deficit = 0; /* an empty flow keeps no deficit */
 	c->ready &= (uint8_t) ~(1u << queue_of(index));
 	if (c->ready == 0) {
 		io->channels_ready &= ~(1u << channel_of(index));
@@ -92,8 +91,8 @@ static uint32_t flow_most(const struct rltp_session *s)
 	return share > RLTP_FLOW_PACKETS_MIN ? share : RLTP_FLOW_PACKETS_MIN;
 }
 
-/* Returns true if the flow may send a new packet. None is sent while a packet is rejected; granted
- * packets are always sent, since the receiver waits for them. */
+/* Returns true if the flow may send a new packet. It may not while one of its packets is rejected,
+ * but granted packets may always be sent, because the receiver waits for them. */
 static bool may_cut(const struct rltp_flow *f, uint32_t most)
 {
 	const struct rltp_message *m = f->head;
@@ -103,7 +102,7 @@ static bool may_cut(const struct rltp_flow *f, uint32_t most)
 	return m->waits || (f->unacked < most && f->refused == 0);
 }
 
-/* Returns the flows of the channel that may send; bit q: flow q. */
+/* Returns a mask of the channel's flows that may send. */
 static uint32_t eligible(const struct rltp_io *io, uint32_t c, uint32_t most)
 {
 	uint32_t mask = 0;
@@ -141,14 +140,12 @@ uint32_t flow_channels(const struct rltp_session *s)
 	return mask;
 }
 
-/* Begins a quantum: adds `bytes` to the debt of the last one. Unused bytes of the last quantum are
- * lost. */
+/* Begins a quantum: adds `bytes` to an old debt. Drops unused bytes of the last quantum. */
 static void quantum_begin(int32_t *deficit, int32_t bytes)
 {
 	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;
 }
 
-/* Returns the next flow of this channel among those in `mask`. */
 static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mask)
 {
 	struct rltp_channel *channel = &s->io->channels[c];
@@ -187,7 +184,7 @@ struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *inde
 	return &io->flows[*index];
 }
 
-/* An empty packet is charged for its header. */
+/* Charges the header too, so empty packets are not free. */
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes)
 {
 	s->io->flows[index].deficit -= (int32_t)(bytes + WIRE_DATA_BYTES);

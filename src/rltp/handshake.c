@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handshakes: how sessions open and how remains of older ones are removed.
+/* Handshakes: open sessions and remove remains of older ones.
  *
- * Each side draws a session id, an epoch and a first packet number and sends them in HELLO. The
- * peer answers with HELLO_ACK, which holds its own numbers and echoes those of the HELLO. A side
- * that has the peer's numbers may send. If both start at once, each accepts the peer's HELLO as the
- * answer. (incarnation, epoch) only grow, so a late copy of an old handshake is detected. A tag
- * proves that the sender has the fabric key. Computing it is the most expensive check, so it comes
- * last and its rate is limited. */
+ * Each side draws a session id, an epoch and a first packet number. HELLO carries them; HELLO_ACK
+ * carries the peer's own and echoes those of the HELLO. A side that has the peer's numbers may
+ * send. If both sides start at once, each accepts the peer's HELLO as answer. (incarnation, epoch)
+ * only grow, which exposes late copies of old handshakes. A tag proves that the sender has the
+ * fabric key. Its check is the most expensive, so it comes last and is rate-limited. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -15,7 +14,7 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Draws new numbers for our side; required whenever the peer may hold state of an earlier
+/* Draws new numbers for this side. Required whenever the peer may hold state of an earlier
  * session. */
 static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 {
@@ -36,8 +35,8 @@ void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t n
 	s->received_ns = now_ns;
 }
 
-/* Computes the tag over the frame before it, except fields that change in transit or per
- * transmission. */
+/* Computes the tag over the preceding bytes of the frame, except fields that change in transit or
+ * per transmission. */
 static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 			uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -131,15 +130,15 @@ uint64_t handshake_deadline(const struct rltp_session *s)
 	return s->state == RLTP_HANDSHAKE ? s->io->hello_deadline_ns : UINT64_MAX;
 }
 
-/* Returns true if the handshake belongs to the open session, so it is a retransmission. */
+/* Returns true if the handshake was retransmitted and belongs to the open session. */
 static bool handshake_repeated(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return s->state == RLTP_OPEN && s->peer_id == hello->session &&
 	       s->peer_incarnation == hello->incarnation && s->peer_epoch == hello->epoch;
 }
 
-/* Returns true if the handshake is older than the known state of the peer, or of a session that has
- * closed. */
+/* Returns true if the handshake is older than the known state of the peer, or belongs to a closed
+ * session. */
 static bool handshake_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	if (hello->incarnation != s->peer_incarnation)
@@ -150,13 +149,13 @@ static bool handshake_stale(const struct rltp_session *s, const struct wire_hell
 	return newer < 0 || (newer == 0 && !handshake_repeated(s, hello));
 }
 
-/* Returns true if the answer is not to our latest HELLO. */
+/* Returns true if this does not answer our latest HELLO. */
 static bool answer_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn;
 }
 
-/* Closes the session after the peer opened a new one, and draws new numbers for our side too. */
+/* Closes the session because the peer opened a new one. Draws new numbers for this side. */
 static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	rltp_session_fail(s, DXP_EPEERRESET);
@@ -188,8 +187,8 @@ static void hello_ack_receive(struct rltp_session *s, const struct wire_hello *h
 		rltp_session_open(s, hello, now_ns);
 }
 
-/* Limits handshakes per second, per peer and in total: a flood in the name of one peer blocks only
- * that peer. */
+/* Limits handshakes per second, per peer and in total. A flood that fakes one peer blocks only that
+ * peer. */
 static bool handshake_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	uint32_t second = (uint32_t)(now_ns / S_NS);
@@ -207,7 +206,7 @@ static bool handshake_allowed(struct rltp_endpoint *e, struct rltp_session *s, u
 	return true;
 }
 
-/* Cheap checks come first: each keeps a flood from the next one. */
+/* Each cheap check protects the more expensive ones after it from a flood. */
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keepalive. A session sends PINGs while an answer is awaited, a rate limit blocks it, or it is
- * watched, unless a packet in flight will be acknowledged anyway. So a peer that computes for long
- * stays connected and a dead one is detected. Without these reasons nothing is sent. */
+/* Keepalive. A session sends PINGs while it awaits an answer, is watched or is blocked by a rate
+ * limit, unless a packet in flight will be acknowledged anyway. So a peer that computes for long
+ * stays connected, and a dead peer is detected. Otherwise it sends nothing. */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* Returns true if an awaited peer has no packet of ours to acknowledge. */
+/* Returns true if the session needs a sign of the peer, and no packet will be acknowledged. */
 static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
@@ -70,7 +70,7 @@ void keepalive_ping_receive(struct rltp_session *s, const struct wire_header *h,
 		return;
 	}
 	if (h->type == WIRE_PONG)
-		return; /* its arrival is all that counts */
+		return; /* the arrival itself is the sign */
 	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS))
 		return;
 	k->opaque = opaque;

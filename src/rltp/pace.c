@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The token bucket in integers: a cost per byte in 2^-24 ns covers 100 bytes/s to terabytes/s. */
+/* Integer arithmetic: a cost per byte in 2^-24 ns covers 100 bytes/s to terabytes/s. */
 #include "rltp/pace.h"
 
 #include "rltp/limits.h"
@@ -15,13 +15,12 @@ void pace_init(struct pace *p)
 	*p = (struct pace){.rate_bps = UINT64_MAX};
 }
 
-/* Turns pacing off and drops the debt. */
 static void unpaced(struct pace *p)
 {
 	pace_init(p);
 }
 
-/* Returns whole packets, so that a batch costs exactly its length. */
+/* Returns a whole number of packets, so that a batch costs exactly its length. */
 static uint64_t batch_length(uint64_t rate_bps, uint64_t window_bytes, uint32_t packet_bytes)
 {
 	uint64_t bytes = min_u64(rate_bps / (S_NS / RLTP_PACE_BATCH_NS), RLTP_PACE_BATCH_BYTES);
@@ -38,8 +37,7 @@ void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint3
 	uint64_t packet = clamp_u64(packet_bytes, 1, BYTES_MAX);
 	uint64_t window = clamp_u64(window_fine, 1, (uint64_t)WIRE_WINDOW_MAX * CC_ONE) * packet;
 	bool whole = window_fine >= CC_ONE;
-	/* 1.25: the window, not the pace, controls the rate. Below one packet only the pace
-	 * does. */
+	/* 1.25: the window, not the pace, limits the rate. Below one packet only the pace does. */
 	uint64_t allowed = whole ? window * 5 / 4 : window;
 	uint64_t dearest = ((uint64_t)RLTP_PACE_GAP_MAX_NS << COST_SHIFT) / packet;
 	uint64_t cost = min_u64(((uint64_t)rtt_ns << (COST_SHIFT + 8)) / allowed, dearest);
@@ -65,7 +63,7 @@ void pace_charge(struct pace *p, uint32_t bytes, uint64_t now_ns)
 	uint64_t start = max_u64(p->paid_ns, now_ns > p->late_ns ? now_ns - p->late_ns : 0);
 
 	p->fraction = (uint32_t)(owed & ((1u << COST_SHIFT) - 1));
-	/* Packets that ignore the pace (probes) add debt, up to a bound. */
+	/* Packets that ignore the pace (probes) add debt up to a bound. */
 	p->paid_ns = min_u64(start + (owed >> COST_SHIFT), now_ns + RLTP_PACE_GAP_MAX_NS);
 	p->next_ns = p->paid_ns >= now_ns + p->batch_ns ? p->paid_ns : 0;
 }

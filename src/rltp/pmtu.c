@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Path MTU discovery (RFC 8899). Both ends state in the handshake what their interfaces carry; the
- * path between may carry less. A session starts with a size that every common path carries and
- * probes for the size that both ends accept. If that is lost, it searches between the two. When
- * long packets are lost and none arrives, it probes for the floor and for the current size. If only
- * the floor is answered, there is a black hole, and the session falls back.
+/* Path MTU discovery (RFC 8899). The handshake reports what both interfaces carry; the path may
+ * carry less. A session starts with a size that every common path carries and probes for the size
+ * that both sides accept. If that probe is lost, it searches in between. When long packets are lost
+ * and none arrives, it probes the floor and the current size. If only the floor is answered, this
+ * is a black hole, and the session falls back.
  *
- * A probe may be lost like any datagram, so each size is tried a few times. Its loss is no sign of
- * congestion. docs/design/rltp.md "Path MTU". */
+ * A lost probe does not indicate congestion, and each size is probed several times.
+ * docs/design/rltp.md "Path MTU". */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define IDS_REMEMBERED 16 /* probe ids; answers to older ones are ignored */
+#define IDS_REMEMBERED 16 /* probe ids; answers to older ids are ignored */
 
-static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* of the largest probe */
+static const uint8_t
+	padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* zeros that fill the largest probe */
 
 static uint16_t unit_floor(const struct rltp_session *s)
 {
@@ -49,7 +50,7 @@ static void search(struct rltp_session *s, uint16_t size, uint64_t now_ns)
 	p->deadline_ns = now_ns;
 }
 
-/* Tries the largest size first: most paths carry 1500 or 9000 bytes. */
+/* Probes the largest size first: most paths carry 1500 or 9000 bytes. */
 static void search_all(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu.high = (uint16_t)(s->agreed + 64);
@@ -84,15 +85,14 @@ static uint32_t entry_bytes(const struct tx_entry *entry)
 	return (uint32_t)min_u64(left, m->unit);
 }
 
-/* Returns true if the message was split into packets longer than `unit`. */
 static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
 {
 	return m->status == DXP_OK && m->packet_count > 0 && m->unit > unit && m->bytes > unit;
 }
 
-/* Ends messages whose packets are longer than the path carries: number and offset of a packet are
- * fixed when it is built. Their packets in flight are sent as RESYNC, as after a rejection. A
- * message built only in part gets one more packet, so that the receiver is notified in any case. */
+/* Fails messages whose packets are too long for the path: a packet's number and offset never
+ * change. Their packets in flight are sent as RESYNC, as after a rejection. A message that is only
+ * partly sent gets one more packet, so that the receiver always learns of it. */
 static void cut_messages_end(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -108,13 +108,13 @@ static void cut_messages_end(struct rltp_session *s)
 		struct tx_entry *entry = tx_entry_at(io, psn);
 		if (entry->state == TX_ACKED)
 			continue;
-		/* A short last packet may still arrive if all before it have. */
+		/* A short last packet can still complete the message if all others have arrived. */
 		if (cut_too_long(entry->message, s->unit) && entry_bytes(entry) > s->unit)
 			entry->message->status = DXP_EPATH;
 		if (entry->message->status == DXP_EPATH && entry->state != TX_LOST)
 			recovery_entry_lost(s, entry);
 	}
-	/* The rest is short and new on this path. */
+	/* The remaining packets are short and new on this path. */
 	io->probes = io->backoff = 0;
 }
 
@@ -180,7 +180,6 @@ void pmtu_acked(struct rltp_session *s, const struct tx_entry *entry, uint64_t n
 		rest(s, now_ns);
 }
 
-/* Handles expired deadlines. */
 static void advance(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
@@ -193,7 +192,7 @@ static void advance(struct rltp_session *s, uint64_t now_ns)
 		p->high = p->size;
 		search_next(s, now_ns);
 	} else if (p->state == PMTU_VERIFY && p->tries == RLTP_PMTU_VERIFY_TRIES) {
-		rest(s, now_ns); /* almost nothing passes: the session will time out */
+		rest(s, now_ns); /* almost nothing arrives: the session will time out */
 		p->lost_large = 0;
 	}
 }
@@ -301,7 +300,7 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 	}
 }
 
-/* Keeps the larger of two probes with one id: its answer covers the smaller one. */
+/* Keeps the larger of two probes with one id; its answer covers both. */
 static void answer_note(struct pmtu *p, const struct wire_pmtu *probe)
 {
 	if (p->answer_due && p->answer.id == probe->id && p->answer.bytes > probe->bytes)
@@ -331,6 +330,6 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	uint32_t size = reported.bytes - WIRE_DATA_BYTES;
 	if (p->id - reported.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) ||
 	    size > s->agreed || size % 64 != 0)
-		return; /* answer to no current probe */
+		return; /* it does not answer a current probe */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

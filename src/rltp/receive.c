@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receiving: passes each reliable packet to the layer above once, in order of arrival. */
+/* Passes each reliable packet to the layer above once, in order of arrival. */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -10,11 +10,11 @@
 static void nack_queue(struct rltp_session *s, const struct wire_nack_body *nack)
 {
 	if (s->io->nack_count == RLTP_NACKS_PENDING)
-		return; /* the peer retransmits the packet, then it is rejected again */
+		return; /* the peer retransmits the packet, and it is rejected again */
 	s->io->nacks[s->io->nack_count++] = *nack;
 }
 
-/* Replaces HELD and WAIT by RNR for peers that do not support these codes. */
+/* Replaces HELD and WAIT by RNR for a peer without these codes. */
 static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rltp_verdict v)
 {
 	if (v.code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD))
@@ -24,8 +24,7 @@ static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rl
 	return v;
 }
 
-/* Returns true if a queued NACK already covers this message: one suffices for packets that came
- * together. */
+/* Returns true if a queued NACK covers this message: packets that arrive together need only one. */
 static bool wait_merged(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 0; i < io->nack_count; i++) {
@@ -59,7 +58,7 @@ static void packet_refused(struct rltp_session *s, const struct wire_header *h,
 	nack_queue(s, &nack);
 }
 
-/* Notes the newest transmission since the last acknowledgement; the next one echoes it. */
+/* Keeps the newest transmission, which the next acknowledgement echoes. */
 static void echo_note(struct rltp_io *io, const struct wire_header *h, uint64_t arrived_ns)
 {
 	if (io->echo_valid && seq_before(h->tx_ts, io->echo_ts))
@@ -74,10 +73,9 @@ static void duplicate_note(struct rltp_session *s)
 {
 	s->counters.duplicates++;
 	s->dup_count++;
-	s->io->ack_now = true; /* our acknowledgement was lost or late */
+	s->io->ack_now = true; /* the last acknowledgement was lost or late */
 }
 
-/* Counts the packet as arrived. */
 static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes)
 {
 	struct rltp_io *io = s->io;
@@ -88,7 +86,7 @@ static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload
 		io->ack_now = true;
 	}
 	if (had_holes && !rx_map_has_holes(&io->rx))
-		io->ack_now = true; /* the sender can release its whole window */
+		io->ack_now = true; /* the sender can free its whole window */
 	io->gap_reported = false;
 	s->rx_count++;
 	s->counters.received_packets++;
@@ -103,8 +101,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	arrival_count(s, h->psn, h->payload_bytes);
 	echo_note(io, h, arrived_ns);
 	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
-	/* The sender of a PUT waits for the acknowledgement; after a NAP or a request an answer is
-	 * likely and carries it. */
+	/* The sender of a PUT waits for the acknowledgement. A NAP or request probably gets an
+	 * answer that carries it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
 	/* The sender of a retransmission waits too. */
 	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE | WIRE_FLAG_RTX) ||
@@ -114,8 +112,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 		io->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
 }
 
-/* Returns true unless the peer uses go-back-N and the packet is out of order. With NACKs, reports
- * the gap once, and again after cum has moved. */
+/* Returns false if the peer uses go-back-N and the packet is out of order. With NACKs, reports the
+ * gap once until cum moves. */
 static bool order_good(struct rltp_session *s, const struct wire_header *h)
 {
 	struct rltp_io *io = s->io;
@@ -168,7 +166,7 @@ static bool settles(const struct rltp_session *s, uint32_t psn)
 	return s->state == RLTP_OPEN && s->io && rx_map_test(&s->io->rx, psn) == RX_NEW;
 }
 
-/* Does not echo the time stamp: device time is no part of the round trip. */
+/* Does not echo the time stamp: device time is not part of the round trip. */
 void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes,
 			 uint64_t now_ns)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes acknowledgements and detects losses (RFC 8985 adapted; docs/design/rltp.md "Loss
  * recovery"):
- * - by send time: a packet sent before one that has arrived, and not arrived within the reorder
- *   window, is lost. This is exact for retransmissions too, since the receiver echoes the send
- *   time;
+ * - by send time: a packet is lost if a later transmission has arrived and the reorder window has
+ *   passed. The receiver echoes send times, so this is exact for retransmissions too;
  * - at the tail: after silence, the newest packet is retransmitted as a probe, a few times;
- * - by timeout, last: all packets in flight are lost. */
+ * - last, by timeout: all packets in flight are lost. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -37,8 +36,8 @@ static void entry_acked(struct rltp_session *s, struct tx_entry *entry, uint64_t
 	if (io->pmtu.lost_large > 0)
 		pmtu_acked(s, entry, now_ns);
 	tx_entry_leave(io, entry);
-	/* Sent once and not declared lost: this transmission arrived. In TX_WAIT sent_ns lies in
-	 * the future. */
+	/* This transmission arrived: the packet was sent once and not declared lost. In TX_WAIT,
+	 * sent_ns lies in the future. */
 	if (entry->state == TX_SENT && entry->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, entry->sent_ns);
 	flow_settled(io, entry);
@@ -66,8 +65,8 @@ static void rtt_sample(struct rltp_session *s, uint64_t sample_ns)
 	s->io->rack_rtt_ns = rtt;
 }
 
-/* Applies the echo of a transmission: exact if it is the last one of its packet. Returns the round
- * trip without the peer's hold time; 0: no valid echo. */
+/* Applies the echo of a transmission; exact for the last one of its packet. Returns the round trip
+ * without the peer's hold time, or 0 for an invalid echo. */
 static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, uint64_t arrived_ns)
 {
 	uint64_t age_ns = (uint64_t)(timestamp_of(arrived_ns) - ack->echo_ts) * WIRE_TS_NS;
@@ -76,8 +75,7 @@ static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, u
 
 	if (ack->hold == WIRE_HOLD_NONE || seq_before(s->tx_next, ack->echo_psn + 1))
 		return 0;
-	/* A round trip longer than a session survives: the time stamp lies in the future or is not
-	 * ours. */
+	/* Too long for an open session: the time stamp is invalid. */
 	if (hold_ns > age_ns || age_ns - hold_ns > RLTP_DEAD_NS || age_ns > arrived_ns)
 		return 0;
 	uint64_t sent_ns = arrived_ns - age_ns;
@@ -89,8 +87,8 @@ static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, u
 	return (uint32_t)max_u64(age_ns - hold_ns, 1);
 }
 
-/* Samples the round trip without an echo (acknowledgement carried by data) from packet cum - 1 if
- * it was sent once. The sample is never too short, and too long by at most the receiver's delay. */
+/* Samples the round trip from packet cum - 1, if it was sent once, for an acknowledgement without
+ * echo. The sample includes the receiver's delay. */
 static void rtt_from_entry(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
 {
 	const struct tx_entry *entry = tx_entry_at(s->io, cum - 1);
@@ -137,8 +135,8 @@ static uint32_t bitmap_apply(struct rltp_session *s, uint32_t cum, const struct 
 	return fresh;
 }
 
-/* Advances tx_una over packets that the bitmap acknowledged. Otherwise a peer that never raises cum
- * would leave a window full of completed packets. */
+/* Advances tx_una over packets acknowledged by the bitmap. Otherwise a peer that never raises cum
+ * would keep the window full. */
 static void settled_skip(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -154,9 +152,8 @@ uint64_t recovery_reorder_window(const struct rltp_session *s)
 	return max_u64(min_u64(step * (1 + s->io->reorder_steps), s->srtt_ns), RLTP_REORDER_MIN_NS);
 }
 
-/* Declares lost the overdue packets sent before the newest arrival; returns their number. Arms the
- * timer for the first that is not overdue. The list is in order of transmission, so the search ends
- * there. */
+/* Declares overdue packets lost that were sent before the newest arrival; returns their number.
+ * Arms the timer for the first packet not overdue: the list is in order of transmission. */
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -180,8 +177,8 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 	return found;
 }
 
-/* Widens the reorder window if the receiver got duplicates of our retransmissions: these were
- * spurious. clean_note narrows it when retransmissions are needed. */
+/* Widens the reorder window if the receiver got duplicates, because then retransmissions were
+ * spurious. clean_note narrows it. */
 static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 {
 	uint16_t fresh = (uint16_t)(dup_count - s->peer_dup_count);
@@ -190,7 +187,7 @@ static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 	if (fresh == 0 || fresh >= 0x8000)
 		return; /* no duplicate, or an old acknowledgement */
 	s->peer_dup_count = dup_count;
-	/* A held packet's retransmission that crossed its acknowledgement is no sign of
+	/* A held packet's retransmission may cross its acknowledgement; this does not indicate
 	 * reordering. */
 	uint32_t excused = (uint32_t)min_u64(fresh, io->held_repeats);
 	io->held_repeats -= excused;
@@ -214,7 +211,7 @@ static void clean_note(struct rltp_io *io, uint32_t repeats)
 	io->reorder_steps /= 2;
 }
 
-/* Returns the highest packet in the bitmap, plus one; `cum` if there is none. */
+/* Returns one past the highest packet in the bitmap, or `cum` if it is empty. */
 static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 {
 	if (!ack || ack->sack_words == 0)
@@ -224,7 +221,6 @@ static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 	return last ? base + 64 - (uint32_t)__builtin_clzll(last) : base;
 }
 
-/* Notes that `found` of `inflight` packets were declared lost. */
 static void losses_note(struct rltp_session *s, uint32_t found, uint32_t inflight, uint64_t now_ns)
 {
 	if (found == 0)
@@ -250,7 +246,7 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 	losses_note(s, s->io->lost.count - before, inflight, now_ns);
 }
 
-/* Passes the acknowledgement to congestion control and updates the pace. */
+/* Passes the acknowledgement to congestion control, and updates the pace. */
 static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 			    struct cc_ack *note)
 {
@@ -265,7 +261,7 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		pace_set(&s->io->pace, cc_window_fine(&s->io->cc), s->unit, s->srtt_ns);
 }
 
-/* Returns the round trip including the peer's hold time and our own delay in processing. */
+/* Returns the round trip including the peer's hold time and our processing delay. */
 static uint32_t with_hosts(uint32_t delay_ns, const struct wire_ack *ack, uint64_t arrived_ns,
 			   uint64_t now_ns)
 {
@@ -282,7 +278,7 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 	struct cc_ack note = {.now_ns = now_ns, .inflight = io->sent.count};
 
 	if (seq_before(s->tx_next, h->cum_ack)) {
-		s->counters.acks_bad++; /* acknowledges what was never sent */
+		s->counters.acks_bad++; /* the packet was never sent */
 		return;
 	}
 	note.limited = io->limited;
@@ -316,8 +312,8 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 		io->reorder_deadline_ns = UINT64_MAX;
 }
 
-/* Returns the wait before a tail probe. RFC 8985 waits two round trips. One and a half suffice if
- * the peer answers at once; otherwise its acknowledgement delay is added. */
+/* Returns the wait before a tail probe. RFC 8985 waits two round trips; 1.5 suffice if the peer
+ * answers at once. Otherwise adds the acknowledgement delay. */
 static uint64_t probe_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
@@ -330,7 +326,7 @@ static uint64_t probe_interval(const struct rltp_session *s)
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
 
-/* Returns the lower bound of the timeout. IRN has two, the shorter for at most 3 packets in
+/* Returns the lower bound of the timeout. IRN has two; the shorter is for at most 3 packets in
  * flight. */
 static uint64_t timeout_floor(const struct rltp_session *s)
 {
@@ -348,7 +344,7 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 	bool silent = s->io->last_sent_ns > s->received_ns + RLTP_DEAD_NS;
 	uint64_t most = silent ? RLTP_RTO_SLOW_NS : RLTP_RTO_MAX_NS;
 
-	/* A round trip longer than the bound is waited for in full. */
+	/* Never shorter than one interval, even if that exceeds the bound. */
 	return min_u64(interval << min_u64(s->io->backoff, 16), max_u64(interval, most));
 }
 
@@ -358,7 +354,7 @@ static bool probes_left(const struct rltp_session *s)
 }
 
 /* Returns when silence after the last transmission causes a probe or, after the probes, a timeout.
- * UINT64_MAX while a probe still waits for space in a batch. */
+ * UINT64_MAX while a due probe is not yet sent. */
 static uint64_t silence_deadline(const struct rltp_session *s)
 {
 	if (s->io->sent.count == 0 || (s->io->probe_due && s->io->lost.count > 0))
@@ -366,7 +362,7 @@ static uint64_t silence_deadline(const struct rltp_session *s)
 	return s->io->last_sent_ns + (probes_left(s) ? probe_interval(s) : timeout_interval(s));
 }
 
-/* Marks the packet sent last as a probe: all other missing packets are older. */
+/* Turns the newest packet into a probe: all other missing packets are older. */
 static void probe_mark(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -376,7 +372,7 @@ static void probe_mark(struct rltp_session *s)
 	tx_entry_enter(io, newest, TX_LOST);
 	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
-	/* Moves it to the front of `lost`: a probe leaves regardless of the window. */
+	/* Moves it to the front of `lost`, because a probe ignores the window. */
 	while (tx_entry_first(io, &io->lost) != newest) {
 		struct tx_entry *other = tx_entry_first(io, &io->lost);
 		tx_entry_leave(io, other);

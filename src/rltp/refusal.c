@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver rejects. Packets rejected for lack of space wait and are retransmitted;
- * so are packets held for a device, if no answer follows. A message rejected for good is abandoned,
- * and its packet numbers are filled with RESYNC. A cancelled message ends the same way. */
+/* Packets that the receiver rejects. Packets rejected for lack of space wait and are retransmitted,
+ * as are held packets without a later answer. A message that is rejected for good is abandoned, and
+ * its packet numbers are filled with RESYNC. Cancelled messages end in the same way. */
 #include <assert.h>
 
 #include <dxp/status.h>
 
 #include "rltp/internal.h"
 
-#define BACKOFF_MAX 6 /* doublings of the wait that the receiver requests */
-/* us: a granted packet was rejected, because it crossed the grant or came too late */
+#define BACKOFF_MAX 6 /* doublings of the wait requested by the receiver */
+/* us; a granted packet was rejected because it crossed the grant or was late */
 #define GRANTED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
@@ -31,7 +31,7 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 	struct rltp_io *io = s->io;
 
 	m->status = status;
-	/* Packets not built yet are dropped. Only the head of a flow is ever built in part. */
+	/* Drops packets not yet built. Only the head of a flow can be partly built. */
 	if (m->next_sub != m->packet_count) {
 		assert(io->flows[m->flow].head == m);
 		m->packet_count = m->next_sub;
@@ -46,8 +46,8 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 	}
 }
 
-/* Packets in flight may still arrive and are not retransmitted because of this. Unless all of the
- * message is in flight, at least one packet is sent as RESYNC: the receiver counts messages. */
+/* Packets in flight may still arrive and are not retransmitted for this. At least one packet is
+ * sent as RESYNC unless all are in flight, because the receiver counts messages. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status)
 {
 	struct rltp_io *io = s->io;
@@ -86,10 +86,10 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
-/* Counts a rejected packet as arrived for loss detection: earlier packets without answer are late,
- * as after an acknowledgement. Otherwise rejections, endless while a receiver waits for a lost
- * packet, would hide that loss forever. RFC 8985, 6.2: ignores retransmissions answered faster than
- * the shortest round trip. */
+/* Uses a rejected packet for loss detection like an acknowledged one: earlier packets without
+ * answer are late. Otherwise endless rejections, while the receiver waits for a lost packet, would
+ * hide that loss. Ignores a retransmission answered faster than the shortest round trip (RFC 8985,
+ * 6.2). */
 static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -101,7 +101,7 @@ static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, u
 	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
 }
 
-/* Retransmits the packet after `wait_ns`, but at most after the bound of the timeout. */
+/* Retransmits the packet after `wait_ns`, bounded by the longest timeout. */
 static void entry_wait(struct rltp_io *io, struct tx_entry *entry, uint64_t wait_ns,
 		       uint64_t now_ns)
 {
@@ -128,8 +128,8 @@ static void entry_busy(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	entry_refused(s, entry, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
-/* Marks a packet as held by the receiver. It has arrived: a flow stopped for it continues, and no
- * loss is declared for lack of an answer. */
+/* Marks a packet as held by the receiver. It has arrived, so its flow continues, and missing
+ * answers do not count as loss. */
 static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t retry_us,
 		       uint64_t now_ns)
 {
@@ -138,7 +138,7 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	io->flows[entry->message->flow].refused -= entry->refusals > 0;
 	entry->refusals = 0;
 	if (entry->cause == DATAGRAM_CAUSE_HELD && entry->state == TX_SENT && io->held_repeats > 0)
-		io->held_repeats--; /* answered, and no duplicate */
+		io->held_repeats--; /* answered, so not a duplicate */
 	entry->cause = DATAGRAM_CAUSE_HELD;
 	entry_wait(io, entry, (uint64_t)retry_us * US_NS, now_ns);
 	s->counters.held++;
@@ -146,7 +146,7 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 
 /* ---- messages that wait for a grant ---- */
 
-/* Marks the sent packets beyond the grant as rejected too: one NACK stands for all. */
+/* Marks sent packets beyond the grant as rejected too, because one NACK covers them all. */
 static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -175,8 +175,8 @@ static bool is_named(const struct rltp_message *m, const struct wire_nack_body *
 	return m->waits && m->msg_id == nack->msg_id && m->index == nack->qp;
 }
 
-/* Returns the named message if it has packets that wait or are not built yet; NULL: it is complete
- * or never had to wait. */
+/* Returns the message that the NACK names, if packets of it wait or are not yet built. NULL: it is
+ * complete, or never waited. */
 static struct rltp_message *message_named(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 1; i < RLTP_FLOWS; i++)
@@ -189,7 +189,7 @@ static struct rltp_message *message_named(struct rltp_io *io, const struct wire_
 	return NULL;
 }
 
-/* Applies a grant. It may have been overtaken by a later one, so limits only grow. */
+/* Applies a grant. Limits only grow, because a later grant may overtake it. */
 static void grant_apply(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_message *m = message_named(s->io, nack);
@@ -200,7 +200,6 @@ static void grant_apply(struct rltp_session *s, const struct wire_nack_body *nac
 	message_granted(s->io, m, nack->granted, now_ns);
 }
 
-/* Handles a rejected packet of a message that the receiver will grant. */
 static void entry_waits(struct rltp_session *s, struct tx_entry *entry, uint32_t granted,
 			uint64_t now_ns)
 {
@@ -224,7 +223,7 @@ void refusal_settled(struct rltp_session *s, const struct tx_entry *entry)
 
 	if (m->waits || m->granted == UINT32_MAX)
 		return;
-	m->granted = UINT32_MAX; /* the first packet found space */
+	m->granted = UINT32_MAX; /* the first packet was accepted */
 	f->waited = false;
 }
 
@@ -243,14 +242,14 @@ void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, 
 		grant_apply(s, nack, now_ns);
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
-		return; /* packet already acknowledged */
+		return; /* already acknowledged */
 	struct tx_entry *entry = tx_entry_at(io, nack->psn);
 	if (entry->state == TX_ACKED || entry->message->status != DXP_OK)
 		return;
 	if (waits && entry->sub < nack->granted)
-		return; /* a grant, not a rejection */
+		return; /* the NACK is a grant, not a rejection */
 	/* A lost packet is retransmitted anyway, unless HELD shows that it arrived. A waiting
-	 * packet may be rejected for good if its device failed. */
+	 * packet can be rejected for good if its device failed. */
 	if (entry->state != TX_SENT && !lasting && !(held && entry->state == TX_LOST))
 		return;
 	io->probes = 0;
@@ -269,7 +268,7 @@ void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, 
 		entry_busy(s, entry, nack->retry_us, now_ns);
 }
 
-/* Runs once for all that were due: each search reads the whole list. */
+/* Searches the whole list, so runs once per deadline. */
 static void wait_deadline_find(struct rltp_io *io)
 {
 	io->wait_deadline_ns = UINT64_MAX;
@@ -286,6 +285,6 @@ struct tx_entry *refusal_due(struct rltp_io *io, uint64_t now_ns)
 	     entry = tx_entry_next(io, entry))
 		if (entry->sent_ns <= now_ns)
 			return entry;
-	wait_deadline_find(io); /* those due were sent, or arrived after all */
+	wait_deadline_find(io); /* all due packets were sent or have arrived */
 	return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notifies peers of closed sessions: RESET for an unknown session, BYE for an orderly close. Both
- * carry a token known only to its creator and to the peer that got it in the handshake. A wrong
- * token has no effect. */
+ * carry a token that only its creator and the peer know; a wrong token has no effect. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -10,8 +9,9 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Queues a RESET for a frame of an unknown session. None for a frame shorter than the answer, for a
- * RESET, or for a sender that is not a peer at its address. RLTP_RESETS_PER_S limits the rate. */
+/* Queues a RESET for a frame of an unknown session. Sends none for a frame shorter than the answer,
+ * for a RESET, or to a sender that is not a peer at its address. RLTP_RESETS_PER_S limits the
+ * rate. */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct udp_address *from)
 {
@@ -118,7 +118,7 @@ void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const st
 		e->counters.malformed++;
 		return;
 	}
-	/* The token is ours, sent in the handshake of this session. */
+	/* Compares with the token that this side sent in the handshake. */
 	if (s->state != RLTP_OPEN ||
 	    (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0) {
 		e->counters.byes_refused++;

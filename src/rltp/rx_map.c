@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bitmap operations; rx_map.h has the contract. */
 #include "rltp/rx_map.h"
 
 #include <string.h>
@@ -44,7 +43,7 @@ enum rx_verdict rx_map_test(const struct rx_map *m, uint32_t psn)
 bool rx_map_set(struct rx_map *m, uint32_t psn)
 {
 	if (psn == m->cum && m->cum == m->end) {
-		m->cum = m->end = psn + 1; /* no hole before or after */
+		m->cum = m->end = psn + 1; /* no hole before or after this packet */
 		return false;
 	}
 	bool gap = seq_before(m->end, psn);
@@ -56,8 +55,8 @@ bool rx_map_set(struct rx_map *m, uint32_t psn)
 	return gap;
 }
 
-/* Returns the bits of 64 packets from cum + distance. Bits beyond `end` and before `cum` are clear,
- * so other bits of the two ring words are zero. */
+/* Returns the bits of the 64 packets from cum + distance. Bits at and beyond `end` and before `cum`
+ * are clear. */
 static uint64_t word_from(const struct rx_map *m, uint32_t distance)
 {
 	uint32_t entry = entry_of(m->cum + distance), shift = entry % 64;
@@ -81,7 +80,7 @@ uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
 	return missing;
 }
 
-/* Returns the words to skip when a report holds only `words_max` of `words`. */
+/* Returns how many words a report skips if it can hold only `words_max` of `words`. */
 static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
 {
 	uint32_t report = m->reports++, newest = words - words_max;

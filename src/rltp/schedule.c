@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order in which sessions are polled. Sessions with work now are in a queue, first come, first
- * served; the others are in a binary heap by deadline. An idle session is in neither, so ten
- * thousand cost nothing. A session in the queue may keep its old heap entry until it was polled.
- *
- * The heap has space for every active session, so only schedule_reserve can fail. */
+/* Order in which sessions are polled. Sessions with work are in a queue, first come, first served;
+ * the others in a heap by deadline. Idle sessions are in neither. A queued session may keep its old
+ * heap entry until it is polled. The heap has space for every active session, so only
+ * schedule_reserve can fail. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -13,7 +12,7 @@
 
 #define SCHEDULE_MIN 8
 
-/* Also shrinks the heap: ten thousand sessions may have become a hundred. */
+/* Also shrinks the heap after many sessions have closed. */
 int schedule_reserve(struct schedule *q, uint32_t sessions)
 {
 	uint32_t space = q->space ? q->space : SCHEDULE_MIN;
@@ -80,7 +79,6 @@ static void entry_sink(struct schedule *q, uint32_t at, struct schedule_entry en
 	place(q, at, entry);
 }
 
-/* Moves the entry from index `at` up or down to its position. */
 static void entry_settle(struct schedule *q, uint32_t at, struct schedule_entry entry)
 {
 	if (at > 0 && entry.due_ns < q->heap[(at - 1) / 2].due_ns)

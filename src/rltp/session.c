@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifetime of a session: create, activate, open by a handshake, make idle, fail, destroy. Its
- * queues are in flow.c, sending in transmit.c, receiving in receive.c and acknowledge.c, loss
- * detection in recovery.c. */
+/* Lifetime of a session: create, activate, open, make idle, fail, destroy. See flow.c for its
+ * queues, transmit.c for sending, receive.c and acknowledge.c for receiving, recovery.c for loss
+ * detection. */
 #include "rltp/session.h"
 
 #include <assert.h>
@@ -25,8 +25,8 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
-/* Counts active sessions and updates the receive window. They share the link's buffer, less a fifth
- * for acknowledgements and bursts. Peers get it with the next acknowledgement. */
+/* Counts active sessions and updates the receive window, which acknowledgements carry to the peers.
+ * The sessions share the link's buffer, less a fifth for acknowledgements and bursts. */
 static void active_count(struct rltp_shared *shared, int change)
 {
 	shared->active += (uint32_t)change;
@@ -68,7 +68,7 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->active + 1) != DXP_OK)
 		goto free_slots;
 	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
-	/* Idle sessions keep the path delay; other congestion state starts anew. */
+	/* Idle sessions keep the path delay, but no other congestion state. */
 	if (s->path_ns)
 		cc_handshake_done(&io->cc, s->path_ns);
 	pace_init(&io->pace);
@@ -105,7 +105,7 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 	if (now_ns < s->io->active_ns + RLTP_REST_NS)
 		return false;
 	if (!session_resting(s)) {
-		s->io->active_ns = now_ns; /* checked again after the same time */
+		s->io->active_ns = now_ns; /* check again after the same time */
 		return false;
 	}
 	s->rx_cum = s->io->rx.cum;
@@ -124,7 +124,7 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
 		return s->received_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
-	/* A peer that left half a message gets time to cancel it first. */
+	/* A peer with an incomplete message gets time to cancel it. */
 	return s->partial > 0 ? s->received_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
 }
@@ -159,7 +159,7 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
 		return DXP_ENOMEM;
 	if (!rltp_session_busy(s))
-		s->received_ns = now_ns; /* silence counts from the first awaited answer */
+		s->received_ns = now_ns; /* silence counts from the first outstanding request */
 	m->packet_count = 0;
 	m->next_sub = 0;
 	m->unacked = 0;
@@ -170,8 +170,7 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	return DXP_OK;
 }
 
-/* Returns the round trip of our HELLO; 0 if more than one was sent, so that the answer is
- * ambiguous. */
+/* Returns the round trip of our HELLO, or 0 if several were sent: the answer would be ambiguous. */
 static uint64_t handshake_rtt(const struct rltp_session *s, const struct wire_hello *peer,
 			      uint64_t now_ns)
 {
@@ -220,7 +219,7 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	io->active_ns = s->received_ns = now_ns;
 }
 
-/* Removes the next message to report as done, from ring or flows; NULL: none is left. */
+/* Removes the next message to report as done. Returns NULL if none is left. */
 static struct rltp_message *message_remove(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -233,8 +232,7 @@ static struct rltp_message *message_remove(struct rltp_session *s)
 		tx_entry_leave(io, entry);
 		entry->state = TX_FREE;
 		flow_settled(io, entry);
-		/* A message still in its flow, or with later packets, is reported with the last of
-		 * them. */
+		/* A message with unsent or later packets is reported with its last one. */
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One reliable session between two NICs; its struct is private to src/rltp. It makes no system call
- * and reads no clock. A session has memory for its queues only while it is active. X-05, X-06;
+ * and reads no clock. It has memory for its queues only while it is active. X-05, X-06;
  * docs/reference/wire.md; docs/design/rltp.md "RLTP".
  *
  * The endpoint (endpoint.h) drives a session by rltp_session_receive, _send, _sendable and
- * _deadline; opens, fails and idles it by _wake, _rest, _open, _path, _away, _watch and _fail. The
- * layer above posts and cancels messages, answers packets and grants credit through the endpoint;
- * it calls the accessors and rltp_session_messages, _missing, _busy and _view itself.
+ * _deadline, and opens, fails and idles it by _wake, _rest, _open, _path, _away, _watch and _fail.
+ * The layer above posts and cancels messages, answers packets and grants credit through the
+ * endpoint. It calls the accessors and rltp_session_messages, _missing, _busy and _view directly.
  *
  * Packet numbers serve to find losses and duplicates; packets need no order. A packet is
  * acknowledged only after the layer above has placed it. */
@@ -23,48 +23,47 @@
 
 enum rltp_state { RLTP_IDLE, RLTP_HANDSHAKE, RLTP_OPEN };
 
-/* Loss detection method. All but the first exist for comparison. The values are those of the wire
- * format. */
+/* Loss detection method, with its value on the wire. All but the first are for comparison. */
 enum rltp_recovery {
-	RLTP_RACK,    /* by send time, on echoed time stamps, with tail probes */
-	RLTP_IRN,     /* retransmit once each packet that the bitmap lacks; then by timeout */
-	RLTP_GBN_NAK, /* go-back-N: receiver drops out-of-order packets and sends one NACK */
-	RLTP_GBN_RTO, /* go-back-N by timeout alone */
+	RLTP_RACK,    /* detects losses by echoed send times, with tail probes */
+	RLTP_IRN,     /* retransmits each packet missing in the bitmap once; then by timeout */
+	RLTP_GBN_NAK, /* go-back-N: the receiver drops out-of-order packets and sends one NACK */
+	RLTP_GBN_RTO, /* go-back-N, by timeout only */
 	RLTP_RECOVERIES
 };
 
-/* Event counts; all wrap. Written by the session only. */
+/* Event counts, written by the session; all wrap. */
 struct rltp_counters {
-	uint64_t sent_packets, sent_bytes;         /* first transmissions; payload bytes */
+	uint64_t sent_packets, sent_bytes;         /* first transmissions; bytes of payload */
 	uint64_t received_packets, received_bytes; /* first arrivals */
-	uint64_t acked_packets;                    /* of sent_packets */
-	uint32_t abandoned_packets;                /* in flight when their session closed */
-	uint32_t retransmitted_gap;                /* a later packet was acknowledged */
-	uint32_t retransmitted_probe;              /* tail probes */
-	uint32_t retransmitted_timeout;            /* after a timeout */
-	uint32_t retransmitted_busy;               /* the receiver had no buffer */
-	uint32_t spurious;      /* retransmissions of packets that the receiver already had */
-	uint32_t timeouts;      /* timeouts that declared all packets in flight lost */
-	uint32_t duplicates;    /* arrivals of packets received before */
-	uint32_t beyond_window; /* arrivals outside the window; dropped */
-	uint32_t out_of_order;  /* go-back-N: arrivals out of order; dropped */
-	uint32_t refused;       /* packets that the layer above rejected */
-	uint32_t held;          /* NACKs with code WIRE_NACK_HELD received */
-	uint32_t no_memory;     /* arrivals dropped for lack of memory; the peer retransmits */
-	uint32_t marked;        /* arrivals with the mark "congestion experienced" */
+	uint64_t acked_packets;                    /* acknowledged part of sent_packets */
+	uint32_t abandoned_packets;                /* packets in flight when the session closed */
+	uint32_t retransmitted_gap;     /* retransmitted because a later packet was acknowledged */
+	uint32_t retransmitted_probe;   /* retransmitted as tail probes */
+	uint32_t retransmitted_timeout; /* retransmitted after a timeout */
+	uint32_t retransmitted_busy;    /* retransmitted because the receiver had no buffer */
+	uint32_t spurious;              /* retransmissions of packets that had arrived */
+	uint32_t timeouts;              /* timeouts that declared all packets in flight lost */
+	uint32_t duplicates;            /* arrivals of packets received before */
+	uint32_t beyond_window;         /* arrivals outside the window; dropped */
+	uint32_t out_of_order;          /* go-back-N: arrivals out of order; dropped */
+	uint32_t refused;               /* packets that the layer above rejected */
+	uint32_t held;                  /* NACKs received with code WIRE_NACK_HELD */
+	uint32_t no_memory;             /* arrivals dropped for lack of memory */
+	uint32_t marked;                /* arrivals with the mark "congestion experienced" */
 	uint32_t acks_sent, acks_received, acks_bad, nacks_sent, nacks_received;
 	uint32_t credits_sent, credits_received, credits_asked;
 	uint32_t pings_sent;
 	uint16_t probes_sent; /* path MTU probes */
-	uint16_t black_holes; /* times that the path MTU was found to have shrunk */
+	uint16_t black_holes; /* times that the path MTU shrank */
 };
 
-/* Options of the sending side. All zero is the recommended setting. */
+/* Options of the sender. Zeroed is the recommended setting. */
 struct rltp_tuning {
 	enum rltp_recovery recovery;
 	enum cc_kind cc;
 	bool no_pacing;
-	uint64_t rto_min_ns; /* lower bound of the timeout; 0: the default of the recovery */
+	uint64_t rto_min_ns; /* lower bound of the timeout; 0: default of `recovery` */
 };
 
 /* Snapshot of a session for display. Times in ns; 0: no sample yet. */
@@ -72,12 +71,12 @@ struct rltp_view {
 	uint16_t node;
 	uint8_t state;
 	uint16_t unit;             /* payload bytes per packet */
-	uint32_t window, inflight; /* packets */
-	uint32_t lost, waiting;    /* packets to retransmit: now, and later */
+	uint32_t window, inflight; /* both in packets */
+	uint32_t lost, waiting;    /* packets to retransmit: now; later */
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
-	uint16_t agreed;   /* what both sides accept; `unit` is what the path carries */
+	uint16_t agreed;   /* payload that both sides accept; `unit` is what the path carries */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */
 	struct rltp_counters counters;
 };
@@ -88,82 +87,78 @@ struct rltp_peer_info {
 	struct udp_address address;
 	uint64_t incarnation;
 	uint16_t payload_bytes;
-	/* Silence that its session survives; below RLTP_DEAD_NS: RLTP_DEAD_NS. */
+	/* Silence that its session survives, at least RLTP_DEAD_NS. */
 	uint64_t patience_ns;
 };
 
 struct rltp_session;
 struct rltp_shared;
 
-/* Returns what rltp_endpoint_peer set for this peer. */
+/* Returns the values of the last rltp_endpoint_peer. */
 struct rltp_peer_info rltp_session_peer(const struct rltp_session *s);
 const struct udp_address *rltp_session_address(const struct rltp_session *s);
-/* Returns true after the handshake, until the session closes. */
+/* Returns true from the handshake until the session closes. */
 bool rltp_session_is_open(const struct rltp_session *s);
 /* Returns true while the session has memory for its queues. */
 bool rltp_session_is_active(const struct rltp_session *s);
-/* Returns the NAPs that each queue pair of the peer accepts before a grant; valid while open. */
+/* Returns how many NAPs each queue pair of the peer accepts before a grant; valid while open. */
 uint16_t rltp_session_credit(const struct rltp_session *s);
-/* Returns the time of the last good frame, or since when the session waits for one. */
+/* Returns the time of the last good frame, or the start of the wait for one. */
 uint64_t rltp_session_received_ns(const struct rltp_session *s);
-/* Returns true while rltp_session_watch is on. */
 bool rltp_session_is_watched(const struct rltp_session *s);
 const struct rltp_counters *rltp_session_counters(const struct rltp_session *s);
-/* The owner is a pointer of the layer above; NULL at first. */
+/* The owner is a pointer of the layer above, initially NULL. */
 void *rltp_session_owner(const struct rltp_session *s);
 void rltp_session_owner_set(struct rltp_session *s, void *owner);
 
-/* Counts an answer that the layer above waits for, until rltp_session_answered. While one is
- * counted, silence closes the session. Without other work under way, silence counts from now. */
+/* Notes that the layer above waits for an answer, until rltp_session_answered. Meanwhile silence
+ * closes the session. Without other outstanding work, silence counts from now. */
 void rltp_session_await(struct rltp_session *s, uint64_t now_ns);
 void rltp_session_answered(struct rltp_session *s);
 
-/* Counts a message that the layer above holds incomplete, until rltp_session_released. While one is
- * counted, silence closes the session, later than for an answer. */
+/* Notes that the layer above has an incomplete message, until rltp_session_released. Meanwhile
+ * silence closes the session, later than for an answer. */
 void rltp_session_held(struct rltp_session *s);
 void rltp_session_released(struct rltp_session *s);
 
-/* Creates a session in state RLTP_IDLE; the endpoint starts the handshake at the first post.
+/* Creates a session in state RLTP_IDLE. The endpoint starts the handshake at the first post.
  * DXP_ENOMEM. */
 int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_session **out);
 void rltp_session_destroy(struct rltp_session *s);
 
-/* Allocates the state of an active session, or marks it as used now. DXP_ENOMEM. */
+/* Allocates the state of an active session, or marks it as used. DXP_ENOMEM. */
 int rltp_session_wake(struct rltp_session *s, uint64_t now_ns);
 
-/* Frees that state if nothing was under way for RLTP_REST_NS. Returns true if the session is
- * idle. */
+/* Frees that state after RLTP_REST_NS without work. Returns true if the session is idle. */
 bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns);
 
-/* Queues a message; RLTP owns it until ops->done. DXP_ENOMEM: not queued. The caller bounds the
- * number of its messages under way. */
+/* Queues a message; RLTP owns it until ops->done. The caller bounds its outstanding messages.
+ * DXP_ENOMEM: not queued. */
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns);
 
-/* Cancels a message that RLTP owns; its payload is not read any more. It completes with `status`,
- * like a rejected one: ops->fill is still called for its header. ops->done follows when the peer
- * has acknowledged the cancellation, or as usual if all of the message has arrived. */
+/* Cancels a message and stops reading its payload; ops->fill is still called for its header.
+ * ops->done follows with `status` when the peer has acknowledged the cancellation, or as usual if
+ * the whole message arrived. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status);
 
-/* Accepts a packet for which ops->deliver returned WIRE_NACK_HELD: it counts as arrived and is
- * acknowledged at once. `payload_bytes` is its length. Does nothing if a retransmission was
- * accepted before. */
+/* Accepts a packet for which ops->deliver returned WIRE_NACK_HELD: counts and acknowledges it at
+ * once. `payload_bytes` is its length. Does nothing if a retransmission was accepted before. */
 void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes,
 			 uint64_t now_ns);
 
-/* Rejects for good a packet for which ops->deliver returned WIRE_NACK_HELD; sends the NACK at once.
- * If the peer retransmits the packet, the layer above rejects it again. Does nothing if the packet
- * was accepted before. */
+/* Rejects for good a packet for which ops->deliver returned WIRE_NACK_HELD, with a NACK at once. If
+ * the peer retransmits it, the layer above rejects it again. Does nothing if the packet was
+ * accepted. */
 void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack);
 
-/* Grants a blocked message packets: queues one NACK with code WIRE_NACK_WAIT. It may be lost, so
- * the caller repeats the grant. */
+/* Grants packets to a blocked message by one NACK with code WIRE_NACK_WAIT. It may be lost, so the
+ * caller repeats the grant. */
 void rltp_session_call(struct rltp_session *s, const struct wire_nack_body *nack);
 
-/* Returns the number of packets before `psn` that are not accepted yet. `psn` must lie in the
- * window. */
+/* Returns how many packets before `psn` are not accepted yet. `psn` must lie in the window. */
 uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn);
 
-/* Calls `visit` for each message that RLTP owns, for some more than once. `visit` may cancel the
+/* Calls `visit` for each message that RLTP owns, for some several times. `visit` may cancel the
  * message. */
 void rltp_session_messages(struct rltp_session *s,
 			   void (*visit)(void *context, struct rltp_message *m), void *context);
@@ -171,50 +166,49 @@ void rltp_session_messages(struct rltp_session *s,
 /* Notes that ops->grants has limits to send. */
 void rltp_session_grant(struct rltp_session *s, uint64_t now_ns);
 
-/* Requests NAP credit from the peer repeatedly, until ops->wants returns 0. */
+/* Requests NAP credit repeatedly until ops->wants returns 0. */
 void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
 
-/* Opens the session: restarts the packet numbers of both sides with the values of the handshake.
- * The session must be active. */
+/* Opens an active session: restarts the packet numbers of both sides with those of the
+ * handshake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
-/* Sets the payload that the local interface carries; `another`: the network changed and its path
- * MTU is unknown. New messages are split smaller until probes succeed. Messages already split into
- * longer packets complete with DXP_EPATH. */
+/* Sets the payload that the local interface carries. `another`: the network changed, so its path
+ * MTU is unknown; new messages use smaller packets until probes succeed. Messages already split
+ * into longer packets complete with DXP_EPATH. */
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
 		       uint64_t now_ns);
 
-/* Processes one decoded frame of an open session; `arrival` holds its source and payload. */
+/* Processes one decoded frame of an open session; `arrival` has its source and payload. */
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,
 			  const struct datagram_arrival *arrival, uint64_t now_ns);
 
-/* Fills `out` with up to `count` datagrams that are due. Sends new packets only of the channels in
- * `mask` within their limits. Returns the number; 0 if nothing is due before
- * rltp_session_deadline(). */
+/* Fills `out` with up to `count` due datagrams; returns their number. Sends new packets only of
+ * channels in `mask`, within their limits. 0: nothing is due before rltp_session_deadline(). */
 size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram *out, size_t count,
 			 uint64_t now_ns);
 
-/* Returns the channels of which a new packet could leave now; bit c: channel c. */
+/* Returns a mask of the channels that could send a new packet now. */
 uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns);
 
-/* Returns when to call rltp_session_send() even if nothing arrives: 0: now, UINT64_MAX: never.
- * Excludes packets that wait in a run queue; arbiter_deadline() covers these. */
+/* Returns when to call rltp_session_send() even without an arrival; 0: now, UINT64_MAX: never.
+ * Excludes packets in a run queue; arbiter_deadline() covers these. */
 uint64_t rltp_session_deadline(const struct rltp_session *s);
 
-/* Returns when silence closes the session; the endpoint then fails it. UINT64_MAX: no answer is
+/* Returns when silence closes the session (the endpoint fails it then); UINT64_MAX: no answer is
  * awaited. */
 uint64_t rltp_session_dead_ns(const struct rltp_session *s);
 
-/* Excludes `away_ns` until now, in which this process did not run, from the peer's silence. */
+/* Subtracts the last `away_ns`, in which this process did not run, from the peer's silence. */
 void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns);
 
 /* Closes the session: completes every message with `status` and forgets the peer's session. The
- * next post starts a new handshake. */
+ * next post starts a handshake. */
 void rltp_session_fail(struct rltp_session *s, int status);
 
-/* Turns PINGs of an idle open session on or off, so that silence closes it. Closing turns it off.
- * If nothing was under way, silence counts from `since_ns` or a later arrival. Returns true if the
- * session is watched now. */
+/* Turns PINGs of an idle open session on or off; with them, silence closes it. Closing turns them
+ * off. Without outstanding work, silence counts from `since_ns` or a later arrival. Returns true if
+ * they are on. */
 bool rltp_session_watch(struct rltp_session *s, bool on, uint64_t since_ns, uint64_t now_ns);
 
 /* Returns true if anything is queued, in flight or awaited, or if the session is watched. */
@@ -222,7 +216,7 @@ bool rltp_session_busy(const struct rltp_session *s);
 
 void rltp_session_view(const struct rltp_session *s, struct rltp_view *out);
 
-/* Parses "rack", "irn", "gbn_nak", "gbn_rto"; returns false for other text. */
+/* Parses "rack", "irn", "gbn_nak" or "gbn_rto"; returns false for other text. */
 bool rltp_recovery_parse(const char *text, enum rltp_recovery *out);
 const char *rltp_recovery_name(enum rltp_recovery recovery);
 

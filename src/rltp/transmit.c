@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending: selects the next packet and builds its datagram. Order: NACKs, acknowledgements,
- * credits, keepalive, path MTU probes, retransmissions, new packets. The last two obey window and
- * pace. */
+/* Selects the next packet and builds its datagram. Order: NACKs, acknowledgements, credits,
+ * keepalive, path MTU probes, retransmissions, new packets. The last two obey window and pace. */
 #include <assert.h>
 #include <string.h>
 
@@ -29,8 +28,8 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 	};
 }
 
-#define UNIT_STEP 64 /* bytes; packet payloads are multiples of it */
-#define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* only in the last packet */
+#define UNIT_STEP 64                                  /* bytes; payloads of packets are multiples */
+#define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* appear only in the last packet */
 
 static uint8_t riders_bytes(uint16_t flags)
 {
@@ -38,8 +37,8 @@ static uint8_t riders_bytes(uint16_t flags)
 			 (flags & WIRE_FLAG_TRAILER ? WIRE_TRAILER_BYTES : 0));
 }
 
-/* Returns the number of packets. Immediate data and trailer take 8 bytes each in the last packet;
- * if they do not fit behind the tail, an empty packet is added. */
+/* Returns the number of packets. Immediate data and trailer use 8 bytes each in the last packet; if
+ * they do not fit there, an empty packet is added. */
 static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 {
 	uint32_t count = m->bytes == 0 ? 1 : (m->bytes - 1) / unit + 1;
@@ -48,9 +47,9 @@ static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 	return m->flags & RIDERS && tail > unit - riders_bytes(m->flags) ? count + 1 : count;
 }
 
-/* Returns the payload bytes per packet. All but the last are equal, so that the receiver can
- * compute offsets. If the riders need a packet of their own, the tail before it must be full too; a
- * message with a shorter tail is split slightly smaller. */
+/* Returns the payload bytes per packet, equal for all but the last, so that the receiver can
+ * compute offsets. If the riders need a packet of their own, the tail before it must be full too;
+ * then a slightly smaller unit is used. */
 static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 {
 	for (uint16_t u = unit; m->flags & RIDERS && u > UNIT_STEP && m->bytes > u;
@@ -62,8 +61,8 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 	return unit;
 }
 
-/* Fixes how the message is split. A message that the peer's version does not support becomes a
- * RESYNC at once, which takes its position in the stream. */
+/* Splits the message. One that the peer's version does not support becomes a RESYNC, which keeps
+ * its position in the stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 {
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
@@ -107,15 +106,13 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
-	/* Mostly there is one slice; memcpy of few bytes by a string instruction would dominate
-	 * here. */
+	/* memcpy of few bytes by a string instruction is slow, and usually there is one slice. */
 	if (p->slice_count == 1)
 		out->slices[0] = p->slices[0];
 	else
 		memcpy(out->slices, p->slices, p->slice_count * sizeof(p->slices[0]));
 }
 
-/* Builds the packet of an entry and accounts for it. Returns its payload bytes. */
 static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entry,
 			     uint16_t extra_flags, uint64_t now_ns, struct datagram *out)
 {
@@ -126,7 +123,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	struct rltp_packet p;
 
 	if (resync)
-		bytes = 0; /* the memory may be gone */
+		bytes = 0; /* the memory may not be valid any more */
 
 	transmit_header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
 	p.slice_count = 0;
@@ -152,7 +149,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	return p.header.payload_bytes;
 }
 
-/* Marks the packet as sent now. Send times are unique, so that they order all transmissions. */
+/* Marks the packet as sent now. Send times are unique, so they order all transmissions. */
 static void entry_sent(struct rltp_io *io, struct tx_entry *entry, uint64_t now_ns)
 {
 	if (io->sent.count == 0)
@@ -176,7 +173,7 @@ static bool held_back(struct rltp_session *s, uint64_t now_ns)
 }
 
 /* Returns the next lost packet. A go-back-N receiver accepts only the next number, but held or
- * rejected packets disturb the order of `lost`. After two timeouts the oldest lost packet goes
+ * rejected packets disturb the order of `lost`. So after two timeouts the oldest lost packet goes
  * first. */
 static struct tx_entry *repeat_first(struct rltp_session *s)
 {
@@ -213,7 +210,8 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram
 	return true;
 }
 
-/* Retransmits a packet rejected for lack of space, or held without an answer, after its wait. */
+/* Retransmits, after its wait, a packet that was rejected for lack of space or is held without an
+ * answer. */
 static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
@@ -231,7 +229,7 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct datagra
 	return true;
 }
 
-/* Returns true if a new packet may be sent; ignores the pace. */
+/* Returns true if a new packet may be sent, ignoring the pace. */
 static bool new_ready(const struct rltp_session *s)
 {
 	return !s->io->ring_short && s->tx_next - s->io->tx_una < WIRE_WINDOW_MAX && flow_ready(s);
@@ -260,8 +258,8 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
-	/* A full window waits for an acknowledgement, so it requests one without delay. */
-	bool probes = entry->sub + 1 == m->granted; /* or the grant ends here */
+	/* A full window waits for an acknowledgement, so request one without delay. */
+	bool probes = entry->sub + 1 == m->granted; /* also at the end of a grant */
 	uint16_t flags =
 		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, entry, flags, now_ns, out);
@@ -279,7 +277,7 @@ static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_
 }
 
 /* Alternates between rejected and new packets, even after failed attempts. Otherwise, with a window
- * of one packet, either could block the other forever. */
+ * of one packet, one kind could block the other forever. */
 static bool send_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
 {
 	if (s->io->refused_next)
@@ -327,8 +325,8 @@ uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)
 	return mask == 0 || held_back(s, now_ns) ? 0 : mask;
 }
 
-/* Returns when rltp_session_send could produce a packet: 0, when the pace allows, or UINT64_MAX
- * without a further event. */
+/* Returns when rltp_session_send could produce a packet: 0, a time of the pace, or UINT64_MAX until
+ * another event. */
 static uint64_t packet_deadline(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
@@ -336,7 +334,7 @@ static uint64_t packet_deadline(const struct rltp_session *s)
 	if (io->probe_due && io->lost.count > 0)
 		return 0;
 	if (io->sent.count >= session_window(s))
-		return UINT64_MAX; /* an acknowledgement must come first */
+		return UINT64_MAX; /* an acknowledgement must arrive first */
 	if (io->lost.count > 0 || new_ready(s))
 		return pace_deadline(&io->pace);
 	return max_u64(io->wait_deadline_ns, pace_deadline(&io->pace));

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The callbacks of user.h. */
 #include "rltp/user.h"
 
 bool rltp_user_aborted(void *user, struct rltp_session *s, const struct wire_header *header)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses as bytes. */
 #include "wire/address.h"
 
 #include "base/bytes.h"

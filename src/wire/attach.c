@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes attach messages. One table lists the fields of each type, for both
- * directions. The head (magic, version, type, status) is the same in every version, so that each
- * side can report a version mismatch. */
+/* Encodes and decodes attach messages. One table lists the fields of each type. The head (magic,
+ * version, type, status) is the same in all versions, so that each side can report a version
+ * mismatch. */
 #include "wire/attach.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "wire/manage.h"
 
 #define RIGHTS_ALL 7
-#define STATUS_MIN (-127) /* of a row's error and an answer: statuses fit an event's byte */
+#define STATUS_MIN (-127) /* lowest status in a row or answer: statuses fit an event's byte */
 
 enum field {
 	FUNCTION = 1 << 0,
@@ -184,7 +184,7 @@ static void row_get(struct get_cursor *c, struct attach_row *r)
 	c->bad |= r->error > -STATUS_MIN;
 }
 
-/* Words that a device stores and loads, in the order of the block. */
+/* Words that a device stores and loads, in the order of the register block. */
 #define REGISTER_LIST(X)  \
 	X(64, send_vaddr) \
 	X(32, send_bytes) \

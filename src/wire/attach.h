@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between a process and the program that runs a NIC, over a UNIX socket of packets
- * (SOCK_SEQPACKET): one request, one answer, in order. File descriptors travel beside the bytes.
+/* Messages between a process and the program that runs a NIC, over a UNIX packet socket
+ * (SOCK_SEQPACKET): one request, one answer, in order. File descriptors are ancillary data.
  * Big-endian; lengths are checked once. docs/reference/window.md "Attaching". */
 #ifndef WIRE_ATTACH_H
 #define WIRE_ATTACH_H
@@ -14,29 +14,30 @@
 
 #define ATTACH_MAGIC     0x44585041u /* "DXPA" */
 #define ATTACH_VERSION   1
-#define ATTACH_BYTES_MAX 1024 /* bytes of one message, in either direction */
+#define ATTACH_BYTES_MAX 1024 /* bytes per message, in either direction */
 #define ATTACH_FDS_MAX   3
 #define ATTACH_ROWS      4  /* rows per answer; two answers list all functions */
 #define ATTACH_AREAS_MAX 16 /* areas per answer: a whole lookup table */
 
 enum attach_type {
-	/* Function (0: any), label. Answer: function, node. Descriptors: memfd of the window;
-	 * eventfd of the engine (the user writes 1 to kick; the engine never reads it); wakeup
-	 * descriptor of the user. The wakeup descriptor is one of two nonblocking datagram sockets;
-	 * the user reads and drops its content. It is no eventfd or pipe, since the user could make
-	 * the engine's write block: by a flag that both share, or by a read into missing memory,
-	 * which holds the pipe's lock. */
+	/* Opens a function. Request: function (0: any), label. Answer: function, node. Descriptors:
+	 * memfd of the window; eventfd of the engine (the user writes 1; the engine never reads
+	 * it); wakeup descriptor of the user. The latter is one of two nonblocking datagram
+	 * sockets; the user reads and drops its content. An eventfd or pipe would let the user
+	 * block the engine's write: by a shared flag, or by a read into missing memory, which holds
+	 * the pipe's lock. */
 	ATTACH_OPEN = 1,
-	ATTACH_REGISTER, /* memfd; offset, bytes, rights; answer: key */
-	ATTACH_REVOKE,   /* key */
-	ATTACH_LOOKUP,   /* vaddr, bytes, key, offset */
-	ATTACH_FIND,     /* label, qp; answer: target */
-	ATTACH_ARM,      /* on */
-	/* For users that may manage the NIC (its own, root), on a connection without a function. */
+	ATTACH_REGISTER, /* registers a memfd; offset, bytes, rights; answer: key */
+	ATTACH_REVOKE,   /* revokes a key */
+	ATTACH_LOOKUP,   /* adds an area: vaddr, bytes, key, offset */
+	ATTACH_FIND,     /* finds a queue pair: label, qp; answer: target */
+	ATTACH_ARM,      /* arms or disarms the function: on */
+	/* For users that may manage the NIC (its own user, root), on a connection without a
+	 * function. */
 	ATTACH_LIST,   /* function: the first of ATTACH_ROWS; answer: rows */
 	ATTACH_WEIGHT, /* function, value: 1 .. 64 */
 	ATTACH_LIMIT,  /* function, value: bytes per second, 0: none */
-	ATTACH_RESET,  /* function: closes it; its user reads DXP_ECLOSED */
+	ATTACH_RESET,  /* function: closes it; its user gets DXP_ECLOSED */
 	ATTACH_AREAS,  /* function; answer: its lookup table and registers */
 };
 
@@ -47,17 +48,17 @@ struct attach_request {
 	uint8_t on;
 	uint32_t rights, key;
 	uint64_t vaddr, offset, bytes, value;
-	char label[FABRIC_NAME_BYTES]; /* [A-Za-z0-9._-]; OPEN: may be empty */
+	char label[FABRIC_NAME_BYTES]; /* [A-Za-z0-9._-]; only in OPEN it may be empty */
 };
 
-/* One function, for `dxp vf`. */
+/* A function, for `dxp vf`. */
 struct attach_row {
-	uint8_t function, state; /* enum dxp_function_state, 0: free */
+	uint8_t function, state; /* enum dxp_function_state; 0: free */
 	uint8_t weight, armed;
-	uint32_t error; /* as in the window */
-	uint32_t pid;   /* 0: the NIC's own program, or none */
+	uint32_t error; /* error of the window */
+	uint32_t pid;   /* 0: the NIC's own program, or no user */
 	uint32_t regions;
-	uint64_t mapped_bytes; /* of its regions, in the NIC's program */
+	uint64_t mapped_bytes; /* bytes of the function's regions mapped in the NIC's program */
 	uint64_t limit_bytes_per_s;
 	char label[FABRIC_NAME_BYTES];
 	struct dxp_function_counters counters;
@@ -69,23 +70,23 @@ struct attach_area {
 };
 
 struct attach_answer {
-	uint8_t type;   /* type of the request; 0: the request did not parse */
-	int32_t status; /* enum dxp_status; the fields below are sent with DXP_OK only */
+	uint8_t type;   /* type of the request; 0: it did not parse */
+	int32_t status; /* enum dxp_status; the fields below are sent only with DXP_OK */
 	uint8_t function;
 	uint16_t node;
 	uint32_t key;
 	struct dxp_target target;
-	uint64_t malformed; /* LIST: requests of all processes that did not parse */
+	uint64_t malformed; /* LIST: requests of any process that did not parse */
 	uint8_t row_count;
 	struct attach_row rows[ATTACH_ROWS];
 	uint8_t area_count;
 	struct attach_area areas[ATTACH_AREAS_MAX];
-	uint64_t total_bytes; /* AREAS: bytes placed here by PUTs of peers */
-	/* AREAS: as the device stored them; magic and reserved words 0 */
+	uint64_t total_bytes; /* AREAS: bytes that PUTs of peers placed here */
+	/* AREAS: as stored by the device; magic and reserved words 0 */
 	struct dxp_registers registers;
 };
 
-/* Encode to `out`, of ATTACH_BYTES_MAX bytes. Return the bytes written. */
+/* Encode to `out`, of ATTACH_BYTES_MAX bytes; return the length. */
 size_t attach_request_encode(const struct attach_request *r, uint8_t *out);
 size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Encodes and decodes the bodies of control frames. Offsets in frame.h count from the start of the
- * frame; bodies start after the header. */
+ * frame. */
 #include "wire/frame.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ _Static_assert(WIRE_COMMON_BYTES + WIRE_HELLO_BYTES <= DATAGRAM_HEADER_BYTES_MAX
 _Static_assert(WIRE_HELLO_TAG_OFFSET + WIRE_TAG_BYTES == WIRE_COMMON_BYTES + WIRE_HELLO_BYTES,
 	       "the tag covers all that is before it");
 
-/* Returns true if the queue pair can exist. Receivers use it as an index. */
+/* Returns true for a possible queue pair. Receivers use it as an index. */
 static bool queue_pair_good(uint16_t qp)
 {
 	return qp >> 8 < WIRE_FUNCTIONS && (qp & 0xff) < DXP_QPS;
@@ -118,7 +118,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.nap_credit = get_be16(AT(HELLO_NAP_CREDIT)),
 		.recovery = *AT(HELLO_RECOVERY),
 	};
-	/* Without a session, a window or a payload size the peer cannot receive. */
+	/* The peer cannot receive without a session, a window or a payload size. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > WIRE_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
 	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)
@@ -182,7 +182,7 @@ void wire_ping_encode(uint64_t opaque, uint8_t *body)
 	put_be64(AT(PING_OPAQUE), opaque);
 }
 
-/* Accepts only a probe that has the length it states: a network may have cut or merged others. */
+/* Rejects a probe whose length differs from the one it states: the network cut or merged it. */
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu)
 {
 	if (bytes < WIRE_PMTU_BYTES || WIRE_COMMON_BYTES + bytes != get_be16(AT(PMTU_BYTES)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes commands; docs/reference/wire.md "Commands" has the tables. command_valid()
- * checks in both directions, so a message that a receiver would reject is never sent. */
+/* Encodes and decodes commands; docs/reference/wire.md "Commands" has the tables. Both directions
+ * use command_valid(), so a message that a receiver would reject is never sent. */
 #include "wire/command.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "wire/command_codec.h"
 #include "wire/limits.h"
 
-#define LAZY_BIT 0x80 /* in the byte with the number of waits */
+#define LAZY_BIT 0x80 /* bit in the byte that counts the waits */
 
 static bool op_asynchronous(uint8_t op)
 {
@@ -16,7 +16,7 @@ static bool op_asynchronous(uint8_t op)
 	       (op >= COMMAND_BRIDGE && op <= COMMAND_MARK);
 }
 
-/* Does not check address ranges: only the xPU has the memory. */
+/* Does not check address ranges: only the xPU knows its memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -40,7 +40,7 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* The package is inline, or `bytes` bytes of it are at `address`. */
+/* The package is inline, or has `bytes` bytes at `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&
@@ -298,7 +298,8 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 {
 	struct get_cursor t = {.at = data, .end = data + bytes};
 
-	/* The fields from `text` on (3.5 KiB) are read only as far as they were filled. */
+	/* Does not clear the fields from `text` on (3.5 KiB); readers use only their filled
+	 * part. */
 	memset(c, 0, offsetof(struct command, text));
 	c->text[0] = '\0';
 	get_head(&t, c);

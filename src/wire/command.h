@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAPs between hosts and xPUs on an xPU's service queue pair: commands, replies and events, as
- * bytes. Big-endian, no alignment. docs/reference/wire.md "Commands"; sources X-02, X-09, X-12.
+/* NAPs between hosts and xPUs on an xPU's service queue pair, as bytes: commands, replies and
+ * events. Big-endian, no alignment. docs/reference/wire.md "Commands"; sources X-02, X-09, X-12.
  *
- * A command names its completion event (0: no EVENT is sent) and the events it waits for. An event
- * name holds the requesting host and the executing xPU: host << 48 | xPU << 32 | count. Count grows
- * with each command of a host to an xPU. It never repeats while the host runs, also over CLOSE and
- * OPEN, since other xPUs may still hold it. Every command with an event sends exactly one EVENT to
- * the host. SEND and SIGNAL also send one to their target node, after the data. Replies answer the
- * synchronous commands by `sequence`. */
+ * A command names its completion event (0: none) and the events it waits for. An event name is host
+ * << 48 | xPU << 32 | count, with the requesting host and the executing xPU. The count grows with
+ * each command and never repeats while the host runs, even over CLOSE and OPEN, because other xPUs
+ * may still refer to it. Each command with an event sends exactly one EVENT to the host. SEND and
+ * SIGNAL also send one to their target node, after the data. Replies answer synchronous commands by
+ * `sequence`. */
 #ifndef WIRE_COMMAND_H
 #define WIRE_COMMAND_H
 
@@ -17,67 +17,67 @@
 
 #include <dxp/async.h>
 
-#define COMMAND_BYTES_MAX 2048 /* one NAP */
+#define COMMAND_BYTES_MAX 2048 /* bytes of one NAP */
 #define COMMAND_WAITS_MAX 8
 #define COMMAND_KEPT_BYTES(message_bytes) \
-	(512u + (message_bytes)) /* bytes that hosts and xPUs count per pending command */
+	(512u + (message_bytes)) /* bytes per pending command, as hosts and xPUs count them */
 #define COMMAND_ARGS_MAX      DXP_ARGUMENTS_MAX
-#define COMMAND_VALUE_BYTES   1024 /* bytes of one argument's value */
-#define COMMAND_NAME_BYTES    512  /* bytes of a kernel's name and its zero */
-#define COMMAND_PACKAGE_BYTES 2000 /* bytes of a package inside BUILD */
-#define COMMAND_LOG_PART      1536 /* bytes of data in one reply to FETCH */
-#define COMMAND_PRINT_BYTES   1900 /* bytes of kernel output in one PRINT */
-#define COMMAND_IMAGE_BYTES   48   /* encoded struct dxp_image */
-#define COMMAND_SAMPLER_BYTES 12   /* encoded struct dxp_sampler */
+#define COMMAND_VALUE_BYTES   1024 /* bytes; value of one argument */
+#define COMMAND_NAME_BYTES    512  /* bytes; name of a kernel, with the final zero */
+#define COMMAND_PACKAGE_BYTES 2000 /* bytes; package inside BUILD */
+#define COMMAND_LOG_PART      1536 /* bytes; data in one reply to FETCH */
+#define COMMAND_PRINT_BYTES   1900 /* bytes; kernel output in one PRINT */
+#define COMMAND_IMAGE_BYTES   48   /* bytes; encoded struct dxp_image */
+#define COMMAND_SAMPLER_BYTES 12   /* bytes; encoded struct dxp_sampler */
 #define COMMAND_PACKED_BYTES \
-	(COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* image data of a RUN, unpacked */
+	(COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* bytes; unpacked image data of a RUN */
 /* Bytes of one EVENT; a NAP to a host may hold several. */
 #define COMMAND_EVENT_BYTES 41
-#define COMMAND_TEXT_BYTES  96 /* bytes of the device name in the reply to OPEN, with its zero */
+#define COMMAND_TEXT_BYTES  96 /* bytes; device name in the reply to OPEN, with the final zero */
 #define COMMAND_QPS         4  /* queue pairs per function */
 
 enum command_op {
-	/* synchronous: answered by COMMAND_REPLY, no event, no waits */
-	COMMAND_OPEN = 1, /* opens the xPU; required before all others; idempotent */
-	COMMAND_CLOSE,    /* frees memory and programs, cancels commands not started */
+	/* synchronous: answered by COMMAND_REPLY; no event, no waits */
+	COMMAND_OPEN = 1, /* opens the xPU; must precede all others; idempotent */
+	COMMAND_CLOSE,    /* frees memory and programs; cancels commands that have not started */
 	COMMAND_ALLOC,
 	COMMAND_FREE,
-	COMMAND_BUILD,   /* a package (wire/package.h), in device memory or inside */
-	COMMAND_FETCH,   /* part of the data about a program or its device */
-	COMMAND_RELEASE, /* a program */
-	/* asynchronous: complete with COMMAND_EVENT */
+	COMMAND_BUILD,   /* builds a package (wire/package.h), inline or in device memory */
+	COMMAND_FETCH,   /* returns part of the data about a program or its device */
+	COMMAND_RELEASE, /* releases a program */
+	/* asynchronous: completed by COMMAND_EVENT */
 	COMMAND_RUN,
-	COMMAND_SEND,   /* PUT to a peer, then EVENT to it */
-	COMMAND_SIGNAL, /* only EVENT to a peer, when the waits are complete */
+	COMMAND_SEND,   /* PUT to a peer, then EVENT to the peer */
+	COMMAND_SIGNAL, /* only EVENT to a peer, after the waits */
 	/* other messages */
 	COMMAND_REPLY,
-	COMMAND_EVENT, /* also host to xPU, for events of the host; on any queue pair */
+	COMMAND_EVENT, /* xPU to host; host to xPU for events of the host; on any queue pair */
 	/* synchronous, as above */
-	COMMAND_NIC, /* NIC function for this host's kernels; a new one if it has none or the NIC
-			stopped it */
-	/* asynchronous, as RUN: the xPU moves data between its memory and memory of the requesting
-	 * node or of another xPU, by GET and PUT (S-03, S-05) */
+	COMMAND_NIC, /* opens a NIC function for this host's kernels, unless it has one that still
+			works */
+	/* asynchronous: the xPU moves data between its memory and memory of the requesting node or
+	 * of another xPU, by GET and PUT (S-03, S-05) */
 	COMMAND_BRIDGE,
 	/* asynchronous, in order with RUN on the engine's queue */
 	COMMAND_WRITE, /* inline bytes to device memory */
-	COMMAND_COPY,  /* a rectangle within device memory */
+	COMMAND_COPY,  /* copies within device memory */
 	COMMAND_FILL,
-	COMMAND_MARK,  /* only its event */
-	COMMAND_CLOCK, /* synchronous: the node's clock */
-	COMMAND_PRINT, /* xPU to host: kernel output, before the kernel's EVENT */
-	COMMAND_HURRY, /* host to xPU, no answer: stop delaying the EVENTs of lazy commands up to
-			  this one */
+	COMMAND_MARK,  /* only completes its event */
+	COMMAND_CLOCK, /* synchronous: reads the node's clock */
+	COMMAND_PRINT, /* xPU to host: kernel output; precedes the kernel's EVENT */
+	COMMAND_HURRY, /* host to xPU, no answer: send the delayed EVENTs of lazy commands up to
+			  this one now */
 	COMMAND_BEGUN, /* xPU to host: a command has been running for a while */
 };
 
 enum command_fetch {
 	FETCH_LOG,    /* log of a program's build */
-	FETCH_ABOUT,  /* records about its kernels (dxp/about.h) */
+	FETCH_ABOUT,  /* records about the program's kernels (dxp/about.h) */
 	FETCH_BINARY, /* the device's binary */
 	FETCH_DEVICE, /* records about the device; program 0 */
 };
 
-/* The values are those of enum bridge_path and enum bridge_mode. */
+/* Values of enum bridge_path and enum bridge_mode. */
 enum command_bridge_path { COMMAND_BRIDGE_IN, COMMAND_BRIDGE_OUT, COMMAND_BRIDGE_THROUGH };
 enum command_bridge_mode { COMMAND_BRIDGE_PIPELINED, COMMAND_BRIDGE_SEQUENTIAL };
 
@@ -91,54 +91,55 @@ enum command_argument_kind {
 	COMMAND_ARG_BYTES,
 	COMMAND_ARG_BUFFER,
 	COMMAND_ARG_LOCAL,
-	COMMAND_ARG_NIC, /* window of the function from COMMAND_NIC */
+	COMMAND_ARG_NIC, /* window of the function that COMMAND_NIC opened */
 	COMMAND_ARG_IMAGE,
 	COMMAND_ARG_SAMPLER,
 };
 
 #define COMMAND_NO_ADDRESS UINT64_MAX /* BUFFER: a null pointer; FETCH: into the reply */
 
-/* `value` of a decoded argument points into the decoded message. */
+/* After decoding, `value` points into the message. */
 struct command_argument {
 	uint8_t kind;   /* enum command_argument_kind */
 	uint32_t bytes; /* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of value */
 	uint64_t address;     /* BUFFER, IMAGE: device address */
-	const uint8_t *value; /* BYTES; IMAGE, SAMPLER: from command_.._put() */
+	const uint8_t *value; /* BYTES; IMAGE, SAMPLER: written by command_.._put() */
 };
 
-/* One command; `op` selects the valid fields. command_decode() clears all fields except the long
- * ones, `text` and `arguments`, and sets only the used part of these. */
+/* One command; `op` selects the valid fields. command_decode() clears all fields except `text` and
+ * `arguments`, of which it sets only the used part. */
 struct command {
 	uint8_t op;
 	uint8_t wait_count;
-	uint8_t lazy;      /* asynchronous: 1: EVENT may come late, with others */
-	uint32_t sequence; /* synchronous: repeated in the reply */
+	uint8_t lazy;      /* asynchronous; 1: EVENT may be delayed and joined with others */
+	uint32_t sequence; /* synchronous; the reply repeats it */
 	uint64_t event;    /* asynchronous; 0: send no EVENT */
-	uint32_t oldest;   /* count of the oldest event of this host on this xPU that may still be
-			      waited for */
+	uint32_t oldest;   /* count of this host's oldest event on this xPU that a command may still
+			      wait for */
 	uint64_t waits[COMMAND_WAITS_MAX];
 
-	uint16_t reply_qp;    /* OPEN: the host's queue pair for replies and events */
+	uint16_t reply_qp;    /* OPEN: queue pair of the host for replies and events */
 	uint32_t reply_magic; /* OPEN */
 	uint64_t address;     /* FREE, BUILD (package), SEND and COPY (source), WRITE and FILL
 				 (destination), FETCH (destination, or COMMAND_NO_ADDRESS) */
-	uint64_t bytes;       /* ALLOC, BUILD, SEND, FETCH (maximum) */
+	uint64_t bytes;       /* ALLOC, BUILD, SEND; FETCH: maximum */
 	uint32_t program;     /* FETCH, RELEASE, RUN */
 	uint8_t what;         /* FETCH: enum command_fetch */
-	uint64_t skip;        /* FETCH: offset of the part, in bytes */
+	uint64_t skip;        /* FETCH: offset of the part in bytes */
 	uint32_t upto;        /* HURRY: count of an event */
 	/* WRITE: 1 .. DXP_INLINE_BYTES bytes; FILL: pattern, 1 .. DXP_PATTERN_MAX; BUILD: inline
-	 * package, or none. Decoded: points into the message. */
+	 * package, or none. After decoding, points into the message. */
 	const uint8_t *data;
 	uint32_t data_bytes;
-	struct dxp_rect rect; /* COPY; FILL: its to_ side */
+	struct dxp_rect rect; /* COPY; FILL: only to_ fields */
 	uint16_t to_node; /* SEND, SIGNAL: target; BRIDGE: node of the other memory, an xPU or the
 			     requesting host */
-	uint32_t to_key;  /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: of the
-			     memory written there */
-	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: under to_key; COPY: device address */
-	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the memory read there */
-	uint64_t from_address; /* BRIDGE IN, THROUGH: under from_key */
+	uint32_t to_key;  /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: key of the
+			     written memory */
+	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: address under to_key; COPY: device
+				  address */
+	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the read memory */
+	uint64_t from_address; /* BRIDGE IN, THROUGH: address under from_key */
 	uint8_t path, mode;    /* BRIDGE: enum command_bridge_path, command_bridge_mode; `address`:
 				  device address (THROUGH: 0), `bytes`: length */
 	uint32_t piece_bytes;  /* BRIDGE: as bridge_order; 0: the xPU chooses */
@@ -153,58 +154,59 @@ struct command_reply {
 	uint8_t op; /* op of the command */
 	uint32_t sequence;
 	int32_t status;      /* enum dxp_status */
-	uint32_t memory_key; /* OPEN: the host's key to device memory, for PUT and GET; NIC: key for
-				peers of that function */
+	uint32_t memory_key; /* OPEN: the host's key to device memory, for PUT and GET; NIC: key to
+				this function, for peers */
 	uint64_t memory_bytes;          /* OPEN */
 	uint64_t free_bytes;            /* OPEN, ALLOC, FREE */
 	uint32_t compute_units;         /* OPEN */
 	uint8_t memory_kind;            /* OPEN: enum dxp_memory_kind */
-	uint8_t streams;                /* OPEN: 1: BRIDGE THROUGH works */
-	uint32_t buffers, buffer_bytes; /* OPEN: of each ring of its bridge; 0: no bridge */
-	char text[COMMAND_TEXT_BYTES];  /* OPEN: name of the engine's device */
+	uint8_t streams;                /* OPEN; 1: BRIDGE THROUGH works */
+	uint32_t buffers, buffer_bytes; /* OPEN: per ring of the bridge; 0: no bridge */
+	char text[COMMAND_TEXT_BYTES];  /* OPEN: name of the device */
 	uint64_t address;               /* ALLOC */
-	uint32_t program;               /* BUILD: id, for FETCH also with DXP_EBUILD */
-	int32_t native;                 /* BUILD: as in struct command_event */
-	uint32_t log_bytes;             /* BUILD: whole log */
-	uint32_t about_bytes;           /* BUILD: records about its kernels; 0: none */
-	uint64_t binary_bytes;          /* BUILD; 0: none, or unknown yet */
+	uint32_t program;               /* BUILD: id; valid for FETCH even after DXP_EBUILD */
+	int32_t native;                 /* BUILD: see struct command_event */
+	uint32_t log_bytes;             /* BUILD: length of the log */
+	uint32_t about_bytes;           /* BUILD: length of the records about kernels; 0: none */
+	uint64_t binary_bytes;          /* BUILD; 0: none, or not yet known */
 	uint8_t function;               /* NIC */
-	uint32_t qp_magic[COMMAND_QPS]; /* NIC; OPEN: of function 0 of the node, for data */
-	uint64_t clock_ns;              /* CLOCK: clock_now_ns() of the node */
-	uint64_t total;                 /* FETCH: bytes of the whole */
-	uint32_t part_bytes; /* FETCH: bytes in `part`; BUILD: log and records together if they fit
-				`part`, else 0 */
+	uint32_t qp_magic[COMMAND_QPS]; /* NIC: of the opened function; OPEN: of the node's function
+					   0 */
+	uint64_t clock_ns;              /* CLOCK: value of clock_now_ns() on the node */
+	uint64_t total;                 /* FETCH: length of the whole */
+	uint32_t part_bytes; /* FETCH: length of `part`; BUILD: length of log and records if both
+				fit in `part`, else 0 */
 	uint8_t part[COMMAND_LOG_PART]; /* FETCH, BUILD */
 };
 
 struct command_event {
 	uint64_t event;
 	int32_t status;
-	int32_t native;                           /* error number of the device's driver; 0: none */
+	int32_t native;                           /* error number of the device's driver, or 0 */
 	uint64_t queued_ns, started_ns, ended_ns; /* clock of the xPU */
 };
 
-/* Encode into `out`, of COMMAND_BYTES_MAX bytes. Return the bytes written. DXP_EINVAL: a field is
- * out of bounds, or the message is too long. */
+/* Encode to `out`, of COMMAND_BYTES_MAX bytes; return the length. DXP_EINVAL: a field is out of
+ * bounds, or the message is too long. */
 int command_encode(const struct command *c, uint8_t *out);
 int command_reply_encode(const struct command_reply *r, uint8_t *out);
 int command_event_encode(const struct command_event *e, uint8_t *out);
 
-/* Returns the op of a message, or 0 if it is empty. */
+/* Returns the op of a message; 0 if it is empty. */
 uint8_t command_op(const uint8_t *data, size_t bytes);
 
-/* Decode; pointers of *c point into `data`, texts are terminated. DXP_EMALFORMED unless all lengths
- * and bounds above hold and no bytes are left over; *c is undefined then, since this large struct
- * is filled in place. */
+/* Decode. Pointers in *c point into `data`; texts are terminated. DXP_EMALFORMED if a length or
+ * bound does not hold or bytes remain. Then *c is undefined, because this large struct is filled in
+ * place. */
 int command_decode(const uint8_t *data, size_t bytes, struct command *c);
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r);
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e);
 
-/* BEGUN: name of the command's event; not 0. */
+/* BEGUN: name of the command's event, not 0. */
 int command_begun_encode(uint64_t event, uint8_t *out);
 int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 
-/* PRINT: 1 .. COMMAND_PRINT_BYTES of any bytes; decoded *text points into `data`. */
+/* PRINT: 1 .. COMMAND_PRINT_BYTES of any bytes. Decoded *text points into `data`. */
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out);
 int command_print_decode(const uint8_t *data, size_t bytes, const uint8_t **text,
 			 size_t *text_bytes);
@@ -216,12 +218,12 @@ void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_
 void command_sampler_get(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out);
 
 enum command_rect_side { RECT_FROM, RECT_TO };
-/* Returns the pitches of one side in bytes, with 0 replaced by the contiguous pitch. */
+/* Returns the pitches of one side in bytes; 0 becomes the contiguous pitch. */
 void command_rect_pitches(const struct dxp_rect *r, enum command_rect_side side,
 			  uint64_t *row_pitch, uint64_t *slice_pitch);
-/* Computes the bytes from the first to past the last byte of one side. Returns false if a length is
- * 0, a pitch is smaller than its row or slice, or the result exceeds 64 bits. Decoded COPY and FILL
- * have a span. */
+/* Computes the bytes from the first to the last byte of one side. Returns false if a length is 0, a
+ * pitch is smaller than its row or slice, or the result exceeds 64 bits. True for decoded COPY and
+ * FILL. */
 bool command_rect_span(const struct dxp_rect *r, enum command_rect_side side, uint64_t *bytes);
 
 #endif

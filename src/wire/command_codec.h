@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of the command codec. */
+/* Functions common to the files of the command codec. */
 #ifndef WIRE_COMMAND_CODEC_H
 #define WIRE_COMMAND_CODEC_H
 
@@ -29,7 +29,6 @@ static inline bool command_text_valid(const char *text, size_t space)
 	return bytes < space;
 }
 
-/* Returns an encoder's result. */
 static inline int command_put_end(const struct put_cursor *p, const uint8_t *out)
 {
 	return p->bad ? DXP_EINVAL : (int)(p->at - out);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rectangles of bytes: pitches and spans of their sides. */
 #include "wire/command.h"
 
 void command_rect_pitches(const struct dxp_rect *r, enum command_rect_side side,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN: kernel name, index space and arguments. */
+/* Encodes and decodes the body of RUN: kernel name, index space, arguments. */
 #include "wire/command_codec.h"
 
-/* On the wire only: an image with the description of an earlier argument, given by its index. A
- * kernel may have 128 images, and all descriptions would not fit one message. */
+/* Only on the wire: an image with the description of an earlier argument, given by its index. The
+ * descriptions of a kernel's 128 images would not fit in one message. */
 #define ARG_IMAGE_LIKE 6
 
 static bool argument_valid(const struct command_argument *a)
@@ -47,7 +47,7 @@ static void get_name(struct get_cursor *g, char *to)
 	to[bytes] = '\0';
 }
 
-/* Returns the index of the first image with the description of argument `i`. */
+/* Returns the index of the first image with argument i's description. */
 static uint8_t image_like(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;

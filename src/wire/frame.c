@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the common header and the data extension. body.c has the bodies of control
- * frames. */
+/* Encodes and decodes the common header and the data extension. */
 #include "wire/frame.h"
 
 #include <string.h>
@@ -168,7 +167,7 @@ static void extension_decode(const uint8_t *p, struct wire_header *h)
 		h->trailer = get_be64(p);
 }
 
-/* Returns true for packets that may have a trailer: the last one of a NAP, or of a PUT with an
+/* Returns true for packets that may have a trailer: the last of a NAP, or of a PUT with an
  * event. */
 static bool trailer_allowed(uint8_t type, uint16_t flags)
 {
@@ -178,8 +177,7 @@ static bool trailer_allowed(uint8_t type, uint16_t flags)
 	       (type == WIRE_PUT && (flags & end) == end);
 }
 
-/* Returns the header length for this type and these flags; 0 for a combination that is not
- * allowed. */
+/* Returns the header length for type and flags; 0: invalid combination. */
 static size_t header_bytes_expected(uint8_t type, uint16_t flags)
 {
 	size_t bytes = WIRE_DATA_BYTES;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP frames as bytes: the common header, the data extension and the bodies of control frames.
- * Holds offsets and lengths, no connection state. docs/reference/wire.md has the same tables;
- * test/unit/frame.c compares the two. Network byte order. Sources: X-05, X-06, C-08.
+/* RLTP frames as bytes, in network byte order. docs/reference/wire.md has the same tables;
+ * test/unit/frame.c compares both. Sources: X-05, X-06, C-08.
  *
  * A datagram is one frame: the common header (32 bytes); for reliable data its extension (32
  * bytes); with WIRE_FLAG_IMM 8 bytes of immediate data; with WIRE_FLAG_TRAILER 8 bytes of trailer;
@@ -17,12 +16,12 @@
 
 #define WIRE_VERSION          1
 #define WIRE_COMMON_BYTES     32
-#define WIRE_DATA_BYTES       64 /* common header and data extension: one cache line */
+#define WIRE_DATA_BYTES       64 /* common header and extension: one cache line */
 #define WIRE_IMM_BYTES        8
 #define WIRE_TRAILER_BYTES    8
 #define WIRE_HEADER_BYTES_MAX (WIRE_DATA_BYTES + WIRE_IMM_BYTES + WIRE_TRAILER_BYTES)
 
-/* X(name, value, kind). Kinds: C control frame of a session, R reliable, M management. */
+/* X(name, value, kind). Kinds: C control, R reliable, M management. */
 #define WIRE_TYPE_LIST(X)      \
 	X(HELLO, 0x01, C)      \
 	X(HELLO_ACK, 0x02, C)  \
@@ -62,31 +61,31 @@
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };
 #undef WIRE_TYPE_ENUM
 
-/* Flags of the common header. In version 1 unknown bits make a frame malformed. */
+/* Flags of the common header. In version 1, unknown bits make a frame malformed. */
 enum wire_flag {
-	WIRE_FLAG_AR = 1 << 0,      /* acknowledge at once; CREDIT: requests credits */
+	WIRE_FLAG_AR = 1 << 0,      /* acknowledge at once; in CREDIT: requests credits */
 	WIRE_FLAG_ACKV = 1 << 1,    /* cum_ack is valid */
 	WIRE_FLAG_RTX = 1 << 2,     /* retransmission */
 	WIRE_FLAG_FIRST = 1 << 3,   /* first packet of its message */
 	WIRE_FLAG_LAST = 1 << 4,    /* last packet of its message */
-	WIRE_FLAG_SOL = 1 << 5,     /* event at the target when the message is complete */
+	WIRE_FLAG_SOL = 1 << 5,     /* event at the target after the message */
 	WIRE_FLAG_FENCE = 1 << 6,   /* reserved for ordered placement */
 	WIRE_FLAG_IMM = 1 << 7,     /* 8 bytes of immediate data follow the header */
-	WIRE_FLAG_NACK = 1 << 8,    /* ACK: a new hole was detected (X-05's NACK field) */
+	WIRE_FLAG_NACK = 1 << 8,    /* ACK: new hole (X-05's NACK field) */
 	WIRE_FLAG_BMP = 1 << 9,     /* ACK: a bitmap follows */
 	WIRE_FLAG_PROBE = 1 << 10,  /* tail loss probe */
 	WIRE_FLAG_CRCP = 1 << 11,   /* crc also covers the bytes after the header */
-	WIRE_FLAG_CREDIT = 1 << 12, /* ACK: its credit fields are valid */
-	/* Last packet of a NAP, or of a PUT with SOL: 8 bytes for software above follow the
-	 * immediate data, or the extension if there is none. */
+	WIRE_FLAG_CREDIT = 1 << 12, /* ACK: the credit fields are valid */
+	/* Last packet of a NAP, or of a PUT with SOL: 8 bytes for higher software follow the
+	 * extension and immediate data. */
 	WIRE_FLAG_TRAILER = 1 << 13,
 };
 #define WIRE_FLAGS_KNOWN 0x3fffu
 
-/* Features of a HELLO's sender beyond the first nodes of version 1. Receivers ignore unknown bits.
- */
+/* Features of the sender of a HELLO. The first nodes of version 1 have none; receivers ignore
+ * unknown bits. */
 enum wire_feature {
-	WIRE_FEATURE_ATOMIC = 1 << 0,  /* ATOMIC and its answer */
+	WIRE_FEATURE_ATOMIC = 1 << 0,  /* ATOMIC and answer */
 	WIRE_FEATURE_TRAILER = 1 << 1, /* WIRE_FLAG_TRAILER */
 	WIRE_FEATURE_HELD = 1 << 2,    /* WIRE_NACK_HELD */
 	WIRE_FEATURE_WAIT = 1 << 3,    /* WIRE_NACK_WAIT */
@@ -110,7 +109,7 @@ enum wire_feature {
 	X(CE_COUNT, 26, 2)      \
 	X(CRC, 28, 4)
 
-/* The data extension: X(field, offset, bytes). */
+/* Offsets of the data extension. */
 #define WIRE_DATA_FIELDS(X)    \
 	X(DST_QP, 32, 2)       \
 	X(DST_FUNCTION, 34, 1) \
@@ -172,7 +171,7 @@ enum wire_feature {
 
 #define WIRE_PING_FIELDS(X) X(PING_OPAQUE, 32, 8)
 
-/* A PMTU_ACK ends here; a PMTU_PROBE is padded with zeros. */
+/* A PMTU_ACK has only these fields; a PMTU_PROBE continues with zeros. */
 #define WIRE_PMTU_FIELDS(X)  \
 	X(PMTU_ID, 32, 4)    \
 	X(PMTU_BYTES, 36, 2) \
@@ -183,7 +182,7 @@ enum wire_feature {
 	X(BYE_CODE, 40, 4)  \
 	X(BYE_RESERVED, 44, 4)
 
-/* One entry of a CREDIT; more may follow. */
+/* One entry of a CREDIT, which may have several. */
 #define WIRE_CREDIT_FIELDS(X)     \
 	X(CREDIT_QP, 32, 2)       \
 	X(CREDIT_RESERVED, 34, 2) \
@@ -223,17 +222,17 @@ enum wire_offset {
 #define WIRE_TAG_BYTES       16 /* authentication tag at the end of HELLO */
 #define WIRE_RESET_BYTES     16
 #define WIRE_PING_BYTES      8
-#define WIRE_PMTU_BYTES      8 /* PMTU_ACK, or PMTU_PROBE without its padding */
+#define WIRE_PMTU_BYTES      8 /* PMTU_ACK; PMTU_PROBE without padding */
 #define WIRE_BYE_BYTES       16
-#define WIRE_CREDIT_BYTES    8 /* per entry */
+#define WIRE_CREDIT_BYTES    8 /* bytes per entry */
 #define WIRE_GET_BYTES       24
 #define WIRE_ATOMIC_BYTES    24
-#define WIRE_ATOMIC_OLD      8 /* body of an answer: previous value; absent after a rejection */
+#define WIRE_ATOMIC_OLD      8 /* body of an answer: previous value; absent in a rejection */
 
 /* Offset of the tag in HELLO and HELLO_ACK, from the start of the frame. */
 #define WIRE_HELLO_TAG_OFFSET WIRE_OFF_HELLO_TAG
 
-/* The common header and, for reliable data, its extension. */
+/* Common header and, for reliable data, its extension. */
 struct wire_header {
 	uint8_t type;
 	uint8_t header_bytes; /* 32, 64, 72 or 80 */
@@ -255,89 +254,88 @@ struct wire_header {
 	uint64_t addr;
 	uint32_t key;
 	uint32_t msg_bytes;
-	uint64_t imm;     /* with WIRE_FLAG_IMM */
-	uint64_t trailer; /* with WIRE_FLAG_TRAILER */
+	uint64_t imm;     /* valid with WIRE_FLAG_IMM */
+	uint64_t trailer; /* valid with WIRE_FLAG_TRAILER */
 };
 
-/* `key` of a PUT into the receive area of the addressed function's registers. */
+/* `key` of a PUT into the receive area of the function's registers. */
 #define WIRE_KEY_REGISTERS 0
 
-/* Reasons of a NACK; the values are part of the wire format. */
+/* Reasons of a NACK; the values are on the wire. */
 enum wire_nack {
-	WIRE_NACK_RNR = 1,      /* no receive buffer now: retry after retry_us */
+	WIRE_NACK_RNR = 1,      /* no receive buffer; retry after retry_us */
 	WIRE_NACK_WINDOW = 2,   /* outside the receiver's window */
 	WIRE_NACK_SESSION = 3,  /* no such session */
 	WIRE_NACK_KEY = 4,      /* unknown memory key */
-	WIRE_NACK_MAGIC = 5,    /* queue pair's magic does not match */
+	WIRE_NACK_MAGIC = 5,    /* wrong magic of the queue pair */
 	WIRE_NACK_BOUNDS = 6,   /* address or length outside the region */
-	WIRE_NACK_RIGHTS = 7,   /* the key does not permit this operation */
-	WIRE_NACK_RESOURCE = 8, /* limits exceeded */
+	WIRE_NACK_RIGHTS = 7,   /* the key does not permit the operation */
+	WIRE_NACK_RESOURCE = 8, /* a limit is exceeded */
 	WIRE_NACK_CLOSING = 9,
 	WIRE_NACK_VERSION = 10,
 	WIRE_NACK_UNSUPPORTED = 11,
-	WIRE_NACK_HELD = 12,   /* not placed yet: retransmit after retry_us if not acknowledged */
-	WIRE_NACK_DEVICE = 13, /* the device behind the memory failed */
-	WIRE_NACK_WAIT = 14, /* no buffer now; limits the packets of the message that may be sent */
+	WIRE_NACK_HELD = 12,   /* not placed yet; retransmit after retry_us unless acknowledged */
+	WIRE_NACK_DEVICE = 13, /* the device that contains the memory failed */
+	WIRE_NACK_WAIT = 14,   /* no buffer; limits the packets of the message that may be sent */
 };
 
 struct wire_ack {
-	uint32_t echo_ts, echo_psn, hold; /* in units of WIRE_TS_NS */
+	uint32_t echo_ts, echo_psn, hold; /* echo_ts, hold: units of WIRE_TS_NS */
 	uint16_t sack_off;
 	uint8_t sack_words;
-	uint8_t rx_level; /* fill of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
+	uint8_t rx_level; /* fill level of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
 	uint16_t rwnd, dup_count;
 	uint32_t rx_count;
-	bool credit;        /* WIRE_FLAG_CREDIT is set; the next two fields are valid */
-	uint16_t credit_qp; /* as struct wire_credit_entry */
+	bool credit;        /* WIRE_FLAG_CREDIT; the next two fields are valid */
+	uint16_t credit_qp; /* see struct wire_credit_entry */
 	uint32_t credit_limit;
-	const uint8_t *bitmap; /* sack_words big-endian words inside the datagram */
+	const uint8_t *bitmap; /* sack_words big-endian words in the datagram */
 };
 
 struct wire_nack_body {
 	uint8_t code;
-	uint16_t qp; /* WIRE_NACK_WAIT: from wire_nack_position() */
+	uint16_t qp; /* WIRE_NACK_WAIT: result of wire_nack_position() */
 	uint32_t msg_id, psn;
 	union {
 		uint32_t retry_us;
-		uint32_t granted; /* WIRE_NACK_WAIT: packets of the message that may be sent */
+		uint32_t granted; /* WIRE_NACK_WAIT: packets that may be sent */
 	};
 };
 
-/* Returns the `qp` of a WIRE_NACK_WAIT: function and queue pair of its message. */
+/* Returns the `qp` of a WIRE_NACK_WAIT. */
 static inline uint16_t wire_nack_position(uint32_t function, uint32_t qp)
 {
 	return (uint16_t)(function << 8 | qp);
 }
 
-/* Loss recovery of a sender; its receiver acts accordingly. The values are part of the wire
- * format. */
+/* Loss recovery of a sender, to which its receiver adapts; the values are on the wire. */
 enum wire_recovery {
-	WIRE_RECOVERY_RACK = 0,    /* by time, with bitmap acknowledgements */
-	WIRE_RECOVERY_IRN = 1,     /* by gap, with bitmap acknowledgements */
-	WIRE_RECOVERY_GBN_NAK = 2, /* go back N on the receiver's NAK */
-	WIRE_RECOVERY_GBN_RTO = 3, /* go back N after a timeout */
+	WIRE_RECOVERY_RACK = 0,    /* detects losses by time, with bitmap acknowledgements */
+	WIRE_RECOVERY_IRN = 1,     /* detects losses by gap, with bitmap acknowledgements */
+	WIRE_RECOVERY_GBN_NAK = 2, /* go-back-N, by NACK */
+	WIRE_RECOVERY_GBN_RTO = 3, /* go-back-N, by timeout */
 };
 #define WIRE_RECOVERY_LAST WIRE_RECOVERY_GBN_RTO
 
 struct wire_hello {
-	uint64_t incarnation;   /* of the sender's process; larger after each restart */
-	uint32_t epoch;         /* grows with each session of this incarnation */
-	uint32_t session;       /* session id for dst_session of packets to the sender */
+	uint64_t incarnation;   /* incarnation of the sender's process; grows with each restart */
+	uint32_t epoch;         /* grows with each session of the incarnation */
+	uint32_t session;       /* dst_session for packets to the sender */
 	uint32_t psn;           /* the sender's first packet number */
-	uint16_t rwnd;          /* packets that the sender accepts in flight */
-	uint16_t payload_bytes; /* largest data payload that the sender accepts on this path */
+	uint16_t rwnd;          /* packets in flight that the sender accepts */
+	uint16_t payload_bytes; /* largest data payload that the sender accepts here */
 	uint32_t features;      /* enum wire_feature */
 	uint8_t uuid[16];
-	uint64_t token;        /* required in a RESET of `session` */
-	uint32_t echo_session; /* HELLO_ACK: session and psn of the HELLO; 0 in HELLO */
+	uint64_t token;        /* a RESET of `session` must carry it */
+	uint32_t echo_session; /* HELLO_ACK: session and psn of the HELLO; HELLO: 0 */
 	uint32_t echo_psn;
-	uint16_t nap_credit;         /* initial NAP credit for each queue pair of the sender */
-	uint8_t recovery;            /* enum wire_recovery of the sender's own packets */
-	uint8_t tag[WIRE_TAG_BYTES]; /* 0 in a fabric without a key */
+	uint16_t nap_credit;         /* initial NAP credit per queue pair of the sender */
+	uint8_t recovery;            /* enum wire_recovery of the sender */
+	uint8_t tag[WIRE_TAG_BYTES]; /* zero in a fabric without a key */
 };
 
 struct wire_reset {
-	uint32_t session; /* the unknown session id */
+	uint32_t session; /* unknown session id */
 	uint32_t code;    /* enum wire_nack */
 	uint64_t token;
 };
@@ -345,22 +343,22 @@ struct wire_reset {
 /* A path MTU probe, or its answer. */
 struct wire_pmtu {
 	uint32_t id;
-	uint16_t bytes; /* UDP payload of the probe: header, body, padding */
+	uint16_t bytes; /* UDP payload of the probe with its padding */
 };
 
 struct wire_bye {
 	uint64_t token; /* token of the receiver's HELLO */
-	uint32_t code;  /* reason: 0, or enum wire_nack */
+	uint32_t code;  /* 0, or enum wire_nack */
 };
 
-/* Permits NAP number n of the stream to this queue pair while n is before `limit` in serial
+/* Permits NAP number n of the stream to this queue pair while n precedes `limit` in serial
  * arithmetic. Limits only grow. */
 struct wire_credit_entry {
-	uint16_t qp; /* function << 8 | queue pair; decoders reject invalid ones */
+	uint16_t qp; /* function << 8 | queue pair, valid after decoding */
 	uint32_t limit;
 };
 
-/* With WIRE_FLAG_AR a request: the sender waits for more than each `limit`. Without it a grant. */
+/* A grant; with WIRE_FLAG_AR a request: the sender waits for a higher limit. */
 struct wire_credit {
 	uint32_t count; /* 1 .. WIRE_CREDIT_ENTRIES_MAX */
 	struct wire_credit_entry entries[WIRE_CREDIT_ENTRIES_MAX];
@@ -373,47 +371,47 @@ struct wire_get {
 };
 
 struct wire_atomic {
-	uint8_t op; /* enum dxp_op: FETCH_ADD .. FETCH_XOR; the receiver rejects others */
+	uint8_t op; /* enum dxp_op, FETCH_ADD .. FETCH_XOR; the receiver rejects others */
 	uint32_t reply_msg_id;
-	uint64_t operand, swap; /* swap: COMPARE_SWAP only */
+	uint64_t operand, swap; /* swap: only COMPARE_SWAP */
 };
 
 #define WIRE_RX_LEVEL_MAX 31
 
-#define WIRE_TS_NS     64         /* ns per unit of tx_ts, echo_ts and hold; wraps after 274 s */
-#define WIRE_HOLD_NONE UINT32_MAX /* no packet since the last ACK: echo_ts, echo_psn invalid */
+#define WIRE_TS_NS     64 /* ns per unit of tx_ts, echo_ts and hold; they wrap after 274 s */
+#define WIRE_HOLD_NONE UINT32_MAX /* no packet since the last ACK: no echo */
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
-bool wire_type_data(uint8_t type); /* carries the data extension: all reliable types */
+bool wire_type_data(uint8_t type); /* has the data extension: all reliable types */
 bool wire_type_management(uint8_t type);
 const char *wire_type_name(uint8_t type); /* "PUT"; "?" for unknown types */
 const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown codes */
 
-/* Writes header->header_bytes bytes with crc 0; wire_crc_set() completes them. */
+/* Writes header->header_bytes bytes with crc 0. Complete them with wire_crc_set(). */
 void wire_header_encode(const struct wire_header *header, uint8_t *out);
 
-/* Compute and store the crc of an encoded header: wire_crc_begin(), then crc32c() over each part of
- * the payload if CRCP is set, then wire_crc_set(). */
+/* Compute and store the crc of an encoded header: call wire_crc_begin(), then with CRCP crc32c()
+ * for each part of the payload, then wire_crc_set(). */
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
-/* Complete a control frame whose body follows its header: set CRCP, length and crc. _tail: `tail`
- * continues the body (padding of a PMTU_PROBE). */
+/* Complete a control frame whose body follows its header: set CRCP, length and crc. In _tail,
+ * `tail` continues the body (padding of a PMTU_PROBE). */
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
 
-/* Decodes a header. Checks all lengths and the crc first; *header is written only on success. The
+/* Decodes a header, after checking all lengths and the crc. *header is written only on success. The
  * payload starts at data + header->header_bytes.
  * Errors: DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, or flags or
- *         header length that do not match the type; DXP_EIO: wrong crc. */
+ *         header length that do not fit the type; DXP_EIO: wrong crc. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
-/* Bodies: `body` is the data after the header, `flags` are the header's. Decoders return
- * DXP_EMALFORMED for a wrong length or an invalid field, and write the output only on success.
- * Encoders write the sizes above: ack WIRE_ACK_BODY_BYTES and the bitmap's words; credit
- * WIRE_CREDIT_BYTES per entry. With ack->credit the caller sets WIRE_FLAG_CREDIT in the header. */
+/* Encode and decode bodies. `body` follows the header; `flags` are the header's. Decoders return
+ * DXP_EMALFORMED for a wrong length or invalid field, and write the output only on success.
+ * Encoders write the sizes above: ack WIRE_ACK_BODY_BYTES and the bitmap; credit WIRE_CREDIT_BYTES
+ * per entry. With ack->credit, the caller sets WIRE_FLAG_CREDIT in the header. */
 int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);
@@ -426,7 +424,8 @@ int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* al
 void wire_ping_encode(uint64_t opaque, uint8_t *body);
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
 int wire_pmtu_ack_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
-void wire_pmtu_encode(const struct wire_pmtu *pmtu, uint8_t *body); /* both; no padding */
+void wire_pmtu_encode(const struct wire_pmtu *pmtu,
+		      uint8_t *body); /* both types, without padding */
 int wire_bye_decode(const uint8_t *body, size_t bytes, struct wire_bye *bye);
 void wire_bye_encode(const struct wire_bye *bye, uint8_t *body);
 int wire_credit_decode(const uint8_t *body, size_t bytes, struct wire_credit *credit);

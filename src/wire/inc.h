@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of in-network computing behind the RoCEv2 headers: the MPI header of N-03, the control
- * payload of N-04, both widened, and the rows that describe a switch. Big-endian; data elements are
+/* Packets of in-network computing behind the RoCEv2 headers: the MPI header of N-03 and the control
+ * payload of N-04, both extended, and rows that describe a switch. Big-endian; data elements are
  * little-endian. Decoders check every length first. Tables: docs/reference/wire.md "In-network
  * computing"; protocol: docs/reference/inc.md. */
 #ifndef WIRE_INC_H
@@ -15,17 +15,17 @@
 #include "base/datagram.h"
 #include "wire/roce.h"
 
-#define INC_TAG          0x44585049u /* "DXPI": identifies the packet */
+#define INC_TAG          0x44585049u /* "DXPI" */
 #define INC_COMM_CONTROL 0xffffffffu /* comm_id of control packets */
-#define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data has the group's */
+#define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data uses the group's */
 #define INC_QP           0x445850u   /* queue pair of all switches and hosts */
 
-/* Destination of results for all children of a switch: 239.192/14 and the low bits of the group
+/* Destination of results to all children of a switch: 239.192/14 and the low bits of the group
  * id. */
 #define INC_MULTICAST_IP   0xefc00000u
 #define INC_MULTICAST_MASK 0x0003ffffu
 
-/* X(field, offset, bytes). Offsets from the start of the MPI header. */
+/* X(field, offset, bytes), from the start of the MPI header. */
 #define INC_FIELDS(X)           \
 	X(TAG, 0, 4)            \
 	X(SRC_RANK, 4, 4)       \
@@ -54,45 +54,45 @@ enum inc_offset { INC_FIELDS(INC_OFFSET_ENUM) };
 	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                \
 	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */      \
 	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */ \
-	X(KILL, 6, "kill")         /* as NOTIFY */                                     \
+	X(KILL, 6, "kill")         /* same path as NOTIFY */                           \
 	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */           \
-	X(FREEZE, 8, "freeze")     /* member -> member: the group is lost */           \
-	X(FROZEN, 9, "frozen")     /* answer to FREEZE: results the member has */      \
-	X(FETCH, 10, "fetch")      /* member -> member: results req_id .. */           \
+	X(FREEZE, 8, "freeze")     /* member -> member: the group has failed */        \
+	X(FROZEN, 9, "frozen")     /* answer to FREEZE: results at the member */       \
+	X(FETCH, 10, "fetch")      /* member -> member: results from req_id on */      \
 	X(FETCHED, 11, "fetched")  /* answer to FETCH: one result */                   \
 	X(INQUIRE, 12, "inquire")  /* any node -> switch */                            \
 	X(ANSWER, 13, "answer")                                                        \
-	X(AWAIT, 14, "await")     /* member -> member: I wait; state your position */  \
-	X(AWAITED, 15, "awaited") /* answer to AWAIT: first segment not sent */
+	X(AWAIT, 14, "await")     /* member -> member: requests the position */        \
+	X(AWAITED, 15, "awaited") /* answer to AWAIT: first unsent segment */
 
 #define INC_KIND_ENUM(name, value, text) INC_##name = (value),
 enum inc_kind { INC_KIND_LIST(INC_KIND_ENUM) };
 #undef INC_KIND_ENUM
 
 enum inc_flag {
-	INC_FLAG_RESULT = 1 << 0, /* down; else up */
-	INC_FLAG_SWITCH = 1 << 1, /* up: from a switch, not from a member */
+	INC_FLAG_RESULT = 1 << 0, /* down; otherwise up */
+	INC_FLAG_SWITCH = 1 << 1, /* up: from a switch */
 	INC_FLAG_REPEAT = 1 << 2, /* retransmission */
-	INC_FLAG_SHORT = 1 << 3,  /* the operation is this one segment of at most 256 bytes */
-	INC_FLAG_TRAIN = 1 << 4,  /* sent in a GSO batch; see roce.h */
-	INC_FLAG_LAST = 1 << 5,   /* last segment of its operation */
+	INC_FLAG_SHORT = 1 << 3,  /* the operation is one segment of at most 256 bytes */
+	INC_FLAG_TRAIN = 1 << 4,  /* sent in a GSO batch (see roce.h) */
+	INC_FLAG_LAST = 1 << 5,   /* last segment of the operation */
 };
 #define INC_FLAGS_KNOWN 0x3fu
 
 enum inc_collective { INC_ALLREDUCE = 1, INC_REDUCE = 2, INC_BROADCAST = 3, INC_BARRIER = 4 };
 
 struct inc_header {
-	/* Up: the member, or the switch's first member. Down: first member of the tree's root. */
+	/* Up: the member, or the switch's first member. Down: the root's first member. */
 	uint32_t src_rank;
-	uint32_t comm_id; /* the group */
+	uint32_t comm_id; /* id of the group */
 	uint16_t epoch;
 	uint8_t op, type;       /* enum dxp_inc_op, dxp_inc_type */
-	uint32_t req_id;        /* segment number in its group, wraps; low bits: PSN */
-	uint32_t call_elements; /* of the whole operation */
+	uint32_t req_id;        /* segment number in the group, wraps; low bits: PSN */
+	uint32_t call_elements; /* elements of the whole operation */
 	uint16_t elements;      /* pkt_para_num: elements in this payload */
-	uint16_t root;          /* member; REDUCE and BROADCAST */
+	uint16_t root;          /* member, for REDUCE and BROADCAST */
 	uint8_t kind, flags;
-	uint8_t status; /* of a result or answer: 0, or a negated dxp_status */
+	uint8_t status; /* status of a result or answer: 0 or a negated dxp_status */
 	uint8_t collective;
 };
 
@@ -101,48 +101,48 @@ struct inc_packet {
 	struct roce_header roce;
 	struct inc_header header;
 	const uint8_t *payload;
-	size_t payload_bytes; /* DATA: elements times their size, or 0; checked */
+	size_t payload_bytes; /* DATA: elements times their size, or 0 */
 };
 
-/* Decodes a packet. Checks lengths, tag, kind, flags, op, type, and that a computing operation is
- * defined on the type. Checks that DATA and FETCHED have as many bytes as elements; they may have
- * none with a status, and in a broadcast's contributions. Checks that SHORT packets are short, and
- * that comm_id is INC_COMM_CONTROL in QUERY .. RENEW but not in DATA and packets between members.
- * Does not check the ICRC. An RC_ACK to INC_QP returns DXP_OK with kind 0.
- * Errors: DXP_ENOENT: a foreign packet on the port (no tag); count and ignore it. DXP_EMALFORMED:
+/* Decodes a packet. Checks lengths, tag, kind, flags, op and type, and that the operation is
+ * defined on the type. DATA and FETCHED must have as many bytes as elements, or none with a status
+ * or in contributions to a broadcast. SHORT packets must be short. comm_id must be INC_COMM_CONTROL
+ * in QUERY .. RENEW, and must not be in DATA and between members. Does not check the ICRC. An
+ * RC_ACK to INC_QP returns DXP_OK with kind 0.
+ * Errors: DXP_ENOENT: no tag, so a foreign packet; count and ignore it. DXP_EMALFORMED: the packet
  *         has the tag, but is invalid. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-#define INC_TRAILER_BYTES 8 /* bytes for pad and ICRC */
+#define INC_TRAILER_BYTES 8 /* pad and ICRC */
 #define INC_UD_BYTES      (ROCE_BTH_BYTES + ROCE_DETH_BYTES + INC_HEADER_BYTES)
 
-/* Builds the datagram of a packet in `d`: headers in d->header, then the payload slice (not
- * copied), then `trailer` with pad and ICRC as the last slice. Payload and trailer must stay until
- * it is sent. h->req_id sets the PSN. `path` is for the ICRC and sets d->to. ROCE_RC_SEND_ONLY
- * requests an acknowledgement; ROCE_RC_ACK uses h->req_id only. */
+/* Builds a datagram in `d`: headers in d->header, the payload slice (not copied), then `trailer`
+ * with pad and ICRC as last slice. Payload and trailer must not change until it is sent. h->req_id
+ * is the PSN. `path` gives d->to and enters the ICRC. ROCE_RC_SEND_ONLY requests an
+ * acknowledgement; ROCE_RC_ACK uses only h->req_id. */
 void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 		       const void *payload, size_t payload_bytes, struct datagram *d,
 		       uint8_t trailer[INC_TRAILER_BYTES]);
 
-/* CRC-32 of a payload that is sent to many, and its shift for joining it to each head. */
+/* CRC-32 of a payload with many receivers, and the shift that joins it to each head. */
 struct inc_sum {
-	const struct crc32_shift *shift; /* for all payload bytes, a multiple of 4 */
+	const struct crc32_shift *shift; /* made for the payload's length, a multiple of 4 */
 	uint32_t crc;
 };
 
 /* Returns true if an encoded packet must not be in a GSO batch. Only packets with INC_FLAG_TRAIN
- * may: the kernel counts IP Identification up in a batch, and observers below sockets see a batch
- * as one packet. */
+ * may be in one, because the kernel then increments IP Identification, and observers below sockets
+ * see one packet. */
 bool inc_packet_alone(const struct datagram *d);
 
-/* As inc_packet_encode(), with the payload's CRC from `sum`, so the payload is not read. */
+/* Like inc_packet_encode(), with the payload's CRC from `sum`, so the payload is not read. */
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 			      const void *payload, const struct inc_sum *sum, struct datagram *d,
 			      uint8_t trailer[INC_TRAILER_BYTES]);
 
-/* Output of a core: datagrams and the ports they leave from. A core appends from `count` on, up to
+/* Output of a core: datagrams and their source ports. A core appends from `count` on, up to
  * `space`. */
 struct inc_batch {
 	struct datagram *datagrams;
@@ -156,42 +156,43 @@ struct inc_batch {
 #define INC_PATH_MAX 8 /* switches above a member */
 
 struct inc_hop {
-	uint32_t ip;       /* host order */
-	uint16_t children; /* NOTIFY: of the group at this switch; QUERY: its free groups */
-	uint16_t index;    /* NOTIFY: of the child above this member */
+	uint32_t ip;       /* in host order */
+	uint16_t children; /* NOTIFY: children of the group at this switch; QUERY: free groups */
+	uint16_t index;    /* NOTIFY: index of the child that leads to this member */
 };
 
 enum inc_plane { INC_PLANE_USER = 1 << 0, INC_PLANE_KERNEL = 1 << 1 };
 
-/* Payload of QUERY, NOTIFY, NOTIFIED, KILL and RENEW (N-04); the header has src_rank = member and
- * comm_id = INC_COMM_CONTROL. Masks and sizes start with the host's abilities; each switch that a
- * QUERY passes reduces them. A NOTIFY carries what all have in common. */
+/* Payload of QUERY, NOTIFY, NOTIFIED, KILL and RENEW (N-04). The header has src_rank = member and
+ * comm_id = INC_COMM_CONTROL. Masks and sizes start with the host's abilities; each switch on a
+ * QUERY's path reduces them. A NOTIFY carries those common to all. */
 struct inc_control {
 	uint8_t master_num;     /* enum dxp_inc_mode */
-	uint8_t hop;            /* query_notify_hop: switches crossed so far */
-	uint8_t sup_comm_type;  /* bits 1 << enum inc_collective */
-	uint8_t fail_cause;     /* enum inc_cause, from the first refusing switch */
-	uint32_t sup_op;        /* sup_allreduce_op: bits 1 << enum dxp_inc_op */
-	uint32_t sup_type;      /* sup_data_type: bits 1 << enum dxp_inc_type */
-	uint16_t segment_bytes; /* sup_max_data_size: payload bytes per packet, multiple of 16 */
-	uint16_t window;        /* segments under way */
-	uint8_t planes;         /* enum inc_plane, common to all */
+	uint8_t hop;            /* query_notify_hop: number of switches so far */
+	uint8_t sup_comm_type;  /* 1 << enum inc_collective */
+	uint8_t fail_cause;     /* enum inc_cause of the first refusing switch */
+	uint32_t sup_op;        /* sup_allreduce_op: 1 << enum dxp_inc_op */
+	uint32_t sup_type;      /* sup_data_type: 1 << enum dxp_inc_type */
+	uint16_t segment_bytes; /* sup_max_data_size: payload bytes per packet, a multiple of 16 */
+	uint16_t window;        /* segments in flight */
+	uint8_t planes;         /* enum inc_plane, those common to all */
 	uint8_t path_count;
 	uint32_t members;      /* global_group_size */
-	uint32_t true_comm_id; /* the group */
-	uint32_t qkey;         /* Q_Key of its data */
-	uint32_t free_groups;  /* ava_grp_num: minimum along the path */
-	uint32_t lease_ms;     /* minimum along the path */
+	uint32_t true_comm_id; /* id of the group */
+	uint32_t qkey;         /* Q_Key of the group's data */
+	uint32_t free_groups;  /* ava_grp_num: minimum on the path */
+	uint32_t lease_ms;     /* minimum on the path */
 	uint64_t job_id;
 	uint32_t c_id, world_rank;
-	uint32_t member_ip, first_ip;      /* member (QUERY: the sender), member 0 */
-	uint16_t member_port, first_port;  /* their source ports, ROCE_SOURCE_PORT and up */
+	uint32_t member_ip,
+		first_ip; /* addresses of the member (in QUERY the sender) and of member 0 */
+	uint16_t member_port, first_port;  /* their source ports, from ROCE_SOURCE_PORT */
 	uint32_t cause_ip;                 /* the refusing switch */
-	struct inc_hop path[INC_PATH_MAX]; /* [0] is next to the member: tor1_ip, spine_ip .. */
+	struct inc_hop path[INC_PATH_MAX]; /* [0] is the nearest switch: tor1_ip, spine_ip .. */
 };
 #define INC_CONTROL_BYTES_MAX (72 + INC_PATH_MAX * 8)
 
-/* X(name, value, text for the user) */
+/* X(name, value, text for users) */
 #define INC_CAUSE_LIST(X)                                               \
 	X(INC_CAUSE_NONE, 0, "nothing")                                 \
 	X(INC_CAUSE_GROUPS, 1, "no free group")                         \
@@ -215,11 +216,11 @@ int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *ou
 /* ---- between members ---- */
 
 /* Payload of FREEZE, FROZEN, FETCH, AWAIT and AWAITED; comm_id is the group. FETCHED has the
- * payload of a DATA result. FREEZE and FROZEN of a member that gave up others are followed by one
- * bit per member of the group, lowest bit of the first byte first. */
+ * payload of a DATA result. After FREEZE and FROZEN of a member that gave up others, one bit per
+ * member of the group follows, lowest bit of the first byte first. */
 struct inc_peer {
 	uint32_t member; /* the sender */
-	uint32_t next;   /* first segment without a result; AWAITED: first segment not sent */
+	uint32_t next;   /* first segment without a result; AWAITED: first unsent segment */
 };
 #define INC_PEER_BYTES     8
 #define INC_PEER_BYTES_MAX (INC_PEER_BYTES + DXP_INC_MEMBERS_MAX / 8)
@@ -230,7 +231,7 @@ int inc_peer_decode(const uint8_t *data, size_t bytes, struct inc_peer *out);
 
 enum inc_section { INC_SECTION_SWITCH = 1, INC_SECTION_GROUPS = 2, INC_SECTION_REFUSALS = 3 };
 
-/* INQUIRE: section and first row requested. */
+/* INQUIRE: requested section and first row. */
 struct inc_inquiry {
 	uint8_t section;
 	uint32_t first;
@@ -239,7 +240,7 @@ struct inc_inquiry {
 
 #define INC_NAME_BYTES       32
 #define INC_PARENTS_MAX      4
-#define INC_ROWS_MAX         13 /* rows of the longest kind (groups) that fit the bytes below */
+#define INC_ROWS_MAX         13 /* rows of the longest kind (groups) in INC_ANSWER_BYTES_MAX */
 #define INC_ANSWER_BYTES_MAX 1400
 
 struct inc_switch_row {
@@ -249,7 +250,7 @@ struct inc_switch_row {
 	uint32_t parents[INC_PARENTS_MAX];
 	uint32_t groups, groups_max;
 	uint64_t uptime_ms, memory_bytes, memory_max;
-	/* packets; struct switch_counters defines each */
+	/* packets; defined in struct switch_counters */
 	uint64_t received, sent, contributions, results, repeats, duplicates, stale, foreign,
 		malformed, icrc_wrong, refused, kernel_contributions, kernel_results, kernel_passed,
 		limited, expired;
@@ -264,14 +265,14 @@ struct inc_group_row {
 	uint64_t contributions, results, repeats, mismatches;
 };
 struct inc_refusal_row {
-	uint8_t cause; /* enum inc_cause; for data: 128 + a negated dxp_status */
+	uint8_t cause; /* enum inc_cause; for data 128 + a negated dxp_status */
 	uint64_t count, last_ms_ago;
 	uint32_t last_ip, last_group;
 };
 struct inc_answer {
 	uint8_t section;
-	uint32_t total; /* number of existing rows */
-	uint32_t first; /* number of the first row in this answer */
+	uint32_t total; /* existing rows */
+	uint32_t first; /* number of the first row here */
 	uint8_t count;  /* 0 .. INC_ROWS_MAX; SWITCH: 1 */
 	union {
 		struct inc_switch_row self;

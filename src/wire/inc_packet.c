@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets: the MPI header inside RoCEv2. */
+/* Encodes and decodes packets: the MPI header inside RoCEv2. */
 #include "wire/inc.h"
 
 #include <assert.h>
@@ -55,8 +55,8 @@ static struct inc_header header_get(const uint8_t *in)
 	};
 }
 
-/* Checks a contribution or result. A packet with a status may omit its data; so may contributions
- * to a broadcast. */
+/* Checks a contribution or result. Packets with a status and contributions to a broadcast may omit
+ * the data. */
 static bool data_sound(const struct inc_header *h, size_t payload_bytes)
 {
 	bool computes = h->collective == INC_ALLREDUCE || h->collective == INC_REDUCE;
@@ -151,7 +151,7 @@ static void seal(struct datagram *d, const struct roce_path *path, unsigned pad_
 	trailer_put(d, pad_bytes, roce_icrc(path, pieces, count), trailer);
 }
 
-/* Builds all but the trailer. Returns the bytes of pad. */
+/* Builds all but the trailer. Returns the length of the pad. */
 static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
 			     const struct roce_path *path, const void *payload,
 			     size_t payload_bytes, struct datagram *d)

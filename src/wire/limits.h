@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of packets and messages, which both ends of a connection keep, each with its unit and
- * reason. */
+/* Bounds of packets and messages, with unit and reason; both ends of a connection keep them. */
 #ifndef WIRE_LIMITS_H
 #define WIRE_LIMITS_H
 
 #include <dxp/window.h> /* sizes visible to users */
 
 /* packets */
-#define WIRE_PORT 4795 /* default UDP port of a manager; nodes use any port */
-/* bytes; a path that carries less is rejected; IPv6 guarantees more */
+#define WIRE_PORT 4795 /* default UDP port of managers; nodes use any port */
+/* bytes; paths that carry less are rejected, IPv6 guarantees more */
 #define WIRE_PAYLOAD_MIN 1024
-/* payload of one data packet: 9000-byte MTU less headers, a multiple of 64. Also on loopback, where
- * batches of these are faster than single 64 KiB datagrams. */
+/* bytes; payload of a data packet: 9000-byte MTU less headers, a multiple of 64. Also used on
+ * loopback, where batches of these are faster than single datagrams of 64 KiB. */
 #define WIRE_PAYLOAD_MAX    8896
-#define WIRE_WINDOW_MAX     4096 /* packets in flight and in the receiver's map, a power of two */
-#define WIRE_SACK_WORDS_MAX 16   /* 1024 packets of bitmap per acknowledgement */
-/* queue pairs in one CREDIT: half of a NIC's; no longer than the longest ACK */
+#define WIRE_WINDOW_MAX     4096 /* packets in flight and in the receiver's map; a power of two */
+#define WIRE_SACK_WORDS_MAX 16   /* words of bitmap per acknowledgement: 1024 packets */
+/* queue pairs per CREDIT: half of a NIC's; not longer than the longest ACK */
 #define WIRE_CREDIT_ENTRIES_MAX 16
 #define WIRE_FUNCTIONS          8 /* functions of a NIC: one physical and seven virtual */
 
 /* xPUs and their hosts */
-#define FABRIC_NAME_BYTES   32 /* a node's name and its zero: [A-Za-z0-9._-] */
-#define FABRIC_DEVICE_BYTES 96 /* an engine's text about its device, and its zero */
-/* bytes for incomplete commands of one host on one xPU: 90,000 short ones; hosts wait below it
+#define FABRIC_NAME_BYTES   32 /* bytes; name of a node with its zero: [A-Za-z0-9._-] */
+#define FABRIC_DEVICE_BYTES 96 /* bytes; an engine's text about its device, with its zero */
+/* bytes of incomplete commands of one host on one xPU: 90,000 short ones; hosts stay below it
  * (HOST_COMMANDS_BYTES) */
 #define WIRE_COMMANDS_BYTES   (64u << 20)
-#define WIRE_PEER_EVENTS_KEPT 2048 /* events of other xPUs remembered per host */
-/* bytes that one kernel prints, as in PoCL; the rest is counted and dropped */
+#define WIRE_PEER_EVENTS_KEPT 2048 /* events of other xPUs that are kept per host */
+/* bytes that one kernel prints, as in PoCL; more are counted and dropped */
 #define WIRE_PRINT_BYTES (16u << 20)
-#define WIRE_BUFFERS_MAX 64   /* buffers of a bridge: more hide no more latency than 8 */
-#define WIRE_BUFFER_MIN  4096 /* bytes; the source project fails at 32 KiB and below (S-09) */
+#define WIRE_BUFFERS_MAX 64          /* buffers of a bridge: more than 8 hide no more latency */
+#define WIRE_BUFFER_MIN  4096        /* bytes; the source project fails at 32 KiB and less (S-09) */
 #define WIRE_BUFFER_MAX  (16u << 20) /* bytes; no gain beyond 8 MiB (S-08) */
 
 /* collectives */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests and answers of the management protocol, and the seal of all its frames. */
+/* Encodes and decodes requests and answers of the management protocol, and seals all its frames. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -9,9 +9,9 @@
 
 #include "wire/manage_entry.h"
 
-#define STATUS_PADDING 46 /* bytes: no refusal is longer than its STATUS request */
+#define STATUS_PADDING 46 /* bytes: makes a STATUS request as long as the longest refusal */
 
-/* Computes the mac. Header fields that a sender or a NIC may set late count as zero. */
+/* Computes the mac. Header fields that a NIC may set late count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
 			 uint8_t out[MAC_BYTES])
 {
@@ -183,7 +183,7 @@ int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 	return DXP_OK;
 }
 
-/* Writes a name of an ASSIGN, padded to a fixed length: so the request is as long as the longest
+/* Writes a name of an ASSIGN, padded to a fixed length. So the request is as long as the longest
  * unauthenticated refusal. */
 static void fixed_name_put(struct put_cursor *c, const char *name)
 {

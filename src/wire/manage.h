@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames between a node and its fabric's manager (X-09 .. X-11), as bytes. Each datagram is the
- * common header, a body, and 16 bytes of HMAC-SHA-256 with the fabric key. The HMAC covers the
- * header (time stamps, counters and crc taken as zero) and the body. docs/guide/manager.md has the
- * protocol; this file holds offsets, lengths and the valid values of fields.
+/* Frames between a node and its manager (X-09 .. X-11), as bytes: the common header, a body, and 16
+ * bytes of HMAC-SHA-256 with the fabric key over both (time stamps, counters and crc as zero).
+ * docs/guide/manager.md has the protocol.
  *
- *   JOIN       node -> manager  identity of the node        answered by LEASE or REFUSE
- *   RENEW      node -> manager  renewal, table progress     answered by LEASE or REFUSE
- *   LEAVE      node -> manager  the node leaves             answered by ANSWER
+ *   JOIN       node -> manager  identity             answer: LEASE or REFUSE
+ *   RENEW      node -> manager  table progress       answer: LEASE or REFUSE
+ *   LEAVE      node -> manager                       answer: ANSWER
  *   TABLE_ACK  node -> manager  table progress
  *   NODE_TABLE manager -> node  all rows, in pages
  *   NODE_DELTA manager -> node  changed rows
- *   ASSIGN     any key holder -> manager  grant or revoke   answered by ANSWER or REFUSE
- *   STATUS     any key holder -> manager  one page of rows  answered by NODE_TABLE or REFUSE
+ *   ASSIGN     key holder -> manager  grant, revoke  answer: ANSWER or REFUSE
+ *   STATUS     key holder -> manager  page of rows   answer: NODE_TABLE or REFUSE
  *
- * Every body begins with `request`, which grows with each request of its sender (0: sent by the
- * manager without a request), and `nonce`, drawn at the sender's start. The manager repeats both,
- * so that old answers and answers to other senders are rejected. */
+ * Every body begins with `request`, which grows with each request (0: not requested), and `nonce`,
+ * drawn at the sender's start. The manager repeats both, so a sender rejects old answers and
+ * answers to others. */
 #ifndef WIRE_MANAGE_H
 #define WIRE_MANAGE_H
 
@@ -28,34 +27,34 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-#define MANAGE_TEXT_BYTES 192 /* text of a REFUSE or ANSWER, with its zero */
+#define MANAGE_TEXT_BYTES 192 /* bytes; text of a REFUSE or ANSWER, with its zero */
 
 enum manage_kind { MANAGE_HOST = 1, MANAGE_XPU = 2 };
 
-/* Abilities of a node beyond version 1; unknown bits are passed on. */
+/* Abilities of a node beyond version 1. Unknown bits are passed on. */
 #define MANAGE_CAPABILITIES_NONE  0u
-#define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* DMA engines are in front of the memory */
+#define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the memory */
 
 /* A row of the node table. `granted` and `magic` depend on the reader. */
 struct node_entry {
 	uint16_t id;
 	uint8_t kind; /* enum manage_kind */
 	bool alive;   /* holds a lease */
-	bool granted; /* host reads xPU: this host may use it; xPU reads host: it may use this xPU;
-			 xPU reads xPU: true */
+	bool granted; /* host reads xPU: this host may use it; xPU reads host: the host may use this
+			 xPU; xPU reads xPU: true */
 	uint32_t capabilities;
-	uint32_t magic; /* of its service queue pair; 0: not granted */
+	uint32_t magic; /* magic of its service queue pair; 0: not granted */
 	uint64_t incarnation;
 	uint64_t memory_bytes;
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct udp_address address;
-	char name[FABRIC_NAME_BYTES];   /* [A-Za-z0-9._-], not empty */
+	char name[FABRIC_NAME_BYTES];   /* [A-Za-z0-9._-], never empty */
 	char engine[FABRIC_NAME_BYTES]; /* printable; may be empty */
 	char device[FABRIC_DEVICE_BYTES];
 };
 
 /* State of a node's copy of the table. cursor 0: complete as of `sequence` of `epoch`. Otherwise a
- * full table begun at `sequence` is under way; rows with id >= cursor are missing. epoch 0: no
+ * full table of `sequence` is being received, and rows with id >= cursor are missing. epoch 0: no
  * table yet. */
 struct manage_progress {
 	uint64_t epoch, sequence;
@@ -64,15 +63,15 @@ struct manage_progress {
 
 struct manage_join {
 	uint64_t request, nonce;
-	/* id: the previous one, or 0; address, alive and granted are not used. */
+	/* id: the previous one, or 0. address, alive and granted are unused. */
 	struct node_entry self;
 };
 
 struct manage_lease {
 	uint64_t request, nonce;
-	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
-	uint64_t sequence; /* of the newest change */
-	uint64_t lease_ns; /* counted by the node from when it sent the request */
+	uint64_t epoch;    /* number of this run of the manager; random, so never repeated */
+	uint64_t sequence; /* number of the newest change */
+	uint64_t lease_ns; /* counts from when the node sent the request */
 	uint16_t node;
 };
 
@@ -88,7 +87,7 @@ enum manage_action { MANAGE_GRANT = 1, MANAGE_REVOKE = 2 };
 
 struct manage_assign {
 	uint64_t request, nonce;
-	uint64_t epoch, version; /* of the grants as the sender knows them (from REFUSE), so a
+	uint64_t epoch, version; /* epoch and version of the grants as known from REFUSE, so that a
 				    replay changes nothing */
 	uint8_t action;
 	char host[FABRIC_NAME_BYTES]; /* a node's name or "*" */
@@ -97,22 +96,22 @@ struct manage_assign {
 
 struct manage_status {
 	uint64_t request, nonce;
-	uint16_t first; /* requests rows with id >= first */
+	uint16_t first; /* requests rows from this id on */
 };
 
 /* REFUSE and ANSWER. */
 struct manage_answer {
 	uint64_t request, nonce;
 	int32_t status;    /* enum dxp_status */
-	uint64_t retry_ns; /* DXP_EBUSY: time until the other node's lease ends unless renewed */
-	uint64_t epoch, version; /* of the manager, and of the grants for the next ASSIGN */
+	uint64_t retry_ns; /* DXP_EBUSY: time until the other node's lease expires unless renewed */
+	uint64_t epoch,
+		version; /* epoch of the manager; version of the grants, for the next ASSIGN */
 	char text[MANAGE_TEXT_BYTES];
 };
 
-/* Start of NODE_TABLE and NODE_DELTA.
- * NODE_TABLE: rows with first <= id < next as of `from` or later; next 0: to the end; `to` equals
- * `from`.
- * NODE_DELTA: changes after `from` up to `to`; first and next are 0. */
+/* Start of NODE_TABLE and NODE_DELTA. NODE_TABLE: rows with first <= id < next as of `from` or
+ * later; next 0: all further rows; `to` equals `from`. NODE_DELTA: changes after `from` up to `to`;
+ * first and next are 0. */
 struct manage_rows {
 	uint64_t request, nonce;
 	uint64_t epoch, from, to;
@@ -120,14 +119,14 @@ struct manage_rows {
 	uint16_t count;
 };
 
-/* Writes rows after a manage_rows until the datagram is full. */
+/* Appends rows to a manage_rows until the datagram is full. */
 struct manage_writer {
 	uint8_t *frame;
 	size_t used, space;
 	uint16_t count;
 };
 
-/* Reads rows; manage_rows_decode() has checked every length. */
+/* Reads rows, whose lengths manage_rows_decode() has checked. */
 struct manage_reader {
 	const uint8_t *at, *end;
 	uint16_t left;
@@ -135,13 +134,12 @@ struct manage_reader {
 
 bool manage_name_valid(const char *name);
 
-/* bytes: longest frame of each kind except NODE_TABLE and NODE_DELTA; size of buffers for requests
- * and answers */
+/* bytes; longest frame except NODE_TABLE and NODE_DELTA, for buffers of requests and answers */
 #define MANAGE_FRAME_BYTES 512
 
-/* Encode header, body and mac into `out`: MANAGE_FRAME_BYTES, or FABRIC_DATAGRAM_BYTES for rows.
- * Return the length of the frame. `source` and `target` are node ids. The structs must be valid for
- * a decoder (asserted). */
+/* Encode header, body and mac into `out` of MANAGE_FRAME_BYTES, or FABRIC_DATAGRAM_BYTES for rows;
+ * return the length. `source` and `target` are node ids. The structs must be valid for a decoder
+ * (asserted). */
 size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8_t *out);
 size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, uint8_t *out);
 size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_renew *renew,
@@ -149,23 +147,23 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 size_t manage_assign_encode(const struct manage_assign *assign, struct mac *mac, uint8_t *out);
 size_t manage_status_encode(const struct manage_status *status, struct mac *mac, uint8_t *out);
 
-/* mac NULL: writes sixteen zero bytes, which prove nothing (wrong key). Cuts the text so that the
+/* mac NULL: writes 16 zero bytes, which prove nothing (for a wrong key). Cuts the text so that the
  * frame has at most bytes_max (>= MANAGE_ANSWER_MIN) bytes. */
 #define MANAGE_ANSWER_MIN 93
 size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer,
 			    size_t bytes_max, struct mac *mac, uint8_t *out);
 
 void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes);
-/* Return false, with nothing written, if the row does not fit. */
+/* Return false, and write nothing, if the row does not fit. */
 bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry);
 bool manage_rows_remove(struct manage_writer *w, uint16_t id);
 size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
 			  const struct manage_rows *rows, struct mac *mac);
 
-/* Checks header, crc and mac of a management frame. *header and *body are written on DXP_OK and
+/* Checks header, crc and mac of a management frame. *header and *body are valid for DXP_OK and
  * DXP_EAUTH.
  * Errors: DXP_EMALFORMED: not a valid management frame; DXP_EIO: damaged in transit; DXP_EAUTH:
- *         valid, but sealed with another key. */
+ *         sealed with another key. */
 struct manage_body {
 	const uint8_t *data;
 	size_t bytes;
@@ -173,8 +171,7 @@ struct manage_body {
 int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
 		struct manage_body *body);
 
-/* Decode a body of exactly its length. Return DXP_OK, or DXP_EMALFORMED with the output
- * unchanged. */
+/* Decode a body. DXP_EMALFORMED: wrong length or invalid field; the output is unchanged. */
 int manage_join_decode(struct manage_body body, struct manage_join *out);
 int manage_lease_decode(struct manage_body body, struct manage_lease *out);
 int manage_renew_decode(struct manage_body body, struct manage_renew *out);
@@ -183,13 +180,13 @@ int manage_status_decode(struct manage_body body, struct manage_status *out);
 int manage_answer_decode(struct manage_body body, struct manage_answer *out);
 
 /* Checks all rows, so that manage_rows_next() cannot fail. Ids of a NODE_TABLE must grow strictly
- * and be in [first, next). */
+ * and lie in [first, next). */
 int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out,
 		       struct manage_reader *reader);
-/* Reads the next row; returns false after the last. With *removed only entry->id is set. */
+/* Reads the next row; false: no more. With *removed, only entry->id is set. */
 bool manage_rows_next(struct manage_reader *reader, struct node_entry *entry, bool *removed);
 
-/* Reads the first 16 bytes of a body, also of one that is not authentic. */
+/* Reads the first 16 bytes of a body, even if it is not authentic. */
 bool manage_prefix(struct manage_body body, uint64_t *request, uint64_t *nonce);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the two halves of the management codec: a row of the table, and the frame around a
- * body. */
+/* Interface between manage.c and manage_rows.c: a row of the table, and the frame of a body. */
 #ifndef WIRE_MANAGE_ENTRY_H
 #define WIRE_MANAGE_ENTRY_H
 
@@ -8,10 +7,10 @@
 #include "wire/manage.h"
 
 void manage_entry_put(struct put_cursor *c, const struct node_entry *entry);
-/* Reads a row. Writes every field of *entry, or sets c->bad at an invalid field. */
+/* Reads a row: writes every field of *entry, or sets c->bad. */
 void manage_entry_get(struct get_cursor *c, struct node_entry *entry);
 
-/* Completes the frame with its body of body_bytes at out + WIRE_COMMON_BYTES. Returns its
+/* Completes the frame of a body of body_bytes at out + WIRE_COMMON_BYTES. Returns the frame's
  * length. */
 size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes,
 		   struct mac *mac, uint8_t *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the node table as bytes. A row begins with id and kind; kind 0 removes the row and has no
- * more fields. */
+/* Encodes and decodes rows of the node table. A row begins with id and kind; kind 0 removes it and
+ * ends the row. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "wire/manage_entry.h"
 
 #define KIND_REMOVED 0
-#define ROWS_HEAD    46 /* bytes of a manage_rows before its first row */
+#define ROWS_HEAD    46 /* bytes of a manage_rows before the first row */
 #define FLAG_ALIVE   1u
 #define FLAG_GRANTED 2u
 
@@ -75,7 +75,6 @@ void manage_entry_get(struct get_cursor *c, struct node_entry *entry)
 	entry_rest_get(c, entry);
 }
 
-/* Reads one row, present or removed. */
 static void row_get(struct get_cursor *c, struct node_entry *entry, bool *removed)
 {
 	memset(entry, 0, sizeof(*entry));
@@ -142,7 +141,7 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 			   w->frame);
 }
 
-/* Checks all rows, and in a NODE_TABLE their order. */
+/* Checks all rows, and the order of those in a NODE_TABLE. */
 static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct get_cursor c)
 {
 	uint32_t at_least = rows->first;

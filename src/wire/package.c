@@ -7,7 +7,7 @@
 
 #include "wire/cursor.h"
 
-/* Returns true for a relative, printable name without "..": it becomes a file's path. */
+/* Returns true for a relative, printable name without "..", which is safe as a file's path. */
 static bool name_valid(const char *name)
 {
 	if (name[0] == '\0' || name[0] == '/')
@@ -23,7 +23,7 @@ static bool name_valid(const char *name)
 	return true;
 }
 
-/* Checks the number of files and inputs of a kind. */
+/* Checks the number of files and inputs for a kind. */
 static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 {
 	switch (kind) {
@@ -38,7 +38,7 @@ static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 	}
 }
 
-/* The first file's name is not used. */
+/* The first file's name is unused. */
 static const char *file_fault(const struct dxp_file *f, uint32_t index)
 {
 	if (f->bytes && !f->data)
@@ -115,7 +115,7 @@ void package_encode(const struct package_source *s, uint8_t *out)
 		put_file(&p, &s->files[i]);
 }
 
-/* Reads `bytes` characters without a zero, and a zero. */
+/* Reads `bytes` characters without a zero, then a zero. */
 static const char *get_string(struct get_cursor *g, size_t bytes, size_t space)
 {
 	const uint8_t *at = bytes < space ? get_raw(g, bytes + 1) : NULL;

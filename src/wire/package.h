@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The input of BUILD as bytes: kind, options, files and other programs. docs/reference/wire.md
- * "Packages". Each text ends with a zero, so pointers into a package are usable directly. Pure;
- * allocates nothing.
+ * "Packages". Texts end with a zero, so pointers into a package are usable. Pure; allocates
+ * nothing.
  *
- * The host can change a package in device memory at any time: copy it before decoding. */
+ * The host can change a package in device memory at any time, so copy it before decoding. */
 #ifndef WIRE_PACKAGE_H
 #define WIRE_PACKAGE_H
 
@@ -12,12 +12,12 @@
 
 #include <dxp/async.h>
 
-#define PACKAGE_OPTIONS_BYTES 65536 /* with the zero */
-#define PACKAGE_NAME_BYTES    1024  /* of a file, with the zero */
+#define PACKAGE_OPTIONS_BYTES 65536 /* bytes, with the zero */
+#define PACKAGE_NAME_BYTES    1024  /* bytes of a file's name, with the zero */
 #define PACKAGE_FILES_MAX     4096
 #define PACKAGE_INPUTS_MAX    4096
 
-/* As struct dxp_program_source, with program ids as inputs. */
+/* Like struct dxp_program_source, with program ids as inputs. */
 struct package_source {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
@@ -27,13 +27,13 @@ struct package_source {
 	uint32_t input_count;
 };
 
-/* Returns NULL for a valid source, else the fault as a half sentence. */
+/* Returns NULL for a valid source, otherwise the fault as a half sentence. */
 const char *package_fault(const struct package_source *s);
-/* Returns the encoded bytes of a valid source. */
+/* Returns the encoded length of a valid source. */
 uint64_t package_bytes(const struct package_source *s);
 void package_encode(const struct package_source *s, uint8_t *out);
 
-/* A decoded and checked package; points into its bytes. */
+/* A checked package; points into its bytes. */
 struct package {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
@@ -41,11 +41,11 @@ struct package {
 	const uint8_t *files, *inputs, *end; /* read by the functions below */
 };
 
-/* Decodes and checks a package. DXP_EMALFORMED: wrong length, bytes left over, a name that violates
- * dxp/async.h, or files and inputs that do not match the kind. */
+/* Decodes and checks a package. DXP_EMALFORMED: wrong length, a name that violates dxp/async.h, or
+ * files and inputs that do not fit the kind. */
 int package_decode(const uint8_t *data, size_t bytes, struct package *out);
 
-/* Reads the file after *at (NULL: the first) and advances *at. Returns false after the last. */
+/* Reads the file after *at (NULL: the first) and advances *at. False: no more. */
 bool package_file(const struct package *p, const uint8_t **at, struct dxp_file *out);
 uint32_t package_input(const struct package *p, uint32_t index);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes datagrams as a pcapng file, for Wireshark and similar tools. Output is bytes only. Each
- * datagram gets the Ethernet, IP and UDP headers of a wire. Little-endian; times in ns; comments
- * carry what headers cannot. Format: draft-ietf-opsawg-pcapng.
+/* Writes datagrams in pcapng format (draft-ietf-opsawg-pcapng), with the Ethernet, IP and UDP
+ * headers that they have on a wire. Output is bytes only. Little-endian; times in ns; comments
+ * carry what headers cannot.
  *
- * A file is one section, one interface per node, packets, then the statistics of each interface.
- * Each function writes one block to `out`, of PCAPNG_BLOCK_MAX bytes, and returns its length. */
+ * A file is one section, one interface per node, packets, then statistics per interface. Each
+ * function writes one block to `out`, of PCAPNG_BLOCK_MAX bytes, and returns its length. */
 #ifndef WIRE_PCAPNG_H
 #define WIRE_PCAPNG_H
 
@@ -14,44 +14,43 @@
 
 #include "base/datagram.h"
 
-#define PCAPNG_TEXT_BYTES 128 /* bytes; longer names and comments are cut */
+#define PCAPNG_TEXT_BYTES 128 /* bytes of names and comments; longer ones are cut */
 #define PCAPNG_HEADERS    62  /* bytes: Ethernet, IPv6, UDP */
 #define PCAPNG_BLOCK_MAX  (DATAGRAM_BYTES_MAX + 1 + PCAPNG_HEADERS + 512)
 
 struct pcapng_packet {
-	uint32_t interface; /* in the order of pcapng_interface(), from 0 */
-	uint64_t time_ns;   /* since 1970, or on a simulator's clock */
+	uint32_t interface; /* number of the pcapng_interface(), from 0 */
+	uint64_t time_ns;   /* time since 1970, or on a simulator's clock */
 	struct udp_address from, to;
 	const uint8_t *data; /* captured part of the UDP payload */
 	uint32_t captured_bytes;
-	uint32_t bytes; /* of the UDP payload; >= captured_bytes */
+	uint32_t bytes; /* length of the UDP payload, >= captured_bytes */
 	bool outbound;
 	uint8_t ecn;
-	const char *comment; /* NULL or "": none */
-	uint64_t dropped;    /* packets of this interface lost before this one */
+	const char *comment; /* NULL or "": no comment */
+	uint64_t dropped;    /* packets of this interface lost just before */
 };
 
 size_t pcapng_section(uint8_t *out, const char *program);
 
-/* Writes an interface. `snap_bytes`: longest UDP payload captured; 0: unlimited. */
+/* Writes an interface. `snap_bytes`: longest captured UDP payload; 0: unlimited. */
 size_t pcapng_interface(uint8_t *out, const char *name, const char *description,
 			uint32_t snap_bytes);
 
-/* Writes a packet. The UDP checksum is valid if the whole datagram was captured, else 0 (none, in
- * IPv4). */
+/* Writes a packet. The UDP checksum is valid if the datagram is complete, otherwise 0. */
 size_t pcapng_packet(uint8_t *out, const struct pcapng_packet *p);
 
-/* Writes an outgoing datagram, header and slices. `p` has no data, sizes or `to`; these come from
- * `d`. Captures at most `snap_bytes`; 0: all. */
+/* Writes an outgoing datagram. `p` lacks data, sizes and `to`, which come from `d`. Captures at
+ * most `snap_bytes`; 0: all. */
 size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct datagram *d,
 		       uint32_t snap_bytes);
 
-/* Writes an interface's number of packets seen and lost. */
+/* Writes how many packets an interface saw and lost. */
 size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uint64_t seen,
 			 uint64_t dropped);
 
-/* Copies the start of a datagram, header and slices, at most `space` bytes. Returns the bytes
- * copied; *bytes is the whole length. */
+/* Copies the start of a datagram, at most `space` bytes. Returns the copied length; *bytes is the
+ * whole length. */
 size_t pcapng_datagram_gather(const struct datagram *d, uint8_t *out, size_t space,
 			      uint32_t *bytes);
 

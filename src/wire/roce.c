@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RoCEv2 headers and the invariant CRC: Ethernet's CRC-32 over eight bytes of ones (InfiniBand's
- * local header), the IP and UDP headers and the rest of the packet. Fields that routers may change
- * are taken as ones: TOS, TTL, both checksums, and BTH byte 4. */
+/* RoCEv2 headers and the ICRC: Ethernet's CRC-32 over eight bytes of ones (InfiniBand's local
+ * header), the IP and UDP headers and the rest of the packet. Fields that routers may change count
+ * as ones: TOS, TTL, both checksums, BTH byte 4. */
 #include "wire/roce.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
 #define PAD_MASK      3u
 #define PKEY_DEFAULT  0xffffu
 #define ACK_REQUEST   0x80u
-#define AETH_ACK      0x1fu /* acknowledged, no end-to-end credits */
+#define AETH_ACK      0x1fu /* acknowledged; no end-to-end credits */
 #define AETH_NAK_MASK 0xe0u /* 0: acknowledged */
 #define QP_MASK       0xffffffu
 
@@ -105,8 +105,7 @@ int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 
 /* ---- ICRC ---- */
 
-/* Eight bytes of ones, IP, UDP and BTH as words, first byte lowest. Fields already byte-swapped are
- * stored as in the packet. */
+/* Eight bytes of ones, IP, UDP and BTH as words, first byte lowest. */
 struct icrc_head {
 	uint64_t words[CRC32_HEAD_WORDS];
 };
@@ -133,7 +132,7 @@ static uint32_t half_at(const uint8_t *p)
 	return v;
 }
 
-/* Makes the head of a packet of `bytes` bytes of UDP payload, ICRC included. */
+/* Makes the head of a packet with `bytes` of UDP payload, ICRC included. */
 static void head_make(struct icrc_head *head, const struct roce_path *path, size_t bytes,
 		      const uint8_t *bth)
 {
@@ -150,7 +149,7 @@ static void head_make(struct icrc_head *head, const struct roce_path *path, size
 	head->words[5] = word_at(bth + OFF_BTH_RESERVED) | 0xff;
 }
 
-/* Makes the head from a packet's own headers. */
+/* Makes the head from the headers of a packet. */
 static void head_read(struct icrc_head *head, const uint8_t *ip)
 {
 	const uint8_t *bth = ip + IP_BYTES + UDP_BYTES;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RoCEv2 framing of a payload: BTH, for UD also DETH, and the invariant CRC (ICRC) at the end. IPv4
- * only.
+/* RoCEv2 framing of a payload: BTH, for UD also DETH, and the invariant CRC (ICRC) after the
+ * payload. IPv4 only.
  *
- * The ICRC covers the IP and UDP headers, with the fields that routers change taken as ones.
- * Sealing and checking thus need the packet's addresses and ports. Sent packets have Identification
- * 0 and Don't Fragment. A check without the IP header, behind a plain socket, assumes the same. In
- * a GSO batch the kernel or the NIC numbers the packets: their ICRC still takes Identification as
- * 0, and INC_FLAG_TRAIN marks them. Source: N-03, IBTA annex A17; docs/reference/wire.md. */
+ * The ICRC covers the IP and UDP headers; fields that routers change count as ones. So both sides
+ * need the packet's addresses and ports. Sent packets have Identification 0 and Don't Fragment,
+ * which a check without the IP header assumes. In a GSO batch the kernel or NIC numbers the
+ * packets; their ICRC still uses Identification 0, and INC_FLAG_TRAIN marks them. Source: N-03,
+ * IBTA annex A17; docs/reference/wire.md. */
 #ifndef WIRE_ROCE_H
 #define WIRE_ROCE_H
 
@@ -22,12 +22,12 @@
 #define ROCE_AETH_BYTES   4
 #define ROCE_ICRC_BYTES   4
 #define ROCE_QP_MULTICAST 0xffffffu
-#define ROCE_SOURCE_PORT  0xc000u /* of a host's first endpoint; later ones count up */
+#define ROCE_SOURCE_PORT  0xc000u /* port of a host's first endpoint; the next ones count up */
 #define ROCE_SOURCE_PORTS 0x4000u
 
 enum roce_opcode { ROCE_RC_SEND_ONLY = 0x04, ROCE_RC_ACK = 0x11, ROCE_UD_SEND_ONLY = 0x64 };
 
-/* X(field, offset, bytes). Offsets from the start of the UDP payload. */
+/* X(field, offset, bytes), from the start of the UDP payload. */
 #define ROCE_FIELDS(X)           \
 	X(BTH_OPCODE, 0, 1)      \
 	X(BTH_FLAGS, 1, 1)       \
@@ -47,29 +47,29 @@ struct roce_header {
 	uint8_t pad_bytes; /* 0 .. 3, between payload and ICRC */
 	bool ack_request;
 	uint32_t dest_qp, psn;    /* 24 bits */
-	uint32_t qkey, source_qp; /* UD; RC: 0 */
+	uint32_t qkey, source_qp; /* UD only; RC: 0 */
 	uint32_t msn;             /* RC_ACK */
 };
 
-/* Source and destination of a packet; host order. */
+/* Source and destination of a packet, in host order. */
 struct roce_path {
 	uint32_t from_ip, to_ip;
 	uint16_t from_port, to_port;
 };
 
-/* Returns the header bytes of an opcode; 0: unsupported. */
+/* Returns the header length of an opcode; 0: unsupported. */
 size_t roce_header_bytes(uint8_t opcode);
 
-/* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the bytes of the header. */
+/* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the header length. */
 size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 
-/* Decodes a header without checking the ICRC. *payload_bytes excludes pad and ICRC. DXP_EMALFORMED:
+/* Decodes a header; does not check the ICRC. *payload_bytes excludes pad and ICRC. DXP_EMALFORMED:
  * too short, or an invalid opcode, version or pad. */
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 
-/* Returns the ICRC of a packet made of `pieces`, pad included, ICRC excluded. The first piece holds
- * at least the BTH. Stored least significant byte first. */
+/* Returns the ICRC of a packet made of `pieces`, with pad, without ICRC. The first piece contains
+ * the BTH. The ICRC is stored least significant byte first. */
 #define ROCE_PIECES_MAX 8
 struct roce_piece {
 	const uint8_t *data;
@@ -77,16 +77,14 @@ struct roce_piece {
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
 
-/* Returns the ICRC of `front` followed by shift->bytes of payload and pad with known CRC-32
- * `crc`. */
+/* Returns the ICRC of `front` followed by shift->bytes of payload and pad with CRC-32 `crc`. */
 uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
 			  const struct crc32_shift *shift, uint32_t crc);
 
-/* Checks a whole UDP payload that ends with its ICRC. */
+/* Checks a UDP payload that ends with its ICRC. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
 
-/* Checks a whole IPv4 packet without options. Takes Identification and fragment bits as they
- * are. */
+/* Checks an IPv4 packet without options, with its actual Identification and fragment bits. */
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 #endif
