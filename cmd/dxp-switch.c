@@ -17,8 +17,8 @@
 #include "switch/plane.h"
 #include "switch/serve.h"
 
-/* us: roughly the cost of a wakeup; base/spin.h adapts it. The spin yields the processor between
- * polls, so it is cheap even on few processors; 200 us would not be. */
+/* us: roughly the cost of a wakeup. base/spin.h adapts it. The spin yields the processor between
+ * polls, so 20 us cost little even on few processors; 200 us would cost more. */
 #define SPIN_US 20
 
 static _Atomic int stop, drain;
@@ -32,8 +32,6 @@ static void on_signal(int number)
 	if (write(wake_fd, &one, sizeof(one)) < 0)
 		return; /* the counter is full, so the eventfd is readable */
 }
-
-/* ---- list and remove ---- */
 
 static void row_print(void *context, const char *interface, uint32_t program_id, bool native)
 {
@@ -72,8 +70,6 @@ static int remove_from(int argc, char **argv)
 	log_error("%s", *why ? why : dxp_status_text(status));
 	return status == DXP_ENOENT ? EXIT_ADDRESS : EXIT_FAILED;
 }
-
-/* ---- main program ---- */
 
 static int exit_code_of(int status)
 {

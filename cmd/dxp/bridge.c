@@ -54,7 +54,7 @@ static double busy(const struct view *v, enum cfg_register low)
 	return percent < 100 ? percent : 100;
 }
 
-/* Returns the growth of a 32-bit counter that may have wrapped. */
+/* Returns the growth of a 32-bit counter, which may have wrapped. */
 static uint32_t grown(const struct view *v, enum cfg_register index)
 {
 	return (uint32_t)one(&v->after, index) - (uint32_t)one(&v->before, index);
