@@ -16,10 +16,11 @@ struct pair_end {
 	uint32_t done;                 /* messages completed */
 	uint32_t delivered;            /* packets accepted from the peer */
 	uint32_t order[PAIR_MESSAGES]; /* keys of the delivered packets, in order */
-	int last_status;               /* of the last completed message */
+	int last_status;               /* status of the last completed message */
 	uint32_t refuse_key;           /* packets with this key are rejected ... */
 	struct rltp_verdict refuse;    /* ... with this answer */
-	uint32_t refuse_from;          /* except the first packets of their message, this many */
+	uint32_t refuse_from;          /* the first packets of their message, this many, are
+					* accepted */
 	uint32_t rested;               /* calls of ops->rest */
 };
 

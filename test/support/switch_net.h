@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switch cores wired together on a virtual clock; the hosts around them are inboxes. Packets of
- * switches are checked (right ICRC, decodable, own source address), carried in order, and lost or
- * duplicated as configured. */
+/* Connects switch cores on a virtual clock; the hosts around them are inboxes. Packets of switches
+ * are checked (right ICRC, decodable, own source address), carried in order, and lost or duplicated
+ * as configured. */
 #ifndef SUPPORT_SWITCH_NET_H
 #define SUPPORT_SWITCH_NET_H
 
@@ -27,12 +27,13 @@ struct switch_net {
 	uint32_t ips[NET_SWITCHES];
 	unsigned count;
 	uint64_t now_ns;
-	struct swnet_list wire;  /* under way */
+	struct swnet_list wire;  /* in flight */
 	struct swnet_list inbox; /* arrived at hosts, oldest first */
 	uint64_t carried;        /* packets put on the wire */
-	uint64_t lose, repeat;   /* the n-th packet, from 1, is lost, or arrives twice; 0: none */
+	uint64_t lose, repeat;   /* number of the packet, from 1, that is lost, or arrives twice; 0:
+				  * none */
 	size_t batch;            /* packets requested from a switch at once; 0: 64 */
-	char wrong[160];         /* first packet that was wrong, or "" */
+	char wrong[160];         /* description of the first wrong packet, or "" */
 };
 
 void swnet_open(struct switch_net *net);
@@ -58,14 +59,14 @@ void swnet_send(struct switch_net *net, const struct swnet_send *what);
 void swnet_raw(struct switch_net *net, const struct roce_path *path, const void *data,
 	       size_t bytes);
 
-/* Delivers the packets under way to switches, without collecting their output. */
+/* Delivers the packets in flight to switches, without collecting their output. */
 void swnet_receive(struct switch_net *net);
 
-/* Runs until no packet is under way. */
+/* Runs until no packet is in flight. */
 void swnet_run(struct switch_net *net);
 
 /* Removes from the inbox the oldest packet of this kind (0: an RC ACK) with ip:port as source or
- * destination. The caller frees it. NULL: none. */
+ * destination. The caller frees it. Returns NULL if there is none. */
 struct swnet_packet *swnet_dequeue(struct switch_net *net, uint32_t ip, uint16_t port,
 				   uint8_t kind);
 void swnet_forget(struct switch_net *net); /* drops all arrived packets */
@@ -76,7 +77,7 @@ struct swnet_member {
 	uint32_t ip;
 	uint16_t port;
 	uint8_t path_count;
-	uint32_t path[INC_PATH_MAX]; /* switches above it, next first */
+	uint32_t path[INC_PATH_MAX]; /* switches above it, nearest first */
 };
 
 struct swnet_group {
@@ -105,7 +106,7 @@ void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t 
 		  uint8_t kind);
 void swnet_notify_all(struct switch_net *net, const struct swnet_group *g, uint8_t kind);
 
-/* Creates the group. Returns true if every member received its NOTIFY; removes these from the
+/* Creates the group. Returns whether every member received its NOTIFY; removes these from the
  * inboxes. */
 bool swnet_group_make(struct switch_net *net, const struct swnet_group *g);
 

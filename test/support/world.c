@@ -106,7 +106,7 @@ static int host_prepare(struct world *w, uint32_t i)
 	if (!h->source || !h->target)
 		return DXP_ENOMEM;
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
-		/* the largest operation k of any host */
+		/* the largest number of operations of any host */
 		uint32_t most = 0;
 		for (uint32_t g = 0; g < w->count; g++)
 			most = (uint32_t)max_u64(most, w->hosts[g].operations[k].bytes);
@@ -214,7 +214,7 @@ static bool status_allowed(const struct world *w, int status)
 	case DXP_OK: return true;
 	case DXP_EACCESS: /* key or magic of a dead process */
 	case DXP_ETIMEDOUT:
-	case DXP_EPATH: /* the path carries less now */
+	case DXP_EPATH: /* the path now carries less */
 	case DXP_EPEERRESET:
 	case DXP_EPEERLOST:
 	case DXP_ENOENT: return w->may_fail;
@@ -230,7 +230,7 @@ static void operation_check(struct world *w, uint32_t i, uint32_t k)
 	const uint8_t *offset = where->target + memory_offset(w, i, k);
 
 	if (put && op->generation != where->generation)
-		return; /* that memory died with its process */
+		return; /* that memory vanished with its process */
 	for (uint32_t b = 0; b < op->bytes; b++)
 		if (offset[b] != pattern(put ? i : op->to, k, b))
 			world_wrong(w, "ended well, but its data is not in place", i, k);
@@ -348,7 +348,7 @@ int world_restart(struct world *w, uint32_t i, bool announce)
 	return host_register(w, i);
 }
 
-/* Returns true if operation k of `writer` may have changed its area in the memory of host i. */
+/* Returns whether operation k of `writer` may have changed its area in the memory of host i. */
 static bool may_write(const struct world *w, uint32_t i, uint32_t writer, uint32_t k)
 {
 	const struct world_host *h = &w->hosts[writer];
