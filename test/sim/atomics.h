@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of atomics: hosts with words that others change, and a helper that posts one
- * atomic. Include cmocka.h first. */
+/* Declares hosts with words that others change, and a helper that posts one atomic. Include
+ * cmocka.h first. */
 #ifndef TEST_SIM_ATOMICS_H
 #define TEST_SIM_ATOMICS_H
 
@@ -15,7 +15,7 @@
 
 #define HOSTS  4
 #define WORDS  4096 /* in each host's memory */
-#define ADDS   300  /* by each host on one counter */
+#define ADDS   300  /* adds of each host to one counter */
 #define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct rig {
@@ -24,10 +24,10 @@ struct rig {
 	uint32_t key[HOSTS];
 	struct dxp_nic_event event; /* the last completion of host 0 */
 	uint32_t completions;
-	/* many hosts, one counter */
+	/* for many hosts and one counter */
 	uint32_t posted[HOSTS], ended[HOSTS];
-	uint8_t found[HOSTS * ADDS]; /* by previous value: completions that returned it */
-	/* faults */
+	uint8_t found[HOSTS * ADDS]; /* completions that returned a previous value, indexed by it */
+	/* for faults */
 	uint64_t at_sent; /* after this many datagrams `mishap` runs */
 	void (*mishap)(struct rig *r);
 };

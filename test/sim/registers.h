@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts whose devices use register mode only: they load and store words. Include cmocka.h first.
- * DXP_SEED changes the random faults of the network. */
+/* Sets up hosts whose devices use register mode only: they load and store words. Include cmocka.h
+ * first. DXP_SEED changes the random faults of the network. */
 #ifndef TEST_SIM_REGISTERS_H
 #define TEST_SIM_REGISTERS_H
 
@@ -148,7 +148,7 @@ static inline bool all_sent(void *context)
 	return true;
 }
 
-/* Runs until all sends have ended; returns the error register as a status. */
+/* Runs until all sends have completed; returns the error register as a status. */
 static inline int finish(struct rig *r, uint32_t host)
 {
 	assert_true(sim_run(r->sim, 30 * S_NS, all_sent, r));
