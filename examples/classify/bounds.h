@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every bound of the classifier, with its reason. Models and photos are untrusted files: nothing in
- * them may cause an unbounded loop or allocation. */
+/* Lists every bound of the classifier, with its reason. Models and photos are untrusted files:
+ * nothing in them may cause an unbounded loop or allocation. */
 #ifndef CLASSIFY_BOUNDS_H
 #define CLASSIFY_BOUNDS_H
 
@@ -21,7 +21,7 @@
 /* Stages. */
 #define STAGES_MAX         16 /* xPUs of one daemon */
 #define CUT_TENSORS_MAX    6  /* tensors: with the previous photo's event they fit one wait list */
-#define DEPTH_MAX          32 /* photos under way: two for each stage */
+#define DEPTH_MAX          32 /* photos in progress: two for each stage */
 #define STEP_ARGUMENTS_MAX 12
 
 /* Photos. */

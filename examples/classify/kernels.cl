@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operators, in OpenCL C 1.2. Images are float, [height][width][channels]. int4 shapes are
- * (height, width, channels, unused). Results are clamped to `range`.
+/* Implements the operators in OpenCL C 1.2. Images are float, [height][width][channels]. int4
+ * shapes are (height, width, channels, unused). Results are clamped to `range`.
  *
- * Written for a device that runs work-items one after the other on a core with wide vectors (PoCL's
- * CPU devices). A work-item is one tile of work, large enough to keep its sums in registers;
- * work-groups hold one work-item. A convolution tile is 8 pixels by 32 output channels: per input
- * channel, two vectors of weights and eight scalars feed sixteen multiply-adds. That fits 32 vector
- * registers (AVX-512); with fewer it runs as four smaller tiles. Padding costs nothing in the loop:
- * pixels outside the image are read from `zeros`.
+ * The code suits a device that runs work-items one after the other on a core with wide vectors
+ * (PoCL's CPU devices). A work-item is one tile of work, large enough to keep its sums in
+ * registers; a work-group holds one work-item. A convolution tile is 8 pixels by 32 output
+ * channels: for each input channel, two vectors of weights and eight scalars feed sixteen
+ * multiply-adds. That fits 32 vector registers (AVX-512); with fewer it runs as four smaller tiles.
+ * Padding costs nothing in the loop: pixels outside the image are read from `zeros`.
  *
  * Weights are packed as [block of 16 output channels][window y][window x][input channel][16],
  * zero-filled. */
@@ -42,8 +42,8 @@ struct tile {
 	int pixels;  /* in the output */
 };
 
-/* Returns the top left corner of the window of an output pixel; past the last pixel, of the
- * last. */
+/* Returns the top left corner of the window of an output pixel. For a pixel past the last one,
+ * returns that of the last. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);

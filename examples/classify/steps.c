@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lowers operators to launches: one function per family. */
+/* Lowers operators to launches: one function for each family. */
 #include "steps.h"
 
 #include <assert.h>

@@ -167,7 +167,7 @@ static int read_tensor(struct reader *r, const struct flat_vector *tensors, uint
 }
 
 /* Reads an operator's kind through the table of codes. Old files hold the code in 7 bits, new ones
- * in both fields, so the larger counts. */
+ * in both fields, so the larger one counts. */
 static int read_kind(struct reader *r, const struct flat_table *table, uint32_t index,
 		     struct op *op)
 {
