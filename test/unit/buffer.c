@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pool of NAP buffers (C-30): numbers are prefetched and returned in any order, once each, only
- * by their user. Buffers that the user keeps reduce the function's space. */
+/* Tests the pool of NAP buffers (C-30): numbers are prefetched and returned in any order, once
+ * each, only by their user. Buffers that the user keeps reduce the function's space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -51,7 +51,7 @@ static inline void bench_close(struct bench *b)
 	}
 }
 
-/* Adds a tensor of random floats, not constant for now. Returns its index. */
+/* Adds a tensor of random floats, not yet constant. Returns its index. */
 static inline int32_t add_tensor(struct bench *b, int32_t dims, const int32_t *shape)
 {
 	int32_t i = b->m.tensor_count++;

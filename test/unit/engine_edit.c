@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL compared with a byte-by-byte model; invalid rectangles. */
+/* Tests WRITE, COPY and FILL compared with a byte-by-byte model; invalid rectangles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL engine on PoCL's CPU device: kernels work in the caller's memory in place, and each
- * kind of wrong launch has its own message. Skipped without OpenCL or PoCL. */
+/* Tests the OpenCL engine on PoCL's CPU device: kernels work in the caller's memory in place, and
+ * each kind of wrong launch has its own message. Skipped without OpenCL or PoCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

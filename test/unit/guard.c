@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded regions among functions of one NIC. Refused accesses move no byte, the guard's answer is
- * cached until the epoch changes, and memory of own descriptors is held. */
+/* Tests guarded regions among functions of one NIC. Rejected accesses move no byte, the guard's
+ * answer is cached until the epoch changes, and memory of own descriptors is held. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -233,7 +233,7 @@ static void guard__without_hold_no_own_descriptors(void **state)
 	rig_end(&r);
 }
 
-/* A guard is not called after its key is revoked: its owner may be gone. */
+/* A guard is not called after its key is revoked, because its owner may be gone. */
 static void guard__not_queried_once_revoked(void **state)
 {
 	struct rig r;

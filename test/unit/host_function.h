@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of functions: calls that must succeed, required parts of error messages, and
+/* Helpers of the tests of functions: calls that must succeed, required parts of error messages, and
  * messages between two functions. */
 #ifndef TEST_UNIT_HOST_FUNCTION_H
 #define TEST_UNIT_HOST_FUNCTION_H

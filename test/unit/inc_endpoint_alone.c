@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints without other members: what they reject, child processes, and exit without a close. */
+/* Tests endpoints without other members: what they reject, child processes, and exit without a
+ * close. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
@@ -126,7 +127,7 @@ static void endpoint__child_process(void **state)
 	for (int i = 0; i < 5; i++) {
 		pid_t child = fork();
 		if (child == 0) {
-			alarm(20); /* ends a hanging child */
+			alarm(20); /* kills a child that hangs */
 			bool well = dxp_inc_allreduce(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM,
 						      NULL) == DXP_ECLOSED;
 			dxp_inc_group_destroy(g);
@@ -151,7 +152,7 @@ static void endpoint__child_process(void **state)
 	bench_close(&b);
 }
 
-/* exit() with an open group ends the process normally, as after an error. */
+/* exit() with an open group terminates the process normally, as after an error. */
 static void endpoint__exit_without_close(void **state)
 {
 	struct bench b;

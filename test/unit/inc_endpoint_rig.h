@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of endpoints with real sockets: a switch and members in threads. */
+/* Helpers of the tests of endpoints with real sockets: a switch and members in threads. */
 #ifndef TEST_UNIT_INC_ENDPOINT_RIG_H
 #define TEST_UNIT_INC_ENDPOINT_RIG_H
 

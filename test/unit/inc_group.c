@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of members over real switch cores: right results despite loss and duplicates. */
+/* Tests operations of members over real switch cores: right results despite loss and duplicates. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 2000

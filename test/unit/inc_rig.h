@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members and switches in one process on a virtual clock. The network delivers every packet in
+/* Runs members and switches in one process on a virtual clock. The network delivers every packet in
  * order unless the test's hook decides otherwise. Member i is 10.0.0.(i + 1), switch i is 10.0.1.(i
  * + 1). */
 #ifndef TEST_INC_RIG_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two endpoints on loopback and helpers that the tests of src/link share. */
+/* Helpers of the tests of src/link: two endpoints on loopback. */
 #ifndef TEST_LINK_PAIR_H
 #define TEST_LINK_PAIR_H
 

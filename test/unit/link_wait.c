@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits: deadlines, arrivals and wakeups, with and without a spin. */
+/* Tests waits: deadlines, arrivals and wakeups, with and without a spin. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -94,8 +94,8 @@ static void link_fd__is_readable_when_something_arrived(void **state)
 	pair_close(&p);
 }
 
-/* Ping-pong of wakeups: each side waits until the other has counted on. A lost wakeup hangs until
- * the test's time limit. */
+/* Ping-pong of wakeups: each side waits until the other has counted. A lost wakeup hangs until the
+ * test's time limit. */
 struct relay {
 	struct link *own, *other;
 	_Atomic int *own_due, *other_due;

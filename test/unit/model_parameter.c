@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters: units, ranges, texts, presets, impossible combinations; lists and grids. */
+/* Tests parameters: units, ranges, texts, presets, impossible combinations; lists and grids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

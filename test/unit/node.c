@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes on loopback with a real manager: they join, find each other in the table, move data, and
- * detect departures. */
+/* Tests nodes on loopback with a real manager: they join, find each other in the table, move data,
+ * and detect departures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -240,7 +240,7 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
-	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS); /* long ago */
+	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS); /* receives were long ago */
 	r->lost = r->silent = r->back = 0;
 	table_forge(r);
 	while (r->back == 0) {

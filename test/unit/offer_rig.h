@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node in a thread that offers its functions, and processes that attach by hand. Needs cmocka.h
- * before it. */
+/* Runs a node in a thread that offers its functions, and processes that attach by hand. Include
+ * cmocka.h first. */
 #ifndef TEST_UNIT_OFFER_RIG_H
 #define TEST_UNIT_OFFER_RIG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every operation on every type, in both builds of the loops, against a model that computes one
- * element at a time in wider types. fp16 and bf16 are checked against arithmetic on doubles. */
+/* Tests every operation on every type, in both builds of the loops, against a model that computes
+ * one element at a time in wider types. fp16 and bf16 are checked against arithmetic on doubles. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

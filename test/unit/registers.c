@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode between functions of one NIC; test/sim/registers.c covers it over the network. */
+/* Tests register mode between functions of one NIC; test/sim/registers.c covers it over the
+ * network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC instructions: descriptors from communication registers, completions, values. */
+/* Tests the NIC instructions: descriptors from communication registers, completions, values. */
 #include "rv32/nic.h"
 #include "test/unit/rv32_rig.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiver's bitmap, from tables and against a naive set. */
+/* Tests the receiver's bitmap, from tables and against a naive set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

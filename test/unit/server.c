@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager as it runs: real loopback sockets, a real store, its loop in a thread. */
+/* Tests the manager as it runs: real loopback sockets, a real store, its loop in a thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole xPUs in this process, used through the host library. Skipped without OpenCL. */
+/* Tests whole xPUs in this process, used through the host library. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,7 +151,7 @@ static void run__late_events_all_come(void **state)
 		events[i] = run_notified(w.one, "add", address, i, NULL, true);
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(wait_for(events[i]), DXP_OK);
-	/* A failure is reported at once, as are all events held before it. */
+	/* a failure is reported at once, with all events held before it */
 	events[0] = run_notified(w.one, "add", address, 1, NULL, true);
 	events[1] = run_notified(w.one, "no_such_kernel", address, 1, NULL, true);
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);

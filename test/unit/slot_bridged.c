@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xPUs whose memory only DMA reaches, used through the host library: accesses by a host, a kernel
- * and another xPU. Boards without a set speed and with short buffers, so that each transfer has
- * several parts. test/unit/slot_bridge.c covers the command BRIDGE, slot_bridged_faults.c
+/* Tests xPUs whose memory only DMA reaches, used through the host library: accesses by a host, a
+ * kernel and another xPU. Boards without a set speed and with short buffers, so that each transfer
+ * has several parts. test/unit/slot_bridge.c covers the command BRIDGE, slot_bridged_faults.c
  * failures. */
 #include <pthread.h>
 #include <setjmp.h>

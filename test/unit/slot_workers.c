@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels in one worker per host: a crash, hang, print or leftover affects no other host and leaves
- * nothing behind. Skipped without OpenCL. */
+/* Tests kernels in one worker for each host: a crash, hang, print or leftover affects no other host
+ * and leaves nothing behind. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "test/support/daemons.h"
 
-#define SOON_NS    (20 * S_NS) /* far below the time of an endless kernel */
+#define SOON_NS    (20 * S_NS) /* ns, far below the time of an endless kernel */
 #define HOST_BYTES (4u << 20)
 
 static const char source[] =
@@ -33,7 +33,7 @@ static const char source[] =
 
 static struct daemons w;
 
-/* A host of its own. */
+/* A host with its own worker. */
 struct guest {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
@@ -429,7 +429,7 @@ static void zygote_gone(pid_t before)
 }
 
 /* A zygote killed right after its start is replaced once a restart is allowed; commands wait. This
- * holds also for a new host that arrives before the slot detects the exit. */
+ * also holds for a new host that arrives before the slot detects the exit. */
 static void zygote__killed_young(void **state)
 {
 	struct guest g = guest_open("patient");
@@ -498,7 +498,7 @@ static void hosts__a_thousand(void **state)
 			longest_ns = clock_now_ns() - begin_ns;
 	}
 	workers_become(1);
-	/* Some descriptors come and go with sessions and files, but none per host. */
+	/* some descriptors come and go with sessions and files, but none for each host */
 	assert_in_range(descriptors(getpid()), 0, own + 16);
 	assert_in_range(descriptors(zygote()), 0, its + 16);
 	print_message("the slowest of %d hosts was served after %.1f ms\n", HOSTS,

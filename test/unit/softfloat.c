@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The integer arithmetic of the XDP plane against the FPU, bit for bit: every pair of special
+/* Tests the integer arithmetic of the XDP plane against the FPU, bit for bit: every pair of special
  * numbers, then millions of random ones. Many random pairs are close, so that they cancel, round
  * and underflow. */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that a NIC cannot address, used by functions of that NIC, and requests that it rejects on
- * such memory. */
+/* Tests memory that a NIC cannot address, used by functions of that NIC, and requests that it
+ * rejects on such memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

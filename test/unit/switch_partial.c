@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets between switches of a tree: partial results as the parent receives them, results down,
- * and duplicate, late or foreign ones. */
+/* Tests packets between switches of a tree: partial results as the parent receives them, results
+ * down, and duplicate, late or foreign ones. */
 #include "test/unit/switch_tree_rig.h"
 
 #include "switch/limits.h"

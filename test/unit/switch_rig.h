@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of groups' lifetimes at switches: control packets and operations of one
+/* Helpers of the tests of groups' lifetimes at switches: control packets and operations of one
  * group. */
 #ifndef TEST_UNIT_SWITCH_RIG_H
 #define TEST_UNIT_SWITCH_RIG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees of switches: partial results up, results down, any depth and shape. Each packet in turn is
- * lost or doubled while members retransmit. Also parents that restart. */
+/* Tests trees of switches: partial results up, results down, any depth and shape. Each packet is
+ * lost or doubled once while members retransmit. Also tests parents that restart. */
 #include "test/unit/switch_tree_rig.h"
 
 static void tree__sums(void **state)
@@ -15,7 +15,7 @@ static void tree__sums(void **state)
 	done();
 }
 
-/* n packets up and n down per segment: none is superfluous. */
+/* n packets up and n down for each segment: none is superfluous */
 static void tree__packets(void **state)
 {
 	uint64_t before;

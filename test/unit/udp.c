@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints from outside: opening, errors, and datagrams of every size between two of them on
+/* Tests endpoints from outside: opening, errors, and datagrams of every size between two of them on
  * loopback. */
 #include <errno.h>
 #include <net/if.h>

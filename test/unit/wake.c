@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleep and wakeups: users of a window, the NIC, and both at once. */
+/* Tests sleep and wakeups: users of a window, the NIC, and both at once. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -135,7 +135,7 @@ static void nic_sleep_announce__in_every_window(void **state)
 	post(p.windows[1], 0);
 	assert_false(nic_sleep_announce(p.nic));
 	nic_sleep_end(p.nic);
-	/* Nor may it sleep while a sleeping user has an unread event. */
+	/* The NIC may not sleep while a sleeping user has an unread event either. */
 	nic_doorbells(p.nic, 1);
 	assert_int_equal(nic_wakes(p.nic), 0);
 	p.windows[1]->user_waits = 1;
@@ -244,7 +244,7 @@ struct shared_core {
 	sem_t go;
 	_Atomic bool wanted;
 	bool woke;
-	_Atomic uint32_t rounds; /* polls since then */
+	_Atomic uint32_t rounds; /* polls since the wakeup */
 };
 
 static uint32_t core_service(void *context)

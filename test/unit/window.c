@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The function window between threads. Any number may post, and the NIC reads each descriptor whole
- * and exactly once (C-16). Garbage in a window affects only its own user. The thread sanitizer's
- * build checks the barriers. */
+/* Tests the function window between threads. Any number may post, and the NIC reads each descriptor
+ * completely and exactly once (C-16). Garbage in a window affects only its own user. The thread
+ * sanitizer's build checks the barriers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user that breaks the rules of its window: the error it reads, the other function that goes on,
- * and its own function that closes and reopens. */
+/* Tests a user that breaks the rules of its window: the error it reads, the other function that
+ * continues, and its own function that closes and reopens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct word_case {
 	const char *name;
 	enum word word;
 	uint32_t value;  /* added to the present value; ENTRY, QP: stored */
-	int error;       /* of the function, read by the offender */
+	int error;       /* error of the function, read by the offender */
 	int post_status; /* of the next post unless stopped */
 };
 
@@ -329,7 +329,7 @@ static void hostile__never_dequeues_completions(void **state)
 	assert_false(nic_doorbell_ready(r->nic));
 	assert_true(nic_deadline(r->nic) != 0 && nic_deadline(r->nic) != UINT64_MAX);
 	neighbour_works(r);
-	/* and the NIC goes on once they are read */
+	/* the NIC continues once they are read */
 	struct dxp_nic_event event;
 	uint32_t dequeued = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregators in the kernel: contributions, duplicates, results, disagreement. */
+/* Tests aggregators in the kernel: contributions, duplicates, results, disagreement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void xdp_aggregators__root_sends_the_sum_to_all(void **state)
 	assert_memory_equal(out.bytes + 6, rig_switch_mac, 6);
 }
 
-/* A retransmission is answered to its sender alone. */
+/* A retransmission is answered to its sender only. */
 static void xdp_aggregators__repeat_is_answered_from_the_result(void **state)
 {
 	struct rig *r = *state;
@@ -77,7 +77,7 @@ static void xdp_aggregators__repeat_is_answered_from_the_result(void **state)
 	}
 }
 
-/* Below a parent the partial result goes up, and up again only after a while. The result goes down
+/* Below a parent the partial result goes up, and up again only after a pause. The result goes down
  * once, and later to each child that retransmits. */
 static void xdp_aggregators__inner_switch(void **state)
 {
@@ -105,7 +105,7 @@ static void xdp_aggregators__inner_switch(void **state)
 	assert_int_equal(path.from_port, ROCE_SOURCE_PORT);
 	assert_int_equal(p.header.flags, INC_FLAG_SWITCH | INC_FLAG_SHORT | INC_FLAG_LAST);
 	assert_int_equal(out.bytes[5], 0xfd);
-	/* A retransmission goes up only after a while. */
+	/* a retransmission goes up only after a pause */
 	bool too_early = false;
 	for (int i = 0; i < 100 && !too_early; i++)
 		too_early = rig_send(r, &h, 1, &values[1], 8, &out) == ACT_DROP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets the XDP program handles; all others pass unchanged. */
+/* Tests which packets the XDP program handles; all others pass unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The XDP program in the kernel, run on crafted frames by BPF_PROG_TEST_RUN and attached to no
- * interface: a switch 10.0.0.254 with children 10.0.0.1, .2 .. on lo. Needs cmocka.h before it. */
+/* Runs the XDP program in the kernel on crafted frames by BPF_PROG_TEST_RUN, attached to no
+ * interface: a switch 10.0.0.254 with children 10.0.0.1, .2 .. on lo. Include cmocka.h first. */
 #ifndef TEST_UNIT_XDP_RIG_H
 #define TEST_UNIT_XDP_RIG_H
 
@@ -40,7 +40,7 @@ struct rig {
 	struct sw_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* A frame as it goes in or comes out. */
+/* A frame that goes in or comes out. */
 struct xdp_frame {
 	uint8_t bytes[FRAME_MAX];
 	uint32_t count;
