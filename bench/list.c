@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of benchmarks. */
+/* Lists the benchmarks. */
 #include "bench/bench.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Core to core: store, poll, store. Each thread writes only its own cache line, which counts its
- * turns. */
+/* Measures core to core: store, poll, store. Each thread writes only its own cache line, which
+ * counts its polls. */
 #include "bench/raw_udp.h"
 
 #include <pthread.h>

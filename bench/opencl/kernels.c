@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands: the cost of an enqueue, a chain, and steps that alternate between two devices. */
+/* Measures commands: the cost of an enqueue, a chain, and steps that alternate between two
+ * devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Enqueues many at once; measures the enqueuing calls alone, or with `to_the_end` until all
+/* Enqueues many at once. Measures the enqueuing calls alone, or with `to_the_end` until all
  * complete. */
 static int enqueue_many(struct bench *b, uint32_t count, bool to_the_end)
 {
@@ -57,7 +58,7 @@ static int case_stream(struct bench *b, size_t bytes, uint32_t count)
 	return enqueue_many(b, count, true);
 }
 
-/* Each command waits for the event of the one before. */
+/* Each command waits for the event of the previous one. */
 static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_event before = NULL, event;
@@ -77,7 +78,7 @@ static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Independent writes. */
+/* Measures independent writes. */
 static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;
