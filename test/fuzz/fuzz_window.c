@@ -6,8 +6,8 @@
  * operations of a correct pair beside them must succeed.
  *
  * Checks: the accounts after each step; the bytes around and between regions; operations and memory
- * of the correct pair; the end of the correspondent's operations after the process is gone; a
- * correct process on the same function. */
+ * of the correct pair; the completion of the correspondent's operations after the process is gone;
+ * a correct process on the same function. */
 #define FUZZ_NAME "fuzz_window"
 
 #include <string.h>
@@ -235,7 +235,7 @@ static void round_of_all(struct scene *s)
 	accounts_check(s);
 }
 
-/* Runs until the operations of these two have ended. */
+/* Runs until the operations of these two have completed. */
 static void settle(struct scene *s, int a, int b, bool honest)
 {
 	for (uint32_t polls = 0;; polls++) {
@@ -261,7 +261,7 @@ static bool under_way(const struct scene *s)
 	return any;
 }
 
-/* Delivers datagrams in flight of a closed sender, so that they are not mistaken for those of its
+/* Delivers datagrams in flight of a closed sender, so that they are not confused with those of its
  * successor. */
 static void remains_settle(struct scene *s)
 {
