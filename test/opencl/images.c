@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images of every type and format of the devices: random reads, writes, copies, fills and maps,
- * compared with a model. samplers.c covers kernels that use images. */
+/* Tests images of every type and format of the devices: random reads, writes, copies, fills and
+ * maps, compared with a model. samplers.c covers kernels that use images. */
 #include "picture.h"
 
 #define FORMATS_MAX 128
@@ -47,7 +47,7 @@ struct pitches {
 	size_t row, slice, bytes;
 };
 
-/* Draws pitches. Slices are whole rows of the host; a 1D array has one row per slice. */
+/* Draws pitches. Slices are whole rows of the host; a 1D array has one row for each slice. */
 static struct pitches pitches_by_chance(const struct picture *p, const size_t region[3])
 {
 	struct pitches h = {0, 0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: build, queries, rejections, binaries, compile and link, headers. */
+/* Tests programs: build, queries, rejections, binaries, compile and link, headers. */
 #include "rig.h"
 
 #include <sys/stat.h>
@@ -159,7 +159,7 @@ static void programs__callbacks(void)
 	OK(clReleaseProgram(bad));
 }
 
-/* ---- builds under way ---- */
+/* ---- outstanding builds ---- */
 
 static cl_program begun(const char *options, int *count)
 {
@@ -328,8 +328,8 @@ static void programs__refused(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Any number of programs may exist at one time. On PoCL the test makes only two: each takes 30 ms,
- * while a node reuses its earlier build. */
+/* Any number of programs may exist. On PoCL the test makes only two: each takes 30 ms, while a node
+ * reuses its earlier build. */
 static void programs__three_hundred_live(void)
 {
 	enum { COUNT = 300 };
