@@ -319,9 +319,9 @@ static void written_check(const uint8_t *read, const uint8_t *written)
 {
 	for (uint32_t at = 0; at < REGION_BYTES; at++) {
 		if (read[at] != PATTERN(at))
-			die("memory that nobody may write has changed");
+			die("memory without a writer has changed");
 		if (written[at] != 0 && written[at] != PATTERN(at))
-			die("a byte that nobody sent");
+			die("a byte that no sender sent");
 	}
 }
 

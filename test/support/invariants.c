@@ -132,9 +132,9 @@ static void session_check(struct tally *t, struct rltp_session *s)
 	must(t, !(rx->words[rx->cum % WIRE_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
 	     "the next packet expected has arrived");
 	bool watched = s->ready || s->heap_index != 0;
-	must(t, watched || !rltp_session_busy(s), "a session with work that nobody looks after");
+	must(t, watched || !rltp_session_busy(s), "a session with work that is never polled");
 	must(t, watched || rltp_session_deadline(s) == UINT64_MAX,
-	     "a session with a deadline that nobody looks after");
+	     "a session with a deadline that is never polled");
 	must(t, s->state != RLTP_IDLE || !rltp_session_busy(s), "an idle session with work");
 }
 
@@ -238,7 +238,7 @@ static void staged_check(struct tally *t)
 
 	for (const struct staged_put *put = t->nic->puts; put; put = put->next, puts++) {
 		t->region_uses[put->region - t->nic->regions]++;
-		must(t, put->request || put->record->put == put, "a write that is nobody's");
+		must(t, put->request || put->record->put == put, "a write without an owner");
 		must(t, !put->held || put->record->state == RECORD_HELD,
 		     "a packet is held, and its message is not");
 	}

@@ -266,7 +266,7 @@ static void nap_dequeue(struct world *w, uint32_t i, const struct dxp_nic_event 
 	if (from >= w->count || e->qp >= WORLD_QPS || k >= w->hosts[from].posted ||
 	    w->hosts[from].operations[k].to != i || w->hosts[from].operations[k].qp != e->qp ||
 	    w->hosts[from].operations[k].bytes != e->bytes) {
-		world_wrong(w, "a NAP that nobody sent", i, k);
+		world_wrong(w, "a NAP without a sender", i, k);
 		return;
 	}
 	struct world_operation *op = &w->hosts[from].operations[k];
