@@ -33,6 +33,8 @@ static void on_signal(int number)
 		return; /* the counter is full, so the eventfd is readable */
 }
 
+/* ---- list and remove ---- */
+
 static void row_print(void *context, const char *interface, uint32_t program_id, bool native)
 {
 	unsigned *count = context;
@@ -70,6 +72,8 @@ static int remove_from(int argc, char **argv)
 	log_error("%s", *why ? why : dxp_status_text(status));
 	return status == DXP_ENOENT ? EXIT_ADDRESS : EXIT_FAILED;
 }
+
+/* ---- main program ---- */
 
 static int exit_code_of(int status)
 {

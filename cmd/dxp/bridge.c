@@ -37,7 +37,6 @@ static uint64_t pair(const struct reading *r, enum cfg_register low)
 	return one(r, low) | one(r, low + 1) << 32;
 }
 
-/* Returns the counter's rate per second. */
 static double rate(const struct view *v, enum cfg_register low)
 {
 	double passed = (double)(v->after.at_ns - v->before.at_ns) / 1e9;

@@ -99,7 +99,6 @@ static uint32_t nics_count(uint32_t *orphans)
 	return alive;
 }
 
-/* Checks where functions are offered, and how many NICs do so. */
 static void check_functions(struct check *c)
 {
 	char folder[STATS_PATH_BYTES];

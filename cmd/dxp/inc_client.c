@@ -103,7 +103,7 @@ int inc_client_query(struct inc_client *a, uint32_t switch_ip, const struct inc_
 	return DXP_ETIMEDOUT;
 }
 
-/* ---- tree ---- */
+/* ---- a whole tree ---- */
 
 static size_t row_bytes(enum inc_section section)
 {

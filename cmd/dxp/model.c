@@ -159,7 +159,6 @@ static int grid_of(const struct model_part *part, struct model_grid *g)
 	return status;
 }
 
-/* Runs all points. Returns an exit status. */
 static int run_grid(const struct model_part *part, const struct model_parameters *base,
 		    const struct model_grid *g)
 {

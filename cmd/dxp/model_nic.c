@@ -108,7 +108,6 @@ static int ops_parse(unsigned *first, unsigned *last)
 	return error_set(DXP_EINVAL, "--op is nap-imm, nap-ind, put or get, not '%s'", op_text);
 }
 
-/* Runs one operation at one size. */
 static int run_one(const struct model_run *r, enum model_op op, uint64_t bytes)
 {
 	if (breakdown)

@@ -18,7 +18,6 @@ void progress_begin(struct progress *p, const char *what, uint64_t total_bytes);
 void progress_step(struct progress *p, uint64_t moved_bytes);
 /* Updates the line with a count instead of bytes. */
 void progress_count(struct progress *p, uint64_t done, uint64_t total);
-/* Clears the line. */
 void progress_end(struct progress *p);
 
 #endif

@@ -134,6 +134,8 @@ static void folder_empty(const char *path)
 	rmdir(path);
 }
 
+/* ---- the program ---- */
+
 static void set(const char *name, const char *value)
 {
 	if (value)

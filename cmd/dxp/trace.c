@@ -193,7 +193,6 @@ static bool record_write(struct trace *t, struct source *s)
 	return good;
 }
 
-/* Writes all available records. */
 static bool drain(struct trace *t)
 {
 	struct source *s;
