@@ -58,8 +58,7 @@ struct inc_figures {
 /* Fills `out` for each size. Returns false if some are missing; `why` holds the last output. */
 bool inc_mpi_run(const struct inc_run *run, struct inc_figures *out, char why[INC_WHY_BYTES]);
 
-/* A case for labs of `hosts` hosts; inc_table.c prints a row for each contender and size. Exit
- * status 1: the switches gave a wrong result, or ran in no lab. */
+/* ---- tables ---- */
 
 /* A case for labs of `hosts` hosts; inc_table.c prints a row for each contender and size. Exit
  * status 1: the switches gave a wrong result, or ran in no lab. */

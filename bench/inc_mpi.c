@@ -37,7 +37,6 @@ static void append(char command[COMMAND_TEXT], const char *text)
 	snprintf(command + used, COMMAND_TEXT - used, "%s", text);
 }
 
-/* Appends the namespaces in which packets are counted. */
 static void namespaces_append(char command[COMMAND_TEXT], const struct inc_lab *lab)
 {
 	char name[128], entry[256], first = 1;

@@ -71,7 +71,6 @@ static void far_main(int control, void *context)
 	} while (recv(control, &byte, 1, MSG_DONTWAIT) != 0);
 }
 
-/* Waits until the far end has counted `count` messages. */
 static int counted_await(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 uint64_t end_ns)
 {

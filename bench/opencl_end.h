@@ -30,7 +30,6 @@ bool opencl_end_run(struct opencl_end *e, const char *name, uint64_t bytes, uint
 		    struct opencl_figures *out);
 void opencl_end_stop(struct opencl_end *e);
 
-/* Returns both ends on this machine. */
 const struct raw_ends *opencl_loopback(void);
 
 #endif

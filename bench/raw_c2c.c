@@ -57,7 +57,6 @@ static void *echo_run(void *argument)
 	return NULL;
 }
 
-/* Returns the median one-way time over the batches. */
 static double measure_run(struct echo *e)
 {
 	uint64_t batch_ns[BATCHES_MAX];

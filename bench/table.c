@@ -110,7 +110,6 @@ static double median_of(const struct table_case *c, const struct sample *of, boo
 	return n > 0 ? report_median(values, n) : 0;
 }
 
-/* Returns whether the cores were near for most samples. */
 static bool mostly_near(const struct table_case *c, const struct samples *s)
 {
 	size_t near = 0;

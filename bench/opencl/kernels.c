@@ -17,7 +17,6 @@ static int empty_enqueue(struct bench *b, cl_command_queue q, cl_uint waits, con
 	return 0;
 }
 
-/* Runs an empty kernel and waits for it. */
 static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 {
 	(void)bytes;
@@ -78,7 +77,6 @@ static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Measures independent writes. */
 static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;
