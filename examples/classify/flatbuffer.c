@@ -34,7 +34,6 @@ static uint32_t get_u32(struct flat *f, size_t at)
 	return v;
 }
 
-/* Follows the offset stored at `at`. */
 static size_t follow(struct flat *f, size_t at)
 {
 	return at + get_u32(f, at);

@@ -101,7 +101,6 @@ size_t tensor_type_bytes(enum tensor_type type);
 /* Returns the layer name of operator `op`: the name of its output tensor. */
 const char *model_layer_name(const struct model *m, int32_t op);
 
-/* Returns the real value of element `index` of a constant tensor. */
 float tensor_value(const struct tensor *t, int64_t index);
 
 /* Limits of an operator's output: its fused activation and the range of the 8-bit type together;

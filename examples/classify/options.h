@@ -37,7 +37,6 @@ struct options {
 int options_read(int argc, char **argv, struct options *out, struct fault *fault);
 void options_release(struct options *o);
 
-/* Text of --help. */
 extern const char options_help[];
 
 /* Find the model and its labels. Model: the option; else $DXP_MODEL; else

@@ -13,7 +13,6 @@
 
 #define REPORT_SAMPLES_MAX 4096 /* photos in the medians: the first ones */
 
-/* State and samples of a report. */
 struct report {
 	FILE *out;
 	bool json;

@@ -100,7 +100,6 @@ static void resolve(const struct run *r, uint32_t stage, uint32_t buffer_index,
 	}
 }
 
-/* Builds launch `index` of a stage, without waits. */
 static struct backend_launch launch_make(const struct run *r, uint32_t stage, uint32_t index,
 					 uint32_t buffer_index, struct dxp_argument *arguments)
 {

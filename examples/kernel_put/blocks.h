@@ -150,7 +150,6 @@ DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 
 }
 #endif
 
-/* Progress of the sender. */
 struct sending {
 	dxp_u32 done, early;
 	int status;

@@ -33,7 +33,6 @@ int output_lost(void);
 void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *other);
 void side_close(struct side *s);
 
-/* Make kernel arguments. */
 struct dxp_argument value(const void *from, uint32_t bytes);
 #define VALUE(v) value(&(v), sizeof(v))
 struct dxp_argument buffer(uint64_t address);
