@@ -167,7 +167,6 @@ static void board_config_parse__mistakes(void **state)
 	refused("compute = ocl:", "compute cannot be 'ocl:'", "ocl:PART");
 }
 
-/* A failed parse leaves the configuration unchanged. */
 static void board_config_parse__nothing_on_failure(void **state)
 {
 	struct board_config before;

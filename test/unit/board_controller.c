@@ -161,7 +161,6 @@ static void engine_dma__through_waits_for_rx(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
-/* Returns the number of threads of this process. */
 static unsigned threads_now(void)
 {
 	unsigned count = 0;
@@ -335,7 +334,6 @@ static void engine_dma__interrupts_hide(void **state)
 	assert_int_equal(passed, 3);
 }
 
-/* Waits until both threads are idle. */
 static struct board_dma *at_rest(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;

@@ -79,7 +79,6 @@ UNUSED static int teardown(void **state)
 	return 0;
 }
 
-/* Replaces setup's board with another. */
 UNUSED static void reopen(const char *lines)
 {
 	engine_close(board);

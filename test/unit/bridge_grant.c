@@ -47,7 +47,6 @@ static void none_granted(void)
 	assert_false(bridge_granted(b, now_ns, &grant));
 }
 
-/* Completes the oldest DMA. */
 static void drain(void)
 {
 	done(next(BRIDGE_DMA_IN), DXP_OK);

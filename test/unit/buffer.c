@@ -37,7 +37,6 @@ static void pool_allocate(struct pool *p, uint32_t count)
 		assert_true(buffer_dequeue(p->function, &p->dequeued[p->count++]));
 }
 
-/* Checks that all numbers in use are distinct and valid. */
 static void pool_check(const struct pool *p)
 {
 	bool seen[NIC_EVENTS] = {false};
@@ -51,7 +50,6 @@ static void pool_check(const struct pool *p)
 	assert_false(p->function->stopped);
 }
 
-/* Function 0 sends a NAP that needs a buffer. */
 static void nap_send(struct pool *p)
 {
 	static const uint8_t data[100];

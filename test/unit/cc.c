@@ -172,7 +172,6 @@ static void cc__swift_believes_a_long_path_slowly(void **state)
 	assert_true(c.min_delay_ns == RLTP_DEAD_NS);
 }
 
-/* The window grows only while it limits the sender. */
 static void cc__appetite_does_not_raise_the_window(void **state)
 {
 	static const enum cc_kind kinds[] = {CC_SWIFT, CC_DCTCP, CC_RENO};

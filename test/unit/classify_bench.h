@@ -107,7 +107,6 @@ static inline float *set_output(struct bench *b, int32_t dims, const int32_t *sh
 	return b->values[b->op.output];
 }
 
-/* Allocates buffers for all tensors and the packed constants. */
 static inline void place(struct bench *b, const struct steps *s, uint64_t *addresses,
 			 uint64_t *constants)
 {

@@ -3,7 +3,6 @@
  * sizes. */
 #include "classify_bench.h"
 
-/* Sizes of a convolution or pool. */
 struct window_case {
 	int32_t height, width, channels, outputs, window_y, window_x, stride_y, stride_x, dilation;
 	bool same, quantised, biased;

@@ -75,7 +75,6 @@ static int perform(struct shuffled *s, struct command *c)
 				: status;
 }
 
-/* Runs a random ready command. */
 static void run_one(struct shuffled *s)
 {
 	uint32_t candidates[COMMANDS_MAX], n = 0;

@@ -34,7 +34,6 @@ static void move__dmas_fail(void **state)
 	}
 }
 
-/* DMA number 20 stalls until a reset completes it. */
 static void stalls(int kind, bool in_place)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");

@@ -177,7 +177,6 @@ static void engine_build__second_time_is_free(void **state)
 	*cl = watched.real;
 }
 
-/* A kernel's post leaves the same window as a process's post. */
 static void include_run(const char *options)
 {
 	static const char posts[] =

@@ -233,7 +233,6 @@ static void engine_run__cores(void **state)
 	engine = one;
 }
 
-/* The model of time changes no result. */
 static void engine_run__time(void **state)
 {
 	struct engine *one = engine;

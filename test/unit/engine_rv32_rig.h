@@ -125,7 +125,6 @@ static inline void rig_good(const struct engine_launch *l)
 		fail_msg("%s", text);
 }
 
-/* Returns word `i` of memory. */
 static inline uint32_t rig_word(uint32_t i)
 {
 	uint32_t word;

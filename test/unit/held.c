@@ -148,7 +148,6 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	pair_destroy(p);
 }
 
-/* The rejection of a held packet takes effect at once. */
 static void held__refused_after_all(void **state)
 {
 	const struct wire_nack_body refusal = {.code = WIRE_NACK_DEVICE};
@@ -165,7 +164,6 @@ static void held__refused_after_all(void **state)
 	exchange(p, 0, 0);
 	assert_int_equal(p->ends[0].done, 1);
 	assert_int_equal(p->ends[0].last_status, DXP_EDEVICE);
-	/* A settled packet is not rejected again. */
 	rltp_session_refuse(p->ends[1].session, &nack);
 	assert_int_equal(p->ends[1].session->io->nack_count, 0);
 	pair_destroy(p);

@@ -116,7 +116,6 @@ static void completions__hurry_lazy_ones(void **state)
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 0);
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
-	/* HURRY is sent only once. */
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
 	assert_int_equal(dxp_event_wait(w->fabric, e, MS_NS, NULL), DXP_ETIMEDOUT);
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
@@ -144,7 +143,6 @@ static void run__more_than_there_is_space_for(void **state)
 	ok(ended(w, first));
 }
 
-/* If only the program itself could make space, the call fails. */
 static void run__no_space_for_ever(void **state)
 {
 	struct world *w = *state;
@@ -219,7 +217,6 @@ static void lost__everything_ends(void **state)
 	assert_int_equal(dxp_mark(w->one, NULL, &user), DXP_EPEERLOST);
 }
 
-/* Close completes all outstanding commands, in every state. */
 static void close__everything_ends(void **state)
 {
 	struct world *w = *state;

@@ -84,7 +84,6 @@ static void events__kept_ones_use_no_space(void **state)
 	events_destroy(&e);
 }
 
-/* The oldest pending event is never forgotten. */
 static void events__oldest_pending(void **state)
 {
 	struct events e;

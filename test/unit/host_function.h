@@ -49,7 +49,6 @@ UNUSED static void posted(struct dxp_function *f, int status)
 	dxp_function_kick(f);
 }
 
-/* Returns the oldest completion; waits for it if necessary. */
 UNUSED static struct dxp_nic_event completion(struct dxp_function *f)
 {
 	struct dxp_nic_event event;

@@ -247,7 +247,6 @@ static void *post_many(void *context)
 	return NULL;
 }
 
-/* Any number of threads may ring the doorbells of one function. */
 static void nic__accepts_posts_of_many_threads(void **state)
 {
 	for (int thread = 0; thread < 2; thread++) {

@@ -26,7 +26,6 @@ static void endpoint__silent_switch(void **state)
 	link_close(mute);
 }
 
-/* Arguments that a C program may pass by mistake are rejected. */
 static void endpoint__wrong_arguments(void **state)
 {
 	const struct dxp_inc_bootstrap mute = {.members = 1};
@@ -114,7 +113,6 @@ static void endpoint__close_does_not_linger(void **state)
 	bench_close(&b);
 }
 
-/* system() and fork() work beside an open group. */
 static void endpoint__child_process(void **state)
 {
 	int64_t in = 3, out = 0;

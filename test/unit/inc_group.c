@@ -322,7 +322,6 @@ static void group__a_late_member_is_awaited(void **state)
 	rig_close(&r);
 }
 
-/* The lease is renewed without data. */
 static void group__idle_for_an_hour(void **state)
 {
 	struct rig r;

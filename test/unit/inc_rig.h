@@ -323,7 +323,6 @@ static inline void rig_group(struct rig *r, unsigned i, const struct inc_control
 	assert_int_equal(inc_group_create(&o, r->now_ns, &r->hosts[i].group), DXP_OK);
 }
 
-/* Creates a group of all members and asserts success. */
 static inline void rig_ready(struct rig *r)
 {
 	struct inc_control n;

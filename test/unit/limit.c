@@ -19,7 +19,6 @@
 #define PACKET  1472
 #define LATE_NS (1000 * S_NS) /* a bucket starts full */
 
-/* Sends while the bucket allows; returns the bytes. */
 static uint64_t batch(struct bucket *b, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;

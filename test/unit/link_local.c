@@ -152,7 +152,6 @@ static void local_receive__too_much_is_refused_and_closed(void **state)
 	assert_int_equal(count, 1); /* the caller still owns it */
 	close(got[0]);
 	assert_int_equal(lowest_free(), before);
-	/* The connection stays usable. */
 	assert_int_equal(local_send(p.client, "abcd", 4, NULL, 0), 4);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), 4);
 	pair_close(&p, path);

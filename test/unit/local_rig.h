@@ -89,7 +89,6 @@ static inline uint32_t rig_poll(struct rig *r)
 	return accepted;
 }
 
-/* Polls until no poll is due at once. */
 static inline void rig_run(struct rig *r)
 {
 	int polls = 0;

@@ -127,7 +127,6 @@ static void crossbar__little(void **state)
 	}
 }
 
-/* Throughput equals the offered load below the knee. */
 static void crossbar__carries_the_load(void **state)
 {
 	struct model_crossbar_point point;

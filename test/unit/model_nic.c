@@ -99,7 +99,6 @@ static void nic__as_closed_form(void **state)
 				 model_nic_closed_ps(&p, MODEL_GET, bytes));
 }
 
-/* The parts of every latency add up to it. */
 static void nic__parts_add_up(void **state)
 {
 	struct model_parameters p;

@@ -268,7 +268,6 @@ static void node__the_table_counts_without_a_live_session(void **state)
 	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_EPEERLOST);
 }
 
-/* Posts PUTs until the FIFO is full; returns how many. */
 static int puts_fill(struct rig *r, const struct dxp_target *to, uint8_t qp)
 {
 	const struct dxp_entry local = {0, 64, r->host_key}, remote = {0, 64, r->xpu_key};

@@ -126,7 +126,6 @@ static const struct stats_view *view_of(const struct stats_list *list, uint16_t 
 	return NULL;
 }
 
-/* Asserts that no counter decreases. */
 static void assert_monotone(const struct stats_view *before, const struct stats_view *now)
 {
 	for (unsigned i = 0; i < STATS_NODE_FIELDS; i++) {
@@ -203,7 +202,6 @@ static void traffic(struct rig *r, int messages)
 	}
 }
 
-/* Polls until all is acknowledged and published. */
 static void settle(struct rig *r)
 {
 	uint64_t end_ns = clock_now_ns() + 3 * STATS_INTERVAL_NS;
@@ -253,7 +251,6 @@ static void observe__counters_are_monotone_and_add_up(void **state)
 	assert_true(view->sessions[0].values[STATS_SESSION_srtt_ns] > 0);
 }
 
-/* The session of a lost peer still counts in the totals. */
 static void observe__totals_outlive_a_session(void **state)
 {
 	struct rig *r = *state;

@@ -133,7 +133,6 @@ static struct ocl_library *calls(void)
 	return (struct ocl_library *)(uintptr_t)cl;
 }
 
-/* Returns a limit of the device, in pixels. */
 static size_t device_limit(cl_device_info what)
 {
 	const struct engine_ocl *o = CONTAINER_OF(engine, struct engine_ocl, engine);
@@ -154,7 +153,6 @@ static struct dxp_image buffer_image(size_t width)
 				  .width = (uint32_t)width};
 }
 
-/* Copies one buffer image of `width` pixels into another. */
 static void buffer_copied(size_t width)
 {
 	struct engine_launch l = rig_launch(program, "buffer");

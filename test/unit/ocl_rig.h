@@ -38,7 +38,6 @@ static inline int rig_engine(void)
 	return engine_open(&options, &engine);
 }
 
-/* Returns 0, or main's exit status. */
 static inline int rig_open(void)
 {
 	if (!mkdtemp(cache_folder) || arena_create(RIG_BYTES, &arena) != DXP_OK)

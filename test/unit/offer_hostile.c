@@ -53,7 +53,6 @@ static int slow_to_close(int *peer)
 	return fd;
 }
 
-/* Asserts that another user is served at once. */
 static void others_are_served(const struct rig *r)
 {
 	uint64_t begin_ns = clock_now_ns();

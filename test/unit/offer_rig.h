@@ -195,7 +195,6 @@ static inline void kick(const struct user *u)
 		abort();
 }
 
-/* Sleeps until a completion arrives. */
 static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 {
 	static uint32_t sleeps;

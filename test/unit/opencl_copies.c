@@ -193,7 +193,6 @@ static void bring(struct model *m)
 	}
 }
 
-/* Marks a written byte that no copy holds as lost. */
 static void lose_byte(struct model *m, uint64_t i)
 {
 	bool held = false;

@@ -138,7 +138,6 @@ static void keep(struct thing *o, cl_event e)
 	o->last = e;
 }
 
-/* Makes one command the last one of two objects. */
 static void keep_both(struct thing *a, struct thing *b, cl_event e)
 {
 	keep(a, e);

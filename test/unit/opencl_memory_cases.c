@@ -123,7 +123,7 @@ static void destructors__last_first(void **state)
 	assert_string_equal(called, "cba");
 }
 
-/* the second device gets the bytes from the first */
+/* ---- moves ---- */
 
 static void moves__only_what_is_stale(void **state)
 {
@@ -154,7 +154,7 @@ static void moves__host_bytes_to_both(void **state)
 	cl_mem m = buffer(CL_MEM_COPY_HOST_PTR, sizeof host, host);
 	assert_int_equal(use(0, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
-	/* The second device gets the bytes from the first. */
+	/* the second device gets the bytes from the first */
 	assert_int_equal(use(1, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
 	assert_int_equal(fake_sent, sizeof host);

@@ -15,7 +15,6 @@
 #include "rltp/cc.h"
 #include "rltp/pace.h"
 
-/* Sends while the pace allows; returns the bytes. */
 static uint64_t batch(struct pace *p, uint32_t packet_bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;

@@ -100,7 +100,6 @@ static void scatter(uint8_t *bytes, uint64_t count)
 		bytes[i] = (uint8_t)(i * 13 + (i >> 8) + word);
 }
 
-/* Returns byte i that the sink must hold. */
 static uint8_t expected(const struct mover *m, uint64_t i)
 {
 	uint32_t word = 0;

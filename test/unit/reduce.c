@@ -314,7 +314,6 @@ static void reduce__like_the_model(void **state)
 		}
 }
 
-/* All pairs of bytes give the right results. */
 static void reduce__eight_bits(void **state)
 {
 	static const enum dxp_inc_type types[] = {DXP_INC_BYTES, DXP_INC_INT8, DXP_INC_UINT8};
@@ -330,7 +329,6 @@ static void reduce__eight_bits(void **state)
 			}
 }
 
-/* Each of the 65536 values converts right, and back. */
 static void reduce__half_values(void **state)
 {
 	for (uint32_t h = 0; h < 65536; h++) {

@@ -90,7 +90,6 @@ static void refusal__alternates_in_a_window_of_one(void **state)
 		shared_window(looks);
 }
 
-/* A receiver's requested wait is bounded by the retransmission timeout. */
 static void refusal__waits_no_longer_than_a_timeout(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);

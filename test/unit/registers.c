@@ -97,7 +97,6 @@ static void registers__late_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* A wait on a closed function returns DXP_ECLOSED. */
 static void registers__function_closed(void **state)
 {
 	struct rig r;

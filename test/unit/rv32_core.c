@@ -40,7 +40,6 @@ static void rv32_core__spin_lock(void **state)
 	rig_destroy(g);
 }
 
-/* A lane waits for a flag that the next warp sets. */
 static void rv32_core__flag_of_another_warp(void **state)
 {
 	struct rig *g = rig_create();
@@ -288,7 +287,6 @@ static void rv32_core__traps(void **state)
 	rig_destroy(g);
 }
 
-/* Code that runs off its last instruction. */
 static void rv32_core__runs_off(void **state)
 {
 	struct rig *g = rig_create();
@@ -432,7 +430,6 @@ static void rv32_core__trace(void **state)
 	rig_destroy(g);
 }
 
-/* The core rejects launches with values out of range. */
 static void rv32_core__bad_launches(void **state)
 {
 	struct rig *g = rig_create();

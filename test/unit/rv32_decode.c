@@ -116,7 +116,6 @@ static void rv32_decode__round_trip(void **state)
 	assert_in_range(legal, RANDOM_WORDS / 20, RANDOM_WORDS);
 }
 
-/* Any text fits its buffer, even a short one. */
 static void rv32_decode__short_buffers(void **state)
 {
 	struct rng rng = {.state = 2};

@@ -398,7 +398,6 @@ static void rv32_execute__reservation(void **state)
 	rig_destroy(g);
 }
 
-/* Atomics of all lanes on one word, in lane order. */
 static void rv32_execute__atomics(void **state)
 {
 	static const struct {

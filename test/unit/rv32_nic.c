@@ -175,7 +175,6 @@ static void rv32_nic__atomics(void **state)
 	rig_destroy(g);
 }
 
-/* Lanes post in lane order until the doorbells are used up. */
 static void rv32_nic__full(void **state)
 {
 	struct rig *g = rig_create();

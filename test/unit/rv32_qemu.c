@@ -242,7 +242,6 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 		fail_msg("qemu-riscv32 wrote %zu bytes, status %x", got, (unsigned)status);
 }
 
-/* Runs all bodies here. */
 static void run_here(struct random_code *r, enum rv32_build build, uint8_t *areas)
 {
 	static struct rig frame;

@@ -67,7 +67,6 @@ static inline void emit_float(struct rig *g, enum rv32_opcode code, unsigned rd,
 	g->words[g->count++] = rv32_encode(&op);
 }
 
-/* Loads a 32-bit constant. */
 static inline void emit_li(struct rig *g, unsigned rd, uint32_t value)
 {
 	emit(g, RV32_LUI, rd, 0, 0, (int32_t)((value + 0x800) & 0xfffff000));

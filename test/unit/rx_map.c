@@ -35,7 +35,6 @@ static void rx_map__order_gaps_and_wrap(void **state)
 	T(0, RX_NEW, 3);
 	T(0, RX_DUPLICATE, 3);
 	T(2, RX_DUPLICATE, 3);
-	/* edges of the window */
 	T(3 + WIRE_WINDOW_MAX, RX_BEYOND, 3);
 	T(2 + WIRE_WINDOW_MAX, RX_NEW, 3);
 	T(3, RX_NEW, 4);

@@ -145,7 +145,6 @@ static void member_poll(struct member *m, struct link *l, uint64_t limit_ns)
 	}
 }
 
-/* Joins as `name` and returns the id. */
 static uint16_t id_get(const struct running *r, struct link *l, const char *name,
 		       uint64_t incarnation)
 {

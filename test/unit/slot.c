@@ -185,7 +185,6 @@ static void build__log_of_a_failure(void **state)
 	assert_int_equal(dxp_program_build(w.plain, source, NULL, &p), DXP_EUNSUPPORTED);
 }
 
-/* Live programs are limited by memory, not by a number. */
 static void build__a_thousand_live_programs(void **state)
 {
 	enum { COUNT = 1000 };
@@ -386,7 +385,6 @@ static void raw_nap(struct node *n, const struct dxp_target *to, const uint8_t *
 	assert_int_equal(e.status, DXP_OK);
 }
 
-/* Malformed messages are counted and change nothing. */
 static void message__refused(void **state)
 {
 	struct node_options options = {

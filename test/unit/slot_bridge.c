@@ -47,7 +47,6 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* Moves bytes from host memory to the device and back. */
 static void there_and_back(struct dxp_xpu *x, uint64_t bytes, enum dxp_bridge_mode mode,
 			   uint32_t piece_bytes)
 {

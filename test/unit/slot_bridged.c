@@ -95,7 +95,6 @@ static void caps__report_the_kind(void **state)
 									 : DXP_MEMORY_DIRECT);
 }
 
-/* Memory left by another host reads as zeros. */
 static void memory__is_zero(void **state)
 {
 	uint64_t before = free_bytes(one);

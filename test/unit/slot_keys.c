@@ -65,7 +65,6 @@ static void user_close(struct user *u)
 	dxp_fabric_close(u->fabric);
 }
 
-/* Allocates the victim's memory on that xPU and writes its secret. */
 static uint64_t victim_make(uint32_t xpu)
 {
 	uint64_t address;
@@ -76,7 +75,6 @@ static uint64_t victim_make(uint32_t xpu)
 	return address;
 }
 
-/* Asserts that the victim's memory is unchanged, then frees it. */
 static void victim_end(uint32_t xpu, uint64_t address)
 {
 	memset(buffer, 0, BYTES);
@@ -157,7 +155,6 @@ static void send__into_foreign_memory(void **state)
 	}
 }
 
-/* The event does not precede the rejection of its data. */
 static void send__no_event_before_a_refusal(void **state)
 {
 	uint64_t a = victim_make(0), source, own;
@@ -367,7 +364,6 @@ static void common__allocated_under_a_long_read(void **state)
 	}
 }
 
-/* A host's key is revoked with the host. */
 static void keys__end_with_their_host(void **state)
 {
 	struct user guest = user_open("guest");

@@ -211,7 +211,6 @@ static void memory__of_others_is_out_of_reach(void **state)
 	guest_close(&bad);
 }
 
-/* A kernel cannot access memory after its host freed it. */
 static void memory__freed_is_out_of_reach(void **state)
 {
 	struct guest g = guest_open("freer");
@@ -338,7 +337,6 @@ static void endless__ends_with_its_host(void **state)
 	guest_close(&good);
 }
 
-/* Only a long-running command is reported before its completion. */
 static void begun__of_long_ones(void **state)
 {
 	struct guest g = guest_open("asks");
@@ -367,7 +365,6 @@ static void begun__of_long_ones(void **state)
 	guest_close(&g);
 }
 
-/* The reply carries the error code of the device's compiler. */
 static void native__of_a_build(void **state)
 {
 	struct guest g = guest_open("builds");
@@ -416,7 +413,6 @@ static void zygote__killed(void **state)
 	guest_close(&g);
 }
 
-/* Waits until the daemon has reaped the killed zygote. */
 static void zygote_gone(pid_t before)
 {
 	pid_t pid = before;

@@ -141,7 +141,6 @@ static void softfloat__special_floats(void **state)
 			check_float(all[i], all[j]);
 }
 
-/* Half of the pairs have close exponents. */
 static void softfloat__random_doubles(void **state)
 {
 	struct rng rng = {20261121};

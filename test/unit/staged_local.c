@@ -218,7 +218,6 @@ static void staged_local__each_dma_fails(void **state)
 	}
 }
 
-/* Either function closes at any moment. */
 static void staged_local__functions_close(void **state)
 {
 	struct scene s;

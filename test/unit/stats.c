@@ -169,7 +169,6 @@ static void assert_one_value(const struct stats_view *v)
 	}
 }
 
-/* All values of a snapshot are of one publication. */
 static void stats_read__is_consistent_while_it_is_written(void **state)
 {
 	struct rig *r = *state;

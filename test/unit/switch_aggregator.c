@@ -459,7 +459,6 @@ static void aggregator__barriers(void **state)
 	done();
 }
 
-/* The maximum number of children works, last one first. */
 static void aggregator__many_children(void **state)
 {
 	open_with(SWITCH_CHILDREN_MAX, 1);

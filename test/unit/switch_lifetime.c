@@ -63,7 +63,6 @@ static void lifetime__kill(void **state)
 	done();
 }
 
-/* A group killed with unsent results sends none of them. */
 static void lifetime__kill_while_sending(void **state)
 {
 	struct swnet_group other;
@@ -142,7 +141,6 @@ static void lifetime__lease_ends(void **state)
 	done();
 }
 
-/* A group's lease counts if it is shorter than the switch's. */
 static void lifetime__lease_of_the_group(void **state)
 {
 	static const uint32_t leases[][2] = {

@@ -92,7 +92,6 @@ static void tree__partial_again_not_too_often(void **state)
 	done();
 }
 
-/* A queued retransmission is not sent once the result has arrived. */
 static void tree__partial_not_after_the_result(void **state)
 {
 	struct swnet_packet *result;

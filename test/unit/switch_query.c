@@ -60,7 +60,6 @@ static void control__query_by_every_way(void **state)
 	done();
 }
 
-/* No switch raises a limit that the host reported. */
 static void control__query_only_lessens(void **state)
 {
 	struct inc_control c, received;

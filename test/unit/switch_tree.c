@@ -139,7 +139,6 @@ static void tree__full_segments(void **state)
 
 /* ---- disagreement and broadcast across switches ---- */
 
-/* Disagreement below one switch, and between switches whose members agree. */
 static void tree__members_disagree(void **state)
 {
 	int32_t data[4] = {0};
@@ -186,7 +185,6 @@ static void tree__broadcasts(void **state)
 	done();
 }
 
-/* Members name two different roots, each below its own switch. */
 static void tree__two_roots(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 0);

@@ -144,7 +144,6 @@ static void link_send__carries_all_sizes_without_gro(void **state)
 			 ARRAY_COUNT(mixed));
 }
 
-/* Skips the test with the reason on a machine without IPv6. */
 static void need_ipv6(void)
 {
 	union link_sockaddr name;

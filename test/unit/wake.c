@@ -190,7 +190,6 @@ static void engine_stop(struct engine *e)
 	node_close(e->node);
 }
 
-/* Waits like dxp_function_wait. */
 static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -210,7 +209,6 @@ static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 	return there;
 }
 
-/* Both sleep whenever possible: no wakeup is ever lost. */
 static void node_loop__both_sleep_and_no_wake_is_lost(void **state)
 {
 	const uint32_t spins[] = {UINT32_MAX, 1000, 20000};

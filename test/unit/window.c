@@ -193,7 +193,6 @@ static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t c
 	assert_false(dxp_sent_dequeue(window, &event));
 }
 
-/* Closes function 0 and reopens it on a zeroed window. */
 static void reopen(struct rig *r)
 {
 	assert_int_equal(nic_function_close(r->nic, 0, DXP_ECLOSED, 1), DXP_OK);

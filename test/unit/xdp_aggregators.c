@@ -10,7 +10,6 @@
 
 #include "test/unit/xdp_rig.h"
 
-/* The last contribution becomes the result for all. */
 static void xdp_aggregators__root_sends_the_sum_to_all(void **state)
 {
 	struct rig *r = *state;
@@ -132,7 +131,6 @@ static void xdp_aggregators__inner_switch(void **state)
 	assert_int_equal(got, 1000);
 }
 
-/* A result from a host other than the parent changes nothing. */
 static void xdp_aggregators__result_of_an_unknown_peer(void **state)
 {
 	struct rig *r = *state;

@@ -107,7 +107,6 @@ static inline void rig_group(struct rig *r, uint32_t children, uint32_t parent_i
 	assert_true(plane_install(&r->plane, &view));
 }
 
-/* Returns the header of a member's contribution to a segment. */
 static inline struct inc_header rig_header(uint32_t member, uint32_t req_id, enum dxp_inc_op op,
 					   enum dxp_inc_type type, uint16_t elements)
 {

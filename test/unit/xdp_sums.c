@@ -129,7 +129,6 @@ static void xdp_sums__a_million_doubles(void **state)
 	}
 }
 
-/* The maximum number of children gives the right sum. */
 static void xdp_sums__sixty_four_children(void **state)
 {
 	struct xdp_frame out;
