@@ -74,7 +74,6 @@ static void row_print(const struct fair_sample *s)
 	printf("\n");
 }
 
-/* Runs until the port has sent `bytes` more. */
 static struct fair_sample run(struct fair *f, uint64_t bytes)
 {
 	struct fair_sample s;
@@ -91,7 +90,6 @@ static struct fair_sample run(struct fair *f, uint64_t bytes)
 	return s;
 }
 
-/* Measures each function's bytes per second over the next `duration_ns`. */
 static void rates(struct fair *f, uint64_t duration_ns, double *out)
 {
 	struct fair_sample before, after;
@@ -369,7 +367,6 @@ static void arbiter__limits_change_in_flight(void **state)
 	fair_close(f);
 }
 
-/* Lost packets are retransmitted, charged to the limit, and complete. */
 static void arbiter__limited_and_lossy(void **state)
 {
 	struct fair_options o = one_and_many(4);

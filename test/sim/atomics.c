@@ -303,7 +303,6 @@ static int posted(struct rig *r, struct dxp_descriptor d, const struct dxp_entry
 	return r->event.status;
 }
 
-/* The NIC of the sender reports errors of a descriptor. */
 static void atomics__descriptors_that_cannot_be(void **state)
 {
 	struct rig *r = *state;

@@ -47,7 +47,6 @@ static inline struct rig *rig_make(const struct sim_options *o)
 	return r;
 }
 
-/* Returns the entry of this word of host 1. */
 static inline struct dxp_entry word_of(const struct rig *r, uint32_t word)
 {
 	return (struct dxp_entry){8ull * word, 8, r->key[1]};

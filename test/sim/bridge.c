@@ -38,7 +38,6 @@ static double seconds(const struct bridge_lab_transfer *t)
 	return (double)(t->end_ps - t->begin_ps) / 1e12;
 }
 
-/* Checks that the rings are in their initial state. */
 static void rings_are_free(struct bridge_lab *l)
 {
 	uint32_t to, from;
@@ -220,7 +219,6 @@ struct memory {
 	uint8_t source[4 * MIB], sink[4 * MIB];
 };
 
-/* Fills the source of the transfer with a pattern. */
 static void bytes_prepare(struct bridge_lab *l, struct bridge_lab_transfer *t, struct memory *m,
 			  uint64_t seed)
 {

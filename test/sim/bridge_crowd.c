@@ -130,7 +130,6 @@ static bool step(void *context)
 	return over;
 }
 
-/* Returns Jain's index. */
 static double fairness(const struct shares *s)
 {
 	double sum = 0, squares = 0;

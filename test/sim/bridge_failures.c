@@ -70,7 +70,6 @@ static struct bridge_lab_transfer transfer(enum bridge_path path, uint8_t mode)
 					    .device_to = path == BRIDGE_DIRECT ? BYTES : 0};
 }
 
-/* Returns whether the first `bytes` of a transfer are in place. */
 static bool in_place(struct bridge_lab *l, const struct bridge_lab_transfer *t, uint64_t bytes)
 {
 	const uint8_t *device = bridge_lab_device(l);
@@ -105,7 +104,6 @@ static void rings_are_free(struct bridge_lab *l)
 	assert_int_equal(bridge_transfers(bridge_lab_core(l)), 0);
 }
 
-/* Checks that the rings serve a transfer on every path. */
 static void rings_work(struct bridge_lab *l)
 {
 	rings_are_free(l);

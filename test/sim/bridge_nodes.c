@@ -204,7 +204,6 @@ static void bridge_nodes__loss_and_reordering(void **state)
 	seeds_run(seed_run, SEEDS);
 }
 
-/* Loses each datagram once. */
 static void bridge_nodes__drop_each_datagram_once(void **state)
 {
 	struct rig_options o = options(2, 2);

@@ -25,7 +25,6 @@ static const struct {
 	{"everything", everything},
 };
 
-/* Checks that no state is left. */
 static void all_at_rest(struct rig *r)
 {
 	r->stop_at = 0;

@@ -22,7 +22,6 @@ static struct inc_switch_row switch_row(struct rig *r, uint32_t index)
 	return a.self;
 }
 
-/* Checks that the switches hold no group and no memory. */
 static void all_free(struct rig *r)
 {
 	for (uint32_t i = 0; i < inc_sim_switches(r->sim); i++) {

@@ -99,7 +99,6 @@ static bool completed(void *context)
 	return true;
 }
 
-/* Posts, runs until the completion and returns its status. */
 static int transfer(struct rig *r, bool get, struct dxp_entry local, struct dxp_entry remote,
 		    const struct dxp_target *to)
 {

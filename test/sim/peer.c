@@ -196,7 +196,6 @@ static void introduce(struct end *e, const struct end *other, uint64_t now_ns)
 	assert_int_equal(nic_peer_set(e->nic, &peer, now_ns), DXP_OK);
 }
 
-/* Delivers at once all datagrams that `from` has to send. */
 static void pump(struct end *from, struct end *to, uint64_t now_ns)
 {
 	struct datagram out;

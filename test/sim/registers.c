@@ -257,7 +257,6 @@ static void registers__values_of_go_wrap(void **state)
 	}
 }
 
-/* Tests the helpers of dxp/device.h for registers. */
 static bool helper_done(void *context)
 {
 	struct rig *r = context;

@@ -51,7 +51,6 @@ static inline struct rig *rig_make(uint64_t number, const struct sim_faults *fau
 	return &rig;
 }
 
-/* Replaces the rig by one with another network. */
 static inline struct rig *rig_again(void **state, uint64_t number, const struct sim_faults *faults)
 {
 	sim_destroy(((struct rig *)*state)->sim);

@@ -44,7 +44,6 @@ static void session__close_notifies_the_peers(void **state)
 		assert_int_equal(rltp_endpoint_counters(r->nodes[i].endpoint)->byes_accepted, 1);
 	}
 	assert_true(rig_finish(r, 1, 0));
-	/* no node sends anything more */
 	uint64_t sent = r->sent;
 	rig_run(r, 10 * S_NS);
 	assert_true(r->sent == sent);

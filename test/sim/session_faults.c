@@ -35,7 +35,6 @@ static void session_faults__while_nodes_are_made(void **state)
 	print_message("%llu allocations failed in turn\n", (unsigned long long)n - 1);
 }
 
-/* Posts again after a rejection. */
 static void talk(struct rig *r, uint32_t a, uint32_t b, uint32_t messages)
 {
 	for (uint32_t i = 0; i < messages;) {

@@ -325,7 +325,6 @@ static void stress__seeds(void **state)
 		fail_msg("%u seeds failed", failed);
 }
 
-/* Two runs of a seed are identical in time and bytes. */
 static void stress__same_seed_same_trace(void **state)
 {
 	uint64_t hash[3];

@@ -151,7 +151,6 @@ static void trailer__under_loss_and_reordering(void **state)
 	}
 }
 
-/* A PUT without an event sends no trailer. */
 static void trailer__is_not_sent_without_an_event(void **state)
 {
 	const struct sim_options o = {.seed = 2, .hosts = 2};
