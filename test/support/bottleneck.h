@@ -68,7 +68,6 @@ struct bottleneck {
 void bottleneck_create(struct bottleneck *b, const struct bottleneck_options *options);
 void bottleneck_destroy(struct bottleneck *b);
 
-/* Runs to `until_ns` of virtual time. */
 void bottleneck_run(struct bottleneck *b, uint64_t until_ns);
 
 /* Resets the counters and starts the measurement. */

@@ -41,7 +41,6 @@ bool daemons_opencl(void);
 /* Starts only a manager, in `folder`, for a test that opens its own daemons. */
 void daemons_begin(struct daemons *w);
 int daemons_end(struct daemons *w);
-/* Writes `text` unchanged to a file in the folder. */
 void daemons_file(const struct daemons *w, const char *name, const char *text);
 /* Opens a daemon in this fabric; a thread polls it. Fills in the options common to all daemons.
  * Returns the status of daemon_open. */

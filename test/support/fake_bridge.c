@@ -15,7 +15,6 @@
 #define CONTEXT     78
 #define QP          1
 
-/* Executes one PUT or GET. Returns its status. */
 static int move(const struct fake_bridge *b, const struct dxp_target *to, bool put,
 		struct dxp_entry local, struct dxp_entry remote)
 {

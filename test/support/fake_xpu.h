@@ -22,16 +22,13 @@ struct fake_bridge_faults; /* test/support/fake_bridge.h */
 struct fake_fabric *fake_fabric_open(unsigned xpus);
 void fake_fabric_close(struct fake_fabric *f);
 
-/* Returns the folder for dxp_fabric_options. */
 const char *fake_fabric_folder(const struct fake_fabric *f);
 
 /* Stops polling the xPU: its peers see a dead node. */
 void fake_xpu_freeze(struct fake_fabric *f, unsigned index);
 
-/* Stops the manager. */
 void fake_manager_stop(struct fake_fabric *f);
 
-/* Returns the number of commands that the xPU received. */
 unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
 
 /* fake_xpu_pieces returns the pieces moved by its BRIDGE commands; fake_xpu_faults returns the
@@ -45,7 +42,6 @@ void fake_xpu_direct(struct fake_fabric *f, unsigned index);
 /* driver error of a kernel that fails */
 #define FAKE_NATIVE (-54)
 
-/* Returns the number of HURRYs received. */
 unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index);
 
 /* ns by which CLOCK answers are ahead of this clock */

@@ -44,7 +44,6 @@ struct rltp_message *pair_post(struct session_pair *p, int end, uint8_t flow, ui
 /* Returns in `out` up to `count` datagrams that `end` sends now. */
 size_t pair_send(struct session_pair *p, int end, struct datagram *out, size_t count);
 
-/* Delivers one datagram to the other side. */
 void pair_deliver(struct session_pair *p, int from, const struct datagram *d);
 
 /* Exchanges datagrams without loss and advances time until neither side has work before

@@ -44,7 +44,6 @@ struct sw *swnet_switch(struct switch_net *net, const struct sw_options *options
 struct sw *swnet_switch_at(const struct switch_net *net, uint32_t ip);
 void swnet_switch_kill(struct switch_net *net, uint32_t ip);
 
-/* A packet that a host sends. */
 struct swnet_send {
 	struct roce_path path;
 	struct inc_header header;
@@ -55,14 +54,12 @@ struct swnet_send {
 };
 void swnet_send(struct switch_net *net, const struct swnet_send *what);
 
-/* Delivers raw bytes to a switch at once. */
 void swnet_raw(struct switch_net *net, const struct roce_path *path, const void *data,
 	       size_t bytes);
 
 /* Delivers the packets in flight to switches, without collecting their output. */
 void swnet_receive(struct switch_net *net);
 
-/* Runs until no packet is in flight. */
 void swnet_run(struct switch_net *net);
 
 /* Removes from the inbox the oldest packet of this kind (0: an RC ACK) with ip:port as source or
@@ -97,7 +94,6 @@ void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *lea
 
 struct inc_control swnet_control(const struct swnet_group *g, uint32_t member);
 
-/* Sends a control packet about one member along `path`. */
 void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uint8_t kind,
 			uint32_t member, const struct inc_control *c, const struct roce_path *path);
 
@@ -110,7 +106,6 @@ void swnet_notify_all(struct switch_net *net, const struct swnet_group *g, uint8
  * inboxes. */
 bool swnet_group_make(struct switch_net *net, const struct swnet_group *g);
 
-/* Sends the contribution of `member` to segment `seq`. */
 void swnet_contribute(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		      const struct inc_header *h, const void *payload, size_t bytes);
 

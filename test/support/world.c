@@ -106,7 +106,6 @@ static int host_prepare(struct world *w, uint32_t i)
 	if (!h->source || !h->target)
 		return DXP_ENOMEM;
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
-		/* the largest number of operations of any host */
 		uint32_t most = 0;
 		for (uint32_t g = 0; g < w->count; g++)
 			most = (uint32_t)max_u64(most, w->hosts[g].operations[k].bytes);
