@@ -272,7 +272,7 @@ static int size_print(const struct table *t, size_t size)
 
 int inc_table_run(const struct inc_case *c)
 {
-	static struct table t; /* static because of its megabytes */
+	static struct table t; /* static because it takes megabytes */
 	int status = 0;
 
 	memset(&t, 0, sizeof(t));

@@ -67,7 +67,7 @@ static const char lab_remove[] = "for i in hub r s1 s2 s3 s4 s5 s6 s7 s8; do\n"
 				 "done";
 
 struct sender {
-	unsigned index; /* from 1 */
+	unsigned index; /* number of the sender, from 1 */
 	const struct contender *contender;
 	const struct work *work;
 	struct tally *tally;

@@ -171,7 +171,7 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 		row.peer_value = report_median(local->value, local->count);
 	}
 	report_row(&row);
-	if (c->sizes && local->count) { /* for plots */
+	if (c->sizes && local->count) { /* rows for plots */
 		row.contender = row.peer;
 		row.value = row.peer_value;
 		row.peer = NULL;

@@ -13,7 +13,7 @@ struct bench_options {
 	unsigned rounds;       /* how often each measurement alternates with its peer */
 	bool quick;            /* does a tenth of the work */
 	const char *only;      /* contenders whose name contains it; NULL: all */
-	const char *only_case; /* the same for cases */
+	const char *only_case; /* cases whose name contains it; NULL: all */
 	bool no_payload_crc;
 	const char *engine; /* NULL: the benchmark's own choice */
 	bool sizes;

@@ -59,7 +59,7 @@ struct raw_stream_options {
 struct raw_stream_result {
 	double gb_per_s; /* 1e9 payload bytes placed per second, first send to last credit */
 	double sender_ns_per_kb;   /* CPU time of the sending thread per 1000 payload bytes */
-	double receiver_ns_per_kb; /* the same of the receiving thread */
+	double receiver_ns_per_kb; /* CPU time of the receiving thread per 1000 payload bytes */
 	uint64_t bytes;            /* bytes placed at the receiver */
 };
 

@@ -33,7 +33,7 @@ struct report_row {
 void report_begin(bool json, const char *heading);
 void report_row(const struct report_row *row);
 
-/* Prints a line for people: with the table, or on standard error beside objects. */
+/* Prints a line for people: in the table, or with --json on standard error. */
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sorts the values and returns the middle one. count >= 1. */

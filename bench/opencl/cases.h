@@ -16,8 +16,9 @@
 
 struct bench {
 	cl_context context;
-	cl_device_id devices[DEVICES]; /* the same one twice if there is only one */
-	cl_command_queue queues[DEVICES], loose[DEVICES]; /* in order, out of order */
+	cl_device_id devices[DEVICES]; /* the same device twice if there is only one */
+	cl_command_queue queues[DEVICES],
+		loose[DEVICES]; /* queues: in order; loose: out of order */
 	cl_program program;
 	cl_kernel empty, add[DEVICES];
 	uint64_t samples[SAMPLES_MAX]; /* ns of an operation */

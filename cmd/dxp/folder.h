@@ -19,7 +19,7 @@ struct folder {
 	char folder[PATH_BYTES];
 	int lock; /* lock file, held while this process changes the folder */
 	bool folder_created, key_created;
-	struct process processes[FOLDER_PROCESSES_MAX]; /* in order of their start */
+	struct process processes[FOLDER_PROCESSES_MAX]; /* in order of start */
 	unsigned count;
 };
 

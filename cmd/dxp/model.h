@@ -26,7 +26,7 @@ struct model_part {
 	const char *name, *summary;
 	const char *text;                       /* text of --help, in sentences */
 	const struct option_row *rows;          /* own options; the targets are static */
-	unsigned row_count;                     /* at most 8 */
+	unsigned row_count;                     /* number of rows, at most 8 */
 	const struct model_shortcut *shortcuts; /* at most 6; ends with a NULL option */
 	const char *argument;                   /* name of an optional argument, NULL for none */
 	const char **argument_to;               /* set if the argument is given */

@@ -28,7 +28,7 @@
 #define PHOTO_BYTES_MAX  (256u << 20) /* bytes of a file */
 #define PHOTO_SIDE_MAX   32768
 #define PHOTO_PIXELS_MAX (128u << 20) /* 384 MiB decoded */
-#define PHOTOS_MAX       65536        /* in one run */
+#define PHOTOS_MAX       65536        /* photos of one run */
 
 /* Answers. */
 #define LABEL_BYTES_MAX 128

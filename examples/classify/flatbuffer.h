@@ -27,7 +27,7 @@ struct flat_table {
 
 /* A vector whose elements all lie inside the file. */
 struct flat_vector {
-	size_t at; /* of element 0 */
+	size_t at; /* offset of element 0 */
 	uint32_t count;
 };
 

@@ -39,7 +39,7 @@ struct tile {
 	int4 window; /* y, x, stride y, stride x */
 	int4 offset; /* pad top, pad left, dilation y, dilation x */
 	int first;   /* pixel of the output, in row order */
-	int pixels;  /* in the output */
+	int pixels;  /* pixels of the output */
 };
 
 /* Returns the top left corner of the window of an output pixel. For a pixel past the last one,

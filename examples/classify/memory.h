@@ -23,11 +23,11 @@ struct tensor_memory {
 
 struct layout {
 	struct tensor_memory *tensors; /* indexed by tensor */
-	uint64_t photo_at;             /* in each photo buffer of the first stage */
-	uint64_t arena_at;             /* in the region, behind the constants */
+	uint64_t photo_at;             /* offset in each photo buffer of the first stage */
+	uint64_t arena_at;             /* offset in the region, behind the constants */
 	uint64_t slots_at;
 	uint64_t slot_bytes;
-	uint64_t bytes; /* of the region */
+	uint64_t bytes; /* size of the region */
 };
 
 struct layout_options {

@@ -85,7 +85,7 @@ struct op {
 };
 
 struct model {
-	char *path;    /* for messages */
+	char *path;    /* file name for messages */
 	uint8_t *file; /* owns the constants that the tensors point to */
 	struct tensor *tensors;
 	int32_t tensor_count;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES           16 /* as in kernels.cl */
+#define LANES           16 /* same value as in kernels.cl */
 #define ALIGNMENT_BYTES 256
 
 uint64_t steps_reserve(struct steps *s, size_t count, float **at)

@@ -60,8 +60,8 @@ static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts
 struct candidates {
 	int32_t count;
 	int32_t *after;
-	int64_t *macs;   /* of all operators up to it */
-	uint64_t *bytes; /* that cross */
+	int64_t *macs;   /* multiply-adds of all operators up to it */
+	uint64_t *bytes; /* bytes that cross */
 };
 
 static void candidates_release(struct candidates *c)
@@ -97,7 +97,7 @@ static bool candidates_find(const struct model *m, int32_t tensors, struct candi
 }
 
 struct best {
-	int64_t macs; /* of the largest stage; -1: impossible */
+	int64_t macs; /* multiply-adds of the largest stage; -1: impossible */
 	uint64_t bytes;
 	int32_t before; /* candidate at which the previous stage stops */
 };

@@ -33,8 +33,8 @@ struct flight {
 struct run_stage {
 	struct steps steps;
 	struct layout layout;
-	uint64_t address;            /* of the region */
-	uint32_t first_command;      /* in a flight; the sends follow the launches */
+	uint64_t address;            /* address of the region */
+	uint32_t first_command;      /* index in a flight; the sends follow the launches */
 	dxp_event warm[KERNELS_MAX]; /* the first launch of each kernel */
 	uint32_t warm_count;
 };
@@ -48,7 +48,7 @@ struct run {
 	uint32_t depth;
 	bool floats;
 	uint64_t submitted, collected; /* flight n uses photo buffer n % depth */
-	uint32_t command_count;        /* of one flight */
+	uint32_t command_count;        /* commands of one flight */
 	struct run_bytes bytes;
 };
 

@@ -8,7 +8,7 @@
 
 #include <dxp/status.h>
 
-#define TILE_PIXELS   8 /* as in kernels.cl */
+#define TILE_PIXELS   8 /* same value as in kernels.cl */
 #define TILE_CHANNELS 32
 #define CHUNK         1024
 

@@ -24,7 +24,7 @@
 /* at most 16 bytes, the longest value of a kernel argument */
 struct shape {
 	dxp_u32 width, height; /* points, one byte each */
-	dxp_u32 rows;          /* of one block */
+	dxp_u32 rows;          /* rows of one block */
 	dxp_u32 blocks;
 };
 

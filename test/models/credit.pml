@@ -48,7 +48,7 @@ bool open_a = true;       /* has received B's handshake for this session */
 byte limit_a = FIRST;     /* tx_stream.limit */
 byte number;              /* tx_stream.naps: of the next NAP in this session */
 byte posted;              /* NAPs sent in all sessions */
-byte arrived_total;       /* of `posted` */
+byte arrived_total;       /* NAPs of `posted` that arrived */
 byte lost_total;          /* NAPs whose session was lost in a restart */
 
 /* B: rx_stream */

@@ -49,7 +49,7 @@
 #define PENDING  0
 #define DONE     1 /* DXP_OK */
 #define FAILED   2 /* DXP_EPEERRESET, DXP_ETIMEDOUT: reported to the user, delivery unknown */
-#define DIED     3 /* with the process that posted it */
+#define DIED     3 /* lost with the process that posted it */
 
 /* Frames encoded as small numbers. s, t: session ids, 1 .. SESSIONS, of the frame's sender and
  * receiver. */

@@ -26,7 +26,7 @@
 
 static struct words {
 	uint64_t calls;       /* 0: until `seconds` have passed */
-	uint64_t seconds;     /* by rank 0's clock */
+	uint64_t seconds;     /* duration by rank 0's clock */
 	uint64_t longest;     /* bytes of the longest operation */
 	uint64_t groups;      /* groups that exist at the same time; operations alternate */
 	uint64_t deadline_ms; /* time of an operation without progress */

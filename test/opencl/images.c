@@ -173,7 +173,7 @@ static void map_images(struct picture *p)
 						 origin, region, &row, &slice, 0, NULL, NULL, ERR);
 		MADE(map);
 		CHECK(row >= region[0] * p->pixel || layers || rig.pocl);
-		size_t step = layers ? slice : row; /* from one y to the next */
+		size_t step = layers ? slice : row; /* distance from one y to the next */
 		for (size_t z = 0; z < region[2]; z++)
 			for (size_t y = 0; y < region[1]; y++) {
 				uint8_t *a = map + z * slice + y * step;

@@ -436,7 +436,7 @@ static void binaries__refused(void)
 	rig_scramble(junk, sizeof(junk));
 	cl_program p =
 		clCreateProgramWithBinary(rig.context, 1, rig.devices, sizes, list, &status, ERR);
-	if (p) { /* or at the build */
+	if (p) { /* otherwise the build rejects it */
 		cl_int error = clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
 		CHECK(error == CL_INVALID_BINARY || error == CL_BUILD_PROGRAM_FAILURE);
 		OK(clReleaseProgram(p));

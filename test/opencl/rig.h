@@ -36,11 +36,11 @@ struct rig {
 	cl_platform_id platform;
 	cl_uint device_count;
 	cl_device_id devices[RIG_DEVICES_MAX];
-	cl_context context;                       /* of all devices */
+	cl_context context;                       /* context of all devices */
 	cl_command_queue queues[RIG_DEVICES_MAX]; /* in order, with profiling */
 	bool pocl;     /* the platform is PoCL, whose known defects are tolerated */
 	bool images;   /* every device supports them */
-	uint64_t seed; /* of the program */
+	uint64_t seed; /* seed of the program */
 };
 extern struct rig rig; /* reset for each case */
 

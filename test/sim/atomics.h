@@ -14,7 +14,7 @@
 #include "test/support/invariants.h"
 
 #define HOSTS  4
-#define WORDS  4096 /* in each host's memory */
+#define WORDS  4096 /* words in each host's memory */
 #define ADDS   300  /* adds of each host to one counter */
 #define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
@@ -24,10 +24,10 @@ struct rig {
 	uint32_t key[HOSTS];
 	struct dxp_nic_event event; /* the last completion of host 0 */
 	uint32_t completions;
-	/* for many hosts and one counter */
+	/* used with many hosts and one counter */
 	uint32_t posted[HOSTS], ended[HOSTS];
 	uint8_t found[HOSTS * ADDS]; /* completions that returned a previous value, indexed by it */
-	/* for faults */
+	/* used with faults */
 	uint64_t at_sent; /* after this many datagrams `mishap` runs */
 	void (*mishap)(struct rig *r);
 };

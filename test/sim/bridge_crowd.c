@@ -20,7 +20,7 @@
 
 struct scene {
 	uint32_t senders, depth, puts; /* of each sender: concurrent PUTs; all PUTs */
-	uint32_t bytes;                /* per PUT; 0: 1 KiB to 256 KiB */
+	uint32_t bytes;                /* bytes of a PUT; 0: 1 KiB to 256 KiB */
 	uint32_t dma_mb, link_gb, buffer_kib;
 	uint32_t loss_ppm;
 };

@@ -45,7 +45,7 @@ struct rig {
 	struct sim *sim;
 	uint32_t device_host;
 	struct bridge_node *device;
-	uint8_t *plain; /* or NULL */
+	uint8_t *plain; /* memory outside the bridge, or NULL */
 	uint32_t plain_key;
 	uint8_t *memory[RIG_HOSTS_MAX];
 	uint32_t key[RIG_HOSTS_MAX], outstanding[RIG_HOSTS_MAX];

@@ -30,7 +30,7 @@ struct pools {
 struct host {
 	uint32_t to;                 /* index of the target host; its own index: none */
 	uint32_t most;               /* NAPs to send on each queue pair */
-	uint32_t posted[QPS];        /* on each queue pair */
+	uint32_t posted[QPS];        /* NAPs posted on each queue pair */
 	uint32_t ended;              /* completions, all successful */
 	uint32_t dequeued_each_step; /* events that its user dequeues in a step */
 	uint32_t seen[HOSTS_MAX][QPS];

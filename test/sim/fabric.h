@@ -51,7 +51,7 @@ struct fabric_member {
 	bool mute, deaf; /* mute: nothing from it; deaf: nothing to it */
 	bool stopped;    /* its process does not run; arrivals wait */
 	uint64_t deadline_ns;
-	struct fabric_peer *peers; /* by id */
+	struct fabric_peer *peers; /* indexed by id */
 };
 
 struct fabric {

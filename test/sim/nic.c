@@ -289,7 +289,7 @@ static void nic__silent_peer_ends_work(void **state)
 	sim_blackhole(r->sim, 0, 1, true);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_ETIMEDOUT);
 	assert_in_range(sim_now(r->sim) - begin_ns, RLTP_DEAD_NS, RLTP_DEAD_NS + 500 * MS_NS);
-	/* and it is reachable again afterwards */
+	/* the peer is reachable again afterwards */
 	sim_blackhole(r->sim, 0, 1, false);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 }

@@ -20,7 +20,7 @@
 
 #define SEEDS      1000
 #define QPS        4
-#define WRITES     24 /* per seed */
+#define WRITES     24 /* writes of a seed */
 #define MOST_BYTES 20000
 
 struct rig {

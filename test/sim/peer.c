@@ -346,7 +346,7 @@ static void peer__request_waits_for_memory(void **state)
 
 struct share {
 	struct rig rig;
-	struct dxp_window *windows[2]; /* of host 0 */
+	struct dxp_window *windows[2]; /* windows of host 0 */
 	uint32_t keys[2];              /* key of each function for the same memory */
 	uint64_t bytes[2];
 };

@@ -18,7 +18,7 @@
 #include "test/support/invariants.h"
 
 #define GETS   1000
-#define BYTES  1400 /* per GET: one packet */
+#define BYTES  1400 /* bytes of a GET: one packet */
 #define STRIDE 4096 /* distance of GETs in both memories */
 #define QPS    NIC_QPS_PER_FUNCTION
 

@@ -47,7 +47,7 @@ static void registers_refused__lookup_misses(void **state)
 	assert_int_equal(send(r, 0, 1, BASE, 0x80000000u), DXP_EINVAL);
 	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY); /* its area had failed the lookup */
 	assert_true(total(r, 1) == 0 && total(r, 2) == 0);
-	message_goes(r); /* and later messages arrive */
+	message_goes(r); /* later messages arrive */
 }
 
 static void registers_refused__bad_words(void **state)
@@ -58,7 +58,7 @@ static void registers_refused__bad_words(void **state)
 		int status;
 	} bad[] = {
 		{REGISTER(node), 99, DXP_EPEERLOST},    {REGISTER(node), 0x10002, DXP_EINVAL},
-		{REGISTER(node), 0, DXP_EINVAL}, /* and no port */
+		{REGISTER(node), 0, DXP_EINVAL}, /* neither is the port valid */
 		{REGISTER(queue), 4, DXP_EINVAL},       {REGISTER(queue), 8 << 8, DXP_EINVAL},
 		{REGISTER(queue), 0x10001, DXP_EINVAL}, {REGISTER(queue), 1 << 8, DXP_EACCESS},
 		{REGISTER(magic), 0, DXP_EACCESS},      {REGISTER(magic), 12345, DXP_EACCESS},

@@ -28,8 +28,8 @@ struct user {
 
 struct scene {
 	struct sim *sim;
-	struct user users[NIC_FUNCTIONS]; /* of host 0 */
-	uint32_t key;                     /* of host 1 */
+	struct user users[NIC_FUNCTIONS]; /* users of host 0 */
+	uint32_t key;                     /* key of host 1 */
 	uint8_t op;
 	uint32_t bytes, active; /* active: bit i: function i posts */
 	uint8_t *memory;

@@ -59,7 +59,7 @@ struct staged_plan {
 	struct sim_options sim;
 	struct staged_options device;
 	uint32_t senders, puts; /* puts: of each sender */
-	uint32_t bytes_max;     /* of a PUT; 0: STAGED_STRIDE */
+	uint32_t bytes_max;     /* bytes of a PUT; 0: STAGED_STRIDE */
 	bool one_flow;          /* all from one queue pair, to several of the target */
 	bool may_fail;
 };

@@ -14,7 +14,7 @@
 #include "test/sim/staged.h"
 
 #define U     100 /* payload bytes per packet */
-#define BYTES 350 /* of the message */
+#define BYTES 350 /* bytes of the message */
 #define BASE  4096
 
 static struct staged_scene scene;

@@ -166,7 +166,7 @@ static void trailer__is_not_sent_without_an_event(void **state)
 	assert_int_equal(dxp_post(sim_window(r->sim, 0), &d, entries, NULL), DXP_OK);
 	sim_run(r->sim, S_NS, NULL, NULL);
 	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
-	/* and needs no second packet */
+	/* the message needs no second packet */
 	assert_int_equal(
 		rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, 0)), 2)->counters.sent_packets,
 		1);

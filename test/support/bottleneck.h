@@ -17,7 +17,7 @@ struct bottleneck_options {
 	uint32_t delay_ns;      /* round-trip propagation */
 	uint32_t queue_packets; /* drops beyond this length */
 	uint32_t mark_packets;  /* marks beyond this length; 0: never */
-	uint32_t loss_ppm;      /* of packets that left the queue */
+	uint32_t loss_ppm;      /* loss of packets that left the queue */
 	uint32_t packet_bytes;
 	/* arrivals per acknowledgement; the rest waits RLTP_ACK_DELAY_NS */
 	uint32_t ack_every;

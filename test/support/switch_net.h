@@ -27,7 +27,7 @@ struct switch_net {
 	uint32_t ips[NET_SWITCHES];
 	unsigned count;
 	uint64_t now_ns;
-	struct swnet_list wire;  /* in flight */
+	struct swnet_list wire;  /* packets in flight */
 	struct swnet_list inbox; /* arrived at hosts, oldest first */
 	uint64_t carried;        /* packets put on the wire */
 	uint64_t lose, repeat;   /* number of the packet, from 1, that is lost, or arrives twice; 0:

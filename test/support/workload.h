@@ -8,7 +8,7 @@
 #include "sim/sim.h"
 
 struct workload_options {
-	uint32_t operations; /* per host */
+	uint32_t operations; /* operations of each host */
 	uint32_t bytes_max;  /* bytes of one PUT or GET */
 };
 

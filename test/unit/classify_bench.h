@@ -15,7 +15,7 @@
 
 static struct backend *device;
 static struct rng rng = {.state = 1};
-static const char *source = kernels_source; /* of the kernels under test */
+static const char *source = kernels_source; /* source of the kernels under test */
 
 /* A model of one operator, which the cases fill. */
 struct bench {

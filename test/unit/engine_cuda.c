@@ -209,7 +209,7 @@ static void engine_dma__directions_are_apart(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	assert_int_equal(bridged_out(engine, 0, host, sizeof(host)), DXP_OK);
 	fake_cuda_hang(0);
-	for (unsigned i = 0; i < 10; i++) /* in order */
+	for (unsigned i = 0; i < 10; i++) /* completions arrive in order */
 		assert_int_equal(bridged_memory_dequeue(engine).id, i);
 }
 

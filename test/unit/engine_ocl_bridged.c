@@ -23,7 +23,7 @@
 #include "engine/ocl_library.h"
 
 #define BYTES       BRIDGED_BYTES
-#define CHUNK_BYTES (1u << 20) /* of devices with small allocations */
+#define CHUNK_BYTES (1u << 20) /* allocations of devices that allow only small ones */
 
 static const char source[] =
 	"kernel void add(global const uint *a, global uint *out, uint n) { out[get_global_id(0)] = "

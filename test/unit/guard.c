@@ -140,7 +140,7 @@ static void guard__queried_once_for_a_stream(void **state)
 		ends(&r, 0, 1, DXP_OK);
 	}
 	assert_int_equal(gate.requested, 1);
-	guard_set(0, 8192); /* and at once when the range shrinks */
+	guard_set(0, 8192); /* fails at once when the range shrinks */
 	assert_int_equal(put(&r, 8192, 64), DXP_OK);
 	ends(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(put(&r, 8128, 64), DXP_OK);
@@ -186,7 +186,7 @@ static void guard__own_descriptors(void **state)
 	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 3), DXP_OK);
 	ends(&r, 1, 3, DXP_OK);
 	assert_memory_equal(r.memory[0], r.memory[1] + 4096, 256);
-	assert_int_equal(gate.held, 0); /* and not dropped twice */
+	assert_int_equal(gate.held, 0); /* the hold is not dropped twice */
 	rig_end(&r);
 }
 

@@ -215,7 +215,7 @@ static void attached__memory(void **state)
 	ok(dxp_function_arm(f));
 	ok(dxp_function_disarm(f));
 	dxp_memory_destroy(g, &n);
-	dxp_function_close(f); /* with its memory */
+	dxp_function_close(f); /* closes the function with its memory */
 	dxp_function_close(g);
 	dxp_nic_close(nic);
 }

@@ -48,7 +48,7 @@ struct meeting {
 struct member {
 	struct bench *b;
 	struct meeting *m;
-	struct meeting *second; /* for a second group */
+	struct meeting *second; /* used by a second group */
 	unsigned index;
 	struct dxp_inc *inc;
 	struct dxp_inc_group *group, *other;

@@ -297,7 +297,7 @@ struct rumour {
 	unsigned dumb;         /* member whose packets get lost */
 	uint8_t served;        /* bit mask of members that still get results */
 	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
-	unsigned words;        /* packets of `dumb` that still arrive */
+	unsigned words;        /* number of packets of `dumb` that still arrive */
 	unsigned fetched_from; /* this many of its first FETCHED are lost */
 };
 

@@ -26,7 +26,7 @@ static void link_wait__returns_at_its_deadline(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link *l = open_at("127.0.0.1", both[i]);
 		uint64_t start = clock_now_ns();
-		assert_false(link_wait(l, 0)); /* in the past: one poll */
+		assert_false(link_wait(l, 0)); /* a deadline in the past means one poll */
 		assert_false(link_wait(l, start + 3 * MS_NS));
 		assert_true(clock_now_ns() >= start + 3 * MS_NS);
 		link_close(l);

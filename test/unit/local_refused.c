@@ -16,7 +16,7 @@ struct refusal {
 	uint8_t function;      /* function that is addressed */
 	uint32_t magic_change; /* xor mask */
 	uint8_t owner;         /* function whose key is used */
-	uint32_t rights;       /* of the addressed region */
+	uint32_t rights;       /* rights of the addressed region */
 	uint64_t offset;
 	int status;
 	size_t counter; /* offset in struct dxp_function_counters of function 1; 0: none */

@@ -82,7 +82,7 @@ static void open__no_more_than_are_offered(void **state)
 	assert_int_equal(open_function(&r, &c[0], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[1], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[2], 0, ""), DXP_EBUSY);
-	offer_destroy(r.offer, ++r.now_ns); /* with all functions open */
+	offer_destroy(r.offer, ++r.now_ns); /* destroyed with all functions open */
 	assert_true(c[0].closed && c[1].closed);
 	nic_destroy(r.nic);
 	free(r.own);

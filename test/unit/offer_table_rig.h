@@ -26,7 +26,7 @@ struct rig {
 	int armed;
 	int user_fds[NIC_FUNCTIONS];
 	uint32_t functions;
-	/* of the last request */
+	/* answer to the last request */
 	struct attach_answer answer;
 	struct offer_fds beside;
 };

@@ -25,7 +25,7 @@ const cl_icd_dispatch opencl_dispatch;
 
 static cl_device_id devices[DEVICES];
 static cl_context context;
-static cl_command_queue queues[QUEUES]; /* in order, out of order; of each device */
+static cl_command_queue queues[QUEUES]; /* of each device: in order, out of order */
 static uint32_t events_before;
 
 static int setup(void **state)
@@ -98,7 +98,7 @@ struct thing {
 	uint8_t *map;
 	uint64_t map_at, map_bytes;
 	bool map_writes;
-	size_t row, rows; /* of an image; 0: a buffer */
+	size_t row, rows; /* size of an image; 0: a buffer */
 };
 
 struct check {

@@ -18,7 +18,7 @@
 #define EDGE    64u     /* guard bytes around host memory */
 #define OPERAND 0x01020304u
 #define STALL   (60 * S_NS)
-#define SHORT   (100 * MS_NS) /* for boards that stall */
+#define SHORT   (100 * MS_NS) /* time limit of boards that stall */
 
 enum kind { IN, OUT, THROUGH, IN_PLACE, OUT_PLACE, THROUGH_PLACE, COPY, KINDS };
 

@@ -66,8 +66,8 @@ enum form { SIGNED, UNSIGNED, HALF5, HALF8, FLOAT, DOUBLE };
 
 struct shape {
 	enum form form;
-	size_t bytes;  /* of the value */
-	size_t stride; /* of an element */
+	size_t bytes;  /* bytes of the value */
+	size_t stride; /* distance of two elements */
 };
 
 static struct shape shape_of(enum dxp_inc_type type)

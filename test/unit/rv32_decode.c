@@ -8,7 +8,7 @@
 
 struct text_case {
 	uint32_t word;
-	const char *text; /* at address 0x10000 */
+	const char *text; /* text at address 0x10000 */
 };
 
 static const struct text_case texts[] = {

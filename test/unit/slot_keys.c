@@ -180,7 +180,7 @@ static void send__no_event_before_a_refusal(void **state)
 	victim_end(0, a);
 }
 
-/* An xPU pulls from another with the key of its own host there, so the victim's memory is
+/* An xPU pulls from another xPU. It uses the key of its own host, so the victim's memory there is
  * rejected. */
 static void bridge__out_of_foreign_memory(void **state)
 {

@@ -153,7 +153,7 @@ static void tree__results_of_parents(void **state)
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
-	what.header.req_id = 4; /* of the same aggregator */
+	what.header.req_id = 4; /* another segment of the same aggregator */
 	swnet_send(&net, &what);
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 3);

@@ -82,7 +82,7 @@ static void nic_wakes__each_sleep_once(void **state)
 	assert_int_equal(nic_wakes(p.nic), 0);
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 1);
-	assert_int_equal(nic_wakes(p.nic), 0); /* the same sleep */
+	assert_int_equal(nic_wakes(p.nic), 0); /* still the same sleep */
 	p.windows[1]->user_waits = 2;
 	post(p.windows[0], 0);
 	post(p.windows[1], 0);
@@ -102,7 +102,7 @@ static void nic_wakes__looks_again_behind_a_fence(void **state)
 	p.windows[0]->user_waits = 7;
 	post(p.windows[1], 0);
 	nic_doorbells(p.nic, 1);
-	assert_int_equal(nic_wakes(p.nic), 1); /* for the poll before */
+	assert_int_equal(nic_wakes(p.nic), 1); /* wakeup for the previous poll */
 	p.windows[0]->user_waits = 8;
 	assert_int_equal(nic_wakes(p.nic), 1); /* idle: the last check, behind the fence */
 	p.windows[0]->user_waits = 9;

@@ -19,7 +19,7 @@ struct word_case {
 	enum word word;
 	uint32_t value;  /* added to the present value; ENTRY, QP: stored */
 	int error;       /* error of the function, read by the offender */
-	int post_status; /* of the next post unless stopped */
+	int post_status; /* status of the next post unless stopped */
 };
 
 static const struct word_case word_cases[] = {
@@ -127,7 +127,7 @@ static void hostile__words(void **state)
 /* ---- descriptors: each completes with a status ---- */
 
 #define KEY_OWN   1
-#define KEY_OTHER 2 /* of the other function */
+#define KEY_OTHER 2 /* key of the other function */
 #define KEY_NONE  3
 
 struct entry_case {
@@ -141,7 +141,7 @@ static const struct {
 	uint8_t op, flags, src_count, dst_count;
 	uint16_t inline_bytes;
 	struct entry_case entries[3];
-	int status; /* of the completion */
+	int status; /* status of the completion */
 } descriptor_cases[] = {
 	{"no operation", 0, 0, 0, 0, 0, {{0}}, DXP_EINVAL},
 	{"an operation that does not exist", 77, 0, 1, 1, 0, {{0, 8, 1}, {0, 8, 1}}, DXP_EINVAL},

@@ -187,7 +187,7 @@ static void xdp_aggregators__disagreement(void **state)
 	disagree(r, &h, payload, 12);
 	h = rig_header(1, 0, DXP_INC_NOOP, DXP_INC_BYTES, 0);
 	disagree(r, &h, payload, 0);
-	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2); /* for user space */
+	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2); /* belongs to user space */
 	disagree(r, &h, payload, 8);
 	h = rig_header(1, 0, DXP_INC_SUM, DXP_INC_FLOAT, 350);
 	h.flags = 0;

@@ -13,7 +13,7 @@ struct move {
 	struct dxp_xpu *from, *to; /* NULL: the host */
 	uint64_t from_at, to_at;   /* host or device addresses */
 	struct dxp_rect rect;
-	uint32_t pattern_bytes; /* not 0: a fill */
+	uint32_t pattern_bytes; /* not 0 in a fill */
 	uint8_t *bytes;         /* data copied at the post, stored behind this struct */
 };
 
