@@ -163,7 +163,7 @@ static int process_open(const struct process *p)
 {
 	int fd = pidfd_open(p->pid, 0), error = errno;
 
-	/* The start time counts only after the pidfd is open. */
+	/* Compares the start time only after the pidfd is open. */
 	if (fd >= 0 && process_alive(p))
 		return fd;
 	if (fd < 0 && error == ESRCH)

@@ -79,7 +79,7 @@ static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 	}
 #define STORE2(f, p) STORE(a##p, p, lanes, out) STORE(b##p, p, lanes - LANES, out + LANES)
 
-/* 8 pixels by 32 channels. */
+/* Computes 8 pixels by 32 channels. */
 static void tile_32(const struct tile *t, __global const float *weights, int block_floats,
 		    __global const float *bias, __global float *out, int lanes, float2 range)
 {
@@ -107,7 +107,7 @@ static void tile_32(const struct tile *t, __global const float *weights, int blo
 #define MULTIPLY1(f, p) a##p += (float16)(in##p[c]) * wa;
 #define STORE1(f, p)    STORE(a##p, f + p, lanes, out)
 
-/* 8 pixels by 16 channels. */
+/* Computes 8 pixels by 16 channels. */
 static void tile_16(const struct tile *t, __global const float *weights, __global const float *bias,
 		    __global float *out, int lanes, float2 range)
 {

@@ -435,8 +435,8 @@ inline acknowledge()
 }
 
 /* The process exits and starts again with a larger incarnation; all other state and the user's
- * messages are lost. The node table (endpoint.c lose_peer_add), which may already have the peer's
- * incarnation, or the first handshake introduces its peer. */
+ * messages are lost. It gets its peer from the node table (endpoint.c lose_peer_add), which may
+ * already have the peer's incarnation, or from the first handshake. */
 inline restart(n)
 {
 	if

@@ -28,7 +28,7 @@ struct capture_packet {
 };
 
 struct capture {
-	uint8_t *bytes; /* owned after capture_load */
+	uint8_t *bytes; /* allocated by capture_load */
 	struct capture_packet *packets;
 	uint32_t packet_count;
 	uint32_t interface_count;

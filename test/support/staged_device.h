@@ -31,9 +31,9 @@ struct staged_device {
 	uint32_t writes, reads, buffers; /* live ones; buffers: in use in both rings */
 	uint32_t dmas, refused;          /* dmas: started; refused: requests rejected for lack
 					  * of space */
-	struct staged_write *write;      /* STAGED_WRITES */
-	struct staged_read *read;        /* STAGED_READS */
-	struct staged_buffer *in, *out;  /* STAGED_BUFFERS each */
+	struct staged_write *write;      /* STAGED_WRITES entries */
+	struct staged_read *read;        /* STAGED_READS entries */
+	struct staged_buffer *in, *out;  /* STAGED_BUFFERS entries each */
 	const struct staged_write
 		*favoured; /* the write that may use the last buffers; NULL: any */
 };

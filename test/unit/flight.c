@@ -267,7 +267,7 @@ static void flights_reset__device_is_lost(void **state)
 	lost(true);
 }
 
-/* A slow interrupt, on a thread of the driver. */
+/* an interrupt of the driver's thread that takes long */
 static atomic_bool inside, leave, left;
 
 static void slow_interrupt(void *context)

@@ -252,7 +252,7 @@ static void xdp_aggregators__owner(void **state)
 	h.req_id = 10;
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_DROP); /* stale now */
 	assert_true(plane_last_ns(&r->plane, GROUP) > 0);
-	/* Across the wrap. */
+	/* the segment numbers wrap */
 	rig_group(r, 1, 0);
 	h.src_rank = 0;
 	for (uint32_t req_id = UINT32_MAX - 3; req_id != 4; req_id++) {
