@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object a line:
- * bench, lab, case, contender, metric, value, unit; beside a peer or a limit: peer, peer_value,
- * ratio; where measured: mean_us, p50_us, p99_us, near_cpu and far_cpu in cpu_unit, cores ("near"
- * or "far"), samples, note (report.h). */
+/* Declares the benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object
+ * a line: bench, lab, case, contender, metric, value, unit; beside a peer or a limit: peer,
+ * peer_value, ratio; where measured: mean_us, p50_us, p99_us, near_cpu and far_cpu in cpu_unit,
+ * cores ("near" or "far"), samples, note (report.h). */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -31,7 +31,7 @@ struct bench_entry {
 	int (*run)(int argc, char **argv);
 };
 
-/* All benchmarks; ends with a NULL name. */
+/* Lists all benchmarks; a NULL name is the last. */
 extern const struct bench_entry bench_list[];
 
 #endif

@@ -54,7 +54,7 @@ int child_netns_enter(const char *name)
 
 int child_spawn(child_body body, void *context, struct child *out)
 {
-	pid_t parent = getpid(); /* to detect its exit before prctl */
+	pid_t parent = getpid(); /* detects an exit of the parent before prctl */
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {

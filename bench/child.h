@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of a measurement: forked, optionally into a network namespace, with a socket pair to
- * the parent. They are killed when the parent exits. */
+/* Runs processes of a measurement: forked, optionally into a network namespace, with a socket pair
+ * to the parent. They are killed when the parent exits. */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
 
@@ -16,11 +16,11 @@ struct child {
  * process exits with status 0. */
 typedef void (*child_body)(int control, void *context);
 
-/* Enters the namespace made by `ip netns add NAME`; NULL: no change. DXP_EINVAL, DXP_EIO:
- * logged. */
+/* Enters the namespace made by `ip netns add NAME`; NULL: no change. Returns DXP_EINVAL or DXP_EIO,
+ * logged, on failure. */
 int child_netns_enter(const char *name);
 
-/* Forks. DXP_EIO, logged; on success child_end must follow. */
+/* Forks. Returns DXP_EIO, logged, on failure; on success child_end must follow. */
 int child_spawn(child_body body, void *context, struct child *out);
 
 /* Closes the socket pair, kills the process and waits for it. Ignores a child never spawned (pid

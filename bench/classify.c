@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench classify`: one photo through the network split over two xPUs of a fabric on this
- * machine. In turn with it, the same kernels and split on one local OpenCL device without a
- * network. Milliseconds for one photo at a time, and photos per second when pipelined. */
+/* Implements `dxp bench classify`: one photo through the network split over two xPUs of a fabric on
+ * this machine. Alternately, the same kernels and split on one local OpenCL device without a
+ * network. Reports milliseconds for one photo at a time, and photos per second when pipelined. */
 #include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -82,8 +82,8 @@ static int options_parse(int argc, char **argv, struct classify_options *out)
 	return 2;
 }
 
-/* Runs the classifier and returns the summary that it prints last. NULL, after a message, on
- * failure. */
+/* Runs the classifier and returns the summary that it prints last. Returns NULL, after a message,
+ * on failure. */
 static json_t *summary_of(const char *command)
 {
 	static char line[16384];

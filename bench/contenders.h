@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contenders that several benchmarks share. */
+/* Declares the contenders that several benchmarks share. */
 #ifndef BENCH_CONTENDERS_H
 #define BENCH_CONTENDERS_H
 

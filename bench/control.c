@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control socket between two ends; part of every module too. */
+/* Implements the control socket between two ends; a part of every module too. */
 #include <sys/socket.h>
 
 #include "bench/peer.h"

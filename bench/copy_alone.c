@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memcpy by one core, over the same memory as the PUTs beside it: the minimal cost of one copy. */
+/* Measures memcpy by one core, over the same memory as the PUTs beside it: the minimal cost of one
+ * copy. */
 #include <string.h>
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One loop for all peers; only those in the busy list cost time. */
+/* Polls all peers in one loop; only those in the busy list cost time. */
 #include "bench/crowd.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 #define PAYLOAD_BYTES   1408
 #define WINDOW_PACKETS  16
-#define DST_NODE_OFFSET 10 /* of the common header: docs/reference/wire.md */
+#define DST_NODE_OFFSET 10 /* offset in the common header: docs/reference/wire.md */
 #define LOOK_ROUNDS     1024
 #define SCAN_NS         (10 * MS_NS)
 
@@ -29,9 +29,9 @@ struct crowd {
 	struct link *link;
 	struct rltp_endpoint *endpoints[CROWD_MAX];
 	bool listed[CROWD_MAX];
-	uint32_t busy[CROWD_MAX], busy_count; /* with something due soon */
-	uint64_t due_ns[CROWD_MAX];           /* of those that are not */
-	uint64_t scan_ns;                     /* next scan of those */
+	uint32_t busy[CROWD_MAX], busy_count; /* peers with something due soon */
+	uint64_t due_ns[CROWD_MAX]; /* next time at which a peer that is not busy is due */
+	uint64_t scan_ns;           /* next scan of peers that are not busy */
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 	struct datagram batch[DATAGRAM_BATCH];
 	size_t batched;
@@ -122,8 +122,8 @@ static void run_one(struct crowd *c, const struct datagram_arrival *a, uint64_t 
 	list(c, i);
 }
 
-/* Lists peers whose timers come due. Far-off timers, as that of an idle session, are checked only
- * here. */
+/* Adds peers whose timers come due. Distant timers, such as that of an idle session, are checked
+ * only here. */
 static void scan(struct crowd *c, uint64_t now_ns)
 {
 	if (now_ns < c->scan_ns)
@@ -134,7 +134,7 @@ static void scan(struct crowd *c, uint64_t now_ns)
 			list(c, i);
 }
 
-/* Sends for all listed peers; unlists those with nothing due soon. */
+/* Sends for all busy peers; removes those with nothing due soon. */
 static void answer(struct crowd *c, uint64_t now_ns)
 {
 	uint32_t kept = 0;

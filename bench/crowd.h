@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many peers in one process on one socket. Each is an RLTP endpoint with its own id that accepts
- * every PUT and discards the data. Handshakes, sessions and acknowledgements are real. The peers
- * have no NICs: 10,000 would need gigabytes. */
+/* Simulates many peers in one process on one socket. Each is an RLTP endpoint with its own id that
+ * accepts every PUT and discards the data. Handshakes, sessions and acknowledgements are real. The
+ * peers have no NICs: 10,000 would need gigabytes. */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 
@@ -13,14 +13,14 @@
 
 struct crowd_options {
 	struct udp_address bind; /* port 0: any */
-	uint16_t near_id;        /* the near node, a peer of them all */
-	struct udp_address near; /* its address */
+	uint16_t near_id;        /* the near node, a peer of all of them */
+	struct udp_address near; /* address of the near node */
 	uint64_t near_incarnation;
 	uint32_t count; /* 1 .. CROWD_MAX */
 };
 
-/* Starts the process. *address is the address of all peers; all have this incarnation. DXP_EIO,
- * logged; on success child_end must follow. */
+/* Starts the process. *address is the address of all peers; all have this incarnation. Returns
+ * DXP_EIO, logged, on failure; on success child_end must follow. */
 #define CROWD_INCARNATION 1
 int crowd_start(const struct crowd_options *options, struct child *child,
 		struct udp_address *address);

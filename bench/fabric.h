@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric of one benchmark on this machine: started before it, stopped after it. */
+/* Runs a fabric for one benchmark on this machine: started before it, stopped after it. */
 #ifndef BENCH_FABRIC_H
 #define BENCH_FABRIC_H
 
-/* Runs in a process of its own; DXP_DIR and DXP_RUN in its environment name the fabric. Returns an
- * exit status. */
+/* Runs in its own process; DXP_DIR and DXP_RUN in its environment name the fabric. Returns an exit
+ * status. */
 typedef int (*fabric_body)(void *context);
 
 /* Starts a manager and `xpus` xPUs with `memory` each (as `dxp up --memory`), in a temporary
- * folder, on any free port; then runs `body`. Stops them and removes the folder afterwards, also on
+ * folder, on any free port; then runs `body`. Stops them and removes the folder afterwards, even on
  * SIGINT, SIGTERM or SIGHUP. Returns the status of `body`, or 1, logged with the reason, if the
  * fabric does not start. */
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
-/* Returns the folder of this program and the other programs. */
+/* Returns the folder of this project's programs. */
 const char *fabric_programs_folder(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute, beside the same
- * over TCP, in labs of 4, 9 and 16 hosts (tools/lab); one hop alone; and up to 4096 hosts in the
- * simulator. */
+/* Implements `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute,
+ * beside the same over TCP, in labs of 4, 9 and 16 hosts (tools/lab); one hop alone; and up to 4096
+ * hosts in the simulator. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -48,7 +48,7 @@ static int job_run(void *context)
 	return inc_table_run(&c);
 }
 
-/* Runs a job, then removes every lab that it made, also after a signal. */
+/* Runs a job, then removes every lab that it made, even after a signal. */
 static int lab_job_run(struct job *job)
 {
 	char remove[1024];
@@ -59,7 +59,8 @@ static int lab_job_run(struct job *job)
 	return lab_scripts_run(&scripts, job_run, job);
 }
 
-/* Links of 1 Gb/s: here the links are the bottleneck, not the processors that all share. */
+/* Links of 1 Gb/s, so that the links are the bottleneck, not the processors that all hosts
+ * share. */
 static int labs_slow_run(const struct bench_options *o)
 {
 	int status = 0;

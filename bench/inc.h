@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the parts of `dxp bench inc`. */
+/* Declares the parts of `dxp bench inc`. */
 #ifndef BENCH_INC_H
 #define BENCH_INC_H
 
@@ -9,7 +9,7 @@
 #include "bench/options.h"
 
 #define INC_SIZES_MAX      16
-#define INC_ALGORITHMS     6 /* of Open MPI's tuned allreduce: 1 .. 6 */
+#define INC_ALGORITHMS     6 /* algorithms of Open MPI's tuned allreduce: 1 .. 6 */
 #define INC_WHY_BYTES      256
 #define INC_LAB_NAME_BYTES 32
 
@@ -17,13 +17,13 @@
 
 /* Hosts below a tree of switches, made by tools/lab. */
 struct inc_lab {
-	char name[INC_LAB_NAME_BYTES]; /* of the lab in tools/lab */
+	char name[INC_LAB_NAME_BYTES]; /* name of the lab in tools/lab */
 	unsigned hosts;
 	bool up;
-	char why[INC_WHY_BYTES]; /* not up: last output of tools/lab */
+	char why[INC_WHY_BYTES]; /* if it is not up: last output of tools/lab */
 };
 
-/* Returns what this machine lacks for labs and MPI programs, with the next step; NULL: nothing. */
+/* Returns what this machine lacks for labs and MPI programs, with the next step, or NULL. */
 const char *inc_lab_obstacle(void);
 
 /* Returns tools/lab of this source tree or installation. */
@@ -37,18 +37,19 @@ bool inc_lab_up(struct inc_lab *lab, const char *suffix, unsigned hosts, const c
 struct inc_run {
 	const struct inc_lab *lab;
 	unsigned ranks_per_host;
-	const char *environment; /* of mpirun: "NAME=VALUE ..." */
+	const char *environment; /* environment of mpirun: "NAME=VALUE ..." */
 	const char *mpirun;      /* further options of mpirun */
 	const size_t *sizes;
 	size_t size_count; /* 1 .. INC_SIZES_MAX */
 	bool quick;
 };
 
-/* Per operation, as rank 0 of bench/mpi/allreduce.c prints it. mean_us 0: not measured. */
+/* Results of an operation, as rank 0 of bench/mpi/allreduce.c prints them. mean_us 0: not
+ * measured. */
 struct inc_figures {
 	double mean_us, p50_us;
-	double cpu_us;  /* of all ranks together */
-	double busy_us; /* of the whole machine */
+	double cpu_us;  /* CPU time of all ranks together */
+	double busy_us; /* CPU time of the whole machine */
 	double sent;    /* packets that hosts sent */
 	double crossed; /* packets that crossed a link */
 	unsigned wrong; /* wrong results */
@@ -63,7 +64,7 @@ bool inc_mpi_run(const struct inc_run *run, struct inc_figures *out, char why[IN
  * status 1: the switches gave a wrong result, or ran in no lab. */
 struct inc_case {
 	unsigned hosts, ranks_per_host;
-	unsigned gbps; /* of each link; 0: as fast as the machine */
+	unsigned gbps; /* rate of each link; 0: as fast as the machine */
 	const size_t *sizes;
 	size_t size_count;
 	const struct bench_options *options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group member without the library: three sockets, and packets encoded and decoded one by one.
- * For measurements and tests of the switch alone. */
+/* Implements a group member without the library: three sockets, and packets encoded and decoded one
+ * by one. For measurements and tests of the switch alone. */
 #ifndef BENCH_INC_END_H
 #define BENCH_INC_END_H
 
@@ -19,7 +19,8 @@ struct inc_end {
 	uint8_t buffer[2048];
 };
 
-/* Opens the sockets in the network namespace of this thread. DXP_EIO: logged. */
+/* Opens the sockets in the network namespace of this thread. Returns DXP_EIO, logged, on
+ * failure. */
 int inc_end_open(uint32_t ip, uint16_t port, uint32_t switch_ip, uint32_t multicast_ip,
 		 struct inc_end *out);
 void inc_end_close(struct inc_end *e);
@@ -37,8 +38,8 @@ void inc_end_give(const struct inc_end *e, const struct inc_ready *packet);
 void inc_end_send(const struct inc_end *e, const struct inc_header *h, uint32_t qkey,
 		  const void *payload, size_t bytes);
 
-/* Receives one packet from either socket; reads the group's socket first if `shared_first`. Checks
- * the packet and its ICRC. Returns false on timeout. */
+/* Receives one packet from either socket; reads the group's socket first if `shared_first` is set.
+ * Checks the packet and its ICRC. Returns false on timeout. */
 bool inc_end_receive(struct inc_end *e, bool shared_first, uint64_t timeout_ns,
 		     struct inc_packet *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench inc-hop`, and the last part of `dxp bench inc`: one hop to the switch and back over a
- * veth pair, as in a group of one member. The contribution goes to the switch, which computes and
- * returns the result. XDP (generic and native) and user space run in turn with a bare echo in XDP.
- * Last, the cost of the XDP program alone, by the kernel's own clock. */
+/* Implements `dxp bench inc-hop`, and the last part of `dxp bench inc`: one hop to the switch and
+ * back over a veth pair, as in a group of one member. The contribution goes to the switch, which
+ * computes and returns the result. XDP (generic and native) and user space alternate with a bare
+ * echo in XDP. Last, the cost of the XDP program alone, by the kernel's own clock. */
 #include "bench/inc_hop.h"
 
 #include <errno.h>
@@ -23,13 +23,13 @@
 #include "bench/report.h"
 #include "switch/kernel.h"
 
-#define SWITCH_IP 0x0a4d0002u /* the lab's far end; HOST_IP is its near end */
+#define SWITCH_IP 0x0a4d0002u /* the lab's far address; HOST_IP is its near address */
 #define HOST_IP   0x0a4d0001u
 #define GROUP     0x00d09001u
 #define QKEY      0x12345678u
 #define WARMUP    200
 #define TRIPS     4000
-#define LOSSES    10 /* losses: a sample with so many is discarded */
+#define LOSSES    10 /* losses that discard a sample */
 
 static const size_t sizes[] = {8, 256};
 
@@ -87,7 +87,7 @@ static bool group_make(struct hop *h, bool kernel)
 	return false;
 }
 
-/* Measures one round trip, without encoding; 0: lost. */
+/* Measures one round trip, without encoding; returns 0 if it was lost. */
 static uint64_t trip_ns(struct hop *h, int answers, size_t bytes)
 {
 	static const uint8_t payload[SWITCH_KERNEL_BYTES];
@@ -126,7 +126,7 @@ static void far_body(int control, void *context)
 	inc_hop_far_run(control, context);
 }
 
-/* Starts a switch for this sample alone. Returns the median round trip; 0: none. */
+/* Starts a switch for this sample alone. Returns the median round trip, or 0. */
 static double sample_us(struct hop *h, struct hop_far *far, size_t bytes, double *p99_us)
 {
 	static uint64_t ns[TRIPS];
@@ -183,7 +183,7 @@ static bool hop_native(enum hop_kind kind)
 	return kind == HOP_XDP_NATIVE || kind == HOP_ECHO_NATIVE;
 }
 
-/* Runs all contenders of one size in turn, `rounds` times; prints medians of the medians. */
+/* Runs all contenders of one size alternately, `rounds` times; prints medians of the medians. */
 static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 {
 	double us[HOP_KINDS][BENCH_ROUNDS_MAX], p99_us[HOP_KINDS][BENCH_ROUNDS_MAX];

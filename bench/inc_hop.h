@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One hop, and the responder at its far end: a switch or a bare echo. */
+/* Declares one hop, and the responder at its far end: a switch or a bare echo. */
 #ifndef BENCH_INC_HOP_H
 #define BENCH_INC_HOP_H
 
@@ -18,27 +18,27 @@ extern const char *const hop_names[HOP_KINDS];
 
 struct hop_far {
 	enum hop_kind kind;
-	const char *netns; /* in which it runs, at the interface `port` */
+	const char *netns; /* namespace in which it runs, at the interface `port` */
 	const char *port;
 	uint32_t ip;
 	bool no_icrc_check;
 };
 
-/* Runs until the process is killed. Writes a byte or more to `control` when ready; closes it
+/* Runs until the process is killed. Writes a byte or more to `control` when ready. Closes it
  * without a byte, after a message on standard error, if this machine lacks support. */
 void inc_hop_far_run(int control, const struct hop_far *far);
 
-/* Attaches the bare echo to an interface for the life of the process. DXP_EUNSUPPORTED: not in this
- * build, or not allowed. */
+/* Attaches the bare echo to an interface for the life of the process. Returns DXP_EUNSUPPORTED if
+ * this build lacks it or it is not allowed. */
 int inc_hop_echo_attach(const char *port, bool native);
 
-/* The same for a native program that passes every packet: without it the near end of a veth does
- * not receive native answers. inc_hop_pass_detach removes it. */
+/* Does the same for a native program that passes every packet: without it the near end of a veth
+ * does not receive native answers. inc_hop_pass_detach removes it. */
 int inc_hop_pass_attach(const char *port);
 void inc_hop_pass_detach(void);
 
-/* Returns the ns that the program spends on a contribution that it answers, by the kernel's own
- * measurement, without the path to it. 0: not measurable here. */
+/* Returns the ns that the program spends on a contribution that it answers, measured by the kernel
+ * without the path to it; 0 if not measurable here. */
 double inc_hop_program_ns(size_t payload_bytes, bool check_icrc);
 
 #endif

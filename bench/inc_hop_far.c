@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The far end of a hop, in a process of its own. */
+/* Implements the far end of a hop, in its own process. */
 #include "bench/inc_hop.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For builds without XDP: only the hop through user space is available. */
+/* Replaces XDP in builds without it: only the hop through user space is available. */
 #include "bench/inc_hop.h"
 
 #include <dxp/status.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a hop that need libbpf: the bare echo, and the kernel's measurement of the switch's
- * program. */
+/* Implements the parts of a hop that need libbpf: the bare echo, and the kernel's measurement of
+ * the switch's program. */
 #include "bench/inc_hop.h"
 
 #include <stdio.h>
@@ -28,7 +28,8 @@
 #define RUNS        5000
 #define FRAME_BYTES 512
 
-/* Returns the link's file descriptor, or below 0. The program stays attached while it is open. */
+/* Returns the link's file descriptor, or a negative value. The program stays attached while it is
+ * open. */
 static int attach(const char *name, const char *port, bool native)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options,

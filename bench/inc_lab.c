@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The labs of `dxp bench inc`, made by tools/lab. Several may be up at one time; idle processes in
+/* Makes the labs of `dxp bench inc` by tools/lab. Several may be up at one time; idle processes in
  * them sleep. */
 #include "bench/inc.h"
 

@@ -13,8 +13,8 @@
 #include "bench/fabric.h"
 
 #define COMMAND_TEXT 8192
-#define LIMIT_S      90   /* for one program; a successful one takes a few seconds */
-#define CALLS        6000 /* of a short message, divided by the ranks */
+#define LIMIT_S      90   /* s for one program; a successful one takes a few seconds */
+#define CALLS        6000 /* calls of a short message, divided by the ranks */
 #define CALLS_MIN    6
 #define SHORT_BYTES  1024
 
@@ -37,7 +37,6 @@ static void append(char command[COMMAND_TEXT], const char *text)
 	snprintf(command + used, COMMAND_TEXT - used, "%s", text);
 }
 
-/* Appends the namespaces in which packets are counted. */
 static void namespaces_append(char command[COMMAND_TEXT], const struct inc_lab *lab)
 {
 	char name[128], entry[256], first = 1;
@@ -79,7 +78,7 @@ static void command_make(const struct inc_run *run, char command[COMMAND_TEXT])
 	append(command, " 2>&1 </dev/null");
 }
 
-/* Parses a line of figures; false for other text. */
+/* Parses a line of figures. Returns false for other text. */
 static bool line_parse(const struct inc_run *run, const char *line, struct inc_figures *out)
 {
 	struct inc_figures f;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench inc-sim`: latency, packets and crossings of an allreduce of 8 and of 256 bytes against
- * the number of hosts. The switch and host cores are the shipped ones; only time is simulated. */
+/* Implements `dxp bench inc-sim`: latency, packets and crossings of an allreduce of 8 and of 256
+ * bytes against the number of hosts. The switch and host cores are the shipped ones; only time is
+ * simulated. */
 #include "bench/inc_sim.h"
 
 #include <getopt.h>
@@ -74,7 +75,7 @@ static bool load_ended(void *context)
 	return inc_load_ended(context);
 }
 
-/* Measures the operations alone, after the group is created. */
+/* Measures the operations alone, after the creation of the group. */
 static int calls_measure(struct inc_sim *sim, struct inc_job *job, uint32_t bytes,
 			 struct figures *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce of an unmodified MPI program in labs of one size: over switches that compute, and over
- * TCP with every algorithm of Open MPI. The contenders run in turn (A B C, A B C, ...), each as one
- * program for all message sizes. The row of TCP's best algorithm is the one with the least median
- * for its size. */
+/* Measures allreduce of an unmodified MPI program in labs of one size: over switches that compute,
+ * and over TCP with every algorithm of Open MPI. The contenders alternate (A B C, A B C, ...), each
+ * as one program for all message sizes. The row of TCP's best algorithm is the one with the least
+ * median for its size. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum which_lab { LAB_PLAIN, LAB_KERNEL, LAB_USER, LABS };
 #define TCP "--mca coll ^dxp "
 #define FORCED(n) \
 	TCP "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm " #n
-/* Two sockets of one core each for mpirun and its daemons; this machine may not have them. */
+/* two sockets of one core each for mpirun and its daemons; this machine may not have them */
 #define SOCKETS_ENVIRONMENT "HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1' HWLOC_THISSYSTEM=1"
 #define SOCKETS             "--map-by ppr:1:socket --bind-to core:overload-allowed "
 
@@ -55,8 +55,8 @@ static const struct contender_inc two_a_host[] = {
 #define CONTENDERS ARRAY_COUNT(one_a_host)
 _Static_assert(ARRAY_COUNT(two_a_host) <= CONTENDERS, "the table holds both");
 #define BEST          "TCP, best algorithm"
-#define SHORT_BYTES   256 /* an operation of one packet from each host */
-#define SENT_CALL_MAX 1.5 /* packets from each host: more means another path than switches */
+#define SHORT_BYTES   256 /* bytes of an operation with one packet from each host */
+#define SENT_CALL_MAX 1.5 /* packets from each host: more packets mean a path without switches */
 
 /* The samples of one contender. */
 struct samples {
@@ -139,7 +139,7 @@ static void sample_measure(struct table *t, size_t i, unsigned round)
 		t->samples[i].failed++;
 }
 
-/* Computes the medians of the rounds that reached this size; returns how many did. */
+/* Computes the medians of the rounds that reached this size; returns their number. */
 static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 			struct inc_figures *out)
 {
@@ -166,7 +166,7 @@ static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 	return count;
 }
 
-/* Returns the algorithm with the least median, the default one included; -1: none ran. */
+/* Returns the algorithm with the least median, including the default one; -1: none ran. */
 static int best_of(const struct table *t, size_t size, struct inc_figures *out, unsigned *samples)
 {
 	int best = -1;
@@ -272,7 +272,7 @@ static int size_print(const struct table *t, size_t size)
 
 int inc_table_run(const struct inc_case *c)
 {
-	static struct table t; /* static: megabytes */
+	static struct table t; /* static because it takes megabytes */
 	int status = 0;
 
 	memset(&t, 0, sizeof(t));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench incast`: N hosts send 64 KiB messages to one host, through a switch whose port to it
- * carries 1 Gb/s and holds 150 kB:
+/* Implements `dxp bench incast`: N hosts send 64 KiB messages to one host, through a switch whose
+ * port to it carries 1 Gb/s and holds 150 kB:
  *
  *   LAB-s1 [v0 10.78.0.2] ==== [p1 |     |
  *   LAB-s2 [v0 10.78.0.3] ==== [p2 | hub | p0] ==== tbf 1 Gb/s ==== [v0 10.78.0.1] LAB-r
  *   ...                            |     |
  *
  * Senders cut their batches into packets, so each is queued and dropped alone. The switch marks
- * ECN-capable packets above 0.92 of the port's rate, as a phantom queue does. Each sender has a
- * receiving process of its own on the one host. */
+ * ECN-capable packets above 0.92 of the port's rate, as a phantom queue does. Each sender has its
+ * own receiving process on the receiving host. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,13 +67,13 @@ static const char lab_remove[] = "for i in hub r s1 s2 s3 s4 s5 s6 s7 s8; do\n"
 				 "done";
 
 struct sender {
-	unsigned index; /* from 1 */
+	unsigned index; /* number of the sender, from 1 */
 	const struct contender *contender;
 	const struct work *work;
 	struct tally *tally;
 };
 
-/* Needs a process of its own: measure_run() runs the near end in its caller's namespace. */
+/* Runs in its own process, because measure_run() runs the near end in its caller's namespace. */
 static void sender_main(int control, void *context)
 {
 	const struct sender *s = context;
@@ -157,7 +157,8 @@ static void figures_read(const struct tally *tallies, const struct outcome *outc
 		sum += rate;
 		squares += rate * rate;
 	}
-	/* all arrivals, from the first start to the last end: senders do not start at once */
+	/* all arrivals, from the first start to the last completion: senders do not start at
+	 * once */
 	if (end_ns > begin_ns)
 		f->goodput = (double)messages * MESSAGE_BYTES / (double)(end_ns - begin_ns);
 	f->jain = squares > 0 ? sum * sum / (count * squares) : 0;

@@ -21,7 +21,7 @@
 #include "bench/report.h"
 
 #define SCRIPT_BYTES 2048
-#define SIGNALLED    128 /* plus the signal: exit status after a signal */
+#define SIGNALLED    128 /* exit status after a signal: this plus the signal */
 
 const struct lab lab_list[] = {
 	{"loopback", 0, 8960, false},
@@ -65,7 +65,7 @@ const char *lab_prefix(void)
 	return name ? name : "";
 }
 
-/* Runs a shell in a session of its own, so that Ctrl-C does not stop it halfway. */
+/* Runs a shell in its own session, so that Ctrl-C does not stop it halfway. */
 static int script_run(const char *script)
 {
 	int status = 0;

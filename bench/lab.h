@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a benchmark runs: loopback, or two network namespaces joined by a veth pair. */
+/* Selects where a benchmark runs: loopback, or two network namespaces joined by a veth pair. */
 #ifndef BENCH_LAB_H
 #define BENCH_LAB_H
 
@@ -20,26 +20,25 @@ struct lab {
 extern const struct lab lab_list[];
 extern const size_t lab_count;
 
-const struct lab *lab_find(const char *name); /* NULL: no such lab */
+const struct lab *lab_find(const char *name); /* Returns NULL if there is no such lab. */
 
-/* A measurement inside a lab; returns an exit status. */
+/* Runs a measurement inside a lab; returns an exit status. */
 typedef int (*lab_body)(const struct lab *lab, const struct raw_ends *ends, void *context);
 
-/* Makes the lab, runs `body` in a process of its own, and removes the lab, also on SIGINT, SIGTERM
- * or SIGHUP. A lab that this machine does not permit is skipped with a note; returns 0 then. */
+/* Makes the lab, runs `body` in its own process, and removes the lab, even on SIGINT, SIGTERM or
+ * SIGHUP. Skips a lab that this machine does not permit, with a note, and returns 0. */
 int lab_run(const struct lab *lab, lab_body body, void *context);
 
-/* Runs each lab in turn, or the one named `only`. Returns the largest exit status; a signal skips
- * the rest. */
+/* Runs each lab, or only the one named `only`. Returns the largest exit status; a signal skips the
+ * rest. */
 int lab_each(const char *only, lab_body body, void *context);
 
-/* For the body of a lab with `cut`: makes both sides drop `per_10000` of 10,000 incoming packets,
- * each alone, of any content. Returns false, with a note, if this machine's nft cannot. */
+/* Makes both sides drop `per_10000` of 10,000 incoming packets, each alone, of any content. For the
+ * body of a lab with `cut`. Returns false, with a note, if this machine's nft cannot do this. */
 bool lab_loss(const struct raw_ends *ends, unsigned per_10000);
 
-/* Runs the shell script `make`, then `body` in a process of its own, then `remove`: lab_run for
- * labs of another shape. Both scripts may use $LAB, a prefix for names that is unique to this
- * process. */
+/* Runs the shell script `make`, then `body` in its own process, then `remove`: lab_run for labs of
+ * another shape. Both scripts may use $LAB, a prefix for names that is unique to this process. */
 struct lab_scripts {
 	const char *name, *make, *remove;
 	bool anyone; /* `make` needs no root */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State and start-up of an end that uses libfabric; part of those modules. Functions that return an
- * `error` return libfabric's, 0 or negative. */
+/* Holds state and start-up of an end that uses libfabric; part of those modules. Functions that
+ * return an `error` return libfabric's, 0 or negative. */
 #ifndef BENCH_LIBFABRIC_END_H
 #define BENCH_LIBFABRIC_END_H
 
@@ -20,7 +20,7 @@ struct libfabric_end {
 	fi_addr_t other;
 };
 
-/* Exchanged by the ends at the start. */
+/* Exchanged by both ends at the start. */
 struct libfabric_hello {
 	uint8_t name[LIBFABRIC_NAME_BYTES];
 	uint64_t region, key; /* of memory that the other end may write, or 0 */
@@ -29,8 +29,8 @@ struct libfabric_hello {
 /* Prints the error; returns DXP_EIO. */
 int libfabric_complain(const char *what, int error);
 
-/* Returns hints for reliable datagrams by the provider that the variant names; free with
- * fi_freeinfo. NULL: no memory. */
+/* Returns hints for reliable datagrams by the provider that the variant names; free them with
+ * fi_freeinfo. Returns NULL if out of memory. */
 struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
 
 /* Opens what `info` describes; returns an error. */

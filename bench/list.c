@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of benchmarks. */
 #include "bench/bench.h"
 
 #include <stddef.h>

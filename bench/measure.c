@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller starts the near process, which starts the far one. Each is killed when its parent
- * exits. */
+/* Runs a measurement: the caller starts the near process, which starts the far one. Each is killed
+ * when its parent exits. */
 #include "bench/measure.h"
 
 #include <dlfcn.h>
@@ -20,8 +20,8 @@
 #include "base/util.h"
 #include "bench/child.h"
 
-#define OPEN_NS      (10 * S_NS) /* to start and connect, a provider's RTO included */
-#define GRACE_NS     (2 * S_NS)  /* for a blocking operation to return */
+#define OPEN_NS      (10 * S_NS) /* ns to start and connect, including a provider's RTO */
+#define GRACE_NS     (2 * S_NS)  /* ns for a blocking operation to return */
 #define LOOK_MS      100
 #define LOOKS        4096 /* polls between two reads of the clock, in one round trip */
 #define SERVE_ROUNDS 4096 /* polls between two checks that the near end is alive */
@@ -35,7 +35,7 @@ struct job {
 	struct tally *tally;
 };
 
-/* Loads a module. NULL: not built, because the libraries that it measures were absent. */
+/* Loads a module. Returns NULL if it was not built, because its libraries were absent. */
 static const struct peer_ops *module_open(const char *name)
 {
 	char program[1024], path[1200];
@@ -71,7 +71,6 @@ static void far_main(int control, void *context)
 	} while (recv(control, &byte, 1, MSG_DONTWAIT) != 0);
 }
 
-/* Waits until the far end has counted `count` messages. */
 static int counted_await(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 uint64_t end_ns)
 {
@@ -122,7 +121,7 @@ static void drive_note(struct drive *d, int ended, uint64_t now_ns)
 		t->done = d->done;
 }
 
-/* Runs `count` operations. DXP_ETIMEDOUT: the budget ran out first. */
+/* Runs `count` operations. Returns DXP_ETIMEDOUT if the budget ran out first. */
 static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count, bool measured)
 {
 	struct drive d = {.end = e, .ops = ops, .count = count, .measured = measured};
@@ -228,8 +227,8 @@ static void near_main(int control, void *context)
 	child_end(&far);
 }
 
-/* Waits until the near process exits, which closes its end of the pair, or its time limit is over.
- * A contender that measures by itself has its own limits within this one. */
+/* Waits until the near process exits, which closes its socket, or its time limit expires. A
+ * contender that measures by itself has its own limits within this one. */
 static void near_await(const struct child *near, const struct work *work, const struct tally *t)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -247,7 +246,7 @@ static void near_await(const struct child *near, const struct work *work, const 
 static void outcome_read(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
-	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns(); /* killed: until now */
+	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns(); /* if it was killed: until now */
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
 	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))
@@ -277,7 +276,7 @@ void measure_into(struct tally *tally, const struct contender *c, const struct r
 			  .tally = tally};
 	struct child near;
 
-	tally->status = DXP_ETIMEDOUT; /* until the near process sets another */
+	tally->status = DXP_ETIMEDOUT; /* valid until the near process sets another */
 	*out = (struct outcome){.status = child_spawn(near_main, &job, &near)};
 	if (out->status != DXP_OK)
 		return;

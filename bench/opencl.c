@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on the two xPUs
- * of a local fabric. In turn with it: the same program on local PoCL, and the best that the network
- * could do: a raw round trip, and RLTP's own stream. */
+/* Implements `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on
+ * the two xPUs of a local fabric. Alternately: the same program on local PoCL, and the best that
+ * the network could do, which is a raw round trip and RLTP's own stream. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static const struct opencl_case {
 	uint32_t count;
 	enum shape shape;
 	bool sizes;
-	uint32_t bytes; /* where there are no sizes */
-	bool mean;      /* report the mean: one sample holds many operations */
+	uint32_t bytes; /* bytes if there are no sizes */
+	bool mean;      /* report the mean, because one sample holds many operations */
 } cases[] = {
 	{"empty", "empty kernel, finished", 2000, SHAPE_TIME, false, 0, false},
 	{"enqueue", "1,000 kernels: an enqueue", 1000, SHAPE_TIME, false, 0, true},
@@ -132,7 +132,7 @@ static void figures_read(struct figures *f, struct opencl_end *end, const struct
 	f->p99[f->count++] = got.p99_us;
 }
 
-/* Returns the operations of a size: about the same bytes in total for every size. */
+/* Returns the operations of a size, so that every size has about the same bytes in total. */
 static uint32_t count_for(const struct bench_run *b, const struct opencl_case *c, uint64_t bytes)
 {
 	uint64_t all = b->options->quick ? 64u << 20 : 512u << 20;
@@ -171,7 +171,7 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 		row.peer_value = report_median(local->value, local->count);
 	}
 	report_row(&row);
-	if (c->sizes && local->count) { /* for plots */
+	if (c->sizes && local->count) { /* rows for plots */
 		row.contender = row.peer;
 		row.value = row.peer_value;
 		row.peer = NULL;

@@ -14,8 +14,8 @@
 #define POCL_ICD  "/etc/OpenCL/vendors/pocl.icd"
 #define PATH_TEXT 1280
 
-/* Runs in the new process. Each driver is the only one visible; PoCL has two devices, as the fabric
- * has. */
+/* Starts the program in a new process. Each driver is the only one visible; PoCL has two devices,
+ * as the fabric has. */
 static void end_exec(enum opencl_driver driver)
 {
 	char path[PATH_TEXT];
@@ -63,7 +63,7 @@ bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver)
 	int in[2], out[2];
 	char line[256];
 
-	signal(SIGPIPE, SIG_IGN); /* a process that died shows by its missing answer */
+	signal(SIGPIPE, SIG_IGN); /* the missing answer shows that a process died */
 	if (pipe(in)) {
 		snprintf(e->why, sizeof(e->why), "no pipe: %s", strerror(errno));
 		return false;

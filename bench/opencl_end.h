@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program that measures one OpenCL driver, run as a process: it reads a case and answers with
+/* Runs the program that measures one OpenCL driver as a process: it reads a case and answers with
  * the times of its operations. */
 #ifndef BENCH_OPENCL_END_H
 #define BENCH_OPENCL_END_H
@@ -23,14 +23,13 @@ struct opencl_figures {
 	double p50_us, p99_us, mean_us;
 };
 
-/* Return false with `why`. opencl_end_stop must follow in either case; it ignores an end never
- * started. */
+/* Return false with `why` on failure. opencl_end_stop must follow in either case; it ignores an end
+ * that was never started. */
 bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver);
 bool opencl_end_run(struct opencl_end *e, const char *name, uint64_t bytes, uint32_t count,
 		    struct opencl_figures *out);
 void opencl_end_stop(struct opencl_end *e);
 
-/* Both ends on this machine. */
 const struct raw_ends *opencl_loopback(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of the network benchmarks. */
+/* Parses the options of the network benchmarks. */
 #include "bench/options.h"
 
 #include <getopt.h>
@@ -9,8 +9,8 @@
 
 #include "bench/table.h"
 
-/* Options of benchmarks. A benchmark accepts those whose `val` is in its `letters`; the help lists
- * them in this order. */
+/* Options of all benchmarks. A benchmark accepts those whose `val` is in its `letters`; the help
+ * lists them in this order. */
 static const struct {
 	struct option option;
 	const char *help;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command line options of all network benchmarks. */
+/* Declares the command line options of all network benchmarks. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -10,10 +10,10 @@
 struct bench_options {
 	bool json;
 	const char *lab;       /* NULL: all */
-	unsigned rounds;       /* times each measurement alternates with its peer */
-	bool quick;            /* a tenth of the work */
+	unsigned rounds;       /* how often each measurement alternates with its peer */
+	bool quick;            /* does a tenth of the work */
 	const char *only;      /* contenders whose name contains it; NULL: all */
-	const char *only_case; /* the same for cases */
+	const char *only_case; /* cases whose name contains it; NULL: all */
 	bool no_payload_crc;
 	const char *engine; /* NULL: the benchmark's own choice */
 	bool sizes;
@@ -26,15 +26,15 @@ bool bench_wanted(const char *only, const char *name);
  * invalid. */
 bool bench_rounds_parse(const char *text, unsigned *out);
 
-/* Of every benchmark: --rounds, --quick, --json and --help. */
+/* Options of every benchmark: --rounds, --quick, --json and --help. */
 #define BENCH_OPTIONS_ALL "rqjh"
-/* Of those with contenders in labs: --lab, --only, --case, --no-payload-crc. */
+/* Options of benchmarks with contenders in labs: --lab, --only, --case, --no-payload-crc. */
 #define BENCH_OPTIONS_LAB "locn"
 /* The same without --no-payload-crc. Others: --engine 'e', --sizes 's'. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
-/* `summary` heads the help; `letters` has one for each accepted option beyond
- * BENCH_OPTIONS_ALL. Returns the exit status if the program must exit, else -1. */
+/* Parses the options. `summary` heads the help; `letters` has one for each accepted option beyond
+ * BENCH_OPTIONS_ALL. Returns the exit status if the program must exit, otherwise -1. */
 int bench_options_parse(int argc, char **argv, const char *summary, const char *letters,
 			struct bench_options *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface of everything that is measured: two ends in two processes. The near end requests
- * operations, the far end serves them. Modules (build/lib/dxp-bench-*.so) compile against this
- * header alone and link to the library that they measure. */
+/* Declares the interface of everything that is measured: two ends in two processes. The near end
+ * requests operations, the far end serves them. Modules (build/lib/dxp-bench-*.so) compile against
+ * this header alone and link to the library that they measure. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
@@ -16,26 +16,27 @@
 
 /* An operation completes at the same point for all contenders. PUT: the bytes are in the far
  * program's memory and the near end is notified. GET: the bytes are here. PING: the same bytes are
- * back. MESSAGE: the far program has received it (counted there). */
+ * back. MESSAGE: the far program has received it, and counts it there. */
 enum work_op { WORK_PUT, WORK_GET, WORK_PING, WORK_MESSAGE };
 
 struct work {
 	enum work_op op;
-	uint32_t bytes;  /* of one operation, 1 .. 2^31 - 1 */
-	uint32_t depth;  /* outstanding at once, 1 .. WORK_DEPTH_MAX */
+	uint32_t bytes;  /* bytes of one operation, 1 .. 2^31 - 1 */
+	uint32_t depth;  /* outstanding operations, 1 .. WORK_DEPTH_MAX */
 	uint32_t warmup; /* operations before the first that is measured */
 	uint64_t count;  /* operations to measure, at least 1 */
-	/* the sample stops then with what is complete; the warm-up has the same again */
+	/* ns after which the sample stops with the completed operations; the warm-up has the same
+	 * again */
 	uint64_t budget_ns;
-	/* depth 1: round trips timed as one, where reading the clock costs as much as a trip; 0:
+	/* depth 1: round trips timed as one, if reading the clock costs as much as a round trip; 0:
 	 * 1 */
 	uint32_t batch;
 	bool spin; /* both ends poll without sleeping */
 	bool no_payload_crc;
 };
 
-/* Returns the size of either end's memory, which operations use in rotation: beyond the level-2
- * cache, as real data is, unless latency is measured (spin). */
+/* Returns the size of either end's memory, which operations use in rotation. It exceeds the level-2
+ * cache, as real data does, unless latency is measured (spin). */
 static inline uint64_t work_region_bytes(const struct work *w)
 {
 	uint64_t least = w->spin ? w->bytes : RAW_BUFFER_BYTES;
@@ -51,7 +52,7 @@ static inline uint64_t work_offset(const struct work *w, uint64_t index)
 
 /* Shared by the processes of one sample; its contents survive a killed process. */
 struct tally {
-	_Atomic uint64_t done;             /* near end: operations measured and complete */
+	_Atomic uint64_t done;             /* near end: completed operations of the measurement */
 	_Atomic uint64_t counted;          /* far end: messages received, warm-up included */
 	_Atomic uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; 0: not yet */
 	uint64_t near_cpu_ns, far_cpu_ns;
@@ -63,7 +64,7 @@ struct tally {
 struct peer_end {
 	const struct raw_ends *ends;
 	const struct work *work;
-	const char *variant; /* of the contender: provider, congestion control, ... */
+	const char *variant; /* variant of the contender: provider, congestion control, ... */
 	bool far;
 	int control; /* a stream socket to the other end */
 	struct tally *tally;
@@ -71,15 +72,15 @@ struct peer_end {
 };
 
 struct peer_ops {
-	/* Both ends, at the same time: prepares and connects. Any status; the processes exit
-	 * without a close. */
+	/* Both ends, at the same time: prepares and connects. Returns any status; the processes
+	 * exit without a close. */
 	int (*open)(struct peer_end *e);
-	/* Near: starts one operation. DXP_EAGAIN: poll first. */
+	/* Near end: starts one operation. Returns DXP_EAGAIN if the caller must poll first. */
 	int (*post)(struct peer_end *e);
-	/* Near: polls. Returns the number of operations completed since the last call, in order, or
-	 * a status. */
+	/* Near end: polls. Returns the number of operations completed since the last call, in
+	 * order, or a status. */
 	int (*poll)(struct peer_end *e);
-	/* Far: polls. Sleeps at most a second. */
+	/* Far end: polls. Sleeps at most a second. */
 	void (*serve)(struct peer_end *e);
 };
 
@@ -89,7 +90,7 @@ extern const struct peer_ops peer_ops_exported;
 /* A competitor in a table. */
 struct contender {
 	const char *name;
-	const struct peer_ops *ops; /* NULL: from `module` */
+	const struct peer_ops *ops; /* NULL: use `module` */
 	const char *module;         /* file name in the library folder beside the programs' */
 	const char *variant;
 	/* Used in place of all other fields: measures by itself, into the tally. `datagram_bytes`
@@ -98,10 +99,10 @@ struct contender {
 		     struct tally *tally);
 };
 
-/* In C: RLTP, kernel TCP, bare memory. */
+/* Contenders in C: RLTP, kernel TCP, bare memory. */
 extern const struct peer_ops peer_rltp, peer_tcp, peer_store;
 
-/* Write or read all bytes; false if the other end is gone. */
+/* Write or read all bytes. Return false if the other end is gone. */
 bool control_write(int control, const void *data, size_t bytes);
 bool control_read(int control, void *data, size_t bytes);
 

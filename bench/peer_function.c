@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two functions of one NIC, each in a process of its own, through the public library: only
+/* Uses two functions of one NIC, each in its own process, through the public library: only
  * dxp/function.h and dxp/device.h. */
 #include <sched.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define ATTACH_MS  5000
 
 struct function_end {
-	struct dxp_nic *nic; /* at the end that runs it */
+	struct dxp_nic *nic; /* set at the end that runs it */
 	struct dxp_function *function;
 	struct dxp_window *window;
 	/* "alone": window of the second function, in place of the other end */
@@ -27,7 +27,8 @@ struct function_end {
 	struct dxp_memory memory;
 	struct dxp_target other, back; /* `back`: the first function, for `second` */
 	uint32_t other_key;
-	bool shares_core; /* with the other end: yields it when a poll finds nothing */
+	bool shares_core; /* shares its core with the other end: yields it when a poll finds nothing
+			   */
 	uint64_t posted, counted;
 	struct child server;
 	uint8_t region[DXP_NAP_BYTES];
@@ -59,7 +60,7 @@ static int nic_serve(const char *path, struct dxp_nic **out)
 	return status;
 }
 
-/* Body of the third process; it is killed when its parent exits. */
+/* Body of the third process, which is killed when its parent exits. */
 static void server_main(int control, void *context)
 {
 	struct dxp_nic *nic;
@@ -226,7 +227,7 @@ static int function_post(struct peer_end *e)
 	return status;
 }
 
-/* Polls the available completions. Returns how many, or the first error status. */
+/* Dequeues the available completions. Returns their number, or the first error status. */
 static int completions_dequeue(struct dxp_window *w)
 {
 	struct dxp_nic_event event;
@@ -252,7 +253,7 @@ static bool nap_copy(struct function_end *s, struct dxp_window *w)
 	return true;
 }
 
-/* "alone": echoes what arrived at the second function. */
+/* "alone": echoes the messages that arrived at the second function. */
 static int second_serve(struct function_end *s, uint32_t bytes)
 {
 	if (!nap_copy(s, s->second))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libfabric's reliable datagrams over the network, by tagged messages, which its software
+/* Measures libfabric's reliable datagrams over the network, by tagged messages, which its software
  * providers carry faster than RMA. The variant is the provider. A module: of this project it
- * includes only bench/peer.h and libfabric_end.h. An operation is a message there and one back,
- * as in peer_tcp.c. */
+ * includes only bench/peer.h and libfabric_end.h. An operation is a message in each direction, as
+ * in peer_tcp.c. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +31,10 @@ struct fabric_end {
 	struct libfabric_end end;
 	uint8_t *region;
 	uint64_t region_bytes;
-	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
+	size_t out_bytes, in_bytes; /* bytes of one operation; 0: no such message */
 	uint32_t depth;
 	uint64_t received, sends_ended, injected;
-	uint64_t owed; /* far: answers not sent yet */
+	uint64_t owed; /* far end: answers not sent yet */
 	uint32_t sends_free;
 	struct transfer *free_sends[WORK_DEPTH_MAX];
 	struct transfer sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
@@ -110,7 +110,7 @@ static int receive_post(struct fabric_end *f, struct transfer *s)
 	return error;
 }
 
-/* Sends a message. -FI_EAGAIN: no space now. */
+/* Sends a message. Returns -FI_EAGAIN if there is no space now. */
 static int message_send(struct fabric_end *f)
 {
 	uint8_t *from = buffer_of(f, f->out_bytes, f->sends_ended + f->injected);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libfabric's one-sided write between two processes of one machine; the variant is the provider. A
- * module, as peer_libfabric.c. */
+/* Measures libfabric's one-sided write between two processes of one machine; the variant is the
+ * provider. A module like peer_libfabric.c. */
 #include <stdlib.h>
 #include <sys/mman.h>
 

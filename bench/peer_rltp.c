@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP: two NICs in two processes. The far one echoes or accepts NAPs, and serves PUT and GET on
- * its memory. There is no manager: the ends exchange addresses over the control socket. The variant
- * is a comma-separated list of session options: see variant.h. */
+/* Measures RLTP: two NICs in two processes. The far one echoes or accepts NAPs, and serves PUT and
+ * GET on its memory. There is no manager: the ends exchange addresses over the control socket. The
+ * variant is a comma-separated list of session options (variant.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #define FAR_ID  2
 #define WAIT_NS (100 * MS_NS)
 
-/* Exchanged by the ends at the start. */
+/* Exchanged by both ends at the start. */
 struct introduction {
 	struct udp_address address;
 	uint64_t incarnation;
@@ -114,7 +114,7 @@ static int rltp_post(struct peer_end *e)
 }
 
 /* Polls like a program without other work: spins for the node's spin time, then sleeps; with
- * work->spin never sleeps. */
+ * work->spin it never sleeps. */
 static void poll_or_wait(const struct peer_end *e, struct rltp_end *r)
 {
 	if (node_poll(r->node) == 0 && !e->work->spin)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The best that this machine's memory allows: the near process stores, the far one polls and stores
- * back, the near one polls. A message lies in a mailbox, its number written last. Nothing is
- * checked, queued or protected. PING and MESSAGE only. */
+/* Measures the best that this machine's memory allows: the near process stores, the far one polls
+ * and stores back, the near one polls. A message is in a mailbox, and its number is written last.
+ * Nothing is checked, queued or protected. PING and MESSAGE only. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static int file_find(struct peer_end *e)
 	return fd;
 }
 
-/* Returns zeroed memory of `bytes`, the same at both ends; both must call it at the same time.
- * NULL, after a message, on failure. It lives as long as the processes. */
+/* Returns zeroed memory of `bytes`, the same at both ends, which must call this at the same time.
+ * Returns NULL, after a message, on failure. The memory lives as long as the processes. */
 static void *shared_map(struct peer_end *e, size_t bytes)
 {
 	int fd = e->far ? file_find(e) : file_make(e, bytes);
@@ -73,7 +73,7 @@ struct mailbox {
 
 struct direction {
 	_Alignas(4096) struct mailbox mailboxes[MAILBOXES];
-	_Alignas(64) _Atomic uint32_t counted; /* by the reader; only MESSAGE uses it */
+	_Alignas(64) _Atomic uint32_t counted; /* written by the reader; only MESSAGE uses it */
 };
 
 struct store_end {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel TCP, as fast as a small program can drive it: one connection, no delay, large buffers as
- * the kernel tunes them; the variant is its congestion control. Every operation is some bytes there
- * and some back: one byte back acknowledges a PUT, one byte there requests a GET. */
+/* Measures kernel TCP, as fast as a small program can drive it: one connection, no delay, large
+ * buffers as the kernel tunes them; the variant is its congestion control. Every operation is some
+ * bytes in each direction: one returned byte acknowledges a PUT, one sent byte requests a GET. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,12 +20,12 @@
 #include "bench/peer.h"
 #include "link/sockaddr.h"
 
-#define PIECE_BYTES (256u << 10) /* of one system call; more gains little */
+#define PIECE_BYTES (256u << 10) /* bytes of one system call; more gains little */
 
 struct tcp_end {
 	int fd;
 	uint8_t *region;
-	uint64_t out_bytes, in_bytes; /* of one operation: sent here, received here */
+	uint64_t out_bytes, in_bytes; /* bytes of one operation: sent here, received here */
 	uint64_t owed, sent;          /* bytes to send in total, and sent */
 	uint64_t received;            /* bytes in total */
 	uint64_t in_ended;            /* operations received */
@@ -165,7 +165,7 @@ static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 	poll(&p, 1, 100);
 }
 
-/* Polls both directions once; *ended: operations received since the last call. */
+/* Polls both directions once. *ended: operations received since the last call. */
 static int poll_once(struct peer_end *e, uint64_t *ended)
 {
 	struct tcp_end *t = e->state;

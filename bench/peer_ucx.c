@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UCX over the transports that the variant names, by tagged messages. A module, as
+/* Measures UCX over the transports that the variant names, by tagged messages. A module like
  * peer_libfabric.c. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -22,11 +22,11 @@ struct message_end {
 	struct ucx_end end;
 	uint8_t *region;
 	uint64_t region_bytes;
-	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
+	size_t out_bytes, in_bytes; /* bytes of one operation; 0: no such message */
 	uint64_t received, sent;
 	uint64_t counted; /* operations reported */
 	uint32_t outstanding;
-	uint64_t owed; /* far: answers not sent yet */
+	uint64_t owed; /* far end: answers not sent yet */
 	bool failed;
 	ucs_status_ptr_t receives[WORK_DEPTH_MAX];
 	uint32_t receive_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UCX's one-sided PUT between two processes that share memory. UCX allocates the memory of both
- * ends, so that the other end can map it. A module, as peer_ucx.c. */
+/* Measures UCX's one-sided PUT between two processes that share memory. UCX allocates the memory of
+ * both ends, so that the other end can map it. A module like peer_ucx.c. */
 #include <stdlib.h>
 #include <string.h>
 

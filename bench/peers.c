@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench peers`: one NIC with 10,000 open sessions on loopback. Memory of a peer before first
- * contact, with an open session, and after the session has been idle; how fast sessions open,
- * beside TCP connections; the time of a PUT among so many, beside one to a single peer. */
+/* Implements `dxp bench peers`: one NIC with 10,000 open sessions on loopback. Measures the memory
+ * of a peer before first contact, with an open session, and after the session has been idle; how
+ * fast sessions open, beside TCP connections; and the time of a PUT among so many, beside one to a
+ * single peer. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct many {
 };
 
 struct figures {
-	double added_bytes, open_bytes, idle_bytes; /* per peer */
+	double added_bytes, open_bytes, idle_bytes; /* bytes for each peer */
 	double setup_per_s, tcp_per_s;
 	double setup_cpu_ns;
 	double p50_us, p99_us, single_us;
@@ -137,7 +138,7 @@ static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 	return event.status;
 }
 
-/* Sends PUTs, one at a time, to random peers of the first `among`. */
+/* Sends PUTs, one at a time, to random peers among the first `among`. */
 static int puts_run(struct many *m, uint32_t among, uint64_t *samples, uint32_t count)
 {
 	struct rng rng = {1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench rate`: 64-byte NAPs to one peer, over all queue pairs of a function, each received by
- * the program there. References: the same number of raw datagrams in batches, and other libraries'
- * tagged messages. Millions per second, and CPU time of either end for each. */
+/* Implements `dxp bench rate`: 64-byte NAPs to one peer, over all queue pairs of a function, each
+ * received by the program there. References: the same number of raw datagrams in batches, and other
+ * libraries' tagged messages. Reports millions per second, and CPU time of either end for each. */
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/contenders.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Core to core: store, poll, store. Each thread writes only its own cache line, which counts its
- * turns. */
+/* Measures core to core: store, poll, store. Each thread writes only its own cache line, which
+ * counts its polls. */
 #include "bench/raw_udp.h"
 
 #include <pthread.h>
@@ -57,7 +57,6 @@ static void *echo_run(void *argument)
 	return NULL;
 }
 
-/* Returns the median one-way time over the batches. */
 static double measure_run(struct echo *e)
 {
 	uint64_t batch_ns[BATCHES_MAX];

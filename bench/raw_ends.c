@@ -33,7 +33,8 @@ static int option_set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* Opens a bound socket with large buffers; *bound is its address with the port. DXP_EIO, logged. */
+/* Opens a bound socket with large buffers; *bound is its address with the port. Returns DXP_EIO,
+ * logged, on failure. */
 static int socket_open(const struct udp_address *at, int *out, struct udp_address *bound)
 {
 	int family = sockaddr_is_v4(at) ? AF_INET : AF_INET6;
@@ -66,7 +67,7 @@ static int socket_open(const struct udp_address *at, int *out, struct udp_addres
 
 /* First message between the processes. */
 struct hello {
-	int status; /* of the sender's set-up; an error is already logged */
+	int status; /* status of the sender's set-up; an error is already logged */
 	struct udp_address address;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two ends of a raw measurement: the caller, and a forked process that may enter another
- * network namespace. They exchange addresses over a socket pair and connect to each other; the far
- * end finishes with a report. */
+/* Connects the two ends of a raw measurement: the caller, and a forked process that may enter
+ * another network namespace. They exchange addresses over a socket pair and connect to each other;
+ * the far end finishes with a report. */
 #ifndef BENCH_RAW_ENDS_H
 #define BENCH_RAW_ENDS_H
 
@@ -10,13 +10,13 @@
 
 #include "bench/raw_udp.h"
 
-#define RAW_PATIENCE_S 2 /* seconds: so long a silence on loopback or a cable means a loss */
+#define RAW_PATIENCE_S 2 /* s: silence of this length on loopback or a cable means a loss */
 
 /* The final report of the far end. */
 struct far_report {
 	int status;
-	uint64_t bytes;  /* received */
-	uint64_t cpu_ns; /* of its measuring thread */
+	uint64_t bytes;  /* bytes received */
+	uint64_t cpu_ns; /* CPU time of its measuring thread */
 };
 
 struct far_end {
@@ -28,7 +28,8 @@ struct far_end {
 /* Body of the far end, with its connected socket. */
 typedef struct far_report (*far_main)(int fd, const void *options);
 
-/* Forks the far end and connects both. On success raw_far_stop must follow. DXP_EIO, logged. */
+/* Forks the far end and connects both. Returns DXP_EIO, logged, on failure; on success raw_far_stop
+ * must follow. */
 int raw_far_start(struct far_end *far, const struct raw_ends *ends, far_main run,
 		  const void *options);
 

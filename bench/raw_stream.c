@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one-way stream. Each datagram starts with its number, 8 bytes in host order (both ends are
- * one machine). Datagram n is read from position n of the source and copied to position n of the
- * destination, modulo their size. */
+/* Implements the one-way stream. Each datagram starts with its number, 8 bytes in host order (both
+ * ends are on one machine). Datagram n is read from position n of the source and copied to position
+ * n of the destination, modulo their size. */
 #include "bench/raw_udp.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "bench/raw_ends.h"
 
 #define NUMBER_BYTES       sizeof(uint64_t)
-#define SEGMENTS_DEFAULT   64 /* in one batch: every kernel with GSO accepts so many */
+#define SEGMENTS_DEFAULT   64 /* datagrams of one batch: every kernel with GSO accepts this many */
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
 #define RECEIVE_BYTES      65536        /* GRO merges up to one full IP packet */
@@ -30,7 +30,7 @@ struct plan {
 	size_t window_bytes;
 	size_t batch_segments;
 	size_t positions;       /* positions of segment_bytes in RAW_BUFFER_BYTES, whole batches */
-	uint64_t segment_count; /* of the whole stream, whole batches */
+	uint64_t segment_count; /* datagrams of the whole stream, whole batches */
 	bool spin;
 };
 
@@ -39,7 +39,7 @@ struct sender {
 	int fd;
 	uint8_t *source;
 	size_t batch_segments; /* as planned; 1 if the kernel rejects batches */
-	uint64_t number;       /* of the next datagram */
+	uint64_t number;       /* number of the next datagram */
 	uint64_t credited;     /* bytes that the receiver has placed */
 };
 
@@ -48,7 +48,7 @@ struct receiver {
 	int fd;
 	uint8_t *region;
 	uint8_t *buffers;
-	uint64_t number;   /* expected next */
+	uint64_t number;   /* next expected number */
 	uint64_t credited; /* bytes reported to the sender */
 	struct mmsghdr messages[RECEIVE_BUFFERS];
 	struct iovec iovecs[RECEIVE_BUFFERS];

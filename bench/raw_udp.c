@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ping-pong, and percentiles of its times. The stream is in raw_stream.c, the core-to-core
- * measurement in raw_c2c.c. */
+/* Implements ping-pong, and percentiles of its times. The stream is in raw_stream.c, the
+ * core-to-core measurement in raw_c2c.c. */
 #include "bench/raw_udp.h"
 
 #include <stdlib.h>

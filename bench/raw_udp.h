@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Raw UDP, as fast as a small program can drive it: the reference for RLTP on the same machine in
- * the same minute. No reliability, no headers, no batching of different data; connected sockets;
- * each measurement forks the far end. Also measures the latency between two cores, because every
- * other number varies with it.
+/* Measures raw UDP, as fast as a small program can drive it: the reference for RLTP on the same
+ * machine in the same minute. No reliability, no headers, no batching of different data; connected
+ * sockets; each measurement forks the far end. Also measures the latency between two cores, because
+ * every other number varies with it.
  *
  * The far end may run in another network namespace, one that exists under /run/netns and can reach
  * the near end's address; the near end runs in the caller's. The kernel chooses the ports. The far
@@ -26,21 +26,21 @@
 
 struct raw_ends {
 	struct udp_address near; /* IP address of the caller's end; its port is ignored */
-	struct udp_address far;  /* the same of the other end */
+	struct udp_address far;  /* IP address of the far end */
 	const char *far_netns;   /* network namespace of the far end; NULL: the caller's */
 };
 
 struct raw_ping_options {
 	struct raw_ends ends;
-	size_t payload_bytes; /* of ping and of pong: 1 .. RAW_PAYLOAD_BYTES_MAX */
+	size_t payload_bytes; /* payload of ping and of pong: 1 .. RAW_PAYLOAD_BYTES_MAX */
 	size_t warmup;        /* round trips before the first that is measured */
 	size_t count;         /* round trips to measure, at least 1 */
 };
 
 /* Measures ping-pong between two processes that both spin on MSG_DONTWAIT. Writes `count` round
- * trip times in ns, in the order of measurement; tables call half of one the latency. DXP_EINVAL:
- * an option out of range; DXP_ETIMEDOUT: a datagram was lost or the far end died; DXP_EIO: a system
- * call failed (both logged). */
+ * trip times in ns, in the order of measurement; tables call half of one the latency. Returns
+ * DXP_EINVAL if an option is out of range; DXP_ETIMEDOUT if a datagram was lost or the far end
+ * died; DXP_EIO if a system call failed (both logged). */
 int raw_ping(const struct raw_ping_options *options, uint64_t *round_trip_ns);
 
 struct raw_stream_options {
@@ -50,8 +50,8 @@ struct raw_stream_options {
 	/* datagrams in one system call, at most; 0: 64, which every kernel with GSO accepts; newer
 	 * kernels accept 128 */
 	size_t batch_segments;
-	uint64_t total_bytes; /* to send, rounded up to whole batches; at least 1 */
-	/* sent and not yet credited, at most; at least 128 KiB; 0: RAW_WINDOW_BYTES */
+	uint64_t total_bytes; /* bytes to send, rounded up to whole batches; at least 1 */
+	/* bound of bytes sent and not yet credited; at least 128 KiB; 0: RAW_WINDOW_BYTES */
 	size_t window_bytes;
 	bool spin; /* both ends poll for RAW_SPIN_NS before they sleep in the kernel */
 };
@@ -59,19 +59,19 @@ struct raw_stream_options {
 struct raw_stream_result {
 	double gb_per_s; /* 1e9 payload bytes placed per second, first send to last credit */
 	double sender_ns_per_kb;   /* CPU time of the sending thread per 1000 payload bytes */
-	double receiver_ns_per_kb; /* the same of the receiving thread */
-	uint64_t bytes;            /* placed at the receiver */
+	double receiver_ns_per_kb; /* CPU time of the receiving thread per 1000 payload bytes */
+	uint64_t bytes;            /* bytes placed at the receiver */
 };
 
 /* Measures a one-way stream from the caller to the far end. Sends GSO batches as long as 65507
  * bytes and the kernel allow. The receiver uses GRO, checks each datagram's number, copies its
- * payload to its destination and returns credit every quarter of the window. Errors as raw_ping.
- * *out is written only on success. */
+ * payload to its destination and returns credit every quarter of the window. Returns the errors of
+ * raw_ping. *out is written only on success. */
 int raw_stream(const struct raw_stream_options *options, struct raw_stream_result *out);
 
-/* Measures core to core: two threads on the first two CPUs allowed, each stores when it sees the
- * other's store. Writes the median one-way time in ns. `rounds`: round trips, at least 1.
- * DXP_EUNSUPPORTED: only one CPU. */
+/* Measures core to core: two threads on the first two allowed CPUs; each stores when it sees the
+ * other's store. Writes the median one-way time in ns. `rounds`: round trips, at least 1. Returns
+ * DXP_EUNSUPPORTED if there is only one CPU. */
 int raw_c2c(unsigned rounds, double *one_way_ns);
 
 /* Sorts `samples` and returns the value below which `percent` (0 .. 100) of them lie; nearest rank.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of a benchmark: a table for people, or one JSON object a line for machines. */
+/* Prints rows of a benchmark: a table for people, or one JSON object a line for machines. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
@@ -7,17 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* After `value`, NULL texts and zero numbers are left out: not measured, or meaningless. */
+/* After `value`, NULL texts and zero numbers are omitted: not measured, or meaningless. */
 struct report_row {
 	const char *bench, *name; /* `name` is the case */
 	const char *metric, *unit;
 	double value;
 	const char *lab, *contender;
-	const char *peer; /* what ran beside it, or NULL */
+	const char *peer; /* contender beside it, or NULL */
 	double peer_value;
 	const char *x_name; /* x axis of a plot: "bytes", "loss_percent", ... */
 	double x;
-	double mean_us, p50_us, p99_us; /* of one operation */
+	double mean_us, p50_us, p99_us; /* times of one operation */
 	double near_cpu, far_cpu;       /* CPU time of either process */
 	const char *cpu_unit;           /* "ns/KB", "ns/op" */
 	const char *label;              /* "near", "far": distance of the two cores while it ran */
@@ -29,11 +29,11 @@ struct report_row {
 	} more[6];
 };
 
-/* `json`: objects, and no heading. */
+/* `json`: objects, without a heading. */
 void report_begin(bool json, const char *heading);
 void report_row(const struct report_row *row);
 
-/* Prints a line for people: with the table, or on standard error beside objects. */
+/* Prints a line for people: in the table, or with --json on standard error. */
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sorts the values and returns the middle one. count >= 1. */

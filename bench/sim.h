@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the parts of `dxp bench sim`. */
+/* Declares the parts of `dxp bench sim`. */
 #ifndef BENCH_SIM_H
 #define BENCH_SIM_H
 
@@ -7,7 +7,7 @@
 
 struct sim_bench_options {
 	bool json, loss, rate, quick;
-	bool one_topology, one_cc; /* else all */
+	bool one_topology, one_cc; /* otherwise all */
 	enum crowd_pattern topology;
 	enum cc_kind cc;
 	uint32_t nodes; /* 0: those of the default table */

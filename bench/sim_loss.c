@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goodput against loss: the table pinned by test/golden/goodput.tsv, with four times as many
- * messages; and the speed of the simulator. */
+/* Measures goodput against loss: the table pinned by test/golden/goodput.tsv, with four times as
+ * many messages. Also measures the speed of the simulator. */
 #include <stdio.h>
 #include <time.h>
 

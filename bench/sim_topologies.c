@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Crowds: each congestion control with many senders at one bottleneck, with many flows that hash
- * onto few wires, and with all nodes sending to all. */
+/* Measures crowds: each congestion control with many senders at one bottleneck, with many flows
+ * that hash onto few wires, and with all nodes sending to all. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -14,7 +14,7 @@
 #define QUEUE      256 /* full datagrams in a switch's port */
 #define MARK       65  /* full datagrams: DCTCP's K for 10 Gb/s */
 #define LEAF_HOSTS 32
-#define SPINES     32 /* as many as hosts at a leaf: only the hash makes bottlenecks */
+#define SPINES     32 /* as many as hosts at a leaf, so that only the hash makes bottlenecks */
 
 static const struct {
 	enum crowd_pattern topology;

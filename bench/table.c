@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds, labels and medians. */
+/* Computes rounds, labels and medians. */
 #include "bench/table.h"
 
 #include <inttypes.h>
@@ -61,8 +61,8 @@ static double p99_us(const struct table_case *c, const struct outcome *o)
 	return o->p99_us;
 }
 
-/* Returns the divisor of CPU time: thousands of bytes for goodput, else operations. INFINITY if the
- * ends spin, as their CPU time is then only elapsed time. */
+/* Returns the divisor of CPU time: thousands of bytes for goodput, otherwise operations. INFINITY
+ * if the ends spin, because their CPU time is then the elapsed time. */
 static double units_of(const struct table_case *c, const struct outcome *o)
 {
 	if (c->work.spin || o->done == 0)
@@ -110,7 +110,6 @@ static double median_of(const struct table_case *c, const struct sample *of, boo
 	return n > 0 ? report_median(values, n) : 0;
 }
 
-/* Returns whether the cores were near for most samples. */
 static bool mostly_near(const struct table_case *c, const struct samples *s)
 {
 	size_t near = 0;
@@ -208,7 +207,7 @@ static void rounds_run(const struct table_case *c, const struct raw_ends *ends, 
 	}
 }
 
-/* Selects the wanted contenders; returns how many. */
+/* Selects the wanted contenders; returns their number. */
 static size_t contenders_choose(const struct table_case *c, struct table_case *chosen,
 				struct contender list[CONTENDERS_MAX])
 {

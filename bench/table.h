@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One case of a benchmark: the contenders in turn (A B C, A B C, ...) for a number of rounds, and a
- * row of medians for each. Before each sample the latency between the cores is measured. Medians
- * use only the samples with the most frequent core distance, which the row names. */
+/* Runs one case of a benchmark: the contenders alternate (A B C, A B C, ...) for a number of
+ * rounds, and each gets a row of medians. Before each sample the latency between the cores is
+ * measured. Medians use only the samples with the most frequent core distance, which the row
+ * names. */
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
@@ -27,15 +28,15 @@ struct table_case {
 	struct work work;
 	const struct contender *contenders;
 	size_t count;     /* 1 .. CONTENDERS_MAX */
-	size_t reference; /* the contender by which others are divided; count: none */
+	size_t reference; /* the contender that divides the others; count: none */
 	const char *x_name;
 	double x;
 	const struct bench_options *options;
 };
 
 /* Prints a row for each contender that the options select; nothing if they exclude the case. The
- * row of a contender that failed, is not built or is too slow says so. Returns 1 if the first
- * contender, this project's, failed every time, else 0. */
+ * row of a contender that failed, is not built or is too slow names that reason. Returns 1 if the
+ * first contender, this project's, failed every time, otherwise 0. */
 int table_case_run(const struct table_case *c, const struct raw_ends *ends);
 
 /* Formats "4 B", "64 KiB", "1 MiB"; returns out. */

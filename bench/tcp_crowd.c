@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections to one listener, kept open until all are established. */
+/* Opens connections to one listener, and keeps them open until all are established. */
 #include "bench/tcp_crowd.h"
 
 #include <netinet/in.h>

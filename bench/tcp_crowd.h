@@ -7,7 +7,7 @@
 
 /* Opens `count` connections on loopback to one process, sends 4 bytes over each, and waits until
  * all are read there. Writes connections per second, or 0 if the limit on open files is too low.
- * DXP_EIO, logged. */
+ * Returns DXP_EIO, logged, on failure. */
 int tcp_crowd_rate(uint32_t count, double *per_s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State and start-up of an end that uses UCX; part of those modules. */
+/* Holds state and start-up of an end that uses UCX; part of those modules. */
 #ifndef BENCH_UCX_END_H
 #define BENCH_UCX_END_H
 
@@ -16,10 +16,10 @@ struct ucx_end {
 	ucp_ep_h ep;
 };
 
-/* Exchanged by the ends at the start. */
+/* Exchanged by both ends at the start. */
 struct ucx_hello {
 	uint8_t address[UCX_ADDRESS_BYTES];
-	uint8_t rkey[UCX_RKEY_BYTES]; /* of memory that the other end may write; zeros: none */
+	uint8_t rkey[UCX_RKEY_BYTES]; /* key of memory that the other end may write; zeros: none */
 	uint64_t region;              /* address of that memory */
 };
 

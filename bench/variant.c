@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of variants. */
+/* Parses names of variants. */
 #include "bench/variant.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variants of RLTP that benchmarks compare: loss recovery and congestion control. */
+/* Selects variants of RLTP that benchmarks compare: loss recovery and congestion control. */
 #ifndef BENCH_VARIANT_H
 #define BENCH_VARIANT_H
 

@@ -110,7 +110,7 @@ static const struct option long_options[] = {
 	{0},
 };
 
-/* Parses one option. -1: continue; otherwise the program exits with this code. */
+/* Parses one option. Returns -1 to continue, otherwise the program's exit code. */
 static int option_parse(int option, struct arguments *a)
 {
 	switch (option) {
@@ -193,7 +193,7 @@ static void ready_report(const struct arguments *a)
 	}
 	if (dprintf(a->ready_fd, "%s\n", text) < 0)
 		log_warn("file descriptor %d (--ready-fd) has no reader", a->ready_fd);
-	if (a->ready_fd > STDERR_FILENO) /* no later socket may get 0, 1 or 2 */
+	if (a->ready_fd > STDERR_FILENO) /* reserves 0, 1 and 2: no later socket may get them */
 		close(a->ready_fd);
 }
 

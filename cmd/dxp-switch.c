@@ -17,8 +17,8 @@
 #include "switch/plane.h"
 #include "switch/serve.h"
 
-/* us: roughly the cost of a wakeup; base/spin.h adapts it. The spin yields the processor between
- * polls, so it is cheap even on few processors; 200 us would not be. */
+/* us: roughly the cost of a wakeup. base/spin.h adapts it. The spin yields the processor between
+ * polls, so 20 us cost little even on few processors; 200 us would cost more. */
 #define SPIN_US 20
 
 static _Atomic int stop, drain;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses the options of dxp-switch. The same functions handle those of the command line and the
- * file. */
+/* Parses the options of dxp-switch, from the command line and the file. */
 #include "cmd/dxp-switch_options.h"
 
 #include <getopt.h>
@@ -158,7 +157,7 @@ static bool size_parse(const char *text, uint64_t *out)
 	return *out >= MEMORY_MIN;
 }
 
-/* Parses an IPv4 address of a single machine. */
+/* Parses the IPv4 address of one machine. */
 static bool ip_parse(const char *text, uint32_t *out)
 {
 	struct udp_address a;
@@ -173,7 +172,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 	return true;
 }
 
-/* Parses an option with a number. Returns NULL, or what is wrong. */
+/* Parses an option with a number. Returns NULL, or the error. */
 static const char *number_set(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
@@ -214,7 +213,7 @@ static const char *number_set(int option, const char *text, struct switch_argume
 	}
 }
 
-/* Parses options that may be repeated. Those of the command line replace those of the file. */
+/* Parses options that may be repeated. Options of the command line replace those of the file. */
 static const char *list_parse(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
@@ -264,7 +263,7 @@ static const char *name_parse(const char *text, struct switch_arguments *a)
 	return NULL;
 }
 
-/* Parses any option except those that exit or read the file. Returns NULL, or what is wrong. */
+/* Parses any option except those that exit or read the file. Returns NULL, or the error. */
 static const char *option_parse(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
@@ -295,7 +294,7 @@ static const char *option_parse(int option, const char *text, struct switch_argu
 
 /* ---- configuration file ---- */
 
-/* Splits a line: "NAME", "NAME VALUE" or "NAME = VALUE". False: more words. */
+/* Splits a line: "NAME", "NAME VALUE" or "NAME = VALUE". Returns false if it has more words. */
 static bool line_split(char *line, char **name, char **value)
 {
 	char *rest;
@@ -316,7 +315,7 @@ static const struct option *option_find(const char *name)
 	return NULL;
 }
 
-/* Parses one line. Returns NULL, or what is wrong. */
+/* Parses one line. Returns NULL, or the error. */
 static const char *line_parse(char *line, struct switch_arguments *a)
 {
 	char *name, *value;
@@ -367,8 +366,8 @@ static int config_read(const char *path, struct switch_arguments *a)
 
 /* ---- the command line ---- */
 
-/* Reads the file of --config first, since other options override it. -1: continue; otherwise the
- * program exits with this code. */
+/* Reads the file of --config first, since other options override it. Returns -1 to continue,
+ * otherwise the program's exit code. */
 static int config_parse(int argc, char **argv, struct switch_arguments *a)
 {
 	int option, code = -1;

@@ -18,16 +18,17 @@ enum switch_exit {
 struct switch_arguments {
 	struct serve_options serve;
 	const char *ports[SWITCH_KERNEL_PORTS];
-	char *config;                    /* contents of the file; options point into it */
-	bool parents_given, ports_given; /* on the command line: those of the file are ignored */
+	char *config; /* content of the file; options point into it */
+	bool parents_given,
+		ports_given; /* given on the command line: the file's lists are ignored */
 	bool from_file;
 };
 
-/* Prints what is wrong and refers to --help. Returns EXIT_USAGE. */
+/* Prints the error and refers to --help. Returns EXIT_USAGE. */
 int switch_usage(const char *what);
 
-/* Fills in *a; `serve` holds the defaults on entry. -1: continue; otherwise the program exits with
- * this code, reason printed. The caller frees a->config. */
+/* Fills in *a; `serve` holds the defaults on entry. Returns -1 to continue, otherwise the program's
+ * exit code after it has printed the reason. The caller frees a->config. */
 int switch_options_parse(int argc, char **argv, struct switch_arguments *a);
 
 #endif

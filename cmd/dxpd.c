@@ -24,10 +24,10 @@
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_MAX      1000000
-#define ID_MAX         65000 /* leaves ids up to WIRE_NODE_LAST for all slots of a daemon */
+#define ID_MAX         65000 /* leaves ids for all slots of a daemon, up to WIRE_NODE_LAST */
 #define SPIN_MAX_US    1000000
 #define TIMEOUT_MAX_S  1000000
-#define KEEP_MAX_S     (FABRIC_KEEP_NS / S_NS) /* s: the manager keeps their rows so long */
+#define KEEP_MAX_S     (FABRIC_KEEP_NS / S_NS) /* s: rows of dead hosts are kept that long */
 #define FD_MAX         (1 << 20)
 
 enum exit_code {
@@ -140,7 +140,7 @@ struct arguments {
 	uint64_t timeout_s; /* 0: never */
 	int ready_fd;       /* -1: none */
 	bool manager_given;
-	bool measure; /* measure buffers only */
+	bool measure; /* only measure buffers */
 };
 
 static _Atomic int stop;
@@ -242,7 +242,7 @@ static const struct option long_options[] = {
 	{0},
 };
 
-/* Parses an option with a number. Returns NULL, or what is wrong. */
+/* Parses an option with a number. Returns NULL, or the error. */
 static const char *number_set(int option, struct arguments *a)
 {
 	uint64_t value = 0;
@@ -300,7 +300,7 @@ static const char *number_set(int option, struct arguments *a)
 	}
 }
 
-/* The nodes read congestion control from the environment; the option overrides it. */
+/* Sets congestion control, which nodes read from the environment; the option overrides it. */
 static const char *cc_set(const char *text)
 {
 	enum cc_kind kind;
@@ -351,7 +351,7 @@ static const char *host_memory_parse(const char *text, struct arguments *a)
 	return "--host-memory is 1M to 1024G, such as 64M, or 0 for no limit";
 }
 
-/* Parses an option with an address, size or name. Returns NULL, or what is wrong. */
+/* Parses an option with an address, size or name. Returns NULL, or the error. */
 static const char *text_parse(int option, struct arguments *a)
 {
 	switch (option) {
@@ -382,7 +382,7 @@ static const char *text_parse(int option, struct arguments *a)
 	}
 }
 
-/* Parses one option. -1: continue; otherwise the program exits with this code. */
+/* Parses one option. Returns -1 to continue, otherwise the program's exit code. */
 static int option_parse(int option, struct arguments *a)
 {
 	const char *wrong;
@@ -464,7 +464,7 @@ static void ready_report(int fd)
 		return;
 	if (write(fd, "\n", 1) != 1)
 		log_warn("file descriptor %d (--ready-fd) has no reader", fd);
-	if (fd > STDERR_FILENO) /* no later socket may get 0, 1 or 2 */
+	if (fd > STDERR_FILENO) /* reserves 0, 1 and 2: no later socket may get them */
 		close(fd);
 }
 

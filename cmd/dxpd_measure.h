@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Prints the table to standard output. Returns statuses of engine_open; DXP_EUNSUPPORTED: this
- * engine needs no buffers; DXP_EDEVICE: the DMA failed or is too slow. All are logged. */
+ * engine needs no buffers; DXP_EDEVICE: the DMA failed or is too slow. Logs all of them. */
 int dxpd_measure(const char *engine, uint64_t memory_bytes);
 
 #endif

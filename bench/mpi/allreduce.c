@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program that `dxp bench inc` runs under mpirun: allreduces of one size after the other, timed
- * as OSU's programs do (each rank's mean time of a call, averaged over the ranks). Every result is
- * checked.
+/* Runs allreduces of one size after the other under mpirun, for `dxp bench inc`, timed as OSU's
+ * programs do (each rank's mean time of a call, averaged over the ranks). Every result is checked.
  *
  *   dxp-mpi-allreduce BYTES:CALLS ...
  *
@@ -9,11 +8,11 @@
  *
  *   BYTES MEAN_US P50_US CPU_US BUSY_US SENT CROSSED WRONG
  *
- * Per call: CPU time of all ranks; CPU time of the whole machine; packets that hosts sent;
+ * For each call: CPU time of all ranks; CPU time of the whole machine; packets that hosts sent;
  * packets that crossed any link. DXP_BENCH_NETNS lists the network namespaces for the last two
- * ("host:" or "switch:" before each path, separated by commas). They are 0 without it, or if
- * rank 0 may not enter the namespaces. The program is plain MPI, independent of the place where
- * sums are computed. */
+ * ("host:" or "switch:" before each path, separated by commas). They are 0 without it, or if rank 0
+ * may not enter the namespaces. The program is plain MPI, independent of the place where sums are
+ * computed. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -103,8 +102,8 @@ static double busy_us(void)
 
 /* ---- counting packets ---- */
 
-/* Adds the packets sent by all interfaces of this thread's namespace but lo and bridges, which are
- * no links. A packet is counted at the sending end of a link. */
+/* Adds the packets sent by all interfaces of this thread's namespace except lo and bridges, which
+ * are no links. A packet is counted at the sending side of a link. */
 static void interfaces_add(uint64_t *sent)
 {
 	char line[512], name[64];
@@ -193,7 +192,7 @@ static int double_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Counts the packets of n calls: those of 2n calls less those of n, which cancels the overhead
+/* Counts the packets of n calls: those of 2n calls minus those of n, which cancels the overhead
  * around them. */
 static void packets_count(struct buffers *b, unsigned n, double *sent, double *crossed,
 			  unsigned *wrong)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library preloaded into an MPI program (LD_PRELOAD) that counts through the MPI profiling
- * interface: the number and sizes of allreduces, the time inside them, and the time inside all MPI
- * calls that programs like solvers make. At the end rank 0 prints on standard error:
+/* Counts calls of an MPI program through the MPI profiling interface, as a preloaded library
+ * (LD_PRELOAD): the number and sizes of allreduces, the time inside them, and the time inside all
+ * MPI calls that programs like solvers make. In MPI_Finalize rank 0 prints on standard error:
  *
  *   mpi-count: ranks R wall_s W mpi_s M allreduce_s A calls C eligible E
  *

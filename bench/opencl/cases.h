@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measuring half of `dxp bench opencl`: an ordinary OpenCL program without any code for a
- * fabric. It uses the first two devices of one platform. Environment and arguments select the
+/* Declares the measuring half of `dxp bench opencl`: an ordinary OpenCL program without any code
+ * for a fabric. It uses the first two devices of one platform. Environment and arguments select the
  * platform, so the same code measures every driver. */
 #ifndef BENCH_OPENCL_CASES_H
 #define BENCH_OPENCL_CASES_H
@@ -16,13 +16,14 @@
 
 struct bench {
 	cl_context context;
-	cl_device_id devices[DEVICES]; /* the same one twice if there is only one */
-	cl_command_queue queues[DEVICES], loose[DEVICES]; /* in order, out of order */
+	cl_device_id devices[DEVICES]; /* the same device twice if there is only one */
+	cl_command_queue queues[DEVICES],
+		loose[DEVICES]; /* queues: in order; loose: out of order */
 	cl_program program;
 	cl_kernel empty, add[DEVICES];
 	uint64_t samples[SAMPLES_MAX]; /* ns of an operation */
 	uint32_t sample_count;
-	char why[256]; /* of a failure */
+	char why[256]; /* reason of a failure */
 };
 
 struct bench_case {
@@ -32,7 +33,7 @@ struct bench_case {
 	int (*run)(struct bench *b, size_t bytes, uint32_t count);
 };
 
-/* Ends with a NULL name. */
+/* Lists the cases; a NULL name is the last. */
 extern const struct bench_case bench_cases[], bench_memory_cases[];
 
 uint64_t bench_now_ns(void);

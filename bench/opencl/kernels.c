@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands: the cost of an enqueue, a chain, and steps that alternate between two devices. */
+/* Measures commands: the cost of an enqueue, a chain, and steps that alternate between two
+ * devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,6 @@ static int empty_enqueue(struct bench *b, cl_command_queue q, cl_uint waits, con
 	return 0;
 }
 
-/* Runs an empty kernel and waits for it. */
 static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 {
 	(void)bytes;
@@ -30,7 +30,7 @@ static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Enqueues many at once; measures the enqueuing calls alone, or with `to_the_end` until all
+/* Enqueues many at once. Measures the enqueuing calls alone, or with `to_the_end` until all
  * complete. */
 static int enqueue_many(struct bench *b, uint32_t count, bool to_the_end)
 {
@@ -57,7 +57,7 @@ static int case_stream(struct bench *b, size_t bytes, uint32_t count)
 	return enqueue_many(b, count, true);
 }
 
-/* Each command waits for the event of the one before. */
+/* Each command waits for the event of the previous one. */
 static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_event before = NULL, event;
@@ -77,7 +77,6 @@ static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Independent writes. */
 static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;

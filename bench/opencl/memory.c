@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers: from the host, to the host, from device to device. */
+/* Measures transfers: from the host, to the host, from device to device. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reference for the switch in the kernel: returns every UDP packet to port 4791 to its sender,
- * as fast as XDP can. */
+/* Returns every UDP packet to port 4791 to its sender, as fast as XDP can: the reference for the
+ * switch in the kernel. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

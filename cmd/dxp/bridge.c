@@ -37,7 +37,6 @@ static uint64_t pair(const struct reading *r, enum cfg_register low)
 	return one(r, low) | one(r, low + 1) << 32;
 }
 
-/* Returns the counter's rate per second. */
 static double rate(const struct view *v, enum cfg_register low)
 {
 	double passed = (double)(v->after.at_ns - v->before.at_ns) / 1e9;
@@ -54,7 +53,7 @@ static double busy(const struct view *v, enum cfg_register low)
 	return percent < 100 ? percent : 100;
 }
 
-/* Returns the growth of a 32-bit counter that may have wrapped. */
+/* Returns the growth of a 32-bit counter, which may have wrapped. */
 static uint32_t grown(const struct view *v, enum cfg_register index)
 {
 	return (uint32_t)one(&v->after, index) - (uint32_t)one(&v->before, index);

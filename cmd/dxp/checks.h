@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the checks of `dxp doctor`. Each function fills in some checks and returns their
- * number. */
+/* Declares the checks of `dxp doctor`. Each function fills in checks and returns their number. */
 #ifndef CMD_DXP_CHECKS_H
 #define CMD_DXP_CHECKS_H
 
@@ -15,7 +14,7 @@ struct check {
 	enum check_level level;
 	char name[24];
 	char found[512];
-	char next[256]; /* what to do; empty if nothing */
+	char next[256]; /* next step for the user; empty if none */
 };
 
 unsigned checks_machine(struct check *out);
@@ -23,7 +22,8 @@ unsigned checks_opencl(struct check *out);
 unsigned checks_engines(struct check *out);
 unsigned checks_fabric(struct check *out, const struct session_options *options);
 
-/* Opens and closes the engine `name`. False: it does not work; it has logged why. */
+/* Opens and closes the engine `name`. Returns false if it does not work; the engine logs the
+ * reason. */
 bool checks_engine_try(const char *name, struct engine_description *out);
 /* Returns "direct" or "bridged". */
 const char *checks_memory_kind_text(const struct engine_description *d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tries each engine that an xPU could use here, with little memory. An engine that does not open
- * logs why on standard error. */
+ * logs the reason. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void check_engine(struct check *c, const char *engine, const char *next)
 		check_set(c, CHECK_WARN, name, next, "does not work on this machine");
 }
 
-/* Most machines have no such device, which is no error. */
+/* Returns whether the driver exists; most machines have none, which is no error. */
 static bool cuda_driver_there(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);

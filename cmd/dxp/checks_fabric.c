@@ -64,7 +64,7 @@ static void check_manager(struct check *c, const struct session_options *options
 	int status = inquiry_run(&q, &a);
 
 	if (status != DXP_OK) {
-		/* A missing fabric is not the machine's fault. */
+		/* a missing fabric is not an error of the machine */
 		check_set(c, status == DXP_ENOENT ? CHECK_WARN : CHECK_FAIL, "manager", NULL, "%s",
 			  q.text);
 		return;
@@ -78,7 +78,7 @@ static void check_manager(struct check *c, const struct session_options *options
 	query_destroy(a);
 }
 
-/* Counts the NICs whose programs listen; *orphans: folders of programs that are gone. */
+/* Counts the NICs whose programs listen; *orphans counts folders without a program. */
 static uint32_t nics_count(uint32_t *orphans)
 {
 	struct offer_folder *folders = calloc(NICS_MAX, sizeof(*folders));
@@ -99,7 +99,6 @@ static uint32_t nics_count(uint32_t *orphans)
 	return alive;
 }
 
-/* Checks where functions are offered, and how many NICs do so. */
 static void check_functions(struct check *c)
 {
 	char folder[STATS_PATH_BYTES];

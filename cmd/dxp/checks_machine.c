@@ -82,7 +82,7 @@ static void check_clock(struct check *c)
 		return;
 	}
 	source[strcspn(source, "\n")] = '\0';
-	/* Reading these clocks accesses a chip, and the clock is read often. */
+	/* Reading these clocks accesses a chip, which is slow. */
 	bool slow = strcmp(source, "hpet") == 0 || strcmp(source, "acpi_pm") == 0;
 	check_set(c, slow ? CHECK_WARN : CHECK_OK, "clock",
 		  slow ? "boot with clocksource=tsc" : NULL, "source is %s", source);

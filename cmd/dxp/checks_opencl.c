@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks OpenCL as an xPU would find it. Opens the library at run time, so that a machine without
- * it can still be a host. Declares only the four functions that list devices, as in the OpenCL
+ * it can be a host. Declares only the four functions that list devices, as in the OpenCL
  * specification. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -57,7 +57,8 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 	uint32_t count = 0;
 
 	cl->platform_info(platform, CL_PLATFORM_NAME, sizeof(platform_name), platform_name, NULL);
-	if (strcmp(platform_name, OWN_PLATFORM) == 0) { /* its devices are on other machines */
+	if (strcmp(platform_name, OWN_PLATFORM) == 0) { /* skips this platform: its devices are on
+							 * other machines */
 		check_set(c, CHECK_OK, "OpenCL platform", NULL,
 			  OWN_PLATFORM
 			  ": OpenCL programs on this machine see the xPUs of its fabric");
@@ -78,7 +79,7 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 		  platform_name, count ? list : "no devices");
 }
 
-/* Leaves the library open: OpenCL drivers do not survive being closed. */
+/* Leaves the library open, because OpenCL drivers do not survive being closed. */
 unsigned checks_opencl(struct check *out)
 {
 	struct opencl cl = {0};
@@ -87,7 +88,7 @@ unsigned checks_opencl(struct check *out)
 	bool pocl = false;
 	unsigned count = 0;
 
-	setenv("POCL_DEVICES", "basic pthread", 0); /* as an xPU with a named device sets it */
+	setenv("POCL_DEVICES", "basic pthread", 0); /* as an xPU with a named device does */
 	if (!opencl_open(&cl)) {
 		check_set(&out[count++], CHECK_FAIL, "OpenCL",
 			  "apt install ocl-icd-libopencl1 pocl-opencl-icd",

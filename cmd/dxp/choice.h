@@ -15,11 +15,11 @@
 /* Returns whether the node matches; `name` NULL and `pid` 0 match all. */
 bool choice_matches(const struct stats_view *v, const char *name, uint64_t pid);
 
-/* Checks that the selection is one node, one process, or permitted by `all`. On failure prints why
- * and lists the nodes. */
+/* Checks that the selection is one node, one process, or permitted by `all`. On failure prints the
+ * reason and the list of nodes. */
 bool choice_check(const struct stats_list *nodes, const char *name, uint64_t pid, bool all);
 
-/* Prints a complaint of stats_read on standard error. */
+/* Prints an error of stats_read on standard error. */
 void choice_complain(void *context, const char *text);
 
 /* Prints on standard error that no such node runs here. */

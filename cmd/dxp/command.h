@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares the commands of `dxp`. Each parses its own arguments (argv[0] is its name) and returns
- * an exit status: 0 success, 1 failure, 2 wrong usage. The function that finds an error prints it,
- * once. */
+ * an exit status: 0 success, 1 failure, 2 wrong usage. The function that detects an error prints
+ * it, once. */
 #ifndef CMD_DXP_COMMAND_H
 #define CMD_DXP_COMMAND_H
 

@@ -8,23 +8,23 @@
 
 #define PATH_BYTES 4096
 
-/* Writes all bytes; false with errno set. */
+/* Writes all bytes. Returns false with errno set. */
 bool file_write(int fd, const void *data, size_t bytes);
 
-/* Read the beginning or end of a file, at most `bytes` - 1, as a string. file_head also reads files
- * in /proc and /sys. False: unreadable. */
+/* Read the beginning or the last part of a file, at most `bytes` - 1, as a string. file_head also
+ * reads files in /proc and /sys. Return false if it is unreadable. */
 bool file_head(const char *path, char *out, size_t bytes);
 bool file_tail(const char *path, char *out, size_t bytes);
 
-/* An output file that appears under its name only when complete. "-" is standard output. An
- * existing file that is not regular is written directly. */
+/* An output file that gets its name only when it is complete. "-" is standard output. An existing
+ * file that is not regular is written directly. */
 struct file_out {
 	int fd;
 	bool standard, plain;
 	char path[PATH_BYTES], part[PATH_BYTES];
 };
 
-/* Each prints why it failed. */
+/* Each function prints the reason of a failure. */
 bool file_out_open(struct file_out *out, const char *path);
 bool file_out_close(struct file_out *out, bool complete);
 

@@ -16,8 +16,8 @@
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 
-/* From SIGTERM to SIGKILL: an xPU finishes its kernel and leaves the fabric within 3 s. All daemons
- * stop at the same time; each adds a little. */
+/* Time from SIGTERM to SIGKILL: an xPU completes its kernel and leaves the fabric within 3 s. All
+ * daemons stop at the same time; each adds a little. */
 #define END_PATIENCE_NS (3 * S_NS)
 #define END_EACH_NS     (100 * MS_NS)
 
@@ -178,7 +178,7 @@ bool folder_vacant(const struct folder *p)
 			path);
 		return false;
 	}
-	/* Remains of an `up` that was killed before it started anything. */
+	/* removes the files of an `up` that was killed before it started anything */
 	remove_run(p);
 	return true;
 }
@@ -207,7 +207,7 @@ static void remove_file(const struct folder *p, const char *name)
 
 bool folder_clear(struct folder *p)
 {
-	/* The manager is the first process. It stays until the daemons have left its fabric. */
+	/* The manager is the first process. It stops after the daemons have left its fabric. */
 	unsigned daemons = p->count ? p->count - 1 : 0, managers = p->count - daemons;
 	unsigned left = processes_end(p->processes + managers, daemons,
 				      END_PATIENCE_NS + daemons * END_EACH_NS);

@@ -17,33 +17,33 @@
 
 struct folder {
 	char folder[PATH_BYTES];
-	int lock; /* held while this process changes the folder */
+	int lock; /* lock file, held while this process changes the folder */
 	bool folder_created, key_created;
-	struct process processes[FOLDER_PROCESSES_MAX]; /* in order of their start */
+	struct process processes[FOLDER_PROCESSES_MAX]; /* in order of start */
 	unsigned count;
 };
 
-/* Finds the folder and locks it; with `create` makes it if necessary. False: failed, reason
- * printed. */
+/* Finds and locks the folder; creates it if `create` is set. Returns false after it has printed the
+ * reason. */
 bool folder_open(struct folder *p, const char *given, bool create);
 void folder_close(struct folder *p);
 
-/* Writes folder/name to out. False: too long (printed). */
+/* Writes folder/name to out. Returns false after a message if it is too long. */
 bool folder_path(const struct folder *p, const char *name, char out[PATH_BYTES]);
 
-/* Reads the record of a fabric. False: there is none. */
+/* Reads the record of a fabric. Returns false if there is none. */
 bool folder_load(struct folder *p);
 bool folder_save(const struct folder *p);
 bool folder_alive(const struct folder *p);
 
-/* Checks, without a record, that nothing else uses the folder; prints what does. */
+/* Checks, without a record, that nothing else uses the folder; prints the user if there is one. */
 bool folder_vacant(const struct folder *p);
 
 /* Acquires the empty folder for a fabric. */
 bool folder_acquire(struct folder *p);
 
-/* Stops the processes, the manager last, then removes the files of `up`. False: some processes did
- * not stop (printed); the record keeps exactly those. */
+/* Stops the processes, the manager last, then removes the files of `up`. Returns false after a
+ * message if some processes did not stop; the record then lists exactly those. */
 bool folder_clear(struct folder *p);
 
 #endif

@@ -20,7 +20,7 @@
 #define SCREEN_CLEAR    "\033[H\033[2J"
 
 struct inc_command {
-	const char *where; /* --switch */
+	const char *where; /* value of --switch */
 	const char *what;  /* NULL, "groups", "refusals", "test" */
 	enum inc_section section;
 	bool json, watch;
@@ -123,7 +123,7 @@ static int show(const struct inc_command *c)
 	return result;
 }
 
-/* Selects the section of the subcommand. False: unknown. */
+/* Selects the section of the subcommand. Returns false if it is unknown. */
 static bool section_select(struct inc_command *c)
 {
 	if (!c->what)

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "wire/inc.h"
 
-#define INC_TREE_MAX 64 /* switches shown: this host's and those above */
+#define INC_TREE_MAX 64 /* switches shown: this host's and those above it */
 #define IP_BYTES     16
 
 /* Formats "10.0.0.1"; returns out. */
@@ -18,11 +18,11 @@ const char *inc_ip_format(uint32_t ip, char out[IP_BYTES]);
 
 struct inc_client;
 
-/* Opens a socket for queries. DXP_EIO: no socket (logged). */
+/* Opens a socket for queries. Returns DXP_EIO, logged, if there is none. */
 int inc_client_open(uint32_t own_ip, struct inc_client **out);
 void inc_client_close(struct inc_client *a);
 
-/* Sends an inquiry, with retries, and returns the switch's answer. DXP_ETIMEDOUT: no answer. */
+/* Sends a query, with retries, and returns the switch's answer, or DXP_ETIMEDOUT. */
 int inc_client_query(struct inc_client *a, uint32_t switch_ip, const struct inc_inquiry *q,
 		     struct inc_answer *out);
 
@@ -30,10 +30,10 @@ int inc_client_query(struct inc_client *a, uint32_t switch_ip, const struct inc_
 
 struct inc_switch_view {
 	uint32_t ip;
-	unsigned above; /* levels above this host's own switch */
+	unsigned above; /* levels above this host's switch */
 	bool silent;    /* no answer: only ip and above are valid */
 	struct inc_switch_row row;
-	struct inc_group_row *groups; /* allocated, if requested */
+	struct inc_group_row *groups; /* allocated if requested */
 	size_t group_count;
 	struct inc_refusal_row *refusals;
 	size_t refusal_count;
@@ -44,7 +44,8 @@ struct inc_tree {
 	size_t count;
 };
 
-/* Reads the state of a switch and all switches above it, with `section` of each. DXP_ENOMEM. */
+/* Reads the state of a switch and of all switches above it, with `section` of each. Returns DXP_OK
+ * or DXP_ENOMEM. */
 int inc_tree_read(struct inc_client *a, uint32_t switch_ip, enum inc_section section,
 		  struct inc_tree *out);
 void inc_client_tree_free(struct inc_tree *t);

@@ -16,7 +16,7 @@ struct inc_client {
 	struct link *link;
 	uint32_t own_ip;
 	uint16_t own_port;
-	uint32_t number; /* of the query; the answer repeats it */
+	uint32_t number; /* number of the query; the answer repeats it */
 };
 
 int inc_client_open(uint32_t own_ip, struct inc_client **out)
@@ -65,7 +65,7 @@ static void question_send(struct inc_client *a, uint32_t switch_ip, const struct
 	link_send(a->link, &d, 1);
 }
 
-/* Decodes a packet. False: not the answer to this query. */
+/* Decodes a packet. Returns false if it is not the answer to this query. */
 static bool answer_decode(const struct inc_client *a, const struct datagram_arrival *arrival,
 			  uint32_t switch_ip, const struct inc_inquiry *q, struct inc_answer *out)
 {
@@ -125,7 +125,7 @@ static int rows_read(struct inc_client *a, uint32_t switch_ip, enum inc_section 
 	do {
 		q.first = (uint32_t)*count;
 		if (inc_client_query(a, switch_ip, &q, &answer) != DXP_OK)
-			return DXP_OK; /* show what has arrived */
+			return DXP_OK; /* shows the rows that have arrived */
 		char *more = realloc(*rows, (*count + answer.count + 1) * bytes);
 		if (!more)
 			return DXP_ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Converts the same data to JSON. */
+/* Converts the state of switches to JSON. */
 #include <stdio.h>
 
 #include "cmd/dxp/inc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints the tables of `dxp inc`, and texts for numbers. */
+/* Prints the tables of `dxp inc`, and converts numbers to texts. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -7,7 +7,7 @@
 #include "cmd/dxp/inc.h"
 #include "cmd/dxp/nodes.h"
 
-#define DATA_CAUSE 128 /* causes from here on: a data packet was refused with this status */
+#define DATA_CAUSE 128 /* first cause that means: a data packet was rejected with this status */
 
 const char *inc_ip_format(uint32_t ip, char out[IP_BYTES])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares a query to the manager by a program that has the key but is not a node. */
+/* Declares a query to the manager. The program has the key but is not a node. */
 #ifndef CMD_DXP_INQUIRY_H
 #define CMD_DXP_INQUIRY_H
 
@@ -12,8 +12,8 @@
 struct inquiry {
 	const struct dxp_fabric_options *fabric;
 	enum query_kind kind;
-	const char *host, *xpu;        /* of grant and revoke */
-	uint64_t timeout_ns;           /* 0: FABRIC_JOIN_NS */
+	const char *host, *xpu;        /* names for grant and revoke */
+	uint64_t timeout_ns;           /* ns; 0: FABRIC_JOIN_NS */
 	char text[INQUIRY_TEXT_BYTES]; /* reason of a failure */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements dxp, the command-line tool of Direct xPU: finds the command. */
+/* Implements dxp, the command-line tool of Direct xPU: selects the command. */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>

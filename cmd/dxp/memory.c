@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp put` and `dxp get`: administrative access to device memory at plain addresses.
- * Nothing is allocated or freed: written bytes stay until they are overwritten. */
+ * Allocates and frees nothing: written bytes stay until they are overwritten. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,16 +16,16 @@
 #include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
 
-#define CHUNK_BYTES (16u << 20) /* most bytes of one transfer */
+#define CHUNK_BYTES (16u << 20) /* bytes: bound of one transfer */
 #define CHUNK_LEAST (64u << 10)
 #define CHUNK_FIRST (1u << 20)
-#define CHUNK_NS    (S_NS / 4) /* time for one transfer, so that progress is visible */
+#define CHUNK_NS    (S_NS / 4) /* ns: target time of one transfer, so that progress is visible */
 
 struct move {
 	struct session session;
 	uint64_t address, bytes;
 	uint8_t *chunk;
-	uint64_t chunk_bytes; /* bytes of the next transfer */
+	uint64_t chunk_bytes; /* size of the next transfer */
 	uint64_t moved, busy_ns;
 	struct progress progress;
 };
@@ -43,7 +43,7 @@ static void chunk_moved(struct move *m, uint64_t bytes, uint64_t elapsed_ns)
 		m->chunk_bytes = min_u64(m->chunk_bytes * 4, CHUNK_BYTES);
 }
 
-/* Reads until `bytes` have arrived or the file ends. */
+/* Reads until `bytes` have arrived or the file is exhausted. */
 static ssize_t chunk_read(int fd, uint8_t *chunk, size_t bytes)
 {
 	size_t have = 0;
@@ -61,7 +61,7 @@ static ssize_t chunk_read(int fd, uint8_t *chunk, size_t bytes)
 	return (ssize_t)have;
 }
 
-/* Prints a failed PUT, with the number of bytes written before. */
+/* Prints a failed PUT, with the number of bytes already written. */
 static int put_fail(struct move *m)
 {
 	progress_end(&m->progress);
@@ -122,7 +122,7 @@ static int report(const struct move *m, bool json)
 	return EXIT_DONE;
 }
 
-/* Checks a known length against the memory before any transfer. */
+/* Compares a known length with the memory, before any transfer. */
 static bool fits(const struct move *m)
 {
 	const struct dxp_xpu_caps *caps = &m->session.caps;
@@ -159,7 +159,7 @@ static bool address_read(const char *text, uint64_t *out)
 	return false;
 }
 
-/* Returns the bytes after the position of a regular file; 0 for anything else. */
+/* Returns the bytes after the position of a regular file; 0 for other files. */
 static uint64_t bytes_left(int fd)
 {
 	struct stat s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model PART ...`: finds the part, parses the common options, and runs the part for
- * each point of the grid. */
+/* Implements `dxp model PART ...`: selects the part, parses the common options, and runs the part
+ * for each point of the grid. */
 #include "cmd/dxp/model.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define ROWS_MOST      24
 #define SHORTCUTS_MOST 6
-#define CONFIG_MOST    (1 << 20) /* bytes of a file of parameters */
+#define CONFIG_MOST    (1 << 20) /* bytes: bound of a file of parameters */
 
 static const struct model_part *const parts[] = {
 	&model_part_nic,      &model_part_crossbar, &model_part_share,      &model_part_loggp,
@@ -84,7 +84,7 @@ int model_file_error(int status, const char *path)
 	return error_set(status, "%s: %s", path, reason);
 }
 
-/* Parses the options of a part. As options_parse(). */
+/* Parses the options of a part. Returns the values of options_parse(). */
 static int parse(const struct model_part *part, int argc, char **argv)
 {
 	struct option_row rows[ROWS_MOST];
@@ -120,7 +120,7 @@ static int parse(const struct model_part *part, int argc, char **argv)
 	return first;
 }
 
-/* Sets the parameters that hold for all points. */
+/* Sets the parameters that all points share. */
 static int configure(struct model_parameters *p)
 {
 	int status = model_parameters_preset(p, common.preset);
@@ -159,7 +159,6 @@ static int grid_of(const struct model_part *part, struct model_grid *g)
 	return status;
 }
 
-/* Runs all points. Returns an exit status. */
 static int run_grid(const struct model_part *part, const struct model_parameters *base,
 		    const struct model_grid *g)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of `dxp model`. A part defines one struct model_part and its own options; the common
- * code parses --json, --tsv, --set, --config, --preset, --sweep and --seed, and prints the rows. */
+/* Declares the parts of `dxp model`. A part defines one struct model_part and its own options. The
+ * common code parses --json, --tsv, --set, --config, --preset, --sweep and --seed, and prints the
+ * rows. */
 #ifndef CMD_DXP_MODEL_H
 #define CMD_DXP_MODEL_H
 
@@ -8,29 +9,30 @@
 #include "model/parameter.h"
 #include "model/row.h"
 
-/* One run of a part: one point of the grid. */
+/* Input of one run: one point of the grid. */
 struct model_run {
-	const struct model_parameters *parameters; /* checked */
+	const struct model_parameters *parameters; /* validated */
 	uint64_t seed;
 	const struct model_sink *sink;
-	bool json; /* no text beside the rows */
+	bool json; /* print rows only */
 };
 
-/* An option that stands for --sweep PARAMETER=VALUES. */
+/* An option that means --sweep PARAMETER=VALUES. */
 struct model_shortcut {
 	const char *option, *parameter, *help;
 };
 
 struct model_part {
 	const char *name, *summary;
-	const char *text;                       /* of --help, in sentences */
+	const char *text;                       /* text of --help, in sentences */
 	const struct option_row *rows;          /* own options; the targets are static */
-	unsigned row_count;                     /* at most 8 */
+	unsigned row_count;                     /* number of rows, at most 8 */
 	const struct model_shortcut *shortcuts; /* at most 6; ends with a NULL option */
 	const char *argument;                   /* name of an optional argument, NULL for none */
 	const char **argument_to;               /* set if the argument is given */
-	/* Emits the rows of one point. Returns DXP_OK, or a status with error_text() set. Positive:
-	 * done, but the exit status is EXIT_FAILED (check: a given row is out of tolerance). */
+	/* Emits the rows of one point. Returns DXP_OK, or a status with error_text() set. A
+	 * positive value means success with exit status EXIT_FAILED (check: a given row is out of
+	 * tolerance). */
 	int (*run)(const struct model_run *run);
 };
 
@@ -39,18 +41,18 @@ extern const struct model_part model_part_nic, model_part_crossbar, model_part_s
 extern const struct model_part model_part_loggp, model_part_topology, model_part_tags,
 	model_part_allreduce, model_part_bridge, model_part_loss, model_part_check;
 
-/* Forwards rows to run->sink, with their published values if the parameters are the source's. */
+/* Forwards rows to run->sink. Adds their published values if the parameters are the source's. */
 struct model_attach {
-	struct model_sink sink; /* of the part */
+	struct model_sink sink; /* sink for the part */
 	const struct model_sink *to;
 };
 const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
 
-/* Reads a whole file of at most `most` bytes into a buffer that ends with 0; free() releases it.
- * NULL: failed, error_text() is set. */
+/* Reads a whole file of at most `most` bytes and adds a 0. The caller frees the buffer. Returns
+ * NULL with error_text() set on failure. */
 char *model_file_read(const char *path, size_t most);
 
-/* Puts the name of a file in front of error_text(). Returns `status`. */
+/* Prefixes error_text() with the file's name. Returns `status`. */
 int model_file_error(int status, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model allreduce`: the source's cases or others, calibration, and schedules of
- * any collective as text. */
+/* Implements `dxp model allreduce`: the source's cases or others, calibration, and schedules of any
+ * collective as text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "model/sweep.h"
 
 #define SCHEDULE_BYTES_MOST (256u << 20)
-#define WRITE_RANKS_MOST    4096 /* of --write: a line is 40 bytes */
+#define WRITE_RANKS_MOST    4096 /* ranks that --write accepts: a line has 40 bytes */
 
 static const char *hosts_text, *ranks_text, *bytes_text, *way_text, *calibrate_path;
 static const char *schedule_path, *collective_text, *write_path;
@@ -36,7 +36,7 @@ static const struct option_row options[] = {
 	 0},
 };
 
-/* A list with its default; no struct holds the value. */
+/* A list with its default; its value is in no struct. */
 #define LIST(n, u, v, h)                                                                \
 	{                                                                               \
 		.group = "allreduce", .name = (n), .unit = (u), .value = (v), .low = 1, \
@@ -72,7 +72,7 @@ static int sizes_parse(struct sizes *out)
 	return status;
 }
 
-/* Returns whether --way names this way, or is not given. */
+/* Returns whether --way names this way, or is absent. */
 static bool wanted(int way)
 {
 	return !way_text || strcmp(way_text, model_way_name((enum model_way)way)) == 0;
@@ -92,7 +92,7 @@ static int cases_run(const struct model_parameters *p, const struct model_sink *
 			.ranks = (uint32_t)s.ranks.values[at / s.bytes.count % s.ranks.count],
 			.bytes = (uint32_t)s.bytes.values[at % s.bytes.count],
 		};
-		/* Ranks that do not divide among the sockets cannot have a leader each. */
+		/* Ranks that the sockets cannot share equally cannot each have a leader. */
 		if (!way_text && of.way == MODEL_WAY_SOCKET && of.ranks % p->sockets)
 			continue;
 		if (wanted((int)of.way))

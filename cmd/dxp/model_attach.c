@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Published values for rows of one part. */
+/* Adds published values to the rows of one part. */
 #include <string.h>
 
 #include "cmd/dxp/model.h"

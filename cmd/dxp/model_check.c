@@ -29,7 +29,7 @@ static const struct option_row options[] = {
 	 OPTION_FLAG, &list, 0, 0},
 };
 
-/* Prints the start of a judge's line for a row: quantity and x. */
+/* Prints quantity and x of a row, as in a judge's line. */
 static void name_print(void *context, const struct model_row *row)
 {
 	printf("%s\t%s\t# %s %s\n", row->quantity, row->x[0] ? row->x : "-", row->item, row->unit);
@@ -42,7 +42,7 @@ static double guess_us(void *context, const struct model_allreduce *of)
 	return model_allreduce_ns(of, context, &ns) == DXP_OK ? ns / 1000 : -1;
 }
 
-/* Prints the rows out of tolerance on standard error, and sums for readers of the table. */
+/* Prints the rows out of tolerance on standard error, and totals for readers of the table. */
 static void verdict_print(const struct model_check *c, const struct model_run *run)
 {
 	struct model_parameters p = *run->parameters;

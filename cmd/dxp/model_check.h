@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the table of `dxp model check`. */
+/* Declares the parts of the table of `dxp model check`. */
 #ifndef CMD_DXP_MODEL_CHECK_H
 #define CMD_DXP_MODEL_CHECK_H
 

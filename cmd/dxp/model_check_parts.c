@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs every part at the points that the sources state, and their sentences as inequalities. */
+/* Runs every part at the points that the sources state, and checks their sentences as
+ * inequalities. */
 #include "cmd/dxp/model_check.h"
 
 #include <dxp/status.h>
@@ -12,7 +13,7 @@
 #include "sim/bridge_predict.h"
 #include "sim/loss_predict.h"
 
-#define GETS 64 /* of each NIC: more than its queues hold */
+#define GETS 64 /* GETs of each NIC: more than its queues hold */
 
 static void shape_emit(const struct model_sink *sink, const char *item, const char *quantity,
 		       bool holds)
@@ -65,7 +66,7 @@ static int nic_rows(const struct model_parameters *p, uint64_t seed, const struc
 	return status ? status : nic_shapes(p, sink);
 }
 
-/* C-22: GETs both ways wait for each other without a channel of their own, and never with it. */
+/* C-22: GETs in both directions deadlock without a channel of their own, and never with one. */
 static int get_shapes(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const char *const names[] = {"GETs complete with a channel of their own",

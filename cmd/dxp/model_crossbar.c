@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model crossbar`: options only. */
+/* Implements `dxp model crossbar`: its options. */
 #include "base/util.h"
 #include "cmd/dxp/model.h"
 #include "model/crossbar.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model loggp --measure`. A train of messages, a stream and the shortest trip give
- * the parameters; longer trips check them. All are runs of the benchmarks' functions. */
+/* Implements `dxp model loggp --measure`. A batch of messages, a stream and the shortest round trip
+ * give the parameters; longer round trips check them. All are runs of the benchmarks' functions. */
 #include "cmd/dxp/model_measure.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define STREAM_BYTES (1u << 20)
 #define STREAMS      400
 #define BUDGET_NS    (2 * S_NS)
-#define WARMUP       2000 /* as `dxp bench latency` */
+#define WARMUP       2000 /* messages, as in `dxp bench latency` */
 #define SMALL_BYTES  8
 
 static const uint32_t sizes[] = {SMALL_BYTES, 64, 256, 512, 1024, 2048};
@@ -31,7 +31,7 @@ struct measured {
 	double trip_half[ARRAY_COUNT(sizes)];
 };
 
-/* One measurement: its input and the lab that it runs in. */
+/* Input of one measurement, and its lab. */
 struct measurement {
 	const struct lab *lab;
 	const struct raw_ends *ends;
@@ -63,8 +63,8 @@ static struct work work_of(enum work_op op, uint32_t bytes, uint32_t depth, uint
 			     .spin = op == WORK_PING};
 }
 
-/* Measures gap and overheads with a train of messages, G with a stream, and L as the rest of half
- * the shortest trip. */
+/* Measures gap and overheads with a batch of messages, and G with a stream. L is the rest of half
+ * the shortest round trip. */
 static bool all_measure(const struct measurement *w, struct measured *m)
 {
 	struct work messages = work_of(WORK_MESSAGE, SMALL_BYTES, WORK_DEPTH_MAX, MESSAGES);
@@ -100,8 +100,8 @@ static void emit(const struct model_sink *sink, const char *quantity, const char
 	model_emit(sink, &row);
 }
 
-/* Runs in the lab's process: measures and emits. In the column "published", T of this NIC has its
- * measured time, and the other rows have the values of the source's hardware. */
+/* Measures and emits, in the lab's process. In the column "published", T of this NIC has its
+ * measured time; the other rows have the values of the source's hardware. */
 static int rows_emit(const struct lab *lab, const struct raw_ends *ends, void *context)
 {
 	struct measurement *w = context;
@@ -134,7 +134,7 @@ int model_measure_rows(const struct model_parameters *p, const struct model_sink
 {
 	struct measurement w = {.p = p, .sink = sink};
 
-	/* the lab's body runs in a process of its own, which prints */
+	/* the child process of the lab prints too */
 	fflush(stdout);
 	if (lab_run(lab_find("loopback"), rows_emit, &w) != 0)
 		return error_set(DXP_EIO,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model nic`: options, and the file of --trace. */
+/* Implements `dxp model nic`: its options, and the file of --trace. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "model/nic.h"
 #include "model/sweep.h"
 
-#define TRACE_BYTES_MOST (1u << 20) /* of a traced message: 65,536 slices of 128 B */
+#define TRACE_BYTES_MOST (1u << 20) /* bytes of a traced message: 65,536 slices of 128 B */
 
 static const char *op_text, *bytes_text, *trace_path;
 static bool breakdown, peak;
@@ -36,7 +36,7 @@ static const struct model_parameter bytes_row = {
 	.unit = "B",
 	.low = 1,
 	.high = MODEL_NIC_BYTES_MOST,
-	.offset = SIZE_MAX, /* in no struct */
+	.offset = SIZE_MAX, /* the value is in no struct */
 };
 
 /* Writes slices as Chrome's trace events. */
@@ -45,7 +45,7 @@ struct trace_file {
 	unsigned slices;
 };
 
-/* Returns a number for each stage, so that each has a row of its own. */
+/* Returns a row number for each stage. */
 static unsigned row_of(const char *stage)
 {
 	for (unsigned i = 0; i < MODEL_NIC_STAGES; i++)
@@ -108,7 +108,6 @@ static int ops_parse(unsigned *first, unsigned *last)
 	return error_set(DXP_EINVAL, "--op is nap-imm, nap-ind, put or get, not '%s'", op_text);
 }
 
-/* Runs one operation at one size. */
 static int run_one(const struct model_run *r, enum model_op op, uint64_t bytes)
 {
 	if (breakdown)
@@ -116,7 +115,7 @@ static int run_one(const struct model_run *r, enum model_op op, uint64_t bytes)
 	return model_nic_rows(r->parameters, op, bytes, r->sink);
 }
 
-/* Traces the only operation and size. */
+/* Traces one operation at one size. */
 static int run_trace(const struct model_run *r, unsigned first, unsigned last,
 		     const struct model_sweep *sizes)
 {
@@ -143,7 +142,7 @@ static int run(const struct model_run *r)
 	for (unsigned op = first; !status && op <= last; op++) {
 		bool nap = model_nic_is_nap((enum model_op)op);
 		for (unsigned i = 0; !status && i < sizes.count; i++) {
-			/* In a list of sizes for all operations, a NAP ends at its bound. */
+			/* In a list of sizes for all operations, larger sizes are no NAPs. */
 			if (nap && !op_text && sizes.values[i] > r->parameters->nap_max_bytes)
 				continue;
 			status = run_one(r, op, (uint64_t)sizes.values[i]);

@@ -104,7 +104,7 @@ static void json_row(struct model_print *p, const struct model_row *row)
 										    sizeof(value)))
 						: json_integer(v));
 	}
-	/* LEAVE reports what cannot be written. */
+	/* LEAVE reports write errors */
 	if (o) {
 		json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
 		putchar('\n');

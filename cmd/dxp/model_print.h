@@ -14,18 +14,18 @@ struct model_print {
 	enum model_format format;
 	const struct model_grid *grid;
 	unsigned point;
-	/* of the printer */
+	/* state of the printer */
 	unsigned rows, shown_point;
-	bool failed; /* no memory for a row */
+	bool failed; /* out of memory for a row */
 };
 
 /* Prints one row; the context is a struct model_print. */
 void model_print_row(void *context, const struct model_row *row);
 
-/* Returns false, after an error message, if memory ran out for a row. */
+/* Completes the output. Returns false after an error message if memory ran out. */
 bool model_print_end(struct model_print *p);
 
-/* Returns the name of a kind: "given", ...; "" for a plain row. */
+/* Returns the name of a kind, such as "given"; "" for a plain row. */
 const char *model_kind_name(enum model_kind kind);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp model share`: options only. */
+/* Implements `dxp model share`: its options. */
 #include "base/util.h"
 #include "cmd/dxp/model.h"
 #include "model/share.h"

@@ -16,7 +16,7 @@ static int bridge_run(const struct model_run *run)
 static const struct model_shortcut bridge_shortcuts[] = {
 	{"buffer", "buffer_bytes", "bytes of an entry: 1M,2M,8M"},
 	{"bytes", "transfer_bytes", "bytes of a transfer: 64M,512M"},
-	{"reads", "reads", "READ requests under way: 1,2,4"},
+	{"reads", "reads", "outstanding READ requests: 1,2,4"},
 	{NULL, NULL, NULL},
 };
 

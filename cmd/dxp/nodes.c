@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp nodes`: the manager's whole node table, regardless of grants. */
+/* Implements `dxp nodes`: prints the manager's whole node table, regardless of grants. */
 #include "cmd/dxp/nodes.h"
 
 #include <pthread.h>
@@ -17,17 +17,17 @@
 #include "wire/manage.h"
 #include "xpu/cfg.h"
 
-/* ---- what the NICs of xPUs have moved, from their registers ----
+/* ---- traffic ----
  *
- * Reads the counters of all xPUs in parallel, one thread for each, so that unreachable xPUs cost
- * one timeout in total. */
+ * Reads the traffic counters from the registers of all xPUs in parallel, so that unreachable xPUs
+ * cost one timeout in total. */
 
 struct traffic {
 	bool known;
 	uint64_t in_bytes, out_bytes;
 };
 
-#define THREADS_MAX 32 /* threads: more xPUs are rarely unreachable at once */
+#define THREADS_MAX 32 /* threads: rarely are more xPUs unreachable at once */
 
 /* SENT_LO, SENT_HI, RECEIVED_LO and RECEIVED_HI are adjacent. */
 #define COUNTERS 4
@@ -74,13 +74,13 @@ static void read_all(struct inquest *q)
 
 	while (started + 1 < wanted && pthread_create(&threads[started], NULL, read_some, q) == 0)
 		started++;
-	read_some(q); /* this thread works too, possibly alone */
+	read_some(q); /* this thread reads too, and alone if no other started */
 	while (started > 0)
 		pthread_join(threads[--started], NULL);
 }
 
 /* Returns one entry for each node; the caller frees the array. `known` is false for hosts, dead
- * nodes and nodes that this host may not use. NULL: no memory. */
+ * nodes and nodes that this host may not use. Returns NULL if out of memory. */
 static struct traffic *traffic_read(const struct session_options *options,
 				    const struct node_entry *nodes, size_t count)
 {

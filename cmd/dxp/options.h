@@ -22,27 +22,27 @@ struct option_list {
 struct option_row {
 	const char *name;  /* without the two dashes */
 	const char *value; /* name of the value in the help; NULL: a flag */
-	const char *help;  /* NULL: a former name of another option, not shown */
+	const char *help;  /* NULL: an old name of another option, not shown */
 	enum option_kind kind;
 	void *to;
 	uint64_t low, high;
 };
 
 struct usage {
-	const char *name;      /* of the command */
+	const char *name;      /* name of the command */
 	const char *arguments; /* such as "XPU ADDRESS FILE|-" */
 	const char *text;      /* description, in sentences */
 	const struct option_row *rows;
 	unsigned row_count;
-	int least, most; /* number of arguments that are not options */
+	int least, most; /* bounds of the number of arguments that are not options */
 };
 
-/* Parses all options. Returns the index in argv of the first argument that is not an option (these
- * are moved to the end). Negative: the program exits with status -1 - value. */
+/* Parses all options. Moves the other arguments to the last positions and returns the index of the
+ * first one in argv. If negative, the program exits with status -1 - value. */
 int options_parse(int argc, char **argv, const struct usage *usage);
 
 /* Parse "4096", "0x1000", "64K", "2G" (option_bytes_parse) or plain numbers (option_number_parse).
- * False: invalid. */
+ * Return false if invalid. */
 bool option_bytes_parse(const char *text, uint64_t *out);
 bool option_number_parse(const char *text, uint64_t *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp ping`: round trips to an xPU through its NIC, by a register read or a GET of
- * --size bytes. */
+/* Implements `dxp ping`: measures round trips to an xPU through its NIC, by a register read or a
+ * GET of --size bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 

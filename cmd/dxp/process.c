@@ -17,7 +17,7 @@
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 
-#define KILL_NS (30 * S_NS) /* from SIGKILL to the exit, on an overloaded machine */
+#define KILL_NS (30 * S_NS) /* ns from SIGKILL to the exit, on an overloaded machine */
 
 bool process_beside(const char *name, char *out, size_t bytes)
 {
@@ -41,7 +41,7 @@ void process_program(const char *name, char *out, size_t bytes)
 		snprintf(out, bytes, "%s", name);
 }
 
-/* Reads the start time. False: no such process, or a zombie. */
+/* Reads the start time. Returns false if there is no such process or it is a zombie. */
 static bool start_time(pid_t pid, uint64_t *out)
 {
 	char path[64], text[1024];
@@ -51,7 +51,7 @@ static bool start_time(pid_t pid, uint64_t *out)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (!file_head(path, text, sizeof(text)))
 		return false;
-	/* The name may contain spaces and parentheses: fields count from the last one. */
+	/* The name may contain spaces and parentheses, so fields count from the last one. */
 	const char *fields = strrchr(text, ')');
 	if (!fields ||
 	    sscanf(fields,
@@ -149,27 +149,27 @@ bool process_table_check(void)
 	return false;
 }
 
-/* A process being stopped. */
+/* A process that is being stopped. */
 struct ending {
 	const struct process *process;
-	int fd; /* pidfd, which no later process with the same id can take over; or one of these */
+	int fd; /* pidfd, which stays with this process if its id is reused; or a value below */
 };
 
 #define ENDED       (-1)
 #define UNREACHABLE (-2)
 
-/* Opens a process; or returns ENDED, or UNREACHABLE after a message. */
+/* Opens a process. Returns a pidfd, ENDED, or UNREACHABLE after a message. */
 static int process_open(const struct process *p)
 {
 	int fd = pidfd_open(p->pid, 0), error = errno;
 
-	/* Compare the start time only after the pidfd is open. */
+	/* Compares the start time only after the pidfd is open. */
 	if (fd >= 0 && process_alive(p))
 		return fd;
 	if (fd < 0 && error == ESRCH)
 		return ENDED;
 	if (fd >= 0) {
-		close(fd); /* may have been the last descriptor: read /proc again */
+		close(fd); /* frees a descriptor, which reading /proc needs */
 		if (!process_alive(p))
 			return ENDED;
 		error = EMFILE;
@@ -181,7 +181,7 @@ static int process_open(const struct process *p)
 	return UNREACHABLE;
 }
 
-/* Raises the limit of descriptors to the hard limit: a large fabric needs one for each process. */
+/* Raises the limit of descriptors to the hard limit: a fabric needs one for each process. */
 static void descriptors_raise_limit(void)
 {
 	struct rlimit limit;

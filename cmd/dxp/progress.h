@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shows the progress of a long transfer or start: one line on standard error, overwritten in place.
- * Shown from the first second on, and only on a terminal. */
+/* Shows the progress of a long transfer or start: one line on standard error, overwritten in place,
+ * from the first second on, and only on a terminal. */
 #ifndef CMD_DXP_PROGRESS_H
 #define CMD_DXP_PROGRESS_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct progress {
-	const char *what; /* "put", "get", "up" */
+	const char *what; /* name of the operation: "put", "get", "up" */
 	uint64_t total;   /* bytes; 0: unknown */
 	uint64_t begin_ns, next_ns;
 	bool shown;
@@ -18,7 +18,6 @@ void progress_begin(struct progress *p, const char *what, uint64_t total_bytes);
 void progress_step(struct progress *p, uint64_t moved_bytes);
 /* Updates the line with a count instead of bytes. */
 void progress_count(struct progress *p, uint64_t done, uint64_t total);
-/* Clears the line. */
 void progress_end(struct progress *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp reg`: the CFG registers of an xPU, by name or index
+/* Implements `dxp reg`: accesses CFG registers of an xPU by name or index
  * (docs/reference/registers.md). */
 #include <stdio.h>
 #include <strings.h>
@@ -58,7 +58,7 @@ static int read_all(struct dxp_xpu *xpu, bool json)
 {
 	uint32_t values[CFG_COUNT];
 
-	/* In one access, so that both halves of a 64-bit value match. */
+	/* One access, so that both halves of a 64-bit value match. */
 	if (dxp_reg_read(xpu, 0, values, CFG_COUNT) != DXP_OK)
 		return session_fail();
 	return print_all(values, json);

@@ -49,8 +49,8 @@ static const char text[] = "Runs an unmodified program with the xPUs of the fabr
 
 /* ---- the plugin ---- */
 
-/* Finds the plugin relative to this program, in the build or installed tree; else leaves it to the
- * loader. */
+/* Finds the plugin relative to this program, in the build or installed tree; otherwise the loader
+ * searches it. */
 static void opencl_driver_find(char out[PATH_BYTES])
 {
 	static const char *const folders[] = {"../lib/" OPENCL_DRIVER,
@@ -171,10 +171,10 @@ static void environment_make(const struct run *r)
 		snprintf(number, sizeof(number), "%llu", (unsigned long long)r->memory);
 		set("DXP_CL_MEM", number);
 	}
-	set("DXP_CL_VERBOSE", "1"); /* prints why there are no devices */
+	set("DXP_CL_VERBOSE", "1"); /* makes the plugin print why there are no devices */
 	snprintf(path, sizeof(path), "%s/%%p.summary", r->folder);
 	set("DXP_CL_SUMMARY", path);
-	set("DXP_SUMMARY", r->folder); /* programs of the C library */
+	set("DXP_SUMMARY", r->folder); /* for programs of the C library */
 	snprintf(path, sizeof(path), "%s/%%p.trace", r->folder);
 	set("DXP_CL_TRACE", r->trace ? path : NULL);
 }
@@ -188,7 +188,7 @@ static int program_exec(const struct run *r)
 	return why == ENOENT ? EXIT_NOT_HERE : EXIT_NOT_RUN;
 }
 
-/* Ignores SIGINT and SIGQUIT: the terminal sends them to the program too. */
+/* Ignores SIGINT and SIGQUIT, because the terminal sends them to the program too. */
 static void signals_leave(void (*how)(int))
 {
 	signal(SIGINT, how);
@@ -196,7 +196,7 @@ static void signals_leave(void (*how)(int))
 }
 
 static pid_t program_id;
-static int ended_by; /* a signal; 0: it exited */
+static int ended_by; /* signal that killed the program; 0: it exited */
 
 static void pass_on(int number)
 {
@@ -265,7 +265,8 @@ static bool name_check(const char *name, size_t length, const struct node_entry 
 	return false;
 }
 
-/* Checks that all names of --nodes are xPUs of the fabric. False: reason printed. */
+/* Checks that all names of --nodes are xPUs of the fabric. Returns false after it has printed the
+ * reason. */
 static bool nodes_check(const struct run *r)
 {
 	const struct dxp_fabric_options fabric = {.directory = r->directory};

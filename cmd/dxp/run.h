@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares what the files of `dxp run` share. Environment variables pass settings to programs
- * (docs/guide/opencl.md). Each of their processes leaves its results in a file of a folder. */
+/* Declares the parts of `dxp run`. Environment variables pass settings to programs
+ * (docs/guide/opencl.md). Each of their processes writes its results to a file in a folder. */
 #ifndef CMD_DXP_RUN_H
 #define CMD_DXP_RUN_H
 
@@ -27,12 +27,12 @@ struct run_report {
 
 /* Reads the summaries in a folder; skips lines that do not parse. */
 void run_report_read(const char *folder, struct run_report *out);
-/* Prints the summary. `signal`: killed the program, so its last commands are not counted; 0: it
- * exited. */
+/* Prints the summary. `signal` is the signal that killed the program, so that its last commands are
+ * not counted; 0: it exited. */
 void run_report_show(const struct run_report *r, double seconds, int signal);
 json_t *run_report_json(const struct run_report *r, double seconds, int status);
 
-/* Merges the traces in a folder into one. False: reason printed. */
+/* Merges the traces in a folder into one. Returns false after it has printed the reason. */
 bool run_trace_join(const char *folder, const char *path);
 
 #endif

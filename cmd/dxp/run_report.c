@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and prints what a program did, from the files of its processes. */
+/* Reads and prints the summaries of a program's processes. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void line_copy(struct run_report *r, const char *line)
 		row_add(to, &row);
 }
 
-/* Returns whether this is the C library's file of a process that also has the OpenCL driver's. */
+/* Returns whether the process of this C library's file also has a file of the OpenCL driver. */
 static bool has_driver_file(const char *path)
 {
 	char other[PATH_BYTES];

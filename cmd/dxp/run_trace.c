@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Merges the traces of a program's processes by concatenating their records. The trace of a killed
- * process lacks its end. */
+ * process lacks its last records. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares what all commands that join a fabric share. */
+/* Declares the code that all commands that join a fabric share. */
 #ifndef CMD_DXP_SESSION_H
 #define CMD_DXP_SESSION_H
 
@@ -55,7 +55,8 @@ struct session {
 	struct dxp_xpu_caps caps;
 };
 
-/* Joins the fabric and opens the xPU unless it is NULL. False: reason printed, nothing is open. */
+/* Joins the fabric and opens the xPU unless it is NULL. On failure prints the reason, closes
+ * everything and returns false. */
 bool session_open(const struct session_options *options, const char *xpu, struct session *out);
 void session_close(struct session *s);
 

@@ -25,7 +25,7 @@
 #define CLEAR_BELOW  "\033[J"
 #define INTERVAL_MIN 100
 #define INTERVAL_MAX 3600000
-#define ROWS_DEFAULT 24 /* rows of a terminal without a known size */
+#define ROWS_DEFAULT 24 /* rows of a terminal of unknown size */
 #define COLS_DEFAULT 80
 #define FRAME_BYTES  (256u << 10) /* bytes of a screen, drawn in one write */
 
@@ -45,7 +45,7 @@ static void on_end(int number)
 	ended = 1;
 }
 
-/* Only interrupts the wait; each frame queries the size. */
+/* Interrupts the wait; each frame queries the size. */
 static void on_resize(int number)
 {
 }
@@ -112,7 +112,7 @@ static void title(const struct top *t, FILE *out, unsigned columns)
 	fprintf(out, "%.*s\n", (int)columns, text);
 }
 
-/* Draws over the last frame line by line, so that nothing flickers. */
+/* Draws over the last frame line by line, to avoid flicker. */
 static bool frame_draw(struct top *t)
 {
 	static char frame[FRAME_BYTES];
@@ -136,7 +136,7 @@ static bool frame_draw(struct top *t)
 	return fflush(stdout) == 0;
 }
 
-/* Handles a key. False: quit. */
+/* Handles a key. Returns false to quit. */
 static bool key_handle(struct top *t)
 {
 	char key;
@@ -156,7 +156,7 @@ static bool key_handle(struct top *t)
 	return true;
 }
 
-/* Waits until the next frame is due. False: quit. A key or a resize redraws at once. */
+/* Waits until the next frame is due. Returns false to quit. A key or a resize redraws at once. */
 static bool frame_wait(struct top *t, uint64_t until_ns, bool *early)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};

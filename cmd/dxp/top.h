@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the output of `dxp top`: readings become a table or JSON. */
+/* Declares the output of `dxp top`: converts readings to a table or JSON. */
 #ifndef CMD_DXP_TOP_H
 #define CMD_DXP_TOP_H
 
@@ -25,11 +25,11 @@ struct top_readings {
 };
 
 /* Writes the table with its heading: at most `rows` lines of at most `columns` characters; 0: no
- * limit. Returns how many nodes match. */
+ * limit. Returns the number of matching nodes. */
 uint32_t top_table(FILE *out, const struct top_readings *r, const struct top_options *options,
 		   unsigned rows, unsigned columns);
 
-/* Returns {"nodes": [...]}; NULL: no memory. */
+/* Returns {"nodes": [...]}, or NULL if out of memory. */
 json_t *top_json(const struct stats_list *nodes, const struct top_options *options);
 
 #endif

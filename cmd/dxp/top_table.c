@@ -13,15 +13,15 @@
 #define LINE_BYTES   256
 #define COLUMN_BYTES 16
 
-/* Counts of one line at both readings, with the time between. */
+/* Counts of one line at both readings, and the time between them. */
 struct change {
 	const uint64_t *now, *before; /* session fields; before NULL: no earlier reading */
-	uint64_t elapsed_ns;          /* 0: nothing was published in between */
+	uint64_t elapsed_ns;          /* 0: nothing was published between the readings */
 };
 
 struct screen {
 	FILE *out;
-	unsigned rows, columns; /* still available; 0 columns: unlimited */
+	unsigned rows, columns; /* rows and columns left; 0 columns: unlimited */
 	bool bounded;
 };
 

@@ -18,15 +18,15 @@
 #include "cmd/dxp/options.h"
 #include "node/tap_read.h"
 
-#define POLL_NS     (2 * MS_NS)   /* a ring of 16 MiB lasts ten times longer */
-#define ANSWER_NS   (500 * MS_NS) /* a sleeping node checks every 100 ms */
+#define POLL_NS     (2 * MS_NS)   /* ns: a ring of 16 MiB fills in ten times this time */
+#define ANSWER_NS   (500 * MS_NS) /* ns: a sleeping node checks every 100 ms */
 #define SECONDS_MAX 1000000
 
 struct source {
 	struct tap_reader *tap;
 	const struct tap_record *record; /* read but not written yet */
 	const char *name;
-	uint64_t seen, dropped; /* dropped: as reported by the packets so far */
+	uint64_t seen, dropped; /* dropped: reported by the packets so far */
 	uint64_t last_ns;
 	bool attached, done;
 };
@@ -129,7 +129,7 @@ static bool front_write(struct trace *t)
 	return good;
 }
 
-/* Handles a new answer of the node. False: tracing is impossible, reason printed. */
+/* Handles a new answer of the node. Returns false, after a message, if tracing is impossible. */
 static bool source_look(struct source *s, bool late)
 {
 	switch (tap_answered(s->tap)) {
@@ -148,12 +148,12 @@ static bool source_look(struct source *s, bool late)
 			"dxp trace: '%s' has not started to trace yet; waiting (is its program "
 			"stopped?)\n",
 			s->name);
-		s->attached = true; /* printed once */
+		s->attached = true; /* prints this once */
 	}
 	return true;
 }
 
-/* Returns the source with the oldest next record, so that the file is in order of time. NULL:
+/* Returns the source with the oldest next record, so that the file is in order of time; NULL if
  * none. */
 static struct source *oldest(struct trace *t)
 {
@@ -193,7 +193,6 @@ static bool record_write(struct trace *t, struct source *s)
 	return good;
 }
 
-/* Writes all available records. */
 static bool drain(struct trace *t)
 {
 	struct source *s;
@@ -234,7 +233,7 @@ static int follow(struct trace *t)
 	return EXIT_DONE;
 }
 
-/* Stops the nodes' writing, so that the rings hold all that is left. */
+/* Stops the nodes' writing, so that the rings hold all remaining records. */
 static void sources_stop(struct trace *t)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};
@@ -246,7 +245,7 @@ static void sources_stop(struct trace *t)
 		while (tap_answered(t->sources[i].tap) == TAP_REQUESTED && clock_now_ns() < end_ns)
 			nanosleep(&poll, NULL);
 	}
-	interrupted = 0; /* from now on a signal skips the rest too */
+	interrupted = 0; /* a second signal skips the remaining records */
 }
 
 /* Writes the records left in the rings, and the number of missing ones. */
@@ -303,7 +302,7 @@ static int trace_nodes(struct trace *t, const struct stats_list *nodes)
 
 	if (!choice_check(nodes, t->node, t->pid, t->all))
 		return EXIT_FAILED;
-	signals_set(); /* before the file exists; from then on it is closed in order */
+	signals_set(); /* set before the file exists: from then on it is closed in order */
 	if (sources_open(t, nodes) && out_open(t)) {
 		status = front_write(t) ? follow(t) : write_fail(t);
 		if (status == EXIT_DONE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp up` and `dxp down`: a whole fabric on this machine, each part its own process.
- * All or nothing: an incomplete start is undone. */
+/* Implements `dxp up` and `dxp down`: a whole fabric on this machine, one process for each part. An
+ * incomplete start is undone. */
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,11 +23,11 @@
 #include "node/stats_folder.h"
 #include "xpu/limits.h"
 
-#define READY_NS     (60 * S_NS) /* without progress; a part that exits is noticed at once */
-#define READY_XPU_NS (2 * S_NS)  /* more for each starting xPU, since they share the CPUs */
+#define READY_NS     (60 * S_NS) /* ns without progress; the exit of a part is noticed at once */
+#define READY_XPU_NS (2 * S_NS)  /* ns more for each starting xPU, since they share the CPUs */
 #define LOOK_NS      (10 * MS_NS)
 
-#define DAEMONS_PER_CPU 4 /* daemons starting at a time; waiting ones leave their CPUs */
+#define DAEMONS_PER_CPU 4 /* daemons that start at one time; waiting ones leave their CPUs */
 #define DAEMONS_MIN     4
 
 #define DAEMON_WORDS 24 /* words of a daemon's command line */
@@ -77,7 +77,7 @@ static bool part_start(struct up *u, const char *name, const char *argv[])
 	return folder_save(p);
 }
 
-/* Reads the end of a part's log; "" if empty. */
+/* Reads the last lines of a part's log; "" if empty. */
 static void text_printed(const struct up *u, const struct process *process, char *tail,
 			 size_t bytes)
 {
@@ -91,13 +91,14 @@ static void text_printed(const struct up *u, const struct process *process, char
 		tail[--length] = '\0';
 }
 
-/* Prints how a part exited and the end of its log. */
+/* Prints how a part exited and the last lines of its log. */
 static void part_ended(const struct up *u, const struct process *process)
 {
 	char how[96], tail[1024];
 
 	process_end_text(process, how, sizeof(how));
-	text_printed(u, process, tail, sizeof(tail)); /* complete, since the process has exited */
+	text_printed(u, process, tail, sizeof(tail)); /* the log is complete, since the process has
+						       * exited */
 	print_fail("%s exited before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "",
 		   how, *tail ? "last lines of its log:\n" : "its log is empty", tail);
 }
@@ -109,8 +110,7 @@ static void patience_renew(struct up *u)
 	u->deadline_ns = clock_now_ns() + u->wait_ns;
 }
 
-/* Returns whether any part has exited. All parts are children, so one call replaces a check of
- * each. */
+/* Returns whether any part has exited. All parts are children, so one call checks them all. */
 static bool child_ended(void)
 {
 	siginfo_t info = {0};
@@ -143,7 +143,7 @@ static void late_report(const struct up *u, const char *waiting_for)
 		   tail);
 }
 
-/* Returns whether all started parts run and time is left; otherwise prints why not. */
+/* Returns whether all started parts run and time is left; otherwise prints the reason. */
 static bool going(struct up *u, const char *waiting_for)
 {
 	if (child_ended() && !parts_run(u))
@@ -214,7 +214,7 @@ static bool manager_start(struct up *u)
 	return manager_announce(u);
 }
 
-/* Appends an option with its value; omitted if `value` is NULL. */
+/* Appends an option with its value; omits it if `value` is NULL. */
 static void word_add(const char *argv[DAEMON_WORDS], const char *option, const char *value)
 {
 	unsigned at = 0;
@@ -266,8 +266,7 @@ static uint64_t xpus_alive(const struct query *a)
 	return alive;
 }
 
-/* Returns how many xPUs may be starting at a time. More would take longer each and use more
- * memory. */
+/* Returns how many xPUs may start at one time. More would each take longer and use more memory. */
 static uint64_t starting_max(const struct up *u)
 {
 	cpu_set_t set;
@@ -289,7 +288,7 @@ static bool daemons_start(struct up *u)
 	return true;
 }
 
-/* Counts the xPUs that have joined. True: all have; *out is the node table. */
+/* Counts the xPUs that have joined. Returns true if all have; *out is the node table. */
 static bool daemons_look(struct up *u, struct query **out)
 {
 	const struct dxp_fabric_options fabric = {.directory = u->folder.folder};
@@ -350,7 +349,7 @@ static int report(const struct up *u, const struct query *a)
 	return EXIT_DONE;
 }
 
-/* Makes sure that the folder is free; removes the remains of a fabric that died. */
+/* Checks that the folder is free; removes the files of a dead fabric. */
 static bool folder_is_free(struct up *u)
 {
 	struct folder *p = &u->folder;
@@ -370,7 +369,7 @@ static bool folder_is_free(struct up *u)
 	return cleared;
 }
 
-/* The daemons log that they offer no functions, but that log is rarely read. */
+/* Prints what the daemons only log: that they offer no functions. */
 static void run_folder_check(void)
 {
 	char path[STATS_PATH_BYTES];

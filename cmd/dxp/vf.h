@@ -11,7 +11,6 @@
 #include "node/offer_folder.h"
 #include "wire/attach.h"
 
-/* One NIC and all its functions. */
 struct vf_nic {
 	struct offer_folder offered;
 	uint64_t malformed;

@@ -11,7 +11,7 @@ static const char *const states[] = {[0] = "free",
 				     [DXP_FUNCTION_STOPPED] = "stopped",
 				     [DXP_FUNCTION_CLOSED] = "closing"};
 
-/* Returns the refused requests of peers plus the function's own bad descriptors. */
+/* Returns the rejected requests of peers plus the function's own bad descriptors. */
 static uint64_t refused(const struct dxp_function_counters *c)
 {
 	return c->refused_magic + c->refused_key + c->refused_rights + c->refused_bounds +

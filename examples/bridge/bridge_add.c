@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams an array through the stream core of a remote board and back. The core adds a constant to
- * every number.
+ * each number.
  *
  *   dxp up --engine board && build/bin/bridge_add 1000; dxp down
  *   cc bridge_add.c $(pkg-config --cflags --libs dxp) */
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 						     .bytes = COUNT * sizeof(*numbers)};
 	double begin = seconds();
 	check(dxp_bridge_start(board, &transfer, &bridge), "start");
-	/* The board now reads and writes by itself; the program could do other work here. */
+	/* The board now reads and writes by itself; the program could do other work. */
 	check(dxp_bridge_wait(bridge, 30000000000ull, NULL), "wait");
 	double elapsed = seconds() - begin;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the work of bridge_add on a board of this machine, without a network: first copied through
+/* Does the same as bridge_add on a board of this machine, without a network: first copied through
  * buffers, then in place in the program's own memory.
  *
  *   build/bin/dma_add [ENGINE]
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < COUNT; i++)
 		numbers[i] = i * 2654435761u;
 	check(dxp_dma_core_set(board, DXP_CORE_ADD, OPERAND), "set the core");
-	/* Pinned once here; otherwise each transfer in place would pin the memory again. */
+	/* Pins once; otherwise each transfer in place would pin the memory again. */
 	check(dxp_dma_pin(board, numbers, COUNT * sizeof(*numbers)), "pin");
 	check(dxp_dma_pin(board, sums, COUNT * sizeof(*sums)), "pin");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies bytes between two xPUs in an OpenCL program, not through the host: first the host enqueues
- * the transfer (cl_dxp_transfer), then a running kernel sends (cl_dxp_device_network).
+/* Copies bytes between two xPUs in an OpenCL program, without the host: first by a transfer that
+ * the host enqueues (cl_dxp_transfer), then by a running kernel (cl_dxp_device_network).
  *
  *   dxp up --xpus 2 && dxp run -- build/bin/cl_transfer; dxp down */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -126,7 +126,7 @@ static void compare(struct side *s, cl_uint first, const char *how)
 	printf("%s: %zu bytes arrived\n", how, BYTES);
 }
 
-/* The host enqueues the transfer. The queue of the second xPU waits for it; the host does not. */
+/* Enqueues the transfer. The queue of the second xPU waits for it; the host does not. */
 static void by_the_host(struct side *from, struct side *to)
 {
 	clEnqueueTransferBufferDXP_fn transfer =

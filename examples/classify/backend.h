@@ -41,7 +41,7 @@ struct backend_ops {
 		    struct fault *fault);
 	/* Builds the program for all later launches of this stage. */
 	int (*build)(struct backend *b, uint32_t stage, const char *source, struct fault *fault);
-	/* DXP_EAGAIN: too many commands; wait for one, then retry. */
+	/* Returns DXP_EAGAIN if too many commands are outstanding: wait for one, then retry. */
 	int (*launch)(struct backend *b, uint32_t stage, const struct backend_launch *launch,
 		      dxp_event *event, struct fault *fault);
 	int (*send)(struct backend *b, const struct backend_transfer *t, dxp_event *event,
@@ -59,24 +59,25 @@ struct backend_ops {
 struct backend {
 	const struct backend_ops *ops;
 	uint32_t stage_count;
-	char names[STAGES_MAX][DXP_NAME_BYTES]; /* of the xPU of each stage */
-	char devices[STAGES_MAX][96];           /* its device */
+	char names[STAGES_MAX][DXP_NAME_BYTES]; /* names of the stages' xPUs */
+	char devices[STAGES_MAX][96];           /* their devices */
 };
 
-/* Opens the first OpenCL CPU device of this machine, else its first device, in place of `stages`
- * xPUs. DXP_ENOENT without OpenCL. Sets POCL_DEVICES=basic unless it is set: one core in this
- * thread, like an xPU. */
+/* Opens the first OpenCL CPU device of this machine, otherwise its first device, in place of
+ * `stages` xPUs. Returns DXP_ENOENT without OpenCL. Sets POCL_DEVICES=basic unless it is set: one
+ * core in this thread, like an xPU. */
 int backend_local_open(uint32_t stages, struct backend **out, struct fault *fault);
 
-/* Joins a fabric; backend_mmd_acquire() then selects the xPUs. DXP_ENOENT: no fabric here. */
+/* Joins a fabric; backend_mmd_acquire() then selects the xPUs. Returns DXP_ENOENT if there is no
+ * fabric. */
 int backend_mmd_open(struct backend **out, struct fault *fault);
 
 /* Lists the xPUs that this host may use, in node table order. Returns how many, at most STAGES_MAX,
  * or a status. */
 int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct fault *fault);
 
-/* Opens the xPUs that the stages run on, in order. DXP_ENOENT: no such xPU; DXP_EACCESS: not
- * granted to this host. */
+/* Opens the xPUs that the stages run on, in order. Returns DXP_ENOENT for an unknown xPU;
+ * DXP_EACCESS for one not granted to this host. */
 int backend_mmd_acquire(struct backend *b, const char *const *names, uint32_t count,
 			struct fault *fault);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One OpenCL device of this machine in place of all xPUs: the same kernels without a network. One
- * in-order queue serves every stage, so posting order satisfies all wait lists. An address is
+/* Uses one OpenCL device of this machine in place of all xPUs: the same kernels without a network.
+ * One in-order queue serves every stage, so posting order satisfies all wait lists. An address is
  * (number of the allocation, offset). A kernel's buffer argument is a sub-buffer that lives as long
  * as its launch. */
 #include "backend.h"
@@ -17,7 +17,7 @@
 #define COMMANDS_MAX 16384 /* outstanding */
 
 struct kernel {
-	const char *name; /* from the steps: a static string */
+	const char *name; /* static string, from the steps */
 	cl_kernel handle;
 };
 
@@ -293,7 +293,7 @@ static const struct backend_ops local_ops = {
 	.close = local_close,
 };
 
-/* Selects the first CPU of any platform, else the first device. */
+/* Selects the first CPU of any platform, otherwise the first device. */
 static int find_device(struct local *l, struct fault *fault)
 {
 	static const cl_device_type types[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_ALL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The backend for xPUs of a fabric, through the host library. Its messages come from
+/* Implements the backend for xPUs of a fabric, through the host library. Its messages come from
  * dxp_fabric_error(), which names the node and the next step. */
 #include "backend.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every bound of the classifier, with its reason. Models and photos are untrusted files: nothing in
- * them may cause an unbounded loop or allocation. */
+/* Lists every bound of the classifier, with its reason. Models and photos are untrusted files:
+ * nothing in them may cause an unbounded loop or allocation. */
 #ifndef CLASSIFY_BOUNDS_H
 #define CLASSIFY_BOUNDS_H
 
@@ -21,14 +21,14 @@
 /* Stages. */
 #define STAGES_MAX         16 /* xPUs of one daemon */
 #define CUT_TENSORS_MAX    6  /* tensors: with the previous photo's event they fit one wait list */
-#define DEPTH_MAX          32 /* photos under way: two for each stage */
+#define DEPTH_MAX          32 /* photos in progress: two for each stage */
 #define STEP_ARGUMENTS_MAX 12
 
 /* Photos. */
 #define PHOTO_BYTES_MAX  (256u << 20) /* bytes of a file */
 #define PHOTO_SIDE_MAX   32768
 #define PHOTO_PIXELS_MAX (128u << 20) /* 384 MiB decoded */
-#define PHOTOS_MAX       65536        /* in one run */
+#define PHOTOS_MAX       65536        /* photos of one run */
 
 /* Answers. */
 #define LABEL_BYTES_MAX 128

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An error message for the user. The function that decides an error writes it; main prints it
- * once. */
+/* Declares an error message for the user. The function that detects an error writes it; main prints
+ * it once. */
 #ifndef CLASSIFY_FAULT_H
 #define CLASSIFY_FAULT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The only code that addresses the bytes of a model file. A table starts with the signed distance
- * back to its vtable; the vtable holds its own size, the table's size and one 16-bit offset per
- * field. */
+/* Reads the bytes of a model file; no other code addresses them. A table starts with the signed
+ * distance back to its vtable; the vtable holds its own size, the table's size and one 16-bit
+ * offset for each field. */
 #include "flatbuffer.h"
 
 #include <string.h>
@@ -34,7 +34,6 @@ static uint32_t get_u32(struct flat *f, size_t at)
 	return v;
 }
 
-/* Follows the offset stored at `at`. */
 static size_t follow(struct flat *f, size_t at)
 {
 	return at + get_u32(f, at);

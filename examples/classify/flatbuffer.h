@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bounds-checked reader of flatbuffers; nothing is cast.
+/* Declares a bounds-checked reader of flatbuffers, without casts.
  *
- * The first read outside the file sets `broken`; from then on reads yield zero or the default. A
+ * The first read outside the file sets `broken`; from then on reads return zero or the default. A
  * caller reads a whole object, then checks `broken` once before it uses the object. Fields are
- * addressed by their number in the schema. Little-endian files, any alignment. */
+ * addressed by their number in the schema. Files are little-endian, at any alignment. */
 #ifndef CLASSIFY_FLATBUFFER_H
 #define CLASSIFY_FLATBUFFER_H
 
@@ -17,7 +17,7 @@ struct flat {
 	bool broken; /* stays set */
 };
 
-/* A table. `at` 0 means no table: the root offset lies there. */
+/* A table. `at` 0 means no table, because the root offset is there. */
 struct flat_table {
 	size_t at;
 	size_t vtable;
@@ -27,7 +27,7 @@ struct flat_table {
 
 /* A vector whose elements all lie inside the file. */
 struct flat_vector {
-	size_t at; /* of element 0 */
+	size_t at; /* offset of element 0 */
 	uint32_t count;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JPEG by libjpeg, PNG by libpng, PPM by hand. The libraries validate their input; this file bounds
- * the size of the result. */
+/* Decodes JPEG by libjpeg, PNG by libpng, PPM by own code. The libraries validate their input; this
+ * file bounds the size of the result. */
 #include "image.h"
 
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void jpeg_message(j_common_ptr info, int level)
 		jpeg_fail(info);
 }
 
-/* Runs all libjpeg calls that may longjmp. *out is set right after the allocation, so the caller
+/* Makes all libjpeg calls that may longjmp. *out is set right after the allocation, so the caller
  * can release it. */
 static int jpeg_rows(struct jpeg_decompress_struct *info, const char *name, struct image *out,
 		     struct fault *fault)
@@ -110,8 +110,8 @@ int image_decode_png(const char *name, const uint8_t *bytes, size_t count, struc
 	return status;
 }
 
-/* Reads the next decimal number of a PPM header, behind spaces and comments; false if there is
- * none. */
+/* Reads the next decimal number of a PPM header, behind spaces and comments. Returns false if there
+ * is none. */
 static bool ppm_number(const uint8_t *bytes, size_t count, size_t *at, uint64_t *number)
 {
 	while (*at < count && (bytes[*at] == '#' || strchr(" \t\r\n", bytes[*at]))) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Centre crop and the two ways to resize. Both use half-pixel centres: output pixel i lies at (i +
- * 0.5) * side / n - 0.5 of the input. */
+/* Crops the centre and resizes in two ways. Both use half-pixel centres: output pixel i lies at (i
+ * + 0.5) * side / n - 0.5 of the input. */
 #include "image.h"
 
 #include <math.h>

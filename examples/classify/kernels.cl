@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operators, in OpenCL C 1.2. Images are float, [height][width][channels]. int4 shapes are
- * (height, width, channels, unused). Results are clamped to `range`.
+/* Implements the operators in OpenCL C 1.2. Images are float, [height][width][channels]. int4
+ * shapes are (height, width, channels, unused). Results are clamped to `range`.
  *
- * Written for a device that runs work-items one after the other on a core with wide vectors (PoCL's
- * CPU devices). A work-item is one tile of work, large enough to keep its sums in registers;
- * work-groups hold one work-item. A convolution tile is 8 pixels by 32 output channels: per input
- * channel, two vectors of weights and eight scalars feed sixteen multiply-adds. That fits 32 vector
- * registers (AVX-512); with fewer it runs as four smaller tiles. Padding costs nothing in the loop:
- * pixels outside the image are read from `zeros`.
+ * The code suits a device that runs work-items one after the other on a core with wide vectors
+ * (PoCL's CPU devices). A work-item is one tile of work, large enough to keep its sums in
+ * registers; a work-group holds one work-item. A convolution tile is 8 pixels by 32 output
+ * channels: for each input channel, two vectors of weights and eight scalars feed sixteen
+ * multiply-adds. That fits 32 vector registers (AVX-512); with fewer it runs as four smaller tiles.
+ * Padding costs nothing in the loop: pixels outside the image are read from `zeros`.
  *
  * Weights are packed as [block of 16 output channels][window y][window x][input channel][16],
  * zero-filled. */
@@ -39,11 +39,11 @@ struct tile {
 	int4 window; /* y, x, stride y, stride x */
 	int4 offset; /* pad top, pad left, dilation y, dilation x */
 	int first;   /* pixel of the output, in row order */
-	int pixels;  /* in the output */
+	int pixels;  /* pixels of the output */
 };
 
-/* Returns the top left corner of the window of an output pixel; past the last pixel, of the
- * last. */
+/* Returns the top left corner of the window of an output pixel. For a pixel past the last one,
+ * returns that of the last. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);
@@ -79,7 +79,7 @@ static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 	}
 #define STORE2(f, p) STORE(a##p, p, lanes, out) STORE(b##p, p, lanes - LANES, out + LANES)
 
-/* 8 pixels by 32 channels. */
+/* Computes 8 pixels by 32 channels. */
 static void tile_32(const struct tile *t, __global const float *weights, int block_floats,
 		    __global const float *bias, __global float *out, int lanes, float2 range)
 {
@@ -107,7 +107,7 @@ static void tile_32(const struct tile *t, __global const float *weights, int blo
 #define MULTIPLY1(f, p) a##p += (float16)(in##p[c]) * wa;
 #define STORE1(f, p)    STORE(a##p, f + p, lanes, out)
 
-/* 8 pixels by 16 channels. */
+/* Computes 8 pixels by 16 channels. */
 static void tile_16(const struct tile *t, __global const float *weights, __global const float *bias,
 		    __global float *out, int lanes, float2 range)
 {

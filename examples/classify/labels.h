@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of classes: a text file with one name a line; the first line is class 0. */
+/* Reads names of classes: a text file with one name a line; the first line is class 0. */
 #ifndef CLASSIFY_LABELS_H
 #define CLASSIFY_LABELS_H
 
@@ -14,9 +14,9 @@ struct labels {
 	int32_t count;
 };
 
-/* Reads the names for a network with `classes` classes. A file with one name less leaves out class
- * 0, "background", as ImageNet lists for 1001 classes do. The caller releases *out. DXP_ENOENT,
- * DXP_EIO, DXP_ENOMEM; DXP_EINVAL if the count fits neither way. */
+/* Reads the names for a network with `classes` classes. A file with one name less omits class 0,
+ * "background", as ImageNet lists for 1001 classes do. The caller releases *out. Errors:
+ * DXP_ENOENT, DXP_EIO, DXP_ENOMEM; DXP_EINVAL if the count fits neither way. */
 int labels_read(const char *path, int32_t classes, struct labels *out, struct fault *fault);
 
 /* Writes the name of class `index`, or "class 17" if it has none. */
@@ -24,7 +24,7 @@ void labels_name(const struct labels *l, int32_t index, char *out, size_t size);
 void labels_release(struct labels *l);
 
 /* Finds the indices of the `count` largest values, in falling order; among equals the lower index
- * comes first. Returns how many. */
+ * comes first. Returns their number. */
 int32_t labels_top(const float *values, int32_t value_count, int32_t count, int32_t *indices);
 
 #endif

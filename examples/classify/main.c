@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* classify: classifies photos with a network split over xPUs. Reads the model, cuts it, opens the
- * xPUs, uploads the constants, then submits photos and collects answers. Errors are printed here,
- * once. */
+/* Classifies photos with a network split over xPUs: reads the model, cuts it, opens the xPUs,
+ * uploads the constants, then submits photos and collects answers. Prints each error once. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -69,7 +68,7 @@ static int read_labels(struct job *j)
 	return DXP_OK;
 }
 
-/* Cuts the model for `xpus` xPUs. A list of layers decides the number of stages itself. */
+/* Cuts the model for `xpus` xPUs. A list of layers overrides the number of stages. */
 static int make_plan(struct job *j, uint32_t xpus)
 {
 	const char *split = j->options.split;
@@ -146,7 +145,7 @@ static int set_up(struct job *j)
 	return DXP_OK;
 }
 
-/* Collects the oldest photo under way. Its tag is its index in the list. */
+/* Collects the oldest submitted photo. Its tag is its index in the list. */
 static int collect(struct job *j)
 {
 	struct run_result result;
@@ -175,7 +174,7 @@ static int submit(struct job *j, uint32_t photo)
 	return DXP_OK;
 }
 
-/* Decodes a photo. If it cannot be read, logs the error and returns false. */
+/* Decodes a photo. If that fails, logs the error and returns false. */
 static bool prepare(struct job *j, uint32_t photo)
 {
 	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];

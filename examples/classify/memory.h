@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layout of a stage's memory on its xPU, one region:
+/* Computes the layout of a stage's memory on its xPU, one region:
  *
  *   constants | arena | slot 0 | slot 1 | ...
  *
- * The arena holds the tensors inside the stage; tensors that are never needed at the same time may
- * share bytes. A photo buffer (`buffer_index`) holds one photo's input and output of the stage: the
- * photo or the tensors of the cut before, and the tensors of the cut behind or the answer. There is
- * one for each photo under way, so a stage computes one photo while the next arrives and the last
+ * The arena holds the tensors inside the stage; tensors with disjoint lifetimes may share bytes. A
+ * photo buffer (`buffer_index`; "slot" above) holds one photo's input and output of the stage: the
+ * photo or the tensors of the previous cut, and the tensors of the next cut or the answer. Each
+ * photo in progress has one, so a stage computes one photo while the next arrives and the last
  * leaves. Every offset is 256-byte aligned. */
 #ifndef CLASSIFY_MEMORY_H
 #define CLASSIFY_MEMORY_H
@@ -23,11 +23,11 @@ struct tensor_memory {
 
 struct layout {
 	struct tensor_memory *tensors; /* indexed by tensor */
-	uint64_t photo_at;             /* in each photo buffer of the first stage */
-	uint64_t arena_at;             /* in the region, behind the constants */
+	uint64_t photo_at;             /* offset in each photo buffer of the first stage */
+	uint64_t arena_at;             /* offset in the region, behind the constants */
 	uint64_t slots_at;
 	uint64_t slot_bytes;
-	uint64_t bytes; /* of the region */
+	uint64_t bytes; /* size of the region */
 };
 
 struct layout_options {
@@ -36,7 +36,7 @@ struct layout_options {
 	bool floats; /* the network's input is floats, not the bytes of a photo */
 };
 
-/* Lays out stage `stage` of the plan. The caller releases *out. DXP_ENOMEM. */
+/* Lays out stage `stage` of the plan. The caller releases *out. Error: DXP_ENOMEM. */
 int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 		 const struct layout_options *options, struct layout *out);
 void layout_release(struct layout *l);

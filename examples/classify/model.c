@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries on a model that was read; model_check.c proves its consistency. */
+/* Answers queries on a model that was read; model_check.c proves its consistency. */
 #include "model.h"
 
 #include <math.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A neural network in memory: tensors, operators in an order in which they can run, one photo as
- * input, one answer as output; no file format, no device. A model that passed model_check() is
- * consistent: indices are in range, each operator's inputs exist before it runs, and every output
- * shape is the one that its operator computes. Later code indexes without checks.
+/* Holds a neural network in memory: tensors, operators in execution order, one photo as input, one
+ * answer as output; no file format, no device. A model that passed model_check() is consistent:
+ * indices are in range, each operator's inputs exist before it runs, and every output shape is the
+ * one that its operator computes. Later code indexes without checks.
  *
- * Arithmetic: all activations are float32. 8-bit integers stand for real numbers, real = scale *
- * (stored - zero); weights and biases are converted once. An activation declared 8-bit stays float.
- * It is clamped to the 8-bit range (such models express RELU and RELU6 so), but not rounded to 256
- * steps. Answers are thus closer to the float network than those of 8-bit kernels. They differ from
- * the latter by up to a few hundredths of probability. */
+ * All activations are float32. 8-bit integers stand for real numbers, real = scale * (stored -
+ * zero); weights and biases are converted once. An activation declared 8-bit stays float. It is
+ * clamped to the 8-bit range (such models express RELU and RELU6 so), but not rounded to 256 steps.
+ * So answers are closer to the float network than those of 8-bit kernels, and differ from the
+ * latter by up to a few hundredths of probability. */
 #ifndef CLASSIFY_MODEL_H
 #define CLASSIFY_MODEL_H
 
@@ -27,7 +27,7 @@ struct tensor {
 	int32_t dims;
 	int32_t shape[MODEL_DIMS_MAX]; /* each >= 1 */
 	int64_t elements;
-	/* Derived: the operator that reads it last; op_count for the answer; -1: none. */
+	/* Derived: the last operator that reads it; op_count for the answer; -1: none. */
 	int32_t last_use;
 	const uint8_t *data; /* constants: elements * size bytes, any alignment; else NULL */
 
@@ -85,7 +85,7 @@ struct op {
 };
 
 struct model {
-	char *path;    /* for messages */
+	char *path;    /* file name for messages */
 	uint8_t *file; /* owns the constants that the tensors point to */
 	struct tensor *tensors;
 	int32_t tensor_count;
@@ -101,7 +101,6 @@ size_t tensor_type_bytes(enum tensor_type type);
 /* Returns the layer name of operator `op`: the name of its output tensor. */
 const char *model_layer_name(const struct model *m, int32_t op);
 
-/* Returns the real value of element `index` of a constant tensor. */
 float tensor_value(const struct tensor *t, int64_t index);
 
 /* Limits of an operator's output: its fused activation and the range of the 8-bit type together;
@@ -111,12 +110,12 @@ struct range {
 };
 struct range model_range(const struct model *m, const struct op *op);
 
-/* Proves the consistency described above and derives macs, padding and windows. DXP_EMALFORMED or
- * DXP_EUNSUPPORTED, with a message that names operator, index and file. */
+/* Proves the consistency described above and derives macs, padding and windows. Errors:
+ * DXP_EMALFORMED or DXP_EUNSUPPORTED, with a message that names operator, index and file. */
 int model_check(struct model *m, struct fault *fault);
 
-/* Appends SOFTMAX if the network ends in raw scores, so that every answer is probabilities.
- * Inception v3 as published for TFLite needs it. Call after model_check(). DXP_ENOMEM. */
+/* Appends SOFTMAX if the network returns raw scores, so that every answer is probabilities.
+ * Inception v3 as published for TFLite needs it. Call after model_check(). Error: DXP_ENOMEM. */
 int model_end_in_probabilities(struct model *m);
 
 int64_t model_macs(const struct model *m);

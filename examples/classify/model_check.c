@@ -13,8 +13,8 @@
 
 struct check {
 	struct model *model;
-	bool *present; /* indexed by tensor: has a value by now */
-	int32_t index; /* of the current operator */
+	bool *present; /* indexed by tensor: already has a value */
+	int32_t index; /* index of the current operator */
 	struct fault *fault;
 };
 
@@ -52,14 +52,14 @@ static bool is_8bit(const struct tensor *t)
 	return t->type == TENSOR_UINT8 || t->type == TENSOR_INT8;
 }
 
-/* Returns whether the tensor holds activations; those are kept as float. */
+/* Returns whether the tensor holds activations, which are kept as float. */
 static bool is_activation(const struct tensor *t)
 {
 	return t->type == TENSOR_FLOAT32 || (is_8bit(t) && t->quant_count == 1);
 }
 
-/* Computes the output size of a window along one axis, and the padding before it; false if the
- * window does not fit. */
+/* Computes the output size of a window along one axis, and the padding before it. Returns false if
+ * the window does not fit. */
 static bool slide(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 		  int32_t *out, int32_t *before)
 {
@@ -200,7 +200,7 @@ static int check_concatenation(struct check *c)
 }
 
 /* Returns whether an operand's flat index equals the output's, modulo its size: its shape, without
- * leading ones, is the end of the output's shape. */
+ * leading ones, equals the last dimensions of the output. */
 static bool repeats(const struct tensor *in, const struct tensor *out)
 {
 	int32_t d = in->dims - 1, e = out->dims - 1;
@@ -318,7 +318,7 @@ static const struct rule rules[OP_KINDS] = {
 	[OP_QUANTIZE] = {check_same_size, 1, 1},
 };
 
-/* Checks which inputs are activations: all of a CONCATENATION, one of an ADD or MUL, else the
+/* Checks which inputs are activations: all of a CONCATENATION, one of an ADD or MUL, otherwise the
  * first. */
 static int check_inputs(struct check *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line. */
+/* Declares the options of the command line. */
 #ifndef CLASSIFY_OPTIONS_H
 #define CLASSIFY_OPTIONS_H
 
@@ -18,12 +18,12 @@ struct options {
 	const char *output; /* NULL: none */
 	char *xpu_list;     /* owns xpus */
 	const char *xpus[STAGES_MAX];
-	uint32_t xpu_count; /* 0: those granted */
+	uint32_t xpu_count; /* 0: all granted xPUs */
 	bool local;
 	uint32_t local_stages; /* 0: as many as the split needs */
 	int32_t top;
 	uint32_t repeat;
-	uint32_t depth; /* photos under way; 0: two for each stage */
+	uint32_t depth; /* photos in progress; 0: two for each stage */
 	enum resize resize;
 	struct photo_line line; /* float inputs: real = byte * scale + offset */
 	bool json;
@@ -33,17 +33,16 @@ struct options {
 	uint32_t photo_count;
 };
 
-/* Parses the arguments. *out points into argv; free it with options_release. DXP_EINVAL. */
+/* Parses the arguments. *out points into argv; free it with options_release. Error: DXP_EINVAL. */
 int options_read(int argc, char **argv, struct options *out, struct fault *fault);
 void options_release(struct options *o);
 
-/* Text of --help. */
 extern const char options_help[];
 
 /* Find the model and its labels. Model: the option; else $DXP_MODEL; else
- * models/inception_v3.tflite in the build's source folder or in the current one. DXP_ENOENT, with
- * the command that fetches one. Labels: the option; else model.labels.txt or labels.txt beside the
- * model; else "". */
+ * models/inception_v3.tflite in the build's source folder or in the current one. Returns DXP_ENOENT
+ * with the command that fetches one. Labels: the option; else model.labels.txt or labels.txt beside
+ * the model; else "". */
 int options_find_model(const struct options *o, char *path, size_t size, struct fault *fault);
 void options_find_labels(const struct options *o, const char *model, char *path, size_t size);
 

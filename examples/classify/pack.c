@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packs constants as float in the order in which the kernels read them; weights are converted to
+/* Packs constants as float in the order in which the kernels read them. Weights are converted to
  * real numbers once, at load. */
 #include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES           16 /* as in kernels.cl */
+#define LANES           16 /* same value as in kernels.cl */
 #define ALIGNMENT_BYTES 256
 
 uint64_t steps_reserve(struct steps *s, size_t count, float **at)
@@ -52,7 +52,7 @@ static void to_real(const struct tensor *t, float *out)
 		out[i] = table ? real[t->data[i]] : tensor_value(t, i);
 }
 
-/* [output][y][x][input], or [output][input], to [block of 16][y][x][input][16]. */
+/* Converts [output][y][x][input], or [output][input], to [block of 16][y][x][input][16]. */
 uint64_t pack_convolution(struct steps *s, const struct tensor *weights)
 {
 	int64_t outputs = weights->shape[0], inner = weights->elements / outputs;

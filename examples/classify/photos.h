@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The photos of a command line: files, and folders as their photos in order of name. */
+/* Lists the photos of a command line: files, and folders as their photos in order of name. */
 #ifndef CLASSIFY_PHOTOS_H
 #define CLASSIFY_PHOTOS_H
 
@@ -12,8 +12,8 @@ struct photos {
 	uint32_t count;
 };
 
-/* Lists the photos; the caller releases *out. DXP_ENOENT: no such file, or a folder without photos
- * (names in .jpg, .jpeg, .png or .ppm); DXP_EIO; DXP_ERANGE too many; DXP_ENOMEM. */
+/* Lists the photos; the caller releases *out. Errors: DXP_ENOENT: no such file, or a folder without
+ * photos (names in .jpg, .jpeg, .png or .ppm); DXP_EIO; DXP_ERANGE too many; DXP_ENOMEM. */
 int photos_find(char *const *arguments, uint32_t count, struct photos *out, struct fault *fault);
 void photos_release(struct photos *p);
 

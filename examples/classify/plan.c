@@ -60,8 +60,8 @@ static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts
 struct candidates {
 	int32_t count;
 	int32_t *after;
-	int64_t *macs;   /* of all operators up to it */
-	uint64_t *bytes; /* that cross */
+	int64_t *macs;   /* multiply-adds of all operators up to it */
+	uint64_t *bytes; /* bytes that cross */
 };
 
 static void candidates_release(struct candidates *c)
@@ -71,7 +71,8 @@ static void candidates_release(struct candidates *c)
 	free(c->bytes);
 }
 
-/* Finds the cuts that at most `tensors` tensors cross; the last entry is the end of the model. */
+/* Finds the cuts that at most `tensors` tensors cross; the last entry is behind the last
+ * operator. */
 static bool candidates_find(const struct model *m, int32_t tensors, struct candidates *c)
 {
 	size_t space = (size_t)m->op_count;
@@ -96,9 +97,9 @@ static bool candidates_find(const struct model *m, int32_t tensors, struct candi
 }
 
 struct best {
-	int64_t macs; /* of the largest stage; -1: impossible */
+	int64_t macs; /* multiply-adds of the largest stage; -1: impossible */
 	uint64_t bytes;
-	int32_t before; /* candidate that ends the stage before */
+	int32_t before; /* candidate at which the previous stage stops */
 };
 
 static bool better(int64_t macs, uint64_t bytes, const struct best *than)
@@ -125,7 +126,7 @@ static void best_extend(const struct candidates *c, const struct best *less, str
 	}
 }
 
-/* Finds the best `stages` - 1 cuts among the candidates; false if there are too few. */
+/* Finds the best `stages` - 1 cuts among the candidates. Returns false if there are too few. */
 static bool best_cuts(const struct candidates *c, uint32_t stages, int32_t *after)
 {
 	struct best *table = calloc((size_t)c->count * stages, sizeof(*table));

@@ -27,20 +27,21 @@ struct plan {
 	struct cut cuts[STAGES_MAX];
 };
 
-/* Finds the tensors that cross after operator `after`. Returns how many; out->count is at most
+/* Finds the tensors that cross after operator `after`. Returns their number; out->count is at most
  * CUT_TENSORS_MAX. */
 int32_t plan_crossing(const struct model *m, int32_t after, struct cut *out);
 
 /* Returns the bytes that cross a cut for one photo. */
 uint64_t plan_cut_bytes(const struct model *m, const struct cut *cut);
 
-/* Minimizes the multiply-adds of the largest stage, then the bytes that cross. Uses cuts with one
- * tensor only, unless there are too few. DXP_EINVAL if the model cannot be cut that often. */
+/* Minimizes the multiply-adds of the largest stage, then the bytes that cross. Uses cuts with
+ * one tensor only, unless there are too few. Returns DXP_EINVAL if the model cannot be cut that
+ * often. */
 int plan_auto(const struct model *m, uint32_t stages, struct plan *out, struct fault *fault);
 
 /* Cuts behind the layers of a comma-separated list, in the model's order. A layer is a tensor's
  * name, an operator's number, or a part of a name. The part must match one layer only, or only one
- * layer behind which one tensor crosses. DXP_EINVAL, with a message that suggests cuts. */
+ * layer behind which one tensor crosses. Returns DXP_EINVAL with a message that suggests cuts. */
 int plan_layers(const struct model *m, const char *layers, struct plan *out, struct fault *fault);
 
 #endif

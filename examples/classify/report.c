@@ -116,7 +116,7 @@ void report_photo(struct report *r, const char *path, const struct run_result *r
 	}
 }
 
-/* "pool3", or "conv_a and 1 more". */
+/* Writes "pool3", or "conv_a and 1 more". */
 static void cut_text(const struct report *r, const struct cut *cut, char *out, size_t size)
 {
 	const char *first = r->model->tensors[cut->tensors[0]].name;

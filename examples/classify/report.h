@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output for the user: each photo's answer as it arrives, then a summary of time and bytes. As
- * text, or as JSON with one object a line: {"photo": ...} for each answer, then {"summary":
- * ...}. */
+/* Prints each photo's answer as it arrives, then a summary of time and bytes. As text, or as JSON
+ * with one object a line: {"photo": ...} for each answer, then {"summary": ...}. */
 #ifndef CLASSIFY_REPORT_H
 #define CLASSIFY_REPORT_H
 
@@ -14,7 +13,6 @@
 
 #define REPORT_SAMPLES_MAX 4096 /* photos in the medians: the first ones */
 
-/* State and samples of a report. */
 struct report {
 	FILE *out;
 	bool json;

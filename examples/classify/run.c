@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flight is a photo under way. It owns one photo buffer in the region of every stage, and one
- * command record for each launch and send, in posting order: the launches of stage 0, its sends,
- * the launches of stage 1, and so on. */
+/* Moves photos through the stages. A flight is a photo in progress. It owns one photo buffer in the
+ * region of every stage, and one command record for each launch and send, in posting order: the
+ * launches of stage 0, its sends, the launches of stage 1, and so on. */
 #include "run.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "kernels.h"
 #include "memory.h"
 
-#define WAIT_NS     (60 * S_NS) /* limit for a command; the lease of a dead node ends it earlier */
+#define WAIT_NS     (60 * S_NS) /* limit for a command; the lease of a dead node fails it earlier */
 #define KERNELS_MAX 16          /* kernels of one stage; kernels.cl has 12 */
 
 struct command {
@@ -33,8 +33,8 @@ struct flight {
 struct run_stage {
 	struct steps steps;
 	struct layout layout;
-	uint64_t address;            /* of the region */
-	uint32_t first_command;      /* in a flight; the sends follow the launches */
+	uint64_t address;            /* address of the region */
+	uint32_t first_command;      /* index in a flight; the sends follow the launches */
 	dxp_event warm[KERNELS_MAX]; /* the first launch of each kernel */
 	uint32_t warm_count;
 };
@@ -48,7 +48,7 @@ struct run {
 	uint32_t depth;
 	bool floats;
 	uint64_t submitted, collected; /* flight n uses photo buffer n % depth */
-	uint32_t command_count;        /* of one flight */
+	uint32_t command_count;        /* commands of one flight */
 	struct run_bytes bytes;
 };
 
@@ -100,7 +100,6 @@ static void resolve(const struct run *r, uint32_t stage, uint32_t buffer_index,
 	}
 }
 
-/* Builds launch `index` of a stage, without waits. */
 static struct backend_launch launch_make(const struct run *r, uint32_t stage, uint32_t index,
 					 uint32_t buffer_index, struct dxp_argument *arguments)
 {
@@ -310,7 +309,7 @@ static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 			*fault = why;
 		}
 		if (status != DXP_ECANCELED)
-			break; /* the rest is canceled or lost as well */
+			break; /* the rest is canceled or lost too */
 	}
 	return result;
 }
@@ -327,7 +326,7 @@ static int make_space(struct run *r, struct fault *fault)
 			 "the xPU accepts no command although none is outstanding");
 }
 
-/* Commands to wait for; complete ones are left out. */
+/* Commands to wait for; complete ones are omitted. */
 struct waits {
 	dxp_event events[DXP_WAIT_MAX];
 	uint32_t count;
@@ -382,7 +381,7 @@ static int post_send(struct run *r, struct flight *f, uint32_t stage, int32_t te
 	return status;
 }
 
-/* Collects the waits of a stage's first command: the tensors of the cut before, and the previous
+/* Collects the waits of a stage's first command: the tensors of the previous cut, and the previous
  * photo in this stage. */
 static void first_waits(const struct run *r, const struct flight *f, uint32_t stage,
 			struct waits *w)
@@ -452,8 +451,7 @@ static int post_stage(struct run *r, struct flight *f, uint32_t stage, struct fa
 	return status;
 }
 
-/* A post may fail because an earlier command failed; then reports that command's message
- * instead. */
+/* Reports the message of an earlier command if its failure made this post fail. */
 static int explain(struct run *r, int status, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {

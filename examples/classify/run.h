@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends photos through the stages of a plan. run_submit() uploads a photo and posts every command
- * up to the answer, each waiting for its predecessor, transfers between stages included. Nothing
- * returns to this program before the answer. Up to `depth` photos are under way, so that all stages
- * are busy.
+ * up to the answer, each waiting for its predecessor, including transfers between stages. Nothing
+ * returns to this program before the answer. Up to `depth` photos are in progress, so that all
+ * stages are busy.
  *
  *   run_open -> { run_submit ... run_collect } -> run_close
  *
@@ -22,9 +22,10 @@ struct run;
 
 /* Times of one photo. Stages and links: by the clocks of their nodes; total: by this host's. */
 struct run_result {
-	uint64_t tag;                  /* of run_submit */
-	uint64_t total_ns;             /* from the photo's upload to the answer here */
-	uint64_t stage_ns[STAGES_MAX]; /* start of the first launch to end of the last */
+	uint64_t tag;                  /* tag passed to run_submit */
+	uint64_t total_ns;             /* from the photo's upload to the answer's arrival */
+	uint64_t stage_ns[STAGES_MAX]; /* from the start of the first launch to the completion of
+					* the last */
 	uint64_t link_ns[STAGES_MAX];  /* [i]: transfer from stage i to i + 1, longest tensor */
 	float *answer;                 /* probabilities; valid until the next run_submit */
 	int32_t answer_count;
@@ -39,31 +40,31 @@ struct run_bytes {
 };
 
 struct run_options {
-	uint32_t depth; /* photos under way, 1 .. DEPTH_MAX; 0: two for each stage */
+	uint32_t depth; /* photos in progress, 1 .. DEPTH_MAX; 0: two for each stage */
 	bool floats;    /* run_submit accepts the input tensor as floats and ignores `line` */
-	struct photo_line line; /* from a photo's bytes to the input tensor */
+	struct photo_line line; /* converts a photo's bytes to the input tensor */
 };
 
 /* Builds the kernels and uploads the constants of each stage. The model, plan and backend must
- * outlive the run. Any status of the backend; DXP_ENOMEM. */
+ * outlive the run. Returns statuses of the backend, or DXP_ENOMEM. */
 int run_open(const struct model *m, const struct plan *plan, struct backend *b,
 	     const struct run_options *options, struct run **out, struct fault *fault);
 void run_close(struct run *r);
 
-/* Return the photos under way, and their limit. */
+/* Return the number of photos in progress, and its limit. */
 uint32_t run_pending(const struct run *r);
 uint32_t run_depth(const struct run *r);
 
 /* Starts a photo of the network's size: three bytes a pixel, or floats if so opened. Fewer than
- * run_depth() photos must be under way. */
+ * run_depth() photos must be in progress. */
 int run_submit(struct run *r, const void *photo, uint64_t tag, struct fault *fault);
 
-/* Waits for the oldest photo under way; there must be one. */
+/* Waits for the oldest photo in progress; there must be one. */
 int run_collect(struct run *r, struct run_result *out, struct fault *fault);
 
-/* Reads a tensor that crosses a cut, of the photo last collected, into `to` (one float per
- * element). For tests: activations reach the host in no other way. DXP_ENOENT if it crosses no
- * cut. */
+/* Reads a tensor that crosses a cut, of the photo last collected, into `to` (one float for each
+ * element). For tests: activations reach the host in no other way. Returns DXP_ENOENT if it crosses
+ * no cut. */
 int run_peek(struct run *r, int32_t tensor, float *to, struct fault *fault);
 
 const struct run_bytes *run_bytes(const struct run *r);

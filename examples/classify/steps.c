@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lowers operators to launches: one function per family. */
+/* Lowers operators to launches: one function for each family. */
 #include "steps.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 
 #include <dxp/status.h>
 
-#define TILE_PIXELS   8 /* as in kernels.cl */
+#define TILE_PIXELS   8 /* same value as in kernels.cl */
 #define TILE_CHANNELS 32
 #define CHUNK         1024
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lowers a stage (consecutive operators of a model) to kernel launches and one block of packed
- * constants. Tensors are named by index; memory.h decides their addresses. */
+ * constants. Names tensors by index; memory.h decides their addresses. */
 #ifndef CLASSIFY_STEPS_H
 #define CLASSIFY_STEPS_H
 
@@ -28,7 +28,7 @@ struct step {
 	struct step_argument arguments[STEP_ARGUMENTS_MAX];
 };
 
-/* In execution order. */
+/* Launches in execution order. */
 struct steps {
 	struct step *list;
 	uint32_t count, space;
@@ -44,7 +44,7 @@ struct photo_line {
 };
 
 /* Builds the launches of operators first .. last, preceded by the photo's conversion if `photo` is
- * not NULL. The caller releases *out. DXP_ENOMEM. */
+ * not NULL. The caller releases *out. Error: DXP_ENOMEM. */
 int steps_build(const struct model *m, int32_t first, int32_t last, const struct photo_line *photo,
 		struct steps *out);
 void steps_release(struct steps *s);

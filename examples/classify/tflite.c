@@ -140,7 +140,7 @@ static int read_constant(struct reader *r, const struct flat_table *table, uint3
 		return DXP_OK;
 	size_t size = tensor_type_bytes(t->type);
 	if (size == 0)
-		return DXP_OK; /* of a type that no supported operator accepts */
+		return DXP_OK; /* the type is one that no supported operator accepts */
 	if (data.count != (uint64_t)t->elements * size)
 		return refuse(r, DXP_EMALFORMED, "tensor", index, "has a constant of another size");
 	t->data = r->flat.data + data.at;
@@ -167,7 +167,7 @@ static int read_tensor(struct reader *r, const struct flat_vector *tensors, uint
 }
 
 /* Reads an operator's kind through the table of codes. Old files hold the code in 7 bits, new ones
- * in both fields, so the larger counts. */
+ * in both fields, so the larger one counts. */
 static int read_kind(struct reader *r, const struct flat_table *table, uint32_t index,
 		     struct op *op)
 {

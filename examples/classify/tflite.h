@@ -5,12 +5,13 @@
 
 #include "model.h"
 
-/* Reads and checks the file at `path`. The caller releases *out with model_release. DXP_ENOENT,
- * DXP_EIO, DXP_ENOMEM, DXP_EMALFORMED (not a model, truncated or inconsistent), DXP_EUNSUPPORTED
- * (valid, but it needs an operator or type that this program lacks; the message names it). */
+/* Reads and checks the file at `path`. The caller releases *out with model_release. Errors:
+ * DXP_ENOENT, DXP_EIO, DXP_ENOMEM, DXP_EMALFORMED (not a model, truncated or inconsistent),
+ * DXP_EUNSUPPORTED (valid, but it needs an operator or type that this program lacks; the message
+ * names it). */
 int tflite_read(const char *path, struct model *out, struct fault *fault);
 
-/* As tflite_read, from memory, which is copied; `name` stands for the path in messages. */
+/* Does the same from memory, which is copied; `name` stands for the path in messages. */
 int tflite_parse(const char *name, const void *bytes, size_t count, struct model *out,
 		 struct fault *fault);
 

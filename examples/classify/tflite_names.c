@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names for error messages, in the order of the public schema. */
+/* Lists names for error messages, in the order of the public schema. */
 #include "tflite_names.h"
 
 #include "base/util.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each tensor is a buffer. The photo, the answer and the tensors that cross a cut have one buffer
- * for each photo under way. The others need only one: they belong to one device, and its queue is
+ * for each photo in progress. The others need only one: they belong to one device, whose queue is
  * in order. */
 #include "network.h"
 
@@ -34,7 +34,8 @@ struct network {
 	cl_mem photos[NETWORK_PHOTOS];
 	/* indexed by tensor; inner tensors: the same handle in both */
 	cl_mem *tensors[NETWORK_PHOTOS];
-	cl_event ends[NETWORK_PHOTOS][STAGES_MAX]; /* of the photo that used this entry last */
+	cl_event ends[NETWORK_PHOTOS]
+		     [STAGES_MAX]; /* events of the photo that used this entry last */
 	uint64_t submitted, collected;
 };
 
@@ -221,7 +222,7 @@ int network_open(const struct model *m, const struct plan *plan, const cl_device
 		status = make_tensors(n, fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = make_part(n, i, devices[i], line, fault);
-	/* The devices compile at the same time. */
+	/* the devices compile at the same time */
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = warm_part(n, &n->parts[i], fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
@@ -290,8 +291,8 @@ static int run_step(struct network *n, struct part *p, uint32_t index, uint32_t 
 				   : error;
 }
 
-/* Enqueues a stage for entry `buffer_index`. It waits for the stage before, and until the stage
- * behind has read this entry's last photo. */
+/* Enqueues a stage for entry `buffer_index`. It waits for the previous stage, and until the next
+ * stage has read the previous photo of this entry. */
 static int run_stage(struct network *n, uint32_t stage, uint32_t buffer_index, struct fault *fault)
 {
 	struct part *p = &n->parts[stage];

@@ -5,7 +5,7 @@
  *
  *   network_open -> { network_submit ... network_collect } -> network_close
  *
- * Two photos may be under way, so that two devices work at once. Answers come in the order of
+ * Two photos may be in progress, so that two devices work at once. Answers come in the order of
  * submission. After an error only network_close may be called. */
 #ifndef CLASSIFY_OPENCL_NETWORK_H
 #define CLASSIFY_OPENCL_NETWORK_H
@@ -17,7 +17,7 @@
 #include "plan.h"
 #include "steps.h"
 
-#define NETWORK_PHOTOS 2 /* photos under way */
+#define NETWORK_PHOTOS 2 /* photos in progress */
 
 struct network;
 
@@ -28,7 +28,7 @@ int network_open(const struct model *m, const struct plan *plan, const cl_device
 void network_close(struct network *n);
 
 /* Enqueues all kernels for one photo. The bytes at `photo` may be reused after the return. Fewer
- * than NETWORK_PHOTOS photos must be under way. */
+ * than NETWORK_PHOTOS photos must be in progress. */
 int network_submit(struct network *n, const uint8_t *photo, struct fault *fault);
 uint32_t network_pending(const struct network *n);
 /* Waits for the oldest photo's answer: as many floats as the model's output has elements. */

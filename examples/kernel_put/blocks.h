@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The code of both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each
+/* Implements both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each
  * block while it computes the next. The receiver counts points in the blocks that arrive, then
  * answers. Loads and stores alone drive the NIC, without a host. */
 #ifndef KERNEL_PUT_BLOCKS_H
@@ -10,7 +10,7 @@
 #include <dxp/rv32.h>
 #endif
 
-/* polls before a wait gives up: about ten seconds, even if the NIC's thread shares its core */
+/* polls before a wait times out: about ten seconds, even if the NIC's thread shares its core */
 #if defined(DXP_DEVICE_OPENCL)
 #define LOOKS 4000000000ul
 #elif defined(__CUDA_ARCH__)
@@ -19,12 +19,12 @@
 #define LOOKS 300000000ul /* dxp_relax() pauses there */
 #endif
 
-#define STEPS_MAX 255 /* a point that survives so many is in the set */
+#define STEPS_MAX 255 /* steps: a point that survives them is in the set */
 
-/* At most 16 bytes, the longest value that a kernel argument holds. */
+/* at most 16 bytes, the longest value of a kernel argument */
 struct shape {
 	dxp_u32 width, height; /* points, one byte each */
-	dxp_u32 rows;          /* of one block */
+	dxp_u32 rows;          /* rows of one block */
 	dxp_u32 blocks;
 };
 
@@ -85,7 +85,7 @@ struct route {
 	struct dxp_entry from, to;
 };
 
-/* Polls the completions that have arrived. Adds their number to *done; *value gets the last
+/* Dequeues the completions that have arrived. Adds their number to *done; *value gets the last
  * immediate. Returns the first status that is not DXP_OK. */
 DXP_FN int completions_dequeue(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dxp_u64 *value)
 {
@@ -100,7 +100,7 @@ DXP_FN int completions_dequeue(DXP_SHARED struct dxp_window *nic, dxp_u32 *done,
 	return DXP_OK;
 }
 
-/* Polls until `until` descriptors are complete. DXP_ETIMEDOUT after LOOKS polls. */
+/* Polls until `until` descriptors are complete. Returns DXP_ETIMEDOUT after LOOKS polls. */
 DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dxp_u32 *done,
 			    dxp_u64 *value)
 {
@@ -150,7 +150,6 @@ DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 
 }
 #endif
 
-/* Progress of the sender. */
 struct sending {
 	dxp_u32 done, early;
 	int status;
@@ -182,7 +181,7 @@ DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
 }
 
 /* Gets the answer from the receiver's NIC, without a kernel there. A fetch-and-add on a counter
- * behind the picture runs after all earlier PUTs are in place; it returns the old value. */
+ * behind the picture executes after all earlier PUTs are in place; it returns the old value. */
 DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 			 const struct route *r, dxp_u64 *answer)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender on a CUDA device: gpu.cu if nvcc was present at build time, else gpu_none.c. */
+/* Declares the sender on a CUDA device: gpu.cu if nvcc was present at build time, otherwise
+ * gpu_none.c. */
 #ifndef KERNEL_PUT_GPU_H
 #define KERNEL_PUT_GPU_H
 

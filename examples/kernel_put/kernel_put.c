@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kernel that sends while it runs. It computes a picture on one xPU and PUTs each finished block
- * into the memory of a second xPU. Then it waits for the answer of the kernel there. The host only
- * starts both kernels and reads the results; in between no host code runs.
+/* Runs a kernel that sends while it runs. It computes a picture on one xPU and PUTs each finished
+ * block into the memory of a second xPU. Then it waits for the answer of the kernel there. The host
+ * only starts both kernels and reads the results; in between no host code runs.
  *
  *   dxp up --xpus 2 && build/bin/kernel_put; dxp down
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender of kernel_put on a CUDA device. The program joins the fabric with its own NIC and
+/* Runs the sender of kernel_put on a CUDA device. The program joins the fabric with its own NIC and
  * passes a function of it to the kernel. The receiver is an xPU, as in kernel_put.
  *
  *   dxp up --xpus 1 && build/bin/kernel_put_cuda; dxp down
@@ -7,7 +7,7 @@
  *   kernel_put_cuda [--host] [RECEIVER]   --host: run the sender on the CPU, for machines without
  *                                         such a device
  *
- * Exit status 77: there is no device; the last line of the output gives the reason. */
+ * Exit status 77: there is no device; the last line of the output has the reason. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static void gpu_check(const char *why, const char *what)
 	exit(1);
 }
 
-/* Opens the NIC, its function and the memory. Arms the function: an armed NIC stays awake, and the
- * device cannot wake a sleeping one. */
+/* Opens the NIC, its function and the memory. Arms the function: an armed NIC stays awake, because
+ * the device cannot wake a sleeping one. */
 static void sender_open(struct sender *s)
 {
 	char name[DXP_NAME_BYTES]; /* differs from this host's own node name */

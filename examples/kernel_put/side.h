@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An xPU with the kernels of this example, and the picture that must arrive. Every error exits the
- * program with a message. */
+/* Declares an xPU with the kernels of this example, and the picture that must arrive. Every error
+ * exits the program with a message. */
 #ifndef KERNEL_PUT_SIDE_H
 #define KERNEL_PUT_SIDE_H
 
@@ -33,7 +33,6 @@ int output_lost(void);
 void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *other);
 void side_close(struct side *s);
 
-/* Make kernel arguments. */
 struct dxp_argument value(const void *from, uint32_t bytes);
 #define VALUE(v) value(&(v), sizeof(v))
 struct dxp_argument buffer(uint64_t address);
@@ -53,7 +52,7 @@ void report_check(const struct report *r, const char *where);
 void receiver_start(struct side *s, struct dxp_target peer);
 
 /* Compares the picture and the answer of `to` with a picture computed here; prints it. Returns 0 if
- * both are right, else 1. */
+ * both are right, otherwise 1. */
 int picture_check(const char *from, const struct report *sent, double ms, const struct side *to,
 		  bool nic_answers);
 

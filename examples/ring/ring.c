@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends an array around all xPUs of the fabric; each adds one to every number. The host posts all
- * commands at once and waits for the last event: data and order stay between the xPUs.
+ * commands at once and waits for the last event; data and order stay between the xPUs.
  *
  *   dxp up --xpus 3 && build/bin/ring 10; dxp down */
 #include <stdio.h>

@@ -34,7 +34,7 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 	completion(f, "answer");
 }
 
-/* Handles one event. Returns the number of clients that it ends: 0 or 1. */
+/* Handles one event. Returns how many clients it completes: 0 or 1. */
 static int event_handle(struct dxp_function *f, const struct hello *own,
 			const struct dxp_memory *memory)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls every function of dxp/device.h once, in the language of the compilation: C17, C++, CUDA C,
  * OpenCL C, C for RISC-V. LAYOUT is the layout in docs/reference/window.md, as CHECK_ rows made
- * from its tables. test/device/lib.sh. */
+ * from its tables by test/device/lib.sh. */
 #include <dxp/device.h>
 
 /* These languages share no static assertion. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs dxp/device.h in OpenCL kernels: they store the same bytes as C, and exchange messages with a
- * NIC in another thread while they run. In each version of OpenCL C that the device supports;
- * skipped without an OpenCL device that works in host memory. */
+ * NIC in another thread while they run. Tests each version of OpenCL C that the device supports.
+ * Skipped without an OpenCL device that works in host memory. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface of every fuzz target: accepts any bytes, returns 0, keeps no state between
+/* Declares the interface of every fuzz target: accepts any bytes, returns 0, keeps no state between
  * calls. */
 #ifndef TEST_FUZZ_FUZZ_H
 #define TEST_FUZZ_FUZZ_H

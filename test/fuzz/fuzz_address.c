@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text addresses: an address that parses must survive formatting and parsing again, and the wire
- * format. */
+/* Fuzzes text addresses: an address that parses must survive formatting and parsing again, and the
+ * wire format. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between processes and NIC: a message that decodes must encode to the same bytes. */
+/* Fuzzes messages between processes and NIC: a message that decodes must encode to the same
+ * bytes. */
 #include <assert.h>
 #include <string.h>
 

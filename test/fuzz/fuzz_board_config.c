@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Board descriptions: one that parses is within the bounds of the manual; one that does not leaves
- * no state. */
+/* Fuzzes board descriptions: one that parses is within the bounds of the manual; one that does not
+ * leaves no state. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>

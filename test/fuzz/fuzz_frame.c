@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP frames: every decoder on arbitrary bytes, also with a corrected checksum, which such bytes
- * would hardly ever pass. A frame that decodes must encode to the same bytes. */
+/* Fuzzes RLTP frames: every decoder on arbitrary bytes, and again with a corrected checksum, which
+ * such bytes hardly ever have. A frame that decodes must encode to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inquiries to switches and their answers: a message that decodes must encode to the same bytes. */
+/* Fuzzes inquiries to switches and their answers: a message that decodes must encode to the same
+ * bytes. */
 #include <assert.h>
 #include <string.h>
 

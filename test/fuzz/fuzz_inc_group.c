@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two creations and an active group receive packets of any origin: arbitrary bytes, and packets
+/* Fuzzes two creations and an active group with packets of any origin: arbitrary bytes, and packets
  * with plausible fields from the switch, from members and from unknown peers. For all inputs
- * sending stops, sent packets are valid, and no result is written past an operation's elements. At
- * the end all operations have ended and both creations have an outcome. */
+ * sending stops, sent packets are valid, and no result is written past an operation's elements.
+ * Finally all operations have completed and both creations have a status. */
 #define FUZZ_NAME "fuzz_inc_group"
 
 #include <string.h>
@@ -38,7 +38,7 @@ struct job {
 
 static struct input in;
 static struct inc_group *group;
-static struct inc_create *creates[2]; /* of member 0 and of member 1 */
+static struct inc_create *creates[2]; /* creations of member 0 and of member 1 */
 static struct job jobs[CALLS];
 static unsigned job_count;
 static uint64_t now_ns;

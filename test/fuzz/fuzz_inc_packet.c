@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of in-network computing: a packet that decodes must, encoded again, decode to the same,
- * with a right ICRC. */
+/* Fuzzes packets of in-network computing: a packet that decodes must, encoded again, decode to the
+ * same, with a right ICRC. */
 #include <assert.h>
 #include <string.h>
 

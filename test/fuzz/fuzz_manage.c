@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes to a registry and to a member. They are sealed with the fabric key, so that they
- * reach the decoders and the state behind them. Input: records of type, sender, length (2 bytes)
- * and that many bytes of body. */
+/* Passes arbitrary bytes to a registry and to a member. They are sealed with the fabric key, so
+ * that they reach the decoders and the state behind them. Input: records of type, sender, length (2
+ * bytes) and that many bytes of body. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void exchange(struct target *t)
 		;
 }
 
-/* Forges a frame as a peer with the key could: the member's nonce, which such a peer has seen,
+/* Forges a frame as a peer with the key could: the member's nonce, which such a peer knows,
  * replaces zeros of the input. */
 static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t *body, size_t bytes)
 {

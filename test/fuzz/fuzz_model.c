@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts of the hardware model: schedules and judge files. The first byte chooses. A schedule that
- * is read is written, reads back as itself, and runs to an end; a judge's line that is read has a
- * name and a finite value. */
+/* Fuzzes texts of the hardware model: schedules and judge files. The first byte chooses. A schedule
+ * that parses is written, parses again unchanged, and runs to completion. A judge's line that
+ * parses has a name and a finite value. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "model/ranks.h"
 #include "test/fuzz/fuzz.h"
 
-#define RANKS_MAX 4096 /* more ranks need seconds, not other code */
+#define RANKS_MAX 4096 /* more ranks take seconds and reach no other code */
 
 struct text {
 	char *at;

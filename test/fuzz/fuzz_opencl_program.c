@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes as the program inputs of the OpenCL plugin: options, sources with includes,
- * kernel information of a node, and binaries kept by a program. The first byte selects the kind. */
+/* Fuzzes the program inputs of the OpenCL plugin: options, sources with includes, kernel
+ * information of a node, and binaries kept by a program. The first byte selects the kind. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void options_try(const struct input *in)
 
 	assert(options_split(text, &s));
 	assert(strlen(s.rest) <= 2 * strlen(text));
-	/* No folder option remains. */
+	/* no folder option remains */
 	assert(options_split(s.rest, &again));
 	assert(again.folder_count == 0 || s.folder_count > 0);
 	options_split_clear(&again);
@@ -46,7 +46,7 @@ static void options_try(const struct input *in)
 	free(text);
 }
 
-#define PATH_MOST 48 /* bytes: longer paths do not exist, so that nested folders end */
+#define PATH_MOST 48 /* bytes: longer paths do not exist, so that nesting of folders stops */
 
 /* Every other file exists and contains the source again. */
 static char *file_read(void *context, const char *path, size_t *bytes)

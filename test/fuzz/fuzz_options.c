@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text options: options that parse are within the bounds of their header. The fault injector,
- * opened with parsed options, passes a few datagrams without error. */
+/* Fuzzes text options: options that parse are within the bounds of their header. The fault
+ * injector, opened with parsed options, passes a few datagrams without error. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>

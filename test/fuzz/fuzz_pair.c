@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two NICs exchange operations; the input selects posts of their users and actions of the network:
- * deliver in any order, lose, duplicate, damage, wait; NICs also restart. After every step the
- * accounts of both must agree. At the end the network recovers, and everything must have ended
- * exactly once, with NAPs at most once and in order. Adds must have happened at least as often as
- * they succeeded and at most as often as posted. Without a restart every byte that a PUT or GET
- * moved must be right. The first host's accesses to the second's memory go through a device. */
+/* Fuzzes two NICs that exchange operations. The input selects posts of their users and actions
+ * of the network: deliver in any order, lose, duplicate, damage, wait; NICs also restart. After
+ * every step the accounts of both must agree. Finally the network recovers, and every operation
+ * must have completed exactly once, with NAPs at most once and in order. Adds must have happened
+ * at least as often as they succeeded and at most as often as posted. Without a restart every
+ * byte that a PUT or GET moved must be right. The first host's accesses to the second's memory
+ * go through a device. */
 #define FUZZ_NAME "fuzz_pair"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 
 #define REGION_BYTES 16384
 #define STEPS_MAX    600
-#define POSTS_MAX    64 /* by each host */
+#define POSTS_MAX    64 /* posts by each host */
 #define POLLS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
 #define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second NAP has one */
@@ -36,7 +37,7 @@ struct host {
 	uint8_t *memory[2];
 	uint32_t keys[2], counter_key;
 	uint64_t counter;                /* the peer adds 1 */
-	uint64_t adds_posted, adds_good; /* by this host's user to the other's */
+	uint64_t adds_posted, adds_good; /* adds by this host's user to the other host's counter */
 	uint64_t incarnation;
 	uint32_t posted, completed;
 	uint8_t naps_sent;
@@ -225,7 +226,8 @@ static void land(struct scene *s, const struct flight *f)
 	network_land(f, s->hosts[f->to].nic, s->now_ns);
 }
 
-/* Picks a datagram, the oldest or any, and delivers, drops, duplicates, damages or truncates it. */
+/* Selects a datagram, the oldest or any, and delivers, drops, duplicates, damages or truncates
+ * it. */
 static void network_acts(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
@@ -317,9 +319,9 @@ static void written_check(const uint8_t *read, const uint8_t *written)
 {
 	for (uint32_t at = 0; at < REGION_BYTES; at++) {
 		if (read[at] != PATTERN(at))
-			die("memory that nobody may write has changed");
+			die("memory without a writer has changed");
 		if (written[at] != 0 && written[at] != PATTERN(at))
-			die("a byte that nobody sent");
+			die("a byte that no sender sent");
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a program of an rv32 xPU: words decode, print, and encode to themselves; the program
- * runs in both builds with the same outcome, and never outside its memory. */
+/* Fuzzes programs of an rv32 xPU: words decode, print, and encode to themselves; the program runs
+ * in both builds with the same result, and never outside its memory. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes as an object for rv32: the link ends, and what it gives is within its bounds.
- * Adds a missing ELF identification, because the loader stops without it. */
+/* Fuzzes objects for rv32: the link returns, and its result is within its bounds. Adds a missing
+ * ELF identification, because the loader stops without it. */
 #include <assert.h>
 #include <elf.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		image_check(image);
 		rv32_image_destroy(image);
 	}
-	/* Twice the same: equal names meet. */
+	/* links the object twice, so that equal names meet */
 	if (rv32_image_link(objects, 2, &image, text) == DXP_OK) {
 		image_check(image);
 		rv32_image_destroy(image);

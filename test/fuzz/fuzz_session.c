@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One NIC against a hostile peer with an open session. The input selects the peer's frames (with
- * right checksums and plausible numbers, so that they are decoded), the user's posts and the steps
- * of time. After every step the accounts must agree and no byte outside the regions may have
- * changed. At the end the peer becomes silent, and every operation must have ended exactly once. */
+/* Fuzzes one NIC against a hostile peer with an open session. The input selects the peer's
+ * frames (with right checksums and plausible numbers, so that they are decoded), the user's
+ * posts and the steps of time. After every step the accounts must agree and no byte outside the
+ * regions may have changed. Finally the peer becomes silent, and every operation must have
+ * completed exactly once. */
 #define FUZZ_NAME "fuzz_session"
 
 #include <string.h>
@@ -201,7 +202,7 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	peer_introduce(s);
 }
 
-/* The peer is silent: requests to it must end without further input, and the NIC must not spin
+/* The peer is silent: requests to it must complete without further input, and the NIC must not spin
  * meanwhile. */
 static void silence(struct scene *s)
 {

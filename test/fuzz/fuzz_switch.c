@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A root, two switches below it, and hosts that send the packets of the input: bytes with a
- * corrected ICRC, contributions, results and control packets with plausible fields, with passing
- * time and packet loss. For all inputs sent packets are valid, groups and memory stay within their
- * bounds, and a switch that reports output sends it. At the end all groups end with their
- * leases. */
+/* Fuzzes a root and two switches below it, with hosts that send the packets of the input: bytes
+ * with a corrected ICRC, contributions, results and control packets with plausible fields, with
+ * passing time and packet loss. For all inputs sent packets are valid, groups and memory stay
+ * within their bounds, and a switch that reports output sends it. Finally all groups expire with
+ * their leases. */
 #define FUZZ_NAME "fuzz_switch"
 
 #include <string.h>

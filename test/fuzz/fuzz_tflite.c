@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes as a model file: reading must end, stay inside the bytes, and return a model
- * whose constants, ranges and cuts can be walked. Adds a missing identifier, because the parser
- * stops without it. */
+/* Fuzzes model files: reading must return, stay inside the bytes, and give a model whose constants,
+ * ranges and cuts can be walked. Adds a missing identifier, because the parser stops without it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "test/fuzz/fuzz.h"
 
 #define IDENTIFIER_AT 4
-#define WALK_MAX      65536 /* elements read per constant */
+#define WALK_MAX      65536 /* elements read of a constant */
 
 static void lay_out(const struct model *m)
 {

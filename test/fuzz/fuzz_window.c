@@ -6,8 +6,8 @@
  * operations of a correct pair beside them must succeed.
  *
  * Checks: the accounts after each step; the bytes around and between regions; operations and memory
- * of the correct pair; the end of the correspondent's operations after the process is gone; a
- * correct process on the same function. */
+ * of the correct pair; the completion of the correspondent's operations after the process is gone;
+ * a correct process on the same function. */
 #define FUZZ_NAME "fuzz_window"
 
 #include <string.h>
@@ -143,7 +143,7 @@ static void hostile_closes(struct scene *s)
 	if (nic_function_close(u->nic, u->function, DXP_ECLOSED, s->now_ns) != DXP_OK)
 		die("cannot close a function");
 	if (u->window->error == 0 || u->window->state != DXP_FUNCTION_CLOSED)
-		die("a closed window that does not say so");
+		die("a closed window without the state CLOSED");
 	if (!nic_function_idle(u->nic, u->function))
 		die("a closed function that is not idle");
 	user_free(u);
@@ -235,7 +235,7 @@ static void round_of_all(struct scene *s)
 	accounts_check(s);
 }
 
-/* Runs until the operations of these two have ended. */
+/* Runs until the operations of these two have completed. */
 static void settle(struct scene *s, int a, int b, bool honest)
 {
 	for (uint32_t polls = 0;; polls++) {
@@ -261,7 +261,7 @@ static bool under_way(const struct scene *s)
 	return any;
 }
 
-/* Delivers datagrams in flight of a closed sender, so that they are not mistaken for those of its
+/* Delivers datagrams in flight of a closed sender, so that they are not confused with those of its
  * successor. */
 static void remains_settle(struct scene *s)
 {
@@ -269,7 +269,7 @@ static void remains_settle(struct scene *s)
 		round_of_all(s);
 		user_dequeues(s, FRIEND, false);
 		if (polls > POLLS_MAX)
-			die("what a closed function sent is under way for ever");
+			die("a message of a closed function stays outstanding");
 	}
 }
 
@@ -278,10 +278,10 @@ static void memory_check(const struct scene *s)
 	for (int which = 0; which < 2; which++)
 		for (uint32_t at = 0; at < REGION; at++) {
 			if (region_of_user(&s->users[which], 0)[at] != PATTERN(at))
-				die("memory that nobody may write has changed");
+				die("memory without a writer has changed");
 			uint8_t byte = region_of_user(&s->users[which], 1)[at];
 			if (byte != 0 && byte != PATTERN(at))
-				die("a byte that nobody sent");
+				die("a byte that no sender sent");
 		}
 }
 

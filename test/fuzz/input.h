@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads an input that is a program, and aborts a run on an error. Define FUZZ_NAME first. */
+/* Reads an input as a program, and aborts a run on an error. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_INPUT_H
 #define TEST_FUZZ_INPUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The datagrams between two NICs, host 0 with the id 1 and host 1 with the id 2; the target decides
- * the fate of each. Define FUZZ_NAME first. */
+/* Holds the datagrams between two NICs, host 0 with the id 1 and host 1 with the id 2; the target
+ * decides the fate of each. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_NETWORK_H
 #define TEST_FUZZ_NETWORK_H
 

@@ -22,7 +22,7 @@
 #define MUTATIONS_DEFAULT 200000
 #define MUTATIONS_MIN     200 /* done even if a busy machine exceeds the time limit */
 #define SECONDS_MAX       3   /* time for mutations without a given seed */
-#define EDITS_MAX         8   /* changes per input */
+#define EDITS_MAX         8   /* changes of an input */
 
 struct input {
 	uint8_t *data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hostile peer of fuzz_session: sends frames with a right checksum and plausible numbers,
- * chosen by the input. Define FUZZ_NAME first. */
+/* Implements the hostile peer of fuzz_session: sends frames with a right checksum and plausible
+ * numbers, chosen by the input. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_SESSION_PEER_H
 #define TEST_FUZZ_SESSION_PEER_H
 
@@ -25,13 +25,13 @@ struct scene {
 	struct nic *nic;
 	struct rng secrets;
 	uint64_t now_ns;
-	uint32_t keys[2]; /* of two regions: writable and readable; local only */
+	uint32_t keys[2]; /* keys of two regions: writable and readable; local only */
 	uint32_t posted, completed;
 	uint32_t epoch;
 	uint64_t incarnation;
 };
 
-static struct dxp_window window; /* of the user */
+static struct dxp_window window; /* window of the user */
 
 static inline struct rltp_session *session_of(struct scene *s)
 {

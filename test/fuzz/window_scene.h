@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scene of fuzz_window: two NICs, a correct pair of users, and a hostile process with its
- * correspondent. Holds their valid operations and the checks. Define FUZZ_NAME first. */
+/* Sets up the scene of fuzz_window: two NICs, a correct pair of users, and a hostile process with
+ * its correspondent. Holds their valid operations and the checks. Define FUZZ_NAME first. */
 #ifndef TEST_FUZZ_WINDOW_SCENE_H
 #define TEST_FUZZ_WINDOW_SCENE_H
 
@@ -19,9 +19,9 @@
 #define GUARD        256 /* before, between and behind regions */
 #define PAGE         4096
 #define CANARY       0xA5
-#define POSTS_MAX    48 /* by each user, in total */
+#define POSTS_MAX    48 /* posts by each user, in total */
 #define PATTERN(at)  ((uint8_t)((at)*11u + 5u))
-#define REGISTERS_AT 0x100000u /* in device addresses of the hostile process */
+#define REGISTERS_AT 0x100000u /* device address of the registers in the hostile process */
 
 enum { HONEST, PEER, HOSTILE, FRIEND, USERS };
 
@@ -42,7 +42,7 @@ struct scene {
 	struct nic *nics[2];
 	struct user users[USERS];
 	struct network net;
-	uint32_t old_key, old_magic; /* of the previous process */
+	uint32_t old_key, old_magic; /* key and magic of the previous process */
 };
 
 /* ---- users ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shipped node as the peer of peer.py: `interop-node PORT` is node 1 on loopback, its peer is
- * node 2 at that port. It prints its port, the key of its memory and the magic of its queue pair,
- * then executes NAPs. "echo ..." comes back, with its trailer. "put N" writes N bytes of its memory
- * to the peer's. "add N" adds N to the peer's word at ADD_AT and reports the status and the
- * previous value. "quit" exits. It gives up after LIMIT_NS. */
+/* Runs the shipped node as the peer of peer.py: `interop-node PORT` is node 1 on loopback, its peer
+ * is node 2 at that port. It prints its port, the key of its memory and the magic of its queue
+ * pair, then executes NAPs. "echo ..." is sent back, with its trailer. "put N" writes N bytes of
+ * its memory to the peer's. "add N" adds N to the peer's word at ADD_AT and reports the status and
+ * the previous value. "quit" exits. It gives up after LIMIT_NS. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -265,7 +265,7 @@ class Peer:
         if frame.type == HELLO_ACK and hello[10] != self.session:
             return  # answers the previous incarnation
         if not self.peer:
-            check(hello[6] == NODE_FEATURES, "the node does not say what it understands")
+            check(hello[6] == NODE_FEATURES, "the node announces other features")
             self.peer = (hello[2], hello[9])
             self.cum = hello[3]
             self.limit = hello[12] or 1

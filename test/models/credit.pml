@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits of one queue pair and one sender, as in docs/reference/wire.md "CREDIT" and src/nic/credit.c. A
- * sends NAPs into a ring of RING buffers at B. It may send number n of a session if n is below its
- * known limit; B's limits are absolute and only grow. CREDIT frames and requests for them may be
- * lost, duplicated and delayed. Either side may restart, which opens a new session with new
- * numbers, while NAPs of the last one are still in the ring. The first FIRST credits of a session
- * are granted without a check; a NAP without a buffer is rejected and sent again. data.pml proves
- * that NAPs arrive exactly once, in any order; this model assumes it.
+/* Models NAP credits of one queue pair and one sender, as in docs/reference/wire.md "CREDIT" and
+ * src/nic/credit.c. A sends NAPs into a ring of RING buffers at B. It may send number n of a
+ * session if n is below its known limit; B's limits are absolute and only grow. CREDIT frames and
+ * requests for them may be lost, duplicated and delayed. Either side may restart, which opens a new
+ * session with new numbers, while NAPs of the last one are still in the ring. The first FIRST
+ * credits of a session are granted without a check; a NAP without a buffer is rejected and sent
+ * again. data.pml proves that NAPs arrive exactly once, in any order; this model assumes it.
  *
  * Without LIVE: safety. Every frame ever sent may arrive at any time, never, or often, and the
- * receiver may grant whenever allowed. With LIVE: everything ends, under weak fairness and a
+ * receiver may grant whenever allowed. With LIVE: everything completes, under weak fairness and a
  * network with a bounded number of faults; B grants only when it must.
  *
  * Proved: no NAP arrives without a grant; at each grant every granted slot is free; the ring never
- * overflows; every NAP ends, and arrives if there is no restart.
+ * overflows; every NAP completes, and arrives if there is no restart.
  *
  * BREAK=1 accepts a CREDIT of any session; 2 ignores earlier grants at a grant; 3 (LIVE) answers no
- * request, as if no CREDIT were ever lost; 4 treats limits as increments: all must be found. */
+ * request, as if no CREDIT were ever lost; 4 treats limits as increments. spin must find all of
+ * these. */
 #ifndef BREAK
 #define BREAK 0
 #endif
@@ -47,8 +48,8 @@ bool open_a = true;       /* has received B's handshake for this session */
 byte limit_a = FIRST;     /* tx_stream.limit */
 byte number;              /* tx_stream.naps: of the next NAP in this session */
 byte posted;              /* NAPs sent in all sessions */
-byte arrived_total;       /* of `posted` */
-byte lost_total;          /* ended by a restart */
+byte arrived_total;       /* NAPs of `posted` that arrived */
+byte lost_total;          /* NAPs whose session was lost in a restart */
 
 /* B: rx_stream */
 byte session_b;
@@ -60,7 +61,7 @@ byte old;                 /* buffers that hold NAPs of earlier sessions */
 bool waits;               /* A has no credit left, and no buffer was free */
 bool due;                 /* a CREDIT must be sent: tell() */
 
-/* NAPs of A's session under way: bit n. Those of older sessions were rejected or are lost. */
+/* bit n: NAP n of A's session is in flight. Those of older sessions were rejected or are lost. */
 byte under_way;
 byte k;
 
@@ -114,7 +115,7 @@ inline credit_receive(s, l)
 	fi
 }
 
-/* All posted NAPs end with the session (rltp_session_fail); numbers restart. */
+/* Fails all posted NAPs with the session (rltp_session_fail); numbers restart. */
 inline session_end_a()
 {
 	lost_total = posted - arrived_total;
@@ -184,7 +185,7 @@ inline tell()
 	due = false
 }
 
-/* credit.c credit_requested: a stream without arrivals still has all its credit under way. */
+/* credit.c credit_requested: a stream without arrivals still has all its credit outstanding. */
 inline question_receive(s, l)
 {
 	if

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The data path of RLTP from node A (0, sender) to node B (1, receiver): handshakes, packets,
- * acknowledgements with a bitmap, RESET, restarts. Each step names the function that it models.
+/* Models the data path of RLTP from node A (0, sender) to node B (1, receiver): handshakes,
+ * packets, acknowledgements with a bitmap, RESET, restarts. Each step names the function that it
+ * models.
  *
  * Without LIVE: safety, on the worst network: every frame ever sent may arrive at any time, never,
- * or any number of times. With LIVE: everything ends. The network is then a queue that may lose,
- * duplicate and reorder a bounded number of frames; every activity is a process, so that weak
+ * or any number of times. With LIVE: everything completes. The network is then a queue that may
+ * lose, duplicate and reorder a bounded number of frames; every activity is a process, so that weak
  * fairness applies to each.
  *
  * Not modelled: times (any timer may fire at any moment), payload, tokens (a RESET names its
@@ -13,11 +14,12 @@
  *
  * Proved: a message is delivered at most once, for all restarts. Success implies delivery. No
  * packet is accepted by another incarnation than its target, nor from one older than the receiver
- * has seen. Every posted message ends (LIVE), and all succeed if there is no restart.
+ * has seen. Every posted message completes (LIVE), and all succeed if there is no restart.
  *
  * BREAK=1 accepts packets of any session; 2 gives a retransmission a new number; 3 posts the
  * messages of a lost session again; 4 accepts any handshake, however old; 5 starts every session
- * with the same packet number; 6 (LIVE) does not acknowledge a duplicate: all must be found. */
+ * with the same packet number; 6 (LIVE) does not acknowledge a duplicate. spin must find all of
+ * these. */
 #ifndef BREAK
 #define BREAK 0
 #endif
@@ -47,7 +49,7 @@
 #define PENDING  0
 #define DONE     1 /* DXP_OK */
 #define FAILED   2 /* DXP_EPEERRESET, DXP_ETIMEDOUT: reported to the user, delivery unknown */
-#define DIED     3 /* with the process that posted it */
+#define DIED     3 /* lost with the process that posted it */
 
 /* Frames encoded as small numbers. s, t: session ids, 1 .. SESSIONS, of the frame's sender and
  * receiver. */
@@ -69,7 +71,7 @@
 /* ---- the network ---- */
 
 #ifdef LIVE
-/* Timers are slower than the network: they retransmit when nothing else is under way. So answers
+/* Timers are slower than the network: they retransmit when nothing else is in flight. So answers
  * find space; a frame without space is dropped, as in a full socket. */
 chan to[2] = [3] of { byte };
 byte troubles = TROUBLES;
@@ -137,12 +139,12 @@ inline numbers_draw(n)
 	said_epoch[SAID(n, own[n])] = epoch[n]
 }
 
-/* Ends the posted messages: message_remove in session.c. */
+/* Completes the posted messages: message_remove in session.c. */
 inline messages_end(how)
 {
 	if
 	:: BREAK == 3 && how == FAILED ->
-		/* Broken: sends the messages under way again. */
+		/* Broken: sends the messages in flight again. */
 		m = 0;
 		do
 		:: m < posted && ended[m] == PENDING -> unsent = m; break
@@ -433,8 +435,8 @@ inline acknowledge()
 }
 
 /* The process exits and starts again with a larger incarnation; all other state and the user's
- * messages are lost. The node table (endpoint.c lose_peer_add), which may already have the peer's
- * incarnation, or the first handshake introduces its peer. */
+ * messages are lost. It gets its peer from the node table (endpoint.c lose_peer_add), which may
+ * already have the peer's incarnation, or from the first handshake. */
 inline restart(n)
 {
 	if

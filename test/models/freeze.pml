@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement of the members on a lost group, as in docs/reference/inc.md "Losing a group" and
- * src/inc/lose.c. Results arrive from switches while a member's group is alive. Any member may declare it lost at
- * any time, and a member freezes when it receives FREEZE. Up to DEATHS members may die at any time;
- * a member that waits for a dead one gives up after its patience. Messages may be lost, delayed and
- * duplicated: an answer is the state of the other member at some time since it froze.
+/* Models the agreement of the members on a lost group, as in docs/reference/inc.md "Losing a group"
+ * and src/inc/lose.c. Results arrive from switches while a member's group is alive. Any member may
+ * declare it lost at any time, and a member freezes when it receives FREEZE. Up to DEATHS members
+ * may die at any time; a member that waits for a dead one gives up after its patience. Messages may
+ * be lost, delayed and duplicated: an answer is the state of the other member at some time since it
+ * froze.
  *
  * Assumed: patience exceeds the lifetime of messages, so no live member is given up, and no message
  * of a dead member arrives after it was given up.
  *
- * Proved: members that end have the same results; a member still has every result that is
+ * Proved: members that complete have the same results; a member still has every result that is
  * requested, and keeps at most WINDOW of them.
  *
  * BREAK=1 accepts results of switches after its answer; 2 answers without freezing; 3 keeps one
  * result less; 4 takes the minimum of the members' results, not the maximum; 5 keeps earlier
- * answers when a member is given up: all must be found. */
+ * answers when a member is given up. spin must find all of these. */
 #ifndef BREAK
 #define BREAK 0
 #endif
@@ -151,7 +152,7 @@ inline fetch(m)
 	fi
 }
 
-/* Ended members have the same results. */
+/* Members that completed have the same results. */
 inline compare(m)
 {
 	i = 0;

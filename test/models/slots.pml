@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregators (slots) of a group at two switches, as in docs/reference/inc.md "Segments and
- * aggregators": members 0 and 1 below a leaf, the leaf and member 2 below the root. Members
- * contribute to segments 0, 1, 2 ..., each at most WINDOW ahead of its results; a switch has 2 * WINDOW aggregators. Every packet
- * ever sent, up or down, may arrive at any time, never, or often; so retransmissions of members and
- * switches need no model.
+/* Models the aggregators (slots) of a group at two switches, as in docs/reference/inc.md "Segments
+ * and aggregators": members 0 and 1 below a leaf, the leaf and member 2 below the root. Members
+ * contribute to segments 0, 1, 2 ..., each at most WINDOW ahead of its results; a switch has 2 *
+ * WINDOW aggregators. Every packet ever sent, up or down, may arrive at any time, never, or often;
+ * so retransmissions of members and switches need no model.
  *
  * Proved: when an aggregator is reused, all members have the result of its old segment, so no
  * member can request it again. A result has exactly one contribution of each member to its own
@@ -11,7 +11,7 @@
  *
  * BREAK=1: as many aggregators as the window; 2: a member exceeds the window by one; 3: a reused
  * aggregator is not cleared; 4: an old contribution replaces a newer segment; 5: a partial result
- * counts for any segment in the aggregator: all must be found. */
+ * counts for any segment in the aggregator. spin must find all of these. */
 #ifndef BREAK
 #define BREAK 0
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every operation on every type, many counts, in place or not, each root, on communicators with
- * many mappings of ranks to hosts: compares each result with the expected one.
+/* Compares each result of every operation with the expected one: every type, many counts, in place
+ * or not, each root, on communicators with many mappings of ranks to hosts.
  *
  *   compare [quick]      quick: fewer counts */
 #include <stdio.h>

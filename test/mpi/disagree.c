@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that disagree on the arguments of an operation: with errors returned, all ranks get one,
- * and the program continues. Requires one rank per node: within a node MPI itself decides.
+/* Ranks disagree on the arguments of an operation. If MPI returns errors, all ranks get one, and
+ * the program continues. Requires one rank on each node, because within a node MPI itself decides.
  *
  *   disagree count|type|op */
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* include/dxp/inc.h without a network, for the tests of the MPI plugins. Members on one host meet
- * in a file of shared memory; each writes its contribution there and folds all of them in member
- * order. It keeps the library's contracts on order, loss and disagreement. The environment injects
- * faults:
+/* Implements include/dxp/inc.h without a network, for the tests of the MPI plugins. Members on one
+ * host meet in a file of shared memory; each writes its contribution there and folds all of them in
+ * member order. It keeps the library's contracts on order, loss and disagreement. The environment
+ * injects faults:
  *
  *   DXP_FAKE_REFUSE=n      the first n groups are rejected
  *   DXP_FAKE_LOSE=n,m,k    the next k groups are lost in operation n (from 0) after m elements
@@ -33,7 +33,7 @@ struct head {
 };
 
 struct shared {
-	_Atomic uint64_t over[MEMBERS]; /* operations that the member has ended */
+	_Atomic uint64_t over[MEMBERS]; /* operations that the member has completed */
 	struct head heads[ENTRIES][MEMBERS];
 	uint8_t data[ENTRIES][MEMBERS][DATA_BYTES];
 };

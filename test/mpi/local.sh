@@ -63,7 +63,7 @@ check() {
 		echo "FAILED: $name: there was a group"
 	elif [ "$report" != none ] && ! grep -Eq "$report" "$scratch/report"; then
 		status=1
-		echo "FAILED: $name: no group that says '$report':"
+		echo "FAILED: $name: no group reports '$report':"
 		cat "$scratch/report" 2>/dev/null || echo '(no report)'
 	else
 		echo "ok: $name"
@@ -76,7 +76,7 @@ said() {
 	count=$(grep -Ec "$2" "$scratch/out" || true)
 	[ "$count" -eq "$3" ] || {
 		status=1
-		echo "FAILED: $1: '$2' was said $count times, not $3"
+		echo "FAILED: $1: '$2' was printed $count times, not $3"
 		head -n 20 "$scratch/out"
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mixed operations: nonblocking ones under way beside blocking ones, point-to-point messages,
+/* Runs mixed operations: nonblocking ones beside blocking ones, point-to-point messages,
  * user-defined operations, derived types, persistent requests, communicators created and freed, and
  * threads.
  *
@@ -20,7 +20,7 @@ static double total(int i)
 	return ranks * (double)i + ranks * (ranks - 1) / 2.0;
 }
 
-/* Blocking operations and messages while others are under way. */
+/* Runs blocking operations and messages while others are outstanding. */
 static void overlap(MPI_Comm comm)
 {
 	double send[FLIGHT][100], receive[FLIGHT][100], x, sum;

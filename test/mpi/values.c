@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values, expected results and the verdict of the MPI tests. */
+/* Implements values, expected results and the verdict of the MPI tests. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static int failures;
 
-/* Returns 1 or 2, and -1 sometimes: products of 64 ranks do not overflow a float or wider. */
+/* Returns 1 or 2, and -1 sometimes: products of 64 ranks overflow no float or wider type. */
 static int small(int rank, int i)
 {
 	int v = (rank * 7 + i * 3) % 11;
@@ -28,7 +28,8 @@ PUT(put_char, signed char, small(rank, i))
 PUT(put_short, short, small(rank, i) * 3)
 PUT(put_int, int, small(rank, i) * 1001)
 PUT(put_long, long, small(rank, i) * 100003L)
-/* Unsigned values are small: op/avx of Open MPI 4.1 saturates bytes and compares as if signed. */
+/* Unsigned values are small, because op/avx of Open MPI 4.1 saturates bytes and compares as if
+ * signed. */
 PUT(put_uchar, unsigned char, small(rank, i) + 2)
 PUT(put_ushort, unsigned short, small(rank, i) + 2)
 PUT(put_uint, unsigned, (small(rank, i) + 2) * 77)

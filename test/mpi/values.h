@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inputs and expected results of the MPI tests: values that every rank can compute for every other,
- * small enough that sums and products are exact in every type. */
+/* Declares inputs and expected results of the MPI tests: values that every rank can compute for
+ * every other, small enough that sums and products are exact in every type. */
 #ifndef TEST_MPI_VALUES_H
 #define TEST_MPI_VALUES_H
 
@@ -39,7 +39,7 @@ void test_expect(const struct test_type *type, const struct test_op *op, const i
 
 /* Counts a failure; prints the first ten. */
 __attribute__((format(printf, 1, 2))) void test_fail(const char *format, ...);
-/* Ends the test. Returns the exit status: the sum of all ranks' failures decides. */
+/* Completes the test. Returns the exit status: the sum of all ranks' failures decides. */
 int test_end(void);
 
 #endif

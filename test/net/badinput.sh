@@ -70,7 +70,7 @@ manager=$(cat "$DXP_DIR/manager")
 # once TEXT COMMAND...: the command fails and prints the reason in one line.
 once() {
 	refuse 1 "$@"
-	[ "$(wc -l <"$scratch/out")" -eq 1 ] || die "said more than once: $(cat "$scratch/out")"
+	[ "$(wc -l <"$scratch/out")" -eq 1 ] || die "printed more than once: $(cat "$scratch/out")"
 }
 
 say "== unknown xPU, and no xPU"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `dxp bench bridge`: every route has its rows, beside those of its stages; failures are reported;
-# all that it starts is removed at its end, also after a signal.
+# all that it starts is removed afterwards, even after a signal.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: board1, board2   dxpd: direct1, direct2
 # shellcheck source=test/net/lib_fabric.sh
@@ -61,7 +61,7 @@ status=0
 timeout 100 dxp bench bridge --quick --rounds 1 --engine "board:$file" --case 'to device 16 MiB' \
 	--json >"$scratch/rows" 2>"$scratch/said" || status=$?
 [ $status -eq 1 ] || die "it ended with $status"
-grep -qE 'runs failed|cannot be measured' "$scratch/rows" "$scratch/said" || die "nobody says why"
+grep -qE 'runs failed|cannot be measured' "$scratch/rows" "$scratch/said" || die "no reason"
 [ -z "$(left)" ] || die "left behind: $(left)"
 
 say "== ended in the middle"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp bench inc`: a quick run prints its rows and removes its labs, also after a signal. Without
+# `dxp bench inc`: a quick run prints its rows and removes its labs, even after a signal. Without
 # root or Open MPI it reports what is missing.
 #
 #   dxpb-PID-t   dxpb-PID-x   dxpb-PID-u       labs of 4 hosts each, made and removed by dxp bench
@@ -19,7 +19,7 @@ says() {
 	local text=$1
 	shift
 	"$@" >"$out" 2>"$out.err" || die "$* ended with $?"
-	grep -qF -- "$text" "$out" || die "'$*' does not say: $text"
+	grep -qF -- "$text" "$out" || die "'$*' does not print: $text"
 }
 
 if [ "$(id -u)" -ne 0 ]; then

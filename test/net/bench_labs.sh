@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Labs of `dxp bench`: each is removed at its end, also after a signal.
+# Labs of `dxp bench`: each is removed afterwards, even after a signal.
 #
 #   dxpb-PID-near [v0] ==== [v1] dxpb-PID-far       made and removed by dxp bench
 set -euo pipefail

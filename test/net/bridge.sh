@@ -27,7 +27,7 @@ say "== as any other memory"
 dxp up --xpus 3 --engine board:fast --memory 64M --port 0
 dxp nodes | tee "$scratch/nodes"
 [ "$(grep -c ' board .* bridged ' "$scratch/nodes")" -eq 3 ] ||
-	die "dxp nodes does not say bridged"
+	die "dxp nodes does not print bridged"
 [ "$(dxp nodes --json | grep -c '"memory_kind": "bridged"')" -eq 3 ] || die "nor does its JSON"
 random_file data 20000003
 there_and_back xpu1 0x101 data
@@ -139,7 +139,7 @@ for _ in {1..200}; do
 		good=$((good + 1))
 	else
 		failed=$((failed + 1))
-		grep device "$scratch/said" >"$scratch/why" || die "untold: $(cat "$scratch/said")"
+		grep device "$scratch/said" >"$scratch/why" || die "no text: $(cat "$scratch/said")"
 	fi
 	[ $failed -lt 3 ] || [ $good -lt 3 ] || break
 done

@@ -71,11 +71,11 @@ resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
 
 say "== into a board's memory on another machine, with one command"
 near dxp nodes | tee "$scratch/nodes"
-grep -q ' fast1 .* bridged ' "$scratch/nodes" || die "dxp nodes does not say bridged"
+grep -q ' fast1 .* bridged ' "$scratch/nodes" || die "dxp nodes does not print bridged"
 random_file data 30000001
 there_and_back fast1 5 data "${here[@]}"
 
-say "== a slow board holds its senders back, and nobody else"
+say "== a slow board delays its senders, and no others"
 random_file little 10000000
 random_file quick 2000000
 before=$(resident "$slow1")

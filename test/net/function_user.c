@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process with one function of a NIC, for functions.sh:
+/* Uses one function of a NIC, for functions.sh:
  *
  *   function-user sink NIC LABEL          offers 1 MiB of memory to any peer
- *   function-user stream NIC LABEL PEER   PUTs into the memory of that function without end
+ *   function-user stream NIC LABEL PEER   PUTs into the memory of that function forever
  *
  * Prints "ready", or "streaming" when 100 PUTs have arrived. When its function is closed, it prints
  * the name of the reason and exits with 3. */
@@ -20,7 +20,7 @@
 #define UNDER_WAY 100
 
 struct hello {
-	struct dxp_target target; /* of the sender */
+	struct dxp_target target; /* target of the sender */
 	uint32_t key;
 };
 

@@ -36,7 +36,7 @@ start() {
 		! grep -q "^$word" "$scratch/user" || return 0
 		sleep 0.05
 	done
-	die "'$*' did not say '$word' but: $(cat "$scratch/user")"
+	die "'$*' did not print '$word' but: $(cat "$scratch/user")"
 }
 
 # free_again NIC FUNCTION: waits until the function is free

@@ -22,7 +22,7 @@ refuse 1 xpu1 dxp ping xpu1 --name bob
 dxp grant '*' xpu2 --json | has '"granted": true' || die "grant --json"
 ping bob xpu2
 ping alice xpu2
-dxp nodes --name bob --json | has '"name": "xpu1"' || die "who has the key sees the whole table"
+dxp nodes --name bob --json | has '"name": "xpu1"' || die "the table is incomplete"
 
 say "== revoked while in use"
 dxp ping xpu1 --name alice --count 10000000 >"$scratch/alice" 2>&1 &

@@ -83,7 +83,7 @@ static void icrc_make(struct flood *f, unsigned i)
 	f->trailers[i][0] ^= 1;
 }
 
-/* RoCEv2 of other software: without the tag of this protocol. */
+/* RoCEv2 of other software, without the tag of this protocol. */
 static void foreign_make(struct flood *f, unsigned i)
 {
 	data_make(f, i);
@@ -128,13 +128,13 @@ static void query_make(struct flood *f, unsigned i)
 	control_make(f, i, INC_QUERY, f->own_ip);
 }
 
-/* With another host's address in the packet. */
+/* Sends another host's address in the packet. */
 static void forged_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_QUERY, f->own_ip ^ 1);
 }
 
-/* Groups that no job uses, until the switch has no more. */
+/* Creates groups that no job uses, until the switch has no more. */
 static void notify_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_NOTIFY, f->own_ip);

@@ -31,7 +31,7 @@ is switch 200
 is tcp 100
 grep -q '^refused: .*no free group' "$scratch/rank.0" || die "$(cat "$scratch/rank.0")"
 on h0 "$DXP_BIN/dxp" inc refusals | has 'no free group' ||
-	die 'dxp inc refusals does not say it'
+	die 'dxp inc refusals does not list it'
 say "ok: $(head -n 1 "$scratch/rank.0")"
 groups_reach 0 5
 

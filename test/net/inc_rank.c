@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One member of a job that uses only <dxp/inc.h>: runs operations of many kinds, types and sizes
- * and checks each result. When a group is lost it continues by TCP through rank 0, as an MPI
+/* Runs one member of a job that uses only <dxp/inc.h>: operations of many kinds, types and sizes,
+ * each with a checked result. When a group is lost it continues by TCP through rank 0, as an MPI
  * library would. Prints one line of counts. Exits with 0 if no result was wrong, no operation
  * exceeded its deadline and all members got the same reports.
  *
@@ -22,22 +22,22 @@
 #define ELEMENTS_MAX (1u << 18)
 #define BYTES_MAX    (ELEMENTS_MAX * 8u)
 #define RANKS_MAX    256
-#define TCP_CALLS    10 /* after a loss, before the group is created again */
+#define TCP_CALLS    10 /* operations after a loss, before the group is created again */
 
 static struct words {
 	uint64_t calls;       /* 0: until `seconds` have passed */
-	uint64_t seconds;     /* of rank 0's clock */
+	uint64_t seconds;     /* duration by rank 0's clock */
 	uint64_t longest;     /* bytes of the longest operation */
 	uint64_t groups;      /* groups that exist at the same time; operations alternate */
-	uint64_t deadline_ms; /* of an operation without progress */
+	uint64_t deadline_ms; /* time of an operation without progress */
 	uint64_t create_ms;
 	uint64_t user;     /* 1: user-space plane only */
 	uint64_t rc;       /* 1: RC framing */
 	uint64_t again;    /* 1: a lost group is created again */
 	uint64_t need;     /* 1: a rejected group is a failure */
 	uint64_t die;      /* operation before which this rank kills itself; 0: none */
-	uint64_t pause_ms; /* before each operation */
-	uint64_t sleep_ms; /* of this rank before its first operation */
+	uint64_t pause_ms; /* pause before each operation */
+	uint64_t sleep_ms; /* pause of this rank before its first operation */
 	uint64_t abandon;  /* 1: exits without destroying its groups */
 	uint64_t kinds;    /* number of kinds of operation; XDP supports the first 7; 0: all */
 	uint64_t plain;    /* 1: allreduces only */
@@ -197,7 +197,7 @@ static void expected_make(uint64_t call, unsigned kind, size_t count, void *out)
 
 struct rank_link {
 	struct dxp_inc_group *group; /* NULL: TCP */
-	uint64_t tcp_calls;          /* since the loss */
+	uint64_t tcp_calls;          /* operations since the loss */
 };
 
 static void view_add(const struct dxp_inc_group *g)
@@ -271,7 +271,7 @@ static void check(uint64_t call, const char *what, const void *got, const void *
 
 static char send_data[BYTES_MAX], received[BYTES_MAX], expected[BYTES_MAX], before[BYTES_MAX];
 
-/* Runs an allreduce, or a reduce to one rank: elements done are right, others unchanged. */
+/* Runs an allreduce, or a reduce to one rank: completed elements are right, others unchanged. */
 static void reduce_call(struct rank_link *l, uint64_t call, unsigned kind, size_t count,
 			bool to_one)
 {
@@ -379,8 +379,8 @@ static void stop(int number)
 	stopped = 1;
 }
 
-/* Returns true while operations or seconds are left. Rank 0 decides, every 16 operations, by its
- * clock; SIGTERM to rank 0 ends the job. */
+/* Returns whether operations or seconds are left. Rank 0 decides, every 16 operations, by its
+ * clock; SIGTERM to rank 0 stops the job. */
 static bool goes_on(uint64_t call, uint64_t begin_us)
 {
 	uint64_t over = 0, all[RANKS_MAX];

@@ -18,7 +18,7 @@ refuses() {
 	[ $status -eq "$wanted" ] ||
 		die "'$*' ended with $status, not $wanted: $(cat "$scratch/out")"
 	grep -qF -- "$text" "$scratch/out" ||
-		die "'$*' does not say '$text': $(cat "$scratch/out")"
+		die "'$*' does not print '$text': $(cat "$scratch/out")"
 	say "ok: $(tail -n 1 "$scratch/out")"
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contributions of the members of a test, and the expected results, computed independently. */
+/* Defines contributions of the members of a test, and the expected results, computed
+ * independently. */
 #ifndef TEST_NET_INC_VALUES_H
 #define TEST_NET_INC_VALUES_H
 

@@ -65,7 +65,7 @@ failed() {
 	tail -n 15 "$scratch/out"
 	status=1
 }
-said() { grep -Eq "$1" "$scratch/out" || failed "nobody said '$1'"; }
+said() { grep -Eq "$1" "$scratch/out" || failed "no output matches '$1'"; }
 unsaid() { ! grep -Eq "$1" "$scratch/out" || failed "somebody said '$1'"; }
 finish() { exit $status; }
 

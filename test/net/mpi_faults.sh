@@ -17,7 +17,7 @@ lab dup "$lab" 0
 until_says() {
 	local end=$((SECONDS + 60))
 	until grep -Eqs "$1" "$2"; do
-		[ $SECONDS -lt $end ] || { echo "nobody said '$1' in 60 s"; return 1; }
+		[ $SECONDS -lt $end ] || { echo "no output matches '$1'"; return 1; }
 		sleep 0.05
 	done
 }

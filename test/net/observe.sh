@@ -42,7 +42,7 @@ at_least() {
 	[ "$3" -ge "$1" ] || die "$3 $2, at least $1 were expected"
 }
 
-say "== nobody there"
+say "== no node runs"
 refuse 1 'start some with `dxp up`' dxp top --once
 refuse 1 'start some with `dxp up`' dxp trace --output "$scratch/none"
 refuse 1 'standard output is not a terminal' dxp top

@@ -40,7 +40,7 @@ same() {
 	driver timeout 100 "$@" >"$scratch/dxp" 2>"$scratch/errors" ||
 		die "$name: $(tail -n 5 "$scratch/errors")"
 	[ -s "$scratch/dxp" ] || die "$name printed nothing"
-	diff "$scratch/oracle" "$scratch/dxp" || die "$name says something else (<: PoCL)"
+	diff "$scratch/oracle" "$scratch/dxp" || die "the output of $name differs (<: PoCL)"
 	say "ok: $name: $(wc -l <"$scratch/dxp") lines are the same"
 }
 
@@ -50,7 +50,7 @@ alone() {
 	shift 2
 	driver timeout 200 "$@" >"$scratch/dxp" 2>&1 || die "$name: $(tail -n 5 "$scratch/dxp")"
 	grep -Eq -- "$text" "$scratch/dxp" ||
-		die "$name does not say '$text': $(tail -n 15 "$scratch/dxp")"
+		die "$name does not print '$text': $(tail -n 15 "$scratch/dxp")"
 	say "ok: $name: $(grep -E -- "$text" "$scratch/dxp" | tail -n 1)"
 }
 

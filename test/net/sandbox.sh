@@ -100,7 +100,7 @@ END
 	inside python3 "$scratch/manage.py" "$scratch/cell/vf" >"$scratch/out"
 	cat "$scratch/out"
 	[ "$(tr '\n' ' ' <"$scratch/out")" = 'list -3 weight -3 limit -3 reset -3 ' ] ||
-		die 'a request of management was not refused with DXP_EACCESS'
+		die 'a management request was not rejected with DXP_EACCESS'
 	talk # function 1 still works
 	server_done
 else

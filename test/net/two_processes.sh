@@ -28,7 +28,7 @@ talk() {
 	expect 'server: 65528 bytes were put, with 42: abcdefghij' "$server_log"
 }
 
-say "== nobody is there"
+say "== no server runs"
 refuse 1 'no NIC on this machine offers functions' nic_client
 
 say "== a NIC inside the server"

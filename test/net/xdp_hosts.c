@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts around a switch with a loaded XDP plane, for inc_xdp.sh, which makes the namespaces.
+/* Runs hosts around a switch with a loaded XDP plane, for inc_xdp.sh, which makes the namespaces.
  *
  *   xdp-hosts SWITCH_NS HOST_NS HOST_NS HOST_NS HOST_NS SEGMENTS
  *
@@ -34,14 +34,14 @@
 #define TRIES       2000
 #define TCP_BYTES   (8u << 20)
 #define TCP_PORT    7777
-#define TWICE_IN_16 1 /* of sixteen contributions, the number sent twice */
+#define TWICE_IN_16 1 /* number of sixteen contributions that are sent twice */
 
 struct group {
 	uint32_t id, members;
 	struct inc_end ends[HOSTS];
 };
 
-/* Members that one thread runs: `count` of a group, from `first`. */
+/* Members of one thread: `count` of a group, from `first` on. */
 struct mover {
 	struct group *group;
 	uint32_t first, count, segments;
@@ -266,7 +266,7 @@ static void row(void *context, const char *interface, uint32_t program_id, bool 
 	++*(int *)context;
 }
 
-/* Any process with the right can list the program and remove it, also one that did not attach
+/* Any process with the right can list the program and remove it, even one that did not attach
  * it. */
 static bool list_and_remove(const char *netns)
 {

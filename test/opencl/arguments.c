@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel arguments: every kind and size, queries, and rejections. */
+/* Tests kernel arguments: every kind and size, queries, and rejections. kernel arguments: every
+ * kind and size, queries, and rejections. */
 #include "rig.h"
 
 /* Runs `k` once and reads `bytes` of buffer argument 0. */
@@ -57,7 +58,7 @@ static void arguments__each_scalar_and_vector(void)
 	OK(clReleaseProgram(p));
 }
 
-/* As laid out by the device compiler, and by C here. */
+/* layout of the device compiler, and of C here */
 struct mixed {
 	cl_char a;
 	cl_int b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Program binaries as applications keep them in files: loaded again, and rejected if they are
+/* Tests program binaries as applications keep them in files: loaded again, and rejected if they are
  * something else. */
 #include "rig.h"
 
@@ -70,7 +70,7 @@ static void binaries__are_accepted_again(void)
 		EQUAL(value(p, i), 42);
 	OK(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL));
 	EQUAL(kernels, 2);
-	/* And again, from the binary of the loaded program. */
+	/* again, from the binary of the loaded program */
 	struct binaries again = binaries_of(p);
 	OK(clReleaseProgram(p));
 	p = load(&again);

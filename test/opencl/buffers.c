@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers: creation, queries, writes, reads, copies. subbuffers.c covers sub-buffers, rects.c
+/* Tests buffers: creation, queries, writes, reads, copies. subbuffers.c covers sub-buffers, rects.c
  * rectangles, maps.c maps. */
 #include "rig.h"
 
@@ -262,7 +262,7 @@ static void buffers__nothing_to_move(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A blocking write of any size has ended at its return: other queues need no event. */
+/* A blocking write of any size has completed when it returns: other queues need no event. */
 static void buffers__blocking_writes_have_ended(void)
 {
 	cl_mem m = rig_buffer(0, 4096, NULL);

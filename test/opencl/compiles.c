@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Invalid sources, binaries, options and arguments. */
+/* Tests invalid sources, binaries, options and arguments. */
 #include "rig.h"
 
 static const char fine[] = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n";
@@ -82,13 +82,13 @@ static void compiles__sources_that_are_none(void)
 	survives("#error \"%s%n%n%n\"\n", NULL);
 	survives("#define A(x) A(x) A(x)\nkernel void k() { A(A(A(1))); }", NULL);
 	survives("\xff\xfe\x01", NULL);
-	/* A source that is mostly empty lines. */
+	/* a source that is mostly empty lines */
 	memset(large, '\n', 4 << 20);
 	memcpy(large, fine, sizeof(fine) - 1);
 	cl_program p = program(large);
 	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
 	OK(clReleaseProgram(p));
-	/* Deep nesting, which compilers limit. */
+	/* deep nesting, which compilers limit */
 	memset(large, '(', 100000);
 	large[100000] = 0;
 	survives(large, NULL);

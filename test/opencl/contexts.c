@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts and command queues. */
+/* Tests contexts and command queues. */
 #include "rig.h"
 
 static cl_uint context_references(cl_context c)
@@ -224,7 +224,7 @@ static void queues__on_the_device(void)
 	on_device_refused(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
 }
 
-/* A queue may be released with work in it: the work completes. */
+/* A queue may be released with commands in it: they complete. */
 static void queues__released_with_work_in_them(void)
 {
 	uint32_t *out = rig_memory(4096 * 4), *in = rig_noise(4096 * 4);

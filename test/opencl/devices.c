@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several devices in one context: buffers used on several devices, programs for some devices,
- * explicit migration. Passes with one device; two or more are the purpose. */
+/* Tests several devices in one context: buffers used on several devices, programs for some devices,
+ * explicit migration. Passes with one device, but needs two or more to be useful. */
 #include "rig.h"
 
 static const char add_source[] =

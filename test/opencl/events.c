@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: queries, wait lists, callbacks, user events, markers and barriers. */
+/* Tests events: queries, wait lists, callbacks, user events, markers and barriers. */
 #include "rig.h"
 
 #include <unistd.h>
@@ -247,7 +247,7 @@ static void user__fans_out(void)
 	OK(clReleaseEvent(u));
 }
 
-/* A negative status: waiting commands end with an error, and nothing hangs. */
+/* With a negative status, waiting commands complete with an error, and nothing hangs. */
 static void user__fails(void)
 {
 	cl_event u = user_event(), write = NULL, after = NULL;
@@ -380,7 +380,7 @@ static void events__running_is_seen(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A command calls its callbacks for all three states, in this order, also for states too short to
+/* A command calls its callbacks for all three states, in this order, even for states too short to
  * poll. */
 static void callbacks__of_every_state(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffer fills: every pattern size, any whole number of patterns, any offset. */
+/* Tests buffer fills: every pattern size, any whole number of patterns, any offset. */
 #include "rig.h"
 
 #define BYTES 300000u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images of every type and format of the devices: random reads, writes, copies, fills and maps,
- * compared with a model. samplers.c covers kernels that use images. */
+/* Tests images of every type and format of the devices: random reads, writes, copies, fills and
+ * maps, compared with a model. samplers.c covers kernels that use images. */
 #include "picture.h"
 
 #define FORMATS_MAX 128
@@ -47,7 +47,7 @@ struct pitches {
 	size_t row, slice, bytes;
 };
 
-/* Draws pitches. Slices are whole rows of the host; a 1D array has one row per slice. */
+/* Draws pitches. Slices are whole rows of the host; a 1D array has one row for each slice. */
 static struct pitches pitches_by_chance(const struct picture *p, const size_t region[3])
 {
 	struct pitches h = {0, 0, 0};
@@ -173,7 +173,7 @@ static void map_images(struct picture *p)
 						 origin, region, &row, &slice, 0, NULL, NULL, ERR);
 		MADE(map);
 		CHECK(row >= region[0] * p->pixel || layers || rig.pocl);
-		size_t step = layers ? slice : row; /* from one y to the next */
+		size_t step = layers ? slice : row; /* distance from one y to the next */
 		for (size_t z = 0; z < region[2]; z++)
 			for (size_t y = 0; y < region[1]; y++) {
 				uint8_t *a = map + z * slice + y * step;

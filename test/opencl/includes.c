@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that include files of the machine where they run: the compiler finds the same files as a
- * local one, on any node. */
+/* Tests programs that include files of the machine where they run: the compiler finds the same
+ * files as a local one, on any node. */
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels: creation, queries, and launches over ranges of every shape. */
+/* Tests kernels: creation, queries, and launches over ranges of every shape. */
 #include "rig.h"
 
 static const char two[] = "kernel void first(global uint *a) { a[get_global_id(0)] = 1; }\n"

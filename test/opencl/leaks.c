@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thousand rounds of all operations leak nothing: reference counts return to their start, and the
- * process does not grow. */
+/* A thousand rounds of all operations leak nothing: reference counts return to their initial
+ * values, and the process does not grow. */
 #include <unistd.h>
 
 #include "rig.h"
@@ -33,7 +33,7 @@ static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t mos
 }
 
 static cl_kernel kernel;
-static cl_mem kept, own[RIG_DEVICES_MAX]; /* per device: no data moves */
+static cl_mem kept, own[RIG_DEVICES_MAX]; /* one for each device, so that no data moves */
 
 static void buffer_round(uint32_t n)
 {
@@ -53,7 +53,7 @@ static void buffer_round(uint32_t n)
 	EQUAL(back[0], n);
 	OK(clReleaseMemObject(part));
 	OK(clFinish(q));
-	/* PoCL's thread drops its reference a little after the end. */
+	/* PoCL's thread drops its reference a little after completion. */
 	for (int i = 0; rig.pocl && references_of(m) > 1 && i < 5000; i++)
 		usleep(1000);
 	EQUAL(references_of(m), 1);

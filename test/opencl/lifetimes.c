@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects released during their use: a program may release objects in any order. */
+/* Tests objects released during their use: a program may release objects in any order. */
 #include "rig.h"
 
 #include <pthread.h>
@@ -113,7 +113,7 @@ static bool until(atomic_int *count, int wanted)
 	return *count == wanted;
 }
 
-/* A destructor runs when no command uses the memory any more, not earlier. */
+/* A destructor runs after the last command that uses the memory, not earlier. */
 static void lifetimes__destructors_wait_for_commands(void)
 {
 	cl_event gate = clCreateUserEvent(rig.context, ERR);
@@ -235,7 +235,7 @@ static void lifetimes__callbacks_release_their_queue(void)
 struct worker {
 	pthread_t thread;
 	int index, errors;
-	cl_kernel kernel; /* of this thread */
+	cl_kernel kernel; /* kernel of this thread */
 };
 
 static void one_round(struct worker *w, int round)
@@ -255,7 +255,7 @@ static void one_round(struct worker *w, int round)
 		w->errors += clEnqueueNDRangeKernel(q, w->kernel, 1, NULL, &global, NULL, 0, NULL,
 						    NULL) != 0;
 	w->errors += clEnqueueReadBuffer(q, m, CL_FALSE, 0, sizeof(got), got, 0, NULL, &done) != 0;
-	/* Released during the execution. */
+	/* released during the execution */
 	w->errors += clReleaseMemObject(m) != 0;
 	w->errors += clReleaseCommandQueue(q) != 0;
 	w->errors += clWaitForEvents(1, &done) != 0;

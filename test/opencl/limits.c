@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Minimum limits of a full-profile device, and the form of every device query. */
+/* Tests minimum limits of a full-profile device, and the form of every device query. */
 #include "rig.h"
 
 #include <CL/cl_ext.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs with many objects and long queues: no number of objects is rejected.
+/* Tests programs with many objects and long queues: no number of objects is rejected.
  *
  *   MANY_COUNT      objects of each case (default: above every bound of earlier versions)
  *   MANY_RATES      set: prints the time of each step */
@@ -73,7 +73,7 @@ static void launches_enqueue(cl_kernel k, unsigned count, cl_uint wait_count, co
 					  NULL));
 }
 
-/* Many kernels in sequence with one clFinish at the end. */
+/* Enqueues many kernels in sequence with one clFinish after them. */
 static void many__commands(void)
 {
 	unsigned count = many_count(20000);
@@ -93,7 +93,7 @@ static void many__commands(void)
 }
 
 /* All are enqueued before the first may run: the program's only thread cannot wait for their
- * ends. */
+ * completion. */
 static void many__commands_behind_an_event(void)
 {
 	unsigned count = many_count(12000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffer maps: every kind of host memory, overlapping, non-blocking, written and read; and the
- * restrictions of CL_MEM_HOST_... flags. */
+/* Tests buffer maps: every kind of host memory, overlapping, non-blocking, written and read; and
+ * the restrictions of CL_MEM_HOST_... flags. */
 #include "rig.h"
 
 #define BYTES 50000u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Invalid handles, handles of another kind or of another context, in every call with a handle. */
+/* Tests invalid handles, handles of another kind or of another context, in every call with a
+ * handle. */
 #include "rig.h"
 
 static const char source[] = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n";

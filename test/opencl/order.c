@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Out-of-order queues, and the profiling times of events. */
+/* Tests out-of-order queues, and the profiling times of events. */
 #include "rig.h"
 
 #include <unistd.h>
@@ -166,7 +166,7 @@ static void profiling__of_every_command(void)
 		OK(clFinish(q));
 		for (size_t i = 0; i < COUNT_OF(e); i++)
 			check_times(e[i]);
-		/* in order: each starts after the previous one has ended */
+		/* in order: each starts after the previous one has completed */
 		for (size_t i = 1; i < 4; i++)
 			CHECK(time_of(e[i], CL_PROFILING_COMMAND_START) + 1000000 >=
 			      time_of(e[i - 1], CL_PROFILING_COMMAND_END));

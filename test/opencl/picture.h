@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An image and its model: every pixel in host memory, rows without gaps. */
+/* Declares an image and its model: every pixel in host memory, rows without gaps. */
 #ifndef PICTURE_H
 #define PICTURE_H
 
@@ -19,7 +19,7 @@ extern const cl_mem_object_type picture_types[6];
 
 size_t picture_channels(cl_channel_order order);
 size_t picture_pixel_bytes(const cl_image_format *f);
-/* Writes at most `space` formats of the type for these flags; returns their full number. */
+/* Writes at most `space` formats of the type for these flags; returns the number of all. */
 size_t picture_formats(cl_mem_object_type type, cl_mem_flags flags, cl_image_format *out,
 		       size_t space);
 /* Returns a descriptor for a size. */

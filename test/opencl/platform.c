@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Platform, devices and contexts: every query of OpenCL 1.2, and rejections. */
+/* Tests platform, devices and contexts: every query of OpenCL 1.2, and rejections. */
 #include "rig.h"
 
 static void platform__describes_itself(void)

@@ -104,7 +104,8 @@ static void printing__between_devices(void)
 			OK(clReleaseEvent(last));
 		last = next;
 		at += (size_t)snprintf(wanted + at, 1024 - at, "%d;", i);
-		if (i % 5 == 4) /* only output waited for must be in order between devices */
+		if (i % 5 ==
+		    4) /* between devices, only output that is waited for must be in order */
 			OK(clWaitForEvents(1, &last));
 	}
 	OK(clWaitForEvents(1, &last));

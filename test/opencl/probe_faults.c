@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An ordinary OpenCL program that test/net/opencl_faults.sh runs under faults; it prints its
+/* Runs an ordinary OpenCL program under faults, for test/net/opencl_faults.sh, and prints its
  * observations.
  *
  *   once               a typical small program: creates, uses, releases
@@ -82,7 +82,7 @@ static void close_all(void)
 	must("clReleaseContext", clReleaseContext(context));
 }
 
-/* Runs one round on a device: memory, kernel, result. Returns the first error; a wrong result ends
+/* Runs one round on a device: memory, kernel, result. Returns the first error; a wrong result exits
  * the program. */
 static cl_int use(cl_uint d)
 {
@@ -161,9 +161,9 @@ static void stay(unsigned seconds)
 	       (unsigned long long)(worst / 1000000));
 }
 
-#define BATCH 50 /* kernels under way at one time */
+#define BATCH 50 /* outstanding kernels */
 
-/* Runs TRAIN kernels on the buffer of each device and waits for them. */
+/* Runs BATCH kernels on the buffer of each device and waits for them. */
 static void held_round(const cl_mem *m, cl_kernel k)
 {
 	size_t global = WORDS;

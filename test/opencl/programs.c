@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: build, queries, rejections, binaries, compile and link, headers. */
+/* Tests programs: build, queries, rejections, binaries, compile and link, headers. */
 #include "rig.h"
 
 #include <sys/stat.h>
@@ -159,7 +159,7 @@ static void programs__callbacks(void)
 	OK(clReleaseProgram(bad));
 }
 
-/* ---- builds under way ---- */
+/* ---- outstanding builds ---- */
 
 static cl_program begun(const char *options, int *count)
 {
@@ -328,8 +328,8 @@ static void programs__refused(void)
 	OK(clReleaseProgram(p));
 }
 
-/* Any number of programs may exist at one time. On PoCL the test makes only two: each takes 30 ms,
- * while a node reuses its earlier build. */
+/* Any number of programs may exist. On PoCL the test makes only two: each takes 30 ms, while a node
+ * reuses its earlier build. */
 static void programs__three_hundred_live(void)
 {
 	enum { COUNT = 300 };
@@ -436,7 +436,7 @@ static void binaries__refused(void)
 	rig_scramble(junk, sizeof(junk));
 	cl_program p =
 		clCreateProgramWithBinary(rig.context, 1, rig.devices, sizes, list, &status, ERR);
-	if (p) { /* or at the build */
+	if (p) { /* otherwise the build rejects it */
 		cl_int error = clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
 		CHECK(error == CL_INVALID_BINARY || error == CL_BUILD_PROGRAM_FAILURE);
 		OK(clReleaseProgram(p));

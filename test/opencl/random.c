@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random commands over all devices, compared with a model in host memory. Queues are in order;
+/* Compares random commands over all devices with a model in host memory. Queues are in order;
  * events order commands across queues, as the standard requires. */
 #include "rig.h"
 

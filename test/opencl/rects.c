@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rectangles of buffers: reads, writes and copies with random pitches, compared with a model in
- * host memory. */
+/* Tests rectangles of buffers: reads, writes and copies with random pitches, compared with a model
+ * in host memory. */
 #include "rig.h"
 
 #define SPACE 40000u /* bytes of each side */
@@ -115,7 +115,7 @@ static void rects__copy_by_chance(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* Pitches of zero: as dense as the region allows. */
+/* zero pitches: as dense as the region allows */
 static void rects__without_pitches(void)
 {
 	size_t region[3] = {10, 5, 3}, at[3] = {0, 0, 0}, up[3] = {0, 0, 1};

@@ -39,7 +39,7 @@ static void end_case(enum verdict verdict)
 	fflush(stdout);
 	if (case_jumps && case_thread)
 		longjmp(case_end, (int)verdict + 1);
-	/* In another thread: the case cannot continue, and longjmp cannot cross stacks. */
+	/* another thread: the case cannot continue, and longjmp cannot cross stacks */
 	_exit(verdict == VERDICT_SKIPPED ? 77 : 99);
 }
 
@@ -220,7 +220,7 @@ static void close_rig(void)
 		free(blocks[--block_count]);
 }
 
-/* ---- shared by many cases ---- */
+/* ---- helpers of the cases ---- */
 
 void *rig_memory(size_t bytes)
 {
@@ -461,7 +461,7 @@ static void run_forked(const struct suite *s)
 		pid_t child = fork();
 		if (child == 0) {
 			run_from(s, next);
-			exit(0); /* runs the platform's exit handlers, which are tested, too */
+			exit(0); /* runs the platform's exit handlers, which are tested too */
 		}
 		if (child < 0 || waitpid(child, &status, 0) != child) {
 			perror("fork");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the OpenCL programs of this folder. They are ordinary programs without headers of this
- * project. They run on any platform of the ICD loader: on PoCL (the reference), and on dxp over a
- * fabric (test/net/opencl_suite.sh).
+/* Declares helpers of the OpenCL programs of this folder. The programs are ordinary programs
+ * without headers of this project. They run on any platform of the ICD loader: on PoCL (the
+ * reference), and on dxp over a fabric (test/net/opencl_suite.sh).
  *
  * A program is a table of cases that run in sequence in one child process. A crash or a time-out
- * fails its case, and a new child continues after it. A failed check ends its case. Arguments:
+ * fails its case, and a new child continues after it. A failed check stops its case. Arguments:
  * names of cases, or parts of them; none: all.
  *
  *   RIG_PLATFORM    part of the platform's name; else the first platform with devices
@@ -36,11 +36,11 @@ struct rig {
 	cl_platform_id platform;
 	cl_uint device_count;
 	cl_device_id devices[RIG_DEVICES_MAX];
-	cl_context context;                       /* of all devices */
+	cl_context context;                       /* context of all devices */
 	cl_command_queue queues[RIG_DEVICES_MAX]; /* in order, with profiling */
 	bool pocl;     /* the platform is PoCL, whose known defects are tolerated */
 	bool images;   /* every device supports them */
-	uint64_t seed; /* of the program */
+	uint64_t seed; /* seed of the program */
 };
 extern struct rig rig; /* reset for each case */
 
@@ -63,7 +63,7 @@ int rig_main(int argc, char **argv, const struct rig_case *cases, size_t count);
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- checks: the first that fails ends the case ---- */
+/* ---- checks: the first that fails stops the case ---- */
 
 _Noreturn void rig_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -117,7 +117,7 @@ uint64_t rig_random(void);
 size_t rig_below(size_t limit);
 void rig_scramble(void *bytes, size_t count);
 
-/* ---- shared by many cases ---- */
+/* ---- helpers of the cases ---- */
 
 void *rig_memory(size_t bytes); /* zeroed; freed after the case */
 void *rig_noise(size_t bytes);  /* random bytes */
@@ -135,7 +135,7 @@ void rig_read(cl_command_queue queue, cl_mem m, void *to, size_t bytes);
 void rig_write(cl_command_queue queue, cl_mem m, const void *from, size_t bytes);
 cl_command_queue rig_queue(cl_uint device, cl_command_queue_properties properties);
 cl_int rig_status(cl_event event);
-/* Waits at most `seconds` until the event has this status, without clWaitForEvents. Returns true if
+/* Waits at most `seconds` until the event has this status, without clWaitForEvents. Returns whether
  * it has. */
 bool rig_until(cl_event event, cl_int status, unsigned seconds);
 bool rig_has_extension(cl_device_id device, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that read and write images through samplers of each kind; images of host memory and of
- * buffers; rejections. */
+/* Tests kernels that read and write images through samplers of each kind; images of host memory and
+ * of buffers; rejections. */
 #include "picture.h"
 
 static const cl_image_format bytes_rgba = {CL_RGBA, CL_UNSIGNED_INT8};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Invalid sizes, flags and descriptors, and those just inside the limits. */
+/* Tests invalid sizes, flags and descriptors, and those just inside the limits. */
 #include "rig.h"
 
 /* ---- buffers ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sub-buffers: views of a buffer; each shows the writes of the others. */
+/* Tests sub-buffers: views of a buffer; each shows the writes of the others. */
 #include "rig.h"
 
 #define BYTES 65536u
@@ -54,7 +54,7 @@ static void subbuffers__are_windows(void)
 static const char add_source[] = "kernel void add(global uint *a, global const uint *b)\n"
 				 "{ size_t i = get_global_id(0); a[i] += b[i]; }\n";
 
-/* Kernels on sub-buffers; those of one buffer may be used on different devices at once. */
+/* Runs kernels on sub-buffers; those of one buffer may be used on different devices at once. */
 static void subbuffers__in_kernels_on_every_device(void)
 {
 	enum { PART = 4096 }; /* bytes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads of one program: on their own queues, on a shared one, with objects created and
+/* Tests threads of one program: on their own queues, on a shared one, with objects created and
  * released. */
 #include "rig.h"
 
@@ -130,7 +130,7 @@ static void threads__share_a_buffer(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* One thread waits for an event that another sets. */
+/* One thread waits for an event that another thread sets. */
 static void *set_later(void *argument)
 {
 	cl_event *list = argument;

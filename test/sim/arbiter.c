@@ -21,7 +21,7 @@
 #define RATE 10000000000ull /* bits per second of the port */
 #define PORT                                                  \
 	(RATE / 8.0 * (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES) / \
-	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD)) /* bytes per second, full */
+	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD)) /* bytes/s of full packets */
 
 static uint64_t seed(void)
 {
@@ -29,7 +29,7 @@ static uint64_t seed(void)
 }
 
 /* Returns options of `count` functions, each sending to hosts 1 .. `peers`. They compete for the
- * port, whose queue is as short as a real one. */
+ * port, whose queue has a realistic length. */
 static struct fair_options functions(uint32_t count, uint32_t peers)
 {
 	struct fair_options o = {.sim = {.seed = seed(),
@@ -46,7 +46,7 @@ static struct fair_options functions(uint32_t count, uint32_t peers)
 	return o;
 }
 
-/* The first function sends to one peer, the others to four others each. */
+/* The first function sends to one peer, each other function to four other peers. */
 static struct fair_options one_and_many(uint32_t count)
 {
 	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);
@@ -74,7 +74,6 @@ static void row_print(const struct fair_sample *s)
 	printf("\n");
 }
 
-/* Runs until `bytes` more have left the port. */
 static struct fair_sample run(struct fair *f, uint64_t bytes)
 {
 	struct fair_sample s;
@@ -91,7 +90,6 @@ static struct fair_sample run(struct fair *f, uint64_t bytes)
 	return s;
 }
 
-/* Measures each function's bytes per second over the next `duration_ns`. */
 static void rates(struct fair *f, uint64_t duration_ns, double *out)
 {
 	struct fair_sample before, after;
@@ -194,8 +192,8 @@ static void arbiter__alone_has_everything(void **state)
 	fair_close(f);
 }
 
-/* Function 0 sends to one lost peer: the others share its part. Another peer, of some others, is
- * lost, too: their remaining peers get all of their part. */
+/* Function 0 sends to one lost peer, and the others share its part. One of another function's peers
+ * is lost too; that function's other peers get all of its part. */
 static void arbiter__a_peer_that_is_gone_holds_back_no_other(void **state)
 {
 	struct fair_options o = one_and_many(4);
@@ -248,7 +246,7 @@ static bool ping_step(void *context)
 	return p->ended == 100;
 }
 
-/* Acknowledgements overtake all queued data: their delay is one port queue and the path. */
+/* Acknowledgements overtake all queued data: they wait for one port queue and the path. */
 static void arbiter__acknowledgements_do_not_wait(void **state)
 {
 	struct fair_options o = one_and_many(NIC_FUNCTIONS);
@@ -292,7 +290,7 @@ static void arbiter__limited_has_its_rate_and_others_the_rest(void **state)
 	limited_check(250 * MB, 50 * MS_NS);
 }
 
-/* The limit holds for the function with any number of peers; waiting does not spin. */
+/* The limit holds for a function with any number of peers; waiting does not spin. */
 static void limited_alone(uint64_t limit, uint64_t duration_ns)
 {
 	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);
@@ -325,7 +323,7 @@ static void arbiter__limits_of_any_size(void **state)
 	limited_alone(10000 * MB, 10 * MS_NS);
 }
 
-/* At seconds between packets the peer is not declared dead. */
+/* A peer is not declared dead when seconds pass between packets. */
 static void arbiter__slower_than_silence(void **state)
 {
 	struct fair_options o = functions(1, 1);
@@ -359,7 +357,7 @@ static void arbiter__limits_change_in_flight(void **state)
 		run(f, 2 * MB);
 		rates(f, 50 * MS_NS, rate);
 		near(rate[0], 50e6, 0.03);
-		/* without a limit: its share, without compensation */
+		/* without a limit it gets its share, without compensation */
 		assert_int_equal(nic_function_limit(n, 0, 0), DXP_OK);
 		run(f, 2 * MB);
 		rates(f, 10 * MS_NS, rate);
@@ -369,7 +367,6 @@ static void arbiter__limits_change_in_flight(void **state)
 	fair_close(f);
 }
 
-/* Lost packets are retransmitted, charged to the limit, and complete. */
 static void arbiter__limited_and_lossy(void **state)
 {
 	struct fair_options o = one_and_many(4);
@@ -388,7 +385,7 @@ static void arbiter__limited_and_lossy(void **state)
 	fair_close(f);
 }
 
-/* Operations of a closed function end soon, however low its limit. */
+/* Operations of a closed function complete soon, even with a low limit. */
 static void arbiter__limited_function_can_close(void **state)
 {
 	struct fair_options o = one_and_many(2);
@@ -400,7 +397,7 @@ static void arbiter__limited_function_can_close(void **state)
 	assert_int_equal(nic_function_close(n, 1, DXP_OK, sim_now(fair_sim(f))), DXP_OK);
 	fair_run(f, UINT64_MAX, 50 * MS_NS);
 	assert_true(nic_function_idle(n, 1));
-	for (uint16_t node = 3; node <= 6; node++) /* its peers */
+	for (uint16_t node = 3; node <= 6; node++) /* the peers of the function */
 		assert_false(rltp_session_busy(rltp_endpoint_session(nic_endpoint(n), node)));
 	fair_close(f);
 }
@@ -430,7 +427,7 @@ static struct fair_options drawn(uint64_t seed)
 	return o;
 }
 
-/* Limits and weights change, peers vanish and return; at the end all operations have completed and
+/* Limits and weights change, peers vanish and return. Afterwards all operations have completed, and
  * no poll was requested without work. */
 static bool seed_good(uint64_t seed)
 {

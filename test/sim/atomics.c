@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics between nodes: the effect of each, their order on a queue pair, many on one word, and the
- * counting and report of rejections. */
+/* Tests atomics between nodes: the effect of each, their order on a queue pair, many on one word,
+ * and counted and reported rejections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ static void atomics__many_nodes_one_counter_under_loss(void **state)
 	}
 }
 
-/* One request outstanding, one answer at one time, one packet in flight, in both directions. */
+/* One outstanding request, one answer, one packet in flight, in both directions. */
 static bool crossing(void *context)
 {
 	struct rig *r = context;
@@ -245,7 +245,7 @@ static void refused(struct rig *r, struct dxp_entry at, const struct dxp_target 
 	assert_int_equal(*count, before + 1);
 }
 
-/* The target counts each rejection by its reason; the requester gets the reason; memory is
+/* The target counts each rejection by its reason, and the requester receives the reason. Memory is
  * unchanged and the queue pair continues. */
 static void atomics__refusals(void **state)
 {
@@ -280,7 +280,7 @@ static void atomics__refusals(void **state)
 	accounts_good(r, 2);
 }
 
-/* A region whose memory is not aligned contains no valid words. */
+/* A region at an unaligned address contains no valid words. */
 static void atomics__region_off_its_alignment(void **state)
 {
 	struct rig *r = *state;
@@ -303,7 +303,6 @@ static int posted(struct rig *r, struct dxp_descriptor d, const struct dxp_entry
 	return r->event.status;
 }
 
-/* The own NIC reports the errors of a descriptor. */
 static void atomics__descriptors_that_cannot_be(void **state)
 {
 	struct rig *r = *state;
@@ -335,7 +334,7 @@ static void atomics__descriptors_that_cannot_be(void **state)
 	assert_int_equal(nic_counters(sim_nic(r->sim, 0))->atomics_sent, 0);
 }
 
-/* A node of an older version never receives atomics, which it cannot decode; the rest of the stream
+/* A node of an older version cannot decode atomics and never receives any; the rest of the stream
  * continues. */
 static void atomics__peer_of_an_older_version(void **state)
 {

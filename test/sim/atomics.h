@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of atomics: hosts with words that others change, and a helper that posts one
- * atomic. Include cmocka.h first. */
+/* Declares hosts with words that others change, and a helper that posts one atomic. Include
+ * cmocka.h first. */
 #ifndef TEST_SIM_ATOMICS_H
 #define TEST_SIM_ATOMICS_H
 
@@ -14,8 +14,8 @@
 #include "test/support/invariants.h"
 
 #define HOSTS  4
-#define WORDS  4096 /* in each host's memory */
-#define ADDS   300  /* by each host on one counter */
+#define WORDS  4096 /* words in each host's memory */
+#define ADDS   300  /* adds of each host to one counter */
 #define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
 struct rig {
@@ -24,10 +24,10 @@ struct rig {
 	uint32_t key[HOSTS];
 	struct dxp_nic_event event; /* the last completion of host 0 */
 	uint32_t completions;
-	/* many hosts, one counter */
+	/* used with many hosts and one counter */
 	uint32_t posted[HOSTS], ended[HOSTS];
-	uint8_t found[HOSTS * ADDS]; /* by previous value: completions that returned it */
-	/* faults */
+	uint8_t found[HOSTS * ADDS]; /* completions that returned a previous value, indexed by it */
+	/* used with faults */
 	uint64_t at_sent; /* after this many datagrams `mishap` runs */
 	void (*mishap)(struct rig *r);
 };
@@ -47,7 +47,6 @@ static inline struct rig *rig_make(const struct sim_options *o)
 	return r;
 }
 
-/* Returns the entry of this word of host 1. */
 static inline struct dxp_entry word_of(const struct rig *r, uint32_t word)
 {
 	return (struct dxp_entry){8ull * word, 8, r->key[1]};

@@ -58,8 +58,8 @@ static void requests_end(struct rig *r)
 	sim_blackhole(r->sim, 0, 1, true);
 }
 
-/* If the session ends meanwhile, the result is unknown: the status reports it, and the atomic
- * executes at most once, also when the two nodes connect again. */
+/* If the session closes meanwhile, the result is unknown. The status reports this, and the atomic
+ * executes at most once, even if the two nodes connect again. */
 static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 {
 	void (*const mishaps[])(struct rig * r) = {peer_restarts, peer_restarts_and_announces_it,
@@ -89,7 +89,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 			sim_introduce(r->sim, 0, 1);
 			sim_run(r->sim, 10 * S_NS, NULL, NULL);
 			assert_true(r->memory[1][0] == value ||
-				    (status != DXP_OK && r->memory[1][0] == 1)); /* was under way */
+				    (status != DXP_OK && r->memory[1][0] == 1)); /* was in flight */
 			sim_destroy(r->sim);
 		}
 	}
@@ -99,7 +99,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 
 #define PUT_BYTES 20000
 
-/* Returns true if the atomic has arrived before all of the PUT ahead of it, one packet of which was
+/* Returns whether the atomic has arrived before all of the PUT ahead of it, of which one packet was
  * lost. */
 static bool atomic_waits(void *context)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge between stages of every speed, in virtual time: speed, right bytes, buffer use, and
- * state after a failed step. DXP_SEED replays one seed. */
+/* Tests the bridge between stages of every speed, in virtual time: speed, right bytes, buffer use,
+ * and state after a failed step. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,6 @@ static double seconds(const struct bridge_lab_transfer *t)
 	return (double)(t->end_ps - t->begin_ps) / 1e12;
 }
 
-/* Checks that the rings are as new. */
 static void rings_are_free(struct bridge_lab *l)
 {
 	uint32_t to, from;
@@ -157,7 +156,7 @@ static struct draw draw_of(uint64_t seed)
 	return d;
 }
 
-/* Returns the seconds from start to end of a stage's step, without its bytes. */
+/* Returns the seconds of a stage's step, without the time of its bytes. */
 static double latency(const struct stages_options *o, enum stages_step step)
 {
 	const struct stages_rate *enters = &o->to_device, *leaves = &o->to_device;
@@ -179,8 +178,8 @@ static double least(double a, double b)
 }
 
 /* Returns the time bound of a pipeline of equal pieces: all bytes at the speed of the slowest part,
- * plus one piece through all stages. A part is a stage with its pieces under way, or a ring, whose
- * buffers serve two stages in turn. */
+ * plus one piece through all stages. A part is a stage with its outstanding pieces, or a ring,
+ * whose buffers serve two stages alternately. */
 static double time_bound(const struct draw *d)
 {
 	const struct stages_options *o = &d->lab.stages;
@@ -220,7 +219,6 @@ struct memory {
 	uint8_t source[4 * MIB], sink[4 * MIB];
 };
 
-/* Fills the source of the transfer with a pattern. */
 static void bytes_prepare(struct bridge_lab *l, struct bridge_lab_transfer *t, struct memory *m,
 			  uint64_t seed)
 {
@@ -294,7 +292,7 @@ static const char *seed_check(uint64_t seed)
 		return NULL;
 	if (d.order.piece_bytes && elapsed > 1.0001 * time_bound(&d) + 1e-6)
 		return "slower than its pipeline must be";
-	/* one buffer forms no pipeline; the effect of jitter is random */
+	/* one buffer forms no pipeline; jitter has a random effect */
 	if (d.lab.stages.jitter_ns || d.lab.buffers == 1)
 		return NULL;
 	d.order.mode = BRIDGE_SEQUENTIAL;
@@ -333,8 +331,8 @@ static void bridge__same_seed_same_time(void **state)
 	assert_true(a != c);
 }
 
-/* With a device 100 times slower or faster than the network, the slow side sets the speed, and only
- * the rings fill up. */
+/* With a device 100 times slower or faster than the network, the slow side determines the speed,
+ * and only the rings fill up. */
 static void bridge__slow_side_holds_the_fast_one(void **state)
 {
 	for (int slow_device = 0; slow_device < 2; slow_device++)
@@ -360,7 +358,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 			assert_true(p.to_device <= BRIDGE_BUFFERS &&
 				    p.from_device <= BRIDGE_BUFFERS);
 			assert_int_equal(p.ring_bytes, 2 * BRIDGE_BUFFERS * 64 * KIB);
-			/* and the fast side ran ahead as far as space allowed */
+			/* the fast side ran ahead as far as space allowed */
 			if (path == BRIDGE_IN)
 				assert_int_equal(p.to_device,
 						 slow_device ? BRIDGE_BUFFERS : p.to_device);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many hosts PUT to one whose memory is behind a few buffers: the DMA stays busy, senders share it,
- * and few packets are sent in vain. In virtual time, so the asserted shares are the same on any
+/* Many hosts PUT to one host whose memory is behind a few buffers: the DMA stays busy, senders
+ * share it, and few packets are rejected. Virtual time makes the asserted shares the same on any
  * machine. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,16 +19,16 @@
 #define UNIT     1408 /* payload bytes per packet */
 
 struct scene {
-	uint32_t senders, depth, puts; /* PUTs of each sender: at one time; in total */
-	uint32_t bytes;                /* per PUT; 0: 1 KiB to 256 KiB */
+	uint32_t senders, depth, puts; /* of each sender: concurrent PUTs; all PUTs */
+	uint32_t bytes;                /* bytes of a PUT; 0: 1 KiB to 256 KiB */
 	uint32_t dma_mb, link_gb, buffer_kib;
 	uint32_t loss_ppm;
 };
 
 struct outcome {
-	double share; /* of the capacity of the slower of DMA and port */
-	double sent;  /* packets sent per packet needed */
-	double jain;  /* fairness at the time when the first sender had finished */
+	double share; /* share of the capacity of the slower of DMA and port */
+	double sent;  /* packets sent for each packet needed */
+	double jain;  /* Jain's index when the first sender had finished */
 };
 
 static struct rig *scene_rig(const struct scene *c)
@@ -61,7 +61,7 @@ static uint32_t size_draw(const struct scene *c, struct rng *g)
 }
 
 /* Posts the work. All PUTs write the same bytes to the same address, so each check holds although
- * others overwrite them. Returns the bytes in total; adds the packets needed to *packets. */
+ * others overwrite them. Returns the total bytes; adds the packets needed to *packets. */
 static uint64_t work_begin(struct rig *r, const struct scene *c, uint64_t *packets)
 {
 	struct rng g = {11};
@@ -130,7 +130,6 @@ static bool step(void *context)
 	return over;
 }
 
-/* Returns Jain's index. */
 static double fairness(const struct shares *s)
 {
 	double sum = 0, squares = 0;
@@ -235,7 +234,7 @@ static void bridge_crowd__more_at_once_is_no_more(void **state)
 }
 
 /* Returns the MB/s of a PUT to memory of the device's host outside the bridge. With `crowd`, all
- * sessions, its own too, wait for a device of 100 MB/s; else it is alone. */
+ * sessions, including its own, wait for a device of 100 MB/s. */
 static double plain_rate(bool crowd)
 {
 	const struct scene c = {8, 8, 16, 64 * KIB, 100, 10, 64, 0};

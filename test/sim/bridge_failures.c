@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge when a step fails or stalls: each step of each piece in turn, in virtual time. The
- * transfer ends with an error that names the step, the bytes it reports are in place, and the rings
- * serve the next transfer. DXP_SEED replays one seed. */
+/* Tests the bridge when a step fails or stalls: each step of each piece, in virtual time. The
+ * transfer completes with an error that names the step, the bytes it reports are in place, and the
+ * rings serve the next transfer. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,6 @@ static struct bridge_lab_transfer transfer(enum bridge_path path, uint8_t mode)
 					    .device_to = path == BRIDGE_DIRECT ? BYTES : 0};
 }
 
-/* Returns true if the first `bytes` of a transfer are in place. */
 static bool in_place(struct bridge_lab *l, const struct bridge_lab_transfer *t, uint64_t bytes)
 {
 	const uint8_t *device = bridge_lab_device(l);
@@ -105,7 +104,6 @@ static void rings_are_free(struct bridge_lab *l)
 	assert_int_equal(bridge_transfers(bridge_lab_core(l)), 0);
 }
 
-/* Checks that the rings serve a transfer on every path. */
 static void rings_work(struct bridge_lab *l)
 {
 	rings_are_free(l);
@@ -120,7 +118,7 @@ static void rings_work(struct bridge_lab *l)
 	}
 }
 
-/* Step number `nth` of a case fails or stalls. */
+/* Makes step number `nth` of a case fail or stall. */
 static void one_fails(size_t which, uint8_t mode, uint64_t nth, bool stall)
 {
 	struct bridge_lab_options o = options();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole nodes: hosts PUT to and GET from one whose memory is behind the shipped bridge, over the
- * shipped NIC and RLTP on a virtual network. DXP_SEED replays one seed. */
+/* Tests whole nodes: hosts PUT to and GET from a host whose memory is behind the shipped bridge,
+ * over the shipped NIC and RLTP on a virtual network. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,13 +135,13 @@ static struct rig_options draw(uint64_t seed)
 	s->to_device.end_ns = rng_below(&r, 50000);
 	s->jitter_ns = rng_below(&r, 2) ? 0 : 50000;
 	o.device.buffer_bytes = 4 * KIB << rng_below(&r, 6);
-	/* at least as many as a payload that crosses a buffer border needs */
+	/* a payload that crosses a buffer border needs this many */
 	o.device.buffers = (o.device.buffer_bytes < 16 * KIB ? 4 : 2) + (uint32_t)rng_below(&r, 8);
 	o.depth = 1 + (uint32_t)rng_below(&r, 12);
 	return o;
 }
 
-/* Gives each host its part of the device and each operation its part of that; GETs read bytes
+/* Assigns a part of the device to each host, and a part of that to each operation. GETs read bytes
  * written before. */
 static void work_draw(struct rig *r, uint64_t seed, uint32_t count, bool get)
 {
@@ -204,7 +204,6 @@ static void bridge_nodes__loss_and_reordering(void **state)
 	seeds_run(seed_run, SEEDS);
 }
 
-/* Each datagram is lost once, in turn. */
 static void bridge_nodes__drop_each_datagram_once(void **state)
 {
 	struct rig_options o = options(2, 2);
@@ -238,7 +237,7 @@ static void bridge_nodes__drop_each_datagram_once(void **state)
 
 /* ---- slow and failing devices ---- */
 
-/* Many senders, each with more bytes under way than all buffers hold, and a device 100 times
+/* Many senders, each with more outstanding bytes than all buffers hold, and a device 100 times
  * slower. */
 static void bridge_nodes__slow_device_holds_many_senders(void **state)
 {
@@ -294,7 +293,7 @@ static void bridge_nodes__many_senders_share(void **state)
 	}
 }
 
-/* DMA number n fails, or stalls until the device is reset, for each n. */
+/* Makes DMA number n fail, or stall until the device is reset, for each n. */
 static void dma_fails(uint64_t nth, bool get, bool stall)
 {
 	struct rig_options o = options(2, 4);
@@ -329,7 +328,7 @@ static void bridge_nodes__each_dma_fails_or_stalls(void **state)
 
 /* ---- lost peers ---- */
 
-/* Host 0 restarts after `at_ns`, announced or not; host 1 continues. */
+/* Restarts host 0 after `at_ns`, announced or not; host 1 continues. */
 static const char *sender_restarts(uint64_t at_ns, bool announce)
 {
 	struct rig_options o = options(3, 5);
@@ -340,7 +339,7 @@ static const char *sender_restarts(uint64_t at_ns, bool announce)
 	struct rig *r = rig_create(&o);
 	work_draw(r, 5, 6, false);
 	sim_run(r->sim, at_ns, rig_step, r);
-	/* operations of host 0 end with its process */
+	/* operations of host 0 vanish with its process */
 	for (uint32_t i = 0; i < r->count; i++)
 		if (r->ops[i].host == 0 && !r->ops[i].ended) {
 			r->ops[i].ended = r->ops[i].posted = true;
@@ -371,7 +370,7 @@ static void bridge_nodes__sender_restarts_midway(void **state)
 		}
 }
 
-/* The device's node restarts: operations under way end with an error, later ones work. */
+/* The device's node restarts: outstanding operations complete with an error, later ones work. */
 static const char *device_restarts(uint64_t at_ns, bool get)
 {
 	struct rig_options o = options(3, 6);
@@ -384,8 +383,8 @@ static const char *device_restarts(uint64_t at_ns, bool get)
 	assert_int_equal(sim_restart(r->sim, r->device_host, true), DXP_OK);
 	bridge_node_destroy(old);
 	assert_int_equal(bridge_node_create(r->sim, r->device_host, &o.device, &r->device), DXP_OK);
-	/* operations not posted yet will go to the new process; those under way must not count as
-	 * done there */
+	/* operations not posted yet go to the new process; outstanding ones must not count as done
+	 * there */
 	const char *wrong = rig_run(r, LIMIT_NS);
 	if (!wrong) {
 		rig_op(r, 1, false, 0, 100, 70000);

@@ -23,7 +23,7 @@
 struct rig_op {
 	uint32_t host;
 	bool get;
-	bool plain;             /* to memory of the device's host outside the bridge */
+	bool plain;             /* targets memory of the device's host outside the bridge */
 	uint64_t local, remote; /* offsets */
 	uint32_t bytes;
 	uint16_t qp; /* 0 .. 3 */
@@ -35,9 +35,9 @@ struct rig_op {
 struct rig_options {
 	struct sim_options sim; /* its `hosts` includes the device */
 	struct bridge_node_options device;
-	uint64_t memory_bytes;          /* of each other host */
-	uint32_t depth;                 /* operations per host at one time; 0: 8 */
-	uint32_t depths[RIG_HOSTS_MAX]; /* of one host; 0: `depth` */
+	uint64_t memory_bytes;          /* size at each other host */
+	uint32_t depth;                 /* concurrent operations of a host; 0: 8 */
+	uint32_t depths[RIG_HOSTS_MAX]; /* for one host; 0: `depth` */
 };
 
 struct rig {
@@ -45,7 +45,7 @@ struct rig {
 	struct sim *sim;
 	uint32_t device_host;
 	struct bridge_node *device;
-	uint8_t *plain; /* or NULL */
+	uint8_t *plain; /* memory outside the bridge, or NULL */
 	uint32_t plain_key;
 	uint8_t *memory[RIG_HOSTS_MAX];
 	uint32_t key[RIG_HOSTS_MAX], outstanding[RIG_HOSTS_MAX];
@@ -139,7 +139,7 @@ static inline void rig_completions_dequeue(struct rig *r, uint32_t host)
 		op->end_ns = sim_now(r->sim);
 		r->outstanding[host]--;
 		r->left--;
-		/* already now, at the completion */
+		/* checked already at the completion */
 		if (op->status == DXP_OK && !rig_same(r, op))
 			r->wrong = op->get ? "a GET brought wrong bytes"
 					   : "a PUT ended before its bytes were in the device";
@@ -172,7 +172,7 @@ static inline void rig_post(struct rig *r, struct rig_op *op)
 	r->outstanding[op->host]++;
 }
 
-/* For sim_run: returns true when all operations have ended, or on an error. */
+/* For sim_run: returns true when all operations have completed, or on an error. */
 static inline bool rig_step(void *context)
 {
 	struct rig *r = context;
@@ -196,7 +196,8 @@ static inline const char *rig_run(struct rig *r, uint64_t limit_ns)
 	return r->wrong;
 }
 
-/* Returns NULL if no transfer left state behind, after lost peers were dropped; else the error. */
+/* Returns NULL if no transfer left state behind, after lost peers were dropped; otherwise the
+ * error. */
 static inline const char *rig_clean(struct rig *r)
 {
 	uint32_t used[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits: no NAP is sent without space at the receiver; no sender starves. The smallest pools
- * do not deadlock, and a sender without credit delays no other. Each NAP carries its number on its
- * queue pair, so loss, duplicates and reordering show. */
+/* Tests NAP credits: no NAP is sent without space at the receiver; no sender starves. The smallest
+ * pools do not deadlock, and a sender without credit delays no other. Each NAP carries its number
+ * on its queue pair, so loss, duplicates and reordering are detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,11 +28,11 @@ struct pools {
 };
 
 struct host {
-	uint32_t to;                 /* index of its target; its own index: none */
+	uint32_t to;                 /* index of the target host; its own index: none */
 	uint32_t most;               /* NAPs to send on each queue pair */
-	uint32_t posted[QPS];        /* on each queue pair */
+	uint32_t posted[QPS];        /* NAPs posted on each queue pair */
 	uint32_t ended;              /* completions, all successful */
-	uint32_t dequeued_each_step; /* events that its user dequeues per step */
+	uint32_t dequeued_each_step; /* events that its user dequeues in a step */
 	uint32_t seen[HOSTS_MAX][QPS];
 	uint32_t received;
 };
@@ -160,7 +160,7 @@ static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 		assert_in_range(at.received_messages, 12, 20);
 		assert_true(from.waits_for_credit > 0);
 	}
-	/* continues when the events are dequeued: credit requests detect it */
+	/* continues when the events are dequeued: credit requests detect that */
 	r.host[1].dequeued_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
@@ -185,7 +185,7 @@ static void credit__few_frames_and_no_waiting(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Every host sends to a neighbour or to one host, with pools of 1 .. 4 buffers, first credits
+/* Each host sends to a neighbour, or all to one host, with pools of 1 .. 4 buffers, first credits
  * beyond the pool, users that dequeue one event at a time, and a bad network. */
 static void tiny_run(uint64_t seed)
 {
@@ -225,7 +225,7 @@ static void credit__tiny_pools_never_lock(void **state)
 		tiny_run(seed);
 }
 
-/* The sender counts a rejected NAP, so the receiver counts it, too: no credit leaks. */
+/* The sender counts a rejected NAP, so the receiver must count it too: no credit leaks. */
 static void credit__refused_naps_cost_none(void **state)
 {
 	struct rig r;
@@ -276,7 +276,7 @@ struct streams {
 	struct rig *rig;
 	uint8_t *memory[2];
 	uint32_t key[2];
-	uint32_t blocked_qp; /* QPS: none */
+	uint32_t blocked_qp; /* blocked queue pair; QPS: none */
 	uint64_t puts;
 	uint32_t outstanding;
 };
@@ -342,7 +342,7 @@ static void credit__waiting_requests_delay_no_other(void **state)
 	assert_true(beside * 100 > alone * 97);
 }
 
-/* A dead receiver fails all senders that wait for its credit at the same time. */
+/* When a receiver dies, all senders that wait for its credit fail at the same time. */
 static void credit__silent_receiver_ends_waiting_requests(void **state)
 {
 	struct rig r;
@@ -366,7 +366,7 @@ static void credit__silent_receiver_ends_waiting_requests(void **state)
 	sim_destroy(r.sim);
 }
 
-/* A live receiver, however slow, fails none: it answers credit requests. */
+/* A live receiver, even a slow one, fails no sender: it answers credit requests. */
 static void credit__slow_receiver_is_not_dead(void **state)
 {
 	struct rig r;

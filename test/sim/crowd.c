@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many hosts and one: they share its receive buffers and its output. */
+/* Many hosts share the receive buffers and the output of one host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "sim/sim.h"
 
 #define HOSTS 8
-#define NAPS  60 /* from each queue pair of each host */
+#define NAPS  60 /* NAPs from each queue pair of each host */
 #define TOTAL (NAPS * NIC_QPS_PER_FUNCTION * (HOSTS - 1))
 
 /* Seven hosts send more NAPs than host 0 has buffers; it dequeues a few at intervals. */
@@ -50,7 +50,7 @@ static bool crowd_step(void *context)
 	return c->received == TOTAL && c->completed == TOTAL;
 }
 
-/* Bounds messages that wait for earlier ones of their stream. Otherwise they could hold all
+/* Messages that wait for earlier ones of their stream are bounded. Otherwise they could hold all
  * buffers, and the earlier ones could never arrive. */
 static void crowd__early_messages_leave_space_for_those_due(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric in virtual time: a registry with a store in memory, members, and a network that loses,
- * duplicates and delays datagrams from a seed. All code but the network is the shipped code. Header
- * only: each test has its own copy. */
+/* Simulates a fabric in virtual time: a registry with a store in memory, members, and a network
+ * that loses, duplicates and delays datagrams from a seed. All code but the network is the shipped
+ * code. Header only: each test has its own copy. */
 #ifndef TEST_SIM_FABRIC_H
 #define TEST_SIM_FABRIC_H
 
@@ -35,7 +35,7 @@ struct fabric_packet {
 	uint8_t *data;
 };
 
-/* A peer as the owner of a member derives it from change notifications; must match the table. */
+/* A peer as a member's owner derives it from change notifications; must match the table. */
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;
@@ -51,7 +51,7 @@ struct fabric_member {
 	bool mute, deaf; /* mute: nothing from it; deaf: nothing to it */
 	bool stopped;    /* its process does not run; arrivals wait */
 	uint64_t deadline_ns;
-	struct fabric_peer *peers; /* by id */
+	struct fabric_peer *peers; /* indexed by id */
 };
 
 struct fabric {
@@ -256,7 +256,7 @@ UNUSED static void fabric_store_lose(struct fabric *f)
 
 /* ---- members ---- */
 
-/* Adds a member that does not run yet: name "host-N" or "xpu-N", N its index. */
+/* Adds a member that does not run yet: "host-N" or "xpu-N", N its index. */
 UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum manage_kind kind)
 {
 	unsigned n = (unsigned)f->count++;
@@ -345,7 +345,7 @@ static struct fabric_member *fabric_member_at(struct fabric *f, const struct udp
 
 /* ---- time ---- */
 
-/* Returns true if the receiver of this packet is stopped. Its socket keeps the first packets. */
+/* Returns whether the receiver of this packet is stopped. Its socket keeps the first packets. */
 static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
 {
 	const struct fabric_member *member = fabric_member_at(f, &p->to);
@@ -415,7 +415,7 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 	f->now_ns = end_ns;
 }
 
-/* Stops the process of this member, or of the manager if NULL, for the duration. Then it reads the
+/* Stops the process of this member, or of the manager if NULL, for the duration. It then reads the
  * packets that its socket kept. */
 UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fabric_member *member)
 {
@@ -429,8 +429,8 @@ UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fa
 	f->held_count = 0;
 }
 
-/* Sends the manager one request and waits for its end; returns the status. The request object
- * stays, so that tests can read its text and rows. */
+/* Sends one request to the manager and waits for its completion; returns the status. The request
+ * object stays, so that tests can read its text and rows. */
 UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const char *host,
 				 const char *xpu)
 {
@@ -502,7 +502,7 @@ static void row_check(const struct fabric *f, const struct fabric_member *viewer
 	assert_true(address_equal(&peer->address, &row->address) && peer->magic == row->magic);
 }
 
-/* Checks that every running member has joined and has exactly the right rows, and no alive peer
+/* Checks that every running member has joined, has exactly the right rows, and has no alive peer
  * that does not exist. */
 UNUSED static void fabric_check(const struct fabric *f)
 {

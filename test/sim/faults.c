@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation of NIC, transport and simulator fails once in turn, n = 1, 2, 3 ... until a run
- * needs at most n. During creation the result is DXP_ENOMEM without leaks (checked by the sanitizer
- * build); afterwards it is a delay, never a wrong result. */
+/* Makes every allocation of NIC, transport and simulator fail once: the n-th, n = 1, 2, 3 ... until
+ * a run needs fewer. During creation the result is DXP_ENOMEM without leaks (checked by the
+ * sanitizer build). Afterwards it is a delay, never a wrong result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static bool received(void *context)
 }
 
 /* The first message of a stream is rejected before the stream exists. If the receiver has no memory
- * to record the rejection it must not treat it as recorded: all later messages would wait. */
+ * to record the rejection, it must not treat it as recorded: all later messages would wait. */
 static void faults__the_first_message_is_refused(void **state)
 {
 	bool failed = true;

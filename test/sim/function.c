@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions closed in the middle of an operation. One host has a process with its own function. The
- * function is closed after each network step in turn, and its window and memory are freed at once,
- * so that AddressSanitizer detects late accesses. A correct pair beside it continues unaffected; a
- * new process reuses the function. */
+/* Closes functions in the middle of an operation. One host has a process with its own function. The
+ * function is closed after each network step, and its window and memory are freed at once, so that
+ * AddressSanitizer detects late accesses. A correct pair beside it continues unaffected; a new
+ * process reuses the function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,11 +25,10 @@ static const struct {
 	{"everything", everything},
 };
 
-/* Checks that no state is left. */
 static void all_at_rest(struct rig *r)
 {
 	r->stop_at = 0;
-	r->process.posted++; /* never ends: runs until the time limit */
+	r->process.posted++; /* never completes: runs until the time limit */
 	sim_run(r->sim, 2 * S_NS, step, r);
 	assert_null(r->broken);
 	assert_false(nic_region_busy(r->process.nic, r->process.key));
@@ -45,7 +44,7 @@ static void all_at_rest(struct rig *r)
 	}
 }
 
-/* Closes the function at step `at`. Returns true if the operations ended before. */
+/* Closes the function at step `at`. Returns true if the operations completed before. */
 static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at)
 {
 	struct rig r;
@@ -108,7 +107,7 @@ static void function__dies_at_each_step_on_a_bad_path(void **state)
 	death_at_each_step(&o);
 }
 
-/* The peer does not answer; the memory becomes free all the same. */
+/* The peer does not answer; the memory still becomes free. */
 static void function__dies_while_its_peer_is_silent(void **state)
 {
 	const struct sim_options o = {.seed = 3, .hosts = 2, .cfg = &cfg_ops};
@@ -126,7 +125,7 @@ static void function__dies_while_its_peer_is_silent(void **state)
 		sim_heal(r.sim);
 		user_open(&r, &r.process, OWN, FUNCTION);
 		transfer_post(&r.honest[0], &r.honest[1], false);
-		run_all(&r); /* the session may have to end first */
+		run_all(&r); /* the session may have to close first */
 		pair_works(&r, &r.process, &r.peer);
 		rig_close(&r);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two hosts: a process with its own function on one, its peer on the other, and beside them a
- * correct pair. Holds the setup, the teardown and the operations under way for tests that close
- * functions. Include cmocka.h first. */
+/* Sets up and tears down two hosts: a process with its own function on one, its peer on the other,
+ * and a correct pair beside them. Has the outstanding operations for tests that close functions.
+ * Include cmocka.h first. */
 #ifndef TEST_SIM_FUNCTION_H
 #define TEST_SIM_FUNCTION_H
 
@@ -15,7 +15,7 @@
 #include "sim/sim.h"
 #include "test/support/invariants.h"
 
-#define BYTES    12000 /* per transfer: nine packets */
+#define BYTES    12000 /* bytes of a transfer: nine packets */
 #define FUNCTION 1     /* function index of the process */
 #define OWN      0     /* host of the process */
 #define PEER     1
@@ -27,13 +27,13 @@ struct user {
 	uint8_t *memory;
 	uint32_t function, key, node;
 	uint32_t posted, ended, naps;
-	int status; /* of the last completion */
+	int status; /* status of the last completion */
 };
 
 struct rig {
 	struct sim *sim;
 	struct user process, peer, honest[2];
-	uint32_t steps, stop_at; /* counted in network steps */
+	uint32_t steps, stop_at; /* network steps */
 	const char *broken;
 };
 
@@ -191,7 +191,7 @@ static inline void atomics_in(struct rig *r)
 	atomics_post(&r->peer, &r->process);
 }
 
-/* Short operations that must wait, for their order, behind long ones. */
+/* Posts short operations that must wait, for their order, behind long ones. */
 static inline void mix_in(struct rig *r)
 {
 	struct dxp_target target = target_of(&r->process, 0);

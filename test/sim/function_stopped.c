@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that lose a right during an operation: stopped because their user broke the rules, or
- * after a key was revoked. Also the rules of opening and closing functions. */
+/* Functions lose a right during an operation: their user broke the rules, or a key was revoked.
+ * Also tests the rules of opening and closing functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,8 @@
 
 #include "test/sim/function.h"
 
-/* A function whose user breaks the rules is stopped and reads the reason; its operations end. */
+/* A function whose user breaks the rules is stopped and reads the reason; its operations
+ * complete. */
 static void function__is_stopped_alone(void **state)
 {
 	const struct sim_options o = {.seed = 5, .hosts = 2, .cfg = &cfg_ops};

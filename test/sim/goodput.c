@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goodput against loss, compared with test/golden/goodput.tsv. A change of more than 3 % of the
- * path's capacity must be intended and shows as a reviewed difference of that file. Every run
- * writes goodput.tsv into the build folder. The goals of the transport are checked, too. */
+/* Compares goodput against loss with test/golden/goodput.tsv. A change of more than 3 % of the
+ * path's capacity must be intended and appear as a reviewed difference of that file. Every run
+ * writes goodput.tsv into the build folder. Also checks the goals of the transport. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void goodput__goals(void **state)
 	assert_true(rack[5] >= 0.85 * rack[0]);
 }
 
-/* Each lost transmission costs one retransmission, and few others happen. */
+/* Each lost transmission costs one retransmission, with few exceptions. */
 static void goodput__no_storm_of_repeats(void **state)
 {
 	for (int loss = 0; loss < GOODPUT_LOSSES; loss++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded regions over the network. A rejected message is rejected whole. Memory revoked during a
- * message accepts no further bytes. Memory that is not ready is retried. GET answers from memory
- * with a new owner end. */
+/* Tests guarded regions over the network. A rejected message is rejected completely. Memory revoked
+ * during a message accepts no further bytes. Memory that is not ready is retried. GET answers from
+ * memory with a new owner stop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,7 +144,7 @@ static void guard__withdrawn_under_a_put(void **state)
 	assert_memory_equal(g.memory, g.snapshot, BYTES);
 }
 
-/* No byte of the new owner leaves, not in a retransmission either. */
+/* No byte of the new owner leaves, not even in a retransmission. */
 static void guard__withdrawn_under_a_get(void **state)
 {
 	g.revoked_ns = BYTES / 4;

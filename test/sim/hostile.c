@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hostile peer with an open session sends invalid frames with a right checksum: host 0 as host 1
- * receives it. Host 1 writes nothing outside its regions and loses none of its state. */
+/* Host 0, a hostile peer with an open session, sends invalid frames with a right checksum to host
+ * 1. Host 1 writes nothing outside its regions and loses none of its state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 
 struct rig {
 	struct sim *sim;
-	uint8_t memory[GUARD + MEMORY + GUARD]; /* of host 1; the middle is registered */
+	uint8_t memory[GUARD + MEMORY + GUARD]; /* memory of host 1; the middle is registered */
 	uint8_t local[MEMORY];
 	uint32_t key, local_key;
 	struct dxp_nic_event event;
@@ -167,7 +167,7 @@ static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_a
 		body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
 
-/* Host 1 sends `count` NAPs, which never reach the correct side of host 0. */
+/* Host 1 sends `count` NAPs, which never reach the correct code of host 0. */
 static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 {
 	static struct datagram batch[16];
@@ -194,7 +194,7 @@ static void hostile__payload_longer_than_its_message(void **state)
 	static const uint8_t ones[200] = {1, 1, 1};
 	struct wire_header put = packet(r, WIRE_PUT), nap = packet(r, WIRE_NAP);
 
-	/* 200 bytes as the end of a message of 10 would start 190 bytes before the region */
+	/* if 200 bytes completed a message of 10, it would start 190 bytes before the region */
 	put.msg_bytes = nap.msg_bytes = 10;
 	put.addr = (uint64_t)-190;
 	packet_give(r, &put, ones, sizeof(ones));
@@ -238,7 +238,7 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	const uint8_t zeros[200] = {0};
 
-	sim_blackhole(r->sim, 1, 0, true); /* never reaches the correct side of host 0 */
+	sim_blackhole(r->sim, 1, 0, true); /* never reaches the correct code of host 0 */
 	assert_int_equal(nic_user_get(sim_window(r->sim, 1), 0, &to, &lists, 7), DXP_OK);
 	nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
 	struct wire_header answer = packet(r, WIRE_GET_RSP);
@@ -280,7 +280,7 @@ static void hostile__atomics_that_are_none(void **state)
 		h.msg_bytes = bytes;
 		packet_give(r, &h, zeros, bytes);
 	}
-	assert_int_equal(c->bounds_reject, sizeof(zeros)); /* all but the one with operation 0 */
+	assert_int_equal(c->bounds_reject, sizeof(zeros)); /* all except the one with operation 0 */
 	h.flags &= ~WIRE_FLAG_LAST;
 	atomic_give(r, &h, DXP_OP_FETCH_ADD);
 	assert_int_equal(c->atomics_received, 0);
@@ -333,7 +333,7 @@ static void hostile__part_of_a_nap_sent_twice(void **state)
 	uint8_t part[10];
 	const uint8_t *data;
 
-	/* the record's buffer probably reuses this memory */
+	/* the buffer of the record probably reuses this memory */
 	memset(part, 5, sizeof(part));
 	void *secret = malloc(NIC_NAP_BYTES_MAX);
 	memset(secret, 9, NIC_NAP_BYTES_MAX);
@@ -356,7 +356,7 @@ static void hostile__register_index_beyond_32_bits(void **state)
 	struct rig *r = *state;
 	struct wire_header h = packet(r, WIRE_CFG_WR);
 
-	h.addr = 4ull << 32; /* as 32 bits it would be register 0 */
+	h.addr = 4ull << 32; /* cut to 32 bits it would be register 0 */
 	h.msg_bytes = 4;
 	packet_give(r, &h, "word", 4);
 	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);

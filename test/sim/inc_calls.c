@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In-network computing on whole trees without faults: all collectives, long operations in windows,
- * trees of one to four levels, members in any order and several per host. */
+/* Tests in-network computing on whole trees without faults: all collectives, long operations in
+ * windows, trees of one to four levels, members in any order and several on a host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void inc_calls__more_levels_and_spines(void **state)
 	}
 }
 
-/* Ranks as a scheduler may map them: not contiguous, unevenly, several per host. */
+/* Ranks as a scheduler may map them: not contiguous, unevenly, several on a host. */
 static void inc_calls__members_anywhere(void **state)
 {
 	struct inc_location locations[20];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In-network computing with network faults and deaths. First each packet of a small job is lost
- * once; then come storms drawn from seeds. No result is wrong, all members agree, and nothing
+/* Tests in-network computing with network faults and deaths. First each packet of a small job is
+ * lost once; then storms are drawn from seeds. No result is wrong, all members agree, and nothing
  * exceeds its deadline. DXP_SEED replays one storm. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define STORMS 300
 
-/* Loses the k-th matching crossing of a wire from now on; 0: none. */
+/* Loses the k-th matching crossing of a wire; 0: none. */
 struct loser {
 	struct inc_sim_tap tap;
 	uint64_t left;
@@ -33,7 +33,7 @@ static bool loses_one(void *context, uint32_t node, uint32_t next, const struct 
 	return l->left > 0 && --l->left == 0;
 }
 
-/* Runs the job, its creation included, and loses crossing `k`. Returns false if there is no such
+/* Runs the job, including its creation, and loses crossing `k`. Returns false if there is no such
  * crossing. */
 static bool drop_one(const struct inc_sim_options *o, uint32_t members,
 		     const struct inc_load_options *load, uint64_t k)
@@ -169,7 +169,7 @@ struct disaster {
 	uint64_t start_ns;
 	uint32_t done, returned, count;
 	bool later;  /* the times count from the group's creation */
-	bool member; /* a member dies, too */
+	bool member; /* a member dies too */
 	uint64_t member_ns;
 	uint32_t target;
 };
@@ -213,8 +213,8 @@ static void disaster_draw(struct disaster *d, struct rng *r, uint32_t switches, 
 	}
 }
 
-/* A switch process dies, with or without restart, while packets are lost: all members end with the
- * same results. */
+/* A switch process dies, with or without restart, while packets are lost: all members have the same
+ * results. */
 static void inc_faults__switches_die(void **state)
 {
 	uint32_t lost = 0, in_creation = 0;
@@ -245,7 +245,7 @@ static void inc_faults__switches_die(void **state)
 	assert_true(getenv("DXP_SEED") || lost > STORMS / 10);
 }
 
-/* A member dies: the others end in time, agree, and have no wrong result. */
+/* A member dies: the others complete in time, agree, and have no wrong result. */
 static void inc_faults__members_die(void **state)
 {
 	uint32_t lost = 0;

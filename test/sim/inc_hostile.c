@@ -59,7 +59,7 @@ static size_t noise_make(struct attacker *a, struct roce_path *path)
 	return bytes;
 }
 
-/* Replaces the keys: an unknown peer does not have them. */
+/* Replaces the keys, which an unknown peer does not have. */
 static void keys_forget(struct attacker *a, size_t bytes)
 {
 	struct inc_packet p;
@@ -76,7 +76,8 @@ static void keys_forget(struct attacker *a, size_t bytes)
 	}
 }
 
-/* Copies a packet of another host, to its receiver or to any, changed or not. Returns its bytes. */
+/* Copies a packet of another host, changed or not, to its receiver or another host. Returns its
+ * bytes. */
 static size_t repeat_make(struct attacker *a, struct roce_path *path)
 {
 	const struct inc_tree *tree = inc_net_tree(inc_sim_net(a->rig->sim));

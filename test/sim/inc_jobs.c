@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several jobs on one tree: they share switches, need more groups than exist, start and end, die
- * without KILL, and restart after the loss of a switch. */
+/* Runs several jobs on one tree: they share switches, need more groups than exist, start and stop,
+ * die without KILL, and restart after the loss of a switch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,6 @@ static struct inc_switch_row switch_row(struct rig *r, uint32_t index)
 	return a.self;
 }
 
-/* Checks that the switches hold no group and no memory. */
 static void all_free(struct rig *r)
 {
 	for (uint32_t i = 0; i < inc_sim_switches(r->sim); i++) {
@@ -96,7 +95,7 @@ static void inc_jobs__more_than_there_are(void **state)
 			inc_job_close(job);
 		}
 		assert_true(ready <= 2);
-		/* Ended and rejected jobs leave no state: KILL and leases free it. */
+		/* Completed and rejected jobs leave no state: KILL and leases free it. */
 		inc_sim_run(r.sim, 65 * S_NS, NULL, NULL);
 		all_free(&r);
 		struct rig_job *next = rig_job(&r, 8, &some_work);
@@ -131,7 +130,7 @@ static void inc_jobs__come_and_go(void **state)
 	}
 }
 
-/* The whole job is killed: no KILL is sent, the leases end. */
+/* The whole job is killed: no KILL is sent, the leases expire. */
 static void inc_jobs__die_without_a_word(void **state)
 {
 	static struct rig r;
@@ -178,7 +177,7 @@ static void inc_jobs__anothers_id(void **state)
 	rig_free(&r);
 }
 
-/* Every switch restarts without state; the job creates its group again with the next epoch, while
+/* Every switch restarts without state. The job creates its group again with the next epoch, while
  * packets of the last epoch are still in flight. */
 static void inc_jobs__begin_again(void **state)
 {
@@ -240,7 +239,7 @@ static void inc_jobs__no_memory_grows(void **state)
 	uint64_t pool = inc_net_pool_bytes(inc_sim_net(r.sim));
 	while (rig_view(j).calls_done < 3900 && !inc_load_wrong(j->load))
 		inc_sim_run(r.sim, 10 * MS_NS, NULL, NULL);
-	/* buffers of operations under way, on 8 members */
+	/* buffers of outstanding operations, on 8 members */
 	assert_true(mallinfo2().uordblks <= before + 8 * 2 * 8192 + 65536 * 2);
 	assert_true(inc_net_pool_bytes(inc_sim_net(r.sim)) <= 2 * pool);
 	rig_right(&r, 600 * S_NS);

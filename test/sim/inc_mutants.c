@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the checkers of in-network computing. Packets of one node are changed when they leave it,
- * with a right ICRC, as a node with one defect would send them. Every mutant must be found; the
- * correct node must pass. */
+ * with a right ICRC, as if the node had one defect. Every mutant must be detected; the correct node
+ * must pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ enum mutation {
 };
 
 #define SEEDS  20
-#define VICTIM 2 /* the host with the defect; of the leaves, the first */
-#define PAIR   2 /* used if switches die: two hosts with a leaf each, so that one is often ahead */
+#define VICTIM 2 /* host with the defect; among the leaves, the first */
+#define PAIR   2 /* hosts if switches die: two with a leaf each, so that one is often ahead */
 
 struct mutant {
 	struct inc_sim_tap tap;
@@ -136,7 +136,7 @@ static bool changes(void *context, uint32_t node, const struct roce_path *path, 
 	return leaves;
 }
 
-/* Switches die some time after the group's creation, for mutants that break the agreement. */
+/* Kills switches some time after the group's creation, for mutants that break the agreement. */
 static void death(struct rig *r, void *context)
 {
 	const struct inc_job *job = r->jobs[0].job;
@@ -206,7 +206,7 @@ static void inc_mutants__sound_one_passes(void **state)
 	}
 }
 
-/* Checks that some seed finds the mutant: a defect need not show in every run. */
+/* Checks that some seed detects the mutant: a defect need not appear in every run. */
 static void found(enum mutation what, bool dies)
 {
 	uint32_t times = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs of in-network computing on a simulated tree, with all checkers. A failure prints its seed;
- * DXP_SEED=n runs only that seed. Include cmocka.h first. */
+/* Runs jobs of in-network computing on a simulated tree, with all checkers. A failure prints its
+ * seed; DXP_SEED=n runs only that seed. Include cmocka.h first. */
 #ifndef TEST_SIM_INC_RIG_H
 #define TEST_SIM_INC_RIG_H
 
@@ -30,7 +30,7 @@ struct rig {
 	uint64_t seed;
 	struct rig_job jobs[RIG_JOBS];
 	uint32_t job_count;
-	bool close_jobs; /* closes each job at its end */
+	bool close_jobs; /* closes each job when it is complete */
 	void (*step)(struct rig *r, void *context);
 	void *context;
 	char wrong[320];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole fabrics in virtual time. Members and the manager start, leave, die, move and restart while
- * the network loses, duplicates and reorders. Then all faults stop, and within 15 seconds every
- * member has exactly the right table. DXP_SEED=n replays one seed, DXP_SEEDS=n runs seeds 1 ..
- * n. */
+/* Runs whole fabrics in virtual time. Members and the manager start, leave, die, move and restart
+ * while the network loses, duplicates and reorders. Then all faults stop, and within 15 seconds
+ * every member has exactly the right table. DXP_SEED=n replays one seed, DXP_SEEDS=n runs seeds 1
+ * .. n. */
 #include "test/sim/fabric.h"
 
 #define SEEDS 200
@@ -121,8 +121,8 @@ static void membership__converges_after_any_disturbance(void **state)
 	}
 }
 
-/* 500 nodes at once with one datagram in ten lost: all join and have the full table within seconds,
- * and no node is flooded. */
+/* 500 nodes start at once with one datagram in ten lost: all join and have the full table within
+ * seconds, and no node is flooded. */
 static void membership__five_hundred_nodes(void **state)
 {
 	struct fabric *f = fabric_create(500, GRANTS_ANY);

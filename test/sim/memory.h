@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes allocations fail when a test requests it. For one file of a program whose linker wraps
- * malloc, calloc and realloc (CMakeLists.txt). */
+/* Makes allocations fail when a test requests it. Included by one file of a program whose linker
+ * wraps malloc, calloc and realloc (CMakeLists.txt). */
 #ifndef TEST_SIM_MEMORY_H
 #define TEST_SIM_MEMORY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the checkers. An adapter between NIC and network adds one defect to a correct transport.
- * Every mutant must be found; the correct transport must pass. */
+ * Every mutant must be detected; the correct transport must pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum mutation {
 	CORRUPT_AFTER_CHECKSUM, /* a byte of payload changes between checksum and placement */
 	MISPLACE,               /* PUTs land 64 bytes further on */
 	REPLAY_NAP,             /* an old NAP arrives again */
-	REPLAY_AFTER_RESTART,   /* the same, at the next process */
+	REPLAY_AFTER_RESTART,   /* the same at the next process */
 	ACKNOWLEDGE_TOO_MUCH,   /* acknowledges packets that have not arrived */
 	WITHDRAW,               /* an acknowledgement covers less than an earlier one */
 	RESEND_ACKNOWLEDGED,    /* retransmits acknowledged packets */
@@ -34,7 +34,7 @@ enum mutation {
 
 #define RUNS   4
 #define CREDIT 32 /* credit that a mutant assumes instead of 1 */
-#define REPEAT 50 /* packets before an old one is sent again */
+#define REPEAT 50 /* packets before an old one is replayed */
 
 struct mutant {
 	struct sim *sim;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that a NIC rejects and their reports; operations under way when a peer is slow, restarts
- * or disappears. */
+/* Tests requests that a NIC rejects, with their reports, and outstanding operations when a peer is
+ * slow, restarts or disappears. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,6 @@ static bool completed(void *context)
 	return true;
 }
 
-/* Posts, runs until the completion and returns its status. */
 static int transfer(struct rig *r, bool get, struct dxp_entry local, struct dxp_entry remote,
 		    const struct dxp_target *to)
 {
@@ -130,7 +129,7 @@ static void nic__wrong_magic_is_refused_and_writes_nothing(void **state)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_true(nic_counters(sim_nic(r->sim, 1))->magic_reject > 0);
-	/* and the stream continues with the right magic */
+	/* the stream continues with the right magic */
 	to.magic ^= 1;
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 	assert_memory_equal(r->memory[1], r->memory[0], 5000);
@@ -173,7 +172,8 @@ static void nic__rights_are_kept(void **state)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_int_equal(transfer(r, true, local, remote, &to), DXP_OK);
-	/* the last packet of the answer is acknowledged a little later; then the key is void */
+	/* the last packet of the answer is acknowledged a little later; from then on the key is
+	 * void */
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_EBUSY);
 	sim_run(r->sim, MS_NS, NULL, NULL);
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_OK);
@@ -243,8 +243,8 @@ static bool posts_naps(void *context)
 	return false;
 }
 
-/* A receiver that does not dequeue its events stops the sender; nothing is lost, and all continues
- * when it does. */
+/* A receiver that does not dequeue its events stops the sender. Nothing is lost, and all continues
+ * after it dequeues them. */
 static void nic__slow_receiver_holds_the_sender(void **state)
 {
 	struct rig *r = *state;
@@ -289,13 +289,13 @@ static void nic__silent_peer_ends_work(void **state)
 	sim_blackhole(r->sim, 0, 1, true);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_ETIMEDOUT);
 	assert_in_range(sim_now(r->sim) - begin_ns, RLTP_DEAD_NS, RLTP_DEAD_NS + 500 * MS_NS);
-	/* and it is reachable again afterwards */
+	/* the peer is reachable again afterwards */
 	sim_blackhole(r->sim, 0, 1, false);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 }
 
-/* Operations under way to a peer that restarts end with PEERRESET; none of them reaches the new
- * process. */
+/* Outstanding operations to a peer that restarts complete with PEERRESET; none of them reaches the
+ * new process. */
 static void restart_case(struct rig *r, bool announce)
 {
 	struct dxp_target to = sim_target(r->sim, 1, 0);
@@ -327,8 +327,8 @@ static void nic__restart_is_reported_by_the_table(void **state)
 	restart_case(*state, true);
 }
 
-/* A node may sleep while a doorbell waits for a full queue; else it would spin until the peer is
- * lost. */
+/* A node may sleep while a doorbell waits for a full queue; otherwise it would spin until the peer
+ * is lost. */
 static void nic__doorbell_of_a_full_queue_is_not_ready(void **state)
 {
 	struct rig *r = *state;
@@ -380,7 +380,7 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 }
 
 /* More pieces than a stream accepts: the last requests are cut only after the first have failed,
- * without an event between. The NIC is polled at its deadlines only, as in a node without other
+ * without an event between. The NIC is polled only at its deadlines, as in a node without other
  * wakeups. */
 static void nic__silent_peer_ends_what_waits_for_space(void **state)
 {
@@ -409,7 +409,7 @@ static void nic__silent_peer_ends_what_waits_for_space(void **state)
 	assert_true(now_ns < 20 * S_NS);
 }
 
-/* Returns true if host 0's request was acknowledged and part of the answer has arrived. */
+/* Returns whether host 0's request was acknowledged and part of the answer has arrived. */
 static bool answer_begun(void *context)
 {
 	struct rig *r = context;

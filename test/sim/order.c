@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A PUT with data and a NAP behind it on the same queue pair: when the NAP arrives, all of the data
- * is in place, for every network fault. So a write and the command that reads it need no round trip
- * between them. Across queue pairs there is no such order; the test checks that it can detect
- * this. */
+/* Posts a PUT with data and a NAP behind it on the same queue pair: when the NAP arrives, all of
+ * the data is in place, for every network fault. So a write and the command that reads it need no
+ * round trip between them. Queue pairs have no such order among each other; the test checks that it
+ * can detect this. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 #define SEEDS      1000
 #define QPS        4
-#define WRITES     24 /* per seed */
+#define WRITES     24 /* writes of a seed */
 #define MOST_BYTES 20000
 
 struct rig {
@@ -28,7 +28,7 @@ struct rig {
 	uint8_t from[WRITES][MOST_BYTES], to[WRITES][MOST_BYTES];
 	uint32_t bytes[WRITES];
 	uint32_t from_key, to_key;
-	uint32_t posted;                 /* halves of writes: data, then its NAP */
+	uint32_t posted;                 /* halves of writes: the data, then its NAP */
 	uint32_t ended, received, early; /* early: NAPs that arrived before their data */
 	uint32_t apart;                  /* queue pairs between data and NAP */
 };
@@ -43,7 +43,7 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 	r->apart = apart;
 	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
 	for (uint32_t i = 0; i < WRITES; i++) {
-		/* Short ones share a batch with their NAP, long ones are many packets. */
+		/* short ones share a batch with their NAP, long ones have many packets */
 		r->bytes[i] = 1 + (uint32_t)rng_below(&rng, rng_below(&rng, 2) ? MOST_BYTES : 300);
 		for (uint32_t k = 0; k < r->bytes[i]; k++)
 			r->from[i][k] = (uint8_t)(1 + (k * 31 + i) % 255); /* never 0 */

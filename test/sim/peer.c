@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cost and remains of a peer: none of a vanished one, little of an idle one; and the share of each
- * function of a NIC on the path to it. */
+/* Tests the cost of a peer: none after it vanished, little while it is idle. Also tests the share
+ * of each function of a NIC on the path to it. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,7 +196,6 @@ static void introduce(struct end *e, const struct end *other, uint64_t now_ns)
 	assert_int_equal(nic_peer_set(e->nic, &peer, now_ns), DXP_OK);
 }
 
-/* Delivers at once all datagrams that `from` has to send. */
 static void pump(struct end *from, struct end *to, uint64_t now_ns)
 {
 	struct datagram out;
@@ -295,7 +294,7 @@ static void peer__costs_little_at_rest(void **state)
 	end_close(&hub);
 }
 
-/* Ids and credits continue from their values before, on both sides. */
+/* Ids and credits continue from their previous values, on both sides. */
 static void peer__goes_on_after_a_rest(void **state)
 {
 	static struct end a, b;
@@ -313,7 +312,7 @@ static void peer__goes_on_after_a_rest(void **state)
 	end_close(&b);
 }
 
-/* A request that found no memory retries by itself: nothing else would wake it. */
+/* A request that found no memory retries by itself, because nothing else would wake it. */
 static void peer__request_waits_for_memory(void **state)
 {
 	static struct end a, b;
@@ -347,8 +346,8 @@ static void peer__request_waits_for_memory(void **state)
 
 struct share {
 	struct rig rig;
-	struct dxp_window *windows[2]; /* of host 0 */
-	uint32_t keys[2];              /* of each function, for the same memory */
+	struct dxp_window *windows[2]; /* windows of host 0 */
+	uint32_t keys[2];              /* key of each function for the same memory */
 	uint64_t bytes[2];
 };
 
@@ -363,7 +362,7 @@ static bool puts_step(void *context)
 		struct nic_lists lists = {&local, &remote, 1, 1};
 		while (dxp_sent_dequeue(s->windows[f], &event))
 			s->bytes[f] += event.bytes;
-		/* Each function uses its own queue pair at the target, too. */
+		/* each function uses its own queue pair at the target too */
 		to.qp = (uint8_t)f;
 		to.magic = sim_window(s->rig.sim, 1)->qp_magic[f];
 		while (nic_user_put(s->windows[f], 0, &to, &lists, 0) == DXP_OK)

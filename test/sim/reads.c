@@ -18,7 +18,7 @@
 #include "test/support/invariants.h"
 
 #define GETS   1000
-#define BYTES  1400 /* per GET: one packet */
+#define BYTES  1400 /* bytes of a GET: one packet */
 #define STRIDE 4096 /* distance of GETs in both memories */
 #define QPS    NIC_QPS_PER_FUNCTION
 
@@ -119,7 +119,7 @@ static void all_gets_arrive(struct rig *r)
 						 i < BYTES ? pattern(1 - s, g, i) : 0);
 }
 
-/* One request outstanding, one answer at one time, one packet in flight, in each direction. */
+/* One outstanding request, one answer, one packet in flight, in each direction. */
 static void reads__with_space_for_one_of_everything(void **state)
 {
 	const struct sim_options o = {.seed = 1, .hosts = 2, .window_packets = 1};
@@ -157,7 +157,7 @@ static void reads__as_many_as_there_may_be(void **state)
 	rig_close(&r);
 }
 
-/* A requester with a longer table than its responder has to wait, but is not rejected. */
+/* A requester with a longer table than its responder waits but is not rejected. */
 static void reads__more_requested_than_answered(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP and the NIC under every fault of the simulator: each single loss in turn, then 200 seeds
- * with all faults at once. */
+/* Tests RLTP and the NIC under every fault of the simulator: each single loss, then 200 seeds with
+ * all faults at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

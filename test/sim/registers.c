@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode over the network (P-02 .. P-05): a device that stores words sends and receives,
- * under all network faults and with many senders. */
+/* Tests register mode over the network (P-02 .. P-05): a device that stores words sends and
+ * receives, under all network faults and with many senders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void registers__by_ip_and_port(void **state)
 	assert_int_equal(finish(r, 0), DXP_EINVAL);
 }
 
-/* Each device waits for its own total to grow, then answers; as in P-04. */
+/* Each device waits until its total grows, then answers, as in P-04. */
 struct game {
 	struct rig *rig;
 	uint32_t rounds[2];
@@ -170,7 +170,7 @@ static void registers__several_senders_under_loss(void **state)
 	crowd_run(r);
 }
 
-/* Descriptors may also address the registers, many at once: they keep their order under loss. */
+/* Descriptors may also address the registers, many at once; they keep their order under loss. */
 struct stream {
 	struct rig *rig;
 	uint32_t posted, ended;
@@ -210,8 +210,8 @@ static void order_check(struct rig *r)
 	assert_true(total(r, 0) == 200000);
 }
 
-/* This includes the loss of the very first, also twice: rejections of those behind it must not hide
- * that loss. */
+/* This includes the loss of the very first message, even twice: rejections of later messages must
+ * not hide that loss. */
 static void registers__descriptors_keep_their_order(void **state)
 {
 	const struct sim_faults faults = {
@@ -223,7 +223,7 @@ static void registers__descriptors_keep_their_order(void **state)
 
 /* ---- GO ---- */
 
-/* A GO during a send takes effect when the send has ended. */
+/* A GO during a send takes effect after the send has completed. */
 static void registers__go_while_busy(void **state)
 {
 	struct rig *r = *state;
@@ -257,7 +257,6 @@ static void registers__values_of_go_wrap(void **state)
 	}
 }
 
-/* The helpers of dxp/device.h for registers. */
 static bool helper_done(void *context)
 {
 	struct rig *r = context;
@@ -272,7 +271,7 @@ static void registers__by_the_header(void **state)
 	struct dxp_target to = sim_target(r->sim, 1, 3);
 
 	assert_int_equal(dxp_register_receive(sim_window(r->sim, 1), BASE, 100, 1), DXP_ETIMEDOUT);
-	assert_int_equal(dxp_register_wait(w, 1), DXP_OK); /* no send was under way */
+	assert_int_equal(dxp_register_wait(w, 1), DXP_OK); /* no send was outstanding */
 	pattern(r, 0, 0, 60, 8);
 	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_OK);
 	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_EBUSY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts whose devices use register mode only: they load and store words. Include cmocka.h first.
- * DXP_SEED changes the random faults of the network. */
+/* Sets up hosts whose devices use register mode only: they load and store words. Include cmocka.h
+ * first. DXP_SEED changes the random faults of the network. */
 #ifndef TEST_SIM_REGISTERS_H
 #define TEST_SIM_REGISTERS_H
 
@@ -51,7 +51,6 @@ static inline struct rig *rig_make(uint64_t number, const struct sim_faults *fau
 	return &rig;
 }
 
-/* Replaces the rig by one with another network. */
 static inline struct rig *rig_again(void **state, uint64_t number, const struct sim_faults *faults)
 {
 	sim_destroy(((struct rig *)*state)->sim);
@@ -148,7 +147,7 @@ static inline bool all_sent(void *context)
 	return true;
 }
 
-/* Runs until all sends have ended; returns the error register as a status. */
+/* Runs until all sends have completed; returns the error register as a status. */
 static inline int finish(struct rig *r, uint32_t host)
 {
 	assert_true(sim_run(r->sim, 30 * S_NS, all_sent, r));

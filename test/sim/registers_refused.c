@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rejections in register mode (P-06): the device reads the reason, nothing else changes, and all
- * works afterwards. */
+/* Tests rejections in register mode (P-06): the device reads the reason, nothing else changes, and
+ * later messages work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void registers_refused__lookup_misses(void **state)
 	assert_int_equal(send(r, 0, 1, BASE, 0x80000000u), DXP_EINVAL);
 	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY); /* its area had failed the lookup */
 	assert_true(total(r, 1) == 0 && total(r, 2) == 0);
-	message_goes(r); /* and later messages arrive */
+	message_goes(r); /* later messages arrive */
 }
 
 static void registers_refused__bad_words(void **state)
@@ -58,7 +58,7 @@ static void registers_refused__bad_words(void **state)
 		int status;
 	} bad[] = {
 		{REGISTER(node), 99, DXP_EPEERLOST},    {REGISTER(node), 0x10002, DXP_EINVAL},
-		{REGISTER(node), 0, DXP_EINVAL}, /* and no port */
+		{REGISTER(node), 0, DXP_EINVAL}, /* neither is the port valid */
 		{REGISTER(queue), 4, DXP_EINVAL},       {REGISTER(queue), 8 << 8, DXP_EINVAL},
 		{REGISTER(queue), 0x10001, DXP_EINVAL}, {REGISTER(queue), 1 << 8, DXP_EACCESS},
 		{REGISTER(magic), 0, DXP_EACCESS},      {REGISTER(magic), 12345, DXP_EACCESS},
@@ -192,7 +192,7 @@ static void registers_refused__full_until_named_again(void **state)
 }
 
 /* The device sets another area in the middle of a message: no further byte goes into the old area,
- * and none of the message into the new one. */
+ * and no byte of the message into the new one. */
 static bool half_there(void *context)
 {
 	return total(context, 1) > MEMORY / 2;
@@ -220,7 +220,7 @@ static void registers_refused__area_changed_in_the_middle(void **state)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-/* A message whose first packets found no area is rejected, even if one is set before its last
+/* A message whose first packets found no area is rejected, even if an area is set before its last
  * packets arrive. It is sent again and counted once. */
 static bool one_refused(void *context)
 {
@@ -248,7 +248,7 @@ static void registers_refused__area_named_in_the_middle(void **state)
 /* ---- hostile ---- */
 
 /* Random words in every register at every moment: no access leaves the registered memory, other
- * hosts are unaffected, and all works afterwards. */
+ * hosts are unaffected, and later operations work. */
 static bool scribble(void *context)
 {
 	struct rig *r = context;
@@ -270,7 +270,7 @@ static bool scribble(void *context)
 	return false;
 }
 
-/* Returns true if the engines are idle and agree with the registers. */
+/* Returns whether the engines are idle and agree with the registers. */
 static bool quiet(void *context)
 {
 	const struct rig *r = context;

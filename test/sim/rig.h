@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Setup and teardown of the tests of sessions between bare endpoints. DXP_SEED changes the random
+/* Sets up and tears down tests of sessions between bare endpoints. DXP_SEED changes the random
  * faults of the network. Include cmocka.h first. */
 #ifndef TEST_SIM_RIG_H
 #define TEST_SIM_RIG_H

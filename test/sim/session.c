@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening, lifetime and closing of sessions, and the right to open one, between bare endpoints in
+/* Tests how sessions between bare endpoints open, live, close, and which peers may open one, in
  * virtual time. Every case is deterministic; DXP_SEED changes the random faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void session__close_notifies_the_peers(void **state)
 	rig_post(r, 1, 0, 3000);
 	rig_run(r, MS_NS);
 	net_blackhole(r->net, 0, 1, false);
-	rig_session(r, 1, 0)->awaited = 1; /* it waits for an answer, too */
+	rig_session(r, 1, 0)->awaited = 1; /* it also waits for an answer */
 	rig_post(r, 0, 3, 3000);
 	uint32_t closed = r->nodes[0].closed;
 	rltp_endpoint_close(r->nodes[0].endpoint);
@@ -44,7 +44,6 @@ static void session__close_notifies_the_peers(void **state)
 		assert_int_equal(rltp_endpoint_counters(r->nodes[i].endpoint)->byes_accepted, 1);
 	}
 	assert_true(rig_finish(r, 1, 0));
-	/* no node sends anything more */
 	uint64_t sent = r->sent;
 	rig_run(r, 10 * S_NS);
 	assert_true(r->sent == sent);
@@ -207,7 +206,7 @@ static void session__handshake_changed_on_the_way(void **state)
 	rig_run(r, MS_NS);
 	assert_int_equal(r->kept_count, 1);
 	net_address(0, &a.from);
-	/* every bit that the tag covers; other checks may fail first */
+	/* flips every bit that the tag covers; other checks may fail first */
 	for (uint32_t bit = 0; bit < 8 * sizeof(frame); bit++) {
 		memcpy(frame, r->kept[0], sizeof(frame));
 		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -217,7 +216,7 @@ static void session__handshake_changed_on_the_way(void **state)
 				continue;
 		wire_control_seal(frame, sizeof(frame));
 		rltp_endpoint_receive(r->nodes[1].endpoint, &a, net_now(r->net) + bit * S_NS);
-		/* seal restores length and flags: a flip of those bits is undone */
+		/* seal restores length and flags, so a flip of those bits is undone */
 		if (memcmp(frame, r->kept[0], sizeof(frame)) != 0)
 			assert_int_equal(c->hellos_received, 0);
 		else
@@ -353,7 +352,7 @@ static void session__level_is_reported(void **state)
 	rig_destroy(r);
 }
 
-/* Three active sessions share each batch; none waits for the end of another. */
+/* Three active sessions share each batch; none waits until another has finished. */
 static void session__every_session_is_served(void **state)
 {
 	struct rig *r = rig_make(4, 1408);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation of endpoints, sessions and network fails once in turn, n = 1, 2, 3 ... until a
- * run needs at most n. During creation the result is DXP_ENOMEM without leaks (checked by the
- * sanitizer build); afterwards a message is rejected at once, or is late. */
+/* Makes every allocation of endpoints, sessions and network fail once: the n-th, n = 1, 2, 3 ...
+ * until a run needs fewer. During creation the result is DXP_ENOMEM without leaks (checked by the
+ * sanitizer build). Afterwards a message is rejected at once, or is late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,6 @@ static void session_faults__while_nodes_are_made(void **state)
 	print_message("%llu allocations failed in turn\n", (unsigned long long)n - 1);
 }
 
-/* Posts again after a rejection. */
 static void talk(struct rig *r, uint32_t a, uint32_t b, uint32_t messages)
 {
 	for (uint32_t i = 0; i < messages;) {

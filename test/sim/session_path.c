@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path MTU of a session, and a session whose node moves to another address; in virtual time.
- * DXP_SEED changes the random faults of the network. */
+/* Tests the path MTU of a session, and a session whose node moves to another address, in virtual
+ * time. DXP_SEED changes the random faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "sim/sim.h"
 #include "test/sim/rig.h"
 
-/* Delivers every datagram that was ever sent to the node once more. */
+/* Delivers to the node every datagram ever sent to it once more. */
 static void replay(struct rig *r, uint32_t to)
 {
 	uint32_t count = r->kept_count;
@@ -42,7 +42,7 @@ static void session_path__long_packets_after_a_probe(void **state)
 	struct rig *r = rig_make(2, 8896);
 
 	rig_post(r, 0, 1, 100);
-	rig_run(r, 65 * US_NS); /* open, with the probe under way */
+	rig_run(r, 65 * US_NS); /* open, with an outstanding probe */
 	assert_int_equal(rig_session(r, 0, 1)->unit, 1408);
 	assert_true(rig_finish(r, 0, S_NS));
 	rig_run(r, MS_NS);
@@ -63,8 +63,8 @@ static void session_path__no_probe_where_all_paths_carry_it(void **state)
 	rig_destroy(r);
 }
 
-/* A path of `datagram` bytes between interfaces of 9000: only probes are lost, and the search ends
- * close to that size. */
+/* A path carries `datagram` bytes between interfaces of 9000: only probes are lost, and the search
+ * stops close to that size. */
 static void narrow_check(uint32_t datagram)
 {
 	struct rig *r = rig_make(2, 8896);
@@ -99,8 +99,7 @@ static void session_path__a_path_that_becomes_narrow(void **state)
 	for (uint32_t i = 0; i < 20; i++)
 		rig_post(r, 0, 1, 100000);
 	assert_true(rig_finish(r, 0, 2 * S_NS));
-	/* packets cut before the detection cannot be saved, at most a window; their messages end
-	 * with DXP_EPATH */
+	/* messages cut before the detection, at most a window, complete with DXP_EPATH */
 	assert_true(r->nodes[0].path_less > 0);
 	assert_int_equal(r->nodes[0].ok + r->nodes[0].path_less, 21);
 	assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 1);
@@ -108,7 +107,7 @@ static void session_path__a_path_that_becomes_narrow(void **state)
 	messages_work(r, 0, 1);
 	rig_run(r, S_NS);
 	assert_in_range(rig_session(r, 0, 1)->unit, 1152, 1408);
-	/* and wide again: found after ten minutes, when there is traffic */
+	/* the path is wide again: detected after ten minutes, when there is traffic */
 	net_mtu(r->net, 0, 1, 0);
 	rig_run(r, RLTP_PMTU_AGAIN_NS);
 	messages_work(r, 0, 1);
@@ -167,7 +166,7 @@ static bool sent_event(void *context)
 	return dxp_sent_dequeue(sim_window(g->sim, 0), &g->event);
 }
 
-/* The packets of a GET's answer were cut too long: the requester must not wait forever. */
+/* The packets of a GET's answer were cut too long; the requester must not wait forever. */
 static void session_path__an_answer_lost_to_a_narrow_path(void **state)
 {
 	static uint8_t here[1 << 20], there[1 << 20];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer restarts at any moment: operations under way end and are never replayed, and nothing of
- * the earlier process is accepted as the new one's. In virtual time; DXP_SEED changes the random
- * faults of the network. */
+/* A peer restarts at any moment: outstanding operations complete and are never replayed, and
+ * nothing of the earlier process is accepted as the new one's. In virtual time; DXP_SEED changes
+ * the random faults of the network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void restart_check(enum moment moment, bool announce)
 	moment_reach(r, moment);
 	assert_int_equal(rig_restart(r, 1, announce), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* Messages under way end at once and are not replayed; those not sent yet arrive. */
+	/* messages in flight complete at once and are not replayed; those not sent yet arrive */
 	assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
 	assert_int_equal(r->nodes[0].timed_out + r->nodes[0].failed, 0);
 	rig_post(r, 0, 1, 100);
@@ -100,7 +100,7 @@ static void session_restart__restart_twice_quickly(void **state)
 	moment_reach(r, UNDER_WAY);
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	rig_post(r, 0, 1, 3000);
-	rig_run(r, 30 * US_NS); /* its HELLO is on the way to a process that restarts again */
+	rig_run(r, 30 * US_NS); /* its HELLO travels to a process that restarts again */
 	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
 	assert_true(rig_finish(r, 0, 5 * S_NS));
 	assert_int_equal(r->nodes[0].timed_out, 0);
@@ -110,7 +110,7 @@ static void session_restart__restart_twice_quickly(void **state)
 	rig_destroy(r);
 }
 
-/* Delivers every datagram that was ever sent to the node once more. */
+/* Delivers to the node every datagram ever sent to it once more. */
 static void replay(struct rig *r, uint32_t to)
 {
 	uint32_t count = r->kept_count;

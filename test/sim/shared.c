@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of one NIC that use the same queue pair of the same peer, thus the same stream and
- * table of reads: each gets its share. Data that a function requests counts against its limit like
- * data that it sends. */
+/* Functions of one NIC use the same queue pair of the same peer, thus the same stream and table of
+ * reads. Each gets its share. Data that a function requests counts against its limit like data that
+ * it sends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ struct user {
 
 struct scene {
 	struct sim *sim;
-	struct user users[NIC_FUNCTIONS]; /* of host 0 */
-	uint32_t key;                     /* of host 1 */
+	struct user users[NIC_FUNCTIONS]; /* users of host 0 */
+	uint32_t key;                     /* key of host 1 */
 	uint8_t op;
 	uint32_t bytes, active; /* active: bit i: function i posts */
 	uint8_t *memory;
@@ -138,7 +138,7 @@ static void run(struct scene *s, uint64_t duration_ns)
 
 static void none_starves(uint8_t op, uint32_t bytes)
 {
-	/* At the second delay, entries become free in step with a rotation by function number. */
+	/* at the second delay, entries become free in step with a rotation by function number */
 	static const uint64_t delays[] = {1000, 2250, 8500, 15000, 26000};
 
 	for (size_t k = 0; k < ARRAY_COUNT(delays); k++) {
@@ -217,8 +217,7 @@ static void shared__limits_hold_for_requests(void **state)
 	limited(DXP_OP_GET, 64, WIRE_DATA_BYTES + WIRE_GET_BYTES);
 }
 
-/* A function with a limit shares the queue pair with others without one; they use all that it
- * leaves. */
+/* A function with a limit shares the queue pair with others without one; they use all the rest. */
 static void shared__limited_holds_back_no_other(void **state)
 {
 	static const uint64_t limits[] = {20000, 100000, 10000000};

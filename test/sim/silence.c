@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A network silent for 2.9 s ends no session, transfer, register access or lease, at any moment and
- * in any direction. A lost peer is still detected. A stopped process resumes its sessions as long
- * as its peer is configured to keep them. */
+/* A network silent for 2.9 s closes no session and fails no transfer, register access or lease, at
+ * any moment and in any direction. A lost peer is still detected. A stopped process resumes its
+ * sessions within the time for which its peer keeps them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void silence__of_2900_ms_ends_no_session(void **state)
 				session_survives(d, phase_ns + 7 * MS_NS, load);
 }
 
-/* The longest pause between two signs of life, then silence. */
+/* The longest pause between two frames, then silence. */
 static void silence__counts_from_the_last_keepalive(void **state)
 {
 	for (uint64_t phase_ns = 0; phase_ns < 2 * RLTP_PING_NS; phase_ns += 5 * MS_NS) {
@@ -97,7 +97,7 @@ static void silence__counts_from_the_last_keepalive(void **state)
 		rig_cut(r, BOTH, false);
 		rig_run(r, S_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
-		rig_cut(r, BOTH, true); /* and a lost peer is detected */
+		rig_cut(r, BOTH, true); /* a lost peer is detected */
 		rig_run(r, RLTP_DEAD_NS + 10 * MS_NS);
 		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_IDLE);
 		rig_destroy(r);
@@ -167,7 +167,7 @@ static uint8_t cfg_read(void *context, uint16_t node, uint32_t first, uint32_t c
 static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t count,
 			 const uint32_t *values)
 {
-	cfg_value += values[0]; /* a second execution would show */
+	cfg_value += values[0]; /* shows a second execution */
 	return 0;
 }
 
@@ -321,7 +321,7 @@ static void silence__of_2900_ms_ends_no_lease(void **state)
 			lease_survives(d, phase_ns);
 }
 
-/* Also while the member joins, and for a request of an operator. */
+/* The same while the member joins, and for a request of an operator. */
 static void silence__of_2900_ms_ends_no_question(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -385,7 +385,7 @@ static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 	fabric_destroy(f);
 }
 
-/* Host node 0 is stopped while messages wait in both directions: node 1 keeps the session for a
+/* Host node 0 is stopped while messages wait in both directions; node 1 keeps the session for a
  * minute. */
 static void stopped_resumes(uint64_t stopped_ns, uint64_t phase_ns)
 {
@@ -439,7 +439,7 @@ static void silence__of_more_than_a_minute_ends_the_session(void **state)
 	rig_open(r, 0, 1);
 	net_stall(r->net, 0, 65 * S_NS);
 	rig_post(r, 1, 0, 500);
-	rig_post(r, 0, 1, 500); /* leaves when it runs again, on the old session */
+	rig_post(r, 0, 1, 500); /* sent on the old session when the process runs again */
 	rig_run(r, FABRIC_HOST_KEEP_NS - S_NS);
 	assert_int_equal(r->nodes[1].timed_out, 0);
 	rig_run(r, 3 * S_NS);

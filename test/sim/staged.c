@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Staged memory, which a NIC cannot address, over the network (docs/guide/bridge.md): any latency
- * of the device, every loss, rings too small for the traffic, device failures, restarts of peers.
- */
+/* Tests staged memory, which a NIC cannot address, over the network (docs/guide/bridge.md): any
+ * latency of the device, every loss, rings too small for the traffic, device failures, restarts of
+ * peers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 
 #define SEEDS 60
 
-/* Runs the plan. Returns the first error, or NULL; all that was started must have ended and been
- * released. */
+/* Runs the plan. Returns the first error, or NULL. All started operations must have completed and
+ * been released. */
 static const char *run(const struct staged_plan *plan, struct staged_scene *out)
 {
 	static char verdict[200];
@@ -106,7 +106,7 @@ static void staged__drop_each_datagram_once(void **state)
 }
 
 /* Two senders, each with one flow to several queue pairs, and space for two packets. A message in a
- * buffer waits for packets that arrive only after others got space. */
+ * buffer waits for packets that arrive only after other senders got space. */
 static void staged__two_buffers(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -127,7 +127,7 @@ static void staged__two_buffers(void **state)
 	}
 }
 
-/* Fewer reads at once than requested: the others wait in the NIC. */
+/* Fewer concurrent reads than requested: the others wait in the NIC. */
 static void staged__two_reads(void **state)
 {
 	struct staged_plan plan = plain(50 * US_NS);
@@ -156,7 +156,7 @@ static void staged__recoveries(void **state)
 	}
 }
 
-/* Each DMA in turn fails with `status`; the initiator gets `expected`. */
+/* Makes each DMA fail once with `status`; the initiator gets `expected`. */
 static void each_fails(struct staged_plan plan, int status, int expected)
 {
 	struct staged_scene s;

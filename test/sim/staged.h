@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that PUT to, GET from and send NAPs to a host with staged memory; each operation has its
- * own bytes there. For all faults of network and device: a successful PUT is in the device at its
- * completion; an event arrives after the PUTs before it; a successful GET returns the bytes that
- * were there; everything ends. Header only; include cmocka.h first. */
+/* Hosts PUT to, GET from and send NAPs to a host with staged memory; each operation has its own
+ * bytes there. For all faults of network and device: a successful PUT is in the device at its
+ * completion; an event arrives after the PUTs before it; a successful GET returns the bytes of the
+ * device; every operation completes. Header only; include cmocka.h first. */
 #ifndef TEST_SIM_STAGED_H
 #define TEST_SIM_STAGED_H
 
@@ -21,14 +21,14 @@
 
 #define STAGED_HOST      1 /* host with the staged memory */
 #define STAGED_SENDERS   4
-#define STAGED_PUTS      200 /* per sender, at most */
+#define STAGED_PUTS      200 /* PUTs of a sender, at most */
 #define STAGED_STRIDE    24576
 #define STAGED_QPS       4
 #define STAGED_UNIT      SIM_PAYLOAD_BYTES
 #define STAGED_NOT_ENDED 1 /* none of the statuses */
 
 struct staged_operation {
-	uint32_t bytes, index; /* place: of the PUT; NAP: of the last PUT before it */
+	uint32_t bytes, index; /* index: of the PUT; NAP: of the last PUT before it */
 	uint8_t op, qp, to_qp;
 	bool notify;
 	int status;
@@ -51,7 +51,7 @@ struct staged_scene {
 	uint64_t until_ns; /* next poll of the device, or end of the run */
 	bool all;          /* all operations have ended */
 	bool may_fail;
-	bool blind; /* the network runs out of memory, too: the witness misses frames */
+	bool blind; /* the network runs out of memory too: the witness misses frames */
 	char wrong[160];
 };
 
@@ -59,7 +59,7 @@ struct staged_plan {
 	struct sim_options sim;
 	struct staged_options device;
 	uint32_t senders, puts; /* puts: of each sender */
-	uint32_t bytes_max;     /* of a PUT; 0: STAGED_STRIDE */
+	uint32_t bytes_max;     /* bytes of a PUT; 0: STAGED_STRIDE */
 	bool one_flow;          /* all from one queue pair, to several of the target */
 	bool may_fail;
 };
@@ -166,7 +166,7 @@ static inline void staged_open(struct staged_scene *s, const struct staged_plan 
 		staged_sender_open(s, i, plan, &rng);
 }
 
-/* Closes the scene and checks that every started operation was released and nothing is held. */
+/* Closes the scene. Checks that every started operation was released and nothing is held. */
 static inline void staged_close(struct staged_scene *s)
 {
 	sim_destroy(s->sim);
@@ -277,8 +277,8 @@ static inline bool staged_step(void *context)
 	return s->all || staged_device_next(&s->device) < s->until_ns;
 }
 
-/* Runs until all operations have ended, or for `limit_ns`; polls the device at the times that it
- * needs. */
+/* Runs until all operations have completed, or for `limit_ns`; polls the device at the times that
+ * it needs. */
 static inline bool staged_run(struct staged_scene *s, uint64_t limit_ns)
 {
 	uint64_t end_ns = sim_now(s->sim) + limit_ns;

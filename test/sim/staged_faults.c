@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation fails once in turn during PUTs and GETs of staged memory: the result is a delay,
+/* Makes every allocation fail once during PUTs and GETs of staged memory: the result is a delay,
  * never a wrong byte or a leak. */
 #include <setjmp.h>
 #include <stdarg.h>

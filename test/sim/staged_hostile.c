@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hostile peer PUTs into staged memory: packets that overlap, differ in length, repeat, or
- * address another place than the first. The owner of the memory counts bytes to fill a buffer, so
- * missing bytes would expose another tenant's data. None of these packets may reach it. */
+ * address another position than the first. The owner of the memory counts bytes to fill a
+ * buffer, so missing bytes would expose another tenant's data. None of these packets may reach
+ * the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,14 +14,14 @@
 #include "test/sim/staged.h"
 
 #define U     100 /* payload bytes per packet */
-#define BYTES 350 /* of the message */
+#define BYTES 350 /* bytes of the message */
 #define BASE  4096
 
 static struct staged_scene scene;
 static const uint8_t payload[BYTES];
 
-/* Passes a packet up as RLTP's receiver does: packet `sub` with `bytes` at offset `at` of the
- * message to BASE. Returns the NACK code, or 0. */
+/* Passes a packet to the NIC as RLTP's receiver does: packet `sub` with `bytes` at offset `at` of
+ * the message to BASE. Returns the NACK code, or 0. */
 static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 {
 	struct nic *n = sim_nic(scene.sim, STAGED_HOST);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Staged memory while its surroundings end: processes restart, peers are lost, functions close, at
- * many moments. All resources of the device are released, and all operations of its users end. */
+/* Tests staged memory while processes restart, peers are lost and functions close, at many moments.
+ * All resources of the device are released, and all operations of its users complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum ending {
 	ENDINGS
 };
 
-/* As staged_step, but without posts and without checks of completions. */
+/* Does the same as staged_step, but posts nothing and checks no completions. */
 static bool quiet_step(void *context)
 {
 	struct staged_scene *s = context;
@@ -79,8 +79,8 @@ static void end_bring(struct staged_scene *s, enum ending what)
 		net_touch(sim_net(s->sim), i);
 }
 
-/* Checks that all posted operations ended, but for those of a sender that restarted, and that the
- * device is idle. */
+/* Checks that all posted operations completed, except those of a sender that restarted, and that
+ * the device is idle. */
 static void ended_check(struct staged_scene *s, enum ending what)
 {
 	struct dxp_nic_event event;

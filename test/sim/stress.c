@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hundreds of worlds (test/support/world.h), each with hosts, path, faults and mishaps drawn from
- * its seed: every fault of the simulator, alone and combined. After the network recovers,
- * everything ends within 20 timeouts.
+/* Runs hundreds of worlds (test/support/world.h), each with hosts, path, faults and mishaps drawn
+ * from its seed: every fault of the simulator, alone and combined. After the network recovers,
+ * everything completes within 20 timeouts.
  *
  *   DXP_SEED=n         only that seed
  *   DXP_SEEDS=n        number of seeds (400; with a sanitizer, which is slow, 60)
@@ -32,7 +32,7 @@
 #define LATE_NS      (95 * S_NS)
 #define HOUR_NS      (3600 * S_NS)
 #define FAILURES_MAX 20          /* stops after this many */
-#define MEMORY_MAX   (12u << 20) /* bytes per host with its network; 3 times the use seen */
+#define MEMORY_MAX   (12u << 20) /* bytes for each host and its network; 3 times the use seen */
 #define DATAGRAM     1538
 
 /* Bytes allocated, counted by the wrapped allocation functions. */
@@ -89,7 +89,7 @@ struct stress {
 	struct world world;
 	struct rng rng;
 	struct rng secrets;
-	bool mishaps;   /* restarts, blackholes and the like */
+	bool mishaps;   /* restarts, blackholes and similar faults */
 	bool may_fail;  /* mishaps, or so much loss that a session may be silent for too long */
 	bool old;       /* numbers are close to the wrap */
 	uint32_t edges; /* first numbers drawn */
@@ -118,8 +118,8 @@ static void indices_age(struct stress *t, uint32_t i)
 }
 
 /* First packet numbers (the first of two words) are just before the wrap, the rest random. This
- * applies only to the first sessions. Later ones must differ, because only its number identifies a
- * late packet of an earlier session between the same nodes. */
+ * applies only to the first sessions. Later sessions must differ, because a late packet of an
+ * earlier session between the same nodes is identified only by its number. */
 static void entropy_edge(void *context, void *out, uint64_t bytes)
 {
 	struct stress *t = context;
@@ -161,7 +161,7 @@ static struct sim_faults faults_draw(struct rng *r, uint64_t delay_ns)
 	return f;
 }
 
-/* Returns true if the faults may close a session. Twenty transmissions fit into the time-out of a
+/* Returns whether the faults may close a session. Twenty transmissions fit into the timeout of a
  * session; a third of them lost is harmless. */
 static bool harsh(const struct sim_faults *f)
 {
@@ -192,7 +192,7 @@ static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 	}
 }
 
-/* Steps and drifts the wall clocks; only the ages of stamps may be affected. */
+/* Steps and drifts the wall clocks; only the ages of stamps may change. */
 static void clock_mishap(struct stress *t, uint32_t host)
 {
 	int64_t step_ns = rng_below(&t->rng, 2) ? (int64_t)HOUR_NS : -(int64_t)HOUR_NS;
@@ -325,7 +325,6 @@ static void stress__seeds(void **state)
 		fail_msg("%u seeds failed", failed);
 }
 
-/* Two runs of a seed are identical in time and bytes. */
 static void stress__same_seed_same_trace(void **state)
 {
 	uint64_t hash[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trailers: 8 bytes for upper layers, delivered unchanged with the event of a NAP or a PUT, under
- * all packet faults. */
+/* Tests trailers: 8 bytes for upper layers, delivered unchanged with the event of a NAP or a PUT,
+ * under all packet faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,7 +120,7 @@ static void all_arrive(const struct sim_options *o)
 {
 	struct rig *r = rig_make(o);
 
-	/* The path carries no more than a packet without either. */
+	/* the path carries no more than a packet without either */
 	net_mtu(sim_net(r->sim), 0, 1, WIRE_DATA_BYTES + SIM_PAYLOAD_BYTES);
 	if (!sim_run(r->sim, 1000 * S_NS, all_received, r))
 		fail_msg("seed %llu: not all arrive", (unsigned long long)o->seed);
@@ -137,7 +137,7 @@ static void trailer__comes_with_its_event(void **state)
 	all_arrive(&o);
 }
 
-/* Also with reordering, so that messages wait for others. */
+/* The same with reordering, so that messages wait for others. */
 static void trailer__under_loss_and_reordering(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -151,7 +151,6 @@ static void trailer__under_loss_and_reordering(void **state)
 	}
 }
 
-/* A PUT without an event sends no trailer. */
 static void trailer__is_not_sent_without_an_event(void **state)
 {
 	const struct sim_options o = {.seed = 2, .hosts = 2};
@@ -167,7 +166,7 @@ static void trailer__is_not_sent_without_an_event(void **state)
 	assert_int_equal(dxp_post(sim_window(r->sim, 0), &d, entries, NULL), DXP_OK);
 	sim_run(r->sim, S_NS, NULL, NULL);
 	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
-	/* and needs no second packet */
+	/* the message needs no second packet */
 	assert_int_equal(
 		rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, 0)), 2)->counters.sent_packets,
 		1);

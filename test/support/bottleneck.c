@@ -12,10 +12,10 @@ enum event_kind { EVENT_SEND, EVENT_QUEUE, EVENT_ARRIVE, EVENT_TIMER, EVENT_ACK,
 
 struct bottleneck_event {
 	uint64_t at_ns, serial;
-	/* of the packet; in an acknowledgement: of the newest acknowledged packet */
+	/* send time of the packet; in an acknowledgement: of the newest acknowledged packet */
 	uint64_t sent_ns;
 	uint32_t flow;
-	uint32_t count, marked; /* in an acknowledgement */
+	uint32_t count, marked; /* used in an acknowledgement */
 	uint8_t kind;           /* enum event_kind */
 };
 
@@ -84,7 +84,7 @@ static void packet_send(struct bottleneck *b, uint32_t index)
 					  .sent_ns = b->now_ns});
 }
 
-/* Polls the sender once: one batch at most, then the other flows. */
+/* Polls the sender once: at most one batch, then the other flows. */
 static void flow_quantum(struct bottleneck *b, uint32_t index)
 {
 	struct bottleneck_flow *f = &b->flow[index];
@@ -247,8 +247,7 @@ void bottleneck_destroy(struct bottleneck *b)
 
 void bottleneck_run(struct bottleneck *b, uint64_t until_ns)
 {
-	/* Wakes all flows: those that wait for their start, and those without data until a pause
-	 * ends. */
+	/* Wakes all flows: those before their start, and those without data during a pause. */
 	for (uint32_t i = 0; i < b->options.flows; i++) {
 		uint64_t at = max_u64(b->flow[i].start_ns, b->now_ns);
 		push(b, (struct bottleneck_event){.at_ns = at, .kind = EVENT_SEND, .flow = i});

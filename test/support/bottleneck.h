@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A closed loop that tests congestion control alone: flows that always have data share one finite
+/* Tests congestion control alone, in a closed loop: flows that always have data share one finite
  * queue in virtual time. Each flow is a window, a pace and counters. A loss is detected one reorder
- * window after the missing acknowledgement was due. There are no sessions and no bytes: only cc and
- * pace are tested. */
+ * window after the missing acknowledgement was due. There are no sessions and no bytes. */
 #ifndef TEST_SUPPORT_BOTTLENECK_H
 #define TEST_SUPPORT_BOTTLENECK_H
 
@@ -18,15 +17,15 @@ struct bottleneck_options {
 	uint32_t delay_ns;      /* round-trip propagation */
 	uint32_t queue_packets; /* drops beyond this length */
 	uint32_t mark_packets;  /* marks beyond this length; 0: never */
-	uint32_t loss_ppm;      /* of packets that left the queue */
+	uint32_t loss_ppm;      /* loss of packets that left the queue */
 	uint32_t packet_bytes;
-	/* arrivals per acknowledgement; the remainder waits RLTP_ACK_DELAY_NS */
+	/* arrivals per acknowledgement; the rest waits RLTP_ACK_DELAY_NS */
 	uint32_t ack_every;
-	uint32_t noise_ns;  /* 0 .. this is added to each delay sample */
+	uint32_t noise_ns;  /* ns: 0 to this is added to each delay sample */
 	uint32_t spike_ppm; /* share of samples with up to spike_ns more */
-	uint32_t spike_ns;  /* models a sender preempted between stamp and system call */
-	uint32_t host_ns;   /* delay until a sender processes an acknowledgement */
-	uint64_t idle_from_ns, idle_to_ns; /* no flow has data */
+	uint32_t spike_ns;  /* ns: models a sender preempted between stamp and system call */
+	uint32_t host_ns;   /* ns until a sender processes an acknowledgement */
+	uint64_t idle_from_ns, idle_to_ns; /* interval in which no flow has data */
 	uint64_t seed;
 	enum cc_kind kind;
 	uint32_t most;  /* bound of the window, packets */
@@ -43,10 +42,10 @@ struct bottleneck_flow {
 	uint64_t access_free_ns;
 	uint32_t inflight;
 	bool limited, hello_done;
-	/* receiver */
+	/* receiver's counts since the last acknowledgement */
 	uint32_t arrived, arrived_marked;
 	uint64_t newest_sent_ns, newest_ns;
-	uint32_t ack_timers; /* started so far: earlier ones are stale */
+	uint32_t ack_timers; /* timers started so far: only the newest is valid */
 };
 
 struct bottleneck_event;
@@ -64,14 +63,14 @@ struct bottleneck {
 	uint64_t serial;
 };
 
-/* Aborts if out of memory. All flows start at 0; change start_ns before the first run. */
+/* Creates the loop. Aborts if out of memory. All flows start at 0; change start_ns before the first
+ * run. */
 void bottleneck_create(struct bottleneck *b, const struct bottleneck_options *options);
 void bottleneck_destroy(struct bottleneck *b);
 
-/* Runs to `until_ns` of virtual time. */
 void bottleneck_run(struct bottleneck *b, uint64_t until_ns);
 
-/* Resets the counters: the measurement starts here. */
+/* Resets the counters and starts the measurement. */
 void bottleneck_reset(struct bottleneck *b);
 
 /* Returns the bytes delivered since the last reset as a share of rate times `span_ns`. */

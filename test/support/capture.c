@@ -7,7 +7,7 @@
 
 struct cursor {
 	struct capture *c;
-	const uint8_t *start, *at, *end; /* of the block's body */
+	const uint8_t *start, *at, *end; /* bounds and position of the block's body */
 	bool ended;                      /* reached the end option */
 };
 

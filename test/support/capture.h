@@ -18,7 +18,7 @@ struct capture_packet {
 	uint32_t interface;
 	uint64_t time_ns;
 	struct udp_address from, to;
-	const uint8_t *payload; /* of UDP */
+	const uint8_t *payload; /* payload of UDP */
 	uint32_t captured_bytes, bytes;
 	uint16_t udp_checksum;
 	uint8_t ecn;
@@ -28,13 +28,13 @@ struct capture_packet {
 };
 
 struct capture {
-	uint8_t *bytes; /* owned after capture_load */
+	uint8_t *bytes; /* allocated by capture_load */
 	struct capture_packet *packets;
 	uint32_t packet_count;
 	uint32_t interface_count;
 	struct {
 		char name[CAPTURE_TEXT + 1];
-		uint32_t snap_bytes; /* as written, with link headers */
+		uint32_t snap_bytes; /* length as written, with link headers */
 		bool summed;
 		uint64_t seen, dropped;
 	} interfaces[CAPTURE_INTERFACES];

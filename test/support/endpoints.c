@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes, the layer above their transport, and virtual time. */
+/* Runs nodes and the layer above their transport in virtual time. */
 #include "test/support/endpoints.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void done(void *user, struct rltp_session *s, struct rltp_message *messag
 	struct rig_node *n = user;
 
 	if (m->ended)
-		abort(); /* completed twice */
+		abort(); /* aborts: completed twice */
 	m->ended = true;
 	m->status = status;
 	n->ended++;
@@ -127,7 +127,7 @@ static uint64_t host_deadline(void *host)
 
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
 
-/* Host without a node: drops arrivals. */
+/* Drops arrivals at a host without a node. */
 static void silent_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 }
@@ -159,7 +159,7 @@ static uint64_t token_of(void *context, uint32_t id)
 	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Not HMAC, but of the same shape: without the key a tag cannot be guessed by chance. */
+/* Computes a tag like HMAC: it cannot be guessed by chance without the key. */
 static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t tag[WIRE_TAG_BYTES])
 {
 	struct rig_node *n = context;
@@ -185,7 +185,7 @@ static int node_start(struct rig *r, uint32_t i)
 		.entropy = rng_entropy_rng,
 		.entropy_context = &r->rng,
 		.token = token_of,
-		.token_context = (void *)(uintptr_t)(i + 1), /* the same after a restart */
+		.token_context = (void *)(uintptr_t)(i + 1), /* same token after a restart */
 		.authenticate = n->key ? tag_of : NULL,
 		.authenticate_context = n,
 	};
@@ -302,7 +302,7 @@ int rig_restart(struct rig *r, uint32_t node, bool announce)
 {
 	struct rig_node *n = &r->nodes[node];
 
-	/* its operations under way end with the process */
+	/* its outstanding operations disappear with the process */
 	for (uint32_t i = 0; i < n->posted; i++) {
 		n->ended += !n->messages[i].ended;
 		n->messages[i].ended = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bare RLTP endpoints on a virtual network, for tests of how sessions open, live and close. Each
- * node can be restarted, moved to another address, cut off and given another key. Messages are PUTs
- * of one stream; the payload identifies sender and message. The layer above counts arrivals and the
- * completions of its messages. */
+/* Runs bare RLTP endpoints on a virtual network, for tests of how sessions open, live and close. A
+ * node can restart, move to another address, be cut off and get another key. Messages are PUTs of
+ * one stream; the payload identifies sender and message. The layer above counts arrivals and
+ * completions. */
 #ifndef TEST_SUPPORT_ENDPOINTS_H
 #define TEST_SUPPORT_ENDPOINTS_H
 
@@ -27,16 +27,16 @@ struct rig_node {
 	struct rltp_endpoint *endpoint;
 	uint32_t host_index; /* index of its host in the network */
 	uint64_t incarnation;
-	uint8_t key;   /* of its fabric; 0: none */
+	uint8_t key;   /* key of its fabric; 0: none */
 	uint16_t path; /* payload bytes that its interface carries */
 	uint32_t receive_packets;
 	struct rig_message *messages;
 	uint32_t posted, ended;
-	/* completions by status; failed: all others */
+	/* completions by status; failed: all other statuses */
 	uint32_t ok, reset, closed, timed_out, path_less, failed;
 	uint32_t tags;            /* tags computed */
 	uint64_t delivered_bytes; /* first arrivals, over all incarnations */
-	uint16_t *seen;           /* by sender and message: arrivals of its last byte */
+	uint16_t *seen;           /* arrivals of a message's last byte, by sender and message */
 	uint64_t last_delivery_ns;
 	uint32_t sent_type[256]; /* datagrams sent, by type */
 };
@@ -46,8 +46,8 @@ struct rig {
 	struct rng rng;
 	struct rig_node nodes[RIG_NODES];
 	uint32_t count;
-	uint64_t alarm_ns;         /* virtual time advances up to here without events */
-	uint64_t sent, sent_bytes; /* datagrams of all nodes */
+	uint64_t alarm_ns;         /* virtual time advances to this without events */
+	uint64_t sent, sent_bytes; /* totals of all nodes */
 	uint8_t (*kept)[2048];     /* if set, keeps every sent datagram that fits */
 	uint32_t *kept_bytes, *kept_from, *kept_to, kept_count;
 	bool keep;
@@ -55,18 +55,18 @@ struct rig {
 
 #define RIG_KEPT 4096
 
-/* Creates `count` nodes with ids from 1, all in each other's peer table, on a network of 20 us one
- * way. Returns NULL if out of memory. */
+/* Creates `count` nodes with ids from 1, each in all peer tables, on a network of 20 us one way.
+ * Returns NULL if out of memory. */
 struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *faults,
 		       uint16_t path);
 void rig_destroy(struct rig *r);
 
 struct rltp_session *rig_session(struct rig *r, uint32_t from, uint32_t to);
 
-/* Queues one message; records its status if it is rejected. */
+/* Queues one message. If it is rejected, records its status. */
 void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes);
 
-/* Ends a node's process and starts it again with a larger incarnation. `announce`: the others are
+/* Stops a node's process and starts it again with a larger incarnation. `announce`: the others are
  * notified as by a node table. */
 int rig_restart(struct rig *r, uint32_t node, bool announce);
 
@@ -74,8 +74,8 @@ int rig_restart(struct rig *r, uint32_t node, bool announce);
 void rig_move(struct rig *r, uint32_t node, uint32_t host_index);
 void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
 
-/* rig_run runs for the duration. rig_finish runs until all messages of a node have ended; returns
- * true if they did. */
+/* rig_run runs for the duration. rig_finish runs until all messages of a node have completed, and
+ * returns whether they did. */
 void rig_run(struct rig *r, uint64_t duration_ns);
 bool rig_finish(struct rig *r, uint32_t node, uint64_t limit_ns);
 

@@ -15,7 +15,6 @@
 #define CONTEXT     78
 #define QP          1
 
-/* Runs one PUT or GET to its end. Returns its status. */
 static int move(const struct fake_bridge *b, const struct dxp_target *to, bool put,
 		struct dxp_entry local, struct dxp_entry remote)
 {
@@ -29,7 +28,7 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 		if (!node_poll(b->node))
 			node_wait(b->node, clock_now_ns() + MS_NS);
 		while (dxp_sent_dequeue(w, &sent))
-			/* silence counts as loss, as in src/xpu/bulk.c */
+			/* counts silence as loss, as in src/xpu/bulk.c */
 			if (sent.context == CONTEXT)
 				return sent.status == DXP_ETIMEDOUT ? DXP_EPEERLOST : sent.status;
 	}
@@ -46,7 +45,7 @@ static void add(uint8_t *at, uint32_t bytes, uint32_t operand)
 	}
 }
 
-/* Position of a piece of the transfer on both sides. */
+/* Position of a piece in both memories. */
 struct piece {
 	struct dxp_entry here, from, to;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The BRIDGE command of a fake xPU: moves piece after piece between the other side's memory and its
- * own, with the shipped GET and PUT. Its "stream core" adds a register to each word. The test
- * injects failures from another thread. */
+/* Executes the BRIDGE command of a fake xPU: moves piece after piece between the other side's
+ * memory and its own, with the shipped GET and PUT. Its "stream core" adds a register to each word.
+ * The test injects failures from another thread. */
 #ifndef TEST_FAKE_BRIDGE_H
 #define TEST_FAKE_BRIDGE_H
 
@@ -12,13 +12,13 @@
 #include "node/node.h"
 #include "wire/command.h"
 
-/* Each field counts pieces from the start of a transfer; 0: never. */
+/* Each field is a number of pieces after the start of a transfer; 0: never. */
 struct fake_bridge_faults {
-	_Atomic uint32_t fail_after; /* the transfer ends with `fail_status` */
+	_Atomic uint32_t fail_after; /* the transfer completes with `fail_status` */
 	_Atomic int fail_status;
-	_Atomic uint32_t lie_after;    /* reports a failure, but continues the transfer */
-	_Atomic uint32_t freeze_after; /* the xPU is not polled any more: dead */
-	/* waits here until this is 0 again, or until the next command cancels the transfer */
+	_Atomic uint32_t lie_after;    /* reports a failure but continues the transfer */
+	_Atomic uint32_t freeze_after; /* the xPU is no longer polled: dead */
+	/* waits until this is 0 again, or the next command cancels the transfer */
 	_Atomic uint32_t hold_after;
 };
 
@@ -26,10 +26,10 @@ struct fake_bridge {
 	struct node *node;
 	uint8_t *memory;
 	uint64_t memory_bytes;
-	uint32_t key;              /* of `memory` */
+	uint32_t key;              /* key of `memory` */
 	const uint32_t *operand;   /* operand of the core */
-	struct dxp_target host;    /* requester */
-	_Atomic bool *frozen;      /* of the xPU: read here, and set by freeze_after */
+	struct dxp_target host;    /* the requester */
+	_Atomic bool *frozen;      /* belongs to the xPU: read here, set by freeze_after */
 	_Atomic uint32_t *started; /* counts transfers that moved a piece */
 	const struct fake_bridge_faults *faults;
 	void (*lie)(void *context, const struct command *c);

@@ -50,7 +50,7 @@ struct fake_xpu {
 		uint32_t bytes;
 	} held[HELD_MAX];
 	unsigned held_count;
-	struct done done[8192]; /* ring of ended events */
+	struct done done[8192]; /* ring of completed events */
 	unsigned done_count;
 };
 
@@ -128,7 +128,8 @@ static void note_done(struct fake_xpu *x, uint64_t event, int status)
 	x->done[x->done_count++ % ARRAY_COUNT(x->done)] = (struct done){event, status};
 }
 
-/* Returns 1 if all waits ended without error, 0 if one is open, a negative status if one failed. */
+/* Returns 1 if all waits completed without error, 0 if one is open, a negative status if one
+ * failed. */
 static int waits_state(const struct fake_xpu *x, const struct command *c)
 {
 	unsigned known = (unsigned)min_u64(x->done_count, ARRAY_COUNT(x->done));
@@ -189,7 +190,7 @@ static void lie(void *context, const struct command *c)
 	struct fake_xpu *x = context;
 
 	notify(x, &x->host, c->event, DXP_EDEVICE);
-	/* Polls until the answer has left. */
+	/* polls until the answer has left */
 	for (uint64_t until = clock_now_ns() + 50 * MS_NS; clock_now_ns() < until;)
 		node_poll(x->node);
 }
@@ -273,7 +274,7 @@ static void held_look(struct fake_xpu *x)
 	static _Thread_local struct command c;
 	unsigned kept = 0;
 
-	/* In the order of arrival. */
+	/* starts commands in the order of arrival */
 	for (unsigned i = 0; i < x->held_count; i++) {
 		if (command_decode(x->held[i].message, x->held[i].bytes, &c) == DXP_OK &&
 		    try_run(x, &c))
@@ -384,7 +385,8 @@ static void *xpu_run(void *context)
 	while (!atomic_load(&x->frozen)) {
 		uint32_t work = node_poll(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
-			/* Released first: a held BRIDGE checks for the next message. */
+			/* released before the command runs, because a held BRIDGE checks for the
+			 * next message */
 			uint8_t message[COMMAND_BYTES_MAX];
 			uint16_t source = event->node;
 			uint32_t bytes = event->bytes;

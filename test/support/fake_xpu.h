@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A whole fabric inside a test: a real manager in a thread, and xPUs that are real nodes with a toy
- * instead of an engine. Memory, registers and transport are the shipped ones; only "kernels" are
- * fake:
- *   "ok"     ends at once             "fail"   ends as DXP_EDEVICE
- *   "never"  does not end             "print"  prints "printed" and ends
- *   others   end as DXP_ENOENT */
+/* Runs a whole fabric inside a test: a real manager in a thread, and xPUs that are real nodes with
+ * a toy instead of an engine. Memory, registers and transport are the shipped ones; only "kernels"
+ * are fake:
+ *   "ok"     completes at once        "fail"   completes with DXP_EDEVICE
+ *   "never"  does not complete        "print"  prints "printed" and completes
+ *   others   complete with DXP_ENOENT */
 #ifndef TEST_FAKE_XPU_H
 #define TEST_FAKE_XPU_H
 
@@ -18,38 +18,33 @@
 struct fake_fabric;
 struct fake_bridge_faults; /* test/support/fake_bridge.h */
 
-/* xPUs are named xpu1, xpu2, ... Asserts on failure. */
+/* Opens a fabric with xPUs named xpu1, xpu2, ... Asserts on failure. */
 struct fake_fabric *fake_fabric_open(unsigned xpus);
 void fake_fabric_close(struct fake_fabric *f);
 
-/* For dxp_fabric_options. */
 const char *fake_fabric_folder(const struct fake_fabric *f);
 
 /* Stops polling the xPU: its peers see a dead node. */
 void fake_xpu_freeze(struct fake_fabric *f, unsigned index);
 
-/* Stops the manager. */
 void fake_manager_stop(struct fake_fabric *f);
 
-/* Returns the number of commands that the xPU received. */
 unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
 
-/* fake_xpu_pieces returns the pieces that its BRIDGE commands have moved; fake_xpu_faults returns
- * the faults to inject. The xPU reports BRIDGED memory with 8 buffers of 1 MiB, and a stream
- * core. */
+/* fake_xpu_pieces returns the pieces moved by its BRIDGE commands; fake_xpu_faults returns the
+ * faults to inject. The xPU reports BRIDGED memory with 8 buffers of 1 MiB, and a stream core. */
 unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index);
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index);
 
-/* From the next OPEN on, reports its memory as DIRECT, which it is. */
+/* Makes the xPU report its memory as DIRECT, which it is, from the next OPEN on. */
 void fake_xpu_direct(struct fake_fabric *f, unsigned index);
 
 /* driver error of a kernel that fails */
 #define FAKE_NATIVE (-54)
 
-/* Returns the number of HURRYs received. */
 unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index);
 
-/* CLOCK answers are this far ahead of this clock. */
+/* ns by which CLOCK answers are ahead of this clock */
 #define FAKE_CLOCK_NS (1000ull * 1000 * 1000 * 1000)
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index);

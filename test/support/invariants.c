@@ -22,10 +22,11 @@ struct tally {
 	uint32_t held_count;
 	uint32_t reserved[NIC_FUNCTIONS];
 	uint32_t promised[NIC_FUNCTIONS], listed[NIC_FUNCTIONS];
-	uint32_t hostile;                /* bit i: the window of function i holds nonsense */
+	uint32_t hostile;                /* bit i: the user of function i writes nonsense to its
+					  * window */
 	uint32_t waiters[NIC_FUNCTIONS]; /* streams that wait for receive buffers */
 	const char *broken;
-	/* the fields above are cleared for each check, these only as far as used */
+	/* each check clears the fields above completely, the following only as far as used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
 	struct held held[HELD_MAX];
 };
@@ -40,7 +41,7 @@ static void held_add(struct tally *t, const struct rltp_message *m, uint32_t ent
 {
 	const struct nic_message *message = CONTAINER_OF(m, const struct nic_message, rltp);
 
-	/* Newest first: the same message often follows itself. */
+	/* searches newest first: the same message often follows itself */
 	for (uint32_t i = t->held_count; i-- > 0;) {
 		if (t->held[i].message != message)
 			continue;
@@ -88,7 +89,7 @@ static void entries_check(struct tally *t, struct rltp_session *s)
 	list_check(t, io, &io->lost, TX_LOST, count[TX_LOST]);
 	list_check(t, io, &io->waiting, TX_WAIT, count[TX_WAIT]);
 	for (int i = 0; i < RLTP_FLOWS; i++)
-		must(t, io->flows[i].unacked == unacked[i], "packets under way of a flow");
+		must(t, io->flows[i].unacked == unacked[i], "packets in flight of a flow");
 	must(t, s->tx_next - io->tx_una <= io->tx_size, "more in flight than slots");
 	must(t, io->sent.count <= s->shared->window_packets + 1,
 	     "more in flight than the window and a probe");
@@ -131,9 +132,9 @@ static void session_check(struct tally *t, struct rltp_session *s)
 	must(t, !(rx->words[rx->cum % WIRE_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
 	     "the next packet expected has arrived");
 	bool watched = s->ready || s->heap_index != 0;
-	must(t, watched || !rltp_session_busy(s), "a session with work that nobody looks after");
+	must(t, watched || !rltp_session_busy(s), "a session with work that is never polled");
 	must(t, watched || rltp_session_deadline(s) == UINT64_MAX,
-	     "a session with a deadline that nobody looks after");
+	     "a session with a deadline that is never polled");
 	must(t, s->state != RLTP_IDLE || !rltp_session_busy(s), "an idle session with work");
 }
 
@@ -237,7 +238,7 @@ static void staged_check(struct tally *t)
 
 	for (const struct staged_put *put = t->nic->puts; put; put = put->next, puts++) {
 		t->region_uses[put->region - t->nic->regions]++;
-		must(t, put->request || put->record->put == put, "a write that is nobody's");
+		must(t, put->request || put->record->put == put, "a write without an owner");
 		must(t, !put->held || put->record->state == RECORD_HELD,
 		     "a packet is held, and its message is not");
 	}
@@ -248,7 +249,7 @@ static void staged_check(struct tally *t)
 			out += t->held[i].message->read == r;
 		for (const struct nic_message *m = r->answered; m; m = m->next_free)
 			out++;
-		must(t, r->out == out, "pieces of a read under way");
+		must(t, r->out == out, "outstanding pieces of a read");
 		must(t, r->state != READ_OVER || out > 0, "a read that is over is still there");
 		t->region_uses[r->region - t->nic->regions]++;
 	}

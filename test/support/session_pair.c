@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pair: its upper layer handles only keys; the test is the wire. */
+/* Implements the pair: its upper layer handles only keys; the test is the wire. */
 #include "test/support/session_pair.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@
 #define BATCH      32
 #define ONE_WAY_NS (10 * US_NS)
 
-static struct session_pair *current; /* messages are found by their index in it */
+static struct session_pair *current; /* pair whose array has the messages */
 
 static void fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
 		 struct rltp_packet *out)

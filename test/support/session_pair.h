@@ -16,10 +16,11 @@ struct pair_end {
 	uint32_t done;                 /* messages completed */
 	uint32_t delivered;            /* packets accepted from the peer */
 	uint32_t order[PAIR_MESSAGES]; /* keys of the delivered packets, in order */
-	int last_status;               /* of the last completed message */
+	int last_status;               /* status of the last completed message */
 	uint32_t refuse_key;           /* packets with this key are rejected ... */
 	struct rltp_verdict refuse;    /* ... with this answer */
-	uint32_t refuse_from;          /* except the first packets of their message, this many */
+	uint32_t refuse_from;          /* the first packets of their message, this many, are
+					* accepted */
 	uint32_t rested;               /* calls of ops->rest */
 };
 
@@ -43,7 +44,6 @@ struct rltp_message *pair_post(struct session_pair *p, int end, uint8_t flow, ui
 /* Returns in `out` up to `count` datagrams that `end` sends now. */
 size_t pair_send(struct session_pair *p, int end, struct datagram *out, size_t count);
 
-/* Delivers one datagram to the other side. */
 void pair_deliver(struct session_pair *p, int from, const struct datagram *d);
 
 /* Exchanges datagrams without loss and advances time until neither side has work before

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device: fixed tables; it has no clock but the times that the NIC's calls and its polls
- * pass. */
+/* Implements the device with fixed tables. Its only clock is the time that the NIC's calls and its
+ * polls pass. */
 #include "test/support/staged_device.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 struct staged_write {
-	bool used, requested; /* asked: write_settled returned EAGAIN */
+	bool used, requested; /* requested: write_settled returned EAGAIN */
 	uint64_t offset, bytes, placed, done;
 	uint8_t *seen; /* placed bytes */
 	int status;
@@ -34,7 +34,7 @@ struct staged_buffer {
 	uint8_t *data;
 };
 
-#define KEPT 2 /* buffers that one packet may need: none is longer than a buffer */
+#define KEPT 2 /* buffers that one packet may need: no packet is longer than a buffer */
 
 static void broken(struct staged_device *d, const char *what)
 {
@@ -48,7 +48,7 @@ static void dma_begin(struct staged_device *d, struct staged_buffer *b)
 
 	d->dmas++;
 	b->state = BUFFER_DMA;
-	b->due_ns = 0; /* from the next poll on */
+	b->due_ns = 0; /* due at the next poll */
 	b->fails = d->dmas == o->fail_nth || (o->fail_every && d->dmas % o->fail_every == 0);
 }
 
@@ -367,7 +367,7 @@ static void read_dma_end(struct staged_device *d, struct staged_buffer *b, uint6
 	answer(d, b, now_ns);
 }
 
-/* Gives free buffers to reads with bytes left. */
+/* Assigns free buffers to reads with bytes left. */
 static bool reads_advance(struct staged_device *d)
 {
 	bool any = false;

@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 #define BATCH_MAX 1024
-#define RUN_MAX   100000 /* packets of one swnet_run */
+#define RUN_MAX   100000 /* packets: bound of one swnet_run */
 
 static struct datagram datagrams[BATCH_MAX];
 static uint8_t trailers[BATCH_MAX][INC_TRAILER_BYTES];
@@ -192,7 +192,7 @@ void swnet_raw(struct switch_net *net, const struct roce_path *path, const void 
 	int index = switch_index(net, path->to_ip);
 
 	assert(index >= 0);
-	/* An allocation of exact size, so that sanitizers detect reads past its end. */
+	/* exact size, so that sanitizers detect reads past its end */
 	uint8_t *copy = malloc(bytes ? bytes : 1);
 
 	assert(copy);

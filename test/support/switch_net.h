@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switch cores wired together on a virtual clock; the hosts around them are inboxes. Packets of
- * switches are checked (right ICRC, decodable, own source address), carried in order, and lost or
- * duplicated as configured. */
+/* Connects switch cores on a virtual clock; the hosts around them are inboxes. Packets of switches
+ * are checked (right ICRC, decodable, own source address), carried in order, and lost or duplicated
+ * as configured. */
 #ifndef SUPPORT_SWITCH_NET_H
 #define SUPPORT_SWITCH_NET_H
 
@@ -27,12 +27,13 @@ struct switch_net {
 	uint32_t ips[NET_SWITCHES];
 	unsigned count;
 	uint64_t now_ns;
-	struct swnet_list wire;  /* under way */
+	struct swnet_list wire;  /* packets in flight */
 	struct swnet_list inbox; /* arrived at hosts, oldest first */
 	uint64_t carried;        /* packets put on the wire */
-	uint64_t lose, repeat;   /* the n-th packet, from 1, is lost, or arrives twice; 0: none */
+	uint64_t lose, repeat;   /* number of the packet, from 1, that is lost, or arrives twice; 0:
+				  * none */
 	size_t batch;            /* packets requested from a switch at once; 0: 64 */
-	char wrong[160];         /* first packet that was wrong, or "" */
+	char wrong[160];         /* description of the first wrong packet, or "" */
 };
 
 void swnet_open(struct switch_net *net);
@@ -43,7 +44,6 @@ struct sw *swnet_switch(struct switch_net *net, const struct sw_options *options
 struct sw *swnet_switch_at(const struct switch_net *net, uint32_t ip);
 void swnet_switch_kill(struct switch_net *net, uint32_t ip);
 
-/* A packet that a host sends. */
 struct swnet_send {
 	struct roce_path path;
 	struct inc_header header;
@@ -54,18 +54,16 @@ struct swnet_send {
 };
 void swnet_send(struct switch_net *net, const struct swnet_send *what);
 
-/* Delivers raw bytes to a switch at once. */
 void swnet_raw(struct switch_net *net, const struct roce_path *path, const void *data,
 	       size_t bytes);
 
-/* Delivers the packets under way to switches, without collecting their output. */
+/* Delivers the packets in flight to switches, without collecting their output. */
 void swnet_receive(struct switch_net *net);
 
-/* Runs until no packet is under way. */
 void swnet_run(struct switch_net *net);
 
 /* Removes from the inbox the oldest packet of this kind (0: an RC ACK) with ip:port as source or
- * destination. The caller frees it. NULL: none. */
+ * destination. The caller frees it. Returns NULL if there is none. */
 struct swnet_packet *swnet_dequeue(struct switch_net *net, uint32_t ip, uint16_t port,
 				   uint8_t kind);
 void swnet_forget(struct switch_net *net); /* drops all arrived packets */
@@ -76,7 +74,7 @@ struct swnet_member {
 	uint32_t ip;
 	uint16_t port;
 	uint8_t path_count;
-	uint32_t path[INC_PATH_MAX]; /* switches above it, next first */
+	uint32_t path[INC_PATH_MAX]; /* switches above it, nearest first */
 };
 
 struct swnet_group {
@@ -96,7 +94,6 @@ void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *lea
 
 struct inc_control swnet_control(const struct swnet_group *g, uint32_t member);
 
-/* Sends a control packet about one member along `path`. */
 void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uint8_t kind,
 			uint32_t member, const struct inc_control *c, const struct roce_path *path);
 
@@ -105,11 +102,10 @@ void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t 
 		  uint8_t kind);
 void swnet_notify_all(struct switch_net *net, const struct swnet_group *g, uint8_t kind);
 
-/* Creates the group. Returns true if every member received its NOTIFY; removes these from the
+/* Creates the group. Returns whether every member received its NOTIFY; removes these from the
  * inboxes. */
 bool swnet_group_make(struct switch_net *net, const struct swnet_group *g);
 
-/* Sends the contribution of `member` to segment `seq`. */
 void swnet_contribute(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		      const struct inc_header *h, const void *payload, size_t bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A lane holds the reliable packets of one session in one direction. Its receiver assigns the
- * session id in a handshake, so a changed id is a new session. */
+/* A lane is the reliable packets of one session in one direction. The receiver assigns the session
+ * id in a handshake, so a changed id is a new session. */
 #include "test/support/witness.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct seen {
 	uint8_t flags;     /* enum seen_flag; KNOWN: its sender received the acknowledgement */
 };
 
-/* NAPs to one queue pair of the receiver. */
+/* Credit for NAPs to one queue pair of the receiver. */
 struct credit {
 	uint32_t sent, limit;
 };
@@ -34,17 +34,19 @@ struct stream {
 	bool open;
 	bool credits; /* the receiver grants them */
 	uint32_t session;
-	uint32_t una, next; /* oldest not KNOWN by cumulative acknowledgement; next to send */
+	uint32_t una, next; /* una: oldest not KNOWN by cumulative acknowledgement; next: next to
+			     * send */
 	uint32_t cum_sent;  /* cumulative acknowledgement last sent by the receiver */
 	struct credit naps[STREAMS];
 	struct seen *seen;
 };
 
 struct witness {
-	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS]; /* from, to */
+	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS]; /* indices: from, to */
 	/* session id that a host assigned to another */
 	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];
-	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS]; /* and its first NAP limit */
+	uint16_t credit[WITNESS_HOSTS]
+		       [WITNESS_HOSTS]; /* and the first NAP limit of that handshake */
 	struct witness_counts counts;
 	bool trace;
 	char wrong[160];
@@ -159,7 +161,7 @@ static void packet_sent(struct witness *w, const struct sim_packet *p, const str
 	if (h->type == WIRE_RESYNC)
 		s->flags |= SEEN_RESYNC;
 	if (l->next - l->una > WIRE_WINDOW_MAX)
-		wrong(w, p, h->psn, "more under way than any window allows");
+		wrong(w, p, h->psn, "more in flight than any window allows");
 }
 
 /* Calls `each` for every packet that a frame acknowledges from `first` on. */
@@ -198,7 +200,7 @@ static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
 {
 	struct stream *l = &w->streams[p->to][p->from];
 
-	/* Void if addressed to an earlier process of the sender. */
+	/* void if addressed to an earlier process of the sender */
 	if (!l->open || l->session != w->handed[p->from][p->to] ||
 	    h->dst_session != w->handed[p->to][p->from])
 		return;
@@ -238,7 +240,7 @@ static void hello_sent(struct witness *w, const struct sim_packet *p, const stru
 {
 	uint32_t id = get_be32(p->data + WIRE_OFF_HELLO_SESSION);
 
-	/* Ids and first numbers are drawn together: a new id also starts a new lane in the other
+	/* Ids and first numbers are drawn together, so a new id also starts a new lane in the other
 	 * direction. */
 	if (id != w->handed[p->from][p->to])
 		w->streams[p->from][p->to].open = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks the wire independently: it sees each datagram as sent and as received, and derives the
- * state of every session from these alone. It finds
- * - a packet number used for two contents, or one that was skipped;
- * - a packet sent again after its sender received the acknowledgement;
+/* Checks the wire independently. It observes each datagram as sent and as received, and derives the
+ * state of every session from these alone. It detects
+ * - a packet number used for two contents, or a skipped one;
+ * - a packet retransmitted after its sender received the acknowledgement;
  * - an acknowledgement of a packet that never arrived, or one that revokes an earlier one;
  * - more packets in flight than any window allows;
  * - a NAP beyond the credit of its queue pair.
@@ -21,7 +21,7 @@ struct witness;
 struct witness *witness_create(struct net *n);
 void witness_destroy(struct witness *w);
 
-/* The host restarted: drops the state of its old process. */
+/* Drops the state of the old process of a host that restarted. */
 void witness_forget(struct witness *w, uint32_t host);
 
 /* Returns NULL, or the first violation. */

@@ -22,7 +22,7 @@ struct operation {
 	enum kind kind;
 	uint8_t qp;
 	uint32_t bytes, source; /* offset in the source memory */
-	uint32_t number;        /* NAP: number on its queue pair */
+	uint32_t number;        /* number of the NAP on its queue pair */
 };
 
 struct side {
@@ -56,7 +56,7 @@ static void operation_draw(struct workload *w, struct side *side, struct operati
 	op->kind = roll < 4 ? KIND_PUT : roll < 7 ? KIND_GET : KIND_NAP;
 	op->qp = (uint8_t)rng_below(&w->rng, NAP_QPS);
 	uint32_t bound = op->kind == KIND_NAP ? NIC_NAP_BYTES_MAX : w->options.bytes_max;
-	/* Mostly small, some near the bound. */
+	/* mostly small, some near the bound */
 	op->bytes = 1 + (uint32_t)rng_below(&w->rng, rng_below(&w->rng, 4) ? bound / 8 + 1 : bound);
 	op->source = (uint32_t)rng_below(&w->rng, side->memory - op->bytes + 1);
 	if (op->kind == KIND_NAP)
@@ -234,7 +234,7 @@ static void memory_check(struct workload *w, uint32_t i)
 				must = other = peer->source[put->source + b];
 			if (get->kind == KIND_GET && b < get->bytes)
 				other = peer->source[get->source + b];
-			/* Both may write area k at the same time: either value is right. */
+			/* Both may write area k at the same time, so either value is right. */
 			if (put->kind != KIND_PUT || b >= put->bytes)
 				must = other;
 			if (is != must && is != other) {

@@ -106,7 +106,6 @@ static int host_prepare(struct world *w, uint32_t i)
 	if (!h->source || !h->target)
 		return DXP_ENOMEM;
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
-		/* the largest operation k of any host */
 		uint32_t most = 0;
 		for (uint32_t g = 0; g < w->count; g++)
 			most = (uint32_t)max_u64(most, w->hosts[g].operations[k].bytes);
@@ -214,7 +213,7 @@ static bool status_allowed(const struct world *w, int status)
 	case DXP_OK: return true;
 	case DXP_EACCESS: /* key or magic of a dead process */
 	case DXP_ETIMEDOUT:
-	case DXP_EPATH: /* the path carries less now */
+	case DXP_EPATH: /* the path now carries less */
 	case DXP_EPEERRESET:
 	case DXP_EPEERLOST:
 	case DXP_ENOENT: return w->may_fail;
@@ -230,7 +229,7 @@ static void operation_check(struct world *w, uint32_t i, uint32_t k)
 	const uint8_t *offset = where->target + memory_offset(w, i, k);
 
 	if (put && op->generation != where->generation)
-		return; /* that memory died with its process */
+		return; /* that memory vanished with its process */
 	for (uint32_t b = 0; b < op->bytes; b++)
 		if (offset[b] != pattern(put ? i : op->to, k, b))
 			world_wrong(w, "ended well, but its data is not in place", i, k);
@@ -266,7 +265,7 @@ static void nap_dequeue(struct world *w, uint32_t i, const struct dxp_nic_event 
 	if (from >= w->count || e->qp >= WORLD_QPS || k >= w->hosts[from].posted ||
 	    w->hosts[from].operations[k].to != i || w->hosts[from].operations[k].qp != e->qp ||
 	    w->hosts[from].operations[k].bytes != e->bytes) {
-		world_wrong(w, "a NAP that nobody sent", i, k);
+		world_wrong(w, "a NAP without a sender", i, k);
 		return;
 	}
 	struct world_operation *op = &w->hosts[from].operations[k];
@@ -348,7 +347,7 @@ int world_restart(struct world *w, uint32_t i, bool announce)
 	return host_register(w, i);
 }
 
-/* Returns true if operation k of `writer` may have changed its area in the memory of host i. */
+/* Returns whether operation k of `writer` may have changed its area in the memory of host i. */
 static bool may_write(const struct world *w, uint32_t i, uint32_t writer, uint32_t k)
 {
 	const struct world_host *h = &w->hosts[writer];

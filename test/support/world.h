@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulated hosts that exchange PUT, GET, NAP and atomic adds, with an oracle that survives
- * restarts. It checks: Each operation ends exactly once, in the order of its queue pair, with a
- * status that the faults allow. Data of successful operations is in place. Only operations with a
+/* Runs simulated hosts that exchange PUT, GET, NAP and atomic adds, with an oracle that survives
+ * restarts. It checks: Each operation completes exactly once, in the order of its queue pair, with
+ * a status that the faults allow. Data of successful operations is in place. Only operations with a
  * valid key change bytes. NAPs arrive once, in order, with their trailers. No add happens twice.
  * The accounts of every NIC agree. The wire shows no violation of RLTP. */
 #ifndef TEST_SUPPORT_WORLD_H
@@ -21,8 +21,9 @@ struct world_operation {
 	uint32_t bytes;
 	/* PUT, add: offset in the target's area for this host; GET: in the own area */
 	uint32_t offset;
-	uint32_t generation; /* of the target at posting */
-	/* completion dequeued; with success; the receiver dequeued the NAP */
+	uint32_t generation; /* target's generation at posting */
+	/* ended: completion dequeued; good: with success; delivered: the receiver dequeued the
+	 * NAP */
 	bool ended, good, delivered;
 };
 
@@ -33,11 +34,11 @@ struct world_host {
 	struct world_operation operations[WORLD_OPERATIONS];
 	uint32_t extent;          /* bytes of this host's operations in any target */
 	uint32_t posted, first;   /* first: first operation of this process */
-	uint32_t generation;      /* of this process */
-	uint32_t next[WORLD_QPS]; /* operation that must end next */
-	/* by sender: 1 + number of the last NAP received */
+	uint32_t generation;      /* generation of this process */
+	uint32_t next[WORLD_QPS]; /* operation that must complete next */
+	/* 1 + number of the last NAP received, by sender */
 	uint32_t nap_seen[WORLD_HOSTS][WORLD_QPS];
-	uint64_t stalled_until_ns; /* until then its user dequeues no NAPs */
+	uint64_t stalled_until_ns; /* its user dequeues no NAPs before this time */
 };
 
 struct world {
@@ -56,7 +57,7 @@ int world_create(struct world *w, const struct sim_options *options, bool may_fa
 void world_destroy(struct world *w);
 
 /* For sim_run: dequeues completions and events, checks them, posts. Returns true when all
- * operations up to `until` have ended, or on an error. */
+ * operations up to `until` have completed, or on an error. */
 bool world_step(void *world);
 
 /* Starts a new process: operations of the old one never complete, its keys are void, its memory is
@@ -66,7 +67,7 @@ int world_restart(struct world *w, uint32_t host, bool announce);
 /* Checks after the run that every successful NAP was delivered and that no other byte changed. */
 void world_finish(struct world *w);
 
-/* Records the first error; WORLD_NONE if no host or operation is its cause. */
+/* Records the first error; WORLD_NONE if no host or operation caused it. */
 void world_wrong(struct world *w, const char *what, uint32_t host, uint32_t number);
 
 #endif

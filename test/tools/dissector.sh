@@ -47,7 +47,7 @@ dissect() {
 				print (i > 1 ? "  " : "") name[i] " " $i }'
 	if grep -qi lua "$work/errors"; then
 		cat "$work/errors"
-		failed "$1: the dissector stumbled"
+		failed "$1: the dissector reports an error"
 	fi
 }
 
@@ -57,20 +57,20 @@ captures_check() {
 	for name in sessions manager; do
 		[ "${1:-}" != accept ] || cp "$work/$name.pcapng" "$golden/$name.pcapng"
 		cmp "$work/$name.pcapng" "$golden/$name.pcapng" ||
-			failed "$name.pcapng: the encoders write other bytes than those committed"
+			failed "$name.pcapng: the encoders write other bytes than committed"
 	done
 }
 
 dissector_check() {
 	dissect "$golden/$1.pcapng" "$2" >"$work/$1.txt"
 	[ "${3:-}" != accept ] || cp "$work/$1.txt" "$golden/$1.txt"
-	diff -u "$golden/$1.txt" "$work/$1.txt" || failed "$1: tshark sees something else"
+	diff -u "$golden/$1.txt" "$work/$1.txt" || failed "$1: the output of tshark differs"
 }
 
 captures_check "$@"
 if ! command -v tshark >/dev/null; then
 	[ $failures -eq 0 ] || exit 1
-	echo 'skipped: tshark is not here; install: tools/setup check'
+	echo 'skipped: tshark is not installed; install: tools/setup check'
 	exit 77
 fi
 dissector_check sessions "$SESSIONS" "$@"

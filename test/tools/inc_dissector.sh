@@ -46,13 +46,13 @@ dissect() {
 				print (i > 1 ? "  " : "") name[i] " " $i }'
 	if grep -qi lua "$work/errors"; then
 		cat "$work/errors"
-		failed "$1: the dissector stumbled"
+		failed "$1: the dissector reports an error"
 	fi
 }
 
 icrc_check() {
 	if ! command -v python3 >/dev/null; then
-		echo 'skipped: ICRCs: python3 is not here; install: tools/setup check'
+		echo 'skipped: ICRCs: python3 is not installed; install: tools/setup check'
 		return
 	fi
 	python3 "$source/test/tools/icrc.py" "$golden/inc.pcapng" >"$work/icrc"
@@ -64,14 +64,14 @@ icrc_check() {
 "${DXP_BIN:?set by ctest}/../test/golden-captures" "$work"
 [ "${1:-}" != accept ] || cp "$work/inc.pcapng" "$golden/inc.pcapng"
 cmp "$work/inc.pcapng" "$golden/inc.pcapng" ||
-	failed 'inc.pcapng: the encoders write other bytes than those committed'
+	failed 'inc.pcapng: the encoders write other bytes than committed'
 icrc_check
 if ! command -v tshark >/dev/null; then
 	[ $failures -eq 0 ] || exit 1
-	echo 'skipped: tshark is not here; install: tools/setup check'
+	echo 'skipped: tshark is not installed; install: tools/setup check'
 	exit 77
 fi
 dissect "$golden/inc.pcapng" >"$work/inc.txt"
 [ "${1:-}" != accept ] || cp "$work/inc.txt" "$golden/inc.txt"
-diff -u "$golden/inc.txt" "$work/inc.txt" || failed 'inc.pcapng: tshark sees something else'
+diff -u "$golden/inc.txt" "$work/inc.txt" || failed 'inc.pcapng: the output of tshark differs'
 [ $failures -eq 0 ]

@@ -131,6 +131,6 @@ if command -v gnuplot >/dev/null; then
 	done
 	expect page '| 1.25 (300 + 200) | 0.500 * |' "$(cat "$tree/bench/performance.md")"
 else
-	echo 'gnuplot is not here: pictures were not drawn'
+	echo 'gnuplot is not installed: no pictures were drawn'
 fi
 [ $failures -eq 0 ]

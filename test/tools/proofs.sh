@@ -10,7 +10,7 @@ readonly source work
 trap 'rm -rf "$work"' EXIT
 
 command -v python3 >/dev/null || {
-	echo 'skipped: python3 is not here; install: tools/setup check'
+	echo 'skipped: python3 is not installed; install: tools/setup check'
 	exit 77
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lookup table of register mode: which entries it accepts, which it finds, and that an entry is
- * removed with its key. */
+/* Tests the lookup table of register mode: which entries it accepts, which it finds, and that an
+ * entry is removed with its key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

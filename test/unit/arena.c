@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory: which owner gets which range, and that no range in use is allocated again. */
+/* Tests device memory: which owner gets which range, and that no range in use is allocated
+ * again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,7 +180,7 @@ static void arena__random(void **state)
 	assert_int_equal(arena_alloc(arena, A, BYTES, &address), DXP_OK);
 }
 
-/* An arena whose memory is elsewhere allocates, holds and frees like any other. */
+/* An arena with memory elsewhere allocates, holds and frees like any other. */
 static void arena_unmap__only_the_bytes_go(void **state)
 {
 	uint64_t a, b;

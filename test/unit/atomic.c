@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fetch-and-op: each operation, its refusals, and no lost update between two threads. */
+/* Tests fetch-and-op: each operation, its rejections, and no lost update between two threads. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attach codec: every message decodes to the values encoded; shorter, longer and out-of-bounds
- * messages are rejected. */
+/* Tests the attach codec: every message decodes to the values encoded; shorter, longer and
+ * out-of-bounds messages are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #define OFF_VERSION 4
 #define OFF_TYPE    5
 #define OFF_STATUS  6
-#define OFF_BODY    6 /* of a request */
+#define OFF_BODY    6 /* offset in a request */
 
 static const struct attach_request requests[] = {
 	{.type = ATTACH_OPEN, .function = 7, .label = "left.sensor_1-a"},
@@ -179,13 +179,13 @@ static void attach_request_decode__bounds(void **state)
 	assert_int_equal(changed(&list, OFF_VERSION, 2), DXP_EUNSUPPORTED);
 	assert_int_equal(changed(&list, OFF_TYPE, 0), DXP_EMALFORMED);
 	assert_int_equal(changed(&list, OFF_TYPE, ATTACH_AREAS + 1), DXP_EMALFORMED);
-	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* function */
+	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* field: function */
 	assert_int_equal(changed(&open, OFF_BODY + 2, ' '), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 2, '/'), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 3, 0), DXP_EMALFORMED);
-	assert_int_equal(changed(&find, OFF_BODY, 4), DXP_EMALFORMED); /* queue pair */
+	assert_int_equal(changed(&find, OFF_BODY, 4), DXP_EMALFORMED); /* field: queue pair */
 	assert_int_equal(changed(&arm, OFF_BODY, 2), DXP_EMALFORMED);
-	assert_int_equal(changed(&memory, OFF_BODY, 1), DXP_EMALFORMED); /* rights */
+	assert_int_equal(changed(&memory, OFF_BODY, 1), DXP_EMALFORMED); /* field: rights */
 	assert_int_equal(changed(&memory, OFF_BODY + 3, 8), DXP_EMALFORMED);
 	/* FIND needs a label. */
 	size_t bytes = attach_request_encode(&none, wire);
@@ -205,7 +205,7 @@ static void attach_answer_decode__bounds(void **state)
 	wire[rows + 2] = DXP_FUNCTION_CLOSED + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
-	wire[rows + 8] = 128; /* error */
+	wire[rows + 8] = 128; /* field: error */
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
 	wire[OFF_VERSION] = 9;

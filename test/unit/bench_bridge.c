@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The limit of a pipeline, computed from its stages alone. */
+/* Tests the limit of a pipeline, computed from its stages alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

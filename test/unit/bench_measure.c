@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few operations of each contender on loopback: each runs, counts and stops. A contender that
- * hangs, fails or dies does not stop the benchmark. Figures are not checked. */
+/* Runs a few operations of each contender on loopback: each runs, counts and stops. A contender
+ * that hangs, fails or dies does not stop the benchmark. Figures are not checked. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

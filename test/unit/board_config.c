@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Board descriptions: their meaning, the message for each mistake, and that the manual's table
- * matches the parser. */
+/* Tests board descriptions: their meaning, the message for each mistake, and that the manual's
+ * table matches the parser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,7 +167,6 @@ static void board_config_parse__mistakes(void **state)
 	refused("compute = ocl:", "compute cannot be 'ocl:'", "ocl:PART");
 }
 
-/* A failed parse leaves the configuration unchanged. */
 static void board_config_parse__nothing_on_failure(void **state)
 {
 	struct board_config before;
@@ -198,12 +197,14 @@ static void board_config_load__files(void **state)
 	assert_int_equal(
 		board_config_load(DXP_SOURCE_DIR "/examples/boards/pac-a10.conf", &written),
 		DXP_OK);
-	assert_memory_equal(&preset, &written, sizeof(preset)); /* as its comment claims */
+	assert_memory_equal(&preset, &written, sizeof(preset)); /* the comment of the preset is
+								 * right */
 	assert_int_equal(board_config_load("no such board", &config), DXP_EINVAL);
 	assert_int_equal(board_config_load(DXP_SOURCE_DIR "/examples", &config), DXP_EIO);
 }
 
-/* Reads the next row of the manual's table into name and values; false: no more rows. */
+/* Reads the next row of the manual's table into name and values. Returns false if there are no more
+ * rows. */
 static bool row_read(FILE *manual, char name[64], char values[128])
 {
 	char line[512];
@@ -226,7 +227,7 @@ static void board_config_settings__as_in_the_manual(void **state)
 	assert_non_null(manual);
 	while (!strstr(line, "| setting | meaning | values |"))
 		assert_non_null(fgets(line, sizeof(line), manual));
-	assert_non_null(fgets(line, sizeof(line), manual)); /* |---| */
+	assert_non_null(fgets(line, sizeof(line), manual)); /* skips |---| */
 	for (; row_read(manual, name, values); rows++) {
 		assert_true(rows < count);
 		assert_string_equal(name, settings[rows].name);

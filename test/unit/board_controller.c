@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The controllers: faults at every DMA, resets, and timing. Only lower bounds of time are tested,
- * because this machine may be busy. */
+/* Tests the controllers: faults at every DMA, resets, and timing. Only lower bounds of time are
+ * tested, because this machine may be busy. */
 #include "test/unit/board_rig.h"
 
 #include <dirent.h>
@@ -71,7 +71,8 @@ static void engine_dma__stall_and_reset(void **state)
 	}
 }
 
-/* Resets a board so slow that all DMAs are under way; afterwards it leaves host memory alone. */
+/* Resets a board so slow that all DMAs are outstanding; afterwards it does not access host
+ * memory. */
 static void engine_dma_reset__host_memory_is_free(void **state)
 {
 	struct engine_dma d[3];
@@ -125,7 +126,7 @@ int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in
  * after the last byte is written. */
 static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 {
-	/* Longer than a stream that the starting thread moves itself. */
+	/* longer than a stream that the starting thread moves itself */
 	struct engine_dma d = dma_through(sink, source, 2 * BOARD_SHORT_BYTES);
 	struct engine_dma_end end;
 
@@ -144,7 +145,7 @@ static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 	RUN(dma_through(sink, source, 4096));
 }
 
-/* A stream needs both controllers: behind a stalled DMA of Rx none of it moves. */
+/* A stream needs both controllers: while a DMA of Rx stalls, none of it moves. */
 static void engine_dma__through_waits_for_rx(void **state)
 {
 	struct engine_dma d[2] = {dma_out(sink, 0, 100), dma_through(sink + 100, source, 100)};
@@ -160,7 +161,6 @@ static void engine_dma__through_waits_for_rx(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
-/* Returns the number of threads of this process. */
 static unsigned threads_now(void)
 {
 	unsigned count = 0;
@@ -185,11 +185,11 @@ static void threads_fall_to(unsigned wanted)
 	assert_int_equal(threads_now(), wanted);
 }
 
-/* Close stops all DMAs part way, also a stalled one. Afterwards no thread accesses host memory, and
+/* Close stops all DMAs part way, even a stalled one. Afterwards no thread accesses host memory, and
  * nothing is reported. */
 static void engine_close__with_all_under_way(void **state)
 {
-	enum { WHOLE_NS = 1000000000 }; /* at least, for HOST bytes at 1 MB/s */
+	enum { WHOLE_NS = 1000000000 }; /* minimum time for HOST bytes at 1 MB/s */
 
 	engine_close(board);
 	board = NULL;
@@ -209,7 +209,7 @@ static void engine_close__with_all_under_way(void **state)
 		board = NULL;
 		bool early = clock_now_ns() - start_ns < WHOLE_NS;
 		threads_fall_to(threads);
-		if (early) { /* not if the machine delayed this thread */
+		if (early) { /* skipped if the machine delayed this thread */
 			assert_int_equal(atomic_load(&interrupts), 0);
 			assert_int_equal(sink[HOST - 1], 0xee);
 		}
@@ -295,12 +295,13 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 	struct board_dma *dma = engine_board_of(board)->dma;
 	start(&d);
 	pthread_mutex_lock(&dma->lock);
-	uint64_t moved = dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one slice may be under way */
+	uint64_t moved =
+		dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one slice may be in progress */
 	usleep(50000);
 	uint64_t start_ns = clock_now_ns();
 	pthread_mutex_unlock(&dma->lock);
 	assert_int_equal(end_wait().status, DXP_OK);
-	if (moved < HOST) /* else this thread was delayed: nothing to check */
+	if (moved < HOST) /* otherwise this thread was delayed: nothing to check */
 		assert_true(clock_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
@@ -315,8 +316,8 @@ static int rx_passed(void)
 	return count;
 }
 
-/* The next DMA's bytes move while the previous one's interrupt is under way. A busy machine may
- * delay this thread by a whole interrupt: then the test tries again. */
+/* The next DMA's bytes move while the previous one's interrupt is pending. A busy machine may delay
+ * this thread by a whole interrupt; the test then tries again. */
 static void engine_dma__interrupts_hide(void **state)
 {
 	struct engine_dma d[3] = {dma_out(sink, 0, 50), dma_out(sink + 50, 50, 50),
@@ -333,7 +334,6 @@ static void engine_dma__interrupts_hide(void **state)
 	assert_int_equal(passed, 3);
 }
 
-/* Waits until both threads are idle. */
 static struct board_dma *at_rest(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
@@ -370,7 +370,7 @@ static void engine_dma__short_ones_end_at_once(void **state)
 	assert_int_equal(atomic_load(&interrupts), 0);
 }
 
-/* A kernel may never end, so only a controller's thread runs it. */
+/* A kernel may never return, so only a controller's thread runs it. */
 static void engine_dma_help__no_kernels(void **state)
 {
 	struct engine_dma d = dma_through(sink, source, 100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies that bypass the caches, at every alignment of source and destination. */
+/* Tests copies that bypass the caches, at every alignment of source and destination. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

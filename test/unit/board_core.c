@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stream core: any division of a stream into steps gives the same result. */
+/* Tests the stream core: any division of a stream into steps gives the same result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every fallible call of opening a board fails once, n = 1, 2, 3 ... until a board opens. The
- * caller gets an error, nothing is leaked, and the next try succeeds. */
+/* Makes every fallible call of opening a board fail once: the n-th, n = 1, 2, 3 ... until a board
+ * opens. The caller gets an error, nothing is leaked, and the next try succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,7 +115,7 @@ static void engine_open__every_call_fails_once(void **state)
 		    9); /* file, text and copy; board, memory, core, controllers, threads */
 }
 
-/* The same with an engine inside and a kernel in the stream; skipped without OpenCL. */
+/* Does the same with an engine inside and a kernel in the stream; skipped without OpenCL. */
 static void engine_open__every_call_of_a_kernel_fails_once(void **state)
 {
 	static const char kernel[] = "kernel void next(global const uchar *in, global uchar *out, "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels in a board's memory, in its stream, and in both at once. Skipped without OpenCL. */
+/* Tests kernels in a board's memory, in its stream, and in both at once. Skipped without OpenCL. */
 #include "test/unit/board_rig.h"
 
 #include <pthread.h>

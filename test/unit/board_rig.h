@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of the board: one board, opened anew for each test, and host memory. */
+/* Helpers of the board's tests: one board, opened anew for each test, and host memory. */
 #ifndef TEST_UNIT_BOARD_RIG_H
 #define TEST_UNIT_BOARD_RIG_H
 
@@ -79,7 +79,6 @@ UNUSED static int teardown(void **state)
 	return 0;
 }
 
-/* Replaces setup's board with another. */
 UNUSED static void reopen(const char *lines)
 {
 	engine_close(board);

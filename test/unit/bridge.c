@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge step by step: states, limits, fair order, and completion of transfers. */
+/* Tests the bridge step by step: states, limits, fair order, and completion of transfers. */
 #include "test/unit/bridge_rig.h"
 
 #include "bridge/ring.h"
 #include "test/sim/memory.h"
 
-/* Row: from-state; a digit for each to-state, 1: legal. */
+/* Row: from-state; one digit for each to-state; 1: legal. */
 static void ring_legal__is_the_documented_table(void **state)
 {
 	static const char *const to_device[BUFFER_STATES] = {
@@ -132,7 +132,7 @@ static void bridge__counts_the_time_of_dma(void **state)
 	one = next(BRIDGE_DMA_IN);
 	now_ns += 10;
 	two = next(BRIDGE_DMA_IN);
-	now_ns += 100; /* two at once count once */
+	now_ns += 100; /* two concurrent ones count once */
 	done(one, DXP_OK);
 	now_ns += 7;
 	assert_int_equal(c->to_device_ns, 110);
@@ -345,7 +345,7 @@ static void bridge__failure_reports_where(void **state)
 	done(a[1], DXP_EPEERLOST);
 	assert_int_equal(bridge_settled(t), DXP_EPEERLOST);
 	nothing();
-	none_ended(); /* one step is under way */
+	none_ended(); /* one step is running */
 	done(a[3], DXP_EIO);
 	struct bridge_end end = ended(t);
 	assert_int_equal(end.status, DXP_EPEERLOST);
@@ -389,7 +389,7 @@ static void bridge_later__comes_again(void **state)
 	assert_int_equal(again.at, 0);
 	bridge_later(b, again.id);
 	nothing();
-	done(a, DXP_OK); /* a step completed */
+	done(a, DXP_OK); /* a completed step */
 	done(next(BRIDGE_DMA_IN), DXP_OK);
 	again = next(BRIDGE_FILL);
 	assert_ptr_equal(again.in, refused.in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How transfers are cut into pieces, and which buffer size is chosen. */
+/* Tests how transfers are cut into pieces, and which buffer size is chosen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fed transfers: bytes in any order, a lack of buffers, and senders that share them. */
+/* Tests fed transfers: bytes in any order, a lack of buffers, and senders that share them. */
 #include "test/unit/bridge_rig.h"
 
 static uint8_t data[1u << 20];
@@ -175,7 +175,8 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 			a[k].in = NULL;
 	}
 	assert_int_equal(accepted, 16);
-	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >= 16 + 12); /* fair shares */
+	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >=
+		    16 + 12); /* the fair share of each */
 	bridge_cancel_all(b, DXP_ECLOSED);
 	for (int i = 0; i < BUFFERS; i++) {
 		if (a[i].in)
@@ -199,7 +200,7 @@ static void bridge_feed__fed_ones_leave_some(void **state)
 	assert_int_equal(feed(fed, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(feed(fed, BUFFER_BYTES, BUFFER_BYTES, true), DXP_EAGAIN);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	a = next(BRIDGE_FILL); /* its share, although the fed one requests too */
+	a = next(BRIDGE_FILL); /* its share, although the fed one requests buffers too */
 	assert_ptr_equal(a.transfer, pulled);
 	bridge_cancel_all(b, DXP_ECLOSED);
 	done(a, DXP_OK);
@@ -245,8 +246,8 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }
 
-/* Slow bytes do not occupy a buffer for long: a block may take BRIDGE_FED_STEPS stall times at
- * most. */
+/* Bytes that arrive slowly do not occupy a buffer for long: a block may take BRIDGE_FED_STEPS stall
+ * times at most. */
 static void bridge_feed__dribbled_block_stalls(void **state)
 {
 	struct bridge_transfer *t = begin_fed(2 * BUFFER_BYTES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants for fed transfers that find no buffer: fair order, reserved buffers, and expiry. */
+/* Tests grants for fed transfers that find no buffer: fair order, reserved buffers, and expiry. */
 #include "test/unit/bridge_rig.h"
 
 #define UNIT      4096u
-#define PACKETS   (BUFFER_BYTES / UNIT) /* per block */
+#define PACKETS   (BUFFER_BYTES / UNIT) /* packets of a block */
 #define RESERVE   2
 #define TRANSFERS 6
 
@@ -47,7 +47,6 @@ static void none_granted(void)
 	assert_false(bridge_granted(b, now_ns, &grant));
 }
 
-/* Completes the oldest DMA. */
 static void drain(void)
 {
 	done(next(BRIDGE_DMA_IN), DXP_OK);
@@ -61,7 +60,8 @@ static void drain_all(void)
 		done(a, DXP_OK);
 }
 
-/* Fills all buffers but the reserve with a complete transfer; they are drained block by block. */
+/* Fills all buffers except the reserve with a complete transfer; they are drained block by
+ * block. */
 static struct bridge_transfer *buffers_fill(void)
 {
 	struct bridge_transfer *t = begin_from(99, (BUFFERS - RESERVE) * BUFFER_BYTES);
@@ -138,7 +138,7 @@ static void bridge_grant__sources_alternate(void **state)
 	all_end(6);
 }
 
-/* Later transfers, fed or pulled, do not overtake a waiting one, even where buffers are free. */
+/* Later transfers, fed or pulled, do not overtake a waiting one, even if buffers are free. */
 static void bridge_grant__none_is_overtaken(void **state)
 {
 	struct bridge_transfer *t, *late, *pulled;

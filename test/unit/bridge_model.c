@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge with a simple owner and real memory. Transfers of all paths run at once; steps
- * complete in any order, fail, are returned or stall. At the end every byte was moved once to its
- * destination, and every buffer is free. Seeded; the seed is printed and DXP_SEED replays it. */
+/* Tests the bridge with a simple owner and real memory. Transfers of all paths run at once; steps
+ * complete in any order, fail, are returned or stall. Afterwards every byte was moved once to its
+ * destination, and every buffer is free. The seed is printed and DXP_SEED replays it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ struct user {
 	uint64_t core_at;
 	uint32_t packet_bytes, packets;
 	uint8_t fed[FEEDS_MAX];
-	int expect; /* first status forced on it */
+	int expect; /* first status that was forced on it */
 	bool over;
 	struct bridge_end end;
 };
@@ -233,8 +233,8 @@ static bool finish_any(struct model *m)
 	return false;
 }
 
-/* Models a network: each fed transfer is its own stream, some packets overtake, and refused ones
- * are retried. Returns whether any was accepted. */
+/* Models a network: each fed transfer is its own stream, some packets overtake, and rejected ones
+ * are retried. Returns whether any packet was accepted. */
 static bool feed_some(struct model *m, bool first_only)
 {
 	bool any = false;
@@ -394,8 +394,8 @@ static void model_run(uint64_t seed)
 		m.now_ns += below(&m, 500);
 		if (fed || ended || m.begun < TRANSFERS || m.over == TRANSFERS)
 			continue;
-		/* Nothing is under way: the first packet of a stream, a new step or a deadline must
-		 * make progress. */
+		/* Nothing is outstanding: the first packet of a stream, a new step or a deadline
+		 * must make progress. */
 		if (!feed_some(&m, true) && m.over < TRANSFERS)
 			wait_for_deadline(&m);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the bridge's core: a bridge with its own rings, and its actions by name. */
+/* Helpers of the bridge's tests: a bridge with its own rings, and its actions by name. */
 #ifndef TEST_UNIT_BRIDGE_RIG_H
 #define TEST_UNIT_BRIDGE_RIG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rate of a pipeline, compared with its slowest stage, in virtual time. Stages have a given
+/* Compares the rate of a pipeline with its slowest stage, in virtual time. Stages have a given
  * speed (S-07) and a latency after each step; nothing else costs time. */
 #include <setjmp.h>
 #include <stdarg.h>

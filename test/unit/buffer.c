@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pool of NAP buffers (C-30): numbers are prefetched and returned in any order, once each, only
- * by their user. Buffers that the user keeps reduce the function's space. */
+/* Tests the pool of NAP buffers (C-30): numbers are prefetched and returned in any order, once
+ * each, only by their user. Buffers that the user keeps reduce the function's space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,6 @@ static void pool_allocate(struct pool *p, uint32_t count)
 		assert_true(buffer_dequeue(p->function, &p->dequeued[p->count++]));
 }
 
-/* Checks that all numbers in use are distinct and valid. */
 static void pool_check(const struct pool *p)
 {
 	bool seen[NIC_EVENTS] = {false};
@@ -51,7 +50,6 @@ static void pool_check(const struct pool *p)
 	assert_false(p->function->stopped);
 }
 
-/* Function 0 sends a NAP that needs a buffer. */
 static void nap_send(struct pool *p)
 {
 	static const uint8_t data[100];

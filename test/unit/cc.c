@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion control: rules of single modules, and every module with arbitrary input. cc_loop.c
- * runs them in a loop with a bottleneck. */
+/* Tests congestion control: rules of single modules, and every module with arbitrary input.
+ * cc_loop.c runs them in a loop with a bottleneck. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void cc__resume_halves_for_each_10_ms(void **state)
 		assert_int_equal(cc_window(&c), expected);
 		assert_int_equal(c.starting, expected < 800);
 	}
-	/* a small window does not grow by it, and a clock that stands still is no pause */
+	/* a small window does not grow by it, and a clock that does not advance is no pause */
 	c.window = CC_ONE / 2;
 	cc_resume(&c, 2 * S_NS);
 	assert_int_equal(c.window, CC_ONE / 2);
@@ -148,8 +148,8 @@ static void cc__swift_learns_a_longer_path(void **state)
 	assert_true(c.window > 10 * CC_ONE);
 }
 
-/* First samples of sessions that start together measure their own queue, so a long path is learned
- * slowly. After a measurement by the handshake it is used at once. */
+/* The first samples of sessions that start together measure their own queue, so a long path is
+ * learned slowly. After a measurement by the handshake it is used at once. */
 static void cc__swift_believes_a_long_path_slowly(void **state)
 {
 	struct cc c;
@@ -172,7 +172,6 @@ static void cc__swift_believes_a_long_path_slowly(void **state)
 	assert_true(c.min_delay_ns == RLTP_DEAD_NS);
 }
 
-/* The window grows only while it limits the sender. */
 static void cc__appetite_does_not_raise_the_window(void **state)
 {
 	static const enum cc_kind kinds[] = {CC_SWIFT, CC_DCTCP, CC_RENO};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion control in a closed loop with a bottleneck in virtual time; figures show the purpose
- * of each module. */
+/* Tests congestion control in a closed loop with a bottleneck in virtual time. The figures show the
+ * purpose of each module. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +16,8 @@
 
 static struct bottleneck loop;
 
-/* 10 Gb/s behind senders of 40 Gb/s, 20 us, a queue of 256 packets: the path of
- * docs/design/congestion.md. */
+/* Returns the path of docs/design/congestion.md: 10 Gb/s behind senders of 40 Gb/s, 20 us, a queue
+ * of 256 packets. */
 static struct bottleneck_options path(enum cc_kind kind, uint32_t flows)
 {
 	return (struct bottleneck_options){
@@ -114,7 +114,7 @@ static void cc_loop__swift_incast(void **state)
 				      (unsigned long long)seed);
 			bottleneck_create(&loop, &o);
 			bottleneck_run(&loop, 200 * MS_NS);
-			/* including the start, when each flow still sends as if alone */
+			/* including the start, when each flow sends as if alone */
 			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.02);
 			ASSERT_AT_LEAST(bottleneck_fairness(&loop, o.flows), 0.98);
 			ASSERT_AT_LEAST(bottleneck_utilisation(&loop, 200 * MS_NS), 0.97);
@@ -199,8 +199,8 @@ static void cc_loop__swift_bears_a_noisy_host(void **state)
 		}
 }
 
-/* After a pause, other flows may use the path: the session sends as much as a fresh one, and soon
- * recovers its rate. */
+/* During a pause, other flows may use the path. Afterwards the session sends as much as a fresh
+ * one, and soon recovers its rate. */
 static void cc_loop__a_pause_forgets_the_window(void **state)
 {
 	struct bottleneck_options o = path(CC_SWIFT, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CFG registers: the map is dense and documented, and a refused access changes nothing. */
+/* Tests CFG registers: the map is dense and documented, and a rejected access changes nothing. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ static void cfg_write__task_in_one_access(void **state)
 	assert_true(!go.task && !go.core);
 }
 
-/* Also while a task is under way: the core is independent of it. */
+/* The same while a task is running: the core is independent of it. */
 static void cfg_write__core(void **state)
 {
 	const uint32_t values[] = {1, 77};

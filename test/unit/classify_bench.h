@@ -15,7 +15,7 @@
 
 static struct backend *device;
 static struct rng rng = {.state = 1};
-static const char *source = kernels_source; /* of the kernels under test */
+static const char *source = kernels_source; /* source of the kernels under test */
 
 /* A model of one operator, which the cases fill. */
 struct bench {
@@ -51,7 +51,7 @@ static inline void bench_close(struct bench *b)
 	}
 }
 
-/* Adds a tensor of random floats, not constant for now. Returns its index. */
+/* Adds a tensor of random floats, not yet constant. Returns its index. */
 static inline int32_t add_tensor(struct bench *b, int32_t dims, const int32_t *shape)
 {
 	int32_t i = b->m.tensor_count++;
@@ -107,7 +107,6 @@ static inline float *set_output(struct bench *b, int32_t dims, const int32_t *sh
 	return b->values[b->op.output];
 }
 
-/* Allocates buffers for all tensors and the packed constants. */
 static inline void place(struct bench *b, const struct steps *s, uint64_t *addresses,
 			 uint64_t *constants)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels without a window, compared with plain loops. */
+/* Tests kernels without a window, compared with plain loops. */
 #include "classify_bench.h"
 
 static void fully_connected__rows(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders with valid, truncated and foreign files. Crop and resize, compared with the published
- * rule and with an image made by it. */
+/* Tests decoders with valid, truncated and foreign files. Crop and resize, compared with the
+ * published rule and with an image made by it. */
 #include "classify_support.h"
 
 #include <png.h>
@@ -167,7 +167,7 @@ static void image_square__by_hand(void **state)
 	assert_int_equal(got[9], 100);
 	assert_int_equal(got[12], 50);
 	assert_int_equal(got[15], 59); /* 25 * 0.75 + 160 * 0.25 = 58.75 */
-	/* one pixel: the two-tap rule reads the middle; here the average is the same */
+	/* one pixel: the two-tap rule reads the middle; the average is the same here */
 	assert_int_equal(image_square(&image, 1, RESIZE_BILINEAR, got), DXP_OK);
 	assert_int_equal(got[0], 85);
 	assert_int_equal(image_square(&image, 1, RESIZE_PIL_BILINEAR, got), DXP_OK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that slide a window over an image, compared with plain loops in double, at odd sizes. */
+/* Tests kernels that slide a window over an image, compared with plain loops in double, at odd
+ * sizes. */
 #include "classify_bench.h"
 
-/* Sizes of a convolution or pool. */
 struct window_case {
 	int32_t height, width, channels, outputs, window_y, window_x, stride_y, stride_x, dilation;
 	bool same, quantised, biased;
@@ -37,7 +37,7 @@ static void set_window(struct bench *b, const struct window_case *c, int32_t *he
 			     &b->op.pad_left);
 }
 
-/* Computes the index of an input pixel; false: outside the image. */
+/* Computes the index of an input pixel. Returns false outside the image. */
 static bool pixel(const struct bench *b, int32_t oy, int32_t ox, int32_t ky, int32_t kx, size_t *at)
 {
 	const int32_t *shape = b->tensors[0].shape;
@@ -120,7 +120,7 @@ static void conv__odd_shapes(void **state)
 		convolution_case(&cases[i], false);
 }
 
-/* The tiles for devices with fewer registers, also on a device with many. */
+/* Tests the tiles for devices with fewer registers, even on a device with many. */
 static void conv__narrow_tiles(void **state)
 {
 	char *narrow;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fabric's backend with a fake host library that fails on request: the messages to the user,
- * and that everything opened is closed, in order. */
+/* Tests the fabric's backend with a fake host library that fails on request: the messages to the
+ * user, and that everything opened is closed, in order. */
 #include "classify_support.h"
 
 #include <dxp/mmd.h>
@@ -9,7 +9,7 @@
 static struct {
 	int open_status, alloc_status, build_status, wait_status;
 	const char *error;
-	uint32_t fabrics, xpus, programs; /* open now */
+	uint32_t fabrics, xpus, programs; /* counts of open objects */
 	struct dxp_launch launch;         /* the last one */
 	struct dxp_transfer transfer;
 	uint32_t from, to;

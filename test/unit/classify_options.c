@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line, lists of photos, names of classes, and error messages. */
+/* Tests the command line, lists of photos, names of classes, and error messages. */
 #include "classify_support.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A backend with only the guarantees of the contract: a command runs once its wait list is done, in
- * an order set by a seed. It has space for few commands, and any of them may fail. The local device
- * runs them. */
+/* Runs a backend with only the guarantees of the contract: a command runs once its wait list is
+ * done, in an order set by a seed. It has space for few commands, and any of them may fail. The
+ * local device runs them. */
 #include "classify_support.h"
 
 #include "base/rng.h"
@@ -30,7 +30,7 @@ struct shuffled {
 	struct backend base;
 	struct backend *device;
 	struct rng rng;
-	struct command commands[COMMANDS_MAX]; /* event n is [n - 1] */
+	struct command commands[COMMANDS_MAX]; /* event n has index n - 1 */
 	uint32_t count;
 	uint32_t space;    /* commands that may wait at once */
 	uint32_t fails_at; /* the command that fails, from 1; 0: none */
@@ -75,7 +75,6 @@ static int perform(struct shuffled *s, struct command *c)
 				: status;
 }
 
-/* Runs a random ready command. */
 static void run_one(struct shuffled *s)
 {
 	uint32_t candidates[COMMANDS_MAX], n = 0;
@@ -83,7 +82,7 @@ static void run_one(struct shuffled *s)
 	for (uint32_t i = 0; i < s->count; i++)
 		if (s->commands[i].state == WAITING && ready(s, &s->commands[i]))
 			candidates[n++] = i;
-	assert_true(n > 0); /* else they wait for each other */
+	assert_true(n > 0); /* otherwise they wait for each other */
 	uint32_t pick = candidates[rng_below(&s->rng, n)];
 	s->swaps += pick != candidates[0];
 	s->commands[pick].status = perform(s, &s->commands[pick]);
@@ -282,8 +281,8 @@ static void run__little_space(void **state)
 	}
 }
 
-/* The n-th command fails, n = 1, 2, 3 ... until the run passes. The run ends with that command's
- * own message, not with that of a command cancelled because of it. */
+/* Makes the n-th command fail, n = 1, 2, 3 ... until the run passes. The run returns that command's
+ * own message, not that of a command cancelled because of it. */
 static void run__each_command_fails_once(void **state)
 {
 	for (uint32_t n = 1;; n++) {
@@ -305,7 +304,7 @@ static void run__each_command_fails_once(void **state)
 	}
 }
 
-/* A launch of set-up fails: set-up fails with that command's message. */
+/* If a launch of set-up fails, set-up fails with that command's message. */
 static void run_open__a_launch_fails(void **state)
 {
 	struct plan plan;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cuts of the test networks, and the memory of their stages. Networks with branches are written by
- * hand. */
+/* Tests cuts of the test networks, and the memory of their stages. Networks with branches are
+ * written by hand. */
 #include "classify_support.h"
 
 #include "memory.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole networks on the local device: known answers, the same answer for every split, answers in
- * order of photos, and correct byte counts. */
+/* Tests whole networks on the local device: known answers, the same answer for every split, answers
+ * in order of photos, and correct byte counts. */
 #include "classify_support.h"
 
 #include <jansson.h>
@@ -248,7 +248,8 @@ static void run__golden_photos(void **state)
 	json_decref(all);
 }
 
-/* More photos than fit under way at once, all different: each answer belongs to its own photo. */
+/* More photos than may be in progress at once, all different: each answer belongs to its own
+ * photo. */
 static void run__pipelined_photos_stay_apart(void **state)
 {
 	enum { COUNT = 9 };

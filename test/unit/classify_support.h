@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the classifier's tests: the folder of models beside the source, and skips without
+/* Helpers of the classifier's tests: the folder of models beside the source, and skips without
  * it. */
 #ifndef CLASSIFY_SUPPORT_H
 #define CLASSIFY_SUPPORT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command codec: random commands of every kind decode to the values encoded; shorter, longer
- * and out-of-bounds messages are rejected. */
+/* Tests the command codec: random commands of every kind decode to the values encoded; shorter,
+ * longer and out-of-bounds messages are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -270,7 +270,7 @@ static void arguments_same(const struct command *a, const struct command *b)
 	}
 }
 
-/* Compares all but the unused ends of the long arrays. */
+/* Compares all but the unused part of the long arrays. */
 static void commands_same(struct command *a, struct command *b)
 {
 	assert_int_equal(a->data_bytes, b->data_bytes);
@@ -393,7 +393,7 @@ static struct command run_good(void)
 	return c;
 }
 
-/* So many images fit into a message only because equal descriptions are encoded once. */
+/* This number of images fits into a message only because equal descriptions are encoded once. */
 static void command_run__images_alike(void **state)
 {
 	uint8_t wire[COMMAND_BYTES_MAX];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of commands: prints, images and samplers, rectangles; and the table of command numbers. */
+/* Tests parts of commands: prints, images and samplers, rectangles; and the table of command
+ * numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both implementations, compared with a bitwise CRC-32 over pieces of all lengths. The bytes end at
- * the end of a mapping, so a read past them faults. */
+/* Compares both implementations with a bitwise CRC-32 over pieces of all lengths. The bytes lie at
+ * the upper bound of a mapping, so a read past them faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void crc32__known(void **state)
 	assert_int_equal(crc32_ieee(0, NULL, 0), 0);
 }
 
-/* Includes all alignments, since all pieces end at the end of the mapping. */
+/* Includes all alignments, since all pieces lie at the upper bound of the mapping. */
 static void crc32__every_length(void **state)
 {
 	for (size_t n = 0; n < DATA_BYTES; n += n < 1600 ? 1 : 509) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every CRC-32C implementation that this processor has, compared with known answers and a bitwise
- * model. The bytes end at the end of a mapping, so a read past them faults. */
+/* Compares every CRC-32C implementation that this processor has with known answers and a bitwise
+ * model. The bytes lie at the upper bound of a mapping, so a read past them faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ static void crc32c__known_answers(void **state)
 	assert_int_equal(crc32c_portable(0, "123456789", 9), 0xe3069283);
 }
 
-/* Every length and alignment: all pieces end at the end of the mapping. */
+/* Every length and alignment: all pieces lie at the upper bound of the mapping. */
 static void crc32c__every_length_and_alignment(void **state)
 {
 	for (size_t n = 0; n <= LONGEST; n++) {

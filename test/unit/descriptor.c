@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File descriptors that would be 0, 1 or 2 move above; others stay. Each case frees number 0, like
- * a program started with standard input closed. */
+/* File descriptors that would be 0, 1 or 2 are moved above 2; others stay. Each case frees number
+ * 0, as in a program started with standard input closed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

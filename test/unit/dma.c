@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/dma.h on boards: every kind of transfer, copied and in place, at odd sizes and addresses;
- * rejected orders, many transfers at once, pins. */
+/* Tests dxp/dma.h on boards: every kind of transfer, copied and in place, at odd sizes and
+ * addresses; rejected orders, many transfers at once, pins. */
 #include "test/unit/dma_rig.h"
 
 #include "bridge/limits.h"
@@ -284,7 +284,7 @@ static void pin__kept_and_given_back(void **state)
 	ok(dxp_dma_pin(w->dma, w->from + 1, 10));
 }
 
-/* As many pins as the header promises, however many the rings need in the engine. */
+/* As many pins as the header promises, regardless of how many the rings need in the engine. */
 static void pin__64_ranges(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/dma.h on boards whose DMAs fail and stall; reset and close with transfers under way. */
+/* Tests dxp/dma.h on boards whose DMAs fail and stall; reset and close with outstanding
+ * transfers. */
 #include "test/unit/dma_rig.h"
 
 /* Every Nth DMA fails: each transfer with a failed DMA reports it, the others are correct. */
@@ -33,7 +34,6 @@ static void move__dmas_fail(void **state)
 	}
 }
 
-/* DMA number 20 stalls until a reset completes it. */
 static void stalls(int kind, bool in_place)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of dxp/dma.h: a board, and memory of both sides. */
+/* Helpers of the tests of dxp/dma.h: a board, and memory of both sides. */
 #ifndef TEST_UNIT_DMA_RIG_H
 #define TEST_UNIT_DMA_RIG_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxpd as a process: its messages for wrong options, keys and names, and a stable node id. A kill
- * in the middle of a transfer ends what other nodes wait for. Needs no OpenCL. Skipped if the
- * program is not built. */
+/* Tests dxpd as a process: its messages for wrong options, keys and names, and a stable node id. A
+ * kill in the middle of a transfer completes what other nodes wait for. Needs no OpenCL. Skipped if
+ * the program is not built. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -152,8 +152,8 @@ static bool has_text(struct process *p, const char *text)
 	return strstr(p->text, text) != NULL;
 }
 
-/* Ends the process with signal `number`; 0: it exits by itself. Returns its exit status, or -1 if a
- * signal ended it. */
+/* Sends the process signal `number`; 0: it exits by itself. Returns its exit status, or -1 if a
+ * signal killed it. */
 static int end(struct process *p, int number)
 {
 	int status;
@@ -320,7 +320,7 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(send_until_lost(f, alpha, beta, &b), DXP_EPEERLOST);
 	assert_int_equal(end(&b, 0), -1);
 	/* The surviving daemon continues: no command hangs, memory and commands work. */
-	if (dxp_send(alpha, beta, &t, &event) == DXP_OK) /* not if this host has detected it */
+	if (dxp_send(alpha, beta, &t, &event) == DXP_OK) /* unless this host has detected it */
 		assert_int_not_equal(dxp_event_wait(f, event, WAIT_NS, NULL), DXP_OK);
 	assert_int_equal(dxp_mem_alloc(alpha, 4096, &address), DXP_OK);
 	do
@@ -332,7 +332,8 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
-/* Beta is stopped before its event completes, then killed: waits for that event on alpha end. */
+/* Beta is stopped before its event completes, then killed: waits for that event on alpha
+ * complete. */
 static void dxpd__killed_while_awaited(void **state)
 {
 	struct process p[] = {start("--name", "w-alpha", NULL), start("--name", "w-beta", NULL)};
@@ -487,7 +488,8 @@ static void dxpd__host_stopped(void **state)
 	assert_int_equal(dxp_fabric_open(&again, &g), DXP_OK);
 	while (now != before + 2 * STOPPED_BYTES && clock_now_ns() < until)
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
-	assert_int_equal(now, before + 2 * STOPPED_BYTES); /* of the first, and of the killed one */
+	assert_int_equal(now, before + 2 * STOPPED_BYTES); /* bytes of the first, and of the killed
+							    * one */
 	dxp_fabric_close(g);
 
 	/* Needs the memory of the second stopped host as well. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The board: every kind of DMA at odd addresses and lengths, bounds, order and queues, its
+/* Tests the board: every kind of DMA at odd addresses and lengths, bounds, order and queues, its
  * description, and pins. */
 #include "test/unit/board_rig.h"
 
@@ -149,7 +149,7 @@ static void engine_dma__queue_full(void **state)
 	RUN(dma_through(sink, source, 100));
 }
 
-/* If completions are not removed, new DMAs are refused before a completion could be lost. */
+/* If completions are not removed, new DMAs are rejected before a completion could be lost. */
 static void engine_dma__completions_wait_until_dequeued(void **state)
 {
 	struct engine_dma_end ends[ENDS_MAX];
@@ -174,7 +174,7 @@ static void engine_dma__completions_wait_until_dequeued(void **state)
 	RUN(dma_in(0, source, 1));
 }
 
-/* Many DMAs of both controllers, refused ones retried: every byte arrives. */
+/* Many DMAs of both controllers, with retries of rejected ones: every byte arrives. */
 static void engine_dma__a_hundred_at_once(void **state)
 {
 	const uint64_t bytes = 4001;
@@ -203,7 +203,7 @@ static void engine_dma__interrupt_for_each_batch(void **state)
 	for (int i = 0; i < 10; i++) {
 		RUN(dma_in(0, source, BOARD_SHORT_BYTES + 1));
 		RUN(dma_out(sink, 0, BOARD_SHORT_BYTES + 1));
-		/* It comes just after the completion. */
+		/* the interrupt comes just after the completion */
 		while (atomic_load(&interrupts) < 2 * (uint64_t)i + 2)
 			assert_true(clock_now_ns() < until_ns);
 		assert_int_equal(atomic_load(&interrupts), 2 * i + 2);

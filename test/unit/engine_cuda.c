@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `cuda` on test/support/cuda's driver, where each call can fail, and, as the test
+/* Tests the engine `cuda` on test/support/cuda's driver, where each call can fail, and, as the test
  * engine_cuda_device, on a real one. Skipped without a driver. */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -128,7 +128,7 @@ static void engine_pin__and_moves(void **state)
 	engine_unpin(engine, host);
 }
 
-/* A reset DMA completes only once the device is done with it, and then with an error. */
+/* A reset DMA completes only after the device is done with it, and then with an error. */
 static void engine_dma_reset__ends_all(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_OUT, .sink = host, .bytes = sizeof(host)};
@@ -209,7 +209,7 @@ static void engine_dma__directions_are_apart(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	assert_int_equal(bridged_out(engine, 0, host, sizeof(host)), DXP_OK);
 	fake_cuda_hang(0);
-	for (unsigned i = 0; i < 10; i++) /* in order */
+	for (unsigned i = 0; i < 10; i++) /* completions arrive in order */
 		assert_int_equal(bridged_memory_dequeue(engine).id, i);
 }
 
@@ -232,7 +232,7 @@ static void engine_run__local_memory(void **state)
 	uint32_t got[64];
 
 	l.arguments[0] = buffer_at(1024, 256);
-	for (uint32_t bytes = 128; bytes <= 64 << 10; bytes *= 512) { /* and more than 48 KiB */
+	for (uint32_t bytes = 128; bytes <= 64 << 10; bytes *= 512) { /* more than 48 KiB too */
 		l.arguments[1] =
 			(struct engine_argument){.kind = COMMAND_ARG_LOCAL, .bytes = bytes};
 		if (engine_run(engine, &l, text) != DXP_OK)
@@ -307,7 +307,7 @@ static void engine_build__failures_have_a_log(void **state)
 	build_fails("", "", "neither PTX");
 }
 
-/* With or without NVRTC. */
+/* The same with or without NVRTC. */
 static void engine_build__cuda_c(void **state)
 {
 	static const char source[] =
@@ -405,7 +405,7 @@ static bool all_of_it(void)
 	return good;
 }
 
-/* Every call of the driver fails once. No failed operation is reported as done, the next one
+/* Makes every call of the driver fail once. No failed operation is reported as done, the next one
  * succeeds, and a failed start leaves nothing. */
 static void engine_cuda__each_call_fails_once(void **state)
 {
@@ -435,7 +435,7 @@ static void engine_cuda__each_call_fails_once(void **state)
 	assert_true(n > 50);
 }
 
-/* Only objects that the driver refused to free are left. */
+/* Only objects that the driver did not free are left. */
 static void engine_open__failed_start_leaves_nothing(void **state)
 {
 	if (!fake_cuda_fail) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL compared with a byte-by-byte model; invalid rectangles. */
+/* Tests WRITE, COPY and FILL compared with a byte-by-byte model; invalid rectangles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,6 @@ static void engine_edit__refused(void **state)
 #undef REFUSED
 }
 
-/* Large edits run at the speed of memory, for every pattern. */
 static void engine_edit__speed(void **state)
 {
 	static const uint32_t patterns[] = {1, 2, 4, 8, 16, 12, 128};

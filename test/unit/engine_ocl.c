@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL engine on PoCL's CPU device: kernels work in the caller's memory in place, and each
- * kind of wrong launch has its own message. Skipped without OpenCL or PoCL. */
+/* Tests the OpenCL engine on PoCL's CPU device: kernels work in the caller's memory in place, and
+ * each kind of wrong launch has its own message. Skipped without OpenCL or PoCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,7 +177,6 @@ static void engine_build__second_time_is_free(void **state)
 	*cl = watched.real;
 }
 
-/* A kernel's post leaves the same window as a process's post. */
 static void include_run(const char *options)
 {
 	static const char posts[] =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL engine with its own device memory, on PoCL: bytes in, out and within, kernels on them,
- * and failing OpenCL calls. Skipped without OpenCL. */
+/* Tests the OpenCL engine with its own device memory, on PoCL: bytes in, out and within, kernels on
+ * them, and failing OpenCL calls. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@
 #include "engine/ocl_library.h"
 
 #define BYTES       BRIDGED_BYTES
-#define CHUNK_BYTES (1u << 20) /* of devices with small allocations */
+#define CHUNK_BYTES (1u << 20) /* allocations of devices that allow only small ones */
 
 static const char source[] =
 	"kernel void add(global const uint *a, global uint *out, uint n) { out[get_global_id(0)] = "
@@ -42,7 +42,7 @@ static uint8_t host[BYTES];
 /* ---- failing OpenCL ---- */
 
 /* The n-th of the calls below fails; 0: none. */
-static atomic_uint fail_at, calls; /* a thread of the engine polls, too */
+static atomic_uint fail_at, calls; /* a thread of the engine polls too */
 static _Atomic(cl_int) ends_with;  /* status of commands; CL_COMPLETE: unchanged */
 static cl_ulong allocation_max;    /* bytes; 0: the device's */
 static atomic_bool callbacks_lost;
@@ -264,7 +264,7 @@ static void engine_dma__many_in_flight(void **state)
 	fakes_clear();
 }
 
-/* A reset DMA completes only once the device is done with it, and then with an error. */
+/* A reset DMA completes only after the device is done with it, and then with an error. */
 static void engine_dma_reset__ends_all(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_IN, .source = host, .bytes = 1 << 20};
@@ -489,7 +489,7 @@ static void engine_open__memory_in_chunks(void **state)
 	fakes_clear();
 }
 
-/* Every call of OpenCL fails once. No failed operation is reported as done, and the next one
+/* Makes every call of OpenCL fail once. No failed operation is reported as done, and the next one
  * succeeds. */
 static void engine_ocl__each_call_fails_once(void **state)
 {

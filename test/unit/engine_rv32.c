@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels on the engine rv32: ids, arguments of every kind, work-groups, cores. */
+/* Tests kernels on the engine rv32: ids, arguments of every kind, work-groups, cores. */
 #include "test/unit/engine_rv32_rig.h"
 
 /* ---- ids and sizes ---- */
@@ -130,7 +130,7 @@ static const char sums[] =
 	"	}\n"
 	"	data[get_global_id(0)] = t[0] + more[n - 1] + last;\n"
 	"}\n"
-	/* fills LOCAL memory nearly: its variables share addresses with those of `sum` */
+	/* nearly fills LOCAL memory: its variables share addresses with those of `sum` */
 	"kernel void other(global uint *data) {\n"
 	"	local uint big[15000];\n"
 	"	big[get_local_id(0) * 100] = get_local_id(0);\n"
@@ -138,7 +138,7 @@ static const char sums[] =
 	"	data[get_global_id(0)] = big[(get_local_size(0) - 1 - get_local_id(0)) * 100];\n"
 	"}\n";
 
-/* A scalar that every work-item stores first is one variable of the group all the same. */
+/* A scalar that every work-item stores first is still one variable of the group. */
 static void engine_run__local_scalar(void **state)
 {
 	struct engine_program *p = rig_program("kernel void one(global uint *out) {\n"
@@ -233,7 +233,6 @@ static void engine_run__cores(void **state)
 	engine = one;
 }
 
-/* The model of time changes no result. */
 static void engine_run__time(void **state)
 {
 	struct engine *one = engine;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of OpenCL C on the engine rv32: vectors against scalars inside a kernel, and scalars
- * against the host's library. */
+/* Tests functions of OpenCL C on the engine rv32: vectors against scalars inside a kernel, and
+ * scalars against the host's library. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <math.h>
 
-/* ---- vectors give what scalars give: both pass by another convention ---- */
+/* ---- vectors give the results of scalars, although both are passed by another convention ---- */
 
 static const char widths[] =
 	"#define SCALARS(at, n, e) for (int k = 0; k < n; k++) b[at + k] = e;\n"
@@ -117,7 +117,7 @@ static float half_value(uint16_t h)
 			      : sign * ldexpf((float)mantissa, -24);
 }
 
-/* Every half is loaded exactly and stored as it was. */
+/* Every half is loaded exactly and stored unchanged. */
 static void engine_run__halves(void **state)
 {
 	struct engine_program *p = rig_program(scalars);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NIC instructions of kernels (dxp/rv32.h) on a window in this process: descriptors that they post,
- * completions that they read, values of the NIC, and 64-bit loads that do not tear. */
+/* Tests NIC instructions of kernels (dxp/rv32.h) on a window in this process: descriptors that they
+ * post, completions that they read, values of the NIC, and 64-bit loads that do not tear. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by tests of the engine rv32: an engine with memory and a cache folder of its own. */
+/* Helpers of the tests of the engine rv32: an engine with its own memory and cache folder. */
 #ifndef TEST_ENGINE_RV32_RIG_H
 #define TEST_ENGINE_RV32_RIG_H
 
@@ -37,7 +37,7 @@ static inline int rig_open(const char *name)
 	return engine_open(&options, &engine);
 }
 
-/* Opens the engine; returns main's exit status if the test cannot run, else 0. */
+/* Opens the engine. Returns 0, or main's exit status if the test cannot run. */
 static inline int rig_begin(const char *name)
 {
 	if (!rv32_clang_there()) {
@@ -125,7 +125,6 @@ static inline void rig_good(const struct engine_launch *l)
 		fail_msg("%s", text);
 }
 
-/* Returns word `i` of memory. */
 static inline uint32_t rig_word(uint32_t i)
 {
 	uint32_t word;

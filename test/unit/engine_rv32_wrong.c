@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs and kernels that are wrong, on the engine rv32: each launch ends with a sentence that
- * names kernel, work-item and place, and the next launch runs. */
+/* Tests programs and kernels that are wrong, on the engine rv32: each launch fails with a sentence
+ * that names kernel, work-item and position, and the next launch runs. */
 #include "test/unit/engine_rv32_rig.h"
 
 #include <CL/cl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fault injector: its text, its core datagram by datagram, and its position before batches are
- * formed. */
+/* Tests the fault injector: its text, its core datagram by datagram, and its position before
+ * batches are formed. */
 #include "test/unit/link_pair.h"
 
 #include "base/clock.h"
@@ -164,7 +164,7 @@ static void fault_pass__lets_a_held_one_go(void **state)
 	assert_int_equal(fault_release(f, 1000 + LINK_FAULT_HOLD_NS, out), 1);
 	assert_ptr_not_equal(out[0], &d);
 	assert_memory_equal(out[0]->header, d.header, 8);
-	/* no space in the kernel: it is returned again, and first */
+	/* no space in the kernel: it is returned again, before all others */
 	fault_settle(f, out, 1);
 	assert_true(fault_backlog(f));
 	assert_int_equal(fault_release(f, 0, out), 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMAs under way in a driver: how a completion is detected, the effect of a reset, and a device
- * that never recovers. The driver is an array of commands here. */
+/* Tests DMAs outstanding in a driver: how a completion is detected, the effect of a reset, and a
+ * device that never recovers. The driver here is an array of commands. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #define COMMANDS 64
 
 struct driver_command {
-	_Atomic int status; /* DXP_EAGAIN: under way */
+	_Atomic int status; /* DXP_EAGAIN: outstanding */
 	atomic_bool dropped;
 };
 
@@ -194,8 +194,8 @@ static void flight__queue_is_full(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* A DMA completed before the reset stays successful. One under way fails, once the driver is done
- * with it. A later one is not affected. */
+/* A DMA completed before the reset stays successful. An outstanding one fails once the driver is
+ * done with it. A later one is not affected. */
 static void flights_reset__marks_what_is_under_way(void **state)
 {
 	struct flights *all = begin(false, 0);
@@ -252,7 +252,7 @@ static void lost(bool waits)
 	assert_true(flights_lost(all));
 	assert_int_equal(flight_begin(all, 0, 5, &refused), DXP_EDEVICE);
 	assert_false(flights_destroy(all)); /* the device may still write: nothing is freed */
-	/* The commands complete at last; then all is freed. */
+	/* the commands complete at last; then all is freed */
 	commands[0].status = commands[1].status = DXP_OK;
 	if (!waits)
 		flight_land(f, DXP_OK);
@@ -267,7 +267,7 @@ static void flights_reset__device_is_lost(void **state)
 	lost(true);
 }
 
-/* A slow interrupt, on a thread of the driver. */
+/* an interrupt of the driver's thread that takes long */
 static atomic_bool inside, leave, left;
 
 static void slow_interrupt(void *context)
@@ -330,7 +330,7 @@ static void flights_destroy__late_ends_notify_none(void **state)
 	assert_true(flights_lost(all));
 	flight_land(f, DXP_OK);
 	commands[1].status = DXP_OK;
-	pause_ms(30); /* time for a poll, if there were one */
+	pause_ms(30); /* long enough for a poll, if there were one */
 	assert_int_equal(atomic_load(&interrupts), 0);
 	while (!flights_destroy(all))
 		pause_ms(1);

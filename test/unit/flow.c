@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of sending inside one session: control first, then channels by weight, then their flows
- * equally. A blocked flow does not block others. */
+/* Tests the order of sending inside one session: control first, then channels by weight, then their
+ * flows equally. A blocked flow does not block others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static void flow__quanta_are_batches(void **state)
 	pair_destroy(p);
 }
 
-/* A flow whose packets the receiver refuses occupies part of the window, not all of it. */
+/* A flow whose packets the receiver rejects occupies part of the window, not all of it. */
 static void flow__blocked_flow_leaves_the_window(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 128);
@@ -109,7 +109,7 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_destroy(p);
 }
 
-/* A flow with too much under way does not save the unused part of its quantum; otherwise it could
+/* A flow with too much in flight does not save the unused part of its quantum; otherwise it could
  * later occupy the whole session. */
 static void flow__unused_quanta_are_not_saved(void **state)
 {

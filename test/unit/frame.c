@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The codec: round trips, every truncated and every damaged frame, and agreement with
+/* Tests the codec: round trips, every truncated and every damaged frame, and agreement with
  * docs/reference/wire.md. */
 #include <ctype.h>
 #include <setjmp.h>
@@ -354,7 +354,7 @@ static void frame__ping_pmtu_bye(void **state)
 				 n == WIRE_PMTU_BYTES ? DXP_OK : DXP_EMALFORMED);
 	}
 	assert_true(pmtu_out.id == 7 && pmtu_out.bytes == 1472);
-	/* A probe that states less than its own fields is invalid. */
+	/* A probe that states fewer bytes than its own fields is invalid. */
 	pmtu.bytes = WIRE_COMMON_BYTES;
 	wire_pmtu_encode(&pmtu, body);
 	assert_int_equal(wire_pmtu_probe_decode(body, 0, &pmtu_out), DXP_EMALFORMED);
@@ -379,8 +379,8 @@ static void frame__seal_with_a_tail(void **state)
 	assert_int_equal(wire_header_decode(whole, sizeof(whole), &out), DXP_EIO);
 }
 
-/* Only the right header length for a type and its flags decodes. A control frame with immediate
- * data has none, not even 0. */
+/* Only the right header length for a type and its flags decodes. A control frame has no immediate
+ * data, not even 0. */
 static void frame__every_wrong_header_length_is_malformed(void **state)
 {
 	uint8_t *frame = malloc(WIRE_COMMON_BYTES);

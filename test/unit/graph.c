@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event graph: order, cascades, bounds; then random graphs, compared with an oracle that checks
- * everything each time. */
+/* Tests the event graph: order, cascades, bounds; then random graphs, compared with an oracle that
+ * checks everything each time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void graph_next__posting_order(void **state)
 	assert_int_equal(graph_count(g), 0);
 }
 
-/* A chain for the engine is issued whole; a command lists its unfinished predecessors. */
+/* A chain for the engine is issued as a whole; a command lists its unfinished predecessors. */
 static void graph_next__chain_of_kernels(void **state)
 {
 	struct graph_command c[4];
@@ -115,7 +115,7 @@ static void graph_failed__cascade(void **state)
 	for (struct graph_command *f; (f = graph_failed(g)); cancelled++)
 		assert_int_equal(f->status, DXP_ECANCELED);
 	assert_int_equal(cancelled, 3);
-	/* A command that is added later fails, too. */
+	/* a command that is added later fails too */
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, OWN(4), OWN(3)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &late);
 	assert_int_equal(graph_count(g), 0);
@@ -123,8 +123,7 @@ static void graph_failed__cascade(void **state)
 	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
 }
 
-/* A command that is ready because its predecessor was issued, but is not issued itself, is
- * cancelled here. */
+/* A command whose predecessor was issued is ready; it is cancelled before it is issued itself. */
 static void graph_failed__ready_behind_issued(void **state)
 {
 	struct graph_command c[2];
@@ -184,7 +183,7 @@ static void graph_add__refusals(void **state)
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(8), OWN(2)), DXP_ENOENT);
 	assert_int_equal(ADD0(&c, GRAPH_ENGINE, OWN(8)), DXP_EINVAL);
 	assert_int_equal(graph_count(g), 0);
-	/* A refused command has failed for the commands that wait for it. */
+	/* a rejected command has failed for the commands that wait for it */
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(10), OWN(7)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &c);
 	assert_int_equal(c.status, DXP_ECANCELED);
@@ -249,7 +248,7 @@ static void graph_add__bounds(void **state)
 	struct graph_command c[1], late;
 
 	/* Far more events than are kept: done ones make space, and waits for forgotten ones are
-	 * refused. */
+	 * rejected. */
 	for (uint32_t i = 0; i < 3 * XPU_EVENTS_KEPT; i++) {
 		assert_int_equal(ADD0(&c[0], GRAPH_ENGINE, OWN(100000 + i)), DXP_OK);
 		graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
@@ -268,8 +267,8 @@ static void graph_add__bounds(void **state)
 	assert_int_equal(graph_event(g, EVENT_NAME(HOST, 99, 1), DXP_OK), DXP_EAGAIN);
 }
 
-/* An event that a command waits for stays known, however many come meanwhile. Events of the host
- * may come in any order. */
+/* An event that a command waits for stays known, however many others arrive. Events of the host may
+ * arrive in any order. */
 static void graph_add__old_events_of_others(void **state)
 {
 	struct graph_command old, newer[2], of_host;
@@ -485,7 +484,7 @@ static void oracle_step(void)
 
 static uint64_t seed_now;
 
-/* A failed assertion leaves the seed where it stood. */
+/* a failed assertion leaves the seed here */
 static int seed_report(void **state)
 {
 	print_message("last seed: replay with DXP_SEED=%llu\n", (unsigned long long)seed_now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded regions among functions of one NIC. Refused accesses move no byte, the guard's answer is
- * cached until the epoch changes, and memory of own descriptors is held. */
+/* Tests guarded regions among functions of one NIC. Rejected accesses move no byte, the guard's
+ * answer is cached until the epoch changes, and memory of own descriptors is held. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,7 +140,7 @@ static void guard__queried_once_for_a_stream(void **state)
 		ends(&r, 0, 1, DXP_OK);
 	}
 	assert_int_equal(gate.requested, 1);
-	guard_set(0, 8192); /* and at once when the range shrinks */
+	guard_set(0, 8192); /* fails at once when the range shrinks */
 	assert_int_equal(put(&r, 8192, 64), DXP_OK);
 	ends(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(put(&r, 8128, 64), DXP_OK);
@@ -186,7 +186,7 @@ static void guard__own_descriptors(void **state)
 	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 3), DXP_OK);
 	ends(&r, 1, 3, DXP_OK);
 	assert_memory_equal(r.memory[0], r.memory[1] + 4096, 256);
-	assert_int_equal(gate.held, 0); /* and not dropped twice */
+	assert_int_equal(gate.held, 0); /* the hold is not dropped twice */
 	rig_end(&r);
 }
 
@@ -233,7 +233,7 @@ static void guard__without_hold_no_own_descriptors(void **state)
 	rig_end(&r);
 }
 
-/* A guard is not called after its key is revoked: its owner may be gone. */
+/* A guard is not called after its key is revoked, because its owner may be gone. */
 static void guard__not_queried_once_revoked(void **state)
 {
 	struct rig r;

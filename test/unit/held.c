@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver holds for a device: no loss, no round-trip sample, no stall; accepted
- * or refused without a retransmission. Any one message about them may be lost. */
+/* Tests packets that the receiver holds for a device: no loss, no round-trip sample, no stall. They
+ * are accepted or rejected without a retransmission. Any one message about them may be lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 }
 
 /* Delivers the pending datagrams of each end to the other, except datagram number `lost` of all so
- * far; 0: none is lost. Then a one-way delay passes. Returns how many were sent. */
+ * far; 0: none. Then a one-way delay passes. Returns how many were sent. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct datagram d[64];
@@ -96,7 +96,7 @@ static void held__others_go_on(void **state)
 	pair_destroy(p);
 }
 
-/* However slow the device is, the round-trip time is the network's, and the session stays open. */
+/* For any speed of the device, the round-trip time is the network's, and the session stays open. */
 static void held__is_no_round_trip(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -148,7 +148,6 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	pair_destroy(p);
 }
 
-/* A held packet is refused: the refusal takes effect at once. */
 static void held__refused_after_all(void **state)
 {
 	const struct wire_nack_body refusal = {.code = WIRE_NACK_DEVICE};
@@ -165,7 +164,6 @@ static void held__refused_after_all(void **state)
 	exchange(p, 0, 0);
 	assert_int_equal(p->ends[0].done, 1);
 	assert_int_equal(p->ends[0].last_status, DXP_EDEVICE);
-	/* A settled packet is not refused again. */
 	rltp_session_refuse(p->ends[1].session, &nack);
 	assert_int_equal(p->ends[1].session->io->nack_count, 0);
 	pair_destroy(p);
@@ -209,8 +207,8 @@ static void held__to_a_sender_of_old(void **state)
 	pair_destroy(p);
 }
 
-/* One message before the held one and one behind. After `device_ns` the device accepts it, or has
- * failed. Datagram `lost` is lost. Returns how many were sent. */
+/* Sends one message before the held one and one behind it. After `device_ns` the device accepts the
+ * held one, or has failed. Datagram `lost` is lost. Returns how many were sent. */
 static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fails, uint64_t lost)
 {
 	struct session_pair *p = pair_of(recovery);

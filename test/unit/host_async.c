@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/async.h with a real manager and real nodes with toy devices. */
+/* Tests dxp/async.h with a real manager and real nodes with toy devices. */
 #include "host/internal.h"
 #include "base/clock.h"
 #include "test/unit/host_async_rig.h"
@@ -168,7 +168,7 @@ static void write_read__refused(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
-/* The bytes are read only when the waits have completed, however few they are. */
+/* The bytes are read only when the waits have completed, even if they are few. */
 static void write__late_bytes(void **state)
 {
 	struct world *w = *state;
@@ -264,8 +264,8 @@ static void waits__any_number(void **state)
 
 /* ---- space ---- */
 
-/* An idle xPU gets its command within the call, however soon it follows another. Otherwise the
- * progress thread would look for it, at the cost of a core each time. */
+/* An idle xPU gets its command within the call, even directly after another command. Otherwise the
+ * progress thread would send it, at the cost of a core each time. */
 static void run__an_idle_one_is_not_kept_waiting(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of dxp/async.h: a BRIDGED and a DIRECT xPU with a program each. */
+/* Helpers of the tests of dxp/async.h: a BRIDGED and a DIRECT xPU with a program each. */
 #ifndef TEST_UNIT_HOST_ASYNC_RIG_H
 #define TEST_UNIT_HOST_ASYNC_RIG_H
 

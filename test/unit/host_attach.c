@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of a NIC that runs elsewhere: in another part of this process, in a child, or only
- * imitated. */
+/* Tests functions of a NIC that runs elsewhere: in another part of this process, in a child, or
+ * only imitated. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -169,7 +169,7 @@ static void attached__talk(void **state)
 	ok(dxp_nic_function(nic, "own", &own));
 	talk(a, b);
 	talk(b, a);
-#if !SANITIZED_THREAD /* which misses that the window of `a` has two addresses here */
+#if !SANITIZED_THREAD /* which does not detect that the window of `a` has two addresses here */
 	talk(a, own);
 #endif
 	talk(own, b);
@@ -215,7 +215,7 @@ static void attached__memory(void **state)
 	ok(dxp_function_arm(f));
 	ok(dxp_function_disarm(f));
 	dxp_memory_destroy(g, &n);
-	dxp_function_close(f); /* with its memory */
+	dxp_function_close(f); /* closes the function with its memory */
 	dxp_function_close(g);
 	dxp_nic_close(nic);
 }
@@ -321,7 +321,7 @@ static unsigned shared_mappings(void)
 	return count;
 }
 
-/* Killed in the middle of a copy; the next process finds all as before. */
+/* Killed in the middle of a copy; the next process finds everything as before. */
 static void attached__may_be_killed_in_a_put(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
@@ -390,12 +390,12 @@ static void nic__serves_while_its_program_waits(void **state)
 /* ---- programs that imitate a NIC ---- */
 
 struct impostor {
-	int status;       /* of the answer; DXP_EAGAIN: no answer */
-	uint8_t type;     /* of the answer; 0: the request's */
-	size_t cut;       /* bytes cut off */
-	unsigned fds;     /* file descriptors with it */
-	uint64_t bytes;   /* size of the first */
-	uint32_t version; /* of the answer */
+	int status;       /* status of the answer; DXP_EAGAIN: no answer */
+	uint8_t type;     /* type of the answer; 0: the request's */
+	size_t cut;       /* bytes cut from the answer */
+	unsigned fds;     /* number of file descriptors passed with it */
+	uint64_t bytes;   /* size of the first one */
+	uint32_t version; /* version in the answer */
 };
 
 static void impostor_serve(int listener, const struct impostor *i)
@@ -467,7 +467,7 @@ static void attach__is_not_fooled(void **state)
 	}
 }
 
-/* The peer neither accepts nor reads: the call still ends in time. */
+/* The peer neither accepts nor reads; the call still returns in time. */
 static void attach__does_not_wait_for_ever(void **state)
 {
 	char path[PATH_MAX + 16];

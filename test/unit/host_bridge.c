@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/bridge.h with a real manager and real nodes with toy devices: every path, rejected orders,
- * and registered memory when a transfer fails or its objects close early. */
+/* Tests dxp/bridge.h with a real manager and real nodes with toy devices: every path, rejected
+ * orders, and registered memory when a transfer fails or its objects close early. */
 #include <dxp/bridge.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/async.h: notification of completions, space for commands, and completion of everything when a
- * node or the program goes. */
+/* Tests dxp/async.h: notification of completions, space for commands, and completion of everything
+ * when a node or the program goes. */
 #include "test/unit/host_async_rig.h"
 #include "base/clock.h"
 #include "wire/command.h"
@@ -41,7 +41,7 @@ static void completions__report_each_end_once(void **state)
 		}
 	}
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, MS_NS), 0);
-	/* Also of an event that has already completed. */
+	/* The same for an event that has already completed. */
 	ok(dxp_event_notify(w->fabric, user, 77));
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, 0), 1);
 	assert_int_equal(dequeued[0].cookie, 77);
@@ -116,7 +116,6 @@ static void completions__hurry_lazy_ones(void **state)
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 0);
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
-	/* HURRY is sent only once. */
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
 	assert_int_equal(dxp_event_wait(w->fabric, e, MS_NS, NULL), DXP_ETIMEDOUT);
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
@@ -128,8 +127,7 @@ static void completions__hurry_lazy_ones(void **state)
 
 /* ---- space ---- */
 
-/* More commands than fit: calls wait for space, and events that are kept for ever use none of
- * it. */
+/* More commands than fit: calls wait for space, and events that are kept forever use none of it. */
 static void run__more_than_there_is_space_for(void **state)
 {
 	struct world *w = *state;
@@ -145,7 +143,6 @@ static void run__more_than_there_is_space_for(void **state)
 	ok(ended(w, first));
 }
 
-/* If only the program itself could make space, the call fails. */
 static void run__no_space_for_ever(void **state)
 {
 	struct world *w = *state;
@@ -165,7 +162,7 @@ static void run__no_space_for_ever(void **state)
 	has_text("set the events");
 }
 
-/* Commands in a row leave together. The last one leaves without a further call, by the progress
+/* Consecutive commands leave together. The last one leaves without a further call, by the progress
  * thread's timer for batches; its next poll would be as early in only three of two hundred rounds.
  * A busy machine is slow too, but not always. */
 static void run__the_last_leaves_without_a_call(void **state)
@@ -220,7 +217,6 @@ static void lost__everything_ends(void **state)
 	assert_int_equal(dxp_mark(w->one, NULL, &user), DXP_EPEERLOST);
 }
 
-/* Close completes everything under way, in every state. */
 static void close__everything_ends(void **state)
 {
 	struct world *w = *state;

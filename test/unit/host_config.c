@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the settings of a fabric are searched, and the messages if they are missing. */
+/* Tests where the settings of a fabric are searched, and the messages if they are missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ring of events: growth, events beyond it, order of freeing, counts that wrap. */
+/* Tests the ring of events: growth, events beyond it, order of freeing, counts that wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void events__oldest_waits_for_the_oldest(void **state)
 	events_destroy(&e);
 }
 
-/* Events that are kept for ever use no space of later ones, and are still found. */
+/* Events that are kept forever use no space of later ones, and are still found. */
 static void events__kept_ones_use_no_space(void **state)
 {
 	struct events e;
@@ -84,7 +84,6 @@ static void events__kept_ones_use_no_space(void **state)
 	events_destroy(&e);
 }
 
-/* The oldest pending event is never forgotten. */
 static void events__oldest_pending(void **state)
 {
 	struct events e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every fallible call for memory, files, mappings and threads fails once, n = 1, 2, 3 ... until a
- * function opens, works and closes without a failure. Each time the caller gets the reason, and
- * nothing is leaked. */
+/* Makes every fallible call for memory, files, mappings and threads fail once: the n-th, n = 1, 2,
+ * 3 ... until a function opens, works and closes without a failure. Each time the caller gets the
+ * reason, and nothing is leaked. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -75,7 +75,7 @@ static bool function_use(struct dxp_function *f)
 	well = reported(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
 	       reported(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
 	       reported(dxp_function_arm(f)) &&
-	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* also if memory is short */
+	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* works even if memory is short */
 	dxp_memory_destroy(f, &one);
 	return well;
 }
@@ -130,7 +130,7 @@ static void each_fails_once(bool (*use)(const struct dxp_nic_options *options),
 	uint64_t n = 0;
 	bool well;
 
-	/* The first run sets up logs and the like. */
+	/* the first run sets up logs and other permanent objects */
 	assert_true(use(options));
 	files_settle(files, 0);
 	do {
@@ -161,8 +161,8 @@ static void nic__survives_each_failure_of_its_thread(void **state)
 	each_fails_once(nic_use, &options);
 }
 
-/* Failures on either side: the side of the n-th call differs from run to run, since the NIC's
- * thread counts, too. */
+/* Either side may fail: the side of the n-th call differs from run to run, since the NIC's thread
+ * counts too. */
 static void attached__survives_each_failure(void **state)
 {
 	char folder[] = "/tmp/dxp-host-faults-XXXXXX";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of functions: calls that must succeed, required parts of error messages, and
+/* Helpers of the tests of functions: calls that must succeed, required parts of error messages, and
  * messages between two functions. */
 #ifndef TEST_UNIT_HOST_FUNCTION_H
 #define TEST_UNIT_HOST_FUNCTION_H
@@ -49,7 +49,6 @@ UNUSED static void posted(struct dxp_function *f, int status)
 	dxp_function_kick(f);
 }
 
-/* Returns the oldest completion; waits for it if necessary. */
 UNUSED static struct dxp_nic_event completion(struct dxp_function *f)
 {
 	struct dxp_nic_event event;

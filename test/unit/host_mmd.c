@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host library with a real manager and real nodes with toy engines: every call once, its
+/* Tests the host library with a real manager and real nodes with toy engines: every call once, its
  * rejections, and its result when a node dies. */
 #include "host/limits.h"
 #include "base/clock.h"

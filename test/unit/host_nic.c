@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NICs inside this program, polled by a waiting call or by a thread of their own. */
+/* Tests NICs inside this program, polled by a waiting call or by a thread of their own. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -187,7 +187,7 @@ static void memory__opens_nothing_once_revoked(void **state)
 		}
 		memset(m.base, 1, 4096); /* still accessible here */
 		dxp_memory_destroy(b, &m);
-		dxp_memory_destroy(b, &m); /* no effect */
+		dxp_memory_destroy(b, &m); /* has no effect */
 		dxp_function_close(a);
 		dxp_function_close(b);
 		dxp_nic_close(nic);
@@ -247,7 +247,6 @@ static void *post_many(void *context)
 	return NULL;
 }
 
-/* Any number of threads may ring the doorbells of one function. */
 static void nic__accepts_posts_of_many_threads(void **state)
 {
 	for (int thread = 0; thread < 2; thread++) {
@@ -296,12 +295,12 @@ static void nic__joins_a_fabric(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		options.thread = thread;
 		ok(dxp_nic_open(&options, &left));
-		if (thread) /* its thread shows the manager that it is alive */
+		if (thread) /* its thread renews the lease */
 			fails(dxp_nic_open(&options, &right), DXP_EBUSY, "left");
 		struct dxp_function *f = function_open(left, NULL), *g;
 		fails(dxp_nic_function(left, "xpu1", &g), DXP_EBUSY, "'xpu1'");
 		assert_int_not_equal(target_of(f, 0).node, 0);
-		ok(dxp_function_find(f, "xpu1", 1, &t)); /* always the service queue pair */
+		ok(dxp_function_find(f, "xpu1", 1, &t)); /* always finds the service queue pair */
 		assert_int_equal(t.function, 0);
 		assert_int_equal(t.qp, 0);
 		posted(f, dxp_post_nap(dxp_function_window(f), 0, &t, "no command", 10, 0, 0));

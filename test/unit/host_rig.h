@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of the host library: an open fabric of two nodes with toy devices. */
+/* Helpers of the tests of the host library: an open fabric of two nodes with toy devices. */
 #ifndef TEST_UNIT_HOST_RIG_H
 #define TEST_UNIT_HOST_RIG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleeping and waking between a NIC's thread and its users: no wakeup is lost. Every round sleeps
- * on both sides, at random moments; a lost wakeup would last until the bound of the wait. */
+/* Tests sleeping and waking between a NIC's thread and its users: no wakeup is lost. Every round
+ * sleeps on both sides, at random moments; a lost wakeup would last until the bound of the wait. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ struct side {
 	int status;
 };
 
-/* Spins for up to 60 us, or not: about the time that both sides need to fall asleep. */
+/* Spins for up to 60 us, or not at all: about the time that both sides need to fall asleep. */
 static void pause_somewhat(struct rng *rng)
 {
 	uint64_t until_ns = clock_now_ns() + rng_next(rng) % (60 * US_NS);
@@ -52,7 +52,7 @@ static int nap_send(struct side *s, uint64_t imm)
 	return status;
 }
 
-/* Completions wake, too; they are removed meanwhile. */
+/* Completions wake too; they are removed meanwhile. */
 static int nap_wait(struct side *s, uint64_t imm)
 {
 	struct dxp_window *w = dxp_function_window(s->f);
@@ -119,7 +119,7 @@ static void sleep__loses_no_wake_up(void **state)
 	ping_pong(NEVER_SPIN, ROUNDS / 4);
 }
 
-/* Falls asleep just when the peer sends. */
+/* Starts to sleep just when the peer sends. */
 static void sleep__loses_none_after_a_short_spin(void **state)
 {
 	ping_pong(1, ROUNDS / 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One NIC with a user that breaks the rules of its window and a neighbour that does not; set-up and
- * checks of its tests. Include cmocka.h before it. */
+/* Sets up and checks one NIC with a user that breaks the rules of its window, and a neighbour that
+ * does not. Include cmocka.h first. */
 #ifndef TEST_UNIT_HOSTILE_RIG_H
 #define TEST_UNIT_HOSTILE_RIG_H
 

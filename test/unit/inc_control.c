@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encoding, decoding and rejection of control payloads and of messages between members. */
+/* Tests encoding, decoding and rejection of control payloads and of messages between members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creation of groups: choice of the tree, packet loss on the way, and causes of failure. */
+/* Tests creation of groups: choice of the tree, packet loss on the way, and causes of failure. */
 #include "test/unit/inc_rig.h"
 
 /* leaves 0 and 1; spines 2 and 3 above both */

@@ -17,7 +17,7 @@
 
 static char text[128 << 10];
 
-/* One section of the page: from its heading to the next heading, or to the end of the page. */
+/* One section of the page: from its heading to the next one, or to the last line. */
 struct section {
 	const char *at;
 	size_t bytes;

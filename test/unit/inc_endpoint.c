@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints with real sockets over loopback; a switch and the members run in threads. */
+/* Tests endpoints with real sockets over loopback; a switch and the members run in threads. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
@@ -141,7 +141,7 @@ static int late_play(struct member *me)
 	return sums(me->group, me->index, 3, 1000);
 }
 
-/* The switch exits; member 1 has no operation under way and detects the loss later. */
+/* The switch exits. Member 1 has no outstanding operation and detects the loss later. */
 static int lost_play(struct member *me)
 {
 	int64_t in = 1, out = 0;
@@ -239,7 +239,7 @@ static void endpoint__selftest(void **state)
 	assert_non_null(strstr(line, "(user plane), 0 switches above it, 8 B in "));
 	bench_close(&b);
 	/* The kernel reports that no process listens. A stalled machine may read the switch's last
-	 * packets late and take them for a sign of life. */
+	 * packets late and count them as received from a live switch. */
 	for (unsigned i = 0; i < 10 && !strstr(line, "nothing listens"); i++) {
 		usleep(INC_RECEIVED_NS / 1000);
 		assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints without other members: what they reject, child processes, and exit without a close. */
+/* Tests endpoints without other members: what they reject, child processes, and exit without a
+ * close. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
@@ -25,7 +26,6 @@ static void endpoint__silent_switch(void **state)
 	link_close(mute);
 }
 
-/* Arguments that a C program may pass by mistake are rejected. */
 static void endpoint__wrong_arguments(void **state)
 {
 	const struct dxp_inc_bootstrap mute = {.members = 1};
@@ -113,7 +113,6 @@ static void endpoint__close_does_not_linger(void **state)
 	bench_close(&b);
 }
 
-/* system() and fork() work beside an open group. */
 static void endpoint__child_process(void **state)
 {
 	int64_t in = 3, out = 0;
@@ -126,7 +125,7 @@ static void endpoint__child_process(void **state)
 	for (int i = 0; i < 5; i++) {
 		pid_t child = fork();
 		if (child == 0) {
-			alarm(20); /* ends a hanging child */
+			alarm(20); /* kills a child that hangs */
 			bool well = dxp_inc_allreduce(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM,
 						      NULL) == DXP_ECLOSED;
 			dxp_inc_group_destroy(g);
@@ -151,7 +150,7 @@ static void endpoint__child_process(void **state)
 	bench_close(&b);
 }
 
-/* exit() with an open group ends the process normally, as after an error. */
+/* exit() with an open group terminates the process normally, as after an error. */
 static void endpoint__exit_without_close(void **state)
 {
 	struct bench b;

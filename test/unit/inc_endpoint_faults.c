@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The n-th allocation, socket, thread or send of two members fails, for n = 1, 2, 3 ... until no
- * failure occurs. The caller gets the error, both members have the same outcome, and nothing leaks.
- * Started operations give the right result, since unsent packets are retransmitted. */
+/* Makes the n-th allocation, socket, thread or send of two members fail, for n = 1, 2, 3 ... until
+ * no failure occurs. The caller gets the error, both members have the same status, and nothing
+ * leaks. Started operations give the right result, since unsent packets are retransmitted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of endpoints with real sockets: a switch and members in threads. */
+/* Helpers of the tests of endpoints with real sockets: a switch and members in threads. */
 #ifndef TEST_UNIT_INC_ENDPOINT_RIG_H
 #define TEST_UNIT_INC_ENDPOINT_RIG_H
 
@@ -48,7 +48,7 @@ struct meeting {
 struct member {
 	struct bench *b;
 	struct meeting *m;
-	struct meeting *second; /* for a second group */
+	struct meeting *second; /* used by a second group */
 	unsigned index;
 	struct dxp_inc *inc;
 	struct dxp_inc_group *group, *other;

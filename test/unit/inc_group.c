@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of members over real switch cores: right results despite loss and duplicates. */
+/* Tests operations of members over real switch cores: right results despite loss and duplicates. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 2000
@@ -322,7 +322,6 @@ static void group__a_late_member_is_awaited(void **state)
 	rig_close(&r);
 }
 
-/* The lease is renewed without data. */
 static void group__idle_for_an_hour(void **state)
 {
 	struct rig r;

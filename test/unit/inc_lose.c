@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lost groups: all members end with the same completed operations, whatever each had received. */
+/* Tests lost groups: all members have the same completed operations, regardless of what each had
+ * received. */
 #include "test/unit/inc_rig.h"
 
 #define ELEMENTS 20000 /* 57 segments */
@@ -36,7 +37,7 @@ static void jobs_free(struct job *jobs, unsigned count)
 			free(jobs[i].data[c]);
 }
 
-/* Starts the member's next operation once the one before is complete, as a program does. */
+/* Starts the member's next operation after the previous one has completed, as a program does. */
 static void job_next(struct rig *r, struct job *j, unsigned member)
 {
 	struct inc_group *g = r->hosts[member].group;
@@ -287,17 +288,17 @@ static void lose__disagreement(void **state)
 
 /* ---- members lost during the agreement ---- */
 
-/* Results reach some members only, then the root exits. One member still reaches only some others
- * for a while, then exits. Those others must not accept results from it that the rest cannot
- * get. */
+/* Results reach some members only, then the root exits. One member still reaches only some
+ * others for a while, then exits. Those others must not accept results from it that the rest
+ * cannot get. */
 struct rumour {
 	uint64_t quiet_from;   /* packets: from this count on results are lost */
 	unsigned root_packets; /* packets from quiet_from until the root exits */
 	unsigned dumb;         /* member whose packets get lost */
 	uint8_t served;        /* bit mask of members that still get results */
 	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
-	unsigned words;        /* packets of `dumb` that still arrive */
-	unsigned fetched_from; /* the first so many of its FETCHED are lost */
+	unsigned words;        /* number of packets of `dumb` that still arrive */
+	unsigned fetched_from; /* this many of its first FETCHED are lost */
 };
 
 static struct rumour rumour;
@@ -358,7 +359,7 @@ static void lose__member_that_only_some_receive(void **state)
 }
 
 /* Drops all packets to one member, whose own packets arrive. That member gives up all others while
- * they wait for a dead one. They must not give up each other for that. */
+ * they wait for a dead one. They must not give up each other for that reason. */
 static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 {
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole packets of in-network computing: encoded, sealed, decoded; every wrong length and wrong
- * value is rejected. */
+/* Tests whole packets of in-network computing: encoded, sealed, decoded; every wrong length and
+ * wrong value is rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +108,8 @@ static void inc_packet__rc_ack(void **state)
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 
-/* Shorter than the tag: of another protocol. Longer but incomplete: ours, and malformed. */
+/* Shorter than the tag: a packet of another protocol. Longer but incomplete: ours, and
+ * malformed. */
 static void inc_packet__every_length(void **state)
 {
 	struct inc_header h = data_header;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members and switches in one process on a virtual clock. The network delivers every packet in
+/* Runs members and switches in one process on a virtual clock. The network delivers every packet in
  * order unless the test's hook decides otherwise. Member i is 10.0.0.(i + 1), switch i is 10.0.1.(i
  * + 1). */
 #ifndef TEST_INC_RIG_H
@@ -323,7 +323,6 @@ static inline void rig_group(struct rig *r, unsigned i, const struct inc_control
 	assert_int_equal(inc_group_create(&o, r->now_ns, &r->hosts[i].group), DXP_OK);
 }
 
-/* Creates a group of all members and asserts success. */
 static inline void rig_ready(struct rig *r)
 {
 	struct inc_control n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A switch's status rows: all three kinds, up to the largest count. */
+/* Tests a switch's status rows: all three kinds, up to the largest count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

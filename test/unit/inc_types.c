@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes of the element types and the table of defined operations. */
+/* Tests sizes of the element types and the table of defined operations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void inc_types__bytes(void **state)
 	assert_int_equal(dxp_inc_type_bytes((enum dxp_inc_type) - 1), 0);
 }
 
-/* One letter per type in order of their values: y where the operation is defined. */
+/* One letter for each type in order of their values: y where the operation is defined. */
 static void inc_types__defined(void **state)
 {
 	static const char *const rows[DXP_INC_OPS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Key files: a created file can be read; any file that is not exactly a private key file is
+/* Tests key files: a created file can be read; any file that is not exactly a private key file is
  * rejected. */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rate limits: exact in the long run at any rate, bounded bursts, late callers, changes while a
- * caller waits, and invalid arguments. */
+/* Tests rate limits: exact in the long run at any rate, bounded bursts, late callers, changes while
+ * a caller waits, and invalid arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,6 @@
 #define PACKET  1472
 #define LATE_NS (1000 * S_NS) /* a bucket starts full */
 
-/* Sends while the bucket allows; returns the bytes. */
 static uint64_t batch(struct bucket *b, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;
@@ -49,7 +48,7 @@ static void limit__none_costs_nothing(void **state)
 }
 
 /* Asserts that the bucket allows a send at its deadline and not before, in the long run at `rate`.
- * A caller may be late by less than the burst and still get the full rate. */
+ * A caller that is late by less than the burst still gets the full rate. */
 static void rate_check(uint64_t rate, uint32_t bytes, uint64_t late_ns)
 {
 	struct bucket b = {0};
@@ -102,7 +101,7 @@ static void limit__bursts_are_bounded(void **state)
 	}
 }
 
-/* In every time span at most the rate times the span plus one burst, at any polling times. */
+/* In every time span at most the rate times the span plus one burst, for any polling times. */
 static void limit__never_more_than_the_rate(void **state)
 {
 	uint64_t seed = getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which datagrams form a batch, and the control messages that the kernel gets for it. */
+/* Tests which datagrams form a batch, and the control messages that the kernel gets for it. */
 #include <netinet/udp.h>
 
 #include "test/unit/link_pair.h"
@@ -63,7 +63,8 @@ static int control_of(size_t message, int level, int type)
 
 static void batch_fill__groups_by_size(void **state)
 {
-	/* a shorter datagram ends a batch, a longer one starts the next, an empty one goes alone */
+	/* a shorter datagram completes a batch, a longer one starts the next, an empty one goes
+	 * alone */
 	static const size_t sizes[] = {100, 100, 100, 60, 60, 200, 0, 0, 300};
 	static const uint16_t lengths[] = {4, 1, 1, 1, 1, 1};
 	struct batch_limits limits = limits_of(64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connected sockets for busy peers: when they open and close; meanwhile no datagram is lost,
+/* Tests connected sockets for busy peers: when they open and close; meanwhile no datagram is lost,
  * duplicated or attributed to another peer. Also sockets that become quiet. */
 #include <sys/resource.h>
 

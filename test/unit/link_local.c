@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Local sockets that pass descriptors with bytes, and memory that two processes map. */
+/* Tests local sockets that pass descriptors with bytes, and memory that two processes map. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,10 +149,9 @@ static void local_receive__too_much_is_refused_and_closed(void **state)
 	/* A message with more bytes than space. */
 	assert_int_equal(local_send(p.client, "abcde", 5, fds, 1), 5);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), DXP_EMALFORMED);
-	assert_int_equal(count, 1); /* the caller owns it all the same */
+	assert_int_equal(count, 1); /* the caller still owns it */
 	close(got[0]);
 	assert_int_equal(lowest_free(), before);
-	/* The connection stays usable. */
 	assert_int_equal(local_send(p.client, "abcd", 4, NULL, 0), 4);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), 4);
 	pair_close(&p, path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two endpoints on loopback and helpers that the tests of src/link share. */
+/* Helpers of the tests of src/link: two endpoints on loopback. */
 #ifndef TEST_LINK_PAIR_H
 #define TEST_LINK_PAIR_H
 
@@ -73,7 +73,6 @@ static inline struct datagram datagram_of(const struct udp_address *to, uint8_t 
 	return d;
 }
 
-/* Sends all; retries while the kernel has no space. */
 static inline void send_all(struct link *l, const struct datagram *d, size_t count)
 {
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batches to a kernel that accepts them, rejects them, or rejects every datagram. */
+/* Tests batches to a kernel that accepts them, rejects them, or rejects every datagram. */
 #include <errno.h>
 #include <net/if.h>
 #include <sched.h>
@@ -288,7 +288,7 @@ static int no_space_with_faults(void)
 	return 0;
 }
 
-/* Runs `steps` in a child process, so that the namespace ends with it. */
+/* Runs `steps` in a child process, so that the namespace vanishes with it. */
 static void in_child(int (*steps)(void))
 {
 	int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits: deadlines, arrivals and wakeups, with and without a spin. */
+/* Tests waits: deadlines, arrivals and wakeups, with and without a spin. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static void link_wait__returns_at_its_deadline(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(both); i++) {
 		struct link *l = open_at("127.0.0.1", both[i]);
 		uint64_t start = clock_now_ns();
-		assert_false(link_wait(l, 0)); /* in the past: one poll */
+		assert_false(link_wait(l, 0)); /* a deadline in the past means one poll */
 		assert_false(link_wait(l, start + 3 * MS_NS));
 		assert_true(clock_now_ns() >= start + 3 * MS_NS);
 		link_close(l);
@@ -94,8 +94,8 @@ static void link_fd__is_readable_when_something_arrived(void **state)
 	pair_close(&p);
 }
 
-/* Ping-pong of wakeups: each side waits until the other has counted on. A lost wakeup hangs until
- * the test's time limit. */
+/* Ping-pong of wakeups: each side waits until the other has counted. A lost wakeup hangs until the
+ * test's time limit. */
 struct relay {
 	struct link *own, *other;
 	_Atomic int *own_due, *other_due;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between functions of one NIC: effects, and order of completions. */
+/* Tests operations between functions of one NIC: effects, and order of completions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -400,8 +400,8 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_dequeue(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
-	/* A request that took effect holds its sender's memory until it completes, but not its
-	 * target's. */
+	/* a request that took effect holds its sender's memory until it completes, but not its
+	 * target's */
 	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
 	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);

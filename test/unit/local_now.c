@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations inside one NIC that run when their descriptor is read, without a request: same effects
- * and same rejections as with one, and fair shares. */
+/* Tests operations inside one NIC that run when their descriptor is read, without a request: same
+ * effects and same rejections as with one, and fair shares. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,8 +115,8 @@ static void local_now__put_refused(void **state)
 	rig_end(&r);
 }
 
-/* A queue pair whose immediate PUTs could use nearly all of each poll leaves the other one its
- * half. */
+/* A queue pair whose immediate PUTs could use nearly all of each poll leaves its half to the other
+ * one. */
 static void local_now__busy_queue_pairs_keep_their_order(void **state)
 {
 	const uint32_t piece = NIC_QUANTUM_BYTES - 4096;

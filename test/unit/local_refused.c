@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rejected operations between functions of one NIC: status, counter, and no effect; also when the
- * target stops or closes. */
+/* Tests rejected operations between functions of one NIC: status, counter, and no effect; also when
+ * the target stops or closes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 struct refusal {
 	const char *text;
 	uint8_t op;
-	uint8_t function;      /* addressed */
+	uint8_t function;      /* function that is addressed */
 	uint32_t magic_change; /* xor mask */
 	uint8_t owner;         /* function whose key is used */
-	uint32_t rights;       /* of the addressed region */
+	uint32_t rights;       /* rights of the addressed region */
 	uint64_t offset;
 	int status;
 	size_t counter; /* offset in struct dxp_function_counters of function 1; 0: none */
@@ -50,7 +50,7 @@ static const struct refusal refusals[] = {
 	 COUNTER(refused_other)},
 };
 
-/* Posts the operation; where it takes a chain, 8 valid bytes precede the invalid ones. */
+/* Posts the operation. If it has a chain, 8 valid bytes precede the invalid ones. */
 static void refused_post(struct rig *r, const struct refusal *x)
 {
 	struct dxp_target to = rig_target(r, 1, 1);

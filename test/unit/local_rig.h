@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One NIC with some functions, each with its own memory, for tests of operations between them.
- * Needs cmocka.h before it. */
+/* Sets up one NIC with some functions, each with its own memory, for tests of operations between
+ * them. Include cmocka.h first. */
 #ifndef TEST_UNIT_LOCAL_RIG_H
 #define TEST_UNIT_LOCAL_RIG_H
 
@@ -89,7 +89,6 @@ static inline uint32_t rig_poll(struct rig *r)
 	return accepted;
 }
 
-/* Polls until no poll is due at once. */
 static inline void rig_run(struct rig *r)
 {
 	int polls = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fairness inside one NIC: shares of copied bytes, order of receive entries, waits that neither
- * delay others nor spin, and bounded polls. DXP_SEED replays one seed. */
+/* Tests fairness inside one NIC: shares of copied bytes, order of receive entries, waits that
+ * neither delay others nor spin, and bounded polls. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -193,8 +193,8 @@ static void local_shares__limit(void **state)
 	rig_end(&r);
 }
 
-/* A poll is bounded, however much is posted, so the network is served; a single function may use
- * the whole quantum. */
+/* A poll is bounded, regardless of how much is posted, so the network is served. A single function
+ * may use the whole quantum. */
 static void local_shares__a_poll_is_bounded(void **state)
 {
 	for (uint32_t count = 1; count <= NIC_FUNCTIONS; count++) {
@@ -259,8 +259,8 @@ static void naps_post(struct rig *r, uint32_t function, uint8_t qp, uint8_t to, 
 			++*posted;
 }
 
-/* A consumer that never drains blocks its senders on that queue pair only. The NIC sleeps longer
- * and longer. All arrives once the consumer drains. */
+/* A consumer that never dequeues blocks its senders on that queue pair only. The NIC sleeps longer
+ * and longer. Everything arrives after the consumer dequeues. */
 static void local_shares__a_full_ring_holds_back_no_other(void **state)
 {
 	struct nic_options o = rig_options();

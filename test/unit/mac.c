@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HMAC against an independent vector, in pieces, repeated, and with another key. */
+/* Tests HMAC against an independent vector, in pieces, repeated, and with another key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "base/mac.h"
 
-/* RFC 4231 test case 1; its 20-byte key is padded with zeros, which HMAC does as well. */
+/* RFC 4231 test case 1; its 20-byte key is padded with zeros, as HMAC does. */
 static const uint8_t rfc_key[FABRIC_KEY_BYTES] = {11, 11, 11, 11, 11, 11, 11, 11, 11, 11,
 						  11, 11, 11, 11, 11, 11, 11, 11, 11, 11};
 static const uint8_t rfc_mac[MAC_BYTES] = {0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The management codec: every frame decodes to what was encoded. Every shorter, longer or changed
- * frame is rejected, even if sealed with the right key. */
+/* Tests the management codec: every frame decodes to what was encoded. Every shorter, longer or
+ * changed frame is rejected, even if sealed with the right key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership of one node: a manager that is silent, has another key, or is forged. */
+/* Tests membership of one node: a manager that is silent, has another key, or is forged. */
 #include "test/sim/fabric.h"
 
 #include "node/limits.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce three ways: closed forms, the claims of the source as inequalities, and calibration:
- * six rows of a machine whose values differ from the prior must predict its other rows. */
+/* Tests allreduce in three ways: closed forms, the claims of the source as inequalities, and
+ * calibration. Six rows of a machine whose values differ from the prior must predict its other
+ * rows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,7 @@ static double ns_of(const struct model_parameters *p, enum model_way way, uint32
 	return ns;
 }
 
-/* One rank on each of two hosts: two overheads, two services, one way. */
+/* One rank on each of two hosts: two overheads, two services, one one-way latency. */
 static void allreduce__closed_form_of_two_hosts(void **state)
 {
 	struct model_parameters p;
@@ -45,8 +46,8 @@ static void allreduce__closed_form_of_two_hosts(void **state)
 	assert_true(fabs(ns_of(&p, MODEL_WAY_HOST, 2, 1, 8) * 1000 - expected) < 3);
 }
 
-/* One rank a host: node mode crosses ToR, spine, ToR; the ToR computes for each host, one after
- * another, the spine for each ToR, and the ToR again to fill in the result. */
+/* One rank on each host: node mode crosses ToR, spine, ToR. The ToR computes for each host, one
+ * after another, the spine for each ToR, and the ToR again to fill in the result. */
 static void allreduce__closed_form_of_a_tree(void **state)
 {
 	struct model_parameters p;
@@ -216,7 +217,8 @@ static void calibrate__recovers_machines(void **state)
 		fail_msg("error %.3f, winners %.3f", all.error, all.winners);
 }
 
-/* One row of one rank a host cannot determine shared memory; it determines the NIC in part. */
+/* One row of one rank on each host cannot determine shared memory; it determines the NIC in
+ * part. */
 static void calibrate__reports_what_is_determined(void **state)
 {
 	const struct model_sample sample = {{MODEL_WAY_HOST, 2, 1, 8}, 4000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The crossbar: head-of-line limits, conservation, the law of Little, monotony, deadlock. */
+/* Tests the crossbar: head-of-line limits, conservation, the law of Little, monotony, deadlock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +36,8 @@ static uint64_t saturation(const struct model_parameters *p)
 	return ppm;
 }
 
-/* One queue an input, deep, saturated: the known limits of head-of-line blocking, of the 0.8 that
- * header and processing leave. */
+/* One deep queue for each input, saturated: the known limits of head-of-line blocking, as a share
+ * of the 0.8 that header and processing leave. */
 static void crossbar__head_of_line(void **state)
 {
 	static const unsigned limits[] = {0, 0, 7500, 6825, 6553, 6399, 6302, 6234, 6184};
@@ -54,11 +54,11 @@ static void crossbar__head_of_line(void **state)
 	struct model_parameters p = setting(64, 1);
 	p.own_port = 1;
 	p.depth = 1024;
-	/* 0.586 for very many ports. */
+	/* 0.586 for very many ports */
 	assert_in_range(saturation(&p) * 10 / 8, 580000, 600000);
 }
 
-/* A queue for each output, and sources that do not stop for one of them: nothing blocks. */
+/* A queue for each output, and sources that do not stop for a single one: nothing blocks. */
 static void crossbar__all_causes_off(void **state)
 {
 	struct model_parameters p = setting(4, 4);
@@ -67,12 +67,12 @@ static void crossbar__all_causes_off(void **state)
 	p.allocator = MODEL_ALLOCATE_MAXIMAL;
 	p.source = MODEL_SOURCE_ANY_ORDER;
 	assert_in_range(saturation(&p), 795000, 800001);
-	/* 9 cycles a packet without the processing: the source's limit. */
+	/* 9 cycles a packet without the processing: the limit of the source */
 	p.process_cycles = 0;
 	assert_in_range(saturation(&p), 880000, 888900);
 }
 
-/* Nothing queues at a load of almost nothing: three transfers. */
+/* At a load near zero nothing queues: three transfers. */
 static void crossbar__idle(void **state)
 {
 	struct model_parameters p = setting(4, 2);
@@ -127,7 +127,6 @@ static void crossbar__little(void **state)
 	}
 }
 
-/* Throughput equals the offered load below the knee. */
 static void crossbar__carries_the_load(void **state)
 {
 	struct model_crossbar_point point;

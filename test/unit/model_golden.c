@@ -21,8 +21,8 @@
 
 #define GOLDEN    DXP_SOURCE_DIR "/test/golden/model.tsv"
 #define ROWS_MOST 96
-#define CYCLES    50000 /* of a crossbar */
-#define QUANTA    2000  /* of a share */
+#define CYCLES    50000 /* cycles of a crossbar */
+#define QUANTA    2000  /* quanta of a share */
 
 struct rows {
 	char names[ROWS_MOST][48];
@@ -41,7 +41,7 @@ static void PRINTF_LIKE(3, 4) add(struct rows *r, uint64_t value, const char *fo
 	r->values[r->count++] = value;
 }
 
-/* Adds a latency; a refused size is a row of 0. */
+/* Adds a latency; a rejected size is a row of 0. */
 static void add_latency(struct rows *r, const struct model_parameters *p, enum model_op op,
 			uint64_t bytes, const char *name)
 {
@@ -173,7 +173,7 @@ static bool moved(const struct model_parameters *p, const struct rows *golden)
 	return memcmp(now.values, golden->values, now.count * sizeof(*now.values)) != 0;
 }
 
-/* Tries values near and far; those that are refused are skipped. */
+/* Tries near and far values; rejected ones are skipped. */
 static bool some_value_moves(const struct model_parameter *row, const struct rows *golden)
 {
 	const int64_t v = row->value;

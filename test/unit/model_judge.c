@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Judge files: names, values, every refusal; and the table that they fill in. */
+/* Tests judge files: names, values, every rejection; and the table that they fill in. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

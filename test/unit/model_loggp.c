@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Equations (1) and (2) and mean distances: the source's figures, and closed form against
+/* Tests equations (1) and (2) and mean distances: the source's figures, and closed form against
  * simulation or search. */
 #include <math.h>
 #include <setjmp.h>

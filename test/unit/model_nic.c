@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC pipeline: closed forms, the row of 1 byte, tags, and that more hardware is never slower.
- */
+/* Tests the NIC pipeline: closed forms, the row of 1 byte, tags, and that more hardware is never
+ * slower. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,6 @@ static void nic__as_closed_form(void **state)
 				 model_nic_closed_ps(&p, MODEL_GET, bytes));
 }
 
-/* The parts of every latency add up to it. */
 static void nic__parts_add_up(void **state)
 {
 	struct model_parameters p;
@@ -126,8 +125,8 @@ static void nic__tags(void **state)
 
 	model_parameters_default(&p);
 	assert_in_range(bandwidth(&p, 2000000), 3180000, 3200000);
-	/* Unloaded, a read of 128 B is back after 130 cycles and 7 beats more, of which the
-	 * tag's own cycle and the link's first bytes are hidden: 14 tags of 10 cycles. */
+	/* Unloaded, a read of 128 B returns after 130 cycles and 7 more beats. The tag's own cycle
+	 * and the link's first bytes are hidden, so 14 tags of 10 cycles suffice. */
 	p.tags = 14;
 	uint64_t full = bandwidth(&p, 2000000);
 	assert_in_range(full, 3130000, 3200000);
@@ -159,7 +158,7 @@ static void nic__nap_settings_are_ordered(void **state)
 	}
 }
 
-/* Twice the clock halves all but host, memory and wire: these keep their times. */
+/* Twice the clock halves all parts but host, memory and wire, which keep their times. */
 static void nic__clock(void **state)
 {
 	struct model_parameters p;
@@ -168,7 +167,7 @@ static void nic__clock(void **state)
 	uint64_t fixed = 200000 + 2 * 126 * 4000 + 240000 + 90000;
 	uint64_t once = latency(&p, MODEL_PUT, 2048);
 	p.clock_mhz = 500;
-	p.pcie_generation = 3; /* so that the link does not decide */
+	p.pcie_generation = 3; /* so that the link is not the bottleneck */
 	uint64_t twice = latency(&p, MODEL_PUT, 2048);
 	assert_in_range(2 * (twice - fixed), once - fixed - 4000, once - fixed + 8000);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters: units, ranges, texts, presets, impossible combinations; lists and grids. */
+/* Tests parameters: units, ranges, texts, presets, impossible combinations; lists and grids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,7 +157,7 @@ static void parameter__lists_assumptions(void **state)
 	model_assumptions("share", text, sizeof(text));
 	assert_non_null(strstr(text, "largest_bytes"));
 	assert_null(strstr(text, "functions")); /* stated */
-	assert_null(strstr(text, "depth"));     /* of another group */
+	assert_null(strstr(text, "depth"));     /* a parameter of another group */
 }
 
 static void list(const char *text, unsigned count, int64_t last)

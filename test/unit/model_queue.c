@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event queue against a list that is searched. */
+/* Tests the event queue against a list that is searched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void queue__cancels_once(void **state)
 	uint64_t a = model_queue_add(&q, 1, 0, 1), b = model_queue_add(&q, 2, 0, 2);
 	assert_true(model_queue_cancel(&q, a));
 	assert_false(model_queue_cancel(&q, a));
-	/* The entry is used again: the old id stays stale. */
+	/* The entry is reused: the old id stays stale. */
 	uint64_t c = model_queue_add(&q, 3, 0, 3);
 	assert_false(model_queue_cancel(&q, a));
 	assert_int_equal(q.live, 2);

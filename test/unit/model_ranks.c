@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LogGOPS on ranks: closed forms of small cases, collectives that complete with the messages that
- * they must have, queueing at a NIC, rendezvous, and 262,144 ranks. */
+/* Tests LogGOPS on ranks: closed forms of small cases, collectives that complete with their
+ * messages, queueing at a NIC, rendezvous, and 262,144 ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void ranks__doubling_of_a_power_of_two(void **state)
 }
 
 /* The fold delays the odd rank of the pair. Its partner of each round waits for it, and so does
- * that one's next partner: one more round. The folded rank itself completes earlier. */
+ * that partner's next partner: one more round. The folded rank itself completes earlier. */
 static void ranks__doubling_folds(void **state)
 {
 	struct model_ranks_result r = collective(MODEL_DOUBLING, 9, 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Schedules as text: reading, writing, running, and every refusal with its line. */
+/* Tests schedules as text: reading, writing, running, and every rejection with its line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +101,7 @@ static void schedule__independent_operations_overlap(void **state)
 	assert_int_equal(last, (2000 + 150) * NS);
 }
 
-/* Every collective runs as text as it runs when computed; and its text reads back as itself. */
+/* Every collective runs the same as text and as computed; and its text reads back unchanged. */
 static void schedule__write_and_read(void **state)
 {
 	for (int kind = 0; kind < MODEL_COLLECTIVES; kind++)

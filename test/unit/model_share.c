@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shares of the functions: closed forms beside simulation, policies, weights. */
+/* Tests shares of the functions: closed forms beside simulation, policies, weights. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +39,9 @@ static uint64_t median_settled(const struct model_parameters *p)
 	return settled[SEEDS / 2];
 }
 
-/* The closed form is within a factor of two of the median. With random functions only for small
- * tolerances: before, the FIFOs hold what the arbiter needs to even out the numbers. */
+/* The closed form is within a factor of two of the median. With random functions this holds only
+ * for small tolerances; for larger ones the FIFOs hold what the arbiter needs to level the
+ * shares. */
 static void share__as_closed_form(void **state)
 {
 	for (int64_t arrival = 0; arrival < 2; arrival++) {
@@ -56,7 +57,7 @@ static void share__as_closed_form(void **state)
 	}
 }
 
-/* Kept full, packets and bytes are level at once; messages are not (C-37). */
+/* If the FIFOs stay full, packets and bytes are level at once; messages are not (C-37). */
 static void share__policies(void **state)
 {
 	struct model_parameters p;
@@ -73,7 +74,7 @@ static void share__policies(void **state)
 	assert_true(packet < bytes);
 }
 
-/* Half the tolerance takes four times as long; twice the size twice. */
+/* Half the tolerance takes four times as long; twice the size takes twice as long. */
 static void share__scales(void **state)
 {
 	struct model_parameters p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes on loopback with a real manager: they join, find each other in the table, move data, and
- * detect departures. */
+/* Tests nodes on loopback with a real manager: they join, find each other in the table, move data,
+ * and detect departures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -240,7 +240,7 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
-	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS); /* long ago */
+	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS); /* receives were long ago */
 	r->lost = r->silent = r->back = 0;
 	table_forge(r);
 	while (r->back == 0) {
@@ -268,7 +268,6 @@ static void node__the_table_counts_without_a_live_session(void **state)
 	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_EPEERLOST);
 }
 
-/* Posts PUTs until the FIFO is full; returns how many. */
 static int puts_fill(struct rig *r, const struct dxp_target *to, uint8_t qp)
 {
 	const struct dxp_entry local = {0, 64, r->host_key}, remote = {0, 64, r->xpu_key};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statistics and traces of two nodes on loopback that move data over a lossy link. Published values
- * are monotone and add up. The traces are RLTP frame by frame, and equal at both ends. */
+/* Tests statistics and traces of two nodes on loopback that move data over a lossy link. Published
+ * values are monotone and add up. The traces are RLTP frame by frame, and equal at both ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,6 @@ static const struct stats_view *view_of(const struct stats_list *list, uint16_t 
 	return NULL;
 }
 
-/* Asserts that no counter decreases. */
 static void assert_monotone(const struct stats_view *before, const struct stats_view *now)
 {
 	for (unsigned i = 0; i < STATS_NODE_FIELDS; i++) {
@@ -143,7 +142,7 @@ static void assert_monotone(const struct stats_view *before, const struct stats_
 	}
 }
 
-/* Asserts that every sent packet is acknowledged, under way, marked for retransmission, or given
+/* Asserts that every sent packet is acknowledged, in flight, marked for retransmission, or given
  * up. */
 static void assert_adds_up(const uint64_t v[STATS_SESSION_FIELDS])
 {
@@ -203,7 +202,6 @@ static void traffic(struct rig *r, int messages)
 	}
 }
 
-/* Polls until all is acknowledged and published. */
 static void settle(struct rig *r)
 {
 	uint64_t end_ns = clock_now_ns() + 3 * STATS_INTERVAL_NS;
@@ -246,14 +244,13 @@ static void observe__counters_are_monotone_and_add_up(void **state)
 	assert_true(a->values[STATS_LINK_faults] > 0);
 	assert_int_equal(a->qps[1].sent_messages, messages);
 	assert_int_equal(a->qps[1].sent_bytes, messages * BYTES);
-	assert_true(a->totals[STATS_SESSION_srtt_ns] == 0); /* a sum of times means nothing */
+	assert_true(a->totals[STATS_SESSION_srtt_ns] == 0); /* a sum of times has no meaning */
 	const struct stats_view *view = view_of(&r->now, NEAR);
 	assert_int_equal(view->node.session_rows, 1);
 	assert_int_equal(view->sessions[0].node, FAR);
 	assert_true(view->sessions[0].values[STATS_SESSION_srtt_ns] > 0);
 }
 
-/* The session of a lost peer still counts in the totals. */
 static void observe__totals_outlive_a_session(void **state)
 {
 	struct rig *r = *state;
@@ -263,7 +260,7 @@ static void observe__totals_outlive_a_session(void **state)
 	settle(r);
 	uint64_t sent = view_of(&r->now, NEAR)->node.totals[STATS_SESSION_sent_packets];
 	assert_true(sent > 0);
-	/* What peers_update does when the table reports a loss. */
+	/* does what peers_update does when the table reports a loss */
 	observe_peer_lost(r->nodes[0], FAR);
 	nic_peer_lost(node_nic(r->nodes[0]), FAR, DXP_EPEERLOST);
 	observe_publish(r->nodes[0], clock_now_ns());
@@ -278,7 +275,8 @@ static void observe__totals_outlive_a_session(void **state)
 
 /* Frames of one direction, as traced at one end. */
 struct flow {
-	uint64_t frames, expected; /* expected: at the other end, given the injected faults */
+	uint64_t frames,
+		expected; /* expected: frames at the other end, given the injected faults */
 	uint64_t repeats, probes, comments_gap, comments_probe, dropped;
 };
 
@@ -389,7 +387,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		/* first: it needs the file names */
+		/* first test: it needs the file names */
 		TEST(observe__a_trace_is_the_same_at_both_ends),
 		TEST(observe__counters_are_monotone_and_add_up),
 		TEST(observe__totals_outlive_a_session),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Information about kernels and the device, and kernel arguments of every kind. */
+/* Tests information about kernels and the device, and kernel arguments of every kind. */
 #include "ocl_rig.h"
 
 #include "engine/ocl_library.h"

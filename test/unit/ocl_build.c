@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of every kind on PoCL: headers, compile and link, binaries, the disk cache, and
+/* Tests programs of every kind on PoCL: headers, compile and link, binaries, the disk cache, and
  * rejections. */
 #include "ocl_rig.h"
 
@@ -288,7 +288,7 @@ static void ocl_cache__get_put_trim(void **state)
 		ocl_cache_put(folder, key, data, sizeof(data));
 		usleep(2000);
 	}
-	key[0] = 0; /* used now */
+	key[0] = 0; /* marks it as used now */
 	uint8_t *got = ocl_cache_get(folder, key, &bytes);
 	assert_non_null(got);
 	assert_int_equal(bytes, sizeof(data));
@@ -379,7 +379,7 @@ static void engine_build__damaged_on_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(engine_build__from_disk), /* first: it forks */
+		cmocka_unit_test(engine_build__from_disk), /* first test: it forks */
 		cmocka_unit_test(engine_build__damaged_on_disk),
 		cmocka_unit_test(ocl_cache__get_put_trim),
 		cmocka_unit_test(engine_build__headers),

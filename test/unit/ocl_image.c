@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images over device memory on PoCL: kernels read and write it in place at the host's pitches, for
- * every kind. Also samplers and invalid images. */
+/* Tests images over device memory on PoCL: kernels read and write it in place at the host's
+ * pitches, for every kind. Also samplers and invalid images. */
 #include "ocl_rig.h"
 
 #include "engine/ocl_arguments.h"
@@ -133,7 +133,6 @@ static struct ocl_library *calls(void)
 	return (struct ocl_library *)(uintptr_t)cl;
 }
 
-/* Returns a limit of the device, in pixels. */
 static size_t device_limit(cl_device_info what)
 {
 	const struct engine_ocl *o = CONTAINER_OF(engine, struct engine_ocl, engine);
@@ -154,7 +153,6 @@ static struct dxp_image buffer_image(size_t width)
 				  .width = (uint32_t)width};
 }
 
-/* Copies one buffer image of `width` pixels into another. */
 static void buffer_copied(size_t width)
 {
 	struct engine_launch l = rig_launch(program, "buffer");
@@ -171,7 +169,7 @@ static void buffer_copied(size_t width)
 		assert_int_equal(rig_memory(RIG_BYTES / 2)[i], i < 4 * width ? 6 : 5);
 }
 
-/* Buffer images may be wider than any other image, where the device has them. */
+/* Buffer images may be wider than any other image, on devices that have them. */
 static void engine_run__image_buffers(void **state)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);

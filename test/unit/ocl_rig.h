@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by tests of builds and launches of the OpenCL engine: an engine over an arena with its own
- * cache folder. Each test program is one process. */
+/* Helpers of the tests of builds and launches of the OpenCL engine: an engine over an arena with
+ * its own cache folder. Each test program is one process. */
 #ifndef TEST_OCL_RIG_H
 #define TEST_OCL_RIG_H
 
@@ -38,7 +38,6 @@ static inline int rig_engine(void)
 	return engine_open(&options, &engine);
 }
 
-/* Returns 0, or main's exit status. */
 static inline int rig_open(void)
 {
 	if (!mkdtemp(cache_folder) || arena_create(RIG_BYTES, &arena) != DXP_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owners of functions, labels and memory, and the answer to each request for them: the state
+/* Tests owners of functions, labels and memory, and the answer to each request for them: the state
  * machine on its own NIC, without sockets. */
 #include <fcntl.h>
 #include <poll.h>
@@ -65,7 +65,7 @@ static void open__only_what_the_socket_is_for(void **state)
 	offer_client_gone(r->offer, &only, ++r->now_ns);
 	only = (struct offer_client){.only = 2};
 	assert_int_equal(open_function(r, &other, 2, ""), DXP_OK);
-	assert_int_equal(open_function(r, &only, 0, ""), DXP_EBUSY); /* no other one */
+	assert_int_equal(open_function(r, &only, 0, ""), DXP_EBUSY); /* rejects another one */
 	offer_client_gone(r->offer, &other, ++r->now_ns);
 	assert_int_equal(open_function(r, &only, 0, ""), DXP_OK);
 	assert_int_equal(r->answer.function, 2);
@@ -82,7 +82,7 @@ static void open__no_more_than_are_offered(void **state)
 	assert_int_equal(open_function(&r, &c[0], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[1], 0, ""), DXP_OK);
 	assert_int_equal(open_function(&r, &c[2], 0, ""), DXP_EBUSY);
-	offer_destroy(r.offer, ++r.now_ns); /* with all functions open */
+	offer_destroy(r.offer, ++r.now_ns); /* destroyed with all functions open */
 	assert_true(c[0].closed && c[1].closed);
 	nic_destroy(r.nic);
 	free(r.own);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attacks of a process that has one socket of one function on the program that runs the NIC: others
- * must not notice. The process passes descriptors that block on close, reads into memory that is
- * missing, and registers objects that are no memory. */
+/* Tests attacks of a process that has one socket of one function on the program that runs the NIC:
+ * others are not affected. The process passes descriptors that block on close, reads into memory
+ * that is missing, and registers objects that are no memory. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 
 #define LINGER_S   30
 #define PROMPT_NS  (10 * S_NS) /* far below LINGER_S */
-#define OTHERS     20          /* descriptors that this test opens itself, and some spare */
+#define OTHERS     20          /* descriptors that this test opens itself, and a reserve */
 #define SLOW       40          /* messages with four blocking descriptors each */
 #define MUCH       (256u << 20)
 #define HUGE_BYTES (1ull << 40)
@@ -53,7 +53,6 @@ static int slow_to_close(int *peer)
 	return fd;
 }
 
-/* Asserts that another user is served at once. */
 static void others_are_served(const struct rig *r)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -128,7 +127,7 @@ static void hostile__passed_descriptors_close_at_no_other_cost(void **state)
 	others_are_served(r);
 	assert_true(freed(r, SERVED));
 	for (int i = 0; i < 6; i++)
-		close(peers[i]); /* ends the blocking close */
+		close(peers[i]); /* unblocks the close */
 	assert_true(all_back(mappings(), open_before));
 }
 
@@ -243,7 +242,7 @@ static void hostile__a_read_that_hangs_holds_up_no_other(void **state)
 	struct pollfd faults = {.fd = pages, .events = POLLIN};
 	assert_int_equal(poll(&faults, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(read(pages, &fault, sizeof(fault)), sizeof(fault));
-	/* The read is blocked now, with any kernel locks that it holds. */
+	/* the read is blocked now, with any kernel locks that it holds */
 	wake_provoke(&u, 2);
 	others_are_served(r);
 	struct uffdio_zeropage zero = {.range = {(uintptr_t)reading.into, 4096}};
@@ -350,7 +349,7 @@ static uint64_t freeing_ns(void)
 }
 
 /* Freeing many pages takes long if no other process maps them. A client that exits with many pages,
- * or deregisters them, delays no one else. */
+ * or deregisters them, delays no other client. */
 static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 {
 	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = MUCH};

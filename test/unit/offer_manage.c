@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers to a manager, and a function whose weight, limit, reset or statistics it requests: the
- * state machine on its own NIC, without sockets. */
+/* Tests answers to a manager, and a function whose weight, limit, reset or statistics it requests:
+ * the state machine on its own NIC, without sockets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

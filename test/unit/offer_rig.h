@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node in a thread that offers its functions, and processes that attach by hand. Needs cmocka.h
- * before it. */
+/* Runs a node in a thread that offers its functions, and processes that attach by hand. Include
+ * cmocka.h first. */
 #ifndef TEST_UNIT_OFFER_RIG_H
 #define TEST_UNIT_OFFER_RIG_H
 
@@ -195,7 +195,6 @@ static inline void kick(const struct user *u)
 		abort();
 }
 
-/* Sleeps until a completion arrives. */
 static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 {
 	static uint32_t sleeps;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets through which a node offers functions, with valid and hostile processes. The node
- * runs in a thread and sleeps when idle. */
+/* Tests the sockets through which a node offers functions, with valid and hostile processes. The
+ * node runs in a thread and sleeps when idle. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -130,8 +130,8 @@ static void offers__drops_clients_that_do_not_read(void **state)
 	assert_true(freed(r, 1));
 }
 
-/* The victim: streams PUTs to "sink" until it is killed. Writes one byte to `report` once the
- * stream is well under way. */
+/* The victim: streams PUTs to "sink" until it is killed. Writes one byte to `report` once many PUTs
+ * have completed. */
 static void victim_run(const struct rig *r, uint32_t sink_key, int report)
 {
 	struct attach_request find = {.type = ATTACH_FIND, .label = "sink"};
@@ -168,7 +168,7 @@ static pid_t victim_start(struct rig *r, uint32_t sink_key)
 	if (child == 0)
 		victim_run(r, sink_key, pipes[1]);
 	close(pipes[1]);
-	assert_int_equal(read(pipes[0], &x, 1), 1); /* the stream is under way */
+	assert_int_equal(read(pipes[0], &x, 1), 1); /* the stream is running */
 	close(pipes[0]);
 	return child;
 }

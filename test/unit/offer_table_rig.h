@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state machine of a node's offers on its own NIC, without sockets, for tests of its answers.
- * Needs cmocka.h before it. */
+/* Runs the state machine of a node's offers on its own NIC, without sockets, for tests of its
+ * answers. Include cmocka.h first. */
 #ifndef TEST_UNIT_OFFER_TABLE_RIG_H
 #define TEST_UNIT_OFFER_TABLE_RIG_H
 
@@ -21,12 +21,12 @@
 struct rig {
 	struct nic *nic;
 	struct offer *offer;
-	struct dxp_window *own; /* function 0 */
+	struct dxp_window *own; /* window of function 0 */
 	uint64_t now_ns, malformed;
 	int armed;
 	int user_fds[NIC_FUNCTIONS];
 	uint32_t functions;
-	/* of the last request */
+	/* answer to the last request */
 	struct attach_answer answer;
 	struct offer_fds beside;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notification of the completion of events: callbacks and waiting threads. */
+/* Tests notification of the completion of events: callbacks and waiting threads. */
 #include "test/unit/opencl_events_rig.h"
 
 struct record {
@@ -11,7 +11,7 @@ static void CL_CALLBACK callback_record(cl_event e, cl_int status, void *data)
 {
 	struct record *h = data;
 
-	/* The plugin is not locked, and the event is alive. */
+	/* the plugin is not locked, and the event is alive */
 	status_of(e);
 	h->status[h->count] = status;
 	h->count++;

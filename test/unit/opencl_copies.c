@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where current bytes are, compared with a model that keeps every byte of every copy and its
- * expected value. Writes, transfers that fail later, lost devices. The model makes each move that
+/* Tests where current bytes are, with a model that keeps every byte of every copy and its expected
+ * value: writes, transfers that fail later, lost devices. The model makes each move that
  * copies_next returns; then each byte has the value written last, or is reported lost. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,7 +193,6 @@ static void bring(struct model *m)
 	}
 }
 
-/* Marks a written byte that no copy holds as lost. */
 static void lose_byte(struct model *m, uint64_t i)
 {
 	bool held = false;
@@ -344,8 +343,8 @@ static void opencl_copies__lost(void **state)
 	copies_free(&c, drop);
 }
 
-/* A later transfer replaces the uses that it waited for, as far as it covers their bytes and does
- * as much. A transfer of which parts remain is kept for them. */
+/* A later transfer replaces the uses that it waited for, if it covers their bytes and does as much.
+ * A transfer of which parts remain is kept for them. */
 static void opencl_copies__follow(void **state)
 {
 	struct copies c = {0};

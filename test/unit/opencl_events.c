@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL plugin's events over a scripted fabric: order of commands, status and times of events,
- * user events, lost devices. */
+/* Tests the OpenCL plugin's events over a scripted fabric: order of commands, status and times of
+ * events, user events, lost devices. */
 #include "test/unit/opencl_events_rig.h"
 
 #include "base/clock.h"
@@ -193,7 +193,7 @@ static cl_ulong profile(cl_event e, cl_profiling_info name)
 	return ns;
 }
 
-/* However far the node's clock deviates, times are in host time and in order. */
+/* For any deviation of the node's clock, times are in host time and in order. */
 static void profiling__times_are_in_order(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_PROFILING_ENABLE), plain = queue_new(0, 0);
@@ -203,7 +203,7 @@ static void profiling__times_are_in_order(void **state)
 
 	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
 		fake_clock_ahead(aheads[i]);
-		/* The offset is measured for the second, wrong for the others. */
+		/* the measured offset is right for the second, wrong for the others */
 		if (i == 1)
 			assert_int_equal(dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns), 0);
 		cl_event u = user_event(), e = marker(q, 1, &u);

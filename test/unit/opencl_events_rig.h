@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of the plugin's events: a context of two devices on a scripted fabric, and a
+/* Helpers of the tests of the plugin's events: a context of two devices on a scripted fabric, and a
  * check that nothing is left behind. */
 #ifndef TEST_UNIT_OPENCL_EVENTS_RIG_H
 #define TEST_UNIT_OPENCL_EVENTS_RIG_H

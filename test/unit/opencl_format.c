@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Image formats: bytes per pixel, and how colors are packed. */
+/* Tests image formats: bytes per pixel, and how colors are packed. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory in blocks, compared with a model of every byte's owner; and how parts are allocated
- * on a node and freed. */
+/* Tests device memory in blocks, compared with a model of every byte's owner; and how parts are
+ * allocated on a node and freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +153,7 @@ static void heap__large_ones_are_used_again(void **state)
 	assert_int_equal(fake_alloc_calls(), calls);
 }
 
-/* Of 32 MiB, at most a sixteenth and one part stay allocated without use. */
+/* Of 32 MiB, at most a sixteenth plus one part stays allocated but unused. */
 static void heap__gives_back(void **state)
 {
 	uint64_t at[6];
@@ -200,7 +200,7 @@ static void heap__after_a_loss(void **state)
 	device->retry_ns = 0;
 	uint64_t again = allocate(1000);
 	assert_int_equal(device->generation, generation + 1);
-	/* Of an earlier generation: no effect. */
+	/* belongs to an earlier generation: no effect */
 	opencl_enter();
 	heap_give(device, generation, again);
 	opencl_leave();

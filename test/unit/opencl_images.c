@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images and samplers, case by case: regions of each kind, images of buffers, rejected calls. */
+/* Tests images and samplers, case by case: regions of each kind, images of buffers, rejected
+ * calls. */
 #include "test/unit/opencl_memory_rig.h"
 
 /* ---- images ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search for a source's includes, with files that exist only in a table. */
+/* Tests the search for a source's includes, with files that exist only in a table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

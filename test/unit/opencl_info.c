@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles, settings, and the information about the platform and its devices. */
+/* Tests handles, settings, and the information about the platform and its devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands on memory objects over a fabric that completes them in any order that their wait lists
- * allow. Random programs run on three devices; each byte is compared with its expected value. */
+/* Tests commands on memory objects over a fabric that completes them in any order that their
+ * wait lists allow. Random programs run on three devices; each byte is compared with its
+ * expected value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ const cl_icd_dispatch opencl_dispatch;
 
 static cl_device_id devices[DEVICES];
 static cl_context context;
-static cl_command_queue queues[QUEUES]; /* in order, out of order; of each device */
+static cl_command_queue queues[QUEUES]; /* of each device: in order, out of order */
 static uint32_t events_before;
 
 static int setup(void **state)
@@ -67,7 +68,8 @@ struct kernel {
 	uint64_t address, bytes;
 	uint32_t write_at, write_bytes; /* filled with `value` */
 	uint8_t value;
-	uint8_t *expected, *known; /* expected bytes, and which are known; behind this */
+	uint8_t *expected,
+		*known; /* expected bytes, and which are known; stored behind this struct */
 };
 
 static int wrong_bytes; /* counted by kernels, which cannot fail a test themselves */
@@ -91,12 +93,12 @@ struct thing {
 	cl_mem mem;
 	uint64_t bytes;
 	uint8_t *value, *known;
-	uint8_t *host; /* of USE_HOST_PTR */
-	cl_event last; /* later commands on it wait for this */
+	uint8_t *host; /* memory of USE_HOST_PTR */
+	cl_event last; /* later commands on the object wait for this */
 	uint8_t *map;
 	uint64_t map_at, map_bytes;
 	bool map_writes;
-	size_t row, rows; /* of an image; 0: a buffer */
+	size_t row, rows; /* size of an image; 0: a buffer */
 };
 
 struct check {
@@ -136,7 +138,6 @@ static void keep(struct thing *o, cl_event e)
 	o->last = e;
 }
 
-/* Makes one command the last one of two objects. */
 static void keep_both(struct thing *a, struct thing *b, cl_event e)
 {
 	keep(a, e);
@@ -205,7 +206,7 @@ static void op_write(struct thing *o)
 			 CL_SUCCESS);
 	memcpy(o->value + at, from, bytes);
 	memset(o->known + at, 1, bytes);
-	/* Freed with the checks; compares equal with itself. */
+	/* freed with the checks; compares equal with itself */
 	expect(from, o, at, bytes);
 	keep(o, e);
 }
@@ -295,7 +296,7 @@ static void op_read_rect(struct thing *o)
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
 
-	/* Only the rows change. */
+	/* only the rows change */
 	memset(known, 1, bytes);
 	rect_rows(&r, expected, o->value, true);
 	rect_rows(&r, known, o->known, true);
@@ -426,7 +427,7 @@ static void op_unmap(struct thing *o)
 {
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
-	bool touched = pick(3) != 0; /* else unmapped without waiting for the map */
+	bool touched = pick(3) != 0; /* otherwise unmaps without waiting for the map */
 
 	fake_hold(!touched);
 	if (touched)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory objects, case by case: rejected calls, bytes moved and not moved, maps, destructors, lost
- * nodes, failed commands. */
+/* Tests memory objects, case by case: rejected calls, bytes moved and not moved, maps, destructors,
+ * lost nodes, failed commands. */
 #include "test/unit/opencl_memory_rig.h"
 
 /* ---- creation ---- */
@@ -154,7 +154,7 @@ static void moves__host_bytes_to_both(void **state)
 	cl_mem m = buffer(CL_MEM_COPY_HOST_PTR, sizeof host, host);
 	assert_int_equal(use(0, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
-	/* The second device gets the bytes from the first. */
+	/* the second device gets the bytes from the first */
 	assert_int_equal(use(1, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
 	assert_int_equal(fake_sent, sizeof host);
@@ -258,7 +258,7 @@ static void failed__transfer_is_withdrawn(void **state)
 
 /* ---- order with the host ---- */
 
-/* A write over bytes that an earlier read still has to fetch, however few. */
+/* A write over bytes that an earlier read still has to fetch, even a few. */
 static void host__read_then_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL), n = buffer(0, 64, NULL);
@@ -382,8 +382,8 @@ static void map__several(void **state)
 	release(m);
 }
 
-/* A map beside a write of the same bytes may show either; one after both shows the bytes
- * written. */
+/* A map beside a write of the same bytes may show either content; one after both shows the written
+ * bytes. */
 static void beside_a_write(uint64_t seed)
 {
 	cl_mem m = buffer(0, 64, NULL);
@@ -397,7 +397,7 @@ static void beside_a_write(uint64_t seed)
 	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL,
 				     &error);
 	assert_non_null(map);
-	/* Either may come first. */
+	/* either may come first */
 	fake_step(1, seed);
 	fake_hold(false);
 	dxp_clFinish(queues[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the cases of memory objects: two devices with a queue each. */
+/* Helpers of the cases of memory objects: two devices with a queue each. */
 #ifndef TEST_UNIT_OPENCL_MEMORY_RIG_H
 #define TEST_UNIT_OPENCL_MEMORY_RIG_H
 

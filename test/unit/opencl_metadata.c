@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records about programs, as nodes send them. */
+/* Tests records about programs, as nodes send them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -158,7 +158,7 @@ static void read__reads_facts(void **state)
 	metadata_clear(&p);
 }
 
-/* A cut anywhere is rejected, except between two records: that is a shorter program. */
+/* A cut anywhere is rejected, except between two records, which gives a shorter program. */
 static void read__refuses_what_is_cut(void **state)
 {
 	struct records r = program();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of the OpenCL plugin during their builds, on nodes whose compilers the test controls. */
+/* Tests programs of the OpenCL plugin during their builds, on nodes whose compilers the test
+ * controls. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +128,7 @@ void dxp_program_release(struct dxp_program *program)
 	programs--;
 }
 
-/* ---- shared by the cases ---- */
+/* ---- helpers of the cases ---- */
 
 #define ALL UINT32_MAX
 
@@ -148,7 +149,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	gate_open(ALL);
-	/* A thread of the plugin releases them on their nodes; not those of a failed case. */
+	/* a thread of the plugin releases them on their nodes, except those of a failed case */
 	for (int i = 0; programs > 0 && i < 50000; i++)
 		usleep(200);
 	assert_int_equal(programs, 0);
@@ -202,7 +203,7 @@ static void delivered_wait(const struct delivered *t)
 	assert_int_equal(t->count, 1);
 }
 
-/* Opens the gate for `builds` a little later: a call that fails to wait has failed by then. */
+/* Opens the gate for `builds` a little later: a call that does not wait has failed by then. */
 struct later {
 	uint32_t builds;
 	pthread_t thread;
@@ -226,7 +227,7 @@ static void later_join(struct later *l)
 	pthread_join(l->thread, NULL);
 }
 
-/* ---- builds under way ---- */
+/* ---- outstanding builds ---- */
 
 /* The build status is available at once; kernels are not. */
 static void building__kernels_wait(void **state)
@@ -309,7 +310,7 @@ static void building__callbacks_wait_for_others(void **state)
 	delivered_wait(&second);
 	assert_int_equal(first.error, CL_SUCCESS);
 	assert_int_equal(second.error, CL_SUCCESS);
-	/* So the first job's kernel exists on both devices. */
+	/* so the first job's kernel exists on both devices */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(dxp_clGetKernelWorkGroupInfo(first.kernel, devices[i],
 							      CL_KERNEL_LOCAL_MEM_SIZE,

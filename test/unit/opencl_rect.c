@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rectangles: folding leaves every byte at its position, and overlap tests are exact; compared with
- * byte-by-byte models. */
+/* Tests rectangles: folding leaves every byte at its position, and overlap tests are exact;
+ * compared with byte-by-byte models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The outbox on a window whose NIC is the test: order per node, no loss in a full window, and
+/* Tests the outbox on a window whose NIC is the test: order per node, no loss in a full window, and
  * completion of messages. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 
 static struct dxp_window *window;
 static struct outbox *outbox;
-/* By the test as the NIC: doorbells read, completions written. */
+/* Counts of the test as the NIC: doorbells read, completions written. */
 static uint32_t dequeued, completed;
 static uint64_t contexts[4096];
 static int ended, ended_badly;
@@ -116,7 +116,7 @@ static void outbox_service__order_and_bound(void **state)
 	assert_int_equal(outbox_count(outbox, HOST), 0);
 }
 
-/* Long messages use more memory; each message returns its memory however it completes. */
+/* Long messages use more memory; each message returns its memory regardless of its status. */
 static void outbox_bytes__what_waits_and_is_under_way(void **state)
 {
 	static const uint8_t data[1536];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pace: rate in the long run, length of batches, late and idle callers, and invalid values. */
+/* Tests the pace: rate in the long run, length of batches, late and idle callers, and invalid
+ * values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,6 @@
 #include "rltp/cc.h"
 #include "rltp/pace.h"
 
-/* Sends while the pace allows; returns the bytes. */
 static uint64_t batch(struct pace *p, uint32_t packet_bytes, uint64_t now_ns)
 {
 	uint64_t sent = 0;
@@ -56,7 +56,7 @@ static void pace__a_fast_path_is_not_paced(void **state)
 	/* an incast on the same short path is paced */
 	pace_set(&p, CC_ONE / 2, 1472, 6000);
 	assert_int_equal(batch(&p, 1472, 1), 1472);
-	/* the end of the pace allows sending at once */
+	/* without a pace, sending is allowed at once */
 	pace_set(&p, CC_UNPACED, 1472, 6000);
 	assert_true(pace_ready(&p, 1));
 }

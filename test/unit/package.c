@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packages: decoding returns what was encoded; cut, longer or malformed ones are rejected. */
+/* Tests packages: decoding returns what was encoded; cut, longer or malformed ones are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

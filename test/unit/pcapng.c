@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pcapng writer, checked by a strict reader that shares no code with it, and by tshark where
- * installed. */
+/* Tests the pcapng writer, checked by a strict reader that shares no code with it, and by tshark
+ * where installed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void pcapng_packet__is_read_back_as_it_was(void **state)
 
 	rng_entropy_rng(&rng, data, sizeof(data));
 	file_begin(0);
-	/* Every short length, odd ones too, over each address pair. */
+	/* every short length, odd ones too, over each address pair */
 	for (uint32_t bytes = 0; bytes < 70; bytes++) {
 		const struct pcapng_packet p = {
 			.time_ns = 1600000000123456789ull + bytes,
@@ -217,7 +217,7 @@ static void capture_parse__notices_damage(void **state)
 	file_bytes += pcapng_packet(file + file_bytes, &p);
 	for (size_t i = front; i < file_bytes; i++) {
 		size_t at = i - front;
-		/* Fields without invalid values: time, MAC addresses, comment. */
+		/* fields without invalid values: time, MAC addresses, comment */
 		if ((at >= 12 && at < 20) || (at >= 28 && at < 40) || (at >= 84 && at < 87))
 			continue;
 		for (unsigned bit = 0; bit < 8; bit++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host's programs by id: thousands, added and removed in any order. */
+/* Tests a host's programs by id: thousands, added and removed in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void programs__thousands_are_found(void **state)
 	programs_clear(&p);
 }
 
-/* All chains stay short, so a launch does not slow down with its host's other programs. */
+/* All chains stay short, so a launch is not slowed by its host's other programs. */
 static void programs__chains_stay_short(void **state)
 {
 	struct programs p = {0};

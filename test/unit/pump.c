@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pump with a device in its own thread: every path, a failure at every buffer, and no leaks.
- * The test's clock advances while nothing happens. */
+/* Tests the pump with a device in its own thread: every path, a failure at every buffer, and no
+ * leaks. The test's clock advances while nothing happens. */
 #include "test/unit/pump_rig.h"
 
 #include <sched.h>
@@ -102,7 +102,7 @@ static void mover_free(struct mover *m)
 	free(m->to);
 }
 
-/* Polls until `count` movers have ended. Time advances while nothing happens. */
+/* Polls until `count` movers have completed. Time advances while nothing happens. */
 static void poll_until_ended(struct mover *movers, uint32_t count)
 {
 	for (;;) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pump on a board: all paths at once, DMAs that fail and stall, resets and cancellations at any
- * time, and a network that is early, late, busy or broken. Successful transfers are right, failed
- * ones are right as far as reported, and returned memory is not touched. The seed is printed;
- * DXP_SEED replays it. The polling thread sleeps until an interrupt or the pump's deadline. On
- * boards without a stall that is a minute away, so a lost interrupt fails the test. */
+/* Tests the pump on a board: all paths at once, DMAs that fail and stall, resets and cancellations
+ * at any time, and a network that is early, late, busy or broken. Successful transfers are right,
+ * failed ones are right as far as reported, and returned memory is not touched. The seed is
+ * printed; DXP_SEED replays it. The polling thread sleeps until an interrupt or the pump's
+ * deadline. On boards without a stall that is a minute away, so a lost interrupt fails the test. */
 #include <pthread.h>
 #include <time.h>
 
@@ -18,7 +18,7 @@
 #define EDGE    64u     /* guard bytes around host memory */
 #define OPERAND 0x01020304u
 #define STALL   (60 * S_NS)
-#define SHORT   (100 * MS_NS) /* for boards that stall */
+#define SHORT   (100 * MS_NS) /* time limit of boards that stall */
 
 enum kind { IN, OUT, THROUGH, IN_PLACE, OUT_PLACE, THROUGH_PLACE, COPY, KINDS };
 
@@ -37,7 +37,7 @@ static struct rng rng;
 static struct mover movers[MOVERS];
 static struct bridge_action late[2 * BRIDGE_BUFFERS_MAX]; /* network steps that complete later */
 static uint32_t late_count;
-static uint32_t network_fails; /* one step in so many fails; 0: none */
+static uint32_t network_fails; /* of this many steps one fails; 0: none */
 static uint32_t well;
 
 /* ---- waiting ---- */
@@ -100,7 +100,6 @@ static void scatter(uint8_t *bytes, uint64_t count)
 		bytes[i] = (uint8_t)(i * 13 + (i >> 8) + word);
 }
 
-/* Returns byte i that the sink must hold. */
 static uint8_t expected(const struct mover *m, uint64_t i)
 {
 	uint32_t word = 0;
@@ -185,7 +184,7 @@ static void mover_fill(struct mover *m)
 {
 	scatter(m->from, BYTES + 2 * EDGE);
 	memset(m->to, 0x77, BYTES + 2 * EDGE);
-	/* With no DMA of this mover under way, device memory is accessible directly. */
+	/* while no DMA of this mover is outstanding, device memory is accessible directly */
 	if (m->kind == OUT || m->kind == OUT_PLACE || m->kind == COPY)
 		memcpy(device(device_from(m)), m->from + EDGE, m->bytes);
 }
@@ -244,7 +243,7 @@ static void disturb(bool resets)
 		engine_dma_reset(board);
 }
 
-/* Polls until no mover is under way; begins `more` movers meanwhile. */
+/* Polls until no mover is running; begins `more` movers meanwhile. */
 static void poll_all(uint32_t more, bool resets)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
@@ -345,7 +344,7 @@ static void round_run(uint64_t seed)
 	untouched();
 	assert_true(stalls || bridge_counters(pump_bridge(pump))->stalls == 0);
 	assert_true(well >= KINDS);
-	/* Once more, ended by pump_destroy. */
+	/* once more, completed by pump_destroy */
 	for (uint32_t i = 0; i < MOVERS / 2; i++)
 		mover_begin(&movers[i], (enum kind)(i % KINDS));
 	for (uint64_t polls = any(40); polls > 0; polls--)

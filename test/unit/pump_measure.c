@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measured buffer sizes: the rates found, and device memory left unchanged. */
+/* Tests measured buffer sizes: the rates found, and device memory left unchanged. */
 #include "test/unit/pump_rig.h"
 
 #include "engine/limits.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the pump: an engine whose memory only its DMA reaches, with a thread that fails,
- * hangs and rejects on request, and transfers that verify their bytes. */
+/* Helpers of the tests of the pump: an engine whose memory only its DMA reaches, with a thread that
+ * fails, hangs and rejects on request, and transfers that verify their bytes. */
 #ifndef TEST_UNIT_PUMP_RIG_H
 #define TEST_UNIT_PUMP_RIG_H
 
@@ -67,12 +67,12 @@ struct device {
 	uint32_t queued, ended, started;
 	uint64_t slow_above;       /* bytes; longer DMAs take SLOW_US; 0: none */
 	uint32_t fail_at, hang_at; /* the n-th DMA, from 1; 0: none */
-	uint32_t space;            /* DMAs it holds at once, queued ones included */
-	bool resets;               /* whether a reset ends hanging DMAs */
+	uint32_t space;            /* DMAs it holds at once, including queued ones */
+	bool resets;               /* whether a reset completes hanging DMAs */
 	bool stop, hanging, reset;
 	uint32_t reset_count, pins, unpins, refused;
 	int pin_status;
-	uint64_t stream_bytes; /* of the last stream, in order */
+	uint64_t stream_bytes; /* bytes of the last stream, in order */
 	uint32_t streams;
 };
 

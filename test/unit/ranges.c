@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of bytes against a map of them, with and without memory for more ranges. */
+/* Tests sets of bytes against a map of them, with and without memory for more ranges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few rounds of each raw measurement: it runs, ends, and rejects bad arguments; no figure is
- * judged. */
+/* Tests a few rounds of each raw measurement: it runs, stops, and rejects bad arguments. Figures
+ * are not checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every operation on every type, in both builds of the loops, against a model that computes one
- * element at a time in wider types. fp16 and bf16 are checked against arithmetic on doubles. */
+/* Tests every operation on every type, in both builds of the loops, against a model that computes
+ * one element at a time in wider types. fp16 and bf16 are checked against arithmetic on doubles. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,8 +66,8 @@ enum form { SIGNED, UNSIGNED, HALF5, HALF8, FLOAT, DOUBLE };
 
 struct shape {
 	enum form form;
-	size_t bytes;  /* of the value */
-	size_t stride; /* of an element */
+	size_t bytes;  /* bytes of the value */
+	size_t stride; /* distance of two elements */
 };
 
 static struct shape shape_of(enum dxp_inc_type type)
@@ -314,7 +314,6 @@ static void reduce__like_the_model(void **state)
 		}
 }
 
-/* All pairs of bytes give the right results. */
 static void reduce__eight_bits(void **state)
 {
 	static const enum dxp_inc_type types[] = {DXP_INC_BYTES, DXP_INC_INT8, DXP_INC_UINT8};
@@ -330,7 +329,6 @@ static void reduce__eight_bits(void **state)
 			}
 }
 
-/* Each of the 65536 values converts right, and back. */
 static void reduce__half_values(void **state)
 {
 	for (uint32_t h = 0; h < 65536; h++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver has no space for: retransmitted after the requested time, without
+/* Tests packets that the receiver has no space for: retransmitted after the requested time, without
  * starving others, and without leftovers once they arrive. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void words_carry(struct session_pair *p)
 		pair_deliver(p, 1, &d[i]);
 }
 
-/* A packet that arrives by an earlier copy is not retransmitted any more. */
+/* A packet whose earlier copy arrives is no longer retransmitted. */
 static void refusal__arrived_while_it_waits(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
@@ -57,8 +57,8 @@ static void refusal__arrived_while_it_waits(void **state)
 	pair_destroy(p);
 }
 
-/* A window of one packet, and a receiver that always rejects one flow. The other flow goes on, and
- * the rejected one is retried, despite any number of empty polls. */
+/* A window of one packet, and a receiver that always rejects one flow. The other flow continues,
+ * and the rejected one is retried, despite any number of empty polls. */
 static void shared_window(uint32_t looks)
 {
 	struct session_pair *p = pair_create(&plain, 1);
@@ -90,7 +90,6 @@ static void refusal__alternates_in_a_window_of_one(void **state)
 		shared_window(looks);
 }
 
-/* A receiver's requested wait is bounded by the retransmission timeout. */
 static void refusal__waits_no_longer_than_a_timeout(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory keys: no key repeats or predicts another. A revoked key is rejected, while users of its
- * region keep the memory. */
+/* Tests memory keys: no key repeats or predicts another. A revoked key is rejected, while users of
+ * its region keep the memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

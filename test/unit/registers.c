@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode between functions of one NIC; test/sim/registers.c covers it over the network. */
+/* Tests register mode between functions of one NIC; test/sim/registers.c covers it over the
+ * network. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +97,6 @@ static void registers__late_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* A wait on a closed function returns DXP_ECLOSED. */
 static void registers__function_closed(void **state)
 {
 	struct rig r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry with members on a lossless network in virtual time: one test per guarantee in
- * docs/guide/manager.md. */
+/* Tests the registry with members on a lossless network in virtual time: one test for each
+ * guarantee in docs/guide/manager.md. */
 #include "test/sim/fabric.h"
 
 #include "node/limits.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RoCEv2 headers, and the ICRC against packets of other implementations. */
+/* Tests RoCEv2 headers, and the ICRC against packets of other implementations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

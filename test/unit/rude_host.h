@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host without the library, for protocol tests: it can fall silent and delay its answers. Header
- * only; needs cmocka.h before it. */
+/* Implements a host without the library, for protocol tests: it can be silent and delay its
+ * answers. Header only. Include cmocka.h first. */
 #ifndef TEST_RUDE_HOST_H
 #define TEST_RUDE_HOST_H
 
@@ -16,7 +16,7 @@
 
 struct rude {
 	struct node *node;
-	struct dxp_target to; /* the xPU */
+	struct dxp_target to; /* address of the xPU */
 	uint32_t key, memory_key;
 	uint64_t address; /* RUDE_BYTES allocated on the xPU */
 	uint8_t *memory;  /* RUDE_BYTES that the xPU may read and write with `key` */

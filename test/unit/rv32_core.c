@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work-groups, divergence, barriers, limits and traps of the rv32 core. */
+/* Tests work-groups, divergence, barriers, limits and traps of the rv32 core. */
 #include "test/unit/rv32_rig.h"
 
 /* Appends: d = the buffer's address + 4 * CSR. */
@@ -40,7 +40,6 @@ static void rv32_core__spin_lock(void **state)
 	rig_destroy(g);
 }
 
-/* A lane waits for a flag that the next warp sets. */
 static void rv32_core__flag_of_another_warp(void **state)
 {
 	struct rig *g = rig_create();
@@ -235,7 +234,7 @@ static void rv32_core__bounds(void **state)
 	rig_destroy(g);
 }
 
-/* Runs one instruction with A0 = value, and compares the sentence behind the work-item. */
+/* Runs one instruction with A0 = value, and compares the sentence that follows the work-item. */
 static void check_trap(struct rig *g, uint32_t word, uint32_t value, const char *sentence)
 {
 	char want[256];
@@ -288,7 +287,6 @@ static void rv32_core__traps(void **state)
 	rig_destroy(g);
 }
 
-/* Code that runs off its last instruction. */
 static void rv32_core__runs_off(void **state)
 {
 	struct rig *g = rig_create();
@@ -310,7 +308,7 @@ static void rv32_core__endless(void **state)
 	assert_int_equal(rig_run(g), DXP_EDEVICE);
 	assert_int_equal(g->trap.kind, RV32_TRAP_BUDGET);
 	assert_in_range(g->counters.instructions, 1000000, 1000000 + 32 * 4096);
-	/* Waits in a pause, too. */
+	/* waits in a pause too */
 	rig_restart(g);
 	emit(g, RV32_PAUSE, 0, 0, 0, 0);
 	emit(g, RV32_JAL, ZERO, 0, 0, -4);
@@ -348,7 +346,7 @@ static void rv32_core__stores_in_lane_order(void **state)
 	rig_destroy(g);
 }
 
-/* Private memory of an earlier launch is not seen. */
+/* Private memory of an earlier launch is not visible. */
 static void rv32_core__private_is_fresh(void **state)
 {
 	struct rig *g = rig_create();
@@ -432,7 +430,6 @@ static void rv32_core__trace(void **state)
 	rig_destroy(g);
 }
 
-/* The core rejects launches with values out of range. */
 static void rv32_core__bad_launches(void **state)
 {
 	struct rig *g = rig_create();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoder, encoder and disassembler. The words of the table are from another assembler. */
+/* Tests decoder, encoder and disassembler. The words of the table are from another assembler. */
 #include "base/rng.h"
 #include "rv32/disasm.h"
 #include "test/unit/rv32_rig.h"
@@ -8,7 +8,7 @@
 
 struct text_case {
 	uint32_t word;
-	const char *text; /* at address 0x10000 */
+	const char *text; /* text at address 0x10000 */
 };
 
 static const struct text_case texts[] = {
@@ -79,10 +79,10 @@ static void rv32_decode__illegal(void **state)
 		0x02051513, /* slli by 32 */
 		0x02c5f553, /* fadd.d */
 		0x00c5d553, /* fadd.s with rounding mode 5 */
-		0x00c5e553, /* and 6 */
+		0x00c5e553, /* the same with mode 6 */
 		0x1015a52f, /* lr.w with rs2 */
 		0x0400200b, /* custom-0 of another device */
-		0x0200400b, /* likewise, its barrier */
+		0x0200400b, /* barrier of another device */
 		0x0105102b, /* dxp.set 16 */
 		0x0460252b, /* dxp.get 70 */
 		0x0205352b, /* dxp.take with rs2 */
@@ -116,7 +116,6 @@ static void rv32_decode__round_trip(void **state)
 	assert_in_range(legal, RANDOM_WORDS / 20, RANDOM_WORDS);
 }
 
-/* Any text fits its buffer, also a short one. */
 static void rv32_decode__short_buffers(void **state)
 {
 	struct rng rng = {.state = 2};

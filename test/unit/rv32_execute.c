@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each instruction on the edges that the ISA manual defines: in both builds, with all lanes and
- * with masked ones, floats with and without observable flags. */
+/* Tests each instruction on the edges that the ISA manual defines: in both builds, with all lanes
+ * and with masked ones, and floats with and without observable flags. */
 #include "test/unit/rv32_rig.h"
 
 #define NAN_  0x7fc00000u
@@ -398,7 +398,6 @@ static void rv32_execute__reservation(void **state)
 	rig_destroy(g);
 }
 
-/* Atomics of all lanes on one word, in lane order. */
 static void rv32_execute__atomics(void **state)
 {
 	static const struct {

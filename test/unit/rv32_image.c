@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loader of rv32 objects, on two that clang made: two kernels, and the runtime's functions. */
+/* Tests the loader of rv32 objects, on two that clang made: two kernels, and the runtime's
+ * functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +105,7 @@ static void rv32_image_link__rejected(void **state)
 	assert_non_null(strstr(text, "defined twice"));
 }
 
-/* No prefix of an object links, and each has its sentence. */
+/* No prefix of an object links, and each has its own message. */
 static void rv32_image_link__truncated(void **state)
 {
 	for (size_t bytes = 0; bytes < kernels_bytes; bytes++) {
@@ -120,7 +121,7 @@ static void rv32_image_link__truncated(void **state)
 	}
 }
 
-/* Any byte may have any of some values: the link ends, with an image or a sentence. */
+/* Any byte may have any of some values: the link returns an image or a message. */
 static void rv32_image_link__flipped(void **state)
 {
 	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};

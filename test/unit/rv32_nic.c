@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC instructions: descriptors from communication registers, completions, values. */
+/* Tests the NIC instructions: descriptors from communication registers, completions, values. */
 #include "rv32/nic.h"
 #include "test/unit/rv32_rig.h"
 
@@ -175,7 +175,6 @@ static void rv32_nic__atomics(void **state)
 	rig_destroy(g);
 }
 
-/* Lanes post in lane order until the doorbells are used up. */
 static void rv32_nic__full(void **state)
 {
 	struct rig *g = rig_create();

@@ -18,7 +18,7 @@
 #define BODY_OPS         60   /* random instructions of a program */
 #define AREA             1024 /* bytes of a lane: memory, registers before, registers after */
 #define BEFORE           256  /* offset of the registers before */
-#define AFTER            512  /* and after: x1 .. x29, f0 .. f31, fcsr */
+#define AFTER            512  /* offset of the registers after: x1 .. x29, f0 .. f31, fcsr */
 #define ELF_BYTES        84   /* ELF header and one program header */
 #define AREAS            (AREA * RV32_LANES)
 #define COUNTER          30
@@ -242,7 +242,6 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 		fail_msg("qemu-riscv32 wrote %zu bytes, status %x", got, (unsigned)status);
 }
 
-/* Runs all bodies here. */
 static void run_here(struct random_code *r, enum rv32_build build, uint8_t *areas)
 {
 	static struct rig frame;

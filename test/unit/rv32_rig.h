@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small assembler and one core, for the tests of src/rv32. */
+/* Implements a small assembler and one core, for the tests of src/rv32. */
 #ifndef TEST_UNIT_RV32_RIG_H
 #define TEST_UNIT_RV32_RIG_H
 
@@ -67,7 +67,6 @@ static inline void emit_float(struct rig *g, enum rv32_opcode code, unsigned rd,
 	g->words[g->count++] = rv32_encode(&op);
 }
 
-/* Loads a 32-bit constant. */
 static inline void emit_li(struct rig *g, unsigned rd, uint32_t value)
 {
 	emit(g, RV32_LUI, rd, 0, 0, (int32_t)((value + 0x800) & 0xfffff000));
@@ -120,14 +119,14 @@ static inline void rig_destroy(struct rig *g)
 	free(g);
 }
 
-/* Forgets the program, and keeps the core. */
+/* Clears the program, and keeps the core. */
 static inline void rig_restart(struct rig *g)
 {
 	g->count = 0;
 	memset(g->buffer, 0, sizeof(g->buffer));
 }
 
-/* Runs the program; returns the status. A trap's sentence is in g->text. */
+/* Runs the program; returns the status. A trap's message is in g->text. */
 static inline int rig_run(struct rig *g)
 {
 	const struct rv32_segment buffer = {.host = g->buffer,
@@ -161,7 +160,7 @@ static inline void rig_run_ok(struct rig *g)
 		fail_msg("status %d: %s", status, g->text);
 }
 
-/* Runs the program with each build that runs here, by a callback that checks the outcome. */
+/* Runs the program with each build that this processor supports; a callback checks the result. */
 #define EACH_BUILD(g)                                                                       \
 	for ((g)->build = RV32_BUILD_BASELINE; (g)->build <= RV32_BUILD_AVX2; (g)->build++) \
 		if (rv32_build_runs((g)->build))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model of time: hand-computed cycles of short programs, and a published figure. */
+/* Tests the model of time: hand-computed cycles of short programs, and a published figure. */
 #include "rv32/time.h"
 #include "test/unit/rv32_rig.h"
 
@@ -114,7 +114,8 @@ static void emit_matmul(struct rig *g)
 }
 
 /* Published: 3.68 GFLOP/s of a plain matrix product on 32 cores of 4 warps and 4 threads at 200
- * MHz. The interval over what is assumed must hold it, and stay below the peak of 25.6. */
+ * MHz. The interval over the assumed parameters must contain it, and stay below the peak of
+ * 25.6. */
 static void rv32_time__published_matmul(void **state)
 {
 	const struct rv32_time_parameters *p = rv32_time_preset("vortex-4x4");

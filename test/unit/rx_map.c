@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiver's bitmap, from tables and against a naive set. */
+/* Tests the receiver's bitmap, from tables and against a naive set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,6 @@ static void rx_map__order_gaps_and_wrap(void **state)
 	T(0, RX_NEW, 3);
 	T(0, RX_DUPLICATE, 3);
 	T(2, RX_DUPLICATE, 3);
-	/* edges of the window */
 	T(3 + WIRE_WINDOW_MAX, RX_BEYOND, 3);
 	T(2 + WIRE_WINDOW_MAX, RX_NEW, 3);
 	T(3, RX_NEW, 4);

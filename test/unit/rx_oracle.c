@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiver's bitmap against a naive receiver: a sorted list of 64-bit numbers that never wrap,
- * written from docs/reference/wire.md and not from rx_map.c. Both get the same random traces. They
- * must agree on every verdict, on the next expected number and on new gaps. An acknowledgement must
- * report exactly the list. The seed is printed; DXP_SEED=n replays one trace. */
+/* Tests the receiver's bitmap against a naive receiver: a sorted list of 64-bit numbers that
+ * never wrap, written from docs/reference/wire.md, independent of rx_map.c. Both get the same
+ * random traces. They must agree on every verdict, on the next expected number and on new holes.
+ * An acknowledgement must report exactly the list. The seed is printed; DXP_SEED=n replays one
+ * trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,8 +183,8 @@ static void narrow_report_check(struct trace *t)
 		trace_fail(t, "a report that leaves something out", o->next);
 }
 
-/* A list too wide for one acknowledgement: without new arrivals, two reports per part cover it all,
- * from any start. */
+/* A list too wide for one acknowledgement: without new arrivals, two reports for each part cover it
+ * all, from any start. */
 static void rotation_check(struct trace *t)
 {
 	uint8_t seen[2 * WIRE_WINDOW_MAX] = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue and the heap against a table searched from end to end, and ten thousand sessions that
- * are mostly idle. */
+/* Tests the queue and the heap against a table searched from end to end, and ten thousand sessions
+ * that are mostly idle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

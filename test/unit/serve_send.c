@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends of a switch: each packet leaves from the port it names, in order per child. Also packets
- * whose port another socket owns. */
+/* Tests sends of a switch: each packet leaves from the port it names, in order for each child. Also
+ * packets whose port another socket owns. */
 #include "switch/serve_send.h"
 
 #include "base/clock.h"

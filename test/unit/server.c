@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager as it runs: real loopback sockets, a real store, its loop in a thread. */
+/* Tests the manager as it runs: real loopback sockets, a real store, its loop in a thread. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,7 +145,6 @@ static void member_poll(struct member *m, struct link *l, uint64_t limit_ns)
 	}
 }
 
-/* Joins as `name` and returns the id. */
 static uint16_t id_get(const struct running *r, struct link *l, const char *name,
 		       uint64_t incarnation)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two sessions, datagram by datagram: growth of the ring, losses found by each recovery, learnt
- * reordering, idle state. */
+/* Tests two sessions, datagram by datagram: growth of the ring, losses found by each recovery,
+ * learnt reordering, idle state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ static void session__one_probe_for_one_silence(void **state)
 	pair_destroy(p);
 }
 
-/* A peer silent for longer than WAIT_SPIN_NS gets extra time to wake before a probe. */
+/* A peer silent for longer than WAIT_SPIN_NS gets extra time to wake up before a probe. */
 static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -235,7 +235,7 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 	pair_destroy(p);
 }
 
-/* One NAK per gap: later arrivals behind it cause none. */
+/* One NAK for each hole: later arrivals behind it cause none. */
 static void session__go_back_n_reports_it_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's parts: its queue and alarms against naive ones, its ports by hand, its paths, and
- * its histogram. */
+/* Tests the simulator's parts: its queue and alarms against naive ones, its ports by hand, its
+ * paths, and its histogram. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole xPUs in this process, used through the host library. Skipped without OpenCL. */
+/* Tests whole xPUs in this process, used through the host library. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,7 +151,7 @@ static void run__late_events_all_come(void **state)
 		events[i] = run_notified(w.one, "add", address, i, NULL, true);
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(wait_for(events[i]), DXP_OK);
-	/* A failure is reported at once, as are all events held before it. */
+	/* a failure is reported at once, with all events held before it */
 	events[0] = run_notified(w.one, "add", address, 1, NULL, true);
 	events[1] = run_notified(w.one, "no_such_kernel", address, 1, NULL, true);
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
@@ -185,7 +185,6 @@ static void build__log_of_a_failure(void **state)
 	assert_int_equal(dxp_program_build(w.plain, source, NULL, &p), DXP_EUNSUPPORTED);
 }
 
-/* Live programs are limited by memory, not by a number. */
 static void build__a_thousand_live_programs(void **state)
 {
 	enum { COUNT = 1000 };
@@ -386,7 +385,6 @@ static void raw_nap(struct node *n, const struct dxp_target *to, const uint8_t *
 	assert_int_equal(e.status, DXP_OK);
 }
 
-/* Malformed messages are counted and change nothing. */
 static void message__refused(void **state)
 {
 	struct node_options options = {

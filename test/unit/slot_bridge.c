@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command BRIDGE: an xPU pulls from and pushes to memory of the requesting host, or pulls from
- * another xPU. Boards, and one xPU whose memory the NIC reaches. */
+/* Tests the command BRIDGE: an xPU pulls from and pushes to memory of the requesting host, or pulls
+ * from another xPU. Boards, and one xPU whose memory the NIC reaches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,6 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* Moves bytes from host memory to the device and back. */
 static void there_and_back(struct dxp_xpu *x, uint64_t bytes, enum dxp_bridge_mode mode,
 			   uint32_t piece_bytes)
 {
@@ -114,7 +113,7 @@ static void bridge__through_the_core(void **state)
 	ok(dxp_core_get(one, &core, &operand, &result));
 	assert_true(core == DXP_CORE_CHECKSUM && result == sum);
 	ok(dxp_core_set(one, DXP_CORE_PASS, 0));
-	/* In place; and on an xPU without a core. */
+	/* in place; and on an xPU without a core */
 	noise(in, LARGE, 3);
 	t.from = t.to;
 	t.bytes = LARGE; /* not a multiple of a word either */
@@ -217,7 +216,7 @@ static void bridge__hosts_are_kept_apart(void **state)
 	ok(dxp_mem_free(one, own));
 }
 
-/* The host leaves while transfers are under way: the xPU continues the other hosts' transfers. */
+/* The host leaves with outstanding transfers: the xPU continues the other hosts' transfers. */
 static void bridge__host_leaves(void **state)
 {
 	enum { COUNT = 40, BYTES = 400000 };

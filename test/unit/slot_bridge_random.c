@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hosts use two boards and an xPU without a bridge at random. DMAs fail, a device stalls, and
- * another host joins, begins operations and dies. A model of each xPU's memory holds the expected
+ * another host joins, begins operations and dies. A model of each xPU's memory has the expected
  * bytes: a successful operation is exact, and after a failure the range is undefined until
- * rewritten. At the end all memory and buffers are free. DXP_SEED replays one seed. */
+ * rewritten. Afterwards all memory and buffers are free. DXP_SEED replays one seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 
 #define BUFFER     (8u << 10)
 #define BUFFERS    4
-#define MEMORY     300000 /* bytes of the model per xPU */
+#define MEMORY     300000 /* bytes of the model for each xPU */
 #define STALL_NS   (500 * MS_NS)
 #define WAIT_NS    (3 * DAEMONS_WAIT_NS)
 #define XPUS       3

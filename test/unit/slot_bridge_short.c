@@ -31,7 +31,7 @@ static uint8_t out[BYTES], in[BYTES];
 /* ---- memory ---- */
 
 static _Atomic uint64_t countdown; /* allocations of the board's thread until one fails; 0: never */
-static bool spared;                /* of that thread: allocations do not fail meanwhile */
+static bool spared;                /* state of that thread: allocations do not fail meanwhile */
 
 static bool fails_now(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xPUs whose memory only DMA reaches, used through the host library: accesses by a host, a kernel
- * and another xPU. Boards without a set speed and with short buffers, so that each transfer has
- * several parts. test/unit/slot_bridge.c covers the command BRIDGE, slot_bridged_faults.c
+/* Tests xPUs whose memory only DMA reaches, used through the host library: accesses by a host, a
+ * kernel and another xPU. Boards without a set speed and with short buffers, so that each transfer
+ * has several parts. test/unit/slot_bridge.c covers the command BRIDGE, slot_bridged_faults.c
  * failures. */
 #include <pthread.h>
 #include <setjmp.h>
@@ -95,7 +95,6 @@ static void caps__report_the_kind(void **state)
 									 : DXP_MEMORY_DIRECT);
 }
 
-/* Memory left by another host reads as zeros. */
 static void memory__is_zero(void **state)
 {
 	uint64_t before = free_bytes(one);

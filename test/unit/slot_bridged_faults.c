@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boards whose DMA fails or stalls, and hosts that vanish during transfers. Errors are reported,
- * successful transfers are exact, and the rings end empty and usable. */
+/* Tests boards whose DMA fails or stalls, and hosts that vanish during transfers. Errors are
+ * reported, successful transfers are exact, and afterwards the rings are empty and usable. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* Returns whether the operation succeeded; any failure but the device's fails the test. */
+/* Returns whether the operation succeeded; any failure except the device's fails the test. */
 static bool went_well(int status)
 {
 	if (status != DXP_EDEVICE)
@@ -54,8 +54,8 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* Opens one xPU, a board with the fault of `setting`. Each gets its own name: a board of a used
- * name would be a restart of the earlier one, unknown to some nodes yet. */
+/* Opens one xPU, a board with the fault of `setting`. Each gets its own name: a board with a used
+ * name would be a restart of the earlier one, which some nodes do not know yet. */
 static void board_open(const char *setting, uint64_t stall_ns)
 {
 	static uint32_t boards;

@@ -56,7 +56,6 @@ static struct dxp_fabric *join(void)
 	return f;
 }
 
-/* Each host has its own memory and gets replies. */
 static void hosts__as_many_as_a_node_has_ranks(void **state)
 {
 	struct dxp_fabric *fabrics[MANY];

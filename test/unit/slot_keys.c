@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that share an xPU: no host reaches another's allocations in any way, in memory that the NIC
- * reaches (xpu1, xpu2) and in memory behind DMA (xpu3). slot_nic.c covers the kernels'
+/* Tests hosts that share an xPU: no host reaches another's allocations in any way, in memory that
+ * the NIC reaches (xpu1, xpu2) and in memory behind DMA (xpu3). slot_nic.c covers the kernels'
  * functions. */
 #include <pthread.h>
 #include <setjmp.h>
@@ -65,7 +65,6 @@ static void user_close(struct user *u)
 	dxp_fabric_close(u->fabric);
 }
 
-/* Allocates the victim's memory on that xPU and writes its secret. */
 static uint64_t victim_make(uint32_t xpu)
 {
 	uint64_t address;
@@ -76,7 +75,6 @@ static uint64_t victim_make(uint32_t xpu)
 	return address;
 }
 
-/* Asserts that the victim's memory is unchanged, then frees it. */
 static void victim_end(uint32_t xpu, uint64_t address)
 {
 	memset(buffer, 0, BYTES);
@@ -157,7 +155,6 @@ static void send__into_foreign_memory(void **state)
 	}
 }
 
-/* The event does not precede the rejection of its data. */
 static void send__no_event_before_a_refusal(void **state)
 {
 	uint64_t a = victim_make(0), source, own;
@@ -183,7 +180,7 @@ static void send__no_event_before_a_refusal(void **state)
 	victim_end(0, a);
 }
 
-/* An xPU pulls from another with the key of its own host there, so the victim's memory is
+/* An xPU pulls from another xPU. It uses the key of its own host, so the victim's memory there is
  * rejected. */
 static void bridge__out_of_foreign_memory(void **state)
 {
@@ -242,7 +239,7 @@ static void task__into_foreign_memory(void **state)
 	victim_end(0, a);
 }
 
-/* Unallocated memory is common, and holds nothing that a host left. */
+/* Unallocated memory is common, and contains nothing that a host left. */
 static void common__is_cleared_before_it_is_read(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -367,7 +364,6 @@ static void common__allocated_under_a_long_read(void **state)
 	}
 }
 
-/* A host's key ends with the host. */
 static void keys__end_with_their_host(void **state)
 {
 	struct user guest = user_open("guest");
@@ -405,7 +401,7 @@ static void limit__of_each_host(void **state)
 	ok(dxp_mem_alloc(x, 512, &b));
 	assert_int_equal(dxp_mem_alloc(x, 1, &c), DXP_ENOMEM);
 	assert_int_equal(dxp_mem_alloc(x, UINT64_MAX, &c), DXP_ENOMEM);
-	/* Another host gets as much. */
+	/* another host gets as much */
 	ok(dxp_mem_alloc(victim.xpus[3], LIMIT, &c));
 	ok(dxp_mem_free(victim.xpus[3], c));
 	ok(dxp_mem_free(x, a));

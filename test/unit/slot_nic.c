@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that drive their node's NIC: between two xPUs without a host, with wrong addresses, with
- * broken rules, and after their host left. Skipped without OpenCL. */
+/* Tests kernels that drive their node's NIC: between two xPUs without a host, with wrong addresses,
+ * with broken rules, and after their host left. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 #define LOOKS   2000000000ull /* polls of a kernel's wait: some seconds */
 #define FOREVER (LOOKS * 1000)
-#define SOON_NS (20 * S_NS) /* far below a kernel's wait */
+#define SOON_NS (20 * S_NS) /* ns, far below a kernel's wait */
 
 static const char source[] =
 	"#include <dxp/device.h>\n"
@@ -287,7 +287,7 @@ static void kernel__memory_of_another_host(void **state)
 	reaches(&one, target_of(&one), data_of(&one), foreign, DXP_EACCESS, DXP_EACCESS,
 		DXP_EACCESS);
 	reaches(&one, target_of(&two), foreign, data_of(&two), DXP_EACCESS, DXP_EACCESS, DXP_OK);
-	/* Nor is unallocated memory. */
+	/* the same for unallocated memory */
 	foreign.offset = DAEMONS_MEMORY - 4096;
 	reaches(&two, target_of(&one), data_of(&two), foreign, DXP_EACCESS, DXP_EACCESS,
 		DXP_EACCESS);
@@ -349,7 +349,7 @@ static void nothing_else_suffers(void)
 	assert_int_equal(result(&two, 0), 77);
 }
 
-/* The NIC stops the function, and the kernel reads the error. Once its host requests it, the kernel
+/* The NIC stops the function, and the kernel reads the error. When its host requests it, the kernel
  * gets a new function. */
 static void kernel__breaks_the_rules(void **state)
 {
@@ -377,7 +377,7 @@ static void kernel__breaks_the_rules(void **state)
 			 DXP_EACCESS);
 }
 
-/* A kernel that overwrites every word of its window, also the NIC's, affects no other function. */
+/* A kernel that overwrites every word of its window, even the NIC's, affects no other function. */
 static void kernel__overwrites_its_window(void **state)
 {
 	for (int i = 0; i < 3; i++) {
@@ -449,7 +449,7 @@ static void nic__all_functions_in_use(void **state)
 	dxp_fabric_close(f);
 }
 
-/* Last test: it closes the daemon. */
+/* last test: it closes the daemon */
 static void daemon__closes_under_a_waiting_kernel(void **state)
 {
 	uint64_t begin = clock_now_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Misbehaving hosts on a board that others share: they ignore answers, make the xPU read memory
- * that never arrives, or PUT only a part. Others wait for a bounded time, no foreign memory is
- * visible, and all buffers are freed. */
+/* Tests misbehaving hosts on a board that others share: they ignore answers, make the xPU read
+ * memory that never arrives, or PUT only a part. Others wait for a bounded time, no memory of other
+ * hosts is visible, and all buffers are freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

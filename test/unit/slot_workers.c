@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels in one worker per host: a crash, hang, print or leftover affects no other host and leaves
- * nothing behind. Skipped without OpenCL. */
+/* Tests kernels in one worker for each host: a crash, hang, print or leftover affects no other host
+ * and leaves nothing behind. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "test/support/daemons.h"
 
-#define SOON_NS    (20 * S_NS) /* far below the time of an endless kernel */
+#define SOON_NS    (20 * S_NS) /* ns, far below the time of an endless kernel */
 #define HOST_BYTES (4u << 20)
 
 static const char source[] =
@@ -33,7 +33,7 @@ static const char source[] =
 
 static struct daemons w;
 
-/* A host of its own. */
+/* A host with its own worker. */
 struct guest {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
@@ -211,7 +211,6 @@ static void memory__of_others_is_out_of_reach(void **state)
 	guest_close(&bad);
 }
 
-/* A kernel cannot access memory after its host freed it. */
 static void memory__freed_is_out_of_reach(void **state)
 {
 	struct guest g = guest_open("freer");
@@ -338,7 +337,6 @@ static void endless__ends_with_its_host(void **state)
 	guest_close(&good);
 }
 
-/* Only a long-running command is reported before its completion. */
 static void begun__of_long_ones(void **state)
 {
 	struct guest g = guest_open("asks");
@@ -367,7 +365,6 @@ static void begun__of_long_ones(void **state)
 	guest_close(&g);
 }
 
-/* The reply carries the error code of the device's compiler. */
 static void native__of_a_build(void **state)
 {
 	struct guest g = guest_open("builds");
@@ -416,7 +413,6 @@ static void zygote__killed(void **state)
 	guest_close(&g);
 }
 
-/* Waits until the daemon has reaped the killed zygote. */
 static void zygote_gone(pid_t before)
 {
 	pid_t pid = before;
@@ -429,7 +425,7 @@ static void zygote_gone(pid_t before)
 }
 
 /* A zygote killed right after its start is replaced once a restart is allowed; commands wait. This
- * holds also for a new host that arrives before the slot detects the exit. */
+ * also holds for a new host that arrives before the slot detects the exit. */
 static void zygote__killed_young(void **state)
 {
 	struct guest g = guest_open("patient");
@@ -498,7 +494,7 @@ static void hosts__a_thousand(void **state)
 			longest_ns = clock_now_ns() - begin_ns;
 	}
 	workers_become(1);
-	/* Some descriptors come and go with sessions and files, but none per host. */
+	/* some descriptors come and go with sessions and files, but none for each host */
 	assert_in_range(descriptors(getpid()), 0, own + 16);
 	assert_in_range(descriptors(zygote()), 0, its + 16);
 	print_message("the slowest of %d hosts was served after %.1f ms\n", HOSTS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The integer arithmetic of the XDP plane against the FPU, bit for bit: every pair of special
+/* Tests the integer arithmetic of the XDP plane against the FPU, bit for bit: every pair of special
  * numbers, then millions of random ones. Many random pairs are close, so that they cancel, round
  * and underflow. */
 #include <setjmp.h>
@@ -141,7 +141,6 @@ static void softfloat__special_floats(void **state)
 			check_float(all[i], all[j]);
 }
 
-/* Half of the pairs have close exponents. */
 static void softfloat__random_doubles(void **state)
 {
 	struct rng rng = {20261121};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that a NIC cannot address, used by functions of that NIC, and requests that it rejects on
- * such memory. */
+/* Tests memory that a NIC cannot address, used by functions of that NIC, and requests that it
+ * rejects on such memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -218,7 +218,6 @@ static void staged_local__each_dma_fails(void **state)
 	}
 }
 
-/* Either function closes at any moment. */
 static void staged_local__functions_close(void **state)
 {
 	struct scene s;

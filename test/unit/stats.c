@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The statistics file: written, read during writes, grown, left by dead processes, and rejected if
- * invalid. */
+/* Tests the statistics file: written, read during writes, grown, left by dead processes, and
+ * rejected if invalid. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -169,7 +169,6 @@ static void assert_one_value(const struct stats_view *v)
 	}
 }
 
-/* All values of a snapshot are of one publication. */
 static void stats_read__is_consistent_while_it_is_written(void **state)
 {
 	struct rig *r = *state;
@@ -277,7 +276,7 @@ static void stats_read__refuses_what_is_none(void **state)
 	assert_int_equal(r->complaints, 0);
 }
 
-/* A live writer's file, with one value changed: the reader rejects it and reports `why`. */
+/* Changes one value in a live writer's file; the reader rejects it and reports `why`. */
 static void damaged(struct rig *r, size_t offset, uint32_t value, const char *why)
 {
 	struct stats *s = open_one("x");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store: saved state comes back. Damage, foreign files, a second manager and a full disk give
- * different errors. */
+/* Tests the store: saved state comes back. Damage, foreign files, a second manager and a full disk
+ * give different errors. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

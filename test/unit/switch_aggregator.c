@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segments in one switch: order of the sum, retransmissions at every point, windows and their wrap,
- * and members that disagree. */
+/* Tests segments in one switch: order of the sum, retransmissions at every point, windows and their
+ * wrap, and members that disagree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -310,7 +310,7 @@ static void aggregator__repeats(void **state)
 	done();
 }
 
-/* Aggregators reused before their results left: only the last results are sent, once. */
+/* Aggregators reused before their results left: only the last results are sent, once each. */
 static void aggregator__accepted_before_it_is_sent(void **state)
 {
 	open_with(2, 1);
@@ -459,7 +459,6 @@ static void aggregator__barriers(void **state)
 	done();
 }
 
-/* The maximum number of children works, last one first. */
 static void aggregator__many_children(void **state)
 {
 	open_with(SWITCH_CHILDREN_MAX, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A switch's status in memory and in packets: its own row, groups page by page, and rejections by
- * reason. */
+/* Tests a switch's status in memory and in packets: its own row, groups page by page, and
+ * rejections by reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

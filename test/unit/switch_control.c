@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creation of groups: NOTIFYs, and every reason for a rejection. */
+/* Tests creation of groups: NOTIFYs, and every reason for a rejection. */
 #include "test/unit/switch_rig.h"
 
 #include "switch/limits.h"
@@ -59,7 +59,7 @@ static void refused_with(unsigned cause)
 	assert_int_equal(net.inbox.count, 0);
 }
 
-/* Another group of the same id is rejected, whatever the difference. */
+/* Another group of the same id is rejected, for any difference. */
 static void control__id_in_use(void **state)
 {
 	struct inc_control first, c;

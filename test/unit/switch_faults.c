@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The n-th allocation in a switch's lifetime fails, for n = 1, 2, 3 ... until none does. The
+/* Makes the n-th allocation in a switch's lifetime fail, for n = 1, 2, 3 ... until none does. The
  * failure is reported or counted, nothing leaks, and the next try works. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 static struct switch_net net;
 static struct swnet_group group;
 
-/* Delivers the packets under way; the `n`-th allocation fails. */
+/* Delivers the packets in flight; the `n`-th allocation fails. */
 static void receive(uint64_t *n)
 {
 	for (size_t i = 0; i < net.wire.count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unknown peers, garbage and floods: the switch still serves others, limits its answers, and sends
- * no peer more bytes than it received from it. */
+/* Tests unknown peers, garbage and floods: the switch still serves others, limits its answers, and
+ * sends no peer more bytes than it received from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -308,7 +308,7 @@ static void hostile__answers_are_limited(void **state)
 		swnet_run(&net);
 		answers += answers_to(what.path.from_ip, what.path.from_port);
 	}
-	assert_in_range(answers, 100, 100 + 100 / 5 + 1); /* of one second, and the burst */
+	assert_in_range(answers, 100, 100 + 100 / 5 + 1); /* limit of one second, plus the burst */
 	assert_int_equal(counters().refused, 5000);
 	assert_int_equal(counters().limited, 5000 - answers);
 	what.path.from_ip++;
@@ -439,7 +439,8 @@ static void hostile__messages_are_bounded(void **state)
 	done();
 }
 
-/* One group has its whole window to send, the other one result, which is sent in its turn. */
+/* One group has its whole window to send, the other one result, which is sent when its share is
+ * due. */
 static void hostile__groups_alternate(void **state)
 {
 	static uint8_t data[1408];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifetime of groups: kills, leases, and the XDP plane's part in both. */
+/* Tests lifetime of groups: kills, leases, and the XDP plane's part in both. */
 #include "switch/kernel.h"
 #include "switch/limits.h"
 #include "test/unit/switch_rig.h"
@@ -63,7 +63,6 @@ static void lifetime__kill(void **state)
 	done();
 }
 
-/* A group killed with unsent results sends none of them. */
 static void lifetime__kill_while_sending(void **state)
 {
 	struct swnet_group other;
@@ -114,7 +113,7 @@ static void lifetime__lease_ends(void **state)
 	s = net.switches[0];
 	assert_int_equal(switch_deadline(s), UINT64_MAX);
 	assert_true(swnet_group_make(&net, &group));
-	for (unsigned i = 0; i < 4; i++) { /* by data and by RENEW */
+	for (unsigned i = 0; i < 4; i++) { /* use by data and by RENEW */
 		net.now_ns += 11999 * MS_NS;
 		switch_expire(s, net.now_ns);
 		if (i % 2)
@@ -142,7 +141,6 @@ static void lifetime__lease_ends(void **state)
 	done();
 }
 
-/* A group's lease counts if it is shorter than the switch's. */
 static void lifetime__lease_of_the_group(void **state)
 {
 	static const uint32_t leases[][2] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets between switches of a tree: partial results as the parent receives them, results down,
- * and duplicate, late or foreign ones. */
+/* Tests packets between switches of a tree: partial results as the parent receives them, results
+ * down, and duplicate, late or foreign ones. */
 #include "test/unit/switch_tree_rig.h"
 
 #include "switch/limits.h"
@@ -92,7 +92,6 @@ static void tree__partial_again_not_too_often(void **state)
 	done();
 }
 
-/* A queued retransmission is not sent once the result has arrived. */
 static void tree__partial_not_after_the_result(void **state)
 {
 	struct swnet_packet *result;
@@ -154,7 +153,7 @@ static void tree__results_of_parents(void **state)
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
-	what.header.req_id = 4; /* of the same aggregator */
+	what.header.req_id = 4; /* another segment of the same aggregator */
 	swnet_send(&net, &what);
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries of hosts: by every way up, with limits that each switch may only lower, rejections, and
- * floods. */
+/* Tests queries of hosts: on every path up, with limits that each switch may only lower,
+ * rejections, and floods. */
 #include "test/unit/switch_rig.h"
 
 #include "switch/limits.h"
@@ -60,7 +60,6 @@ static void control__query_by_every_way(void **state)
 	done();
 }
 
-/* No switch raises a limit that the host reported. */
 static void control__query_only_lessens(void **state)
 {
 	struct inc_control c, received;
@@ -122,7 +121,7 @@ static void control__query_names_the_refusing_switch(void **state)
 	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(received.cause_ip, LEAF(0));
 	swnet_forget(&net);
-	/* A path other than the one it came by. */
+	/* a path other than the one of the query */
 	c.path_count = c.hop = 1;
 	c.path[0].ip = LEAF(1);
 	path = (struct roce_path){LEAF(0), SPINE(0), ROCE_SOURCE_PORT, ROCE_PORT};
@@ -130,7 +129,7 @@ static void control__query_names_the_refusing_switch(void **state)
 	assert_true(first_receives(INC_QUERY, &received));
 	assert_int_equal(received.fail_cause, INC_CAUSE_ADDRESS);
 	assert_int_equal(received.cause_ip, SPINE(0));
-	/* Through the same switch twice, and through too many switches. */
+	/* through the same switch twice, and through too many switches */
 	c.path[0].ip = SPINE(0);
 	control_send(INC_QUERY, 1, &c, &path);
 	assert_true(first_receives(INC_QUERY, &received));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of groups' lifetimes at switches: control packets and operations of one
+/* Helpers of the tests of groups' lifetimes at switches: control packets and operations of one
  * group. */
 #ifndef TEST_UNIT_SWITCH_RIG_H
 #define TEST_UNIT_SWITCH_RIG_H
@@ -64,7 +64,6 @@ UNUSED static void query(uint32_t member, const struct inc_control *c)
 	control_send(INC_QUERY, member, c, &path);
 }
 
-/* Dequeues the oldest packet of a kind for member 0. */
 UNUSED static bool first_receives(uint8_t kind, struct inc_control *out)
 {
 	struct swnet_packet *p =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees of switches: partial results up, results down, any depth and shape. Each packet in turn is
- * lost or doubled while members retransmit. Also parents that restart. */
+/* Tests trees of switches: partial results up, results down, any depth and shape. Each packet is
+ * lost or doubled once while members retransmit. Also tests parents that restart. */
 #include "test/unit/switch_tree_rig.h"
 
 static void tree__sums(void **state)
@@ -15,7 +15,7 @@ static void tree__sums(void **state)
 	done();
 }
 
-/* n packets up and n down per segment: none is superfluous. */
+/* n packets up and n down for each segment: none is superfluous */
 static void tree__packets(void **state)
 {
 	uint64_t before;
@@ -139,7 +139,6 @@ static void tree__full_segments(void **state)
 
 /* ---- disagreement and broadcast across switches ---- */
 
-/* Disagreement below one switch, and between switches whose members agree. */
 static void tree__members_disagree(void **state)
 {
 	int32_t data[4] = {0};
@@ -186,7 +185,6 @@ static void tree__broadcasts(void **state)
 	done();
 }
 
-/* Members name two different roots, each below its own switch. */
 static void tree__two_roots(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the tests of switch trees: plans of trees, and operations of whole groups. */
+/* Helpers of the tests of switch trees: plans of trees, and operations of whole groups. */
 #ifndef TEST_UNIT_SWITCH_TREE_RIG_H
 #define TEST_UNIT_SWITCH_TREE_RIG_H
 
@@ -30,7 +30,7 @@ UNUSED static void add(uint32_t ip, uint32_t parent)
 	assert_non_null(swnet_switch(&net, &options));
 }
 
-/* Opens `leaves` switches with `each` members per leaf below one root. */
+/* Opens `leaves` switches with `each` members for each leaf below one root. */
 UNUSED static void open_plan(uint32_t leaves, uint32_t each, uint16_t window)
 {
 	uint32_t ips[NET_SWITCHES];
@@ -103,8 +103,8 @@ UNUSED static void results_dequeue(uint32_t member, uint32_t first, uint32_t cou
 
 #define SEGMENTS 10
 
-/* Runs all members with their windows until all have all results, as hosts do, but with 1 ms per
- * round. Returns the rounds. */
+/* Runs all members with their windows until all have all results, as hosts do, but with 1 ms for
+ * each round. Returns the rounds. */
 UNUSED static unsigned calls_run(uint32_t first)
 {
 	static bool have[NET_MEMBERS][SEGMENTS], sent[NET_MEMBERS][SEGMENTS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The copy of the node table: order of pages and deltas, no partial state, and each change reported
- * once. */
+/* Tests the copy of the node table: order of pages and deltas, no partial state, and each change
+ * reported once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static void node_table_apply__pages_in_order_and_never_half(void **state)
 	assert_true(node_table_find(t, 1)->incarnation == 101);
 	assert_true(node_table_progress(t).sequence == 20);
 	assert_int_equal(node_table_progress(t).cursor, 0);
-	assert_int_equal(page(t, 20, 1, 0, 1, 1), DXP_EAGAIN); /* already here */
+	assert_int_equal(page(t, 20, 1, 0, 1, 1), DXP_EAGAIN); /* already received */
 	node_table_destroy(t);
 }
 

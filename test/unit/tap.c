@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tap: records through the ring, drops without space, access, and failures or garbage at either
- * end. */
+/* Tests the tap: records through the ring, drops without space, access, and failures or garbage at
+ * either end. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -165,7 +165,7 @@ static void tap_ring__hands_over_what_passes(void **state)
 	assert_null(tap_link(r->tap));
 }
 
-/* Records of all sizes pass over many laps, also with the reader behind. */
+/* Records of all sizes pass over many laps, even if the reader is behind. */
 static void tap_ring__survives_its_end(void **state)
 {
 	struct rig *r = *state;
@@ -232,7 +232,7 @@ static void tap_attach__refuses_a_second_tracer(void **state)
 	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &second, &other),
 			 DXP_EBUSY);
 	assert_int_equal(other, getpid());
-	/* The first tracer goes on. */
+	/* the first tracer continues */
 	look(r);
 	bool broken = false;
 	pass(r, 10, 0);
@@ -253,7 +253,7 @@ static void tap_attach__reports_that_the_node_is_gone(void **state)
 			 DXP_ENOENT);
 }
 
-/* A killed tracer leaves a full ring; the node detects it and goes on. */
+/* A killed tracer leaves a full ring; the node detects it and continues. */
 static void tap_look__notices_a_dead_tracer(void **state)
 {
 	struct rig *r = *state;
@@ -398,7 +398,7 @@ static void tap_ring__distrusts_its_reader(void **state)
 	fclose(file);
 }
 
-/* With any garbage from the node, the reader stays within the ring. */
+/* For any garbage from the node, the reader stays within the ring. */
 static void tap_next__distrusts_its_writer(void **state)
 {
 	struct rig *r = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The TFLite reader on valid, cut and damaged files. A damaged file may still be a valid model. It
- * must then be consistent, as checked by the sanitizers and a walk over all constants. */
+/* Tests the TFLite reader on valid, cut and damaged files. A damaged file may still be a valid
+ * model. It must then be consistent, as checked by the sanitizers and a walk over all constants. */
 #include "classify_support.h"
 
 #include "plan.h"

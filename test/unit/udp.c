@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints from outside: opening, errors, and datagrams of every size between two of them on
+/* Tests endpoints from outside: opening, errors, and datagrams of every size between two of them on
  * loopback. */
 #include <errno.h>
 #include <net/if.h>
@@ -89,7 +89,8 @@ static size_t loopback_mtu(void)
  * interface must fragment. The kernel rejects such a batch once, and it is sent without GSO. */
 static bool batch_too_wide(const size_t *sizes, size_t count)
 {
-	const size_t widest = loopback_mtu() - 48; /* of IPv6, the longer header */
+	const size_t widest = loopback_mtu() - 48; /* bytes beside the header of IPv6, the longer
+						    * one */
 
 	for (size_t i = 1; i < count; i++)
 		if (sizes[i - 1] > widest && sizes[i] <= sizes[i - 1] &&
@@ -144,7 +145,6 @@ static void link_send__carries_all_sizes_without_gro(void **state)
 			 ARRAY_COUNT(mixed));
 }
 
-/* Skips the test with the reason on a machine without IPv6. */
 static void need_ipv6(void)
 {
 	union link_sockaddr name;
@@ -236,7 +236,7 @@ static void link_open__names_a_busy_port(void **state)
 	assert_non_null(strstr(text, address_format(&options.bind, address)));
 	assert_non_null(strstr(text, "choose another port"));
 	link_close(first);
-	/* and it is free again afterwards */
+	/* the port is free again afterwards */
 	assert_int_equal(link_open(&options, &second), DXP_OK);
 	link_close(second);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages whose receiver has no space and grants it later: only granted packets are sent, other
- * messages do not wait, and any lost control packet is recovered. */
+/* Tests messages whose receiver has no space and grants it later: only granted packets are sent,
+ * other messages do not wait, and any lost control packet is recovered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 }
 
 /* Delivers each end's due datagrams to the other, except number `lost` of all so far (0: none).
- * Then a one-way delay passes. Returns how many were sent in all. */
+ * Then a one-way delay passes. Returns the total number sent. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct datagram d[64];
@@ -59,7 +59,7 @@ static void call(struct session_pair *p, uint32_t id, uint32_t granted)
 	const struct wire_nack_body nack = {
 		.code = WIRE_NACK_WAIT,
 		.msg_id = id,
-		.psn = p->ends[0].session->io->tx_una - 1, /* of no packet under way */
+		.psn = p->ends[0].session->io->tx_una - 1, /* names no packet in flight */
 		.granted = granted,
 	};
 
@@ -165,14 +165,13 @@ static void waits__older_message_withdraws_nothing(void **state)
 	p->ends[1].refuse_from = 12;
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
-	call(p, 9, 20); /* of an unknown message */
+	call(p, 9, 20); /* for an unknown message */
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
 	pair_destroy(p);
 }
 
-/* Granted packets are rejected after all since they came too late: retried soon, but not all the
- * time. */
+/* Granted packets are rejected because they came too late: retried soon, but not all the time. */
 static void waits__granted_and_refused(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleep and wakeups: users of a window, the NIC, and both at once. */
+/* Tests sleep and wakeups: users of a window, the NIC, and both at once. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -82,7 +82,7 @@ static void nic_wakes__each_sleep_once(void **state)
 	assert_int_equal(nic_wakes(p.nic), 0);
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 1);
-	assert_int_equal(nic_wakes(p.nic), 0); /* the same sleep */
+	assert_int_equal(nic_wakes(p.nic), 0); /* still the same sleep */
 	p.windows[1]->user_waits = 2;
 	post(p.windows[0], 0);
 	post(p.windows[1], 0);
@@ -102,7 +102,7 @@ static void nic_wakes__looks_again_behind_a_fence(void **state)
 	p.windows[0]->user_waits = 7;
 	post(p.windows[1], 0);
 	nic_doorbells(p.nic, 1);
-	assert_int_equal(nic_wakes(p.nic), 1); /* for the poll before */
+	assert_int_equal(nic_wakes(p.nic), 1); /* wakeup for the previous poll */
 	p.windows[0]->user_waits = 8;
 	assert_int_equal(nic_wakes(p.nic), 1); /* idle: the last check, behind the fence */
 	p.windows[0]->user_waits = 9;
@@ -135,7 +135,7 @@ static void nic_sleep_announce__in_every_window(void **state)
 	post(p.windows[1], 0);
 	assert_false(nic_sleep_announce(p.nic));
 	nic_sleep_end(p.nic);
-	/* Nor may it sleep while a sleeping user has an unread event. */
+	/* The NIC may not sleep while a sleeping user has an unread event either. */
 	nic_doorbells(p.nic, 1);
 	assert_int_equal(nic_wakes(p.nic), 0);
 	p.windows[1]->user_waits = 1;
@@ -190,7 +190,6 @@ static void engine_stop(struct engine *e)
 	node_close(e->node);
 }
 
-/* Waits like dxp_function_wait. */
 static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -210,7 +209,6 @@ static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 	return there;
 }
 
-/* Both sleep whenever possible: no wakeup is ever lost. */
 static void node_loop__both_sleep_and_no_wake_is_lost(void **state)
 {
 	const uint32_t spins[] = {UINT32_MAX, 1000, 20000};
@@ -244,7 +242,7 @@ struct shared_core {
 	sem_t go;
 	_Atomic bool wanted;
 	bool woke;
-	_Atomic uint32_t rounds; /* polls since then */
+	_Atomic uint32_t rounds; /* polls since the wakeup */
 };
 
 static uint32_t core_service(void *context)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The function window between threads. Any number may post, and the NIC reads each descriptor whole
- * and exactly once (C-16). Garbage in a window affects only its own user. The thread sanitizer's
- * build checks the barriers. */
+/* Tests the function window between threads. Any number may post, and the NIC reads each descriptor
+ * completely and exactly once (C-16). Garbage in a window affects only its own user. The thread
+ * sanitizer's build checks the barriers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,7 +193,6 @@ static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t c
 	assert_false(dxp_sent_dequeue(window, &event));
 }
 
-/* Closes function 0 and reopens it on a zeroed window. */
 static void reopen(struct rig *r)
 {
 	assert_int_equal(nic_function_close(r->nic, 0, DXP_ECLOSED, 1), DXP_OK);

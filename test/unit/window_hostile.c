@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user that breaks the rules of its window: the error it reads, the other function that goes on,
- * and its own function that closes and reopens. */
+/* Tests a user that breaks the rules of its window: the error it reads, the other function that
+ * continues, and its own function that closes and reopens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,8 @@ struct word_case {
 	const char *name;
 	enum word word;
 	uint32_t value;  /* added to the present value; ENTRY, QP: stored */
-	int error;       /* of the function, read by the offender */
-	int post_status; /* of the next post unless stopped */
+	int error;       /* error of the function, read by the offender */
+	int post_status; /* status of the next post unless stopped */
 };
 
 static const struct word_case word_cases[] = {
@@ -127,7 +127,7 @@ static void hostile__words(void **state)
 /* ---- descriptors: each completes with a status ---- */
 
 #define KEY_OWN   1
-#define KEY_OTHER 2 /* of the other function */
+#define KEY_OTHER 2 /* key of the other function */
 #define KEY_NONE  3
 
 struct entry_case {
@@ -141,7 +141,7 @@ static const struct {
 	uint8_t op, flags, src_count, dst_count;
 	uint16_t inline_bytes;
 	struct entry_case entries[3];
-	int status; /* of the completion */
+	int status; /* status of the completion */
 } descriptor_cases[] = {
 	{"no operation", 0, 0, 0, 0, 0, {{0}}, DXP_EINVAL},
 	{"an operation that does not exist", 77, 0, 1, 1, 0, {{0, 8, 1}, {0, 8, 1}}, DXP_EINVAL},
@@ -329,7 +329,7 @@ static void hostile__never_dequeues_completions(void **state)
 	assert_false(nic_doorbell_ready(r->nic));
 	assert_true(nic_deadline(r->nic) != 0 && nic_deadline(r->nic) != UINT64_MAX);
 	neighbour_works(r);
-	/* and the NIC goes on once they are read */
+	/* the NIC continues once they are read */
 	struct dxp_nic_event event;
 	uint32_t dequeued = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {

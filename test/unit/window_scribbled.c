@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A user changes every field of its window while the NIC runs. The NIC keeps its accounts, the
- * other function goes on, and the user's function can be closed and reopened. */
+ * other function continues, and the user's function can be closed and reopened. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker without an xPU: orders written into its rings by hand, in a process that a zygote
+/* Tests a worker without an xPU: orders written into its rings by hand, in a process that a zygote
  * forked. Prints of kernels, a thousand kernels in a row, and the cost of a round trip. Skipped
  * without OpenCL. */
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static struct worker_done done(void)
 		if (head->kind != WORKER_PRINT)
 			continue;
 		if (text_bytes + head->bytes > text_capacity) {
-			/* In few steps: sanitizers copy the block in each. */
+			/* in few steps, because sanitizers copy the block in each */
 			text_capacity = 2 * (text_bytes + head->bytes);
 			text = realloc(text, text_capacity);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Aggregators in the kernel: contributions, duplicates, results, disagreement. */
+/* Tests aggregators in the kernel: contributions, duplicates, results, disagreement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 
 #include "test/unit/xdp_rig.h"
 
-/* The last contribution becomes the result for all. */
 static void xdp_aggregators__root_sends_the_sum_to_all(void **state)
 {
 	struct rig *r = *state;
@@ -45,7 +44,7 @@ static void xdp_aggregators__root_sends_the_sum_to_all(void **state)
 	assert_memory_equal(out.bytes + 6, rig_switch_mac, 6);
 }
 
-/* A retransmission is answered to its sender alone. */
+/* A retransmission is answered to its sender only. */
 static void xdp_aggregators__repeat_is_answered_from_the_result(void **state)
 {
 	struct rig *r = *state;
@@ -77,7 +76,7 @@ static void xdp_aggregators__repeat_is_answered_from_the_result(void **state)
 	}
 }
 
-/* Below a parent the partial result goes up, and up again only after a while. The result goes down
+/* Below a parent the partial result goes up, and up again only after a pause. The result goes down
  * once, and later to each child that retransmits. */
 static void xdp_aggregators__inner_switch(void **state)
 {
@@ -105,7 +104,7 @@ static void xdp_aggregators__inner_switch(void **state)
 	assert_int_equal(path.from_port, ROCE_SOURCE_PORT);
 	assert_int_equal(p.header.flags, INC_FLAG_SWITCH | INC_FLAG_SHORT | INC_FLAG_LAST);
 	assert_int_equal(out.bytes[5], 0xfd);
-	/* A retransmission goes up only after a while. */
+	/* a retransmission goes up only after a pause */
 	bool too_early = false;
 	for (int i = 0; i < 100 && !too_early; i++)
 		too_early = rig_send(r, &h, 1, &values[1], 8, &out) == ACT_DROP;
@@ -132,7 +131,6 @@ static void xdp_aggregators__inner_switch(void **state)
 	assert_int_equal(got, 1000);
 }
 
-/* A result from a host other than the parent changes nothing. */
 static void xdp_aggregators__result_of_an_unknown_peer(void **state)
 {
 	struct rig *r = *state;
@@ -189,7 +187,7 @@ static void xdp_aggregators__disagreement(void **state)
 	disagree(r, &h, payload, 12);
 	h = rig_header(1, 0, DXP_INC_NOOP, DXP_INC_BYTES, 0);
 	disagree(r, &h, payload, 0);
-	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2); /* for user space */
+	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2); /* belongs to user space */
 	disagree(r, &h, payload, 8);
 	h = rig_header(1, 0, DXP_INC_SUM, DXP_INC_FLOAT, 350);
 	h.flags = 0;
@@ -254,7 +252,7 @@ static void xdp_aggregators__owner(void **state)
 	h.req_id = 10;
 	assert_int_equal(rig_send(r, &h, 1, payload, 4, &out), ACT_DROP); /* stale now */
 	assert_true(plane_last_ns(&r->plane, GROUP) > 0);
-	/* Across the wrap. */
+	/* the segment numbers wrap */
 	rig_group(r, 1, 0);
 	h.src_rank = 0;
 	for (uint32_t req_id = UINT32_MAX - 3; req_id != 4; req_id++) {

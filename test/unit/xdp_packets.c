@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets the XDP program handles; all others pass unchanged. */
+/* Tests which packets the XDP program handles; all others pass unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,6 @@ static void xdp_packets__ordinary_traffic_passes(void **state)
 	passes(*state, &f);
 }
 
-/* A packet of every shorter length passes. */
 static void xdp_packets__every_short_length_passes(void **state)
 {
 	struct xdp_frame f;
@@ -165,7 +164,6 @@ static void xdp_packets__bad_ones_are_counted(void **state)
 	bad.flags |= INC_FLAG_SWITCH;
 	rig_frame(&bad, &path, QKEY, values, 8, &f);
 	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
-	/* More payload than elements. */
 	rig_frame(&h, &path, QKEY, values, 16, &f);
 	counted(r, KERNEL_MALFORMED, &f, ACT_PASS);
 	/* A member sends no status. */
@@ -261,7 +259,6 @@ static void xdp_packets__random_bytes(void **state)
 	}
 }
 
-/* Groups that the plane cannot hold are rejected. */
 static void xdp_packets__groups_refused(void **state)
 {
 	struct rig *r = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program on an interface (lo of a new network namespace): opened, rejected, listed,
+/* Tests the program on an interface (lo of a new network namespace): opened, rejected, listed,
  * removed. */
 #include <sched.h>
 #include <setjmp.h>

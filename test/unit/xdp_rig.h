@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The XDP program in the kernel, run on crafted frames by BPF_PROG_TEST_RUN and attached to no
- * interface: a switch 10.0.0.254 with children 10.0.0.1, .2 .. on lo. Needs cmocka.h before it. */
+/* Runs the XDP program in the kernel on crafted frames by BPF_PROG_TEST_RUN, attached to no
+ * interface: a switch 10.0.0.254 with children 10.0.0.1, .2 .. on lo. Include cmocka.h first. */
 #ifndef TEST_UNIT_XDP_RIG_H
 #define TEST_UNIT_XDP_RIG_H
 
@@ -40,7 +40,7 @@ struct rig {
 	struct sw_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* A frame as it goes in or comes out. */
+/* A frame that goes in or comes out. */
 struct xdp_frame {
 	uint8_t bytes[FRAME_MAX];
 	uint32_t count;
@@ -107,7 +107,6 @@ static inline void rig_group(struct rig *r, uint32_t children, uint32_t parent_i
 	assert_true(plane_install(&r->plane, &view));
 }
 
-/* Returns the header of a member's contribution to a segment. */
 static inline struct inc_header rig_header(uint32_t member, uint32_t req_id, enum dxp_inc_op op,
 					   enum dxp_inc_type type, uint16_t elements)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel's sums against the CPU's, bit for bit: every operation, type and count of elements,
- * several counts of children, random bits and numbers that cancel. More than a million sums of
- * double alone. */
+/* Tests the kernel's sums against the CPU's, bit for bit: every operation, type and count of
+ * elements, several counts of children, random bits and numbers that cancel. More than a million
+ * sums of double alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,7 +129,6 @@ static void xdp_sums__a_million_doubles(void **state)
 	}
 }
 
-/* The maximum number of children gives the right sum. */
 static void xdp_sums__sixty_four_children(void **state)
 {
 	struct xdp_frame out;

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAKE_CUDA_FUNCTIONS(X)                                                             \
-	/* The n-th call from now returns `error`, or 999 if `error` is 0; n = 0: none. */ \
-	X(void, fake_cuda_fail, (unsigned n, int error))                                   \
-	X(unsigned, fake_cuda_calls, (void))    /* since fake_cuda_fail */                 \
-	X(void, fake_cuda_delay, (uint64_t ns)) /* for each copy */                        \
-	/* Work of these kinds never ends: 1: copies from the host; 2: all else. */        \
-	X(void, fake_cuda_hang, (unsigned kinds))                                          \
-	X(void, fake_cuda_heal, (void)) /* clears a sticky error */                        \
-	/* Live contexts, allocations, streams, events, modules and locked ranges. */      \
+#define FAKE_CUDA_FUNCTIONS(X)                                                                  \
+	/* The n-th call from now returns `error`, or 999 if `error` is 0; n = 0: none. */      \
+	X(void, fake_cuda_fail, (unsigned n, int error))                                        \
+	X(unsigned, fake_cuda_calls, (void))    /* since fake_cuda_fail */                      \
+	X(void, fake_cuda_delay, (uint64_t ns)) /* for each copy */                             \
+	/* Work of these kinds never completes: 1: copies from the host; 2: everything else. */ \
+	X(void, fake_cuda_hang, (unsigned kinds))                                               \
+	X(void, fake_cuda_heal, (void)) /* clears a sticky error */                             \
+	/* Live contexts, allocations, streams, events, modules and locked ranges. */           \
 	X(unsigned, fake_cuda_alive, (void))
 
 #endif

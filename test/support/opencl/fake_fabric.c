@@ -15,13 +15,13 @@
 struct fake_event {
 	enum { NONE, PENDING, DONE, FORGOTTEN } state;
 	int status;
-	struct dxp_xpu *xpu; /* NULL: of the host */
+	struct dxp_xpu *xpu; /* NULL: a command of the host */
 	uint32_t wait_count;
 	dxp_event *waits;
 	bool notify;
 	uint64_t cookie;
 	struct dxp_event_times times;
-	bool forget; /* released when it ends */
+	bool forget; /* released on completion */
 	int (*act)(void *context);
 	void *context;
 };
@@ -40,7 +40,7 @@ struct fake_node {
 	uint64_t memory_bytes, allocated;
 	bool alive, opencl;
 	uint32_t generation;
-	struct dxp_xpu xpu; /* of the present generation */
+	struct dxp_xpu xpu; /* xPU of the present generation */
 	struct range ranges[RANGES_MAX];
 	uint32_t range_count;
 	uint8_t *memory;
@@ -100,7 +100,7 @@ static void end_event(uint32_t n, int status)
 		notify(n);
 }
 
-/* Returns 0 while a wait is open, else 1 + the status that it may end with. */
+/* Returns 0 while a wait is open, otherwise 1 + the status with which it may complete. */
 static int can_end(const struct fake_event *e)
 {
 	int status = DXP_OK;

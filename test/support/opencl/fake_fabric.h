@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric without a network for tests of the OpenCL plugin: the functions of dxp/async.h and
- * dxp/mmd.h that the plugin uses. Compiled into a test, it replaces the host library. The test
- * defines the nodes. A command ends when its waits have ended, or when the test releases it. Any
- * thread. */
+/* Replaces the host library in tests of the OpenCL plugin, without a network: the functions of
+ * dxp/async.h and dxp/mmd.h that the plugin uses. The test defines the nodes. A command completes
+ * when its waits have completed, or when the test releases it. Callable from any thread. */
 #ifndef FAKE_FABRIC_H
 #define FAKE_FABRIC_H
 
@@ -13,22 +12,22 @@
 /* Adds a node "n1", "n2" ... with this much memory, alive and granted. If `opencl` is false, its
  * engine is not an OpenCL device. Returns its index. */
 uint32_t fake_node(uint64_t memory_bytes, bool opencl);
-/* The node dies: its commands and all calls end with DXP_EPEERLOST. */
+/* Makes the node dead: its commands and all calls return DXP_EPEERLOST. */
 void fake_lose(uint32_t node);
-/* The node lives again, with all its state lost. */
+/* Makes the node live again, with all its state lost. */
 void fake_return(uint32_t node);
-/* While held, no command ends by itself; the release ends all that can end. */
+/* Holds commands, so that none completes by itself. The release completes all that can complete. */
 void fake_hold(bool held);
-/* The next command that ends on a node ends with `status`. */
+/* Makes the next command that completes on a node return `status`. */
 void fake_fail_next(int status);
 /* Sets all node clocks this much ahead of the host's. */
 void fake_clock_ahead(int64_t ns);
 
-/* Ends up to `count` commands that can end, even while held, in an order drawn from `seed`. Returns
- * their number. */
+/* Completes up to `count` commands, even while held, in an order drawn from `seed`. Returns their
+ * number. */
 uint32_t fake_step(uint32_t count, uint64_t seed);
-/* Posts a command. act(context) runs when its waits have ended without error, and returns its
- * status. `context` is freed after that, or when act is never called. Returns 0 or
+/* Posts a command. act(context) runs when its waits have completed without error, and returns
+ * its status. `context` is freed after that, or when act is never called. Returns 0 or
  * DXP_EPEERLOST. */
 int fake_post(struct dxp_xpu *xpu, const struct dxp_waits *waits, int (*act)(void *context),
 	      void *context, dxp_event *event);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory commands of the fake fabric: executed as late as possible, when they end. */
+/* Implements memory commands of the fake fabric. They execute as late as possible, at their
+ * completion. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,10 @@ uint64_t fake_sent, fake_written, fake_read;
 
 struct move {
 	struct dxp_xpu *from, *to; /* NULL: the host */
-	uint64_t from_at, to_at;   /* host addresses, or device ones */
+	uint64_t from_at, to_at;   /* host or device addresses */
 	struct dxp_rect rect;
-	uint32_t pattern_bytes; /* not 0: a fill */
-	uint8_t *bytes;         /* data copied at the post, behind this struct */
+	uint32_t pattern_bytes; /* not 0 in a fill */
+	uint8_t *bytes;         /* data copied at the post, stored behind this struct */
 };
 
 static void row_move(const struct move *m, uint8_t *to, const uint8_t *from, uint64_t y, uint64_t z)
