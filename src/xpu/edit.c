@@ -107,7 +107,7 @@ static bool mark_over(const struct work *w)
 	uint64_t needs[COMMAND_WAITS_MAX];
 
 	return command_op(w->data, w->bytes) == COMMAND_MARK &&
-	       graph_unfinished(&w->graph, needs) == 0;
+	       graph_unfinished(w->tenant->graph, &w->graph, needs) == 0;
 }
 
 static int edit_begin(struct work *w)

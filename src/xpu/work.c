@@ -102,7 +102,7 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 void work_needs(const struct work *w, struct worker_needs *out)
 {
 	out->event = w->graph.event;
-	out->need_count = graph_unfinished(&w->graph, out->needs);
+	out->need_count = graph_unfinished(w->tenant->graph, &w->graph, out->needs);
 	out->command_bytes = w->bytes;
 }
 
