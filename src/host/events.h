@@ -25,7 +25,7 @@ struct host_event {
 	bool kernel : 1;       /* a kernel's: use.h */
 	bool transfer : 1;     /* a transfer's: use.h */
 	int8_t status;         /* DONE: enum dxp_status */
-	uint16_t bytes;        /* PENDING: of the command's message; 0: none */
+	uint16_t bytes;        /* PENDING: from events_weigh; 0: none */
 	int32_t native;        /* as in struct dxp_completion */
 	uint16_t notified;     /* another node notified of its completion; 0: none */
 	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
@@ -78,8 +78,9 @@ uint32_t events_oldest(struct events *e);
 /* Removes the event that events_add just added. */
 void events_undo(struct events *e);
 
-/* Records the message size of the newest event's command. */
-void events_weigh(struct events *e, uint32_t message_bytes);
+/* Records what the newest event's command counts: the bytes of its message and
+ * COMMAND_KEPT_ARGUMENTS. */
+void events_weigh(struct events *e, uint32_t bytes);
 
 /* Returns the oldest one in use that is not before *count, and its count; NULL: none. Start at
  * events_begin(). Events may complete and be freed between calls. */

@@ -34,7 +34,8 @@ static int post_named(struct starting *s)
 		dxp_post_nap(f->window, HOST_QP_COMMANDS, &x->target, message, (uint32_t)bytes, 0,
 			     (s->command->event & 0xffffffffffffull) << 8 | HOST_CONTEXT_EVENT);
 	if (status == DXP_OK)
-		events_weigh(&x->events, (uint32_t)bytes);
+		events_weigh(&x->events,
+			     (uint32_t)bytes + COMMAND_KEPT_ARGUMENTS(s->command->argument_count));
 	if (status == DXP_OK || status == DXP_EAGAIN)
 		return status;
 	return error_xpu(x, xpu_judge(x, status), "command");

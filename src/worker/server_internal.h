@@ -34,7 +34,9 @@ void server_answer(struct worker_server *s, uint32_t kind, const struct worker_p
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 
 /* launch.c */
-int worker_launch(struct worker_server *s, const struct worker_run *run);
+/* Runs a kernel to completion, or sets `text`. Statuses: engine_run; DXP_EBUILD: no such program.
+ */
+int worker_launch(struct worker_server *s, struct worker_run *run);
 
 /* build.c */
 int worker_build_part(struct worker_server *s, const void *bytes, uint32_t count);
