@@ -22,17 +22,6 @@
 #include "engine/ocl_internal.h"
 #include "engine/ocl_make.h"
 
-struct ocl_build {
-	struct ocl_build *next;
-	uint32_t users;
-	uint8_t key[OCL_KEY_BYTES];
-	struct ocl_made made;
-	struct records about; /* properties of the program */
-	bool from_host;       /* from a binary that the host has */
-	bool seen;            /* an earlier process built it too */
-	bool grown;           /* its binary has more than the one on disk */
-};
-
 static void build_free(struct ocl_device *d, struct ocl_build *b)
 {
 	if (b->made.program)
@@ -308,19 +297,4 @@ int ocl_build_binary(struct ocl_device *d, const struct ocl_build *b, uint8_t **
 	int status = binary_get(d, b, out, bytes);
 	pthread_mutex_unlock(&d->lock);
 	return status;
-}
-
-cl_program ocl_build_program(const struct ocl_build *b)
-{
-	return b->made.program;
-}
-
-uint32_t ocl_build_type(const struct ocl_build *b)
-{
-	return b->made.type;
-}
-
-const uint8_t *ocl_build_key(const struct ocl_build *b)
-{
-	return b->key;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by server.c, launch.c and build.c. */
+/* Shared by server.c, answer.c, launch.c and build.c. */
 #ifndef WORKER_SERVER_INTERNAL_H
 #define WORKER_SERVER_INTERNAL_H
 
@@ -29,7 +29,7 @@ struct worker_server {
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
 };
 
-/* server.c */
+/* answer.c: answers without a DONE, in order. They wait while the ring is full. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 
