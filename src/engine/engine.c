@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all engines share. */
+/* Checks and optional calls of all engines. */
 #include "engine/engine.h"
 
 #include <stdio.h>

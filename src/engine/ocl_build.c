@@ -96,8 +96,8 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
-/* Keeps a program on disk from its second build on: PoCL compiles every kernel once more for the
- * binary, 0.2 s each, which a program that is built once need not wait for. */
+/* Keeps a program on disk from its second build on. To make a binary PoCL compiles every kernel
+ * once more, 0.2 s each; most programs are built once. */
 static void build_keep(struct ocl_device *d, struct ocl_build *b)
 {
 	uint8_t *pack;
@@ -164,8 +164,8 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* Takes a file lock: with PoCL 3.1, two processes that build in one directory read each other's
- * partial files and get wrong kernels. -1: continues without a lock. */
+/* Acquires a file lock. With PoCL 3.1, two processes that build in one directory read each other's
+ * partial files and get wrong kernels. -1: no lock; the build continues without. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What both stages of a compilation use, and the runtime's: first words and files. */
+/* First words of a compilation and files of a build's folder, for programs and for the runtime. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -29,7 +29,8 @@ struct worker_server {
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
 };
 
-/* answer.c: answers without a DONE, in order. They wait while the ring is full. */
+/* answer.c: send answers in order, and wait while the ring is full. server_answer_data splits long
+ * data. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 

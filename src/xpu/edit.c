@@ -101,7 +101,7 @@ static int edit_prepare(struct edit *e, struct work *w)
 	return status == DXP_OK ? to_check(e, &c) : status;
 }
 
-/* Returns whether this is a MARK without uncompleted waits. */
+/* Returns whether this is a MARK whose waits have all completed. */
 static bool mark_over(const struct work *w)
 {
 	uint64_t needs[COMMAND_WAITS_MAX];

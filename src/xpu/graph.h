@@ -23,8 +23,8 @@ enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_QUEUES };
 struct graph_wait {
 	struct graph_wait *next;
 	struct graph_wait **link; /* the pointer to this wait; NULL: not waiting */
-	uint64_t event : 48;      /* the name without its host, which is the graph's */
-	uint64_t index : 8;       /* of this wait in its command's */
+	uint64_t event : 48;      /* name of the event without the host, which is the graph's */
+	uint64_t index : 8;       /* of this wait in the command's `waits` */
 	uint64_t counted : 1;     /* in waits_left */
 };
 

@@ -115,7 +115,7 @@ struct work {
 	uint8_t op;
 	uint16_t bytes; /* of `data` */
 	/* RUN, from its start: */
-	uint8_t held;      /* the memory of so many arguments, from the first on, is held */
+	uint8_t held;      /* number of arguments, from the first on, that are held */
 	struct port *port; /* held; NULL: no argument is the NIC */
 	struct order order;
 	/* RUN: struct worker_run. Others: the encoded command, smaller than decoded. */

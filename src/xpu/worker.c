@@ -142,7 +142,7 @@ static bool has_begun(const struct worker *c)
 
 int worker_begin(struct worker *c)
 {
-	/* It may have accepted one before it died with the zygote. */
+	/* The process may have accepted an order before it died with the zygote. */
 	if (has_begun(c))
 		return DXP_EIO;
 	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
