@@ -48,6 +48,7 @@ static inline bool cuda_range_fits(const struct engine_cuda *c, uint64_t address
 	return bytes > 0 && bytes <= c->memory_bytes && address <= c->memory_bytes - bytes;
 }
 
+/* cuda_error.c */
 /* Converts `error` to DXP_OK, DXP_EINVAL, DXP_ENOMEM or DXP_EDEVICE. Records and logs, once, an
  * error that kills the device. Any thread. */
 int cuda_check(struct engine_cuda *c, int error);

@@ -18,11 +18,6 @@
 #include "engine/ocl_engine.h"
 #include "engine/ocl_make.h"
 
-struct engine_program {
-	struct ocl_build *build;
-	struct ocl_kernel *kernels; /* kernels used so far */
-};
-
 static struct engine_ocl *ocl_of(const struct engine *e)
 {
 	return CONTAINER_OF(e, struct engine_ocl, engine);
@@ -55,11 +50,6 @@ static void ocl_release(struct engine *e, struct engine_program *p)
 	}
 	ocl_build_put(o->device, p->build);
 	free(p);
-}
-
-const struct ocl_build *ocl_program_build(const struct engine_program *p)
-{
-	return p->build;
 }
 
 static int device_fetch(struct engine_ocl *o, uint8_t **out, size_t *bytes)
@@ -103,7 +93,7 @@ static int kernel_find(struct engine_ocl *o, struct engine_program *p, const cha
 			 name, ocl_device_name_bytes(o->device));
 		return DXP_EUNSUPPORTED;
 	}
-	int status = ocl_kernel_create(o->cl, ocl_build_program(p->build), name, out, text);
+	int status = ocl_kernel_create(o->cl, p->build->made.program, name, out, text);
 	if (status != DXP_OK)
 		return status;
 	(*out)->next = p->kernels;

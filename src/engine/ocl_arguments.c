@@ -5,12 +5,6 @@
 
 #include <dxp/status.h>
 
-int ocl_judge(struct engine_ocl *o, cl_int error)
-{
-	o->engine.native = error;
-	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
-}
-
 /* Returns an earlier argument's buffer over the same device memory, or NULL: equal arguments must
  * share one buffer. */
 static cl_mem made_before(const struct engine_launch *l, cl_uint i, const cl_mem *of_argument)

@@ -13,9 +13,6 @@ struct ocl_arguments {
 	cl_mem of_argument[COMMAND_ARGS_MAX]; /* NULL: not a memory object */
 };
 
-/* Converts an error to DXP_EINVAL or DXP_EDEVICE, and stores it in engine.native. */
-int ocl_judge(struct engine_ocl *o, cl_int error);
-
 /* Sets all arguments of `k`, checked by ocl_kernel_check. DXP_EINVAL, DXP_EUNSUPPORTED,
  * DXP_EDEVICE: with `text`. Always call ocl_arguments_drop afterwards. */
 int ocl_arguments_set(struct engine_ocl *o, const struct ocl_kernel *k,

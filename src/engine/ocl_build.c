@@ -22,17 +22,6 @@
 #include "engine/ocl_internal.h"
 #include "engine/ocl_make.h"
 
-struct ocl_build {
-	struct ocl_build *next;
-	uint32_t users;
-	uint8_t key[OCL_KEY_BYTES];
-	struct ocl_made made;
-	struct records about; /* properties of the program */
-	bool from_host;       /* from a binary that the host has */
-	bool seen;            /* an earlier process built it too */
-	bool grown;           /* its binary has more than the one on disk */
-};
-
 static void build_free(struct ocl_device *d, struct ocl_build *b)
 {
 	if (b->made.program)
@@ -107,8 +96,8 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
-/* Keeps a program on disk from its second build on: PoCL compiles every kernel once more for the
- * binary, 0.2 s each, which a program that is built once need not wait for. */
+/* Keeps a program on disk from its second build on. To make a binary PoCL compiles every kernel
+ * once more, 0.2 s each; most programs are built once. */
 static void build_keep(struct ocl_device *d, struct ocl_build *b)
 {
 	uint8_t *pack;
@@ -175,8 +164,8 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* Takes a file lock: with PoCL 3.1, two processes that build in one directory read each other's
- * partial files and get wrong kernels. -1: continues without a lock. */
+/* Acquires a file lock. With PoCL 3.1, two processes that build in one directory read each other's
+ * partial files and get wrong kernels. -1: no lock; the build continues without. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];
@@ -308,19 +297,4 @@ int ocl_build_binary(struct ocl_device *d, const struct ocl_build *b, uint8_t **
 	int status = binary_get(d, b, out, bytes);
 	pthread_mutex_unlock(&d->lock);
 	return status;
-}
-
-cl_program ocl_build_program(const struct ocl_build *b)
-{
-	return b->made.program;
-}
-
-uint32_t ocl_build_type(const struct ocl_build *b)
-{
-	return b->made.type;
-}
-
-const uint8_t *ocl_build_key(const struct ocl_build *b)
-{
-	return b->key;
 }

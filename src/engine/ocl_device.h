@@ -39,8 +39,5 @@ void ocl_build_grown(struct ocl_device *d, struct ocl_build *b);
 /* As engine_fetch. */
 int ocl_build_about(const struct ocl_build *b, uint8_t **out, size_t *bytes);
 int ocl_build_binary(struct ocl_device *d, const struct ocl_build *b, uint8_t **out, size_t *bytes);
-uint32_t ocl_build_type(const struct ocl_build *b); /* cl_program_binary_type */
-const uint8_t *ocl_build_key(const struct ocl_build *b);
-cl_program ocl_build_program(const struct ocl_build *b);
 
 #endif

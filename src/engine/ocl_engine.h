@@ -37,6 +37,13 @@ struct engine_ocl {
 	uint32_t sampler_count;
 };
 
+/* Converts an error to DXP_EINVAL or DXP_EDEVICE, and stores it in engine.native. */
+static inline int ocl_judge(struct engine_ocl *o, cl_int error)
+{
+	o->engine.native = error;
+	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
+}
+
 /* Tests whether the device works in place in the given memory. DXP_OK; DXP_EUNSUPPORTED: only in
  * other memory; DXP_EDEVICE: not at all (logged). */
 int ocl_probe(struct engine_ocl *o, const struct engine_options *options);

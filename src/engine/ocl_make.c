@@ -40,8 +40,7 @@ static bool source_add(EVP_MD_CTX *sum, const struct engine_source *s)
 			part_add(sum, s->files[i].data, s->files[i].bytes);
 	}
 	for (uint32_t i = 0; added && i < s->input_count; i++)
-		added = part_add(sum, ocl_build_key(ocl_program_build(s->inputs[i])),
-				 OCL_KEY_BYTES);
+		added = part_add(sum, s->inputs[i]->build->key, OCL_KEY_BYTES);
 	return added;
 }
 
@@ -218,9 +217,9 @@ static int programs_link(struct ocl_device *d, const struct engine_source *s,
 static int inputs_read(const struct engine_source *s, cl_program *inputs, char **log)
 {
 	for (uint32_t i = 0; i < s->input_count; i++) {
-		const struct ocl_build *b = ocl_program_build(s->inputs[i]);
-		uint32_t type = ocl_build_type(b);
-		inputs[i] = ocl_build_program(b);
+		const struct ocl_build *b = s->inputs[i]->build;
+		uint32_t type = b->made.type;
+		inputs[i] = b->made.program;
 		if (type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT ||
 		    type == CL_PROGRAM_BINARY_TYPE_LIBRARY)
 			continue;

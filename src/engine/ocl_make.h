@@ -5,12 +5,32 @@
 #define ENGINE_OCL_MAKE_H
 
 #include "engine/ocl_internal.h"
+#include "engine/records.h"
 
 struct ocl_made {
 	cl_program program; /* NULL: build failed, see `log` */
 	cl_int error;       /* of compiler or linker; CL_SUCCESS: also if neither ran */
 	uint32_t type;      /* cl_program_binary_type */
 	char *log;          /* may be NULL */
+};
+
+/* A program of a device, shared by the engines that built it. Guarded by the device's lock, except
+ * `key` and `made`, which do not change. */
+struct ocl_build {
+	struct ocl_build *next;
+	uint32_t users;
+	uint8_t key[OCL_KEY_BYTES];
+	struct ocl_made made;
+	struct records about; /* properties of the program */
+	bool from_host;       /* from a binary that the host has */
+	bool seen;            /* an earlier process built it too */
+	bool grown;           /* its binary has more than the one on disk */
+};
+
+/* A program of one engine. */
+struct engine_program {
+	struct ocl_build *build;
+	struct ocl_kernel *kernels; /* kernels used so far */
 };
 
 /* Computes a program's key from everything that affects its build. False: no memory. */
@@ -25,8 +45,5 @@ bool ocl_made_load(struct ocl_device *d, const struct ocl_pack *pack, struct ocl
 
 /* Returns the binary, which the caller frees; NULL: none. */
 uint8_t *ocl_made_binary(struct ocl_device *d, const struct ocl_made *m, size_t *bytes);
-
-/* ocl.c: returns a program's build, for LINK's inputs. */
-const struct ocl_build *ocl_program_build(const struct engine_program *p);
 
 #endif

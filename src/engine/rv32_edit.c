@@ -9,11 +9,6 @@
 #include "engine/rv32_edit_internal.h"
 #include "rv32/image.h"
 
-const char *rv32_edit_find(struct edit_span s, const char *part)
-{
-	return memmem(s.at, s.bytes, part, strlen(part));
-}
-
 static bool starts(struct edit_span s, const char *with)
 {
 	return s.bytes >= strlen(with) && memcmp(s.at, with, strlen(with)) == 0;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/rv32_edit.h"
 
@@ -27,6 +28,9 @@ struct edit {
 bool rv32_edit_kernel(struct edit *e, struct edit_span line);
 
 /* Returns the position of `part` in a span, or NULL. */
-const char *rv32_edit_find(struct edit_span s, const char *part);
+static inline const char *rv32_edit_find(struct edit_span s, const char *part)
+{
+	return memmem(s.at, s.bytes, part, strlen(part));
+}
 
 #endif

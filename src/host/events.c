@@ -190,12 +190,12 @@ void events_undo(struct events *e)
 		e->oldest_pending = e->next;
 }
 
-void events_weigh(struct events *e, uint32_t message_bytes)
+void events_weigh(struct events *e, uint32_t bytes)
 {
 	struct host_event *entry = entry_of(e, e->next - 1);
 
 	e->bytes -= weight(entry);
-	entry->bytes = (uint16_t)message_bytes;
+	entry->bytes = (uint16_t)bytes;
 	e->bytes += weight(entry);
 }
 

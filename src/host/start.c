@@ -6,79 +6,74 @@
 #include "host/launch.h"
 #include "host/move.h"
 
-/* A command to be counted and posted in one step: so commands leave in order of their counts even
- * if several threads wait for space. */
-struct starting {
-	struct dxp_xpu *xpu;
-	struct command *command;
-	struct move *move; /* NULL: none */
-	bool silent;
-	uint32_t count;
-	int status;
-};
-
-static int post_named(struct starting *s)
+/* Names and posts the command's message. DXP_EAGAIN: the window is full. */
+static int message_post(struct dxp_xpu *x, struct command *c, uint32_t count)
 {
-	struct dxp_xpu *x = s->xpu;
 	struct dxp_fabric *f = x->fabric;
 	uint8_t message[COMMAND_BYTES_MAX];
 
-	s->command->event = EVENT_NAME(node_id(f->node), x->node, s->count);
-	s->command->oldest = events_oldest(&x->events);
-	int bytes = command_encode(s->command, message);
+	c->event = EVENT_NAME(node_id(f->node), x->node, count);
+	c->oldest = events_oldest(&x->events);
+	int bytes = command_encode(c, message);
 	if (bytes < 0)
 		return error_set(bytes,
 				 "the command does not fit into %d bytes; use fewer arguments",
 				 COMMAND_BYTES_MAX);
-	int status =
-		dxp_post_nap(f->window, HOST_QP_COMMANDS, &x->target, message, (uint32_t)bytes, 0,
-			     (s->command->event & 0xffffffffffffull) << 8 | HOST_CONTEXT_EVENT);
+	int status = dxp_post_nap(f->window, HOST_QP_COMMANDS, &x->target, message, (uint32_t)bytes,
+				  0, (c->event & 0xffffffffffffull) << 8 | HOST_CONTEXT_EVENT);
 	if (status == DXP_OK)
-		events_weigh(&x->events, (uint32_t)bytes);
+		events_weigh(&x->events,
+			     (uint32_t)bytes + COMMAND_KEPT_ARGUMENTS(c->argument_count));
 	if (status == DXP_OK || status == DXP_EAGAIN)
 		return status;
 	return error_xpu(x, xpu_judge(x, status), "command");
 }
 
-static void pull_begin(struct starting *s, struct host_event *entry)
+static void pull_begin(struct dxp_xpu *x, struct move *m, uint32_t count, struct host_event *entry)
 {
-	entry->move = s->move;
-	s->move->count = s->count;
-	move_enter(s->xpu->fabric, s->move, MOVE_PULLED);
-	s->xpu->fabric->pulls++;
-	events_pull(&s->xpu->events, s->count);
+	entry->move = m;
+	m->count = count;
+	move_enter(x->fabric, m, MOVE_PULLED);
+	x->fabric->pulls++;
+	events_pull(&x->events, count);
 }
 
-/* Assigns the count and posts the command. Returns false if the window is full. */
-static bool started(void *context)
+/* Names and posts the command in one step: counts leave in order even if several threads wait for
+ * space. `m` may be NULL. DXP_EAGAIN: the window is full, nothing has changed. */
+static int command_post(struct dxp_xpu *x, struct command *c, struct move *m, bool silent)
 {
-	struct starting *s = context;
-	struct dxp_xpu *x = s->xpu;
 	struct host_event *entry;
+	uint32_t count;
 
-	s->status = x->status;
-	if (s->status != DXP_OK) {
-		error_xpu(x, s->status, "command");
-		return true;
-	}
-	s->status = events_add(&x->events, &s->count, &entry);
-	if (s->status != DXP_OK) {
-		error_set(s->status, "out of memory");
-		return true;
-	}
-	entry->silent = s->silent;
-	entry->lazy = s->command->lazy;
-	entry->notified = s->command->op == COMMAND_SEND || s->command->op == COMMAND_SIGNAL
-				  ? s->command->to_node
-				  : 0;
-	s->status = post_named(s);
-	if (s->status == DXP_OK)
-		use_started(x, s->command, entry);
-	if (s->status == DXP_OK && s->move)
-		pull_begin(s, entry);
-	if (s->status != DXP_OK)
+	if (x->status != DXP_OK)
+		return error_xpu(x, x->status, "command");
+	int status = events_add(&x->events, &count, &entry);
+	if (status != DXP_OK)
+		return error_set(status, "out of memory");
+	entry->silent = silent;
+	entry->lazy = c->lazy;
+	entry->notified = c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL ? c->to_node : 0;
+	status = message_post(x, c, count);
+	if (status != DXP_OK) {
 		events_undo(&x->events);
-	return s->status != DXP_EAGAIN;
+		return status;
+	}
+	use_started(x, c, entry);
+	if (m)
+		pull_begin(x, m, count, entry);
+	return DXP_OK;
+}
+
+/* Returns whether command_post will do more than return DXP_EAGAIN. */
+static bool window_ready(void *context)
+{
+	const struct dxp_xpu *x = context;
+	const struct dxp_window *w = x->fabric->window;
+	/* In this order: as in dxp_claim. */
+	uint32_t consumer = dxp_load_acquire(&w->consumer);
+	uint32_t producer = dxp_load_acquire(&w->producer);
+
+	return x->status != DXP_OK || dxp_error(w) != DXP_OK || producer - consumer < DXP_DOORBELLS;
 }
 
 /* Creates a failed event for a command that will not run. */
@@ -101,7 +96,8 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 		 struct move *m, dxp_event *event)
 {
 	struct dxp_fabric *f = x->fabric;
-	struct starting s = {.xpu = x, .command = c, .move = m, .silent = event == NULL};
+	const uint64_t deadline_ns = clock_now_ns() + HOST_REPLY_NS;
+	int status, waited = DXP_OK;
 
 	if (waits->failed)
 		return start_cancelled(x, event);
@@ -111,15 +107,14 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	/* Threads that wait long for completions need each one at once. */
 	c->lazy = c->lazy && !f->hurriers;
 	watch_begin(x);
-	int status = host_fabric_wait(f, started, &s, clock_now_ns() + HOST_REPLY_NS);
+	while ((status = command_post(x, c, m, event == NULL)) == DXP_EAGAIN && waited == DXP_OK)
+		waited = host_fabric_wait(f, window_ready, x, deadline_ns);
 	watch_end(x);
-	if (status == DXP_OK)
-		status = s.status;
 	if (status != DXP_OK)
-		return status;
+		return status == DXP_EAGAIN ? waited : status;
 	progress_burst(f, x->events.pending == 1);
 	if (event)
-		*event = EVENT_NAME(node_id(f->node), x->node, s.count);
+		*event = c->event;
 	return DXP_OK;
 }
 

@@ -43,10 +43,11 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 /* Replaces all events in *out by one mark. */
 static int fold(struct dxp_xpu *x, struct command_waits *out)
 {
+	const uint32_t most = COMMAND_BYTES_MAX + COMMAND_KEPT_ARGUMENTS(COMMAND_ARGS_MAX);
 	struct command c;
 	dxp_event name;
 
-	if (x->events.bytes >= WIRE_COMMANDS_BYTES - COMMAND_KEPT_BYTES(COMMAND_BYTES_MAX))
+	if (x->events.bytes >= WIRE_COMMANDS_BYTES - COMMAND_KEPT_BYTES(most))
 		return error_set(DXP_EAGAIN,
 				 "wait list: too many commands of xPU '%s' are outstanding to "
 				 "combine these events; wait for some",

@@ -19,8 +19,12 @@
 
 #define COMMAND_BYTES_MAX 2048 /* bytes of one NAP */
 #define COMMAND_WAITS_MAX 8
-#define COMMAND_KEPT_BYTES(message_bytes) \
-	(512u + (message_bytes)) /* bytes per pending command, as hosts and xPUs count them */
+/* Bytes that hosts and xPUs count per pending command, and for the arguments of a launch. The first
+ * ones cost nothing: in an xPU they fit into the 512 bytes. */
+#define COMMAND_KEPT_BYTES(message_bytes) (512u + (message_bytes))
+#define COMMAND_KEPT_ARGUMENTS(count) \
+	((count) > COMMAND_ARGS_FREE ? 16u * ((count)-COMMAND_ARGS_FREE) : 0u)
+#define COMMAND_ARGS_FREE     8u
 #define COMMAND_ARGS_MAX      DXP_ARGUMENTS_MAX
 #define COMMAND_VALUE_BYTES   1024 /* bytes; value of one argument */
 #define COMMAND_NAME_BYTES    512  /* bytes; name of a kernel, with the final zero */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN in a worker: translates the command's arguments for the engine. */
+/* RUN in a worker: the launch with this process's addresses. */
 #include <string.h>
 
 #include <stdio.h>
@@ -8,53 +8,64 @@
 
 #include "worker/server_internal.h"
 
-/* The xPU has checked that the memory belongs to the host. */
-static void argument_set(struct worker_server *s, const struct worker_run *run, uint32_t i)
+/* Sets what a kernel reads or writes. The xPU has checked that it belongs to the host. */
+static void memory_set(const struct worker_server *s, const struct worker_argument *from,
+		       struct engine_argument *to)
 {
-	const struct command_argument *from = &s->command.arguments[i];
-	struct engine_argument *to = &s->launch.arguments[i];
-
-	*to = (struct engine_argument){.kind = from->kind,
-				       .bytes = from->bytes,
-				       .value = from->value,
-				       .address = from->address,
-				       .memory_bytes = run->rests[i]};
-	if (from->kind == COMMAND_ARG_IMAGE)
-		command_image_get(from->value, &to->image);
-	if (from->kind == COMMAND_ARG_SAMPLER)
-		command_sampler_get(from->value, &to->sampler);
-	if (from->kind == COMMAND_ARG_NIC) {
-		to->memory = s->options.memory + run->window;
-		to->memory_bytes = sizeof(struct dxp_window);
-	} else if (run->rests[i] && s->options.memory) {
+	to->address = from->address;
+	to->memory_bytes = from->bytes;
+	if (from->bytes && s->options.memory)
 		to->memory = s->options.memory + from->address;
+}
+
+static void argument_set(const struct worker_server *s, struct worker_run *run, uint32_t i,
+			 struct engine_argument *to)
+{
+	const struct worker_argument *from = &worker_run_arguments(run)[i];
+	const void *value = worker_run_at(run, from->value);
+
+	*to = (struct engine_argument){.kind = from->kind};
+	switch (from->kind) {
+	case COMMAND_ARG_BYTES:
+		to->bytes = (uint32_t)from->bytes;
+		to->value = value;
+		break;
+	case COMMAND_ARG_BUFFER: memory_set(s, from, to); break;
+	case COMMAND_ARG_LOCAL: to->bytes = (uint32_t)from->bytes; break;
+	case COMMAND_ARG_NIC:
+		to->memory = s->options.memory + from->address;
+		to->memory_bytes = sizeof(struct dxp_window);
+		break;
+	case COMMAND_ARG_IMAGE:
+		memory_set(s, from, to);
+		memcpy(&to->image, value, sizeof(to->image));
+		break;
+	case COMMAND_ARG_SAMPLER: memcpy(&to->sampler, value, sizeof(to->sampler)); break;
 	}
 }
 
-int worker_launch(struct worker_server *s, const struct worker_run *run)
+int worker_launch(struct worker_server *s, struct worker_run *run)
 {
-	const uint8_t *command = (const uint8_t *)run + WORKER_RUN_BYTES(run->argument_count);
-	struct command *c = &s->command;
 	struct engine_launch *l = &s->launch;
 
-	if (command_decode(command, run->needs.command_bytes, c) != DXP_OK ||
-	    c->argument_count != run->argument_count)
-		return DXP_EMALFORMED;
-	l->program = worker_program_find(s, c->program);
+	l->kernel = worker_run_name(run);
+	l->program = worker_program_find(s, run->program);
 	if (!l->program) {
 		snprintf(s->text, sizeof(s->text),
 			 "kernel '%.80s': its program was lost with its worker process and could "
 			 "not be rebuilt; build it again",
-			 c->text);
+			 l->kernel);
 		return DXP_EBUILD;
 	}
-	l->kernel = c->text;
-	l->dimensions = c->dimensions;
-	memcpy(l->global, c->global, sizeof(c->global));
-	memcpy(l->local, c->local, sizeof(c->local));
-	memcpy(l->offset, c->offset, sizeof(c->offset));
-	l->argument_count = c->argument_count;
-	for (uint32_t i = 0; i < c->argument_count; i++)
-		argument_set(s, run, i);
+	l->dimensions = run->dimensions;
+	for (uint32_t d = 0; d < 3; d++) {
+		bool used = d < run->dimensions;
+		l->global[d] = used ? run->axes[d].global : 1;
+		l->local[d] = used ? run->axes[d].local : 0;
+		l->offset[d] = used ? run->axes[d].offset : 0;
+	}
+	l->argument_count = run->argument_count;
+	for (uint32_t i = 0; i < run->argument_count; i++)
+		argument_set(s, run, i, &l->arguments[i]);
 	return engine_run(s->options.engine, l, s->text);
 }

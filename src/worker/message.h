@@ -9,10 +9,11 @@
 
 #include "wire/command.h"
 #include "worker/ring.h"
+#include "worker/run.h"
 #include "engine/engine.h"
 
 enum worker_order_kind {
-	WORKER_RUN,     /* struct worker_run, encoded command */
+	WORKER_RUN,     /* struct worker_run (run.h) */
 	WORKER_EDIT,    /* struct worker_needs, encoded command: WRITE, COPY, FILL, MARK */
 	WORKER_PART,    /* a part of the package for the next BUILD */
 	WORKER_BUILD,   /* struct worker_build; sends DATA: log, records about kernels */
@@ -32,26 +33,12 @@ enum worker_answer_kind {
 	WORKER_PRINT, /* output of a kernel */
 };
 
-/* Head of commands that the engine's queue executes in order. */
 struct worker_needs {
 	uint64_t event;                    /* its own event, or 0 */
 	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier orders that must have succeeded */
 	uint32_t need_count;
 	uint32_t command_bytes;
 };
-
-struct worker_run {
-	struct worker_needs needs;
-	uint64_t window; /* offset of a NIC window in device memory, or WORKER_NO_WINDOW */
-	uint32_t argument_count;
-	uint32_t reserved;
-	/* Per argument: bytes that the host owns from the argument's address on; 0: no memory.
-	 * `argument_count` entries. */
-	uint64_t rests[COMMAND_ARGS_MAX];
-};
-#define WORKER_NO_WINDOW UINT64_MAX
-#define WORKER_RUN_BYTES(arguments) \
-	(offsetof(struct worker_run, rests) + (arguments) * sizeof(uint64_t))
 
 struct worker_build {
 	uint32_t program;

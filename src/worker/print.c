@@ -107,7 +107,7 @@ int worker_print_open(struct worker_print **out)
 	return DXP_OK;
 }
 
-/* Checks the pipe first: text that the thread has read left the pipe only after `read` was set. */
+/* Checks the pipe first: the thread sets `read` before it reads text from the pipe. */
 static bool print_any(struct worker_print *p)
 {
 	int waiting = 0;

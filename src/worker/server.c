@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <dxp/status.h>
 
@@ -13,29 +12,6 @@
 #include "base/util.h"
 #include "worker/print.h"
 #include "worker/server_internal.h"
-
-#define FULL_WAIT_NS 50000 /* about one poll of the xPU, in which it reads answers */
-
-/* Waits while the ring is full: the xPU reads answers at each of its polls. */
-void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts)
-{
-	const struct timespec pause = {.tv_nsec = FULL_WAIT_NS};
-
-	while (!worker_put(&s->answers, kind, parts) && !atomic_load(&s->options.rings->stop)) {
-		s->options.wake(s->options.wake_context);
-		nanosleep(&pause, NULL);
-	}
-}
-
-void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += WORKER_PART_BYTES) {
-		const struct worker_parts parts = {
-			.first = (const uint8_t *)data + at,
-			.first_bytes = (uint32_t)min_u64(bytes - at, WORKER_PART_BYTES)};
-		server_answer(s, kind, &parts);
-	}
-}
 
 static void done(struct worker_server *s, struct worker_done *d)
 {
@@ -46,11 +22,11 @@ static void done(struct worker_server *s, struct worker_done *d)
 }
 
 /* Returns true if an event that this order needs has failed recently. */
-static bool needs_failed(const struct worker_server *s, const struct worker_needs *n)
+static bool needs_failed(const struct worker_server *s, const uint64_t *needs, uint32_t count)
 {
-	for (uint32_t i = 0; i < n->need_count && i < COMMAND_WAITS_MAX; i++)
+	for (uint32_t i = 0; i < count && i < COMMAND_WAITS_MAX; i++)
 		for (uint32_t k = 0; k < WORKER_QUEUE_MAX; k++)
-			if (s->failed[k] == n->needs[i])
+			if (s->failed[k] == needs[i])
 				return true;
 	return false;
 }
@@ -82,12 +58,22 @@ static int edit(struct worker_server *s, const struct worker_needs *n)
 	return engine_edit(s->options.engine, &e);
 }
 
-/* Executes a command of the engine's queue. */
-static int command_do(struct worker_server *s, uint32_t kind, const struct worker_needs *n)
+static int run_do(struct worker_server *s, struct worker_run *run, uint32_t bytes)
 {
-	int status = needs_failed(s, n)   ? DXP_ECANCELED
-		     : kind == WORKER_RUN ? worker_launch(s, (const struct worker_run *)n)
-					  : edit(s, n);
+	int status = DXP_EMALFORMED;
+
+	if (run->bytes == bytes)
+		status = needs_failed(s, worker_run_needs(run), run->need_count)
+				 ? DXP_ECANCELED
+				 : worker_launch(s, run);
+	if (status != DXP_OK)
+		failed_note(s, run->event);
+	return status;
+}
+
+static int edit_do(struct worker_server *s, const struct worker_needs *n)
+{
+	int status = needs_failed(s, n->needs, n->need_count) ? DXP_ECANCELED : edit(s, n);
 
 	if (status != DXP_OK)
 		failed_note(s, n->event);
@@ -111,11 +97,11 @@ static int range_unmap(struct worker_server *s, const struct worker_range *r)
 	return at == MAP_FAILED ? DXP_ENOMEM : DXP_OK;
 }
 
-static int order_do(struct worker_server *s, uint32_t kind, const void *body, uint32_t bytes)
+static int order_do(struct worker_server *s, uint32_t kind, void *body, uint32_t bytes)
 {
 	switch (kind) {
-	case WORKER_RUN:
-	case WORKER_EDIT: return command_do(s, kind, body);
+	case WORKER_RUN: return run_do(s, body, bytes);
+	case WORKER_EDIT: return edit_do(s, body);
 	case WORKER_PART: return worker_build_part(s, body, bytes);
 	case WORKER_BUILD: return worker_build(s, body);
 	case WORKER_RELEASE: return worker_release(s, body);
@@ -136,7 +122,7 @@ static void print_report(struct worker_server *s)
 		server_answer_data(s, WORKER_PRINT, text, bytes);
 }
 
-static void order_serve(struct worker_server *s, const struct worker_head *head)
+static void order_serve(struct worker_server *s, struct worker_head *head)
 {
 	struct worker_done d = {.started_ns = clock_now_ns()};
 
@@ -153,7 +139,7 @@ static void order_serve(struct worker_server *s, const struct worker_head *head)
 
 static void server_loop(struct worker_server *s)
 {
-	const struct worker_head *head = (const void *)s->message;
+	struct worker_head *head = (void *)s->message;
 	int bytes;
 
 	for (;;) {

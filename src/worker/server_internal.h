@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by server.c, launch.c and build.c. */
+/* Shared by server.c, answer.c, launch.c and build.c. */
 #ifndef WORKER_SERVER_INTERNAL_H
 #define WORKER_SERVER_INTERNAL_H
 
@@ -29,12 +29,15 @@ struct worker_server {
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
 };
 
-/* server.c */
+/* answer.c: send answers in order, and wait while the ring is full. server_answer_data splits long
+ * data. */
 void server_answer(struct worker_server *s, uint32_t kind, const struct worker_parts *parts);
 void server_answer_data(struct worker_server *s, uint32_t kind, const void *data, size_t bytes);
 
 /* launch.c */
-int worker_launch(struct worker_server *s, const struct worker_run *run);
+/* Runs a kernel to completion, or sets `text`. Statuses: engine_run; DXP_EBUILD: no such program.
+ */
+int worker_launch(struct worker_server *s, struct worker_run *run);
 
 /* build.c */
 int worker_build_part(struct worker_server *s, const void *bytes, uint32_t count);

@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-#define LOOK_NS        (50 * MS_NS) /* between two checks that it lives */
+#define LOOK_NS        (50 * MS_NS) /* between two checks that the zygote is alive */
 #define START_AGAIN_NS (1 * MS_NS)  /* while its socket is full */
 
 struct zygote {
@@ -275,7 +275,7 @@ int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
 		return status;
 	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, rings_fd) == DXP_OK)
 		return DXP_OK;
-	/* Its socket is full, or the zygote is lost: then zygote_next detects it. */
+	/* The socket is full, or the zygote is lost, which zygote_next detects. */
 	z->look_ns = 0;
 	return DXP_EAGAIN;
 }
@@ -310,8 +310,8 @@ static int message_receive(struct zygote *z, struct zygote_news *out)
 	}
 }
 
-/* Polling costs a system call: only after a change of `news`, or every LOOK_NS to check that it
- * lives. */
+/* Polls only after a change of `news`, or every LOOK_NS to check that the zygote is alive: each
+ * poll costs a system call. */
 static bool look_due(struct zygote *z)
 {
 	uint32_t news = atomic_load_explicit(z->options.news, memory_order_acquire);

@@ -57,9 +57,8 @@ struct zygote_news {
 	uint32_t end; /* enum zygote_end */
 	int32_t number;
 };
-/* Fetches the next exit of a worker, of which nothing runs any more. Returns false if there is
- * none. If the zygote itself is lost, all its workers have exited without a report: sets *lost,
- * once. */
+/* Fetches the next exit of a worker, which no longer runs any code. Returns false if there is none.
+ * If the zygote itself is lost, all its workers have exited without a report: sets *lost, once. */
 bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost);
 
 /* Runs the zygote; `argv` starts behind ZYGOTE_ARGUMENT. Does not return: the process exits when

@@ -273,8 +273,8 @@ static bool request_receive(struct here *h)
 
 static pid_t slot_process;
 
-/* Handles PR_SET_PDEATHSIG, which also comes when only the thread ends that started this process.
- * Exits if the whole parent process has exited. */
+/* Handles PR_SET_PDEATHSIG. The kernel also sends it when only the thread that started this process
+ * exits. Exits if the whole parent process has exited. */
 static void on_orphan(int number)
 {
 	if (getppid() != slot_process)

@@ -10,10 +10,7 @@
 #include "base/log.h"
 #include "engine/limits.h"
 #include "nic/limits.h"
-#include "wire/ids.h"
 #include "xpu/limits.h"
-
-#define COMPLAINTS_MAX 20 /* log lines; DMA_FAILED counts all failures */
 
 /* Own transfers: bulk transfers, one task per host, one clearing (two DMAs), one scrub, one
  * package. */
@@ -129,12 +126,6 @@ bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes)
 	return bridged_writes_touch(b, address, bytes) || bridged_reads_touch(b, address, bytes);
 }
 
-bool bridged_silent(const struct bridged *b, uint16_t node)
-{
-	return b->nic && node != 0 && node != WIRE_NODE_NONE && b->silent &&
-	       b->silent(b->silent_context, node);
-}
-
 void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
 		   void *context)
 {
@@ -177,50 +168,6 @@ struct dxp_entry bridged_local(const struct bridged *b, const uint8_t *buffer, u
 const uint8_t *bridged_zeros(const struct bridged *b)
 {
 	return b->zeros;
-}
-
-int bridged_end_status(const struct bridge_end *end)
-{
-	if (end->status != DXP_ETIMEDOUT)
-		return end->status;
-	return end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN ? DXP_EPEERLOST : DXP_EDEVICE;
-}
-
-const char *bridged_end_text(const struct bridge_end *end)
-{
-	if (end->status == DXP_ETIMEDOUT)
-		return "no progress within the time limit";
-	return dxp_status_text(bridged_end_status(end));
-}
-
-const char *bridged_step_name(uint8_t step)
-{
-	static const char *const names[BRIDGE_STEPS] = {
-		[BRIDGE_FILL] = "the read from the network",
-		[BRIDGE_DMA_IN] = "the DMA to the device",
-		[BRIDGE_DMA_OUT] = "the DMA from the device",
-		[BRIDGE_DMA_THROUGH] = "the DMA through the core",
-		[BRIDGE_DMA_DIRECT] = "the DMA",
-		[BRIDGE_DRAIN] = "the write to the network",
-	};
-
-	return step < BRIDGE_STEPS ? names[step] : "nothing";
-}
-
-void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end)
-{
-	/* The network's failures are logged elsewhere. */
-	if (end->step >= BRIDGE_STEPS || end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN)
-		return;
-	if (b->complaints >= COMPLAINTS_MAX)
-		return;
-	log_warn("a %s failed: %s, at byte %llu: %s; repeat the transfer; if it fails again, check "
-		 "the device%s",
-		 what, bridged_step_name(end->step), (unsigned long long)end->at,
-		 bridged_end_text(end),
-		 ++b->complaints == COMPLAINTS_MAX
-			 ? "; further failures are not logged; the register DMA_FAILED counts them"
-			 : "");
 }
 
 void bridged_state(const struct bridged *b, struct bridged_state *out)

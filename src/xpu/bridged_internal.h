@@ -29,6 +29,7 @@ struct bridged {
 	uint32_t complaints;         /* logged so far */
 };
 
+/* bridged_end.c */
 /* Logs why a PUT or GET failed, up to a bound. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 

@@ -412,7 +412,7 @@ void builds_free(struct slot *s)
 		build_fail(b, DXP_ECLOSED);
 	}
 	s->builds_tail = &first->next;
-	/* A fetch that is under way ends with the bridge, and its build with it. */
+	/* A running fetch completes when the bridge closes, and its build completes then. */
 	if (!first->program->package)
 		build_fail(first, DXP_ECLOSED);
 }

@@ -21,7 +21,7 @@ static void step_ended(void *context, int status)
 	struct bulk_step s = *step;
 
 	free(step);
-	/* The transport notices a dead peer before the node table does. */
+	/* The transport detects a dead peer before the node table does. */
 	pump_done(s.pump, s.id, status == DXP_ETIMEDOUT ? DXP_EPEERLOST : status, clock_now_ns());
 }
 

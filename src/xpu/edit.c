@@ -12,7 +12,6 @@
 struct edit {
 	struct order order;
 	struct work *work;
-	struct worker *worker;
 	struct worker_needs message; /* precedes the command, which is in `work` */
 	uint64_t from, to;
 	bool from_held, to_held;
@@ -33,7 +32,6 @@ static void edit_end(struct order *o, const struct order_end *end)
 	struct edit *e = CONTAINER_OF(o, struct edit, order);
 	struct work *w = e->work;
 
-	e->worker->commands--;
 	ranges_drop(e);
 	free(e);
 	w->started_ns = end->started_ns;
@@ -96,18 +94,19 @@ static int edit_prepare(struct edit *e, struct work *w)
 				  .ops = &edit_ops,
 				  .kind = WORKER_EDIT,
 				  .parts = {&e->message, w->data, sizeof(e->message), w->bytes}};
-	work_needs(w, &e->message);
+	e->message.event = w->graph.event;
+	e->message.command_bytes = w->bytes;
+	e->message.need_count = work_needs(w, e->message.needs);
 	status = from_check(e, &c);
 	return status == DXP_OK ? to_check(e, &c) : status;
 }
 
-/* Returns whether this is a MARK without uncompleted waits. */
+/* Returns whether this is a MARK whose waits have all completed. */
 static bool mark_over(const struct work *w)
 {
 	uint64_t needs[COMMAND_WAITS_MAX];
 
-	return command_op(w->data, w->bytes) == COMMAND_MARK &&
-	       graph_unfinished(&w->graph, needs) == 0;
+	return w->op == COMMAND_MARK && graph_unfinished(w->tenant->graph, &w->graph, needs) == 0;
 }
 
 static int edit_begin(struct work *w)
@@ -117,10 +116,9 @@ static int edit_begin(struct work *w)
 	if (!e)
 		return DXP_ENOMEM;
 	int status = edit_prepare(e, w);
-	e->worker = status == DXP_OK ? worker_get(w->tenant, &status) : NULL;
-	if (e->worker) {
-		e->worker->commands++;
-		worker_post(e->worker, &e->order);
+	struct worker *worker = status == DXP_OK ? worker_get(w->tenant, &status) : NULL;
+	if (worker) {
+		worker_post(worker, &e->order);
 		return DXP_OK;
 	}
 	ranges_drop(e);

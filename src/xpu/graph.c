@@ -13,7 +13,8 @@
 #include "xpu/limits.h"
 #include "xpu/order_heap.h"
 
-#define SOURCES_FIRST 4
+#define SOURCES_FIRST      4
+#define EVENT_WITHOUT_HOST ((1ull << 48) - 1)
 
 enum command_state { STATE_WAITING, STATE_READY, STATE_ISSUED, STATE_FAILED };
 
@@ -122,6 +123,11 @@ static int peer_event_add(struct event_log *log, uint32_t count, struct event_en
 	return event_log_add(log, count, out);
 }
 
+static struct graph_command *command_of(struct graph_wait *w)
+{
+	return CONTAINER_OF(w - w->index, struct graph_command, waits);
+}
+
 static void wait_unlink(struct graph_wait *w)
 {
 	if (!w->link)
@@ -156,7 +162,7 @@ static void command_ready(struct graph *g, struct graph_command *c)
 
 static void wait_uncount(struct graph *g, struct graph_wait *w)
 {
-	struct graph_command *c = w->command;
+	struct graph_command *c = command_of(w);
 
 	if (!w->counted)
 		return;
@@ -189,7 +195,7 @@ static void entry_settle(struct graph *g, struct event_entry *e, int status, int
 	e->state = EVENT_DONE;
 	e->status = (int8_t)status;
 	while ((w = e->waiters)) {
-		struct graph_command *c = w->command;
+		struct graph_command *c = command_of(w);
 		wait_unlink(w);
 		if (status == DXP_OK)
 			wait_uncount(g, w);
@@ -275,16 +281,17 @@ static int status_of_waiter(const struct graph *g, uint64_t event, int status)
 								     : DXP_ECANCELED;
 }
 
-static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wait *w)
+static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wait *w,
+		      uint64_t event)
 {
 	struct event_entry *e = NULL;
-	int status = wait_entry(g, w->event, c->event, &e);
+	int status = wait_entry(g, event, c->event, &e);
 
 	if (status != DXP_OK)
 		return status;
 	if (e->state == EVENT_DONE) {
 		if (e->status != DXP_OK && c->status == DXP_OK)
-			c->status = status_of_waiter(g, w->event, e->status);
+			c->status = status_of_waiter(g, event, e->status);
 		return DXP_OK;
 	}
 	wait_link(w, e);
@@ -297,8 +304,9 @@ static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wai
 static int waits_begin(struct graph *g, struct graph_command *c, const struct graph_posting *p)
 {
 	for (uint8_t i = 0; i < p->wait_count; i++) {
-		c->waits[i] = (struct graph_wait){.command = c, .event = p->waits[i]};
-		int status = wait_begin(g, c, &c->waits[i]);
+		c->waits[i] =
+			(struct graph_wait){.event = p->waits[i] & EVENT_WITHOUT_HOST, .index = i};
+		int status = wait_begin(g, c, &c->waits[i], p->waits[i]);
 		if (status != DXP_OK) {
 			for (uint8_t k = 0; k < i; k++)
 				wait_unlink(&c->waits[k]);
@@ -373,18 +381,19 @@ struct graph_command *graph_next(struct graph *g, enum graph_queue queue)
 		return c;
 	e->state = EVENT_ISSUED;
 	for (struct graph_wait *w = e->waiters; w; w = w->next)
-		if (w->command->queue == GRAPH_ENGINE)
+		if (command_of(w)->queue == GRAPH_ENGINE)
 			wait_uncount(g, w);
 	return c;
 }
 
-uint8_t graph_unfinished(const struct graph_command *c, uint64_t events[COMMAND_WAITS_MAX])
+uint8_t graph_unfinished(const struct graph *g, const struct graph_command *c,
+			 uint64_t events[COMMAND_WAITS_MAX])
 {
 	uint8_t count = 0;
 
 	for (int i = 0; i < COMMAND_WAITS_MAX; i++)
 		if (c->waits[i].link)
-			events[count++] = c->waits[i].event;
+			events[count++] = EVENT_NAME(g->host, 0, 0) | c->waits[i].event;
 	return count;
 }
 

@@ -23,9 +23,9 @@ enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_QUEUES };
 struct graph_wait {
 	struct graph_wait *next;
 	struct graph_wait **link; /* the pointer to this wait; NULL: not waiting */
-	struct graph_command *command;
-	uint64_t event;
-	bool counted; /* in waits_left */
+	uint64_t event : 48;      /* name of the event without the host, which is the graph's */
+	uint64_t index : 8;       /* of this wait in the command's `waits` */
+	uint64_t counted : 1;     /* in waits_left */
 };
 
 /* The graph's part of a command. Its owner embeds it and leaves it alone until it comes out. */
@@ -70,7 +70,8 @@ struct graph_command *graph_next(struct graph *g, enum graph_queue queue);
 bool graph_ready(const struct graph *g, enum graph_queue queue);
 /* Lists the events of earlier engine commands that must succeed before this one, from
  * graph_next, runs. Returns their number. */
-uint8_t graph_unfinished(const struct graph_command *c, uint64_t events[COMMAND_WAITS_MAX]);
+uint8_t graph_unfinished(const struct graph *g, const struct graph_command *c,
+			 uint64_t events[COMMAND_WAITS_MAX]);
 /* Completes a command that has run. */
 void graph_done(struct graph *g, struct graph_command *c, int status);
 

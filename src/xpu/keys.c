@@ -158,7 +158,7 @@ static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
 
 	scrub->busy = false;
 	if (end->status != DXP_OK) {
-		scrub->at = scrub->end; /* the next request starts it again */
+		scrub->at = scrub->end; /* the next request starts the clearing again */
 		return;
 	}
 	arena_cleared(s->arena, scrub->at, scrub->at + scrub->under_way);
@@ -173,7 +173,7 @@ uint32_t keys_scrub_advance(struct slot *s)
 
 	if (scrub->busy || scrub->at == scrub->end)
 		return 0;
-	/* It may be allocated since; allocation clears it. */
+	/* The range may have been allocated since; allocation clears it. */
 	if (!arena_is_free(s->arena, scrub->at, order.bytes)) {
 		scrub->at = scrub->end;
 		return 0;

@@ -74,7 +74,8 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
-		/* A silent host whose ALLOC waited evicts no host, least of all itself. */
+		/* A host that became silent while its ALLOC waited evicts no other host and not
+		 * itself. */
 		if (node_silent_since(s->node, t->host))
 			return status;
 		uint64_t coming = tenants_giving(s);

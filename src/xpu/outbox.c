@@ -232,7 +232,8 @@ static void queue_drop(struct queue *q, int status)
 {
 	uint32_t count = q->waiting_count;
 
-	/* Only messages queued now: those that `done` adds to this node fail by themselves. */
+	/* Completes only messages queued now. Messages that `done` adds for this node fail on their
+	 * own. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }

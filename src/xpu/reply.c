@@ -69,7 +69,7 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 
 	slot_error_note(t->slot, status);
 	int bytes = command_reply_encode(&r, data);
-	/* The tenant ends with its reply to CLOSE, so there is no callback. */
+	/* The tenant is freed once its reply to CLOSE is queued, so there is no callback. */
 	if (op == COMMAND_CLOSE)
 		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL,
 			   NULL);
@@ -132,9 +132,9 @@ void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
-	/* With no other command, no later event carries this one along. Events before the last
-	 * awaited one come in bursts: a message each would cost the network thread as much as
-	 * the commands. */
+	/* Sends now if no other command is outstanding: no later event would carry this one. Events
+	 * before the last awaited one stay held: a message for each would cost the network thread
+	 * as much as the commands. */
 	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);

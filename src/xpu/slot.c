@@ -28,7 +28,7 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* Wakes the node from any thread. It may be closed already: engines close later. */
+/* Wakes the node from any thread. The node may be closed already, since engines close later. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;

@@ -112,9 +112,21 @@ struct work {
 	/* SEND, SIGNAL: peer to notify of a failure too; 0: none, or done */
 	uint16_t to_node;
 	bool lazy;
-	uint16_t bytes;
-	uint8_t data[]; /* the encoded command, smaller than decoded */
+	uint8_t op;
+	uint16_t bytes; /* of `data` */
+	/* RUN, from its start: */
+	uint8_t held;      /* number of arguments, from the first on, that are held */
+	struct port *port; /* held; NULL: no argument is the NIC */
+	struct order order;
+	/* RUN: struct worker_run. Others: the encoded command, smaller than decoded. */
+	_Alignas(uint64_t) uint8_t data[];
 };
+
+/* Returns the launch of a RUN. */
+static inline struct worker_run *work_run(struct work *w)
+{
+	return (struct worker_run *)(void *)w->data;
+}
 
 struct pull;
 struct build;
@@ -270,8 +282,9 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 
 /* work.c: the lifetime of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);
-/* Fills the part of an order before the command. */
-void work_needs(const struct work *w, struct worker_needs *out);
+/* Lists the events of earlier engine commands that must succeed before this one, from the graph,
+ * runs. Returns their number, at most the number of its waits. */
+uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX]);
 /* Completes a command that has run, or was dropped after it came out of the graph. */
 void work_done(struct work *w, int status);
 /* Starts ready commands, reports failed ones. Returns how many. */

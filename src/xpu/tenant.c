@@ -91,7 +91,7 @@ void tenant_leave(struct tenant *t, int status)
 	t->port = NULL;
 	pulls_cancel(t, status);
 	key_close(t);
-	/* Its process may write there until it has exited. */
+	/* The host's process may write there until it has exited. */
 	if (t->worker)
 		worker_kill(t->worker);
 	else

@@ -116,7 +116,7 @@ static void message_ended(void *context, int status)
 {
 	struct transfer *f = context;
 
-	/* The transport notices a dead peer before the node table does. */
+	/* The transport detects a dead peer before the node table does. */
 	if (status == DXP_ETIMEDOUT)
 		status = DXP_EPEERLOST;
 	if (f->status == DXP_OK)

@@ -67,20 +67,52 @@ static bool op_of_engine(uint8_t op)
 	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_MARK);
 }
 
+/* bytes per command: itself, its event, its entry in a heap */
+#define COUNTED_BYTES (sizeof(struct work) + sizeof(struct event_entry) + sizeof(void *))
+_Static_assert(COUNTED_BYTES <= COMMAND_KEPT_BYTES(0),
+	       "hosts count no less than a command takes here");
+/* Waits, axes, the name and values take no more than in the message. The rest of a RUN has 22 bytes
+ * there, and an argument at least one. */
+_Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
+			       COMMAND_ARGS_FREE * (sizeof(struct worker_argument) - 1) <=
+		       COMMAND_KEPT_BYTES(22),
+	       "hosts count no less than a launch takes here");
+
+/* Creates a command from its message. NULL: out of memory. */
+static struct work *work_create(struct tenant *t, const struct command *c, const uint8_t *data,
+				uint32_t bytes)
+{
+	bool run = c->op == COMMAND_RUN;
+	uint32_t kept = run ? worker_run_bytes(c) : bytes;
+	struct work *w = malloc(sizeof(*w) + kept);
+
+	if (!w)
+		return NULL;
+	*w = (struct work){.tenant = t,
+			   .queued_ns = clock_now_ns(),
+			   .op = c->op,
+			   .lazy = c->lazy,
+			   .bytes = (uint16_t)kept};
+	if (c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL)
+		w->to_node = c->to_node;
+	if (run)
+		worker_run_make(c, work_run(w));
+	else
+		memcpy(w->data, data, bytes);
+	return w;
+}
+
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes)
 {
-	struct work *w = malloc(sizeof(*w) + bytes);
+	struct work *w = work_create(t, c, data, bytes);
 	const struct graph_posting p = {
 		.queue = op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK,
 		.event = c->event,
 		.oldest = c->oldest,
 		.waits = c->waits,
 		.wait_count = c->wait_count,
-		.bytes = COMMAND_KEPT_BYTES(bytes),
+		.bytes = COMMAND_KEPT_BYTES(bytes + COMMAND_KEPT_ARGUMENTS(c->argument_count)),
 	};
-	_Static_assert(sizeof(*w) + sizeof(struct event_entry) + sizeof(void *) <=
-			       COMMAND_KEPT_BYTES(0),
-		       "hosts count no less than a command takes here");
 
 	if (!w) {
 		const struct command_event e = {.event = c->event, .status = DXP_ENOMEM};
@@ -88,10 +120,6 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 			reply_event_send(t, &e, false);
 		return;
 	}
-	*w = (struct work){.tenant = t, .queued_ns = clock_now_ns(), .bytes = (uint16_t)bytes};
-	w->to_node = c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL ? c->to_node : 0;
-	w->lazy = c->lazy;
-	memcpy(w->data, data, bytes);
 	int status = graph_add(t->graph, &w->graph, &p);
 	if (status == DXP_OK)
 		lost_note(t, c);
@@ -99,11 +127,9 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 		work_report(w, status);
 }
 
-void work_needs(const struct work *w, struct worker_needs *out)
+uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX])
 {
-	out->event = w->graph.event;
-	out->need_count = graph_unfinished(&w->graph, out->needs);
-	out->command_bytes = w->bytes;
+	return graph_unfinished(w->tenant->graph, &w->graph, events);
 }
 
 void work_done(struct work *w, int status)
@@ -114,7 +140,7 @@ void work_done(struct work *w, int status)
 
 static void network_start(struct work *w)
 {
-	if (command_op(w->data, w->bytes) == COMMAND_BRIDGE)
+	if (w->op == COMMAND_BRIDGE)
 		pull_start(w);
 	else
 		transfer_start(w);
@@ -122,7 +148,7 @@ static void network_start(struct work *w)
 
 static void engine_start(struct work *w)
 {
-	if (command_op(w->data, w->bytes) == COMMAND_RUN)
+	if (w->op == COMMAND_RUN)
 		launch_start(w);
 	else
 		edit_start(w);

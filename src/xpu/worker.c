@@ -142,7 +142,7 @@ static bool has_begun(const struct worker *c)
 
 int worker_begin(struct worker *c)
 {
-	/* It may have accepted one before it died with the zygote. */
+	/* The process may have accepted an order before it died with the zygote. */
 	if (has_begun(c))
 		return DXP_EIO;
 	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
@@ -171,9 +171,16 @@ static bool order_put(struct worker *c, const struct order *o)
 	return worker_put(&c->orders, o->kind, &o->parts);
 }
 
+/* Returns whether the order is a command of the engine's queue. */
+static bool of_engine(const struct order *o)
+{
+	return o->kind == WORKER_RUN || o->kind == WORKER_EDIT;
+}
+
 void worker_post(struct worker *c, struct order *o)
 {
 	o->next = NULL;
+	c->commands += of_engine(o);
 	*c->tail = o;
 	c->tail = &o->next;
 	if (!c->unposted && !order_put(c, o))
@@ -198,6 +205,7 @@ static void order_pop(struct worker *c, const struct order_end *end)
 	struct order *o = c->first;
 
 	c->ended++;
+	c->commands -= of_engine(o);
 	c->first = o->next;
 	if (!c->first)
 		c->tail = &c->first;
@@ -316,10 +324,10 @@ static uint64_t running_event(const struct worker *c)
 {
 	const struct order *o = c->first;
 
-	if (!o || o == c->unposted || worker_waits(c) ||
-	    (o->kind != WORKER_RUN && o->kind != WORKER_EDIT))
+	if (!o || o == c->unposted || worker_waits(c) || !of_engine(o))
 		return 0;
-	return ((const struct worker_needs *)o->parts.first)->event;
+	return o->kind == WORKER_RUN ? ((const struct worker_run *)o->parts.first)->event
+				     : ((const struct worker_needs *)o->parts.first)->event;
 }
 
 uint32_t worker_begun_notify(struct worker *c, uint64_t now_ns)

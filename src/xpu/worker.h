@@ -56,7 +56,7 @@ struct worker {
 		bool seen, notified; /* since_ns is valid; the host was notified that it runs */
 		uint64_t since_ns;   /* when it was first seen */
 	} running;
-	uint32_t commands; /* engine commands posted and not completed; counted by their posters */
+	uint32_t commands; /* engine commands posted and not completed */
 	bool started;      /* a thread exists, or a process whose exit will be reported */
 	bool ends;         /* must be killed */
 	bool notified;     /* the kill request was sent */

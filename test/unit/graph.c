@@ -86,9 +86,9 @@ static void graph_next__chain_of_kernels(void **state)
 	ADD(&c[2], GRAPH_NETWORK, OWN(3), OWN(2));
 	ADD(&c[3], GRAPH_ENGINE, OWN(4), OWN(2), FAR(1));
 	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[0]);
-	assert_int_equal(graph_unfinished(&c[0], events), 0);
+	assert_int_equal(graph_unfinished(g, &c[0], events), 0);
 	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[1]);
-	assert_int_equal(graph_unfinished(&c[1], events), 1);
+	assert_int_equal(graph_unfinished(g, &c[1], events), 1);
 	assert_true(events[0] == OWN(1));
 	assert_false(graph_ready(g, GRAPH_NETWORK));
 	assert_false(graph_ready(g, GRAPH_ENGINE));
@@ -442,7 +442,7 @@ static void step_engine(void)
 		assert_true(wait_done(n->waits[i], &status));
 		good &= status == DXP_OK;
 	}
-	assert_int_equal(graph_unfinished(&n->c, events), 0);
+	assert_int_equal(graph_unfinished(g, &n->c, events), 0);
 	oracle_end(n, good ? n->fate : DXP_ECANCELED);
 	graph_done(g, &n->c, n->status);
 }

@@ -82,18 +82,15 @@ static struct worker_done done(void)
 static void run(const char *kernel, const uint32_t *value)
 {
 	struct command c = {.op = COMMAND_RUN, .program = 1, .dimensions = 1, .global = {1, 1, 1}};
-	uint8_t data[COMMAND_BYTES_MAX];
-	struct worker_run message = {.window = WORKER_NO_WINDOW};
+	_Alignas(uint64_t) uint8_t message[256];
 
 	strcpy(c.text, kernel);
 	c.argument_count = value != NULL;
 	c.arguments[0] = (struct command_argument){
 		.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = (const uint8_t *)value};
-	int bytes = command_encode(&c, data);
-	assert_true(bytes > 0);
-	message.argument_count = c.argument_count;
-	message.needs.command_bytes = (uint32_t)bytes;
-	put(WORKER_RUN, &message, WORKER_RUN_BYTES(c.argument_count), data, (uint32_t)bytes);
+	assert_true(worker_run_bytes(&c) <= sizeof(message));
+	worker_run_make(&c, (struct worker_run *)message);
+	put(WORKER_RUN, message, worker_run_bytes(&c), NULL, 0);
 }
 
 static void build(void)

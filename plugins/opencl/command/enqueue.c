@@ -31,7 +31,7 @@ static bool fewer_pending(void *before)
 }
 
 /* Slows a program that never waits to the speed of the nodes. If all commands wait for an event
- * that the program has yet to set, enqueuing continues until the fabric refuses. */
+ * that the program has yet to set, enqueuing continues until the fabric rejects a command. */
 static void slow_down(void)
 {
 	static uint32_t count, most = PENDING_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The begin and the end of the library: the interface to the ICD loader, and leaving the fabric
- * when the program exits. The loader needs three symbols and the table that every object begins
- * with. Table entries of unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
+/* Implements the interface to the ICD loader, and leaves the fabric when the program exits. The
+ * loader needs three symbols and the table that every object begins with. Table entries of
+ * unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
 #include <pthread.h>
 #include <string.h>
 #include <time.h>

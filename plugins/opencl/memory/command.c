@@ -130,7 +130,7 @@ cl_int command_unpack(struct command *c, void *to, const void *from, const struc
 	if (!u)
 		return CL_OUT_OF_HOST_MEMORY;
 	*u = (struct unpack){NULL, to, from, *rect};
-	/* In this order: a copy may read what an earlier one wrote. */
+	/* Runs the copies in this order, since one may read what an earlier one wrote. */
 	if (c->unpack)
 		c->unpack_last->next = u;
 	else

@@ -55,7 +55,7 @@ cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out)
 	cl_int error = heap_allocate(d, root->bytes, &address);
 	if (error != CL_SUCCESS)
 		return error;
-	/* heap_allocate may have left the lock; another thread may have made the copy. */
+	/* heap_allocate may have released the lock, and another thread may have made the copy. */
 	memory_settle(root);
 	*out = copies_of(root->copies, d);
 	if (*out) {
@@ -108,7 +108,7 @@ cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_me
 			error = memory_here(e, b, b_copy);
 		if (error != CL_SUCCESS)
 			return error;
-		/* The lock may have been left for b; the device, and a's copy with it, may be
+		/* The lock may have been released for b, so that the device and a's copy may be
 		 * lost. */
 	} while (copies_of(a->copies, e->device) != *a_copy);
 	return CL_SUCCESS;

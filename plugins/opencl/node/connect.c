@@ -127,8 +127,8 @@ cl_int device_judge(cl_device_id d, int status)
 	return result_of(status);
 }
 
-/* Releases a lost connection. The fabric has failed its commands; dequeues their completions
- * now. */
+/* Releases a lost connection. First dequeues the completions of its commands, which the fabric has
+ * failed. */
 static void bury(cl_device_id d)
 {
 	if (!d->lost)

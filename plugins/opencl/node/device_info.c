@@ -142,7 +142,7 @@ static cl_int info_identity(cl_device_id d, cl_device_info name, const struct in
 	case CL_DRIVER_VERSION: return result_text(i, DXP_VERSION);
 	case CL_DEVICE_VERSION: return result_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
 	case CL_DEVICE_NUMERIC_VERSION: return result_uint(i, CL_MAKE_VERSION(3, 0, 0));
-	/* None passed; the format requires a date. */
+	/* No version of the tests was passed; the format requires a date. */
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return result_text(i, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS: return extensions_text(d, i);
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION: return versions(d, name, extension_kept, i);

@@ -106,8 +106,8 @@ static cl_int kernel_create(cl_program p, const char *name, cl_kernel *out)
 	return error == CL_SUCCESS ? kernel_new(p, about, out) : error;
 }
 
-/* Locks, holds the program and waits for its builds. False: not a program; the lock is held all the
- * same. */
+/* Locks, holds the program and waits for its builds. False: not a program; the lock is held then
+ * too. */
 static bool program_enter(cl_program p)
 {
 	opencl_enter();

@@ -10,25 +10,26 @@
 #include "plugins/opencl/object/api.h"
 #include "plugins/opencl/program/program.h"
 
-struct launch {
-	cl_command_queue queue;
-	cl_kernel kernel;
-	cl_command_type type;
-	cl_uint dimensions;
-	const size_t *offset, *global, *local;
-	cl_uint wait_count;
-	const cl_event *wait;
-	cl_event *out;
-};
+/* Sets the index space as the program gave it. A NULL range is empty; NULL offsets are 0; NULL
+ * local sizes stay 0. */
+static void grid_set(struct dxp_launch *l, const size_t *offset, const size_t *global,
+		     const size_t *local)
+{
+	for (uint32_t i = 0; i < l->dimensions && i < 3; i++) {
+		l->offset[i] = offset ? offset[i] : 0;
+		l->global[i] = global ? global[i] : 0;
+		l->local[i] = local ? local[i] : 0;
+	}
+}
 
 /* ---- checks ---- */
 
-static bool work_empty(const struct launch *l)
+static bool work_empty(const struct dxp_launch *l)
 {
-	for (cl_uint i = 0; l->global && i < l->dimensions; i++)
+	for (uint32_t i = 0; i < l->dimensions; i++)
 		if (l->global[i] == 0)
 			return true;
-	return !l->global;
+	return false;
 }
 
 static void limits_read(struct kernel_device *k)
@@ -50,29 +51,25 @@ static void limits_read(struct kernel_device *k)
 	l->known = true;
 }
 
-static cl_int offset_check(const struct launch *l)
+static cl_int offset_check(const struct dxp_launch *l)
 {
-	for (cl_uint i = 0; l->offset && l->global && i < l->dimensions; i++)
+	for (uint32_t i = 0; i < l->dimensions; i++)
 		if (l->offset[i] > SIZE_MAX - l->global[i])
 			return CL_INVALID_GLOBAL_OFFSET;
 	return CL_SUCCESS;
 }
 
-/* Returns the work-group size: as given, else as the kernel requires; 0: the device chooses. */
-static uint64_t local_size(const struct launch *l, const struct kernel_device *k, cl_uint i)
-{
-	return l->local ? l->local[i] : k->about->required[i];
-}
-
-static cl_int local_check(const struct launch *l, const struct kernel_device *k)
+/* Checks the work-group size: as given, else as the kernel requires; 0: the device chooses. */
+static cl_int local_check(struct dxp_launch *l, const struct kernel_device *k, bool given)
 {
 	const uint64_t *required = k->about->required;
 	uint64_t total = 1;
 
-	if (!l->local && !required[0])
+	if (!given && !required[0])
 		return CL_SUCCESS;
-	for (cl_uint i = 0; i < l->dimensions; i++) {
-		uint64_t local = local_size(l, k, i);
+	for (uint32_t i = 0; i < l->dimensions; i++) {
+		uint64_t local = given ? l->local[i] : required[i];
+		l->local[i] = local;
 		if (local == 0 || (required[0] && local != required[i]))
 			return CL_INVALID_WORK_GROUP_SIZE;
 		if (local > k->limits.items[i])
@@ -81,35 +78,35 @@ static cl_int local_check(const struct launch *l, const struct kernel_device *k)
 			return CL_INVALID_WORK_GROUP_SIZE;
 		total *= local;
 	}
-	for (cl_uint i = l->dimensions; required[0] && i < 3; i++)
+	for (uint32_t i = l->dimensions; required[0] && i < 3; i++)
 		if (required[i] != 1)
 			return CL_INVALID_WORK_GROUP_SIZE;
 	return CL_SUCCESS;
 }
 
-static cl_int grid_check(const struct launch *l, const struct kernel_device *k)
+static cl_int grid_check(struct dxp_launch *l, cl_kernel kernel, const struct kernel_device *k,
+			 bool local_given)
 {
 	if (l->dimensions < 1 || l->dimensions > 3)
 		return CL_INVALID_WORK_DIMENSION;
 	cl_int error = offset_check(l);
 	if (error != CL_SUCCESS || work_empty(l))
 		return error;
-	error = local_check(l, k);
-	if (error == CL_SUCCESS && l->kernel->local_bytes > k->limits.local_bytes)
+	error = local_check(l, k, local_given);
+	if (error == CL_SUCCESS && kernel->local_bytes > k->limits.local_bytes)
 		error = CL_OUT_OF_RESOURCES;
 	return error;
 }
 
 /* Checks one argument: set, live handle, aligned sub-buffer. For a network argument provides the
  * NIC function. */
-static cl_int argument_check(const struct launch *l, const struct kernel_device *k, cl_uint i)
+static cl_int argument_check(cl_command_queue queue, const struct kernel_device *k,
+			     const struct argument *a, cl_uint i)
 {
-	const struct argument *a = &l->kernel->arguments[i];
-
 	if (a->set == ARGUMENT_UNSET)
 		return CL_INVALID_KERNEL_ARGS;
 	if (a->set == ARGUMENT_NETWORK)
-		return network_ready(l->queue->device);
+		return network_ready(queue->device);
 	switch (k->about->arguments[i].kind) {
 	case ARGUMENT_SAMPLER:
 		return object_is(a->sampler, OBJECT_SAMPLER) ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
@@ -127,22 +124,23 @@ static cl_int argument_check(const struct launch *l, const struct kernel_device 
 	}
 }
 
-static cl_int check(const struct launch *l, struct kernel_device **out)
+static cl_int check(cl_command_queue queue, cl_kernel kernel, struct dxp_launch *l,
+		    bool local_given, struct kernel_device **out)
 {
-	if (!object_is(l->queue, OBJECT_QUEUE))
+	if (!object_is(queue, OBJECT_QUEUE))
 		return CL_INVALID_COMMAND_QUEUE;
-	if (!object_is(l->kernel, OBJECT_KERNEL))
+	if (!object_is(kernel, OBJECT_KERNEL))
 		return CL_INVALID_KERNEL;
-	if (l->kernel->program->context != l->queue->context)
+	if (kernel->program->context != queue->context)
 		return CL_INVALID_CONTEXT;
-	struct kernel_device *k = kernel_device(l->kernel, l->queue->device);
+	struct kernel_device *k = kernel_device(kernel, queue->device);
 	if (!k)
 		return CL_INVALID_PROGRAM_EXECUTABLE;
 	if (!k->limits.known)
 		limits_read(k);
-	cl_int error = grid_check(l, k);
+	cl_int error = grid_check(l, kernel, k, local_given);
 	for (cl_uint i = 0; error == CL_SUCCESS && i < k->about->argument_count; i++)
-		error = argument_check(l, k, i);
+		error = argument_check(queue, k, &kernel->arguments[i], i);
 	if (error == CL_SUCCESS && k->about->argument_count > DXP_ARGUMENTS_MAX)
 		error = CL_OUT_OF_RESOURCES;
 	*out = k;
@@ -150,12 +148,6 @@ static cl_int check(const struct launch *l, struct kernel_device **out)
 }
 
 /* ---- arguments ---- */
-
-/* Arguments as sent to the node. */
-struct arguments {
-	struct dxp_argument list[DXP_ARGUMENTS_MAX];
-	struct dxp_image images[DXP_ARGUMENTS_MAX];
-};
 
 /* A kernel must not write memory created as read-only, but some do (hashcat's candidates). While
  * the object was never written, this kernel must be its writer. */
@@ -236,46 +228,37 @@ static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 
 /* ---- the command ---- */
 
-static void grid_set(struct dxp_launch *to, const struct launch *l, const struct kernel_device *k)
+/* Adds program, arguments and waits to a checked launch, and posts it. */
+static cl_int post(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
+		   const struct kernel_device *k, dxp_event *event)
 {
-	to->dimensions = l->dimensions;
-	for (cl_uint i = 0; i < l->dimensions; i++) {
-		to->global[i] = l->global[i];
-		to->local[i] = local_size(l, k, i);
-		to->offset[i] = l->offset ? l->offset[i] : 0;
-	}
-}
+	struct dxp_argument arguments[DXP_ARGUMENTS_MAX];
+	struct dxp_image images[DXP_ARGUMENTS_MAX];
+	cl_int error = enqueue_hold(e, kernel);
 
-static cl_int post(struct enqueue *e, const struct launch *l, const struct kernel_device *k,
-		   dxp_event *event)
-{
-	struct arguments arguments;
-	struct dxp_launch to = {.kernel = k->about->name,
-				.arguments = arguments.list,
-				.argument_count = k->about->argument_count};
-	cl_int error = enqueue_hold(e, l->kernel);
-
-	for (cl_uint i = 0; error == CL_SUCCESS && i < to.argument_count; i++)
-		error = argument_pass(e, &k->about->arguments[i], &l->kernel->arguments[i],
-				      &arguments.list[i], &arguments.images[i]);
+	l->kernel = k->about->name;
+	l->arguments = arguments;
+	l->argument_count = k->about->argument_count;
+	for (cl_uint i = 0; error == CL_SUCCESS && i < l->argument_count; i++)
+		error = argument_pass(e, &k->about->arguments[i], &kernel->arguments[i],
+				      &arguments[i], &images[i]);
 	if (error != CL_SUCCESS)
 		return error;
 	/* memory_ready may have found the node lost. */
 	if (!build_alive(k->build))
 		return CL_DEVICE_NOT_AVAILABLE;
-	grid_set(&to, l, k);
-	to.program = k->build->node;
+	l->program = k->build->node;
 	uint32_t needless = e->carried ? e->given : 0;
-	to.wait = e->waits.events + needless;
-	to.wait_count = e->waits.count - needless;
-	to.lazy = e->waits.lazy;
-	int status = dxp_run(e->device->xpu, &to, event);
+	l->wait = e->waits.events + needless;
+	l->wait_count = e->waits.count - needless;
+	l->lazy = e->waits.lazy;
+	int status = dxp_run(e->device->xpu, l, event);
 	/* Each argument is valid; together they exceed a command. */
 	if (status == DXP_EINVAL)
 		return CL_OUT_OF_RESOURCES;
 	if (status != DXP_OK)
 		return device_judge(e->device, status);
-	memories_used(e, l->kernel, *event);
+	memories_used(e, kernel, *event);
 	return CL_SUCCESS;
 }
 
@@ -289,31 +272,28 @@ static void label_set(cl_event e, const char *name)
 
 /* Checks the launch and makes sure that the node has the program; rebuilds it on a node that was
  * lost. */
-static cl_int prepare(const struct launch *l, struct kernel_device **k)
+static cl_int prepare(cl_command_queue queue, cl_kernel kernel, struct dxp_launch *l,
+		      bool local_given, struct kernel_device **k)
 {
 	opencl_enter();
-	cl_int error = check(l, k);
+	cl_int error = check(queue, kernel, l, local_given, k);
 	if (error == CL_SUCCESS && !build_alive((*k)->build))
 		error = build_ready((*k)->build);
 	opencl_leave();
 	return error;
 }
 
-static cl_int enqueue(const struct launch *l)
+/* Completes an enqueue that has begun: posts the launch, unless its index space is empty. */
+static cl_int finish(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
+		     const struct kernel_device *k, cl_event *out)
 {
-	struct kernel_device *k = NULL;
-	struct enqueue e;
 	dxp_event event = 0;
-	cl_int error = prepare(l, &k);
+	cl_int error = CL_SUCCESS;
 
-	if (error == CL_SUCCESS)
-		error = enqueue_begin(&e, l->queue, l->type, l->wait_count, l->wait);
-	if (error != CL_SUCCESS)
-		return error;
-	label_set(e.event, k->about->name);
+	label_set(e->event, k->about->name);
 	if (!work_empty(l))
-		error = post(&e, l, k, &event);
-	return enqueue_end(&e, error, event, false, l->out);
+		error = post(e, l, kernel, k, &event);
+	return enqueue_end(e, error, event, false, out);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL
@@ -322,38 +302,29 @@ dxp_clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_kernel kernel, cl_
 			   const size_t *local_work_size, cl_uint num_events_in_wait_list,
 			   const cl_event *event_wait_list, cl_event *event)
 {
-	const struct launch l = {
-		.queue = command_queue,
-		.kernel = kernel,
-		.type = CL_COMMAND_NDRANGE_KERNEL,
-		.dimensions = work_dim,
-		.offset = global_work_offset,
-		.global = global_work_size,
-		.local = local_work_size,
-		.wait_count = num_events_in_wait_list,
-		.wait = event_wait_list,
-		.out = event,
-	};
+	struct dxp_launch l = {.dimensions = work_dim};
+	struct kernel_device *k = NULL;
+	struct enqueue e;
 
-	return enqueue(&l);
+	grid_set(&l, global_work_offset, global_work_size, local_work_size);
+	cl_int error = prepare(command_queue, kernel, &l, local_work_size != NULL, &k);
+	if (error == CL_SUCCESS)
+		error = enqueue_begin(&e, command_queue, CL_COMMAND_NDRANGE_KERNEL,
+				      num_events_in_wait_list, event_wait_list);
+	return error == CL_SUCCESS ? finish(&e, &l, kernel, k, event) : error;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,
 						  cl_uint num_events_in_wait_list,
 						  const cl_event *event_wait_list, cl_event *event)
 {
-	static const size_t one = 1;
-	const struct launch l = {
-		.queue = command_queue,
-		.kernel = kernel,
-		.type = CL_COMMAND_TASK,
-		.dimensions = 1,
-		.global = &one,
-		.local = &one,
-		.wait_count = num_events_in_wait_list,
-		.wait = event_wait_list,
-		.out = event,
-	};
+	struct dxp_launch l = {.dimensions = 1, .global = {1}, .local = {1}};
+	struct kernel_device *k = NULL;
+	struct enqueue e;
 
-	return enqueue(&l);
+	cl_int error = prepare(command_queue, kernel, &l, true, &k);
+	if (error == CL_SUCCESS)
+		error = enqueue_begin(&e, command_queue, CL_COMMAND_TASK, num_events_in_wait_list,
+				      event_wait_list);
+	return error == CL_SUCCESS ? finish(&e, &l, kernel, k, event) : error;
 }
