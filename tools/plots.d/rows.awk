@@ -14,7 +14,8 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# Names of the x axis; the first that a row has is used.
-	split("loss_percent bytes senders peers nodes hosts megabytes reads registers", x_names, " ")
+	split("loss_percent bytes senders peers nodes hosts megabytes reads " \
+	      "registers", x_names, " ")
 }
 
 function wanted(    i, at) {
