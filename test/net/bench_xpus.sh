@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `dxp bench registers`: every number of accesses has its row, for each way. The benchmark reads
-# back what it wrote and fails if it differs; no time is checked.
+# back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up. No time
+# is checked.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
 # shellcheck source=test/net/lib_fabric.sh
@@ -33,4 +34,17 @@ done
 bench registers --only kernel --case write
 [ "$(wc -l <"$scratch/rows")" -eq 11 ] || die "--only and --case: $(cat "$scratch/rows")"
 refuse 2 "'nonsense' is not an option" dxp bench registers nonsense
+say "== the parts of a round trip"
+bench latency --parts --lab loopback
+for part in doorbell engine 'send call' wire receive placement acknowledgement completion; do
+	[ "$(grep -cF "\"contender\":\"$part\"" "$scratch/rows")" -eq 3 ] || die "3 rows: $part"
+done
+# The parts add up to the sum that the benchmark compares with the whole.
+awk -F '"value":' '{ split($2, v, ",") }
+	/"sum of the parts"/ { d = sum - v[1]; if (d * d > 1e-4 * v[1] * v[1]) bad = 1
+		sums++; sum = 0; next }
+	/"contender":"whole/ { next }
+	{ sum += v[1] }
+	END { exit bad || sums != 3 }' "$scratch/rows" || die "a wrong sum: $(cat "$scratch/rows")"
+grep '"sum of the parts"' "$scratch/rows" | has '"difference_percent":' || die 'no difference'
 say passed
