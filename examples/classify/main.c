@@ -43,6 +43,15 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
+/* Returns the CPU time of this process so far. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
 static int read_model(struct job *j)
 {
 	char path[PATH_MAX];
@@ -114,6 +123,8 @@ static int open_fabric(struct job *j)
 		for (uint32_t i = 0; i < count; i++)
 			names[i] = granted[i];
 	}
+	if (j->options.through_host)
+		backend_mmd_through_host(j->backend);
 	status = make_plan(j, count);
 	if (status == DXP_OK)
 		status = backend_mmd_acquire(j->backend, names, j->plan.stage_count, &j->fault);
@@ -195,9 +206,22 @@ static bool prepare(struct job *j, uint32_t photo)
 	return false;
 }
 
+/* Returns the payload that this program's NIC has exchanged with all xPUs. */
+static uint64_t nic_bytes(const struct job *j)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < j->plan.stage_count; i++) {
+		struct dxp_link_bytes one;
+		j->backend->ops->traffic(j->backend, i, &one);
+		sum += one.sent_bytes + one.received_bytes;
+	}
+	return sum;
+}
+
 static int classify(struct job *j)
 {
-	uint64_t start = now_ns();
+	uint64_t start = now_ns(), cpu = cpu_ns(), bytes = nic_bytes(j);
 	int status = DXP_OK;
 
 	for (uint32_t i = 0; status == DXP_OK && i < j->photos.count; i++)
@@ -206,6 +230,8 @@ static int classify(struct job *j)
 	while (status == DXP_OK && run_pending(j->run) > 0)
 		status = collect(j);
 	j->report.run_ns = now_ns() - start;
+	j->report.run_cpu_ns = cpu_ns() - cpu;
+	j->report.run_nic_bytes = nic_bytes(j) - bytes;
 	if (status == DXP_OK && j->report.photos > 0)
 		report_summary(&j->report, run_bytes(j->run));
 	return status;

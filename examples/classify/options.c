@@ -34,6 +34,7 @@ const char options_help[] =
 	"  --local [N]        no fabric: N stages on the first OpenCL CPU here "
 	"(POCL_DEVICES=basic\n"
 	"                     unless set), the same kernels without the network\n"
+	"  --through-host     activations pass through this host, for comparison\n"
 	"  --split auto       as many stages as xPUs, the multiply-adds balanced (default)\n"
 	"  --split L[,L..]    a new stage starts after each layer L: the name of a tensor, the\n"
 	"                     number of an operator, or a part of a name that matches one cut\n"
@@ -66,6 +67,7 @@ enum {
 	OPTION_JSON,
 	OPTION_OUTPUT,
 	OPTION_HELP,
+	OPTION_THROUGH,
 };
 
 static const struct option names[] = {
@@ -84,6 +86,7 @@ static const struct option names[] = {
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{"help", no_argument, NULL, OPTION_HELP},
+	{"through-host", no_argument, NULL, OPTION_THROUGH},
 	{0},
 };
 
@@ -175,6 +178,7 @@ static int read_option(struct options *o, int option, struct fault *fault)
 	case OPTION_JSON: o->json = true; break;
 	case OPTION_OUTPUT: o->output = optarg; break;
 	case OPTION_HELP: o->help = true; break;
+	case OPTION_THROUGH: o->through_host = true; break;
 	default: assert(!"an option without a case");
 	}
 	return DXP_OK;
@@ -201,6 +205,9 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	o.photo_count = (uint32_t)(argc - optind);
 	if (status == DXP_OK && o.local && o.xpu_count)
 		status = fault_set(fault, DXP_EINVAL, "either --xpus or --local");
+	if (status == DXP_OK && o.local && o.through_host)
+		status = fault_set(fault, DXP_EINVAL,
+				   "--through-host needs xPUs; leave out --local");
 	if (status == DXP_OK && !o.photo_count && !o.help && !o.list_layers)
 		status = fault_set(fault, DXP_EINVAL, "no photo is given; see `classify --help`");
 	if (status != DXP_OK) {

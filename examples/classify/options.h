@@ -21,6 +21,7 @@ struct options {
 	uint32_t xpu_count; /* 0: those granted */
 	bool local;
 	uint32_t local_stages; /* 0: as many as the split needs */
+	bool through_host;     /* activations pass through this host */
 	int32_t top;
 	uint32_t repeat;
 	uint32_t depth; /* photos under way; 0: two for each stage */

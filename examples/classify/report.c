@@ -176,13 +176,14 @@ static void summary_json(struct report *r, const struct run_bytes *bytes)
 	json_t *host =
 		json_pack("{s:I,s:I,s:I}", "model_bytes", (json_int_t)bytes->model, "photo_bytes",
 			  (json_int_t)bytes->photos, "answer_bytes", (json_int_t)bytes->answers);
-	json_t *summary =
-		json_pack("{s:s,s:i,s:I,s:o,s:o,s:o,s:f,s:f,s:f,s:f}", "model", r->model->path,
-			  "photos", (int)r->photos, "macs", (json_int_t)model_macs(r->model),
-			  "stages", stages_json(r), "links", links_json(r, bytes), "host", host,
-			  "setup_ms", (double)r->setup_ns / NS_PER_MS, "run_ms", run_ms,
-			  "median_ms", median_ms(r->total_ns, r->sample_count), "photos_per_s",
-			  run_ms > 0 ? 1e3 * r->photos / run_ms : 0);
+	json_t *summary = json_pack(
+		"{s:s,s:i,s:I,s:o,s:o,s:o,s:f,s:f,s:f,s:I,s:f,s:f}", "model", r->model->path,
+		"photos", (int)r->photos, "macs", (json_int_t)model_macs(r->model), "stages",
+		stages_json(r), "links", links_json(r, bytes), "host", host, "setup_ms",
+		(double)r->setup_ns / NS_PER_MS, "run_ms", run_ms, "run_cpu_ms",
+		(double)r->run_cpu_ns / NS_PER_MS, "run_nic_bytes", (json_int_t)r->run_nic_bytes,
+		"median_ms", median_ms(r->total_ns, r->sample_count), "photos_per_s",
+		run_ms > 0 ? 1e3 * r->photos / run_ms : 0);
 
 	if (summary)
 		put_json(r, json_pack("{s:o}", "summary", summary));

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # `dxp bench registers`: every number of accesses has its row, for each way. The benchmark reads
-# back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up. No time
-# is checked.
+# back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up.
+# `dxp bench direct`: bytes pass through the host only on the way through the host. No time is checked.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
 # shellcheck source=test/net/lib_fabric.sh
@@ -47,4 +47,20 @@ awk -F '"value":' '{ split($2, v, ",") }
 	{ sum += v[1] }
 	END { exit bad || sums != 3 }' "$scratch/rows" || die "a wrong sum: $(cat "$scratch/rows")"
 grep '"sum of the parts"' "$scratch/rows" | has '"difference_percent":' || die 'no difference'
+say "== directly and through the host"
+# field KEY: prints a number of the rows on standard input.
+field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
+bench direct --case transfer
+for size in '4096 B' '1 MiB'; do
+	for contender in direct 'through the host' 'through the host, overlapped'; do
+		rows "transfer $size" "$contender" goodput 1
+	done
+done
+host_bytes() { grep -F "\"contender\":\"$1\"" "$scratch/rows" | tail -n 1 | field host_bytes; }
+awk -v direct="$(host_bytes direct)" -v host="$(host_bytes 'through the host')" \
+	'BEGIN { exit !(direct < 1000 && host >= 2 * 1048576) }' ||
+	die "bytes through the host: $(cat "$scratch/rows")"
+bench direct --case classifier --photo "$scratch/none"
+expect 'skipped: no photo here' "$scratch/rows"
+refuse 2 "'nonsense' is not an option" dxp bench direct nonsense
 say passed
