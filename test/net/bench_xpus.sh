@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `dxp bench registers`: every number of accesses has its row, for each way. The benchmark reads
 # back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up.
-# `dxp bench direct`: bytes pass through the host only on the way through the host. No time is checked.
+# `dxp bench direct`: bytes pass through the host only on the way through the host. No time is
+# checked.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
 # shellcheck source=test/net/lib_fabric.sh
