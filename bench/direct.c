@@ -4,6 +4,7 @@
  * bandwidth, bytes through the host, CPU time of the host, copies. Both ways alternate.
  *
  *   direct             xpu1 --PUT--> xpu2
+ *   direct, read       xpu1 <--GET-- xpu2
  *   through the host   xpu1 --> host memory --> xpu2, the whole transfer first in, then out
  *   overlapped         the same in pieces: one goes out while the next comes in */
 #include <jansson.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <dxp/async.h>
+#include <dxp/bridge.h>
 #include <dxp/mmd.h>
 
 #include "base/clock.h"
@@ -27,13 +29,16 @@
 
 #define PIECE_BYTES (4u << 20)
 #define PIECES_MAX  32
-#define MOVES       8 /* of one sample */
+#define MOVES       8          /* of one sample */
+#define QUICK_BYTES (1u << 20) /* largest transfer with --quick */
 #define WAIT_NS     (60 * S_NS)
 
-static const uint64_t sizes[] = {4096, 1u << 20, 64u << 20};
+#define MEGABIT 125000    /* bytes: the source's sizes */
+#define GIGABIT 125000000 /* bytes */
+static const uint64_t sizes[] = {4096, MEGABIT, 1u << 20, 64u << 20, GIGABIT};
 
-enum way { DIRECT, HOST, HOST_OVERLAPPED, WAYS };
-static const char *const way_names[WAYS] = {"direct", "through the host",
+enum way { DIRECT, DIRECT_READ, HOST, HOST_OVERLAPPED, WAYS };
+static const char *const way_names[WAYS] = {"direct", "direct, read", "through the host",
 					    "through the host, overlapped"};
 
 struct sample {
@@ -60,6 +65,18 @@ static int direct_move(struct direct *d, uint64_t bytes)
 	int status = dxp_send(d->xpus[0], d->xpus[1], &t, &event);
 
 	return status == DXP_OK ? dxp_event_wait(d->fabric, event, WAIT_NS, NULL) : status;
+}
+
+/* xpu2 fetches by GET. */
+static int read_move(struct direct *d, uint64_t bytes)
+{
+	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_DEVICE_TO_DEVICE,
+					      .device_from = d->at[0],
+					      .device_to = d->at[1],
+					      .peer = d->xpus[0],
+					      .bytes = bytes};
+
+	return dxp_bridge_move(d->xpus[1], &t, NULL);
 }
 
 static int host_move(struct direct *d, uint64_t bytes)
@@ -100,8 +117,11 @@ static int overlapped_move(struct direct *d, uint64_t bytes)
 	return status;
 }
 
-static int (*const moves[WAYS])(struct direct *d, uint64_t bytes) = {
-	[DIRECT] = direct_move, [HOST] = host_move, [HOST_OVERLAPPED] = overlapped_move};
+static int (*const moves[WAYS])(struct direct *d,
+				uint64_t bytes) = {[DIRECT] = direct_move,
+						   [DIRECT_READ] = read_move,
+						   [HOST] = host_move,
+						   [HOST_OVERLAPPED] = overlapped_move};
 
 /* Returns whether a way delivers the bytes that xpu1 holds. */
 static bool proves(struct direct *d, enum way way, uint64_t bytes)
@@ -201,7 +221,10 @@ static void row_print(const struct direct *d, enum way way, uint64_t bytes)
 			 {"copies", 1 + MEDIAN(way, received_bytes) / payload}},
 	};
 
-	snprintf(name, sizeof(name), "transfer %s", table_bytes(bytes, size));
+	snprintf(name, sizeof(name), "transfer %s",
+		 bytes == MEGABIT   ? "1 Mb"
+		 : bytes == GIGABIT ? "1 Gb"
+				    : table_bytes(bytes, size));
 	report_row(&row);
 }
 
@@ -250,7 +273,7 @@ static bool transfers_run(const struct direct_options *o)
 	d->options = o;
 	good = xpus_open(d, largest);
 	for (size_t i = 0; i < ARRAY_COUNT(sizes) && good; i++)
-		if (!o->quick || sizes[i] < largest)
+		if (!o->quick || sizes[i] <= QUICK_BYTES)
 			good = size_run(d, sizes[i]);
 	for (int i = 0; i < 2; i++)
 		dxp_xpu_close(d->xpus[i]);
