@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `dxp bench registers`: every number of accesses has its row, for each way. The benchmark reads
 # back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up.
-# `dxp bench direct`: bytes pass through the host only on the way through the host. No time is
-# checked.
+# `dxp bench direct`: bytes pass through the host only on the way through the host. `dxp bench
+# nic`: blocks sent by a kernel and by its host arrive. No time is checked.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
 # shellcheck source=test/net/lib_fabric.sh
@@ -65,4 +65,9 @@ awk -v direct="$(host_bytes direct)" -v host="$(host_bytes 'through the host')" 
 bench direct --case classifier --photo "$scratch/none"
 expect 'skipped: no photo here' "$scratch/rows"
 refuse 2 "'nonsense' is not an option" dxp bench direct nonsense
+say "== sent by a kernel and by its host"
+bench nic --case 'block of a kernel'
+for contender in device-driven CPU-driven 'CPU-driven, queued'; do
+	rows 'block of a kernel' "$contender" 'time of a block' 3
+done
 say passed
