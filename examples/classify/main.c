@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "backend.h"
+#include "frames.h"
 #include "image.h"
 #include "options.h"
 #include "photos.h"
@@ -165,7 +166,9 @@ static int collect(struct job *j)
 
 	if (status != DXP_OK)
 		return status;
-	report_photo(&j->report, j->photos.paths[result.tag], &result);
+	char frame[32];
+	snprintf(frame, sizeof(frame), "frame %llu", (unsigned long long)result.tag);
+	report_photo(&j->report, j->options.stream ? frame : j->photos.paths[result.tag], &result);
 	if (j->output && fwrite(result.answer, sizeof(float), (size_t)result.answer_count,
 				j->output) != (size_t)result.answer_count)
 		return fault_set(&j->fault, DXP_EIO, "%s: cannot write", j->options.output);
@@ -186,19 +189,41 @@ static int submit(struct job *j, uint32_t photo)
 	return DXP_OK;
 }
 
+/* Scales an image to the square that the network reads, and releases it. */
+static int square_make(struct job *j, struct image *image)
+{
+	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];
+	int status = image_square(image, side, j->options.resize, j->square);
+
+	image_release(image);
+	return status == DXP_OK ? status : fault_set(&j->fault, status, "out of memory");
+}
+
+/* Submits the frames of standard input. */
+static int stream_submit(struct job *j)
+{
+	struct image image;
+	int status;
+
+	for (uint32_t frame = 0; (status = frames_next(stdin, &image, &j->fault)) == DXP_OK;
+	     frame++) {
+		status = square_make(j, &image);
+		if (status == DXP_OK)
+			status = submit(j, frame);
+		if (status != DXP_OK)
+			return status;
+	}
+	return status == DXP_ENOENT ? DXP_OK : status;
+}
+
 /* Decodes a photo. If it cannot be read, logs the error and returns false. */
 static bool prepare(struct job *j, uint32_t photo)
 {
-	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];
 	struct image image;
 	int status = image_read(j->photos.paths[photo], &image, &j->fault);
 
-	if (status == DXP_OK) {
-		status = image_square(&image, side, j->options.resize, j->square);
-		if (status != DXP_OK)
-			fault_set(&j->fault, status, "out of memory");
-		image_release(&image);
-	}
+	if (status == DXP_OK)
+		status = square_make(j, &image);
 	if (status == DXP_OK)
 		return true;
 	log_error("%s", j->fault.text);
@@ -222,7 +247,7 @@ static uint64_t nic_bytes(const struct job *j)
 static int classify(struct job *j)
 {
 	uint64_t start = now_ns(), cpu = cpu_ns(), bytes = nic_bytes(j);
-	int status = DXP_OK;
+	int status = j->options.stream ? stream_submit(j) : DXP_OK;
 
 	for (uint32_t i = 0; status == DXP_OK && i < j->photos.count; i++)
 		if (prepare(j, i))
@@ -257,7 +282,7 @@ static int work(struct job *j)
 	}
 	if (status == DXP_OK)
 		status = read_labels(j);
-	if (status == DXP_OK)
+	if (status == DXP_OK && !j->options.stream)
 		status = photos_find(j->options.photos, j->options.photo_count, &j->photos,
 				     &j->fault);
 	if (status == DXP_OK)

@@ -12,11 +12,13 @@
 #include <dxp/status.h>
 
 const char options_help[] =
-	"usage: classify [options] PHOTO|FOLDER...\n"
+	"usage: classify [options] PHOTO|FOLDER...|-\n"
 	"\n"
 	"Classifies photos (JPEG, PNG, PPM) with a TFLite network split over the xPUs of a\n"
 	"fabric. Activations move from xPU to xPU; only the photo and the result cross this host.\n"
 	"Several photos are pipelined over the stages; a folder means all photos in it.\n"
+	"-: frames of a video or camera from standard input, as binary PPM:\n"
+	"   ffmpeg -i VIDEO -c:v ppm -f image2pipe - | classify -\n"
 	"\n"
 	"Network\n"
 	"  --model FILE       TFLite file; default: $DXP_MODEL, else models/inception_v3.tflite\n"
@@ -203,6 +205,11 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	}
 	o.photos = argv + optind;
 	o.photo_count = (uint32_t)(argc - optind);
+	for (uint32_t i = 0; i < o.photo_count; i++)
+		o.stream |= strcmp(o.photos[i], "-") == 0;
+	if (status == DXP_OK && o.stream && o.photo_count > 1)
+		status = fault_set(fault, DXP_EINVAL,
+				   "- (standard input) excludes other photos; leave them out");
 	if (status == DXP_OK && o.local && o.xpu_count)
 		status = fault_set(fault, DXP_EINVAL, "either --xpus or --local");
 	if (status == DXP_OK && o.local && o.through_host)

@@ -30,6 +30,7 @@ struct options {
 	bool json;
 	bool list_layers;
 	bool help;
+	bool stream;         /* frames from standard input, no photos */
 	char *const *photos; /* files and folders */
 	uint32_t photo_count;
 };
