@@ -64,8 +64,12 @@ static size_t route_ways(unsigned route, struct bridge_way *w)
 	if (pushed[route])
 		n = way_add(w, n, pushed[route], way);
 
-	way.stage = STAGE_NETWORK;
 	way.daemon = DIRECT;
+	way.move = bridge_naive_move;
+	if (route == ROUTE_THROUGH)
+		n = way_add(w, n, "naive", way);
+	way.move = bridge_push_move;
+	way.stage = STAGE_NETWORK;
 	if (pushed[route])
 		n = way_add(w, n, "network, pushed", way);
 	way.move = pushed[route] ? bridge_pull_move : bridge_both_move;
@@ -93,7 +97,10 @@ static int shares_run(struct bridge_setup *p)
 			.route = (uint8_t)route, .ways = ways, .count = route_ways(route, ways)};
 		if (!route_there(p, route))
 			continue;
-		status |= bridge_prove(p, route, BOARD) ? bridge_cases_run(p, &c) : 1;
+		bool good = bridge_prove(p, route, BOARD);
+		if (good && route == ROUTE_THROUGH)
+			good = bridge_naive_prove(p, DIRECT);
+		status |= good ? bridge_cases_run(p, &c) : 1;
 	}
 	return status;
 }

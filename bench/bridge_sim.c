@@ -62,14 +62,16 @@ static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 		.buffers = (uint32_t)s->buffers,
 		.buffer_bytes = c->buffer_bytes,
 		.fills = c->fills ? c->fills : (uint32_t)s->fills,
-		.dmas = (uint32_t)s->dmas,
+		.dmas = c->dmas ? c->dmas : (uint32_t)s->dmas,
 		.stall_ns = LIMIT_NS,
 	};
 	struct bridge_lab_transfer t = {
 		.order = {.path = (uint8_t)c->path->path,
 			  .mode = (uint8_t)c->mode,
 			  .bytes = c->bytes,
-			  .piece_bytes = (uint32_t)min_u64(s->piece_bytes, c->buffer_bytes)},
+			  .piece_bytes =
+				  c->dmas ? c->buffer_bytes
+					  : (uint32_t)min_u64(s->piece_bytes, c->buffer_bytes)},
 		.direct = c->path->direct};
 	struct bridge_lab *l;
 	int status = bridge_lab_create(&o, &l);
@@ -137,6 +139,29 @@ static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool q
 	return true;
 }
 
+/* The same transfer on controllers as slow as the source's by local DMA, one read and one DMA at a
+ * time: first by their rates alone, all measured by the source (S-08), then with the time of
+ * control for each piece. The share is of PCIe, as in the source. */
+static bool controllers_rows(struct bridge_sim_case c)
+{
+	static const struct {
+		const char *name;
+		uint64_t control_ns;
+	} rows[] = {{"controllers", 0}, {"controllers, control", BRIDGE_SOURCE_PIECE_NS}};
+	const uint64_t link = c.stages.to_device.bytes_per_s;
+
+	c.fills = c.dmas = 1;
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct bridge_sim_result r;
+		c.stages = bridge_source_controllers(rows[i].control_ns);
+		if (!runs(&c, &r))
+			return false;
+		r.bottleneck = (double)link;
+		bridge_sim_row_source(&c, &r, rows[i].name, 0);
+	}
+	return true;
+}
+
 static bool source_table(const struct bridge_sim_settings *s, size_t path)
 {
 	struct bridge_sim_case c = case_of(s, path);
@@ -144,8 +169,9 @@ static bool source_table(const struct bridge_sim_settings *s, size_t path)
 
 	if (!runs(&c, &r))
 		return false;
-	bridge_sim_row_source(&c, &r, s->source ? (double)reported[path] : 0);
-	return true;
+	bridge_sim_row_source(&c, &r, "pipelined, simulated",
+			      s->source ? (double)reported[path] : 0);
+	return !s->source || path >= NETWORK_PATHS || controllers_rows(c);
 }
 
 /* The way without a pipeline beside the bridge. The source changed its DMA together with the
@@ -157,7 +183,7 @@ static bool naive_table(const struct bridge_sim_settings *s)
 		const char *name;
 		bool naive_slow, dxp_slow, control; /* slow: the stages of the naive way */
 	} rows[] = {
-		{"as the source", true, false, true},
+		{"different stages, as the source", true, false, true},
 		{"naive rates", true, true, true},
 		{"naive rates, no control", true, true, false},
 		{"full rates", false, false, true},

@@ -56,14 +56,14 @@ void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_si
 }
 
 void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_sim_result *r,
-			   double reported)
+			   const char *contender, double reported)
 {
 	const char *metric = "bandwidth beside the source";
 	char name[64], size[24];
 
 	snprintf(name, sizeof(name), "%s %s", c->path->name,
 		 bytes_text(size, sizeof(size), c->bytes));
-	struct report_row row = row_of(name, "pipelined, simulated", metric, r);
+	struct report_row row = row_of(name, contender, metric, r);
 	report_row(&row);
 	if (reported <= 0)
 		return;

@@ -21,7 +21,7 @@ struct bridge_sim_case {
 	enum bridge_mode mode;
 	uint64_t bytes;
 	uint32_t buffer_bytes;
-	uint32_t fills; /* 0: the settings' */
+	uint32_t fills, dmas; /* 0: the settings' */
 };
 
 struct bridge_sim_result {
@@ -32,9 +32,10 @@ struct bridge_sim_result {
 };
 
 void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_sim_result *r);
-/* `reported`: the source's figure in bytes/s; 0: none for these stages. */
+/* `contender`: name of the stages. `reported`: the source's figure in bytes/s; 0: none for these
+ * stages. */
 void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_sim_result *r,
-			   double reported);
+			   const char *contender, double reported);
 void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,
 			  const struct bridge_sim_result *r, double naive);
 void bridge_sim_row_mode(const struct bridge_sim_case *c, const struct bridge_sim_result *r);

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/contenders.h"
+#include "bench/latency.h"
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/table.h"
@@ -80,13 +81,14 @@ int bench_latency(int argc, char **argv)
 	struct bench_options o;
 	int status = bench_options_parse(
 		argc, argv, "Round trips of PUT, GET and NAP beside raw UDP and other libraries.",
-		BENCH_OPTIONS_LAB, &o);
+		BENCH_OPTIONS_LAB "p", &o);
 
 	if (status >= 0)
 		return status;
-	report_begin(o.json, "Latency between two processes");
+	const lab_body body = o.parts ? latency_parts_run : lab_run_all;
+	report_begin(o.json, o.parts ? "Parts of a round trip" : "Latency between two processes");
 	if (o.lab)
-		return lab_each(o.lab, lab_run_all, &o);
-	status = lab_each("loopback", lab_run_all, &o);
-	return status > 1 ? status : status | lab_each("veth-1500", lab_run_all, &o);
+		return lab_each(o.lab, body, &o);
+	status = lab_each("loopback", body, &o);
+	return status > 1 ? status : status | lab_each("veth-1500", body, &o);
 }

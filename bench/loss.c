@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench loss`: 1 MiB operations and 64-byte ping-pongs while both sides of a veth
- * pair (MTU
- * 1500) drop a share of incoming packets. Batches are cut into packets before they leave, so that
- *       every contender loses packets one by one, not whole batches. A stuck contender stops at its
- *       budget; its row shows how much is complete. */
+/* `dxp bench loss`: PUTs and GETs of 1 MiB, and 64-byte ping-pongs while both sides of a veth pair
+ * (MTU 1500) drop a share of incoming packets. Batches are cut into packets before they leave, so
+ * that every contender loses packets one by one, not whole batches. A stuck contender stops at its
+ * budget; its row shows how much is complete. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -28,6 +27,7 @@ static const struct contender bulk[] = {
 	CONTENDER_FABRIC("tcp;ofi_rxm"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
+#define RECOVERIES 4 /* of them: RLTP */
 
 static const struct contender ping[] = {
 	CONTENDER_RLTP,
@@ -39,7 +39,7 @@ static const struct contender ping[] = {
 };
 
 static int bulk_run(const struct lab *lab, const struct raw_ends *ends,
-		    const struct bench_options *o, unsigned per_10000)
+		    const struct bench_options *o, unsigned per_10000, enum work_op op)
 {
 	char name[32];
 	struct table_case c = {
@@ -47,21 +47,22 @@ static int bulk_run(const struct lab *lab, const struct raw_ends *ends,
 		.name = name,
 		.lab = lab,
 		.metric = TABLE_GOODPUT,
-		.work = {.op = WORK_PUT,
+		.work = {.op = op,
 			 .bytes = 1 << 20,
 			 .depth = 1,
 			 .count = o->quick ? 32 : 256,
 			 .budget_ns = o->quick ? S_NS : 5 * S_NS,
 			 .no_payload_crc = o->no_payload_crc},
 		.contenders = bulk,
-		.count = ARRAY_COUNT(bulk),
+		.count = op == WORK_PUT ? ARRAY_COUNT(bulk) : RECOVERIES,
 		.reference = 0,
 		.x_name = "loss_percent",
 		.x = per_10000 / 100.0,
 		.options = o,
 	};
 
-	snprintf(name, sizeof(name), "PUT 1 MiB, %g %%", per_10000 / 100.0);
+	snprintf(name, sizeof(name), "%s 1 MiB, %g %%", op == WORK_PUT ? "PUT" : "GET",
+		 per_10000 / 100.0);
 	return table_case_run(&c, ends);
 }
 
@@ -101,8 +102,10 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 	int status = 0;
 
 	for (size_t i = 0; i < ARRAY_COUNT(bulk_losses); i++)
-		if (lab_loss(ends, bulk_losses[i]))
-			status |= bulk_run(lab, ends, o, bulk_losses[i]);
+		if (lab_loss(ends, bulk_losses[i])) {
+			status |= bulk_run(lab, ends, o, bulk_losses[i], WORK_PUT);
+			status |= bulk_run(lab, ends, o, bulk_losses[i], WORK_GET);
+		}
 	for (size_t i = 0; i < ARRAY_COUNT(ping_losses); i++) {
 		if (!lab_loss(ends, ping_losses[i]))
 			continue;
@@ -115,10 +118,10 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 int bench_loss(int argc, char **argv)
 {
 	struct bench_options o;
-	int status = bench_options_parse(
-		argc, argv,
-		"1 MiB PUTs and 64-byte ping-pongs at 0 to 10 % loss. Always in the lab wire-1500.",
-		"ocn", &o);
+	int status = bench_options_parse(argc, argv,
+					 "1 MiB PUTs and GETs, and 64-byte ping-pongs at 0 to 10 % "
+					 "loss. Always in the lab wire-1500.",
+					 "ocn", &o);
 
 	if (status >= 0)
 		return status;

@@ -23,6 +23,10 @@ int nic_share_run(void);
 /* nic_kernel.c: measures a doorbell rung by a kernel; prints rows. Returns an exit status. */
 int nic_kernel_run(const struct bench_options *o);
 
+/* nic_driven.c: measures blocks that a kernel computes, sent by the kernel and by the host; prints
+ * rows. Returns an exit status. */
+int nic_driven_run(const struct bench_options *o);
+
 /* clang-format off */
 #define CONTENDER_FUNCTION(name_, variant_) \
 	{.name = name_, .ops = &peer_function, .variant = variant_}

@@ -28,6 +28,8 @@ static const struct {
 	 "  --engine NAME     engine that has the memory, as for `dxpd --engine` (board:fast)\n"},
 	{{"sizes", no_argument, NULL, 's'},
 	 "  --sizes           only the table from which the buffer size is chosen\n"},
+	{{"parts", no_argument, NULL, 'p'},
+	 "  --parts           the parts of a PUT's round trip, in place of the table\n"},
 	{{"rounds", required_argument, NULL, 'r'},
 	 "  --rounds N        times each measurement alternates with its peers, 1 .. 99 (5)\n"},
 	{{"quick", no_argument, NULL, 'q'}, "  --quick           a tenth of the work\n"},
@@ -85,6 +87,7 @@ static int option_parse(int letter, struct bench_options *out)
 	case 'c': out->only_case = optarg; return -1;
 	case 'n': out->no_payload_crc = true; return -1;
 	case 'e': out->engine = optarg; return -1;
+	case 'p': out->parts = true; return -1;
 	case 's': out->sizes = true; return -1;
 	case 'r': return bench_rounds_parse(optarg, &out->rounds) ? -1 : 2;
 	case 'q': out->quick = true; return -1;

@@ -17,6 +17,7 @@ struct bench_options {
 	bool no_payload_crc;
 	const char *engine; /* NULL: the benchmark's own choice */
 	bool sizes;
+	bool parts;
 };
 
 /* Returns whether `name` contains `only`; NULL matches every name. */
@@ -30,7 +31,7 @@ bool bench_rounds_parse(const char *text, unsigned *out);
 #define BENCH_OPTIONS_ALL "rqjh"
 /* Options of benchmarks with contenders in labs: --lab, --only, --case, --no-payload-crc. */
 #define BENCH_OPTIONS_LAB "locn"
-/* The same without --no-payload-crc. Others: --engine 'e', --sizes 's'. */
+/* The same without --no-payload-crc. Others: --engine 'e', --sizes 's', --parts 'p'. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
 /* Parses the options. `summary` heads the help; `letters` has one for each accepted option beyond

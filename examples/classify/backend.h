@@ -72,6 +72,9 @@ int backend_local_open(uint32_t stages, struct backend **out, struct fault *faul
  * fabric. */
 int backend_mmd_open(struct backend **out, struct fault *fault);
 
+/* Lets later transfers between stages pass through this program's memory, for comparison. */
+void backend_mmd_through_host(struct backend *b);
+
 /* Lists the xPUs that this host may use, in node table order. Returns how many, at most STAGES_MAX,
  * or a status. */
 int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct fault *fault);

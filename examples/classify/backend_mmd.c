@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dxp/async.h>
 #include <dxp/mmd.h>
 
 #define NODES_MAX 4096 /* the largest node table */
@@ -17,9 +18,20 @@ struct mmd_stage {
 	uint16_t node;
 };
 
+/* Host memory that one transfer between stages passes through. Its photo completes before the same
+ * addresses are used again. */
+struct passage {
+	struct passage *next;
+	uint32_t from;
+	uint64_t from_address, bytes;
+	uint8_t memory[];
+};
+
 struct mmd {
 	struct backend base;
 	struct dxp_fabric *fabric;
+	bool through_host;
+	struct passage *passages;
 	struct mmd_stage stages[STAGES_MAX];
 };
 
@@ -89,6 +101,46 @@ static int mmd_launch(struct backend *b, uint32_t stage, const struct backend_la
 	return status == DXP_EAGAIN ? status : done(m, status, stage, fault);
 }
 
+/* Returns the memory of a transfer, allocated on its first use; NULL: no memory. */
+static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
+{
+	struct passage *p = m->passages;
+
+	while (p &&
+	       (p->from != t->from || p->from_address != t->from_address || p->bytes != t->bytes))
+		p = p->next;
+	if (p)
+		return p->memory;
+	p = calloc(1, sizeof(*p) + t->bytes);
+	if (!p)
+		return NULL;
+	p->from = t->from;
+	p->from_address = t->from_address;
+	p->bytes = t->bytes;
+	p->next = m->passages;
+	m->passages = p;
+	return p->memory;
+}
+
+/* Reads to host memory, then writes: the way of systems without a NIC at the xPU. */
+static int send_through_host(struct mmd *m, const struct backend_transfer *t, dxp_event *event)
+{
+	uint8_t *memory = passage_of(m, t);
+	const struct dxp_waits before = {.events = t->wait, .count = t->wait_count};
+	dxp_event in;
+
+	if (!memory)
+		return DXP_ENOMEM;
+	int status =
+		dxp_read(m->stages[t->from].xpu, memory, t->from_address, t->bytes, &before, &in);
+	if (status != DXP_OK)
+		return status;
+	const struct dxp_waits arrived = {.events = &in, .count = 1, .late = true};
+	status = dxp_write(m->stages[t->to].xpu, t->to_address, memory, t->bytes, &arrived, event);
+	dxp_event_forget(m->fabric, in);
+	return status;
+}
+
 static int mmd_send(struct backend *b, const struct backend_transfer *t, dxp_event *event,
 		    struct fault *fault)
 {
@@ -98,7 +150,9 @@ static int mmd_send(struct backend *b, const struct backend_transfer *t, dxp_eve
 					.bytes = t->bytes,
 					.wait = t->wait,
 					.wait_count = t->wait_count};
-	int status = dxp_send(m->stages[t->from].xpu, m->stages[t->to].xpu, &transfer, event);
+	int status = m->through_host ? send_through_host(m, t, event)
+				     : dxp_send(m->stages[t->from].xpu, m->stages[t->to].xpu,
+						&transfer, event);
 
 	return status == DXP_EAGAIN ? status : done(m, status, t->from, fault);
 }
@@ -132,6 +186,10 @@ static void mmd_close(struct backend *b)
 	for (uint32_t i = 0; i < STAGES_MAX; i++)
 		dxp_xpu_close(m->stages[i].xpu);
 	dxp_fabric_close(m->fabric);
+	for (struct passage *p = m->passages, *next; p; p = next) {
+		next = p->next;
+		free(p);
+	}
 	free(m);
 }
 
@@ -163,6 +221,11 @@ int backend_mmd_open(struct backend **out, struct fault *fault)
 	}
 	*out = &m->base;
 	return DXP_OK;
+}
+
+void backend_mmd_through_host(struct backend *b)
+{
+	((struct mmd *)b)->through_host = true;
 }
 
 int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct fault *fault)

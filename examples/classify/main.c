@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "backend.h"
+#include "frames.h"
 #include "image.h"
 #include "options.h"
 #include "photos.h"
@@ -39,6 +40,15 @@ static uint64_t now_ns(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
+/* Returns the CPU time of this process so far. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
@@ -113,6 +123,8 @@ static int open_fabric(struct job *j)
 		for (uint32_t i = 0; i < count; i++)
 			names[i] = granted[i];
 	}
+	if (j->options.through_host)
+		backend_mmd_through_host(j->backend);
 	status = make_plan(j, count);
 	if (status == DXP_OK)
 		status = backend_mmd_acquire(j->backend, names, j->plan.stage_count, &j->fault);
@@ -153,7 +165,9 @@ static int collect(struct job *j)
 
 	if (status != DXP_OK)
 		return status;
-	report_photo(&j->report, j->photos.paths[result.tag], &result);
+	char frame[32];
+	snprintf(frame, sizeof(frame), "frame %llu", (unsigned long long)result.tag);
+	report_photo(&j->report, j->options.stream ? frame : j->photos.paths[result.tag], &result);
 	if (j->output && fwrite(result.answer, sizeof(float), (size_t)result.answer_count,
 				j->output) != (size_t)result.answer_count)
 		return fault_set(&j->fault, DXP_EIO, "%s: cannot write", j->options.output);
@@ -174,19 +188,41 @@ static int submit(struct job *j, uint32_t photo)
 	return DXP_OK;
 }
 
-/* Decodes a photo. If that fails, logs the error and returns false. */
-static bool prepare(struct job *j, uint32_t photo)
+/* Scales an image to the square that the network reads, and releases it. */
+static int square_make(struct job *j, struct image *image)
 {
 	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];
+	int status = image_square(image, side, j->options.resize, j->square);
+
+	image_release(image);
+	return status == DXP_OK ? status : fault_set(&j->fault, status, "out of memory");
+}
+
+/* Submits the frames of standard input. */
+static int stream_submit(struct job *j)
+{
+	struct image image;
+	int status;
+
+	for (uint32_t frame = 0; (status = frames_next(stdin, &image, &j->fault)) == DXP_OK;
+	     frame++) {
+		status = square_make(j, &image);
+		if (status == DXP_OK)
+			status = submit(j, frame);
+		if (status != DXP_OK)
+			return status;
+	}
+	return status == DXP_ENOENT ? DXP_OK : status;
+}
+
+/* Decodes a photo. If it cannot be read, logs the error and returns false. */
+static bool prepare(struct job *j, uint32_t photo)
+{
 	struct image image;
 	int status = image_read(j->photos.paths[photo], &image, &j->fault);
 
-	if (status == DXP_OK) {
-		status = image_square(&image, side, j->options.resize, j->square);
-		if (status != DXP_OK)
-			fault_set(&j->fault, status, "out of memory");
-		image_release(&image);
-	}
+	if (status == DXP_OK)
+		status = square_make(j, &image);
 	if (status == DXP_OK)
 		return true;
 	log_error("%s", j->fault.text);
@@ -194,10 +230,23 @@ static bool prepare(struct job *j, uint32_t photo)
 	return false;
 }
 
+/* Returns the payload that this program's NIC has exchanged with all xPUs. */
+static uint64_t nic_bytes(const struct job *j)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < j->plan.stage_count; i++) {
+		struct dxp_link_bytes one;
+		j->backend->ops->traffic(j->backend, i, &one);
+		sum += one.sent_bytes + one.received_bytes;
+	}
+	return sum;
+}
+
 static int classify(struct job *j)
 {
-	uint64_t start = now_ns();
-	int status = DXP_OK;
+	uint64_t start = now_ns(), cpu = cpu_ns(), bytes = nic_bytes(j);
+	int status = j->options.stream ? stream_submit(j) : DXP_OK;
 
 	for (uint32_t i = 0; status == DXP_OK && i < j->photos.count; i++)
 		if (prepare(j, i))
@@ -205,6 +254,8 @@ static int classify(struct job *j)
 	while (status == DXP_OK && run_pending(j->run) > 0)
 		status = collect(j);
 	j->report.run_ns = now_ns() - start;
+	j->report.run_cpu_ns = cpu_ns() - cpu;
+	j->report.run_nic_bytes = nic_bytes(j) - bytes;
 	if (status == DXP_OK && j->report.photos > 0)
 		report_summary(&j->report, run_bytes(j->run));
 	return status;
@@ -230,7 +281,7 @@ static int work(struct job *j)
 	}
 	if (status == DXP_OK)
 		status = read_labels(j);
-	if (status == DXP_OK)
+	if (status == DXP_OK && !j->options.stream)
 		status = photos_find(j->options.photos, j->options.photo_count, &j->photos,
 				     &j->fault);
 	if (status == DXP_OK)

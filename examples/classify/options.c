@@ -12,11 +12,13 @@
 #include <dxp/status.h>
 
 const char options_help[] =
-	"usage: classify [options] PHOTO|FOLDER...\n"
+	"usage: classify [options] PHOTO|FOLDER...|-\n"
 	"\n"
 	"Classifies photos (JPEG, PNG, PPM) with a TFLite network split over the xPUs of a\n"
 	"fabric. Activations move from xPU to xPU; only the photo and the result cross this host.\n"
 	"Several photos are pipelined over the stages; a folder means all photos in it.\n"
+	"-: frames of a video or camera from standard input, as binary PPM:\n"
+	"   ffmpeg -i VIDEO -c:v ppm -f image2pipe - | classify -\n"
 	"\n"
 	"Network\n"
 	"  --model FILE       TFLite file; default: $DXP_MODEL, else models/inception_v3.tflite\n"
@@ -34,6 +36,7 @@ const char options_help[] =
 	"  --local [N]        no fabric: N stages on the first OpenCL CPU here "
 	"(POCL_DEVICES=basic\n"
 	"                     unless set), the same kernels without the network\n"
+	"  --through-host     activations pass through this host, for comparison\n"
 	"  --split auto       as many stages as xPUs, the multiply-adds balanced (default)\n"
 	"  --split L[,L..]    a new stage starts after each layer L: the name of a tensor, the\n"
 	"                     number of an operator, or a part of a name that matches one cut\n"
@@ -66,6 +69,7 @@ enum {
 	OPTION_JSON,
 	OPTION_OUTPUT,
 	OPTION_HELP,
+	OPTION_THROUGH,
 };
 
 static const struct option names[] = {
@@ -84,6 +88,7 @@ static const struct option names[] = {
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"output", required_argument, NULL, OPTION_OUTPUT},
 	{"help", no_argument, NULL, OPTION_HELP},
+	{"through-host", no_argument, NULL, OPTION_THROUGH},
 	{0},
 };
 
@@ -175,6 +180,7 @@ static int read_option(struct options *o, int option, struct fault *fault)
 	case OPTION_JSON: o->json = true; break;
 	case OPTION_OUTPUT: o->output = optarg; break;
 	case OPTION_HELP: o->help = true; break;
+	case OPTION_THROUGH: o->through_host = true; break;
 	default: assert(!"an option without a case");
 	}
 	return DXP_OK;
@@ -199,8 +205,16 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	}
 	o.photos = argv + optind;
 	o.photo_count = (uint32_t)(argc - optind);
+	for (uint32_t i = 0; i < o.photo_count; i++)
+		o.stream |= strcmp(o.photos[i], "-") == 0;
+	if (status == DXP_OK && o.stream && o.photo_count > 1)
+		status = fault_set(fault, DXP_EINVAL,
+				   "- (standard input) excludes other photos; leave them out");
 	if (status == DXP_OK && o.local && o.xpu_count)
 		status = fault_set(fault, DXP_EINVAL, "either --xpus or --local");
+	if (status == DXP_OK && o.local && o.through_host)
+		status = fault_set(fault, DXP_EINVAL,
+				   "--through-host needs xPUs; leave out --local");
 	if (status == DXP_OK && !o.photo_count && !o.help && !o.list_layers)
 		status = fault_set(fault, DXP_EINVAL, "no photo is given; see `classify --help`");
 	if (status != DXP_OK) {

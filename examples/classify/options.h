@@ -21,6 +21,7 @@ struct options {
 	uint32_t xpu_count; /* 0: all granted xPUs */
 	bool local;
 	uint32_t local_stages; /* 0: as many as the split needs */
+	bool through_host;     /* activations pass through this host */
 	int32_t top;
 	uint32_t repeat;
 	uint32_t depth; /* photos in progress; 0: two for each stage */
@@ -29,6 +30,7 @@ struct options {
 	bool json;
 	bool list_layers;
 	bool help;
+	bool stream;         /* frames from standard input, no photos */
 	char *const *photos; /* files and folders */
 	uint32_t photo_count;
 };

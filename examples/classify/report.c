@@ -28,6 +28,12 @@ static double giga_flops(int64_t macs, double ms)
 	return ms > 0 ? 2e-6 * (double)macs / ms : 0;
 }
 
+/* Returns the rate of a stage that always has a photo. */
+static double per_s(double ms)
+{
+	return ms > 0 ? 1e3 / ms : 0;
+}
+
 /* Writes the object as one line and releases it. */
 static void put_json(const struct report *r, json_t *object)
 {
@@ -137,14 +143,14 @@ static json_t *stages_json(struct report *r)
 		struct dxp_link_bytes nic;
 		r->backend->ops->traffic(r->backend, i, &nic);
 		json_array_append_new(
-			stages,
-			json_pack("{s:s,s:s,s:i,s:i,s:s,s:I,s:f,s:f,s:I,s:I}", "xpu",
-				  r->backend->names[i], "device", r->backend->devices[i], "first",
-				  (int)s->first, "last", (int)s->last, "last_layer",
-				  model_layer_name(r->model, s->last), "macs", (json_int_t)s->macs,
-				  "median_ms", ms, "gflops", giga_flops(s->macs, ms),
-				  "nic_sent_bytes", (json_int_t)nic.sent_bytes,
-				  "nic_received_bytes", (json_int_t)nic.received_bytes));
+			stages, json_pack("{s:s,s:s,s:i,s:i,s:s,s:I,s:f,s:f,s:f,s:I,s:I}", "xpu",
+					  r->backend->names[i], "device", r->backend->devices[i],
+					  "first", (int)s->first, "last", (int)s->last,
+					  "last_layer", model_layer_name(r->model, s->last), "macs",
+					  (json_int_t)s->macs, "median_ms", ms, "photos_per_s",
+					  per_s(ms), "gflops", giga_flops(s->macs, ms),
+					  "nic_sent_bytes", (json_int_t)nic.sent_bytes,
+					  "nic_received_bytes", (json_int_t)nic.received_bytes));
 	}
 	return stages;
 }
@@ -176,13 +182,14 @@ static void summary_json(struct report *r, const struct run_bytes *bytes)
 	json_t *host =
 		json_pack("{s:I,s:I,s:I}", "model_bytes", (json_int_t)bytes->model, "photo_bytes",
 			  (json_int_t)bytes->photos, "answer_bytes", (json_int_t)bytes->answers);
-	json_t *summary =
-		json_pack("{s:s,s:i,s:I,s:o,s:o,s:o,s:f,s:f,s:f,s:f}", "model", r->model->path,
-			  "photos", (int)r->photos, "macs", (json_int_t)model_macs(r->model),
-			  "stages", stages_json(r), "links", links_json(r, bytes), "host", host,
-			  "setup_ms", (double)r->setup_ns / NS_PER_MS, "run_ms", run_ms,
-			  "median_ms", median_ms(r->total_ns, r->sample_count), "photos_per_s",
-			  run_ms > 0 ? 1e3 * r->photos / run_ms : 0);
+	json_t *summary = json_pack(
+		"{s:s,s:i,s:I,s:o,s:o,s:o,s:f,s:f,s:f,s:I,s:f,s:f}", "model", r->model->path,
+		"photos", (int)r->photos, "macs", (json_int_t)model_macs(r->model), "stages",
+		stages_json(r), "links", links_json(r, bytes), "host", host, "setup_ms",
+		(double)r->setup_ns / NS_PER_MS, "run_ms", run_ms, "run_cpu_ms",
+		(double)r->run_cpu_ns / NS_PER_MS, "run_nic_bytes", (json_int_t)r->run_nic_bytes,
+		"median_ms", median_ms(r->total_ns, r->sample_count), "photos_per_s",
+		run_ms > 0 ? 1e3 * r->photos / run_ms : 0);
 
 	if (summary)
 		put_json(r, json_pack("{s:o}", "summary", summary));
@@ -192,14 +199,14 @@ static void summary_text(struct report *r, const struct run_bytes *bytes)
 {
 	double run_ms = (double)r->run_ns / NS_PER_MS;
 
-	fprintf(r->out, "\n%-5s %-12s %10s %10s  %s\n", "stage", "xPU", "median ms", "GFLOP/s",
-		"layers");
+	fprintf(r->out, "\n%-5s %-12s %10s %10s %10s  %s\n", "stage", "xPU", "median ms",
+		"photos/s", "GFLOP/s", "layers");
 	for (uint32_t i = 0; i < r->plan->stage_count; i++) {
 		const struct stage *s = &r->plan->stages[i];
 		double ms = median_ms(r->stage_ns[i], r->sample_count);
-		fprintf(r->out, "%-5u %-12s %10.2f %10.1f  %d .. %d, %s (%s)\n", i,
-			r->backend->names[i], ms, giga_flops(s->macs, ms), s->first, s->last,
-			model_layer_name(r->model, s->last), r->backend->devices[i]);
+		fprintf(r->out, "%-5u %-12s %10.2f %10.1f %10.1f  %d .. %d, %s (%s)\n", i,
+			r->backend->names[i], ms, per_s(ms), giga_flops(s->macs, ms), s->first,
+			s->last, model_layer_name(r->model, s->last), r->backend->devices[i]);
 	}
 	for (uint32_t i = 0; i + 1 < r->plan->stage_count; i++) {
 		char what[300];

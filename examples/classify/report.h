@@ -22,8 +22,10 @@ struct report {
 	struct backend *backend;
 	struct labels labels;
 	uint32_t photos;
-	uint64_t setup_ns; /* building kernels and uploading constants */
-	uint64_t run_ns;   /* from the first photo's upload to the last answer */
+	uint64_t setup_ns;      /* building kernels and uploading constants */
+	uint64_t run_ns;        /* from the first photo's upload to the last answer */
+	uint64_t run_cpu_ns;    /* of this program in that time */
+	uint64_t run_nic_bytes; /* payload between its NIC and the xPUs in that time */
 	uint32_t sample_count;
 	uint64_t total_ns[REPORT_SAMPLES_MAX];
 	uint64_t stage_ns[STAGES_MAX][REPORT_SAMPLES_MAX];

@@ -198,6 +198,59 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 	return dxp_post(w, &d, at, 0);
 }
 
+/* ---- CFG registers: 4 bytes each, by index; docs/reference/registers.md ---- */
+
+/* Returns the address of this function's own queue pair. CFG accesses to it reach the registers of
+ * this node, with the rights of the host that opened the function. */
+DXP_FN struct dxp_target dxp_self(const DXP_SHARED struct dxp_window *w, dxp_u8 qp)
+{
+	struct dxp_target self;
+
+	self.node = 0;
+	self.function = (dxp_u8)w->function;
+	self.qp = qp;
+	self.magic = w->qp_magic[qp];
+	return self;
+}
+
+/* Posts a read of consecutive registers of `peer`, from index `first`, to `to`: to->bytes is 4 for
+ * each register. dxp_post_cfg_write() writes `count` registers from `values`, which may be reused
+ * at once.
+ * Errors: DXP_EINVAL: more than DXP_CFG_WORDS values; else as dxp_claim(). In the completion:
+ *         DXP_ERANGE: no such register; DXP_EACCESS: it is read-only, or the writer has not opened
+ *         the xPU; DXP_EBUSY: the task is running.
+ * Source: X-07, X-09. */
+DXP_FN int dxp_post_cfg_read(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
+			     const struct dxp_target *peer, dxp_u32 first,
+			     const struct dxp_entry *to, dxp_u64 context)
+{
+	struct dxp_descriptor d = dxp_head(DXP_OP_CFG_READ, qp, peer, context);
+	struct dxp_entry entries[2] = {*to, *to};
+
+	entries[0].offset = 4 * (dxp_u64)first;
+	entries[0].key = 0;
+	d.src_count = d.dst_count = 1;
+	return dxp_post(w, &d, entries, 0);
+}
+
+DXP_FN int dxp_post_cfg_write(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
+			      const struct dxp_target *peer, dxp_u32 first, const dxp_u32 *values,
+			      dxp_u32 count, dxp_u64 context)
+{
+	struct dxp_descriptor d = dxp_head(DXP_OP_CFG_WRITE, qp, peer, context);
+	struct dxp_entry registers;
+
+	if (count > DXP_CFG_WORDS)
+		return DXP_EINVAL;
+	registers.offset = 4 * (dxp_u64)first;
+	registers.bytes = 4 * count;
+	registers.key = 0;
+	d.dst_count = 1;
+	d.flags = DXP_FLAG_INLINE;
+	d.inline_bytes = (dxp_u16)(4 * count);
+	return dxp_post(w, &d, &registers, values);
+}
+
 /* ---- dequeuing events ---- */
 
 /* Dequeues the oldest completion into *event. Returns 1, or 0 without one. Source: C-26. */

@@ -59,6 +59,7 @@ enum dxp_status {
 #define DXP_DOORBELLS      32   /* descriptors that are posted but not read (C-15) */
 #define DXP_EVENTS         512  /* entries of each event ring; number of NAP buffers */
 #define DXP_NAP_BYTES      2048 /* longest NAP; size and alignment of a buffer (C-17, C-29) */
+#define DXP_CFG_WORDS      256  /* CFG registers per access: one packet at any MTU */
 #define DXP_LIST_ENTRIES   96   /* entries of source and destination list together */
 #define DXP_HEAD_BYTES     20   /* bytes of inline data that fit in the head */
 #define DXP_EVENT_BYTES    28   /* bytes of a NAP that fit in a receive event, without buffer */

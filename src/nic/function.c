@@ -23,6 +23,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 		return DXP_EBUSY;
 	f->window = w;
 	f->unordered = false;
+	f->cfg_node = 0;
 	share_weights_sum(n);
 	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)

@@ -50,7 +50,7 @@
 #define NIC_REGISTERS_BUSY_NS (1000ull * 1000 * 1000)
 /* messages of one stream from the oldest incomplete to the newest */
 #define NIC_STREAM_WINDOW 128
-#define NIC_CFG_WORDS_MAX 256 /* registers per CFG access: one packet at any MTU */
+#define NIC_CFG_WORDS_MAX DXP_CFG_WORDS
 /* us until a piece of staged memory without a buffer is sent again: as for peers without WAIT */
 #define NIC_STAGED_RETRY_US RLTP_WAIT_RETRY_US
 /* writes of staged memory under way; beyond, only the oldest of each peer, which waits for no

@@ -323,13 +323,14 @@ static void cfg_run(struct nic_request *r, struct nic_function *t)
 	const struct nic_options *o = &t->nic->options;
 	uint32_t values[NIC_CFG_WORDS_MAX], count = r->total / 4;
 	uint32_t first = (uint32_t)(r->remote[0].offset / 4);
+	uint16_t node = r->function->cfg_node ? r->function->cfg_node : own_node(t->nic);
 	uint8_t code;
 
 	if (r->head.op == DXP_OP_CFG_WRITE) {
 		memcpy(values, r->immediate, r->total);
-		code = o->cfg->write(o->cfg_context, own_node(t->nic), first, count, values);
+		code = o->cfg->write(o->cfg_context, node, first, count, values);
 	} else {
-		code = o->cfg->read(o->cfg_context, own_node(t->nic), first, count, values);
+		code = o->cfg->read(o->cfg_context, node, first, count, values);
 		if (code == 0)
 			memcpy(r->local[0].base, values, r->total);
 	}

@@ -150,6 +150,12 @@ void nic_function_unordered(struct nic *n, uint32_t function)
 	n->functions[function].unordered = true;
 }
 
+void nic_function_cfg_node(struct nic *n, uint32_t function, uint16_t node)
+{
+	assert(function < NIC_FUNCTIONS && n->functions[function].window);
+	n->functions[function].cfg_node = node;
+}
+
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 {
 	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)

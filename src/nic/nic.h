@@ -120,6 +120,10 @@ int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
  * peers, a silent one does not delay the others. */
 void nic_function_unordered(struct nic *n, uint32_t function);
 
+/* Makes CFG accesses of this function to its own NIC count as accesses by `node`, for whose kernels
+ * it is open; 0, the initial value: by this node. Valid until the function is closed. */
+void nic_function_cfg_node(struct nic *n, uint32_t function, uint16_t node);
+
 /* Limits the function to `bytes_per_s`, sent or copied; 0: no limit, the initial value.
  * DXP_EINVAL. */
 int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);

@@ -155,6 +155,7 @@ struct nic_function {
 	bool row_body;        /* the last of them had more than its head */
 	bool unordered;       /* completions in any order */
 	bool stopped;         /* its user broke the window's rules */
+	uint16_t cfg_node;    /* node of its CFG accesses to this NIC; 0: this node */
 	uint64_t full_ns; /* no space for a completion: time of the next check; 0: there is space */
 	uint32_t full_pause_ns; /* interval of the last two checks */
 	bool counted;           /* a counter changed that the window does not show yet */

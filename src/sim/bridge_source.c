@@ -32,6 +32,20 @@ const struct stages_options bridge_source_naive_stages = {
 	.memory_bytes_per_s = 12800 * MB,
 };
 
+struct stages_options bridge_source_controllers(uint64_t control_ns)
+{
+	struct stages_options o = bridge_source_stages;
+
+	o.read.latency_ns = o.write.end_ns = 0;
+	o.to_device.latency_ns = o.to_device.end_ns = 0;
+	o.from_device.latency_ns = o.from_device.end_ns = 0;
+	o.controller_bytes_per_s[STAGES_IN] = BRIDGE_SOURCE_LOCAL_IN;
+	o.controller_bytes_per_s[STAGES_OUT] = BRIDGE_SOURCE_LOCAL_OUT;
+	o.controller_bytes_per_s[STAGES_THROUGH] = BRIDGE_SOURCE_LOCAL_THROUGH;
+	o.control_ns = control_ns;
+	return o;
+}
+
 /* Steps of each path over the network, in order. */
 static const struct {
 	uint8_t steps[3], count;

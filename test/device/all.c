@@ -49,6 +49,11 @@ DXP_FN dxp_u64 posts(DXP_SHARED struct dxp_window *w)
 	sum += (dxp_u64)dxp_post_put(w, 1, &to, &a, &b, DXP_FLAG_NOTIFY, 1, 2);
 	sum += (dxp_u64)dxp_post_get(w, 2, &to, &a, &b, 3);
 	sum += (dxp_u64)dxp_post_atomic(w, 3, &to, DXP_OP_FETCH_ADD, &a, 1, 0, 4);
+	dxp_u32 values[2];
+	values[0] = values[1] = 6;
+	struct dxp_target self = dxp_self(w, 1);
+	sum += (dxp_u64)dxp_post_cfg_read(w, 1, &self, 28, &a, 5);
+	sum += (dxp_u64)dxp_post_cfg_write(w, 1, &self, 28, values, 2, 6);
 	struct dxp_descriptor head = dxp_head(DXP_OP_PUT, 0, &to, 9);
 	head.src_count = head.dst_count = 1;
 	head.trailer = 77;

@@ -43,6 +43,13 @@
 		out[5] = dxp_post_atomic(w, 3, &to, DXP_OP_COMPARE_SWAP, &a, 8, 9, 10);            \
 		out[6] = dxp_post_lists(w, &lists, &a, &b, 0);                                     \
 		out[7] = dxp_post_nap(w, 0, &to, data, 2049, 0, 0);                                \
+		struct dxp_target self = dxp_self(w, 1);                                           \
+		dxp_u32 values[257];                                                               \
+		for (int i = 0; i < 257; i++)                                                      \
+			values[i] = (dxp_u32)i * 0x01020304u;                                      \
+		out[9] = dxp_post_cfg_read(w, 1, &self, 28, &a, 11);                               \
+		out[10] = dxp_post_cfg_write(w, 1, &self, 35, values + 1, 256, 12);                \
+		out[11] = dxp_post_cfg_write(w, 1, &self, 35, values, 257, 13);                    \
 		for (out[8] = 0; dxp_post_nap(w, 0, &to, 0, 0, 0, 0) == DXP_OK;)                   \
 			out[8]++;                                                                  \
 	}
@@ -135,7 +142,8 @@ static void posts_in_c(struct dxp_window *w, int *out) POSTS
 	memset(w, 0, sizeof(*w));
 	posts_in_c(w, out);
 	assert_int_equal(out[7], DXP_EINVAL);
-	assert_int_equal(out[8], DXP_DOORBELLS - 7);
+	assert_int_equal(out[8], DXP_DOORBELLS - 9);
+	assert_int_equal(out[11], DXP_EINVAL);
 	run("post");
 	assert_memory_equal(shared->out, out, sizeof(out));
 	assert_memory_equal(&shared->window, w, sizeof(*w));

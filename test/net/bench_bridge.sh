@@ -50,6 +50,7 @@ row 'device to host' GET
 row 'device to device' SEND
 row 'device to device' 'DMA in'
 row 'round trip' 'network, both ways'
+row 'round trip' naive
 grep '"contender":"pipelined"' "$scratch/rows" | has '"ratio":[0-9.e-]*[1-9]' || die "no share"
 grep '"contender":"during transfers"' "$scratch/rows" | has '"rings_mb":[1-9]' ||
 	die "no row about memory"

@@ -5,6 +5,7 @@
 
 #include <png.h>
 
+#include "frames.h"
 #include "image.h"
 
 static void write_temporary(char *path, const void *bytes, size_t count)
@@ -16,6 +17,55 @@ static void write_temporary(char *path, const void *bytes, size_t count)
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(file_write(path, bytes, count, &fault), DXP_OK);
+}
+
+/* Reads a stream; returns the status that ends it, and how many frames came before. */
+static int frames_read(const char *bytes, size_t count, uint32_t *frames, uint8_t last[6])
+{
+	FILE *in = fmemopen((void *)(uintptr_t)bytes, count, "rb");
+	struct image image;
+	struct fault fault;
+	int status;
+
+	assert_non_null(in);
+	for (*frames = 0; (status = frames_next(in, &image, &fault)) == DXP_OK; ++*frames) {
+		assert_int_equal(image.width * image.height, 2);
+		memcpy(last, image.rgb, 6);
+		image_release(&image);
+	}
+	fclose(in);
+	return status;
+}
+
+static void frames_next__one_after_another(void **state)
+{
+	static const char good[] = "P6\n2 1\n255\nabcdefP6 # a comment\n1 2 255\nghijkl";
+	static const struct {
+		const char *bytes;
+		int status;
+		uint32_t frames;
+	} bad[] = {
+		{"P6 2 1 255\nabcdefP6 2 1 255\nabcde", DXP_EMALFORMED, 1}, /* one byte short */
+		{"P6 2 1 255\nabcdef\n", DXP_EMALFORMED, 1},
+		{"P6 2 1 65535\nabcdefabcdef", DXP_EUNSUPPORTED, 0},
+		{"P6 2 x 255\nabcdef", DXP_EMALFORMED, 0},
+		{"P6 99999 99999 255\nabcdef", DXP_ERANGE, 0},
+		{"P6 999999999999 1 255\nabcdef", DXP_EMALFORMED, 0},
+		{"P5 2 1 255\nab", DXP_EMALFORMED, 0},
+		{"P6 # never ends", DXP_EMALFORMED, 0},
+		{"P", DXP_EMALFORMED, 0},
+	};
+	uint8_t last[6];
+	uint32_t frames;
+
+	assert_int_equal(frames_read(good, sizeof(good) - 1, &frames, last), DXP_ENOENT);
+	assert_int_equal(frames, 2);
+	assert_memory_equal(last, "ghijkl", 6);
+	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
+		assert_int_equal(frames_read(bad[i].bytes, strlen(bad[i].bytes), &frames, last),
+				 bad[i].status);
+		assert_int_equal(frames, bad[i].frames);
+	}
 }
 
 static void image_decode__ppm(void **state)
@@ -204,10 +254,15 @@ static void image_read__file(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(image_decode__ppm),      cmocka_unit_test(image_decode__foreign),
-		cmocka_unit_test(image_decode__png),      cmocka_unit_test(image_decode__jpeg_cut),
-		cmocka_unit_test(image_square__bilinear), cmocka_unit_test(image_square__by_hand),
-		cmocka_unit_test(image_square__averages), cmocka_unit_test(image_read__file),
+		cmocka_unit_test(frames_next__one_after_another),
+		cmocka_unit_test(image_decode__ppm),
+		cmocka_unit_test(image_decode__foreign),
+		cmocka_unit_test(image_decode__png),
+		cmocka_unit_test(image_decode__jpeg_cut),
+		cmocka_unit_test(image_square__bilinear),
+		cmocka_unit_test(image_square__by_hand),
+		cmocka_unit_test(image_square__averages),
+		cmocka_unit_test(image_read__file),
 	};
 
 	skip_without_models();

@@ -3,6 +3,7 @@
  * user, and that everything opened is closed, in order. */
 #include "classify_support.h"
 
+#include <dxp/async.h>
 #include <dxp/mmd.h>
 
 /* One fabric with xPUs "xpu1" .. "xpu3"; "xpu2" is dead, "foreign" is not granted. */
@@ -24,6 +25,14 @@ struct dxp_xpu {
 struct dxp_program {
 	int unused;
 };
+
+/* The way through the host: the last read, the last write, and the event released. */
+static struct {
+	struct dxp_xpu *from, *to;
+	uint64_t from_address, to_address;
+	const void *memory_in, *memory_out;
+	dxp_event wait_in, wait_out, forgotten;
+} passage;
 
 static struct dxp_fabric the_fabric;
 static struct dxp_xpu the_xpus[4] = {{0}, {1}, {2}, {3}};
@@ -137,6 +146,34 @@ int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *eve
 	return DXP_OK;
 }
 
+int dxp_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t bytes,
+	     const struct dxp_waits *waits, dxp_event *event)
+{
+	passage.from = xpu;
+	passage.from_address = address;
+	passage.memory_in = to;
+	passage.wait_in = waits->events[0];
+	*event = 70;
+	return DXP_OK;
+}
+
+int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes,
+	      const struct dxp_waits *waits, dxp_event *event)
+{
+	assert_true(waits->late);
+	passage.to = xpu;
+	passage.to_address = address;
+	passage.memory_out = from;
+	passage.wait_out = waits->events[0];
+	*event = 71;
+	return DXP_OK;
+}
+
+void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event)
+{
+	passage.forgotten = event;
+}
+
 int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer *transfer,
 	     dxp_event *event)
 {
@@ -246,6 +283,42 @@ static void backend_mmd__passes_on(void **state)
 	b->ops->close(b);
 }
 
+/* A transfer reads to host memory after its waits, and writes the same memory after the read. */
+static void backend_mmd__through_the_host(void **state)
+{
+	struct backend *b = open_two();
+	struct fault fault;
+	dxp_event event = 0, wait = 9;
+	struct backend_transfer t = {.from = 0,
+				     .to = 1,
+				     .from_address = 1,
+				     .to_address = 2,
+				     .bytes = 3,
+				     .wait = &wait,
+				     .wait_count = 1};
+
+	fake.from = 0;
+	backend_mmd_through_host(b);
+	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
+	assert_int_equal(fake.from, 0); /* no xPU sends */
+	assert_int_equal(event, 71);
+	assert_int_equal(passage.from->node, 1);
+	assert_int_equal(passage.to->node, 3);
+	assert_int_equal(passage.from_address, 1);
+	assert_int_equal(passage.to_address, 2);
+	assert_ptr_equal(passage.memory_in, passage.memory_out);
+	assert_int_equal(passage.wait_in, 9);
+	assert_int_equal(passage.wait_out, 70);
+	assert_int_equal(passage.forgotten, 70);
+	const void *before = passage.memory_in;
+	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
+	assert_ptr_equal(passage.memory_in, before); /* the same transfer reuses its memory */
+	t.from_address = 4;
+	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
+	assert_ptr_not_equal(passage.memory_in, before);
+	b->ops->close(b);
+}
+
 static void backend_mmd__failures_in_words(void **state)
 {
 	struct backend *b = open_two();
@@ -272,6 +345,7 @@ int main(void)
 		cmocka_unit_test_teardown(backend_mmd_granted__alive_and_own, all_closed),
 		cmocka_unit_test_teardown(backend_mmd_acquire__refused, all_closed),
 		cmocka_unit_test_teardown(backend_mmd__passes_on, all_closed),
+		cmocka_unit_test_teardown(backend_mmd__through_the_host, all_closed),
 		cmocka_unit_test_teardown(backend_mmd__failures_in_words, all_closed),
 	};
 

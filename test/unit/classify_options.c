@@ -56,6 +56,21 @@ static void options_read__local(void **state)
 	assert_string_equal(o.photos[0], "photo");
 }
 
+static void options_read__stream(void **state)
+{
+	const char *stream[] = {"classify", "--through-host", "-", NULL};
+	const char *file[] = {"classify", "./-", NULL};
+	struct options o;
+	struct fault fault;
+
+	assert_int_equal(read_all(stream, &o, &fault), DXP_OK);
+	assert_true(o.stream && o.through_host);
+	options_release(&o);
+	assert_int_equal(read_all(file, &o, &fault), DXP_OK);
+	assert_false(o.stream || o.through_host);
+	options_release(&o);
+}
+
 static void options_read__errors(void **state)
 {
 	const char *cases[][5] = {
@@ -67,6 +82,8 @@ static void options_read__errors(void **state)
 		{"classify", "--resize", "nearest", "photo", NULL},
 		{"classify", "--xpus=a", "--local", "photo", NULL},
 		{"classify", "--depth", "33", "photo", NULL},
+		{"classify", "--through-host", "--local", "photo", NULL},
+		{"classify", "photo", "-", NULL},
 		{"classify", "--frobnicate", "photo", NULL},
 		{"classify", "photo", "--model", NULL},
 	};
@@ -164,6 +181,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_read__all),
 		cmocka_unit_test(options_read__local),
+		cmocka_unit_test(options_read__stream),
 		cmocka_unit_test(options_read__errors),
 		cmocka_unit_test(options_find_model__missing),
 		cmocka_unit_test(photos_find__folder),

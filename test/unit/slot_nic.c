@@ -53,6 +53,19 @@ static const char source[] =
 	"{ long sleeps = 0; for (ulong i = 0; i < looks; i++)\n"
 	"    sleeps += dxp_load_acquire(&nic->need_wakeup) != 0;\n"
 	"  out[0] = sleeps; }\n"
+	"kernel void cfg_read(global struct dxp_window *nic, global long *out,\n"
+	"                     struct dxp_entry to, uint first, ulong looks)\n"
+	"{ struct dxp_nic_event e; struct dxp_target self = dxp_self(nic, 2); out[2] = 99;\n"
+	"  out[0] = dxp_post_cfg_read(nic, 2, &self, first, &to, 5);\n"
+	"  out[1] = dxp_sent_wait(nic, &e, looks);\n"
+	"  if (out[1] == DXP_OK) out[2] = e.status; }\n"
+	"kernel void cfg_write(global struct dxp_window *nic, global long *out, uint first,\n"
+	"                      ulong both, ulong looks)\n"
+	"{ struct dxp_nic_event e; struct dxp_target self = dxp_self(nic, 2); out[2] = 99;\n"
+	"  uint values[2] = {(uint)both, (uint)(both >> 32)};\n"
+	"  out[0] = dxp_post_cfg_write(nic, 2, &self, first, values, 2, 5);\n"
+	"  out[1] = dxp_sent_wait(nic, &e, looks);\n"
+	"  if (out[1] == DXP_OK) out[2] = e.status; }\n"
 	"kernel void fill(global struct dxp_window *nic)\n"
 	"{ for (ulong i = 0; i < sizeof(*nic) / 8; i++) ((global ulong *)nic)[i] = ~i; }\n"
 	"kernel void nothing(global long *out) { out[0] = 77; }\n";
@@ -313,6 +326,58 @@ static void node__does_not_sleep_under_a_kernel(void **state)
 	assert_int_equal(reg(one.xpu, CFG_KERNEL_NICS), 1);
 }
 
+/* Returns the completion's status of a kernel's read of `count` own registers to its data. */
+static int cfg_read_ends(const struct used *u, uint32_t first, uint32_t count)
+{
+	const uint64_t looks = LOOKS;
+	struct dxp_entry to = data_of(u);
+
+	to.bytes = 4 * count;
+	const struct dxp_argument a[] = {the_nic, out_of(u), value(&to, sizeof(to)),
+					 value(&first, sizeof(first)),
+					 value(&looks, sizeof(looks))};
+	ok(end(u, start(u, "cfg_read", a, 5)));
+	assert_int_equal(result(u, 0), DXP_OK);
+	assert_int_equal(result(u, 1), DXP_OK);
+	return (int)result(u, 2);
+}
+
+static int cfg_write_ends(const struct used *u, uint32_t first, uint64_t both)
+{
+	const uint64_t looks = LOOKS;
+	const struct dxp_argument a[] = {the_nic, out_of(u), value(&first, sizeof(first)),
+					 value(&both, sizeof(both)), value(&looks, sizeof(looks))};
+
+	ok(end(u, start(u, "cfg_write", a, 5)));
+	assert_int_equal(result(u, 0), DXP_OK);
+	assert_int_equal(result(u, 1), DXP_OK);
+	return (int)result(u, 2);
+}
+
+/* A kernel accesses its node's registers with the rights of its host, and only with those. */
+static void kernel__own_registers(void **state)
+{
+	uint32_t seen[CFG_COUNT], host[CFG_COUNT];
+	struct used guest = guest_open("reader");
+
+	assert_int_equal(cfg_write_ends(&one, CFG_TASK_NODE, 0x1122334455667788ull), DXP_OK);
+	assert_int_equal(reg(one.xpu, CFG_TASK_NODE), 0x55667788);
+	assert_int_equal(reg(one.xpu, CFG_TASK_DST_LO), 0x11223344);
+	assert_int_equal(reg(guest.xpu, CFG_TASK_NODE), 0); /* another host's task */
+	assert_int_equal(cfg_read_ends(&one, 0, CFG_COUNT), DXP_OK);
+	ok(dxp_mem_read(one.xpu, seen, one.data, sizeof(seen)));
+	ok(dxp_reg_read(one.xpu, 0, host, CFG_COUNT));
+	assert_memory_equal(seen, host, 8 * sizeof(uint32_t)); /* up to STATE, which changes */
+	assert_int_equal(seen[CFG_STATE], CFG_STATE_BUSY);
+	assert_memory_equal(seen + CFG_TASK_SRC_LO, host + CFG_TASK_SRC_LO, 8 * sizeof(uint32_t));
+	assert_int_equal(seen[CFG_MEMORY_KEY], host[CFG_MEMORY_KEY]);
+	assert_int_not_equal(seen[CFG_MEMORY_KEY], 0);
+	assert_int_equal(cfg_read_ends(&one, CFG_COUNT - 1, 2), DXP_ERANGE);
+	assert_int_equal(cfg_write_ends(&one, CFG_STATE, 1), DXP_EACCESS);
+	ok(dxp_reg_write(one.xpu, CFG_TASK_NODE, (uint32_t[2]){0}, 2));
+	guest_close(&guest);
+}
+
 static void wait__is_bounded(void **state)
 {
 	dxp_event event = await(&one, 0, 1000);
@@ -485,6 +550,7 @@ int main(void)
 		cmocka_unit_test(put__wrongly_addressed),
 		cmocka_unit_test(kernel__memory_of_another_host),
 		cmocka_unit_test(node__does_not_sleep_under_a_kernel),
+		cmocka_unit_test(kernel__own_registers),
 		cmocka_unit_test(wait__is_bounded),
 		cmocka_unit_test(run__without_a_nic),
 		cmocka_unit_test(kernel__breaks_the_rules),

@@ -189,7 +189,7 @@ function bridge_sim_goals(    i, k, n, routes, name, ours) {
 				 share["bridge-sim", "simulated", name, "8 MiB"], 1,
 				 k == 512 ? 0.97 : 0.9)
 		}
-	n = split("as the source;full rates", routes, ";")
+	n = split("full rates", routes, ";")
 	for (i = 1; i <= n; i++) {
 		name = "round trip 320 MB, " routes[i]
 		ours = of("bridge-sim", "simulated", name, "pipelined, simulated")

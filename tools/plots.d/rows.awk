@@ -14,7 +14,8 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# Names of the x axis; the first that a row has is used.
-	split("loss_percent bytes senders peers nodes hosts megabytes reads", x_names, " ")
+	split("loss_percent bytes senders peers nodes hosts megabytes reads " \
+	      "registers", x_names, " ")
 }
 
 function wanted(    i, at) {
@@ -134,6 +135,13 @@ function list_row() {
 			" links crossed" ("algorithm" in f ? ", algorithm " f["algorithm"] + 0 : "")
 	if ("processors_gb_per_s" in f)
 		extra = "processors allow " short(f["processors_gb_per_s"]) " GB/s"
+	if ("host_bytes" in f)
+		extra = short(f["host_bytes"]) " B through the host"
+	if ("host_cpu_ms_per_gb" in f)
+		extra = extra ", host CPU " short(f["host_cpu_ms_per_gb"]) " ms/GB, " \
+			short(f["copies"]) " copies"
+	else if ("host_cpu_ms" in f)
+		extra = extra ", host CPU " short(f["host_cpu_ms"]) " ms"
 	if ("rings_mb" in f)
 		extra = "rings of " short(f["rings_mb"]) " MB"
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `dxp bench registers`: every number of accesses has its row, for each way. The benchmark reads
+# back what it wrote and fails if it differs. `dxp bench latency --parts`: the parts add up.
+# `dxp bench direct`: bytes pass through the host only on the way through the host. `dxp bench
+# nic`: blocks sent by a kernel and by its host arrive. No time is checked.
+#
+#   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+# bench NAME [OPTION...]: writes the rows to $scratch/rows.
+bench() {
+	timeout 300 dxp bench "$@" --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||
+		die "bench $* ended with $?: $(cat "$scratch/said" "$scratch/rows")"
+}
+
+# rows CASE CONTENDER METRIC COUNT: so many rows of a metric have a value; `CASE` may be a part.
+rows() {
+	local count
+	count=$(grep -F "\"case\":\"$1" "$scratch/rows" | grep -F "\"contender\":\"$2\"" |
+		grep -F "\"metric\":\"$3\"" | grep -cE '"value":[0-9.e-]*[1-9]' || true)
+	[ "$count" -eq "$4" ] || die "$count of $4 rows: $1, $2, $3: $(cat "$scratch/rows")"
+}
+
+say "== registers"
+bench registers
+for access in write read; do
+	for contender in 'host, one at a time' 'host, in blocks' kernel; do
+		rows "$access " "$contender" time 11
+	done
+	rows "$access 1024" kernel time 1
+done
+[ "$(grep -c '"peer":"raw UDP round trip"' "$scratch/rows")" -eq 66 ] || die 'rows without a peer'
+bench registers --only kernel --case write
+[ "$(wc -l <"$scratch/rows")" -eq 11 ] || die "--only and --case: $(cat "$scratch/rows")"
+refuse 2 "'nonsense' is not an option" dxp bench registers nonsense
+say "== the parts of a round trip"
+bench latency --parts --lab loopback
+for part in doorbell engine 'send call' wire receive placement acknowledgement completion; do
+	[ "$(grep -cF "\"contender\":\"$part\"" "$scratch/rows")" -eq 3 ] || die "3 rows: $part"
+done
+# The parts add up to the sum that the benchmark compares with the whole.
+awk -F '"value":' '{ split($2, v, ",") }
+	/"sum of the parts"/ { d = sum - v[1]; if (d * d > 1e-4 * v[1] * v[1]) bad = 1
+		sums++; sum = 0; next }
+	/"contender":"whole/ { next }
+	{ sum += v[1] }
+	END { exit bad || sums != 3 }' "$scratch/rows" || die "a wrong sum: $(cat "$scratch/rows")"
+grep '"sum of the parts"' "$scratch/rows" | has '"difference_percent":' || die 'no difference'
+say "== directly and through the host"
+# field KEY: prints a number of the rows on standard input.
+field() { sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"; }
+bench direct --case transfer
+for size in '4096 B' '1 Mb' '1 MiB'; do
+	for contender in direct 'direct, read' 'through the host' 'through the host, overlapped'; do
+		rows "transfer $size" "$contender" goodput 1
+	done
+done
+host_bytes() { grep -F "\"contender\":\"$1\"" "$scratch/rows" | tail -n 1 | field host_bytes; }
+awk -v direct="$(host_bytes direct)" -v host="$(host_bytes 'through the host')" \
+	-v read="$(host_bytes 'direct, read')" \
+	'BEGIN { exit !(direct < 1000 && read < 1000 && host >= 2 * 1048576) }' ||
+	die "bytes through the host: $(cat "$scratch/rows")"
+bench direct --case classifier --photo "$scratch/none"
+expect 'skipped: no photo here' "$scratch/rows"
+refuse 2 "'nonsense' is not an option" dxp bench direct nonsense
+say "== sent by a kernel and by its host"
+bench nic --case 'block of a kernel'
+for contender in device-driven CPU-driven 'CPU-driven, queued'; do
+	rows 'block of a kernel' "$contender" 'time of a block' 3
+done
+say passed
