@@ -97,6 +97,10 @@ bool buffer_dequeue(struct nic_function *f, uint16_t *out); /* false: the functi
 /* doorbell.c
  * Reads new descriptors; returns how many. */
 uint32_t doorbells_accept(struct nic_function *f);
+/* Stops the functions whose claims cannot be right; returns true if there are any. Reads a cache
+ * line that the users write, so not in every poll. doorbells_accept detects the other overrun, a
+ * doorbell in an entry that was not read yet. */
+bool doorbells_overrun(struct nic *n);
 /* Prefetches the function's next descriptors and events before a long copy. */
 void doorbells_ahead(const struct nic_function *f);
 

@@ -11,6 +11,8 @@
 #define NIC_FUNCTIONS        WIRE_FUNCTIONS
 #define NIC_QPS_PER_FUNCTION DXP_QPS
 #define NIC_DOORBELLS        DXP_DOORBELLS /* entries of a doorbell FIFO */
+/* polls between two checks of the claims: each check costs a cache miss per busy function */
+#define NIC_CLAIMS_POLLS 256
 /* requests per queue pair: 4 queue pairs sustain 4 M NAP/s at 60 us round trip */
 #define NIC_OUTSTANDING_MAX 64
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES

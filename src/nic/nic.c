@@ -237,6 +237,8 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	n->space = false;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
 	share_poll_begin(n);
+	if (n->poll % NIC_CLAIMS_POLLS == 0)
+		doorbells_overrun(n);
 	if (n->staged_reads)
 		staged_poll(n);
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {

@@ -53,7 +53,8 @@ bool nic_sleep_announce(struct nic *n)
 		if (n->functions[i].window)
 			dxp_store_release(&n->functions[i].window->need_wakeup, 1);
 	dxp_fence();
-	return !nic_doorbell_ready(n) && sleepers(n, n->events_new | n->events_earlier, false) == 0;
+	return !doorbells_overrun(n) && !nic_doorbell_ready(n) &&
+	       sleepers(n, n->events_new | n->events_earlier, false) == 0;
 }
 
 void nic_sleep_end(struct nic *n)

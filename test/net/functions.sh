@@ -98,6 +98,18 @@ dxp vf >"$scratch/list"
 	die "others may enter: $(ls -lR "$DXP_RUN")"
 nothing=$(mapped)
 
+say "== an overrun of the doorbells is an error, until the function is reset"
+start 'overrun: DXP_EOVERRUN' overrun xpu1 careless
+overran=$last
+[ "$(field xpu1 1 state) $(field xpu1 1 error)" = 'stopped DXP_EOVERRUN' ] || die "$(dxp vf xpu1)"
+dxp vf xpu1 | has 'stopped careless .* DXP_EOVERRUN$' || die "$(dxp vf xpu1)"
+dxp vf reset xpu1 1
+status=0
+wait "$overran" || status=$?
+[ $status -eq 3 ] || die "its user exited with $status"
+expect 'closed: DXP_ECLOSED' "$scratch/user"
+free_again xpu1 1
+
 say "== two processes stream into the memory of a third"
 start ready sink xpu1 sink
 sink=$last
