@@ -116,6 +116,12 @@ uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
  * to the other functions; initially 1. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
 
+/* Selects the function's class. High: it is served before functions of normal priority, as long as
+ * these get 1 byte of RLTP_GUARD_SHARE. Within a class the weights count. Initially normal.
+ * DXP_EINVAL. */
+enum nic_priority { NIC_PRIORITY_NORMAL, NIC_PRIORITY_HIGH };
+int nic_function_priority(struct nic *n, uint32_t function, uint32_t priority);
+
 /* Writes completions of this function as requests complete, not in the order of posting: with many
  * peers, a silent one does not delay the others. */
 void nic_function_unordered(struct nic *n, uint32_t function);

@@ -34,7 +34,7 @@ struct offer_function {
 	uint32_t region_count, region_space;
 	uint64_t mapped_bytes; /* of the regions */
 	/* Settings of the function; they outlive its user. */
-	uint32_t weight;
+	uint32_t weight, priority; /* enum nic_priority */
 	uint64_t limit_bytes_per_s;
 };
 

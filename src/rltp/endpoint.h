@@ -134,6 +134,9 @@ bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool o
 /* Sets the weight of a channel, 1 .. 64: its share of all bytes that this endpoint sends. */
 void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
 
+/* Sets whether the channel is served before those without priority. Initially not. */
+void rltp_endpoint_priority(struct rltp_endpoint *e, uint32_t channel, bool high);
+
 /* Limits new packets of a channel by a bucket; NULL: no limit. The caller owns the bucket and may
  * change its rate at any time, but must then call rltp_endpoint_send. */
 void rltp_endpoint_limit(struct rltp_endpoint *e, uint32_t channel, struct bucket *limit);

@@ -13,7 +13,7 @@
 #include "wire/limits.h"
 
 #define ATTACH_MAGIC     0x44585041u /* "DXPA" */
-#define ATTACH_VERSION   1
+#define ATTACH_VERSION   2
 #define ATTACH_BYTES_MAX 1024 /* bytes of one message, in either direction */
 #define ATTACH_FDS_MAX   3
 #define ATTACH_ROWS      4  /* rows per answer; two answers list all functions */
@@ -33,11 +33,12 @@ enum attach_type {
 	ATTACH_FIND,     /* label, qp; answer: target */
 	ATTACH_ARM,      /* on */
 	/* For users that may manage the NIC (its own, root), on a connection without a function. */
-	ATTACH_LIST,   /* function: the first of ATTACH_ROWS; answer: rows */
-	ATTACH_WEIGHT, /* function, value: 1 .. 64 */
-	ATTACH_LIMIT,  /* function, value: bytes per second, 0: none */
-	ATTACH_RESET,  /* function: closes it; its user reads DXP_ECLOSED */
-	ATTACH_AREAS,  /* function; answer: its lookup table and registers */
+	ATTACH_LIST,     /* function: the first of ATTACH_ROWS; answer: rows */
+	ATTACH_WEIGHT,   /* function, value: 1 .. 64 */
+	ATTACH_LIMIT,    /* function, value: bytes per second, 0: none */
+	ATTACH_RESET,    /* function: closes it; its user reads DXP_ECLOSED */
+	ATTACH_AREAS,    /* function; answer: its lookup table and registers */
+	ATTACH_PRIORITY, /* function, value: 0 normal, 1 high */
 };
 
 struct attach_request {
@@ -53,7 +54,7 @@ struct attach_request {
 /* One function, for `dxp vf`. */
 struct attach_row {
 	uint8_t function, state; /* enum dxp_function_state, 0: free */
-	uint8_t weight, armed;
+	uint8_t weight, priority, armed;
 	uint32_t error; /* as in the window */
 	uint32_t pid;   /* 0: the NIC's own program, or none */
 	uint32_t regions;
