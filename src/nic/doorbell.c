@@ -192,6 +192,15 @@ static const struct dxp_slot *doorbell_next(const struct nic_function *f)
 	return slot;
 }
 
+/* Returns false if the next entry holds no doorbell: all that an idle poll checks. */
+static bool doorbell_due(const struct nic_function *f)
+{
+	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
+	uint32_t lap = dxp_load_acquire(&slot->head.lap);
+
+	return lap != 0 && lap + 1 != dxp_lap(f->consumer, NIC_DOORBELLS);
+}
+
 /* Returns true if the oldest descriptor carries the lap of a later round: the user reused the entry
  * before it was read. 0 and the lap before the expected one are normal for an empty entry. */
 static bool lap_overrun(const struct nic_function *f)
@@ -233,6 +242,8 @@ bool nic_doorbell_ready(const struct nic *n)
 			continue;
 		if (f->registers && registers_ready(f))
 			return true;
+		if (!doorbell_due(f))
+			continue;
 		const struct dxp_slot *slot = doorbell_next(f);
 		if (!slot && lap_overrun(f))
 			return true;
