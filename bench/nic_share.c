@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How the functions of one NIC share it, and the cost of an idle one. Eight functions of this
  * process keep their doorbells full with PUTs of random sizes to each other. After every megabyte
- * each function's share is recorded (C-37's measurement, at the copying speed of this machine). */
+ * each function's share is recorded (C-37's measurement, at the copying speed of this machine).
+ * Then one of them gets high priority. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "base/util.h"
 #include "bench/nic.h"
 #include "bench/report.h"
+#include "host/embed.h"
 
 #define FUNCTIONS    8
 #define PIECE_MAX    (64u << 10)
@@ -157,6 +159,43 @@ static void share_measure(struct sharing *s)
 	}
 }
 
+static int first_prioritize(struct dxp_nic *nic, void *context)
+{
+	return nic_function_priority(node_nic(nic->node), 0, NIC_PRIORITY_HIGH);
+}
+
+static void priority_report(const char *name, double share)
+{
+	const struct report_row row = {
+		.bench = "nic",
+		.name = name,
+		.metric = "share of all bytes",
+		.unit = "%",
+		.value = 100 * share,
+		.lab = "shared memory",
+		.contender = "NIC embedded",
+		.samples = 1,
+	};
+
+	report_row(&row);
+}
+
+static int priority_measure(struct sharing *s)
+{
+	int status = embed_run(s->nic, first_prioritize, NULL);
+	uint64_t end_ns = clock_now_ns() + 10 * S_NS;
+
+	if (status != DXP_OK)
+		return complain(status);
+	memset(s->moved, 0, sizeof(s->moved));
+	while (total(s) < STEPS * STEP_BYTES && clock_now_ns() < end_ns)
+		round_run(s);
+	double share = (double)s->moved[0] / (double)max_u64(total(s), 1);
+	priority_report("1 function of high priority", share);
+	priority_report("7 functions of normal priority", 1 - share);
+	return DXP_OK;
+}
+
 static double poll_ns(struct sharing *s)
 {
 	uint64_t samples[IDLE_SAMPLES];
@@ -200,6 +239,7 @@ int nic_share_run(void)
 	if (status == DXP_OK) {
 		idle_report("idle, 8 functions", poll_ns(&s));
 		share_measure(&s);
+		status = priority_measure(&s);
 	}
 	sharing_close(&s);
 	return status == DXP_OK ? 0 : 1;

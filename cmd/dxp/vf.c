@@ -269,6 +269,7 @@ static const struct verb {
 	const char *value; /* text about the value's range, or NULL */
 } verbs[] = {
 	{"weight", 3, ATTACH_WEIGHT, "a weight is 1 to 64"},
+	{"priority", 3, ATTACH_PRIORITY, "a priority is `high` or `normal`"},
 	{"limit", 3, ATTACH_LIMIT, "a limit is bytes per second such as 100M, or `none`"},
 	{"reset", 2, ATTACH_RESET, NULL},
 	{"registers", 2, ATTACH_AREAS, NULL},
@@ -278,6 +279,10 @@ static bool value_parse(const struct verb *v, const char *text, uint64_t *out)
 {
 	if (v->type == ATTACH_WEIGHT)
 		return option_number_parse(text, out) && *out >= 1 && *out <= RLTP_WEIGHT_MAX;
+	if (v->type == ATTACH_PRIORITY) {
+		*out = strcmp(text, "high") == 0;
+		return *out || strcmp(text, "normal") == 0;
+	}
 	if (strcmp(text, "none") == 0) {
 		*out = 0;
 		return true;
@@ -325,17 +330,22 @@ int command_vf(int argc, char **argv)
 	};
 	const struct usage usage = {
 		"vf",
-		"[NIC] | weight NIC F W | limit NIC F RATE | reset NIC F | registers NIC F",
+		"[NIC] | weight NIC F W | priority NIC F CLASS | limit NIC F RATE | reset NIC F | "
+		"registers NIC F",
 		"Lists the NIC functions that processes on this machine can use, or manages one of "
 		"them:\n"
 		"  weight     share of the NIC's bandwidth, 1 (default) to 64\n"
+		"  priority   `high`: served before functions that are `normal` (default), which "
+		"keep 1/16;\n"
+		"             weights count within a class\n"
 		"  limit      maximum of bytes per second, such as 100M, or `none`\n"
 		"  reset      closes the function for its user (status DXP_ECLOSED); another "
 		"process may open it then\n"
 		"  registers  shows its lookup table and registers, for devices in register mode\n"
 		"NIC is the name of a node, or the path of its socket. F is 0 to 7; 0 is the "
 		"physical function, which\n"
-		"belongs to the NIC's own program. Weight and limit stay with F when its user "
+		"belongs to the NIC's own program. Weight, priority and limit stay with F when its "
+		"user "
 		"changes. REJECTED\n"
 		"counts rejected requests of peers, and invalid descriptors of the function "
 		"itself.",

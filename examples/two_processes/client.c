@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attaches to a function of a NIC, finds the server, and accesses the server's memory: a PUT with
- * an event at the server, a GET, an atomic. See server.c.
+ * announcement at the server, a GET, an atomic. See server.c.
  *
  *   build/bin/nic_client [NIC [SERVER]]      SERVER: the address that the server printed, when it
  *                                            is on another node */
@@ -68,8 +68,8 @@ int main(int argc, char **argv)
 	struct dxp_entry whole = {0, COUNTER_AT, peer.key}, own = {0, COUNTER_AT, memory.key};
 	for (int i = 0; i < COUNTER_AT; i++)
 		out[i] = (char)('a' + i % 26);
-	posted(f, dxp_post_put(w, 0, &server, &own, &whole, DXP_FLAG_NOTIFY, 42, 0), "PUT");
-	completion(f, "PUT");
+	struct dxp_announced_put put = {.peer = server, .local = own, .tag = TAG};
+	check(dxp_announced_put_send(f, &put, WAIT_NS), "PUT");
 
 	own.offset = BYTES;
 	posted(f, dxp_post_get(w, 0, &server, &whole, &own, 0), "GET");

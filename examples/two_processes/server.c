@@ -34,28 +34,47 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 	completion(f, "answer");
 }
 
-/* Handles one event. Returns how many clients it completes: 0 or 1. */
-static int event_handle(struct dxp_function *f, const struct hello *own,
-			const struct dxp_memory *memory)
+/* Clients whose hello came while another one's data was awaited. */
+static struct hello waiting[CLIENTS_MAX];
+static int waiting_count;
+
+/* Dequeues one NAP. Returns the number of clients that it ends: 0 or 1. */
+static int event_handle(struct dxp_function *f)
 {
 	struct dxp_window *w = dxp_function_window(f);
 	struct dxp_nic_event event = *dxp_received_peek(w);
-	struct hello client;
+	int hello = event.bytes == sizeof(waiting[0]) && waiting_count < CLIENTS_MAX;
 
-	if (event.bytes == sizeof(client))
-		memcpy(&client, dxp_received_data(w, &event), sizeof(client));
+	if (hello)
+		memcpy(&waiting[waiting_count++], dxp_received_data(w, &event), sizeof(waiting[0]));
 	dxp_received_release(w);
-	if (event.type == DXP_EVENT_PUT) {
-		printf("server: %u bytes were put, with %" PRIu64 ": %.26s ...\n", event.bytes,
-		       event.imm, (const char *)memory->base);
+	if (hello || event.bytes > 0)
 		return 0;
-	}
-	if (event.bytes == sizeof(client)) {
-		hello_answer(f, &client, own);
-		return 0;
-	}
 	printf("server: bye, client %" PRIu64 "\n", event.imm);
 	return 1;
+}
+
+/* Answers the client that waits longest, and receives its data. Returns as event_handle(), for the
+ * events of other clients. */
+static int client_serve(struct dxp_function *f, const struct hello *own,
+			const struct dxp_memory *memory)
+{
+	struct dxp_announced_put put = {.local = {0, COUNTER_AT, memory->key}, .tag = TAG};
+	const struct hello client = waiting[0];
+	int gone = 0, status;
+
+	memmove(waiting, waiting + 1, sizeof(waiting[0]) * (size_t)--waiting_count);
+	hello_answer(f, &client, own);
+	while ((status = dxp_announced_put_receive(f, &put, WAIT_NS)) == DXP_EBUSY)
+		gone += event_handle(f);
+	if (status == DXP_ETIMEDOUT) {
+		printf("server: a client sent nothing\n");
+		return gone;
+	}
+	check(status, "receive");
+	printf("server: %u bytes were put, with %u: %.26s ...\n", put.bytes, put.tag,
+	       (const char *)memory->base);
+	return gone;
 }
 
 int main(int argc, char **argv)
@@ -84,7 +103,9 @@ int main(int argc, char **argv)
 			continue;
 		check(status, "wait");
 		if (dxp_received_peek(dxp_function_window(f)))
-			gone += event_handle(f, &self, &memory);
+			gone += event_handle(f);
+		while (waiting_count > 0)
+			gone += client_serve(f, &self, &memory);
 	}
 	dxp_function_close(f);
 	dxp_nic_close(nic);

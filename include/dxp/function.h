@@ -140,6 +140,35 @@ DXP_API int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns);
 DXP_API int dxp_function_arm(struct dxp_function *f);
 DXP_API int dxp_function_disarm(struct dxp_function *f);
 
+/* ---- the announced PUT (C-20) ---- */
+
+/* A PUT whose two sides agree on the addresses before it, and on its completion after it. Sender
+ * and receiver exchange NAPs: request, address, and the announcement that the data is in place. One
+ * side calls ..._send(), the other ..._receive(), in any order. Zero what is not set. */
+struct dxp_announced_put {
+	struct dxp_target peer; /* sender: the receiver's queue pair; receiver: set by the call */
+	/* Sender: the bytes to send. Receiver: where they may be placed, in a region with
+	 * DXP_REMOTE_WRITE; at least as many bytes. */
+	struct dxp_entry local;
+	uint32_t tag;   /* the same on both sides; distinguishes transfers of one pair */
+	uint32_t bytes; /* receiver: the number of bytes that were placed */
+	uint8_t qp;     /* own queue pair */
+	uint8_t step;   /* progress; 0 at first */
+	uint16_t outstanding;
+};
+
+/* Transfer as sender and as receiver. DXP_OK: the data is in place and both sides know it. Each
+ * function runs one transfer at a time, and its caller dequeues all other events.
+ * Owner:  both ranges belong to the NIC from the first call until DXP_OK or another final status.
+ * Errors: DXP_ETIMEDOUT: the peer has not answered within `timeout_ns`; DXP_EBUSY: an event of
+ *         another purpose is first in a ring. Both are not final: the next call with the same
+ *         struct continues. Final: DXP_ERANGE: the receiver's range is too short, or 0 bytes; the
+ *         status of a failed NAP or PUT; as dxp_error(). */
+DXP_API int dxp_announced_put_send(struct dxp_function *f, struct dxp_announced_put *put,
+				   uint64_t timeout_ns);
+DXP_API int dxp_announced_put_receive(struct dxp_function *f, struct dxp_announced_put *put,
+				      uint64_t timeout_ns);
+
 /* ---- a NIC inside this program ---- */
 
 /* Zeroed: not in a fabric; only its own functions and those that it serves reach it. */

@@ -33,7 +33,8 @@ extern "C" {
 	X(DXP_ECLOSED, -17, "closed")                                                           \
 	X(DXP_EAUTH, -18, "the fabric key is wrong")                                            \
 	X(DXP_EEXIST, -19, "already exists")                                                    \
-	X(DXP_EPATH, -20, "the path carries only smaller packets now; try again")
+	X(DXP_EPATH, -20, "the path carries only smaller packets now; try again")               \
+	X(DXP_EOVERRUN, -21, "doorbells without free descriptors; claim each, reset the function")
 
 #define DXP_STATUS_ENUM(name, value, text) name = value,
 enum dxp_status { DXP_STATUS_LIST(DXP_STATUS_ENUM) };

@@ -46,7 +46,8 @@ enum dxp_status {
 	DXP_EBUSY = -8,
 	DXP_EPEERLOST = -10,
 	DXP_ERANGE = -11,
-	DXP_ECLOSED = -17
+	DXP_ECLOSED = -17,
+	DXP_EOVERRUN = -21
 };
 #else
 #include <dxp/status.h>

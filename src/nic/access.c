@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Access checks for packets and for other functions of this NIC. Each rejection is counted at its
- * target (C-10, C-33). */
+/* Checks access by packets and by other functions of this NIC. Counts each rejection at its target
+ * (C-10, C-33). */
 #include <dxp/status.h>
 
 #include "nic/internal.h"

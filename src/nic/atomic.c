@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fetch-and-op on 8 bytes of a region. Programs that map the region may store to it meanwhile, so
- * the loop has a bound. */
+/* Executes fetch-and-op on 8 bytes of a region. The loop has a bound, because programs that map the
+ * region may store to it meanwhile. */
 #include "nic/atomic.h"
 
 #include <dxp/status.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of a function: sums of its queue pairs', and its own. The window shows a copy that is
- * never read back. */
+/* Sums and publishes counters of a function and its queue pairs. The engine never reads back the
+ * copy in the window. */
 #include <assert.h>
 
 #include "nic/internal.h"

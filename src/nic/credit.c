@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits. They count each message that raises an event at its target (NAP or PUT), per sending
- * node and target queue pair, since the session opened. The receiver grants a total; the sender's
- * queue pair holds descriptors beyond it.
+/* Grants and consumes NAP credits. They count messages that raise an event (NAP or PUT), per
+ * sending node and target queue pair, since the session opened. The receiver grants a total;
+ * descriptors beyond it stay in the sender's queue pair.
  *
  * Invariant of the receiver, per function: `promised` is the sum of limit - accepted - first_left
  * over the active streams. At each grant promised + used <= entries. First credits and long unused
@@ -52,8 +52,7 @@ static void active_remove(struct nic_function *f, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* Removes a stream from the active ones. Its unused credit may be granted to others too, like a
- * first credit. */
+/* Removes a stream from the active ones. Others may be granted its unused credit too. */
 static void stream_retire(struct nic_function *f, struct rx_stream *s)
 {
 	active_remove(f, s);
@@ -163,8 +162,8 @@ static void grant_more(struct nic_function *f, struct rx_stream *s, bool request
 		wait_add(f, s);
 }
 
-/* Grants credit for a function that does not serve, so that senders do not wait forever: their
- * messages are rejected. The credit counts like a first one after a reopening. */
+/* Grants credit for a function that does not serve: senders get rejections instead of a wait
+ * without end. After a reopening the credit counts like a first one. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Turns doorbells into requests. Only a copy of each descriptor is checked and used. A wrong
- * descriptor completes with the reason; one without a valid queue pair stops the function. */
+ * descriptor completes with the reason. One without a valid queue pair stops the function, and so
+ * does an overrun of the FIFO (C-15). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 
 #define DOORBELLS_AHEAD 4 /* descriptors ahead whose lines are fetched during a burst */
 #define CONSUMER_STEP   8 /* descriptors read between two updates of the consumer index */
+/* values of a lap: rounds of the FIFO until a 32-bit index wraps */
+#define LAPS (UINT32_MAX / NIC_DOORBELLS + 1)
 
 static bool op_is_read(uint8_t op)
 {
@@ -189,6 +192,46 @@ static const struct dxp_slot *doorbell_next(const struct nic_function *f)
 	return slot;
 }
 
+/* Returns false if the next entry holds no doorbell: all that an idle poll checks. */
+static bool doorbell_due(const struct nic_function *f)
+{
+	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
+	uint32_t lap = dxp_load_acquire(&slot->head.lap);
+
+	return lap != 0 && lap + 1 != dxp_lap(f->consumer, NIC_DOORBELLS);
+}
+
+/* Returns true if the oldest descriptor carries the lap of a later round: the user reused the entry
+ * before it was read. 0 and the lap before the expected one are normal for an empty entry. */
+static bool lap_overrun(const struct nic_function *f)
+{
+	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
+	uint32_t lap = dxp_load_acquire(&slot->head.lap);
+	uint32_t rounds = (lap - dxp_lap(f->consumer, NIC_DOORBELLS)) % LAPS;
+
+	return lap != 0 && rounds > 0 && rounds < LAPS / 2;
+}
+
+/* Returns true if the user claimed more descriptors than there are, or fewer than were read. */
+static bool claims_overrun(const struct nic_function *f)
+{
+	return dxp_load_acquire(&f->window->producer) - f->consumer > NIC_DOORBELLS;
+}
+
+bool doorbells_overrun(struct nic *n)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+		struct nic_function *f = &n->functions[i];
+		if (!function_serves(f) || !claims_overrun(f))
+			continue;
+		function_stop(f, DXP_EOVERRUN);
+		found = true;
+	}
+	return found;
+}
+
 bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
@@ -199,7 +242,11 @@ bool nic_doorbell_ready(const struct nic *n)
 			continue;
 		if (f->registers && registers_ready(f))
 			return true;
+		if (!doorbell_due(f))
+			continue;
 		const struct dxp_slot *slot = doorbell_next(f);
+		if (!slot && lap_overrun(f))
+			return true;
 		if (!slot || f->full_ns != 0)
 			continue;
 		/* Read once: the user may change it. */
@@ -263,6 +310,8 @@ uint32_t doorbells_accept(struct nic_function *f)
 
 	if (!slot) {
 		f->full_ns = 0;
+		if (!f->stopped && lap_overrun(f))
+			function_stop(f, DXP_EOVERRUN);
 		return 0;
 	}
 	/* Each request needs an entry for its completion. */

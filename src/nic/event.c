@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two event rings of a window, engine's side. Only the consumer index is read from the user. It
+/* Writes the two event rings of a window. Of the user, the engine reads only the consumer index. It
  * may grow up to the number of events written; any other value stops the function. */
 #include <string.h>
 

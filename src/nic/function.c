@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lifetime of a function: opened on a window; stopped when its user breaks the rules; closed
- * when its user is gone.
+/* Opens a function on a window, stops it when its user breaks the rules, closes it when its user is
+ * gone.
  *
- * Operations end at once and locally, so that memory can be freed without waiting for peers:
- * requests are dropped, messages are withdrawn from RLTP, reads are forgotten. Peers stay in step:
- * each begun message, in either direction, ends as a given-up one. */
+ * Operations end at once and locally, so that no memory waits for a peer: requests are dropped,
+ * messages are withdrawn from RLTP, reads are forgotten. Peers stay in step, because each begun
+ * message, in either direction, ends as a given-up one. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,8 +15,8 @@ struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t 
 
 uint8_t region_guard_query(struct nic_region *r, uint64_t offset,
 			   uint64_t bytes); /* calls its guard */
-/* Checks access to bytes that lie in the region. Returns 0 or an enum wire_nack code. The guard is
- * called only outside its last answer, so mostly once for a stream of accesses. */
+/* Checks access to bytes that lie in the region. Returns 0 or an enum wire_nack code. Calls the
+ * guard only outside of its last answer. */
 static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes)
 {
 	const struct nic_reach *reach = &r->reach;
@@ -49,8 +49,8 @@ static inline bool function_serves(const struct nic_function *f)
 {
 	return f->window && !f->stopped;
 }
-/* Stops a function whose user broke the rules; its window shows `status`. Called in the middle of
- * operations, which functions_settle drops later. */
+/* Stops a function whose user broke the rules; its window shows `status`. functions_settle drops
+ * its operations later, so it may be called in the middle of one. */
 void function_stop(struct nic_function *f, int status);
 void functions_settle(struct nic *n);
 
@@ -78,8 +78,8 @@ void event_received_reserve(struct nic_function *f);
 void event_received_unreserve(struct nic_function *f);
 void event_received_write(struct nic_function *f, struct dxp_nic_event *event,
 			  const uint8_t *payload);
-/* Steps of event_received_write: returns where the payload goes, possibly in *event, or NULL if the
- * function was stopped; then publishes. */
+/* Are the steps of event_received_write. The first returns the payload's destination, possibly in
+ * *event, or NULL if the function was stopped. The second publishes. */
 uint8_t *event_received_buffer(struct nic_function *f, struct dxp_nic_event *event);
 void event_received_publish(struct nic_function *f, const struct dxp_nic_event *event);
 /* Prefetches the entries of later events, during a burst of descriptors from f to t. */
@@ -97,11 +97,15 @@ bool buffer_dequeue(struct nic_function *f, uint16_t *out); /* false: the functi
 /* doorbell.c
  * Reads new descriptors; returns how many. */
 uint32_t doorbells_accept(struct nic_function *f);
+/* Stops the functions whose claims cannot be right; returns true if there are any. Reads a cache
+ * line that the users write, so not in every poll. doorbells_accept detects the other overrun, a
+ * doorbell in an entry that was not read yet. */
+bool doorbells_overrun(struct nic *n);
 /* Prefetches the function's next descriptors and events before a long copy. */
 void doorbells_ahead(const struct nic_function *f);
 
-/* access.c: access checks for packets and functions of this NIC. They return enum wire_nack codes,
- * 0: permitted. */
+/* access.c: check access by packets and by functions of this NIC. Return enum wire_nack codes; 0:
+ * permitted. */
 struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t qp, uint32_t magic);
 uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint64_t offset,
 		      uint64_t bytes, struct nic_region **out);
@@ -128,15 +132,13 @@ void share_function_copy(struct nic_function *f);
 
 /* space.c: receive entries for functions of this NIC */
 bool space_now(struct nic_function *t); /* one is free, and no request waits for it */
-/* Reserves a receive entry for a request. Returns false if there is none; then the request waits
- * for one. */
+/* Reserves a receive entry for a request. False: there is none, and the request waits. */
 bool space_acquire(struct nic_request *r, struct nic_function *t);
 void space_unwait(struct nic_request *r); /* stops waiting, if it does */
 
 /* local.c: operations between functions of this NIC */
 bool local_node(const struct nic *n, uint16_t node);
-/* Delivers a NAP straight from its descriptor. Returns false if it cannot be delivered now; nothing
- * has changed then. */
+/* Delivers a NAP straight from its descriptor. False: not possible now, nothing has changed. */
 bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Likewise a PUT of one piece into one piece. */
 bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
@@ -180,7 +182,7 @@ void send_message_done(void *user, struct rltp_session *s, struct rltp_message *
 void send_message_post(struct nic_message *m);
 /* Sets how many bytes of the message count as unsent for the limit. */
 void send_message_unsent(struct nic_message *m, uint32_t bytes);
-/* Takes a message back: its completion is not reported, and its memory is not read again. */
+/* Withdraws a message: its completion is not reported, its memory is not read again. */
 void send_message_withdraw(struct nic_message *m, int status);
 /* Returns the status of an answer that the peer gave up, from the key of its RESYNC. */
 int send_answer_status(uint32_t key);

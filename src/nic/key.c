@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of regions: 12 bits of index and 20 unpredictable bits, a permutation of the count of
- * registrations at that index. The permutation is secret and differs for each index. So no key
- * repeats before all were used, which random numbers would not guarantee, and earlier keys reveal
- * of the next only that it differs. The permutation is a Feistel network of eight rounds of
- * SipHash-2-4, keyed once from the random source. Two keys would reveal the multiplier of an affine
- * one. */
+/* Makes keys of regions: 12 bits of index and 20 secret bits, a permutation of the count of
+ * registrations at that index. So no key repeats before all were used, and earlier keys reveal of
+ * the next only that it differs. The permutation is a Feistel network of eight rounds of
+ * SipHash-2-4, keyed once from the random source. An affine one would show its multiplier in two
+ * keys. */
 #include "nic/internal.h"
 
 #define HALF_BITS 10

@@ -29,9 +29,9 @@ bool limit_allows(struct nic_function *f, uint64_t now_ns)
 	return bucket_allows(&f->limit, now_ns);
 }
 
-/* Half of the time of a batch. A message begins while at most this much is unpaid, and is shorter
- * than the other half, so that it leaves whole. A function that must wait does so until all is
- * paid; else its messages would leave one by one. */
+/* Returns half of the time of a batch. A message begins while at most this much is unpaid, and is
+ * shorter than the other half, so that it leaves whole. A function that must wait does so until all
+ * is paid; else its messages would leave one by one. */
 static uint64_t half_ns(const struct bucket *b)
 {
 	return b->batch_ns / 2;

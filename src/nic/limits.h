@@ -11,6 +11,8 @@
 #define NIC_FUNCTIONS        WIRE_FUNCTIONS
 #define NIC_QPS_PER_FUNCTION DXP_QPS
 #define NIC_DOORBELLS        DXP_DOORBELLS /* entries of a doorbell FIFO */
+/* polls between two checks of the claims: each check costs a cache miss per busy function */
+#define NIC_CLAIMS_POLLS 256
 /* requests per queue pair: 4 queue pairs sustain 4 M NAP/s at 60 us round trip */
 #define NIC_OUTSTANDING_MAX 64
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
@@ -27,7 +29,7 @@
 /* NAPs; a peer's grant of more at once is ignored as invalid */
 #define NIC_CREDIT_AHEAD_MAX 65535
 #define NIC_BUFFERS_KEPT     64 /* NAPs that arrived out of order at once: 128 KiB */
-/* ns until an allocation that failed is tried again: no spinning */
+/* ns until a failed allocation is tried again: no spinning */
 #define NIC_MEMORY_RETRY_NS (1000ull * 1000)
 /* bytes copied inside the NIC per poll, 10 us: meanwhile the network waits */
 #define NIC_QUANTUM_BYTES (256u << 10)
@@ -53,8 +55,8 @@
 #define NIC_CFG_WORDS_MAX DXP_CFG_WORDS
 /* us until a piece of staged memory without a buffer is sent again: as for peers without WAIT */
 #define NIC_STAGED_RETRY_US RLTP_WAIT_RETRY_US
-/* writes of staged memory under way; beyond, only the oldest of each peer, which waits for no
- * other. The memory's owner accepts more than this at once, and those complete independently. */
+/* outstanding writes of staged memory; beyond, only the oldest of each peer, which waits for no
+ * other. The memory's owner accepts more at once, and those complete independently. */
 #define NIC_STAGED_LATER      256
 #define NIC_STAGED_COPY_BYTES 4096 /* bytes handed over at once inside a NIC: fit any buffer */
 /* us until a message held for a device is sent again: delay by a lost answer */

@@ -166,6 +166,16 @@ int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 	return DXP_OK;
 }
 
+int nic_function_priority(struct nic *n, uint32_t function, uint32_t priority)
+{
+	if (function >= NIC_FUNCTIONS || priority > NIC_PRIORITY_HIGH)
+		return DXP_EINVAL;
+	n->high = (uint8_t)((n->high & ~(1u << function)) | priority << function);
+	share_weights_sum(n);
+	rltp_endpoint_priority(n->endpoint, function, priority == NIC_PRIORITY_HIGH);
+	return DXP_OK;
+}
+
 struct nic_peer *nic_peer_of(struct rltp_session *s)
 {
 	return rltp_session_owner(s);
@@ -235,6 +245,36 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 	return status;
 }
 
+/* Returns the number of descriptors that it read. */
+static uint32_t function_poll(struct nic_function *f)
+{
+	if (f->waiting)
+		credits_poll(f);
+	if (f->registers)
+		registers_poll(f);
+	uint32_t accepted = doorbells_accept(f);
+	if (f->outstanding == 0)
+		return accepted;
+	request_queues_advance(f);
+	share_function_copy(f);
+	if (f->nic->staged_reads)
+		staged_local_poll(f);
+	return accepted;
+}
+
+/* Polls the functions in the bit mask, in their order of service. */
+static uint32_t functions_poll(struct nic *n, uint32_t mask)
+{
+	uint32_t accepted = 0;
+
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+		struct nic_function *f = &n->functions[n->order.at[i]];
+		if (mask >> f->index & 1 && function_serves(f))
+			accepted += function_poll(f);
+	}
+	return accepted;
+}
+
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 {
 	uint32_t accepted = 0;
@@ -243,24 +283,13 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	n->space = false;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
 	share_poll_begin(n);
+	if (n->poll % NIC_CLAIMS_POLLS == 0)
+		doorbells_overrun(n);
 	if (n->staged_reads)
 		staged_poll(n);
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
-		struct nic_function *f = &n->functions[n->order.at[i]];
-		if (!function_serves(f))
-			continue;
-		if (f->waiting)
-			credits_poll(f);
-		if (f->registers)
-			registers_poll(f);
-		accepted += doorbells_accept(f);
-		if (f->outstanding > 0) {
-			request_queues_advance(f);
-			share_function_copy(f);
-			if (n->staged_reads)
-				staged_local_poll(f);
-		}
-	}
+	if (n->high)
+		accepted += functions_poll(n, n->high);
+	accepted += functions_poll(n, ~(uint32_t)n->high);
 	share_order_next(&n->order, NIC_FUNCTIONS);
 	if (n->stops)
 		functions_settle(n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A software NIC: functions with windows, queue pairs, memory regions, and the engines between
- * windows and RLTP. No I/O: bytes and the clock are arguments, bytes and deadlines are results.
- * Single-threaded except for the windows, which other threads and processes use. Sources: C-01 ..
- * C-36, X-02, X-05, X-07, X-09. */
+/* The software NIC: functions with windows, queue pairs, memory regions, and engines between
+ * windows and RLTP. It does no I/O: bytes and the clock are arguments, bytes and deadlines are
+ * results. One thread calls it; others use the windows. Sources: C-01 .. C-37, X-02, X-05, X-07,
+ * X-09. */
 #ifndef NIC_NIC_H
 #define NIC_NIC_H
 
@@ -18,8 +18,8 @@
 struct nic;
 struct nic_staged_read; /* an incoming GET of staged memory */
 
-/* Access to the CFG registers of this NIC (X-07), 4 bytes each. Each function returns 0 or an enum
- * wire_nack code. Called in the order of the sender's queue pair, once per request. */
+/* Accesses CFG registers of this NIC (X-07), 4 bytes each. Returns 0 or an enum wire_nack code. The
+ * NIC calls it once per request, in the order of the sender's queue pair. */
 struct nic_cfg_ops {
 	uint8_t (*read)(void *context, uint16_t src_node, uint32_t first, uint32_t count,
 			uint32_t *values);
@@ -79,17 +79,15 @@ void nic_destroy(struct nic *n);
 /* Sets the NIC's own node id, as the manager assigned it. */
 void nic_node_set(struct nic *n, uint16_t node);
 
-/* Opens function 0 .. 7 on a zeroed window (sizeof(struct dxp_window)). The caller owns the window
- * and keeps it until nic_destroy, or until the function is idle after nic_function_close. Queue
- * pairs 0 .. 3 get new magics, readable in the window. DXP_EEXIST: it is open; DXP_EBUSY: not idle
- * yet; DXP_EINVAL. */
+/* Opens function 0 .. 7 on a zeroed window, and writes new magics of its queue pairs there. The
+ * caller keeps the window until nic_destroy, or until the closed function is idle. DXP_EEXIST: it
+ * is open; DXP_EBUSY: not idle yet; DXP_EINVAL. */
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 
-/* Closes a function: stores `status` as the window's error and does not access the window again.
- * Drops unsent requests, cancels messages in RLTP, invalidates its keys, empties its lookup table.
- * Peers that still address it are rejected as for a wrong magic. Window and regions may be freed
- * once nic_function_idle returns true (at once) and the datagrams of earlier nic_send calls have
- * left. Then it can be opened again. DXP_ENOENT: not open. */
+/* Closes a function: stores `status` as the window's last error, drops its requests and messages,
+ * revokes its keys, empties its lookup table. Peers are then rejected as for a wrong magic. The
+ * caller may free window and regions once nic_function_idle returns true and the datagrams of
+ * earlier nic_send calls have left. DXP_ENOENT: not open. */
 int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns);
 /* Returns true if the function is closed and no operation uses its regions. */
 bool nic_function_idle(const struct nic *n, uint32_t function);
@@ -108,16 +106,21 @@ const char *nic_function_label_of(const struct nic *n, uint32_t function);
 /* Returns the function of that name; NIC_FUNCTIONS: none. */
 uint32_t nic_function_labelled(const struct nic *n, const char *label);
 
-/* Returns the magic of an open function's queue pair, from memory that its user cannot change; 0:
- * not open. */
+/* Returns the magic of a queue pair, from memory that its user cannot change; 0: not open. */
 uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
 
 /* Sets the function's share of the bytes that this NIC moves, to any destination: 1 .. 64, relative
  * to the other functions; initially 1. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
 
-/* Writes completions of this function as requests complete, not in the order of posting: with many
- * peers, a silent one does not delay the others. */
+/* Selects the function's class. High: it is served before functions of normal priority, as long as
+ * these get 1 byte of RLTP_GUARD_SHARE. Within a class the weights count. Initially normal.
+ * DXP_EINVAL. */
+enum nic_priority { NIC_PRIORITY_NORMAL, NIC_PRIORITY_HIGH };
+int nic_function_priority(struct nic *n, uint32_t function, uint32_t priority);
+
+/* Writes completions in the order in which requests complete, not in that of posting: a silent peer
+ * delays no completion of others. */
 void nic_function_unordered(struct nic *n, uint32_t function);
 
 /* Makes CFG accesses of this function to its own NIC count as accesses by `node`, for whose kernels
@@ -128,22 +131,21 @@ void nic_function_cfg_node(struct nic *n, uint32_t function, uint16_t node);
  * DXP_EINVAL. */
 int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);
 
-/* Copies the counters that the window's page 0 shows, from memory that its user cannot change. */
+/* Copies the function's counters, from memory that its user cannot change. */
 void nic_function_counters(const struct nic *n, uint32_t function,
 			   struct dxp_function_counters *out);
 
-/* Returns a mask of functions to wake. Bit i: the user of function i sleeps (`user_waits`), and it
- * has an event or was stopped. Call it after each poll; each sleep is returned once. */
+/* Returns a mask of functions to wake, once per sleep. Bit i: the user of function i sleeps
+ * (`user_waits`) and has an event or an error. Call it after each poll. */
 uint32_t nic_wakes(struct nic *n);
 
-/* Announces in every open window that the engine is about to sleep. Returns false if a doorbell was
- * rung meanwhile: then the engine must not sleep. Call nic_sleep_end in both cases. */
+/* Announces in every open window that the engine will sleep. False: there is work, do not sleep.
+ * Call nic_sleep_end in both cases. */
 bool nic_sleep_announce(struct nic *n);
 void nic_sleep_end(struct nic *n);
 
-/* Registers memory that the descriptors of one function, and peers that address it, may name. The
- * caller keeps `base`, which must outlive the region. DXP_EINVAL; DXP_EBUSY: NIC_REGIONS_MAX are
- * registered. */
+/* Registers memory that descriptors of the function, and its peers, may name. `base` must outlive
+ * the region. DXP_EINVAL; DXP_EBUSY: NIC_REGIONS_MAX are registered. */
 enum nic_rights {
 	NIC_LOCAL = 0,              /* local access only */
 	NIC_REMOTE_READ = 1 << 0,   /* remote GET */
@@ -153,11 +155,10 @@ enum nic_rights {
 int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
 			uint32_t rights, uint32_t *key);
 
-/* Memory that this process cannot address (S-01); its owner reaches it by DMA and implements these
- * functions. The NIC calls them on its thread; they must not call the NIC. `offset` is within the
- * region, `at` within the message. DXP_EACCESS from any of them, and from nic_staged_refuse, fails
- * the operation with DXP_EACCESS at its initiator: the memory has another owner now. Other statuses
- * that are not listed fail it with DXP_EDEVICE. */
+/* Access to memory that only its owner reaches, by DMA (S-01). The owner implements these
+ * functions. The NIC calls them on its thread; they must not call the NIC. `offset` counts in the
+ * region, `at` in the message. DXP_EACCESS, also from nic_staged_refuse, fails the operation with
+ * DXP_EACCESS: the memory has another owner now. Unlisted statuses fail it with DXP_EDEVICE. */
 struct nic_staged_write;
 struct nic_staged_span {
 	uint64_t offset, bytes;
@@ -184,27 +185,25 @@ struct nic_staged_ops {
 	/* Called when all bytes are stored. DXP_OK: they are in the device's memory; DXP_EAGAIN:
 	 * not yet, the owner calls nic_staged_settled() later; else the reason of the failure. */
 	int (*write_settled)(void *context, struct nic_staged_write *w);
-	/* Ends a write: complete, failed, or given up by its sender. The handle is invalid
-	 * afterwards. */
+	/* Ends a write: complete, failed or given up. The handle is invalid afterwards. */
 	void (*write_end)(void *context, struct nic_staged_write *w);
-	/* Begins a GET of `bytes` from `offset` on. The owner later answers in any order and pieces
-	 * with nic_staged_answer(), or rejects with nic_staged_refuse(), never during this call.
-	 * DXP_EAGAIN: no space now; the request waits. */
+	/* Begins a GET of `bytes` from `offset` on. After this call the owner answers by
+	 * nic_staged_answer(), in any pieces and order, or by nic_staged_refuse(). DXP_EAGAIN: no
+	 * space now; the request waits. */
 	int (*read_begin)(void *context, struct nic_staged_read *r, uint64_t offset,
 			  uint64_t bytes);
-	/* Cancels a GET whose initiator or function is gone: the owner must not use `r` any more.
-	 * Pieces handed over are returned before or after. Not called once all bytes were handed
-	 * over: from then on the owner must not use `r` either. */
+	/* Cancels a GET whose initiator or function is gone. The owner must not use `r` afterwards,
+	 * nor once it has handed over all bytes; then the NIC does not call this. Pieces handed
+	 * over return before or after. */
 	void (*read_cancel)(void *context, struct nic_staged_read *r);
 	/* Returns a piece to the owner: it has arrived, or never will. */
 	void (*read_sent)(void *context, void *piece, int status);
 };
 
-/* Registers memory behind `ops`, otherwise as nic_region_register. Atomics, register mode, and own
- * descriptors with it as local memory are rejected as unsupported. A PUT completes when its bytes
- * are in the device's memory; later messages of its queue pair are delivered after that. `ops` and
- * `context` must outlive the region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY.
- * docs/guide/bridge.md */
+/* Registers memory behind `ops`; otherwise as nic_region_register. Atomics, register mode and local
+ * use by descriptors are rejected as unsupported. A PUT completes when its bytes are in the device;
+ * later messages of its queue pair are delivered after that. `ops` and `context` must outlive the
+ * region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY. docs/guide/bridge.md */
 int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 
@@ -212,12 +211,12 @@ int nic_region_register_staged(struct nic *n, uint32_t function, const struct ni
  * read_begin(). */
 uint16_t nic_staged_node(const struct nic_staged_read *r);
 
-/* Grants a write that found no space its first `bytes`, whole units or all, and notifies the
+/* Grants the first `bytes` (whole units, or all) of a write that found no space; notifies the
  * sender. */
 void nic_staged_granted(struct nic *n, struct nic_staged_write *w, uint64_t bytes, uint64_t now_ns);
 
-/* Makes the NIC call write_settled() again, after it returned DXP_EAGAIN. Also for a write that
- * failed before all bytes arrived: a sender that waits for a grant is released. */
+/* Makes the NIC call write_settled() again after DXP_EAGAIN. For a write that failed early it
+ * releases a sender that waits for a grant. */
 void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_ns);
 
 /* Answers bytes [at, at + bytes) of `r` from `data`, which must not change until read_sent() with
@@ -227,9 +226,9 @@ int nic_staged_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, con
 /* Fails a GET at its initiator; pieces under way are still returned. `r` is invalid afterwards. */
 void nic_staged_refuse(struct nic *n, struct nic_staged_read *r, int status, uint64_t now_ns);
 
-/* Controls access to parts of a region while these change and the key stays. The memory's owner
- * implements it. The NIC calls it on its thread; it must not call the NIC. Not called once the key
- * was revoked, except `drop`. */
+/* Controls access to parts of a region that change while the key stays. The memory's owner
+ * implements it. The NIC calls it on its thread; it must not call the NIC. After the key was
+ * revoked, the NIC calls only `drop`. */
 struct nic_reach {
 	uint64_t first, end; /* offsets in the region */
 };
@@ -251,8 +250,8 @@ struct nic_guard {
  * DXP_ENOENT. */
 int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard);
 
-/* Stops answers to peers out of these bytes of guarded regions, which get a new owner: they fail
- * with DXP_EACCESS at the peer. Staged memory is left to its owner. */
+/* Fails answers to peers out of these bytes of guarded regions with DXP_EACCESS, because the bytes
+ * get a new owner. Does not affect staged memory. */
 void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint64_t now_ns);
 
 /* Deregisters a region; its key is invalid afterwards. DXP_EBUSY: an operation uses it; DXP_ENOENT:
@@ -262,7 +261,7 @@ int nic_region_deregister(struct nic *n, uint32_t key);
 /* Makes a key invalid; operations in progress on the region may complete. DXP_ENOENT. */
 int nic_region_revoke(struct nic *n, uint32_t key);
 
-/* Returns true while operations use the region, revoked or not. Its memory must stay until then. */
+/* Returns true while operations use the region, revoked or not: its memory must stay. */
 bool nic_region_busy(const struct nic *n, uint32_t key);
 
 /* Adds an entry to register mode's lookup table (P-01): bytes [vaddr, vaddr + bytes) of the
@@ -282,18 +281,18 @@ uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out,
 /* Adds or removes a peer of the node table; as rltp_endpoint_peer and rltp_endpoint_peer_lost. */
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns);
 void nic_peer_lost(struct nic *n, uint16_t node, int status);
-/* Completes all that is under way with a peer with `status`; the peer stays. */
+/* Completes all outstanding requests to a peer with `status`; the peer stays. */
 void nic_peer_reset(struct nic *n, uint16_t node, int status);
 
 /* Processes one received datagram; returns statuses as rltp_endpoint_receive. */
 int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t now_ns);
 
-/* Polls: reads the doorbells of all functions and advances requests. Returns the number of
- * descriptors read. */
+/* Polls all functions: reads doorbells, advances requests. Returns the number of descriptors
+ * read. */
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns);
 
-/* Returns true if nic_doorbells would read a descriptor now; for a loop about to sleep. A
- * descriptor whose queue pair is full waits for completions, which wake the loop anyway. */
+/* Returns true if nic_doorbells would read a descriptor or detect an overrun now. A descriptor of a
+ * full queue pair does not count: a completion wakes the loop for it. */
 bool nic_doorbell_ready(const struct nic *n);
 
 size_t nic_send(struct nic *n, struct datagram *out, size_t count, uint64_t now_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reused memory of the engine: requests, messages, and buffers for NAPs that arrive out of order.
- * Requests and messages are freed with the NIC, buffers beyond NIC_BUFFERS_KEPT at once. */
+/* Reuses memory of the engine: requests, messages, buffers for NAPs that arrive out of order. Frees
+ * requests and messages with the NIC, buffers beyond NIC_BUFFERS_KEPT at once. */
 #include <stdlib.h>
 #include <string.h>
 

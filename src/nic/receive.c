@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that RLTP accepts: checks queue pair and magic, then key and bounds of the whole message.
- * Only then does a byte move, to its final destination. A rejection changes only counters (C-10,
- * C-27, C-33). */
+/* Delivers packets that RLTP accepts. Checks queue pair and magic, then key and bounds of the whole
+ * message; only then moves bytes, to their final destination. A rejection changes only counters
+ * (C-10, C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
 

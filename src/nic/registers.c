@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode (P-02 .. P-06): a device starts operations by storing words. A GO becomes a PUT
- * with WIRE_KEY_REGISTERS, one at a time. Such PUTs from others fill the receive area that the
+/* Runs register mode (P-02 .. P-06): a device starts operations by storing words. A GO becomes a
+ * PUT with WIRE_KEY_REGISTERS, one at a time. Such PUTs of peers fill the receive area that the
  * device named, one behind the other. Every word is copied once before use.
  *
- * A receiver without space rejects at once, since waiting would delay others; the sender's engine
- * retries until NIC_REGISTERS_BUSY_NS have passed. */
+ * A receiver without space rejects at once, since a wait would delay others. The sender's engine
+ * retries for NIC_REGISTERS_BUSY_NS. */
 #include <string.h>
 
 #include <dxp/status.h>

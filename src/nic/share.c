@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
  * the network does not wait. They are shared by weight among functions, then among queue pairs.
- * Long copies are cut at the end of a share; an excess, of a message that is not cut, reduces the
- * next share. */
+ * Functions of high priority are polled first. The others share what these left, at least one part
+ * of RLTP_GUARD_SHARE. Long copies are cut at the end of a share; an excess, of a message that is
+ * not cut, reduces the next share. */
 #include "nic/internal.h"
 
 void share_order_next(struct nic_order *o, uint32_t count)
@@ -28,16 +29,35 @@ void share_order_next(struct nic_order *o, uint32_t count)
 void share_poll_begin(struct nic *n)
 {
 	n->poll++;
-	n->weights_last = n->weights;
-	n->weights = 0;
+	n->high_bytes = 0;
+	for (int class = 0; class < 2; class ++) {
+		n->weights_last[class] = n->weights[class];
+		n->weights[class] = 0;
+	}
+}
+
+static uint32_t priority(const struct nic_function *f)
+{
+	return f->nic->high >> f->index & 1;
 }
 
 void share_weights_sum(struct nic *n)
 {
-	n->weights_open = 0;
+	n->weights_open[NIC_PRIORITY_NORMAL] = n->weights_open[NIC_PRIORITY_HIGH] = 0;
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		if (n->functions[i].window)
-			n->weights_open += n->functions[i].weight;
+			n->weights_open[priority(&n->functions[i])] += n->functions[i].weight;
+}
+
+/* Returns the bytes that the functions of one class may copy in this poll. */
+static uint64_t class_bytes(const struct nic *n, uint32_t class)
+{
+	const uint64_t least = NIC_QUANTUM_BYTES / RLTP_GUARD_SHARE;
+
+	if (class == NIC_PRIORITY_HIGH || n->high_bytes == 0)
+		return NIC_QUANTUM_BYTES;
+	return n->high_bytes < NIC_QUANTUM_BYTES - least ? NIC_QUANTUM_BYTES - n->high_bytes
+							 : least;
 }
 
 /* Computes the share on first use in a poll: functions without copies cost nothing. Those that
@@ -46,14 +66,16 @@ void share_weights_sum(struct nic *n)
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
-	uint32_t weights = f->poll_at + 1 == n->poll ? n->weights_last : n->weights_open;
+	const uint32_t class = priority(f);
+	uint32_t weights =
+		f->poll_at + 1 == n->poll ? n->weights_last[class] : n->weights_open[class];
 
 	if (weights < f->weight)
 		weights = f->weight; /* it was changed meanwhile */
 	f->poll_at = n->poll;
-	n->weights += f->weight;
+	n->weights[class] += f->weight;
 	f->share = (f->share < 0 ? f->share : 0) +
-		   (int64_t)((uint64_t)NIC_QUANTUM_BYTES * f->weight / weights);
+		   (int64_t)(class_bytes(n, class) * f->weight / weights);
 }
 
 bool share_left(struct nic_function *f)
@@ -66,6 +88,8 @@ bool share_left(struct nic_function *f)
 void share_spend(struct nic_function *f, uint32_t bytes)
 {
 	f->share -= bytes;
+	if (priority(f) == NIC_PRIORITY_HIGH)
+		f->nic->high_bytes += bytes;
 	limit_charge(f, bytes);
 }
 

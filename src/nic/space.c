@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receive entries of one function for other functions of its NIC. A request that finds none waits
- * at the head of its queue pair. No signal reports that the user read events, so the engine checks
- * again at growing intervals. Waiting queue pairs are served round-robin; otherwise the first one
- * polled would get every entry. Up to half of the ring is kept for credits of peers (credit.c). */
+/* Assigns receive entries of one function to other functions of its NIC. A request that finds none
+ * waits at the head of its queue pair. The user signals no read, so the engine checks again at
+ * growing intervals. Round robin serves waiting queue pairs; else the first one polled would get
+ * every entry. Up to half of the ring stays free for credits of peers (credit.c). */
 #include "nic/internal.h"
 #include "wire/frame.h"
 
@@ -31,8 +31,8 @@ static uint32_t queue_id(const struct nic_request *r)
 	return r->function->index * NIC_QPS_PER_FUNCTION + r->head.qp;
 }
 
-/* Returns true if this queue pair is next: it may take NIC_SPACE_RUN entries in a row, then the
- * next waiting one does. */
+/* Returns true if this queue pair is next. It gets NIC_SPACE_RUN entries in a row, then the next
+ * waiting one does. */
 static bool is_first(const struct nic_function *t, uint32_t id)
 {
 	if ((t->waiters & ~(1u << id)) == 0)

@@ -341,8 +341,11 @@ struct nic {
 	uint64_t registers_ns;  /* time to retry a send of register mode; likewise */
 	uint32_t poll;          /* counts nic_doorbells; wraps */
 	struct nic_order order; /* of functions */
-	uint32_t weights, weights_last; /* of functions with copies in this poll, in the last */
-	uint32_t weights_open;          /* of all open functions */
+	uint8_t high;           /* bit i: function i has high priority */
+	/* share.c, by priority: sums of weights */
+	uint32_t weights[2], weights_last[2]; /* functions with copies in this poll, in the last */
+	uint32_t weights_open[2];             /* all open functions */
+	uint64_t high_bytes; /* copied in this poll by functions of high priority */
 	uint8_t stops; /* bit i: function i was stopped, and its operations were not dropped yet */
 	bool space;    /* something completed since the last poll: waiting requests may advance */
 	struct nic_counters counters;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wakeups without lost events. The sleeper announces its sleep, executes a full fence, checks for
- * work, then sleeps. The other side publishes work, executes a full fence, then checks for a
- * sleeper. The side with the later fence sees the other's store: either the sleeper finds the work,
- * or the other side wakes it.
+/* Wakes sleepers without lost events. The sleeper announces its sleep, executes a full fence,
+ * checks for work, then sleeps. The other side publishes work, executes a full fence, then checks
+ * for a sleeper. The later fence sees the other's store: the sleeper finds the work, or is woken.
  *
  *   engine sleeps   nic_sleep_announce: need_wakeup, fence, doorbells
  *                   dxp_function_kick, node_wake: doorbell, fence, need_wakeup
  *   user sleeps     dxp_function_wait: user_waits, fence, events
  *                   nic_wakes: events, fence, user_waits
  *
- * A fence per event would cost the engine a tenth of its speed. A busy engine checks without one,
- * which nearly always suffices, and remembers the functions with events. The first poll without new
- * events executes the fence and checks those again. */
+ * A fence per event would cost the engine a tenth of its speed. A busy engine checks without one
+ * and remembers the functions with events. Its first poll without new events executes the fence and
+ * checks those again. */
 #include "nic/internal.h"
 
 /* Returns those of `functions` whose user sleeps and was not woken yet. `all`: counts them as
@@ -53,7 +52,8 @@ bool nic_sleep_announce(struct nic *n)
 		if (n->functions[i].window)
 			dxp_store_release(&n->functions[i].window->need_wakeup, 1);
 	dxp_fence();
-	return !nic_doorbell_ready(n) && sleepers(n, n->events_new | n->events_earlier, false) == 0;
+	return !doorbells_overrun(n) && !nic_doorbell_ready(n) &&
+	       sleepers(n, n->events_new | n->events_earlier, false) == 0;
 }
 
 void nic_sleep_end(struct nic *n)

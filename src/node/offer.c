@@ -52,6 +52,7 @@ static void function_free(struct offer_function *f)
 	local_memory_free(&f->window);
 	fds_close(f);
 	*f = (struct offer_function){.weight = f->weight,
+				     .priority = f->priority,
 				     .limit_bytes_per_s = f->limit_bytes_per_s,
 				     .window.fd = -1,
 				     .engine_fd = -1,
@@ -102,6 +103,7 @@ static int function_start(struct offer *o, uint32_t function)
 		status = nic_function_open(o->options.nic, function, f->window.base);
 	if (status == DXP_OK) {
 		nic_function_weight(o->options.nic, function, f->weight);
+		nic_function_priority(o->options.nic, function, f->priority);
 		nic_function_limit(o->options.nic, function, f->limit_bytes_per_s);
 		status = o->options.ops.users(o->options.ops.context, function, f->engine_fd,
 					      f->user_fds[1]);

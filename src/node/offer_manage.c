@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Management requests: list functions, set weights and limits, reset a function, list areas. */
+/* Management requests: list functions, set weights, priorities and limits, reset a function, list
+ * areas. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -17,6 +18,7 @@ static struct attach_row row_of(const struct offer *o, uint32_t function)
 		.function = (uint8_t)function,
 		.state = (uint8_t)nic_function_state(nic, function),
 		.weight = (uint8_t)f->weight,
+		.priority = (uint8_t)f->priority,
 		.armed = f->armed,
 		.error = w ? (uint32_t)min_u64(dxp_load_acquire(&w->error), ERROR_MAX) : 0,
 		.pid = f->pid,
@@ -69,6 +71,16 @@ static int weigh(struct offer *o, uint32_t function, uint64_t weight)
 	return status;
 }
 
+static int prioritize(struct offer *o, uint32_t function, uint64_t priority)
+{
+	if (priority > UINT32_MAX)
+		return DXP_EINVAL;
+	int status = nic_function_priority(o->options.nic, function, (uint32_t)priority);
+	if (status == DXP_OK)
+		o->functions[function].priority = (uint32_t)priority;
+	return status;
+}
+
 static int limit(struct offer *o, uint32_t function, uint64_t bytes_per_s)
 {
 	int status = nic_function_limit(o->options.nic, function, bytes_per_s);
@@ -88,6 +100,7 @@ int offer_manage(struct offer *o, const struct offer_client *client, const struc
 	switch (r->type) {
 	case ATTACH_LIST: return answer_list(o, r->function, answer);
 	case ATTACH_WEIGHT: return weigh(o, r->function, r->value);
+	case ATTACH_PRIORITY: return prioritize(o, r->function, r->value);
 	case ATTACH_LIMIT: return limit(o, r->function, r->value);
 	case ATTACH_RESET: return offer_function_reset(o, r->function, now_ns);
 	case ATTACH_AREAS: return answer_areas(o, r->function, answer);

@@ -28,6 +28,30 @@ void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight)
 	a->run_queues[channel].cost = COST_ONE / weight;
 }
 
+static uint64_t *reached(struct arbiter *a, uint32_t channel)
+{
+	return &a->reached[a->high >> channel & 1];
+}
+
+void arbiter_priority(struct arbiter *a, uint32_t channel, bool high)
+{
+	assert(channel < RLTP_CHANNELS);
+	a->high = (a->high & ~(1u << channel)) | (uint32_t)high << channel;
+	/* The classes have no common virtual time. */
+	a->run_queues[channel].served = *reached(a, channel);
+	a->passed = 0;
+}
+
+void arbiter_pass(struct arbiter *a, uint32_t channel, uint32_t bytes)
+{
+	const uint64_t due = (uint64_t)bytes * (RLTP_GUARD_SHARE - 1);
+
+	if (!(a->high >> channel & 1))
+		a->passed -= min_u64(a->passed, due);
+	else if (a->busy & ~a->high)
+		a->passed = min_u64(a->passed + bytes, 2 * RLTP_GUARD_BYTES);
+}
+
 static void contended_find(struct arbiter *a)
 {
 	a->contended = (a->busy & (a->busy - 1)) != 0 || (a->busy & a->limited) != 0;
@@ -47,7 +71,8 @@ void arbiter_busy(struct arbiter *a, uint32_t channel)
 		return;
 	/* Bytes sent without competition do not count: others must not catch up on them. */
 	if (a->busy != 0 && !a->contended)
-		a->reached = a->run_queues[__builtin_ctz(a->busy)].served;
+		*reached(a, (uint32_t)__builtin_ctz(a->busy)) =
+			a->run_queues[__builtin_ctz(a->busy)].served;
 	a->busy |= 1u << channel;
 	contended_find(a);
 }
@@ -75,9 +100,11 @@ static void run_queue_append(struct arbiter *a, uint32_t channel, struct rltp_se
 	if (a->lined >> channel & 1)
 		return;
 	a->lined |= 1u << channel;
-	/* A returning channel is charged for its recent bytes, up to a bound. */
-	if (ahead(l->served, a->reached) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
-		l->served = a->reached + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
+	/* A returning channel owes for recent bytes (retransmissions too), but for a limited
+	 * number. */
+	uint64_t level = *reached(a, channel);
+	if (ahead(l->served, level) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
+		l->served = level + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
 }
 
 static void run_queue_remove(struct arbiter *a, uint32_t channel, struct rltp_session *s)
@@ -107,8 +134,11 @@ void arbiter_leave(struct arbiter *a, struct rltp_session *s)
 
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask)
 {
-	uint32_t least = (uint32_t)__builtin_ctz(mask);
+	uint32_t high = mask & a->high, others = mask & ~a->high;
 
+	if (high && others)
+		mask = a->passed < RLTP_GUARD_BYTES ? high : others;
+	uint32_t least = (uint32_t)__builtin_ctz(mask);
 	for (mask &= mask - 1; mask != 0; mask &= mask - 1) {
 		uint32_t c = (uint32_t)__builtin_ctz(mask);
 		if (ahead(a->run_queues[least].served, a->run_queues[c].served) > 0)
@@ -128,12 +158,13 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 		return NULL;
 	uint32_t c = arbiter_least(a, mask);
 	struct run_queue *l = &a->run_queues[c];
-	/* A channel that was blocked or had nothing to send catches up at most one quantum. */
-	int64_t behind = ahead(a->reached, l->served);
+	/* A channel that had nothing to send, or was blocked, catches up at most one quantum. */
+	uint64_t *level = reached(a, c);
+	int64_t behind = ahead(*level, l->served);
 	if (behind > (int64_t)RLTP_LAG_BYTES * COST_ONE)
-		l->served = a->reached - (uint64_t)RLTP_LAG_BYTES * COST_ONE;
+		l->served = *level - (uint64_t)RLTP_LAG_BYTES * COST_ONE;
 	if (behind < 0)
-		a->reached = l->served;
+		*level = l->served;
 	struct rltp_session *s = l->first;
 	run_queue_remove(a, c, s);
 	*channel = c;

@@ -5,8 +5,11 @@
  * a channel wait in its run queue, first come, first served, a quantum each. A session that cannot
  * send delays no other (C-38).
  *
- * While only one channel without a limit has messages, run queues stay empty and sessions send at
- * once. docs/design/sharing.md "Sharing a NIC". */
+ * Channels of high priority go first. While they compete with others, the others get one byte of
+ * RLTP_GUARD_SHARE, so that no class starves.
+ *
+ * While only one channel without a limit has messages, the run queues stay empty and sessions send
+ * at once. docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 
@@ -27,11 +30,15 @@ struct run_queue {
 };
 
 struct arbiter {
-	uint32_t busy;    /* bit c: a session has messages of channel c */
-	uint32_t limited; /* bit c: channel c has a limit */
-	uint32_t lined;   /* bit c: run queue c is not empty */
-	bool contended;   /* run queues are in use now */
-	uint64_t reached; /* virtual time of the channel selected last */
+	uint32_t busy;       /* bit c: some session has messages of channel c */
+	uint32_t limited;    /* bit c: channel c has a limit */
+	uint32_t lined;      /* bit c: run queue c is not empty */
+	bool contended;      /* the run queues decide now */
+	uint32_t high;       /* bit c: channel c has high priority */
+	uint64_t reached[2]; /* by priority: virtual time of the channel selected last */
+	/* bytes that high channels sent while others had messages, less RLTP_GUARD_SHARE - 1 times
+	 * the bytes of the others */
+	uint64_t passed;
 	struct run_queue run_queues[RLTP_CHANNELS];
 };
 
@@ -43,8 +50,11 @@ struct arbiter_link {
 void arbiter_init(struct arbiter *a);
 void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight);
 
-/* Sets or (NULL) removes the limit of a channel. The caller owns the bucket and may change its rate
- * at any time. */
+/* Moves a channel into the class of high priority, or out of it. */
+void arbiter_priority(struct arbiter *a, uint32_t channel, bool high);
+
+/* Sets the limit of a channel; NULL: none. The caller owns the bucket and may change its rate at
+ * any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
 /* Note that a session got its first message of this channel (busy), or completed the last
@@ -61,7 +71,8 @@ void arbiter_leave(struct arbiter *a, struct rltp_session *s);
  * send. */
 struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel);
 
-/* Returns the channel of `mask` (not 0) with the least virtual time. */
+/* Returns the channel of `mask` (not 0) that is next: in the class that is next, the one with the
+ * least virtual time. */
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
 /* Returns a mask of the channels whose limit blocks them now. */
@@ -75,13 +86,18 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 	return mask;
 }
 
-/* Charges sent bytes to the channel: headers, payload and retransmissions. */
+/* Counts bytes for the guard against starvation. Called while there are high channels. */
+void arbiter_pass(struct arbiter *a, uint32_t channel, uint32_t bytes);
+
+/* Charges `bytes` sent to the channel: headers and payload, retransmissions too. */
 static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t bytes,
 				  uint64_t now_ns)
 {
 	struct run_queue *l = &a->run_queues[channel];
 
 	l->served += (uint64_t)bytes * l->cost;
+	if (a->high)
+		arbiter_pass(a, channel, bytes);
 	if (l->limit)
 		bucket_charge(l->limit, bytes, now_ns);
 }

@@ -439,6 +439,11 @@ void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t we
 	arbiter_weight(&e->shared.arbiter, channel, weight);
 }
 
+void rltp_endpoint_priority(struct rltp_endpoint *e, uint32_t channel, bool high)
+{
+	arbiter_priority(&e->shared.arbiter, channel, high);
+}
+
 void rltp_endpoint_limit(struct rltp_endpoint *e, uint32_t channel, struct bucket *limit)
 {
 	arbiter_limit(&e->shared.arbiter, channel, limit);

@@ -131,8 +131,11 @@ bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool o
 /* Sets a channel's weight, 1 .. 64, for its share of all bytes that this endpoint sends. */
 void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
 
-/* Limits new packets of a channel by a bucket; NULL: no limit. The caller owns the bucket. After
- * changing its rate, the caller must call rltp_endpoint_send. */
+/* Sets whether the channel is served before those without priority. Initially not. */
+void rltp_endpoint_priority(struct rltp_endpoint *e, uint32_t channel, bool high);
+
+/* Limits new packets of a channel by a bucket; NULL: no limit. The caller owns the bucket and may
+ * change its rate at any time, but must then call rltp_endpoint_send. */
 void rltp_endpoint_limit(struct rltp_endpoint *e, uint32_t channel, struct bucket *limit);
 
 void rltp_endpoint_sessions(struct rltp_endpoint *e,

@@ -15,7 +15,11 @@
 #define RLTP_LAG_BYTES (64u << 10)
 /* bytes over weight that a returning channel may be ahead */
 #define RLTP_LEAD_BYTES (128u << 10)
-/* packets that each flow may have in flight, with any number of other flows: one quantum */
+/* Channels without priority get one byte of this many while others with priority compete. */
+#define RLTP_GUARD_SHARE 16
+/* bytes of channels with priority until the others send: then one quantum keeps the share */
+#define RLTP_GUARD_BYTES ((RLTP_GUARD_SHARE - 1ull) * RLTP_QUANTUM_BYTES)
+/* packets that each flow may have in flight beside any number of others: one quantum */
 #define RLTP_FLOW_PACKETS_MIN 16
 /* entries of a new session's ring: 2 KiB, enough for requests and answers */
 #define RLTP_TX_RING_MIN    64

@@ -40,11 +40,12 @@ static const uint16_t request_fields[] = {
 	[ATTACH_LIMIT] = FUNCTION | VALUE,
 	[ATTACH_RESET] = FUNCTION,
 	[ATTACH_AREAS] = FUNCTION,
+	[ATTACH_PRIORITY] = FUNCTION | VALUE,
 };
 
 static bool type_known(uint8_t type)
 {
-	return type >= ATTACH_OPEN && type <= ATTACH_AREAS;
+	return type >= ATTACH_OPEN && type <= ATTACH_PRIORITY;
 }
 
 static struct put_cursor head_put(uint8_t *out, uint8_t type)
@@ -154,6 +155,7 @@ static void row_put(struct put_cursor *c, const struct attach_row *r)
 	put_8(c, r->function);
 	put_8(c, r->state);
 	put_8(c, r->weight);
+	put_8(c, r->priority);
 	put_8(c, r->armed);
 	put_32(c, r->error);
 	put_32(c, r->pid);
@@ -171,6 +173,7 @@ static void row_get(struct get_cursor *c, struct attach_row *r)
 	r->function = get_small(c, WIRE_FUNCTIONS - 1);
 	r->state = get_small(c, DXP_FUNCTION_CLOSED);
 	r->weight = get_8(c);
+	r->priority = get_small(c, 1);
 	r->armed = get_small(c, 1);
 	r->error = get_32(c);
 	r->pid = get_32(c);
@@ -308,7 +311,7 @@ int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer
 		c.bad |= !type_known(a.type);
 		body_get(&c, &a);
 	}
-	if (!get_done(&c) || a.type > ATTACH_AREAS)
+	if (!get_done(&c) || a.type > ATTACH_PRIORITY)
 		return DXP_EMALFORMED;
 	*out = a;
 	return DXP_OK;

@@ -82,6 +82,28 @@ static const char speaking[] =
 	"	out[10] = dxp_total_wait(w, 1, 10);\n"
 	"}\n";
 
+/* Stores 40 doorbells for 32 descriptors without a claim (C-15). */
+static const char overrunning[] =
+	"kernel void overrun(global uchar *memory, global int *out)\n"
+	"{\n" WINDOW "	struct dxp_target to = {0, 0, 0, 1};\n"
+	"	struct dxp_descriptor head = dxp_head(DXP_OP_NAP, 0, &to, 0);\n"
+	"	for (dxp_u32 i = 0; i < 40; i++) {\n"
+	"		dxp_head_store(dxp_slot(w, i), &head);\n"
+	"		dxp_ring(w, i);\n"
+	"	}\n"
+	"	out[0] = dxp_error(w);\n"
+	"}\n"
+	"kernel void overran(global uchar *memory, global int *out)\n"
+	"{\n" WINDOW "	struct dxp_target to = {0, 0, 0, 1};\n"
+	"	struct dxp_nic_event event;\n"
+	"	dxp_u32 index;\n"
+	"	out[1] = dxp_error(w);\n"
+	"	out[2] = dxp_claim(w, &index);\n"
+	"	out[3] = dxp_post_nap(w, 0, &to, 0, 0, 0, 0);\n"
+	"	out[4] = dxp_sent_wait(w, &event, 10);\n"
+	"	out[5] = out[2] == DXP_EOVERRUN;\n"
+	"}\n";
+
 static struct {
 	struct dxp_window window; /* window of the kernels: this struct is the engine's memory */
 	int out[ANSWER];
@@ -172,15 +194,38 @@ static void *poll(void *argument)
 	return NULL;
 }
 
-static void opencl_run__speaks_with_a_nic(void **state)
+static struct nic_options nic_options(void)
 {
 	static struct rng secrets = {7};
+
+	return (struct nic_options){.node = 1,
+				    .incarnation = 1,
+				    .entropy = rng_entropy_rng,
+				    .entropy_context = &secrets,
+				    .token = token};
+}
+
+static void opencl_run__sees_an_overrun(void **state)
+{
+	const struct nic_options o = nic_options();
+	struct nic *nic;
+
+	assert_int_equal(nic_create(&o, &nic), DXP_OK);
+	assert_int_equal(nic_function_open(nic, 0, &shared->window), DXP_OK);
+	run("overrun");
+	assert_int_equal(shared->out[0], DXP_OK);
+	assert_int_equal(nic_doorbells(nic, 1), 0);
+	run("overran");
+	nic_destroy(nic);
+	for (int i = 1; i <= 4; i++)
+		assert_int_equal(shared->out[i], DXP_EOVERRUN);
+	assert_int_equal(shared->out[5], 1);
+}
+
+static void opencl_run__speaks_with_a_nic(void **state)
+{
 	static uint8_t memory[64];
-	struct nic_options o = {.node = 1,
-				.incarnation = 1,
-				.entropy = rng_entropy_rng,
-				.entropy_context = &secrets,
-				.token = token};
+	const struct nic_options o = nic_options();
 	struct nic_area area = {.vaddr = AREA, .bytes = sizeof(memory)};
 	struct turner t = {0};
 	pthread_t thread;
@@ -226,8 +271,8 @@ static char *source_read(void)
 	if (bytes == 0)
 		return text;
 	snprintf(text + bytes, space - bytes,
-		 "kernel void post(global uchar *memory, global int *out)\n{\n%s%s}\n%s", WINDOW,
-		 posting, speaking);
+		 "kernel void post(global uchar *memory, global int *out)\n{\n%s%s}\n%s%s", WINDOW,
+		 posting, speaking, overrunning);
 	return text;
 }
 
@@ -239,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(opencl_run__stores_what_c_stores),
 		CASE(opencl_run__speaks_with_a_nic),
+		CASE(opencl_run__sees_an_overrun),
 	};
 
 	shared = aligned_alloc(4096, sizeof(*shared));

@@ -2,14 +2,16 @@
 /* Uses one function of a NIC, for functions.sh:
  *
  *   function-user sink NIC LABEL          offers 1 MiB of memory to any peer
- *   function-user stream NIC LABEL PEER   PUTs into the memory of that function forever
+ *   function-user stream NIC LABEL PEER   PUTs into the memory of that function without end
+ *   function-user overrun NIC LABEL       stores 40 doorbells without a claim
  *
- * Prints "ready", or "streaming" when 100 PUTs have arrived. When its function is closed, it prints
- * the name of the reason and exits with 3. */
+ * Prints "ready", or "streaming" when 100 PUTs have arrived, or the function's error. When its
+ * function is closed, it prints the name of the reason and exits with 3. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <dxp/function.h>
 
@@ -115,6 +117,28 @@ static void stream_run(const struct dxp_memory *memory, const char *peer)
 	}
 }
 
+/* Prints the error that the overrun caused, then waits until the function is closed. */
+static void overrun_run(void)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	struct dxp_target own;
+
+	check("target", dxp_function_target(function, 0, &own));
+	const struct dxp_descriptor head = dxp_head(DXP_OP_NAP, 0, &own, 0);
+	for (uint32_t i = 0; i < 40; i++) {
+		dxp_head_store(dxp_slot(window, i), &head);
+		dxp_ring(window, i);
+	}
+	dxp_function_kick(function);
+	for (int tries = 0; dxp_error(window) == DXP_OK && tries < 1000; tries++)
+		nanosleep(&pause, NULL);
+	printf("overrun: %s\n", dxp_status_name(dxp_function_wait(function, 0)));
+	fflush(stdout);
+	while (dxp_error(window) != DXP_ECLOSED)
+		nanosleep(&pause, NULL);
+	give_up("closed", DXP_ECLOSED);
+}
+
 int main(int argc, char **argv)
 {
 	const struct dxp_function_options options = {.nic = argc > 2 ? argv[2] : NULL,
@@ -122,7 +146,8 @@ int main(int argc, char **argv)
 	struct dxp_memory memory;
 
 	if (argc < 4 || (strcmp(argv[1], "stream") == 0) != (argc == 5)) {
-		fprintf(stderr, "usage: function-user sink NIC LABEL | stream NIC LABEL PEER\n");
+		fprintf(stderr, "usage: function-user sink NIC LABEL | stream NIC LABEL PEER | "
+				"overrun NIC LABEL\n");
 		return 2;
 	}
 	check("attach", dxp_function_attach(&options, &function));
@@ -130,5 +155,7 @@ int main(int argc, char **argv)
 	check("memory", dxp_memory_create(function, MEMORY, DXP_REMOTE_WRITE, &memory));
 	if (argc == 5)
 		stream_run(&memory, argv[4]);
+	if (strcmp(argv[1], "overrun") == 0)
+		overrun_run();
 	sink_run(&memory);
 }

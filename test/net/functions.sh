@@ -87,6 +87,7 @@ refuse 2 'needs a NIC, a function and a value' dxp vf weight xpu1 1
 refuse 2 "a function is 0 to 7, not '8'" dxp vf reset xpu1 8
 refuse 2 "not 'fast'" dxp vf limit xpu1 1 fast
 refuse 2 'a weight is 1 to 64' dxp vf weight xpu1 1 65
+refuse 2 'a priority is `high` or `normal`' dxp vf priority xpu1 1 64
 refuse 1 'function 1 has no user' dxp vf reset xpu1 1
 refuse 1 "belongs to the NIC's own program" dxp vf reset xpu1 0
 refuse 1 'no NIC listens at' dxp vf "$scratch/nothing/there"
@@ -97,6 +98,18 @@ dxp vf >"$scratch/list"
 [ "$(stat -c %a "$DXP_RUN/xpu1.nic" "$DXP_RUN/xpu1.nic/nic" | tr '\n' ' ')" = '700 600 ' ] ||
 	die "others may enter: $(ls -lR "$DXP_RUN")"
 nothing=$(mapped)
+
+say "== an overrun of the doorbells is an error, until the function is reset"
+start 'overrun: DXP_EOVERRUN' overrun xpu1 careless
+overran=$last
+[ "$(field xpu1 1 state) $(field xpu1 1 error)" = 'stopped DXP_EOVERRUN' ] || die "$(dxp vf xpu1)"
+dxp vf xpu1 | has 'stopped careless .* DXP_EOVERRUN$' || die "$(dxp vf xpu1)"
+dxp vf reset xpu1 1
+status=0
+wait "$overran" || status=$?
+[ $status -eq 3 ] || die "its user exited with $status"
+expect 'closed: DXP_ECLOSED' "$scratch/user"
+free_again xpu1 1
 
 say "== two processes stream into the memory of a third"
 start ready sink xpu1 sink
@@ -111,6 +124,13 @@ right=$last
 dxp vf registers xpu1 1 | has '^total [1-9]' || die "nothing placed"
 moves 2 1 1000000000000 || die "function 2 does not move"
 moves 3 1 1000000000000 || die "function 3 does not move"
+
+say "== one has priority"
+dxp vf priority xpu1 3 high
+[ "$(field xpu1 2 priority) $(field xpu1 3 priority)" = 'normal high' ] || die "$(dxp vf xpu1)"
+dxp vf xpu1 | has "right *$right *1 high " || die "$(dxp vf xpu1)"
+moves 2 1 1000000000000 || die "function 2 starves"
+dxp vf priority xpu1 3 normal
 
 say "== one is limited"
 dxp vf limit xpu1 3 8M

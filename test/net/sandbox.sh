@@ -92,7 +92,7 @@ for name, kind, value in (("list", 7, b""), ("weight", 8, struct.pack(">Q", 64))
                           ("limit", 9, struct.pack(">Q", 1)), ("reset", 10, b"")):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(sys.argv[1])
-    s.send(struct.pack(">4sBBB", b"DXPA", 1, kind, 1) + value)
+    s.send(struct.pack(">4sBBB", b"DXPA", 2, kind, 1) + value)
     answer = s.recv(1024)
     print(name, struct.unpack(">i", answer[6:10])[0])
 END

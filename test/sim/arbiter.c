@@ -176,6 +176,61 @@ static void arbiter__by_weight(void **state)
 	fair_close(f);
 }
 
+/* A function of high priority has what the guard leaves; the others share the rest by weight.
+ * Normal again, it has its share at once. */
+static void arbiter__by_priority(void **state)
+{
+	struct fair_options o = one_and_many(3);
+	const double guard = PORT / RLTP_GUARD_SHARE;
+	struct fair *f;
+	double rate[NIC_FUNCTIONS];
+
+	o.functions[2].weight = 3;
+	f = opened(&o);
+	struct nic *n = sim_nic(fair_sim(f), 0);
+	assert_int_equal(nic_function_priority(n, 0, NIC_PRIORITY_HIGH), DXP_OK);
+	run(f, 10 * MB);
+	rates(f, 50 * MS_NS, rate);
+	near(rate[0], PORT - guard, 0.02);
+	near(rate[1], guard / 4, 0.1);
+	near(rate[2], guard * 3 / 4, 0.1);
+	/* two of high priority share by weight */
+	assert_int_equal(nic_function_priority(n, 2, NIC_PRIORITY_HIGH), DXP_OK);
+	run(f, 10 * MB);
+	rates(f, 50 * MS_NS, rate);
+	near(rate[0], (PORT - guard) / 4, 0.02);
+	near(rate[1], guard, 0.1);
+	near(rate[2], (PORT - guard) * 3 / 4, 0.02);
+	assert_int_equal(nic_function_priority(n, 0, NIC_PRIORITY_NORMAL), DXP_OK);
+	assert_int_equal(nic_function_priority(n, 2, NIC_PRIORITY_NORMAL), DXP_OK);
+	run(f, 10 * MB);
+	rates(f, 20 * MS_NS, rate);
+	near(rate[0], PORT / 5, 0.02);
+	near(rate[1], PORT / 5, 0.02);
+	near(rate[2], PORT * 3 / 5, 0.02);
+	assert_int_equal(nic_function_priority(n, 0, 2), DXP_EINVAL);
+	assert_int_equal(nic_function_priority(n, NIC_FUNCTIONS, 0), DXP_EINVAL);
+	fair_close(f);
+}
+
+/* A limited function of high priority leaves the rest to the others. */
+static void arbiter__priority_within_a_limit(void **state)
+{
+	struct fair_options o = one_and_many(3);
+	struct fair *f = opened(&o);
+	struct nic *n = sim_nic(fair_sim(f), 0);
+	double rate[NIC_FUNCTIONS];
+
+	assert_int_equal(nic_function_priority(n, 0, NIC_PRIORITY_HIGH), DXP_OK);
+	assert_int_equal(nic_function_limit(n, 0, (uint64_t)(PORT / 2)), DXP_OK);
+	run(f, 10 * MB);
+	rates(f, 50 * MS_NS, rate);
+	near(rate[0], PORT / 2, 0.03);
+	near(rate[1], PORT / 4, 0.03);
+	near(rate[2], PORT / 4, 0.03);
+	fair_close(f);
+}
+
 /* ---- delays by others ---- */
 
 static void arbiter__alone_has_everything(void **state)
@@ -496,6 +551,8 @@ int main(void)
 		cmocka_unit_test(arbiter__equal_whomever_they_send_to),
 		cmocka_unit_test(arbiter__equal_in_bytes_whatever_the_sizes),
 		cmocka_unit_test(arbiter__by_weight),
+		cmocka_unit_test(arbiter__by_priority),
+		cmocka_unit_test(arbiter__priority_within_a_limit),
 		cmocka_unit_test(arbiter__alone_has_everything),
 		cmocka_unit_test(arbiter__a_peer_that_is_gone_holds_back_no_other),
 		cmocka_unit_test(arbiter__acknowledgements_do_not_wait),

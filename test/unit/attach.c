@@ -34,9 +34,10 @@ static const struct attach_request requests[] = {
 	{.type = ATTACH_LIMIT, .function = 2, .value = UINT64_MAX},
 	{.type = ATTACH_RESET, .function = 3},
 	{.type = ATTACH_AREAS, .function = 5},
+	{.type = ATTACH_PRIORITY, .function = 6, .value = 1},
 };
 
-#define ANSWERS 12
+#define ANSWERS 13
 
 static struct attach_row row_of(uint8_t function)
 {
@@ -44,6 +45,7 @@ static struct attach_row row_of(uint8_t function)
 		.function = function,
 		.state = DXP_FUNCTION_STOPPED,
 		.weight = 64,
+		.priority = 1,
 		.armed = 1,
 		.error = 5,
 		.pid = UINT32_MAX,
@@ -176,10 +178,10 @@ static void attach_request_decode__bounds(void **state)
 	uint8_t wire[ATTACH_BYTES_MAX];
 
 	assert_int_equal(changed(&list, 0, 'd'), DXP_EMALFORMED);
-	assert_int_equal(changed(&list, OFF_VERSION, 2), DXP_EUNSUPPORTED);
+	assert_int_equal(changed(&list, OFF_VERSION, ATTACH_VERSION + 1), DXP_EUNSUPPORTED);
 	assert_int_equal(changed(&list, OFF_TYPE, 0), DXP_EMALFORMED);
-	assert_int_equal(changed(&list, OFF_TYPE, ATTACH_AREAS + 1), DXP_EMALFORMED);
-	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* field: function */
+	assert_int_equal(changed(&list, OFF_TYPE, ATTACH_PRIORITY + 1), DXP_EMALFORMED);
+	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* function */
 	assert_int_equal(changed(&open, OFF_BODY + 2, ' '), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 2, '/'), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 3, 0), DXP_EMALFORMED);
@@ -218,7 +220,7 @@ static void attach_answer_decode__bounds(void **state)
 	a = (struct attach_answer){0};
 	bytes = attach_answer_encode(&a, wire);
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
-	a = (struct attach_answer){.type = ATTACH_AREAS + 1, .status = DXP_EINVAL};
+	a = (struct attach_answer){.type = ATTACH_PRIORITY + 1, .status = DXP_EINVAL};
 	bytes = attach_answer_encode(&a, wire);
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 }

@@ -8,6 +8,9 @@
 
 #include <dxp/device.h>
 
+#include "base/rng.h"
+#include "nic/nic.h"
+
 static struct dxp_window *window;
 
 static const char source[] =
@@ -36,6 +39,19 @@ static const char source[] =
 	"	p[6] = dxp_insn_total(); p[7] = dxp_insn_total() >> 32;\n"
 	"	p[8] = dxp_insn_total_wait(1, 5); p[9] = dxp_insn_total_wait(1ul << 40, 5);\n"
 	"	p[10] = DXP_INSN_GET(69); }\n"
+	"kernel void overrun(global struct dxp_window *nic, global uint *p) {\n"
+	"	struct dxp_target own = {0};\n"
+	"	struct dxp_descriptor head = dxp_head(DXP_OP_NAP, 0, &own, 0);\n"
+	"	for (uint i = 0; i < 40; i++) {\n"
+	"		dxp_head_store(dxp_slot(nic, i), &head);\n"
+	"		dxp_ring(nic, i); }\n"
+	"	p[0] = dxp_error(nic); }\n"
+	"kernel void overran(global struct dxp_window *nic, global uint *p) {\n"
+	"	struct dxp_target own = {0};\n"
+	"	uint index; int status;\n"
+	"	dxp_insn_peer_set(&own, 0);\n"
+	"	p[1] = dxp_insn_error(); p[2] = dxp_insn_nap(p, 4);\n"
+	"	p[3] = dxp_insn_sent_wait(&status, 5); p[4] = dxp_claim(nic, &index); }\n"
 	"kernel void none(global uint *p) {\n"
 	"	p[0] = dxp_insn_nap(p, 4); p[1] = dxp_insn_sent_dequeue(); }\n"
 	"kernel void halves(global struct dxp_window *nic, global uint *p) {\n"
@@ -163,6 +179,37 @@ static void dxp_insn__without_nic(void **state)
 	assert_int_equal((int32_t)result(1), DXP_EUNSUPPORTED);
 }
 
+/* ---- overrun (C-15) ---- */
+
+static uint64_t token(void *context, uint32_t id)
+{
+	return id;
+}
+
+/* A kernel stores 40 doorbells without a claim. The instructions and the functions of dxp/device.h
+ * then return the function's error. */
+static void dxp_insn__overrun(void **state)
+{
+	struct rng secrets = {7};
+	const struct nic_options o = {.node = 1,
+				      .incarnation = 1,
+				      .entropy = rng_entropy_rng,
+				      .entropy_context = &secrets,
+				      .token = token};
+	struct engine_launch before = launch("overrun", 1), after = launch("overran", 1);
+	struct nic *nic;
+
+	assert_int_equal(nic_create(&o, &nic), DXP_OK);
+	assert_int_equal(nic_function_open(nic, 0, window), DXP_OK);
+	rig_good(&before);
+	assert_int_equal(result(0), DXP_OK);
+	assert_int_equal(nic_doorbells(nic, 1), 0);
+	rig_good(&after);
+	nic_destroy(nic);
+	for (uint32_t i = 1; i <= 4; i++)
+		assert_int_equal((int32_t)result(i), DXP_EOVERRUN);
+}
+
 /* ---- 64-bit loads ---- */
 
 static atomic_bool counting;
@@ -198,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(dxp_insn_put__descriptors, setup),
 		cmocka_unit_test_setup(dxp_insn_cfg__descriptors, setup),
+		cmocka_unit_test_setup(dxp_insn__overrun, setup),
 		cmocka_unit_test_setup(dxp_insn_sent_dequeue__completion, setup),
 		cmocka_unit_test_setup(dxp_insn__without_nic, setup),
 		cmocka_unit_test_setup(dxp_load_acquire64__whole, setup),

@@ -125,6 +125,58 @@ static void local_shares__weights(void **state)
 	rig_end(&r);
 }
 
+/* What the guard leaves goes to the function of high priority, the rest to the others, by weight.
+ */
+static void local_shares__priority(void **state)
+{
+	struct nic_options o = rig_options();
+	struct stream s[4] = {0};
+	struct rig r;
+	uint64_t all = 0;
+
+	rig_make(&r, &o, NIC_FUNCTIONS);
+	for (uint32_t i = 0; i < ARRAY_COUNT(s); i++)
+		s[i] = (struct stream){
+			.function = i, .qps = 15, .bytes_min = 20000, .bytes_max = 30000};
+	assert_int_equal(nic_function_priority(r.nic, 1, NIC_PRIORITY_HIGH), DXP_OK);
+	assert_int_equal(nic_function_weight(r.nic, 3, 2), DXP_OK);
+	streams_run(&r, s, ARRAY_COUNT(s), 400 * 1000 * 1000);
+	for (uint32_t i = 0; i < ARRAY_COUNT(s); i++)
+		all += s[i].bytes;
+	for (uint32_t i = 0; i < ARRAY_COUNT(s); i++)
+		print_message("function %u: %.2f %%\n", i, 100 * (double)s[i].bytes / (double)all);
+	const uint64_t guard = all / (RLTP_GUARD_SHARE + 1);
+	assert_in_range(s[1].bytes, (all - guard) / 100 * 98, (all - guard) / 100 * 102);
+	assert_in_range(s[0].bytes, guard / 40 * 9, guard / 40 * 11);
+	assert_in_range(s[2].bytes, guard / 40 * 9, guard / 40 * 11);
+	assert_in_range(s[3].bytes, guard / 20 * 9, guard / 20 * 11);
+	rig_end(&r);
+}
+
+/* A function of high priority with little to copy is served in the same poll, and costs the others
+ * only that. */
+static void local_shares__priority_without_need(void **state)
+{
+	const uint64_t polls = 200;
+	struct nic_options o = rig_options();
+	struct stream busy = {.qps = 15, .bytes_min = 20000, .bytes_max = 30000};
+	struct rng random = {seed()};
+	struct rig r;
+
+	rig_make(&r, &o, NIC_FUNCTIONS);
+	assert_int_equal(nic_function_priority(r.nic, 1, NIC_PRIORITY_HIGH), DXP_OK);
+	const struct dxp_entry own = rig_entry(&r, 1, 0, 1024), other = rig_entry(&r, 2, 0, 1024);
+	const struct dxp_target to = rig_target(&r, 2, 0);
+	for (uint64_t i = 0; i < polls; i++) {
+		stream_step(&r, &busy, &random);
+		assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &other, 0, 0, i), DXP_OK);
+		rig_poll(&r);
+		rig_sent(&r, 1, i, DXP_OK);
+	}
+	assert_true(busy.bytes > polls * NIC_QUANTUM_BYTES / 10 * 9);
+	rig_end(&r);
+}
+
 static void local_shares__queue_pairs_share_bytes(void **state)
 {
 	struct nic_options o = rig_options();
@@ -392,6 +444,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(local_shares__functions_share_bytes),
 		cmocka_unit_test(local_shares__weights),
+		cmocka_unit_test(local_shares__priority),
+		cmocka_unit_test(local_shares__priority_without_need),
 		cmocka_unit_test(local_shares__queue_pairs_share_bytes),
 		cmocka_unit_test(local_shares__limit),
 		cmocka_unit_test(local_shares__another_limit_holds_at_once),

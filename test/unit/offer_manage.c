@@ -68,7 +68,7 @@ static void manage__for_managers_only(void **state)
 	offer_client_gone(r->offer, &manager, ++r->now_ns);
 }
 
-static void weight_and_limit__stay_with_the_function(void **state)
+static void weight_priority_and_limit__stay_with_the_function(void **state)
 {
 	struct rig *r = *state;
 	struct offer_client user = {0}, again = {0}, manager = {.manages = true};
@@ -86,10 +86,17 @@ static void weight_and_limit__stay_with_the_function(void **state)
 							      .value = 100000000},
 				      -1),
 			 DXP_OK);
+	for (uint64_t value = 2; value >= 1; value--) {
+		const struct attach_request priority = {
+			.type = ATTACH_PRIORITY, .function = 2, .value = value};
+		assert_int_equal(request_send(r, &manager, priority, -1),
+				 value == 1 ? DXP_OK : DXP_EINVAL);
+	}
 	offer_client_gone(r->offer, &user, ++r->now_ns);
 	assert_int_equal(open_function(r, &again, 2, ""), DXP_OK);
 	assert_int_equal(row(r, 2, &list), DXP_OK);
 	assert_int_equal(list.weight, 64);
+	assert_int_equal(list.priority, NIC_PRIORITY_HIGH);
 	assert_int_equal(list.limit_bytes_per_s, 100000000);
 	offer_client_gone(r->offer, &again, ++r->now_ns);
 }
@@ -184,8 +191,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(arm__counts_each_function_once, rig_open,
 						rig_close),
 		cmocka_unit_test_setup_teardown(manage__for_managers_only, rig_open, rig_close),
-		cmocka_unit_test_setup_teardown(weight_and_limit__stay_with_the_function, rig_open,
-						rig_close),
+		cmocka_unit_test_setup_teardown(weight_priority_and_limit__stay_with_the_function,
+						rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(reset__revokes_the_function, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(areas__table_and_registers, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(list__believes_no_window, rig_open, rig_close),

@@ -39,9 +39,12 @@ static const struct word_case word_cases[] = {
 	{"a queue pair that does not exist", QP, DXP_QPS, DXP_EINVAL, 0},
 	{"a queue pair far away", QP, 255, DXP_EINVAL, 0},
 	{"a doorbell of the past", LAP, UINT32_MAX, DXP_OK, DXP_OK},
-	{"a doorbell of the future", LAP, 1, DXP_OK, DXP_OK},
-	{"claims backwards", PRODUCER, UINT32_MAX, DXP_OK, DXP_EAGAIN},
-	{"claims far ahead", PRODUCER, 1u << 20, DXP_OK, DXP_EAGAIN},
+	{"a doorbell of the next round", LAP, 1, DXP_EOVERRUN, 0},
+	{"a doorbell of a later round", LAP, 1000, DXP_EOVERRUN, 0},
+	{"claims backwards", PRODUCER, UINT32_MAX, DXP_EOVERRUN, 0},
+	{"claims far ahead", PRODUCER, 1u << 20, DXP_EOVERRUN, 0},
+	{"one claim more than descriptors", PRODUCER, DXP_DOORBELLS + 1, DXP_EOVERRUN, 0},
+	{"a claim that is not filled yet", PRODUCER, 1, DXP_OK, DXP_OK},
 };
 
 static void word_add(uint32_t *word, uint32_t value)
@@ -122,6 +125,99 @@ static void hostile__words(void **state)
 		memory_kept(r);
 		bad_reopen(r);
 	}
+}
+
+/* ---- overrun (C-15) ---- */
+
+/* Stores doorbells `first` .. `first + count - 1` without claiming them. */
+static void doorbells_store(struct rig *r, uint32_t first, uint32_t count)
+{
+	struct dxp_window *w = r->users[BAD].window;
+	const struct dxp_target to = target_of(r, BAD);
+	const struct dxp_descriptor head = dxp_head(DXP_OP_NAP, 0, &to, 0);
+
+	for (uint32_t i = first; i < first + count; i++) {
+		dxp_head_store(dxp_slot(w, i), &head);
+		dxp_ring(w, i);
+	}
+}
+
+/* 40 doorbells for 32 descriptors: no completion, a sticky error that every call returns, and a
+ * user that is woken. The reopened function works. `before`: descriptors used correctly first. */
+static void hostile__overrun_is_an_error(void **state)
+{
+	static const uint32_t before[] = {0, 5, DXP_DOORBELLS, 3 * DXP_DOORBELLS + 7};
+	struct rig *r = *state;
+
+	for (size_t k = 0; k < ARRAY_COUNT(before); k++) {
+		struct dxp_window *w = r->users[BAD].window;
+		struct dxp_nic_event event;
+		uint32_t index;
+		for (uint32_t i = 0; i < before[k]; i++) {
+			assert_int_equal(nap_to_himself(r, 1), DXP_OK);
+			poll(r);
+			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
+		}
+		dxp_store_release(&w->user_waits, 1);
+		doorbells_store(r, w->producer, 40);
+		assert_true(nic_doorbell_ready(r->nic));
+		poll(r);
+		assert_int_equal(dxp_error(w), DXP_EOVERRUN);
+		assert_int_equal(w->state, DXP_FUNCTION_STOPPED);
+		assert_int_equal(nic_wakes(r->nic) & HOSTILE_BIT, HOSTILE_BIT);
+		assert_false(nic_doorbell_ready(r->nic));
+		assert_int_equal(dxp_claim(w, &index), DXP_EOVERRUN);
+		assert_int_equal(dxp_sent_wait(w, &event, 3), DXP_EOVERRUN);
+		poll(r);
+		assert_int_equal(dxp_error(w), DXP_EOVERRUN);
+		neighbour_works(r);
+		bad_reopen(r);
+	}
+}
+
+/* A sleeping engine has no polls to count: it checks the claims before it sleeps. */
+static void hostile__wrong_claims_are_seen_before_sleep(void **state)
+{
+	struct rig *r = *state;
+	struct dxp_window *w = r->users[BAD].window;
+
+	word_add(&w->producer, DXP_DOORBELLS + 1);
+	assert_false(nic_sleep_announce(r->nic));
+	nic_sleep_end(r->nic);
+	assert_int_equal(dxp_error(w), DXP_EOVERRUN);
+	poll(r);
+	assert_true(nic_sleep_announce(r->nic));
+	nic_sleep_end(r->nic);
+	neighbour_works(r);
+	bad_reopen(r);
+}
+
+/* Full FIFOs, laps that wrap with the index, and the entries of the round before are no overrun. */
+static void hostile__a_full_fifo_is_no_overrun(void **state)
+{
+	struct rig *r = *state;
+	struct nic_function *f = &r->nic->functions[BAD];
+	struct dxp_window *w = r->users[BAD].window;
+	struct dxp_nic_event event;
+
+	f->consumer = (uint32_t)-3 * DXP_DOORBELLS;
+	dxp_store_release(&w->consumer, f->consumer);
+	dxp_store_release(&w->producer, f->consumer);
+	for (int round = 0; round < 6; round++) {
+		for (uint32_t i = 0; i < DXP_DOORBELLS; i++)
+			assert_int_equal(nap_to_himself(r, 1), DXP_OK);
+		assert_int_equal(nap_to_himself(r, 1), DXP_EAGAIN);
+		for (uint32_t i = 0; i < 2 * NIC_CLAIMS_POLLS; i++)
+			poll(r);
+		assert_int_equal(dxp_error(w), DXP_OK);
+		for (uint32_t i = 0; i < DXP_DOORBELLS; i++) {
+			assert_int_equal(dxp_sent_dequeue(w, &event), 1);
+			dxp_received_release(w);
+		}
+	}
+	doorbells_store(r, w->producer + DXP_DOORBELLS, 1);
+	poll(r);
+	assert_int_equal(dxp_error(w), DXP_EOVERRUN);
 }
 
 /* ---- descriptors: each completes with a status ---- */
@@ -344,6 +440,9 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
 		CASE(hostile__words),
+		CASE(hostile__overrun_is_an_error),
+		CASE(hostile__wrong_claims_are_seen_before_sleep),
+		CASE(hostile__a_full_fifo_is_no_overrun),
 		CASE(hostile__descriptors),
 		CASE(hostile__descriptor_changed_after_it_was_accepted),
 		CASE(hostile__never_dequeues_completions),
