@@ -46,6 +46,7 @@ struct image_linker {
 	struct image_global *globals; /* hash table */
 	uint32_t global_mask;
 	char *text;
+	bool executables; /* accept them, to list their code */
 };
 
 /* Writes a message to l->text; returns `status`. */

@@ -10,6 +10,7 @@
 
 #include "rv32/core.h"
 #include "rv32/image.h"
+#include "rv32/list.h"
 #include "test/fuzz/fuzz.h"
 
 static void kernel_check(const struct rv32_image *image, const struct rv32_kernel *k)
@@ -36,6 +37,13 @@ static void image_check(const struct rv32_image *image)
 		assert(image->symbols[i - 1].address <= image->symbols[i].address);
 }
 
+static void line_check(void *context, const char *line)
+{
+	assert(strlen(line) < RV32_LIST_LINE_BYTES);
+	for (; *line; line++)
+		assert(*line >= ' ' && *line <= '~');
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const uint8_t head[EI_CLASS + 3] = {0x7f,       'E',         'L',       'F',
@@ -54,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		image_check(image);
 		rv32_image_destroy(image);
 	}
+	rv32_list(objects, line_check, NULL, text);
 	/* Twice the same: equal names meet. */
 	if (rv32_image_link(objects, 2, &image, text) == DXP_OK) {
 		image_check(image);
