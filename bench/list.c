@@ -24,5 +24,7 @@ const struct bench_entry bench_list[] = {
 	{"bridge-sim", "the bridge to DMA engines between stages of any speed, simulated",
 	 bench_bridge_sim},
 	{"opencl", "OpenCL on two xPUs beside local PoCL: commands, bytes, builds", bench_opencl},
+	{"rv32", "kernels on engine rv32 beside qemu-riscv32, one lane and PoCL; posting",
+	 bench_rv32},
 	{NULL, NULL, NULL},
 };

@@ -208,6 +208,7 @@ static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 		launch->trace_context = time;
 	}
 	int status = rv32_pool_run(r->pool, launch, l->program->codes, cores, result);
+	r->counters = result->counters;
 	if (status == DXP_OK && time)
 		time_report(l, time);
 	rv32_time_destroy(time);
