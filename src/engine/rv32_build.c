@@ -17,7 +17,7 @@
 #include "engine/rv32_objects.h"
 #include "engine/rv32_options.h"
 
-#define FORMAT 3u /* version of the key and of files on disk */
+#define FORMAT 4u /* version of the key and of files on disk */
 
 /* ---- keys ---- */
 

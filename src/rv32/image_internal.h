@@ -77,4 +77,7 @@ int image_symbols_list(struct image_linker *l);
 /* image_relocate.c: applies all relocations. */
 int image_relocate(struct image_linker *l);
 
+/* image_lines.c: reads the line tables into the image. DXP_ENOMEM. */
+int image_lines_read(struct image_linker *l);
+
 #endif

@@ -35,6 +35,8 @@ static void image_check(const struct rv32_image *image)
 		kernel_check(image, &image->kernels[i]);
 	for (uint32_t i = 1; i < image->symbol_count; i++)
 		assert(image->symbols[i - 1].address <= image->symbols[i].address);
+	for (uint32_t i = 1; i < image->line_count; i++)
+		assert(image->lines[i - 1].address <= image->lines[i].address);
 }
 
 static void line_check(void *context, const char *line)
