@@ -32,13 +32,17 @@ struct rv32_bench_size {
 	uint32_t global[2], local[2];
 };
 
-/* Runs a kernel of the four parameters; returns its time in ns, or 0 with `why`. */
+/* Returns the CPU time of this process, or of the processes that it waited for, in ns. */
+double rv32_bench_cpu_ns(bool children);
+
+/* Runs a kernel of the four parameters; returns its CPU time in ns, which other programs of the
+ * machine disturb less than the clock, or 0 with `why`. */
 double rv32_bench_launch(struct rv32_bench_end *e, const char *kernel,
 			 const struct rv32_bench_size *size);
 
 /* rv32_qemu.c: runs NAME_serial of the linked program under qemu-riscv32; `out` receives
- * `out_bytes` of its result. Returns the time in ns, with the start of the process; 0: it failed or
- * is not installed. */
+ * `out_bytes` of its result. Returns the CPU time in ns, with the start of the process; 0: it
+ * failed or is not installed. */
 double rv32_qemu_run(const struct rv32_bench_end *e, const char *kernel, uint8_t *out,
 		     size_t out_bytes);
 

@@ -129,7 +129,7 @@ static void row_print(struct case_run *r, const char *contender, bool time, stru
 	struct report_row row = {.bench = "rv32",
 				 .name = r->c->name,
 				 .contender = contender,
-				 .metric = time ? "time" : "lane-instructions",
+				 .metric = time ? "CPU time" : "lane-instructions",
 				 .unit = time ? "us" : "G/s",
 				 .value = median(own),
 				 .samples = own->count};

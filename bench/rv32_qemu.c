@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/scratch.h"
 #include "base/util.h"
 #include "bench/rv32.h"
@@ -165,9 +164,9 @@ double rv32_qemu_run(const struct rv32_bench_end *e, const char *kernel, uint8_t
 	snprintf(path, sizeof(path), "%s/program", folder);
 	snprintf(command, sizeof(command), "exec qemu-riscv32 %s >%s.out 2>/dev/null", path, path);
 	if (program_write(e, kernel, path, (uint32_t)out_bytes)) {
-		const uint64_t begin = clock_now_ns();
+		const double begin = rv32_bench_cpu_ns(true);
 		if (system(command) == 0)
-			ns = (double)(clock_now_ns() - begin);
+			ns = rv32_bench_cpu_ns(true) - begin;
 	}
 	snprintf(path, sizeof(path), "%s/program.out", folder);
 	if (ns > 0 && !result_read(path, out, out_bytes))
