@@ -60,6 +60,12 @@ static int inside_run(void *context)
 
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context)
 {
+	return fabric_engine_run(xpus, memory, "ocl", body, context);
+}
+
+int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
+		      void *context)
+{
 	struct stage s = {.folder = "/tmp/dxp-bench-XXXXXX", .body = body, .context = context};
 	char make[SCRIPT_TEXT], end[SCRIPT_TEXT];
 
@@ -69,9 +75,9 @@ int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *contex
 	}
 	snprintf(make, sizeof(make),
 		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run &&\n"
-		 "'%s/dxp' up --xpus %u --memory %s --port 0 >said 2>&1 && touch up\n"
+		 "'%s/dxp' up --xpus %u --memory %s --engine '%s' --port 0 >said 2>&1 && touch up\n"
 		 "true", /* inside_run logs a failure */
-		 s.folder, fabric_programs_folder(), xpus, memory);
+		 s.folder, fabric_programs_folder(), xpus, memory, engine);
 	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; rm -rf %s", s.folder,
 		 fabric_programs_folder(), s.folder);
 	const struct lab_scripts scripts = {

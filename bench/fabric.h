@@ -13,7 +13,11 @@ typedef int (*fabric_body)(void *context);
  * fabric does not start. */
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
-/* Returns the folder of this project's programs. */
+/* The same with an engine, as for `dxp up --engine`. */
+int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
+		      void *context);
+
+/* Returns the folder of this program and the other programs. */
 const char *fabric_programs_folder(void);
 
 #endif

@@ -25,6 +25,7 @@ int command_put(int argc, char **argv);
 int command_reg(int argc, char **argv);
 int command_revoke(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_rv32(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_trace(int argc, char **argv);
 int command_up(int argc, char **argv);

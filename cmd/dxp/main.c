@@ -31,6 +31,7 @@ static const struct entry {
 	 "show the switches that compute for this host: state, groups, rejections, self-test",
 	 command_inc},
 	{"model", "predict the sources' hardware: latency, bandwidth, contention", command_model},
+	{"rv32", "disassemble a program of engine rv32", command_rv32},
 	{"bench", "run benchmarks, beside the limits of this machine", command_bench},
 	{"doctor", "check this machine and the fabric, with the next step for each problem",
 	 command_doctor},

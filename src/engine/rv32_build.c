@@ -14,13 +14,10 @@
 #include "engine/ocl_include.h"
 #include "engine/ocl_library.h"
 #include "engine/rv32_engine.h"
+#include "engine/rv32_objects.h"
 #include "engine/rv32_options.h"
 
-#define FORMAT      3u  /* version of the key and of files on disk */
-#define OBJECTS_MAX 256 /* of one program */
-
-/* Identifies the kind of device in binaries: any node's clang may have made them. */
-static const uint8_t device_kind[OCL_KEY_BYTES] = "dxp rv32imaf ilp32 objects 1";
+#define FORMAT 4u /* version of the key and of files on disk */
 
 /* ---- keys ---- */
 
@@ -75,25 +72,6 @@ static int object_add(struct engine_program *p, const uint8_t *object, size_t by
 	return DXP_OK;
 }
 
-/* Lists the objects; returns how many, or -1: the list is damaged. */
-static int objects_list(const uint8_t *at, size_t bytes, struct rv32_object list[OBJECTS_MAX])
-{
-	int count = 0;
-	uint32_t size;
-
-	while (bytes > 0) {
-		if (bytes < sizeof(size) || count == OBJECTS_MAX)
-			return -1;
-		memcpy(&size, at, sizeof(size));
-		if (size > bytes - sizeof(size))
-			return -1;
-		list[count++] = (struct rv32_object){at + sizeof(size), size};
-		at += sizeof(size) + size;
-		bytes -= sizeof(size) + size;
-	}
-	return count;
-}
-
 /* ---- binaries ---- */
 
 static uint8_t *pack_make(const struct engine_program *p, const char *log, size_t *bytes)
@@ -106,7 +84,7 @@ static uint8_t *pack_make(const struct engine_program *p, const char *log, size_
 		.binary_bytes = p->objects_bytes,
 	};
 
-	memcpy(pack.device, device_kind, sizeof(pack.device));
+	memcpy(pack.device, rv32_device_kind, sizeof(pack.device));
 	return ocl_pack_make(&pack, bytes);
 }
 
@@ -114,15 +92,12 @@ static uint8_t *pack_make(const struct engine_program *p, const char *log, size_
 static const char *pack_load(const void *data, size_t bytes, struct engine_program *p, char **log)
 {
 	struct ocl_pack pack;
-	struct rv32_object list[OBJECTS_MAX];
-	const char *wrong = ocl_pack_read(data, bytes, &pack);
+	struct rv32_object list[RV32_OBJECTS_MAX];
+	int count;
+	const char *wrong = rv32_objects_open(data, bytes, &pack, list, &count);
 
 	if (wrong)
 		return wrong;
-	if (memcmp(pack.device, device_kind, sizeof(device_kind)) != 0)
-		return "the binary is for another device: build it from source";
-	if (pack.binary_bytes == 0 || objects_list(pack.binary, pack.binary_bytes, list) < 1)
-		return "the binary is damaged: build it from source";
 	p->objects = malloc(pack.binary_bytes);
 	if (!p->objects)
 		return "not enough memory for the binary";
@@ -258,7 +233,7 @@ static int binary_load(const struct engine_source *s, struct engine_program *p, 
 /* Links an executable with the runtime. */
 static int image_make(struct engine_rv32 *r, struct engine_program *p, char **log)
 {
-	struct rv32_object list[OBJECTS_MAX + 1];
+	struct rv32_object list[RV32_OBJECTS_MAX + 1];
 	char text[RV32_IMAGE_TEXT_BYTES];
 
 	if (p->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
@@ -266,10 +241,10 @@ static int image_make(struct engine_rv32 *r, struct engine_program *p, char **lo
 	int status = rv32_clang_ready(&r->clang);
 	if (status != DXP_OK)
 		return status;
-	int count = objects_list(p->objects, p->objects_bytes, list);
+	int count = rv32_objects_list(p->objects, p->objects_bytes, list);
 	if (count < 0) {
 		snprintf(text, sizeof(text), "a program has %d objects at most; link fewer",
-			 OBJECTS_MAX);
+			 RV32_OBJECTS_MAX);
 		return log_line(log, text);
 	}
 	list[count++] = (struct rv32_object){r->clang.support, r->clang.support_bytes};

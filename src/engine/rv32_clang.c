@@ -20,6 +20,7 @@
 #include "engine/ocl_folder.h"
 #include "engine/rv32_child.h"
 #include "engine/rv32_edit.h"
+#include "rv32/image.h"
 
 #define MAJOR_FIRST 15 /* its text has pointers without types */
 #define MAJOR_LAST  21
@@ -192,11 +193,13 @@ static int first_stage(struct rv32_clang *c, const char *folder, const struct rv
 	const char *words[WORDS_MAX];
 	unsigned count = rv32_front_words(c, words);
 	const char *const more[] = {"-cl-kernel-arg-info", "-Wno-linker-warnings", "-Wno-format",
+				    /* lines for messages; src/rv32/image_lines.c reads version 4 */
+				    "-gline-tables-only", "-gdwarf-4",
 				    /* the second stage optimizes, after the edit */
 				    "-Xclang", "-disable-llvm-passes", "-Xclang",
 				    "-mlink-builtin-bitcode", "-Xclang", c->bitcode, "-Xclang",
 				    "-mlink-builtin-bitcode", "-Xclang", c->libclc};
-	const char *const last[] = {"-I.", "-S",         "-emit-llvm", "program.cl",
+	const char *const last[] = {"-I.", "-S",         "-emit-llvm", RV32_PROGRAM_FILE,
 				    "-o",  "program.ll", NULL};
 
 	memcpy(words + count, more, sizeof(more));
@@ -263,7 +266,7 @@ static int sources_write(const char *folder, const struct engine_source *s)
 	if (access(path, F_OK) != 0 &&
 	    !rv32_file_write(folder, "dxp/rv32.h", rv32_header_text, strlen(rv32_header_text)))
 		return DXP_EIO;
-	return rv32_file_write(folder, "program.cl", text, bytes) ? DXP_OK : DXP_EIO;
+	return rv32_file_write(folder, RV32_PROGRAM_FILE, text, bytes) ? DXP_OK : DXP_EIO;
 }
 
 static int compile_in(struct rv32_clang *c, const char *folder, const struct engine_source *s,

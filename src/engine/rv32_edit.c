@@ -50,9 +50,10 @@ static void metadata_note(struct edit *e, struct edit_span line)
 	if (!number_read(&at, end, &number) || number >= e->metadata_count)
 		return;
 	const struct edit_span rest = {at, (size_t)(end - at)};
-	if (!starts(rest, " = !{"))
-		return;
-	e->metadata[number] = (struct edit_span){at + 5, (size_t)(end - at) - 5};
+	if (starts(rest, " = !{"))
+		e->metadata[number] = (struct edit_span){at + 5, (size_t)(end - at) - 5};
+	else if (starts(rest, " = distinct !DISubprogram("))
+		e->metadata[number] = (struct edit_span){at + 3, (size_t)(end - at) - 3};
 }
 
 static void attributes_note(struct edit *e, struct edit_span line)
@@ -72,6 +73,7 @@ static bool numbers_read(struct edit *e, struct edit_span ir)
 	/* Each metadata has a line, so its number is less than the lines. */
 	for (e->metadata_count = 1; line_next(&rest, &line);)
 		e->metadata_count++;
+	e->metadata_next = e->metadata_count;
 	e->metadata = calloc(e->metadata_count, sizeof(*e->metadata));
 	if (!e->metadata)
 		return false;

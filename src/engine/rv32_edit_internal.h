@@ -17,8 +17,10 @@ struct edit_span {
 
 struct edit {
 	FILE *out;
-	struct edit_span *metadata; /* by number: the text behind "!N = !{"; bytes 0: none */
+	/* By number: the text behind "!N = !{", or "distinct !DISubprogram(...)"; bytes 0: none. */
+	struct edit_span *metadata;
 	size_t metadata_count;
+	size_t metadata_next;    /* a number that no metadata has */
 	unsigned attribute_next; /* a number that no attribute group has */
 	char *text;              /* the first failure */
 };

@@ -316,11 +316,21 @@ static bool record_write(struct edit *e, const struct kernel *k)
 	return true;
 }
 
-/* Table entry i, at %a + 4 i, points to the value of parameter i. */
+/* Table entry i, at %a + 4 i, points to the value of parameter i. The entry has a subprogram of its
+ * own, equal to the kernel's: LLVM drops the lines of code that it inlines into a function without
+ * one. */
 static void entry_write(struct edit *e, const struct kernel *k)
 {
-	fprintf(e->out, "define void @" RV32_ENTRY_PREFIX "%.*s(ptr %%a) #%u {\n",
-		(int)k->name.bytes, k->name.at, e->attribute_next);
+	const struct edit_span lines = metadata_get(e, k, "!dbg");
+	const size_t subprogram = e->metadata_next, place = e->metadata_next + 1;
+	char from[32] = "", at[32] = "";
+
+	if (lines.bytes) {
+		snprintf(from, sizeof(from), " !dbg !%zu", subprogram);
+		snprintf(at, sizeof(at), ", !dbg !%zu", place);
+	}
+	fprintf(e->out, "define void @" RV32_ENTRY_PREFIX "%.*s(ptr %%a) #%u%s {\n",
+		(int)k->name.bytes, k->name.at, e->attribute_next, from);
 	for (size_t i = 0; i < k->count; i++) {
 		const struct parameter *p = &k->parameters[i];
 		fprintf(e->out,
@@ -337,7 +347,12 @@ static void entry_write(struct edit *e, const struct kernel *k)
 		fprintf(e->out, "%s%.*s %%%c%zu", i ? ", " : "", (int)p->text.bytes, p->text.at,
 			p->by_value ? 'p' : 'v', i);
 	}
-	fprintf(e->out, ") #%u\n  ret void\n}\n", e->attribute_next + 1);
+	fprintf(e->out, ") #%u%s\n  ret void\n}\n", e->attribute_next + 1, at);
+	if (!lines.bytes)
+		return;
+	fprintf(e->out, "!%zu = %.*s\n!%zu = !DILocation(line: 0, scope: !%zu)\n", subprogram,
+		(int)lines.bytes, lines.at, place, subprogram);
+	e->metadata_next += 2;
 }
 
 bool rv32_edit_kernel(struct edit *e, struct edit_span line)

@@ -35,9 +35,10 @@ struct engine_rv32 {
 	struct rv32_settings settings;
 	struct rv32_clang clang;
 	struct rv32_pool *pool;
-	char *programs;        /* folder of built programs; NULL: none */
-	uint64_t memory_bytes; /* of the device */
-	uint8_t *values;       /* argument table and values of the running launch */
+	char *programs;                /* folder of built programs; NULL: none */
+	uint64_t memory_bytes;         /* of the device */
+	uint8_t *values;               /* argument table and values of the running launch */
+	struct rv32_counters counters; /* of the last launch, for measurements */
 };
 
 /* A program. `objects` holds its objects one after another: u32 bytes, then the object. */

@@ -124,9 +124,13 @@ static uint64_t nic_value(void *context, enum rv32_nic_value which)
 static int symbolize(void *context, uint32_t pc, char *text, size_t bytes)
 {
 	const struct rv32_symbol *s = rv32_image_symbol(context, pc);
+	const uint32_t line = rv32_image_line(context, pc);
+	char where[24] = "";
 
-	return s ? snprintf(text, bytes, "%.60s+0x%x", s->name, pc - s->address)
-		 : snprintf(text, bytes, "0x%x", pc);
+	if (line)
+		snprintf(where, sizeof(where), ", line %" PRIu32, line);
+	return s ? snprintf(text, bytes, "%.40s+0x%x%s", s->name, pc - s->address, where)
+		 : snprintf(text, bytes, "0x%x%s", pc, where);
 }
 
 static void failure_report(const struct engine_rv32 *r, const struct engine_launch *l,
@@ -208,6 +212,7 @@ static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 		launch->trace_context = time;
 	}
 	int status = rv32_pool_run(r->pool, launch, l->program->codes, cores, result);
+	r->counters = result->counters;
 	if (status == DXP_OK && time)
 		time_report(l, time);
 	rv32_time_destroy(time);

@@ -111,6 +111,13 @@ static int floats(const struct rv32_op *op, const char *m, char *text, size_t by
 	}
 }
 
+/* Returns false for a FENCE whose ignored fields are not 0: its text would hide them. */
+static bool is_canonical(const struct rv32_op *op)
+{
+	return op->code != RV32_FENCE ||
+	       (op->rd == 0 && op->rs1 == 0 && (op->imm >> 8 == 0 || op->imm == FENCE_TSO));
+}
+
 int rv32_disasm(uint32_t word, uint32_t pc, char *text, size_t bytes)
 {
 	const struct rv32_op op = rv32_decode(word);
@@ -118,7 +125,7 @@ int rv32_disasm(uint32_t word, uint32_t pc, char *text, size_t bytes)
 	const char *mnemonic = rv32_mnemonic((enum rv32_opcode)op.code);
 	int used;
 
-	if (op.code == RV32_ILLEGAL)
+	if (op.code == RV32_ILLEGAL || !is_canonical(&op))
 		return snprintf(text, bytes, ".word 0x%08" PRIx32, word);
 	if (format < RV32_FORMAT_FLOAD || format > RV32_FORMAT_XTOF_N)
 		return integers(&op, pc, mnemonic, text, bytes);

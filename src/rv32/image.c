@@ -38,6 +38,8 @@ static int link_all(struct image_linker *l, const struct rv32_object *from)
 		status = image_kernels_finish(l);
 	if (status == DXP_OK)
 		status = image_symbols_list(l);
+	if (status == DXP_OK)
+		status = image_lines_read(l);
 	return status;
 }
 
@@ -71,6 +73,7 @@ void rv32_image_destroy(struct rv32_image *image)
 	free(image->code);
 	free(image->constants);
 	free(image->symbols);
+	free(image->lines);
 	free(image->names);
 	free(image);
 }

@@ -19,6 +19,7 @@
 #define RV32_PARAMETERS_MAX    128         /* as in a command */
 #define RV32_KERNELS_MAX       1024
 #define RV32_ENTRY_PREFIX      "dxp_enter_" /* before a kernel's name: its entry function */
+#define RV32_PROGRAM_FILE      "program.cl" /* name of the text in line tables */
 #define RV32_KERNEL_SECTION    ".dxp.kernels"
 #define RV32_KERNEL_MAGIC      0x4b505844u /* "DXPK" */
 #define RV32_KERNEL_HEAD_WORDS 9 /* magic, bytes of the record, parameters, sizes[3], hints[3] */
@@ -64,6 +65,12 @@ struct rv32_symbol {
 	const char *name;
 };
 
+/* A row of the line table: the instructions from `address` on are of this line of the program's
+ * text; 0: of none. */
+struct rv32_line {
+	uint32_t address, line;
+};
+
 /* Immutable after the link. */
 struct rv32_image {
 	uint32_t *code; /* at RV32_CODE_BASE */
@@ -74,6 +81,8 @@ struct rv32_image {
 	uint32_t kernel_count;
 	struct rv32_symbol *symbols; /* functions, by address */
 	uint32_t symbol_count;
+	struct rv32_line *lines; /* by address; none if compiled without -gline-tables-only */
+	uint32_t line_count;
 	char *names; /* texts of all of these */
 };
 
@@ -90,5 +99,8 @@ const struct rv32_kernel *rv32_image_kernel(const struct rv32_image *image, cons
 
 /* Returns the function that holds a code address, or NULL. */
 const struct rv32_symbol *rv32_image_symbol(const struct rv32_image *image, uint32_t address);
+
+/* Returns the line of the program's text that a code address is of; 0: unknown. */
+uint32_t rv32_image_line(const struct rv32_image *image, uint32_t address);
 
 #endif

@@ -20,6 +20,11 @@ static bool names_good(const char *names, uint32_t bytes)
 	return bytes > 0 && names[bytes - 1] == '\0';
 }
 
+static bool type_good(const struct image_linker *l, uint16_t type)
+{
+	return type == ET_REL || (l->executables && (type == ET_EXEC || type == ET_DYN));
+}
+
 static int header_read(struct image_linker *l, size_t index, Elf32_Ehdr *h)
 {
 	const struct image_object *o = &l->objects[index];
@@ -31,9 +36,10 @@ static int header_read(struct image_linker *l, size_t index, Elf32_Ehdr *h)
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
 		return image_fail(l, DXP_EMALFORMED, "object %zu: not an ELF file", index);
 	if (h->e_ident[EI_CLASS] != ELFCLASS32 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    h->e_type != ET_REL || h->e_machine != EM_RISCV)
-		return image_fail(l, DXP_EMALFORMED,
-				  "object %zu: not a relocatable object for riscv32", index);
+	    h->e_machine != EM_RISCV || !type_good(l, h->e_type))
+		return image_fail(l, DXP_EMALFORMED, "object %zu: not %s for riscv32", index,
+				  l->executables ? "an object or executable"
+						 : "a relocatable object");
 	if (h->e_flags & (EF_RISCV_RVC | EF_RISCV_FLOAT_ABI | EF_RISCV_RVE))
 		return image_fail(l, DXP_EMALFORMED,
 				  "object %zu: ELF flags 0x%x; only rv32imaf with ABI ilp32 runs "

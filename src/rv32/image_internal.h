@@ -46,6 +46,7 @@ struct image_linker {
 	struct image_global *globals; /* hash table */
 	uint32_t global_mask;
 	char *text;
+	bool executables; /* accept them, to list their code */
 };
 
 /* Writes a message to l->text; returns `status`. */
@@ -75,5 +76,8 @@ int image_symbols_list(struct image_linker *l);
 
 /* image_relocate.c: applies all relocations. */
 int image_relocate(struct image_linker *l);
+
+/* image_lines.c: reads the line tables into the image. DXP_ENOMEM. */
+int image_lines_read(struct image_linker *l);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "rv32/core.h"
 #include "rv32/image.h"
+#include "rv32/list.h"
 #include "test/fuzz/fuzz.h"
 
 static void kernel_check(const struct rv32_image *image, const struct rv32_kernel *k)
@@ -34,6 +35,15 @@ static void image_check(const struct rv32_image *image)
 		kernel_check(image, &image->kernels[i]);
 	for (uint32_t i = 1; i < image->symbol_count; i++)
 		assert(image->symbols[i - 1].address <= image->symbols[i].address);
+	for (uint32_t i = 1; i < image->line_count; i++)
+		assert(image->lines[i - 1].address <= image->lines[i].address);
+}
+
+static void line_check(void *context, const char *line)
+{
+	assert(strlen(line) < RV32_LIST_LINE_BYTES);
+	for (; *line; line++)
+		assert(*line >= ' ' && *line <= '~');
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -54,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		image_check(image);
 		rv32_image_destroy(image);
 	}
-	/* links the object twice, so that equal names meet */
+	rv32_list(objects, line_check, NULL, text);
+	/* Twice the same: equal names meet. */
 	if (rv32_image_link(objects, 2, &image, text) == DXP_OK) {
 		image_check(image);
 		rv32_image_destroy(image);

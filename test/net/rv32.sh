@@ -45,3 +45,16 @@ if [ -r "$door" ] && [ -x "$programs/printing" ]; then
 	done
 fi
 dxp down
+
+say '== listing a file'
+status=0
+dxp rv32 disasm "$0" >"$scratch/out" 2>&1 || status=$?
+[ $status -eq 1 ] || die 'a script is listed as a program'
+expect 'give an ELF object or executable for riscv32' "$scratch/out"
+
+say '== benchmark: equal results, one instruction for a post'
+timeout 280 dxp bench rv32 --quick --rounds 1 --json >"$scratch/out" ||
+	die "dxp bench rv32: $(cat "$scratch/out")"
+expect '"contender":"dxp.post","metric":"instructions","value":1.0,' "$scratch/out"
+expect '"case":"empty kernel, finished","contender":"engine rv32"' "$scratch/out"
+say "ok: $(wc -l <"$scratch/out") rows"

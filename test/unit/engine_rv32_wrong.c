@@ -56,21 +56,22 @@ static void wrong(const char *kernel, const char *const *parts)
 static void engine_run__traps(void **state)
 {
 	static const struct {
-		const char *kernel, *parts[7];
+		const char *kernel, *parts[8];
 	} cases[] = {
-		{"store", {"'store'", "(5,0,0)", "4 bytes", "'p'", "4096 bytes", "store+0x"}},
-		{"load", {"'load'", "(0,0,0)", "load+0x"}},
+		{"store",
+		 {"'store'", "(5,0,0)", "4 bytes", "'p'", "4096 bytes", "store+0x", ", line 2"}},
+		{"load", {"'load'", "(0,0,0)", "load+0x", ", line 3"}},
 		{"wild", {"'wild'", "0xd0000000"}},
 		{"code", {"'code'", "the program's code", "must not write"}},
-		{"constants", {"'constants'", "constants+0x"}},
-		{"illegal", {"'illegal'", "0xffffffff", "illegal+0x"}},
+		{"constants", {"'constants'", "constants+0x", ", line 8"}},
+		{"illegal", {"'illegal'", "0xffffffff", "illegal+0x", ", line 9"}},
 		{"vortex", {"'vortex'", "0x0000000b"}},
 		{"jump", {"'jump'", "0x01234560"}},
 		{"call", {"'call'", "ecall"}},
 		{"stop", {"'stop'", "stop+0x"}},
-		{"forever", {"'forever'", "still running after 1 s", "forever+0x"}},
-		{"barriers", {"'barriers'", "barrier"}},
-		{"stack", {"'stack'", "deep+0x"}},
+		{"forever", {"'forever'", "still running after 1 s", "forever+0x", ", line 14"}},
+		{"barriers", {"'barriers'", "barrier", ", line 17"}},
+		{"stack", {"'stack'", "deep+0x", ", line 18"}},
 		{"odd", {"'odd'", "odd+0x"}},
 		{"format", {"'format'", "printf", "conversion"}},
 		{"text", {"'text'", "printf", "%s"}},

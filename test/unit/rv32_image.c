@@ -144,6 +144,36 @@ static void rv32_image_link__flipped(void **state)
 	assert_true(rejected > 500);
 }
 
+/* Lines of a program.cl of six lines, with two functions. A damaged table changes lines only. */
+static void rv32_image_link__lines(void **state)
+{
+	static uint8_t object[FILE_BYTES];
+	const size_t bytes = file_read("lines", object);
+	const struct rv32_object objects[] = {{object, bytes}};
+	const uint32_t k = RV32_CODE_BASE + 0xc; /* behind the function `deep` */
+	struct rv32_image *image;
+
+	if (rv32_image_link(objects, 1, &image, text) != DXP_OK)
+		fail_msg("%s", text);
+	assert_int_equal(rv32_image_line(image, RV32_CODE_BASE - 4), 0);
+	assert_int_equal(rv32_image_line(image, RV32_CODE_BASE), 1);
+	assert_int_equal(rv32_image_line(image, RV32_CODE_BASE + 8), 1);
+	assert_int_equal(rv32_image_line(image, k), 2);
+	assert_int_equal(rv32_image_line(image, k + 0x14), 3);
+	assert_int_equal(rv32_image_line(image, k + 0x18), 4);
+	assert_int_equal(rv32_image_line(image, k + 0x20), 5);
+	assert_int_equal(rv32_image_line(image, k + 0x28), 6);
+	assert_int_equal(rv32_image_line(image, k + 0x2c), 0);
+	rv32_image_destroy(image);
+	const uint8_t *name = memmem(object, bytes, "program.cl", 11);
+	for (const uint8_t *at = name - 32; at < name + 96; at++) {
+		object[at - object] ^= 0xff;
+		assert_int_equal(rv32_image_link(objects, 1, &image, text), DXP_OK);
+		rv32_image_destroy(image);
+		object[at - object] ^= 0xff;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +182,7 @@ int main(void)
 		cmocka_unit_test(rv32_image_link__rejected),
 		cmocka_unit_test(rv32_image_link__truncated),
 		cmocka_unit_test(rv32_image_link__flipped),
+		cmocka_unit_test(rv32_image_link__lines),
 	};
 
 	kernels_bytes = file_read("kernels", kernels);

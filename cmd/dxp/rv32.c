@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements `dxp rv32 disasm FILE`: lists the code of an ELF file or of a program binary. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/options.h"
+#include "engine/rv32_objects.h"
+#include "rv32/list.h"
+
+#define FILE_MOST (64u << 20) /* bytes: more than the code and constants of any program */
+
+static const char next_step[] =
+	"give an ELF object or executable for riscv32, or a program binary of engine rv32";
+
+static void line_print(void *context, const char *line)
+{
+	puts(line);
+}
+
+/* Returns the bytes of a file, which the caller frees; NULL: printed. */
+static uint8_t *file_load(const char *path, size_t *bytes)
+{
+	FILE *f = fopen(path, "re");
+	uint8_t *data = f ? malloc(FILE_MOST + 1) : NULL;
+
+	errno = f ? 0 : errno;
+	*bytes = data ? fread(data, 1, FILE_MOST + 1, f) : 0;
+	const int failed = errno;
+	if (f)
+		fclose(f);
+	if (data && *bytes <= FILE_MOST && *bytes > 0)
+		return data;
+	free(data);
+	print_fail("cannot read %s: %s; %s", path,
+		   failed               ? strerror(failed)
+		   : *bytes > FILE_MOST ? "more than 64 MiB"
+					: "it is empty",
+		   next_step);
+	return NULL;
+}
+
+static int elf_list(const char *path, const struct rv32_object *object)
+{
+	char text[RV32_IMAGE_TEXT_BYTES];
+
+	if (rv32_list(object, line_print, NULL, text) == DXP_OK)
+		return EXIT_DONE;
+	return print_fail("%s: %s; %s", path, text, next_step);
+}
+
+static int binary_list(const char *path, const uint8_t *data, size_t bytes)
+{
+	static struct rv32_object list[RV32_OBJECTS_MAX];
+	struct ocl_pack pack;
+	int count, status = EXIT_DONE;
+	const char *wrong = rv32_objects_open(data, bytes, &pack, list, &count);
+
+	if (wrong)
+		return print_fail("%s: %s; %s", path, wrong, next_step);
+	for (int i = 0; i < count && status == EXIT_DONE; i++) {
+		printf("object %d of %d: %zu bytes\n", i + 1, count, list[i].bytes);
+		status = elf_list(path, &list[i]);
+	}
+	return status;
+}
+
+static int disasm(const char *path)
+{
+	size_t bytes;
+	uint8_t *data = file_load(path, &bytes);
+
+	if (!data)
+		return EXIT_FAILED;
+	const struct rv32_object object = {data, bytes};
+	int status = bytes >= 4 && memcmp(data, "\177ELF", 4) == 0 ? elf_list(path, &object)
+								   : binary_list(path, data, bytes);
+	free(data);
+	if (fflush(stdout) != 0 && status == EXIT_DONE)
+		status = print_fail("cannot write the listing: %s", strerror(errno));
+	return status;
+}
+
+int command_rv32(int argc, char **argv)
+{
+	const struct usage usage = {
+		.name = "rv32",
+		.arguments = "disasm FILE",
+		.text = "Lists the instructions of FILE with address, word, label and relocation. "
+			"FILE is an ELF object or executable for riscv32, or a program binary of "
+			"engine rv32: one that clGetProgramInfo returned, or a file of the folder "
+			"`programs` in the node's cache.",
+		.least = 2,
+		.most = 2,
+	};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (strcmp(argv[first], "disasm") != 0) {
+		print_fail("dxp rv32 has no command '%s'; there is disasm", argv[first]);
+		return EXIT_USAGE;
+	}
+	return disasm(argv[first + 1]);
+}
