@@ -100,8 +100,10 @@ enum command_argument_kind {
 
 /* `value` of a decoded argument points into the decoded message. */
 struct command_argument {
-	uint8_t kind;   /* enum command_argument_kind */
-	uint32_t bytes; /* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of value */
+	uint8_t kind; /* enum command_argument_kind */
+	/* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of value; BUFFER: that the
+	 * kernel may access, 0: up to the allocation's end */
+	uint32_t bytes;
 	uint64_t address;     /* BUFFER, IMAGE: device address */
 	const uint8_t *value; /* BYTES; IMAGE, SAMPLER: from command_.._put() */
 };

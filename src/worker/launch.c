@@ -6,7 +6,17 @@
 
 #include <dxp/status.h>
 
+#include "engine/limits.h"
 #include "worker/server_internal.h"
+
+/* Returns the bytes from `address` on that an engine may map: up to the end of ENGINE_ALIGN bytes,
+ * as drivers need it. They belong to the host, because its allocations have such sizes. */
+static uint64_t rest_align(uint64_t address, uint64_t rest)
+{
+	if (rest == 0)
+		return 0;
+	return (address + rest + ENGINE_ALIGN - 1) / ENGINE_ALIGN * ENGINE_ALIGN - address;
+}
 
 /* The xPU has checked that the memory belongs to the host. */
 static void argument_set(struct worker_server *s, const struct worker_run *run, uint32_t i)
@@ -18,7 +28,9 @@ static void argument_set(struct worker_server *s, const struct worker_run *run, 
 				       .bytes = from->bytes,
 				       .value = from->value,
 				       .address = from->address,
-				       .memory_bytes = run->rests[i]};
+				       .memory_bytes = rest_align(from->address, run->rests[i])};
+	if (from->kind == COMMAND_ARG_BUFFER)
+		to->exact_bytes = from->bytes ? from->bytes : run->rests[i];
 	if (from->kind == COMMAND_ARG_IMAGE)
 		command_image_get(from->value, &to->image);
 	if (from->kind == COMMAND_ARG_SAMPLER)

@@ -49,7 +49,7 @@ static int port_argument_set(struct launch *l)
 static int memory_hold(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
 	const struct tenant *t = l->work->tenant;
-	uint64_t bytes = 0;
+	uint64_t bytes = a->kind == COMMAND_ARG_BUFFER ? a->bytes : 0;
 	struct dxp_image image;
 
 	if (a->kind == COMMAND_ARG_IMAGE) {
