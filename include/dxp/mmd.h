@@ -202,7 +202,9 @@ enum dxp_argument_kind {
 struct dxp_argument {
 	enum dxp_argument_kind kind;
 	uint32_t bytes;   /* BYTES: size of the value, 1 .. DXP_VALUE_MAX (without `data`: .. 16);
-			     LOCAL: bytes of local memory */
+			     LOCAL: bytes of local memory; BUFFER: bytes that the kernel may
+			     access, 0: up to the allocation's end. Only engine rv32 checks it;
+			     others may reach the whole allocation. */
 	uint64_t address; /* BUFFER: device address, passed as a pointer; IMAGE: address of its
 			     pixels */
 	uint8_t value[16];

@@ -66,6 +66,8 @@ struct engine_argument {
 	uint64_t address; /* BUFFER, IMAGE: device address; ENGINE_NO_ADDRESS */
 	/* Accessible bytes from there; at least the span of an IMAGE's pitches. */
 	uint64_t memory_bytes;
+	/* BUFFER: of these, the bytes that the kernel should access; 0: all. */
+	uint64_t exact_bytes;
 	struct dxp_image image;     /* IMAGE */
 	struct dxp_sampler sampler; /* SAMPLER */
 };

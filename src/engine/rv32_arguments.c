@@ -116,8 +116,8 @@ static void ranges_collect(const struct engine_launch *l, struct ranges *r)
 			continue;
 		/* Segments start at a word. */
 		uint8_t *begin = (uint8_t *)a->memory - ((uintptr_t)a->memory & 3);
-		r->list[r->count++] =
-			(struct range){begin, (uint8_t *)a->memory + a->memory_bytes, i, 0};
+		const uint64_t bytes = a->exact_bytes ? a->exact_bytes : a->memory_bytes;
+		r->list[r->count++] = (struct range){begin, (uint8_t *)a->memory + bytes, i, 0};
 	}
 	qsort(r->list, r->count, sizeof(r->list[0]), by_begin);
 }

@@ -84,7 +84,11 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, struct gra
 	case DXP_ARGUMENT_BUFFER:
 		if (a->address >= g->memory_bytes && a->address != DXP_NULL_ADDRESS)
 			return outside(l, index);
+		if (a->address != DXP_NULL_ADDRESS && a->bytes > g->memory_bytes - a->address)
+			return outside(l, index);
 		out->kind = COMMAND_ARG_BUFFER;
+		if (a->address == DXP_NULL_ADDRESS)
+			out->bytes = 0;
 		return DXP_OK;
 	case DXP_ARGUMENT_LOCAL:
 		if (a->bytes == 0)

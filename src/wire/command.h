@@ -104,8 +104,10 @@ enum command_argument_kind {
 
 /* After decoding, `value` points into the message. */
 struct command_argument {
-	uint8_t kind;   /* enum command_argument_kind */
-	uint32_t bytes; /* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of value */
+	uint8_t kind; /* enum command_argument_kind */
+	/* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of value; BUFFER: that the
+	 * kernel may access, 0: up to the allocation's end */
+	uint32_t bytes;
 	uint64_t address;     /* BUFFER, IMAGE: device address */
 	const uint8_t *value; /* BYTES; IMAGE, SAMPLER: written by command_.._put() */
 };

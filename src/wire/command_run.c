@@ -5,6 +5,8 @@
 /* Only on the wire: an image with the description of an earlier argument, given by its index. The
  * descriptions of a kernel's 128 images would not fit in one message. */
 #define ARG_IMAGE_LIKE 6
+/* On the wire only: a buffer with its size. */
+#define ARG_BUFFER_SIZED 7
 
 static bool argument_valid(const struct command_argument *a)
 {
@@ -72,12 +74,25 @@ static void put_image(struct put_cursor *p, const struct command *c, uint8_t i)
 		put_8(p, like);
 }
 
-static void put_argument(struct put_cursor *p, const struct command *c, uint8_t i)
+static void put_buffer(struct put_cursor *p, const struct command_argument *a, bool sized)
+{
+	sized = sized && a->bytes > 0;
+	put_8(p, sized ? ARG_BUFFER_SIZED : COMMAND_ARG_BUFFER);
+	put_64(p, a->address);
+	if (sized)
+		put_32(p, a->bytes);
+}
+
+static void put_argument(struct put_cursor *p, const struct command *c, uint8_t i, bool sized)
 {
 	const struct command_argument *a = &c->arguments[i];
 
 	if (a->kind == COMMAND_ARG_IMAGE) {
 		put_image(p, c, i);
+		return;
+	}
+	if (a->kind == COMMAND_ARG_BUFFER) {
+		put_buffer(p, a, sized);
 		return;
 	}
 	put_8(p, a->kind);
@@ -86,7 +101,6 @@ static void put_argument(struct put_cursor *p, const struct command *c, uint8_t 
 		put_16(p, (uint16_t)a->bytes);
 		put_bytes(p, a->value, a->bytes);
 		break;
-	case COMMAND_ARG_BUFFER: put_64(p, a->address); break;
 	case COMMAND_ARG_LOCAL: put_32(p, a->bytes); break;
 	case COMMAND_ARG_SAMPLER: put_bytes(p, a->value, a->bytes); break;
 	}
@@ -107,6 +121,15 @@ static void get_image_like(struct get_cursor *g, struct command *c, uint8_t i)
 	a->value = c->arguments[like].value;
 }
 
+static void get_buffer(struct get_cursor *g, struct command_argument *a)
+{
+	a->kind = COMMAND_ARG_BUFFER;
+	a->address = get_64(g);
+	a->bytes = get_32(g);
+	if (a->bytes == 0)
+		g->bad = true;
+}
+
 static void get_argument(struct get_cursor *g, struct command *c, uint8_t i)
 {
 	struct command_argument *a = &c->arguments[i];
@@ -118,6 +141,7 @@ static void get_argument(struct get_cursor *g, struct command *c, uint8_t i)
 		a->value = get_raw(g, a->bytes);
 		break;
 	case COMMAND_ARG_BUFFER: a->address = get_64(g); break;
+	case ARG_BUFFER_SIZED: get_buffer(g, a); break;
 	case COMMAND_ARG_LOCAL: a->bytes = get_32(g); break;
 	case COMMAND_ARG_NIC: break;
 	case COMMAND_ARG_IMAGE:
@@ -134,6 +158,12 @@ static void get_argument(struct get_cursor *g, struct command *c, uint8_t i)
 	}
 }
 
+static void put_arguments(struct put_cursor *p, const struct command *c, bool sized)
+{
+	for (uint8_t i = 0; i < c->argument_count; i++)
+		put_argument(p, c, i, sized);
+}
+
 void command_run_put(struct put_cursor *p, const struct command *c)
 {
 	size_t name_bytes = strlen(c->text);
@@ -148,8 +178,13 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 		put_64(p, c->offset[d]);
 	}
 	put_8(p, c->argument_count);
-	for (uint8_t i = 0; i < c->argument_count; i++)
-		put_argument(p, c, i);
+	const struct put_cursor before = *p;
+	put_arguments(p, c, true);
+	if (!p->bad || before.bad)
+		return;
+	/* The message has no space for sizes of buffers. */
+	*p = before;
+	put_arguments(p, c, false);
 }
 
 void command_run_get(struct get_cursor *g, struct command *c)

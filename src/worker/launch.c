@@ -6,15 +6,39 @@
 
 #include <dxp/status.h>
 
+#include "engine/limits.h"
 #include "worker/server_internal.h"
 
-/* Sets what a kernel reads or writes. The xPU has checked that it belongs to the host. */
-static void memory_set(const struct worker_server *s, const struct worker_argument *from,
-		       struct engine_argument *to)
+/* Returns the bytes from `address` on that an engine may map: up to the end of ENGINE_ALIGN bytes,
+ * as drivers need it. They belong to the host, because its allocations have such sizes. */
+static uint64_t rest_align(uint64_t address, uint64_t rest)
 {
-	to->address = from->address;
-	to->memory_bytes = from->bytes;
-	if (from->bytes && s->options.memory)
+	if (rest == 0)
+		return 0;
+	return (address + rest + ENGINE_ALIGN - 1) / ENGINE_ALIGN * ENGINE_ALIGN - address;
+}
+
+/* The xPU has checked that the memory belongs to the host. */
+static void argument_set(struct worker_server *s, const struct worker_run *run, uint32_t i)
+{
+	const struct command_argument *from = &s->command.arguments[i];
+	struct engine_argument *to = &s->launch.arguments[i];
+
+	*to = (struct engine_argument){.kind = from->kind,
+				       .bytes = from->bytes,
+				       .value = from->value,
+				       .address = from->address,
+				       .memory_bytes = rest_align(from->address, run->rests[i])};
+	if (from->kind == COMMAND_ARG_BUFFER)
+		to->exact_bytes = from->bytes ? from->bytes : run->rests[i];
+	if (from->kind == COMMAND_ARG_IMAGE)
+		command_image_get(from->value, &to->image);
+	if (from->kind == COMMAND_ARG_SAMPLER)
+		command_sampler_get(from->value, &to->sampler);
+	if (from->kind == COMMAND_ARG_NIC) {
+		to->memory = s->options.memory + run->window;
+		to->memory_bytes = sizeof(struct dxp_window);
+	} else if (run->rests[i] && s->options.memory) {
 		to->memory = s->options.memory + from->address;
 }
 

@@ -28,6 +28,7 @@ struct block {
 	struct tree_node by_bytes;   /* free blocks; key, minor: bytes, address */
 	struct block *before, *behind;
 	uint64_t address, bytes;
+	uint64_t requested; /* at most `bytes`; valid while `used` */
 	uint32_t holders;
 	bool used;  /* allocated, or freed but still held */
 	bool freed; /* returned when the last holder drops it */
@@ -273,6 +274,7 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 		return DXP_EINVAL;
 	if (bytes > a->bytes)
 		return DXP_ENOMEM;
+	const uint64_t requested = bytes;
 	bytes = round_up(bytes, a->unit);
 	struct block *b = best_fit(a, bytes);
 	if (!b)
@@ -286,6 +288,7 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 		return DXP_ENOMEM;
 	}
 	*address = block_allocate(a, b, bytes, o, rest);
+	b->requested = requested;
 	return DXP_OK;
 }
 
@@ -376,13 +379,15 @@ int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes
 	if (address >= a->bytes)
 		return DXP_ERANGE;
 	struct block *b = block_at(a, address);
-	uint64_t left = b->bytes - (address - b->address);
+	const uint64_t offset = address - b->address;
 
-	if (!b->used || b->freed || !owned_by(b, owner) || bytes > left)
+	if (!b->used || b->freed || !owned_by(b, owner) || bytes > b->bytes - offset)
+		return DXP_ERANGE;
+	if (rest && offset >= b->requested)
 		return DXP_ERANGE;
 	b->holders++;
 	if (rest)
-		*rest = left;
+		*rest = b->requested - offset;
 	return DXP_OK;
 }
 

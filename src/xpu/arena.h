@@ -55,8 +55,8 @@ void arena_free_owner(struct arena *a, uint32_t owner);
 /* Finds the owner's first allocation at or after *address that is not freed. False: none. */
 bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes);
 
-/* Holds the owner's allocation that contains [address, address + bytes). *rest (may be NULL):
- * bytes from `address` to its end. DXP_ERANGE: none. */
+/* Holds the owner's allocation that contains [address, address + bytes). *rest (may be NULL): bytes
+ * from `address` to the end that arena_alloc was called with, 1 or more. DXP_ERANGE: none. */
 int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes, uint64_t *rest);
 /* Drops one hold. `address` was passed to arena_hold. */
 void arena_drop(struct arena *a, uint64_t address);

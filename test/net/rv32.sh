@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Starts two xPUs with engine rv32. Runs kernels that post by instruction and unchanged OpenCL
+# Starts four xPUs with engine rv32. Runs kernels that post by instruction and unchanged OpenCL
 # programs, and checks the message for an unknown option.
 #
-#   program, kernel_put --- 127.0.0.1 --- dxp-manager
-#                                    +--- dxpd: xpu1   dxpd: xpu2
+#   program, kernel_put, allreduce --- 127.0.0.1 --- dxp-manager
+#                                               +--- dxpd: xpu1   xpu2   xpu3   xpu4
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
@@ -29,12 +29,17 @@ grep -rhqF "engine rv32 has no option 'speed'" "$scratch" || die 'the option is 
 rm -rf "$DXP_DIR"
 
 say '== kernels that send by instruction'
-dxp up --xpus 2 --memory 128M --port 0 --engine rv32:cores=2
+dxp up --xpus 4 --memory 128M --port 0 --engine rv32:cores=2
 dxp nodes >"$scratch/nodes"
 expect rv32 "$scratch/nodes"
 timeout 280 kernel_put >"$scratch/out" 2>&1 || die "kernel_put: $(cat "$scratch/out")"
 expect 'the picture there is right' "$scratch/out"
 say "ok: $(tail -n 1 "$scratch/out")"
+timeout 280 allreduce 2 >"$scratch/out" 2>&1 || die "allreduce: $(cat "$scratch/out")"
+expect '4 xPUs, 2 rounds by their kernels' "$scratch/out"
+expect ': 0 of 65536 sums differ' "$scratch/out"
+say "ok: $(cat "$scratch/out")"
+refuse 2 'usage: allreduce [ROUNDS]' allreduce 0
 
 say '== OpenCL programs'
 if [ -r "$door" ] && [ -x "$programs/printing" ]; then
@@ -43,6 +48,22 @@ if [ -r "$door" ] && [ -x "$programs/printing" ]; then
 			die "$program: $(grep -v '^ok' "$scratch/out")"
 		say "ok: $program: $(tail -n 1 "$scratch/out")"
 	done
+fi
+
+say '== stores outside an argument'
+if [ -r "$door" ] && [ -x "$programs/probe_bounds" ]; then
+	OCL_ICD_VENDORS=$door timeout 200 "$programs/probe_bounds" >"$scratch/out" 2>&1 ||
+		die "probe_bounds: $(cat "$scratch/out")"
+	cat "$DXP_DIR"/run/*.log >"$scratch/log"
+	readonly item="work-item (5,0,0)" argument="of argument 0 'out'"
+	expect "kernel 'store', $item: stores 1 byte at 0x10000064, offset 100 $argument (100 " \
+		"$scratch/log"
+	expect "kernel 'wide', $item: stores 4 bytes at 0x10000061, offset 97 $argument (100 " \
+		"$scratch/log"
+	expect "kernel 'store', $item: stores 1 byte at 0x10300001, offset 3145729 $argument " \
+		"$scratch/log"
+	expect "offset 1001 $argument (1001 bytes)" "$scratch/log"
+	say "ok: $(tail -n 1 "$scratch/out")"
 fi
 dxp down
 

@@ -120,8 +120,14 @@ static void arena_hold__range_of_the_owner(void **state)
 
 	arena_alloc(arena, A, 1000, &a);
 	assert_int_equal(arena_hold(arena, A, a + 10, 900, &rest), DXP_OK);
-	assert_int_equal(rest, 1024 - 10);
+	assert_int_equal(rest, 1000 - 10);
 	arena_drop(arena, a + 10);
+	assert_int_equal(arena_hold(arena, A, a + 999, 1, &rest), DXP_OK);
+	assert_int_equal(rest, 1);
+	arena_drop(arena, a + 999);
+	assert_int_equal(arena_hold(arena, A, a + 1000, 0, &rest), DXP_ERANGE);
+	assert_int_equal(arena_hold(arena, A, a + 1000, 24, NULL), DXP_OK);
+	arena_drop(arena, a + 1000);
 	assert_int_equal(arena_hold(arena, B, a, 1, NULL), DXP_ERANGE);
 	assert_int_equal(arena_hold(arena, A, a, 1025, NULL), DXP_ERANGE);
 	assert_int_equal(arena_hold(arena, A, a + 1024, 1, NULL), DXP_ERANGE);

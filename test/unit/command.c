@@ -45,6 +45,8 @@ static void argument_random(struct rng *r, struct command_argument *a, uint32_t 
 	*a = (struct command_argument){.kind = (uint8_t)rng_below(r, COMMAND_ARG_SAMPLER + 1)};
 	if (a->kind == COMMAND_ARG_BUFFER || a->kind == COMMAND_ARG_IMAGE)
 		a->address = rng_next(r);
+	if (a->kind == COMMAND_ARG_BUFFER && rng_below(r, 2))
+		a->bytes = (uint32_t)rng_next(r);
 	if (a->kind == COMMAND_ARG_LOCAL)
 		a->bytes = (uint32_t)rng_next(r) | 1;
 	if (a->kind == COMMAND_ARG_BYTES)

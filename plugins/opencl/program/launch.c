@@ -165,8 +165,11 @@ static cl_int memory_pass(struct enqueue *e, const struct argument_about *about,
 
 	to->kind = DXP_ARGUMENT_BUFFER;
 	to->address = DXP_NULL_ADDRESS;
+	to->bytes = 0;
 	if (!m)
 		return CL_SUCCESS;
+	if (m->bytes <= UINT32_MAX)
+		to->bytes = (uint32_t)m->bytes;
 	error = memory_ready(e, m, 0, m->bytes, access_of(about, m), &to->address);
 	if (about->kind == ARGUMENT_BUFFER)
 		return error;
