@@ -18,27 +18,13 @@ static uint64_t rest_align(uint64_t address, uint64_t rest)
 	return (address + rest + ENGINE_ALIGN - 1) / ENGINE_ALIGN * ENGINE_ALIGN - address;
 }
 
-/* The xPU has checked that the memory belongs to the host. */
-static void argument_set(struct worker_server *s, const struct worker_run *run, uint32_t i)
+/* Sets what a kernel reads or writes. The xPU has checked that it belongs to the host. */
+static void memory_set(const struct worker_server *s, const struct worker_argument *from,
+		       struct engine_argument *to)
 {
-	const struct command_argument *from = &s->command.arguments[i];
-	struct engine_argument *to = &s->launch.arguments[i];
-
-	*to = (struct engine_argument){.kind = from->kind,
-				       .bytes = from->bytes,
-				       .value = from->value,
-				       .address = from->address,
-				       .memory_bytes = rest_align(from->address, run->rests[i])};
-	if (from->kind == COMMAND_ARG_BUFFER)
-		to->exact_bytes = from->bytes ? from->bytes : run->rests[i];
-	if (from->kind == COMMAND_ARG_IMAGE)
-		command_image_get(from->value, &to->image);
-	if (from->kind == COMMAND_ARG_SAMPLER)
-		command_sampler_get(from->value, &to->sampler);
-	if (from->kind == COMMAND_ARG_NIC) {
-		to->memory = s->options.memory + run->window;
-		to->memory_bytes = sizeof(struct dxp_window);
-	} else if (run->rests[i] && s->options.memory) {
+	to->address = from->address;
+	to->memory_bytes = rest_align(from->address, from->bytes);
+	if (from->bytes && s->options.memory)
 		to->memory = s->options.memory + from->address;
 }
 
@@ -54,7 +40,12 @@ static void argument_set(const struct worker_server *s, struct worker_run *run, 
 		to->bytes = (uint32_t)from->bytes;
 		to->value = value;
 		break;
-	case COMMAND_ARG_BUFFER: memory_set(s, from, to); break;
+	case COMMAND_ARG_BUFFER:
+		memory_set(s, from, to);
+		to->exact_bytes = worker_run_exact(run, from);
+		if (to->exact_bytes == 0)
+			to->exact_bytes = from->bytes;
+		break;
 	case COMMAND_ARG_LOCAL: to->bytes = (uint32_t)from->bytes; break;
 	case COMMAND_ARG_NIC:
 		to->memory = s->options.memory + from->address;

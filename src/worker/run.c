@@ -13,6 +13,7 @@ static uint32_t value_bytes(const struct command_argument *a)
 {
 	switch (a->kind) {
 	case COMMAND_ARG_BYTES: return a->bytes;
+	case COMMAND_ARG_BUFFER: return a->bytes ? sizeof(a->bytes) : 0;
 	case COMMAND_ARG_IMAGE: return sizeof(struct dxp_image);
 	case COMMAND_ARG_SAMPLER: return sizeof(struct dxp_sampler);
 	default: return 0;
@@ -39,6 +40,7 @@ static void value_put(const struct command_argument *a, void *to)
 
 	switch (a->kind) {
 	case COMMAND_ARG_BYTES: memcpy(to, a->value, a->bytes); break;
+	case COMMAND_ARG_BUFFER: memcpy(to, &a->bytes, value_bytes(a)); break;
 	case COMMAND_ARG_IMAGE:
 		command_image_get(a->value, &image);
 		memcpy(to, &image, sizeof(image));
@@ -82,15 +84,25 @@ static uint32_t argument_put(const struct command *c, uint8_t i, struct worker_r
 	struct worker_argument *to = worker_run_arguments(r);
 	uint8_t first = value_first(c, i);
 	bool sized = from->kind == COMMAND_ARG_BYTES || from->kind == COMMAND_ARG_LOCAL;
+	uint32_t value = first != i ? to[first].value : value_bytes(from) ? at : 0;
 
 	to[i] = (struct worker_argument){.kind = from->kind & 15,
-					 .value = (first == i ? at : to[first].value) & UINT16_MAX,
+					 .value = value & UINT16_MAX,
 					 .bytes = sized ? from->bytes : 0,
 					 .address = from->address};
 	if (first != i)
 		return at;
 	value_put(from, worker_run_at(r, at));
 	return at + value_bytes(from);
+}
+
+uint32_t worker_run_exact(const struct worker_run *r, const struct worker_argument *a)
+{
+	uint32_t bytes = 0;
+
+	if (a->kind == COMMAND_ARG_BUFFER && a->value)
+		memcpy(&bytes, (const char *)r + a->value, sizeof(bytes));
+	return bytes;
 }
 
 void worker_run_make(const struct command *c, struct worker_run *out)

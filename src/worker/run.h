@@ -15,8 +15,10 @@ struct worker_axis {
 };
 
 struct worker_argument {
-	uint64_t kind : 4;   /* enum command_argument_kind */
-	uint64_t value : 16; /* offset: BYTES; IMAGE: struct dxp_image; SAMPLER: dxp_sampler */
+	uint64_t kind : 4; /* enum command_argument_kind */
+	/* Offset: BYTES; IMAGE: struct dxp_image; SAMPLER: dxp_sampler; BUFFER: see
+	 * worker_run_exact(). 0: none. */
+	uint64_t value : 16;
 	/* BYTES, LOCAL: as in the command. BUFFER, IMAGE: from the address to the end of the
 	 * allocation, in bytes, set by the daemon before the start; 0: no memory. */
 	uint64_t bytes : 44;
@@ -59,6 +61,10 @@ static inline struct worker_argument *worker_run_arguments(struct worker_run *r)
 {
 	return worker_run_at(r, r->arguments);
 }
+
+/* Returns the bytes of a BUFFER that the kernel may access; 0: up to the allocation's end, or no
+ * BUFFER. */
+uint32_t worker_run_exact(const struct worker_run *r, const struct worker_argument *a);
 
 static inline const char *worker_run_name(struct worker_run *r)
 {

@@ -47,8 +47,8 @@ static int port_argument_set(struct work *w, struct worker_argument *a)
 /* Holds the memory of an argument, and sets its bytes to the end of the allocation. */
 static int memory_hold(struct work *w, struct worker_argument *a)
 {
-	const struct tenant *t = l->work->tenant;
-	uint64_t bytes = a->kind == COMMAND_ARG_BUFFER ? a->bytes : 0;
+	const struct tenant *t = w->tenant;
+	uint64_t bytes = worker_run_exact(work_run(w), a), rest;
 	struct dxp_image image;
 
 	if (a->kind == COMMAND_ARG_IMAGE) {
