@@ -47,6 +47,15 @@ alive() {
 	die "$1 is not alive: $(near dxp nodes; cat "$scratch/$1.log")"
 }
 
+# dead NAME: waits up to 10 s until the node table does not show the node as alive.
+dead() {
+	for _ in {1..100}; do
+		near dxp nodes | has " $1 .* alive " || return 0
+		sleep 0.1
+	done
+	die "$1 is still alive: $(near dxp nodes)"
+}
+
 part "$near" manager 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
 	--state "$scratch/state" --bind 10.79.0.1
 echo 10.79.0.1:4795 >"$DXP_DIR/manager"
@@ -156,6 +165,7 @@ client=''
 [ $((SECONDS - begin)) -le 30 ] || die "that took $((SECONDS - begin)) s"
 expect error "$scratch/said"
 say "ok: $(tail -n 1 "$scratch/said")"
+dead slow1 # or its old lease passes for the new daemon's
 daemon slow1 "board:$slow" --buffer-bytes 64K
 slow1=$last
 there_and_back slow1 3 little "${here[@]}"

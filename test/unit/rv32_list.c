@@ -413,6 +413,7 @@ static void rv32_list__clang_agrees(void **state)
 	count = kept;
 	assert_non_null(mkdtemp(folder));
 	if (!clang_assemble(folder)) {
+		print_message("skipped: no clang-15; try: apt install clang-15\n");
 		scratch_folder_remove(folder);
 		skip();
 	}
