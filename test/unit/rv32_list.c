@@ -153,7 +153,9 @@ static void integers_read(struct rv32_op *o, enum rv32_format format, char **t, 
 		o->rs1 = x_of(t[0]), o->rs2 = x_of(t[1]);
 		o->imm = (int32_t)((uint32_t)number_of(t[2]) - pc);
 		break;
-	case RV32_FORMAT_U: o->rd = x_of(t[0]), o->imm = number_of(t[1]) * 4096; break;
+	case RV32_FORMAT_U:
+		o->rd = x_of(t[0]), o->imm = (int32_t)((uint32_t)number_of(t[1]) << 12);
+		break;
 	case RV32_FORMAT_JUMP:
 		o->rd = x_of(t[0]), o->imm = (int32_t)((uint32_t)number_of(t[1]) - pc);
 		break;
