@@ -18,7 +18,7 @@ __global__ void send(struct dxp_window *nic, dxp_u8 *image, struct shape shape, 
 	__syncthreads();
 	for (dxp_u32 block = 0; block < shape.blocks; block++) {
 		block_compute(&shape, block, image, threadIdx.x, WORKERS);
-		/* What each has stored is seen by the NIC before the doorbell is. */
+		/* Makes the stores of each thread visible to the NIC before the doorbell. */
 		__threadfence_system();
 		__syncthreads();
 		if (threadIdx.x == 0)

@@ -12,11 +12,11 @@
 
 #include <dxp/function.h>
 
-#define LABEL       "two-processes" /* by which the client finds the server */
-#define BYTES       65536           /* of the server's memory */
+#define LABEL       "two-processes" /* label by which the client finds the server */
+#define BYTES       65536           /* size of the server's memory */
 #define COUNTER_AT  (BYTES - 8)     /* its last 8 bytes count the clients */
-#define TAG         42u             /* of the announced PUT */
-#define CLIENTS_MAX 32              /* that wait at once */
+#define TAG         42u             /* tag of the announced PUT */
+#define CLIENTS_MAX 32              /* clients that may wait at once */
 #define WAIT_NS     10000000000ull
 
 /* First NAP of each side: the sender's address, and the key of its memory. */

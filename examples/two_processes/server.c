@@ -34,11 +34,11 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 	completion(f, "answer");
 }
 
-/* Clients whose hello came while another one's data was awaited. */
+/* Clients that said hello while the server waited for the data of another. */
 static struct hello waiting[CLIENTS_MAX];
 static int waiting_count;
 
-/* Dequeues one NAP. Returns the number of clients that it ends: 0 or 1. */
+/* Dequeues one NAP. Returns how many clients it completes: 0 or 1. */
 static int event_handle(struct dxp_function *f)
 {
 	struct dxp_window *w = dxp_function_window(f);

@@ -39,9 +39,8 @@ DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 }
 
 /* Claims the next free descriptor: *index. The caller must fill it and call dxp_ring().
- * Errors: DXP_EAGAIN: all DXP_DOORBELLS descriptors are in use, nothing has changed; DXP_EOVERRUN:
- * a doorbell was stored without a claim, and the function has stopped; else as dxp_error(). Source:
- * C-15, C-16. */
+ * Errors: DXP_EAGAIN: all DXP_DOORBELLS descriptors are in use; DXP_EOVERRUN: a doorbell was stored
+ * without a claim, and the function has stopped; otherwise see dxp_error(). Source: C-15, C-16. */
 DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 {
 	dxp_u32 next, consumer;

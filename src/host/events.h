@@ -20,18 +20,18 @@ enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 
 struct host_event {
 	uint8_t state;         /* enum host_event_state */
-	bool silent : 1;       /* has no handle: freed as soon as it is done */
-	bool pulls : 1;        /* until done, the xPU accesses this host's memory */
-	bool notify : 1;       /* its completion is queued with `cookie` */
-	bool lazy : 1;         /* its node may report it late */
-	bool kernel : 1;       /* a kernel's: use.h */
-	bool transfer : 1;     /* a transfer's: use.h */
+	bool silent : 1;       /* has no handle: freed when done */
+	bool pulls : 1;        /* until it is done, the xPU may access this host's memory */
+	bool notify : 1;       /* its completion is queued, with `cookie` */
+	bool lazy : 1;         /* its node may delay the report */
+	bool kernel : 1;       /* set for a kernel's event (use.h) */
+	bool transfer : 1;     /* set for a transfer's event (use.h) */
 	int8_t status;         /* DONE: enum dxp_status */
-	uint16_t bytes;        /* PENDING: from events_weigh; 0: none */
+	uint16_t bytes;        /* PENDING: set by events_weigh; 0: none */
 	int32_t native;        /* as in struct dxp_completion */
-	uint16_t notified;     /* another node notified of its completion; 0: none */
-	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
-	uint32_t signal_count; /* the count of that signal */
+	uint16_t notified;     /* node notified of its completion; 0: none */
+	uint16_t signalled;    /* node that got a signal for it; 0: none */
+	uint32_t signal_count; /* count of that signal */
 	uint64_t cookie;
 	struct dxp_event_times times;
 	/* Transfer that it completes; NULL: it belongs to a command or to the program. */

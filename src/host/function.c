@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of dxp/function.h. What differs between kinds of functions is in struct
+/* The calls of dxp/function.h. Differences between kinds of functions are in struct
  * function_ops. */
 #include "host/function.h"
 

@@ -339,9 +339,8 @@ static uint64_t engine_cycles(const struct model_parameters *p, enum model_op op
 	return (uint64_t)(op == MODEL_NAP_IMM ? p->nap_engine_cycles : p->put_engine_cycles);
 }
 
-/* Computes what the engines need in addition to the stages. The stated cycles hold for 1 byte on
- * the source's hardware. What its stages do not explain is constant, in cycles, on other
- * hardware. */
+/* Computes the engines' time beyond the stages. The stated cycles hold for 1 byte on the source's
+ * hardware. Other hardware needs the same number of cycles beyond its stages. */
 static int rest_of(const struct model_parameters *p, enum model_op op, uint64_t *rest_ps)
 {
 	struct model_parameters source;

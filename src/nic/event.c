@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the two event rings of a window. Of the user, the engine reads only the consumer index. It
- * may grow up to the number of events written; any other value stops the function. */
+/* Writes the two event rings of a window. The user writes only the consumer index, and the engine
+ * reads nothing else of the user. The index may grow up to the number of events written; any other
+ * value stops the function. */
 #include <string.h>
 
 #include <dxp/status.h>

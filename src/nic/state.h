@@ -244,8 +244,8 @@ struct rx_stream {
 	/* Credits: counts messages that raise an event. limit - accepted may still come. */
 	uint32_t accepted; /* arrived, or given up by their sender */
 	uint32_t limit;    /* total that may be sent */
-	uint32_t
-		first_left; /* part of limit - accepted that is not in `promised` of the function */
+	/* Part of limit - accepted that is not in `promised` of the function. */
+	uint32_t first_left;
 	uint32_t low;       /* at this remainder more are granted */
 	bool listed, waits; /* in the function's lists */
 	uint8_t index;

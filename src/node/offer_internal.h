@@ -32,8 +32,8 @@ struct offer_function {
 	bool armed;
 	struct offer_region *regions;
 	uint32_t region_count, region_space;
-	uint64_t mapped_bytes; /* of the regions */
-	/* Settings of the function; they outlive its user. */
+	uint64_t mapped_bytes; /* total of the regions */
+	/* Settings that outlive the function's user. */
 	uint32_t weight, priority; /* enum nic_priority */
 	uint64_t limit_bytes_per_s;
 };

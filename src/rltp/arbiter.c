@@ -100,8 +100,7 @@ static void run_queue_append(struct arbiter *a, uint32_t channel, struct rltp_se
 	if (a->lined >> channel & 1)
 		return;
 	a->lined |= 1u << channel;
-	/* A returning channel owes for recent bytes (retransmissions too), but for a limited
-	 * number. */
+	/* A returning channel is charged for its recent bytes, up to a bound. */
 	uint64_t level = *reached(a, channel);
 	if (ahead(l->served, level) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
 		l->served = level + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
@@ -158,7 +157,7 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 		return NULL;
 	uint32_t c = arbiter_least(a, mask);
 	struct run_queue *l = &a->run_queues[c];
-	/* A channel that had nothing to send, or was blocked, catches up at most one quantum. */
+	/* A channel that was blocked or had nothing to send catches up at most one quantum. */
 	uint64_t *level = reached(a, c);
 	int64_t behind = ahead(*level, l->served);
 	if (behind > (int64_t)RLTP_LAG_BYTES * COST_ONE)

@@ -5,11 +5,11 @@
  * a channel wait in its run queue, first come, first served, a quantum each. A session that cannot
  * send delays no other (C-38).
  *
- * Channels of high priority go first. While they compete with others, the others get one byte of
- * RLTP_GUARD_SHARE, so that no class starves.
+ * Channels of high priority go first. While they compete with others, the others get one byte in
+ * RLTP_GUARD_SHARE, so no class starves.
  *
- * While only one channel without a limit has messages, the run queues stay empty and sessions send
- * at once. docs/design/sharing.md "Sharing a NIC". */
+ * While only one channel without a limit has messages, run queues stay empty and sessions send at
+ * once. docs/design/sharing.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 
@@ -30,14 +30,14 @@ struct run_queue {
 };
 
 struct arbiter {
-	uint32_t busy;       /* bit c: some session has messages of channel c */
+	uint32_t busy;       /* bit c: a session has messages of channel c */
 	uint32_t limited;    /* bit c: channel c has a limit */
 	uint32_t lined;      /* bit c: run queue c is not empty */
-	bool contended;      /* the run queues decide now */
+	bool contended;      /* run queues are in use now */
 	uint32_t high;       /* bit c: channel c has high priority */
 	uint64_t reached[2]; /* by priority: virtual time of the channel selected last */
-	/* bytes that high channels sent while others had messages, less RLTP_GUARD_SHARE - 1 times
-	 * the bytes of the others */
+	/* Bytes that high channels sent while others had messages, less RLTP_GUARD_SHARE - 1 times
+	 * the bytes of the others. */
 	uint64_t passed;
 	struct run_queue run_queues[RLTP_CHANNELS];
 };
@@ -53,8 +53,8 @@ void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight);
 /* Moves a channel into the class of high priority, or out of it. */
 void arbiter_priority(struct arbiter *a, uint32_t channel, bool high);
 
-/* Sets the limit of a channel; NULL: none. The caller owns the bucket and may change its rate at
- * any time. */
+/* Sets or (NULL) removes the limit of a channel. The caller owns the bucket and may change its rate
+ * at any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
 /* Note that a session got its first message of this channel (busy), or completed the last
@@ -89,7 +89,7 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 /* Counts bytes for the guard against starvation. Called while there are high channels. */
 void arbiter_pass(struct arbiter *a, uint32_t channel, uint32_t bytes);
 
-/* Charges `bytes` sent to the channel: headers and payload, retransmissions too. */
+/* Charges sent bytes to the channel: headers, payload and retransmissions. */
 static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t bytes,
 				  uint64_t now_ns)
 {

@@ -134,8 +134,8 @@ void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t we
 /* Sets whether the channel is served before those without priority. Initially not. */
 void rltp_endpoint_priority(struct rltp_endpoint *e, uint32_t channel, bool high);
 
-/* Limits new packets of a channel by a bucket; NULL: no limit. The caller owns the bucket and may
- * change its rate at any time, but must then call rltp_endpoint_send. */
+/* Limits new packets of a channel by a bucket; NULL: no limit. The caller owns the bucket. After
+ * changing its rate, the caller must call rltp_endpoint_send. */
 void rltp_endpoint_limit(struct rltp_endpoint *e, uint32_t channel, struct bucket *limit);
 
 void rltp_endpoint_sessions(struct rltp_endpoint *e,

@@ -19,7 +19,7 @@
 #define RLTP_GUARD_SHARE 16
 /* bytes of channels with priority until the others send: then one quantum keeps the share */
 #define RLTP_GUARD_BYTES ((RLTP_GUARD_SHARE - 1ull) * RLTP_QUANTUM_BYTES)
-/* packets that each flow may have in flight beside any number of others: one quantum */
+/* packets that each flow may have in flight, with any number of other flows: one quantum */
 #define RLTP_FLOW_PACKETS_MIN 16
 /* entries of a new session's ring: 2 KiB, enough for requests and answers */
 #define RLTP_TX_RING_MIN    64

@@ -17,7 +17,7 @@
 #define RING      (2 * INC_LOAD_OUTSTANDING_MAX)
 #define UNTOUCHED 0xa5
 
-/* What members reported about an operation, and its expected result. */
+/* An operation: the reports of its members, and the expected result. */
 struct verdict {
 	uint32_t number; /* number of the operation; index: number % RING */
 	bool received;   /* status and done_elements are set */

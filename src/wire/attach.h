@@ -14,7 +14,7 @@
 
 #define ATTACH_MAGIC     0x44585041u /* "DXPA" */
 #define ATTACH_VERSION   2
-#define ATTACH_BYTES_MAX 1024 /* bytes of one message, in either direction */
+#define ATTACH_BYTES_MAX 1024 /* bytes per message, in either direction */
 #define ATTACH_FDS_MAX   3
 #define ATTACH_ROWS      4  /* rows per answer; two answers list all functions */
 #define ATTACH_AREAS_MAX 16 /* areas per answer: a whole lookup table */
@@ -27,16 +27,17 @@ enum attach_type {
 	 * block the engine's write: by a shared flag, or by a read into missing memory, which holds
 	 * the pipe's lock. */
 	ATTACH_OPEN = 1,
-	ATTACH_REGISTER, /* memfd; offset, bytes, rights; answer: key */
-	ATTACH_REVOKE,   /* key */
-	ATTACH_LOOKUP,   /* vaddr, bytes, key, offset */
-	ATTACH_FIND,     /* label, qp; answer: target */
-	ATTACH_ARM,      /* on */
-	/* For users that may manage the NIC (its own, root), on a connection without a function. */
+	ATTACH_REGISTER, /* registers a memfd; offset, bytes, rights; answer: key */
+	ATTACH_REVOKE,   /* revokes a key */
+	ATTACH_LOOKUP,   /* adds an area: vaddr, bytes, key, offset */
+	ATTACH_FIND,     /* finds a queue pair: label, qp; answer: target */
+	ATTACH_ARM,      /* arms or disarms the function: on */
+	/* For users that may manage the NIC (its own user, root), on a connection without a
+	 * function. */
 	ATTACH_LIST,     /* function: the first of ATTACH_ROWS; answer: rows */
 	ATTACH_WEIGHT,   /* function, value: 1 .. 64 */
 	ATTACH_LIMIT,    /* function, value: bytes per second, 0: none */
-	ATTACH_RESET,    /* function: closes it; its user reads DXP_ECLOSED */
+	ATTACH_RESET,    /* function: closes it; its user gets DXP_ECLOSED */
 	ATTACH_AREAS,    /* function; answer: its lookup table and registers */
 	ATTACH_PRIORITY, /* function, value: 0 normal, 1 high */
 };
@@ -53,10 +54,10 @@ struct attach_request {
 
 /* A function, for `dxp vf`. */
 struct attach_row {
-	uint8_t function, state; /* enum dxp_function_state, 0: free */
+	uint8_t function, state; /* enum dxp_function_state; 0: free */
 	uint8_t weight, priority, armed;
-	uint32_t error; /* as in the window */
-	uint32_t pid;   /* 0: the NIC's own program, or none */
+	uint32_t error; /* error of the window */
+	uint32_t pid;   /* 0: the NIC's own program, or no user */
 	uint32_t regions;
 	uint64_t mapped_bytes; /* bytes of the function's regions mapped in the NIC's program */
 	uint64_t limit_bytes_per_s;

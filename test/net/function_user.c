@@ -2,7 +2,7 @@
 /* Uses one function of a NIC, for functions.sh:
  *
  *   function-user sink NIC LABEL          offers 1 MiB of memory to any peer
- *   function-user stream NIC LABEL PEER   PUTs into the memory of that function without end
+ *   function-user stream NIC LABEL PEER   PUTs into the memory of that function forever
  *   function-user overrun NIC LABEL       stores 40 doorbells without a claim
  *
  * Prints "ready", or "streaming" when 100 PUTs have arrived, or the function's error. When its

@@ -181,7 +181,7 @@ static void attach_request_decode__bounds(void **state)
 	assert_int_equal(changed(&list, OFF_VERSION, ATTACH_VERSION + 1), DXP_EUNSUPPORTED);
 	assert_int_equal(changed(&list, OFF_TYPE, 0), DXP_EMALFORMED);
 	assert_int_equal(changed(&list, OFF_TYPE, ATTACH_PRIORITY + 1), DXP_EMALFORMED);
-	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* function */
+	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* field: function */
 	assert_int_equal(changed(&open, OFF_BODY + 2, ' '), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 2, '/'), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY + 3, 0), DXP_EMALFORMED);

@@ -125,8 +125,8 @@ static void local_shares__weights(void **state)
 	rig_end(&r);
 }
 
-/* What the guard leaves goes to the function of high priority, the rest to the others, by weight.
- */
+/* The guard's share goes to the normal functions by weight. The function of high priority gets the
+ * rest. */
 static void local_shares__priority(void **state)
 {
 	struct nic_options o = rig_options();

@@ -153,7 +153,7 @@ static void heap__large_ones_are_used_again(void **state)
 	assert_int_equal(fake_alloc_calls(), calls);
 }
 
-/* Of 32 MiB, at most a sixteenth plus one part stays allocated but unused. */
+/* At most a sixteenth of 32 MiB and one part stay allocated but unused. */
 static void heap__gives_back(void **state)
 {
 	uint64_t at[6];

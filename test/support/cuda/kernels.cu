@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What test/unit/engine_cuda.c runs; kernels.ptx is made of it:
+/* Kernels of test/unit/engine_cuda.c. kernels.ptx is the output of
  *   nvcc -ptx -O2 -arch=compute_75 kernels.cu
- * without the compiler's heading, and with .version 6.4, of which nothing newer is used, so that older
- * drivers take it. */
+ * without the compiler's heading. Its .version is 6.4, so that older drivers load it; the code uses
+ * nothing newer. */
 extern "C" __global__ void add(const unsigned *a, unsigned *out, unsigned n)
 {
 	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
