@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/clock.h"
 #include "base/program.h"
 #include "cmd/dxp/command.h"
@@ -97,7 +98,7 @@ static int get_file(struct move *m, int fd, const char *name)
 			return session_fail();
 		}
 		uint64_t elapsed_ns = clock_now_ns() - begin;
-		if (!file_write(fd, m->chunk, bytes)) {
+		if (!descriptor_write(fd, m->chunk, bytes)) {
 			progress_end(&m->progress);
 			return print_fail("cannot write %s: %s", name, strerror(errno));
 		}

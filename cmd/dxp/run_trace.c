@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/descriptor.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/run.h"
@@ -18,7 +19,7 @@ struct joined {
 
 static void put(struct joined *j, const char *text)
 {
-	j->good = j->good && file_write(j->out.fd, text, strlen(text));
+	j->good = j->good && descriptor_write(j->out.fd, text, strlen(text));
 }
 
 /* Copies one record. A record is a line, with a comma after it unless it is the last. Truncated

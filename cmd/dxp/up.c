@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/address.h"
 #include "base/clock.h"
 #include "cmd/dxp/command.h"
@@ -181,8 +182,8 @@ static bool manager_announce(const struct up *u)
 
 	if (!folder_path(&u->folder, "manager", path) || !file_out_open(&out, path))
 		return false;
-	bool written =
-		file_write(out.fd, u->manager, strlen(u->manager)) && file_write(out.fd, "\n", 1);
+	bool written = descriptor_write(out.fd, u->manager, strlen(u->manager)) &&
+		       descriptor_write(out.fd, "\n", 1);
 	return file_out_close(&out, written) && written;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <unistd.h>
 
 int descriptor_raise(int fd)
@@ -63,4 +64,22 @@ DIR *descriptor_opendir(const char *path)
 	closedir(low);
 	errno = error;
 	return folder;
+}
+
+bool descriptor_write(int fd, const void *data, size_t bytes)
+{
+	const uint8_t *at = data;
+
+	while (bytes) {
+		ssize_t written = write(fd, at, bytes);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written == 0)
+			errno = EIO;
+		if (written <= 0)
+			return false;
+		at += written;
+		bytes -= (size_t)written;
+	}
+	return true;
 }

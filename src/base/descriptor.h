@@ -10,6 +10,8 @@
 #define BASE_DESCRIPTOR_H
 
 #include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define DESCRIPTOR_FIRST 3 /* lowest after standard input, output and error */
@@ -26,5 +28,8 @@ int descriptor_raise_pair(int made, int fds[2]);
 /* Like fopen (`mode` must contain "e") and opendir. */
 FILE *descriptor_fopen(const char *path, const char *mode);
 DIR *descriptor_opendir(const char *path);
+
+/* Writes all bytes, also after signals. Returns false with errno set. */
+bool descriptor_write(int fd, const void *data, size_t bytes);
 
 #endif

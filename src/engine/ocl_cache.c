@@ -64,19 +64,6 @@ uint8_t *ocl_cache_get(const char *folder, const uint8_t key[OCL_KEY_BYTES], siz
 	return data;
 }
 
-static bool file_write(int file, const uint8_t *data, size_t bytes)
-{
-	for (size_t done = 0; done < bytes;) {
-		ssize_t n = write(file, data + done, bytes - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 static bool put(const char *folder, const char *path, const void *data, size_t bytes)
 {
 	char part[PATH_MAX];
@@ -86,7 +73,7 @@ static bool put(const char *folder, const char *path, const void *data, size_t b
 	int file = mkostemps(part, sizeof(PENDING) - 1, O_CLOEXEC);
 	if (file < 0)
 		return false;
-	bool written = file_write(file, data, bytes);
+	bool written = descriptor_write(file, data, bytes);
 	written = close(file) == 0 && written;
 	if (written && rename(part, path) == 0)
 		return true;

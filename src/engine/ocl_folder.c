@@ -59,14 +59,7 @@ static bool file_make(int root, const char *name, const void *data, size_t bytes
 		openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
 	if (file < 0)
 		return false;
-	bool written = true;
-	for (size_t done = 0; written && done < bytes;) {
-		ssize_t n = write(file, (const uint8_t *)data + done, bytes - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		written = n > 0;
-		done += written ? (size_t)n : 0;
-	}
+	bool written = descriptor_write(file, data, bytes);
 	return close(file) == 0 && written;
 }
 

@@ -33,15 +33,8 @@ static int file_open(const char *folder, const char *name, int flags)
 bool rv32_file_write(const char *folder, const char *name, const void *data, size_t bytes)
 {
 	int file = file_open(folder, name, O_WRONLY | O_CREAT | O_TRUNC);
-	bool written = file >= 0;
+	bool written = file >= 0 && descriptor_write(file, data, bytes);
 
-	for (size_t done = 0; written && done < bytes;) {
-		ssize_t n = write(file, (const uint8_t *)data + done, bytes - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		written = n > 0;
-		done += written ? (size_t)n : 0;
-	}
 	return file >= 0 && close(file) == 0 && written;
 }
 

@@ -119,12 +119,35 @@ static void received_move(void **state)
 	close(pair[1]);
 }
 
+/* A full device takes no byte; a closed descriptor gives EBADF. */
+static void write__all_or_error(void **state)
+{
+	static const char text[] = "all of it";
+	char back[sizeof(text)];
+	int pair[2];
+
+	assert_int_equal(descriptor_raise_pair(pipe2(pair, O_CLOEXEC), pair), 0);
+	assert_true(descriptor_write(pair[1], text, sizeof(text)));
+	assert_int_equal(read(pair[0], back, sizeof(back)), sizeof(back));
+	assert_memory_equal(back, text, sizeof(text));
+	close(pair[0]);
+	close(pair[1]);
+	assert_false(descriptor_write(pair[1], text, sizeof(text)));
+	assert_int_equal(errno, EBADF);
+	int full = descriptor_raise(open("/dev/full", O_WRONLY | O_CLOEXEC));
+	assert_true(full >= 0);
+	assert_false(descriptor_write(full, text, sizeof(text)));
+	assert_int_equal(errno, ENOSPC);
+	close(full);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, input_close, input_restore)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {CASE(moves_low), CASE(moves_pairs_and_streams),
-					   CASE(closes_when_none_is_free), CASE(received_move)};
+					   CASE(closes_when_none_is_free), CASE(received_move),
+					   CASE(write__all_or_error)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
