@@ -3,13 +3,13 @@
  * this machine. Alternately, the same kernels and split on one local OpenCL device without a
  * network. Reports milliseconds for one photo at a time, and photos per second when pipelined. */
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "bench/classify.h"
 #include "bench/fabric.h"
 #include "bench/options.h"
 #include "bench/report.h"
@@ -82,9 +82,7 @@ static int options_parse(int argc, char **argv, struct classify_options *out)
 	return 2;
 }
 
-/* Runs the classifier and returns the summary that it prints last. Returns NULL, after a message,
- * on failure. */
-static json_t *summary_of(const char *command)
+json_t *classify_summary(const char *bench, const char *command)
 {
 	static char line[16384];
 	FILE *f = popen(command, "r");
@@ -98,13 +96,11 @@ static json_t *summary_of(const char *command)
 		}
 		json_decref(object);
 	}
-	if (f && pclose(f) != 0) {
-		json_decref(summary);
-		summary = NULL;
-	}
-	if (!summary)
-		fprintf(stderr, "dxp bench classify: this command failed: %s\n", command);
-	return summary;
+	if (f && pclose(f) == 0 && summary)
+		return summary;
+	json_decref(summary);
+	fprintf(stderr, "dxp bench %s: this command failed: %s\n", bench, command);
+	return NULL;
 }
 
 static int classify_run(const struct classify_options *o, const char *where, const char *how,
@@ -116,7 +112,7 @@ static int classify_run(const struct classify_options *o, const char *where, con
 		 "'%s/classify' %s %s%s%s --split auto --json --repeat %u %s '%s'",
 		 fabric_programs_folder(), where, o->model ? "--model '" : "",
 		 o->model ? o->model : "", o->model ? "'" : "", o->photos, how, o->photo);
-	json_t *summary = summary_of(command);
+	json_t *summary = classify_summary("classify", command);
 	if (!summary)
 		return 1;
 	*median_ms = json_number_value(json_object_get(summary, "median_ms"));

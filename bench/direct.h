@@ -16,7 +16,7 @@ struct direct_options {
 int direct_options_parse(int argc, char **argv, struct direct_options *out);
 
 /* direct_classify.c: runs the classifier both ways on the fabric of the environment; prints rows.
- * Without a photo prints a row that says so. Returns an exit status. */
+ * If there is no photo, it prints a row with the reason. Returns an exit status. */
 int direct_classify_run(const struct direct_options *o);
 
 #endif

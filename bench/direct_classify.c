@@ -2,12 +2,12 @@
 /* The command line of `dxp bench direct`, and its classifier: `classify` on two xPUs, which send
  * the activations to each other, or with --through-host by way of the program. */
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/classify.h"
 #include "bench/direct.h"
 #include "bench/fabric.h"
 #include "bench/report.h"
@@ -74,29 +74,6 @@ int direct_options_parse(int argc, char **argv, struct direct_options *out)
 	return 2;
 }
 
-/* Runs the classifier. Returns the summary that it prints last; NULL, after a message, on
- * failure. */
-static json_t *summary_of(const char *command)
-{
-	static char line[16384];
-	FILE *f = popen(command, "r");
-	json_t *summary = NULL;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		json_t *object = json_loads(line, 0, NULL);
-		if (json_object_get(object, "summary")) {
-			json_decref(summary);
-			summary = json_incref(json_object_get(object, "summary"));
-		}
-		json_decref(object);
-	}
-	if (f && pclose(f) == 0 && summary)
-		return summary;
-	json_decref(summary);
-	fprintf(stderr, "dxp bench direct: this command failed: %s\n", command);
-	return NULL;
-}
-
 static double number_of(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
@@ -115,7 +92,7 @@ static bool sample_run(const struct direct_options *o, enum way way, struct figu
 			 fabric_programs_folder(), o->model ? "--model '" : "",
 			 o->model ? o->model : "", o->model ? "'" : "", photos,
 			 piped ? "" : "--depth 1", way == HOST ? "--through-host" : "", o->photo);
-		json_t *summary = summary_of(command);
+		json_t *summary = classify_summary("direct", command);
 		if (!summary)
 			return false;
 		if (piped) {

@@ -13,7 +13,7 @@ typedef int (*fabric_body)(void *context);
  * fabric does not start. */
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
-/* The same with an engine, as for `dxp up --engine`. */
+/* Does the same on xPUs with an engine, named as for `dxp up --engine`. */
 int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
 		      void *context);
 
