@@ -5,27 +5,39 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <dxp/status.h>
+
+#include "base/error.h"
 #include "base/program.h"
 #include "cmd/dxp/command.h"
 
-bool file_write(int fd, const void *data, size_t bytes)
+char *file_load(const char *path, size_t most, size_t *bytes)
 {
-	const uint8_t *at = data;
+	FILE *f = fopen(path, "re");
+	char *text = f ? malloc(most + 1) : NULL;
+	size_t got = text ? fread(text, 1, most + 1, f) : 0;
+	int failed = !text || ferror(f) ? errno : 0;
 
-	while (bytes) {
-		ssize_t written = write(fd, at, bytes);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return false;
-		at += written;
-		bytes -= (size_t)written;
+	if (f)
+		fclose(f);
+	if (!failed && got <= most) {
+		text[got] = '\0';
+		if (bytes)
+			*bytes = got;
+		return text;
 	}
-	return true;
+	free(text);
+	if (failed)
+		error_set(DXP_EIO, "cannot read %s: %s; check the path", path, strerror(failed));
+	else
+		error_set(DXP_EIO, "cannot read %s: it has more than %zu bytes; check the path",
+			  path, most);
+	return NULL;
 }
 
 static bool read_at(int fd, off_t from, char *out, size_t bytes)

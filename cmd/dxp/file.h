@@ -8,8 +8,9 @@
 
 #define PATH_BYTES 4096
 
-/* Writes all bytes. Returns false with errno set. */
-bool file_write(int fd, const void *data, size_t bytes);
+/* Reads a whole file of at most `most` bytes and adds a 0; *bytes (may be NULL) does not count it.
+ * The caller frees the buffer. Returns NULL with error_text() set on failure. */
+char *file_load(const char *path, size_t most, size_t *bytes);
 
 /* Read the beginning or the last part of a file, at most `bytes` - 1, as a string. file_head also
  * reads files in /proc and /sys. Return false if it is unreadable. */

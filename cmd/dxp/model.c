@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/file.h"
 #include "cmd/dxp/model_print.h"
 #include "model/sweep.h"
 
@@ -54,26 +55,6 @@ static int list(void)
 		printf("  %-11s %s\n", parts[i]->name, parts[i]->summary);
 	puts("\n`dxp model PART --help` describes the options of one.");
 	return EXIT_DONE;
-}
-
-char *model_file_read(const char *path, size_t most)
-{
-	FILE *f = fopen(path, "r");
-	char *text = f ? malloc(most + 1) : NULL;
-	size_t bytes = text ? fread(text, 1, most + 1, f) : 0;
-	bool bad = !text || ferror(f) || bytes > most;
-
-	if (f)
-		fclose(f);
-	if (bad) {
-		error_set(DXP_EIO,
-			  "cannot read %s, or it has more than %zu bytes; check path and size",
-			  path, most);
-		free(text);
-		return NULL;
-	}
-	text[bytes] = '\0';
-	return text;
 }
 
 int model_file_error(int status, const char *path)
@@ -126,7 +107,7 @@ static int configure(struct model_parameters *p)
 	int status = model_parameters_preset(p, common.preset);
 
 	if (!status && common.config) {
-		char *text = model_file_read(common.config, CONFIG_MOST);
+		char *text = file_load(common.config, CONFIG_MOST, NULL);
 		status = text ? model_parameters_config(p, text) : DXP_EIO;
 		if (text && status)
 			status = model_file_error(status, common.config);

@@ -48,10 +48,6 @@ struct model_attach {
 };
 const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
 
-/* Reads a whole file of at most `most` bytes and adds a 0. The caller frees the buffer. Returns
- * NULL with error_text() set on failure. */
-char *model_file_read(const char *path, size_t most);
-
 /* Prefixes error_text() with the file's name. Returns `status`. */
 int model_file_error(int status, const char *path);
 

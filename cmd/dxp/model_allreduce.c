@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/file.h"
 #include "cmd/dxp/model.h"
 #include "cmd/dxp/model_calibrate.h"
 #include "model/collective.h"
@@ -171,7 +172,7 @@ static int text_run(const struct model_parameters *p, uint32_t host_ranks,
 		    const struct model_sink *sink)
 {
 	struct model_text_schedule *s;
-	char *text = model_file_read(schedule_path, SCHEDULE_BYTES_MOST);
+	char *text = file_load(schedule_path, SCHEDULE_BYTES_MOST, NULL);
 
 	if (!text)
 		return DXP_EIO;

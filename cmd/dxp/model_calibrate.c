@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/util.h"
+#include "cmd/dxp/file.h"
 #include "cmd/dxp/model.h"
 #include "model/calibrate.h"
 #include "model/judge.h"
@@ -66,7 +67,7 @@ int model_calibrate_file(const char *path, struct model_parameters *p,
 			 const struct model_sink *sink)
 {
 	static struct model_sample samples[MODEL_SAMPLES_MAX];
-	char *text = model_file_read(path, FILE_BYTES_MOST);
+	char *text = file_load(path, FILE_BYTES_MOST, NULL);
 	struct model_calibration c;
 	struct model_judge j = {0};
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/util.h"
+#include "cmd/dxp/file.h"
 #include "cmd/dxp/model.h"
 #include "cmd/dxp/model_calibrate.h"
 #include "cmd/dxp/model_check.h"
@@ -96,7 +97,7 @@ static int check_run(const struct model_run *run)
 
 	if (!judge_path)
 		return check(run, NULL);
-	text = model_file_read(judge_path, FILE_BYTES_MOST);
+	text = file_load(judge_path, FILE_BYTES_MOST, NULL);
 	if (!text)
 		return DXP_EIO;
 	int status = model_judge_read(text, strlen(text), &judge);

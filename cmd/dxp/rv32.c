@@ -7,7 +7,9 @@
 
 #include <dxp/status.h>
 
+#include "base/error.h"
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/file.h"
 #include "cmd/dxp/options.h"
 #include "engine/rv32_objects.h"
 #include "rv32/list.h"
@@ -20,28 +22,6 @@ static const char next_step[] =
 static void line_print(void *context, const char *line)
 {
 	puts(line);
-}
-
-/* Returns the bytes of a file, which the caller frees; NULL: printed. */
-static uint8_t *file_load(const char *path, size_t *bytes)
-{
-	FILE *f = fopen(path, "re");
-	uint8_t *data = f ? malloc(FILE_MOST + 1) : NULL;
-
-	errno = f ? 0 : errno;
-	*bytes = data ? fread(data, 1, FILE_MOST + 1, f) : 0;
-	const int failed = errno;
-	if (f)
-		fclose(f);
-	if (data && *bytes <= FILE_MOST && *bytes > 0)
-		return data;
-	free(data);
-	print_fail("cannot read %s: %s; %s", path,
-		   failed               ? strerror(failed)
-		   : *bytes > FILE_MOST ? "more than 64 MiB"
-					: "it is empty",
-		   next_step);
-	return NULL;
 }
 
 static int elf_list(const char *path, const struct rv32_object *object)
@@ -72,14 +52,15 @@ static int binary_list(const char *path, const uint8_t *data, size_t bytes)
 static int disasm(const char *path)
 {
 	size_t bytes;
-	uint8_t *data = file_load(path, &bytes);
+	char *file = file_load(path, FILE_MOST, &bytes);
+	const uint8_t *data = (const uint8_t *)file;
 
-	if (!data)
-		return EXIT_FAILED;
+	if (!file)
+		return print_fail("%s", error_text());
 	const struct rv32_object object = {data, bytes};
 	int status = bytes >= 4 && memcmp(data, "\177ELF", 4) == 0 ? elf_list(path, &object)
 								   : binary_list(path, data, bytes);
-	free(data);
+	free(file);
 	if (fflush(stdout) != 0 && status == EXIT_DONE)
 		status = print_fail("cannot write the listing: %s", strerror(errno));
 	return status;
