@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -68,6 +69,7 @@ static void far_main(int control, void *context)
 	do {
 		for (int i = 0; i < SERVE_ROUNDS; i++)
 			j->ops->serve(&e);
+		sched_yield(); /* the near end may wait for this core */
 	} while (recv(control, &byte, 1, MSG_DONTWAIT) != 0);
 }
 
@@ -145,38 +147,50 @@ static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 	return status;
 }
 
+/* Runs one operation. Returns DXP_ETIMEDOUT if it did not complete before `end_ns`. */
+static int operation_run(struct peer_end *e, const struct peer_ops *ops, uint64_t end_ns)
+{
+	int status, ended = 0;
+
+	while ((status = ops->post(e)) == DXP_EAGAIN && ended == 0)
+		ended = ops->poll(e);
+	for (uint32_t looks = 1; status == DXP_OK && ended == 0; looks++) {
+		ended = ops->poll(e);
+		if (looks % LOOKS != 0)
+			continue;
+		if (clock_now_ns() > end_ns)
+			return DXP_ETIMEDOUT;
+		sched_yield(); /* the far end may wait for this core */
+	}
+	return status == DXP_OK && ended < 0 ? ended : status;
+}
+
 /* Runs operations one after the other and reads the clock only once for each batch; a sample is the
- * mean time in a batch. Completions count at the next reading, never early. */
+ * mean time in a batch. Completions count at the next reading, never early. The batch in which the
+ * time runs out is cut short. */
 static int drive_batches(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 bool measured)
 {
 	uint64_t end_ns = clock_now_ns() + e->work->budget_ns, done = 0;
 	struct tally *t = e->tally;
+	int status = DXP_OK;
 
-	while (done < count) {
+	while (status == DXP_OK && done < count) {
 		uint64_t began_ns = clock_now_ns();
-		for (uint32_t i = 0; i < e->work->batch; i++) {
-			int status, ended = 0;
-			while ((status = ops->post(e)) == DXP_EAGAIN && ended == 0)
-				ended = ops->poll(e);
-			for (uint32_t looks = 1; status == DXP_OK && ended == 0; looks++) {
-				ended = ops->poll(e);
-				if (looks % LOOKS == 0 && clock_now_ns() > end_ns)
-					return DXP_ETIMEDOUT;
-			}
-			if (status != DXP_OK || ended < 0)
-				return status != DXP_OK ? status : ended;
-		}
+		uint32_t completed = 0;
+		while (completed < e->work->batch &&
+		       (status = operation_run(e, ops, end_ns)) == DXP_OK)
+			completed++;
 		uint64_t now_ns = clock_now_ns();
-		done += e->work->batch;
-		if (measured && t->sample_count < TALLY_SAMPLES)
-			t->samples[t->sample_count++] = (now_ns - began_ns) / e->work->batch;
+		done += completed;
+		if (measured && completed > 0 && t->sample_count < TALLY_SAMPLES)
+			t->samples[t->sample_count++] = (now_ns - began_ns) / completed;
 		if (measured)
 			t->done = done;
-		if (now_ns > end_ns)
-			return done < count ? DXP_ETIMEDOUT : DXP_OK;
+		if (status == DXP_OK && now_ns > end_ns && done < count)
+			status = DXP_ETIMEDOUT;
 	}
-	return DXP_OK;
+	return status;
 }
 
 static int work_drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count, bool measured)
@@ -192,8 +206,8 @@ static void near_run(const struct job *j, struct peer_end *e, pid_t far)
 	t->status = j->ops->open(e);
 	if (t->status == DXP_OK && e->work->warmup > 0)
 		t->status = work_drive(e, j->ops, e->work->warmup, false);
-	if (t->status != DXP_OK)
-		return;
+	if (t->status != DXP_OK && t->status != DXP_ETIMEDOUT)
+		return; /* a warm-up that takes too long does no harm */
 	uint64_t near_cpu_ns = child_cpu_ns(0), far_cpu_ns = child_cpu_ns(far);
 	t->begin_ns = clock_now_ns();
 	int status = work_drive(e, j->ops, e->work->count, true);
@@ -249,7 +263,7 @@ static void outcome_read(struct tally *t, struct outcome *out)
 	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns(); /* if it was killed: until now */
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
-	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))
+	if (t->begin_ns && t->done > 0 && (t->status == DXP_ETIMEDOUT || !t->end_ns))
 		out->status = DXP_OK; /* completed operations count */
 	if (!t->begin_ns && t->status == DXP_OK)
 		out->status = DXP_ETIMEDOUT; /* killed before the start */

@@ -154,10 +154,18 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 	return out;
 }
 
+/* Prints a contender's samples of class `near`, beside the reference. A contender without one is
+ * printed with its other samples, beside nothing: classes are not compared. */
 static void row_print(const struct table_case *c, const struct samples *s, size_t i, bool near,
 		      double reference)
 {
 	const struct sample *of = s->of[i];
+	unsigned same, others;
+	median_of(c, of, near, mean_us, &same);
+	median_of(c, of, !near, mean_us, &others);
+	bool compared = same > 0 || others == 0;
+	if (!compared)
+		near = !near;
 	char note[200];
 	struct report_row row = {
 		.bench = c->bench,
@@ -181,7 +189,7 @@ static void row_print(const struct table_case *c, const struct samples *s, size_
 		.note = note_of(c, of, note, sizeof(note)),
 	};
 	median_of(c, of, near, mean_us, &row.samples);
-	if (c->reference < c->count && c->reference != i) {
+	if (compared && c->reference < c->count && c->reference != i) {
 		row.peer = c->contenders[c->reference].name;
 		row.peer_value = reference;
 	}
