@@ -9,7 +9,7 @@ HOURS ?= 1
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl')
 export DXP_JOBS := $(JOBS)
 
-.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install clean
+.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install uninstall clean deb
 .PHONY: help
 
 build: ## programs to build/bin (the default); names missing packages, installs none
@@ -55,6 +55,19 @@ tidy: ## check the style
 
 install: build ## to PREFIX
 	@cmake --install build --prefix $(PREFIX)
+	@ldconfig -N -v 2>/dev/null | grep -q '^$(PREFIX)/lib' || echo "run ldconfig as root, or \
+set LD_LIBRARY_PATH=$(PREFIX)/lib, so that programs find libdxp"
+
+uninstall: ## removes what install put to PREFIX
+	@test -f build/install_manifest.txt || { echo "nothing was installed from here"; exit 1; }
+	@sed "s|^|$(DESTDIR)|" build/install_manifest.txt | tr '\n' '\0' | xargs -0 rm -f
+	@sed "s|^|$(DESTDIR)|;s|/[^/]*$$||" build/install_manifest.txt | sort -ru | grep /dxp | \
+		tr '\n' '\0' | xargs -0 -r rmdir --ignore-fail-on-non-empty 2>/dev/null || true
+	@rm -f build/install_manifest.txt
+
+deb: ## Debian packages of the committed tree, to build/deb; `tools/setup deb` installs the tools
+	@tools/setup --list deb
+	@tools/deb
 
 clean: ## remove all builds; models/ stays
 	@rm -rf build build-clang build-debug build-asan build-tsan build-fuzz

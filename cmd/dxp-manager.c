@@ -12,6 +12,7 @@
 #include "base/keyfile.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/service.h"
 #include "manager/server.h"
 
 #define DEFAULT_BIND "127.0.0.1"
@@ -186,6 +187,7 @@ static void ready_report(const struct arguments *a)
 
 	server_address(server, &address);
 	address_format(&address, text);
+	service_ready();
 	if (a->ready_fd < 0) {
 		printf("listening on %s\n", text);
 		program_output_check();

@@ -12,6 +12,7 @@
 #include "base/keyfile.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/service.h"
 #include "base/util.h"
 #include "xpu/daemon.h"
 #include "worker/zygote.h"
@@ -460,6 +461,7 @@ static void signals_set(void)
 
 static void ready_report(int fd)
 {
+	service_ready();
 	if (fd < 0)
 		return;
 	if (write(fd, "\n", 1) != 1)

@@ -40,6 +40,22 @@ int config_directory(const char *given, char *out, size_t bytes)
 	return DXP_OK;
 }
 
+/* Replaces the user's directory without a fabric by that of this machine's services, if there is
+ * one. A directory that the caller or DXP_DIR named is kept. */
+static void directory_of_services(const char *given, char out[CONFIG_PATH_BYTES])
+{
+	const char *own = getenv("DXP_DIR");
+	char path[CONFIG_PATH_BYTES];
+
+	if (given || (own && *own))
+		return;
+	int length = snprintf(path, sizeof(path), "%s/manager", out);
+	if (length < CONFIG_PATH_BYTES && access(path, F_OK) == 0)
+		return;
+	if (access(CONFIG_SERVICES "/manager", R_OK) == 0)
+		snprintf(out, CONFIG_PATH_BYTES, "%s", CONFIG_SERVICES);
+}
+
 /* Writes `given`, or the path of `name` in the directory. */
 static int file_of(const char *directory, const char *name, const char *given,
 		   char out[CONFIG_PATH_BYTES])
@@ -146,6 +162,8 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 	char directory[CONFIG_PATH_BYTES];
 	int status = config_directory(options->directory, directory, sizeof(directory));
 
+	if (status == DXP_OK)
+		directory_of_services(options->directory, directory);
 	if (status == DXP_OK)
 		status = resolve_manager(directory, options->manager, &c.manager);
 	if (status == DXP_OK)

@@ -12,6 +12,7 @@
 #include "host/limits.h"
 
 #define CONFIG_PATH_BYTES 4096
+#define CONFIG_SERVICES   "/var/lib/dxp" /* of the fabric that services joined */
 
 struct config {
 	struct udp_address manager;
@@ -27,7 +28,7 @@ int config_directory(const char *given, char *out, size_t bytes);
 /* Combines the program's name and process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 
-/* Resolves all that joining needs. Sets the error text; errors as dxp_fabric_open. */
+/* Resolves all that joining needs. Without a directory of the user, uses CONFIG_SERVICES. Sets the error text; errors as dxp_fabric_open. */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 
 #endif

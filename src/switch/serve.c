@@ -22,6 +22,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/service.h"
 #include "base/spin.h"
 #include "base/util.h"
 #include "link/limits.h"
@@ -306,6 +307,7 @@ static void ready_report(const struct server *v)
 	       v->core.parent_count ? "below other switches" : "no switch above",
 	       v->core.segment_bytes);
 	program_output_check();
+	service_ready();
 	if (v->options->ready_fd < 0)
 		return;
 	if (write(v->options->ready_fd, "\n", 1) != 1)
