@@ -263,7 +263,7 @@ static void outcome_read(struct tally *t, struct outcome *out)
 	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns(); /* if it was killed: until now */
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
-	if (t->begin_ns && t->done > 0 && (t->status == DXP_ETIMEDOUT || !t->end_ns))
+	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))
 		out->status = DXP_OK; /* completed operations count */
 	if (!t->begin_ns && t->status == DXP_OK)
 		out->status = DXP_ETIMEDOUT; /* killed before the start */
