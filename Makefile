@@ -9,8 +9,8 @@ HOURS ?= 1
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl')
 export DXP_JOBS := $(JOBS)
 
-.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install uninstall clean deb
-.PHONY: help
+.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install
+.PHONY: uninstall deb clean help
 
 build: ## programs to build/bin (the default); names missing packages, installs none
 	@tools/setup --list build
@@ -55,8 +55,7 @@ tidy: ## check the style
 
 install: build ## to PREFIX
 	@cmake --install build --prefix $(PREFIX)
-	@ldconfig -N -v 2>/dev/null | grep -q '^$(PREFIX)/lib' || echo "run ldconfig as root, or \
-set LD_LIBRARY_PATH=$(PREFIX)/lib, so that programs find libdxp"
+	@tools/install-hint $(PREFIX)
 
 uninstall: ## removes what install put to PREFIX
 	@test -f build/install_manifest.txt || { echo "nothing was installed from here"; exit 1; }

@@ -42,7 +42,7 @@ static int rings_run(uint64_t count, double *ns)
 	return pclose(f) == 0 && found == 1 ? DXP_OK : DXP_EIO;
 }
 
-/* Returns how many rings fit into `budget_ns`. A short run tells, which also builds the kernel. On
+/* Returns how many rings fit into `budget_ns`. A short run measures it, and builds the kernel. On
  * one core, or beside other programs, a ring waits for the scheduler and takes milliseconds. */
 static uint64_t rings_choose(uint64_t most, uint64_t budget_ns)
 {

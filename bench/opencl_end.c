@@ -20,7 +20,11 @@ static void end_exec(enum opencl_driver driver)
 {
 	char path[PATH_TEXT];
 
+	/* in a build, or installed */
 	snprintf(path, sizeof(path), "%s/../lib/libdxp-opencl.so", fabric_programs_folder());
+	if (access(path, R_OK) != 0)
+		snprintf(path, sizeof(path), "%s/" DXP_LIBRARY_FOLDER "/dxp/libdxp-opencl.so",
+			 fabric_programs_folder());
 	setenv("OCL_ICD_VENDORS", driver == OPENCL_DXP ? path : POCL_ICD, 1);
 	if (driver == OPENCL_LOCAL)
 		setenv("POCL_DEVICES", "basic basic", 1);

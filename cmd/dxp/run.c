@@ -54,7 +54,7 @@ static const char text[] = "Runs an unmodified program with the xPUs of the fabr
 static void opencl_driver_find(char out[PATH_BYTES])
 {
 	static const char *const folders[] = {"../lib/" OPENCL_DRIVER,
-					      DXP_LIBRARY_FOLDER "/" OPENCL_DRIVER};
+					      DXP_LIBRARY_FOLDER "/dxp/" OPENCL_DRIVER};
 
 	for (size_t i = 0; i < ARRAY_COUNT(folders); i++)
 		if (process_beside(folders[i], out, PATH_BYTES))

@@ -28,7 +28,8 @@ int config_directory(const char *given, char *out, size_t bytes);
 /* Combines the program's name and process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 
-/* Resolves all that joining needs. Without a directory of the user, uses CONFIG_SERVICES. Sets the error text; errors as dxp_fabric_open. */
+/* Resolves all that joining needs. If the user has no directory, uses CONFIG_SERVICES.
+ * Sets the error text; errors as dxp_fabric_open. */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 
 #endif

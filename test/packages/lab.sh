@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs, uses, upgrades and purges the packages in a bare Debian, and prints each command that a
+# user would type.
+#
+#   test/packages/lab.sh [FOLDER]      folder of the packages; default build/deb, from `make deb`
+#
+# The bare Debian is a chroot of debootstrap, made in a temporary folder and removed at the end. It
+# uses this machine's sources of packages. Needs root. Skipped, with status 77, without debootstrap,
+# root, packages, or a source that answers.
+set -euo pipefail
+
+cd "$(dirname "$0")/../.."
+packages=${1:-${DXP_DEB:-build/deb}}
+readonly packages
+
+say() { printf '%s\n' "$*"; }
+skip() {
+	say "skipped: $*"
+	exit 77
+}
+die() {
+	say "FAILED: $*"
+	exit 1
+}
+
+[ "$(id -u)" -eq 0 ] || skip 'needs root, for a chroot'
+command -v debootstrap >/dev/null || skip 'no debootstrap; tools/setup deb'
+compgen -G "$packages/dxp_*.deb" >/dev/null || skip "no packages in $packages; run make deb"
+
+# source_of: prints "URL RELEASE" of this machine's first source of packages.
+source_of() {
+	sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) \([^ ]*\) main.*/\2 \3/p' /etc/apt/sources.list \
+		/etc/apt/sources.list.d/*.list 2>/dev/null || true
+	awk '/^URIs:/ {url = $2} /^Suites:/ {suite = $2} /^Components:/ && /main/ {print url, suite}' \
+		/etc/apt/sources.list.d/*.sources 2>/dev/null || true
+}
+read -r url release < <(source_of | grep -v -e security -e updates) || skip 'no source of packages'
+readonly url release
+
+scratch=$(mktemp -d)
+root=$scratch/debian
+readonly scratch root
+clean_up() {
+	local status=$?
+	for at in "$root/dev" "$root/proc"; do
+		! mountpoint -q "$at" || umount -l "$at"
+	done
+	rm -rf --one-file-system "$scratch"
+	exit $status
+}
+trap clean_up EXIT
+
+say "== a bare Debian $release"
+debootstrap --variant=minbase "$release" "$root" "$url" >"$scratch/log" 2>&1 ||
+	skip "debootstrap failed: $(tail -n 1 "$scratch/log")"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/dev"
+cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+grep -l Acquire /etc/apt/apt.conf.d/* 2>/dev/null |
+	while read -r file; do cp "$file" "$root$file"; done
+mkdir "$root/packages"
+cp "$packages"/*.deb "$root/packages"
+rm -f "$root"/packages/*-dbgsym_*.deb
+
+# user COMMAND: prints it and runs it in the chroot, by a shell; its output is in $scratch/out.
+user() {
+	say "# $1"
+	local status=0
+	chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_FRONTEND=noninteractive bash -c "$1" >"$scratch/out" 2>&1 || status=$?
+	[ $status -eq 0 ] || die "it ended with $status: $(tail -n 20 "$scratch/out")"
+}
+
+# expect TEXT: fails unless the last command printed it.
+expect() {
+	grep -qF -- "$1" "$scratch/out" || die "'$1' is not in: $(cat "$scratch/out")"
+	say "ok: $(grep -F -m 1 -- "$1" "$scratch/out")"
+}
+
+say '== install'
+user 'apt-get -q update && apt-get -qy install --no-install-recommends /packages/*.deb \
+	pocl-opencl-icd ocl-icd-libopencl1 clinfo gcc libc6-dev pkg-config man-db procps'
+user 'dxp --version' && expect 'dxp '
+user 'id dxp' && expect 'dxp'
+
+say '== one machine, by hand'
+user 'dxp up --xpus 2 --memory 64M' && expect '2 xPUs is up'
+user 'dxp nodes' && expect 'alive'
+user 'dxp run -- clinfo -l' && expect 'Direct xPU'
+user 'cc -o /tmp/hello /usr/share/doc/dxp/examples/hello_xpu/hello_xpu.c $(pkg-config --cflags --libs dxp) &&
+	/tmp/hello' && expect ' 0 errors'
+user 'dxp down'
+
+say '== as the services start it'
+# No service manager runs in a chroot: the units' commands are run as they stand.
+user 'install -d -o dxp -g dxp /var/lib/dxp /run/dxp'
+unit() {
+	sed -n "s/^ExecStart=//p" "$root/lib/systemd/system/$1.service" |
+		sed 's/\${DXP_BIND}/127.0.0.1:4795/; s/\${DXP_MANAGER}/127.0.0.1:4795/; s/ \$[A-Z_]*//'
+}
+user "start-stop-daemon --start --background --chuid dxp --make-pidfile --pidfile /tmp/m.pid \
+	--exec $(unit dxp-manager | cut -d ' ' -f 1) -- $(unit dxp-manager | cut -d ' ' -f 2-)"
+user 'echo 127.0.0.1:4795 >/var/lib/dxp/manager'
+user 'for i in $(seq 100); do [ -s /var/lib/dxp/fabric.key ] && exit; sleep 0.1; done; exit 1'
+user "DXP_RUN=/run/dxp start-stop-daemon --start --background --chuid dxp --make-pidfile --pidfile /tmp/d.pid \
+	--exec $(unit dxpd | cut -d ' ' -f 1) -- $(unit dxpd | cut -d ' ' -f 2-) --memory 64M"
+user 'for i in $(seq 300); do dxp nodes | grep -q alive && exit; sleep 0.1; done; dxp nodes; exit 1'
+user 'dxp nodes' && expect 'alive'
+user 'dxp run -- clinfo -l' && expect 'Direct xPU'
+user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/d.pid; start-stop-daemon --stop --retry 10 --pidfile /tmp/m.pid'
+
+say '== pages and completion'
+for page in dxp dxp-up dxpd dxp-manager dxp-switch; do
+	user "man $page | cat" && expect 'SYNOPSIS'
+done
+user 'source /usr/share/bash-completion/completions/dxp; COMP_WORDS=(dxp no); COMP_CWORD=1; _dxp;
+	echo "${COMPREPLY[@]}"' && expect 'nodes'
+user 'source /usr/share/bash-completion/completions/dxp; COMP_WORDS=(dxp up --xp); COMP_CWORD=2; _dxp;
+	echo "${COMPREPLY[@]}"' && expect '--xpus'
+
+say '== again, then purge'
+user 'apt-get -qy install --reinstall --no-install-recommends /packages/*.deb'
+user 'apt-get -qy purge "dxp*" "libdxp*"'
+user 'for at in /var/lib/dxp /etc/OpenCL/vendors/dxp.icd /usr/bin/dxp /lib/systemd/system/dxpd.service; do
+	[ ! -e $at ] || { echo "$at is left"; exit 1; }; done'
+say passed
