@@ -28,9 +28,10 @@ check: ## from a bare machine to tests (gcc; clang, ASan, UBSan); installs packa
 	@tools/setup check
 	@tools/check
 
-check-all: ## as check, plus long tests, ThreadSanitizer and a short fuzz run
+check-all: ## as check, plus long tests, ThreadSanitizer, a short fuzz run, packages
 	@tools/setup check
-	@tools/check tidy release release-long clang asan-all tsan fuzz
+	@tools/setup deb
+	@tools/check tidy release release-long clang asan-all tsan fuzz packages
 
 clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s over all targets)
 	@tools/setup --list check

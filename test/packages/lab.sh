@@ -32,7 +32,8 @@ compgen -G "$packages/dxp_*.deb" >/dev/null || skip "no packages in $packages; r
 source_of() {
 	sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) \([^ ]*\) main.*/\2 \3/p' /etc/apt/sources.list \
 		/etc/apt/sources.list.d/*.list 2>/dev/null || true
-	awk '/^URIs:/ {url = $2} /^Suites:/ {suite = $2} /^Components:/ && /main/ {print url, suite}' \
+	awk '/^URIs:/ {url = $2} /^Suites:/ {suite = $2}
+		/^Components:/ && /main/ {print url, suite}' \
 		/etc/apt/sources.list.d/*.sources 2>/dev/null || true
 }
 read -r url release < <(source_of | grep -v -e security -e updates) || skip 'no source of packages'
@@ -43,7 +44,7 @@ root=$scratch/debian
 readonly scratch root
 clean_up() {
 	local status=$?
-	for at in "$root/dev" "$root/proc"; do
+	for at in "$root/dev" "$root/sys" "$root/proc"; do
 		! mountpoint -q "$at" || umount -l "$at"
 	done
 	rm -rf --one-file-system "$scratch"
@@ -55,6 +56,7 @@ say "== a bare Debian $release"
 debootstrap --variant=minbase "$release" "$root" "$url" >"$scratch/log" 2>&1 ||
 	skip "debootstrap failed: $(tail -n 1 "$scratch/log")"
 mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys" # hwloc of PoCL reads the processors there
 mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"
 cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
@@ -89,8 +91,8 @@ say '== one machine, by hand'
 user 'dxp up --xpus 2 --memory 64M' && expect '2 xPUs is up'
 user 'dxp nodes' && expect 'alive'
 user 'dxp run -- clinfo -l' && expect 'Direct xPU'
-user 'cc -o /tmp/hello /usr/share/doc/dxp/examples/hello_xpu/hello_xpu.c $(pkg-config --cflags --libs dxp) &&
-	/tmp/hello' && expect ' 0 errors'
+user 'cc -o /tmp/hello /usr/share/doc/dxp/examples/hello_xpu/hello_xpu.c \
+	$(pkg-config --cflags --libs dxp) && /tmp/hello' && expect ' 0 errors'
 user 'dxp down'
 
 say '== as the services start it'
@@ -98,31 +100,43 @@ say '== as the services start it'
 user 'install -d -o dxp -g dxp /var/lib/dxp /run/dxp'
 unit() {
 	sed -n "s/^ExecStart=//p" "$root/lib/systemd/system/$1.service" |
-		sed 's/\${DXP_BIND}/127.0.0.1:4795/; s/\${DXP_MANAGER}/127.0.0.1:4795/; s/ \$[A-Z_]*//'
+		sed 's/\${DXP_[A-Z]*}/127.0.0.1:4795/; s/ \$[A-Z_]*//'
 }
-user "start-stop-daemon --start --background --chuid dxp --make-pidfile --pidfile /tmp/m.pid \
-	--exec $(unit dxp-manager | cut -d ' ' -f 1) -- $(unit dxp-manager | cut -d ' ' -f 2-)"
+manager=$(unit dxp-manager) daemon=$(unit dxpd)
+user "start-stop-daemon --start --background --chuid dxp --make-pidfile \
+	--pidfile /tmp/m.pid --exec ${manager%% *} -- ${manager#* }"
 user 'echo 127.0.0.1:4795 >/var/lib/dxp/manager'
 user 'for i in $(seq 100); do [ -s /var/lib/dxp/fabric.key ] && exit; sleep 0.1; done; exit 1'
-user "DXP_RUN=/run/dxp start-stop-daemon --start --background --chuid dxp --make-pidfile --pidfile /tmp/d.pid \
-	--exec $(unit dxpd | cut -d ' ' -f 1) -- $(unit dxpd | cut -d ' ' -f 2-) --memory 64M"
-user 'for i in $(seq 300); do dxp nodes | grep -q alive && exit; sleep 0.1; done; dxp nodes; exit 1'
-user 'dxp nodes' && expect 'alive'
+user "DXP_RUN=/run/dxp start-stop-daemon --start --background --chuid dxp --make-pidfile \
+	--pidfile /tmp/d.pid --exec ${daemon%% *} -- ${daemon#* } --memory 64M"
+user 'for i in $(seq 300); do
+		case $(dxp nodes) in *" xpu1 "*) exit ;; esac
+		sleep 0.1
+	done
+	dxp nodes
+	exit 1'
+user 'dxp nodes' && expect ' xpu1 '
 user 'dxp run -- clinfo -l' && expect 'Direct xPU'
-user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/d.pid; start-stop-daemon --stop --retry 10 --pidfile /tmp/m.pid'
+user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/d.pid'
+user 'start-stop-daemon --stop --retry 10 --pidfile /tmp/m.pid'
 
 say '== pages and completion'
 for page in dxp dxp-up dxpd dxp-manager dxp-switch; do
 	user "man $page | cat" && expect 'SYNOPSIS'
 done
-user 'source /usr/share/bash-completion/completions/dxp; COMP_WORDS=(dxp no); COMP_CWORD=1; _dxp;
-	echo "${COMPREPLY[@]}"' && expect 'nodes'
-user 'source /usr/share/bash-completion/completions/dxp; COMP_WORDS=(dxp up --xp); COMP_CWORD=2; _dxp;
-	echo "${COMPREPLY[@]}"' && expect '--xpus'
+# completes WORD...: prints what the completion offers for the last word.
+completes() {
+	user "source /usr/share/bash-completion/completions/dxp
+	COMP_WORDS=(dxp $*) COMP_CWORD=$#; _dxp; echo \"\${COMPREPLY[@]}\""
+}
+completes no && expect 'nodes'
+completes up --xp && expect '--xpus'
 
 say '== again, then purge'
 user 'apt-get -qy install --reinstall --no-install-recommends /packages/*.deb'
 user 'apt-get -qy purge "dxp*" "libdxp*"'
-user 'for at in /var/lib/dxp /etc/OpenCL/vendors/dxp.icd /usr/bin/dxp /lib/systemd/system/dxpd.service; do
-	[ ! -e $at ] || { echo "$at is left"; exit 1; }; done'
+for at in /var/lib/dxp /etc/OpenCL/vendors/dxp.icd /usr/bin/dxp \
+	/lib/systemd/system/dxpd.service; do
+	[ ! -e "$root$at" ] || die "$at is left"
+done
 say passed
