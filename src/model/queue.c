@@ -1,120 +1,136 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A radix queue: times only grow, so an event moves at most once for each digit of its time, always
+ * to a lower level. A heap moves it once for each level of the heap, through memory that is not in
+ * the cache if the queue is long. */
 #include "model/queue.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
-#define NO_ENTRY UINT32_MAX
-#define CHILDREN 4 /* two levels of a binary heap in one: half the cache misses */
+#define NO_ENTRY   UINT32_MAX
+#define DIGIT_BITS 8
 
 int model_queue_create(struct model_queue *q, uint32_t capacity)
 {
-	*q = (struct model_queue){.capacity = capacity ? capacity : 1, .free = NO_ENTRY};
-	q->nodes = malloc(q->capacity * sizeof(*q->nodes));
+	memset(q, 0, sizeof(*q));
+	q->capacity = capacity ? capacity : 1;
+	q->free = NO_ENTRY;
 	q->entries = malloc(q->capacity * sizeof(*q->entries));
-	if (q->nodes && q->entries)
-		return DXP_OK;
-	model_queue_destroy(q);
-	return DXP_ENOMEM;
+	return q->entries ? DXP_OK : DXP_ENOMEM;
 }
 
 void model_queue_destroy(struct model_queue *q)
 {
-	free(q->nodes);
 	free(q->entries);
-	*q = (struct model_queue){0};
+	memset(q, 0, sizeof(*q));
 }
 
 static bool grow(struct model_queue *q)
 {
 	if (q->capacity > UINT32_MAX / 4)
 		return false;
-	uint32_t capacity = q->capacity * 2;
-	void *nodes = realloc(q->nodes, capacity * sizeof(*q->nodes));
-	if (!nodes)
-		return false;
-	q->nodes = nodes;
-	void *entries = realloc(q->entries, capacity * sizeof(*q->entries));
+	void *entries = realloc(q->entries, q->capacity * 2 * sizeof(*q->entries));
 	if (!entries)
 		return false;
 	q->entries = entries;
-	q->capacity = capacity;
+	q->capacity *= 2;
 	return true;
 }
 
-static inline bool before(const struct model_queue_node *a, const struct model_queue_node *b)
+/* ---- lists ---- */
+
+/* Appends the entry to the list of its time. */
+static inline void list_append(struct model_queue *q, uint32_t entry)
 {
-	return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->order < b->order;
+	struct model_queue_entry *e = &q->entries[entry];
+	uint64_t differs = e->at_ps ^ q->base_ps;
+	unsigned level = differs ? (63 - (unsigned)__builtin_clzll(differs)) / DIGIT_BITS : 0;
+	unsigned digit = e->at_ps >> (level * DIGIT_BITS) & (MODEL_QUEUE_LISTS - 1);
+	struct model_queue_list *list = &q->lists[level][digit];
+	uint64_t bit = 1ull << digit % 64;
+
+	e->next = NO_ENTRY;
+	if (q->filled[level][digit / 64] & bit)
+		q->entries[list->last].next = entry;
+	else
+		list->first = entry;
+	list->last = entry;
+	q->filled[level][digit / 64] |= bit;
 }
 
-/* Moves `node` from position `at` towards the root. */
-static void sift_up(struct model_queue *q, uint32_t at, struct model_queue_node node)
+/* Finds the first list with events of a level. Returns false if there is none. */
+static inline bool list_find(const struct model_queue *q, unsigned level, unsigned *digit)
 {
-	while (at > 0) {
-		uint32_t parent = (at - 1) / CHILDREN;
-		if (!before(&node, &q->nodes[parent]))
-			break;
-		q->nodes[at] = q->nodes[parent];
-		at = parent;
+	for (unsigned i = 0; i < MODEL_QUEUE_LISTS / 64; i++)
+		if (q->filled[level][i]) {
+			*digit = i * 64 + (unsigned)__builtin_ctzll(q->filled[level][i]);
+			return true;
+		}
+	return false;
+}
+
+static inline void list_empty(struct model_queue *q, unsigned level, unsigned digit)
+{
+	q->filled[level][digit / 64] &= ~(1ull << digit % 64);
+}
+
+static void entry_free(struct model_queue *q, uint32_t entry)
+{
+	q->entries[entry].next = q->free;
+	q->free = entry;
+}
+
+/* Moves base_ps to the earliest time of a list above level 0, and its events to lower levels. */
+static void list_spread(struct model_queue *q, unsigned level, unsigned digit)
+{
+	unsigned shift = level * DIGIT_BITS;
+	uint32_t entry = q->lists[level][digit].first;
+
+	list_empty(q, level, digit);
+	q->base_ps = (q->base_ps >> shift & ~(uint64_t)(MODEL_QUEUE_LISTS - 1)) << shift |
+		     (uint64_t)digit << shift;
+	while (entry != NO_ENTRY) {
+		uint32_t next = q->entries[entry].next;
+		if (q->entries[entry].generation & 1)
+			list_append(q, entry);
+		else
+			entry_free(q, entry);
+		entry = next;
 	}
-	q->nodes[at] = node;
 }
 
-/* Moves `node` from the root towards the leaves. */
-static void sift_down(struct model_queue *q, struct model_queue_node node)
-{
-	uint32_t at = 0;
+/* ---- events ---- */
 
-	for (;;) {
-		uint32_t first = at * CHILDREN + 1, least = first;
-		if (first >= q->count)
-			break;
-		for (uint32_t i = first + 1; i < first + CHILDREN && i < q->count; i++)
-			if (before(&q->nodes[i], &q->nodes[least]))
-				least = i;
-		if (!before(&q->nodes[least], &node))
-			break;
-		q->nodes[at] = q->nodes[least];
-		at = least;
-	}
-	q->nodes[at] = node;
-}
-
-/* Returns a free entry; the caller has checked that there is one. */
+/* Returns a free entry; NO_ENTRY: out of memory. */
 static uint32_t entry_get(struct model_queue *q)
 {
 	uint32_t entry = q->free;
 
 	if (entry != NO_ENTRY) {
-		q->free = q->entries[entry].next_free;
+		q->free = q->entries[entry].next;
 		return entry;
 	}
-	q->entries[q->used].generation = 1;
+	if (q->used == q->capacity && !grow(q))
+		return NO_ENTRY;
+	q->entries[q->used].generation = 0;
 	return q->used++;
-}
-
-static void entry_release(struct model_queue *q, uint32_t entry)
-{
-	q->entries[entry].generation++;
-	q->entries[entry].next_free = q->free;
-	q->free = entry;
-	q->live--;
 }
 
 uint64_t model_queue_add(struct model_queue *q, uint64_t at_ps, uint32_t kind, uint32_t subject)
 {
 	assert(at_ps >= q->now_ps);
-	if ((q->count == q->capacity || (q->free == NO_ENTRY && q->used == q->capacity)) &&
-	    !grow(q))
-		return 0;
 	uint32_t entry = entry_get(q);
+	if (entry == NO_ENTRY)
+		return 0;
 	struct model_queue_entry *e = &q->entries[entry];
+	e->at_ps = at_ps;
 	e->kind = kind;
 	e->subject = subject;
-	struct model_queue_node node = {at_ps, q->order++, entry, e->generation};
-	sift_up(q, q->count++, node);
+	e->generation++;
+	list_append(q, entry);
 	q->live++;
 	return (uint64_t)e->generation << 32 | entry;
 }
@@ -125,23 +141,46 @@ bool model_queue_cancel(struct model_queue *q, uint64_t id)
 
 	if (entry >= q->used || q->entries[entry].generation != id >> 32)
 		return false;
-	entry_release(q, entry);
+	q->entries[entry].generation++; /* it leaves its list when its time comes */
+	q->live--;
 	return true;
+}
+
+/* Removes the first event of a list of level 0. Returns false if it was cancelled. */
+static inline bool event_remove(struct model_queue *q, unsigned digit, struct model_event *out)
+{
+	struct model_queue_list *list = &q->lists[0][digit];
+	uint32_t entry = list->first;
+	struct model_queue_entry *e = &q->entries[entry];
+	bool happens = e->generation & 1;
+
+	list->first = e->next;
+	if (e->next == NO_ENTRY)
+		list_empty(q, 0, digit);
+	if (happens) {
+		*out = (struct model_event){e->at_ps, e->kind, e->subject};
+		e->generation++;
+		q->live--;
+		q->base_ps = q->now_ps = e->at_ps;
+	}
+	entry_free(q, entry);
+	return happens;
 }
 
 bool model_queue_next(struct model_queue *q, struct model_event *out)
 {
-	while (q->count > 0) {
-		struct model_queue_node top = q->nodes[0];
-		struct model_queue_entry *e = &q->entries[top.entry];
-		if (--q->count > 0)
-			sift_down(q, q->nodes[q->count]);
-		if (e->generation != top.generation)
-			continue;
-		*out = (struct model_event){top.at_ps, e->kind, e->subject};
-		entry_release(q, top.entry);
-		q->now_ps = top.at_ps;
-		return true;
+	unsigned digit, level = 0;
+
+	while (q->live > 0) {
+		while (!list_find(q, level, &digit))
+			level++;
+		if (level == 0) {
+			if (event_remove(q, digit, out))
+				return true;
+		} else {
+			list_spread(q, level, digit);
+		}
+		level = 0;
 	}
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event queue: a heap ordered by time, then by insertion. Time is in picoseconds. */
+/* Event queue: a radix queue ordered by time, then by insertion. Time is in picoseconds. */
 #ifndef MODEL_QUEUE_H
 #define MODEL_QUEUE_H
 
@@ -7,31 +7,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MODEL_QUEUE_LEVELS 8   /* digits of a time */
+#define MODEL_QUEUE_LISTS  256 /* values of a digit */
+
 struct model_event {
 	uint64_t at_ps;
 	uint32_t kind, subject; /* meaning: the caller's */
 };
 
-struct model_queue_node {
-	uint64_t at_ps, order;
-	uint32_t entry, generation;
-};
-
 struct model_queue_entry {
+	uint64_t at_ps;
 	uint32_t kind, subject;
-	uint32_t generation; /* grows when the event leaves, so older ids are invalid */
-	uint32_t next_free;
+	uint32_t generation; /* odd: in a list; grows when the event happens or is cancelled */
+	uint32_t next;       /* in a list, or free */
 };
 
-/* Invariant: nodes[0 .. count) is a heap with four children per node. A node whose generation
- * differs from its entry's was cancelled. */
+struct model_queue_list {
+	uint32_t first, last;
+};
+
+/* Invariant: an event is in lists[level][digit], where `level` is the highest digit in which its
+ * time differs from base_ps, and `digit` is its value there. So level 0 has the earliest events,
+ * and each of its lists has one time, in order of insertion. base_ps <= every time in the lists. */
 struct model_queue {
-	struct model_queue_node *nodes;
 	struct model_queue_entry *entries;
-	uint32_t count, capacity, free, used;
+	uint32_t capacity, free, used;
 	uint32_t live; /* events not cancelled */
-	uint64_t order;
-	uint64_t now_ps; /* time of the last event */
+	uint64_t base_ps;
+	uint64_t now_ps;                                             /* time of the last event */
+	uint64_t filled[MODEL_QUEUE_LEVELS][MODEL_QUEUE_LISTS / 64]; /* bits: lists with events */
+	struct model_queue_list lists[MODEL_QUEUE_LEVELS][MODEL_QUEUE_LISTS];
 };
 
 /* Reserves memory for `capacity` events; the queue can grow. DXP_ENOMEM. */

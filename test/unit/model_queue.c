@@ -105,7 +105,8 @@ static void random_round(struct rng *rng)
 			}
 			break;
 		default:
-			list[count].at_ps = q.now_ps + rng_below(rng, 50);
+			/* all distances: from the same time to the highest digits */
+			list[count].at_ps = q.now_ps + rng_below(rng, 1ull << rng_below(rng, 50));
 			list[count].live = true;
 			list[count].id = model_queue_add(&q, list[count].at_ps, 0, count);
 			assert_true(list[count].id != 0);
