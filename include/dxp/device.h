@@ -139,6 +139,46 @@ DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor
 	return dxp_post_lists(w, head, entries, entries ? entries + head->src_count : 0, data);
 }
 
+/* Returns the length of a descriptor by reference with these lists. */
+DXP_FN dxp_u64 dxp_chain_bytes(dxp_u32 src_count, dxp_u32 dst_count)
+{
+	return sizeof(struct dxp_chain) +
+	       sizeof(struct dxp_entry) * ((dxp_u64)src_count + dst_count);
+}
+
+/* Stores the head of a descriptor by reference at `chain`, in registered memory aligned to 8. The
+ * caller stores the entries behind it, source list first. `head` is as for dxp_post_lists(),
+ * without inline data; its counts are not used. */
+DXP_FN void dxp_chain_store(DXP_SHARED struct dxp_chain *chain, const struct dxp_descriptor *head,
+			    dxp_u32 src_count, dxp_u32 dst_count)
+{
+	dxp_store_bytes((DXP_SHARED dxp_u8 *)&chain->head, head,
+			(dxp_u32)(sizeof(*head) - sizeof(head->data) - sizeof(head->lap)));
+	chain->src_count = src_count;
+	chain->dst_count = dst_count;
+	chain->reserved = 0;
+}
+
+/* Posts the descriptor that `chain` names: dxp_chain_bytes() bytes of own registered memory. PUT
+ * and GET may have lists of any length; others fit DXP_LIST_ENTRIES.
+ * Owner:  the chain belongs to the NIC until the completion with `context`.
+ * Errors: see dxp_claim(). In the completion: DXP_EINVAL: wrong counts, `bytes` or totals;
+ *         DXP_EACCESS: a key or right; DXP_ERANGE: outside of a region.
+ * Source: C-13, C-14. */
+DXP_FN int dxp_post_reference(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
+			      const struct dxp_entry *chain, dxp_u64 context)
+{
+	struct dxp_target none;
+
+	none.node = 0;
+	none.function = none.qp = 0;
+	none.magic = 0;
+	struct dxp_descriptor d = dxp_head(0, qp, &none, context);
+	d.flags = DXP_FLAG_REFERENCE;
+	d.src_count = 1;
+	return dxp_post(w, &d, chain, 0);
+}
+
 /* Posts a NAP of up to DXP_NAP_BYTES bytes. It copies them into the descriptor, so `data` may be
  * reused at once.
  * Errors: DXP_EINVAL: longer; otherwise see dxp_claim().

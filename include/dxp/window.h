@@ -56,14 +56,15 @@ enum dxp_status {
 /* ---- sizes ---- */
 #define DXP_WINDOW_MAGIC   0x57505844u /* "DXPW" */
 #define DXP_WINDOW_VERSION 2
-#define DXP_QPS            4    /* queue pairs per function (C-36) */
-#define DXP_DOORBELLS      32   /* descriptors that are posted but not read (C-15) */
-#define DXP_EVENTS         512  /* entries of each event ring; number of NAP buffers */
-#define DXP_NAP_BYTES      2048 /* longest NAP; size and alignment of a buffer (C-17, C-29) */
-#define DXP_CFG_WORDS      256  /* CFG registers per access: one packet at any MTU */
-#define DXP_LIST_ENTRIES   96   /* entries of source and destination list together */
-#define DXP_HEAD_BYTES     20   /* bytes of inline data that fit in the head */
-#define DXP_EVENT_BYTES    28   /* bytes of a NAP that fit in a receive event, without buffer */
+#define DXP_QPS            4       /* queue pairs per function (C-36) */
+#define DXP_DOORBELLS      32      /* descriptors that are posted but not read (C-15) */
+#define DXP_EVENTS         512     /* entries of each event ring; number of NAP buffers */
+#define DXP_NAP_BYTES      2048    /* longest NAP; size and alignment of a buffer (C-17, C-29) */
+#define DXP_CFG_WORDS      256     /* CFG registers per access: one packet at any MTU */
+#define DXP_LIST_ENTRIES   96      /* entries of source and destination list together */
+#define DXP_CHAIN_ENTRIES  1048576 /* entries of all chains of a function in progress: 16 MiB */
+#define DXP_HEAD_BYTES     20      /* bytes of inline data that fit in the head */
+#define DXP_EVENT_BYTES    28      /* bytes of a NAP that fit in a receive event, without buffer */
 #define DXP_NO_BUFFER      0xffff
 
 /* ---- descriptors ---- */
@@ -91,7 +92,10 @@ enum dxp_op {
 
 enum dxp_flag {
 	DXP_FLAG_INLINE = 1, /* the payload is in the descriptor; there is no source list */
-	DXP_FLAG_NOTIFY = 2  /* PUT: receive event at the target, with imm and trailer */
+	DXP_FLAG_NOTIFY = 2, /* PUT: receive event at the target, with imm and trailer */
+	/* The only entry of the body names a struct dxp_chain; `op` is 0. Of this head the engine
+	 * uses only `qp` and `context`. */
+	DXP_FLAG_REFERENCE = 4
 };
 
 /* A range of registered memory. */
@@ -119,6 +123,14 @@ struct dxp_descriptor {
 	dxp_u64 trailer; /* like imm, for higher software; COMPARE_SWAP: new value */
 	dxp_u8 data[DXP_HEAD_BYTES];
 	dxp_u32 lap; /* doorbell: stored last, with release */
+};
+
+/* A descriptor in registered memory of the function, at any offset (C-14): this, then src_count and
+ * dst_count entries. Of `head`, `qp`, `context`, the counts, inline data and `lap` are not used. */
+struct dxp_chain {
+	struct dxp_descriptor head;
+	dxp_u32 src_count, dst_count; /* together at most DXP_CHAIN_ENTRIES */
+	dxp_u64 reserved;             /* 0 */
 };
 
 struct dxp_slot {
@@ -199,7 +211,9 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 	X(receiver_busy) /* rejected: receive ring or table full */        \
 	X(credit_waits)  /* NAPs delayed for credit of the receiver */     \
 	X(rate_waits)    /* delays by the function's rate limit */         \
-	X(lookup_misses) /* register mode: addresses in no area */
+	X(lookup_misses) /* register mode: addresses in no area */         \
+	X(chains)        /* descriptors by reference that were checked */  \
+	X(chain_waits)   /* delays by DXP_CHAIN_ENTRIES */
 
 #define DXP_COUNTER_FIELD(name) dxp_u64 name;
 struct dxp_function_counters {
@@ -215,7 +229,7 @@ struct dxp_window {
 	dxp_u32 node; /* id of its node; 0xffff: none yet */
 	dxp_u32 pad0[7];
 	struct dxp_function_counters counters;
-	dxp_u8 pad1[4096 - 64 - 16 * 8];
+	dxp_u8 pad1[4096 - 64 - 18 * 8];
 
 	/* page 1, engine: progress */
 	dxp_u32 consumer;    /* descriptors read */

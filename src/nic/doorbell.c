@@ -30,8 +30,8 @@ static bool head_good(const struct dxp_descriptor *d)
 	       inline_bytes <= NIC_NAP_BYTES_MAX - entries * sizeof(struct dxp_entry);
 }
 
-static int piece_local(struct nic *n, uint32_t function, const struct dxp_entry *e,
-		       struct nic_piece *piece)
+int doorbell_piece(struct nic *n, uint32_t function, const struct dxp_entry *e,
+		   struct nic_piece *piece)
 {
 	struct nic_region *region = region_find(n, function, e->key);
 
@@ -59,8 +59,8 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 	r->local = r->pieces;
 	r->remote = r->pieces + local_count;
 	for (uint16_t i = 0; i < local_count; i++) {
-		int status =
-			piece_local(r->function->nic, r->function->index, &local[i], &r->local[i]);
+		int status = doorbell_piece(r->function->nic, r->function->index, &local[i],
+					    &r->local[i]);
 		if (status != DXP_OK)
 			return status;
 		r->local_count++;
@@ -106,8 +106,36 @@ static bool shape_good(const struct nic_request *r)
 	}
 }
 
+static int entries_resolve(struct nic_request *r, const struct dxp_entry *entries)
+{
+	const struct dxp_descriptor *d = &r->head;
+	const struct dxp_entry *dst = entries + d->src_count;
+
+	return op_is_read(d->op) ? lists_resolve(r, dst, d->dst_count, entries, d->src_count)
+				 : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
+}
+
+/* Parses a descriptor by reference. Only a short one has pieces already. */
+static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
+{
+	struct dxp_entry at, entries[NIC_LIST_ENTRIES_MAX];
+
+	if (r->head.op != 0 || r->head.flags != DXP_FLAG_REFERENCE || r->head.src_count != 1 ||
+	    r->head.dst_count != 0)
+		return DXP_EINVAL;
+	window_copy(&at, slot->body, sizeof(at));
+	int status = chain_begin(r, &at, entries);
+	if (status != DXP_OK || r->chain)
+		return status;
+	status = entries_resolve(r, entries);
+	if (status == DXP_OK && !shape_good(r))
+		status = DXP_EINVAL;
+	r->function->counts.chains += status == DXP_OK;
+	return status;
+}
+
 /* Copies the rest of the descriptor out of the window before checking it. Inline data goes straight
- * to where messages read it. */
+ * to where messages read it. DXP_EAGAIN: not now. */
 static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
@@ -116,14 +144,13 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	uint32_t inline_bytes = d->flags & DXP_FLAG_INLINE ? d->inline_bytes : 0;
 	int status = DXP_OK;
 
+	if (d->flags & DXP_FLAG_REFERENCE)
+		return reference_parse(r, slot);
 	if (!head_good(d))
 		return DXP_EINVAL;
 	if (count > 0) {
 		window_copy(entries, slot->body, count * sizeof(*entries));
-		const struct dxp_entry *dst = entries + d->src_count;
-		status = op_is_read(d->op)
-				 ? lists_resolve(r, dst, d->dst_count, entries, d->src_count)
-				 : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
+		status = entries_resolve(r, entries);
 	}
 	if (status != DXP_OK)
 		return status;
@@ -150,6 +177,10 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 	r->head = *head;
 	r->function = f;
 	r->status = request_parse(r, slot);
+	if (r->status == DXP_EAGAIN) {
+		pool_request_put(n, r);
+		return false;
+	}
 	if (r->status != DXP_OK) {
 		n->counters.descriptors_bad++;
 		f->counts.descriptors_bad++;
@@ -175,7 +206,7 @@ static bool doorbell_accept(struct nic_function *f, const struct dxp_slot *slot)
 		return false;
 	}
 	struct nic_queue *q = &f->queues[head.qp];
-	if (!q->head && local_node(f->nic, head.dst_node) &&
+	if (!q->head && !(head.flags & DXP_FLAG_REFERENCE) && local_node(f->nic, head.dst_node) &&
 	    (local_nap(f, &head, slot) || local_put(f, &head, slot)))
 		return true;
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
@@ -247,7 +278,7 @@ bool nic_doorbell_ready(const struct nic *n)
 		const struct dxp_slot *slot = doorbell_next(f);
 		if (!slot && lap_overrun(f))
 			return true;
-		if (!slot || f->full_ns != 0)
+		if (!slot || f->full_ns != 0 || f->chain_full)
 			continue;
 		/* Read once: the user may change it. */
 		uint8_t qp = *(const volatile uint8_t *)&slot->head.qp;

@@ -149,6 +149,21 @@ void local_release(struct nic_request *r); /* its uses of target memory */
 /* Ends all requests to a closing function. */
 void local_forget(struct nic *n, const struct nic_function *t);
 
+/* chain.c: descriptors by reference */
+/* Parses the descriptor that the entry names into r->head and, if it is short, `entries`, with the
+ * counts in the head. A long one becomes r->chain, and the counts are 0. DXP_EAGAIN: not now. */
+int chain_begin(struct nic_request *r, const struct dxp_entry *at,
+		struct dxp_entry entries[NIC_LIST_ENTRIES_MAX]);
+/* Of r->chain: copies, checks and resolves as far as *left permits. Returns true if the request has
+ * pieces to continue with; false: it waits, or has failed. */
+bool chain_advance(struct nic_request *r, int64_t *left);
+void chain_free(struct nic_request *r); /* r->chain may be NULL */
+/* Returns the value of `cut` behind the last piece. */
+static inline uint32_t chain_end(const struct nic_request *r)
+{
+	return r->chain ? r->last : r->total;
+}
+
 /* area.c: maps [vaddr, vaddr + bytes) of the function's device to its region `key` at `offset`.
  * DXP_ENOENT: not in one area. The function must have a table. */
 int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
@@ -165,7 +180,12 @@ int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_registe
  * memory is gone. Call it anew for each piece. */
 uint8_t *registers_address(struct nic_function *f, const struct nic_register_range *range);
 
+/* doorbell.c: resolves an own entry and holds its memory */
+int doorbell_piece(struct nic *n, uint32_t function, const struct dxp_entry *e,
+		   struct nic_piece *piece);
+
 /* request.c */
+void request_pieces_drop(struct nic_request *r); /* its uses of memory; no message may have any */
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one of its messages or reads ended */
 void request_give_up(struct nic_request *r, int status);  /* drops what was not cut */

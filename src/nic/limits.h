@@ -18,7 +18,11 @@
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
 /* entries of source and destination list together in one descriptor */
 #define NIC_LIST_ENTRIES_MAX DXP_LIST_ENTRIES
-#define NIC_REGIONS_MAX      4096 /* 12 index bits of a memory key */
+/* entries of chains in progress per function: 16 MiB */
+#define NIC_CHAIN_ENTRIES_MAX DXP_CHAIN_ENTRIES
+/* entries of each list of a chain that are resolved at once: half of a request's pieces */
+#define NIC_CHAIN_WINDOW (NIC_LIST_ENTRIES_MAX / 2)
+#define NIC_REGIONS_MAX  4096 /* 12 index bits of a memory key */
 /* entries per event ring: all outstanding requests of all queue pairs, and twice that in credits,
  * so that a grant per half of them is in time */
 #define NIC_EVENTS DXP_EVENTS

@@ -236,7 +236,7 @@ static bool staged_piece(struct nic_request *r, struct nic_function *t, const st
 static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
-	uint32_t copied = 0, before = r->cut, rest = r->total - before;
+	uint32_t copied = 0, before = r->cut, rest = chain_end(r) - before;
 	uint32_t end = before + (rest <= *left + NIC_REST_BYTES ? rest : (uint32_t)*left);
 
 	while (r->cut < end) {
@@ -350,6 +350,8 @@ void local_advance(struct nic_request *r, int64_t *left)
 
 	if (*left > 0) {
 		r->staged_waits = false;
+		if (r->chain && !chain_advance(r, left))
+			return;
 		struct nic_function *t = target_admit(r);
 		if (!t)
 			return;

@@ -61,6 +61,8 @@ struct nic_request *pool_request_get(struct nic *n)
 	r->old = 0;
 	r->local_count = r->remote_count = 0;
 	r->local_index = r->local_used = r->remote_index = r->remote_used = 0;
+	r->chain = NULL;
+	r->first = r->last = 0;
 	r->waits = NULL;
 	r->admitted = false;
 	r->space_of = NULL;

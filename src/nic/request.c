@@ -11,12 +11,19 @@
 #include "base/bytes.h"
 #include "nic/internal.h"
 
-static void request_free(struct nic *n, struct nic_request *r)
+void request_pieces_drop(struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
 		region_drop(r->local[i].region,
 			    (uint64_t)(r->local[i].base - r->local[i].region->base));
+	r->local_count = 0;
 	local_release(r);
+}
+
+static void request_free(struct nic *n, struct nic_request *r)
+{
+	request_pieces_drop(r);
+	chain_free(r);
 	pool_request_put(n, r);
 }
 
@@ -377,7 +384,8 @@ static void request_advance(struct nic_request *r, int64_t *left)
 		local_advance(r, left);
 		return;
 	}
-	while (!r->cut_done && more && limit_begins(r->function)) {
+	while (!r->cut_done && more && (!r->chain || chain_advance(r, left)) &&
+	       limit_begins(r->function)) {
 		struct nic_peer *p = nic_peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
 			request_give_up(r, DXP_ENOENT);

@@ -137,7 +137,7 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from)
 	read->offset = from->offset;
 	read->bytes = from->bytes;
 	read->request = r;
-	read->at = r->cut;
+	read->at = r->cut - r->first;
 	staged_read_enter(n, read);
 	int status = staged_read_request(read);
 	if (status == DXP_OK) {

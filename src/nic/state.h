@@ -59,6 +59,7 @@ struct nic_register_range {
 
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
+struct nic_chain;
 
 /* A piece of memory of a descriptor in progress. It is resolved to a pointer once: a local one when
  * the descriptor is read, a remote one of this NIC when its function admits it. */
@@ -85,7 +86,9 @@ struct nic_request {
 	uint64_t old; /* atomics: the previous value, on success; else 0 */
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* progress of cutting */
-	struct nic_peer *waits;           /* waits for credit of this peer, or NULL */
+	struct nic_chain *chain; /* by reference, with more than `pieces`; or NULL (chain.c) */
+	uint32_t first, last;    /* of a chain: `cut` before and behind `pieces`; else first is 0 */
+	struct nic_peer *waits;  /* waits for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* inside this NIC (local.c) */
 	bool admitted;                 /* `remote` has pointers, too */
@@ -161,14 +164,16 @@ struct nic_function {
 	bool counted;           /* a counter changed that the window does not show yet */
 
 	/* share.c */
-	uint8_t busy;     /* bit i: queue pair i has copies left and used up its share */
-	uint8_t copy_qp;  /* queue pair whose copies are next */
-	uint32_t weight;  /* 1 .. RLTP_WEIGHT_MAX */
-	uint32_t poll_at; /* poll of the NIC that `share` belongs to */
-	int64_t share;    /* bytes it may copy in this poll; negative: copied in advance */
-	uint32_t waiters; /* queue pairs of this NIC that wait for a receive entry here */
-	uint32_t runner;  /* queue pair that got the last entry while others waited */
-	uint32_t run;     /* entries in a row of `runner` */
+	uint8_t busy;           /* bit i: queue pair i has copies left and used up its share */
+	uint8_t copy_qp;        /* queue pair whose copies are next */
+	uint32_t weight;        /* 1 .. RLTP_WEIGHT_MAX */
+	uint32_t poll_at;       /* poll of the NIC that `share` belongs to */
+	int64_t share;          /* bytes it may copy in this poll; negative: copied in advance */
+	uint32_t chain_entries; /* of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
+	bool chain_full;        /* a descriptor waits until a chain completes */
+	uint32_t waiters;       /* queue pairs of this NIC that wait for a receive entry here */
+	uint32_t runner;        /* queue pair that got the last entry while others waited */
+	uint32_t run;           /* entries in a row of `runner` */
 
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;

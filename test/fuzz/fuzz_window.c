@@ -134,6 +134,41 @@ static void hostile_post(struct scene *s)
 	slot->head = head;
 }
 
+/* Posts a nearly valid descriptor by reference, short or long, that lies in its first region. */
+static void hostile_reference(struct scene *s)
+{
+	static const uint8_t ops[] = {DXP_OP_PUT, DXP_OP_GET, DXP_OP_PUT, DXP_OP_NAP};
+	struct user *u = &s->users[HOSTILE];
+	uint32_t index = u->nic->functions[u->function].consumer;
+	struct dxp_slot *slot = dxp_slot(u->window, index);
+	uint8_t how = take8(&s->in);
+	struct dxp_target to = target_of(s, how & 4 ? FRIEND : HOSTILE, how >> 3 & 1);
+	struct dxp_descriptor head = dxp_head(ops[how & 3], 0, &to, 0);
+	uint32_t src = 1 + take8(&s->in) % 150u, dst = 1 + take8(&s->in) % 150u;
+	if (how & 0x10)
+		dst = src;
+	struct dxp_chain *chain = (void *)region_of_user(u, 0);
+	struct dxp_entry *entries = (void *)(chain + 1);
+	struct dxp_entry at = {.bytes = (uint32_t)dxp_chain_bytes(src, dst), .key = u->keys[0]};
+
+	head.flags = how & 0x20 ? DXP_FLAG_NOTIFY : 0;
+	dxp_chain_store(chain, &head, src, dst);
+	for (uint32_t i = 0; i < src + dst; i++)
+		entries[i] = (struct dxp_entry){
+			.offset = 8 * i,
+			.bytes = 8,
+			.key = s->users[i < src ? HOSTILE : FRIEND].keys[i >= src]};
+	if (how & 0x40)
+		entries[take8(&s->in) % (src + dst)].offset = value_draw(s, REGION);
+	if (how & 0x80)
+		at.bytes = (uint32_t)value_draw(s, at.bytes);
+	memcpy(slot->body, &at, sizeof(at));
+	slot->head = (struct dxp_descriptor){.flags = DXP_FLAG_REFERENCE,
+					     .qp = how & 3,
+					     .src_count = 1,
+					     .lap = dxp_lap(index, DXP_DOORBELLS)};
+}
+
 static void hostile_closes(struct scene *s)
 {
 	struct user *u = &s->users[HOSTILE];
@@ -186,8 +221,11 @@ static void hostile_step(struct scene *s, uint8_t what)
 	case 5: hostile_post(s); break;
 	case 6: hostile_region(s); break;
 	default:
-		if (take8(&s->in) % 4 == 0)
+		what = take8(&s->in);
+		if (what % 4 == 0)
 			hostile_closes(s);
+		else if (what % 4 == 1)
+			hostile_reference(s);
 	}
 }
 
