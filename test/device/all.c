@@ -113,6 +113,16 @@ DXP_FN dxp_u64 registers(DXP_SHARED struct dxp_window *w)
 	return (dxp_u64)dxp_register_wait(w, 100);
 }
 
+DXP_FN dxp_u64 references(DXP_SHARED struct dxp_window *w, DXP_SHARED struct dxp_chain *chain)
+{
+	struct dxp_target to = {0, 0, 0, 1};
+	struct dxp_descriptor put = dxp_head(DXP_OP_PUT, 0, &to, 8);
+	struct dxp_entry all = {0, (dxp_u32)dxp_chain_bytes(2, 1), 7};
+
+	dxp_chain_store(chain, &put, 2, 1);
+	return (dxp_u64)dxp_post_reference(w, 0, &all, 9);
+}
+
 DXP_FN dxp_u64 words(DXP_SHARED struct dxp_window *w)
 {
 	dxp_u64 before = dxp_load_acquire64(&w->total_bytes);
@@ -131,6 +141,7 @@ ENTRY every(DXP_SHARED struct dxp_window *w, DXP_SHARED dxp_u64 *out)
 	out[2] = events(w);
 	out[3] = registers(w);
 	out[4] = words(w);
+	out[6] = references(w, (DXP_SHARED struct dxp_chain *)(out + 8));
 #if !defined(DXP_DEVICE_OPENCL) && !defined(__CUDA_ARCH__) && __SIZEOF_POINTER__ >= 8
 	dxp_store_release64(&out[5], 1);
 #endif
