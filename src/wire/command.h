@@ -79,6 +79,8 @@ enum command_fetch {
 	FETCH_ABOUT,  /* records about the program's kernels (dxp/about.h) */
 	FETCH_BINARY, /* the device's binary */
 	FETCH_DEVICE, /* records about the device; program 0 */
+	/* records of a program's profile; the first request starts counting */
+	FETCH_PROFILE,
 };
 
 /* Values of enum bridge_path and enum bridge_mode. */
