@@ -182,6 +182,13 @@ DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t 
  * has no binaries. */
 DXP_API int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes);
 
+/* Returns the profile of a program's launches, records of dxp/about.h in new memory, which the
+ * caller frees. The first call starts counting, so it returns no lines; later calls return all
+ * counts since then. A counted launch runs slower. Only for an xPU whose records (dxp_xpu_about())
+ * have DXP_ABOUT_PROFILES. DXP_EUNSUPPORTED: the engine does not count instructions; DXP_EINVAL:
+ * the program is not linked. */
+DXP_API int dxp_program_profile(const struct dxp_program *program, void **out, size_t *bytes);
+
 /* Returns records about the device (dxp/about.h) in new memory, which the caller frees.
  * DXP_EUNSUPPORTED: not an OpenCL device. */
 DXP_API int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes);

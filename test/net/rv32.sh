@@ -65,7 +65,34 @@ if [ -r "$door" ] && [ -x "$programs/probe_bounds" ]; then
 	expect "offset 1001 $argument (1001 bytes)" "$scratch/log"
 	say "ok: $(tail -n 1 "$scratch/out")"
 fi
+
+say '== profile of a program'
+if [ -r "$door" ] && [ -x "$programs/kernels" ]; then
+	dxp run --profile --driver "$door" -- "$programs/kernels" ranges__by_chance \
+		>"$scratch/out" 2>"$scratch/said" || die "$(cat "$scratch/out")"
+	grep -qE '^ *SHARE +INSTRUCTIONS' "$scratch/said" || die "$(cat "$scratch/said")"
+	readonly row='^ *[0-9.]+% +[1-9].* ids +[0-9]+  out\[i \* 4\] = get_global_id'
+	grep -qE "$row" "$scratch/said" ||
+		die "no row of a line: $(cat "$scratch/said")"
+	dxp run --profile --json --driver "$door" -- "$programs/kernels" ranges__by_chance \
+		>"$scratch/out" 2>"$scratch/said" || die "$(cat "$scratch/out")"
+	expect '"item_instructions": ' "$scratch/said"
+	dxp run --profile --driver "$door" -- true 2>"$scratch/said"
+	expect 'no profile: no kernel ran' "$scratch/said"
+	say 'ok: a profile by source line'
+fi
 dxp down
+
+say '== list of instructions'
+if [ -r "$door" ] && [ -x "$programs/kernels" ]; then
+	DXP_LOG=info dxp up --xpus 1 --memory 64M --port 0 --engine rv32:trace=3
+	OCL_ICD_VENDORS=$door timeout 200 "$programs/kernels" ranges__by_chance \
+		>"$scratch/out" 2>&1 || die "kernels: $(cat "$scratch/out")"
+	cat "$DXP_DIR"/run/*.log >"$scratch/log"
+	grep -qE "trace: kernel 'ids' core 0 warp 0 pc 0x[0-9a-f]{8} mask [0-9a-f]{8}  [a-z]" \
+		"$scratch/log" || die 'no instruction is listed'
+	dxp down
+fi
 
 say '== listing a file'
 status=0
