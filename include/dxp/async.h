@@ -200,6 +200,14 @@ struct dxp_clock {
 };
 DXP_API int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out);
 
+#define DXP_FAILURE_BYTES 256 /* of the sentence about a failed command, with the final zero */
+
+/* Writes the xPU's sentence about a failed command, such as "kernel 'k', work-item (5,0,0): stores
+ * 4 bytes at ...; k+0x20, line 2". Returns its length; 0: there is none. Each xPU's last 64
+ * sentences are kept, also after the event was waited for or forgotten. */
+DXP_API int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event,
+			      char text[DXP_FAILURE_BYTES]);
+
 /* Sets the function that receives the output of kernels; NULL: standard output. Output of an xPU
  * arrives in the order of its kernels, before their completions. The callback runs with the
  * fabric's lock and must not call this library. */

@@ -50,12 +50,13 @@ if [ -r "$door" ] && [ -x "$programs/printing" ]; then
 	done
 fi
 
+readonly item='work-item (5,0,0)'
 say '== stores outside an argument'
 if [ -r "$door" ] && [ -x "$programs/probe_bounds" ]; then
 	OCL_ICD_VENDORS=$door timeout 200 "$programs/probe_bounds" >"$scratch/out" 2>&1 ||
 		die "probe_bounds: $(cat "$scratch/out")"
 	cat "$DXP_DIR"/run/*.log >"$scratch/log"
-	readonly item="work-item (5,0,0)" argument="of argument 0 'out'"
+	readonly argument="of argument 0 'out'"
 	expect "kernel 'store', $item: stores 1 byte at 0x10000064, offset 100 $argument (100 " \
 		"$scratch/log"
 	expect "kernel 'wide', $item: stores 4 bytes at 0x10000061, offset 97 $argument (100 " \
@@ -63,6 +64,15 @@ if [ -r "$door" ] && [ -x "$programs/probe_bounds" ]; then
 	expect "kernel 'store', $item: stores 1 byte at 0x10300001, offset 3145729 $argument " \
 		"$scratch/log"
 	expect "offset 1001 $argument (1001 bytes)" "$scratch/log"
+	say "ok: $(tail -n 1 "$scratch/out")"
+fi
+
+say '== the program learns why its kernel failed'
+if [ -r "$door" ] && [ -x "$programs/probe_failures" ]; then
+	dxp run --driver "$door" -- "$programs/probe_failures" failures__of_a_work_item \
+		>"$scratch/out" 2>"$scratch/said" || die "probe_failures: $(cat "$scratch/out")"
+	expect "dxp: device 'rv32imaf SIMT, 2 cores of 32 lanes on xpu1': kernel 'store', $item" \
+		"$scratch/said"
 	say "ok: $(tail -n 1 "$scratch/out")"
 fi
 
