@@ -29,7 +29,7 @@
 struct run {
 	const char *nodes, *engine, *type, *trace, *directory, *opencl_driver;
 	uint64_t memory;
-	bool beside, quiet, json;
+	bool beside, quiet, json, profile;
 	char **program;
 	char folder[64];
 };
@@ -177,6 +177,8 @@ static void environment_make(const struct run *r)
 	set("DXP_SUMMARY", r->folder); /* for programs of the C library */
 	snprintf(path, sizeof(path), "%s/%%p.trace", r->folder);
 	set("DXP_CL_TRACE", r->trace ? path : NULL);
+	snprintf(path, sizeof(path), "%s/%%p.profile", r->folder);
+	set("DXP_CL_PROFILE", r->profile ? path : NULL);
 }
 
 static int program_exec(const struct run *r)
@@ -237,12 +239,21 @@ static int program_run(const struct run *r)
 static void report(const struct run *r, double seconds, int status)
 {
 	static struct run_report report;
+	struct run_profile profile;
 
 	run_report_read(r->folder, &report);
-	if (r->json)
-		json_dumpf(run_report_json(&report, seconds, status), stderr, JSON_INDENT(2));
-	else if (!r->quiet)
+	run_profile_read(r->folder, &profile);
+	if (r->json) {
+		json_t *summary = run_report_json(&report, seconds, status);
+		if (r->profile)
+			json_object_set_new(summary, "profile", run_profile_json(&profile));
+		json_dumpf(summary, stderr, JSON_INDENT(2));
+	} else if (!r->quiet) {
 		run_report_show(&report, seconds, ended_by);
+	}
+	if (r->profile && !r->json)
+		run_profile_show(&profile);
+	run_profile_free(&profile);
 	if (r->trace)
 		run_trace_join(r->folder, r->trace);
 }
@@ -326,6 +337,10 @@ int command_run(int argc, char **argv)
 		{"trace", "FILE",
 		 "write a timeline of the commands, for ui.perfetto.dev or chrome://tracing",
 		 OPTION_TEXT, &r.trace, 0, 0},
+		{"profile", NULL,
+		 "print instructions by source line; for xPUs with engine rv32, whose kernels run "
+		 "slower then",
+		 OPTION_FLAG, &r.profile, 0, 0},
 		{"dir", "FOLDER", "the fabric's folder (default: $DXP_DIR, else the state folder)",
 		 OPTION_TEXT, &r.directory, 0, 0},
 		{"driver", "FILE",

@@ -32,6 +32,30 @@ void run_report_read(const char *folder, struct run_report *out);
 void run_report_show(const struct run_report *r, double seconds, int signal);
 json_t *run_report_json(const struct run_report *r, double seconds, int status);
 
+/* Instructions of one source line, over all nodes and processes. */
+struct run_profile_row {
+	char function[64];
+	uint32_t line;              /* 0: of no line of the program's text */
+	uint64_t warp_instructions; /* issued for warps */
+	uint64_t instructions;      /* of work-items */
+	char text[128];             /* of the line */
+};
+
+struct run_profile {
+	struct run_profile_row *rows; /* the largest first */
+	size_t count, space;
+	uint64_t warp_instructions, instructions;
+	/* nodes whose engine counts no instructions, and the first of them */
+	uint32_t without;
+	char without_node[32], without_engine[32];
+};
+
+/* Reads the profiles in a folder; skips lines that do not parse. */
+void run_profile_read(const char *folder, struct run_profile *out);
+void run_profile_free(struct run_profile *p);
+void run_profile_show(const struct run_profile *p);
+json_t *run_profile_json(const struct run_profile *p);
+
 /* Merges the traces in a folder into one. Returns false after it has printed the reason. */
 bool run_trace_join(const char *folder, const char *path);
 

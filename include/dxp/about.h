@@ -14,6 +14,7 @@
 /* Image formats: u32 access (cl_mem_flags), u32 object type, then per format u32 channel order, u32
  * channel type. */
 #define DXP_ABOUT_IMAGE_FORMATS 0x10000001u
+#define DXP_ABOUT_PROFILES      0x10000002u /* u32 1: dxp_program_profile() works */
 
 /* Program records. DXP_ABOUT_KERNEL starts a kernel, DXP_ABOUT_ARGUMENT one of its arguments, in
  * order; the following records belong to it. */
@@ -25,6 +26,12 @@
 /* u32 address qualifier, u32 access qualifier, u64 type qualifier (OpenCL's), u32 bytes of a value
  * (0: unknown), type name, zero, argument name, zero. */
 #define DXP_ABOUT_ARGUMENT 0x20000020u
+
+/* Records of dxp_program_profile(). */
+#define DXP_ABOUT_PROFILE_LAUNCHES 0x30000001u /* u64: counted launches */
+/* u32 line of the program's text (0: of none, such as code of the runtime), u64 instructions of
+ * warps, u64 the same summed over active lanes, name of the function without zero. */
+#define DXP_ABOUT_PROFILE_LINE 0x30000002u
 
 struct dxp_about {
 	const uint8_t *at, *end;

@@ -182,6 +182,13 @@ DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t 
  * has no binaries. */
 DXP_API int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes);
 
+/* Returns the profile of a program's launches, records of dxp/about.h in new memory, which the
+ * caller frees. The first call starts counting, so it returns no lines; later calls return all
+ * counts since then. A counted launch runs slower. Only for an xPU whose records (dxp_xpu_about())
+ * have DXP_ABOUT_PROFILES. DXP_EUNSUPPORTED: the engine does not count instructions; DXP_EINVAL:
+ * the program is not linked. */
+DXP_API int dxp_program_profile(const struct dxp_program *program, void **out, size_t *bytes);
+
 /* Returns records about the device (dxp/about.h) in new memory, which the caller frees.
  * DXP_EUNSUPPORTED: not an OpenCL device. */
 DXP_API int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes);
@@ -192,6 +199,14 @@ struct dxp_clock {
 	uint64_t host_ns, node_ns, error_ns;
 };
 DXP_API int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out);
+
+#define DXP_FAILURE_BYTES 256 /* of the sentence about a failed command, with the final zero */
+
+/* Writes the xPU's sentence about a failed command, such as "kernel 'k', work-item (5,0,0): stores
+ * 4 bytes at ...; k+0x20, line 2". Returns its length; 0: there is none. Each xPU's last 64
+ * sentences are kept, also after the event was waited for or forgotten. */
+DXP_API int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event,
+			      char text[DXP_FAILURE_BYTES]);
 
 /* Sets the function that receives the output of kernels; NULL: standard output. Output of an xPU
  * arrives in the order of its kernels, before their completions. The callback runs with the

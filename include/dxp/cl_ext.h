@@ -15,6 +15,9 @@
  *   clGetDeviceNetworkDXP()        returns the data that kernels need to address another NIC
  *   clGetMemObjectAddressDXP()     returns the address of a buffer, for descriptors
  *
+ * ---- cl_dxp_failure ----
+ *   CL_EVENT_FAILURE_DXP           why a command failed, such as work-item and source line
+ *
  * Thread-safe, like OpenCL, except setting the arguments of one kernel. */
 #ifndef DXP_CL_EXT_H
 #define DXP_CL_EXT_H
@@ -27,6 +30,11 @@ extern "C" {
 
 #define CL_DXP_TRANSFER_EXTENSION_NAME       "cl_dxp_transfer"
 #define CL_DXP_DEVICE_NETWORK_EXTENSION_NAME "cl_dxp_device_network"
+#define CL_DXP_FAILURE_EXTENSION_NAME        "cl_dxp_failure"
+
+/* cl_event_info: the node's sentence about a command that failed, as a text with its zero; empty if
+ * there is none. The context's notification function gets the same sentence. */
+#define CL_EVENT_FAILURE_DXP 0x44D1
 
 /* CL_EVENT_COMMAND_TYPE of this command. */
 #define CL_COMMAND_TRANSFER_BUFFER_DXP 0x44D0

@@ -73,9 +73,10 @@ static int ocl_fetch(struct engine *e, struct engine_program *p, uint8_t what, u
 
 	if (!p)
 		return what == FETCH_DEVICE ? device_fetch(o, out, bytes) : DXP_EINVAL;
-	return what == FETCH_ABOUT    ? ocl_build_about(p->build, out, bytes)
-	       : what == FETCH_BINARY ? ocl_build_binary(o->device, p->build, out, bytes)
-				      : DXP_EINVAL;
+	return what == FETCH_ABOUT     ? ocl_build_about(p->build, out, bytes)
+	       : what == FETCH_BINARY  ? ocl_build_binary(o->device, p->build, out, bytes)
+	       : what == FETCH_PROFILE ? DXP_EUNSUPPORTED
+				       : DXP_EINVAL;
 }
 
 static int kernel_find(struct engine_ocl *o, struct engine_program *p, const char *name,

@@ -11,6 +11,7 @@
 #include "engine/rv32_arguments.h"
 #include "engine/rv32_engine.h"
 #include "engine/rv32_pool.h"
+#include "engine/rv32_watch.h"
 
 static int rv32_fetch(struct engine *e, struct engine_program *p, uint8_t what, uint8_t **out,
 		      size_t *bytes)
@@ -20,9 +21,13 @@ static int rv32_fetch(struct engine *e, struct engine_program *p, uint8_t what, 
 
 	if (what == FETCH_BINARY)
 		return p ? rv32_program_binary(p, out, bytes) : DXP_EINVAL;
-	if (what != (p ? FETCH_ABOUT : FETCH_DEVICE))
+	if (what == FETCH_PROFILE && (!p || !p->image))
 		return DXP_EINVAL;
-	if (p ? !rv32_about_program(p, &r->settings, &about) : !rv32_about_device(r, &about)) {
+	if (what != FETCH_PROFILE && what != (p ? FETCH_ABOUT : FETCH_DEVICE))
+		return DXP_EINVAL;
+	if (what == FETCH_PROFILE ? !rv32_watch_profile(p, &about)
+	    : p                   ? !rv32_about_program(p, &r->settings, &about)
+				  : !rv32_about_device(r, &about)) {
 		free(about.data);
 		return DXP_ENOMEM;
 	}

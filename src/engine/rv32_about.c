@@ -77,7 +77,7 @@ static void kernel_put(const struct rv32_kernel *k, const struct rv32_settings *
 		       struct records *out)
 {
 	const cl_uint count = k->parameter_count;
-	const uint64_t group = RV32_GROUP_ITEMS_MAX, multiple = RV32_LANES;
+	const uint64_t group = (uint64_t)s->warps * RV32_LANES, multiple = RV32_LANES;
 	const uint64_t local_bytes = k->local_bytes, private_bytes = s->private_bytes;
 	const uint64_t sizes[3] = {k->sizes[0], k->sizes[1], k->sizes[2]};
 
@@ -123,7 +123,6 @@ static const struct number constants[] = {
 	{CL_DEVICE_TYPE, 8, CL_DEVICE_TYPE_GPU},
 	{CL_DEVICE_VENDOR_ID, 4, 0x52563332}, /* "RV32"; no PCI number */
 	{CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, 4, 3},
-	{CL_DEVICE_MAX_WORK_GROUP_SIZE, 8, RV32_GROUP_ITEMS_MAX},
 	{CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, 4, 1},
 	{CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, 4, 1},
 	{CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, 4, 1},
@@ -259,13 +258,15 @@ static void versions_put(struct records *out)
 
 bool rv32_about_device(const struct engine_rv32 *r, struct records *out)
 {
-	const uint64_t sizes[3] = {RV32_GROUP_ITEMS_MAX, RV32_GROUP_ITEMS_MAX,
-				   RV32_GROUP_ITEMS_MAX};
+	const uint64_t items = (uint64_t)r->settings.warps * RV32_LANES;
+	const uint64_t sizes[3] = {items, items, items};
 	const uint64_t most = min_u64(r->memory_bytes, BUFFERS_BYTES / 2);
 	struct engine_description d;
 
 	for (size_t i = 0; i < ARRAY_COUNT(constants); i++)
 		number_put(out, constants[i].what, constants[i].value, constants[i].bytes);
+	number_put(out, DXP_ABOUT_PROFILES, 1, 4);
+	number_put(out, CL_DEVICE_MAX_WORK_GROUP_SIZE, items, 8);
 	number_put(out, CL_DEVICE_MAX_COMPUTE_UNITS, r->settings.cores, 4);
 	number_put(out, CL_DEVICE_MAX_CLOCK_FREQUENCY, r->settings.clock_mhz, 4);
 	number_put(out, CL_DEVICE_GLOBAL_MEM_SIZE, r->memory_bytes, 8);

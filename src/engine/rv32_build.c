@@ -296,8 +296,10 @@ int rv32_program_build(struct engine *e, const struct engine_source *s, struct e
 
 void rv32_program_release(struct engine *e, struct engine_program *p)
 {
-	for (uint32_t i = 0; i < RV32_CORES_MAX; i++)
+	for (uint32_t i = 0; i < RV32_CORES_MAX; i++) {
 		rv32_code_destroy(p->codes[i]);
+		free(p->counts[i]);
+	}
 	rv32_image_destroy(p->image);
 	free(p->objects);
 	free(p);

@@ -11,18 +11,22 @@
 #include "engine/rv32_clang.h"
 #include "rv32/core.h"
 #include "rv32/image.h"
+#include "rv32/profile.h"
 #include "rv32/time.h"
 
 #define RV32_CORES_MAX   64
-#define RV32_LIMIT_S     60  /* of one kernel by default: far longer than the tests run */
-#define RV32_CLOCK_MHZ   200 /* default; as the published Vortex configuration */
-#define RV32_VALUE_ALIGN 128 /* of values in the argument segment: that of long16 */
+#define RV32_LIMIT_S     60     /* of one kernel by default: far longer than the tests run */
+#define RV32_CLOCK_MHZ   200    /* default; as the published Vortex configuration */
+#define RV32_LISTED_MAX  100000 /* instructions of one launch and core in the log: 12 MB */
+#define RV32_VALUE_ALIGN 128    /* of values in the argument segment: that of long16 */
 
 struct rv32_settings {
 	uint32_t cores;
+	uint32_t warps;         /* of a core: the largest work-group has warps * RV32_LANES */
 	uint32_t limit_s;       /* seconds that a kernel may run; 0: no limit */
 	uint32_t private_bytes; /* stack of a work-item */
 	uint32_t clock_mhz;     /* reported to programs */
+	uint32_t listed;        /* first instructions of a launch and core to log */
 	/* The model of time whose cycles are logged for each launch; NULL: none. */
 	const struct rv32_time_parameters *time;
 	enum rv32_build build;
@@ -47,8 +51,11 @@ struct engine_program {
 	uint32_t type; /* cl_program_binary_type */
 	uint8_t *objects;
 	size_t objects_bytes;
-	struct rv32_image *image;                /* EXECUTABLE */
-	struct rv32_code *codes[RV32_CORES_MAX]; /* decoded for each core at first use */
+	struct rv32_image *image;                  /* EXECUTABLE */
+	struct rv32_code *codes[RV32_CORES_MAX];   /* decoded for each core at first use */
+	bool profiled;                             /* launches are counted */
+	uint64_t launches;                         /* counted ones */
+	struct rv32_count *counts[RV32_CORES_MAX]; /* by instruction of the image; NULL: none */
 };
 
 /* rv32_settings.c: reads "cores=2,limit=10"; NULL: defaults. DXP_EINVAL: logged. */

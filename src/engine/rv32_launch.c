@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a kernel: sizes, address space, cores, and the sentence if it fails. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <dxp/device.h>
 #include <dxp/status.h>
 
-#include "base/log.h"
 #include "base/util.h"
 #include "engine/ocl_library.h"
 #include "engine/rv32_arguments.h"
 #include "engine/rv32_engine.h"
 #include "engine/rv32_pool.h"
 #include "engine/rv32_print.h"
+#include "engine/rv32_watch.h"
 
 #define GROUP_ITEMS_DEFAULT 256 /* eight warps: enough to run while some wait at a barrier */
 
@@ -26,6 +25,17 @@ static int sizes_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], con
 		 (unsigned long long)value);
 	r->engine.native = CL_INVALID_WORK_GROUP_SIZE;
 	return DXP_EINVAL;
+}
+
+/* Rejects a work-group that has more warps than a core. */
+static int group_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], const char *kernel,
+			uint64_t items)
+{
+	char what[96];
+
+	snprintf(what, sizeof(what), "a work-group has %u work-items at most with warps=%u",
+		 r->settings.warps * RV32_LANES, r->settings.warps);
+	return sizes_reject(r, text, kernel, what, items);
 }
 
 /* Returns the largest divisor of `size` up to `most`. */
@@ -43,7 +53,8 @@ static int local_choose(struct engine_rv32 *r, const struct rv32_kernel *k,
 			const struct engine_launch *l, struct rv32_launch *out,
 			char text[ENGINE_TEXT_BYTES])
 {
-	uint32_t left = GROUP_ITEMS_DEFAULT;
+	const uint32_t most = r->settings.warps * RV32_LANES;
+	uint32_t left = (uint32_t)min_u64(GROUP_ITEMS_DEFAULT, most);
 	uint64_t items = 1;
 
 	for (int d = 0; d < 3; d++) {
@@ -61,9 +72,8 @@ static int local_choose(struct engine_rv32 *r, const struct rv32_kernel *k,
 					    "its work-group size does not divide the global size",
 					    global);
 		items *= local;
-		if (items > RV32_GROUP_ITEMS_MAX)
-			return sizes_reject(r, text, l->kernel,
-					    "a work-group has 1024 work-items at most here", items);
+		if (items > most)
+			return group_reject(r, text, l->kernel, items);
 		out->local[d] = (uint32_t)local;
 		out->groups[d] = (uint32_t)(global / local);
 		left = left / (uint32_t)min_u64(local, left);
@@ -123,14 +133,7 @@ static uint64_t nic_value(void *context, enum rv32_nic_value which)
 
 static int symbolize(void *context, uint32_t pc, char *text, size_t bytes)
 {
-	const struct rv32_symbol *s = rv32_image_symbol(context, pc);
-	const uint32_t line = rv32_image_line(context, pc);
-	char where[24] = "";
-
-	if (line)
-		snprintf(where, sizeof(where), ", line %" PRIu32, line);
-	return s ? snprintf(text, bytes, "%.40s+0x%x%s", s->name, pc - s->address, where)
-		 : snprintf(text, bytes, "0x%x%s", pc, where);
+	return rv32_image_position(context, pc, text, bytes);
 }
 
 static void failure_report(const struct engine_rv32 *r, const struct engine_launch *l,
@@ -179,43 +182,20 @@ static uint32_t cores_of(const struct engine_rv32 *r, const struct rv32_launch *
 				   : (uint32_t)min_u64(r->settings.cores, groups * l->groups[2]);
 }
 
-/* Logs the result of the model of time, as an interval over the assumptions about the memory. */
-static void time_report(const struct engine_launch *l, const struct rv32_time *time)
-{
-	struct rv32_time_result t;
-
-	rv32_time_read(time, &t);
-	log_info(
-		"kernel '%.60s': %llu cycles (%llu to %llu), %.2f instructions of a warp per cycle "
-		"and core (%.2f to %.2f), %llu of %llu lines missed",
-		l->kernel, (unsigned long long)t.cycles[RV32_TIME_NOMINAL],
-		(unsigned long long)t.cycles[RV32_TIME_FAST],
-		(unsigned long long)t.cycles[RV32_TIME_SLOW],
-		t.ipc_thousandths[RV32_TIME_NOMINAL] / 1e3, t.ipc_thousandths[RV32_TIME_SLOW] / 1e3,
-		t.ipc_thousandths[RV32_TIME_FAST] / 1e3, (unsigned long long)t.lines_missed,
-		(unsigned long long)t.lines);
-}
-
-/* Runs a launch on the pool, and the model of time beside it if there is one. */
+/* Runs a launch on the pool, and what observes it. */
 static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 		    struct rv32_launch *launch, uint32_t cores, struct rv32_result *result)
 {
-	const struct rv32_image *image = l->program->image;
-	struct rv32_time *time = NULL;
+	struct rv32_watches watches;
+	int status = rv32_watch_begin(r, l, cores, launch, &watches);
 
-	if (r->settings.time) {
-		time = rv32_time_create(r->settings.time, image->code, image->code_words,
-					RV32_CODE_BASE);
-		if (!time)
-			return DXP_ENOMEM;
-		launch->trace = rv32_time_trace;
-		launch->trace_context = time;
-	}
-	int status = rv32_pool_run(r->pool, launch, l->program->codes, cores, result);
+	if (status != DXP_OK)
+		return status;
+	status = rv32_pool_run(r->pool, launch, l->program->codes,
+			       launch->trace ? watches.contexts : NULL, cores, result);
 	r->counters = result->counters;
-	if (status == DXP_OK && time)
-		time_report(l, time);
-	rv32_time_destroy(time);
+	l->program->launches += l->program->profiled;
+	rv32_watch_end(l, &watches, status);
 	return status;
 }
 

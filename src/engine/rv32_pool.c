@@ -141,7 +141,8 @@ void rv32_pool_destroy(struct rv32_pool *p)
 static int member_start(struct member *m)
 {
 	const struct rv32_core_options options = {.index = m->index,
-						  .private_bytes = m->pool->settings.private_bytes};
+						  .private_bytes = m->pool->settings.private_bytes,
+						  .warps = m->pool->settings.warps};
 	sigset_t all, old;
 
 	if (!m->core)
@@ -206,7 +207,8 @@ static int results_join(struct rv32_pool *p, uint32_t cores, struct rv32_result 
 }
 
 int rv32_pool_run(struct rv32_pool *p, const struct rv32_launch *launch,
-		  struct rv32_code *const *codes, uint32_t cores, struct rv32_result *out)
+		  struct rv32_code *const *codes, void *const *trace_contexts, uint32_t cores,
+		  struct rv32_result *out)
 {
 	int status = members_start(p, cores);
 
@@ -219,6 +221,8 @@ int rv32_pool_run(struct rv32_pool *p, const struct rv32_launch *launch,
 		struct member *m = &p->members[i];
 		m->launch = *launch;
 		m->launch.code = codes[i];
+		if (trace_contexts)
+			m->launch.trace_context = trace_contexts[i];
 		m->launch.next_group = cores > 1 ? &p->next_group : NULL;
 		m->launch.stop = &p->stop;
 		m->trap = (struct rv32_trap){0};

@@ -20,9 +20,11 @@ struct rv32_result {
 int rv32_pool_create(const struct rv32_settings *settings, struct rv32_pool **out);
 void rv32_pool_destroy(struct rv32_pool *p);
 
-/* Runs a launch on `cores` cores with codes[0 .. cores - 1]. The pool sets code, next_group and
- * stop. Errors: as rv32_core_run; DXP_ENOMEM: a core or thread could not start. */
+/* Runs a launch on `cores` cores with codes[0 .. cores - 1] and, unless NULL, trace_contexts[0 ..
+ * cores - 1]. The pool sets code, next_group and stop. Errors: as rv32_core_run; DXP_ENOMEM: a core
+ * or thread could not start. */
 int rv32_pool_run(struct rv32_pool *p, const struct rv32_launch *launch,
-		  struct rv32_code *const *codes, uint32_t cores, struct rv32_result *out);
+		  struct rv32_code *const *codes, void *const *trace_contexts, uint32_t cores,
+		  struct rv32_result *out);
 
 #endif

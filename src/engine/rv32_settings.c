@@ -50,6 +50,8 @@ static int setting_read(char *word, struct rv32_settings *s)
 		const char *name;
 		uint32_t *value, least, most, multiple;
 	} numbers[] = {{"cores", &s->cores, 1, RV32_CORES_MAX, 1},
+		       {"warps", &s->warps, 1, RV32_WARPS_MAX, 1},
+		       {"trace", &s->listed, 0, RV32_LISTED_MAX, 1},
 		       {"limit", &s->limit_s, 0, 1u << 20, 1},
 		       {"private", &s->private_bytes, 1024, RV32_PRIVATE_MAX, 16},
 		       {"clock", &s->clock_mhz, 1, 100000, 1}};
@@ -77,8 +79,9 @@ static int setting_read(char *word, struct rv32_settings *s)
 			return DXP_EINVAL;
 		}
 	}
-	log_error("engine rv32 has no option '%s'; there are cores=N, limit=SECONDS, "
-		  "private=BYTES, clock=MHZ, build=best|baseline|avx2, time=PRESET",
+	log_error("engine rv32 has no option '%s'; there are cores=N, warps=N, "
+		  "limit=SECONDS, private=BYTES, clock=MHZ, build=best|baseline|avx2, "
+		  "time=PRESET, trace=N",
 		  word);
 	return DXP_EINVAL;
 }
@@ -89,6 +92,7 @@ int rv32_settings_read(const char *text, struct rv32_settings *out)
 	int status = copy ? DXP_OK : DXP_ENOMEM;
 
 	*out = (struct rv32_settings){.cores = 1,
+				      .warps = RV32_WARPS_MAX,
 				      .limit_s = RV32_LIMIT_S,
 				      .private_bytes = RV32_PRIVATE_BYTES,
 				      .clock_mhz = RV32_CLOCK_MHZ,

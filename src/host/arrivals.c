@@ -140,6 +140,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 		begun_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_PRINT)
 		print_arrived(f, e->node, data, e->bytes);
+	else if (command_op(data, e->bytes) == COMMAND_FAILED)
+		failure_arrived(f, e->node, data, e->bytes);
 }
 
 uint32_t arrivals_process(struct dxp_fabric *f)

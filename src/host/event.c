@@ -44,7 +44,10 @@ static int wait_locked(struct awaited *a, uint64_t timeout_ns, struct dxp_event_
 	if (times)
 		*times = a->entry->times;
 	events_free(a->events, EVENT_COUNT(a->event));
-	if (status != DXP_OK && a->xpu)
+	const char *text = status != DXP_OK && a->xpu ? failure_find(a->xpu, a->event) : NULL;
+	if (text)
+		error_set(status, "xPU '%s': %s", a->xpu->caps.name, text);
+	else if (status != DXP_OK && a->xpu)
 		error_xpu(a->xpu, status, "command");
 	else if (status != DXP_OK)
 		error_set(status, "event %#llx of this host completed with: %s",

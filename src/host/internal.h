@@ -160,6 +160,7 @@ struct dxp_xpu {
 	struct events events;
 	struct dxp_bridge *bridges; /* transfers with unread results */
 	struct host_use use;
+	struct host_failures *failures; /* failure.c; NULL: none yet */
 };
 
 struct dxp_program {
@@ -306,6 +307,11 @@ void event_hurry(struct dxp_xpu *x, uint32_t count);
 
 /* print.c */
 void print_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes);
+
+/* failure.c: keeps the sentence about a failed command, before its EVENT arrives. */
+void failure_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes);
+/* Returns the sentence about a failed command; NULL: none. */
+const char *failure_find(const struct dxp_xpu *x, uint64_t event);
 
 /* bridge.c: completes all transfers of x, as closed. Call after CLOSE; returns when nothing
  * accesses their memory. */

@@ -42,6 +42,7 @@
 #define HOST_BUILD_NS     (600ull * 1000 * 1000 * 1000)
 #define HOST_LOG_BYTES    (1u << 20)  /* bytes of build log; the rest is cut */
 #define HOST_SOURCE_BYTES (16u << 20) /* bytes of a program's sources or binary */
+#define HOST_FAILURES     64 /* kept sentences of an xPU: as many as a batch of completions */
 #define HOST_FETCH_BYTES  (64u << 20) /* bytes of the largest fetched binary */
 /* ns of silence of an awaited xPU until a probe */
 #define HOST_PROBE_NS (1000ull * 1000 * 1000)

@@ -225,6 +225,23 @@ int dxp_program_binary(const struct dxp_program *program, void **out, size_t *by
 	return status;
 }
 
+int dxp_program_profile(const struct dxp_program *program, void **out, size_t *bytes)
+{
+	struct dxp_xpu *x = program->xpu;
+
+	host_fabric_enter(x->fabric);
+	int status = fetch_whole(x, program->id, FETCH_PROFILE, 0, out, bytes);
+	if (status == DXP_EUNSUPPORTED)
+		error_set(status,
+			  "profile: the engine '%s' of xPU '%s' does not count instructions; use "
+			  "engine rv32",
+			  x->caps.engine, x->caps.name);
+	else if (status != DXP_OK)
+		error_xpu(x, status, "fetch of the profile");
+	host_fabric_leave(x->fabric);
+	return status;
+}
+
 void dxp_program_release(struct dxp_program *program)
 {
 	if (!program)

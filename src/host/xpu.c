@@ -163,6 +163,7 @@ static void destroy(struct dxp_xpu *x)
 		f->event_base = x->events.next;
 	use_write(x);
 	events_destroy(&x->events);
+	free(x->failures);
 	free(x);
 }
 

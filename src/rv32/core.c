@@ -19,9 +19,10 @@
 struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 {
 	const uint32_t bytes = options->private_bytes ? options->private_bytes : RV32_PRIVATE_BYTES;
+	const uint32_t warps = options->warps ? options->warps : RV32_WARPS_MAX;
 	struct rv32_core *core;
 
-	if (bytes % STACK_ALIGN || bytes > RV32_PRIVATE_MAX)
+	if (bytes % STACK_ALIGN || bytes > RV32_PRIVATE_MAX || warps > RV32_WARPS_MAX)
 		return NULL;
 	core = aligned_alloc(alignof(struct rv32_core), sizeof(*core));
 	if (!core)
@@ -29,15 +30,16 @@ struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 	memset(core, 0, sizeof(*core));
 	core->index = options->index;
 	core->private_max = bytes;
-	core->warps = aligned_alloc(alignof(struct warp), RV32_WARPS_MAX * sizeof(struct warp));
-	core->private_rows = aligned_alloc(64, (size_t)bytes * RV32_LANES * RV32_WARPS_MAX);
+	core->warp_max = warps;
+	core->warps = aligned_alloc(alignof(struct warp), warps * sizeof(struct warp));
+	core->private_rows = aligned_alloc(64, (size_t)bytes * RV32_LANES * warps);
 	core->local = aligned_alloc(64, (size_t)RV32_LOCAL_BYTES_MAX * RV32_LANES);
 	if (!core->warps || !core->private_rows || !core->local) {
 		rv32_core_destroy(core);
 		return NULL;
 	}
 	/* Private memory of warps that never ran is not zero yet. */
-	for (int i = 0; i < RV32_WARPS_MAX; i++)
+	for (uint32_t i = 0; i < warps; i++)
 		core->dirty[i] = bytes;
 	return core;
 }
@@ -64,7 +66,7 @@ static bool sizes_fit(const struct rv32_core *core, const struct rv32_launch *l)
 			return false;
 		items *= l->local[i];
 	}
-	return items <= RV32_GROUP_ITEMS_MAX && l->dimensions >= 1 && l->dimensions <= 3 &&
+	return items <= core->warp_max * RV32_LANES && l->dimensions >= 1 && l->dimensions <= 3 &&
 	       (uint64_t)l->groups[0] * l->groups[1] <= UINT64_MAX / l->groups[2] &&
 	       l->local_bytes <= RV32_LOCAL_BYTES_MAX && l->private_bytes > 0 &&
 	       l->private_bytes % STACK_ALIGN == 0 && l->private_bytes <= core->private_max &&

@@ -107,9 +107,10 @@ struct rv32_core;
 
 struct rv32_core_options {
 	uint32_t index; /* RV32_CSR_CORE */
-	/* Largest private memory of a launch; 0: RV32_PRIVATE_BYTES. The core allocates 1,024
-	 * times as much. */
+	/* Largest private memory of a launch; 0: RV32_PRIVATE_BYTES. The core allocates
+	 * RV32_LANES * warps times as much. */
 	uint32_t private_bytes;
+	uint32_t warps; /* of the largest work-group, 1 .. RV32_WARPS_MAX; 0: RV32_WARPS_MAX */
 };
 
 /* Returns NULL if memory is short or an option is out of range. */

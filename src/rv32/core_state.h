@@ -10,7 +10,8 @@ struct rv32_core {
 	struct span spans[RV32_SEGMENTS_MAX + 1]; /* by index in the page table */
 	uint32_t index;
 	uint32_t private_max;  /* bytes of each lane */
-	uint8_t *private_rows; /* private_max * RV32_LANES bytes for each of RV32_WARPS_MAX warps */
+	uint32_t warp_max;     /* warps that the core has */
+	uint8_t *private_rows; /* private_max * RV32_LANES bytes for each of warp_max warps */
 	/* Highest distance from RV32_PRIVATE_END that a warp stored to; zeroed at each launch. */
 	uint32_t dirty[RV32_WARPS_MAX];
 	uint8_t *local; /* LOCAL memory of the work-groups that run */

@@ -103,4 +103,7 @@ const struct rv32_symbol *rv32_image_symbol(const struct rv32_image *image, uint
 /* Returns the line of the program's text that a code address is of; 0: unknown. */
 uint32_t rv32_image_line(const struct rv32_image *image, uint32_t address);
 
+/* Writes "function+0x20, line 3" for a code address. Returns the length, as snprintf(). */
+int rv32_image_position(const struct rv32_image *image, uint32_t pc, char *text, size_t bytes);
+
 #endif

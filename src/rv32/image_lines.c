@@ -2,6 +2,8 @@
 /* Reads the line tables of the objects (.debug_line, DWARF version 4), so that messages and
  * profiles have source lines. A table that is damaged, or of another version, is left out: code
  * runs without it. Reads at most LINES_MAX rows. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,4 +318,16 @@ uint32_t rv32_image_line(const struct rv32_image *image, uint32_t address)
 			high = middle;
 	}
 	return low ? image->lines[low - 1].line : 0;
+}
+
+int rv32_image_position(const struct rv32_image *image, uint32_t pc, char *text, size_t bytes)
+{
+	const struct rv32_symbol *s = rv32_image_symbol(image, pc);
+	const uint32_t line = rv32_image_line(image, pc);
+	char where[24] = "";
+
+	if (line)
+		snprintf(where, sizeof(where), ", line %" PRIu32, line);
+	return s ? snprintf(text, bytes, "%.40s+0x%x%s", s->name, pc - s->address, where)
+		 : snprintf(text, bytes, "0x%x%s", pc, where);
 }

@@ -93,16 +93,20 @@ struct step *rv32_lane_post(struct warp *w, struct step *s)
 	return s + 1;
 }
 
+/* Lets other warps run if no lane got a completion: the program waits for one. */
 struct step *rv32_lane_dequeue(struct warp *w, struct step *s)
 {
+	uint32_t results = 0;
+
 	for (uint32_t m = w->mask; m; m &= m - 1) {
 		const uint32_t i = first_lane(m);
 		uint32_t registers[RV32_NIC_REGISTERS];
 
 		registers_of(w, i, registers);
 		w->row[s->d][i] = (uint32_t)rv32_nic_dequeue(w->core->launch->nic, registers);
+		results |= w->row[s->d][i];
 		for (unsigned n = 0; n < RV32_NIC_REGISTERS; n++)
 			w->nic[n][i] = registers[n];
 	}
-	return s + 1;
+	return results ? s + 1 : leave(w, s, 1, s + 1, EVENT_PAUSE);
 }

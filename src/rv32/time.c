@@ -50,9 +50,9 @@ struct rv32_time {
 	struct line *lines;
 };
 
-#define VORTEX(n, w, t)                                                                     \
+#define VORTEX(n, c, w, t)                                                                  \
 	{                                                                                   \
-		.name = (n), .cores = 32, .warps = (w), .threads = (t), .clock_mhz = 200,   \
+		.name = (n), .cores = (c), .warps = (w), .threads = (t), .clock_mhz = 200,  \
 		.integer = 1, .multiply = 3, .divide = 15, .fused = 4, .convert = 5,        \
 		.float_divide = 15, .square_root = 10, .load = 5, .branch = 3,              \
 		.cache_bytes = 16384, .line_bytes = 4 * (t), .memory = 50, .line_cycles = 2 \
@@ -60,10 +60,9 @@ struct rv32_time {
 
 /* Published for Vortex, 2021, on an Arria 10: all but load, branch, memory and line_cycles. */
 static const struct rv32_time_parameters presets[] = {
-	VORTEX("vortex-4x4", 4, 4),
-	VORTEX("vortex-2x4", 2, 4),
-	VORTEX("vortex-8x4", 8, 4),
-	VORTEX("vortex-4x8", 4, 8),
+	VORTEX("vortex-0.2.3", 1, 4, 4), /* as that release is configured by default */
+	VORTEX("vortex-4x4", 32, 4, 4),  VORTEX("vortex-2x4", 32, 2, 4),
+	VORTEX("vortex-8x4", 32, 8, 4),  VORTEX("vortex-4x8", 32, 4, 8),
 };
 
 const struct rv32_time_parameters *rv32_time_preset_at(size_t index)

@@ -71,7 +71,7 @@ static bool command_valid(const struct command *c)
 	switch (c->op) {
 	case COMMAND_BUILD: return build_valid(c);
 	case COMMAND_FETCH:
-		return c->what <= FETCH_DEVICE && (c->what == FETCH_DEVICE) == (c->program == 0);
+		return c->what <= FETCH_PROFILE && (c->what == FETCH_DEVICE) == (c->program == 0);
 	case COMMAND_RUN: return command_run_valid(c);
 	case COMMAND_BRIDGE: return bridge_valid(c);
 	case COMMAND_WRITE: return data_valid(c, DXP_INLINE_BYTES);

@@ -31,6 +31,7 @@
 #define COMMAND_PACKAGE_BYTES 2000 /* bytes; package inside BUILD */
 #define COMMAND_LOG_PART      1536 /* bytes; data in one reply to FETCH */
 #define COMMAND_PRINT_BYTES   1900 /* bytes; kernel output in one PRINT */
+#define COMMAND_FAILURE_BYTES 256  /* bytes; sentence of FAILED, with the final zero */
 #define COMMAND_IMAGE_BYTES   48   /* bytes; encoded struct dxp_image */
 #define COMMAND_SAMPLER_BYTES 12   /* bytes; encoded struct dxp_sampler */
 #define COMMAND_PACKED_BYTES \
@@ -66,12 +67,13 @@ enum command_op {
 	COMMAND_WRITE, /* inline bytes to device memory */
 	COMMAND_COPY,  /* copies within device memory */
 	COMMAND_FILL,
-	COMMAND_MARK,  /* only completes its event */
-	COMMAND_CLOCK, /* synchronous: reads the node's clock */
-	COMMAND_PRINT, /* xPU to host: kernel output; precedes the kernel's EVENT */
-	COMMAND_HURRY, /* host to xPU, no answer: send the delayed EVENTs of lazy commands up to
-			  this one now */
-	COMMAND_BEGUN, /* xPU to host: a command has been running for a while */
+	COMMAND_MARK,   /* only completes its event */
+	COMMAND_CLOCK,  /* synchronous: reads the node's clock */
+	COMMAND_PRINT,  /* xPU to host: kernel output; precedes the kernel's EVENT */
+	COMMAND_HURRY,  /* host to xPU, no answer: send the delayed EVENTs of lazy commands up to
+			   this one now */
+	COMMAND_BEGUN,  /* xPU to host: a command has been running for a while */
+	COMMAND_FAILED, /* xPU to host: sentence about a failed command; precedes its EVENT */
 };
 
 enum command_fetch {
@@ -79,6 +81,8 @@ enum command_fetch {
 	FETCH_ABOUT,  /* records about the program's kernels (dxp/about.h) */
 	FETCH_BINARY, /* the device's binary */
 	FETCH_DEVICE, /* records about the device; program 0 */
+	/* records of a program's profile; the first request starts counting */
+	FETCH_PROFILE,
 };
 
 /* Values of enum bridge_path and enum bridge_mode. */
@@ -211,6 +215,12 @@ int command_event_decode(const uint8_t *data, size_t bytes, struct command_event
 /* BEGUN: name of the command's event, not 0. */
 int command_begun_encode(uint64_t event, uint8_t *out);
 int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
+
+/* FAILED: name of the command's event, not 0; 1 .. COMMAND_FAILURE_BYTES - 1 bytes of text without
+ * control characters. */
+int command_failed_encode(uint64_t event, const char *text, uint8_t *out);
+int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
+			  char text[COMMAND_FAILURE_BYTES]);
 
 /* PRINT: 1 .. COMMAND_PRINT_BYTES of any bytes. Decoded *text points into `data`. */
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out);

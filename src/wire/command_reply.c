@@ -232,6 +232,42 @@ int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event)
 	return DXP_OK;
 }
 
+/* Not inlined, for the same reason as put_event. */
+static __attribute__((noinline)) void put_failed(struct put_cursor *p, uint64_t event,
+						 const char *text)
+{
+	put_8(p, COMMAND_FAILED);
+	put_64(p, event);
+	put_text(p, text);
+}
+
+int command_failed_encode(uint64_t event, const char *text, uint8_t *out)
+{
+	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};
+
+	if (event == 0 || text[0] == '\0' || !command_text_valid(text, COMMAND_FAILURE_BYTES))
+		return DXP_EINVAL;
+	put_failed(&p, event, text);
+	return command_put_end(&p, out);
+}
+
+int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
+			  char text[COMMAND_FAILURE_BYTES])
+{
+	struct get_cursor t = {.at = data, .end = data + bytes};
+	char read[COMMAND_FAILURE_BYTES] = "";
+
+	if (get_8(&t) != COMMAND_FAILED)
+		t.bad = true;
+	uint64_t name = get_64(&t);
+	get_text(&t, read, sizeof(read));
+	if (!get_done(&t) || name == 0 || read[0] == '\0')
+		return DXP_EMALFORMED;
+	*event = name;
+	memcpy(text, read, sizeof(read));
+	return DXP_OK;
+}
+
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out)
 {
 	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};

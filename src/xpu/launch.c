@@ -69,21 +69,30 @@ static int argument_set(struct work *w, struct worker_argument *a)
 	return names_memory(a) ? memory_hold(w, a) : DXP_OK;
 }
 
+/* Logs a sentence about a launch that fails, and sends it to the host. */
+static void launch_explain(struct work *w, const char *text)
+{
+	tenant_complain(w->tenant, "%s", text);
+	reply_failed_send(w->tenant, w->graph.event, text);
+}
+
 static void argument_complain(struct work *w, uint8_t i)
 {
 	struct worker_run *run = work_run(w);
 	const struct worker_argument *a = &worker_run_arguments(run)[i];
+	char text[ENGINE_TEXT_BYTES];
 
 	if (a->kind == COMMAND_ARG_NIC)
-		tenant_complain(w->tenant,
-				"kernel '%s', argument %u: this host has requested no NIC function",
-				worker_run_name(run), i);
+		snprintf(text, sizeof(text),
+			 "kernel '%.100s', argument %u: this host has requested no NIC function",
+			 worker_run_name(run), i);
 	else
-		tenant_complain(w->tenant,
-				"kernel '%s', argument %u: address %#llx%s is in no allocation of "
-				"this host",
-				worker_run_name(run), i, (unsigned long long)a->address,
-				a->kind == COMMAND_ARG_IMAGE ? ", or the image there," : "");
+		snprintf(text, sizeof(text),
+			 "kernel '%.100s', argument %u: address %#llx%s is in no allocation of "
+			 "this host",
+			 worker_run_name(run), i, (unsigned long long)a->address,
+			 a->kind == COMMAND_ARG_IMAGE ? ", or the image there," : "");
+	launch_explain(w, text);
 }
 
 static int arguments_set(struct work *w)
@@ -104,7 +113,7 @@ static int arguments_set(struct work *w)
 static void launch_complain(struct work *w, const struct order_end *end)
 {
 	if (end->text[0])
-		tenant_complain(w->tenant, "%s", end->text);
+		launch_explain(w, end->text);
 	if (!w->port || !end->ran || dxp_error(w->port->window) == DXP_OK)
 		return;
 	port_complain(w->tenant, w->port, worker_run_name(work_run(w)));

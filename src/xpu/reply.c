@@ -87,6 +87,25 @@ void reply_print_send(struct tenant *t, const void *text, uint32_t bytes)
 	}
 }
 
+void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence)
+{
+	char text[COMMAND_FAILURE_BYTES];
+	uint8_t data[COMMAND_BYTES_MAX];
+	size_t bytes = 0;
+
+	/* The event itself must always have space. */
+	if (event == 0 || !sentence[0] ||
+	    outbox_count(t->slot->outbox, t->host) >= XPU_OUTBOX_MAX / 2)
+		return;
+	/* The sentence may quote names that a hostile program chose. */
+	for (; sentence[bytes] && bytes < sizeof(text) - 1; bytes++)
+		text[bytes] = (uint8_t)sentence[bytes] < 0x20 || sentence[bytes] == 0x7f
+				      ? '?'
+				      : sentence[bytes];
+	text[bytes] = '\0';
+	message_send(t, data, command_failed_encode(event, text, data));
+}
+
 static void events_flush(struct tenant *t)
 {
 	uint32_t bytes = t->held_bytes;

@@ -270,6 +270,8 @@ uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* Reports to the host that the command of this event runs. */
 void reply_begun_send(struct tenant *t, uint64_t event);
+/* Sends a sentence about a command that fails, before its event; 0: it has none. */
+void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
 /* Sends a kernel's printed text. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* Queues an EVENT to another xPU. `done` may be NULL. */

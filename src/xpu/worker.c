@@ -301,22 +301,27 @@ void worker_kill(struct worker *c)
 		c->notified = zygote_kill(c->slot->zygote, c->id) != DXP_EAGAIN;
 }
 
-static void orders_fail(struct worker *c, int status)
+/* Completes all orders; `text` is for the first. */
+static void orders_fail(struct worker *c, int status, const char *text)
 {
 	uint64_t now_ns = clock_now_ns();
-	const struct order_end end = {
-		.status = status, .started_ns = now_ns, .ended_ns = now_ns, .text = ""};
+	struct order_end end = {
+		.status = status, .started_ns = now_ns, .ended_ns = now_ns, .text = text};
 
-	while (c->first)
+	for (; c->first; end.text = "")
 		order_pop(c, &end);
 }
 
-void worker_lost(struct worker *c, int status)
+void worker_last(struct worker *c)
 {
 	if (!c->ends)
 		answers_dequeue(c, UINT32_MAX);
+}
+
+void worker_lost(struct worker *c, int status, const char *text)
+{
 	c->started = false;
-	orders_fail(c, status);
+	orders_fail(c, status, text);
 }
 
 /* Returns the event of the running command, or 0. */
@@ -372,7 +377,7 @@ void worker_close(struct worker *c)
 		return;
 	if (!c->tenant && c->started)
 		thread_stop(c);
-	orders_fail(c, DXP_ECLOSED);
+	orders_fail(c, DXP_ECLOSED, "");
 	worker_free(c);
 }
 

@@ -86,8 +86,10 @@ void worker_post(struct worker *c, struct order *o);
 void worker_kill(struct worker *c);
 /* Processes answers and posts orders that the ring has space for. Returns the amount of work. */
 uint32_t worker_poll(struct worker *c);
-/* Handles a worker's exit: processes the last answers; all other orders complete with `status`. */
-void worker_lost(struct worker *c, int status);
+/* Handles a worker's exit: first worker_last processes the last answers, then worker_lost completes
+ * all other orders with `status`, and the first of them with `text`. */
+void worker_last(struct worker *c);
+void worker_lost(struct worker *c, int status, const char *text);
 /* Notifies the host, once, of a command that has run for XPU_BEGUN_NS. Returns the number of
  * notifications: 0 or 1. */
 uint32_t worker_begun_notify(struct worker *c, uint64_t now_ns);

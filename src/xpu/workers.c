@@ -179,34 +179,40 @@ static void order_describe(const struct order *o, char *out, size_t space)
 			 o->kind == WORKER_BUILD ? "the compiler" : "its process");
 }
 
-static void loss_complain(const struct worker *c, const struct zygote_news *news)
+static void loss_describe(const struct worker *c, const struct zygote_news *news,
+			  char out[ENGINE_TEXT_BYTES])
 {
 	char what[160];
 
 	order_describe(c->first, what, sizeof(what));
 	if (news->end == ZYGOTE_FAILED)
-		tenant_complain(c->tenant,
-				"cannot start a process for its kernels: %s; raise the limits of "
-				"processes and memory",
-				strerror(news->number));
+		snprintf(out, ENGINE_TEXT_BYTES,
+			 "cannot start a process for its kernels: %.60s; raise the limits of "
+			 "processes and memory",
+			 strerror(news->number));
 	else if (news->end == ZYGOTE_KILLED)
-		tenant_complain(c->tenant,
-				"%s was killed by signal %d (%s): its outstanding commands fail; "
-				"other hosts are not affected",
-				what, news->number, strsignal(news->number));
+		snprintf(out, ENGINE_TEXT_BYTES,
+			 "%.120s was killed by signal %d (%.30s): its outstanding commands fail; "
+			 "other hosts are not affected",
+			 what, news->number, strsignal(news->number));
 	else
-		tenant_complain(c->tenant, "%s exited its process", what);
+		snprintf(out, ENGINE_TEXT_BYTES, "%s exited its process", what);
 }
 
 /* Completes all orders of an exited worker and frees it. `news` NULL: its zygote was lost. */
 static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 {
+	char text[ENGINE_TEXT_BYTES] = "";
 	struct worker *c = t->worker;
 
-	if (news && !t->leaving)
-		loss_complain(c, news);
 	t->worker = NULL;
-	worker_lost(c, t->leaving ? DXP_ECANCELED : DXP_EDEVICE);
+	worker_last(c);
+	if (news && !t->leaving)
+		loss_describe(c, news, text);
+	/* A launch logs the text itself, and sends it to its host. */
+	if (text[0] && !(c->first && c->first->kind == WORKER_RUN))
+		tenant_complain(t, "%s", text);
+	worker_lost(c, t->leaving ? DXP_ECANCELED : DXP_EDEVICE, text);
 	worker_close(c);
 }
 

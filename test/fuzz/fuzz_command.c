@@ -32,6 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint64_t begun;
 	if (command_begun_decode(data, bytes, &begun) == DXP_OK)
 		same(data, bytes, again, command_begun_encode(begun, again));
+	char sentence[COMMAND_FAILURE_BYTES];
+	uint64_t failed;
+	if (command_failed_decode(data, bytes, &failed, sentence) == DXP_OK)
+		same(data, bytes, again, command_failed_encode(failed, sentence, again));
 	if (command_event_decode(data, bytes, &e) == DXP_OK)
 		same(data, bytes, again, command_event_encode(&e, again));
 	return 0;

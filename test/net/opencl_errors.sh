@@ -20,5 +20,10 @@ ldconfig -p | grep 'libpocl\.so\.2' >"$scratch/pocl" || without_opencl 'no libpo
 OCL_ICD_VENDORS=$driver dxp up --xpus 2 --memory 256M --port 0
 driver timeout 120 "$probe" >"$scratch/out" 2>&1 || die "$(cat "$scratch/out")"
 say "$(grep -v '^same' "$scratch/out")"
+for case in driver crash; do
+	driver timeout 120 "$OPENCL_TESTS/probe_failures" "failures__of_a_$case" \
+		>"$scratch/out" 2>&1 || die "$(cat "$scratch/out")"
+	say "$(grep '^ok' "$scratch/out")"
+done
 dxp down
 say passed

@@ -62,6 +62,10 @@ assert r["status"] == 0 and r["nodes"][0]["kernels"] > 0, r' ||
 run 0 --quiet -- sh -c "exec '$OPENCL_TESTS/kernels' ranges__by_chance 2>/dev/null"
 [ ! -s "$scratch/said" ] || die "not quiet: $(cat "$scratch/said")"
 
+say "== no profile of engine ocl"
+run 0 --profile -- "$OPENCL_TESTS/kernels" ranges__by_chance
+expect "has no profile: engine 'ocl' does not count instructions" "$scratch/said"
+
 say "== what a program of the C library did"
 run 0 -- ring
 grep -qE '^xpu1 +[1-9][0-9]* +10 +16K +16K +160K +160K' "$scratch/said" ||

@@ -50,12 +50,13 @@ if [ -r "$door" ] && [ -x "$programs/printing" ]; then
 	done
 fi
 
+readonly item='work-item (5,0,0)'
 say '== stores outside an argument'
 if [ -r "$door" ] && [ -x "$programs/probe_bounds" ]; then
 	OCL_ICD_VENDORS=$door timeout 200 "$programs/probe_bounds" >"$scratch/out" 2>&1 ||
 		die "probe_bounds: $(cat "$scratch/out")"
 	cat "$DXP_DIR"/run/*.log >"$scratch/log"
-	readonly item="work-item (5,0,0)" argument="of argument 0 'out'"
+	readonly argument="of argument 0 'out'"
 	expect "kernel 'store', $item: stores 1 byte at 0x10000064, offset 100 $argument (100 " \
 		"$scratch/log"
 	expect "kernel 'wide', $item: stores 4 bytes at 0x10000061, offset 97 $argument (100 " \
@@ -65,7 +66,43 @@ if [ -r "$door" ] && [ -x "$programs/probe_bounds" ]; then
 	expect "offset 1001 $argument (1001 bytes)" "$scratch/log"
 	say "ok: $(tail -n 1 "$scratch/out")"
 fi
+
+say '== the program learns why its kernel failed'
+if [ -r "$door" ] && [ -x "$programs/probe_failures" ]; then
+	dxp run --driver "$door" -- "$programs/probe_failures" failures__of_a_work_item \
+		>"$scratch/out" 2>"$scratch/said" || die "probe_failures: $(cat "$scratch/out")"
+	expect "dxp: device 'rv32imaf SIMT, 2 cores of 32 lanes on xpu1': kernel 'store', $item" \
+		"$scratch/said"
+	say "ok: $(tail -n 1 "$scratch/out")"
+fi
+
+say '== profile of a program'
+if [ -r "$door" ] && [ -x "$programs/kernels" ]; then
+	dxp run --profile --driver "$door" -- "$programs/kernels" ranges__by_chance \
+		>"$scratch/out" 2>"$scratch/said" || die "$(cat "$scratch/out")"
+	grep -qE '^ *SHARE +INSTRUCTIONS' "$scratch/said" || die "$(cat "$scratch/said")"
+	readonly row='^ *[0-9.]+% +[1-9].* ids +[0-9]+  out\[i \* 4\] = get_global_id'
+	grep -qE "$row" "$scratch/said" ||
+		die "no row of a line: $(cat "$scratch/said")"
+	dxp run --profile --json --driver "$door" -- "$programs/kernels" ranges__by_chance \
+		>"$scratch/out" 2>"$scratch/said" || die "$(cat "$scratch/out")"
+	expect '"item_instructions": ' "$scratch/said"
+	dxp run --profile --driver "$door" -- true 2>"$scratch/said"
+	expect 'no profile: no kernel ran' "$scratch/said"
+	say 'ok: a profile by source line'
+fi
 dxp down
+
+say '== list of instructions'
+if [ -r "$door" ] && [ -x "$programs/kernels" ]; then
+	DXP_LOG=info dxp up --xpus 1 --memory 64M --port 0 --engine rv32:trace=3
+	OCL_ICD_VENDORS=$door timeout 200 "$programs/kernels" ranges__by_chance \
+		>"$scratch/out" 2>&1 || die "kernels: $(cat "$scratch/out")"
+	cat "$DXP_DIR"/run/*.log >"$scratch/log"
+	grep -qE "trace: kernel 'ids' core 0 warp 0 pc 0x[0-9a-f]{8} mask [0-9a-f]{8}  [a-z]" \
+		"$scratch/log" || die 'no instruction is listed'
+	dxp down
+fi
 
 say '== listing a file'
 status=0

@@ -123,6 +123,25 @@ static void begun(struct fake_xpu *x, uint64_t event)
 	text_print(x, &x->host, message, command_begun_encode(event, message));
 }
 
+static void failed(struct fake_xpu *x, uint64_t event, const char *text)
+{
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	text_print(x, &x->host, message, command_failed_encode(event, text, message));
+}
+
+static void explain(struct fake_xpu *x, uint64_t event)
+{
+	uint8_t message[COMMAND_BYTES_MAX];
+	const int bytes = command_failed_encode(event, "not this", message);
+
+	failed(x, event + 1000, "of no event");
+	failed(x, event ^ 1ull << 32, "of another xPU");
+	message[9]++; /* its text is longer than the message */
+	text_print(x, &x->host, message, bytes);
+	failed(x, event, FAKE_SENTENCE);
+}
+
 static void note_done(struct fake_xpu *x, uint64_t event, int status)
 {
 	x->done[x->done_count++ % ARRAY_COUNT(x->done)] = (struct done){event, status};
@@ -152,6 +171,7 @@ static int kernel(const char *name)
 	return strcmp(name, "ok") == 0     ? DXP_OK
 	       : strcmp(name, "long") == 0 ? DXP_OK
 	       : strcmp(name, "fail") == 0 ? DXP_EDEVICE
+	       : strcmp(name, "why") == 0  ? DXP_EDEVICE
 					   : DXP_ENOENT;
 }
 
@@ -263,6 +283,8 @@ static bool try_run(struct fake_xpu *x, const struct command *c)
 		begun(x, c->event);
 	if (state > 0)
 		state = carry_out(x, c);
+	if (state == DXP_EDEVICE && c->op == COMMAND_RUN && strcmp(c->text, "why") == 0)
+		explain(x, c->event);
 	if (atomic_load(&x->frozen))
 		return true;
 	finish(x, c, state);

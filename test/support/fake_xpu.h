@@ -4,6 +4,8 @@
  * are fake:
  *   "ok"     completes at once        "fail"   completes with DXP_EDEVICE
  *   "never"  does not complete        "print"  prints "printed" and completes
+ *   "why"    completes with DXP_EDEVICE and a sentence; before it come sentences with a wrong
+ *            event, which nothing may show
  *   others   complete with DXP_ENOENT */
 #ifndef TEST_FAKE_XPU_H
 #define TEST_FAKE_XPU_H
@@ -14,6 +16,7 @@
 
 #define FAKE_MEMORY_BYTES (64u << 20)
 #define FAKE_REGISTERS    512
+#define FAKE_SENTENCE     "kernel 'why', work-item (1,2,3): fails; why+0x4, line 7"
 
 struct fake_fabric;
 struct fake_bridge_faults; /* test/support/fake_bridge.h */

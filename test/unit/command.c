@@ -138,7 +138,7 @@ static void build_random(struct rng *r, struct command *c)
 
 static void fetch_random(struct rng *r, struct command *c)
 {
-	c->what = (uint8_t)rng_below(r, FETCH_DEVICE + 1);
+	c->what = (uint8_t)rng_below(r, FETCH_PROFILE + 1);
 	c->program = c->what == FETCH_DEVICE ? 0 : (uint32_t)rng_next(r) | 1;
 	c->skip = rng_next(r);
 	c->bytes = rng_next(r);
@@ -456,7 +456,8 @@ static void command_encode__fields_out_of_bounds(void **state)
 	REFUSED(c.op = COMMAND_COPY; c.rect.slices = 0);
 	REFUSED(c.op = COMMAND_COPY; c.rect.row_bytes = 0);
 	REFUSED(c.op = COMMAND_COPY; c.rect.rows = UINT64_MAX / 8 + 1);
-	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_DEVICE + 1);
+	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_PROFILE + 1; c.program = 1);
+	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_PROFILE; c.program = 0);
 	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_DEVICE; c.program = 1);
 	REFUSED(c.op = COMMAND_FETCH; c.what = FETCH_LOG; c.program = 0);
 	REFUSED(c.op = COMMAND_BRIDGE; c.path = COMMAND_BRIDGE_THROUGH + 1);

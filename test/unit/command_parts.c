@@ -22,7 +22,7 @@ static void command_op__as_documented(void **state)
 	static const char *const names[] = {
 		"OPEN", "CLOSE",  "ALLOC", "FREE",  "BUILD", "FETCH",  "RELEASE", "RUN",
 		"SEND", "SIGNAL", "REPLY", "EVENT", "NIC",   "BRIDGE", "WRITE",   "COPY",
-		"FILL", "MARK",   "CLOCK", "PRINT", "HURRY", "BEGUN"};
+		"FILL", "MARK",   "CLOCK", "PRINT", "HURRY", "BEGUN",  "FAILED"};
 	static char text[65536];
 	char row[32];
 	FILE *f = fopen(DXP_SOURCE_DIR "/docs/reference/wire.md", "r");
@@ -32,7 +32,7 @@ static void command_op__as_documented(void **state)
 	fclose(f);
 	const char *section = strstr(text, "\n## Commands\n");
 	assert_non_null(section);
-	for (int op = COMMAND_OPEN; op <= COMMAND_BEGUN; op++) {
+	for (int op = COMMAND_OPEN; op <= COMMAND_FAILED; op++) {
 		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
 		if (!strstr(section, row))
 			fail_msg("docs/reference/wire.md has no row '%s'", row + 1);
@@ -59,6 +59,45 @@ static void command_begun__what_was_encoded(void **state)
 	assert_int_equal(command_begun_decode(wire, 9, &back), DXP_EMALFORMED);
 	assert_int_equal(command_begun_encode(0, wire), DXP_EINVAL);
 	assert_true(back == name);
+}
+
+static void command_failed__there_and_back(void **state)
+{
+	char text[COMMAND_FAILURE_BYTES], back[COMMAND_FAILURE_BYTES] = "kept";
+	const uint64_t event = EVENT_NAME(3, 4, 5);
+	uint8_t wire[COMMAND_BYTES_MAX];
+	uint64_t name = 0;
+
+	for (size_t bytes = 1; bytes < COMMAND_FAILURE_BYTES; bytes += 127) {
+		memset(text, 'x', bytes);
+		text[bytes] = '\0';
+		const int length = command_failed_encode(event, text, wire);
+		assert_int_equal(length, 10 + bytes);
+		assert_int_equal(command_op(wire, (size_t)length), COMMAND_FAILED);
+		for (size_t less = 0; less < (size_t)length; less++)
+			assert_int_equal(command_failed_decode(wire, less, &name, back),
+					 DXP_EMALFORMED);
+		assert_int_equal(command_failed_decode(wire, (size_t)length + 1, &name, back),
+				 DXP_EMALFORMED);
+		assert_int_equal(command_failed_decode(wire, (size_t)length, &name, back), DXP_OK);
+		assert_true(name == event);
+		assert_string_equal(back, text);
+		for (uint8_t wrong = 0; wrong <= 0x7f; wrong += wrong < 0x1f ? 1 : 0x60) {
+			wire[10] = wrong; /* a control character */
+			assert_int_equal(command_failed_decode(wire, (size_t)length, &name, back),
+					 DXP_EMALFORMED);
+		}
+	}
+	assert_int_equal(command_failed_encode(0, "text", wire), DXP_EINVAL);
+	assert_int_equal(command_failed_encode(event, "", wire), DXP_EINVAL);
+	assert_int_equal(command_failed_encode(event, "two\nlines", wire), DXP_EINVAL);
+	memset(text, 'x', sizeof(text)); /* not terminated */
+	assert_int_equal(command_failed_encode(event, text, wire), DXP_EINVAL);
+	assert_int_equal(command_failed_encode(event, "text", wire), 14);
+	memset(wire + 1, 0, 8);
+	assert_int_equal(command_failed_decode(wire, 14, &name, back), DXP_EMALFORMED);
+	wire[9] = 0;
+	assert_int_equal(command_failed_decode(wire, 10, &name, back), DXP_EMALFORMED);
 }
 
 static void command_print__any_bytes(void **state)
@@ -134,6 +173,7 @@ static void command_rect_span__pitches_and_overflow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(command_failed__there_and_back),
 		cmocka_unit_test(command_print__any_bytes),
 		cmocka_unit_test(command_image__there_and_back),
 		cmocka_unit_test(command_rect_span__pitches_and_overflow),

@@ -256,7 +256,9 @@ static void engine_open__options(void **state)
 					    "rv32:cores=x",    "rv32:cores",
 					    "rv32:speed=1",    "rv32:private=8",
 					    "rv32:build=neon", "rv32:limit=-1",
-					    "rv32:time=never", "rv32:time=vortex-4x4,cores=2"};
+					    "rv32:time=never", "rv32:time=vortex-4x4,cores=2",
+					    "rv32:warps=0",    "rv32:warps=33",
+					    "rv32:warps=1.5",  "rv32:trace=100001"};
 	struct engine *kept = engine;
 
 	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)

@@ -242,6 +242,34 @@ static void close__everything_ends(void **state)
 	ok(dxp_event_set(w->fabric, user, DXP_OK));
 }
 
+/* A failed command has the xPU's sentence: in the error text, and by the event's name. */
+static void event_failure__sentence(void **state)
+{
+	struct world *w = *state;
+	char text[DXP_FAILURE_BYTES];
+	dxp_event first = 0, event = 0;
+
+	for (int i = 0; i < HOST_FAILURES + 1; i++) {
+		event = run_after(w, w->one, "why", NULL, 0);
+		first = i == 0 ? event : first;
+		assert_int_equal(ended(w, event), DXP_EDEVICE);
+		has_text("xPU 'xpu1': " FAKE_SENTENCE);
+		assert_int_equal(dxp_event_failure(w->fabric, event, text), strlen(FAKE_SENTENCE));
+		assert_string_equal(text, FAKE_SENTENCE);
+	}
+	/* The oldest made space for the last. */
+	assert_int_equal(dxp_event_failure(w->fabric, first, text), 0);
+	assert_string_equal(text, "");
+	event = run_after(w, w->one, "fail", NULL, 0);
+	assert_int_equal(ended(w, event), DXP_EDEVICE);
+	has_text("command: ");
+	assert_int_equal(dxp_event_failure(w->fabric, event, text), 0);
+	event = run_after(w, w->one, "ok", NULL, 0);
+	ok(ended(w, event));
+	assert_int_equal(dxp_event_failure(w->fabric, event, text), 0);
+	assert_int_equal(dxp_event_failure(w->fabric, 0, text), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +282,7 @@ int main(void)
 		TEST(run__the_last_leaves_without_a_call),
 		TEST(lost__everything_ends),
 		TEST(close__everything_ends),
+		TEST(event_failure__sentence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,11 @@ int dxp_program_binary(const struct dxp_program *program, void **out, size_t *by
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
+int dxp_program_profile(const struct dxp_program *program, void **out, size_t *bytes)
+{
+	return DXP_EUNSUPPORTED;
+}
+
 void dxp_program_release(struct dxp_program *program)
 {
 	free(program);

@@ -238,6 +238,46 @@ static void rv32_nic__dequeue_and_get(void **state)
 	rig_destroy(g);
 }
 
+/* A NIC whose completion comes when another warp has stored a word. */
+struct late_nic {
+	const uint32_t *word;
+	int polls;
+};
+
+static int late_dequeue(void *context, struct dxp_nic_event *event)
+{
+	struct late_nic *late = context;
+
+	memset(event, 0, sizeof(*event));
+	late->polls++;
+	return *(const volatile uint32_t *)late->word == 1;
+}
+
+/* A warp that waits for a completion lets the other warp run at once: the first poll of each lane
+ * finds nothing, the second does. */
+static void rv32_nic__dequeue_yields(void **state)
+{
+	struct rig *g = rig_create();
+	struct late_nic late = {.word = rig_word(g, 0)};
+	const struct rv32_nic nic = {&late, fake_post, late_dequeue, fake_value};
+
+	g->launch.nic = &nic;
+	g->launch.local[0] = 64;
+	emit_csr(g, T0, RV32_CSR_LOCAL_INDEX);
+	emit(g, RV32_ADDI, T1, ZERO, 0, 32);
+	emit(g, RV32_BGEU, 0, T0, T1, 16); /* the second warp stores */
+	emit(g, RV32_DXP_DEQUEUE, A0, 0, 0, 0);
+	emit(g, RV32_BEQ, 0, A0, ZERO, -4);
+	emit_ret(g);
+	emit_li(g, S0, RIG_BUFFER);
+	emit(g, RV32_ADDI, A0, ZERO, 0, 1);
+	emit(g, RV32_SW, 0, S0, A0, 0);
+	emit_ret(g);
+	rig_run_ok(g);
+	assert_int_equal(late.polls, 2 * RV32_LANES);
+	rig_destroy(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +287,7 @@ int main(void)
 		cmocka_unit_test(rv32_nic__full),
 		cmocka_unit_test(rv32_nic__rejected),
 		cmocka_unit_test(rv32_nic__dequeue_and_get),
+		cmocka_unit_test(rv32_nic__dequeue_yields),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,11 @@ static void rv32_time__presets(void **state)
 		last = r.cycles[RV32_TIME_NOMINAL];
 	}
 	assert_null(rv32_time_preset("vortex"));
+	/* One core of the same kind takes 32 times as long as 32 cores, but for rounding. */
+	struct rv32_time_result many = run_model(g, rv32_time_preset("vortex-4x4"));
+	struct rv32_time_result one = run_model(g, rv32_time_preset("vortex-0.2.3"));
+	assert_in_range(one.cycles[RV32_TIME_NOMINAL], 32 * (many.cycles[RV32_TIME_NOMINAL] - 1),
+			32 * many.cycles[RV32_TIME_NOMINAL]);
 	rig_destroy(g);
 }
 

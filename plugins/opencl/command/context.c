@@ -62,7 +62,7 @@ bool context_has(cl_context c, cl_device_id d)
 
 struct notification {
 	cl_context context; /* held */
-	char text[256];
+	char text[512];
 };
 
 static void call_notify(void *data)

@@ -4,10 +4,13 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
+
+#define PRINTED_MAX 20 /* sentences on standard error; a program may fail without end */
 
 /* Completion handler of a dxp event without an OpenCL event. Its cookie is its address with the
  * lowest bit set. */
@@ -49,6 +52,7 @@ static void end(void *handle)
 		names_end(e);
 	}
 	event_callbacks_free(e);
+	free(e->failure);
 	predecessors_drop(e);
 	if (e->held != e->held_inline)
 		free(e->held);
@@ -308,6 +312,23 @@ static void judge(cl_event e, int status)
 	context_notify(e->context, text);
 }
 
+/* Passes the node's sentence about a failed command to the program: by the context's notification,
+ * by CL_EVENT_FAILURE_DXP, and on standard error if DXP_CL_VERBOSE is set. */
+static void explain(cl_event e)
+{
+	static uint32_t printed;
+	char text[DXP_FAILURE_BYTES], sentence[DXP_FAILURE_BYTES + sizeof(e->device->name) + 16];
+
+	if (!e->device || !opencl_fabric() || e->failure ||
+	    dxp_event_failure(opencl_fabric(), e->source, text) <= 0)
+		return;
+	e->failure = strdup(text);
+	snprintf(sentence, sizeof(sentence), "device '%s': %s", e->device->name, text);
+	context_notify(e->context, sentence);
+	if (settings_get()->verbose && printed++ < PRINTED_MAX)
+		fprintf(stderr, "dxp: %s\n", sentence);
+}
+
 static void tracked_ended(struct tracked *t, int status)
 {
 	if (t->ended)
@@ -344,8 +365,10 @@ static void completed(const struct dxp_completion *c)
 		return;
 	}
 	times_set(e, &c->times);
-	if (c->status != DXP_OK)
+	if (c->status != DXP_OK) {
 		judge(e, c->status);
+		explain(e);
+	}
 	event_ended(e, result_of_command(c->status, c->native));
 }
 

@@ -5,6 +5,8 @@
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/object/api.h"
 
+#include <dxp/cl_ext.h>
+
 CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainEvent(cl_event event)
 {
 	opencl_enter();
@@ -36,6 +38,10 @@ static cl_int get_info(cl_event e, cl_event_info name, const struct info *i)
 		if (e->status > CL_COMPLETE)
 			complete_poll();
 		return result_bytes(i, &e->status, sizeof(e->status));
+	case CL_EVENT_FAILURE_DXP:
+		if (e->status > CL_COMPLETE)
+			complete_poll();
+		return result_text(i, e->failure ? e->failure : "");
 	default: return CL_INVALID_VALUE;
 	}
 }

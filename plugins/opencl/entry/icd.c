@@ -11,6 +11,7 @@
 #include "plugins/opencl/entry/extension.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
+#include "plugins/opencl/program/program.h"
 
 #define LOCK_NS  200000000ull /* ns: how long exit waits for other threads to leave the plugin */
 #define LEAVE_NS 500000000ull /* ns: how long exit waits for connections to close */
@@ -164,6 +165,7 @@ __attribute__((destructor)) static void at_exit(void)
 		return;
 	if (pthread_mutex_timedlock(&opencl_lock, &until))
 		return;
+	builds_profile();
 	fabric_close();
 	bool quiet = !opencl_fabric() || become_quiet();
 	struct dxp_fabric *f = fabric_detach(false);

@@ -81,6 +81,7 @@ struct settings {
 	cl_device_type type; /* DXP_CL_TYPE: cpu, gpu, accelerator; 0: the device's own */
 	const char *trace;   /* DXP_CL_TRACE: file for Perfetto or Chrome */
 	const char *summary; /* DXP_CL_SUMMARY: file for the summary of `dxp run` */
+	const char *profile; /* DXP_CL_PROFILE: file for profiles of programs */
 	bool verbose;        /* DXP_CL_VERBOSE: prints on standard error why there is no device */
 };
 const struct settings *settings_get(void);

@@ -94,6 +94,7 @@ static void read_all(void)
 	settings.engine = text_of("DXP_CL_ENGINE");
 	settings.trace = text_of("DXP_CL_TRACE");
 	settings.summary = text_of("DXP_CL_SUMMARY");
+	settings.profile = text_of("DXP_CL_PROFILE");
 	settings.verbose = text_of("DXP_CL_VERBOSE") != NULL;
 	if (count && settings_bytes(count, &v) && v <= OPENCL_DEVICES_MAX)
 		settings.node_count = (uint32_t)v;

@@ -174,6 +174,7 @@ struct _cl_event {
 	struct object *held_inline[EVENT_HOLDS_INLINE];
 	uint64_t bytes; /* for traces: bytes moved */
 	char label[64]; /* for traces: kernel name; may be "" */
+	char *failure;  /* the node's sentence if it failed; NULL: none */
 };
 
 /* ---- memory objects ---- */

@@ -5,12 +5,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/program/options.h"
+#include "plugins/opencl/program/profile.h"
 #include "plugins/opencl/program/program.h"
 
-#define TRIES 2 /* attempts: the second for a node that was lost meanwhile and is back */
+#define REAP_NS 2000000000ull /* ns: how long exit waits for profiles of released programs */
+#define TRIES   2 /* attempts: the second for a node that was lost meanwhile and is back */
 
 static struct build *builds; /* all that are referenced */
 static struct build *graves; /* unreferenced, to be released on their nodes */
@@ -62,6 +66,7 @@ void build_hold(struct build *b)
 
 static void build_free(struct build *b)
 {
+	program_recipe_put(b->recipe);
 	metadata_clear(&b->about);
 	free(b->log);
 	free(b->binary);
@@ -73,6 +78,31 @@ bool build_alive(const struct build *b)
 	return b->node && b->device->xpu && b->generation == b->device->generation;
 }
 
+/* Returns the text that line numbers of the program refer to; NULL: not known, or several. */
+static const struct dxp_file *source_of(const struct recipe *r)
+{
+	while (r && r->kind == DXP_PROGRAM_LINK)
+		r = r->input_count == 1 ? r->inputs[0]->recipe : NULL;
+	return r && r->kind != DXP_PROGRAM_BINARY && r->file_count ? &r->files[0] : NULL;
+}
+
+/* Writes the profile of a program whose launches are counted. Caller holds a reference to b and
+ * keeps its device open. Releases the lock meanwhile. */
+static void node_profile(struct build *b, const struct dxp_program *node)
+{
+	size_t bytes;
+	void *data;
+
+	b->counted = false;
+	b->busy++;
+	opencl_out();
+	profile_fetch(node, &data, &bytes);
+	opencl_in();
+	b->busy--;
+	profile_write(b->device, source_of(b->recipe), data, bytes);
+	free(data);
+}
+
 static void node_release(struct build *b)
 {
 	struct dxp_program *node = b->node;
@@ -80,6 +110,8 @@ static void node_release(struct build *b)
 
 	b->node = NULL;
 	d->calls++;
+	if (b->counted && d->xpu)
+		node_profile(b, node);
 	opencl_out();
 	dxp_program_release(node);
 	opencl_in();
@@ -128,8 +160,11 @@ void build_put(struct build *b)
 	*b->link = b->next;
 	if (b->next)
 		b->next->link = b->link;
-	program_recipe_put(b->recipe);
-	b->recipe = NULL;
+	/* The profile of a counted program needs its text. */
+	if (!b->counted) {
+		program_recipe_put(b->recipe);
+		b->recipe = NULL;
+	}
 	if (releasable(b))
 		bury(b);
 	else
@@ -163,12 +198,13 @@ static cl_int about_store(struct build *b, const void *records, size_t bytes)
 struct made {
 	int status;
 	struct dxp_program *node;
+	bool counted;
 	char *sentence; /* error text of a call that failed for a reason other than the program */
 };
 
 /* Builds on the node. Caller does not hold the lock. */
 static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
-			     const struct dxp_program *const *inputs)
+			     const struct dxp_program *const *inputs, bool count)
 {
 	const struct recipe *r = b->recipe;
 	struct made m = {0};
@@ -184,6 +220,7 @@ static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 	m.status = dxp_program_create(xpu, &source, &m.node);
 	if (m.status != DXP_OK && m.status != DXP_EBUILD)
 		m.sentence = strdup(dxp_fabric_error(NULL));
+	m.counted = m.status == DXP_OK && count && profile_start(m.node);
 	return m;
 }
 
@@ -199,6 +236,7 @@ static cl_int made_store(struct build *b, struct made *m, uint32_t generation)
 	}
 	log_set(b, dxp_program_log(m->node));
 	b->node = m->node;
+	b->counted = m->counted;
 	b->generation = generation;
 	if (m->status == DXP_EBUILD)
 		return CL_BUILD_PROGRAM_FAILURE;
@@ -232,10 +270,12 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 		return error != CL_SUCCESS ? error : CL_DEVICE_NOT_AVAILABLE;
 	uint32_t generation = d->generation;
 	struct dxp_xpu *xpu = d->xpu;
+	/* A compiled program has no launches. */
+	const bool count = b->recipe->kind != DXP_PROGRAM_COMPILE && profile_wanted(d);
 	inputs_busy(b->recipe, 1);
 	d->calls++;
 	opencl_out();
-	struct made m = node_make(b, xpu, inputs);
+	struct made m = node_make(b, xpu, inputs, count);
 	opencl_in();
 	inputs_busy(b->recipe, -1);
 	error = made_store(b, &m, generation);
@@ -298,6 +338,46 @@ cl_int build_ready(struct build *b)
 	cl_int error = b->error;
 	build_put(b);
 	return error;
+}
+
+/* ---- profiles ---- */
+
+static struct build *counted_find(void)
+{
+	struct build *b = builds;
+
+	while (b && !(b->counted && build_alive(b)))
+		b = b->next;
+	return b;
+}
+
+/* Waits, at most REAP_NS, until released programs have written their profiles. */
+static void reaped_wait(void)
+{
+	const uint64_t deadline = clock_now_ns() + REAP_NS;
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	while (reaping && clock_now_ns() < deadline) {
+		opencl_leave();
+		nanosleep(&pause, NULL);
+		opencl_enter();
+	}
+}
+
+void builds_profile(void)
+{
+	struct build *b;
+
+	if (!settings_get()->profile)
+		return;
+	while ((b = counted_find())) {
+		build_hold(b);
+		b->device->calls++;
+		node_profile(b, b->node);
+		b->device->calls--;
+		build_put(b);
+	}
+	reaped_wait();
 }
 
 /* ---- binaries ---- */

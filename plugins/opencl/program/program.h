@@ -44,6 +44,7 @@ struct build {
 	cl_device_id device;
 	struct recipe *recipe;
 	bool making;
+	bool counted;             /* `node` counts the instructions of its launches */
 	uint32_t busy;            /* threads that use `node` without the lock */
 	cl_int error;             /* CL_SUCCESS: the program exists */
 	uint32_t generation;      /* generation of the device to which `node` belongs */
@@ -62,6 +63,8 @@ void build_put(struct build *b);
 cl_int build_ready(struct build *b);
 /* Returns whether b's program exists on the current connection of its device. */
 bool build_alive(const struct build *b);
+/* At exit: writes the profiles of all programs that are counted. Releases the lock meanwhile. */
+void builds_profile(void);
 /* Fetches b->binary; empty if the engine has none. Releases the lock meanwhile. */
 cl_int build_binary(struct build *b);
 

@@ -555,6 +555,13 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Failures have no sentence here. */
+int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event, char text[DXP_FAILURE_BYTES])
+{
+	text[0] = '\0';
+	return 0;
+}
+
 /* All commands are short here. */
 void dxp_completions_begun(struct dxp_fabric *fabric, bool on)
 {

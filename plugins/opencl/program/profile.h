@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes profiles of programs to the file of DXP_CL_PROFILE, for `dxp run --profile`: instructions
+ * by function and source line. Lines of the file, with tabs between the fields:
+ *
+ *   row   node  line  instructions of warps  instructions of work-items  function  source text
+ *   none  node  engine                       the node's engine counts no instructions
+ */
+#ifndef OPENCL_PROFILE_H
+#define OPENCL_PROFILE_H
+
+#include "plugins/opencl/program/program.h"
+
+/* Returns whether launches of programs on this device are counted. Notes a device that cannot.
+ * Caller holds the lock. */
+bool profile_wanted(cl_device_id d);
+
+/* Starts counting. Caller does not hold the lock. */
+bool profile_start(const struct dxp_program *node);
+
+/* Fetches the records of a profile; *data is NULL if there is none. Caller does not hold the lock
+ * and frees *data. */
+void profile_fetch(const struct dxp_program *node, void **data, size_t *bytes);
+
+/* Appends rows with the text of `source`, which may be NULL. Caller holds the lock. */
+void profile_write(cl_device_id d, const struct dxp_file *source, const void *data, size_t bytes);
+
+#endif
