@@ -80,8 +80,6 @@ static const struct model_published figures[] = {
 	 MODEL_CALIBRATED_ON},
 	GIVEN("S-09", "bridge device to host, control", "8388608", "MB/s", 5696.1, 3),
 	GIVEN("S-09", "bridge round trip, control", "8388608", "MB/s", 4732.0, 0),
-	GIVEN("X-16", "xPU trip of a write, in cycles", "", "cycles", 530, 0.1),
-	GIVEN("X-16", "xPU trip of a read, in cycles", "", "cycles", 544, 0.1),
 	DATA("X-16", "round trip of 4 B, CoE", "", "us", 0.95),
 	DATA("X-16", "round trip of 4 B, AiS", "", "us", 5.04),
 	DATA("X-16", "round trip of 4 B, Direct xPU", "", "us", 2.69),

@@ -103,7 +103,8 @@ static int timeout_rows(const struct model_parameters *p, uint64_t seed,
 	return DXP_OK;
 }
 
-/* Splits a round trip into its wires, which are known, and one number for the rest. */
+/* Splits a stated round trip into its wires, which are known, and one number for the rest. The
+ * cycles are the stated time at the xPU's clock: no prediction, so nothing is compared. */
 static void latency_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {

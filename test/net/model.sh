@@ -61,7 +61,7 @@ row $'^C-07\tT 2D mesh\t4096\tus\t11.64\t11.64\t' loggp
 row $'^C-35\ttags least\t130\t\t13\t13\t' tags
 row $'^S-09\tbridge host to device\t8388608\tMB/s\t6379\t6668\t' bridge
 row $'^S-09\tbridge device to host, control\t8388608\tMB/s\t5696\t5606\t' bridge
-row $'^X-16\txPU trip of a read, in cycles\t\tcycles\t544\t544\t' loss
+row $'^X-16\txPU trip of a read, in cycles\t\tcycles\t-\t544\t' loss
 row $'^X-15\tgo-back-N almost unusable at 1 %\t\t\t1\t1\t' loss
 row $'^X-18\txPU bandwidth close to 10 Gb/s\t\t\t1\t1\t' loss
 row $'^C-07\tslim fly diameter\t4096\tlinks\t-\t4\t' topology --kind slim-fly --nodes 4096
