@@ -9,6 +9,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "engine/rv32_engine.h"
 
@@ -31,8 +32,8 @@ struct rv32_pool {
 	struct member members[RV32_CORES_MAX];
 	_Atomic uint64_t next_group;
 	atomic_uint stop; /* 1: a core trapped; 2: the time limit is over */
-	timer_t timer;
-	bool timer_made;
+	pthread_t guard;  /* stops a launch at its limit */
+	bool guarded;     /* it runs */
 	pthread_mutex_t lock;
 	pthread_cond_t begin, done;
 	/* Guarded by `lock`. */
@@ -40,33 +41,83 @@ struct rv32_pool {
 	uint32_t cores; /* of the running launch */
 	uint32_t busy;  /* threads at work */
 	bool closing;
+	bool guarding;             /* `guard` will look at began_ns without a wakeup */
+	uint64_t began_ns;         /* start of the running launch; 0: none, or stopped */
+	pthread_cond_t guard_wake; /* its clock is monotonic */
 };
 
-static void time_over(union sigval value)
-{
-	struct rv32_pool *p = value.sival_ptr;
+/* ---- the time limit ---- */
 
-	atomic_store(&p->stop, 2);
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Sets or clears the limit of the running launch. */
-static void timer_set(struct rv32_pool *p, uint32_t seconds)
+/* Stops a launch at its limit. Sleeps until the limit of the launch that it saw last, so that a
+ * short launch needs no system call for its limit. */
+static void *guard_main(void *argument)
 {
-	const struct itimerspec when = {.it_value.tv_sec = seconds};
+	struct rv32_pool *p = argument;
+	const uint64_t limit_ns = p->settings.limit_s * S_NS;
 
-	if (p->timer_made)
-		timer_settime(p->timer, 0, &when, NULL);
+	pthread_mutex_lock(&p->lock);
+	while (!p->closing) {
+		const uint64_t over_ns = p->began_ns + limit_ns;
+		const struct timespec over = timespec_of(over_ns);
+
+		if (p->began_ns == 0) {
+			p->guarding = false;
+			pthread_cond_wait(&p->guard_wake, &p->lock);
+		} else if (clock_now_ns() < over_ns) {
+			pthread_cond_timedwait(&p->guard_wake, &p->lock, &over);
+		} else {
+			atomic_store(&p->stop, 2);
+			p->began_ns = 0;
+		}
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
 }
 
-static void timer_make(struct rv32_pool *p)
+/* Starts a thread that gets no signals. */
+static bool thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD,
-				 .sigev_notify_function = time_over,
-				 .sigev_value.sival_ptr = p};
+	sigset_t all, old;
 
-	if (!p->timer_made && p->settings.limit_s > 0)
-		p->timer_made = timer_create(CLOCK_MONOTONIC, &event, &p->timer) == 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	const bool started = pthread_create(thread, NULL, run, argument) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return started;
 }
+
+static int limit_begin(struct rv32_pool *p)
+{
+	if (p->settings.limit_s == 0)
+		return DXP_OK;
+	if (!p->guarded)
+		p->guarded = thread_start(&p->guard, guard_main, p);
+	if (!p->guarded)
+		return DXP_ENOMEM;
+	pthread_mutex_lock(&p->lock);
+	p->began_ns = clock_now_ns();
+	if (!p->guarding)
+		pthread_cond_signal(&p->guard_wake);
+	p->guarding = true;
+	pthread_mutex_unlock(&p->lock);
+	return DXP_OK;
+}
+
+static void limit_end(struct rv32_pool *p)
+{
+	if (p->settings.limit_s == 0)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->began_ns = 0;
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- cores ---- */
 
 static void member_run(struct member *m)
 {
@@ -103,6 +154,7 @@ static void *member_main(void *argument)
 int rv32_pool_create(const struct rv32_settings *settings, struct rv32_pool **out)
 {
 	struct rv32_pool *p = calloc(1, sizeof(*p));
+	pthread_condattr_t monotonic;
 
 	if (!p)
 		return DXP_ENOMEM;
@@ -114,6 +166,10 @@ int rv32_pool_create(const struct rv32_settings *settings, struct rv32_pool **ou
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->begin, NULL);
 	pthread_cond_init(&p->done, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->guard_wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	*out = p;
 	return DXP_OK;
 }
@@ -123,14 +179,16 @@ void rv32_pool_destroy(struct rv32_pool *p)
 	pthread_mutex_lock(&p->lock);
 	p->closing = true;
 	pthread_cond_broadcast(&p->begin);
+	pthread_cond_signal(&p->guard_wake);
 	pthread_mutex_unlock(&p->lock);
+	if (p->guarded)
+		pthread_join(p->guard, NULL);
 	for (uint32_t i = 0; i < RV32_CORES_MAX; i++) {
 		if (p->members[i].started)
 			pthread_join(p->members[i].thread, NULL);
 		rv32_core_destroy(p->members[i].core);
 	}
-	if (p->timer_made)
-		timer_delete(p->timer);
+	pthread_cond_destroy(&p->guard_wake);
 	pthread_cond_destroy(&p->done);
 	pthread_cond_destroy(&p->begin);
 	pthread_mutex_destroy(&p->lock);
@@ -143,7 +201,6 @@ static int member_start(struct member *m)
 	const struct rv32_core_options options = {.index = m->index,
 						  .private_bytes = m->pool->settings.private_bytes,
 						  .warps = m->pool->settings.warps};
-	sigset_t all, old;
 
 	if (!m->core)
 		m->core = rv32_core_create(&options);
@@ -151,10 +208,7 @@ static int member_start(struct member *m)
 		return DXP_ENOMEM;
 	if (m->index == 0 || m->started)
 		return DXP_OK;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	m->started = pthread_create(&m->thread, NULL, member_main, m) == 0;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	m->started = thread_start(&m->thread, member_main, m);
 	return m->started ? DXP_OK : DXP_ENOMEM;
 }
 
@@ -214,7 +268,6 @@ int rv32_pool_run(struct rv32_pool *p, const struct rv32_launch *launch,
 
 	if (status != DXP_OK)
 		return status;
-	timer_make(p);
 	atomic_store(&p->next_group, 0);
 	atomic_store(&p->stop, 0);
 	for (uint32_t i = 0; i < cores; i++) {
@@ -228,12 +281,14 @@ int rv32_pool_run(struct rv32_pool *p, const struct rv32_launch *launch,
 		m->trap = (struct rv32_trap){0};
 		m->counters = (struct rv32_counters){0};
 	}
-	timer_set(p, p->settings.limit_s);
+	status = limit_begin(p);
+	if (status != DXP_OK)
+		return status;
 	if (cores > 1)
 		round_begin(p, cores);
 	member_run(&p->members[0]);
 	if (cores > 1)
 		round_wait(p);
-	timer_set(p, 0);
+	limit_end(p);
 	return results_join(p, cores, out);
 }

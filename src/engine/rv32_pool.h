@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs launches on the cores of one xPU. The caller's thread runs the first core; each other core
- * has a thread. Threads and the timer start with the first launch that needs them, because a worker
- * forks before. Only one thread may call these functions. */
+ * has a thread, and so has the time limit. Threads start with the first launch that needs them,
+ * because a worker forks before. Only one thread may call these functions. */
 #ifndef ENGINE_RV32_POOL_H
 #define ENGINE_RV32_POOL_H
 

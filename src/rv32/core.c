@@ -124,6 +124,22 @@ static void list_spans(struct rv32_core *core)
 	}
 }
 
+/* Computes the local ids of each warp's lanes. They are the same until the sizes change. */
+static void local_ids_fill(struct rv32_core *core, const uint32_t local[3])
+{
+	memcpy(core->id_sizes, local, sizeof(core->id_sizes));
+	for (uint32_t k = 0; k < core->warp_count; k++) {
+		for (uint32_t i = 0; i < RV32_LANES; i++) {
+			const uint32_t n = (k * RV32_LANES + i) % core->group_items;
+
+			core->local_id[k][0][i] = n % local[0];
+			core->local_id[k][1][i] = n / local[0] % local[1];
+			core->local_id[k][2][i] = n / local[0] / local[1];
+			core->local_id[k][3][i] = n;
+		}
+	}
+}
+
 static void divide_items(struct rv32_core *core, const struct rv32_launch *l)
 {
 	core->group_items = l->local[0] * l->local[1] * l->local[2];
@@ -134,16 +150,8 @@ static void divide_items(struct rv32_core *core, const struct rv32_launch *l)
 	if (core->pack > core->group_total)
 		core->pack = (uint32_t)core->group_total;
 	core->local_stride = (l->local_bytes + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
-	for (uint32_t k = 0; k < core->warp_count; k++) {
-		for (uint32_t i = 0; i < RV32_LANES; i++) {
-			const uint32_t n = (k * RV32_LANES + i) % core->group_items;
-
-			core->local_id[k][0][i] = n % l->local[0];
-			core->local_id[k][1][i] = n / l->local[0] % l->local[1];
-			core->local_id[k][2][i] = n / l->local[0] / l->local[1];
-			core->local_id[k][3][i] = n;
-		}
-	}
+	if (memcmp(core->id_sizes, l->local, sizeof(core->id_sizes)) != 0)
+		local_ids_fill(core, l->local);
 }
 
 static void prepare_warp(struct rv32_core *core, const struct rv32_launch *l, uint32_t k)

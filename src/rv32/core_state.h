@@ -21,6 +21,7 @@ struct rv32_core {
 	alignas(64) uint32_t local_id[RV32_WARPS_MAX][4][RV32_LANES];
 
 	const struct rv32_launch *launch;
+	uint32_t id_sizes[3]; /* local sizes for which local_id is filled; 0: none */
 	uint32_t group_items; /* work-items of a work-group */
 	uint32_t pack;        /* work-groups that share a warp; 1: one group on 1 .. 32 warps */
 	uint32_t warp_count;  /* warps that run now */
