@@ -8,13 +8,14 @@
 #define WORKER_MESSAGE_H
 
 #include "wire/command.h"
+#include "worker/edit.h"
 #include "worker/ring.h"
 #include "worker/run.h"
 #include "engine/engine.h"
 
 enum worker_order_kind {
 	WORKER_RUN,     /* struct worker_run (run.h) */
-	WORKER_EDIT,    /* struct worker_needs, encoded command: WRITE, COPY, FILL, MARK */
+	WORKER_EDIT,    /* struct worker_edit (edit.h): WRITE, COPY, FILL, MARK */
 	WORKER_PART,    /* a part of the package for the next BUILD */
 	WORKER_BUILD,   /* struct worker_build; sends DATA: log, records about kernels */
 	WORKER_RELEASE, /* struct worker_program */
@@ -31,13 +32,6 @@ enum worker_answer_kind {
 	/* a part of fetched data, or of the records about a program's kernels */
 	WORKER_DATA,
 	WORKER_PRINT, /* output of a kernel */
-};
-
-struct worker_needs {
-	uint64_t event;                    /* its own event, or 0 */
-	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier orders that must have succeeded */
-	uint32_t need_count;
-	uint32_t command_bytes;
 };
 
 struct worker_build {

@@ -37,23 +37,19 @@ static void failed_note(struct worker_server *s, uint64_t event)
 		s->failed[s->failed_next++ % WORKER_QUEUE_MAX] = event;
 }
 
-static int edit(struct worker_server *s, const struct worker_needs *n)
+static int edit(struct worker_server *s, const struct worker_edit *from)
 {
-	struct command *c = &s->command;
-
-	if (command_decode((const uint8_t *)(n + 1), n->command_bytes, c) != DXP_OK)
-		return DXP_EMALFORMED;
-	if (c->op == COMMAND_MARK)
+	if (from->op == COMMAND_MARK)
 		return DXP_OK;
 	const struct engine_edit e = {
-		.op = c->op,
+		.op = from->op,
 		.memory = s->options.memory,
 		.memory_bytes = s->options.memory_bytes,
-		.from = c->op == COMMAND_COPY ? c->address : 0,
-		.to = c->op == COMMAND_COPY ? c->to_address : c->address,
-		.data = c->data,
-		.data_bytes = c->data_bytes,
-		.rect = c->rect,
+		.from = from->from,
+		.to = from->to,
+		.data = worker_edit_data(from),
+		.data_bytes = from->data_bytes,
+		.rect = from->rect,
 	};
 	return engine_edit(s->options.engine, &e);
 }
@@ -71,12 +67,14 @@ static int run_do(struct worker_server *s, struct worker_run *run, uint32_t byte
 	return status;
 }
 
-static int edit_do(struct worker_server *s, const struct worker_needs *n)
+static int edit_do(struct worker_server *s, const struct worker_edit *e, uint32_t bytes)
 {
-	int status = needs_failed(s, n->needs, n->need_count) ? DXP_ECANCELED : edit(s, n);
+	int status = DXP_EMALFORMED;
 
+	if (e->bytes == bytes)
+		status = needs_failed(s, e->needs, e->need_count) ? DXP_ECANCELED : edit(s, e);
 	if (status != DXP_OK)
-		failed_note(s, n->event);
+		failed_note(s, e->event);
 	return status;
 }
 
@@ -101,7 +99,7 @@ static int order_do(struct worker_server *s, uint32_t kind, void *body, uint32_t
 {
 	switch (kind) {
 	case WORKER_RUN: return run_do(s, body, bytes);
-	case WORKER_EDIT: return edit_do(s, body);
+	case WORKER_EDIT: return edit_do(s, body, bytes);
 	case WORKER_PART: return worker_build_part(s, body, bytes);
 	case WORKER_BUILD: return worker_build(s, body);
 	case WORKER_RELEASE: return worker_release(s, body);

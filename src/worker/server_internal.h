@@ -24,7 +24,6 @@ struct worker_server {
 	uint64_t failed[WORKER_QUEUE_MAX];
 	uint32_t failed_next;
 	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */
-	struct command command;
 	struct engine_launch launch;
 	_Alignas(8) uint8_t message[WORKER_MESSAGE_BYTES];
 };

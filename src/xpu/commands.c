@@ -133,7 +133,7 @@ static void command_receive(struct slot *s, const struct dxp_nic_event *from, co
 	case COMMAND_NIC: port_open(t, &c); break;
 	case COMMAND_CLOCK: clock_report(t, &c); break;
 	case COMMAND_HURRY: reply_events_hurry(t, c.upto); break;
-	default: work_post(t, &c, data, from->bytes);
+	default: work_post(t, &c, from->bytes);
 	}
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BRIDGE: the xPU itself moves data between its memory, or its stream core, and memory of the
  * requesting host or another xPU (S-03, S-05). Its event comes when all bytes are in place. */
-#include <assert.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -66,7 +65,7 @@ static int range_check(const struct node_entry *peer, uint64_t address, uint64_t
 										  : DXP_OK;
 }
 
-static int target_find(struct pull *p, const struct command *c)
+static int target_find(struct pull *p, const struct network_command *c)
 {
 	const struct tenant *t = p->work->tenant;
 	struct node_entry peer;
@@ -89,7 +88,7 @@ static int through_check(const struct slot *s)
 }
 
 /* Starts a transfer. On success it may have completed already. */
-static int pull_begin(struct pull *p, const struct command *c)
+static int pull_begin(struct pull *p, const struct network_command *c)
 {
 	struct tenant *t = p->work->tenant;
 	struct slot *s = t->slot;
@@ -133,17 +132,14 @@ static int pull_begin(struct pull *p, const struct command *c)
 void pull_start(struct work *w)
 {
 	struct pull *p = calloc(1, sizeof(*p));
-	struct command c;
-	int status = command_decode(w->data, w->bytes, &c);
 
-	assert(status == DXP_OK); /* it was decoded on arrival */
 	if (!p) {
 		work_done(w, DXP_ENOMEM);
 		return;
 	}
 	w->started_ns = clock_now_ns();
 	p->work = w;
-	status = pull_begin(p, &c);
+	int status = pull_begin(p, work_network(w));
 	if (status != DXP_OK)
 		work_done(w, status);
 }

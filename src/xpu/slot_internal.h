@@ -103,6 +103,16 @@ struct tenant {
 	bool held_hurried; /* the host waits for one of these, or for a later one */
 };
 
+/* A SEND, SIGNAL or BRIDGE; fields as in struct command. */
+struct network_command {
+	uint64_t address, bytes;
+	uint64_t from_address, to_address;
+	uint32_t from_key, to_key;
+	uint32_t piece_bytes;
+	uint16_t to_node;
+	uint8_t path, mode;
+};
+
 /* An asynchronous command from its arrival to its event. */
 struct work {
 	struct graph_command graph; /* first: the graph returns pointers to it */
@@ -113,19 +123,27 @@ struct work {
 	uint16_t to_node;
 	bool lazy;
 	uint8_t op;
-	uint16_t bytes; /* of `data` */
-	/* RUN, from its start: */
-	uint8_t held;      /* number of arguments, from the first on, that are held */
-	struct port *port; /* held; NULL: no argument is the NIC */
+	/* Engine commands, from their start: */
+	uint8_t held;      /* number of arguments or ranges, from the first on, that are held */
+	struct port *port; /* RUN: held; NULL: no argument is the NIC */
 	struct order order;
-	/* RUN: struct worker_run. Others: the encoded command, smaller than decoded. */
+	/* RUN: struct worker_run. WRITE, COPY, FILL, MARK: worker_edit. Others: network_command. */
 	_Alignas(uint64_t) uint8_t data[];
 };
 
-/* Returns the launch of a RUN. */
 static inline struct worker_run *work_run(struct work *w)
 {
 	return (struct worker_run *)(void *)w->data;
+}
+
+static inline struct worker_edit *work_edit(struct work *w)
+{
+	return (struct worker_edit *)(void *)w->data;
+}
+
+static inline const struct network_command *work_network(const struct work *w)
+{
+	return (const struct network_command *)(const void *)w->data;
 }
 
 struct pull;
@@ -283,7 +301,7 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 			      const uint8_t *data);
 
 /* work.c: the lifetime of asynchronous commands */
-void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);
+void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes);
 /* Lists the events of earlier engine commands that must succeed before this one, from the graph,
  * runs. Returns their number, at most the number of its waits. */
 uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX]);

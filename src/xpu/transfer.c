@@ -8,7 +8,6 @@
  * the peer has succeeded before. Such a PUT is not rejected, unless the host has freed the bytes
  * since, which harms only itself. So a peer receives no event for rejected data. A PUT to memory
  * behind DMA can still fail: then the event waits for its completion. */
-#include <assert.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -225,10 +224,8 @@ static int transfer_prepare(struct transfer *f, uint16_t node)
 void transfer_start(struct work *w)
 {
 	struct transfer *f = calloc(1, sizeof(*f));
-	struct command c;
-	int status = command_decode(w->data, w->bytes, &c);
+	const struct network_command *c = work_network(w);
 
-	assert(status == DXP_OK); /* it was decoded on arrival */
 	if (!f) {
 		work_done(w, DXP_ENOMEM);
 		return;
@@ -236,13 +233,13 @@ void transfer_start(struct work *w)
 	w->started_ns = clock_now_ns();
 	f->tenant = w->tenant;
 	f->work = w;
-	if (c.op == COMMAND_SEND) {
-		f->from = c.address;
-		f->destination = c.to_address;
-		f->bytes = c.bytes;
-		f->key = c.to_key;
+	if (w->op == COMMAND_SEND) {
+		f->from = c->address;
+		f->destination = c->to_address;
+		f->bytes = c->bytes;
+		f->key = c->to_key;
 	}
-	status = transfer_prepare(f, c.to_node);
+	int status = transfer_prepare(f, c->to_node);
 	if (status == DXP_OK) {
 		transfer_run(f);
 		return;

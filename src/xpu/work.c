@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asynchronous commands, from arrival to event. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <dxp/status.h>
 
@@ -69,7 +68,9 @@ static bool op_of_engine(uint8_t op)
 
 /* bytes per command: itself, its event, its entry in a heap */
 #define COUNTED_BYTES (sizeof(struct work) + sizeof(struct event_entry) + sizeof(void *))
-_Static_assert(COUNTED_BYTES <= COMMAND_KEPT_BYTES(0),
+/* Waits and data take no more than in the message. The rest has at least 14 bytes there. */
+_Static_assert(COUNTED_BYTES + sizeof(struct worker_edit) <= COMMAND_KEPT_BYTES(14) &&
+		       COUNTED_BYTES + sizeof(struct network_command) <= COMMAND_KEPT_BYTES(14),
 	       "hosts count no less than a command takes here");
 /* Waits, axes, the name and values take no more than in the message. The rest of a RUN has 22 bytes
  * there, and an argument at least one. */
@@ -78,40 +79,60 @@ _Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
 		       COMMAND_KEPT_BYTES(22),
 	       "hosts count no less than a launch takes here");
 
-/* Creates a command from its message. NULL: out of memory. */
-static struct work *work_create(struct tenant *t, const struct command *c, const uint8_t *data,
-				uint32_t bytes)
+/* Returns the bytes of `data`. */
+static uint32_t data_bytes(const struct command *c)
 {
-	bool run = c->op == COMMAND_RUN;
-	uint32_t kept = run ? worker_run_bytes(c) : bytes;
-	struct work *w = malloc(sizeof(*w) + kept);
+	if (c->op == COMMAND_RUN)
+		return worker_run_bytes(c);
+	return op_of_engine(c->op) ? worker_edit_bytes(c) : sizeof(struct network_command);
+}
+
+static void network_command_make(const struct command *c, struct network_command *out)
+{
+	*out = (struct network_command){
+		.address = c->address,
+		.bytes = c->bytes,
+		.from_address = c->from_address,
+		.to_address = c->to_address,
+		.from_key = c->from_key,
+		.to_key = c->to_key,
+		.piece_bytes = c->piece_bytes,
+		.to_node = c->to_node,
+		.path = c->path,
+		.mode = c->mode,
+	};
+}
+
+/* Creates a command; keeps no pointer into its message. NULL: out of memory. */
+static struct work *work_create(struct tenant *t, const struct command *c)
+{
+	struct work *w = malloc(sizeof(*w) + data_bytes(c));
 
 	if (!w)
 		return NULL;
-	*w = (struct work){.tenant = t,
-			   .queued_ns = clock_now_ns(),
-			   .op = c->op,
-			   .lazy = c->lazy,
-			   .bytes = (uint16_t)kept};
+	*w = (struct work){.tenant = t, .queued_ns = clock_now_ns(), .op = c->op, .lazy = c->lazy};
 	if (c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL)
 		w->to_node = c->to_node;
-	if (run)
+	if (c->op == COMMAND_RUN)
 		worker_run_make(c, work_run(w));
+	else if (op_of_engine(c->op))
+		worker_edit_make(c, work_edit(w));
 	else
-		memcpy(w->data, data, bytes);
+		network_command_make(c, (struct network_command *)(void *)w->data);
 	return w;
 }
 
-void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes)
+void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes)
 {
-	struct work *w = work_create(t, c, data, bytes);
+	struct work *w = work_create(t, c);
 	const struct graph_posting p = {
 		.queue = op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK,
 		.event = c->event,
 		.oldest = c->oldest,
 		.waits = c->waits,
 		.wait_count = c->wait_count,
-		.bytes = COMMAND_KEPT_BYTES(bytes + COMMAND_KEPT_ARGUMENTS(c->argument_count)),
+		.bytes = COMMAND_KEPT_BYTES(message_bytes +
+					    COMMAND_KEPT_ARGUMENTS(c->argument_count)),
 	};
 
 	if (!w) {

@@ -331,8 +331,7 @@ static uint64_t running_event(const struct worker *c)
 
 	if (!o || o == c->unposted || worker_waits(c) || !of_engine(o))
 		return 0;
-	return o->kind == WORKER_RUN ? ((const struct worker_run *)o->parts.first)->event
-				     : ((const struct worker_needs *)o->parts.first)->event;
+	return CONTAINER_OF(o, struct work, order)->graph.event;
 }
 
 uint32_t worker_begun_notify(struct worker *c, uint64_t now_ns)
