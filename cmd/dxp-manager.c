@@ -182,21 +182,17 @@ static void signals_set(void)
 
 static void ready_report(const struct arguments *a)
 {
-	char text[UDP_ADDRESS_TEXT_BYTES];
+	char text[UDP_ADDRESS_TEXT_BYTES], line[UDP_ADDRESS_TEXT_BYTES + 1];
 	struct udp_address address;
 
 	server_address(server, &address);
 	address_format(&address, text);
-	service_ready();
 	if (a->ready_fd < 0) {
 		printf("listening on %s\n", text);
 		program_output_check();
-		return;
 	}
-	if (dprintf(a->ready_fd, "%s\n", text) < 0)
-		log_warn("file descriptor %d (--ready-fd) has no reader", a->ready_fd);
-	if (a->ready_fd > STDERR_FILENO) /* reserves 0, 1 and 2: no later socket may get them */
-		close(a->ready_fd);
+	snprintf(line, sizeof(line), "%s\n", text);
+	service_ready(a->ready_fd, line);
 }
 
 int main(int argc, char **argv)

@@ -460,17 +460,6 @@ static void signals_set(void)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
-static void ready_report(int fd)
-{
-	service_ready();
-	if (fd < 0)
-		return;
-	if (write(fd, "\n", 1) != 1)
-		log_warn("file descriptor %d (--ready-fd) has no reader", fd);
-	if (fd > STDERR_FILENO) /* reserves 0, 1 and 2: no later socket may get them */
-		close(fd);
-}
-
 static int daemon_serve(struct daemon *b, const struct arguments *a)
 {
 	uint64_t deadline_ns = a->timeout_s ? clock_now_ns() + a->timeout_s * S_NS : UINT64_MAX;
@@ -478,7 +467,7 @@ static int daemon_serve(struct daemon *b, const struct arguments *a)
 
 	if (status != DXP_OK)
 		return join_exit_code(status);
-	ready_report(a->ready_fd);
+	service_ready(a->ready_fd, "\n");
 	status = daemon_run(b);
 	return status == DXP_OK ? EXIT_GOOD : join_exit_code(status);
 }

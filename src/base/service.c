@@ -29,7 +29,7 @@ static bool datagram_send(const struct sockaddr_un *to, socklen_t bytes)
 	return sent;
 }
 
-void service_ready(void)
+static void manager_notify(void)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	const char *name = getenv("NOTIFY_SOCKET");
@@ -51,4 +51,13 @@ void service_ready(void)
 				  strerror(errno));
 	}
 	unsetenv("NOTIFY_SOCKET");
+}
+
+void service_ready(int fd, const char *text)
+{
+	if (fd >= 0 && !descriptor_write(fd, text, strlen(text)))
+		log_warn("file descriptor %d (--ready-fd) has no reader", fd);
+	if (fd >= DESCRIPTOR_FIRST)
+		close(fd);
+	manager_notify();
 }

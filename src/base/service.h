@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service manager's side of a daemon, as sd_notify(3) of systemd describes it. The protocol is
- * one datagram, so no library is needed. */
+/* Reports that a daemon is ready: to the program that started it, and to a service manager as
+ * sd_notify(3) of systemd describes. The latter's protocol is one datagram, so no library is
+ * needed.
+ */
 #ifndef BASE_SERVICE_H
 #define BASE_SERVICE_H
 
-/* Reports that this daemon is ready, if a service manager asked for that by NOTIFY_SOCKET; a path,
- * or '@' and an abstract name. Removes the variable, so that no child reports again. Logs a
- * failure. Call it from one thread, before others read the environment. */
-void service_ready(void);
+/* Writes `text` to `fd` (option --ready-fd; -1: none) and closes it. Descriptors 0, 1 and 2 stay
+ * open, because no later socket may get these numbers. Then sends READY to the service manager, if
+ * NOTIFY_SOCKET has its address: a path, or '@' and an abstract name. Removes the variable, so that
+ * no child reports again. Logs failures. Call it before other threads read the environment. */
+void service_ready(int fd, const char *text);
 
 #endif

@@ -307,13 +307,7 @@ static void ready_report(const struct server *v)
 	       v->core.parent_count ? "below other switches" : "no switch above",
 	       v->core.segment_bytes);
 	program_output_check();
-	service_ready();
-	if (v->options->ready_fd < 0)
-		return;
-	if (write(v->options->ready_fd, "\n", 1) != 1)
-		log_warn("file descriptor %d (--ready-fd) has no reader", v->options->ready_fd);
-	if (v->options->ready_fd > STDERR_FILENO) /* stays open: no socket may get its number */
-		close(v->options->ready_fd);
+	service_ready(v->options->ready_fd, "\n");
 }
 
 /* ---- loop ---- */

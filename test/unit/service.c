@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests base/service.h: the datagram, both kinds of names, bad names, and that it is sent once. */
+/* Tests base/service.h: the descriptor, the datagram, both kinds of names, bad names, and that it
+ * is sent once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,11 +40,11 @@ static void expect_once(const char *name)
 	char text[32] = "";
 
 	setenv("NOTIFY_SOCKET", name, 1);
-	service_ready();
+	service_ready(-1, "");
 	assert_null(getenv("NOTIFY_SOCKET"));
 	assert_int_equal(recv(fd, text, sizeof(text), 0), 7);
 	assert_string_equal(text, "READY=1");
-	service_ready();
+	service_ready(-1, "");
 	assert_int_equal(recv(fd, text, sizeof(text), 0), -1);
 	close(fd);
 }
@@ -73,7 +74,7 @@ static void fails(const char *name, const char *words)
 
 	setenv("NOTIFY_SOCKET", name, 1);
 	log_divert(text, sizeof(text));
-	service_ready();
+	service_ready(-1, "");
 	log_divert(NULL, 0);
 	assert_null(getenv("NOTIFY_SOCKET"));
 	if (!strstr(text, words))
@@ -94,9 +95,33 @@ static void service_ready__bad_names(void **state)
 	fails("/nonexistent/notify", "cannot report to the service manager");
 }
 
+/* Writes the text and closes the descriptor, but not 0, 1 and 2. */
+static void service_ready__descriptor(void **state)
+{
+	char text[8] = "";
+	int ends[2], out = dup(STDOUT_FILENO);
+
+	assert_int_equal(pipe(ends), 0);
+	service_ready(ends[1], "a\n");
+	assert_int_equal(read(ends[0], text, sizeof(text)), 2);
+	assert_string_equal(text, "a\n");
+	assert_int_equal(read(ends[0], text, sizeof(text)), 0);
+	assert_int_equal(pipe(ends), 0);
+	fflush(stdout);
+	dup2(ends[1], STDOUT_FILENO);
+	service_ready(STDOUT_FILENO, "b\n");
+	assert_int_equal(dup2(out, STDOUT_FILENO), STDOUT_FILENO);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 2);
+	assert_string_equal(text, "b\n");
+	close(ends[0]);
+	close(ends[1]);
+	close(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(service_ready__descriptor),
 		cmocka_unit_test(service_ready__path),
 		cmocka_unit_test(service_ready__abstract_name),
 		cmocka_unit_test(service_ready__bad_names),
