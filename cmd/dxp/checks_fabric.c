@@ -131,7 +131,7 @@ unsigned checks_fabric(struct check *out, const struct session_options *options)
 	char folder[PATH_BYTES];
 	unsigned count = 0;
 
-	if (config_directory(options->fabric.directory, folder, sizeof(folder)) != DXP_OK) {
+	if (config_directory_find(options->fabric.directory, folder, sizeof(folder)) != DXP_OK) {
 		check_set(&out[count++], CHECK_FAIL, "folder", NULL, "%s", dxp_fabric_error(NULL));
 		return count;
 	}

@@ -341,7 +341,9 @@ int command_run(int argc, char **argv)
 		 "print instructions by source line; for xPUs with engine rv32, whose kernels run "
 		 "slower then",
 		 OPTION_FLAG, &r.profile, 0, 0},
-		{"dir", "FOLDER", "the fabric's folder (default: $DXP_DIR, else the state folder)",
+		{"dir", "FOLDER",
+		 "the fabric's folder (default: $DXP_DIR, else the state folder, else "
+		 "/var/lib/dxp)",
 		 OPTION_TEXT, &r.directory, 0, 0},
 		{"driver", "FILE",
 		 "the OpenCL driver to load (default: the one installed with this program)",

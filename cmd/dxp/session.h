@@ -14,10 +14,12 @@ struct session_options {
 	bool json;
 };
 
-#define DIRECTORY_ROW(to)                                                                          \
-	{                                                                                          \
-		"dir", "FOLDER", "the fabric's folder (default: $DXP_DIR, else the state folder)", \
-			OPTION_TEXT, &(to), 0, 0                                                   \
+#define DIRECTORY_ROW(to)                                                                      \
+	{                                                                                      \
+		"dir", "FOLDER",                                                               \
+			"the fabric's folder (default: $DXP_DIR, else the state folder, else " \
+			"/var/lib/dxp)",                                                       \
+			OPTION_TEXT, &(to), 0, 0                                               \
 	}
 #define JSON_ROW(to)                                                 \
 	{                                                            \

@@ -40,20 +40,20 @@ int config_directory(const char *given, char *out, size_t bytes)
 	return DXP_OK;
 }
 
-/* Replaces the user's directory without a fabric by that of this machine's services, if there is
- * one. A directory that the caller or DXP_DIR named is kept. */
-static void directory_of_services(const char *given, char out[CONFIG_PATH_BYTES])
+int config_directory_find(const char *given, char *out, size_t bytes)
 {
 	const char *own = getenv("DXP_DIR");
 	char path[CONFIG_PATH_BYTES];
+	int status = config_directory(given, out, bytes);
 
-	if (given || (own && *own))
-		return;
+	if (status != DXP_OK || given || (own && *own))
+		return status;
 	int length = snprintf(path, sizeof(path), "%s/manager", out);
 	if (length < CONFIG_PATH_BYTES && access(path, F_OK) == 0)
-		return;
+		return DXP_OK;
 	if (access(CONFIG_SERVICES "/manager", R_OK) == 0)
-		snprintf(out, CONFIG_PATH_BYTES, "%s", CONFIG_SERVICES);
+		snprintf(out, bytes, "%s", CONFIG_SERVICES);
+	return DXP_OK;
 }
 
 /* Writes `given`, or the path of `name` in the directory. */
@@ -160,10 +160,8 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 {
 	struct config c = {0};
 	char directory[CONFIG_PATH_BYTES];
-	int status = config_directory(options->directory, directory, sizeof(directory));
+	int status = config_directory_find(options->directory, directory, sizeof(directory));
 
-	if (status == DXP_OK)
-		directory_of_services(options->directory, directory);
 	if (status == DXP_OK)
 		status = resolve_manager(directory, options->manager, &c.manager);
 	if (status == DXP_OK)
