@@ -58,8 +58,9 @@ install: build ## to PREFIX
 	@cmake --install build --prefix $(PREFIX)
 	@tools/install-hint $(PREFIX)
 
-uninstall: ## removes what install put to PREFIX
-	@test -f build/install_manifest.txt || { echo "nothing was installed from here"; exit 1; }
+uninstall: ## removes what the last install wrote
+	@test -f build/install_manifest.txt || \
+		{ echo "nothing to remove: no build/install_manifest.txt of make install"; exit 1; }
 	@sed "s|^|$(DESTDIR)|" build/install_manifest.txt | tr '\n' '\0' | xargs -0 rm -f
 	@sed "s|^|$(DESTDIR)|;s|/[^/]*$$||" build/install_manifest.txt | sort -ru | grep /dxp | \
 		tr '\n' '\0' | xargs -0 -r rmdir --ignore-fail-on-non-empty 2>/dev/null || true

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs, uses, upgrades and purges the packages in a bare Debian, and prints each command that a
-# user would type.
+# Installs, uses, reinstalls and purges the packages in a bare Debian, and prints each command that
+# a user would type.
 #
 #   test/packages/lab.sh [FOLDER]      folder of the packages; default build/deb, from `make deb`
 #

@@ -287,9 +287,13 @@ static void chain__wrong_ones_move_no_byte(void **state)
 
 /* ---- time ---- */
 
-/* Polls until the engine has checked the chain at the head of queue pair 0. */
-static void checked_wait(struct rig *r)
+/* Posts a chain on queue pair 0, and polls until the engine has checked it. */
+static void checked_begin(struct rig *r, struct draft *d)
 {
+	rig_two(r);
+	draft_make(r, d, DXP_OP_PUT, LIST, LIST);
+	draft_fill(r, d, 8);
+	draft_post(r, d, 0, 7);
 	for (int i = 0; rig_counters(r, 0).chains == 0; i++) {
 		assert_true(i < 100000);
 		rig_poll(r);
@@ -302,11 +306,7 @@ static void chain__change_after_the_copy_has_no_effect(void **state)
 	struct rig r;
 	struct draft d;
 
-	rig_two(&r);
-	draft_make(&r, &d, DXP_OP_PUT, LIST, LIST);
-	draft_fill(&r, &d, 8);
-	draft_post(&r, &d, 0, 7);
-	checked_wait(&r);
+	checked_begin(&r, &d);
 	memset(d.memory, 0xff, d.bytes);
 	rig_run(&r);
 	rig_sent(&r, 0, 7, DXP_OK);
@@ -321,11 +321,7 @@ static void chain__key_revoked_midway(void **state)
 	for (uint32_t which = 0; which < 2; which++) {
 		struct rig r;
 		struct draft d;
-		rig_two(&r);
-		draft_make(&r, &d, DXP_OP_PUT, LIST, LIST);
-		draft_fill(&r, &d, 8);
-		draft_post(&r, &d, 0, 7);
-		checked_wait(&r);
+		checked_begin(&r, &d);
 		assert_int_equal(nic_region_revoke(r.nic, r.key[which]), DXP_OK);
 		rig_run(&r);
 		rig_sent(&r, 0, 7, DXP_EACCESS);
