@@ -64,7 +64,7 @@
 	N(bridge, buffer_bytes, "B", 8388608, 65536, 67108864, 'T', "S-09", "bytes of an entry") \
 	N(bridge, transfer_bytes, "B", 536870912, 4096, 4294967296, 'T', "S-09",                 \
 	  "bytes of a transfer")                                                                 \
-	N(bridge, reads, "", 1, 1, 64, 'T', "S-06", "READ requests under way")
+	N(bridge, reads, "", 1, 1, 64, 'T', "S-06", "READ requests in flight")
 
 #define MODEL_LOSS_PARAMETERS(N, S)                                                        \
 	N(loss, loss_ppm, "ppm", 10000, 0, 500000, 'T', "X-15", "packets lost")            \
