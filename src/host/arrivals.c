@@ -121,8 +121,10 @@ static void begun_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 		log_debug("a notification of node %u about a command does not parse", node);
 		return;
 	}
-	if (events_of(f, event, &x, &entry) && x)
-		completion_begun(f, event, entry);
+	if (!events_of(f, event, &x, &entry) || !x || entry->begun)
+		return;
+	entry->begun = true;
+	completion_begun(f, event, entry);
 }
 
 static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const uint8_t *data)

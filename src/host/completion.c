@@ -53,7 +53,7 @@ void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_e
 {
 	struct completions *q = &f->completions;
 
-	if (!q->begun || !entry->notify || entry->state != HOST_EVENT_PENDING ||
+	if (!q->begun || !entry->begun || !entry->notify || entry->state != HOST_EVENT_PENDING ||
 	    reserve(q) != DXP_OK)
 		return;
 	q->ring[q->tail++ & (q->space - 1)] =
@@ -85,6 +85,7 @@ static int notify_locked(struct dxp_fabric *f, dxp_event event, uint64_t cookie)
 	entry->cookie = cookie;
 	if (entry->state == HOST_EVENT_PENDING) {
 		f->completions.outstanding++;
+		completion_begun(f, event, entry); /* reported before this request */
 		return DXP_OK;
 	}
 	append(&f->completions, event, entry);

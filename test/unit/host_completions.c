@@ -77,6 +77,29 @@ static void completions__begun(void **state)
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0);
 }
 
+/* The same if the report arrives before the program requests the completion. */
+static void completions__begun_before_the_request(void **state)
+{
+	struct world *w = *state;
+	struct dxp_completion c;
+
+	for (int wanted = 0; wanted < 2; wanted++) {
+		dxp_completions_begun(w->fabric, wanted);
+		dxp_event event = run_after(w, w->one, "endless", NULL, 0);
+		/* The node reports this one after the start of the other. */
+		ok(ended(w, run_after(w, w->one, "ok", NULL, 0)));
+		ok(dxp_event_notify(w->fabric, event, 6));
+		assert_int_equal(dxp_completions(w->fabric, &c, 1, 0), wanted);
+		if (wanted) {
+			assert_true(c.begun);
+			assert_int_equal(c.cookie, 6);
+			assert_true(c.event == event);
+		}
+		dxp_event_forget(w->fabric, event);
+	}
+	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0); /* only once */
+}
+
 static void *wake_later(void *context)
 {
 	usleep(20000);
@@ -275,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(completions__report_each_end_once),
 		TEST(completions__begun),
+		TEST(completions__begun_before_the_request),
 		TEST(completions__woken),
 		TEST(completions__hurry_lazy_ones),
 		TEST(run__more_than_there_is_space_for),

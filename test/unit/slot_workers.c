@@ -1,177 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests kernels in one worker for each host: a crash, hang, print or leftover affects no other host
  * and leaves nothing behind. Skipped without OpenCL. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <dirent.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include <dxp/async.h>
-
-#include "base/clock.h"
-#include "test/support/daemons.h"
-
-#define SOON_NS    (20 * S_NS) /* ns, far below the time of an endless kernel */
-#define HOST_BYTES (4u << 20)
-
-static const char source[] =
-	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
-	"kernel void wild(global uint *p, ulong n) { *(global uint *)n = 7; }\n"
-	"kernel void say(global uint *p, uint n) { printf(\"I am %u\", n); }\n"
-	"kernel void wild_near(global uint *p, ulong n) { p[n] = 7; }\n"
-	"kernel void endless(global uint *p, uint n) { for (volatile uint i = 0; ; i++) p[0] = i; "
-	"}\n";
-
-static struct daemons w;
-
-/* A host with its own worker. */
-struct guest {
-	struct dxp_fabric *fabric;
-	struct dxp_xpu *xpu;
-	struct dxp_program *program;
-	uint64_t address;
-};
-
-static void ok(int status)
-{
-	if (status != DXP_OK)
-		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
-}
-
-static struct guest guest_open(const char *name)
-{
-	struct guest g;
-
-	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = name},
-			   &g.fabric));
-	g.xpu = daemons_xpu(g.fabric, "xpu1");
-	ok(dxp_program_build(g.xpu, source, NULL, &g.program));
-	ok(dxp_mem_alloc(g.xpu, 4096, &g.address));
-	return g;
-}
-
-static void guest_close(struct guest *g)
-{
-	dxp_program_release(g->program);
-	dxp_xpu_close(g->xpu);
-	dxp_fabric_close(g->fabric);
-}
-
-static dxp_event start(const struct guest *g, const char *kernel, const void *value, uint32_t bytes,
-		       const dxp_event *wait)
-{
-	struct dxp_argument arguments[] = {{.kind = DXP_ARGUMENT_BUFFER, .address = g->address},
-					   {.kind = DXP_ARGUMENT_BYTES, .bytes = bytes}};
-	const struct dxp_launch launch = {.program = g->program,
-					  .kernel = kernel,
-					  .dimensions = 1,
-					  .global = {1},
-					  .arguments = arguments,
-					  .argument_count = 2,
-					  .wait = wait,
-					  .wait_count = wait != NULL};
-	dxp_event event;
-
-	memcpy(arguments[1].value, value, bytes);
-	ok(dxp_run(g->xpu, &launch, &event));
-	return event;
-}
-
-static dxp_event add(const struct guest *g, uint32_t n, const dxp_event *wait)
-{
-	return start(g, "add", &n, sizeof(n), wait);
-}
-
-static dxp_event wild(const struct guest *g, const char *kernel, uint64_t at)
-{
-	return start(g, kernel, &at, sizeof(at), NULL);
-}
-
-static int end(const struct guest *g, dxp_event event)
-{
-	return dxp_event_wait(g->fabric, event, DAEMONS_WAIT_NS, NULL);
-}
-
-static uint32_t word(const struct guest *g)
-{
-	uint32_t value;
-
-	ok(dxp_mem_read(g->xpu, &value, g->address, sizeof(value)));
-	return value;
-}
-
-/* Returns the number of processes whose parent is `parent`, and the last one's id. */
-static int children(pid_t parent, pid_t *last)
-{
-	char path[64], line[512];
-	struct dirent *e;
-	DIR *d = opendir("/proc");
-	int count = 0;
-
-	assert_non_null(d);
-	while ((e = readdir(d))) {
-		int pid = atoi(e->d_name), ppid;
-		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-		FILE *f = pid > 0 ? fopen(path, "r") : NULL;
-		if (!f)
-			continue;
-		const char *behind = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-		if (behind && sscanf(behind, ") %*c %d", &ppid) == 1 && ppid == parent) {
-			*last = pid;
-			count++;
-		}
-		fclose(f);
-	}
-	closedir(d);
-	return count;
-}
-
-static pid_t zygote(void)
-{
-	pid_t pid = 0;
-
-	assert_int_equal(children(getpid(), &pid), 1);
-	return pid;
-}
-
-/* Returns the number of workers, zombies included. */
-static int workers(void)
-{
-	pid_t pid;
-
-	return children(zygote(), &pid);
-}
-
-static void workers_become(int count)
-{
-	for (uint64_t until = clock_now_ns() + SOON_NS; workers() != count;) {
-		assert_true(clock_now_ns() < until);
-		usleep(1000);
-	}
-}
-
-static int descriptors(pid_t pid)
-{
-	char path[64];
-	int count = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	DIR *d = opendir(path);
-	assert_non_null(d);
-	while (readdir(d))
-		count++;
-	closedir(d);
-	return count;
-}
+#include "test/unit/slot_workers_rig.h"
 
 /* A crash fails the commands of that worker. The next command runs with the host's programs in a
  * new worker, and other hosts are not affected. */
@@ -379,91 +209,18 @@ static void native__of_a_build(void **state)
 	guest_close(&g);
 }
 
-/* A worker killed from outside, as when memory is short, fails its command only. */
-static void killed__from_outside(void **state)
+static int descriptors(pid_t pid)
 {
-	struct guest g = guest_open("victim");
-	const uint32_t n = 0;
-	pid_t worker = 0;
+	char path[64];
+	int count = 0;
 
-	dxp_event event = start(&g, "endless", &n, sizeof(n), NULL);
-	workers_become(1);
-	children(zygote(), &worker);
-	assert_int_equal(kill(worker, SIGKILL), 0);
-	assert_int_equal(end(&g, event), DXP_EDEVICE);
-	ok(end(&g, add(&g, 1, NULL)));
-	guest_close(&g);
-}
-
-/* All kernels exit with the zygote; a new zygote starts on demand. */
-static void zygote__killed(void **state)
-{
-	struct guest g = guest_open("orphan");
-	const uint32_t n = 0;
-	pid_t before = zygote(), after = 0;
-
-	usleep(1100000); /* restarts are at least one second apart */
-	dxp_event event = start(&g, "endless", &n, sizeof(n), NULL);
-	workers_become(1);
-	assert_int_equal(kill(before, SIGKILL), 0);
-	assert_int_equal(end(&g, event), DXP_EDEVICE);
-	ok(end(&g, add(&g, 1, NULL)));
-	assert_int_equal(children(getpid(), &after), 1);
-	assert_int_not_equal(after, before);
-	guest_close(&g);
-}
-
-static void zygote_gone(pid_t before)
-{
-	pid_t pid = before;
-
-	for (uint64_t until = clock_now_ns() + SOON_NS;
-	     children(getpid(), &pid) > 0 && pid == before;) {
-		assert_true(clock_now_ns() < until);
-		usleep(1000);
-	}
-}
-
-/* A zygote killed right after its start is replaced once a restart is allowed; commands wait. This
- * also holds for a new host that arrives before the slot detects the exit. */
-static void zygote__killed_young(void **state)
-{
-	struct guest g = guest_open("patient");
-
-	for (int i = 0; i < 2; i++) {
-		ok(end(&g, add(&g, 1, NULL)));
-		pid_t before = zygote();
-		assert_int_equal(kill(before, SIGKILL), 0);
-		zygote_gone(before);
-		ok(end(&g, add(&g, 1, NULL)));
-	}
-	assert_int_equal(word(&g), 4);
-	assert_int_equal(kill(zygote(), SIGKILL), 0);
-	struct guest late = guest_open("late");
-	ok(end(&late, add(&late, 1, NULL)));
-	guest_close(&late);
-	guest_close(&g);
-}
-
-/* Without the program that starts workers commands fail; once it is back, they succeed. */
-static void zygote__cannot_start(void **state)
-{
-	struct guest g = guest_open("unlucky");
-	char path[128], away[140];
-
-	snprintf(path, sizeof(path), "%s/dxpd", w.folder);
-	snprintf(away, sizeof(away), "%s.away", path);
-	ok(end(&g, add(&g, 1, NULL)));
-	usleep(1100000);
-	assert_int_equal(rename(path, away), 0);
-	assert_int_equal(kill(zygote(), SIGKILL), 0);
-	usleep(200000); /* detected meanwhile */
-	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
-	assert_int_equal(end(&g, add(&g, 1, NULL)), DXP_EDEVICE);
-	assert_int_equal(rename(away, path), 0);
-	usleep(1100000);
-	ok(end(&g, add(&g, 1, NULL)));
-	guest_close(&g);
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	DIR *d = opendir(path);
+	assert_non_null(d);
+	while (readdir(d))
+		count++;
+	closedir(d);
+	return count;
 }
 
 /* A thousand hosts one after another: the last finds the same state as the first. */
@@ -483,6 +240,7 @@ static void hosts__a_thousand(void **state)
 		again.xpu = daemons_xpu(g.fabric, "xpu1");
 		ok(dxp_program_build(again.xpu, source, NULL, &again.program));
 		ok(dxp_mem_alloc(again.xpu, 4096, &again.address));
+		*opened_find(again.fabric) = again;
 		ok(end(&again, add(&again, 1, NULL)));
 		assert_int_equal(word(&again), 1);
 		g = again;
@@ -503,58 +261,20 @@ static void hosts__a_thousand(void **state)
 	workers_become(0);
 }
 
-/* Copies the program, so that a test can remove it. */
-static int program_copy(void)
-{
-	char command[512];
-
-	snprintf(command, sizeof(command), "cp bin/dxpd %s/dxpd", w.folder);
-	return system(command);
-}
-
-static int world_open(void **state)
-{
-	char path[128];
-
-	daemons_begin(&w);
-	snprintf(path, sizeof(path), "%s/dxpd", w.folder);
-	if (program_copy() != 0)
-		return -1;
-	return test_daemon_open(&w, &w.ocl,
-				&(struct daemon_options){.slots = 1,
-							 .first = 1,
-							 .engine = "ocl",
-							 .worker_program = path,
-							 .host_bytes = HOST_BYTES});
-}
-
-static int world_close(void **state)
-{
-	pid_t pid;
-
-	test_daemon_close(&w.ocl);
-	assert_int_equal(children(getpid(), &pid), 0);
-	return daemons_end(&w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crash__only_its_host),
-		cmocka_unit_test(memory__of_others_is_out_of_reach),
-		cmocka_unit_test(memory__freed_is_out_of_reach),
-		cmocka_unit_test(memory__all_of_it_again_and_again),
-		cmocka_unit_test(memory__limit_of_a_host),
-		cmocka_unit_test(print__comes_to_its_host),
-		cmocka_unit_test(edits__in_order_with_kernels),
-		cmocka_unit_test(endless__ends_with_its_host),
-		cmocka_unit_test(begun__of_long_ones),
-		cmocka_unit_test(native__of_a_build),
-		cmocka_unit_test(killed__from_outside),
-		cmocka_unit_test(zygote__killed),
-		cmocka_unit_test(zygote__killed_young),
-		cmocka_unit_test(zygote__cannot_start),
-		cmocka_unit_test(hosts__a_thousand),
+		TEST(crash__only_its_host),
+		TEST(memory__of_others_is_out_of_reach),
+		TEST(memory__freed_is_out_of_reach),
+		TEST(memory__all_of_it_again_and_again),
+		TEST(memory__limit_of_a_host),
+		TEST(print__comes_to_its_host),
+		TEST(edits__in_order_with_kernels),
+		TEST(endless__ends_with_its_host),
+		TEST(begun__of_long_ones),
+		TEST(native__of_a_build),
+		TEST(hosts__a_thousand),
 	};
 
 	if (!daemons_opencl()) {
