@@ -46,7 +46,7 @@ local ATOMICS = {
 	[20] = "FETCH_AND", [21] = "FETCH_OR", [22] = "FETCH_XOR",
 }
 local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto" }
-local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU" }
+local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU", [3] = "revoked" }
 local ACTIONS = { [1] = "grant", [2] = "revoke" }
 
 -- ---- fields ----

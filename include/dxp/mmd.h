@@ -76,7 +76,7 @@ enum dxp_memory_kind {
 struct dxp_node_info {
 	uint16_t id;
 	enum dxp_node_kind kind;
-	bool granted; /* this host may use it */
+	bool granted; /* this host may use it: always true in its own table */
 	bool alive;   /* holds a lease */
 	char name[DXP_NAME_BYTES];
 	char address[64]; /* "ip:port" */
@@ -99,8 +99,8 @@ DXP_API int dxp_fabric_traffic(struct dxp_fabric *fabric, uint16_t node,
 
 /* Opens an xPU by name or decimal id. If it is already open, returns the same object, which must be
  * closed as often.
- * Errors: DXP_ENOENT: no such node; DXP_EACCESS: not granted to this host; DXP_EPEERLOST: dead;
- *         DXP_EBUSY: open in as many programs as it admits; DXP_EINVAL: a host. After DXP_EPEERLOST
+ * Errors: DXP_ENOENT: no such node, or not granted to this host; DXP_EPEERLOST: dead; DXP_EBUSY:
+ *         open in as many programs as it admits; DXP_EINVAL: a host. After DXP_EPEERLOST
  *         or DXP_EPEERRESET from any call the object can only be closed; open the xPU again when it
  *         is back.
  * Source: X-09, X-11. */

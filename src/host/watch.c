@@ -66,9 +66,7 @@ void watch_changed(void *fabric, const struct table_change *change)
 	if (!x)
 		return;
 	if (change->what & TABLE_LOST)
-		xpu_end(x, DXP_EPEERLOST);
+		xpu_end(x, change->what & TABLE_GRANT ? DXP_EACCESS : DXP_EPEERLOST);
 	else if (change->what & TABLE_RESTARTED)
 		xpu_end(x, DXP_EPEERRESET);
-	else if (change->what & TABLE_GRANT && !change->entry.granted)
-		xpu_end(x, DXP_EACCESS);
 }

@@ -92,10 +92,11 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
 	if (!row)
-		return error_set(
-			DXP_ENOENT,
-			"no node named '%s' in the fabric of %s; `dxp nodes` lists the nodes", name,
-			f->manager);
+		return error_set(DXP_ENOENT,
+				 "no node named '%s' that this host may use in the fabric of %s; "
+				 "`dxp nodes` "
+				 "lists all nodes, `dxp grant` permits a host to use an xPU",
+				 name, f->manager);
 	if (row->kind != MANAGE_XPU)
 		return error_set(DXP_EINVAL,
 				 "'%s' (node %u) is a host, not an xPU; `dxp nodes` lists the xPUs",
@@ -105,11 +106,6 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 			DXP_EPEERLOST,
 			"xPU '%s' (node %u at %s) is dead; start it again, or see `dxp nodes`",
 			row->name, row->id, address_format(&row->address, address));
-	if (!row->granted)
-		return error_set(DXP_EACCESS,
-				 "xPU '%s' (node %u) is not granted to this host; permit it with "
-				 "`dxp grant`",
-				 row->name, row->id);
 	*out = row;
 	return DXP_OK;
 }

@@ -54,14 +54,13 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 void requests_answer(struct registry *r, const struct udp_address *to, uint16_t node,
 		     const struct manage_answer *answer);
 
-/* view.c: whether a change of `subject` concerns `viewer`; whether `viewer` sees it; and the entry
- * that `viewer` gets. */
+/* view.c: whether a change of `subject` concerns `viewer`; whether `viewer` sees it; and its
+ * entry in the table of a node that sees it. */
 bool view_concerns(const struct registry *r, const struct roster_node *viewer,
 		   const struct roster_node *subject);
 bool view_visible(const struct registry *r, const struct roster_node *viewer,
 		  const struct roster_node *subject);
-void view_entry(const struct registry *r, const struct roster_node *viewer,
-		const struct roster_node *subject, struct node_entry *out);
+void view_entry(const struct roster_node *subject, struct node_entry *out);
 
 /* push.c: schedules a change for the viewers concerned, or all changes for one viewer; handles a
  * viewer's confirmation; sends what is due. */

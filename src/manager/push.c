@@ -109,7 +109,7 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 	for (; subject; subject = roster_next(&r->roster, subject->entry.id + 1u)) {
 		if (!view_visible(r, viewer, subject))
 			continue;
-		view_entry(r, viewer, subject, &entry);
+		view_entry(subject, &entry);
 		if (!manage_rows_add(&w, &entry)) {
 			rows.next = subject->entry.id;
 			break;
@@ -130,8 +130,10 @@ static bool change_write(const struct registry *r, const struct roster_node *vie
 	if (!view_concerns(r, viewer, subject))
 		return true;
 	if (!view_visible(r, viewer, subject))
-		return manage_rows_remove(w, subject->entry.id);
-	view_entry(r, viewer, subject, &entry);
+		return manage_rows_remove(w, subject->entry.id,
+					  subject->state == NODE_GONE ? MANAGE_GONE
+								      : MANAGE_REVOKED);
+	view_entry(subject, &entry);
 	return manage_rows_add(w, &entry);
 }
 

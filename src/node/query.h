@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request to a manager: `dxp grant`, `dxp revoke`, or `dxp nodes --all`, which reads the table
+/* One request to a manager: `dxp grant`, `dxp revoke`, or `dxp nodes`, which reads the table
  * without regard to grants. The sender needs the fabric key, but need not be a node. Pure, like
  * member.h. */
 #ifndef NODE_QUERY_H

@@ -29,6 +29,7 @@ struct table_row {
 	bool present;
 	bool silent;  /* shown as alive although its lease expired */
 	bool orphan;  /* silent, and not in the manager's table */
+	bool revoked; /* not present: this node may not use it any more */
 	bool changed; /* `entry` differs from `reported` and must be reported */
 };
 
@@ -171,7 +172,7 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 	uint32_t what = 0;
 
 	if (alive != reported->alive)
-		return alive ? TABLE_JOINED : TABLE_LOST;
+		return alive ? TABLE_JOINED : TABLE_LOST | (row->revoked ? TABLE_GRANT : 0);
 	if (!alive)
 		return 0;
 	/* Another node has this id: reports the loss, then the join. */
@@ -222,7 +223,7 @@ static void row_set(struct node_table *t, struct table_row *row, const struct no
 	t->present += !row->present;
 	row->entry = *entry;
 	row->present = true;
-	row->orphan = false;
+	row->orphan = row->revoked = false;
 	row->silent = !entry->alive && row_kept(t, row, entry);
 	row->entry.alive |= row->silent;
 	row_mark(t, row);
@@ -233,6 +234,16 @@ static void row_leave(struct node_table *t, struct table_row *row)
 	t->present -= row->present;
 	row->present = row->silent = row->orphan = false;
 	row_mark(t, row);
+}
+
+static void row_remove(struct node_table *t, struct table_row *row, bool revoked)
+{
+	row->revoked = revoked;
+	if (revoked) {
+		row->entry.granted = false;
+		row->entry.magic = 0;
+	}
+	row_leave(t, row);
 }
 
 /* Handles a row that a restarted manager lacks: the node may not have renewed yet. */
@@ -307,7 +318,7 @@ static int delta_apply(struct node_table *t, const struct manage_rows *rows,
 		if (!removed)
 			row_set(t, row, &entry);
 		else if (row)
-			row_leave(t, row);
+			row_remove(t, row, entry.kind == MANAGE_REVOKED);
 	}
 	rows_sweep(t);
 	t->sequence = rows->to;

@@ -15,7 +15,8 @@
 
 struct node_table;
 
-/* Change of a peer. Bits can be combined, except JOINED and LOST. */
+/* Change of a peer. Bits can be combined, except JOINED and LOST. LOST | GRANT: this node may not
+ * use it any more. */
 enum table_what {
 	/* Usable: new, or alive again (compare the incarnation). */
 	TABLE_JOINED = 1 << 0,

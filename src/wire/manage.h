@@ -29,7 +29,8 @@
 
 #define MANAGE_TEXT_BYTES 192 /* bytes; text of a REFUSE or ANSWER, with its zero */
 
-enum manage_kind { MANAGE_HOST = 1, MANAGE_XPU = 2 };
+/* GONE and REVOKED remove a row: the node has left, or this viewer may not use it any more. */
+enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVOKED = 3 };
 
 /* Abilities of a node beyond version 1. Unknown bits are passed on. */
 #define MANAGE_CAPABILITIES_NONE  0u
@@ -156,7 +157,8 @@ size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_a
 void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes);
 /* Return false, and write nothing, if the row does not fit. */
 bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry);
-bool manage_rows_remove(struct manage_writer *w, uint16_t id);
+/* `kind` is GONE or REVOKED. */
+bool manage_rows_remove(struct manage_writer *w, uint16_t id, enum manage_kind kind);
 size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
 			  const struct manage_rows *rows, struct mac *mac);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes rows of the node table. A row begins with id and kind; kind 0 removes it and
- * ends the row. */
+/* Encodes and decodes rows of the node table. A row begins with id and kind. Two kinds remove the
+ * row, which ends there. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -11,7 +11,6 @@
 #include "wire/address.h"
 #include "wire/manage_entry.h"
 
-#define KIND_REMOVED 0
 #define ROWS_HEAD    46 /* bytes of a manage_rows before the first row */
 #define FLAG_ALIVE   1u
 #define FLAG_GRANTED 2u
@@ -80,7 +79,7 @@ static void row_get(struct get_cursor *c, struct node_entry *entry, bool *remove
 	memset(entry, 0, sizeof(*entry));
 	entry->id = get_16(c);
 	entry->kind = get_8(c);
-	*removed = entry->kind == KIND_REMOVED;
+	*removed = entry->kind == MANAGE_GONE || entry->kind == MANAGE_REVOKED;
 	c->bad |= entry->id < WIRE_NODE_FIRST || entry->id > WIRE_NODE_LAST;
 	if (!*removed)
 		entry_rest_get(c, entry);
@@ -113,12 +112,13 @@ bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry)
 	return row_written(w, &c);
 }
 
-bool manage_rows_remove(struct manage_writer *w, uint16_t id)
+bool manage_rows_remove(struct manage_writer *w, uint16_t id, enum manage_kind kind)
 {
 	struct put_cursor c = {w->frame + w->used, w->frame + w->space, false};
 
+	assert(kind == MANAGE_GONE || kind == MANAGE_REVOKED);
 	put_16(&c, id);
-	put_8(&c, KIND_REMOVED);
+	put_8(&c, (uint8_t)kind);
 	return row_written(w, &c);
 }
 

@@ -86,7 +86,7 @@ static void tables(struct capture *c, struct mac *mac)
 	manage_rows_add(&w, &xpu);
 	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_TABLE, NODE, &all, mac), PORT);
 	manage_rows_begin(&w, frame, sizeof(frame));
-	manage_rows_remove(&w, 1);
+	manage_rows_remove(&w, 1, MANAGE_GONE);
 	manage_rows_add(&w, &xpu);
 	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_DELTA, NODE, &news, mac), PORT);
 }

@@ -22,7 +22,8 @@ refuse 1 xpu1 dxp ping xpu1 --name bob
 dxp grant '*' xpu2 --json | has '"granted": true' || die "grant --json"
 ping bob xpu2
 ping alice xpu2
-dxp nodes --name bob --json | has '"name": "xpu1"' || die "the table is incomplete"
+refuse 1 "no node named 'xpu1' that this host may use" dxp ping xpu1 --name bob
+dxp nodes --name bob --json | has '"name": "xpu1"' || die "the operator's table is incomplete"
 
 say "== revoked while in use"
 dxp ping xpu1 --name alice --count 10000000 >"$scratch/alice" 2>&1 &
@@ -34,6 +35,7 @@ begin=$SECONDS
 wait $alice && die "alice goes on after the revoke"
 [ $((SECONDS - begin)) -le 15 ] || die "alice ended only after $((SECONDS - begin)) s"
 expect xpu1 "$scratch/alice"
+expect 'dxp grant' "$scratch/alice"
 say "ok: $(tail -n 1 "$scratch/alice")"
 refuse 1 xpu1 dxp ping xpu1 --name alice
 refuse 1 "a node's name" dxp grant 'two words' xpu1

@@ -81,7 +81,7 @@ static size_t frame_sample(uint8_t type, uint8_t *out)
 		assert_true(manage_rows_add(&w, &e));
 		e = entry_sample(9);
 		assert_true(type == WIRE_NODE_TABLE ? manage_rows_add(&w, &e)
-						    : manage_rows_remove(&w, 9));
+						    : manage_rows_remove(&w, 9, MANAGE_REVOKED));
 		return manage_rows_finish(&w, type, 6, &rows, mac);
 	}
 	return 0;
@@ -364,7 +364,7 @@ static void manage_rows__refuse_what_makes_no_sense(void **state)
 		manage_rows_begin(&w, frame, sizeof(frame));
 		for (int k = 0; k < 2; k++) {
 			struct node_entry e = entry_sample(cases[i].ids[k]);
-			assert_true(cases[i].remove ? manage_rows_remove(&w, e.id)
+			assert_true(cases[i].remove ? manage_rows_remove(&w, e.id, MANAGE_GONE)
 						    : manage_rows_add(&w, &e));
 		}
 		size_t bytes = manage_rows_finish(&w, cases[i].type, 5, &cases[i].rows, mac);

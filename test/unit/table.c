@@ -43,7 +43,8 @@ static struct node_entry entry_make(uint16_t id, uint64_t incarnation)
 	return e;
 }
 
-/* Applies rows through the codec. `entries` with incarnation 0 are removals. */
+/* Applies rows through the codec. `entries` with incarnation 0 are removals, of kind REVOKED or
+ * else GONE. */
 static int apply(struct node_table *t, uint8_t type, struct manage_rows rows,
 		 const struct node_entry *entries, size_t count)
 {
@@ -53,8 +54,12 @@ static int apply(struct node_table *t, uint8_t type, struct manage_rows rows,
 
 	manage_rows_begin(&w, frame, sizeof(frame));
 	for (size_t i = 0; i < count; i++)
-		assert_true(entries[i].incarnation ? manage_rows_add(&w, &entries[i])
-						   : manage_rows_remove(&w, entries[i].id));
+		assert_true(entries[i].incarnation
+				    ? manage_rows_add(&w, &entries[i])
+				    : manage_rows_remove(&w, entries[i].id,
+							 entries[i].kind == MANAGE_REVOKED
+								 ? MANAGE_REVOKED
+								 : MANAGE_GONE));
 	size_t bytes = manage_rows_finish(&w, type, 1, &rows, mac);
 	struct manage_body body = {frame + WIRE_COMMON_BYTES,
 				   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
@@ -204,6 +209,32 @@ static void node_table_next_change__each_kind(void **state)
 	node_table_destroy(t);
 }
 
+static void node_table_next_change__a_revoked_grant(void **state)
+{
+	struct node_table *t = table_sample();
+	struct node_entry e = entry_make(1, 0);
+	struct table_change change;
+
+	e.kind = MANAGE_REVOKED;
+	assert_int_equal(delta(t, 10, 11, e), DXP_OK);
+	assert_null(node_table_find(t, 1));
+	assert_true(node_table_next_change(t, &change));
+	assert_int_equal(change.what, TABLE_LOST | TABLE_GRANT);
+	assert_int_equal(change.entry.id, 1);
+	assert_false(change.entry.granted);
+	assert_false(change.entry.alive);
+	assert_int_equal(delta(t, 11, 12, entry_make(1, 100)), DXP_OK);
+	expect(t, TABLE_JOINED, 1);
+	assert_int_equal(delta(t, 12, 13, e), DXP_OK);
+	assert_int_equal(delta(t, 13, 14, entry_make(1, 100)), DXP_OK); /* granted again */
+	assert_int_equal(delta(t, 14, 15, entry_make(1, 0)), DXP_OK);
+	expect(t, TABLE_LOST, 1);
+	e.id = 77; /* a row that this node never had */
+	assert_int_equal(delta(t, 15, 16, e), DXP_OK);
+	assert_null(node_table_find(t, 77));
+	node_table_destroy(t);
+}
+
 static void node_table_next_change__a_short_visit_is_not_reported(void **state)
 {
 	struct node_table *t = table_sample();
@@ -325,6 +356,7 @@ int main(void)
 		cmocka_unit_test(node_table_apply__deltas_exactly_in_order),
 		cmocka_unit_test(node_table_epoch__a_new_manager_needs_a_new_table),
 		cmocka_unit_test(node_table_next_change__each_kind),
+		cmocka_unit_test(node_table_next_change__a_revoked_grant),
 		cmocka_unit_test(node_table_next_change__a_short_visit_is_not_reported),
 		cmocka_unit_test(node_table_own__the_own_row_is_no_peer),
 		cmocka_unit_test(node_table_find_name__an_alive_row_wins),
