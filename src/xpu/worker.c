@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "worker/server.h"
 #include "xpu/slot_internal.h"
 
@@ -250,7 +251,10 @@ static bool answer_accept(struct worker *c, const struct worker_head *head, void
 		if (o->ops->data)
 			o->ops->data(o, head->kind, body, bytes);
 		return true;
-	case WORKER_PRINT: reply_print_send(o->tenant, body, bytes); return true;
+	case WORKER_PRINT:
+		text_clean(body, bytes, TEXT_OUTPUT, &c->print_last);
+		reply_print_send(o->tenant, body, bytes);
+		return true;
 	default: return false;
 	}
 }

@@ -56,10 +56,11 @@ struct worker {
 		bool seen, notified; /* since_ns is valid; the host was notified that it runs */
 		uint64_t since_ns;   /* when it was first seen */
 	} running;
-	uint32_t commands; /* engine commands posted and not completed */
-	bool started;      /* a thread exists, or a process whose exit will be reported */
-	bool ends;         /* must be killed */
-	bool notified;     /* the kill request was sent */
+	uint8_t print_last; /* last byte that kernels printed */
+	uint32_t commands;  /* engine commands posted and not completed */
+	bool started;       /* a thread exists, or a process whose exit will be reported */
+	bool ends;          /* must be killed */
+	bool notified;      /* the kill request was sent */
 	pthread_t thread;
 };
 

@@ -31,6 +31,7 @@ static const char source[] =
 	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
 	"kernel void wild(global uint *p, ulong n) { *(global uint *)n = 7; }\n"
 	"kernel void say(global uint *p, uint n) { printf(\"I am %u\", n); }\n"
+	"kernel void escape(global uint *p, uint n) { printf(\"a\\tb\\n\\033[2J%c\", 27); }\n"
 	"kernel void wild_near(global uint *p, ulong n) { p[n] = 7; }\n"
 	"kernel void endless(global uint *p, uint n) { for (volatile uint i = 0; ; i++) p[0] = i; "
 	"}\n";
