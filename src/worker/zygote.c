@@ -247,33 +247,35 @@ uint64_t zygote_deadline(const struct zygote *z)
 	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + WORKER_AGAIN_NS;
 }
 
-static int request_send(struct zygote *z, const struct zygote_request *r, int fd)
+/* `fds`: ZYGOTE_START_FDS descriptors; NULL: none. */
+static int request_send(struct zygote *z, const struct zygote_request *r, const int *fds)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {0};
+	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))] = {0};
 	struct iovec part = {.iov_base = (void *)(uintptr_t)r, .iov_len = sizeof(*r)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (fd >= 0) {
+	if (fds) {
 		message.msg_control = control;
 		message.msg_controllen = sizeof(control);
 		struct cmsghdr *c = CMSG_FIRSTHDR(&message);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+		c->cmsg_len = CMSG_LEN(ZYGOTE_START_FDS * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, ZYGOTE_START_FDS * sizeof(int));
 	}
 	if (sendmsg(z->socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*r))
 		return DXP_OK;
 	return errno == EAGAIN || errno == EWOULDBLOCK ? DXP_EAGAIN : DXP_EIO;
 }
 
-int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
+int zygote_start(struct zygote *z, uint32_t id, int rings_fd, int wakeup_fd)
 {
+	const int fds[ZYGOTE_START_FDS] = {rings_fd, wakeup_fd};
 	int status = respawn(z);
 
 	if (status != DXP_OK)
 		return status;
-	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, rings_fd) == DXP_OK)
+	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, fds) == DXP_OK)
 		return DXP_OK;
 	/* The socket is full, or the zygote is lost, which zygote_next detects. */
 	z->look_ns = 0;
@@ -282,7 +284,7 @@ int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
 
 int zygote_kill(struct zygote *z, uint32_t id)
 {
-	return z->pid ? request_send(z, &(struct zygote_request){ZYGOTE_KILL, id}, -1) : DXP_OK;
+	return z->pid ? request_send(z, &(struct zygote_request){ZYGOTE_KILL, id}, NULL) : DXP_OK;
 }
 
 /* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */

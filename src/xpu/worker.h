@@ -44,6 +44,7 @@ struct worker {
 	struct tenant *tenant; /* NULL: a thread, used by all */
 	uint32_t id;           /* of a process */
 	int rings_fd;          /* of a process that may still have to be (re)started, else -1 */
+	int wakeup_fd;         /* its eventfd, as long as rings_fd */
 	uint32_t starts;       /* start requests sent to the zygote */
 	bool requested;        /* the present zygote has the start request */
 	struct worker_rings *rings;

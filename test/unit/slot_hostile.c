@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests kernels that make system calls by inline assembly: they harm neither the xPU nor other
+ * hosts. Skipped without OpenCL, and on processors other than x86-64. */
+#include "test/unit/slot_workers_rig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+
+#include "worker/zygote_internal.h"
+
+/* p[0]: number; p[1] .. p[6]: arguments; p[7]: bit i: argument i is an offset in p; p[8]: result;
+ * from p[9] on: data */
+static const char calls[] =
+	"kernel void raw(global long *p, uint n) {\n"
+	"	long a[7];\n"
+	"	for (int i = 0; i < 7; i++)\n"
+	"		a[i] = p[i] + (p[7] >> i & 1 ? (long)p : 0);\n"
+	"	__asm__ volatile(\"movq %5, %%r10\\n movq %6, %%r8\\n movq %7, %%r9\\n syscall\"\n"
+	"		: \"=a\"(p[8]) : \"0\"(a[0]), \"D\"(a[1]), \"S\"(a[2]), \"d\"(a[3]),\n"
+	"		\"g\"(a[4]), \"g\"(a[5]), \"g\"(a[6])\n"
+	"		: \"rcx\", \"r11\", \"r10\", \"r8\", \"r9\", \"memory\");\n"
+	"}\n";
+
+enum { DATA = 9 * 8 }; /* offset of data */
+
+/* A system call to make. Arguments whose bit in `offsets` is set are offsets of the buffer. */
+struct call {
+	int64_t number, a[6], offsets, result;
+	char data[512];
+};
+
+static struct guest hostile_open(const char *name)
+{
+	struct guest g = guest_open(name);
+
+	dxp_program_release(g.program);
+	ok(dxp_program_build(g.xpu, calls, NULL, &g.program));
+	opened_find(g.fabric)->program = g.program;
+	return g;
+}
+
+static dxp_event call_start(const struct guest *g, const struct call *c)
+{
+	const uint32_t n = 0;
+
+	ok(dxp_mem_write(g->xpu, g->address, c, sizeof(*c)));
+	return start(g, "raw", &n, sizeof(n), NULL);
+}
+
+/* Makes the call in the worker; returns its result, a negative errno on failure. */
+static int64_t call(const struct guest *g, struct call c)
+{
+	int64_t result;
+
+	ok(end(g, call_start(g, &c)));
+	ok(dxp_mem_read(g->xpu, &result, g->address + offsetof(struct call, result),
+			sizeof(result)));
+	return result;
+}
+
+/* A host's worker that fills its wakeup and makes it blocking delays neither the zygote nor the
+ * workers of others. */
+static void wakeup__of_one_delays_no_other(void **state)
+{
+	struct guest good = guest_open("good"), bad = hostile_open("bad");
+	struct call fill = {.number = SYS_write, .a = {ZYGOTE_WAKEUP, DATA, 8}, .offsets = 1 << 2};
+
+	/* to the last wakeup that fits; what does not fit is rejected */
+	for (int bit = 63; bit >= 0; bit--) {
+		memcpy(fill.data, &(uint64_t){1ull << bit}, sizeof(uint64_t));
+		call(&bad, fill);
+	}
+	call(&bad, (struct call){.number = SYS_fcntl, .a = {ZYGOTE_WAKEUP, F_SETFL, 0}});
+	for (int i = 0; i < 20; i++) {
+		usleep(5000); /* the node sleeps, so that the worker wakes it */
+		ok(end(&good, add(&good, 1, NULL)));
+	}
+	struct guest late = guest_open("late");
+	ok(end(&late, add(&late, 1, NULL)));
+	guest_close(&late);
+	guest_close(&bad);
+	guest_close(&good);
+	workers_become(0);
+}
+
+/* Memory that shrinks would kill the daemon by SIGBUS. */
+static void memory__cannot_shrink(void **state)
+{
+	struct guest g = hostile_open("shrinks");
+
+	for (int fd = 0; fd < 64; fd++)
+		assert_true(call(&g, (struct call){.number = SYS_ftruncate, .a = {fd, 0}}) < 0);
+	ok(end(&g, start(&g, "raw", &(uint32_t){0}, sizeof(uint32_t), NULL)));
+	guest_close(&g);
+}
+
+/* A worker has its streams, device memory, its wakeup and the pipe that it prints to. */
+static void descriptors__only_what_it_needs(void **state)
+{
+	struct guest g = guest_open("worker");
+	char path[64], target[128];
+	pid_t worker = 0;
+	int count = 0;
+
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	for (int fd = 3; fd < 1024; fd++) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", worker, fd);
+		ssize_t bytes = readlink(path, target, sizeof(target) - 1);
+		if (bytes < 0)
+			continue;
+		target[bytes] = '\0';
+		count++;
+		if (fd == ZYGOTE_MEMORY)
+			assert_non_null(strstr(target, "dxp-arena"));
+		else if (fd == ZYGOTE_WAKEUP)
+			assert_non_null(strstr(target, "eventfd"));
+		else
+			assert_non_null(strstr(target, "pipe:"));
+	}
+	assert_int_equal(count, 3);
+	guest_close(&g);
+}
+
+/* Returns the value of a line of /proc/PID/status. */
+static long status_line(pid_t pid, const char *name)
+{
+	char path[64], line[256];
+	long value = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':')
+			value = strtol(line + strlen(name) + 1, NULL, 16);
+	fclose(f);
+	return value;
+}
+
+static void privileges__none_new(void **state)
+{
+	struct guest g = guest_open("worker");
+	pid_t worker = 0;
+
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	assert_int_equal(status_line(worker, "NoNewPrivs"), 1);
+	guest_close(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(wakeup__of_one_delays_no_other),
+		TEST(memory__cannot_shrink),
+		TEST(descriptors__only_what_it_needs),
+		TEST(privileges__none_new),
+	};
+
+#ifndef __x86_64__
+	printf("skipped: its system calls are for x86-64\n");
+	return 77;
+#endif
+	if (!daemons_opencl()) {
+		printf("skipped: no OpenCL device that works in host memory\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, world_open, world_close);
+}
