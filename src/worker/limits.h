@@ -14,4 +14,11 @@
 #define WORKER_ERROR_BYTES 512 /* of a line that a worker writes to standard error */
 #define WORKER_ERROR_LINES 100 /* a second, of all workers: a crash report is shorter */
 
+/* bytes of address space beyond device memory; PoCL and its compiler use about 100 MiB */
+#define WORKER_MEMORY_MIN (256ull << 20)
+/* open files of a worker: PoCL and a linker use about 20 */
+#define WORKER_FILES_MAX 256
+/* bytes of a file that a worker writes: compiled programs have at most some MiB */
+#define WORKER_FILE_BYTES_MAX (1ull << 30)
+
 #endif

@@ -19,6 +19,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "worker/print.h"
+#include "worker/sandbox.h"
 #include "worker/zygote_internal.h"
 
 static void wake(void *context)
@@ -84,6 +85,9 @@ void worker_process_run(const struct worker_process *p)
 	worker_limit();
 	struct worker_rings *rings =
 		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, p->rings_fd, 0);
+	/* Before the descriptors that it uses are closed, and while there is one thread. */
+	if (p->sandboxed && !sandbox_enter(p->parts, p->rules, p->limit_bytes))
+		_exit(1);
 	descriptors_set(p);
 	if (rings == MAP_FAILED || worker_print_open(&print) != DXP_OK)
 		_exit(1);

@@ -14,6 +14,11 @@ struct worker_process {
 	int wakeup_fd; /* an eventfd that only this worker writes */
 	int errors_fd; /* becomes standard error */
 	bool plain;    /* as engine_description */
+	/* The sandbox, as sandbox_enter. */
+	bool sandboxed;
+	uint32_t parts;
+	int rules;
+	uint64_t limit_bytes;
 	struct engine *engine;
 	uint8_t *memory; /* reserved addresses */
 	uint64_t memory_bytes;

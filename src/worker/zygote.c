@@ -28,7 +28,7 @@ extern char **environ;
 
 struct zygote {
 	struct zygote_options options;
-	char *program, *engine, *cache;
+	char *program, *engine, *cache, *reads;
 	struct scratch *scratch; /* holds what its workers compile */
 	char name[32];           /* the engine's */
 	pid_t pid;               /* 0: none */
@@ -99,17 +99,28 @@ static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
 
 static int process_spawn(struct zygote *z, const struct given *g)
 {
-	char bytes[24], spin[16], parent[16];
+	char bytes[24], spin[16], parent[16], mode[16], limit[24];
 	char argument[] = ZYGOTE_ARGUMENT, none[] = "";
 	char *work = scratch_path(z->scratch);
-	char *const argv[] = {z->program, argument, z->engine, bytes,
-			      spin,       work,     parent,    z->cache ? z->cache : none,
+	char *const argv[] = {z->program,
+			      argument,
+			      z->engine,
+			      bytes,
+			      spin,
+			      work,
+			      parent,
+			      z->cache ? z->cache : none,
+			      mode,
+			      limit,
+			      z->reads ? z->reads : none,
 			      NULL};
 	posix_spawn_file_actions_t actions;
 
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)z->options.memory_bytes);
 	snprintf(spin, sizeof(spin), "%u", z->options.spin_ns);
 	snprintf(parent, sizeof(parent), "%d", (int)getpid());
+	snprintf(mode, sizeof(mode), "%d", (int)z->options.sandbox.mode);
+	snprintf(limit, sizeof(limit), "%llu", (unsigned long long)z->options.sandbox.memory_bytes);
 	int error = actions_make(g, &actions);
 	if (error)
 		return error;
@@ -192,8 +203,12 @@ static int texts_copy(struct zygote *z)
 	z->engine = strdup(z->options.engine);
 	if (z->options.cache_folder)
 		z->cache = strdup(z->options.cache_folder);
-	return z->program && z->engine && (z->cache || !z->options.cache_folder) ? DXP_OK
-										 : DXP_ENOMEM;
+	if (z->options.sandbox.reads)
+		z->reads = strdup(z->options.sandbox.reads);
+	return z->program && z->engine && (z->cache || !z->options.cache_folder) &&
+			       (z->reads || !z->options.sandbox.reads)
+		       ? DXP_OK
+		       : DXP_ENOMEM;
 }
 
 int zygote_open(const struct zygote_options *options, struct zygote **out,
@@ -229,6 +244,7 @@ void zygote_close(struct zygote *z)
 	free(z->program);
 	free(z->engine);
 	free(z->cache);
+	free(z->reads);
 	free(z);
 }
 

@@ -10,6 +10,7 @@
 
 #include "worker/limits.h"
 #include "worker/message.h"
+#include "worker/sandbox.h"
 
 #define ZYGOTE_ARGUMENT "--worker"
 
@@ -25,13 +26,15 @@ struct zygote_options {
 	/* in the last page of that memory: counts the zygote's messages */
 	_Atomic uint32_t *news;
 	uint32_t spin_ns; /* as worker_server_options */
+	struct sandbox_options sandbox;
 };
 
 /* Offset of `news` in WORKER_TAIL_BYTES: the last page. */
 #define ZYGOTE_NEWS_OFFSET (WORKER_TAIL_BYTES - 4096)
 
 /* Starts the zygote and waits until its engine is open; copies the options. DXP_EIO: it cannot be
- * started; else as engine_open. Logs failures. */
+ * started; DXP_EUNSUPPORTED: the sandbox is STRICT and lacks a part; else as engine_open. Logs
+ * failures, and parts that AUTO lacks. */
 int zygote_open(const struct zygote_options *options, struct zygote **out,
 		struct engine_description *about);
 /* Kills all its workers. NULL is allowed. */

@@ -22,6 +22,7 @@
 #include "base/util.h"
 #include "worker/errors.h"
 #include "worker/process.h"
+#include "worker/sandbox.h"
 #include "worker/zygote_internal.h"
 
 #define PAGE_BYTES 4096u
@@ -36,6 +37,10 @@ struct child {
 
 struct here {
 	const char *engine_name, *work, *cache;
+	struct sandbox_options sandbox;
+	bool sandboxed;
+	uint32_t parts; /* enum sandbox_part */
+	int rules;      /* of files */
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
 	uint8_t *memory; /* reserved addresses; only workers map ranges there */
@@ -70,6 +75,52 @@ static int engine_start(struct here *h)
 	return status;
 }
 
+/* Reports parts that this machine lacks. */
+static int parts_judge(const struct here *h)
+{
+	char missing[128];
+	const uint32_t lacks = SANDBOX_ALL & ~h->parts;
+
+	if (h->plain && lacks == 0)
+		return DXP_OK;
+	sandbox_parts_text(lacks, missing, sizeof(missing));
+	if (h->sandbox.mode == SANDBOX_STRICT) {
+		log_error("kernels cannot run in a strict sandbox: %s%s; use --sandbox auto if all "
+			  "hosts are trusted",
+			  h->plain ? "Linux here lacks " : "this OpenCL driver needs devices",
+			  h->plain ? missing : "");
+		return DXP_EUNSUPPORTED;
+	}
+	if (h->plain)
+		log_warn("the sandbox of kernels lacks a part that Linux here does not have: %s; "
+			 "use a newer kernel, or trust all hosts",
+			 missing);
+	else
+		log_info("kernels run without sandbox: this OpenCL driver needs devices");
+	return DXP_OK;
+}
+
+/* Prepares the sandbox of workers: the zygote itself runs no code of hosts. */
+static int sandbox_prepare(struct here *h)
+{
+	const char *const writes[] = {h->work, h->cache, NULL};
+	struct engine_description about;
+
+	engine_describe(h->engine, &about);
+	h->plain = about.plain;
+	h->rules = -1;
+	if (h->sandbox.mode == SANDBOX_OFF || about.memory_kind != DXP_MEMORY_DIRECT)
+		return DXP_OK; /* without DIRECT memory the daemon runs kernels itself */
+	h->parts = sandbox_available();
+	int status = parts_judge(h);
+	if (status != DXP_OK || !h->plain)
+		return status;
+	h->sandboxed = true;
+	if (h->parts & SANDBOX_FILES)
+		h->rules = sandbox_rules(writes, h->sandbox.reads);
+	return h->parts & SANDBOX_FILES && h->rules < 0 ? DXP_EIO : DXP_OK;
+}
+
 static int memory_reserve(struct here *h)
 {
 	uint64_t bytes = h->memory_bytes + WORKER_TAIL_BYTES;
@@ -88,14 +139,13 @@ static int memory_reserve(struct here *h)
 	return DXP_OK;
 }
 
-static void hello_send(struct here *h, int status)
+static void hello_send(const struct here *h, int status)
 {
 	struct zygote_hello hello = {.status = status};
 	struct engine_description about;
 
 	if (status == DXP_OK) {
 		engine_describe(h->engine, &about);
-		h->plain = about.plain;
 		hello.kind = about.kind;
 		hello.compute_units = about.compute_units;
 		hello.memory_kind = about.memory_kind;
@@ -146,6 +196,10 @@ static void worker_start(struct here *h, uint32_t id, const int fds[ZYGOTE_START
 		.wakeup_fd = fds[1],
 		.errors_fd = h->errors.write_fd,
 		.plain = h->plain,
+		.sandboxed = h->sandboxed,
+		.parts = h->parts,
+		.rules = h->rules,
+		.limit_bytes = h->sandbox.memory_bytes,
 		.engine = h->engine,
 		.memory = h->memory,
 		.memory_bytes = h->memory_bytes,
@@ -297,7 +351,7 @@ int zygote_main(int argc, char **argv)
 {
 	static struct here h;
 
-	if (argc != 6)
+	if (argc != 9)
 		return 2; /* only the daemon calls this */
 	h.engine_name = argv[0];
 	h.memory_bytes = strtoull(argv[1], NULL, 10);
@@ -305,6 +359,11 @@ int zygote_main(int argc, char **argv)
 	h.work = argv[3];
 	orphan_watch((pid_t)strtol(argv[4], NULL, 10));
 	h.cache = argv[5][0] ? argv[5] : NULL;
+	h.sandbox.mode = (enum sandbox_mode)strtol(argv[6], NULL, 10);
+	h.sandbox.memory_bytes = strtoull(argv[7], NULL, 10);
+	h.sandbox.reads = argv[8][0] ? argv[8] : NULL;
+	/* All temporary files of workers are there. */
+	setenv("TMPDIR", h.work, 1);
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
 	int status = signals_open(&h);
@@ -312,6 +371,8 @@ int zygote_main(int argc, char **argv)
 		status = memory_reserve(&h);
 	if (status == DXP_OK)
 		status = engine_start(&h);
+	if (status == DXP_OK)
+		status = sandbox_prepare(&h);
 	hello_send(&h, status);
 	if (status == DXP_OK) {
 		warm(&h);

@@ -151,13 +151,167 @@ static void privileges__none_new(void **state)
 	guest_close(&g);
 }
 
+/* Tries to open a file with the call's own text as its path. */
+static int64_t file_open(const struct guest *g, const char *path)
+{
+	struct call c = {.number = SYS_openat, .a = {AT_FDCWD, DATA, O_RDONLY}, .offsets = 1 << 2};
+
+	snprintf(c.data, sizeof(c.data), "%s", path);
+	return call(g, c);
+}
+
+static void files__of_the_system_only(void **state)
+{
+	struct guest g = hostile_open("reader");
+	char path[256];
+
+	assert_int_equal(file_open(&g, "/etc/passwd"), -EACCES);
+	assert_int_equal(file_open(&g, "/tmp"), -EACCES);
+	snprintf(path, sizeof(path), "%s/fabric.key", w.folder);
+	assert_int_equal(access(path, R_OK), 0);
+	assert_int_equal(file_open(&g, path), -EACCES);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)getpid());
+	assert_int_equal(file_open(&g, path), -EACCES);
+	assert_true(file_open(&g, "/usr") >= 0); /* the compiler's */
+	guest_close(&g);
+}
+
+/* Headers of the machine are no part of a program. */
+static void include__of_a_file_fails(void **state)
+{
+	static const char text[] = "#include \"/etc/passwd\"\nkernel void none(void) { }\n";
+	struct guest g = guest_open("includes");
+	struct dxp_program *p = NULL;
+
+	assert_int_equal(dxp_program_build(g.xpu, text, NULL, &p), DXP_EBUILD);
+	const char *log = dxp_program_log(p);
+	assert_non_null(log);
+	assert_non_null(strstr(log, "/etc/passwd"));
+	assert_non_null(strstr(log, "Permission denied"));
+	assert_null(strstr(log, "root:"));
+	dxp_program_release(p);
+	ok(end(&g, add(&g, 1, NULL)));
+	guest_close(&g);
+}
+
+static void calls__outside_the_list_fail(void **state)
+{
+	const int64_t daemon = getpid(), parent = zygote();
+	const struct call calls_refused[] = {
+		{.number = SYS_socket, .a = {1, 1, 0}}, /* AF_UNIX */
+		{.number = SYS_socket, .a = {2, 2, 0}}, /* AF_INET */
+		{.number = 0x40000000 | SYS_socket, .a = {2, 2, 0}},
+		{.number = SYS_ptrace, .a = {16, daemon}}, /* attach */
+		{.number = SYS_kill, .a = {daemon, 0}},
+		{.number = SYS_kill, .a = {parent, 0}},
+		{.number = SYS_kill, .a = {-1, 0}},
+		{.number = SYS_tgkill, .a = {daemon, daemon, 0}},
+		{.number = SYS_tkill, .a = {daemon, 0}},
+		{.number = SYS_pidfd_open, .a = {daemon, 0}},
+		{.number = SYS_process_vm_readv, .a = {daemon, DATA, 1, DATA, 1, 0}},
+		{.number = SYS_unshare, .a = {0x10000000}}, /* CLONE_NEWUSER */
+		{.number = SYS_clone, .a = {0x10000000 | 17}},
+		{.number = SYS_setpriority, .a = {0, daemon, 19}},
+		{.number = SYS_prlimit64, .a = {daemon, 0, 0, 0}},
+		{.number = SYS_fcntl, .a = {ZYGOTE_WAKEUP, F_SETOWN, daemon}},
+		{.number = SYS_bpf, .a = {0}},
+		{.number = SYS_io_uring_setup, .a = {1, DATA}},
+		{.number = SYS_mount, .a = {0}},
+		{.number = SYS_keyctl, .a = {0}},
+		{.number = SYS_userfaultfd, .a = {0}},
+		{.number = SYS_perf_event_open, .a = {0}},
+	};
+	struct guest good = guest_open("good"), bad = hostile_open("bad");
+
+	for (size_t i = 0; i < ARRAY_COUNT(calls_refused); i++)
+		if (call(&bad, calls_refused[i]) != -EPERM)
+			fail_msg("call %lld of row %zu", (long long)calls_refused[i].number, i);
+	assert_int_equal(call(&bad, (struct call){.number = SYS_getppid}), parent);
+	ok(end(&good, add(&good, 1, NULL)));
+	guest_close(&bad);
+	guest_close(&good);
+}
+
+/* A kernel's process has no privilege of root. */
+static void privileges__no_capabilities(void **state)
+{
+	struct guest g = guest_open("worker");
+	pid_t worker = 0;
+
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	assert_int_equal(status_line(worker, "CapPrm"), 0);
+	assert_int_equal(status_line(worker, "CapEff"), 0);
+	assert_int_equal(status_line(worker, "Seccomp"), 2);
+	guest_close(&g);
+}
+
+/* ---- options ---- */
+
+static int limited_open(void **state)
+{
+	sandbox = (struct sandbox_options){.mode = SANDBOX_STRICT,
+					   .memory_bytes = WORKER_MEMORY_MIN,
+					   .reads = "/nowhere:/etc/passwd:"};
+	return world_open(state);
+}
+
+static void options__limit_memory_and_permit_files(void **state)
+{
+	const uint64_t half = WORKER_MEMORY_MIN / 2;
+	struct guest g = hostile_open("limited");
+	struct call map = {.number = SYS_mmap, .a = {0, 0, 3, 0x22, -1, 0}}; /* private memory */
+
+	map.a[1] = (int64_t)half / 2;
+	assert_true(call(&g, map) > 0);
+	map.a[1] = (int64_t)WORKER_MEMORY_MIN;
+	assert_int_equal(call(&g, map), -ENOMEM);
+	assert_true(file_open(&g, "/etc/passwd") >= 0);
+	assert_int_equal(file_open(&g, "/etc/group"), -EACCES);
+	guest_close(&g);
+}
+
+static int open_open(void **state)
+{
+	sandbox = (struct sandbox_options){.mode = SANDBOX_OFF};
+	return world_open(state);
+}
+
+static void options__off(void **state)
+{
+	struct guest g = hostile_open("free");
+
+	assert_true(file_open(&g, "/etc/passwd") >= 0);
+	assert_true(call(&g, (struct call){.number = SYS_socket, .a = {1, 1, 0}}) >= 0);
+	guest_close(&g);
+}
+
+/* An engine whose kernels run in the daemon starts in no strict sandbox. */
+static void options__strict_refuses_a_thread(void **state)
+{
+	struct test_daemon d = {0};
+	const struct daemon_options options = {.slots = 1,
+					       .first = 5,
+					       .engine = "ocl+bridged",
+					       .sandbox = {.mode = SANDBOX_STRICT}};
+
+	assert_int_equal(test_daemon_open(&w, &d, &options), DXP_EUNSUPPORTED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(wakeup__of_one_delays_no_other),
-		TEST(memory__cannot_shrink),
-		TEST(descriptors__only_what_it_needs),
-		TEST(privileges__none_new),
+		TEST(wakeup__of_one_delays_no_other),  TEST(memory__cannot_shrink),
+		TEST(descriptors__only_what_it_needs), TEST(privileges__none_new),
+		TEST(privileges__no_capabilities),     TEST(files__of_the_system_only),
+		TEST(include__of_a_file_fails),        TEST(calls__outside_the_list_fail),
+	};
+	const struct CMUnitTest limited[] = {
+		TEST(options__limit_memory_and_permit_files),
+	};
+	const struct CMUnitTest off[] = {
+		TEST(options__off),
+		TEST(options__strict_refuses_a_thread),
 	};
 
 #ifndef __x86_64__
@@ -168,5 +322,11 @@ int main(void)
 		printf("skipped: no OpenCL device that works in host memory\n");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, world_open, world_close);
+	if (sandbox_available() != SANDBOX_ALL) {
+		printf("skipped: Linux here has no Landlock (version 2) or no seccomp\n");
+		return 77;
+	}
+	int failed = cmocka_run_group_tests(tests, world_open, world_close);
+	failed += cmocka_run_group_tests(limited, limited_open, world_close);
+	return failed + cmocka_run_group_tests(off, open_open, world_close);
 }

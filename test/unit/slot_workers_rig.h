@@ -45,7 +45,8 @@ struct guest {
 };
 
 static struct daemons w;
-static struct guest opened[4]; /* without a fabric: free entry */
+static struct sandbox_options sandbox; /* of the next world_open */
+static struct guest opened[4];         /* without a fabric: free entry */
 
 UNUSED static void ok(int status)
 {
@@ -211,6 +212,7 @@ UNUSED static int world_open(void **state)
 							 .first = 1,
 							 .engine = "ocl",
 							 .worker_program = path,
+							 .sandbox = sandbox,
 							 .host_bytes = HOST_BYTES});
 }
 
