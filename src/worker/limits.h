@@ -20,5 +20,7 @@
 #define WORKER_FILES_MAX 256
 /* bytes of a file that a worker writes: compiled programs have at most some MiB */
 #define WORKER_FILE_BYTES_MAX (1ull << 30)
+/* threads and processes of a worker; rv32 has one thread for each core that it models */
+#define WORKER_PROCESSES_MAX 512
 
 #endif

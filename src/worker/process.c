@@ -78,9 +78,6 @@ void worker_process_run(const struct worker_process *p)
 {
 	struct worker_print *print = NULL;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != p->parent)
-		_exit(0);
 	signals_default();
 	worker_limit();
 	struct worker_rings *rings =
@@ -88,6 +85,10 @@ void worker_process_run(const struct worker_process *p)
 	/* Before the descriptors that it uses are closed, and while there is one thread. */
 	if (p->sandboxed && !sandbox_enter(p->parts, p->rules, p->limit_bytes))
 		_exit(1);
+	/* A change of namespaces may clear it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != p->parent)
+		_exit(0);
 	descriptors_set(p);
 	if (rings == MAP_FAILED || worker_print_open(&print) != DXP_OK)
 		_exit(1);

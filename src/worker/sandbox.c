@@ -9,6 +9,7 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,12 +205,24 @@ static uint64_t memory_used(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Enters an own user namespace, in which this user has no rights over others and processes are
+ * counted apart, and an own namespace of System V objects. Where Linux permits neither, the other
+ * parts hold. */
+static void namespaces_enter(void)
+{
+	if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) == 0)
+		resource_limit(RLIMIT_NPROC, WORKER_PROCESSES_MAX);
+	else
+		log_debug("a worker has no user namespace: %s", strerror(errno));
+}
+
 bool sandbox_enter(uint32_t parts, int rules, uint64_t memory_bytes)
 {
 	resource_limit(RLIMIT_NOFILE, WORKER_FILES_MAX);
 	resource_limit(RLIMIT_FSIZE, WORKER_FILE_BYTES_MAX);
 	if (memory_bytes)
 		resource_limit(RLIMIT_AS, memory_used() + memory_bytes);
+	namespaces_enter();
 	bool entered =
 		capabilities_drop() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 		(!(parts & SANDBOX_FILES) || syscall(SYS_landlock_restrict_self, rules, 0) == 0) &&

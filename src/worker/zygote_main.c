@@ -222,9 +222,26 @@ static void worker_kill(struct here *h, uint32_t id)
 			kill(h->children[i].pid, SIGKILL);
 }
 
+/* Kills processes that workers have left behind, which are children of this one then. Only workers
+ * start them: this process runs no program after it has opened its engine. */
+static void strays_kill(struct here *h)
+{
+	char path[64];
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *list = h->sandboxed ? descriptor_fopen(path, "re") : NULL;
+	while (list && fscanf(list, "%d", &pid) == 1)
+		if (!child_find(h, pid))
+			kill(pid, SIGKILL);
+	if (list)
+		fclose(list);
+}
+
 static void children_reap(struct here *h)
 {
 	struct signalfd_siginfo info;
+	bool reaped = false;
 	int status;
 	pid_t pid;
 
@@ -232,6 +249,7 @@ static void children_reap(struct here *h)
 		;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct child *c = child_find(h, pid);
+		reaped = true;
 		if (!c)
 			continue;
 		c->pid = 0;
@@ -240,6 +258,8 @@ static void children_reap(struct here *h)
 		else
 			news_send(h, c->id, ZYGOTE_EXITED, WEXITSTATUS(status));
 	}
+	if (reaped)
+		strays_kill(h);
 }
 
 /* Copies the descriptors of a message; -1 where there is none. */
@@ -366,6 +386,7 @@ int zygote_main(int argc, char **argv)
 	setenv("TMPDIR", h.work, 1);
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	int status = signals_open(&h);
 	if (status == DXP_OK)
 		status = memory_reserve(&h);

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "worker/zygote_internal.h"
 
@@ -21,6 +23,15 @@ static const char calls[] =
 	"		: \"=a\"(p[8]) : \"0\"(a[0]), \"D\"(a[1]), \"S\"(a[2]), \"d\"(a[3]),\n"
 	"		\"g\"(a[4]), \"g\"(a[5]), \"g\"(a[6])\n"
 	"		: \"rcx\", \"r11\", \"r10\", \"r8\", \"r9\", \"memory\");\n"
+	"}\n"
+	/* fork; the child pauses for ever */
+	"kernel void leave(global long *p, uint n) {\n"
+	"	long r;\n"
+	"	__asm__ volatile(\"movl $57, %%eax\\n syscall\\n testq %%rax, %%rax\\n jnz "
+	"2f\\n\"\n"
+	"		\"1: movl $34, %%eax\\n syscall\\n jmp 1b\\n 2:\"\n"
+	"		: \"=a\"(r) : : \"rcx\", \"r11\", \"memory\");\n"
+	"	p[8] = r;\n"
 	"}\n";
 
 enum { DATA = 9 * 8 }; /* offset of data */
@@ -246,6 +257,62 @@ static void privileges__no_capabilities(void **state)
 	guest_close(&g);
 }
 
+/* Returns whether this user may make user namespaces. */
+static bool namespaces_permitted(void)
+{
+	int status = 1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER | CLONE_NEWIPC) != 0);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void namespaces__of_its_own(void **state)
+{
+	static const char *const kinds[] = {"user", "ipc"};
+	char path[64], own[64] = "", its[64] = "";
+	struct guest g = guest_open("worker");
+	pid_t worker = 0;
+
+	if (!namespaces_permitted()) {
+		print_message("left out: this user may not make user namespaces\n");
+		guest_close(&g);
+		return;
+	}
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", kinds[i]);
+		assert_true(readlink(path, own, sizeof(own) - 1) > 0);
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", worker, kinds[i]);
+		assert_true(readlink(path, its, sizeof(its) - 1) > 0);
+		assert_string_not_equal(own, its);
+	}
+	guest_close(&g);
+}
+
+/* A process that a kernel starts ends with its worker. */
+static void processes__leave_none_behind(void **state)
+{
+	struct guest g = hostile_open("leaver");
+	const uint32_t n = 0;
+	int64_t child;
+	pid_t worker = 0, first = 0;
+
+	ok(end(&g, start(&g, "leave", &n, sizeof(n), NULL)));
+	ok(dxp_mem_read(g.xpu, &child, g.address + offsetof(struct call, result), sizeof(child)));
+	assert_true(child > 0);
+	assert_int_equal(children(zygote(), &worker), 1);
+	assert_int_equal(children(worker, &first), 1);
+	guest_close(&g);
+	workers_become(0);
+	for (uint64_t until = clock_now_ns() + SOON_NS; kill(first, 0) == 0;) {
+		assert_true(clock_now_ns() < until);
+		usleep(1000);
+	}
+}
+
 /* ---- options ---- */
 
 static int limited_open(void **state)
@@ -305,6 +372,7 @@ int main(void)
 		TEST(descriptors__only_what_it_needs), TEST(privileges__none_new),
 		TEST(privileges__no_capabilities),     TEST(files__of_the_system_only),
 		TEST(include__of_a_file_fails),        TEST(calls__outside_the_list_fail),
+		TEST(namespaces__of_its_own),          TEST(processes__leave_none_behind),
 	};
 	const struct CMUnitTest limited[] = {
 		TEST(options__limit_memory_and_permit_files),
