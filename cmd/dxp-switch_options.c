@@ -11,6 +11,7 @@
 
 #include "base/address.h"
 #include "base/log.h"
+#include "base/privileges.h"
 #include "base/util.h"
 #include "switch/limits.h"
 #include "wire/limits.h"
@@ -54,6 +55,8 @@ static const char help[] =
 	"have a right one\n"
 	"      --name NAME        name that `dxp inc` shows, up to 31 characters; default the host "
 	"name\n"
+	"      --user NAME        if started as root, the user to become when sockets and XDP are "
+	"open; default " PRIVILEGES_USER "\n"
 	"      --spin US          approximate time to poll for work before it sleeps; 0 to "
 	"1000000; default 20\n"
 	"      --config FILE      options from a file, one on each line, without the dashes "
@@ -93,6 +96,7 @@ enum option_code {
 	OPTION_FRAMING,
 	OPTION_NO_ICRC_CHECK,
 	OPTION_NAME,
+	OPTION_USER,
 	OPTION_SPIN,
 	OPTION_CONFIG,
 	OPTION_READY_FD,
@@ -113,6 +117,7 @@ static const struct option long_options[] = {
 	{"framing", required_argument, NULL, OPTION_FRAMING},
 	{"no-icrc-check", no_argument, NULL, OPTION_NO_ICRC_CHECK},
 	{"name", required_argument, NULL, OPTION_NAME},
+	{"user", required_argument, NULL, OPTION_USER},
 	{"spin", required_argument, NULL, OPTION_SPIN},
 	{"config", required_argument, NULL, OPTION_CONFIG},
 	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
@@ -277,6 +282,7 @@ static const char *option_parse(int option, const char *text, struct switch_argu
 	case OPTION_PORT: return list_parse(option, text, a);
 	case OPTION_PLANE: return plane_parse(text, a);
 	case OPTION_NAME: return name_parse(text, a);
+	case OPTION_USER: a->serve.user = text; return NULL;
 	case OPTION_NATIVE: a->serve.native = true; return NULL;
 	case OPTION_NO_ICRC_CHECK: core->no_icrc_check = true; return NULL;
 	case OPTION_MEMORY:

@@ -81,6 +81,22 @@ static const char help[] =
 	"                             uses the slot's memory (ocl), and a crash fails only that "
 	"host's commands; thread:\n"
 	"                             kernels of all hosts run in one thread of dxpd\n"
+	"      --sandbox MODE         what these processes may do, since kernels may hold machine "
+	"code: "
+	"auto (default): read\n"
+	"                             system folders, write the folder of compiled kernels, make "
+	"the "
+	"system calls of compilers,\n"
+	"                             with the parts that this machine has; strict: no start if a "
+	"part is missing; off: as this\n"
+	"                             user (docs/guide/security.md)\n"
+	"      --worker-memory SIZE   address space of each of these processes, beyond device "
+	"memory: "
+	"256M to 1024G; default 0:\n"
+	"                             no limit\n"
+	"      --worker-read FOLDERS  more folders that these processes may read, with ':' between "
+	"them, such as a compiler\n"
+	"                             outside of /usr\n"
 	"      --engine ocl           OpenCL on PoCL's `basic` device, or else the first CPU "
 	"device (default)\n"
 	"      --engine ocl:PART      OpenCL on the first device that has PART in its name\n"
@@ -201,6 +217,9 @@ enum option_code {
 	OPTION_HOSTS,
 	OPTION_KEEP_HOSTS,
 	OPTION_ISOLATION,
+	OPTION_SANDBOX,
+	OPTION_WORKER_MEMORY,
+	OPTION_WORKER_READ,
 	OPTION_ENGINE,
 	OPTION_BUFFERS,
 	OPTION_BUFFER_BYTES,
@@ -228,6 +247,9 @@ static const struct option long_options[] = {
 	{"hosts", required_argument, NULL, OPTION_HOSTS},
 	{"keep-hosts", required_argument, NULL, OPTION_KEEP_HOSTS},
 	{"isolation", required_argument, NULL, OPTION_ISOLATION},
+	{"sandbox", required_argument, NULL, OPTION_SANDBOX},
+	{"worker-memory", required_argument, NULL, OPTION_WORKER_MEMORY},
+	{"worker-read", required_argument, NULL, OPTION_WORKER_READ},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
 	{"buffers", required_argument, NULL, OPTION_BUFFERS},
 	{"buffer-bytes", required_argument, NULL, OPTION_BUFFER_BYTES},
@@ -353,6 +375,15 @@ static const char *host_memory_parse(const char *text, struct arguments *a)
 	return "--host-memory is 1M to 1024G, such as 64M, or 0 for no limit";
 }
 
+static const char *worker_memory_parse(const char *text, struct arguments *a)
+{
+	a->daemon.sandbox.memory_bytes = 0;
+	if (strcmp(text, "0") == 0 ||
+	    size_parse(text, WORKER_MEMORY_MIN, XPU_MEMORY_MAX, &a->daemon.sandbox.memory_bytes))
+		return NULL;
+	return "--worker-memory is 256M to 1024G, such as 2G, or 0 for no limit";
+}
+
 /* Parses an option with an address, size or name. Returns NULL, or the error. */
 static const char *text_parse(int option, struct arguments *a)
 {
@@ -374,6 +405,12 @@ static const char *text_parse(int option, struct arguments *a)
 			       : "--memory is 1M to 1024G, such as 256M";
 	case OPTION_HOST_MEMORY: return host_memory_parse(optarg, a);
 	case OPTION_ISOLATION: return isolation_parse(optarg, a);
+	case OPTION_SANDBOX:
+		return sandbox_mode_parse(optarg, &a->daemon.sandbox.mode)
+			       ? NULL
+			       : "--sandbox is auto, off or strict";
+	case OPTION_WORKER_MEMORY: return worker_memory_parse(optarg, a);
+	case OPTION_WORKER_READ: a->daemon.sandbox.reads = optarg; return NULL;
 	case OPTION_BUFFER_BYTES: return buffer_bytes_parse(optarg, a);
 	case OPTION_CC: return cc_set(optarg);
 	case OPTION_RUN: return run_parse(optarg);

@@ -14,6 +14,7 @@
 #include "cmd/dxp/checks.h"
 #include "cmd/dxp/file.h"
 #include "link/limits.h"
+#include "worker/sandbox.h"
 
 void check_set(struct check *c, enum check_level level, const char *name, const char *next,
 	       const char *format, ...)
@@ -99,6 +100,22 @@ static void check_processors(struct check *c)
 		  "%ld", count);
 }
 
+static void check_sandbox(struct check *c)
+{
+	const uint32_t parts = sandbox_available();
+	char has[128], lacks[128];
+
+	sandbox_parts_text(parts, has, sizeof(has));
+	sandbox_parts_text(SANDBOX_ALL & ~parts, lacks, sizeof(lacks));
+	if (parts == SANDBOX_ALL)
+		check_set(c, CHECK_OK, "sandbox", NULL, "kernels are limited in %s", has);
+	else
+		check_set(c, CHECK_WARN, "sandbox",
+			  "use Linux 5.19 or newer with Landlock (boot with lsm=landlock,...), or "
+			  "trust all hosts",
+			  "kernels are not limited in %s", lacks);
+}
+
 unsigned checks_machine(struct check *out)
 {
 	unsigned count = 0;
@@ -108,6 +125,7 @@ unsigned checks_machine(struct check *out)
 	check_buffer(&out[count++], "receive buffer", "net.core.rmem_max", SO_RCVBUF);
 	check_buffer(&out[count++], "send buffer", "net.core.wmem_max", SO_SNDBUF);
 	check_clock(&out[count++]);
+	check_sandbox(&out[count++]);
 	check_processors(&out[count++]);
 	return count;
 }

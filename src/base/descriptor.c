@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int descriptor_raise(int fd)
@@ -64,6 +65,22 @@ DIR *descriptor_opendir(const char *path)
 	closedir(low);
 	errno = error;
 	return folder;
+}
+
+int descriptor_memory(const char *name, uint64_t bytes)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	int fd = descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+
+	if (fd < 0)
+		return -1;
+	if (bytes <= INT64_MAX && ftruncate(fd, (off_t)bytes) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, seals) == 0)
+		return fd;
+	int error = errno;
+	close(fd);
+	errno = error;
+	return -1;
 }
 
 bool descriptor_write(int fd, const void *data, size_t bytes)

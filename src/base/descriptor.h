@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define DESCRIPTOR_FIRST 3 /* lowest after standard input, output and error */
@@ -28,6 +29,11 @@ int descriptor_raise_pair(int made, int fds[2]);
 /* Like fopen (`mode` must contain "e") and opendir. */
 FILE *descriptor_fopen(const char *path, const char *mode);
 DIR *descriptor_opendir(const char *path);
+
+/* Creates memory of fixed size, zeroed, that processes share. It can never shrink, because access
+ * beyond the end of a file raises SIGBUS. Returns a descriptor, closed on exec; -1 with errno set.
+ */
+int descriptor_memory(const char *name, uint64_t bytes);
 
 /* Writes all bytes, also after signals. Returns false with errno set. */
 bool descriptor_write(int fd, const void *data, size_t bytes);

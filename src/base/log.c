@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 #define LOG_LINE_BYTES 1024
 
 static const char *program = "dxp";
@@ -73,6 +75,7 @@ void log_write(enum log_level level, const char *format, ...)
 		va_start(arguments, format);
 		vsnprintf(diverted.out, diverted.bytes, format, arguments);
 		va_end(arguments);
+		text_clean(diverted.out, strlen(diverted.out), TEXT_LINES, NULL);
 		level = LOG_LEVEL_INFO;
 	}
 	if (!log_enabled(level))
@@ -83,6 +86,7 @@ void log_write(enum log_level level, const char *format, ...)
 	va_end(arguments);
 	if (used > (int)sizeof(line) - 2)
 		used = (int)sizeof(line) - 2;
+	text_clean(line, (size_t)used, TEXT_LINES, NULL);
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
 		return; /* no other way to report */

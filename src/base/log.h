@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages for users on standard error: "dxpd: error: ...". The function that detects an error logs
- * it once, with the next step. DXP_LOG=error|warn|info|debug sets the level (default warn). */
+ * it once, with the next step. DXP_LOG=error|warn|info|debug sets the level (default warn). Control
+ * characters except tab and newline are replaced (base/text.h). */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 

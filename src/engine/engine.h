@@ -53,6 +53,9 @@ struct engine_description {
 	bool streams;        /* has a stream core: DMA_THROUGH works */
 	/* Running kernels can access this process's memory, such as a NIC's window. */
 	bool reaches_host;
+	/* Kernels and their compiler need files and programs of the system only, no device file, no
+	 * descriptor of a driver. */
+	bool plain;
 };
 
 #define ENGINE_NO_ADDRESS UINT64_MAX /* in a BUFFER: the kernel gets a null pointer */

@@ -167,6 +167,7 @@ static void ocl_describe(const struct engine *e, struct engine_description *out)
 		.compute_units = ocl_device_units(o->device),
 		.memory_kind = o->bridge ? DXP_MEMORY_BRIDGED : DXP_MEMORY_DIRECT,
 		.reaches_host = !o->bridge, /* verified by the probe */
+		.plain = ocl_device_is_plain(o->device),
 	};
 	snprintf(out->device, sizeof(out->device), "%s", ocl_device_name(o->device));
 }

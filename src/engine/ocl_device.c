@@ -316,6 +316,14 @@ bool ocl_device_is_pocl(const struct ocl_device *d)
 	return strcasestr(version, "pocl") != NULL;
 }
 
+bool ocl_device_is_plain(const struct ocl_device *d)
+{
+	cl_device_type type = 0;
+
+	d->cl->clGetDeviceInfo(d->id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
+	return ocl_device_is_pocl(d) && (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 uint32_t ocl_device_name_bytes(const struct ocl_device *d)
 {
 	return ocl_device_is_pocl(d) ? POCL_NAME_BYTES : COMMAND_NAME_BYTES - 1;

@@ -21,6 +21,8 @@ cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
 /* for workarounds */
 bool ocl_device_is_pocl(const struct ocl_device *d);
+/* Returns whether it is a processor driven by PoCL, as engine_description.plain. */
+bool ocl_device_is_plain(const struct ocl_device *d);
 /* Returns the longest usable kernel name: PoCL makes files of that name, and crashes if it cannot.
  */
 uint32_t ocl_device_name_bytes(const struct ocl_device *d);

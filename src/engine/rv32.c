@@ -52,6 +52,7 @@ static void rv32_describe(const struct engine *e, struct engine_description *out
 		.compute_units = r->settings.cores,
 		.memory_kind = DXP_MEMORY_DIRECT,
 		.reaches_host = true, /* a NIC's window, as an argument */
+		.plain = true,
 	};
 	snprintf(out->device, sizeof(out->device), "rv32imaf SIMT, %u core%s of %d lanes",
 		 r->settings.cores, r->settings.cores == 1 ? "" : "s", RV32_LANES);

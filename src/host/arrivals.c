@@ -131,7 +131,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 {
 	struct dxp_xpu *x = xpu_find(f, e->node);
 
-	if (e->type != DXP_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x)
+	/* An xPU is function 0 of its node; other functions are of other processes and kernels. */
+	if (e->type != DXP_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x || e->peer_qp >> 8 != 0)
 		return;
 	x->received_ns = f->polled_ns;
 	if (command_op(data, e->bytes) == COMMAND_REPLY)

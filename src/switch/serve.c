@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "base/privileges.h"
 #include "base/program.h"
 #include "base/service.h"
 #include "base/spin.h"
@@ -283,6 +284,9 @@ static int server_start(struct server *v)
 		status = link_start(v);
 	if (status == DXP_OK)
 		status = kernel_open(v);
+	/* before there are threads; nothing below needs root */
+	if (status == DXP_OK)
+		status = privileges_drop(v->options->user, v->plane != NULL);
 	if (status == DXP_OK)
 		status = serve_senders_open(v->core.ip, v->link, &v->senders);
 	if (status == DXP_OK)

@@ -16,6 +16,7 @@ struct serve_options {
 	const char *const *ports;
 	unsigned port_count;
 	bool native;
+	const char *user; /* as privileges_drop */
 	/* spin after packets before sleeping; at most 1 s; approximate (base/spin.h) */
 	uint64_t spin_ns;
 	const _Atomic int *stop;
@@ -26,8 +27,8 @@ struct serve_options {
 };
 
 /* Runs the switch until `stop` or `drain`. Logs each error with the next step. DXP_EBUSY: the port
- * is in use. DXP_EIO, DXP_ENOENT: the address or a port is missing. DXP_EUNSUPPORTED: plane KERNEL
- * does not load. DXP_EINVAL; DXP_ENOMEM. */
+ * is in use. DXP_EIO, DXP_ENOENT: the address, a port or the user is missing. DXP_EUNSUPPORTED:
+ * plane KERNEL does not load. DXP_EINVAL; DXP_ENOMEM. */
 int serve_run(const struct serve_options *options);
 
 #endif

@@ -28,7 +28,7 @@ extern char **environ;
 
 struct zygote {
 	struct zygote_options options;
-	char *program, *engine, *cache;
+	char *program, *engine, *cache, *reads;
 	struct scratch *scratch; /* holds what its workers compile */
 	char name[32];           /* the engine's */
 	pid_t pid;               /* 0: none */
@@ -99,17 +99,28 @@ static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
 
 static int process_spawn(struct zygote *z, const struct given *g)
 {
-	char bytes[24], spin[16], parent[16];
+	char bytes[24], spin[16], parent[16], mode[16], limit[24];
 	char argument[] = ZYGOTE_ARGUMENT, none[] = "";
 	char *work = scratch_path(z->scratch);
-	char *const argv[] = {z->program, argument, z->engine, bytes,
-			      spin,       work,     parent,    z->cache ? z->cache : none,
+	char *const argv[] = {z->program,
+			      argument,
+			      z->engine,
+			      bytes,
+			      spin,
+			      work,
+			      parent,
+			      z->cache ? z->cache : none,
+			      mode,
+			      limit,
+			      z->reads ? z->reads : none,
 			      NULL};
 	posix_spawn_file_actions_t actions;
 
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)z->options.memory_bytes);
 	snprintf(spin, sizeof(spin), "%u", z->options.spin_ns);
 	snprintf(parent, sizeof(parent), "%d", (int)getpid());
+	snprintf(mode, sizeof(mode), "%d", (int)z->options.sandbox.mode);
+	snprintf(limit, sizeof(limit), "%llu", (unsigned long long)z->options.sandbox.memory_bytes);
 	int error = actions_make(g, &actions);
 	if (error)
 		return error;
@@ -192,8 +203,12 @@ static int texts_copy(struct zygote *z)
 	z->engine = strdup(z->options.engine);
 	if (z->options.cache_folder)
 		z->cache = strdup(z->options.cache_folder);
-	return z->program && z->engine && (z->cache || !z->options.cache_folder) ? DXP_OK
-										 : DXP_ENOMEM;
+	if (z->options.sandbox.reads)
+		z->reads = strdup(z->options.sandbox.reads);
+	return z->program && z->engine && (z->cache || !z->options.cache_folder) &&
+			       (z->reads || !z->options.sandbox.reads)
+		       ? DXP_OK
+		       : DXP_ENOMEM;
 }
 
 int zygote_open(const struct zygote_options *options, struct zygote **out,
@@ -229,6 +244,7 @@ void zygote_close(struct zygote *z)
 	free(z->program);
 	free(z->engine);
 	free(z->cache);
+	free(z->reads);
 	free(z);
 }
 
@@ -247,33 +263,35 @@ uint64_t zygote_deadline(const struct zygote *z)
 	return z->pid ? clock_now_ns() + START_AGAIN_NS : z->started_ns + WORKER_AGAIN_NS;
 }
 
-static int request_send(struct zygote *z, const struct zygote_request *r, int fd)
+/* `fds`: ZYGOTE_START_FDS descriptors; NULL: none. */
+static int request_send(struct zygote *z, const struct zygote_request *r, const int *fds)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {0};
+	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))] = {0};
 	struct iovec part = {.iov_base = (void *)(uintptr_t)r, .iov_len = sizeof(*r)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (fd >= 0) {
+	if (fds) {
 		message.msg_control = control;
 		message.msg_controllen = sizeof(control);
 		struct cmsghdr *c = CMSG_FIRSTHDR(&message);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+		c->cmsg_len = CMSG_LEN(ZYGOTE_START_FDS * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, ZYGOTE_START_FDS * sizeof(int));
 	}
 	if (sendmsg(z->socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*r))
 		return DXP_OK;
 	return errno == EAGAIN || errno == EWOULDBLOCK ? DXP_EAGAIN : DXP_EIO;
 }
 
-int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
+int zygote_start(struct zygote *z, uint32_t id, int rings_fd, int wakeup_fd)
 {
+	const int fds[ZYGOTE_START_FDS] = {rings_fd, wakeup_fd};
 	int status = respawn(z);
 
 	if (status != DXP_OK)
 		return status;
-	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, rings_fd) == DXP_OK)
+	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, fds) == DXP_OK)
 		return DXP_OK;
 	/* The socket is full, or the zygote is lost, which zygote_next detects. */
 	z->look_ns = 0;
@@ -282,7 +300,7 @@ int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
 
 int zygote_kill(struct zygote *z, uint32_t id)
 {
-	return z->pid ? request_send(z, &(struct zygote_request){ZYGOTE_KILL, id}, -1) : DXP_OK;
+	return z->pid ? request_send(z, &(struct zygote_request){ZYGOTE_KILL, id}, NULL) : DXP_OK;
 }
 
 /* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */

@@ -8,6 +8,9 @@
 /* Numbers of the descriptors that the zygote inherits. */
 enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_WAKEUP, ZYGOTE_FDS };
 
+#define ZYGOTE_ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the parent process exits */
+#define ZYGOTE_START_FDS     2       /* of a START */
+
 /* The zygote's first message. */
 struct zygote_hello {
 	int32_t status;
@@ -25,7 +28,7 @@ int zygote_warm_wait(const char *cache, int socket);
 
 enum zygote_action { ZYGOTE_START, ZYGOTE_KILL };
 struct zygote_request {
-	uint32_t action; /* START carries the rings' descriptor */
+	uint32_t action; /* START carries the descriptors of rings and wakeup */
 	uint32_t id;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The zygote process, and the start of each worker. It has one thread, so that fork copies a
+/* The zygote process, which forks each worker. It has one thread, so that fork copies a
  * complete process. */
 #include <errno.h>
 #include <poll.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -20,12 +19,13 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
-#include "worker/print.h"
-#include "worker/server.h"
+#include "base/util.h"
+#include "worker/errors.h"
+#include "worker/process.h"
+#include "worker/sandbox.h"
 #include "worker/zygote_internal.h"
 
-#define PAGE_BYTES    4096u
-#define ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the parent process exits */
+#define PAGE_BYTES 4096u
 #define CHILDREN_MAX        \
 	(WORKER_HOSTS_MAX + \
 	 WORKER_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
@@ -37,12 +37,18 @@ struct child {
 
 struct here {
 	const char *engine_name, *work, *cache;
+	struct sandbox_options sandbox;
+	bool sandboxed;
+	uint32_t parts; /* enum sandbox_part */
+	int rules;      /* of files */
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
 	uint8_t *memory; /* reserved addresses; only workers map ranges there */
 	_Atomic uint32_t *news;
 	struct engine *engine;
+	bool plain; /* as engine_description */
 	int signals;
+	struct worker_errors errors;
 	struct child children[CHILDREN_MAX];
 };
 
@@ -67,6 +73,52 @@ static int engine_start(struct here *h)
 	int status = engine_open(&options, &h->engine);
 	mprotect(h->memory, PAGE_BYTES, PROT_NONE);
 	return status;
+}
+
+/* Reports parts that this machine lacks. */
+static int parts_judge(const struct here *h)
+{
+	char missing[128];
+	const uint32_t lacks = SANDBOX_ALL & ~h->parts;
+
+	if (h->plain && lacks == 0)
+		return DXP_OK;
+	sandbox_parts_text(lacks, missing, sizeof(missing));
+	if (h->sandbox.mode == SANDBOX_STRICT) {
+		log_error("kernels cannot run in a strict sandbox: %s%s; use --sandbox auto if all "
+			  "hosts are trusted",
+			  h->plain ? "Linux here lacks " : "this OpenCL driver needs devices",
+			  h->plain ? missing : "");
+		return DXP_EUNSUPPORTED;
+	}
+	if (h->plain)
+		log_warn("the sandbox of kernels lacks a part that Linux here does not have: %s; "
+			 "use a newer kernel, or trust all hosts",
+			 missing);
+	else
+		log_info("kernels run without sandbox: this OpenCL driver needs devices");
+	return DXP_OK;
+}
+
+/* Prepares the sandbox of workers: the zygote itself runs no code of hosts. */
+static int sandbox_prepare(struct here *h)
+{
+	const char *const writes[] = {h->work, h->cache, NULL};
+	struct engine_description about;
+
+	engine_describe(h->engine, &about);
+	h->plain = about.plain;
+	h->rules = -1;
+	if (h->sandbox.mode == SANDBOX_OFF || about.memory_kind != DXP_MEMORY_DIRECT)
+		return DXP_OK; /* without DIRECT memory the daemon runs kernels itself */
+	h->parts = sandbox_available();
+	int status = parts_judge(h);
+	if (status != DXP_OK || !h->plain)
+		return status;
+	h->sandboxed = true;
+	if (h->parts & SANDBOX_FILES)
+		h->rules = sandbox_rules(writes, h->sandbox.reads);
+	return h->parts & SANDBOX_FILES && h->rules < 0 ? DXP_EIO : DXP_OK;
 }
 
 static int memory_reserve(struct here *h)
@@ -105,7 +157,7 @@ static void hello_send(const struct here *h, int status)
 	send(ZYGOTE_SOCKET, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-/* ---- a worker ---- */
+/* ---- workers ---- */
 
 static void wakeup_ring(void)
 {
@@ -114,73 +166,6 @@ static void wakeup_ring(void)
 	if (write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
 		return; /* the counter is full: the daemon wakes anyway */
 }
-
-static void slot_wake(void *context)
-{
-	struct worker_side answers = {.ring = context};
-
-	if (worker_sleeps(&answers))
-		wakeup_ring();
-}
-
-/* Makes the kernel kill the worker, not the daemon, when memory is short. */
-static void worker_limit(void)
-{
-	const struct rlimit none = {0, 0};
-	int fd = descriptor_raise(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-
-	setrlimit(RLIMIT_CORE, &none);
-	if (fd < 0)
-		return;
-	if (write(fd, "1000", 4) < 0)
-		log_debug("cannot write oom_score_adj: %s", strerror(errno));
-	close(fd);
-}
-
-static void signals_default(void)
-{
-	sigset_t none;
-
-	signal(ORPHAN_SIGNAL, SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* a terminal sends it to all processes of the group */
-	signal(SIGTERM, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* Runs a worker in the forked process; never returns. */
-static void worker_run(const struct here *h, pid_t parent, int rings_fd)
-{
-	struct worker_print *print = NULL;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
-	close(ZYGOTE_SOCKET);
-	close(h->signals);
-	signals_default();
-	worker_limit();
-	struct worker_rings *rings =
-		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, rings_fd, 0);
-	close(rings_fd);
-	if (rings == MAP_FAILED || worker_print_open(&print) != DXP_OK)
-		_exit(1);
-	const struct worker_server_options options = {
-		.rings = rings,
-		.engine = h->engine,
-		.memory = h->memory,
-		.memory_bytes = h->memory_bytes,
-		.memory_fd = ZYGOTE_MEMORY,
-		.spin_ns = h->spin_ns,
-		.print = print,
-		.wake = slot_wake,
-		.wake_context = &rings->answers,
-	};
-	worker_serve(&options);
-	_exit(0);
-}
-
-/* ---- the zygote ---- */
 
 static void news_send(struct here *h, uint32_t id, enum zygote_end end, int number)
 {
@@ -202,14 +187,28 @@ static struct child *child_find(struct here *h, pid_t pid)
 	return NULL;
 }
 
-static void worker_start(struct here *h, uint32_t id, int rings_fd)
+static void worker_start(struct here *h, uint32_t id, const int fds[ZYGOTE_START_FDS])
 {
 	struct child *c = child_find(h, 0);
-	pid_t self = getpid();
+	const struct worker_process process = {
+		.parent = getpid(),
+		.rings_fd = fds[0],
+		.wakeup_fd = fds[1],
+		.errors_fd = h->errors.write_fd,
+		.plain = h->plain,
+		.sandboxed = h->sandboxed,
+		.parts = h->parts,
+		.rules = h->rules,
+		.limit_bytes = h->sandbox.memory_bytes,
+		.engine = h->engine,
+		.memory = h->memory,
+		.memory_bytes = h->memory_bytes,
+		.spin_ns = h->spin_ns,
+	};
 	pid_t pid = c ? fork() : -1;
 
 	if (pid == 0)
-		worker_run(h, self, rings_fd);
+		worker_process_run(&process);
 	if (pid > 0)
 		*c = (struct child){pid, id};
 	else
@@ -223,9 +222,26 @@ static void worker_kill(struct here *h, uint32_t id)
 			kill(h->children[i].pid, SIGKILL);
 }
 
+/* Kills processes that workers have left behind, which are children of this one then. Only workers
+ * start them: this process runs no program after it has opened its engine. */
+static void strays_kill(struct here *h)
+{
+	char path[64];
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *list = h->sandboxed ? descriptor_fopen(path, "re") : NULL;
+	while (list && fscanf(list, "%d", &pid) == 1)
+		if (!child_find(h, pid))
+			kill(pid, SIGKILL);
+	if (list)
+		fclose(list);
+}
+
 static void children_reap(struct here *h)
 {
 	struct signalfd_siginfo info;
+	bool reaped = false;
 	int status;
 	pid_t pid;
 
@@ -233,6 +249,7 @@ static void children_reap(struct here *h)
 		;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct child *c = child_find(h, pid);
+		reaped = true;
 		if (!c)
 			continue;
 		c->pid = 0;
@@ -241,12 +258,29 @@ static void children_reap(struct here *h)
 		else
 			news_send(h, c->id, ZYGOTE_EXITED, WEXITSTATUS(status));
 	}
+	if (reaped)
+		strays_kill(h);
+}
+
+/* Copies the descriptors of a message; -1 where there is none. */
+static void descriptors_read(struct msghdr *message, int fds[ZYGOTE_START_FDS])
+{
+	const struct cmsghdr *c = CMSG_FIRSTHDR(message);
+
+	for (int i = 0; i < ZYGOTE_START_FDS; i++)
+		fds[i] = -1;
+	if (!c || c->cmsg_type != SCM_RIGHTS ||
+	    c->cmsg_len != CMSG_LEN(ZYGOTE_START_FDS * sizeof(int)))
+		return;
+	memcpy(fds, CMSG_DATA(c), ZYGOTE_START_FDS * sizeof(int));
+	for (int i = 0; i < ZYGOTE_START_FDS; i++)
+		fds[i] = descriptor_raise(fds[i]);
 }
 
 /* Returns false if the daemon has closed the socket. */
 static bool request_receive(struct here *h)
 {
-	char control[CMSG_SPACE(sizeof(int))];
+	char control[CMSG_SPACE(ZYGOTE_START_FDS * sizeof(int))];
 	struct zygote_request r;
 	struct iovec part = {.iov_base = &r, .iov_len = sizeof(r)};
 	struct msghdr message = {.msg_iov = &part,
@@ -254,20 +288,18 @@ static bool request_receive(struct here *h)
 				 .msg_control = control,
 				 .msg_controllen = sizeof(control)};
 	ssize_t got = recvmsg(ZYGOTE_SOCKET, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	int fd = -1;
+	int fds[ZYGOTE_START_FDS];
 
 	if (got != (ssize_t)sizeof(r))
 		return got < 0 && (errno == EAGAIN || errno == EINTR);
-	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	fd = descriptor_raise(fd);
+	descriptors_read(&message, fds);
 	if (r.action == ZYGOTE_START)
-		worker_start(h, r.id, fd);
+		worker_start(h, r.id, fds);
 	else
 		worker_kill(h, r.id);
-	if (fd >= 0)
-		close(fd);
+	for (int i = 0; i < ZYGOTE_START_FDS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	return true;
 }
 
@@ -288,10 +320,10 @@ static void orphan_watch(pid_t parent)
 	struct sigaction action = {.sa_handler = on_orphan, .sa_flags = SA_RESTART};
 
 	slot_process = parent;
-	sigaction(ORPHAN_SIGNAL, &action, NULL);
-	prctl(PR_SET_PDEATHSIG, ORPHAN_SIGNAL);
+	sigaction(ZYGOTE_ORPHAN_SIGNAL, &action, NULL);
+	prctl(PR_SET_PDEATHSIG, ZYGOTE_ORPHAN_SIGNAL);
 	/* The parent may have exited before. */
-	on_orphan(ORPHAN_SIGNAL);
+	on_orphan(ZYGOTE_ORPHAN_SIGNAL);
 }
 
 /* Loads the compiler. Permits limit how many processes of a machine do so at once, to leave CPUs to
@@ -316,16 +348,19 @@ static int signals_open(struct here *h)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	h->signals = descriptor_raise(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-	return h->signals >= 0 ? DXP_OK : DXP_EIO;
+	return h->signals >= 0 ? worker_errors_open(&h->errors) : DXP_EIO;
 }
 
 static void serve(struct here *h)
 {
 	struct pollfd pollers[] = {{.fd = ZYGOTE_SOCKET, .events = POLLIN},
-				   {.fd = h->signals, .events = POLLIN}};
+				   {.fd = h->signals, .events = POLLIN},
+				   {.fd = h->errors.read_fd, .events = POLLIN}};
 
 	for (;;) {
-		poll(pollers, 2, -1);
+		poll(pollers, ARRAY_COUNT(pollers), -1);
+		if (pollers[2].revents)
+			worker_errors_copy(&h->errors);
 		children_reap(h);
 		if (pollers[0].revents && !request_receive(h))
 			return;
@@ -336,7 +371,7 @@ int zygote_main(int argc, char **argv)
 {
 	static struct here h;
 
-	if (argc != 6)
+	if (argc != 9)
 		return 2; /* only the daemon calls this */
 	h.engine_name = argv[0];
 	h.memory_bytes = strtoull(argv[1], NULL, 10);
@@ -344,13 +379,21 @@ int zygote_main(int argc, char **argv)
 	h.work = argv[3];
 	orphan_watch((pid_t)strtol(argv[4], NULL, 10));
 	h.cache = argv[5][0] ? argv[5] : NULL;
+	h.sandbox.mode = (enum sandbox_mode)strtol(argv[6], NULL, 10);
+	h.sandbox.memory_bytes = strtoull(argv[7], NULL, 10);
+	h.sandbox.reads = argv[8][0] ? argv[8] : NULL;
+	/* All temporary files of workers are there. */
+	setenv("TMPDIR", h.work, 1);
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	int status = signals_open(&h);
 	if (status == DXP_OK)
 		status = memory_reserve(&h);
 	if (status == DXP_OK)
 		status = engine_start(&h);
+	if (status == DXP_OK)
+		status = sandbox_prepare(&h);
 	hello_send(&h, status);
 	if (status == DXP_OK) {
 		warm(&h);

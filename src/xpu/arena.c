@@ -62,8 +62,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 
 static int memory_map(struct arena *a)
 {
-	a->fd = descriptor_raise(memfd_create("dxp-arena", MFD_CLOEXEC));
-	if (a->fd < 0 || ftruncate(a->fd, (off_t)(a->bytes + WORKER_TAIL_BYTES)) != 0) {
+	a->fd = descriptor_memory("dxp-arena", a->bytes + WORKER_TAIL_BYTES);
+	if (a->fd < 0) {
 		log_error("cannot create %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
 		return DXP_EIO;

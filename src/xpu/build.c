@@ -11,6 +11,7 @@
 #include <dxp/status.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
@@ -162,6 +163,8 @@ static void build_end(struct order *o, const struct order_end *end)
 		again_end(b, end->status);
 		return;
 	}
+	if (b->program->log_bytes)
+		text_clean(b->program->log, b->program->log_bytes, TEXT_LINES, NULL);
 	s->counters.builds += end->status == DXP_OK;
 	if (end->status == DXP_OK || end->status == DXP_EBUILD)
 		build_succeed(b, end);

@@ -158,6 +158,11 @@ static void event_receive(struct slot *s, const struct dxp_nic_event *from, cons
 void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 			      const uint8_t *data)
 {
+	/* Other processes of a node have functions of its NIC; only its own is function 0. */
+	if (event->peer_qp >> 8 != 0) {
+		refused(s, event->node, "it comes from a function of another process");
+		return;
+	}
 	/* A host's event may come on a data queue pair, behind its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_receive(s, event, data);

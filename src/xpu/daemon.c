@@ -154,6 +154,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.hosts_max = o->hosts_max,
 		.engine = o->engine,
 		.worker_program = o->worker_program,
+		.sandbox = o->sandbox,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
 		.stall_ns = o->stall_ns,

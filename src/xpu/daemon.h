@@ -22,7 +22,8 @@ struct daemon_options {
 	uint32_t hosts_max;     /* as slot_options */
 	uint64_t keep_hosts_ns; /* as node_options */
 	const char *engine;
-	const char *worker_program; /* as slot_options */
+	const char *worker_program;     /* as slot_options */
+	struct sandbox_options sandbox; /* as slot_options */
 	/* Bridge of each slot with DMA-only memory, as pump_options. A size measured for the
 	 * first slot is used for all. */
 	uint32_t buffers, buffer_bytes;

@@ -2,12 +2,14 @@
 /* Messages to hosts, and events to other xPUs. None is dropped while its receiver lives: a host
  * that is unreachable or reads nothing is evicted. */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "nic/limits.h"
 #include "xpu/slot_internal.h"
@@ -91,18 +93,14 @@ void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence)
 {
 	char text[COMMAND_FAILURE_BYTES];
 	uint8_t data[COMMAND_BYTES_MAX];
-	size_t bytes = 0;
 
 	/* The event itself must always have space. */
 	if (event == 0 || !sentence[0] ||
 	    outbox_count(t->slot->outbox, t->host) >= XPU_OUTBOX_MAX / 2)
 		return;
+	snprintf(text, sizeof(text), "%s", sentence);
 	/* The sentence may quote names that a hostile program chose. */
-	for (; sentence[bytes] && bytes < sizeof(text) - 1; bytes++)
-		text[bytes] = (uint8_t)sentence[bytes] < 0x20 || sentence[bytes] == 0x7f
-				      ? '?'
-				      : sentence[bytes];
-	text[bytes] = '\0';
+	text_clean(text, strlen(text), TEXT_LINE, NULL);
 	message_send(t, data, command_failed_encode(event, text, data));
 }
 

@@ -100,6 +100,7 @@ static int zygote_begin(struct slot *s)
 		.news = (_Atomic uint32_t *)(arena_base(s->arena) + arena_bytes(s->arena) +
 					     ZYGOTE_NEWS_OFFSET),
 		.spin_ns = s->worker_spin_ns,
+		.sandbox = s->options.sandbox,
 	};
 	return zygote_open(&options, &s->zygote, &s->about);
 }
@@ -118,6 +119,12 @@ static int engine_start(struct slot *s)
 		}
 		zygote_close(s->zygote);
 		s->zygote = NULL;
+	}
+	if (s->options.sandbox.mode == SANDBOX_STRICT && strcmp(s->options.engine, "none") != 0) {
+		log_error("engine %s runs kernels in dxpd itself, without a sandbox; use --sandbox "
+			  "auto if all hosts are trusted",
+			  s->options.engine);
+		return DXP_EUNSUPPORTED;
 	}
 	int status = engine_here(s, s->options.engine);
 	if (status == DXP_OK)
@@ -233,6 +240,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
 	/* The caller's texts may be freed. */
 	s->options.engine = s->options.cache_folder = s->options.worker_program = NULL;
+	s->options.sandbox.reads = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
 		return status;

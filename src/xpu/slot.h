@@ -7,13 +7,14 @@
  * events. PUT, GET and kernels' NIC functions reach only the host's memory; the former two also
  * unallocated memory (keys.c). With `worker_program`, if the engine works in this process's
  * memory, kernels run in a process that maps only their host's memory: a wild address ends only
- * that process. Kernels remain native code with the rights of this process's user; malicious
- * ones are not contained. Without `worker_program` they run in this process. */
+ * that process, and its sandbox limits what machine code in a kernel can do (worker/sandbox.h).
+ * Without `worker_program` they run in this process, with the rights of its user. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
 #include "node/node.h"
 #include "xpu/bridged.h"
+#include "worker/sandbox.h"
 #include "xpu/cfg.h"
 #include "engine/engine.h"
 
@@ -33,6 +34,7 @@ struct slot_options {
 	 * kernels run in their own process, if the engine works in this process's memory. NULL:
 	 * all share a thread. */
 	const char *worker_program;
+	struct sandbox_options sandbox; /* of these processes */
 	/* Bridge to BRIDGED memory, as pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;

@@ -200,7 +200,7 @@ struct slot {
 	struct bridged *bridged; /* NULL: the NIC reaches device memory */
 	struct worker *worker;   /* shared by all hosts; NULL: each has its own */
 	struct zygote *zygote;   /* starts those processes */
-	int wakeup_fd;           /* their wakeup eventfd */
+	int wakeup_fd;           /* the zygote's wakeup eventfd */
 	uint32_t worker_last, worker_spin_ns;
 	bool woke;        /* a worker was woken since slot_woke */
 	uint32_t windows; /* bit i: window i behind device memory is used */

@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
@@ -24,6 +26,7 @@ void tenant_complain(struct tenant *t, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
+	text_clean(text, strlen(text), TEXT_LINE, NULL);
 	log_warn("host node %u: %s%s", t->host, text,
 		 ++t->complaints == COMPLAINTS_MAX
 			 ? "; further messages about this host are not logged"

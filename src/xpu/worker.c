@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "worker/server.h"
 #include "xpu/slot_internal.h"
 
@@ -27,9 +29,9 @@ static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings
 
 	if (!c)
 		return NULL;
-	*rings_fd = descriptor_raise(memfd_create("dxp-worker", MFD_CLOEXEC));
+	*rings_fd = descriptor_memory("dxp-worker", sizeof(*c->rings));
 	c->rings = MAP_FAILED;
-	if (*rings_fd >= 0 && ftruncate(*rings_fd, sizeof(*c->rings)) == 0)
+	if (*rings_fd >= 0)
 		c->rings = mmap(NULL, sizeof(*c->rings), PROT_READ | PROT_WRITE, MAP_SHARED,
 				*rings_fd, 0);
 	if (c->rings == MAP_FAILED) {
@@ -43,23 +45,26 @@ static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings
 	}
 	c->slot = s;
 	c->tenant = t;
-	c->rings_fd = -1;
+	c->rings_fd = c->wakeup_fd = -1;
 	c->tail = &c->first;
 	c->orders.ring = &c->rings->orders;
 	c->answers.ring = &c->rings->answers;
 	return c;
 }
 
-static void rings_close(struct worker *c)
+/* The node's watch of the eventfd ends when the process closes it. */
+static void descriptors_close(struct worker *c)
 {
 	if (c->rings_fd >= 0)
 		close(c->rings_fd);
-	c->rings_fd = -1;
+	if (c->wakeup_fd >= 0)
+		close(c->wakeup_fd);
+	c->rings_fd = c->wakeup_fd = -1;
 }
 
 static void worker_free(struct worker *c)
 {
-	rings_close(c);
+	descriptors_close(c);
 	munmap(c->rings, sizeof(*c->rings));
 	free(c);
 }
@@ -109,6 +114,19 @@ int worker_open_thread(struct slot *s, struct worker **out)
 	return DXP_OK;
 }
 
+/* Each process has its own eventfd: a hostile one could fill a common one. */
+static int wakeup_open(struct worker *c)
+{
+	c->wakeup_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (c->wakeup_fd < 0) {
+		log_warn("cannot create an eventfd for a worker: %s; raise the limit of open "
+			 "files (ulimit -n)",
+			 strerror(errno));
+		return DXP_EIO;
+	}
+	return node_watch(c->slot->node, c->wakeup_fd);
+}
+
 int worker_open_process(struct tenant *t, struct worker **out)
 {
 	struct slot *s = t->slot;
@@ -119,7 +137,9 @@ int worker_open_process(struct tenant *t, struct worker **out)
 		return DXP_ENOMEM;
 	c->id = ++s->worker_last;
 	c->rings_fd = fd;
-	int status = worker_begin(c);
+	int status = wakeup_open(c);
+	if (status == DXP_OK)
+		status = worker_begin(c);
 	if (status != DXP_OK && status != DXP_EAGAIN) {
 		worker_free(c);
 		return status;
@@ -145,7 +165,7 @@ int worker_begin(struct worker *c)
 	/* The process may have accepted an order before it died with the zygote. */
 	if (has_begun(c))
 		return DXP_EIO;
-	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
+	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd, c->wakeup_fd);
 	if (status == DXP_OK) {
 		c->requested = true;
 		c->starts++;
@@ -250,7 +270,10 @@ static bool answer_accept(struct worker *c, const struct worker_head *head, void
 		if (o->ops->data)
 			o->ops->data(o, head->kind, body, bytes);
 		return true;
-	case WORKER_PRINT: reply_print_send(o->tenant, body, bytes); return true;
+	case WORKER_PRINT:
+		text_clean(body, bytes, TEXT_OUTPUT, &c->print_last);
+		reply_print_send(o->tenant, body, bytes);
+		return true;
 	default: return false;
 	}
 }
@@ -288,7 +311,7 @@ uint32_t worker_poll(struct worker *c)
 	uint32_t work = c->ends ? 0 : answers_dequeue(c, POLL_ANSWERS);
 
 	if (c->rings_fd >= 0 && c->requested && has_begun(c))
-		rings_close(c);
+		descriptors_close(c);
 	if (c->ends && !c->notified)
 		worker_kill(c);
 	return work + orders_put(c);

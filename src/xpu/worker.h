@@ -44,6 +44,7 @@ struct worker {
 	struct tenant *tenant; /* NULL: a thread, used by all */
 	uint32_t id;           /* of a process */
 	int rings_fd;          /* of a process that may still have to be (re)started, else -1 */
+	int wakeup_fd;         /* its eventfd, as long as rings_fd */
 	uint32_t starts;       /* start requests sent to the zygote */
 	bool requested;        /* the present zygote has the start request */
 	struct worker_rings *rings;
@@ -56,10 +57,11 @@ struct worker {
 		bool seen, notified; /* since_ns is valid; the host was notified that it runs */
 		uint64_t since_ns;   /* when it was first seen */
 	} running;
-	uint32_t commands; /* engine commands posted and not completed */
-	bool started;      /* a thread exists, or a process whose exit will be reported */
-	bool ends;         /* must be killed */
-	bool notified;     /* the kill request was sent */
+	uint8_t print_last; /* last byte that kernels printed */
+	uint32_t commands;  /* engine commands posted and not completed */
+	bool started;       /* a thread exists, or a process whose exit will be reported */
+	bool ends;          /* must be killed */
+	bool notified;      /* the kill request was sent */
 	pthread_t thread;
 };
 

@@ -185,6 +185,8 @@ static void dxpd__options(void **state)
 	REFUSED(2, "--memory is 1M to 1024G", "--memory", "99999999999G");
 	REFUSED(2, "--buffers is 1 to 64", "--buffers", "0");
 	REFUSED(2, "--buffers is 1 to 64", "--buffers", "65");
+	REFUSED(2, "--sandbox is auto, off or strict", "--sandbox", "on");
+	REFUSED(2, "--worker-memory is 256M to 1024G", "--worker-memory", "1M");
 	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "2K");
 	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "17M");
 	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "5000");

@@ -118,6 +118,19 @@ static void print__comes_to_its_host(void **state)
 	guest_close(&b);
 }
 
+/* Terminals of hosts get no escape sequences of kernels. */
+static void print__without_escapes(void **state)
+{
+	struct guest g = guest_open("rude");
+	struct record of_g = {.bytes = 0};
+	const uint32_t n = 0;
+
+	dxp_fabric_print(g.fabric, callback_record, &of_g);
+	ok(end(&g, start(&g, "escape", &n, sizeof(n), NULL)));
+	assert_string_equal(of_g.text, "a\tb\n?[2J?");
+	guest_close(&g);
+}
+
 /* A chain of edits and kernels runs in order without waits on the host; edits of unallocated memory
  * fail. */
 static void edits__in_order_with_kernels(void **state)
@@ -270,6 +283,7 @@ int main(void)
 		TEST(memory__all_of_it_again_and_again),
 		TEST(memory__limit_of_a_host),
 		TEST(print__comes_to_its_host),
+		TEST(print__without_escapes),
 		TEST(edits__in_order_with_kernels),
 		TEST(endless__ends_with_its_host),
 		TEST(begun__of_long_ones),

@@ -31,6 +31,7 @@ static const char source[] =
 	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
 	"kernel void wild(global uint *p, ulong n) { *(global uint *)n = 7; }\n"
 	"kernel void say(global uint *p, uint n) { printf(\"I am %u\", n); }\n"
+	"kernel void escape(global uint *p, uint n) { printf(\"a\\tb\\n\\033[2J%c\", 27); }\n"
 	"kernel void wild_near(global uint *p, ulong n) { p[n] = 7; }\n"
 	"kernel void endless(global uint *p, uint n) { for (volatile uint i = 0; ; i++) p[0] = i; "
 	"}\n";
@@ -44,7 +45,8 @@ struct guest {
 };
 
 static struct daemons w;
-static struct guest opened[4]; /* without a fabric: free entry */
+static struct sandbox_options sandbox; /* of the next world_open */
+static struct guest opened[4];         /* without a fabric: free entry */
 
 UNUSED static void ok(int status)
 {
@@ -210,6 +212,7 @@ UNUSED static int world_open(void **state)
 							 .first = 1,
 							 .engine = "ocl",
 							 .worker_program = path,
+							 .sandbox = sandbox,
 							 .host_bytes = HOST_BYTES});
 }
 

@@ -227,7 +227,7 @@ static int world_open(void **state)
 	rings = mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, rings_fd, 0);
 	orders.ring = &rings->orders;
 	answers.ring = &rings->answers;
-	assert_int_equal(zygote_start(zygote, 1, rings_fd), DXP_OK);
+	assert_int_equal(zygote_start(zygote, 1, rings_fd, wakeup), DXP_OK);
 	build();
 	return 0;
 }

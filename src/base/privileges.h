@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gives up the rights of root that a program needs only at its start. */
+#ifndef BASE_PRIVILEGES_H
+#define BASE_PRIVILEGES_H
+
+#include <stdbool.h>
+
+#define PRIVILEGES_USER "nobody"
+
+/* Becomes `user`; NULL: PRIVILEGES_USER, if it exists. Drops all capabilities but, with `xdp`,
+ * those to change the maps of an attached program. Call it while the process has one thread. Does
+ * nothing without rights to drop. DXP_ENOENT: no such user; DXP_EIO: Linux refuses; both logged. */
+int privileges_drop(const char *user, bool xdp);
+
+#endif

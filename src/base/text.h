@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cleans text of hosts' programs, such as compiler messages, for logs and terminals. A terminal
+ * obeys control characters: they can hide lines, and some can send input to a shell. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum text_keep {
+	TEXT_LINE,   /* no control characters */
+	TEXT_LINES,  /* tab and newline */
+	TEXT_OUTPUT, /* bell, backspace, tab, newline, vertical tab, form feed, carriage return */
+};
+
+/* Replaces each other control character of ASCII, and those of UTF-8 from U+0080 to U+009F, by '?'.
+ * `last`: the byte before `text`, replaced by the last of `text`; NULL: there is none. */
+void text_clean(char *text, size_t bytes, enum text_keep keep, uint8_t *last);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A worker runs code of its host, which may be hostile. Its descriptors are those that it needs:
+ * streams, device memory, its own wakeup. Its eventfd and pipes are its own, because a process can
+ * make a shared one blocking, or fill it, for all others. */
+#include "worker/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/descriptor.h"
+#include "base/log.h"
+#include "worker/print.h"
+#include "worker/sandbox.h"
+#include "worker/zygote_internal.h"
+
+static void wake(void *context)
+{
+	struct worker_side answers = {.ring = context};
+	const uint64_t one = 1;
+
+	if (worker_sleeps(&answers) && write(ZYGOTE_WAKEUP, &one, sizeof(one)) < 0)
+		return; /* only this worker fills its counter */
+}
+
+/* Makes the kernel kill the worker, not the daemon, when memory is short. */
+static void worker_limit(void)
+{
+	const struct rlimit none = {0, 0};
+	int fd = descriptor_raise(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) < 0)
+		log_debug("cannot write oom_score_adj: %s", strerror(errno));
+	close(fd);
+}
+
+static void signals_default(void)
+{
+	sigset_t none;
+
+	signal(ZYGOTE_ORPHAN_SIGNAL, SIG_DFL);
+	signal(SIGINT, SIG_IGN); /* a terminal sends it to all processes of the group */
+	signal(SIGTERM, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Replaces the zygote's descriptors by the worker's own. A driver of a device may hold more, which
+ * its kernels need. */
+static void descriptors_set(const struct worker_process *p)
+{
+	if (dup2(p->errors_fd, STDERR_FILENO) < 0 || dup2(p->wakeup_fd, ZYGOTE_WAKEUP) < 0)
+		_exit(1);
+	fcntl(ZYGOTE_WAKEUP, F_SETFD, FD_CLOEXEC);
+	close(ZYGOTE_SOCKET);
+	if (p->plain) {
+		close_range(ZYGOTE_FDS, ~0u, 0);
+		return;
+	}
+	close(p->errors_fd);
+	close(p->wakeup_fd);
+	close(p->rings_fd);
+}
+
+void worker_process_run(const struct worker_process *p)
+{
+	struct worker_print *print = NULL;
+
+	signals_default();
+	worker_limit();
+	struct worker_rings *rings =
+		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, p->rings_fd, 0);
+	/* Before the descriptors that it uses are closed, and while there is one thread. */
+	if (p->sandboxed && !sandbox_enter(p->parts, p->rules, p->limit_bytes))
+		_exit(1);
+	/* A change of namespaces may clear it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != p->parent)
+		_exit(0);
+	descriptors_set(p);
+	if (rings == MAP_FAILED || worker_print_open(&print) != DXP_OK)
+		_exit(1);
+	const struct worker_server_options options = {
+		.rings = rings,
+		.engine = p->engine,
+		.memory = p->memory,
+		.memory_bytes = p->memory_bytes,
+		.memory_fd = ZYGOTE_MEMORY,
+		.spin_ns = p->spin_ns,
+		.print = print,
+		.wake = wake,
+		.wake_context = &rings->answers,
+	};
+	worker_serve(&options);
+	_exit(0);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sandbox of a worker, which runs code of its host. A kernel may contain machine code, so the
+ * worker itself counts as hostile from its first order on. Each part is one mechanism of Linux;
+ * without it the others still hold.
+ *
+ * Works for engines that need files and programs only (`plain` of engine_description). */
+#ifndef WORKER_SANDBOX_H
+#define WORKER_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sandbox_mode {
+	SANDBOX_AUTO,   /* all parts that this machine has */
+	SANDBOX_OFF,    /* none */
+	SANDBOX_STRICT, /* all parts, or no xPU */
+	SANDBOX_MODES,
+};
+
+/* Bits. */
+enum sandbox_part {
+	SANDBOX_FILES = 1, /* Landlock: reads system folders, writes the folders given */
+	SANDBOX_CALLS = 2, /* seccomp: system calls of a list; no socket, no signal to others */
+	SANDBOX_ALL = SANDBOX_FILES | SANDBOX_CALLS,
+};
+
+struct sandbox_options {
+	enum sandbox_mode mode;
+	uint64_t memory_bytes; /* address space of a worker above its start; 0: no limit */
+	const char *reads;     /* more folders to read, with ':' between them; NULL: none */
+};
+
+/* Parses "auto", "off" or "strict". */
+bool sandbox_mode_parse(const char *text, enum sandbox_mode *out);
+
+/* Returns the parts that this machine has. */
+uint32_t sandbox_available(void);
+/* Writes the names of parts, such as "files (Landlock), system calls (seccomp)". */
+void sandbox_parts_text(uint32_t parts, char *out, size_t space);
+
+/* Prepares the rules of files: a descriptor for sandbox_enter. `writes`: folders, up to a NULL
+ * entry. -1: failed, logged. */
+int sandbox_rules(const char *const *writes, const char *reads);
+
+/* Enters the sandbox for good; the calling process must have one thread. `rules`: of sandbox_rules,
+ * if `parts` has FILES. Returns false if the kernel refuses, logged. */
+bool sandbox_enter(uint32_t parts, int rules, uint64_t memory_bytes);
+
+/* sandbox_calls.c: limits the system calls of this thread and of threads and processes it starts.
+ * Returns false with errno set. */
+bool sandbox_calls_limit(void);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests kernels that make system calls by inline assembly: they harm neither the xPU nor other
+ * hosts. Skipped without OpenCL, and on processors other than x86-64. */
+#include "test/unit/slot_workers_rig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "worker/zygote_internal.h"
+
+/* p[0]: number; p[1] .. p[6]: arguments; p[7]: bit i: argument i is an offset in p; p[8]: result;
+ * from p[9] on: data */
+static const char calls[] =
+	"kernel void raw(global long *p, uint n) {\n"
+	"	long a[7];\n"
+	"	for (int i = 0; i < 7; i++)\n"
+	"		a[i] = p[i] + (p[7] >> i & 1 ? (long)p : 0);\n"
+	"	__asm__ volatile(\"movq %5, %%r10\\n movq %6, %%r8\\n movq %7, %%r9\\n syscall\"\n"
+	"		: \"=a\"(p[8]) : \"0\"(a[0]), \"D\"(a[1]), \"S\"(a[2]), \"d\"(a[3]),\n"
+	"		\"g\"(a[4]), \"g\"(a[5]), \"g\"(a[6])\n"
+	"		: \"rcx\", \"r11\", \"r10\", \"r8\", \"r9\", \"memory\");\n"
+	"}\n"
+	/* fork; the child pauses for ever */
+	"kernel void leave(global long *p, uint n) {\n"
+	"	long r;\n"
+	"	__asm__ volatile(\"movl $57, %%eax\\n syscall\\n testq %%rax, %%rax\\n jnz "
+	"2f\\n\"\n"
+	"		\"1: movl $34, %%eax\\n syscall\\n jmp 1b\\n 2:\"\n"
+	"		: \"=a\"(r) : : \"rcx\", \"r11\", \"memory\");\n"
+	"	p[8] = r;\n"
+	"}\n";
+
+enum { DATA = 9 * 8 }; /* offset of data */
+
+/* A system call to make. Arguments whose bit in `offsets` is set are offsets of the buffer. */
+struct call {
+	int64_t number, a[6], offsets, result;
+	char data[512];
+};
+
+static struct guest hostile_open(const char *name)
+{
+	struct guest g = guest_open(name);
+
+	dxp_program_release(g.program);
+	ok(dxp_program_build(g.xpu, calls, NULL, &g.program));
+	opened_find(g.fabric)->program = g.program;
+	return g;
+}
+
+static dxp_event call_start(const struct guest *g, const struct call *c)
+{
+	const uint32_t n = 0;
+
+	ok(dxp_mem_write(g->xpu, g->address, c, sizeof(*c)));
+	return start(g, "raw", &n, sizeof(n), NULL);
+}
+
+/* Makes the call in the worker; returns its result, a negative errno on failure. */
+static int64_t call(const struct guest *g, struct call c)
+{
+	int64_t result;
+
+	ok(end(g, call_start(g, &c)));
+	ok(dxp_mem_read(g->xpu, &result, g->address + offsetof(struct call, result),
+			sizeof(result)));
+	return result;
+}
+
+/* A host's worker that fills its wakeup and makes it blocking delays neither the zygote nor the
+ * workers of others. */
+static void wakeup__of_one_delays_no_other(void **state)
+{
+	struct guest good = guest_open("good"), bad = hostile_open("bad");
+	struct call fill = {.number = SYS_write, .a = {ZYGOTE_WAKEUP, DATA, 8}, .offsets = 1 << 2};
+
+	/* to the last wakeup that fits; what does not fit is rejected */
+	for (int bit = 63; bit >= 0; bit--) {
+		memcpy(fill.data, &(uint64_t){1ull << bit}, sizeof(uint64_t));
+		call(&bad, fill);
+	}
+	call(&bad, (struct call){.number = SYS_fcntl, .a = {ZYGOTE_WAKEUP, F_SETFL, 0}});
+	for (int i = 0; i < 20; i++) {
+		usleep(5000); /* the node sleeps, so that the worker wakes it */
+		ok(end(&good, add(&good, 1, NULL)));
+	}
+	struct guest late = guest_open("late");
+	ok(end(&late, add(&late, 1, NULL)));
+	guest_close(&late);
+	guest_close(&bad);
+	guest_close(&good);
+	workers_become(0);
+}
+
+/* Memory that shrinks would kill the daemon by SIGBUS. */
+static void memory__cannot_shrink(void **state)
+{
+	struct guest g = hostile_open("shrinks");
+
+	for (int fd = 0; fd < 64; fd++)
+		assert_true(call(&g, (struct call){.number = SYS_ftruncate, .a = {fd, 0}}) < 0);
+	ok(end(&g, start(&g, "raw", &(uint32_t){0}, sizeof(uint32_t), NULL)));
+	guest_close(&g);
+}
+
+/* A worker has its streams, device memory, its wakeup and the pipe that it prints to. */
+static void descriptors__only_what_it_needs(void **state)
+{
+	struct guest g = guest_open("worker");
+	char path[64], target[128];
+	pid_t worker = 0;
+	int count = 0;
+
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	for (int fd = 3; fd < 1024; fd++) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", worker, fd);
+		ssize_t bytes = readlink(path, target, sizeof(target) - 1);
+		if (bytes < 0)
+			continue;
+		target[bytes] = '\0';
+		count++;
+		if (fd == ZYGOTE_MEMORY)
+			assert_non_null(strstr(target, "dxp-arena"));
+		else if (fd == ZYGOTE_WAKEUP)
+			assert_non_null(strstr(target, "eventfd"));
+		else
+			assert_non_null(strstr(target, "pipe:"));
+	}
+	assert_int_equal(count, 3);
+	guest_close(&g);
+}
+
+/* Returns the value of a line of /proc/PID/status. */
+static long status_line(pid_t pid, const char *name)
+{
+	char path[64], line[256];
+	long value = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':')
+			value = strtol(line + strlen(name) + 1, NULL, 16);
+	fclose(f);
+	return value;
+}
+
+static void privileges__none_new(void **state)
+{
+	struct guest g = guest_open("worker");
+	pid_t worker = 0;
+
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	assert_int_equal(status_line(worker, "NoNewPrivs"), 1);
+	guest_close(&g);
+}
+
+/* Tries to open a file with the call's own text as its path. */
+static int64_t file_open(const struct guest *g, const char *path)
+{
+	struct call c = {.number = SYS_openat, .a = {AT_FDCWD, DATA, O_RDONLY}, .offsets = 1 << 2};
+
+	snprintf(c.data, sizeof(c.data), "%s", path);
+	return call(g, c);
+}
+
+static void files__of_the_system_only(void **state)
+{
+	struct guest g = hostile_open("reader");
+	char path[256];
+
+	assert_int_equal(file_open(&g, "/etc/passwd"), -EACCES);
+	assert_int_equal(file_open(&g, "/tmp"), -EACCES);
+	snprintf(path, sizeof(path), "%s/fabric.key", w.folder);
+	assert_int_equal(access(path, R_OK), 0);
+	assert_int_equal(file_open(&g, path), -EACCES);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)getpid());
+	assert_int_equal(file_open(&g, path), -EACCES);
+	assert_true(file_open(&g, "/usr") >= 0); /* the compiler's */
+	guest_close(&g);
+}
+
+/* Headers of the machine are no part of a program. */
+static void include__of_a_file_fails(void **state)
+{
+	static const char text[] = "#include \"/etc/passwd\"\nkernel void none(void) { }\n";
+	struct guest g = guest_open("includes");
+	struct dxp_program *p = NULL;
+
+	assert_int_equal(dxp_program_build(g.xpu, text, NULL, &p), DXP_EBUILD);
+	const char *log = dxp_program_log(p);
+	assert_non_null(log);
+	assert_non_null(strstr(log, "/etc/passwd"));
+	assert_non_null(strstr(log, "Permission denied"));
+	assert_null(strstr(log, "root:"));
+	dxp_program_release(p);
+	ok(end(&g, add(&g, 1, NULL)));
+	guest_close(&g);
+}
+
+static void calls__outside_the_list_fail(void **state)
+{
+	const int64_t daemon = getpid(), parent = zygote();
+	const struct call calls_refused[] = {
+		{.number = SYS_socket, .a = {1, 1, 0}}, /* AF_UNIX */
+		{.number = SYS_socket, .a = {2, 2, 0}}, /* AF_INET */
+		{.number = 0x40000000 | SYS_socket, .a = {2, 2, 0}},
+		{.number = SYS_ptrace, .a = {16, daemon}}, /* attach */
+		{.number = SYS_kill, .a = {daemon, 0}},
+		{.number = SYS_kill, .a = {parent, 0}},
+		{.number = SYS_kill, .a = {-1, 0}},
+		{.number = SYS_tgkill, .a = {daemon, daemon, 0}},
+		{.number = SYS_tkill, .a = {daemon, 0}},
+		{.number = SYS_pidfd_open, .a = {daemon, 0}},
+		{.number = SYS_process_vm_readv, .a = {daemon, DATA, 1, DATA, 1, 0}},
+		{.number = SYS_unshare, .a = {0x10000000}}, /* CLONE_NEWUSER */
+		{.number = SYS_clone, .a = {0x10000000 | 17}},
+		{.number = SYS_setpriority, .a = {0, daemon, 19}},
+		{.number = SYS_prlimit64, .a = {daemon, 0, 0, 0}},
+		{.number = SYS_fcntl, .a = {ZYGOTE_WAKEUP, F_SETOWN, daemon}},
+		{.number = SYS_bpf, .a = {0}},
+		{.number = SYS_io_uring_setup, .a = {1, DATA}},
+		{.number = SYS_mount, .a = {0}},
+		{.number = SYS_keyctl, .a = {0}},
+		{.number = SYS_userfaultfd, .a = {0}},
+		{.number = SYS_perf_event_open, .a = {0}},
+	};
+	struct guest good = guest_open("good"), bad = hostile_open("bad");
+
+	for (size_t i = 0; i < ARRAY_COUNT(calls_refused); i++)
+		if (call(&bad, calls_refused[i]) != -EPERM)
+			fail_msg("call %lld of row %zu", (long long)calls_refused[i].number, i);
+	assert_int_equal(call(&bad, (struct call){.number = SYS_getppid}), parent);
+	ok(end(&good, add(&good, 1, NULL)));
+	guest_close(&bad);
+	guest_close(&good);
+}
+
+/* A kernel's process has no privilege of root. */
+static void privileges__no_capabilities(void **state)
+{
+	struct guest g = guest_open("worker");
+	pid_t worker = 0;
+
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	assert_int_equal(status_line(worker, "CapPrm"), 0);
+	assert_int_equal(status_line(worker, "CapEff"), 0);
+	assert_int_equal(status_line(worker, "Seccomp"), 2);
+	guest_close(&g);
+}
+
+/* Returns whether this user may make user namespaces. */
+static bool namespaces_permitted(void)
+{
+	int status = 1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER | CLONE_NEWIPC) != 0);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void namespaces__of_its_own(void **state)
+{
+	static const char *const kinds[] = {"user", "ipc"};
+	char path[64], own[64] = "", its[64] = "";
+	struct guest g = guest_open("worker");
+	pid_t worker = 0;
+
+	if (!namespaces_permitted()) {
+		print_message("left out: this user may not make user namespaces\n");
+		guest_close(&g);
+		return;
+	}
+	ok(end(&g, add(&g, 1, NULL)));
+	assert_int_equal(children(zygote(), &worker), 1);
+	for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", kinds[i]);
+		assert_true(readlink(path, own, sizeof(own) - 1) > 0);
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", worker, kinds[i]);
+		assert_true(readlink(path, its, sizeof(its) - 1) > 0);
+		assert_string_not_equal(own, its);
+	}
+	guest_close(&g);
+}
+
+/* A process that a kernel starts ends with its worker. */
+static void processes__leave_none_behind(void **state)
+{
+	struct guest g = hostile_open("leaver");
+	const uint32_t n = 0;
+	int64_t child;
+	pid_t worker = 0, first = 0;
+
+	ok(end(&g, start(&g, "leave", &n, sizeof(n), NULL)));
+	ok(dxp_mem_read(g.xpu, &child, g.address + offsetof(struct call, result), sizeof(child)));
+	assert_true(child > 0);
+	assert_int_equal(children(zygote(), &worker), 1);
+	assert_int_equal(children(worker, &first), 1);
+	guest_close(&g);
+	workers_become(0);
+	for (uint64_t until = clock_now_ns() + SOON_NS; kill(first, 0) == 0;) {
+		assert_true(clock_now_ns() < until);
+		usleep(1000);
+	}
+}
+
+/* ---- options ---- */
+
+static int limited_open(void **state)
+{
+	sandbox = (struct sandbox_options){.mode = SANDBOX_STRICT,
+					   .memory_bytes = WORKER_MEMORY_MIN,
+					   .reads = "/nowhere:/etc/passwd:"};
+	return world_open(state);
+}
+
+static void options__limit_memory_and_permit_files(void **state)
+{
+	const uint64_t half = WORKER_MEMORY_MIN / 2;
+	struct guest g = hostile_open("limited");
+	struct call map = {.number = SYS_mmap, .a = {0, 0, 3, 0x22, -1, 0}}; /* private memory */
+
+	map.a[1] = (int64_t)half / 2;
+	assert_true(call(&g, map) > 0);
+	map.a[1] = (int64_t)WORKER_MEMORY_MIN;
+	assert_int_equal(call(&g, map), -ENOMEM);
+	assert_true(file_open(&g, "/etc/passwd") >= 0);
+	assert_int_equal(file_open(&g, "/etc/group"), -EACCES);
+	guest_close(&g);
+}
+
+static int open_open(void **state)
+{
+	sandbox = (struct sandbox_options){.mode = SANDBOX_OFF};
+	return world_open(state);
+}
+
+static void options__off(void **state)
+{
+	struct guest g = hostile_open("free");
+
+	assert_true(file_open(&g, "/etc/passwd") >= 0);
+	assert_true(call(&g, (struct call){.number = SYS_socket, .a = {1, 1, 0}}) >= 0);
+	guest_close(&g);
+}
+
+/* An engine whose kernels run in the daemon starts in no strict sandbox. */
+static void options__strict_refuses_a_thread(void **state)
+{
+	struct test_daemon d = {0};
+	const struct daemon_options options = {.slots = 1,
+					       .first = 5,
+					       .engine = "ocl+bridged",
+					       .sandbox = {.mode = SANDBOX_STRICT}};
+
+	assert_int_equal(test_daemon_open(&w, &d, &options), DXP_EUNSUPPORTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(wakeup__of_one_delays_no_other),  TEST(memory__cannot_shrink),
+		TEST(descriptors__only_what_it_needs), TEST(privileges__none_new),
+		TEST(privileges__no_capabilities),     TEST(files__of_the_system_only),
+		TEST(include__of_a_file_fails),        TEST(calls__outside_the_list_fail),
+		TEST(namespaces__of_its_own),          TEST(processes__leave_none_behind),
+	};
+	const struct CMUnitTest limited[] = {
+		TEST(options__limit_memory_and_permit_files),
+	};
+	const struct CMUnitTest off[] = {
+		TEST(options__off),
+		TEST(options__strict_refuses_a_thread),
+	};
+
+#ifndef __x86_64__
+	printf("skipped: its system calls are for x86-64\n");
+	return 77;
+#endif
+	if (!daemons_opencl()) {
+		printf("skipped: no OpenCL device that works in host memory\n");
+		return 77;
+	}
+	if (sandbox_available() != SANDBOX_ALL) {
+		printf("skipped: Linux here has no Landlock (version 2) or no seccomp\n");
+		return 77;
+	}
+	int failed = cmocka_run_group_tests(tests, world_open, world_close);
+	failed += cmocka_run_group_tests(limited, limited_open, world_close);
+	return failed + cmocka_run_group_tests(off, open_open, world_close);
+}
