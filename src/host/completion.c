@@ -58,6 +58,8 @@ void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_e
 		return;
 	q->ring[q->tail++ & (q->space - 1)] =
 		(struct dxp_completion){.cookie = entry->cookie, .event = event, .begun = true};
+	f->ended++;
+	host_fabric_ended(f); /* another thread may wait in dxp_completions() */
 }
 
 void dxp_completions_begun(struct dxp_fabric *fabric, bool notify)

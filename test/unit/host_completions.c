@@ -2,7 +2,12 @@
 /* Tests dxp/async.h: notification of completions, space for commands, and completion of everything
  * when a node or the program goes. */
 #include "test/unit/host_async_rig.h"
+
+#include <poll.h>
+
 #include "base/clock.h"
+#include "host/internal.h"
+#include "host/wakeup.h"
 #include "wire/command.h"
 
 /* ---- completions ---- */
@@ -98,6 +103,29 @@ static void completions__begun_before_the_request(void **state)
 		dxp_event_forget(w->fabric, event);
 	}
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0); /* only once */
+}
+
+/* That also wakes the thread that sleeps until the network has something for it. */
+static void completions__begun_wakes_a_sleeping_thread(void **state)
+{
+	struct world *w = *state;
+	struct dxp_fabric *f = w->fabric;
+
+	dxp_completions_begun(f, true);
+	dxp_event event = run_after(w, w->one, "endless", NULL, 0);
+	ok(ended(w, run_after(w, w->one, "ok", NULL, 0)));
+	struct pollfd wakeup = {.fd = f->leader_wakeup, .events = POLLIN};
+	assert_int_equal(poll(&wakeup, 1, 0), 0);
+	host_fabric_enter(f);
+	f->leader_polls = true; /* as if a thread slept */
+	host_fabric_leave(f);
+	ok(dxp_event_notify(f, event, 7));
+	assert_int_equal(poll(&wakeup, 1, 0), 1);
+	host_fabric_enter(f);
+	f->leader_polls = false;
+	wakeup_clear(f->leader_wakeup);
+	host_fabric_leave(f);
+	dxp_event_forget(f, event);
 }
 
 static void *wake_later(void *context)
@@ -299,6 +327,7 @@ int main(void)
 		TEST(completions__report_each_end_once),
 		TEST(completions__begun),
 		TEST(completions__begun_before_the_request),
+		TEST(completions__begun_wakes_a_sleeping_thread),
 		TEST(completions__woken),
 		TEST(completions__hurry_lazy_ones),
 		TEST(run__more_than_there_is_space_for),
