@@ -39,8 +39,7 @@ static uint64_t permitted(void)
 	return now[0].permitted | (uint64_t)now[1].permitted << 32;
 }
 
-/* Sets permitted and effective capabilities; none are inherited. */
-static bool capabilities_set(uint64_t all)
+bool privileges_capabilities_set(uint64_t all)
 {
 	struct __user_cap_header_struct head = head_make();
 	cap_data next = {{0}};
@@ -96,7 +95,8 @@ int privileges_drop(const char *user, bool xdp)
 		if (status != DXP_OK)
 			return status;
 	}
-	if (!capabilities_set(has & keeps) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+	if (!privileges_capabilities_set(has & keeps) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
 		log_error("cannot drop the rights of root: %s; check the capabilities that "
 			  "it is started with",
 			  strerror(errno));

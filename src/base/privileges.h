@@ -4,6 +4,7 @@
 #define BASE_PRIVILEGES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define PRIVILEGES_USER "nobody"
 
@@ -11,5 +12,9 @@
  * those to change the maps of an attached program. Call it while the process has one thread. Does
  * nothing without rights to drop. DXP_ENOENT: no such user; DXP_EIO: Linux refuses; both logged. */
 int privileges_drop(const char *user, bool xdp);
+
+/* Sets the permitted and effective capabilities of this thread, a bit each; none are inherited.
+ * Returns false with errno set. */
+bool privileges_capabilities_set(uint64_t all);
 
 #endif

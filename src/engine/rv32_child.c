@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/landlock.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +12,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,55 +19,29 @@
 
 #include "base/descriptor.h"
 #include "engine/limits.h"
+#include "base/landlock.h"
 #include "base/log.h"
 #include "base/util.h"
 
 #define LOG_NAME    "log"
 #define EXIT_NOEXEC 127
 
-#define READS \
-	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-/* All access rights of the first version of Landlock. */
-#define ALL ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
-#define OF_FILES \
-	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
-
 /* ---- in the child: async-signal-safe calls only, since the parent may have threads ---- */
-
-static void path_permit(int rules, const char *path, uint64_t access)
-{
-	struct stat s;
-	struct landlock_path_beneath_attr rule = {
-		.allowed_access = access,
-		.parent_fd = descriptor_raise(open(path, O_PATH | O_CLOEXEC))};
-
-	if (rule.parent_fd < 0)
-		return;
-	if (fstat(rule.parent_fd, &s) == 0 && !S_ISDIR(s.st_mode))
-		rule.allowed_access &= OF_FILES;
-	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-	close(rule.parent_fd);
-}
 
 /* Limits the files that the child can open. Without Landlock in the kernel, only the permissions of
  * this user limit them. */
 static void files_limit(const struct rv32_child *c)
 {
-	static const char *const system[] = {
-		"/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"};
-	const struct landlock_ruleset_attr all = {.handled_access_fs = ALL};
-	int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+	int rules = landlock_rules();
 
 	if (rules < 0)
 		return;
-	for (size_t i = 0; i < ARRAY_COUNT(system); i++)
-		path_permit(rules, system[i], READS);
+	landlock_permit_system(rules);
 	for (size_t i = 0; i < RV32_CHILD_READS; i++)
 		if (c->reads[i])
-			path_permit(rules, c->reads[i], READS);
-	path_permit(rules, "/dev/null", READS | LANDLOCK_ACCESS_FS_WRITE_FILE);
-	path_permit(rules, c->folder, ALL);
-	syscall(SYS_landlock_restrict_self, rules, 0);
+			landlock_permit(rules, c->reads[i], LANDLOCK_READ);
+	landlock_permit(rules, c->folder, LANDLOCK_ALL);
+	landlock_enter(rules);
 	close(rules);
 }
 

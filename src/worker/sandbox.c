@@ -3,11 +3,8 @@
 #include "worker/sandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <linux/capability.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,30 +12,17 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/landlock.h"
 #include "base/log.h"
+#include "base/privileges.h"
 #include "base/util.h"
 #include "worker/limits.h"
 
-#ifndef LANDLOCK_ACCESS_FS_REFER
-#define LANDLOCK_ACCESS_FS_REFER (1ull << 13)
-#endif
-#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
-#define LANDLOCK_ACCESS_FS_TRUNCATE (1ull << 14)
-#endif
-
-/* A compiler moves files between folders, which version 1 cannot permit. */
-#define VERSION_LEAST    2
-#define VERSION_TRUNCATE 3
-#define READS \
-	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define OF_FILES                                                     \
-	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | \
-	 LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE)
+#define LANDLOCK_VERSION_LEAST 2 /* a compiler moves files between folders */
 
 static const char *const modes[SANDBOX_MODES] = {"auto", "off", "strict"};
 
@@ -52,16 +36,10 @@ bool sandbox_mode_parse(const char *text, enum sandbox_mode *out)
 	return false;
 }
 
-/* Returns the version of Landlock in the kernel; negative: none. */
-static long landlock_version(void)
-{
-	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-}
-
 uint32_t sandbox_available(void)
 {
 	const uint32_t action = SECCOMP_RET_ERRNO;
-	uint32_t parts = landlock_version() >= VERSION_LEAST ? SANDBOX_FILES : 0;
+	uint32_t parts = landlock_version() >= LANDLOCK_VERSION_LEAST ? SANDBOX_FILES : 0;
 
 #if defined(__x86_64__) || defined(__aarch64__)
 	if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
@@ -79,31 +57,6 @@ void sandbox_parts_text(uint32_t parts, char *out, size_t space)
 
 /* ---- files ---- */
 
-/* Returns all access rights of this version that rules can permit. */
-static uint64_t rights_all(void)
-{
-	uint64_t all = (LANDLOCK_ACCESS_FS_REFER << 1) - 1;
-
-	return landlock_version() >= VERSION_TRUNCATE ? all | LANDLOCK_ACCESS_FS_TRUNCATE : all;
-}
-
-/* Permits access below a path. A path that does not exist needs no permit. */
-static void path_permit(int rules, const char *path, uint64_t access)
-{
-	struct stat s;
-	struct landlock_path_beneath_attr rule = {
-		.allowed_access = access & rights_all(),
-		.parent_fd = descriptor_raise(open(path, O_PATH | O_CLOEXEC))};
-
-	if (rule.parent_fd < 0)
-		return;
-	if (fstat(rule.parent_fd, &s) == 0 && !S_ISDIR(s.st_mode))
-		rule.allowed_access &= OF_FILES;
-	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
-		log_debug("no rule for %s: %s", path, strerror(errno));
-	close(rule.parent_fd);
-}
-
 /* Permits the folder of a loaded library: drivers load more from there. */
 static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context)
 {
@@ -113,27 +66,18 @@ static int library_permit(struct dl_phdr_info *info, size_t bytes, void *context
 	if (!slash || slash == info->dlpi_name || strncmp(info->dlpi_name, "/usr/", 5) == 0)
 		return 0;
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - info->dlpi_name), info->dlpi_name);
-	path_permit(*(int *)context, folder, READS);
+	landlock_permit(*(int *)context, folder, LANDLOCK_READ);
 	return 0;
 }
 
-static void system_permit(int rules)
+/* Permits what an OpenCL driver reads besides. */
+static void driver_permit(int rules)
 {
-	static const char *const folders[] = {"/usr",
-					      "/lib",
-					      "/lib64",
-					      "/bin",
-					      "/etc/ld.so.cache",
-					      "/etc/alternatives",
-					      "/etc/OpenCL",
-					      "/dev/urandom",
-					      "/proc/cpuinfo",
-					      "/proc/meminfo",
-					      "/sys/devices/system"};
+	static const char *const paths[] = {"/etc/OpenCL", "/dev/urandom", "/proc/cpuinfo",
+					    "/proc/meminfo", "/sys/devices/system"};
 
-	for (size_t i = 0; i < ARRAY_COUNT(folders); i++)
-		path_permit(rules, folders[i], READS);
-	path_permit(rules, "/dev/null", READS | LANDLOCK_ACCESS_FS_WRITE_FILE);
+	for (size_t i = 0; i < ARRAY_COUNT(paths); i++)
+		landlock_permit(rules, paths[i], LANDLOCK_READ);
 	dl_iterate_phdr(library_permit, &rules);
 }
 
@@ -145,16 +89,14 @@ static void list_permit(int rules, const char *list)
 		size_t letters = strcspn(at, ":");
 		if (letters > 0 &&
 		    snprintf(path, sizeof(path), "%.*s", (int)letters, at) < PATH_MAX)
-			path_permit(rules, path, READS);
+			landlock_permit(rules, path, LANDLOCK_READ);
 		at += letters + (at[letters] == ':');
 	}
 }
 
 int sandbox_rules(const char *const *writes, const char *reads)
 {
-	const struct landlock_ruleset_attr all = {.handled_access_fs = rights_all()};
-	int rules =
-		descriptor_raise((int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0));
+	int rules = landlock_rules();
 
 	if (rules < 0) {
 		log_error("cannot limit the files of workers: %s; raise the limit of open files "
@@ -162,24 +104,16 @@ int sandbox_rules(const char *const *writes, const char *reads)
 			  strerror(errno));
 		return -1;
 	}
-	system_permit(rules);
+	landlock_permit_system(rules);
+	driver_permit(rules);
 	for (; *writes; writes++)
-		path_permit(rules, *writes, rights_all());
+		landlock_permit(rules, *writes, LANDLOCK_ALL);
 	if (reads)
 		list_permit(rules, reads);
 	return rules;
 }
 
 /* ---- a worker ---- */
-
-/* Drops the capabilities of root. */
-static bool capabilities_drop(void)
-{
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-
-	return syscall(SYS_capset, &head, none) == 0;
-}
 
 static void resource_limit(int what, uint64_t most)
 {
@@ -223,10 +157,10 @@ bool sandbox_enter(uint32_t parts, int rules, uint64_t memory_bytes)
 	if (memory_bytes)
 		resource_limit(RLIMIT_AS, memory_used() + memory_bytes);
 	namespaces_enter();
-	bool entered =
-		capabilities_drop() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-		(!(parts & SANDBOX_FILES) || syscall(SYS_landlock_restrict_self, rules, 0) == 0) &&
-		(!(parts & SANDBOX_CALLS) || sandbox_calls_limit());
+	bool entered = privileges_capabilities_set(0) &&
+		       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+		       (!(parts & SANDBOX_FILES) || landlock_enter(rules)) &&
+		       (!(parts & SANDBOX_CALLS) || sandbox_calls_limit());
 	if (!entered)
 		log_error("a worker cannot enter its sandbox: %s; start dxpd with --sandbox off if "
 			  "all hosts are trusted",
