@@ -115,7 +115,7 @@ DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t byte
 
 /* Finds a peer's queue pair: pair `qp` (0 .. 3) of the function of this NIC with this label, or, if
  * `label` names a node of the fabric, that node's service queue pair.
- * Errors: DXP_ENOENT; DXP_EACCESS: not granted; DXP_EPEERLOST. */
+ * Errors: DXP_ENOENT: unknown, or not granted to this node; DXP_EPEERLOST. */
 DXP_API int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp,
 			      struct dxp_target *out);
 

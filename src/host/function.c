@@ -141,7 +141,8 @@ int function_find_error(int status, const char *label)
 	case DXP_ENOENT:
 		return error_set(status,
 				 "'%s' is neither the label of a function of this NIC nor the name "
-				 "of a node; check that its program has started",
+				 "of a node that this one may use; check that its program has "
+				 "started, or see `dxp grant`",
 				 label);
 	case DXP_EACCESS:
 		return error_set(status, "node '%s' is not granted to this node; see `dxp grant`",

@@ -94,8 +94,8 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 	if (!row)
 		return error_set(DXP_ENOENT,
 				 "no node named '%s' that this host may use in the fabric of %s; "
-				 "`dxp nodes` "
-				 "lists all nodes, `dxp grant` permits a host to use an xPU",
+				 "`dxp nodes` lists all nodes, `dxp grant` permits a host to use "
+				 "an xPU",
 				 name, f->manager);
 	if (row->kind != MANAGE_XPU)
 		return error_set(DXP_EINVAL,

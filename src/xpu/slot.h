@@ -13,8 +13,8 @@
 #define XPU_SLOT_H
 
 #include "node/node.h"
-#include "xpu/bridged.h"
 #include "worker/sandbox.h"
+#include "xpu/bridged.h"
 #include "xpu/cfg.h"
 #include "engine/engine.h"
 
