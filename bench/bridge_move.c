@@ -69,16 +69,16 @@ int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint6
 int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes)
 {
 	static const uint8_t paths[] = {DXP_BRIDGE_TO_DEVICE, DXP_BRIDGE_FROM_DEVICE};
-	struct dxp_bridge *under_way[ARRAY_COUNT(paths)];
+	struct dxp_bridge *outstanding[ARRAY_COUNT(paths)];
 	int status = DXP_OK;
 	size_t started = 0;
 
 	for (; status == DXP_OK && started < ARRAY_COUNT(paths); started += status == DXP_OK) {
 		const struct dxp_bridge_transfer t = transfer_of(p, way, paths[started], bytes);
-		status = dxp_bridge_start(p->daemons[way->daemon].xpu, &t, &under_way[started]);
+		status = dxp_bridge_start(p->daemons[way->daemon].xpu, &t, &outstanding[started]);
 	}
 	for (size_t i = 0; i < started; i++) {
-		int one = dxp_bridge_wait(under_way[i], WAIT_NS, NULL);
+		int one = dxp_bridge_wait(outstanding[i], WAIT_NS, NULL);
 		status = status == DXP_OK ? one : status;
 	}
 	return status;

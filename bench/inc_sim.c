@@ -124,7 +124,7 @@ static int switches_measure(struct inc_sim *sim, uint32_t hosts, uint32_t bytes,
 		return status;
 	inc_sim_run(sim, 60 * S_NS, job_settled, job);
 	if (job->state != INC_JOB_READY)
-		return job->state == INC_JOB_REFUSED ? job->status : DXP_ETIMEDOUT;
+		return job->state == INC_JOB_REJECTED ? job->status : DXP_ETIMEDOUT;
 	/* Drains what the creation left in queues. */
 	inc_sim_run(sim, S_NS, NULL, NULL);
 	return calls_measure(sim, job, bytes, out);

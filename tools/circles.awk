@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The graph of tools/circles. Reads file names on standard input; needs code.awk. A function is
 # defined where its head begins in column 1 and a brace follows in column 1 (the layout of
-# clang-format). Files in which a name is static do not use another's function of that name. Headers
-# count by the bodies of their inline functions only, since a prototype is no call.
+# clang-format); a variable where a definition with a value begins in column 1. Files in which a
+# name is static do not use another's function of that name. Headers count by the bodies of their
+# inline functions only, since a prototype is no call.
 
 function unit_of(path) {
 	sub(/\.[ch]$/, "", path)
 	if (folders)
 		sub(/\/[^\/]*$/, "", path)
 	return path
+}
+
+# Notes the owner of a name; "" if several files define it.
+function own(path, name) {
+	if (name in owner && owner[name] != unit_of(path))
+		owner[name] = ""
+	else
+		owner[name] = unit_of(path)
 }
 
 # Notes the function whose head (the text before its brace) is given.
@@ -21,10 +30,17 @@ function define(path, head,    name) {
 		if (path !~ /\.h$/)
 			return
 	}
-	if (name in owner && owner[name] != unit_of(path))
-		owner[name] = ""
-	else
-		owner[name] = unit_of(path)
+	own(path, name)
+}
+
+# Notes the variable whose definition begins with the given line in column 1 and is not static.
+function define_data(path, code,    name) {
+	if (code !~ /^(const )?(struct|union|enum) [a-z_0-9]+ [a-z_0-9]+(\[[^]]*\])* = /)
+		return
+	name = code
+	sub(/(\[[^]]*\])* = .*/, "", name)
+	sub(/.* /, "", name)
+	own(path, name)
 }
 
 function words_of(path, code,    list, count, i) {
@@ -54,8 +70,10 @@ function read_file(path,    line, code, head, inside) {
 			inside = 1
 			head = ""
 		} else {
-			if (path ~ /\.c$/)
+			if (path ~ /\.c$/) {
+				define_data(path, code)
 				words_of(path, code)
+			}
 			head = code ~ /[;}][ \t]*$/ || code ~ /^[ \t]*$/ ? "" : head " " code
 		}
 	}

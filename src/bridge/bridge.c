@@ -70,7 +70,7 @@ void bridge_destroy(struct bridge *b)
 {
 	if (!b)
 		return;
-	assert(b->under_way == 0);
+	assert(b->outstanding == 0);
 	while (list_used(&b->all)) {
 		struct bridge_transfer *t = CONTAINER_OF(b->all.next, struct bridge_transfer, all);
 		list_remove(&t->all);

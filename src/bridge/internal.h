@@ -31,7 +31,7 @@ struct piece {
 	uint64_t since_ns; /* when begun, or last watched */
 	uint8_t step;      /* outstanding or next: enum bridge_step */
 	uint8_t in, out;   /* buffers, or RING_NONE */
-	bool under_way;
+	bool outstanding;
 	bool given_back;
 	bool stuck;      /* bridge_stuck must return it */
 	bool waited;     /* its time restarted because its peer is silent and kept */
@@ -88,8 +88,8 @@ struct bridge {
 	struct list lines[LINES];
 	uint32_t transfers;
 	uint64_t whole[BRIDGE_PATHS]; /* bytes of transfers not over, modulo 2^64 */
-	uint32_t under_way, fills, dmas[RING_WAYS], direct; /* outstanding steps */
-	uint64_t busy_since_ns[RING_WAYS];                  /* when dmas[] changed */
+	uint32_t outstanding, fills, dmas[RING_WAYS], direct; /* outstanding steps */
+	uint64_t busy_since_ns[RING_WAYS];                    /* when dmas[] changed */
 	/* number of direct pieces, including returned ones */
 	uint32_t direct_pieces;
 	uint32_t passed[RING_WAYS]; /* DMAs begun while the core's next piece waited */

@@ -21,7 +21,7 @@ struct piece *piece_allocate(struct bridge_transfer *t, uint64_t at, uint32_t by
 	p->bytes = bytes;
 	p->filled = 0;
 	p->in = p->out = RING_NONE;
-	p->under_way = p->given_back = p->waited = false;
+	p->outstanding = p->given_back = p->waited = false;
 	p->overdue = 0;
 	return p;
 }
@@ -37,7 +37,7 @@ void piece_put(struct bridge *b, struct piece *p, bool in_place)
 {
 	struct bridge_transfer *t = p->transfer;
 
-	assert(!p->under_way);
+	assert(!p->outstanding);
 	if (p->given_back)
 		t->given_back--;
 	if (t->order.fed && p->filled < p->bytes) {
@@ -91,7 +91,7 @@ static void count(struct bridge *b, const struct piece *p, int by)
 	uint32_t n = (uint32_t)by;
 	bool core_dma = p->step == BRIDGE_DMA_THROUGH || p->transfer->order.core;
 
-	b->under_way += n;
+	b->outstanding += n;
 	if (p->step == BRIDGE_FILL)
 		b->fills += n;
 	if (p->step == BRIDGE_DMA_IN || core_dma)
@@ -116,13 +116,13 @@ void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out)
 {
 	struct bridge_transfer *t = p->transfer;
 
-	assert(!p->under_way);
+	assert(!p->outstanding);
 	list_remove(&p->queue);
 	if (p->step != BRIDGE_FILL)
 		list_remove(&p->core_link);
 	t->given_back -= p->given_back;
 	p->given_back = false;
-	p->under_way = true;
+	p->outstanding = true;
 	p->stuck = p->waited = false;
 	p->overdue = 0;
 	p->stamp++;
@@ -150,12 +150,12 @@ struct piece *piece_of(struct bridge *b, uint32_t id)
 		return NULL;
 	struct piece *p = &b->pieces[index];
 	uint32_t stamp = p->stamp << ID_INDEX_BITS >> ID_INDEX_BITS;
-	return p->under_way && stamp == id >> ID_INDEX_BITS ? p : NULL;
+	return p->outstanding && stamp == id >> ID_INDEX_BITS ? p : NULL;
 }
 
 void piece_end(struct bridge *b, struct piece *p)
 {
 	count(b, p, -1);
-	p->under_way = p->stuck = false;
+	p->outstanding = p->stuck = false;
 	list_remove(&p->clock);
 }

@@ -30,7 +30,7 @@ static bool is_dma(const struct piece *p)
  * that one's stall first. Returns whether the step may continue. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
-	if (!p->under_way || is_dma(p) || p->overdue > 0)
+	if (!p->outstanding || is_dma(p) || p->overdue > 0)
 		return false;
 	p->overdue = 1;
 	piece_watch(b, p);
@@ -55,7 +55,7 @@ static bool peer_waits(struct bridge *b, struct piece *p)
  * device's reset. */
 static void network_watch(struct bridge *b, struct piece *p)
 {
-	if (!p->under_way || is_dma(p))
+	if (!p->outstanding || is_dma(p))
 		return;
 	p->overdue = 2;
 	p->stuck = true;

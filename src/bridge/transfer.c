@@ -155,7 +155,7 @@ static void drop_waiting(struct bridge_transfer *t)
 	for (struct list *l = t->pieces.next; l != &t->pieces; l = next) {
 		struct piece *p = CONTAINER_OF(l, struct piece, sibling);
 		next = l->next;
-		if (!p->under_way)
+		if (!p->outstanding)
 			piece_put(t->bridge, p, false);
 	}
 }

@@ -73,7 +73,7 @@ struct dxp_dma {
 	struct list calls;        /* list of struct dma_call */
 	struct list fresh;        /* transfers not yet given to the pump */
 	struct list transfers;    /* transfers whose wait has not returned */
-	uint32_t under_way;       /* transfers that are not complete */
+	uint32_t outstanding;     /* transfers that are not complete */
 	_Atomic uint32_t waiting; /* threads in dxp_dma_wait; incremented without the lock */
 
 	struct dma_copy copies[DMA_COPIES_MAX];

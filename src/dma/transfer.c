@@ -18,7 +18,7 @@ void dma_transfer_end(struct dxp_dma_transfer *t, int status)
 	t->pumped = false;
 	t->ended = true;
 	t->status = status;
-	d->under_way--;
+	d->outstanding--;
 	pthread_cond_signal(&t->wake);
 }
 
@@ -96,8 +96,8 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	if (status != DXP_OK)
 		return status;
 	pthread_mutex_lock(&dma->lock);
-	if (dma->under_way < DMA_TRANSFERS_MAX) {
-		dma->under_way++;
+	if (dma->outstanding < DMA_TRANSFERS_MAX) {
+		dma->outstanding++;
 		list_last(&dma->transfers, &t->link);
 		list_last(&dma->fresh, &t->fresh);
 	} else {

@@ -224,7 +224,7 @@ static const struct engine_ops board_ops = {
 
 /* Opens the inner engine, which works in place in the board's memory. If none is configured and no
  * OpenCL CPU device exists, the board runs no kernels. */
-static int compute_open(struct engine_board *b, const char *cache_folder)
+static int compute_open(struct engine_board *b, const char *cache_folder, engine_opener opener)
 {
 	bool chosen = b->config.compute[0] != '\0';
 	struct engine_options options = {.name = chosen ? b->config.compute : "ocl",
@@ -235,7 +235,7 @@ static int compute_open(struct engine_board *b, const char *cache_folder)
 	if (strcmp(options.name, BOARD_COMPUTE_NONE) == 0)
 		return DXP_OK;
 	log_soften(!chosen);
-	int status = board_engine_open(&options, &b->compute);
+	int status = board_engine_open(&options, opener, &b->compute);
 	log_soften(false);
 	if (status == DXP_OK || chosen)
 		return status;
@@ -276,14 +276,15 @@ static void device_name(struct engine_board *b)
 		 b->config.preset, rates, cores[b->config.core], compute.device);
 }
 
-static int parts_open(struct engine_board *b, const struct engine_options *options)
+static int parts_open(struct engine_board *b, const struct engine_options *options,
+		      engine_opener opener)
 {
 	int status = board_memory_get(b->memory_bytes, &b->memory);
 
 	if (status == DXP_OK)
-		status = compute_open(b, options->cache_folder);
+		status = compute_open(b, options->cache_folder, opener);
 	if (status == DXP_OK)
-		status = board_core_create(&b->config, options->cache_folder, &b->core);
+		status = board_core_create(&b->config, options->cache_folder, opener, &b->core);
 	struct board_dma_options dma = {
 		.config = &b->config,
 		.core = b->core,
@@ -295,7 +296,8 @@ static int parts_open(struct engine_board *b, const struct engine_options *optio
 	return status == DXP_OK ? board_dma_create(&dma, &b->dma) : status;
 }
 
-int engine_board_open(const struct engine_options *options, const char *name, struct engine **out)
+int engine_board_open(const struct engine_options *options, const char *name, engine_opener opener,
+		      struct engine **out)
 {
 	struct engine_board *b = calloc(1, sizeof(*b));
 
@@ -305,7 +307,7 @@ int engine_board_open(const struct engine_options *options, const char *name, st
 	b->memory_bytes = options->memory_bytes;
 	int status = board_config_load(name, &b->config);
 	if (status == DXP_OK)
-		status = parts_open(b, options);
+		status = parts_open(b, options, opener);
 	if (status != DXP_OK) {
 		board_close(&b->engine);
 		return status;

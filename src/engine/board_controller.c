@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread of a controller. Each step reports completions that are due, moves a slice of the DMA
- * under way, or waits.
+/* The thread of a controller. Each step reports completions that are due, moves a slice of the
+ * running DMA, or waits.
  *
  * clock_ns is modelled time: when the last byte moved has passed on the board. The thread moves
  * bytes somewhat ahead of it and then sleeps, so that it wakes seldom. After a late wakeup it
@@ -101,7 +101,7 @@ static void rx_advance(struct board_dma *d)
 		board_controller_kick(&d->tx);
 }
 
-/* Finishes the movement of the DMA under way. */
+/* Finishes the movement of the running DMA. */
 static void job_passed(struct board_controller *c, int status)
 {
 	struct board_dma *d = c->board;
@@ -225,7 +225,7 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 
 /* ---- the thread ---- */
 
-/* Returns whether the DMA under way may continue; else sets *until_ns to the time of the next
+/* Returns whether the running DMA may continue; else sets *until_ns to the time of the next
  * check. */
 static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,
 		    uint64_t *until_ns)

@@ -30,7 +30,7 @@ struct board_core {
 };
 
 int board_core_create(const struct board_config *config, const char *cache_folder,
-		      struct board_core **out)
+		      engine_opener opener, struct board_core **out)
 {
 	struct board_core *c = calloc(1, sizeof(*c));
 
@@ -38,7 +38,7 @@ int board_core_create(const struct board_config *config, const char *cache_folde
 		return DXP_ENOMEM;
 	int status = DXP_OK;
 	if (config->core == ENGINE_CORE_KERNEL)
-		status = board_kernel_create(config, cache_folder, &c->kernel);
+		status = board_kernel_create(config, cache_folder, opener, &c->kernel);
 	if (status != DXP_OK) {
 		free(c);
 		return status;

@@ -22,10 +22,10 @@ struct board_core_task {
 	uint32_t operand;
 };
 
-/* Creates the core and builds its kernel. DXP_EINVAL, DXP_EBUILD, DXP_EUNSUPPORTED: logged, with
- * the build log; DXP_ENOMEM. */
+/* Creates the core and builds its kernel, on an engine that `opener` opens. DXP_EINVAL, DXP_EBUILD,
+ * DXP_EUNSUPPORTED: logged, with the build log; DXP_ENOMEM. */
 int board_core_create(const struct board_config *config, const char *cache_folder,
-		      struct board_core **out);
+		      engine_opener opener, struct board_core **out);
 void board_core_destroy(struct board_core *c);
 
 /* Sets the core of later streams. DXP_EINVAL: no such core, or an unexpected operand;

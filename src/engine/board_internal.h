@@ -27,7 +27,7 @@ struct board_job {
 };
 
 /* Invariant: head <= next <= tail, tail - head <= queue, as counts of DMAs. Those below `next` wait
- * for their interrupt, `next` is under way, later ones wait for it. */
+ * for their interrupt, `next` is running, later ones wait for it. */
 struct board_controller {
 	struct board_dma *board;
 	pthread_t thread;
@@ -36,7 +36,7 @@ struct board_controller {
 	uint64_t rate;          /* MB/s, 0: unlimited; constant */
 	uint64_t clock_ns;      /* modelled time at which the last byte moved has passed */
 	bool sleeping;          /* the thread sleeps: other threads may move bytes for it */
-	bool moving; /* a thread moves bytes without the lock and owns the DMA under way */
+	bool moving;            /* a thread moves bytes without the lock and owns the running DMA */
 	uint32_t head, next, tail;
 	struct board_job jobs[BOARD_QUEUE_MAX];
 };

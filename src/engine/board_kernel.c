@@ -25,11 +25,12 @@ struct board_kernel {
 	char name[COMMAND_NAME_BYTES];
 };
 
-int board_engine_open(const struct engine_options *options, struct engine **out)
+int board_engine_open(const struct engine_options *options, engine_opener opener,
+		      struct engine **out)
 {
 	struct engine_description d;
 	struct engine *e;
-	int status = engine_open(options, &e);
+	int status = opener(options, &e);
 
 	if (status != DXP_OK)
 		return status;
@@ -139,7 +140,7 @@ static int kernel_try(struct board_kernel *k, const char *path)
 }
 
 static int engine_get(struct board_kernel *k, const struct board_config *config,
-		      const char *cache_folder)
+		      const char *cache_folder, engine_opener opener)
 {
 	struct engine_options options = {.name = config->compute[0] ? config->compute : "ocl",
 					 .cache_folder = cache_folder,
@@ -147,14 +148,14 @@ static int engine_get(struct board_kernel *k, const struct board_config *config,
 					 .memory_bytes = 2 * BOARD_CHUNK_BYTES};
 
 	if (strcmp(options.name, BOARD_COMPUTE_NONE) != 0)
-		return board_engine_open(&options, &k->engine);
+		return board_engine_open(&options, opener, &k->engine);
 	log_error("a stream core of type kernel needs an engine; remove `compute = none` or choose "
 		  "another core");
 	return DXP_EINVAL;
 }
 
 int board_kernel_create(const struct board_config *config, const char *cache_folder,
-			struct board_kernel **out)
+			engine_opener opener, struct board_kernel **out)
 {
 	struct board_kernel *k = calloc(1, sizeof(*k));
 
@@ -162,7 +163,7 @@ int board_kernel_create(const struct board_config *config, const char *cache_fol
 		return DXP_ENOMEM;
 	snprintf(k->name, sizeof(k->name), "%s", config->core_kernel);
 	k->in = aligned_alloc(STAGING_ALIGN, 2 * BOARD_CHUNK_BYTES);
-	int status = k->in ? engine_get(k, config, cache_folder) : DXP_ENOMEM;
+	int status = k->in ? engine_get(k, config, cache_folder, opener) : DXP_ENOMEM;
 	if (status == DXP_OK) {
 		memset(k->in, 0, 2 * BOARD_CHUNK_BYTES);
 		k->out = k->in + BOARD_CHUNK_BYTES;

@@ -20,13 +20,14 @@
 
 struct board_kernel;
 
-/* Opens an engine that works in place in a board's memory, options->memory. As engine_open();
- * DXP_EUNSUPPORTED also if it has its own memory. */
-int board_engine_open(const struct engine_options *options, struct engine **out);
+/* Opens an engine with `opener`, in a board's memory, options->memory. As engine_open();
+ * DXP_EUNSUPPORTED also if the engine has its own memory. */
+int board_engine_open(const struct engine_options *options, engine_opener opener,
+		      struct engine **out);
 
 /* Builds config->core_kernel from config->core_file; runs it once. As board_core_create. */
 int board_kernel_create(const struct board_config *config, const char *cache_folder,
-			struct board_kernel **out);
+			engine_opener opener, struct board_kernel **out);
 void board_kernel_destroy(struct board_kernel *k);
 
 /* Runs it on 1 .. BOARD_CHUNK_BYTES. DXP_EDEVICE: it failed; logged. */

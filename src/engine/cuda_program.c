@@ -45,7 +45,7 @@ bool cuda_source_is_ptx(const char *text, size_t bytes)
 	       memcmp(text + at, version, sizeof(version) - 1) == 0;
 }
 
-static int refuse(const char *why, char **log)
+static int reject(const char *why, char **log)
 {
 	*log = strdup(why);
 	return DXP_EBUILD;
@@ -56,19 +56,19 @@ static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, c
 		   char **log)
 {
 	if (s->kind != DXP_PROGRAM_SOURCE || s->file_count == 0)
-		return refuse("this engine builds programs from source, in one step\n", log);
+		return reject("this engine builds programs from source, in one step\n", log);
 	const char *text = s->files[0].data;
 	size_t bytes = s->files[0].bytes;
 	if (memchr(text, '\0', bytes))
-		return refuse("the source is not text; this engine accepts PTX or CUDA C\n", log);
+		return reject("the source is not text; this engine accepts PTX or CUDA C\n", log);
 	if (cuda_source_is_ptx(text, bytes)) {
 		if (s->options[0] != '\0')
-			return refuse("PTX has no build options; remove them\n", log);
+			return reject("PTX has no build options; remove them\n", log);
 		*ptx = strndup(text, bytes);
 		return *ptx ? DXP_OK : DXP_ENOMEM;
 	}
 	if (!memmem(text, bytes, "__global__", 10))
-		return refuse("this is neither PTX (which begins with .version) nor CUDA C (which "
+		return reject("this is neither PTX (which begins with .version) nor CUDA C (which "
 			      "has a __global__ function); OpenCL C is for the engine ocl, which "
 			      "NVIDIA's devices have too: dxpd --engine ocl:NVIDIA\n",
 			      log);

@@ -304,8 +304,12 @@ int engine_edit_in_place(const struct engine_edit *edit);
 /* ocl.c; `bridged`: BRIDGED memory even where DIRECT would work */
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out);
+/* Opens an engine, as engine_open(). The board uses it for the engines in its memory. */
+typedef int (*engine_opener)(const struct engine_options *options, struct engine **out);
+
 /* board.c; `name`: a preset or a file; NULL: the default preset */
-int engine_board_open(const struct engine_options *options, const char *name, struct engine **out);
+int engine_board_open(const struct engine_options *options, const char *name, engine_opener opener,
+		      struct engine **out);
 /* cuda.c */
 int engine_cuda_open(const struct engine_options *options, const char *device, struct engine **out);
 /* rv32.c; `settings`: "cores=2,limit=10"; NULL: defaults */

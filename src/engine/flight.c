@@ -210,7 +210,7 @@ static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t 
 	return reported;
 }
 
-/* Detects late callbacks and a lost device. Sleeps while no flight is under way. */
+/* Detects late callbacks and a lost device. Sleeps while no flight is outstanding. */
 static void *guard_run(void *argument)
 {
 	struct flights *all = ((struct waiter *)argument)->all;

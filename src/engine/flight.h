@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flights: DMAs that a device driver has under way, for engines whose DMA is a driver's
- * asynchronous copy that cannot be aborted.
+/* Flights: DMAs outstanding in a device driver, as asynchronous copies that cannot be aborted.
  *
  * flight_begin adds a flight to a queue, which works in order; flight_launch attaches the driver's
  * last command. When that command completes, so does the flight. The driver's callback or a waiting
  * thread reports this, or a check every FLIGHT_LOOK_NS, because callbacks may be late.
  * flights_dequeue dequeues the completion. The last reference frees the flight.
  *
- * A reset marks all flights under way: they complete with DXP_EDEVICE once the driver has finished
- * them. Host memory is not returned while the device may write to it, with one exception: a device
- * that does not finish within FLIGHT_LOST_NS is lost. Then all flights complete, none can begin,
- * and the driver's resources stay until the process exits. Thread-safe. */
+ * A reset marks all outstanding flights: they complete with DXP_EDEVICE once the driver has
+ * finished them. Host memory is not returned while the device may write to it, with one exception:
+ * a device that does not finish within FLIGHT_LOST_NS is lost. Then all flights complete, none can
+ * begin, and the driver's resources stay until the process exits. Thread-safe. */
 #ifndef ENGINE_FLIGHT_H
 #define ENGINE_FLIGHT_H
 
@@ -41,7 +40,7 @@ struct flights_options {
 
 /* Creates *out. DXP_ENOMEM. */
 int flights_create(const struct flights_options *options, struct flights **out);
-/* Waits for flights under way; calls no interrupt afterwards. False: the device is lost and may
+/* Waits for outstanding flights; calls no interrupt afterwards. False: the device is lost and may
  * still access the memory of its commands; that and this object must stay. */
 bool flights_destroy(struct flights *all);
 

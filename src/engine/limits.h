@@ -14,7 +14,7 @@
 #define ENGINE_ITEMS_MAX      (1ull << 40) /* work items per launch: hours on any CPU */
 
 #define PUMP_POLL_ACTIONS 64 /* actions per poll: the owner has other work */
-#define PUMP_ENDS         32 /* DMA completions read at once: more than are under way */
+#define PUMP_ENDS         32 /* DMA completions read at once: more than are outstanding */
 #define PUMP_RESET_NS     (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
 #define PUMP_PAUSE_NS     (20u * 1000u)               /* between two polls of a device in reset */
 /* bytes, least automatic buffer size. Shorter ones keep a fast DMA busy, but each costs the network
@@ -39,7 +39,7 @@
 #define BOARD_CHUNK_BYTES (256u << 10) /* bytes per launch of a stream kernel: hides its start */
 #define BOARD_KERNEL_MAX  (1u << 20)   /* bytes of the stream kernel's source */
 
-#define FLIGHTS_MAX BRIDGE_BUFFERS_MAX /* DMAs under way per direction: more are never free */
+#define FLIGHTS_MAX BRIDGE_BUFFERS_MAX /* outstanding DMAs per direction: more are never free */
 /* longest delay until a driver's callback is noticed */
 #define FLIGHT_LOOK_NS (10ull * 1000 * 1000)
 /* ns after a reset: drivers' own watchdogs take 2 to 5 s */

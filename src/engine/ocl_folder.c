@@ -35,7 +35,7 @@ static bool name_good(const char *name)
 	}
 }
 
-static int refuse(char **log, const char *what, const char *name)
+static int reject(char **log, const char *what, const char *name)
 {
 	return asprintf(log, "%s: '%.200s'\n", what, name ? name : "") < 0 ? DXP_ENOMEM
 									   : DXP_EBUILD;
@@ -70,13 +70,13 @@ static int files_make(int root, const struct engine_source *s, char **log)
 	for (uint32_t i = 1; i < s->file_count; i++) {
 		const struct engine_file *f = &s->files[i];
 		if (!name_good(f->name))
-			return refuse(log,
+			return reject(log,
 				      "a header's name must be relative, without \"..\" or empty "
 				      "parts",
 				      f->name);
 		device_header |= strcmp(f->name, DEVICE_HEADER) == 0;
 		if (!file_make(root, f->name, f->data, f->bytes))
-			return refuse(log,
+			return reject(log,
 				      errno == EEXIST
 					      ? "two headers have one name"
 					      : "the xPU's machine cannot write this header",
@@ -84,7 +84,7 @@ static int files_make(int root, const struct engine_source *s, char **log)
 	}
 	if (!device_header &&
 	    !file_make(root, DEVICE_HEADER, ocl_device_header, strlen(ocl_device_header)))
-		return refuse(log, "the xPU's machine cannot write this header", DEVICE_HEADER);
+		return reject(log, "the xPU's machine cannot write this header", DEVICE_HEADER);
 	return DXP_OK;
 }
 
@@ -154,13 +154,13 @@ static int include_put(const struct ocl_folder *f, unsigned *aliases, const char
 	if (!f || !name_good(folder) ||
 	    snprintf(path, sizeof(path), "%s/%s", f->path, folder) >= (int)sizeof(path) ||
 	    stat(path, &s) != 0 || !S_ISDIR(s.st_mode))
-		return refuse(log,
+		return reject(log,
 			      "-I: on an xPU, only the folders of the program's own headers exist",
 			      folder);
 	if (strpbrk(folder, " \t\\'")) {
 		snprintf(alias, sizeof(alias), "%s/" ALIAS "%u", f->path, (*aliases)++);
 		if (symlink(folder, alias) != 0)
-			return refuse(log, "-I: the xPU's machine cannot link this folder", folder);
+			return reject(log, "-I: the xPU's machine cannot link this folder", folder);
 		snprintf(path, sizeof(path), "%s", alias);
 	}
 	fprintf(out, "-I %s ", path);
@@ -183,7 +183,7 @@ static int options_put(const struct ocl_folder *f, const char *options, FILE *ou
 			word += 2;
 			bytes -= 2;
 		} else if (!word_next(&at, &word, &bytes)) {
-			return refuse(log, "the last option lacks its folder", "-I");
+			return reject(log, "the last option lacks its folder", "-I");
 		}
 		status = include_put(f, &aliases, word, bytes, out, log);
 	}

@@ -73,7 +73,7 @@ int engine_open(const struct engine_options *options, struct engine **out)
 	if (named(name, "rv32", &part))
 		return engine_rv32_open(options, part, out);
 	if (named(name, "board", &part))
-		return engine_board_open(options, part, out);
+		return engine_board_open(options, part, engine_open, out);
 	log_error("unknown engine '%s'; use ocl, ocl+bridged or cuda, each also with :PART of a "
 		  "device's name, or rv32, rv32:OPTION=VALUE,..., board, board:PRESET, board:FILE, "
 		  "none",

@@ -17,7 +17,7 @@ struct pump {
 	struct engine *engine;
 	struct bridge *bridge;
 	struct pump_memory to_device, from_device;
-	/* DMAs under way, unordered: to release those that a broken device never completes. */
+	/* Outstanding DMAs, unordered: to release those that a broken device never completes. */
 	uint32_t dmas[3 * BRIDGE_DMAS];
 	uint32_t dma_count;
 };

@@ -48,8 +48,8 @@ struct pump_transfer {
 /* Allocates and pins the rings, until pump_destroy. Rings that the engine cannot pin
  * (DXP_EUNSUPPORTED) stay unpinned. DXP_ENOMEM, DXP_EIO, DXP_EINVAL; logged. */
 int pump_create(const struct pump_options *options, struct pump **out);
-/* Cancels all transfers with `status`, resets the device if a DMA is under way, and waits for the
- * DMAs. FILLs and DRAINs must be complete. `ended` is called for each transfer and must begin none.
+/* Cancels all transfers with `status`, resets the device if a DMA is outstanding, and waits for
+ * it. FILLs and DRAINs must be complete. `ended` is called for each transfer and must begin none.
  * If DMAs do not complete within PUMP_RESET_NS, the rings stay allocated; logged. NULL is
  * allowed. */
 void pump_destroy(struct pump *p, int status);

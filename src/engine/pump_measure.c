@@ -53,20 +53,20 @@ static uint32_t dequeue(struct measurement *m, int *status)
 	return count;
 }
 
-/* Waits for DMAs under way; a reset aborts those that do not complete. */
-static int finish(struct measurement *m, uint32_t under_way, int status)
+/* Waits for outstanding DMAs; a reset aborts those that do not complete. */
+static int finish(struct measurement *m, uint32_t outstanding, int status)
 {
 	uint64_t until_ns = clock_now_ns() + BRIDGE_STALL_NS;
 
-	while (under_way > 0 && clock_now_ns() < until_ns)
-		under_way -= dequeue(m, &status);
-	if (under_way == 0)
+	while (outstanding > 0 && clock_now_ns() < until_ns)
+		outstanding -= dequeue(m, &status);
+	if (outstanding == 0)
 		return status;
 	engine_dma_reset(m->engine);
 	until_ns = clock_now_ns() + PUMP_RESET_NS;
-	while (under_way > 0 && clock_now_ns() < until_ns)
-		under_way -= dequeue(m, &status);
-	return under_way > 0 ? DXP_ETIMEDOUT : DXP_EDEVICE;
+	while (outstanding > 0 && clock_now_ns() < until_ns)
+		outstanding -= dequeue(m, &status);
+	return outstanding > 0 ? DXP_ETIMEDOUT : DXP_EDEVICE;
 }
 
 static int move(struct measurement *m, enum engine_dma_kind kind, uint64_t at, uint64_t bytes)
@@ -91,22 +91,22 @@ static int save(struct measurement *m, uint64_t bytes)
 static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t bytes, int *status)
 {
 	uint64_t begin_ns = clock_now_ns(), now_ns = begin_ns, started = 0;
-	uint32_t under_way = 0;
+	uint32_t outstanding = 0;
 
 	while (*status == DXP_OK && now_ns - begin_ns < m->slice_ns) {
 		uint8_t *host = m->buffers.base + started % BRIDGE_BUFFERS * bytes;
-		int begun = under_way < BRIDGE_DMAS ? start(m, kind, 0, host, bytes) : DXP_EAGAIN;
+		int begun = outstanding < BRIDGE_DMAS ? start(m, kind, 0, host, bytes) : DXP_EAGAIN;
 		if (begun == DXP_OK) {
 			started++;
-			under_way++;
+			outstanding++;
 		} else if (begun != DXP_EAGAIN) {
 			*status = begun;
 		} else {
-			under_way -= dequeue(m, status);
+			outstanding -= dequeue(m, status);
 		}
 		now_ns = clock_now_ns();
 	}
-	*status = finish(m, under_way, *status);
+	*status = finish(m, outstanding, *status);
 	uint64_t elapsed_ns = max_u64(clock_now_ns() - begin_ns, 1);
 	double bytes_per_s = (double)started * bytes * 1e9 / (double)elapsed_ns;
 	return *status == DXP_OK ? (uint64_t)bytes_per_s : 0;
@@ -146,7 +146,7 @@ static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t 
 	return count;
 }
 
-/* True unless a DMA that may write to memory is still under way. */
+/* Returns whether no outstanding DMA may write to memory. */
 static bool memory_free(int status)
 {
 	return status != DXP_ETIMEDOUT;

@@ -142,10 +142,10 @@ static void wait_for_some(struct dxp_fabric *f, uint64_t timeout_ns)
 	if (host_fabric_wait(f, some, f, min_u64(deadline, now + HOST_HURRY_NS)) == DXP_OK ||
 	    deadline <= now + HOST_HURRY_NS)
 		return;
-	f->hurriers++;
+	f->long_waiters++;
 	hurry_all(f);
 	host_fabric_wait(f, some, f, deadline);
-	f->hurriers--;
+	f->long_waiters--;
 }
 
 int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint32_t count,

@@ -111,7 +111,7 @@ struct dxp_fabric {
 	uint32_t pulls;
 	bool waits_changed; /* an xPU was lost or closed: check waiting transfers */
 	struct completions completions;
-	uint32_t hurriers; /* threads that have waited long for completions */
+	uint32_t long_waiters; /* threads that have waited long for completions */
 	dxp_print_fn print;
 	void *print_context;
 	/* Number of completions, replies and events so far. Shows whether a poll brought news. */

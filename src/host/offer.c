@@ -31,7 +31,7 @@ struct search {
 	uint32_t count; /* matching NICs that answer */
 	int socket;     /* socket of the first matching NIC; -1: none */
 	char path[OFFER_PATH_BYTES];
-	int refused;       /* error of a matching NIC; DXP_OK: none */
+	int rejected;      /* error of a matching NIC; DXP_OK: none */
 	uint32_t answered; /* number of names in `list` */
 	size_t list_used;
 	char list[LIST_TEXT_BYTES]; /* "a, b, c": all NICs that answer */
@@ -70,7 +70,7 @@ static void folder_check(struct search *s, const struct offer_folder *offered)
 
 	if (status != DXP_OK) {
 		if (matches && status != DXP_ENOENT) {
-			s->refused = status;
+			s->rejected = status;
 			snprintf(s->path, sizeof(s->path), "%s", path);
 		}
 		return;
@@ -110,8 +110,8 @@ static int search_judge(const struct search *s)
 {
 	if (s->count == 1)
 		return DXP_OK;
-	if (s->count == 0 && s->refused != DXP_OK)
-		return connect_error(s->refused, s->path);
+	if (s->count == 0 && s->rejected != DXP_OK)
+		return connect_error(s->rejected, s->path);
 	if (s->answered == 0)
 		return error_set(DXP_ENOENT,
 				 "no NIC on this machine offers functions; start some with `dxp "

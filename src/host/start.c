@@ -105,7 +105,7 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	for (uint32_t i = 0; i < waits->count; i++)
 		c->waits[i] = waits->events[i];
 	/* Threads that wait long for completions need each one at once. */
-	c->lazy = c->lazy && !f->hurriers;
+	c->lazy = c->lazy && !f->long_waiters;
 	watch_begin(x);
 	while ((status = command_post(x, c, m, event == NULL)) == DXP_EAGAIN && waited == DXP_OK)
 		waited = host_fabric_wait(f, window_ready, x, deadline_ns);

@@ -199,7 +199,7 @@ static void planes_settle(struct inc_create *c)
 			c->notice.planes &= (uint8_t)~INC_PLANE_KERNEL;
 }
 
-static bool refusal_find(const struct inc_create *c, struct inc_control *why)
+static bool rejection_find(const struct inc_create *c, struct inc_control *why)
 {
 	for (uint32_t m = 0; m < c->o.count; m++)
 		for (uint8_t i = 0; i < c->ways[m].count; i++)
@@ -221,7 +221,7 @@ int create_tree_choose(struct inc_create *c, struct inc_control *why)
 			    (best.height == 0 || tree_better(&tree, &best)))
 				best = tree;
 	if (best.height == 0)
-		return refusal_find(c, why) ? DXP_EBUSY : DXP_EUNSUPPORTED;
+		return rejection_find(c, why) ? DXP_EBUSY : DXP_EUNSUPPORTED;
 	tree_build(c, best.root_ip, &tree);
 	c->root_ip = best.root_ip;
 	abilities_join(c);

@@ -73,7 +73,7 @@ struct dxp_inc {
 	uint16_t segment_bytes;
 
 	uint64_t received_ns; /* real time of the switch's last valid packet; 0: none */
-	bool deaf;            /* multicast of the switch's XDP plane does not arrive */
+	bool multicast_lost;  /* multicast of the switch's XDP plane does not arrive */
 	unsigned waiting;     /* threads waiting in calls */
 	uint64_t active_ns;   /* time of the last public call */
 	uint64_t planned_ns;  /* real time of the progress thread's next poll */
@@ -172,7 +172,7 @@ size_t inc_making_reserve_bytes(void);
 struct outcome {
 	int32_t status;
 	uint32_t cause, cause_ip, silent;
-	uint32_t deaf; /* multicast does not reach the member */
+	uint32_t multicast_lost; /* multicast does not reach the member */
 };
 
 /* Write the text for the user. `switches`: one per member. */

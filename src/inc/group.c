@@ -75,21 +75,21 @@ bool inc_group_accepts(const struct inc_group *g, enum dxp_inc_op op, enum dxp_i
 }
 
 /* Loses the group at a rejection. But a switch that sent no result yet may not have the group: then
- * it has INC_REFUSED_NS. */
-static void refusal_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
+ * it has INC_REJECTED_NS. */
+static void rejection_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	if (g->state != GROUP_LIVE || p->header.status == -DXP_EAGAIN)
 		return;
-	if (g->refused_ns == 0)
-		g->refused_ns = now_ns;
-	if (g->served || now_ns - g->refused_ns >= INC_REFUSED_NS)
+	if (g->rejected_ns == 0)
+		g->rejected_ns = now_ns;
+	if (g->served || now_ns - g->rejected_ns >= INC_REJECTED_NS)
 		lose_begin(g, p->header.status ? -(int)p->header.status : DXP_ENOENT, now_ns);
 }
 
 static void switch_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	if (p->header.kind == INC_REFUSED)
-		refusal_receive(g, p, now_ns);
+		rejection_receive(g, p, now_ns);
 	else if (p->header.flags & INC_FLAG_RESULT)
 		segment_result_receive(g, p, now_ns);
 	else

@@ -81,7 +81,7 @@ struct inc_group {
 
 	uint64_t progress_ns; /* last result, or start of waiting */
 	bool served;          /* a result has arrived */
-	uint64_t refused_ns;  /* first rejection since the last result; 0: none */
+	uint64_t rejected_ns; /* first rejection since the last result; 0: none */
 	uint64_t renew_ns;
 
 	struct peer *peers;

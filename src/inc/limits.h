@@ -17,7 +17,7 @@
 #define INC_BURST_FIRST 4
 #define INC_BURST_MAX   32 /* most retransmissions at one timeout: one GSO batch */
 /* ns after a rejection: the switch may not have a new group yet */
-#define INC_REFUSED_NS    (50ull * 1000 * 1000)
+#define INC_REJECTED_NS   (50ull * 1000 * 1000)
 #define INC_FREEZE_NS     (2ull * 1000 * 1000) /* ns: first retransmission to members; doubles */
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
 /* half deadlines until a frozen group fails: three members may die in sequence */
@@ -35,12 +35,12 @@
 /* ns of rejections: longer ones have another cause than a restart */
 #define INC_RESTART_NS (300ull * 1000 * 1000)
 /* ns: a switch heard of within this time is not probed */
-#define INC_RECEIVED_NS (100ull * 1000 * 1000)
-#define INC_TIME_MIN_NS (10ull * 1000 * 1000)           /* ns: least deadline; a few kernel ticks */
-#define INC_TIME_MAX_NS (86400ull * 1000 * 1000 * 1000) /* ns: largest deadline; one day */
-#define INC_HEARING     3 /* barriers that test multicast: not all of them get lost */
-#define INC_CHOICE_NS   (2ull * 1000 * 1000) /* ns of waiting for QUERYs over other paths */
-#define INC_NEIGHBOURS  64                   /* members compared with those below the same switch */
+#define INC_RECEIVED_NS     (100ull * 1000 * 1000)
+#define INC_TIME_MIN_NS     (10ull * 1000 * 1000) /* ns: least deadline; a few kernel ticks */
+#define INC_TIME_MAX_NS     (86400ull * 1000 * 1000 * 1000) /* ns: largest deadline; one day */
+#define INC_MULTICAST_TESTS 3 /* barriers that test multicast: not all of them get lost */
+#define INC_CHOICE_NS       (2ull * 1000 * 1000) /* ns of waiting for QUERYs over other paths */
+#define INC_NEIGHBOURS      64 /* members compared with those below the same switch */
 /* ns of that wait if the known paths do not suffice */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000)
 #define INC_SEGMENT_MAX   8912 /* bytes of payload at an MTU of 9000 */

@@ -162,7 +162,7 @@ static int group_begin(struct making *m)
 {
 	struct dxp_inc *inc = m->inc;
 	struct dxp_inc_group *g = m->g;
-	bool kernel = !inc->o.user_plane && !inc->deaf &&
+	bool kernel = !inc->o.user_plane && !inc->multicast_lost &&
 		      sockets_multicast_open(inc, &g->multicast, m->hellos[0].id);
 	struct inc_create_options o = {
 		.first = query_of(m, kernel),
@@ -276,22 +276,22 @@ static void group_unmake(struct dxp_inc_group *g)
 
 /* Tests by barriers whether multicast of switches arrives. If not, results would only come as
  * answers to retransmissions, some ms late. */
-static void hearing_try(struct making *m, struct outcome *own)
+static void multicast_test(struct making *m, struct outcome *own)
 {
 	struct dxp_inc_group *g = m->g;
 
 	own->status = DXP_OK;
-	for (int i = 0; i < INC_HEARING && own->status == DXP_OK; i++)
+	for (int i = 0; i < INC_MULTICAST_TESTS && own->status == DXP_OK; i++)
 		own->status = dxp_inc_barrier(g);
 	pthread_mutex_lock(&g->inc->lock);
-	own->deaf = own->status == DXP_OK && !g->received;
-	if (own->deaf && !g->inc->deaf)
+	own->multicast_lost = own->status == DXP_OK && !g->received;
+	if (own->multicast_lost && !g->inc->multicast_lost)
 		log_warn("multicast of switch %u.%u.%u.%u does not arrive at this host, so the "
 			 "switch computes in user space; pass UDP to 239.192.0.0/14, port 4791, in "
 			 "this host's firewall and the network",
 			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
 			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
-	g->inc->deaf |= own->deaf;
+	g->inc->multicast_lost |= own->multicast_lost;
 	g->used_ns = 0; /* all members have these results: KILL needs no delay */
 	pthread_mutex_unlock(&g->inc->lock);
 }
@@ -311,7 +311,7 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 	if (status != DXP_OK)
 		why_text(&m->outcomes[sender], sender, m->members, m->switches, why);
 	for (uint32_t i = 0; i < m->count && status == DXP_OK; i++)
-		if (m->outcomes[i].deaf)
+		if (m->outcomes[i].multicast_lost)
 			status = DXP_EAGAIN;
 	return status;
 }
@@ -335,7 +335,7 @@ static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 	struct outcome own = creation_run(m);
 	status = outcome_share(m, &own, why);
 	if (status == DXP_OK && m->g->kernel) {
-		hearing_try(m, &own);
+		multicast_test(m, &own);
 		status = outcome_share(m, &own, why);
 	}
 	if (status != DXP_OK)

@@ -65,7 +65,7 @@ static enum inc_reach query_send(struct probe *p)
 		while (link_receive(p->link, &a, 1) > 0)
 			if (answer_receive(p, &a))
 				return INC_REACH_YES;
-		int error = link_refused(p->link);
+		int error = link_rejected(p->link);
 		if (error == ECONNREFUSED)
 			verdict = INC_REACH_REFUSED;
 		else if (error != 0 && error != EMSGSIZE)
@@ -82,7 +82,7 @@ enum inc_reach probe_switch_reach(struct dxp_inc *inc)
 	const struct link_options o = {.bind = address_v4(inc->own.ip, 0),
 				       .whole = true,
 				       .unconnected = true,
-				       .refusals = true,
+				       .rejections = true,
 				       .no_gso = true,
 				       .no_gro = true};
 	struct probe p = {.own_ip = inc->own.ip, .switch_ip = inc->switch_ip};

@@ -164,7 +164,7 @@ void segment_result_receive(struct inc_group *g, const struct inc_packet *p, uin
 	segment_result_keep(g, p);
 	repeat_result(g, s, operation_pace(g, operation_of(g, s)), now_ns);
 	g->served = true;
-	g->refused_ns = 0;
+	g->rejected_ns = 0;
 	if (s == g->next)
 		operations_deliver(g, now_ns);
 }

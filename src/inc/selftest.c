@@ -66,10 +66,11 @@ int dxp_inc_selftest(struct dxp_inc *inc, char line[DXP_INC_WHY_BYTES])
 			 "offload works: switch %u.%u.%u.%u (%s), %u switch%s above it, 8 B "
 			 "in %.1f us",
 			 ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255,
-			 g->kernel   ? "kernel plane"
-			 : inc->deaf ? "user plane: its multicast to 239.192.0.0/14 does not "
-				       "arrive at this host"
-				     : "user plane",
+			 g->kernel ? "kernel plane"
+			 : inc->multicast_lost
+				 ? "user plane: its multicast to 239.192.0.0/14 does not "
+				   "arrive at this host"
+				 : "user plane",
 			 g->above, g->above == 1 ? "" : "es", (double)median_ns / 1000);
 	dxp_inc_group_destroy(g);
 	return status;

@@ -108,8 +108,8 @@ static bool goes_alone(const struct batch_limits *limits, const struct datagram 
 static unsigned segments_max(const struct batch_limits *limits, const struct datagram *d,
 			     size_t bytes)
 {
-	bool refused = limits->refused_bytes && bytes >= limits->refused_bytes &&
-		       address_equal(&d->to, &limits->refused_to);
+	bool refused = limits->rejected_bytes && bytes >= limits->rejected_bytes &&
+		       address_equal(&d->to, &limits->rejected_to);
 
 	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }

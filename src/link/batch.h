@@ -22,10 +22,10 @@
 struct batch_limits {
 	int family;        /* family of the socket; decides the format of destinations */
 	unsigned segments; /* longest GSO batch, in datagrams; 1: no GSO */
-	/* Peer for which the kernel rejected GSO batches of datagrams of refused_bytes. Datagrams
+	/* Peer for which the kernel rejected GSO batches of datagrams of rejected_bytes. Datagrams
 	 * of at least this length are sent to it singly. */
-	struct udp_address refused_to;
-	size_t refused_bytes; /* 0: none rejected */
+	struct udp_address rejected_to;
+	size_t rejected_bytes; /* 0: none rejected */
 	/* Returns true for a datagram that must not be in a GSO batch. NULL: all may be. */
 	bool (*alone)(const struct datagram *d);
 };

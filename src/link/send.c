@@ -130,11 +130,11 @@ static void batch_blame(struct link *l, const struct datagram *first, int error)
 	l->counters.gso_fallbacks++;
 	if (error == EMSGSIZE) {
 		too_big_note(l, first);
-		l->limits.refused_to = first->to;
-		l->limits.refused_bytes = batch_datagram_bytes(first);
+		l->limits.rejected_to = first->to;
+		l->limits.rejected_bytes = batch_datagram_bytes(first);
 		log_info("datagrams of %zu bytes to %s exceed the path MTU and are sent one by "
 			 "one; raise the interface's MTU for speed",
-			 l->limits.refused_bytes, address_format(&first->to, text));
+			 l->limits.rejected_bytes, address_format(&first->to, text));
 	} else {
 		l->limits.segments = 1;
 		log_info("the kernel rejects UDP segmentation offload (%m), so datagrams are sent "

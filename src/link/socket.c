@@ -93,7 +93,7 @@ void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 	s->marked = false;
 }
 
-static int bind_refused(const struct udp_address *address, int error)
+static int bind_rejected(const struct udp_address *address, int error)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
 
@@ -158,10 +158,10 @@ static int address_bind(struct link *l, const struct udp_address *address, bool 
 	socklen_t bytes = sockaddr_from_wire(address, l->limits.family, &name);
 
 	if (bind(fd, &name.any, bytes) < 0)
-		return choosy && errno == EADDRINUSE ? DXP_EBUSY : bind_refused(address, errno);
+		return choosy && errno == EADDRINUSE ? DXP_EBUSY : bind_rejected(address, errno);
 	bytes = sizeof(name);
 	if (getsockname(fd, &name.any, &bytes) < 0)
-		return bind_refused(address, errno);
+		return bind_rejected(address, errno);
 	sockaddr_to_wire(&name, &l->address);
 	return DXP_OK;
 }
@@ -226,7 +226,7 @@ int socket_open(struct link *l, const struct link_options *options)
 	buffer_report(l);
 	if (options->shared)
 		option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (options->refusals)
+	if (options->rejections)
 		option_set(l->sockets[0].fd, IPPROTO_IP, IP_RECVERR, 1);
 	if (l->block)
 		wait_limit(l->sockets[0].fd, options->block_us);

@@ -32,7 +32,7 @@ struct link_options {
 	/* Address of the interface on which to join the IPv4 multicast group `bind`, in host order.
 	 * 0: no group. */
 	uint32_t group_on;
-	bool refusals; /* keep ICMP errors for link_refused */
+	bool rejections; /* keep ICMP errors for link_rejected */
 	/* us that link_receive_wait waits, rounded up to kernel ticks; 0: no wait. */
 	uint32_t block_us;
 	/* Returns true for a datagram that must not be in a GSO batch. NULL: all may be. */
@@ -138,7 +138,7 @@ bool link_pending(const struct link *l);
 
 /* Returns the errno of the oldest ICMP error not returned yet (ECONNREFUSED: no listener;
  * EHOSTUNREACH, ENETUNREACH ...); 0: none. Needs `refusals` of the options. */
-int link_refused(struct link *l);
+int link_rejected(struct link *l);
 
 /* Returns the bound socket, for polling several endpoints. Before each poll, call link_receive
  * until it returns 0. Do not use link_wait or link_wake. */

@@ -34,9 +34,9 @@ struct registry {
 	struct list repeats; /* nodes with unconfirmed datagrams, by push_ns */
 	uint64_t epoch;
 	uint64_t lease_ns;
-	uint64_t refusals_ns;
-	uint64_t refusals; /* allowance of unauthenticated rejections, in billionths */
-	unsigned used;     /* entries that the last registry_send returned */
+	uint64_t rejections_ns;
+	uint64_t rejections; /* allowance of unauthenticated rejections, in billionths */
+	unsigned used;       /* entries that the last registry_send returned */
 };
 
 /* Returns an entry to fill; NULL: full. registry_outbox_commit queues it. */

@@ -13,8 +13,8 @@
 #include "node/limits.h"
 
 /* answers/s to wrong keys: enough for users, too few for an amplification attack */
-#define REFUSALS_PER_S 100
-#define REFUSAL_UNIT   S_NS
+#define REJECTIONS_PER_S 100
+#define REJECTION_UNIT   S_NS
 
 int registry_create(const struct registry_options *options, struct registry **out)
 {
@@ -27,7 +27,7 @@ int registry_create(const struct registry_options *options, struct registry **ou
 	}
 	r->options = *options;
 	r->lease_ns = options->lease_ns ? options->lease_ns : FABRIC_LEASE_NS;
-	r->refusals = REFUSALS_PER_S * REFUSAL_UNIT;
+	r->rejections = REJECTIONS_PER_S * REJECTION_UNIT;
 	list_init(&r->pushes);
 	list_init(&r->repeats);
 	grants_init(&r->grants, options->policy);
@@ -95,7 +95,7 @@ void registry_start(struct registry *r, uint64_t now_ns)
 {
 	struct roster_node *n;
 
-	r->refusals_ns = now_ns;
+	r->rejections_ns = now_ns;
 	ROSTER_EACH(&r->roster, n)
 	{
 		if (n->state == NODE_ALIVE)
@@ -124,16 +124,16 @@ void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 
 /* Uses one unauthenticated rejection of the allowance, which refills with time. Returns false if
  * none is left. */
-static bool refusal_allowed(struct registry *r, uint64_t now_ns)
+static bool rejection_allowed(struct registry *r, uint64_t now_ns)
 {
-	uint64_t passed_ns = min_u64(now_ns - r->refusals_ns, S_NS);
+	uint64_t passed_ns = min_u64(now_ns - r->rejections_ns, S_NS);
 
-	r->refusals_ns = now_ns;
-	r->refusals =
-		min_u64(r->refusals + passed_ns * REFUSALS_PER_S, REFUSALS_PER_S * REFUSAL_UNIT);
-	if (r->refusals < REFUSAL_UNIT)
+	r->rejections_ns = now_ns;
+	r->rejections = min_u64(r->rejections + passed_ns * REJECTIONS_PER_S,
+				REJECTIONS_PER_S * REJECTION_UNIT);
+	if (r->rejections < REJECTION_UNIT)
 		return false;
-	r->refusals -= REFUSAL_UNIT;
+	r->rejections -= REJECTION_UNIT;
 	return true;
 }
 
@@ -150,7 +150,8 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 		return;
 	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
 		return;
-	struct outbox_entry *entry = refusal_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
+	struct outbox_entry *entry =
+		rejection_allowed(r, now_ns) ? registry_outbox_reserve(r) : NULL;
 	if (!entry) {
 		r->counters.reply_limited++;
 		return;

@@ -45,7 +45,7 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 
 /* ---- JOIN ---- */
 
-static void refuse_busy(struct registry *r, const struct udp_address *from,
+static void reject_busy(struct registry *r, const struct udp_address *from,
 			const struct manage_join *join, const struct roster_node *holder,
 			uint64_t now_ns)
 {
@@ -65,7 +65,7 @@ static void refuse_busy(struct registry *r, const struct udp_address *from,
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
-static void refuse(struct registry *r, const struct udp_address *from, uint64_t request,
+static void reject(struct registry *r, const struct udp_address *from, uint64_t request,
 		   uint64_t nonce, int status, const char *text)
 {
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = status};
@@ -83,9 +83,9 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 
 	if (join->self.incarnation < n->entry.incarnation) {
 		if (alive && moved)
-			refuse_busy(r, from, join, n, now_ns);
+			reject_busy(r, from, join, n, now_ns);
 		else
-			refuse(r, from, join->request, join->nonce, DXP_EEXIST,
+			reject(r, from, join->request, join->nonce, DXP_EEXIST,
 			       "this identity has already joined with a later start time; correct "
 			       "this machine's clock, or use a new identity");
 		return false;
@@ -99,11 +99,11 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 	/* Another run, or a copy of the identity. Unless it uses the same socket, it must wait for
 	 * the end of the known one's lease. */
 	if (alive && moved && n->nonce != 0) {
-		refuse_busy(r, from, join, n, now_ns);
+		reject_busy(r, from, join, n, now_ns);
 		return false;
 	}
 	if (alive && moved && join->self.incarnation != n->entry.incarnation) {
-		refuse_busy(r, from, join, n, now_ns);
+		reject_busy(r, from, join, n, now_ns);
 		return false;
 	}
 	return true;
@@ -118,7 +118,7 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 	if (!holder || memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0)
 		return true;
 	if (holder->state == NODE_ALIVE) {
-		refuse_busy(r, from, join, holder, now_ns);
+		reject_busy(r, from, join, holder, now_ns);
 		return false;
 	}
 	roster_gone(&r->roster, holder);
@@ -173,7 +173,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		r->counters.forgotten += n && r->roster.count == before;
 	}
 	if (!n) {
-		refuse(r, from, join.request, join.nonce, DXP_EAGAIN,
+		reject(r, from, join.request, join.nonce, DXP_EAGAIN,
 		       "the fabric has no free node id; stop some nodes");
 		return;
 	}
@@ -262,11 +262,11 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 		if (n)
 			leave_accept(r, n, now_ns);
 		/* Also answers an unknown node: the result is the same. */
-		refuse(r, from, renew.request, renew.nonce, DXP_OK, "");
+		reject(r, from, renew.request, renew.nonce, DXP_OK, "");
 	} else if (n) {
 		renew_accept(r, from, n, &renew, now_ns);
 	} else {
-		refuse(r, from, renew.request, renew.nonce, DXP_ENOENT, "no lease; join again");
+		reject(r, from, renew.request, renew.nonce, DXP_ENOENT, "no lease; join again");
 	}
 }
 

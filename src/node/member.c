@@ -47,14 +47,14 @@ struct member {
 	struct flight flights[FLIGHTS];
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
 	uint64_t send_ns, retry_ns; /* next request; the wait after it */
-	uint64_t refused_key_ns;    /* arrival of a "wrong key"; 0: none, or disproved */
+	uint64_t rejected_key_ns;   /* arrival of a "wrong key"; 0: none, or disproved */
 	/* Expiry of the other lease on our identity at the first refusal; 0: none. */
 	uint64_t busy_until_ns;
 	uint64_t busy_epoch; /* epoch of the refusing manager */
 	unsigned leave_tries;
 	char text[TEXT_BYTES];
-	char refusal[MANAGE_TEXT_BYTES]; /* last authentic refusal that may be temporary */
-	int refusal_status;
+	char rejection[MANAGE_TEXT_BYTES]; /* last authentic refusal that may be temporary */
+	int rejection_status;
 	uint8_t request_frame[MANAGE_FRAME_BYTES], ack_frame[MANAGE_FRAME_BYTES];
 };
 
@@ -235,10 +235,10 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	m->send_ns = min_u64(m->send_ns, max_u64(until_ns, now_ns + RETRY_FIRST_NS));
 }
 
-static void refusal_act(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
+static void rejection_act(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
 {
-	memcpy(m->refusal, answer->text, sizeof(m->refusal));
-	m->refusal_status = answer->status;
+	memcpy(m->rejection, answer->text, sizeof(m->rejection));
+	m->rejection_status = answer->status;
 	switch (answer->status) {
 	case DXP_ENOENT: /* the manager restarted without its table, or removed this node */
 		if (!m->need_join)
@@ -270,7 +270,7 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 		/* Even a refusal means that the manager has no entry, as intended. */
 		m->state = MEMBER_LEFT;
 	else if (type == WIRE_REFUSE)
-		refusal_act(m, &answer, now_ns);
+		rejection_act(m, &answer, now_ns);
 }
 
 static void rows_receive(struct member *m, uint8_t type, struct manage_body body)
@@ -304,8 +304,8 @@ static void unauthentic_receive(struct member *m, const struct udp_address *from
 	    answer.nonce != m->nonce || answer.request == 0 ||
 	    m->flights[answer.request % FLIGHTS].request != answer.request)
 		return;
-	if (!m->refused_key_ns)
-		m->refused_key_ns = now_ns;
+	if (!m->rejected_key_ns)
+		m->rejected_key_ns = now_ns;
 }
 
 void member_receive(struct member *m, const struct udp_address *from, const uint8_t *data,
@@ -328,7 +328,7 @@ void member_receive(struct member *m, const struct udp_address *from, const uint
 		m->counters.stale++;
 		return;
 	}
-	m->refused_key_ns = 0;
+	m->rejected_key_ns = 0;
 	switch (header.type) {
 	case WIRE_LEASE: lease_receive(m, body, now_ns); break;
 	case WIRE_REFUSE:
@@ -356,17 +356,17 @@ static void wrong_key(struct member *m)
 			"nodes",
 			manager_text(m, address), m->id);
 	}
-	m->refused_key_ns = 0;
+	m->rejected_key_ns = 0;
 }
 
 static void join_too_late(struct member *m)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
-	if (m->refusal_status != DXP_OK) {
-		fail(m, m->refusal_status);
+	if (m->rejection_status != DXP_OK) {
+		fail(m, m->rejection_status);
 		log_status(m, LOG_LEVEL_ERROR, "cannot join as %s: %s", m->options.self.name,
-			   m->refusal);
+			   m->rejection);
 		return;
 	}
 	fail(m, DXP_ETIMEDOUT);
@@ -381,7 +381,7 @@ static void advance(struct member *m, uint64_t now_ns)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
-	if (m->refused_key_ns && now_ns >= m->refused_key_ns + AUTH_WAIT_NS &&
+	if (m->rejected_key_ns && now_ns >= m->rejected_key_ns + AUTH_WAIT_NS &&
 	    m->state <= MEMBER_ALONE)
 		wrong_key(m);
 	if (m->state == MEMBER_JOINING && now_ns >= m->join_until_ns)
@@ -492,8 +492,8 @@ uint64_t member_deadline(const struct member *m)
 		deadline_ns = min_u64(deadline_ns, m->join_until_ns);
 	if (m->state == MEMBER_JOINED)
 		deadline_ns = min_u64(deadline_ns, m->lease_until_ns);
-	if (m->refused_key_ns)
-		deadline_ns = min_u64(deadline_ns, m->refused_key_ns + AUTH_WAIT_NS);
+	if (m->rejected_key_ns)
+		deadline_ns = min_u64(deadline_ns, m->rejected_key_ns + AUTH_WAIT_NS);
 	return deadline_ns;
 }
 

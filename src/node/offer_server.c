@@ -144,7 +144,7 @@ static bool answer_send(int fd, const struct attach_answer *a, const struct offe
 	return local_send(fd, bytes, length, beside->fds, beside->count) == (int)length;
 }
 
-static void refuse(struct listener *l, int fd)
+static void reject(struct listener *l, int fd)
 {
 	const struct attach_answer busy = {.type = ATTACH_OPEN, .status = DXP_EBUSY};
 	const struct offer_fds none = {.count = 0};
@@ -160,7 +160,7 @@ static void connection_add(struct offers *s, struct listener *l, int fd,
 	struct connection *c = l->connections < space ? calloc(1, sizeof(*c)) : NULL;
 
 	if (!c) {
-		refuse(l, fd);
+		reject(l, fd);
 		return;
 	}
 	c->source.fd = fd;
@@ -169,7 +169,7 @@ static void connection_add(struct offers *s, struct listener *l, int fd,
 	c->client.manages = !l->only && (peer->uid == geteuid() || peer->uid == 0);
 	c->client.pid = (uint32_t)peer->pid;
 	if (source_watch(s, &c->source) != 0) {
-		refuse(l, fd);
+		reject(l, fd);
 		free(c);
 		return;
 	}

@@ -29,7 +29,7 @@ struct query {
 	uint16_t first; /* NODES: first id of the next page */
 	uint64_t nonce, request;
 	uint64_t send_ns, retry_ns, until_ns;
-	uint64_t refused_key_ns;
+	uint64_t rejected_key_ns;
 	char text[MANAGE_TEXT_BYTES + 64];
 	uint8_t frame[MANAGE_FRAME_BYTES];
 };
@@ -161,11 +161,11 @@ void query_receive(struct query *a, const struct udp_address *from, const uint8_
 	if (status == DXP_EAUTH) {
 		if (header.type == WIRE_REFUSE && address_equal(from, &a->options.manager) &&
 		    manage_answer_decode(body, &answer) == DXP_OK && answer.status == DXP_EAUTH &&
-		    !a->refused_key_ns)
-			a->refused_key_ns = now_ns;
+		    !a->rejected_key_ns)
+			a->rejected_key_ns = now_ns;
 		return;
 	}
-	a->refused_key_ns = 0;
+	a->rejected_key_ns = 0;
 	if (header.type == WIRE_REFUSE || header.type == WIRE_ANSWER)
 		answer_receive(a, body, now_ns);
 	else if (header.type == WIRE_NODE_TABLE && a->options.kind == QUERY_NODES)
@@ -177,7 +177,7 @@ static void advance(struct query *a, uint64_t now_ns)
 	char address[UDP_ADDRESS_TEXT_BYTES], text[sizeof(a->text)];
 
 	address_format(&a->options.manager, address);
-	if (a->refused_key_ns && now_ns >= a->refused_key_ns + AUTH_WAIT_NS) {
+	if (a->rejected_key_ns && now_ns >= a->rejected_key_ns + AUTH_WAIT_NS) {
 		snprintf(text, sizeof(text),
 			 "the manager at %s rejects this key; use the key file of that fabric",
 			 address);
@@ -205,7 +205,7 @@ size_t query_send(struct query *a, struct datagram *out, uint64_t now_ns)
 {
 	if (!a->done)
 		advance(a, now_ns);
-	if (a->done || now_ns < a->send_ns || a->refused_key_ns)
+	if (a->done || now_ns < a->send_ns || a->rejected_key_ns)
 		return 0;
 	datagram_place(out, &a->options.manager, a->frame, request_encode(a));
 	a->send_ns = now_ns + a->retry_ns;
@@ -217,7 +217,7 @@ uint64_t query_deadline(const struct query *a)
 {
 	if (a->done)
 		return UINT64_MAX;
-	uint64_t next_ns = a->refused_key_ns ? a->refused_key_ns + AUTH_WAIT_NS : a->send_ns;
+	uint64_t next_ns = a->rejected_key_ns ? a->rejected_key_ns + AUTH_WAIT_NS : a->send_ns;
 	return min_u64(next_ns, a->until_ns);
 }
 

@@ -226,7 +226,7 @@ void rltp_endpoint_accept(struct rltp_endpoint *e, struct rltp_session *s, uint3
 void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
 			  const struct wire_nack_body *nack)
 {
-	rltp_session_refuse(s, nack);
+	rltp_session_reject(s, nack);
 	schedule_ready(&e->schedule, s);
 }
 

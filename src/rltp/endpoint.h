@@ -54,7 +54,7 @@ struct rltp_endpoint_counters {
 	uint64_t flooded;       /* handshake above RLTP_HANDSHAKES_PER_S; dropped */
 	uint64_t resets_sent, resets_accepted, resets_refused;
 	uint64_t hellos_sent, hellos_received;
-	uint64_t byes_sent, byes_accepted, byes_refused;
+	uint64_t byes_sent, byes_accepted, byes_rejected;
 };
 
 struct rltp_endpoint;
@@ -93,7 +93,7 @@ int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct r
 void rltp_endpoint_cancel(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
 			  int status);
 
-/* Call rltp_session_accept or rltp_session_refuse, and schedule the session. */
+/* Call rltp_session_accept or rltp_session_reject, and schedule the session. */
 void rltp_endpoint_accept(struct rltp_endpoint *e, struct rltp_session *s, uint32_t psn,
 			  uint32_t payload_bytes, uint64_t now_ns);
 void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,

@@ -75,7 +75,7 @@ void flow_settled(struct rltp_io *io, const struct tx_entry *entry)
 
 	assert(f->unacked > 0);
 	f->unacked--;
-	f->refused -= entry->refusals > 0;
+	f->refused -= entry->rejections > 0;
 	io->flows_active -= flow_idle(f);
 }
 

@@ -28,7 +28,7 @@ struct tx_entry {
 	uint16_t previous, next; /* neighbours in the list of the entry's state; TX_NONE: none */
 	uint8_t state;           /* enum tx_state */
 	uint8_t tries;           /* transmissions, saturating */
-	uint8_t refusals;        /* rejections for lack of space, saturating */
+	uint8_t rejections;      /* rejections for lack of space, saturating */
 	uint8_t cause;           /* enum datagram_cause of the next retransmission, for observers */
 };
 
@@ -120,8 +120,8 @@ struct rltp_io {
 	uint64_t last_sent_ns; /* unique per transmission, so it orders the packets of a batch */
 	struct cc cc;
 	struct pace pace;
-	bool refused_next; /* alternates retransmissions of rejected packets with new packets */
-	bool limited;      /* window or pace blocked a packet since the last acknowledgement */
+	bool rejected_next; /* alternates retransmissions of rejected packets with new packets */
+	bool limited;       /* window or pace blocked a packet since the last acknowledgement */
 
 	/* loss recovery */
 	uint64_t rack_ns; /* send time of the newest transmission that arrived, and its RTT */
@@ -301,12 +301,12 @@ uint64_t recovery_deadline(const struct rltp_session *s);
 uint64_t recovery_reorder_window(const struct rltp_session *s);
 void recovery_entry_lost(struct rltp_session *s, struct tx_entry *entry);
 
-/* refusal.c: packets that the receiver rejects */
-void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
-void refusal_settled(struct rltp_session *s, const struct tx_entry *entry);
+/* rejection.c: packets that the receiver rejects */
+void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
+void rejection_settled(struct rltp_session *s, const struct tx_entry *entry);
 /* Returns how many packets of a message may be sent before the receiver answers. */
-uint32_t refusal_granted(const struct rltp_flow *f, const struct rltp_message *m);
-struct tx_entry *refusal_due(struct rltp_io *io, uint64_t now_ns); /* NULL: none */
+uint32_t rejection_granted(const struct rltp_flow *f, const struct rltp_message *m);
+struct tx_entry *rejection_due(struct rltp_io *io, uint64_t now_ns); /* NULL: none */
 
 /* keepalive.c: PING and PONG */
 size_t keepalive_send(struct rltp_session *s, struct datagram *out, size_t count, uint64_t now_ns);

@@ -52,7 +52,7 @@ struct rltp_packet {
  *
  * WIRE_NACK_HELD: the payload is complete, but a device has not read it yet. The sender does not
  * count the packet as lost and does not stop the flow. It retransmits after retry_us, unless
- * rltp_session_accept() or rltp_session_refuse() completes the packet before.
+ * rltp_session_accept() or rltp_session_reject() completes the packet before.
  *
  * WIRE_NACK_WAIT: rejected for lack of space. The layer above lists such messages and grants
  * packets with rltp_session_call() when there is space. Until then the sender sends only granted

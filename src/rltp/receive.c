@@ -36,8 +36,8 @@ static bool wait_merged(struct rltp_io *io, const struct wire_nack_body *nack)
 	return false;
 }
 
-static void packet_refused(struct rltp_session *s, const struct wire_header *h,
-			   struct rltp_verdict verdict)
+static void packet_rejected(struct rltp_session *s, const struct wire_header *h,
+			    struct rltp_verdict verdict)
 {
 	verdict = verdict_known(s, verdict);
 	struct wire_nack_body nack = {
@@ -154,7 +154,7 @@ static void data_receive(struct rltp_session *s, const struct wire_header *h,
 		struct rltp_verdict verdict =
 			ops->deliver(s->shared->user, s, h, a->data + h->header_bytes);
 		if (verdict.code != 0) {
-			packet_refused(s, h, verdict);
+			packet_rejected(s, h, verdict);
 			return;
 		}
 	}
@@ -182,7 +182,7 @@ uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn)
 	return rx_map_missing(&s->io->rx, psn);
 }
 
-void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack)
+void rltp_session_reject(struct rltp_session *s, const struct wire_nack_body *nack)
 {
 	if (!settles(s, nack->psn))
 		return;
@@ -223,7 +223,7 @@ static void nack_receive(struct rltp_session *s, const struct wire_header *h,
 		return;
 	}
 	s->counters.nacks_received++;
-	refusal_receive(s, &nack, now_ns);
+	rejection_receive(s, &nack, now_ns);
 }
 
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,

@@ -41,7 +41,7 @@ static void entry_acked(struct rltp_session *s, struct tx_entry *entry, uint64_t
 	if (entry->state == TX_SENT && entry->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, entry->sent_ns);
 	flow_settled(io, entry);
-	refusal_settled(s, entry);
+	rejection_settled(s, entry);
 	entry->state = TX_ACKED;
 	s->counters.acked_packets++;
 	entry->message = NULL;

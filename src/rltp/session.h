@@ -149,7 +149,7 @@ void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_
 /* Rejects for good a packet for which ops->deliver returned WIRE_NACK_HELD, with a NACK at once. If
  * the peer retransmits it, the layer above rejects it again. Does nothing if the packet was
  * accepted. */
-void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack);
+void rltp_session_reject(struct rltp_session *s, const struct wire_nack_body *nack);
 
 /* Grants packets to a blocked message by one NACK with code WIRE_NACK_WAIT. It may be lost, so the
  * caller repeats the grant. */

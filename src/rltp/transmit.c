@@ -70,7 +70,7 @@ static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 
 	m->unit = unit_choose(m, s->unit);
 	m->packet_count = packet_count(m, m->unit);
-	m->granted = refusal_granted(&s->io->flows[m->flow], m);
+	m->granted = rejection_granted(&s->io->flows[m->flow], m);
 	if ((s->peer_features & needs) == needs)
 		return;
 	m->status = DXP_EUNSUPPORTED;
@@ -212,20 +212,20 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram
 
 /* Retransmits, after its wait, a packet that was rejected for lack of space or is held without an
  * answer. */
-static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
+static bool rejected_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
-	struct tx_entry *entry = refusal_due(io, now_ns);
+	struct tx_entry *entry = rejection_due(io, now_ns);
 
 	if (!entry || held_back(s, now_ns))
 		return false;
 	tx_entry_leave(io, entry);
-	s->counters.retransmitted_busy += entry->refusals > 0;
+	s->counters.retransmitted_busy += entry->rejections > 0;
 	entry_sent(io, entry, now_ns);
 	packet_build(s, entry, WIRE_FLAG_RTX, now_ns, out);
-	io->held_repeats += entry->refusals == 0 && io->held_repeats < WIRE_WINDOW_MAX;
-	out->cause = entry->refusals == 0 ? DATAGRAM_CAUSE_HELD : DATAGRAM_CAUSE_BUSY;
-	io->refused_next = false;
+	io->held_repeats += entry->rejections == 0 && io->held_repeats < WIRE_WINDOW_MAX;
+	out->cause = entry->rejections == 0 ? DATAGRAM_CAUSE_HELD : DATAGRAM_CAUSE_BUSY;
+	io->rejected_next = false;
 	return true;
 }
 
@@ -264,7 +264,7 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, entry, flags, now_ns, out);
 	flow_charge(s, index, bytes);
-	io->refused_next = true;
+	io->rejected_next = true;
 	s->counters.sent_bytes += bytes;
 	s->counters.sent_packets++;
 	return true;
@@ -280,11 +280,11 @@ static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_
  * of one packet, one kind could block the other forever. */
 static bool send_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
 {
-	if (s->io->refused_next)
-		return refused_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
+	if (s->io->rejected_next)
+		return rejected_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
 	if (new_next(s, mask, now_ns, out))
 		return true;
-	return !new_first(s, mask, now_ns) && refused_next(s, now_ns, out);
+	return !new_first(s, mask, now_ns) && rejected_next(s, now_ns, out);
 }
 
 size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram *out, size_t count,

@@ -15,7 +15,7 @@
 #define SCRIBBLE 0xee /* content of an unfilled buffer */
 
 /* An outstanding action; its index is the tag of its step. */
-struct deed {
+struct step {
 	struct bridge_action action;
 	bool used;
 };
@@ -26,7 +26,7 @@ struct bridge_lab {
 	struct stages *stages;
 	uint8_t *rings[2]; /* towards the device; from the device */
 	uint8_t *device;
-	struct deed deeds[STAGES_STEPS_MAX];
+	struct step steps[STAGES_STEPS_MAX];
 	struct bridge_lab_peaks peaks;
 	uint32_t open;
 };
@@ -155,14 +155,14 @@ static int action_start(struct bridge_lab *l, const struct bridge_action *a)
 {
 	uint32_t tag = 0;
 
-	while (tag < STAGES_STEPS_MAX && l->deeds[tag].used)
+	while (tag < STAGES_STEPS_MAX && l->steps[tag].used)
 		tag++;
 	if (tag == STAGES_STEPS_MAX)
 		return DXP_EAGAIN;
 	int status = bridge_stages_start(l->stages, stage_of(a), a->bytes, tag);
 	if (status != DXP_OK)
 		return status;
-	l->deeds[tag] = (struct deed){.action = *a, .used = true};
+	l->steps[tag] = (struct step){.action = *a, .used = true};
 	if (l->device)
 		first_half(l, a);
 	return DXP_OK;
@@ -209,7 +209,7 @@ static void completions_dequeue(struct bridge_lab *l)
 	int status;
 
 	while (bridge_stages_dequeue(l->stages, &tag, &status)) {
-		struct deed *d = &l->deeds[tag];
+		struct step *d = &l->steps[tag];
 		if (status == DXP_OK && l->device)
 			second_half(l, &d->action);
 		d->used = false;

@@ -28,8 +28,8 @@ struct nic_staged_write {
 
 /* An outstanding action. The index is the tag of a DMA's step, or names the NIC's piece of an
  * answer. */
-#define DEEDS_MAX STAGES_STEPS_MAX
-struct deed {
+#define STEPS_MAX STAGES_STEPS_MAX
+struct step {
 	struct bridge_action action;
 	bool used;
 };
@@ -42,7 +42,7 @@ struct bridge_node {
 	struct stages *stages;
 	uint8_t *rings[2], *memory;
 	struct nic_staged_write *works; /* all that are not freed */
-	struct deed deeds[DEEDS_MAX];
+	struct step steps[STEPS_MAX];
 	struct bridge_node_counters counters;
 	uint64_t last_ns; /* last value of the clock */
 };
@@ -190,7 +190,7 @@ static void read_sent(void *context, void *piece, int status)
 {
 	struct bridge_node *n = context;
 
-	struct deed *d = piece;
+	struct step *d = piece;
 
 	d->used = false;
 	bridge_done(n->bridge, d->action.id, status, now_ns(n));
@@ -202,18 +202,18 @@ static const struct nic_staged_ops staged_ops = {
 
 /* ---- poll ---- */
 
-static struct deed *deed_reserve(struct bridge_node *n, const struct bridge_action *a)
+static struct step *step_reserve(struct bridge_node *n, const struct bridge_action *a)
 {
-	for (uint32_t i = 0; i < DEEDS_MAX; i++) {
-		if (n->deeds[i].used)
+	for (uint32_t i = 0; i < STEPS_MAX; i++) {
+		if (n->steps[i].used)
 			continue;
-		n->deeds[i] = (struct deed){.action = *a, .used = true};
-		return &n->deeds[i];
+		n->steps[i] = (struct step){.action = *a, .used = true};
+		return &n->steps[i];
 	}
 	return NULL;
 }
 
-static bool drain_start(struct bridge_node *n, const struct bridge_action *a, struct deed *d)
+static bool drain_start(struct bridge_node *n, const struct bridge_action *a, struct step *d)
 {
 	struct nic_staged_write *w = a->context;
 
@@ -232,11 +232,11 @@ static bool drain_start(struct bridge_node *n, const struct bridge_action *a, st
 	return true;
 }
 
-static bool dma_start(struct bridge_node *n, const struct bridge_action *a, const struct deed *d)
+static bool dma_start(struct bridge_node *n, const struct bridge_action *a, const struct step *d)
 {
 	enum stages_step step = a->step == BRIDGE_DMA_IN ? STAGES_IN : STAGES_OUT;
 
-	return bridge_stages_start(n->stages, step, a->bytes, (uint64_t)(d - n->deeds)) == DXP_OK;
+	return bridge_stages_start(n->stages, step, a->bytes, (uint64_t)(d - n->steps)) == DXP_OK;
 }
 
 static void actions_run(struct bridge_node *n)
@@ -245,7 +245,7 @@ static void actions_run(struct bridge_node *n)
 
 	while (bridge_next(n->bridge, now_ns(n), &a)) {
 		peaks_read(n);
-		struct deed *d = deed_reserve(n, &a);
+		struct step *d = step_reserve(n, &a);
 		if (d && (a.step == BRIDGE_DRAIN ? drain_start(n, &a, d) : dma_start(n, &a, d)))
 			continue;
 		if (d)
@@ -255,7 +255,7 @@ static void actions_run(struct bridge_node *n)
 }
 
 /* Copies the bytes: device memory changes only when a DMA completes. */
-static void dma_end(struct bridge_node *n, struct deed *d, int status)
+static void dma_end(struct bridge_node *n, struct step *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;
 	uint8_t *memory = n->memory + w->device + d->action.at;
@@ -274,7 +274,7 @@ static void dmas_dequeue(struct bridge_node *n)
 	int status;
 
 	while (bridge_stages_dequeue(n->stages, &tag, &status))
-		dma_end(n, &n->deeds[tag], status);
+		dma_end(n, &n->steps[tag], status);
 }
 
 static void transfers_end(struct bridge_node *n)
@@ -404,9 +404,9 @@ static void works_end(struct bridge_node *n)
 		if (w->bridge)
 			bridge_cancel(n->bridge, w->bridge, DXP_ECANCELED);
 	}
-	for (uint32_t i = 0; i < DEEDS_MAX; i++)
-		if (n->deeds[i].used)
-			read_sent(n, &n->deeds[i], DXP_ECANCELED);
+	for (uint32_t i = 0; i < STEPS_MAX; i++)
+		if (n->steps[i].used)
+			read_sent(n, &n->steps[i], DXP_ECANCELED);
 	while (bridge_ended(n->bridge, &end)) {
 		struct nic_staged_write *w = end.context;
 		w->bridge = NULL;

@@ -40,7 +40,7 @@ static bool batch_lost(const struct sim_faults *f, struct sim_fault_state *state
 		       const struct sim_packet *p, struct sim_counters *counters)
 {
 	if (state->batch_host != p->to) {
-		bool refused = chance(&state->rng, f->refuse_ppm);
+		bool refused = chance(&state->rng, f->reject_ppm);
 		state->batch_host = p->to;
 		state->batch_to = refused || chance(&state->rng, f->batch_ppm) ? p->to : NO_HOST;
 		counters->refused += refused;

@@ -29,7 +29,7 @@ struct sim_faults {
 	 * the datagram. */
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
 	uint32_t batch_ppm;  /* all datagrams of a send call to one host */
-	uint32_t refuse_ppm; /* likewise, counted as an error of the link */
+	uint32_t reject_ppm; /* likewise, counted as an error of the link */
 	uint64_t drop_nth;   /* exactly this datagram, from 1; 0: none */
 	/* Duplicates and delays. */
 	uint32_t duplicate_ppm, late_ppm; /* a copy within reorder_ns; a copy after 61 .. 91 s */

@@ -104,7 +104,7 @@ static void job_settle(struct inc_job *job, uint64_t now_ns)
 		status = groups_make(job, now_ns);
 	job->status = status;
 	job->created_ns = now_ns;
-	job->state = status == DXP_OK ? INC_JOB_READY : INC_JOB_REFUSED;
+	job->state = status == DXP_OK ? INC_JOB_READY : INC_JOB_REJECTED;
 	if (status != DXP_OK)
 		job->kill_rounds = 0;
 	creations_end(job);

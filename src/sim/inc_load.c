@@ -411,7 +411,7 @@ void inc_load_destroy(struct inc_load *l)
 
 bool inc_load_ended(const struct inc_load *l)
 {
-	if (l->wrong[0] || l->job->state == INC_JOB_REFUSED || l->job->state == INC_JOB_CLOSED)
+	if (l->wrong[0] || l->job->state == INC_JOB_REJECTED || l->job->state == INC_JOB_CLOSED)
 		return true;
 	for (uint32_t i = 0; i < l->job->options.count; i++) {
 		const struct worker *w = &l->workers[i];

@@ -27,7 +27,7 @@ static void host_receive(void *node, const uint8_t *data, size_t bytes,
 			 const struct roce_path *path, uint64_t now_ns)
 {
 	struct host *h = node;
-	struct inc_sim_refusals *r = &h->sim->refusals;
+	struct inc_sim_rejections *r = &h->sim->rejections;
 	struct inc_control control;
 	struct inc_packet p;
 
@@ -293,7 +293,7 @@ uint64_t inc_sim_now(const struct inc_sim *s)
 	return inc_net_now(s->net);
 }
 
-const struct inc_sim_refusals *inc_sim_refusals(const struct inc_sim *s)
+const struct inc_sim_rejections *inc_sim_rejections(const struct inc_sim *s)
 {
-	return &s->refusals;
+	return &s->rejections;
 }

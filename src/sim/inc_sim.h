@@ -26,7 +26,7 @@ struct inc_location {
 	uint16_t endpoint;
 };
 
-enum inc_job_state { INC_JOB_CREATING, INC_JOB_READY, INC_JOB_REFUSED, INC_JOB_CLOSED };
+enum inc_job_state { INC_JOB_CREATING, INC_JOB_READY, INC_JOB_REJECTED, INC_JOB_CLOSED };
 
 struct inc_job;
 
@@ -109,9 +109,9 @@ void inc_sim_tap(struct inc_sim *s, struct inc_sim_tap *tap);
 void inc_sim_untap(struct inc_sim *s, struct inc_sim_tap *tap);
 
 /* Packets that hosts rejected: malformed, with a wrong ICRC, or for no member. */
-struct inc_sim_refusals {
+struct inc_sim_rejections {
 	uint64_t malformed, icrc_wrong, unknown;
 };
-const struct inc_sim_refusals *inc_sim_refusals(const struct inc_sim *s);
+const struct inc_sim_rejections *inc_sim_rejections(const struct inc_sim *s);
 
 #endif

@@ -24,7 +24,7 @@ struct inc_sim {
 	struct hop *hops;
 	struct inc_job *jobs;
 	struct inc_sim_tap *taps;
-	struct inc_sim_refusals refusals;
+	struct inc_sim_rejections rejections;
 	struct rng rng;
 };
 

@@ -312,22 +312,22 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a)
 	int child;
 
 	if (!g) {
-		refuse_data(s, a, DXP_ENOENT, true);
+		reject_data(s, a, DXP_ENOENT, true);
 	} else if (!key_right(g, a->packet)) {
-		refuse_data(s, a, DXP_EACCESS, false); /* no answer: the sender may be forged */
+		reject_data(s, a, DXP_EACCESS, false); /* no answer: the sender may be forged */
 	} else if (h->epoch != g->epoch) {
-		refuse_data(s, a, DXP_ENOENT, true);
+		reject_data(s, a, DXP_ENOENT, true);
 	} else if (!data_sound(g, a->packet)) {
 		s->counters.malformed++;
 	} else if (h->flags & INC_FLAG_RESULT) {
 		if (g->parent_ip == 0 || a->path->from_ip != g->parent_ip)
-			refuse_data(s, a, DXP_EACCESS, false);
+			reject_data(s, a, DXP_EACCESS, false);
 		else
 			result_receive(s, g, a);
 	} else if ((child = contributor(g, a)) < 0) {
-		refuse_data(s, a, DXP_EACCESS, true);
+		reject_data(s, a, DXP_EACCESS, true);
 	} else if (!group_ready(g)) {
-		refuse_data(s, a, DXP_EAGAIN, false); /* the sender retransmits */
+		reject_data(s, a, DXP_EAGAIN, false); /* the sender retransmits */
 	} else {
 		contribution_receive(s, g, (unsigned)child, a);
 	}

@@ -33,7 +33,7 @@ static void self_row(const struct sw *s, uint64_t now_ns, struct inc_switch_row 
 		.foreign = c->foreign,
 		.malformed = c->malformed + kernel[KERNEL_MALFORMED],
 		.icrc_wrong = c->icrc_wrong + kernel[KERNEL_ICRC_WRONG],
-		.refused = c->refused + kernel[KERNEL_REFUSED],
+		.refused = c->refused + kernel[KERNEL_REJECTED],
 		.kernel_contributions = kernel[KERNEL_CONTRIBUTIONS],
 		.kernel_results = kernel[KERNEL_RESULTS],
 		.kernel_passed = kernel[KERNEL_PASSED],
@@ -93,7 +93,7 @@ static void groups_answer(const struct sw *s, uint64_t now_ns, struct inc_answer
 }
 
 /* Returns refusal reason `index`: first the causes, then the statuses of data. */
-static const struct refusal *refusal_at(const struct sw *s, unsigned index, uint8_t *cause)
+static const struct rejection *rejection_at(const struct sw *s, unsigned index, uint8_t *cause)
 {
 	if (index < INC_CAUSES) {
 		*cause = (uint8_t)index;
@@ -103,11 +103,11 @@ static const struct refusal *refusal_at(const struct sw *s, unsigned index, uint
 	return &s->statuses[index - INC_CAUSES];
 }
 
-static void refusals_answer(const struct sw *s, uint64_t now_ns, struct inc_answer *out)
+static void rejections_answer(const struct sw *s, uint64_t now_ns, struct inc_answer *out)
 {
-	for (unsigned i = 0; i < INC_CAUSES + DATA_REFUSALS; i++) {
+	for (unsigned i = 0; i < INC_CAUSES + DATA_REJECTIONS; i++) {
 		uint8_t cause;
-		const struct refusal *r = refusal_at(s, i, &cause);
+		const struct rejection *r = rejection_at(s, i, &cause);
 
 		if (r->count == 0)
 			continue;
@@ -128,7 +128,7 @@ void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now
 	*out = (struct inc_answer){.section = q->section, .first = q->first};
 	switch (q->section) {
 	case INC_SECTION_GROUPS: groups_answer(s, now_ns, out); break;
-	case INC_SECTION_REFUSALS: refusals_answer(s, now_ns, out); break;
+	case INC_SECTION_REFUSALS: rejections_answer(s, now_ns, out); break;
 	default:
 		out->total = out->count = 1;
 		out->first = 0;

@@ -109,7 +109,7 @@ static void query_fail(struct sw *s, struct request *r, unsigned cause)
 
 	if (cause == INC_CAUSE_NONE)
 		return;
-	(void)refuse_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns);
+	(void)reject_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns);
 	if (c->fail_cause != INC_CAUSE_NONE)
 		return;
 	c->fail_cause = (uint8_t)cause;
@@ -127,7 +127,7 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 		s->counters.malformed++;
 		return;
 	}
-	if (c->hop == 0 && !refuse_query_allowed(s, a->path->from_ip, a->now_ns))
+	if (c->hop == 0 && !reject_query_allowed(s, a->path->from_ip, a->now_ns))
 		return;
 	s->counters.queries++;
 	if (query_lost(s, c)) {
@@ -262,11 +262,11 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 	return INC_CAUSE_NONE;
 }
 
-static void notice_refuse(struct sw *s, struct request *r, unsigned cause)
+static void notice_reject(struct sw *s, struct request *r, unsigned cause)
 {
 	struct inc_control *c = &r->control;
 
-	if (!refuse_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns))
+	if (!reject_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns))
 		return;
 	c->fail_cause = (uint8_t)cause;
 	c->cause_ip = s->options.ip;
@@ -286,7 +286,7 @@ static void notify(struct sw *s, struct request *r, int position)
 	if (cause == INC_CAUSE_NONE)
 		pass_down(s, r, position);
 	else
-		notice_refuse(s, r, cause);
+		notice_reject(s, r, cause);
 }
 
 /* Forwards the KILL even if the group is gone here: another member's KILL freed it. */
@@ -298,7 +298,7 @@ static void end_group(struct sw *s, struct request *r, int position)
 	s->counters.kills++;
 	if (g &&
 	    (!same_owner(g, c) || g->qkey != c->qkey || g->epoch != r->a->packet->header.epoch)) {
-		refuse_packet(s, r->a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
+		reject_packet(s, r->a, &(struct rejecting){g->id, g->qkey, DXP_EACCESS}, false);
 		return;
 	}
 	if (g)
@@ -315,9 +315,9 @@ void control_notify_receive(struct sw *s, const struct arrival *a)
 		return;
 	position = index_of(s, &r.control);
 	if (position < 0 || !sender_right(&r, position))
-		notice_refuse(s, &r, INC_CAUSE_ADDRESS);
+		notice_reject(s, &r, INC_CAUSE_ADDRESS);
 	else if (r.control.hop > 0 && !parent_known(s, r.control.path[position + 1].ip))
-		notice_refuse(s, &r, INC_CAUSE_PARENT);
+		notice_reject(s, &r, INC_CAUSE_PARENT);
 	else if (a->packet->header.kind == INC_KILL)
 		end_group(s, &r, position);
 	else
@@ -338,11 +338,12 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 
 	s->counters.renews++;
 	if (g && (g->qkey != c->qkey || group_child(g, a->path->from_ip, a->path->from_port) < 0)) {
-		refuse_packet(s, a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
+		reject_packet(s, a, &(struct rejecting){g->id, g->qkey, DXP_EACCESS}, false);
 		return;
 	}
 	if (!g || g->epoch != a->packet->header.epoch) {
-		refuse_packet(s, a, &(struct refusing){c->true_comm_id, c->qkey, DXP_ENOENT}, true);
+		reject_packet(s, a, &(struct rejecting){c->true_comm_id, c->qkey, DXP_ENOENT},
+			      true);
 		return;
 	}
 	g->used_ns = a->now_ns;
@@ -356,7 +357,7 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 
 /* The parent has lost the group: frees it, and sends REFUSED to its members, which then need no
  * timeout. */
-void control_refused_receive(struct sw *s, const struct arrival *a)
+void control_rejected_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;
 	struct sw_group *g = group_find(s, p->header.comm_id);
@@ -364,12 +365,12 @@ void control_refused_receive(struct sw *s, const struct arrival *a)
 	if (!g || g->parent_ip == 0 || a->path->from_ip != g->parent_ip ||
 	    p->header.epoch != g->epoch || p->header.status != (uint8_t)-DXP_ENOENT ||
 	    (p->roce.opcode == ROCE_RC_SEND_ONLY ? !g->rc : p->roce.qkey != g->qkey)) {
-		refuse_data(s, a, DXP_EINVAL, false);
+		reject_data(s, a, DXP_EINVAL, false);
 		return;
 	}
 	for (uint32_t i = 0; i < g->child_count; i++)
 		if (g->children[i].ip != 0)
-			refuse_send(s, &p->header, g->qkey, opcode_for(p), g->children[i].ip,
+			reject_send(s, &p->header, g->qkey, opcode_for(p), g->children[i].ip,
 				    g->children[i].port, DXP_ENOENT);
 	group_free(s, g);
 }

@@ -113,11 +113,11 @@ struct message {
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
 };
 
-struct refusal {
+struct rejection {
 	uint64_t count, last_ns;
 	uint32_t last_ip, last_group;
 };
-#define DATA_REFUSALS 32 /* index: negated dxp_status */
+#define DATA_REJECTIONS 32 /* index: negated dxp_status */
 
 /* Rate limiter (GCRA). next_ns: when the next event is allowed. */
 struct limiter {
@@ -144,7 +144,7 @@ struct sw {
 	uint8_t (*answers)[INC_ANSWER_BYTES_MAX];
 	uint32_t answer_count;
 
-	struct refusal causes[INC_CAUSES], statuses[DATA_REFUSALS];
+	struct rejection causes[INC_CAUSES], statuses[DATA_REJECTIONS];
 	struct limiter answered, answered_of[SWITCH_SOURCES], limited_of[SWITCH_SOURCES];
 };
 
@@ -192,7 +192,7 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a);
 void control_query_receive(struct sw *s, const struct arrival *a);
 void control_notify_receive(struct sw *s, const struct arrival *a); /* handles KILL, too */
 void control_renew_receive(struct sw *s, const struct arrival *a);
-void control_refused_receive(struct sw *s, const struct arrival *a);
+void control_rejected_receive(struct sw *s, const struct arrival *a);
 
 /* ---- message.c ---- */
 
@@ -210,30 +210,30 @@ static inline uint8_t opcode_for(const struct inc_packet *p)
 
 void message_acknowledge(struct sw *s, const struct arrival *a);
 
-/* ---- refuse.c ---- */
+/* ---- reject.c ---- */
 
 /* Counts a refused control message. Returns whether limits allow an answer to `ip`. */
-bool refuse_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
+bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
 /* Return whether limits allow one more answer to (query from) this address, and count it. */
-bool refuse_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
-bool refuse_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
+bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
+bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
 /* A refusal, with group and key for its REFUSED packet. */
-struct refusing {
+struct rejecting {
 	uint32_t group, qkey;
 	int status; /* a dxp_status */
 };
 
-/* Counts a refusal. `send_refused`: also sends REFUSED to the sender, within limits. */
-void refuse_packet(struct sw *s, const struct arrival *a, const struct refusing *what,
-		   bool send_refused);
+/* Counts a refusal. `send_rejected`: also sends REFUSED to the sender, within limits. */
+void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting *what,
+		   bool send_rejected);
 
-/* As refuse_packet, with the packet's own group and key. */
-void refuse_data(struct sw *s, const struct arrival *a, int status, bool send_refused);
+/* As reject_packet, with the packet's own group and key. */
+void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected);
 
 /* Queues a REFUSED for packet `about`, to `ip` from port `port`. */
-void refuse_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
+void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
 		 uint32_t ip, uint16_t port, int status);
 
 #endif

@@ -106,7 +106,7 @@ enum kernel_counter {
 	KERNEL_PASSED, /* INC packets passed to user space */
 	KERNEL_MALFORMED,
 	KERNEL_ICRC_WRONG,
-	KERNEL_REFUSED, /* wrong key, unknown peer or child */
+	KERNEL_REJECTED, /* wrong key, unknown peer or child */
 	KERNEL_MISMATCHES,
 	KERNEL_COUNTERS
 };

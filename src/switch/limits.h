@@ -3,9 +3,9 @@
 #ifndef SWITCH_LIMITS_H
 #define SWITCH_LIMITS_H
 
-#define SERVE_BATCH           512 /* packets built together: a window for each of 8 children */
-#define SERVE_SENDERS_MAX     128 /* open source ports: one per endpoint of a host */
-#define SERVE_SENDERS_REFUSED 16  /* open ports above which no rejection opens another */
+#define SERVE_BATCH            512 /* packets built together: a window for each of 8 children */
+#define SERVE_SENDERS_MAX      128 /* open source ports: one per endpoint of a host */
+#define SERVE_SENDERS_REJECTED 16  /* open ports above which no rejection opens another */
 /* ns without use until a port is closed */
 #define SERVE_SENDER_IDLE_NS (60ull * 1000 * 1000 * 1000)
 /* attempts while the kernel's buffer is full; then hosts retransmit */
@@ -34,13 +34,13 @@
 /* first capacity of the queue of control packets and answers; grows */
 #define SWITCH_MESSAGES_MIN 64
 /* largest such capacity: 1 MiB, a few messages per packet of the largest batch */
-#define SWITCH_MESSAGES_MAX  4096
-#define SWITCH_ANSWERS       16  /* queued answers with data, 1400 bytes each */
-#define SWITCH_QUANTUM       128 /* packets per poll and group: two GSO batches */
-#define SWITCH_REFUSED_PER_S 1000
-#define SWITCH_SOURCE_SHARE  8 /* largest share of one address in all answers: 1/8 */
-#define SWITCH_SOURCES       256
-#define SWITCH_QUERIES_PER_S 10000 /* queries per host: 64 ranks create 100 groups in 1 s */
+#define SWITCH_MESSAGES_MAX   4096
+#define SWITCH_ANSWERS        16  /* queued answers with data, 1400 bytes each */
+#define SWITCH_QUANTUM        128 /* packets per poll and group: two GSO batches */
+#define SWITCH_REJECTED_PER_S 1000
+#define SWITCH_SOURCE_SHARE   8 /* largest share of one address in all answers: 1/8 */
+#define SWITCH_SOURCES        256
+#define SWITCH_QUERIES_PER_S  10000 /* queries per host: 64 ranks create 100 groups in 1 s */
 /* ns of unused rate that a later burst may use; for both rates */
 #define SWITCH_BURST_NS (200ull * 1000 * 1000)
 

@@ -17,7 +17,7 @@
 
 #include <dxp/status.h>
 
-static int attach_refused(const char *interface, bool native, int error, char why[PLANE_WHY_BYTES])
+static int attach_rejected(const char *interface, bool native, int error, char why[PLANE_WHY_BYTES])
 {
 	if (error == EBUSY || error == EEXIST) {
 		snprintf(why, PLANE_WHY_BYTES,
@@ -46,7 +46,7 @@ static int attach(struct plane *p, const char *interface, bool native, char why[
 	}
 	link = bpf_link_create(p->program.program, (int)ifindex, BPF_XDP, &options);
 	if (link < 0)
-		return attach_refused(interface, native, -link, why);
+		return attach_rejected(interface, native, -link, why);
 	p->ports[p->port_count].ifindex = (int)ifindex;
 	p->ports[p->port_count].link = link;
 	p->port_count++;

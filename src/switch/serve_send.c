@@ -151,7 +151,7 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 }
 
 /* Returns whether the packet may open a socket. REFUSED may answer a port scan, so it never closes
- * a socket for a new one, and opens at most SERVE_SENDERS_REFUSED. */
+ * a socket for a new one, and opens at most SERVE_SENDERS_REJECTED. */
 static bool worth_opening(const struct senders *s, const struct datagram *d)
 {
 	unsigned open = 0;
@@ -161,7 +161,7 @@ static bool worth_opening(const struct senders *s, const struct datagram *d)
 		return true;
 	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++)
 		open += s->table[i].link != NULL;
-	return open < SERVE_SENDERS_REFUSED;
+	return open < SERVE_SENDERS_REJECTED;
 }
 
 /* Returns the socket for source port `port`; NULL: none. */

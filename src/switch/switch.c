@@ -51,7 +51,7 @@ static void options_fill(struct sw_options *o)
 	if (o->window == 0)
 		o->window = SWITCH_WINDOW_DEFAULT;
 	if (o->refused_per_s == 0)
-		o->refused_per_s = SWITCH_REFUSED_PER_S;
+		o->refused_per_s = SWITCH_REJECTED_PER_S;
 }
 
 int switch_create(const struct sw_options *options, uint64_t now_ns, struct sw **out)
@@ -106,7 +106,7 @@ static void inquiry_receive(struct sw *s, const struct arrival *a)
 		s->counters.malformed++;
 		return;
 	}
-	if (!refuse_answer_allowed(s, a->path->from_ip, a->now_ns))
+	if (!reject_answer_allowed(s, a->path->from_ip, a->now_ns))
 		return;
 
 	struct message *m = message_answer_new(s, &rows);
@@ -128,7 +128,7 @@ static void control_receive(struct sw *s, const struct arrival *a)
 	const struct inc_packet *p = a->packet;
 
 	if (p->roce.opcode == ROCE_UD_SEND_ONLY && p->roce.qkey != INC_CONTROL_QKEY) {
-		refuse_data(s, a, DXP_EACCESS, false);
+		reject_data(s, a, DXP_EACCESS, false);
 		return;
 	}
 	switch (p->header.kind) {
@@ -137,7 +137,7 @@ static void control_receive(struct sw *s, const struct arrival *a)
 	case INC_KILL: control_notify_receive(s, a); break;
 	case INC_RENEW: control_renew_receive(s, a); break;
 	case INC_INQUIRE: inquiry_receive(s, a); break;
-	default: refuse_data(s, a, DXP_EINVAL, false); /* not for a switch */
+	default: reject_data(s, a, DXP_EINVAL, false); /* not for a switch */
 	}
 }
 
@@ -166,7 +166,7 @@ void switch_receive(struct sw *s, const uint8_t *data, size_t bytes, const struc
 	if (p.header.kind == INC_DATA)
 		aggregator_data_receive(s, &a);
 	else if (p.header.kind == INC_REFUSED)
-		control_refused_receive(s, &a);
+		control_rejected_receive(s, &a);
 	else
 		control_receive(s, &a);
 }

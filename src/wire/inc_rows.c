@@ -89,7 +89,7 @@ static void group_get(struct get_cursor *cursor, struct inc_group_row *to)
 	*cursor = c;
 }
 
-static void refusal_put(struct put_cursor *cursor, const struct inc_refusal_row *from)
+static void rejection_put(struct put_cursor *cursor, const struct inc_refusal_row *from)
 {
 	struct put_cursor c = *cursor;
 
@@ -97,7 +97,7 @@ static void refusal_put(struct put_cursor *cursor, const struct inc_refusal_row 
 	*cursor = c;
 }
 
-static void refusal_get(struct get_cursor *cursor, struct inc_refusal_row *to)
+static void rejection_get(struct get_cursor *cursor, struct inc_refusal_row *to)
 {
 	struct get_cursor c = *cursor;
 
@@ -124,7 +124,7 @@ size_t inc_answer_encode(const struct inc_answer *a, uint8_t out[INC_ANSWER_BYTE
 		else if (a->section == INC_SECTION_GROUPS)
 			group_put(&c, &a->groups[i]);
 		else
-			refusal_put(&c, &a->refusals[i]);
+			rejection_put(&c, &a->refusals[i]);
 	}
 	assert(!c.bad);
 	return (size_t)(c.at - out);
@@ -146,7 +146,7 @@ int inc_answer_decode(const uint8_t *data, size_t bytes, struct inc_answer *out)
 		else if (a.section == INC_SECTION_GROUPS)
 			group_get(&c, &a.groups[i]);
 		else
-			refusal_get(&c, &a.refusals[i]);
+			rejection_get(&c, &a.refusals[i]);
 	}
 	if (!get_done(&c))
 		return DXP_EMALFORMED;

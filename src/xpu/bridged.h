@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory of one xPU that only DMA reaches (S-01): a pump whose rings are registered with the
- * NIC, and the staged region through which PUTs and GETs of peers cross them. Peers see no
- * difference. The slot's own transfers use the same pump (src/xpu/bulk.h).
- *
- * Used by the slot's thread only. */
+/* Device memory that only DMA reaches (S-01): a pump with rings registered at the NIC, and the
+ * staged region for PUTs and GETs of peers, which see no difference. Own transfers use the same
+ * pump (bulk.h). Slot's thread only. */
 #ifndef XPU_BRIDGED_H
 #define XPU_BRIDGED_H
 
@@ -33,12 +31,11 @@ int bridged_attach(struct bridged *b, struct nic *n);
 /* Registers the memory with function 0, as nic_region_register_staged. */
 int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key);
 
-/* Cancels peers' PUTs and GETs in this range, which complete soon; bridged_touches returns
- * whether any is left. The xPU's own transfers do not count. */
+/* Cancels PUTs and GETs of peers in this range; bridged_touches returns whether any is left. */
 void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
 bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes);
 
-/* Calls `visit` with the node of each PUT and GET of peers under way; nodes may repeat. */
+/* Calls `visit` with the node of each outstanding PUT and GET of peers; nodes may repeat. */
 void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
 		   void *context);
 
@@ -65,7 +62,7 @@ const char *bridged_step_name(uint8_t step);
 struct bridged_state {
 	uint32_t buffers, buffer_bytes;
 	uint64_t in_bytes, out_bytes;     /* moved by DMA through the rings */
-	uint64_t in_busy_ns, out_busy_ns; /* time with a DMA of that direction under way */
+	uint64_t in_busy_ns, out_busy_ns; /* time with a running DMA of that direction */
 	uint64_t failed, stalls, no_buffer;
 	uint32_t transfers;         /* now */
 	uint32_t in_used, out_used; /* buffers that are not EMPTY now */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD: sends a package to the host's worker part by part, behind earlier orders; the compiler
- * there does the rest. A package behind DMA is fetched first, one at a time, since each may need
- * XPU_SOURCE_BYTES_MAX of host memory. One that its host could change is copied.
+/* BUILD: sends a package to the host's worker in parts; the compiler runs there. Packages behind
+ * DMA are fetched one at a time, since each may need XPU_SOURCE_BYTES_MAX of host memory. Others
+ * are copied, since their host could change them.
  *
- * Copies stay with the program, up to XPU_PACKAGES_BYTES per host, for rebuilds after the loss
- * of a worker. A linked program keeps its binary instead, since its inputs may be released. */
+ * The program keeps the copy, up to XPU_PACKAGES_BYTES per host, for rebuilds. A linked program
+ * keeps its binary, since its inputs may be released. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,22 +28,6 @@ struct build {
 	struct worker_build message;
 	struct pump_transfer pump;
 };
-
-/* ---- byte buffers ---- */
-
-bool build_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
-		     uint64_t most)
-{
-	if (*bytes + count > most)
-		return false;
-	uint8_t *at = realloc(*data, *bytes + count + 1);
-	if (!at)
-		return false;
-	memcpy(at + *bytes, more, count);
-	*data = at;
-	*bytes += count;
-	return true;
-}
 
 /* ---- completion ---- */
 
@@ -133,10 +118,10 @@ static void build_data(struct order *o, uint32_t kind, const void *data, uint32_
 	if (CONTAINER_OF(o, struct build, order)->again)
 		return;
 	if (kind == WORKER_LOG) {
-		build_bytes_add((uint8_t **)&p->log, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
+		program_bytes_add((uint8_t **)&p->log, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
 		p->log_bytes = (uint32_t)count;
 	} else {
-		build_bytes_add(&p->about, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
+		program_bytes_add(&p->about, &count, data, bytes, ENGINE_LOG_BYTES_MAX);
 		p->about_bytes = (uint32_t)count;
 	}
 }
@@ -173,7 +158,13 @@ static void build_end(struct order *o, const struct order_end *end)
 	next_fetch(s);
 }
 
-static const struct order_ops build_ops = {.data = build_data, .end = build_end};
+static void build_describe(const struct order *o, char *out, size_t space)
+{
+	snprintf(out, space, "the compiler");
+}
+
+static const struct order_ops build_ops = {
+	.data = build_data, .end = build_end, .describe = build_describe};
 
 /* ---- sending to the worker ---- */
 
@@ -231,8 +222,7 @@ static int inputs_check(const struct build *b, const struct package *package)
 	return DXP_OK;
 }
 
-/* Posts a complete package. Its inputs may be released from now on: the worker releases them
- * later. */
+/* Posts a package. The host may release its inputs from now on. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -252,7 +242,8 @@ static int build_post(struct build *b)
 	return status;
 }
 
-void build_again(struct tenant *t, struct program *p)
+/* Rebuilds a program in the new worker of its tenant. */
+static void build_again(struct tenant *t, struct program *p)
 {
 	struct build *b = calloc(1, sizeof(*b));
 
@@ -263,6 +254,16 @@ void build_again(struct tenant *t, struct program *p)
 	b->again = true;
 	t->busy++;
 	build_send(t->worker, b);
+}
+
+/* Rebuilds from the oldest on: inputs are older than programs linked from them. */
+void programs_rebuild(struct tenant *t)
+{
+	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {
+		struct program *p = CONTAINER_OF(e, struct program, entry);
+		if (p->built && p->package)
+			build_again(t, p);
+	}
 }
 
 /* ---- packages behind DMA ---- */

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "xpu/slot_internal.h"
 
-/* A FILL or DRAIN step under way. */
+/* An outstanding FILL or DRAIN step. */
 struct bulk_step {
 	struct pump *pump;
 	uint32_t id;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bulk transfer: bytes between device memory of this xPU and memory of another node, moved by
- * own GETs and PUTs, several pieces at once (S-05, S-06). DIRECT memory is used in place; with
- * BRIDGED memory each piece passes through a buffer of the rings. Used by the slot's thread
+/* Bulk transfer between device memory and another node: own GETs and PUTs, several pieces at once
+ * (S-05, S-06). BRIDGED memory: each piece passes through a buffer of the rings. Slot's thread
  * only. */
 #ifndef XPU_BULK_H
 #define XPU_BULK_H
@@ -27,16 +26,14 @@ struct bulk {
 
 	struct pump_transfer pump;
 	uint64_t handed;       /* bytes whose GET (DIRECT: IN) or PUT is in the outbox */
-	uint32_t flight;       /* DIRECT: pieces under way */
+	uint32_t flight;       /* DIRECT: outstanding pieces */
 	struct bridge_end end; /* DIRECT: to be reported */
 };
 
-/* Starts a transfer. `ended` comes later, or from this call if nothing is to be done or nothing
- * can start. On error `ended` is not called: DXP_EUNSUPPORTED: THROUGH with DIRECT memory; else
- * as pump_begin. */
+/* Starts a transfer. `ended` comes later, or from this call if no piece starts; never after an
+ * error. DXP_EUNSUPPORTED: THROUGH with DIRECT memory; else as pump_begin. */
 int bulk_begin(struct bulk *h);
-/* Cancels a transfer: no further piece starts. `ended` comes after those under way, or from this
- * call. */
+/* Starts no further piece. `ended` comes after the outstanding ones, or from this call. */
 void bulk_cancel(struct bulk *h, int status);
 
 /* bulk_direct.c: the same, for memory that the NIC reaches. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bulk transfers where the NIC reaches device memory: each piece is one GET or PUT, several
- * under way. */
+/* Bulk transfers where the NIC reaches device memory: each piece is one GET or PUT. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

@@ -106,10 +106,10 @@ static void register_set(struct cfg_target *target, uint32_t index, uint32_t val
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go)
 {
-	uint8_t refused = write_check(target, first, count, values);
+	uint8_t rejected = write_check(target, first, count, values);
 
-	if (refused)
-		return refused;
+	if (rejected)
+		return rejected;
 	*go = (struct cfg_go){0};
 	for (uint32_t i = 0; i < count; i++)
 		register_set(target, first + i, values[i], go);

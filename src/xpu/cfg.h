@@ -136,7 +136,7 @@ struct cfg_target {
 
 /* Writes registers in order. `target` NULL: the writer has not opened the xPU. Returns 0 or,
  * without any change: WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1; WIRE_NACK_RIGHTS:
- * one is read-only, or the xPU is not open; WIRE_NACK_RESOURCE: the task is under way and one of
+ * one is read-only, or the xPU is not open; WIRE_NACK_RESOURCE: the task is running and one of
  * its registers is included. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);

@@ -9,9 +9,9 @@
 #include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
-static void refused(struct slot *s, uint16_t node, const char *why)
+static void rejected(struct slot *s, uint16_t node, const char *why)
 {
-	s->counters.refused++;
+	s->counters.rejected++;
 	log_debug("message of node %u rejected: %s", node, why);
 }
 
@@ -40,7 +40,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 }
 
 /* Rejects an OPEN. Without a tenant, the reply is sent to the queue pair named in the command. */
-static void open_refuse(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
+static void open_reject(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
 	uint8_t data[COMMAND_BYTES_MAX];
@@ -74,7 +74,7 @@ static void open_receive(struct slot *s, const struct dxp_nic_event *from, const
 	};
 
 	if (to.function >= NIC_FUNCTIONS || to.qp >= NIC_QPS_PER_FUNCTION) {
-		refused(s, to.node, "OPEN names no queue pair");
+		rejected(s, to.node, "OPEN names no queue pair");
 		return;
 	}
 	int status = open_check(s, to.node);
@@ -88,7 +88,7 @@ static void open_receive(struct slot *s, const struct dxp_nic_event *from, const
 	if (status == DXP_OK)
 		open_reply(t, c->sequence);
 	else
-		open_refuse(s, &to, c->sequence, status);
+		open_reject(s, &to, c->sequence, status);
 }
 
 static void close_receive(struct tenant *t, const struct command *c)
@@ -111,7 +111,7 @@ static void command_receive(struct slot *s, const struct dxp_nic_event *from, co
 	struct command c;
 
 	if (command_decode(data, from->bytes, &c) != DXP_OK) {
-		refused(s, from->node, "it does not parse");
+		rejected(s, from->node, "it does not parse");
 		return;
 	}
 	if (c.op == COMMAND_OPEN) {
@@ -120,7 +120,7 @@ static void command_receive(struct slot *s, const struct dxp_nic_event *from, co
 	}
 	struct tenant *t = tenant_find(s, from->node);
 	if (!t) {
-		refused(s, from->node, "it has not opened the xPU");
+		rejected(s, from->node, "it has not opened the xPU");
 		return;
 	}
 	switch (c.op) {
@@ -143,7 +143,7 @@ static void event_receive(struct slot *s, const struct dxp_nic_event *from, cons
 
 	if (command_event_decode(data, from->bytes, &e) != DXP_OK ||
 	    EVENT_XPU(e.event) != from->node) {
-		refused(s, from->node, "it names an event of another node");
+		rejected(s, from->node, "it names an event of another node");
 		return;
 	}
 	struct tenant *t = tenant_find(s, EVENT_HOST(e.event));
@@ -160,14 +160,14 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 {
 	/* Other processes of a node have functions of its NIC; only its own is function 0. */
 	if (event->peer_qp >> 8 != 0) {
-		refused(s, event->node, "it comes from a function of another process");
+		rejected(s, event->node, "it comes from a function of another process");
 		return;
 	}
 	/* A host's event may come on a data queue pair, behind its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_receive(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)
-		refused(s, event->node, "it is not for the service queue pair");
+		rejected(s, event->node, "it is not for the service queue pair");
 	else
 		command_receive(s, event, data);
 }

@@ -67,7 +67,7 @@ static void fetch_data(struct order *o, uint32_t kind, const void *data, uint32_
 {
 	struct fetch *f = CONTAINER_OF(o, struct fetch, order);
 
-	if (!f->cut && !build_bytes_add(&f->data, &f->bytes, data, bytes, FETCHED_BYTES_MAX))
+	if (!f->cut && !program_bytes_add(&f->data, &f->bytes, data, bytes, FETCHED_BYTES_MAX))
 		f->cut = true;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Access to device memory through the NIC. Each host has a key to all device memory. The key
- * reaches the host's allocations and unallocated memory, never another host's allocations; any
- * bearer of the key has the same access. Functions of kernels reach their host's allocations only.
+/* Access to device memory through the NIC. A host's key reaches its allocations and unallocated
+ * memory, for any bearer. Functions of kernels reach their host's allocations only.
  *
- * Unallocated memory used before is cleared before it is reached: at once if addressable, else
- * by DMA while the requester retries. An allocation ends all transfers that still touch it:
- * answers to GETs, and transfers that a bridge has accepted. */
+ * Used unallocated memory is cleared before access: at once, or by DMA while the requester retries.
+ * An allocation cancels all transfers in its range: answers to GETs, and accepted bridge
+ * transfers. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -148,7 +147,7 @@ bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes)
 		return true;
 	return !bridged_touches(s->bridged, address, bytes) &&
 	       !(scrub->busy && scrub->at < address + bytes &&
-		 address < scrub->at + scrub->under_way);
+		 address < scrub->at + scrub->running_bytes);
 }
 
 static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
@@ -161,8 +160,8 @@ static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
 		scrub->at = scrub->end; /* the next request starts the clearing again */
 		return;
 	}
-	arena_cleared(s->arena, scrub->at, scrub->at + scrub->under_way);
-	scrub->at += scrub->under_way;
+	arena_cleared(s->arena, scrub->at, scrub->at + scrub->running_bytes);
+	scrub->at += scrub->running_bytes;
 }
 
 uint32_t keys_scrub_advance(struct slot *s)
@@ -184,7 +183,7 @@ uint32_t keys_scrub_advance(struct slot *s)
 		scrub->at = scrub->end;
 		return 0;
 	}
-	scrub->under_way = order.bytes;
+	scrub->running_bytes = order.bytes;
 	scrub->busy = true;
 	return 1;
 }

@@ -132,7 +132,14 @@ static void launch_end(struct order *o, const struct order_end *end)
 	work_done(w, end->status);
 }
 
-static const struct order_ops launch_ops = {.end = launch_end};
+static void launch_describe(const struct order *o, char *out, size_t space)
+{
+	struct work *w = CONTAINER_OF(o, struct work, order);
+
+	snprintf(out, space, "kernel '%.100s'", worker_run_name(work_run(w)));
+}
+
+static const struct order_ops launch_ops = {.end = launch_end, .describe = launch_describe};
 
 static int launch_prepare(struct work *w)
 {
@@ -160,11 +167,4 @@ void launch_start(struct work *w)
 	}
 	arguments_drop(w);
 	work_done(w, status);
-}
-
-void launch_describe(const struct order *o, char *out, size_t space)
-{
-	struct work *w = CONTAINER_OF(o, struct work, order);
-
-	snprintf(out, space, "kernel '%.100s'", worker_run_name(work_run(w)));
 }

@@ -12,7 +12,7 @@
 #define FABRIC_HOST_KEEP_NS (60ull * 1000 * 1000 * 1000)
 #define FABRIC_SLOTS_MAX    16 /* xPUs per daemon */
 
-/* hosts that may have one xPU open: one rank per core of a large node */
+/* hosts per xPU: one rank per core of a large node */
 #define XPU_HOSTS_DEFAULT   1024
 #define XPU_HOSTS_MAX       WORKER_HOSTS_MAX /* with `dxpd --hosts` */
 #define XPU_ALIGN           ENGINE_ALIGN     /* bytes, alignment of allocations */
@@ -22,43 +22,40 @@
 #define XPU_SOURCES_MAX FABRIC_NODES_MAX
 /* windows of NICs that kernels drive: 7 functions, and others still closing */
 #define XPU_WINDOWS_MAX 32
-/* bytes per host and xPU in the daemon: logs, records and packages of its programs; small programs
- * take 1.5 KiB */
+/* bytes per host and xPU: logs, records, packages of programs; a small program takes 1.5 KiB */
 #define XPU_PROGRAMS_BYTES (512u << 20)
-/* bytes per host: what its programs were built from, to rebuild them after a crash */
+/* bytes per host: packages kept for rebuilds after a crash */
 #define XPU_PACKAGES_BYTES (64u << 20)
-/* messages to a host that reads too slowly: then prints of its kernels wait */
+/* queued messages per host at which prints of its kernels wait */
 #define XPU_PRINTS_WAIT      1024
 #define XPU_WORK_MAX         WORKER_QUEUE_MAX
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* bytes per program, as in the host library */
 #define XPU_ZERO_BYTES       (256u << 10) /* bytes of memory cleared per poll: about 50 us */
-/* messages in flight to one node: a silent one leaves space for others */
+/* outstanding messages per node: a silent one leaves space for others */
 #define XPU_OUTBOX_FLIGHT 8
 /* memory behind DMA cleared per DMA: longer ones are not faster */
 #define XPU_CLEAR_BYTES (1u << 20)
-/* bulk transfers of all hosts under way on one xPU; more are queued */
+/* running bulk transfers per xPU; more are queued */
 #define XPU_BULKS_SLOT_MAX 1024
-/* bulk transfers of one host under way on one xPU: more fill no pipeline better */
+/* running bulk transfers per host and xPU: more fill no pipeline better */
 #define XPU_BULKS_MAX 8
 /* bytes per GET or PUT of a bulk transfer if no buffer bounds it */
 #define XPU_BULK_BYTES (4u << 20)
-/* PUTs of peers that one bridge carries at once: above NIC_STAGED_LATER only those that wait for no
- * other */
+/* PUTs of peers in one bridge; those above NIC_STAGED_LATER wait for no other */
 #define XPU_STAGED_WRITES 316
 /* GETs of peers; the other transfers are for bulk transfers, clearing and sources */
 #define XPU_STAGED_READS 128
-/* GETs, and as many PUTs, of bridges in flight with one node: two rings of 8; a quarter of a queue
- * pair's capacity */
+/* outstanding GETs, and as many PUTs, of bridges per node: two rings of 8; a quarter of a queue
+ * pair */
 #define XPU_OUTBOX_BULK     16
 #define XPU_EVENTS_HELD     32 /* events of one host that may be delayed: one NAP */
 #define XPU_EVENTS_HOLD_NS  (5ull * 1000 * 1000) /* longest such delay */
 #define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* the same if a later event is awaited */
 /* ns; a command that runs longer is reported as started */
 #define XPU_BEGUN_NS (2ull * 1000 * 1000)
-/* messages queued for one host, twice what its commands need: the host does not read */
+/* queued messages per host: twice what its commands need */
 #define XPU_OUTBOX_MAX (2u * (WIRE_COMMANDS_BYTES / 512))
-/* bytes of these messages. XPU_OUTBOX_MAX events need less, but one reply of FETCH takes 1.5 KiB
- * and a host may request any number. */
+/* bytes of these messages: a reply of FETCH takes 1.5 KiB, in any number */
 #define XPU_OUTBOX_BYTES  (64u << 20)
 #define XPU_MESSAGES_POLL 64         /* messages received per poll before other work */
 #define XPU_PUT_BYTES     (1u << 30) /* bytes per PUT; a longer SEND takes several */

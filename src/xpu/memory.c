@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ALLOC and FREE. Memory is zero before its host has the address, since data of its previous
- * owner is private. Large ranges are cleared in pieces between network polls; behind DMA, by DMA
- * from a block of zeros, without buffers or copies. */
+/* ALLOC and FREE. A host gets zeroed memory: the previous owner's data is private. Large ranges are
+ * cleared in pieces between polls; behind DMA, by DMA from a block of zeros. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -48,6 +47,24 @@ static void allocate_reply(struct tenant *t, uint32_t sequence, uint64_t address
 	reply_send(t, &r);
 }
 
+static void free_reply(struct tenant *t, uint32_t sequence, int status)
+{
+	const struct command_reply r = {.op = COMMAND_FREE,
+					.sequence = sequence,
+					.status = status,
+					.free_bytes = memory_left(t)};
+
+	reply_send(t, &r);
+}
+
+/* Retries waiting ALLOCs; answers the FREE, if it waited for this unmap. */
+static void unmapped(struct tenant *t, const uint32_t *sequence)
+{
+	memory_parked_retry(t);
+	if (sequence)
+		free_reply(t, *sequence, DXP_OK);
+}
+
 /* Queues a clearing. On DXP_OK the reply comes later. */
 static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address, uint64_t bytes)
 {
@@ -74,8 +91,7 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
-		/* A host that became silent while its ALLOC waited evicts no other host and not
-		 * itself. */
+		/* A host that became silent while its ALLOC waited evicts none. */
 		if (node_silent_since(s->node, t->host))
 			return status;
 		uint64_t coming = tenants_giving(s);
@@ -89,8 +105,7 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return status;
 }
 
-/* Allocates a range and maps it in the host's process, before it is cleared: the host does not
- * have the address yet. */
+/* Allocates a range and maps it in the host's process, before it is cleared. */
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
@@ -105,8 +120,8 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return DXP_OK;
 }
 
-/* Allocates and clears. On DXP_OK the reply is queued now, or after the clearing; on an error the
- * caller replies. */
+/* Allocates and clears. DXP_OK: the reply is queued now or after the clearing; else the caller
+ * replies. */
 static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 {
 	uint64_t address;
@@ -123,12 +138,11 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	}
 	status = clearing_begin(t, sequence, address, bytes);
 	if (status != DXP_OK)
-		worker_unmap_free(t, address, NULL);
+		worker_unmap_free(t, address, unmapped, NULL);
 	return status;
 }
 
-/* An ALLOC that waits for freed memory that its process has not unmapped yet, or for memory of
- * an evicted silent host. */
+/* An ALLOC that waits for an unmap, or for memory of an evicted host. */
 struct parked {
 	struct parked *next;
 	uint32_t sequence;
@@ -177,22 +191,12 @@ void memory_allocate(struct tenant *t, const struct command *c)
 	allocate_reply(t, c->sequence, 0, status);
 }
 
-void memory_free_reply(struct tenant *t, uint32_t sequence, int status)
-{
-	const struct command_reply r = {.op = COMMAND_FREE,
-					.sequence = sequence,
-					.status = status,
-					.free_bytes = memory_left(t)};
-
-	reply_send(t, &r);
-}
-
 void memory_free(struct tenant *t, const struct command *c)
 {
-	int status = worker_unmap_free(t, c->address, &c->sequence);
+	int status = worker_unmap_free(t, c->address, unmapped, &c->sequence);
 
 	if (status != DXP_EAGAIN)
-		memory_free_reply(t, c->sequence, status);
+		free_reply(t, c->sequence, status);
 }
 
 static void clearing_pop(struct slot *s)
@@ -207,7 +211,7 @@ static void clearing_pop(struct slot *s)
 	free(c);
 }
 
-static bool clearing_under_way(const struct clearing *c)
+static bool clearing_running(const struct clearing *c)
 {
 	bool busy = false;
 
@@ -259,8 +263,7 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 	c->cleared += order.bytes;
 }
 
-/* Completes the first clearing if it is done or has failed, and no DMA is under way. Returns
- * whether it did. */
+/* Completes the first clearing if it is done or failed and no DMA runs. Returns whether it did. */
 static bool clearing_end(struct slot *s, struct clearing *c)
 {
 	struct tenant *t = c->tenant;
@@ -268,13 +271,13 @@ static bool clearing_end(struct slot *s, struct clearing *c)
 	uint64_t address = c->address;
 	int status = c->status;
 
-	if (!clearing_over(c) || clearing_under_way(c))
+	if (!clearing_over(c) || clearing_running(c))
 		return false;
 	clearing_pop(s);
 	if (t->leaving)
 		return true;
 	if (status != DXP_OK)
-		worker_unmap_free(t, address, NULL);
+		worker_unmap_free(t, address, unmapped, NULL);
 	allocate_reply(t, sequence, status == DXP_OK ? address : 0, status);
 	return true;
 }

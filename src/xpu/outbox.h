@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that one xPU sends: replies, events and data of transfers, in order for each node and
- * kind, none ever dropped. Those that window (32) and NIC (64 per queue pair) have no space for
- * wait here. A silent node occupies at most XPU_OUTBOX_FLIGHT requests of a kind (XPU_OUTBOX_BULK
- * of bridge data) on a shared queue pair.
+/* Messages that one xPU sends, in order for each node and kind; none is dropped. They wait here for
+ * space in the window (32) and the NIC (64 per queue pair). A node has at most XPU_OUTBOX_FLIGHT
+ * outstanding requests of a kind (XPU_OUTBOX_BULK of bridge data).
  *
- * Completions are in order on each queue pair. A long PUT would delay those of later replies,
- * and a burst of GETs those of PUTs that free a bridge's buffers. So each kind has its own
- * limit, replies never share a queue pair with data, nor GETs with PUTs of one bridged stream.
- * Messages of one kind to one node use one queue pair: a NAP queued after a PUT to the same peer
- * arrives after its data. One thread. */
+ * A queue pair completes in order. So replies share none with data, since a long PUT would delay
+ * them, and GETs none with PUTs of a bridged stream. Messages of one kind to one node share one: a
+ * NAP queued after a PUT arrives after its data. One thread. */
 #ifndef XPU_OUTBOX_H
 #define XPU_OUTBOX_H
 
@@ -26,8 +23,8 @@ enum outbox_kind {
 	OUTBOX_PUSH, /* PUTs of a bridge that no event follows */
 };
 
-/* Completes a message with the NIC's status, or with the reason why it was not sent. Called from
- * outbox_service, outbox_drop and outbox_end only. */
+/* Reports a message: the NIC's status, or why it was not sent. Called from outbox_service,
+ * outbox_drop and outbox_end only. */
 typedef void (*outbox_done)(void *context, int status);
 
 /* Registered memory here and at the peer, of equal length. */
@@ -38,8 +35,7 @@ struct outbox_piece {
 int outbox_create(struct dxp_window *window, struct outbox **out);
 /* Frees what is left without calling `done`. */
 void outbox_destroy(struct outbox *o);
-/* Completes everything with `status`, also what the NIC has; its completions must not be
- * dequeued any more. */
+/* Completes all messages with `status`. The NIC's completions must not be dequeued afterwards. */
 void outbox_end(struct outbox *o, int status);
 
 /* Queues a NAP of up to NIC_NAP_BYTES_MAX, copied. `done` may be NULL. DXP_ENOMEM. */
@@ -52,13 +48,13 @@ int outbox_put(struct outbox *o, enum outbox_kind kind, const struct dxp_target 
 int outbox_get(struct outbox *o, const struct dxp_target *to, const struct outbox_piece *piece,
 	       outbox_done done, void *context);
 
-/* Counts messages to a node, queued or under way. */
+/* Counts messages to a node, queued or outstanding. */
 uint32_t outbox_count(const struct outbox *o, uint16_t node);
 
 /* Returns the memory of those. */
 uint64_t outbox_bytes(const struct outbox *o, uint16_t node);
 
-/* Completes queued messages to this node with `status`; those under way stay with the NIC. */
+/* Completes queued messages to this node with `status`; outstanding ones stay with the NIC. */
 void outbox_drop(struct outbox *o, uint16_t node, int status);
 
 /* Dequeues completions and posts what the window has space for. Returns the amount of work. */

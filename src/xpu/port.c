@@ -16,8 +16,7 @@ _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
 _Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) + 65536 <= WORKER_TAIL_BYTES,
 	       "windows and a page of counters fit behind device memory");
 
-/* Opens the highest free function without work under way: lower ones are assigned to processes by
- * hand. */
+/* Opens the highest idle function: users assign the lower ones by hand. */
 static int function_open(struct slot *s, struct port *p)
 {
 	struct nic *n = node_nic(s->node);
@@ -31,7 +30,7 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Allocates a window behind device memory, where a worker can map it. False: all are used. */
+/* Allocates a window behind device memory, which workers map. False: all are used. */
 static bool window_choose(struct slot *s, struct port *p)
 {
 	uint32_t i = 0;
@@ -98,8 +97,8 @@ void port_close(struct slot *s, struct port *p, int status)
 	nic_function_close(node_nic(s->node), p->function, status, clock_now_ns());
 }
 
-/* Returns why the NIC has stopped serving this port, or DXP_OK. The kernel can write this
- * memory; a false value harms only its own host. */
+/* Returns why the NIC stopped this port, or DXP_OK. Kernels can write the value; a false one harms
+ * only their host. */
 static int port_error(const struct port *p)
 {
 	return dxp_error(p->window);
@@ -123,8 +122,8 @@ static uint32_t closed_free(struct slot *s)
 	return freed;
 }
 
-/* Checks whether a function becomes free soon: that of an evicted host, once its work under way has
- * completed. A kernel on the slot's own thread may take any time. */
+/* Returns whether a function becomes free soon: an evicted host's, when its work has completed. A
+ * kernel on the slot's own thread may take any time. */
 static bool port_comes(const struct slot *s)
 {
 	const struct port *p = s->ports;
@@ -134,8 +133,7 @@ static bool port_comes(const struct slot *s)
 	return p != NULL;
 }
 
-/* Creates a port; evicts at most one silent host at a time. DXP_EAGAIN: a function becomes free
- * soon. */
+/* Creates a port; evicts at most one silent host. DXP_EAGAIN: a function becomes free soon. */
 static int port_make(struct tenant *t)
 {
 	struct slot *s = t->slot;
@@ -143,7 +141,7 @@ static int port_make(struct tenant *t)
 
 	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_space(s, NEED_FUNCTION))
 		return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
-	/* frees it at once unless a process maps it or a kernel uses it */
+	/* Fails if a process maps it or a kernel uses it. */
 	closed_free(s);
 	status = port_create(t, &t->port);
 	return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of a host: RELEASE, and rebuilds in the successor of a lost worker. */
+/* Programs of a host: their memory, and RELEASE. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
@@ -42,6 +43,20 @@ void program_drop(struct program *p)
 	free(p->log);
 	free(p->about);
 	free(p);
+}
+
+bool program_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
+		       uint64_t most)
+{
+	if (*bytes + count > most)
+		return false;
+	uint8_t *at = realloc(*data, *bytes + count + 1);
+	if (!at)
+		return false;
+	memcpy(at + *bytes, more, count);
+	*data = at;
+	*bytes += count;
+	return true;
 }
 
 static void release_end(struct order *o, const struct order_end *end)
@@ -92,14 +107,4 @@ void programs_release(struct tenant *t)
 {
 	while (t->programs.newest)
 		program_end(t, CONTAINER_OF(t->programs.newest, struct program, entry));
-}
-
-/* Rebuilds from the oldest on: inputs are older than programs linked from them. */
-void programs_rebuild(struct tenant *t)
-{
-	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {
-		struct program *p = CONTAINER_OF(e, struct program, entry);
-		if (p->built && p->package)
-			build_again(t, p);
-	}
 }

@@ -75,7 +75,7 @@ static void state_fill(const struct slot *s, struct cfg_values *v)
 	v->words[CFG_COMMANDS_DONE] = c->done;
 	v->words[CFG_COMMANDS_FAILED] = c->failed;
 	v->words[CFG_COMMANDS_QUEUED] = queued;
-	v->words[CFG_COMMANDS_REFUSED] = c->refused;
+	v->words[CFG_COMMANDS_REFUSED] = c->rejected;
 	v->words[CFG_KERNELS] = c->kernels;
 	v->words[CFG_BUILDS] = c->builds;
 	cfg_set_64(v, CFG_SENT_LO, c->sent_bytes);
@@ -119,13 +119,13 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	uint64_t result;
 
 	engine_core_get(s->engine, &target.core.core, &target.core.operand, &result);
-	uint8_t refused = cfg_write(t ? &target : NULL, first, count, values, &go);
+	uint8_t rejected = cfg_write(t ? &target : NULL, first, count, values, &go);
 	/* not both in one write: read-only registers lie between */
-	if (!refused && go.core)
-		refused = core_set(s, &target.core);
-	if (!refused && go.task)
+	if (!rejected && go.core)
+		rejected = core_set(s, &target.core);
+	if (!rejected && go.task)
 		transfer_task_start(t);
-	return refused;
+	return rejected;
 }
 
 const struct nic_cfg_ops registers_ops = {.read = registers_read, .write = registers_write};

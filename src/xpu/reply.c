@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to hosts, and events to other xPUs. None is dropped while its receiver lives: a host
- * that is unreachable or reads nothing is evicted. */
+/* Messages to hosts, and events to other xPUs. None is dropped: a host that is unreachable or reads
+ * nothing is evicted. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void sent(void *context, int status)
 	log_warn(
 		"host node %u is unreachable (%s): its commands are cancelled, its memory is freed",
 		t->host, dxp_status_text(status));
-	tenant_evict(t, DXP_EPEERLOST);
+	t->slot->hooks->evict(t, DXP_EPEERLOST);
 }
 
 /* Returns whether what waits for the host is within bounds. */
@@ -50,7 +50,7 @@ static void message_send(struct tenant *t, const uint8_t *data, int bytes)
 			 t->host,
 			 reads ? "gets no answer, because this machine is out of memory"
 			       : "sends commands without reading the answers");
-		tenant_evict(t, DXP_EPEERLOST);
+		t->slot->hooks->evict(t, DXP_EPEERLOST);
 		return;
 	}
 	t->busy++;
@@ -149,9 +149,8 @@ void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
-	/* Sends now if no other command is outstanding: no later event would carry this one. Events
-	 * before the last awaited one stay held: a message for each would cost the network thread
-	 * as much as the commands. */
+	/* Sends now if no later event would carry it. Events before the awaited one stay held: a
+	 * message for each would cost as much as its command. */
 	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);

@@ -14,9 +14,13 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-#define STUCK_AGAIN_NS (50 * MS_NS)
 /* cores: a host, the network thread, an engine's thread, the rest of the system */
 #define SPINNERS 4
+
+static const struct slot_hooks hooks = {
+	.evict = tenant_evict,
+	.worker_started = programs_rebuild,
+};
 
 static void changed(void *context, const struct table_change *change)
 {
@@ -230,6 +234,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	if (!s)
 		return DXP_ENOMEM;
 	s->options = *options;
+	s->hooks = &hooks;
 	if (!s->options.hosts_max)
 		s->options.hosts_max = XPU_HOSTS_DEFAULT;
 	s->clearings_tail = &s->clearings;
@@ -293,55 +298,6 @@ void slot_bridged_state(const struct slot *s, struct bridged_state *out)
 	bridged_state(s->bridged, out);
 }
 
-bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out)
-{
-	const struct node_entry *entry = node_table_find(node_table(s->node), node);
-
-	if (entry)
-		*out = *entry;
-	return entry != NULL;
-}
-
-int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry, struct dxp_target *out)
-{
-	if (!slot_lookup(s, node, entry))
-		return DXP_ENOENT;
-	if (!entry->alive)
-		return DXP_EPEERLOST;
-	if (!entry->granted)
-		return DXP_EACCESS;
-	if (entry->kind != MANAGE_XPU || node == node_id(s->node))
-		return DXP_EINVAL;
-	*out = (struct dxp_target){.node = node, .qp = NODE_SERVICE_QP, .magic = entry->magic};
-	return DXP_OK;
-}
-
-void slot_peer_stuck(struct slot *s, uint16_t node)
-{
-	struct tenant *t = tenant_find(s, node);
-	uint64_t now_ns = clock_now_ns();
-
-	/* Each stalled step calls this; once is enough. */
-	if (node == s->stuck_node && now_ns < s->stuck_ns + STUCK_AGAIN_NS)
-		return;
-	s->stuck_node = node;
-	s->stuck_ns = now_ns;
-	log_warn("node %u is alive, but holds buffers of the bridge too long: its connection is "
-		 "reset%s; check whether its program or its device is stopped",
-		 node, t ? ", its commands are cancelled, its memory is freed" : "");
-	if (t)
-		tenant_evict(t, DXP_EPEERLOST);
-	else
-		outbox_drop(s->outbox, node, DXP_EPEERLOST);
-	nic_peer_reset(node_nic(s->node), node, DXP_ETIMEDOUT);
-}
-
-void slot_error_note(struct slot *s, int status)
-{
-	if (status != DXP_OK)
-		s->counters.last_error = (uint32_t)status;
-}
-
 static uint32_t messages_receive(struct slot *s)
 {
 	struct dxp_window *w = node_window(s->node);
@@ -397,13 +353,4 @@ uint64_t slot_deadline(struct slot *s)
 		return 0;
 	uint64_t deadline_ns = min_u64(reply_events_deadline(s), workers_begun_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
-}
-
-uint32_t slot_hosts(const struct slot *s)
-{
-	uint32_t count = 0;
-
-	for (const struct tenant *t = s->tenants; t; t = t->next)
-		count += !t->leaving;
-	return count;
 }

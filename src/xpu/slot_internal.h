@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of an xPU, shared by the files that implement struct slot.
+/* State of an xPU, shared by the files of struct slot.
  *
- * Lifetimes: a tenant lives until nothing of it runs (`busy`). A work item stays in its graph
- * until it completes. Memory stays held while an order uses it, and until a process that maps it
- * has unmapped it or exited. */
+ * Lifetimes: a tenant is freed when `busy` is 0. A work item stays in its graph until it completes.
+ * Memory is held until its orders complete and no process maps it. */
 #ifndef XPU_SLOT_INTERNAL_H
 #define XPU_SLOT_INTERNAL_H
 
@@ -49,8 +48,7 @@ struct fetched {
 	size_t bytes;
 };
 
-/* A NIC function that kernels of one host use. Lives until no kernel and no packet uses its
- * window. */
+/* A NIC function for kernels of one host, until no kernel and no packet uses its window. */
 struct port {
 	struct port *next;
 	struct tenant *tenant;
@@ -65,7 +63,7 @@ struct port {
 	struct dxp_window *window;
 };
 
-/* One host's use of the xPU, from OPEN until CLOSE or its loss. */
+/* A host, from OPEN to CLOSE or its loss. */
 struct tenant {
 	struct tenant *next;
 	struct slot *slot;
@@ -82,7 +80,7 @@ struct tenant {
 	uint32_t unmaps;          /* freed ranges that its process may still map */
 	struct parked *parked;    /* ALLOCs that wait for those, or for memory of a silent host */
 	uint32_t busy;            /* orders, clearings and transfers that point here */
-	uint32_t bulks;           /* under way, at most XPU_BULKS_MAX; excludes the task's */
+	uint32_t bulks;           /* running, at most XPU_BULKS_MAX; excludes the task's */
 	bool leaving;             /* accepts no commands; freed when not busy */
 	bool gone;                /* the host is lost: nothing is sent to it */
 	bool closing;             /* a reply to CLOSE is due */
@@ -172,8 +170,8 @@ struct clearing {
 struct scrub {
 	struct pump_transfer pump;
 	bool busy;
-	uint64_t at, end;   /* range to clear; equal: nothing */
-	uint64_t under_way; /* bytes from `at` on, while busy */
+	uint64_t at, end;       /* range to clear; equal: nothing */
+	uint64_t running_bytes; /* bytes from `at` on, while busy */
 };
 
 /* A range of another xPU's memory, with key, to which a PUT has succeeded. */
@@ -186,12 +184,19 @@ struct known_key {
 #define KNOWN_KEYS 256
 
 struct slot_counters {
-	uint32_t done, failed, refused, kernels, builds;
+	uint32_t done, failed, rejected, kernels, builds;
 	uint64_t sent_bytes;
 	uint32_t last_error;
 };
 
+/* Calls upwards: from files that serve the whole slot to the files above them (README.md). */
+struct slot_hooks {
+	void (*evict)(struct tenant *t, int status); /* tenant_evict */
+	void (*worker_started)(struct tenant *t);    /* its process has nothing built */
+};
+
 struct slot {
+	const struct slot_hooks *hooks;
 	struct slot_options options;
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct arena *arena;
@@ -230,30 +235,25 @@ struct slot {
 	struct slot_counters counters;
 };
 
-/* slot.c */
+/* slot_peer.c */
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
 /* Finds a live, granted xPU and its address. DXP_ENOENT, DXP_EACCESS, DXP_EPEERLOST; DXP_EINVAL:
  * not an xPU, or this one. */
 int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
 	      struct dxp_target *out);
 void slot_error_note(struct slot *s, int status);
-/* Resets a live node that keeps bridge buffers too long: all that is under way with it fails. A
- * host is evicted. */
+/* Resets a live node that keeps bridge buffers too long: its requests fail. Evicts a host. */
 void slot_peer_stuck(struct slot *s, uint16_t node);
 
-/* tenant.c */
+/* tenant_list.c */
+struct tenant *tenant_find(const struct slot *s, uint16_t host);
 /* Counts a bulk transfer that has started (+1) or completed (-1). */
 void tenant_bulks_add(struct tenant *t, int more);
 bool tenant_may_bulk(const struct tenant *t);
-struct tenant *tenant_find(const struct slot *s, uint16_t host);
-int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
-/* Cancels and frees everything; the tenant is freed when not busy. */
-void tenant_leave(struct tenant *t, int status);
-/* Drops a lost or evicted host: nothing more is sent to it. */
-void tenant_evict(struct tenant *t, int status);
-void tenants_changed(struct slot *s, const struct table_change *change);
-/* Handles the loss of a session, and of its commands and answers. */
-void tenants_session_ended(struct slot *s, uint16_t node, int status);
+/* Logs a mistake of this host, up to a bound. */
+void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* tenant_silent.c */
 /* Resources of a silent host that another host may need. */
 enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
@@ -265,8 +265,16 @@ uint64_t tenants_silent_bytes(const struct slot *s);
 uint64_t tenants_giving(const struct slot *s);
 /* Evicts silent hosts that hold what others wait for; returns how many. */
 uint32_t tenants_needed(struct slot *s);
-/* Logs a mistake of this host, up to a bound. */
-void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* tenant.c */
+int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
+/* Cancels and frees everything; the tenant is freed when not busy. */
+void tenant_leave(struct tenant *t, int status);
+/* Drops a lost or evicted host: nothing more is sent to it. */
+void tenant_evict(struct tenant *t, int status);
+void tenants_changed(struct slot *s, const struct table_change *change);
+/* Handles the loss of a session, and of its commands and answers. */
+void tenants_session_ended(struct slot *s, uint16_t node, int status);
 /* Frees tenants that are leaving and not busy; returns how many. */
 uint32_t tenants_reap(struct slot *s);
 /* Stops all messages to hosts (shutdown, step 1). */
@@ -279,7 +287,7 @@ void tenants_free(struct slot *s);
 /* reply.c */
 void reply_send(struct tenant *t, const struct command_reply *r);
 void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
-/* Queues an event for its host. `lazy`: it may be delayed (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
+/* Queues an event for its host. `lazy`: may be delayed (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
 void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy);
 /* Sends events up to count `upto` without delay from now on. */
 void reply_events_hurry(struct tenant *t, uint32_t upto);
@@ -288,7 +296,7 @@ uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* Reports to the host that the command of this event runs. */
 void reply_begun_send(struct tenant *t, uint64_t event);
-/* Sends a sentence about a command that fails, before its event; 0: it has none. */
+/* Sends a sentence about a failed command, before its event; event 0: sends nothing. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
 /* Sends a kernel's printed text. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
@@ -302,31 +310,31 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 
 /* work.c: the lifetime of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes);
-/* Lists the events of earlier engine commands that must succeed before this one, from the graph,
- * runs. Returns their number, at most the number of its waits. */
+/* As graph_unfinished, for a command from the graph. */
 uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX]);
-/* Completes a command that has run, or was dropped after it came out of the graph. */
+/* Counts, reports and frees a command that is out of the graph. */
+void work_report(struct work *w, int status);
+/* Completes a command that came out of the graph. */
 void work_done(struct work *w, int status);
-/* Starts ready commands, reports failed ones. Returns how many. */
-uint32_t works_advance(struct slot *s);
 void work_free(struct work *w);
 
 /* launch.c, edit.c, transfer.c, pull.c: start a ready command; completes in work_done */
 void launch_start(struct work *w);
 void edit_start(struct work *w);
-/* Describes a WORKER_RUN in text. */
-void launch_describe(const struct order *o, char *out, size_t space);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
 /* Cancels a tenant's pulls; they complete soon. */
 void pulls_cancel(const struct tenant *t, int status);
 void transfer_task_start(struct tenant *t);
 
+/* work_start.c */
+/* Starts ready commands, reports failed ones. Returns how many. */
+uint32_t works_advance(struct slot *s);
+
 /* memory.c */
 uint64_t memory_left(const struct tenant *t); /* bytes that it may allocate, if contiguous */
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
-void memory_free_reply(struct tenant *t, uint32_t sequence, int status);
 /* Retries waiting ALLOCs after memory was freed. */
 void memory_parked_retry(struct tenant *t);
 uint32_t memory_clearings_advance(struct slot *s);
@@ -338,17 +346,17 @@ int key_open(struct tenant *t);
 void key_close(struct tenant *t);
 /* Registers a key of its kernels' function, valid as long as the function. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
-/* Cancels what others have under way in newly allocated memory. */
+/* Cancels transfers of others in newly allocated memory. */
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
-/* nothing is left under way there */
+/* Returns whether these have completed. */
 bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes);
 uint32_t keys_scrub_advance(struct slot *s);
 
 /* port.c */
 void port_open(struct tenant *t, const struct command *c);
-/* Closes a port: its kernels read `status`, and nothing more is sent. NULL is allowed. */
+/* Closes a port: its kernels read `status`; the NIC sends nothing more. NULL is allowed. */
 void port_close(struct slot *s, struct port *p, int status);
-/* Surrounds each launch: the window stays, and the NIC polls it without wakeup. */
+/* Surround each launch: keep the window, and have the NIC poll it without wakeup. */
 void port_hold(struct slot *s, struct port *p);
 void port_drop(struct slot *s, struct port *p);
 /* Logs that the kernel just completed has lost its function. */
@@ -361,11 +369,8 @@ void ports_free(struct slot *s);
 
 /* build.c */
 void program_build(struct tenant *t, const struct command *c);
-/* Rebuilds a program in the tenant's new worker. */
-void build_again(struct tenant *t, struct program *p);
-/* Appends to *data. False: no memory, or the total would exceed `most`. */
-bool build_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
-		     uint64_t most);
+/* Rebuilds all programs in a new worker. */
+void programs_rebuild(struct tenant *t);
 /* Fails queued builds at shutdown. */
 void builds_free(struct slot *s);
 
@@ -384,8 +389,9 @@ struct program *program_hold(struct program *p);
 void program_drop(struct program *p); /* NULL is allowed */
 /* Releases all programs of a leaving tenant. */
 void programs_release(struct tenant *t);
-/* Rebuilds all programs in a new worker. */
-void programs_rebuild(struct tenant *t);
+/* Appends to *data. False: no memory, or the total would exceed `most`. */
+bool program_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
+		       uint64_t most);
 
 /* workers.c: workers of hosts, and what their processes map */
 /* Returns the tenant's worker, or the slot's; NULL: none yet. */
@@ -396,10 +402,14 @@ struct worker *worker_get(struct tenant *t, int *status);
 bool worker_full(const struct tenant *t);
 /* Maps a new range of the tenant, in whole pages. */
 void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
-/* Frees an allocation, available once the tenant's process has unmapped it. Status of
- * arena_free; DXP_ENOMEM: it stays. DXP_EAGAIN (only with `sequence`, which may be NULL): no
- * engine command precedes, so this FREE is answered after the unmap. */
-int worker_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
+/* Reports an unmap. `sequence`: the FREE to answer now; NULL: it is answered already, or none. */
+typedef void (*worker_unmapped)(struct tenant *t, const uint32_t *sequence);
+
+/* Frees an allocation, available once the tenant's process has unmapped it, which `done` reports.
+ * Status of arena_free, without `done` if nothing maps it; DXP_ENOMEM: it stays. DXP_EAGAIN (only
+ * with `sequence`, which may be NULL): no engine command precedes, so `done` answers this FREE. */
+int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
+		      const uint32_t *sequence);
 void worker_unmap_port(struct port *p);
 uint32_t workers_poll(struct slot *s);
 /* Notifies hosts of long-running commands; returns how many. */

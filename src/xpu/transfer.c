@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SEND, SIGNAL and the registers' task: data from local memory into another xPU's, then the event.
- * The peer's NIC places the PUT in memory of any kind. Local memory behind DMA is sent from the
- * buffers of its pieces.
+/* SEND, SIGNAL and the registers' task: local data into another xPU's memory, then the event.
  *
- * The event follows the data on the same queue pair without waiting for an acknowledgement,
- * which saves a round trip. Condition: a PUT with this key to these bytes of this incarnation of
- * the peer has succeeded before. Such a PUT is not rejected, unless the host has freed the bytes
- * since, which harms only itself. So a peer receives no event for rejected data. A PUT to memory
- * behind DMA can still fail: then the event waits for its completion. */
+ * To save a round trip, the event follows the data on the same queue pair before its
+ * acknowledgement. Condition: a PUT with this key to these bytes of this incarnation succeeded
+ * before. Such a PUT is rejected only if the host has freed the bytes since, which harms only
+ * itself. A PUT to memory behind DMA can still fail, so its event waits for the completion. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

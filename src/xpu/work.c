@@ -23,8 +23,7 @@ static void peer_notify(struct work *w, const struct command_event *e)
 		reply_event_notify(w->tenant->slot, &to, e, NULL, NULL);
 }
 
-/* Counts, reports and frees a completed command. */
-static void work_report(struct work *w, int status)
+void work_report(struct work *w, int status)
 {
 	struct tenant *t = w->tenant;
 	const struct command_event e = {
@@ -157,58 +156,4 @@ void work_done(struct work *w, int status)
 {
 	graph_done(w->tenant->graph, &w->graph, status);
 	work_report(w, status);
-}
-
-static void network_start(struct work *w)
-{
-	if (w->op == COMMAND_BRIDGE)
-		pull_start(w);
-	else
-		transfer_start(w);
-}
-
-static void engine_start(struct work *w)
-{
-	if (w->op == COMMAND_RUN)
-		launch_start(w);
-	else
-		edit_start(w);
-}
-
-static uint32_t tenant_advance(struct tenant *t)
-{
-	struct graph_command *c;
-	uint32_t work = 0;
-
-	for (; !worker_full(t) && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
-		engine_start((struct work *)c);
-	for (; tenant_may_bulk(t) && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
-		network_start((struct work *)c);
-	for (; (c = graph_failed(t->graph)); work++)
-		work_report((struct work *)c, c->status);
-	return work;
-}
-
-/* Moves the first tenant behind all others, for fairness. */
-static void pass_once(struct slot *s)
-{
-	struct tenant *t = s->tenants, **at = &s->tenants;
-
-	if (!t || !t->next)
-		return;
-	s->tenants = t->next;
-	while (*at)
-		at = &(*at)->next;
-	t->next = NULL;
-	*at = t;
-}
-
-uint32_t works_advance(struct slot *s)
-{
-	uint32_t work = 0;
-
-	pass_once(s);
-	for (struct tenant *t = s->tenants; t; t = t->next)
-		work += tenant_advance(t);
-	return work;
 }

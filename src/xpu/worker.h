@@ -28,6 +28,8 @@ struct order_ops {
 	/* Receives output of the order: WORKER_LOG or WORKER_DATA. NULL: it has none. */
 	void (*data)(struct order *o, uint32_t kind, const void *data, uint32_t bytes);
 	void (*end)(struct order *o, const struct order_end *end); /* the last call */
+	/* Writes what runs, as the subject of a sentence. NULL: the process itself. */
+	void (*describe)(const struct order *o, char *out, size_t space);
 };
 
 /* Part of its owner's struct; it and what `parts` points to live until `end`. */

@@ -31,8 +31,9 @@ bool worker_full(const struct tenant *t)
 struct mapping {
 	struct order order;
 	struct worker_range range;
-	struct port *port; /* UNMAP of its window; NULL: of a held allocation */
-	bool replies;      /* its FREE, `sequence`, is answered then */
+	struct port *port;    /* UNMAP of its window; NULL: of a held allocation */
+	worker_unmapped done; /* NULL: for a port */
+	bool replies;         /* `done` gets `sequence` */
 	uint32_t sequence;
 };
 
@@ -59,9 +60,7 @@ static void unmap_end(struct order *o, const struct order_end *end)
 	} else {
 		arena_drop(t->slot->arena, m->range.address);
 		t->unmaps--;
-		memory_parked_retry(t);
-		if (m->replies)
-			memory_free_reply(t, m->sequence, DXP_OK);
+		m->done(t, m->replies ? &m->sequence : NULL);
 	}
 	free(m);
 }
@@ -96,7 +95,8 @@ void worker_map(struct tenant *t, uint64_t address, uint64_t bytes)
 		worker_kill(t->worker); /* the next process maps it at its start */
 }
 
-int worker_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence)
+int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
+		      const uint32_t *sequence)
 {
 	struct arena *arena = t->slot->arena;
 	uint64_t at = address, bytes;
@@ -106,6 +106,7 @@ int worker_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequen
 	struct mapping *m = mapping_create(t, WORKER_UNMAP, at, bytes);
 	if (!m)
 		return DXP_ENOMEM;
+	m->done = done;
 	m->replies = sequence && t->worker->commands == 0;
 	m->sequence = sequence ? *sequence : 0;
 	arena_hold(arena, t->owner, at, bytes, NULL); /* own allocation: cannot fail */
@@ -125,7 +126,7 @@ void worker_unmap_port(struct port *p)
 		return;
 	m = mapping_create(t, WORKER_UNMAP, p->address, sizeof(*p->window));
 	if (!m) {
-		/* Stops the process before it writes to a window that another port uses. */
+		/* Otherwise it could write to another port's window. */
 		worker_kill(t->worker);
 		return;
 	}
@@ -157,7 +158,7 @@ struct worker *worker_get(struct tenant *t, int *status)
 	*status = t->leaving ? DXP_ECANCELED : worker_open_process(t, &t->worker);
 	if (*status == DXP_OK) {
 		all_map(t);
-		programs_rebuild(t);
+		t->slot->hooks->worker_started(t);
 		return t->worker;
 	}
 	if (*status == DXP_EIO)
@@ -170,13 +171,10 @@ struct worker *worker_get(struct tenant *t, int *status)
 /* Describes what ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t space)
 {
-	if (!o)
-		snprintf(out, space, "its process");
-	else if (o->kind == WORKER_RUN)
-		launch_describe(o, out, space);
+	if (o && o->ops->describe)
+		o->ops->describe(o, out, space);
 	else
-		snprintf(out, space, "%s",
-			 o->kind == WORKER_BUILD ? "the compiler" : "its process");
+		snprintf(out, space, "its process");
 }
 
 static void loss_describe(const struct worker *c, const struct zygote_news *news,
@@ -209,7 +207,7 @@ static void tenant_worker_end(struct tenant *t, const struct zygote_news *news)
 	worker_last(c);
 	if (news && !t->leaving)
 		loss_describe(c, news, text);
-	/* A launch logs the text itself, and sends it to its host. */
+	/* A launch logs and sends the text itself. */
 	if (text[0] && !(c->first && c->first->kind == WORKER_RUN))
 		tenant_complain(t, "%s", text);
 	worker_lost(c, t->leaving ? DXP_ECANCELED : DXP_EDEVICE, text);
@@ -226,8 +224,7 @@ static void news_receive(struct slot *s, const struct zygote_news *news)
 		tenant_worker_end(t, news);
 }
 
-/* Handles the loss of the zygote, and of all processes with it. Those without accepted orders
- * start again. */
+/* Handles the loss of the zygote and its processes. Those without accepted orders start again. */
 static void all_end(struct slot *s)
 {
 	for (struct tenant *t = s->tenants; t; t = t->next)

@@ -288,7 +288,7 @@ static void settle(struct scene *s, int a, int b, bool honest)
 	}
 }
 
-static bool under_way(const struct scene *s)
+static bool outstanding(const struct scene *s)
 {
 	bool any = s->net.flying > 0;
 
@@ -303,7 +303,7 @@ static bool under_way(const struct scene *s)
  * successor. */
 static void remains_settle(struct scene *s)
 {
-	for (uint32_t polls = 0; under_way(s); polls++) {
+	for (uint32_t polls = 0; outstanding(s); polls++) {
 		round_of_all(s);
 		user_dequeues(s, FRIEND, false);
 		if (polls > POLLS_MAX)

@@ -188,7 +188,7 @@ static inline void flight_end(struct scene *s, bool arrives)
 
 /* ---- the scene ---- */
 
-static inline uint8_t registers_refuse(void *context, uint16_t node, uint32_t first, uint32_t count,
+static inline uint8_t registers_reject(void *context, uint16_t node, uint32_t first, uint32_t count,
 				       uint32_t *values)
 {
 	memset(values, 0, 4 * count);
@@ -203,7 +203,7 @@ static inline uint8_t registers_read(void *context, uint16_t node, uint32_t firs
 
 static inline void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 {
-	static const struct nic_cfg_ops cfg = {registers_refuse, registers_read};
+	static const struct nic_cfg_ops cfg = {registers_reject, registers_read};
 	static const uint8_t functions[USERS] = {0, 0, 1, 2};
 
 	*s = (struct scene){.in = {data, data + bytes}, .now_ns = S_NS};

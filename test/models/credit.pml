@@ -62,7 +62,7 @@ bool waits;               /* A has no credit left, and no buffer was free */
 bool due;                 /* a CREDIT must be sent: tell() */
 
 /* bit n: NAP n of A's session is in flight. Those of older sessions were rejected or are lost. */
-byte under_way;
+byte in_flight;
 byte k;
 
 #define USED       (old + count - consumed) /* event_received_used */
@@ -94,7 +94,7 @@ short question_sent[SESSIONS];
 #define CAN_SEND (open_a && posted < NAPS && number < limit_a)
 inline send()
 {
-	under_way = under_way | (1 << number);
+	in_flight = in_flight | (1 << number);
 	number++;
 	posted++
 }
@@ -119,7 +119,7 @@ inline credit_receive(s, l)
 inline session_end_a()
 {
 	lost_total = posted - arrived_total;
-	under_way = 0;
+	in_flight = 0;
 	number = 0;
 	limit_a = 0;
 	open_a = false
@@ -153,7 +153,7 @@ inline arrive(n)
 	assert(n < limit_b);
 	if
 	:: USED < RING ->
-		under_way = under_way & ~(1 << n);
+		in_flight = in_flight & ~(1 << n);
 		arrived = arrived | (1 << n);
 		count++;
 		arrived_total++;
@@ -249,12 +249,12 @@ end:
 	:: atomic { CAN_SEND -> send() }
 	:: atomic { BLOCKED ->
 			question_sent[session_a] = question_sent[session_a] | (1 << limit_a) }
-	:: atomic { session_a == session_b && under_way != 0 ->
+	:: atomic { session_a == session_b && in_flight != 0 ->
 			l = 0;
 			do
 			:: l < NAPS - 1 -> l++
-			:: (under_way >> l) & 1 -> arrive(l); break
-			:: l == NAPS - 1 && !((under_way >> l) & 1) -> break
+			:: (in_flight >> l) & 1 -> arrive(l); break
+			:: l == NAPS - 1 && !((in_flight >> l) & 1) -> break
 			od;
 			l = 0 }
 	:: atomic { CAN_CONSUME -> consume() }
@@ -298,10 +298,10 @@ active proctype carrier()
 {
 end:
 	do
-	:: atomic { session_a == session_b && under_way != 0 ->
+	:: atomic { session_a == session_b && in_flight != 0 ->
 			k = 0;
 			do
-			:: (under_way >> k) & 1 -> break
+			:: (in_flight >> k) & 1 -> break
 			:: else -> k++
 			od;
 			arrive(k);

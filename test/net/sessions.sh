@@ -56,8 +56,8 @@ same() {
 
 sent_bytes() { near cat /sys/class/net/v0/statistics/tx_bytes; }
 
-# under_way BYTES: waits until the transfer has sent 2 of its 40 MB; BYTES is the counter before it.
-under_way() {
+# await_bytes BYTES: waits until the transfer has sent 2 of its 40 MB; BYTES: the counter before.
+await_bytes() {
 	for _ in {1..200}; do
 		[ "$(sent_bytes)" -lt $(($1 + 2000000)) ] || break
 		sleep 0.05
@@ -78,7 +78,7 @@ dd if=/dev/urandom of="$scratch/sent" bs=1M count=30 conv=notrunc status=none
 before=$(sent_bytes)
 ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 transfer=$!
-under_way "$before"
+await_bytes "$before"
 far ip addr flush dev v1
 far ip addr add 10.77.0.3/24 dev v1
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
@@ -92,7 +92,7 @@ say "== the interface takes less under a running transfer"
 before=$(sent_bytes)
 ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 transfer=$!
-under_way "$before"
+await_bytes "$before"
 near ip link set v0 mtu 1500
 # packets sent too long are not recovered: the transfer restarts with shorter packets
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"

@@ -71,9 +71,9 @@ unplug() {
 	far ip link set v1 up
 }
 
-# under_way BYTES: waits until the interface has received this many bytes more.
+# await_bytes BYTES: waits until the interface has received this many bytes more.
 received() { far cat /sys/class/net/v1/statistics/rx_bytes; }
-under_way() {
+await_bytes() {
 	local until=$(($(received) + $1))
 	for _ in {1..400}; do
 		[ "$(received)" -lt "$until" ] || return 0
@@ -87,7 +87,7 @@ survives() {
 	ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 	local transfer=$!
 	parts="$transfer $parts"
-	under_way $((4 << 20))
+	await_bytes $((4 << 20))
 	runs $transfer || die "$*: the transfer ended before: $(cat "$scratch/put")"
 	"$@"
 	wait $transfer || die "$*: the transfer ended: $(cat "$scratch/put")"

@@ -233,7 +233,7 @@ static void arguments__are_copied_at_the_enqueue(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void arguments__refused(void)
+static void arguments__rejected(void)
 {
 	static const char source[] = "kernel void f(global uint *a, sampler_t s, uint v) { }\n"
 				     "kernel void g(global uint *a, uint v) { a[0] = v; }\n";
@@ -408,6 +408,6 @@ static void arguments__of_linked_programs(void)
 RIG_MAIN(CASE(arguments__each_scalar_and_vector), CASE(arguments__structs),
 	 CASE(arguments__constant_and_local), CASE(arguments__null_buffers),
 	 CASE(arguments__hundred_and_twenty_eight), CASE(arguments__are_copied_at_the_enqueue),
-	 CASE(arguments__refused), CASE(arguments__queries),
+	 CASE(arguments__rejected), CASE(arguments__queries),
 	 CASE(arguments__queries_when_built_for_it), CASE(arguments__of_binaries),
 	 CASE(arguments__of_linked_programs))

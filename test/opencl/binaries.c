@@ -115,7 +115,7 @@ static void binaries__of_an_object(void)
 	OK(clReleaseProgram(parts[1]));
 }
 
-static void binaries__refused(void)
+static void binaries__rejected(void)
 {
 	unsigned char junk[100];
 	const unsigned char *data = junk;
@@ -123,22 +123,23 @@ static void binaries__refused(void)
 	cl_int status = 77;
 
 	memset(junk, 'x', sizeof(junk));
-	REFUSED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &bytes, &data, &status, ERR),
+	REJECTED(
+		clCreateProgramWithBinary(rig.context, 1, rig.devices, &bytes, &data, &status, ERR),
 		CL_INVALID_BINARY);
 	EQUAL(status, CL_INVALID_BINARY);
-	REFUSED_BUT_POCL(
+	REJECTED_BUT_POCL(
 		clCreateProgramWithBinary(rig.context, 1, rig.devices, &none, &data, &status, ERR),
 		CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(
+	REJECTED_BUT_POCL(
 		clCreateProgramWithBinary(rig.context, 0, rig.devices, &bytes, &data, NULL, ERR),
 		CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(clCreateProgramWithBinary(rig.context, 1, NULL, &bytes, &data, NULL, ERR),
-			 CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(
+	REJECTED_BUT_POCL(clCreateProgramWithBinary(rig.context, 1, NULL, &bytes, &data, NULL, ERR),
+			  CL_INVALID_VALUE);
+	REJECTED_BUT_POCL(
 		clCreateProgramWithBinary(rig.context, 1, rig.devices, &bytes, NULL, NULL, ERR),
 		CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(clCreateProgramWithBinary(NULL, 1, rig.devices, &bytes, &data, NULL, ERR),
-			 CL_INVALID_CONTEXT);
+	REJECTED_BUT_POCL(clCreateProgramWithBinary(NULL, 1, rig.devices, &bytes, &data, NULL, ERR),
+			  CL_INVALID_CONTEXT);
 }
 
 /* Damage to any byte at the beginning, or to the length, is detected. */
@@ -153,16 +154,16 @@ static void binaries__damaged(void)
 	for (size_t i = 0; i < 64 && i < b.sizes[0]; i++) {
 		const unsigned char *data = b.data[0];
 		b.data[0][i] ^= 1;
-		REFUSED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &b.sizes[0], &data,
-						  NULL, ERR),
-			CL_INVALID_BINARY);
+		REJECTED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &b.sizes[0], &data,
+						   NULL, ERR),
+			 CL_INVALID_BINARY);
 		b.data[0][i] ^= 1;
 	}
 	const unsigned char *data = b.data[0];
 	size_t shorter = b.sizes[0] - 1;
-	REFUSED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &shorter, &data, NULL, ERR),
-		CL_INVALID_BINARY);
+	REJECTED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &shorter, &data, NULL, ERR),
+		 CL_INVALID_BINARY);
 }
 
 RIG_MAIN(CASE(binaries__are_accepted_again), CASE(binaries__after_kernels_ran),
-	 CASE(binaries__of_an_object), CASE(binaries__refused), CASE(binaries__damaged))
+	 CASE(binaries__of_an_object), CASE(binaries__rejected), CASE(binaries__damaged))

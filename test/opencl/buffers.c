@@ -177,34 +177,34 @@ static void buffers__not_made(void)
 				   &other, NULL));
 		most = other > most ? other : most;
 	}
-	REFUSED(clCreateBuffer(NULL, 0, 64, NULL, ERR), CL_INVALID_CONTEXT);
-	REFUSED(clCreateBuffer(rig.context, 0, 0, NULL, ERR), CL_INVALID_BUFFER_SIZE);
-	REFUSED(clCreateBuffer(rig.context, 0, most + 1, NULL, ERR), CL_INVALID_BUFFER_SIZE);
-	REFUSED(clCreateBuffer(rig.context, (cl_mem_flags)1 << 50, 64, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clCreateBuffer(rig.context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 64, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, 64, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clCreateBuffer(rig.context, CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY, 64, NULL,
-			       ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clCreateBuffer(rig.context, CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR, 64, data,
-			       ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clCreateBuffer(rig.context, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, 64, data,
-			       ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clCreateBuffer(rig.context, CL_MEM_USE_HOST_PTR, 64, NULL, ERR),
-		CL_INVALID_HOST_PTR);
-	REFUSED(clCreateBuffer(rig.context, CL_MEM_COPY_HOST_PTR, 64, NULL, ERR),
-		CL_INVALID_HOST_PTR);
-	REFUSED(clCreateBuffer(rig.context, 0, 64, data, ERR), CL_INVALID_HOST_PTR);
+	REJECTED(clCreateBuffer(NULL, 0, 64, NULL, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateBuffer(rig.context, 0, 0, NULL, ERR), CL_INVALID_BUFFER_SIZE);
+	REJECTED(clCreateBuffer(rig.context, 0, most + 1, NULL, ERR), CL_INVALID_BUFFER_SIZE);
+	REJECTED(clCreateBuffer(rig.context, (cl_mem_flags)1 << 50, 64, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clCreateBuffer(rig.context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 64, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, 64, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clCreateBuffer(rig.context, CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY, 64,
+				NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clCreateBuffer(rig.context, CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR, 64, data,
+				ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clCreateBuffer(rig.context, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, 64, data,
+				ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clCreateBuffer(rig.context, CL_MEM_USE_HOST_PTR, 64, NULL, ERR),
+		 CL_INVALID_HOST_PTR);
+	REJECTED(clCreateBuffer(rig.context, CL_MEM_COPY_HOST_PTR, 64, NULL, ERR),
+		 CL_INVALID_HOST_PTR);
+	REJECTED(clCreateBuffer(rig.context, 0, 64, data, ERR), CL_INVALID_HOST_PTR);
 	FAILS(clRetainMemObject(NULL), CL_INVALID_MEM_OBJECT);
 	FAILS(clReleaseMemObject(NULL), CL_INVALID_MEM_OBJECT);
 }
 
-static void buffers__transfers_refused(void)
+static void buffers__transfers_rejected(void)
 {
 	uint8_t data[64] = {0};
 	cl_mem m = rig_buffer(0, 64, NULL);
@@ -314,6 +314,6 @@ static void buffers__destructors(void)
 RIG_MAIN(CASE(buffers__write_and_read_by_chance), CASE(buffers__copy_by_chance),
 	 CASE(buffers__copy_within_one), CASE(buffers__every_size_that_may_matter),
 	 CASE(buffers__a_large_one), CASE(buffers__many_small_writes_in_order),
-	 CASE(buffers__queries), CASE(buffers__not_made), CASE(buffers__transfers_refused),
+	 CASE(buffers__queries), CASE(buffers__not_made), CASE(buffers__transfers_rejected),
 	 CASE(buffers__nothing_to_move), CASE(buffers__blocking_writes_have_ended),
 	 CASE(buffers__destructors))

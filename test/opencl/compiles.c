@@ -95,7 +95,7 @@ static void compiles__sources_that_are_none(void)
 	rig_program(fine, NULL);
 }
 
-static void binary_is_refused(const void *data, size_t bytes, cl_int wanted)
+static void binary_is_rejected(const void *data, size_t bytes, cl_int wanted)
 {
 	const unsigned char *binary = data;
 	cl_int status = 1, error = 1;
@@ -134,10 +134,10 @@ static void compiles__binaries_that_are_none(void)
 
 	if (rig.pocl)
 		rig_skip("PoCL believes its binaries");
-	binary_is_refused(noise, 10000, CL_INVALID_BINARY);
-	binary_is_refused(noise, 1, CL_INVALID_BINARY);
-	binary_is_refused(noise, 0, CL_INVALID_VALUE);
-	binary_is_refused(NULL, 10, CL_INVALID_VALUE);
+	binary_is_rejected(noise, 10000, CL_INVALID_BINARY);
+	binary_is_rejected(noise, 1, CL_INVALID_BINARY);
+	binary_is_rejected(noise, 0, CL_INVALID_VALUE);
+	binary_is_rejected(NULL, 10, CL_INVALID_VALUE);
 	cl_program p = rig_program(fine, NULL);
 	OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL));
 	for (cl_uint i = 0; i < rig.device_count; i++)
@@ -164,7 +164,7 @@ static void compiles__calls_in_the_wrong_order(void)
 	cl_uint count = 0;
 	size_t kernels;
 
-	REFUSED(clCreateKernel(p, "k", ERR), CL_INVALID_PROGRAM_EXECUTABLE);
+	REJECTED(clCreateKernel(p, "k", ERR), CL_INVALID_PROGRAM_EXECUTABLE);
 	FAILS(clCreateKernelsInProgram(p, 0, NULL, &count), CL_INVALID_PROGRAM_EXECUTABLE);
 	FAILS(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL),
 	      CL_INVALID_PROGRAM_EXECUTABLE);
@@ -177,14 +177,14 @@ static void compiles__calls_in_the_wrong_order(void)
 		       CL_INVALID_VALUE);
 	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, NULL, 0, &p, names, NULL, NULL),
 		       CL_INVALID_VALUE);
-	REFUSED(clLinkProgram(rig.context, 0, NULL, NULL, 0, NULL, NULL, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, NULL, 1, &p, NULL, NULL, ERR),
-			 CL_INVALID_OPERATION);
+	REJECTED(clLinkProgram(rig.context, 0, NULL, NULL, 0, NULL, NULL, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, NULL, 1, &p, NULL, NULL, ERR),
+			  CL_INVALID_OPERATION);
 	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
-	REFUSED(clCreateKernel(p, NULL, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateKernel(p, "", ERR), CL_INVALID_KERNEL_NAME);
-	REFUSED(clCreateKernel(p, "kk", ERR), CL_INVALID_KERNEL_NAME);
+	REJECTED(clCreateKernel(p, NULL, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateKernel(p, "", ERR), CL_INVALID_KERNEL_NAME);
+	REJECTED(clCreateKernel(p, "kk", ERR), CL_INVALID_KERNEL_NAME);
 	cl_kernel k = clCreateKernel(p, "k", ERR);
 	MADE(k);
 	FAILS(clBuildProgram(p, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
@@ -201,7 +201,7 @@ static const char many[] =
 	"kernel void k(global int *a, int n, local int *l, constant int *c, float4 f, float3 t)\n"
 	"{ a[0] = n + l[0] + c[0] + (int)f.x + (int)t.x; }\n";
 
-static void compiles__arguments_refused(void)
+static void compiles__arguments_rejected(void)
 {
 	cl_kernel k = rig_kernel(many, "k");
 	cl_mem m = rig_buffer(CL_MEM_READ_WRITE, 64, NULL), none = NULL;
@@ -268,4 +268,4 @@ static void compiles__argument_queries(void)
 
 RIG_MAIN(CASE(compiles__options_that_are_none), CASE(compiles__sources_that_are_none),
 	 CASE(compiles__binaries_that_are_none), CASE(compiles__calls_in_the_wrong_order),
-	 CASE(compiles__arguments_refused), CASE(compiles__argument_queries))
+	 CASE(compiles__arguments_rejected), CASE(compiles__argument_queries))

@@ -80,14 +80,14 @@ static void contexts__of_a_type(void)
 	c = clCreateContextFromType(properties, CL_DEVICE_TYPE_DEFAULT, NULL, NULL, ERR);
 	MADE(c);
 	OK(clReleaseContext(c));
-	REFUSED_BUT_POCL(
+	REJECTED_BUT_POCL(
 		clCreateContextFromType(properties, CL_DEVICE_TYPE_CUSTOM, NULL, NULL, ERR),
 		CL_DEVICE_NOT_FOUND);
-	REFUSED_BUT_POCL(clCreateContextFromType(properties, 0, NULL, NULL, ERR),
-			 CL_INVALID_DEVICE_TYPE);
+	REJECTED_BUT_POCL(clCreateContextFromType(properties, 0, NULL, NULL, ERR),
+			  CL_INVALID_DEVICE_TYPE);
 }
 
-static void contexts__refused(void)
+static void contexts__rejected(void)
 {
 	cl_context_properties twice[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)rig.platform,
 					 CL_CONTEXT_PLATFORM, (cl_context_properties)rig.platform,
@@ -97,14 +97,14 @@ static void contexts__refused(void)
 	cl_device_id none = NULL;
 	int user = 0;
 
-	REFUSED(clCreateContext(NULL, 0, rig.devices, NULL, NULL, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateContext(NULL, 1, NULL, NULL, NULL, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateContext(NULL, 1, rig.devices, NULL, &user, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateContext(NULL, 1, &none, NULL, NULL, ERR), CL_INVALID_DEVICE);
-	REFUSED(clCreateContext(unknown, 1, rig.devices, NULL, NULL, ERR), CL_INVALID_PROPERTY);
-	REFUSED_BUT_POCL(clCreateContext(twice, 1, rig.devices, NULL, NULL, ERR),
-			 CL_INVALID_PROPERTY);
-	REFUSED(clCreateContext(nowhere, 1, rig.devices, NULL, NULL, ERR), CL_INVALID_PLATFORM);
+	REJECTED(clCreateContext(NULL, 0, rig.devices, NULL, NULL, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateContext(NULL, 1, NULL, NULL, NULL, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateContext(NULL, 1, rig.devices, NULL, &user, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateContext(NULL, 1, &none, NULL, NULL, ERR), CL_INVALID_DEVICE);
+	REJECTED(clCreateContext(unknown, 1, rig.devices, NULL, NULL, ERR), CL_INVALID_PROPERTY);
+	REJECTED_BUT_POCL(clCreateContext(twice, 1, rig.devices, NULL, NULL, ERR),
+			  CL_INVALID_PROPERTY);
+	REJECTED(clCreateContext(nowhere, 1, rig.devices, NULL, NULL, ERR), CL_INVALID_PLATFORM);
 	FAILS(clRetainContext(NULL), CL_INVALID_CONTEXT);
 	FAILS(clReleaseContext(NULL), CL_INVALID_CONTEXT);
 }
@@ -154,18 +154,18 @@ static void queues__with_properties(void)
 	CHECK(!none && (rig_error == CL_INVALID_VALUE || rig_error == CL_INVALID_PROPERTY));
 }
 
-static void queues__refused(void)
+static void queues__rejected(void)
 {
 	cl_context one = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR);
 
 	MADE(one);
-	REFUSED(clCreateCommandQueue(NULL, rig.devices[0], 0, ERR), CL_INVALID_CONTEXT);
-	REFUSED(clCreateCommandQueue(rig.context, NULL, 0, ERR), CL_INVALID_DEVICE);
-	REFUSED(clCreateCommandQueue(rig.context, rig.devices[0],
-				     (cl_command_queue_properties)1 << 40, ERR),
-		CL_INVALID_VALUE);
+	REJECTED(clCreateCommandQueue(NULL, rig.devices[0], 0, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateCommandQueue(rig.context, NULL, 0, ERR), CL_INVALID_DEVICE);
+	REJECTED(clCreateCommandQueue(rig.context, rig.devices[0],
+				      (cl_command_queue_properties)1 << 40, ERR),
+		 CL_INVALID_VALUE);
 	if (rig.device_count > 1)
-		REFUSED(clCreateCommandQueue(one, rig.devices[1], 0, ERR), CL_INVALID_DEVICE);
+		REJECTED(clCreateCommandQueue(one, rig.devices[1], 0, ERR), CL_INVALID_DEVICE);
 	FAILS(clRetainCommandQueue(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clReleaseCommandQueue(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clFlush(NULL), CL_INVALID_COMMAND_QUEUE);
@@ -177,16 +177,17 @@ static void queues__refused(void)
 	OK(clReleaseContext(one));
 }
 
-static void on_device_refused(cl_queue_properties properties, cl_int wanted)
+static void on_device_rejected(cl_queue_properties properties, cl_int wanted)
 {
 	const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
 	const cl_queue_properties sized[] = {CL_QUEUE_PROPERTIES, properties, CL_QUEUE_SIZE, 16, 0};
 
-	REFUSED(clCreateCommandQueueWithProperties(rig.context, rig.devices[0], list, ERR), wanted);
-	REFUSED(clCreateCommandQueueWithProperties(rig.context, rig.devices[0], sized, ERR),
-		wanted);
-	REFUSED(clCreateCommandQueue(rig.context, rig.devices[0], properties, ERR),
-		CL_INVALID_VALUE);
+	REJECTED(clCreateCommandQueueWithProperties(rig.context, rig.devices[0], list, ERR),
+		 wanted);
+	REJECTED(clCreateCommandQueueWithProperties(rig.context, rig.devices[0], sized, ERR),
+		 wanted);
+	REJECTED(clCreateCommandQueue(rig.context, rig.devices[0], properties, ERR),
+		 CL_INVALID_VALUE);
 }
 
 /* No device of dxp or PoCL supports device-side queues. */
@@ -217,11 +218,11 @@ static void queues__on_the_device(void)
 					     (cl_command_queue)rig.context),
 	      CL_INVALID_OPERATION);
 	FAILS(clSetDefaultDeviceCommandQueue(rig.context, NULL, rig.queues[0]), CL_INVALID_DEVICE);
-	on_device_refused(some | ordered, CL_INVALID_QUEUE_PROPERTIES);
-	on_device_refused(both | ordered, CL_INVALID_QUEUE_PROPERTIES);
-	on_device_refused(some, CL_INVALID_VALUE);
-	on_device_refused(both, CL_INVALID_VALUE);
-	on_device_refused(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
+	on_device_rejected(some | ordered, CL_INVALID_QUEUE_PROPERTIES);
+	on_device_rejected(both | ordered, CL_INVALID_QUEUE_PROPERTIES);
+	on_device_rejected(some, CL_INVALID_VALUE);
+	on_device_rejected(both, CL_INVALID_VALUE);
+	on_device_rejected(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
 }
 
 /* A queue may be released with commands in it: they complete. */
@@ -296,7 +297,7 @@ static void contexts__objects_do_not_mix(void)
 }
 
 RIG_MAIN(CASE(contexts__live_and_end), CASE(contexts__queries), CASE(contexts__of_a_type),
-	 CASE(contexts__refused), CASE(contexts__hundred_at_once),
+	 CASE(contexts__rejected), CASE(contexts__hundred_at_once),
 	 CASE(contexts__objects_do_not_mix), CASE(queues__live_and_queries),
-	 CASE(queues__with_properties), CASE(queues__refused), CASE(queues__on_the_device),
+	 CASE(queues__with_properties), CASE(queues__rejected), CASE(queues__on_the_device),
 	 CASE(queues__released_with_work_in_them))

@@ -257,7 +257,7 @@ static void user__fails(void)
 
 	FAILS(clSetUserEventStatus(u, CL_RUNNING), CL_INVALID_VALUE);
 	FAILS(clSetUserEventStatus(NULL, CL_COMPLETE), CL_INVALID_EVENT);
-	REFUSED(clCreateUserEvent(NULL, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateUserEvent(NULL, ERR), CL_INVALID_CONTEXT);
 	OK(clEnqueueWriteBuffer(q, m, CL_FALSE, 0, 4, &number, 1, &u, &write));
 	OK(clEnqueueFillBuffer(second, other, &number, 4, 0, 4, 1, &write, &after));
 	OK(clFlush(q));

@@ -44,7 +44,7 @@ static void fills__many_in_order(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void fills__refused(void)
+static void fills__rejected(void)
 {
 	uint8_t pattern[256] = {0};
 	cl_mem m = rig_buffer(0, 1024, NULL);
@@ -64,4 +64,4 @@ static void fills__refused(void)
 	OK(clReleaseMemObject(m));
 }
 
-RIG_MAIN(CASE(fills__every_pattern_size), CASE(fills__many_in_order), CASE(fills__refused))
+RIG_MAIN(CASE(fills__every_pattern_size), CASE(fills__many_in_order), CASE(fills__rejected))

@@ -26,9 +26,9 @@ static void kernels__of_a_program(void)
 	EQUAL(number, 2);
 	OK(clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, sizeof(names), names, NULL));
 	CHECK(strcmp(names, "first;second") == 0 || strcmp(names, "second;first") == 0);
-	REFUSED(clCreateKernel(p, "third", ERR), CL_INVALID_KERNEL_NAME);
-	REFUSED(clCreateKernel(p, NULL, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateKernel(NULL, "first", ERR), CL_INVALID_PROGRAM);
+	REJECTED(clCreateKernel(p, "third", ERR), CL_INVALID_KERNEL_NAME);
+	REJECTED(clCreateKernel(p, NULL, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateKernel(NULL, "first", ERR), CL_INVALID_PROGRAM);
 	FAILS(clRetainKernel(NULL), CL_INVALID_KERNEL);
 	FAILS(clReleaseKernel(NULL), CL_INVALID_KERNEL);
 	OK(clReleaseProgram(p));
@@ -235,7 +235,7 @@ static void ranges__tasks(void)
 	      rig.pocl ? CL_INVALID_VALUE : CL_INVALID_OPERATION);
 }
 
-static void ranges__refused(void)
+static void ranges__rejected(void)
 {
 	cl_program p = rig_program(two, NULL);
 	cl_kernel k = clCreateKernel(p, "first", ERR), fixed = clCreateKernel(p, "second", ERR);
@@ -326,5 +326,5 @@ static void writes__to_what_is_read_only(void)
 
 RIG_MAIN(CASE(kernels__of_a_program), CASE(kernels__queries), CASE(kernels__attribute_queries),
 	 CASE(kernels__work_group_queries), CASE(ranges__by_chance),
-	 CASE(ranges__without_local_sizes), CASE(ranges__tasks), CASE(ranges__refused),
+	 CASE(ranges__without_local_sizes), CASE(ranges__tasks), CASE(ranges__rejected),
 	 CASE(ranges__many_work_items), CASE(writes__to_what_is_read_only))

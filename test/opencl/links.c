@@ -127,22 +127,22 @@ static void links__that_fail(void)
 	OK(clGetProgramBuildInfo(bad, rig.devices[0], CL_PROGRAM_BUILD_STATUS, sizeof(status),
 				 &status, NULL));
 	EQUAL(status, CL_BUILD_ERROR);
-	REFUSED(clCreateKernel(bad, "f", ERR), CL_INVALID_PROGRAM_EXECUTABLE);
+	REJECTED(clCreateKernel(bad, "f", ERR), CL_INVALID_PROGRAM_EXECUTABLE);
 	OK(clReleaseProgram(bad));
 }
 
-static void links__refused(void)
+static void links__rejected(void)
 {
 	cl_program p = compiled("kernel void f(global int *out) { *out = 1; }\n");
 	const char *name = "a.h";
 
-	REFUSED(clLinkProgram(rig.context, 0, NULL, NULL, 0, NULL, NULL, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clLinkProgram(rig.context, 0, rig.devices, NULL, 1, &p, NULL, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clLinkProgram(NULL, 0, NULL, NULL, 1, &p, NULL, NULL, ERR), CL_INVALID_CONTEXT);
-	REFUSED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, "-nonsense", 1, &p, NULL, NULL, ERR),
-			 CL_INVALID_LINKER_OPTIONS);
+	REJECTED(clLinkProgram(rig.context, 0, NULL, NULL, 0, NULL, NULL, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clLinkProgram(rig.context, 0, rig.devices, NULL, 1, &p, NULL, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clLinkProgram(NULL, 0, NULL, NULL, 1, &p, NULL, NULL, ERR), CL_INVALID_CONTEXT);
+	REJECTED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, "-nonsense", 1, &p, NULL, NULL, ERR),
+			  CL_INVALID_LINKER_OPTIONS);
 	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, NULL, 0, NULL, &name, NULL, NULL),
 		       CL_INVALID_VALUE);
 	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, NULL, 1, &p, NULL, NULL, NULL),
@@ -152,12 +152,12 @@ static void links__refused(void)
 	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, "nonsense", 0, NULL, NULL, NULL, NULL),
 		       CL_INVALID_COMPILER_OPTIONS);
 	/* A compiled object has no kernels to run. */
-	REFUSED_BUT_POCL(clCreateKernel(p, "f", ERR), CL_INVALID_PROGRAM_EXECUTABLE);
+	REJECTED_BUT_POCL(clCreateKernel(p, "f", ERR), CL_INVALID_PROGRAM_EXECUTABLE);
 	cl_program whole = linked(NULL, 1, &p);
 	/* A linked program can be neither compiled nor linked again. */
 	FAILS_BUT_POCL(clBuildProgram(whole, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
-	REFUSED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, NULL, 1, &whole, NULL, NULL, ERR),
-			 CL_INVALID_OPERATION);
+	REJECTED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, NULL, 1, &whole, NULL, NULL, ERR),
+			  CL_INVALID_OPERATION);
 	OK(clReleaseProgram(whole));
 	OK(clReleaseProgram(p));
 }
@@ -205,5 +205,5 @@ static void links__used_while_linked(void)
 }
 
 RIG_MAIN(CASE(links__two_objects), CASE(links__a_library), CASE(links__with_headers),
-	 CASE(links__again), CASE(links__that_fail), CASE(links__refused), CASE(links__callbacks),
+	 CASE(links__again), CASE(links__that_fail), CASE(links__rejected), CASE(links__callbacks),
 	 CASE(links__used_while_linked))

@@ -161,26 +161,26 @@ static void maps__not_blocking(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void maps__refused(void)
+static void maps__rejected(void)
 {
 	cl_mem m = rig_buffer(0, 1024, NULL);
 	cl_command_queue q = rig.queues[0];
 	uint8_t other[64];
 
-	REFUSED(clEnqueueMapBuffer(NULL, m, 1, CL_MAP_READ, 0, 64, 0, NULL, NULL, ERR),
-		CL_INVALID_COMMAND_QUEUE);
-	REFUSED(clEnqueueMapBuffer(q, NULL, 1, CL_MAP_READ, 0, 64, 0, NULL, NULL, ERR),
-		CL_INVALID_MEM_OBJECT);
-	REFUSED(clEnqueueMapBuffer(q, m, 1, CL_MAP_READ, 1000, 64, 0, NULL, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clEnqueueMapBuffer(q, m, 1, CL_MAP_READ, 0, 0, 0, NULL, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(
+	REJECTED(clEnqueueMapBuffer(NULL, m, 1, CL_MAP_READ, 0, 64, 0, NULL, NULL, ERR),
+		 CL_INVALID_COMMAND_QUEUE);
+	REJECTED(clEnqueueMapBuffer(q, NULL, 1, CL_MAP_READ, 0, 64, 0, NULL, NULL, ERR),
+		 CL_INVALID_MEM_OBJECT);
+	REJECTED(clEnqueueMapBuffer(q, m, 1, CL_MAP_READ, 1000, 64, 0, NULL, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clEnqueueMapBuffer(q, m, 1, CL_MAP_READ, 0, 0, 0, NULL, NULL, ERR),
+		 CL_INVALID_VALUE);
+	REJECTED_BUT_POCL(
 		clEnqueueMapBuffer(q, m, 1, (cl_map_flags)1 << 30, 0, 64, 0, NULL, NULL, ERR),
 		CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(clEnqueueMapBuffer(q, m, 1, CL_MAP_WRITE_INVALIDATE_REGION | CL_MAP_WRITE,
-					    0, 64, 0, NULL, NULL, ERR),
-			 CL_INVALID_VALUE);
+	REJECTED_BUT_POCL(clEnqueueMapBuffer(q, m, 1, CL_MAP_WRITE_INVALIDATE_REGION | CL_MAP_WRITE,
+					     0, 64, 0, NULL, NULL, ERR),
+			  CL_INVALID_VALUE);
 	FAILS(clEnqueueUnmapMemObject(q, m, other, 0, NULL, NULL), CL_INVALID_VALUE);
 	FAILS(clEnqueueUnmapMemObject(q, m, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
 	uint8_t *p = map(q, m, CL_MAP_READ, 0, 64);
@@ -207,8 +207,8 @@ static void hostflags__forbid_reading(void)
 		FAILS(clEnqueueReadBufferRect(q, m, 1, at, at, region, 0, 0, 0, 0, &x, 0, NULL,
 					      NULL),
 		      CL_INVALID_OPERATION);
-		REFUSED(clEnqueueMapBuffer(q, m, 1, CL_MAP_READ, 0, 4, 0, NULL, NULL, ERR),
-			CL_INVALID_OPERATION);
+		REJECTED(clEnqueueMapBuffer(q, m, 1, CL_MAP_READ, 0, 4, 0, NULL, NULL, ERR),
+			 CL_INVALID_OPERATION);
 		OK(clReleaseMemObject(m));
 	}
 }
@@ -226,11 +226,11 @@ static void hostflags__forbid_writing(void)
 		FAILS(clEnqueueWriteBufferRect(q, m, 1, at, at, region, 0, 0, 0, 0, &x, 0, NULL,
 					       NULL),
 		      CL_INVALID_OPERATION);
-		REFUSED(clEnqueueMapBuffer(q, m, 1, CL_MAP_WRITE, 0, 4, 0, NULL, NULL, ERR),
-			CL_INVALID_OPERATION);
-		REFUSED(clEnqueueMapBuffer(q, m, 1, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4, 0, NULL,
-					   NULL, ERR),
-			CL_INVALID_OPERATION);
+		REJECTED(clEnqueueMapBuffer(q, m, 1, CL_MAP_WRITE, 0, 4, 0, NULL, NULL, ERR),
+			 CL_INVALID_OPERATION);
+		REJECTED(clEnqueueMapBuffer(q, m, 1, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4, 0, NULL,
+					    NULL, ERR),
+			 CL_INVALID_OPERATION);
 		OK(clReleaseMemObject(m));
 	}
 }
@@ -251,6 +251,6 @@ static void hostflags__leave_devices_alone(void)
 
 RIG_MAIN(CASE(maps__of_a_buffer_by_chance), CASE(maps__of_memory_for_the_host),
 	 CASE(maps__of_the_programs_memory), CASE(maps__lie_in_the_programs_memory),
-	 CASE(maps__overlap), CASE(maps__not_blocking), CASE(maps__refused),
+	 CASE(maps__overlap), CASE(maps__not_blocking), CASE(maps__rejected),
 	 CASE(hostflags__forbid_reading), CASE(hostflags__forbid_writing),
 	 CASE(hostflags__leave_devices_alone))

@@ -40,7 +40,7 @@ static void objects_end(struct objects *o)
 
 #define QUERY 0, NULL, NULL
 
-static void info_refused(void *bad)
+static void info_rejected(void *bad)
 {
 	cl_device_id d = rig.devices[0];
 
@@ -60,7 +60,7 @@ static void info_refused(void *bad)
 	FAILS(clGetDeviceInfo(bad, CL_DEVICE_TYPE, QUERY), CL_INVALID_DEVICE);
 }
 
-static void references_refused(void *bad)
+static void references_rejected(void *bad)
 {
 	FAILS(clRetainContext(bad), CL_INVALID_CONTEXT);
 	FAILS(clReleaseContext(bad), CL_INVALID_CONTEXT);
@@ -90,7 +90,7 @@ static void CL_CALLBACK never_event(cl_event event, cl_int status, void *data)
 	abort();
 }
 
-static void creations_refused(void *bad)
+static void creations_rejected(void *bad)
 {
 	const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
 	const cl_image_desc desc = {
@@ -102,26 +102,28 @@ static void creations_refused(void *bad)
 	cl_device_id bad_device = bad;
 	cl_uint count;
 
-	REFUSED(clCreateContext(NULL, 1, &bad_device, NULL, NULL, ERR), CL_INVALID_DEVICE);
-	REFUSED(clCreateCommandQueueWithProperties(bad, rig.devices[0], NULL, ERR),
-		CL_INVALID_CONTEXT);
-	REFUSED(clCreateCommandQueueWithProperties(rig.context, bad, NULL, ERR), CL_INVALID_DEVICE);
-	REFUSED(clCreateBuffer(bad, 0, 64, NULL, ERR), CL_INVALID_CONTEXT);
-	REFUSED(clCreateSubBuffer(bad, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, ERR),
-		CL_INVALID_MEM_OBJECT);
-	REFUSED(clCreateImage(bad, 0, &format, &desc, NULL, ERR), CL_INVALID_CONTEXT);
-	REFUSED(clCreateSampler(bad, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, ERR),
-		CL_INVALID_CONTEXT);
-	REFUSED(clCreateProgramWithSource(bad, 1, &text, NULL, ERR), CL_INVALID_CONTEXT);
-	REFUSED(clCreateProgramWithBinary(bad, 1, rig.devices, &length, &binary, NULL, ERR),
-		CL_INVALID_CONTEXT);
-	REFUSED(clCreateProgramWithBinary(rig.context, 1, &bad_device, &length, &binary, NULL, ERR),
+	REJECTED(clCreateContext(NULL, 1, &bad_device, NULL, NULL, ERR), CL_INVALID_DEVICE);
+	REJECTED(clCreateCommandQueueWithProperties(bad, rig.devices[0], NULL, ERR),
+		 CL_INVALID_CONTEXT);
+	REJECTED(clCreateCommandQueueWithProperties(rig.context, bad, NULL, ERR),
+		 CL_INVALID_DEVICE);
+	REJECTED(clCreateBuffer(bad, 0, 64, NULL, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateSubBuffer(bad, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, ERR),
+		 CL_INVALID_MEM_OBJECT);
+	REJECTED(clCreateImage(bad, 0, &format, &desc, NULL, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateSampler(bad, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, ERR),
+		 CL_INVALID_CONTEXT);
+	REJECTED(clCreateProgramWithSource(bad, 1, &text, NULL, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateProgramWithBinary(bad, 1, rig.devices, &length, &binary, NULL, ERR),
+		 CL_INVALID_CONTEXT);
+	REJECTED(
+		clCreateProgramWithBinary(rig.context, 1, &bad_device, &length, &binary, NULL, ERR),
 		CL_INVALID_DEVICE);
-	REFUSED(clCreateProgramWithBuiltInKernels(bad, 1, rig.devices, "k", ERR),
-		CL_INVALID_CONTEXT);
-	REFUSED(clCreateKernel(bad, "k", ERR), CL_INVALID_PROGRAM);
+	REJECTED(clCreateProgramWithBuiltInKernels(bad, 1, rig.devices, "k", ERR),
+		 CL_INVALID_CONTEXT);
+	REJECTED(clCreateKernel(bad, "k", ERR), CL_INVALID_PROGRAM);
 	FAILS(clCreateKernelsInProgram(bad, 0, NULL, &count), CL_INVALID_PROGRAM);
-	REFUSED(clCreateUserEvent(bad, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateUserEvent(bad, ERR), CL_INVALID_CONTEXT);
 	FAILS(clGetSupportedImageFormats(bad, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, NULL,
 					 &count),
 	      CL_INVALID_CONTEXT);
@@ -135,7 +137,7 @@ static void creations_refused(void *bad)
 	FAILS(clSetKernelArg(bad, 0, sizeof(bad), &bad), CL_INVALID_KERNEL);
 }
 
-static void commands_refused(void *bad, struct objects *o)
+static void commands_rejected(void *bad, struct objects *o)
 {
 	cl_event bad_event = bad;
 	cl_mem bad_memory = bad;
@@ -161,8 +163,8 @@ static void commands_refused(void *bad, struct objects *o)
 	      CL_INVALID_MEM_OBJECT);
 	FAILS(clEnqueueReadImage(o->queue, bad, CL_TRUE, zero, ones, 0, 0, bytes, 0, NULL, NULL),
 	      CL_INVALID_MEM_OBJECT);
-	REFUSED(clEnqueueMapBuffer(o->queue, bad, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL, ERR),
-		CL_INVALID_MEM_OBJECT);
+	REJECTED(clEnqueueMapBuffer(o->queue, bad, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL, ERR),
+		 CL_INVALID_MEM_OBJECT);
 	FAILS(clEnqueueUnmapMemObject(o->queue, bad, bytes, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
 	FAILS(clEnqueueMigrateMemObjects(o->queue, 1, &bad_memory, 0, 0, NULL, NULL),
 	      CL_INVALID_MEM_OBJECT);
@@ -182,10 +184,10 @@ static void commands_refused(void *bad, struct objects *o)
 
 static void refused(void *bad, struct objects *o)
 {
-	info_refused(bad);
-	references_refused(bad);
-	creations_refused(bad);
-	commands_refused(bad, o);
+	info_rejected(bad);
+	references_rejected(bad);
+	creations_rejected(bad);
+	commands_rejected(bad, o);
 }
 
 static void handles__that_are_null(void)
@@ -253,8 +255,8 @@ static void contexts__apart(void)
 	FAILS(clEnqueueCopyBuffer(o.queue, o.buffer, m, 0, 0, 1, 0, NULL, NULL),
 	      CL_INVALID_CONTEXT);
 	FAILS(clEnqueueMigrateMemObjects(o.queue, 1, &m, 0, 0, NULL, NULL), CL_INVALID_CONTEXT);
-	REFUSED(clEnqueueMapBuffer(o.queue, m, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL, ERR),
-		CL_INVALID_CONTEXT);
+	REJECTED(clEnqueueMapBuffer(o.queue, m, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL, ERR),
+		 CL_INVALID_CONTEXT);
 	FAILS(clEnqueueMarkerWithWaitList(o.queue, 1, &list[1], NULL), CL_INVALID_CONTEXT);
 	FAILS(clWaitForEvents(2, list), CL_INVALID_CONTEXT);
 	FAILS_BUT_POCL(clSetKernelArg(o.kernel, 0, sizeof(m), &m), CL_INVALID_MEM_OBJECT);
@@ -279,7 +281,7 @@ static cl_uint references(cl_mem m)
 	return count;
 }
 
-static void refusals__leave_nothing(void)
+static void rejections__leave_nothing(void)
 {
 	struct objects o = objects_make();
 	uint8_t bytes[64] = {0};
@@ -326,4 +328,4 @@ static void refusals__leave_nothing(void)
 }
 
 RIG_MAIN(CASE(handles__that_are_null), CASE(handles__of_another_kind),
-	 CASE(handles__that_were_released), CASE(contexts__apart), CASE(refusals__leave_nothing))
+	 CASE(handles__that_were_released), CASE(contexts__apart), CASE(rejections__leave_nothing))

@@ -181,7 +181,7 @@ static void profiling__of_every_command(void)
 	OK(clReleaseKernel(k));
 }
 
-static void profiling__refused(void)
+static void profiling__rejected(void)
 {
 	cl_command_queue plain = rig_queue(0, 0);
 	cl_mem m = rig_buffer(0, 64, NULL);
@@ -214,4 +214,4 @@ static void profiling__refused(void)
 }
 
 RIG_MAIN(CASE(unordered__graph_by_chance), CASE(unordered__others_pass), CASE(unordered__barriers),
-	 CASE(profiling__of_every_command), CASE(profiling__refused))
+	 CASE(profiling__of_every_command), CASE(profiling__rejected))

@@ -152,7 +152,7 @@ static void rects__copy_within_one(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void rects__refused(void)
+static void rects__rejected(void)
 {
 	size_t region[3] = {16, 4, 2}, flat[3] = {16, 0, 1}, at[3] = {0, 0, 0}, far[3] = {0, 0, 99};
 	uint8_t data[1024];
@@ -192,4 +192,4 @@ static void rects__refused(void)
 }
 
 RIG_MAIN(CASE(rects__write_by_chance), CASE(rects__read_by_chance), CASE(rects__copy_by_chance),
-	 CASE(rects__without_pitches), CASE(rects__copy_within_one), CASE(rects__refused))
+	 CASE(rects__without_pitches), CASE(rects__copy_within_one), CASE(rects__rejected))

@@ -90,8 +90,8 @@ void rig_check_made(const char *file, int line, const char *what, const void *ha
 		rig_fail(file, line, "no %s: %s", what, rig_error_name(rig_error));
 }
 
-void rig_check_refused(const char *file, int line, const char *what, const void *handle,
-		       cl_int wanted)
+void rig_check_rejected(const char *file, int line, const char *what, const void *handle,
+			cl_int wanted)
 {
 	if (handle || rig_error != wanted)
 		rig_fail(file, line, "%s: %s%s, not %s", what, handle ? "a handle and " : "",

@@ -73,8 +73,8 @@ const char *rig_error_name(cl_int error);
 void rig_check_error(const char *file, int line, const char *what, cl_int got, cl_int wanted);
 void rig_check_number(const char *file, int line, const char *what, int64_t got, int64_t wanted);
 void rig_check_made(const char *file, int line, const char *what, const void *handle);
-void rig_check_refused(const char *file, int line, const char *what, const void *handle,
-		       cl_int wanted);
+void rig_check_rejected(const char *file, int line, const char *what, const void *handle,
+			cl_int wanted);
 void rig_check_bytes(const char *file, int line, const void *got, const void *wanted, size_t bytes);
 
 /* Error of the last call that creates an object. */
@@ -92,8 +92,8 @@ extern _Thread_local cl_int rig_error;
 	rig_check_number(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(wanted))
 #define SAME_BYTES(got, wanted, bytes) rig_check_bytes(__FILE__, __LINE__, (got), (wanted), (bytes))
 /* clCreate...(..., ERR) returned a handle; or returned none, with this error. */
-#define MADE(handle)          rig_check_made(__FILE__, __LINE__, #handle, (handle))
-#define REFUSED(call, wanted) rig_check_refused(__FILE__, __LINE__, #call, (call), (wanted))
+#define MADE(handle)           rig_check_made(__FILE__, __LINE__, #handle, (handle))
+#define REJECTED(call, wanted) rig_check_rejected(__FILE__, __LINE__, #call, (call), (wanted))
 
 /* The same, but skipped on PoCL 3.1, which violates the standard here or crashes. */
 #define FAILS_BUT_POCL(call, wanted)         \
@@ -101,10 +101,10 @@ extern _Thread_local cl_int rig_error;
 		if (!rig.pocl)               \
 			FAILS(call, wanted); \
 	} while (0)
-#define REFUSED_BUT_POCL(call, wanted)         \
-	do {                                   \
-		if (!rig.pocl)                 \
-			REFUSED(call, wanted); \
+#define REJECTED_BUT_POCL(call, wanted)         \
+	do {                                    \
+		if (!rig.pocl)                  \
+			REJECTED(call, wanted); \
 	} while (0)
 
 /* Prints a checksum of bytes that must be the same on PoCL and on dxp; the script compares it. */

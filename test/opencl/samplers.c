@@ -280,16 +280,16 @@ static void samplers__queries(void)
 	FAILS(clGetSamplerInfo(s, CL_SAMPLER_FILTER_MODE, 1, &value, NULL), CL_INVALID_VALUE);
 	FAILS(clRetainSampler(NULL), CL_INVALID_SAMPLER);
 	FAILS(clReleaseSampler(NULL), CL_INVALID_SAMPLER);
-	REFUSED(clCreateSampler(NULL, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, ERR),
-		CL_INVALID_CONTEXT);
-	REFUSED_BUT_POCL(clCreateSampler(rig.context, CL_TRUE, 0x1, CL_FILTER_LINEAR, ERR),
-			 CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(clCreateSampler(rig.context, CL_TRUE, CL_ADDRESS_REPEAT, 0x1, ERR),
-			 CL_INVALID_VALUE);
+	REJECTED(clCreateSampler(NULL, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, ERR),
+		 CL_INVALID_CONTEXT);
+	REJECTED_BUT_POCL(clCreateSampler(rig.context, CL_TRUE, 0x1, CL_FILTER_LINEAR, ERR),
+			  CL_INVALID_VALUE);
+	REJECTED_BUT_POCL(clCreateSampler(rig.context, CL_TRUE, CL_ADDRESS_REPEAT, 0x1, ERR),
+			  CL_INVALID_VALUE);
 	OK(clReleaseSampler(s));
 }
 
-static void samplers__images_refused(void)
+static void samplers__images_rejected(void)
 {
 	need_images();
 	const size_t size[3] = {8, 8, 1}, zero[3] = {0, 8, 1};
@@ -300,32 +300,32 @@ static void samplers__images_refused(void)
 
 	odd.image_type = CL_MEM_OBJECT_BUFFER;
 	wide.image_width = (size_t)1 << 40;
-	REFUSED(clCreateImage(NULL, 0, &bytes_rgba, &good, NULL, ERR), CL_INVALID_CONTEXT);
-	REFUSED(clCreateImage(rig.context, 0, NULL, &good, NULL, ERR),
-		CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-	REFUSED_BUT_POCL(clCreateImage(rig.context, 0, &wrong, &good, NULL, ERR),
-			 CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+	REJECTED(clCreateImage(NULL, 0, &bytes_rgba, &good, NULL, ERR), CL_INVALID_CONTEXT);
+	REJECTED(clCreateImage(rig.context, 0, NULL, &good, NULL, ERR),
+		 CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+	REJECTED_BUT_POCL(clCreateImage(rig.context, 0, &wrong, &good, NULL, ERR),
+			  CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
 	cl_mem m = clCreateImage(rig.context, 0, &strange, &good, NULL, ERR);
 	CHECK(!m && (rig_error == CL_IMAGE_FORMAT_NOT_SUPPORTED || rig.pocl ||
 		     rig_error == CL_INVALID_IMAGE_FORMAT_DESCRIPTOR));
-	REFUSED(clCreateImage(rig.context, 0, &bytes_rgba, NULL, NULL, ERR),
-		CL_INVALID_IMAGE_DESCRIPTOR);
-	REFUSED_BUT_POCL(clCreateImage(rig.context, 0, &bytes_rgba, &odd, NULL, ERR),
-			 CL_INVALID_IMAGE_DESCRIPTOR);
+	REJECTED(clCreateImage(rig.context, 0, &bytes_rgba, NULL, NULL, ERR),
+		 CL_INVALID_IMAGE_DESCRIPTOR);
+	REJECTED_BUT_POCL(clCreateImage(rig.context, 0, &bytes_rgba, &odd, NULL, ERR),
+			  CL_INVALID_IMAGE_DESCRIPTOR);
 	if (!rig.pocl) {
 		m = clCreateImage(rig.context, 0, &bytes_rgba, &none, NULL, ERR);
 		CHECK(!m);
 		CHECK(rig_error == CL_INVALID_IMAGE_SIZE ||
 		      rig_error == CL_INVALID_IMAGE_DESCRIPTOR);
 	}
-	REFUSED_BUT_POCL(clCreateImage(rig.context, 0, &bytes_rgba, &wide, NULL, ERR),
-			 CL_INVALID_IMAGE_SIZE);
-	REFUSED(clCreateImage(rig.context, CL_MEM_USE_HOST_PTR, &bytes_rgba, &good, NULL, ERR),
-		CL_INVALID_HOST_PTR);
-	REFUSED(clCreateImage(rig.context, 0, &bytes_rgba, &good, data, ERR), CL_INVALID_HOST_PTR);
+	REJECTED_BUT_POCL(clCreateImage(rig.context, 0, &bytes_rgba, &wide, NULL, ERR),
+			  CL_INVALID_IMAGE_SIZE);
+	REJECTED(clCreateImage(rig.context, CL_MEM_USE_HOST_PTR, &bytes_rgba, &good, NULL, ERR),
+		 CL_INVALID_HOST_PTR);
+	REJECTED(clCreateImage(rig.context, 0, &bytes_rgba, &good, data, ERR), CL_INVALID_HOST_PTR);
 }
 
-static void samplers__transfers_refused(void)
+static void samplers__transfers_rejected(void)
 {
 	need_images();
 	const size_t origin[3] = {0, 0, 0}, far[3] = {7, 7, 0}, deep[3] = {0, 0, 1},
@@ -378,5 +378,5 @@ static void samplers__images_of_the_first_standard(void)
 RIG_MAIN(CASE(samplers__kernels_read_and_write), CASE(samplers__each_mode),
 	 CASE(samplers__formats_that_are_floats), CASE(samplers__volumes_and_layers),
 	 CASE(samplers__images_of_the_programs_memory), CASE(samplers__queries),
-	 CASE(samplers__images_refused), CASE(samplers__transfers_refused),
+	 CASE(samplers__images_rejected), CASE(samplers__transfers_rejected),
 	 CASE(samplers__images_of_the_first_standard))

@@ -61,8 +61,8 @@ static void shapes__flags_of_buffers(void)
 				check_flags(i, j, k, NULL);
 				check_flags(i, j, k, memory);
 			}
-	REFUSED(clCreateBuffer(rig.context, (cl_mem_flags)1 << 40, 256, NULL, ERR),
-		CL_INVALID_VALUE);
+	REJECTED(clCreateBuffer(rig.context, (cl_mem_flags)1 << 40, 256, NULL, ERR),
+		 CL_INVALID_VALUE);
 }
 
 static void shapes__sizes_of_buffers(void)
@@ -75,9 +75,9 @@ static void shapes__sizes_of_buffers(void)
 				   NULL));
 		most = one > most ? one : most;
 	}
-	REFUSED(clCreateBuffer(rig.context, 0, 0, NULL, ERR), CL_INVALID_BUFFER_SIZE);
-	REFUSED(clCreateBuffer(rig.context, 0, SIZE_MAX, NULL, ERR), CL_INVALID_BUFFER_SIZE);
-	REFUSED(clCreateBuffer(rig.context, 0, most + 1, NULL, ERR), CL_INVALID_BUFFER_SIZE);
+	REJECTED(clCreateBuffer(rig.context, 0, 0, NULL, ERR), CL_INVALID_BUFFER_SIZE);
+	REJECTED(clCreateBuffer(rig.context, 0, SIZE_MAX, NULL, ERR), CL_INVALID_BUFFER_SIZE);
+	REJECTED(clCreateBuffer(rig.context, 0, most + 1, NULL, ERR), CL_INVALID_BUFFER_SIZE);
 	CHECK(clCreateBuffer(rig.context, 0, 0, NULL, NULL) == NULL);
 }
 
@@ -87,29 +87,30 @@ static void shapes__regions_of_sub_buffers(void)
 	cl_buffer_region r = {0, 4096};
 
 #define SUB(flags) clCreateSubBuffer(m, (flags), CL_BUFFER_CREATE_TYPE_REGION, &r, ERR)
-	REFUSED(SUB(CL_MEM_READ_WRITE), CL_INVALID_VALUE);
-	REFUSED(SUB(CL_MEM_WRITE_ONLY), CL_INVALID_VALUE);
-	REFUSED(SUB(CL_MEM_HOST_WRITE_ONLY), CL_INVALID_VALUE);
-	REFUSED(SUB(CL_MEM_COPY_HOST_PTR), CL_INVALID_VALUE);
-	REFUSED(SUB(CL_MEM_USE_HOST_PTR), CL_INVALID_VALUE);
-	REFUSED(SUB(CL_MEM_ALLOC_HOST_PTR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, 0, 0x1111, &r, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, NULL, ERR), CL_INVALID_VALUE);
+	REJECTED(SUB(CL_MEM_READ_WRITE), CL_INVALID_VALUE);
+	REJECTED(SUB(CL_MEM_WRITE_ONLY), CL_INVALID_VALUE);
+	REJECTED(SUB(CL_MEM_HOST_WRITE_ONLY), CL_INVALID_VALUE);
+	REJECTED(SUB(CL_MEM_COPY_HOST_PTR), CL_INVALID_VALUE);
+	REJECTED(SUB(CL_MEM_USE_HOST_PTR), CL_INVALID_VALUE);
+	REJECTED(SUB(CL_MEM_ALLOC_HOST_PTR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, 0, 0x1111, &r, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, NULL, ERR),
+		 CL_INVALID_VALUE);
 	r.size = 0;
-	REFUSED(SUB(0), CL_INVALID_BUFFER_SIZE);
+	REJECTED(SUB(0), CL_INVALID_BUFFER_SIZE);
 	r.size = 4097;
-	REFUSED(SUB(0), CL_INVALID_VALUE);
+	REJECTED(SUB(0), CL_INVALID_VALUE);
 	r = (cl_buffer_region){SIZE_MAX & ~(size_t)4095, 8192};
-	REFUSED_BUT_POCL(SUB(0), CL_INVALID_VALUE);
+	REJECTED_BUT_POCL(SUB(0), CL_INVALID_VALUE);
 	r = (cl_buffer_region){1, 16};
-	REFUSED(SUB(0), CL_MISALIGNED_SUB_BUFFER_OFFSET);
+	REJECTED(SUB(0), CL_MISALIGNED_SUB_BUFFER_OFFSET);
 	r = (cl_buffer_region){1024, 1024};
 	cl_mem part = SUB(CL_MEM_HOST_NO_ACCESS);
 	MADE(part);
 	cl_mem whole = m;
 	m = part;
 	r = (cl_buffer_region){0, 512};
-	REFUSED(SUB(0), CL_INVALID_MEM_OBJECT);
+	REJECTED(SUB(0), CL_INVALID_MEM_OBJECT);
 	OK(clReleaseMemObject(part));
 	OK(clReleaseMemObject(whole));
 }
@@ -210,8 +211,8 @@ static void shapes__descriptors_of_images(void)
 		CL_INVALID_IMAGE_DESCRIPTOR);
 	FAILS_BUT_POCL(image(CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, &rgba, D2(W = 4, H = 4), NULL),
 		       CL_INVALID_VALUE);
-	REFUSED_BUT_POCL(clCreateImage(rig.context, 0, &rgba, NULL, NULL, ERR),
-			 CL_INVALID_IMAGE_DESCRIPTOR);
+	REJECTED_BUT_POCL(clCreateImage(rig.context, 0, &rgba, NULL, NULL, ERR),
+			  CL_INVALID_IMAGE_DESCRIPTOR);
 }
 
 static void shapes__images_of_buffers(void)
@@ -271,12 +272,12 @@ static void shapes__regions_of_images(void)
 	FAILS(clEnqueueCopyImage(q, m, m, zero, zero, all, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
 	FAILS(clEnqueueFillImage(q, m, NULL, zero, all, 0, NULL, NULL), CL_INVALID_VALUE);
 	FAILS(clEnqueueFillImage(q, m, host, one, all, 0, NULL, NULL), CL_INVALID_VALUE);
-	REFUSED(clEnqueueMapImage(q, m, CL_TRUE, CL_MAP_READ, zero, all, NULL, NULL, 0, NULL, NULL,
-				  ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clEnqueueMapImage(q, m, CL_TRUE, CL_MAP_READ, one, all, &row, NULL, 0, NULL, NULL,
-				  ERR),
-		CL_INVALID_VALUE);
+	REJECTED(clEnqueueMapImage(q, m, CL_TRUE, CL_MAP_READ, zero, all, NULL, NULL, 0, NULL, NULL,
+				   ERR),
+		 CL_INVALID_VALUE);
+	REJECTED(clEnqueueMapImage(q, m, CL_TRUE, CL_MAP_READ, one, all, &row, NULL, 0, NULL, NULL,
+				   ERR),
+		 CL_INVALID_VALUE);
 	FAILS(clEnqueueUnmapMemObject(q, m, host, 0, NULL, NULL), CL_INVALID_VALUE);
 	OK(clReleaseMemObject(m));
 	OK(clReleaseMemObject(n));

@@ -142,7 +142,7 @@ static void subbuffers__queries(void)
 	OK(clReleaseMemObject(m));
 }
 
-static void subbuffers__refused(void)
+static void subbuffers__rejected(void)
 {
 	size_t align = alignment();
 	cl_buffer_region good = {align, 64}, outside = {BYTES - align, align + 1}, empty = {0, 0},
@@ -152,18 +152,18 @@ static void subbuffers__refused(void)
 
 	MADE(part);
 	const cl_buffer_create_type region = CL_BUFFER_CREATE_TYPE_REGION;
-	REFUSED(clCreateSubBuffer(NULL, 0, region, &good, ERR), CL_INVALID_MEM_OBJECT);
-	REFUSED(clCreateSubBuffer(part, 0, region, &good, ERR), CL_INVALID_MEM_OBJECT);
-	REFUSED(clCreateSubBuffer(m, 0, 0x7777, &good, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, 0, region, NULL, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, 0, region, &outside, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, 0, region, &empty, ERR), CL_INVALID_BUFFER_SIZE);
-	REFUSED(clCreateSubBuffer(m, 0, region, &crooked, ERR), CL_MISALIGNED_SUB_BUFFER_OFFSET);
-	REFUSED(clCreateSubBuffer(m, CL_MEM_READ_ONLY, region, &good, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, CL_MEM_READ_WRITE, region, &good, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, CL_MEM_HOST_READ_ONLY, region, &good, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, CL_MEM_USE_HOST_PTR, region, &good, ERR), CL_INVALID_VALUE);
-	REFUSED(clCreateSubBuffer(m, CL_MEM_COPY_HOST_PTR, region, &good, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(NULL, 0, region, &good, ERR), CL_INVALID_MEM_OBJECT);
+	REJECTED(clCreateSubBuffer(part, 0, region, &good, ERR), CL_INVALID_MEM_OBJECT);
+	REJECTED(clCreateSubBuffer(m, 0, 0x7777, &good, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, 0, region, NULL, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, 0, region, &outside, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, 0, region, &empty, ERR), CL_INVALID_BUFFER_SIZE);
+	REJECTED(clCreateSubBuffer(m, 0, region, &crooked, ERR), CL_MISALIGNED_SUB_BUFFER_OFFSET);
+	REJECTED(clCreateSubBuffer(m, CL_MEM_READ_ONLY, region, &good, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, CL_MEM_READ_WRITE, region, &good, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, CL_MEM_HOST_READ_ONLY, region, &good, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, CL_MEM_USE_HOST_PTR, region, &good, ERR), CL_INVALID_VALUE);
+	REJECTED(clCreateSubBuffer(m, CL_MEM_COPY_HOST_PTR, region, &good, ERR), CL_INVALID_VALUE);
 	FAILS(clEnqueueCopyBuffer(rig.queues[0], m, part, align + 32, 0, 64, 0, NULL, NULL),
 	      CL_MEM_COPY_OVERLAP);
 	OK(clReleaseMemObject(part));
@@ -172,4 +172,4 @@ static void subbuffers__refused(void)
 
 RIG_MAIN(CASE(subbuffers__are_windows), CASE(subbuffers__in_kernels_on_every_device),
 	 CASE(subbuffers__outlive_their_parent), CASE(subbuffers__of_host_memory),
-	 CASE(subbuffers__queries), CASE(subbuffers__refused))
+	 CASE(subbuffers__queries), CASE(subbuffers__rejected))

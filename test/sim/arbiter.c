@@ -1,113 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of one NIC share its output equally or by weight, for all sets of peers, up to their
  * limits. A function with a lost peer delays no other. DXP_SHARES=1 prints the shares over time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include <dxp/status.h>
-
-#include "base/rng.h"
-#include "base/util.h"
-#include "sim/fair.h"
-#include "test/support/invariants.h"
-
-#define MB   1000000ull
-#define RATE 10000000000ull /* bits per second of the port */
-#define PORT                                                  \
-	(RATE / 8.0 * (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES) / \
-	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD)) /* bytes/s of full packets */
-
-static uint64_t seed(void)
-{
-	return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
-}
-
-/* Returns options of `count` functions, each sending to hosts 1 .. `peers`. They compete for the
- * port, whose queue has a realistic length. */
-static struct fair_options functions(uint32_t count, uint32_t peers)
-{
-	struct fair_options o = {.sim = {.seed = seed(),
-					 .hosts = 9,
-					 .rate_bps = RATE,
-					 .backlog_bytes = 32u << 10,
-					 .no_payload_crc = true}};
-
-	for (uint32_t i = 0; i < count; i++)
-		o.functions[i] = (struct fair_function){.peers = {1, 2, 3, 4},
-							.peer_count = peers,
-							.bytes_max = 64u << 10,
-							.outstanding = 8};
-	return o;
-}
-
-/* The first function sends to one peer, each other function to four other peers. */
-static struct fair_options one_and_many(uint32_t count)
-{
-	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);
-
-	o.functions[0].peer_count = 1;
-	for (uint32_t i = 1; i < count; i++)
-		for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-			o.functions[i].peers[q] = q + 2;
-	return o;
-}
-
-static struct fair *opened(const struct fair_options *o)
-{
-	struct fair *f;
-
-	assert_int_equal(fair_open(o, &f), DXP_OK);
-	return f;
-}
-
-static void row_print(const struct fair_sample *s)
-{
-	printf("%.3f %.6f", (double)s->time_ns / 1e6, s->jain);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		printf(" %llu", (unsigned long long)s->bytes[i]);
-	printf("\n");
-}
-
-static struct fair_sample run(struct fair *f, uint64_t bytes)
-{
-	struct fair_sample s;
-	bool print = getenv("DXP_SHARES") != NULL;
-
-	if (print)
-		printf("# ms, Jain's index, bytes of each function\n");
-	for (int i = 0; i < 20; i++) {
-		fair_run(f, bytes / 20, 10 * S_NS);
-		fair_sample(f, &s);
-		if (print)
-			row_print(&s);
-	}
-	return s;
-}
-
-static void rates(struct fair *f, uint64_t duration_ns, double *out)
-{
-	struct fair_sample before, after;
-
-	fair_sample(f, &before);
-	fair_run(f, UINT64_MAX, duration_ns);
-	fair_sample(f, &after);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		out[i] = (double)(after.bytes[i] - before.bytes[i]) * 1e9 /
-			 (double)(after.time_ns - before.time_ns);
-}
-
-static void near(double value, double want, double tolerance)
-{
-	if (value < want * (1 - tolerance) || value > want * (1 + tolerance))
-		fail_msg("%f, not %f within %f; replay with DXP_SEED=%llu", value, want, tolerance,
-			 (unsigned long long)seed());
-}
+#include "test/sim/arbiter_rig.h"
 
 /* ---- shares ---- */
 
@@ -319,144 +213,6 @@ static void arbiter__acknowledgements_do_not_wait(void **state)
 	fair_close(f);
 }
 
-/* ---- limits ---- */
-
-static void limited_check(uint64_t limit, uint64_t duration_ns)
-{
-	struct fair_options o = one_and_many(4);
-	double rate[NIC_FUNCTIONS];
-
-	o.functions[0].limit = limit;
-	struct fair *f = opened(&o);
-	run(f, 4 * MB);
-	rates(f, duration_ns, rate);
-	near(rate[0], (double)limit, 0.03);
-	for (int i = 1; i < 4; i++)
-		near(rate[i], (PORT - (double)limit) / 3, 0.03);
-	o = one_and_many(4);
-	fair_close(f);
-}
-
-static void arbiter__limited_has_its_rate_and_others_the_rest(void **state)
-{
-	limited_check(1 * MB, 500 * MS_NS);
-	limited_check(10 * MB, 100 * MS_NS);
-	limited_check(100 * MB, 50 * MS_NS);
-	limited_check(250 * MB, 50 * MS_NS);
-}
-
-/* The limit holds for a function with any number of peers; waiting does not spin. */
-static void limited_alone(uint64_t limit, uint64_t duration_ns)
-{
-	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);
-	double rate[NIC_FUNCTIONS];
-	struct datagram batch[16];
-
-	o.sim.rate_bps = 0;
-	o.sim.backlog_bytes = 0;
-	o.functions[0].limit = limit;
-	struct fair *f = opened(&o);
-	struct nic *n = sim_nic(fair_sim(f), 0);
-	rates(f, 100 * MS_NS, rate);
-	rates(f, duration_ns, rate);
-	near(rate[0], (double)limit, 0.03);
-	for (int i = 0; i < 100; i++) {
-		fair_run(f, UINT64_MAX, MS_NS);
-		nic_doorbells(n, sim_now(fair_sim(f)));
-		if (nic_send(n, batch, ARRAY_COUNT(batch), sim_now(fair_sim(f))) == 0)
-			assert_true(nic_deadline(n) > sim_now(fair_sim(f)));
-	}
-	assert_true(fair_failed(f, 0) == 0);
-	fair_close(f);
-}
-
-static void arbiter__limits_of_any_size(void **state)
-{
-	limited_alone(1 * MB, S_NS);
-	limited_alone(30 * MB, 200 * MS_NS);
-	limited_alone(1000 * MB, 20 * MS_NS);
-	limited_alone(10000 * MB, 10 * MS_NS);
-}
-
-/* A peer is not declared dead when seconds pass between packets. */
-static void arbiter__slower_than_silence(void **state)
-{
-	struct fair_options o = functions(1, 1);
-	struct fair_sample s;
-
-	o.functions[0].limit = 300;
-	o.functions[0].bytes_max = 3 * SIM_PAYLOAD_BYTES;
-	struct fair *f = opened(&o);
-	fair_run(f, UINT64_MAX, 100 * S_NS);
-	assert_int_equal(fair_failed(f, 0), 0);
-	fair_sample(f, &s);
-	assert_in_range(s.bytes[0], 300 * 100, 300 * 100 + BUCKET_BURST_BYTES + 2 * 1472);
-	fair_close(f);
-}
-
-static void arbiter__limits_change_in_flight(void **state)
-{
-	struct fair_options o = one_and_many(4);
-	struct fair *f = opened(&o);
-	struct nic *n = sim_nic(fair_sim(f), 0);
-	double rate[NIC_FUNCTIONS];
-
-	run(f, 4 * MB);
-	for (int round = 0; round < 3; round++) {
-		assert_int_equal(nic_function_limit(n, 0, 1), DXP_OK);
-		run(f, 2 * MB);
-		rates(f, 10 * MS_NS, rate);
-		assert_true(rate[0] == 0);
-		near(rate[1], PORT / 3, 0.02);
-		assert_int_equal(nic_function_limit(n, 0, 50 * MB), DXP_OK);
-		run(f, 2 * MB);
-		rates(f, 50 * MS_NS, rate);
-		near(rate[0], 50e6, 0.03);
-		/* without a limit it gets its share, without compensation */
-		assert_int_equal(nic_function_limit(n, 0, 0), DXP_OK);
-		run(f, 2 * MB);
-		rates(f, 10 * MS_NS, rate);
-		for (int i = 0; i < 4; i++)
-			near(rate[i], PORT / 4, 0.02);
-	}
-	fair_close(f);
-}
-
-static void arbiter__limited_and_lossy(void **state)
-{
-	struct fair_options o = one_and_many(4);
-	double rate[NIC_FUNCTIONS];
-
-	o.sim.faults.loss_ppm = 20000;
-	o.functions[0].limit = 50 * MB;
-	struct fair *f = opened(&o);
-	run(f, 4 * MB);
-	rates(f, 100 * MS_NS, rate);
-	near(rate[0], 50e6, 0.03);
-	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(fair_failed(f, i), 0);
-	for (int i = 1; i < 4; i++)
-		near(rate[i], (rate[1] + rate[2] + rate[3]) / 3, 0.03);
-	fair_close(f);
-}
-
-/* Operations of a closed function complete soon, even with a low limit. */
-static void arbiter__limited_function_can_close(void **state)
-{
-	struct fair_options o = one_and_many(2);
-
-	o.functions[1].limit = 1;
-	struct fair *f = opened(&o);
-	struct nic *n = sim_nic(fair_sim(f), 0);
-	run(f, 2 * MB);
-	assert_int_equal(nic_function_close(n, 1, DXP_OK, sim_now(fair_sim(f))), DXP_OK);
-	fair_run(f, UINT64_MAX, 50 * MS_NS);
-	assert_true(nic_function_idle(n, 1));
-	for (uint16_t node = 3; node <= 6; node++) /* the peers of the function */
-		assert_false(rltp_session_busy(rltp_endpoint_session(nic_endpoint(n), node)));
-	fair_close(f);
-}
-
 static struct fair_options drawn(uint64_t seed)
 {
 	struct rng r = {seed};
@@ -510,7 +266,7 @@ static bool seed_good(uint64_t seed)
 	if (!broken && !fair_ended(f))
 		broken = "not all that was posted has ended";
 	if (!broken && sim_counters(sim)->spins > 0)
-		broken = "a host asks for turns and does nothing with them";
+		broken = "a host requests polls without work";
 	if (broken)
 		printf("seed %llu: %s\nreplay: DXP_SEED=%llu build/test/test-sim-arbiter\n",
 		       (unsigned long long)seed, broken, (unsigned long long)seed);
@@ -556,12 +312,6 @@ int main(void)
 		cmocka_unit_test(arbiter__alone_has_everything),
 		cmocka_unit_test(arbiter__a_peer_that_is_gone_holds_back_no_other),
 		cmocka_unit_test(arbiter__acknowledgements_do_not_wait),
-		cmocka_unit_test(arbiter__limited_has_its_rate_and_others_the_rest),
-		cmocka_unit_test(arbiter__limits_of_any_size),
-		cmocka_unit_test(arbiter__slower_than_silence),
-		cmocka_unit_test(arbiter__limits_change_in_flight),
-		cmocka_unit_test(arbiter__limited_and_lossy),
-		cmocka_unit_test(arbiter__limited_function_can_close),
 		cmocka_unit_test(arbiter__seeds),
 		cmocka_unit_test(arbiter__replays),
 	};

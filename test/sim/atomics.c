@@ -247,7 +247,7 @@ static void refused(struct rig *r, struct dxp_entry at, const struct dxp_target 
 
 /* The target counts each rejection by its reason, and the requester receives the reason. Memory is
  * unchanged and the queue pair continues. */
-static void atomics__refusals(void **state)
+static void atomics__rejections(void **state)
 {
 	struct rig *r = *state;
 	const struct nic_counters *c = nic_counters(sim_nic(r->sim, 1));
@@ -361,7 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(atomics__each_operation),
 		CASE(atomics__value_before_into_own_memory),
-		CASE(atomics__refusals),
+		CASE(atomics__rejections),
 		CASE(atomics__region_off_its_alignment),
 		CASE(atomics__descriptors_that_cannot_be),
 		CASE(atomics__peer_of_an_older_version),

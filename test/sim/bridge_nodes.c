@@ -55,7 +55,7 @@ static void bridge_nodes__put_and_get_of_any_length(void **state)
 	}
 }
 
-static void bridge_nodes__out_of_bounds_is_refused(void **state)
+static void bridge_nodes__out_of_bounds_is_rejected(void **state)
 {
 	struct rig_options o = options(2, 1);
 	struct rig *r = rig_create(&o);
@@ -442,7 +442,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bridge_nodes__put_and_get_of_any_length),
-		cmocka_unit_test(bridge_nodes__out_of_bounds_is_refused),
+		cmocka_unit_test(bridge_nodes__out_of_bounds_is_rejected),
 		cmocka_unit_test(bridge_nodes__drop_each_datagram_once),
 		cmocka_unit_test(bridge_nodes__slow_device_holds_many_senders),
 		cmocka_unit_test(bridge_nodes__many_senders_share),

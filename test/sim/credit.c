@@ -226,7 +226,7 @@ static void credit__tiny_pools_never_lock(void **state)
 }
 
 /* The sender counts a rejected NAP, so the receiver must count it too: no credit leaks. */
-static void credit__refused_naps_cost_none(void **state)
+static void credit__rejected_naps_cost_none(void **state)
 {
 	struct rig r;
 	struct dxp_nic_event event;
@@ -389,7 +389,7 @@ int main(void)
 		cmocka_unit_test(credit__no_more_is_sent_than_there_is_space_for),
 		cmocka_unit_test(credit__few_frames_and_no_waiting),
 		cmocka_unit_test(credit__tiny_pools_never_lock),
-		cmocka_unit_test(credit__refused_naps_cost_none),
+		cmocka_unit_test(credit__rejected_naps_cost_none),
 		cmocka_unit_test(credit__idle_credit_is_promised_again),
 		cmocka_unit_test(credit__waiting_requests_delay_no_other),
 		cmocka_unit_test(credit__silent_receiver_ends_waiting_requests),

@@ -79,7 +79,7 @@ static bool received(void *context)
 
 /* The first message of a stream is rejected before the stream exists. If the receiver has no memory
  * to record the rejection, it must not treat it as recorded: all later messages would wait. */
-static void faults__the_first_message_is_refused(void **state)
+static void faults__the_first_message_is_rejected(void **state)
 {
 	bool failed = true;
 	uint64_t n = 1;
@@ -109,7 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(faults__while_nodes_are_made),
 		cmocka_unit_test(faults__while_they_work),
-		cmocka_unit_test(faults__the_first_message_is_refused),
+		cmocka_unit_test(faults__the_first_message_is_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static int status_of(bool put, uint64_t at, uint32_t bytes)
 	return g.end.status;
 }
 
-static void guard__refuses_the_whole_message(void **state)
+static void guard__rejects_the_whole_message(void **state)
 {
 	g.open.end = BYTES - 1;
 	assert_int_equal(status_of(true, 0, BYTES), DXP_EACCESS);
@@ -166,7 +166,7 @@ static void guard__revoked_under_a_put(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(guard__refuses_the_whole_message),
+		TEST(guard__rejects_the_whole_message),
 		TEST(guard__queried_once_for_a_stream),
 		TEST(guard__not_ready_yet),
 		TEST(guard__withdrawn_under_a_put),

@@ -362,7 +362,7 @@ static void hostile__register_index_beyond_32_bits(void **state)
 	assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
 }
 
-static void hostile__refused_then_acknowledged(void **state)
+static void hostile__rejected_then_acknowledged(void **state)
 {
 	struct rig *r = *state;
 	const struct rltp_session *s = naps_send(r, 2);
@@ -408,7 +408,7 @@ int main(void)
 		CASE(hostile__answer_to_an_atomic_that_is_none),
 		CASE(hostile__part_of_a_nap_sent_twice),
 		CASE(hostile__register_index_beyond_32_bits),
-		CASE(hostile__refused_then_acknowledged),
+		CASE(hostile__rejected_then_acknowledged),
 		CASE(hostile__echo_of_the_future),
 		CASE(hostile__all_acknowledged_but_the_first_number),
 	};

@@ -18,7 +18,7 @@ static void all_done(struct inc_sim_options *o, const struct inc_job_options *jo
 	assert_true(rig_make(&r, o));
 	struct rig_job *j = rig_job_with(&r, *job, load);
 	rig_right(&r, 60 * S_NS);
-	rig_refusal(j);
+	rig_rejection(j);
 	assert_int_equal(j->job->state, INC_JOB_READY);
 	assert_int_equal(rig_view(j).calls_done, load->calls);
 	assert_false(rig_view(j).lost);

@@ -151,7 +151,7 @@ static void inc_faults__storms_of_packets(void **state)
 		assert_true(rig_make(&r, &o));
 		struct rig_job *j = rig_job(&r, o.net.tree.hosts, &load);
 		rig_right(&r, 600 * S_NS);
-		rig_refusal(j);
+		rig_rejection(j);
 		if (j->job->state != INC_JOB_READY || rig_view(j).lost)
 			fail_msg("seed %llu: the group is %s", (unsigned long long)seed,
 				 rig_view(j).lost ? "lost" : "refused");
@@ -238,7 +238,7 @@ static void inc_faults__switches_die(void **state)
 		struct rig_job *j = rig_job(&r, o.net.tree.hosts, &load);
 		rig_right(&r, 600 * S_NS);
 		lost += rig_view(j).lost;
-		in_creation += j->job->state == INC_JOB_REFUSED;
+		in_creation += j->job->state == INC_JOB_REJECTED;
 		rig_free(&r);
 	}
 	print_message("%u groups were lost, %u refused\n", lost, in_creation);

@@ -162,7 +162,7 @@ static void inc_hostile__an_unknown_peer_floods(void **state)
 		inc_net_set(inc_sim_net(r.sim), a.node, &attacker_ops, &a);
 		struct rig_job *j = rig_job(&r, 7, &load);
 		rig_right(&r, 60 * S_NS);
-		rig_refusal(j);
+		rig_rejection(j);
 		if (j->job->state != INC_JOB_READY || rig_view(j).calls_done != load.calls)
 			fail_msg("seed %llu: %u calls done, then %s", (unsigned long long)seed,
 				 rig_view(j).calls_done, dxp_status_text(rig_view(j).lost_status));

@@ -173,7 +173,7 @@ static void inc_jobs__anothers_id(void **state)
 	struct rig_job *b = rig_job_with(&r, other, &load);
 	rig_right(&r, 60 * S_NS);
 	assert_int_equal(rig_view(a).calls_done, load.calls);
-	assert_int_equal(b->job->state, INC_JOB_REFUSED);
+	assert_int_equal(b->job->state, INC_JOB_REJECTED);
 	rig_free(&r);
 }
 
@@ -210,7 +210,7 @@ static void inc_jobs__begin_again(void **state)
 				}
 			}
 			rig_right(&r, 600 * S_NS);
-			rig_refusal(j);
+			rig_rejection(j);
 			assert_int_equal(j->job->state, INC_JOB_READY);
 			if (epoch == 3)
 				assert_int_equal(rig_view(j).calls_done, load.calls);

@@ -140,7 +140,7 @@ static inline struct inc_load_view rig_view(const struct rig_job *j)
 }
 
 /* Prints why each member has no group. */
-static inline void rig_refusal(const struct rig_job *j)
+static inline void rig_rejection(const struct rig_job *j)
 {
 	for (uint32_t i = 0; i < j->job->options.count; i++) {
 		const struct inc_seat *seat = &j->job->seats[i];

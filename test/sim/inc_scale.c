@@ -32,7 +32,7 @@ static void space(uint32_t hosts, struct inc_tree_options tree, uint32_t loss_pp
 	assert_true(rig_make(&r, &o));
 	struct rig_job *j = rig_job(&r, hosts, &load);
 	rig_right(&r, 60 * S_NS);
-	rig_refusal(j);
+	rig_rejection(j);
 	assert_int_equal(j->job->state, INC_JOB_READY);
 	assert_int_equal(rig_view(j).calls_done, load.calls);
 	inc_watch_view(j->watch, &v);

@@ -119,7 +119,7 @@ static void memory_untouched(const struct rig *r)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-static void nic__wrong_magic_is_refused_and_writes_nothing(void **state)
+static void nic__wrong_magic_is_rejected_and_writes_nothing(void **state)
 {
 	struct rig *r = *state;
 	struct dxp_target to = sim_target(r->sim, 1, 0);
@@ -466,7 +466,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		CASE(nic__wrong_magic_is_refused_and_writes_nothing),
+		CASE(nic__wrong_magic_is_rejected_and_writes_nothing),
 		CASE(nic__wrong_key_or_range_writes_nothing),
 		CASE(nic__rights_are_kept),
 		CASE(nic__own_descriptor_errors_come_back),

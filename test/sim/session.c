@@ -83,7 +83,7 @@ static void session__bye_without_its_token(void **state)
 	rig_open(r, 0, 1);
 	bye_give(r, 1, 0, rig_session(r, 1, 0)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_OPEN);
-	assert_int_equal(rltp_endpoint_counters(r->nodes[1].endpoint)->byes_refused, 1);
+	assert_int_equal(rltp_endpoint_counters(r->nodes[1].endpoint)->byes_rejected, 1);
 	/* the token that node 1 sent to node 0 */
 	bye_give(r, 1, 0, rig_session(r, 0, 1)->peer_token);
 	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);

@@ -146,7 +146,7 @@ static struct sim_faults faults_draw(struct rng *r, uint64_t delay_ns)
 	f.burst_end_ppm = 50000 + (uint32_t)rng_below(r, 500000);
 	f.burst_loss_ppm = 500000 + (uint32_t)rng_below(r, 500000);
 	f.batch_ppm = ppm(r, 6, 100000);
-	f.refuse_ppm = ppm(r, 6, 100000);
+	f.reject_ppm = ppm(r, 6, 100000);
 	f.only_from = rng_below(r, 4) ? 0 : 1ull << rng_below(r, WORLD_HOSTS);
 	f.duplicate_ppm = ppm(r, 2, 50000);
 	f.late_ppm = ppm(r, 4, 20000);

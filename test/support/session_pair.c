@@ -41,8 +41,8 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s, const str
 {
 	struct pair_end *end = user;
 
-	if (end->refuse_key && h->key == end->refuse_key && h->sub >= end->refuse_from)
-		return end->refuse;
+	if (end->reject_key && h->key == end->reject_key && h->sub >= end->reject_from)
+		return end->reject;
 	assert(end->delivered < PAIR_MESSAGES);
 	end->order[end->delivered++] = h->key;
 	return (struct rltp_verdict){0, 0};

@@ -17,9 +17,9 @@ struct pair_end {
 	uint32_t delivered;            /* packets accepted from the peer */
 	uint32_t order[PAIR_MESSAGES]; /* keys of the delivered packets, in order */
 	int last_status;               /* status of the last completed message */
-	uint32_t refuse_key;           /* packets with this key are rejected ... */
-	struct rltp_verdict refuse;    /* ... with this answer */
-	uint32_t refuse_from;          /* the first packets of their message, this many, are
+	uint32_t reject_key;           /* packets with this key are rejected ... */
+	struct rltp_verdict reject;    /* ... with this answer */
+	uint32_t reject_from;          /* the first packets of their message, this many, are
 					* accepted */
 	uint32_t rested;               /* calls of ops->rest */
 };

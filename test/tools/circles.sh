@@ -62,6 +62,17 @@ file src/bridge/b.c high 'return low();'
 printf 'int high(void);\n' >src/bridge/a.h
 passes 'prototypes, comments and strings'
 
+file src/xpu/a.c low 'return table.field;'
+file src/xpu/b.c high 'return low();'
+printf '%s\n' 'const struct ops table = {.field = high};' >>src/xpu/b.c
+finds 'a circle through a variable' '^src/xpu/[ab]: .*circle'
+
+for folder in engine xpu; do
+	file src/$folder/a.c low 'return high();'
+	file src/$folder/b.c high 'return low();'
+	finds "a circle in src/$folder" "^src/$folder/[ab]: .*circle"
+done
+
 file src/bridge/a.c high 'return 0;' 'static int'
 file src/bridge/a.c low 'return high();'
 file src/bridge/b.c high 'return low();'

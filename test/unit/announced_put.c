@@ -224,7 +224,7 @@ static void announced_put__leaves_other_messages(void **state)
 	rig_close(&r);
 }
 
-static void announced_put__refuses_what_cannot_be(void **state)
+static void announced_put__rejects_what_cannot_be(void **state)
 {
 	struct rig r;
 	pthread_t thread;
@@ -259,7 +259,7 @@ int main(void)
 		cmocka_unit_test(announced_put__without_announcement),
 		cmocka_unit_test(announced_put__without_data),
 		cmocka_unit_test(announced_put__leaves_other_messages),
-		cmocka_unit_test(announced_put__refuses_what_cannot_be),
+		cmocka_unit_test(announced_put__rejects_what_cannot_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

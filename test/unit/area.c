@@ -76,7 +76,7 @@ static uint64_t find(struct rig *r, uint64_t vaddr, uint64_t bytes)
 	return offset;
 }
 
-static void area__refused(void **state)
+static void area__rejected(void **state)
 {
 	struct rig *r = *state;
 	struct nic_area area = {0x1000, 16, 0, r->key ^ 0x100000};
@@ -160,7 +160,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		CASE(area__refused),           CASE(area__of_another_function),
+		CASE(area__rejected),          CASE(area__of_another_function),
 		CASE(area__overlaps),          CASE(area__found_in_one_area),
 		CASE(area__goes_with_its_key),
 	};

@@ -48,7 +48,7 @@ static void arena_alloc__aligned_and_apart(void **state)
 		assert_int_equal(arena_base(arena)[b + (uint64_t)i], 0);
 }
 
-static void arena_alloc__refusals(void **state)
+static void arena_alloc__rejections(void **state)
 {
 	uint64_t a = 7;
 
@@ -275,7 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(arena_alloc__aligned_and_apart, setup, teardown),
-		cmocka_unit_test_setup_teardown(arena_alloc__refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_alloc__rejections, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_alloc__as_many_as_fit, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_free__neighbours_join, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_hold__range_of_the_owner, setup, teardown),

@@ -111,7 +111,7 @@ static int decode_exact(const uint8_t *data, size_t bytes, bool request, void *o
 
 /* Checks that every shorter length and one byte more are rejected, and that the output stays
  * unchanged. */
-static void lengths_refused(const uint8_t *wire, size_t bytes, bool request)
+static void lengths_rejected(const uint8_t *wire, size_t bytes, bool request)
 {
 	static union {
 		struct attach_request r;
@@ -137,7 +137,7 @@ static void attach_request_decode__what_was_encoded_and_no_other_length(void **s
 		size_t bytes = attach_request_encode(&requests[i], wire);
 		assert_int_equal(decode_exact(wire, bytes, true, &back), DXP_OK);
 		assert_memory_equal(&requests[i], &back, sizeof(back));
-		lengths_refused(wire, bytes, true);
+		lengths_rejected(wire, bytes, true);
 	}
 }
 
@@ -152,7 +152,7 @@ static void attach_answer_decode__what_was_encoded_and_no_other_length(void **st
 		assert_true(bytes < ATTACH_BYTES_MAX);
 		assert_int_equal(decode_exact(wire, bytes, false, &back), DXP_OK);
 		assert_memory_equal(&a, &back, sizeof(back));
-		lengths_refused(wire, bytes, false);
+		lengths_rejected(wire, bytes, false);
 	}
 }
 

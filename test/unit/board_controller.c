@@ -187,7 +187,7 @@ static void threads_fall_to(unsigned wanted)
 
 /* Close stops all DMAs part way, even a stalled one. Afterwards no thread accesses host memory, and
  * nothing is reported. */
-static void engine_close__with_all_under_way(void **state)
+static void engine_close__with_all_outstanding(void **state)
 {
 	enum { WHOLE_NS = 1000000000 }; /* minimum time for HOST bytes at 1 MB/s */
 
@@ -450,7 +450,7 @@ static int run_all(void)
 		TEST(engine_dma_reset__host_memory_is_free),
 		TEST(engine_dma_reset__a_stream_ends_when_its_bytes_have),
 		TEST(engine_dma__through_waits_for_rx),
-		TEST(engine_close__with_all_under_way),
+		TEST(engine_close__with_all_outstanding),
 		TEST(engine_dma__not_faster_than_the_controllers),
 		TEST(engine_dma__not_faster_than_the_memory),
 		TEST(engine_dma__latency_and_interrupt),

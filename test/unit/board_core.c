@@ -31,7 +31,7 @@ static int setup(void **state)
 	for (uint32_t i = 0; i < BYTES; i++)
 		in[i] = (uint8_t)rng_below(&rng, 256);
 	memset(in + 100, 0xff, 50); /* carries propagate through whole words */
-	return board_core_create(&config, NULL, &core);
+	return board_core_create(&config, NULL, engine_open, &core);
 }
 
 static int teardown(void **state)
@@ -164,7 +164,7 @@ static struct board_config kernel_config(const char *text, const char *name)
 static int kernel_open(const char *text, const char *name, struct board_core **c)
 {
 	struct board_config config = kernel_config(text, name);
-	int status = board_core_create(&config, NULL, c);
+	int status = board_core_create(&config, NULL, engine_open, c);
 
 	unlink(config.core_file);
 	return status;
@@ -223,12 +223,12 @@ static void board_core_create__wrong_kernels(void **state)
 				     "k", &c),
 			 DXP_EINVAL);
 	snprintf(config.compute, sizeof(config.compute), "none");
-	assert_int_equal(board_core_create(&config, NULL, &c), DXP_EINVAL);
+	assert_int_equal(board_core_create(&config, NULL, engine_open, &c), DXP_EINVAL);
 	config.compute[0] = '\0';
 	unlink(config.core_file);
-	assert_int_equal(board_core_create(&config, NULL, &c), DXP_EINVAL);
+	assert_int_equal(board_core_create(&config, NULL, engine_open, &c), DXP_EINVAL);
 	config.core_file[0] = '\0';
-	assert_int_equal(board_core_create(&config, NULL, &c), DXP_EINVAL);
+	assert_int_equal(board_core_create(&config, NULL, engine_open, &c), DXP_EINVAL);
 }
 
 /* Kernels need an engine, which some machines lack. */

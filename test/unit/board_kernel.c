@@ -73,7 +73,7 @@ static void engine_run__in_board_memory(void **state)
 	assert_null(l.arguments[0].memory); /* the address is hidden from the caller */
 }
 
-static void engine_run__refuses(void **state)
+static void engine_run__rejects(void **state)
 {
 	const uint32_t n = 1;
 	struct engine_launch l = add_launch(MEMORY - 4 * WORDS + 1, &n);
@@ -181,7 +181,7 @@ static int run_all(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kernel_setup, kernel_teardown)
 		TEST(engine_run__in_board_memory),
-		TEST(engine_run__refuses),
+		TEST(engine_run__rejects),
 		TEST(engine_run__beside_a_stream_kernel),
 #undef TEST
 	};

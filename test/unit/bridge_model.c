@@ -17,13 +17,13 @@
 #include "base/util.h"
 #include "bridge/bridge.h"
 
-#define TRANSFERS    24
-#define BYTES_MAX    (300u << 10)
-#define UNDER_WAY    256
-#define BUFFER_BYTES 16384u
-#define STALL_NS     (100 * MS_NS)
-#define FEEDS_MAX    160 /* packets per transfer */
-#define ROUNDS       150
+#define TRANSFERS       24
+#define BYTES_MAX       (300u << 10)
+#define OUTSTANDING_MAX 256
+#define BUFFER_BYTES    16384u
+#define STALL_NS        (100 * MS_NS)
+#define FEEDS_MAX       160 /* packets per transfer */
+#define ROUNDS          150
 
 enum fate { FATE_WELL, FATE_FAILS, FATE_HANGS };
 
@@ -49,9 +49,9 @@ struct model {
 	uint8_t *rings[2];
 	struct user users[TRANSFERS];
 	uint32_t begun, over;
-	struct bridge_action under_way[UNDER_WAY];
-	enum fate fates[UNDER_WAY];
-	bool stalled[UNDER_WAY];
+	struct bridge_action outstanding[OUTSTANDING_MAX];
+	enum fate fates[OUTSTANDING_MAX];
+	bool stalled[OUTSTANDING_MAX];
 	uint32_t count;
 	uint32_t steps[BRIDGE_STEPS];
 	uint32_t fail_ppm, hang_ppm, later_ppm, cancel_ppm;
@@ -134,8 +134,8 @@ static void buffers_are_right(const struct model *m, const struct bridge_action 
 	assert_int_equal(a->in != NULL, in);
 	assert_int_equal(a->out != NULL, out);
 	for (uint32_t i = 0; i < m->count; i++) {
-		assert_true(!in || m->under_way[i].in != a->in);
-		assert_true(!out || m->under_way[i].out != a->out);
+		assert_true(!in || m->outstanding[i].in != a->in);
+		assert_true(!out || m->outstanding[i].out != a->out);
 	}
 }
 
@@ -185,14 +185,14 @@ static void actions_run(struct model *m)
 			core_sees(m, &a);
 		if (u->order.mode == BRIDGE_SEQUENTIAL) {
 			for (uint32_t i = 0; i < m->count; i++)
-				assert_ptr_not_equal(m->under_way[i].context, u);
+				assert_ptr_not_equal(m->outstanding[i].context, u);
 		}
-		assert_true(m->count < UNDER_WAY);
+		assert_true(m->count < OUTSTANDING_MAX);
 		m->stalled[m->count] = false;
 		m->fates[m->count] = rng_chance_ppm(&m->rng, m->fail_ppm)   ? FATE_FAILS
 				     : rng_chance_ppm(&m->rng, m->hang_ppm) ? FATE_HANGS
 									    : FATE_WELL;
-		m->under_way[m->count++] = a;
+		m->outstanding[m->count++] = a;
 		m->steps[a.step]++;
 		limits_hold(m);
 	}
@@ -200,7 +200,7 @@ static void actions_run(struct model *m)
 
 static void finish(struct model *m, uint32_t i, int status)
 {
-	struct bridge_action a = m->under_way[i];
+	struct bridge_action a = m->outstanding[i];
 	struct user *u = a.context;
 
 	if (status == DXP_OK)
@@ -208,7 +208,7 @@ static void finish(struct model *m, uint32_t i, int status)
 	else if (u->expect == DXP_OK)
 		u->expect = status;
 	m->count--;
-	m->under_way[i] = m->under_way[m->count];
+	m->outstanding[i] = m->outstanding[m->count];
 	m->fates[i] = m->fates[m->count];
 	m->stalled[i] = m->stalled[m->count];
 	m->steps[a.step]--;
@@ -283,8 +283,8 @@ static void wait_for_deadline(struct model *m)
 			u->expect = bridge_settled(u->t) == DXP_ETIMEDOUT ? DXP_ETIMEDOUT : DXP_OK;
 	}
 	for (uint32_t i = m->count; i-- > 0;) {
-		bool network =
-			m->under_way[i].step == BRIDGE_FILL || m->under_way[i].step == BRIDGE_DRAIN;
+		bool network = m->outstanding[i].step == BRIDGE_FILL ||
+			       m->outstanding[i].step == BRIDGE_DRAIN;
 		if (m->fates[i] == FATE_HANGS && (reset || network))
 			finish(m, i, network ? DXP_EPEERLOST : DXP_EDEVICE);
 	}
@@ -320,7 +320,7 @@ static void dequeue_ends(struct model *m)
 		assert_ptr_equal(end.transfer, u->t);
 		assert_false(u->over);
 		for (uint32_t i = 0; i < m->count; i++)
-			assert_ptr_not_equal(m->under_way[i].context, u);
+			assert_ptr_not_equal(m->outstanding[i].context, u);
 		u->over = true;
 		u->end = end;
 		m->over++;

@@ -113,7 +113,7 @@ static void cfg_write__core(void **state)
 	assert_int_equal(cfg_write(NULL, CFG_CORE, 2, values, &go), WIRE_NACK_RIGHTS);
 }
 
-static void cfg_write__refusals_change_nothing(void **state)
+static void cfg_write__rejections_change_nothing(void **state)
 {
 	const uint32_t values[CFG_COUNT] = {1, 1, 1, 1, 1, 1, 1, 1, 2, 1};
 	struct cfg_task task = {.node = 9}, before = task;
@@ -146,7 +146,7 @@ int main(void)
 		cmocka_unit_test(cfg_read__bounds),
 		cmocka_unit_test(cfg_write__task_in_one_access),
 		cmocka_unit_test(cfg_write__core),
-		cmocka_unit_test(cfg_write__refusals_change_nothing),
+		cmocka_unit_test(cfg_write__rejections_change_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

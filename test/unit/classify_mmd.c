@@ -234,7 +234,7 @@ static void backend_mmd_granted__alive_and_own(void **state)
 	b->ops->close(b);
 }
 
-static void backend_mmd_acquire__refused(void **state)
+static void backend_mmd_acquire__rejected(void **state)
 {
 	static const char *const names[] = {"xpu1", "foreign"}, *const unknown[] = {"gone"};
 	struct backend *b;
@@ -343,7 +343,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(backend_mmd_open__no_fabric, all_closed),
 		cmocka_unit_test_teardown(backend_mmd_granted__alive_and_own, all_closed),
-		cmocka_unit_test_teardown(backend_mmd_acquire__refused, all_closed),
+		cmocka_unit_test_teardown(backend_mmd_acquire__rejected, all_closed),
 		cmocka_unit_test_teardown(backend_mmd__passes_on, all_closed),
 		cmocka_unit_test_teardown(backend_mmd__through_the_host, all_closed),
 		cmocka_unit_test_teardown(backend_mmd__failures_in_words, all_closed),

@@ -341,7 +341,7 @@ static void command_event_decode__what_was_encoded(void **state)
 
 /* Checks that every shorter length and one byte more are rejected; replies and events stay
  * unchanged. */
-static void lengths_refused(const uint8_t *wire, int bytes, int what)
+static void lengths_rejected(const uint8_t *wire, int bytes, int what)
 {
 	uint8_t longer[COMMAND_BYTES_MAX + 1] = {0};
 	static union {
@@ -368,13 +368,13 @@ static void decode__every_other_length(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
 		struct command c = command_random(&r, commands[i]);
-		lengths_refused(wire, command_encode(&c, wire), 0);
+		lengths_rejected(wire, command_encode(&c, wire), 0);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(replies); i++) {
 		struct command_reply p = reply_random(&r, replies[i]);
-		lengths_refused(wire, command_reply_encode(&p, wire), 1);
+		lengths_rejected(wire, command_reply_encode(&p, wire), 1);
 	}
-	lengths_refused(wire, command_event_encode(&e, wire), 2);
+	lengths_rejected(wire, command_event_encode(&e, wire), 2);
 	assert_int_equal(command_op(wire, 0), 0);
 }
 

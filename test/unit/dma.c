@@ -147,7 +147,7 @@ static void start__bad_input(void **state)
 	all_kinds(w, (struct dxp_dma_order){.bytes = 4097});
 }
 
-static void open_refused(const struct dxp_dma_options *options, int status, const char *part)
+static void open_rejected(const struct dxp_dma_options *options, int status, const char *part)
 {
 	struct dxp_dma *dma = NULL;
 
@@ -158,14 +158,14 @@ static void open_refused(const struct dxp_dma_options *options, int status, cons
 
 static void open__bad_options(void **state)
 {
-	open_refused(&(struct dxp_dma_options){.engine = "nothing"}, DXP_EINVAL, "'nothing'");
-	open_refused(&(struct dxp_dma_options){.engine = "board:nowhere"}, DXP_EINVAL, "nowhere");
-	open_refused(&(struct dxp_dma_options){.engine = "none"}, DXP_EUNSUPPORTED, "'none'");
-	open_refused(&(struct dxp_dma_options){.buffers = 65}, DXP_EINVAL, "`buffers`");
-	open_refused(&(struct dxp_dma_options){.buffer_bytes = 4095}, DXP_EINVAL, "4095");
-	open_refused(&(struct dxp_dma_options){.buffer_bytes = 6000}, DXP_EINVAL, "4096");
-	open_refused(&(struct dxp_dma_options){.buffer_bytes = 32u << 20}, DXP_EINVAL, "16777216");
-	open_refused(&(struct dxp_dma_options){.memory_bytes = 4097}, DXP_EINVAL, "4097");
+	open_rejected(&(struct dxp_dma_options){.engine = "nothing"}, DXP_EINVAL, "'nothing'");
+	open_rejected(&(struct dxp_dma_options){.engine = "board:nowhere"}, DXP_EINVAL, "nowhere");
+	open_rejected(&(struct dxp_dma_options){.engine = "none"}, DXP_EUNSUPPORTED, "'none'");
+	open_rejected(&(struct dxp_dma_options){.buffers = 65}, DXP_EINVAL, "`buffers`");
+	open_rejected(&(struct dxp_dma_options){.buffer_bytes = 4095}, DXP_EINVAL, "4095");
+	open_rejected(&(struct dxp_dma_options){.buffer_bytes = 6000}, DXP_EINVAL, "4096");
+	open_rejected(&(struct dxp_dma_options){.buffer_bytes = 32u << 20}, DXP_EINVAL, "16777216");
+	open_rejected(&(struct dxp_dma_options){.memory_bytes = 4097}, DXP_EINVAL, "4097");
 	dxp_dma_close(NULL);
 }
 

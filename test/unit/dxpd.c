@@ -248,7 +248,7 @@ static void dxpd__keeps_its_id(void **state)
 	REFUSED(5, "is not the identity of an xPU", "--name", "keeper", "--state", folder);
 }
 
-static void dxpd__refused_by_others(void **state)
+static void dxpd__rejected_by_others(void **state)
 {
 	struct process holder = start("--name", "taken", "--bind", "127.0.0.1:0", NULL);
 	char other_key[128], port[32];
@@ -509,7 +509,7 @@ int main(void)
 		cmocka_unit_test(dxpd__options),
 		cmocka_unit_test(dxpd__buffers),
 		cmocka_unit_test(dxpd__keeps_its_id),
-		cmocka_unit_test(dxpd__refused_by_others),
+		cmocka_unit_test(dxpd__rejected_by_others),
 		cmocka_unit_test(dxpd__killed_in_the_middle),
 		cmocka_unit_test(dxpd__killed_while_awaited),
 		cmocka_unit_test(dxpd__host_killed),

@@ -98,7 +98,7 @@ static void engine_dma__random_moves(void **state)
 	bridged_moves(engine, 300);
 }
 
-static void engine_dma__refused(void **state)
+static void engine_dma__rejected(void **state)
 {
 	bridged_ranges(engine);
 }
@@ -499,7 +499,7 @@ int main(void)
 		cmocka_unit_test(cuda_source_is_ptx__table),
 		cmocka_unit_test_setup_teardown(engine_describe__cuda, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma__random_moves, setup, teardown),
-		cmocka_unit_test_setup_teardown(engine_dma__refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(engine_dma__rejected, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma__many_in_flight, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_pin__and_moves, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma_reset__ends_all, setup, teardown),

@@ -105,7 +105,7 @@ static void engine_edit__as_the_model(void **state)
 	assert_true(done > 10000);
 }
 
-static void engine_edit__refused(void **state)
+static void engine_edit__rejected(void **state)
 {
 	uint8_t pattern[DXP_PATTERN_MAX + 1] = {0};
 	struct engine_edit e;
@@ -175,7 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(engine_edit__as_the_model),
-		cmocka_unit_test(engine_edit__refused),
+		cmocka_unit_test(engine_edit__rejected),
 		cmocka_unit_test(engine_edit__speed),
 	};
 

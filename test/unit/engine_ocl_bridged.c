@@ -249,7 +249,7 @@ static void engine_dma__random_moves(void **state)
 	bridged_moves(engine, 300);
 }
 
-static void engine_dma__refused(void **state)
+static void engine_dma__rejected(void **state)
 {
 	bridged_ranges(engine);
 }
@@ -524,7 +524,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(engine_dma__random_moves, setup, teardown),
-		cmocka_unit_test_setup_teardown(engine_dma__refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(engine_dma__rejected, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma__many_in_flight, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma_reset__ends_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma__fails_on_its_way, setup, teardown),

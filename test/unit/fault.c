@@ -35,7 +35,7 @@ static void fault_parse__accepts_what_is_documented(void **state)
 	assert_true(o.seed == UINT64_MAX);
 }
 
-static void fault_parse__refuses_all_else(void **state)
+static void fault_parse__rejects_all_else(void **state)
 {
 	static const char *const bad[] = {
 		"",
@@ -250,7 +250,7 @@ static void link_wait__lets_held_datagrams_out(void **state)
 	pair_close(&p);
 }
 
-static void link_open__refuses_a_bad_fault_text(void **state)
+static void link_open__rejects_a_bad_fault_text(void **state)
 {
 	struct link_options options = {.bind = address_of("127.0.0.1")};
 	struct link *l = NULL;
@@ -266,14 +266,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fault_parse__accepts_what_is_documented),
-		cmocka_unit_test(fault_parse__refuses_all_else),
+		cmocka_unit_test(fault_parse__rejects_all_else),
 		cmocka_unit_test(fault_pass__does_each_fault_at_its_rate),
 		cmocka_unit_test(fault_pass__is_decided_by_the_seed),
 		cmocka_unit_test(fault_pass__lets_a_held_one_go),
 		cmocka_unit_test(fault_settle__keeps_the_order_of_a_backlog),
 		cmocka_unit_test(link_send__loses_single_datagrams_of_a_batch),
 		cmocka_unit_test(link_wait__lets_held_datagrams_out),
-		cmocka_unit_test(link_open__refuses_a_bad_fault_text),
+		cmocka_unit_test(link_open__rejects_a_bad_fault_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static void flight__late_callback(void **state)
 	assert_true(flights_destroy(all));
 }
 
-static void flight__callback_refused(void **state)
+static void flight__callback_rejected(void **state)
 {
 	struct flights *all = begin(false, 0);
 	struct engine_dma_end e;
@@ -196,7 +196,7 @@ static void flight__queue_is_full(void **state)
 
 /* A DMA completed before the reset stays successful. An outstanding one fails once the driver is
  * done with it. A later one is not affected. */
-static void flights_reset__marks_what_is_under_way(void **state)
+static void flights_reset__marks_what_is_outstanding(void **state)
 {
 	struct flights *all = begin(false, 0);
 	struct engine_dma_end e[4];
@@ -385,10 +385,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flight__callback),
 		cmocka_unit_test(flight__late_callback),
-		cmocka_unit_test(flight__callback_refused),
+		cmocka_unit_test(flight__callback_rejected),
 		cmocka_unit_test(flight__waiting_threads),
 		cmocka_unit_test(flight__queue_is_full),
-		cmocka_unit_test(flights_reset__marks_what_is_under_way),
+		cmocka_unit_test(flights_reset__marks_what_is_outstanding),
 		cmocka_unit_test(flights_reset__device_comes_back),
 		cmocka_unit_test(flights_reset__device_is_lost),
 		cmocka_unit_test(flights_destroy__waits_for_an_interrupt),

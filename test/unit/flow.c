@@ -94,8 +94,8 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 128);
 
-	p->ends[1].refuse_key = 1;
-	p->ends[1].refuse = (struct rltp_verdict){WIRE_NACK_RNR, 100};
+	p->ends[1].reject_key = 1;
+	p->ends[1].reject = (struct rltp_verdict){WIRE_NACK_RNR, 100};
 	pair_post(p, 0, RLTP_FLOW(0, 0), 2000 * PAIR_UNIT, 1);
 	pair_post(p, 0, RLTP_FLOW(0, 1), 2000 * PAIR_UNIT, 2);
 	pair_settle(p, p->now_ns + 20 * MS_NS);
@@ -103,7 +103,7 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	assert_int_equal(p->ends[1].delivered, 2000);
 	/* Only the packets of one quantum were tried, again and again. */
 	assert_true(p->ends[0].session->io->flows[RLTP_FLOW(0, 0)].unacked <= 128);
-	p->ends[1].refuse_key = 0;
+	p->ends[1].reject_key = 0;
 	pair_settle(p, p->now_ns + 20 * MS_NS);
 	assert_int_equal(p->ends[0].done, 2);
 	pair_destroy(p);

@@ -224,7 +224,7 @@ static void frame__bodies(void **state)
 	assert_true(get_out.bytes == get.bytes && get_out.reply_addr == get.reply_addr);
 }
 
-static void frame__hello_refuses_what_cannot_be(void **state)
+static void frame__hello_rejects_what_cannot_be(void **state)
 {
 	const struct wire_hello good = {.session = 3, .rwnd = 5, .payload_bytes = 1408};
 	uint8_t body[WIRE_HELLO_BYTES];
@@ -490,7 +490,7 @@ int main(void)
 		cmocka_unit_test(frame__every_short_length_is_malformed),
 		cmocka_unit_test(frame__every_flipped_bit_is_seen),
 		cmocka_unit_test(frame__bodies),
-		cmocka_unit_test(frame__hello_refuses_what_cannot_be),
+		cmocka_unit_test(frame__hello_rejects_what_cannot_be),
 		cmocka_unit_test(frame__ack_lengths),
 		cmocka_unit_test(frame__ack_credit_and_level),
 		cmocka_unit_test(frame__credit),

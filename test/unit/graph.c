@@ -171,7 +171,7 @@ static void graph_cancel__all_but_issued(void **state)
 	graph_done(g, &c[0], DXP_OK);
 }
 
-static void graph_add__refusals(void **state)
+static void graph_add__rejections(void **state)
 {
 	struct graph_command c;
 
@@ -523,7 +523,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(graph_failed__ready_behind_issued, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_lost__names_the_loss, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_cancel__all_but_issued, setup, teardown),
-		cmocka_unit_test_setup_teardown(graph_add__refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__rejections, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__bounded_by_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__waits_for_a_predecessor, setup,
 						teardown),

@@ -27,8 +27,8 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	const struct rltp_tuning tuning = {.recovery = recovery, .cc = CC_NONE, .no_pacing = true};
 	struct session_pair *p = pair_create(&tuning, 64);
 
-	p->ends[1].refuse_key = HELD;
-	p->ends[1].refuse = held;
+	p->ends[1].reject_key = HELD;
+	p->ends[1].reject = held;
 	return p;
 }
 
@@ -148,23 +148,23 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	pair_destroy(p);
 }
 
-static void held__refused_after_all(void **state)
+static void held__rejected_after_all(void **state)
 {
-	const struct wire_nack_body refusal = {.code = WIRE_NACK_DEVICE};
+	const struct wire_nack_body rejection = {.code = WIRE_NACK_DEVICE};
 	struct session_pair *p = pair_of(RLTP_RACK);
 
 	pair_post(p, 0, FLOW, 8, HELD);
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
-	struct wire_nack_body nack = refusal;
+	struct wire_nack_body nack = rejection;
 	nack.psn = waiting_psn(p);
-	rltp_session_refuse(p->ends[1].session, &nack);
+	rltp_session_reject(p->ends[1].session, &nack);
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	assert_int_equal(p->ends[0].done, 1);
 	assert_int_equal(p->ends[0].last_status, DXP_EDEVICE);
-	rltp_session_refuse(p->ends[1].session, &nack);
+	rltp_session_reject(p->ends[1].session, &nack);
 	assert_int_equal(p->ends[1].session->io->nack_count, 0);
 	pair_destroy(p);
 }
@@ -175,12 +175,12 @@ static void held__after_no_space(void **state)
 	struct session_pair *p = pair_of(RLTP_RACK);
 	struct rltp_io *io = p->ends[0].session->io;
 
-	p->ends[1].refuse = (struct rltp_verdict){WIRE_NACK_RNR, 100};
+	p->ends[1].reject = (struct rltp_verdict){WIRE_NACK_RNR, 100};
 	pair_post(p, 0, FLOW, 8, HELD);
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	assert_int_equal(io->flows[FLOW].refused, 1);
-	p->ends[1].refuse = held;
+	p->ends[1].reject = held;
 	exchange_for(p, MS_NS, 0, 0);
 	assert_int_equal(io->flows[FLOW].refused, 0);
 	rltp_session_accept(p->ends[1].session, waiting_psn(p), 8, p->now_ns);
@@ -222,10 +222,10 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fail
 	sent = exchange_for(p, device_ns, sent, lost);
 	if (fails) {
 		const struct wire_nack_body nack = {.code = WIRE_NACK_DEVICE, .psn = psn};
-		p->ends[1].refuse.code = WIRE_NACK_DEVICE;
-		rltp_session_refuse(to, &nack);
+		p->ends[1].reject.code = WIRE_NACK_DEVICE;
+		rltp_session_reject(to, &nack);
 	} else {
-		p->ends[1].refuse_key = 0; /* a retransmission is a duplicate then */
+		p->ends[1].reject_key = 0; /* a retransmission is a duplicate then */
 		rltp_session_accept(to, psn, 8, p->now_ns);
 	}
 	uint64_t ended_ns = p->now_ns;
@@ -260,7 +260,7 @@ int main(void)
 		cmocka_unit_test(held__others_go_on),
 		cmocka_unit_test(held__is_no_round_trip),
 		cmocka_unit_test(held__repeat_that_crosses_is_excused),
-		cmocka_unit_test(held__refused_after_all),
+		cmocka_unit_test(held__rejected_after_all),
 		cmocka_unit_test(held__after_no_space),
 		cmocka_unit_test(held__to_a_sender_of_old),
 		cmocka_unit_test(held__any_word_is_lost),

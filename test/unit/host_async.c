@@ -47,7 +47,7 @@ static void event_set__failure_cancels(void **state)
 	assert_int_equal(dxp_event_set(w->fabric, user, -1000), DXP_EINVAL);
 }
 
-static void event_set__refuses_ends_of_commands(void **state)
+static void event_set__rejects_ends_of_commands(void **state)
 {
 	struct world *w = *state;
 	dxp_event e = run_after(w, w->one, "ok", NULL, 0);
@@ -152,7 +152,7 @@ static void write__failure_before_it(void **state)
 	ok(ended(w, run_after(w, w->one, "ok", NULL, 0)));
 }
 
-static void write_read__refused(void **state)
+static void write_read__rejected(void **state)
 {
 	struct world *w = *state;
 	dxp_event e, unknown = 0x0001000200000fffull;
@@ -391,12 +391,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(event_set__releases_waiting_threads),
 		TEST(event_set__failure_cancels),
-		TEST(event_set__refuses_ends_of_commands),
+		TEST(event_set__rejects_ends_of_commands),
 		TEST(write_read__every_size),
 		TEST(write_read__behind_others),
 		TEST(write__many),
 		TEST(write__failure_before_it),
-		TEST(write_read__refused),
+		TEST(write_read__rejected),
 		TEST(write__late_bytes),
 		TEST(copy_fill__rects),
 		TEST(waits__any_number),

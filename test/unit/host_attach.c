@@ -71,7 +71,7 @@ static int attach_status(const char *nic, uint32_t function, const char *label)
 	return dxp_function_attach(&options, &f);
 }
 
-static void attach__refuses_what_cannot_be(void **state)
+static void attach__rejects_what_cannot_be(void **state)
 {
 	char path[PATH_MAX + 16], text[5000];
 
@@ -484,7 +484,7 @@ static void attach__does_not_wait_for_ever(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(attach__refuses_what_cannot_be),
+		cmocka_unit_test(attach__rejects_what_cannot_be),
 		cmocka_unit_test(attach__finds_the_nic_that_is_meant),
 		cmocka_unit_test(attach__accepts_a_path),
 		cmocka_unit_test(attach__reports_when_all_are_in_use),

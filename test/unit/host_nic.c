@@ -28,7 +28,7 @@ static struct dxp_function *function_open(struct dxp_nic *nic, const char *label
 	return f;
 }
 
-static void nic_open__refuses_what_cannot_be(void **state)
+static void nic_open__rejects_what_cannot_be(void **state)
 {
 	static const struct {
 		struct dxp_nic_options options;
@@ -134,7 +134,7 @@ static void function_arm__is_counted(void **state)
 	dxp_nic_close(nic);
 }
 
-static void memory__refuses_what_cannot_be(void **state)
+static void memory__rejects_what_cannot_be(void **state)
 {
 	struct dxp_nic *nic = nic_open(true);
 	struct dxp_function *f = function_open(nic, NULL);
@@ -317,12 +317,12 @@ static void nic__joins_a_fabric(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nic_open__refuses_what_cannot_be),
+		cmocka_unit_test(nic_open__rejects_what_cannot_be),
 		cmocka_unit_test(nic_function__hands_out_eight),
 		cmocka_unit_test(nic_function__is_found_by_its_label),
 		cmocka_unit_test(function_wait__ends_in_time),
 		cmocka_unit_test(function_arm__is_counted),
-		cmocka_unit_test(memory__refuses_what_cannot_be),
+		cmocka_unit_test(memory__rejects_what_cannot_be),
 		cmocka_unit_test(memory__opens_nothing_once_revoked),
 		cmocka_unit_test(nic__lets_its_functions_talk),
 		cmocka_unit_test(nic__closes_with_events_unread),

@@ -76,7 +76,7 @@ static void inc_control__every_length(void **state)
 }
 
 /* Each of these changes of one byte makes a valid payload malformed or invalid. */
-static void inc_control__refused(void **state)
+static void inc_control__rejected(void **state)
 {
 	static const struct {
 		uint8_t at, value;
@@ -132,7 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inc_control__round_trip),
 		cmocka_unit_test(inc_control__every_length),
-		cmocka_unit_test(inc_control__refused),
+		cmocka_unit_test(inc_control__rejected),
 		cmocka_unit_test(inc_control__peer),
 		cmocka_unit_test(inc_control__cause_text),
 	};

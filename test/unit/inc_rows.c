@@ -16,7 +16,7 @@
 #define HEAD_BYTES       12
 #define SWITCH_ROW_BYTES 214
 #define GROUP_ROW_BYTES  100
-#define REFUSAL_BYTES    25
+#define REJECTION_BYTES  25
 
 static struct inc_answer sample(uint8_t section, uint8_t count)
 {
@@ -48,7 +48,7 @@ static struct inc_answer sample(uint8_t section, uint8_t count)
 
 static void inc_rows__round_trip(void **state)
 {
-	static const size_t row_bytes[] = {0, SWITCH_ROW_BYTES, GROUP_ROW_BYTES, REFUSAL_BYTES};
+	static const size_t row_bytes[] = {0, SWITCH_ROW_BYTES, GROUP_ROW_BYTES, REJECTION_BYTES};
 
 	for (uint8_t section = INC_SECTION_SWITCH; section <= INC_SECTION_REFUSALS; section++) {
 		uint8_t most = section == INC_SECTION_SWITCH ? 1 : INC_ROWS_MAX;
@@ -90,7 +90,7 @@ static void inc_rows__values(void **state)
 }
 
 /* Each of these changes of one byte makes a valid status answer malformed. */
-static void inc_rows__refused(void **state)
+static void inc_rows__rejected(void **state)
 {
 	static const struct {
 		uint8_t at, value;
@@ -144,7 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inc_rows__round_trip),
 		cmocka_unit_test(inc_rows__values),
-		cmocka_unit_test(inc_rows__refused),
+		cmocka_unit_test(inc_rows__rejected),
 		cmocka_unit_test(inc_rows__inquiry),
 	};
 

@@ -89,7 +89,7 @@ static void keyfile_read__accepts_digits_with_and_without_line_end(void **state)
 	assert_int_equal(keyfile_read(path, key), DXP_OK);
 }
 
-static void keyfile_read__refuses_open_modes(void **state)
+static void keyfile_read__rejects_open_modes(void **state)
 {
 	static const mode_t modes[] = {0640, 0604, 0620, 0602, 0610, 0644, 0666};
 	uint8_t key[FABRIC_KEY_BYTES];
@@ -100,7 +100,7 @@ static void keyfile_read__refuses_open_modes(void **state)
 	}
 }
 
-static void keyfile_read__refuses_what_is_no_key(void **state)
+static void keyfile_read__rejects_what_is_no_key(void **state)
 {
 	static const char *const texts[] = {"",         "\n",    "0011", HEX "0",
 					    HEX "\n\n", HEX " ", HEX HEX};
@@ -135,8 +135,8 @@ int main(void)
 		IN_FOLDER(keyfile_create__never_replaces),
 		IN_FOLDER(keyfile_create__no_such_folder),
 		IN_FOLDER(keyfile_read__accepts_digits_with_and_without_line_end),
-		IN_FOLDER(keyfile_read__refuses_open_modes),
-		IN_FOLDER(keyfile_read__refuses_what_is_no_key),
+		IN_FOLDER(keyfile_read__rejects_open_modes),
+		IN_FOLDER(keyfile_read__rejects_what_is_no_key),
 		IN_FOLDER(keyfile_read__no_file_and_no_regular_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

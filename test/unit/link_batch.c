@@ -196,17 +196,17 @@ static void batch_fill__keeps_out_what_goes_alone(void **state)
 	assert_lengths((const uint16_t[]){1, 2, 1, 1, 3}, 5);
 }
 
-static void batch_fill__sends_refused_sizes_alone(void **state)
+static void batch_fill__sends_rejected_sizes_alone(void **state)
 {
 	struct batch_limits limits = limits_of(64);
 
 	list_make((const size_t[]){2000, 2000, 1400, 1400}, 4);
-	limits.refused_to = datagrams[0].to;
-	limits.refused_bytes = 1500;
+	limits.rejected_to = datagrams[0].to;
+	limits.rejected_bytes = 1500;
 	batch_fill(&batch, &limits, list, 4);
 	assert_lengths((const uint16_t[]){1, 1, 2}, 3);
 	/* other peers are not affected */
-	limits.refused_to.port++;
+	limits.rejected_to.port++;
 	batch_fill(&batch, &limits, list, 4);
 	assert_lengths((const uint16_t[]){3, 1}, 2);
 }
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(batch_fill__gathers_short_pieces),
 		cmocka_unit_test(batch_fill__never_mixes_peers_or_ecn),
 		cmocka_unit_test(batch_fill__keeps_out_what_goes_alone),
-		cmocka_unit_test(batch_fill__sends_refused_sizes_alone),
+		cmocka_unit_test(batch_fill__sends_rejected_sizes_alone),
 		cmocka_unit_test(batch_fill__names_peers_by_family),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static int lowest_free(void)
 	return fd;
 }
 
-static void local_receive__too_much_is_refused_and_closed(void **state)
+static void local_receive__too_much_is_rejected_and_closed(void **state)
 {
 	const char *path = path_of("a");
 	struct pair p = pair_open(path);
@@ -320,7 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(local_send__bytes_and_descriptors),
-		cmocka_unit_test(local_receive__too_much_is_refused_and_closed),
+		cmocka_unit_test(local_receive__too_much_is_rejected_and_closed),
 		cmocka_unit_test(local_receive__the_end),
 		cmocka_unit_test(local_listen__paths_of_any_length),
 		cmocka_unit_test(local_listen__replaces_what_a_dead_process_left),

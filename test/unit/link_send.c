@@ -63,7 +63,7 @@ static void link_send__uses_batches(void **state)
 	pair_close(&p);
 }
 
-static void link_send__gives_gso_up_when_the_kernel_refuses(void **state)
+static void link_send__gives_gso_up_when_the_kernel_rejects(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
 	struct datagram d[700];
@@ -329,7 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(link_send__uses_batches),
-		cmocka_unit_test(link_send__gives_gso_up_when_the_kernel_refuses),
+		cmocka_unit_test(link_send__gives_gso_up_when_the_kernel_rejects),
 		cmocka_unit_test(link_send__blames_the_peer_not_gso),
 		cmocka_unit_test(link_send__survives_what_cannot_be_sent),
 		cmocka_unit_test(link_send__keeps_going_without_a_listener),

@@ -84,7 +84,7 @@ static void refused(struct rig *r, const struct dxp_entry *own, const struct dxp
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-static void local_now__put_refused(void **state)
+static void local_now__put_rejected(void **state)
 {
 	struct nic_options o = rig_options();
 	struct rig r;
@@ -173,7 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(local_now__put),
 		cmocka_unit_test(local_now__put_with_event),
-		cmocka_unit_test(local_now__put_refused),
+		cmocka_unit_test(local_now__put_rejected),
 		cmocka_unit_test(local_now__busy_queue_pairs_keep_their_order),
 		cmocka_unit_test(local_now__rows_end_at_a_full_ring),
 	};

@@ -134,7 +134,7 @@ static void manage_open__accepts_each_frame(void **state)
 	}
 }
 
-static void manage_open__refuses_every_other_length(void **state)
+static void manage_open__rejects_every_other_length(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES + 1] = {0};
 	struct wire_header header;
@@ -150,7 +150,7 @@ static void manage_open__refuses_every_other_length(void **state)
 	}
 }
 
-static void manage_open__refuses_every_flipped_bit(void **state)
+static void manage_open__rejects_every_flipped_bit(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 	struct wire_header header;
@@ -206,7 +206,7 @@ static void manage_open__another_key(void **state)
 }
 
 /* Sealed bodies that are cut anywhere, or have bytes behind them, are rejected. */
-static void body_decode__refuses_every_other_length(void **state)
+static void body_decode__rejects_every_other_length(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 
@@ -283,7 +283,7 @@ static void manage_answer__never_longer_than_requested(void **state)
 }
 
 /* No request is shorter than the shortest rejection, so a manager cannot amplify traffic. */
-static void manage_requests__are_as_long_as_a_refusal(void **state)
+static void manage_requests__are_as_long_as_a_rejection(void **state)
 {
 	static const uint8_t requests[] = {WIRE_RENEW, WIRE_LEAVE, WIRE_ASSIGN, WIRE_STATUS};
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
@@ -329,7 +329,7 @@ static void manage_rows__fill_a_datagram_and_come_back(void **state)
 
 /* Rejects table pages that are unsorted, outside their range, or hold removals, and deltas that do
  * not advance. */
-static void manage_rows__refuse_what_makes_no_sense(void **state)
+static void manage_rows__reject_what_makes_no_sense(void **state)
 {
 	static const struct {
 		uint8_t type;
@@ -392,17 +392,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(manage_open__accepts_each_frame),
-		cmocka_unit_test(manage_open__refuses_every_other_length),
-		cmocka_unit_test(manage_open__refuses_every_flipped_bit),
+		cmocka_unit_test(manage_open__rejects_every_other_length),
+		cmocka_unit_test(manage_open__rejects_every_flipped_bit),
 		cmocka_unit_test(manage_open__a_right_crc_does_not_help_a_forger),
 		cmocka_unit_test(manage_open__another_key),
-		cmocka_unit_test(body_decode__refuses_every_other_length),
+		cmocka_unit_test(body_decode__rejects_every_other_length),
 		cmocka_unit_test(body_decode__survives_every_changed_byte),
 		cmocka_unit_test(manage_join__comes_back),
 		cmocka_unit_test(manage_answer__never_longer_than_requested),
-		cmocka_unit_test(manage_requests__are_as_long_as_a_refusal),
+		cmocka_unit_test(manage_requests__are_as_long_as_a_rejection),
 		cmocka_unit_test(manage_rows__fill_a_datagram_and_come_back),
-		cmocka_unit_test(manage_rows__refuse_what_makes_no_sense),
+		cmocka_unit_test(manage_rows__reject_what_makes_no_sense),
 		cmocka_unit_test(manage_name_valid__table),
 	};
 	return cmocka_run_group_tests(tests, key_make, key_drop);

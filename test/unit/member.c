@@ -40,7 +40,7 @@ static void member_send__gives_up_joining_after_its_time(void **state)
 	fabric_destroy(f);
 }
 
-static void member_create__refuses_what_no_manager_accepts(void **state)
+static void member_create__rejects_what_no_manager_accepts(void **state)
 {
 	struct member_options options, bad;
 	struct fabric *f = lonely(&options);
@@ -75,8 +75,8 @@ static void request_receive(struct fabric *f, uint64_t *request, uint64_t *nonce
 	free(p.data);
 }
 
-static void refusal_deliver(struct fabric *f, const struct udp_address *from, uint64_t request,
-			    uint64_t nonce)
+static void rejection_deliver(struct fabric *f, const struct udp_address *from, uint64_t request,
+			      uint64_t nonce)
 {
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = DXP_EAUTH};
 	uint8_t frame[MANAGE_FRAME_BYTES];
@@ -94,7 +94,7 @@ static void member_receive__wrong_key_is_believed_after_a_while(void **state)
 	uint64_t request, nonce;
 
 	request_receive(f, &request, &nonce);
-	refusal_deliver(f, &f->manager, request, nonce);
+	rejection_deliver(f, &f->manager, request, nonce);
 	fabric_run(f, 299 * MS_NS);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINING);
 	fabric_run(f, 2 * MS_NS);
@@ -103,21 +103,21 @@ static void member_receive__wrong_key_is_believed_after_a_while(void **state)
 }
 
 /* The manager's authentic answer wins over an earlier forged one. */
-static void member_receive__an_authentic_answer_beats_a_forged_refusal(void **state)
+static void member_receive__an_authentic_answer_beats_a_forged_rejection(void **state)
 {
 	struct member_options options;
 	struct fabric *f = lonely(&options);
 	uint64_t request, nonce;
 
 	request_receive(f, &request, &nonce);
-	refusal_deliver(f, &f->manager, request, nonce);
+	rejection_deliver(f, &f->manager, request, nonce);
 	fabric_manager_start(f);
 	fabric_run(f, S_NS);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINED);
 	fabric_destroy(f);
 }
 
-static void member_receive__a_refusal_must_quote_our_request(void **state)
+static void member_receive__a_rejection_must_quote_our_request(void **state)
 {
 	struct member_options options;
 	struct fabric *f = lonely(&options);
@@ -125,10 +125,10 @@ static void member_receive__a_refusal_must_quote_our_request(void **state)
 	uint64_t request, nonce;
 
 	request_receive(f, &request, &nonce);
-	refusal_deliver(f, &f->manager, request, nonce + 1);
-	refusal_deliver(f, &f->manager, request + 1, nonce);
-	refusal_deliver(f, &f->manager, 0, nonce);
-	refusal_deliver(f, &elsewhere, request, nonce);
+	rejection_deliver(f, &f->manager, request, nonce + 1);
+	rejection_deliver(f, &f->manager, request + 1, nonce);
+	rejection_deliver(f, &f->manager, 0, nonce);
+	rejection_deliver(f, &elsewhere, request, nonce);
 	fabric_run(f, S_NS);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINING);
 	assert_true(member_counters(f->members[0].m)->unauthentic == 4);
@@ -228,10 +228,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(member_send__gives_up_joining_after_its_time),
-		cmocka_unit_test(member_create__refuses_what_no_manager_accepts),
+		cmocka_unit_test(member_create__rejects_what_no_manager_accepts),
 		cmocka_unit_test(member_receive__wrong_key_is_believed_after_a_while),
-		cmocka_unit_test(member_receive__an_authentic_answer_beats_a_forged_refusal),
-		cmocka_unit_test(member_receive__a_refusal_must_quote_our_request),
+		cmocka_unit_test(member_receive__an_authentic_answer_beats_a_forged_rejection),
+		cmocka_unit_test(member_receive__a_rejection_must_quote_our_request),
 		cmocka_unit_test(member_receive__leases_count_once),
 		cmocka_unit_test(member_send__alone_it_requests_for_ever_but_seldom),
 		cmocka_unit_test(member_send__alone_with_a_manager_of_another_key),

@@ -105,7 +105,7 @@ static void allreduce__interval_holds_the_named_prediction(void **state)
 	}
 }
 
-static void allreduce__refuses(void **state)
+static void allreduce__rejects(void **state)
 {
 	static const struct model_allreduce cases[] = {{MODEL_WAY_HOST, 0, 8, 8},
 						       {MODEL_WAY_HOST, 4097, 8, 8},
@@ -253,7 +253,7 @@ int main(void)
 		cmocka_unit_test(allreduce__claims_of_the_source),
 		cmocka_unit_test(allreduce__grows_with_ranks_and_bytes),
 		cmocka_unit_test(allreduce__interval_holds_the_named_prediction),
-		cmocka_unit_test(allreduce__refuses),
+		cmocka_unit_test(allreduce__rejects),
 		cmocka_unit_test(calibrate__recovers_machines),
 		cmocka_unit_test(calibrate__reports_what_is_determined),
 	};

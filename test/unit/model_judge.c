@@ -56,7 +56,7 @@ static void judge__names_match_loosely(void **state)
 	assert_false(model_name_same("knees", "knee"));
 }
 
-static void judge__refuses(void **state)
+static void judge__rejects(void **state)
 {
 	static const struct {
 		const char *text, *reason;
@@ -85,7 +85,7 @@ static void judge__refuses(void **state)
 	}
 }
 
-static void judge__refuses_too_many_lines(void **state)
+static void judge__rejects_too_many_lines(void **state)
 {
 	static char text[(MODEL_JUDGE_LINES + 1) * 16];
 	struct model_judge j;
@@ -207,7 +207,7 @@ static void check__a_judge_fills_in(void **state)
 	model_judge_destroy(&j);
 }
 
-static void check__an_unknown_name_is_refused(void **state)
+static void check__an_unknown_name_is_rejected(void **state)
 {
 	struct model_judge j = read_text("latency put 65 2000\n");
 	struct table t = {0};
@@ -247,13 +247,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(judge__reads_lines),
 		cmocka_unit_test(judge__names_match_loosely),
-		cmocka_unit_test(judge__refuses),
-		cmocka_unit_test(judge__refuses_too_many_lines),
+		cmocka_unit_test(judge__rejects),
+		cmocka_unit_test(judge__rejects_too_many_lines),
 		cmocka_unit_test(judge__cases_of_allreduce),
 		cmocka_unit_test(check__given_rows_are_exact),
 		cmocka_unit_test(check__a_wrong_constant_is_found),
 		cmocka_unit_test(check__a_judge_fills_in),
-		cmocka_unit_test(check__an_unknown_name_is_refused),
+		cmocka_unit_test(check__an_unknown_name_is_rejected),
 		cmocka_unit_test(check__counts_winners),
 	};
 

@@ -143,7 +143,7 @@ static void topology__diameters_of_switched_networks(void **state)
 	assert_int_equal(search(MODEL_SLIM_FLY, 200, NULL).links, 175 + 200);
 }
 
-static void topology__refuses_impossible_sizes(void **state)
+static void topology__rejects_impossible_sizes(void **state)
 {
 	static const struct {
 		enum model_topology kind;
@@ -218,7 +218,7 @@ int main(void)
 		cmocka_unit_test(topology__search_agrees_with_closed_forms),
 		cmocka_unit_test(topology__uneven_sides),
 		cmocka_unit_test(topology__diameters_of_switched_networks),
-		cmocka_unit_test(topology__refuses_impossible_sizes),
+		cmocka_unit_test(topology__rejects_impossible_sizes),
 		cmocka_unit_test(tags__example_of_the_source),
 		cmocka_unit_test(tags__simulation_agrees),
 	};

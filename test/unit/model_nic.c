@@ -230,7 +230,7 @@ static void nic__both_ends(void **state)
 	}
 }
 
-static void nic__refuses_sizes(void **state)
+static void nic__rejects_sizes(void **state)
 {
 	struct model_nic_job job = {
 		.op = MODEL_NAP_IND, .bytes = 2049, .count = 1, .outstanding = 1};
@@ -277,7 +277,7 @@ int main(void)
 		cmocka_unit_test(nic__clock),
 		cmocka_unit_test(nic__more_is_never_slower),
 		cmocka_unit_test(nic__both_ends),
-		cmocka_unit_test(nic__refuses_sizes),
+		cmocka_unit_test(nic__rejects_sizes),
 		cmocka_unit_test(nic__alignment_and_repeat),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void refused(const char *first, const char *second, const char *why)
 		fail_msg("%s: %s", first, error_text());
 }
 
-static void parameter__refuses_combinations(void **state)
+static void parameter__rejects_combinations(void **state)
 {
 	refused("datapath_bytes=16", "pcie=4x16", "below the link's");
 	refused("tags=257", "clock_mhz=250", "allowed: 1 to 256");
@@ -181,7 +181,7 @@ static void sweep__lists(void **state)
 	list("allocator=outputs,maximal", 2, MODEL_ALLOCATE_MAXIMAL);
 }
 
-static void sweep__refuses(void **state)
+static void sweep__rejects(void **state)
 {
 	static const char *const texts[][2] = {
 		{"host_see_ns=1..100000+1", "at most 1024 in one list"},
@@ -229,11 +229,11 @@ int main(void)
 		cmocka_unit_test(parameter__converts_units),
 		cmocka_unit_test(parameter__names_the_line),
 		cmocka_unit_test(parameter__prints_what_it_reads),
-		cmocka_unit_test(parameter__refuses_combinations),
+		cmocka_unit_test(parameter__rejects_combinations),
 		cmocka_unit_test(parameter__presets_hold),
 		cmocka_unit_test(parameter__lists_assumptions),
 		cmocka_unit_test(sweep__lists),
-		cmocka_unit_test(sweep__refuses),
+		cmocka_unit_test(sweep__rejects),
 		cmocka_unit_test(sweep__grid),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

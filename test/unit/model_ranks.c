@@ -197,7 +197,7 @@ static void ranks__a_quarter_of_a_million(void **state)
 	assert_int_equal(r.last_ps, 18 * ((100 + 40 + 1000 + 150) * NS + 7 * 100));
 }
 
-static void collective__refuses_what_is_too_large(void **state)
+static void collective__rejects_what_is_too_large(void **state)
 {
 	struct model_collective c;
 
@@ -220,7 +220,7 @@ int main(void)
 		cmocka_unit_test(ranks__rendezvous),
 		cmocka_unit_test(ranks__more_costs_never_help),
 		cmocka_unit_test(ranks__a_quarter_of_a_million),
-		cmocka_unit_test(collective__refuses_what_is_too_large),
+		cmocka_unit_test(collective__rejects_what_is_too_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,7 +130,7 @@ static void schedule__write_and_read(void **state)
 		}
 }
 
-static void schedule__refuses(void **state)
+static void schedule__rejects(void **state)
 {
 	static const struct {
 		const char *text, *reason;
@@ -183,7 +183,7 @@ int main(void)
 		cmocka_unit_test(schedule__runs_a_text),
 		cmocka_unit_test(schedule__independent_operations_overlap),
 		cmocka_unit_test(schedule__write_and_read),
-		cmocka_unit_test(schedule__refuses),
+		cmocka_unit_test(schedule__rejects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

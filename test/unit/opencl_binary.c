@@ -54,7 +54,7 @@ static void binary__has_the_documented_layout(void **state)
 	free(at);
 }
 
-static void read__refuses_every_cut_and_flip(void **state)
+static void read__rejects_every_cut_and_flip(void **state)
 {
 	size_t bytes;
 	uint8_t *at = make(&bytes);
@@ -87,7 +87,7 @@ static void rehash(uint8_t *at, size_t bytes)
 }
 
 /* Inconsistent lengths under a valid checksum. */
-static void read__refuses_lengths_that_lie(void **state)
+static void read__rejects_lengths_that_lie(void **state)
 {
 	static const struct {
 		size_t at;
@@ -113,8 +113,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(binary__comes_back),
 		cmocka_unit_test(binary__has_the_documented_layout),
-		cmocka_unit_test(read__refuses_every_cut_and_flip),
-		cmocka_unit_test(read__refuses_lengths_that_lie),
+		cmocka_unit_test(read__rejects_every_cut_and_flip),
+		cmocka_unit_test(read__rejects_lengths_that_lie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void blocks__random_against_a_model(void **state)
 	blocks_destroy(&b);
 }
 
-static void blocks__refuses_what_was_not_allocated(void **state)
+static void blocks__rejects_what_was_not_allocated(void **state)
 {
 	struct blocks b;
 	uint64_t offset = 1;
@@ -211,7 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks__random_against_a_model),
-		cmocka_unit_test(blocks__refuses_what_was_not_allocated),
+		cmocka_unit_test(blocks__rejects_what_was_not_allocated),
 		cmocka_unit_test_setup(heap__small_ones_cost_no_message, setup),
 		cmocka_unit_test_setup(heap__large_ones_are_used_again, setup),
 		cmocka_unit_test_setup(heap__gives_back, setup),

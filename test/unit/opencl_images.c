@@ -100,7 +100,7 @@ static void image__of_a_buffer(void **state)
 	release(m);
 }
 
-static void image__refuses(void **state)
+static void image__rejects(void **state)
 {
 	const cl_image_format good = {CL_RGBA, CL_UNORM_INT8}, none = {CL_RGB, CL_UNORM_INT8},
 			      other = {CL_RGBA, CL_SIGNED_INT16};
@@ -171,7 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(image__regions),
 		TEST(image__of_a_buffer),
-		TEST(image__refuses),
+		TEST(image__rejects),
 		TEST(sampler__properties),
 	};
 

@@ -5,7 +5,7 @@
 
 /* ---- creation ---- */
 
-static void create__refuses(void **state)
+static void create__rejects(void **state)
 {
 	static char host[16];
 	static const struct {
@@ -54,7 +54,7 @@ static cl_int sub_error(cl_mem m, cl_mem_flags flags, size_t origin, size_t byte
 	return error;
 }
 
-static void sub_buffer__refuses(void **state)
+static void sub_buffer__rejects(void **state)
 {
 	cl_mem m = buffer(CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY, 4096, NULL);
 
@@ -416,7 +416,7 @@ static void map__beside_a_write(void **state)
 		beside_a_write(seed * 0x9e3779b97f4a7c15u);
 }
 
-static void map__refuses(void **state)
+static void map__rejects(void **state)
 {
 	cl_mem m = buffer(CL_MEM_HOST_READ_ONLY, 64, NULL);
 	static const struct {
@@ -444,8 +444,8 @@ static void map__refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(create__refuses),
-		TEST(sub_buffer__refuses),
+		TEST(create__rejects),
+		TEST(sub_buffer__rejects),
 		TEST(sub_buffer__is_part_of_its_buffer),
 		TEST(destructors__last_first),
 		TEST(moves__only_what_is_stale),
@@ -459,7 +459,7 @@ int main(void)
 		TEST(chain__writer_and_reader),
 		TEST(map__several),
 		TEST(map__beside_a_write),
-		TEST(map__refuses),
+		TEST(map__rejects),
 		TEST(lost__what_only_it_had),
 	};
 

@@ -159,7 +159,7 @@ static void read__reads_facts(void **state)
 }
 
 /* A cut anywhere is rejected, except between two records, which gives a shorter program. */
-static void read__refuses_what_is_cut(void **state)
+static void read__rejects_what_is_cut(void **state)
 {
 	struct records r = program();
 	struct program_about p;
@@ -179,7 +179,7 @@ static void read__refuses_what_is_cut(void **state)
 	}
 }
 
-static void read__refuses_what_belongs_to_no_kernel(void **state)
+static void read__rejects_what_belongs_to_no_kernel(void **state)
 {
 	struct records r = {0};
 	struct program_about p;
@@ -216,8 +216,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read__reads_kinds_of_arguments),
 		cmocka_unit_test(read__reads_facts),
-		cmocka_unit_test(read__refuses_what_is_cut),
-		cmocka_unit_test(read__refuses_what_belongs_to_no_kernel),
+		cmocka_unit_test(read__rejects_what_is_cut),
+		cmocka_unit_test(read__rejects_what_belongs_to_no_kernel),
 		cmocka_unit_test(alike__compares_arguments),
 	};
 

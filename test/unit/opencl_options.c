@@ -48,7 +48,7 @@ static void split__removes_folders(void **state)
 	SPLITS("\"-Ia\" -DX", "-DX", "a");
 }
 
-static void valid__refuses_what_no_compiler_accepts(void **state)
+static void valid__rejects_what_no_compiler_accepts(void **state)
 {
 	static const char *const good[] = {"",           "  ",
 					   "-DX",        "-D X=1 -D Y",
@@ -88,7 +88,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(split__removes_folders),
-		cmocka_unit_test(valid__refuses_what_no_compiler_accepts),
+		cmocka_unit_test(valid__rejects_what_no_compiler_accepts),
 		cmocka_unit_test(valid_link__accepts_the_linkers),
 		cmocka_unit_test(have__finds_whole_words),
 	};

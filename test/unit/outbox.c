@@ -117,7 +117,7 @@ static void outbox_service__order_and_bound(void **state)
 }
 
 /* Long messages use more memory; each message returns its memory regardless of its status. */
-static void outbox_bytes__what_waits_and_is_under_way(void **state)
+static void outbox_bytes__what_waits_and_is_outstanding(void **state)
 {
 	static const uint8_t data[1536];
 	const struct dxp_target target = to(HOST);
@@ -257,7 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(outbox_service__order_and_bound, setup, teardown),
-		cmocka_unit_test_setup_teardown(outbox_bytes__what_waits_and_is_under_way, setup,
+		cmocka_unit_test_setup_teardown(outbox_bytes__what_waits_and_is_outstanding, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(outbox_service__silent_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(outbox_service__bridge_beside_replies, setup,

@@ -26,7 +26,7 @@ uint64_t __wrap_clock_now_ns(void)
 
 /* ---- transfers ---- */
 
-enum manner { AT_ONCE, LATER, REFUSED_FIRST, MANNERS };
+enum manner { AT_ONCE, LATER, REJECTED_FIRST, MANNERS };
 
 struct mover {
 	struct pump_transfer t; /* first: `step` casts it to the mover */
@@ -34,7 +34,7 @@ struct mover {
 	enum manner manner;
 	uint8_t *from, *to; /* host memory */
 	uint64_t bytes;
-	uint32_t refusals;
+	uint32_t rejections;
 	int fill_status; /* result of the network's steps */
 	uint32_t ended;
 	struct bridge_end end;
@@ -59,7 +59,7 @@ static int mover_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct mover *m = CONTAINER_OF(t, struct mover, t);
 
-	if (m->manner == REFUSED_FIRST && m->refusals++ % 2 == 0)
+	if (m->manner == REJECTED_FIRST && m->rejections++ % 2 == 0)
 		return DXP_EAGAIN;
 	if (m->manner == LATER) {
 		assert_true(waiting_count < ARRAY_COUNT(waiting));
@@ -386,7 +386,7 @@ static void pump_cancel__ends_when_the_dma_has(void **state)
 	mover_free(&m);
 }
 
-static void pump_destroy__ends_what_is_under_way(void **state)
+static void pump_destroy__ends_what_is_outstanding(void **state)
 {
 	struct mover m[3];
 
@@ -442,7 +442,7 @@ static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
 	device->unpins = device->pins;
 }
 
-static void pump_create__refusals(void **state)
+static void pump_create__rejections(void **state)
 {
 	struct pump_options o = {.engine = &device->engine, .buffers = BRIDGE_BUFFERS_MAX + 1};
 	struct pump *none = NULL;
@@ -503,9 +503,9 @@ int main(void)
 		CASE(pump__user_memory_in_place),
 		CASE(pump__streams_alternate_on_the_core),
 		CASE(pump_cancel__ends_when_the_dma_has),
-		CASE(pump_destroy__ends_what_is_under_way),
+		CASE(pump_destroy__ends_what_is_outstanding),
 		CASE(pump_destroy__leaves_rings_to_a_broken_device),
-		CASE(pump_create__refusals),
+		CASE(pump_create__rejections),
 		CASE(pump__each_allocation_fails_once),
 	};
 

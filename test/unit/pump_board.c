@@ -27,7 +27,7 @@ struct mover {
 	enum kind kind;
 	uint64_t bytes;
 	uint8_t *from, *to; /* host memory, EDGE bytes before and behind it */
-	bool under_way;
+	bool outstanding;
 	int status;
 	uint32_t ended;
 };
@@ -170,8 +170,8 @@ static void ended(struct pump_transfer *t, const struct bridge_end *end)
 	/* A copy upwards onto itself runs backwards. */
 	bool backwards = m->kind == COPY && device_to(m) - device_from(m) < m->bytes;
 
-	assert_true(m->under_way);
-	m->under_way = false;
+	assert_true(m->outstanding);
+	m->outstanding = false;
 	m->ended++;
 	m->status = end->status;
 	assert_true(end->bytes <= m->bytes && (end->status != DXP_OK || end->bytes == m->bytes));
@@ -220,16 +220,16 @@ static void mover_begin(struct mover *m, enum kind kind)
 	m->bytes = any(8) == 0 ? any(5) : 1 + any(MEMORY / MOVERS / 2 - 5000);
 	mover_fill(m);
 	struct bridge_order order = mover_order(m);
-	m->under_way = true;
+	m->outstanding = true;
 	assert_int_equal(pump_begin(pump, &m->t, &order, clock_now_ns()), DXP_OK);
 }
 
-static uint32_t under_way(void)
+static uint32_t outstanding(void)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < MOVERS; i++)
-		count += movers[i].under_way;
+		count += movers[i].outstanding;
 	return count;
 }
 
@@ -237,7 +237,7 @@ static void disturb(bool resets)
 {
 	struct mover *m = &movers[any(MOVERS)];
 
-	if (any(200) == 0 && m->under_way)
+	if (any(200) == 0 && m->outstanding)
 		pump_cancel(pump, &m->t, DXP_ECANCELED);
 	if (resets && any(400) == 0)
 		engine_dma_reset(board);
@@ -248,9 +248,9 @@ static void poll_all(uint32_t more, bool resets)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
 
-	while (more > 0 || under_way() > 0) {
+	while (more > 0 || outstanding() > 0) {
 		struct mover *m = &movers[any(MOVERS)];
-		if (more > 0 && !m->under_way) {
+		if (more > 0 && !m->outstanding) {
 			mover_begin(m, (enum kind)any(KINDS));
 			more--;
 		}
@@ -261,7 +261,7 @@ static void poll_all(uint32_t more, bool resets)
 		}
 		disturb(resets);
 		assert_true(clock_now_ns() < until_ns);
-		if (happened == 0 && late_count == 0 && more == 0 && under_way() > 0)
+		if (happened == 0 && late_count == 0 && more == 0 && outstanding() > 0)
 			sleep_until_rung(pump_deadline(pump));
 	}
 }
@@ -352,7 +352,7 @@ static void round_run(uint64_t seed)
 	while (late_count > 0)
 		late_end_one();
 	pump_destroy(pump, DXP_ECLOSED);
-	assert_int_equal(under_way(), 0);
+	assert_int_equal(outstanding(), 0);
 	assert_int_equal(engine_board_of(board)->pins.count, 0);
 	engine_close(board);
 }

@@ -38,7 +38,7 @@ static void raw_ping__measures_each_round_trip(void **state)
 	}
 }
 
-static void raw_ping__refuses_bad_options(void **state)
+static void raw_ping__rejects_bad_options(void **state)
 {
 	uint64_t sample;
 	struct raw_ping_options o = {loopback("127.0.0.1"), 0, 0, 1};
@@ -74,7 +74,7 @@ static void raw_stream__places_all_bytes(void **state)
 	}
 }
 
-static void raw_stream__refuses_bad_options(void **state)
+static void raw_stream__rejects_bad_options(void **state)
 {
 	struct raw_stream_result result;
 	struct raw_stream_options o = {.ends = loopback("127.0.0.1")};
@@ -117,9 +117,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(raw_ping__measures_each_round_trip),
-		cmocka_unit_test(raw_ping__refuses_bad_options),
+		cmocka_unit_test(raw_ping__rejects_bad_options),
 		cmocka_unit_test(raw_stream__places_all_bytes),
-		cmocka_unit_test(raw_stream__refuses_bad_options),
+		cmocka_unit_test(raw_stream__rejects_bad_options),
 		cmocka_unit_test(raw_c2c__measures_or_reports_why_not),
 		cmocka_unit_test(raw_percentile__is_the_nearest_rank),
 	};

@@ -82,7 +82,7 @@ static void region__keys_reveal_nothing_of_the_next(void **state)
 	nic_destroy(b);
 }
 
-static void region__refuses_what_makes_no_sense(void **state)
+static void region__rejects_what_makes_no_sense(void **state)
 {
 	static uint8_t memory[64];
 	struct nic *n = nic_of(3);
@@ -146,7 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(region__keys_do_not_repeat),
 		cmocka_unit_test(region__keys_reveal_nothing_of_the_next),
-		cmocka_unit_test(region__refuses_what_makes_no_sense),
+		cmocka_unit_test(region__rejects_what_makes_no_sense),
 		cmocka_unit_test(region__is_found_by_its_key_and_function),
 		cmocka_unit_test(region__revoked_waits_for_its_uses),
 	};

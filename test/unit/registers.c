@@ -60,7 +60,7 @@ static void registers__inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-static void registers__refused_inside_one_nic(void **state)
+static void registers__rejected_inside_one_nic(void **state)
 {
 	struct rig r;
 
@@ -117,7 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers__inside_one_nic),
-		cmocka_unit_test(registers__refused_inside_one_nic),
+		cmocka_unit_test(registers__rejected_inside_one_nic),
 		cmocka_unit_test(registers__late_inside_one_nic),
 		cmocka_unit_test(registers__function_closed),
 	};

@@ -107,7 +107,7 @@ static void registry__a_node_may_move(void **state)
 
 /* A second node of the same identity is rejected while the first lives, and the first is not
  * affected. */
-static void duplicate_refused(struct fabric *f, struct fabric_member *second, const char *word)
+static void duplicate_rejected(struct fabric *f, struct fabric_member *second, const char *word)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
@@ -129,7 +129,7 @@ static void registry__a_second_node_with_the_same_identity(void **state)
 	struct fabric_member *second = fabric_member_add(f, MANAGE_XPU);
 
 	memcpy(second->self.uuid, f->members[1].self.uuid, WIRE_UUID_BYTES);
-	duplicate_refused(f, second, "identity");
+	duplicate_rejected(f, second, "identity");
 	fabric_destroy(f);
 }
 
@@ -139,7 +139,7 @@ static void registry__a_second_node_with_the_same_name(void **state)
 	struct fabric_member *second = fabric_member_add(f, MANAGE_XPU);
 
 	strcpy(second->self.name, f->members[1].self.name);
-	duplicate_refused(f, second, "name");
+	duplicate_rejected(f, second, "name");
 	fabric_destroy(f);
 }
 
@@ -174,7 +174,7 @@ static void registry__a_new_node_gets_a_dead_ones_name(void **state)
 	fabric_destroy(f);
 }
 
-static void registry__an_older_start_is_refused(void **state)
+static void registry__an_older_start_is_rejected(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
 	uint64_t now_ns = f->now_ns;
@@ -410,7 +410,7 @@ static void registry__forgetting_makes_a_full_table(void **state)
 }
 
 /* With all entries held by live nodes, a join is rejected with the reason, and the node retries. */
-static void registry__a_full_fabric_refuses(void **state)
+static void registry__a_full_fabric_rejects(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 0, 1);
 	struct manage_join join = {.request = 1, .self = {.kind = MANAGE_HOST, .incarnation = 1}};
@@ -450,7 +450,7 @@ int main(void)
 		cmocka_unit_test(registry__a_second_node_with_the_same_name),
 		cmocka_unit_test(registry__restart_on_another_port_waits_for_the_lease),
 		cmocka_unit_test(registry__a_new_node_gets_a_dead_ones_name),
-		cmocka_unit_test(registry__an_older_start_is_refused),
+		cmocka_unit_test(registry__an_older_start_is_rejected),
 		cmocka_unit_test(registry__restart_with_its_store_kills_no_node),
 		cmocka_unit_test(registry__restart_without_its_store_keeps_ids),
 		cmocka_unit_test(registry__grants_at_run_time),
@@ -461,7 +461,7 @@ int main(void)
 		cmocka_unit_test(registry__a_flood_of_wrong_keys),
 		cmocka_unit_test(registry__a_replayed_renewal_changes_nothing),
 		cmocka_unit_test(registry__forgetting_makes_a_full_table),
-		cmocka_unit_test(registry__a_full_fabric_refuses),
+		cmocka_unit_test(registry__a_full_fabric_rejects),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static void roce__header_round_trip(void **state)
 	}
 }
 
-static void roce__header_refused(void **state)
+static void roce__header_rejected(void **state)
 {
 	uint8_t data[64];
 	struct roce_header h, untouched;
@@ -172,7 +172,7 @@ int main(void)
 		cmocka_unit_test(roce__icrc_of_others),
 		cmocka_unit_test(roce__icrc_without_ip_header),
 		cmocka_unit_test(roce__header_round_trip),
-		cmocka_unit_test(roce__header_refused),
+		cmocka_unit_test(roce__header_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void send__each_childs_in_order_from_its_port(void **state)
 }
 
 /* Rejects to a port scan open only a few sockets. */
-static void send__refusals_open_few_ports(void **state)
+static void send__rejections_open_few_ports(void **state)
 {
 	struct senders_counters c;
 	struct scene s;
@@ -89,7 +89,7 @@ static void send__refusals_open_few_ports(void **state)
 		serve_senders_send(s.senders, &s.batch, clock_now_ns());
 	}
 	serve_senders_counters(s.senders, &c);
-	assert_in_range(c.open, 1, SERVE_SENDERS_REFUSED);
+	assert_in_range(c.open, 1, SERVE_SENDERS_REJECTED);
 	scene_close(&s);
 }
 
@@ -132,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(send__each_childs_in_order_from_its_port),
-		cmocka_unit_test(send__refusals_open_few_ports),
+		cmocka_unit_test(send__rejections_open_few_ports),
 		cmocka_unit_test(send__a_port_in_use),
 		cmocka_unit_test(send__no_port_of_a_host),
 	};

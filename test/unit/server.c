@@ -109,7 +109,7 @@ static int question(const struct query_options *options)
 	return status;
 }
 
-static void server_run__answers_and_refuses(void **state)
+static void server_run__answers_and_rejects(void **state)
 {
 	struct server_options options = options_make();
 	struct running r = running_start(&options);
@@ -197,7 +197,7 @@ int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, scratch_folder_remove)
 	const struct CMUnitTest tests[] = {
-		IN_FOLDER(server_run__answers_and_refuses),
+		IN_FOLDER(server_run__answers_and_rejects),
 		IN_FOLDER(server_open__a_restart_gives_the_same_id),
 		IN_FOLDER(server_open__a_port_in_use),
 	};

@@ -173,7 +173,7 @@ static void histogram__percentiles(void **state)
 	assert_true(histogram_at(&h, 999) > 990000 && histogram_at(&h, 999) <= 999000);
 }
 
-static void net__bad_options_are_refused(void **state)
+static void net__bad_options_are_rejected(void **state)
 {
 	struct net *n;
 	struct net_options none = {0}, damage = {.hosts = 2, .headers_only = true},
@@ -318,7 +318,7 @@ int main(void)
 		cmocka_unit_test(path__port_serves_in_order_and_drops_what_does_not_fit),
 		cmocka_unit_test(path__leads_to_where_it_should),
 		cmocka_unit_test(histogram__percentiles),
-		cmocka_unit_test(net__bad_options_are_refused),
+		cmocka_unit_test(net__bad_options_are_rejected),
 		cmocka_unit_test(net__delay_is_wires_and_bytes),
 		cmocka_unit_test(net__stamps_and_wall_clocks),
 		cmocka_unit_test(net__lost_packets_do_not_arrive),

@@ -385,7 +385,7 @@ static void raw_nap(struct node *n, const struct dxp_target *to, const uint8_t *
 	assert_int_equal(e.status, DXP_OK);
 }
 
-static void message__refused(void **state)
+static void message__rejected(void **state)
 {
 	struct node_options options = {
 		.name = "rude", .manager = w.address, .fabric_key = w.key, .bind = w.address};
@@ -443,7 +443,7 @@ int main(void)
 		cmocka_unit_test(registers__task),
 		cmocka_unit_test(hosts__are_kept_apart),
 		cmocka_unit_test(close__while_a_kernel_runs),
-		cmocka_unit_test(message__refused),
+		cmocka_unit_test(message__rejected),
 	};
 
 	if (!daemons_opencl()) {

@@ -384,7 +384,7 @@ static void host__stands_still_and_resumes(void **state)
 }
 
 /* CLOSE cancels transfers that would take seconds: the device has moved only a part. */
-static void close__cancels_what_is_under_way(void **state)
+static void close__cancels_what_is_outstanding(void **state)
 {
 	enum { LONG = 4 << 20 };
 	struct dxp_fabric *other;
@@ -504,7 +504,7 @@ int main(void)
 		cmocka_unit_test(host__dies_while_the_xpu_pulls),
 		cmocka_unit_test(host__dies_while_it_puts_and_gets),
 		cmocka_unit_test(host__stands_still_and_resumes),
-		cmocka_unit_test(close__cancels_what_is_under_way),
+		cmocka_unit_test(close__cancels_what_is_outstanding),
 		cmocka_unit_test(daemon__closes_in_the_middle),
 	};
 

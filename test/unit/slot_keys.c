@@ -155,7 +155,7 @@ static void send__into_foreign_memory(void **state)
 	}
 }
 
-static void send__no_event_before_a_refusal(void **state)
+static void send__no_event_before_a_rejection(void **state)
 {
 	uint64_t a = victim_make(0), source, own;
 	dxp_event sent, after;
@@ -450,7 +450,7 @@ int main(void)
 		cmocka_unit_test(keys__each_host_its_own),
 		cmocka_unit_test(put_get__foreign_memory),
 		cmocka_unit_test(send__into_foreign_memory),
-		cmocka_unit_test(send__no_event_before_a_refusal),
+		cmocka_unit_test(send__no_event_before_a_rejection),
 		cmocka_unit_test(bridge__out_of_foreign_memory),
 		cmocka_unit_test(bridge__foreign_memory_of_its_own_xpu),
 		cmocka_unit_test(task__into_foreign_memory),

@@ -126,7 +126,7 @@ static void rude_bridge(uint8_t path, uint32_t key, uint32_t events, uint32_t by
 }
 
 /* A host that dies while the NIC holds every part of its GET leaves no buffer in use. */
-static void rude__dies_with_all_of_its_answer_under_way(void **state)
+static void rude__dies_with_all_of_its_answer_outstanding(void **state)
 {
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		rude_get(BUFFER);
@@ -301,7 +301,7 @@ static int world_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(rude__dies_with_all_of_its_answer_under_way),
+		CASE(rude__dies_with_all_of_its_answer_outstanding),
 		CASE(rude__does_not_dequeue_its_answer),
 		CASE(rude__has_the_xpu_read_what_never_comes),
 		CASE(rude__has_the_xpu_write_what_is_never_dequeued),

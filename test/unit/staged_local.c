@@ -246,7 +246,7 @@ static void staged_local__functions_close(void **state)
 }
 
 /* Only PUT and GET work on staged memory, and not as the requester's own memory. */
-static void staged_local__what_is_refused(void **state)
+static void staged_local__what_is_rejected(void **state)
 {
 	struct nic_area area = {.bytes = 64};
 	struct scene s;
@@ -307,7 +307,7 @@ int main(void)
 		cmocka_unit_test(staged_local__events_after_the_data),
 		cmocka_unit_test(staged_local__each_dma_fails),
 		cmocka_unit_test(staged_local__functions_close),
-		cmocka_unit_test(staged_local__what_is_refused),
+		cmocka_unit_test(staged_local__what_is_rejected),
 		cmocka_unit_test(staged_local__a_region_in_use_stays),
 	};
 

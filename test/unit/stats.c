@@ -250,7 +250,7 @@ static void file_remove(const struct rig *r, const char *name)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void stats_read__refuses_what_is_none(void **state)
+static void stats_read__rejects_what_is_none(void **state)
 {
 	static const char zeros[2 * STATS_HEADER_BYTES];
 	struct rig *r = *state;
@@ -292,7 +292,7 @@ static void damaged(struct rig *r, size_t offset, uint32_t value, const char *wh
 	stats_close(s);
 }
 
-static void stats_read__refuses_other_versions_and_nonsense(void **state)
+static void stats_read__rejects_other_versions_and_nonsense(void **state)
 {
 	static const char version[] = "another version of Direct xPU";
 
@@ -326,7 +326,7 @@ static void stats_read__believes_no_text(void **state)
 	stats_close(s);
 }
 
-static void stats_open__refuses_a_folder_that_others_enter(void **state)
+static void stats_open__rejects_a_folder_that_others_enter(void **state)
 {
 	const struct stats_options options = {.name = "x"};
 	struct rig *r = *state;
@@ -377,10 +377,10 @@ int main(void)
 		TEST(stats_row__grows_to_its_bound),
 		TEST(stats_read__is_consistent_while_it_is_written),
 		TEST(stats_read__removes_what_the_dead_left),
-		TEST(stats_read__refuses_what_is_none),
-		TEST(stats_read__refuses_other_versions_and_nonsense),
+		TEST(stats_read__rejects_what_is_none),
+		TEST(stats_read__rejects_other_versions_and_nonsense),
 		TEST(stats_read__believes_no_text),
-		TEST(stats_open__refuses_a_folder_that_others_enter),
+		TEST(stats_open__rejects_a_folder_that_others_enter),
 		TEST(stats_names__are_complete_and_unique),
 	};
 

@@ -199,7 +199,7 @@ static void store_open__the_file_is_private(void **state)
 	store_close(s);
 }
 
-static void store_open__a_second_manager_is_refused(void **state)
+static void store_open__a_second_manager_is_rejected(void **state)
 {
 	struct store *first, *second;
 
@@ -365,7 +365,7 @@ int main(void)
 		IN_FOLDER(store_save__comes_back),
 		IN_FOLDER(store_check__the_file_is_gone),
 		IN_FOLDER(store_open__the_file_is_private),
-		IN_FOLDER(store_open__a_second_manager_is_refused),
+		IN_FOLDER(store_open__a_second_manager_is_rejected),
 		IN_FOLDER(store_open__garbage),
 		IN_FOLDER(store_open__damaged_pages),
 		IN_FOLDER(store_open__another_programs_database),

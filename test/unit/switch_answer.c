@@ -159,7 +159,7 @@ static void answer__pages(void **state)
 	done();
 }
 
-static void answer__refusals(void **state)
+static void answer__rejections(void **state)
 {
 	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT32, 1);
 	struct inc_answer a;
@@ -224,7 +224,7 @@ int main(void)
 		cmocka_unit_test(answer__own_row),
 		cmocka_unit_test(answer__counts),
 		cmocka_unit_test(answer__pages),
-		cmocka_unit_test(answer__refusals),
+		cmocka_unit_test(answer__rejections),
 		cmocka_unit_test(answer__malformed_inquiry),
 	};
 

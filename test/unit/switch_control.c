@@ -38,7 +38,7 @@ static void notice_send(const struct inc_control *c, uint32_t member)
 	control_send(INC_NOTIFY, member, c, &path);
 }
 
-static void refused_with(unsigned cause)
+static void rejected_with(unsigned cause)
 {
 	struct inc_control received;
 	struct swnet_packet *p =
@@ -68,31 +68,31 @@ static void control__id_in_use(void **state)
 	assert_true(swnet_group_make(&net, &group));
 	first = swnet_control(&group, 0);
 	notice_send((c = first, c.job_id++, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.qkey++, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.members++, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.path[0].children++, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.window *= 2, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.segment_bytes -= 16, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.member_port++, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.path[0].index = 1, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.path[0].index = 1, &c), 1);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send(&first, 1); /* as the other member */
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.planes ^= INC_PLANE_KERNEL, &c), 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	group.rc = true;
 	notice_send(&first, 0);
 	free(swnet_dequeue(&net, group.members[0].ip, group.members[0].port, 0));
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	group.rc = false;
 	works(0);
 	done();
@@ -108,12 +108,12 @@ static void control__another_owner(void **state)
 	group.members[0].ip += 100;
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	group.members[0].ip -= 100;
 	group.members[0].port++;
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	group.members[0].port--;
 	group.epoch--;
 	works(0);
@@ -135,7 +135,7 @@ static void control__next_epoch_replaces(void **state)
 	group.epoch = 0xffff; /* late */
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	works_not();
 	group.epoch = 1;
 	works(1);
@@ -151,7 +151,7 @@ static void control__no_group_free(void **state)
 		assert_true(swnet_group_make(&net, &group));
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
-	refused_with(INC_CAUSE_GROUPS);
+	rejected_with(INC_CAUSE_GROUPS);
 	group.id = 1;
 	works(0);
 	swnet_notify_all(&net, &group, INC_KILL);
@@ -174,13 +174,13 @@ static void control__no_memory(void **state)
 	group.window = 8;
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
-	refused_with(INC_CAUSE_MEMORY);
+	rejected_with(INC_CAUSE_MEMORY);
 	group.window = 4;
 	assert_true(swnet_group_make(&net, &group));
 	group.id++;
 	c = swnet_control(&group, 0);
 	notice_send(&c, 0);
-	refused_with(INC_CAUSE_MEMORY);
+	rejected_with(INC_CAUSE_MEMORY);
 	group.id = 0;
 	swnet_notify_all(&net, &group, INC_KILL);
 	swnet_run(&net);
@@ -199,22 +199,22 @@ static void control__other_causes(void **state)
 	first = swnet_control(&group, 0);
 	switch_emit(net.switches[0], true);
 	notice_send(&first, 0);
-	refused_with(INC_CAUSE_DRAINED);
+	rejected_with(INC_CAUSE_DRAINED);
 	switch_emit(net.switches[0], false);
 	notice_send((c = first, c.path[0].children = SWITCH_CHILDREN_MAX + 1, &c), 0);
-	refused_with(INC_CAUSE_CHILDREN);
+	rejected_with(INC_CAUSE_CHILDREN);
 	notice_send((c = first, c.path[0].ip++, &c), 0); /* another switch */
-	refused_with(INC_CAUSE_ADDRESS);
+	rejected_with(INC_CAUSE_ADDRESS);
 	notice_send((c = first, c.hop = 1, &c), 0);
-	refused_with(INC_CAUSE_ADDRESS);
+	rejected_with(INC_CAUSE_ADDRESS);
 	path = (struct roce_path){group.members[0].ip, LEAF(0), group.members[0].port + 1,
 				  ROCE_PORT};
 	control_send(INC_NOTIFY, 0, &first, &path);
-	refused_with(INC_CAUSE_ADDRESS);
+	rejected_with(INC_CAUSE_ADDRESS);
 	path = (struct roce_path){group.members[0].ip + 1, LEAF(0), group.members[0].port,
 				  ROCE_PORT};
 	control_send(INC_NOTIFY, 0, &first, &path);
-	refused_with(INC_CAUSE_ADDRESS);
+	rejected_with(INC_CAUSE_ADDRESS);
 	/* From a switch above that is no configured parent, and from one that is not on the
 	 * path. */
 	c = first;
@@ -223,17 +223,17 @@ static void control__other_causes(void **state)
 	c.path[1] = (struct inc_hop){.ip = SPINE(1), .children = 1};
 	path = (struct roce_path){SPINE(1), LEAF(0), ROCE_SOURCE_PORT, ROCE_PORT};
 	control_send(INC_NOTIFY, 0, &c, &path);
-	refused_with(INC_CAUSE_PARENT);
+	rejected_with(INC_CAUSE_PARENT);
 	path.from_ip = SPINE(0);
 	control_send(INC_NOTIFY, 0, &c, &path);
-	refused_with(INC_CAUSE_ADDRESS);
+	rejected_with(INC_CAUSE_ADDRESS);
 	assert_int_equal(counters(LEAF(0)).notifies, 2);
 	/* A root's group is not replaced by a non-root one, and a path may not repeat a switch. */
 	assert_true(swnet_group_make(&net, &group));
 	c.path[0] = first.path[0];
 	c.path[1].ip = SPINE(0);
 	control_send(INC_NOTIFY, 0, &c, &path);
-	refused_with(INC_CAUSE_ID);
+	rejected_with(INC_CAUSE_ID);
 	c.hop = 0;
 	c.path[1].ip = LEAF(0);
 	notice_send(&c, 0);

@@ -86,7 +86,7 @@ static void control__query_only_lessens(void **state)
 	done();
 }
 
-static void control__query_names_the_refusing_switch(void **state)
+static void control__query_names_the_rejecting_switch(void **state)
 {
 	struct inc_control c, received;
 	struct roce_path path;
@@ -196,7 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control__query_by_every_way),
 		cmocka_unit_test(control__query_only_lessens),
-		cmocka_unit_test(control__query_names_the_refusing_switch),
+		cmocka_unit_test(control__query_names_the_rejecting_switch),
 		cmocka_unit_test(control__query_of_a_full_switch),
 		cmocka_unit_test(control__query_flood),
 	};

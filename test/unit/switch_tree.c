@@ -260,7 +260,7 @@ static void tree__parent_restarts(void **state)
 }
 
 /* Only the parent may reject the group. */
-static void tree__unknown_peers_refuse_in_vain(void **state)
+static void tree__unknown_peers_reject_in_vain(void **state)
 {
 	struct swnet_send what = {
 		.path = {ROOT, LEAF(0), ROCE_SOURCE_PORT, ROCE_PORT},
@@ -362,7 +362,7 @@ int main(void)
 		cmocka_unit_test(tree__two_roots),
 		cmocka_unit_test(tree__broadcast_comes_twice),
 		cmocka_unit_test(tree__parent_restarts),
-		cmocka_unit_test(tree__unknown_peers_refuse_in_vain),
+		cmocka_unit_test(tree__unknown_peers_reject_in_vain),
 		cmocka_unit_test(tree__rc_framing),
 		cmocka_unit_test(tree__rc_needs_a_group_in_rc),
 	};

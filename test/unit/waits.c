@@ -26,8 +26,8 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	const struct rltp_tuning tuning = {.recovery = recovery, .cc = CC_NONE, .no_pacing = true};
 	struct session_pair *p = pair_create(&tuning, WINDOW);
 
-	p->ends[1].refuse_key = WAITS;
-	p->ends[1].refuse = (struct rltp_verdict){.code = WIRE_NACK_WAIT};
+	p->ends[1].reject_key = WAITS;
+	p->ends[1].reject = (struct rltp_verdict){.code = WIRE_NACK_WAIT};
 	return p;
 }
 
@@ -63,7 +63,7 @@ static void call(struct session_pair *p, uint32_t id, uint32_t granted)
 		.granted = granted,
 	};
 
-	p->ends[1].refuse_from = p->ends[1].refuse.granted = granted;
+	p->ends[1].reject_from = p->ends[1].reject.granted = granted;
 	rltp_session_call(p->ends[1].session, &nack);
 }
 
@@ -128,7 +128,7 @@ static void waits__next_message_requests_first(void **state)
 	call(p, 0, UINT32_MAX);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 1);
-	p->ends[1].refuse_from = p->ends[1].refuse.granted = 0;
+	p->ends[1].reject_from = p->ends[1].reject.granted = 0;
 	uint64_t before = sent_packets(p);
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, WAITS);
 	exchange_for(p, MS_NS);
@@ -162,7 +162,7 @@ static void waits__older_message_withdraws_nothing(void **state)
 	exchange_for(p, MS_NS);
 	call(p, 0, 12);
 	call(p, 0, 3);
-	p->ends[1].refuse_from = 12;
+	p->ends[1].reject_from = 12;
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
 	call(p, 9, 20); /* for an unknown message */
@@ -172,18 +172,18 @@ static void waits__older_message_withdraws_nothing(void **state)
 }
 
 /* Granted packets are rejected because they came too late: retried soon, but not all the time. */
-static void waits__granted_and_refused(void **state)
+static void waits__granted_and_rejected(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
 
 	pair_post(p, 0, FLOW, 4 * PAIR_UNIT, WAITS);
 	exchange_for(p, MS_NS);
 	call(p, 0, 4);
-	p->ends[1].refuse_from = p->ends[1].refuse.granted = 0;
+	p->ends[1].reject_from = p->ends[1].reject.granted = 0;
 	exchange_for(p, 100 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 0);
 	assert_in_range(sent_packets(p), 12, 4 * 10);
-	p->ends[1].refuse_key = 0;
+	p->ends[1].reject_key = 0;
 	exchange_for(p, 100 * MS_NS);
 	assert_int_equal(p->ends[0].done, 1);
 	pair_destroy(p);
@@ -234,7 +234,7 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t lost)
 			pair_post(p, 0, FLOW, 10 * PAIR_UNIT, WAITS);
 			id++;
 			granted = 0;
-			p->ends[1].refuse_from = p->ends[1].refuse.granted = 0;
+			p->ends[1].reject_from = p->ends[1].reject.granted = 0;
 		}
 		bool came = granted > 0 && p->ends[1].delivered >= 10 * id + granted;
 		if (p->now_ns < again_ns && !came)
@@ -270,7 +270,7 @@ int main(void)
 		cmocka_unit_test(waits__other_flows_go_on),
 		cmocka_unit_test(waits__next_message_requests_first),
 		cmocka_unit_test(waits__older_message_withdraws_nothing),
-		cmocka_unit_test(waits__granted_and_refused),
+		cmocka_unit_test(waits__granted_and_rejected),
 		cmocka_unit_test(waits__withdrawn_by_its_poster),
 		cmocka_unit_test(waits__sender_of_old),
 		cmocka_unit_test(waits__any_word_is_lost),

@@ -137,7 +137,7 @@ static void xdp_aggregators__result_of_an_unknown_peer(void **state)
 	struct xdp_frame in, out;
 	struct roce_path path = rig_path(0);
 	struct inc_header h = rig_header(0, 0, DXP_INC_SUM, DXP_INC_INT64, 1);
-	uint64_t refused = rig_count(r, KERNEL_REFUSED);
+	uint64_t refused = rig_count(r, KERNEL_REJECTED);
 	int64_t value = 1;
 
 	rig_group(r, 1, PARENT_IP);
@@ -145,7 +145,7 @@ static void xdp_aggregators__result_of_an_unknown_peer(void **state)
 	h.flags |= INC_FLAG_RESULT;
 	rig_frame(&h, &path, QKEY, &value, 8, &in);
 	assert_int_equal(rig_run(r, &in, &out), ACT_PASS);
-	assert_int_equal(rig_count(r, KERNEL_REFUSED), refused + 1);
+	assert_int_equal(rig_count(r, KERNEL_REJECTED), refused + 1);
 }
 
 /* Whether the first or the last member differs, all get the error. */

@@ -146,24 +146,24 @@ static void xdp_packets__bad_ones_are_counted(void **state)
 	f.bytes[f.count - 5] ^= 1;
 	counted(r, KERNEL_ICRC_WRONG, &f, ACT_DROP);
 	rig_frame(&h, &path, QKEY + 1, values, 8, &f);
-	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
+	counted(r, KERNEL_REJECTED, &f, ACT_PASS);
 	rig_frame(&h, &unknown_peer, QKEY, values, 8, &f);
-	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
+	counted(r, KERNEL_REJECTED, &f, ACT_PASS);
 	port.from_port++;
 	rig_frame(&h, &port, QKEY, values, 8, &f);
-	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
+	counted(r, KERNEL_REJECTED, &f, ACT_PASS);
 	bad = h;
 	bad.epoch++;
 	rig_frame(&bad, &path, QKEY, values, 8, &f);
-	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
+	counted(r, KERNEL_REJECTED, &f, ACT_PASS);
 	bad = h;
 	bad.src_rank = 1;
 	rig_frame(&bad, &path, QKEY, values, 8, &f);
-	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
+	counted(r, KERNEL_REJECTED, &f, ACT_PASS);
 	bad = h;
 	bad.flags |= INC_FLAG_SWITCH;
 	rig_frame(&bad, &path, QKEY, values, 8, &f);
-	counted(r, KERNEL_REFUSED, &f, ACT_PASS);
+	counted(r, KERNEL_REJECTED, &f, ACT_PASS);
 	rig_frame(&h, &path, QKEY, values, 16, &f);
 	counted(r, KERNEL_MALFORMED, &f, ACT_PASS);
 	/* A member sends no status. */
@@ -259,7 +259,7 @@ static void xdp_packets__random_bytes(void **state)
 	}
 }
 
-static void xdp_packets__groups_refused(void **state)
+static void xdp_packets__groups_rejected(void **state)
 {
 	struct rig *r = *state;
 	struct sw_group_view view = {.id = 1,
@@ -325,7 +325,7 @@ int main(void)
 		cmocka_unit_test(xdp_packets__slow_calls_pass),
 		cmocka_unit_test(xdp_packets__neighbours),
 		cmocka_unit_test(xdp_packets__random_bytes),
-		cmocka_unit_test(xdp_packets__groups_refused),
+		cmocka_unit_test(xdp_packets__groups_rejected),
 		cmocka_unit_test(xdp_packets__places_rest),
 	};
 

@@ -41,7 +41,7 @@ static void refused(const struct plane_options *options, int status, const char 
 	assert_non_null(strstr(why, has_text));
 }
 
-static void plane_open__refusals(void **state)
+static void plane_open__rejections(void **state)
 {
 	static const char *const nowhere[] = {"lo", "nosuch0"};
 	struct plane_options options = {.ip = SWITCH_IP, .ports = nowhere, .port_count = 2};
@@ -119,7 +119,7 @@ static void plane_remove__own_program_and_no_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plane_open__refusals),
+		cmocka_unit_test(plane_open__rejections),
 		cmocka_unit_test(plane_list__what_is_attached),
 		cmocka_unit_test(plane_remove__own_program_and_no_other),
 	};

@@ -9,7 +9,7 @@
 #include "plugins/opencl/node/device.h"
 
 #define POLL_EVERY   16    /* commands between polls for completions that no thread waits for */
-#define PENDING_MAX  32768 /* commands under way: beyond that an enqueue waits for completions */
+#define PENDING_MAX  32768 /* outstanding commands; above it an enqueue waits for completions */
 #define PENDING_WAIT 1000000000ull
 
 static cl_int list_check(cl_context context, cl_uint count, const cl_event *list)

@@ -13,7 +13,7 @@ static void set(cl_int *errcode, cl_int error)
 }
 
 /* Returns CL_INVALID_OPERATION; `otherwise` if the handle is not of that kind. */
-static cl_int refuse(const void *handle, enum object_kind kind, cl_int otherwise)
+static cl_int reject(const void *handle, enum object_kind kind, cl_int otherwise)
 {
 	opencl_enter();
 	bool valid = object_is(handle, kind);
@@ -21,9 +21,9 @@ static cl_int refuse(const void *handle, enum object_kind kind, cl_int otherwise
 	return valid ? CL_INVALID_OPERATION : otherwise;
 }
 
-static cl_int refuse_queue(cl_command_queue queue)
+static cl_int reject_queue(cl_command_queue queue)
 {
-	return refuse(queue, OBJECT_QUEUE, CL_INVALID_COMMAND_QUEUE);
+	return reject(queue, OBJECT_QUEUE, CL_INVALID_COMMAND_QUEUE);
 }
 
 /* ---- shared virtual memory ---- */
@@ -43,7 +43,7 @@ dxp_clEnqueueSVMFree(cl_command_queue queue, cl_uint pointers, void *list[],
 		     void(CL_CALLBACK *call)(cl_command_queue, cl_uint, void *[], void *),
 		     void *data, cl_uint count, const cl_event *waits, cl_event *event)
 {
-	return refuse_queue(queue);
+	return reject_queue(queue);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking,
@@ -51,7 +51,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMemcpy(cl_command_queue queue, c
 						       cl_uint count, const cl_event *waits,
 						       cl_event *event)
 {
-	return refuse_queue(queue);
+	return reject_queue(queue);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMemFill(cl_command_queue queue, void *to,
@@ -59,7 +59,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMemFill(cl_command_queue queue, 
 							size_t bytes, cl_uint count,
 							const cl_event *waits, cl_event *event)
 {
-	return refuse_queue(queue);
+	return reject_queue(queue);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking,
@@ -67,14 +67,14 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMap(cl_command_queue queue, cl_b
 						    cl_uint count, const cl_event *waits,
 						    cl_event *event)
 {
-	return refuse_queue(queue);
+	return reject_queue(queue);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMUnmap(cl_command_queue queue, void *pointer,
 						      cl_uint count, const cl_event *waits,
 						      cl_event *event)
 {
-	return refuse_queue(queue);
+	return reject_queue(queue);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint pointers,
@@ -83,19 +83,19 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueSVMMigrateMem(cl_command_queue queu
 							   cl_uint count, const cl_event *waits,
 							   cl_event *event)
 {
-	return refuse_queue(queue);
+	return reject_queue(queue);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index,
 							     const void *value)
 {
-	return refuse(kernel, OBJECT_KERNEL, CL_INVALID_KERNEL);
+	return reject(kernel, OBJECT_KERNEL, CL_INVALID_KERNEL);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name,
 							size_t size, const void *value)
 {
-	return refuse(kernel, OBJECT_KERNEL, CL_INVALID_KERNEL);
+	return reject(kernel, OBJECT_KERNEL, CL_INVALID_KERNEL);
 }
 
 /* ---- pipes, intermediate languages, sub-groups, native kernels ---- */
@@ -105,7 +105,7 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreatePipe(cl_context context, cl_mem_flag
 						 const cl_pipe_properties *properties,
 						 cl_int *errcode)
 {
-	set(errcode, refuse(context, OBJECT_CONTEXT, CL_INVALID_CONTEXT));
+	set(errcode, reject(context, OBJECT_CONTEXT, CL_INVALID_CONTEXT));
 	return NULL;
 }
 
@@ -118,7 +118,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetPipeInfo(cl_mem pipe, cl_pipe_info name
 CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithIL(cl_context context, const void *il,
 							      size_t bytes, cl_int *errcode)
 {
-	set(errcode, refuse(context, OBJECT_CONTEXT, CL_INVALID_CONTEXT));
+	set(errcode, reject(context, OBJECT_CONTEXT, CL_INVALID_CONTEXT));
 	return NULL;
 }
 
@@ -126,13 +126,13 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetProgramSpecializationConstant(cl_progra
 								       cl_uint id, size_t bytes,
 								       const void *value)
 {
-	return refuse(program, OBJECT_PROGRAM, CL_INVALID_PROGRAM);
+	return reject(program, OBJECT_PROGRAM, CL_INVALID_PROGRAM);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetProgramReleaseCallback(
 	cl_program program, void(CL_CALLBACK *call)(cl_program, void *), void *data)
 {
-	return refuse(program, OBJECT_PROGRAM, CL_INVALID_PROGRAM);
+	return reject(program, OBJECT_PROGRAM, CL_INVALID_PROGRAM);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
@@ -159,7 +159,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueNativeKernel(cl_command_queue queue
 							  const void **arguments, cl_uint count,
 							  const cl_event *waits, cl_event *event)
 {
-	return refuse_queue(queue);
+	return reject_queue(queue);
 }
 
 /* ---- built-in kernels: no device has any, so every name is unknown ---- */

@@ -36,7 +36,7 @@ static cl_int host_pitches(cl_mem m, const size_t *region, const struct host_sid
 
 /* Creates the region's rectangle: the image is the from_ side, host memory the to_ side. */
 static cl_int host_rect(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
-			const struct host_side *h, cl_mem_flags refused, uint64_t *at,
+			const struct host_side *h, cl_mem_flags rejected, uint64_t *at,
 			struct dxp_rect *rect)
 {
 	cl_int error = memory_check_image(m, c->e.queue);
@@ -48,7 +48,7 @@ static cl_int host_rect(struct command *c, cl_mem m, const size_t *origin, const
 	error = host_pitches(m, region, h, &rect->to_row_pitch, &rect->to_slice_pitch);
 	if (error != CL_SUCCESS)
 		return error;
-	if (m->flags & (refused | CL_MEM_HOST_NO_ACCESS))
+	if (m->flags & (rejected | CL_MEM_HOST_NO_ACCESS))
 		return CL_INVALID_OPERATION;
 	return enqueue_hold(&c->e, m);
 }

@@ -64,7 +64,7 @@ struct rect {
 };
 
 static cl_int rect_check(struct command *c, cl_mem m, struct rect *r, const void *host,
-			 cl_mem_flags refused)
+			 cl_mem_flags rejected)
 {
 	cl_int error = memory_check_buffer(m, c->e.queue);
 
@@ -81,7 +81,7 @@ static cl_int rect_check(struct command *c, cl_mem m, struct rect *r, const void
 		return error;
 	if (r->buffer.end > m->bytes)
 		return CL_INVALID_VALUE;
-	if (m->flags & (refused | CL_MEM_HOST_NO_ACCESS))
+	if (m->flags & (rejected | CL_MEM_HOST_NO_ACCESS))
 		return CL_INVALID_OPERATION;
 	return enqueue_hold(&c->e, m);
 }

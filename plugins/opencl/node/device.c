@@ -13,8 +13,8 @@
 static cl_device_id devices[OPENCL_DEVICES_MAX];
 static cl_uint device_count;
 /* Nodes that are no OpenCL device; they are not queried again. */
-static uint16_t refused[OPENCL_DEVICES_MAX];
-static uint32_t refused_count;
+static uint16_t rejected[OPENCL_DEVICES_MAX];
+static uint32_t rejected_count;
 
 static bool is_wanted(const struct dxp_node_info *n)
 {
@@ -28,8 +28,8 @@ static bool is_wanted(const struct dxp_node_info *n)
 		return false;
 	if (s->node_count && device_count >= s->node_count)
 		return false;
-	for (uint32_t i = 0; i < refused_count; i++)
-		if (refused[i] == n->id)
+	for (uint32_t i = 0; i < rejected_count; i++)
+		if (rejected[i] == n->id)
 			return false;
 	for (cl_uint i = 0; i < device_count; i++)
 		if (strcmp(devices[i]->node, n->name) == 0)
@@ -37,12 +37,12 @@ static bool is_wanted(const struct dxp_node_info *n)
 	return true;
 }
 
-static void refuse(const struct dxp_node_info *n, const char *why)
+static void reject(const struct dxp_node_info *n, const char *why)
 {
 	if (settings_get()->verbose)
 		fprintf(stderr, "dxp: node '%s' is not an OpenCL device: %s\n", n->name, why);
-	if (refused_count < OPENCL_DEVICES_MAX)
-		refused[refused_count++] = n->id;
+	if (rejected_count < OPENCL_DEVICES_MAX)
+		rejected[rejected_count++] = n->id;
 }
 
 static void set_name(cl_device_id d)
@@ -75,7 +75,7 @@ static void add(const struct dxp_node_info *n)
 	}
 	/* An unreachable node is tried again by the next search. */
 	if (small || status == DXP_EUNSUPPORTED)
-		refuse(n, small ? "less memory is free than DXP_CL_MEM requires"
+		reject(n, small ? "less memory is free than DXP_CL_MEM requires"
 				: "its engine runs no OpenCL programs");
 	else if (settings_get()->verbose)
 		fprintf(stderr, "dxp: node '%s' is not used: %s\n", n->name,

@@ -76,7 +76,7 @@ uint32_t settings_names(const char *list, const char *name)
 	return 0;
 }
 
-static void refuse(const char *name, const char *value, const char *what)
+static void reject(const char *name, const char *value, const char *what)
 {
 	fprintf(stderr, "dxp: %s=%s is ignored; it must be %s\n", name, value, what);
 }
@@ -99,11 +99,11 @@ static void read_all(void)
 	if (count && settings_bytes(count, &v) && v <= OPENCL_DEVICES_MAX)
 		settings.node_count = (uint32_t)v;
 	else if (count)
-		refuse("DXP_CL_NODE_COUNT", count, "a number of nodes, at most 256");
+		reject("DXP_CL_NODE_COUNT", count, "a number of nodes, at most 256");
 	if (memory && !settings_bytes(memory, &settings.memory))
-		refuse("DXP_CL_MEM", memory, "a size such as 512M or 2G");
+		reject("DXP_CL_MEM", memory, "a size such as 512M or 2G");
 	if (type && !settings_type(type, &settings.type))
-		refuse("DXP_CL_TYPE", type, "cpu, gpu or accelerator");
+		reject("DXP_CL_TYPE", type, "cpu, gpu or accelerator");
 }
 
 const struct settings *settings_get(void)

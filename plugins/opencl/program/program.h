@@ -4,7 +4,7 @@
  * A program object has one entry (program_entry) for each of its devices; an entry points to a
  * build. A build's recipe never changes, so the build can be repeated on a node that was lost and
  * came back. Programs linked from a build share it. The plugin's lock guards everything here. A
- * build under way is owned by its thread until `making` is false. */
+ * running build is owned by its thread until `making` is false. */
 #ifndef OPENCL_PROGRAM_H
 #define OPENCL_PROGRAM_H
 
@@ -115,7 +115,7 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 cl_uint program_choose(cl_program p, const struct program_devices *devices,
 		       struct program_entry **out);
 
-/* Waits until no build of `p` is under way, so that its results can be queried. Caller holds the
+/* Waits until no build of `p` is running, so that its results can be queried. Caller holds the
  * plugin's lock, which is released meanwhile, and a reference to `p`. Returns at once in a thread
  * that builds: a callback must not wait for its own thread. */
 void program_wait(cl_program p);

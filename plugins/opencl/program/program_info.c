@@ -145,7 +145,7 @@ static cl_int get_kernels(cl_program p, cl_program_info name, const struct info 
 	return get_names(&s->build->about, i);
 }
 
-/* Returns whether the result depends on builds under way. */
+/* Returns whether the result depends on running builds. */
 static bool waits_for_builds(cl_program_info name)
 {
 	return name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES ||

@@ -139,9 +139,9 @@ INLINE struct arrival arrival_of(const struct frame *f)
 	};
 }
 
-INLINE int refuse_packet(void)
+INLINE int reject_packet(void)
 {
-	count(KERNEL_REFUSED);
+	count(KERNEL_REJECTED);
 	return XDP_PASS;
 }
 
@@ -161,7 +161,7 @@ INLINE int contribution_receive(struct xdp_md *ctx, struct work *w, const struct
 	}
 	child = child_find(g, w);
 	if (child < 0 || child >= SWITCH_KERNEL_CHILDREN)
-		return refuse_packet();
+		return reject_packet();
 	sound = packet_copy(ctx, w, g->check_icrc);
 	if (sound == PACKET_SOUND && ((fast_bytes >= 0 && !packet_fast_sound(f, fast_bytes)) ||
 				      (f->status && !(f->flags & INC_FLAG_SWITCH))))
@@ -200,7 +200,7 @@ INLINE int result_receive(struct xdp_md *ctx, struct work *w, const struct kerne
 	enum soundness sound;
 
 	if (!g->parent_ip_be || f->from_ip_be != g->parent_ip_be)
-		return refuse_packet();
+		return reject_packet();
 	if (!(s->used && s->req_id == a.req_id && s->folded)) {
 		count(unwanted == XDP_PASS ? KERNEL_PASSED : KERNEL_STALE);
 		return unwanted;
@@ -231,7 +231,7 @@ INLINE int aggregator_data_receive(struct xdp_md *ctx, struct work *w)
 						    f->from_ip_be == g->parent_ip_be)))
 		return XDP_PASS;
 	if (be16(f->epoch_be) != g->epoch || be32(f->qkey_be) != g->qkey)
-		return refuse_packet();
+		return reject_packet();
 	at = g->index * SWITCH_KERNEL_AGGREGATORS + be32(f->req_id_be) % SWITCH_KERNEL_AGGREGATORS;
 	s = bpf_map_lookup_elem(&aggregators, &at);
 	c = bpf_map_lookup_elem(&contributions, &at);

@@ -4,44 +4,19 @@
  * copies, and hang the device. Errors of a kernel are sticky, as in CUDA.
  *
  * One lock. Live objects are counted. */
-#include "fake_cuda.h"
+#include "fake_internal.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "engine/cuda_library.h"
-
-#define API         __attribute__((visibility("default")))
 #define ERROR_OTHER 999
-#define ERROR_PTX   218
-#define ERROR_FAULT 700
 #define BLOCKS_MAX  64
-#define ENTRIES_MAX 16
 
-#define DECLARE(name, parameters) API int name parameters;
-CUDA_FUNCTIONS(DECLARE)
-#undef DECLARE
-#define DECLARE(type, name, parameters) API type name parameters;
-FAKE_CUDA_FUNCTIONS(DECLARE)
-#undef DECLARE
 /* NVRTC, if present, requests it from any driver. */
 API int cuGetExportTable(const void **table, const void *id);
-
-struct task {
-	struct task *next;
-	void *to;
-	const void *from;
-	size_t bytes;
-	unsigned kind;             /* bits as in fake_cuda_hang */
-	struct cuda_event *event;  /* set at the end, or NULL */
-	const struct entry *entry; /* kernel to run, or NULL */
-	unsigned grid, block;
-	uint64_t parameters[4];
-};
 
 struct cuda_event {
 	unsigned recorded, done;
@@ -53,22 +28,6 @@ struct cuda_stream {
 	bool closing, busy;
 };
 
-struct entry {
-	const char *name;
-	unsigned parameter_count;
-	size_t parameter_bytes[4];
-	int (*run)(const struct task *t);
-};
-
-struct cuda_function {
-	const struct entry *entry;
-};
-
-struct cuda_module {
-	struct cuda_function functions[ENTRIES_MAX];
-	unsigned count;
-};
-
 /* Precedes each object given to the caller. The list keeps an object reachable whose release was
  * made to fail, so that the leak checker does not report it. */
 struct object {
@@ -76,7 +35,7 @@ struct object {
 	long double bytes[]; /* aligned for any type */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct {
 	uint64_t at;
@@ -92,53 +51,52 @@ static unsigned hangs;
 
 void fake_cuda_fail(unsigned n, int error)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	calls = 0;
 	fail_at = n;
 	fail_error = error ? error : ERROR_OTHER;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 unsigned fake_cuda_calls(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	unsigned n = calls;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return n;
 }
 
 void fake_cuda_delay(uint64_t ns)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	delay_ns = ns;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 void fake_cuda_hang(unsigned kinds)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	hangs = kinds;
 	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 void fake_cuda_heal(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	stays = CUDA_OK;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 unsigned fake_cuda_alive(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	unsigned n = alive;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return n;
 }
 
-/* Caller holds the lock; never NULL. */
-static void *object_new(size_t bytes)
+void *fake_object_new(size_t bytes)
 {
 	struct object *o = calloc(1, sizeof(*o) + bytes);
 
@@ -150,7 +108,7 @@ static void *object_new(size_t bytes)
 	return o->bytes;
 }
 
-static void object_free(void *bytes)
+void fake_object_free(void *bytes)
 {
 	struct object **at = &objects;
 
@@ -162,8 +120,6 @@ static void object_free(void *bytes)
 	alive--;
 }
 
-/* ---- kernels ---- */
-
 /* True if the range lies in one allocation of the device. Caller holds the lock. */
 static bool device_range(uint64_t pointer, size_t bytes)
 {
@@ -174,36 +130,6 @@ static bool device_range(uint64_t pointer, size_t bytes)
 	return false;
 }
 
-static int add_run(const struct task *t)
-{
-	const uint32_t *a = (const uint32_t *)(uintptr_t)t->parameters[0];
-	uint32_t *out = (uint32_t *)(uintptr_t)t->parameters[1];
-
-	for (unsigned i = 0; i < t->grid * t->block; i++)
-		out[i] = a[i] + (uint32_t)t->parameters[2];
-	return CUDA_OK;
-}
-
-static int share_run(const struct task *t)
-{
-	uint32_t *out = (uint32_t *)(uintptr_t)t->parameters[0];
-
-	for (unsigned i = 0; i < t->grid * t->block; i++)
-		out[i] = t->block - 1 - i % t->block;
-	return CUDA_OK;
-}
-
-static int crash_run(const struct task *t)
-{
-	return ERROR_FAULT;
-}
-
-static const struct entry entries[] = {
-	{"add", 3, {8, 8, 4}, add_run},
-	{"share", 1, {8}, share_run},
-	{"crash", 1, {8}, crash_run},
-};
-
 /* ---- streams ---- */
 
 /* Caller holds the lock; released during the copy, so that other calls run. */
@@ -212,14 +138,14 @@ static void task_run(struct task *t)
 	uint64_t wait_ns = delay_ns;
 	int error = stays;
 
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	if (t->bytes > 0 && wait_ns > 0)
 		nanosleep(&(struct timespec){.tv_nsec = (long)wait_ns}, NULL);
 	if (error == CUDA_OK && t->bytes > 0)
 		memcpy(t->to, t->from, t->bytes);
 	if (error == CUDA_OK && t->entry)
 		error = t->entry->run(t);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	if (stays == CUDA_OK)
 		stays = error;
 	if (t->event)
@@ -230,11 +156,11 @@ static void *stream_run(void *argument)
 {
 	struct cuda_stream *s = argument;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	while (!s->closing || s->first) {
 		struct task *t = s->first;
 		if (!t || (hangs & t->kind)) {
-			pthread_cond_wait(&changed, &lock);
+			pthread_cond_wait(&changed, &fake_lock);
 			continue;
 		}
 		s->first = t->next;
@@ -246,12 +172,11 @@ static void *stream_run(void *argument)
 		free(t);
 		pthread_cond_broadcast(&changed);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return NULL;
 }
 
-/* Caller holds the lock. */
-static int task_add(struct cuda_stream *s, const struct task *task)
+int fake_task_add(struct cuda_stream *s, const struct task *task)
 {
 	struct task *t = malloc(sizeof(*t));
 
@@ -266,24 +191,12 @@ static int task_add(struct cuda_stream *s, const struct task *task)
 	return CUDA_OK;
 }
 
-/* Returns the error that this call must return, or CUDA_OK. Caller holds the lock. */
-static int fate(void)
+int fake_fate(void)
 {
 	if (++calls == fail_at)
 		return fail_error;
 	return stays;
 }
-
-/* A driver function: runs `body` under the lock, which sets `error`, unless the call must fail. */
-#define CALL(body)                           \
-	do {                                 \
-		pthread_mutex_lock(&lock);   \
-		int error = fate();          \
-		if (error == CUDA_OK)        \
-			body;                \
-		pthread_mutex_unlock(&lock); \
-		return error;                \
-	} while (0)
 
 /* ---- the driver's API ---- */
 
@@ -331,7 +244,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 int cuDevicePrimaryCtxRetain(struct cuda_context **context, int device)
 {
 	CALL({
-		*context = (struct cuda_context *)&lock;
+		*context = (struct cuda_context *)&fake_lock;
 		alive++;
 	});
 }
@@ -405,14 +318,14 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, struct cud
 	const struct task t = {
 		.to = (void *)(uintptr_t)to, .from = from, .bytes = bytes, .kind = 1};
 
-	CALL(error = device_range(to, bytes) ? task_add(stream, &t) : CUDA_INVALID_VALUE);
+	CALL(error = device_range(to, bytes) ? fake_task_add(stream, &t) : CUDA_INVALID_VALUE);
 }
 
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct cuda_stream *stream)
 {
 	const struct task t = {.to = to, .from = (void *)(uintptr_t)from, .bytes = bytes};
 
-	CALL(error = device_range(from, bytes) ? task_add(stream, &t) : CUDA_INVALID_VALUE);
+	CALL(error = device_range(from, bytes) ? fake_task_add(stream, &t) : CUDA_INVALID_VALUE);
 }
 
 /* Rejects overlapping ranges: CUDA's result is undefined for them. */
@@ -423,18 +336,18 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_s
 
 	CALL(error = device_range(from, bytes) && device_range(to, bytes) &&
 				     (to + bytes <= from || from + bytes <= to)
-			     ? task_add(stream, &t)
+			     ? fake_task_add(stream, &t)
 			     : CUDA_INVALID_VALUE);
 }
 
 /* Caller holds the lock. */
 static int stream_make(struct cuda_stream **out)
 {
-	struct cuda_stream *s = object_new(sizeof(*s));
+	struct cuda_stream *s = fake_object_new(sizeof(*s));
 
 	s->last = &s->first;
 	if (pthread_create(&s->thread, NULL, stream_run, s) != 0) {
-		object_free(s);
+		fake_object_free(s);
 		return CUDA_OUT_OF_MEMORY;
 	}
 	*out = s;
@@ -448,18 +361,18 @@ int cuStreamCreate(struct cuda_stream **stream, unsigned flags)
 
 int cuStreamDestroy_v2(struct cuda_stream *stream)
 {
-	pthread_mutex_lock(&lock);
-	int error = fate();
+	pthread_mutex_lock(&fake_lock);
+	int error = fake_fate();
 	bool goes = error == CUDA_OK || error == stays;
 	stream->closing |= goes;
 	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	if (!goes)
 		return error;
 	pthread_join(stream->thread, NULL);
-	pthread_mutex_lock(&lock);
-	object_free(stream);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&fake_lock);
+	fake_object_free(stream);
+	pthread_mutex_unlock(&fake_lock);
 	return error;
 }
 
@@ -467,19 +380,19 @@ int cuStreamSynchronize(struct cuda_stream *stream)
 {
 	CALL({
 		while (stream->first || stream->busy)
-			pthread_cond_wait(&changed, &lock);
+			pthread_cond_wait(&changed, &fake_lock);
 		error = stays;
 	});
 }
 
 int cuEventCreate(struct cuda_event **event, unsigned flags)
 {
-	CALL(*event = object_new(sizeof(**event)));
+	CALL(*event = fake_object_new(sizeof(**event)));
 }
 
 int cuEventDestroy_v2(struct cuda_event *event)
 {
-	CALL(object_free(event));
+	CALL(fake_object_free(event));
 }
 
 int cuEventRecord(struct cuda_event *event, struct cuda_stream *stream)
@@ -487,7 +400,7 @@ int cuEventRecord(struct cuda_event *event, struct cuda_stream *stream)
 	const struct task t = {.event = event};
 
 	CALL({
-		error = task_add(stream, &t);
+		error = fake_task_add(stream, &t);
 		event->recorded++;
 	});
 }
@@ -496,95 +409,7 @@ int cuEventSynchronize(struct cuda_event *event)
 {
 	CALL({
 		while (event->done < event->recorded)
-			pthread_cond_wait(&changed, &lock);
+			pthread_cond_wait(&changed, &fake_lock);
 		error = stays;
 	});
-}
-
-static const struct entry *entry_find(const char *name, size_t bytes)
-{
-	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (strlen(entries[i].name) == bytes && memcmp(entries[i].name, name, bytes) == 0)
-			return &entries[i];
-	return NULL;
-}
-
-static void module_scan(struct cuda_module *m, const char *ptx)
-{
-	for (const char *at = ptx; (at = strstr(at, ".entry")) && m->count < ENTRIES_MAX;) {
-		at += strlen(".entry");
-		while (isspace((unsigned char)*at))
-			at++;
-		size_t bytes = strcspn(at, "( \t\n");
-		m->functions[m->count].entry = entry_find(at, bytes);
-		m->count += m->functions[m->count].entry != NULL;
-	}
-}
-
-int cuModuleLoadDataEx(struct cuda_module **module, const void *image, unsigned count, int *options,
-		       void **values)
-{
-	CALL({
-		if (strstr(image, "nonsense")) {
-			for (unsigned i = 0; i < count; i++)
-				if (options[i] == CUDA_JIT_ERROR_LOG)
-					strcpy(values[i], "ptxas fatal: nonsense");
-			error = ERROR_PTX;
-		} else {
-			*module = object_new(sizeof(**module));
-			module_scan(*module, image);
-		}
-	});
-}
-
-int cuModuleUnload(struct cuda_module *module)
-{
-	CALL(object_free(module));
-}
-
-int cuModuleGetFunction(struct cuda_function **function, struct cuda_module *module,
-			const char *name)
-{
-	CALL({
-		error = CUDA_NOT_FOUND;
-		for (unsigned i = 0; i < module->count; i++)
-			if (strcmp(module->functions[i].entry->name, name) == 0) {
-				*function = &module->functions[i];
-				error = CUDA_OK;
-			}
-	});
-}
-
-int cuFuncGetParamInfo(struct cuda_function *function, size_t index, size_t *offset, size_t *bytes)
-{
-	CALL({
-		if (index >= function->entry->parameter_count)
-			error = CUDA_INVALID_VALUE;
-		else
-			*bytes = function->entry->parameter_bytes[index];
-	});
-}
-
-int cuFuncGetAttribute(int *value, int attribute, struct cuda_function *function)
-{
-	CALL(*value = 1024);
-}
-
-int cuFuncSetAttribute(struct cuda_function *function, int attribute, int value)
-{
-	CALL(error = value > 96 << 10 ? CUDA_INVALID_VALUE : CUDA_OK);
-}
-
-int cuLaunchKernel(struct cuda_function *function, unsigned grid_x, unsigned grid_y,
-		   unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-		   unsigned shared_bytes, struct cuda_stream *stream, void **parameters,
-		   void **extra)
-{
-	struct task t = {.entry = function->entry,
-			 .grid = grid_x * grid_y * grid_z,
-			 .block = block_x * block_y * block_z};
-
-	for (unsigned i = 0; i < function->entry->parameter_count; i++)
-		memcpy(&t.parameters[i], parameters[i], function->entry->parameter_bytes[i]);
-	CALL(error = task_add(stream, &t));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test/support/opencl/fake_fabric.h"
+#include "test/support/opencl/fake_internal.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -10,7 +10,6 @@
 
 #define EVENTS_MAX 200000
 #define WAITS_MAX  512
-#define RANGES_MAX 4096
 
 struct fake_event {
 	enum { NONE, PENDING, DONE, FORGOTTEN } state;
@@ -26,34 +25,14 @@ struct fake_event {
 	void *context;
 };
 
-struct range {
-	uint64_t address, bytes;
-};
-
-struct dxp_xpu {
-	uint32_t node, generation;
-	uint32_t references;
-};
-
-struct fake_node {
-	char name[DXP_NAME_BYTES];
-	uint64_t memory_bytes, allocated;
-	bool alive, opencl;
-	uint32_t generation;
-	struct dxp_xpu xpu; /* xPU of the present generation */
-	struct range ranges[RANGES_MAX];
-	uint32_t range_count;
-	uint8_t *memory;
-};
-
 struct dxp_fabric {
 	int unused;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t notified = PTHREAD_COND_INITIALIZER;
 static struct dxp_fabric the_fabric;
-static struct fake_node nodes[FAKE_NODES_MAX];
+struct fake_node fake_nodes[FAKE_NODES_MAX];
 static uint32_t node_count;
 static struct fake_event *events;
 static uint32_t event_count = 1, first_open = 1;
@@ -62,7 +41,7 @@ static uint32_t completion_first, completion_last;
 static bool woken, held;
 static int fail_next;
 static int64_t clock_ahead;
-static uint32_t alloc_calls, last_waits, most_waits;
+static uint32_t last_waits, most_waits;
 
 static uint64_t now_ns(void)
 {
@@ -149,9 +128,9 @@ static void advance(void)
 	}
 }
 
-static bool is_dead(const struct dxp_xpu *x)
+bool fake_is_dead(const struct dxp_xpu *x)
 {
-	return !nodes[x->node].alive || nodes[x->node].generation != x->generation;
+	return !fake_nodes[x->node].alive || fake_nodes[x->node].generation != x->generation;
 }
 
 static uint32_t add_event(struct dxp_xpu *x)
@@ -169,7 +148,7 @@ static uint32_t add_event(struct dxp_xpu *x)
 
 uint32_t fake_node(uint64_t memory_bytes, bool opencl)
 {
-	struct fake_node *n = &nodes[node_count];
+	struct fake_node *n = &fake_nodes[node_count];
 
 	*n = (struct fake_node){.memory_bytes = memory_bytes, .alive = true, .opencl = opencl};
 	snprintf(n->name, sizeof(n->name), "n%u", node_count + 1);
@@ -178,31 +157,31 @@ uint32_t fake_node(uint64_t memory_bytes, bool opencl)
 
 void fake_lose(uint32_t node)
 {
-	pthread_mutex_lock(&lock);
-	nodes[node].alive = false;
+	pthread_mutex_lock(&fake_lock);
+	fake_nodes[node].alive = false;
 	for (uint32_t n = 1; n < event_count; n++)
-		if (events[n].state == PENDING && events[n].xpu == &nodes[node].xpu)
+		if (events[n].state == PENDING && events[n].xpu == &fake_nodes[node].xpu)
 			end_event(n, DXP_EPEERLOST);
-	nodes[node].range_count = 0;
-	nodes[node].allocated = 0;
+	fake_nodes[node].range_count = 0;
+	fake_nodes[node].allocated = 0;
 	advance();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 void fake_return(uint32_t node)
 {
-	pthread_mutex_lock(&lock);
-	nodes[node].alive = true;
-	nodes[node].generation++;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&fake_lock);
+	fake_nodes[node].alive = true;
+	fake_nodes[node].generation++;
+	pthread_mutex_unlock(&fake_lock);
 }
 
 void fake_hold(bool hold)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	held = hold;
 	advance();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 void fake_fail_next(int status)
@@ -219,7 +198,7 @@ uint32_t fake_step(uint32_t count, uint64_t seed)
 {
 	uint32_t ended = 0;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	for (; ended < count; ended++) {
 		uint32_t ready = 0, chosen = 0;
 		for (uint32_t n = first_open; n < event_count; n++) {
@@ -235,15 +214,15 @@ uint32_t fake_step(uint32_t count, uint64_t seed)
 	}
 	while (first_open < event_count && events[first_open].state != PENDING)
 		first_open++;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return ended;
 }
 
 uint8_t *fake_memory(const struct dxp_xpu *xpu)
 {
-	struct fake_node *n = &nodes[xpu->node];
+	struct fake_node *n = &fake_nodes[xpu->node];
 
-	if (is_dead(xpu))
+	if (fake_is_dead(xpu))
 		return NULL;
 	if (!n->memory)
 		n->memory = calloc(1, n->memory_bytes);
@@ -254,22 +233,12 @@ uint32_t fake_events(void)
 {
 	uint32_t count = 0;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	for (uint32_t n = 1; n < event_count; n++)
 		count += (events[n].state == PENDING && !events[n].forget) ||
 			 events[n].state == DONE;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return count;
-}
-
-uint64_t fake_allocated(uint32_t node)
-{
-	return nodes[node].allocated;
-}
-
-uint32_t fake_alloc_calls(void)
-{
-	return alloc_calls;
 }
 
 uint32_t fake_last_waits(void)
@@ -304,17 +273,18 @@ const char *dxp_fabric_error(const struct dxp_fabric *fabric)
 
 int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	for (uint32_t i = 0; i < node_count && i < count; i++) {
 		out[i] = (struct dxp_node_info){.id = (uint16_t)(i + 1),
 						.kind = DXP_NODE_XPU,
 						.granted = true,
-						.alive = nodes[i].alive,
-						.memory_bytes = nodes[i].memory_bytes};
-		memcpy(out[i].name, nodes[i].name, DXP_NAME_BYTES);
-		snprintf(out[i].engine, DXP_NAME_BYTES, "%s", nodes[i].opencl ? "ocl" : "board");
+						.alive = fake_nodes[i].alive,
+						.memory_bytes = fake_nodes[i].memory_bytes};
+		memcpy(out[i].name, fake_nodes[i].name, DXP_NAME_BYTES);
+		snprintf(out[i].engine, DXP_NAME_BYTES, "%s",
+			 fake_nodes[i].opencl ? "ocl" : "board");
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return (int)node_count;
 }
 
@@ -322,16 +292,17 @@ int dxp_xpu_open(struct dxp_fabric *fabric, const char *name, struct dxp_xpu **o
 {
 	int status = DXP_ENOENT;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	for (uint32_t i = 0; i < node_count; i++) {
-		if (strcmp(nodes[i].name, name) != 0)
+		if (strcmp(fake_nodes[i].name, name) != 0)
 			continue;
-		status = nodes[i].alive ? DXP_OK : DXP_EPEERLOST;
-		nodes[i].xpu = (struct dxp_xpu){.node = i, .generation = nodes[i].generation};
+		status = fake_nodes[i].alive ? DXP_OK : DXP_EPEERLOST;
+		fake_nodes[i].xpu =
+			(struct dxp_xpu){.node = i, .generation = fake_nodes[i].generation};
 		if (status == DXP_OK)
-			*out = &nodes[i].xpu;
+			*out = &fake_nodes[i].xpu;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return status;
 }
 
@@ -341,7 +312,7 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 
 int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 {
-	const struct fake_node *n = &nodes[xpu->node];
+	const struct fake_node *n = &fake_nodes[xpu->node];
 
 	*out = (struct dxp_xpu_caps){.node = (uint16_t)(xpu->node + 1),
 				     .memory_bytes = n->memory_bytes,
@@ -352,120 +323,23 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 	return DXP_OK;
 }
 
-static void record(uint8_t *out, size_t *at, uint32_t tag, const void *data, uint32_t bytes)
-{
-	for (int i = 0; i < 4; i++) {
-		out[*at + (size_t)i] = (uint8_t)(tag >> 8 * i);
-		out[*at + 4 + (size_t)i] = (uint8_t)(bytes >> 8 * i);
-	}
-	memcpy(out + *at + 8, data, bytes);
-	*at += 8 + bytes;
-}
-
-/* Writes image sizes, and for each kind of image RGBA of bytes and R of floats. */
-static void images(uint8_t *data, size_t *bytes)
-{
-	static const uint32_t sizes[] = {0x1011, 0x1012, 0x1013, 0x1014, 0x1015, 0x1040, 0x1041};
-	const uint32_t yes = 1;
-	const uint64_t size = 4096;
-
-	record(data, bytes, 0x1016, &yes, sizeof(yes));
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		record(data, bytes, sizes[i], &size, sizeof(size));
-	for (uint32_t object = 0x10f1; object <= 0x10f6; object++) {
-		const uint32_t formats[] = {1, object, 0x10b5, 0x10d2, 0x10b0, 0x10de};
-		record(data, bytes, 0x10000001, formats, sizeof(formats));
-	}
-}
-
-/* Returns a name and extensions, one of which the plugin must ignore. 0x102B and 0x1030 are
- * OpenCL's. */
-int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
-{
-	static const char text[] = "cl_khr_fp64 cl_khr_spir cl_khr_int64_base_atomics";
-	const uint64_t type = 2;
-	uint8_t *data;
-
-	if (!nodes[xpu->node].opencl)
-		return DXP_EUNSUPPORTED;
-	data = malloc(1024);
-	*bytes = 0;
-	images(data, bytes);
-	record(data, bytes, 0x102B, "Fake 1", 7);
-	record(data, bytes, 0x1030, text, sizeof(text));
-	record(data, bytes, 0x1000, &type, sizeof(type));
-	*out = data;
-	return DXP_OK;
-}
-
 int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out)
 {
 	uint64_t now = now_ns();
 
-	if (is_dead(xpu))
+	if (fake_is_dead(xpu))
 		return DXP_EPEERLOST;
 	*out = (struct dxp_clock){now, now + (uint64_t)clock_ahead, 10};
 	return DXP_OK;
 }
 
-static bool is_free(const struct fake_node *n, uint64_t address, uint64_t bytes, uint64_t *next)
-{
-	for (uint32_t i = 0; i < n->range_count; i++) {
-		const struct range *r = &n->ranges[i];
-		if (address < r->address + r->bytes && r->address < address + bytes) {
-			*next = (r->address + r->bytes + 255) & ~255ull;
-			return false;
-		}
-	}
-	return address + bytes <= n->memory_bytes;
-}
-
-int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)
-{
-	struct fake_node *n = &nodes[xpu->node];
-	int status = DXP_ENOMEM;
-	uint64_t at = 0;
-
-	pthread_mutex_lock(&lock);
-	alloc_calls++;
-	if (is_dead(xpu))
-		status = DXP_EPEERLOST;
-	while (status == DXP_ENOMEM && at + bytes <= n->memory_bytes) {
-		if (is_free(n, at, bytes, &at)) {
-			n->ranges[n->range_count++] = (struct range){at, bytes};
-			n->allocated += bytes;
-			*address = at;
-			status = DXP_OK;
-		}
-	}
-	pthread_mutex_unlock(&lock);
-	return status;
-}
-
-int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address)
-{
-	struct fake_node *n = &nodes[xpu->node];
-	int status = DXP_ENOENT;
-
-	pthread_mutex_lock(&lock);
-	for (uint32_t i = 0; i < n->range_count && status == DXP_ENOENT; i++) {
-		if (n->ranges[i].address == address) {
-			n->allocated -= n->ranges[i].bytes;
-			n->ranges[i] = n->ranges[--n->range_count];
-			status = DXP_OK;
-		}
-	}
-	pthread_mutex_unlock(&lock);
-	return status;
-}
-
 int fake_post(struct dxp_xpu *xpu, const struct dxp_waits *waits, int (*act)(void *context),
 	      void *context, dxp_event *event)
 {
-	pthread_mutex_lock(&lock);
-	if (is_dead(xpu)) {
+	pthread_mutex_lock(&fake_lock);
+	if (fake_is_dead(xpu)) {
 		free(context);
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&fake_lock);
 		return DXP_EPEERLOST;
 	}
 	uint32_t n = add_event(xpu);
@@ -487,7 +361,7 @@ int fake_post(struct dxp_xpu *xpu, const struct dxp_waits *waits, int (*act)(voi
 		*event = 1ull << 32 | n;
 	e->forget = !event;
 	advance();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return DXP_OK;
 }
 
@@ -498,31 +372,31 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 
 int dxp_event_create(struct dxp_fabric *fabric, dxp_event *out)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	*out = add_event(NULL);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return DXP_OK;
 }
 
 int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	bool open = events[(uint32_t)event].state == PENDING;
 	if (open)
 		end_event((uint32_t)event, status);
 	advance();
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return open ? DXP_OK : DXP_EINVAL;
 }
 
 int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	events[(uint32_t)event].notify = true;
 	events[(uint32_t)event].cookie = cookie;
 	if (events[(uint32_t)event].state == DONE)
 		notify((uint32_t)event);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return DXP_OK;
 }
 
@@ -536,23 +410,23 @@ int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint3
 	timeout_ns += (uint64_t)until.tv_nsec;
 	until.tv_sec += (time_t)(timeout_ns / 1000000000u);
 	until.tv_nsec = (long)(timeout_ns % 1000000000u);
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	while (completion_first == completion_last && !woken)
-		if (pthread_cond_timedwait(&notified, &lock, &until))
+		if (pthread_cond_timedwait(&notified, &fake_lock, &until))
 			break;
 	woken = false;
 	while (dequeued < count && completion_first != completion_last)
 		out[dequeued++] = completions[completion_first++ % EVENTS_MAX];
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 	return (int)dequeued;
 }
 
 void dxp_completions_wake(struct dxp_fabric *fabric)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	woken = true;
 	pthread_cond_broadcast(&notified);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }
 
 /* Failures have no sentence here. */
@@ -569,11 +443,11 @@ void dxp_completions_begun(struct dxp_fabric *fabric, bool on)
 
 void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fake_lock);
 	struct fake_event *e = &events[(uint32_t)event];
 	assert(!e->forget && e->state != FORGOTTEN);
 	if (e->state == DONE)
 		e->state = FORGOTTEN;
 	e->forget = true;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fake_lock);
 }

@@ -10,7 +10,7 @@
 
 #include "test/unit/local_rig.h"
 
-struct refusal {
+struct rejection {
 	const char *text;
 	uint8_t op;
 	uint8_t function;      /* function that is addressed */
@@ -24,7 +24,7 @@ struct refusal {
 
 #define COUNTER(name) offsetof(struct dxp_function_counters, name)
 
-static const struct refusal refusals[] = {
+static const struct rejection rejections[] = {
 	{"magic", DXP_OP_NAP, 1, 1, 1, RIG_ALL, 0, DXP_EACCESS, COUNTER(refused_magic)},
 	{"magic's top bit", DXP_OP_PUT, 1, 1u << 31, 1, RIG_ALL, 0, DXP_EACCESS,
 	 COUNTER(refused_magic)},
@@ -51,7 +51,7 @@ static const struct refusal refusals[] = {
 };
 
 /* Posts the operation. If it has a chain, 8 valid bytes precede the invalid ones. */
-static void refused_post(struct rig *r, const struct refusal *x)
+static void rejected_post(struct rig *r, const struct rejection *x)
 {
 	struct dxp_target to = rig_target(r, 1, 1);
 	struct dxp_entry own[2] = {rig_entry(r, 0, 0, 8), rig_entry(r, 0, 8, 8)};
@@ -69,10 +69,10 @@ static void refused_post(struct rig *r, const struct refusal *x)
 	}
 }
 
-static void local__refusals(void **state)
+static void local__rejections(void **state)
 {
-	for (size_t i = 0; i < ARRAY_COUNT(refusals); i++) {
-		const struct refusal *x = &refusals[i];
+	for (size_t i = 0; i < ARRAY_COUNT(rejections); i++) {
+		const struct rejection *x = &rejections[i];
 		struct nic_options o = rig_options();
 		struct dxp_function_counters c, none = {0};
 		struct rig r;
@@ -81,7 +81,7 @@ static void local__refusals(void **state)
 		nic_region_register(r.nic, 1, r.memory[1], RIG_BYTES, x->rights, &r.key[1]);
 		rig_fill(&r, 0, 1);
 		rig_fill(&r, 1, 77);
-		refused_post(&r, x);
+		rejected_post(&r, x);
 		rig_run(&r);
 		struct dxp_nic_event e = {0};
 		assert_true(dxp_sent_dequeue(r.window[0], &e));
@@ -157,7 +157,7 @@ static void local__target_closed_in_flight(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(local__refusals),
+		cmocka_unit_test(local__rejections),
 		cmocka_unit_test(local__stopped_target),
 		cmocka_unit_test(local__target_closed_in_flight),
 	};

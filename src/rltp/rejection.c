@@ -26,7 +26,7 @@ int rltp_status_of_nack(uint32_t code)
 	}
 }
 
-static void message_refused(struct rltp_session *s, struct rltp_message *m, int status)
+static void message_rejected(struct rltp_session *s, struct rltp_message *m, int status)
 {
 	struct rltp_io *io = s->io;
 
@@ -111,21 +111,21 @@ static void entry_wait(struct rltp_io *io, struct tx_entry *entry, uint64_t wait
 	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, entry->sent_ns);
 }
 
-static void entry_refused(struct rltp_session *s, struct tx_entry *entry, uint64_t wait_ns,
-			  uint64_t now_ns)
+static void entry_rejected(struct rltp_session *s, struct tx_entry *entry, uint64_t wait_ns,
+			   uint64_t now_ns)
 {
-	s->io->flows[entry->message->flow].refused += entry->refusals == 0;
-	if (entry->refusals < UINT8_MAX)
-		entry->refusals++;
+	s->io->flows[entry->message->flow].refused += entry->rejections == 0;
+	if (entry->rejections < UINT8_MAX)
+		entry->rejections++;
 	entry_wait(s->io, entry, wait_ns, now_ns);
 }
 
 static void entry_busy(struct rltp_session *s, struct tx_entry *entry, uint32_t retry_us,
 		       uint64_t now_ns)
 {
-	uint32_t doublings = entry->refusals < BACKOFF_MAX ? entry->refusals : BACKOFF_MAX;
+	uint32_t doublings = entry->rejections < BACKOFF_MAX ? entry->rejections : BACKOFF_MAX;
 
-	entry_refused(s, entry, (uint64_t)retry_us * US_NS << doublings, now_ns);
+	entry_rejected(s, entry, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
 /* Marks a packet as held by the receiver. It has arrived, so its flow continues, and missing
@@ -135,8 +135,8 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 {
 	struct rltp_io *io = s->io;
 
-	io->flows[entry->message->flow].refused -= entry->refusals > 0;
-	entry->refusals = 0;
+	io->flows[entry->message->flow].refused -= entry->rejections > 0;
+	entry->rejections = 0;
 	if (entry->cause == DATAGRAM_CAUSE_HELD && entry->state == TX_SENT && io->held_repeats > 0)
 		io->held_repeats--; /* answered, so not a duplicate */
 	entry->cause = DATAGRAM_CAUSE_HELD;
@@ -154,7 +154,7 @@ static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64
 	for (struct tx_entry *entry = tx_entry_first(io, &io->sent), *next; entry; entry = next) {
 		next = tx_entry_next(io, entry);
 		if (entry->message == m && entry->sub >= m->granted)
-			entry_refused(s, entry, RLTP_RTO_MAX_NS, now_ns);
+			entry_rejected(s, entry, RLTP_RTO_MAX_NS, now_ns);
 	}
 }
 
@@ -163,7 +163,7 @@ static void message_granted(struct rltp_io *io, const struct rltp_message *m, ui
 {
 	for (struct tx_entry *entry = tx_entry_first(io, &io->waiting); entry;
 	     entry = tx_entry_next(io, entry)) {
-		if (entry->message != m || entry->sub >= granted || entry->refusals == 0)
+		if (entry->message != m || entry->sub >= granted || entry->rejections == 0)
 			continue;
 		entry->sent_ns = min_u64(entry->sent_ns, now_ns);
 		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, now_ns);
@@ -212,11 +212,11 @@ static void entry_waits(struct rltp_session *s, struct tx_entry *entry, uint32_t
 	if (entry->sub < m->granted)
 		entry_busy(s, entry, GRANTED_US, now_ns);
 	else
-		entry_refused(s, entry, RLTP_RTO_MAX_NS, now_ns);
+		entry_rejected(s, entry, RLTP_RTO_MAX_NS, now_ns);
 	message_waits(s, m, now_ns);
 }
 
-void refusal_settled(struct rltp_session *s, const struct tx_entry *entry)
+void rejection_settled(struct rltp_session *s, const struct tx_entry *entry)
 {
 	struct rltp_message *m = entry->message;
 	struct rltp_flow *f = &s->io->flows[m->flow];
@@ -227,12 +227,12 @@ void refusal_settled(struct rltp_session *s, const struct tx_entry *entry)
 	f->waited = false;
 }
 
-uint32_t refusal_granted(const struct rltp_flow *f, const struct rltp_message *m)
+uint32_t rejection_granted(const struct rltp_flow *f, const struct rltp_message *m)
 {
 	return f->waited && m->type == WIRE_PUT ? 1 : UINT32_MAX;
 }
 
-void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
+void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	bool held = nack->code == WIRE_NACK_HELD, waits = nack->code == WIRE_NACK_WAIT;
 	bool lasting = !held && !waits && nack->code != WIRE_NACK_RNR;
@@ -259,7 +259,7 @@ void refusal_receive(struct rltp_session *s, const struct wire_nack_body *nack, 
 	if (io->pmtu.lost_large > 0)
 		pmtu_acked(s, entry, now_ns);
 	if (lasting)
-		message_refused(s, entry->message, rltp_status_of_nack(nack->code));
+		message_rejected(s, entry->message, rltp_status_of_nack(nack->code));
 	else if (held)
 		entry_held(s, entry, nack->retry_us, now_ns);
 	else if (waits)
@@ -277,7 +277,7 @@ static void wait_deadline_find(struct rltp_io *io)
 		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, entry->sent_ns);
 }
 
-struct tx_entry *refusal_due(struct rltp_io *io, uint64_t now_ns)
+struct tx_entry *rejection_due(struct rltp_io *io, uint64_t now_ns)
 {
 	if (now_ns < io->wait_deadline_ns)
 		return NULL;

@@ -17,7 +17,7 @@ static uint64_t misses(const struct rig *r, uint32_t host)
 	return sim_window(r->sim, host)->counters.lookup_misses;
 }
 
-static void registers_refused__lookup_misses(void **state)
+static void registers_rejected__lookup_misses(void **state)
 {
 	static const struct {
 		uint64_t vaddr;
@@ -50,7 +50,7 @@ static void registers_refused__lookup_misses(void **state)
 	message_goes(r); /* later messages arrive */
 }
 
-static void registers_refused__bad_words(void **state)
+static void registers_rejected__bad_words(void **state)
 {
 	static const struct {
 		size_t at;
@@ -78,7 +78,7 @@ static void registers_refused__bad_words(void **state)
 	message_goes(r);
 }
 
-static void registers_refused__longer_than_the_area(void **state)
+static void registers_rejected__longer_than_the_area(void **state)
 {
 	struct rig *r = *state;
 
@@ -92,7 +92,7 @@ static void registers_refused__longer_than_the_area(void **state)
 	assert_int_equal(r->memory[1][4008], 0);
 }
 
-static void registers_refused__no_register_mode_there(void **state)
+static void registers_rejected__no_register_mode_there(void **state)
 {
 	struct rig *r = *state;
 	struct dxp_window *w = sim_window(r->sim, 1);
@@ -109,7 +109,7 @@ static void registers_refused__no_register_mode_there(void **state)
 	assert_int_equal(w->registers.recv_done, 0);
 }
 
-static void registers_refused__memory_goes(void **state)
+static void registers_rejected__memory_goes(void **state)
 {
 	struct rig *r = *state;
 
@@ -125,7 +125,7 @@ static void registers_refused__memory_goes(void **state)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-static void registers_refused__peer_lost(void **state)
+static void registers_rejected__peer_lost(void **state)
 {
 	struct rig *r = *state;
 
@@ -149,7 +149,7 @@ static bool late(void *context)
 }
 
 /* The sender's engine retries; messages of others pass meanwhile. */
-static void registers_refused__receiver_comes_late(void **state)
+static void registers_rejected__receiver_comes_late(void **state)
 {
 	struct rig *r = *state;
 
@@ -163,7 +163,7 @@ static void registers_refused__receiver_comes_late(void **state)
 	assert_in_range(nic_counters(sim_nic(r->sim, 1))->receiver_busy, 10, 10000);
 }
 
-static void registers_refused__receiver_never_comes(void **state)
+static void registers_rejected__receiver_never_comes(void **state)
 {
 	struct rig *r = *state;
 	uint64_t before = sim_now(r->sim);
@@ -175,7 +175,7 @@ static void registers_refused__receiver_never_comes(void **state)
 	message_goes(r);
 }
 
-static void registers_refused__full_until_named_again(void **state)
+static void registers_rejected__full_until_named_again(void **state)
 {
 	struct rig *r = *state;
 
@@ -198,7 +198,7 @@ static bool half_there(void *context)
 	return total(context, 1) > MEMORY / 2;
 }
 
-static void registers_refused__area_changed_in_the_middle(void **state)
+static void registers_rejected__area_changed_in_the_middle(void **state)
 {
 	const struct sim_faults slow = {.jitter_ns = 200000};
 	struct rig *r = rig_again(state, seed(), &slow);
@@ -222,14 +222,14 @@ static void registers_refused__area_changed_in_the_middle(void **state)
 
 /* A message whose first packets found no area is rejected, even if an area is set before its last
  * packets arrive. It is sent again and counted once. */
-static bool one_refused(void *context)
+static bool one_rejected(void *context)
 {
 	const struct rig *r = context;
 
 	return nic_counters(sim_nic(r->sim, 1))->receiver_busy > 0;
 }
 
-static void registers_refused__area_named_in_the_middle(void **state)
+static void registers_rejected__area_named_in_the_middle(void **state)
 {
 	const struct sim_faults slow = {.jitter_ns = 200000};
 	struct rig *r = rig_again(state, seed(), &slow);
@@ -237,7 +237,7 @@ static void registers_refused__area_named_in_the_middle(void **state)
 	pattern(r, 0, 0, 20000, 5);
 	send_words(r, 0, 1, BASE, 20000);
 	go(r, 0);
-	assert_true(sim_run(r->sim, S_NS, one_refused, r));
+	assert_true(sim_run(r->sim, S_NS, one_rejected, r));
 	assert_int_equal(receive(r, 1, BASE, MEMORY), DXP_OK);
 	assert_int_equal(finish(r, 0), DXP_OK);
 	assert_true(total(r, 1) == 20000);
@@ -287,7 +287,7 @@ static bool quiet(void *context)
 	return true;
 }
 
-static void registers_refused__scribbled(void **state)
+static void registers_rejected__scribbled(void **state)
 {
 	struct rig *r = *state;
 
@@ -308,18 +308,18 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		CASE(registers_refused__lookup_misses),
-		CASE(registers_refused__bad_words),
-		CASE(registers_refused__longer_than_the_area),
-		CASE(registers_refused__no_register_mode_there),
-		CASE(registers_refused__memory_goes),
-		CASE(registers_refused__peer_lost),
-		CASE(registers_refused__receiver_comes_late),
-		CASE(registers_refused__receiver_never_comes),
-		CASE(registers_refused__full_until_named_again),
-		CASE(registers_refused__area_changed_in_the_middle),
-		CASE(registers_refused__area_named_in_the_middle),
-		CASE(registers_refused__scribbled),
+		CASE(registers_rejected__lookup_misses),
+		CASE(registers_rejected__bad_words),
+		CASE(registers_rejected__longer_than_the_area),
+		CASE(registers_rejected__no_register_mode_there),
+		CASE(registers_rejected__memory_goes),
+		CASE(registers_rejected__peer_lost),
+		CASE(registers_rejected__receiver_comes_late),
+		CASE(registers_rejected__receiver_never_comes),
+		CASE(registers_rejected__full_until_named_again),
+		CASE(registers_rejected__area_changed_in_the_middle),
+		CASE(registers_rejected__area_named_in_the_middle),
+		CASE(registers_rejected__scribbled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

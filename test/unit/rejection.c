@@ -31,22 +31,22 @@ static void words_carry(struct session_pair *p)
 }
 
 /* A packet whose earlier copy arrives is no longer retransmitted. */
-static void refusal__arrived_while_it_waits(void **state)
+static void rejection__arrived_while_it_waits(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
 	struct rltp_session *s = p->ends[0].session;
 	struct datagram d, again;
 
 	s->awaited = 1; /* a slow answer keeps the session active */
-	p->ends[1].refuse_key = REFUSED;
-	p->ends[1].refuse = (struct rltp_verdict){WIRE_NACK_RNR, 100};
+	p->ends[1].reject_key = REFUSED;
+	p->ends[1].reject = (struct rltp_verdict){WIRE_NACK_RNR, 100};
 	pair_post(p, 0, FLOW, 8, REFUSED);
 	assert_int_equal(pair_send(p, 0, &d, 1), 1);
 	again = d;
 	pair_deliver(p, 0, &d);
 	words_carry(p);
 	assert_int_equal(s->io->waiting.count, 1);
-	p->ends[1].refuse_key = 0;
+	p->ends[1].reject_key = 0;
 	pair_deliver(p, 0, &again); /* the network's copy */
 	p->now_ns += RLTP_ACK_DELAY_NS;
 	words_carry(p);
@@ -65,8 +65,8 @@ static void shared_window(uint32_t looks)
 	struct datagram d;
 	uint32_t tried = 0;
 
-	p->ends[1].refuse_key = REFUSED;
-	p->ends[1].refuse = (struct rltp_verdict){WIRE_NACK_RNR, 0};
+	p->ends[1].reject_key = REFUSED;
+	p->ends[1].reject = (struct rltp_verdict){WIRE_NACK_RNR, 0};
 	pair_post(p, 0, FLOW, 8, REFUSED);
 	pair_post(p, 0, OTHER, 1000 * PAIR_UNIT, 1);
 	for (int round = 0; round < 200; round++) {
@@ -84,19 +84,19 @@ static void shared_window(uint32_t looks)
 	pair_destroy(p);
 }
 
-static void refusal__alternates_in_a_window_of_one(void **state)
+static void rejection__alternates_in_a_window_of_one(void **state)
 {
 	for (uint32_t looks = 0; looks < 4; looks++)
 		shared_window(looks);
 }
 
-static void refusal__waits_no_longer_than_a_timeout(void **state)
+static void rejection__waits_no_longer_than_a_timeout(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
 	struct datagram d;
 
-	p->ends[1].refuse_key = REFUSED;
-	p->ends[1].refuse = (struct rltp_verdict){WIRE_NACK_RNR, UINT32_MAX};
+	p->ends[1].reject_key = REFUSED;
+	p->ends[1].reject = (struct rltp_verdict){WIRE_NACK_RNR, UINT32_MAX};
 	pair_post(p, 0, FLOW, 8, REFUSED);
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(pair_send(p, 0, &d, 1), 1);
@@ -110,9 +110,9 @@ static void refusal__waits_no_longer_than_a_timeout(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refusal__arrived_while_it_waits),
-		cmocka_unit_test(refusal__alternates_in_a_window_of_one),
-		cmocka_unit_test(refusal__waits_no_longer_than_a_timeout),
+		cmocka_unit_test(rejection__arrived_while_it_waits),
+		cmocka_unit_test(rejection__alternates_in_a_window_of_one),
+		cmocka_unit_test(rejection__waits_no_longer_than_a_timeout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

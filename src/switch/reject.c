@@ -24,7 +24,7 @@ static unsigned source_of(const struct sw *s, uint32_t ip)
 	return ((ip ^ s->hash_seed) * 0x9e3779b1u >> 16) % SWITCH_SOURCES;
 }
 
-bool refuse_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
+bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 {
 	struct limiter *of = &s->answered_of[source_of(s, ip)];
 
@@ -37,7 +37,7 @@ bool refuse_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 	return true;
 }
 
-bool refuse_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
+bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 {
 	struct limiter *of = &s->limited_of[source_of(s, ip)];
 
@@ -49,7 +49,7 @@ bool refuse_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 	return true;
 }
 
-static void refusal_note(struct refusal *r, uint32_t ip, uint32_t group, uint64_t now_ns)
+static void rejection_note(struct rejection *r, uint32_t ip, uint32_t group, uint64_t now_ns)
 {
 	r->count++;
 	r->last_ns = now_ns;
@@ -57,13 +57,13 @@ static void refusal_note(struct refusal *r, uint32_t ip, uint32_t group, uint64_
 	r->last_group = group;
 }
 
-bool refuse_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns)
+bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns)
 {
-	refusal_note(&s->causes[cause], ip, group, now_ns);
-	return refuse_answer_allowed(s, ip, now_ns);
+	rejection_note(&s->causes[cause], ip, group, now_ns);
+	return reject_answer_allowed(s, ip, now_ns);
 }
 
-void refuse_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
+void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
 		 uint32_t ip, uint16_t port, int status)
 {
 	struct message *m = message_new(s);
@@ -81,23 +81,23 @@ void refuse_send(struct sw *s, const struct inc_header *about, uint32_t qkey, ui
 	m->bytes = 0;
 }
 
-void refuse_packet(struct sw *s, const struct arrival *a, const struct refusing *what,
-		   bool send_refused)
+void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting *what,
+		   bool send_rejected)
 {
 	struct inc_header about = a->packet->header;
 
 	about.comm_id = what->group;
 	s->counters.refused++;
-	refusal_note(&s->statuses[-what->status], a->path->from_ip, what->group, a->now_ns);
-	if (send_refused && refuse_answer_allowed(s, a->path->from_ip, a->now_ns))
-		refuse_send(s, &about, what->qkey, opcode_for(a->packet), a->path->from_ip,
+	rejection_note(&s->statuses[-what->status], a->path->from_ip, what->group, a->now_ns);
+	if (send_rejected && reject_answer_allowed(s, a->path->from_ip, a->now_ns))
+		reject_send(s, &about, what->qkey, opcode_for(a->packet), a->path->from_ip,
 			    a->path->from_port, what->status);
 }
 
-void refuse_data(struct sw *s, const struct arrival *a, int status, bool send_refused)
+void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected)
 {
 	const struct inc_packet *p = a->packet;
 
-	refuse_packet(s, a, &(struct refusing){p->header.comm_id, p->roce.qkey, status},
-		      send_refused);
+	reject_packet(s, a, &(struct rejecting){p->header.comm_id, p->roce.qkey, status},
+		      send_rejected);
 }

@@ -10,7 +10,7 @@
 
 #include "link/endpoint.h"
 
-int link_refused(struct link *l)
+int link_rejected(struct link *l)
 {
 	union {
 		struct cmsghdr align;

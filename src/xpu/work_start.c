@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts commands that are ready, host after host. */
+#include <dxp/status.h>
+
+#include "xpu/slot_internal.h"
+
+static void network_start(struct work *w)
+{
+	if (w->op == COMMAND_BRIDGE)
+		pull_start(w);
+	else
+		transfer_start(w);
+}
+
+static void engine_start(struct work *w)
+{
+	if (w->op == COMMAND_RUN)
+		launch_start(w);
+	else
+		edit_start(w);
+}
+
+static uint32_t tenant_advance(struct tenant *t)
+{
+	struct graph_command *c;
+	uint32_t work = 0;
+
+	for (; !worker_full(t) && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
+		engine_start((struct work *)c);
+	for (; tenant_may_bulk(t) && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
+		network_start((struct work *)c);
+	for (; (c = graph_failed(t->graph)); work++)
+		work_report((struct work *)c, c->status);
+	return work;
+}
+
+/* Moves the first tenant behind all others, for fairness. */
+static void pass_once(struct slot *s)
+{
+	struct tenant *t = s->tenants, **at = &s->tenants;
+
+	if (!t || !t->next)
+		return;
+	s->tenants = t->next;
+	while (*at)
+		at = &(*at)->next;
+	t->next = NULL;
+	*at = t;
+}
+
+uint32_t works_advance(struct slot *s)
+{
+	uint32_t work = 0;
+
+	pass_once(s);
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		work += tenant_advance(t);
+	return work;
+}

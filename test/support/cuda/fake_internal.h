@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of the fake driver: its lock, objects, and the tasks of a stream. */
+#ifndef FAKE_INTERNAL_H
+#define FAKE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "fake_cuda.h"
+#include "engine/cuda_library.h"
+
+#define API         __attribute__((visibility("default")))
+#define ERROR_PTX   218
+#define ERROR_FAULT 700
+
+#define DECLARE(name, parameters) API int name parameters;
+CUDA_FUNCTIONS(DECLARE)
+#undef DECLARE
+#define DECLARE(type, name, parameters) API type name parameters;
+FAKE_CUDA_FUNCTIONS(DECLARE)
+#undef DECLARE
+
+struct task {
+	struct task *next;
+	void *to;
+	const void *from;
+	size_t bytes;
+	unsigned kind;             /* bits as in fake_cuda_hang */
+	struct cuda_event *event;  /* set at the end, or NULL */
+	const struct entry *entry; /* kernel to run, or NULL */
+	unsigned grid, block;
+	uint64_t parameters[4];
+};
+
+struct entry {
+	const char *name;
+	unsigned parameter_count;
+	size_t parameter_bytes[4];
+	int (*run)(const struct task *t);
+};
+
+extern pthread_mutex_t fake_lock;
+
+/* Caller holds the lock. */
+void *fake_object_new(size_t bytes); /* never NULL */
+void fake_object_free(void *bytes);
+int fake_task_add(struct cuda_stream *s, const struct task *task);
+/* Returns the error that this call must return, or CUDA_OK. */
+int fake_fate(void);
+
+/* A driver function: runs `body` under the lock, which sets `error`, unless the call must fail. */
+#define CALL(body)                                \
+	do {                                      \
+		pthread_mutex_lock(&fake_lock);   \
+		int error = fake_fate();          \
+		if (error == CUDA_OK)             \
+			body;                     \
+		pthread_mutex_unlock(&fake_lock); \
+		return error;                     \
+	} while (0)
+
+#endif

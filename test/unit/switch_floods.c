@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests floods: the switch still serves others, limits its answers, and sends no peer more bytes
+ * than it received from it. */
+#include "test/unit/switch_hostile_rig.h"
+
+static unsigned answers_to(uint32_t ip, uint16_t port)
+{
+	struct swnet_packet *p;
+	unsigned count = 0;
+
+	while ((p = swnet_dequeue(&net, ip, port, INC_REFUSED)) != NULL) {
+		free(p);
+		count++;
+	}
+	return count;
+}
+
+/* A flooding host gets an eighth of the answers; others still get theirs. */
+static void hostile__answers_are_limited(void **state)
+{
+	struct swnet_send what;
+	unsigned answers = 0;
+
+	open_with(&(struct sw_options){.refused_per_s = 800});
+	what = contribution(0, 0);
+	what.header.comm_id = 4711;
+	for (unsigned ms = 0; ms < 1000; ms++) {
+		net.now_ns += MS_NS;
+		for (unsigned i = 0; i < 5; i++)
+			swnet_send(&net, &what);
+		swnet_run(&net);
+		answers += answers_to(what.path.from_ip, what.path.from_port);
+	}
+	assert_in_range(answers, 100, 100 + 100 / 5 + 1); /* limit of one second, plus the burst */
+	assert_int_equal(counters().refused, 5000);
+	assert_int_equal(counters().limited, 5000 - answers);
+	what.path.from_ip++;
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	assert_int_equal(answers_to(what.path.from_ip, what.path.from_port), 1);
+	/* All hosts together get no more than the total limit. */
+	net.now_ns += S_NS;
+	answers = 0;
+	for (unsigned i = 0; i < 5000; i++) {
+		what.path.from_ip = UNKNOWN_PEER + i;
+		swnet_send(&net, &what);
+		swnet_run(&net);
+		answers += answers_to(what.path.from_ip, what.path.from_port);
+	}
+	assert_in_range(answers, 800 / 5, 800 / 5 + 1);
+	works(0);
+	done();
+}
+
+/* Rows are long: a host's share of them is limited too. */
+static void hostile__inquiries_are_limited(void **state)
+{
+	struct swnet_send what = {.path = {UNKNOWN_PEER, SWITCH_IP, 999, ROCE_PORT},
+				  .header = {.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL},
+				  .qkey = INC_CONTROL_QKEY,
+				  .bytes = INC_INQUIRY_BYTES};
+	struct inc_inquiry q = {INC_SECTION_GROUPS, 0};
+	uint8_t payload[INC_INQUIRY_BYTES];
+	unsigned answers = 0;
+	struct swnet_packet *p;
+
+	open_with(&(struct sw_options){0});
+	what.payload = payload;
+	inc_inquiry_encode(&q, payload);
+	for (unsigned i = 0; i < 2000; i++)
+		swnet_send(&net, &what);
+	swnet_run(&net);
+	while ((p = swnet_dequeue(&net, UNKNOWN_PEER, 999, INC_ANSWER)) != NULL) {
+		assert_int_equal(p->path.to_port, 999);
+		free(p);
+		answers++;
+	}
+	assert_in_range(answers, 25, 26);
+	works(0);
+	done();
+}
+
+/* The number of rows that wait for switch_send is bounded; further hosts must retry. */
+static void hostile__rows_are_bounded(void **state)
+{
+	struct swnet_send what = {.path = {UNKNOWN_PEER, SWITCH_IP, 999, ROCE_PORT},
+				  .header = {.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL},
+				  .qkey = INC_CONTROL_QKEY,
+				  .bytes = INC_INQUIRY_BYTES,
+				  .payload = "\1\0\0\0\0\0\0\0"};
+
+	open_with(&(struct sw_options){0});
+	for (int round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < 2 * SWITCH_ANSWERS; i++, what.path.from_ip++)
+			swnet_send(&net, &what);
+		swnet_receive(&net);
+		assert_int_equal(switch_deadline(net.switches[0]), 0);
+		swnet_run(&net);
+		assert_int_equal(net.inbox.count, SWITCH_ANSWERS);
+		swnet_forget(&net);
+	}
+	assert_int_equal(counters().limited, 3 * SWITCH_ANSWERS);
+	done();
+}
+
+/* Many messages do not delay a result: half of the space is left for results. */
+static void hostile__messages_leave_space(void **state)
+{
+	struct inc_batch batch = {.space = 20};
+	struct datagram datagrams[20];
+	uint8_t trailers[20][INC_TRAILER_BYTES];
+	uint16_t ports[20];
+	struct swnet_send what;
+
+	batch.datagrams = datagrams;
+	batch.trailers = trailers;
+	batch.from_ports = ports;
+	open_with(&(struct sw_options){0});
+	for (uint32_t m = 0; m < 40; m++)
+		swnet_notify(&net, &group, 0, INC_NOTIFY);
+	for (uint32_t m = 0; m < 2; m++) {
+		what = contribution(m, 0);
+		swnet_send(&net, &what);
+	}
+	swnet_receive(&net);
+	assert_int_equal(switch_send(net.switches[0], &batch, net.now_ns), 20);
+	assert_true(datagrams[9].slices[0].bytes > 4);
+	assert_int_equal(datagrams[10].slices[0].bytes, 4);
+	assert_int_equal(datagrams[11].slices[0].bytes, 4);
+	assert_true(datagrams[12].slices[0].bytes > 4);
+	swnet_run(&net);
+	assert_int_equal(net.inbox.count, 40 + 2 - 20);
+	swnet_forget(&net);
+	done();
+}
+
+/* The number of waiting messages is bounded, even without a send in between. */
+static void hostile__messages_are_bounded(void **state)
+{
+	struct inc_control c;
+	struct swnet_send what = {.header = {.kind = INC_NOTIFY, .comm_id = INC_COMM_CONTROL},
+				  .qkey = INC_CONTROL_QKEY};
+	uint8_t payload[INC_CONTROL_BYTES_MAX];
+	const struct swnet_packet *p;
+
+	open_with(&(struct sw_options){0});
+	c = swnet_control(&group, 0);
+	what.header.epoch = group.epoch;
+	what.path = (struct roce_path){c.first_ip, SWITCH_IP, c.first_port, ROCE_PORT};
+	what.payload = payload;
+	what.bytes = inc_control_encode(&c, payload);
+	swnet_send(&net, &what);
+	p = net.wire.packets[0];
+	for (unsigned i = 0; i < 3 * SWITCH_MESSAGES_MAX; i++)
+		switch_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
+	assert_int_equal(counters().limited, 2 * SWITCH_MESSAGES_MAX);
+	swnet_run(&net); /* delivers one more, still on the wire */
+	assert_int_equal(net.inbox.count, SWITCH_MESSAGES_MAX + 1);
+	swnet_forget(&net);
+	works(0);
+	assert_int_equal(counters().limited, 2 * SWITCH_MESSAGES_MAX);
+	done();
+}
+
+/* One group has its whole window to send, the other one result, which is sent when its share is
+ * due. */
+static void hostile__groups_alternate(void **state)
+{
+	static uint8_t data[1408];
+	struct inc_batch batch = {.space = 1024};
+	static struct datagram datagrams[1024];
+	static uint8_t trailers[1024][INC_TRAILER_BYTES];
+	static uint16_t ports[1024];
+	struct swnet_group other;
+	size_t at = 0;
+
+	batch.datagrams = datagrams;
+	batch.trailers = trailers;
+	batch.from_ports = ports;
+	open_with(&(struct sw_options){0});
+	swnet_group_plan(&group, 16, NULL, 0, SWITCH_IP);
+	group.id = 8;
+	group.window = 64;
+	assert_true(swnet_group_make(&net, &group));
+	other = group;
+	other.id = 9;
+	assert_true(swnet_group_make(&net, &other));
+	for (uint32_t m = 0; m < 16; m++)
+		for (uint32_t seq = 0; seq < 64; seq++) {
+			struct inc_header h = swnet_call(seq, DXP_INC_SUM, DXP_INC_INT32, 352);
+
+			swnet_contribute(&net, &group, m, &h, data, 1408);
+		}
+	for (uint32_t m = 0; m < 16; m++) {
+		struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT32, 1);
+
+		swnet_contribute(&net, &other, m, &h, data, 4);
+	}
+	swnet_receive(&net);
+	assert_int_equal(switch_send(net.switches[0], &batch, net.now_ns), 1024);
+	while (datagrams[at].slices[0].bytes != 4)
+		at++;
+	assert_int_equal(at, SWITCH_QUANTUM);
+	assert_int_equal(datagrams[at + 15].slices[0].bytes, 4);
+	batch.count = 0;
+	assert_int_equal(switch_send(net.switches[0], &batch, net.now_ns), 16);
+	done();
+}
+
+/* A QUERY that names the switch itself as member 0, on any port, is forwarded at most once. */
+static void hostile__queries_to_itself(void **state)
+{
+	static const uint16_t ports[] = {ROCE_PORT, 0, ROCE_SOURCE_PORT - 1, ROCE_SOURCE_PORT};
+	uint64_t before;
+
+	open_with(&(struct sw_options){0});
+	before = net.carried;
+	for (size_t i = 0; i < ARRAY_COUNT(ports); i++) {
+		struct inc_control c = swnet_control(&group, 1);
+		struct roce_path path = {c.member_ip, SWITCH_IP, c.member_port, ROCE_PORT};
+
+		c.path_count = 0;
+		c.first_ip = SWITCH_IP;
+		c.first_port = ports[i];
+		swnet_control_send(&net, &group, INC_QUERY, 1, &c, &path);
+	}
+	swnet_run(&net);
+	assert_int_equal(net.carried - before, 5);
+	assert_int_equal(counters().malformed, 3);
+	assert_int_equal(counters().foreign, 1);
+	done();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hostile__answers_are_limited),
+		cmocka_unit_test(hostile__inquiries_are_limited),
+		cmocka_unit_test(hostile__rows_are_bounded),
+		cmocka_unit_test(hostile__messages_leave_space),
+		cmocka_unit_test(hostile__messages_are_bounded),
+		cmocka_unit_test(hostile__groups_alternate),
+		cmocka_unit_test(hostile__queries_to_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
