@@ -173,16 +173,18 @@ static unsigned threads_now(void)
 	return count;
 }
 
-/* Waits for a thread count; a joined thread may be listed for a moment. */
-static void threads_fall_to(unsigned wanted)
+static unsigned threads_alone; /* of this process before it opens a board */
+
+/* Waits until all threads of boards are gone; a joined thread may be listed for a moment. */
+static void threads_end(void)
 {
 	uint64_t until_ns = clock_now_ns() + LONGEST;
 
-	while (threads_now() > wanted) {
+	while (threads_now() > threads_alone) {
 		assert_true(clock_now_ns() < until_ns);
 		usleep(50);
 	}
-	assert_int_equal(threads_now(), wanted);
+	assert_int_equal(threads_now(), threads_alone);
 }
 
 /* Close stops all DMAs part way, even a stalled one. Afterwards no thread accesses host memory, and
@@ -193,10 +195,10 @@ static void engine_close__with_all_outstanding(void **state)
 
 	engine_close(board);
 	board = NULL;
-	unsigned threads = threads_now();
+	threads_end();
 	for (unsigned n = 1; n <= 6; n++) {
 		board = open_lines("compute = none\nto_device = 1\nfrom_device = 1\nstall = 4\n");
-		assert_true(threads_now() > threads);
+		assert_true(threads_now() > threads_alone);
 		memset(sink, 0xee, HOST);
 		atomic_store(&interrupts, 0);
 		uint64_t start_ns = clock_now_ns();
@@ -208,7 +210,7 @@ static void engine_close__with_all_outstanding(void **state)
 		engine_close(board);
 		board = NULL;
 		bool early = clock_now_ns() - start_ns < WHOLE_NS;
-		threads_fall_to(threads);
+		threads_end();
 		if (early) { /* skipped if the machine delayed this thread */
 			assert_int_equal(atomic_load(&interrupts), 0);
 			assert_int_equal(sink[HOST - 1], 0xee);
@@ -468,5 +470,6 @@ static int run_all(void)
 
 int main(void)
 {
+	threads_alone = threads_now();
 	return rig_main(run_all);
 }
