@@ -155,7 +155,7 @@ dxp up --xpus 1 --engine "board:$file" --memory 64M --port 0 --buffer-bytes 64K
 begin=$SECONDS
 for _ in {1..20}; do
 	[ "$(dxp reg xpu1 DMA_STALLS)" = 0x00000000 ] || break
-	if timeout 30 dxp put xpu1 0 "$scratch/data" 2>"$scratch/said"; then
+	if timeout 120 dxp put xpu1 0 "$scratch/data" 2>"$scratch/said"; then
 		there_and_back xpu1 0 data >/dev/null
 	else
 		expect 'device' "$scratch/said"

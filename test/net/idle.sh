@@ -22,10 +22,10 @@ ran_ns() {
 dxp up --xpus 1 --memory 64M --port 0
 server xpu1 0
 attached=$server_pid
-timeout 20 nic_client xpu1 >/dev/null # each has been active
+timeout 120 nic_client xpu1 >/dev/null # each has been active
 server --own mine 0
 embedded=$server_pid
-timeout 20 nic_client mine >/dev/null
+timeout 120 nic_client mine >/dev/null
 processes=("attached server:$attached" "server with a NIC:$embedded" "dxpd:$(process_of daemon1)"
 	"dxp-manager:$(process_of manager)")
 

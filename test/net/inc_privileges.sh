@@ -56,7 +56,7 @@ fi
 
 say '== a user that does not exist'
 status=0
-on h0 timeout 20 "$DXP_BIN/dxp-switch" --address 10.77.0.1 --plane user --user no-such-user \
+on h0 timeout 120 "$DXP_BIN/dxp-switch" --address 10.77.0.1 --plane user --user no-such-user \
 	>"$scratch/out" 2>&1 || status=$?
 [ $status -eq 4 ] || die "status $status, not 4: $(cat "$scratch/out")"
 grep -q "no user 'no-such-user'" "$scratch/out" || die "$(cat "$scratch/out")"

@@ -14,7 +14,7 @@
 refuses() {
 	local wanted=$1 text=$2 status=0
 	shift 2
-	timeout 20 "$@" >"$scratch/out" 2>&1 || status=$?
+	timeout 120 "$@" >"$scratch/out" 2>&1 || status=$?
 	[ $status -eq "$wanted" ] ||
 		die "'$*' ended with $status, not $wanted: $(cat "$scratch/out")"
 	grep -qF -- "$text" "$scratch/out" ||

@@ -53,7 +53,7 @@ for i in 0 1 2 3; do
 done
 
 run() {
-	timeout 60 "$hosts" "$word-s" "$word-h0" "$word-h1" "$word-h2" "$word-h3" "$1"
+	timeout 120 "$hosts" "$word-s" "$word-h0" "$word-h1" "$word-h2" "$word-h3" "$1"
 }
 
 echo 'quiet:'

@@ -22,7 +22,7 @@ done
 picture() {
 	local words=$1
 	shift
-	timeout 60 "$@" >"$scratch/out" 2>&1 || die "'$*' failed: $(cat "$scratch/out")"
+	timeout 120 "$@" >"$scratch/out" 2>&1 || die "'$*' failed: $(cat "$scratch/out")"
 	expect "$words" "$scratch/out"
 	expect 'the picture there is right' "$scratch/out"
 	say "ok: $(tail -n 2 "$scratch/out")"

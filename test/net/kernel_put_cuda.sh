@@ -11,7 +11,7 @@
 dxp up --xpus 1 --memory 64M --port 0
 for _ in 1 2 3; do
 	status=0
-	timeout 60 kernel_put_cuda >"$scratch/out" 2>&1 || status=$?
+	timeout 120 kernel_put_cuda >"$scratch/out" 2>&1 || status=$?
 	[ $status -ne 77 ] || { cat "$scratch/out"; exit 77; }
 	[ $status -eq 0 ] || die "it ended with $status: $(cat "$scratch/out")"
 	expect 'the CUDA device computed 64 blocks' "$scratch/out"

@@ -68,7 +68,7 @@ runs() {
 refuse() {
 	local wanted=$1 text=$2 status=0 begin=$SECONDS
 	shift 2
-	timeout 60 "$@" >"$scratch/out" 2>&1 || status=$?
+	timeout 120 "$@" >"$scratch/out" 2>&1 || status=$?
 	[ $status -eq "$wanted" ] ||
 		die "'$*' ended with $status, not $wanted: $(cat "$scratch/out")"
 	[ $((SECONDS - begin)) -le 30 ] || die "'$*' took $((SECONDS - begin)) s"

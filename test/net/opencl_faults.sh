@@ -44,7 +44,7 @@ size_of() {
 }
 
 client() {
-	driver timeout 30 "$probe" once >"$scratch/out" 2>&1 ||
+	driver timeout 120 "$probe" once >"$scratch/out" 2>&1 ||
 		die "a client: $(cat "$scratch/out")"
 }
 

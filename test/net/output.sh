@@ -21,7 +21,8 @@ ours() { echo "$started"; }
 . "$(dirname "$0")/lib_processes.sh"
 cd "$scratch"
 
-# as HOW COMMAND...: writes its output to the files out and err; sets $status.
+# as HOW COMMAND...: writes its output to the files out and err; sets $status. The time limit is for
+# commands that hang.
 as() {
 	local how=$1
 	shift
@@ -29,12 +30,12 @@ as() {
 	: >out
 	: >err
 	case $how in
-	plain) timeout 20 "$@" </dev/null >out 2>err || status=$? ;;
-	full) timeout 20 "$@" </dev/null >/dev/full 2>err || status=$? ;;
-	no_0) timeout 20 "$@" <&- >out 2>err || status=$? ;;
-	no_1) timeout 20 "$@" </dev/null >&- 2>err || status=$? ;;
-	no_2) timeout 20 "$@" </dev/null >out 2>&- || status=$? ;;
-	none) timeout 20 "$@" <&- >&- 2>&- || status=$? ;;
+	plain) timeout 120 "$@" </dev/null >out 2>err || status=$? ;;
+	full) timeout 120 "$@" </dev/null >/dev/full 2>err || status=$? ;;
+	no_0) timeout 120 "$@" <&- >out 2>err || status=$? ;;
+	no_1) timeout 120 "$@" </dev/null >&- 2>err || status=$? ;;
+	no_2) timeout 120 "$@" </dev/null >out 2>&- || status=$? ;;
+	none) timeout 120 "$@" <&- >&- 2>&- || status=$? ;;
 	esac
 }
 
@@ -56,6 +57,7 @@ each() {
 	local how wanted lines job
 	as plain "$@"
 	wanted=$status
+	[ "$wanted" -ne 124 ] || die "'$*' does not end"
 	[ "$wanted" -eq 0 ] || [ "$2" = doctor ] || die "'$*' ended with $wanted: $(cat out err)"
 	lines=$(wc -l <out)
 	if [ "$lines" -gt 0 ]; then

@@ -39,7 +39,7 @@ END
 mkdir "$scratch/cell"
 
 inside() {
-	timeout 20 "${namespaces[@]}" bash "$scratch/enter" "$scratch/cell" "$DXP_RUN" \
+	timeout 120 "${namespaces[@]}" bash "$scratch/enter" "$scratch/cell" "$DXP_RUN" \
 		"$DXP_RUN/xpu1.nic/vf3" "$@"
 }
 
