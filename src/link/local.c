@@ -245,7 +245,8 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)]; /* the most that a packet can carry */
+	/* the most descriptors that a packet can carry */
+	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)];
 };
 
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count)

@@ -28,7 +28,7 @@ struct inc_node_ops {
 
 struct inc_cost {
 	uint64_t receive_ns, send_ns; /* CPU time per packet */
-	uint64_t latency_ns;          /* from a packet's arrival to its receipt */
+	uint64_t latency_ns;          /* time from a packet's arrival to its receipt */
 };
 
 /* Observers; each may be NULL. `data` is the datagram on the wire. */

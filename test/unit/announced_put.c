@@ -19,7 +19,7 @@ struct rig {
 	struct dxp_function *a, *b; /* sender, receiver */
 	struct dxp_memory from, to;
 	struct dxp_announced_put send, receive;
-	int status; /* of the sender's thread */
+	int status; /* result of the sender's thread */
 };
 
 static void puts_reset(struct rig *r)

@@ -45,7 +45,7 @@ struct guest {
 };
 
 static struct daemons w;
-static struct sandbox_options sandbox; /* of the next world_open */
+static struct sandbox_options sandbox; /* options for the next world_open */
 static struct guest opened[4];         /* without a fabric: free entry */
 
 UNUSED static void ok(int status)

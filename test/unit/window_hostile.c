@@ -19,7 +19,7 @@ struct word_case {
 	enum word word;
 	uint32_t value;  /* added to the present value; ENTRY, QP: stored */
 	int error;       /* error of the function, read by the offender */
-	int post_status; /* status of the next post unless stopped */
+	int post_status; /* status of the next post, if the function was not stopped */
 };
 
 static const struct word_case word_cases[] = {
@@ -425,7 +425,7 @@ static void hostile__never_dequeues_completions(void **state)
 	assert_false(nic_doorbell_ready(r->nic));
 	assert_true(nic_deadline(r->nic) != 0 && nic_deadline(r->nic) != UINT64_MAX);
 	neighbour_works(r);
-	/* the NIC continues once they are read */
+	/* the NIC continues when they are read */
 	struct dxp_nic_event event;
 	uint32_t dequeued = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {

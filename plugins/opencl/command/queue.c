@@ -70,7 +70,7 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 	return q;
 }
 
-/* Reads a property list. A size is valid for queues on the device only, which do not exist. */
+/* Reads a property list. A size is valid only for queues on the device, and no device has these. */
 static cl_int list_read(const cl_queue_properties *list, cl_command_queue_properties *properties,
 			size_t *bytes)
 {
@@ -97,7 +97,7 @@ static cl_int create_with(cl_context context, cl_device_id device, const cl_queu
 	cl_command_queue q = NULL;
 	size_t bytes = 0;
 
-	/* Errors of handles take precedence. */
+	/* An error of a handle takes precedence over other errors. */
 	cl_int error = list_read(list, &properties, &bytes);
 	if (error != CL_SUCCESS)
 		properties = ~(cl_command_queue_properties)0;
