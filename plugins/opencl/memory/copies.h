@@ -25,7 +25,7 @@ struct use {
 	const void *queue; /* queue of a command that the program orders itself; NULL: any other */
 	bool into;         /* writes the copy; else reads it */
 	bool makes;        /* if it fails, the copy does not hold the range */
-	bool part;         /* part of a split use; another part keeps the transfer */
+	bool part; /* one part of a split use; another part holds the transfer's reference */
 	bool ended;
 };
 
