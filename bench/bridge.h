@@ -101,7 +101,7 @@ int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint6
 int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 /* The naive round trip of the source: all bytes in, through the board of this machine, all back. */
 int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-/* Returns whether its bytes pass the board; false is logged. */
+/* Returns whether the bytes of the naive way pass the board; false is logged. */
 bool bridge_naive_prove(struct bridge_setup *p, size_t daemon);
 /* Returns whether a route of daemons[daemon] delivers the bytes that were sent; false is logged. */
 bool bridge_prove(struct bridge_setup *p, unsigned route, size_t daemon);

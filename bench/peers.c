@@ -90,7 +90,7 @@ static void many_close(struct many *m)
 
 static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 {
-	/* the peers accept any magic; 0 means none */
+	/* the peers accept any magic except 0, which means none */
 	const struct dxp_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
 	const struct dxp_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
 	const struct nic_lists lists = {&local, &remote, 1, 1};

@@ -270,7 +270,7 @@ void event_ended(cl_event e, cl_int status)
 		e->early = true;
 		e->early_status = status;
 		e->early_next = early;
-		early = e; /* held by its queue */
+		early = e; /* its queue still holds it */
 		return;
 	}
 	end_now(e, status);

@@ -212,7 +212,7 @@ struct _cl_kernel {
 };
 
 struct kernel_device *kernel_device(cl_kernel k, cl_device_id d);
-/* Returns the same for a device handle that the program passed, which need not be valid. NULL
+/* Like kernel_device, for a device handle that the program passed and that need not be valid. NULL
  * stands for the only device. */
 struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d);
 void argument_clear(cl_kernel k, cl_uint index);
