@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 			&provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	overlap(MPI_COMM_WORLD); /* no rank has joined yet */
+	overlap(MPI_COMM_WORLD); /* before any rank has joined a group of the switches */
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++)
 		overlap(MPI_COMM_WORLD);

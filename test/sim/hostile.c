@@ -238,7 +238,8 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	const uint8_t zeros[200] = {0};
 
-	sim_blackhole(r->sim, 1, 0, true); /* never reaches the correct code of host 0 */
+	/* the request never reaches the correct code of host 0 */
+	sim_blackhole(r->sim, 1, 0, true);
 	assert_int_equal(nic_user_get(sim_window(r->sim, 1), 0, &to, &lists, 7), DXP_OK);
 	nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
 	struct wire_header answer = packet(r, WIRE_GET_RSP);

@@ -114,7 +114,8 @@ static void engine_open__every_call_fails_once(void **state)
 	assert_true(count >= 9); /* file, text, copy; board, memory, core, controllers, threads */
 }
 
-/* Does the same with an engine inside and a kernel in the stream; skipped without OpenCL. */
+/* Lets each call fail once for a board with an engine inside and a kernel in the stream; skipped
+ * without OpenCL. */
 static void engine_open__every_call_of_a_kernel_fails_once(void **state)
 {
 	static const char kernel[] = "kernel void next(global const uchar *in, global uchar *out, "

@@ -14,7 +14,7 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_false(bridge_expire(b, now_ns + MS_NS - 1));
 	now_ns += MS_NS;
 	assert_true(bridge_expire(b, now_ns));
-	assert_false(bridge_expire(b, now_ns)); /* only once */
+	assert_false(bridge_expire(b, now_ns)); /* a transfer expires only once */
 	assert_true(bridge_deadline(b) == UINT64_MAX);
 	assert_int_equal(bridge_settled(t), DXP_ETIMEDOUT);
 	bridge_buffers_used(b, &to, &from);

@@ -134,7 +134,7 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	uint32_t psn = waiting_psn(p);
-	s->io->repeats_sent = 5; /* to these a duplicate could be attributed */
+	s->io->repeats_sent = 5; /* a duplicate could be attributed to these */
 	p->now_ns += RETRY_US * US_NS;
 	assert_int_equal(pair_send(p, 0, &d, 1), 1);
 	assert_int_equal(d.cause, DATAGRAM_CAUSE_HELD);

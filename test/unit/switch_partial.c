@@ -148,7 +148,7 @@ static void tree__results_of_parents(void **state)
 	what.header = h;
 	swnet_send(&net, &what); /* no request yet */
 	contribute(0, 0, false);
-	swnet_send(&net, &what); /* not complete here */
+	swnet_send(&net, &what); /* the segment is not complete here */
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);

@@ -167,7 +167,7 @@ static void waits__older_message_withdraws_nothing(void **state)
 	p->ends[1].reject_from = 12;
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
-	call(p, 9, 20); /* for an unknown message */
+	call(p, 9, 20); /* names a message that the sender does not have */
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
 	pair_destroy(p);

@@ -63,7 +63,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	case RECEIVED: word_add(&w->received_consumer, c->value); break;
 	case RETURNED: word_add(&w->buffers_returned, c->value); break;
 	case ENTRY:
-		/* covers all buffers not fetched yet, and the returned ones */
+		/* overwrites all entries: of buffers not fetched yet, and of returned ones */
 		for (int i = 0; i < DXP_EVENTS; i++)
 			w->buffers[i] = (uint16_t)c->value;
 		break;
@@ -102,7 +102,7 @@ static void hostile__words(void **state)
 		const struct word_case *c = &word_cases[i];
 		struct dxp_window *w = r->users[BAD].window;
 		struct dxp_nic_event event;
-		/* some of everything, so that no index is 0 */
+		/* some operations of each kind, so that no index is 0 */
 		for (int k = 0; k < 3; k++) {
 			assert_int_equal(nap_to_himself(r, 100), DXP_OK);
 			poll(r);

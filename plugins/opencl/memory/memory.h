@@ -102,7 +102,7 @@ void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end,
 
 /* ---- commands in parts (command.c) ---- */
 
-struct unpack; /* host copies at completion */
+struct unpack; /* a copy within host memory, made when the command completes */
 
 struct command {
 	struct enqueue e;
