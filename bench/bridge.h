@@ -26,11 +26,11 @@ enum bridge_route { ROUTE_TO, ROUTE_FROM, ROUTE_THROUGH, ROUTE_ACROSS, ROUTES };
 /* An xPU of the benchmark, in a daemon of its own. */
 struct bridge_daemon {
 	const char *name, *engine;
-	uint32_t buffer_bytes; /* of its bridge's rings; 0: its own choice */
+	uint32_t buffer_bytes; /* buffer size of its bridge's rings; 0: the bridge chooses */
 	pid_t pid;
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
-	uint64_t address; /* of device memory for the largest transfer */
+	uint64_t address; /* address of device memory that holds the largest transfer */
 };
 
 /* State shared by all ways. */
@@ -52,11 +52,11 @@ struct bridge_way {
 	uint8_t stage; /* enum bridge_stage */
 	/* Moves `bytes` along the route; returns a status when they have arrived. */
 	int (*move)(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-	uint8_t route; /* enum bridge_route; a stage's may differ from the case's */
+	uint8_t route; /* enum bridge_route; that of a stage may differ from that of the case */
 	bool in_place;
 	uint8_t mode;         /* enum dxp_bridge_mode */
 	uint32_t piece_bytes; /* 0: chosen by the bridge */
-	size_t daemon;        /* first of its entries in `daemons` */
+	size_t daemon;        /* index in `daemons` of the first daemon on the route */
 };
 
 struct bridge_case {
@@ -73,7 +73,7 @@ const char *bridge_route_name(unsigned route);
 /* For each transfer size: runs the wanted ways in turn and prints a row for each. Ignores c->bytes.
  * Returns 1 if a way failed, with the reason in its row, else 0. */
 int bridge_cases_run(struct bridge_setup *p, const struct bridge_case *c);
-/* The same for each buffer size. */
+/* Like bridge_case_run, for each buffer size. */
 int bridge_sweep_run(struct bridge_setup *p, unsigned route,
 		     int (*move)(struct bridge_setup *p, const struct bridge_way *way,
 				 uint64_t bytes));
@@ -101,7 +101,7 @@ int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint6
 int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 /* The naive round trip of the source: all bytes in, through the board of this machine, all back. */
 int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-/* Returns whether its bytes pass the board; false is logged. */
+/* Returns whether the bytes of the naive way pass the board; false is logged. */
 bool bridge_naive_prove(struct bridge_setup *p, size_t daemon);
 /* Returns whether a route of daemons[daemon] delivers the bytes that were sent; false is logged. */
 bool bridge_prove(struct bridge_setup *p, unsigned route, size_t daemon);

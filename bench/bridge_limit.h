@@ -14,18 +14,18 @@ struct bridge_alone {
 	uint8_t stage; /* enum bridge_stage */
 	const char *name;
 	double gb_per_s;      /* 0: it failed */
-	double cpu_ns_per_kb; /* of all processes */
+	double cpu_ns_per_kb; /* CPU time of all processes per KB */
 };
 
 struct bridge_limit {
-	const char *name; /* of the slowest stage's fastest way; NULL: no stage was measured */
+	const char *name; /* name of the slowest stage's fastest way; NULL: no stage was measured */
 	double gb_per_s;
 	/* Bound if `processors` share the work of all stages evenly; 0: unknown, network or DMA was
 	 * not measured. */
 	double processors_gb_per_s;
 };
 
-/* Takes each stage's fastest way, then the slowest of these stages. */
+/* Selects the fastest way of each stage, then the slowest of these stages. */
 struct bridge_limit bridge_limit_of(const struct bridge_alone *ways, size_t count,
 				    unsigned processors);
 

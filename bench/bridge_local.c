@@ -73,7 +73,7 @@ static int sweep(struct bridge_setup *p)
 	return status;
 }
 
-/* With the default buffer size; the last route uses no buffers. */
+/* Measures all routes with the default buffer size. The last route uses no buffers. */
 static int chosen(struct bridge_setup *p)
 {
 	int status = 0;

@@ -37,7 +37,7 @@ int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint
 	uint32_t announced;
 	int status = in && out ? DXP_OK : DXP_ENOMEM;
 
-	if (status == DXP_OK) /* the exchange of size and queue number: one round trip */
+	if (status == DXP_OK) /* exchanges size and queue number: one round trip */
 		status = dxp_reg_read(client->xpu, 0, &announced, 1);
 	if (status == DXP_OK)
 		status = dxp_mem_read(client->xpu, in, client->address, bytes);
@@ -79,7 +79,7 @@ bool bridge_naive_prove(struct bridge_setup *p, size_t daemon)
 	const struct bridge_way way = {.route = ROUTE_THROUGH, .daemon = daemon};
 	int status = dxp_dma_core_set(p->dma, DXP_CORE_ADD, 1);
 
-	if (status == DXP_EUNSUPPORTED) /* a core that cannot show it */
+	if (status == DXP_EUNSUPPORTED) /* this device's core cannot show it */
 		return true;
 	if (status == DXP_OK)
 		status = prove_move(p, &way);

@@ -20,7 +20,7 @@
 #define BUFFER_BYTES (8u * MIB) /* the source's best (S-08, S-09) */
 #define LONG_BYTES   (512ull * MIB)
 
-/* `direct`: the step of local DMA in place; the other paths use the network. */
+/* `direct`: the DMA step of a path that moves user memory in place, without the network. */
 static const struct bridge_sim_path paths[] = {
 	{"host to device", BRIDGE_IN, 0},
 	{"device to host", BRIDGE_OUT, 0},
@@ -139,9 +139,9 @@ static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool q
 	return true;
 }
 
-/* The same transfer on controllers as slow as the source's by local DMA, one read and one DMA at a
- * time: first by their rates alone, all measured by the source (S-08), then with the time of
- * control for each piece. The share is of PCIe, as in the source. */
+/* The same transfer on controllers with the rates that the source measured by local DMA (S-08), one
+ * read and one DMA at a time: first with these rates alone, then also with the control time of each
+ * piece. The share refers to PCIe, as in the source. */
 static bool controllers_rows(struct bridge_sim_case c)
 {
 	static const struct {
@@ -174,9 +174,9 @@ static bool source_table(const struct bridge_sim_settings *s, size_t path)
 	return !s->source || path >= NETWORK_PATHS || controllers_rows(c);
 }
 
-/* The way without a pipeline beside the bridge. The source changed its DMA together with the
+/* Compares the way without a pipeline to the bridge. The source changed its DMA together with the
  * pipeline (S-04, S-05), so the first row compares two sets of stages, as the source does. In the
- * other rows both ways have the same stages; without control only the pipeline differs. */
+ * other rows both ways have the same stages. Without control time, only the pipeline differs. */
 static bool naive_table(const struct bridge_sim_settings *s)
 {
 	static const struct {
@@ -208,7 +208,7 @@ static bool naive_table(const struct bridge_sim_settings *s)
 	return true;
 }
 
-/* The shipped sequential mode: one buffer at a time, each step after the one before. */
+/* Measures the shipped sequential mode: one buffer at a time, each step after the previous one. */
 static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 {
 	static const enum bridge_mode modes[] = {BRIDGE_PIPELINED, BRIDGE_SEQUENTIAL};
@@ -224,8 +224,8 @@ static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 	return true;
 }
 
-/* The gain of several reads in flight (S-06): none where a buffer takes longer than a round trip,
- * nearly in full where it does not. */
+/* Shows the gain of several outstanding reads (S-06). There is none if a buffer takes longer than a
+ * round trip; otherwise it is nearly the full factor. */
 static bool reads_table(const struct bridge_sim_settings *s, size_t path)
 {
 	static const uint64_t trips_ns[] = {2000, 20000, 200000};

@@ -17,7 +17,7 @@ struct bridge_sim_settings {
 	uint64_t jitter_ns, seed;
 	uint64_t buffers, fills, dmas, piece_bytes; /* as in bridge_options and bridge_order */
 	uint64_t buffer_bytes;                      /* only this size; 0: all */
-	const char *path;                           /* only paths whose name contains it */
+	const char *path;                           /* only paths whose name contains this text */
 	bool source; /* these are the source's stages; its figures apply */
 };
 

@@ -13,7 +13,7 @@
 
 struct crowd_options {
 	struct udp_address bind; /* port 0: any */
-	uint16_t near_id;        /* the near node, a peer of all of them */
+	uint16_t near_id;        /* id of the near node, the only peer of all of them */
 	struct udp_address near; /* address of the near node */
 	uint64_t near_incarnation;
 	uint32_t count; /* 1 .. CROWD_MAX */

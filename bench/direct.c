@@ -29,7 +29,7 @@
 
 #define PIECE_BYTES (4u << 20)
 #define PIECES_MAX  32
-#define MOVES       8          /* of one sample */
+#define MOVES       8          /* transfers per sample */
 #define QUICK_BYTES (1u << 20) /* largest transfer with --quick */
 #define WAIT_NS     (60 * S_NS)
 
@@ -42,7 +42,7 @@ static const char *const way_names[WAYS] = {"direct", "direct, read", "through t
 					    "through the host, overlapped"};
 
 struct sample {
-	double us, host_bytes, received_bytes, cpu_ns; /* of one transfer */
+	double us, host_bytes, received_bytes, cpu_ns; /* for one transfer */
 };
 
 struct direct {
@@ -86,7 +86,7 @@ static int host_move(struct direct *d, uint64_t bytes)
 	return status == DXP_OK ? dxp_mem_write(d->xpus[1], d->at[1], d->memory, bytes) : status;
 }
 
-/* Posts the way of one piece: read, then write. */
+/* Posts the commands that move one piece through the host: a read, then a write. */
 static int piece_post(struct direct *d, uint64_t at, uint64_t bytes, dxp_event *event)
 {
 	dxp_event in;
@@ -217,7 +217,7 @@ static void row_print(const struct direct *d, enum way way, uint64_t bytes)
 		.more = {{"us", MEDIAN(way, us)},
 			 {"host_bytes", MEDIAN(way, host_bytes)},
 			 {"host_cpu_ms_per_gb", 1e3 * MEDIAN(way, cpu_ns) / payload},
-			 /* into the destination, and into host memory */
+			 /* copies into the destination and into host memory */
 			 {"copies", 1 + MEDIAN(way, received_bytes) / payload}},
 	};
 

@@ -20,7 +20,8 @@ enum way { DIRECT, HOST, WAYS };
 static const char *const way_names[WAYS] = {"direct", "through the host"};
 
 struct figures {
-	double ms, per_s, link_ms, host_bytes, cpu_ms; /* the last two: of one photo */
+	/* for one photo: time, rate, time on the link, bytes through the host, CPU time */
+	double ms, per_s, link_ms, host_bytes, cpu_ms;
 };
 
 static void help(void)

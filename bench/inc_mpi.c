@@ -14,7 +14,7 @@
 
 #define COMMAND_TEXT 8192
 #define LIMIT_S      90   /* s for one program; a successful one takes a few seconds */
-#define CALLS        6000 /* calls of a short message, divided by the ranks */
+#define CALLS        6000 /* calls with a short message, to be divided by the number of ranks */
 #define CALLS_MIN    6
 #define SHORT_BYTES  1024
 

@@ -15,7 +15,7 @@
 #include "nic/limits.h"
 
 #define TRIPS 2000
-/* operations: the link settles on the one peer (LINK_BUSY_VOTES, LINK_ALONE_MAX) */
+/* operations until the link has adapted to its only peer (LINK_BUSY_VOTES, LINK_ALONE_MAX) */
 #define WARMUP 2000
 
 static const uint32_t sizes[] = {4, 64, 1024, 4096, 16384, 65536};
@@ -31,7 +31,7 @@ static const struct contender with_peers[] = {
 	CONTENDER_FABRIC("net"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
-#define ALONE 2 /* of them: RLTP and the raw ping */
+#define ALONE 2 /* the first two: RLTP and the raw ping */
 
 static int size_run(const struct lab *lab, const struct raw_ends *ends,
 		    const struct bench_options *o, enum work_op op, uint32_t bytes)

@@ -87,7 +87,7 @@ static int end_open(struct end *e, const struct udp_address *at, uint16_t node)
 
 	rng_entropy_kernel(NULL, &nic.incarnation, sizeof(nic.incarnation));
 	rng_entropy_kernel(NULL, nic.uuid, sizeof(nic.uuid));
-	nic.incarnation >>= 8; /* below the reserved values */
+	nic.incarnation >>= 8; /* keeps it below the reserved values */
 	e->incarnation = nic.incarnation;
 	e->window = aligned_alloc(4096, sizeof(*e->window));
 	e->memory = aligned_alloc(4096, REGION_BYTES);
@@ -206,7 +206,8 @@ static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 		if (count > 0)
 			*received_ns = now_ns;
 		nic_doorbells(e->nic, now_ns);
-		/* Completes first, as node_poll would not: nothing else is due in one trip. */
+		/* Handles completions first, unlike node_poll: nothing else is due in a round
+		 * trip. */
 		if (count == 0)
 			end_send(e, now_ns);
 		if (now_ns > end_ns)

@@ -23,7 +23,7 @@ struct libfabric_end {
 /* Exchanged by both ends at the start. */
 struct libfabric_hello {
 	uint8_t name[LIBFABRIC_NAME_BYTES];
-	uint64_t region, key; /* of memory that the other end may write, or 0 */
+	uint64_t region, key; /* memory that the other end may write; 0: none */
 };
 
 /* Prints the error; returns DXP_EIO. */

@@ -27,7 +27,7 @@ static const struct contender bulk[] = {
 	CONTENDER_FABRIC("tcp;ofi_rxm"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
-#define RECOVERIES 4 /* of them: RLTP */
+#define RECOVERIES 4 /* the first ones: RLTP */
 
 static const struct contender ping[] = {
 	CONTENDER_RLTP,

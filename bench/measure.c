@@ -207,7 +207,7 @@ static void near_run(const struct job *j, struct peer_end *e, pid_t far)
 	if (t->status == DXP_OK && e->work->warmup > 0)
 		t->status = work_drive(e, j->ops, e->work->warmup, false);
 	if (t->status != DXP_OK && t->status != DXP_ETIMEDOUT)
-		return; /* a warm-up that takes too long does no harm */
+		return; /* a warm-up that takes too long is only cut short */
 	uint64_t near_cpu_ns = child_cpu_ns(0), far_cpu_ns = child_cpu_ns(far);
 	t->begin_ns = clock_now_ns();
 	int status = work_drive(e, j->ops, e->work->count, true);
@@ -260,7 +260,8 @@ static void near_await(const struct child *near, const struct work *work, const 
 static void outcome_read(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
-	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns(); /* if it was killed: until now */
+	/* a killed process has no end time: count until now */
+	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns();
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
 	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))

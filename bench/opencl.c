@@ -28,7 +28,7 @@
 enum shape { SHAPE_TIME, SHAPE_BYTES };
 
 static const struct opencl_case {
-	const char *name, *what; /* name: in the measuring program; what: as printed */
+	const char *name, *what; /* name in the measuring program, and text as printed */
 	uint32_t count;
 	enum shape shape;
 	bool sizes;

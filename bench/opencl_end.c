@@ -20,7 +20,7 @@ static void end_exec(enum opencl_driver driver)
 {
 	char path[PATH_TEXT];
 
-	/* in a build, or installed */
+	/* the same path in a build and when installed */
 	snprintf(path, sizeof(path), "%s/../lib/libdxp-opencl.so", fabric_programs_folder());
 	if (access(path, R_OK) != 0)
 		snprintf(path, sizeof(path), "%s/" DXP_LIBRARY_FOLDER "/dxp/libdxp-opencl.so",

@@ -90,7 +90,7 @@ static void many_close(struct many *m)
 
 static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 {
-	/* the peers accept any magic; 0 means none */
+	/* the peers accept any magic except 0, which means none */
 	const struct dxp_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
 	const struct dxp_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
@@ -138,7 +138,7 @@ static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 	return event.status;
 }
 
-/* Sends PUTs, one at a time, to random peers among the first `among`. */
+/* Sends PUTs, one at a time, each to a random peer among the first `among`. */
 static int puts_run(struct many *m, uint32_t among, uint64_t *samples, uint32_t count)
 {
 	struct rng rng = {1};
@@ -200,8 +200,8 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 	idle(&m);
 	double many_bytes = heap_bytes() - m.before, few_bytes;
 	many_close(&m);
-	/* A tenth of the peers has the same pools; the difference is the cost of the remaining
-	 * peers. */
+	/* Repeats this with a tenth of the peers, which has the same pools. The difference is the
+	 * memory of the other peers. */
 	status = idle_total(count / 10, &few_bytes);
 	f->idle_bytes = (many_bytes - few_bytes) / (count - count / 10);
 	return status == DXP_OK ? tcp_crowd_rate(count, &f->tcp_per_s) : status;

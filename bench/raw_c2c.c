@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "bench/raw_ends.h"
 
-#define BATCHES_MAX 64 /* batches: their median hides preemption of a core */
+#define BATCHES_MAX 64 /* number of batches: their median hides preemptions of a core */
 
 struct line {
 	alignas(128) _Atomic uint32_t polls; /* 128 bytes: some CPUs prefetch lines in pairs */

@@ -22,7 +22,7 @@
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
 #define RECEIVE_BYTES      65536        /* GRO merges up to one full IP packet */
-#define WINDOW_BYTES_MIN   (128u << 10) /* three quarters of it hold the longest batch */
+#define WINDOW_BYTES_MIN   (128u << 10) /* bytes: three quarters of it hold the longest batch */
 
 /* Derived from the options before the fork, the same at both ends. */
 struct plan {
@@ -222,8 +222,8 @@ static bool receiver_run(struct receiver *r)
 	return true;
 }
 
-/* Allocates and touches the buffers, and turns GRO on. Datagrams that arrive earlier stay separate
- * and take more of the socket buffer than a window. */
+/* Allocates and touches the buffers, and turns GRO on. Runs before the sender starts, because
+ * datagrams that arrive without GRO stay separate and take more socket buffer than a window has. */
 static int receiver_open(struct receiver *r)
 {
 	const int one = 1;

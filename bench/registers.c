@@ -25,7 +25,7 @@
 
 #define REGISTERS_MAX  1024
 #define STEPS          11   /* 1, 2, 4 ... REGISTERS_MAX */
-#define ACCESSES       4096 /* of one sample: repeats times registers, at least one repeat */
+#define ACCESSES       4096 /* accesses per sample, in whole repeats */
 #define ACCESSES_QUICK 512
 #define PINGS          500
 #define WAIT_NS        (60 * S_NS)

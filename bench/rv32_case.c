@@ -16,7 +16,7 @@
 
 static const struct kernel_case {
 	const char *name, *kernel;
-	const char *serial; /* the same in one work-item; NULL: none */
+	const char *serial; /* name of the same computation in one work-item; NULL: none */
 	struct rv32_bench_size size;
 	uint32_t out_bytes;
 } cases[] = {
@@ -160,7 +160,7 @@ static int case_run(struct case_run *r)
 {
 	bool good = true;
 
-	/* The first launch compiles (PoCL) or decodes. */
+	/* Not measured: the first launch compiles (PoCL) or decodes (rv32). */
 	rv32_bench_launch(r->rv32, r->c->kernel, &r->c->size);
 	if (r->pocl)
 		rv32_bench_launch(r->pocl, r->c->kernel, &r->c->size);

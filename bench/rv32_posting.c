@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ways in which one work-item posts a PUT: by the ring, by the registers, by one instruction. The
- * kernel plays the NIC, so that only the posting is measured: instructions by the counter of the
- * warp, CPU time beside a loop without the post. */
+ * kernel also acts as the NIC, so that only the posting is measured: instructions by the counter of
+ * the warp, CPU time beside a loop without the post. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct posting {
 	struct dxp_window *window;
 	uint32_t count;
 	double ns[WAYS][BENCH_ROUNDS_MAX];
-	double instructions[WAYS]; /* of a post; equal in all rounds */
+	double instructions[WAYS]; /* instructions per post; equal in all rounds */
 };
 
 /* Runs one way. False: with `why`. */

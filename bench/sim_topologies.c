@@ -12,9 +12,9 @@
 #define GBPS       1000000000ull
 #define DATAGRAM   1538
 #define QUEUE      256 /* full datagrams in a switch's port */
-#define MARK       65  /* full datagrams: DCTCP's K for 10 Gb/s */
+#define MARK       65  /* full datagrams: DCTCP's marking threshold K for 10 Gb/s */
 #define LEAF_HOSTS 32
-#define SPINES     32 /* as many as hosts at a leaf, so that only the hash makes bottlenecks */
+#define SPINES     32 /* as many as hosts at a leaf: only the hash makes bottlenecks */
 
 static const struct {
 	enum crowd_pattern topology;

@@ -14,7 +14,7 @@
 #include "bench/measure.h"
 #include "bench/report.h"
 
-#define PROBE_ROUNDS 20000 /* 2 ms near, 6 ms far */
+#define PROBE_ROUNDS 20000 /* round trips: 2 ms between near cores, 6 ms between far ones */
 
 struct sample {
 	struct outcome outcome;
@@ -154,8 +154,9 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 	return out;
 }
 
-/* Prints a contender's samples of class `near`, beside the reference. A contender without one is
- * printed with its other samples, beside nothing: classes are not compared. */
+/* Prints a contender's samples of class `near`, beside the reference. A contender without samples
+ * of that class is printed with its other samples and without a reference, because classes are not
+ * compared. */
 static void row_print(const struct table_case *c, const struct samples *s, size_t i, bool near,
 		      double reference)
 {

@@ -28,8 +28,9 @@
 #define ID_MAX         65000 /* leaves ids for all slots of a daemon, up to WIRE_NODE_LAST */
 #define SPIN_MAX_US    1000000
 #define TIMEOUT_MAX_S  1000000
-#define KEEP_MAX_S     (FABRIC_KEEP_NS / S_NS) /* s: rows of dead hosts are kept that long */
-#define FD_MAX         (1 << 20)
+/* s: the manager keeps rows of dead hosts this long */
+#define KEEP_MAX_S (FABRIC_KEEP_NS / S_NS)
+#define FD_MAX     (1 << 20)
 
 enum exit_code {
 	EXIT_GOOD = 0,

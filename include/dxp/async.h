@@ -74,8 +74,8 @@ struct dxp_waits {
 	const dxp_event *events;
 	uint32_t count;
 	bool lazy; /* see dxp_launch.lazy */
-	/* dxp_write: the bytes become valid only when the waits complete, so the call never copies
-	 * them. */
+	/* dxp_write: the bytes become valid only when the waits complete, so the call does not copy
+	 * them early. */
 	bool late;
 };
 
@@ -200,7 +200,7 @@ struct dxp_clock {
 };
 DXP_API int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out);
 
-#define DXP_FAILURE_BYTES 256 /* of the sentence about a failed command, with the final zero */
+#define DXP_FAILURE_BYTES 256 /* bytes: sentence about a failed command, with the final zero */
 
 /* Writes the xPU's sentence about a failed command, such as "kernel 'k', work-item (5,0,0): stores
  * 4 bytes at ...; k+0x20, line 2". Returns its length; 0: there is none. Each xPU's last 64

@@ -38,7 +38,8 @@ DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 	return (int)(0u - dxp_load_acquire(&w->error));
 }
 
-/* Claims the next free descriptor: *index. The caller must fill it and call dxp_ring().
+/* Claims the next free descriptor and stores its index in *index. The caller must fill it and call
+ * dxp_ring().
  * Errors: DXP_EAGAIN: all DXP_DOORBELLS descriptors are in use; DXP_EOVERRUN: a doorbell was stored
  * without a claim, and the function has stopped; otherwise see dxp_error(). Source: C-15, C-16. */
 DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
@@ -139,16 +140,17 @@ DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor
 	return dxp_post_lists(w, head, entries, entries ? entries + head->src_count : 0, data);
 }
 
-/* Returns the length of a descriptor by reference with these lists. */
+/* Returns the length in bytes of a descriptor in registered memory (struct dxp_chain) with lists of
+ * these lengths. */
 DXP_FN dxp_u64 dxp_chain_bytes(dxp_u32 src_count, dxp_u32 dst_count)
 {
 	return sizeof(struct dxp_chain) +
 	       sizeof(struct dxp_entry) * ((dxp_u64)src_count + dst_count);
 }
 
-/* Stores the head of a descriptor by reference at `chain`, in registered memory aligned to 8. The
- * caller stores the entries behind it, source list first. `head` is as for dxp_post_lists(),
- * without inline data; its counts are not used. */
+/* Stores the head of a descriptor (struct dxp_chain) at `chain`, which is registered memory aligned
+ * to 8. The caller stores the entries behind it, source list first. `head` is as for
+ * dxp_post_lists(), without inline data; its counts are not used. */
 DXP_FN void dxp_chain_store(DXP_SHARED struct dxp_chain *chain, const struct dxp_descriptor *head,
 			    dxp_u32 src_count, dxp_u32 dst_count)
 {

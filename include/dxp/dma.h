@@ -55,7 +55,7 @@ enum dxp_dma_kind {
 struct dxp_dma_order {
 	enum dxp_dma_kind kind;
 	/* True: transfers use user memory in place (zero copy). It is pinned for this transfer,
-	 * unless dxp_dma_pin() pinned it. False: data is copied through the rings. */
+	 * unless dxp_dma_pin() pinned it. False: the data is copied through the rings. */
 	bool in_place;
 	enum dxp_bridge_mode mode;
 	const void *from;

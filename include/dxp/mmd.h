@@ -136,8 +136,8 @@ DXP_API int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address);
 
 /* Copies host memory to xPU memory, or back. Returns when the bytes are in place.
  * Shape:  any alignment; 0 bytes is allowed.
- * Owner:  all programs share memory that none has allocated. It reads as zero until written, and
- *         belongs to a program after allocation.
+ * Owner:  memory that no program has allocated is shared by all. It reads as zero until written,
+ *         and belongs to a program after allocation.
  * Errors: DXP_ERANGE: outside device memory; DXP_EACCESS: another program's memory, nothing was
  *         written; DXP_EPEERLOST; DXP_ETIMEDOUT.
  * Source: C-18, C-19. */

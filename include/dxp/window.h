@@ -210,10 +210,10 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 	X(refused_other)                                                   \
 	X(receiver_busy) /* rejected: receive ring or table full */        \
 	X(credit_waits)  /* NAPs delayed for credit of the receiver */     \
-	X(rate_waits)    /* delays by the function's rate limit */         \
+	X(rate_waits)    /* requests delayed by the rate limit */          \
 	X(lookup_misses) /* register mode: addresses in no area */         \
 	X(chains)        /* descriptors by reference that were checked */  \
-	X(chain_waits)   /* delays by DXP_CHAIN_ENTRIES */
+	X(chain_waits)   /* requests delayed by DXP_CHAIN_ENTRIES */
 
 #define DXP_COUNTER_FIELD(name) dxp_u64 name;
 struct dxp_function_counters {

@@ -45,8 +45,8 @@ struct coll_dxp_module {
 #undef COLL_DXP_SAVED_FIELD
 
 	/* Nonblocking operations have numbers, so that their order on the wire is that of the
-	 * calls. Next number: to assign; to start among the leaders; to complete there; to send
-	 * down. The lock of request.c guards these. */
+	 * calls. Next numbers: to assign; to start among the leaders; to complete among the
+	 * leaders; to send from the leader to its node. The lock of request.c guards these. */
 	uint64_t tickets, group_order, end_order, down_order;
 
 	struct coll_dxp_module *next, **link; /* list of modules; module.c guards it */

@@ -92,8 +92,8 @@ static bool under_done(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Starts the leaders' operation; a barrier instead if a step in the node failed. The mismatch
- * reports the failure to all. */
+/* Starts the leaders' operation; if a step in the node failed, starts a barrier instead. The other
+ * leaders then detect the mismatch, so all ranks learn of the failure. */
 static void group_begin(coll_dxp_request_t *r)
 {
 	struct dxp_mpi_comm *c = r->module->engine;
@@ -189,7 +189,7 @@ static bool down_move(coll_dxp_request_t *r)
 	return true;
 }
 
-/* Makes one step. Returns false if it must wait. */
+/* Advances the request by one step. Returns false if it must wait. */
 static bool move(coll_dxp_request_t *r)
 {
 	switch (r->stage) {

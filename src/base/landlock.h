@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Landlock: limits the files that a process can open, for good, without rights of root. Rules name
- * folders and files; all others are denied. The calls are safe between fork and exec of a program
- * with threads. */
+/* Landlock limits the files that a process can open. The limit is permanent and needs no root
+ * rights. Rules name folders and files; all others are denied. The calls are safe between fork and
+ * exec of a program with threads. */
 #ifndef BASE_LANDLOCK_H
 #define BASE_LANDLOCK_H
 

@@ -49,7 +49,7 @@ bool privileges_capabilities_set(uint64_t all)
 	return syscall(SYS_capset, &head, next) == 0;
 }
 
-/* Programs that this process starts get none. */
+/* Empties the bounding set, so that programs that this process starts gain no capability. */
 static void bounds_drop(void)
 {
 	for (unsigned long c = 0; c < 64; c++)
@@ -57,7 +57,7 @@ static void bounds_drop(void)
 			return; /* no such capability, or no right to drop it */
 }
 
-/* Keeps permitted capabilities. A namespace may have no number for this user. */
+/* Keeps permitted capabilities. In a user namespace this user may have no number. */
 static bool user_set(const struct passwd *p)
 {
 	return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && setgroups(0, NULL) == 0 &&

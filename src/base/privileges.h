@@ -8,8 +8,8 @@
 
 #define PRIVILEGES_USER "nobody"
 
-/* Becomes `user`; NULL: PRIVILEGES_USER, if it exists. Drops all capabilities but, with `xdp`,
- * those to change the maps of an attached program. Call it while the process has one thread. Does
+/* Becomes `user`; NULL: PRIVILEGES_USER, if it exists. Drops all capabilities. `xdp` keeps those
+ * that change the maps of an attached program. Call it while the process has one thread. Does
  * nothing without rights to drop. DXP_ENOENT: no such user; DXP_EIO: Linux refuses; both logged. */
 int privileges_drop(const char *user, bool xdp);
 

@@ -26,7 +26,7 @@ static void descriptors_fill(const char *name)
 		int got = open("/dev/null", O_RDWR);
 		if (got >= 0 && got != fd)
 			close(got);
-		if (got != fd) { /* otherwise a file would get this number */
+		if (got != fd) { /* otherwise another file would get this number */
 			dprintf(STDERR_FILENO,
 				"%s: error: descriptor %d is closed and /dev/null cannot be opened "
 				"in its place: %m\n",
@@ -44,7 +44,8 @@ static void limit_report(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART}, old;
 
-	/* A handler, not SIG_IGN: programs that we start get the default again. */
+	/* A handler, not SIG_IGN: exec resets a handler to the default, so programs that we start
+	 * keep the usual behaviour. */
 	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(SIGXFSZ, &action, NULL);
 }
@@ -64,7 +65,7 @@ static bool output_close(void)
 
 bool program_output_check(void)
 {
-	bool lost = ferror(stdout) != 0; /* its errno is lost */
+	bool lost = ferror(stdout) != 0; /* output lost in an earlier write; its errno is unknown */
 	int error = 0;
 
 	if (fflush(stdout) != 0 || (!lost && !output_close())) {

@@ -19,7 +19,7 @@
 #include "base/log.h"
 
 #define PREFIX      "dxp-work-"
-#define YOUNG_S     60 /* s; the owner may not have locked a younger folder yet */
+#define YOUNG_S     60 /* s; the owner of a newer folder may not have locked it yet */
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct scratch {

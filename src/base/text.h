@@ -13,8 +13,9 @@ enum text_keep {
 	TEXT_OUTPUT, /* bell, backspace, tab, newline, vertical tab, form feed, carriage return */
 };
 
-/* Replaces each other control character of ASCII, and those of UTF-8 from U+0080 to U+009F, by '?'.
- * `last`: the byte before `text`, replaced by the last of `text`; NULL: there is none. */
+/* Replaces control characters of ASCII except those above, and those of UTF-8 from U+0080 to
+ * U+009F, by '?'. `last`: the byte before `text`; the last byte of `text` replaces it. NULL: no
+ * byte precedes. */
 void text_clean(char *text, size_t bytes, enum text_keep keep, uint8_t *last);
 
 #endif

@@ -104,16 +104,17 @@ struct bridge_action {
 };
 
 struct bridge_end {
-	struct bridge_transfer *transfer; /* freed: only for comparison */
+	struct bridge_transfer *transfer; /* already freed: use it only for comparison */
 	void *context;
 	int status;     /* DXP_OK, or status of the first failed step */
 	uint8_t step;   /* the failed step; BRIDGE_STEPS: none, cancelled */
-	uint64_t at;    /* where the piece starts that failed */
-	uint64_t bytes; /* completed from the start on, in all steps */
+	uint64_t at;    /* where the failed piece starts */
+	uint64_t bytes; /* bytes from the start of the transfer that completed all steps */
 };
 
 struct bridge_counters {
-	uint64_t transfers, failed;                         /* ended; of those, failed by a step */
+	/* transfers that ended; those among them that a failed step ended */
+	uint64_t transfers, failed;
 	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* successful steps only */
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found no buffer */
@@ -121,7 +122,7 @@ struct bridge_counters {
 	/* Time with a DMA in that direction, by the times given to bridge_next and bridge_done. A
 	 * stream through the core counts in both. */
 	uint64_t to_device_ns, from_device_ns;
-	uint64_t stale; /* completions of steps not outstanding: a device's error */
+	uint64_t stale; /* completions of steps that were not outstanding: an error of the device */
 };
 
 /* Creates a bridge. DXP_EINVAL: an option is out of range; DXP_ENOMEM. */
@@ -157,8 +158,8 @@ void bridge_done(struct bridge *b, uint32_t id, int status, uint64_t now_ns);
 bool bridge_ended(struct bridge *b, struct bridge_end *out);
 
 /* Copies bytes [at, at + bytes) of a fed transfer into buffers: each byte once, in any order.
- * `first`: no earlier bytes of their stream are missing. Only such bytes may use the last buffers.
- * Otherwise bytes that wait for earlier ones could hold all buffers, a deadlock.
+ * `first`: all earlier bytes of the stream have arrived. Only such bytes may use the last buffers.
+ * Otherwise bytes that wait for earlier ones could hold all buffers, which is a deadlock.
  *
  * DXP_EAGAIN: no buffer now; nothing was copied. DXP_EBUSY: likewise, and bridge_granted() will
  * grant one. DXP_ERANGE: outside the transfer, which continues. DXP_EMALFORMED: bytes that had
@@ -199,7 +200,8 @@ bool bridge_expire(struct bridge *b, uint64_t now_ns);
  * the transfer's. Returns each such step again after stall_ns; false: no more. */
 bool bridge_stuck(struct bridge *b, void **context);
 
-/* Returns how many buffers per ring fed transfers need; with fewer, bridge_begin rejects them. */
+/* Returns how many buffers per ring fed transfers need. If a ring has fewer, bridge_begin rejects
+ * them. */
 uint32_t bridge_feed_buffers(const struct bridge *b);
 uint32_t bridge_buffer_bytes(const struct bridge *b);
 uint32_t bridge_buffers(const struct bridge *b);

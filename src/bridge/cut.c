@@ -46,7 +46,8 @@ void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
 {
 	assert(piece <= most);
 	*c = (struct cut){.bytes = bytes, .piece = piece};
-	/* Without ramps a piece costs more at both ends. A quarter of k halves its length. */
+	/* Without ramps, filling and emptying the pipeline takes longer, so pieces are halved: a
+	 * quarter of the constant halves the square root. */
 	if (!piece)
 		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);
 }

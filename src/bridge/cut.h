@@ -17,15 +17,16 @@
 
 struct cut {
 	uint64_t bytes;
-	uint32_t piece;     /* longest; without a ramp, all but the last */
-	uint32_t ramp_from; /* first and last piece of a ramp; 0: none */
+	/* bytes of the longest piece; without a ramp, of all pieces but the last */
+	uint32_t piece;
+	uint32_t ramp_from; /* bytes of the first and last piece of a ramp; 0: no ramp */
 };
 
 /* Chooses pieces for one transfer. `most`: longest possible piece, a multiple of 64. */
 void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
-/* Chooses pieces for one of several concurrent transfers of `whole` bytes in total. They fill the
- * pipeline like one long transfer, so all pieces have the length of its middle ones, without
- * ramps. */
+/* Chooses pieces for one of several concurrent transfers of `whole` bytes in total. Together they
+ * keep the pipeline filled. So all pieces have the length of the middle pieces of one transfer of
+ * `whole` bytes, and no piece is shortened at the ends. */
 void cut_joined(struct cut *c, uint64_t bytes, uint64_t whole, uint32_t most);
 /* Cuts pieces of equal length; `piece` 0: chosen. */
 void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most);

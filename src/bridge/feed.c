@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transfers whose bytes arrive unrequested, as from a network. The feeder cannot wait inside a
- * packet, and packets overtake each other. So buffers may be partly filled, and all could wait for
- * bytes that find no buffer. Two rules prevent that.
+ * packet, and packets overtake each other. So buffers may be partly filled. All of them could wait
+ * for bytes that find no buffer, a deadlock. Two rules prevent that.
  *
  * Reserve: feed_reserve buffers, which one sender needs to continue. They are kept for bytes with
  * no earlier byte missing, of one transfer at a time, the holder of the token. All its earlier
@@ -57,7 +57,7 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 	return DXP_OK;
 }
 
-/* Returns whether `begins` blocks may begin. Acquires the token if needed. */
+/* Returns whether the transfer may begin `begins` blocks. Acquires the token if needed. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
 	struct bridge *b = t->bridge;
@@ -69,7 +69,7 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 		b->token = NULL;
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
-	/* If others are queued for grants, a transfer that can join the queue joins. */
+	/* If other transfers wait for grants, this one joins their queue if it can. */
 	bool joins = line && grant_may(t) && !list_used(&t->wait);
 	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {

@@ -31,8 +31,9 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 	return grant_may(t) ? t->cut.piece : 0;
 }
 
-/* Returns the virtual start time of a joining transfer, in bytes (start-time fair queueing, Goyal
- * and others 1996): that of its source's queued transfers, else the queue's virtual time. */
+/* Returns the virtual start time, in bytes, of a transfer that joins the queue (start-time fair
+ * queueing, Goyal and others 1996). It is that of its source's queued transfers; without such
+ * transfers, the queue's virtual time. */
 static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -43,8 +44,8 @@ static uint64_t line_start(const struct bridge *b, const struct bridge_transfer 
 	return max_u64(t->virtual_start, b->virtual_start);
 }
 
-/* Updates the lists that contain a transfer: in the queue while it lacks blocks, unless in doubt;
- * in bridge.expected from its first rejection on. */
+/* Updates the lists that contain a transfer: it is in the queue while it lacks blocks, unless
+ * `doubt` is set, and in bridge.expected from its first rejection on. */
 static void grant_settle(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -177,8 +178,8 @@ static struct bridge_transfer *expected_next(const struct bridge *b)
 	return NULL;
 }
 
-/* Withdraws unused grants. The transfer leaves the queue, in doubt. At growing intervals its sender
- * is notified of the open blocks, or gets a grant of one packet as a test. */
+/* Withdraws unused grants. The transfer leaves the queue with `doubt` set. At growing intervals its
+ * sender is notified of the open blocks, or gets a grant of one packet as a test. */
 static uint64_t doubt(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -202,8 +203,8 @@ static uint64_t grant_repeated(struct bridge_transfer *t)
 	return t->granted * t->cut.piece;
 }
 
-/* Returns whether any queued transfer may get a grant. Otherwise only one that waits for no other
- * bytes may; it then holds the token. */
+/* Returns whether any queued transfer may get a grant. Otherwise only a transfer that waits for no
+ * other bytes may get one; it then holds the token. */
 static bool by_fairness(const struct bridge *b)
 {
 	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);

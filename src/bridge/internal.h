@@ -18,17 +18,17 @@
 
 struct piece {
 	struct bridge_transfer *transfer; /* NULL: free */
-	struct list queue;     /* free or ready[step]; in none while outstanding or fed */
+	struct list queue;     /* free or ready[step]; in no list while outstanding or fed */
 	struct list core_link; /* bridge.core, until the core starts it */
 	struct list clock;     /* bridge.clock while it has a time limit */
 	struct list sibling;   /* bridge_transfer.pieces */
 	uint64_t at;
 	uint32_t bytes;
 	uint32_t filled;   /* fed: bytes arrived */
-	uint32_t watched;  /* fed: `filled` when its time limit last started */
+	uint32_t watched;  /* fed only: value of `filled` when its time limit last started */
 	uint32_t stamp;    /* counts steps of this entry, so that ids differ */
-	uint32_t epoch;    /* bridge.epoch in which it was returned */
-	uint64_t since_ns; /* when begun, or last watched */
+	uint32_t epoch;    /* value of bridge.epoch when the piece was returned */
+	uint64_t since_ns; /* when the step began or was last checked */
 	uint8_t step;      /* outstanding or next: enum bridge_step */
 	uint8_t in, out;   /* buffers, or RING_NONE */
 	bool outstanding;
@@ -95,14 +95,14 @@ struct bridge {
 	uint32_t passed[RING_WAYS]; /* DMAs begun while the core's next piece waited */
 	uint32_t epoch;             /* a step returned in this epoch waits for the next one */
 	uint64_t now_ns;            /* time of the last call */
-	uint64_t again_ns; /* when this epoch ends by time; UINT64_MAX: no step waits for that */
+	uint64_t again_ns; /* when this epoch ends by time; UINT64_MAX: no step waits for its end */
 	uint32_t offered;  /* id of the last action, for bridge_later */
 	/* feed.c */
 	/* The only transfer whose `first` bytes may use the reserve; NULL: any may. */
 	struct bridge_transfer *token;
 	/* The last buffer towards the device went to a transfer that is not fed. */
 	bool pulled_last;
-	uint32_t hunger; /* buffers that fed bytes lacked */
+	uint32_t hunger; /* buffers that fed bytes needed and did not find */
 	uint64_t hunger_until_ns;
 	uint32_t open; /* incomplete blocks of all transfers */
 	/* grant.c */
@@ -148,7 +148,7 @@ uint32_t feed_kept(const struct bridge *b);
 uint64_t feed_block_bytes(const struct bridge_transfer *t, uint64_t block);
 /* Returns whether all bytes of the block are in place. */
 bool feed_is_settled(struct bridge_transfer *t, uint64_t block);
-/* Returns the block's piece; NULL: no byte has arrived, or all are in place. */
+/* Returns the block's piece; NULL: none or all of its bytes have arrived. */
 struct piece *feed_piece(struct bridge_transfer *t, uint64_t block);
 /* Returns the length of the shortest block of fed transfers. */
 uint32_t feed_block_min(const struct bridge *b);

@@ -10,7 +10,7 @@
 #define BRIDGE_BUFFER_MIN    WIRE_BUFFER_MIN
 #define BRIDGE_BUFFER_MAX    WIRE_BUFFER_MAX
 #define BRIDGE_TRANSFERS_MAX 4096 /* concurrent transfers of a bridge */
-/* ns per step: longer than any DMA of 16 MiB, or answer of a live peer */
+/* ns per step: longer than any DMA of 16 MiB, and than any live peer takes to answer */
 #define BRIDGE_STALL_NS (5ull * 1000 * 1000 * 1000)
 #define BRIDGE_DMAS     4 /* DMAs per direction: 4 of 64 KiB at 8 GB/s hide a gap of 25 us */
 /* bytes: least automatic length; shorter pieces are mostly latency */
@@ -24,7 +24,7 @@
 /* blocks accepted from the first incomplete one on: at least 16 MiB */
 #define BRIDGE_FED_BLOCKS 1024
 #define BRIDGE_AGAIN_NS   (20u * 1000u) /* ns until a returned step is retried */
-#define BRIDGE_KEPT_PART  4 /* 1/n of the ring from the device is for readers without a buffer */
+#define BRIDGE_KEPT_PART  4 /* 1/n of the ring from the device is reserved for new readers */
 /* ns: two credit requests at intervals of 100 ms */
 #define BRIDGE_HUNGER_NS (200ull * 1000 * 1000)
 /* ns that granted buffers wait for bytes, at first */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chooses the next step and handles completions. Steps that free buffers come first. Transfers are
  * served round-robin in queues. The stream core needs the controllers of both directions at once.
- * So while its piece waits, only one DMA per direction may overtake it. */
+ * While its piece waits for them, only one DMA per direction may start before it. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -54,8 +54,8 @@ static struct piece *next_drain(struct bridge *b)
 	return ready(b, BRIDGE_DRAIN);
 }
 
-/* Cuts the next piece of a stream from and to user memory. It has at most this one in the core's
- * queue. */
+/* Cuts the next piece of a stream from and to user memory. A stream has at most one such piece in
+ * the core's queue. */
 static void core_cut(struct bridge *b)
 {
 	struct bridge_transfer *t = in_line(b, LINE_CORE);
@@ -95,9 +95,9 @@ static struct piece *next_in(struct bridge *b)
 	return p;
 }
 
-/* Returns the transfer that gets the next buffer from the device. Among several, the last buffers
- * go to those without one; otherwise readers on a slow network could hold all. Few are skipped,
- * because each skipped transfer has a buffer. */
+/* Returns the transfer that gets the next buffer from the device. The last buffers go to transfers
+ * without one; otherwise readers on a slow network could hold all. Few transfers are skipped,
+ * because each skipped one holds a buffer. */
 static struct bridge_transfer *out_in_line(const struct bridge *b)
 {
 	const struct ring *from = &b->rings[RING_FROM_DEVICE];
@@ -121,7 +121,7 @@ static struct piece *next_out(struct bridge *b)
 
 	if (!controller_free(b, RING_FROM_DEVICE))
 		return NULL;
-	/* A returned piece holds a buffer for which the core may wait. */
+	/* Returned pieces go first: the core may wait for the buffer of one. */
 	if (p)
 		return p;
 	struct bridge_transfer *t = out_in_line(b);
@@ -209,7 +209,8 @@ void bridge_later(struct bridge *b, uint32_t id)
 	if (t->status != DXP_OK)
 		piece_put(b, p, false);
 	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
-		list_first(&b->core, &p->core_link); /* it was the first and stays so */
+		/* it was the first piece in the queue and stays first */
+		list_first(&b->core, &p->core_link);
 	else
 		piece_wait(b, p, p->step);
 	transfer_settle(t);

@@ -26,8 +26,8 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* Doubles the time of a network step: the peer may have a device of the same kind, and must report
- * that one's stall first. Returns whether the step may continue. */
+/* Doubles the time of a network step: the peer may wait for a stalled device of its own, and must
+ * report that stall first. Returns whether the step may continue. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
 	if (!p->outstanding || is_dma(p) || p->overdue > 0)
@@ -37,8 +37,8 @@ static bool network_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Restarts the time of a step while its peer is silent and kept, and once more when the peer is
- * back. Returns whether it did. */
+/* Restarts the time limit of a step while its peer is silent and its session is kept, and once more
+ * when the peer is back. Returns whether it did. */
 static bool peer_waits(struct bridge *b, struct piece *p)
 {
 	bool patient = !is_dma(p) && b->o.patient && b->o.patient(p->transfer->order.context);

@@ -2,9 +2,9 @@
 /* Private state of local DMA (dxp/dma.h): a device, its thread and its transfers.
  *
  * Threads: only the device's thread calls engine and pump. Threads that wait for a transfer copy
- * between user memory and ring buffers. The device's thread copies if none of them is idle, and
- * always makes short copies, because a handover takes longer. Before sleeping it spins, as long as
- * spinning helped lately: most interrupts arrive sooner than a thread wakes.
+ *          between user memory and ring buffers. The device's thread copies if none of them is
+ *          idle, and always makes short copies, because a handover takes longer. Before it sleeps,
+ *          it spins for a time that adapts: most interrupts arrive sooner than a thread wakes.
  *
  * Lock: `lock` guards everything here except `doze`. Calls of pump and engine hold it; copies of
  * bytes do not. An engine's interrupt only sets a wakeup and takes no lock here. */
@@ -58,7 +58,8 @@ _Static_assert(DMA_COPIES_MAX >= 2 * BRIDGE_BUFFERS_MAX, "a copy for each buffer
 
 struct dxp_dma {
 	pthread_mutex_t lock;
-	pthread_cond_t rare; /* signals a completed call, and that a waiting thread left */
+	/* signals that a call is complete, or that a waiting thread has left */
+	pthread_cond_t rare;
 	struct doze doze;
 	struct spin spin; /* only the device's thread uses it */
 	pthread_t thread;
@@ -121,9 +122,9 @@ struct bridge_order dma_order_pumped(struct dxp_dma_transfer *t);
 void dma_transfer_begin(struct dxp_dma_transfer *t);
 /* Completes a transfer that the pump does not hold, and wakes its waiter. */
 void dma_transfer_end(struct dxp_dma_transfer *t, int status);
-/* Detaches a completed transfer from its closing device. Threads in dxp_dma_wait are counted in
- * `waiting`; later ones do not find the device. The owner may then free the transfer, unless a
- * thread waits for it. */
+/* Detaches a completed transfer from its closing device. `waiting` counts the threads inside
+ * dxp_dma_wait; threads that enter later do not find the device. The owner may then free the
+ * transfer, unless a thread waits for it. */
 void dma_transfer_part(struct dxp_dma_transfer *t);
 
 #endif

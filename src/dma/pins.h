@@ -25,8 +25,8 @@ int pins_keep(struct pins *p, void *base, uint64_t bytes);
 /* Unpins a range. DXP_ENOENT: not pinned by pins_keep; DXP_EBUSY: a transfer uses it. */
 int pins_release(struct pins *p, const void *base);
 
-/* Returns the pin of a range; pins it if needed. NULL: it cannot be pinned; the transfer works
- * without. */
+/* Returns the pin of a range; pins it if needed. NULL: the range cannot be pinned, and the transfer
+ * must copy. */
 struct pin *pins_use(struct pins *p, const void *base, uint64_t bytes);
 /* Ends a use of `pin`; NULL is allowed. */
 void pins_drop(struct pins *p, struct pin *pin);

@@ -33,8 +33,8 @@ void dma_doze_destroy(struct doze *z)
 	pthread_mutex_destroy(&z->lock);
 }
 
-/* Waker and sleeper each write an own flag, then read the other's. All four accesses are
- * sequentially consistent, so at least one sees the other's flag. */
+/* The waker and the sleeper each write their own flag, then read the other's flag. All four
+ * accesses are sequentially consistent, so at least one sees the other's flag. */
 void dma_doze_ring(struct doze *z)
 {
 	atomic_store(&z->rung, true);
@@ -98,7 +98,8 @@ static void sleep_some(struct dxp_dma *d)
 	pthread_mutex_unlock(&d->lock);
 	if (busy)
 		spin_some(d);
-	/* Without a deadline, sleeps an hour: the clock's seconds are signed. */
+	/* Without a deadline, sleeps for an hour: UINT64_MAX does not fit the signed seconds of the
+	 * clock. */
 	dma_doze_until(&d->doze, min_u64(deadline, clock_now_ns() + 3600 * S_NS));
 	if (busy)
 		spin_note(&d->spin, clock_now_ns() - begin);

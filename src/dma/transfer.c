@@ -158,8 +158,8 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 	return t->ended ? t->status : DXP_ETIMEDOUT;
 }
 
-/* Guards `dma` of a transfer between a waiter and a closing device. The device's lock cannot: the
- * waiter finds it only through `dma`. Held only briefly. */
+/* Guards `dma` of a transfer between a waiter and a closing device. The device's lock cannot guard
+ * it, because the waiter finds that lock only through `dma`. Held only briefly. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void dma_transfer_part(struct dxp_dma_transfer *t)

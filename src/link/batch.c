@@ -135,7 +135,7 @@ static size_t batch_form(struct link_batch *b, const struct batch_limits *limits
 		batch_bytes += bytes;
 		length++;
 		if (bytes < segment_bytes)
-			break; /* only the last may be shorter */
+			break; /* only the last datagram of a batch may be shorter */
 	}
 	if (length == 0)
 		return 0;

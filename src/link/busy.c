@@ -14,8 +14,8 @@ unsigned busy_socket(const struct link *l, const struct udp_address *to)
 	return 0;
 }
 
-/* Returns an unused entry, or that of the peer silent for longest. Returns 0 if all have received
- * since `since`. */
+/* Returns an unused entry, or the entry of the peer that was silent for longest. Returns 0 if all
+ * entries have received since `since`. */
 static unsigned entry_find(const struct link *l, uint64_t since)
 {
 	unsigned oldest = 1;
@@ -36,7 +36,7 @@ static void peer_connect(struct link *l, const struct udp_address *peer)
 	if (entry == 0)
 		entry = entry_find(l, l->busy.since);
 	else
-		return; /* these arrivals preceded the connect */
+		return; /* these datagrams arrived before the connect */
 	if (entry == 0)
 		return;
 	socket_close(&l->sockets[entry]);

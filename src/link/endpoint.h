@@ -30,13 +30,13 @@ struct link {
 	struct busy busy;     /* candidate for a connected socket */
 	int wake_fd;          /* eventfd: readable after link_wake */
 	int epoll_fd;         /* contains wake_fd and, while `watching`, the sockets */
-	bool watching;        /* sockets are in epoll, which costs 0.1 us per arrival */
+	bool watching;        /* the sockets are in epoll, which costs 0.1 us per arrival */
 	bool watched_always;  /* link_fd was called */
 	bool watched;         /* result of link_watched */
-	unsigned unslept;     /* successful polls since the last sleep */
+	unsigned unslept;     /* polls with arrivals since the last sleep */
 	struct spin spin;
 	struct udp_address address;
-	uint32_t buffer_bytes; /* requested size per socket */
+	uint32_t buffer_bytes; /* bytes requested for each socket buffer */
 	bool gro;
 	bool whole, unconnected, block; /* options of the same name in link_options */
 	size_t receive_buffer_bytes;

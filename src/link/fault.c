@@ -12,12 +12,12 @@
 #include "base/util.h"
 #include "link/batch.h"
 
-#define LEAVES_FIRST 0 /* leaves_at of datagrams without space in the kernel; before all others */
+#define LEAVES_FIRST 0 /* leaves_at of datagrams that the kernel had no space for */
 
 struct copy {
 	struct datagram datagram; /* its only slice is `bytes` */
 	struct copy *next;
-	uint64_t leaves_at; /* leaves after this many datagrams have passed, ... */
+	uint64_t leaves_at; /* the copy leaves when this many datagrams have passed, ... */
 	uint64_t until_ns;  /* ... or at this time, whichever is first */
 	uint8_t bytes[];
 };
@@ -26,8 +26,8 @@ struct fault {
 	struct fault_options options;
 	struct rng rng;
 	uint64_t passed; /* datagrams accepted */
-	uint64_t count;  /* those of them with a fault */
-	unsigned fate;   /* fate of the last datagram */
+	uint64_t count;  /* datagrams that had a fault */
+	unsigned fate;   /* faults of the last datagram */
 	size_t held_count;
 	struct copy *held;   /* sorted by leaves_at, then age */
 	struct copy *loaned; /* handed out; unsorted */
@@ -163,7 +163,8 @@ size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		out[count++] = d;
 	if (d && !late && twice)
 		out[count++] = d;
-	/* After the new one, because a datagram delayed by one leaves after the next. */
+	/* Released after the new datagram, because a datagram delayed by one leaves after the next
+	 * one. */
 	count += fault_release(f, now_ns, out + count);
 	if (d && late)
 		hold(f, d, f->passed + 1 + rng_below(&f->rng, LINK_FAULT_DISTANCE),

@@ -22,7 +22,7 @@ struct fault_options {
 	uint64_t seed; /* any value, also 0 */
 };
 
-#define FAULT_OUT_MAX (LINK_FAULT_HELD + 2) /* all delayed datagrams, and one twice */
+#define FAULT_OUT_MAX (LINK_FAULT_HELD + 2) /* all delayed datagrams, and the new one twice */
 
 struct fault;
 

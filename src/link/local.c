@@ -245,7 +245,8 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)]; /* the most that a packet can carry */
+	/* the most descriptors that a packet can carry */
+	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)];
 };
 
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count)
@@ -273,7 +274,7 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 /* Returns the received descriptors, each above 2. False: too many; all are closed. */
 static bool fds_receive(struct msghdr *m, int *fds, unsigned space, unsigned *fd_count)
 {
-	int got[LOCAL_FDS_ALL + 1]; /* alignment of `control` leaves space for one more */
+	int got[LOCAL_FDS_ALL + 1]; /* `control` is padded, so that one more can arrive */
 	unsigned count = 0;
 	bool raised = true;
 

@@ -13,11 +13,13 @@
 #include <dxp/status.h>
 
 #define STACK_BYTES   (256u << 10)
-#define AT_ONCE_BYTES (1u << 20) /* unmapped without a thread: half a millisecond */
+#define AT_ONCE_BYTES (1u << 20) /* bytes unmapped without a thread, in half a millisecond */
 
 struct local_drops {
 	_Atomic uint32_t
-		holders; /* references of the owner and of each group; the last one frees */
+		/* references: one of the owner and one of each group; the last one to go frees
+		 * this */
+		holders;
 	_Atomic uint32_t waiting; /* descriptors not closed yet */
 };
 

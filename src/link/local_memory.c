@@ -61,7 +61,7 @@ int local_memory_create(const char *name, uint64_t bytes, struct local_memory *o
 	return DXP_OK;
 }
 
-/* Reads the seals first, because they guarantee that the size read later stays. */
+/* Reads the seals first: they guarantee that the size, which is read after them, cannot shrink. */
 static bool trustworthy(int fd, uint64_t offset, uint64_t bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

@@ -89,7 +89,7 @@ static void control_parse(struct inbox *in, const struct cmsghdr *c, struct link
 	}
 }
 
-/* Reads what the datagrams of message `cursor` have in common. */
+/* Reads the fields that the datagrams of message `cursor` share. */
 static void message_start(struct inbox *in, struct link_counters *counters)
 {
 	struct mmsghdr *message = &in->messages[in->cursor];
@@ -155,8 +155,8 @@ bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
-	/* Treats any error like no arrival. An ICMP error is cleared by being reported. A second
-	 * recvmsg without result costs a tenth of a round trip, so the next poll requests one
+	/* Treats any error like no arrival; reporting an ICMP error also clears it. A second
+	 * recvmsg without a result costs a tenth of a round trip, so the next poll requests one
 	 * message only. */
 	if (in->filled == 0) {
 		s->wanted = 1;

@@ -15,7 +15,7 @@
 #include "link/sockaddr.h"
 #include "link/udp.h"
 
-/* bytes of the five control messages that the socket options request */
+/* bytes: the five control messages that the socket options request */
 #define INBOX_CONTROL_BYTES 192
 
 /* A socket becomes quiet if its datagrams arrive one at a time for a waiting reader. A quiet socket
@@ -24,13 +24,14 @@
 struct link_socket {
 	int fd;
 	struct udp_address peer; /* peer of a connected socket */
-	unsigned named;  /* remaining polls that read the sender's address; endless for socket 0 */
+	/* number of polls that still read the sender's address; endless for socket 0 */
+	unsigned named;
 	unsigned wanted; /* messages per receive: doubles while all arrive, 1 after none */
 	bool quiet;
 	bool marked;         /* "congestion experienced" was received since `quiet` changed */
 	unsigned alone;      /* consecutive polls with one short datagram */
 	unsigned streak;     /* consecutive polls with arrivals */
-	uint64_t used;       /* number of the endpoint's poll of the last arrival */
+	uint64_t used;       /* number of the poll in which a datagram last arrived */
 	uint32_t drops_seen; /* the kernel's drop count; wraps */
 	uint8_t ecn;         /* ECN bits of messages without control message */
 	unsigned ecn_other;  /* consecutive messages with other ECN bits */

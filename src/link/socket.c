@@ -79,9 +79,9 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 {
-	/* Without GRO, the parts of a waiting merged batch are not reported, so the socket becomes
-	 * quiet only if nothing waits. A batch that another processor adds at this moment is lost:
-	 * it is read as one long datagram. */
+	/* Without GRO, the kernel does not report the parts of a merged batch that waits already.
+	 * So the socket becomes quiet only if nothing waits. A batch that another processor adds at
+	 * this moment is lost: it is read as one long datagram. */
 	reports_set(l, s, !quiet);
 	if (quiet && socket_waiting_bytes(s) > 0) {
 		quiet = false;
@@ -133,7 +133,8 @@ static struct link_socket socket_make(const struct link *l)
 		return s;
 	if (l->limits.family == AF_INET6)
 		option_set(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	/* RLTP finds the path MTU itself and does not trust ICMP of unknown hosts. */
+	/* RLTP finds the path MTU itself; it does not trust ICMP messages, which any host can
+	 * send. */
 	if (l->whole)
 		option_set(s.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (l->whole && l->limits.family == AF_INET6)
@@ -282,7 +283,7 @@ static void sharing_set(const struct link *l, int value)
 			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
 }
 
-/* The port is shared only during this bind, so that another program that binds it still gets
+/* The option is set only during this bind. Another program that binds the port still gets
  * EADDRINUSE. */
 static bool port_share(const struct link *l, int fd)
 {

@@ -25,7 +25,7 @@ struct link_options {
 	/* No connected sockets for busy peers. Then unfragmented datagrams have IP identification
 	 * 0, as an ICRC requires. */
 	bool unconnected;
-	/* Do not log a used port as error: the caller tries the next one. */
+	/* Do not log an error if the port is in use: the caller tries the next port. */
 	bool choosy;
 	bool shared;             /* other endpoints may bind the port too, one per peer */
 	struct udp_address peer; /* receive only from this peer; port 0: from any */
@@ -49,8 +49,9 @@ struct link_counters {
 	uint64_t send_again;    /* the kernel had no space; the caller retries */
 	/* datagrams dropped for another reason; the transport retransmits them */
 	uint64_t send_errors;
-	uint64_t too_big;       /* datagrams that the kernel rejected as longer than the path */
-	uint64_t gso_fallbacks; /* times that GSO failed and is avoided since */
+	uint64_t too_big; /* datagrams that the kernel rejected as longer than the path */
+	/* times that GSO failed; each one avoids a kind of GSO batch from then on */
+	uint64_t gso_fallbacks;
 	/* Drops by a full socket buffer (SO_RXQ_OVFL), in datagrams; a merged GSO batch counts as
 	 * one. */
 	uint64_t receive_drops;
@@ -88,10 +89,11 @@ void link_close(struct link *l);
 /* Returns the bound address with its port, for peers on the same network. */
 void link_address(const struct link *l, struct udp_address *out);
 
-/* Returns the own address, without port, on the route to `to`. DXP_EIO, logged: no route. */
+/* Returns this machine's address, without port, on the route to `to`. DXP_EIO, logged: no route. */
 int link_address_towards(const struct udp_address *to, struct udp_address *out);
 
-/* The same for repeated checks: returns false without a log entry if there is no route. */
+/* Like link_address_towards, for repeated checks: returns false without a log entry if there is no
+ * route. */
 bool link_address_now(const struct udp_address *to, struct udp_address *out);
 
 /* Binds the endpoint to another address, with the same port if it is free. Datagrams that wait in
@@ -105,8 +107,8 @@ size_t link_path_payload(const struct link *l, const struct udp_address *to);
 
 /* Returns true if the kernel rejected datagrams as longer than their path (EMSGSIZE) since the last
  * call. *to and *bytes are destination and length of the last one; link_path_payload may return a
- * length that fits. After the size for it is lowered, the next send reports others. Does not detect
- * a smaller MTU beyond the first link. */
+ * length that fits. Reports one destination at a time: when its size is lowered, the next send
+ * shows another one. Does not detect a smaller MTU beyond the first link. */
 bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes);
 
 /* Returns the size of the receive buffer in bytes of skb truesize, as the kernel granted it. */
@@ -121,15 +123,15 @@ unsigned link_receive_level(const struct link *l);
  * for another reason counts as accepted and in send_errors. */
 size_t link_send(struct link *l, const struct datagram *datagrams, size_t count);
 
-/* The same for a list of pointers. */
+/* Like link_send, for a list of pointers to datagrams. */
 size_t link_send_list(struct link *l, const struct datagram *const *list, size_t count);
 
 /* Receives up to `count` datagrams without waiting; returns their number. It polls each socket at
  * most once, so the kernel may have more. */
 size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
-/* The same, but waits up to block_us of the options for the first datagram, in one system call. No
- * other thread may use the endpoint meanwhile. */
+/* Like link_receive, but waits up to block_us of the options for the first datagram, in one system
+ * call. No other thread may use the endpoint meanwhile. */
 size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
 /* Returns true if received datagrams are not handed out yet. A poll of the socket does not show
@@ -137,7 +139,7 @@ size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size
 bool link_pending(const struct link *l);
 
 /* Returns the errno of the oldest ICMP error not returned yet (ECONNREFUSED: no listener;
- * EHOSTUNREACH, ENETUNREACH ...); 0: none. Needs `refusals` of the options. */
+ * EHOSTUNREACH, ENETUNREACH ...); 0: none. Needs `rejections` of the options. */
 int link_rejected(struct link *l);
 
 /* Returns the bound socket, for polling several endpoints. Before each poll, call link_receive

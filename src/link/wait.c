@@ -108,8 +108,8 @@ void link_wake(struct link *l)
 	const uint64_t one = 1;
 	int saved = errno; /* the caller may be a signal handler */
 
-	/* Pairs with the exchange in wakeup_consume: after the wait, the waiter sees the waker's
-	 * earlier writes. */
+	/* Pairs with the exchange in wakeup_consume: after its wait, the waiting thread sees all
+	 * earlier writes of the waker. */
 	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
 		errno = saved; /* counter full, so the eventfd is already readable */
 	errno = saved;
@@ -128,7 +128,7 @@ static bool wakeup_consume(struct link *l, bool readable)
 	return true;
 }
 
-/* Uses epoll_pwait2 (Linux 5.11). Older kernels round the timeout up to milliseconds. */
+/* Sleeps by epoll_pwait2 (Linux 5.11). Older kernels round the timeout up to milliseconds. */
 static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();

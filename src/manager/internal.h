@@ -7,7 +7,7 @@
 #include "manager/limits.h"
 #include "manager/registry.h"
 
-/* datagrams, a power of two: more than one batch of requests causes */
+/* datagrams, a power of two: one batch of requests causes fewer */
 #define OUTBOX_SIZE 256
 
 struct outbox_entry {
@@ -35,8 +35,9 @@ struct registry {
 	uint64_t epoch;
 	uint64_t lease_ns;
 	uint64_t rejections_ns;
-	uint64_t rejections; /* allowance of unauthenticated rejections, in billionths */
-	unsigned used;       /* entries that the last registry_send returned */
+	/* allowance for rejections that are not authenticated, in 10^-9 rejections */
+	uint64_t rejections;
+	unsigned used; /* entries that the last registry_send returned */
 };
 
 /* Returns an entry to fill; NULL: full. registry_outbox_commit queues it. */
@@ -44,7 +45,7 @@ struct outbox_entry *registry_outbox_reserve(struct registry *r);
 void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 			    const struct udp_address *to, size_t bytes);
 
-/* Handle requests (requests.c, operate.c). `header` and `body` are authentic. */
+/* Handle requests (requests.c, operate.c). The caller has authenticated `header` and `body`. */
 void requests_receive(struct registry *r, const struct udp_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns);
 void manager_requests_assign(struct registry *r, const struct udp_address *from,

@@ -7,7 +7,7 @@
 #define FABRIC_GRANTS_MAX 4096
 /* bytes of a management datagram: with headers, fits every IPv6 path */
 #define FABRIC_DATAGRAM_BYTES 1200
-/* table pages in flight to one node: 9600 bytes fit the smallest socket buffer */
+/* table pages in flight to one node: their 9600 bytes fit the smallest socket buffer */
 #define FABRIC_WINDOW 8
 /* ns that a dead host stays visible */
 #define FABRIC_KEEP_NS (600ull * 1000 * 1000 * 1000)

@@ -70,7 +70,8 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 		if (!complete(r, progress))
 			schedule(&r->pushes, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
-		/* The same progress twice: a datagram was lost. Sends again from there, once. */
+		/* The node reported the same progress twice, so a datagram was lost. Sends again
+		 * from there, once. */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;

@@ -17,7 +17,7 @@ struct observe {
 	struct stats *stats;          /* NULL: not published */
 	struct tap *tap;              /* NULL: no memory */
 	uint64_t due_ns;              /* next publication; UINT64_MAX: nothing has changed */
-	uint64_t interval_ns;         /* from first change to publication; UINT64_MAX: never */
+	uint64_t interval_ns;         /* time from first change to publication; UINT64_MAX: never */
 	_Atomic uint32_t *tap_wanted; /* changes when a tracer attaches or stops */
 	uint32_t tap_seen;
 	uint64_t gone[STATS_SESSION_FIELDS]; /* counts of lost peers' sessions */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds the receiver's ACK and NACK packets: one ACK per batch of arrivals, with the whole map,
- * and one NACK per rejection. A lost one is built again from the state. */
+ * and one NACK per rejection. If one is lost, the next one is built from the current state. */
 #include <string.h>
 
 #include "base/util.h"
@@ -22,7 +22,8 @@ bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns)
 	return s->io->ack_now || now_ns >= s->io->ack_deadline_ns;
 }
 
-/* Adds one credit limit that the peer has not received. A CREDIT carries the others. */
+/* Adds one credit limit that the peer has not received to the ACK. Further limits leave in a
+ * CREDIT. */
 static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire_ack *ack)
 {
 	struct wire_credit_entry entry;

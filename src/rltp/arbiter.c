@@ -37,7 +37,7 @@ void arbiter_priority(struct arbiter *a, uint32_t channel, bool high)
 {
 	assert(channel < RLTP_CHANNELS);
 	a->high = (a->high & ~(1u << channel)) | (uint32_t)high << channel;
-	/* The classes have no common virtual time. */
+	/* Each priority class has its own virtual time. */
 	a->run_queues[channel].served = *reached(a, channel);
 	a->passed = 0;
 }
@@ -69,7 +69,8 @@ void arbiter_busy(struct arbiter *a, uint32_t channel)
 {
 	if (a->run_queues[channel].sessions++ > 0)
 		return;
-	/* Bytes sent without competition do not count: others must not catch up on them. */
+	/* Bytes that a channel sends alone do not count. Otherwise the other channels would later
+	 * catch up on them. */
 	if (a->busy != 0 && !a->contended)
 		*reached(a, (uint32_t)__builtin_ctz(a->busy)) =
 			a->run_queues[__builtin_ctz(a->busy)].served;
@@ -100,7 +101,8 @@ static void run_queue_append(struct arbiter *a, uint32_t channel, struct rltp_se
 	if (a->lined >> channel & 1)
 		return;
 	a->lined |= 1u << channel;
-	/* A returning channel is charged for its recent bytes, up to a bound. */
+	/* A channel that has messages again is still charged for its recent bytes, up to a
+	 * bound. */
 	uint64_t level = *reached(a, channel);
 	if (ahead(l->served, level) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
 		l->served = level + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;

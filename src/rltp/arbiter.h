@@ -35,7 +35,7 @@ struct arbiter {
 	uint32_t lined;      /* bit c: run queue c is not empty */
 	bool contended;      /* run queues are in use now */
 	uint32_t high;       /* bit c: channel c has high priority */
-	uint64_t reached[2]; /* by priority: virtual time of the channel selected last */
+	uint64_t reached[2]; /* per priority class: virtual time of the channel selected last */
 	/* Bytes that high channels sent while others had messages, less RLTP_GUARD_SHARE - 1 times
 	 * the bytes of the others. */
 	uint64_t passed;
@@ -57,8 +57,8 @@ void arbiter_priority(struct arbiter *a, uint32_t channel, bool high);
  * at any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
-/* Note that a session got its first message of this channel (busy), or completed the last
- * (idle). */
+/* arbiter_busy: the session has its first message of this channel. arbiter_idle: it has completed
+ * the last one. */
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 
@@ -71,8 +71,8 @@ void arbiter_leave(struct arbiter *a, struct rltp_session *s);
  * send. */
 struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel);
 
-/* Returns the channel of `mask` (not 0) that is next: in the class that is next, the one with the
- * least virtual time. */
+/* Returns the next channel of `mask` (not 0). First selects the priority class, then the channel
+ * with the least virtual time in it. */
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
 /* Returns a mask of the channels whose limit blocks them now. */

@@ -87,12 +87,12 @@ static void delay_sample(struct cc *c, uint32_t delay_ns)
 	c->round_delay_ns = lower(c->round_delay_ns, delay_ns);
 	if (c->delay_ns == 0)
 		c->delay_ns = delay_ns;
-	else /* 1/4: there are few samples per round trip, one per batch of arrivals */
+	else /* weight 1/4: a round trip has few samples, one per batch of arrivals */
 		c->delay_ns = (uint32_t)((3 * (uint64_t)c->delay_ns + delay_ns + 2) / 4);
 }
 
-/* Smooths the round trip, with the time in hosts. Without that time, one round trip would count
- * twice. */
+/* Smooths the round trip, which includes the time in hosts. Without that time, one round trip would
+ * count twice. */
 static void rtt_sample(struct cc *c, uint32_t rtt_ns)
 {
 	if (c->rtt_ns == 0)

@@ -50,12 +50,13 @@ struct cc {
 	uint32_t host_window;
 	uint32_t delay_ns;       /* smoothed fabric delay; 0: no sample yet */
 	uint32_t min_delay_ns;   /* lowest on this path: the propagation time */
-	uint32_t path_ns;        /* swift: accepted part of min_delay_ns */
+	uint32_t path_ns;        /* swift: part of min_delay_ns that counts as path delay */
 	uint32_t round_delay_ns; /* lowest in this round trip; 0: no sample yet */
 	uint32_t rtt_ns;         /* smoothed, with time in hosts; 0: no sample yet */
 	uint32_t alpha;          /* DCTCP: share of marked packets, 1/2^20 */
 	uint32_t threshold;      /* window at which doubling stops, 1/256 packets */
-	/* In 2^20 ns: when the window reached its minimum; last cut that emptied the queue. */
+	/* Times in units of 2^20 ns: when the window reached its minimum, and when a cut last
+	 * emptied the queue. */
 	uint32_t floored, drained;
 	uint32_t acked, lost,
 		marked;      /* packets in this round trip; swift halves them each round trip */
@@ -67,7 +68,8 @@ struct cc {
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns);
 
 /* Sets the path delay to the handshake's round trip, which contains no queue of own packets. It
- * includes time in the peer, so the path is not longer. Call at most once, after cc_init. */
+ * also includes time in the peer, so the true path delay is at most this. Call at most once, after
+ * cc_init. */
 void cc_handshake_done(struct cc *c, uint64_t rtt_ns);
 
 /* Shrinks the window after a pause, because the path may have changed. Call before sending when

@@ -42,7 +42,8 @@ static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* Sets the window within [least, most]; `least` in 1/256 packets. If `most` is smaller, it wins. */
+/* Sets the window within [least, most]; `least` in 1/256 packets. If `most` is below `least`, the
+ * window is `most`. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE;

@@ -25,7 +25,7 @@ static uint32_t square_root(uint64_t v)
  * collide (Swift, section 3.5). */
 static uint32_t flows_allowance(uint32_t window)
 {
-	/* 1/sqrt(packets), packets = window / 256: 16 * 256 over 256 * sqrt(window) */
+	/* 1/sqrt(packets) in fixed point; packets = window / 256 */
 	uint64_t slope =
 		(uint64_t)RLTP_CC_FLOWS_SLOPE_NS * 16 * 256 / square_root((uint64_t)window << 16);
 
@@ -34,8 +34,8 @@ static uint32_t flows_allowance(uint32_t window)
 	return (uint32_t)min_u64(slope - RLTP_CC_FLOWS_OFFSET_NS, RLTP_CC_FLOWS_NS);
 }
 
-/* Returns the addition for bursts: the last packet of a batch waits in its host for the others.
- * That time is a batch at the flow's rate. Zero if the hosts add no time. */
+/* Returns the addition to the target for bursts. The last packet of a batch waits in its host until
+ * the others have left: the time of one batch at the flow's rate. 0 if the hosts add no time. */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
 	uint64_t batch_ns = (uint64_t)round_length(c) * DATAGRAM_BATCH / max_u64(inflight, 1);
@@ -44,9 +44,9 @@ static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);
 }
 
-/* Returns the flow's target for the fabric delay. Short paths share one target. A flow's lowest
- * measured delay may include part of an older queue; a flow that used it as path delay would starve
- * others. */
+/* Returns the flow's target for the fabric delay. All short paths have the same target. The lowest
+ * delay that a flow measured may include part of an older queue. A flow that used this value as
+ * path delay would starve the others. */
 static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {
 	uint64_t path = min_u64(c->min_delay_ns, max_u64(c->path_ns, RLTP_CC_PATH_NS));
@@ -88,8 +88,8 @@ static uint32_t coarse(uint64_t now_ns)
 	return (uint32_t)(now_ns >> 20);
 }
 
-/* Replaces the lowest delay after a long time above the target with a minimum window. Then other
- * flows cause the queue, or the path became longer. */
+/* Replaces the lowest delay after a long time above the target with a minimum window. In that case
+ * other flows cause the queue, or the path became longer. */
 static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 {
 	if (!above || c->window > RLTP_CC_WINDOW_MIN) {
@@ -100,8 +100,9 @@ static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 	}
 }
 
-/* Accepts a longer path delay by a quarter per round trip. Flows that start together measure only
- * their common queue and would keep it as path delay. Doubling restarts when all is accepted. */
+/* Raises the accepted path delay by at most a quarter per round trip. Flows that start together
+ * measure their common queue, and would otherwise accept it as path delay at once. When the whole
+ * measured delay is accepted, the window doubles again. */
 static void path_believe(struct cc *c)
 {
 	uint64_t believed = max_u64(c->path_ns, RLTP_CC_PATH_NS);
@@ -113,8 +114,8 @@ static void path_believe(struct cc *c)
 		c->starting = true;
 }
 
-/* Cuts the window by 0.8 of the delay's excess share, at most by half. Every RLTP_CC_DRAIN a cut
- * empties the queue, so that all its flows measure the path without it. */
+/* Cuts the window by 0.8 of the share by which the delay exceeds the target, at most by half. Once
+ * per RLTP_CC_DRAIN a cut empties the queue, so that all flows can measure the path without it. */
 static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
 {
 	uint64_t w = c->window, give = min_u64(w * (delay - target) * 4 / delay / 5, w / 2);
@@ -130,7 +131,7 @@ static void swift_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t target = target_delay(c, ack->inflight), delay = c->round_delay_ns;
 
-	c->acked /= 2; /* halves the sample, so the loss share covers about two round trips */
+	c->acked /= 2; /* halves the samples, so that the loss share covers about two round trips */
 	c->lost /= 2;
 	c->marked = 0;
 	if (delay == 0)

@@ -24,7 +24,8 @@ static bool grants_send(struct rltp_session *s, struct datagram *out, uint64_t n
 
 	credit.count =
 		s->shared->ops->grants(s->shared->user, s, credit.entries, WIRE_CREDIT_ENTRIES_MAX);
-	s->io->grants_due = credit.count == WIRE_CREDIT_ENTRIES_MAX; /* there may be more limits */
+	/* more limits may remain to be sent */
+	s->io->grants_due = credit.count == WIRE_CREDIT_ENTRIES_MAX;
 	if (credit.count == 0)
 		return false;
 	credit_build(s, &credit, 0, now_ns, out);

@@ -15,7 +15,8 @@ static int deadlines_reserve(struct rltp_shared *shared, uint32_t active)
 {
 	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
 
-	/* Only active sessions have deadlines, but entries of closed sessions may remain. */
+	/* Only active sessions have deadlines, but the heap may still contain entries of closed
+	 * sessions. */
 	return schedule_reserve(&e->schedule, active + e->schedule.count);
 }
 
@@ -64,7 +65,8 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
 	e->shared.node = node;
 }
 
-/* Returns where `node` is, or belongs, in the table, which is sorted by node id. */
+/* Returns the index of `node` in the table, or the index at which it must be inserted. The table is
+ * sorted by node id. */
 static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
 {
 	uint32_t low = 0, high = e->peer_count;
@@ -147,8 +149,8 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
-		/* An outstanding HELLO is valid for the new process too, and its session has sent
-		 * no message. */
+		/* Fails only an open session. An outstanding HELLO is valid for the new process
+		 * too, and its session has sent no message. */
 		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
@@ -333,7 +335,7 @@ static uint64_t session_deadline(const struct rltp_session *s)
 }
 
 /* Selects the next session and the channels of which it may send new packets. The ready queue comes
- * first (new packets only without contention), then the run queues. */
+ * first; its sessions send new packets only without contention. The run queues follow. */
 static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
 	struct rltp_session *s = schedule_dequeue(&e->schedule);
@@ -349,8 +351,8 @@ static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_n
 	return s;
 }
 
-/* Returns the most datagrams for one poll: from a run queue about RLTP_QUANTUM_BYTES, at any packet
- * length. */
+/* Returns the most datagrams that the session may send in one poll. From a run queue this is about
+ * RLTP_QUANTUM_BYTES, whatever the packet length. */
 static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)

@@ -33,8 +33,8 @@ struct rltp_endpoint_options {
 	 * hash of the id. It must be the same after a restart. */
 	uint64_t (*token)(void *context, uint32_t id);
 	void *token_context;
-	/* Computes the tag of a handshake packet: a keyed hash of `bytes` bytes at `frame`. NULL,
-	 * for nodes without a fabric key: tags are zero and prove nothing. */
+	/* Computes the tag of a handshake packet: a keyed hash of `bytes` bytes at `frame`. NULL
+	 * for nodes without a fabric key: then tags are zero and prove nothing. */
 	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
 	void *authenticate_context;

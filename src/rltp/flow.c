@@ -140,7 +140,7 @@ uint32_t flow_channels(const struct rltp_session *s)
 	return mask;
 }
 
-/* Begins a quantum: adds `bytes` to an old debt. Drops unused bytes of the last quantum. */
+/* Begins a quantum: drops the unused bytes of the last one, but keeps a debt, then adds `bytes`. */
 static void quantum_begin(int32_t *deficit, int32_t bytes)
 {
 	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;

@@ -3,9 +3,10 @@
  *
  * Each side draws a session id, an epoch and a first packet number. HELLO carries them; HELLO_ACK
  * carries the peer's own and echoes those of the HELLO. A side that has the peer's numbers may
- * send. If both sides start at once, each accepts the peer's HELLO as answer. (incarnation, epoch)
- * only grow, which exposes late copies of old handshakes. A tag proves that the sender has the
- * fabric key. Its check is the most expensive, so it comes last and is rate-limited. */
+ * send. If both sides start at once, each accepts the peer's HELLO as the answer. The pair
+ * (incarnation, epoch) only grows, so late copies of old handshakes are detected. A tag proves that
+ * the sender has the fabric key. Its check is the most expensive, so it comes last and is
+ * rate-limited. */
 #include <string.h>
 
 #include <dxp/status.h>

@@ -25,11 +25,12 @@ struct tx_entry {
 	struct rltp_message *message;
 	uint64_t sent_ns; /* last transmission; in TX_WAIT: next attempt */
 	uint32_t psn, sub;
-	uint16_t previous, next; /* neighbours in the list of the entry's state; TX_NONE: none */
-	uint8_t state;           /* enum tx_state */
-	uint8_t tries;           /* transmissions, saturating */
-	uint8_t rejections;      /* rejections for lack of space, saturating */
-	uint8_t cause;           /* enum datagram_cause of the next retransmission, for observers */
+	/* neighbours in the list of entries in the same state; TX_NONE: none */
+	uint16_t previous, next;
+	uint8_t state;      /* enum tx_state */
+	uint8_t tries;      /* transmissions, saturating */
+	uint8_t rejections; /* rejections for lack of space, saturating */
+	uint8_t cause;      /* enum datagram_cause of the next retransmission, for observers */
 };
 
 /* Entries in one state: `sent` in order of transmission, `lost` in order of detection. */
@@ -43,7 +44,7 @@ struct tx_list {
 struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets sent and not acknowledged */
-	/* part of `unacked` rejected for lack of space; new packets wait while > 0 */
+	/* those of `unacked` that were rejected for lack of space; new packets wait while > 0 */
 	uint32_t refused;
 	/* The last PUT waited for a grant, so the next PUT first sends one packet. */
 	bool waited;
@@ -62,8 +63,8 @@ struct rltp_shared {
 	uint32_t receive_packets; /* packets that the link's buffer holds; 0: unknown, rwnd is
 				     constant */
 	uint32_t active;          /* sessions with `io`; they share receive_packets */
-	/* Reserves memory for the deadlines of `active` sessions; DXP_OK or DXP_ENOMEM. NULL: no
-	 * deadlines are kept. */
+	/* Reserves memory for the deadlines of `active` sessions; DXP_OK or DXP_ENOMEM. NULL: the
+	 * endpoint keeps no deadlines. */
 	int (*reserve)(struct rltp_shared *shared, uint32_t active);
 	uint8_t rx_level; /* fill level of the receive buffer, 0 .. 31 */
 	bool payload_crc; /* the checksum covers the payload too */
@@ -71,7 +72,7 @@ struct rltp_shared {
 	uint32_t window_packets; /* most packets in flight, 1 .. WIRE_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
-	uint32_t ends;          /* sessions whose `end` is not yet reported */
+	uint32_t ends;          /* sessions whose `end` was not reported yet */
 	struct arbiter arbiter; /* initialized before the first session */
 };
 
@@ -85,19 +86,21 @@ struct keepalive {
 enum pmtu_state {
 	PMTU_REST,   /* path MTU known; no probe outstanding */
 	PMTU_SEARCH, /* probe whether the path carries `size` */
-	PMTU_VERIFY  /* probe whether the path still carries `unit`, and whether the floor */
+	/* probe whether the path still carries `unit`, and whether it carries the floor */
+	PMTU_VERIFY
 };
 
 /* Path MTU discovery by probes (RFC 8899). Sizes are payload bytes of a data packet. */
 struct pmtu {
 	uint8_t state; /* enum pmtu_state */
 	uint8_t tries, floor_answers;
-	bool floor_due;      /* VERIFY: the next probe has the floor's size */
-	bool answer_due;     /* probe `answer` of the peer must be acknowledged */
-	uint16_t size;       /* SEARCH: size under test */
-	uint16_t high;       /* SEARCH: smallest size known to be lost */
-	uint32_t id;         /* id of the outstanding probes */
-	uint32_t lost_large; /* packets above the floor lost since one last arrived */
+	bool floor_due;  /* VERIFY: the next probe has the floor's size */
+	bool answer_due; /* probe `answer` of the peer must be acknowledged */
+	uint16_t size;   /* SEARCH: size under test */
+	uint16_t high;   /* SEARCH: smallest size known to be lost */
+	uint32_t id;     /* id of the outstanding probes */
+	/* packets longer than the floor that were lost since the last such packet arrived */
+	uint32_t lost_large;
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;
 };
@@ -132,7 +135,8 @@ struct rltp_io {
 				   window */
 	uint32_t clean_repeats; /* retransmissions since the last spurious one */
 	uint32_t repeats_sent;  /* retransmissions not yet matched with the peer's dup_count */
-	uint32_t held_repeats;  /* the same for held packets, which never count as spurious */
+	/* like repeats_sent, for held packets, which never count as spurious */
+	uint32_t held_repeats;
 	uint32_t probes, backoff;
 	uint64_t arrived_ns; /* last arrival of a frame */
 	/* no arrival for WAIT_SPIN_NS: the peer may need a wakeup before it answers */
@@ -190,12 +194,14 @@ struct rltp_session {
 	uint64_t peer_incarnation, peer_token;
 	uint32_t peer_epoch, epoch;
 	uint32_t initial_psn;
-	uint32_t tx_next; /* number of the next packet to send */
-	uint32_t rx_cum;  /* next expected number while idle; active: io->rx.cum */
-	/* Answers that the layer above waits for. While > 0, silence closes the session. */
+	uint32_t tx_next; /* number of the next new packet */
+	/* next expected packet number of an idle session; an active one has io->rx.cum */
+	uint32_t rx_cum;
+	/* Number of answers that the layer above waits for. While > 0, silence closes the
+	 * session. */
 	uint32_t awaited;
-	/* Incomplete messages of the layer above. While > 0, silence closes the session after a
-	 * longer time. */
+	/* Number of incomplete messages of the layer above. While > 0, silence closes the session
+	 * after a longer time. */
 	uint32_t partial;
 	uint32_t srtt_ns, rttvar_ns, min_rtt_ns; /* 0: no sample yet */
 	uint32_t rx_count;
@@ -205,7 +211,7 @@ struct rltp_session {
 	bool watched;                     /* rltp_session_watch */
 	uint64_t received_ns;             /* last good frame, or start of the wait for one */
 	uint64_t patience_ns;             /* tolerated silence, at least RLTP_DEAD_NS */
-	uint16_t away;                    /* pauses of this process since received_ns */
+	uint16_t away;                    /* number of pauses of this process since received_ns */
 	int32_t end;      /* status of the last close, until reported; DXP_OK: none */
 	uint32_t path_ns; /* lowest fabric delay, kept while idle; 0: none */
 	struct rltp_counters counters;
@@ -214,7 +220,7 @@ struct rltp_session {
 
 	/* fields of the endpoint */
 	uint32_t bye_id;       /* dst_session of the BYE that is due */
-	uint32_t heap_index;   /* 1 + index in the heap of deadlines; 0: none */
+	uint32_t heap_index;   /* index in the heap of deadlines, plus 1; 0: not in the heap */
 	uint16_t hello_second; /* second to which `hello_spent` belongs */
 	uint8_t hello_spent;
 	bool hello_ack_due;
@@ -237,8 +243,8 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 /* session.c: returns true if an active session can become idle without losing state. */
 bool session_resting(const struct rltp_session *s);
 
-/* Returns the receive window to advertise, in packets. Short packets use less of the link's
- * buffer. */
+/* Returns the receive window to advertise, in packets. If packets are short, more of them fit into
+ * the link's buffer. */
 static inline uint16_t session_rwnd(const struct rltp_session *s)
 {
 	uint32_t rwnd = s->shared->rwnd;
@@ -272,7 +278,7 @@ uint32_t flow_channels(const struct rltp_session *s);
 /* Returns the next flow: control, or of a channel in `mask`; NULL: none. */
 struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *index);
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes); /* charges the quantum */
-/* Charges sent bytes, also of retransmissions, to the flow's channel. */
+/* Charges sent bytes, including retransmissions, to the flow's channel. */
 void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t now_ns);
 void flow_cut(struct rltp_io *io, uint8_t index);                    /* counts a sent packet */
 void flow_settled(struct rltp_io *io, const struct tx_entry *entry); /* counts a completed packet */

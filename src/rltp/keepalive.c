@@ -7,7 +7,8 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* Returns true if the session needs a sign of the peer, and no packet will be acknowledged. */
+/* Returns true if the session needs a sign of life from the peer, and no packet in flight will
+ * cause one. */
 static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
@@ -70,7 +71,7 @@ void keepalive_ping_receive(struct rltp_session *s, const struct wire_header *h,
 		return;
 	}
 	if (h->type == WIRE_PONG)
-		return; /* the arrival itself is the sign */
+		return; /* this arrival is itself the sign of life */
 	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS))
 		return;
 	k->opaque = opaque;

@@ -34,7 +34,7 @@
 /* messages that force an acknowledgement: half of a queue pair's 32 entries, which their
  * completions free */
 #define RLTP_ACK_MESSAGES 16
-/* ns: a longer delay costs goodput under loss, a shorter one saves no packets */
+/* ns an ACK is delayed: longer costs goodput under loss, shorter saves no packets */
 #define RLTP_ACK_DELAY_NS (20u * 1000u)
 /* ns, lower bound of the tail probe: a peer that polls answers well within it */
 #define RLTP_PTO_MIN_NS (40u * 1000u)
@@ -42,14 +42,15 @@
 #define RLTP_WAKING_NS (100u * 1000u)
 /* ns, lower bound of the timeout: a busy peer may lose one time slice */
 #define RLTP_RTO_MIN_NS (4ull * 1000 * 1000)
-/* ns, upper bound of the timeout: a third of what remains of RLTP_DEAD_NS after 2.9 s of silence */
+/* ns, upper bound of the timeout: a third of the time that RLTP_DEAD_NS leaves after 2.9 s of
+ * silence */
 #define RLTP_RTO_MAX_NS (200ull * 1000 * 1000)
 /* ns, timeout for a peer that is silent for longer than RLTP_DEAD_NS */
 #define RLTP_RTO_SLOW_NS       (1000ull * 1000 * 1000)
 #define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* ns, assumed before the first sample */
 #define RLTP_IRN_RTO_NS        (320u * 1000u)       /* ns, IRN's RTO_high */
 #define RLTP_REORDER_STEPS_MAX 16
-/* retransmissions in sequence, none spurious, that halve the reorder window */
+/* consecutive retransmissions, none of them spurious, after which the reorder window is halved */
 #define RLTP_CLEAN_REPEATS 16
 /* ns, lower bound of the reorder window: two batches at 10 Gb/s */
 #define RLTP_REORDER_MIN_NS (8u * 1000u)
@@ -77,11 +78,11 @@
 #define RLTP_PMTU_FLOOR        1152
 #define RLTP_PMTU_STEP         128 /* bytes: resolution at which a search stops */
 #define RLTP_PMTU_TRIES        3   /* probes per size: at 10 % loss one size in 1000 is misjudged */
-#define RLTP_PMTU_VERIFY_TRIES 60  /* pairs of probes; without any answer, the path is broken */
-/* answers of the floor, none of `unit`, that show a black hole; if both are lost equally, the
- * chance is 2^-10 */
+#define RLTP_PMTU_VERIFY_TRIES 60  /* pairs of probes; if none is answered, the path is broken */
+/* answers for the floor, and none for `unit`, that show a black hole; with equal losses of both,
+ * the chance of this is 2^-10 */
 #define RLTP_PMTU_VERIFY_GOOD 10
-/* lost long packets, with no arrival, that start probes */
+/* long packets lost, and none arrived, until probes start */
 #define RLTP_PMTU_SUSPECT 8
 /* ns, lower bound of the first wait for an answer; doubles each time */
 #define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000)
@@ -111,7 +112,7 @@
 /* congestion control and pacing: docs/design/congestion.md "Congestion" */
 /* packets, window of a new or idle session: half of a default socket buffer */
 #define RLTP_CC_INITIAL 32
-/* 1/256 packets: one packet per 20 round trips, for a thousand senders to one receiver */
+/* 1/256 packets: one packet per 20 round trips, so that a thousand senders can share a receiver */
 #define RLTP_CC_WINDOW_MIN 13
 /* ns, target fabric delay: 5 .. 25 us of round trip and 50 us of queue. A new flow may measure 40
  * us of that queue as path. */
@@ -124,7 +125,7 @@
 /* ns, slope of that addition over 1/sqrt(window): it covers 0.1 .. 100 packets */
 #define RLTP_CC_FLOWS_SLOPE_NS  19600u
 #define RLTP_CC_FLOWS_OFFSET_NS 1960u /* ns, offset: the addition is 0 above 100 packets */
-/* one packet in this many lost in two round trips is congestion at any delay */
+/* one loss in this many packets, over two round trips, is congestion at any delay */
 #define RLTP_CC_LOSS_HEAVY  4
 #define RLTP_CC_LOSS_SAMPLE 8 /* packets; a loss share of fewer is not significant */
 /* ns of pause that halve the window: queues change faster, but a burst each 10 ms should not
@@ -132,11 +133,11 @@
 #define RLTP_CC_IDLE_NS (10ull * 1000 * 1000)
 /* ns of round trip accepted as path delay at once: the target includes them anyway */
 #define RLTP_CC_PATH_NS (60u * 1000u)
-/* 2^20 ns above the target at the smallest window that replace min_delay_ns: this flow does not
- * cause the delay */
+/* units of 2^20 ns above the target at the smallest window until min_delay_ns is replaced: this
+ * flow does not cause the delay */
 #define RLTP_CC_REBASE 100
 #define RLTP_CC_DRAIN  40 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
-/* fill level of 31: a receive buffer above it may soon overflow */
+/* fill level, of 31; a fuller receive buffer may soon overflow */
 #define RLTP_CC_HOST_LEVEL 16
 /* ns of sending at the rate in one batch: the timer's resolution */
 #define RLTP_PACE_BATCH_NS (20u * 1000u)

@@ -33,15 +33,16 @@ struct rltp_message {
 	uint32_t next_sub;     /* packets built so far */
 	uint32_t unacked;      /* packets built and not acknowledged */
 	uint32_t granted;      /* packets that the receiver grants; UINT32_MAX: all */
-	bool waits;            /* the receiver has set `granted` */
+	bool waits;            /* the receiver has limited the message by `granted` */
 	/* Identifies the message in the peer's NACKs, with msg_id; set with the first packet. */
 	uint16_t index;
 	uint32_t msg_id;
-	/* DXP_OK, or why it was rejected or cancelled; its remaining packets are then RESYNC. */
+	/* DXP_OK, or why it was rejected or cancelled; in that case its remaining packets are sent
+	 * as RESYNC. */
 	int status;
 };
 
-/* One packet of a message. The poster fills the payload slices and the header's data extension. */
+/* One packet of a message. ops->fill sets the payload slices and the header's data extension. */
 struct rltp_packet {
 	struct wire_header header;
 	struct datagram_slice slices[DATAGRAM_SLICES_MAX];

@@ -300,7 +300,7 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 	}
 }
 
-/* Keeps the larger of two probes with one id; its answer covers both. */
+/* Answers only the larger of two probes with the same id; this answer covers both. */
 static void answer_note(struct pmtu *p, const struct wire_pmtu *probe)
 {
 	if (p->answer_due && p->answer.id == probe->id && p->answer.bytes > probe->bytes)

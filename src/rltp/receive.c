@@ -73,7 +73,8 @@ static void duplicate_note(struct rltp_session *s)
 {
 	s->counters.duplicates++;
 	s->dup_count++;
-	s->io->ack_now = true; /* the last acknowledgement was lost or late */
+	/* the peer sent a duplicate, so the last acknowledgement was lost or late */
+	s->io->ack_now = true;
 }
 
 static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes)
@@ -86,7 +87,8 @@ static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload
 		io->ack_now = true;
 	}
 	if (had_holes && !rx_map_has_holes(&io->rx))
-		io->ack_now = true; /* the sender can free its whole window */
+		/* with this acknowledgement the sender can free its whole window */
+		io->ack_now = true;
 	io->gap_reported = false;
 	s->rx_count++;
 	s->counters.received_packets++;
@@ -112,8 +114,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 		io->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
 }
 
-/* Returns false if the peer uses go-back-N and the packet is out of order. With NACKs, reports the
- * gap once until cum moves. */
+/* Returns false if the peer uses go-back-N and the packet is out of order. If the peer uses NACKs,
+ * reports the gap once, and again only after cum has advanced. */
 static bool order_good(struct rltp_session *s, const struct wire_header *h)
 {
 	struct rltp_io *io = s->io;

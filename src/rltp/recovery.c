@@ -65,8 +65,8 @@ static void rtt_sample(struct rltp_session *s, uint64_t sample_ns)
 	s->io->rack_rtt_ns = rtt;
 }
 
-/* Applies the echo of a transmission; exact for the last one of its packet. Returns the round trip
- * without the peer's hold time, or 0 for an invalid echo. */
+/* Applies the echo of a transmission. It is exact for a packet's last transmission. Returns the
+ * round trip without the peer's hold time, or 0 for an invalid echo. */
 static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, uint64_t arrived_ns)
 {
 	uint64_t age_ns = (uint64_t)(timestamp_of(arrived_ns) - ack->echo_ts) * WIRE_TS_NS;
@@ -152,8 +152,8 @@ uint64_t recovery_reorder_window(const struct rltp_session *s)
 	return max_u64(min_u64(step * (1 + s->io->reorder_steps), s->srtt_ns), RLTP_REORDER_MIN_NS);
 }
 
-/* Declares overdue packets lost that were sent before the newest arrival; returns their number.
- * Arms the timer for the first packet not overdue: the list is in order of transmission. */
+/* Declares packets lost that are overdue and were sent before the newest arrival. Returns their
+ * number. Arms the timer for the first packet not overdue: the list is in order of transmission. */
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -326,8 +326,8 @@ static uint64_t probe_interval(const struct rltp_session *s)
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
 
-/* Returns the lower bound of the timeout. IRN has two; the shorter is for at most 3 packets in
- * flight. */
+/* Returns the lower bound of the timeout. IRN has two bounds; the shorter one applies with at most
+ * 3 packets in flight. */
 static uint64_t timeout_floor(const struct rltp_session *s)
 {
 	if (s->shared->tuning.rto_min_ns)
@@ -362,7 +362,8 @@ static uint64_t silence_deadline(const struct rltp_session *s)
 	return s->io->last_sent_ns + (probes_left(s) ? probe_interval(s) : timeout_interval(s));
 }
 
-/* Turns the newest packet into a probe: all other missing packets are older. */
+/* Makes the newest packet the probe: all other missing packets are older, so its acknowledgement
+ * exposes their loss. */
 static void probe_mark(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

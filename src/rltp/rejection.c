@@ -9,7 +9,8 @@
 #include "rltp/internal.h"
 
 #define BACKOFF_MAX 6 /* doublings of the wait requested by the receiver */
-/* us; a granted packet was rejected because it crossed the grant or was late */
+/* us until a granted packet is retransmitted that was rejected nevertheless: it crossed the grant
+ * or was late */
 #define GRANTED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
@@ -86,10 +87,10 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
-/* Uses a rejected packet for loss detection like an acknowledged one: earlier packets without
- * answer are late. Otherwise endless rejections, while the receiver waits for a lost packet, would
- * hide that loss. Ignores a retransmission answered faster than the shortest round trip (RFC 8985,
- * 6.2). */
+/* Uses a rejected packet for loss detection like an acknowledged one: packets sent earlier and not
+ * answered are late. Otherwise, if the receiver waits for a lost packet and rejects all others, the
+ * sender would never detect that loss. Ignores a retransmission answered faster than the shortest
+ * round trip (RFC 8985, 6.2). */
 static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -248,8 +249,9 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		return;
 	if (waits && entry->sub < nack->granted)
 		return; /* the NACK is a grant, not a rejection */
-	/* A lost packet is retransmitted anyway, unless HELD shows that it arrived. A waiting
-	 * packet can be rejected for good if its device failed. */
+	/* Ignores most NACKs for packets that are not in state TX_SENT. A lost packet is
+	 * retransmitted anyway, unless HELD shows that it arrived. A waiting packet can still be
+	 * rejected for good, if its device failed. */
 	if (entry->state != TX_SENT && !lasting && !(held && entry->state == TX_LOST))
 		return;
 	io->probes = 0;

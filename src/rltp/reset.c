@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notifies peers of closed sessions: RESET for an unknown session, BYE for an orderly close. Both
- * carry a token that only its creator and the peer know; a wrong token has no effect. */
+ * carry a token that only the side that made it and its peer know. A packet with a wrong token has
+ * no effect. */
 #include <string.h>
 
 #include <dxp/status.h>

@@ -80,7 +80,8 @@ uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
 	return missing;
 }
 
-/* Returns how many words a report skips if it can hold only `words_max` of `words`. */
+/* Returns how many words, counted from the oldest, a report skips if it can hold only `words_max`
+ * of the `words` words. */
 static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
 {
 	uint32_t report = m->reports++, newest = words - words_max;

@@ -124,7 +124,7 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
 		return s->received_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
-	/* A peer with an incomplete message gets time to cancel it. */
+	/* A peer whose message is incomplete gets more time, in which it may cancel the message. */
 	return s->partial > 0 ? s->received_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
 }
@@ -150,7 +150,7 @@ void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns
 	s->away++;
 	s->received_ns = max_u64(s->received_ns,
 				 min_u64(max_u64(s->received_ns + away_ns, least_ns), now_ns));
-	s->io->probes = s->io->backoff = 0; /* the next retransmission leaves soon */
+	s->io->probes = s->io->backoff = 0; /* the next retransmission must not wait long */
 }
 
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)

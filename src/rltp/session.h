@@ -206,9 +206,9 @@ void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns
  * next post starts a handshake. */
 void rltp_session_fail(struct rltp_session *s, int status);
 
-/* Turns PINGs of an idle open session on or off; with them, silence closes it. Closing turns them
- * off. Without outstanding work, silence counts from `since_ns` or a later arrival. Returns true if
- * they are on. */
+/* Turns PINGs of an idle open session on or off. While they are on, silence closes the session.
+ * Closing turns them off. Without outstanding work, silence counts from `since_ns` or a later
+ * arrival. Returns true if they are on. */
 bool rltp_session_watch(struct rltp_session *s, bool on, uint64_t since_ns, uint64_t now_ns);
 
 /* Returns true if anything is queued, in flight or awaited, or if the session is watched. */

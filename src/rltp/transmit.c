@@ -29,7 +29,7 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 }
 
 #define UNIT_STEP 64                                  /* bytes; payloads of packets are multiples */
-#define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* appear only in the last packet */
+#define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* flags for data in the last packet only */
 
 static uint8_t riders_bytes(uint16_t flags)
 {
@@ -106,7 +106,8 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
-	/* memcpy of few bytes by a string instruction is slow, and usually there is one slice. */
+	/* Assigns a single slice, the usual case: for few bytes, memcpy would use a slow string
+	 * instruction. */
 	if (p->slice_count == 1)
 		out->slices[0] = p->slices[0];
 	else
@@ -139,7 +140,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
 			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
-	/* Without holes, cum_ack replaces a delayed acknowledgement. */
+	/* If there are no holes, cum_ack in this packet replaces a delayed acknowledgement. */
 	if (!rx_map_has_holes(&s->io->rx)) {
 		s->io->ack_deadline_ns = UINT64_MAX;
 		s->io->unacked_arrivals = 0;
@@ -259,7 +260,7 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
 	/* A full window waits for an acknowledgement, so request one without delay. */
-	bool probes = entry->sub + 1 == m->granted; /* also at the end of a grant */
+	bool probes = entry->sub + 1 == m->granted; /* requests it also at the end of a grant */
 	uint16_t flags =
 		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, entry, flags, now_ns, out);

@@ -58,8 +58,8 @@ static unsigned operands_of(enum rv32_format format)
 	}
 }
 
-/* Returns true if a float instruction must run in software: because the code may read its flags, or
- * because it rounds in another mode than the vector handler. */
+/* Returns true if a float instruction must run in software. That is so if the code may read its
+ * flags, or if its rounding mode differs from that of the vector handler. */
 static bool needs_software(const struct rv32_code *code, const struct rv32_op *op)
 {
 	const bool converts = op->code == RV32_FCVT_W_S || op->code == RV32_FCVT_WU_S;
@@ -136,7 +136,7 @@ static void note_reads(const struct rv32_op *op, bool reads[ROWS])
 		reads[op->rs2 + (o & FLOAT_B ? ROW_FLOAT : 0)] = true;
 	if (o & READ_C)
 		reads[op->rs3 + ROW_FLOAT] = true;
-	/* A callback may read any. */
+	/* The callback of an ecall may read any argument register. */
 	for (unsigned i = 0; op->code == RV32_ECALL && i < ROW_SINK; i++)
 		reads[i] = true;
 }
@@ -176,7 +176,8 @@ static void decode_all(struct rv32_code *code)
 		fill(code, i, &op, code->execute->full, &code->full[i]);
 		fill(code, i, &op, code->execute->masked, &code->masked[i]);
 	}
-	/* Steps behind the code. The second is `meet` of a group that runs alone; it never runs. */
+	/* Adds two steps behind the code, which trap. The second is `meet` of a group that runs
+	 * alone; it is never executed. */
 	for (uint32_t i = code->count; i < code->count + 2; i++)
 		code->full[i].fn = code->masked[i].fn = illegal;
 }

@@ -38,7 +38,7 @@ struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 		rv32_core_destroy(core);
 		return NULL;
 	}
-	/* Private memory of warps that never ran is not zero yet. */
+	/* Marks all private memory as dirty: it is not zero yet, so the first launch clears it. */
 	for (uint32_t i = 0; i < warps; i++)
 		core->dirty[i] = bytes;
 	return core;
@@ -271,7 +271,7 @@ static void start_warp(struct rv32_core *core, uint32_t k, uint64_t first)
 	rv32_warp_insert(w, (l->entry - l->code->base) / 4, w->live);
 }
 
-/* Traps at step `pc` of a warp. */
+/* Traps at the step with index `pc` of a warp. */
 static void trap_at(struct warp *w, uint32_t pc, uint32_t lane, enum rv32_trap_kind kind)
 {
 	w->steps = w->core->launch->code->full;

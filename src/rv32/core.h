@@ -5,9 +5,9 @@
  * Every work-item starts at the entry address with a0 = argument table, sp = RV32_PRIVATE_END, ra =
  * RV32_RETURN; it is done when it jumps to RV32_RETURN. All other registers are 0.
  *
- * Registers and memory of a work-item are private to it; work-items of a warp run in lane order
- * where order matters: of two lanes that store to one address, the higher one wins. The result of a
- * launch on one core is a function of its inputs, races included. */
+ * Registers and private memory belong to one work-item. Work-items of a warp run in lane order
+ * where order matters: if two lanes store to one address, the higher lane's value stays. The result
+ * of a launch on one core is a function of its inputs, races included. */
 #ifndef RV32_CORE_H
 #define RV32_CORE_H
 
@@ -24,11 +24,11 @@
 #define RV32_LANES           32
 #define RV32_WARPS_MAX       32 /* warps of a work-group */
 #define RV32_GROUP_ITEMS_MAX 1024
-#define RV32_RETURN          0x0000fff0u /* ra of a work-item: in the guard below the code */
+#define RV32_RETURN          0x0000fff0u /* return address of a work-item: below the code */
 #define RV32_CODE_BYTES_MAX  (4u << 20)
-#define RV32_LOCAL_BYTES_MAX 65536u     /* LOCAL memory of one work-group */
-#define RV32_PRIVATE_MAX     (1u << 20) /* private memory of one work-item */
-#define RV32_PRIVATE_BYTES   8192u      /* the same by default */
+#define RV32_LOCAL_BYTES_MAX 65536u     /* bytes: LOCAL memory of one work-group */
+#define RV32_PRIVATE_MAX     (1u << 20) /* bytes: private memory of one work-item */
+#define RV32_PRIVATE_BYTES   8192u      /* bytes: default of the private memory */
 
 /* ---- code: decoded once; used by one core at a time, since loads learn their pattern ---- */
 
@@ -82,7 +82,7 @@ struct rv32_launch {
 	uint32_t dimensions;
 	uint32_t groups[3];        /* work-groups; unused dimensions are 1 */
 	uint32_t local[3];         /* work-items of a work-group; the product is 1 .. 1024 */
-	uint32_t offset[3];        /* added to global ids */
+	uint32_t offset[3];        /* work-items: added to the global ids */
 	uint32_t local_bytes;      /* LOCAL memory, .bss of the program first; may be 0 */
 	uint32_t private_bytes;    /* stack of each work-item; multiple of 16 */
 	uint64_t instructions_max; /* lane instructions of this core; 0: no limit */
@@ -110,7 +110,8 @@ struct rv32_core_options {
 	/* Largest private memory of a launch; 0: RV32_PRIVATE_BYTES. The core allocates
 	 * RV32_LANES * warps times as much. */
 	uint32_t private_bytes;
-	uint32_t warps; /* of the largest work-group, 1 .. RV32_WARPS_MAX; 0: RV32_WARPS_MAX */
+	/* warps of the largest work-group, 1 .. RV32_WARPS_MAX; 0: RV32_WARPS_MAX */
+	uint32_t warps;
 };
 
 /* Returns NULL if memory is short or an option is out of range. */

@@ -6,8 +6,8 @@
 #include "rv32/execute.h"
 
 struct rv32_core {
-	struct rv32_memory memory;                /* of the launch */
-	struct span spans[RV32_SEGMENTS_MAX + 1]; /* by index in the page table */
+	struct rv32_memory memory;                /* segments of the launch */
+	struct span spans[RV32_SEGMENTS_MAX + 1]; /* indexed by the page table */
 	uint32_t index;
 	uint32_t private_max;  /* bytes of each lane */
 	uint32_t warp_max;     /* warps that the core has */
@@ -28,7 +28,7 @@ struct rv32_core {
 	uint32_t running;     /* work-groups that run now */
 	uint64_t group_total, group_next, group_done;
 	struct rv32_trap trap;
-	uint8_t payload[DXP_NAP_BYTES]; /* of dxp.post */
+	uint8_t payload[DXP_NAP_BYTES]; /* inline data of dxp.post */
 };
 
 /* Runs a warp until its lanes are done, wait at a barrier, or have used up their share. False:

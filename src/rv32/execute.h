@@ -18,7 +18,7 @@
 #define ROW_SINK  64
 #define ROWS      65
 
-/* An offset of a branch or jump to no instruction. */
+/* Offset of a branch or jump whose target is no instruction. */
 #define NO_TARGET INT32_MIN
 
 /* Backward branches of a group of lanes before another group of its warp runs. */
@@ -44,8 +44,8 @@ struct step {
 enum event {
 	EVENT_NONE,      /* reached the next group of lanes */
 	EVENT_SPLIT,     /* other_mask continues at `other` */
-	EVENT_PASSED,    /* jumped past the next group, or called or returned */
-	EVENT_COUNTDOWN, /* as many backward branches as `countdown` was */
+	EVENT_PASSED,    /* jumped past the next group's pc, or called or returned */
+	EVENT_COUNTDOWN, /* `countdown` backward branches were taken */
 	EVENT_PAUSE,
 	EVENT_BARRIER,
 	EVENT_LEFT, /* all running lanes were moved to groups or ended */
@@ -70,47 +70,50 @@ struct lane_group {
 
 struct warp {
 	alignas(64) uint32_t row[ROWS][RV32_LANES];
-	alignas(64) uint32_t active[RV32_LANES];  /* all ones in lanes that run */
+	alignas(64) uint32_t active[RV32_LANES];  /* all ones in lanes that run, 0 in the others */
 	alignas(64) uint32_t address[RV32_LANES]; /* scratch of loads and stores */
 	uint32_t mask;                            /* lanes that run */
 	/* The run stops before this step: the pc of another group, or the second step behind the
 	 * code if there is no other group. */
 	struct step *meet;
-	struct step *steps; /* of the running array */
-	struct step *block; /* first step that is not counted yet */
+	struct step *steps; /* steps of the array that is running: all lanes, or masked */
+	struct step *block; /* first step of the block that is not counted yet */
 	uint64_t count;     /* instructions of this warp */
-	uint64_t items;     /* instructions, summed over lanes */
+	uint64_t items;     /* instructions of all lanes together */
 	int32_t countdown;  /* backward branches */
 	uint32_t event;     /* enum event */
 	struct step *other;
 	uint32_t other_mask;
-	const struct span *spans; /* by index in the page table */
+	const struct span *spans; /* indexed by the page table */
 	const uint8_t *page;      /* page table of the launch */
-	uint8_t *private_rows;    /* words of private memory, RV32_LANES each, from the lowest */
-	uint32_t private_base;    /* address of the first */
-	uint32_t private_bytes;   /* of each lane */
-	uint32_t private_low;     /* lowest offset that was stored to */
+	/* private memory word by word, from the lowest address: RV32_LANES values each */
+	uint8_t *private_rows;
+	uint32_t private_base;  /* address of the first word */
+	uint32_t private_bytes; /* bytes of private memory per lane */
+	uint32_t private_low;   /* lowest offset to which a store was made */
 
 	struct rv32_core *core;
-	uint32_t index; /* in its work-group */
+	uint32_t index; /* index of the warp in its work-group */
 	uint32_t live;  /* lanes that have not ended */
 	uint32_t waiting;
-	uint32_t ended; /* lanes that ended, of those that started */
+	uint32_t ended; /* lanes that started and have ended */
 	uint32_t group_count, held_count;
 	uint64_t stamp;
 	struct lane_group groups[RV32_LANES];
-	struct lane_group held[RV32_LANES]; /* at a barrier */
+	struct lane_group held[RV32_LANES]; /* lanes that wait at a barrier */
 	int32_t quota;                      /* backward branches until other warps run */
 	bool rotate;                        /* the group that waited longest runs next */
 
 	const uint32_t (*local_id)[RV32_LANES]; /* x, y, z, linear */
 	alignas(64) uint32_t group_id[3][RV32_LANES];
-	uint32_t pack[RV32_LANES]; /* work-group of a lane, of those that share the warp */
+	/* work-group of each lane: index among those that share the warp */
+	uint32_t pack[RV32_LANES];
 	uint32_t fcsr[RV32_LANES];
 	/* LR: address + 1 of the reservation, 0: none; the value it read. */
 	uint32_t reserved[RV32_LANES], reserved_value[RV32_LANES];
 	uint32_t nic[RV32_NIC_REGISTERS][RV32_LANES];
-	uint32_t nic_high[RV32_LANES]; /* of RV32_NIC_TOTAL_LOW */
+	/* high words that the last read of RV32_NIC_TOTAL_LOW latched */
+	uint32_t nic_high[RV32_LANES];
 };
 
 /* One build: handlers by instruction, and the loop. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads and stores; part of execute_steps.h. A load or store of words first finds the pattern of
- * its addresses, and then checks that pattern first. Patterns: the same address in all lanes,
- * consecutive words, the same private word, the first two of these in each vector alone (rows of 8
- * or 16 work-items), or any addresses in one segment. All other accesses go lane by lane. */
+ * its addresses, and then checks that pattern first. Patterns: the same address in all lanes;
+ * consecutive words; the same private word; one of the first two in each vector separately (rows of
+ * 8 or 16 work-items); any addresses in one segment. All other accesses go lane by lane. */
 
 /* Returns the segment of an address. */
 INLINE const struct span *NAME(span_of)(const struct warp *w, uint32_t address)
@@ -21,7 +21,8 @@ INLINE bool NAME(regular)(struct warp *w, const vec *a, uint32_t stride)
 	return all_ones(m);
 }
 
-/* Checks that offsets of `bytes` bytes lie below the limit, in all lanes; stores them. */
+/* Computes the offset of each lane. Returns false if an access of `bytes` bytes at one of them
+ * passes the limit. */
 INLINE bool NAME(offsets)(struct warp *w, const struct step *s, const struct span *span,
 			  uint32_t limit, uint32_t bytes, vec offset[VECTORS])
 {

@@ -47,7 +47,8 @@ INLINE vec pick(vec m, vec x, vec y)
 	return (m & x) | (~m & y);
 }
 
-/* Returns bit i for each lane i whose word is all ones, not 0. */
+/* Returns a mask with bit i set if the word of lane i is all ones. Every word must be all ones or
+ * 0. */
 INLINE uint32_t bits_of(vec m)
 {
 #if defined(__AVX2__)

@@ -44,7 +44,7 @@ static uint32_t not_a_number(struct rv32_rounder *r)
 	return RV32_NAN;
 }
 
-/* Returns the result of an operation on NaNs. */
+/* Returns the result of an operation with a NaN operand. */
 static uint32_t of_nans(bool signaling, struct rv32_rounder *r)
 {
 	if (signaling)
@@ -101,7 +101,7 @@ static uint32_t overflowed(uint32_t sign, struct rv32_rounder *r)
 	return sign | (to_infinity ? INFINITE : INFINITE - 1);
 }
 
-/* Rounds n; n.m is not 0. Tininess is detected after rounding. */
+/* Rounds n, whose m is not 0, and packs it. Tininess is detected after rounding (IEEE 754). */
 static uint32_t pack(struct number n, struct rv32_rounder *r)
 {
 	int32_t drop = DROPPED, biased;
@@ -233,7 +233,7 @@ static uint32_t square_root(uint32_t a, struct rv32_rounder *r)
 	if (is_infinite(a))
 		return a;
 	struct number n = unpack(a);
-	/* An even exponent, and 54 or 55 bits: a root of 27 or 28 bits. */
+	/* Makes the exponent even and m 54 or 55 bits long, so that the root has 27 or 28 bits. */
 	rest = n.m << (n.e & 1 ? 31 : 30);
 	n.e -= n.e & 1 ? 31 : 30;
 	for (uint64_t bit = 1ull << 54; bit; bit >>= 2) {
@@ -301,7 +301,7 @@ static uint64_t to_integer(struct number n, struct rv32_rounder *r, bool *inexac
 		return 0;
 	if (n.e >= 0)
 		return n.e > 16 ? UINT64_MAX : n.m << n.e;
-	/* Keeps two bits below the point: the half and the rest. */
+	/* Keeps two bits below the point: the half, and a sticky bit for the rest. */
 	uint64_t m = shift_right(n.m << 2, -n.e);
 
 	*inexact = (m & 3) != 0;

@@ -22,8 +22,8 @@
 #define RV32_PROGRAM_FILE      "program.cl" /* name of the text in line tables */
 #define RV32_KERNEL_SECTION    ".dxp.kernels"
 #define RV32_KERNEL_MAGIC      0x4b505844u /* "DXPK" */
-#define RV32_KERNEL_HEAD_WORDS 9 /* magic, bytes of the record, parameters, sizes[3], hints[3] */
-#define RV32_PARAMETER_WORDS   4 /* bytes, address space, access, qualifiers */
+#define RV32_KERNEL_HEAD_WORDS 9           /* words: magic, bytes, parameters, sizes[3], hints[3] */
+#define RV32_PARAMETER_WORDS   4           /* words: bytes, address space, access, qualifiers */
 
 struct rv32_object {
 	const void *data; /* any alignment */
@@ -42,7 +42,7 @@ enum rv32_access_qualifier {
 enum rv32_type_qualifier { RV32_TYPE_CONST = 1, RV32_TYPE_RESTRICT = 2, RV32_TYPE_VOLATILE = 4 };
 
 struct rv32_parameter {
-	uint32_t bytes;     /* of the value; 4 for pointers */
+	uint32_t bytes;     /* bytes of the value; 4 for pointers */
 	uint8_t space;      /* enum rv32_space */
 	uint8_t access;     /* enum rv32_access_qualifier */
 	uint8_t qualifiers; /* enum rv32_type_qualifier, combined */
@@ -51,11 +51,12 @@ struct rv32_parameter {
 
 struct rv32_kernel {
 	const char *name;
-	const char *attributes; /* besides the sizes, such as "vec_type_hint(float4)" */
-	uint32_t entry;         /* address */
-	uint32_t local_bytes;   /* of its __local variables */
-	uint32_t sizes[3];      /* reqd_work_group_size; 0: none */
-	uint32_t hints[3];      /* work_group_size_hint; 0: none */
+	/* attributes other than the sizes, such as "vec_type_hint(float4)" */
+	const char *attributes;
+	uint32_t entry;       /* address */
+	uint32_t local_bytes; /* bytes of its __local variables */
+	uint32_t sizes[3];    /* reqd_work_group_size; 0: none */
+	uint32_t hints[3];    /* work_group_size_hint; 0: none */
 	uint32_t parameter_count;
 	struct rv32_parameter *parameters;
 };
@@ -65,15 +66,15 @@ struct rv32_symbol {
 	const char *name;
 };
 
-/* A row of the line table: the instructions from `address` on are of this line of the program's
- * text; 0: of none. */
+/* A row of the line table: the instructions from `address` on belong to this line of the program's
+ * text; line 0: to none. */
 struct rv32_line {
 	uint32_t address, line;
 };
 
 /* Immutable after the link. */
 struct rv32_image {
-	uint32_t *code; /* at RV32_CODE_BASE */
+	uint32_t *code; /* words to load at RV32_CODE_BASE */
 	size_t code_words;
 	uint8_t *constants;
 	uint32_t constant_base, constant_bytes; /* base is a multiple of RV32_PAGE_BYTES */
@@ -81,9 +82,10 @@ struct rv32_image {
 	uint32_t kernel_count;
 	struct rv32_symbol *symbols; /* functions, by address */
 	uint32_t symbol_count;
-	struct rv32_line *lines; /* by address; none if compiled without -gline-tables-only */
+	/* sorted by address; none if compiled without -gline-tables-only */
+	struct rv32_line *lines;
 	uint32_t line_count;
-	char *names; /* texts of all of these */
+	char *names; /* text of all names above */
 };
 
 /* Links objects; the caller frees *out with rv32_image_destroy.
@@ -100,7 +102,7 @@ const struct rv32_kernel *rv32_image_kernel(const struct rv32_image *image, cons
 /* Returns the function that holds a code address, or NULL. */
 const struct rv32_symbol *rv32_image_symbol(const struct rv32_image *image, uint32_t address);
 
-/* Returns the line of the program's text that a code address is of; 0: unknown. */
+/* Returns the line of the program's text that belongs to a code address; 0: unknown. */
 uint32_t rv32_image_line(const struct rv32_image *image, uint32_t address);
 
 /* Writes "function+0x20, line 3" for a code address. Returns the length, as snprintf(). */

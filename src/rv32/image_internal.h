@@ -30,7 +30,7 @@ struct image_object {
 	uint32_t symbol_count;
 	const char *symbol_names;
 	uint32_t symbol_name_bytes;
-	uint32_t first_kernel, kernel_count; /* in the image */
+	uint32_t first_kernel, kernel_count; /* its kernels in the image */
 };
 
 struct image_global {

@@ -9,7 +9,7 @@
 
 #include "rv32/image_internal.h"
 
-#define VALUE_BYTES_MAX (64u << 10) /* of a parameter; launches allow less */
+#define VALUE_BYTES_MAX (64u << 10) /* bytes of one parameter's value; a launch accepts less */
 
 struct reader {
 	const char *at, *end; /* `end` is the end of the record */

@@ -11,7 +11,7 @@
 
 #include "rv32/image_internal.h"
 
-#define LINES_MAX   (1u << 20) /* rows of a program; its code has at most as many instructions */
+#define LINES_MAX   (1u << 20) /* rows of a program: as many as its code has instructions at most */
 #define VERSION     4
 #define OPCODES_MAX 32
 
@@ -277,7 +277,8 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* The row that closes a sequence, with line 0, goes before one that opens the next. */
+	/* At equal addresses, the row that closes a sequence (line 0) precedes the row that opens
+	 * the next one. */
 	return (x->line > y->line) - (x->line < y->line);
 }
 

@@ -17,7 +17,7 @@ static uint8_t place_of(const Elf32_Shdr *s)
 	return s->sh_flags & SHF_EXECINSTR ? PLACE_CODE : PLACE_CONSTANT;
 }
 
-/* Returns the index + 1 of the object's kernel with the name of these letters; 0: none. */
+/* Returns 1 + the index of the object's kernel whose name is these letters; 0: none. */
 static uint32_t kernel_index(const struct image_linker *l, const struct image_object *o,
 			     const char *name, size_t letters)
 {

@@ -8,10 +8,10 @@
 
 #include "rv32/image_internal.h"
 
-/* One relocation: `at` is the place, `value` is symbol + addend. */
+/* One relocation: `at` points to the bytes to change; `value` is symbol + addend. */
 struct fix {
 	uint8_t *at;
-	uint32_t address; /* of the place */
+	uint32_t address; /* address of these bytes in the linked program */
 	uint32_t value;
 	uint32_t type;
 };
@@ -74,7 +74,7 @@ static bool jump_put(uint8_t *at, uint32_t distance)
 	return true;
 }
 
-/* Returns bytes that a relocation changes; 0: unknown type; 1: changes nothing. */
+/* Returns the number of bytes that a relocation of this type changes; 0: unknown type; 1: none. */
 static uint32_t type_bytes(uint32_t type)
 {
 	switch (type) {

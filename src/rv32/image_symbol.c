@@ -17,7 +17,7 @@ static uint32_t name_hash(const char *name)
 	return hash;
 }
 
-/* Returns the entry of this name, or the empty one where it belongs. */
+/* Returns the entry of this name, or the empty entry in which to store it. */
 static struct image_global *global_place(const struct image_linker *l, const char *name)
 {
 	uint32_t at = name_hash(name) & l->global_mask;

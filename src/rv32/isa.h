@@ -172,8 +172,8 @@ enum rv32_csr {
 	RV32_CSR_FCSR = 0x003,
 	RV32_CSR_INSTRET = 0xc02,     /* instructions of this warp, low word */
 	RV32_CSR_INSTRETH = 0xc82,    /* high word */
-	RV32_CSR_GLOBAL_ID = 0xcc0,   /* with the launch's offset */
-	RV32_CSR_LOCAL_ID = 0xcc3,    /* in the work-group */
+	RV32_CSR_GLOBAL_ID = 0xcc0,   /* global ids, including the launch's offset */
+	RV32_CSR_LOCAL_ID = 0xcc3,    /* ids in the work-group */
 	RV32_CSR_GROUP_ID = 0xcc6,    /* work-group */
 	RV32_CSR_GLOBAL_SIZE = 0xcc9, /* work-items */
 	RV32_CSR_LOCAL_SIZE = 0xccc,  /* work-items of a work-group */

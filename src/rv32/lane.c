@@ -163,7 +163,7 @@ static struct step *fence(struct warp *w, struct step *s)
 {
 	const unsigned order = (unsigned)s->imm;
 
-	/* x86 keeps all orders but store before load. */
+	/* x86 keeps the order of all accesses except a store before a load. */
 	if ((order & 0x10) && (order & 0x2))
 		atomic_thread_fence(memory_order_seq_cst);
 	else
@@ -290,7 +290,7 @@ struct step *rv32_lane_csr(struct warp *w, struct step *s)
 	const bool immediate = code >= RV32_CSRRWI;
 	const bool swaps = code == RV32_CSRRW || code == RV32_CSRRWI;
 	const bool sets = code == RV32_CSRRS || code == RV32_CSRRSI;
-	/* Setting or clearing the bits of x0 or of 0 does not write. */
+	/* An instruction that sets or clears the bits of x0 or of immediate 0 does not write. */
 	const bool writes = swaps || s->a != 0;
 
 	uint32_t old[RV32_LANES];

@@ -20,7 +20,7 @@ step_fn rv32_lane_handler(enum rv32_opcode code);
 struct step *rv32_lane_load(struct warp *w, struct step *s, enum rv32_opcode code);
 struct step *rv32_lane_store(struct warp *w, struct step *s, enum rv32_opcode code);
 
-/* Traps: a lane of `mask` jumps to no instruction. */
+/* Traps because a lane of `mask` jumps to an address that is no instruction. */
 struct step *rv32_lane_no_target(struct warp *w, struct step *s, uint32_t mask);
 
 /* Traps in a lane. */

@@ -7,15 +7,15 @@
 
 #include <stdint.h>
 
-#define RV32_PAGE_BYTES   65536u /* so one byte table of 65,536 entries finds a segment */
-#define RV32_SEGMENTS_MAX 160    /* 128 arguments, the core's own, and some more */
+#define RV32_PAGE_BYTES   65536u /* bytes: 65,536 table entries cover the address space */
+#define RV32_SEGMENTS_MAX 160    /* segments: 128 arguments, those of the core, and some more */
 
 /* Addresses. The engine assigns those of code, constants, arguments and window. */
 #define RV32_CODE_BASE     0x00010000u
 #define RV32_BUFFER_BASE   0x10000000u
 #define RV32_BUFFER_END    0xe0000000u
-#define RV32_LOCAL_BASE    0xe0000000u /* the same in every work-group */
-#define RV32_ARGUMENT_BASE 0xe8000000u /* argument table and values */
+#define RV32_LOCAL_BASE    0xe0000000u /* LOCAL memory: the same addresses in every work-group */
+#define RV32_ARGUMENT_BASE 0xe8000000u /* argument table and argument values */
 #define RV32_WINDOW_BASE   0xf0000000u
 #define RV32_PRIVATE_END   0xffff0000u /* private memory lies below, the same in every work-item */
 
@@ -38,7 +38,7 @@ struct rv32_segment {
 	uint8_t kind;   /* enum rv32_segment_kind */
 	uint8_t access; /* enum rv32_access, combined */
 	int16_t argument;
-	const char *name; /* of the argument, for messages; may be NULL */
+	const char *name; /* name of the argument, for messages; may be NULL */
 };
 
 /* Segments by address. Index 0 of `page` is no segment; index i is segments[i - 1]. */

@@ -6,9 +6,9 @@
 
 #include <dxp/status.h>
 
-#define QUEUE_BITS 8 /* of an own queue pair in FLAGS, and of one in QUEUE */
+#define QUEUE_BITS 8 /* bit position of the higher number in FLAGS and QUEUE */
 #define LOW_BYTE   255u
-#define ATOMIC     8u /* bytes of an atomic */
+#define ATOMIC     8u /* bytes of an atomic's operand */
 
 static uint64_t wide(const uint32_t registers[RV32_NIC_REGISTERS], enum rv32_nic_register low)
 {

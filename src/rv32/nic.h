@@ -10,15 +10,16 @@
 
 /* Written by dxp.set, read by dxp.get. 64-bit values are two registers, low word first. */
 enum rv32_nic_register {
-	RV32_NIC_NODE,            /* destination; 0: this node */
-	RV32_NIC_QUEUE,           /* function << 8 | queue pair there */
-	RV32_NIC_MAGIC,           /* of that queue pair */
-	RV32_NIC_LOCAL_KEY,       /* of the region that holds the local bytes */
-	RV32_NIC_REMOTE_KEY,      /* CFG operations: 0 */
-	RV32_NIC_REMOTE_OFFSET,   /* in the remote region; CFG operations: register index * 4 */
-	RV32_NIC_FLAGS = 7,       /* enum dxp_flag, and own queue pair << 8 */
-	RV32_NIC_IMM,             /* dxp.take writes the completion's */
-	RV32_NIC_CONTEXT = 10,    /* dxp.take writes the completion's */
+	RV32_NIC_NODE,       /* destination; 0: this node */
+	RV32_NIC_QUEUE,      /* function << 8 | queue pair there */
+	RV32_NIC_MAGIC,      /* magic of that queue pair */
+	RV32_NIC_LOCAL_KEY,  /* key of the region that holds the local bytes */
+	RV32_NIC_REMOTE_KEY, /* CFG operations: 0 */
+	/* offset in the remote region; CFG operations: register index * 4 */
+	RV32_NIC_REMOTE_OFFSET,
+	RV32_NIC_FLAGS = 7,       /* enum dxp_flag, and the number of the own queue pair << 8 */
+	RV32_NIC_IMM,             /* dxp.take stores the completion's immediate data here */
+	RV32_NIC_CONTEXT = 10,    /* dxp.take stores the completion's context here */
 	RV32_NIC_LOCAL_BASE = 12, /* offset of the argument's first byte in the local region */
 	RV32_NIC_TRAILER = 14,    /* COMPARE_SWAP: the new value */
 	RV32_NIC_REGISTERS = 16
@@ -30,7 +31,7 @@ enum rv32_nic_value {
 	RV32_NIC_PRODUCER,
 	RV32_NIC_CONSUMER,
 	RV32_NIC_TOTAL_LOW,  /* latches the high word for this work-item's next read */
-	RV32_NIC_TOTAL_HIGH, /* of the last RV32_NIC_TOTAL_LOW */
+	RV32_NIC_TOTAL_HIGH, /* high word latched by the last read of RV32_NIC_TOTAL_LOW */
 	RV32_NIC_OWN_NODE,
 	RV32_NIC_VALUES_END
 };
@@ -50,7 +51,7 @@ struct rv32_nic {
 /* The operands of dxp.post: register values that are not communication registers. */
 struct rv32_nic_source {
 	uint32_t bytes;      /* rs2 */
-	uint32_t offset;     /* of rs1 from the first byte of its argument */
+	uint32_t offset;     /* offset of rs1 from the first byte of its argument */
 	const uint8_t *data; /* host copy of the bytes, for inline payloads; NULL: none */
 };
 

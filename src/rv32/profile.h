@@ -14,7 +14,7 @@ struct rv32_count {
 
 struct rv32_profile_row {
 	const char *function; /* valid as long as the image; "": none */
-	uint32_t line;        /* of the program's text; 0: of none */
+	uint32_t line;        /* line of the program's text; 0: none */
 	struct rv32_count count;
 };
 

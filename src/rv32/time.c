@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The 32 lanes of a warp are several warps of the modelled device, and these fill one or more of
- * its cores: the group. The group runs all work of the launch, one warp after the other; the result
- * is scaled to the number of cores. */
+/* The 32 lanes of a warp stand for several warps of the modelled device. These fill one or more of
+ * its cores, called the group. The group runs all work of the launch, one warp after the other; the
+ * result is scaled to the number of cores. */
 #include "rv32/time.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct line {
 /* One core of the group under one assumption. */
 struct unit {
 	uint64_t issue;  /* next free cycle */
-	uint64_t port;   /* of the data cache */
+	uint64_t port;   /* next cycle in which the port of the data cache is free */
 	uint64_t memory; /* next cycle in which a line may be fetched */
 	uint64_t missed;
 	struct line *lines;
@@ -43,8 +43,8 @@ struct rv32_time {
 	struct rv32_time_parameters p;
 	uint32_t base, count;
 	struct rv32_op *ops;
-	uint32_t warp_count, unit_count; /* of the group */
-	uint32_t line_count;             /* of a cache */
+	uint32_t warp_count, unit_count; /* warps and units of the group */
+	uint32_t line_count;             /* lines of one cache */
 	uint64_t issued, accessed;
 	struct assumed assumed[RV32_TIME_CASES];
 	struct line *lines;
@@ -58,7 +58,8 @@ struct rv32_time {
 		.cache_bytes = 16384, .line_bytes = 4 * (t), .memory = 50, .line_cycles = 2 \
 	}
 
-/* Published for Vortex, 2021, on an Arria 10: all but load, branch, memory and line_cycles. */
+/* The Vortex paper of 2021 states these values for an Arria 10, except load, branch, memory and
+ * line_cycles. */
 static const struct rv32_time_parameters presets[] = {
 	VORTEX("vortex-0.2.3", 1, 4, 4), /* as that release is configured by default */
 	VORTEX("vortex-4x4", 32, 4, 4),  VORTEX("vortex-2x4", 32, 2, 4),
@@ -209,7 +210,7 @@ static bool cached(const struct rv32_time *m, struct unit *u, uint32_t line, uin
 }
 
 /* Finds the distinct lines of a warp's threads. Returns their number. LOCAL and private memory are
- * not cached: one access for all. */
+ * not cached and count as one access for all threads. */
 static uint32_t lines_of(const struct rv32_time *m, const struct rv32_op *op, uint32_t mask,
 			 const uint32_t *addresses, uint32_t lines[RV32_LANES])
 {
@@ -320,7 +321,7 @@ void rv32_time_read(const struct rv32_time *time, struct rv32_time_result *resul
 
 		for (uint32_t i = 0; i < time->warp_count; i++)
 			last = max_u64(last, a->warps[i].next);
-		/* The group is unit_count of the cores. */
+		/* The group stands for unit_count of the device's cores. */
 		last = (last * time->unit_count + time->p.cores - 1) / time->p.cores;
 		result->cycles[k] = last;
 		if (last)

@@ -21,25 +21,27 @@
 struct rv32_time_parameters {
 	const char *name;
 	uint32_t cores;
-	uint32_t warps;   /* of a core */
-	uint32_t threads; /* of a warp, a power of two; warps * threads is at most RV32_LANES */
+	uint32_t warps; /* warps of a core */
+	/* threads of a warp, a power of two; warps * threads is at most RV32_LANES */
+	uint32_t threads;
 	uint32_t clock_mhz;
 	uint32_t integer, multiply, divide;
 	uint32_t fused; /* float add, multiply and fused multiply-add */
 	uint32_t convert, float_divide, square_root;
-	uint32_t load;        /* on a hit, and of LOCAL and private memory */
-	uint32_t branch;      /* cycles for which a branch or jump holds its warp */
-	uint32_t cache_bytes; /* of a core; a power of two, at least RV32_TIME_WAYS lines */
+	uint32_t load;   /* load latency on a hit, and for LOCAL and private memory */
+	uint32_t branch; /* cycles for which a branch or jump holds its warp */
+	/* data cache of a core; a power of two, at least RV32_TIME_WAYS lines */
+	uint32_t cache_bytes;
 	uint32_t line_bytes;  /* a power of two */
-	uint32_t memory;      /* on a miss, beside `load`; assumed */
-	uint32_t line_cycles; /* between two lines that a core fetches; assumed */
+	uint32_t memory;      /* latency of a miss, in addition to `load`; assumed */
+	uint32_t line_cycles; /* cycles between two lines that a core fetches; assumed */
 };
 
 /* Assumptions about the memory. */
 enum rv32_time_case { RV32_TIME_FAST, RV32_TIME_NOMINAL, RV32_TIME_SLOW, RV32_TIME_CASES };
 
 struct rv32_time_result {
-	uint64_t warp_instructions; /* of modelled warps */
+	uint64_t warp_instructions; /* instructions of the modelled warps */
 	uint64_t lines;             /* accessed */
 	uint64_t cycles[RV32_TIME_CASES];
 	uint64_t lines_missed;

@@ -10,17 +10,20 @@
 
 enum rv32_trap_kind {
 	RV32_TRAP_NONE,
-	RV32_TRAP_ILLEGAL,    /* `word` is no instruction of this device */
-	RV32_TRAP_CSR,        /* `address` is no CSR, or is read-only */
-	RV32_TRAP_JUMP,       /* to `address`, outside the code or not aligned to 4 */
-	RV32_TRAP_LOAD,       /* `bytes` at `address` outside the segments, or not readable */
-	RV32_TRAP_STORE,      /* likewise, or not writable */
+	RV32_TRAP_ILLEGAL, /* `word` is no instruction of this device */
+	RV32_TRAP_CSR,     /* `address` is no CSR, or is read-only */
+	RV32_TRAP_JUMP,    /* jump to `address`, which is outside the code or not aligned to 4 */
+	/* load of `bytes` at `address`, outside the segments or not readable */
+	RV32_TRAP_LOAD,
+	/* store of `bytes` at `address`, outside the segments or not writable */
+	RV32_TRAP_STORE,
 	RV32_TRAP_MISALIGNED, /* atomic at an address that is not a multiple of 4 */
 	RV32_TRAP_BREAK,      /* ebreak */
 	RV32_TRAP_ABORT,      /* the ecall callback returned an error */
-	RV32_TRAP_BARRIER,    /* waits while `waited_for` work-items ended without the barrier */
-	RV32_TRAP_BUDGET,     /* the limit of instructions was reached */
-	RV32_TRAP_STOPPED     /* the stop flag was set */
+	/* a work-item waits at a barrier, but `waited_for` work-items ended without reaching it */
+	RV32_TRAP_BARRIER,
+	RV32_TRAP_BUDGET, /* the limit of instructions was reached */
+	RV32_TRAP_STOPPED /* the stop flag was set */
 };
 
 /* The facts of a trap. Stays valid after the launch, except `name`. */
@@ -29,7 +32,7 @@ struct rv32_trap {
 	uint32_t pc;      /* address of the instruction */
 	uint32_t word;    /* the instruction */
 	uint32_t address; /* memory address, jump target or CSR */
-	uint32_t bytes;   /* of the access */
+	uint32_t bytes;   /* bytes of the access */
 	uint32_t item[3]; /* global id of the work-item */
 	uint32_t group[3];
 	uint32_t waited_for;   /* BARRIER: work-items that ended */
@@ -38,7 +41,7 @@ struct rv32_trap {
 	uint8_t segment_kind;
 	int16_t argument; /* -1: none */
 	uint32_t segment_base, segment_bytes;
-	const char *name; /* the argument's, or NULL */
+	const char *name; /* name of the argument, or NULL */
 	int status;       /* ABORT: the callback's */
 };
 

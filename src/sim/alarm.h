@@ -9,7 +9,7 @@
 
 struct sim_alarms {
 	uint64_t *time_ns;    /* per host: time of its poll; UINT64_MAX: none */
-	uint32_t *heap;       /* hosts, earliest first; at equal times lowest number first */
+	uint32_t *heap;       /* hosts, earliest first; among equal times the lowest number first */
 	uint32_t *heap_index; /* per host: its index in `heap` */
 	uint32_t count;
 };

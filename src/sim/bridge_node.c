@@ -12,12 +12,12 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 
-/* A PUT or GET; freed when bridge and NIC have both dropped it. */
+/* A PUT or GET; freed when neither the bridge nor the NIC holds it any more. */
 struct nic_staged_write {
 	struct bridge_node *node;
 	struct bridge_transfer *bridge; /* NULL: completed with `status` */
 	struct nic_staged_read *read;   /* NULL: a PUT, or the requester needs no more */
-	uint64_t left;                  /* GET: bytes to pass to the NIC */
+	uint64_t left;                  /* GET: bytes that the NIC has not received yet */
 	uint64_t device;
 	bool put;
 	bool requested; /* PUT: the NIC waits for nic_staged_settled */
@@ -254,7 +254,7 @@ static void actions_run(struct bridge_node *n)
 	}
 }
 
-/* Copies the bytes: device memory changes only when a DMA completes. */
+/* Copies the bytes only now: device memory changes when a DMA completes, not before. */
 static void dma_end(struct bridge_node *n, struct step *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;
@@ -394,7 +394,7 @@ int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_op
 	return DXP_OK;
 }
 
-/* Cancels everything: no further event would complete it. */
+/* Cancels all transfers, because no later event would complete them. */
 static void works_end(struct bridge_node *n)
 {
 	struct bridge_end end;

@@ -33,7 +33,7 @@ struct stages *bridge_node_stages(struct bridge_node *n);
 
 struct bridge_node_counters {
 	uint64_t writes, reads; /* started PUTs and GETs */
-	uint32_t peak[2];       /* maximum in use: to the device, from it */
+	uint32_t peak[2];       /* most buffers in use: towards the device, and from it */
 	uint32_t open;          /* transfers that NIC or bridge still hold */
 	uint32_t resets;        /* resets of the device */
 	uint64_t grants;        /* grants to PUTs that had found no buffer */

@@ -89,8 +89,8 @@ static struct model_row row_of(const char *item, const char *quantity, const cha
 	return row;
 }
 
-/* Emits a path with each limit. The named prediction is that of the controllers: no parameter of it
- * comes from S-09. */
+/* Emits a path with each limit. The named prediction is the one limited by the controllers, because
+ * none of its parameters comes from S-09. */
 static int path_rows(const struct model_parameters *p, size_t path, const struct model_sink *sink)
 {
 	static const char *const columns[BRIDGE_LIMITS] = {"link limit", "controllers", "control"};
@@ -123,7 +123,7 @@ static int path_rows(const struct model_parameters *p, size_t path, const struct
 /* Emits the share of the link against the size of an entry, host to device. */
 static int size_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
-	double share[2] = {0}; /* for entries of 1 and 2 MiB */
+	double share[2] = {0}; /* shares for entries of 1 and 2 MiB */
 
 	for (uint32_t bytes = BUFFER_LEAST; bytes <= BUFFER_MOST; bytes *= 2) {
 		double rate = bridge_predict(p, BRIDGE_IN, BRIDGE_LIMIT_CONTROL, bytes);

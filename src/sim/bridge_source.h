@@ -33,12 +33,13 @@ extern const struct stages_options bridge_source_naive_stages;
 #define BRIDGE_SOURCE_NAIVE         839998874ull /* 801.1 MiB/s */
 #define BRIDGE_SOURCE_GAIN          5.9          /* 4732.0 / 801.1, in different units */
 
-/* ns: control of one piece, which occupies its DMA controller; the source does not state it, and
- * this value reproduces its rate from host to device (S-09). */
+/* ns: control time of one piece, during which its DMA controller is occupied. The source does not
+ * state it; this value reproduces the source's rate from host to device (S-09). */
 #define BRIDGE_SOURCE_PIECE_NS 57000ull
 
-/* Returns the source's machine with the rates that its controllers reached by local DMA (S-08)
- * apart from their link, with `control_ns` before each DMA, and without assumed latencies. */
+/* Returns the source's machine with `control_ns` before each DMA and without assumed latencies. Its
+ * controllers have the rates that they reached by local DMA (S-08), without the limit of their
+ * link. */
 struct stages_options bridge_source_controllers(uint64_t control_ns);
 
 /* Returns the time of the naive method: `control_ns`, then each step with the whole transfer, one

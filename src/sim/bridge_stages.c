@@ -34,7 +34,7 @@ struct step {
 	uint8_t kind, phase;
 	bool stalls; /* blocks its lines from its first byte on */
 	int status;
-	uint64_t at_ps; /* end of the phase; WAITS: of latency */
+	uint64_t at_ps; /* end of the phase; in phase WAITS, end of the latency */
 	double left;    /* bytes */
 	double rate;    /* bytes/s while streaming */
 };
@@ -87,8 +87,8 @@ static double rate_of(uint64_t bytes_per_s)
 	return bytes_per_s ? (double)bytes_per_s : INFINITY;
 }
 
-/* Returns the resource whose latency a step has. THROUGH enters at one controller and leaves at the
- * other. */
+/* Returns the resource at which a step enters; the step has its latency. THROUGH enters at one
+ * controller and leaves at the other. */
 static const struct stages_rate *entrance(const struct stages *s, uint8_t kind)
 {
 	switch (kind) {
@@ -104,7 +104,7 @@ static const struct stages_rate *leaving(const struct stages *s, uint8_t kind)
 	return kind == STAGES_THROUGH ? &s->options.from_device : entrance(s, kind);
 }
 
-/* Returns the rate of a step's lines, without memory. */
+/* Returns the rate of a step on its lines, without the limit of device memory. */
 static double line_rate(const struct stages *s, uint8_t kind)
 {
 	if (kind == STAGES_COPY)
@@ -135,7 +135,7 @@ static void memory_share(struct stages *s)
 		if (s->steps[i].phase == STREAMS && kinds[s->steps[i].kind].memory)
 			users[count++] = &s->steps[i];
 	while (count > 0) {
-		/* Slowest first: it may leave a part. */
+		/* Slowest first: a slow stream may leave a part of its share to the others. */
 		uint32_t slowest = 0;
 		for (uint32_t i = 1; i < count; i++)
 			if (users[i]->rate < users[slowest]->rate)
@@ -146,7 +146,7 @@ static void memory_share(struct stages *s)
 	}
 }
 
-/* Starts a step that is first on its lines; a DMA first has its control time. */
+/* Starts a step that is the first on its lines. The control time of a DMA comes before it. */
 static void step_start(const struct stages *s, struct step *p)
 {
 	bool dma = p->kind != STAGES_READ && p->kind != STAGES_WRITE;
@@ -217,7 +217,7 @@ uint64_t bridge_stages_next_ps(const struct stages *s)
 		const struct step *p = &s->steps[i];
 		if (p->phase == ENDED)
 			return s->now_ps;
-		/* A step that waits for another one starts at that one's event. */
+		/* A step that waits for another one starts at that step's event. */
 		if (p->phase != WAITS || p->at_ps > s->now_ps)
 			next = min_u64(next, p->at_ps);
 	}

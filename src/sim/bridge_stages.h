@@ -15,12 +15,12 @@
 #define STAGES_NS          1000ull                 /* ps */
 #define STAGES_NEVER       UINT64_MAX              /* no event */
 #define STAGES_RATE_MAX    (1000ull * 1000000000u) /* bytes/s: 1 TB/s */
-#define STAGES_STEPS_MAX   512                     /* outstanding: more than any bridge starts */
+#define STAGES_STEPS_MAX   512                     /* outstanding; more than any bridge starts */
 #define STAGES_LATENCY_MAX (10ull * 1000000000u)   /* ns */
 
 enum stages_step {
-	STAGES_READ,    /* from the network */
-	STAGES_WRITE,   /* to the network */
+	STAGES_READ,    /* read from the network */
+	STAGES_WRITE,   /* write to the network */
 	STAGES_IN,      /* DMA: host to device memory */
 	STAGES_OUT,     /* DMA: device memory to host */
 	STAGES_THROUGH, /* host, stream core, host: both controllers, no memory */
@@ -30,8 +30,9 @@ enum stages_step {
 
 struct stages_rate {
 	uint64_t bytes_per_s; /* at most STAGES_RATE_MAX; 0: unlimited */
-	uint64_t latency_ns;  /* from start to first byte; earlier steps hide it */
-	uint64_t end_ns;      /* from last byte to completion: interrupt, acknowledgement */
+	uint64_t latency_ns;  /* time from the start to the first byte; earlier steps can hide it */
+	/* time from the last byte to the completion: interrupt, acknowledgement */
+	uint64_t end_ns;
 };
 
 struct stages_options {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is one direction between two hosts. It posts a message when fewer than `outstanding` are.
- * The receiving sessions count arrivals. */
+/* A flow is one direction between two hosts. It posts a message while fewer than `outstanding`
+ * messages are outstanding. The receiving sessions count arrivals. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -310,8 +310,8 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 			     sent->retransmitted_timeout + sent->retransmitted_busy;
 }
 
-/* Sums over the ports that flows share. leaf-spine: between leaves and spines; star: towards hosts;
- * wire: the sender's own. */
+/* Sums the queues of the ports that flows share. leaf-spine: ports between leaves and spines; star:
+ * ports towards hosts; wire: the sender's port. */
 static void queues_account(struct crowd *c)
 {
 	const struct net_paths *paths = net_paths(c->net);

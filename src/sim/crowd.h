@@ -10,7 +10,7 @@
 enum crowd_pattern {
 	CROWD_PAIR,        /* host 0 to host 1 */
 	CROWD_INCAST,      /* all hosts to host 0 */
-	CROWD_PERMUTATION, /* each host to another one, and each receives from one */
+	CROWD_PERMUTATION, /* each host sends to another one, and each host receives from one */
 	CROWD_ALL_TO_ALL,  /* each host to all others */
 	CROWD_PATTERNS
 };
@@ -45,8 +45,8 @@ struct crowd_result {
 	double share;
 	/* Jain's index of bytes received per flow; 1: equal; 1/flows: one flow has all */
 	double jain;
-	double p50_us, p99_us, p999_us; /* from post to completion */
-	/* Bytes waiting when a packet arrives at a port that flows share. */
+	double p50_us, p99_us, p999_us; /* time from post to completion */
+	/* Bytes that wait when a packet arrives at a port that several flows share. */
 	double queue_mean_bytes, queue_max_bytes;
 };
 

@@ -110,7 +110,8 @@ static void packet_send(struct net *n, struct sim_packet *p)
 		fate.lost = true;
 	}
 	if (fate.lost) {
-		bool mark; /* not used; a packet that is lost later still uses its host's port */
+		/* result not used: a packet that is lost later still uses its host's port */
+		bool mark;
 		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
 			      p->bytes + WIRE_OVERHEAD, &mark);
 		sim_packet_put(&n->pool, p);

@@ -11,7 +11,7 @@
 #define HOSTS_MAX 64
 
 struct fair_sender {
-	uint32_t key; /* key of its own region */
+	uint32_t key; /* key of the function's own region */
 	uint32_t posted[NIC_QPS_PER_FUNCTION], ended[NIC_QPS_PER_FUNCTION];
 	uint64_t bytes, failed;
 };

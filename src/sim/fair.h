@@ -9,9 +9,10 @@
 #include "sim/sim.h"
 
 struct fair_function {
-	uint32_t peers[NIC_QPS_PER_FUNCTION]; /* hosts 1 ..; each has an own queue pair */
-	uint32_t peer_count;                  /* 0: the function sends nothing */
-	uint32_t bytes_max;                   /* message size: uniform, 1 .. bytes_max */
+	/* hosts to send to, from 1; each has its own queue pair */
+	uint32_t peers[NIC_QPS_PER_FUNCTION];
+	uint32_t peer_count;  /* 0: the function sends nothing */
+	uint32_t bytes_max;   /* message size: uniform, 1 .. bytes_max */
 	uint32_t outstanding; /* outstanding messages per queue pair, 1 .. NIC_OUTSTANDING_MAX */
 	uint32_t weight;      /* 0 means 1 */
 	uint64_t limit;       /* bytes/s; 0: none */

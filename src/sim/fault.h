@@ -25,14 +25,15 @@ struct sim_faults {
 	enum sim_only only;
 	uint64_t only_from; /* bit mask of senders 0 .. 63; 0: all */
 	uint32_t loss_ppm;  /* loss of each datagram, independent (Bernoulli) */
-	/* Gilbert-Elliott per sender. Probabilities per datagram: a burst begins, it ends, it loses
-	 * the datagram. */
+	/* Gilbert-Elliott per sender. Probabilities per datagram: that a burst begins; that it
+	 * ends; that the datagram is lost in a burst. */
 	uint32_t burst_ppm, burst_end_ppm, burst_loss_ppm;
-	uint32_t batch_ppm;  /* all datagrams of a send call to one host */
-	uint32_t reject_ppm; /* likewise, counted as an error of the link */
-	uint64_t drop_nth;   /* exactly this datagram, from 1; 0: none */
+	uint32_t batch_ppm;  /* loses all datagrams of a send call that go to one host */
+	uint32_t reject_ppm; /* the same, and the link counts them as an error */
+	uint64_t drop_nth;   /* loses exactly this datagram, counted from 1; 0: none */
 	/* Duplicates and delays. */
-	uint32_t duplicate_ppm, late_ppm; /* a copy within reorder_ns; a copy after 61 .. 91 s */
+	/* delivers a second copy: within reorder_ns; after 61 .. 91 s */
+	uint32_t duplicate_ppm, late_ppm;
 	uint32_t reorder_ppm;
 	uint64_t reorder_ns; /* maximum delay by reordering */
 	uint64_t jitter_ns;  /* maximum of a uniform delay of each datagram */
@@ -40,7 +41,7 @@ struct sim_faults {
 	uint32_t corrupt_ppm; /* flips one bit anywhere */
 	/* Flip one bit: of the header, of the rest, of the length field. */
 	uint32_t header_ppm, payload_ppm, length_ppm;
-	uint32_t truncate_ppm, extend_ppm; /* shorter; up to 64 bytes longer */
+	uint32_t truncate_ppm, extend_ppm; /* makes the datagram shorter; up to 64 bytes longer */
 };
 
 /* Numbers of datagrams. */

@@ -34,8 +34,8 @@ int goodput_run(const struct goodput_options *options, struct crowd_result *resu
 			.topology = NET_WIRE,
 			.delay_ns = 10 * US_NS,
 			.rate_bps = 10000000000ull,
-			/* Bytes of a NIC's ring: so a retransmission does not queue behind a whole
-			 * window. */
+			/* Bytes in a NIC's ring. The ring is short, so that a retransmission does
+			 * not queue behind a whole window. */
 			.backlog_bytes = 16384,
 			.faults = {.loss_ppm = options->loss_ppm}},
 		.pattern = CROWD_PAIR,

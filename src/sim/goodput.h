@@ -16,10 +16,11 @@ struct goodput_options {
 	uint32_t loss_ppm;
 	uint32_t messages; /* 0: GOODPUT_MESSAGES; the time may allow fewer */
 	uint64_t seed;
-	/* 0: values of the table: messages of 1 MiB, time-outs of 1 ms for go-back-N, 3 s. */
+	/* 0 selects the values of the table: messages of 1 MiB, a time-out of 1 ms for go-back-N, a
+	 * run of 3 s. */
 	uint32_t message_bytes;
 	uint64_t timeout_ns, limit_ns; /* limit: virtual time */
-	bool partial;                  /* count bytes of incomplete messages, too */
+	bool partial;                  /* also count the bytes of incomplete messages */
 };
 
 /* Measures one entry of the table. *gbps counts the payload of whole messages. DXP_ENOMEM. */

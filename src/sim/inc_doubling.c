@@ -22,7 +22,7 @@ struct doubling;
 struct host {
 	struct doubling *all;
 	uint32_t rank, call, step;
-	bool sent; /* this step's message was sent */
+	bool sent; /* the message of this step was sent */
 	uint64_t sum;
 	uint64_t here[2][STEPS_MAX];
 	bool came[2][STEPS_MAX];
@@ -67,7 +67,7 @@ static void message_out(struct host *h, uint32_t to, uint32_t step)
 	h->sent = true;
 }
 
-/* If this step's message has arrived, removes it and returns true. */
+/* Removes the message of this step and returns true, if it has arrived. */
 static bool message_remove(struct host *h, uint32_t step, uint64_t *sum)
 {
 	bool *came = &h->came[h->call & 1][step];

@@ -81,7 +81,7 @@ bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *typ
 	return true;
 }
 
-/* Returns a number of random magnitude: sums in different orders then differ. */
+/* Returns a number of random magnitude, so that sums in another order differ. */
 static double number(struct rng *r)
 {
 	double mantissa = (double)(int64_t)rng_next(r) / 9.2e18;

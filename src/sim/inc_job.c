@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs on simulated hosts: creation, the agreement that MPI makes otherwise, and close. */
+/* Jobs on simulated hosts: creation, close, and the agreement that MPI would make among the
+ * members. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -89,11 +90,11 @@ static void creations_end(struct inc_job *job)
 		if (seat->create && (i > 0 || job->state != INC_JOB_READY))
 			inc_create_end(seat->create);
 		if (i > 0 || job->state != INC_JOB_READY)
-			seat->create = NULL; /* member 0 needs it for KILL */
+			seat->create = NULL; /* member 0 still needs `create` to send KILL */
 	}
 }
 
-/* When all outcomes are known, makes MPI's agreement: all members get the group, or none. */
+/* When all outcomes are known, decides as MPI would: all members get the group, or none. */
 static void job_settle(struct inc_job *job, uint64_t now_ns)
 {
 	int status;

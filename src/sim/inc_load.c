@@ -20,7 +20,7 @@
 /* An operation: the reports of its members, and the expected result. */
 struct verdict {
 	uint32_t number; /* number of the operation; index: number % RING */
-	bool received;   /* status and done_elements are set */
+	bool received;   /* `status` and `done_elements` are set */
 	int status;
 	size_t done_elements;
 	uint32_t reported; /* number of members that reported */
@@ -38,7 +38,7 @@ struct task {
 struct worker {
 	struct task tasks[INC_LOAD_OUTSTANDING_MAX];
 	uint32_t started, ended;
-	uint32_t reported; /* operations that it reported */
+	uint32_t reported; /* number of operations that the member has reported */
 	uint64_t think_until_ns;
 	bool over;
 	struct rng rng;
@@ -232,7 +232,7 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 		v->status = status;
 		v->done_elements = done;
 	}
-	/* One member may see an operation complete before the group is lost. */
+	/* Statuses may differ: one member may complete an operation before the group is lost. */
 	bool same = v->status == status || (all && elements > 0);
 	if (!same || v->done_elements != done)
 		wrong(l,

@@ -31,7 +31,8 @@ struct node {
 
 struct inc_net {
 	struct inc_net_options options;
-	/* faults of wires after the first: a datagram is extended once at most */
+	/* faults of all wires but the first, without extension: a datagram is extended once at
+	 * most */
 	struct sim_faults further;
 	struct inc_tree tree;
 	struct net_port *ports;
@@ -238,7 +239,7 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 		packet_push(n, p, at_ns);
 		return;
 	}
-	p->from = node; /* selects this node's burst state */
+	p->from = node; /* `from` selects the burst state of this node */
 	struct sim_fate fate = sim_fault_decide(first ? &n->options.faults : &n->further,
 						&n->fault_state, p, &n->counters.packets);
 	for (uint32_t i = 0; i < fate.again_count; i++)
@@ -319,7 +320,7 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct datagr
 		n->counters.packets.unknown++;
 		sim_packet_put(&n->pool, p);
 	} else if (to == node) {
-		p->port = node; /* within the host, without a wire */
+		p->port = node; /* the packet stays within the host and crosses no wire */
 		packet_push(n, p, at_ns);
 	} else if (at_ns > n->now_ns) {
 		packet_push(n, p, at_ns);
@@ -385,7 +386,7 @@ static void node_poll(struct inc_net *n, uint32_t node)
 	if (n->tap.polled)
 		n->tap.polled(n->tap.context, node, n->now_ns);
 	if (!h->ops)
-		return; /* removed during its poll */
+		return; /* the node was removed during its poll */
 	uint64_t deadline_ns = max_u64(h->ops->deadline(h->context), n->now_ns);
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {

@@ -28,7 +28,7 @@ struct inc_node_ops {
 
 struct inc_cost {
 	uint64_t receive_ns, send_ns; /* CPU time per packet */
-	uint64_t latency_ns;          /* from a packet's arrival to its receipt */
+	uint64_t latency_ns;          /* time from a packet's arrival to its receipt */
 };
 
 /* Observers; each may be NULL. `data` is the datagram on the wire. */
@@ -90,7 +90,7 @@ uint64_t inc_net_now(const struct inc_net *n);
 const struct inc_tree *inc_net_tree(const struct inc_net *n);
 
 struct inc_net_counters {
-	struct sim_counters packets; /* sent and delivered: by nodes */
+	struct sim_counters packets; /* `sent` by nodes, `delivered` to nodes */
 	uint64_t crossings;          /* wires crossed, also by lost packets */
 	uint64_t host_sent, host_received;
 	uint64_t host_busy_ns; /* CPU time of all hosts */

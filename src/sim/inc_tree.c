@@ -109,7 +109,8 @@ static uint64_t hash(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* Returns a living node of `count` from `first` on, or `to` if it is one of them. */
+/* Returns a living node among the `count` nodes from `first` on; `to` itself if it is one of
+ * them. */
 static uint32_t choose(const struct inc_tree *t, uint32_t first, uint32_t count, uint32_t to,
 		       uint64_t flow)
 {

@@ -17,8 +17,8 @@
 struct inc_tree_options {
 	uint32_t hosts;
 	uint32_t levels; /* levels of switches: 1 .. INC_TREE_LEVELS_MAX */
-	/* [0]: hosts below a leaf; [l]: pods of level l - 1 below one of level l; 0: all that
-	 * remain, as at the top. */
+	/* [0]: hosts below a leaf; [l]: pods of level l - 1 below one pod of level l. 0: all that
+	 * remain, as at the top level. */
 	uint32_t below[INC_TREE_LEVELS_MAX];
 	uint32_t beside[INC_TREE_LEVELS_MAX]; /* switches per pod; 0: 1; [0] is always 1 */
 	uint64_t seed;                        /* seed of the ECMP hash */

@@ -101,7 +101,8 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		return;
 	w->view.contributions++;
 	if (seq_before(s, side->next))
-		return; /* the member may not have processed that result yet */
+		/* the member may not have processed that result yet, so this is no violation */
+		return;
 	if (s - side->next >= w->window)
 		wrong(w, "member %u contributes to segment %u, but has results only before %u",
 		      member, s, side->next);

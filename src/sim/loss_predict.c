@@ -14,11 +14,11 @@
 #define TIMEOUT_UNIT_NS 4096       /* unit of InfiniBand: 4.096 us x 2^n */
 #define LIMIT_NS        (5 * S_NS) /* virtual time: 74 time-outs of n = 14 */
 #define MESSAGES        20         /* messages of 1 MiB: 17 ms at full rate */
-/* share of the rate without loss that "almost unusable" means here */
+/* "almost unusable": less than this share of the rate without loss */
 #define UNUSABLE      0.1
-#define STABLE        0.8  /* share that "stable" means here */
-#define WIRE_BYTES    84   /* shortest frame with preamble and gap */
-#define XPU_WIRES     4    /* two in each direction, with one switch */
+#define STABLE        0.8  /* "stable": more than this share */
+#define WIRE_BYTES    84   /* bytes: shortest frame with preamble and gap */
+#define XPU_WIRES     4    /* wires of a round trip: two in each direction, with one switch */
 #define FRAME_BYTES   66   /* Ethernet 38, IP 20, UDP 8 */
 #define PAYLOAD_BYTES 1408 /* bytes per packet at an MTU of 1500 */
 
@@ -103,8 +103,9 @@ static int timeout_rows(const struct model_parameters *p, uint64_t seed,
 	return DXP_OK;
 }
 
-/* Splits a stated round trip into its wires, which are known, and one number for the rest. The
- * cycles are the stated time at the xPU's clock: no prediction, so nothing is compared. */
+/* Splits a stated round trip into the time of its wires, which is known, and one number for the
+ * rest. The cycles are the stated time at the xPU's clock. They are no prediction, so nothing is
+ * compared. */
 static void latency_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {

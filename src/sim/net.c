@@ -286,7 +286,7 @@ bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));
 		if (next > end_ns) {
 			n->now_ns = next == UINT64_MAX ? n->now_ns : end_ns;
-			return done && done(context); /* a completion may need no event */
+			return done && done(context); /* `done` may become true without an event */
 		}
 		n->now_ns = max_u64(n->now_ns, next);
 		instant_run(n);

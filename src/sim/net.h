@@ -39,8 +39,8 @@ struct net_options {
 	uint64_t rate_bps, host_rate_bps, spine_rate_bps; /* see path.h */
 	uint32_t queue_bytes, mark_bytes;
 	uint32_t backlog_bytes; /* a host waits while its port holds more; 0: never */
-	uint32_t socket_bytes;  /* of a host's socket buffer; 0: unbounded */
-	uint64_t poll_ns;       /* least time between two polls of a host that did work */
+	uint32_t socket_bytes;  /* size of a host's socket buffer; 0: unbounded */
+	uint64_t poll_ns;       /* least time between two polls of a host, if the first did work */
 	bool headers_only;      /* payload is only counted: for hosts that ignore it */
 	uint64_t start_ns;      /* initial clock; 0: 1 s */
 	struct sim_faults faults;

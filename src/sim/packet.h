@@ -12,7 +12,7 @@
 #define SIM_PACKET_CLASSES 3 /* capacities: 192, 1600 and 9216 bytes */
 
 struct sim_packet {
-	struct sim_packet *next; /* in the pool, or in a host's socket buffer */
+	struct sim_packet *next; /* next one in the pool or in a host's socket buffer */
 	uint64_t time_ns;        /* arrival at the next port or host */
 	uint64_t stamp_ns;       /* receiver's wall clock when its kernel receives it */
 	uint32_t from, to;
@@ -20,7 +20,7 @@ struct sim_packet {
 	uint32_t held;  /* bytes in `data`: all, or only the header */
 	uint32_t port;  /* next output port; NET_NO_PORT: the host */
 	uint8_t ecn;
-	uint8_t class; /* index of its capacity */
+	uint8_t class; /* index of the capacity of `data` */
 	uint8_t data[];
 };
 

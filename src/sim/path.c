@@ -42,7 +42,8 @@ int net_paths_create(struct net_paths *p, const struct net_path_options *o)
 				 : spine && o->spine_rate_bps ? o->spine_rate_bps
 							      : o->rate_bps;
 		if (own && o->topology != NET_WIRE)
-			continue; /* unbounded: a host waits for its own port */
+			/* the host's own port has no bound, because the host waits for it */
+			continue;
 		port->queue_bytes = o->queue_bytes;
 		port->mark_bytes = o->mark_bytes;
 	}

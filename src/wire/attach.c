@@ -12,7 +12,7 @@
 #include "wire/manage.h"
 
 #define RIGHTS_ALL 7
-#define STATUS_MIN (-127) /* lowest status in a row or answer: statuses fit an event's byte */
+#define STATUS_MIN (-127) /* lowest status in a row or answer: an event has one byte for it */
 
 enum field {
 	FUNCTION = 1 << 0,

@@ -49,7 +49,7 @@ struct attach_request {
 	uint8_t on;
 	uint32_t rights, key;
 	uint64_t vaddr, offset, bytes, value;
-	char label[FABRIC_NAME_BYTES]; /* [A-Za-z0-9._-]; only in OPEN it may be empty */
+	char label[FABRIC_NAME_BYTES]; /* [A-Za-z0-9._-]; it may be empty only in OPEN */
 };
 
 /* A function, for `dxp vf`. */
@@ -83,7 +83,7 @@ struct attach_answer {
 	uint8_t area_count;
 	struct attach_area areas[ATTACH_AREAS_MAX];
 	uint64_t total_bytes; /* AREAS: bytes that PUTs of peers placed here */
-	/* AREAS: as stored by the device; magic and reserved words 0 */
+	/* AREAS: as stored by the device, but magic and reserved words are 0 */
 	struct dxp_registers registers;
 };
 

@@ -118,7 +118,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.nap_credit = get_be16(AT(HELLO_NAP_CREDIT)),
 		.recovery = *AT(HELLO_RECOVERY),
 	};
-	/* The peer cannot receive without a session, a window or a payload size. */
+	/* A peer without a session, a window or a payload size cannot receive. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > WIRE_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
 	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)
@@ -284,7 +284,7 @@ int wire_atomic_decode(const uint8_t *body, size_t bytes, struct wire_atomic *at
 
 void wire_atomic_encode(const struct wire_atomic *atomic, uint8_t *body)
 {
-	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24); /* followed by three zero bytes */
+	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24); /* three zero bytes follow */
 	put_be32(AT_DATA(ATOMIC_REPLY_MSG_ID), atomic->reply_msg_id);
 	put_be64(AT_DATA(ATOMIC_OPERAND), atomic->operand);
 	put_be64(AT_DATA(ATOMIC_SWAP), atomic->swap);

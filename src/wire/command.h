@@ -19,8 +19,8 @@
 
 #define COMMAND_BYTES_MAX 2048 /* bytes of one NAP */
 #define COMMAND_WAITS_MAX 8
-/* Bytes that hosts and xPUs count per pending command, and for the arguments of a launch. The first
- * ones cost nothing: in an xPU they fit into the 512 bytes. */
+/* Bytes that hosts and xPUs charge for a pending command, and for the arguments of a launch. The
+ * first arguments cost nothing, because they fit into the 512 bytes in an xPU. */
 #define COMMAND_KEPT_BYTES(message_bytes) (512u + (message_bytes))
 #define COMMAND_KEPT_ARGUMENTS(count) \
 	((count) > COMMAND_ARGS_FREE ? 16u * ((count)-COMMAND_ARGS_FREE) : 0u)
@@ -58,8 +58,8 @@ enum command_op {
 	COMMAND_REPLY,
 	COMMAND_EVENT, /* xPU to host; host to xPU for events of the host; on any queue pair */
 	/* synchronous, as above */
-	COMMAND_NIC, /* opens a NIC function for this host's kernels, unless it has one that still
-			works */
+	/* opens a NIC function for this host's kernels, unless a working one is open */
+	COMMAND_NIC,
 	/* asynchronous: the xPU moves data between its memory and memory of the requesting node or
 	 * of another xPU, by GET and PUT (S-03, S-05) */
 	COMMAND_BRIDGE,

@@ -2,8 +2,9 @@
 /* Encodes and decodes the body of RUN: kernel name, index space, arguments. */
 #include "wire/command_codec.h"
 
-/* Only on the wire: an image with the description of an earlier argument, given by its index. The
- * descriptions of a kernel's 128 images would not fit in one message. */
+/* Used only on the wire: an image whose description equals that of an earlier argument. It states
+ * the index of that argument. The descriptions of a kernel's 128 images would not fit in one
+ * message. */
 #define ARG_IMAGE_LIKE 6
 /* On the wire only: a buffer with its size. */
 #define ARG_BUFFER_SIZED 7

@@ -420,7 +420,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 void wire_hello_encode(const struct wire_hello *hello, uint8_t *body);
 int wire_reset_decode(const uint8_t *body, size_t bytes, struct wire_reset *reset);
 void wire_reset_encode(const struct wire_reset *reset, uint8_t *body);
-int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* also PONG */
+int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* PING and PONG */
 void wire_ping_encode(uint64_t opaque, uint8_t *body);
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
 int wire_pmtu_ack_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);

@@ -125,7 +125,8 @@ void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t
 		       const void *payload, size_t payload_bytes, struct datagram *d,
 		       uint8_t trailer[INC_TRAILER_BYTES]);
 
-/* CRC-32 of a payload with many receivers, and the shift that joins it to each head. */
+/* CRC-32 of a payload that goes to many receivers, and the shift that joins it to the head of each
+ * packet. */
 struct inc_sum {
 	const struct crc32_shift *shift; /* made for the payload's length, a multiple of 4 */
 	uint32_t crc;
@@ -156,7 +157,7 @@ struct inc_batch {
 #define INC_PATH_MAX 8 /* switches above a member */
 
 struct inc_hop {
-	uint32_t ip;       /* in host order */
+	uint32_t ip;       /* IPv4 address in host order */
 	uint16_t children; /* NOTIFY: children of the group at this switch; QUERY: free groups */
 	uint16_t index;    /* NOTIFY: index of the child that leads to this member */
 };
@@ -216,7 +217,7 @@ int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *ou
 /* ---- between members ---- */
 
 /* Payload of FREEZE, FROZEN, FETCH, AWAIT and AWAITED; comm_id is the group. FETCHED has the
- * payload of a DATA result. After FREEZE and FROZEN of a member that gave up others, one bit per
+ * payload of a DATA result. If the sender of a FREEZE or FROZEN has given up members, one bit per
  * member of the group follows, lowest bit of the first byte first. */
 struct inc_peer {
 	uint32_t member; /* the sender */
@@ -250,7 +251,7 @@ struct inc_switch_row {
 	uint32_t parents[INC_PARENTS_MAX];
 	uint32_t groups, groups_max;
 	uint64_t uptime_ms, memory_bytes, memory_max;
-	/* packets; defined in struct switch_counters */
+	/* packets; struct switch_counters has their definitions */
 	uint64_t received, sent, contributions, results, repeats, duplicates, stale, foreign,
 		malformed, icrc_wrong, refused, kernel_contributions, kernel_results, kernel_passed,
 		limited, expired;

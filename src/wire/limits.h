@@ -19,8 +19,8 @@
 #define WIRE_FUNCTIONS          8 /* functions of a NIC: one physical and seven virtual */
 
 /* xPUs and their hosts */
-#define FABRIC_NAME_BYTES   32 /* bytes; name of a node with its zero: [A-Za-z0-9._-] */
-#define FABRIC_DEVICE_BYTES 96 /* bytes; an engine's text about its device, with its zero */
+#define FABRIC_NAME_BYTES   32 /* bytes of a node's name, with the final zero: [A-Za-z0-9._-] */
+#define FABRIC_DEVICE_BYTES 96 /* bytes; an engine's text about its device, with its zero byte */
 /* bytes of incomplete commands of one host on one xPU: 90,000 short ones; hosts stay below it
  * (HOST_COMMANDS_BYTES) */
 #define WIRE_COMMANDS_BYTES   (64u << 20)

@@ -11,7 +11,7 @@
 
 #define STATUS_PADDING 46 /* bytes: makes a STATUS request as long as the longest refusal */
 
-/* Computes the mac. Header fields that a NIC may set late count as zero. */
+/* Computes the mac. Header fields that the NIC may still change before sending count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
 			 uint8_t out[MAC_BYTES])
 {

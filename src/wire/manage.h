@@ -148,8 +148,8 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 size_t manage_assign_encode(const struct manage_assign *assign, struct mac *mac, uint8_t *out);
 size_t manage_status_encode(const struct manage_status *status, struct mac *mac, uint8_t *out);
 
-/* mac NULL: writes 16 zero bytes, which prove nothing (for a wrong key). Cuts the text so that the
- * frame has at most bytes_max (>= MANAGE_ANSWER_MIN) bytes. */
+/* mac NULL, for a request with a wrong key: writes 16 zero bytes, which prove nothing. Cuts the
+ * text so that the frame has at most bytes_max (>= MANAGE_ANSWER_MIN) bytes. */
 #define MANAGE_ANSWER_MIN 93
 size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer,
 			    size_t bytes_max, struct mac *mac, uint8_t *out);

@@ -38,7 +38,7 @@ static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 	}
 }
 
-/* The first file's name is unused. */
+/* The name of the first file is unused. */
 static const char *file_fault(const struct dxp_file *f, uint32_t index)
 {
 	if (f->bytes && !f->data)

@@ -16,7 +16,7 @@
 enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
 #undef FIELD_ENUM
 
-#define VERSION_MASK  0x0fu /* TVer, in BTH_FLAGS */
+#define VERSION_MASK  0x0fu /* bits of TVer (transport version) in BTH_FLAGS */
 #define PAD_SHIFT     4
 #define PAD_MASK      3u
 #define PKEY_DEFAULT  0xffffu

@@ -23,7 +23,7 @@
 #define AREA   0x5000000000ull
 #define ANSWER 16 /* words after the window */
 
-/* Compiled here as C and in kernels as OpenCL C. */
+/* Source text that is compiled here as C, and in kernels as OpenCL C. */
 #define POSTS                                                                                      \
 	{                                                                                          \
 		struct dxp_target to = {7, 1, 2, 0x12345678};                                      \

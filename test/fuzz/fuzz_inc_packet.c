@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes packets of in-network computing: a packet that decodes must, encoded again, decode to the
- * same, with a right ICRC. */
+/* Fuzzes packets of in-network computing: a packet that decodes is encoded again. The result must
+ * have a right ICRC and decode to the same fields. */
 #include <assert.h>
 #include <string.h>
 

@@ -77,7 +77,7 @@ static void exchange(struct target *t)
 		;
 }
 
-/* Forges a frame as a peer with the key could: the member's nonce, which such a peer knows,
+/* Forges a frame that a peer with the key could send. The member's nonce, which such a peer knows,
  * replaces zeros of the input. */
 static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t *body, size_t bytes)
 {

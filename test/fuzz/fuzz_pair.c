@@ -26,11 +26,12 @@
 #define POSTS_MAX    64 /* posts by each host */
 #define POLLS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
-#define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second NAP has one */
-#define ADDITION     UINT64_MAX                                  /* context of an atomic add */
+/* every second NAP has a trailer */
+#define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0)
+#define ADDITION     UINT64_MAX /* context of an atomic add */
 
-/* Memory: the peer and own PUTs read [0], which always holds the pattern. [1] is written, at the
- * same offsets as in [0]. */
+/* The peer's GETs and own PUTs read memory [0], which always holds the pattern. Operations write
+ * memory [1], at the same offsets as in [0]. */
 struct host {
 	struct nic *nic;
 	struct dxp_window *window;

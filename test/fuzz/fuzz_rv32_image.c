@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		rv32_image_destroy(image);
 	}
 	rv32_list(objects, line_check, NULL, text);
-	/* Twice the same: equal names meet. */
+	/* Links the object twice, so that equal names meet. */
 	if (rv32_image_link(objects, 2, &image, text) == DXP_OK) {
 		image_check(image);
 		rv32_image_destroy(image);

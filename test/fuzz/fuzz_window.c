@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A hostile process writes arbitrary values into its window. The input is its program: stores to
  * any field, descriptors that are invalid or change after the doorbell, index jumps, registers,
- * between polls of the engine. Its function is closed and opened, its regions are revoked, at any
- * time; its memory is then unmapped at once. A correspondent on another node answers correctly. All
- * operations of a correct pair beside them must succeed.
+ * between polls of the engine. At any time its function is closed and opened again, or its regions
+ * are revoked; then its memory is unmapped at once. A correspondent on another node answers
+ * correctly. All operations of a correct pair beside them must succeed.
  *
  * Checks: the accounts after each step; the bytes around and between regions; operations and memory
  * of the correct pair; the completion of the correspondent's operations after the process is gone;
@@ -112,7 +112,8 @@ static void hostile_post(struct scene *s)
 	struct dxp_target to = target_of(s, peer, how >> 5 & 1);
 	struct dxp_descriptor head = dxp_head(ops[how % ARRAY_COUNT(ops)], how >> 6, &to, 0);
 
-	/* Keys and magics grant all access; those of the correct pair are unknown to it. */
+	/* Keys and magics are the only protection, and the hostile process does not know those of
+	 * the correct pair. */
 	if (peer == HONEST || peer == PEER)
 		head.dst_magic ^= 1;
 	head.flags = take8(&s->in) & 3;

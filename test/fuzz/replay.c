@@ -20,7 +20,7 @@
 #define INPUT_BYTES_MAX   65536 /* bytes of the longest mutation; more than any datagram */
 #define INPUTS_MAX        4096  /* files of one corpus */
 #define MUTATIONS_DEFAULT 200000
-#define MUTATIONS_MIN     200 /* done even if a busy machine exceeds the time limit */
+#define MUTATIONS_MIN     200 /* mutations that run even if a busy machine exceeds the time limit */
 #define SECONDS_MAX       3   /* time for mutations without a given seed */
 #define EDITS_MAX         8   /* changes of an input */
 
@@ -117,7 +117,7 @@ static void edit(struct rng *r, uint8_t *data, size_t *bytes)
 		if (at < *bytes)
 			data[at] = byte_draw(r);
 		break;
-	case 2: /* cut off the end */ *bytes = at; break;
+	case 2: /* cuts off the end */ *bytes = at; break;
 	case 3: /* remove a run */
 		run_bytes = min_u64(run_bytes, *bytes - at);
 		memmove(data + at, data + at + run_bytes, *bytes - at - run_bytes);

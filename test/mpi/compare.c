@@ -55,7 +55,8 @@ static void allreduce(const struct layout *l, const struct test_type *t, const s
 	free(receive);
 }
 
-/* MPICH 4.0 crashes on long reductions in place to any other root. */
+/* Returns true if a reduction to this root may be in place: MPICH 4.0 crashes on long ones to any
+ * other root. */
 static bool may_be_in_place(int root)
 {
 #ifdef MPICH_VERSION

@@ -58,7 +58,7 @@ struct dxp_inc_operation {
 	uint64_t number; /* from 1 */
 	const void *send;
 	uint8_t *receive;
-	size_t bytes, done; /* bytes per element; elements done */
+	size_t bytes, done; /* bytes per element; number of elements done */
 	bool put;
 };
 

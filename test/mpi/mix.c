@@ -71,7 +71,7 @@ static void dependent(MPI_Comm comm)
 		test_fail("iallreduce that others wait for: %ld", sum);
 }
 
-/* Associative and dependent on the order of ranks. */
+/* An operation that is associative and depends on the order of the ranks. */
 static void keep_left(void *in, void *inout, int *count, MPI_Datatype *type)
 {
 	for (int i = 0; i < *count; i++)
@@ -94,7 +94,7 @@ static void strange(MPI_Comm comm)
 	if (most != ranks - 1)
 		test_fail("long double");
 
-	/* The same bytes with other types on other ranks. */
+	/* Ranks describe the same bytes by different types. */
 	MPI_Type_vector(4, 1, 2, MPI_INT, &pairs);
 	MPI_Type_commit(&pairs);
 	for (int i = 0; i < 8; i++)
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 			&provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	overlap(MPI_COMM_WORLD); /* no rank has joined yet */
+	overlap(MPI_COMM_WORLD); /* before any rank has joined a group of the switches */
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++)
 		overlap(MPI_COMM_WORLD);

@@ -10,7 +10,8 @@
 
 static int failures;
 
-/* Returns 1 or 2, and -1 sometimes: products of 64 ranks overflow no float or wider type. */
+/* Returns 1 or 2, and sometimes -1, so that the products of 64 ranks overflow no float or wider
+ * type. */
 static int small(int rank, int i)
 {
 	int v = (rank * 7 + i * 3) % 11;
@@ -28,8 +29,8 @@ PUT(put_char, signed char, small(rank, i))
 PUT(put_short, short, small(rank, i) * 3)
 PUT(put_int, int, small(rank, i) * 1001)
 PUT(put_long, long, small(rank, i) * 100003L)
-/* Unsigned values are small, because op/avx of Open MPI 4.1 saturates bytes and compares as if
- * signed. */
+/* Unsigned values are small, because Open MPI 4.1 (op/avx) saturates bytes and compares them as if
+ * they were signed. */
 PUT(put_uchar, unsigned char, small(rank, i) + 2)
 PUT(put_ushort, unsigned short, small(rank, i) + 2)
 PUT(put_uint, unsigned, (small(rank, i) + 2) * 77)

@@ -39,8 +39,9 @@ static struct words {
 	uint64_t pause_ms; /* pause before each operation */
 	uint64_t sleep_ms; /* pause of this rank before its first operation */
 	uint64_t abandon;  /* 1: exits without destroying its groups */
-	uint64_t kinds;    /* number of kinds of operation; XDP supports the first 7; 0: all */
-	uint64_t plain;    /* 1: allreduces only */
+	/* number of kinds of operation, of which XDP supports the first 7; 0: all */
+	uint64_t kinds;
+	uint64_t plain; /* 1: allreduces only */
 	uint64_t seed;
 } w = {.calls = 1000, .longest = 20000, .groups = 1, .create_ms = 1000, .seed = 1};
 

@@ -199,8 +199,8 @@ static void arguments__hundred_and_twenty_eight(void)
 	OK(clReleaseKernel(k));
 }
 
-/* A kernel gets the argument values of its enqueue, not of its start; values stay set for the next
- * enqueue. */
+/* A kernel gets the argument values at its enqueue, not at its start. The values stay set for the
+ * next enqueue. */
 static void arguments__are_copied_at_the_enqueue(void)
 {
 	static const char source[] = "kernel void f(global uint *out, uint i, uint v)\n"
@@ -358,7 +358,8 @@ static void reported(cl_program p, bool wanted)
 	OK(clReleaseProgram(p));
 }
 
-/* PoCL treats no options as this option, and also this text inside other options. */
+/* PoCL acts as if this option were given when there are no options, or when its text is part of
+ * another option. */
 static void arguments__queries_when_built_for_it(void)
 {
 	reported(rig_program(pair, ""), false);
@@ -387,7 +388,7 @@ static void arguments__of_binaries(void)
 	reported(p, false);
 }
 
-/* The compile options decide; in PoCL the link options do. */
+/* The options of the compilation decide; in PoCL those of the link decide. */
 static void arguments__of_linked_programs(void)
 {
 	static const char *const options[] = {"", "-cl-kernel-arg-info"};

@@ -70,7 +70,7 @@ static void binaries__are_accepted_again(void)
 		EQUAL(value(p, i), 42);
 	OK(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL));
 	EQUAL(kernels, 2);
-	/* again, from the binary of the loaded program */
+	/* the same, with the binary of the loaded program */
 	struct binaries again = binaries_of(p);
 	OK(clReleaseProgram(p));
 	p = load(&again);

@@ -262,7 +262,7 @@ static void buffers__nothing_to_move(void)
 	OK(clReleaseMemObject(m));
 }
 
-/* A blocking write of any size has completed when it returns: other queues need no event. */
+/* A blocking write of any size is complete when it returns, so other queues need no event. */
 static void buffers__blocking_writes_have_ended(void)
 {
 	cl_mem m = rig_buffer(0, 4096, NULL);

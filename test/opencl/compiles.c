@@ -12,7 +12,7 @@ static cl_program program(const char *text)
 	return p;
 }
 
-/* The build fails or succeeds, and the next build succeeds. */
+/* Builds a text, which may fail or succeed, and checks that the next build succeeds. */
 static void survives(const char *text, const char *options)
 {
 	cl_program p = program(text);
@@ -28,7 +28,7 @@ static void survives(const char *text, const char *options)
 	OK(clReleaseProgram(p));
 }
 
-/* PoCL crashes on some of them. */
+/* PoCL crashes on some of these options. */
 static void compiles__options_that_are_none(void)
 {
 	static const char *const options[] = {
@@ -107,7 +107,7 @@ static void binary_is_rejected(const void *data, size_t bytes, cl_int wanted)
 	EQUAL(status, wanted);
 }
 
-/* A valid binary with changed bytes: rejected at creation or build, or it builds. */
+/* A valid binary with changed bytes is rejected at creation or build, or it builds. */
 static void binary_survives(const unsigned char *data, size_t bytes)
 {
 	cl_int status, error;

@@ -212,7 +212,7 @@ static void queues__on_the_device(void)
 	      CL_INVALID_COMMAND_QUEUE);
 	OK(clGetCommandQueueInfo(rig.queues[0], CL_QUEUE_DEVICE_DEFAULT, sizeof(q), &q, NULL));
 	CHECK(q == NULL);
-	if (rig.pocl) /* PoCL crashes on the next ones */
+	if (rig.pocl) /* PoCL crashes on the following calls */
 		return;
 	FAILS(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0],
 					     (cl_command_queue)rig.context),
@@ -225,7 +225,7 @@ static void queues__on_the_device(void)
 	on_device_rejected(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
 }
 
-/* A queue may be released with commands in it: they complete. */
+/* A queue may be released with commands in it, which still complete. */
 static void queues__released_with_work_in_them(void)
 {
 	uint32_t *out = rig_memory(4096 * 4), *in = rig_noise(4096 * 4);
@@ -258,7 +258,8 @@ static void contexts__hundred_at_once(void)
 		MADE(queues[i]);
 		buffers[i] = clCreateBuffer(contexts[i], CL_MEM_COPY_HOST_PTR, 4, &number, ERR);
 		MADE(buffers[i]);
-		OK(clReleaseContext(contexts[i])); /* its queue and buffer keep it alive */
+		/* its queue and its buffer keep the context alive */
+		OK(clReleaseContext(contexts[i]));
 	}
 	for (size_t i = 0; i < COUNT_OF(contexts); i++) {
 		uint32_t number = 0;

@@ -128,7 +128,7 @@ static void devices__migration_by_wish(void)
 	OK(clFinish(last_queue()));
 	rig_read(rig.queues[0], list[1], back, BYTES);
 	SAME_BYTES(back, model, BYTES);
-	/* contents may be dropped: they can be written again */
+	/* after its content was dropped, the buffer can be written again */
 	OK(clEnqueueMigrateMemObjects(last_queue(), 1, &list[2],
 				      CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, NULL));
 	rig_write(last_queue(), list[2], model, BYTES);

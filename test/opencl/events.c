@@ -317,10 +317,10 @@ static void callbacks__of_commands(void)
 	usleep(20000);
 	EQUAL(record.count, 0);
 	OK(clSetUserEventStatus(u, CL_COMPLETE));
-	CHECK(until(&record.count, 1)); /* without any thread in a waiting call */
+	CHECK(until(&record.count, 1)); /* although no thread is in a waiting call */
 	CHECK(record.event == write);
 	EQUAL(record.status[0], CL_COMPLETE);
-	/* already complete: called at once */
+	/* the command is already complete, so the callback is called at once */
 	OK(clSetEventCallback(write, CL_COMPLETE, callback_record, &late));
 	CHECK(until(&late.count, 1));
 	usleep(5000);
@@ -413,7 +413,7 @@ static void callbacks__of_user_events(void)
 	OK(clSetUserEventStatus(b, -5));
 	CHECK(until(&good.count, 1));
 	EQUAL(good.status[0], CL_COMPLETE);
-	if (!rig.pocl) { /* PoCL calls no callback */
+	if (!rig.pocl) { /* PoCL does not call the callback */
 		CHECK(until(&bad.count, 1));
 		EQUAL(bad.status[0], -5);
 	}

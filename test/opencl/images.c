@@ -47,7 +47,7 @@ struct pitches {
 	size_t row, slice, bytes;
 };
 
-/* Draws pitches. Slices are whole rows of the host; a 1D array has one row for each slice. */
+/* Draws pitches. A slice pitch is a multiple of the row pitch; a 1D array has one row per slice. */
 static struct pitches pitches_by_chance(const struct picture *p, const size_t region[3])
 {
 	struct pitches h = {0, 0, 0};

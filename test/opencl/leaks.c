@@ -33,7 +33,7 @@ static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t mos
 }
 
 static cl_kernel kernel;
-static cl_mem kept, own[RIG_DEVICES_MAX]; /* one for each device, so that no data moves */
+static cl_mem kept, own[RIG_DEVICES_MAX]; /* one buffer for each device, so that no data moves */
 
 static void buffer_round(uint32_t n)
 {

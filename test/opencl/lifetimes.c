@@ -206,7 +206,7 @@ static void CL_CALLBACK releases(cl_event e, cl_int status, void *data)
 	cl_command_queue q = data;
 	cl_event another;
 
-	/* Neither releasing nor enqueuing blocks. */
+	/* Neither the release nor the enqueue blocks. */
 	if (clEnqueueMarkerWithWaitList(q, 0, NULL, &another) == CL_SUCCESS)
 		clReleaseEvent(another);
 	clReleaseEvent(e);

@@ -80,7 +80,7 @@ static void binaries__rejected(void)
 	rig_scramble(junk, sizeof(junk));
 	cl_program p =
 		clCreateProgramWithBinary(rig.context, 1, rig.devices, sizes, list, &status, ERR);
-	if (p) { /* otherwise the build rejects it */
+	if (p) { /* if creation accepts it, the build must reject it */
 		cl_int error = clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
 		CHECK(error == CL_INVALID_BINARY || error == CL_BUILD_PROGRAM_FAILURE);
 		OK(clReleaseProgram(p));
@@ -128,7 +128,7 @@ static void compile__and_link_with_headers(void)
 	MADE(linked);
 	has_text(linked, 23);
 	OK(clReleaseProgram(linked));
-	/* a library, then a program with it */
+	/* first a library, then a program that is linked with it */
 	cl_program archive = clLinkProgram(rig.context, 0, NULL, "-create-library", 1, &library,
 					   NULL, NULL, ERR);
 	MADE(archive);

@@ -61,7 +61,7 @@ static void links__two_objects(void)
 	EQUAL(type_of(parts[0]), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
 	cl_program p = linked("", 2, parts);
 	EQUAL(type_of(p), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
-	/* its parts may be released */
+	/* the parts of a linked program may be released */
 	OK(clReleaseProgram(parts[0]));
 	OK(clReleaseProgram(parts[1]));
 	for (cl_uint i = 0; i < rig.device_count; i++)
@@ -107,7 +107,7 @@ static void links__again(void)
 {
 	cl_program p = compiled("kernel void f(global int *out) { *out = 1; }\n");
 
-	/* it has no kernel, so it may be compiled again */
+	/* the program has no kernel, so it may be compiled again */
 	OK(clCompileProgram(p, 0, NULL, "-DX", 0, NULL, NULL, NULL, NULL));
 	cl_program whole = linked(NULL, 1, &p);
 	EQUAL(value(whole, 0), 1);

@@ -44,7 +44,7 @@ static void unordered__graph_by_chance(void)
 		for (cl_uint i = 0; i < count; i++)
 			OK(clReleaseEvent(list[i]));
 		last[a] = e;
-		last[b] = e; /* later writers of b wait for this reader */
+		last[b] = e; /* later commands that write b wait for this reader */
 		OK(clRetainEvent(e));
 		model[a] = model[a] * 5 + model[b] + n;
 	}
@@ -166,7 +166,7 @@ static void profiling__of_every_command(void)
 		OK(clFinish(q));
 		for (size_t i = 0; i < COUNT_OF(e); i++)
 			check_times(e[i]);
-		/* in order: each starts after the previous one has completed */
+		/* in an in-order queue each command starts after the previous one has completed */
 		for (size_t i = 1; i < 4; i++)
 			CHECK(time_of(e[i], CL_PROFILING_COMMAND_START) + 1000000 >=
 			      time_of(e[i - 1], CL_PROFILING_COMMAND_END));

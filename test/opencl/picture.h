@@ -10,7 +10,7 @@ struct picture {
 	cl_mem_object_type type;
 	cl_image_format format;
 	size_t pixel;   /* bytes */
-	size_t size[3]; /* pixels; the layers of an array are the next dimension */
+	size_t size[3]; /* size in pixels; the layers of an array are the next dimension */
 	uint8_t *model;
 	size_t bytes;
 };

@@ -30,7 +30,7 @@ static cl_int run(cl_program program, const char *name, cl_mem out, cl_uint at)
 	return status;
 }
 
-/* A store that must fail; then a command that works. */
+/* Runs a store that must fail, and then a command that must work. */
 static void outside(cl_program program, const char *name, cl_mem out, cl_uint at)
 {
 	CHECK(run(program, name, out, at) < 0);
@@ -45,7 +45,7 @@ static cl_mem buffer(cl_program program, size_t bytes, uint8_t byte)
 	memset(from, byte, bytes);
 	MADE(m = clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, from,
 				ERR));
-	/* Now on the device. */
+	/* The same on the device. */
 	EQUAL(run(program, "fill", m, byte), CL_COMPLETE);
 	return m;
 }

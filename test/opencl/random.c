@@ -6,7 +6,7 @@
 #define BUFFERS  6
 #define WORDS    5000
 #define COMMANDS 250
-#define LOCAL    8 /* a single size: each size is compiled */
+#define LOCAL    8 /* work-items: always the same local size, because each new size is compiled */
 
 static const char source[] =
 	"kernel void blend(global uint *a, global const uint *b, uint first, uint n)\n"

@@ -9,12 +9,12 @@ struct side {
 	size_t origin[3], row, slice;
 };
 
-/* Draws a side with space for the region. */
+/* Draws offset and pitches of one side of a rectangle, with enough space for the region. */
 static struct side side_by_chance(const size_t region[3])
 {
 	for (;;) {
 		struct side s = {{rig_below(20), rig_below(8), rig_below(4)}, 0, 0};
-		/* rows hold origin and region; zero selects the region's own pitch */
+		/* a row holds origin and region; 0 selects the region's own pitch */
 		s.row = region[0] + s.origin[0] + rig_below(16);
 		s.slice = s.row * (region[1] + s.origin[1] + rig_below(3));
 		if (rig_below(8) == 0)
@@ -115,7 +115,7 @@ static void rects__copy_by_chance(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* zero pitches: as dense as the region allows */
+/* zero pitches: rows and slices without gaps */
 static void rects__without_pitches(void)
 {
 	size_t region[3] = {10, 5, 3}, at[3] = {0, 0, 0}, up[3] = {0, 0, 1};

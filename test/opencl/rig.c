@@ -26,7 +26,7 @@ enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_SKIPPED };
 
 static jmp_buf case_end;
 static const struct rig_case *case_now;
-static bool case_jumps; /* a case runs: a failed check of its main thread may longjmp */
+static bool case_jumps; /* a case is running, so a failed check of its main thread may longjmp */
 static _Thread_local bool case_thread;
 static uint64_t random_state;
 static void *blocks[MEMORY_MAX];
@@ -39,7 +39,7 @@ static void end_case(enum verdict verdict)
 	fflush(stdout);
 	if (case_jumps && case_thread)
 		longjmp(case_end, (int)verdict + 1);
-	/* another thread: the case cannot continue, and longjmp cannot cross stacks */
+	/* in another thread the case cannot continue, because longjmp cannot cross stacks */
 	_exit(verdict == VERDICT_SKIPPED ? 77 : 99);
 }
 

@@ -47,7 +47,7 @@ static void samplers__kernels_read_and_write(void)
 	uint8_t *in = rig_noise(W * H * 4), *back = rig_memory(W * H * 4), wanted[W * H * 4];
 
 	for (size_t i = 0; i < W * H * 4; i++)
-		in[i] &= 0x7f; /* adding one does not overflow */
+		in[i] &= 0x7f; /* so that adding one does not overflow */
 	cl_mem a = image_2d(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &bytes_rgba, W, H, in);
 	cl_mem b = image_2d(CL_MEM_WRITE_ONLY, &bytes_rgba, W, H, NULL);
 	for (size_t y = 0; y < H; y++)
@@ -98,7 +98,7 @@ static void samplers__each_mode(void)
 	for (size_t i = 0; i < COUNT_OF(modes); i++)
 		for (cl_bool normal = 0; normal < 2; normal++) {
 			if (!normal && i > 1)
-				continue; /* these require coordinates from 0 to 1 */
+				continue; /* these sampler modes require coordinates from 0 to 1 */
 			cl_sampler s = sampler(normal, modes[i], CL_FILTER_NEAREST);
 			float scale = normal ? 1.0f : SIDE, from = -0.71f * scale,
 			      step = 0.0601f * scale;

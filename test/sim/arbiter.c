@@ -13,7 +13,7 @@ static void equal_check(const struct fair_options *o)
 	if (s.jain < 0.999)
 		fail_msg("Jain's index %f; replay with DXP_SEED=%llu", s.jain,
 			 (unsigned long long)seed());
-	near((double)s.time_ns, 10e6 / PORT * 1e9, 0.02); /* the port was never idle */
+	near((double)s.time_ns, 10e6 / PORT * 1e9, 0.02); /* then the port was never idle */
 	fair_close(f);
 }
 
@@ -70,8 +70,8 @@ static void arbiter__by_weight(void **state)
 	fair_close(f);
 }
 
-/* A function of high priority has what the guard leaves; the others share the rest by weight.
- * Normal again, it has its share at once. */
+/* A function of high priority gets all that the guard does not reserve for the others, which share
+ * their part by weight. Back at normal priority, the function gets its share at once. */
 static void arbiter__by_priority(void **state)
 {
 	struct fair_options o = one_and_many(3);
@@ -88,7 +88,7 @@ static void arbiter__by_priority(void **state)
 	near(rate[0], PORT - guard, 0.02);
 	near(rate[1], guard / 4, 0.1);
 	near(rate[2], guard * 3 / 4, 0.1);
-	/* two of high priority share by weight */
+	/* two functions of high priority share by weight */
 	assert_int_equal(nic_function_priority(n, 2, NIC_PRIORITY_HIGH), DXP_OK);
 	run(f, 10 * MB);
 	rates(f, 50 * MS_NS, rate);
@@ -157,7 +157,7 @@ static void arbiter__a_peer_that_is_gone_holds_back_no_other(void **state)
 	assert_true(rate[0] < PORT / 100);
 	for (int i = 1; i < 4; i++)
 		near(rate[i], PORT / 3, 0.02);
-	/* after its return it gets its share, without compensation */
+	/* when its peer is back, the function gets its share, but no compensation */
 	sim_heal(fair_sim(f));
 	run(f, 400 * MB);
 	rates(f, 20 * MS_NS, rate);

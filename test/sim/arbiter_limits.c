@@ -93,7 +93,7 @@ static void arbiter__limits_change_in_flight(void **state)
 		run(f, 2 * MB);
 		rates(f, 50 * MS_NS, rate);
 		near(rate[0], 50e6, 0.03);
-		/* without a limit it gets its share, without compensation */
+		/* without a limit the function gets its share, but no compensation */
 		assert_int_equal(nic_function_limit(n, 0, 0), DXP_OK);
 		run(f, 2 * MB);
 		rates(f, 10 * MS_NS, rate);

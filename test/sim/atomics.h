@@ -24,11 +24,11 @@ struct rig {
 	uint32_t key[HOSTS];
 	struct dxp_nic_event event; /* the last completion of host 0 */
 	uint32_t completions;
-	/* used with many hosts and one counter */
+	/* operations posted and completed, for tests with many hosts and one counter */
 	uint32_t posted[HOSTS], ended[HOSTS];
 	uint8_t found[HOSTS * ADDS]; /* completions that returned a previous value, indexed by it */
 	/* used with faults */
-	uint64_t at_sent; /* after this many datagrams `mishap` runs */
+	uint64_t at_sent; /* number of datagrams after which `mishap` runs */
 	void (*mishap)(struct rig *r);
 };
 

@@ -24,7 +24,8 @@ static void atomics_once__drop_each_datagram_once(void **state)
 					 DXP_OK);
 			assert_true(r->event.imm == i);
 		}
-		sim_run(r->sim, S_NS, NULL, NULL); /* late copies and acknowledgements */
+		/* lets late copies and acknowledgements arrive */
+		sim_run(r->sim, S_NS, NULL, NULL);
 		assert_int_equal(r->memory[1][0], 3);
 		accounts_good(r, 2);
 		sent = sim_counters(r->sim)->sent;
@@ -76,7 +77,8 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 			int status = atomic(r, DXP_OP_FETCH_ADD, word_of(r, 0), 1, 0, &to);
 			assert_true(status == DXP_OK || status == DXP_EPEERRESET ||
 				    status == DXP_EPEERLOST || status == DXP_ETIMEDOUT ||
-				    status == DXP_EACCESS); /* magic of a dead process */
+				    /* the magic belongs to a process that has exited */
+				    status == DXP_EACCESS);
 			assert_true(r->memory[1][0] <= 1);
 			if (status == DXP_OK)
 				assert_int_equal(r->memory[1][0], 1);
@@ -99,8 +101,8 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 
 #define PUT_BYTES 20000
 
-/* Returns whether the atomic has arrived before all of the PUT ahead of it, of which one packet was
- * lost. */
+/* Returns whether the atomic has arrived while the PUT before it is incomplete, because one of its
+ * packets was lost. */
 static bool atomic_waits(void *context)
 {
 	struct rig *r = context;

@@ -363,8 +363,8 @@ static void bridge__same_seed_same_time(void **state)
 	assert_true(a != c);
 }
 
-/* With a device 100 times slower or faster than the network, the slow side determines the speed,
- * and only the rings fill up. */
+/* If the device is 100 times slower or faster than the network, the slow side determines the speed.
+ * Nothing but the rings fills up. */
 static void bridge__slow_side_holds_the_fast_one(void **state)
 {
 	for (int slow_device = 0; slow_device < 2; slow_device++)
@@ -390,7 +390,7 @@ static void bridge__slow_side_holds_the_fast_one(void **state)
 			assert_true(p.to_device <= BRIDGE_BUFFERS &&
 				    p.from_device <= BRIDGE_BUFFERS);
 			assert_int_equal(p.ring_bytes, 2 * BRIDGE_BUFFERS * 64 * KIB);
-			/* the fast side ran ahead as far as space allowed */
+			/* the fast side is ahead by as much as the buffers allow */
 			if (path == BRIDGE_IN)
 				assert_int_equal(p.to_device,
 						 slow_device ? BRIDGE_BUFFERS : p.to_device);

@@ -19,8 +19,9 @@
 #define UNIT     1408 /* payload bytes per packet */
 
 struct scene {
-	uint32_t senders, depth, puts; /* of each sender: concurrent PUTs; all PUTs */
-	uint32_t bytes;                /* bytes of a PUT; 0: 1 KiB to 256 KiB */
+	/* of each sender: number of concurrent PUTs; number of all PUTs */
+	uint32_t senders, depth, puts;
+	uint32_t bytes; /* bytes of a PUT; 0: 1 KiB to 256 KiB */
 	uint32_t dma_mb, link_gb, buffer_kib;
 	uint32_t loss_ppm;
 };
@@ -61,7 +62,8 @@ static uint32_t size_draw(const struct scene *c, struct rng *g)
 }
 
 /* Posts the work. All PUTs write the same bytes to the same address, so each check holds although
- * others overwrite them. Returns the total bytes; adds the packets needed to *packets. */
+ * PUTs overwrite each other's bytes. Returns the total bytes; adds the packets needed to
+ * *packets. */
 static uint64_t work_begin(struct rig *r, const struct scene *c, uint64_t *packets)
 {
 	struct rng g = {11};
@@ -233,8 +235,8 @@ static void bridge_crowd__more_at_once_is_no_more(void **state)
 	rig_destroy(r);
 }
 
-/* Returns the MB/s of a PUT to memory of the device's host outside the bridge. With `crowd`, all
- * sessions, including its own, wait for a device of 100 MB/s. */
+/* Returns the MB/s of a PUT to memory of the device's host that is outside the bridge. With
+ * `crowd`, all sessions, including that of the PUT, also wait for a device of 100 MB/s. */
 static double plain_rate(bool crowd)
 {
 	const struct scene c = {8, 8, 16, 64 * KIB, 100, 10, 64, 0};

@@ -76,7 +76,7 @@ static void bridge_nodes__out_of_bounds_is_rejected(void **state)
 /* Returns the share of the slower of link and DMA that one operation of `bytes` reaches. */
 static double share(uint64_t rate_bps, uint64_t dma_bytes_per_s, bool get, uint32_t bytes)
 {
-	/* raw rate: headers lower the share */
+	/* the raw rate; headers lower the share that payload can reach */
 	double link = (double)rate_bps / 8;
 	struct rig_options o = options(2, 3);
 
@@ -383,8 +383,8 @@ static const char *device_restarts(uint64_t at_ns, bool get)
 	assert_int_equal(sim_restart(r->sim, r->device_host, true), DXP_OK);
 	bridge_node_destroy(old);
 	assert_int_equal(bridge_node_create(r->sim, r->device_host, &o.device, &r->device), DXP_OK);
-	/* operations not posted yet go to the new process; outstanding ones must not count as done
-	 * there */
+	/* operations that were not posted yet go to the new process; it must not complete those
+	 * that were outstanding */
 	const char *wrong = rig_run(r, LIMIT_NS);
 	if (!wrong) {
 		rig_op(r, 1, false, 0, 100, 70000);

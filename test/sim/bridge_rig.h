@@ -37,7 +37,7 @@ struct rig_options {
 	struct bridge_node_options device;
 	uint64_t memory_bytes;          /* size at each other host */
 	uint32_t depth;                 /* concurrent operations of a host; 0: 8 */
-	uint32_t depths[RIG_HOSTS_MAX]; /* for one host; 0: `depth` */
+	uint32_t depths[RIG_HOSTS_MAX]; /* `depth` of one host; 0: `depth` */
 };
 
 struct rig {
@@ -139,7 +139,7 @@ static inline void rig_completions_dequeue(struct rig *r, uint32_t host)
 		op->end_ns = sim_now(r->sim);
 		r->outstanding[host]--;
 		r->left--;
-		/* checked already at the completion */
+		/* the bytes must be right already at the completion */
 		if (op->status == DXP_OK && !rig_same(r, op))
 			r->wrong = op->get ? "a GET brought wrong bytes"
 					   : "a PUT ended before its bytes were in the device";

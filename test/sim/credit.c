@@ -168,8 +168,8 @@ static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 	sim_destroy(r.sim);
 }
 
-/* While the user keeps up, credit arrives before it is needed, mostly in frames that are sent
- * anyway. */
+/* While the user dequeues fast enough, credit arrives before it is needed, mostly in frames that
+ * are sent anyway. */
 static void credit__few_frames_and_no_waiting(void **state)
 {
 	struct rig r;
@@ -258,7 +258,7 @@ static void credit__idle_credit_is_promised_again(void **state)
 	r.host[0].most = 20;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	const struct nic_function *f = &sim_nic(r.sim, 2)->functions[0];
-	assert_true(f->promised > 4); /* held by host 0, which does not use it */
+	assert_true(f->promised > 4); /* credit that host 0 holds and does not use */
 	sim_run(r.sim, 20 * MS_NS, NULL, NULL);
 	r.host[1].to = 2;
 	r.host[1].most = 200;
@@ -376,7 +376,7 @@ static void credit__slow_receiver_is_not_dead(void **state)
 	r.host[0].most = 5;
 	r.host[1].dequeued_each_step = 0;
 	sim_run(r.sim, 5 * RLTP_DEAD_NS, step, &r);
-	assert_null(r.broken); /* a failed NAP sets it */
+	assert_null(r.broken); /* a failed NAP sets `broken` */
 	r.host[1].dequeued_each_step = UINT32_MAX;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);

@@ -48,7 +48,7 @@ struct fabric_member {
 	struct udp_address address;
 	struct node_entry self;
 	bool cut;        /* the network carries nothing from or to it */
-	bool mute, deaf; /* mute: nothing from it; deaf: nothing to it */
+	bool mute, deaf; /* mute: the network carries nothing from it; deaf: nothing to it */
 	bool stopped;    /* its process does not run; arrivals wait */
 	uint64_t deadline_ns;
 	struct fabric_peer *peers; /* indexed by id */
@@ -314,7 +314,7 @@ static void changes_follow(struct fabric_member *member)
 			assert_true(peer->alive);
 		if (change.what & TABLE_JOINED)
 			assert_int_equal(change.what, TABLE_JOINED);
-		if (change.what & TABLE_LOST) /* with GRANT: revoked */
+		if (change.what & TABLE_LOST) /* lost; together with TABLE_GRANT: revoked */
 			assert_int_equal(change.what & ~TABLE_GRANT, TABLE_LOST);
 		*peer = (struct fabric_peer){!(change.what & TABLE_LOST), change.entry.granted,
 					     change.entry.incarnation, change.entry.address,

@@ -28,7 +28,7 @@ static const struct {
 static void all_at_rest(struct rig *r)
 {
 	r->stop_at = 0;
-	r->process.posted++; /* never completes: runs until the time limit */
+	r->process.posted++; /* this one never completes: runs until the time limit */
 	sim_run(r->sim, 2 * S_NS, step, r);
 	assert_null(r->broken);
 	assert_false(nic_region_busy(r->process.nic, r->process.key));
@@ -125,13 +125,13 @@ static void function__dies_while_its_peer_is_silent(void **state)
 		sim_heal(r.sim);
 		user_open(&r, &r.process, OWN, FUNCTION);
 		transfer_post(&r.honest[0], &r.honest[1], false);
-		run_all(&r); /* the session may have to close first */
+		run_all(&r); /* the session may have to close before the memory is free */
 		pair_works(&r, &r.process, &r.peer);
 		rig_close(&r);
 	}
 }
 
-/* NAPs that wait at their sender for credit would wait forever. */
+/* NAPs that wait at their sender for credit of a closed function must not wait forever. */
 static void function__dies_while_others_wait_for_its_credit(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};

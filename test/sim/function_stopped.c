@@ -29,7 +29,7 @@ static void function__is_stopped_alone(void **state)
 		dxp_store_release(&w->sent_consumer, w->sent_consumer - 1);
 		struct dxp_descriptor bad = {.op = DXP_OP_NAP, .qp = 9};
 		dxp_post(w, &bad, NULL, NULL);
-		r.process.window = NULL; /* waits for no more completions */
+		r.process.window = NULL; /* prevents the rig from waiting for its completions */
 		run_all(&r);
 		assert_int_equal(dxp_error(w), DXP_EINVAL);
 		assert_int_equal(w->state, DXP_FUNCTION_STOPPED);

@@ -200,7 +200,7 @@ static void hostile__payload_longer_than_its_message(void **state)
 	packet_give(r, &put, ones, sizeof(ones));
 	packet_give(r, &nap, ones, sizeof(ones));
 	memory_untouched(r);
-	/* not the last packet, at an offset past the end */
+	/* a packet that is not the last one, at an offset past the end */
 	put.flags &= ~WIRE_FLAG_LAST;
 	put.sub = UINT32_MAX;
 	put.addr = (uint64_t)UINT32_MAX * 200;
@@ -238,7 +238,8 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	const uint8_t zeros[200] = {0};
 
-	sim_blackhole(r->sim, 1, 0, true); /* never reaches the correct code of host 0 */
+	/* the request never reaches the correct code of host 0 */
+	sim_blackhole(r->sim, 1, 0, true);
 	assert_int_equal(nic_user_get(sim_window(r->sim, 1), 0, &to, &lists, 7), DXP_OK);
 	nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
 	struct wire_header answer = packet(r, WIRE_GET_RSP);
@@ -280,7 +281,8 @@ static void hostile__atomics_that_are_none(void **state)
 		h.msg_bytes = bytes;
 		packet_give(r, &h, zeros, bytes);
 	}
-	assert_int_equal(c->bounds_reject, sizeof(zeros)); /* all except the one with operation 0 */
+	/* all bytes except the one that has operation 0 */
+	assert_int_equal(c->bounds_reject, sizeof(zeros));
 	h.flags &= ~WIRE_FLAG_LAST;
 	atomic_give(r, &h, DXP_OP_FETCH_ADD);
 	assert_int_equal(c->atomics_received, 0);
@@ -321,7 +323,7 @@ static void hostile__answer_to_an_atomic_that_is_none(void **state)
 					nic_peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
 		packet_give(r, &answer, nines, bytes);
 		assert_int_equal(nic_peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
-		/* only an answer of 8 bytes is accepted */
+		/* only an answer of exactly 8 bytes is accepted */
 		assert_int_equal(r->local[0], bytes < 8 ? 0 : 9);
 		assert_int_equal(r->local[8], 0);
 	}

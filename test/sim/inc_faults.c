@@ -168,7 +168,7 @@ struct disaster {
 	uint32_t which[3];
 	uint64_t start_ns;
 	uint32_t done, returned, count;
-	bool later;  /* the times count from the group's creation */
+	bool later;  /* times count from the group's creation, not from the start */
 	bool member; /* a member dies too */
 	uint64_t member_ns;
 	uint32_t target;

@@ -142,7 +142,7 @@ static void inc_jobs__die_without_a_word(void **state)
 	assert_true(rig_make(&r, &o));
 	struct rig_job *j = rig_job(&r, 8, &load);
 	rig_right(&r, S_NS);
-	/* idle, but alive: the lease is renewed */
+	/* the job is idle but alive, so its lease is renewed */
 	inc_sim_run(r.sim, 3 * S_NS, NULL, NULL);
 	for (uint32_t i = 0; i < inc_sim_switches(r.sim); i++)
 		assert_int_equal(switch_row(&r, i).groups, 1);

@@ -29,7 +29,7 @@ enum mutation {
 
 #define SEEDS  20
 #define VICTIM 2 /* host with the defect; among the leaves, the first */
-#define PAIR   2 /* hosts if switches die: two with a leaf each, so that one is often ahead */
+#define PAIR   2 /* hosts, one per leaf: one is often ahead of the other */
 
 struct mutant {
 	struct inc_sim_tap tap;
@@ -71,7 +71,7 @@ static void old_result(struct mutant *m, const struct inc_packet *p, uint8_t *pa
 	size_t bytes = p->payload_bytes;
 
 	if (p->header.req_id == m->old_segment && bytes == m->old_bytes) {
-		memcpy(payload, m->old, bytes); /* sent again to the next child */
+		memcpy(payload, m->old, bytes); /* sends it again to the next child */
 		return;
 	}
 	uint8_t now[sizeof(m->old)];

@@ -85,7 +85,8 @@ static void vanish(struct rig *r)
 	assert_true(sim_run(r->sim, S_NS, held_in_part, r));
 	sim_blackhole(r->sim, 0, 1, true);
 	sim_run(r->sim, 2 * RLTP_DEAD_NS - S_NS, NULL, NULL);
-	assert_true(session_of(r, 1, 0)->partial > 0); /* the peer may return */
+	/* the state is kept, because the peer may return */
+	assert_true(session_of(r, 1, 0)->partial > 0);
 	sim_run(r->sim, 2 * S_NS, NULL, NULL);
 	assert_int_equal(session_of(r, 1, 0)->partial, 0);
 	assert_int_equal(f->received_reserved, 0);

@@ -43,7 +43,7 @@ static void registers__by_ip_and_port(void **state)
 		assert_int_equal(finish(r, 0), DXP_OK);
 	}
 	assert_true(total(r, 2) == 30);
-	++*word(r, 0, REGISTER(ip)); /* no such host, or host 3's address */
+	++*word(r, 0, REGISTER(ip)); /* no host has this address, or it is the address of host 3 */
 	*word(r, 0, REGISTER(port)) = a.port + 1u;
 	go(r, 0);
 	assert_int_equal(finish(r, 0), DXP_EPEERLOST);
@@ -70,7 +70,7 @@ static bool play(void *context)
 		assert_int_equal(r->memory[i][256], ball & 0xff);
 		assert_int_equal(r->memory[i][511], ball & 0xff);
 		memset(r->memory[i], (int)(ball + 1), 256);
-		arm(r, i, BASE + 256, 256); /* before the answer can arrive */
+		arm(r, i, BASE + 256, 256); /* must be done before the answer can arrive */
 		send_words(r, i, 1 - i, BASE, 256);
 		go(r, i);
 	}
@@ -239,7 +239,7 @@ static void registers__go_while_busy(void **state)
 	assert_int_equal(finish(r, 0), DXP_OK);
 	assert_true(total(r, 1) == 1500);
 	nic_doorbells(sim_nic(r->sim, 0), sim_now(r->sim));
-	sim_run(r->sim, S_NS, NULL, NULL); /* the same GO value again starts nothing */
+	sim_run(r->sim, S_NS, NULL, NULL); /* storing the same GO value again starts nothing */
 	assert_true(total(r, 1) == 1500);
 }
 

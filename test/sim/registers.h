@@ -193,7 +193,8 @@ static inline void message_goes(struct rig *r)
 	assert_memory_equal(r->memory[1] + 64, r->memory[0] + 1000, 5000);
 	assert_true(total(r, 1) == 5000);
 	assert_int_equal(*word(r, 1, REGISTER(recv_used)), 5000);
-	assert_int_equal(send(r, 0, 1, BASE + 1000, 1), DXP_OK); /* behind the other message */
+	/* stored behind the other message */
+	assert_int_equal(send(r, 0, 1, BASE + 1000, 1), DXP_OK);
 	assert_int_equal(r->memory[1][64 + 5000], r->memory[0][1000]);
 	assert_int_equal(r->memory[1][64 + 5001], 0);
 	assert_true(total(r, 1) == 5001);

@@ -45,7 +45,8 @@ static void registers_rejected__lookup_misses(void **state)
 	assert_int_equal(receive(r, 2, BASE, UINT32_MAX), DXP_ENOENT);
 	assert_int_equal(send(r, 0, 1, BASE, 0), DXP_EINVAL);
 	assert_int_equal(send(r, 0, 1, BASE, 0x80000000u), DXP_EINVAL);
-	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY); /* its area had failed the lookup */
+	/* DXP_EBUSY, because the receiver's area had failed the lookup */
+	assert_int_equal(send(r, 0, 2, BASE, 10), DXP_EBUSY);
 	assert_true(total(r, 1) == 0 && total(r, 2) == 0);
 	message_goes(r); /* later messages arrive */
 }
@@ -214,7 +215,7 @@ static void registers_rejected__area_changed_in_the_middle(void **state)
 	uint64_t seen = total(r, 1);
 	assert_true(seen < MEMORY);
 	memset(r->memory[1], 0, MEMORY);
-	assert_int_equal(finish(r, 0), DXP_ERANGE); /* retried, and now too long */
+	assert_int_equal(finish(r, 0), DXP_ERANGE); /* the NIC retried it, and now it is too long */
 	assert_true(total(r, 1) == seen);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		assert_int_equal(r->memory[1][i], 0);

@@ -27,11 +27,11 @@ static void session__close_notifies_the_peers(void **state)
 	for (uint32_t i = 1; i < 4; i++)
 		rig_open(r, 0, i);
 	net_blackhole(r->net, 1, 2, true);
-	net_blackhole(r->net, 0, 1, true); /* the answer never reaches node 1 */
+	net_blackhole(r->net, 0, 1, true); /* node 1 does not receive the answer */
 	rig_post(r, 1, 0, 3000);
 	rig_run(r, MS_NS);
 	net_blackhole(r->net, 0, 1, false);
-	rig_session(r, 1, 0)->awaited = 1; /* it also waits for an answer */
+	rig_session(r, 1, 0)->awaited = 1; /* node 0 also waits for an answer */
 	rig_post(r, 0, 3, 3000);
 	uint32_t closed = r->nodes[0].closed;
 	rltp_endpoint_close(r->nodes[0].endpoint);

@@ -34,7 +34,7 @@ static void moment_reach(struct rig *r, enum moment moment)
 		break;
 	case UNDER_WAY:
 		rig_open(r, 0, 1);
-		net_blackhole(r->net, 1, 0, true); /* it arrives, but its answer is lost */
+		net_blackhole(r->net, 1, 0, true); /* the packet arrives, but its answer is lost */
 		rig_post(r, 0, 1, 3000);
 		rig_run(r, MS_NS);
 		net_blackhole(r->net, 1, 0, false);

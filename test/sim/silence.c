@@ -83,7 +83,7 @@ static void silence__of_2900_ms_ends_no_session(void **state)
 				session_survives(d, phase_ns + 7 * MS_NS, load);
 }
 
-/* The longest pause between two frames, then silence. */
+/* Silence begins after the longest pause between two frames. */
 static void silence__counts_from_the_last_keepalive(void **state)
 {
 	for (uint64_t phase_ns = 0; phase_ns < 2 * RLTP_PING_NS; phase_ns += 5 * MS_NS) {
@@ -321,7 +321,7 @@ static void silence__of_2900_ms_ends_no_lease(void **state)
 			lease_survives(d, phase_ns);
 }
 
-/* The same while the member joins, and for a request of an operator. */
+/* Tests the silence while a member joins, and during a request of an operator. */
 static void silence__of_2900_ms_ends_no_question(void **state)
 {
 	struct fabric *f = fabric_of_two();

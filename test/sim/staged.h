@@ -25,10 +25,10 @@
 #define STAGED_STRIDE    24576
 #define STAGED_QPS       4
 #define STAGED_UNIT      SIM_PAYLOAD_BYTES
-#define STAGED_NOT_ENDED 1 /* none of the statuses */
+#define STAGED_NOT_ENDED 1 /* not started or not complete; differs from every status */
 
 struct staged_operation {
-	uint32_t bytes, index; /* index: of the PUT; NAP: of the last PUT before it */
+	uint32_t bytes, index; /* index: number of the PUT; for a NAP, of the last PUT before it */
 	uint8_t op, qp, to_qp;
 	bool notify;
 	int status;
@@ -51,14 +51,14 @@ struct staged_scene {
 	uint64_t until_ns; /* next poll of the device, or end of the run */
 	bool all;          /* all operations have ended */
 	bool may_fail;
-	bool blind; /* the network runs out of memory too: the witness misses frames */
+	bool blind; /* the network runs out of memory too, so the witness misses frames */
 	char wrong[160];
 };
 
 struct staged_plan {
 	struct sim_options sim;
 	struct staged_options device;
-	uint32_t senders, puts; /* puts: of each sender */
+	uint32_t senders, puts; /* number of senders; PUTs of each sender */
 	uint32_t bytes_max;     /* bytes of a PUT; 0: STAGED_STRIDE */
 	bool one_flow;          /* all from one queue pair, to several of the target */
 	bool may_fail;

@@ -75,11 +75,11 @@ static void staged_hostile__packets_that_do_not_fit(void **state)
 		{1, U, U, 0},                                   /* twice */
 		{2, 50, 100, 0},                                /* short: overlaps packet 1 */
 		{2, 120, 240, 0},                               /* longer */
-		{2, 150, 200, WIRE_FLAG_LAST},                  /* the last one, too long */
+		{2, 150, 200, WIRE_FLAG_LAST},                  /* the last packet, too long */
 		{1, 250, 100, WIRE_FLAG_LAST},                  /* overlaps packet 1 */
 		{0, 50, 300, WIRE_FLAG_FIRST | WIRE_FLAG_LAST}, /* claims to be the whole message */
 		{7, 50, 300, WIRE_FLAG_LAST},                   /* skips packets */
-		{2, U, 2 * U + 8, 0},                           /* to another address */
+		{2, U, 2 * U + 8, 0},                           /* addressed to another offset */
 		{2, 0, 2 * U, 0},                               /* empty */
 		{3, U, 3 * U, 0},                               /* past the end of the message */
 	};

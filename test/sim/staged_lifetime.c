@@ -44,7 +44,8 @@ static void quiet_run(struct staged_scene *s, uint64_t for_ns)
 
 	while (sim_now(s->sim) < end_ns && !s->wrong[0]) {
 		s->until_ns = min_u64(staged_device_next(&s->device), end_ns);
-		/* An idle network does not advance the clock; the last polls of the device do. */
+		/* An idle network does not advance the clock, but the last polls of the device
+		 * do. */
 		if (sim_now(s->sim) == before_ns && !staged_device_poll(&s->device, s->until_ns))
 			break;
 		before_ns = sim_now(s->sim);

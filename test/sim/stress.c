@@ -31,7 +31,7 @@
 #define HELD_BACK    12 /* operations posted while copies of old datagrams arrive */
 #define LATE_NS      (95 * S_NS)
 #define HOUR_NS      (3600 * S_NS)
-#define FAILURES_MAX 20          /* stops after this many */
+#define FAILURES_MAX 20          /* seeds: stops after so many failed ones */
 #define MEMORY_MAX   (12u << 20) /* bytes for each host and its network; 3 times the use seen */
 #define DATAGRAM     1538
 
@@ -117,9 +117,9 @@ static void indices_age(struct stress *t, uint32_t i)
 	}
 }
 
-/* First packet numbers (the first of two words) are just before the wrap, the rest random. This
- * applies only to the first sessions. Later sessions must differ, because a late packet of an
- * earlier session between the same nodes is identified only by its number. */
+/* Draws first packet numbers (the first of two words) just before the wrap, and all other words at
+ * random. This applies only to the first sessions. Later sessions must differ, because a late
+ * packet of an earlier session between the same nodes is identified only by its number. */
 static void entropy_edge(void *context, void *out, uint64_t bytes)
 {
 	struct stress *t = context;

@@ -28,7 +28,7 @@ struct rig {
 	uint32_t key[2];
 	struct rng rng;
 	uint32_t posted, ended, received;
-	uint32_t each; /* messages that the test sends */
+	uint32_t each; /* number of messages that each side sends */
 };
 
 static struct rig the_rig;
@@ -120,7 +120,7 @@ static void all_arrive(const struct sim_options *o)
 {
 	struct rig *r = rig_make(o);
 
-	/* the path carries no more than a packet without either */
+	/* the path carries no more than a packet with neither immediate data nor trailer */
 	net_mtu(sim_net(r->sim), 0, 1, WIRE_DATA_BYTES + SIM_PAYLOAD_BYTES);
 	if (!sim_run(r->sim, 1000 * S_NS, all_received, r))
 		fail_msg("seed %llu: not all arrive", (unsigned long long)o->seed);

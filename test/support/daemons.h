@@ -42,8 +42,8 @@ bool daemons_opencl(void);
 void daemons_begin(struct daemons *w);
 int daemons_end(struct daemons *w);
 void daemons_file(const struct daemons *w, const char *name, const char *text);
-/* Opens a daemon in this fabric; a thread polls it. Fills in the options common to all daemons.
- * Returns the status of daemon_open. */
+/* Opens a daemon in this fabric; a thread of the test polls it. Fills in the options common to all
+ * daemons. Returns the status of daemon_open. */
 int test_daemon_open(const struct daemons *w, struct test_daemon *d,
 		     const struct daemon_options *options);
 /* Stops the daemon's thread; the caller may then inspect the daemon. */

@@ -34,9 +34,10 @@ struct rig_node {
 	uint32_t posted, ended;
 	/* completions by status; failed: all other statuses */
 	uint32_t ok, reset, closed, timed_out, path_less, failed;
-	uint32_t tags;            /* tags computed */
-	uint64_t delivered_bytes; /* first arrivals, over all incarnations */
-	uint16_t *seen;           /* arrivals of a message's last byte, by sender and message */
+	uint32_t tags; /* tags computed */
+	/* payload that arrived for the first time, over all incarnations */
+	uint64_t delivered_bytes;
+	uint16_t *seen; /* arrivals of a message's last byte, by sender and message */
 	uint64_t last_delivery_ns;
 	uint32_t sent_type[256]; /* datagrams sent, by type */
 };
@@ -46,7 +47,7 @@ struct rig {
 	struct rng rng;
 	struct rig_node nodes[RIG_NODES];
 	uint32_t count;
-	uint64_t alarm_ns;         /* virtual time advances to this without events */
+	uint64_t alarm_ns;         /* virtual time advances to this even without events */
 	uint64_t sent, sent_bytes; /* totals of all nodes */
 	uint8_t (*kept)[2048];     /* if set, keeps every sent datagram that fits */
 	uint32_t *kept_bytes, *kept_from, *kept_to, kept_count;

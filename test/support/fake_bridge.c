@@ -28,7 +28,7 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 		if (!node_poll(b->node))
 			node_wait(b->node, clock_now_ns() + MS_NS);
 		while (dxp_sent_dequeue(w, &sent))
-			/* counts silence as loss, as in src/xpu/bulk.c */
+			/* silence counts as loss, as in src/xpu/bulk.c */
 			if (sent.context == CONTEXT)
 				return sent.status == DXP_ETIMEDOUT ? DXP_EPEERLOST : sent.status;
 	}

@@ -12,7 +12,7 @@
 #include "node/node.h"
 #include "wire/command.h"
 
-/* Each field is a number of pieces after the start of a transfer; 0: never. */
+/* Each field is the number of pieces of a transfer after which the fault occurs; 0: never. */
 struct fake_bridge_faults {
 	_Atomic uint32_t fail_after; /* the transfer completes with `fail_status` */
 	_Atomic int fail_status;
@@ -29,7 +29,7 @@ struct fake_bridge {
 	uint32_t key;              /* key of `memory` */
 	const uint32_t *operand;   /* operand of the core */
 	struct dxp_target host;    /* the requester */
-	_Atomic bool *frozen;      /* belongs to the xPU: read here, set by freeze_after */
+	_Atomic bool *frozen;      /* belongs to the xPU: only read here; freeze_after sets it */
 	_Atomic uint32_t *started; /* counts transfers that moved a piece */
 	const struct fake_bridge_faults *faults;
 	void (*lie)(void *context, const struct command *c);

@@ -19,9 +19,9 @@ struct pair_end {
 	int last_status;               /* status of the last completed message */
 	uint32_t reject_key;           /* packets with this key are rejected ... */
 	struct rltp_verdict reject;    /* ... with this answer */
-	uint32_t reject_from;          /* the first packets of their message, this many, are
-					* accepted */
-	uint32_t rested;               /* calls of ops->rest */
+	/* how many packets of their message are accepted before that */
+	uint32_t reject_from;
+	uint32_t rested; /* calls of ops->rest */
 };
 
 struct session_pair {

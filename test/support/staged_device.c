@@ -344,7 +344,7 @@ static void answer(struct staged_device *d, struct staged_buffer *b, uint64_t no
 	b->read = NULL;
 	r->handed += b->bytes;
 	if (r->handed == r->bytes) {
-		r->nic = NULL; /* all bytes were handed over */
+		r->nic = NULL; /* all bytes were passed to the NIC */
 		d->reads--;
 	}
 }

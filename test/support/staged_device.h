@@ -13,12 +13,12 @@
 #define STAGED_BUFFERS 16
 
 struct staged_options {
-	uint32_t bytes;                 /* size of the device's memory */
-	uint32_t buffers, buffer_bytes; /* of each ring: 2 buffers or more, each of at least a
-					 * packet's payload */
-	uint32_t reads;                 /* concurrent reads; 0: STAGED_READS */
-	uint64_t latency_ns;            /* duration of a DMA */
-	uint32_t fail_nth;              /* number of the DMA that fails, from 1; 0: none */
+	uint32_t bytes; /* size of the device's memory */
+	/* buffers of each ring, 2 or more; each holds at least the payload of a packet */
+	uint32_t buffers, buffer_bytes;
+	uint32_t reads;      /* concurrent reads; 0: STAGED_READS */
+	uint64_t latency_ns; /* duration of a DMA */
+	uint32_t fail_nth;   /* number of the DMA that fails, from 1; 0: none */
 	uint32_t fail_every; /* every DMA with a multiple of this number fails; 0: none */
 	int fail_status;     /* status of failed DMAs; DXP_OK: DXP_EDEVICE */
 };
@@ -27,13 +27,14 @@ struct staged_device {
 	struct staged_options options;
 	struct nic *nic; /* the NIC that uses this memory */
 	uint8_t *memory;
-	const char *broken;              /* NULL: nothing */
-	uint32_t writes, reads, buffers; /* live ones; buffers: in use in both rings */
-	uint32_t dmas, refused;          /* dmas: started; refused: requests rejected for lack
-					  * of space */
-	struct staged_write *write;      /* STAGED_WRITES entries */
-	struct staged_read *read;        /* STAGED_READS entries */
-	struct staged_buffer *in, *out;  /* STAGED_BUFFERS entries each */
+	const char *broken; /* NULL: nothing */
+	/* reads and writes that are not complete; buffers in use in both rings */
+	uint32_t writes, reads, buffers;
+	uint32_t dmas, refused;         /* dmas: started; refused: requests rejected for lack
+					 * of space */
+	struct staged_write *write;     /* STAGED_WRITES entries */
+	struct staged_read *read;       /* STAGED_READS entries */
+	struct staged_buffer *in, *out; /* STAGED_BUFFERS entries each */
 	const struct staged_write
 		*favoured; /* the write that may use the last buffers; NULL: any */
 };

@@ -30,10 +30,10 @@ struct switch_net {
 	struct swnet_list wire;  /* packets in flight */
 	struct swnet_list inbox; /* arrived at hosts, oldest first */
 	uint64_t carried;        /* packets put on the wire */
-	uint64_t lose, repeat;   /* number of the packet, from 1, that is lost, or arrives twice; 0:
-				  * none */
-	size_t batch;            /* packets requested from a switch at once; 0: 64 */
-	char wrong[160];         /* description of the first wrong packet, or "" */
+	/* number of the packet, counted from 1, that is lost; that arrives twice; 0: none */
+	uint64_t lose, repeat;
+	size_t batch;    /* packets requested from a switch at once; 0: 64 */
+	char wrong[160]; /* description of the first wrong packet, or "" */
 };
 
 void swnet_open(struct switch_net *net);

@@ -34,9 +34,10 @@ struct stream {
 	bool open;
 	bool credits; /* the receiver grants them */
 	uint32_t session;
-	uint32_t una, next; /* una: oldest not KNOWN by cumulative acknowledgement; next: next to
-			     * send */
-	uint32_t cum_sent;  /* cumulative acknowledgement last sent by the receiver */
+	/* una: oldest packet that no cumulative acknowledgement has made KNOWN; next: next packet
+	 * to send */
+	uint32_t una, next;
+	uint32_t cum_sent; /* cumulative acknowledgement last sent by the receiver */
 	struct credit naps[STREAMS];
 	struct seen *seen;
 };
@@ -45,8 +46,7 @@ struct witness {
 	struct stream streams[WITNESS_HOSTS][WITNESS_HOSTS]; /* indices: from, to */
 	/* session id that a host assigned to another */
 	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];
-	uint16_t credit[WITNESS_HOSTS]
-		       [WITNESS_HOSTS]; /* and the first NAP limit of that handshake */
+	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS]; /* first NAP limit of that handshake */
 	struct witness_counts counts;
 	bool trace;
 	char wrong[160];
@@ -200,7 +200,7 @@ static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
 {
 	struct stream *l = &w->streams[p->to][p->from];
 
-	/* void if addressed to an earlier process of the sender */
+	/* has no effect if it is for an earlier process of the sender */
 	if (!l->open || l->session != w->handed[p->from][p->to] ||
 	    h->dst_session != w->handed[p->to][p->from])
 		return;

@@ -31,7 +31,7 @@ struct side {
 	uint32_t source_key, target_key;
 	struct operation *operations;
 	uint32_t posted, completed;
-	/* index of the next operation that must complete there */
+	/* index of the operation that must complete next on this queue pair */
 	uint32_t completed_on[NIC_QPS_PER_FUNCTION];
 	uint32_t naps_sent[NAP_QPS], naps_received[NAP_QPS];
 };
@@ -234,7 +234,7 @@ static void memory_check(struct workload *w, uint32_t i)
 				must = other = peer->source[put->source + b];
 			if (get->kind == KIND_GET && b < get->bytes)
 				other = peer->source[get->source + b];
-			/* Both may write area k at the same time, so either value is right. */
+			/* Both may write area k at the same time, so both values are right. */
 			if (put->kind != KIND_PUT || b >= put->bytes)
 				must = other;
 			if (is != must && is != other) {

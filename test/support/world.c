@@ -211,7 +211,7 @@ static bool status_allowed(const struct world *w, int status)
 {
 	switch (status) {
 	case DXP_OK: return true;
-	case DXP_EACCESS: /* key or magic of a dead process */
+	case DXP_EACCESS: /* the key or magic belongs to a process that has exited */
 	case DXP_ETIMEDOUT:
 	case DXP_EPATH: /* the path now carries less */
 	case DXP_EPEERRESET:
@@ -229,7 +229,7 @@ static void operation_check(struct world *w, uint32_t i, uint32_t k)
 	const uint8_t *offset = where->target + memory_offset(w, i, k);
 
 	if (put && op->generation != where->generation)
-		return; /* that memory vanished with its process */
+		return; /* that memory is gone together with its process */
 	for (uint32_t b = 0; b < op->bytes; b++)
 		if (offset[b] != pattern(put ? i : op->to, k, b))
 			world_wrong(w, "ended well, but its data is not in place", i, k);

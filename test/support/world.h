@@ -17,13 +17,13 @@
 #define WORLD_BYTES_MAX  6000 /* bytes of one operation */
 
 struct world_operation {
-	uint8_t op, qp, to; /* enum nic_op; own queue pair; host */
+	uint8_t op, qp, to; /* enum nic_op; own queue pair; target host */
 	uint32_t bytes;
 	/* PUT, add: offset in the target's area for this host; GET: in the own area */
 	uint32_t offset;
 	uint32_t generation; /* target's generation at posting */
-	/* ended: completion dequeued; good: with success; delivered: the receiver dequeued the
-	 * NAP */
+	/* ended: its completion was dequeued; good: with success; delivered: the receiver has
+	 * dequeued the NAP */
 	bool ended, good, delivered;
 };
 
@@ -33,7 +33,7 @@ struct world_host {
 	uint32_t source_key, target_key;
 	struct world_operation operations[WORLD_OPERATIONS];
 	uint32_t extent;          /* bytes of this host's operations in any target */
-	uint32_t posted, first;   /* first: first operation of this process */
+	uint32_t posted, first;   /* operations posted; first operation of this process */
 	uint32_t generation;      /* generation of this process */
 	uint32_t next[WORLD_QPS]; /* operation that must complete next */
 	/* 1 + number of the last NAP received, by sender */

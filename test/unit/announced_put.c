@@ -19,7 +19,7 @@ struct rig {
 	struct dxp_function *a, *b; /* sender, receiver */
 	struct dxp_memory from, to;
 	struct dxp_announced_put send, receive;
-	int status; /* of the sender's thread */
+	int status; /* result of the sender's thread */
 };
 
 static void puts_reset(struct rig *r)
@@ -237,7 +237,7 @@ static void announced_put__rejects_what_cannot_be(void **state)
 		else if (i == 1)
 			r.send.local.bytes = 0;
 		else
-			r.receive.local.key++; /* not a region: the PUT fails */
+			r.receive.local.key++; /* key of no region: the PUT fails */
 		assert_int_equal(pthread_create(&thread, NULL, send_main, &r), 0);
 		int status = dxp_announced_put_receive(r.b, &r.receive, 10 * SHORT_NS);
 		pthread_join(thread, NULL);

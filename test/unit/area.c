@@ -130,7 +130,7 @@ static void area__found_in_one_area(void **state)
 	assert_int_equal(find(r, 0x2000, 1), 0x8000);
 	assert_int_equal(find(r, UINT64_MAX, 1), 0x4f);
 	assert_true(find(r, 0xfff, 1) == UINT64_MAX);
-	assert_true(find(r, 0x1fff, 2) == UINT64_MAX); /* the next area adjoins */
+	assert_true(find(r, 0x1fff, 2) == UINT64_MAX); /* the next area begins directly behind it */
 	assert_true(find(r, UINT64_MAX, 2) == UINT64_MAX);
 	assert_true(find(r, 0x1800, UINT64_MAX) == UINT64_MAX);
 	assert_true(find(r, 0x3000, 1) == UINT64_MAX);

@@ -186,7 +186,7 @@ static void arena__random(void **state)
 	assert_int_equal(arena_alloc(arena, A, BYTES, &address), DXP_OK);
 }
 
-/* An arena with memory elsewhere allocates, holds and frees like any other. */
+/* An arena whose memory is elsewhere allocates, holds and frees like any other. */
 static void arena_unmap__only_the_bytes_go(void **state)
 {
 	uint64_t a, b;
@@ -219,7 +219,7 @@ static void arena_reach__own_and_nobodys(void **state)
 	assert_int_equal(reach(A, false, a + 1, 1024, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, true, b, 1, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, false, c + 1024, 1, &s), DXP_EACCESS);
-	/* Unowned memory is reached together with the range beside it. */
+	/* One access may cover memory without an owner and the range beside it. */
 	assert_int_equal(reach(A, true, c + 1000, 100, &s), DXP_OK);
 	assert_true(s.start == c && s.end == BYTES);
 	assert_int_equal(reach(B, true, c + 1024, BYTES - c - 1024, &s), DXP_OK);

@@ -197,8 +197,8 @@ static void board_config_load__files(void **state)
 	assert_int_equal(
 		board_config_load(DXP_SOURCE_DIR "/examples/boards/pac-a10.conf", &written),
 		DXP_OK);
-	assert_memory_equal(&preset, &written, sizeof(preset)); /* the comment of the preset is
-								 * right */
+	/* the preset equals this file, as its comment states */
+	assert_memory_equal(&preset, &written, sizeof(preset));
 	assert_int_equal(board_config_load("no such board", &config), DXP_EINVAL);
 	assert_int_equal(board_config_load(DXP_SOURCE_DIR "/examples", &config), DXP_EIO);
 }

@@ -122,8 +122,8 @@ int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in
 	return __real_board_core_step(c, out, in, bytes);
 }
 
-/* Tx moves a stream's bytes and Rx reports its completion: after a reset, the completion comes only
- * after the last byte is written. */
+/* Controller Tx moves the bytes of a stream, and Rx reports its completion. After a reset, the
+ * completion comes only after the last byte is written. */
 static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 {
 	/* longer than a stream that the starting thread moves itself */
@@ -173,7 +173,7 @@ static unsigned threads_now(void)
 	return count;
 }
 
-static unsigned threads_alone; /* of this process before it opens a board */
+static unsigned threads_alone; /* number of threads before this process opens a board */
 
 /* Waits until all threads of boards are gone; a joined thread may be listed for a moment. */
 static void threads_end(void)
@@ -211,7 +211,7 @@ static void engine_close__with_all_outstanding(void **state)
 		board = NULL;
 		bool early = clock_now_ns() - start_ns < WHOLE_NS;
 		threads_end();
-		if (early) { /* skipped if the machine delayed this thread */
+		if (early) { /* skips the check if the machine delayed this thread */
 			assert_int_equal(atomic_load(&interrupts), 0);
 			assert_int_equal(sink[HOST - 1], 0xee);
 		}
@@ -298,12 +298,13 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 	start(&d);
 	pthread_mutex_lock(&dma->lock);
 	uint64_t moved =
-		dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one slice may be in progress */
+		/* one slice may be in progress at this moment */
+		dma->tx.jobs[0].moved + BOARD_SLICE_BYTES;
 	usleep(50000);
 	uint64_t start_ns = clock_now_ns();
 	pthread_mutex_unlock(&dma->lock);
 	assert_int_equal(end_wait().status, DXP_OK);
-	if (moved < HOST) /* otherwise this thread was delayed: nothing to check */
+	if (moved < HOST) /* otherwise this thread was delayed, and there is nothing to check */
 		assert_true(clock_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
@@ -391,7 +392,7 @@ static void engine_dma_help__no_kernels(void **state)
 	atomic_store(&kernel, false);
 }
 
-/* A DMA whose thread is not scheduled. */
+/* Helps with a DMA whose thread is not scheduled. */
 static void engine_dma_help__slice_by_slice(void **state)
 {
 	struct board_dma *d = at_rest();

@@ -30,7 +30,7 @@ static int setup(void **state)
 
 	for (uint32_t i = 0; i < BYTES; i++)
 		in[i] = (uint8_t)rng_below(&rng, 256);
-	memset(in + 100, 0xff, 50); /* carries propagate through whole words */
+	memset(in + 100, 0xff, 50); /* so that carries propagate through whole words */
 	return board_core_create(&config, NULL, engine_open, &core);
 }
 

@@ -24,7 +24,7 @@
 #include "engine/engine.h"
 
 #define MEMORY   (1u << 20)
-#define CALLS    1000 /* opening a board makes far fewer */
+#define CALLS    1000 /* a bound: opening a board makes far fewer calls */
 #define PATIENCE 600000
 
 /* NAME(parameters) fails with errno and `result` when the countdown reaches it. */
@@ -94,7 +94,7 @@ static uint32_t open_until_it_does(const char *name)
 		bool all_well = countdown > 0;
 		countdown = 0;
 		if (status != DXP_OK) {
-			assert_null(e); /* written only on success */
+			assert_null(e); /* the output is written only on success */
 			continue;
 		}
 		use(e);
@@ -111,11 +111,11 @@ static void engine_open__every_call_fails_once(void **state)
 	uint32_t count = open_until_it_does("board:" DXP_SOURCE_DIR "/examples/boards/usb3.conf");
 
 	print_message("%u calls failed\n", count);
-	assert_true(count >=
-		    9); /* file, text and copy; board, memory, core, controllers, threads */
+	assert_true(count >= 9); /* file, text, copy; board, memory, core, controllers, threads */
 }
 
-/* Does the same with an engine inside and a kernel in the stream; skipped without OpenCL. */
+/* Lets each call fail once for a board with an engine inside and a kernel in the stream; skipped
+ * without OpenCL. */
 static void engine_open__every_call_of_a_kernel_fails_once(void **state)
 {
 	static const char kernel[] = "kernel void next(global const uchar *in, global uchar *out, "

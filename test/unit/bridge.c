@@ -126,13 +126,13 @@ static void bridge__counts_the_time_of_dma(void **state)
 
 	begin(BRIDGE_IN, 2 * BUFFER_BYTES);
 	struct bridge_action one = next(BRIDGE_FILL), two = next(BRIDGE_FILL);
-	now_ns += 1000; /* filling is not DMA time */
+	now_ns += 1000; /* time spent on filling is not DMA time */
 	done(one, DXP_OK);
 	done(two, DXP_OK);
 	one = next(BRIDGE_DMA_IN);
 	now_ns += 10;
 	two = next(BRIDGE_DMA_IN);
-	now_ns += 100; /* two concurrent ones count once */
+	now_ns += 100; /* two concurrent DMAs count once */
 	done(one, DXP_OK);
 	now_ns += 7;
 	assert_int_equal(c->to_device_ns, 110);
@@ -156,7 +156,7 @@ static void bridge__through_holds_a_buffer_of_each_ring(void **state)
 	uint32_t to, from;
 
 	done(two, DXP_OK);
-	nothing(); /* the core gets them in order */
+	nothing(); /* the core gets its pieces in order */
 	done(one, DXP_OK);
 	struct bridge_action dma = next(BRIDGE_DMA_THROUGH);
 	assert_int_equal(dma.at, 0);
@@ -310,7 +310,7 @@ static void bridge__core_is_not_starved(void **state)
 	bridge_with(8, 0, 1);
 	begin(BRIDGE_IN, 1u << 30);
 	begin(BRIDGE_OUT, 1u << 30);
-	/* A short stream, which cannot use the others' buffers either. */
+	/* The stream is short, and cannot use the buffers of the others either. */
 	for (int i = 0; bridge_counters(b)->pieces[BRIDGE_DMA_THROUGH] == 0; i++) {
 		assert_true(i < 10);
 		if (i == 3)
@@ -363,7 +363,8 @@ static void bridge_done__reported_twice(void **state)
 	done(one, DXP_OK);
 	bridge_done(b, one.id, DXP_OK, now_ns);
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
-	bridge_done(b, one.id, DXP_EIO, now_ns); /* its piece is in another step now */
+	/* the piece is in another step now, so its id is no longer valid */
+	bridge_done(b, one.id, DXP_EIO, now_ns);
 	bridge_done(b, UINT32_MAX, DXP_EIO, now_ns);
 	assert_int_equal(bridge_counters(b)->stale, 3);
 	done(dma, DXP_OK);
@@ -394,7 +395,8 @@ static void bridge_later__comes_again(void **state)
 	again = next(BRIDGE_FILL);
 	assert_ptr_equal(again.in, refused.in);
 	bridge_cancel(b, t, DXP_ECLOSED);
-	bridge_later(b, again.id); /* returned by an owner that cancelled meanwhile */
+	/* the owner returns a step of a transfer that it has cancelled meanwhile */
+	bridge_later(b, again.id);
 	ended(other);
 	assert_int_equal(ended(t).bytes, 0);
 }

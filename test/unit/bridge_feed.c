@@ -44,7 +44,7 @@ static void bridge_feed__any_order_and_across_borders(void **state)
 	assert_int_equal(feed(t, BUFFER_BYTES - 10, 20, false), DXP_OK); /* spans two blocks */
 	assert_int_equal(drain_all(), 0);
 	assert_int_equal(feed(t, BUFFER_BYTES + 10, BUFFER_BYTES - 10, false), DXP_OK);
-	assert_int_equal(drain_all(), 1); /* the second is complete first */
+	assert_int_equal(drain_all(), 1); /* the second block is complete first */
 	assert_int_equal(feed(t, 0, 0, false), DXP_OK);
 	assert_int_equal(feed(t, 2 * BUFFER_BYTES, 100, false), DXP_OK);
 	assert_int_equal(feed(t, 0, BUFFER_BYTES - 10, true), DXP_OK);
@@ -73,7 +73,7 @@ static void bridge_feed__twice_fails(void **state)
 	static const struct {
 		uint64_t at;
 		uint32_t bytes;
-		bool in_place; /* the first block is drained before */
+		bool in_place; /* the first block was drained before */
 	} rows[] = {{0, 1, false}, {0, 1, true}, {BUFFER_BYTES - 1, 2, true}, {20000, 1001, true}};
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -96,7 +96,7 @@ static void bridge_feed__last_buffers_are_for_the_first(void **state)
 	struct bridge_transfer *one = begin_fed(8 * BUFFER_BYTES);
 	struct bridge_transfer *two = begin_fed(8 * BUFFER_BYTES);
 
-	/* Two of four buffers; the others are the reserve. */
+	/* Takes two of the four buffers; the others are the reserve. */
 	assert_int_equal(feed(one, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(two, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(one, 5 * BUFFER_BYTES, 10, false), DXP_EAGAIN);
@@ -176,7 +176,7 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 	}
 	assert_int_equal(accepted, 16);
 	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >=
-		    16 + 12); /* the fair share of each */
+		    16 + 12); /* the fair shares of the two */
 	bridge_cancel_all(b, DXP_ECLOSED);
 	for (int i = 0; i < BUFFERS; i++) {
 		if (a[i].in)
@@ -200,7 +200,8 @@ static void bridge_feed__fed_ones_leave_some(void **state)
 	assert_int_equal(feed(fed, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(feed(fed, BUFFER_BYTES, BUFFER_BYTES, true), DXP_EAGAIN);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	a = next(BRIDGE_FILL); /* its share, although the fed one requests buffers too */
+	/* the pulled transfer gets its share, although the fed one requests buffers too */
+	a = next(BRIDGE_FILL);
 	assert_ptr_equal(a.transfer, pulled);
 	bridge_cancel_all(b, DXP_ECLOSED);
 	done(a, DXP_OK);
@@ -219,7 +220,7 @@ static void bridge_feed__hunger_ends(void **state)
 	assert_int_equal(feed(fed, 0, 10, true), DXP_EAGAIN);
 	done(a, DXP_OK);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	nothing(); /* reserved for the fed one, which sends nothing */
+	nothing(); /* the buffer is reserved for the fed transfer, which sends nothing */
 	now_ns += BRIDGE_HUNGER_NS;
 	assert_true(bridge_deadline(b) <= now_ns);
 	a = next(BRIDGE_FILL);
@@ -238,7 +239,7 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	now_ns += MS_NS / 2;
 	assert_int_equal(feed(t, 10, BUFFER_BYTES / BRIDGE_FED_STEPS, true), DXP_OK);
 	now_ns += MS_NS / 2;
-	assert_false(bridge_expire(b, now_ns)); /* time counts from the last bytes */
+	assert_false(bridge_expire(b, now_ns)); /* the time limit counts from the last bytes */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
 	now_ns += MS_NS / 2;
 	assert_int_equal(bridge_deadline(b), now_ns);

@@ -89,7 +89,8 @@ static void bridge_grant__in_order_of_arrival(void **state)
 		t[i] = begin_from(i, BUFFER_BYTES);
 		assert_int_equal(feed(t[i], 0), DXP_EBUSY);
 	}
-	granted(t[0], BUFFER_BYTES); /* no block is incomplete: from the reserve */
+	/* no block is incomplete, so the grant comes from the reserve */
+	granted(t[0], BUFFER_BYTES);
 	none_granted();
 	drain();
 	none_granted(); /* the reserve is not complete */
@@ -192,7 +193,7 @@ static void bridge_grant__in_vain(void **state)
 		patience_ns *= 2;
 	}
 	assert_int_equal(bridge_counters(b)->withdrawn, 1);
-	struct bridge_transfer *again = buffers_fill(); /* no buffer is reserved */
+	struct bridge_transfer *again = buffers_fill(); /* no buffer is reserved any more */
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	granted(t, BUFFER_BYTES);

@@ -14,11 +14,11 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_false(bridge_expire(b, now_ns + MS_NS - 1));
 	now_ns += MS_NS;
 	assert_true(bridge_expire(b, now_ns));
-	assert_false(bridge_expire(b, now_ns)); /* only once */
+	assert_false(bridge_expire(b, now_ns)); /* a transfer expires only once */
 	assert_true(bridge_deadline(b) == UINT64_MAX);
 	assert_int_equal(bridge_settled(t), DXP_ETIMEDOUT);
 	bridge_buffers_used(b, &to, &from);
-	assert_int_equal(to, 1); /* a late DMA may still read it */
+	assert_int_equal(to, 1); /* the buffer stays in use, because a late DMA may still read it */
 	none_ended();
 	done(dma, DXP_EDEVICE);
 	struct bridge_end end = ended(t);
@@ -32,7 +32,7 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_false(bridge_expire(b, now_ns)); /* network steps may take twice as long */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
 	now_ns += MS_NS;
-	assert_false(bridge_expire(b, now_ns)); /* no DMA: nothing to reset */
+	assert_false(bridge_expire(b, now_ns)); /* no DMA stalled, so there is nothing to reset */
 	done(fill, DXP_OK);
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }

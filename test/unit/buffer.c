@@ -178,7 +178,7 @@ static void buffer__returned_twice(void **state)
 	stopped_check(&p);
 }
 
-/* Also with a fetch between the two returns. */
+/* The same, with a fetch between the two returns. */
 static void buffer__returned_twice_apart(void **state)
 {
 	struct pool p;

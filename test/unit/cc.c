@@ -57,7 +57,7 @@ static void cc__resume_halves_for_each_10_ms(void **state)
 		assert_int_equal(cc_window(&c), expected);
 		assert_int_equal(c.starting, expected < 800);
 	}
-	/* a small window does not grow by it, and a clock that does not advance is no pause */
+	/* a pause does not raise a small window; a clock that does not advance is no pause */
 	c.window = CC_ONE / 2;
 	cc_resume(&c, 2 * S_NS);
 	assert_int_equal(c.window, CC_ONE / 2);
@@ -110,7 +110,7 @@ static void cc__swift_gates_losses(void **state)
 	cc_lost(&c, 1, 100, now_ns + 1);
 	assert_true(c.window < before);
 	before = c.window;
-	cc_lost(&c, 1, 100, now_ns + 2); /* once per round trip */
+	cc_lost(&c, 1, 100, now_ns + 2); /* at most once per round trip */
 	assert_int_equal(c.window, before);
 
 	cc_init(&c, CC_SWIFT, 1024, 0);
@@ -207,7 +207,8 @@ static void cc__full_receive_buffer(void **state)
 		cc_acked(&c, &a);
 	}
 	assert_true(cc_window(&c) < before / 20);
-	assert_true(c.window >= before * CC_ONE); /* not caused by the path */
+	/* the path is not the cause, so its window stays */
+	assert_true(c.window >= before * CC_ONE);
 	rounds(&c, now_ns, 100, 20000);
 	assert_true(cc_window(&c) >= before);
 }

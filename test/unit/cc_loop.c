@@ -114,7 +114,7 @@ static void cc_loop__swift_incast(void **state)
 				      (unsigned long long)seed);
 			bottleneck_create(&loop, &o);
 			bottleneck_run(&loop, 200 * MS_NS);
-			/* including the start, when each flow sends as if alone */
+			/* this includes the start, when each flow sends as if it were alone */
 			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.02);
 			ASSERT_AT_LEAST(bottleneck_fairness(&loop, o.flows), 0.98);
 			ASSERT_AT_LEAST(bottleneck_utilisation(&loop, 200 * MS_NS), 0.97);

@@ -92,7 +92,7 @@ static void cfg_write__task_in_one_access(void **state)
 	assert_true(!go.task && !go.core);
 }
 
-/* The same while a task is running: the core is independent of it. */
+/* The same while a task is running, because the core is independent of tasks. */
 static void cfg_write__core(void **state)
 {
 	const uint32_t values[] = {1, 77};
@@ -124,7 +124,7 @@ static void cfg_write__rejections_change_nothing(void **state)
 		if (cfg_info[i].access == CFG_ACCESS_RO)
 			assert_int_equal(cfg_write(&target, i, 1, values, &go), WIRE_NACK_RIGHTS);
 	assert_int_equal(cfg_write(&target, CFG_TASK_SRC_LO, 9, values, &go),
-			 WIRE_NACK_BOUNDS); /* GO is 2, only 1 is valid */
+			 WIRE_NACK_BOUNDS); /* a GO of 2 is invalid; only 1 is valid */
 	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, 3, values, &go),
 			 WIRE_NACK_RIGHTS); /* reaches STATUS */
 	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, UINT32_MAX, values, &go),

@@ -139,7 +139,7 @@ static void model_check(const struct draft *d, const uint8_t *from, const uint8_
 	free(want);
 }
 
-/* Also short chains, and lists of one entry opposite to many. */
+/* Includes short chains, and lists of one entry against lists of many. */
 static void chain__random_lists_match_a_model(void **state)
 {
 	struct rng rng = {20260101};
@@ -357,7 +357,7 @@ static void chain__others_make_progress(void **state)
 		rig_received(&r, 1);
 	}
 	assert_int_equal(e.status, DXP_OK);
-	/* Copy, check and pieces of both lists, at their costs. */
+	/* The least number of polls: both lists are copied, checked and cut, each at its cost. */
 	assert_true(2 * polls >= 2 * LIST * (16 + 2 * LOCAL_COST_BYTES) / NIC_QUANTUM_BYTES);
 	assert_true(naps + 2 >= polls);
 	draft_end(&r, &d);

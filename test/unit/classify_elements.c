@@ -134,7 +134,8 @@ static void softmax__rows(void **state)
 	b.op.beta = 0.7f;
 	float *out = set_output(&b, 2, (int32_t[]){2, 1001});
 	for (int32_t k = 0; k < 2002; k++)
-		b.values[0][k] *= 90; /* exp() of it overflows unless the largest is subtracted */
+		/* without subtracting the largest value, exp() would overflow */
+		b.values[0][k] *= 90;
 	for (int32_t row = 0; row < 2; row++) {
 		double sum = 0;
 		for (int32_t k = 0; k < 1001; k++)

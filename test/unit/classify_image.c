@@ -128,7 +128,8 @@ static void image_decode__png(void **state)
 	static const uint8_t rgb[18] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
 					10, 11, 12, 13, 14, 15, 16, 17, 18};
 	static const uint8_t grey[6] = {0, 50, 100, 150, 200, 250};
-	static const uint8_t clear[24] = {9, 9, 9, 0}; /* transparent: white shows through */
+	/* a transparent pixel: the white background shows through */
+	static const uint8_t clear[24] = {9, 9, 9, 0};
 	uint8_t file[4096];
 	struct image image;
 	struct fault fault;
@@ -137,7 +138,7 @@ static void image_decode__png(void **state)
 	assert_int_equal(image_decode("p", file, bytes, &image, &fault), DXP_OK);
 	assert_memory_equal(image.rgb, rgb, sizeof(rgb));
 	image_release(&image);
-	for (size_t cut = 8; cut < bytes - 12; cut++) { /* IEND may be missing */
+	for (size_t cut = 8; cut < bytes - 12; cut++) { /* the IEND chunk may be missing */
 		uint8_t *part = malloc(cut);
 		memcpy(part, file, cut);
 		assert_int_equal(image_decode("p", part, cut, &image, &fault), DXP_EMALFORMED);
@@ -189,7 +190,7 @@ static void image_square__bilinear(void **state)
 		sum += (uint64_t)d;
 	}
 	assert_true(most <= 3 && sum < sizeof(got) / 10);
-	/* already of the right size: unchanged */
+	/* the image already has the right size and stays unchanged */
 	assert_int_equal(image_square(&ppm, 227, RESIZE_PIL_BILINEAR, got), DXP_OK);
 	assert_memory_equal(got, ppm.rgb, sizeof(got));
 	image_release(&jpeg);

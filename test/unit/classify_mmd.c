@@ -312,7 +312,7 @@ static void backend_mmd__through_the_host(void **state)
 	assert_int_equal(passage.forgotten, 70);
 	const void *before = passage.memory_in;
 	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
-	assert_ptr_equal(passage.memory_in, before); /* the same transfer reuses its memory */
+	assert_ptr_equal(passage.memory_in, before); /* the same transfer uses its memory again */
 	t.from_address = 4;
 	assert_int_equal(b->ops->send(b, &t, &event, &fault), DXP_OK);
 	assert_ptr_not_equal(passage.memory_in, before);

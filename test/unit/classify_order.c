@@ -82,7 +82,7 @@ static void run_one(struct shuffled *s)
 	for (uint32_t i = 0; i < s->count; i++)
 		if (s->commands[i].state == WAITING && ready(s, &s->commands[i]))
 			candidates[n++] = i;
-	assert_true(n > 0); /* otherwise they wait for each other */
+	assert_true(n > 0); /* otherwise the commands wait for each other */
 	uint32_t pick = candidates[rng_below(&s->rng, n)];
 	s->swaps += pick != candidates[0];
 	s->commands[pick].status = perform(s, &s->commands[pick]);
@@ -98,7 +98,7 @@ static struct command *post(struct shuffled *s, const dxp_event *wait, uint32_t 
 	struct command *c = &s->commands[s->count++];
 	*c = (struct command){.wait_count = wait_count};
 	for (uint32_t i = 0; i < wait_count; i++) {
-		/* a reported event is no longer valid */
+		/* the event is no longer valid after it was reported */
 		assert_true(wait[i] >= 1 && wait[i] < s->count);
 		assert_true(s->commands[wait[i] - 1].state != FORGOTTEN);
 		c->wait[i] = wait[i];

@@ -25,10 +25,11 @@ static void plan_crossing__counts(void **state)
 	assert_int_equal(plan_crossing(&squeeze, 10, &cut), 1);
 	assert_int_equal(cut.tensors[0], 25);
 	assert_int_equal(plan_cut_bytes(&squeeze, &cut), 401408);
-	/* between the two branches of fire2: the squeezed tensor and the first branch */
+	/* the cut lies between the two branches of fire2: the squeezed tensor and the first branch
+	 * cross it */
 	assert_int_equal(plan_crossing(&squeeze, 3, &cut), 2);
 	assert_int_equal(cut.count, 2);
-	/* behind all operators: the answer */
+	/* behind all operators only the answer crosses */
 	assert_int_equal(plan_crossing(&squeeze, 38, &cut), 1);
 	assert_int_equal(cut.tensors[0], squeeze.output);
 }
@@ -77,7 +78,7 @@ static void plan_layers__errors(void **state)
 		if (!strstr(fault.text, cases[i].words) || !strstr(fault.text, "nearest cuts are "))
 			fail_msg("%s: %s", cases[i].layers, fault.text);
 	}
-	/* the suggestion is a valid cut nearby */
+	/* the suggested cut is valid and nearby */
 	plan_layers(&squeeze, "pool5,pool3", &p, &fault);
 	assert_non_null(strstr(fault.text, "pool3 (10)"));
 }

@@ -150,7 +150,7 @@ static void check_tensor(struct rig *r, const char *name, const json_t *expected
 		if (strcmp(squeeze.tensors[r->plan.cuts[i].tensors[0]].name, name) == 0)
 			cut = &r->plan.cuts[i];
 	if (!cut)
-		return; /* the pool before the answer is not at a cut here */
+		return; /* the last pool is not at a cut of this split */
 	const struct tensor *t = &squeeze.tensors[cut->tensors[0]];
 	float *got = calloc((size_t)t->elements, sizeof(*got));
 	double most = json_real_value(json_object_get(expected, "max"));

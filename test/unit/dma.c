@@ -272,7 +272,7 @@ static void pin__kept_and_given_back(void **state)
 	o.kind = DXP_DMA_FROM_DEVICE;
 	ok(dxp_dma_move(w->dma, &o));
 	assert_memory_equal(w->to, w->from + 100, o.bytes);
-	/* Half inside the pinned range, half outside: used unpinned. */
+	/* Half of the range is inside the pinned one and half outside: it is used unpinned. */
 	o.kind = DXP_DMA_TO_DEVICE;
 	o.from = w->from + DATA_BYTES - 8;
 	o.bytes = 16;

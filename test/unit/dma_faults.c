@@ -18,7 +18,8 @@ static void fails(int kind, bool in_place)
 			assert_added(w->from, w->to, o.bytes);
 	}
 	assert_true(failed >= 3);
-	/* One DMA: if it is the thirtieth, the next one is not. */
+	/* The order needs one DMA. If that is the thirtieth, it fails, but the next one does
+	 * not. */
 	struct dxp_dma_order small = o;
 	small.bytes = 4096;
 	if (dxp_dma_move(w->dma, &small) != DXP_OK)
@@ -48,7 +49,7 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
 	has_text("reset");
-	/* On a busy machine number 20 may not have started before; then it stalls now, once. */
+	/* On a busy machine DMA number 20 may start only now; then it stalls here, once. */
 	dxp_dma_move(w->dma, &o);
 	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
 	world_close((void **)&w);

@@ -32,7 +32,7 @@
 #define WAIT_NS        (20 * S_NS)
 #define DIES_WITHIN_NS (16 * S_NS) /* ns; lease and pings: 8 s on an idle machine */
 #define ARGUMENTS      24
-#define STOPPED_BYTES  (1u << 20) /* bytes that a stopped host has on the xPU */
+#define STOPPED_BYTES  (1u << 20) /* bytes that each stopped host has allocated on the xPU */
 #define OUT_BYTES      8192
 
 struct process {
@@ -322,7 +322,8 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(send_until_lost(f, alpha, beta, &b), DXP_EPEERLOST);
 	assert_int_equal(end(&b, 0), -1);
 	/* The surviving daemon continues: no command hangs, memory and commands work. */
-	if (dxp_send(alpha, beta, &t, &event) == DXP_OK) /* unless this host has detected it */
+	/* the send fails if this host has already detected the death */
+	if (dxp_send(alpha, beta, &t, &event) == DXP_OK)
 		assert_int_not_equal(dxp_event_wait(f, event, WAIT_NS, NULL), DXP_OK);
 	assert_int_equal(dxp_mem_alloc(alpha, 4096, &address), DXP_OK);
 	do
@@ -490,11 +491,11 @@ static void dxpd__host_stopped(void **state)
 	assert_int_equal(dxp_fabric_open(&again, &g), DXP_OK);
 	while (now != before + 2 * STOPPED_BYTES && clock_now_ns() < until)
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
-	assert_int_equal(now, before + 2 * STOPPED_BYTES); /* bytes of the first, and of the killed
-							    * one */
+	/* bytes of the first stopped host, and of the killed one */
+	assert_int_equal(now, before + 2 * STOPPED_BYTES);
 	dxp_fabric_close(g);
 
-	/* Needs the memory of the second stopped host as well. */
+	/* Allocates until it needs the memory of the second stopped host as well. */
 	while (dxp_mem_alloc(x, (4u << 20) - STOPPED_BYTES / 2, &address) != DXP_OK)
 		assert_true(clock_now_ns() < until);
 	assert_int_equal(goes_on(two), NOTIFIED);

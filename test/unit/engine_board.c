@@ -141,7 +141,7 @@ static void engine_dma__queue_full(void **state)
 	d = dma_through(sink, source, 100);
 	assert_int_equal(engine_dma_start(board, &d), DXP_EAGAIN);
 	for (int i = 0; i < 5; i++)
-		RUN(dma_out(sink, 4096, 100)); /* the other controller has space */
+		RUN(dma_out(sink, 4096, 100)); /* the other controller still has space */
 	engine_dma_reset(board);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(end_wait().status, DXP_EDEVICE);
@@ -203,7 +203,7 @@ static void engine_dma__interrupt_for_each_batch(void **state)
 	for (int i = 0; i < 10; i++) {
 		RUN(dma_in(0, source, BOARD_SHORT_BYTES + 1));
 		RUN(dma_out(sink, 0, BOARD_SHORT_BYTES + 1));
-		/* the interrupt comes just after the completion */
+		/* the interrupt follows shortly after the completion */
 		while (atomic_load(&interrupts) < 2 * (uint64_t)i + 2)
 			assert_true(clock_now_ns() < until_ns);
 		assert_int_equal(atomic_load(&interrupts), 2 * i + 2);

@@ -106,7 +106,7 @@ static void engine_dma__rejected(void **state)
 static void engine_dma__many_in_flight(void **state)
 {
 	if (fake_cuda_delay)
-		fake_cuda_delay(100 * US_NS); /* so that the queues fill */
+		fake_cuda_delay(100 * US_NS); /* slows copies, so that the queues fill */
 	atomic_store(&interrupts, 0);
 	bridged_many(engine);
 	if (fake_cuda_delay)
@@ -307,7 +307,7 @@ static void engine_build__failures_have_a_log(void **state)
 	build_fails("", "", "neither PTX");
 }
 
-/* The same with or without NVRTC. */
+/* The result is the same with and without NVRTC. */
 static void engine_build__cuda_c(void **state)
 {
 	static const char source[] =

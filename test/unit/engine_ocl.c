@@ -167,7 +167,7 @@ static void engine_build__second_time_is_free(void **state)
 	free(log);
 	engine_release(engine, p);
 	assert_int_equal(watched.sources + watched.binaries + watched.builds, 0);
-	/* a new source is built */
+	/* a new source must be built */
 	assert_int_equal(build("kernel void fresh(global uint *p) { p[0] = 9; }", &p, &log),
 			 DXP_OK);
 	free(log);

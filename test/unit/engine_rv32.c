@@ -130,7 +130,8 @@ static const char sums[] =
 	"	}\n"
 	"	data[get_global_id(0)] = t[0] + more[n - 1] + last;\n"
 	"}\n"
-	/* nearly fills LOCAL memory: its variables share addresses with those of `sum` */
+	/* this kernel nearly fills LOCAL memory, so its variables share addresses with those of
+	 * `sum` */
 	"kernel void other(global uint *data) {\n"
 	"	local uint big[15000];\n"
 	"	big[get_local_id(0) * 100] = get_local_id(0);\n"

@@ -139,7 +139,8 @@ static void engine_run__halves(void **state)
 		}
 		assert_true(f[i] == right);
 		assert_int_equal(h[i + 65536], i);
-		if (fabsf(right) > 1e-4f && !isinf(right)) /* below the next half: cut off */
+		/* values below the next half are cut off */
+		if (fabsf(right) > 1e-4f && !isinf(right))
 			assert_int_equal(h[i + 131072], i);
 	}
 	engine_release(engine, p);

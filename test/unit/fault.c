@@ -76,7 +76,7 @@ static void fault_parse__rejects_all_else(void **state)
 		if (status != DXP_EINVAL)
 			fail_msg("\"%s\" was taken", bad[i]);
 		assert_non_null(strstr(text, "DXP_FAULT"));
-		assert_non_null(strstr(text, "write ")); /* how to correct it */
+		assert_non_null(strstr(text, "write ")); /* the message shows how to correct it */
 	}
 	assert_int_equal(o.seed, 99);
 }
@@ -123,7 +123,8 @@ static void fault_pass__does_each_fault_at_its_rate(void **state)
 		assert_true(counts[i] <= 2);
 		seen[counts[i]]++;
 	}
-	/* expected: 0.9 * 0.02 changed, and 5 % of them twice; bounds are five sigma wide */
+	/* expected: a share of 0.9 * 0.02 changed, 5 % of these twice; the bounds are five sigma
+	 * wide */
 	assert_in_range(changed, 280, 480);
 	assert_in_range(seen[0], 2130, 2600); /* 0.1 + 0.9 * 0.02 */
 	assert_in_range(seen[2], 730, 1040);  /* 0.9 * 0.98 * 0.05 */
@@ -164,7 +165,7 @@ static void fault_pass__lets_a_held_one_go(void **state)
 	assert_int_equal(fault_release(f, 1000 + LINK_FAULT_HOLD_NS, out), 1);
 	assert_ptr_not_equal(out[0], &d);
 	assert_memory_equal(out[0]->header, d.header, 8);
-	/* no space in the kernel: it is returned again, before all others */
+	/* the kernel had no space: the datagram is returned again, before all others */
 	fault_settle(f, out, 1);
 	assert_true(fault_backlog(f));
 	assert_int_equal(fault_release(f, 0, out), 1);

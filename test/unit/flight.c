@@ -161,7 +161,7 @@ static void flight__waiting_threads(void **state)
 	launch(all, 0, 1, false);
 	launch(all, 1, 2, false);
 	commands[2].status = DXP_EDEVICE;
-	collect(all, e, 1); /* one queue does not wait for the other */
+	collect(all, e, 1); /* one queue does not wait for the other queue */
 	assert_int_equal(e[0].id, 2);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	commands[1].status = DXP_OK;
@@ -217,7 +217,7 @@ static void flights_reset__marks_what_is_outstanding(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* After a reset whose DMAs have all completed, work that continues does not mark the device as
+/* If all DMAs of a reset have completed, other work that still runs does not mark the device as
  * lost. */
 static void flights_reset__device_comes_back(void **state)
 {
@@ -251,8 +251,8 @@ static void lost(bool waits)
 	assert_int_equal(e[1].status, DXP_EDEVICE);
 	assert_true(flights_lost(all));
 	assert_int_equal(flight_begin(all, 0, 5, &refused), DXP_EDEVICE);
-	assert_false(flights_destroy(all)); /* the device may still write: nothing is freed */
-	/* the commands complete at last; then all is freed */
+	assert_false(flights_destroy(all)); /* the device may still write, so nothing is freed */
+	/* when the commands complete at last, everything is freed */
 	commands[0].status = commands[1].status = DXP_OK;
 	if (!waits)
 		flight_land(f, DXP_OK);

@@ -115,7 +115,7 @@ static void graph_failed__cascade(void **state)
 	for (struct graph_command *f; (f = graph_failed(g)); cancelled++)
 		assert_int_equal(f->status, DXP_ECANCELED);
 	assert_int_equal(cancelled, 3);
-	/* a command that is added later fails too */
+	/* a command that is added after the failure fails too */
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, OWN(4), OWN(3)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &late);
 	assert_int_equal(graph_count(g), 0);
@@ -183,7 +183,7 @@ static void graph_add__rejections(void **state)
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(8), OWN(2)), DXP_ENOENT);
 	assert_int_equal(ADD0(&c, GRAPH_ENGINE, OWN(8)), DXP_EINVAL);
 	assert_int_equal(graph_count(g), 0);
-	/* a rejected command has failed for the commands that wait for it */
+	/* for its waiters, a rejected command has failed */
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(10), OWN(7)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &c);
 	assert_int_equal(c.status, DXP_ECANCELED);
@@ -349,8 +349,8 @@ static bool wait_done(uint64_t event, int *status)
 	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
 }
 
-/* Ready by definition: every wait succeeded, or its command was issued before and both are for the
- * engine. */
+/* Returns true if the command is ready by definition: each of its waits succeeded, or is a command
+ * for the engine that was issued before, and this command is for the engine too. */
 static bool oracle_ready(const struct oracle_node *n)
 {
 	int status;

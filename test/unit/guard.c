@@ -140,7 +140,7 @@ static void guard__queried_once_for_a_stream(void **state)
 		ends(&r, 0, 1, DXP_OK);
 	}
 	assert_int_equal(gate.requested, 1);
-	guard_set(0, 8192); /* fails at once when the range shrinks */
+	guard_set(0, 8192); /* this access fails at once when the range shrinks */
 	assert_int_equal(put(&r, 8192, 64), DXP_OK);
 	ends(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(put(&r, 8128, 64), DXP_OK);
@@ -190,8 +190,8 @@ static void guard__own_descriptors(void **state)
 	rig_end(&r);
 }
 
-/* A PUT waits for a receive entry of the peer, which has none free: its memory is held until its
- * function closes. */
+/* A PUT waits for a receive entry, because the peer has none free. The PUT's memory is held until
+ * its function closes. */
 static void guard__held_until_the_function_ends(void **state)
 {
 	struct nic_options o = rig_options();

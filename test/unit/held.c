@@ -134,7 +134,7 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	uint32_t psn = waiting_psn(p);
-	s->io->repeats_sent = 5; /* others that a duplicate could be attributed to */
+	s->io->repeats_sent = 5; /* a duplicate could be attributed to these */
 	p->now_ns += RETRY_US * US_NS;
 	assert_int_equal(pair_send(p, 0, &d, 1), 1);
 	assert_int_equal(d.cause, DATAGRAM_CAUSE_HELD);
@@ -225,7 +225,7 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fail
 		p->ends[1].reject.code = WIRE_NACK_DEVICE;
 		rltp_session_reject(to, &nack);
 	} else {
-		p->ends[1].reject_key = 0; /* a retransmission is a duplicate then */
+		p->ends[1].reject_key = 0; /* from now on a retransmission is a duplicate */
 		rltp_session_accept(to, psn, 8, p->now_ns);
 	}
 	uint64_t ended_ns = p->now_ns;

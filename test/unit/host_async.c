@@ -122,7 +122,7 @@ static void write__many(void **state)
 	}
 	dxp_event last = run_after(w, w->two, "ok", &before, 1);
 	ok(ended(w, last));
-	/* 199 % 3 is 1: the last one is at 1000. */
+	/* 199 % 3 is 1, so the last write is at 1000. */
 	assert_memory_equal(memory_of(w, w->two) + 1000, w->from + 199, 1793 + 997 * (199 % 70));
 	for (uint32_t i = 0; i < 200; i++)
 		ok(ended(w, events[i]));

@@ -28,7 +28,7 @@ static int folder_make(void **state)
 
 static int scratch_folder_remove(void **state)
 {
-	return rmdir(run); /* empty: NICs removed their sockets */
+	return rmdir(run); /* empty, because NICs have removed their sockets */
 }
 
 static struct dxp_nic *nic_serve(const char *name, const char *path)
@@ -142,7 +142,8 @@ static void attach__reports_when_all_are_in_use(void **state)
 	struct dxp_nic *nic = nic_serve("mine", NULL);
 	struct dxp_function *all[7], *zero, *own;
 
-	ok(dxp_nic_function(nic, NULL, &zero)); /* no other user could get it */
+	/* otherwise another process could get the function */
+	ok(dxp_nic_function(nic, NULL, &zero));
 	ok(dxp_nic_function(nic, "own", &own)); /* uses one of seven */
 	for (int i = 0; i < 6; i++)
 		all[i] = attach("mine", 0, i ? NULL : "label");
@@ -169,7 +170,8 @@ static void attached__talk(void **state)
 	ok(dxp_nic_function(nic, "own", &own));
 	talk(a, b);
 	talk(b, a);
-#if !SANITIZED_THREAD /* which does not detect that the window of `a` has two addresses here */
+/* the thread sanitizer does not detect that the window of `a` has two addresses here */
+#if !SANITIZED_THREAD
 	talk(a, own);
 #endif
 	talk(own, b);
@@ -263,7 +265,7 @@ static void attached__may_be_killed(void **state)
 	}
 	struct dxp_target to;
 	assert_int_equal(read(pipes[0], &to, sizeof(to)), sizeof(to));
-	for (int i = 0; i < 20; i++) /* more than its credit: some wait */
+	for (int i = 0; i < 20; i++) /* more than the credit, so that some wait */
 		posted(f, dxp_post_nap(dxp_function_window(f), 0, &to, "x", 1, 0, 0));
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
@@ -423,7 +425,7 @@ static void impostor_serve(int listener, const struct impostor *i)
 		local_send(fd, bytes, length, fds, i->fds);
 	}
 	local_receive(fd, bytes, sizeof(bytes), no_fds, &none);
-	sleep(60); /* killed long before, unless the test failed */
+	sleep(60); /* the child is killed long before, unless the test fails */
 	_exit(0);
 }
 

@@ -46,7 +46,7 @@ static void completions__report_each_end_once(void **state)
 		}
 	}
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, MS_NS), 0);
-	/* The same for an event that has already completed. */
+	/* Notification also works for an event that has already completed. */
 	ok(dxp_event_notify(w->fabric, user, 77));
 	assert_int_equal(dxp_completions(w->fabric, dequeued, 1, 0), 1);
 	assert_int_equal(dequeued[0].cookie, 77);
@@ -91,7 +91,7 @@ static void completions__begun_before_the_request(void **state)
 	for (int wanted = 0; wanted < 2; wanted++) {
 		dxp_completions_begun(w->fabric, wanted);
 		dxp_event event = run_after(w, w->one, "endless", NULL, 0);
-		/* The node reports this one after the start of the other. */
+		/* The node reports this completion after the start of the other command. */
 		ok(ended(w, run_after(w, w->one, "ok", NULL, 0)));
 		ok(dxp_event_notify(w->fabric, event, 6));
 		assert_int_equal(dxp_completions(w->fabric, &c, 1, 0), wanted);
@@ -105,7 +105,7 @@ static void completions__begun_before_the_request(void **state)
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0); /* only once */
 }
 
-/* That also wakes the thread that sleeps until the network has something for it. */
+/* The report also wakes a thread that sleeps until something arrives from the network. */
 static void completions__begun_wakes_a_sleeping_thread(void **state)
 {
 	struct world *w = *state;
@@ -117,7 +117,7 @@ static void completions__begun_wakes_a_sleeping_thread(void **state)
 	struct pollfd wakeup = {.fd = f->leader_wakeup, .events = POLLIN};
 	assert_int_equal(poll(&wakeup, 1, 0), 0);
 	host_fabric_enter(f);
-	f->leader_polls = true; /* as if a thread slept */
+	f->leader_polls = true; /* makes it look as if a thread slept */
 	host_fabric_leave(f);
 	ok(dxp_event_notify(f, event, 7));
 	assert_int_equal(poll(&wakeup, 1, 0), 1);
@@ -214,8 +214,8 @@ static void run__no_space_for_ever(void **state)
 }
 
 /* Consecutive commands leave together. The last one leaves without a further call, by the progress
- * thread's timer for batches; its next poll would be as early in only three of two hundred rounds.
- * A busy machine is slow too, but not always. */
+ * thread's timer for batches. Without the timer, its next poll would be as early in only 3 of 200
+ * rounds. A busy machine is slow too, but not in all rounds. */
 static void run__the_last_leaves_without_a_call(void **state)
 {
 	struct world *w = *state;
@@ -308,7 +308,7 @@ static void event_failure__sentence(void **state)
 		assert_int_equal(dxp_event_failure(w->fabric, event, text), strlen(FAKE_SENTENCE));
 		assert_string_equal(text, FAKE_SENTENCE);
 	}
-	/* The oldest made space for the last. */
+	/* The oldest sentence was dropped to make space for the last one. */
 	assert_int_equal(dxp_event_failure(w->fabric, first, text), 0);
 	assert_string_equal(text, "");
 	event = run_after(w, w->one, "fail", NULL, 0);

@@ -75,7 +75,8 @@ static bool function_use(struct dxp_function *f)
 	well = reported(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
 	       reported(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
 	       reported(dxp_function_arm(f)) &&
-	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* works even if memory is short */
+	       /* the wait works even if memory is short */
+	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT;
 	dxp_memory_destroy(f, &one);
 	return well;
 }

@@ -69,7 +69,7 @@ static void nic_function__hands_out_eight(void **state)
 		dxp_function_close(all[3]);
 		all[3] = function_open(nic, NULL);
 		assert_int_equal(dxp_function_window(all[3])->function, 3);
-		/* the function that opened the node may close and open again */
+		/* the function that opened the node may be closed and opened again */
 		dxp_function_close(all[0]);
 		all[0] = function_open(nic, NULL);
 		assert_int_equal(dxp_function_window(all[0])->function, 0);
@@ -218,7 +218,7 @@ static void nic__closes_with_events_unread(void **state)
 		received(b);
 		dxp_function_close(b);
 		for (int i = 0; i < 20; i++)
-			completion(a); /* some successful, some not */
+			completion(a); /* some of these operations succeed, some fail */
 		dxp_function_close(a);
 		dxp_nic_close(nic);
 	}
@@ -295,12 +295,13 @@ static void nic__joins_a_fabric(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		options.thread = thread;
 		ok(dxp_nic_open(&options, &left));
-		if (thread) /* its thread renews the lease */
+		if (thread) /* the NIC's thread renews the lease */
 			fails(dxp_nic_open(&options, &right), DXP_EBUSY, "left");
 		struct dxp_function *f = function_open(left, NULL), *g;
 		fails(dxp_nic_function(left, "xpu1", &g), DXP_EBUSY, "'xpu1'");
 		assert_int_not_equal(target_of(f, 0).node, 0);
-		ok(dxp_function_find(f, "xpu1", 1, &t)); /* always finds the service queue pair */
+		/* the name of a node finds its service queue pair, whatever number is requested */
+		ok(dxp_function_find(f, "xpu1", 1, &t));
 		assert_int_equal(t.function, 0);
 		assert_int_equal(t.qp, 0);
 		posted(f, dxp_post_nap(dxp_function_window(f), 0, &t, "no command", 10, 0, 0));

@@ -52,7 +52,7 @@ static int nap_send(struct side *s, uint64_t imm)
 	return status;
 }
 
-/* Completions wake too; they are removed meanwhile. */
+/* Completions wake the user too; this wait removes them. */
 static int nap_wait(struct side *s, uint64_t imm)
 {
 	struct dxp_window *w = dxp_function_window(s->f);
@@ -138,7 +138,7 @@ static void sleep__on_one_cpu_no_thread_spins(void **state)
 			CPU_SET(i, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	uint64_t begin_ns = clock_now_ns();
-	ping_pong(1000000, 200); /* a second each, if any thread spun */
+	ping_pong(1000000, 200); /* each round would take a second if any thread spun */
 	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
 	assert_true(clock_now_ns() - begin_ns < 20 * S_NS);
 }

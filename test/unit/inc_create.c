@@ -78,7 +78,8 @@ static void create__the_emptier_spine(void **state)
 	rig_create_begin(&r, 1);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
 	assert_int_equal(n.path_count, 2);
-	assert_int_equal(n.path[1].ip, rig_switch_ip(2)); /* equal load: the lower index wins */
+	/* at equal load, the switch with the lower index is chosen */
+	assert_int_equal(n.path[1].ip, rig_switch_ip(2));
 	creates_end(&r);
 	rig_create_begin(&r, 2);
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
@@ -283,7 +284,7 @@ static void create__replayed_query(void **state)
 	rig_close(&r);
 }
 
-/* Loses the first QUERY of member r->drop by way of the lower spine. */
+/* Loses the first QUERY that member r->drop sends through the lower spine. */
 static unsigned first_way_lost(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;

@@ -159,7 +159,8 @@ static int lost_play(struct member *me)
 	CHECK(dxp_inc_allreduce(me->group, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, &done) ==
 	      DXP_EPEERLOST);
 	CHECK(done == 0 && out == 0);
-	/* counted from the last member's arrival: before, waiting for it is not a loss */
+	/* the deadline counts from the arrival of the last member: waiting for it before is no
+	 * loss */
 	CHECK(clock_now_ns() - begin_ns <
 	      (me->index == 1 ? 0 : AWAY_NS) + me->options.deadline_ns + 600 * MS_NS);
 	dxp_inc_group_view(me->group, &v);

@@ -197,7 +197,8 @@ static bool lifetime(struct scene *s, uint64_t n)
 		assert_int_equal(__real_pthread_create(&other, NULL, member, &seats[1]), 0);
 		member(&seats[0]);
 		pthread_join(other, NULL);
-		well = countdown > 0 && countdown <= n; /* two threads may make it negative */
+		/* two threads that count at once may make it negative */
+		well = countdown > 0 && countdown <= n;
 		countdown = 0;
 		assert_int_equal(seats[0].status, seats[1].status);
 		assert_true(seats[0].right && seats[1].right);
@@ -215,7 +216,7 @@ static void faults__each_call_for_help(void **state)
 
 	log_level_set(LOG_LEVEL_ERROR);
 	scene_open(&s);
-	lifetime(&s, 1u << 30); /* warms up: objects made only once stay */
+	lifetime(&s, 1u << 30); /* a first run, because objects that are made only once stay */
 	unsigned files = files_open();
 	while (!lifetime(&s, n)) {
 		assert_true(n++ < RUNS_MAX);

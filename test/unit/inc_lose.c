@@ -297,8 +297,8 @@ struct rumour {
 	unsigned dumb;         /* member whose packets get lost */
 	uint8_t served;        /* bit mask of members that still get results */
 	uint8_t deaf;          /* bit mask of members that get nothing from `dumb` */
-	unsigned words;        /* number of packets of `dumb` that still arrive */
-	unsigned fetched_from; /* this many of its first FETCHED are lost */
+	unsigned words;        /* packets of `dumb` that still arrive */
+	unsigned fetched_from; /* first FETCHED of `dumb` that are lost */
 };
 
 static struct rumour rumour;
@@ -313,7 +313,7 @@ static unsigned rumour_hook(struct rig *r, const struct rig_packet *p)
 	if (r->count >= rumour.quiet_from + rumour.root_packets && r->sw[0] &&
 	    p->path.from_ip != rig_switch_ip(0))
 		switch_kill(r, 0);
-	if (to < r->members && from >= r->members) /* from a switch, such as a result */
+	if (to < r->members && from >= r->members) /* a packet from a switch, such as a result */
 		return rumour.served >> to & 1;
 	if (from != rumour.dumb || to >= r->members)
 		return 1;

@@ -70,7 +70,7 @@ static void busy__unconnected_stays_so(void **state)
 	pair_close(&p);
 }
 
-/* Without a free descriptor for a socket the link goes on with its main socket. */
+/* If no descriptor is free for a socket, the link continues with its main socket. */
 static void busy__does_without(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -253,7 +253,8 @@ static void quiet__not_with_marks_nor_long_datagrams(void **state)
 	const uint32_t count = LINK_BUSY_VOTES + LINK_ALONE_MAX + 10;
 
 	assert_true(quiet_after(64, 0, count));
-	assert_true(quiet_after(64, 2, count)); /* ECN-capable, but no congestion */
+	/* the datagrams are ECN-capable, but report no congestion */
+	assert_true(quiet_after(64, 2, count));
 	assert_false(quiet_after(64, 3, count));
 	assert_true(quiet_after(LINK_SHORT_BYTES, 0, count));
 	assert_false(quiet_after(LINK_SHORT_BYTES + 1, 0, count));

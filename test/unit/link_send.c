@@ -118,7 +118,7 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	assert_int_equal(link_send(p.a, d, 3), 3);
 	assert_int_equal(counters_of(p.a).send_errors, 2);
 	assert_int_equal(counters_of(p.a).sent_datagrams, 1);
-	/* the first exceeded every limit; this is reported once */
+	/* the first datagram exceeded every limit, and this is reported once */
 	struct udp_address to;
 	size_t bytes;
 	assert_int_equal(counters_of(p.a).too_big, 1);
@@ -181,7 +181,7 @@ static int small_mtu(void)
 	size_t bytes;
 	if (!link_too_big(p.a, &to, &bytes) || !address_equal(&to, &p.to_b) || bytes != 2000)
 		return 7;
-	/* the next ones go singly at once; smaller ones still form a batch */
+	/* the next ones of this length are sent singly at once; shorter ones still form a batch */
 	uint64_t calls = counters_of(p.a).send_calls;
 	if (link_send(p.a, d, 8) != 8 || counters_of(p.a).send_calls != calls + 1 ||
 	    !receive_numbered(p.b, 8, 2000))

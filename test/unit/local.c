@@ -324,8 +324,8 @@ static void local__registers_of_the_node(void **state)
 	rig_end(&r);
 }
 
-/* Key 0 means the target's receive area (register mode): data arrives one behind the other and is
- * rejected when the area is full. The target's own registers send the same way. */
+/* Key 0 means the target's receive area (register mode): messages are stored one behind the other,
+ * and are rejected when the area is full. The target's own registers send the same way. */
 static void local__receive_area(void **state)
 {
 	struct nic_options o = rig_options();

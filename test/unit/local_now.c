@@ -115,8 +115,8 @@ static void local_now__put_rejected(void **state)
 	rig_end(&r);
 }
 
-/* A queue pair whose immediate PUTs could use nearly all of each poll leaves its half to the other
- * one. */
+/* Immediate PUTs of one queue pair could use nearly all of each poll, but it must leave half to the
+ * other queue pair. */
 static void local_now__busy_queue_pairs_keep_their_order(void **state)
 {
 	const uint32_t piece = NIC_QUANTUM_BYTES - 4096;

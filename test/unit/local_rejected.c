@@ -19,7 +19,9 @@ struct rejection {
 	uint32_t rights;       /* rights of the addressed region */
 	uint64_t offset;
 	int status;
-	size_t counter; /* offset in struct dxp_function_counters of function 1; 0: none */
+	/* offset in struct dxp_function_counters of the counter that grows at function 1; 0:
+	 * none */
+	size_t counter;
 };
 
 #define COUNTER(name) offsetof(struct dxp_function_counters, name)

@@ -133,7 +133,7 @@ static void machine_make(struct model_parameters *p, struct rng *rng, bool other
 		double exponent = (double)rng_below(rng, 2001) / 1000 - 1;
 		*values[i] = (int64_t)((double)*values[i] * pow(2, exponent));
 	}
-	/* across sockets is slower than within one */
+	/* makes a message between sockets slower than one within a socket */
 	p->inter_ps = p->inter_ps > p->intra_ps * 3 / 2 ? p->inter_ps : p->intra_ps * 3 / 2;
 	if (!other_switches)
 		return;
@@ -159,7 +159,7 @@ static int winner(const double *ns)
 static struct score calibrated_score(const struct model_parameters *machine, struct rng *rng,
 				     double noise)
 {
-	/* both ends of hosts and ranks, all three ways */
+	/* the smallest and the largest number of hosts and ranks, all three ways */
 	static const struct model_allreduce cases[6] = {
 		{MODEL_WAY_HOST, 4, 8, 4},  {MODEL_WAY_HOST, 16, 64, 256},
 		{MODEL_WAY_NODE, 4, 64, 4}, {MODEL_WAY_NODE, 16, 8, 64},

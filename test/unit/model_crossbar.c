@@ -58,7 +58,8 @@ static void crossbar__head_of_line(void **state)
 	assert_in_range(saturation(&p) * 10 / 8, 580000, 600000);
 }
 
-/* A queue for each output, and sources that do not stop for a single one: nothing blocks. */
+/* With a queue for each output, and sources that continue while one queue is full, nothing
+ * blocks. */
 static void crossbar__all_causes_off(void **state)
 {
 	struct model_parameters p = setting(4, 4);
@@ -178,7 +179,7 @@ static void crossbar__knee(void **state)
 	assert_in_range(knee, full * 90 / 100, full * 102 / 100);
 	assert_int_equal(model_crossbar_knee(&p, 1, &again), DXP_OK);
 	assert_int_equal(knee, again);
-	/* Another seed moves it by little. */
+	/* Another seed changes the result only a little. */
 	assert_int_equal(model_crossbar_knee(&p, 99, &again), DXP_OK);
 	assert_in_range(again, knee * 98 / 100, knee * 102 / 100);
 }

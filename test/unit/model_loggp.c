@@ -186,7 +186,8 @@ static void tags__example_of_the_source(void **state)
 	assert_int_equal(model_tags_cover(&t), 320);
 }
 
-/* The simulated rate is the link's from n_min on, and drops at n_min - 1. */
+/* The simulated rate equals that of the link for n_min tags and more, and is lower for n_min - 1
+ * tags. */
 static void tags__simulation_agrees(void **state)
 {
 	static const uint32_t sizes[] = {16, 64, 128, 512, 1024};

@@ -240,7 +240,8 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 		poll_both(r);
 		assert_true(clock_now_ns() < end_ns);
 	}
-	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS); /* receives were long ago */
+	/* as if the last receive was long ago */
+	s->received_ns -= min_u64(s->received_ns, RLTP_DEAD_NS);
 	r->lost = r->silent = r->back = 0;
 	table_forge(r);
 	while (r->back == 0) {
@@ -383,7 +384,7 @@ static void node__no_manager(void **state)
 {
 	struct rig *r = *state;
 
-	r->manager.port = 9; /* no process listens there */
+	r->manager.port = 9; /* no process listens at this port */
 	r->host = node_start(r, "host", false, r->key);
 	assert_int_equal(node_join(r->host, clock_now_ns() + 300 * MS_NS), DXP_ETIMEDOUT);
 }

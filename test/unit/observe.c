@@ -28,7 +28,7 @@
 #define BYTES        (1u << 20)
 #define MESSAGES     24
 #define LIMIT_NS     (60 * S_NS)
-#define PUBLICATIONS 5 /* enough to detect a decrease */
+#define PUBLICATIONS 5 /* publications: enough to detect a decrease */
 
 struct rig {
 	char folder[32];
@@ -377,7 +377,7 @@ static void observe__a_tracer_sees_a_running_node(void **state)
 		tap_release(reader);
 	}
 	assert_false(broken);
-	assert_true(seen > BYTES / WIRE_PAYLOAD_MAX); /* the reader lags by one poll */
+	assert_true(seen > BYTES / WIRE_PAYLOAD_MAX); /* the reader may be one poll behind */
 	traffic(r, 2);
 	assert_null(tap_next(reader, &broken));
 	tap_detach(reader);
@@ -387,7 +387,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		/* first test: it needs the file names */
+		/* must be the first test, because it needs the file names */
 		TEST(observe__a_trace_is_the_same_at_both_ends),
 		TEST(observe__counters_are_monotone_and_add_up),
 		TEST(observe__totals_outlive_a_session),

@@ -162,7 +162,8 @@ static void engine_build__compile_and_link(void **state)
 		if (status != DXP_OK)
 			fail_msg("%s: %s", options[i], log ? log : "no log");
 		free(log);
-		assert_int_equal(put(p), 154); /* no rebuild either: its arguments are known */
+		/* it is not built again for the kernel information, which is known */
+		assert_int_equal(put(p), 154);
 		engine_release(engine, p);
 	}
 	assert_null(link_two("-no-such-option", &status, &log));
@@ -288,7 +289,7 @@ static void ocl_cache__get_put_trim(void **state)
 		ocl_cache_put(folder, key, data, sizeof(data));
 		usleep(2000);
 	}
-	key[0] = 0; /* marks it as used now */
+	key[0] = 0; /* marks the file as used now */
 	uint8_t *got = ocl_cache_get(folder, key, &bytes);
 	assert_non_null(got);
 	assert_int_equal(bytes, sizeof(data));
@@ -331,7 +332,8 @@ static void build_in_another_process(void)
 	assert_int_equal(how, 0);
 }
 
-/* Two other processes built it, so disk keeps it: this process passes no source to the compiler. */
+/* Two other processes have built the program, so it is in the disk cache. This process passes no
+ * source to the compiler. */
 static void engine_build__from_disk(void **state)
 {
 	build_in_another_process();

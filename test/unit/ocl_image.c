@@ -72,7 +72,8 @@ static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint3
 	l.argument_count = 2;
 	l.arguments[0] = image_at(AT, image);
 	l.arguments[1] = flat ? rig_buffer(AT + 65536, 65536) : image_at(AT + 65536, image);
-	for (uint8_t round = 0; round < 2; round++) { /* the second launch reads changed input */
+	/* the second launch must read the changed input */
+	for (uint8_t round = 0; round < 2; round++) {
 		memset(rig_memory(AT + 65536), 0xee, 65536);
 		for (uint32_t i = 0; i < 65536; i++)
 			rig_memory(AT)[i] =

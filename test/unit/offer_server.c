@@ -263,7 +263,7 @@ static void node_offer__reports_a_folder_that_fails(void **state)
 	setenv("DXP_RUN", r->folder, 1);
 	node_close(other);
 	struct user u;
-	assert_true(attach(r, "", &u)); /* the first one still serves */
+	assert_true(attach(r, "", &u)); /* the first node still serves its users */
 	user_close(&u);
 	assert_true(freed(r, 1));
 }

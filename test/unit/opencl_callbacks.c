@@ -11,7 +11,7 @@ static void CL_CALLBACK callback_record(cl_event e, cl_int status, void *data)
 {
 	struct record *h = data;
 
-	/* the plugin is not locked, and the event is alive */
+	/* the callback may call the plugin, whose lock is free, and the event is alive */
 	status_of(e);
 	h->status[h->count] = status;
 	h->count++;

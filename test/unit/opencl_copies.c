@@ -28,9 +28,10 @@ struct transfer {
 struct model {
 	struct copies copies;
 	struct rng rng;
-	uint32_t now;                      /* number of the last write */
-	uint32_t truth[BYTES];             /* number of each byte's write; 0: none */
-	bool lost[BYTES];                  /* no copy has it any more */
+	uint32_t now; /* number of the last write */
+	/* for each byte, the number of the last write to it; 0: none */
+	uint32_t truth[BYTES];
+	bool lost[BYTES];                  /* for each byte, whether no copy has it any more */
 	uint32_t held[1 + DEVICES][BYTES]; /* contents of each copy; copy 0: the host */
 	bool there[1 + DEVICES];
 	uint32_t generation;

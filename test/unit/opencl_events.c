@@ -203,7 +203,7 @@ static void profiling__times_are_in_order(void **state)
 
 	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
 		fake_clock_ahead(aheads[i]);
-		/* the measured offset is right for the second, wrong for the others */
+		/* the measured offset is right for the second command, but wrong for the others */
 		if (i == 1)
 			assert_int_equal(dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns), 0);
 		cl_event u = user_event(), e = marker(q, 1, &u);
@@ -341,7 +341,7 @@ static void context__destructors_last_first(void **state)
 	assert_int_equal(dxp_clSetContextDestructorCallback(NULL, first_added, NULL),
 			 CL_INVALID_CONTEXT);
 	dxp_clReleaseContext(c);
-	assert_int_equal(ended_count, 0); /* the queue holds it */
+	assert_int_equal(ended_count, 0); /* the queue still holds the command */
 	dxp_clReleaseCommandQueue(q);
 	assert_int_equal(ended_count, 2);
 	assert_int_equal(ended_order[0], 2);

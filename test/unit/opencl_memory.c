@@ -25,7 +25,8 @@ const cl_icd_dispatch opencl_dispatch;
 
 static cl_device_id devices[DEVICES];
 static cl_context context;
-static cl_command_queue queues[QUEUES]; /* of each device: in order, out of order */
+/* of each device, one queue in order and one out of order */
+static cl_command_queue queues[QUEUES];
 static uint32_t events_before;
 
 static int setup(void **state)
@@ -69,10 +70,11 @@ struct kernel {
 	uint32_t write_at, write_bytes; /* filled with `value` */
 	uint8_t value;
 	uint8_t *expected,
-		*known; /* expected bytes, and which are known; stored behind this struct */
+		/* expected bytes; which of them are known; both are stored behind this struct */
+		*known;
 };
 
-static int wrong_bytes; /* counted by kernels, which cannot fail a test themselves */
+static int wrong_bytes; /* wrong bytes counted by kernels, which cannot fail a test themselves */
 
 static int kernel_act(void *data)
 {

@@ -91,7 +91,7 @@ static void sub_buffer__is_part_of_its_buffer(void **state)
 	assert_int_equal(read_byte(0, m, 1023), 1);
 	assert_int_equal(read_byte(0, m, 1024), 2);
 	assert_int_equal(read_byte(0, m, 1536), 1);
-	/* It keeps the whole buffer alive. */
+	/* The sub-buffer keeps the whole buffer alive. */
 	release(m);
 	assert_int_equal(read_byte(1, s, 511), 2);
 	release(s);
@@ -116,7 +116,7 @@ static void destructors__last_first(void **state)
 	fake_hold(true);
 	fill(0, m, 1, 0, 16);
 	release(m);
-	/* Its command has not completed. */
+	/* The command that uses the memory has not completed. */
 	assert_string_equal(called, "");
 	fake_hold(false);
 	dxp_clFinish(queues[0]);
@@ -158,7 +158,7 @@ static void moves__host_bytes_to_both(void **state)
 	assert_int_equal(use(1, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
 	assert_int_equal(fake_sent, sizeof host);
-	/* The host still has them. */
+	/* The host still has the bytes. */
 	assert_int_equal(read_byte(0, m, 5), 9);
 	assert_int_equal(fake_read, 1);
 	release(m);
@@ -300,8 +300,8 @@ static void host__small_blocking_write(void **state)
 	release(m);
 }
 
-/* Kernels alternate between two devices and none completes: the thousandth waits for no more
- * commands than the third, and completes after all of them. */
+/* Kernels alternate between two devices, and none completes. The thousandth kernel waits for no
+ * more commands than the third, but still completes after all others. */
 static void chain__waits_stay_few(void **state)
 {
 	static const uint32_t most[] = {2, 2, 4, 4};
@@ -397,7 +397,7 @@ static void beside_a_write(uint64_t seed)
 	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL,
 				     &error);
 	assert_non_null(map);
-	/* either may come first */
+	/* either command may complete first */
 	fake_step(1, seed);
 	fake_hold(false);
 	dxp_clFinish(queues[0]);

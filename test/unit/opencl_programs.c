@@ -35,10 +35,10 @@ struct dxp_program {
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static uint32_t open_to; /* builds that may complete, in order of their start */
-static uint32_t begun;   /* builds that a node has started */
+static uint32_t open_to; /* number of builds that may complete, in the order of their start */
+static uint32_t begun;   /* number of builds that a node has started */
 
-static _Atomic uint32_t programs; /* built and not released */
+static _Atomic uint32_t programs; /* number of programs built and not released */
 
 static void gate_open(uint32_t builds)
 {
@@ -315,7 +315,7 @@ static void building__callbacks_wait_for_others(void **state)
 	delivered_wait(&second);
 	assert_int_equal(first.error, CL_SUCCESS);
 	assert_int_equal(second.error, CL_SUCCESS);
-	/* so the first job's kernel exists on both devices */
+	/* therefore the kernel of the first job exists on both devices */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(dxp_clGetKernelWorkGroupInfo(first.kernel, devices[i],
 							      CL_KERNEL_LOCAL_MEM_SIZE,

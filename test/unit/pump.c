@@ -435,7 +435,7 @@ static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
 	assert_int_equal(device->unpins, 0);
 	mover_free(&m);
 
-	/* Frees what the pump left to the broken device. */
+	/* Frees what the pump could not free, because the broken device may still use it. */
 	pump = NULL;
 	__wrap_munmap(to, bytes);
 	__wrap_munmap(from, bytes);

@@ -37,7 +37,7 @@ static struct rng rng;
 static struct mover movers[MOVERS];
 static struct bridge_action late[2 * BRIDGE_BUFFERS_MAX]; /* network steps that complete later */
 static uint32_t late_count;
-static uint32_t network_fails; /* of this many steps one fails; 0: none */
+static uint32_t network_fails; /* one network step in this many fails; 0: none */
 static uint32_t well;
 
 /* ---- waiting ---- */

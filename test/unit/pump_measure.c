@@ -58,7 +58,7 @@ static void pump_measure__a_slow_device(void **state)
 	device->slow_above = 65536;
 	size_t n = pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16);
 	device->slow_above = 0;
-	assert_in_range(n, 2, 6); /* of 9: from 128 KiB on, each needs seconds */
+	assert_in_range(n, 2, 6); /* 9 sizes, but from 128 KiB on each needs seconds */
 	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
 	free(expected);
 }

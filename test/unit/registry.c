@@ -180,7 +180,7 @@ static void registry__an_older_start_is_rejected(void **state)
 	uint64_t now_ns = f->now_ns;
 
 	fabric_member_kill(&f->members[1]);
-	f->now_ns = 5; /* incarnation after the clock was set back */
+	f->now_ns = 5; /* the incarnation of a start after the clock was set back */
 	fabric_member_start(f, &f->members[1]);
 	f->now_ns = now_ns;
 	fabric_run(f, S_NS);

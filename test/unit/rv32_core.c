@@ -141,7 +141,8 @@ static void check_reduction(struct rig *g, uint32_t items, uint32_t groups)
 	emit(g, RV32_SW, 0, T1, A3, 0);
 	emit(g, RV32_SRLI, A1, A1, 0, 1);
 	emit(g, RV32_BNE, 0, A1, ZERO, -36);
-	/* Item 0 stores the sum: the branch skips emit_slot(), five words, and two accesses. */
+	/* Item 0 stores the sum: the branch of the other items skips the five words of emit_slot()
+	 * and two accesses. */
 	emit(g, RV32_BNE, 0, T0, ZERO, 32);
 	emit_slot(g, A5, RV32_CSR_GROUP_ID);
 	emit(g, RV32_LW, A4, S0, 0, 0);
@@ -308,7 +309,7 @@ static void rv32_core__endless(void **state)
 	assert_int_equal(rig_run(g), DXP_EDEVICE);
 	assert_int_equal(g->trap.kind, RV32_TRAP_BUDGET);
 	assert_in_range(g->counters.instructions, 1000000, 1000000 + 32 * 4096);
-	/* waits in a pause too */
+	/* waits in a pause as well */
 	rig_restart(g);
 	emit(g, RV32_PAUSE, 0, 0, 0, 0);
 	emit(g, RV32_JAL, ZERO, 0, 0, -4);

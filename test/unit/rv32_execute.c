@@ -86,7 +86,7 @@ static const struct float_case floats[] = {
 	{RV32_FMUL_S, RV32_RNE, 0, INF, 0, NAN_, NV},
 	{RV32_FMUL_S, RV32_RNE, 0x00800000, 0x3f000000, 0, 0x00400000, 0},
 	{RV32_FMUL_S, RV32_RNE, 0x3f7fffff, 0x00800001, 0, 0x00800000,
-	 NX}, /* tiny? not after rounding */
+	 NX}, /* is the result tiny? not after rounding */
 	{RV32_FDIV_S, RV32_RNE, ONE, 0, 0, INF, DZ},
 	{RV32_FDIV_S, RV32_RNE, ONE, NEG, 0, INF | NEG, DZ},
 	{RV32_FDIV_S, RV32_RNE, 0, NEG, 0, NAN_, NV},
@@ -112,7 +112,7 @@ static const struct float_case floats[] = {
 	{RV32_FSGNJ_S, 0, ONE, NEG, 0, ONE | NEG, 0},
 	{RV32_FSGNJN_S, 0, ONE, NEG, 0, ONE, 0},
 	{RV32_FSGNJX_S, 0, ONE | NEG, NEG, 0, ONE, 0},
-	{RV32_FSGNJ_S, 0, SNAN, NEG, 0, SNAN | NEG, 0}, /* copies bits of NaN */
+	{RV32_FSGNJ_S, 0, SNAN, NEG, 0, SNAN | NEG, 0}, /* these copy the bits of a NaN unchanged */
 	{RV32_FMIN_S, 0, 0, NEG, 0, NEG, 0},
 	{RV32_FMIN_S, 0, NEG, 0, 0, NEG, 0},
 	{RV32_FMAX_S, 0, NEG, 0, 0, 0, 0},

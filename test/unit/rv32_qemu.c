@@ -208,7 +208,8 @@ static void run_qemu(const struct random_code *r, uint8_t *areas)
 	assert_true(fd >= 0);
 	close(fd);
 	frame.count = 0;
-	/* The data follow the frame: 8 words before and 16 behind the bodies. */
+	/* The data follow the code, whose frame has 8 words before and 16 words behind the
+	 * bodies. */
 	const size_t end = 4 + r->g.count + 16;
 	const uint32_t data = RV32_CODE_BASE + ELF_BYTES + (uint32_t)(4 * end);
 

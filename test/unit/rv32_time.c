@@ -44,7 +44,8 @@ static void rv32_time__latencies(void **state)
 	struct rig *g = rig_create();
 	struct rv32_time_result r;
 
-	/* Four independent instructions, then the return: cycles 0 .. 4, and its hold of 2. */
+	/* Four independent instructions, then the return: they issue in cycles 0 .. 4, and the
+	 * return holds the warp for 2 more. */
 	for (unsigned i = 0; i < 4; i++)
 		emit(g, RV32_ADDI, A0 + i, ZERO, 0, 1);
 	emit_ret(g);
@@ -74,9 +75,11 @@ static void rv32_time__cache(void **state)
 	emit(g, RV32_SLLI, T0, T0, 0, 2);        /* 1 */
 	emit(g, RV32_LUI, T1, 0, 0, RIG_BUFFER); /* 2 */
 	emit(g, RV32_ADD, T0, T0, T1, 0);        /* 3 */
-	emit(g, RV32_LW, A0, T0, 0, 0);   /* 4: lines at 4 and 5; the second from 24 to 124 */
+	/* issued at 4: accesses two lines at 4 and 5; the second one is fetched from 24 to 124 */
+	emit(g, RV32_LW, A0, T0, 0, 0);
 	emit(g, RV32_ADDI, A1, A0, 0, 1); /* 24 + 100 + 6 = 130 */
-	emit(g, RV32_LW, A0, T0, 0, 0);   /* 131: hits at 131 and 132, there at 138 */
+	/* issued at 131: hits at 131 and 132, so the result is there at 138 */
+	emit(g, RV32_LW, A0, T0, 0, 0);
 	emit(g, RV32_ADDI, A1, A0, 0, 1); /* 138 */
 	emit_ret(g);                      /* 139, holds until 141 */
 	r = run_model(g, &simple);

@@ -199,7 +199,7 @@ static void schedule__ten_thousand_sessions(void **state)
 	assert_true(e->schedule.first == rltp_endpoint_session(e, 77));
 	assert_true(e->schedule.first == e->schedule.last);
 	assert_int_equal(send_all(e, now_ns), 1);
-	/* memory of an idle peer */
+	/* bytes that an idle peer needs */
 	assert_true(sizeof(struct rltp_session) + sizeof(struct schedule_entry) + sizeof(void *) <=
 		    512);
 	rltp_endpoint_destroy(e);

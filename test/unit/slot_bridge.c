@@ -113,10 +113,10 @@ static void bridge__through_the_core(void **state)
 	ok(dxp_core_get(one, &core, &operand, &result));
 	assert_true(core == DXP_CORE_CHECKSUM && result == sum);
 	ok(dxp_core_set(one, DXP_CORE_PASS, 0));
-	/* in place; and on an xPU without a core */
+	/* a transfer in place, and one on an xPU without a core */
 	noise(in, LARGE, 3);
 	t.from = t.to;
-	t.bytes = LARGE; /* not a multiple of a word either */
+	t.bytes = LARGE; /* neither length is a multiple of a word */
 	ok(dxp_bridge_move(one, &t, NULL));
 	assert_memory_equal(in, out, LARGE);
 	assert_int_equal(dxp_bridge_move(direct, &t, NULL), DXP_EUNSUPPORTED);

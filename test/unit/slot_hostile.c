@@ -78,7 +78,7 @@ static void wakeup__of_one_delays_no_other(void **state)
 	struct guest good = guest_open("good"), bad = hostile_open("bad");
 	struct call fill = {.number = SYS_write, .a = {ZYGOTE_WAKEUP, DATA, 8}, .offsets = 1 << 2};
 
-	/* to the last wakeup that fits; what does not fit is rejected */
+	/* ends at the last wakeup that fits; larger writes are rejected */
 	for (int bit = 63; bit >= 0; bit--) {
 		memcpy(fill.data, &(uint64_t){1ull << bit}, sizeof(uint64_t));
 		call(&bad, fill);

@@ -401,7 +401,7 @@ static void limit__of_each_host(void **state)
 	ok(dxp_mem_alloc(x, 512, &b));
 	assert_int_equal(dxp_mem_alloc(x, 1, &c), DXP_ENOMEM);
 	assert_int_equal(dxp_mem_alloc(x, UINT64_MAX, &c), DXP_ENOMEM);
-	/* another host gets as much */
+	/* another host can allocate as much */
 	ok(dxp_mem_alloc(victim.xpus[3], LIMIT, &c));
 	ok(dxp_mem_free(victim.xpus[3], c));
 	ok(dxp_mem_free(x, a));

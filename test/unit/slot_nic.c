@@ -12,7 +12,8 @@ static void nic__the_same_when_requested_again(void **state)
 	assert_int_equal(again.function, one.nic.function);
 	assert_memory_equal(again.qp_magic, one.nic.qp_magic, sizeof(again.qp_magic));
 	assert_int_equal(again.memory_key, one.nic.memory_key);
-	assert_int_equal(again.function, 7); /* the highest free one */
+	/* functions are assigned from the highest free one down */
+	assert_int_equal(again.function, 7);
 	assert_int_not_equal(again.memory_key, 0);
 	assert_int_not_equal(again.qp_magic[0], again.qp_magic[3]);
 	assert_int_not_equal(one.nic.node, two.nic.node);
@@ -123,7 +124,8 @@ static void kernel__own_registers(void **state)
 	assert_int_equal(cfg_read_ends(&one, 0, CFG_COUNT), DXP_OK);
 	ok(dxp_mem_read(one.xpu, seen, one.data, sizeof(seen)));
 	ok(dxp_reg_read(one.xpu, 0, host, CFG_COUNT));
-	assert_memory_equal(seen, host, 8 * sizeof(uint32_t)); /* up to STATE, which changes */
+	/* the registers before STATE, which changes */
+	assert_memory_equal(seen, host, 8 * sizeof(uint32_t));
 	assert_int_equal(seen[CFG_STATE], CFG_STATE_BUSY);
 	assert_memory_equal(seen + CFG_TASK_SRC_LO, host + CFG_TASK_SRC_LO, 8 * sizeof(uint32_t));
 	assert_int_equal(seen[CFG_MEMORY_KEY], host[CFG_MEMORY_KEY]);

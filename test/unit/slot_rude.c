@@ -268,7 +268,7 @@ static void rude__holds_up_no_other_end(void **state)
 
 	ok(dxp_mem_alloc(x, BYTES, &o.address));
 	rude_bridge(COMMAND_BRIDGE_OUT, key, 1,
-		    BUFFER); /* one part in each direction: one buffer is left */
+		    BUFFER); /* one part in each direction, so that one buffer is left */
 	rude_bridge(COMMAND_BRIDGE_IN, key, 1, BUFFER);
 	live(50 * MS_NS);
 	assert_int_equal(pthread_create(&o.thread, NULL, puller_run, &o), 0);

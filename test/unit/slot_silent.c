@@ -76,7 +76,7 @@ static void silent__one_gives_its_function(void **state)
 		silent_open(&hosts[i], (uint16_t)reg(x, CFG_NODE));
 	end_ns = clock_now_ns() + DAEMONS_WAIT_NS;
 	while ((status = dxp_xpu_nic(x, &nic)) == DXP_EBUSY) {
-		assert_int_equal(reg(x, CFG_HOSTS), SILENT + 1); /* none is silent yet */
+		assert_int_equal(reg(x, CFG_HOSTS), SILENT + 1); /* no host is silent yet */
 		assert_true(clock_now_ns() < end_ns);
 		usleep(10000);
 	}
@@ -109,7 +109,7 @@ static void deaf__is_put_out(void **state)
 	rude_post(&r, &c);
 	rude_reply(&r, &reply);
 	assert_int_equal(reply.status, DXP_OK);
-	c.skip = 1; /* later parts are answered at once */
+	c.skip = 1; /* later parts of the reply are answered at once */
 	const uint64_t long_enough = sizeof(reply.part) / 2;
 	if (reply.total < long_enough) {
 		print_message("skipped: the device describes itself in few bytes\n");

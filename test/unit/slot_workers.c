@@ -172,7 +172,7 @@ static void endless__ends_with_its_host(void **state)
 	start(&bad, "endless", &n, sizeof(n), NULL);
 	usleep(20000);
 	uint64_t begin = clock_now_ns();
-	ok(end(&good, add(&good, 1, NULL))); /* beside the endless one */
+	ok(end(&good, add(&good, 1, NULL))); /* runs beside the endless kernel */
 	guest_close(&bad);
 	workers_become(1);
 	assert_true(clock_now_ns() - begin < SOON_NS);
@@ -188,7 +188,7 @@ static void begun__of_long_ones(void **state)
 	dxp_event event;
 
 	dxp_completions_begun(g.fabric, true);
-	ok(end(&g, add(&g, n, NULL))); /* compiles: later runs are short */
+	ok(end(&g, add(&g, n, NULL))); /* compiles the kernel, so that later runs are short */
 	for (int i = 0; i < 100; i++) {
 		event = add(&g, n, NULL);
 		ok(dxp_event_notify(g.fabric, event, 1));

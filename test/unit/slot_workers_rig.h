@@ -45,8 +45,8 @@ struct guest {
 };
 
 static struct daemons w;
-static struct sandbox_options sandbox; /* of the next world_open */
-static struct guest opened[4];         /* without a fabric: free entry */
+static struct sandbox_options sandbox; /* options for the next world_open */
+static struct guest opened[4];         /* an entry without a fabric is free */
 
 UNUSED static void ok(int status)
 {

@@ -85,7 +85,7 @@ static void control__id_in_use(void **state)
 	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.path[0].index = 1, &c), 1);
 	rejected_with(INC_CAUSE_ID);
-	notice_send(&first, 1); /* as the other member */
+	notice_send(&first, 1); /* with the values of the other member */
 	rejected_with(INC_CAUSE_ID);
 	notice_send((c = first, c.planes ^= INC_PLANE_KERNEL, &c), 0);
 	rejected_with(INC_CAUSE_ID);

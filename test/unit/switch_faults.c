@@ -72,7 +72,7 @@ static bool lifetime(uint64_t n)
 	receive(&n);
 	inquire();
 	receive(&n);
-	inquire(); /* without a failure; all waiting messages leave */
+	inquire(); /* no failure this time: all waiting messages leave */
 	swnet_run(&net);
 	switch_counters(net.switches[0], &c);
 	while ((p = swnet_dequeue(&net, group.members[0].ip, group.members[0].port,

@@ -31,7 +31,8 @@ static void hostile__answers_are_limited(void **state)
 		swnet_run(&net);
 		answers += answers_to(what.path.from_ip, what.path.from_port);
 	}
-	assert_in_range(answers, 100, 100 + 100 / 5 + 1); /* limit of one second, plus the burst */
+	/* the limit of one second, plus the burst */
+	assert_in_range(answers, 100, 100 + 100 / 5 + 1);
 	assert_int_equal(counters().refused, 5000);
 	assert_int_equal(counters().limited, 5000 - answers);
 	what.path.from_ip++;

@@ -139,7 +139,7 @@ static void hostile__damaged(void **state)
 		uint8_t data[200];
 
 		if (bit / 8 == 4)
-			continue; /* fields that routers may change */
+			continue; /* routers may change these fields */
 		memcpy(data, p->data, p->bytes);
 		data[bit / 8] ^= 1 << bit % 8;
 		swnet_raw(&net, &p->path, data, p->bytes);

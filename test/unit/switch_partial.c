@@ -148,12 +148,12 @@ static void tree__results_of_parents(void **state)
 	what.header = h;
 	swnet_send(&net, &what); /* no request yet */
 	contribute(0, 0, false);
-	swnet_send(&net, &what); /* not complete here */
+	swnet_send(&net, &what); /* the segment is not complete here */
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
-	what.header.req_id = 4; /* another segment of the same aggregator */
+	what.header.req_id = 4; /* another segment that uses the same aggregator */
 	swnet_send(&net, &what);
 	swnet_run(&net);
 	assert_int_equal(counters(LEAF(0)).stale, 3);
@@ -161,7 +161,7 @@ static void tree__results_of_parents(void **state)
 	what.path.from_ip = LEAF(1); /* not the parent */
 	swnet_send(&net, &what);
 	what.path.from_ip = ROOT;
-	what.header.elements = 2; /* differs from the request */
+	what.header.elements = 2; /* a result that differs from its request */
 	what.bytes = 16;
 	swnet_send(&net, &what);
 	what.header.elements = 3;

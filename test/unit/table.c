@@ -299,7 +299,7 @@ static void node_table_keep__the_silent_stay(void **state)
 	assert_int_equal(delta(t, 11, 12, entry_make(1, 100)), DXP_OK);
 	expect(t, TABLE_BACK, 1);
 	assert_false(node_table_silent(t, 1));
-	node_table_lose(t, 1); /* no effect: no longer silent */
+	node_table_lose(t, 1); /* this has no effect, because the node is no longer silent */
 	assert_false(node_table_next_change(t, &change));
 
 	assert_int_equal(delta(t, 12, 13, silent_make(1, 100)), DXP_OK);
@@ -316,7 +316,8 @@ static void node_table_keep__the_silent_stay(void **state)
 	expect(t, TABLE_RESTARTED | TABLE_BACK, 1);
 	assert_int_equal(delta(t, 16, 17, silent_make(1, 101)), DXP_OK);
 	expect(t, TABLE_SILENT, 1);
-	assert_int_equal(delta(t, 17, 18, entry_make(1, 0)), DXP_OK); /* left, or its name reused */
+	/* the node left, or its name was used again */
+	assert_int_equal(delta(t, 17, 18, entry_make(1, 0)), DXP_OK);
 	expect(t, TABLE_LOST, 1);
 	/* an unknown incarnation */
 	assert_int_equal(delta(t, 18, 19, silent_make(2, 201)), DXP_OK);
@@ -340,7 +341,7 @@ static void node_table_keep__a_new_manager_ends_no_session(void **state)
 	rows.from = rows.to = 4; /* again: still unknown */
 	assert_int_equal(apply(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
 	assert_true(node_table_silent(t, 2));
-	other.uuid[0] = 1; /* another node has that id now */
+	other.uuid[0] = 1; /* another node has this id now */
 	rows = (struct manage_rows){.epoch = 10, .from = 4, .to = 5};
 	assert_int_equal(apply(t, WIRE_NODE_DELTA, rows, &other, 1), DXP_OK);
 	assert_true(node_table_next_change(t, &change) && change.what == TABLE_LOST);

@@ -88,7 +88,7 @@ static void waits__only_granted_bytes_arrive(void **state)
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 5);
 	assert_int_equal(sent_packets(p), WINDOW + 5);
-	call(p, 0, 14); /* 3 waiting, and 6 new packets */
+	call(p, 0, 14); /* 3 waiting packets, and 6 new ones */
 	exchange_for(p, 10 * MS_NS);
 	assert_int_equal(p->ends[1].delivered, 14);
 	assert_int_equal(sent_packets(p), WINDOW + 14);
@@ -118,7 +118,8 @@ static void waits__other_flows_go_on(void **state)
 	pair_destroy(p);
 }
 
-/* After a wait the next message first sends one packet, until the receiver had space for it. */
+/* After a message had to wait, each next message first sends one packet alone, until the receiver
+ * has space for such a packet. */
 static void waits__next_message_requests_first(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -136,7 +137,8 @@ static void waits__next_message_requests_first(void **state)
 	call(p, 1, UINT32_MAX);
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[0].done, 2);
-	/* This one is accepted: the rest goes one round trip after its first packet. */
+	/* This first packet is accepted, so the rest of the message is sent one round trip
+	 * later. */
 	before = p->ends[0].session->counters.sent_packets;
 	pair_post(p, 0, FLOW, 20 * PAIR_UNIT, 1);
 	exchange(p, 0, 0);
@@ -165,7 +167,7 @@ static void waits__older_message_withdraws_nothing(void **state)
 	p->ends[1].reject_from = 12;
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
-	call(p, 9, 20); /* for an unknown message */
+	call(p, 9, 20); /* names a message that the sender does not have */
 	exchange_for(p, MS_NS);
 	assert_int_equal(p->ends[1].delivered, 12);
 	pair_destroy(p);

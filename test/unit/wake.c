@@ -27,7 +27,7 @@
 #include "node/node.h"
 
 #define ROUNDS      3000
-#define NOTIFIED_MS 2000 /* ms; a slower wakeup was lost */
+#define NOTIFIED_MS 2000 /* ms: a wakeup that takes longer was lost */
 #define LOOPBACK    "127.0.0.1"
 #define LOOKS       20
 #define HANDOVERS   201
@@ -82,7 +82,8 @@ static void nic_wakes__each_sleep_once(void **state)
 	assert_int_equal(nic_wakes(p.nic), 0);
 	post(p.windows[1], 0);
 	assert_int_equal(nic_doorbells(p.nic, 1), 1);
-	assert_int_equal(nic_wakes(p.nic), 0); /* still the same sleep */
+	/* the user announced no new sleep, so it is not notified again */
+	assert_int_equal(nic_wakes(p.nic), 0);
 	p.windows[1]->user_waits = 2;
 	post(p.windows[0], 0);
 	post(p.windows[1], 0);
@@ -104,7 +105,8 @@ static void nic_wakes__looks_again_behind_a_fence(void **state)
 	nic_doorbells(p.nic, 1);
 	assert_int_equal(nic_wakes(p.nic), 1); /* wakeup for the previous poll */
 	p.windows[0]->user_waits = 8;
-	assert_int_equal(nic_wakes(p.nic), 1); /* idle: the last check, behind the fence */
+	/* idle: finds the event in the last check, behind the fence */
+	assert_int_equal(nic_wakes(p.nic), 1);
 	p.windows[0]->user_waits = 9;
 	assert_int_equal(nic_wakes(p.nic), 0); /* the user itself checked behind a later fence */
 	nic_close(&p);
@@ -200,7 +202,7 @@ static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
 	dxp_fence();
 	bool there = dxp_sent_dequeue(w, &event);
 	if (!there) {
-		assert_int_equal(poll(&p, 1, NOTIFIED_MS), 1); /* else the wakeup was lost */
+		assert_int_equal(poll(&p, 1, NOTIFIED_MS), 1); /* otherwise the wakeup was lost */
 		there = dxp_sent_dequeue(w, &event);
 	}
 	__atomic_store_n(&w->user_waits, 0, __ATOMIC_RELAXED);

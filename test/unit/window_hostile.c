@@ -19,7 +19,7 @@ struct word_case {
 	enum word word;
 	uint32_t value;  /* added to the present value; ENTRY, QP: stored */
 	int error;       /* error of the function, read by the offender */
-	int post_status; /* status of the next post unless stopped */
+	int post_status; /* status of the next post, if the function was not stopped */
 };
 
 static const struct word_case word_cases[] = {
@@ -63,7 +63,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	case RECEIVED: word_add(&w->received_consumer, c->value); break;
 	case RETURNED: word_add(&w->buffers_returned, c->value); break;
 	case ENTRY:
-		/* covers all buffers not fetched yet, and the returned ones */
+		/* overwrites all entries: of buffers not fetched yet, and of returned ones */
 		for (int i = 0; i < DXP_EVENTS; i++)
 			w->buffers[i] = (uint16_t)c->value;
 		break;
@@ -102,7 +102,7 @@ static void hostile__words(void **state)
 		const struct word_case *c = &word_cases[i];
 		struct dxp_window *w = r->users[BAD].window;
 		struct dxp_nic_event event;
-		/* some of everything, so that no index is 0 */
+		/* some operations of each kind, so that no index is 0 */
 		for (int k = 0; k < 3; k++) {
 			assert_int_equal(nap_to_himself(r, 100), DXP_OK);
 			poll(r);
@@ -425,7 +425,7 @@ static void hostile__never_dequeues_completions(void **state)
 	assert_false(nic_doorbell_ready(r->nic));
 	assert_true(nic_deadline(r->nic) != 0 && nic_deadline(r->nic) != UINT64_MAX);
 	neighbour_works(r);
-	/* the NIC continues once they are read */
+	/* the NIC continues when they are read */
 	struct dxp_nic_event event;
 	uint32_t dequeued = 0;
 	for (uint32_t i = 0; i < 2 * posted; i++) {

@@ -67,7 +67,7 @@ static struct worker_done done(void)
 		if (head->kind != WORKER_PRINT)
 			continue;
 		if (text_bytes + head->bytes > text_capacity) {
-			/* in few steps, because sanitizers copy the block in each */
+			/* grows in few steps, because sanitizers copy the block in each */
 			text_capacity = 2 * (text_bytes + head->bytes);
 			text = realloc(text, text_capacity);
 		}

@@ -115,7 +115,8 @@ static void xdp_aggregators__inner_switch(void **state)
 	memcpy(&got, p.payload, 8);
 	assert_int_equal(got, -9);
 	assert_true(p.header.flags & INC_FLAG_REPEAT);
-	/* The parent's result by multicast, then a duplicate, then a child's retransmission. */
+	/* Sends the parent's result by multicast, then a duplicate of it, then a child's
+	 * retransmission. */
 	down.to_ip = SWITCH_MULTICAST_IP | (GROUP & SWITCH_MULTICAST_MASK);
 	down.from_port = ROCE_PORT;
 	rig_frame(&result, &down, QKEY, &whole, 8, &in);
@@ -187,7 +188,8 @@ static void xdp_aggregators__disagreement(void **state)
 	disagree(r, &h, payload, 12);
 	h = rig_header(1, 0, DXP_INC_NOOP, DXP_INC_BYTES, 0);
 	disagree(r, &h, payload, 0);
-	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2); /* belongs to user space */
+	/* this operation belongs to user space */
+	h = rig_header(1, 0, DXP_INC_PROD, DXP_INC_FLOAT, 2);
 	disagree(r, &h, payload, 8);
 	h = rig_header(1, 0, DXP_INC_SUM, DXP_INC_FLOAT, 350);
 	h.flags = 0;

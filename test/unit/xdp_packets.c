@@ -55,7 +55,7 @@ static void xdp_packets__ordinary_traffic_passes(void **state)
 		{AT_BTH, 0x04},     /* RC */
 		{AT_BTH, 0x65},     /* UD with immediate */
 		{AT_INC, 0x45},     /* no tag */
-		{AT_IP + 19, 0x0a}, /* to another host: bridged */
+		{AT_IP + 19, 0x0a}, /* a packet for another host, which is bridged */
 	};
 	struct xdp_frame f;
 
@@ -226,7 +226,7 @@ static void xdp_packets__neighbours(void **state)
 	f.bytes[f.count - 1] ^= 1; /* ICRC */
 	passes(r, &f);
 	f.bytes[f.count - 1] ^= 1;
-	f.bytes[6] |= 1; /* from a multicast address */
+	f.bytes[6] |= 1; /* the sender's MAC is a multicast address */
 	passes(r, &f);
 	assert_int_not_equal(bpf_map_lookup_elem(r->plane.program.neighbours, &ip_be, &n), 0);
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);

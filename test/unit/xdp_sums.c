@@ -14,7 +14,9 @@
 #include "base/rng.h"
 
 #define CHILDREN_MAX 9
-#define SEGMENTS     3000 /* of 32 doubles from 9 children: 768,000 sums; other types add to them */
+#define SEGMENTS                                                                        \
+	3000 /* 32 doubles from 9 children each: 768,000 sums; other types add to these \
+	      */
 
 static union {
 	double d[32];

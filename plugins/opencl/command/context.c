@@ -15,7 +15,7 @@ struct context_options {
 };
 
 struct destruction {
-	cl_context context; /* its handle, stale by then */
+	cl_context context; /* its handle, stale when the callbacks run */
 	struct context_destructor *list;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the frame of every enqueue: checks, waits, event, completion. A command waits for the
- * program's list; in order also for the previous command; out of order also for the last
- * barrier. */
+/* Implements the steps that every enqueue has: checks, waits, event, completion. A command waits
+ * for the events in the program's wait list. In an in-order queue it also waits for the previous
+ * command; in an out-of-order queue, for the last barrier. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool fewer_pending(void *before)
 	return events_pending() < *(uint32_t *)before;
 }
 
-/* Slows a program that never waits to the speed of the nodes. If all commands wait for an event
+/* Limits a program that never waits to the speed of the nodes. If all commands wait for an event
  * that the program has yet to set, enqueuing continues until the fabric rejects a command. */
 static void slow_down(void)
 {
@@ -42,7 +42,7 @@ static void slow_down(void)
 	if (before < most)
 		return;
 	opencl_wait(fewer_pending, &before, PENDING_WAIT);
-	/* If none has completed, the next wait comes at twice the number. */
+	/* If no command has completed, next waits at twice as many pending commands. */
 	most = events_pending() < before ? PENDING_MAX : 2 * before;
 }
 
@@ -87,7 +87,7 @@ static bool in_order(const struct _cl_command_queue *q)
 	return q && !(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Returns whether `later`, unless it fails, completes only after `event`. */
+/* Returns whether `later` completes only after `event` has, unless `later` fails. */
 static bool after(const struct _cl_event *later, const struct _cl_event *event)
 {
 	if (later == event || later->status < 0 || event->status < 0 || !in_order(event->queue))
@@ -101,7 +101,8 @@ static bool after(const struct _cl_event *later, const struct _cl_event *event)
 	return false;
 }
 
-/* Adds a position. If there are too many queues, the one with the oldest command is replaced. */
+/* Adds a position. If the array is full, replaces the position of the queue whose command is
+ * oldest. */
 static void past_add(struct past past[EVENT_PAST], const struct past *p)
 {
 	struct past *kept = past;
@@ -152,8 +153,9 @@ static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)
 
 #define LOOK_MAX 8 /* entries of a wait list compared to find redundant ones */
 
-/* Collects the waits. Omits events that precede another listed one: in a chain over devices a
- * command waits for the one before it, not also for its queue's last. */
+/* Collects the waits. Omits events that precede another listed one: in a chain over several
+ * devices, a command waits for the previous command of the chain, but not also for the last one of
+ * its queue. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;
@@ -301,7 +303,7 @@ cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool block
 		v->watched = true;
 		complete_watch(true);
 	}
-	/* Held for the program at least until this call returns. */
+	/* Holds the event for the program at least until this call returns. */
 	error = event_posted(v, source);
 	if (error != CL_SUCCESS)
 		event_ended(v, error);

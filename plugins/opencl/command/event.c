@@ -45,8 +45,8 @@ static void end(void *handle)
 {
 	cl_event e = handle;
 
-	/* A user event was released unset: fail it, so that commands waiting for it do not wait for
-	 * ever. */
+	/* A user event was released unset: fails it, so that the commands that wait for it do not
+	 * wait forever. */
 	if (!e->queue && e->status > CL_COMPLETE) {
 		e->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 		names_end(e);
@@ -106,8 +106,8 @@ dxp_event event_name(cl_event e)
 		return 0;
 	if (e->status < 0)
 		return failed_name();
-	/* Other commands may proceed only after this one's host work, so they wait for a host
-	 * event. */
+	/* Other commands may proceed only after the host work of this command, so they wait for a
+	 * host event. */
 	if (!e->name && opencl_fabric() && dxp_event_create(opencl_fabric(), &e->name) == DXP_OK)
 		names_add(e->name);
 	return e->name;
@@ -203,8 +203,9 @@ static bool in_order(const struct _cl_event *e)
 	return e->queue && !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Adjusts the times of `e` so that commands of an in-order queue do not overlap. The previous END
- * may be its arrival at this host, later than the node's START of `e`. */
+/* Adjusts the times of `e` so that commands of an in-order queue do not overlap. The END of the
+ * previous command may be the time of its arrival at this host, which is later than the node's
+ * START of `e`. */
 static void times_order(cl_event e)
 {
 	if (!in_order(e))
@@ -269,7 +270,7 @@ void event_ended(cl_event e, cl_int status)
 		e->early = true;
 		e->early_status = status;
 		e->early_next = early;
-		early = e; /* held by its queue */
+		early = e; /* its queue still holds it */
 		return;
 	}
 	end_now(e, status);
@@ -357,7 +358,8 @@ static void completed(const struct dxp_completion *c)
 		return;
 	}
 	cl_event e = (cl_event)(uintptr_t)c->cookie;
-	/* Completed on this host already, for lack of memory for the notification; or early. */
+	/* The event completed on this host already, because memory for the notification was short;
+	 * or it is in `early`. */
 	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
 		return;
 	if (c->begun) {

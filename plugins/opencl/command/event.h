@@ -26,8 +26,8 @@ struct enqueue {
 	uint32_t space;
 	dxp_event inline_list[32];
 	uint32_t given; /* entries of `waits` from the program's wait list */
-	bool carried;   /* a transfer that it waits for waits for all of those */
-	bool settled;   /* nothing in the wait list is open: host and node may proceed */
+	bool carried;   /* a transfer for this command already waits for all of those */
+	bool settled;   /* everything in the wait list has completed: host and node may proceed */
 };
 
 /* Begins a command: checks queue and wait list, locks, connects the device, creates the event,

@@ -6,7 +6,8 @@
 
 #include "plugins/opencl/command/event.h"
 
-/* Waits for the queue's commands since the last barrier; the barrier waits for those before it. */
+/* Waits for the queue's commands since the last barrier, and for the barrier, which itself waits
+ * for all earlier commands. */
 static cl_int wait_for_earlier(struct enqueue *e)
 {
 	cl_command_queue q = e->queue;

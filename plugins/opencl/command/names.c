@@ -69,7 +69,7 @@ void names_remove(dxp_event event)
 	size_t hole = find(event);
 	entries[hole] = 0;
 	used--;
-	/* Entries after it in the same run may have been displaced past the hole; reinsert them. */
+	/* Reinserts the following entries of the run, because they may belong in the hole. */
 	for (size_t at = (hole + 1) & (space - 1); entries[at]; at = (at + 1) & (space - 1)) {
 		dxp_event moved = entries[at];
 		entries[at] = 0;

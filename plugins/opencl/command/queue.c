@@ -70,7 +70,7 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 	return q;
 }
 
-/* Reads a property list. A size is valid for queues on the device only, which do not exist. */
+/* Reads a property list. A size is valid only for queues on the device, and no device has these. */
 static cl_int list_read(const cl_queue_properties *list, cl_command_queue_properties *properties,
 			size_t *bytes)
 {
@@ -97,7 +97,7 @@ static cl_int create_with(cl_context context, cl_device_id device, const cl_queu
 	cl_command_queue q = NULL;
 	size_t bytes = 0;
 
-	/* Errors of handles take precedence. */
+	/* An error of a handle takes precedence over other errors. */
 	cl_int error = list_read(list, &properties, &bytes);
 	if (error != CL_SUCCESS)
 		properties = ~(cl_command_queue_properties)0;
@@ -160,7 +160,7 @@ static cl_int get_info(cl_command_queue q, cl_command_queue_info name, const str
 	case CL_QUEUE_PROPERTIES: return result_bytes(i, &q->properties, sizeof(q->properties));
 	case CL_QUEUE_PROPERTIES_ARRAY: return result_bytes(i, q->list, q->list_bytes);
 	case CL_QUEUE_DEVICE_DEFAULT: return result_handle(i, NULL);
-	/* For queues on the device only. */
+	/* A size is valid only for queues on the device. */
 	case CL_QUEUE_SIZE: return CL_INVALID_COMMAND_QUEUE;
 	default: return CL_INVALID_VALUE;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements entry points of optional OpenCL 2.x features that no device supports: they return the
- * standard's errors. Also calls that have nothing to do. */
+ * standard's errors. Also implements calls that have nothing to do. */
 #include "plugins/opencl/command/event.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
@@ -12,7 +12,7 @@ static void set(cl_int *errcode, cl_int error)
 		*errcode = error;
 }
 
-/* Returns CL_INVALID_OPERATION; `otherwise` if the handle is not of that kind. */
+/* Returns CL_INVALID_OPERATION, or `otherwise` if the handle is not of that kind. */
 static cl_int reject(const void *handle, enum object_kind kind, cl_int otherwise)
 {
 	opencl_enter();

@@ -2,7 +2,8 @@
 /* Implements reading, writing and copying of buffer ranges. */
 #include "plugins/opencl/memory/memory.h"
 
-/* Returns whether the range is inside. An empty one is: since OpenCL 2.1 size 0 is valid. */
+/* Returns whether the range is inside. An empty range counts as inside: since OpenCL 2.1 size 0 is
+ * valid. */
 static bool inside(cl_mem m, uint64_t offset, uint64_t bytes)
 {
 	return offset <= m->bytes && bytes <= m->bytes - offset;

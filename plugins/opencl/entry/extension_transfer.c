@@ -74,7 +74,7 @@ static cl_int post(struct enqueue *e, const struct transfer_command *t, dxp_even
 		error = memory_ready(e, t->src, t->src_offset, t->bytes, MEMORY_READ, &source);
 	if (error != CL_SUCCESS)
 		return error;
-	/* Preparing the source may have found the destination lost. */
+	/* While the source was prepared, the destination may have been found lost. */
 	if (!from->xpu || !t->to->xpu || to_generation != t->to->generation)
 		return CL_DEVICE_NOT_AVAILABLE;
 	int status = send(e, t, source, target, event);

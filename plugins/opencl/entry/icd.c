@@ -16,7 +16,7 @@
 #define LOCK_NS  200000000ull /* ns: how long exit waits for other threads to leave the plugin */
 #define LEAVE_NS 500000000ull /* ns: how long exit waits for connections to close */
 
-/* The loader indexes a table of its own size. */
+/* The loader reads a table of its own size. */
 _Static_assert(sizeof(cl_icd_dispatch) == 149 * sizeof(void *), "cl_icd.h has another table");
 
 #define ENTRY(name) .name = dxp_##name,

@@ -6,7 +6,7 @@
 #include "plugins/opencl/memory/memory.h"
 #include "plugins/opencl/node/device.h"
 
-#define ABANDON_NS 1000000000ull /* ns: wait for the parts of an incompletely posted command */
+#define ABANDON_NS 1000000000ull /* ns: longest wait for the parts of a command that failed */
 
 struct unpack {
 	struct unpack *next;
@@ -130,7 +130,8 @@ cl_int command_unpack(struct command *c, void *to, const void *from, const struc
 	if (!u)
 		return CL_OUT_OF_HOST_MEMORY;
 	*u = (struct unpack){NULL, to, from, *rect};
-	/* Runs the copies in this order, since one may read what an earlier one wrote. */
+	/* Runs the copies in their order, because a copy may read bytes that an earlier one
+	 * wrote. */
 	if (c->unpack)
 		c->unpack_last->next = u;
 	else
@@ -155,8 +156,8 @@ static cl_int finish(cl_event e, cl_int status, void *context)
 	return status;
 }
 
-/* Waits for parts that were posted although the command fails: their memory must not be reused
- * before. */
+/* Waits for the posted parts of a command that fails: until they complete, their memory must not be
+ * reused. */
 static void abandon(struct command *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {

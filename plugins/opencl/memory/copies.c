@@ -61,7 +61,7 @@ bool copies_reserve(struct copies *c, uint32_t changes)
 	return ranges_reserve(&c->lost, changes);
 }
 
-/* Clears `makes` of uses in the range: a newer change now determines these bytes. */
+/* Clears `makes` of the uses in the range, because a newer change determines these bytes. */
 static void touch(struct copy *copy, uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0, count = copy->use_count; i < count; i++) {
@@ -115,7 +115,7 @@ static bool better(const struct copy *x, uint64_t x_end, const struct copy *best
 		return true;
 	if (best == near)
 		return false;
-	/* The host is first in the list, so any device replaces it. */
+	/* The host is the first in the list, so any device is a better source. */
 	return !best->device || x_end > best_end;
 }
 
@@ -200,8 +200,8 @@ static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t e
 			held = r.start == start;
 			gap = held ? r.end : r.start;
 		}
-		/* Without memory the part counts as never written: a read then gets undefined bytes
-		 * instead of an error. */
+		/* If memory is short, the part counts as never written. Then a read gets undefined
+		 * bytes instead of an error. */
 		if (!held)
 			ranges_add(&c->lost, start, gap);
 		start = gap;
@@ -284,7 +284,7 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 {
 	for (uint32_t i = copy->use_count; i-- > 0;) {
 		struct use *u = &copy->uses[i];
-		/* A use that makes bytes stays: its failure must be noticed. */
+		/* A use with `makes` stays, so that its failure is noticed. */
 		if (u->queue || u->makes || (u->into && !by->into) || u->end <= by->start ||
 		    by->end <= u->start || !listed(u->event, waited, count))
 			continue;
@@ -293,7 +293,7 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 	}
 }
 
-#define WRITERS_MAX 16 /* guards programs that order too little, so a few suffice */
+#define WRITERS_MAX 16 /* entries: only guards programs that order too little, so a few suffice */
 
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order)
 {
@@ -330,7 +330,7 @@ void copies_settle(struct copies *c, int (*ended)(const struct use *),
 			if (status < 0 && u->makes && ranges_reserve(&x->latest, 1))
 				lose(c, x, u->start, u->end);
 		}
-		/* In a second pass, since parts of one use share its event. */
+		/* Done in a second pass, because the parts of one use share its event. */
 		for (uint32_t i = 0; i < x->use_count; i++) {
 			if (!x->uses[i].ended)
 				x->uses[kept++] = x->uses[i];

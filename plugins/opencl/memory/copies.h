@@ -25,7 +25,7 @@ struct use {
 	const void *queue; /* queue of a command that the program orders itself; NULL: any other */
 	bool into;         /* writes the copy; else reads it */
 	bool makes;        /* if it fails, the copy does not hold the range */
-	bool part;         /* part of a split use; another part keeps the transfer */
+	bool part; /* one part of a split use; another part holds the transfer's reference */
 	bool ended;
 };
 
@@ -33,7 +33,7 @@ struct copy {
 	struct copy *next;
 	struct _cl_device_id *device; /* NULL: the host */
 	uint32_t generation;          /* generation of the device's connection */
-	uint64_t address;             /* of the object's first byte on the device */
+	uint64_t address;             /* address of the object's first byte on the device */
 	struct ranges latest;
 	struct use *uses;
 	uint32_t use_count, use_space;
@@ -80,8 +80,8 @@ void copies_forget(struct copies *c, struct copy *copy, void (*drop)(struct tran
 /* Records a use. False: no memory. */
 bool copies_use(struct copy *copy, const struct use *use);
 /* Shortens the list of uses before `by` is recorded. `by` waits for the events `waited`, so waiting
- * for `by` covers them. Removes uses with these events where `by` covers their range, unless they
- * do more than `by`. */
+ * for `by` covers them. Removes uses with these events, as far as `by` covers their range and does
+ * at least what they do. */
 void copies_follow(struct copy *copy, const struct use *by, const uint64_t *waited, uint32_t count,
 		   void (*drop)(struct transfer *));
 /* Records a writer of the program. In an in-order queue it replaces an earlier writer that it

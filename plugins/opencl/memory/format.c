@@ -46,7 +46,7 @@ static const struct order_row {
 
 static const struct type_row {
 	cl_channel_type type;
-	uint8_t bytes;  /* of a channel, or of a packed pixel */
+	uint8_t bytes;  /* bytes of a channel, or of a packed pixel */
 	uint8_t packed; /* channels in a packed pixel; 0: not packed */
 } types[] = {
 	{CL_SNORM_INT8, 1, 0},      {CL_SNORM_INT16, 2, 0},        {CL_UNORM_INT8, 1, 0},

@@ -311,7 +311,8 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateImage(cl_context context, cl_mem_fla
 	return dxp_clCreateImageWithProperties(context, NULL, flags, format, desc, host, error);
 }
 
-/* OpenCL 1.0's calls have no descriptor, so its error becomes one of size. */
+/* The calls of OpenCL 1.0 have no descriptor, so an error of the descriptor becomes
+ * CL_INVALID_IMAGE_SIZE. */
 static cl_mem create_old(cl_context context, cl_mem_flags flags, const cl_image_format *format,
 			 const cl_image_desc *desc, void *host, cl_int *error)
 {

@@ -31,7 +31,7 @@ static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 
 	memory_settle(root);
 	cl_int error = memory_order(&c->e, host, map->start, end, access);
-	/* Brings the gaps between rows too, even if the rows need no bytes. */
+	/* Transfers the gaps between the rows too, even if the rows themselves are up to date. */
 	if (error == CL_SUCCESS &&
 	    (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !rect_is_line(&map->rect)))
 		error = memory_bring(&c->e, root, host, map->start, end);

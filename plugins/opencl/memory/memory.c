@@ -202,7 +202,8 @@ uint64_t memory_device_most(cl_context c, cl_device_info param)
 
 	for (cl_uint i = 0; i < c->device_count; i++) {
 		uint64_t v = 0;
-		/* Results have 4 or 8 bytes; little-endian, as on all hosts of this plugin. */
+		/* A result has 4 or 8 bytes and is little-endian, as are all hosts of this
+		 * plugin. */
 		if (dxp_clGetDeviceInfo(c->devices[i], param, sizeof v, &v, NULL) == CL_SUCCESS &&
 		    v > most)
 			most = v;

@@ -102,11 +102,11 @@ void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end,
 
 /* ---- commands in parts (command.c) ---- */
 
-struct unpack; /* host copies at completion */
+struct unpack; /* a copy within host memory, made when the command completes */
 
 struct command {
 	struct enqueue e;
-	dxp_event *parts; /* its completion waits for them */
+	dxp_event *parts; /* the command's completion waits for all of these */
 	uint32_t count, space;
 	dxp_event few[8];
 	struct unpack *unpack, *unpack_last;
@@ -116,8 +116,8 @@ struct command {
 	uint64_t to_bytes;
 };
 
-/* Begins a command in parts, as enqueue_begin. `blocking` posts without `lazy`: completions it
- * waits for are notified at once. */
+/* Begins a command in parts, as enqueue_begin. `blocking` posts without `lazy`, so that nodes
+ * report the completions that it waits for at once. */
 cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
 		     cl_uint count, const cl_event *list);
 /* Adds a part: a fabric call on d returned `status` and posted `part`. */

@@ -224,7 +224,8 @@ static cl_int move(struct enqueue *e, cl_mem root, const struct piece *p, struct
 		free((void *)(uintptr_t)w.events);
 		return device_judge(worker(p, to), status);
 	}
-	/* It waits for everything that the command was given, and the command waits for it. */
+	/* The transfer waits for the command's whole wait list, and the command waits for the
+	 * transfer. */
 	e->carried |= p->from->device != NULL;
 	trace_moved(p->from->device, to->device, p->end - p->start);
 	cl_int error = note(root, p, to, &w, *event);

@@ -32,7 +32,8 @@ void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end,
 		.start = start, .end = end, .event = event, .queue = e->queue, .into = true};
 	bool in_order = !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 
-	/* On lack of memory a program that orders its commands loses nothing. */
+	/* If memory is short, this record is missing; a program that orders its commands does not
+	 * need it. */
 	if (here && event)
 		copies_writer(here, &u, in_order);
 }

@@ -4,10 +4,10 @@
  * cheaper; then one transfer moves all. */
 #include "plugins/opencl/memory/memory.h"
 
-#define ROW_BYTES 8192 /* bytes: rows from this length on are worth a command each */
-#define ROWS_FEW  4    /* rows: up to this many are not worth gathering */
+#define ROW_BYTES 8192 /* bytes: rows of at least this length get a command each */
+#define ROWS_FEW  4    /* rows: so few are not gathered */
 #define ROWS_KEPT 64   /* rows: ranges that a rectangle may leave in an object's lists */
-#define SPAN_NEAR 2    /* span / bytes of rows: up to this ratio gaps are transferred too */
+#define SPAN_NEAR 2    /* span / bytes of rows: up to this, gaps are transferred too */
 
 static bool by_rows(const struct dxp_rect *r)
 {
@@ -231,7 +231,7 @@ cl_int transfer_write_rect(struct command *c, cl_mem root, uint64_t at, const vo
 	struct dxp_rect b = *rect;
 
 	rect_fold(&b);
-	/* Bytes not there yet cannot be gathered. */
+	/* Bytes that are not in host memory yet cannot be gathered. */
 	if (by_rows(&b) || (!c->e.settled && command_host_is_pending(from, rect_from_span(&b))))
 		return write_rows(c, root, at, from, &b);
 	c->e.event->bytes += rect_bytes(&b);

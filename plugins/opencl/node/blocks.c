@@ -66,7 +66,7 @@ void blocks_destroy(struct blocks *b)
 	free(b->table);
 }
 
-/* Returns the units to leave free so that a block at `at` is aligned. */
+/* Returns how many units from `at` on must stay free so that the next block is aligned. */
 static uint32_t gap_of(uint32_t at, uint32_t align_units)
 {
 	return (align_units - (at & (align_units - 1))) & (align_units - 1);

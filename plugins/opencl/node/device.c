@@ -12,7 +12,7 @@
 
 static cl_device_id devices[OPENCL_DEVICES_MAX];
 static cl_uint device_count;
-/* Nodes that are no OpenCL device; they are not queried again. */
+/* Nodes that have no OpenCL device; they are not queried again. */
 static uint16_t rejected[OPENCL_DEVICES_MAX];
 static uint32_t rejected_count;
 

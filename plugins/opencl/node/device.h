@@ -28,12 +28,12 @@ size_t device_size(cl_device_id d, cl_uint param, size_t otherwise);
 /* Allocates device memory, aligned to 128 bytes, large ranges to 256. Exchanges messages only if a
  * new part is needed. CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_DEVICE_NOT_AVAILABLE. */
 cl_int heap_allocate(cl_device_id d, uint64_t bytes, uint64_t *address);
-/* Frees a range that no command uses; ignored if that generation is over. */
+/* Frees a range that no command uses. Does nothing if the connection of that generation is gone. */
 void heap_give(cl_device_id d, uint32_t generation, uint64_t address);
 
 #define DEVICE_SENTENCE_BYTES 1024
 
-/* Writes name, version and driver version of the device, as its node reports them. Two nodes of the
+/* Writes name, version and driver version of the device, as its node reports them. Devices of the
  * same kind have equal sentences. Returns the length in bytes. */
 size_t device_sentence(cl_device_id d, char sentence[DEVICE_SENTENCE_BYTES]);
 

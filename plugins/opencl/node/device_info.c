@@ -29,7 +29,7 @@ static const char *const extensions[] = {
 	"cl_khr_integer_dot_product",
 };
 
-/* OpenCL C features that need more than the device. */
+/* OpenCL C features that the device alone cannot provide. */
 static const char *const absent_features[] = {
 	"__opencl_c_device_enqueue",
 	"__opencl_c_pipes",
@@ -163,7 +163,7 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
 		return result_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
-	/* In pixels; the largest have 16 bytes. */
+	/* In pixels, the largest of which have 16 bytes. */
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
 		return result_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
@@ -237,8 +237,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static cl_int (*const own[])(cl_device_id, cl_device_info, const struct info *) = {
 		info_identity, info_memory, info_queues, info_absent};
-	/* The first call, without a buffer, finds the function for `name`. An error for a buffer
-	 * that is too small must not select the next one. */
+	/* The first call, without a buffer, finds the function for `name`. Otherwise the error for
+	 * a buffer that is too small would make the next function try. */
 	size_t answered = SIZE_MAX, bytes = 0;
 	struct info with_size = {i->size, i->value, &answered};
 
@@ -252,8 +252,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 		return error;
 	}
 	const void *data = device_about(d, name, &bytes);
-	/* Belongs to cl_khr_fp16, unlike the one of doubles: without the extension the name is
-	 * unknown. */
+	/* This name belongs to cl_khr_fp16: without the extension it is unknown. (The name for
+	 * doubles belongs to the core.) */
 	if (name == CL_DEVICE_HALF_FP_CONFIG && device_size(d, name, 0) == 0)
 		data = NULL;
 	return data ? result_bytes(i, data, bytes) : CL_INVALID_VALUE;

@@ -10,18 +10,18 @@
 
 #define PART_BYTES   (4u << 20)
 #define DIRECT_BYTES (1u << 20)  /* bytes: ranges from this size on are a part of their own */
-#define DIRECT_ROUND (64u << 10) /* bytes: rounding of such sizes, so that a part fits again */
+#define DIRECT_ROUND (64u << 10) /* bytes: such sizes are multiples of this */
 #define KEPT_BYTES   (64u << 20) /* bytes: bound on unused parts of a device */
 
 struct part {
 	uint64_t address, bytes;
-	bool direct, used;    /* of a direct part only */
-	struct blocks blocks; /* of other parts */
+	bool direct, used;    /* `used` is valid only for a direct part */
+	struct blocks blocks; /* valid only for other parts */
 };
 
 struct heap {
 	uint32_t generation; /* generation of the connection that the parts belong to */
-	struct part *parts;  /* by address */
+	struct part *parts;  /* sorted by address */
 	uint32_t count, space;
 	uint64_t kept; /* bytes of unused parts */
 };
@@ -213,7 +213,7 @@ cl_int heap_allocate(cl_device_id d, uint64_t bytes, uint64_t *address)
 	    allocate_small(d->heap, bytes, true, address))
 		return CL_SUCCESS;
 	error = add_part(d, PART_BYTES, false, &p);
-	/* A node with little free memory may still have `bytes`. */
+	/* A node with little free memory may still have space for `bytes` alone. */
 	if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
 		return allocate_direct(d, bytes, address);
 	if (error != CL_SUCCESS)

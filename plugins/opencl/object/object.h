@@ -31,8 +31,8 @@ cl_int detached_spawn(void (*call)(void *context), void *context);
 /* Creates a zeroed object with one reference, or NULL. `bytes`: size of its struct, the same for
  * every object of a kind. */
 void *object_new(enum object_kind kind, size_t bytes);
-/* Returns whether `handle` is a live handle of this kind; false for NULL. If a program can query
- * the handle from another object (a queue's context), it is live without references too. */
+/* Returns whether `handle` is a live handle of this kind; false for NULL. A handle that a program
+ * can query from another object (such as a queue's context) is live even without references. */
 bool object_is(const void *handle, enum object_kind kind);
 /* Returns whether it is a live handle with references, so that the program may release it. */
 bool object_is_owned(const void *handle, enum object_kind kind);
@@ -76,8 +76,8 @@ cl_int result_of_command(int status, int32_t native);
 struct settings {
 	const char *nodes;   /* DXP_CL_NODES: names, comma-separated; NULL: all granted nodes */
 	uint32_t node_count; /* DXP_CL_NODE_COUNT: maximum number; 0: all */
-	const char *engine;  /* DXP_CL_ENGINE: nodes of this engine only; NULL: all */
-	uint64_t memory;     /* DXP_CL_MEM: nodes with this many bytes free only */
+	const char *engine;  /* DXP_CL_ENGINE: only nodes of this engine; NULL: all */
+	uint64_t memory;     /* DXP_CL_MEM: only nodes with this many bytes free */
 	cl_device_type type; /* DXP_CL_TYPE: cpu, gpu, accelerator; 0: the device's own */
 	const char *trace;   /* DXP_CL_TRACE: file for Perfetto or Chrome */
 	const char *summary; /* DXP_CL_SUMMARY: file for the summary of `dxp run` */
@@ -89,7 +89,7 @@ const struct settings *settings_get(void);
 bool settings_bytes(const char *text, uint64_t *out);
 /* Parses "cpu", "gpu", "accelerator". */
 bool settings_type(const char *text, cl_device_type *out);
-/* Returns the position of `name` in a comma-separated list, from 1 on; 0: absent. */
+/* Returns the position of `name` in a comma-separated list, counted from 1; 0: absent. */
 uint32_t settings_names(const char *list, const char *name);
 
 /* Trace and summary, with the lock: device search begins; a command is in its queue; an event has

@@ -42,10 +42,10 @@ static const char *const texts[NUMBER_COUNT] = {
 };
 
 struct tally {
-	cl_device_id device; /* NULL: not used yet */
+	cl_device_id device; /* NULL: the device was not used yet */
 	uint64_t numbers[NUMBER_COUNT];
 	uint64_t device_until, network_until;
-	char *digits[NUMBER_COUNT]; /* in the file; NULL: no space */
+	char *digits[NUMBER_COUNT]; /* position of each number in the file; NULL: no space */
 };
 
 static struct tally tallies[OPENCL_DEVICES_MAX];
@@ -77,7 +77,7 @@ void summary_open(void)
 		return;
 	live.fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (live.fd < 0)
-		return; /* the reader of the file reports it */
+		return; /* `dxp run`, which reads the file, reports this */
 	void *map = mmap(NULL, (size_t)OPENCL_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_SHARED, live.fd, 0);
 	if (map == MAP_FAILED)
@@ -102,7 +102,7 @@ static char *text_put(char *at, const char *text)
 	return at + bytes;
 }
 
-/* Starts a line. Lines are in order of first use, so no empty line precedes another. */
+/* Starts a line. Lines are in the order of first use, so empty lines are only at the end. */
 static void line_begin(struct tally *t)
 {
 	/* Reserve space: a full file system then fails here, instead of by a signal at a store. */
@@ -215,7 +215,7 @@ void summary_close(void)
 		return;
 	FILE *file = descriptor_fopen(path, "we");
 	if (!file)
-		return; /* the reader of the file reports it */
+		return; /* `dxp run`, which reads the file, reports this */
 	for (uint32_t i = 0; i < OPENCL_DEVICES_MAX; i++)
 		if (tallies[i].device)
 			tally_put(file, &tallies[i]);

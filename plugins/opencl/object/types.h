@@ -75,7 +75,7 @@ struct _cl_device_id {
 	size_t about_bytes;
 	int64_t clock_ns; /* ns: host time minus the node's */
 	struct heap *heap;
-	cl_uint index;     /* in the platform's device list */
+	cl_uint index;     /* index in the platform's device list */
 	uint64_t retry_ns; /* ns: no reconnection before this time */
 	bool connecting;   /* a thread is connecting, without the lock */
 	/* threads in a call on `xpu` without the lock; nonzero prevents its closing */
@@ -109,13 +109,14 @@ struct _cl_command_queue {
 	cl_context context;
 	cl_device_id device;
 	cl_command_queue_properties properties;
-	cl_queue_properties *list; /* as given, zero-terminated, or NULL */
+	cl_queue_properties *list; /* list as given, zero-terminated; or NULL */
 	size_t list_bytes;
 	/* commands that have not completed, in enqueue order, linked by queue_next; the queue holds
 	 * each */
 	cl_event first, last;
-	cl_event barrier;  /* out of order: all later commands wait for it; held */
-	uint64_t ended_ns; /* ns: in order: END of the last completed command; host clock */
+	cl_event barrier; /* out-of-order queue: all later commands wait for it; held */
+	/* ns: in-order queue: END of the last completed command, on the host's clock */
+	uint64_t ended_ns;
 };
 
 /* ---- events ---- */
@@ -141,7 +142,7 @@ struct _cl_event {
 	struct object object;
 	cl_context context;
 	cl_command_queue queue; /* NULL: a user event */
-	cl_device_id device;    /* that executes it; NULL: none */
+	cl_device_id device;    /* device that executes it; NULL: none */
 	cl_command_type type;
 	cl_int status; /* CL_QUEUED .. CL_COMPLETE, or negative */
 	bool watched;  /* its completion must be dequeued without a waiter */
@@ -197,10 +198,10 @@ struct _cl_mem {
 	size_t property_bytes;
 	uint64_t bytes;
 	void *host;    /* memory given with CL_MEM_USE_HOST_PTR */
-	cl_mem parent; /* of a sub-buffer or an image made from another object; held */
+	cl_mem parent; /* object from which a sub-buffer or image was made; held */
 	uint64_t origin;
 	cl_image_format format;
-	struct dxp_image image; /* of an image: its layout, equal on all devices */
+	struct dxp_image image; /* layout of an image, equal on all devices */
 	cl_image_desc desc;
 	struct copies *copies; /* root object only */
 	void *shadow;          /* host memory of maps, if `host` is not set */

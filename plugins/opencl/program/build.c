@@ -14,10 +14,10 @@
 #include "plugins/opencl/program/program.h"
 
 #define REAP_NS 2000000000ull /* ns: how long exit waits for profiles of released programs */
-#define TRIES   2 /* attempts: the second for a node that was lost meanwhile and is back */
+#define TRIES   2             /* attempts: the second one is for a node that was lost and is back */
 
-static struct build *builds; /* all that are referenced */
-static struct build *graves; /* unreferenced, to be released on their nodes */
+static struct build *builds; /* all builds that are referenced */
+static struct build *graves; /* builds without references, to be released on their nodes */
 static bool reaping;
 
 /* For threads that wait for a build. `making` changes with both locks held. */
@@ -160,7 +160,7 @@ void build_put(struct build *b)
 	*b->link = b->next;
 	if (b->next)
 		b->next->link = b->link;
-	/* The profile of a counted program needs its text. */
+	/* Keeps the text of a counted program, which its profile needs. */
 	if (!b->counted) {
 		program_recipe_put(b->recipe);
 		b->recipe = NULL;
@@ -255,7 +255,7 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 	cl_device_id d = b->device;
 
 	if (releasable(b))
-		node_release(b); /* of a lost connection */
+		node_release(b); /* one of a lost connection */
 	b->node = NULL;
 	cl_int error = device_connect(d);
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
@@ -270,7 +270,7 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 		return error != CL_SUCCESS ? error : CL_DEVICE_NOT_AVAILABLE;
 	uint32_t generation = d->generation;
 	struct dxp_xpu *xpu = d->xpu;
-	/* A compiled program has no launches. */
+	/* A program that is only compiled has no launches. */
 	const bool count = b->recipe->kind != DXP_PROGRAM_COMPILE && profile_wanted(d);
 	inputs_busy(b->recipe, 1);
 	d->calls++;

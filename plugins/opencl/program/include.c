@@ -102,7 +102,7 @@ static bool add_file(struct include_set *s, const char *folder, const char *name
 	size_t bytes = 0;
 
 	*found = path && known(s, path);
-	if (!path || *found || !*path) { /* empty path: `name` names no file */
+	if (!path || *found || !*path) { /* an empty path means that `name` names no file */
 		free(path);
 		return true;
 	}
@@ -217,7 +217,7 @@ bool include_scan(struct include_set *s, const char *path, const char *text, siz
 		return false;
 	if (computed == s->computed)
 		return true;
-	/* Defined names count from now on; scan again for those seen before. */
+	/* From now on defined names count, so the earlier files must be scanned again for them. */
 	return scan_text(s, path, text, bytes) && scan_files(s, 0);
 }
 

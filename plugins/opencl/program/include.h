@@ -26,7 +26,7 @@ struct include_set {
 	char *(*read)(void *context, const char *path, size_t *bytes);
 	void *context;
 	const char *here;           /* the program's folder, absolute */
-	const char *const *folders; /* of -I, in order; may be relative to `here` */
+	const char *const *folders; /* those of -I, in order; may be relative to `here` */
 	size_t folder_count;
 	/* results */
 	struct include_file *files;

@@ -5,7 +5,7 @@
 #include "plugins/opencl/program/include.h"
 
 struct text {
-	const char *at, *end; /* one past the line */
+	const char *at, *end; /* `end`: one past the line */
 };
 
 /* Skips blanks, and comments that end on this line. */

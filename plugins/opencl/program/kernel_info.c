@@ -109,7 +109,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint
 
 /* ---- clGetKernelWorkGroupInfo ---- */
 
-/* Local memory of arguments counts once it is set. */
+/* Local memory of arguments counts only after the arguments are set. */
 static cl_int get_local_bytes(cl_kernel k, const struct kernel_device *d, const struct info *i)
 {
 	return result_ulong(i, d->about->local_bytes + k->local_bytes);
@@ -139,7 +139,7 @@ static cl_int get_group_info(cl_kernel k, const struct kernel_device *d,
 	case CL_KERNEL_PRIVATE_MEM_SIZE:
 		return metadata_fact(d->about, name) ? fact_get(d->about, name, i)
 						     : result_ulong(i, 0);
-	/* Only for built-in kernels and custom devices. */
+	/* Valid only for built-in kernels and custom devices. */
 	case CL_KERNEL_GLOBAL_WORK_SIZE:
 	default: return CL_INVALID_VALUE;
 	}

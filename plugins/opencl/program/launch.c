@@ -149,8 +149,8 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel, struct dxp_launch 
 
 /* ---- arguments ---- */
 
-/* A kernel must not write memory created as read-only, but some do (hashcat's candidates). While
- * the object was never written, this kernel must be its writer. */
+/* A kernel must not write memory created as read-only, but some do (hashcat's candidates). If the
+ * object was never written, this kernel must be the one that writes it. */
 static enum memory_access access_of(const struct argument_about *about, cl_mem m)
 {
 	if (about->reads_only || ((m->flags & CL_MEM_READ_ONLY) && !memory_blank(m)))
@@ -256,7 +256,7 @@ static cl_int post(struct enqueue *e, struct dxp_launch *l, cl_kernel kernel,
 	l->wait_count = e->waits.count - needless;
 	l->lazy = e->waits.lazy;
 	int status = dxp_run(e->device->xpu, l, event);
-	/* Each argument is valid; together they exceed a command. */
+	/* Each argument is valid, but together they are too long for a command. */
 	if (status == DXP_EINVAL)
 		return CL_OUT_OF_RESOURCES;
 	if (status != DXP_OK)

@@ -20,8 +20,8 @@ struct argument_about {
 	enum argument_kind kind;
 	uint32_t address, access; /* OpenCL's constants */
 	uint64_t qualifiers;
-	uint32_t bytes;       /* of a value; 0: unknown */
-	uint32_t short_bytes; /* of a vector of three without padding; 0: not one */
+	uint32_t bytes;       /* bytes of a value; 0: unknown */
+	uint32_t short_bytes; /* bytes of a vector of three without padding; 0: not such a vector */
 	bool reads_only;      /* the kernel does not write the buffer or image */
 	const char *type, *name;
 };
@@ -50,9 +50,9 @@ struct program_about {
 	uint64_t global_bytes; /* program-scope variables */
 	struct kernel_about *kernels;
 	uint32_t kernel_count;
-	struct argument_about *arguments; /* of all kernels, in order */
+	struct argument_about *arguments; /* arguments of all kernels, in order */
 	uint8_t *records;                 /* a copy; facts and arguments point into it */
-	char *names;                      /* of kernels, each zero-terminated */
+	char *names;                      /* names of kernels, each zero-terminated */
 };
 
 /* Decodes records. *out must be zeroed or cleared; on an error it is zero. DXP_OK, DXP_ENOMEM,

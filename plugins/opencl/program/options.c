@@ -76,7 +76,7 @@ struct splitting {
 static bool option_split(struct splitting *p, const struct option *o)
 {
 	bool folder = strncmp(o->word, "-I", 2) == 0;
-	/* Concerns sub-groups, which no device supports; PoCL 3.1 rejects it. */
+	/* This option concerns sub-groups, which no device supports; PoCL 3.1 rejects it. */
 	bool idle = strcmp(o->word, "-cl-no-subgroup-ifp") == 0;
 
 	if (p->word_follows) {
@@ -101,7 +101,7 @@ bool options_split(const char *text, struct options_split *out)
 	struct option o = {0};
 	bool good = true;
 
-	/* Doubled for blanks added between words that had none. */
+	/* Twice the length, because blanks are added between words that had none. */
 	*out = (struct options_split){.rest = calloc(2, strlen(text) + 1)};
 	if (!out->rest)
 		return false;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct option {
-	const char *at; /* in the text, `bytes` long, with quotes */
+	const char *at; /* points into the text; `bytes` long, with quotes */
 	size_t bytes;
 	char *word; /* without quotes; the caller frees it */
 };

@@ -11,8 +11,8 @@
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/report.h"
 
-#define ROW_BYTES  20  /* fixed part of a record of a line */
-#define TEXT_BYTES 100 /* of a source line in the file; more does not fit a terminal */
+#define ROW_BYTES  20  /* bytes: fixed part of a line's record */
+#define TEXT_BYTES 100 /* bytes of a source line in the file; more does not fit a terminal */
 
 static bool noted[OPENCL_DEVICES_MAX]; /* devices whose engine counts nothing */
 
@@ -107,7 +107,7 @@ void profile_write(cl_device_id d, const struct dxp_file *source, const void *da
 	FILE *file = data ? file_open() : NULL;
 
 	if (!file)
-		return; /* the reader of the file reports it */
+		return; /* `dxp run`, which reads the file, reports this */
 	dxp_about_begin(&a, data, bytes);
 	while (dxp_about_next(&a, &r))
 		if (r.tag == DXP_ABOUT_PROFILE_LINE && r.bytes >= ROW_BYTES)

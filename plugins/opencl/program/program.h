@@ -51,7 +51,7 @@ struct build {
 	struct dxp_program *node; /* NULL: none in this generation */
 	char *log;                /* NULL after a build only if memory was short */
 	struct program_about about;
-	void *binary; /* the node's, once fetched */
+	void *binary; /* binary of the node, once fetched */
 	size_t binary_bytes;
 };
 
@@ -72,7 +72,7 @@ cl_int build_binary(struct build *b);
 
 struct program_entry {
 	cl_device_id device;
-	struct build *build; /* the last one requested; NULL: none */
+	struct build *build; /* the build requested last; NULL: none */
 	cl_build_status status;
 	cl_program_binary_type type;
 	char *options;  /* as given */
@@ -179,7 +179,7 @@ enum argument_set { ARGUMENT_UNSET, ARGUMENT_SET, ARGUMENT_NETWORK };
 
 struct argument {
 	enum argument_set set;
-	uint32_t bytes; /* of a value or of local memory */
+	uint32_t bytes; /* bytes of a value, or of local memory */
 	union {
 		cl_mem memory; /* may be NULL */
 		cl_sampler sampler;
@@ -193,7 +193,7 @@ struct kernel_limits {
 	bool known;
 	uint64_t group, items[3]; /* work-items of a group, in total and by dimension */
 	uint64_t local_bytes;     /* for its arguments */
-	uint32_t align;           /* of sub-buffers, in bytes */
+	uint32_t align;           /* alignment of sub-buffers, in bytes */
 };
 
 struct kernel_device {
@@ -208,11 +208,12 @@ struct _cl_kernel {
 	const struct kernel_about *about;
 	struct kernel_device *devices; /* in the order of the program's entries */
 	struct argument *arguments;    /* about->argument_count */
-	uint64_t local_bytes;          /* of local arguments */
+	uint64_t local_bytes;          /* total of the local arguments */
 };
 
 struct kernel_device *kernel_device(cl_kernel k, cl_device_id d);
-/* Returns the same for an unchecked handle of the program; NULL stands for the only device. */
+/* Like kernel_device, for a device handle that the program passed and that need not be valid. NULL
+ * stands for the only device. */
 struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d);
 void argument_clear(cl_kernel k, cl_uint index);
 cl_int argument_copy(struct argument *to, const struct argument *from, enum argument_kind kind);

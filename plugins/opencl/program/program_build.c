@@ -124,7 +124,8 @@ static cl_int entry_settle(struct build_job *job, struct program_entry *s, cl_in
 	s->status = CL_BUILD_ERROR;
 	if (error != CL_BUILD_PROGRAM_FAILURE)
 		return error;
-	/* Options of vendors pass the checks here; a compiler of another vendor rejects them. */
+	/* Vendor options pass the checks of the plugin, but a compiler of another vendor rejects
+	 * them. */
 	const char *log = s->build->log ? s->build->log : "";
 	if (strstr(log, "CL_INVALID_BUILD_OPTIONS") ||
 	    strncmp(log, "Invalid build option", 20) == 0)

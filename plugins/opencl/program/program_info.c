@@ -10,7 +10,7 @@
 
 /* ---- binaries ---- */
 
-/* The entry's binary, as binary_write expects it. `built` is false if there is none. */
+/* The entry's binary, as binary_write expects it. `built` is false if the entry has no binary. */
 struct binary_out {
 	struct binary binary;
 	char sentence[DEVICE_SENTENCE_BYTES];

@@ -10,7 +10,7 @@ typedef long long i64;
 
 /* ---- memory ---- */
 
-/* The compiler must not make these loops calls of themselves. */
+/* Keeps the compiler from replacing these loops by calls of the functions that contain them. */
 #define NO_IDIOM __attribute__((no_builtin("memcpy", "memset", "memmove")))
 
 NO_IDIOM void *memcpy(void *to, const void *from, u32 bytes)
@@ -92,7 +92,7 @@ static u64 divide(u64 n, u64 d, u64 *rest)
 	}
 	u64 r = 0;
 	i32 bits = 63;
-	if ((u32)(d >> 32) == 0) { /* the upper word by one instruction */
+	if ((u32)(d >> 32) == 0) { /* then one instruction divides the upper word */
 		const u32 upper = (u32)(n >> 32);
 		q = (u64)(upper / (u32)d) << 32;
 		r = upper % (u32)d;
