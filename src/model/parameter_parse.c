@@ -165,9 +165,7 @@ int model_parameters_set(struct model_parameters *p, const char *assignment)
 		return set_pcie(p, text);
 	const struct model_parameter *row = model_parameter_find(name, strlen(name), &bare);
 	if (!row)
-		return error_set(DXP_ENOENT,
-				 "there is no parameter '%.80s'; `dxp model parameters` lists them",
-				 name);
+		return model_parameter_unknown(name, strlen(name));
 	if (!text[0])
 		return error_set(DXP_EINVAL, "%s has no value", row->name);
 	int status = model_parameter_parse(row, bare, text, &value);

@@ -99,8 +99,8 @@ grep -q $'^allreduce socket\t16x64x256\t' "$scratch/out" || failed 'check --list
 "$dxp" model share --seed 7 --json | cmp - "$scratch/one" || failed 'share --seed 7'
 
 # A timeline has a slice for each packet, and a grid sweeps a parameter.
-"$dxp" model nic --op put --bytes 2048 --trace "$scratch/trace.json" --json --sweep tags=8,32 \
-	>"$scratch/json"
+"$dxp" model nic --op put --bytes 2048 --trace "$scratch/trace.json" --json >"$scratch/json"
+"$dxp" model nic --op put --bytes 2048 --json --sweep tags=8,32 >"$scratch/json"
 parsed "$scratch/trace.json" "$scratch/json" <<'END' || failed 'nic --trace --sweep'
 import json, sys
 slices = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"]
@@ -133,7 +133,8 @@ done
 # Bad input.
 refuse 2 "there is no part 'nick'" nick
 refuse 2 'unknown option' nic --speed 3
-refuse 2 "there is no parameter 'clok'" nic --set clok=3
+refuse 2 "there is no parameter 'clok'; the nearest name is clock_mhz;" nic --set clok=3
+refuse 2 'the nearest name is memory_read_cycles;' nic --sweep memory_reed=3,4
 refuse 2 'its units: MHz GHz' nic --set clock_mhz=300ns
 refuse 2 'has no unit' nic --set clock=300
 refuse 2 'below the link' nic --set pcie=5x16
@@ -167,7 +168,69 @@ printf 'ranks 2\nrank 0 {\nrecv 1b from 1\n}\n' >"$scratch/wait"
 refuse 2 'rank 0 waits for a message of rank 1' allreduce --schedule "$scratch/wait"
 printf 'ranks 2\nrank 0 {\nsend lots to 1\n}\n' >"$scratch/wait"
 refuse 2 "line 3: 'lots': not a size" allreduce --schedule "$scratch/wait"
-refuse 1 'cannot read' allreduce --schedule "$scratch/no-such-file"
+refuse 2 'cannot read' allreduce --schedule "$scratch/no-such-file"
 refuse 1 'cannot be written' allreduce --collective ring --write "$scratch/no/such"
+
+refuse 2 'cannot read' allreduce --calibrate "$scratch/no-such-file"
+refuse 2 'cannot read' check --judge "$scratch/no-such-file"
+printf '# nothing\n\n' >"$scratch/judge"
+refuse 2 'no line has a value' check --judge "$scratch/judge"
+refuse 2 'no line has a value' allreduce --calibrate "$scratch/judge"
+
+# An option without effect is refused. Each line: a part and two options that exclude each other.
+while read -r part one other; do
+	# shellcheck disable=SC2086 # options are words
+	refuse 2 'exclude each other' $part ${one//,/ } ${other//,/ }
+done <<-END
+	nic --json --tsv
+	parameters --json --tsv
+	nic --peak --op,put
+	nic --peak --bytes,64
+	nic --peak --breakdown
+	nic --peak --trace,$scratch/none
+	nic --trace,$scratch/none --sweep,tags=8
+	crossbar --get --knee
+	crossbar --get --intervals
+	crossbar --get --load,0.5
+	crossbar --get --ports,4
+	crossbar --get --vcs,2
+	crossbar --knee --load,0.5
+	crossbar --knee --sweep,load_permille=500
+	crossbar --intervals --load,0.5
+	share --grid --curve
+	share --grid --policy,bytes
+	share --grid --largest,4K
+	share --grid --tolerance,0.05
+	share --grid --sweep,policy=bytes
+	allreduce --schedule,a --collective,ring
+	allreduce --schedule,a --hosts,4
+	allreduce --schedule,a --bytes,4
+	allreduce --schedule,a --way,node
+	allreduce --collective,ring --way,node
+	allreduce --collective,ring,--write,a --calibrate,b
+	allreduce --collective,ring,--write,a --sweep,sockets=1
+	allreduce --collective,ring,--write,a --set,sockets=1
+	allreduce --collective,ring,--write,a --json
+	allreduce --collective,ring,--write,a --tsv
+	check --list --judge,a
+	check --list --calibrate,a
+	check --list --json
+	check --list --tsv
+	check --list --set,tags=8
+	check --list --sweep,tags=8
+END
+[ ! -e "$scratch/none" ] || failed 'a refused run wrote its file'
+refuse 2 'tags is swept twice' nic --sweep tags=8 --sweep tags=16
+refuse 2 'ports is swept twice' crossbar --ports 4 --sweep ports=8
+refuse 2 'tags is both set and swept' nic --set tags=8 --sweep tags=16
+refuse 2 'one value of --hosts' allreduce --collective ring --hosts 4,9
+refuse 2 'ports is a parameter of crossbar and has no effect here' nic --set ports=8
+refuse 2 'has no effect here' allreduce --sweep tags=8,16
+refuse 2 'has no effect here' share --set pcie_lanes=8 --set loss_ppm=1%
+refuse 2 'has no effect here' loss --set pcie=4x8
+
+# The list of parameters as TSV.
+"$dxp" model parameters nic --tsv >"$scratch/out"
+grep -q $'^clock_mhz\t250\tMHz\t10 .. 5000\tT\t' "$scratch/out" || failed 'parameters --tsv'
 
 [ $failures -eq 0 ]

@@ -35,6 +35,8 @@ static const struct {
 	{"clock_mhz=99999999999999999999", DXP_EINVAL, NULL},
 	{"clock_mhz=250.5", DXP_EINVAL, "not a whole number of MHz"},
 	{"clok_mhz=300", DXP_ENOENT, "there is no parameter 'clok_mhz'"},
+	{"clok=300MHz", DXP_ENOENT, "the nearest name is clock_mhz;"},
+	{"tgas=3", DXP_ENOENT, "the nearest name is tags;"},
 	{"hop=0.24us", DXP_OK, NULL},
 	{"mtu=1KiB", DXP_OK, NULL},
 	{"tags=32 tags", DXP_EINVAL, "its units: none"},
