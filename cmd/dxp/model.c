@@ -170,6 +170,7 @@ static int run_grid(const struct model_part *part, const struct model_parameters
 		struct model_run run = {&p, common.seed, &sink, format != MODEL_TABLE,
 					format == MODEL_TSV};
 		print.point = i;
+		print.parameters = &p;
 		int status = model_grid_apply(g, i, &p);
 		if (!status)
 			status = model_parameters_check(&p);

@@ -75,6 +75,13 @@ bool model_nic_setting(struct model_parameters *p, enum model_op op, unsigned in
 int model_nic_latency_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			 uint64_t *ps);
 
+#define MODEL_NIC_NAMES 320 /* bytes of a list of assumptions */
+
+/* Writes the names of the assumptions of an operation: marks A and F, and the constants derived
+ * from the row of 1 byte if base=row. Returns `out`. */
+const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,
+				  char out[MODEL_NIC_NAMES]);
+
 /* Returns whether all values are the source's; only then are its figures comparable. */
 bool model_nic_is_source(const struct model_parameters *p);
 

@@ -99,12 +99,26 @@ bool model_nic_is_source(const struct model_parameters *p)
 	return memcmp(p, &source, sizeof(source)) == 0;
 }
 
+const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,
+				  char out[MODEL_NIC_NAMES])
+{
+	model_assumptions("nic pcie", out, MODEL_NIC_NAMES);
+	if (p->base == MODEL_BASE_VALUE)
+		return out;
+	size_t at = strlen(out);
+	snprintf(out + at, MODEL_NIC_NAMES - at, ",event_cycles%s%s",
+		 op == MODEL_NAP_IND ? ",indirect_cycles" : "",
+		 op == MODEL_GET ? ",turnaround_cycles" : "");
+	return out;
+}
+
 /* C-42: the source's latencies of 1 byte, in ns. */
 static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
 
 /* Sets the row of 1 byte with base=value: its only free parameter is host_see_ns. base=row would
  * compare the row with three constants derived from it. */
-static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row)
+static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row,
+		     char names[MODEL_NIC_NAMES])
 {
 	struct model_parameters stated = *p;
 	uint64_t ps;
@@ -112,6 +126,7 @@ static int given_row(const struct model_parameters *p, enum model_op op, struct 
 	stated.base = MODEL_BASE_VALUE;
 	int status = model_nic_latency_ps(&stated, op, 1, &ps);
 	row->value = (double)ps / 1000;
+	row->assumptions = model_nic_assumptions(&stated, op, names);
 	row->published = latency_1[op];
 	row->tolerance = 5;
 	row->kind = op == MODEL_NAP_IMM ? MODEL_CALIBRATED_ON : MODEL_GIVEN;
@@ -167,7 +182,7 @@ static int bandwidth_row(const struct model_parameters *p, enum model_op op, uin
 int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 		   const struct model_sink *sink)
 {
-	char quantity[32], names[256];
+	char quantity[32], names[MODEL_NIC_NAMES], stated_names[MODEL_NIC_NAMES];
 	uint64_t ps, low_ps, high_ps;
 	int status = model_nic_latency_ps(p, op, bytes, &ps);
 	struct model_row row = {
@@ -176,7 +191,7 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 		.value = (double)ps / 1000,
 		.published = NAN,
 		.kind = model_nic_is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN,
-		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+		.assumptions = model_nic_assumptions(p, op, names),
 	};
 
 	if (status)
@@ -186,7 +201,7 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	row.quantity = quantity;
 	low_ps = high_ps = ps;
 	if (bytes == 1 && model_nic_is_source(p))
-		status = given_row(p, op, &row);
+		status = given_row(p, op, &row, stated_names);
 	if (!status)
 		status = latency_interval(p, op, bytes, &low_ps, &high_ps);
 	if (status)
@@ -194,6 +209,7 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	row.low = (double)low_ps / 1000;
 	row.high = (double)high_ps / 1000;
 	model_emit(sink, &row);
+	row.assumptions = names; /* also of 1 byte: the bandwidth keeps the base */
 	snprintf(quantity, sizeof(quantity), "bandwidth %s", model_op_name(op));
 	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);
 }
@@ -225,13 +241,13 @@ static int peak_interval(const struct model_parameters *p, uint64_t *low, uint64
 
 int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink)
 {
-	char names[256];
+	char names[MODEL_NIC_NAMES];
 	struct model_row row = {
 		.item = "C-40",
 		.quantity = "peak PUT 2 MB by request",
 		.unit = "MB/s",
 		.kind = MODEL_PLAIN,
-		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+		.assumptions = model_nic_assumptions(p, MODEL_PUT, names),
 	};
 
 	for (int64_t request = 16; request <= 1024; request *= 2) {

@@ -58,7 +58,7 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 {
 	struct model_nic_job job = {.op = op, .bytes = bytes, .count = 1, .outstanding = 1};
 	double cycle_ps = (double)model_cycle_ps(p);
-	char quantity[48], names[256];
+	char quantity[48], names[MODEL_NIC_NAMES];
 	struct model_nic_result r;
 	struct spans spans;
 	int status = model_nic_run(p, &job, &r);
@@ -70,7 +70,7 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 		.unit = "cycles",
 		.published = NAN,
 		.kind = shown && model_nic_is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN,
-		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+		.assumptions = model_nic_assumptions(p, op, names),
 	};
 
 	if (!status)
@@ -98,7 +98,7 @@ static int engine_row(const struct model_parameters *p, enum model_op op,
 {
 	struct model_nic_job job = {.op = op, .bytes = 1, .count = 1, .outstanding = 1};
 	int64_t reads = op == MODEL_NAP_IMM ? 1 : 2;
-	char quantity[48], names[256];
+	char quantity[48], names[MODEL_NIC_NAMES];
 	struct model_nic_result r;
 	uint64_t ps = 0;
 	int status = model_nic_run(p, &job, &r);
@@ -113,7 +113,7 @@ static int engine_row(const struct model_parameters *p, enum model_op op,
 					       (double)ps / (double)model_cycle_ps(p) -
 						       (double)(reads * p->memory_read_cycles));
 	snprintf(row.x, sizeof(row.x), "1");
-	row.assumptions = model_assumptions("nic pcie", names, sizeof(names));
+	row.assumptions = model_nic_assumptions(p, op, names);
 	model_emit(sink, &row);
 	return DXP_OK;
 }

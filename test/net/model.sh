@@ -83,6 +83,32 @@ done >"$scratch/golden"
 cmp "$scratch/golden" "$source/test/golden/model-net.tsv" ||
 	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-net.tsv"
 
+# The column seconds is the model's value as a time; cycles are at the clock.
+seconds() { # seconds PATTERN VALUE ARGUMENT...: the row of the pattern has this time
+	local pattern=$1 value=$2
+	shift 2
+	"$dxp" model "$@" --tsv >"$scratch/out" || failed "dxp model $*"
+	awk -F '\t' -v pattern="$pattern" -v value="$value" '
+		$0 ~ pattern && $12 == value { found = 1 }
+		END { exit !found }' "$scratch/out" ||
+		failed "dxp model $*: no $pattern of $value s"
+}
+seconds '^C-06' 1.4e-06 loggp
+seconds '^C-35.tags cover' 1.28e-06 tags
+seconds '^C-35.tags cover' 6.4e-07 tags --set clock=500MHz
+seconds '^X-16.xPU trip of a read, in cycles' 2.72e-06 loss
+seconds '^C-35.tags least' - tags
+
+# Constants that are derived from the row of 1 B are assumptions of the rows that use them.
+row $'^C-42\tlatency GET\t64\t.*\t[^\t]*host_see_ns[^\t]*,event_cycles,turnaround_cycles\t' \
+	nic --op get --bytes 64
+row $'^C-42\tlatency NAP-ind\t64\t.*,event_cycles,indirect_cycles\t' nic --op nap-ind --bytes 64
+row $'^C-41\tbandwidth PUT\t1\t.*,event_cycles\t' nic --op put --bytes 1
+"$dxp" model nic --op get --bytes 1 --tsv >"$scratch/out"
+! grep -q $'^C-42\tlatency GET\t1\t.*event_cycles' "$scratch/out" || failed 'base=value'
+"$dxp" model nic --op get --bytes 64 --set base=value --tsv >"$scratch/out"
+! grep -q event_cycles "$scratch/out" || failed 'assumptions of base=value'
+
 # A wrong constant makes the check fail, and names the rows.
 refuse 1 'out of tolerance: T hypercube' check --only C-07 --set hop_ns=300
 

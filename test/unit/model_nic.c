@@ -291,10 +291,10 @@ static void nic__peak_has_intervals(void **state)
 	struct model_parameters p;
 
 	model_parameters_default(&p);
-	p.mtu_bytes = p.datapath_bytes = 128; /* four sizes of requests, and few packets */
+	p.mtu_bytes = p.datapath_bytes = 512; /* two sizes of requests, and few packets */
 	assert_int_equal(model_nic_peak(&p, &sink), DXP_OK);
-	assert_int_equal(s.rows, 4);
-	assert_int_equal(s.open, 4);
+	assert_int_equal(s.rows, 2);
+	assert_int_equal(s.open, 2);
 }
 
 /* C-43: the parts of NAP-imm and PUT add up to both latencies; one is a read of 130 cycles. */
