@@ -142,7 +142,11 @@ static int grid_of(const struct model_part *part, struct model_grid *g)
 	for (unsigned i = 0; !status && part->shortcuts && part->shortcuts[i].option; i++) {
 		if (!common.shortcuts[i])
 			continue;
-		snprintf(text, sizeof(text), "%s=%s", part->shortcuts[i].parameter,
+		/* A share needs a point or a unit: --load 2 is neither 2 nor 0.002. */
+		const char *name = part->shortcuts[i].parameter;
+		const char *unit = strstr(name, "_permille");
+		snprintf(text, sizeof(text), "%.*s=%s",
+			 (int)(unit ? (size_t)(unit - name) : strlen(name)), name,
 			 common.shortcuts[i]);
 		status = model_grid_add(g, text);
 	}

@@ -99,11 +99,12 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 				 row->name, (long long)row->low, (long long)row->high, text);
 	while (text[at] == ' ')
 		at++;
-	if (!text[at] && bare)
+	/* A share may also be written as 0.05 for 50 permille. */
+	bool share = !text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at);
+	if (!text[at] && bare && !share)
 		return error_set(DXP_EINVAL, "'%s' has no unit; write %s=%s, or one of: %s", text,
 				 row->name, text, unit_names(row, names, sizeof(names)));
-	/* A share may also be written as 0.05 for 50 permille. */
-	if (!text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at))
+	if (share)
 		scale = 1000;
 	if (text[at]) {
 		scale = unit_scale(row, text + at, strlen(text + at));

@@ -172,6 +172,11 @@ refuse 2 'has no unit' nic --set clock=300
 refuse 2 'below the link' nic --set pcie=5x16
 refuse 2 'allowed: 1 to 256' nic --set tags=300
 refuse 2 'allowed: 1 to 4' crossbar --vcs 8
+refuse 2 "'2' has no unit" crossbar --load 2
+refuse 2 'allowed: 1 to 1000' crossbar --load 1.5
+refuse 2 "'5' has no unit" share --tolerance 5
+row $'^C-44\tlatency at load 0.050\t' crossbar --load 5%
+row $'^C-44\tlatency at load 0.100\t' crossbar --load 0.05..0.1+0.05
 refuse 2 'there is no preset' nic --preset gen9
 refuse 2 'at most 1024 in one list' nic --sweep hop_ns=1..100000+1
 refuse 2 'points; at most 100000' nic --sweep hop_ns=1..1000+1 --sweep doorbell_ns=1..1000+1

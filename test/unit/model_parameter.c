@@ -41,6 +41,8 @@ static const struct {
 	{"mtu=1KiB", DXP_OK, NULL},
 	{"tags=32 tags", DXP_EINVAL, "its units: none"},
 	{"load_permille=0.05", DXP_OK, NULL},
+	{"load=0.05", DXP_OK, NULL},
+	{"load=2", DXP_EINVAL, "has no unit"},
 	{"load_permille=5%", DXP_OK, NULL},
 	{"allocator=islip", DXP_OK, NULL},
 	{"allocator=best", DXP_EINVAL, "outputs|islip|maximal"},
