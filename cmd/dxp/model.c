@@ -47,6 +47,10 @@ static const struct option_row common_rows[] = {
 	{"seed", "N", "seed of the random numbers (1)", OPTION_NUMBER, &common.seed, 0, UINT64_MAX},
 };
 
+/* The options of the part that runs: its own, its shortcuts, and the common ones. */
+static struct option_row part_rows[ROWS_MOST];
+static unsigned part_row_count;
+
 static int list(void)
 {
 	puts("usage: dxp model PART [OPTION]...\n\nPredicts the sources' hardware from its "
@@ -68,7 +72,7 @@ int model_file_error(int status, const char *path)
 /* Parses the options of a part. Returns the values of options_parse(). */
 static int parse(const struct model_part *part, int argc, char **argv)
 {
-	struct option_row rows[ROWS_MOST];
+	struct option_row *rows = part_rows;
 	unsigned count = part->row_count;
 	char name[40];
 
@@ -86,6 +90,7 @@ static int parse(const struct model_part *part, int argc, char **argv)
 		};
 	memcpy(rows + count, common_rows, sizeof(common_rows));
 	count += ARRAY_COUNT(common_rows);
+	part_row_count = count;
 	snprintf(name, sizeof(name), "model %s", part->name);
 	struct usage usage = {
 		.name = name,
@@ -102,19 +107,22 @@ static int parse(const struct model_part *part, int argc, char **argv)
 }
 
 /* Sets the parameters that all points share. */
-static int configure(struct model_parameters *p)
+static int configure(const struct model_part *part, struct model_parameters *p)
 {
 	int status = model_parameters_preset(p, common.preset);
 
 	if (!status && common.config) {
 		char *text = file_load(common.config, CONFIG_MOST, NULL);
-		status = text ? model_parameters_config(p, text) : DXP_EIO;
+		status = text ? model_parameters_config(p, text) : DXP_ENOENT;
 		if (text && status)
 			status = model_file_error(status, common.config);
 		free(text);
 	}
-	for (unsigned i = 0; !status && i < common.sets.count; i++)
-		status = model_parameters_set(p, common.sets.values[i]);
+	for (unsigned i = 0; !status && i < common.sets.count; i++) {
+		status = model_group_check(part, common.sets.values[i]);
+		if (!status)
+			status = model_parameters_set(p, common.sets.values[i]);
+	}
 	if (status)
 		print_fail("%s", error_text());
 	return status;
@@ -126,15 +134,26 @@ static int grid_of(const struct model_part *part, struct model_grid *g)
 	int status = DXP_OK;
 
 	g->count = 0;
-	for (unsigned i = 0; !status && i < common.sweeps.count; i++)
-		status = model_grid_add(g, common.sweeps.values[i]);
+	for (unsigned i = 0; !status && i < common.sweeps.count; i++) {
+		status = model_group_check(part, common.sweeps.values[i]);
+		if (!status)
+			status = model_grid_add(g, common.sweeps.values[i]);
+	}
 	for (unsigned i = 0; !status && part->shortcuts && part->shortcuts[i].option; i++) {
 		if (!common.shortcuts[i])
 			continue;
-		snprintf(text, sizeof(text), "%s=%s", part->shortcuts[i].parameter,
+		/* A share needs a point or a unit: --load 2 is neither 2 nor 0.002. */
+		const char *name = part->shortcuts[i].parameter;
+		const char *unit = strstr(name, "_permille");
+		snprintf(text, sizeof(text), "%.*s=%s",
+			 (int)(unit ? (size_t)(unit - name) : strlen(name)), name,
 			 common.shortcuts[i]);
 		status = model_grid_add(g, text);
 	}
+	for (unsigned i = 0; !status && i < common.sets.count; i++)
+		status = model_grid_refuse(g, common.sets.values[i]);
+	if (!status)
+		status = model_options_check(part, part_rows, part_row_count, g);
 	if (status)
 		print_fail("%s", error_text());
 	return status;
@@ -152,8 +171,10 @@ static int run_grid(const struct model_part *part, const struct model_parameters
 
 	for (unsigned i = 0; i < model_grid_points(g); i++) {
 		struct model_parameters p = *base;
-		struct model_run run = {&p, common.seed, &sink, format != MODEL_TABLE};
+		struct model_run run = {&p, common.seed, &sink, format != MODEL_TABLE,
+					format == MODEL_TSV};
 		print.point = i;
+		print.parameters = &p;
 		int status = model_grid_apply(g, i, &p);
 		if (!status)
 			status = model_parameters_check(&p);
@@ -178,7 +199,7 @@ static int run_part(const struct model_part *part, int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
-	if (configure(&p) || grid_of(part, &grid))
+	if (configure(part, &p) || grid_of(part, &grid))
 		return EXIT_USAGE;
 	return run_grid(part, &p, &grid);
 }

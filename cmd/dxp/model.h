@@ -8,6 +8,7 @@
 #include "cmd/dxp/options.h"
 #include "model/parameter.h"
 #include "model/row.h"
+#include "model/sweep.h"
 
 /* Input of one run: one point of the grid. */
 struct model_run {
@@ -15,6 +16,7 @@ struct model_run {
 	uint64_t seed;
 	const struct model_sink *sink;
 	bool json; /* print rows only */
+	bool tsv;  /* among these: with tabs */
 };
 
 /* An option that means --sweep PARAMETER=VALUES. */
@@ -22,14 +24,22 @@ struct model_shortcut {
 	const char *option, *parameter, *help;
 };
 
+/* Two options that a run cannot follow together. `reason` completes the error. */
+struct model_exclusion {
+	const char *one, *other;
+	const char *reason;
+};
+
 struct model_part {
 	const char *name, *summary;
-	const char *text;                       /* text of --help, in sentences */
-	const struct option_row *rows;          /* own options; the targets are static */
-	unsigned row_count;                     /* number of rows, at most 8 */
-	const struct model_shortcut *shortcuts; /* at most 6; ends with a NULL option */
-	const char *argument;                   /* name of an optional argument, NULL for none */
-	const char **argument_to;               /* set if the argument is given */
+	const char *text;                         /* text of --help, in sentences */
+	const struct option_row *rows;            /* own options; the targets are static */
+	unsigned row_count;                       /* number of rows, at most 8 */
+	const struct model_shortcut *shortcuts;   /* at most 6; ends with a NULL option */
+	const struct model_exclusion *exclusions; /* ends with a NULL option; NULL: none */
+	const char *groups;                       /* groups and names with an effect; NULL: all */
+	const char *argument;                     /* name of an optional argument, NULL for none */
+	const char **argument_to;                 /* set if the argument is given */
 	/* Emits the rows of one point. Returns DXP_OK, or a status with error_text() set. A
 	 * positive value means success with exit status EXIT_FAILED (check: a given row is out of
 	 * tolerance). */
@@ -47,6 +57,15 @@ struct model_attach {
 	const struct model_sink *to;
 };
 const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
+
+/* Checks the options given against the exclusions of the part and of all parts. An option of
+ * `rows` is also given if `grid` sweeps its parameter. Returns DXP_EINVAL with error_text(). */
+int model_options_check(const struct model_part *part, const struct option_row *rows,
+			unsigned row_count, const struct model_grid *grid);
+
+/* Checks that a parameter of --set or --sweep, NAME or NAME=VALUE, has an effect in the part.
+ * DXP_EINVAL with error_text(). Unknown names pass. */
+int model_group_check(const struct model_part *part, const char *assignment);
 
 /* Prefixes error_text() with the file's name. Returns `status`. */
 int model_file_error(int status, const char *path);

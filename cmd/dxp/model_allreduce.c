@@ -175,7 +175,7 @@ static int text_run(const struct model_parameters *p, uint32_t host_ranks,
 	char *text = file_load(schedule_path, SCHEDULE_BYTES_MOST, NULL);
 
 	if (!text)
-		return DXP_EIO;
+		return DXP_ENOENT;
 	int status = model_schedule_read(text, strlen(text), &s);
 	free(text);
 	if (status != DXP_OK)
@@ -211,6 +211,10 @@ static int other_run(const struct model_parameters *p, const struct model_sink *
 
 	if (status)
 		return status;
+	if (s.hosts.count * s.ranks.count * s.bytes.count > 1)
+		return error_set(DXP_EINVAL,
+				 "--schedule and --collective take one value of --hosts, --ranks "
+				 "and --bytes; run once for each");
 	uint32_t host_ranks = ranks_text ? (uint32_t)s.ranks.values[0] : 1;
 	if (schedule_path)
 		return text_run(p, host_ranks, sink);
@@ -227,11 +231,8 @@ static int run_all(const struct model_run *run)
 	    !wanted(MODEL_WAY_SOCKET))
 		return error_set(DXP_EINVAL, "there is no way '%s'; there are host, node, socket",
 				 way_text);
-	if ((schedule_path && collective_text) || (write_path && !collective_text))
-		return error_set(
-			DXP_EINVAL,
-			"--schedule and --collective exclude each other, and --write needs "
-			"--collective; drop or add one");
+	if (write_path && !collective_text)
+		return error_set(DXP_EINVAL, "--write needs --collective; add it");
 	if (calibrate_path)
 		status = model_calibrate_file(calibrate_path, &p, run->sink);
 	if (status)
@@ -243,6 +244,23 @@ static int run_all(const struct model_run *run)
 	return cases_run(&p, run->sink);
 }
 
+#define SCHEDULE_REASON "a schedule file names its ranks and bytes"
+#define WAY_REASON      "a collective or a schedule runs on hosts only"
+#define WRITE_REASON    "--write writes a schedule and runs nothing"
+static const struct model_exclusion exclusions[] = {
+	{"schedule", "collective", "each is a schedule"},
+	{"schedule", "hosts", SCHEDULE_REASON},
+	{"schedule", "bytes", SCHEDULE_REASON},
+	{"schedule", "way", WAY_REASON},
+	{"collective", "way", WAY_REASON},
+	{"write", "calibrate", WRITE_REASON},
+	{"write", "sweep", WRITE_REASON},
+	{"write", "set", WRITE_REASON},
+	{"write", "json", WRITE_REASON},
+	{"write", "tsv", WRITE_REASON},
+	{0},
+};
+
 const struct model_part model_part_allreduce = {
 	.name = "allreduce",
 	.summary = "MPI_Allreduce by hosts and by switches; schedules of any collective",
@@ -251,5 +269,7 @@ const struct model_part model_part_allreduce = {
 		"ratios, growth and winners. Winners: 0 host, 1 node, 2 socket.",
 	.rows = options,
 	.row_count = ARRAY_COUNT(options),
+	.exclusions = exclusions,
+	.groups = "allreduce",
 	.run = run_all,
 };

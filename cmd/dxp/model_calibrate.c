@@ -72,7 +72,7 @@ int model_calibrate_file(const char *path, struct model_parameters *p,
 	struct model_judge j = {0};
 
 	if (!text)
-		return DXP_EIO;
+		return DXP_ENOENT;
 	int status = model_judge_read(text, strlen(text), &j);
 	if (status == DXP_OK)
 		status = samples_set(&j, samples);

@@ -90,6 +90,17 @@ static int check(const struct model_run *run, struct model_judge *judge)
 	return c.out_of_tolerance > 0 && !list;
 }
 
+#define LIST_REASON "--list prints names only"
+static const struct model_exclusion exclusions[] = {
+	{"list", "judge", LIST_REASON},
+	{"list", "calibrate", LIST_REASON},
+	{"list", "json", LIST_REASON},
+	{"list", "tsv", LIST_REASON},
+	{"list", "sweep", LIST_REASON},
+	{"list", "set", LIST_REASON},
+	{0},
+};
+
 static int check_run(const struct model_run *run)
 {
 	struct model_judge judge;
@@ -99,7 +110,7 @@ static int check_run(const struct model_run *run)
 		return check(run, NULL);
 	text = file_load(judge_path, FILE_BYTES_MOST, NULL);
 	if (!text)
-		return DXP_EIO;
+		return DXP_ENOENT;
 	int status = model_judge_read(text, strlen(text), &judge);
 	free(text);
 	if (status == DXP_OK) {
@@ -118,5 +129,6 @@ const struct model_part model_part_check = {
 		"inequality, which holds at 1.",
 	.rows = options,
 	.row_count = ARRAY_COUNT(options),
+	.exclusions = exclusions,
 	.run = check_run,
 };

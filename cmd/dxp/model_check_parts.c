@@ -66,6 +66,12 @@ static int nic_rows(const struct model_parameters *p, uint64_t seed, const struc
 	return status ? status : nic_shapes(p, sink);
 }
 
+static int stage_rows(const struct model_parameters *p, uint64_t seed,
+		      const struct model_sink *sink)
+{
+	return model_nic_stage_rows(p, sink);
+}
+
 /* C-22: GETs in both directions deadlock without a channel of their own, and never with one. */
 static int get_shapes(const struct model_parameters *p, const struct model_sink *sink)
 {
@@ -96,7 +102,7 @@ static int crossbar_rows(const struct model_parameters *p, uint64_t seed,
 		struct model_parameters q = *p;
 		q.ports = cases[i][0];
 		q.channels = cases[i][1];
-		status = model_crossbar_knee_rows(&q, seed, false, sink);
+		status = model_crossbar_knee_rows(&q, seed, true, sink);
 		if (!status)
 			status = model_crossbar_saturation(&q, seed, &most[i]);
 	}
@@ -144,6 +150,7 @@ static int bridge_rows(const struct model_parameters *p, uint64_t seed,
 
 const struct model_check_part model_check_parts[] = {
 	{"C-40 C-41 C-42", nic_rows},
+	{"C-43", stage_rows},
 	{"C-44 C-22", crossbar_rows},
 	{"C-37", model_share_rows},
 	{"C-05 C-06 C-07", loggp_rows},

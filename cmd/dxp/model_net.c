@@ -37,6 +37,7 @@ const struct model_part model_part_loggp = {
 		"message_bytes; set them to those of another NIC.",
 	.rows = loggp_options,
 	.row_count = ARRAY_COUNT(loggp_options),
+	.groups = "loggp doorbell_ns hop_ns",
 	.run = loggp_run,
 };
 
@@ -88,6 +89,7 @@ const struct model_part model_part_topology = {
 	.rows = topology_options,
 	.row_count = ARRAY_COUNT(topology_options),
 	.shortcuts = topology_shortcuts,
+	.groups = "topology loggp doorbell_ns hop_ns",
 	.run = topology_run,
 };
 
@@ -110,5 +112,6 @@ const struct model_part model_part_tags = {
 	.text = "Prints n_min = ceil(t / (s / 16 + 2 s / MTU)), and the rate against the number of "
 		"tags: in closed form, and by moving 20,000 reads.",
 	.shortcuts = tags_shortcuts,
+	.groups = "nic pcie",
 	.run = tags_run,
 };

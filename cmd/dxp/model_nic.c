@@ -151,6 +151,16 @@ static int run(const struct model_run *r)
 	return status;
 }
 
+#define PEAK_REASON "--peak is of PUTs of 2 MB at all request sizes"
+static const struct model_exclusion exclusions[] = {
+	{"peak", "op", PEAK_REASON},
+	{"peak", "bytes", PEAK_REASON},
+	{"peak", "breakdown", PEAK_REASON},
+	{"peak", "trace", PEAK_REASON},
+	{"trace", "sweep", "a file holds one timeline"},
+	{0},
+};
+
 const struct model_part model_part_nic = {
 	.name = "nic",
 	.summary = "latency, bandwidth and timeline of NAP, PUT and GET",
@@ -163,5 +173,7 @@ const struct model_part model_part_nic = {
 		"host_overlap for the bandwidth. `dxp model parameters nic` explains them.",
 	.rows = rows,
 	.row_count = ARRAY_COUNT(rows),
+	.exclusions = exclusions,
+	.groups = "nic pcie fifo_depth",
 	.run = run,
 };

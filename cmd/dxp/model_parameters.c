@@ -34,6 +34,8 @@ static int run(const struct model_run *r)
 	char value[40], range[80];
 	unsigned shown = 0;
 
+	if (r->tsv)
+		puts("name\tvalue\tunit\trange\tmark\titem\tgroup\ttext");
 	for (unsigned i = 0; model_parameter_at(i); i++) {
 		const struct model_parameter *row = model_parameter_at(i);
 		if (group && strcmp(group, row->group) != 0)
@@ -41,7 +43,10 @@ static int run(const struct model_run *r)
 		model_parameter_print(row, model_parameter_get(r->parameters, row), value,
 				      sizeof(value));
 		range_print(row, range, sizeof(range));
-		if (r->json)
+		if (r->tsv)
+			printf("%s\t%s\t%s\t%s\t%c\t%s\t%s\t%s\n", row->name, value, row->unit,
+			       range, row->mark, row->item, row->group, row->text);
+		else if (r->json)
 			json_parameter(row, value, range);
 		else
 			printf("%-24s %10s %-8s %-24s %c %-5s %s\n", row->name, value, row->unit,

@@ -27,6 +27,25 @@ static const char *number(double v, char *out, size_t bytes)
 	return out;
 }
 
+/* Returns the model's value in seconds; cycles are at the clock of the item's hardware. NAN: no
+ * time. */
+static double seconds_of(const struct model_print *p, const struct model_row *row)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"s", 1}};
+	bool xpu = strncmp(row->item, "X-", 2) == 0;
+	double mhz = (double)(xpu ? p->parameters->xpu_mhz : p->parameters->clock_mhz);
+
+	if (strcmp(row->unit, "cycles") == 0)
+		return row->value / mhz / 1e6;
+	for (size_t i = 0; i < ARRAY_COUNT(times); i++)
+		if (strcmp(row->unit, times[i].unit) == 0)
+			return row->value * times[i].seconds;
+	return NAN;
+}
+
 static void point_print(const struct model_print *p, const char *between)
 {
 	char value[40];
@@ -41,11 +60,12 @@ static void point_print(const struct model_print *p, const char *between)
 
 static void table_row(struct model_print *p, const struct model_row *row)
 {
-	char value[32], low[32], high[32], published[32], error[32];
+	char value[32], low[32], high[32], published[32], error[32], seconds[32];
 
 	if (p->rows == 0)
-		printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s  %s\n", "item", "quantity",
-		       "x", "model", "unit", "low", "high", "published", "error%", "kind");
+		printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s %10s  %s\n", "item",
+		       "quantity", "x", "model", "unit", "low", "high", "published", "error%",
+		       "seconds", "kind");
 	if (p->grid->count && (p->rows == 0 || p->shown_point != p->point)) {
 		printf("-- ");
 		point_print(p, " ");
@@ -54,26 +74,28 @@ static void table_row(struct model_print *p, const struct model_row *row)
 	p->shown_point = p->point;
 	snprintf(error, sizeof(error), isnan(model_row_error(row)) ? "-" : "%+.1f",
 		 model_row_error(row));
-	printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s  %s%s%s\n", row->item, row->quantity,
-	       row->x, number(row->value, value, sizeof(value)), row->unit,
+	printf("%-6s %-28s %-9s %10s %-7s %10s %10s %10s %7s %10s  %s%s%s\n", row->item,
+	       row->quantity, row->x, number(row->value, value, sizeof(value)), row->unit,
 	       number(row->low, low, sizeof(low)), number(row->high, high, sizeof(high)),
 	       number(row->published, published, sizeof(published)), error,
-	       model_kind_name(row->kind), row->note ? " " : "", row->note ? row->note : "");
+	       number(seconds_of(p, row), seconds, sizeof(seconds)), model_kind_name(row->kind),
+	       row->note ? " " : "", row->note ? row->note : "");
 }
 
 static void tsv_row(struct model_print *p, const struct model_row *row)
 {
-	char value[32], low[32], high[32], published[32], error[32];
+	char value[32], low[32], high[32], published[32], error[32], seconds[32];
 
 	if (p->rows == 0)
 		printf("item\tquantity\tx\tunit\tpublished\tmodel\terror%%\tlow\thigh\tkind\t"
-		       "assumptions\tpoint\tnote\n");
+		       "assumptions\tseconds\tpoint\tnote\n");
 	snprintf(error, sizeof(error), isnan(model_row_error(row)) ? "-" : "%+.1f",
 		 model_row_error(row));
-	printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t", row->item, row->quantity, row->x,
+	printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t", row->item, row->quantity, row->x,
 	       row->unit, number(row->published, published, sizeof(published)),
 	       number(row->value, value, sizeof(value)), error, number(row->low, low, sizeof(low)),
-	       number(row->high, high, sizeof(high)), model_kind_name(row->kind), row->assumptions);
+	       number(row->high, high, sizeof(high)), model_kind_name(row->kind), row->assumptions,
+	       number(seconds_of(p, row), seconds, sizeof(seconds)));
 	point_print(p, " ");
 	printf("\t%s\n", row->note ? row->note : "");
 }
@@ -85,13 +107,13 @@ static json_t *json_number(double v)
 
 static void json_row(struct model_print *p, const struct model_row *row)
 {
-	json_t *o =
-		json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "item",
-			  row->item, "quantity", row->quantity, "x", row->x, "unit", row->unit,
-			  "model", json_number(row->value), "low", json_number(row->low), "high",
-			  json_number(row->high), "published", json_number(row->published),
-			  "error_percent", json_number(model_row_error(row)), "kind",
-			  model_kind_name(row->kind), "assumptions", row->assumptions);
+	json_t *o = json_pack(
+		"{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o}", "item", row->item,
+		"quantity", row->quantity, "x", row->x, "unit", row->unit, "model",
+		json_number(row->value), "low", json_number(row->low), "high",
+		json_number(row->high), "published", json_number(row->published), "error_percent",
+		json_number(model_row_error(row)), "kind", model_kind_name(row->kind),
+		"assumptions", row->assumptions, "seconds", json_number(seconds_of(p, row)));
 	char value[40];
 
 	if (o && row->note)

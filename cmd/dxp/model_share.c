@@ -19,6 +19,15 @@ static const struct model_shortcut shortcuts[] = {
 	{0},
 };
 
+#define GRID_REASON "--grid has all of them"
+static const struct model_exclusion exclusions[] = {
+	{"grid", "curve", "they are two different tables"},
+	{"grid", "policy", GRID_REASON},
+	{"grid", "largest", GRID_REASON},
+	{"grid", "tolerance", GRID_REASON},
+	{0},
+};
+
 static int run(const struct model_run *r)
 {
 	if (grid)
@@ -39,5 +48,7 @@ const struct model_part model_part_share = {
 	.rows = rows,
 	.row_count = ARRAY_COUNT(rows),
 	.shortcuts = shortcuts,
+	.exclusions = exclusions,
+	.groups = "share nic pcie",
 	.run = run,
 };

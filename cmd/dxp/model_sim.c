@@ -27,6 +27,7 @@ const struct model_part model_part_bridge = {
 		"the controllers at the rates that the source measured of each alone; the same "
 		"and a time of control for each piece.",
 	.shortcuts = bridge_shortcuts,
+	.groups = "bridge",
 	.run = bridge_run,
 };
 
@@ -49,5 +50,6 @@ const struct model_part model_part_loss = {
 	.text = "Runs the shipped transport and its comparison protocols on a wire of 10 Gb/s in "
 		"virtual time: selective repeat, go-back-N with NAK, and go-back-N by time-out.",
 	.shortcuts = loss_shortcuts,
+	.groups = "loss",
 	.run = loss_run,
 };

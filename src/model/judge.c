@@ -132,6 +132,9 @@ int model_judge_read(const char *text, size_t text_bytes, struct model_judge *ou
 	if (!j.lines)
 		return DXP_ENOMEM;
 	int status = lines_read(text, text_bytes, &j);
+	if (status == DXP_OK && j.count == 0)
+		status = error_set(DXP_EINVAL, "no line has a value; write lines QUANTITY X VALUE, "
+					       "such as: latency PUT 64 1900");
 	if (status != DXP_OK) {
 		free(j.lines);
 		return status;

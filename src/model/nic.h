@@ -93,11 +93,15 @@ int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint
 int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 		   const struct model_sink *sink);
 
-/* Emits the parts of a latency. */
+/* Emits the parts of a latency, each with its interval over all settings. */
 int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 			const struct model_sink *sink);
 
-/* Emits the peak of a PUT of 2 MB against request sizes 16 .. 1024 B. */
+/* Emits the rows of C-43: the parts of a NAP-imm and a PUT of 1 B, and the engines' cycles. */
+int model_nic_stage_rows(const struct model_parameters *p, const struct model_sink *sink);
+
+/* Emits the peak of a PUT of 2 MB against request sizes 16 .. 1024 B, with its interval over all
+ * settings. */
 int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink);
 
 #endif

@@ -68,4 +68,21 @@ static inline uint64_t model_cycles_ps(const struct model_parameters *p, uint64_
 struct model_step *model_nic_step(const struct model_parameters *p, struct model_route *route,
 				  enum model_nic_stage stage, uint64_t hold_ps, uint64_t head_ps);
 
+/* Sets the switches to setting `index` of an operation. Returns false past the last. */
+bool model_nic_setting(struct model_parameters *p, enum model_op op, unsigned index);
+
+/* Computes the latency of one message. */
+int model_nic_latency_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			 uint64_t *ps);
+
+#define MODEL_NIC_NAMES 320 /* bytes of a list of assumptions */
+
+/* Writes the names of the assumptions of an operation: marks A and F, and the constants derived
+ * from the row of 1 byte if base=row. Returns `out`. */
+const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,
+				  char out[MODEL_NIC_NAMES]);
+
+/* Returns whether all values are the source's; only then are its figures comparable. */
+bool model_nic_is_source(const struct model_parameters *p);
+
 #endif

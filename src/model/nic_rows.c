@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "model/nic.h"
+#include "model/nic_internal.h"
 #include "model/pcie.h"
 
 #define BACK_TO_BACK 64    /* messages per rate: twice the doorbell FIFO */
@@ -41,8 +42,7 @@ static unsigned digit(unsigned *index, unsigned count)
 	return value;
 }
 
-/* Sets the switches to setting `index`. Returns false past the last. */
-static bool setting_apply(struct model_parameters *p, enum model_op op, unsigned index)
+bool model_nic_setting(struct model_parameters *p, enum model_op op, unsigned index)
 {
 	struct switch_values c = values_of(op);
 
@@ -59,8 +59,8 @@ static bool setting_apply(struct model_parameters *p, enum model_op op, unsigned
 	return index == 0;
 }
 
-static int latency_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes,
-		      uint64_t *ps)
+int model_nic_latency_ps(const struct model_parameters *p, enum model_op op, uint64_t bytes,
+			 uint64_t *ps)
 {
 	struct model_nic_job job = {.op = op, .bytes = bytes, .count = 1, .outstanding = 1};
 	struct model_nic_result r;
@@ -91,8 +91,7 @@ int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint
 	return DXP_OK;
 }
 
-/* Returns whether all values are the source's; only then are its figures comparable. */
-static bool is_source(const struct model_parameters *p)
+bool model_nic_is_source(const struct model_parameters *p)
 {
 	struct model_parameters source;
 
@@ -100,19 +99,34 @@ static bool is_source(const struct model_parameters *p)
 	return memcmp(p, &source, sizeof(source)) == 0;
 }
 
+const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,
+				  char out[MODEL_NIC_NAMES])
+{
+	model_assumptions("nic pcie", out, MODEL_NIC_NAMES);
+	if (p->base == MODEL_BASE_VALUE)
+		return out;
+	size_t at = strlen(out);
+	snprintf(out + at, MODEL_NIC_NAMES - at, ",event_cycles%s%s",
+		 op == MODEL_NAP_IND ? ",indirect_cycles" : "",
+		 op == MODEL_GET ? ",turnaround_cycles" : "");
+	return out;
+}
+
 /* C-42: the source's latencies of 1 byte, in ns. */
 static const double latency_1[MODEL_OPS] = {1242, 1846, 1762, 1838};
 
 /* Sets the row of 1 byte with base=value: its only free parameter is host_see_ns. base=row would
  * compare the row with three constants derived from it. */
-static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row)
+static int given_row(const struct model_parameters *p, enum model_op op, struct model_row *row,
+		     char names[MODEL_NIC_NAMES])
 {
 	struct model_parameters stated = *p;
 	uint64_t ps;
 
 	stated.base = MODEL_BASE_VALUE;
-	int status = latency_ps(&stated, op, 1, &ps);
+	int status = model_nic_latency_ps(&stated, op, 1, &ps);
 	row->value = (double)ps / 1000;
+	row->assumptions = model_nic_assumptions(&stated, op, names);
 	row->published = latency_1[op];
 	row->tolerance = 5;
 	row->kind = op == MODEL_NAP_IMM ? MODEL_CALIBRATED_ON : MODEL_GIVEN;
@@ -126,8 +140,8 @@ static int latency_interval(const struct model_parameters *p, enum model_op op, 
 	struct model_parameters s = *p;
 	uint64_t ps;
 
-	for (unsigned i = 0; setting_apply(&s, op, i); i++) {
-		int status = latency_ps(&s, op, bytes, &ps);
+	for (unsigned i = 0; model_nic_setting(&s, op, i); i++) {
+		int status = model_nic_latency_ps(&s, op, bytes, &ps);
 		if (status)
 			return status;
 		*low_ps = min_u64(*low_ps, ps);
@@ -160,7 +174,7 @@ static int bandwidth_row(const struct model_parameters *p, enum model_op op, uin
 	row->high = fmax(row->value, (double)overlapped / 1000);
 	row->published = NAN;
 	row->tolerance = 0;
-	row->kind = is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN;
+	row->kind = model_nic_is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN;
 	model_emit(sink, row);
 	return DXP_OK;
 }
@@ -168,16 +182,16 @@ static int bandwidth_row(const struct model_parameters *p, enum model_op op, uin
 int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t bytes,
 		   const struct model_sink *sink)
 {
-	char quantity[32], names[256];
+	char quantity[32], names[MODEL_NIC_NAMES], stated_names[MODEL_NIC_NAMES];
 	uint64_t ps, low_ps, high_ps;
-	int status = latency_ps(p, op, bytes, &ps);
+	int status = model_nic_latency_ps(p, op, bytes, &ps);
 	struct model_row row = {
 		.item = "C-42",
 		.unit = "ns",
 		.value = (double)ps / 1000,
 		.published = NAN,
-		.kind = is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN,
-		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+		.kind = model_nic_is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN,
+		.assumptions = model_nic_assumptions(p, op, names),
 	};
 
 	if (status)
@@ -186,8 +200,8 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	snprintf(row.x, sizeof(row.x), "%llu", (unsigned long long)bytes);
 	row.quantity = quantity;
 	low_ps = high_ps = ps;
-	if (bytes == 1 && is_source(p))
-		status = given_row(p, op, &row);
+	if (bytes == 1 && model_nic_is_source(p))
+		status = given_row(p, op, &row, stated_names);
 	if (!status)
 		status = latency_interval(p, op, bytes, &low_ps, &high_ps);
 	if (status)
@@ -195,84 +209,70 @@ int model_nic_rows(const struct model_parameters *p, enum model_op op, uint64_t 
 	row.low = (double)low_ps / 1000;
 	row.high = (double)high_ps / 1000;
 	model_emit(sink, &row);
+	row.assumptions = names; /* also of 1 byte: the bandwidth keeps the base */
 	snprintf(quantity, sizeof(quantity), "bandwidth %s", model_op_name(op));
 	return bandwidth_row(p, op, bytes, high_ps, sink, &row, quantity);
 }
 
-/* Emits the share of a latency that scales with the clock. */
-static int clock_row(const struct model_parameters *p, enum model_op op, uint64_t bytes,
-		     uint64_t ps, const struct model_sink *sink, struct model_row *row)
+/* Finds the least and the largest bandwidth of a PUT of 2 MB over all settings, with and without
+ * overlap of messages. */
+static int peak_interval(const struct model_parameters *p, uint64_t *low, uint64_t *high)
 {
-	struct model_parameters fast = *p;
-	uint64_t fast_ps;
+	struct model_parameters s = *p;
 
-	fast.clock_mhz *= 2;
-	int status = latency_ps(&fast, op, bytes, &fast_ps);
-	snprintf(row->x, sizeof(row->x), "clocked");
-	row->unit = "%";
-	row->value = row->low = row->high = 200 * ((double)ps - (double)fast_ps) / (double)ps;
-	if (!status)
-		model_emit(sink, row);
-	return status;
-}
-
-int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint64_t bytes,
-			const struct model_sink *sink)
-{
-	struct model_nic_job job = {.op = op, .bytes = bytes, .count = 1, .outstanding = 1};
-	char quantity[48], names[256];
-	struct model_nic_result r;
-	int status = model_nic_run(p, &job, &r);
-	struct model_row row = {
-		.item = "C-43",
-		.quantity = quantity,
-		.unit = "cycles",
-		.published = NAN,
-		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
-	};
-
-	if (status)
-		return status;
-	snprintf(quantity, sizeof(quantity), "parts of %s %llu B", model_op_name(op),
-		 (unsigned long long)bytes);
-	for (unsigned i = 0; i < MODEL_NIC_PARTS; i++) {
-		if (!r.parts_ps[i])
-			continue;
-		snprintf(row.x, sizeof(row.x), "%s", model_nic_part_name(i));
-		row.value = (double)r.parts_ps[i] / (double)model_cycle_ps(p);
-		row.low = row.high = row.value;
-		model_emit(sink, &row);
+	for (unsigned i = 0; model_nic_setting(&s, MODEL_PUT, i); i++) {
+		for (s.host_overlap = 0; s.host_overlap < 2; s.host_overlap++) {
+			uint64_t kbps;
+			int status;
+			/* Back to back, latencies do not count: base and event_wait change nothing.
+			 */
+			if (s.host_overlap && (s.base != p->base || s.event_wait != p->event_wait))
+				continue;
+			status = model_nic_bandwidth(&s, MODEL_PUT, PEAK_BYTES, &kbps);
+			if (status)
+				return status;
+			*low = min_u64(*low, kbps);
+			*high = max_u64(*high, kbps);
+		}
+		s = *p;
 	}
-	return clock_row(p, op, bytes, r.latency_ps, sink, &row);
+	return DXP_OK;
 }
 
 int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink)
 {
-	char names[256];
+	char names[MODEL_NIC_NAMES];
 	struct model_row row = {
 		.item = "C-40",
 		.quantity = "peak PUT 2 MB by request",
 		.unit = "MB/s",
 		.kind = MODEL_PLAIN,
-		.assumptions = model_assumptions("nic pcie", names, sizeof(names)),
+		.assumptions = model_nic_assumptions(p, MODEL_PUT, names),
 	};
 
 	for (int64_t request = 16; request <= 1024; request *= 2) {
 		struct model_parameters s = *p;
-		uint64_t kbps;
+		uint64_t kbps, low, high;
 		s.request_bytes = s.mtu_bytes = request;
 		if (s.mtu_bytes < s.datapath_bytes)
 			continue;
 		int status = model_nic_bandwidth(&s, MODEL_PUT, PEAK_BYTES, &kbps);
+		low = high = kbps;
+		if (!status)
+			status = peak_interval(&s, &low, &high);
 		if (status)
 			return status;
 		/* C-03 states the prototype's peak, at MTU 128. */
-		bool stated = request == 128 && is_source(p);
+		bool stated = request == 128 && model_nic_is_source(p);
 		row.published = stated ? 3190 : NAN;
 		row.tolerance = stated ? 3 : 0;
-		row.kind = stated ? MODEL_GIVEN : is_source(p) ? MODEL_WITHHELD : MODEL_PLAIN;
+		row.kind = stated                   ? MODEL_GIVEN
+			   : model_nic_is_source(p) ? MODEL_WITHHELD
+						    : MODEL_PLAIN;
 		snprintf(row.x, sizeof(row.x), "%lld", (long long)request);
-		row.value = row.low = row.high = (double)kbps / 1000;
+		row.value = (double)kbps / 1000;
+		row.low = (double)low / 1000;
+		row.high = (double)high / 1000;
 		model_emit(sink, &row);
 	}
 	return DXP_OK;

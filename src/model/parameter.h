@@ -64,6 +64,9 @@ const struct model_parameter *model_parameter_at(unsigned index);
  * none. */
 const struct model_parameter *model_parameter_find(const char *name, size_t name_bytes, bool *bare);
 
+/* Sets error_text() to a sentence that names the nearest known parameter. Returns DXP_ENOENT. */
+int model_parameter_unknown(const char *name, size_t name_bytes);
+
 int64_t model_parameter_get(const struct model_parameters *p, const struct model_parameter *row);
 
 /* Sets a value. DXP_EINVAL: out of range. */

@@ -99,11 +99,12 @@ int model_parameter_parse(const struct model_parameter *row, bool bare, const ch
 				 row->name, (long long)row->low, (long long)row->high, text);
 	while (text[at] == ' ')
 		at++;
-	if (!text[at] && bare)
+	/* A share may also be written as 0.05 for 50 permille. */
+	bool share = !text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at);
+	if (!text[at] && bare && !share)
 		return error_set(DXP_EINVAL, "'%s' has no unit; write %s=%s, or one of: %s", text,
 				 row->name, text, unit_names(row, names, sizeof(names)));
-	/* A share may also be written as 0.05 for 50 permille. */
-	if (!text[at] && strcmp(row->unit, "permille") == 0 && memchr(text, '.', at))
+	if (share)
 		scale = 1000;
 	if (text[at]) {
 		scale = unit_scale(row, text + at, strlen(text + at));
@@ -165,9 +166,7 @@ int model_parameters_set(struct model_parameters *p, const char *assignment)
 		return set_pcie(p, text);
 	const struct model_parameter *row = model_parameter_find(name, strlen(name), &bare);
 	if (!row)
-		return error_set(DXP_ENOENT,
-				 "there is no parameter '%.80s'; `dxp model parameters` lists them",
-				 name);
+		return model_parameter_unknown(name, strlen(name));
 	if (!text[0])
 		return error_set(DXP_EINVAL, "%s has no value", row->name);
 	int status = model_parameter_parse(row, bare, text, &value);

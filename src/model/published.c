@@ -60,6 +60,12 @@ static const struct model_published figures[] = {
 	DATA("C-39", "slices of the prototype", "", "%", 8),
 	DATA("C-39", "block RAM of the prototype", "", "%", 6),
 	GIVEN("C-40", "rate by tags, simulated", "32", "MB/s", 3200, 0.1),
+	/* The stated sums set nap_engine_cycles and put_engine_cycles. */
+	{"C-43", "engines of NAP-imm without reads", "1", "cycles", 35, 0, MODEL_CALIBRATED_ON},
+	{"C-43", "engines of PUT without reads", "1", "cycles", 48, 0, MODEL_CALIBRATED_ON},
+	/* Ods of C-06, 528 ns, is 132 cycles: C-43's memory read and the return of its data. */
+	GIVEN("C-43", "parts of NAP-imm 1 B", "descriptor read", "cycles", 132, 3),
+	GIVEN("C-43", "parts of PUT 1 B", "descriptor read", "cycles", 132, 3),
 	DATA("C-45", "latency PEARL", "", "us", 1.2),
 	DATA("C-45", "bandwidth PEARL", "", "GB/s", 1.1),
 	DATA("C-45", "bandwidth Dolphin Express", "", "GB/s", 1.27),

@@ -123,6 +123,25 @@ int model_sweep_parse(struct model_sweep *s, const struct model_parameter *row, 
 	}
 }
 
+static bool grid_has(const struct model_grid *g, const struct model_parameter *row)
+{
+	for (unsigned i = 0; i < g->count; i++)
+		if (g->lists[i].row == row)
+			return true;
+	return false;
+}
+
+int model_grid_refuse(const struct model_grid *g, const char *assignment)
+{
+	bool bare;
+	const struct model_parameter *row =
+		model_parameter_find(assignment, strcspn(assignment, "= "), &bare);
+
+	if (!row || !grid_has(g, row))
+		return DXP_OK;
+	return error_set(DXP_EINVAL, "%s is both set and swept; drop one of them", row->name);
+}
+
 int model_grid_add(struct model_grid *g, const char *assignment)
 {
 	const char *equals = strchr(assignment, '=');
@@ -135,9 +154,10 @@ int model_grid_add(struct model_grid *g, const char *assignment)
 	const struct model_parameter *row =
 		model_parameter_find(assignment, (size_t)(equals - assignment), &bare);
 	if (!row)
-		return error_set(DXP_ENOENT,
-				 "there is no parameter '%.*s'; `dxp model parameters` lists them",
-				 (int)(equals - assignment), assignment);
+		return model_parameter_unknown(assignment, (size_t)(equals - assignment));
+	if (grid_has(g, row))
+		return error_set(DXP_EINVAL, "%s is swept twice; give one list: %s=a,b,c",
+				 row->name, row->name);
 	int status = model_sweep_parse(&g->lists[g->count], row, bare, equals + 1);
 	if (status)
 		return status;

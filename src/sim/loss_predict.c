@@ -11,7 +11,10 @@
 #include "sim/goodput.h"
 #include "wire/frame.h"
 
-#define TIMEOUT_UNIT_NS 4096       /* unit of InfiniBand: 4.096 us x 2^n */
+#define TIMEOUT_UNIT_NS 4096 /* unit of InfiniBand: 4.096 us x 2^n */
+#define TIMEOUT_FIRST   8    /* least and largest n of the interval */
+#define TIMEOUT_LAST    16
+#define SEEDS_MORE      2          /* more seeds of the interval of selective repeat */
 #define LIMIT_NS        (5 * S_NS) /* virtual time: 74 time-outs of n = 14 */
 #define MESSAGES        20         /* messages of 1 MiB: 17 ms at full rate */
 /* "almost unusable": less than this share of the rate without loss */
@@ -61,6 +64,27 @@ static void shape_emit(const struct model_sink *sink, const char *quantity, bool
 	model_emit(sink, &row);
 }
 
+/* Finds the interval over what the source leaves open: the time-out of go-back-N. Selective repeat
+ * does not wait for one; its interval is over seeds. */
+static int interval_find(const struct model_parameters *p, uint64_t seed, size_t way,
+			 uint32_t loss_ppm, struct model_row *row)
+{
+	bool waits = ways[way].recovery != RLTP_IRN;
+	int64_t first = waits ? TIMEOUT_FIRST : 1, last = waits ? TIMEOUT_LAST : SEEDS_MORE;
+
+	/* Without loss, neither the time-out nor the seed has an effect. */
+	for (int64_t i = first; loss_ppm && i <= last; i++) {
+		double gbps;
+		int status = rate_run(p, waits ? seed : seed + (uint64_t)i, way, loss_ppm,
+				      waits ? i : p->loss_timeout, &gbps);
+		if (status != DXP_OK)
+			return status;
+		row->low = fmin(row->low, gbps);
+		row->high = fmax(row->high, gbps);
+	}
+	return DXP_OK;
+}
+
 static int recovery_rows(const struct model_parameters *p, uint64_t seed,
 			 const struct model_sink *sink)
 {
@@ -81,6 +105,9 @@ static int recovery_rows(const struct model_parameters *p, uint64_t seed,
 			snprintf(row.x, sizeof(row.x), "%g%%", losses[i] / 1e4);
 			row.kind = MODEL_WITHHELD;
 			row.assumptions = "loss_timeout";
+			status = interval_find(p, seed, way, losses[i], &row);
+			if (status != DXP_OK)
+				return status;
 			model_emit(sink, &row);
 		}
 	shape_emit(sink, "go-back-N almost unusable at 1 %", gbps[2][1] < UNUSABLE * gbps[2][0]);
@@ -91,7 +118,7 @@ static int recovery_rows(const struct model_parameters *p, uint64_t seed,
 static int timeout_rows(const struct model_parameters *p, uint64_t seed,
 			const struct model_sink *sink)
 {
-	for (int64_t n = 8; n <= 16; n++) {
+	for (int64_t n = TIMEOUT_FIRST; n <= TIMEOUT_LAST; n++) {
 		double gbps;
 		int status = rate_run(p, seed, 2, (uint32_t)p->loss_ppm, n, &gbps);
 		if (status != DXP_OK)

@@ -66,6 +66,12 @@ row $'^X-15\tgo-back-N almost unusable at 1 %\t\t\t1\t1\t' loss
 row $'^X-18\txPU bandwidth close to 10 Gb/s\t\t\t1\t1\t' loss
 row $'^C-07\tslim fly diameter\t4096\tlinks\t-\t4\t' topology --kind slim-fly --nodes 4096
 row $'^N-11\tallreduce node\t4x8x8\tus\t-\t' allreduce --hosts 4 --ranks 8
+row $'^C-43\tparts of PUT 1 B\tdescriptor read\tcycles\t132\t132.2\t' check --only C-43
+row $'^C-43\tengines of NAP-imm without reads\t1\tcycles\t35\t35\t' check --only C-43
+# The time-out is open, so the interval of go-back-N is wide; without loss it is a point.
+"$dxp" model loss --tsv >"$scratch/out"
+awk -F '\t' '$1 == "X-15" && $2 ~ /^loss (sel|go)/ { wrong += ($3 == "0%") != ($8 == $9); rows++ }
+	END { exit wrong != 0 || rows != 9 }' "$scratch/out" || failed 'intervals of X-15'
 row $'^C-45\tlatency PEARL\t\tus\t1.2\t-\t' check --only C-45
 row $'^S-04\t' check --only S-04
 
@@ -76,6 +82,32 @@ for part in loggp topology tags bridge 'allreduce --hosts 9,16 --ranks 8,32'; do
 done >"$scratch/golden"
 cmp "$scratch/golden" "$source/test/golden/model-net.tsv" ||
 	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-net.tsv"
+
+# The column seconds is the model's value as a time; cycles are at the clock.
+seconds() { # seconds PATTERN VALUE ARGUMENT...: the row of the pattern has this time
+	local pattern=$1 value=$2
+	shift 2
+	"$dxp" model "$@" --tsv >"$scratch/out" || failed "dxp model $*"
+	awk -F '\t' -v pattern="$pattern" -v value="$value" '
+		$0 ~ pattern && $12 == value { found = 1 }
+		END { exit !found }' "$scratch/out" ||
+		failed "dxp model $*: no $pattern of $value s"
+}
+seconds '^C-06' 1.4e-06 loggp
+seconds '^C-35.tags cover' 1.28e-06 tags
+seconds '^C-35.tags cover' 6.4e-07 tags --set clock=500MHz
+seconds '^X-16.xPU trip of a read, in cycles' 2.72e-06 loss
+seconds '^C-35.tags least' - tags
+
+# Constants that are derived from the row of 1 B are assumptions of the rows that use them.
+row $'^C-42\tlatency GET\t64\t.*\t[^\t]*host_see_ns[^\t]*,event_cycles,turnaround_cycles\t' \
+	nic --op get --bytes 64
+row $'^C-42\tlatency NAP-ind\t64\t.*,event_cycles,indirect_cycles\t' nic --op nap-ind --bytes 64
+row $'^C-41\tbandwidth PUT\t1\t.*,event_cycles\t' nic --op put --bytes 1
+"$dxp" model nic --op get --bytes 1 --tsv >"$scratch/out"
+! grep -q $'^C-42\tlatency GET\t1\t.*event_cycles' "$scratch/out" || failed 'base=value'
+"$dxp" model nic --op get --bytes 64 --set base=value --tsv >"$scratch/out"
+! grep -q event_cycles "$scratch/out" || failed 'assumptions of base=value'
 
 # A wrong constant makes the check fail, and names the rows.
 refuse 1 'out of tolerance: T hypercube' check --only C-07 --set hop_ns=300
@@ -99,8 +131,8 @@ grep -q $'^allreduce socket\t16x64x256\t' "$scratch/out" || failed 'check --list
 "$dxp" model share --seed 7 --json | cmp - "$scratch/one" || failed 'share --seed 7'
 
 # A timeline has a slice for each packet, and a grid sweeps a parameter.
-"$dxp" model nic --op put --bytes 2048 --trace "$scratch/trace.json" --json --sweep tags=8,32 \
-	>"$scratch/json"
+"$dxp" model nic --op put --bytes 2048 --trace "$scratch/trace.json" --json >"$scratch/json"
+"$dxp" model nic --op put --bytes 2048 --json --sweep tags=8,32 >"$scratch/json"
 parsed "$scratch/trace.json" "$scratch/json" <<'END' || failed 'nic --trace --sweep'
 import json, sys
 slices = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"]
@@ -133,12 +165,18 @@ done
 # Bad input.
 refuse 2 "there is no part 'nick'" nick
 refuse 2 'unknown option' nic --speed 3
-refuse 2 "there is no parameter 'clok'" nic --set clok=3
+refuse 2 "there is no parameter 'clok'; the nearest name is clock_mhz;" nic --set clok=3
+refuse 2 'the nearest name is memory_read_cycles;' nic --sweep memory_reed=3,4
 refuse 2 'its units: MHz GHz' nic --set clock_mhz=300ns
 refuse 2 'has no unit' nic --set clock=300
 refuse 2 'below the link' nic --set pcie=5x16
 refuse 2 'allowed: 1 to 256' nic --set tags=300
 refuse 2 'allowed: 1 to 4' crossbar --vcs 8
+refuse 2 "'2' has no unit" crossbar --load 2
+refuse 2 'allowed: 1 to 1000' crossbar --load 1.5
+refuse 2 "'5' has no unit" share --tolerance 5
+row $'^C-44\tlatency at load 0.050\t' crossbar --load 5%
+row $'^C-44\tlatency at load 0.100\t' crossbar --load 0.05..0.1+0.05
 refuse 2 'there is no preset' nic --preset gen9
 refuse 2 'at most 1024 in one list' nic --sweep hop_ns=1..100000+1
 refuse 2 'points; at most 100000' nic --sweep hop_ns=1..1000+1 --sweep doorbell_ns=1..1000+1
@@ -167,7 +205,69 @@ printf 'ranks 2\nrank 0 {\nrecv 1b from 1\n}\n' >"$scratch/wait"
 refuse 2 'rank 0 waits for a message of rank 1' allreduce --schedule "$scratch/wait"
 printf 'ranks 2\nrank 0 {\nsend lots to 1\n}\n' >"$scratch/wait"
 refuse 2 "line 3: 'lots': not a size" allreduce --schedule "$scratch/wait"
-refuse 1 'cannot read' allreduce --schedule "$scratch/no-such-file"
+refuse 2 'cannot read' allreduce --schedule "$scratch/no-such-file"
 refuse 1 'cannot be written' allreduce --collective ring --write "$scratch/no/such"
+
+refuse 2 'cannot read' allreduce --calibrate "$scratch/no-such-file"
+refuse 2 'cannot read' check --judge "$scratch/no-such-file"
+printf '# nothing\n\n' >"$scratch/judge"
+refuse 2 'no line has a value' check --judge "$scratch/judge"
+refuse 2 'no line has a value' allreduce --calibrate "$scratch/judge"
+
+# An option without effect is refused. Each line: a part and two options that exclude each other.
+while read -r part one other; do
+	# shellcheck disable=SC2086 # options are words
+	refuse 2 'exclude each other' $part ${one//,/ } ${other//,/ }
+done <<-END
+	nic --json --tsv
+	parameters --json --tsv
+	nic --peak --op,put
+	nic --peak --bytes,64
+	nic --peak --breakdown
+	nic --peak --trace,$scratch/none
+	nic --trace,$scratch/none --sweep,tags=8
+	crossbar --get --knee
+	crossbar --get --intervals
+	crossbar --get --load,0.5
+	crossbar --get --ports,4
+	crossbar --get --vcs,2
+	crossbar --knee --load,0.5
+	crossbar --knee --sweep,load_permille=500
+	crossbar --intervals --load,0.5
+	share --grid --curve
+	share --grid --policy,bytes
+	share --grid --largest,4K
+	share --grid --tolerance,0.05
+	share --grid --sweep,policy=bytes
+	allreduce --schedule,a --collective,ring
+	allreduce --schedule,a --hosts,4
+	allreduce --schedule,a --bytes,4
+	allreduce --schedule,a --way,node
+	allreduce --collective,ring --way,node
+	allreduce --collective,ring,--write,a --calibrate,b
+	allreduce --collective,ring,--write,a --sweep,sockets=1
+	allreduce --collective,ring,--write,a --set,sockets=1
+	allreduce --collective,ring,--write,a --json
+	allreduce --collective,ring,--write,a --tsv
+	check --list --judge,a
+	check --list --calibrate,a
+	check --list --json
+	check --list --tsv
+	check --list --set,tags=8
+	check --list --sweep,tags=8
+END
+[ ! -e "$scratch/none" ] || failed 'a refused run wrote its file'
+refuse 2 'tags is swept twice' nic --sweep tags=8 --sweep tags=16
+refuse 2 'ports is swept twice' crossbar --ports 4 --sweep ports=8
+refuse 2 'tags is both set and swept' nic --set tags=8 --sweep tags=16
+refuse 2 'one value of --hosts' allreduce --collective ring --hosts 4,9
+refuse 2 'ports is a parameter of crossbar and has no effect here' nic --set ports=8
+refuse 2 'has no effect here' allreduce --sweep tags=8,16
+refuse 2 'has no effect here' share --set pcie_lanes=8 --set loss_ppm=1%
+refuse 2 'has no effect here' loss --set pcie=4x8
+
+# The list of parameters as TSV.
+"$dxp" model parameters nic --tsv >"$scratch/out"
+grep -q $'^clock_mhz\t250\tMHz\t10 .. 5000\tT\t' "$scratch/out" || failed 'parameters --tsv'
 
 [ $failures -eq 0 ]

@@ -71,6 +71,8 @@ static void judge__rejects(void **state)
 		{"latency PUT 64 1e999\n", "line 1: the value"},
 		{"latency PUT 64 1.2.3\n", "line 1: the value"},
 		{"a 1 1\nb 1 1\nA 1 2\n", "line 3: line 1 has the same name"},
+		{"", "no line has a value"},
+		{"# latency PUT 64 5\n\n", "no line has a value"},
 		{"a\001b 1 1\n", "line 1: has a byte"},
 		{"a 12345678901234567890123456789012345678901234567890 1\n", "too long"},
 	};

@@ -264,6 +264,61 @@ static void nic__alignment_and_repeat(void **state)
 	assert_true(latency(&p, MODEL_PUT, 4096) > aligned);
 }
 
+/* Rows of a sink, by item. */
+struct seen {
+	unsigned rows, open; /* rows; rows whose interval is wider than a point */
+	double reads, sum;   /* value of the descriptor read; sum of all parts, in cycles */
+};
+
+static void seen_row(void *context, const struct model_row *row)
+{
+	struct seen *s = context;
+
+	s->rows++;
+	s->open += row->low < row->high;
+	assert_true(row->low <= row->value && row->value <= row->high);
+	if (strcmp(row->x, "descriptor read") == 0)
+		s->reads = row->value;
+	if (strcmp(row->unit, "cycles") == 0 && strncmp(row->quantity, "parts", 5) == 0)
+		s->sum += row->value;
+}
+
+/* The peak has an interval at each size of a request. */
+static void nic__peak_has_intervals(void **state)
+{
+	struct seen s = {0};
+	struct model_sink sink = {seen_row, &s};
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	p.mtu_bytes = p.datapath_bytes = 512; /* two sizes of requests, and few packets */
+	assert_int_equal(model_nic_peak(&p, &sink), DXP_OK);
+	assert_int_equal(s.rows, 2);
+	assert_int_equal(s.open, 2);
+}
+
+/* C-43: the parts of NAP-imm and PUT add up to both latencies; one is a read of 130 cycles. */
+static void nic__stages_add_up(void **state)
+{
+	struct seen s = {0};
+	struct model_sink sink = {seen_row, &s};
+	struct model_parameters p;
+	uint64_t cycles = 0;
+
+	model_parameters_default(&p);
+	assert_int_equal(model_nic_stage_rows(&p, &sink), DXP_OK);
+	for (int op = MODEL_NAP_IMM; op <= MODEL_PUT; op += MODEL_PUT - MODEL_NAP_IMM) {
+		struct model_nic_job job = {
+			.op = (enum model_op)op, .bytes = 1, .count = 1, .outstanding = 1};
+		struct model_nic_result r;
+		assert_int_equal(model_nic_run(&p, &job, &r), DXP_OK);
+		cycles += r.latency_ps;
+	}
+	assert_true(fabs(s.sum - (double)cycles / (double)model_cycle_ps(&p)) < 0.01);
+	assert_true(s.reads >= 130 && s.reads < 133);
+	assert_true(s.open >= 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +334,8 @@ int main(void)
 		cmocka_unit_test(nic__both_ends),
 		cmocka_unit_test(nic__rejects_sizes),
 		cmocka_unit_test(nic__alignment_and_repeat),
+		cmocka_unit_test(nic__peak_has_intervals),
+		cmocka_unit_test(nic__stages_add_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
