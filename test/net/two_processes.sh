@@ -19,7 +19,8 @@
 talk() {
 	local before=$1
 	shift
-	timeout 120 nic_client "$@" >"$scratch/client" 2>&1 || die "client: $(cat "$scratch/client")"
+	timeout 120 nic_client "$@" >"$scratch/client" 2>&1 ||
+		die "client: $(cat "$scratch/client")"
 	cat "$scratch/client"
 	expect 'client: wrote 65528 bytes and read them back, the same' "$scratch/client"
 	expect "client: $before clients before this one" "$scratch/client"
