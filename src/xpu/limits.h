@@ -35,6 +35,8 @@
 #define XPU_OUTBOX_FLIGHT 8
 /* memory behind DMA cleared per DMA: longer ones are not faster */
 #define XPU_CLEAR_BYTES (1u << 20)
+/* pages of freed memory that one poll returns to the system: about 50 us */
+#define XPU_DISCARD_BYTES (1u << 20)
 /* running bulk transfers per xPU; more are queued */
 #define XPU_BULKS_SLOT_MAX 1024
 /* running bulk transfers per host and xPU: more fill no pipeline better */

@@ -20,6 +20,7 @@
 #include "xpu/programs.h"
 #include "engine/pump.h"
 #include "xpu/slot.h"
+#include "xpu/tenant_memory.h"
 #include "worker/zygote.h"
 
 /* A program of a host. Its worker has it under this id, if built. */
@@ -68,7 +69,8 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner;      /* of its memory: a new number for each OPEN */
+	uint32_t owner; /* of its memory: a new number for each OPEN */
+	struct tenant_memory *memory;
 	uint32_t memory_key; /* keys.c */
 	bool trespassed;     /* an out-of-bounds access was logged */
 	struct dxp_target reply;
@@ -146,6 +148,7 @@ static inline const struct network_command *work_network(const struct work *w)
 
 struct pull;
 struct build;
+struct mapping;
 struct parked;
 
 /* A DMA that clears a part of memory. */
@@ -214,15 +217,17 @@ struct slot {
 	pthread_mutex_t interrupt_lock;
 	struct node *interrupted; /* the node that they wake */
 	struct outbox *outbox;
-	uint32_t memory_key; /* the xPU's own, of all addressable memory; not for peers */
 	struct scrub scrub;
 	struct tenant *tenants;
+	struct tenant_memory *memories; /* of tenants that are gone */
+	bool common_used;               /* hosts have reached common memory (keys.c) */
 	/* By node id, not leaving. For all ids; untouched pages cost no memory. */
 	struct tenant **by_host;
 	uint32_t bulks; /* of all tenants, at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
 	struct port *ports; /* including closed ones still in use */
 	struct clearing *clearings, **clearings_tail;
+	struct mapping *unmapped, **unmapped_tail; /* freed memory with pages left (workers.c) */
 	struct pull *pulls;
 	/* BRIDGED: not built yet; the first one's package is in host memory */
 	struct build *builds, **builds_tail;
@@ -341,13 +346,18 @@ uint32_t memory_clearings_advance(struct slot *s);
 void memory_clearings_free(struct slot *s);
 
 /* keys.c */
-/* Registers a host's key. DXP_EBUSY. */
+/* Registers a host's key, and the xPU's own use of it for the host. DXP_EBUSY. */
 int key_open(struct tenant *t);
+/* Rejects later requests; the xPU's own transfers go on. */
 void key_close(struct tenant *t);
+/* Revokes the key of a tenant without transfers. */
+void key_free(struct tenant *t);
 /* Registers a key of its kernels' function, valid as long as the function. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels transfers of others in newly allocated memory. */
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
+/* Cancels answers out of separate memory of the tenant, whose pages are about to be freed. */
+void keys_memory_withdraw(struct tenant *t, uint64_t address, uint64_t bytes);
 /* Returns whether these have completed. */
 bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes);
 uint32_t keys_scrub_advance(struct slot *s);
@@ -405,12 +415,18 @@ void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
 /* Reports an unmap. `sequence`: the FREE to answer now; NULL: it is answered already, or none. */
 typedef void (*worker_unmapped)(struct tenant *t, const uint32_t *sequence);
 
-/* Frees an allocation, available once the tenant's process has unmapped it, which `done` reports.
- * Status of arena_free, without `done` if nothing maps it; DXP_ENOMEM: it stays. DXP_EAGAIN (only
- * with `sequence`, which may be NULL): no engine command precedes, so `done` answers this FREE. */
+/* Frees an allocation, available once the tenant's process has unmapped it and its pages are freed,
+ * which `done` reports, never during this call. Status of arena_free, without `done` if memory is
+ * shared; DXP_ENOMEM: it stays. DXP_EAGAIN (only with `sequence`, which may be NULL): no engine
+ * command precedes, so `done` answers this FREE. */
 int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
 		      const uint32_t *sequence);
 void worker_unmap_port(struct port *p);
+/* Frees pages of separate memory that nothing maps any more. Returns the amount of work. */
+uint32_t worker_unmaps_advance(struct slot *s);
+/* Returns whether worker_unmaps_advance has work now. */
+bool worker_unmaps_due(struct slot *s);
+void worker_unmaps_free(struct slot *s);
 uint32_t workers_poll(struct slot *s);
 /* Notifies hosts of long-running commands; returns how many. */
 uint32_t workers_begun_notify(struct slot *s);

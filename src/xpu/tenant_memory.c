@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/tenant_memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/descriptor.h"
+#include "base/log.h"
+#include "xpu/slot_internal.h"
+
+static int file_open(struct tenant_memory *m, uint64_t bytes)
+{
+	void *base = MAP_FAILED;
+
+	m->fd = descriptor_memory("dxp-tenant", bytes);
+	if (m->fd >= 0)
+		base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+	if (base == MAP_FAILED) {
+		const int error = errno;
+		log_warn("a host is rejected: cannot map %llu MiB of addresses for its memory: "
+			 "%s; %s",
+			 (unsigned long long)(bytes >> 20), strerror(error),
+			 error == EMFILE || error == ENFILE
+				 ? "raise the limit of open files (ulimit -n)"
+				 : "use a smaller --memory or --hosts");
+		if (m->fd >= 0)
+			close(m->fd);
+		return error == ENOMEM ? DXP_ENOMEM : DXP_EBUSY;
+	}
+	m->base = base;
+	m->bytes = bytes;
+	return DXP_OK;
+}
+
+static void file_free(struct tenant_memory *m)
+{
+	if (m->fd >= 0) {
+		munmap(m->base, m->bytes);
+		close(m->fd);
+	}
+	free(m);
+}
+
+int tenant_memory_open(struct slot *s, struct tenant_memory **out)
+{
+	struct tenant_memory *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return DXP_ENOMEM;
+	m->fd = -1;
+	if (s->zygote) {
+		int status = file_open(m, arena_bytes(s->arena) + WORKER_TAIL_BYTES);
+		if (status != DXP_OK) {
+			free(m);
+			return status;
+		}
+	} else if (!s->bridged) {
+		m->base = arena_base(s->arena);
+	}
+	*out = m;
+	return DXP_OK;
+}
+
+void tenant_memory_close(struct slot *s, struct tenant_memory *m, uint32_t key)
+{
+	if (m->fd < 0) {
+		free(m);
+		return;
+	}
+	m->key = key;
+	m->next = s->memories;
+	s->memories = m;
+}
+
+bool tenant_memory_separate(const struct tenant_memory *m)
+{
+	return m->fd >= 0;
+}
+
+/* Pages of the file are zero where they are new. They are made here, so that memory is short now
+ * and not when a kernel writes. */
+static void pages_make(const struct tenant_memory *m, uint64_t address, uint64_t bytes)
+{
+	if (madvise(m->base + address, bytes, MADV_POPULATE_WRITE) != 0)
+		log_debug("cannot populate %llu KiB: %s", (unsigned long long)(bytes >> 10),
+			  strerror(errno));
+}
+
+void tenant_memory_clear(const struct tenant *t, uint64_t address, uint64_t bytes)
+{
+	struct arena *arena = t->slot->arena;
+
+	if (!tenant_memory_separate(t->memory)) {
+		arena_clear(arena, address, bytes);
+		return;
+	}
+	/* Common memory is unreachable where it is allocated. */
+	if (t->slot->common_used)
+		arena_discard(arena, address, bytes);
+	pages_make(t->memory, address, bytes);
+}
+
+/* Without a hole in the file its bytes are zeroed. */
+static void discard(const struct tenant_memory *m, uint64_t address, uint64_t bytes)
+{
+	if (!descriptor_discard(m->fd, address, bytes))
+		memset(m->base + address, 0, bytes);
+}
+
+void tenant_memory_discard(const struct tenant *t, uint64_t address, uint64_t bytes)
+{
+	discard(t->memory, address, bytes);
+}
+
+static bool in_use(const struct slot *s, const struct tenant_memory *m)
+{
+	return nic_region_busy(node_nic(s->node), m->key);
+}
+
+bool tenant_memories_due(const struct slot *s)
+{
+	const struct tenant_memory *m = s->memories;
+
+	while (m && in_use(s, m))
+		m = m->next;
+	return m != NULL;
+}
+
+/* Frees the first pages that exist. Returns false if there are none. */
+static bool pages_free(const struct tenant_memory *m)
+{
+	off_t at = lseek(m->fd, 0, SEEK_DATA);
+
+	if (at < 0)
+		return false;
+	return descriptor_discard(m->fd, (uint64_t)at,
+				  min_u64(m->bytes - (uint64_t)at, XPU_DISCARD_BYTES));
+}
+
+uint32_t tenant_memories_advance(struct slot *s)
+{
+	struct tenant_memory **at = &s->memories, *m;
+
+	while ((m = *at) && in_use(s, m))
+		at = &m->next;
+	if (!m)
+		return 0;
+	if (!pages_free(m)) {
+		*at = m->next;
+		file_free(m);
+	}
+	return 1;
+}
+
+void tenant_memories_free(struct slot *s)
+{
+	struct tenant_memory *m;
+
+	while ((m = s->memories)) {
+		s->memories = m->next;
+		file_free(m);
+	}
+}
