@@ -410,11 +410,6 @@ void arena_drop(struct arena *a, uint64_t address)
 		block_release(a, b);
 }
 
-uint32_t arena_holders(const struct arena *a, uint64_t address)
-{
-	return block_at(a, address)->holders;
-}
-
 static bool reached(const struct block *b, uint32_t owner, bool common)
 {
 	return b->used ? !b->freed && owned_by(b, owner) : common;

@@ -66,9 +66,6 @@ int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes
 /* Drops one hold. `address` was passed to arena_hold. */
 void arena_drop(struct arena *a, uint64_t address);
 
-/* Returns the number of holds of the allocation at `address`. */
-uint32_t arena_holders(const struct arena *a, uint64_t address);
-
 /* Checks the owner's access to [address, address + bytes), a non-empty range of the arena.
  * DXP_OK: *out is an accessible range around it, until *arena_epoch() changes. Separate: all of it
  * is allocated, or none of it.

@@ -162,19 +162,21 @@ int key_of_port(struct tenant *t, uint32_t function, uint32_t *key)
 	return status == DXP_OK ? nic_region_guard(n, *key, &guard) : status;
 }
 
-void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
+static void memory_reclaim(struct slot *s, const uint8_t *base, uint64_t address, uint64_t bytes)
 {
-	if (s->bridged)
-		bridged_reclaim(s->bridged, address, bytes);
-	else
-		nic_memory_reclaim(node_nic(s->node), arena_base(s->arena) + address, bytes,
-				   clock_now_ns());
+	nic_memory_reclaim(node_nic(s->node), base + address, bytes, clock_now_ns());
 }
 
-void keys_memory_withdraw(struct tenant *t, uint64_t address, uint64_t bytes)
+void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
 {
-	nic_memory_reclaim(node_nic(t->slot->node), t->memory->base + address, bytes,
-			   clock_now_ns());
+	if (s->bridged) {
+		bridged_reclaim(s->bridged, address, bytes);
+		return;
+	}
+	memory_reclaim(s, arena_base(s->arena), address, bytes);
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (tenant_memory_has(t->memory, address, bytes))
+			memory_reclaim(s, t->memory->base, address, bytes);
 }
 
 bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes)

@@ -35,7 +35,7 @@
 #define XPU_OUTBOX_FLIGHT 8
 /* memory behind DMA cleared per DMA: longer ones are not faster */
 #define XPU_CLEAR_BYTES (1u << 20)
-/* pages of freed memory that one poll returns to the system: about 50 us */
+/* bytes of pages that one poll returns to the system, of a tenant that is gone */
 #define XPU_DISCARD_BYTES (1u << 20)
 /* running bulk transfers per xPU; more are queued */
 #define XPU_BULKS_SLOT_MAX 1024

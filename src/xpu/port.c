@@ -53,8 +53,7 @@ static void port_free(struct slot *s, struct port *p)
 {
 	s->windows &= ~(1u << p->index);
 	if (p->tenant) {
-		if (tenant_memory_separate(p->tenant->memory))
-			tenant_memory_discard(p->tenant, p->address, sizeof(*p->window));
+		tenant_memory_window_free(p->tenant, p->address, sizeof(*p->window));
 		p->tenant->busy--;
 	}
 	free(p);

@@ -225,7 +225,6 @@ int slot_open(const struct slot_options *options, struct slot **out)
 		s->options.hosts_max = XPU_HOSTS_DEFAULT;
 	s->clearings_tail = &s->clearings;
 	s->builds_tail = &s->builds;
-	s->unmapped_tail = &s->unmapped;
 	s->wakeup_fd = -1;
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
@@ -310,7 +309,6 @@ uint32_t slot_service(struct slot *s)
 	work += outbox_service(s->outbox); /* completions */
 	work += messages_receive(s);
 	work += memory_clearings_advance(s);
-	work += worker_unmaps_advance(s);
 	work += keys_scrub_advance(s);
 	work += works_advance(s);
 	work += tenants_needed(s);
@@ -339,8 +337,7 @@ bool slot_woke(struct slot *s)
 
 uint64_t slot_deadline(struct slot *s)
 {
-	if (!workers_sleeping(s) || (s->clearings && !s->bridged) || worker_unmaps_due(s) ||
-	    tenant_memories_due(s))
+	if (!workers_sleeping(s) || (s->clearings && !s->bridged) || tenant_memories_due(s))
 		return 0;
 	uint64_t deadline_ns = min_u64(reply_events_deadline(s), workers_begun_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;

@@ -148,7 +148,6 @@ static inline const struct network_command *work_network(const struct work *w)
 
 struct pull;
 struct build;
-struct mapping;
 struct parked;
 
 /* A DMA that clears a part of memory. */
@@ -227,7 +226,6 @@ struct slot {
 	uint32_t owner_last, program_last;
 	struct port *ports; /* including closed ones still in use */
 	struct clearing *clearings, **clearings_tail;
-	struct mapping *unmapped, **unmapped_tail; /* freed memory with pages left (workers.c) */
 	struct pull *pulls;
 	/* BRIDGED: not built yet; the first one's package is in host memory */
 	struct build *builds, **builds_tail;
@@ -356,8 +354,6 @@ void key_free(struct tenant *t);
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels transfers of others in newly allocated memory. */
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
-/* Cancels answers out of separate memory of the tenant, whose pages are about to be freed. */
-void keys_memory_withdraw(struct tenant *t, uint64_t address, uint64_t bytes);
 /* Returns whether these have completed. */
 bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes);
 uint32_t keys_scrub_advance(struct slot *s);
@@ -415,18 +411,12 @@ void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
 /* Reports an unmap. `sequence`: the FREE to answer now; NULL: it is answered already, or none. */
 typedef void (*worker_unmapped)(struct tenant *t, const uint32_t *sequence);
 
-/* Frees an allocation, available once the tenant's process has unmapped it and its pages are freed,
- * which `done` reports, never during this call. Status of arena_free, without `done` if memory is
- * shared; DXP_ENOMEM: it stays. DXP_EAGAIN (only with `sequence`, which may be NULL): no engine
- * command precedes, so `done` answers this FREE. */
+/* Frees an allocation, available once the tenant's process has unmapped it, which `done` reports.
+ * Status of arena_free, without `done` if nothing maps it; DXP_ENOMEM: it stays. DXP_EAGAIN (only
+ * with `sequence`, which may be NULL): no engine command precedes, so `done` answers this FREE. */
 int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
 		      const uint32_t *sequence);
 void worker_unmap_port(struct port *p);
-/* Frees pages of separate memory that nothing maps any more. Returns the amount of work. */
-uint32_t worker_unmaps_advance(struct slot *s);
-/* Returns whether worker_unmaps_advance has work now. */
-bool worker_unmaps_due(struct slot *s);
-void worker_unmaps_free(struct slot *s);
 uint32_t workers_poll(struct slot *s);
 /* Notifies hosts of long-running commands; returns how many. */
 uint32_t workers_begun_notify(struct slot *s);

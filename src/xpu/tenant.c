@@ -200,7 +200,6 @@ void tenants_cancel(struct slot *s)
 void tenants_free(struct slot *s)
 {
 	memory_clearings_free(s);
-	worker_unmaps_free(s);
 	for (struct tenant *t = s->tenants, *next; t; t = next) {
 		next = t->next;
 		programs_release(t);

@@ -39,10 +39,9 @@ static int file_open(struct tenant_memory *m, uint64_t bytes)
 
 static void file_free(struct tenant_memory *m)
 {
-	if (m->fd >= 0) {
-		munmap(m->base, m->bytes);
-		close(m->fd);
-	}
+	munmap(m->base, m->bytes);
+	close(m->fd);
+	ranges_free(&m->pages);
 	free(m);
 }
 
@@ -82,39 +81,70 @@ bool tenant_memory_separate(const struct tenant_memory *m)
 	return m->fd >= 0;
 }
 
-/* Pages of the file are zero where they are new. They are made here, so that memory is short now
- * and not when a kernel writes. */
-static void pages_make(const struct tenant_memory *m, uint64_t address, uint64_t bytes)
+bool tenant_memory_has(const struct tenant_memory *m, uint64_t address, uint64_t bytes)
 {
-	if (madvise(m->base + address, bytes, MADV_POPULATE_WRITE) != 0)
-		log_debug("cannot populate %llu KiB: %s", (unsigned long long)(bytes >> 10),
-			  strerror(errno));
+	struct range r;
+
+	return tenant_memory_separate(m) &&
+	       (m->pages_unknown || ranges_next(&m->pages, address, address + bytes, &r));
 }
 
-void tenant_memory_clear(const struct tenant *t, uint64_t address, uint64_t bytes)
+/* Finds the first part of [start, end) that may have pages. */
+static bool pages_next(const struct tenant_memory *m, uint64_t start, uint64_t end,
+		       struct range *out)
 {
-	struct arena *arena = t->slot->arena;
+	*out = (struct range){start, end};
+	return start < end && (m->pages_unknown || ranges_next(&m->pages, start, end, out));
+}
+
+/* Frees pages of another tenant's freed allocations. */
+static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
+{
+	struct range r;
+
+	for (uint64_t at = start; pages_next(m, at, end, &r); at = r.end)
+		if (!descriptor_discard(m->fd, r.start, r.end - r.start))
+			memset(m->base + r.start, 0, r.end - r.start);
+	/* Without memory they stay listed, and are freed again. */
+	ranges_remove(&m->pages, start, end);
+}
+
+/* Pages are made here, so that memory is short now and not when a kernel writes. New ones are
+ * zero. */
+static void pages_make(struct tenant_memory *m, uint64_t start, uint64_t end)
+{
+	struct range r;
+
+	for (uint64_t at = start; pages_next(m, at, end, &r); at = r.end)
+		memset(m->base + r.start, 0, r.end - r.start);
+	if (ranges_has(&m->pages, start, end))
+		return;
+	if (madvise(m->base + start, end - start, MADV_POPULATE_WRITE) != 0)
+		log_debug("cannot populate %llu KiB: %s", (unsigned long long)(end - start) >> 10,
+			  strerror(errno));
+	m->pages_unknown |= !ranges_add(&m->pages, start, end);
+}
+
+void tenant_memory_clear(struct tenant *t, uint64_t address, uint64_t bytes)
+{
+	struct slot *s = t->slot;
 
 	if (!tenant_memory_separate(t->memory)) {
-		arena_clear(arena, address, bytes);
+		arena_clear(s->arena, address, bytes);
 		return;
 	}
-	/* Common memory is unreachable where it is allocated. */
-	if (t->slot->common_used)
-		arena_discard(arena, address, bytes);
-	pages_make(t->memory, address, bytes);
+	if (s->common_used)
+		arena_discard(s->arena, address, bytes);
+	for (struct tenant *other = s->tenants; other; other = other->next)
+		if (other != t)
+			pages_discard(other->memory, address, address + bytes);
+	pages_make(t->memory, address, address + bytes);
 }
 
-/* Without a hole in the file its bytes are zeroed. */
-static void discard(const struct tenant_memory *m, uint64_t address, uint64_t bytes)
+void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_t bytes)
 {
-	if (!descriptor_discard(m->fd, address, bytes))
-		memset(m->base + address, 0, bytes);
-}
-
-void tenant_memory_discard(const struct tenant *t, uint64_t address, uint64_t bytes)
-{
-	discard(t->memory, address, bytes);
+	if (tenant_memory_separate(t->memory))
+		descriptor_discard(t->memory->fd, address, bytes);
 }
 
 static bool in_use(const struct slot *s, const struct tenant_memory *m)

@@ -2,8 +2,8 @@
 /* The memory behind a tenant's allocations. If kernels run in a process of each host, it is a file
  * of the tenant's own, as long as all device memory, in which a byte has its device address as its
  * offset. So a process that has this file, and no other, reaches nothing of its neighbours. Pages
- * exist for allocations only; unallocated addresses are the arena's memory. Otherwise all tenants
- * share the arena's memory.
+ * of freed allocations stay for its next ones, until another tenant gets the addresses. Unallocated
+ * addresses are the arena's memory. Otherwise all tenants share the arena's memory.
  *
  * NIC windows of the tenant's kernels follow at the end of device memory. Slot's thread only. */
 #ifndef XPU_TENANT_MEMORY_H
@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/ranges.h"
 
 struct slot;
 struct tenant;
@@ -20,6 +22,8 @@ struct tenant_memory {
 	uint8_t *base;              /* address 0; NULL: behind DMA */
 	uint64_t bytes;             /* mapped at `base`, if it has a file */
 	int fd;                     /* -1: the arena's memory */
+	struct ranges pages;        /* addresses with pages: allocations, and freed ones */
+	bool pages_unknown;         /* `pages` is incomplete: there may be some anywhere */
 	uint32_t key;               /* of the NIC's region, once the tenant is gone */
 };
 
@@ -30,10 +34,13 @@ int tenant_memory_open(struct slot *s, struct tenant_memory **out);
 void tenant_memory_close(struct slot *s, struct tenant_memory *m, uint32_t key);
 bool tenant_memory_separate(const struct tenant_memory *m);
 
-/* Zeroes an allocation that its tenant does not know yet. */
-void tenant_memory_clear(const struct tenant *t, uint64_t address, uint64_t bytes);
-/* Frees the pages of an allocation that is freed and still held. The NIC must not read it. */
-void tenant_memory_discard(const struct tenant *t, uint64_t address, uint64_t bytes);
+/* Returns whether an own file may have pages there. */
+bool tenant_memory_has(const struct tenant_memory *m, uint64_t address, uint64_t bytes);
+/* Zeroes an allocation that its tenant does not know yet, and frees pages that other tenants and
+ * common memory have there (keys_memory_claim first). */
+void tenant_memory_clear(struct tenant *t, uint64_t address, uint64_t bytes);
+/* Frees the pages of a NIC window that is not used any more, if its tenant has a file. */
+void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_t bytes);
 
 /* Frees pages of tenants that are gone. Returns the amount of work. */
 uint32_t tenant_memories_advance(struct slot *s);

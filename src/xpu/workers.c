@@ -28,15 +28,11 @@ bool worker_full(const struct tenant *t)
 
 /* ---- mappings ---- */
 
-#define UNMAP_BYTES (32u << 10) /* bytes of pages that cost as much to free as the call itself */
-
 struct mapping {
 	struct order order;
 	struct worker_range range;
 	struct port *port;    /* UNMAP of its window; NULL: of a held allocation */
 	worker_unmapped done; /* NULL: for a port */
-	struct mapping *next; /* in the slot's list of unmapped ranges */
-	uint64_t discarded;   /* bytes of it whose pages are freed */
 	bool replies;         /* `done` gets `sequence` */
 	uint32_t sequence;
 };
@@ -53,101 +49,19 @@ static void map_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops map_ops = {.end = map_end};
 
-/* Queues a range that is freed and not mapped, for its pages to be freed. */
-static void unmapped_add(struct mapping *m)
-{
-	struct slot *s = m->order.tenant->slot;
-
-	*s->unmapped_tail = m;
-	s->unmapped_tail = &m->next;
-}
-
-/* Makes the address of *at free. */
-static struct mapping *unmapped_pop(struct slot *s, struct mapping **at)
-{
-	struct mapping *m = *at;
-	struct tenant *t = m->order.tenant;
-
-	*at = m->next;
-	if (!m->next)
-		s->unmapped_tail = at;
-	t->busy--;
-	t->unmaps--;
-	arena_drop(s->arena, m->range.address);
-	return m;
-}
-
-/* Returns whether transfers still use it. The pages of a leaving tenant are freed with its file. */
-static bool unmapped_used(const struct mapping *m)
-{
-	const struct tenant *t = m->order.tenant;
-
-	return !t->leaving && arena_holders(t->slot->arena, m->range.address) > 1;
-}
-
-/* Returns the first range whose pages can be freed; NULL: none. */
-static struct mapping **unmapped_next(struct slot *s)
-{
-	struct mapping **at = &s->unmapped;
-
-	while (*at && unmapped_used(*at))
-		at = &(*at)->next;
-	return *at ? at : NULL;
-}
-
-/* Frees pages of a range, at most `bytes` of it. Returns the bytes that this cost. */
-static uint64_t unmapped_advance(struct slot *s, struct mapping **at, uint64_t bytes)
-{
-	struct mapping *m = *at;
-	struct tenant *t = m->order.tenant;
-	const uint64_t part = min_u64(bytes, m->range.bytes - m->discarded);
-
-	if (!t->leaving) {
-		if (m->discarded == 0)
-			keys_memory_withdraw(t, m->range.address, m->range.bytes);
-		tenant_memory_discard(t, m->range.address + m->discarded, part);
-		m->discarded += part;
-		if (m->discarded < m->range.bytes)
-			return part;
-	}
-	unmapped_pop(s, at);
-	m->done(t, m->replies ? &m->sequence : NULL);
-	free(m);
-	return max_u64(part, UNMAP_BYTES);
-}
-
-uint32_t worker_unmaps_advance(struct slot *s)
-{
-	uint64_t left = XPU_DISCARD_BYTES;
-	uint32_t work = 0;
-	struct mapping **at;
-
-	for (; left > 0 && (at = unmapped_next(s)); work++)
-		left -= min_u64(left, unmapped_advance(s, at, left));
-	return work;
-}
-
-bool worker_unmaps_due(struct slot *s)
-{
-	return unmapped_next(s) != NULL;
-}
-
-void worker_unmaps_free(struct slot *s)
-{
-	while (s->unmapped)
-		free(unmapped_pop(s, &s->unmapped));
-}
-
 static void unmap_end(struct order *o, const struct order_end *end)
 {
 	struct mapping *m = CONTAINER_OF(o, struct mapping, order);
+	struct tenant *t = o->tenant;
 
-	if (!m->port) {
-		unmapped_add(m);
-		return;
+	t->busy--;
+	if (m->port) {
+		m->port->mappings--;
+	} else {
+		arena_drop(t->slot->arena, m->range.address);
+		t->unmaps--;
+		m->done(t, m->replies ? &m->sequence : NULL);
 	}
-	o->tenant->busy--;
-	m->port->mappings--;
 	free(m);
 }
 
@@ -187,23 +101,19 @@ int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
 	struct arena *arena = t->slot->arena;
 	uint64_t at = address, bytes;
 
-	if (!tenant_memory_separate(t->memory) || !arena_next(arena, t->owner, &at, &bytes) ||
-	    at != address)
+	if (!t->worker || !arena_next(arena, t->owner, &at, &bytes) || at != address)
 		return arena_free(arena, t->owner, address);
 	struct mapping *m = mapping_create(t, WORKER_UNMAP, at, bytes);
 	if (!m)
 		return DXP_ENOMEM;
 	m->done = done;
-	m->replies = sequence && (!t->worker || t->worker->commands == 0);
+	m->replies = sequence && t->worker->commands == 0;
 	m->sequence = sequence ? *sequence : 0;
 	arena_hold(arena, t->owner, at, bytes, NULL); /* own allocation: cannot fail */
 	arena_free(arena, t->owner, at);
 	t->busy++;
 	t->unmaps++;
-	if (t->worker)
-		worker_post(t->worker, &m->order);
-	else
-		unmapped_add(m);
+	worker_post(t->worker, &m->order);
 	return m->replies ? DXP_EAGAIN : DXP_OK;
 }
 

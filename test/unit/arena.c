@@ -274,12 +274,6 @@ static void arena_separate__two_memories(void **state)
 	assert_int_equal(reach(A, true, a + 2 * page - 1, 2, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, true, a + 2 * page, 2, &s), DXP_OK);
 	assert_true(s.start == a + 2 * page && s.end == BYTES);
-	assert_int_equal(arena_hold(arena, A, a, 1, NULL), DXP_OK);
-	assert_int_equal(arena_hold(arena, A, a, page, NULL), DXP_OK);
-	assert_int_equal(arena_holders(arena, a), 2);
-	arena_drop(arena, a);
-	arena_drop(arena, a);
-	assert_int_equal(arena_holders(arena, a), 0);
 	arena_free_owner(arena, A);
 	assert_int_equal(reach(B, true, 0, BYTES, &s), DXP_OK);
 	assert_int_equal(arena_alloc(arena, B, page + 1, &c), DXP_OK);
