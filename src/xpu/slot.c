@@ -312,6 +312,7 @@ uint32_t slot_service(struct slot *s)
 	work += keys_scrub_advance(s);
 	work += works_advance(s);
 	work += tenants_needed(s);
+	work += tenant_memories_check(s);
 	if (s->bridged)
 		work += bridged_poll(s->bridged);
 	work += workers_begun_notify(s);
@@ -340,5 +341,6 @@ uint64_t slot_deadline(struct slot *s)
 	if (!workers_sleeping(s) || (s->clearings && !s->bridged) || tenant_memories_due(s))
 		return 0;
 	uint64_t deadline_ns = min_u64(reply_events_deadline(s), workers_begun_deadline(s));
+	deadline_ns = min_u64(deadline_ns, tenant_memories_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
 }

@@ -230,6 +230,7 @@ struct slot {
 	/* BRIDGED: not built yet; the first one's package is in host memory */
 	struct build *builds, **builds_tail;
 	bool closing;
+	uint64_t files_ns;   /* next check of tenants' files */
 	uint64_t needed_ns;  /* next check whether silent hosts block others */
 	uint64_t blocked_ns; /* when the outbox became unable to post; 0: it is able */
 	uint16_t stuck_node; /* last node and time of slot_peer_stuck */

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "xpu/slot_internal.h"
@@ -32,6 +34,8 @@ static int file_open(struct tenant_memory *m, uint64_t bytes)
 			close(m->fd);
 		return error == ENOMEM ? DXP_ENOMEM : DXP_EBUSY;
 	}
+	/* Pages are counted one by one (tenant_memories_check). */
+	madvise(base, bytes, MADV_NOHUGEPAGE);
 	m->base = base;
 	m->bytes = bytes;
 	return DXP_OK;
@@ -145,6 +149,62 @@ void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_
 {
 	if (tenant_memory_separate(t->memory))
 		descriptor_discard(t->memory->fd, address, bytes);
+}
+
+/* Returns the bytes of pages that its file may have. */
+static uint64_t pages_most(const struct tenant *t)
+{
+	const struct ranges *listed = &t->memory->pages;
+	uint64_t bytes = XPU_FILES_SLACK;
+
+	for (uint32_t i = 0; i < listed->count; i++)
+		bytes += listed->at[i].end - listed->at[i].start;
+	for (const struct port *p = t->slot->ports; p; p = p->next)
+		bytes += p->tenant == t ? sizeof(*p->window) : 0;
+	return bytes;
+}
+
+/* Returns the bytes of pages of its file beyond that. */
+static uint64_t pages_excess(const struct tenant *t)
+{
+	const struct tenant_memory *m = t->memory;
+	struct stat st;
+
+	if (!tenant_memory_separate(m) || m->pages_unknown || fstat(m->fd, &st) != 0)
+		return 0;
+	const uint64_t bytes = (uint64_t)st.st_blocks * 512, most = pages_most(t);
+	return bytes > most ? bytes - most : 0;
+}
+
+uint32_t tenant_memories_check(struct slot *s)
+{
+	const uint64_t now_ns = s->tenants ? clock_now_ns() : 0;
+	uint32_t evicted = 0;
+
+	if (now_ns < s->files_ns)
+		return 0;
+	s->files_ns = now_ns + XPU_FILES_NS;
+	for (struct tenant *t = s->tenants; t; t = t->next) {
+		const uint64_t excess = t->leaving ? 0 : pages_excess(t);
+		if (excess == 0)
+			continue;
+		log_warn("host node %u is evicted: its kernels have filled %llu KiB outside of its "
+			 "allocations by system calls",
+			 t->host, (unsigned long long)(excess >> 10));
+		s->hooks->evict(t, DXP_EACCESS);
+		node_peer_reset(s->node, t->host, DXP_EPEERLOST);
+		evicted++;
+	}
+	return evicted;
+}
+
+uint64_t tenant_memories_deadline(const struct slot *s)
+{
+	const struct tenant *t = s->tenants;
+
+	while (t && !t->worker)
+		t = t->next;
+	return t ? s->files_ns : UINT64_MAX;
 }
 
 static bool in_use(const struct slot *s, const struct tenant_memory *m)

@@ -42,6 +42,12 @@ void tenant_memory_clear(struct tenant *t, uint64_t address, uint64_t bytes);
 /* Frees the pages of a NIC window that is not used any more, if its tenant has a file. */
 void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_t bytes);
 
+/* Evicts hosts whose kernels have filled their file outside of what they were given; their workers
+ * have written there by system calls. Looks once per XPU_FILES_NS. Returns how many. */
+uint32_t tenant_memories_check(struct slot *s);
+/* Returns when tenant_memories_check must be called; UINT64_MAX: never. */
+uint64_t tenant_memories_deadline(const struct slot *s);
+
 /* Frees pages of tenants that are gone. Returns the amount of work. */
 uint32_t tenant_memories_advance(struct slot *s);
 /* Returns whether tenant_memories_advance has work now. */

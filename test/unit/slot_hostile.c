@@ -232,6 +232,30 @@ static void memory__of_an_earlier_host_is_gone(void **state)
 	guest_close(&first);
 }
 
+/* A host whose kernel takes more memory than it has allocated loses the xPU; others keep it. */
+static void memory__filled_beyond_allocations_evicts(void **state)
+{
+	struct guest good = guest_open("good"), bad = hostile_open("bad");
+	const struct call fill = {.number = SYS_fallocate,
+				  .a = {ZYGOTE_MEMORY, 0, 0, DAEMONS_MEMORY / 2}};
+	const uint64_t until_ns = clock_now_ns() + SOON_NS;
+	uint32_t value;
+
+	call_start(&bad, &fill);
+	while (dxp_mem_read(bad.xpu, &value, bad.address, sizeof(value)) == DXP_OK) {
+		assert_true(clock_now_ns() < until_ns);
+		usleep(10000);
+	}
+	guest_close(&bad);
+	secret_write(&good, good.address);
+	secret_check(&good);
+	ok(end(&good, add(&good, 1, NULL)));
+	guest_close(&good);
+	bad = hostile_open("bad");
+	assert_int_equal(call(&bad, (struct call){.number = SYS_getppid}), zygote());
+	guest_close(&bad);
+}
+
 /* A worker has its streams, device memory, its wakeup and the pipe that it prints to. */
 static void descriptors__only_what_it_needs(void **state)
 {
@@ -497,6 +521,7 @@ int main(void)
 		TEST(memory__of_neighbours_has_no_descriptor),
 		TEST(memory__of_neighbours_has_no_address),
 		TEST(memory__of_an_earlier_host_is_gone),
+		TEST(memory__filled_beyond_allocations_evicts),
 		TEST(descriptors__only_what_it_needs),
 		TEST(privileges__none_new),
 		TEST(privileges__no_capabilities),
