@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -488,6 +489,17 @@ static int join_exit_code(int status)
 	}
 }
 
+/* Raises the limit of descriptors to the hard limit: each host of an xPU needs one. */
+static void descriptors_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static void signals_set(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -540,6 +552,7 @@ int main(int argc, char **argv)
 		return EXIT_KEY;
 	a.daemon.fabric_key = key;
 	signals_set();
+	descriptors_raise_limit();
 	int status = daemon_open(&a.daemon, &daemon);
 	if (status != DXP_OK)
 		return open_exit_code(status);

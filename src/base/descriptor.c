@@ -83,6 +83,17 @@ int descriptor_memory(const char *name, uint64_t bytes)
 	return -1;
 }
 
+bool descriptor_discard(int fd, uint64_t offset, uint64_t bytes)
+{
+	const int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+	int status;
+
+	do
+		status = fallocate(fd, mode, (off_t)offset, (off_t)bytes);
+	while (status != 0 && errno == EINTR);
+	return status == 0;
+}
+
 bool descriptor_write(int fd, const void *data, size_t bytes)
 {
 	const uint8_t *at = data;

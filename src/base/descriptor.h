@@ -35,6 +35,10 @@ DIR *descriptor_opendir(const char *path);
  */
 int descriptor_memory(const char *name, uint64_t bytes);
 
+/* Frees whole pages of such memory: they read as zero, for all that map them. Returns false with
+ * errno set. */
+bool descriptor_discard(int fd, uint64_t offset, uint64_t bytes);
+
 /* Writes all bytes, also after signals. Returns false with errno set. */
 bool descriptor_write(int fd, const void *data, size_t bytes);
 

@@ -27,6 +27,11 @@ static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64
 		return 0;
 	return region_guard_query(r, offset, bytes);
 }
+/* Returns the memory at an offset that region_reach has permitted last. */
+static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
+{
+	return (r->guarded && r->reach.base ? r->reach.base : r->base) + offset;
+}
 /* Holds bytes that an own descriptor names, until region_drop. DXP_EACCESS: not permitted. */
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);

@@ -61,7 +61,7 @@ static uint8_t piece_admit(struct nic_function *t, uint8_t op, struct nic_piece 
 	region->uses++;
 	if (region->staged)
 		return atomic_known(op) ? WIRE_NACK_UNSUPPORTED : 0;
-	p->base = region->base + p->offset;
+	p->base = region_at(region, p->offset);
 	return atomic_known(op) && (uintptr_t)p->base % sizeof(uint64_t) != 0 ? WIRE_NACK_BOUNDS
 									      : 0;
 }
@@ -78,14 +78,18 @@ static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
 }
 
 /* Checks the remaining pieces again: access may have changed since they were admitted. */
-static uint8_t pieces_reach(const struct nic_request *r)
+static uint8_t pieces_reach(struct nic_request *r)
 {
 	uint8_t code = 0;
 
-	for (uint16_t i = r->remote_index; i < r->remote_count && code == 0; i++)
-		if (r->remote[i].region)
-			code = region_reach(r->remote[i].region, r->remote[i].offset,
-					    r->remote[i].bytes);
+	for (uint16_t i = r->remote_index; i < r->remote_count && code == 0; i++) {
+		struct nic_piece *p = &r->remote[i];
+		if (!p->region)
+			continue;
+		code = region_reach(p->region, p->offset, p->bytes);
+		if (code == 0 && !p->region->staged)
+			p->base = region_at(p->region, p->offset);
+	}
 	return code;
 }
 
@@ -473,7 +477,7 @@ bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const str
 	    access_region(t, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) != 0 ||
 	    to->staged)
 		return false;
-	memmove(to->base + e[1].offset, from, bytes);
+	memmove(region_at(to, e[1].offset), from, bytes);
 	t->total_bytes += bytes;
 	dxp_store_release64(&t->window->total_bytes, t->total_bytes);
 	received_count(t, d->dst_qp, bytes);

@@ -231,6 +231,9 @@ void nic_staged_refuse(struct nic *n, struct nic_staged_read *r, int status, uin
  * revoked, the NIC calls only `drop`. */
 struct nic_reach {
 	uint64_t first, end; /* offsets in the region */
+	/* Offset 0 of the memory that holds these bytes, with the same offsets; NULL: the region's
+	 * own. */
+	uint8_t *base;
 };
 struct nic_guard {
 	/* Checks access to [offset, offset + bytes), which lie in the region: for a whole message

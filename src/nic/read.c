@@ -215,7 +215,7 @@ void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *reco
 
 	m->region = record->region;
 	m->region->uses++; /* the record releases its own use */
-	m->data = record->region->base + record->addr;
+	m->data = region_at(record->region, record->addr);
 	m->rltp.bytes = (uint32_t)record->get.bytes;
 	m->fields.addr = record->get.reply_addr;
 	m->fields.key = record->get.reply_key;
@@ -246,8 +246,8 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	uint64_t old = 0;
 	/* Operation and alignment were checked before. It fails only if others keep changing the
 	 * bytes. */
-	int status = atomic_execute(a->op, record->region->base + record->addr, a->operand, a->swap,
-				    &old);
+	int status = atomic_execute(a->op, region_at(record->region, record->addr), a->operand,
+				    a->swap, &old);
 
 	m->fields.msg_id = a->reply_msg_id;
 	m->fields.addr = record->addr;

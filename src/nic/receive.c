@@ -61,7 +61,7 @@ static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 	if (region->staged)
 		*staged = region;
 	else
-		*to = region->base + h->addr;
+		*to = region_at(region, h->addr);
 	return verdict;
 }
 
@@ -151,7 +151,7 @@ static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
 		return verdict;
 	if (region->staged)
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
-	if ((uintptr_t)(region->base + h->addr) % sizeof(uint64_t) != 0)
+	if ((uintptr_t)region_at(region, h->addr) % sizeof(uint64_t) != 0)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	if (!atomic_known(r->atomic.op))
 		return REFUSED(WIRE_NACK_UNSUPPORTED);

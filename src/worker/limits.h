@@ -6,8 +6,8 @@
 /* hosts of one xPU: half of a NIC's memory regions, one each */
 #define WORKER_HOSTS_MAX 2048
 #define WORKER_QUEUE_MAX 64 /* jobs queued at the engine: hides the hand-over */
-/* bytes behind device memory: windows of NICs that kernels drive, 1.2 MiB each, and a page of
- * counters; memory is used only when written */
+/* bytes behind device memory: windows of NICs that kernels drive, 1.2 MiB each; memory is used
+ * only when written */
 #define WORKER_TAIL_BYTES (40u << 20)
 /* ns between two attempts to start the zygote */
 #define WORKER_AGAIN_NS    (1000ull * 1000 * 1000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A worker runs code of its host, which may be hostile. Its descriptors are those that it needs:
- * streams, device memory, its own wakeup. Its eventfd and pipes are its own, because a process can
- * make a shared one blocking, or fill it, for all others. */
+ * streams, its tenant's device memory, its own wakeup. Its eventfd and pipes are its own, because a
+ * process can make a shared one blocking, or fill it, for all others. */
 #include "worker/process.h"
 
 #include <errno.h>
@@ -61,9 +61,11 @@ static void signals_default(void)
  * its kernels need. */
 static void descriptors_set(const struct worker_process *p)
 {
-	if (dup2(p->errors_fd, STDERR_FILENO) < 0 || dup2(p->wakeup_fd, ZYGOTE_WAKEUP) < 0)
+	if (dup2(p->errors_fd, STDERR_FILENO) < 0 || dup2(p->wakeup_fd, ZYGOTE_WAKEUP) < 0 ||
+	    dup2(p->memory_fd, ZYGOTE_MEMORY) < 0)
 		_exit(1);
 	fcntl(ZYGOTE_WAKEUP, F_SETFD, FD_CLOEXEC);
+	fcntl(ZYGOTE_MEMORY, F_SETFD, FD_CLOEXEC);
 	close(ZYGOTE_SOCKET);
 	if (p->plain) {
 		close_range(ZYGOTE_FDS, ~0u, 0);
@@ -71,6 +73,7 @@ static void descriptors_set(const struct worker_process *p)
 	}
 	close(p->errors_fd);
 	close(p->wakeup_fd);
+	close(p->memory_fd);
 	close(p->rings_fd);
 }
 

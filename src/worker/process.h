@@ -12,6 +12,7 @@ struct worker_process {
 	pid_t parent; /* the zygote */
 	int rings_fd;
 	int wakeup_fd; /* an eventfd that only this worker writes */
+	int memory_fd; /* the tenant's device memory */
 	int errors_fd; /* becomes standard error */
 	bool plain;    /* as engine_description */
 	/* The sandbox, as sandbox_enter. */

@@ -84,7 +84,11 @@ static int range_map(struct worker_server *s, const struct worker_range *r)
 	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_FIXED, s->options.memory_fd, (off_t)r->address);
 
-	return at == MAP_FAILED ? DXP_ENOMEM : DXP_OK;
+	if (at == MAP_FAILED)
+		return DXP_ENOMEM;
+	/* the daemon counts the file's pages one by one */
+	madvise(at, r->bytes, MADV_NOHUGEPAGE);
+	return DXP_OK;
 }
 
 static int range_unmap(struct worker_server *s, const struct worker_range *r)

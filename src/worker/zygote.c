@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,8 @@ struct zygote {
 	pid_t pid;               /* 0: none */
 	int socket;
 	bool hello_done; /* its first message was received */
+	int news_fd;
+	_Atomic uint32_t *news; /* counts the zygote's messages; written by it */
 	uint32_t news_received;
 	uint64_t look_ns, started_ns;
 };
@@ -65,7 +68,7 @@ static void given_close(struct given *g)
 /* Copies them above the final numbers, so that no dup2 overwrites one that is not copied yet. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
-	const int from[] = {socket, z->options.memory_fd, z->options.wakeup_fd};
+	const int from[] = {socket, z->news_fd, z->options.wakeup_fd};
 	bool good = true;
 
 	for (size_t i = 0; i < ARRAY_COUNT(out->fds); i++) {
@@ -211,6 +214,24 @@ static int texts_copy(struct zygote *z)
 		       : DXP_ENOMEM;
 }
 
+static int news_open(struct zygote *z)
+{
+	void *at = MAP_FAILED;
+
+	z->news_fd = descriptor_memory("dxp-news", ZYGOTE_NEWS_BYTES);
+	if (z->news_fd >= 0)
+		at = mmap(NULL, ZYGOTE_NEWS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, z->news_fd,
+			  0);
+	if (at == MAP_FAILED) {
+		log_error("no memory to start workers: %s; raise the limit of open files (ulimit "
+			  "-n), or free memory",
+			  strerror(errno));
+		return DXP_EIO;
+	}
+	z->news = at;
+	return DXP_OK;
+}
+
 int zygote_open(const struct zygote_options *options, struct zygote **out,
 		struct engine_description *about)
 {
@@ -219,8 +240,10 @@ int zygote_open(const struct zygote_options *options, struct zygote **out,
 	if (!z)
 		return DXP_ENOMEM;
 	z->options = *options;
-	z->socket = -1;
+	z->socket = z->news_fd = -1;
 	int status = texts_copy(z);
+	if (status == DXP_OK)
+		status = news_open(z);
 	if (status == DXP_OK)
 		status = scratch_open(NULL, &z->scratch);
 	if (status == DXP_OK)
@@ -240,6 +263,10 @@ void zygote_close(struct zygote *z)
 	if (!z)
 		return;
 	gone(z);
+	if (z->news)
+		munmap(z->news, ZYGOTE_NEWS_BYTES);
+	if (z->news_fd >= 0)
+		close(z->news_fd);
 	scratch_close(z->scratch);
 	free(z->program);
 	free(z->engine);
@@ -284,14 +311,14 @@ static int request_send(struct zygote *z, const struct zygote_request *r, const 
 	return errno == EAGAIN || errno == EWOULDBLOCK ? DXP_EAGAIN : DXP_EIO;
 }
 
-int zygote_start(struct zygote *z, uint32_t id, int rings_fd, int wakeup_fd)
+int zygote_start(struct zygote *z, const struct zygote_worker *w)
 {
-	const int fds[ZYGOTE_START_FDS] = {rings_fd, wakeup_fd};
+	const int fds[ZYGOTE_START_FDS] = {w->rings_fd, w->wakeup_fd, w->memory_fd};
 	int status = respawn(z);
 
 	if (status != DXP_OK)
 		return status;
-	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, fds) == DXP_OK)
+	if (request_send(z, &(struct zygote_request){ZYGOTE_START, w->id}, fds) == DXP_OK)
 		return DXP_OK;
 	/* The socket is full, or the zygote is lost, which zygote_next detects. */
 	z->look_ns = 0;
@@ -332,7 +359,7 @@ static int message_receive(struct zygote *z, struct zygote_news *out)
  * poll costs a system call. */
 static bool look_due(struct zygote *z)
 {
-	uint32_t news = atomic_load_explicit(z->options.news, memory_order_acquire);
+	uint32_t news = atomic_load_explicit(z->news, memory_order_acquire);
 	uint64_t now_ns = clock_now_ns();
 
 	if (news == z->news_received && now_ns < z->look_ns)

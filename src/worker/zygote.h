@@ -20,17 +20,19 @@ struct zygote_options {
 	const char *program;      /* to start, with its path */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder; NULL: none */
-	int memory_fd;            /* device memory, and WORKER_TAIL_BYTES behind it */
-	uint64_t memory_bytes;
-	int wakeup_fd; /* an eventfd that wakes the daemon for news; workers have none of it */
-	/* in the last page of that memory: counts the zygote's messages */
-	_Atomic uint32_t *news;
+	uint64_t memory_bytes;    /* of the device, without WORKER_TAIL_BYTES */
+	int wakeup_fd;    /* an eventfd that wakes the daemon for news; workers have none of it */
 	uint32_t spin_ns; /* as worker_server_options */
 	struct sandbox_options sandbox;
 };
 
-/* Offset of `news` in WORKER_TAIL_BYTES: the last page. */
-#define ZYGOTE_NEWS_OFFSET (WORKER_TAIL_BYTES - 4096)
+/* What a worker gets of its tenant. The caller may close the descriptors after zygote_start. */
+struct zygote_worker {
+	uint32_t id;
+	int rings_fd;
+	int wakeup_fd; /* an eventfd, written for an answer while the daemon sleeps */
+	int memory_fd; /* the tenant's device memory, and WORKER_TAIL_BYTES behind it */
+};
 
 /* Starts the zygote and waits until its engine is open; copies the options. DXP_EIO: it cannot be
  * started; DXP_EUNSUPPORTED: the sandbox is STRICT and lacks a part; else as engine_open. Logs
@@ -40,11 +42,10 @@ int zygote_open(const struct zygote_options *options, struct zygote **out,
 /* Kills all its workers. NULL is allowed. */
 void zygote_close(struct zygote *z);
 
-/* Requests a worker `id` that serves the rings of `rings_fd` and writes the eventfd `wakeup_fd` for
- * an answer while the daemon sleeps; the caller may close both afterwards.
+/* Requests a worker.
  * DXP_EAGAIN: too many requests, or the zygote is lost and may not be restarted yet: retry at
  * zygote_deadline. DXP_EIO: no zygote could be started (logged). */
-int zygote_start(struct zygote *z, uint32_t id, int rings_fd, int wakeup_fd);
+int zygote_start(struct zygote *z, const struct zygote_worker *worker);
 /* Returns when to retry zygote_start. */
 uint64_t zygote_deadline(const struct zygote *z);
 /* Kills a worker soon, if it has not exited. DXP_EAGAIN: retry. */

@@ -5,11 +5,13 @@
 
 #include "worker/zygote.h"
 
-/* Numbers of the descriptors that the zygote inherits. */
+/* Numbers of the descriptors that the zygote inherits. MEMORY: a page that counts its messages; in
+ * a worker, its tenant's device memory. */
 enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_WAKEUP, ZYGOTE_FDS };
 
 #define ZYGOTE_ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the parent process exits */
-#define ZYGOTE_START_FDS     2       /* of a START */
+#define ZYGOTE_START_FDS     3       /* of a START */
+#define ZYGOTE_NEWS_BYTES    4096    /* shared by daemon and zygote: a page */
 
 /* The zygote's first message. */
 struct zygote_hello {
@@ -28,7 +30,7 @@ int zygote_warm_wait(const char *cache, int socket);
 
 enum zygote_action { ZYGOTE_START, ZYGOTE_KILL };
 struct zygote_request {
-	uint32_t action; /* START carries the descriptors of rings and wakeup */
+	uint32_t action; /* START carries the descriptors of struct zygote_worker, in its order */
 	uint32_t id;
 };
 

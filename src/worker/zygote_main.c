@@ -125,8 +125,8 @@ static int memory_reserve(struct here *h)
 {
 	uint64_t bytes = h->memory_bytes + WORKER_TAIL_BYTES;
 	void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	void *news = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ZYGOTE_MEMORY,
-			  (off_t)(h->memory_bytes + ZYGOTE_NEWS_OFFSET));
+	void *news =
+		mmap(NULL, ZYGOTE_NEWS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ZYGOTE_MEMORY, 0);
 
 	if (at == MAP_FAILED || news == MAP_FAILED) {
 		log_error("cannot reserve addresses for %llu MiB of device memory: %s; use a "
@@ -136,7 +136,8 @@ static int memory_reserve(struct here *h)
 	}
 	h->memory = at;
 	h->news = news;
-	return DXP_OK;
+	/* no worker may write there */
+	return madvise(news, ZYGOTE_NEWS_BYTES, MADV_DONTFORK) == 0 ? DXP_OK : DXP_EIO;
 }
 
 static void hello_send(const struct here *h, int status)
@@ -194,6 +195,7 @@ static void worker_start(struct here *h, uint32_t id, const int fds[ZYGOTE_START
 		.parent = getpid(),
 		.rings_fd = fds[0],
 		.wakeup_fd = fds[1],
+		.memory_fd = fds[2],
 		.errors_fd = h->errors.write_fd,
 		.plain = h->plain,
 		.sandboxed = h->sandboxed,

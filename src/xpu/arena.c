@@ -47,6 +47,7 @@ struct arena {
 	uint8_t *base;
 	uint64_t bytes, free_bytes;
 	uint64_t unit; /* allocation sizes are multiples of it */
+	bool separate;
 	int fd;
 	struct block *first;
 	struct tree by_address, by_bytes, owners;
@@ -184,8 +185,9 @@ void arena_destroy(struct arena *a)
 	free(a);
 }
 
-void arena_whole_pages(struct arena *a)
+void arena_separate(struct arena *a)
 {
+	a->separate = true;
 	a->unit = (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -298,6 +300,12 @@ void arena_clear(struct arena *a, uint64_t address, uint64_t bytes)
 	memset(a->base + address, 0, bytes);
 }
 
+void arena_discard(struct arena *a, uint64_t address, uint64_t bytes)
+{
+	if (!descriptor_discard(a->fd, address, bytes))
+		arena_clear(a, address, bytes);
+}
+
 /* Merges the free block behind b into b. */
 static void block_join(struct arena *a, struct block *b)
 {
@@ -315,7 +323,8 @@ static void block_join(struct arena *a, struct block *b)
 static void block_release(struct arena *a, struct block *b)
 {
 	a->free_bytes += b->bytes;
-	a->all_stale |= !ranges_add(&a->stale, b->address, b->address + b->bytes);
+	if (!a->separate)
+		a->all_stale |= !ranges_add(&a->stale, b->address, b->address + b->bytes);
 	owner_leave(a, b);
 	b->used = b->freed = false;
 	if (b->behind && !b->behind->used)
@@ -406,16 +415,24 @@ static bool reached(const struct block *b, uint32_t owner, bool common)
 	return b->used ? !b->freed && owned_by(b, owner) : common;
 }
 
+/* Returns whether two blocks are in the same memory. */
+static bool joins(const struct arena *a, const struct block *b, const struct block *c)
+{
+	return !a->separate || b->used == c->used;
+}
+
 /* Returns the accessible blocks around b: all up to `end`, plus RUN_BLOCKS on each side. */
-static struct range run_of(const struct block *b, uint32_t owner, bool common, uint64_t end)
+static struct range run_of(const struct arena *a, const struct block *b, uint32_t owner,
+			   bool common, uint64_t end)
 {
 	const struct block *first = b, *last = b;
 
-	for (int i = 0; i < RUN_BLOCKS && first->before && reached(first->before, owner, common);
+	for (int i = 0; i < RUN_BLOCKS && first->before && joins(a, b, first->before) &&
+			reached(first->before, owner, common);
 	     i++)
 		first = first->before;
 	for (int i = 0; (i < RUN_BLOCKS || last->address + last->bytes < end) && last->behind &&
-			reached(last->behind, owner, common);
+			joins(a, b, last->behind) && reached(last->behind, owner, common);
 	     i++)
 		last = last->behind;
 	return (struct range){first->address, last->address + last->bytes};
@@ -455,7 +472,7 @@ int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t add
 	if (!reached(b, owner, common))
 		return DXP_EACCESS;
 	uint64_t end = address + min_u64(bytes, a->bytes - address);
-	struct range run = run_of(b, owner, common, end);
+	struct range run = run_of(a, b, owner, common, end);
 	if (bytes > run.end - address)
 		return DXP_EACCESS;
 	bool stale = stale_find(a, address, address + bytes, &run);
@@ -473,6 +490,11 @@ bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes)
 const uint64_t *arena_epoch(const struct arena *a)
 {
 	return &a->epoch;
+}
+
+void arena_access_changed(struct arena *a)
+{
+	a->epoch++;
 }
 
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end)

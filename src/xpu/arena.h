@@ -2,6 +2,9 @@
 /* Device memory of one xPU: one shared mapping of a memfd, divided into allocations with owners.
  * NIC and kernels work in it in place. Addresses are offsets in it, multiples of XPU_ALIGN.
  *
+ * Separate: allocations have memory of their own elsewhere, with the same addresses
+ * (tenant_memory.h). The memory here then is that of unallocated addresses only.
+ *
  * Holders: a kernel or transfer holds its allocation; one freed meanwhile is reused after its last
  * holder drops it. Invariant: blocks cover the arena without gaps, in address order; no two free
  * blocks are neighbours. Not thread-safe; any thread may access the bytes.
@@ -27,9 +30,9 @@ void arena_destroy(struct arena *a);
  * and arena_base must not be called. */
 void arena_unmap(struct arena *a);
 
-/* Aligns later allocations to pages, so that no page has two owners when other processes map
- * them. Call before the first allocation. */
-void arena_whole_pages(struct arena *a);
+/* Makes allocations separate. They are whole pages, so that no page has two owners when other
+ * processes map them, and freeing leaves no bytes. Call before the first allocation. */
+void arena_separate(struct arena *a);
 /* Returns the memfd. WORKER_TAIL_BYTES more, zero at first, follow the memory at arena_bytes(), in
  * the same mapping and file. */
 int arena_fd(const struct arena *a);
@@ -47,6 +50,8 @@ uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
  * DXP_EINVAL: 0 bytes. DXP_ENOMEM: no such block, or no process memory. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
+/* Clears whole pages, and returns them to the system. */
+void arena_discard(struct arena *a, uint64_t address, uint64_t bytes);
 
 /* Frees the allocation at `address`. DXP_ENOENT: not an allocation of the owner. */
 int arena_free(struct arena *a, uint32_t owner, uint64_t address);
@@ -62,13 +67,16 @@ int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes
 void arena_drop(struct arena *a, uint64_t address);
 
 /* Checks the owner's access to [address, address + bytes), a non-empty range of the arena.
- * DXP_OK: *out is an accessible range around it, until *arena_epoch() changes.
+ * DXP_OK: *out is an accessible range around it, until *arena_epoch() changes. Separate: all of it
+ * is allocated, or none of it.
  * DXP_EACCESS: part of it is neither the owner's nor (with `common`) unallocated.
  * DXP_EAGAIN: *out, an unallocated part of it, must be cleared first. */
 int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
 		uint64_t bytes, struct range *out);
 bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes);
 const uint64_t *arena_epoch(const struct arena *a);
+/* Changes the epoch, because access by others has changed. */
+void arena_access_changed(struct arena *a);
 /* Marks unallocated bytes as cleared. */
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end);
 

@@ -376,7 +376,7 @@ static int package_accept(struct build *b, const struct command *c)
 		return status;
 	b->held = true;
 	if (!s->bridged)
-		return package_copy(b, arena_base(s->arena) + c->address);
+		return package_copy(b, t->memory->base + c->address);
 	build_queue(s, b);
 	return DXP_OK;
 }

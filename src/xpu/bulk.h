@@ -19,6 +19,7 @@ struct bulk {
 	uint32_t piece_bytes;  /* 0: chosen here */
 	uint64_t bytes;
 	uint64_t address;                  /* in device memory: IN, OUT */
+	uint32_t key;                      /* of device memory, unless BRIDGED */
 	uint32_t from_key, to_key;         /* keys at the peer: of the source, of the destination */
 	uint64_t from_address, to_address; /* at the peer */
 	void (*posted)(struct bulk *h);    /* every PUT is in the outbox; may be NULL */

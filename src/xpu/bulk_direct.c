@@ -17,7 +17,7 @@ static int piece_start(struct bulk *h, uint32_t bytes)
 {
 	struct slot *s = h->slot;
 	const struct dxp_entry local = {
-		.offset = h->address + h->handed, .bytes = bytes, .key = s->memory_key};
+		.offset = h->address + h->handed, .bytes = bytes, .key = h->key};
 	const struct outbox_piece in = {
 		local, {.offset = h->from_address + h->handed, .bytes = bytes, .key = h->from_key}};
 	const struct outbox_piece out = {

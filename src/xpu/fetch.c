@@ -39,7 +39,7 @@ static int part_write(struct tenant *t, const struct part *p, const uint8_t *fro
 	if (status != DXP_OK)
 		return status;
 	if (bytes)
-		memcpy(arena_base(arena) + p->address, from, bytes);
+		memcpy(t->memory->base + p->address, from, bytes);
 	arena_drop(arena, p->address);
 	return DXP_OK;
 }

@@ -44,6 +44,17 @@ static void out_of_bounds_report(struct tenant *t, uint64_t offset, uint64_t byt
 			(unsigned long long)bytes, (unsigned long long)offset, what);
 }
 
+/* Returns the memory of a range that arena_reach permits; NULL: the tenant's. */
+static uint8_t *memory_of(const struct tenant *t, const struct range *range)
+{
+	struct slot *s = t->slot;
+
+	if (!tenant_memory_separate(t->memory) || !arena_is_free(s->arena, range->start, 1))
+		return NULL;
+	s->common_used = true;
+	return arena_base(s->arena);
+}
+
 static uint8_t reach(struct tenant *t, bool common, uint64_t offset, uint64_t bytes,
 		     struct nic_reach *out)
 {
@@ -54,13 +65,14 @@ static uint8_t reach(struct tenant *t, bool common, uint64_t offset, uint64_t by
 	if (status == DXP_EAGAIN && stale_clear(s, &range))
 		status = arena_reach(s->arena, t->owner, common, offset, bytes, &range);
 	if (status == DXP_OK)
-		*out = (struct nic_reach){range.start, range.end};
+		*out = (struct nic_reach){range.start, range.end, memory_of(t, &range)};
 	return status == DXP_OK ? 0 : status == DXP_EAGAIN ? WIRE_NACK_RNR : WIRE_NACK_RIGHTS;
 }
 
 static uint8_t host_reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
 {
-	uint8_t code = reach(context, true, offset, bytes, out);
+	struct tenant *t = context;
+	uint8_t code = t->leaving ? WIRE_NACK_KEY : reach(t, true, offset, bytes, out);
 
 	if (code == WIRE_NACK_RIGHTS)
 		out_of_bounds_report(context, offset, bytes, "its key");
@@ -94,22 +106,42 @@ static void port_drop_bytes(void *context, uint64_t offset)
 	arena_drop(t->slot->arena, offset);
 }
 
+/* Memory that the xPU's own transfers name is held by them. */
+static int host_hold(void *context, uint64_t offset, uint64_t bytes)
+{
+	return DXP_OK;
+}
+
+static void host_drop(void *context, uint64_t offset)
+{
+}
+
 int key_open(struct tenant *t)
 {
 	const uint32_t rights = NIC_REMOTE_READ | NIC_REMOTE_WRITE;
 	struct slot *s = t->slot;
 	struct nic *n = node_nic(s->node);
-	const struct nic_guard guard = {
-		.reach = host_reach, .context = t, .epoch = arena_epoch(s->arena)};
-	int status = s->bridged
-			     ? bridged_key(s->bridged, rights, &t->memory_key)
-			     : nic_region_register(n, 0, arena_base(s->arena),
-						   arena_bytes(s->arena), rights, &t->memory_key);
+	const struct nic_guard guard = {.reach = host_reach,
+					.hold = host_hold,
+					.drop = host_drop,
+					.context = t,
+					.epoch = arena_epoch(s->arena)};
+	int status = s->bridged ? bridged_key(s->bridged, rights, &t->memory_key)
+				: nic_region_register(n, 0, t->memory->base, arena_bytes(s->arena),
+						      rights, &t->memory_key);
 
 	return status == DXP_OK ? nic_region_guard(n, t->memory_key, &guard) : status;
 }
 
 void key_close(struct tenant *t)
+{
+	if (t->slot->bridged)
+		nic_region_revoke(node_nic(t->slot->node), t->memory_key);
+	else
+		arena_access_changed(t->slot->arena);
+}
+
+void key_free(struct tenant *t)
 {
 	nic_region_revoke(node_nic(t->slot->node), t->memory_key);
 }
@@ -124,19 +156,27 @@ int key_of_port(struct tenant *t, uint32_t function, uint32_t *key)
 					.context = t,
 					.epoch = arena_epoch(s->arena)};
 	int status =
-		nic_region_register(n, function, arena_base(s->arena), arena_bytes(s->arena),
+		nic_region_register(n, function, t->memory->base, arena_bytes(s->arena),
 				    NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, key);
 
 	return status == DXP_OK ? nic_region_guard(n, *key, &guard) : status;
 }
 
+static void memory_reclaim(struct slot *s, const uint8_t *base, uint64_t address, uint64_t bytes)
+{
+	nic_memory_reclaim(node_nic(s->node), base + address, bytes, clock_now_ns());
+}
+
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
 {
-	if (s->bridged)
+	if (s->bridged) {
 		bridged_reclaim(s->bridged, address, bytes);
-	else
-		nic_memory_reclaim(node_nic(s->node), arena_base(s->arena) + address, bytes,
-				   clock_now_ns());
+		return;
+	}
+	memory_reclaim(s, arena_base(s->arena), address, bytes);
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (tenant_memory_has(t->memory, address, bytes))
+			memory_reclaim(s, t->memory->base, address, bytes);
 }
 
 bool keys_memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes)

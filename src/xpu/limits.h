@@ -35,6 +35,12 @@
 #define XPU_OUTBOX_FLIGHT 8
 /* memory behind DMA cleared per DMA: longer ones are not faster */
 #define XPU_CLEAR_BYTES (1u << 20)
+/* bytes of pages that one poll returns to the system, of a tenant that is gone */
+#define XPU_DISCARD_BYTES (1u << 20)
+/* ns between two checks of tenants' files: what a hostile kernel fills meanwhile is a second of
+ * writing, as with ordinary memory */
+#define XPU_FILES_NS    (1000ull * 1000 * 1000)
+#define XPU_FILES_SLACK (1u << 20) /* bytes of pages in a file that are not counted */
 /* running bulk transfers per xPU; more are queued */
 #define XPU_BULKS_SLOT_MAX 1024
 /* running bulk transfers per host and xPU: more fill no pipeline better */

@@ -132,7 +132,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	/* Up to the next unit, which the host reaches too. */
 	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
-		arena_clear(t->slot->arena, address, bytes);
+		tenant_memory_clear(t, address, bytes);
 		allocate_reply(t, sequence, address, DXP_OK);
 		return DXP_OK;
 	}
@@ -314,7 +314,7 @@ uint32_t memory_clearings_advance(struct slot *s)
 		return 0;
 	if (!c->tenant->leaving) {
 		uint64_t bytes = min_u64(c->bytes - c->cleared, XPU_ZERO_BYTES);
-		arena_clear(s->arena, c->address + c->cleared, bytes);
+		tenant_memory_clear(c->tenant, c->address + c->cleared, bytes);
 		c->cleared += bytes;
 		if (c->cleared < c->bytes)
 			return 1;

@@ -13,8 +13,8 @@
 #include "xpu/slot_internal.h"
 
 _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
-_Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) + 65536 <= WORKER_TAIL_BYTES,
-	       "windows and a page of counters fit behind device memory");
+_Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) <= WORKER_TAIL_BYTES,
+	       "windows fit behind device memory");
 
 /* Opens the highest idle function: users assign the lower ones by hand. */
 static int function_open(struct slot *s, struct port *p)
@@ -30,9 +30,11 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Allocates a window behind device memory, which workers map. False: all are used. */
-static bool window_choose(struct slot *s, struct port *p)
+/* Allocates a window behind the tenant's device memory, which its worker maps. False: all are
+ * used. */
+static bool window_choose(const struct tenant *t, struct port *p)
 {
+	struct slot *s = t->slot;
 	uint32_t i = 0;
 
 	while (i < XPU_WINDOWS_MAX && s->windows >> i & 1)
@@ -42,7 +44,7 @@ static bool window_choose(struct slot *s, struct port *p)
 	s->windows |= 1u << i;
 	p->index = i;
 	p->address = arena_bytes(s->arena) + i * sizeof(*p->window);
-	p->window = (struct dxp_window *)(arena_base(s->arena) + p->address);
+	p->window = (struct dxp_window *)(t->memory->base + p->address);
 	memset(p->window, 0, sizeof(*p->window));
 	return true;
 }
@@ -50,8 +52,10 @@ static bool window_choose(struct slot *s, struct port *p)
 static void port_free(struct slot *s, struct port *p)
 {
 	s->windows &= ~(1u << p->index);
-	if (p->tenant)
+	if (p->tenant) {
+		tenant_memory_window_free(p->tenant, p->address, sizeof(*p->window));
 		p->tenant->busy--;
+	}
 	free(p);
 }
 
@@ -62,7 +66,7 @@ static int port_create(struct tenant *t, struct port **out)
 
 	if (!p)
 		return DXP_ENOMEM;
-	if (!window_choose(s, p)) {
+	if (!window_choose(t, p)) {
 		free(p);
 		return DXP_EBUSY;
 	}

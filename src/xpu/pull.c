@@ -101,6 +101,7 @@ static int pull_begin(struct pull *p, const struct network_command *c)
 		.piece_bytes = c->piece_bytes,
 		.bytes = c->bytes,
 		.address = c->address,
+		.key = t->memory_key,
 		.from_key = c->from_key,
 		.to_key = c->to_key,
 		.from_address = c->from_address,

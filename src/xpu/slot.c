@@ -98,11 +98,8 @@ static int zygote_begin(struct slot *s)
 		.program = s->options.worker_program,
 		.engine = s->options.engine,
 		.cache_folder = s->options.cache_folder,
-		.memory_fd = arena_fd(s->arena),
 		.memory_bytes = arena_bytes(s->arena),
 		.wakeup_fd = s->wakeup_fd,
-		.news = (_Atomic uint32_t *)(arena_base(s->arena) + arena_bytes(s->arena) +
-					     ZYGOTE_NEWS_OFFSET),
 		.spin_ns = s->worker_spin_ns,
 		.sandbox = s->options.sandbox,
 	};
@@ -118,7 +115,7 @@ static int engine_start(struct slot *s)
 		if (status != DXP_OK)
 			return status;
 		if (s->about.memory_kind == DXP_MEMORY_DIRECT) {
-			arena_whole_pages(s->arena);
+			arena_separate(s->arena);
 			return engine_here(s, "none");
 		}
 		zygote_close(s->zygote);
@@ -159,17 +156,6 @@ static int bridge_start(struct slot *s)
 		return DXP_OK;
 	arena_unmap(s->arena);
 	return bridged_create(&options, &s->bridged);
-}
-
-/* Registers device memory with the NIC for own transfers; hosts get keys of their own. */
-static int memory_attach(struct slot *s)
-{
-	struct nic *n = node_nic(s->node);
-
-	if (s->bridged)
-		return bridged_attach(s->bridged, n);
-	return nic_region_register(n, 0, arena_base(s->arena), arena_bytes(s->arena), NIC_LOCAL,
-				   &s->memory_key);
 }
 
 static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
@@ -220,8 +206,8 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = s->zygote ? node_watch(s->node, s->wakeup_fd)
 				   : worker_open_thread(s, &s->worker);
-	if (status == DXP_OK)
-		status = memory_attach(s);
+	if (status == DXP_OK && s->bridged)
+		status = bridged_attach(s->bridged, node_nic(s->node));
 	return status;
 }
 
@@ -271,6 +257,7 @@ void slot_close(struct slot *s)
 	bridged_destroy(s->bridged);
 	ports_free(s); /* ports count in their tenants' `busy` */
 	tenants_free(s);
+	tenant_memories_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
 	pthread_mutex_destroy(&s->interrupt_lock);
@@ -325,12 +312,14 @@ uint32_t slot_service(struct slot *s)
 	work += keys_scrub_advance(s);
 	work += works_advance(s);
 	work += tenants_needed(s);
+	work += tenant_memories_check(s);
 	if (s->bridged)
 		work += bridged_poll(s->bridged);
 	work += workers_begun_notify(s);
 	work += reply_events_flush_due(s);
 	work += tenants_reap(s);
 	work += ports_reap(s);
+	work += tenant_memories_advance(s);
 	return work + outbox_service(s->outbox); /* messages queued above */
 }
 
@@ -349,8 +338,9 @@ bool slot_woke(struct slot *s)
 
 uint64_t slot_deadline(struct slot *s)
 {
-	if (!workers_sleeping(s) || (s->clearings && !s->bridged))
+	if (!workers_sleeping(s) || (s->clearings && !s->bridged) || tenant_memories_due(s))
 		return 0;
 	uint64_t deadline_ns = min_u64(reply_events_deadline(s), workers_begun_deadline(s));
+	deadline_ns = min_u64(deadline_ns, tenant_memories_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
 }

@@ -20,6 +20,7 @@
 #include "xpu/programs.h"
 #include "engine/pump.h"
 #include "xpu/slot.h"
+#include "xpu/tenant_memory.h"
 #include "worker/zygote.h"
 
 /* A program of a host. Its worker has it under this id, if built. */
@@ -68,7 +69,8 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner;      /* of its memory: a new number for each OPEN */
+	uint32_t owner; /* of its memory: a new number for each OPEN */
+	struct tenant_memory *memory;
 	uint32_t memory_key; /* keys.c */
 	bool trespassed;     /* an out-of-bounds access was logged */
 	struct dxp_target reply;
@@ -214,9 +216,10 @@ struct slot {
 	pthread_mutex_t interrupt_lock;
 	struct node *interrupted; /* the node that they wake */
 	struct outbox *outbox;
-	uint32_t memory_key; /* the xPU's own, of all addressable memory; not for peers */
 	struct scrub scrub;
 	struct tenant *tenants;
+	struct tenant_memory *memories; /* of tenants that are gone */
+	bool common_used;               /* hosts have reached common memory (keys.c) */
 	/* By node id, not leaving. For all ids; untouched pages cost no memory. */
 	struct tenant **by_host;
 	uint32_t bulks; /* of all tenants, at most XPU_BULKS_SLOT_MAX */
@@ -227,6 +230,7 @@ struct slot {
 	/* BRIDGED: not built yet; the first one's package is in host memory */
 	struct build *builds, **builds_tail;
 	bool closing;
+	uint64_t files_ns;   /* next check of tenants' files */
 	uint64_t needed_ns;  /* next check whether silent hosts block others */
 	uint64_t blocked_ns; /* when the outbox became unable to post; 0: it is able */
 	uint16_t stuck_node; /* last node and time of slot_peer_stuck */
@@ -341,9 +345,12 @@ uint32_t memory_clearings_advance(struct slot *s);
 void memory_clearings_free(struct slot *s);
 
 /* keys.c */
-/* Registers a host's key. DXP_EBUSY. */
+/* Registers a host's key, and the xPU's own use of it for the host. DXP_EBUSY. */
 int key_open(struct tenant *t);
+/* Rejects later requests; the xPU's own transfers go on. */
 void key_close(struct tenant *t);
+/* Revokes the key of a tenant without transfers. */
+void key_free(struct tenant *t);
 /* Registers a key of its kernels' function, valid as long as the function. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels transfers of others in newly allocated memory. */

@@ -7,6 +7,19 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
+/* Opens what a tenant needs besides its graph. */
+static int memory_open(struct tenant *t)
+{
+	int status = tenant_memory_open(t->slot, &t->memory);
+
+	if (status != DXP_OK)
+		return status;
+	status = key_open(t);
+	if (status != DXP_OK)
+		tenant_memory_close(t->slot, t->memory, 0);
+	return status;
+}
+
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
 	if (slot_hosts(s) >= s->options.hosts_max && !tenants_make_space(s, NEED_ENTRY)) {
@@ -27,7 +40,7 @@ int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, s
 	t->host = host;
 	t->owner = ++s->owner_last;
 	t->reply = *reply;
-	status = key_open(t);
+	status = memory_open(t);
 	if (status != DXP_OK) {
 		graph_destroy(t->graph);
 		free(t);
@@ -124,6 +137,9 @@ static void tenant_end(struct tenant *t)
 	}
 	if (t->slot->by_host[t->host] == t)
 		t->slot->by_host[t->host] = NULL;
+	if (!t->slot->closing)
+		key_free(t);
+	tenant_memory_close(t->slot, t->memory, t->memory_key);
 	graph_destroy(t->graph);
 	free(t->fetched.data);
 	programs_clear(&t->programs);

@@ -185,7 +185,7 @@ static void data_put(struct transfer *f)
 	for (uint64_t at = 0; at < f->bytes && f->status == DXP_OK; at += XPU_PUT_BYTES) {
 		uint32_t bytes = (uint32_t)min_u64(f->bytes - at, XPU_PUT_BYTES);
 		const struct outbox_piece piece = {
-			{.offset = f->from + at, .bytes = bytes, .key = s->memory_key},
+			{.offset = f->from + at, .bytes = bytes, .key = f->tenant->memory_key},
 			{.offset = f->destination + at, .bytes = bytes, .key = f->key}};
 		f->status = outbox_put(s->outbox, OUTBOX_PEER, &f->to, &piece, message_ended, f);
 		f->pending += f->status == DXP_OK;

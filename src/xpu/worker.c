@@ -165,7 +165,11 @@ int worker_begin(struct worker *c)
 	/* The process may have accepted an order before it died with the zygote. */
 	if (has_begun(c))
 		return DXP_EIO;
-	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd, c->wakeup_fd);
+	const struct zygote_worker start = {.id = c->id,
+					    .rings_fd = c->rings_fd,
+					    .wakeup_fd = c->wakeup_fd,
+					    .memory_fd = c->tenant->memory->fd};
+	int status = zygote_start(c->slot->zygote, &start);
 	if (status == DXP_OK) {
 		c->requested = true;
 		c->starts++;

@@ -123,6 +123,20 @@ static void guard__queried_once_for_a_stream(void **state)
 	assert_int_equal(g.requested, 1);
 }
 
+static void guard__names_the_memory(void **state)
+{
+	g.open.base = g.snapshot;
+	memset(g.snapshot, 0x33, BYTES);
+	assert_int_equal(status_of(false, 64, 64000), DXP_OK);
+	for (uint32_t i = 64; i < 64064; i++)
+		assert_int_equal(g.own[i], 0x33);
+	memset(g.own, 0x44, BYTES);
+	assert_int_equal(status_of(true, 128, 64000), DXP_OK);
+	assert_memory_equal(g.snapshot + 128, g.own + 128, 64000);
+	for (uint32_t i = 0; i < BYTES; i++)
+		assert_int_equal(g.memory[i], 0x11);
+}
+
 static void guard__not_ready_yet(void **state)
 {
 	g.not_yet = 20;
@@ -166,11 +180,9 @@ static void guard__revoked_under_a_put(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(guard__rejects_the_whole_message),
-		TEST(guard__queried_once_for_a_stream),
-		TEST(guard__not_ready_yet),
-		TEST(guard__withdrawn_under_a_put),
-		TEST(guard__withdrawn_under_a_get),
+		TEST(guard__rejects_the_whole_message), TEST(guard__queried_once_for_a_stream),
+		TEST(guard__names_the_memory),          TEST(guard__not_ready_yet),
+		TEST(guard__withdrawn_under_a_put),     TEST(guard__withdrawn_under_a_get),
 		TEST(guard__revoked_under_a_put),
 	};
 

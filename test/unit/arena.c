@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -256,6 +258,51 @@ static void arena_reach__not_what_was_left_there(void **state)
 	assert_int_equal(reach(B, true, 0, BYTES, &s), DXP_OK);
 }
 
+/* Separate: allocations are whole pages; a range is either allocated or not; nothing is left. */
+static void arena_separate__two_memories(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct range s;
+	uint64_t a, b, c;
+
+	arena_separate(arena);
+	assert_int_equal(arena_alloc(arena, A, 1, &a), DXP_OK);
+	assert_int_equal(arena_alloc(arena, A, 1, &b), DXP_OK);
+	assert_int_equal(b, a + page);
+	assert_int_equal(reach(A, true, a + page - 1, 2, &s), DXP_OK);
+	assert_true(s.start == a && s.end == a + 2 * page);
+	assert_int_equal(reach(A, true, a + 2 * page - 1, 2, &s), DXP_EACCESS);
+	assert_int_equal(reach(A, true, a + 2 * page, 2, &s), DXP_OK);
+	assert_true(s.start == a + 2 * page && s.end == BYTES);
+	arena_free_owner(arena, A);
+	assert_int_equal(reach(B, true, 0, BYTES, &s), DXP_OK);
+	assert_int_equal(arena_alloc(arena, B, page + 1, &c), DXP_OK);
+	assert_int_equal(arena_owned_bytes(arena, B), 2 * page);
+}
+
+static void arena_discard__pages_are_zero(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint8_t *base = arena_base(arena);
+	struct stat full, less;
+
+	memset(base, 0xff, BYTES);
+	assert_int_equal(fstat(arena_fd(arena), &full), 0);
+	arena_discard(arena, page, 2 * page);
+	assert_int_equal(fstat(arena_fd(arena), &less), 0);
+	assert_int_equal((uint64_t)(full.st_blocks - less.st_blocks) * 512, 2 * page);
+	for (uint64_t i = 0; i < BYTES; i++)
+		assert_int_equal(base[i], i < page || i >= 3 * page ? 0xff : 0);
+}
+
+static void arena_access_changed__changes_the_epoch(void **state)
+{
+	const uint64_t epoch = *arena_epoch(arena);
+
+	arena_access_changed(arena);
+	assert_int_not_equal(*arena_epoch(arena), epoch);
+}
+
 static void arena_owned_bytes__of_one_owner(void **state)
 {
 	uint64_t a, b;
@@ -286,6 +333,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(arena_reach__not_what_was_left_there, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(arena_owned_bytes__of_one_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_separate__two_memories, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_discard__pages_are_zero, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_access_changed__changes_the_epoch, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(arena__random, setup, teardown),
 	};
 

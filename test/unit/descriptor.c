@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -141,13 +142,36 @@ static void write__all_or_error(void **state)
 	close(full);
 }
 
+static void memory__discarded_pages_are_zero(void **state)
+{
+	static uint8_t bytes[16384], zero[4096];
+	int fd = descriptor_memory("test", sizeof(bytes));
+
+	assert_true(fd >= DESCRIPTOR_FIRST);
+	memset(bytes, 7, sizeof(bytes));
+	assert_int_equal(pwrite(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+	assert_true(descriptor_discard(fd, 4096, 4096));
+	memset(bytes + 4096, 0, 4096);
+	for (off_t at = 0; at < (off_t)sizeof(bytes); at += 4096) {
+		assert_int_equal(pread(fd, zero, 4096, at), 4096);
+		assert_memory_equal(zero, bytes + at, 4096);
+	}
+	assert_int_equal(lseek(fd, 0, SEEK_END), sizeof(bytes));
+	close(fd);
+	assert_false(descriptor_discard(fd, 4096, 4096));
+	assert_int_equal(errno, EBADF);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, input_close, input_restore)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {CASE(moves_low), CASE(moves_pairs_and_streams),
-					   CASE(closes_when_none_is_free), CASE(received_move),
-					   CASE(write__all_or_error)};
+	const struct CMUnitTest tests[] = {CASE(moves_low),
+					   CASE(moves_pairs_and_streams),
+					   CASE(closes_when_none_is_free),
+					   CASE(received_move),
+					   CASE(write__all_or_error),
+					   CASE(memory__discarded_pages_are_zero)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

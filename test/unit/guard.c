@@ -148,6 +148,42 @@ static void guard__queried_once_for_a_stream(void **state)
 	rig_end(&r);
 }
 
+/* The guard may name other memory for a part of the region, even in the middle of an access. */
+static void guard__names_the_memory(void **state)
+{
+	static uint8_t other[RIG_BYTES];
+	struct rig r;
+
+	guarded_make(&r, true);
+	guard_set(0, RIG_BYTES);
+	gate.open.base = other;
+	memset(other, 0xdd, RIG_BYTES);
+	memset(r.memory[1], 0xee, RIG_BYTES);
+	const struct dxp_target to = rig_target(&r, 1, 0);
+	const struct dxp_entry at = rig_entry(&r, 1, 4096, 8);
+	assert_int_equal(put(&r, 64, 64), DXP_OK);
+	ends(&r, 0, 1, DXP_OK);
+	assert_memory_equal(other + 64, r.memory[0], 64);
+	assert_int_equal(get(&r, 4096, 64), DXP_OK);
+	ends(&r, 0, 1, DXP_OK);
+	assert_memory_equal(other + 4096, r.memory[0], 64);
+	assert_int_equal(dxp_post_atomic(r.window[0], 0, &to, DXP_OP_FETCH_ADD, &at, 1, 0, 1),
+			 DXP_OK);
+	ends(&r, 0, 1, DXP_OK);
+	assert_int_equal(other[4096], 0xde);
+	for (size_t i = 0; i < RIG_BYTES; i++)
+		assert_int_equal(r.memory[1][i], 0xee);
+	rig_fill(&r, 0, 3);
+	assert_int_equal(put(&r, 0, RIG_BYTES), DXP_OK);
+	rig_poll(&r);
+	assert_memory_equal(other, r.memory[0], 64);
+	guard_set(0, RIG_BYTES);
+	ends(&r, 0, 1, DXP_OK);
+	assert_int_equal(other[RIG_BYTES - 1], 0xdd);
+	assert_int_equal(r.memory[1][RIG_BYTES - 1], r.memory[0][RIG_BYTES - 1]);
+	rig_end(&r);
+}
+
 /* Long accesses are copied in slices: a range withdrawn between two slices is not written. */
 static void guard__revoked_between_slices(void **state)
 {
@@ -255,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guard__put_get_and_atomics),
 		cmocka_unit_test(guard__queried_once_for_a_stream),
+		cmocka_unit_test(guard__names_the_memory),
 		cmocka_unit_test(guard__revoked_between_slices),
 		cmocka_unit_test(guard__own_descriptors),
 		cmocka_unit_test(guard__held_until_the_function_ends),

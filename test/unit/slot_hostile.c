@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -32,7 +33,18 @@ static const char calls[] =
 	"		\"1: movl $34, %%eax\\n syscall\\n jmp 1b\\n 2:\"\n"
 	"		: \"=a\"(r) : : \"rcx\", \"r11\", \"memory\");\n"
 	"	p[8] = r;\n"
-	"}\n";
+	"}\n"
+	/* counts the words equal to ~p[1] in p[2] bytes from address p[3], and makes them 0 */
+	"kernel void seek(global long *p, uint n) {\n"
+	"	long found = 0;\n"
+	"	for (global long *at = (global long *)p[3]; (long)at < p[3] + p[2]; at++)\n"
+	"		if (*at == ~p[1]) {\n"
+	"			found++;\n"
+	"			*at = 0;\n"
+	"		}\n"
+	"	p[8] = found;\n"
+	"}\n"
+	"kernel void address(global long *p, uint n) { p[8] = (long)p; }\n";
 
 enum { DATA = 9 * 8 }; /* offset of data */
 
@@ -107,6 +119,143 @@ static void memory__cannot_shrink(void **state)
 	guest_close(&g);
 }
 
+/* ---- memory of neighbours ---- */
+
+#define SECRET 0x5ec4e7c0ffee1234 /* in the neighbour's memory */
+
+static void secret_write(const struct guest *g, uint64_t address)
+{
+	int64_t words[512];
+
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+		words[i] = SECRET;
+	ok(dxp_mem_write(g->xpu, address, words, sizeof(words)));
+}
+
+static void secret_check(const struct guest *g)
+{
+	int64_t words[512];
+
+	ok(dxp_mem_read(g->xpu, words, g->address, sizeof(words)));
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+		assert_true(words[i] == SECRET);
+}
+
+/* Runs a kernel with p[1] .. p[3] set; returns its status and p[8]. */
+static int kernel_run(const struct guest *g, const char *kernel, int64_t one, int64_t two,
+		      int64_t three, int64_t *result)
+{
+	const struct call c = {.a = {one, two, three}};
+	const uint32_t n = 0;
+
+	ok(dxp_mem_write(g->xpu, g->address, &c, sizeof(c)));
+	int status = end(g, start(g, kernel, &n, sizeof(n), NULL));
+	ok(dxp_mem_read(g->xpu, result, g->address + offsetof(struct call, result),
+			sizeof(*result)));
+	return status;
+}
+
+/* Maps all of a descriptor in the worker. Returns its address, or a negative errno. */
+static int64_t file_map(const struct guest *g, int64_t fd, int64_t at, uint64_t bytes)
+{
+	return call(g, (struct call){.number = SYS_mmap,
+				     .a = {0, (int64_t)bytes, 3, MAP_SHARED, fd, at}});
+}
+
+/* Neither the descriptors of a worker nor a longer mapping of its memory reach a neighbour's. */
+static void memory__of_neighbours_has_no_descriptor(void **state)
+{
+	struct guest bad = hostile_open("bad"), good = guest_open("good");
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes = DAEMONS_MEMORY;
+	int64_t found, own;
+	int mapped = 0;
+
+	ok(end(&good, add(&good, 1, NULL)));
+	secret_write(&good, good.address);
+	for (int fd = 0; fd < 64; fd++) {
+		int64_t at = file_map(&bad, fd, 0, bytes);
+		if (at < 0)
+			continue;
+		mapped++;
+		ok(kernel_run(&bad, "seek", ~SECRET, (int64_t)bytes, at, &found));
+		assert_int_equal(found, 0);
+	}
+	assert_int_equal(mapped, 1); /* its own memory */
+	/* grows its own allocation in place of what follows */
+	ok(kernel_run(&bad, "address", 0, 0, 0, &own));
+	assert_int_equal(own % (int64_t)page, 0);
+	int64_t longer = call(
+		&bad, (struct call){.number = SYS_mremap, .a = {own, 0, (int64_t)bytes / 2, 1}});
+	assert_true(longer > 0);
+	ok(kernel_run(&bad, "seek", ~SECRET, (int64_t)bytes / 2, longer, &found));
+	assert_int_equal(found, 0);
+	secret_check(&good);
+	guest_close(&bad);
+	guest_close(&good);
+}
+
+/* A neighbour's device address is not mapped in the worker: access ends its process. */
+static void memory__of_neighbours_has_no_address(void **state)
+{
+	struct guest good = guest_open("good"), bad = hostile_open("bad");
+	int64_t own, found;
+
+	secret_write(&good, good.address);
+	ok(kernel_run(&bad, "address", 0, 0, 0, &own));
+	const int64_t near = own + (int64_t)(good.address - bad.address);
+	assert_int_not_equal(kernel_run(&bad, "seek", ~SECRET, 4096, near, &found), DXP_OK);
+	secret_check(&good);
+	/* the process of the next kernel is a new one, with no other descriptors */
+	ok(kernel_run(&bad, "address", 0, 0, 0, &own));
+	assert_true(file_map(&bad, ZYGOTE_MEMORY, 0, DAEMONS_MEMORY) > 0);
+	ok(end(&good, add(&good, 1, NULL)));
+	guest_close(&bad);
+	guest_close(&good);
+}
+
+/* Memory that one host has freed is new memory for the next. */
+static void memory__of_an_earlier_host_is_gone(void **state)
+{
+	struct guest first = guest_open("first");
+	uint64_t freed;
+	int64_t found;
+
+	ok(dxp_mem_alloc(first.xpu, 65536, &freed));
+	secret_write(&first, freed + 32768);
+	ok(dxp_mem_free(first.xpu, freed));
+	struct guest bad = hostile_open("bad");
+	int64_t at = file_map(&bad, ZYGOTE_MEMORY, 0, DAEMONS_MEMORY);
+	assert_true(at > 0);
+	ok(kernel_run(&bad, "seek", ~SECRET, DAEMONS_MEMORY, at, &found));
+	assert_int_equal(found, 0);
+	guest_close(&bad);
+	guest_close(&first);
+}
+
+/* A host whose kernel takes more memory than it has allocated loses the xPU; others keep it. */
+static void memory__filled_beyond_allocations_evicts(void **state)
+{
+	struct guest good = guest_open("good"), bad = hostile_open("bad");
+	const struct call fill = {.number = SYS_fallocate,
+				  .a = {ZYGOTE_MEMORY, 0, 0, DAEMONS_MEMORY / 2}};
+	const uint64_t until_ns = clock_now_ns() + SOON_NS;
+	uint32_t value;
+
+	call_start(&bad, &fill);
+	while (dxp_mem_read(bad.xpu, &value, bad.address, sizeof(value)) == DXP_OK) {
+		assert_true(clock_now_ns() < until_ns);
+		usleep(10000);
+	}
+	guest_close(&bad);
+	secret_write(&good, good.address);
+	secret_check(&good);
+	ok(end(&good, add(&good, 1, NULL)));
+	guest_close(&good);
+	bad = hostile_open("bad");
+	assert_int_equal(call(&bad, (struct call){.number = SYS_getppid}), zygote());
+	guest_close(&bad);
+}
+
 /* A worker has its streams, device memory, its wakeup and the pipe that it prints to. */
 static void descriptors__only_what_it_needs(void **state)
 {
@@ -125,7 +274,7 @@ static void descriptors__only_what_it_needs(void **state)
 		target[bytes] = '\0';
 		count++;
 		if (fd == ZYGOTE_MEMORY)
-			assert_non_null(strstr(target, "dxp-arena"));
+			assert_non_null(strstr(target, "dxp-tenant"));
 		else if (fd == ZYGOTE_WAKEUP)
 			assert_non_null(strstr(target, "eventfd"));
 		else
@@ -367,11 +516,20 @@ static void options__strict_refuses_a_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(wakeup__of_one_delays_no_other),  TEST(memory__cannot_shrink),
-		TEST(descriptors__only_what_it_needs), TEST(privileges__none_new),
-		TEST(privileges__no_capabilities),     TEST(files__of_the_system_only),
-		TEST(include__of_a_file_fails),        TEST(calls__outside_the_list_fail),
-		TEST(namespaces__of_its_own),          TEST(processes__leave_none_behind),
+		TEST(wakeup__of_one_delays_no_other),
+		TEST(memory__cannot_shrink),
+		TEST(memory__of_neighbours_has_no_descriptor),
+		TEST(memory__of_neighbours_has_no_address),
+		TEST(memory__of_an_earlier_host_is_gone),
+		TEST(memory__filled_beyond_allocations_evicts),
+		TEST(descriptors__only_what_it_needs),
+		TEST(privileges__none_new),
+		TEST(privileges__no_capabilities),
+		TEST(files__of_the_system_only),
+		TEST(include__of_a_file_fails),
+		TEST(calls__outside_the_list_fail),
+		TEST(namespaces__of_its_own),
+		TEST(processes__leave_none_behind),
 	};
 	const struct CMUnitTest limited[] = {
 		TEST(options__limit_memory_and_permit_files),

@@ -213,11 +213,8 @@ static int world_open(void **state)
 	const struct zygote_options options = {
 		.program = "bin/dxpd",
 		.engine = "ocl",
-		.memory_fd = arena_fd(arena),
 		.memory_bytes = arena_bytes(arena),
 		.wakeup_fd = wakeup,
-		.news = (_Atomic uint32_t *)(arena_base(arena) + arena_bytes(arena) +
-					     ZYGOTE_NEWS_OFFSET),
 	};
 	if (zygote_open(&options, &zygote, &about) != DXP_OK)
 		return -1;
@@ -227,7 +224,8 @@ static int world_open(void **state)
 	rings = mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, rings_fd, 0);
 	orders.ring = &rings->orders;
 	answers.ring = &rings->answers;
-	assert_int_equal(zygote_start(zygote, 1, rings_fd, wakeup), DXP_OK);
+	const struct zygote_worker worker = {1, rings_fd, wakeup, arena_fd(arena)};
+	assert_int_equal(zygote_start(zygote, &worker), DXP_OK);
 	build();
 	return 0;
 }
