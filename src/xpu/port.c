@@ -72,6 +72,7 @@ static int port_create(struct tenant *t, struct port **out)
 	}
 	int status = function_open(s, p);
 	if (status != DXP_OK) {
+		tenant_memory_window_free(t, p->address, sizeof(*p->window));
 		port_free(s, p);
 		return status;
 	}
