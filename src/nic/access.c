@@ -27,7 +27,34 @@ void access_refused(struct nic *n, struct nic_function *f, uint8_t code)
 	}
 }
 
-struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t qp, uint32_t magic)
+static uint64_t waits(struct nic *n, const struct guesses *by)
+{
+	uint64_t wait_ns = guess_wait(by, &n->guesses, n->now_ns);
+
+	n->counters.key_waits += wait_ns > 0;
+	return wait_ns;
+}
+
+uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key)
+{
+	/* Two paths of this NIC may compare one request; the second reveals nothing. */
+	return key == by->wrong_key || guess_key_known(by, key) ? 0 : waits(n, by);
+}
+
+uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t function, uint32_t qp)
+{
+	uint32_t stream = function < NIC_FUNCTIONS
+				  ? nic_stream_index((uint8_t)function, (uint16_t)qp)
+				  : NIC_STREAMS;
+
+	if (stream == NIC_STREAMS || !function_serves(&n->functions[function]) ||
+	    guess_magic_known(by, stream))
+		return 0; /* is rejected, or permitted, without a new comparison */
+	return waits(n, by);
+}
+
+struct nic_function *access_function(struct nic *n, struct guesses *by, uint32_t function,
+				     uint32_t qp, uint32_t magic)
 {
 	bool exists = function < NIC_FUNCTIONS && qp < NIC_QPS_PER_FUNCTION;
 	struct nic_function *f = exists ? &n->functions[function] : NULL;
@@ -38,20 +65,26 @@ struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t 
 	}
 	/* One comparison of whole words takes the same time for all wrong magics. */
 	if (f->qp_magic[qp] != magic) {
+		guess_magic_wrong(by, &n->guesses, magic, n->now_ns);
 		f->counters[qp].refused++;
 		access_refused(n, f, WIRE_NACK_MAGIC);
 		return NULL;
 	}
+	guess_magic_right(by, function * NIC_QPS_PER_FUNCTION + qp);
 	return f;
 }
 
-uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint64_t offset,
-		      uint64_t bytes, struct nic_region **out)
+uint8_t access_region(struct nic_function *f, struct guesses *by, uint32_t key, uint32_t right,
+		      uint64_t offset, uint64_t bytes, struct nic_region **out)
 {
-	struct nic_region *region = region_find(f->nic, f->index, key);
+	struct nic *n = f->nic;
+	struct nic_region *region = region_find(n, f->index, key);
 
-	if (!region)
+	if (!region) {
+		guess_key_wrong(by, &n->guesses, key, n->now_ns);
 		return WIRE_NACK_KEY;
+	}
+	guess_key_right(by, key);
 	if (!(region->rights & right))
 		return WIRE_NACK_RIGHTS;
 	if (offset > region->bytes || bytes > region->bytes - offset)

@@ -169,15 +169,19 @@ static int local_check(const struct nic_function *f, const struct dxp_entry *e)
 }
 
 /* `t`: the target, if it is a function of this NIC. */
-static int remote_check(const struct nic_request *r, struct nic_function *t,
-			const struct dxp_entry *e)
+static int remote_check(struct nic_request *r, struct nic_function *t, const struct dxp_entry *e)
 {
 	uint32_t right = r->head.op == DXP_OP_GET ? NIC_REMOTE_READ : NIC_REMOTE_WRITE;
 	struct nic_region *region;
 
 	if (e->bytes == 0 || e->key == WIRE_KEY_REGISTERS)
 		return DXP_EINVAL;
-	uint8_t code = t ? access_region(t, e->key, right, e->offset, e->bytes, &region) : 0;
+	if (!t)
+		return DXP_OK;
+	if (local_key_waits(r, e->key))
+		return DXP_EAGAIN;
+	uint8_t code = access_region(t, &r->function->guesses, e->key, right, e->offset, e->bytes,
+				     &region);
 	if (code == 0)
 		return DXP_OK;
 	t->counters[r->head.dst_qp].refused++;
@@ -185,6 +189,7 @@ static int remote_check(const struct nic_request *r, struct nic_function *t,
 	return rltp_status_of_nack(code);
 }
 
+/* DXP_EAGAIN: a key or magic waits; call again. */
 static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
@@ -193,8 +198,10 @@ static int check_step(struct nic_request *r, int64_t *left)
 
 	*left -= (int64_t)(end - c->checked) * LOCAL_COST_BYTES;
 	if (local_node(r->function->nic, r->head.dst_node)) {
-		t = access_function(r->function->nic, r->head.dst_function, r->head.dst_qp,
-				    r->head.dst_magic);
+		if (local_magic_waits(r))
+			return DXP_EAGAIN;
+		t = access_function(r->function->nic, &r->function->guesses, r->head.dst_function,
+				    r->head.dst_qp, r->head.dst_magic);
 		if (!t)
 			return rltp_status_of_nack(WIRE_NACK_MAGIC);
 	}
@@ -303,6 +310,8 @@ bool chain_advance(struct nic_request *r, int64_t *left)
 		int status = chain_step(r, left);
 		if (status == DXP_OK)
 			continue;
+		if (status == DXP_EAGAIN)
+			return false;
 		f->nic->counters.descriptors_bad += !r->chain->ready;
 		f->counts.descriptors_bad += !r->chain->ready;
 		request_give_up(r, status);

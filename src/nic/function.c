@@ -12,6 +12,17 @@
 
 #include "nic/internal.h"
 
+/* Forgets the old magics of a function, for all requesters. */
+static void magics_forget(struct nic *n, uint32_t function)
+{
+	uint32_t streams = ((1u << NIC_QPS_PER_FUNCTION) - 1) << function * NIC_QPS_PER_FUNCTION;
+
+	for (struct nic_peer *p = n->peers; p; p = p->next)
+		guess_magics_forget(&p->guesses, streams);
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		guess_magics_forget(&n->functions[i].guesses, streams);
+}
+
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 {
 	if (function >= NIC_FUNCTIONS)
@@ -22,6 +33,8 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 	if (!nic_function_idle(n, function))
 		return DXP_EBUSY;
 	f->window = w;
+	guess_forget(&f->guesses);
+	magics_forget(n, function);
 	f->unordered = false;
 	f->cfg_node = 0;
 	share_weights_sum(n);

@@ -111,9 +111,14 @@ void doorbells_ahead(const struct nic_function *f);
 
 /* access.c: check access by packets and by functions of this NIC. Return enum wire_nack codes; 0:
  * permitted. */
-struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t qp, uint32_t magic);
-uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint64_t offset,
-		      uint64_t bytes, struct nic_region **out);
+struct nic_function *access_function(struct nic *n, struct guesses *by, uint32_t function,
+				     uint32_t qp, uint32_t magic);
+uint8_t access_region(struct nic_function *f, struct guesses *by, uint32_t key, uint32_t right,
+		      uint64_t offset, uint64_t bytes, struct nic_region **out);
+/* Return the time in ns until the requester `by` may show this key, or a magic to this queue pair;
+ * 0: now. Call them before the functions above. Count requests that wait. */
+uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key);
+uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t function, uint32_t qp);
 /* As registers_reserve. */
 uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_register_range *out);
 /* Counts a rejection; `f` may be NULL. */
@@ -143,6 +148,9 @@ void space_unwait(struct nic_request *r); /* stops waiting, if it does */
 
 /* local.c: operations between functions of this NIC */
 bool local_node(const struct nic *n, uint16_t node);
+/* Return true if the request must wait before its key, or its magic, is compared (guess.h). */
+bool local_key_waits(struct nic_request *r, uint32_t key);
+bool local_magic_waits(struct nic_request *r);
 /* Delivers a NAP straight from its descriptor. False: not possible now, nothing has changed. */
 bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Likewise a PUT of one piece into one piece. */

@@ -23,6 +23,15 @@
 /* entries of each list of a chain that are resolved at once: half of a request's pieces */
 #define NIC_CHAIN_WINDOW (NIC_LIST_ENTRIES_MAX / 2)
 #define NIC_REGIONS_MAX  4096 /* 12 index bits of a memory key */
+/* wrong keys and magics at once, and ns for each further one: of one peer or function. A host that
+ * uses old keys after a restart has fewer; 2^19 values, half of a key's, take 6 days. */
+#define NIC_WRONG_OWN    32
+#define NIC_WRONG_OWN_NS (1000ull * 1000 * 1000)
+/* likewise of all together: nodes that join anew for each attempt need 4.5 hours for 2^19 */
+#define NIC_WRONG_ALL    1024
+#define NIC_WRONG_ALL_NS (1000ull * 1000 * 1000 / 32)
+/* right keys remembered for each peer or function: device memory and a few buffers */
+#define NIC_KEYS_KNOWN 4
 /* entries per event ring: all outstanding requests of all queue pairs, and twice that in credits,
  * so that a grant per half of them is in time */
 #define NIC_EVENTS DXP_EVENTS

@@ -48,13 +48,14 @@ static uint32_t right_of(uint8_t op)
 				  : NIC_REMOTE_ATOMIC;
 }
 
-static uint8_t piece_admit(struct nic_function *t, uint8_t op, struct nic_piece *p)
+static uint8_t piece_admit(struct nic_function *t, struct guesses *by, uint8_t op,
+			   struct nic_piece *p)
 {
 	struct nic_region *region;
 
 	if (op == DXP_OP_PUT && p->key == WIRE_KEY_REGISTERS)
 		return access_registers(t, p->bytes, &p->range);
-	uint8_t code = access_region(t, p->key, right_of(op), p->offset, p->bytes, &region);
+	uint8_t code = access_region(t, by, p->key, right_of(op), p->offset, p->bytes, &region);
 	if (code != 0)
 		return code;
 	p->region = region;
@@ -73,7 +74,7 @@ static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
 
 	r->admitted = true;
 	for (uint16_t i = 0; i < r->remote_count && code == 0; i++)
-		code = piece_admit(t, r->head.op, &r->remote[i]);
+		code = piece_admit(t, &r->function->guesses, r->head.op, &r->remote[i]);
 	return code;
 }
 
@@ -116,13 +117,48 @@ static bool op_is_cfg(uint8_t op)
 	return op == DXP_OP_CFG_READ || op == DXP_OP_CFG_WRITE;
 }
 
-/* Returns the target function; NULL: the request has failed. Called for each slice, since the
- * target may have been stopped or closed meanwhile. */
+bool local_key_waits(struct nic_request *r, uint32_t key)
+{
+	struct nic *n = r->function->nic;
+	uint64_t wait_ns = access_key_wait(n, &r->function->guesses, key);
+
+	if (wait_ns > 0)
+		n->look_ns = min_u64(n->look_ns, n->now_ns + wait_ns);
+	return wait_ns > 0;
+}
+
+bool local_magic_waits(struct nic_request *r)
+{
+	struct nic *n = r->function->nic;
+	uint64_t wait_ns =
+		access_magic_wait(n, &r->function->guesses, r->head.dst_function, r->head.dst_qp);
+
+	if (wait_ns > 0)
+		n->look_ns = min_u64(n->look_ns, n->now_ns + wait_ns);
+	return wait_ns > 0;
+}
+
+/* Returns true if the request must wait, because its function showed too many wrong values. */
+static bool waits(struct nic_request *r)
+{
+	if (local_magic_waits(r))
+		return true;
+	for (uint16_t i = 0; !r->admitted && i < r->remote_count && !op_is_cfg(r->head.op); i++)
+		if (r->remote[i].key != WIRE_KEY_REGISTERS && local_key_waits(r, r->remote[i].key))
+			return true;
+	return false;
+}
+
+/* Returns the target function; NULL: the request has failed, or waits. Called for each slice, since
+ * the target may have been stopped or closed meanwhile. */
 static struct nic_function *target_admit(struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
-	struct nic_function *t =
-		access_function(r->function->nic, d->dst_function, d->dst_qp, d->dst_magic);
+
+	if (waits(r))
+		return NULL;
+	struct nic_function *t = access_function(r->function->nic, &r->function->guesses,
+						 d->dst_function, d->dst_qp, d->dst_magic);
 
 	if (!t) {
 		request_give_up(r, rltp_status_of_nack(WIRE_NACK_MAGIC));
@@ -398,8 +434,13 @@ static struct nic_function *target_now(struct nic_function *f, const struct dxp_
 	    !share_left(f))
 		return NULL;
 	struct nic_function *t = &n->functions[d->dst_function];
+	uint32_t stream = nic_stream_index(d->dst_function, d->dst_qp);
+	if (!guess_magic_known(&f->guesses, stream) &&
+	    guess_wait(&f->guesses, &n->guesses, n->now_ns) > 0)
+		return NULL; /* a request waits */
 	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic)
 		return NULL;
+	guess_magic_right(&f->guesses, stream);
 	if (f->row > 1)
 		events_ahead(f, t);
 	return t;
@@ -474,7 +515,10 @@ bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const str
 	const uint8_t *from = own_address(f, &e[0]);
 	uint32_t bytes = e[0].bytes;
 	if (!from || bytes == 0 || bytes != e[1].bytes || bytes > f->share ||
-	    access_region(t, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) != 0 ||
+	    (!guess_key_known(&f->guesses, e[1].key) &&
+	     guess_wait(&f->guesses, &n->guesses, n->now_ns) > 0) ||
+	    access_region(t, &f->guesses, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) !=
+		    0 ||
 	    to->staged)
 		return false;
 	memmove(region_at(to, e[1].offset), from, bytes);

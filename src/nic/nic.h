@@ -57,6 +57,7 @@ struct nic_counters {
 	uint64_t doorbells, descriptors_bad;
 	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
 	uint64_t receiver_busy; /* rejected because the receive ring or a table was full */
+	uint64_t key_waits;     /* comparisons put off after too many wrong values (guess.h) */
 	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
 		atomics_sent, atomics_received, cfg_sent, cfg_received;
 };

@@ -27,18 +27,31 @@ static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 	return *offset <= last;
 }
 
-static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32_t key,
+/* Rejects a request until its peer may show another key or magic. The sender retransmits at least
+ * each RLTP_RTO_MAX_NS. */
+static struct rltp_verdict later(uint64_t wait_ns)
+{
+	return (struct rltp_verdict){WIRE_NACK_RNR,
+				     (uint32_t)(min_u64(wait_ns, RLTP_RTO_MAX_NS) / US_NS) + 1, 0};
+}
+
+static struct rltp_verdict region_check(struct nic_peer *p, uint32_t function, uint32_t key,
 					uint32_t right, uint64_t offset, uint64_t bytes,
 					struct nic_region **out)
 {
-	uint8_t code = access_region(&n->functions[function], key, right, offset, bytes, out);
+	struct nic *n = peer_nic(p);
+	uint64_t wait_ns = access_key_wait(n, &p->guesses, key);
 
+	if (wait_ns > 0)
+		return later(wait_ns);
+	uint8_t code =
+		access_region(&n->functions[function], &p->guesses, key, right, offset, bytes, out);
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
 /* Finds the destination of a PUT's payload. Every packet is checked for the whole message, so a
  * message out of bounds writes no byte. */
-static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
+static struct rltp_verdict put_find(struct nic_peer *p, struct nic_function *f,
 				    const struct rx_record *r, const struct wire_header *h,
 				    uint64_t offset, uint8_t **to, struct nic_region **staged)
 {
@@ -54,7 +67,7 @@ static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 	}
 	if (offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(n, f->index, h->key, NIC_REMOTE_WRITE,
+	struct rltp_verdict verdict = region_check(p, f->index, h->key, NIC_REMOTE_WRITE,
 						   h->addr - offset, h->msg_bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
@@ -76,7 +89,7 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 
 	if (!payload_offset(h, &offset))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = put_find(n, f, r, h, offset, &to, &staged);
+	struct rltp_verdict verdict = put_find(stream->peer, f, r, h, offset, &to, &staged);
 	if (verdict.code != 0)
 		return verdict;
 	if (staged || r->put)
@@ -112,13 +125,12 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, b
 static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 				     const struct wire_header *h, const uint8_t *payload, bool next)
 {
-	struct nic *n = peer_nic(p);
 	struct nic_region *region;
 
 	if (wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK || r->get.bytes == 0 ||
 	    r->get.bytes > NIC_MESSAGE_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(n, h->dst_function, h->key, NIC_REMOTE_READ,
+	struct rltp_verdict verdict = region_check(p, h->dst_function, h->key, NIC_REMOTE_READ,
 						   h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
@@ -140,12 +152,11 @@ static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
 					const struct wire_header *h, const uint8_t *payload,
 					bool next)
 {
-	struct nic *n = peer_nic(p);
 	struct nic_region *region;
 
 	if (wire_atomic_decode(payload, h->payload_bytes, &r->atomic) != DXP_OK)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(n, h->dst_function, h->key, NIC_REMOTE_ATOMIC,
+	struct rltp_verdict verdict = region_check(p, h->dst_function, h->key, NIC_REMOTE_ATOMIC,
 						   h->addr, sizeof(uint64_t), &region);
 	if (verdict.code != 0)
 		return verdict;
@@ -416,8 +427,12 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 					   const uint8_t *payload)
 {
 	struct nic *n = peer_nic(p);
-	struct nic_function *f = access_function(n, h->dst_function, h->dst_qp, h->qp_magic);
+	uint64_t wait_ns = access_magic_wait(n, &p->guesses, h->dst_function, h->dst_qp);
 
+	if (wait_ns > 0)
+		return later(wait_ns);
+	struct nic_function *f =
+		access_function(n, &p->guesses, h->dst_function, h->dst_qp, h->qp_magic);
 	if (!f)
 		return REFUSED(WIRE_NACK_MAGIC);
 	struct rltp_verdict verdict = message_receive(p, f, h, payload);

@@ -5,6 +5,7 @@
 
 #include "base/bucket.h"
 #include "base/util.h"
+#include "nic/guess.h"
 #include "nic/limit.h"
 #include "nic/limits.h"
 #include "nic/nic.h"
@@ -190,6 +191,7 @@ struct nic_function {
 	/* bit i: the user holds buffer i, or returned it and it was not fetched yet */
 	uint64_t buffer_held[NIC_EVENTS / 64];
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
+	struct guesses guesses; /* of its requests to functions of this NIC */
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct dxp_function_counters counts; /* those not counted per queue pair; the rest is 0 */
@@ -316,6 +318,7 @@ struct nic_peer {
 	struct stream_mark *marks; /* one per stream ever used in this session */
 	uint32_t mark_count;
 	uint16_t node;
+	struct guesses guesses;
 };
 
 static inline struct nic *peer_nic(const struct nic_peer *p)
@@ -330,7 +333,8 @@ struct nic {
 	struct nic_region *regions; /* NIC_REGIONS_MAX */
 	uint32_t region_hint;
 	uint64_t key_seed[2];
-	uint64_t mark_seed; /* read.c */
+	struct guess_allowance guesses; /* of all peers and functions together */
+	uint64_t mark_seed;             /* read.c */
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;

@@ -18,7 +18,7 @@
 #include "wire/limits.h"
 
 #define STATS_MAGIC        0x3153544154505844ull /* "DXPTATS1" in memory */
-#define STATS_VERSION      1
+#define STATS_VERSION      2
 #define STATS_HEADER_BYTES 8192
 #define STATS_QPS          (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 #define STATS_ADDRESS      64
@@ -100,6 +100,7 @@
 	X(rights_reject)    \
 	X(type_reject)      \
 	X(receiver_busy)    \
+	X(key_waits)        \
 	X(naps_sent)        \
 	X(naps_received)    \
 	X(puts_sent)        \
