@@ -20,7 +20,7 @@ struct option_list {
 };
 
 struct option_row {
-	const char *name;  /* without the two dashes */
+	const char *name;  /* name of the option, without the two dashes */
 	const char *value; /* name of the value in the help; NULL: a flag */
 	const char *help;  /* NULL: an old name of another option, not shown */
 	enum option_kind kind;

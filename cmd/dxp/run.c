@@ -154,7 +154,7 @@ static void environment_make(const struct run *r)
 	char path[PATH_BYTES], number[32];
 
 	snprintf(path, sizeof(path), "%s/vendors/", r->folder);
-	set("OCL_ICD_VENDORS", path); /* for both common ICD loaders */
+	set("OCL_ICD_VENDORS", path); /* read by both common ICD loaders */
 	unsetenv("OPENCL_VENDOR_PATH");
 	unsetenv("OCL_ICD_FILENAMES");
 	if (r->directory)
@@ -174,7 +174,7 @@ static void environment_make(const struct run *r)
 	set("DXP_CL_VERBOSE", "1"); /* makes the plugin print why there are no devices */
 	snprintf(path, sizeof(path), "%s/%%p.summary", r->folder);
 	set("DXP_CL_SUMMARY", path);
-	set("DXP_SUMMARY", r->folder); /* for programs of the C library */
+	set("DXP_SUMMARY", r->folder); /* read by programs of the C library */
 	snprintf(path, sizeof(path), "%s/%%p.trace", r->folder);
 	set("DXP_CL_TRACE", r->trace ? path : NULL);
 	snprintf(path, sizeof(path), "%s/%%p.profile", r->folder);

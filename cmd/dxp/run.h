@@ -37,8 +37,8 @@ struct run_profile_row {
 	char function[64];
 	uint32_t line;              /* 0: of no line of the program's text */
 	uint64_t warp_instructions; /* issued for warps */
-	uint64_t instructions;      /* of work-items */
-	char text[128];             /* of the line */
+	uint64_t instructions;      /* instructions summed over work-items */
+	char text[128];             /* text of the source line */
 };
 
 struct run_profile {

@@ -54,7 +54,7 @@ static int leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m
 	return mpi_leaders_allreduce(c, m, NULL, work, (size_t)count * m->parts);
 }
 
-/* For a node of one rank. */
+/* Reduces on a node of one rank. */
 static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {
@@ -78,7 +78,7 @@ static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, 
 	return error;
 }
 
-/* For short messages: one message brings status and result down. */
+/* Reduces short messages: one message to the other ranks has both status and result. */
 static int allreduce_short(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {

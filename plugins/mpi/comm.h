@@ -67,7 +67,7 @@ struct dxp_mpi_comm {
 	struct mpi_mapping mapping;
 	struct mpi_down down;
 
-	_Atomic int under_way; /* outstanding nonblocking operations */
+	_Atomic int outstanding; /* nonblocking operations */
 
 	/* Calls; operations that switches completed; lost groups. */
 	uint64_t calls, operations_begun, losses;

@@ -84,7 +84,7 @@ bool mpi_count(struct dxp_mpi_comm *c)
 
 void mpi_let_pass(struct dxp_mpi_comm *c)
 {
-	while (atomic_load_explicit(&c->under_way, memory_order_acquire))
+	while (atomic_load_explicit(&c->outstanding, memory_order_acquire))
 		mpi_progress();
 }
 

@@ -61,11 +61,12 @@ struct dxp_mpi_settings {
 	int min_hosts;   /* communicators on fewer hosts stay ordinary */
 	int retry_calls; /* calls from a loss or refusal to a retry; 0: never */
 	int deadline_ms, create_ms, spin_us;      /* as in dxp_inc_options; 0: its defaults */
-	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: RC framing */
+	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: frames of
+						   * RoCE's reliable connections */
 	/* Makes MPI progress; NULL: the core probes for a message. */
 	void (*progress)(void *nothing);
 	/* Returns whether outstanding operations progress only inside `progress`; NULL: never. */
-	bool (*under_way)(void);
+	bool (*has_outstanding)(void);
 	/* Notifies the plugin of a private communicator, which must stay ordinary. May be NULL. */
 	void (*made_private)(MPI_Comm comm);
 };

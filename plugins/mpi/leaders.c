@@ -16,7 +16,7 @@ static int finish(struct dxp_inc_operation *operation, size_t *done)
 {
 	int status;
 
-	if (!dxp_mpi_settings.under_way || !dxp_mpi_settings.under_way())
+	if (!dxp_mpi_settings.has_outstanding || !dxp_mpi_settings.has_outstanding())
 		return dxp_inc_wait(operation, done);
 	while ((status = dxp_inc_test(operation, done)) == DXP_EAGAIN)
 		mpi_progress();

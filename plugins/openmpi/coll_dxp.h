@@ -62,7 +62,7 @@ void coll_dxp_made_private(MPI_Comm comm);
 int coll_dxp_iallreduce(const void *send, void *receive, int count, ompi_datatype_t *type,
 			ompi_op_t *op, ompi_communicator_t *comm, ompi_request_t **request,
 			mca_coll_base_module_t *module);
-bool coll_dxp_under_way(void);
+bool coll_dxp_has_outstanding(void);
 void coll_dxp_request_close(void);
 
 extern int coll_dxp_priority;

@@ -144,7 +144,7 @@ static int open_component(void)
 		.reliable = values.reliable,
 		.no_icrc_check = values.no_icrc_check,
 		.progress = progress,
-		.under_way = coll_dxp_under_way,
+		.has_outstanding = coll_dxp_has_outstanding,
 		.made_private = coll_dxp_made_private,
 	};
 	return OMPI_SUCCESS;

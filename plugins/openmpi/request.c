@@ -51,11 +51,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Outstanding, in the order of calls; guarded by lock. */
 static coll_dxp_request_t *first, **last = &first;
 static bool registered; /* guarded by `lock` */
-static atomic_int under_way;
+static atomic_int outstanding;
 
-bool coll_dxp_under_way(void)
+bool coll_dxp_has_outstanding(void)
 {
-	return atomic_load_explicit(&under_way, memory_order_relaxed) > 0;
+	return atomic_load_explicit(&outstanding, memory_order_relaxed) > 0;
 }
 
 static bool leader(const coll_dxp_request_t *r)
@@ -221,8 +221,8 @@ static void complete(coll_dxp_request_t *r)
 	free(r->work);
 	r->work = NULL;
 	r->super.req_status.MPI_ERROR = r->error;
-	atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
-	atomic_fetch_sub_explicit(&c->under_way, 1, memory_order_release);
+	atomic_fetch_sub_explicit(&outstanding, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&c->outstanding, 1, memory_order_release);
 	ompi_request_complete(&r->super, true);
 }
 
@@ -232,7 +232,7 @@ static int progress(void)
 	coll_dxp_request_t *done = NULL, **done_last = &done, **at = &first;
 	int moved = 0;
 
-	if (!coll_dxp_under_way() || pthread_mutex_trylock(&lock))
+	if (!coll_dxp_has_outstanding() || pthread_mutex_trylock(&lock))
 		return 0;
 	while (*at) {
 		coll_dxp_request_t *r = *at;
@@ -317,8 +317,8 @@ static coll_dxp_request_t *request_new(coll_dxp_module_t *m, const struct mpi_ma
 
 static void enlist(coll_dxp_request_t *r)
 {
-	atomic_fetch_add(&r->module->engine->under_way, 1);
-	atomic_fetch_add(&under_way, 1);
+	atomic_fetch_add(&r->module->engine->outstanding, 1);
+	atomic_fetch_add(&outstanding, 1);
 	pthread_mutex_lock(&lock);
 	if (!registered)
 		opal_progress_register(progress);

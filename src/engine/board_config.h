@@ -26,8 +26,8 @@ struct board_config {
 	uint64_t fail;                    /* every n-th DMA fails; 0: none */
 	uint64_t stall;                   /* the DMA with this number never completes; 0: none */
 	uint32_t core;                    /* enum engine_core */
-	uint32_t operand;                 /* of ENGINE_CORE_ADD */
-	char core_file[BOARD_PATH_BYTES]; /* of ENGINE_CORE_KERNEL */
+	uint32_t operand;                 /* ENGINE_CORE_ADD: number to add */
+	char core_file[BOARD_PATH_BYTES]; /* ENGINE_CORE_KERNEL: path of the source */
 	char core_kernel[COMMAND_NAME_BYTES];
 	char compute[FABRIC_DEVICE_BYTES]; /* an engine's name, or BOARD_COMPUTE_... */
 };

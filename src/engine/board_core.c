@@ -25,7 +25,7 @@ struct board_core {
 	uint64_t sum;   /* CHECKSUM */
 
 	pthread_mutex_t lock;       /* guards the fields below */
-	struct board_core_task set; /* for the next stream */
+	struct board_core_task set; /* operation of the next stream */
 	uint64_t result;
 };
 

@@ -37,7 +37,7 @@ struct engine_cuda {
 	uint32_t capability; /* 90: 9.0 */
 	uint64_t memory, memory_bytes;
 	uint64_t bounce;            /* FLIGHT_BOUNCE_BYTES, for overlapping copies */
-	struct cuda_stream *stream; /* of kernels */
+	struct cuda_stream *stream; /* stream that kernels use */
 	struct cuda_stream *streams[FLIGHT_QUEUES];
 	struct flights *flights;
 	_Atomic int dead; /* unrecoverable CUDA error; CUDA_OK: none */

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "engine/cuda_engine.h"
 
-#define LOG_BYTES (16u << 10) /* of the driver's assembler */
+#define LOG_BYTES (16u << 10) /* bytes of the log of the driver's assembler */
 
 static struct engine_cuda *cuda_of(const struct engine *e)
 {

@@ -32,8 +32,8 @@ struct engine_options {
 	 * "cuda", "cuda:PART"; "rv32", "rv32:OPTION=VALUE,...". "ocl+bridged:PART" uses BRIDGED
 	 * memory even where DIRECT would work. */
 	const char *name;
-	const char *cache_folder; /* for compiled kernels; NULL: not cached */
-	/* For compiler files of this process and its children; NULL: a new one. */
+	const char *cache_folder; /* folder for compiled kernels; NULL: not cached */
+	/* Folder for compiler files of this process and its children; NULL: a new folder. */
 	const char *work_folder;
 	/* DIRECT: device memory, owned by the caller, outlives the engine. BRIDGED: not
 	 * accessed. */
@@ -80,7 +80,7 @@ struct engine_launch {
 	const char *kernel;
 	uint8_t dimensions;
 	uint64_t global[3], local[3]; /* local all 0: the engine chooses */
-	uint64_t offset[3];           /* of the first global id */
+	uint64_t offset[3];           /* first global id */
 	uint8_t argument_count;
 	struct engine_argument arguments[COMMAND_ARGS_MAX];
 };

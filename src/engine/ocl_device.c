@@ -17,11 +17,12 @@
 #include "base/util.h"
 #include "engine/ocl_internal.h"
 
-#define PLATFORMS_MAX   16
-#define DEVICES_MAX     64 /* of all platforms */
-#define LIST_BYTES      512
-#define OUR_PLATFORM    "Direct xPU"
-#define POCL_NAME_BYTES (NAME_MAX - 35) /* of a kernel; PoCL adds suffixes and random letters */
+#define PLATFORMS_MAX 16
+#define DEVICES_MAX   64 /* devices of all platforms together */
+#define LIST_BYTES    512
+#define OUR_PLATFORM  "Direct xPU"
+/* bytes of a kernel's name; PoCL adds suffixes and random letters to file names */
+#define POCL_NAME_BYTES (NAME_MAX - 35)
 
 /* A device with its rank: the highest wins, the first of equals. */
 struct candidate {

@@ -27,7 +27,7 @@ struct engine_ocl {
 	struct engine engine;
 	const struct ocl_library *cl;
 	struct ocl_device *device;
-	cl_command_queue queue;    /* of kernels */
+	cl_command_queue queue;    /* queue that kernels use */
 	struct ocl_bridge *bridge; /* NULL: DIRECT memory */
 	bool images;               /* images work */
 	struct {

@@ -9,7 +9,7 @@
 
 struct ocl_made {
 	cl_program program; /* NULL: build failed, see `log` */
-	cl_int error;       /* of compiler or linker; CL_SUCCESS: also if neither ran */
+	cl_int error;       /* result of compiler or linker; CL_SUCCESS: also if neither ran */
 	uint32_t type;      /* cl_program_binary_type */
 	char *log;          /* may be NULL */
 };
@@ -24,7 +24,7 @@ struct ocl_build {
 	struct records about; /* properties of the program */
 	bool from_host;       /* from a binary that the host has */
 	bool seen;            /* an earlier process built it too */
-	bool grown;           /* its binary has more than the one on disk */
+	bool grown;           /* the program's binary has more than the one on disk */
 };
 
 /* A program of one engine. */

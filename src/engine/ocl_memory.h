@@ -14,7 +14,7 @@
 struct ocl_memory {
 	const struct ocl_library *cl;
 	uint64_t bytes;
-	uint64_t chunk_bytes; /* of each chunk but the last */
+	uint64_t chunk_bytes; /* size of each chunk but the last */
 	uint32_t chunk_count;
 	uint32_t align; /* alignment of a kernel's buffer, in bytes */
 	cl_mem chunks[OCL_CHUNKS_MAX];

@@ -15,7 +15,7 @@ struct pump_options {
 	struct engine *engine; /* with BRIDGED memory; outlives the pump */
 	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
 	uint32_t buffer_bytes; /* 0: measured, by pump_measure() and pump_choose() */
-	uint64_t memory_bytes; /* of the device, for measuring */
+	uint64_t memory_bytes; /* size of the device's memory, for measuring */
 	uint64_t stall_ns;     /* as bridge_options */
 };
 

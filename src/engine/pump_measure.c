@@ -18,8 +18,8 @@ struct measurement {
 	struct engine *engine;
 	struct pump_memory buffers; /* BRIDGE_BUFFERS of the longest size, used from 0 on */
 	struct pump_memory saved;   /* previous content of device memory */
-	uint64_t saved_bytes;       /* of it, from 0 on */
-	uint64_t slice_ns;          /* for one measurement of one size and direction */
+	uint64_t saved_bytes;       /* bytes of device memory saved, from address 0 on */
+	uint64_t slice_ns;          /* time for one measurement of one size and direction */
 };
 
 static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, uint8_t *host,

@@ -22,7 +22,7 @@
 #include "engine/rv32_edit.h"
 #include "rv32/image.h"
 
-#define MAJOR_FIRST 15 /* its text has pointers without types */
+#define MAJOR_FIRST 15 /* oldest clang whose LLVM text has pointers without types */
 #define MAJOR_LAST  21
 #define WORDS_MAX   (RV32_OPTIONS_MAX + 64)
 

@@ -16,12 +16,13 @@ struct scratch;
 extern const char rv32_runtime_text[], rv32_support_text[], rv32_header_text[];
 
 struct rv32_clang {
-	char path[PATH_MAX / 2];    /* of clang, resolved */
+	char path[PATH_MAX / 2];    /* clang's path, resolved */
 	char prefix[PATH_MAX / 2];  /* its installation; "": below /usr */
-	unsigned major;             /* its version */
-	const char *libclc;         /* its bitcode for 32-bit pointers */
-	uint8_t sum[OCL_KEY_BYTES]; /* of clang, libclc and runtime: part of each program's key */
-	char folder[PATH_MAX / 2];  /* of the compiled runtime */
+	unsigned major;             /* clang's major version */
+	const char *libclc;         /* path of libclc's bitcode for 32-bit pointers */
+	uint8_t sum[OCL_KEY_BYTES]; /* hash of clang, libclc and runtime: part of each program's key
+				     */
+	char folder[PATH_MAX / 2];  /* folder of the compiled runtime */
 	struct scratch *scratch;    /* owner of `folder` if there is no cache folder; else NULL */
 	char bitcode[PATH_MAX];     /* the runtime, linked while compiling; "": not made yet */
 	uint8_t *support;           /* an object, linked to each program */

@@ -18,7 +18,7 @@
 #define RV32_LIMIT_S     60     /* of one kernel by default: far longer than the tests run */
 #define RV32_CLOCK_MHZ   200    /* default; as the published Vortex configuration */
 #define RV32_LISTED_MAX  100000 /* instructions of one launch and core in the log: 12 MB */
-#define RV32_VALUE_ALIGN 128    /* of values in the argument segment: that of long16 */
+#define RV32_VALUE_ALIGN 128    /* alignment of values in the argument segment: that of long16 */
 
 struct rv32_settings {
 	uint32_t cores;
@@ -40,9 +40,9 @@ struct engine_rv32 {
 	struct rv32_clang clang;
 	struct rv32_pool *pool;
 	char *programs;                /* folder of built programs; NULL: none */
-	uint64_t memory_bytes;         /* of the device */
+	uint64_t memory_bytes;         /* size of device memory */
 	uint8_t *values;               /* argument table and values of the running launch */
-	struct rv32_counters counters; /* of the last launch, for measurements */
+	struct rv32_counters counters; /* counters of the last launch, for measurements */
 };
 
 /* A program. `objects` holds its objects one after another: u32 bytes, then the object. */
@@ -77,7 +77,7 @@ int rv32_run(struct engine *e, const struct engine_launch *launch, char text[ENG
 
 static inline struct engine_rv32 *rv32_of(const struct engine *e)
 {
-	return (struct engine_rv32 *)(uintptr_t)e; /* its first field */
+	return (struct engine_rv32 *)(uintptr_t)e; /* `engine` is the first field */
 }
 
 #endif

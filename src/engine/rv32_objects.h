@@ -7,7 +7,7 @@
 #include "engine/ocl_pack.h"
 #include "rv32/image.h"
 
-#define RV32_OBJECTS_MAX 256 /* of one program */
+#define RV32_OBJECTS_MAX 256 /* objects of one program */
 
 /* Identifies the kind of device in binaries: any node's clang may have made them. */
 extern const uint8_t rv32_device_kind[OCL_KEY_BYTES];

@@ -33,17 +33,17 @@ struct rv32_pool {
 	_Atomic uint64_t next_group;
 	atomic_uint stop; /* 1: a core trapped; 2: the time limit is over */
 	pthread_t guard;  /* stops a launch at its limit */
-	bool guarded;     /* it runs */
+	bool guarded;     /* the guard thread runs */
 	pthread_mutex_t lock;
 	pthread_cond_t begin, done;
 	/* Guarded by `lock`. */
 	uint64_t round; /* launches so far */
-	uint32_t cores; /* of the running launch */
+	uint32_t cores; /* cores that the running launch uses */
 	uint32_t busy;  /* threads at work */
 	bool closing;
 	bool guarding;             /* `guard` will look at began_ns without a wakeup */
 	uint64_t began_ns;         /* start of the running launch; 0: none, or stopped */
-	pthread_cond_t guard_wake; /* its clock is monotonic */
+	pthread_cond_t guard_wake; /* waits by the monotonic clock */
 };
 
 /* ---- the time limit ---- */

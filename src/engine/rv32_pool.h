@@ -11,8 +11,8 @@ struct rv32_settings;
 struct rv32_pool;
 
 struct rv32_result {
-	struct rv32_trap trap;         /* of the first core that trapped by itself */
-	struct rv32_counters counters; /* of all cores */
+	struct rv32_trap trap;         /* trap of the first core that trapped by itself */
+	struct rv32_counters counters; /* sums over all cores */
 	bool timed_out;
 };
 

@@ -17,8 +17,8 @@
 #define REGISTER_T0   5
 #define REGISTER_A0   10
 #define REGISTERS     8     /* a0 to a7 */
-#define FORMAT_BYTES  4096  /* of a format */
-#define STRING_BYTES  65536 /* of a %s */
+#define FORMAT_BYTES  4096  /* bytes of a format */
+#define STRING_BYTES  65536 /* bytes of the text of a %s */
 #define WIDTH_MAX     1024  /* and precision: bounds the text of one conversion */
 #define LANES_MAX     16
 #define ELEMENT_BYTES (2 * WIDTH_MAX + 64)

@@ -14,13 +14,13 @@ struct rv32_watch {
 	const struct rv32_image *image;
 	uint32_t core;
 	uint32_t listed;          /* instructions left to list */
-	struct rv32_count *count; /* of the program on this core; NULL: not counted */
+	struct rv32_count *count; /* counters of the program on this core; NULL: not counted */
 	struct rv32_time *time;   /* NULL: none */
 };
 
 struct rv32_watches {
 	struct rv32_watch watches[RV32_CORES_MAX];
-	void *contexts[RV32_CORES_MAX]; /* for rv32_pool_run */
+	void *contexts[RV32_CORES_MAX]; /* arguments of rv32_pool_run */
 	struct rv32_time *time;
 };
 

@@ -12,7 +12,7 @@
 #include "host/limits.h"
 
 #define CONFIG_PATH_BYTES 4096
-#define CONFIG_SERVICES   "/var/lib/dxp" /* of the fabric that services joined */
+#define CONFIG_SERVICES   "/var/lib/dxp" /* folder of the fabric that services have joined */
 
 struct config {
 	struct udp_address manager;

@@ -158,7 +158,7 @@ uint32_t embed_after_poll(struct dxp_nic *nic)
 int dxp_nic_poll(struct dxp_nic *nic)
 {
 	if (nic->threaded)
-		return 0; /* its thread polls */
+		return 0; /* the NIC's thread polls */
 	return (int)(node_poll(nic->node) + embed_after_poll(nic));
 }
 

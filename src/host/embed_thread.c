@@ -25,7 +25,7 @@ static uint32_t calls_end(struct dxp_nic *nic, int status)
 		int result = status == DXP_OK ? c->run(nic, c->context) : status;
 		pthread_mutex_lock(&nic->lock);
 		c->status = result;
-		c->done = true; /* its owner may free it now */
+		c->done = true; /* from now on the owner may free the call */
 		pthread_cond_broadcast(&nic->ended);
 		pthread_mutex_unlock(&nic->lock);
 	}

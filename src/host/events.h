@@ -22,9 +22,9 @@ struct host_event {
 	uint8_t state;         /* enum host_event_state */
 	bool silent : 1;       /* has no handle: freed when done */
 	bool pulls : 1;        /* until it is done, the xPU may access this host's memory */
-	bool notify : 1;       /* its completion is queued, with `cookie` */
-	bool begun : 1;        /* its node reported that it runs */
-	bool lazy : 1;         /* its node may delay the report */
+	bool notify : 1;       /* the completion is to be queued, with `cookie` */
+	bool begun : 1;        /* the node reported that the command runs */
+	bool lazy : 1;         /* the node may delay the report */
 	bool kernel : 1;       /* set for a kernel's event (use.h) */
 	bool transfer : 1;     /* set for a transfer's event (use.h) */
 	int8_t status;         /* DONE: enum dxp_status */

@@ -9,7 +9,7 @@ int wakeup_create(int *out);
 /* Makes it readable. Any thread may call. */
 void wakeup_ring(int fd);
 
-/* Makes it unreadable. */
+/* Consumes the wakeup, so that the descriptor is not readable. */
 void wakeup_clear(int fd);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum event_kind {
 	EVENT_SENT,     /* the message reaches the transmit server */
-	EVENT_ARRIVED,  /* it reaches the receive server */
+	EVENT_ARRIVED,  /* the message reaches the receive server */
 	EVENT_RECEIVED, /* the receive can complete */
 	EVENT_READY     /* an operation can start */
 };

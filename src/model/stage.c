@@ -13,7 +13,7 @@
 /* An event's kind is 2 x step + one of these; its subject is a unit. */
 enum {
 	ARRIVE, /* the unit's head reaches the queue of the step's stage */
-	FREE,   /* its last byte left the step's server */
+	FREE,   /* the packet's last byte left the step's server */
 };
 
 int model_pipeline_create(struct model_pipeline *p, uint32_t unit_most, uint32_t message_most)

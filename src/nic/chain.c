@@ -305,7 +305,7 @@ bool chain_advance(struct nic_request *r, int64_t *left)
 	if (pieces_left(r))
 		return true;
 	if (r->pending > 0)
-		return false; /* its messages use the pieces */
+		return false; /* messages of the request still use the pieces */
 	while (*left > 0 && !pieces_left(r)) {
 		int status = chain_step(r, left);
 		if (status == DXP_OK)

@@ -242,7 +242,7 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
-	/* If the stream has received nothing yet, all credit is still under way. */
+	/* If the stream has received nothing yet, all credit is still in flight. */
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = stream_rx_get(p, index);
@@ -315,7 +315,7 @@ bool credit_consume(struct nic_request *r, struct nic_peer *p, struct tx_stream 
 		return true;
 	}
 	if (!rltp_session_is_open(p->session))
-		return false; /* the handshake is under way, with the first message */
+		return false; /* the handshake has started, with the first message */
 	wait_begin(r, p, nic_stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
 	return false;

@@ -65,8 +65,9 @@ void pool_message_put(struct nic *n, struct nic_message *m); /* frees its body, 
 struct nic_request *
 pool_request_get(struct nic *n); /* cleared except `function`, `head`, `immediate` */
 void pool_request_put(struct nic *n, struct nic_request *r);
-uint8_t *pool_buffer_get(struct nic *n, uint32_t bytes); /* for a NAP; the first `bytes` are zero */
-void pool_buffer_put(struct nic *n, uint8_t *buffer);    /* NULL is allowed */
+uint8_t *pool_buffer_get(struct nic *n,
+			 uint32_t bytes); /* buffer for a NAP; the first `bytes` are zero */
+void pool_buffer_put(struct nic *n, uint8_t *buffer); /* NULL is allowed */
 void pools_free(struct nic *n);
 
 /* event.c: completion and receive events */
@@ -158,7 +159,7 @@ bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const str
 /* Advances a request and subtracts copied bytes from *left while that is positive. Complete when
  * `cut_done` is set; else it needs more, or waits. */
 void local_advance(struct nic_request *r, int64_t *left);
-void local_release(struct nic_request *r); /* its uses of target memory */
+void local_release(struct nic_request *r); /* the request's uses of target memory */
 /* Ends all requests to a closing function. */
 void local_forget(struct nic *n, const struct nic_function *t);
 
@@ -198,7 +199,8 @@ int doorbell_piece(struct nic *n, uint32_t function, const struct dxp_entry *e,
 		   struct nic_piece *piece);
 
 /* request.c */
-void request_pieces_drop(struct nic_request *r); /* its uses of memory; no message may have any */
+void request_pieces_drop(
+	struct nic_request *r); /* the request's uses of memory; its messages may have none */
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one of its messages or reads ended */
 void request_give_up(struct nic_request *r, int status);  /* drops what was not cut */
@@ -233,7 +235,7 @@ void stream_rx_run(struct rx_stream *stream);
 void stream_record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* Frees what a record holds, after it was executed or instead. */
 void stream_record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
-/* Ends a message without effect. `counted`: it uses a credit and has not yet. */
+/* Ends a message without effect. `counted`: the message uses a credit that was not charged yet. */
 void stream_record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
 /* Message `id` was acknowledged. `arrived`: a request that completes when all earlier ids are, too;
  * or NULL. */
@@ -283,9 +285,10 @@ void staged_local_end(struct nic *n, const struct nic_function *f);
 /* credit.c, receiver */
 /* Returns true if one more message may come. */
 bool credit_left(const struct rx_stream *s);
-void credit_use(struct rx_stream *s);      /* one has arrived, or was given up */
-void credit_forget(struct rx_stream *s);   /* the stream becomes idle or ends */
-void credits_poll(struct nic_function *f); /* grants what the user freed */
+void credit_use(struct rx_stream *s);    /* one has arrived, or was given up */
+void credit_forget(struct rx_stream *s); /* the stream becomes idle or ends */
+void credits_poll(
+	struct nic_function *f); /* grants credit for the entries that the user has freed */
 uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		       uint32_t count);
 void credit_requested(void *user, struct rltp_session *s, const struct wire_credit_entry *e);

@@ -207,7 +207,7 @@ static void nap_deliver(struct nic_request *r, struct nic_function *t)
 		return;
 	uint8_t *to = event_received_buffer(t, &event);
 	if (!to) {
-		refuse(r, t, WIRE_NACK_MAGIC); /* its user has just been stopped */
+		refuse(r, t, WIRE_NACK_MAGIC); /* the target's user has just been stopped */
 		return;
 	}
 	gather(r, to);

@@ -224,7 +224,8 @@ void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_
  * `piece`. DXP_ENOMEM: nothing was accepted; retry. */
 int nic_staged_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, const uint8_t *data,
 		      uint32_t bytes, void *piece, uint64_t now_ns);
-/* Fails a GET at its initiator; pieces under way are still returned. `r` is invalid afterwards. */
+/* Fails a GET at its initiator; outstanding pieces are still returned. `r` is invalid afterwards.
+ */
 void nic_staged_refuse(struct nic *n, struct nic_staged_read *r, int status, uint64_t now_ns);
 
 /* Controls access to parts of a region that change while the key stays. The memory's owner

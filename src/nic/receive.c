@@ -383,7 +383,8 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_functio
 	if (verdict.code == 0)
 		verdict = payload_receive(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
-	bool waits = verdict.code == WIRE_NACK_WAIT; /* for a grant; the record keeps its entry */
+	bool waits =
+		verdict.code == WIRE_NACK_WAIT; /* waits for a grant; the record keeps its entry */
 	if (verdict.code != 0 && !held && !waits) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
 		return verdict;

@@ -71,7 +71,7 @@ static void share_make(struct nic_function *f)
 		f->poll_at + 1 == n->poll ? n->weights_last[class] : n->weights_open[class];
 
 	if (weights < f->weight)
-		weights = f->weight; /* it was changed meanwhile */
+		weights = f->weight; /* the weight was changed meanwhile */
 	f->poll_at = n->poll;
 	n->weights[class] += f->weight;
 	f->share = (f->share < 0 ? f->share : 0) +

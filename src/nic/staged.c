@@ -260,7 +260,7 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 	uint64_t offset = h->addr - at;
 
 	if (!r->put && r->packets > 0)
-		return REFUSED(WIRE_NACK_BOUNDS); /* it began in other memory */
+		return REFUSED(WIRE_NACK_BOUNDS); /* the message began in other memory */
 	if (!r->put) {
 		struct rltp_verdict verdict = put_begin(stream, r, h, region, offset);
 		if (verdict.code != 0)

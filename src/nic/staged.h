@@ -3,7 +3,7 @@
  * owner is called through struct nic_staged_ops; these files hold the waiting operations.
  * Invariant: every staged_put is in the NIC's list, between write_begin and write_end. Every
  * nic_staged_read is in the NIC's list and uses its region, until its owner has finished it and no
- * piece of it is under way. */
+ * piece of it is outstanding. */
 #ifndef NIC_STAGED_H
 #define NIC_STAGED_H
 
@@ -16,7 +16,7 @@ struct staged_put {
 	struct staged_put *previous, *next; /* in the order of their start */
 	struct nic_staged_write *write;
 	struct nic_region *region; /* held by `uses` */
-	uint64_t offset;           /* of its first byte in the region */
+	uint64_t offset;           /* offset of the first byte in the region */
 	uint32_t bytes;
 	struct nic_request *request; /* NULL: of a peer */
 	/* of a peer: */
@@ -24,8 +24,8 @@ struct staged_put {
 	struct rx_record *record;
 	uint32_t unit;      /* payload of each packet but the last; 0: none has arrived */
 	struct rx_map subs; /* packets placed: the owner gets each byte once */
-	bool alone;         /* it waits for no other message: see first() */
-	bool waits;         /* its sender sends only what is granted */
+	bool alone;         /* waits for no other message: see first() */
+	bool waits;         /* the sender sends only what is granted */
 	uint32_t granted;   /* packets granted, once it waits */
 	uint32_t block;     /* packets that get space together; 0: unknown */
 	/* the packet that completed it, while held for the device */
@@ -46,7 +46,7 @@ struct nic_staged_read {
 	struct nic_region *region;               /* held by `uses` */
 	uint64_t offset;
 	uint32_t bytes, left; /* in total; not handed over yet */
-	uint32_t out;         /* its messages in RLTP, or pieces not copied yet */
+	uint32_t out;         /* messages in RLTP, or pieces not copied yet */
 	uint8_t state;        /* enum staged_read_state */
 	/* from a peer: */
 	struct nic_peer *peer; /* NULL: from a function of this NIC */

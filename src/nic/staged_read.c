@@ -91,7 +91,7 @@ static void answer_fill(struct nic_staged_read *r, struct nic_message *m, uint8_
 	r->out++;
 }
 
-/* Rejects a GET at its initiator; pieces under way still return to their owner. */
+/* Rejects a GET at its initiator; outstanding pieces still return to their owner. */
 static void peer_read_refuse(struct nic_staged_read *r, int status)
 {
 	struct nic_message *m = r->spare;

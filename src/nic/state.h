@@ -35,8 +35,8 @@ struct nic_registers {
 	struct nic_area areas[NIC_AREAS_MAX];
 	uint32_t area_count;
 
-	/* send: idle, under way, or delayed because something was full */
-	bool sending;               /* its request is in a queue pair */
+	/* send: idle, sending, or delayed because something was full */
+	bool sending;               /* the request is in a queue pair */
 	uint64_t again_ns;          /* delayed until then; 0: not delayed */
 	uint64_t give_up_ns;        /* from then on a full receiver is an error */
 	uint32_t pause_ns;          /* next delay */
@@ -45,10 +45,10 @@ struct nic_registers {
 	struct dxp_registers order; /* copy of the registers at GO, up to `send_go` */
 
 	/* receive */
-	uint64_t recv_offset; /* of the area in its region */
+	uint64_t recv_offset; /* offset of the area in its region */
 	uint32_t recv_key;
 	uint32_t recv_bytes, recv_used; /* 0: no message is accepted */
-	uint32_t recv_go;               /* of the present area */
+	uint32_t recv_go;               /* number of the present area */
 	uint32_t arming;                /* counts areas, skipping 0 */
 };
 
@@ -122,7 +122,7 @@ struct nic_message {
 	uint32_t read_id;               /* waiting entry in the table of reads; 0: none */
 	uint32_t unsent;                /* part of the function's `unsent` */
 	const uint8_t *data; /* contiguous payload: of the request, a region or this message */
-	struct nic_region *region;    /* of `data`, for answers to GET */
+	struct nic_region *region;    /* region of `data`, for answers to GET */
 	uint8_t *body;                /* owned: NIC_CFG_WORDS_MAX registers, or NULL */
 	struct tx_stream *stream;     /* owner of its msg_id; NULL for answers */
 	struct nic_staged_read *read; /* staged read that it answers, or NULL */
@@ -158,7 +158,7 @@ struct nic_function {
 	uint32_t row;         /* descriptors in the last burst */
 	bool row_body;        /* the last of them had more than its head */
 	bool unordered;       /* completions in any order */
-	bool stopped;         /* its user broke the window's rules */
+	bool stopped;         /* the user broke the window's rules */
 	uint16_t cfg_node;    /* node of its CFG accesses to this NIC; 0: this node */
 	uint64_t full_ns; /* no space for a completion: time of the next check; 0: there is space */
 	uint32_t full_pause_ns; /* interval of the last two checks */
@@ -182,7 +182,7 @@ struct nic_function {
 	uint32_t sent_consumed;        /* consumer index last read from the window */
 	uint32_t received_consumed;    /* likewise */
 	uint32_t received_reserved;    /* receive entries reserved for incomplete messages */
-	struct nic_order order;        /* of its queue pairs */
+	struct nic_order order;        /* round robin over the function's queue pairs */
 	char label[FABRIC_NAME_BYTES]; /* "": none */
 	uint32_t waits_answered;       /* wake.c: the last `user_waits` that was answered */
 	uint32_t buffers_fetched;      /* entries read from the window's ring of buffers */
@@ -288,14 +288,14 @@ struct nic_read {
 
 #define NIC_STREAMS (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 
-/* The state of a stream while its session is idle: no message is under way, so the oldest id is the
- * next one. */
+/* The state of a stream while its session is idle: no message is outstanding, so the oldest id is
+ * the next one. */
 struct stream_mark {
 	uint32_t next, counted; /* id; messages with an event, as `naps` or `accepted` */
 	uint16_t unspent;       /* credit left */
 	uint8_t index;
-	bool receives : 1; /* of a struct rx_stream, else of a struct tx_stream */
-	bool credited : 1; /* of a struct tx_stream */
+	bool receives : 1; /* part of a struct rx_stream, else of a struct tx_stream */
+	bool credited : 1; /* only in a struct tx_stream */
 };
 
 /* State of a peer only while its session is active. */
@@ -344,12 +344,12 @@ struct nic {
 	uint32_t put_count;
 	struct nic_staged_read *staged_reads, *staged_reads_last; /* likewise GETs of it */
 	struct nic_peer *recent;                                  /* peer found last, or NULL */
-	uint64_t now_ns;        /* of the current call, for callbacks */
+	uint64_t now_ns;        /* time of the current call, for callbacks */
 	uint64_t retry_ns;      /* memory was short: time of the retry; UINT64_MAX: it was not */
 	uint64_t look_ns;       /* an event ring had no space: time of the next check; likewise */
 	uint64_t registers_ns;  /* time to retry a send of register mode; likewise */
 	uint32_t poll;          /* counts nic_doorbells; wraps */
-	struct nic_order order; /* of functions */
+	struct nic_order order; /* round robin over functions */
 	uint8_t high;           /* bit i: function i has high priority */
 	/* share.c, by priority: sums of weights */
 	uint32_t weights[2], weights_last[2]; /* functions with copies in this poll, in the last */

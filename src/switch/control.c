@@ -241,7 +241,7 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 	bool changed;
 
 	if (g && same_owner(g, c) && (int16_t)(h->epoch - g->epoch) > 0) {
-		group_free(s, g); /* its creator has replaced it */
+		group_free(s, g); /* the creator has replaced the group */
 		g = NULL;
 	}
 	if (g && !same_group(g, r, position, parent_ip))

@@ -72,7 +72,7 @@ struct aggregator {
 struct sw_group {
 	struct sw_group *bucket_next, *output_next;
 	uint32_t index;     /* index in sw.groups */
-	bool output_queued; /* it is in the list of output_first */
+	bool output_queued; /* in the list that starts at output_first */
 	bool rc;            /* RC framing, as in its NOTIFY */
 	bool in_kernel;
 

@@ -28,8 +28,8 @@ static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 }
 
 /* Returns a free entry, or -1. Storing a map in a map blocks this thread for some 10 ms, until no
- * run of the program uses the old one. So rested entries with a map come first, then entries
- * without one, then unrested ones, which need a new map. */
+ * run of the program uses the old one. So entries that have been free for PLANE_REST_NS and have
+ * a map come first, then entries without one, then entries freed since, which need a new map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;

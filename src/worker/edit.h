@@ -11,7 +11,7 @@ struct worker_edit {
 	uint64_t event;       /* its own event, or 0 */
 	uint64_t from, to;    /* device addresses; `from`: COPY */
 	struct dxp_rect rect; /* COPY, FILL */
-	uint16_t bytes;       /* of all */
+	uint16_t bytes;       /* size of the whole edit */
 	uint16_t data_bytes;  /* WRITE: the bytes; FILL: the pattern */
 	uint16_t data;        /* offset */
 	/* Events of earlier orders that must have succeeded; set by the daemon before the start, at

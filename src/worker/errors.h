@@ -11,9 +11,9 @@
 
 struct worker_errors {
 	int read_fd;  /* non-blocking, of the zygote */
-	int write_fd; /* of workers */
+	int write_fd; /* end that workers write to */
 	char line[WORKER_ERROR_BYTES];
-	size_t bytes; /* of the line that is incomplete */
+	size_t bytes; /* bytes of the incomplete line */
 	uint64_t since_ns;
 	uint32_t lines; /* written since then */
 };

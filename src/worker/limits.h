@@ -11,7 +11,7 @@
 #define WORKER_TAIL_BYTES (40u << 20)
 /* ns between two attempts to start the zygote */
 #define WORKER_AGAIN_NS    (1000ull * 1000 * 1000)
-#define WORKER_ERROR_BYTES 512 /* of a line that a worker writes to standard error */
+#define WORKER_ERROR_BYTES 512 /* bytes of a line that a worker writes to standard error */
 #define WORKER_ERROR_LINES 100 /* a second, of all workers: a crash report is shorter */
 
 /* bytes of address space beyond device memory; PoCL and its compiler use about 100 MiB */

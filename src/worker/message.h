@@ -37,7 +37,7 @@ enum worker_answer_kind {
 struct worker_build {
 	uint32_t program;
 	uint32_t reserved;
-	uint64_t package_bytes; /* of all PARTs together */
+	uint64_t package_bytes; /* bytes of all PARTs together */
 };
 
 struct worker_program {

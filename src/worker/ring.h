@@ -18,7 +18,7 @@
 #define WORKER_MESSAGE_BYTES (16u << 10) /* maximum, head included */
 
 struct worker_head {
-	uint32_t bytes; /* of the whole message; the next starts at a multiple of 8 */
+	uint32_t bytes; /* size of the whole message; the next starts at a multiple of 8 */
 	uint32_t kind;
 };
 

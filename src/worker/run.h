@@ -31,7 +31,7 @@ struct worker_argument {
 struct worker_run {
 	uint64_t event; /* its own event, or 0 */
 	uint32_t program;
-	uint16_t bytes;                  /* of all */
+	uint16_t bytes;                  /* size of the whole run */
 	uint16_t needs, arguments, name; /* offsets */
 	/* Events of earlier orders that must have succeeded; set by the daemon before the start,
 	 * at most as many as the command waits for. */

@@ -18,9 +18,9 @@ struct worker_server {
 	struct worker_server_options options;
 	struct worker_side orders, answers;
 	struct worker_built *programs[WORKER_BUCKETS]; /* by the low bits of their ids */
-	uint8_t *package;                              /* of the next BUILD, or NULL */
+	uint8_t *package;                              /* package of the next BUILD, or NULL */
 	size_t package_bytes;
-	/* Ring of events of failed orders: holds as many as can be under way at once. */
+	/* Ring of events of failed orders: holds as many as can be outstanding at once. */
 	uint64_t failed[WORKER_QUEUE_MAX];
 	uint32_t failed_next;
 	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */

@@ -34,7 +34,7 @@ struct zygote {
 	char name[32];           /* the engine's */
 	pid_t pid;               /* 0: none */
 	int socket;
-	bool hello_done; /* its first message was received */
+	bool hello_done; /* the zygote's first message was received */
 	int news_fd;
 	_Atomic uint32_t *news; /* counts the zygote's messages; written by it */
 	uint32_t news_received;

@@ -10,7 +10,7 @@
 enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_WAKEUP, ZYGOTE_FDS };
 
 #define ZYGOTE_ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the parent process exits */
-#define ZYGOTE_START_FDS     3       /* of a START */
+#define ZYGOTE_START_FDS     3       /* descriptors beside a START */
 #define ZYGOTE_NEWS_BYTES    4096    /* shared by daemon and zygote: a page */
 
 /* The zygote's first message. */

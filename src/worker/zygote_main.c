@@ -40,7 +40,7 @@ struct here {
 	struct sandbox_options sandbox;
 	bool sandboxed;
 	uint32_t parts; /* enum sandbox_part */
-	int rules;      /* of files */
+	int rules;      /* descriptor of the Landlock rules of files */
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
 	uint8_t *memory; /* reserved addresses; only workers map ranges there */

@@ -53,7 +53,7 @@ struct arena {
 	struct tree by_address, by_bytes, owners;
 	struct ranges stale; /* bytes left by freed allocations; not valid inside present ones */
 	bool all_stale;      /* `stale` is incomplete: no free byte is reachable any more */
-	uint64_t epoch;      /* of arena_reach */
+	uint64_t epoch;      /* counts changes of what arena_reach returns */
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)

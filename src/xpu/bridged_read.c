@@ -25,7 +25,7 @@ struct staged_read {
 /* A buffer from which the NIC sends. */
 struct staged_piece {
 	struct staged_piece *next, **link;
-	uint32_t id; /* of the step */
+	uint32_t id; /* id of the step */
 };
 
 static void piece_unlink(struct staged_piece *p)

@@ -148,7 +148,7 @@ static void event_receive(struct slot *s, const struct dxp_nic_event *from, cons
 	}
 	struct tenant *t = tenant_find(s, EVENT_HOST(e.event));
 	if (!t)
-		return; /* its host has closed this xPU */
+		return; /* the host has closed this xPU */
 	int status = graph_event(t->graph, e.event, e.status);
 	if (status != DXP_OK)
 		tenant_complain(t, "an event of node %u cannot be kept: %s", from->node,

@@ -31,7 +31,7 @@ struct daemon {
 	uint32_t spin_ns;
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
-	int status;       /* of an exit without a stop request */
+	int status;       /* status of an exit without a stop request */
 	_Atomic int ends; /* set by a stop request or by a lost membership */
 	uint64_t check_ns;
 };

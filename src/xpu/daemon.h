@@ -17,7 +17,7 @@ struct daemon_options {
 	/* Identities and compiled kernels. NULL: identities are new at each start, kernels go to
 	 * the user's cache folder. */
 	const char *state_folder;
-	uint64_t memory_bytes;  /* of each slot */
+	uint64_t memory_bytes;  /* device memory of each slot */
 	uint64_t host_bytes;    /* as slot_options */
 	uint32_t hosts_max;     /* as slot_options */
 	uint64_t keep_hosts_ns; /* as node_options */
@@ -28,8 +28,9 @@ struct daemon_options {
 	 * first slot is used for all. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
-	uint32_t spin_ns;        /* as node_options */
-	uint32_t functions;      /* of each slot's NIC offered to other processes, 0 .. 7 */
+	uint32_t spin_ns;   /* as node_options */
+	uint32_t functions; /* functions of each slot's NIC that other processes may attach, 0 .. 7
+			     */
 	const _Atomic int *stop; /* not 0: stop; set by a signal handler or any thread */
 };
 

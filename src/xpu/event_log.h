@@ -13,7 +13,7 @@ struct graph_wait;
 enum event_state {
 	EVENT_UNKNOWN,
 	EVENT_PENDING,
-	EVENT_ISSUED, /* its command has been handed out */
+	EVENT_ISSUED, /* the command has been handed out */
 	EVENT_DONE,
 };
 

@@ -9,7 +9,7 @@
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
-#define FETCHED_BYTES_MAX (256u << 20) /* of a device's binary; none is so large */
+#define FETCHED_BYTES_MAX (256u << 20) /* bytes of a device's binary: larger than any known one */
 
 struct part {
 	uint32_t sequence, program;

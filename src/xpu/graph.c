@@ -25,7 +25,7 @@ struct source {
 
 struct graph {
 	uint16_t host, xpu;
-	uint64_t order; /* of the next command */
+	uint64_t order; /* order number of the next command */
 	bool any_posted;
 	uint32_t newest; /* highest count posted */
 	struct event_log own;
@@ -35,7 +35,7 @@ struct graph {
 	struct graph_command *unissued; /* waiting or ready */
 	struct graph_command *failed, **failed_tail;
 	uint32_t count;
-	uint64_t bytes; /* of commands that have not completed, at most WIRE_COMMANDS_BYTES */
+	uint64_t bytes; /* bytes of commands that have not completed, at most WIRE_COMMANDS_BYTES */
 };
 
 int graph_create(uint16_t host, uint16_t xpu, struct graph **out)

@@ -24,13 +24,13 @@ struct graph_wait {
 	struct graph_wait *next;
 	struct graph_wait **link; /* the pointer to this wait; NULL: not waiting */
 	uint64_t event : 48;      /* name of the event without the host, which is the graph's */
-	uint64_t index : 8;       /* of this wait in the command's `waits` */
+	uint64_t index : 8;       /* index of this wait in the command's `waits` */
 	uint64_t counted : 1;     /* in waits_left */
 };
 
 /* The graph's part of a command. Its owner embeds it and leaves it alone until it comes out. */
 struct graph_command {
-	struct graph_command *next, **link; /* of all not yet out, or of the failed */
+	struct graph_command *next, **link; /* list of those not handed out yet, or of the failed */
 	uint64_t event;                     /* 0: none */
 	uint64_t order;                     /* posting order */
 	uint32_t heap_index;                /* index in its queue's heap */
@@ -53,7 +53,7 @@ struct graph_posting {
 	uint32_t oldest; /* with an event: own events before this count may be forgotten */
 	const uint64_t *waits;
 	uint8_t wait_count;
-	uint32_t bytes; /* of memory until it completes */
+	uint32_t bytes; /* bytes of memory in use until it completes */
 };
 
 /* Adds a command. On failure only its event remains, as failed.

@@ -30,7 +30,7 @@ struct queue {
 	struct message *waiting, **waiting_tail;
 	struct message *flight; /* posted, unordered */
 	uint32_t flight_count;
-	uint64_t bytes; /* of memory, in both lists */
+	uint64_t bytes; /* bytes of memory in both lists */
 };
 
 struct outbox {

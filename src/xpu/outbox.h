@@ -33,7 +33,7 @@ struct outbox_piece {
 };
 
 int outbox_create(struct dxp_window *window, struct outbox **out);
-/* Frees what is left without calling `done`. */
+/* Frees the outbox and its waiting messages without calling `done`. */
 void outbox_destroy(struct outbox *o);
 /* Completes all messages with `status`. The NIC's completions must not be dequeued afterwards. */
 void outbox_end(struct outbox *o, int status);

@@ -9,7 +9,7 @@
 /* In each program. The table owns all fields but `id`. */
 struct program_entry {
 	struct program_entry *newer, *older;
-	struct program_entry *chain; /* of its bucket */
+	struct program_entry *chain; /* next entry of the bucket */
 	uint32_t id;
 };
 

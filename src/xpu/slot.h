@@ -34,7 +34,7 @@ struct slot_options {
 	 * kernels run in their own process, if the engine works in this process's memory. NULL:
 	 * all share a thread. */
 	const char *worker_program;
-	struct sandbox_options sandbox; /* of these processes */
+	struct sandbox_options sandbox; /* sandbox of these processes */
 	/* Bridge to BRIDGED memory, as pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
@@ -50,7 +50,7 @@ void slot_close(struct slot *s);
 struct node *slot_node(const struct slot *s);
 void slot_describe(const struct slot *s, struct engine_description *out);
 uint64_t slot_memory_bytes(const struct slot *s);
-/* Returns the state of its bridge; all 0 if the NIC reaches the memory. */
+/* Returns the state of the slot's bridge; all 0 if the NIC reaches the memory. */
 void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 
 /* Processes input of NIC and engine and advances all work. Returns the amount. */

@@ -54,9 +54,9 @@ struct port {
 	struct port *next;
 	struct tenant *tenant;
 	uint32_t function;
-	uint32_t key;      /* of device memory, in the function's table */
+	uint32_t key;      /* key of device memory in the function's table */
 	uint32_t index;    /* index of its window behind device memory */
-	uint64_t address;  /* of the window, from the start of device memory */
+	uint64_t address;  /* address of the window, from the start of device memory */
 	uint32_t mappings; /* UNMAPs of the window that a process has not completed */
 	uint32_t qp_magic[COMMAND_QPS];
 	uint32_t launches; /* RUNs in the engine that have it as an argument */
@@ -93,7 +93,7 @@ struct tenant {
 	uint32_t complaints;    /* logged so far */
 	struct port *port;      /* NULL: not requested */
 	bool port_waits;        /* a reply to COMMAND_NIC waits for a function of an evicted host */
-	uint32_t port_sequence; /* of that reply */
+	uint32_t port_sequence; /* sequence number of that reply */
 	struct cfg_task task;
 	struct fetched fetched;
 	/* Encoded events that may be delayed; when the first was stored. */
@@ -194,7 +194,7 @@ struct slot_counters {
 /* Calls upwards: from files that serve the whole slot to the files above them (README.md). */
 struct slot_hooks {
 	void (*evict)(struct tenant *t, int status); /* tenant_evict */
-	void (*worker_started)(struct tenant *t);    /* its process has nothing built */
+	void (*worker_started)(struct tenant *t);    /* its new process has nothing built yet */
 };
 
 struct slot {
@@ -222,7 +222,7 @@ struct slot {
 	bool common_used;               /* hosts have reached common memory (keys.c) */
 	/* By node id, not leaving. For all ids; untouched pages cost no memory. */
 	struct tenant **by_host;
-	uint32_t bulks; /* of all tenants, at most XPU_BULKS_SLOT_MAX */
+	uint32_t bulks; /* bulk transfers of all tenants, at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
 	struct port *ports; /* including closed ones still in use */
 	struct clearing *clearings, **clearings_tail;

@@ -16,8 +16,8 @@ struct transfer {
 	struct tenant *tenant;
 	struct work *work; /* NULL: the host's task */
 	struct dxp_target to;
-	uint64_t incarnation; /* of the peer */
-	bool to_bridged;      /* its memory is behind DMA */
+	uint64_t incarnation; /* incarnation of the peer */
+	bool to_bridged;      /* the peer's memory is behind DMA */
 	uint64_t from, destination, bytes;
 	uint32_t key;
 	uint32_t pending; /* messages not completed */

@@ -21,7 +21,7 @@ struct order_end {
 	int32_t native; /* the device driver's code of a failure; 0: none */
 	bool ran;       /* the worker reported it; false: the worker was lost or never started */
 	uint64_t started_ns, ended_ns;
-	const char *text; /* of a failure, or "" */
+	const char *text; /* sentence about a failure, or "" */
 };
 
 struct order_ops {
@@ -44,9 +44,9 @@ struct order {
 struct worker {
 	struct slot *slot;
 	struct tenant *tenant; /* NULL: a thread, used by all */
-	uint32_t id;           /* of a process */
-	int rings_fd;          /* of a process that may still have to be (re)started, else -1 */
-	int wakeup_fd;         /* its eventfd, as long as rings_fd */
+	uint32_t id;           /* number of a process */
+	int rings_fd;          /* rings of a process that may have to be (re)started, else -1 */
+	int wakeup_fd;         /* eventfd of the process, open as long as rings_fd */
 	uint32_t starts;       /* start requests sent to the zygote */
 	bool requested;        /* the present zygote has the start request */
 	struct worker_rings *rings;

@@ -427,7 +427,7 @@ static void free__under_a_transfer(void **state)
 		memset(secret, 0x5c, BYTES);
 		ok(dxp_mem_write(victim.xpus[1], from, secret, BYTES));
 		ok(dxp_send(victim.xpus[1], victim.xpus[2], &t, &event));
-		while (first == 0) /* until it is under way */
+		while (first == 0) /* until it has started */
 			ok(dxp_mem_read(victim.xpus[2], &first, to, sizeof(first)));
 		ok(dxp_mem_free(victim.xpus[1], from));
 		ok(dxp_event_wait(victim.fabric, event, DAEMONS_WAIT_NS, NULL));
