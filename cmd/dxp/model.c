@@ -18,6 +18,8 @@
 #define ROWS_MOST      24
 #define SHORTCUTS_MOST 6
 #define CONFIG_MOST    (1 << 20) /* bytes: bound of a file of parameters */
+#define SEED_DEFAULT   1
+#define SEED_NONE      UINT64_MAX /* --seed is not given */
 
 static const struct model_part *const parts[] = {
 	&model_part_nic,      &model_part_crossbar, &model_part_share,      &model_part_loggp,
@@ -31,7 +33,7 @@ static struct {
 	struct option_list sets, sweeps;
 	const char *shortcuts[SHORTCUTS_MOST];
 	uint64_t seed;
-} common = {.preset = "source", .seed = 1};
+} common = {.preset = "source", .seed = SEED_NONE};
 
 static const struct option_row common_rows[] = {
 	{"json", NULL, "one JSON object a row", OPTION_FLAG, &common.json, 0, 0},
@@ -44,7 +46,8 @@ static const struct option_row common_rows[] = {
 	 &common.sets, 0, 0},
 	{"sweep", "NAME=LIST", "run for a,b,c or a..b*2 or a..b+1; several make a grid",
 	 OPTION_LIST, &common.sweeps, 0, 0},
-	{"seed", "N", "seed of the random numbers (1)", OPTION_NUMBER, &common.seed, 0, UINT64_MAX},
+	{"seed", "N", "seed of the random numbers (1)", OPTION_NUMBER, &common.seed, 0,
+	 SEED_NONE - 1},
 };
 
 /* The options of the part that runs: its own, its shortcuts, and the common ones. */
@@ -69,6 +72,20 @@ int model_file_error(int status, const char *path)
 	return error_set(status, "%s: %s", path, reason);
 }
 
+char *model_text_load(const char *path, size_t most)
+{
+	size_t bytes;
+	char *text = file_load(path, most, &bytes);
+
+	if (text && strlen(text) != bytes) {
+		error_set(DXP_EINVAL, "%s: has a byte of 0, so it is no text; check the path",
+			  path);
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
 /* Parses the options of a part. Returns the values of options_parse(). */
 static int parse(const struct model_part *part, int argc, char **argv)
 {
@@ -91,6 +108,9 @@ static int parse(const struct model_part *part, int argc, char **argv)
 	memcpy(rows + count, common_rows, sizeof(common_rows));
 	count += ARRAY_COUNT(common_rows);
 	part_row_count = count;
+	for (unsigned i = 0; i < count; i++)
+		if (!part->random && strcmp(rows[i].name, "seed") == 0)
+			rows[i].help = NULL;
 	snprintf(name, sizeof(name), "model %s", part->name);
 	struct usage usage = {
 		.name = name,
@@ -112,7 +132,7 @@ static int configure(const struct model_part *part, struct model_parameters *p)
 	int status = model_parameters_preset(p, common.preset);
 
 	if (!status && common.config) {
-		char *text = file_load(common.config, CONFIG_MOST, NULL);
+		char *text = model_text_load(common.config, CONFIG_MOST);
 		status = text ? model_parameters_config(p, text) : DXP_ENOENT;
 		if (text && status)
 			status = model_file_error(status, common.config);
@@ -171,8 +191,13 @@ static int run_grid(const struct model_part *part, const struct model_parameters
 
 	for (unsigned i = 0; i < model_grid_points(g); i++) {
 		struct model_parameters p = *base;
-		struct model_run run = {&p, common.seed, &sink, format != MODEL_TABLE,
-					format == MODEL_TSV};
+		bool seeded = common.seed != SEED_NONE;
+		struct model_run run = {.parameters = &p,
+					.seed = seeded ? common.seed : SEED_DEFAULT,
+					.seeded = seeded,
+					.sink = &sink,
+					.json = format != MODEL_TABLE,
+					.tsv = format == MODEL_TSV};
 		print.point = i;
 		print.parameters = &p;
 		int status = model_grid_apply(g, i, &p);
@@ -199,6 +224,10 @@ static int run_part(const struct model_part *part, int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
+	if (model_texts_check(part_rows, part_row_count)) {
+		print_fail("%s", error_text());
+		return EXIT_USAGE;
+	}
 	if (configure(part, &p) || grid_of(part, &grid))
 		return EXIT_USAGE;
 	return run_grid(part, &p, &grid);

@@ -14,6 +14,7 @@
 struct model_run {
 	const struct model_parameters *parameters; /* validated */
 	uint64_t seed;
+	bool seeded; /* --seed is given */
 	const struct model_sink *sink;
 	bool json; /* print rows only */
 	bool tsv;  /* among these: with tabs */
@@ -37,6 +38,7 @@ struct model_part {
 	unsigned row_count;                       /* number of rows, at most 8 */
 	const struct model_shortcut *shortcuts;   /* at most 6; ends with a NULL option */
 	const struct model_exclusion *exclusions; /* ends with a NULL option; NULL: none */
+	bool random;                              /* rows depend on --seed */
 	const char *groups;                       /* groups and names with an effect; NULL: all */
 	const char *argument;                     /* name of an optional argument, NULL for none */
 	const char **argument_to;                 /* set if the argument is given */
@@ -58,14 +60,22 @@ struct model_attach {
 };
 const struct model_sink *model_attach(struct model_attach *a, const struct model_run *run);
 
-/* Checks the options given against the exclusions of the part and of all parts. An option of
- * `rows` is also given if `grid` sweeps its parameter. Returns DXP_EINVAL with error_text(). */
+/* Rejects a text option with the value "": DXP_EINVAL with error_text(). */
+int model_texts_check(const struct option_row *rows, unsigned row_count);
+
+/* Checks the options given against the exclusions of the part and of all parts, and --seed against
+ * a part without random numbers. An option of `rows` is also given if `grid` sweeps its parameter;
+ * a number is given if it is within its bounds. Returns DXP_EINVAL with error_text(). */
 int model_options_check(const struct model_part *part, const struct option_row *rows,
 			unsigned row_count, const struct model_grid *grid);
 
 /* Checks that a parameter of --set or --sweep, NAME or NAME=VALUE, has an effect in the part.
  * DXP_EINVAL with error_text(). Unknown names pass. */
 int model_group_check(const struct model_part *part, const char *assignment);
+
+/* Returns the text of a file of at most `most` bytes, for free(). NULL with error_text(): it cannot
+ * be read, or is no text. */
+char *model_text_load(const char *path, size_t most);
 
 /* Prefixes error_text() with the file's name. Returns `status`. */
 int model_file_error(int status, const char *path);

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/file.h"
 #include "cmd/dxp/model.h"
 #include "cmd/dxp/model_calibrate.h"
 #include "model/collective.h"
@@ -172,7 +171,7 @@ static int text_run(const struct model_parameters *p, uint32_t host_ranks,
 		    const struct model_sink *sink)
 {
 	struct model_text_schedule *s;
-	char *text = file_load(schedule_path, SCHEDULE_BYTES_MOST, NULL);
+	char *text = model_text_load(schedule_path, SCHEDULE_BYTES_MOST);
 
 	if (!text)
 		return DXP_ENOENT;
@@ -256,6 +255,7 @@ static const struct model_exclusion exclusions[] = {
 	{"write", "calibrate", WRITE_REASON},
 	{"write", "sweep", WRITE_REASON},
 	{"write", "set", WRITE_REASON},
+	{"write", "config", WRITE_REASON},
 	{"write", "json", WRITE_REASON},
 	{"write", "tsv", WRITE_REASON},
 	{0},

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/util.h"
-#include "cmd/dxp/file.h"
 #include "cmd/dxp/model.h"
 #include "model/calibrate.h"
 #include "model/judge.h"
@@ -67,7 +66,7 @@ int model_calibrate_file(const char *path, struct model_parameters *p,
 			 const struct model_sink *sink)
 {
 	static struct model_sample samples[MODEL_SAMPLES_MAX];
-	char *text = file_load(path, FILE_BYTES_MOST, NULL);
+	char *text = model_text_load(path, FILE_BYTES_MOST);
 	struct model_calibration c;
 	struct model_judge j = {0};
 

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/util.h"
-#include "cmd/dxp/file.h"
 #include "cmd/dxp/model.h"
 #include "cmd/dxp/model_calibrate.h"
 #include "cmd/dxp/model_check.h"
@@ -65,6 +64,22 @@ static void verdict_print(const struct model_check *c, const struct model_run *r
 		printf("allreduce: %u of %u winners right\n", right, cases);
 }
 
+/* Rejects a seed that no row of --only depends on. */
+static int seed_check(const struct model_run *run)
+{
+	bool random = !only || !run->seeded;
+
+	for (unsigned i = 0; i < model_check_part_count; i++)
+		random |= model_check_parts[i].random &&
+			  model_item_listed(model_check_parts[i].items, only);
+	if (random)
+		return DXP_OK;
+	return error_set(DXP_EINVAL,
+			 "--seed has no effect here, because no row of %s uses random numbers; "
+			 "drop it",
+			 only);
+}
+
 static int check(const struct model_run *run, struct model_judge *judge)
 {
 	const struct model_sink names = {name_print, NULL};
@@ -75,9 +90,9 @@ static int check(const struct model_run *run, struct model_judge *judge)
 		.judge = judge,
 		.only = only,
 	};
-	int status = DXP_OK;
+	int status = seed_check(run);
 
-	if (calibrate_path)
+	if (status == DXP_OK && calibrate_path)
 		status = model_calibrate_file(calibrate_path, &p, run->sink);
 	if (status == DXP_OK)
 		status = model_check_run(&c, model_check_parts, model_check_part_count, &p,
@@ -98,6 +113,8 @@ static const struct model_exclusion exclusions[] = {
 	{"list", "tsv", LIST_REASON},
 	{"list", "sweep", LIST_REASON},
 	{"list", "set", LIST_REASON},
+	{"list", "config", LIST_REASON},
+	{"list", "seed", LIST_REASON},
 	{0},
 };
 
@@ -108,7 +125,7 @@ static int check_run(const struct model_run *run)
 
 	if (!judge_path)
 		return check(run, NULL);
-	text = file_load(judge_path, FILE_BYTES_MOST, NULL);
+	text = model_text_load(judge_path, FILE_BYTES_MOST);
 	if (!text)
 		return DXP_ENOENT;
 	int status = model_judge_read(text, strlen(text), &judge);
@@ -130,5 +147,6 @@ const struct model_part model_part_check = {
 	.rows = options,
 	.row_count = ARRAY_COUNT(options),
 	.exclusions = exclusions,
+	.random = true,
 	.run = check_run,
 };

@@ -151,13 +151,13 @@ static int bridge_rows(const struct model_parameters *p, uint64_t seed,
 const struct model_check_part model_check_parts[] = {
 	{"C-40 C-41 C-42", nic_rows},
 	{"C-43", stage_rows},
-	{"C-44 C-22", crossbar_rows},
-	{"C-37", model_share_rows},
+	{"C-44 C-22", crossbar_rows, true},
+	{"C-37", model_share_rows, true},
 	{"C-05 C-06 C-07", loggp_rows},
 	{"C-07", topology_rows},
 	{"C-35", tags_rows},
 	{"N-11", allreduce_rows},
 	{"S-04 S-08 S-09", bridge_rows},
-	{"X-15 X-16 X-18", loss_predict_rows},
+	{"X-15 X-16 X-18", loss_predict_rows, true},
 };
 const unsigned model_check_part_count = ARRAY_COUNT(model_check_parts);

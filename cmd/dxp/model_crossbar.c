@@ -26,10 +26,15 @@ static const struct model_shortcut shortcuts[] = {
 #define GET_REASON  "--get is of two NICs without random traffic"
 #define KNEE_REASON "the knee is found over all loads"
 static const struct model_exclusion exclusions[] = {
-	{"get", "knee", GET_REASON},        {"get", "intervals", GET_REASON},
-	{"get", "load", GET_REASON},        {"get", "ports", GET_REASON},
-	{"get", "vcs", GET_REASON},         {"knee", "load", KNEE_REASON},
-	{"intervals", "load", KNEE_REASON}, {0},
+	{"get", "knee", GET_REASON},
+	{"get", "intervals", GET_REASON},
+	{"get", "load", GET_REASON},
+	{"get", "ports", GET_REASON},
+	{"get", "vcs", GET_REASON},
+	{"get", "seed", GET_REASON},
+	{"knee", "load", KNEE_REASON},
+	{"intervals", "load", KNEE_REASON},
+	{0},
 };
 
 static int run(const struct model_run *r)
@@ -55,6 +60,7 @@ const struct model_part model_part_crossbar = {
 	.row_count = ARRAY_COUNT(rows),
 	.shortcuts = shortcuts,
 	.exclusions = exclusions,
+	.random = true,
 	.groups = "crossbar nic pcie",
 	.run = run,
 };

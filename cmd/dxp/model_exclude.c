@@ -38,7 +38,7 @@ static bool swept(const struct model_part *part, const char *option, const struc
 	return false;
 }
 
-/* Returns whether an option without a default is given. */
+/* Returns whether an option without a default is given. An absent number is out of its bounds. */
 static bool given(const struct option_row *row)
 {
 	switch (row->kind) {
@@ -46,9 +46,36 @@ static bool given(const struct option_row *row)
 	case OPTION_TEXT: return *(const char *const *)row->to != NULL;
 	case OPTION_LIST: return ((const struct option_list *)row->to)->count > 0;
 	case OPTION_NUMBER:
-	case OPTION_BYTES: break;
+	case OPTION_BYTES: {
+		uint64_t value = *(const uint64_t *)row->to;
+		return value >= row->low && value <= row->high;
+	}
 	}
 	return false;
+}
+
+int model_texts_check(const struct option_row *rows, unsigned row_count)
+{
+	for (unsigned i = 0; i < row_count; i++) {
+		const struct option_row *row = &rows[i];
+		const char *text = row->kind == OPTION_TEXT ? *(const char *const *)row->to : NULL;
+		if (text && !text[0])
+			return error_set(DXP_EINVAL, "--%s is empty; give a %s, or drop it",
+					 row->name, row->value);
+	}
+	return DXP_OK;
+}
+
+static int seed_check(const struct model_part *part, const struct option_row *rows,
+		      unsigned row_count)
+{
+	const struct option_row *row = row_find(rows, row_count, "seed");
+
+	if (part->random || !row || !given(row))
+		return DXP_OK;
+	return error_set(DXP_EINVAL,
+			 "--seed has no effect here, because %s uses no random numbers; drop it",
+			 part->name);
 }
 
 int model_options_check(const struct model_part *part, const struct option_row *rows,
@@ -69,7 +96,7 @@ int model_options_check(const struct model_part *part, const struct option_row *
 						 "--%s and --%s exclude each other: %s; drop one",
 						 e->one, e->other, e->reason);
 		}
-	return DXP_OK;
+	return seed_check(part, rows, row_count);
 }
 
 /* Returns whether a list of words, separated by blanks, has a word. */
@@ -89,14 +116,15 @@ static bool has_word(const char *list, const char *word)
 int model_group_check(const struct model_part *part, const char *assignment)
 {
 	bool bare;
-	size_t bytes = strcspn(assignment, "= ");
+	size_t bytes;
+	const char *name = model_assignment_name(assignment, &bytes);
 	const struct model_parameter *row;
 
 	if (!part->groups)
 		return DXP_OK;
-	row = bytes == 4 && memcmp(assignment, "pcie", 4) == 0
+	row = bytes == 4 && memcmp(name, "pcie", 4) == 0
 		      ? model_parameter_find("pcie_lanes", 10, &bare)
-		      : model_parameter_find(assignment, bytes, &bare);
+		      : model_parameter_find(name, bytes, &bare);
 	if (!row || has_word(part->groups, row->group) || has_word(part->groups, row->name))
 		return DXP_OK;
 	return error_set(DXP_EINVAL,

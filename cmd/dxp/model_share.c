@@ -49,6 +49,7 @@ const struct model_part model_part_share = {
 	.row_count = ARRAY_COUNT(rows),
 	.shortcuts = shortcuts,
 	.exclusions = exclusions,
+	.random = true,
 	.groups = "share nic pcie",
 	.run = run,
 };

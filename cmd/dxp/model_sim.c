@@ -50,6 +50,7 @@ const struct model_part model_part_loss = {
 	.text = "Runs the shipped transport and its comparison protocols on a wire of 10 Gb/s in "
 		"virtual time: selective repeat, go-back-N with NAK, and go-back-N by time-out.",
 	.shortcuts = loss_shortcuts,
+	.random = true,
 	.groups = "loss",
 	.run = loss_run,
 };

@@ -4,6 +4,8 @@
 #ifndef MODEL_CHECK_H
 #define MODEL_CHECK_H
 
+#include <stdbool.h>
+
 #include "model/judge.h"
 #include "model/parameter.h"
 #include "model/row.h"
@@ -14,6 +16,7 @@
 struct model_check_part {
 	const char *items;
 	int (*rows)(const struct model_parameters *p, uint64_t seed, const struct model_sink *sink);
+	bool random; /* rows depend on the seed */
 };
 
 struct model_check {
@@ -29,6 +32,9 @@ struct model_check {
 		double error;
 	} failed[MODEL_CHECK_FAILED];
 };
+
+/* Returns whether a part's items, such as "C-40 C-41", have this item. */
+bool model_item_listed(const char *items, const char *item);
 
 /* Runs the parts and forwards each row with its published value. DXP_EINVAL with error_text(): no
  * part has the item, or a judge's line names no row. Otherwise the status of a part that failed. */

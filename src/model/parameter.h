@@ -87,10 +87,14 @@ void model_parameters_default(struct model_parameters *p);
 /* Sets all values to a preset: source, gen3, gen4-512 or gen5-1024. DXP_ENOENT: unknown preset. */
 int model_parameters_preset(struct model_parameters *p, const char *name);
 
+/* Returns the name of "name=value" without the blanks around it, and its length. */
+const char *model_assignment_name(const char *assignment, size_t *bytes);
+
 /* Applies "name=value", ignoring blanks around both. `pcie=4x16` sets generation and lanes. */
 int model_parameters_set(struct model_parameters *p, const char *assignment);
 
-/* Applies a text with one `name = value` per line; # starts a comment. The error names the line. */
+/* Applies a text with one `name = value` per line; # starts a comment. The error names the line.
+ * DXP_EINVAL: no line has a value. */
 int model_parameters_config(struct model_parameters *p, const char *text);
 
 /* Rejects combinations that hardware cannot have. */

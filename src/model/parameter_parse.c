@@ -152,6 +152,14 @@ static int set_pcie(struct model_parameters *p, const char *text)
 	return model_parameter_put(p, model_parameter_find("pcie_lanes", 10, &bare), lanes);
 }
 
+const char *model_assignment_name(const char *assignment, size_t *bytes)
+{
+	while (isspace((unsigned char)*assignment))
+		assignment++;
+	*bytes = strcspn(assignment, "= \t\r\n");
+	return assignment;
+}
+
 int model_parameters_set(struct model_parameters *p, const char *assignment)
 {
 	char name[LINE_BYTES], text[LINE_BYTES];
@@ -173,21 +181,25 @@ int model_parameters_set(struct model_parameters *p, const char *assignment)
 	return status ? status : model_parameter_put(p, row, value);
 }
 
-static int apply_line(struct model_parameters *p, const char *text, size_t bytes)
+/* Applies a line; *values counts those with a value. */
+static int apply_line(struct model_parameters *p, const char *text, size_t bytes, unsigned *values)
 {
 	const char *comment = memchr(text, '#', bytes);
 	char line[LINE_BYTES];
 
 	if (!trim(text, comment ? (size_t)(comment - text) : bytes, line, sizeof(line)))
 		return error_set(DXP_EINVAL, "longer than %d bytes", LINE_BYTES - 1);
+	*values += line[0] != '\0';
 	return line[0] ? model_parameters_set(p, line) : DXP_OK;
 }
 
 int model_parameters_config(struct model_parameters *p, const char *text)
 {
+	unsigned values = 0;
+
 	for (unsigned line = 1; *text; line++) {
 		size_t bytes = strcspn(text, "\n");
-		int status = apply_line(p, text, bytes);
+		int status = apply_line(p, text, bytes, &values);
 		if (status) {
 			char reason[300];
 			snprintf(reason, sizeof(reason), "%s", error_text());
@@ -195,5 +207,8 @@ int model_parameters_config(struct model_parameters *p, const char *text)
 		}
 		text += bytes + (text[bytes] == '\n');
 	}
+	if (values == 0)
+		return error_set(DXP_EINVAL, "no line has a value; write lines NAME = VALUE, "
+					     "such as: clock = 300 MHz");
 	return DXP_OK;
 }

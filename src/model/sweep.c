@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/error.h"
+#include "base/util.h"
 
 #define PART_BYTES 64 /* longest text of a value */
 
@@ -131,15 +132,31 @@ static bool grid_has(const struct model_grid *g, const struct model_parameter *r
 	return false;
 }
 
-int model_grid_refuse(const struct model_grid *g, const char *assignment)
+static int refuse_row(const struct model_grid *g, const char *name, size_t bytes)
 {
 	bool bare;
-	const struct model_parameter *row =
-		model_parameter_find(assignment, strcspn(assignment, "= "), &bare);
+	const struct model_parameter *row = model_parameter_find(name, bytes, &bare);
 
 	if (!row || !grid_has(g, row))
 		return DXP_OK;
 	return error_set(DXP_EINVAL, "%s is both set and swept; drop one of them", row->name);
+}
+
+int model_grid_refuse(const struct model_grid *g, const char *assignment)
+{
+	/* pcie=4x16 sets both. */
+	static const char *const pcie[] = {"pcie_generation", "pcie_lanes"};
+	size_t bytes;
+	const char *name = model_assignment_name(assignment, &bytes);
+
+	if (bytes != 4 || memcmp(name, "pcie", 4) != 0)
+		return refuse_row(g, name, bytes);
+	for (size_t i = 0; i < ARRAY_COUNT(pcie); i++) {
+		int status = refuse_row(g, pcie[i], strlen(pcie[i]));
+		if (status)
+			return status;
+	}
+	return DXP_OK;
 }
 
 int model_grid_add(struct model_grid *g, const char *assignment)

@@ -157,10 +157,24 @@ for part in loggp tags bridge loss 'topology --nodes 64' 'allreduce --hosts 4 --
 done
 for part in nic crossbar share loggp topology tags allreduce bridge loss check parameters; do
 	"$dxp" model $part --help >"$scratch/out"
-	for option in --json --tsv --set --sweep --preset --config --seed --help; do
+	for option in --json --tsv --set --sweep --preset --config --help; do
 		grep -q -- "^  $option" "$scratch/out" || failed "dxp model $part --help: $option"
 	done
 done
+
+# --seed is for the parts with random numbers: rejected, and not in the help, elsewhere.
+for part in crossbar share loss check; do
+	"$dxp" model $part --help >"$scratch/out"
+	grep -q -- '^  --seed' "$scratch/out" || failed "$part --help: --seed"
+done
+row $'^C-44\tlatency at load 0.100\t' crossbar --load 0.1 --seed 3
+row $'^X-18\t' check --only X-18 --seed 3
+for part in nic loggp topology tags allreduce bridge parameters; do
+	"$dxp" model $part --help >"$scratch/out"
+	! grep -q -- '^  --seed' "$scratch/out" || failed "$part --help: --seed"
+	refuse 2 "--seed has no effect here, because $part uses no random numbers" $part --seed 3
+done
+refuse 2 'because no row of C-35 uses random numbers' check --only C-35 --seed 3
 
 # Bad input.
 refuse 2 "there is no part 'nick'" nick
@@ -186,6 +200,14 @@ refuse 2 'needs one --op' nic --trace "$scratch/trace.json"
 refuse 2 'cannot read' nic --config "$scratch/no-such-file"
 printf 'tags = 64\nhops = far\n' >"$scratch/bad"
 refuse 2 'line 2: hops' nic --config "$scratch/bad"
+printf '# nothing\n\n' >"$scratch/bad"
+refuse 2 'no line has a value' nic --config "$scratch/bad"
+printf 'tags = 64\0\n' >"$scratch/bad"
+refuse 2 'has a byte of 0' nic --config "$scratch/bad"
+for option in preset config op bytes trace; do
+	refuse 2 "--$option is empty" nic "--$option="
+done
+refuse 2 '--judge is empty; give a FILE, or drop it' check --judge ''
 refuse 2 "no group 'nik'" parameters nik
 refuse 2 "there is no topology 'ring'" topology --kind ring
 refuse 2 'power of two' topology --kind hypercube --nodes 1000
@@ -231,6 +253,7 @@ done <<-END
 	crossbar --get --load,0.5
 	crossbar --get --ports,4
 	crossbar --get --vcs,2
+	crossbar --get --seed,3
 	crossbar --knee --load,0.5
 	crossbar --knee --sweep,load_permille=500
 	crossbar --intervals --load,0.5
@@ -247,6 +270,7 @@ done <<-END
 	allreduce --collective,ring,--write,a --calibrate,b
 	allreduce --collective,ring,--write,a --sweep,sockets=1
 	allreduce --collective,ring,--write,a --set,sockets=1
+	allreduce --collective,ring,--write,a --config,$scratch/all
 	allreduce --collective,ring,--write,a --json
 	allreduce --collective,ring,--write,a --tsv
 	check --list --judge,a
@@ -254,12 +278,17 @@ done <<-END
 	check --list --json
 	check --list --tsv
 	check --list --set,tags=8
+	check --list --config,$scratch/all
+	check --list --seed,3
 	check --list --sweep,tags=8
 END
 [ ! -e "$scratch/none" ] || failed 'a refused run wrote its file'
 refuse 2 'tags is swept twice' nic --sweep tags=8 --sweep tags=16
 refuse 2 'ports is swept twice' crossbar --ports 4 --sweep ports=8
 refuse 2 'tags is both set and swept' nic --set tags=8 --sweep tags=16
+refuse 2 'pcie_generation is both set and swept' nic --set pcie=2x8 --sweep pcie_generation=1,2
+refuse 2 'pcie_lanes is both set and swept' nic --set ' pcie = 2x8' --sweep pcie_lanes=4,8
+refuse 2 'has no effect here' nic --set ' ports = 8'
 refuse 2 'one value of --hosts' allreduce --collective ring --hosts 4,9
 refuse 2 'ports is a parameter of crossbar and has no effect here' nic --set ports=8
 refuse 2 'has no effect here' allreduce --sweep tags=8,16

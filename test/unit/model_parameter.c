@@ -92,6 +92,8 @@ static void parameter__names_the_line(void **state)
 			 DXP_OK);
 	assert_int_equal(p.tags, 64);
 	assert_int_equal(p.hops, 2);
+	assert_int_equal(model_parameters_config(&p, "# nothing\n\n"), DXP_EINVAL);
+	assert_non_null(strstr(error_text(), "no line has a value"));
 	assert_int_equal(model_parameters_config(&p, "tags = 64\n\nhops = far\n"), DXP_EINVAL);
 	assert_non_null(strstr(error_text(), "line 3: hops"));
 }
