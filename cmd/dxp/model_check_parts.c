@@ -3,17 +3,23 @@
  * inequalities. */
 #include "cmd/dxp/model_check.h"
 
+#include <math.h>
+
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "model/crossbar.h"
 #include "model/net_rows.h"
 #include "model/nic.h"
+#include "model/roles.h"
 #include "model/share.h"
+#include "sim/bridge_alone.h"
 #include "sim/bridge_predict.h"
 #include "sim/loss_predict.h"
 
-#define GETS 64 /* GETs of each NIC: more than its queues hold */
+#define CONVERGED 0.05 /* share by which curves that converge differ at the largest NAP */
+#define FLAT      0.01 /* share by which a flat curve may move */
+#define GETS      64   /* GETs of each NIC: more than its queues hold */
 
 static void shape_emit(const struct model_sink *sink, const char *item, const char *quantity,
 		       bool holds)
@@ -26,9 +32,9 @@ static void shape_emit(const struct model_sink *sink, const char *item, const ch
 /* C-41: the order of the curves. */
 static int nic_shapes(const struct model_parameters *p, const struct model_sink *sink)
 {
-	bool get_below = true, immediate_best = true;
+	bool get_below = true, immediate_best = true, converges = true;
 
-	for (uint64_t bytes = 1; bytes <= 1u << 20; bytes *= 4) {
+	for (uint64_t bytes = 1; bytes <= 1u << 20; bytes *= 2) {
 		uint64_t kbps[MODEL_OPS] = {0};
 		for (int op = 0; op < MODEL_OPS; op++) {
 			bool nap = model_nic_is_nap((enum model_op)op);
@@ -38,6 +44,9 @@ static int nic_shapes(const struct model_parameters *p, const struct model_sink 
 			if (status)
 				return status;
 		}
+		if (bytes == (uint64_t)p->nap_max_bytes)
+			converges = fabs((double)kbps[MODEL_NAP_IMM] / (double)kbps[MODEL_NAP_IND] -
+					 1) < CONVERGED;
 		get_below &= kbps[MODEL_GET] < kbps[MODEL_PUT];
 		if (bytes <= 64)
 			immediate_best &= kbps[MODEL_NAP_IMM] > kbps[MODEL_PUT] &&
@@ -45,6 +54,32 @@ static int nic_shapes(const struct model_parameters *p, const struct model_sink 
 	}
 	shape_emit(sink, "C-41", "GET below PUT", get_below);
 	shape_emit(sink, "C-41", "NAP-imm best to 64 B", immediate_best);
+	shape_emit(sink, "C-41", "NAP-imm converges with NAP-ind", converges);
+	return DXP_OK;
+}
+
+/* C-40: the peak of a PUT of 2 MB rises with the request size up to 128 B, and is flat above. */
+static int peak_shapes(const struct model_parameters *p, const struct model_sink *sink)
+{
+	uint64_t at_128 = 0, last = 0;
+	bool rises = true, flat = true;
+
+	for (int64_t request = 16; request <= 1024; request *= 2) {
+		struct model_parameters s = *p;
+		uint64_t kbps;
+		s.request_bytes = s.mtu_bytes = request;
+		if (s.mtu_bytes < s.datapath_bytes)
+			continue;
+		int status = model_nic_bandwidth(&s, MODEL_PUT, MODEL_NIC_PEAK_BYTES, &kbps);
+		if (status)
+			return status;
+		rises &= request > 128 || (double)kbps > (1 + FLAT) * (double)last;
+		at_128 = request == 128 ? kbps : at_128;
+		flat &= request <= 128 || fabs((double)kbps / (double)at_128 - 1) < FLAT;
+		last = kbps;
+	}
+	shape_emit(sink, "C-40", "peak rises with requests to 128 B", rises);
+	shape_emit(sink, "C-40", "peak is flat above 128 B", flat);
 	return DXP_OK;
 }
 
@@ -63,7 +98,15 @@ static int nic_rows(const struct model_parameters *p, uint64_t seed, const struc
 	}
 	if (!status)
 		status = model_nic_peak(p, sink);
+	if (!status)
+		status = peak_shapes(p, sink);
 	return status ? status : nic_shapes(p, sink);
+}
+
+static int immediate_rows(const struct model_parameters *p, uint64_t seed,
+			  const struct model_sink *sink)
+{
+	return model_nic_immediate_rows(p, sink);
 }
 
 static int stage_rows(const struct model_parameters *p, uint64_t seed,
@@ -142,22 +185,32 @@ static int allreduce_rows(const struct model_parameters *p, uint64_t seed,
 	return model_allreduce_rows(p, sink);
 }
 
+static int roles_rows(const struct model_parameters *p, uint64_t seed,
+		      const struct model_sink *sink)
+{
+	return model_roles_rows(p, sink);
+}
+
 static int bridge_rows(const struct model_parameters *p, uint64_t seed,
 		       const struct model_sink *sink)
 {
-	return bridge_predict_rows(p, sink);
+	int status = bridge_predict_rows(p, sink);
+
+	return status == DXP_OK ? bridge_alone_rows(p, sink) : status;
 }
 
 const struct model_check_part model_check_parts[] = {
 	{"C-40 C-41 C-42", nic_rows},
+	{"C-25", immediate_rows},
 	{"C-43", stage_rows},
 	{"C-44 C-22", crossbar_rows, true},
 	{"C-37", model_share_rows, true},
 	{"C-05 C-06 C-07", loggp_rows},
 	{"C-07", topology_rows},
 	{"C-35", tags_rows},
+	{"N-05 N-09", roles_rows},
 	{"N-11", allreduce_rows},
-	{"S-04 S-08 S-09", bridge_rows},
+	{"S-04 S-05 S-06 S-07 S-08 S-09", bridge_rows},
 	{"X-15 X-16 X-18", loss_predict_rows, true},
 };
 const unsigned model_check_part_count = ARRAY_COUNT(model_check_parts);

@@ -2,7 +2,10 @@
 /* Implements `dxp model bridge` and `dxp model loss`: the shipped code in virtual time. */
 #include <stdio.h>
 
+#include <dxp/status.h>
+
 #include "cmd/dxp/model.h"
+#include "sim/bridge_alone.h"
 #include "sim/bridge_predict.h"
 #include "sim/loss_predict.h"
 
@@ -10,7 +13,10 @@ static int bridge_run(const struct model_run *run)
 {
 	struct model_attach attach;
 
-	return bridge_predict_rows(run->parameters, model_attach(&attach, run));
+	const struct model_sink *sink = model_attach(&attach, run);
+	int status = bridge_predict_rows(run->parameters, sink);
+
+	return status == DXP_OK ? bridge_alone_rows(run->parameters, sink) : status;
 }
 
 static const struct model_shortcut bridge_shortcuts[] = {

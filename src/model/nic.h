@@ -8,6 +8,7 @@
 #include "model/row.h"
 #include "model/stage.h"
 
+#define MODEL_NIC_PEAK_BYTES 2000000     /* bytes of the PUT whose rate is the peak (C-40) */
 #define MODEL_NIC_BYTES_MOST (16u << 20) /* bytes of a message: a million packets of 16 B */
 
 enum model_op { MODEL_NAP_IMM, MODEL_NAP_IND, MODEL_PUT, MODEL_GET };
@@ -99,6 +100,9 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 
 /* Emits the rows of C-43: the parts of a NAP-imm and a PUT of 1 B, and the engines' cycles. */
 int model_nic_stage_rows(const struct model_parameters *p, const struct model_sink *sink);
+
+/* Emits the rows of C-25: cycles of the descriptor path, and what they cost a NAP-imm. */
+int model_nic_immediate_rows(const struct model_parameters *p, const struct model_sink *sink);
 
 /* Emits the peak of a PUT of 2 MB against request sizes 16 .. 1024 B, with its interval over all
  * settings. */

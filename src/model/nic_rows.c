@@ -12,7 +12,6 @@
 
 #define BACK_TO_BACK 64    /* messages per rate: twice the doorbell FIFO */
 #define PACKETS_MOST 32768 /* packets per rate: longer messages are steady with fewer */
-#define PEAK_BYTES   2000000
 
 /* Values per switch for an operation; 1: the switch has no effect. */
 struct switch_values {
@@ -228,7 +227,7 @@ static int peak_interval(const struct model_parameters *p, uint64_t *low, uint64
 			 */
 			if (s.host_overlap && (s.base != p->base || s.event_wait != p->event_wait))
 				continue;
-			status = model_nic_bandwidth(&s, MODEL_PUT, PEAK_BYTES, &kbps);
+			status = model_nic_bandwidth(&s, MODEL_PUT, MODEL_NIC_PEAK_BYTES, &kbps);
 			if (status)
 				return status;
 			*low = min_u64(*low, kbps);
@@ -256,7 +255,7 @@ int model_nic_peak(const struct model_parameters *p, const struct model_sink *si
 		s.request_bytes = s.mtu_bytes = request;
 		if (s.mtu_bytes < s.datapath_bytes)
 			continue;
-		int status = model_nic_bandwidth(&s, MODEL_PUT, PEAK_BYTES, &kbps);
+		int status = model_nic_bandwidth(&s, MODEL_PUT, MODEL_NIC_PEAK_BYTES, &kbps);
 		low = high = kbps;
 		if (!status)
 			status = peak_interval(&s, &low, &high);

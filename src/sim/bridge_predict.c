@@ -47,11 +47,11 @@ static struct stages_options stages_of(const struct model_parameters *p, enum br
 	return o;
 }
 
-double bridge_predict(const struct model_parameters *p, enum bridge_path path,
-		      enum bridge_limit limit, uint32_t buffer_bytes)
+double bridge_rate(const struct model_parameters *p, const struct stages_options *stages,
+		   enum bridge_path path, enum stages_step direct, uint32_t buffer_bytes)
 {
 	const struct bridge_lab_options o = {
-		.stages = stages_of(p, limit),
+		.stages = *stages,
 		.buffers = (uint32_t)p->ring_buffers,
 		.buffer_bytes = buffer_bytes,
 		.fills = (uint32_t)min_u64((uint64_t)p->reads, (uint64_t)p->ring_buffers),
@@ -60,7 +60,8 @@ double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 	};
 	struct bridge_lab_transfer t = {.order = {.path = (uint8_t)path,
 						  .bytes = (uint64_t)p->transfer_bytes,
-						  .piece_bytes = buffer_bytes}};
+						  .piece_bytes = buffer_bytes},
+					.direct = direct};
 	struct bridge_lab *l;
 	int status = bridge_lab_create(&o, &l);
 
@@ -78,6 +79,14 @@ double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 		return error_set(status, "the transfer does not complete: %s",
 				 dxp_status_text(status));
 	return (double)p->transfer_bytes / seconds;
+}
+
+double bridge_predict(const struct model_parameters *p, enum bridge_path path,
+		      enum bridge_limit limit, uint32_t buffer_bytes)
+{
+	const struct stages_options stages = stages_of(p, limit);
+
+	return bridge_rate(p, &stages, path, STAGES_READ, buffer_bytes);
 }
 
 static struct model_row row_of(const char *item, const char *quantity, const char *x,

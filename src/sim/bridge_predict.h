@@ -7,6 +7,7 @@
 #include "bridge/bridge.h"
 #include "model/parameter.h"
 #include "model/row.h"
+#include "sim/bridge_stages.h"
 
 /* Limits of the DMA: columns of the table. */
 enum bridge_limit {
@@ -20,6 +21,10 @@ enum bridge_limit {
  * status. */
 double bridge_predict(const struct model_parameters *p, enum bridge_path path,
 		      enum bridge_limit limit, uint32_t buffer_bytes);
+
+/* Likewise, with stages of the caller. `direct`: the step of BRIDGE_DIRECT. */
+double bridge_rate(const struct model_parameters *p, const struct stages_options *stages,
+		   enum bridge_path path, enum stages_step direct, uint32_t buffer_bytes);
 
 /* Emits all paths with each limit, entries of 64 KiB .. 16 MiB, the naive method, and the share of
  * payload in PCIe's packets. */

@@ -68,6 +68,15 @@ row $'^C-07\tslim fly diameter\t4096\tlinks\t-\t4\t' topology --kind slim-fly --
 row $'^N-11\tallreduce node\t4x8x8\tus\t-\t' allreduce --hosts 4 --ranks 8
 row $'^C-43\tparts of PUT 1 B\tdescriptor read\tcycles\t132\t132.2\t' check --only C-43
 row $'^C-43\tengines of NAP-imm without reads\t1\tcycles\t35\t35\t' check --only C-43
+row $'^C-25\tdescriptor path, cycles a beat\t16\tcycles\t2\t2\t.*\t2\t2\tgiven' check --only C-25
+row $'^N-05\tleaders [(]SRR[)] of a host, socket\t9x32\t\t2\t2\t' check --only N-05
+row $'^N-09\tpackets of a ToR to its spine, node\t9x32\t\t1\t1\t' check --only N-09
+row $'^S-05\tbridge pipelined over naive\t\t\t5.633\t5.078\t' check --only S-05
+row $'^S-06\tmore READs in flight are never slower\t\t\t1\t1\t' check --only S-06
+row $'^S-07\tPCIe after coding\t3x8\tMB/s\t7877\t7876\t' check --only S-07
+row $'^S-08\tlocal DMA, device to device\t\tMB/s\t12173\t12800\t' check --only S-08
+row $'^C-40\tpeak is flat above 128 B\t\t\t1\t1\t' check --only C-40
+row $'^C-41\tNAP-imm converges with NAP-ind\t\t\t1\t1\t' check --only C-41
 # The time-out is open, so the interval of go-back-N is wide; without loss it is a point.
 "$dxp" model loss --tsv >"$scratch/out"
 awk -F '\t' '$1 == "X-15" && $2 ~ /^loss (sel|go)/ { wrong += ($3 == "0%") != ($8 == $9); rows++ }
@@ -111,6 +120,27 @@ row $'^C-41\tbandwidth PUT\t1\t.*,event_cycles\t' nic --op put --bytes 1
 
 # A wrong constant makes the check fail, and names the rows.
 refuse 1 'out of tolerance: T hypercube' check --only C-07 --set hop_ns=300
+refuse 1 'tolerance: descriptor path, cycles a beat' check --only C-25 --set extract_bytes=16
+refuse 1 'tolerance: leaders (SRR) of a host, socket' check --only N-05 --set sockets=1
+refuse 1 'tolerance: packets of a ToR to its spine, socket' check --only N-09 --set sockets=4
+refuse 1 'tolerance: bridge pipelined over naive' check --only S-05 --set dma_through=2000000kB/s
+refuse 1 'tolerance: InfiniBand READ share' check --only S-07 --set read_kbps=9000000
+refuse 1 'tolerance: local DMA, device to device' check --only S-08 --set memory_kbps=20000000
+
+# A sentence that no longer holds makes a shape row 0, and is counted.
+shape_fails() { # shape_fails QUANTITY ARGUMENT...
+	local quantity=$1
+	shift
+	"$dxp" model check "$@" --tsv >"$scratch/out" 2>"$scratch/err" || true
+	grep -q "^[A-Z]-[0-9]*.$quantity.*	1	0	" "$scratch/out" ||
+		failed "$quantity holds: $*"
+}
+shape_fails 'NAP-imm converges with NAP-ind' --only C-41 --set extract_bytes=1
+shape_fails 'NAP-imm loses its advantage' --only C-25 --set extract_bytes=16
+shape_fails 'peak is flat above 128 B' --only C-40 --set mps=1024B
+shape_fails 'peak rises with requests' --only C-40 --set mps=64B
+shape_fails 'local DMA is slower in buffers' --only S-08 --set control_ns=0
+shape_fails 'the pipeline is faster' --only S-05 --set dma_through_kbps=200000
 
 # A judge's file fills in; calibration moves parameters towards its rows.
 printf 'loss selective-repeat 1%% 8.5\n' >"$scratch/judge"

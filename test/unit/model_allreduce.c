@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "base/util.h"
 #include "model/calibrate.h"
+#include "model/roles.h"
 
 static const uint32_t hosts[] = {4, 9, 16}, ranks[] = {8, 32, 64};
 #define SIZES    7 /* 4 .. 256 B */
@@ -89,6 +90,41 @@ static void allreduce__grows_with_ranks_and_bytes(void **state)
 			assert_true(ns_of(&p, w, 9, 32, bytes) < ns_of(&p, w, 9, 32, 2 * bytes));
 			assert_true(ns_of(&p, w, 9, 8, bytes) < ns_of(&p, w, 9, 32, bytes));
 		}
+}
+
+/* N-05 and N-09: one leader per group, one packet up and one down for each, one message each way
+ * for every other rank; and the counts are all messages of the simulation. */
+static void allreduce__roles(void **state)
+{
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	for (int way = MODEL_WAY_NODE; way <= MODEL_WAY_SOCKET; way++)
+		for (uint32_t n = 1; n <= 33; n += 4)
+			for (p.tor_hosts = 4; p.tor_hosts <= 16; p.tor_hosts *= 2) {
+				const struct model_allreduce of = {(enum model_way)way, n, 6, 8};
+				uint32_t groups = way == MODEL_WAY_SOCKET ? 2 : 1;
+				struct model_allreduce_job job;
+				struct model_ranks_result run;
+				struct model_roles r;
+				assert_int_equal(model_roles_count(&of, &p, &r), DXP_OK);
+				assert_int_equal(r.leaders, n * groups);
+				assert_int_equal(r.other_ranks, n * (6 - groups));
+				assert_int_equal(r.inside, 2 * r.other_ranks);
+				assert_int_equal(r.up, r.leaders);
+				assert_int_equal(r.down, r.leaders);
+				assert_int_equal(r.to_spine, groups * r.tors);
+				assert_int_equal(r.from_spine, groups * r.tors);
+				assert_int_equal(model_allreduce_open(&job, &of, &p), DXP_OK);
+				assert_int_equal(model_ranks_run(&job.schedule, &job.network,
+								 job.members, NULL, &run),
+						 DXP_OK);
+				assert_int_equal(run.messages, r.inside + r.up + r.down +
+								       r.to_spine + r.from_spine);
+			}
+	const struct model_allreduce host = {MODEL_WAY_HOST, 4, 8, 8};
+	struct model_roles r;
+	assert_int_equal(model_roles_count(&host, &p, &r), DXP_EINVAL);
 }
 
 static void allreduce__interval_holds_the_named_prediction(void **state)
@@ -252,6 +288,7 @@ int main(void)
 		cmocka_unit_test(allreduce__closed_form_of_a_tree),
 		cmocka_unit_test(allreduce__claims_of_the_source),
 		cmocka_unit_test(allreduce__grows_with_ranks_and_bytes),
+		cmocka_unit_test(allreduce__roles),
 		cmocka_unit_test(allreduce__interval_holds_the_named_prediction),
 		cmocka_unit_test(allreduce__rejects),
 		cmocka_unit_test(calibrate__recovers_machines),
