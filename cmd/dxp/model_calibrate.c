@@ -62,25 +62,41 @@ static int samples_set(const struct model_judge *j, struct model_sample *samples
 	return DXP_OK;
 }
 
-int model_calibrate_file(const char *path, struct model_parameters *p,
-			 const struct model_sink *sink)
+int model_judge_load(const char *path, struct model_judge *out)
 {
-	static struct model_sample samples[MODEL_SAMPLES_MAX];
 	char *text = model_text_load(path, FILE_BYTES_MOST);
-	struct model_calibration c;
-	struct model_judge j = {0};
 
 	if (!text)
 		return DXP_ENOENT;
-	int status = model_judge_read(text, strlen(text), &j);
-	if (status == DXP_OK)
-		status = samples_set(&j, samples);
-	if (status == DXP_OK)
-		status = model_calibrate(samples, j.count, p, &c);
+	int status = model_judge_read(text, strlen(text), out);
 	free(text);
-	model_judge_destroy(&j);
+	return status == DXP_OK ? status : model_file_error(status, path);
+}
+
+int model_calibrate_rows(const char *path, const struct model_judge *rows,
+			 struct model_parameters *p, const struct model_sink *sink)
+{
+	static struct model_sample samples[MODEL_SAMPLES_MAX];
+	struct model_calibration c;
+	int status = samples_set(rows, samples);
+
+	if (status == DXP_OK)
+		status = model_calibrate(samples, rows->count, p, &c);
 	if (status != DXP_OK)
 		return model_file_error(status, path);
 	result_emit(&c, p, sink);
 	return DXP_OK;
+}
+
+int model_calibrate_file(const char *path, struct model_parameters *p,
+			 const struct model_sink *sink)
+{
+	struct model_judge rows;
+	int status = model_judge_load(path, &rows);
+
+	if (status != DXP_OK)
+		return status;
+	status = model_calibrate_rows(path, &rows, p, sink);
+	model_judge_destroy(&rows);
+	return status;
 }

@@ -22,16 +22,22 @@ static void failure_note(struct model_check *c, const struct model_row *row, dou
 	c->out_of_tolerance++;
 }
 
+/* Fills in a judged value. Rows that calibration used prove nothing, so they are not tallied. */
 static void row_judge(struct model_check *c, struct model_row *row)
 {
+	double used = c->calibrated ? model_judge_find(c->calibrated, row) : NAN;
 	double value = c->judge ? model_judge_find(c->judge, row) : NAN;
 
+	if (!isnan(used)) {
+		row->published = used;
+		row->kind = MODEL_CALIBRATED_ON;
+	}
 	if (isnan(value))
 		return;
 	row->published = value;
 	c->judged++;
-	if (value != 0 && !isnan(row->value))
-		c->judged_error += fabs(model_row_error(row));
+	if (isnan(used))
+		model_tally_add(&c->tally, row);
 }
 
 static void row_receive(void *context, const struct model_row *from)
@@ -88,7 +94,11 @@ int model_check_run(struct model_check *c, const struct model_check_part *parts,
 	if (c->rows == 0)
 		return error_set(DXP_EINVAL,
 				 "no row has the item '%s'; `dxp model check` prints all", c->only);
-	return c->judge && !c->only ? model_judge_unused(c->judge) : DXP_OK;
+	if (c->judge && c->only && c->judged == 0 && !model_judge_unused(c->judge, true))
+		return error_set(DXP_EINVAL,
+				 "no line names a row of %s; drop --only, or judge its rows",
+				 c->only);
+	return c->judge ? model_judge_unused(c->judge, c->only != NULL) : DXP_OK;
 }
 
 /* Returns a case's judged microseconds; negative: none. */
@@ -105,12 +115,13 @@ static double judged_us(const struct model_judge *j, const struct model_allreduc
 	return -1;
 }
 
+/* Returns the fastest way; ways without a time are negative. */
 static int fastest(const double us[MODEL_WAYS])
 {
-	int best = 0;
+	int best = MODEL_WAY_HOST;
 
 	for (int way = 1; way < MODEL_WAYS; way++)
-		best = us[way] < us[best] ? way : best;
+		best = us[way] > 0 && us[way] < us[best] ? way : best;
 	return best;
 }
 
@@ -122,15 +133,16 @@ void model_check_winners(const struct model_judge *j,
 	for (unsigned i = 0; i < j->count; i++) {
 		double is[MODEL_WAYS], guessed[MODEL_WAYS];
 		struct model_allreduce of;
-		bool all = model_judged_case(&j->lines[i], &of, &is[0]) == DXP_OK &&
-			   of.way == MODEL_WAY_HOST;
-		for (int way = 0; way < MODEL_WAYS && all; way++) {
+		unsigned ways = 0;
+		bool host = model_judged_case(&j->lines[i], &of, &is[0]) == DXP_OK &&
+			    of.way == MODEL_WAY_HOST;
+		for (int way = 0; way < MODEL_WAYS && host; way++) {
 			of.way = (enum model_way)way;
 			is[way] = judged_us(j, &of);
-			guessed[way] = guess(context, &of);
-			all = is[way] > 0 && guessed[way] > 0;
+			guessed[way] = is[way] > 0 ? guess(context, &of) : -1;
+			ways += guessed[way] > 0;
 		}
-		*cases += all;
-		*right += all && fastest(is) == fastest(guessed);
+		*cases += ways > 1;
+		*right += ways > 1 && fastest(is) == fastest(guessed);
 	}
 }

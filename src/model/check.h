@@ -9,6 +9,7 @@
 #include "model/judge.h"
 #include "model/parameter.h"
 #include "model/row.h"
+#include "model/tally.h"
 
 #define MODEL_CHECK_FAILED 32 /* names of rows out of tolerance that are kept */
 
@@ -22,11 +23,12 @@ struct model_check_part {
 struct model_check {
 	/* Set by the caller. */
 	const struct model_sink *sink;
-	struct model_judge *judge; /* NULL: none */
-	const char *only;          /* an item; NULL: all items */
+	struct model_judge *judge;      /* NULL: none */
+	struct model_judge *calibrated; /* rows that calibration used; NULL: none */
+	const char *only;               /* an item; NULL: all items */
 	/* Results. */
 	unsigned rows, given, out_of_tolerance, shapes, shapes_failed, judged;
-	double judged_error; /* sum of |error| of judged rows, percent */
+	struct model_tally tally; /* of judged rows */
 	struct {
 		char quantity[MODEL_JUDGE_QUANTITY], x[MODEL_ROW_X];
 		double error;
@@ -41,8 +43,8 @@ bool model_item_listed(const char *items, const char *item);
 int model_check_run(struct model_check *c, const struct model_check_part *parts, unsigned count,
 		    const struct model_parameters *p, uint64_t seed);
 
-/* Counts the cases of allreduce with three judged times, and those in which the model's fastest way
- * is the judged one. `guess` predicts microseconds. */
+/* Counts the cases of allreduce with judged times of the host and of another way, and those in
+ * which the fastest of these ways is the same in the model. `guess` predicts microseconds. */
 void model_check_winners(const struct model_judge *j,
 			 double (*guess)(void *context, const struct model_allreduce *of),
 			 void *context, unsigned *cases, unsigned *right);

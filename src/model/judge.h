@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of measured values for --judge and --calibrate. Lines are `quantity x value`; # starts a
- * comment. A quantity may have blanks; - means an x of "". */
+ * comment. A quantity may have blanks; - means an x of "". Sizes may end in B, K, KiB, M or MiB,
+ * and a value in a unit. */
 #ifndef MODEL_JUDGE_H
 #define MODEL_JUDGE_H
 
@@ -16,8 +17,10 @@ struct model_judged {
 	char quantity[MODEL_JUDGE_QUANTITY];
 	char x[MODEL_ROW_X];
 	double value;
+	char unit[8]; /* "": the unit of the row */
 	unsigned line;
-	bool used; /* a row has this name */
+	bool used;          /* a row has this name */
+	const char *wanted; /* unit of that row if `unit` does not convert to it; NULL: it does */
 };
 
 struct model_judge {
@@ -29,11 +32,12 @@ struct model_judge {
 int model_judge_read(const char *text, size_t text_bytes, struct model_judge *out);
 void model_judge_destroy(struct model_judge *j);
 
-/* Returns a row's value and marks its line as used; NAN: none. */
+/* Returns a row's value in the row's unit, and marks its line as used; NAN: none. */
 double model_judge_find(struct model_judge *j, const struct model_row *row);
 
-/* Returns DXP_EINVAL with error_text() if a line names no row. */
-int model_judge_unused(const struct model_judge *j);
+/* Returns DXP_EINVAL with error_text() if a line has a unit that its row cannot have, or, unless
+ * `some_rows`, names no row. */
+int model_judge_unused(const struct model_judge *j, bool some_rows);
 
 /* Parses a line like "allreduce host 9x32x64 12.5": a case and microseconds. DXP_EINVAL with
  * error_text(). */

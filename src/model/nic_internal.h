@@ -82,7 +82,8 @@ int model_nic_latency_ps(const struct model_parameters *p, enum model_op op, uin
 const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,
 				  char out[MODEL_NIC_NAMES]);
 
-/* Returns whether all values are the source's; only then are its figures comparable. */
+/* Returns whether all values of NIC and link are the source's; only then are its figures
+ * comparable. */
 bool model_nic_is_source(const struct model_parameters *p);
 
 #endif

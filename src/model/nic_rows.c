@@ -92,10 +92,7 @@ int model_nic_bandwidth(const struct model_parameters *p, enum model_op op, uint
 
 bool model_nic_is_source(const struct model_parameters *p)
 {
-	struct model_parameters source;
-
-	model_parameters_default(&source);
-	return memcmp(p, &source, sizeof(source)) == 0;
+	return model_parameters_are_source(p, "nic pcie");
 }
 
 const char *model_nic_assumptions(const struct model_parameters *p, enum model_op op,

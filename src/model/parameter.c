@@ -137,6 +137,15 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
+bool model_parameters_are_source(const struct model_parameters *p, const char *groups)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+		if (listed(groups, rows[i].group) &&
+		    model_parameter_get(p, &rows[i]) != rows[i].value)
+			return false;
+	return true;
+}
+
 const char *model_assumptions(const char *groups, char *out, size_t out_bytes)
 {
 	size_t at = 0;

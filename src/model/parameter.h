@@ -100,6 +100,9 @@ int model_parameters_config(struct model_parameters *p, const char *text);
 /* Rejects combinations that hardware cannot have. */
 int model_parameters_check(const struct model_parameters *p);
 
+/* Returns whether all parameters of some groups ("nic pcie") have the source's values. */
+bool model_parameters_are_source(const struct model_parameters *p, const char *groups);
+
 /* Writes the names of all rows with mark A or F of some groups ("nic crossbar"), separated by
  * commas. Returns `out`. */
 const char *model_assumptions(const char *groups, char *out, size_t out_bytes);

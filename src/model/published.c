@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/util.h"
 
@@ -128,18 +129,41 @@ const struct model_published *model_published_at(unsigned index)
 	return index < ARRAY_COUNT(figures) ? &figures[index] : NULL;
 }
 
-static char folded(char c)
+#define NAME_BYTES 128 /* quantity and x; longer names differ before */
+
+/* Appends text in lower case, with one blank for each run of separators, and none in front. */
+static size_t fold(const char *text, char out[NAME_BYTES], size_t at)
 {
-	return c == '-' || c == '_' ? ' ' : (char)tolower((unsigned char)c);
+	for (; *text && at + 2 < NAME_BYTES; text++) {
+		bool separator = strchr(" -_,\t", *text) != NULL;
+		if (!separator)
+			out[at++] = (char)tolower((unsigned char)*text);
+		else if (at > 0 && out[at - 1] != ' ')
+			out[at++] = ' ';
+	}
+	return at;
 }
 
-bool model_name_same(const char *a, const char *b)
+/* Writes quantity and x as one name. */
+static void name_fold(const char *quantity, const char *x, char out[NAME_BYTES])
 {
-	while (*a && folded(*a) == folded(*b)) {
-		a++;
-		b++;
-	}
-	return !*a && !*b;
+	size_t at = fold(quantity, out, 0);
+
+	if (at > 0 && out[at - 1] != ' ' && *x)
+		out[at++] = ' ';
+	at = fold(x, out, at);
+	while (at > 0 && out[at - 1] == ' ')
+		at--;
+	out[at] = '\0';
+}
+
+bool model_name_same(const char *quantity, const char *x, const char *other, const char *other_x)
+{
+	char a[NAME_BYTES], b[NAME_BYTES];
+
+	name_fold(quantity, x, a);
+	name_fold(other, other_x, b);
+	return strcmp(a, b) == 0;
 }
 
 void model_published_attach(struct model_row *row)
@@ -148,8 +172,8 @@ void model_published_attach(struct model_row *row)
 		return;
 	for (size_t i = 0; i < ARRAY_COUNT(figures); i++) {
 		const struct model_published *f = &figures[i];
-		if (f->kind == MODEL_PLAIN || !model_name_same(f->quantity, row->quantity) ||
-		    !model_name_same(f->x, row->x))
+		if (f->kind == MODEL_PLAIN ||
+		    !model_name_same(f->quantity, f->x, row->quantity, row->x))
 			continue;
 		row->published = f->value;
 		row->tolerance = f->tolerance;

@@ -18,9 +18,9 @@ struct model_published {
 /* Returns the entry; NULL: past the last. */
 const struct model_published *model_published_at(unsigned index);
 
-/* Returns whether two names are the same, ignoring case and differences between blank, '-' and
- * '_'. */
-bool model_name_same(const char *a, const char *b);
+/* Returns whether two rows have the same quantity and x, ignoring case, and which of blank, '-',
+ * '_' and ',' separate the words. */
+bool model_name_same(const char *quantity, const char *x, const char *other, const char *other_x);
 
 /* Sets published, tolerance and kind of a row that has an entry but no published value. */
 void model_published_attach(struct model_row *row);

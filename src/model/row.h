@@ -5,6 +5,8 @@
 #define MODEL_ROW_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 /* Relation of a row to its published value. */
 enum model_kind {
@@ -68,10 +70,19 @@ static inline struct model_row model_row_shape(const char *item, const char *qua
 	return row;
 }
 
-/* Returns a row's error in percent of its published value; NAN: that is missing or 0. */
+/* Returns whether the values number choices, so that an error in percent has no meaning. */
+static inline bool model_row_is_choice(const struct model_row *row)
+{
+	return strcmp(row->unit, "way") == 0;
+}
+
+/* Returns a row's error in percent of its published value; NAN: that is missing or 0, or the values
+ * number choices. */
 static inline double model_row_error(const struct model_row *row)
 {
-	return row->published != 0 ? 100 * (row->value / row->published - 1) : NAN;
+	return row->published != 0 && !model_row_is_choice(row)
+		       ? 100 * (row->value / row->published - 1)
+		       : NAN;
 }
 
 #endif
