@@ -61,6 +61,10 @@ int model_crossbar_saturation(const struct model_parameters *p, uint64_t seed,
 int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 			const struct model_sink *sink);
 
+/* Applies one of the settings that the source leaves open: depth, length of messages, own port,
+ * allocator, order of the source. Returns false past the last. */
+bool model_crossbar_setting(struct model_parameters *p, unsigned index);
+
 /* Emits knee and saturation, and the cost of each cause of loss. `intervals`: also over depth,
  * message_packets, allocator, own_port. */
 int model_crossbar_knee_rows(const struct model_parameters *p, uint64_t seed, bool intervals,

@@ -56,8 +56,7 @@ int model_crossbar_rows(const struct model_parameters *p, uint64_t seed,
 	return DXP_OK;
 }
 
-/* Applies a setting that the source leaves open. The last one combines the two that cost most. */
-static void variant_apply(struct model_parameters *p, unsigned index)
+bool model_crossbar_setting(struct model_parameters *p, unsigned index)
 {
 	switch (index) {
 	case 0: p->depth = 1; break;
@@ -69,10 +68,14 @@ static void variant_apply(struct model_parameters *p, unsigned index)
 	case 6: p->allocator = MODEL_ALLOCATE_ISLIP; break;
 	case 7: p->allocator = MODEL_ALLOCATE_MAXIMAL; break;
 	case 8: p->source = !p->source; break;
-	default: p->depth = 1; p->message_packets = 16;
+	case 9: /* the two that cost most */
+		p->depth = 1;
+		p->message_packets = 16;
+		break;
+	default: return false;
 	}
+	return true;
 }
-#define VARIANTS 10
 
 /* Measures knee or saturation, and its interval. */
 static int interval(const struct model_parameters *p, uint64_t seed,
@@ -84,9 +87,10 @@ static int interval(const struct model_parameters *p, uint64_t seed,
 
 	least = most = value;
 	row->value = (double)value / 1e6;
-	for (unsigned i = 0; !status && variants && i < VARIANTS; i++) {
+	for (unsigned i = 0; !status && variants; i++) {
 		struct model_parameters v = *p;
-		variant_apply(&v, i);
+		if (!model_crossbar_setting(&v, i))
+			break;
 		if (v.ports == 1 && !v.own_port)
 			continue;
 		status = find(&v, seed, &value);

@@ -49,6 +49,8 @@
 /* Rates that the source measured of each stage alone. */
 #define MODEL_BRIDGE_PARAMETERS(N, S)                                                            \
 	N(bridge, read_kbps, "kB/s", 9162100, 1, 1000000000, 'T', "S-07", "READ of the network") \
+	N(bridge, read_latency_ns, "ns", 0, 0, 1000000000, 'A', "S-06",                          \
+	  "from a READ to its first byte, which other READs hide; none is stated")               \
 	N(bridge, write_kbps, "kB/s", 11927300, 1, 1000000000, 'T', "S-07", "WRITE")             \
 	N(bridge, link_kbps, "kB/s", 7877000, 1, 1000000000, 'T', "S-07", "PCIe Gen3 x8")        \
 	N(bridge, memory_kbps, "kB/s", 12800000, 1, 1000000000, 'T', "S-07", "device memory")    \

@@ -76,11 +76,13 @@ static int reads_rows(const struct model_parameters *p, const struct model_sink 
 		if (rate < 0)
 			return (int)rate;
 		snprintf(x, sizeof(x), "%lld", (long long)q.reads);
-		emit(sink, "S-06", "bridge host to device by READs", x, "MB/s", rate / MB, "");
+		emit(sink, "S-06", "bridge host to device by READs", x, "MB/s", rate / MB,
+		     "read_latency_ns");
 		slower |= rate < last;
 		last = rate;
 	}
-	shape_emit(sink, "S-06", "more READs in flight are never slower", !slower, "");
+	shape_emit(sink, "S-06", "more READs in flight are never slower", !slower,
+		   "read_latency_ns");
 	return DXP_OK;
 }
 

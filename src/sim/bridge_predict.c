@@ -30,7 +30,8 @@ static const struct {
 static struct stages_options stages_of(const struct model_parameters *p, enum bridge_limit limit)
 {
 	struct stages_options o = {
-		.read = {.bytes_per_s = (uint64_t)p->read_kbps * 1000},
+		.read = {.bytes_per_s = (uint64_t)p->read_kbps * 1000,
+			 .latency_ns = (uint64_t)p->read_latency_ns},
 		.write = {.bytes_per_s = (uint64_t)p->write_kbps * 1000},
 		.to_device = {.bytes_per_s = (uint64_t)p->link_kbps * 1000},
 		.from_device = {.bytes_per_s = (uint64_t)p->link_kbps * 1000},

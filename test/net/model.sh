@@ -92,6 +92,37 @@ done >"$scratch/golden"
 cmp "$scratch/golden" "$source/test/golden/model-net.tsv" ||
 	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-net.tsv"
 
+# Each parameter of these parts moves a row: doubled, halved, or at an end of its range. READs in
+# flight hide a latency only.
+moves() { # moves GROUP ARGUMENT...: the part `dxp model ARGUMENT...` uses every parameter of GROUP
+	local group=$1 name value range next moved
+	shift
+	"$dxp" model "$@" --tsv 2>/dev/null | cut -f 2,3,6,8,9 >"$scratch/base"
+	while IFS='!' read -r name value range; do
+		moved=no
+		for next in $(values "$value" "$range"); do
+			"$dxp" model "$@" --set "$name=$next" --tsv 2>/dev/null |
+				cut -f 2,3,6,8,9 >"$scratch/now" || continue
+			[ -s "$scratch/now" ] && ! cmp -s "$scratch/base" "$scratch/now" || continue
+			moved=yes
+			break
+		done
+		[ "$moved" = yes ] || failed "$name moves no row of dxp model $*"
+	done < <("$dxp" model parameters "$group" --tsv |
+		awk -F '\t' -v OFS=! 'NR > 1 { print $1, $2, $4 }')
+}
+values() { # values VALUE RANGE: values to try
+	case $2 in
+	*'|'*) tr '|' ' ' <<<"$2" ;;
+	*) printf '%s ' $(($1 * 2)) $(($1 / 2)) "${2%% *}" "${2##* }" ;;
+	esac
+}
+moves loggp loggp
+moves topology topology
+moves allreduce allreduce --hosts 8 --ranks 8 --bytes 64
+moves bridge bridge --set read_latency=1ms
+moves loss loss
+
 # The column seconds is the model's value as a time; cycles are at the clock.
 seconds() { # seconds PATTERN VALUE ARGUMENT...: the row of the pattern has this time
 	local pattern=$1 value=$2
@@ -140,6 +171,8 @@ shape_fails 'NAP-imm loses its advantage' --only C-25 --set extract_bytes=16
 shape_fails 'peak is flat above 128 B' --only C-40 --set mps=1024B
 shape_fails 'peak rises with requests' --only C-40 --set mps=64B
 shape_fails 'local DMA is slower in buffers' --only S-08 --set control_ns=0
+row $'^S-06\tbridge host to device by READs\t1\tMB/s\t-\t4' bridge --set read_latency=1ms
+row $'^S-06\tbridge host to device by READs\t4\tMB/s\t-\t6[56]' bridge --set read_latency=1ms
 shape_fails 'the pipeline is faster' --only S-05 --set dma_through_kbps=200000
 
 # A judge's file fills in; calibration moves parameters towards its rows.

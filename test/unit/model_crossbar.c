@@ -184,6 +184,79 @@ static void crossbar__knee(void **state)
 	assert_in_range(again, knee * 98 / 100, knee * 102 / 100);
 }
 
+/* The settings that model-hardware.md lists as open. */
+static void crossbar__settings(void **state)
+{
+	static const struct {
+		int64_t depth, packets, own_port, allocator, source;
+	} settings[] = {
+		{1, 1, 0, 0, 0},   {8, 1, 0, 0, 0},  {64, 1, 0, 0, 0}, {32, 4, 0, 0, 0},
+		{32, 16, 0, 0, 0}, {32, 1, 1, 0, 0}, {32, 1, 0, 1, 0}, {32, 1, 0, 2, 0},
+		{32, 1, 0, 0, 1},  {1, 16, 0, 0, 0},
+	};
+	struct model_parameters p;
+
+	for (unsigned i = 0; i < ARRAY_COUNT(settings); i++) {
+		struct model_parameters expected = setting(4, 2);
+		p = expected;
+		expected.depth = settings[i].depth;
+		expected.message_packets = settings[i].packets;
+		expected.own_port = settings[i].own_port;
+		expected.allocator = settings[i].allocator;
+		expected.source = settings[i].source;
+		assert_true(model_crossbar_setting(&p, i));
+		assert_memory_equal(&p, &expected, sizeof(p));
+	}
+	assert_false(model_crossbar_setting(&p, ARRAY_COUNT(settings)));
+}
+
+static void interval_row(void *context, const struct model_row *row)
+{
+	struct model_row *rows = context;
+
+	if (strcmp(row->quantity, "knee") == 0)
+		rows[0] = *row;
+	if (strcmp(row->quantity, "saturation") == 0)
+		rows[1] = *row;
+}
+
+/* The intervals of knee and saturation are the least and the largest over all settings. */
+static void crossbar__intervals(void **state)
+{
+	struct model_parameters p = setting(3, 2);
+	struct model_row rows[2] = {{.value = 0}, {.value = 0}};
+	const struct model_sink sink = {interval_row, rows};
+	uint64_t knee[3], full[3]; /* named, least, largest */
+
+	assert_int_equal(model_crossbar_knee(&p, 1, &knee[0]), DXP_OK);
+	full[0] = full[1] = full[2] = saturation(&p);
+	knee[1] = knee[2] = knee[0];
+	for (unsigned i = 0;; i++) {
+		struct model_parameters s = p;
+		uint64_t ppm;
+		if (!model_crossbar_setting(&s, i))
+			break;
+		assert_int_equal(model_crossbar_knee(&s, 1, &ppm), DXP_OK);
+		knee[1] = min_u64(knee[1], ppm);
+		knee[2] = max_u64(knee[2], ppm);
+		full[1] = min_u64(full[1], saturation(&s));
+		full[2] = max_u64(full[2], saturation(&s));
+	}
+	assert_true(knee[1] < knee[0] && knee[0] < knee[2]);
+	assert_true(full[1] < full[0] && full[0] < full[2]);
+	assert_int_equal(model_crossbar_knee_rows(&p, 1, true, &sink), DXP_OK);
+	const uint64_t *const expected[] = {knee, full};
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(rows[i].value * 1e6 + 0.5, expected[i][0]);
+		assert_int_equal(rows[i].low * 1e6 + 0.5, expected[i][1]);
+		assert_int_equal(rows[i].high * 1e6 + 0.5, expected[i][2]);
+	}
+	/* without intervals: points */
+	assert_int_equal(model_crossbar_knee_rows(&p, 1, false, &sink), DXP_OK);
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(rows[i].low == rows[i].value && rows[i].high == rows[i].value);
+}
+
 static void crossbar__get_deadlock(void **state)
 {
 	char cycle[256];
@@ -246,6 +319,8 @@ int main(void)
 		cmocka_unit_test(crossbar__carries_the_load),
 		cmocka_unit_test(crossbar__more_is_never_slower),
 		cmocka_unit_test(crossbar__knee),
+		cmocka_unit_test(crossbar__settings),
+		cmocka_unit_test(crossbar__intervals),
 		cmocka_unit_test(crossbar__get_deadlock),
 		cmocka_unit_test(crossbar__both_ends),
 	};
