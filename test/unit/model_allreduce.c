@@ -47,6 +47,30 @@ static void allreduce__closed_form_of_two_hosts(void **state)
 	assert_true(fabs(ns_of(&p, MODEL_WAY_HOST, 2, 1, 8) * 1000 - expected) < 3);
 }
 
+/* Two ToRs: a spine and a ToR more, each with a cable. At the NIC, the longer of gap and wire time
+ * counts under nic_service=max, both under sum. */
+static void allreduce__closed_form_of_two_tors(void **state)
+{
+	static const int64_t gaps_ps[] = {1000, 200000};
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	p.tor_hosts = 1;
+	for (size_t i = 0; i < ARRAY_COUNT(gaps_ps); i++)
+		for (p.nic_service = 0; p.nic_service <= MODEL_SERVICE_MAX; p.nic_service++) {
+			p.nic_gap_ps = gaps_ps[i];
+			double gap = (double)gaps_ps[i];
+			double wire = (double)(p.frame_bytes + 8) * 8e6 / 25000;
+			double service =
+				p.nic_service == MODEL_SERVICE_MAX ? fmax(gap, wire) : gap + wire;
+			double expected = 2 * (double)(p.mpi_overhead_ps + 8 * p.mpi_byte_ps) +
+					  2 * service + 2 * (double)p.nic_latency_ps +
+					  4 * (double)p.cable_ps + 3 * (double)p.forward_ps;
+			double ps = ns_of(&p, MODEL_WAY_HOST, 2, 1, 8) * 1000;
+			assert_true(fabs(ps - expected) < 3);
+		}
+}
+
 /* One rank on each host: node mode crosses ToR, spine, ToR. The ToR computes for each host, one
  * after another, the spine for each ToR, and the ToR again to fill in the result. */
 static void allreduce__closed_form_of_a_tree(void **state)
@@ -285,6 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(allreduce__closed_form_of_two_hosts),
+		cmocka_unit_test(allreduce__closed_form_of_two_tors),
 		cmocka_unit_test(allreduce__closed_form_of_a_tree),
 		cmocka_unit_test(allreduce__claims_of_the_source),
 		cmocka_unit_test(allreduce__grows_with_ranks_and_bytes),

@@ -52,6 +52,22 @@ static void pcie__cuts_accesses(void **state)
 	assert_int_equal(model_pcie_efficiency_ppm(256), 927536);
 }
 
+/* Transfers per second, lanes and coding: 8b/10b up to generation 2, then 128b/130b. */
+static void pcie__link_rates(void **state)
+{
+	static const double gigatransfers[] = {0, 2.5, 5, 8, 16, 32};
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	for (p.pcie_generation = 1; p.pcie_generation <= 5; p.pcie_generation++)
+		for (p.pcie_lanes = 1; p.pcie_lanes <= 16; p.pcie_lanes *= 2) {
+			double coding = p.pcie_generation <= 2 ? 8.0 / 10 : 128.0 / 130;
+			double mbps = gigatransfers[p.pcie_generation] * coding / 8 * 1000 *
+				      (double)p.pcie_lanes;
+			assert_int_equal(model_pcie_rate(&p), (int64_t)(mbps + 0.01));
+		}
+}
+
 static void pcie__return_cycles(void **state)
 {
 	struct model_parameters p;
@@ -130,6 +146,11 @@ static void nic__tags(void **state)
 	p.tags = 14;
 	uint64_t full = bandwidth(&p, 2000000);
 	assert_in_range(full, 3130000, 3200000);
+	/* A request of four completions keeps its tag until the last is extracted. */
+	p.tags = 1;
+	p.request_bytes = 512;
+	assert_in_range(bandwidth(&p, 2000000), 700000, 512 * 250000 / (130 + 3 * 10));
+	p.request_bytes = 128;
 	for (p.tags = 13; p.tags > 1; p.tags /= 2) {
 		uint64_t less = bandwidth(&p, 2000000);
 		uint64_t line = (uint64_t)p.tags * 3200000 / 14;
@@ -323,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pcie__cuts_accesses),
+		cmocka_unit_test(pcie__link_rates),
 		cmocka_unit_test(pcie__return_cycles),
 		cmocka_unit_test(nic__one_byte),
 		cmocka_unit_test(nic__as_closed_form),
