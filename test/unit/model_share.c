@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests shares of the functions: closed forms beside simulation, policies, weights. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,6 +56,56 @@ static void share__as_closed_form(void **state)
 			assert_in_range(median_settled(&p), closed / 2, closed * 2);
 		}
 	}
+}
+
+/* F m / B x (z / e)^2 x (cv^2 + 1 - 1 / F) cycles, for uniform sizes: cv^2 is a third. Random
+ * functions add the last two terms. */
+static void share__closed_form(void **state)
+{
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	double cycles = 8 * (4097.0 / 2) / 12.8 * (2 / 0.05) * (2 / 0.05) * (4095.0 / 4097 / 3);
+	p.arrival = MODEL_ARRIVAL_SATURATED;
+	assert_true(fabs((double)model_share_closed(&p) / cycles - 1) < 1e-5);
+	cycles += 8 * (4097.0 / 2) / 12.8 * (2 / 0.05) * (2 / 0.05) * (1 - 1.0 / 8);
+	p.arrival = MODEL_ARRIVAL_RANDOM;
+	assert_true(fabs((double)model_share_closed(&p) / cycles - 1) < 1e-5);
+}
+
+#define SPREAD_SEEDS    200
+#define SPREAD_MESSAGES 5000 /* of each function */
+
+/* Returns the mean square of the relative deviation of a share, over functions and seeds. */
+static double mean_square(const struct model_parameters *p)
+{
+	double sum = 0;
+
+	for (uint64_t seed = 1; seed <= SPREAD_SEEDS; seed++) {
+		struct model_share out;
+		assert_int_equal(model_share_run(p, seed, 8 * SPREAD_MESSAGES, NULL, NULL, &out),
+				 DXP_OK);
+		for (unsigned f = 0; f < 8; f++) {
+			double off = 8 * (double)out.bytes[f] / (double)out.total_bytes - 1;
+			sum += off * off;
+		}
+	}
+	return sum / (8 * SPREAD_SEEDS);
+}
+
+/* After k messages of each of F functions, the variance of a share is (1 - 1 / F) cv^2 / k, and
+ * with random functions (1 - 1 / F) (1 + cv^2) / k. The closed form leaves 1 - 1 / F at cv^2 out.
+ */
+static void share__spread(void **state)
+{
+	struct model_parameters p;
+	const double cv2 = 4095.0 / 4097 / 3, level = 7.0 / 8 / SPREAD_MESSAGES;
+
+	model_parameters_default(&p);
+	p.arrival = MODEL_ARRIVAL_SATURATED;
+	assert_true(fabs(mean_square(&p) / (level * cv2) - 1) < 0.08);
+	p.arrival = MODEL_ARRIVAL_RANDOM;
+	assert_true(fabs(mean_square(&p) / (level * (1 + cv2)) - 1) < 0.08);
 }
 
 /* If the FIFOs stay full, packets and bytes are level at once; messages are not (C-37). */
@@ -145,6 +196,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(share__as_closed_form),
+		cmocka_unit_test(share__closed_form),
+		cmocka_unit_test(share__spread),
 		cmocka_unit_test(share__policies),
 		cmocka_unit_test(share__scales),
 		cmocka_unit_test(share__weights),
