@@ -18,6 +18,7 @@
 
 #include "wire/inc.h"
 
+struct input_counters;
 struct sw_group;
 
 /* Callbacks of the XDP plane; each may be NULL. */
@@ -48,6 +49,8 @@ struct sw_options {
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
 	struct sw_kernel kernel;
+	/* Counters of the arbiter in front of this core, for its answers; NULL: none. */
+	const struct input_counters *input;
 };
 
 struct sw;

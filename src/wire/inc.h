@@ -255,6 +255,9 @@ struct inc_switch_row {
 	uint64_t received, sent, contributions, results, repeats, duplicates, stale, foreign,
 		malformed, icrc_wrong, refused, kernel_contributions, kernel_results, kernel_passed,
 		limited, expired;
+	/* packets of the arbiter; struct input_counters has their definitions */
+	uint64_t forwarded_queued, computed_queued, forwarded_first, computed_first,
+		forwarded_dropped, computed_dropped;
 };
 struct inc_group_row {
 	uint32_t id, members, children, children_here, parent_ip;

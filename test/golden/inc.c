@@ -190,6 +190,10 @@ static void answers(struct capture *c)
 		.memory_max = 256 << 20,
 		.received = 1000,
 		.expired = 1,
+		.forwarded_queued = 7,
+		.computed_queued = 8,
+		.computed_first = 5,
+		.forwarded_dropped = 9,
 	};
 	answer(c, &self);
 	groups.count = 2;
