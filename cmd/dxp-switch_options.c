@@ -61,6 +61,8 @@ static const char help[] =
 	"default 0: none\n"
 	"      --framing ud|rc    RoCEv2 datagrams (default), or the frames of a reliable "
 	"connection with acknowledgements\n"
+	"      --modes LIST       modes of groups in the compatible format that it accepts, of "
+	"node,socket,flat; default all\n"
 	"      --no-icrc-check    accept packets with a wrong invariant CRC; sent packets always "
 	"have a right one\n"
 	"      --name NAME        name that `dxp inc` shows, up to 31 characters; default the host "
@@ -106,6 +108,7 @@ enum option_code {
 	OPTION_WEIGHTS,
 	OPTION_SOCKET_PRIORITY,
 	OPTION_FRAMING,
+	OPTION_MODES,
 	OPTION_NO_ICRC_CHECK,
 	OPTION_NAME,
 	OPTION_USER,
@@ -129,6 +132,7 @@ static const struct option long_options[] = {
 	{"weights", required_argument, NULL, OPTION_WEIGHTS},
 	{"socket-priority", required_argument, NULL, OPTION_SOCKET_PRIORITY},
 	{"framing", required_argument, NULL, OPTION_FRAMING},
+	{"modes", required_argument, NULL, OPTION_MODES},
 	{"no-icrc-check", no_argument, NULL, OPTION_NO_ICRC_CHECK},
 	{"name", required_argument, NULL, OPTION_NAME},
 	{"user", required_argument, NULL, OPTION_USER},
@@ -281,6 +285,26 @@ static const char *weights_parse(const char *text, uint8_t weights[INPUT_CLASSES
 	return NULL;
 }
 
+/* Parses "node,socket,flat" or a part of it. */
+static const char *modes_parse(const char *text, uint16_t *modes)
+{
+	static const char *const names[] = {"node", "socket", "flat"};
+
+	for (*modes = 0;; text++) {
+		size_t bytes = strcspn(text, ","), i = 0;
+
+		while (i < ARRAY_COUNT(names) &&
+		       (strlen(names[i]) != bytes || memcmp(names[i], text, bytes) != 0))
+			i++;
+		if (i == ARRAY_COUNT(names))
+			return "--modes is a list of node, socket and flat, such as node,socket";
+		*modes |= (uint16_t)(1u << i);
+		text += bytes;
+		if (*text == '\0')
+			return NULL;
+	}
+}
+
 static const char *plane_parse(const char *text, struct switch_arguments *a)
 {
 	static const char *const names[] = {"auto", "user", "kernel"};
@@ -317,6 +341,7 @@ static const char *option_parse(int option, const char *text, struct switch_argu
 	case OPTION_PARENT:
 	case OPTION_PORT: return list_parse(option, text, a);
 	case OPTION_PLANE: return plane_parse(text, a);
+	case OPTION_MODES: return modes_parse(text, &core->modes);
 	case OPTION_WEIGHTS: return weights_parse(text, a->serve.weights);
 	case OPTION_NAME: return name_parse(text, a);
 	case OPTION_USER: a->serve.user = text; return NULL;

@@ -67,7 +67,8 @@ struct dxp_mpi_settings {
 	/* Calls of a collective and size until both ways are timed again. 0: never timed, and
 	 * max_bytes decides alone. Without effect if max_bytes is not 0. */
 	int measure_calls;
-	int deadline_ms, create_ms, spin_us;      /* as in dxp_inc_options; 0: its defaults */
+	int deadline_ms, create_ms, spin_us; /* as in dxp_inc_options; 0: its defaults */
+	bool compat; /* header of the source paper; reliable has no effect then */
 	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: frames of
 						   * RoCE's reliable connections */
 	/* Makes MPI progress; NULL: the core probes for a message. */

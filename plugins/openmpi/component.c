@@ -8,7 +8,7 @@ static struct {
 	char *mode, *switches, *collectives;
 	int verbose, min_hosts, deadline_ms, create_ms, spin_us, retry_calls, measure_calls;
 	size_t max_bytes;
-	bool user_plane, reliable, no_icrc_check;
+	bool user_plane, reliable, compat, no_icrc_check;
 } values;
 
 /* Open MPI replaces these pointers and does not write to their targets. */
@@ -59,7 +59,7 @@ static void set_defaults(void)
 	values.retry_calls = 1000;
 	values.measure_calls = DXP_MPI_MEASURE_CALLS;
 	values.max_bytes = 0;
-	values.user_plane = values.reliable = values.no_icrc_check = false;
+	values.user_plane = values.reliable = values.compat = values.no_icrc_check = false;
 	coll_dxp_priority = 95;
 }
 
@@ -110,6 +110,10 @@ static int register_params(void)
 		  MCA_BASE_VAR_TYPE_BOOL, &values.user_plane);
 	parameter("reliable", "RoCEv2 RC framing instead of UD", MCA_BASE_VAR_TYPE_BOOL,
 		  &values.reliable);
+	parameter(
+		"compat",
+		"Header of the source paper: allreduces of at most 256 bytes; others are ordinary",
+		MCA_BASE_VAR_TYPE_BOOL, &values.compat);
 	parameter("no_icrc_check", "Do not check the ICRC of packets that arrive",
 		  MCA_BASE_VAR_TYPE_BOOL, &values.no_icrc_check);
 	return OMPI_SUCCESS;
@@ -149,6 +153,7 @@ static int open_component(void)
 		.spin_us = at_least(values.spin_us, 0),
 		.user_plane = values.user_plane,
 		.reliable = values.reliable,
+		.compat = values.compat,
 		.no_icrc_check = values.no_icrc_check,
 		.progress = progress,
 		.has_outstanding = coll_dxp_has_outstanding,

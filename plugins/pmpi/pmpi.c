@@ -48,6 +48,7 @@ static void configure(void)
 	s->create_ms = (int)number("DXP_INC_CREATE_MS", 0, INT_MAX);
 	s->spin_us = (int)number("DXP_INC_SPIN_US", DXP_MPI_SPIN_US, INT_MAX);
 	s->user_plane = number("DXP_INC_USER_PLANE", 0, 1);
+	s->compat = number("DXP_INC_COMPAT", 0, 1);
 	s->reliable = number("DXP_INC_RELIABLE", 0, 1);
 	s->no_icrc_check = number("DXP_INC_NO_ICRC_CHECK", 0, 1);
 }

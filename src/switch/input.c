@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "switch/limits.h"
+#include "wire/inc_compat.h"
 #include "wire/limits.h"
 
 /* Invariant: 0 <= tail - head <= INPUT_QUEUE_PACKETS, in arithmetic that wraps. */
@@ -54,6 +55,10 @@ enum input_class input_class_of(const uint8_t *data, size_t bytes)
 
 	if (bytes > 0 && data[0] == ROCE_UD_SEND_ONLY)
 		at += ROCE_DETH_BYTES;
+	if (bytes >= at + INC_COMPAT_HEADER_BYTES && get_be32(data + at) == INC_COMPAT_TAG)
+		return get_be16(data + at + INC_COMPAT_OFF_COMM) == INC_COMPAT_COMM
+			       ? INPUT_FORWARDED
+			       : INPUT_COMPUTED;
 	if (bytes < at + INC_HEADER_BYTES || get_be32(data + at + INC_OFF_TAG) != INC_TAG)
 		return INPUT_FORWARDED;
 	return data[at + INC_OFF_KIND] == INC_DATA ? INPUT_COMPUTED : INPUT_FORWARDED;

@@ -33,6 +33,9 @@ mpi 'measured often' "${verbose[@]}" --mca coll_dxp_max_bytes 0 --mca coll_dxp_m
 	-np 8 "$tests/compare" quick
 said 'MPI_COMM_WORLD, .*measured: allreduce of at most 256 bytes: switches [0-9]'
 said 'MPI_COMM_WORLD, .*measured: allreduce, bytes and choice: 256 '
+mpi 'compatible format' "${verbose[@]}" --mca coll_dxp_compat 1 -np 4 "$tests/compare" quick
+said 'MPI_COMM_WORLD, .*offloaded: 4 leaders, mode node'
+said 'MPI_COMM_WORLD, .*offloaded [0-9]{3,} of [0-9]+ calls, 0 lost groups'
 export HWLOC_THISSYSTEM=1 HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1'
 mpi 'a leader on each socket' --ppn 4 --map-by ppr:2:socket --bind-to core:overload-allowed \
 	"${verbose[@]}" --mca coll_dxp_mode socket -np 16 "$tests/endure" 2

@@ -139,11 +139,25 @@ static enum input_class class_of(uint8_t kind, uint8_t opcode, uint8_t tag_xor)
 	return input_class_of(packet, d.header_bytes);
 }
 
+/* As class_of, in the compatible format. */
+static enum input_class compat_class_of(uint8_t kind)
+{
+	const struct inc_header h = {
+		.kind = kind, .collective = INC_ALLREDUCE, .comm_id = 7, .flags = INC_FLAG_COMPAT};
+	uint8_t trailer[INC_TRAILER_BYTES];
+	struct datagram d;
+
+	inc_packet_encode(&h, ROCE_UD_SEND_ONLY, 9, INC_QP, INC_QP, &path, NULL, 0, &d, trailer);
+	return input_class_of(d.header, d.header_bytes);
+}
+
 static void input__classes(void **state)
 {
 	assert_int_equal(class_of(INC_DATA, ROCE_UD_SEND_ONLY, 0), INPUT_COMPUTED);
 	assert_int_equal(class_of(INC_DATA, ROCE_RC_SEND_ONLY, 0), INPUT_COMPUTED);
 	assert_int_equal(class_of(INC_DATA, ROCE_UD_SEND_ONLY, 1), INPUT_FORWARDED);
+	assert_int_equal(compat_class_of(INC_DATA), INPUT_COMPUTED);
+	assert_int_equal(compat_class_of(INC_NOTIFY), INPUT_FORWARDED);
 	for (uint8_t kind = INC_REFUSED; kind <= INC_AWAITED; kind++)
 		assert_int_equal(class_of(kind, ROCE_UD_SEND_ONLY, 0), INPUT_FORWARDED);
 }
