@@ -3,6 +3,7 @@
 #include "wire/inc_compat.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
@@ -74,6 +75,9 @@ static uint16_t limit_16(uint32_t value)
 
 static struct compat_control control_of(const struct inc_header *h, const struct inc_control *c)
 {
+	struct inc_hop path[INC_COMPAT_PATH_MAX] = {0};
+
+	memcpy(path, c->path, c->path_count * sizeof(path[0]));
 	return (struct compat_control){
 		.sup_mpi_type = c->sup_mpi_type,
 		.fail_cause = c->fail_cause,
@@ -85,13 +89,13 @@ static struct compat_control control_of(const struct inc_header *h, const struct
 		.sup_data_type = (uint16_t)c->sup_type,
 		.sup_max_data_size = c->segment_bytes,
 		.global_group_size = limit_16(c->members),
-		.local_group_size = kind_down(h->kind) ? c->path[0].children : 0,
+		.local_group_size = kind_down(h->kind) ? path[0].children : 0,
 		.true_comm_id = c->true_comm_id,
 		.ava_grp_num = c->free_groups,
 		.dst_rank = kind_down(h->kind) ? h->src_rank : 0,
-		.tor1_ip = c->path[0].ip,
-		.spine_ip = c->path[1].ip,
-		.tor2_ip = c->path[2].ip,
+		.tor1_ip = path[0].ip,
+		.spine_ip = path[1].ip,
+		.tor2_ip = path[2].ip,
 		.job_id = c->job_id,
 		.c_id = c->c_id,
 		.world_rank = c->world_rank,
@@ -104,12 +108,12 @@ static struct compat_control control_of(const struct inc_header *h, const struct
 		.first_port = c->first_port,
 		.epoch = h->epoch,
 		.status = h->status,
-		.children1 = c->path[0].children,
-		.children2 = c->path[1].children,
-		.children3 = c->path[2].children,
-		.index1 = c->path[0].index,
-		.index2 = c->path[1].index,
-		.index3 = c->path[2].index,
+		.children1 = path[0].children,
+		.children2 = path[1].children,
+		.children3 = path[2].children,
+		.index1 = path[0].index,
+		.index2 = path[1].index,
+		.index3 = path[2].index,
 	};
 }
 
@@ -119,10 +123,10 @@ static struct compat_control control_of(const struct inc_header *h, const struct
 size_t inc_compat_control_encode(const struct inc_header *h, const struct inc_control *c,
 				 uint8_t out[INC_CONTROL_BYTES_MAX])
 {
-	const struct compat_control from = control_of(h, c);
 	struct put_cursor p = {.at = out, .end = out + INC_CONTROL_BYTES_MAX};
 
 	assert(c->path_count <= INC_COMPAT_PATH_MAX && kind_control(h->kind));
+	const struct compat_control from = control_of(h, c);
 	INC_COMPAT_CONTROL_FIELDS(PUT)
 	INC_COMPAT_EXTENSION_FIELDS(PUT)
 	assert(!p.bad);
@@ -158,6 +162,7 @@ static bool control_sound(const struct compat_control *from, uint8_t kind)
 	return kind_control(kind) && (from->query_notify_hop & HOP_MASK) <= INC_PATH_MAX &&
 	       from->master_num <= DXP_INC_FLAT && from->fail_cause < INC_CAUSES &&
 	       from->sup_max_data_size % 16 == 0 && from->status <= UINT8_MAX &&
+	       from->true_comm_id > 0 && from->true_comm_id < INC_COMPAT_COMM &&
 	       (kind_down(kind) ? from->local_group_size == from->children1
 				: from->dst_rank == 0 && from->local_group_size == 0);
 }

@@ -236,6 +236,7 @@ static void inc_compat__unsound_control(void **state)
 		{15 + 4, 0xa2},    /* no such kind */
 		{15 + 11, 1},      /* sup_max_data_size: a multiple of 16 */
 		{15 + 15, 4},      /* local_group_size is children1 */
+		{15 + 17, 1},      /* true_comm_id above 16 bits */
 		{15 + 56 + 26, 1}, /* status above 255 */
 		{15 + 56 + 33, 1}, /* children of a missing hop */
 		{15 + 56 + 35, 9}, /* index above the children */
