@@ -47,8 +47,8 @@ static const struct contender_inc one_a_host[] = {
 };
 
 static const struct contender_inc two_a_host[] = {
-	{"switches, XDP, Node", LAB_KERNEL, SOCKETS, 0},
-	{"switches, XDP, Socket", LAB_KERNEL, SOCKETS "--mca coll_dxp_mode socket", 0},
+	{"switches, XDP, Node", LAB_KERNEL, ALWAYS SOCKETS, 0},
+	{"switches, XDP, Socket", LAB_KERNEL, ALWAYS SOCKETS "--mca coll_dxp_mode socket", 0},
 	CONTENDERS_TCP(SOCKETS),
 };
 

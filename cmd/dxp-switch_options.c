@@ -16,11 +16,12 @@
 #include "switch/limits.h"
 #include "wire/limits.h"
 
-#define MEMORY_MIN  (1ull << 20)
-#define MEMORY_MAX  (1ull << 40)
-#define LEASE_MAX_S 86400
-#define SPIN_MAX_US 1000000
-#define FD_MAX      (1 << 20)
+#define MEMORY_MIN          (1ull << 20)
+#define MEMORY_MAX          (1ull << 40)
+#define LEASE_MAX_S         86400
+#define SPIN_MAX_US         1000000
+#define FD_MAX              (1 << 20)
+#define SOCKET_PRIORITY_MAX 6 /* higher ones need CAP_NET_ADMIN */
 
 static const char help[] =
 	"Usage: dxp-switch --address IP [OPTION]...\n"
@@ -49,8 +50,19 @@ static const char help[] =
 	"      --window N         outstanding segments of a group, 1 to 1024, default 64\n"
 	"      --segment BYTES    payload of a packet, 256 to 8912, a multiple of 16; default the "
 	"most that the MTU permits\n"
+	"      --weights F:C      packets in a row of each class while both wait in user space: F "
+	"forwarded (control packets),\n"
+	"                         C computed (contributions and results); 1 to 16 each, so that "
+	"neither starves; default 1:1\n"
+	"      --socket-priority N\n"
+	"                         priority of the packets that it sends, by which the queueing "
+	"disciplines of its ports may\n"
+	"                         prefer them to other traffic (tc-prio, tc-ets); 0 to 6, "
+	"default 0: none\n"
 	"      --framing ud|rc    RoCEv2 datagrams (default), or the frames of a reliable "
 	"connection with acknowledgements\n"
+	"      --modes LIST       modes of groups in the compatible format that it accepts, of "
+	"node,socket,flat; default all\n"
 	"      --no-icrc-check    accept packets with a wrong invariant CRC; sent packets always "
 	"have a right one\n"
 	"      --name NAME        name that `dxp inc` shows, up to 31 characters; default the host "
@@ -93,7 +105,10 @@ enum option_code {
 	OPTION_LEASE,
 	OPTION_WINDOW,
 	OPTION_SEGMENT,
+	OPTION_WEIGHTS,
+	OPTION_SOCKET_PRIORITY,
 	OPTION_FRAMING,
+	OPTION_MODES,
 	OPTION_NO_ICRC_CHECK,
 	OPTION_NAME,
 	OPTION_USER,
@@ -114,7 +129,10 @@ static const struct option long_options[] = {
 	{"lease", required_argument, NULL, OPTION_LEASE},
 	{"window", required_argument, NULL, OPTION_WINDOW},
 	{"segment", required_argument, NULL, OPTION_SEGMENT},
+	{"weights", required_argument, NULL, OPTION_WEIGHTS},
+	{"socket-priority", required_argument, NULL, OPTION_SOCKET_PRIORITY},
 	{"framing", required_argument, NULL, OPTION_FRAMING},
+	{"modes", required_argument, NULL, OPTION_MODES},
 	{"no-icrc-check", no_argument, NULL, OPTION_NO_ICRC_CHECK},
 	{"name", required_argument, NULL, OPTION_NAME},
 	{"user", required_argument, NULL, OPTION_USER},
@@ -205,6 +223,11 @@ static const char *number_set(int option, const char *text, struct switch_argume
 			return "--segment is 256 to 8912, a multiple of 16";
 		core->segment_bytes = (uint16_t)value;
 		return NULL;
+	case OPTION_SOCKET_PRIORITY:
+		if (!option_number_parse(text, 0, SOCKET_PRIORITY_MAX, &value))
+			return "--socket-priority is 0 to 6";
+		a->serve.socket_priority = (int)value;
+		return NULL;
 	case OPTION_SPIN:
 		if (!option_number_parse(text, 0, SPIN_MAX_US, &value))
 			return "--spin is 0 to 1000000 us";
@@ -245,6 +268,43 @@ static const char *list_parse(int option, const char *text, struct switch_argume
 	return NULL;
 }
 
+/* Parses two weights, "F:C". */
+static const char *weights_parse(const char *text, uint8_t weights[INPUT_CLASSES])
+{
+	const char *colon = strchr(text, ':');
+	uint64_t forwarded, computed;
+	char first[4];
+
+	snprintf(first, sizeof(first), "%.*s", colon ? (int)(colon - text) : 0, text);
+	if (!colon || colon - text >= (int)sizeof(first) ||
+	    !option_number_parse(first, 1, INPUT_WEIGHT_MAX, &forwarded) ||
+	    !option_number_parse(colon + 1, 1, INPUT_WEIGHT_MAX, &computed))
+		return "--weights is two numbers from 1 to 16, such as 1:4";
+	weights[INPUT_FORWARDED] = (uint8_t)forwarded;
+	weights[INPUT_COMPUTED] = (uint8_t)computed;
+	return NULL;
+}
+
+/* Parses "node,socket,flat" or a part of it. */
+static const char *modes_parse(const char *text, uint16_t *modes)
+{
+	static const char *const names[] = {"node", "socket", "flat"};
+
+	for (*modes = 0;; text++) {
+		size_t bytes = strcspn(text, ","), i = 0;
+
+		while (i < ARRAY_COUNT(names) &&
+		       (strlen(names[i]) != bytes || memcmp(names[i], text, bytes) != 0))
+			i++;
+		if (i == ARRAY_COUNT(names))
+			return "--modes is a list of node, socket and flat, such as node,socket";
+		*modes |= (uint16_t)(1u << i);
+		text += bytes;
+		if (*text == '\0')
+			return NULL;
+	}
+}
+
 static const char *plane_parse(const char *text, struct switch_arguments *a)
 {
 	static const char *const names[] = {"auto", "user", "kernel"};
@@ -281,6 +341,8 @@ static const char *option_parse(int option, const char *text, struct switch_argu
 	case OPTION_PARENT:
 	case OPTION_PORT: return list_parse(option, text, a);
 	case OPTION_PLANE: return plane_parse(text, a);
+	case OPTION_MODES: return modes_parse(text, &core->modes);
+	case OPTION_WEIGHTS: return weights_parse(text, a->serve.weights);
 	case OPTION_NAME: return name_parse(text, a);
 	case OPTION_USER: a->serve.user = text; return NULL;
 	case OPTION_NATIVE: a->serve.native = true; return NULL;

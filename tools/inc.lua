@@ -11,6 +11,9 @@ local icrc = Proto("inc_icrc", "RoCEv2 invariant CRC")
 
 local TAG = 0x44585049
 local HEADER_BYTES = 32
+local COMPAT_TAG = 0xff3344f4 -- of the compatible format
+local COMPAT_COMM = 0xffff
+local COMPAT_KINDS = { [0] = "query", "notify", "notified", "kill", "renew" }
 local ELEMENTS_SHOWN = 64
 local UNCUT_BYTES = 9216 -- bytes: maximum packet of a segmentation batch
 
@@ -53,6 +56,7 @@ local CAUSES = {
 	[5] = "group id in use by another job", [6] = "switch is being drained",
 	[7] = "no route to the switch above",
 	[8] = "request from an address that is not in it",
+	[9] = "the switch does not support the group's mode",
 }
 local SECTIONS = { [1] = "switch", [2] = "groups", [3] = "refusals" }
 
@@ -144,7 +148,14 @@ local ROWS = {
 		{ "kernel_contributions", 8, "Contributions (kernel)" },
 		{ "kernel_results", 8, "Results (kernel)" },
 		{ "kernel_passed", 8, "Passed by the kernel" }, { "limited", 8, "Not answered" },
-		{ "expired", 8, "Groups expired" }, { "planes", 1, "Planes (1 user, 2 kernel)" },
+		{ "expired", 8, "Groups expired" },
+		{ "forwarded_queued", 8, "Forwarded, queued" },
+		{ "computed_queued", 8, "Computed, queued" },
+		{ "forwarded_first", 8, "Forwarded, before computed" },
+		{ "computed_first", 8, "Computed, before forwarded" },
+		{ "forwarded_dropped", 8, "Forwarded, dropped" },
+		{ "computed_dropped", 8, "Computed, dropped" },
+		{ "planes", 1, "Planes (1 user, 2 kernel)" },
 		{ "parent_count", 1, "Parents" },
 	}),
 	layout("group.", {
@@ -165,6 +176,30 @@ local ROWS = {
 		{ "cause", 1, "Cause", CAUSES },
 	}),
 }
+local COMPAT_HEADER = layout("compat.", {
+	{ "tag", 4, "Tag", "hex" }, { "src_rank", 4, "From rank" }, { "comm_id", 2, "Group", "hex" },
+	{ "op_code", 1, "Operation", OPERATIONS }, { "oper_and_type", 1, "Type", TYPE_NAMES },
+	{ "req_id", 1, "Low bits of the segment" }, { "pkt_para_num", 2, "Elements here" },
+})
+local COMPAT_CONTROL = layout("compat.", {
+	{ "sup_mpi_type", 2, "Modes", "hex" }, { "fail_cause", 1, "Cause", CAUSES },
+	{ "master_num", 1, "Mode", MODES }, { "query_notify_hop", 1, "Kind and switches", "hex" },
+	{ "sup_comm_type", 1, "Collectives", "hex" }, { "sup_allreduce_op", 2, "Operations", "hex" },
+	{ "sup_data_type", 2, "Types", "hex" }, { "sup_max_data_size", 2, "Bytes of a packet" },
+	{ "global_group_size", 2, "Members" }, { "local_group_size", 2, "Children of the first switch" },
+	{ "true_comm_id", 4, "Group", "hex" }, { "ava_grp_num", 4, "Free groups" },
+	{ "dst_rank", 4, "To rank" }, { "tor1_ip", 4, "Switch 1", "ip" },
+	{ "spine_ip", 4, "Switch 2", "ip" }, { "tor2_ip", 4, "Switch 3", "ip" },
+	{ "job_id", 8, "Job", "hex" }, { "c_id", 4, "Communicator" }, { "world_rank", 4, "World rank" },
+	{ "qkey", 4, "Q_Key of data", "hex" }, { "lease_ms", 4, "Lease in ms" },
+	{ "member_ip", 4, "Member", "ip" }, { "first_ip", 4, "Member 0", "ip" },
+	{ "cause_ip", 4, "Who refused", "ip" }, { "member_port", 2, "Member's source port" },
+	{ "first_port", 2, "Member 0's source port" }, { "epoch", 2, "Epoch" },
+	{ "status", 2, "Status negated" }, { "children1", 2, "Children of switch 1" },
+	{ "children2", 2, "Children of switch 2" }, { "children3", 2, "Children of switch 3" },
+	{ "index1", 2, "Index below switch 1" }, { "index2", 2, "Index below switch 2" },
+	{ "index3", 2, "Index below switch 3" },
+})
 inc.fields = declared
 
 local experts = {
@@ -198,10 +233,10 @@ local function run_bytes(run)
 	return bytes
 end
 
-local function elements_add(tree, tvb, type, count)
+local function elements_add(tree, tvb, at, type, count)
 	local bytes = type[2]
 	for i = 0, math.min(count, ELEMENTS_SHOWN) - 1 do
-		local range = tvb(HEADER_BYTES + i * bytes, bytes)
+		local range = tvb(at + i * bytes, bytes)
 		local value = type[3] and tostring(range[type[3]](range)) or tostring(range:bytes())
 		tree:add(fields.element, range, value)
 	end
@@ -217,7 +252,7 @@ function bodies.data(tvb, tree)
 	end
 	local used = count * type[2]
 	local data = tree:add(fields.payload, tvb(HEADER_BYTES, used))
-	elements_add(data, tvb, type, count)
+	elements_add(data, tvb, HEADER_BYTES, type, count)
 	return HEADER_BYTES + used
 end
 bodies.fetched = bodies.data
@@ -310,12 +345,53 @@ function inc.dissector(tvb, pinfo, root)
 	pinfo.cols.info = info_of(tvb, kind or "unknown kind")
 end
 
+-- ---- the compatible format ----
+
+local compat_bodies = {}
+
+function compat_bodies.control(tvb, tree, at)
+	return add_run(tree, tvb, at, COMPAT_CONTROL)
+end
+
+function compat_bodies.data(tvb, tree, at)
+	local type, count = TYPES[tvb(11, 1):uint()], tvb(13, 2):uint()
+	if count == 0 then
+		return at
+	end
+	local used = count * type[2]
+	elements_add(tree:add(fields.payload, tvb(at, used)), tvb, at, type, count)
+	return at + used
+end
+
+local function compat_dissect(tvb, pinfo, root)
+	local tree = root:add(inc, tvb(), "In-network computing, compatible format")
+	pinfo.cols.protocol = "INC"
+	local good, at = pcall(add_run, tree, tvb, 0, COMPAT_HEADER)
+	local kind = "data"
+	if good and tvb(8, 2):uint() == COMPAT_COMM then
+		good, at = pcall(compat_bodies.control, tvb, tree, at)
+		kind = good and COMPAT_KINDS[bit.rshift(tvb(19, 1):uint(), 5)] or "unknown kind"
+	elseif good then
+		good, at = pcall(compat_bodies.data, tvb, tree, at)
+	end
+	if not good or kind == "unknown kind" or tvb:reported_len() - at >= 4 then
+		tree:add_proto_expert_info(experts.malformed)
+	end
+	tree:append_text(", " .. kind)
+	pinfo.cols.info = kind .. ", compatible format"
+end
+
 inc:register_heuristic("infiniband.payload", function(tvb, pinfo, root)
-	if tvb:len() < 4 or tvb(0, 4):uint() ~= TAG then
+	if tvb:len() < 4 then
 		return false
 	end
-	inc.dissector(tvb, pinfo, root)
-	return true
+	local tag = tvb(0, 4):uint()
+	if tag == COMPAT_TAG then
+		compat_dissect(tvb, pinfo, root)
+	elseif tag == TAG then
+		inc.dissector(tvb, pinfo, root)
+	end
+	return tag == COMPAT_TAG or tag == TAG
 end)
 
 -- ---- the ICRC: CRC-32 over eight bytes 0xff, the IP header and the bytes after it ----

@@ -54,6 +54,12 @@ static void self_set(json_t *o, const struct inc_switch_row *r)
 		{"kernel_passed", r->kernel_passed},
 		{"limited", r->limited},
 		{"expired", r->expired},
+		{"forwarded_queued", r->forwarded_queued},
+		{"computed_queued", r->computed_queued},
+		{"forwarded_first", r->forwarded_first},
+		{"computed_first", r->computed_first},
+		{"forwarded_dropped", r->forwarded_dropped},
+		{"computed_dropped", r->computed_dropped},
 	};
 	json_t *parents = json_array();
 	char ip[IP_BYTES];

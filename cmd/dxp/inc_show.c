@@ -76,6 +76,10 @@ static void counters_show(const struct inc_switch_row *r)
 	printf("  dropped      %llu rejected, %llu malformed, %llu with a wrong ICRC, %llu "
 	       "foreign\n",
 	       ull(r->refused), ull(r->malformed), ull(r->icrc_wrong), ull(r->foreign));
+	printf("  forwarded    %llu queued, %llu before computed ones, %llu dropped\n",
+	       ull(r->forwarded_queued), ull(r->forwarded_first), ull(r->forwarded_dropped));
+	printf("  computed     %llu queued, %llu before forwarded ones, %llu dropped\n",
+	       ull(r->computed_queued), ull(r->computed_first), ull(r->computed_dropped));
 	printf("  others       %llu answers suppressed, %llu leases expired\n", ull(r->limited),
 	       ull(r->expired));
 }

@@ -125,20 +125,35 @@ static int allreduce_long(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 	return PMPI_Bcast(receive, count, c->type, 0, c->node);
 }
 
-int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
-		      MPI_Datatype type, MPI_Op op)
+static int allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
+		     void *receive, int count)
 {
-	const struct mpi_mapping *m = mpi_choose(c, DXP_MPI_ALLREDUCE, count, type, op, true);
-	const void *own = send == MPI_IN_PLACE ? receive : send;
-
-	if (!m)
-		return DXP_MPI_ORDINARY;
-	mpi_let_pass(c);
 	if (c->node_ranks == 1)
 		return allreduce_alone(c, m, own, receive, count);
 	if (mpi_wire_bytes(m, (size_t)count) <= MPI_SHORT_BYTES)
 		return allreduce_short(c, m, own, receive, count);
 	return allreduce_long(c, m, own, receive, count);
+}
+
+/* Ends a call that went through switches, and returns its error. */
+static int end(struct dxp_mpi_comm *c, int error)
+{
+	dxp_mpi_call_end(c);
+	return error;
+}
+
+int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
+		      MPI_Datatype type, MPI_Op op)
+{
+	const void *own = send == MPI_IN_PLACE ? receive : send;
+	const struct mpi_mapping *m;
+
+	if (mpi_way_nested(c))
+		return DXP_MPI_ORDINARY;
+	m = mpi_choose(c, DXP_MPI_ALLREDUCE, count, type, op, true);
+	if (!m || !mpi_way_begin(c, MPI_WAY_ALLREDUCE, mpi_wire_bytes(m, (size_t)count)))
+		return DXP_MPI_ORDINARY;
+	return end(c, allreduce(c, m, own, receive, count));
 }
 
 /* Passes the result from the leader of the root's node to the root, rank `to` of that node. */
@@ -209,24 +224,18 @@ static int receive_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, voi
 	return own_error;
 }
 
-int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
-		   MPI_Datatype type, MPI_Op op, int root)
+static int reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
+		  void *receive, int count, int root)
 {
-	const struct mpi_mapping *m = mpi_choose(c, DXP_MPI_REDUCE, count, type, op, true);
-	const void *own = send == MPI_IN_PLACE ? receive : send;
-	const struct mpi_location *location;
+	const struct mpi_location *location = &c->locations[root];
 	int own_error;
 
-	if (!m || root < 0 || root >= c->ranks)
-		return DXP_MPI_ORDINARY;
-	mpi_let_pass(c);
-	location = &c->locations[root];
 	if (c->node_ranks == 1 && m->layout == MPI_LAYOUT_PLAIN)
 		return mpi_leaders_reduce(c, m, own, c->rank == root ? receive : NULL,
 					  (size_t)count * m->parts, location->leader);
 	if (c->node_rank == 0)
 		return reduce_leader(c, m, own, receive, count, location);
-	own_error = PMPI_Reduce(own, NULL, count, type, op, 0, c->node);
+	own_error = PMPI_Reduce(own, NULL, count, c->type, c->op, 0, c->node);
 	if (c->rank == root) {
 		int copied = receive_over(c, m, receive, count);
 
@@ -235,14 +244,25 @@ int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int 
 	return own_error;
 }
 
-int dxp_mpi_barrier(struct dxp_mpi_comm *c)
+int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
+		   MPI_Datatype type, MPI_Op op, int root)
+{
+	const void *own = send == MPI_IN_PLACE ? receive : send;
+	const struct mpi_mapping *m;
+
+	if (mpi_way_nested(c))
+		return DXP_MPI_ORDINARY;
+	m = mpi_choose(c, DXP_MPI_REDUCE, count, type, op, true);
+	if (!m || root < 0 || root >= c->ranks ||
+	    !mpi_way_begin(c, MPI_WAY_REDUCE, mpi_wire_bytes(m, (size_t)count)))
+		return DXP_MPI_ORDINARY;
+	return end(c, reduce(c, m, own, receive, count, root));
+}
+
+static int barrier(struct dxp_mpi_comm *c)
 {
 	int error = MPI_SUCCESS, own_error;
 
-	if (!mpi_count(c) || (c->state != MPI_JOINED && !joined(c)) ||
-	    !(c->collectives & DXP_MPI_BARRIER))
-		return DXP_MPI_ORDINARY;
-	mpi_let_pass(c);
 	if (c->node_ranks == 1)
 		return mpi_leaders_barrier(c);
 	own_error = PMPI_Barrier(c->node);
@@ -251,6 +271,14 @@ int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 	if (own_error == MPI_SUCCESS)
 		own_error = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
 	return own_error != MPI_SUCCESS ? own_error : error;
+}
+
+int dxp_mpi_barrier(struct dxp_mpi_comm *c)
+{
+	if (mpi_way_nested(c) || !mpi_count(c) || (c->state != MPI_JOINED && !joined(c)) ||
+	    !(c->collectives & DXP_MPI_BARRIER) || !mpi_way_begin(c, MPI_WAY_BARRIER, 0))
+		return DXP_MPI_ORDINARY;
+	return end(c, barrier(c));
 }
 
 /* ---- broadcast: ranks may describe the same bytes by different types ---- */
@@ -313,23 +341,13 @@ static int bcast_to_here(struct dxp_mpi_comm *c, const struct mpi_location *root
 	return PMPI_Bcast(buffer, count, type, 0, c->node);
 }
 
-int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype type, int root)
+static int bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype type, int root,
+		 size_t bytes)
 {
-	const struct mpi_location *location;
-	MPI_Count type_bytes;
+	const struct mpi_location *location = &c->locations[root];
 	uint8_t *packed = buffer;
-	size_t bytes;
 	int own_error;
 
-	if (!mpi_count(c) || count <= 0 || type == MPI_DATATYPE_NULL ||
-	    PMPI_Type_size_x(type, &type_bytes) || type_bytes <= 0)
-		return DXP_MPI_ORDINARY;
-	bytes = (size_t)count * (size_t)type_bytes;
-	if ((c->state != MPI_JOINED && !joined(c)) || !(c->collectives & DXP_MPI_BCAST) ||
-	    root < 0 || root >= c->ranks || bytes > INT_MAX || (int64_t)bytes > c->max_bytes)
-		return DXP_MPI_ORDINARY;
-	mpi_let_pass(c);
-	location = &c->locations[root];
 	if (c->node_rank == 0 && !flat(c, type))
 		packed = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
 	if (location->leader == c->leader)
@@ -339,4 +357,20 @@ int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype 
 	if (packed != buffer && packed != c->down.data)
 		free(packed);
 	return own_error;
+}
+
+int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype type, int root)
+{
+	MPI_Count type_bytes;
+	size_t bytes;
+
+	if (mpi_way_nested(c) || !mpi_count(c) || count <= 0 || type == MPI_DATATYPE_NULL ||
+	    PMPI_Type_size_x(type, &type_bytes) || type_bytes <= 0)
+		return DXP_MPI_ORDINARY;
+	bytes = (size_t)count * (size_t)type_bytes;
+	if ((c->state != MPI_JOINED && !joined(c)) || !(c->collectives & DXP_MPI_BCAST) ||
+	    root < 0 || root >= c->ranks || bytes > INT_MAX || (int64_t)bytes > c->max_bytes ||
+	    !mpi_way_begin(c, MPI_WAY_BCAST, bytes))
+		return DXP_MPI_ORDINARY;
+	return end(c, bcast(c, buffer, count, type, root, bytes));
 }

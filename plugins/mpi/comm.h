@@ -5,12 +5,14 @@
  *   communicator.c  agreement and roles: the leader of each rank; lifetime
  *   endpoint.c      the process's endpoint; group of leaders: creation, loss, new creation
  *   leaders.c       operations among leaders, through switches or without
- *   collective.c    an operation from start to completion */
+ *   collective.c    an operation from start to completion
+ *   way.c           through switches or ordinary, by measurement; choice.c decides */
 #ifndef MPI_COMM_H
 #define MPI_COMM_H
 
 #include <stdalign.h>
 
+#include "choice.h"
 #include "engine.h"
 #include "types.h"
 
@@ -20,6 +22,14 @@
  * the core's own calls on it are ordinary. JOINED: operations are offloaded. REFUSED: roles are
  * assigned, but there is no group; later there may be one. ORDINARY: never offloaded. */
 enum mpi_state { MPI_UNTRIED, MPI_JOINING, MPI_JOINED, MPI_REFUSED, MPI_ORDINARY };
+
+/* Collectives whose ways are measured apart. Nonblocking allreduces take the way of blocking ones;
+ * they are not timed. */
+enum mpi_way { MPI_WAY_ALLREDUCE, MPI_WAY_BARRIER, MPI_WAY_BCAST, MPI_WAY_REDUCE, MPI_WAYS };
+
+struct mpi_choices {
+	struct choice of[MPI_WAYS][CHOICE_CLASSES];
+};
 
 struct mpi_location {
 	int leader;
@@ -45,6 +55,7 @@ struct dxp_mpi_comm {
 	unsigned collectives;
 	int64_t max_bytes;
 	int retry_calls;
+	int64_t measure_calls;         /* 0: max_bytes decides, without measurement */
 	uint32_t accepts[DXP_INC_OPS]; /* bit t: switches support the operator on type t */
 	int64_t waited, patience;      /* REFUSED: calls since; calls until a retry */
 
@@ -68,6 +79,13 @@ struct dxp_mpi_comm {
 	struct mpi_down down;
 
 	_Atomic int outstanding; /* nonblocking operations */
+
+	/* The same on all ranks, except for times. NULL: never joined. */
+	struct mpi_choices *choices;
+	struct choice *timed; /* choice of the present call if it is timed */
+	bool within;          /* inside an ordinary call that mpi_way_begin() chose */
+	unsigned nested;      /* calls inside that one: algorithms of MPI consist of others */
+	double timed_since;   /* s, PMPI_Wtime */
 
 	/* Calls; operations that switches completed; lost groups. */
 	uint64_t calls, operations_begun, losses;
@@ -96,6 +114,19 @@ void mpi_let_pass(struct dxp_mpi_comm *c);
 void mpi_join(struct dxp_mpi_comm *c);
 /* Tries again after a refusal; collective on all ranks. */
 void mpi_rejoin(struct dxp_mpi_comm *c);
+
+/* ---- way.c ---- */
+
+/* Returns whether the call is part of an ordinary one, so that it must be ordinary too. Blocking
+ * calls test it first. */
+bool mpi_way_nested(struct dxp_mpi_comm *c);
+/* Begins a call that switches support. Returns whether it goes through them; false: the caller
+ * returns DXP_MPI_ORDINARY. Collective: may call a barrier. dxp_mpi_call_end() follows. */
+bool mpi_way_begin(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes);
+/* Returns whether such calls are ordinary at present. Counts nothing. */
+bool mpi_way_ordinary(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes);
+/* Prints all choices if verbose. */
+void mpi_way_log(const struct dxp_mpi_comm *c);
 
 /* ---- endpoint.c: collective on the leaders ---- */
 

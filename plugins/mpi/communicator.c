@@ -26,6 +26,7 @@ enum agreement {
 	MAX_BYTES,
 	MIN_HOSTS,
 	RETRY,
+	MEASURE,
 	AGREEMENTS
 };
 
@@ -38,7 +39,7 @@ static bool switch_named(void)
 	       access("/etc/dxp/inc.conf", R_OK) == 0;
 }
 
-/* max_bytes is not set: the number of leaders decides */
+/* max_bytes is not set: measurements decide, or the number of leaders */
 #define AUTOMATIC INT64_MAX
 
 static int64_t max_bytes_wanted(void)
@@ -80,6 +81,7 @@ static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 		[MAX_BYTES] = max_bytes_wanted(),
 		[MIN_HOSTS] = dxp_mpi_settings.min_hosts,
 		[RETRY] = dxp_mpi_settings.retry_calls,
+		[MEASURE] = c->choices ? dxp_mpi_settings.measure_calls : 0,
 	};
 
 	if (PMPI_Allreduce(own, all, AGREEMENTS, MPI_INT64_T, MPI_MIN, c->comm))
@@ -166,6 +168,7 @@ static void deal_mode(struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 	c->collectives = (unsigned)all[COLLECTIVES];
 	c->max_bytes = all[MAX_BYTES];
 	c->retry_calls = (int)all[RETRY];
+	c->measure_calls = c->max_bytes == AUTOMATIC ? all[MEASURE] : 0;
 	c->patience = c->lost_patience = c->retry_calls;
 	if (c->mode == DXP_INC_SOCKET && !all[SOCKET_KNOWN]) {
 		static atomic_bool reported;
@@ -227,6 +230,8 @@ static void undo(struct dxp_mpi_comm *c)
 	if (c->operations_begun && c->rank == 0)
 		mpi_log(1, c, "offloaded %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
 			c->operations_begun, c->calls, c->losses);
+	if (c->rank == 0)
+		mpi_way_log(c);
 	/* No leader leaves before all have the last operation's results. */
 	if (c->leaders != MPI_COMM_NULL && c->group)
 		PMPI_Barrier(c->leaders);
@@ -277,6 +282,7 @@ void dxp_mpi_comm_destroy(struct dxp_mpi_comm *c)
 	if (c->owner)
 		*c->owner = NULL;
 	free(c->locations);
+	free(c->choices);
 	free(c);
 }
 
@@ -378,6 +384,7 @@ static enum mpi_state join(struct dxp_mpi_comm *c)
 	int socket = dxp_mpi_settings.mode == DXP_INC_NODE ? 0 : mpi_socket_of_this_process();
 	bool roles;
 
+	c->choices = calloc(1, sizeof(*c->choices)); /* NULL: no rank measures */
 	if (!agree(c, socket, all))
 		return MPI_ORDINARY;
 	deal_mode(c, all);
@@ -385,7 +392,8 @@ static enum mpi_state join(struct dxp_mpi_comm *c)
 		find_leaders(c) && settle_node(c);
 	if (host != MPI_COMM_NULL)
 		PMPI_Comm_free(&host);
-	if (c->max_bytes == AUTOMATIC && c->leader_count < DXP_MPI_LEADERS_MANY)
+	if (c->max_bytes == AUTOMATIC && c->measure_calls == 0 &&
+	    c->leader_count < DXP_MPI_LEADERS_MANY)
 		c->max_bytes = DXP_MPI_FEW_BYTES;
 	if (!roles) {
 		undo(c);

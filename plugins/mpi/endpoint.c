@@ -38,7 +38,9 @@ static int endpoint_open(struct dxp_inc **out)
 		.patience_ns = PATIENCE_NS,
 		.create_ns = (uint64_t)s->create_ms * 1000000,
 		.spin_ns = (uint64_t)s->spin_us * 1000,
-		.framing = s->reliable ? DXP_INC_RC : DXP_INC_UD,
+		.framing = s->compat     ? DXP_INC_COMPAT
+			   : s->reliable ? DXP_INC_RC
+					 : DXP_INC_UD,
 		.no_icrc_check = s->no_icrc_check,
 		.user_plane = s->user_plane,
 		.idle = idle,

@@ -11,8 +11,9 @@
  *
  * The decision to offload depends only on arguments that MPI requires to be equal on all ranks, and
  * on settings agreed at the join. DXP_MPI_ORDINARY means that no rank offloaded the call and
- * nothing was done: the plugin makes the ordinary call. If a group is lost during an operation,
- * leaders complete it by ordinary collectives; DXP_MPI_ORDINARY is not returned then. */
+ * nothing was done: the plugin makes the ordinary call, then calls dxp_mpi_call_end(). If a group
+ * is lost during an operation, leaders complete it by ordinary collectives; DXP_MPI_ORDINARY is not
+ * returned then. */
 #ifndef MPI_ENGINE_H
 #define MPI_ENGINE_H
 
@@ -42,9 +43,12 @@ enum dxp_mpi_collective {
  * after its result arrives. */
 #define DXP_MPI_SPIN_US 200
 
-/* bytes: longest message offloaded by default. With few leaders an ordinary allreduce has few
- * steps, and its bytes pass user space less often than through switches. With many leaders they
- * pass the hosts more often. Measured: docs/reference/performance.md. */
+/* calls: the timed calls are a thousandth of all then. Larger values follow changes later. */
+#define DXP_MPI_MEASURE_CALLS 10000
+
+/* bytes: longest message offloaded if nothing is measured. With few leaders an ordinary allreduce
+ * has few steps, and its bytes pass user space less often than through switches. With many leaders
+ * they pass the hosts more often. Measured: docs/reference/performance.md. */
 #define DXP_MPI_LEADERS_MANY 8
 #define DXP_MPI_FEW_BYTES    65536
 
@@ -57,10 +61,14 @@ struct dxp_mpi_settings {
 	int verbose;
 	enum dxp_inc_mode mode;
 	unsigned collectives;
-	long max_bytes;  /* longest message to offload; 0: see DXP_MPI_FEW_BYTES */
+	long max_bytes;  /* longest message to offload; 0: measured, or see DXP_MPI_FEW_BYTES */
 	int min_hosts;   /* communicators on fewer hosts stay ordinary */
 	int retry_calls; /* calls from a loss or refusal to a retry; 0: never */
-	int deadline_ms, create_ms, spin_us;      /* as in dxp_inc_options; 0: its defaults */
+	/* Calls of a collective and size until both ways are timed again. 0: never timed, and
+	 * max_bytes decides alone. Without effect if max_bytes is not 0. */
+	int measure_calls;
+	int deadline_ms, create_ms, spin_us; /* as in dxp_inc_options; 0: its defaults */
+	bool compat; /* header of the source paper; reliable has no effect then */
 	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: frames of
 						   * RoCE's reliable connections */
 	/* Makes MPI progress; NULL: the core probes for a message. */
@@ -95,5 +103,9 @@ int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int 
 		   MPI_Datatype type, MPI_Op op, int root);
 int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype type, int root);
 int dxp_mpi_barrier(struct dxp_mpi_comm *c);
+
+/* Ends a call that was ordinary: plugins call it after the ordinary collective, also if that
+ * failed. Collective: may agree on the faster way. NULL: nothing happens. */
+void dxp_mpi_call_end(struct dxp_mpi_comm *c);
 
 #endif

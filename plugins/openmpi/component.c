@@ -6,9 +6,9 @@ int coll_dxp_priority = 95;
 
 static struct {
 	char *mode, *switches, *collectives;
-	int verbose, min_hosts, deadline_ms, create_ms, spin_us, retry_calls;
+	int verbose, min_hosts, deadline_ms, create_ms, spin_us, retry_calls, measure_calls;
 	size_t max_bytes;
-	bool user_plane, reliable, no_icrc_check;
+	bool user_plane, reliable, compat, no_icrc_check;
 } values;
 
 /* Open MPI replaces these pointers and does not write to their targets. */
@@ -57,8 +57,9 @@ static void set_defaults(void)
 	values.deadline_ms = values.create_ms = 0;
 	values.spin_us = DXP_MPI_SPIN_US;
 	values.retry_calls = 1000;
+	values.measure_calls = DXP_MPI_MEASURE_CALLS;
 	values.max_bytes = 0;
-	values.user_plane = values.reliable = values.no_icrc_check = false;
+	values.user_plane = values.reliable = values.compat = values.no_icrc_check = false;
 	coll_dxp_priority = 95;
 }
 
@@ -81,10 +82,11 @@ static int register_params(void)
 		  MCA_BASE_VAR_TYPE_STRING, &values.switches);
 	parameter("collectives", "Which calls are offloaded, of " DXP_MPI_COLLECTIVES_DEFAULT,
 		  MCA_BASE_VAR_TYPE_STRING, &values.collectives);
-	parameter("max_bytes",
-		  "Longer messages are left to ordinary MPI; 0: 65536 among fewer than 8 leaders, "
-		  "otherwise no limit",
-		  MCA_BASE_VAR_TYPE_SIZE_T, &values.max_bytes);
+	parameter(
+		"max_bytes",
+		"Longer messages are left to ordinary MPI; 0: by measure_calls, or, if that is 0, "
+		"65536 among fewer than 8 leaders, otherwise no limit",
+		MCA_BASE_VAR_TYPE_SIZE_T, &values.max_bytes);
 	parameter("min_hosts", "Communicators on fewer hosts are left to ordinary MPI",
 		  MCA_BASE_VAR_TYPE_INT, &values.min_hosts);
 	parameter("deadline_ms",
@@ -100,10 +102,18 @@ static int register_params(void)
 		  "Number of calls after which lost or rejecting switches are tried again, doubled "
 		  "each time; 0: never",
 		  MCA_BASE_VAR_TYPE_INT, &values.retry_calls);
+	parameter("measure_calls",
+		  "Number of calls of one kind and size after which switches and ordinary MPI are "
+		  "timed again, and the faster one is used; 0: never timed",
+		  MCA_BASE_VAR_TYPE_INT, &values.measure_calls);
 	parameter("user_plane", "Use the switches' user-space plane even if they have XDP",
 		  MCA_BASE_VAR_TYPE_BOOL, &values.user_plane);
 	parameter("reliable", "RoCEv2 RC framing instead of UD", MCA_BASE_VAR_TYPE_BOOL,
 		  &values.reliable);
+	parameter(
+		"compat",
+		"Header of the source paper: allreduces of at most 256 bytes; others are ordinary",
+		MCA_BASE_VAR_TYPE_BOOL, &values.compat);
 	parameter("no_icrc_check", "Do not check the ICRC of packets that arrive",
 		  MCA_BASE_VAR_TYPE_BOOL, &values.no_icrc_check);
 	return OMPI_SUCCESS;
@@ -137,11 +147,13 @@ static int open_component(void)
 		.max_bytes = values.max_bytes > LONG_MAX ? LONG_MAX : (long)values.max_bytes,
 		.min_hosts = at_least(values.min_hosts, 1),
 		.retry_calls = at_least(values.retry_calls, 0),
+		.measure_calls = at_least(values.measure_calls, 0),
 		.deadline_ms = at_least(values.deadline_ms, 0),
 		.create_ms = at_least(values.create_ms, 0),
 		.spin_us = at_least(values.spin_us, 0),
 		.user_plane = values.user_plane,
 		.reliable = values.reliable,
+		.compat = values.compat,
 		.no_icrc_check = values.no_icrc_check,
 		.progress = progress,
 		.has_outstanding = coll_dxp_has_outstanding,

@@ -51,6 +51,13 @@ void coll_dxp_made_private(MPI_Comm comm)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Ends an ordinary call. */
+static int ordinary_end(const coll_dxp_module_t *m, int error)
+{
+	dxp_mpi_call_end(m->engine);
+	return error;
+}
+
 static int allreduce(const void *send, void *receive, int count, ompi_datatype_t *type,
 		     ompi_op_t *op, ompi_communicator_t *comm, mca_coll_base_module_t *module)
 {
@@ -60,7 +67,8 @@ static int allreduce(const void *send, void *receive, int count, ompi_datatype_t
 
 	if (error != DXP_MPI_ORDINARY)
 		return error;
-	return m->allreduce(send, receive, count, type, op, comm, m->allreduce_module);
+	return ordinary_end(
+		m, m->allreduce(send, receive, count, type, op, comm, m->allreduce_module));
 }
 
 static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
@@ -68,7 +76,9 @@ static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;
 	int error = m->engine ? dxp_mpi_barrier(m->engine) : DXP_MPI_ORDINARY;
 
-	return error != DXP_MPI_ORDINARY ? error : m->barrier(comm, m->barrier_module);
+	if (error != DXP_MPI_ORDINARY)
+		return error;
+	return ordinary_end(m, m->barrier(comm, m->barrier_module));
 }
 
 static int bcast(void *buffer, int count, ompi_datatype_t *type, int root,
@@ -80,7 +90,7 @@ static int bcast(void *buffer, int count, ompi_datatype_t *type, int root,
 
 	if (error != DXP_MPI_ORDINARY)
 		return error;
-	return m->bcast(buffer, count, type, root, comm, m->bcast_module);
+	return ordinary_end(m, m->bcast(buffer, count, type, root, comm, m->bcast_module));
 }
 
 static int reduce(const void *send, void *receive, int count, ompi_datatype_t *type, ompi_op_t *op,
@@ -92,7 +102,8 @@ static int reduce(const void *send, void *receive, int count, ompi_datatype_t *t
 
 	if (error != DXP_MPI_ORDINARY)
 		return error;
-	return m->reduce(send, receive, count, type, op, root, comm, m->reduce_module);
+	return ordinary_end(
+		m, m->reduce(send, receive, count, type, op, root, comm, m->reduce_module));
 }
 
 /* Modules are enabled by rising priority, so the present functions belong to the module below. */

@@ -347,7 +347,8 @@ static coll_dxp_request_t *begin(coll_dxp_module_t *m, const void *send, void *r
 	if (!m->engine || of_mpi_itself(count, type, op))
 		return NULL;
 	mapping = mpi_choose(m->engine, DXP_MPI_IALLREDUCE, count, type, op, false);
-	if (!mapping || mpi_wire_bytes(mapping, (size_t)count) > INT_MAX / 2)
+	if (!mapping || mpi_wire_bytes(mapping, (size_t)count) > INT_MAX / 2 ||
+	    mpi_way_ordinary(m->engine, MPI_WAY_ALLREDUCE, mpi_wire_bytes(mapping, (size_t)count)))
 		return NULL;
 	r = request_new(m, mapping, own, receive, count);
 	if (!r)

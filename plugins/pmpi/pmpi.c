@@ -43,10 +43,12 @@ static void configure(void)
 	s->max_bytes = number("DXP_INC_MAX_BYTES", 0, LONG_MAX);
 	s->min_hosts = (int)number("DXP_INC_MIN_HOSTS", 2, INT_MAX);
 	s->retry_calls = (int)number("DXP_INC_RETRY_CALLS", 1000, INT_MAX);
+	s->measure_calls = (int)number("DXP_INC_MEASURE_CALLS", DXP_MPI_MEASURE_CALLS, INT_MAX);
 	s->deadline_ms = (int)number("DXP_INC_DEADLINE_MS", 0, INT_MAX);
 	s->create_ms = (int)number("DXP_INC_CREATE_MS", 0, INT_MAX);
 	s->spin_us = (int)number("DXP_INC_SPIN_US", DXP_MPI_SPIN_US, INT_MAX);
 	s->user_plane = number("DXP_INC_USER_PLANE", 0, 1);
+	s->compat = number("DXP_INC_COMPAT", 0, 1);
 	s->reliable = number("DXP_INC_RELIABLE", 0, 1);
 	s->no_icrc_check = number("DXP_INC_NO_ICRC_CHECK", 0, 1);
 }
@@ -55,6 +57,13 @@ static struct dxp_mpi_comm *engine_of(MPI_Comm comm)
 {
 	pthread_once(&once, configure);
 	return dxp_mpi_comm_of(comm);
+}
+
+/* Ends an ordinary call. */
+static int ordinary_end(struct dxp_mpi_comm *c, int error)
+{
+	dxp_mpi_call_end(c);
+	return error;
 }
 
 /* As MPI functions do, calls the communicator's error handler on an error. */
@@ -72,7 +81,7 @@ DXP_API int MPI_Allreduce(const void *send, void *receive, int count, MPI_Dataty
 	int error = c ? dxp_mpi_allreduce(c, send, receive, count, type, op) : DXP_MPI_ORDINARY;
 
 	if (error == DXP_MPI_ORDINARY)
-		return PMPI_Allreduce(send, receive, count, type, op, comm);
+		return ordinary_end(c, PMPI_Allreduce(send, receive, count, type, op, comm));
 	return end(comm, error);
 }
 
@@ -83,7 +92,7 @@ DXP_API int MPI_Reduce(const void *send, void *receive, int count, MPI_Datatype 
 	int error = c ? dxp_mpi_reduce(c, send, receive, count, type, op, root) : DXP_MPI_ORDINARY;
 
 	if (error == DXP_MPI_ORDINARY)
-		return PMPI_Reduce(send, receive, count, type, op, root, comm);
+		return ordinary_end(c, PMPI_Reduce(send, receive, count, type, op, root, comm));
 	return end(comm, error);
 }
 
@@ -93,7 +102,7 @@ DXP_API int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_
 	int error = c ? dxp_mpi_bcast(c, buffer, count, type, root) : DXP_MPI_ORDINARY;
 
 	if (error == DXP_MPI_ORDINARY)
-		return PMPI_Bcast(buffer, count, type, root, comm);
+		return ordinary_end(c, PMPI_Bcast(buffer, count, type, root, comm));
 	return end(comm, error);
 }
 
@@ -102,5 +111,7 @@ DXP_API int MPI_Barrier(MPI_Comm comm)
 	struct dxp_mpi_comm *c = engine_of(comm);
 	int error = c ? dxp_mpi_barrier(c) : DXP_MPI_ORDINARY;
 
-	return error == DXP_MPI_ORDINARY ? PMPI_Barrier(comm) : end(comm, error);
+	if (error == DXP_MPI_ORDINARY)
+		return ordinary_end(c, PMPI_Barrier(comm));
+	return end(comm, error);
 }

@@ -31,6 +31,18 @@ static bool memory_allocate(struct inc_create *c, const struct inc_create_option
 	return c->ways && c->nodes;
 }
 
+/* Lowers the abilities to those of the compatible format. */
+static void compat_limit(struct inc_control *c)
+{
+	c->sup_mpi_type = 1u << DXP_INC_NODE | 1u << DXP_INC_SOCKET | 1u << DXP_INC_FLAT;
+	c->sup_comm_type = 1u << INC_ALLREDUCE;
+	c->sup_op &= UINT16_MAX;
+	c->sup_type &= UINT16_MAX;
+	c->segment_bytes = INC_SHORT_BYTES;
+	c->window = 1;
+	c->planes = INC_PLANE_USER;
+}
+
 int inc_create_begin(const struct inc_create_options *options, uint64_t now_ns,
 		     struct inc_create **out)
 {
@@ -45,6 +57,8 @@ int inc_create_begin(const struct inc_create_options *options, uint64_t now_ns,
 		inc_create_end(c);
 		return DXP_ENOMEM;
 	}
+	if (options->framing == DXP_INC_COMPAT)
+		compat_limit(&c->o.first);
 	c->opcode = options->framing == DXP_INC_RC ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
 	c->status = DXP_EAGAIN;
 	c->limit_ns = now_ns + options->limit_ns;
@@ -211,7 +225,7 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 	const struct inc_header *h = &p->header;
 
 	if (h->epoch != c->o.epoch || h->src_rank >= c->o.count ||
-	    inc_control_decode(p->payload, p->payload_bytes, &n) != DXP_OK ||
+	    inc_packet_control_decode(p, &n) != DXP_OK ||
 	    n.true_comm_id != c->o.first.true_comm_id || n.qkey != c->o.first.qkey)
 		return;
 	if (h->kind == INC_NOTIFY)

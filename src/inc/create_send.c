@@ -13,7 +13,7 @@ static void control_add(const struct inc_create *c, struct inc_batch *out,
 	const struct inc_member *own = &c->o.members[c->o.member];
 	struct roce_path path = {own->ip, to_ip, own->port, to_port};
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
-	size_t bytes = inc_control_encode(n, payload);
+	size_t bytes = inc_packet_control_encode(h, n, payload);
 
 	inc_packet_encode(h, c->opcode, INC_CONTROL_QKEY, INC_QP, INC_QP, &path, payload, bytes,
 			  &out->datagrams[out->count], out->trailers[out->count]);
@@ -28,6 +28,7 @@ static struct inc_header header_of(const struct inc_create *c, enum inc_kind kin
 		.comm_id = INC_COMM_CONTROL,
 		.epoch = c->o.epoch,
 		.kind = (uint8_t)kind,
+		.flags = c->o.framing == DXP_INC_COMPAT ? INC_FLAG_COMPAT : 0,
 	};
 }
 
@@ -36,7 +37,7 @@ static void query_send(struct inc_create *c, struct inc_batch *out, uint64_t now
 	struct inc_header h = header_of(c, INC_QUERY, c->o.member);
 
 	if (c->query_gap_ns > INC_QUERY_NS)
-		h.flags = INC_FLAG_REPEAT;
+		h.flags |= INC_FLAG_REPEAT;
 	control_add(c, out, &h, &c->o.first, c->o.switches[c->o.member], ROCE_PORT);
 	c->query_ns = now_ns + c->query_gap_ns;
 	c->query_gap_ns = min_u64(2 * c->query_gap_ns, INC_QUERY_MAX_NS);

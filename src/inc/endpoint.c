@@ -76,7 +76,7 @@ static int endpoint_start(struct dxp_inc *inc, const char *switches)
 
 int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 {
-	if (!out || (options && (unsigned)options->framing > DXP_INC_RC))
+	if (!out || (options && (unsigned)options->framing > DXP_INC_COMPAT))
 		return DXP_EINVAL;
 
 	struct dxp_inc *inc = calloc(1, sizeof(*inc));

@@ -9,6 +9,7 @@
 
 #include "inc/internal.h"
 #include "inc/limits.h"
+#include "wire/inc_compat.h"
 
 static bool memory_allocate(struct inc_group *g, const struct inc_group_options *options)
 {
@@ -124,23 +125,48 @@ static bool from_member(const struct inc_group *g, const struct inc_header *h,
 	return m->ip == path->from_ip && m->port == path->from_port && h->src_rank != g->o.member;
 }
 
+/* Handles a result in the compatible format: the group implies the missing fields. */
+static void compat_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
+{
+	struct inc_packet whole = *p;
+
+	whole.header.epoch = g->o.epoch;
+	whole.header.flags |= INC_FLAG_RESULT;
+	whole.header.req_id = inc_compat_req_id(g->next, p->header.req_id);
+	switch_receive(g, &whole, now_ns);
+}
+
+/* Returns whether key and incarnation are the group's. Data in the compatible format have no
+ * incarnation, and neither have their rejections. */
+static bool access_right(const struct inc_group *g, const struct inc_packet *p)
+{
+	const struct inc_header *h = &p->header;
+
+	if (p->roce.opcode == ROCE_UD_SEND_ONLY && p->roce.qkey != g->o.qkey)
+		return false;
+	return h->epoch == g->o.epoch ||
+	       (group_compat(g) && (h->kind == INC_DATA || h->kind == INC_REFUSED));
+}
+
 void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 		       const struct roce_path *path, uint64_t now_ns)
 {
 	const struct inc_header *h = &p->header;
 
-	if (h->epoch != g->o.epoch ||
-	    (p->roce.opcode == ROCE_UD_SEND_ONLY && p->roce.qkey != g->o.qkey)) {
+	if (!access_right(g, p) ||
+	    (h->kind == INC_DATA && group_compat(g) != (bool)(h->flags & INC_FLAG_COMPAT))) {
 		g->refused++;
 		return;
 	}
 	switch (h->kind) {
 	case INC_DATA:
 	case INC_REFUSED:
-		if (path->from_ip == g->o.switch_ip)
-			switch_receive(g, p, now_ns);
-		else
+		if (path->from_ip != g->o.switch_ip)
 			g->refused++;
+		else if (h->flags & INC_FLAG_COMPAT)
+			compat_receive(g, p, now_ns);
+		else
+			switch_receive(g, p, now_ns);
 		break;
 	case INC_FREEZE:
 	case INC_FROZEN:
@@ -181,11 +207,12 @@ static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_
 		.comm_id = INC_COMM_CONTROL,
 		.epoch = g->o.epoch,
 		.kind = INC_RENEW,
+		.flags = group_compat(g) ? INC_FLAG_COMPAT : 0,
 	};
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
 
 	segment_packet_add_inline(g, out, &h, g->o.switch_ip, ROCE_PORT, payload,
-				  inc_control_encode(&c, payload));
+				  inc_packet_control_encode(&h, &c, payload));
 	g->renew_ns = now_ns + g->o.lease_ms * MS_NS / 3;
 }
 

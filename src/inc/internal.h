@@ -120,6 +120,12 @@ void operations_end(struct inc_group *g);
 
 /* ---- segment.c ---- */
 
+/* Returns whether the group's packets have the compatible format. */
+static inline bool group_compat(const struct inc_group *g)
+{
+	return g->o.framing == DXP_INC_COMPAT;
+}
+
 static inline struct result *result_address(const struct inc_group *g, uint32_t segment)
 {
 	return &g->results[segment % (2u * g->o.window)];

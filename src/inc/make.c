@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "inc/endpoint.h"
 #include "inc/limits.h"
+#include "wire/inc_compat.h"
 #include "wire/limits.h"
 
 /* Each member's first message to all others. */
@@ -95,7 +96,9 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 	rng_entropy_kernel(NULL, &h.id, sizeof(h.id));
 	rng_entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
 	rng_entropy_kernel(NULL, &h.epoch, sizeof(h.epoch));
-	if (h.id == INC_COMM_CONTROL)
+	if (inc->o.framing == DXP_INC_COMPAT)
+		h.id %= INC_COMPAT_COMM; /* data have 16 bits of it */
+	if (h.id == INC_COMM_CONTROL || h.id == 0)
 		h.id = 1;
 	return h;
 }
@@ -162,7 +165,8 @@ static int group_begin(struct making *m)
 {
 	struct dxp_inc *inc = m->inc;
 	struct dxp_inc_group *g = m->g;
-	bool kernel = !inc->o.user_plane && !inc->multicast_lost &&
+	bool kernel = !inc->o.user_plane && inc->o.framing != DXP_INC_COMPAT &&
+		      !inc->multicast_lost &&
 		      sockets_multicast_open(inc, &g->multicast, m->hellos[0].id);
 	struct inc_create_options o = {
 		.first = query_of(m, kernel),

@@ -77,6 +77,9 @@ static int operation_check(const struct inc_group *g, const struct inc_operation
 		return DXP_EINVAL;
 	if (arithmetic && !dxp_inc_defined(c->op, c->type))
 		return DXP_EINVAL;
+	if (group_compat(g) && (c->collective != INC_ALLREDUCE ||
+				c->elements * dxp_inc_type_bytes(c->type) > INC_SHORT_BYTES))
+		return DXP_EUNSUPPORTED;
 	if (arithmetic ? !inc_group_accepts(g, c->op, c->type, c->elements)
 		       : c->elements > UINT32_MAX)
 		return DXP_EUNSUPPORTED;

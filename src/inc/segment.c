@@ -72,7 +72,8 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_op
 		.flags =
 			(uint8_t)((repeat ? INC_FLAG_REPEAT : 0) | (is_short ? INC_FLAG_SHORT : 0) |
 				  (g->o.batches && !is_short ? INC_FLAG_TRAIN : 0) |
-				  (index + 1 == c->segments ? INC_FLAG_LAST : 0)),
+				  (index + 1 == c->segments ? INC_FLAG_LAST : 0) |
+				  (group_compat(g) ? INC_FLAG_COMPAT : 0)),
 		.collective = c->collective,
 	};
 

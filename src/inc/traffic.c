@@ -25,7 +25,7 @@ static void control_receive(struct dxp_inc *inc, const struct inc_packet *p,
 	struct inc_control c;
 	struct dxp_inc_group *g = NULL;
 
-	if (inc_control_decode(p->payload, p->payload_bytes, &c) == DXP_OK)
+	if (inc_packet_control_decode(p, &c) == DXP_OK)
 		g = endpoint_group_find(inc, c.true_comm_id);
 	if (!g || !g->create) {
 		inc->counters.unknown++;

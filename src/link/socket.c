@@ -229,6 +229,8 @@ int socket_open(struct link *l, const struct link_options *options)
 		option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (options->rejections)
 		option_set(l->sockets[0].fd, IPPROTO_IP, IP_RECVERR, 1);
+	if (options->priority > 0)
+		option_set(l->sockets[0].fd, SOL_SOCKET, SO_PRIORITY, options->priority);
 	if (l->block)
 		wait_limit(l->sockets[0].fd, options->block_us);
 	int status = address_bind(l, &options->bind, options->choosy);

@@ -37,8 +37,9 @@ struct link_options {
 	uint32_t block_us;
 	/* Returns true for a datagram that must not be in a GSO batch. NULL: all may be. */
 	bool (*alone)(const struct datagram *d);
-	bool no_gso; /* do not use GSO; for tests and as workaround */
-	bool no_gro; /* do not use GRO */
+	int priority; /* SO_PRIORITY of sent packets, for queueing disciplines; 0 .. 6 */
+	bool no_gso;  /* do not use GSO; for tests and as workaround */
+	bool no_gro;  /* do not use GRO */
 };
 
 /* Counts since the endpoint was opened; all wrap. */

@@ -40,7 +40,7 @@ static void host_receive(void *node, const uint8_t *data, size_t bytes,
 		return;
 	}
 	bool is_control = p.header.comm_id == INC_COMM_CONTROL;
-	if (is_control && inc_control_decode(p.payload, p.payload_bytes, &control) != DXP_OK) {
+	if (is_control && inc_packet_control_decode(&p, &control) != DXP_OK) {
 		r->malformed++;
 		return;
 	}

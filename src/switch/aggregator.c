@@ -8,6 +8,8 @@
 
 #include <dxp/status.h>
 
+#include "wire/inc_compat.h"
+
 /* ---- due packets ---- */
 
 static void aggregator_queue(struct sw *s, struct sw_group *g, struct aggregator *aggregator)
@@ -305,15 +307,12 @@ static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 	return h->status == 0 || h->flags & (INC_FLAG_SWITCH | INC_FLAG_RESULT);
 }
 
-void aggregator_data_receive(struct sw *s, const struct arrival *a)
+static void group_data_receive(struct sw *s, struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
-	struct sw_group *g = group_find(s, h->comm_id);
 	int child;
 
-	if (!g) {
-		reject_data(s, a, DXP_ENOENT, true);
-	} else if (!key_right(g, a->packet)) {
+	if (!key_right(g, a->packet)) {
 		reject_data(s, a, DXP_EACCESS, false); /* no answer: the sender may be forged */
 	} else if (h->epoch != g->epoch) {
 		reject_data(s, a, DXP_ENOENT, true);
@@ -330,5 +329,38 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a)
 		reject_data(s, a, DXP_EAGAIN, false); /* the sender retransmits */
 	} else {
 		contribution_receive(s, g, (unsigned)child, a);
+	}
+}
+
+/* Completes the header of data in the compatible format: the sender implies the direction, and the
+ * group the epoch and the high bits of req_id. */
+static void compat_complete(struct sw_group *g, const struct arrival *a, struct inc_header *h)
+{
+	int child = group_child(g, a->path->from_ip, a->path->from_port);
+
+	h->epoch = g->epoch;
+	h->req_id = inc_compat_req_id(g->near_id, h->req_id);
+	if (child < 0 && g->parent_ip != 0 && a->path->from_ip == g->parent_ip)
+		h->flags |= INC_FLAG_RESULT;
+	else if (child >= 0 && g->children[child].is_switch)
+		h->flags |= INC_FLAG_SWITCH;
+	if (child >= 0 && g->children[child].first == h->src_rank)
+		g->near_id = h->req_id;
+}
+
+void aggregator_data_receive(struct sw *s, const struct arrival *a)
+{
+	struct sw_group *g = group_find(s, a->packet->header.comm_id);
+	bool compat = a->packet->header.flags & INC_FLAG_COMPAT;
+
+	if (!g || g->compat != compat) {
+		reject_data(s, a, DXP_ENOENT, true);
+	} else if (!compat || !key_right(g, a->packet)) {
+		group_data_receive(s, g, a);
+	} else {
+		struct inc_packet p = *a->packet;
+
+		compat_complete(g, a, &p.header);
+		group_data_receive(s, g, &(struct arrival){&p, a->path, a->now_ns});
 	}
 }

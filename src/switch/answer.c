@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "switch/input.h"
 #include "switch/kernel.h"
 
 static void self_row(const struct sw *s, uint64_t now_ns, struct inc_switch_row *row)
@@ -40,6 +41,14 @@ static void self_row(const struct sw *s, uint64_t now_ns, struct inc_switch_row 
 		.limited = c->limited,
 		.expired = c->expired,
 	};
+	if (o->input) {
+		row->forwarded_queued = o->input->queued[INPUT_FORWARDED];
+		row->computed_queued = o->input->queued[INPUT_COMPUTED];
+		row->forwarded_first = o->input->first[INPUT_FORWARDED];
+		row->computed_first = o->input->first[INPUT_COMPUTED];
+		row->forwarded_dropped = o->input->dropped[INPUT_FORWARDED];
+		row->computed_dropped = o->input->dropped[INPUT_COMPUTED];
+	}
 	memcpy(row->name, o->name, sizeof(row->name));
 	memcpy(row->parents, o->parents, sizeof(row->parents));
 }

@@ -6,6 +6,7 @@
 #include <dxp/status.h>
 
 #include "switch/kernel.h"
+#include "wire/inc_compat.h"
 #include "wire/limits.h"
 
 _Static_assert(INC_KERNEL_CHILDREN == SWITCH_KERNEL_CHILDREN, "hosts know it");
@@ -20,7 +21,7 @@ static bool request_decode(struct sw *s, const struct arrival *a, struct request
 	const struct inc_packet *p = a->packet;
 
 	r->a = a;
-	if (inc_control_decode(p->payload, p->payload_bytes, &r->control) == DXP_OK &&
+	if (inc_packet_control_decode(p, &r->control) == DXP_OK &&
 	    r->control.members <= DXP_INC_MEMBERS_MAX && p->header.src_rank < r->control.members &&
 	    r->control.true_comm_id != INC_COMM_CONTROL &&
 	    r->control.first_port >= ROCE_SOURCE_PORT && r->control.member_port >= ROCE_SOURCE_PORT)
@@ -42,7 +43,7 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->path = (struct roce_path){s->options.ip, to_ip, from_port, to_port};
 	m->qkey = INC_CONTROL_QKEY;
 	m->opcode = opcode_for(r->a->packet);
-	m->bytes = (uint16_t)inc_control_encode(&r->control, m->payload);
+	m->bytes = (uint16_t)inc_packet_control_encode(&m->header, &r->control, m->payload);
 }
 
 /* Sends to the port from which member 0 sends: its other socket accepts only packets of its own
@@ -68,6 +69,7 @@ static void lessen(struct sw *s, struct inc_control *c)
 	uint8_t collectives =
 		1 << INC_ALLREDUCE | 1 << INC_REDUCE | 1 << INC_BROADCAST | 1 << INC_BARRIER;
 
+	c->sup_mpi_type &= s->options.modes;
 	c->sup_op &= ops;
 	c->sup_type &= types;
 	c->sup_comm_type &= collectives;
@@ -82,6 +84,11 @@ static void lessen(struct sw *s, struct inc_control *c)
 		c->lease_ms = s->options.lease_ms;
 }
 
+static bool is_compat(const struct request *r)
+{
+	return r->a->packet->header.flags & INC_FLAG_COMPAT;
+}
+
 static unsigned query_cause(const struct sw *s, const struct request *r)
 {
 	const struct inc_control *c = &r->control;
@@ -91,16 +98,20 @@ static unsigned query_cause(const struct sw *s, const struct request *r)
 		return INC_CAUSE_ADDRESS;
 	if (s->drained)
 		return INC_CAUSE_DRAINED;
+	if (is_compat(r) && !(c->sup_mpi_type & s->options.modes & 1u << c->master_num))
+		return INC_CAUSE_MODE;
 	return s->group_count == s->options.groups_max ? INC_CAUSE_GROUPS : INC_CAUSE_NONE;
 }
 
 /* Returns whether the path is full or contains this switch already. */
-static bool query_lost(const struct sw *s, const struct inc_control *c)
+static bool query_lost(const struct sw *s, const struct request *r)
 {
+	const struct inc_control *c = &r->control;
+
 	for (unsigned i = 0; i < c->path_count; i++)
 		if (c->path[i].ip == s->options.ip)
 			return true;
-	return c->path_count == INC_PATH_MAX;
+	return c->path_count == (is_compat(r) ? INC_COMPAT_PATH_MAX : INC_PATH_MAX);
 }
 
 static void query_fail(struct sw *s, struct request *r, unsigned cause)
@@ -130,7 +141,7 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 	if (c->hop == 0 && !reject_query_allowed(s, a->path->from_ip, a->now_ns))
 		return;
 	s->counters.queries++;
-	if (query_lost(s, c)) {
+	if (query_lost(s, &r)) {
 		query_fail(s, &r, INC_CAUSE_DEPTH);
 		first_pass(s, &r, INC_QUERY, 0);
 		return;
@@ -214,7 +225,8 @@ static bool same_group(const struct sw_group *g, const struct request *r, int po
 	       g->members == c->members && g->child_count == c->path[position].children &&
 	       g->window == c->window && g->segment_bytes == c->segment_bytes &&
 	       g->planes == c->planes && g->parent_ip == parent_ip &&
-	       g->rc == (opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY);
+	       g->rc == (opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY) &&
+	       g->compat == is_compat(r);
 }
 
 static bool notice_sound(const struct sw *s, const struct request *r, int position)
@@ -227,6 +239,20 @@ static bool notice_sound(const struct sw *s, const struct request *r, int positi
 	       c->window <= s->options.window && c->segment_bytes > 0 &&
 	       c->segment_bytes <= s->options.segment_bytes && below.ip != 0 &&
 	       !(below.is_switch && below.ip == s->options.ip);
+}
+
+/* Returns whether the mode of a compatible group permits this child: the switch must support the
+ * mode, and in mode Node a host has one member. */
+static bool mode_permits(const struct sw *s, const struct sw_group *g, const struct sw_child *child,
+			 unsigned index)
+{
+	if (!(s->options.modes & 1u << g->mode))
+		return false;
+	for (unsigned i = 0; g->mode == DXP_INC_NODE && i < g->child_count; i++)
+		if (i != index && g->children[i].ip == child->ip && !child->is_switch &&
+		    !g->children[i].is_switch)
+			return false;
+	return true;
 }
 
 /* Installs the group of a NOTIFY if it is new, and records its child. Returns a cause. */
@@ -252,7 +278,10 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 			return cause;
 		g->epoch = h->epoch;
 		g->rc = opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY;
+		g->compat = is_compat(r);
 	}
+	if (g->compat && !mode_permits(s, g, &child, c->path[position].index))
+		return INC_CAUSE_MODE;
 	cause = group_child_set(g, c->path[position].index, &child, &changed);
 	if (cause != INC_CAUSE_NONE)
 		return cause;
@@ -363,7 +392,8 @@ void control_rejected_receive(struct sw *s, const struct arrival *a)
 	struct sw_group *g = group_find(s, p->header.comm_id);
 
 	if (!g || g->parent_ip == 0 || a->path->from_ip != g->parent_ip ||
-	    p->header.epoch != g->epoch || p->header.status != (uint8_t)-DXP_ENOENT ||
+	    (p->header.epoch != g->epoch && !g->compat) ||
+	    p->header.status != (uint8_t)-DXP_ENOENT ||
 	    (p->roce.opcode == ROCE_RC_SEND_ONLY ? !g->rc : p->roce.qkey != g->qkey)) {
 		reject_data(s, a, DXP_EINVAL, false);
 		return;

@@ -75,6 +75,8 @@ struct sw_group {
 	bool output_queued; /* in the list that starts at output_first */
 	bool rc;            /* RC framing, as in its NOTIFY */
 	bool in_kernel;
+	bool compat;      /* its packets have the compatible format, as its NOTIFY */
+	uint32_t near_id; /* compat: a recent req_id; packets have its low 24 bits */
 
 	uint32_t id, qkey, members, parent_ip, first;
 	uint16_t epoch, segment_bytes, window;

@@ -14,6 +14,15 @@
 #define SERVE_REPORT_NS (60ull * 1000 * 1000 * 1000)
 #define SERVE_EXPIRE_NS (50ull * 1000 * 1000) /* ns between checks of leases */
 
+/* packets of one class in a row while the other class waits */
+#define INPUT_WEIGHT_MAX 16
+/* packets: a window of each of 8 children; more would wait longer than hosts wait for results */
+#define INPUT_QUEUE_PACKETS 512
+/* bytes: longest segment and its headers; longer packets are malformed */
+#define INPUT_PACKET_BYTES 9000
+/* batches received at once while both classes have packets: the queues hold that many */
+#define INPUT_READS 8
+
 /* groups: one per communicator; SHARP switches have 63 to 511 */
 #define SWITCH_GROUPS_DEFAULT 256
 #define SWITCH_GROUPS_MAX     65536 /* groups: an idle one has some KiB */

@@ -120,7 +120,7 @@ static struct inc_header segment_header(const struct sw_group *g,
 		.elements = aggregator->status ? 0 : aggregator->elements,
 		.root = aggregator->root,
 		.kind = INC_DATA,
-		.flags = aggregator->flags |
+		.flags = aggregator->flags | (g->compat ? INC_FLAG_COMPAT : 0) |
 			 (aggregator->flags & INC_FLAG_SHORT ? 0 : INC_FLAG_TRAIN),
 		.status = aggregator->status,
 		.collective = aggregator->collective,
@@ -137,7 +137,7 @@ static void segment_give(const struct sw *s, const struct sw_group *g,
 	struct inc_sum sum = {&s->shift, 0};
 	size_t bytes = aggregator->status ? 0 : aggregator->bytes, i = out->count;
 
-	if (bytes != s->shift.bytes || aggregator->state != AGGREGATOR_DONE) {
+	if (g->compat || bytes != s->shift.bytes || aggregator->state != AGGREGATOR_DONE) {
 		packet_give(out, h, opcode, g->qkey, path, aggregator->data, bytes);
 		return;
 	}

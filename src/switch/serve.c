@@ -157,6 +157,7 @@ struct server {
 	struct plane *plane;
 	struct link *link; /* port 4791 */
 	struct senders *senders;
+	struct input *input;
 	struct sw *sw;
 	struct spin spin;
 	uint64_t expire_ns;
@@ -257,7 +258,8 @@ static int link_start(struct server *v)
 					     .buffer_bytes = LINK_SOCKET_BUFFER_BYTES,
 					     .whole = true,
 					     .unconnected = true,
-					     .alone = inc_packet_alone};
+					     .alone = inc_packet_alone,
+					     .priority = v->options->socket_priority};
 	int status = link_open(&options, &v->link);
 
 	if (status == DXP_OK && v->options->wake_fd >= 0)
@@ -268,11 +270,24 @@ static int link_start(struct server *v)
 static void server_close(struct server *v)
 {
 	switch_destroy(v->sw);
+	input_destroy(v->input);
 	serve_senders_close(v->senders);
 	link_close(v->link);
 	if (v->plane)
 		plane_close(v->plane);
 	free(v);
+}
+
+static int input_start(struct server *v)
+{
+	uint8_t weights[INPUT_CLASSES];
+
+	for (unsigned i = 0; i < INPUT_CLASSES; i++)
+		weights[i] = v->options->weights[i] ? v->options->weights[i] : 1;
+	int status = input_create(weights, &v->input);
+	if (status == DXP_OK)
+		v->core.input = input_counters(v->input);
+	return status;
 }
 
 /* Opens everything. After a failure the caller closes what is open. */
@@ -288,7 +303,10 @@ static int server_start(struct server *v)
 	if (status == DXP_OK)
 		status = privileges_drop(v->options->user, v->plane != NULL);
 	if (status == DXP_OK)
-		status = serve_senders_open(v->core.ip, v->link, &v->senders);
+		status = serve_senders_open(v->core.ip, v->options->socket_priority, v->link,
+					    &v->senders);
+	if (status == DXP_OK)
+		status = input_start(v);
 	if (status == DXP_OK)
 		status = switch_create(&v->core, clock_now_ns(), &v->sw);
 	if (status == DXP_ENOMEM)
@@ -322,20 +340,76 @@ static uint32_t ip_of(const struct udp_address *a)
 	       a->ip[15];
 }
 
-static size_t receive(struct server *v)
+static struct roce_path path_from(const struct server *v, uint32_t ip, uint16_t port)
 {
-	size_t count = link_receive(v->link, v->arrivals, ARRAY_COUNT(v->arrivals));
-	uint64_t now_ns = count > 0 ? clock_now_ns() : 0;
+	return (struct roce_path){
+		.from_ip = ip, .from_port = port, .to_ip = v->core.ip, .to_port = ROCE_PORT};
+}
+
+/* Returns whether all packets of the batch have one class, and none of either class waits. */
+static bool batch_alike(const struct server *v, size_t count)
+{
+	if (!input_empty(v->input))
+		return false;
+	for (size_t i = 1; i < count; i++)
+		if (input_class_of(v->arrivals[i].data, v->arrivals[i].bytes) !=
+		    input_class_of(v->arrivals[0].data, v->arrivals[0].bytes))
+			return false;
+	return true;
+}
+
+/* Passes the batch to the core, or queues it if both classes compete. */
+static void batch_accept(struct server *v, size_t count, uint64_t now_ns)
+{
+	bool alike = batch_alike(v, count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct datagram_arrival *a = &v->arrivals[i];
-		const struct roce_path path = {.from_ip = ip_of(&a->from),
-					       .from_port = a->from.port,
-					       .to_ip = v->core.ip,
-					       .to_port = ROCE_PORT};
-		switch_receive(v->sw, a->data, a->bytes, &path, now_ns);
+		const struct roce_path path = path_from(v, ip_of(&a->from), a->from.port);
+
+		if (alike || a->bytes > INPUT_PACKET_BYTES)
+			switch_receive(v->sw, a->data, a->bytes, &path, now_ns);
+		else
+			input_put(v->input, input_class_of(a->data, a->bytes), &path, a->data,
+				  a->bytes);
+	}
+}
+
+/* Passes queued packets to the core, by weight: one batch, so that results leave soon. */
+static size_t queued_accept(struct server *v, uint64_t now_ns)
+{
+	const struct input_packet *p;
+	size_t count = 0;
+
+	while (count < DATAGRAM_BATCH && (p = input_next(v->input)) != NULL) {
+		const struct roce_path path = path_from(v, p->from_ip, p->from_port);
+
+		switch_receive(v->sw, p->data, p->bytes, &path, now_ns);
+		count++;
 	}
 	return count;
+}
+
+/* Receives a batch; if both classes compete, more, so that the arbiter and not the socket's buffer
+ * orders them. Returns the number of packets received or accepted. */
+static size_t receive(struct server *v)
+{
+	size_t total = 0, count;
+	uint64_t now_ns = 0;
+
+	for (unsigned reads = 0; reads < INPUT_READS; reads++) {
+		count = link_receive(v->link, v->arrivals, ARRAY_COUNT(v->arrivals));
+		if (count == 0)
+			break;
+		now_ns = clock_now_ns();
+		batch_accept(v, count, now_ns);
+		total += count;
+		if (input_empty(v->input))
+			break;
+	}
+	if (!input_empty(v->input))
+		total += queued_accept(v, now_ns ? now_ns : clock_now_ns());
+	return total;
 }
 
 static void send_due(struct server *v, uint64_t now_ns)
@@ -407,7 +481,7 @@ static size_t await(struct server *v, bool busy, uint64_t now_ns)
 	/* Checks in time whether draining is complete. */
 	if (v->draining)
 		deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
-	if (deadline_ns <= now_ns)
+	if (deadline_ns <= now_ns || !input_empty(v->input))
 		return 0;
 	if (busy && v->spin.full_ns > 0)
 		return spin(v, now_ns, deadline_ns);

@@ -4,6 +4,7 @@
 #ifndef SWITCH_SERVE_H
 #define SWITCH_SERVE_H
 
+#include "switch/input.h"
 #include "switch/switch.h"
 
 enum serve_plane { SERVE_PLANE_AUTO, SERVE_PLANE_USER, SERVE_PLANE_KERNEL };
@@ -16,7 +17,10 @@ struct serve_options {
 	const char *const *ports;
 	unsigned port_count;
 	bool native;
-	const char *user; /* as privileges_drop */
+	/* Weights of forwarded and computed packets in the arbiter (input.h); 0: 1. */
+	uint8_t weights[INPUT_CLASSES];
+	int socket_priority; /* priority in link_options, of all packets sent; 0 .. 6 */
+	const char *user;    /* as privileges_drop */
 	/* spin after packets before sleeping; at most 1 s; approximate (base/spin.h) */
 	uint64_t spin_ns;
 	const _Atomic int *stop;

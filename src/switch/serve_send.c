@@ -35,6 +35,7 @@ struct way {
 
 struct senders {
 	uint32_t ip;
+	int priority;
 	struct link *main;
 	uint64_t lost;
 	/* when ports in use are tried again; 0: there are none */
@@ -50,13 +51,14 @@ struct senders {
 	const struct datagram *list[SERVE_BATCH];
 };
 
-int serve_senders_open(uint32_t ip, struct link *main, struct senders **out)
+int serve_senders_open(uint32_t ip, int priority, struct link *main, struct senders **out)
 {
 	struct senders *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return DXP_ENOMEM;
 	s->ip = ip;
+	s->priority = priority;
 	s->main = main;
 	*out = s;
 	return DXP_OK;
@@ -137,6 +139,7 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 					     .whole = true,
 					     .unconnected = true,
 					     .alone = inc_packet_alone,
+					     .priority = s->priority,
 					     .no_gro = true};
 	unsigned entry = entry_make(s);
 	struct sender *e = &s->table[entry];

@@ -18,8 +18,9 @@ struct senders_counters {
 	uint32_t open;
 };
 
-/* Creates the senders. `main` still belongs to the caller. DXP_ENOMEM. */
-int serve_senders_open(uint32_t ip, struct link *main, struct senders **out);
+/* Creates the senders. `main` still belongs to the caller. `priority`: as in link_options.
+ * DXP_ENOMEM. */
+int serve_senders_open(uint32_t ip, int priority, struct link *main, struct senders **out);
 void serve_senders_close(struct senders *s);
 
 /* Sends a batch of at most SERVE_BATCH packets. */

@@ -50,6 +50,8 @@ static void options_fill(struct sw_options *o)
 		o->segment_bytes = SWITCH_SEGMENT_DEFAULT;
 	if (o->window == 0)
 		o->window = SWITCH_WINDOW_DEFAULT;
+	if (o->modes == 0)
+		o->modes = 1u << DXP_INC_NODE | 1u << DXP_INC_SOCKET | 1u << DXP_INC_FLAT;
 	if (o->refused_per_s == 0)
 		o->refused_per_s = SWITCH_REJECTED_PER_S;
 }

@@ -18,6 +18,7 @@
 
 #include "wire/inc.h"
 
+struct input_counters;
 struct sw_group;
 
 /* Callbacks of the XDP plane; each may be NULL. */
@@ -47,7 +48,10 @@ struct sw_options {
 	uint32_t refused_per_s; /* limit of refusals and answers; 0: 1000 */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
+	uint16_t modes; /* sup_mpi_type: 1 << enum dxp_inc_mode; 0: all */
 	struct sw_kernel kernel;
+	/* Counters of the arbiter in front of this core, for its answers; NULL: none. */
+	const struct input_counters *input;
 };
 
 struct sw;

@@ -76,6 +76,7 @@ enum inc_flag {
 	INC_FLAG_SHORT = 1 << 3,  /* the operation is one segment of at most 256 bytes */
 	INC_FLAG_TRAIN = 1 << 4,  /* sent in a GSO batch (see roce.h) */
 	INC_FLAG_LAST = 1 << 5,   /* last segment of the operation */
+	INC_FLAG_COMPAT = 1 << 6, /* not on the wire: the packet has the compatible format */
 };
 #define INC_FLAGS_KNOWN 0x3fu
 
@@ -169,6 +170,7 @@ enum inc_plane { INC_PLANE_USER = 1 << 0, INC_PLANE_KERNEL = 1 << 1 };
  * QUERY's path reduces them. A NOTIFY carries those common to all. */
 struct inc_control {
 	uint8_t master_num;     /* enum dxp_inc_mode */
+	uint16_t sup_mpi_type;  /* 1 << enum dxp_inc_mode; only in the compatible format */
 	uint8_t hop;            /* query_notify_hop: number of switches so far */
 	uint8_t sup_comm_type;  /* 1 << enum inc_collective */
 	uint8_t fail_cause;     /* enum inc_cause of the first refusing switch */
@@ -194,16 +196,17 @@ struct inc_control {
 #define INC_CONTROL_BYTES_MAX (72 + INC_PATH_MAX * 8)
 
 /* X(name, value, text for users) */
-#define INC_CAUSE_LIST(X)                                               \
-	X(INC_CAUSE_NONE, 0, "nothing")                                 \
-	X(INC_CAUSE_GROUPS, 1, "no free group")                         \
-	X(INC_CAUSE_MEMORY, 2, "no memory for the group's aggregators") \
-	X(INC_CAUSE_CHILDREN, 3, "too many hosts below one switch")     \
-	X(INC_CAUSE_DEPTH, 4, "tree too deep")                          \
-	X(INC_CAUSE_ID, 5, "group id in use by another job")            \
-	X(INC_CAUSE_DRAINED, 6, "switch is being drained")              \
-	X(INC_CAUSE_PARENT, 7, "no route to the switch above")          \
-	X(INC_CAUSE_ADDRESS, 8, "request from an address that is not in it")
+#define INC_CAUSE_LIST(X)                                                    \
+	X(INC_CAUSE_NONE, 0, "nothing")                                      \
+	X(INC_CAUSE_GROUPS, 1, "no free group")                              \
+	X(INC_CAUSE_MEMORY, 2, "no memory for the group's aggregators")      \
+	X(INC_CAUSE_CHILDREN, 3, "too many hosts below one switch")          \
+	X(INC_CAUSE_DEPTH, 4, "tree too deep")                               \
+	X(INC_CAUSE_ID, 5, "group id in use by another job")                 \
+	X(INC_CAUSE_DRAINED, 6, "switch is being drained")                   \
+	X(INC_CAUSE_PARENT, 7, "no route to the switch above")               \
+	X(INC_CAUSE_ADDRESS, 8, "request from an address that is not in it") \
+	X(INC_CAUSE_MODE, 9, "the switch does not support the group's mode")
 
 #define INC_CAUSE_ENUM(name, value, text) name = (value),
 enum inc_cause { INC_CAUSE_LIST(INC_CAUSE_ENUM) INC_CAUSES };
@@ -213,6 +216,11 @@ const char *inc_kind_text(unsigned kind);   /* never NULL */
 
 size_t inc_control_encode(const struct inc_control *c, uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *out);
+
+/* The same for a packet in either format: `h`, or p->header, has INC_FLAG_COMPAT or not. */
+size_t inc_packet_control_encode(const struct inc_header *h, const struct inc_control *c,
+				 uint8_t out[INC_CONTROL_BYTES_MAX]);
+int inc_packet_control_decode(const struct inc_packet *p, struct inc_control *out);
 
 /* ---- between members ---- */
 
@@ -255,6 +263,9 @@ struct inc_switch_row {
 	uint64_t received, sent, contributions, results, repeats, duplicates, stale, foreign,
 		malformed, icrc_wrong, refused, kernel_contributions, kernel_results, kernel_passed,
 		limited, expired;
+	/* packets of the arbiter; struct input_counters has their definitions */
+	uint64_t forwarded_queued, computed_queued, forwarded_first, computed_first,
+		forwarded_dropped, computed_dropped;
 };
 struct inc_group_row {
 	uint32_t id, members, children, children_here, parent_ip;

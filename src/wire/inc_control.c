@@ -6,6 +6,7 @@
 
 #include "wire/cursor.h"
 #include "wire/inc.h"
+#include "wire/inc_compat.h"
 #include "wire/inc_fields.h"
 
 const char *inc_cause_text(unsigned cause)
@@ -66,6 +67,21 @@ int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *ou
 		return DXP_EMALFORMED;
 	*out = control;
 	return DXP_OK;
+}
+
+size_t inc_packet_control_encode(const struct inc_header *h, const struct inc_control *c,
+				 uint8_t out[INC_CONTROL_BYTES_MAX])
+{
+	return inc_compat_is(h) ? inc_compat_control_encode(h, c, out) : inc_control_encode(c, out);
+}
+
+int inc_packet_control_decode(const struct inc_packet *p, struct inc_control *out)
+{
+	struct inc_header h = p->header;
+
+	if (inc_compat_is(&h))
+		return inc_compat_control_decode(p->payload, p->payload_bytes, &h, out);
+	return inc_control_decode(p->payload, p->payload_bytes, out);
 }
 
 size_t inc_peer_encode(const struct inc_peer *p, uint8_t out[INC_PEER_BYTES])

@@ -63,6 +63,12 @@
 	X(64, kernel_passed)        \
 	X(64, limited)              \
 	X(64, expired)              \
+	X(64, forwarded_queued)     \
+	X(64, computed_queued)      \
+	X(64, forwarded_first)      \
+	X(64, computed_first)       \
+	X(64, forwarded_dropped)    \
+	X(64, computed_dropped)     \
 	X(8, planes)                \
 	X(8, parent_count)
 

@@ -7,6 +7,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "wire/inc_compat.h"
 #include "wire/limits.h"
 
 const char *inc_kind_text(unsigned kind)
@@ -31,7 +32,7 @@ static void header_put(const struct inc_header *h, uint8_t *out)
 	put_be16(out + INC_OFF_PKT_PARA_NUM, h->elements);
 	put_be16(out + INC_OFF_ROOT, h->root);
 	out[INC_OFF_KIND] = h->kind;
-	out[INC_OFF_FLAGS] = h->flags;
+	out[INC_OFF_FLAGS] = h->flags & ~INC_FLAG_COMPAT & 0xff;
 	out[INC_OFF_STATUS] = h->status;
 	out[INC_OFF_COLLECTIVE] = h->collective;
 }
@@ -116,6 +117,13 @@ int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out)
 
 	const uint8_t *inner = data + roce_header_bytes(p.roce.opcode);
 
+	if (inner_bytes >= 4 && get_be32(inner) == INC_COMPAT_TAG) {
+		int status = inc_compat_decode(inner, inner_bytes, &p);
+
+		if (status == DXP_OK)
+			*out = p;
+		return status;
+	}
 	if (inner_bytes < 4 || get_be32(inner + INC_OFF_TAG) != INC_TAG)
 		return DXP_ENOENT;
 	if (inner_bytes < INC_HEADER_BYTES)
@@ -163,6 +171,9 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 	d->header_bytes = (uint16_t)roce_header_encode(roce, d->header);
 	if (roce->opcode == ROCE_RC_ACK) {
 		assert(payload_bytes == 0);
+	} else if (inc_compat_is(h)) {
+		inc_compat_header_put(h, d->header + d->header_bytes);
+		d->header_bytes += INC_COMPAT_HEADER_BYTES;
 	} else {
 		header_put(h, d->header + d->header_bytes);
 		d->header_bytes += INC_HEADER_BYTES;
@@ -175,9 +186,12 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 static struct roce_header roce_of(const struct inc_header *h, uint8_t opcode, uint32_t qkey,
 				  uint32_t dest_qp, uint32_t source_qp, size_t payload_bytes)
 {
+	/* The length of the other header is a multiple of 4. */
+	size_t bytes = payload_bytes + (inc_compat_is(h) ? INC_COMPAT_HEADER_BYTES : 0);
+
 	return (struct roce_header){
 		.opcode = opcode,
-		.pad_bytes = -payload_bytes & 3,
+		.pad_bytes = -bytes & 3,
 		.ack_request = opcode == ROCE_RC_SEND_ONLY,
 		.dest_qp = dest_qp,
 		.psn = h->req_id & 0xffffff,
@@ -204,6 +218,7 @@ bool inc_packet_alone(const struct datagram *d)
 						      : ROCE_BTH_BYTES + ROCE_DETH_BYTES;
 
 	return d->header_bytes < at + INC_HEADER_BYTES ||
+	       get_be32(d->header + at + INC_OFF_TAG) != INC_TAG ||
 	       !(d->header[at + INC_OFF_FLAGS] & INC_FLAG_TRAIN);
 }
 
@@ -216,7 +231,7 @@ void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, u
 	struct roce_header roce = roce_of(h, roce_opcode, qkey, dest_qp, source_qp, bytes);
 	struct roce_piece front;
 
-	assert(bytes > 0 && bytes % 4 == 0);
+	assert(bytes > 0 && bytes % 4 == 0 && !inc_compat_is(h));
 	packet_begin(h, &roce, path, payload, bytes, d);
 	front = (struct roce_piece){d->header, d->header_bytes};
 	trailer_put(d, 0, roce_icrc_joined(path, &front, sum->shift, sum->crc), trailer);

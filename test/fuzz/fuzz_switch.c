@@ -14,10 +14,11 @@
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/input.h"
 #include "test/support/switch_net.h"
+#include "wire/inc_compat.h"
 
 #define ROOT       0x0a0000f0u
 #define LEAF(i)    (0x0a000001u + (i))
-#define GROUPS     3
+#define GROUPS     4 /* the last one in the compatible format */
 #define GROUPS_MAX 6
 #define MEMORY_MAX 200000
 #define STEPS_MAX  300
@@ -53,7 +54,9 @@ static struct roce_path path_read(void)
 
 static const struct swnet_group *group_read(void)
 {
-	return &groups[take8(&in) % GROUPS];
+	uint8_t which = take8(&in);
+
+	return &groups[which >= 0xc0 ? GROUPS - 1 : which % (GROUPS - 1)];
 }
 
 /* ---- input packets ---- */
@@ -88,7 +91,8 @@ static struct inc_header header_read(const struct swnet_group *g)
 		.type = how & 0x80 ? DXP_INC_DOUBLE : DXP_INC_INT32,
 		.req_id = (uint32_t)(int32_t)(int8_t)seq,
 		.kind = INC_DATA,
-		.flags = flags & (INC_FLAG_RESULT | INC_FLAG_SWITCH | INC_FLAG_REPEAT),
+		.flags = (flags & (INC_FLAG_RESULT | INC_FLAG_SWITCH | INC_FLAG_REPEAT)) |
+			 (g->compat ? INC_FLAG_COMPAT : 0),
 		.collective = INC_ALLREDUCE,
 	};
 
@@ -187,6 +191,8 @@ static void control_give(void)
 	for (unsigned i = 0; i < c.path_count; i++)
 		if (c.path[i].index >= c.path[i].children)
 			c.path[i].index = 0;
+	if (g.compat && c.path_count > INC_COMPAT_PATH_MAX)
+		c.path_count = INC_COMPAT_PATH_MAX;
 	swnet_control_send(&net, &g, kind, member, &c, &path);
 }
 
@@ -278,7 +284,7 @@ static void scene_open(void)
 		if (!swnet_switch(&net, &options))
 			die("no memory");
 	}
-	for (uint32_t i = 0; i < GROUPS; i++) {
+	for (uint32_t i = 0; i < GROUPS - 1; i++) {
 		swnet_group_plan(&groups[i], i == 2 ? 3 : 4, i == 2 ? NULL : leaves, 2,
 				 i == 2 ? LEAF(0) : ROOT);
 		groups[i].id = 7 + i;
@@ -290,6 +296,15 @@ static void scene_open(void)
 	groups[2].rc = true;
 	if (!swnet_group_make(&net, &groups[2]))
 		die("no group in RC");
+	struct swnet_group *compat = &groups[GROUPS - 1];
+	swnet_group_plan(compat, 4, leaves, 2, ROOT);
+	compat->id = 7 + GROUPS;
+	compat->window = 1;
+	compat->segment_bytes = 256;
+	compat->planes = INC_PLANE_USER;
+	compat->compat = true;
+	if (!swnet_group_make(&net, compat))
+		die("no group in the compatible format");
 	swnet_forget(&net);
 }
 

@@ -10,6 +10,8 @@
 #define QKEY  0x51525354
 #define GROUP 0x0badcafe
 
+#define COMPAT_GROUP 0xbeef
+
 static const struct roce_path path = {0x0a000001, 0x0a000002, ROCE_SOURCE_PORT, ROCE_PORT};
 
 static size_t gather(const struct datagram *d, uint8_t *out)
@@ -144,6 +146,50 @@ static void control(struct capture *c)
 	}
 }
 
+/* Data and control packets in the compatible format. */
+static void compatible(struct capture *c)
+{
+	static const double doubles[] = {0.5, -2};
+	const struct inc_control control = {
+		.sup_mpi_type = 7,
+		.master_num = DXP_INC_SOCKET,
+		.hop = 1,
+		.sup_comm_type = 1 << INC_ALLREDUCE,
+		.sup_op = 0x1ffe,
+		.sup_type = 0xffff,
+		.segment_bytes = 256,
+		.window = 1,
+		.planes = INC_PLANE_USER,
+		.path_count = 1,
+		.members = 9,
+		.true_comm_id = COMPAT_GROUP,
+		.qkey = QKEY,
+		.free_groups = 255,
+		.lease_ms = 30000,
+		.member_ip = 0x0a000001,
+		.first_ip = 0x0a000003,
+		.member_port = ROCE_SOURCE_PORT,
+		.first_port = ROCE_SOURCE_PORT + 1,
+		.path = {{0x0a0000f1, 3, 2}},
+	};
+	uint8_t payload[INC_CONTROL_BYTES_MAX];
+	struct inc_header h = header_of(INC_DATA);
+
+	h.comm_id = COMPAT_GROUP;
+	h.op = DXP_INC_SUM;
+	h.type = DXP_INC_DOUBLE;
+	h.elements = 2;
+	h.flags = INC_FLAG_COMPAT;
+	packet(c, &h, ROCE_UD_SEND_ONLY, doubles, sizeof(doubles));
+	for (uint8_t kind = INC_QUERY; kind <= INC_NOTIFY; kind++) {
+		h = header_of(kind);
+		h.flags = INC_FLAG_COMPAT;
+		h.req_id = 0;
+		packet(c, &h, ROCE_UD_SEND_ONLY, payload,
+		       inc_packet_control_encode(&h, &control, payload));
+	}
+}
+
 static void peers(struct capture *c)
 {
 	static const uint8_t kinds[] = {INC_FREEZE, INC_FROZEN, INC_FETCH, INC_AWAIT, INC_AWAITED};
@@ -190,6 +236,10 @@ static void answers(struct capture *c)
 		.memory_max = 256 << 20,
 		.received = 1000,
 		.expired = 1,
+		.forwarded_queued = 7,
+		.computed_queued = 8,
+		.computed_first = 5,
+		.forwarded_dropped = 9,
 	};
 	answer(c, &self);
 	groups.count = 2;
@@ -225,6 +275,7 @@ void inc_write(const char *folder)
 	c.dont_fragment = true;
 	segments(&c);
 	control(&c);
+	compatible(&c);
 	peers(&c);
 	answers(&c);
 	damaged(&c);

@@ -2,9 +2,10 @@
 /* Runs allreduces in sequence and checks each result while switches fail. Prints their number and
  * the longest time.
  *
- *   endure SECONDS [ELEMENTS [die | FILE]]
+ *   endure SECONDS [ELEMENTS [die | FILE | CALLS]]
  *
- * die: kills the last rank after 1 s. FILE: stops when the file exists, after SECONDS at most. */
+ * die: kills the last rank after 1 s. FILE: stops when the file exists, after SECONDS at most.
+ * CALLS: stops after so many calls. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
 	double *sum = malloc(sizeof(*sum) * (size_t)(elements + 1));
 	const char *last = argc > 3 ? argv[3] : "";
 	bool die = strcmp(last, "die") == 0;
-	long calls = 0;
+	long calls = 0, calls_wanted = atol(last);
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
 		double now = MPI_Wtime(), elapsed;
 
 		/* Rank 0 decides; the sum makes all ranks stop at the same operation. */
-		x[0] = rank == 0 && (now - begin > seconds || access(last, F_OK) == 0);
+		x[0] = rank == 0 && (now - begin > seconds || access(last, F_OK) == 0 ||
+				     calls + 1 == calls_wanted);
 		if (die && rank == ranks - 1 && now - begin > 1)
 			raise(SIGKILL);
 		for (int i = 1; i <= elements; i++)

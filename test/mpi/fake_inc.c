@@ -6,6 +6,7 @@
  *
  *   DXP_FAKE_REFUSE=n      the first n groups are rejected
  *   DXP_FAKE_LOSE=n,m,k    the next k groups are lost in operation n (from 0) after m elements
+ *   DXP_FAKE_SLOW=us,k      the first k operations of a group take so much longer
  *   DXP_FAKE_REPORT=file   member 0 of a destroyed group appends a line: members, operations */
 #include <fcntl.h>
 #include <sched.h>
@@ -50,6 +51,7 @@ struct dxp_inc_group {
 	bool lost, loses;
 	int lost_status;
 	uint64_t lose_call, lose_elements;
+	unsigned slow_us, slow_calls;
 };
 
 struct dxp_inc_operation {
@@ -118,6 +120,7 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 			 char why[DXP_INC_WHY_BYTES])
 {
 	const char *refuse = getenv("DXP_FAKE_REFUSE"), *lose = getenv("DXP_FAKE_LOSE");
+	const char *slow = getenv("DXP_FAKE_SLOW");
 	struct dxp_inc_group *g;
 	int groups = 1 << 30;
 
@@ -133,6 +136,8 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	g->members = bootstrap->members;
 	if (lose && sscanf(lose, "%lu,%lu,%d", &g->lose_call, &g->lose_elements, &groups) >= 2)
 		g->loses = lossy++ < groups;
+	if (slow && sscanf(slow, "%u,%u", &g->slow_us, &g->slow_calls) != 2)
+		abort();
 	meet(g, bootstrap);
 	*out = g;
 	return DXP_OK;
@@ -183,6 +188,8 @@ static int start(struct dxp_inc_group *g, struct head head, const void *send, vo
 	call->group = g;
 	call->head = head;
 	call->number = ++g->calls;
+	if (call->number <= g->slow_calls)
+		usleep(g->slow_us);
 	call->send = send;
 	call->receive = receive;
 	call->bytes = dxp_inc_type_bytes(head.type);

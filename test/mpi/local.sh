@@ -117,6 +117,63 @@ suite() {
 	}
 }
 
+# limits WAY FOLDER: tests that calls take the faster way, after both were timed: with slow
+# switches, with slow ordinary calls, and with switches that become fast. Groups count the timed
+# operations.
+limits() {
+	local way=$1 folder=$2 run prefix=DXP_INC last=0 ring
+	local measured='measured: allreduce of at most 32768 bytes: .* now'
+	if [ "$way" = by_component ]; then
+		prefix=OMPI_MCA_coll_dxp
+		last=1 # the barrier of MPI_Finalize
+	fi
+	setting() {
+		[ $prefix = DXP_INC ] && echo "${prefix}_$1=$2" || echo "${prefix}_${1,,}=$2"
+	}
+	local flat=(DXP_INC_SWITCH=fake "DXP_FAKE_REPORT=$scratch/report" "$(setting MODE flat)"
+		"$(setting MIN_HOSTS 1)" "$(setting MAX_BYTES 0)" "$(setting VERBOSE 2)")
+	# 2049 doubles in segments of 8 bytes: thousands of messages
+	ring=(OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=5
+		OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize=8)
+	endures() { # endures NAME CALLS OPERATIONS: CALLS calls, of which the group had so many
+		# shellcheck disable=SC2086
+		check "$way: $1" "members 4 calls $(($3 + last))\$" $run \
+			"$folder/endure" 60 2048 "$2"
+	}
+	# An ordinary allreduce that consists of a reduce and a broadcast is ordinary as a whole.
+	run=$($way "${flat[@]}" DXP_FAKE_SLOW=200000,1000 OMPI_MCA_coll_tuned_use_dynamic_rules=1 \
+		OMPI_MCA_coll_tuned_allreduce_algorithm=2)
+	endures 'slow switches' 50 5
+	said "$way: slow switches" "$measured ordinary MPI" 1
+	said "$way: slow switches" 'allreduce, bytes and choice: 32768 ordinary' 1
+	run=$($way "${flat[@]}" "${ring[@]}")
+	endures 'slow ordinary calls' 50 45
+	said "$way: slow ordinary calls" "$measured switches" 1
+	run=$($way "${flat[@]}" "${ring[@]}" DXP_FAKE_SLOW=200000,5 "$(setting MEASURE_CALLS 20)")
+	endures 'switches become fast' 45 15
+	said "$way: switches become fast" "$measured ordinary MPI" 1
+	said "$way: switches become fast" "$measured switches" 1
+	run=$($way "${flat[@]}" DXP_FAKE_SLOW=200000,3 "$(setting MEASURE_CALLS 0)")
+	endures 'fixed limit' 50 50
+	said "$way: fixed limit" measured 0
+	run=$($way "${flat[@]}" DXP_FAKE_LOSE=2,3,1 "$(setting RETRY_CALLS 0)")
+	# shellcheck disable=SC2086
+	check "$way: lost before a decision" 'members 4 calls 3$' $run \
+		"$folder/endure" 60 2048 50
+	said "$way: lost before a decision" measured 0
+	run=$($way "${flat[@]}" "$(setting MEASURE_CALLS 3)" "$(setting VERBOSE 1)")
+	# shellcheck disable=SC2086
+	check "$way: measured often" 'members 4 calls' $run "$folder/compare" quick
+	said "$way: measured often" 'MPI_COMM_WORLD, .*measured: [a-z]+, bytes and choice' 3
+	# shellcheck disable=SC2086
+	check "$way: measured among nonblocking calls" 'members 4 calls' $run \
+		"$folder/mix" threads
+	run=$($way "${flat[@]}" "$(setting MEASURE_CALLS 3)" "$(setting RETRY_CALLS 20)" \
+		DXP_FAKE_LOSE=7,3,1000)
+	# shellcheck disable=SC2086
+	check "$way: lost again and again, measured" 'members 4 calls' $run "$folder/compare" quick
+}
+
 # Node and socket mode select different leaders. hwloc simulates two sockets of one core each.
 sockets() {
 	local run place
@@ -149,8 +206,10 @@ readonly repeat_scope
 [ -d /dev/shm ] || { echo 'skipped: no /dev/shm'; exit 77; }
 if [ -x "$tests/openmpi/compare" ] && command -v mpirun >/dev/null; then
 	suite by_preload "$tests/openmpi" "$repeat_scope"
+	limits by_preload "$tests/openmpi"
 	if [ -e "$tests/openmpi/components/mca_coll_dxp.so" ]; then
 		suite by_component "$tests/openmpi"
+		limits by_component "$tests/openmpi"
 		sockets
 	else
 		left_out 'the component of Open MPI' 'not built: no headers; tools/setup inc'

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends a switch packets that it must reject, at full speed.
+/* Sends a switch packets that it must reject, at full speed or at a given rate.
  *
- *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH]]     KIND: see `kinds`; GROUP: in hexadecimal
+ *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH [RATE]]]
+ *
+ * KIND: see `kinds`. GROUP: in hexadecimal; 0: any. RATE: packets/s.
  *
  * Prints the number of packets sent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
@@ -185,7 +188,10 @@ int main(int argc, char **argv)
 	f.group = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 16) : 0;
 	f.epoch = argc > 5 ? (uint16_t)atoi(argv[5]) : 0;
 	uint64_t end_ns = clock_now_ns() + strtoull(argv[3], NULL, 10) * S_NS;
+	uint64_t rate = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;
 	while (clock_now_ns() < end_ns) {
+		if (rate > 0)
+			usleep((useconds_t)(BATCH * 1000000ull / rate));
 		for (unsigned i = 0; i < BATCH; i++)
 			kinds[kind].make(&f, i);
 		sent += link_send(f.link, f.datagrams, BATCH);

@@ -33,6 +33,8 @@ static struct words {
 	uint64_t create_ms;
 	uint64_t user;     /* 1: user-space plane only */
 	uint64_t rc;       /* 1: RC framing */
+	uint64_t compat;   /* 1: compatible format */
+	uint64_t mode;     /* enum dxp_inc_mode */
 	uint64_t again;    /* 1: a lost group is created again */
 	uint64_t need;     /* 1: a rejected group is a failure */
 	uint64_t die;      /* operation before which this rank kills itself; 0: none */
@@ -43,7 +45,12 @@ static struct words {
 	uint64_t kinds;
 	uint64_t plain; /* 1: allreduces only */
 	uint64_t seed;
-} w = {.calls = 1000, .longest = 20000, .groups = 1, .create_ms = 1000, .seed = 1};
+} w = {.mode = DXP_INC_FLAT,
+       .calls = 1000,
+       .longest = 20000,
+       .groups = 1,
+       .create_ms = 1000,
+       .seed = 1};
 
 static const struct {
 	const char *name;
@@ -57,6 +64,8 @@ static const struct {
 	{"create", &w.create_ms},
 	{"user", &w.user},
 	{"rc", &w.rc},
+	{"compat", &w.compat},
+	{"mode", &w.mode},
 	{"again", &w.again},
 	{"need", &w.need},
 	{"die", &w.die},
@@ -214,8 +223,10 @@ static void link_open(struct dxp_inc *inc, struct rank_link *l, unsigned index)
 {
 	const struct dxp_inc_bootstrap b = {
 		.member = rank, .members = ranks, .allgather = allgather};
-	const struct dxp_inc_group_options o = {
-		.mode = DXP_INC_FLAT, .job_id = w.seed, .c_id = index, .world_rank = rank};
+	const struct dxp_inc_group_options o = {.mode = (enum dxp_inc_mode)w.mode,
+						.job_id = w.seed,
+						.c_id = index,
+						.world_rank = rank};
 	char why[DXP_INC_WHY_BYTES] = "";
 	int status = dxp_inc_group_create(inc, &b, &o, &l->group, why);
 
@@ -468,7 +479,9 @@ int main(int argc, char **argv)
 
 	const struct dxp_inc_options o = {.deadline_ns = w.deadline_ms * 1000000,
 					  .create_ns = w.create_ms * 1000000,
-					  .framing = w.rc ? DXP_INC_RC : DXP_INC_UD,
+					  .framing = w.compat ? DXP_INC_COMPAT
+						     : w.rc   ? DXP_INC_RC
+							      : DXP_INC_UD,
 					  .user_plane = w.user};
 	if (dxp_inc_open(&o, &inc) != DXP_OK)
 		die("no endpoint");

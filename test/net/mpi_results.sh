@@ -29,6 +29,13 @@ if [ "$long" = long ]; then
 	mpi 'flat' "${verbose[@]}" --mca coll_dxp_mode flat -np 8 "$tests/compare" quick
 	said 'MPI_COMM_WORLD, .*offloaded: 8 leaders, mode flat'
 fi
+mpi 'measured often' "${verbose[@]}" --mca coll_dxp_max_bytes 0 --mca coll_dxp_measure_calls 5 \
+	-np 8 "$tests/compare" quick
+said 'MPI_COMM_WORLD, .*measured: allreduce of at most 256 bytes: switches [0-9]'
+said 'MPI_COMM_WORLD, .*measured: allreduce, bytes and choice: 256 '
+mpi 'compatible format' "${verbose[@]}" --mca coll_dxp_compat 1 -np 4 "$tests/compare" quick
+said 'MPI_COMM_WORLD, .*offloaded: 4 leaders, mode node'
+said 'MPI_COMM_WORLD, .*offloaded [0-9]{3,} of [0-9]+ calls, 0 lost groups'
 export HWLOC_THISSYSTEM=1 HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1'
 mpi 'a leader on each socket' --ppn 4 --map-by ppr:2:socket --bind-to core:overload-allowed \
 	"${verbose[@]}" --mca coll_dxp_mode socket -np 16 "$tests/endure" 2

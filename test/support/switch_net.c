@@ -328,6 +328,7 @@ struct inc_control swnet_control(const struct swnet_group *g, uint32_t m)
 {
 	const struct swnet_member *member = &g->members[m], *first = &g->members[0];
 	struct inc_control c = {
+		.sup_mpi_type = 7,
 		.sup_comm_type = 0x1e,
 		.sup_op = 0xffffffff,
 		.sup_type = 0xffffffff,
@@ -360,13 +361,14 @@ void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uin
 		.header = {.src_rank = member,
 			   .comm_id = INC_COMM_CONTROL,
 			   .epoch = g->epoch,
-			   .kind = kind},
+			   .kind = kind,
+			   .flags = g->compat ? INC_FLAG_COMPAT : 0},
 		.qkey = INC_CONTROL_QKEY,
 		.rc = g->rc,
 		.payload = payload,
-		.bytes = inc_control_encode(c, payload),
 	};
 
+	what.bytes = inc_packet_control_encode(&what.header, c, payload);
 	swnet_send(net, &what);
 }
 
@@ -431,6 +433,7 @@ void swnet_contribute(struct switch_net *net, const struct swnet_group *g, uint3
 	what.header.src_rank = m;
 	what.header.comm_id = g->id;
 	what.header.epoch = g->epoch;
+	what.header.flags |= g->compat ? INC_FLAG_COMPAT : 0;
 	swnet_send(net, &what);
 }
 

@@ -81,6 +81,7 @@ struct swnet_group {
 	uint32_t id, qkey;
 	uint16_t epoch, segment_bytes, window;
 	bool rc;
+	bool compat; /* packets in the compatible format */
 	uint8_t planes;
 	uint64_t job_id;
 	uint32_t count;

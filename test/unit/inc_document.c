@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "wire/inc.h"
+#include "wire/inc_compat.h"
 #include "wire/inc_fields.h"
 
 static char text[128 << 10];
@@ -120,6 +121,19 @@ static void inc_document__payloads(void **state)
 	rows_are_all(&s);
 }
 
+static void inc_document__compatible(void **state)
+{
+	struct section s = section_find("\n### Compatible format\n");
+	size_t at = 0;
+
+	INC_COMPAT_FIELDS(AT_OFFSET)
+	INC_COMPAT_CONTROL_FIELDS(NEXT)
+	assert_int_equal(at, INC_COMPAT_CONTROL_BYTES);
+	INC_COMPAT_EXTENSION_FIELDS(NEXT)
+	assert_int_equal(at, INC_COMPAT_CONTROL_BYTES + INC_COMPAT_EXTENSION_BYTES);
+	rows_are_all(&s);
+}
+
 static void inc_document__lists(void **state)
 {
 	char row[96];
@@ -166,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inc_document__headers),
 		cmocka_unit_test(inc_document__payloads),
+		cmocka_unit_test(inc_document__compatible),
 		cmocka_unit_test(inc_document__lists),
 		cmocka_unit_test(inc_document__flags),
 	};

@@ -160,7 +160,7 @@ static const struct {
 	{SUM_DOUBLE, 0, 5, 2, 16, true},
 	{SUM_DOUBLE, 0, 5, 2, 8, false},
 	{SUM_DOUBLE, INC_FLAG_RESULT, 0, 2, 0, false},
-	{SUM_DOUBLE, 0x40, 0, 2, 16, false},
+	{SUM_DOUBLE, 0x80, 0, 2, 16, false},
 	{SUM_DOUBLE, 0, 0, 0, 0, true},
 	{SUM_DOUBLE, INC_FLAG_SHORT, 0, 32, 256, true},
 	{SUM_DOUBLE, INC_FLAG_SHORT, 0, 33, 264, false},

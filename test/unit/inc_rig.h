@@ -61,6 +61,7 @@ struct rig {
 	uint32_t qkey;
 	uint16_t window, segment_bytes;
 	enum dxp_inc_framing framing;
+	enum dxp_inc_mode mode;
 };
 
 static inline uint32_t rig_host_ip(unsigned i)
@@ -273,7 +274,8 @@ static inline void rig_create_begin(struct rig *r, uint32_t id)
 	rig_members(r, members);
 	for (unsigned i = 0; i < r->members; i++) {
 		struct inc_create_options o = {
-			.first = {.sup_comm_type = 0x1e,
+			.first = {.master_num = (uint8_t)r->mode,
+				  .sup_comm_type = 0x1e,
 				  .sup_op = (1u << DXP_INC_OPS) - 2,
 				  .sup_type = (1u << DXP_INC_TYPES) - 1,
 				  .segment_bytes = r->segment_bytes,

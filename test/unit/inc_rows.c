@@ -14,7 +14,7 @@
 #include "wire/inc.h"
 
 #define HEAD_BYTES       12
-#define SWITCH_ROW_BYTES 214
+#define SWITCH_ROW_BYTES 262
 #define GROUP_ROW_BYTES  100
 #define REJECTION_BYTES  25
 
@@ -34,6 +34,7 @@ static struct inc_answer sample(uint8_t section, uint8_t count)
 			.uptime_ms = 1ull << 40,
 			.received = 1,
 			.expired = 16,
+			.computed_dropped = 20,
 		};
 		return a;
 	}
@@ -80,6 +81,7 @@ static void inc_rows__values(void **state)
 	assert_int_equal(out.self.parent_count, 2);
 	assert_int_equal(out.self.planes, 3);
 	assert_int_equal(out.self.expired, 16);
+	assert_int_equal(out.self.computed_dropped, 20);
 	assert_true(out.self.uptime_ms == 1ull << 40);
 	a = sample(INC_SECTION_REFUSALS, 2);
 	assert_int_equal(inc_answer_decode(data, inc_answer_encode(&a, data), &out), DXP_OK);
@@ -93,7 +95,8 @@ static void inc_rows__values(void **state)
 static void inc_rows__rejected(void **state)
 {
 	static const struct {
-		uint8_t at, value;
+		uint16_t at;
+		uint8_t value;
 	} cases[] = {
 		{0, 0}, /* section */
 		{0, 4},

@@ -23,7 +23,7 @@ static void scene_open(struct scene *s, uint16_t first_port)
 
 	memset(s, 0, sizeof(*s));
 	s->main = open_at("127.0.0.1", options);
-	assert_int_equal(serve_senders_open(0x7f000001, s->main, &s->senders), DXP_OK);
+	assert_int_equal(serve_senders_open(0x7f000001, 0, s->main, &s->senders), DXP_OK);
 	for (unsigned i = 0; i < 2; i++)
 		s->children[i] = open_at("127.0.0.1", options);
 	for (unsigned i = 0; i < COUNT; i++) {

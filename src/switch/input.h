@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arbiter of the user-space plane (N-02): two queues of arrived packets, and weights that
+ * decide from which queue the next packet comes. COMPUTED are contributions and results, from which
+ * the switch computes. FORWARDED are all others: control packets that it passes on or answers, and
+ * packets that it rejects. While both queues have packets, each class gets its weight's share; so
+ * neither starves. Without I/O and clock.
+ *
+ * Packets of other software do not get here: the kernel forwards them. */
+#ifndef SWITCH_INPUT_H
+#define SWITCH_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "switch/limits.h"
+#include "wire/inc.h"
+
+enum input_class { INPUT_FORWARDED, INPUT_COMPUTED, INPUT_CLASSES };
+
+/* Packets, by class. */
+struct input_counters {
+	uint64_t queued[INPUT_CLASSES];
+	uint64_t first[INPUT_CLASSES];   /* dequeued while a packet of the other class waited */
+	uint64_t dropped[INPUT_CLASSES]; /* the queue was full; hosts retransmit */
+};
+
+struct input_packet {
+	uint32_t from_ip;
+	uint16_t from_port, bytes;
+	uint8_t data[INPUT_PACKET_BYTES];
+};
+
+struct input;
+
+/* Creates an arbiter. `weights`: 1 .. INPUT_WEIGHT_MAX each. DXP_ENOMEM. */
+int input_create(const uint8_t weights[INPUT_CLASSES], struct input **out);
+void input_destroy(struct input *a);
+
+/* Returns the class of a packet by its header, which is not checked further. */
+enum input_class input_class_of(const uint8_t *data, size_t bytes);
+
+bool input_empty(const struct input *a);
+
+/* Queues a copy of a packet of at most INPUT_PACKET_BYTES. Drops it if the class's queue is
+ * full. */
+void input_put(struct input *a, enum input_class class, const struct roce_path *path,
+	       const uint8_t *data, size_t bytes);
+
+/* Dequeues the next packet, valid until the next input_put(). NULL: both queues are empty. */
+const struct input_packet *input_next(struct input *a);
+
+const struct input_counters *input_counters(const struct input *a);
+
+#endif

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Priority between forwarded and computed packets. In the switch's arbiter: h3 sends it control
+# packets without end while h0 .. h2 compute; --weights decides which class is served first. At its
+# ports: h3 fills the link to h1, and --socket-priority decides whether results wait behind that.
+#
+#          s0
+#       /  |  |  \
+#     h0  h1  h2  h3      h3: inc-flood; members on the others
+# shellcheck source=test/net/lib_inc.sh
+. "$(dirname "$0")/lib_inc.sh"
+
+root=10.77.0.241
+
+# members_start: three members compute; waits until operations are complete.
+members_start() {
+	job_start 3 -- calls=100000000 deadline=60000 create=20000 "longest=$1"
+	for _ in {1..200}; do
+		[ "$(switch_count $root results)" -lt 50 ] || return 0
+		sleep 0.1
+	done
+	die 'no operation is complete'
+}
+
+members_end() {
+	kill -9 "${job[@]}"
+	wait "${job[@]}" 2>/dev/null || true
+	job=()
+}
+
+# first WEIGHTS: floods the arbiter. Sets `forwarded` and `computed`: packets of each class that
+# were served while one of the other class waited. Repeats the flood until there are enough.
+first() {
+	lab_make --hosts 4 --depth 1 --leaves 1 --plane user --switch-options "--weights $1"
+	members_start 200000
+	for _ in {1..20}; do
+		on h3 "$tests/inc-flood" query $root 1 >/dev/null
+		forwarded=$(switch_count $root forwarded_first)
+		computed=$(switch_count $root computed_first)
+		[ $((forwarded + computed)) -lt 2000 ] || break
+	done
+	[ "$(switch_count $root computed_queued)" -gt 0 ] || die 'the arbiter queued nothing'
+	members_end
+	say "weights $1: first were $forwarded forwarded, $computed computed packets"
+	[ $((forwarded + computed)) -ge 2000 ] || die 'the classes do not compete'
+}
+
+say '== the arbiter'
+first 1:16
+[ $((2 * forwarded)) -lt "$computed" ] || die 'computed packets were not preferred'
+[ "$forwarded" -gt 0 ] || die 'forwarded packets starve'
+first 16:1
+[ "$forwarded" -gt $((4 * computed)) ] || die 'forwarded packets were not preferred'
+[ "$computed" -gt 0 ] || die 'computed packets starve'
+
+# results PRIORITY: operations completed in 3 s while other packets fill the link to h1.
+results() {
+	local before
+	lab_make --hosts 4 --depth 1 --leaves 1 --plane user --switch-options \
+		"--socket-priority $1"
+	members_start 256
+	ip netns exec "$lab-s0" tc qdisc replace dev h1 root handle 1: tbf rate 10mbit \
+		burst 20000 latency 200ms &&
+		ip netns exec "$lab-s0" tc qdisc replace dev h1 parent 1:1 handle 2: pfifo_fast || {
+		left_out 'the ports' 'tc sets no tbf with pfifo_fast here'
+		exit 0
+	}
+	# 2500 packets/s of up to 1400 bytes: more than 10 Mbit/s
+	on h3 "$tests/inc-flood" garbage 10.77.0.2 20 0 0 2500 >/dev/null &
+	job+=($!)
+	for _ in {1..100}; do
+		[ "$(drops)" -eq 0 ] || break
+		sleep 0.1
+	done
+	[ "$(drops)" -gt 0 ] || die 'the link to h1 is not full'
+	before=$(switch_count $root results)
+	sleep 3
+	count=$(($(switch_count $root results) - before))
+	members_end
+	say "socket priority $1: $count operations"
+}
+
+# drops: packets that the port to h1 dropped.
+drops() {
+	ip netns exec "$lab-s0" tc -s qdisc show dev h1 |
+		sed -n '0,/.*dropped \([0-9]*\).*/s//\1/p'
+}
+
+say '== the ports'
+results 0
+without=$count
+results 6
+[ "$count" -gt $((4 * without + 20)) ] || die 'results were not preferred'
+say passed
