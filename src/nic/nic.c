@@ -87,9 +87,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
-		n->functions[i].nic = n;
-		n->functions[i].index = i;
-		n->functions[i].weight = 1;
+		nic_function_init(n, i);
 		n->order.at[i] = (uint8_t)i;
 	}
 	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
@@ -125,11 +123,12 @@ void nic_destroy(struct nic *n)
 	if (!n)
 		return;
 	peers_free(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++) {
-		staged_local_end(n, &n->functions[i]);
-		requests_free(&n->functions[i]);
-		free(n->functions[i].registers);
+	for (int i = 0; i < NIC_USERS; i++) {
+		staged_local_end(n, &n->users[i]);
+		free(n->users[i].registers);
 	}
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		requests_free(&n->functions[i]);
 	pools_free(n);
 	rltp_endpoint_destroy(n->endpoint);
 	free(n->regions);
@@ -140,21 +139,20 @@ void nic_node_set(struct nic *n, uint16_t node)
 {
 	n->options.node = node;
 	rltp_endpoint_node(n->endpoint, node);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->functions[i].window)
-			dxp_store_release(&n->functions[i].window->node, node);
+	for (uint32_t open = n->open; open; open &= open - 1)
+		dxp_store_release(&n->users[__builtin_ctz(open)].window->node, node);
 }
 
-void nic_function_unordered(struct nic *n, uint32_t function)
+void nic_user_unordered(struct nic *n, uint32_t user)
 {
-	assert(function < NIC_FUNCTIONS && n->functions[function].window);
-	n->functions[function].unordered = true;
+	assert(user < NIC_USERS && n->users[user].window);
+	n->users[user].unordered = true;
 }
 
-void nic_function_cfg_node(struct nic *n, uint32_t function, uint16_t node)
+void nic_user_cfg_node(struct nic *n, uint32_t user, uint16_t node)
 {
-	assert(function < NIC_FUNCTIONS && n->functions[function].window);
-	n->functions[function].cfg_node = node;
+	assert(user < NIC_USERS && n->users[user].window);
+	n->users[user].cfg_node = node;
 }
 
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
@@ -242,18 +240,34 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 	n->now_ns = now_ns;
 	int status = rltp_endpoint_receive(n->endpoint, arrival, now_ns);
 	if (n->stops)
-		functions_settle(n);
+		users_settle(n);
 	return status;
 }
 
 /* Returns the number of descriptors that it read. */
+static uint32_t user_poll(struct nic_user *u)
+{
+	if (u->stopped)
+		return 0;
+	if (u->waiting)
+		credits_poll(u);
+	if (u->registers)
+		registers_poll(u);
+	return doorbells_accept(u);
+}
+
+/* Likewise, for all users of a function. The first one changes with each poll, because it gets the
+ * function's share first. */
 static uint32_t function_poll(struct nic_function *f)
 {
-	if (f->waiting)
-		credits_poll(f);
-	if (f->registers)
-		registers_poll(f);
-	uint32_t accepted = doorbells_accept(f);
+	uint32_t later = (uint32_t)f->open >> f->polled_first << f->polled_first;
+	uint32_t accepted = 0;
+
+	for (uint32_t users = later; users; users &= users - 1)
+		accepted += user_poll(f->user_of[__builtin_ctz(users)]);
+	for (uint32_t users = f->open & ~later; users; users &= users - 1)
+		accepted += user_poll(f->user_of[__builtin_ctz(users)]);
+	f->polled_first = (uint8_t)((f->polled_first + 1) % NIC_QPS_PER_FUNCTION);
 	if (f->outstanding == 0)
 		return accepted;
 	request_queues_advance(f);
@@ -270,7 +284,7 @@ static uint32_t functions_poll(struct nic *n, uint32_t mask)
 
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[n->order.at[i]];
-		if (mask >> f->index & 1 && function_serves(f))
+		if (f->open && mask >> f->index & 1)
 			accepted += function_poll(f);
 	}
 	return accepted;
@@ -293,10 +307,12 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	accepted += functions_poll(n, ~(uint32_t)n->high);
 	share_order_next(&n->order, NIC_FUNCTIONS);
 	if (n->stops)
-		functions_settle(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->functions[i].counted && n->functions[i].window)
-			nic_counters_publish(&n->functions[i]);
+		users_settle(n);
+	for (uint32_t open = n->open; open; open &= open - 1) {
+		struct nic_user *u = &n->users[__builtin_ctz(open)];
+		if (u->counted)
+			nic_counters_publish(u);
+	}
 	return accepted;
 }
 

@@ -106,7 +106,7 @@ static void hostile_post(struct scene *s)
 				      DXP_OP_FETCH_ADD, DXP_OP_COMPARE_SWAP};
 	static const uint8_t others[] = {FRIEND, FRIEND, FRIEND, HOSTILE, HONEST, PEER};
 	struct user *u = &s->users[HOSTILE];
-	uint32_t index = u->nic->functions[u->function].consumer;
+	uint32_t index = u->nic->users[u->function].consumer;
 	struct dxp_slot *slot = dxp_slot(u->window, index);
 	uint8_t how = take8(&s->in), peer = others[take8(&s->in) % ARRAY_COUNT(others)];
 	struct dxp_target to = target_of(s, peer, how >> 5 & 1);
@@ -140,7 +140,7 @@ static void hostile_reference(struct scene *s)
 {
 	static const uint8_t ops[] = {DXP_OP_PUT, DXP_OP_GET, DXP_OP_PUT, DXP_OP_NAP};
 	struct user *u = &s->users[HOSTILE];
-	uint32_t index = u->nic->functions[u->function].consumer;
+	uint32_t index = u->nic->users[u->function].consumer;
 	struct dxp_slot *slot = dxp_slot(u->window, index);
 	uint8_t how = take8(&s->in);
 	struct dxp_target to = target_of(s, how & 4 ? FRIEND : HOSTILE, how >> 3 & 1);
@@ -176,11 +176,11 @@ static void hostile_closes(struct scene *s)
 
 	s->old_key = u->keys[1];
 	s->old_magic = target_of(s, HOSTILE, 0).magic;
-	if (nic_function_close(u->nic, u->function, DXP_ECLOSED, s->now_ns) != DXP_OK)
+	if (nic_user_close(u->nic, u->function, DXP_ECLOSED, s->now_ns) != DXP_OK)
 		die("cannot close a function");
 	if (u->window->error == 0 || u->window->state != DXP_FUNCTION_CLOSED)
 		die("a closed window without the state CLOSED");
-	if (!nic_function_idle(u->nic, u->function))
+	if (!nic_user_idle(u->nic, u->function))
 		die("a closed function that is not idle");
 	user_free(u);
 }

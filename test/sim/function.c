@@ -38,8 +38,8 @@ static void all_at_rest(struct rig *r)
 		assert_null(n->peers->work);
 		assert_null(n->peers->session->io);
 		for (uint32_t f = 0; f < NIC_FUNCTIONS; f++) {
-			assert_int_equal(n->functions[f].received_reserved, 0);
-			assert_int_equal(n->functions[f].promised, 0);
+			assert_int_equal(n->users[f].received_reserved, 0);
+			assert_int_equal(n->users[f].promised, 0);
 		}
 	}
 }

@@ -71,11 +71,10 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 /* The process has died: no access to its former memory may follow. */
 static inline void user_die(struct rig *r, struct user *u)
 {
-	assert_int_equal(nic_function_close(u->nic, u->function, DXP_ECLOSED, sim_now(r->sim)),
-			 DXP_OK);
+	assert_int_equal(nic_user_close(u->nic, u->function, DXP_ECLOSED, sim_now(r->sim)), DXP_OK);
 	assert_int_equal(dxp_error(u->window), DXP_ECLOSED);
 	assert_int_equal(u->window->state, DXP_FUNCTION_CLOSED);
-	assert_true(nic_function_idle(u->nic, u->function));
+	assert_true(nic_user_idle(u->nic, u->function));
 	assert_int_equal(nic_region_deregister(u->nic, u->key), DXP_ENOENT);
 	free(u->window);
 	free(u->memory);
