@@ -256,18 +256,14 @@ static uint32_t user_poll(struct nic_user *u)
 	return doorbells_accept(u);
 }
 
-/* Likewise, for all users of a function. The first one changes with each poll, because it gets the
- * function's share first. */
+/* Likewise, for all users of a function. If the first ones use up its share, the requests of the
+ * others wait in their queue pairs, which are then served round robin. */
 static uint32_t function_poll(struct nic_function *f)
 {
-	uint32_t later = (uint32_t)f->open >> f->polled_first << f->polled_first;
 	uint32_t accepted = 0;
 
-	for (uint32_t users = later; users; users &= users - 1)
-		accepted += user_poll(f->user_of[__builtin_ctz(users)]);
-	for (uint32_t users = f->open & ~later; users; users &= users - 1)
-		accepted += user_poll(f->user_of[__builtin_ctz(users)]);
-	f->polled_first = (uint8_t)((f->polled_first + 1) % NIC_QPS_PER_FUNCTION);
+	for (uint32_t open = f->open; open; open &= open - 1)
+		accepted += user_poll(f->user_of[__builtin_ctz(open)]);
 	if (f->outstanding == 0)
 		return accepted;
 	request_queues_advance(f);

@@ -204,7 +204,6 @@ struct nic_function {
 	uint32_t index;
 	uint32_t outstanding; /* requests of all queue pairs */
 	uint8_t open;         /* bit q: the user whose first queue pair is q is open */
-	uint8_t polled_first; /* queue pair whose user is polled first; goes round */
 	struct nic_user *user_of[NIC_QPS_PER_FUNCTION]; /* by queue pair; open or not */
 
 	/* share.c */
