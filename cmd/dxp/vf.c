@@ -328,8 +328,11 @@ static bool function_parse(const struct verb *v, const char *text, struct attach
 			   text);
 		return false;
 	}
-	print_fail("a function is 0 to %d, a queue pair of it 0.0 to %d.%d, not '%s'",
-		   NIC_FUNCTIONS - 1, NIC_FUNCTIONS - 1, DXP_QPS - 1, text);
+	if (dotted)
+		print_fail("a queue pair is 0.0 to %d.%d, not '%s'", NIC_FUNCTIONS - 1, DXP_QPS - 1,
+			   text);
+	else
+		print_fail("a function is 0 to %d, not '%s'", NIC_FUNCTIONS - 1, text);
 	return false;
 }
 
