@@ -5,14 +5,10 @@
 
 #include "nic/internal.h"
 
-/* Adds the counters of a user and its queue pairs to *out. */
-static void user_add(const struct nic_user *u, struct dxp_function_counters *out)
+static inline void qps_add(const struct nic_qp_counters *c, uint32_t count,
+			   struct dxp_function_counters *out)
 {
-#define ADD(name) out->name += u->counts.name;
-	DXP_COUNTER_LIST(ADD)
-#undef ADD
-	for (uint32_t q = u->first_qp; q < (uint32_t)u->first_qp + u->qp_count; q++) {
-		const struct nic_qp_counters *c = &u->function->counters[q];
+	for (uint32_t q = 0; q < count; q++, c++) {
 		out->sent_messages += c->sent_messages;
 		out->sent_bytes += c->sent_bytes;
 		out->failed += c->failed;
@@ -22,14 +18,23 @@ static void user_add(const struct nic_user *u, struct dxp_function_counters *out
 	}
 }
 
+/* Sums the counters of a user and its queue pairs. */
+static void user_sum(const struct nic_user *u, struct dxp_function_counters *out)
+{
+	const struct nic_function *f = u->function;
+
+	*out = u->counts;
+	out->rate_waits = limit_waits(f);
+	if (u->qp_count == NIC_QPS_PER_FUNCTION)
+		qps_add(f->counters, NIC_QPS_PER_FUNCTION, out); /* unrolled: at each poll */
+	else
+		qps_add(&f->counters[u->first_qp], u->qp_count, out);
+}
+
 void nic_user_counters(const struct nic *n, uint32_t user, struct dxp_function_counters *out)
 {
 	assert(user < NIC_USERS);
-	const struct nic_user *u = &n->users[user];
-
-	*out = (struct dxp_function_counters){.rate_waits = limit_waits(u->function)};
-	if (u->window)
-		user_add(u, out);
+	user_sum(&n->users[user], out);
 }
 
 void nic_function_counters(const struct nic *n, uint32_t function,
@@ -37,10 +42,16 @@ void nic_function_counters(const struct nic *n, uint32_t function,
 {
 	assert(function < NIC_FUNCTIONS);
 	const struct nic_function *f = &n->functions[function];
+	struct dxp_function_counters part;
 
-	*out = (struct dxp_function_counters){.rate_waits = limit_waits(f)};
-	for (uint32_t open = f->open; open; open &= open - 1)
-		user_add(f->user_of[__builtin_ctz(open)], out);
+	*out = (struct dxp_function_counters){0};
+	for (uint32_t open = f->open; open; open &= open - 1) {
+		user_sum(f->user_of[__builtin_ctz(open)], &part);
+#define ADD(name) out->name += part.name;
+		DXP_COUNTER_LIST(ADD)
+#undef ADD
+	}
+	out->rate_waits = limit_waits(f);
 }
 
 void nic_placed_count(struct nic_user *u, uint32_t bytes)
@@ -51,9 +62,9 @@ void nic_placed_count(struct nic_user *u, uint32_t bytes)
 
 void nic_counters_publish(struct nic_user *u)
 {
-	struct dxp_function_counters sum = {.rate_waits = limit_waits(u->function)};
+	struct dxp_function_counters sum;
 
-	user_add(u, &sum);
+	user_sum(u, &sum);
 #define STORE(name) dxp_store_release64(&u->window->counters.name, sum.name);
 	DXP_COUNTER_LIST(STORE)
 #undef STORE

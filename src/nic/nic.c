@@ -11,6 +11,10 @@
 #include "nic/internal.h"
 #include "wire/ids.h"
 
+/* bits of the users of function 0 in a mask of users; those of function i are i bits higher */
+#define USERS_OF_0 \
+	(1u << NIC_USER(0, 0) | 1u << NIC_USER(0, 1) | 1u << NIC_USER(0, 2) | 1u << NIC_USER(0, 3))
+
 static void session_reset(void *user, struct rltp_session *s, int status)
 {
 	struct nic_peer *p = nic_peer_of(s);
@@ -72,9 +76,10 @@ int nic_create(const struct nic_options *options, struct nic **out)
 {
 	if (options->receive_entries > NIC_EVENTS || options->reads_max > NIC_READS_MAX)
 		return DXP_EINVAL;
-	struct nic *n = calloc(1, sizeof(*n));
+	struct nic *n = aligned_alloc(_Alignof(struct nic), sizeof(*n));
 	if (!n)
 		return DXP_ENOMEM;
+	memset(n, 0, sizeof(*n));
 	n->options = *options;
 	if (n->options.nap_credit == 0)
 		n->options.nap_credit = NIC_NAP_CREDIT;
@@ -257,32 +262,38 @@ static uint32_t user_poll(struct nic_user *u)
 }
 
 /* Likewise, for all users of a function. If the first ones use up its share, the requests of the
- * others wait in their queue pairs, which are then served round robin. */
-static uint32_t function_poll(struct nic_function *f)
+ * others wait in their queue pairs, which are then served round robin. Reads nothing of the
+ * function while its users are idle. */
+static uint32_t function_poll(struct nic *n, uint32_t function)
 {
-	uint32_t accepted = 0;
+	uint32_t accepted = 0, outstanding = 0;
 
-	for (uint32_t open = f->open; open; open &= open - 1)
-		accepted += user_poll(f->user_of[__builtin_ctz(open)]);
-	if (f->outstanding == 0)
+	for (uint32_t open = n->open >> function & USERS_OF_0; open; open &= open - 1) {
+		struct nic_user *u = &n->users[function + (uint32_t)__builtin_ctz(open)];
+		accepted += user_poll(u);
+		outstanding += u->outstanding;
+	}
+	if (outstanding == 0)
 		return accepted;
+	struct nic_function *f = &n->functions[function];
 	request_queues_advance(f);
 	share_function_copy(f);
-	if (f->nic->staged_reads)
+	if (n->staged_reads)
 		staged_local_poll(f);
 	return accepted;
 }
 
-/* Polls the functions in the bit mask, in their order of service. */
+/* Polls the open functions in the bit mask, in their order of service. */
 static uint32_t functions_poll(struct nic *n, uint32_t mask)
 {
-	uint32_t accepted = 0;
+	uint32_t accepted = 0, open = 0;
 
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
-		struct nic_function *f = &n->functions[n->order.at[i]];
-		if (f->open && mask >> f->index & 1)
-			accepted += function_poll(f);
-	}
+	for (uint32_t users = n->open; users; users >>= NIC_FUNCTIONS)
+		open |= users;
+	mask &= open;
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		if (mask >> n->order.at[i] & 1)
+			accepted += function_poll(n, n->order.at[i]);
 	return accepted;
 }
 

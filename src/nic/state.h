@@ -152,59 +152,60 @@ struct nic_queue {
 /* The user of a window: one queue pair of a function, or several in a row. Only it can name these
  * queue pairs, and its keys open only its own regions. */
 struct nic_user {
-	/* All fields that an idle poll reads. */
-	struct nic *nic;
+	/* What an idle poll reads. */
+	_Alignas(64) struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
 	struct nic_function *function;
 	uint32_t index; /* as in nic.h */
 	uint8_t first_qp, qp_count;
-	bool row_body;        /* the last descriptor of the last burst had more than its head */
-	bool unordered;       /* completions in any order */
-	bool stopped;         /* the user broke the window's rules */
-	bool counted;         /* a counter changed that the window does not show yet */
-	bool chain_full;      /* a descriptor waits until a chain completes */
-	uint32_t consumer;    /* own copy: the user may overwrite the window's */
-	uint32_t outstanding; /* requests of its queue pairs */
-	uint32_t row;         /* descriptors in the last burst */
-	uint64_t full_ns; /* no space for a completion: time of the next check; 0: there is space */
-	uint32_t full_pause_ns; /* interval of the last two checks */
-	uint16_t cfg_node;      /* node of its CFG accesses to this NIC; 0: this node */
-	uint32_t chain_entries; /* of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
-	uint32_t waiters;       /* queue pairs of this NIC that wait for a receive entry here */
-	uint32_t runner;        /* queue pair that got the last entry while others waited */
-	uint32_t run;           /* entries in a row of `runner` */
+	bool row_body;          /* the last descriptor of the last burst had more than its head */
+	bool unordered;         /* completions in any order */
+	bool stopped;           /* the user broke the window's rules */
+	bool counted;           /* a counter changed that the window does not show yet */
+	bool chain_full;        /* a descriptor waits until a chain completes */
+	uint32_t consumer;      /* own copy: the user may overwrite the window's */
+	uint32_t outstanding;   /* requests of its queue pairs */
+	uint32_t row;           /* descriptors in the last burst */
+	uint32_t full_pause_ns; /* interval of the last two checks for a completion's space */
+	uint64_t full_ns;       /* no space for one: time of the next check; 0: there is space */
+	struct nic_registers *registers; /* NULL: no register mode */
+	/* credit.c: streams that used all credit and found no free entries */
+	struct rx_stream *waiting;
 
+	/* What each message uses. */
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
-	uint64_t total_bytes;          /* placed here by PUTs */
-	uint32_t sent_consumed;        /* consumer index last read from the window */
-	uint32_t received_consumed;    /* likewise */
-	uint32_t received_reserved;    /* receive entries reserved for incomplete messages */
-	char label[FABRIC_NAME_BYTES]; /* "": none */
-	uint32_t waits_answered;       /* wake.c: the last `user_waits` that was answered */
-	uint32_t buffers_fetched;      /* entries read from the window's ring of buffers */
-	uint32_t buffer_count;         /* in `buffer_ahead` */
+	uint32_t sent_consumed;     /* consumer index last read from the window */
+	uint32_t received_consumed; /* likewise */
+	uint32_t received_reserved; /* receive entries reserved for incomplete messages */
+	uint32_t promised;          /* receive entries granted and not used, except first credits */
+	uint32_t waiters;           /* queue pairs of this NIC that wait for a receive entry here */
+	uint32_t waits_answered;    /* wake.c: the last `user_waits` that was answered */
+	uint64_t total_bytes;       /* placed here by PUTs */
+	uint32_t buffers_fetched;   /* entries read from the window's ring of buffers */
+	uint32_t buffer_count;      /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	/* bit i: the user holds buffer i, or returned it and it was not fetched yet */
 	uint64_t buffer_held[NIC_EVENTS / 64];
-	struct guesses guesses;              /* of its requests to functions of this NIC */
+	struct guesses guesses;              /* of its requests to users of this NIC */
 	struct dxp_function_counters counts; /* those not counted per queue pair; the rest is 0 */
-	struct nic_registers *registers;     /* NULL: no register mode */
 
-	/* credits (credit.c) */
-	uint32_t promised;     /* receive entries granted and not used, except first credits */
-	uint32_t active_count; /* streams in the list below */
-	struct rx_stream *active, *active_last;   /* they sent lately, and get grants */
-	struct rx_stream *waiting, *waiting_last; /* used all credit, found no free entries */
+	uint16_t cfg_node;      /* node of its CFG accesses to this NIC; 0: this node */
+	uint32_t chain_entries; /* of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
+	uint32_t runner;        /* queue pair that got the last entry while others waited */
+	uint32_t run;           /* entries in a row of `runner` */
+	uint32_t active_count;  /* credit.c: streams in the list below */
+	struct rx_stream *active, *active_last; /* they sent lately, and get grants */
+	struct rx_stream *waiting_last;         /* end of the list `waiting` */
+	char label[FABRIC_NAME_BYTES];          /* "": none */
 };
 
 /* Shares the NIC as a unit: its users have one weight, priority and limit. */
 struct nic_function {
-	struct nic *nic;
+	_Alignas(64) struct nic *nic;
 	uint32_t index;
 	uint32_t outstanding; /* requests of all queue pairs */
 	uint8_t open;         /* bit q: the user whose first queue pair is q is open */
-	struct nic_user *user_of[NIC_QPS_PER_FUNCTION]; /* by queue pair; open or not */
 
 	/* share.c */
 	uint8_t busy;     /* bit i: queue pair i has copies left and used up its share */
@@ -213,6 +214,7 @@ struct nic_function {
 	uint32_t poll_at; /* poll of the NIC that `share` belongs to */
 	int64_t share;    /* bytes it may copy in this poll; negative: copied in advance */
 
+	struct nic_user *user_of[NIC_QPS_PER_FUNCTION]; /* by queue pair; open or not */
 	struct nic_order order; /* round robin over the function's queue pairs */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];

@@ -214,7 +214,7 @@ static void list__whole_functions_and_queue_pairs(void **state)
 	assert_int_equal(rows_get(r, rows), NIC_FUNCTIONS);
 }
 
-/* Weight, limit and reset are those of the function, whoever uses its queue pairs. */
+/* Weight, limit and reset are those of the function, for all users of its queue pairs. */
 static void manage__a_function_with_several_users(void **state)
 {
 	struct rig *r = *state;
