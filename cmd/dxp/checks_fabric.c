@@ -83,11 +83,12 @@ static uint32_t nics_count(uint32_t *orphans)
 {
 	struct offer_folder *folders = calloc(NICS_MAX, sizeof(*folders));
 	uint32_t found = folders ? offer_folders(folders, NICS_MAX) : 0, alive = 0;
+	const struct offer_scope any = {.only = false};
 	char path[OFFER_PATH_BYTES];
 	int fd;
 
 	for (uint32_t i = 0; i < found; i++) {
-		if (!offer_socket_path(folders[i].folder, 0, path))
+		if (!offer_socket_path(folders[i].folder, any, path))
 			continue;
 		int status = local_connect(path, S_NS, &fd);
 		if (status == DXP_OK)

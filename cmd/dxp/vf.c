@@ -18,6 +18,8 @@
 #define NICS_MAX  256
 #define ANSWER_NS (5 * S_NS)
 
+static const struct offer_scope any_scope = {.only = false};
+
 /* Prints the NICs whose programs still run. */
 static void others_name(const struct offer_folder *folders, uint32_t count)
 {
@@ -26,7 +28,7 @@ static void others_name(const struct offer_folder *folders, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		char path[OFFER_PATH_BYTES];
 		int fd;
-		if (!offer_socket_path(folders[i].folder, 0, path) ||
+		if (!offer_socket_path(folders[i].folder, any_scope, path) ||
 		    local_connect(path, S_NS, &fd) != DXP_OK)
 			continue;
 		close(fd);
@@ -71,7 +73,7 @@ static bool nic_find(const char *given, struct offer_folder *out, char path[OFFE
 	struct offer_folder *folders = folders_find(&count);
 	while (i < count && strcmp(folders[i].name, given) != 0)
 		i++;
-	bool found = i < count && offer_socket_path(folders[i].folder, 0, path);
+	bool found = i < count && offer_socket_path(folders[i].folder, any_scope, path);
 	if (found) {
 		*out = folders[i];
 	} else if (folders) {
@@ -143,7 +145,9 @@ static int refused_print(const struct attach_request *r, int status)
 			"only the user of the NIC's program, or root, may manage this NIC, by "
 			"its name or its socket `%s`",
 			OFFER_SOCKET);
-	case DXP_ENOENT: return print_fail("function %u has no user", r->function);
+	case DXP_ENOENT:
+		return r->qp ? print_fail("queue pair %u.%u has no user", r->function, r->qp)
+			     : print_fail("function %u has no user", r->function);
 	case DXP_EUNSUPPORTED:
 		return print_fail("function %u belongs to the NIC's own program; close it there",
 				  r->function);
@@ -171,24 +175,36 @@ static int change(int fd, const struct attach_request *r, bool json)
 	return EXIT_DONE;
 }
 
+/* Sets the request to the position behind a row. False: it was the last. */
+static bool row_next(const struct attach_row *row, struct attach_request *r)
+{
+	uint32_t qp = (uint32_t)row->qp + row->qps;
+	uint32_t function = row->function + qp / NIC_QPS_PER_FUNCTION;
+
+	if (function >= NIC_FUNCTIONS)
+		return false;
+	r->function = (uint8_t)function;
+	r->qp = (uint8_t)(qp % NIC_QPS_PER_FUNCTION);
+	return true;
+}
+
 static bool rows_get(int fd, struct vf_nic *nic)
 {
 	struct attach_request r = {.type = ATTACH_LIST};
 	struct attach_answer a;
 
 	nic->row_count = 0;
-	while (nic->row_count < NIC_FUNCTIONS) {
-		r.function = (uint8_t)nic->row_count;
+	while (nic->row_count < NIC_USERS) {
 		if (!request_send(fd, &r, &a))
 			return false;
 		if (a.status != DXP_OK) {
 			refused_print(&r, a.status);
 			return false;
 		}
-		for (uint8_t i = 0; i < a.row_count && nic->row_count < NIC_FUNCTIONS; i++)
+		for (uint8_t i = 0; i < a.row_count && nic->row_count < NIC_USERS; i++)
 			nic->rows[nic->row_count++] = a.rows[i];
 		nic->malformed = a.malformed;
-		if (a.row_count == 0)
+		if (a.row_count == 0 || !row_next(&a.rows[a.row_count - 1], &r))
 			break;
 	}
 	return true;
@@ -229,7 +245,7 @@ static int list_all(json_t *all)
 
 	for (uint32_t i = 0; i < count; i++) {
 		char path[OFFER_PATH_BYTES];
-		if (offer_socket_path(folders[i].folder, 0, path))
+		if (offer_socket_path(folders[i].folder, any_scope, path))
 			good &= nic_list(&folders[i], path, true, all);
 	}
 	free(folders);
@@ -290,12 +306,41 @@ static bool value_parse(const struct verb *v, const char *text, uint64_t *out)
 	return option_bytes_parse(text, out);
 }
 
+/* Parses `F`, or `F.Q` where a queue pair may be named. Reports errors. */
+static bool function_parse(const struct verb *v, const char *text, struct attach_request *r)
+{
+	char function_text[8];
+	uint64_t function, qp = 0;
+	size_t length = strcspn(text, ".");
+	bool dotted = text[length] == '.';
+
+	if (length >= sizeof(function_text))
+		length = sizeof(function_text) - 1;
+	memcpy(function_text, text, length);
+	function_text[length] = '\0';
+	if (option_number_parse(function_text, &function) && function < NIC_FUNCTIONS &&
+	    (!dotted || (option_number_parse(text + length + 1, &qp) && qp < DXP_QPS))) {
+		r->function = (uint8_t)function;
+		r->qp = (uint8_t)qp;
+		if (!dotted || v->type == ATTACH_AREAS)
+			return true;
+		print_fail("`dxp vf %s` is for a whole function: %u, not %s", v->name, r->function,
+			   text);
+		return false;
+	}
+	if (dotted)
+		print_fail("a queue pair is 0.0 to %d.%d, not '%s'", NIC_FUNCTIONS - 1, DXP_QPS - 1,
+			   text);
+	else
+		print_fail("a function is 0 to %d, not '%s'", NIC_FUNCTIONS - 1, text);
+	return false;
+}
+
 static int verb_run(const struct verb *v, int count, char **arguments, bool json)
 {
 	struct attach_request r = {.type = v->type};
 	struct offer_folder *offered;
 	char path[OFFER_PATH_BYTES];
-	uint64_t function;
 	int fd, status = EXIT_FAILED;
 
 	if (count != v->arguments) {
@@ -303,15 +348,12 @@ static int verb_run(const struct verb *v, int count, char **arguments, bool json
 			   v->value ? ", a function and a value" : " and a function");
 		return EXIT_USAGE;
 	}
-	if (!option_number_parse(arguments[1], &function) || function >= NIC_FUNCTIONS) {
-		print_fail("a function is 0 to %d, not '%s'", NIC_FUNCTIONS - 1, arguments[1]);
+	if (!function_parse(v, arguments[1], &r))
 		return EXIT_USAGE;
-	}
 	if (v->value && !value_parse(v, arguments[2], &r.value)) {
 		print_fail("%s, not '%s'", v->value, arguments[2]);
 		return EXIT_USAGE;
 	}
-	r.function = (uint8_t)function;
 	offered = calloc(1, sizeof(*offered));
 	if (offered && nic_find(arguments[0], offered, path) &&
 	    connect_to(offered->name, path, &fd)) {
@@ -331,16 +373,17 @@ int command_vf(int argc, char **argv)
 	const struct usage usage = {
 		"vf",
 		"[NIC] | weight NIC F W | priority NIC F CLASS | limit NIC F RATE | reset NIC F | "
-		"registers NIC F",
+		"registers NIC F[.Q]",
 		"Lists the NIC functions that processes on this machine can use, or manages one of "
-		"them:\n"
+		"them. A process has\n"
+		"a whole function, or one queue pair Q of it, which is listed as F.Q.\n"
 		"  weight     share of the NIC's bandwidth, 1 (default) to 64\n"
 		"  priority   `high`: served before functions that are `normal` (default), which "
 		"keep 1/16;\n"
 		"             weights count within a class\n"
 		"  limit      maximum of bytes per second, such as 100M, or `none`\n"
-		"  reset      closes the function for its user (status DXP_ECLOSED); another "
-		"process may open it then\n"
+		"  reset      closes the function for its users (status DXP_ECLOSED); other "
+		"processes may open it then\n"
 		"  registers  shows its lookup table and registers, for devices in register mode\n"
 		"NIC is the name of a node, or the path of its socket. F is 0 to 7; 0 is the "
 		"physical function, which\n"

@@ -14,7 +14,7 @@
 struct vf_nic {
 	struct offer_folder offered;
 	uint64_t malformed;
-	struct attach_row rows[NIC_FUNCTIONS];
+	struct attach_row rows[NIC_USERS];
 	unsigned row_count;
 };
 

@@ -37,7 +37,7 @@ static const char *amount(uint64_t bytes, char text[16])
 
 void vf_table_head(void)
 {
-	printf("%-15s %2s %-7s %-15s %8s %6s %-8s %8s %9s %7s %7s %8s %s\n", "NIC", "VF", "STATE",
+	printf("%-15s %-3s %-7s %-15s %8s %6s %-8s %8s %9s %7s %7s %8s %s\n", "NIC", "VF", "STATE",
 	       "LABEL", "PID", "WEIGHT", "PRIORITY", "LIMIT/s", "DOORBELLS", "SENT", "RECV",
 	       "REJECTED", "ERROR");
 }
@@ -49,14 +49,18 @@ static const char *priority_name(const struct attach_row *r)
 
 static void row_print(const struct vf_nic *nic, const struct attach_row *r)
 {
-	char pid[16] = "-", limit[16] = "-", sent[16], received[16];
+	char name[16], pid[16] = "-", limit[16] = "-", sent[16], received[16];
 
+	if (r->qps == NIC_QPS_PER_FUNCTION)
+		snprintf(name, sizeof(name), "%u", r->function);
+	else
+		snprintf(name, sizeof(name), "%u.%u", r->function, r->qp);
 	if (r->pid)
 		snprintf(pid, sizeof(pid), "%u", r->pid);
 	if (r->limit_bytes_per_s)
 		amount(r->limit_bytes_per_s, limit);
-	printf("%-15s %2u %-7s %-15s %8s %6u %-8s %8s %9llu %7s %7s %8llu %s%s\n",
-	       nic->offered.name, r->function, states[r->state], r->label[0] ? r->label : "-", pid,
+	printf("%-15s %-3s %-7s %-15s %8s %6u %-8s %8s %9llu %7s %7s %8llu %s%s\n",
+	       nic->offered.name, name, states[r->state], r->label[0] ? r->label : "-", pid,
 	       r->weight, priority_name(r), limit, (unsigned long long)r->counters.doorbells,
 	       amount(r->counters.sent_bytes, sent), amount(r->counters.received_bytes, received),
 	       (unsigned long long)refused(&r->counters),
@@ -81,11 +85,12 @@ static json_t *counters_json(const struct dxp_function_counters *c)
 
 static json_t *row_json(const struct attach_row *r)
 {
-	return json_pack("{s:i, s:s, s:s, s:i, s:i, s:s, s:I, s:b, s:s, s:i, s:I, s:o}", "function",
-			 r->function, "state", states[r->state], "label", r->label, "pid",
-			 (int)r->pid, "weight", r->weight, "priority", priority_name(r),
-			 "limit_bytes_per_s", (json_int_t)r->limit_bytes_per_s, "armed", r->armed,
-			 "error", r->error ? dxp_status_name(-(int)r->error) : "", "regions",
+	return json_pack("{s:i, s:i, s:i, s:s, s:s, s:i, s:i, s:s, s:I, s:b, s:s, s:i, s:I, s:o}",
+			 "function", r->function, "qp", r->qp, "qps", r->qps, "state",
+			 states[r->state], "label", r->label, "pid", (int)r->pid, "weight",
+			 r->weight, "priority", priority_name(r), "limit_bytes_per_s",
+			 (json_int_t)r->limit_bytes_per_s, "armed", r->armed, "error",
+			 r->error ? dxp_status_name(-(int)r->error) : "", "regions",
 			 (int)r->regions, "mapped_bytes", (json_int_t)r->mapped_bytes, "counters",
 			 counters_json(&r->counters));
 }

@@ -250,7 +250,7 @@ DXP_FN struct dxp_target dxp_self(const DXP_SHARED struct dxp_window *w, dxp_u8 
 
 	self.node = 0;
 	self.function = (dxp_u8)w->function;
-	self.qp = qp;
+	self.qp = (dxp_u8)(w->first_qp + qp);
 	self.magic = w->qp_magic[qp];
 	return self;
 }

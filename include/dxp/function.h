@@ -35,12 +35,20 @@ struct dxp_nic;      /* a NIC inside this program */
 
 /* ---- a function of a NIC of another program ---- */
 
+#define DXP_QP(q)  ((q) + 1)
+#define DXP_QP_ANY 255
+
 /* Selects the function. Zeroed is the usual choice. */
 struct dxp_function_options {
 	/* Name of a node on this machine, or, if it contains '/', the path of a socket that offers
 	 * functions. NULL: $DXP_NIC, otherwise the only NIC. */
 	const char *nic;
 	uint32_t function; /* 1 .. 7; 0: any free one */
+	/* 0: all queue pairs of a function, or the one that the socket offers. Else one queue pair,
+	 * with a window of its own; other processes may have the others of the function:
+	 * DXP_QP(0) .. DXP_QP(3) or DXP_QP_ANY. In its window it is queue pair 0. Weight, priority
+	 * and limit belong to the function. */
+	uint32_t qp;
 	/* Name by which other functions of the NIC find this one: [A-Za-z0-9._-], at most 31
 	 * characters. NULL: they cannot find it. */
 	const char *label;
@@ -51,7 +59,7 @@ struct dxp_function_options {
 };
 
 /* Attaches to a function; close *out with dxp_function_close(). `options` may be NULL.
- * Errors: DXP_ENOENT: no such NIC; DXP_EBUSY: the function (or all), or the label, is in use;
+ * Errors: DXP_ENOENT: no such NIC; DXP_EBUSY: what is requested, or the label, is in use;
  *         DXP_EACCESS: no permission; DXP_ETIMEDOUT: the NIC's program does not answer; DXP_EINVAL:
  *         also if several NICs match; DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_function_attach(const struct dxp_function_options *options,
@@ -113,9 +121,10 @@ DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t byte
 
 /* ---- peers ---- */
 
-/* Finds a peer's queue pair: pair `qp` (0 .. 3) of the function of this NIC with this label, or, if
- * `label` names a node of the fabric, that node's service queue pair.
- * Errors: DXP_ENOENT: unknown, or not granted to this node; DXP_EPEERLOST. */
+/* Finds a peer's queue pair: pair `qp` of the window of this NIC with this label, or, if `label`
+ * names a node of the fabric, that node's service queue pair.
+ * Errors: DXP_ENOENT: unknown, has fewer queue pairs, or not granted to this node; DXP_EPEERLOST.
+ */
 DXP_API int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp,
 			      struct dxp_target *out);
 
@@ -183,6 +192,9 @@ struct dxp_nic_options {
 	uint32_t spin_us;    /* see struct dxp_function_options */
 	/* True: a progress thread polls the NIC. False: waiting calls and dxp_nic_poll() do. */
 	bool thread;
+	/* Queue pairs of function 0 for this program, 1 .. 4; 0: all. dxp_nic_serve() offers the
+	 * others. */
+	uint32_t qps;
 };
 
 /* Opens a NIC; close *out with dxp_nic_close(). `options` may be NULL.

@@ -55,7 +55,7 @@ enum dxp_status {
 
 /* ---- sizes ---- */
 #define DXP_WINDOW_MAGIC   0x57505844u /* "DXPW" */
-#define DXP_WINDOW_VERSION 2
+#define DXP_WINDOW_VERSION 3
 #define DXP_QPS            4       /* queue pairs per function (C-36) */
 #define DXP_DOORBELLS      32      /* descriptors that are posted but not read (C-15) */
 #define DXP_EVENTS         512     /* entries of each event ring; number of NAP buffers */
@@ -111,7 +111,7 @@ struct dxp_entry {
 struct dxp_descriptor {
 	dxp_u8 op;    /* enum dxp_op */
 	dxp_u8 flags; /* enum dxp_flag */
-	dxp_u8 qp;    /* own queue pair, 0 .. 3 */
+	dxp_u8 qp;    /* own queue pair, 0 .. qp_count - 1 of the window */
 	dxp_u8 dst_function;
 	dxp_u16 dst_node; /* 0: this node */
 	dxp_u16 dst_qp;
@@ -224,10 +224,12 @@ struct dxp_function_counters {
 struct dxp_window {
 	/* page 0, engine: identity of the function */
 	dxp_u32 magic, version, bytes;
-	dxp_u32 function; /* 0: physical, 1 .. 7: virtual */
-	dxp_u32 qp_magic[DXP_QPS];
-	dxp_u32 node; /* id of its node; 0xffff: none yet */
-	dxp_u32 pad0[7];
+	dxp_u32 function;          /* 0: physical, 1 .. 7: virtual */
+	dxp_u32 qp_magic[DXP_QPS]; /* of the user's queue pairs */
+	dxp_u32 node;              /* id of its node; 0xffff: none yet */
+	/* The user's queue pairs 0 .. qp_count - 1 are those of the function from first_qp on. */
+	dxp_u32 first_qp, qp_count;
+	dxp_u32 pad0[5];
 	struct dxp_function_counters counters;
 	dxp_u8 pad1[4096 - 64 - 18 * 8];
 

@@ -310,26 +310,36 @@ static const struct function_ops attached_ops = {
 
 /* ---- attaching ---- */
 
+static int busy_error(const struct attached *a, const struct dxp_function_options *o)
+{
+	if (!o->function)
+		return error_set(DXP_EBUSY,
+				 "all %s that %s offers are in use; `dxp vf` lists their users",
+				 o->qp ? "queue pairs" : "functions", a->path);
+	if (o->qp == DXP_QP_ANY)
+		return error_set(DXP_EBUSY,
+				 "all queue pairs of function %u of %s are in use; choose another "
+				 "function, or 0 for any",
+				 o->function, a->path);
+	if (o->qp)
+		return error_set(DXP_EBUSY,
+				 "queue pair %u.%u of %s is in use; choose another, or DXP_QP_ANY",
+				 o->function, o->qp - DXP_QP(0), a->path);
+	return error_set(DXP_EBUSY, "function %u of %s is in use; choose another, or 0 for any",
+			 o->function, a->path);
+}
+
 static int open_error(const struct attached *a, const struct dxp_function_options *o, int status)
 {
 	switch (status) {
-	case DXP_EBUSY:
-		if (o->function)
-			return error_set(
-				status, "function %u of %s is in use; choose another, or 0 for any",
-				o->function, a->path);
-		return error_set(
-			status,
-			"all functions that %s offers are in use; `dxp vf` lists their users",
-			a->path);
+	case DXP_EBUSY: return busy_error(a, o);
 	case DXP_EEXIST:
 		return error_set(DXP_EBUSY, "another function of %s has the label '%s'", a->path,
 				 o->label ? o->label : "");
 	case DXP_EACCESS:
 		return error_set(
-			status,
-			"%s does not offer function %u; `dxp vf` lists those that it offers",
-			a->path, o->function);
+			status, "%s does not offer %s%u; `dxp vf` lists those that it offers",
+			a->path, o->qp ? "that queue pair of function " : "function ", o->function);
 	default:
 		return error_set(status, "%s cannot open a function: %s", a->path,
 				 dxp_status_text(status));
@@ -347,7 +357,8 @@ static int window_map(struct attached *a, struct descriptors *d)
 	if (status == DXP_OK) {
 		const struct dxp_window *w = a->window.base;
 		if (w->magic != DXP_WINDOW_MAGIC || w->version != DXP_WINDOW_VERSION ||
-		    w->bytes != sizeof(*w))
+		    w->bytes != sizeof(*w) || w->qp_count == 0 || w->qp_count > DXP_QPS ||
+		    w->first_qp > DXP_QPS - w->qp_count)
 			status = DXP_EMALFORMED;
 	}
 	if (status != DXP_OK) {
@@ -366,7 +377,8 @@ static int window_map(struct attached *a, struct descriptors *d)
 
 static int function_request(struct attached *a, const struct dxp_function_options *o)
 {
-	struct attach_request request = {.type = ATTACH_OPEN, .function = (uint8_t)o->function};
+	struct attach_request request = {
+		.type = ATTACH_OPEN, .function = (uint8_t)o->function, .qp = (uint8_t)o->qp};
 	struct attach_answer answer;
 	struct descriptors d;
 
@@ -383,8 +395,15 @@ static int options_check(const struct dxp_function_options *o)
 		return error_set(DXP_EINVAL,
 				 "function %u does not exist; use 1 to %d, or 0 for any",
 				 o->function, NIC_FUNCTIONS - 1);
+	if (o->qp > DXP_QP(DXP_QPS - 1) && o->qp != DXP_QP_ANY)
+		return error_set(DXP_EINVAL,
+				 "queue pair choice %u does not exist; use 0 for all, DXP_QP(0) to "
+				 "DXP_QP(%d), or DXP_QP_ANY",
+				 o->qp, DXP_QPS - 1);
 	return function_label_check(o->label);
 }
+
+_Static_assert(DXP_QP(2) == ATTACH_QP(2) && DXP_QP_ANY == ATTACH_QP_ANY, "one numbering");
 
 int dxp_function_attach(const struct dxp_function_options *options, struct dxp_function **out)
 {
@@ -399,7 +418,7 @@ int dxp_function_attach(const struct dxp_function_options *options, struct dxp_f
 		return error_set(DXP_ENOMEM, "out of memory");
 	a->socket = a->engine_wakeup = a->user_wakeup = a->window.fd = -1;
 	function_init(&a->base, &attached_ops, o->timeout_ms, o->spin_us);
-	status = offer_connect(o->nic, o->function, a->base.timeout_ns, a->path, &a->socket);
+	status = offer_connect(o->nic, o->function, o->qp, a->base.timeout_ns, a->path, &a->socket);
 	if (status == DXP_OK)
 		status = function_request(a, o);
 	if (status != DXP_OK) {

@@ -18,7 +18,7 @@
 
 static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 {
-	struct node_options options = {.name = nic->name, .static_id = ALONE_ID};
+	struct node_options options = {.name = nic->name, .static_id = ALONE_ID, .qps = o->qps};
 
 	if (o->directory || o->manager || o->key_file || o->bind)
 		return error_set(DXP_EINVAL, "fabric, manager, key and address are for a NIC that "
@@ -69,6 +69,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 					     .fabric_key = config.key,
 					     .bind = config.bind,
 					     .follow_address = !o->bind,
+					     .qps = o->qps,
 					     .spin_ns = UINT32_MAX};
 	status = join_open(&options, &nic->node);
 	if (status == DXP_OK)
@@ -99,6 +100,11 @@ int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic **out)
 
 	if (!nic)
 		return error_set(DXP_ENOMEM, "out of memory");
+	if (o->qps > DXP_QPS) {
+		free(nic);
+		return error_set(DXP_EINVAL, "function 0 has %d queue pairs, not %u; use 0 for all",
+				 DXP_QPS, o->qps);
+	}
 	nic->timeout_ns = (o->timeout_ms ? o->timeout_ms : HOST_TIMEOUT_MS) * MS_NS;
 	nic->spin_us = o->spin_us;
 	pthread_mutex_init(&nic->lock, NULL);
@@ -129,7 +135,7 @@ static uint32_t leftovers_free(struct dxp_nic *nic)
 	uint32_t count = 0;
 
 	for (struct embedded **link = &nic->closed, *e; (e = *link);) {
-		if (!nic_function_idle(engine, e->index)) {
+		if (!nic_user_idle(engine, e->index)) {
 			link = &e->next;
 			continue;
 		}

@@ -195,14 +195,17 @@ static int find(struct dxp_nic *nic, void *context)
 {
 	struct find_call *c = context;
 	const struct nic *engine = node_nic(nic->node);
-	uint32_t function = nic_function_labelled(engine, c->label);
+	uint32_t user = nic_user_labelled(engine, c->label);
 
-	if (strcmp(c->label, nic->name) == 0 && nic_function_state(engine, 0) == DXP_FUNCTION_OPEN)
-		function = 0;
-	if (function < NIC_FUNCTIONS) {
+	if (strcmp(c->label, nic->name) == 0 && nic_user_state(engine, 0) == DXP_FUNCTION_OPEN)
+		user = 0;
+	if (user < NIC_USERS) {
+		uint32_t function = user % NIC_FUNCTIONS, qp = user / NIC_FUNCTIONS + c->qp;
+		if (c->qp >= nic_user_qps(engine, user))
+			return DXP_ENOENT;
 		c->target = (struct dxp_target){.function = (uint8_t)function,
-						.qp = c->qp,
-						.magic = nic_qp_magic(engine, function, c->qp)};
+						.qp = (uint8_t)qp,
+						.magic = nic_qp_magic(engine, function, qp)};
 		return DXP_OK;
 	}
 	const struct node_table *table = node_table(nic->node);
@@ -273,14 +276,14 @@ static int function_close(struct dxp_nic *nic, void *context)
 	if (e->base.armed)
 		node_arm(nic->node, -1);
 	node_user_fd(nic->node, e->index, -1);
-	return nic_function_close(node_nic(nic->node), e->index, DXP_ECLOSED, clock_now_ns());
+	return nic_user_close(node_nic(nic->node), e->index, DXP_ECLOSED, clock_now_ns());
 }
 
 static int function_rests(struct dxp_nic *nic, void *context)
 {
 	const struct embedded *e = context;
 
-	return nic_function_idle(node_nic(nic->node), e->index) ? DXP_OK : DXP_EAGAIN;
+	return nic_user_idle(node_nic(nic->node), e->index) ? DXP_OK : DXP_EAGAIN;
 }
 
 static int function_hand_over(struct dxp_nic *nic, void *context)
@@ -367,7 +370,7 @@ static int function_open(struct dxp_nic *nic, void *context)
 	int status = nic->physical_used ? free_open(nic, e) : physical_assign(nic, e);
 	if (status != DXP_OK)
 		return status;
-	nic_function_label(node_nic(nic->node), e->index, e->label);
+	nic_user_label(node_nic(nic->node), e->index, e->label);
 	node_user_fd(nic->node, e->index, e->user_wakeup);
 	e->next = nic->functions;
 	nic->functions = e;

@@ -54,11 +54,12 @@ int dxp_function_target(const struct dxp_function *f, uint8_t qp, struct dxp_tar
 {
 	uint32_t node = dxp_load_acquire(&f->window->node);
 
-	if (qp_check(qp) != DXP_OK)
-		return DXP_EINVAL;
+	if (qp >= f->window->qp_count)
+		return error_set(DXP_EINVAL, "this function has queue pairs 0 to %u, not %d",
+				 f->window->qp_count - 1, qp);
 	*out = (struct dxp_target){.node = node < WIRE_NODE_NONE ? (uint16_t)node : 0,
 				   .function = (uint8_t)f->window->function,
-				   .qp = qp,
+				   .qp = (uint8_t)(f->window->first_qp + qp),
 				   .magic = f->window->qp_magic[qp]};
 	return DXP_OK;
 }

@@ -22,8 +22,8 @@
 
 /* A search of all NICs of this machine. */
 struct search {
-	const char *name;  /* NULL: any */
-	uint32_t function; /* 0: any */
+	const char *name;      /* NULL: any */
+	uint32_t function, qp; /* as in struct dxp_function_options */
 	uint64_t timeout_ns;
 	struct offer_folder *folders;
 	uint32_t folder_count;
@@ -37,17 +37,27 @@ struct search {
 	char list[LIST_TEXT_BYTES]; /* "a, b, c": all NICs that answer */
 };
 
-/* Connects to the folder's socket `nic`, or without a name to that of a function. */
+static bool scope_fits(const struct search *s, struct offer_scope scope)
+{
+	bool choice = s->qp != ATTACH_QP_ALL && s->qp != ATTACH_QP_ANY;
+
+	if (!scope.only)
+		return true;
+	if (s->function > 0 && scope.function != s->function)
+		return false;
+	return scope.qp == ATTACH_QP_ALL ? scope.function > 0 : !choice || scope.qp == s->qp;
+}
+
+/* Connects to the folder's socket `nic`, or without it to that of a function or queue pair. */
 static int folder_connect(const struct search *s, const char *folder, char path[OFFER_PATH_BYTES],
 			  int *socket)
 {
 	uint64_t timeout_ns = s->name ? s->timeout_ns : min_u64(s->timeout_ns, ANSWER_NS_MAX);
+	struct offer_scope scope;
 	int status = DXP_ENOENT;
 
-	for (uint32_t i = 0; i < NIC_FUNCTIONS && status == DXP_ENOENT; i++) {
-		if (i > 0 && s->function > 0 && i != s->function)
-			continue;
-		if (offer_socket_path(folder, i, path))
+	for (uint32_t i = 0; offer_socket_scope(i, &scope) && status == DXP_ENOENT; i++) {
+		if (scope_fits(s, scope) && offer_socket_path(folder, scope, path))
 			status = local_connect(path, timeout_ns, socket);
 	}
 	return status;
@@ -159,7 +169,7 @@ static int path_connect(const char *given, uint64_t timeout_ns, char path[OFFER_
 	return status == DXP_OK ? status : connect_error(status, path);
 }
 
-int offer_connect(const char *nic, uint32_t function, uint64_t timeout_ns,
+int offer_connect(const char *nic, uint32_t function, uint32_t qp, uint64_t timeout_ns,
 		  char path[OFFER_PATH_BYTES], int *socket)
 {
 	const char *own = getenv("DXP_NIC");
@@ -171,8 +181,11 @@ int offer_connect(const char *nic, uint32_t function, uint64_t timeout_ns,
 	struct search *s = calloc(1, sizeof(*s));
 	if (!s)
 		return error_set(DXP_ENOMEM, "out of memory");
-	*s = (struct search){
-		.name = nic, .function = function, .timeout_ns = timeout_ns, .socket = -1};
+	*s = (struct search){.name = nic,
+			     .function = function,
+			     .qp = qp,
+			     .timeout_ns = timeout_ns,
+			     .socket = -1};
 	int status = name_connect(s, path, socket);
 	free(s);
 	return status;

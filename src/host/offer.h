@@ -7,9 +7,9 @@
 
 #include "node/offer_folder.h"
 
-/* Connects to `nic` (see struct dxp_function_options) for `function` (0: any). Writes the socket's
+/* Connects to `nic` for `function` and `qp` (see struct dxp_function_options). Writes the socket's
  * path to `path`. Sets the error text; errors as dxp_function_attach. */
-int offer_connect(const char *nic, uint32_t function, uint64_t timeout_ns,
+int offer_connect(const char *nic, uint32_t function, uint32_t qp, uint64_t timeout_ns,
 		  char path[OFFER_PATH_BYTES], int *socket);
 
 #endif

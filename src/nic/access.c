@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks access by packets and by other functions of this NIC. Counts each rejection at its target
+/* Checks access by packets and by other users of this NIC. Counts each rejection at its target
  * (C-10, C-33). */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
 #include "wire/frame.h"
 
-void access_refused(struct nic *n, struct nic_function *f, uint8_t code)
+void access_refused(struct nic *n, struct nic_user *u, uint8_t code)
 {
-	struct dxp_function_counters none, *c = f ? &f->counts : &none;
+	struct dxp_function_counters none, *c = u ? &u->counts : &none;
 
-	if (f)
-		f->counted = true;
+	if (u)
+		u->counted = true;
 	else
 		none = (struct dxp_function_counters){0};
 	switch (code) {
@@ -47,19 +47,20 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 				  ? nic_stream_index((uint8_t)function, (uint16_t)qp)
 				  : NIC_STREAMS;
 
-	if (stream == NIC_STREAMS || !function_serves(&n->functions[function]) ||
+	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
 		return 0; /* is rejected, or permitted, without a new comparison */
 	return waits(n, by);
 }
 
-struct nic_function *access_function(struct nic *n, struct guesses *by, uint32_t function,
-				     uint32_t qp, uint32_t magic)
+struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t function, uint32_t qp,
+			     uint32_t magic)
 {
 	bool exists = function < NIC_FUNCTIONS && qp < NIC_QPS_PER_FUNCTION;
 	struct nic_function *f = exists ? &n->functions[function] : NULL;
+	struct nic_user *u = exists ? f->user_of[qp] : NULL;
 
-	if (!f || !function_serves(f)) {
+	if (!u || !user_serves(u)) {
 		access_refused(n, NULL, WIRE_NACK_MAGIC);
 		return NULL;
 	}
@@ -67,18 +68,18 @@ struct nic_function *access_function(struct nic *n, struct guesses *by, uint32_t
 	if (f->qp_magic[qp] != magic) {
 		guess_magic_wrong(by, &n->guesses, magic, n->now_ns);
 		f->counters[qp].refused++;
-		access_refused(n, f, WIRE_NACK_MAGIC);
+		access_refused(n, u, WIRE_NACK_MAGIC);
 		return NULL;
 	}
 	guess_magic_right(by, function * NIC_QPS_PER_FUNCTION + qp);
-	return f;
+	return u;
 }
 
-uint8_t access_region(struct nic_function *f, struct guesses *by, uint32_t key, uint32_t right,
+uint8_t access_region(struct nic_user *u, struct guesses *by, uint32_t key, uint32_t right,
 		      uint64_t offset, uint64_t bytes, struct nic_region **out)
 {
-	struct nic *n = f->nic;
-	struct nic_region *region = region_find(n, f->index, key);
+	struct nic *n = u->nic;
+	struct nic_region *region = region_find(u, key);
 
 	if (!region) {
 		guess_key_wrong(by, &n->guesses, key, n->now_ns);
@@ -95,9 +96,9 @@ uint8_t access_region(struct nic_function *f, struct guesses *by, uint32_t key, 
 	return code;
 }
 
-uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_register_range *out)
+uint8_t access_registers(struct nic_user *u, uint32_t bytes, struct nic_register_range *out)
 {
-	switch (registers_reserve(f, bytes, out)) {
+	switch (registers_reserve(u, bytes, out)) {
 	case DXP_OK: return 0;
 	case DXP_EACCESS: return WIRE_NACK_KEY;
 	case DXP_ERANGE: return WIRE_NACK_BOUNDS;

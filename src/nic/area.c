@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode's lookup table (P-01): maps addresses of a function's device to bytes of its
+/* Register mode's lookup table (P-01): maps addresses of a user's device to bytes of its
  * regions. An entry is valid as long as its key; an invalid one is skipped and its space reused. */
 #include <stdlib.h>
 
@@ -7,17 +7,17 @@
 
 #include "nic/internal.h"
 
-static struct nic_region *area_region(const struct nic_function *f, const struct nic_area *a)
+static struct nic_region *area_region(const struct nic_user *u, const struct nic_area *a)
 {
-	return region_find(f->nic, f->index, a->key);
+	return region_find(u, a->key);
 }
 
-static void dead_remove(const struct nic_function *f, struct nic_registers *g)
+static void dead_remove(const struct nic_user *u, struct nic_registers *g)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < g->area_count; i++)
-		if (area_region(f, &g->areas[i]))
+		if (area_region(u, &g->areas[i]))
 			g->areas[kept++] = g->areas[i];
 	g->area_count = kept;
 }
@@ -28,11 +28,11 @@ static bool overlap(const struct nic_area *a, const struct nic_area *b)
 	return a->vaddr <= b->vaddr + (b->bytes - 1) && b->vaddr <= a->vaddr + (a->bytes - 1);
 }
 
-static int area_check(const struct nic_function *f, const struct nic_area *area)
+static int area_check(const struct nic_user *u, const struct nic_area *area)
 {
 	if (area->bytes == 0 || area->vaddr + (area->bytes - 1) < area->vaddr)
 		return DXP_EINVAL;
-	const struct nic_region *region = area_region(f, area);
+	const struct nic_region *region = area_region(u, area);
 	if (!region)
 		return DXP_EACCESS;
 	if (region->staged || region->guarded)
@@ -42,20 +42,20 @@ static int area_check(const struct nic_function *f, const struct nic_area *area)
 	return DXP_OK;
 }
 
-int nic_area_add(struct nic *n, uint32_t function, const struct nic_area *area)
+int nic_area_add(struct nic *n, uint32_t user, const struct nic_area *area)
 {
-	if (function >= NIC_FUNCTIONS || !n->functions[function].window)
+	if (user >= NIC_USERS || !n->users[user].window)
 		return DXP_ENOENT;
-	struct nic_function *f = &n->functions[function];
-	int status = area_check(f, area);
+	struct nic_user *u = &n->users[user];
+	int status = area_check(u, area);
 	if (status != DXP_OK)
 		return status;
-	if (!f->registers)
-		f->registers = calloc(1, sizeof(*f->registers));
-	struct nic_registers *g = f->registers;
+	if (!u->registers)
+		u->registers = calloc(1, sizeof(*u->registers));
+	struct nic_registers *g = u->registers;
 	if (!g)
 		return DXP_ENOMEM;
-	dead_remove(f, g);
+	dead_remove(u, g);
 	for (uint32_t i = 0; i < g->area_count; i++)
 		if (overlap(&g->areas[i], area))
 			return DXP_EEXIST;
@@ -65,26 +65,26 @@ int nic_area_add(struct nic *n, uint32_t function, const struct nic_area *area)
 	return DXP_OK;
 }
 
-uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out, uint32_t count)
+uint32_t nic_areas(const struct nic *n, uint32_t user, struct nic_area *out, uint32_t count)
 {
-	const struct nic_function *f = function < NIC_FUNCTIONS ? &n->functions[function] : NULL;
+	const struct nic_user *u = user < NIC_USERS ? &n->users[user] : NULL;
 	uint32_t written = 0;
 
-	for (uint32_t i = 0; f && f->registers && i < f->registers->area_count; i++)
-		if (written < count && area_region(f, &f->registers->areas[i]))
-			out[written++] = f->registers->areas[i];
+	for (uint32_t i = 0; u && u->registers && i < u->registers->area_count; i++)
+		if (written < count && area_region(u, &u->registers->areas[i]))
+			out[written++] = u->registers->areas[i];
 	return written;
 }
 
-int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
+int area_find(const struct nic_user *u, uint64_t vaddr, uint64_t bytes, uint32_t *key,
 	      uint64_t *offset)
 {
-	for (uint32_t i = 0; i < f->registers->area_count; i++) {
-		const struct nic_area *a = &f->registers->areas[i];
+	for (uint32_t i = 0; i < u->registers->area_count; i++) {
+		const struct nic_area *a = &u->registers->areas[i];
 		uint64_t from = vaddr - a->vaddr;
 		if (vaddr < a->vaddr || from >= a->bytes || bytes > a->bytes - from)
 			continue;
-		if (!area_region(f, a))
+		if (!area_region(u, a))
 			continue;
 		*key = a->key;
 		*offset = a->offset + from;

@@ -20,7 +20,7 @@ struct chain_side {
 /* Invariant: entries are valid up to `copied`, checked up to `checked`. All are checked once
  * `ready`, and only then a side advances. */
 struct nic_chain {
-	struct dxp_entry at; /* the chain in the function's memory */
+	struct dxp_entry at; /* the chain in the user's memory */
 	uint32_t count, copied, checked;
 	bool ready;
 	struct chain_side local, remote;
@@ -29,10 +29,10 @@ struct nic_chain {
 
 /* Copies bytes from offset `from` of the chain. The key is looked up each time, because it may be
  * revoked. */
-static int chain_copy(struct nic_function *f, const struct dxp_entry *at, uint64_t from, void *to,
+static int chain_copy(const struct nic_user *u, const struct dxp_entry *at, uint64_t from, void *to,
 		      uint64_t bytes)
 {
-	struct nic_region *region = region_find(f->nic, f->index, at->key);
+	struct nic_region *region = region_find(u, at->key);
 
 	if (!region)
 		return DXP_EACCESS;
@@ -67,17 +67,17 @@ static bool long_good(const struct dxp_chain *c)
 static int chain_create(struct nic_request *r, const struct dxp_chain *head,
 			const struct dxp_entry *at)
 {
-	struct nic_function *f = r->function;
+	struct nic_user *u = r->user;
 	uint32_t count = head->src_count + head->dst_count;
 
-	if (f->chain_entries + count > NIC_CHAIN_ENTRIES_MAX) {
-		f->counts.chain_waits += !f->chain_full;
-		f->chain_full = f->counted = true;
+	if (u->chain_entries + count > NIC_CHAIN_ENTRIES_MAX) {
+		u->counts.chain_waits += !u->chain_full;
+		u->chain_full = u->counted = true;
 		return DXP_EAGAIN;
 	}
 	struct nic_chain *c = malloc(sizeof(*c) + (size_t)count * ENTRY_BYTES);
 	if (!c) {
-		nic_memory_short(f->nic);
+		nic_memory_short(u->nic);
 		return DXP_EAGAIN;
 	}
 	*c = (struct nic_chain){.at = *at, .count = count};
@@ -86,7 +86,7 @@ static int chain_create(struct nic_request *r, const struct dxp_chain *head,
 	bool reading = head->head.op == DXP_OP_GET;
 	c->local = reading ? dst : src;
 	c->remote = reading ? src : dst;
-	f->chain_entries += count;
+	u->chain_entries += count;
 	r->chain = c;
 	return DXP_OK;
 }
@@ -100,7 +100,7 @@ int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 
 	if (at->bytes < sizeof(head))
 		return DXP_EINVAL;
-	status = chain_copy(r->function, at, 0, &head, sizeof(head));
+	status = chain_copy(r->user, at, 0, &head, sizeof(head));
 	if (status != DXP_OK)
 		return status;
 	if (!head_good(&head, at->bytes))
@@ -108,7 +108,7 @@ int chain_begin(struct nic_request *r, const struct dxp_entry *at,
 	uint32_t count = head.src_count + head.dst_count;
 	bool fits = count <= NIC_LIST_ENTRIES_MAX;
 	if (fits)
-		status = chain_copy(r->function, at, sizeof(head), entries,
+		status = chain_copy(r->user, at, sizeof(head), entries,
 				    (uint64_t)count * ENTRY_BYTES);
 	else
 		status = long_good(&head) ? chain_create(r, &head, at) : DXP_EINVAL;
@@ -127,9 +127,9 @@ void chain_free(struct nic_request *r)
 {
 	if (!r->chain)
 		return;
-	r->function->chain_entries -= r->chain->count;
-	r->function->chain_full = false;
-	r->function->nic->space = true;
+	r->user->chain_entries -= r->chain->count;
+	r->user->chain_full = false;
+	r->user->nic->space = true;
 	free(r->chain);
 	r->chain = NULL;
 }
@@ -144,7 +144,7 @@ static int copy_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
 	uint32_t count = affordable(c->count - c->copied, *left, ENTRY_BYTES);
-	int status = chain_copy(r->function, &c->at,
+	int status = chain_copy(r->user, &c->at,
 				sizeof(struct dxp_chain) + (uint64_t)c->copied * ENTRY_BYTES,
 				c->entries + c->copied, (uint64_t)count * ENTRY_BYTES);
 
@@ -155,9 +155,9 @@ static int copy_step(struct nic_request *r, int64_t *left)
 
 /* ---- checks ---- */
 
-static int local_check(const struct nic_function *f, const struct dxp_entry *e)
+static int local_check(const struct nic_user *u, const struct dxp_entry *e)
 {
-	const struct nic_region *region = region_find(f->nic, f->index, e->key);
+	const struct nic_region *region = region_find(u, e->key);
 
 	if (!region)
 		return DXP_EACCESS;
@@ -168,8 +168,8 @@ static int local_check(const struct nic_function *f, const struct dxp_entry *e)
 		       : DXP_OK;
 }
 
-/* `t`: the target, if it is a function of this NIC. */
-static int remote_check(struct nic_request *r, struct nic_function *t, const struct dxp_entry *e)
+/* `t`: the target, if it is a user of this NIC. */
+static int remote_check(struct nic_request *r, struct nic_user *t, const struct dxp_entry *e)
 {
 	uint32_t right = r->head.op == DXP_OP_GET ? NIC_REMOTE_READ : NIC_REMOTE_WRITE;
 	struct nic_region *region;
@@ -180,11 +180,11 @@ static int remote_check(struct nic_request *r, struct nic_function *t, const str
 		return DXP_OK;
 	if (local_key_waits(r, e->key))
 		return DXP_EAGAIN;
-	uint8_t code = access_region(t, &r->function->guesses, e->key, right, e->offset, e->bytes,
-				     &region);
+	uint8_t code =
+		access_region(t, &r->user->guesses, e->key, right, e->offset, e->bytes, &region);
 	if (code == 0)
 		return DXP_OK;
-	t->counters[r->head.dst_qp].refused++;
+	t->function->counters[r->head.dst_qp].refused++;
 	access_refused(t->nic, t, code);
 	return rltp_status_of_nack(code);
 }
@@ -194,21 +194,21 @@ static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;
 	uint32_t end = c->checked + affordable(c->count - c->checked, *left, LOCAL_COST_BYTES);
-	struct nic_function *t = NULL;
+	struct nic_user *t = NULL;
 
 	*left -= (int64_t)(end - c->checked) * LOCAL_COST_BYTES;
 	if (local_node(r->function->nic, r->head.dst_node)) {
 		if (local_magic_waits(r))
 			return DXP_EAGAIN;
-		t = access_function(r->function->nic, &r->function->guesses, r->head.dst_function,
-				    r->head.dst_qp, r->head.dst_magic);
+		t = access_user(r->function->nic, &r->user->guesses, r->head.dst_function,
+				r->head.dst_qp, r->head.dst_magic);
 		if (!t)
 			return rltp_status_of_nack(WIRE_NACK_MAGIC);
 	}
 	for (; c->checked < end; c->checked++) {
 		const struct dxp_entry *e = &c->entries[c->checked];
 		bool own = (size_t)(e - c->local.entries) < c->local.count;
-		int status = own ? local_check(r->function, e) : remote_check(r, t, e);
+		int status = own ? local_check(r->user, e) : remote_check(r, t, e);
 		if (status != DXP_OK)
 			return status;
 		*(own ? &c->local.bytes : &c->remote.bytes) += e->bytes;
@@ -218,8 +218,8 @@ static int check_step(struct nic_request *r, int64_t *left)
 	if (c->local.bytes != c->remote.bytes || c->local.bytes > NIC_MESSAGE_BYTES_MAX)
 		return DXP_EINVAL; /* C-24: the totals must agree */
 	r->total = (uint32_t)c->local.bytes;
-	r->function->counts.chains++;
-	r->function->counted = true;
+	r->user->counts.chains++;
+	r->user->counted = true;
 	c->ready = true;
 	return DXP_OK;
 }
@@ -269,8 +269,7 @@ static int window_step(struct nic_request *r, int64_t *left)
 	r->last = r->cut + (uint32_t)bytes;
 	for (uint64_t rest = bytes; rest > 0 && status == DXP_OK;) {
 		struct dxp_entry e = side_next(&c->local, rest);
-		status = doorbell_piece(r->function->nic, r->function->index, &e,
-					&r->local[r->local_count]);
+		status = doorbell_piece(r->user, &e, &r->local[r->local_count]);
 		r->local_count += status == DXP_OK;
 		rest -= e.bytes;
 	}
@@ -300,7 +299,7 @@ static bool pieces_left(const struct nic_request *r)
 
 bool chain_advance(struct nic_request *r, int64_t *left)
 {
-	struct nic_function *f = r->function;
+	struct nic_user *u = r->user;
 
 	if (pieces_left(r))
 		return true;
@@ -312,13 +311,13 @@ bool chain_advance(struct nic_request *r, int64_t *left)
 			continue;
 		if (status == DXP_EAGAIN)
 			return false;
-		f->nic->counters.descriptors_bad += !r->chain->ready;
-		f->counts.descriptors_bad += !r->chain->ready;
+		u->nic->counters.descriptors_bad += !r->chain->ready;
+		u->counts.descriptors_bad += !r->chain->ready;
 		request_give_up(r, status);
 		return false;
 	}
 	if (*left > 0)
 		return true;
-	f->busy |= (uint8_t)(1u << r->head.qp);
+	r->function->busy |= (uint8_t)(1u << r->head.qp);
 	return false;
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums and publishes counters of a function and its queue pairs. The engine never reads back the
+/* Sums and publishes counters of users and functions. The engine never reads back the
  * copy in the window. */
 #include <assert.h>
 
 #include "nic/internal.h"
 
-static void counters_sum(const struct nic_function *f, struct dxp_function_counters *out)
+static inline void qps_add(const struct nic_qp_counters *c, uint32_t count,
+			   struct dxp_function_counters *out)
 {
-	*out = f->counts;
-	out->rate_waits = limit_waits(f);
-	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
-		const struct nic_qp_counters *c = &f->counters[q];
+	for (uint32_t q = 0; q < count; q++, c++) {
 		out->sent_messages += c->sent_messages;
 		out->sent_bytes += c->sent_bytes;
 		out->failed += c->failed;
@@ -20,26 +18,55 @@ static void counters_sum(const struct nic_function *f, struct dxp_function_count
 	}
 }
 
+/* Sums the counters of a user and its queue pairs. */
+static void user_sum(const struct nic_user *u, struct dxp_function_counters *out)
+{
+	const struct nic_function *f = u->function;
+
+	*out = u->counts;
+	out->rate_waits = limit_waits(f);
+	if (u->qp_count == NIC_QPS_PER_FUNCTION)
+		qps_add(f->counters, NIC_QPS_PER_FUNCTION, out); /* unrolled: at each poll */
+	else
+		qps_add(&f->counters[u->first_qp], u->qp_count, out);
+}
+
+void nic_user_counters(const struct nic *n, uint32_t user, struct dxp_function_counters *out)
+{
+	assert(user < NIC_USERS);
+	user_sum(&n->users[user], out);
+}
+
 void nic_function_counters(const struct nic *n, uint32_t function,
 			   struct dxp_function_counters *out)
 {
 	assert(function < NIC_FUNCTIONS);
-	counters_sum(&n->functions[function], out);
+	const struct nic_function *f = &n->functions[function];
+	struct dxp_function_counters part;
+
+	*out = (struct dxp_function_counters){0};
+	for (uint32_t open = f->open; open; open &= open - 1) {
+		user_sum(f->user_of[__builtin_ctz(open)], &part);
+#define ADD(name) out->name += part.name;
+		DXP_COUNTER_LIST(ADD)
+#undef ADD
+	}
+	out->rate_waits = limit_waits(f);
 }
 
-void nic_placed_count(struct nic_function *f, uint32_t bytes)
+void nic_placed_count(struct nic_user *u, uint32_t bytes)
 {
-	f->total_bytes += bytes;
-	dxp_store_release64(&f->window->total_bytes, f->total_bytes);
+	u->total_bytes += bytes;
+	dxp_store_release64(&u->window->total_bytes, u->total_bytes);
 }
 
-void nic_counters_publish(struct nic_function *f)
+void nic_counters_publish(struct nic_user *u)
 {
 	struct dxp_function_counters sum;
 
-	counters_sum(f, &sum);
-#define STORE(name) dxp_store_release64(&f->window->counters.name, sum.name);
+	user_sum(u, &sum);
+#define STORE(name) dxp_store_release64(&u->window->counters.name, sum.name);
 	DXP_COUNTER_LIST(STORE)
 #undef STORE
-	f->counted = false;
+	u->counted = false;
 }

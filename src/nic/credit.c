@@ -3,7 +3,7 @@
  * sending node and target queue pair, since the session opened. The receiver grants a total;
  * descriptors beyond it stay in the sender's queue pair.
  *
- * Invariant of the receiver, per function: `promised` is the sum of limit - accepted - first_left
+ * Invariant of the receiver, per user: `promised` is the sum of limit - accepted - first_left
  * over the active streams. At each grant promised + used <= entries. First credits and long unused
  * ones are not in the sum: their messages may find no entry, and RNR repairs that.
  * docs/design/nic-local.md "Credits". */
@@ -14,9 +14,9 @@
 
 #define SWEEP 8 /* streams checked for idleness per grant */
 
-static struct nic_function *function_of(const struct rx_stream *s)
+static struct nic_user *user_of(const struct rx_stream *s)
 {
-	return nic_stream_function(peer_nic(s->peer), s->index);
+	return nic_stream_user(peer_nic(s->peer), s->index);
 }
 
 static uint32_t unspent(const struct rx_stream *s)
@@ -31,70 +31,70 @@ bool credit_left(const struct rx_stream *s)
 
 /* ---- streams that share the receive entries ---- */
 
-static void active_add(struct nic_function *f, struct rx_stream *s)
+static void active_add(struct nic_user *u, struct rx_stream *s)
 {
-	s->previous_active = f->active_last;
+	s->previous_active = u->active_last;
 	s->next_active = NULL;
-	*(f->active_last ? &f->active_last->next_active : &f->active) = s;
-	f->active_last = s;
-	f->active_count++;
-	f->promised += unspent(s) - s->first_left;
+	*(u->active_last ? &u->active_last->next_active : &u->active) = s;
+	u->active_last = s;
+	u->active_count++;
+	u->promised += unspent(s) - s->first_left;
 	s->listed = true;
 	s->used_ns = peer_nic(s->peer)->now_ns;
 }
 
-static void active_remove(struct nic_function *f, struct rx_stream *s)
+static void active_remove(struct nic_user *u, struct rx_stream *s)
 {
-	*(s->previous_active ? &s->previous_active->next_active : &f->active) = s->next_active;
-	*(s->next_active ? &s->next_active->previous_active : &f->active_last) = s->previous_active;
-	f->active_count--;
-	f->promised -= unspent(s) - s->first_left;
+	*(s->previous_active ? &s->previous_active->next_active : &u->active) = s->next_active;
+	*(s->next_active ? &s->next_active->previous_active : &u->active_last) = s->previous_active;
+	u->active_count--;
+	u->promised -= unspent(s) - s->first_left;
 	s->listed = false;
 }
 
 /* Removes a stream from the active ones. Others may be granted its unused credit too. */
-static void stream_retire(struct nic_function *f, struct rx_stream *s)
+static void stream_retire(struct nic_user *u, struct rx_stream *s)
 {
-	active_remove(f, s);
+	active_remove(u, s);
 	s->first_left = unspent(s);
 }
 
-static void idle_sweep(struct nic_function *f, uint64_t now_ns)
+static void idle_sweep(struct nic_user *u, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < SWEEP && f->active != f->active_last; i++) {
-		struct rx_stream *s = f->active;
+	for (uint32_t i = 0; i < SWEEP && u->active != u->active_last; i++) {
+		struct rx_stream *s = u->active;
 		if (now_ns - s->used_ns > NIC_CREDIT_IDLE_NS) {
-			stream_retire(f, s);
+			stream_retire(u, s);
 			continue;
 		}
 		uint64_t used_ns = s->used_ns;
-		active_remove(f, s);
-		active_add(f, s);
+		active_remove(u, s);
+		active_add(u, s);
 		s->used_ns = used_ns;
 	}
 }
 
-static void wait_add(struct nic_function *f, struct rx_stream *s)
+static void wait_add(struct nic_user *u, struct rx_stream *s)
 {
 	if (s->waits)
 		return;
 	s->waits = true;
 	s->next_waiting = NULL;
-	*(f->waiting_last ? &f->waiting_last->next_waiting : &f->waiting) = s;
-	f->waiting_last = s;
+	*(u->waiting_last ? &u->waiting_last->next_waiting : &u->waiting) = s;
+	u->waiting_last = s;
 }
 
-static void wait_remove(struct nic_function *f, struct rx_stream *s)
+static void wait_remove(struct nic_user *u, struct rx_stream *s)
 {
-	struct rx_stream *before = NULL, *at = f->waiting;
+	struct rx_stream *before = NULL, *at = u->waiting;
 
 	if (!s->waits)
 		return;
 	for (; at != s; at = at->next_waiting)
 		before = at;
-	*(before ? &before->next_waiting : &f->waiting) = s->next_waiting;
-	if (f->waiting_last == s)
-		f->waiting_last = before;
+	*(before ? &before->next_waiting : &u->waiting) = s->next_waiting;
+	if (u->waiting_last == s)
+		u->waiting_last = before;
 	s->waits = false;
 }
 
@@ -110,10 +110,10 @@ static void grant_send(struct rx_stream *s)
 
 /* Returns the credit that each active stream may hold: equal shares, at most a quarter of the
  * entries. Another quarter is reserved for streams without credit. */
-static uint32_t share(const struct nic_function *f)
+static uint32_t share(const struct nic_user *u)
 {
-	uint32_t entries = event_received_entries(f), quarter = entries / 4;
-	uint32_t each = (entries - quarter) / (f->active_count ? f->active_count : 1);
+	uint32_t entries = event_received_entries(u), quarter = entries / 4;
+	uint32_t each = (entries - quarter) / (u->active_count ? u->active_count : 1);
 
 	if (each > quarter)
 		each = quarter;
@@ -122,10 +122,10 @@ static uint32_t share(const struct nic_function *f)
 
 /* Raises the limit towards the share by at least `least`: smaller grants are not worth a frame.
  * Returns true if it did. */
-static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
+static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 {
-	uint32_t has = unspent(s), target = share(f), entries = event_received_entries(f);
-	uint32_t granted = event_received_used(f) + f->promised + (has > 0 ? entries / 4 : 0);
+	uint32_t has = unspent(s), target = share(u), entries = event_received_entries(u);
+	uint32_t granted = event_received_used(u) + u->promised + (has > 0 ? entries / 4 : 0);
 
 	if (has >= target || granted >= entries)
 		return false;
@@ -133,36 +133,36 @@ static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
 	if (give < least)
 		return false;
 	s->limit += give;
-	f->promised += give;
+	u->promised += give;
 	s->low = unspent(s) -
 		 unspent(s) / 3; /* so that the next grant arrives before it is needed */
-	wait_remove(f, s);
+	wait_remove(u, s);
 	grant_send(s);
 	return true;
 }
 
 /* Returns the smallest useful grant: a quarter of what is missing, at least 1. */
-static uint32_t worthwhile(const struct nic_function *f, const struct rx_stream *s)
+static uint32_t worthwhile(const struct nic_user *u, const struct rx_stream *s)
 {
-	uint32_t target = share(f), has = unspent(s);
+	uint32_t target = share(u), has = unspent(s);
 
 	return target > has + 4 ? (target - has) / 4 : 1;
 }
 
-static void grant_more(struct nic_function *f, struct rx_stream *s, bool requested)
+static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 {
 	if (!s->listed)
-		active_add(f, s);
+		active_add(u, s);
 	s->used_ns = peer_nic(s->peer)->now_ns; /* a stream with a new request is not idle */
-	idle_sweep(f, peer_nic(s->peer)->now_ns);
-	if (offer(f, s, requested ? 1 : worthwhile(f, s)))
+	idle_sweep(u, peer_nic(s->peer)->now_ns);
+	if (offer(u, s, requested ? 1 : worthwhile(u, s)))
 		return;
 	s->low = unspent(s) / 2;
 	if (!credit_left(s))
-		wait_add(f, s);
+		wait_add(u, s);
 }
 
-/* Grants credit for a function that does not serve: senders get rejections instead of a wait
+/* Grants credit for a user that does not serve: senders get rejections instead of a wait
  * without end. After a reopening the credit counts like a first one. */
 static void grant_nothing(struct rx_stream *s)
 {
@@ -174,7 +174,7 @@ static void grant_nothing(struct rx_stream *s)
 
 void credit_use(struct rx_stream *s)
 {
-	struct nic_function *f = function_of(s);
+	struct nic_user *u = user_of(s);
 
 	if (!credit_left(s))
 		return; /* given up beyond its limit: that sender does not count */
@@ -182,34 +182,34 @@ void credit_use(struct rx_stream *s)
 	if (s->first_left > 0)
 		s->first_left--;
 	else if (s->listed)
-		f->promised--;
+		u->promised--;
 	s->used_ns = peer_nic(s->peer)->now_ns;
-	if (unspent(s) <= s->low && function_serves(f))
-		grant_more(f, s, false);
+	if (unspent(s) <= s->low && user_serves(u))
+		grant_more(u, s, false);
 }
 
 void credit_forget(struct rx_stream *s)
 {
-	struct nic_function *f = function_of(s);
+	struct nic_user *u = user_of(s);
 
 	if (s->listed)
-		stream_retire(f, s);
-	wait_remove(f, s);
+		stream_retire(u, s);
+	wait_remove(u, s);
 	s->peer->work->due &= ~(1u << s->index);
 }
 
-void credits_poll(struct nic_function *f)
+void credits_poll(struct nic_user *u)
 {
 	struct rx_stream *next;
 
 	/* After a few freed entries more will probably follow, so small grants wait. A user that
 	 * freed all may be waiting for the streams blocked here. */
-	bool all = event_received_unread(f) == 0;
-	for (struct rx_stream *s = f->waiting; s; s = next) {
+	bool all = event_received_unread(u) == 0;
+	for (struct rx_stream *s = u->waiting; s; s = next) {
 		next = s->next_waiting;
 		if (!s->listed)
-			active_add(f, s);
-		if (!offer(f, s, all ? 1 : worthwhile(f, s)))
+			active_add(u, s);
+		if (!offer(u, s, all ? 1 : worthwhile(u, s)))
 			return;
 	}
 }
@@ -246,14 +246,14 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = stream_rx_get(p, index);
-	struct nic_function *f = nic_stream_function(n, index);
+	struct nic_user *u = nic_stream_user(n, index);
 	if (!s)
 		return; /* the sender retries */
 	/* Grants more if the stream is at its limit by both accounts. Always answers, to show that
 	 * this node is alive. */
 	if (s->limit == e->limit && !credit_left(s)) {
-		if (function_serves(f))
-			grant_more(f, s, true);
+		if (user_serves(u))
+			grant_more(u, s, true);
 		else
 			grant_nothing(s);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Turns doorbells into requests. Only a copy of each descriptor is checked and used. A wrong
- * descriptor completes with the reason. One without a valid queue pair stops the function, and so
- * does an overrun of the FIFO (C-15). */
+ * descriptor completes with the reason. One with a queue pair that is not its user's stops that
+ * user, and so does an overrun of the FIFO (C-15). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +30,9 @@ static bool head_good(const struct dxp_descriptor *d)
 	       inline_bytes <= NIC_NAP_BYTES_MAX - entries * sizeof(struct dxp_entry);
 }
 
-int doorbell_piece(struct nic *n, uint32_t function, const struct dxp_entry *e,
-		   struct nic_piece *piece)
+int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece)
 {
-	struct nic_region *region = region_find(n, function, e->key);
+	struct nic_region *region = region_find(u, e->key);
 
 	if (!region)
 		return DXP_EACCESS;
@@ -59,8 +58,7 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 	r->local = r->pieces;
 	r->remote = r->pieces + local_count;
 	for (uint16_t i = 0; i < local_count; i++) {
-		int status = doorbell_piece(r->function->nic, r->function->index, &local[i],
-					    &r->local[i]);
+		int status = doorbell_piece(r->user, &local[i], &r->local[i]);
 		if (status != DXP_OK)
 			return status;
 		r->local_count++;
@@ -130,7 +128,7 @@ static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 	status = entries_resolve(r, entries);
 	if (status == DXP_OK && !shape_good(r))
 		status = DXP_EINVAL;
-	r->function->counts.chains += status == DXP_OK;
+	r->user->counts.chains += status == DXP_OK;
 	return status;
 }
 
@@ -164,10 +162,10 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 }
 
 /* Makes a request; its descriptor entry may then be reused. Returns false if out of memory. */
-static bool request_make(struct nic_function *f, const struct dxp_descriptor *head,
+static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 			 const struct dxp_slot *slot)
 {
-	struct nic *n = f->nic;
+	struct nic *n = u->nic;
 	struct nic_request *r = pool_request_get(n);
 
 	if (!r) {
@@ -175,7 +173,8 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 		return false;
 	}
 	r->head = *head;
-	r->function = f;
+	r->user = u;
+	r->function = u->function;
 	r->status = request_parse(r, slot);
 	if (r->status == DXP_EAGAIN) {
 		pool_request_put(n, r);
@@ -183,7 +182,7 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 	}
 	if (r->status != DXP_OK) {
 		n->counters.descriptors_bad++;
-		f->counts.descriptors_bad++;
+		u->counts.descriptors_bad++;
 		r->cut_done = true;
 	}
 	request_queue(r);
@@ -192,72 +191,73 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 
 /* Accepts one published descriptor. Returns false if it must stay: no space for its request, or no
  * queue pair for its completion. */
-static bool doorbell_accept(struct nic_function *f, const struct dxp_slot *slot)
+static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
 
 	window_copy(&head, &slot->head, sizeof(head));
-	f->row_body = head.src_count + head.dst_count > 0 || head.inline_bytes > DXP_HEAD_BYTES;
-	if (head.qp >= NIC_QPS_PER_FUNCTION) {
-		f->nic->counters.descriptors_bad++;
-		f->counts.descriptors_bad++;
-		f->counted = true;
-		function_stop(f, DXP_EINVAL);
+	u->row_body = head.src_count + head.dst_count > 0 || head.inline_bytes > DXP_HEAD_BYTES;
+	if (head.qp >= u->qp_count) {
+		u->nic->counters.descriptors_bad++;
+		u->counts.descriptors_bad++;
+		u->counted = true;
+		user_stop(u, DXP_EINVAL);
 		return false;
 	}
-	struct nic_queue *q = &f->queues[head.qp];
-	if (!q->head && !(head.flags & DXP_FLAG_REFERENCE) && local_node(f->nic, head.dst_node) &&
-	    (local_nap(f, &head, slot) || local_put(f, &head, slot)))
+	head.qp = (uint8_t)(u->first_qp + head.qp);
+	struct nic_queue *q = &u->function->queues[head.qp];
+	if (!q->head && !(head.flags & DXP_FLAG_REFERENCE) && local_node(u->nic, head.dst_node) &&
+	    (local_nap(u, &head, slot) || local_put(u, &head, slot)))
 		return true;
-	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
+	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(u, &head, slot);
 }
 
 /* Returns the oldest descriptor not read yet, or NULL. */
-static const struct dxp_slot *doorbell_next(const struct nic_function *f)
+static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 {
-	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
+	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
 
 	/* Pairs with the user's release: the descriptor is complete. */
-	if (dxp_load_acquire(&slot->head.lap) != dxp_lap(f->consumer, NIC_DOORBELLS))
+	if (dxp_load_acquire(&slot->head.lap) != dxp_lap(u->consumer, NIC_DOORBELLS))
 		return NULL;
 	return slot;
 }
 
 /* Returns false if the next entry holds no doorbell: all that an idle poll checks. */
-static bool doorbell_due(const struct nic_function *f)
+static bool doorbell_due(const struct nic_user *u)
 {
-	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
+	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
 	uint32_t lap = dxp_load_acquire(&slot->head.lap);
 
-	return lap != 0 && lap + 1 != dxp_lap(f->consumer, NIC_DOORBELLS);
+	return lap != 0 && lap + 1 != dxp_lap(u->consumer, NIC_DOORBELLS);
 }
 
 /* Returns true if the oldest descriptor carries the lap of a later round: the user reused the entry
  * before it was read. 0 and the lap before the expected one are normal for an empty entry. */
-static bool lap_overrun(const struct nic_function *f)
+static bool lap_overrun(const struct nic_user *u)
 {
-	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
+	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
 	uint32_t lap = dxp_load_acquire(&slot->head.lap);
-	uint32_t rounds = (lap - dxp_lap(f->consumer, NIC_DOORBELLS)) % LAPS;
+	uint32_t rounds = (lap - dxp_lap(u->consumer, NIC_DOORBELLS)) % LAPS;
 
 	return lap != 0 && rounds > 0 && rounds < LAPS / 2;
 }
 
 /* Returns true if the user claimed more descriptors than there are, or fewer than were read. */
-static bool claims_overrun(const struct nic_function *f)
+static bool claims_overrun(const struct nic_user *u)
 {
-	return dxp_load_acquire(&f->window->producer) - f->consumer > NIC_DOORBELLS;
+	return dxp_load_acquire(&u->window->producer) - u->consumer > NIC_DOORBELLS;
 }
 
 bool doorbells_overrun(struct nic *n)
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
-		struct nic_function *f = &n->functions[i];
-		if (!function_serves(f) || !claims_overrun(f))
+	for (uint32_t open = n->open; open; open &= open - 1) {
+		struct nic_user *u = &n->users[__builtin_ctz(open)];
+		if (u->stopped || !claims_overrun(u))
 			continue;
-		function_stop(f, DXP_EOVERRUN);
+		user_stop(u, DXP_EOVERRUN);
 		found = true;
 	}
 	return found;
@@ -267,22 +267,23 @@ bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
 		return false; /* memory is short: nothing can be read, and the deadline is set */
-	for (int i = 0; i < NIC_FUNCTIONS; i++) {
-		const struct nic_function *f = &n->functions[i];
-		if (!function_serves(f))
+	for (uint32_t open = n->open; open; open &= open - 1) {
+		const struct nic_user *u = &n->users[__builtin_ctz(open)];
+		if (u->stopped)
 			continue;
-		if (f->registers && registers_ready(f))
+		if (u->registers && registers_ready(u))
 			return true;
-		if (!doorbell_due(f))
+		if (!doorbell_due(u))
 			continue;
-		const struct dxp_slot *slot = doorbell_next(f);
-		if (!slot && lap_overrun(f))
+		const struct dxp_slot *slot = doorbell_next(u);
+		if (!slot && lap_overrun(u))
 			return true;
-		if (!slot || f->full_ns != 0 || f->chain_full)
+		if (!slot || u->full_ns != 0 || u->chain_full)
 			continue;
 		/* Read once: the user may change it. */
 		uint8_t qp = *(const volatile uint8_t *)&slot->head.qp;
-		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_OUTSTANDING_MAX)
+		if (qp >= u->qp_count ||
+		    u->function->queues[u->first_qp + qp].outstanding < NIC_OUTSTANDING_MAX)
 			return true;
 	}
 	return false;
@@ -290,84 +291,84 @@ bool nic_doorbell_ready(const struct nic *n)
 
 /* Checks a full event ring again at growing intervals. No signal reports that the user read
  * completions, and a user that never does must not keep the loop busy. */
-static void full_note(struct nic_function *f)
+static void full_note(struct nic_user *u)
 {
-	struct nic *n = f->nic;
+	struct nic *n = u->nic;
 
-	if (f->full_ns == 0) {
-		f->full_pause_ns = NIC_SPACE_CHECK_NS;
-		f->full_ns = n->now_ns + f->full_pause_ns;
-	} else if (n->now_ns >= f->full_ns) {
-		f->full_pause_ns = (uint32_t)min_u64(2 * f->full_pause_ns, NIC_SPACE_CHECK_MAX_NS);
-		f->full_ns = n->now_ns + f->full_pause_ns;
+	if (u->full_ns == 0) {
+		u->full_pause_ns = NIC_SPACE_CHECK_NS;
+		u->full_ns = n->now_ns + u->full_pause_ns;
+	} else if (n->now_ns >= u->full_ns) {
+		u->full_pause_ns = (uint32_t)min_u64(2 * u->full_pause_ns, NIC_SPACE_CHECK_MAX_NS);
+		u->full_ns = n->now_ns + u->full_pause_ns;
 	}
-	n->look_ns = min_u64(n->look_ns, f->full_ns);
+	n->look_ns = min_u64(n->look_ns, u->full_ns);
 }
 
 /* Prefetches lines of later descriptors of a burst. Without a burst this would take lines from the
  * user that is about to write them. */
-static void ahead(const struct nic_function *f, uint32_t from, uint32_t to)
+static void ahead(const struct nic_user *u, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
-		const struct dxp_slot *slot = &f->window->slots[(f->consumer + i) % NIC_DOORBELLS];
+		const struct dxp_slot *slot = &u->window->slots[(u->consumer + i) % NIC_DOORBELLS];
 		__builtin_prefetch(&slot->head);
-		if (f->row_body)
+		if (u->row_body)
 			__builtin_prefetch(slot->body);
 	}
 }
 
-void doorbells_ahead(const struct nic_function *f)
+void doorbells_ahead(const struct nic_user *u)
 {
-	ahead(f, 0, 1);
-	events_ahead(f, f);
+	ahead(u, 0, 1);
+	events_ahead(u, u);
 }
 
 /* Returns the number of unread completions. During a burst, rereads the consumer index only if the
  * cached one does not suffice: the user is writing that line. */
-static uint32_t completions_unread(struct nic_function *f)
+static uint32_t completions_unread(struct nic_user *u)
 {
-	uint32_t seen = f->sent_index - f->sent_consumed;
+	uint32_t seen = u->sent_index - u->sent_consumed;
 
-	if (f->row > 1 && f->outstanding + seen + NIC_DOORBELLS <= NIC_EVENTS)
+	if (u->row > 1 && u->outstanding + seen + NIC_DOORBELLS <= NIC_EVENTS)
 		return seen;
-	return event_sent_unread(f);
+	return event_sent_unread(u);
 }
 
-uint32_t doorbells_accept(struct nic_function *f)
+uint32_t doorbells_accept(struct nic_user *u)
 {
-	struct dxp_window *w = f->window;
-	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
+	struct dxp_window *w = u->window;
+	const struct dxp_slot *slot = u->stopped ? NULL : doorbell_next(u);
 	uint32_t accepted = 0;
 
 	if (!slot) {
-		f->full_ns = 0;
-		if (!f->stopped && lap_overrun(f))
-			function_stop(f, DXP_EOVERRUN);
+		u->full_ns = 0;
+		if (!u->stopped && lap_overrun(u))
+			user_stop(u, DXP_EOVERRUN);
 		return 0;
 	}
 	/* Each request needs an entry for its completion. */
-	uint32_t spent = f->outstanding + completions_unread(f);
+	uint32_t spent = u->outstanding + completions_unread(u);
 	if (spent >= NIC_EVENTS)
-		full_note(f);
+		full_note(u);
 	else
-		f->full_ns = 0;
-	if (f->row > 1)
-		ahead(f, 1, DOORBELLS_AHEAD);
+		u->full_ns = 0;
+	if (u->row > 1)
+		ahead(u, 1, DOORBELLS_AHEAD);
 	for (; accepted < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
-		slot = doorbell_next(f);
-		if (!slot || !doorbell_accept(f, slot))
+		slot = doorbell_next(u);
+		if (!slot || !doorbell_accept(u, slot))
 			break;
 		if (accepted > 0)
-			ahead(f, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
-		f->consumer++;
+			ahead(u, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
+		u->consumer++;
 		/* The descriptors were copied out: the user may reuse their entries. */
 		if (++accepted % CONSUMER_STEP == 0)
-			dxp_store_release(&w->consumer, f->consumer);
+			dxp_store_release(&w->consumer, u->consumer);
 	}
-	dxp_store_release(&w->consumer, f->consumer);
-	f->row = accepted;
-	f->nic->counters.doorbells += accepted;
-	f->counts.doorbells += accepted;
-	f->counted = true;
+	dxp_store_release(&w->consumer, u->consumer);
+	u->row = accepted;
+	u->nic->counters.doorbells += accepted;
+	u->counts.doorbells += accepted;
+	u->counted = true;
 	return accepted;
 }

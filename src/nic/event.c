@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes the two event rings of a window. The user writes only the consumer index, and the engine
  * reads nothing else of the user. The index may grow up to the number of events written; any other
- * value stops the function. */
+ * value stops the user. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -10,14 +10,14 @@
 
 #define EVENTS_AHEAD 2 /* events ahead whose lines are fetched during a burst */
 
-static uint32_t unread(struct nic_function *f, const uint32_t *consumer, uint32_t written,
+static uint32_t unread(struct nic_user *u, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
 {
 	/* Pairs with the user's release: the entries before it were read out. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
 	if (count > written - *consumed) {
-		function_stop(f, DXP_EINVAL);
+		user_stop(u, DXP_EINVAL);
 		return NIC_EVENTS;
 	}
 	*consumed = written - count;
@@ -34,99 +34,98 @@ static void entry_write(struct dxp_nic_event *ring, uint32_t index,
 	dxp_store_release(&entry->lap, dxp_lap(index, NIC_EVENTS));
 }
 
-uint32_t event_sent_unread(struct nic_function *f)
+uint32_t event_sent_unread(struct nic_user *u)
 {
-	return unread(f, &f->window->sent_consumer, f->sent_index, &f->sent_consumed);
+	return unread(u, &u->window->sent_consumer, u->sent_index, &u->sent_consumed);
 }
 
-void event_sent_write(struct nic_function *f, const struct dxp_nic_event *event)
+void event_sent_write(struct nic_user *u, const struct dxp_nic_event *event)
 {
-	entry_write(f->window->sent, f->sent_index++, event);
-	f->nic->events_new |= 1u << f->index;
+	entry_write(u->window->sent, u->sent_index++, event);
+	u->nic->events_new |= 1u << u->index;
 }
 
-void events_ahead(const struct nic_function *f, const struct nic_function *t)
+void events_ahead(const struct nic_user *u, const struct nic_user *t)
 {
-	window_ahead(&f->window->sent[(f->sent_index + EVENTS_AHEAD) % NIC_EVENTS]);
+	window_ahead(&u->window->sent[(u->sent_index + EVENTS_AHEAD) % NIC_EVENTS]);
 	window_ahead(&t->window->received[(t->received_index + EVENTS_AHEAD) % NIC_EVENTS]);
 }
 
-uint32_t event_received_entries(const struct nic_function *f)
+uint32_t event_received_entries(const struct nic_user *u)
 {
-	return f->nic->options.receive_entries;
+	return u->nic->options.receive_entries;
 }
 
 /* The user may still hold the buffer of a NAP whose event was read: so the larger count applies. */
-uint32_t event_received_unread(struct nic_function *f)
+uint32_t event_received_unread(struct nic_user *u)
 {
 	uint32_t count =
-		unread(f, &f->window->received_consumer, f->received_index, &f->received_consumed);
-	uint32_t away = NIC_EVENTS - buffers_available(f);
+		unread(u, &u->window->received_consumer, u->received_index, &u->received_consumed);
+	uint32_t away = NIC_EVENTS - buffers_available(u);
 
 	return count > away ? count : away;
 }
 
-uint32_t event_received_used(struct nic_function *f)
+uint32_t event_received_used(struct nic_user *u)
 {
-	return event_received_unread(f) + f->received_reserved;
+	return event_received_unread(u) + u->received_reserved;
 }
 
 /* Reads the user's indices only if the cached ones do not suffice. */
-bool event_received_space_beside(struct nic_function *f, uint32_t kept)
+bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 {
-	uint32_t entries = event_received_entries(f);
+	uint32_t entries = event_received_entries(u);
 
-	if (f->received_index - f->received_consumed + f->received_reserved + kept < entries &&
-	    f->buffer_count > f->received_reserved)
+	if (u->received_index - u->received_consumed + u->received_reserved + kept < entries &&
+	    u->buffer_count > u->received_reserved)
 		return true;
-	buffers_fetch(f);
-	return event_received_used(f) + kept < entries && !f->stopped;
+	buffers_fetch(u);
+	return event_received_used(u) + kept < entries && !u->stopped;
 }
 
 /* Returns true if a message may reserve an entry, which it must before it is accepted (C-28).
  * Messages that wait for earlier ones of their stream get at most half of the ring; otherwise they
  * could block these. */
-bool event_received_space(struct nic_function *f, bool next)
+bool event_received_space(struct nic_user *u, bool next)
 {
-	if (!next && f->received_reserved >= event_received_entries(f) / 2)
+	if (!next && u->received_reserved >= event_received_entries(u) / 2)
 		return false;
-	return event_received_space_beside(f, 0);
+	return event_received_space_beside(u, 0);
 }
 
-void event_received_reserve(struct nic_function *f)
+void event_received_reserve(struct nic_user *u)
 {
-	f->received_reserved++;
+	u->received_reserved++;
 }
 
-void event_received_unreserve(struct nic_function *f)
+void event_received_unreserve(struct nic_user *u)
 {
-	f->received_reserved--;
+	u->received_reserved--;
 }
 
-uint8_t *event_received_buffer(struct nic_function *f, struct dxp_nic_event *event)
+uint8_t *event_received_buffer(struct nic_user *u, struct dxp_nic_event *event)
 {
 	event->buffer = DXP_NO_BUFFER;
-	if (f->stopped)
+	if (u->stopped)
 		return NULL;
 	if (event->type != DXP_EVENT_NAP || event->bytes <= DXP_EVENT_BYTES)
 		return event->data;
-	return buffer_dequeue(f, &event->buffer) ? f->window->nap[event->buffer] : NULL;
+	return buffer_dequeue(u, &event->buffer) ? u->window->nap[event->buffer] : NULL;
 }
 
-void event_received_publish(struct nic_function *f, const struct dxp_nic_event *event)
+void event_received_publish(struct nic_user *u, const struct dxp_nic_event *event)
 {
-	entry_write(f->window->received, f->received_index++, event);
-	f->nic->events_new |= 1u << f->index;
+	entry_write(u->window->received, u->received_index++, event);
+	u->nic->events_new |= 1u << u->index;
 }
 
-void event_received_write(struct nic_function *f, struct dxp_nic_event *event,
-			  const uint8_t *payload)
+void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const uint8_t *payload)
 {
-	uint8_t *to = event_received_buffer(f, event);
+	uint8_t *to = event_received_buffer(u, event);
 
 	if (!to)
-		return; /* the user broke the ring of buffers; the function was stopped */
+		return; /* the user broke the ring of buffers; the user was stopped */
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
-	event_received_publish(f, event);
+	event_received_publish(u, event);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens a function on a window, stops it when its user breaks the rules, closes it when its user is
- * gone.
+/* Opens queue pairs of a function on a window for a user, stops a user that breaks the rules,
+ * closes one that is gone.
  *
  * Operations end at once and locally, so that no memory waits for a peer: requests are dropped,
  * messages are withdrawn from RLTP, reads are forgotten. Peers stay in step, because each begun
@@ -12,48 +12,123 @@
 
 #include "nic/internal.h"
 
-/* Forgets the old magics of a function, for all requesters. */
-static void magics_forget(struct nic *n, uint32_t function)
+void nic_function_init(struct nic *n, uint32_t function)
 {
-	uint32_t streams = ((1u << NIC_QPS_PER_FUNCTION) - 1) << function * NIC_QPS_PER_FUNCTION;
+	struct nic_function *f = &n->functions[function];
+
+	f->nic = n;
+	f->index = function;
+	f->weight = 1;
+	for (uint8_t q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		struct nic_user *u = &n->users[NIC_USER(function, q)];
+		u->nic = n;
+		u->function = f;
+		u->index = NIC_USER(function, q);
+		u->first_qp = q;
+		f->user_of[q] = u;
+		f->order.at[q] = q;
+	}
+}
+
+bool function_serves(const struct nic_function *f)
+{
+	for (uint32_t open = f->open; open; open &= open - 1)
+		if (user_serves(f->user_of[__builtin_ctz(open)]))
+			return true;
+	return false;
+}
+
+/* Returns a mask of the user's streams. */
+static uint32_t user_streams(const struct nic_user *u)
+{
+	return ((1u << u->qp_count) - 1)
+	       << nic_stream_index((uint8_t)u->function->index, u->first_qp);
+}
+
+/* Forgets the old magics of a user's queue pairs, for all requesters. */
+static void magics_forget(struct nic_user *u)
+{
+	struct nic *n = u->nic;
 
 	for (struct nic_peer *p = n->peers; p; p = p->next)
-		guess_magics_forget(&p->guesses, streams);
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
-		guess_magics_forget(&n->functions[i].guesses, streams);
+		guess_magics_forget(&p->guesses, user_streams(u));
+	for (uint32_t i = 0; i < NIC_USERS; i++)
+		guess_magics_forget(&n->users[i].guesses, user_streams(u));
+}
+
+/* Makes magics for the user's queue pairs, and copies them to its window. */
+static void magics_make(struct nic_user *u)
+{
+	uint32_t *magics = &u->function->qp_magic[u->first_qp];
+	struct nic *n = u->nic;
+
+	n->options.entropy(n->options.entropy_context, magics, u->qp_count * sizeof(*magics));
+	for (uint8_t q = 0; q < u->qp_count; q++) {
+		if (magics[q] == 0)
+			magics[q] = 1; /* 0 marks answers */
+		u->window->qp_magic[q] = magics[q];
+	}
+}
+
+static void window_begin(const struct nic_user *u)
+{
+	struct dxp_window *w = u->window;
+
+	w->magic = DXP_WINDOW_MAGIC;
+	w->version = DXP_WINDOW_VERSION;
+	w->bytes = sizeof(*w);
+	w->function = u->function->index;
+	w->first_qp = u->first_qp;
+	w->qp_count = u->qp_count;
+	dxp_store_release(&w->node, u->nic->options.node);
+	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
+}
+
+/* Returns whether `qps` queue pairs of the function, from the user's first one on, are free. */
+static int user_available(const struct nic *n, uint32_t user, uint32_t qps)
+{
+	int status = DXP_OK;
+
+	for (uint32_t q = 0; q < qps; q++) {
+		const struct nic_function *f = &n->functions[user % NIC_FUNCTIONS];
+		uint32_t qp = user / NIC_FUNCTIONS + q;
+		if (f->user_of[qp]->window)
+			return DXP_EEXIST;
+		if (!nic_user_idle(n, NIC_USER(f->index, qp)))
+			status = DXP_EBUSY;
+	}
+	return status;
+}
+
+int nic_user_open(struct nic *n, uint32_t user, uint32_t qps, struct dxp_window *w)
+{
+	if (user >= NIC_USERS || qps == 0 || qps > NIC_QPS_PER_FUNCTION - user / NIC_FUNCTIONS)
+		return DXP_EINVAL;
+	int status = user_available(n, user, qps);
+	if (status != DXP_OK)
+		return status;
+	struct nic_user *u = &n->users[user];
+	struct nic_function *f = u->function;
+	u->window = w;
+	u->qp_count = (uint8_t)qps;
+	for (uint32_t q = 0; q < qps; q++)
+		f->user_of[u->first_qp + q] = u;
+	f->open |= (uint8_t)(1u << u->first_qp);
+	n->open |= 1u << user;
+	guess_forget(&u->guesses);
+	magics_forget(u);
+	magics_make(u);
+	share_weights_sum(n);
+	buffers_open(u);
+	window_begin(u);
+	limit_apply(f);
+	return DXP_OK;
 }
 
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 {
-	if (function >= NIC_FUNCTIONS)
-		return DXP_EINVAL;
-	struct nic_function *f = &n->functions[function];
-	if (f->window)
-		return DXP_EEXIST;
-	if (!nic_function_idle(n, function))
-		return DXP_EBUSY;
-	f->window = w;
-	guess_forget(&f->guesses);
-	magics_forget(n, function);
-	f->unordered = false;
-	f->cfg_node = 0;
-	share_weights_sum(n);
-	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
-	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-		if (f->qp_magic[q] == 0)
-			f->qp_magic[q] = 1; /* 0 marks answers */
-	for (uint8_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-		f->order.at[q] = q;
-	buffers_open(f);
-	w->magic = DXP_WINDOW_MAGIC;
-	w->version = DXP_WINDOW_VERSION;
-	w->bytes = sizeof(*w);
-	w->function = function;
-	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
-	dxp_store_release(&w->node, n->options.node);
-	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
-	limit_apply(f);
-	return DXP_OK;
+	return function < NIC_FUNCTIONS ? nic_user_open(n, function, NIC_QPS_PER_FUNCTION, w)
+					: DXP_EINVAL;
 }
 
 /* Stores the reason first: a user that sees the state finds it. */
@@ -63,19 +138,19 @@ static void window_end(struct dxp_window *w, int status, enum dxp_function_state
 	dxp_store_release(&w->state, state);
 }
 
-/* Withdraws a message in RLTP if it belongs to a request of this function or answers out of its
+/* Withdraws a message in RLTP if it belongs to a request of this user or answers out of its
  * memory. */
 static void message_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
-	const struct nic_function *f = context;
+	const struct nic_user *u = context;
 
-	if ((m->request && m->request->function == f) ||
-	    (m->region && m->region->function == f->index) || staged_answers(m, f))
+	if ((m->request && m->request->user == u) || (m->region && m->region->user == u->index) ||
+	    staged_answers(m, u))
 		send_message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Ends messages to the function: drops arrived parts and rejects requests for data. Their ids count
+/* Ends messages to a queue pair: drops arrived parts and rejects requests for data. Their ids count
  * as given up. */
 static void rx_stream_end(struct rx_stream *s)
 {
@@ -92,60 +167,59 @@ static void rx_stream_end(struct rx_stream *s)
 	stream_rx_run(s);
 }
 
-static void tx_stream_forget(struct tx_stream *t, const struct nic_function *f)
+static void tx_stream_forget(struct tx_stream *t, const struct nic_user *u)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW; k++)
-		if (t->arrived[k] && t->arrived[k]->function == f)
+		if (t->arrived[k] && t->arrived[k]->user == u)
 			t->arrived[k] = NULL;
 }
 
-static void peer_forget(struct nic_peer *p, struct nic_function *f)
+static void peer_forget(struct nic_peer *p, struct nic_user *u)
 {
 	struct nic_work *w = p->work;
 
 	if (!w)
 		return;
-	rltp_session_messages(p->session, message_visit, f);
-	reads_forget(p, f);
+	rltp_session_messages(p->session, message_visit, u);
+	reads_forget(p, u);
 	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
 		if (w->tx[i])
-			tx_stream_forget(w->tx[i], f);
-		if (w->rx[i] && i / NIC_QPS_PER_FUNCTION == f->index)
+			tx_stream_forget(w->tx[i], u);
+		if (w->rx[i] && nic_stream_user(u->nic, i) == u)
 			rx_stream_end(w->rx[i]);
 	}
 }
 
-/* Ends all operations of the function in both directions. */
-static void function_end(struct nic_function *f)
+/* Ends all operations of the user in both directions. */
+static void user_end(struct nic_user *u)
 {
-	struct nic *n = f->nic;
+	struct nic *n = u->nic;
 
 	for (struct nic_peer *p = n->peers; p; p = p->next)
-		peer_forget(p, f);
-	staged_reads_end(n, f);
-	staged_local_end(n, f);
-	local_forget(n, f);
-	requests_drop(f);
-	n->stops &= (uint8_t) ~(1u << f->index);
+		peer_forget(p, u);
+	staged_reads_end(n, u);
+	staged_local_end(n, u);
+	local_forget(n, u);
+	requests_drop(u);
+	n->stops &= ~(1u << u->index);
 	n->space = true; /* others may have waited for what it held */
 }
 
-void function_stop(struct nic_function *f, int status)
+void user_stop(struct nic_user *u, int status)
 {
-	if (f->stopped)
+	if (u->stopped)
 		return;
-	f->stopped = true;
-	limit_apply(f);
-	f->nic->stops |= (uint8_t)(1u << f->index);
-	f->nic->events_new |= 1u << f->index;
-	window_end(f->window, status, DXP_FUNCTION_STOPPED);
+	u->stopped = true;
+	limit_apply(u->function);
+	u->nic->stops |= 1u << u->index;
+	u->nic->events_new |= 1u << u->index;
+	window_end(u->window, status, DXP_FUNCTION_STOPPED);
 }
 
-void functions_settle(struct nic *n)
+void users_settle(struct nic *n)
 {
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->stops >> i & 1)
-			function_end(&n->functions[i]);
+	for (uint32_t stops = n->stops; stops; stops &= stops - 1)
+		user_end(&n->users[__builtin_ctz(stops)]);
 }
 
 struct reclaimed {
@@ -174,72 +248,96 @@ void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint
 			rltp_session_messages(p->session, reclaim_visit, &reclaimed);
 }
 
-int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns)
+/* Returns a closed user's queue pairs to the function. */
+static void user_clear(struct nic_user *u)
 {
-	struct nic_function *f = function < NIC_FUNCTIONS ? &n->functions[function] : NULL;
+	struct nic_function *f = u->function;
+	struct nic *n = u->nic;
 
-	if (!f || !f->window)
+	for (uint32_t q = u->first_qp; q < (uint32_t)u->first_qp + u->qp_count; q++) {
+		f->user_of[q] = &n->users[NIC_USER(f->index, q)];
+		f->counters[q] = (struct nic_qp_counters){0};
+		f->qp_magic[q] = 0;
+	}
+	f->open &= (uint8_t) ~(1u << u->first_qp);
+	n->open &= ~(1u << u->index);
+	free(u->registers);
+	*u = (struct nic_user){.nic = n, .function = f, .index = u->index, .first_qp = u->first_qp};
+}
+
+int nic_user_close(struct nic *n, uint32_t user, int status, uint64_t now_ns)
+{
+	struct nic_user *u = user < NIC_USERS ? &n->users[user] : NULL;
+
+	if (!u || !u->window)
 		return DXP_ENOENT;
 	n->now_ns = now_ns;
-	struct dxp_window *w = f->window;
-	function_end(f);
-	regions_revoke(n, function);
-	free(f->registers);
+	struct dxp_window *w = u->window;
+	user_end(u);
+	regions_revoke(n, user);
+	user_clear(u);
 	/* Weight and limit are not set by the user, and stay. */
-	f->limit.waits = 0;
-	*f = (struct nic_function){
-		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};
+	if (!u->function->open) {
+		u->function->limit.waits = 0;
+		u->function->gathers = false;
+	}
 	share_weights_sum(n);
-	limit_apply(f);
+	limit_apply(u->function);
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;
 }
 
-bool nic_function_idle(const struct nic *n, uint32_t function)
+bool nic_user_idle(const struct nic *n, uint32_t user)
 {
-	return function < NIC_FUNCTIONS && !n->functions[function].window &&
-	       !regions_busy(n, function);
+	return user < NIC_USERS && !n->users[user].window && !regions_busy(n, user);
 }
 
-enum dxp_function_state nic_function_state(const struct nic *n, uint32_t function)
+enum dxp_function_state nic_user_state(const struct nic *n, uint32_t user)
 {
-	const struct nic_function *f = &n->functions[function];
+	const struct nic_user *u = &n->users[user];
 
-	if (f->window)
-		return f->stopped ? DXP_FUNCTION_STOPPED : DXP_FUNCTION_OPEN;
-	return nic_function_idle(n, function) ? 0 : DXP_FUNCTION_CLOSED;
+	if (u->window)
+		return u->stopped ? DXP_FUNCTION_STOPPED : DXP_FUNCTION_OPEN;
+	return nic_user_idle(n, user) ? 0 : DXP_FUNCTION_CLOSED;
 }
 
-const struct dxp_window *nic_function_window(const struct nic *n, uint32_t function)
+const struct dxp_window *nic_user_window(const struct nic *n, uint32_t user)
 {
-	return n->functions[function].window;
+	return n->users[user].window;
+}
+
+uint32_t nic_user_qps(const struct nic *n, uint32_t user)
+{
+	return n->users[user].qp_count;
 }
 
 uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp)
 {
-	return n->functions[function].window ? n->functions[function].qp_magic[qp] : 0;
+	const struct nic_function *f = &n->functions[function];
+
+	return f->user_of[qp]->window ? f->qp_magic[qp] : 0;
 }
 
-uint32_t nic_function_labelled(const struct nic *n, const char *label)
+uint32_t nic_user_labelled(const struct nic *n, const char *label)
 {
 	uint32_t i = 0;
 
-	while (i < NIC_FUNCTIONS && strcmp(n->functions[i].label, label) != 0)
+	while (i < NIC_USERS && strcmp(n->users[i].label, label) != 0)
 		i++;
-	return *label ? i : NIC_FUNCTIONS;
+	return *label ? i : NIC_USERS;
 }
 
-int nic_function_label(struct nic *n, uint32_t function, const char label[FABRIC_NAME_BYTES])
+int nic_user_label(struct nic *n, uint32_t user, const char label[FABRIC_NAME_BYTES])
 {
-	uint32_t other = nic_function_labelled(n, label);
+	uint32_t other = nic_user_labelled(n, label);
 
-	if (other < NIC_FUNCTIONS && other != function)
+	if (other < NIC_USERS && other != user)
 		return DXP_EEXIST;
-	strncpy(n->functions[function].label, label, FABRIC_NAME_BYTES - 1);
+	strncpy(n->users[user].label, label, FABRIC_NAME_BYTES - 1);
 	return DXP_OK;
 }
 
-const char *nic_function_label_of(const struct nic *n, uint32_t function)
+const char *nic_user_label_of(const struct nic *n, uint32_t user)
 {
-	return n->functions[function].label;
+	return n->users[user].label;
 }

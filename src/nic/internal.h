@@ -10,8 +10,8 @@
 uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 
 /* region.c */
-/* Returns the region of a key of this function, or NULL. */
-struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
+/* Returns the region of a key of this user, or NULL. */
+struct nic_region *region_find(const struct nic_user *u, uint32_t key);
 
 uint8_t region_guard_query(struct nic_region *r, uint64_t offset,
 			   uint64_t bytes); /* calls its guard */
@@ -36,9 +36,9 @@ static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);
 
-/* For all regions of a function. */
-void regions_revoke(struct nic *n, uint32_t function);
-bool regions_busy(const struct nic *n, uint32_t function);
+/* For all regions of a user. */
+void regions_revoke(struct nic *n, uint32_t user);
+bool regions_busy(const struct nic *n, uint32_t user);
 
 /* nic.c */
 struct nic_peer *nic_peer_of(struct rltp_session *s);
@@ -46,18 +46,34 @@ struct nic_peer *nic_peer_find(struct nic *n, uint16_t node); /* NULL: no such p
 /* Returns the index of a stream; NIC_STREAMS: no such queue pair. */
 uint32_t nic_stream_index(uint8_t function, uint16_t qp);
 struct nic_function *nic_stream_function(struct nic *n, uint32_t index);
+/* Returns the user of a stream's queue pair, open or not. */
+static inline struct nic_user *nic_stream_user(struct nic *n, uint32_t index)
+{
+	return n->functions[index / NIC_QPS_PER_FUNCTION].user_of[index % NIC_QPS_PER_FUNCTION];
+}
 /* Sets a deadline to retry what failed for lack of memory. */
 void nic_memory_short(struct nic *n);
 
 /* function.c */
-static inline bool function_serves(const struct nic_function *f)
+static inline bool user_serves(const struct nic_user *u)
 {
-	return f->window && !f->stopped;
+	return u->window && !u->stopped;
 }
-/* Stops a function whose user broke the rules; its window shows `status`. functions_settle drops
- * its operations later, so it may be called in the middle of one. */
-void function_stop(struct nic_function *f, int status);
-void functions_settle(struct nic *n);
+static inline bool user_has_qp(const struct nic_user *u, uint32_t qp)
+{
+	return qp - u->first_qp < u->qp_count;
+}
+/* Returns the number by which a user knows a queue pair of its function. */
+static inline uint8_t user_qp(const struct nic_user *u, uint32_t qp)
+{
+	return (uint8_t)(qp - u->first_qp);
+}
+void nic_function_init(struct nic *n, uint32_t function);
+bool function_serves(const struct nic_function *f); /* one of its users does */
+/* Stops a user that broke the rules; its window shows `status`. users_settle drops its operations
+ * later, so it may be called in the middle of one. */
+void user_stop(struct nic_user *u, int status);
+void users_settle(struct nic *n);
 
 /* pool.c: reused memory */
 struct nic_message *pool_message_get(struct nic *n);         /* cleared; NULL: out of memory */
@@ -71,64 +87,62 @@ void pool_buffer_put(struct nic *n, uint8_t *buffer); /* NULL is allowed */
 void pools_free(struct nic *n);
 
 /* event.c: completion and receive events */
-uint32_t
-event_received_entries(const struct nic_function *f); /* entries of its receive ring in use */
-uint32_t event_received_used(struct nic_function *f); /* unread or reserved */
-uint32_t event_received_unread(struct nic_function *f);
+uint32_t event_received_entries(const struct nic_user *u); /* entries of its receive ring in use */
+uint32_t event_received_used(struct nic_user *u);          /* unread or reserved */
+uint32_t event_received_unread(struct nic_user *u);
 /* Returns true if a receive entry is free. `next`: for the next message to execute in its
  * stream. */
-bool event_received_space(struct nic_function *f, bool next);
+bool event_received_space(struct nic_user *u, bool next);
 /* Returns true if one receive entry and `kept` others are free. */
-bool event_received_space_beside(struct nic_function *f, uint32_t kept);
-void event_received_reserve(struct nic_function *f);
-void event_received_unreserve(struct nic_function *f);
-void event_received_write(struct nic_function *f, struct dxp_nic_event *event,
-			  const uint8_t *payload);
+bool event_received_space_beside(struct nic_user *u, uint32_t kept);
+void event_received_reserve(struct nic_user *u);
+void event_received_unreserve(struct nic_user *u);
+void event_received_write(struct nic_user *u, struct dxp_nic_event *event, const uint8_t *payload);
 /* Are the steps of event_received_write. The first returns the payload's destination, possibly in
- * *event, or NULL if the function was stopped. The second publishes. */
-uint8_t *event_received_buffer(struct nic_function *f, struct dxp_nic_event *event);
-void event_received_publish(struct nic_function *f, const struct dxp_nic_event *event);
-/* Prefetches the entries of later events, during a burst of descriptors from f to t. */
-void events_ahead(const struct nic_function *f, const struct nic_function *t);
-void event_sent_write(struct nic_function *f, const struct dxp_nic_event *event);
-uint32_t event_sent_unread(struct nic_function *f);
+ * *event, or NULL if the user was stopped. The second publishes. */
+uint8_t *event_received_buffer(struct nic_user *u, struct dxp_nic_event *event);
+void event_received_publish(struct nic_user *u, const struct dxp_nic_event *event);
+/* Prefetches the entries of later events, during a burst of descriptors from u to t. */
+void events_ahead(const struct nic_user *u, const struct nic_user *t);
+void event_sent_write(struct nic_user *u, const struct dxp_nic_event *event);
+uint32_t event_sent_unread(struct nic_user *u);
 
 /* buffer.c: NAP buffers */
-void buffers_open(struct nic_function *f);
-void buffers_fetch(struct nic_function *f);
+void buffers_open(struct nic_user *u);
+void buffers_fetch(struct nic_user *u);
 /* Returns the number of buffers that the engine holds or the user has returned. */
-uint32_t buffers_available(const struct nic_function *f);
-bool buffer_dequeue(struct nic_function *f, uint16_t *out); /* false: the function was stopped */
+uint32_t buffers_available(const struct nic_user *u);
+bool buffer_dequeue(struct nic_user *u, uint16_t *out); /* false: the user was stopped */
 
 /* doorbell.c
  * Reads new descriptors; returns how many. */
-uint32_t doorbells_accept(struct nic_function *f);
-/* Stops the functions whose claims cannot be right; returns true if there are any. Reads a cache
+uint32_t doorbells_accept(struct nic_user *u);
+/* Stops the users whose claims cannot be right; returns true if there are any. Reads a cache
  * line that the users write, so not in every poll. doorbells_accept detects the other overrun, a
  * doorbell in an entry that was not read yet. */
 bool doorbells_overrun(struct nic *n);
-/* Prefetches the function's next descriptors and events before a long copy. */
-void doorbells_ahead(const struct nic_function *f);
+/* Prefetches the user's next descriptors and events before a long copy. */
+void doorbells_ahead(const struct nic_user *u);
 
-/* access.c: check access by packets and by functions of this NIC. Return enum wire_nack codes; 0:
+/* access.c: check access by packets and by users of this NIC. Return enum wire_nack codes; 0:
  * permitted. */
-struct nic_function *access_function(struct nic *n, struct guesses *by, uint32_t function,
-				     uint32_t qp, uint32_t magic);
-uint8_t access_region(struct nic_function *f, struct guesses *by, uint32_t key, uint32_t right,
+struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t function, uint32_t qp,
+			     uint32_t magic);
+uint8_t access_region(struct nic_user *u, struct guesses *by, uint32_t key, uint32_t right,
 		      uint64_t offset, uint64_t bytes, struct nic_region **out);
 /* Return the time in ns until the requester `by` may show this key, or a magic to this queue pair;
  * 0: now. Call them before the functions above. Count requests that wait. */
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key);
 uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t function, uint32_t qp);
 /* As registers_reserve. */
-uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_register_range *out);
-/* Counts a rejection; `f` may be NULL. */
-void access_refused(struct nic *n, struct nic_function *f, uint8_t code);
+uint8_t access_registers(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
+/* Counts a rejection; `u` may be NULL. */
+void access_refused(struct nic *n, struct nic_user *u, uint8_t code);
 
 /* count.c */
-void nic_counters_publish(struct nic_function *f);
-/* Counts bytes that a PUT placed at the function. */
-void nic_placed_count(struct nic_function *f, uint32_t bytes);
+void nic_counters_publish(struct nic_user *u);
+/* Counts bytes that a PUT placed at the user. */
+void nic_placed_count(struct nic_user *u, uint32_t bytes);
 
 /* share.c: order of service, and fair shares of bytes copied inside this NIC */
 void share_order_next(struct nic_order *o, uint32_t count);
@@ -141,27 +155,27 @@ void share_spend(struct nic_function *f, uint32_t bytes);
 #define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
 void share_function_copy(struct nic_function *f);
 
-/* space.c: receive entries for functions of this NIC */
-bool space_now(struct nic_function *t); /* one is free, and no request waits for it */
+/* space.c: receive entries for users of this NIC */
+bool space_now(struct nic_user *t); /* one is free, and no request waits for it */
 /* Reserves a receive entry for a request. False: there is none, and the request waits. */
-bool space_acquire(struct nic_request *r, struct nic_function *t);
+bool space_acquire(struct nic_request *r, struct nic_user *t);
 void space_unwait(struct nic_request *r); /* stops waiting, if it does */
 
-/* local.c: operations between functions of this NIC */
+/* local.c: operations between users of this NIC */
 bool local_node(const struct nic *n, uint16_t node);
 /* Return true if the request must wait before its key, or its magic, is compared (guess.h). */
 bool local_key_waits(struct nic_request *r, uint32_t key);
 bool local_magic_waits(struct nic_request *r);
 /* Delivers a NAP straight from its descriptor. False: not possible now, nothing has changed. */
-bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
+bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Likewise a PUT of one piece into one piece. */
-bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
+bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Advances a request and subtracts copied bytes from *left while that is positive. Complete when
  * `cut_done` is set; else it needs more, or waits. */
 void local_advance(struct nic_request *r, int64_t *left);
 void local_release(struct nic_request *r); /* the request's uses of target memory */
-/* Ends all requests to a closing function. */
-void local_forget(struct nic *n, const struct nic_function *t);
+/* Ends all requests to a closing user. */
+void local_forget(struct nic *n, const struct nic_user *t);
 
 /* chain.c: descriptors by reference */
 /* Parses the descriptor that the entry names into r->head and, if it is short, `entries`, with the
@@ -178,25 +192,24 @@ static inline uint32_t chain_end(const struct nic_request *r)
 	return r->chain ? r->last : r->total;
 }
 
-/* area.c: maps [vaddr, vaddr + bytes) of the function's device to its region `key` at `offset`.
- * DXP_ENOENT: not in one area. The function must have a table. */
-int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
+/* area.c: maps [vaddr, vaddr + bytes) of the user's device to its region `key` at `offset`.
+ * DXP_ENOENT: not in one area. The user must have a table. */
+int area_find(const struct nic_user *u, uint64_t vaddr, uint64_t bytes, uint32_t *key,
 	      uint64_t *offset);
 
-/* registers.c: the function must be open, except for registers_sent. */
-void registers_poll(struct nic_function *f); /* these two: it must have a table */
-bool registers_ready(const struct nic_function *f);
-void registers_sent(struct nic_function *f, int status); /* the request of a send completed */
+/* registers.c: the user must be open, except for registers_sent. */
+void registers_poll(struct nic_user *u); /* these two: it must have a table */
+bool registers_ready(const struct nic_user *u);
+void registers_sent(struct nic_user *u, int status); /* the request of a send completed */
 /* Reserves space in the receive area for a PUT with key 0; never released. DXP_EACCESS: no register
  * mode; DXP_EBUSY: no area, or it is full; DXP_ERANGE: more than the whole area. */
-int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_register_range *out);
+int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
 /* Returns the address of the message's first byte; NULL: the device withdrew the area, or its
  * memory is gone. Call it anew for each piece. */
-uint8_t *registers_address(struct nic_function *f, const struct nic_register_range *range);
+uint8_t *registers_address(struct nic_user *u, const struct nic_register_range *range);
 
 /* doorbell.c: resolves an own entry and holds its memory */
-int doorbell_piece(struct nic *n, uint32_t function, const struct dxp_entry *e,
-		   struct nic_piece *piece);
+int doorbell_piece(const struct nic_user *u, const struct dxp_entry *e, struct nic_piece *piece);
 
 /* request.c */
 void request_pieces_drop(
@@ -208,7 +221,7 @@ void request_queues_advance(struct nic_function *f);
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
 void requests_fail(struct nic *n, uint16_t node, int status); /* those not cut completely */
 /* Drops all requests without completions. No message may refer to them any more. */
-void requests_drop(struct nic_function *f);
+void requests_drop(struct nic_user *u);
 
 /* send.c: callbacks of RLTP about messages */
 void send_message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
@@ -264,12 +277,12 @@ void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *re
 /* Returns a piece to its owner when its message has completed. */
 void staged_answer_done(struct nic *n, struct nic_message *m, int status);
 void staged_poll(struct nic *n); /* retries reads without space */
-/* End the reads of a lost session, and of a closing function. */
+/* End the reads of a lost session, and of a closing user. */
 void staged_reads_fail(struct nic_peer *p);
-void staged_reads_end(struct nic *n, const struct nic_function *f);
-/* Returns true if the message is an answer out of staged memory of this function. */
-bool staged_answers(const struct nic_message *m, const struct nic_function *f);
-/* Functions of this NIC. `staged_waits` of the request is set when it cannot advance now. */
+void staged_reads_end(struct nic *n, const struct nic_user *u);
+/* Returns true if the message is an answer out of staged memory of this user. */
+bool staged_answers(const struct nic_message *m, const struct nic_user *u);
+/* Users of this NIC. `staged_waits` of the request is set when it cannot advance now. */
 /* Hands over up to *bytes of a request's source and sets *bytes to the number. DXP_EAGAIN; or
  * DXP_EACCESS, DXP_EDEVICE. */
 int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
@@ -280,15 +293,14 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from);
 bool staged_local_waits(struct nic_request *r);
 void staged_local_drop(struct nic_request *r);  /* drops its unfinished PUT */
 void staged_local_poll(struct nic_function *f); /* copies answers that arrived */
-void staged_local_end(struct nic *n, const struct nic_function *f);
+void staged_local_end(struct nic *n, const struct nic_user *u);
 
 /* credit.c, receiver */
 /* Returns true if one more message may come. */
 bool credit_left(const struct rx_stream *s);
 void credit_use(struct rx_stream *s);    /* one has arrived, or was given up */
 void credit_forget(struct rx_stream *s); /* the stream becomes idle or ends */
-void credits_poll(
-	struct nic_function *f); /* grants credit for the entries that the user has freed */
+void credits_poll(struct nic_user *u);   /* grants credit for the entries that the user has freed */
 uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		       uint32_t count);
 void credit_requested(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
@@ -305,7 +317,7 @@ uint8_t read_flow(uint32_t stream); /* flow of requests and answers of this queu
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
-void reads_forget(struct nic_peer *p, const struct nic_function *f); /* drops their answers */
+void reads_forget(struct nic_peer *p, const struct nic_user *u); /* drops their answers */
 void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void read_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void read_cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);

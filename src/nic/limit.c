@@ -37,8 +37,9 @@ static uint64_t half_ns(const struct bucket *b)
 	return b->batch_ns / 2;
 }
 
-bool limit_begins(struct nic_function *f)
+bool limit_begins(struct nic_user *u)
 {
+	struct nic_function *f = u->function;
 	struct bucket *b = &f->limit;
 	struct nic *n = f->nic;
 
@@ -52,7 +53,7 @@ bool limit_begins(struct nic_function *f)
 	}
 	if (!f->gathers) {
 		b->waits++;
-		f->counted = true;
+		u->counted = true;
 	}
 	f->gathers = true;
 	/* A peer may delay what was begun. */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct nic_function;
+struct nic_user;
 
 /* Returns true if the function may send or copy now. Counts the first false of each wait
  * (limit_waits). */
@@ -23,7 +24,7 @@ uint64_t limit_deadline(const struct nic_function *f);
 
 /* Returns true if a message to a peer may begin now: only if it can leave at once, since an unpaid
  * one would delay others in its stream. Otherwise sets the deadline of the next check. */
-bool limit_begins(struct nic_function *f);
+bool limit_begins(struct nic_user *u);
 /* Returns the longest message that limit_begins permits. */
 uint32_t limit_message_bytes(const struct nic_function *f);
 

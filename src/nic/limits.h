@@ -10,27 +10,29 @@
 
 #define NIC_FUNCTIONS        WIRE_FUNCTIONS
 #define NIC_QPS_PER_FUNCTION DXP_QPS
-#define NIC_DOORBELLS        DXP_DOORBELLS /* entries of a doorbell FIFO */
-/* polls between two checks of the claims: each check costs a cache miss per busy function */
+/* users of windows: each queue pair may be one's own */
+#define NIC_USERS     (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
+#define NIC_DOORBELLS DXP_DOORBELLS /* entries of a doorbell FIFO */
+/* polls between two checks of the claims: each check costs a cache miss per busy user */
 #define NIC_CLAIMS_POLLS 256
 /* requests per queue pair: 4 queue pairs sustain 4 M NAP/s at 60 us round trip */
 #define NIC_OUTSTANDING_MAX 64
 #define NIC_NAP_BYTES_MAX   DXP_NAP_BYTES
 /* entries of source and destination list together in one descriptor */
 #define NIC_LIST_ENTRIES_MAX DXP_LIST_ENTRIES
-/* entries of chains in progress per function: 16 MiB */
+/* entries of chains in progress per user: 16 MiB */
 #define NIC_CHAIN_ENTRIES_MAX DXP_CHAIN_ENTRIES
 /* entries of each list of a chain that are resolved at once: half of a request's pieces */
 #define NIC_CHAIN_WINDOW (NIC_LIST_ENTRIES_MAX / 2)
 #define NIC_REGIONS_MAX  4096 /* 12 index bits of a memory key */
-/* wrong keys and magics at once, and ns for each further one: of one peer or function. A host that
+/* wrong keys and magics at once, and ns for each further one: of one peer or user. A host that
  * uses old keys after a restart has fewer; 2^19 values, half of a key's, take 6 days. */
 #define NIC_WRONG_OWN    32
 #define NIC_WRONG_OWN_NS (1000ull * 1000 * 1000)
 /* likewise of all together: nodes that join anew for each attempt need 4.5 hours for 2^19 */
 #define NIC_WRONG_ALL    1024
 #define NIC_WRONG_ALL_NS (1000ull * 1000 * 1000 / 32)
-/* right keys remembered for each peer or function: device memory and a few buffers */
+/* right keys remembered for each peer or user: device memory and a few buffers */
 #define NIC_KEYS_KNOWN 4
 /* entries per event ring: all outstanding requests of all queue pairs, and twice that in credits,
  * so that a grant per half of them is in time */

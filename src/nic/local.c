@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between functions of one NIC, the crossbar (C-02): no packets, one copy. Access is
+/* Operations between users of one NIC, the crossbar (C-02): no packets, one copy. Access is
  * checked as for peers, for the whole request before a byte moves; rejections have the same
  * statuses. */
 #include <string.h>
@@ -25,17 +25,17 @@ static uint16_t own_node(const struct nic *n)
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
 }
 
-static void refuse(struct nic_request *r, struct nic_function *t, uint8_t code)
+static void refuse(struct nic_request *r, struct nic_user *t, uint8_t code)
 {
-	t->counters[r->head.dst_qp].refused++;
+	t->function->counters[r->head.dst_qp].refused++;
 	access_refused(t->nic, t, code);
 	request_give_up(r, code == WIRE_NACK_RNR ? DXP_EBUSY : rltp_status_of_nack(code));
 }
 
-static void received_count(struct nic_function *t, uint32_t qp, uint32_t bytes)
+static void received_count(struct nic_user *t, uint32_t qp, uint32_t bytes)
 {
-	t->counters[qp].received_messages++;
-	t->counters[qp].received_bytes += bytes;
+	t->function->counters[qp].received_messages++;
+	t->function->counters[qp].received_bytes += bytes;
 	t->counted = true;
 }
 
@@ -48,8 +48,7 @@ static uint32_t right_of(uint8_t op)
 				  : NIC_REMOTE_ATOMIC;
 }
 
-static uint8_t piece_admit(struct nic_function *t, struct guesses *by, uint8_t op,
-			   struct nic_piece *p)
+static uint8_t piece_admit(struct nic_user *t, struct guesses *by, uint8_t op, struct nic_piece *p)
 {
 	struct nic_region *region;
 
@@ -68,13 +67,13 @@ static uint8_t piece_admit(struct nic_function *t, struct guesses *by, uint8_t o
 }
 
 /* Resolves the target's pieces to pointers and holds its regions until the request completes. */
-static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
+static uint8_t pieces_admit(struct nic_request *r, struct nic_user *t)
 {
 	uint8_t code = 0;
 
 	r->admitted = true;
 	for (uint16_t i = 0; i < r->remote_count && code == 0; i++)
-		code = piece_admit(t, &r->function->guesses, r->head.op, &r->remote[i]);
+		code = piece_admit(t, &r->user->guesses, r->head.op, &r->remote[i]);
 	return code;
 }
 
@@ -103,7 +102,7 @@ void local_release(struct nic_request *r)
 	}
 }
 
-static uint8_t cfg_admit(const struct nic_request *r, struct nic_function *t)
+static uint8_t cfg_admit(const struct nic_request *r, struct nic_user *t)
 {
 	uint64_t offset = r->remote[0].offset;
 
@@ -120,7 +119,7 @@ static bool op_is_cfg(uint8_t op)
 bool local_key_waits(struct nic_request *r, uint32_t key)
 {
 	struct nic *n = r->function->nic;
-	uint64_t wait_ns = access_key_wait(n, &r->function->guesses, key);
+	uint64_t wait_ns = access_key_wait(n, &r->user->guesses, key);
 
 	if (wait_ns > 0)
 		n->look_ns = min_u64(n->look_ns, n->now_ns + wait_ns);
@@ -131,7 +130,7 @@ bool local_magic_waits(struct nic_request *r)
 {
 	struct nic *n = r->function->nic;
 	uint64_t wait_ns =
-		access_magic_wait(n, &r->function->guesses, r->head.dst_function, r->head.dst_qp);
+		access_magic_wait(n, &r->user->guesses, r->head.dst_function, r->head.dst_qp);
 
 	if (wait_ns > 0)
 		n->look_ns = min_u64(n->look_ns, n->now_ns + wait_ns);
@@ -149,16 +148,16 @@ static bool waits(struct nic_request *r)
 	return false;
 }
 
-/* Returns the target function; NULL: the request has failed, or waits. Called for each slice, since
+/* Returns the target user; NULL: the request has failed, or waits. Called for each slice, since
  * the target may have been stopped or closed meanwhile. */
-static struct nic_function *target_admit(struct nic_request *r)
+static struct nic_user *target_admit(struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
 
 	if (waits(r))
 		return NULL;
-	struct nic_function *t = access_function(r->function->nic, &r->function->guesses,
-						 d->dst_function, d->dst_qp, d->dst_magic);
+	struct nic_user *t = access_user(r->function->nic, &r->user->guesses, d->dst_function,
+					 d->dst_qp, d->dst_magic);
 
 	if (!t) {
 		request_give_up(r, rltp_status_of_nack(WIRE_NACK_MAGIC));
@@ -175,16 +174,17 @@ static struct nic_function *target_admit(struct nic_request *r)
 
 /* ---- events ---- */
 
-static struct dxp_nic_event event_of(const struct nic_function *f, const struct dxp_descriptor *d,
-				     uint32_t bytes, enum dxp_event_type type)
+static struct dxp_nic_event event_of(const struct nic_user *u, const struct nic_user *t,
+				     const struct dxp_descriptor *d, uint32_t bytes,
+				     enum dxp_event_type type)
 {
 	return (struct dxp_nic_event){
 		.context = d->trailer,
 		.imm = d->imm,
 		.bytes = bytes,
-		.node = own_node(f->nic),
-		.peer_qp = (uint16_t)(f->index << 8 | d->qp),
-		.qp = (uint8_t)d->dst_qp,
+		.node = own_node(u->nic),
+		.peer_qp = (uint16_t)(u->function->index << 8 | d->qp),
+		.qp = user_qp(t, d->dst_qp),
 		.type = (uint8_t)type,
 	};
 }
@@ -199,9 +199,9 @@ static void gather(const struct nic_request *r, uint8_t *to)
 	}
 }
 
-static void nap_deliver(struct nic_request *r, struct nic_function *t)
+static void nap_deliver(struct nic_request *r, struct nic_user *t)
 {
-	struct dxp_nic_event event = event_of(r->function, &r->head, r->total, DXP_EVENT_NAP);
+	struct dxp_nic_event event = event_of(r->user, t, &r->head, r->total, DXP_EVENT_NAP);
 
 	if (!space_acquire(r, t))
 		return;
@@ -222,7 +222,7 @@ static void nap_deliver(struct nic_request *r, struct nic_function *t)
 /* ---- copies ---- */
 
 /* Returns the address of a piece of the target; NULL: its device withdrew the receive area. */
-static uint8_t *piece_base(struct nic_function *t, const struct nic_piece *p)
+static uint8_t *piece_base(struct nic_user *t, const struct nic_piece *p)
 {
 	return p->base ? p->base : registers_address(t, &p->range);
 }
@@ -249,7 +249,7 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 
 /* Hands over some bytes of a PUT to a staged piece, or starts the GET of a whole one. Returns false
  * if it cannot go on now. */
-static bool staged_piece(struct nic_request *r, struct nic_function *t, const struct nic_piece *m,
+static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct nic_piece *m,
 			 uint32_t end, int64_t *left)
 {
 	const struct nic_piece *l = &r->local[r->local_index];
@@ -273,7 +273,7 @@ static bool staged_piece(struct nic_request *r, struct nic_function *t, const st
 
 /* Copies up to *left bytes, plus a short rest that would cost more in another poll. If source and
  * target overlap, their contents are undefined afterwards; no other bytes change. */
-static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
+static uint32_t pieces_copy(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
 	uint32_t copied = 0, before = r->cut, rest = chain_end(r) - before;
@@ -296,7 +296,7 @@ static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64
 		}
 		other += r->remote_used;
 		if (part >= COPY_LONG_BYTES)
-			doorbells_ahead(r->function);
+			doorbells_ahead(r->user);
 		memmove(reading ? own : other, reading ? other : own, part);
 		*left -= part;
 		copied += part;
@@ -305,7 +305,7 @@ static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64
 	return copied;
 }
 
-static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *left)
+static void put_advance(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	uint32_t copied = pieces_copy(r, t, left);
 
@@ -317,7 +317,7 @@ static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *
 		return;
 	if (r->head.flags & DXP_FLAG_NOTIFY) {
 		struct dxp_nic_event event =
-			event_of(r->function, &r->head, r->total, DXP_EVENT_PUT);
+			event_of(r->user, t, &r->head, r->total, DXP_EVENT_PUT);
 		if (staged_local_waits(r) || !space_acquire(r, t))
 			return;
 		event_received_write(t, &event, NULL);
@@ -328,7 +328,7 @@ static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *
 	r->cut_done = true;
 }
 
-static void get_advance(struct nic_request *r, struct nic_function *t, int64_t *left)
+static void get_advance(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	pieces_copy(r, t, left);
 	if (r->cut_done || r->cut < r->total)
@@ -341,7 +341,7 @@ static void get_advance(struct nic_request *r, struct nic_function *t, int64_t *
 
 /* ---- atomics and registers ---- */
 
-static void atomic_run(struct nic_request *r, struct nic_function *t)
+static void atomic_run(struct nic_request *r, struct nic_user *t)
 {
 	int status = atomic_execute(r->head.op, r->remote[0].base, r->head.imm, r->head.trailer,
 				    &r->old);
@@ -358,12 +358,12 @@ static void atomic_run(struct nic_request *r, struct nic_function *t)
 	r->cut_done = true;
 }
 
-static void cfg_run(struct nic_request *r, struct nic_function *t)
+static void cfg_run(struct nic_request *r, struct nic_user *t)
 {
 	const struct nic_options *o = &t->nic->options;
 	uint32_t values[NIC_CFG_WORDS_MAX], count = r->total / 4;
 	uint32_t first = (uint32_t)(r->remote[0].offset / 4);
-	uint16_t node = r->function->cfg_node ? r->function->cfg_node : own_node(t->nic);
+	uint16_t node = r->user->cfg_node ? r->user->cfg_node : own_node(t->nic);
 	uint8_t code;
 
 	if (r->head.op == DXP_OP_CFG_WRITE) {
@@ -392,7 +392,7 @@ void local_advance(struct nic_request *r, int64_t *left)
 		r->staged_waits = false;
 		if (r->chain && !chain_advance(r, left))
 			return;
-		struct nic_function *t = target_admit(r);
+		struct nic_user *t = target_admit(r);
 		if (!t)
 			return;
 		if (r->head.op != DXP_OP_PUT && staged_local_waits(r))
@@ -415,66 +415,68 @@ void local_advance(struct nic_request *r, int64_t *left)
 		f->busy |= (uint8_t)(1u << r->head.qp);
 }
 
-void local_forget(struct nic *n, const struct nic_function *t)
+void local_forget(struct nic *n, const struct nic_user *t)
 {
 	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
 		struct nic_request *r =
 			nic_stream_function(n, i)->queues[i % NIC_QPS_PER_FUNCTION].uncut;
-		if (r && (r->admitted || r->space_of) && r->head.dst_function == t->index)
+		if (r && (r->admitted || r->space_of) &&
+		    r->head.dst_function == t->function->index && user_has_qp(t, r->head.dst_qp))
 			request_give_up(r, DXP_EACCESS);
 	}
 }
 
 /* Returns the target if the operation can be done at once, without a request; else NULL. */
-static struct nic_function *target_now(struct nic_function *f, const struct dxp_descriptor *d)
+static struct nic_user *target_now(struct nic_user *u, const struct dxp_descriptor *d)
 {
-	struct nic *n = f->nic;
+	struct nic *n = u->nic;
 
-	if (d->dst_function >= NIC_FUNCTIONS || d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy ||
-	    !share_left(f))
+	if (d->dst_function >= NIC_FUNCTIONS || d->dst_qp >= NIC_QPS_PER_FUNCTION ||
+	    u->function->busy || !share_left(u->function))
 		return NULL;
-	struct nic_function *t = &n->functions[d->dst_function];
+	struct nic_function *to = &n->functions[d->dst_function];
+	struct nic_user *t = to->user_of[d->dst_qp];
 	uint32_t stream = nic_stream_index(d->dst_function, d->dst_qp);
-	if (!guess_magic_known(&f->guesses, stream) &&
-	    guess_wait(&f->guesses, &n->guesses, n->now_ns) > 0)
+	if (!guess_magic_known(&u->guesses, stream) &&
+	    guess_wait(&u->guesses, &n->guesses, n->now_ns) > 0)
 		return NULL; /* a request waits */
-	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic)
+	if (!user_serves(t) || to->qp_magic[d->dst_qp] != d->dst_magic)
 		return NULL;
-	guess_magic_right(&f->guesses, stream);
-	if (f->row > 1)
-		events_ahead(f, t);
+	guess_magic_right(&u->guesses, stream);
+	if (u->row > 1)
+		events_ahead(u, t);
 	return t;
 }
 
-static void sent_now(struct nic_function *f, const struct dxp_descriptor *d, uint32_t bytes)
+static void sent_now(struct nic_user *u, const struct dxp_descriptor *d, uint32_t bytes)
 {
 	struct dxp_nic_event sent = {
 		.context = d->context,
 		.bytes = bytes,
 		.node = d->dst_node,
 		.peer_qp = (uint16_t)(d->dst_function << 8 | d->dst_qp),
-		.qp = d->qp,
+		.qp = user_qp(u, d->qp),
 		.type = DXP_EVENT_SENT,
 	};
 
-	f->counters[d->qp].sent_messages++;
-	f->counters[d->qp].sent_bytes += bytes;
-	event_sent_write(f, &sent);
+	u->function->counters[d->qp].sent_messages++;
+	u->function->counters[d->qp].sent_bytes += bytes;
+	event_sent_write(u, &sent);
 }
 
 /* Sends a short message that waits for nothing: no request is made, and nothing is copied twice. */
-bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot)
+bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
-	struct nic *n = f->nic;
+	struct nic *n = u->nic;
 	uint32_t bytes = d->inline_bytes;
 
 	if (d->op != DXP_OP_NAP || !(d->flags & DXP_FLAG_INLINE) || d->src_count != 0 ||
 	    d->dst_count != 0 || bytes > NIC_NAP_BYTES_MAX)
 		return false;
-	struct nic_function *t = target_now(f, d);
+	struct nic_user *t = target_now(u, d);
 	if (!t || !space_now(t))
 		return false;
-	struct dxp_nic_event event = event_of(f, d, bytes, DXP_EVENT_NAP);
+	struct dxp_nic_event event = event_of(u, t, d, bytes, DXP_EVENT_NAP);
 	uint8_t *to = event_received_buffer(t, &event);
 	if (!to)
 		return false;
@@ -484,14 +486,14 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 	received_count(t, d->dst_qp, bytes);
 	n->counters.naps_sent++;
 	n->counters.naps_received++;
-	share_spend(f, bytes + LOCAL_COST_BYTES);
-	sent_now(f, d, bytes);
+	share_spend(u->function, bytes + LOCAL_COST_BYTES);
+	sent_now(u, d, bytes);
 	return true;
 }
 
-static uint8_t *own_address(const struct nic_function *f, const struct dxp_entry *e)
+static uint8_t *own_address(const struct nic_user *u, const struct dxp_entry *e)
 {
-	const struct nic_region *r = region_find(f->nic, f->index, e->key);
+	const struct nic_region *r = region_find(u, e->key);
 
 	return r && !r->staged && !r->guarded && e->offset <= r->bytes &&
 			       e->bytes <= r->bytes - e->offset
@@ -500,24 +502,24 @@ static uint8_t *own_address(const struct nic_function *f, const struct dxp_entry
 }
 
 /* The share must cover all bytes: longer PUTs are cut and share with other queue pairs. */
-bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot)
+bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
-	struct nic *n = f->nic;
+	struct nic *n = u->nic;
 	struct nic_region *to;
 	struct dxp_entry e[2];
 
 	if (d->op != DXP_OP_PUT || d->flags != 0 || d->src_count != 1 || d->dst_count != 1)
 		return false;
-	struct nic_function *t = target_now(f, d);
+	struct nic_user *t = target_now(u, d);
 	if (!t)
 		return false;
 	window_copy(e, slot->body, sizeof(e));
-	const uint8_t *from = own_address(f, &e[0]);
+	const uint8_t *from = own_address(u, &e[0]);
 	uint32_t bytes = e[0].bytes;
-	if (!from || bytes == 0 || bytes != e[1].bytes || bytes > f->share ||
-	    (!guess_key_known(&f->guesses, e[1].key) &&
-	     guess_wait(&f->guesses, &n->guesses, n->now_ns) > 0) ||
-	    access_region(t, &f->guesses, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) !=
+	if (!from || bytes == 0 || bytes != e[1].bytes || bytes > u->function->share ||
+	    (!guess_key_known(&u->guesses, e[1].key) &&
+	     guess_wait(&u->guesses, &n->guesses, n->now_ns) > 0) ||
+	    access_region(t, &u->guesses, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) !=
 		    0 ||
 	    to->staged)
 		return false;
@@ -527,7 +529,7 @@ bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const str
 	received_count(t, d->dst_qp, bytes);
 	n->counters.puts_sent++;
 	n->counters.puts_received++;
-	share_spend(f, bytes + LOCAL_COST_BYTES);
-	sent_now(f, d, bytes);
+	share_spend(u->function, bytes + LOCAL_COST_BYTES);
+	sent_now(u, d, bytes);
 	return true;
 }

@@ -11,6 +11,10 @@
 #include "nic/internal.h"
 #include "wire/ids.h"
 
+/* bits of the users of function 0 in a mask of users; those of function i are i bits higher */
+#define USERS_OF_0 \
+	(1u << NIC_USER(0, 0) | 1u << NIC_USER(0, 1) | 1u << NIC_USER(0, 2) | 1u << NIC_USER(0, 3))
+
 static void session_reset(void *user, struct rltp_session *s, int status)
 {
 	struct nic_peer *p = nic_peer_of(s);
@@ -72,9 +76,10 @@ int nic_create(const struct nic_options *options, struct nic **out)
 {
 	if (options->receive_entries > NIC_EVENTS || options->reads_max > NIC_READS_MAX)
 		return DXP_EINVAL;
-	struct nic *n = calloc(1, sizeof(*n));
+	struct nic *n = aligned_alloc(_Alignof(struct nic), sizeof(*n));
 	if (!n)
 		return DXP_ENOMEM;
+	memset(n, 0, sizeof(*n));
 	n->options = *options;
 	if (n->options.nap_credit == 0)
 		n->options.nap_credit = NIC_NAP_CREDIT;
@@ -87,9 +92,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
-		n->functions[i].nic = n;
-		n->functions[i].index = i;
-		n->functions[i].weight = 1;
+		nic_function_init(n, i);
 		n->order.at[i] = (uint8_t)i;
 	}
 	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
@@ -125,11 +128,12 @@ void nic_destroy(struct nic *n)
 	if (!n)
 		return;
 	peers_free(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++) {
-		staged_local_end(n, &n->functions[i]);
-		requests_free(&n->functions[i]);
-		free(n->functions[i].registers);
+	for (int i = 0; i < NIC_USERS; i++) {
+		staged_local_end(n, &n->users[i]);
+		free(n->users[i].registers);
 	}
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		requests_free(&n->functions[i]);
 	pools_free(n);
 	rltp_endpoint_destroy(n->endpoint);
 	free(n->regions);
@@ -140,21 +144,20 @@ void nic_node_set(struct nic *n, uint16_t node)
 {
 	n->options.node = node;
 	rltp_endpoint_node(n->endpoint, node);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->functions[i].window)
-			dxp_store_release(&n->functions[i].window->node, node);
+	for (uint32_t open = n->open; open; open &= open - 1)
+		dxp_store_release(&n->users[__builtin_ctz(open)].window->node, node);
 }
 
-void nic_function_unordered(struct nic *n, uint32_t function)
+void nic_user_unordered(struct nic *n, uint32_t user)
 {
-	assert(function < NIC_FUNCTIONS && n->functions[function].window);
-	n->functions[function].unordered = true;
+	assert(user < NIC_USERS && n->users[user].window);
+	n->users[user].unordered = true;
 }
 
-void nic_function_cfg_node(struct nic *n, uint32_t function, uint16_t node)
+void nic_user_cfg_node(struct nic *n, uint32_t user, uint16_t node)
 {
-	assert(function < NIC_FUNCTIONS && n->functions[function].window);
-	n->functions[function].cfg_node = node;
+	assert(user < NIC_USERS && n->users[user].window);
+	n->users[user].cfg_node = node;
 }
 
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
@@ -242,37 +245,55 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 	n->now_ns = now_ns;
 	int status = rltp_endpoint_receive(n->endpoint, arrival, now_ns);
 	if (n->stops)
-		functions_settle(n);
+		users_settle(n);
 	return status;
 }
 
 /* Returns the number of descriptors that it read. */
-static uint32_t function_poll(struct nic_function *f)
+static uint32_t user_poll(struct nic_user *u)
 {
-	if (f->waiting)
-		credits_poll(f);
-	if (f->registers)
-		registers_poll(f);
-	uint32_t accepted = doorbells_accept(f);
-	if (f->outstanding == 0)
+	if (u->stopped)
+		return 0;
+	if (u->waiting)
+		credits_poll(u);
+	if (u->registers)
+		registers_poll(u);
+	return doorbells_accept(u);
+}
+
+/* Likewise, for all users of a function. If the first ones use up its share, the requests of the
+ * others wait in their queue pairs, which are then served round robin. Reads nothing of the
+ * function while its users are idle. */
+static uint32_t function_poll(struct nic *n, uint32_t function)
+{
+	uint32_t accepted = 0, outstanding = 0;
+
+	for (uint32_t open = n->open >> function & USERS_OF_0; open; open &= open - 1) {
+		struct nic_user *u = &n->users[function + (uint32_t)__builtin_ctz(open)];
+		accepted += user_poll(u);
+		outstanding += u->outstanding;
+	}
+	if (outstanding == 0)
 		return accepted;
+	struct nic_function *f = &n->functions[function];
 	request_queues_advance(f);
 	share_function_copy(f);
-	if (f->nic->staged_reads)
+	if (n->staged_reads)
 		staged_local_poll(f);
 	return accepted;
 }
 
-/* Polls the functions in the bit mask, in their order of service. */
+/* Polls the open functions in the bit mask, in their order of service. */
 static uint32_t functions_poll(struct nic *n, uint32_t mask)
 {
-	uint32_t accepted = 0;
+	uint32_t accepted = 0, open = 0;
 
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
-		struct nic_function *f = &n->functions[n->order.at[i]];
-		if (mask >> f->index & 1 && function_serves(f))
-			accepted += function_poll(f);
-	}
+	for (uint32_t users = n->open; users; users >>= NIC_FUNCTIONS)
+		open |= users;
+	mask &= open;
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		if (mask >> n->order.at[i] & 1)
+			accepted += function_poll(n, n->order.at[i]);
 	return accepted;
 }
 
@@ -293,10 +314,12 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	accepted += functions_poll(n, ~(uint32_t)n->high);
 	share_order_next(&n->order, NIC_FUNCTIONS);
 	if (n->stops)
-		functions_settle(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->functions[i].counted && n->functions[i].window)
-			nic_counters_publish(&n->functions[i]);
+		users_settle(n);
+	for (uint32_t open = n->open; open; open &= open - 1) {
+		struct nic_user *u = &n->users[__builtin_ctz(open)];
+		if (u->counted)
+			nic_counters_publish(u);
+	}
 	return accepted;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
+#include "nic/limits.h"
 #include "nic/window.h"
 #include "rltp/endpoint.h"
 #include "wire/limits.h"
@@ -44,7 +45,7 @@ struct nic_options {
 	void *token_context;
 	/* NAPs of each peer to each queue pair before the first grant; 0: the default */
 	uint16_t nap_credit;
-	uint16_t receive_entries; /* receive entries of each function, 1 .. NIC_EVENTS; 0: all */
+	uint16_t receive_entries; /* receive entries of each user, 1 .. NIC_EVENTS; 0: all */
 	/* GET and CFG requests outstanding per peer, and answered to it at once, 1 ..
 	 * NIC_READS_MAX; 0: the maximum */
 	uint16_t reads_max;
@@ -80,32 +81,41 @@ void nic_destroy(struct nic *n);
 /* Sets the NIC's own node id, as the manager assigned it. */
 void nic_node_set(struct nic *n, uint16_t node);
 
-/* Opens function 0 .. 7 on a zeroed window, and writes new magics of its queue pairs there. The
- * caller keeps the window until nic_destroy, or until the closed function is idle. DXP_EEXIST: it
- * is open; DXP_EBUSY: not idle yet; DXP_EINVAL. */
+/* Users of windows. A user has a number: that of its function, plus NIC_FUNCTIONS for each queue
+ * pair before its first one. So the user of a whole function has the function's number. */
+#define NIC_USER(function, qp) ((uint32_t)(function) + NIC_FUNCTIONS * (uint32_t)(qp))
+
+/* Opens `qps` queue pairs of a function for a user, from that of NIC_USER on, on a zeroed window.
+ * Writes new magics of these queue pairs there. The caller keeps the window until nic_destroy, or
+ * until the closed user is idle. DXP_EEXIST: one of them is open; DXP_EBUSY: not idle yet;
+ * DXP_EINVAL. */
+int nic_user_open(struct nic *n, uint32_t user, uint32_t qps, struct dxp_window *w);
+/* Likewise, all queue pairs of function 0 .. 7: one user, of the same number. */
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 
-/* Closes a function: stores `status` as the window's last error, drops its requests and messages,
+/* Closes a user: stores `status` as the window's last error, drops its requests and messages,
  * revokes its keys, empties its lookup table. Peers are then rejected as for a wrong magic. The
- * caller may free window and regions once nic_function_idle returns true and the datagrams of
- * earlier nic_send calls have left. DXP_ENOENT: not open. */
-int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns);
-/* Returns true if the function is closed and no operation uses its regions. */
-bool nic_function_idle(const struct nic *n, uint32_t function);
+ * caller may free window and regions once nic_user_idle returns true and the datagrams of earlier
+ * nic_send calls have left. DXP_ENOENT: not open. */
+int nic_user_close(struct nic *n, uint32_t user, int status, uint64_t now_ns);
+/* Returns true if the user is closed and no operation uses its regions. */
+bool nic_user_idle(const struct nic *n, uint32_t user);
 
 /* Returns the state; 0: free; CLOSED: closed, not idle yet. */
-enum dxp_function_state nic_function_state(const struct nic *n, uint32_t function);
+enum dxp_function_state nic_user_state(const struct nic *n, uint32_t user);
 
-/* Returns the window of nic_function_open; NULL: not open. */
-const struct dxp_window *nic_function_window(const struct nic *n, uint32_t function);
+/* Returns the window of the open user; NULL: not open. */
+const struct dxp_window *nic_user_window(const struct nic *n, uint32_t user);
+/* Returns the number of its queue pairs; 0: not open. */
+uint32_t nic_user_qps(const struct nic *n, uint32_t user);
 
-/* Sets the name by which other users of this NIC find an open function, until it closes.
- * DXP_EEXIST: another function has this name. */
-int nic_function_label(struct nic *n, uint32_t function, const char label[FABRIC_NAME_BYTES]);
+/* Sets the name by which other users of this NIC find an open user, until it closes. DXP_EEXIST:
+ * another one has this name. */
+int nic_user_label(struct nic *n, uint32_t user, const char label[FABRIC_NAME_BYTES]);
 /* Returns the name; "": none. */
-const char *nic_function_label_of(const struct nic *n, uint32_t function);
-/* Returns the function of that name; NIC_FUNCTIONS: none. */
-uint32_t nic_function_labelled(const struct nic *n, const char *label);
+const char *nic_user_label_of(const struct nic *n, uint32_t user);
+/* Returns the user of that name; NIC_USERS: none. */
+uint32_t nic_user_labelled(const struct nic *n, const char *label);
 
 /* Returns the magic of a queue pair, from memory that its user cannot change; 0: not open. */
 uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
@@ -122,22 +132,24 @@ int nic_function_priority(struct nic *n, uint32_t function, uint32_t priority);
 
 /* Writes completions in the order in which requests complete, not in that of posting: a silent peer
  * delays no completion of others. */
-void nic_function_unordered(struct nic *n, uint32_t function);
+void nic_user_unordered(struct nic *n, uint32_t user);
 
-/* Makes CFG accesses of this function to its own NIC count as accesses by `node`, for whose kernels
- * it is open; 0, the initial value: by this node. Valid until the function is closed. */
-void nic_function_cfg_node(struct nic *n, uint32_t function, uint16_t node);
+/* Makes CFG accesses of this user to its own NIC count as accesses by `node`, for whose kernels it
+ * is open; 0, the initial value: by this node. Valid until the user is closed. */
+void nic_user_cfg_node(struct nic *n, uint32_t user, uint16_t node);
 
 /* Limits the function to `bytes_per_s`, sent or copied; 0: no limit, the initial value.
  * DXP_EINVAL. */
 int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);
 
-/* Copies the function's counters, from memory that its user cannot change. */
+/* Copy the counters of a user, and the sums of a function's open users, from memory that users
+ * cannot change. `rate_waits` is the function's. */
+void nic_user_counters(const struct nic *n, uint32_t user, struct dxp_function_counters *out);
 void nic_function_counters(const struct nic *n, uint32_t function,
 			   struct dxp_function_counters *out);
 
-/* Returns a mask of functions to wake, once per sleep. Bit i: the user of function i sleeps
- * (`user_waits`) and has an event or an error. Call it after each poll. */
+/* Returns a mask of users to wake, once per sleep. Bit i: user i sleeps (`user_waits`) and has an
+ * event or an error. Call it after each poll. */
 uint32_t nic_wakes(struct nic *n);
 
 /* Announces in every open window that the engine will sleep. False: there is work, do not sleep.
@@ -145,7 +157,7 @@ uint32_t nic_wakes(struct nic *n);
 bool nic_sleep_announce(struct nic *n);
 void nic_sleep_end(struct nic *n);
 
-/* Registers memory that descriptors of the function, and its peers, may name. `base` must outlive
+/* Registers memory that descriptors of the user, and its peers, may name. `base` must outlive
  * the region. DXP_EINVAL; DXP_EBUSY: NIC_REGIONS_MAX are registered. */
 enum nic_rights {
 	NIC_LOCAL = 0,              /* local access only */
@@ -153,8 +165,8 @@ enum nic_rights {
 	NIC_REMOTE_WRITE = 1 << 1,  /* remote PUT */
 	NIC_REMOTE_ATOMIC = 1 << 2, /* remote fetch-and-op */
 };
-int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
-			uint32_t rights, uint32_t *key);
+int nic_region_register(struct nic *n, uint32_t user, void *base, uint64_t bytes, uint32_t rights,
+			uint32_t *key);
 
 /* Access to memory that only its owner reaches, by DMA (S-01). The owner implements these
  * functions. The NIC calls them on its thread; they must not call the NIC. `offset` counts in the
@@ -193,7 +205,7 @@ struct nic_staged_ops {
 	 * space now; the request waits. */
 	int (*read_begin)(void *context, struct nic_staged_read *r, uint64_t offset,
 			  uint64_t bytes);
-	/* Cancels a GET whose initiator or function is gone. The owner must not use `r` afterwards,
+	/* Cancels a GET whose initiator or user is gone. The owner must not use `r` afterwards,
 	 * nor once it has handed over all bytes; then the NIC does not call this. Pieces handed
 	 * over return before or after. */
 	void (*read_cancel)(void *context, struct nic_staged_read *r);
@@ -205,7 +217,7 @@ struct nic_staged_ops {
  * use by descriptors are rejected as unsupported. A PUT completes when its bytes are in the device;
  * later messages of its queue pair are delivered after that. `ops` and `context` must outlive the
  * region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY. docs/guide/bridge.md */
-int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
+int nic_region_register_staged(struct nic *n, uint32_t user, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 
 /* Returns the initiator's node; WIRE_NODE_NONE: a function of this NIC. May be called from
@@ -244,7 +256,7 @@ struct nic_guard {
 	 * retry. */
 	uint8_t (*reach)(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out);
 	/* Reserves bytes that an own descriptor names, until `drop` with the same offset. `drop`
-	 * may come after the key was revoked, until the function closes. DXP_EACCESS: not
+	 * may come after the key was revoked, until the user closes. DXP_EACCESS: not
 	 * permitted. NULL: no descriptor may name the region. */
 	int (*hold)(void *context, uint64_t offset, uint64_t bytes);
 	void (*drop)(void *context, uint64_t offset);
@@ -270,18 +282,18 @@ int nic_region_revoke(struct nic *n, uint32_t key);
 bool nic_region_busy(const struct nic *n, uint32_t key);
 
 /* Adds an entry to register mode's lookup table (P-01): bytes [vaddr, vaddr + bytes) of the
- * function's device are bytes [offset, ...) of its region `key`. The first entry enables the
- * function's registers; an entry is removed with its key. DXP_EEXIST: overlaps; DXP_EBUSY:
+ * user's device are bytes [offset, ...) of its region `key`. The first entry enables the
+ * user's registers; an entry is removed with its key. DXP_EEXIST: overlaps; DXP_EBUSY:
  * NIC_AREAS_MAX entries; DXP_EINVAL: no bytes, or beyond 2^64; DXP_EACCESS: not a key of this
- * function; DXP_ERANGE: outside its region; DXP_EUNSUPPORTED: the region is staged or guarded;
+ * user; DXP_ERANGE: outside its region; DXP_EUNSUPPORTED: the region is staged or guarded;
  * DXP_ENOENT: not open; DXP_ENOMEM. */
 struct nic_area {
 	uint64_t vaddr, bytes, offset;
 	uint32_t key;
 };
-int nic_area_add(struct nic *n, uint32_t function, const struct nic_area *area);
+int nic_area_add(struct nic *n, uint32_t user, const struct nic_area *area);
 /* Copies up to `count` entries with a valid key; returns how many. */
-uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out, uint32_t count);
+uint32_t nic_areas(const struct nic *n, uint32_t user, struct nic_area *out, uint32_t count);
 
 /* Adds or removes a peer of the node table; as rltp_endpoint_peer and rltp_endpoint_peer_lost. */
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns);

@@ -78,11 +78,11 @@ void reads_fail(struct nic_peer *p, int status)
 			read_finish(p, &p->work->reads[i], status);
 }
 
-void reads_forget(struct nic_peer *p, const struct nic_function *f)
+void reads_forget(struct nic_peer *p, const struct nic_user *u)
 {
 	for (uint32_t i = 0; p->work && p->work->reads && i < NIC_READS_MAX; i++) {
 		struct nic_read *r = &p->work->reads[i];
-		if (!r->request || r->request->function != f)
+		if (!r->request || r->request->user != u)
 			continue;
 		*r = (struct nic_read){0};
 		p->work->read_count--;
@@ -198,7 +198,7 @@ static bool still_reached(struct nic_peer *p, uint32_t index, struct rx_record *
 
 	if (region_reach(record->region, record->addr, bytes) == 0)
 		return true;
-	access_refused(n, nic_stream_function(n, index), WIRE_NACK_RIGHTS);
+	access_refused(n, nic_stream_user(n, index), WIRE_NACK_RIGHTS);
 	read_answer_refuse(p, record, DXP_EACCESS);
 	return false;
 }

@@ -35,7 +35,7 @@ static struct rltp_verdict later(uint64_t wait_ns)
 				     (uint32_t)(min_u64(wait_ns, RLTP_RTO_MAX_NS) / US_NS) + 1, 0};
 }
 
-static struct rltp_verdict region_check(struct nic_peer *p, uint32_t function, uint32_t key,
+static struct rltp_verdict region_check(struct nic_peer *p, struct nic_user *u, uint32_t key,
 					uint32_t right, uint64_t offset, uint64_t bytes,
 					struct nic_region **out)
 {
@@ -44,14 +44,13 @@ static struct rltp_verdict region_check(struct nic_peer *p, uint32_t function, u
 
 	if (wait_ns > 0)
 		return later(wait_ns);
-	uint8_t code =
-		access_region(&n->functions[function], &p->guesses, key, right, offset, bytes, out);
+	uint8_t code = access_region(u, &p->guesses, key, right, offset, bytes, out);
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
 /* Finds the destination of a PUT's payload. Every packet is checked for the whole message, so a
  * message out of bounds writes no byte. */
-static struct rltp_verdict put_find(struct nic_peer *p, struct nic_function *f,
+static struct rltp_verdict put_find(struct nic_peer *p, struct nic_user *u,
 				    const struct rx_record *r, const struct wire_header *h,
 				    uint64_t offset, uint8_t **to, struct nic_region **staged)
 {
@@ -59,7 +58,7 @@ static struct rltp_verdict put_find(struct nic_peer *p, struct nic_function *f,
 
 	*staged = NULL;
 	if (h->key == WIRE_KEY_REGISTERS) {
-		uint8_t *base = registers_address(f, &r->range);
+		uint8_t *base = registers_address(u, &r->range);
 		if (!base)
 			return REFUSED(WIRE_NACK_RESOURCE);
 		*to = base + offset;
@@ -67,8 +66,8 @@ static struct rltp_verdict put_find(struct nic_peer *p, struct nic_function *f,
 	}
 	if (offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(p, f->index, h->key, NIC_REMOTE_WRITE,
-						   h->addr - offset, h->msg_bytes, &region);
+	struct rltp_verdict verdict = region_check(p, u, h->key, NIC_REMOTE_WRITE, h->addr - offset,
+						   h->msg_bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
 	if (region->staged)
@@ -82,20 +81,20 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 				     const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic *n = peer_nic(stream->peer);
-	struct nic_function *f = nic_stream_function(n, stream->index);
+	struct nic_user *u = nic_stream_user(n, stream->index);
 	struct nic_region *staged;
 	uint64_t offset;
 	uint8_t *to;
 
 	if (!payload_offset(h, &offset))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = put_find(stream->peer, f, r, h, offset, &to, &staged);
+	struct rltp_verdict verdict = put_find(stream->peer, u, r, h, offset, &to, &staged);
 	if (verdict.code != 0)
 		return verdict;
 	if (staged || r->put)
 		return staged_place(stream, r, h, offset, payload, staged);
 	payload_place(to, payload, h->payload_bytes, h->msg_bytes - offset - h->payload_bytes);
-	nic_placed_count(f, h->payload_bytes);
+	nic_placed_count(u, h->payload_bytes);
 	return ACCEPTED;
 }
 
@@ -122,7 +121,7 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, b
 	return true;
 }
 
-static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
+static struct rltp_verdict get_check(struct nic_peer *p, struct nic_user *u, struct rx_record *r,
 				     const struct wire_header *h, const uint8_t *payload, bool next)
 {
 	struct nic_region *region;
@@ -130,8 +129,8 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	if (wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK || r->get.bytes == 0 ||
 	    r->get.bytes > NIC_MESSAGE_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(p, h->dst_function, h->key, NIC_REMOTE_READ,
-						   h->addr, r->get.bytes, &region);
+	struct rltp_verdict verdict =
+		region_check(p, u, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
 	if (!answer_reserve(p, r, next, false))
@@ -148,7 +147,7 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 
 /* Checks all that the execution relies on: the operation is known, and its 8 bytes are aligned and
  * in a region that stays until then. */
-static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
+static struct rltp_verdict atomic_check(struct nic_peer *p, struct nic_user *u, struct rx_record *r,
 					const struct wire_header *h, const uint8_t *payload,
 					bool next)
 {
@@ -156,8 +155,8 @@ static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
 
 	if (wire_atomic_decode(payload, h->payload_bytes, &r->atomic) != DXP_OK)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(p, h->dst_function, h->key, NIC_REMOTE_ATOMIC,
-						   h->addr, sizeof(uint64_t), &region);
+	struct rltp_verdict verdict =
+		region_check(p, u, h->key, NIC_REMOTE_ATOMIC, h->addr, sizeof(uint64_t), &region);
 	if (verdict.code != 0)
 		return verdict;
 	if (region->staged)
@@ -214,26 +213,25 @@ static bool all_begun(const struct rx_stream *stream, uint32_t id)
 	return true;
 }
 
-static struct rltp_verdict registers_begin(struct nic *n, struct nic_function *f,
+static struct rltp_verdict registers_begin(struct nic *n, struct nic_user *u,
 					   struct rx_stream *stream, const struct wire_header *h,
 					   struct nic_register_range *out)
 {
-	if (f->registers && !all_begun(stream, h->msg_id))
+	if (u->registers && !all_begun(stream, h->msg_id))
 		return NOT_READY;
-	return REFUSED(access_registers(f, h->msg_bytes, out));
+	return REFUSED(access_registers(u, h->msg_bytes, out));
 }
 
 /* Reserves what a message needs before its first packet is accepted. A sender beyond its credit
  * waits like one without space. */
-static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
-					struct rx_stream *stream, struct rx_record *r,
-					const struct wire_header *h)
+static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struct rx_stream *stream,
+					struct rx_record *r, const struct wire_header *h)
 {
 	bool event = raises_event(h);
 
 	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	if (event && (!credit_left(stream) || !event_received_space(f, h->msg_id == stream->next)))
+	if (event && (!credit_left(stream) || !event_received_space(u, h->msg_id == stream->next)))
 		return NOT_READY;
 	struct rx_record fresh = {.type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
@@ -243,12 +241,12 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 			return NOT_READY;
 	}
 	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS) {
-		struct rltp_verdict verdict = registers_begin(n, f, stream, h, &fresh.range);
+		struct rltp_verdict verdict = registers_begin(n, u, stream, h, &fresh.range);
 		if (verdict.code != 0)
 			return verdict;
 	}
 	if (event)
-		event_received_reserve(f);
+		event_received_reserve(u);
 	*r = fresh;
 	stream_record_enter(stream, r, RECORD_PARTIAL);
 	return ACCEPTED;
@@ -278,13 +276,14 @@ static struct rltp_verdict payload_receive(struct rx_stream *stream, struct rx_r
 					   const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_peer *p = stream->peer;
+	struct nic_user *u = nic_stream_user(peer_nic(p), stream->index);
 	bool next = h->msg_id == stream->next;
 
 	switch (h->type) {
 	case WIRE_NAP: return nap_place(r, h, payload);
 	case WIRE_PUT: return put_place(stream, r, h, payload);
-	case WIRE_GET_REQ: return get_check(p, r, h, payload, next);
-	case WIRE_ATOMIC: return atomic_check(p, r, h, payload, next);
+	case WIRE_GET_REQ: return get_check(p, u, r, h, payload, next);
+	case WIRE_ATOMIC: return atomic_check(p, u, r, h, payload, next);
 	default: return cfg_check(p, r, h, payload, next);
 	}
 }
@@ -304,12 +303,12 @@ static bool record_count(struct rx_record *r, const struct wire_header *h)
 
 static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t bytes)
 {
-	struct nic_function *f = nic_stream_function(n, stream);
-	struct nic_qp_counters *c = &f->counters[stream % NIC_QPS_PER_FUNCTION];
+	struct nic_user *u = nic_stream_user(n, stream);
+	struct nic_qp_counters *c = &u->function->counters[stream % NIC_QPS_PER_FUNCTION];
 
 	c->received_messages++;
 	c->received_bytes += bytes;
-	f->counted = true;
+	u->counted = true;
 	switch (type) {
 	case WIRE_NAP: n->counters.naps_received++; break;
 	case WIRE_PUT: n->counters.puts_received++; break;
@@ -320,7 +319,7 @@ static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t
 }
 
 /* Delivers the usual NAP, one packet in order, straight to its buffer in the window. */
-static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_stream *stream,
+static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream *stream,
 		       const struct wire_header *h, const uint8_t *payload)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
@@ -328,7 +327,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 		.context = h->trailer,
 		.imm = h->imm,
 		.bytes = h->msg_bytes,
-		.qp = (uint8_t)h->dst_qp,
+		.qp = user_qp(u, h->dst_qp),
 		.node = h->src_node,
 		.peer_qp = (uint16_t)h->key,
 		.type = DXP_EVENT_NAP,
@@ -336,9 +335,9 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 
 	if (h->type != WIRE_NAP || (h->flags & whole) != whole || h->msg_id != stream->next ||
 	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX ||
-	    !credit_left(stream) || !event_received_space(f, true))
+	    !credit_left(stream) || !event_received_space(u, true))
 		return false;
-	event_received_write(f, &event, payload);
+	event_received_write(u, &event, payload);
 	credit_use(stream);
 	stream->next++;
 	message_count(peer_nic(p), stream->index, h->type, h->msg_bytes);
@@ -364,7 +363,7 @@ void receive_record_whole(struct rx_stream *stream, struct rx_record *r)
 }
 
 /* Processes a packet of a message that has a record. */
-static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_function *f,
+static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u,
 					  struct rx_stream *stream, struct rx_record *r,
 					  const struct wire_header *h, const uint8_t *payload)
 {
@@ -377,7 +376,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_functio
 	if (r->state == RECORD_FAILED)
 		return REFUSED(r->nack);
 	if (fresh)
-		verdict = record_begin(n, f, stream, r, h);
+		verdict = record_begin(n, u, stream, r, h);
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (verdict.code == 0)
@@ -404,7 +403,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_functio
 }
 
 /* Accepts a packet for a queue pair that it may address, if there is space. */
-static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
+static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *u,
 					   const struct wire_header *h, const uint8_t *payload)
 {
 	struct rx_stream *stream = stream_rx_get(p, nic_stream_index(h->dst_function, h->dst_qp));
@@ -416,12 +415,12 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_functi
 	if (!position_good(h))
 		return REFUSED(WIRE_NACK_BOUNDS);
 	/* The next message of a stream without records has no record. */
-	if (stream->held == 0 && nap_direct(p, f, stream, h, payload))
+	if (stream->held == 0 && nap_direct(p, u, stream, h, payload))
 		return ACCEPTED;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
-	if (r->state == RECORD_EMPTY && nap_direct(p, f, stream, h, payload))
+	if (r->state == RECORD_EMPTY && nap_direct(p, u, stream, h, payload))
 		return ACCEPTED;
-	return record_receive(p, f, stream, r, h, payload);
+	return record_receive(p, u, stream, r, h, payload);
 }
 
 static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h,
@@ -432,14 +431,13 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 
 	if (wait_ns > 0)
 		return later(wait_ns);
-	struct nic_function *f =
-		access_function(n, &p->guesses, h->dst_function, h->dst_qp, h->qp_magic);
-	if (!f)
+	struct nic_user *u = access_user(n, &p->guesses, h->dst_function, h->dst_qp, h->qp_magic);
+	if (!u)
 		return REFUSED(WIRE_NACK_MAGIC);
-	struct rltp_verdict verdict = message_receive(p, f, h, payload);
+	struct rltp_verdict verdict = message_receive(p, u, h, payload);
 	if (verdict.code != 0 && verdict.code != WIRE_NACK_HELD) {
-		f->counters[h->dst_qp].refused++;
-		access_refused(n, f, verdict.code);
+		u->function->counters[h->dst_qp].refused++;
+		access_refused(n, u, verdict.code);
 	}
 	return verdict;
 }

@@ -19,8 +19,7 @@ static bool region_free(const struct nic_region *r)
 
 static int region_add(struct nic *n, const struct nic_region *fresh, uint32_t *key)
 {
-	if (fresh->function >= NIC_FUNCTIONS || fresh->bytes == 0 ||
-	    fresh->rights & ~(uint32_t)RIGHTS_ALL)
+	if (fresh->user >= NIC_USERS || fresh->bytes == 0 || fresh->rights & ~(uint32_t)RIGHTS_ALL)
 		return DXP_EINVAL;
 	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++) {
 		uint32_t index = (n->region_hint + i) & INDEX_MASK;
@@ -37,24 +36,24 @@ static int region_add(struct nic *n, const struct nic_region *fresh, uint32_t *k
 	return DXP_EBUSY;
 }
 
-int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
-			uint32_t rights, uint32_t *key)
+int nic_region_register(struct nic *n, uint32_t user, void *base, uint64_t bytes, uint32_t rights,
+			uint32_t *key)
 {
 	const struct nic_region region = {
-		.base = base, .bytes = bytes, .function = function, .rights = rights};
+		.base = base, .bytes = bytes, .user = user, .rights = rights};
 
 	if (!base || (uintptr_t)base + bytes < (uintptr_t)base)
 		return DXP_EINVAL;
 	return region_add(n, &region, key);
 }
 
-int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
+int nic_region_register_staged(struct nic *n, uint32_t user, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key)
 {
 	const struct nic_region region = {.staged = ops,
 					  .staged_context = context,
 					  .bytes = bytes,
-					  .function = function,
+					  .user = user,
 					  .rights = rights};
 
 	return ops ? region_add(n, &region, key) : DXP_EINVAL;
@@ -144,24 +143,24 @@ bool nic_region_busy(const struct nic *n, uint32_t key)
 	return key != 0 && r->key == key && r->uses > 0;
 }
 
-struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key)
+struct nic_region *region_find(const struct nic_user *u, uint32_t key)
 {
-	struct nic_region *r = region_of(n, key);
+	struct nic_region *r = region_of(u->nic, key);
 
-	return r && r->function == function ? r : NULL;
+	return r && r->user == u->index ? r : NULL;
 }
 
-void regions_revoke(struct nic *n, uint32_t function)
+void regions_revoke(struct nic *n, uint32_t user)
 {
 	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++)
-		if (n->regions[i].key && n->regions[i].function == function)
+		if (n->regions[i].key && n->regions[i].user == user)
 			n->regions[i].revoked = true;
 }
 
-bool regions_busy(const struct nic *n, uint32_t function)
+bool regions_busy(const struct nic *n, uint32_t user)
 {
 	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++)
-		if (n->regions[i].function == function && n->regions[i].uses > 0)
+		if (n->regions[i].user == user && n->regions[i].uses > 0)
 			return true;
 	return false;
 }

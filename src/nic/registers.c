@@ -12,51 +12,51 @@
 #include "nic/internal.h"
 #include "wire/ids.h"
 
-static struct dxp_registers *words(const struct nic_function *f)
+static struct dxp_registers *words(const struct nic_user *u)
 {
-	return &f->window->registers;
+	return &u->window->registers;
 }
 
-static void miss_count(struct nic_function *f)
+static void miss_count(struct nic_user *u)
 {
-	f->counts.lookup_misses++;
-	f->counted = true;
+	u->counts.lookup_misses++;
+	u->counted = true;
 }
 
 /* ---- send ---- */
 
-static void send_end(struct nic_function *f, int status)
+static void send_end(struct nic_user *u, int status)
 {
-	struct nic_registers *g = f->registers;
+	struct nic_registers *g = u->registers;
 
 	g->sending = false;
 	g->again_ns = 0;
 	g->send_done = g->order.send_go;
-	dxp_store_release(&words(f)->send_error, (uint32_t)-status);
+	dxp_store_release(&words(u)->send_error, (uint32_t)-status);
 	/* Publishes the error; pairs with the device's acquire. */
-	dxp_store_release(&words(f)->send_done, g->send_done);
+	dxp_store_release(&words(u)->send_done, g->send_done);
 }
 
-static void send_put_off(struct nic_function *f)
+static void send_put_off(struct nic_user *u)
 {
-	struct nic_registers *g = f->registers;
+	struct nic_registers *g = u->registers;
 
 	g->sending = false;
-	g->again_ns = f->nic->now_ns + g->pause_ns;
+	g->again_ns = u->nic->now_ns + g->pause_ns;
 	g->pause_ns = (uint32_t)min_u64(2ull * g->pause_ns, NIC_REGISTERS_PAUSE_MAX_NS);
-	f->nic->registers_ns = min_u64(f->nic->registers_ns, g->again_ns);
+	u->nic->registers_ns = min_u64(u->nic->registers_ns, g->again_ns);
 }
 
 /* Returns the node with this IPv4 address and port, or WIRE_NODE_NONE. */
-static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
+static uint16_t node_at(struct nic_user *u, uint32_t ip, uint32_t port)
 {
-	struct nic_registers *g = f->registers;
+	struct nic_registers *g = u->registers;
 	const struct udp_address a = address_v4(ip, (uint16_t)port);
-	const struct nic_peer *p = nic_peer_find(f->nic, g->found_node);
+	const struct nic_peer *p = nic_peer_find(u->nic, g->found_node);
 
 	if (p && address_equal(rltp_session_address(p->session), &a))
 		return g->found_node;
-	for (p = f->nic->peers; p; p = p->next) {
+	for (p = u->nic->peers; p; p = p->next) {
 		if (address_equal(rltp_session_address(p->session), &a)) {
 			g->found_node = p->node;
 			return g->found_node;
@@ -65,39 +65,39 @@ static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
 	return WIRE_NODE_NONE;
 }
 
-static int send_target(struct nic_function *f, struct dxp_descriptor *head)
+static int send_target(struct nic_user *u, struct dxp_descriptor *head)
 {
-	const struct dxp_registers *o = &f->registers->order;
+	const struct dxp_registers *o = &u->registers->order;
 
-	if (o->qp >= NIC_QPS_PER_FUNCTION || o->queue > UINT16_MAX || o->node > UINT16_MAX ||
+	if (o->qp >= u->qp_count || o->queue > UINT16_MAX || o->node > UINT16_MAX ||
 	    (o->node == 0 && (o->port == 0 || o->port > UINT16_MAX)))
 		return DXP_EINVAL;
-	head->qp = (uint8_t)o->qp;
+	head->qp = (uint8_t)(u->first_qp + o->qp);
 	head->dst_function = (uint8_t)(o->queue >> 8);
 	head->dst_qp = o->queue & 0xff;
 	head->dst_magic = o->magic;
 	head->dst_node = (uint16_t)o->node;
 	if (o->node == 0)
-		head->dst_node = node_at(f, o->ip, o->port);
-	else if (o->node == f->nic->options.node)
+		head->dst_node = node_at(u, o->ip, o->port);
+	else if (o->node == u->nic->options.node)
 		head->dst_node = 0;
 	return o->node == 0 && head->dst_node == WIRE_NODE_NONE ? DXP_EPEERLOST : DXP_OK;
 }
 
 /* The range must lie in one area with a valid region; both are looked up for each attempt. */
-static int send_source(struct nic_function *f, struct nic_piece *piece)
+static int send_source(struct nic_user *u, struct nic_piece *piece)
 {
-	const struct dxp_registers *o = &f->registers->order;
+	const struct dxp_registers *o = &u->registers->order;
 	uint64_t offset;
 
 	if (o->send_bytes == 0 || o->send_bytes > NIC_MESSAGE_BYTES_MAX)
 		return DXP_EINVAL;
-	int status = area_find(f, o->send_vaddr, o->send_bytes, &piece->key, &offset);
+	int status = area_find(u, o->send_vaddr, o->send_bytes, &piece->key, &offset);
 	if (status != DXP_OK) {
-		miss_count(f);
+		miss_count(u);
 		return status;
 	}
-	piece->region = region_find(f->nic, f->index, piece->key);
+	piece->region = region_find(u, piece->key);
 	piece->base = piece->region->base + offset;
 	piece->bytes = o->send_bytes;
 	piece->region->uses++;
@@ -105,25 +105,26 @@ static int send_source(struct nic_function *f, struct nic_piece *piece)
 }
 
 /* DXP_EAGAIN: no space for a request now. */
-static int send_request(struct nic_function *f)
+static int send_request(struct nic_user *u)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
 	struct nic_piece piece = {0};
 
-	int status = send_target(f, &head);
+	int status = send_target(u, &head);
 	if (status != DXP_OK)
 		return status;
-	if (f->queues[head.qp].outstanding >= NIC_OUTSTANDING_MAX)
+	if (u->function->queues[head.qp].outstanding >= NIC_OUTSTANDING_MAX)
 		return DXP_EAGAIN;
-	struct nic_request *r = pool_request_get(f->nic);
+	struct nic_request *r = pool_request_get(u->nic);
 	if (!r)
 		return DXP_EAGAIN;
-	status = send_source(f, &piece);
+	status = send_source(u, &piece);
 	if (status != DXP_OK) {
-		pool_request_put(f->nic, r);
+		pool_request_put(u->nic, r);
 		return status;
 	}
-	r->function = f;
+	r->user = u;
+	r->function = u->function;
 	r->head = head;
 	r->registers = true;
 	r->total = piece.bytes;
@@ -131,62 +132,62 @@ static int send_request(struct nic_function *f)
 	r->remote = r->local + 1;
 	r->local[0] = piece;
 	r->remote[0] = (struct nic_piece){.bytes = piece.bytes, .key = WIRE_KEY_REGISTERS};
-	f->registers->sending = true;
+	u->registers->sending = true;
 	request_queue(r);
 	return DXP_OK;
 }
 
-static void send_try(struct nic_function *f)
+static void send_try(struct nic_user *u)
 {
-	int status = send_request(f);
+	int status = send_request(u);
 
 	if (status == DXP_EAGAIN)
-		send_put_off(f);
+		send_put_off(u);
 	else if (status != DXP_OK)
-		send_end(f, status);
+		send_end(u, status);
 }
 
-void registers_sent(struct nic_function *f, int status)
+void registers_sent(struct nic_user *u, int status)
 {
-	const struct nic_registers *g = f->registers;
+	const struct nic_registers *g = u->registers;
 
 	if (!g || !g->sending)
 		return;
-	if (status == DXP_EBUSY && !f->stopped && f->nic->now_ns < g->give_up_ns)
-		send_put_off(f);
+	if (status == DXP_EBUSY && !u->stopped && u->nic->now_ns < g->give_up_ns)
+		send_put_off(u);
 	else /* DXP_ENOENT means a lookup miss; here it was the peer that was not found */
-		send_end(f, status == DXP_ENOENT ? DXP_EPEERLOST : status);
+		send_end(u, status == DXP_ENOENT ? DXP_EPEERLOST : status);
 }
 
-static void send_poll(struct nic_function *f, uint32_t go)
+static void send_poll(struct nic_user *u, uint32_t go)
 {
-	struct nic_registers *g = f->registers;
+	struct nic_registers *g = u->registers;
 
 	if (g->sending)
 		return;
 	if (g->again_ns != 0) {
-		if (f->nic->now_ns >= g->again_ns)
-			send_try(f);
+		if (u->nic->now_ns >= g->again_ns)
+			send_try(u);
 		else
-			f->nic->registers_ns = min_u64(f->nic->registers_ns, g->again_ns);
+			u->nic->registers_ns = min_u64(u->nic->registers_ns, g->again_ns);
 		return;
 	}
 	if (go == g->send_done)
 		return;
-	window_copy(&g->order, words(f), offsetof(struct dxp_registers, send_go));
+	window_copy(&g->order, words(u), offsetof(struct dxp_registers, send_go));
 	g->order.send_go = go;
 	g->pause_ns = NIC_REGISTERS_PAUSE_NS;
-	g->give_up_ns = f->nic->now_ns + NIC_REGISTERS_BUSY_NS;
-	send_try(f);
+	g->give_up_ns = u->nic->now_ns + NIC_REGISTERS_BUSY_NS;
+	send_try(u);
 }
 
 /* ---- receive ---- */
 
 /* Adopts a new receive area, if there is one. Called before each write into the old one. */
-static void receive_look(struct nic_function *f)
+static void receive_look(struct nic_user *u)
 {
-	struct nic_registers *g = f->registers;
-	struct dxp_registers *r = words(f);
+	struct nic_registers *g = u->registers;
+	struct dxp_registers *r = words(u);
 	/* Pairs with the device's release: address and length are valid. */
 	uint32_t go = dxp_load_acquire(&r->recv_go);
 	int status = DXP_OK;
@@ -200,10 +201,10 @@ static void receive_look(struct nic_function *f)
 	if (++g->arming == 0)
 		g->arming = 1; /* 0 means no area */
 	if (g->recv_bytes > 0)
-		status = area_find(f, vaddr, g->recv_bytes, &g->recv_key, &g->recv_offset);
+		status = area_find(u, vaddr, g->recv_bytes, &g->recv_key, &g->recv_offset);
 	if (status != DXP_OK) {
 		g->recv_bytes = 0;
-		miss_count(f);
+		miss_count(u);
 	}
 	dxp_store_release(&r->recv_used, 0);
 	dxp_store_release(&r->recv_error, (uint32_t)-status);
@@ -212,63 +213,63 @@ static void receive_look(struct nic_function *f)
 	dxp_store_release(&r->recv_done, go);
 }
 
-int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_register_range *out)
+int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_range *out)
 {
-	struct nic_registers *g = f->registers;
+	struct nic_registers *g = u->registers;
 
 	if (!g)
 		return DXP_EACCESS;
-	receive_look(f);
+	receive_look(u);
 	if (g->recv_bytes == 0)
 		return DXP_EBUSY;
-	if (!region_find(f->nic, f->index, g->recv_key)) {
+	if (!region_find(u, g->recv_key)) {
 		g->recv_bytes = 0;
-		miss_count(f);
-		dxp_store_release(&words(f)->recv_error, (uint32_t)-DXP_ENOENT);
+		miss_count(u);
+		dxp_store_release(&words(u)->recv_error, (uint32_t)-DXP_ENOENT);
 		return DXP_EBUSY;
 	}
 	if (bytes > g->recv_bytes) {
-		dxp_store_release(&words(f)->recv_error, (uint32_t)-DXP_ERANGE);
+		dxp_store_release(&words(u)->recv_error, (uint32_t)-DXP_ERANGE);
 		return DXP_ERANGE;
 	}
 	if (bytes > g->recv_bytes - g->recv_used)
 		return DXP_EBUSY;
 	*out = (struct nic_register_range){.arming = g->arming, .at = g->recv_used};
 	g->recv_used += bytes;
-	dxp_store_release(&words(f)->recv_used, g->recv_used);
+	dxp_store_release(&words(u)->recv_used, g->recv_used);
 	return DXP_OK;
 }
 
-uint8_t *registers_address(struct nic_function *f, const struct nic_register_range *p)
+uint8_t *registers_address(struct nic_user *u, const struct nic_register_range *p)
 {
-	struct nic_registers *g = f->registers;
+	struct nic_registers *g = u->registers;
 
 	if (!g || p->arming == 0)
 		return NULL;
-	receive_look(f);
+	receive_look(u);
 	if (p->arming != g->arming)
 		return NULL;
-	const struct nic_region *region = region_find(f->nic, f->index, g->recv_key);
+	const struct nic_region *region = region_find(u, g->recv_key);
 	return region ? region->base + g->recv_offset + p->at : NULL;
 }
 
 /* ---- both ---- */
 
-void registers_poll(struct nic_function *f)
+void registers_poll(struct nic_user *u)
 {
 	/* Reads `send_go` before the receive area: the answer to a send must not go into an area
 	 * that the device replaced before it. Pairs with the device's release: the order is
 	 * complete. */
-	uint32_t go = dxp_load_acquire(&words(f)->send_go);
-	receive_look(f);
-	send_poll(f, go);
+	uint32_t go = dxp_load_acquire(&words(u)->send_go);
+	receive_look(u);
+	send_poll(u, go);
 }
 
-bool registers_ready(const struct nic_function *f)
+bool registers_ready(const struct nic_user *u)
 {
-	const struct nic_registers *g = f->registers;
+	const struct nic_registers *g = u->registers;
 	bool idle = !g->sending && g->again_ns == 0;
 
-	return (idle && dxp_load_acquire(&words(f)->send_go) != g->send_done) ||
-	       dxp_load_acquire(&words(f)->recv_go) != g->recv_go;
+	return (idle && dxp_load_acquire(&words(u)->send_go) != g->send_done) ||
+	       dxp_load_acquire(&words(u)->recv_go) != g->recv_go;
 }

@@ -44,7 +44,7 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 		.context = r->head.context,
 		.imm = r->old,
 		.bytes = r->total,
-		.qp = r->head.qp,
+		.qp = user_qp(r->user, r->head.qp),
 		.node = r->head.dst_node,
 		.peer_qp = (uint16_t)(r->head.dst_function << 8 | r->head.dst_qp),
 		.type = DXP_EVENT_SENT,
@@ -55,16 +55,17 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 		f->busy &= (uint8_t) ~(1u << r->head.qp);
 	q->outstanding--;
 	f->outstanding--;
-	f->counted = true;
+	r->user->outstanding--;
+	r->user->counted = true;
 	completion_count(&f->counters[r->head.qp], r);
 	if (r->registers)
-		registers_sent(f, r->status);
+		registers_sent(r->user, r->status);
 	else
-		event_sent_write(f, &event);
+		event_sent_write(r->user, &event);
 	request_free(f->nic, r);
 }
 
-/* Completes requests in the order of posting per queue pair, unless the function is unordered. */
+/* Completes requests in the order of posting per queue pair, unless its user is unordered. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	struct nic_request *previous = NULL, *next;
@@ -72,7 +73,7 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 	for (struct nic_request *r = q->head; r; r = next) {
 		next = r->next;
 		if (!r->cut_done || r->pending > 0) {
-			if (!f->unordered)
+			if (!r->user->unordered)
 				return;
 			previous = r;
 			continue;
@@ -100,6 +101,7 @@ void request_queue(struct nic_request *r)
 		q->uncut = r;
 	q->outstanding++;
 	r->function->outstanding++;
+	r->user->outstanding++;
 }
 
 void request_give_up(struct nic_request *r, int status)
@@ -385,7 +387,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 		return;
 	}
 	while (!r->cut_done && more && (!r->chain || chain_advance(r, left)) &&
-	       limit_begins(r->function)) {
+	       limit_begins(r->user)) {
 		struct nic_peer *p = nic_peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
 			request_give_up(r, DXP_ENOENT);
@@ -442,20 +444,28 @@ void requests_fail(struct nic *n, uint16_t node, int status)
 	}
 }
 
-void requests_drop(struct nic_function *f)
+static void queue_drop(struct nic_user *u, struct nic_queue *q, struct nic_qp_counters *c)
 {
-	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
-		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
-			next = r->next;
-			credit_unwait(r);
-			space_unwait(r);
-			f->counters[q].failed++;
-			r->pending = 0; /* a wrong later completion trips an assertion */
-			request_free(f->nic, r);
-		}
-		f->queues[q] = (struct nic_queue){0};
+	for (struct nic_request *r = q->head, *next; r; r = next) {
+		next = r->next;
+		credit_unwait(r);
+		space_unwait(r);
+		c->failed++;
+		r->pending = 0; /* a wrong later completion trips an assertion */
+		request_free(u->nic, r);
 	}
-	f->outstanding = 0;
-	f->busy = 0;
-	f->counted = true;
+	u->function->outstanding -= q->outstanding;
+	*q = (struct nic_queue){0};
+}
+
+void requests_drop(struct nic_user *u)
+{
+	struct nic_function *f = u->function;
+
+	for (uint32_t q = u->first_qp; q < (uint32_t)u->first_qp + u->qp_count; q++) {
+		queue_drop(u, &f->queues[q], &f->counters[q]);
+		f->busy &= (uint8_t) ~(1u << q);
+	}
+	u->outstanding = 0;
+	u->counted = true;
 }

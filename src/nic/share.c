@@ -45,7 +45,7 @@ void share_weights_sum(struct nic *n)
 {
 	n->weights_open[NIC_PRIORITY_NORMAL] = n->weights_open[NIC_PRIORITY_HIGH] = 0;
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->functions[i].window)
+		if (n->functions[i].open)
 			n->weights_open[priority(&n->functions[i])] += n->functions[i].weight;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assigns receive entries of one function to other functions of its NIC. A request that finds none
+/* Assigns receive entries of one user to others of its NIC. A request that finds none
  * waits at the head of its queue pair. The user signals no read, so the engine checks again at
  * growing intervals. Round robin serves waiting queue pairs; else the first one polled would get
  * every entry. Up to half of the ring stays free for credits of peers (credit.c). */
@@ -10,7 +10,7 @@
 
 _Static_assert(QUEUES == 32, "one bit each in `waiters`");
 
-static bool space_is_free(struct nic_function *t)
+static bool space_is_free(struct nic_user *t)
 {
 	uint32_t entries = event_received_entries(t), kept = t->promised;
 
@@ -21,19 +21,19 @@ static bool space_is_free(struct nic_function *t)
 	return event_received_space_beside(t, kept < entries / 2 ? kept : entries / 2);
 }
 
-bool space_now(struct nic_function *t)
+bool space_now(struct nic_user *t)
 {
 	return t->waiters == 0 && space_is_free(t);
 }
 
 static uint32_t queue_id(const struct nic_request *r)
 {
-	return r->function->index * NIC_QPS_PER_FUNCTION + r->head.qp;
+	return nic_stream_index((uint8_t)r->function->index, r->head.qp);
 }
 
 /* Returns true if this queue pair is next. It gets NIC_SPACE_RUN entries in a row, then the next
  * waiting one does. */
-static bool is_first(const struct nic_function *t, uint32_t id)
+static bool is_first(const struct nic_user *t, uint32_t id)
 {
 	if ((t->waiters & ~(1u << id)) == 0)
 		return true;
@@ -46,7 +46,7 @@ static bool is_first(const struct nic_function *t, uint32_t id)
 	return first == id;
 }
 
-static void wait_more(struct nic_request *r, struct nic_function *t)
+static void wait_more(struct nic_request *r, struct nic_user *t)
 {
 	struct nic *n = t->nic;
 
@@ -56,7 +56,7 @@ static void wait_more(struct nic_request *r, struct nic_function *t)
 		r->pause_ns = NIC_SPACE_CHECK_NS;
 		r->look_ns = n->now_ns + r->pause_ns;
 		r->function->counters[r->head.qp].waits_for_credit++;
-		r->function->counted = true;
+		r->user->counted = true;
 		access_refused(n, t, WIRE_NACK_RNR);
 	} else if (n->now_ns >= r->look_ns) {
 		r->pause_ns = min_u64(2 * r->pause_ns, NIC_SPACE_CHECK_MAX_NS);
@@ -65,7 +65,7 @@ static void wait_more(struct nic_request *r, struct nic_function *t)
 	n->look_ns = min_u64(n->look_ns, r->look_ns);
 }
 
-bool space_acquire(struct nic_request *r, struct nic_function *t)
+bool space_acquire(struct nic_request *r, struct nic_user *t)
 {
 	uint32_t id = queue_id(r);
 

@@ -220,7 +220,7 @@ static void put_arrived(struct rx_stream *stream, struct rx_record *r)
 	struct nic *n = peer_nic(stream->peer);
 
 	staged_put_end(n, r->put);
-	nic_placed_count(nic_stream_function(n, stream->index), r->bytes);
+	nic_placed_count(nic_stream_user(n, stream->index), r->bytes);
 }
 
 /* Completes a message of which all packets arrived, or holds it for the device. */
@@ -307,7 +307,7 @@ bool staged_holds(const struct rx_record *r, uint32_t psn)
 static void held_refuse(struct nic *n, struct rx_stream *stream, struct rx_record *r, uint32_t psn,
 			int status)
 {
-	struct nic_function *f = nic_stream_function(n, stream->index);
+	struct nic_user *u = nic_stream_user(n, stream->index);
 	uint16_t qp = stream->index % NIC_QPS_PER_FUNCTION;
 	uint32_t index = (uint32_t)(r - stream->records);
 	struct wire_nack_body nack = {
@@ -317,8 +317,8 @@ static void held_refuse(struct nic *n, struct rx_stream *stream, struct rx_recor
 		.psn = psn,
 	};
 
-	f->counters[qp].refused++;
-	access_refused(n, f, nack.code);
+	u->function->counters[qp].refused++;
+	access_refused(n, u, nack.code);
 	rltp_endpoint_refuse(n->endpoint, stream->peer->session, &nack);
 }
 
@@ -355,5 +355,5 @@ void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_
 	else
 		peer_settled(n, put);
 	if (n->stops)
-		functions_settle(n);
+		users_settle(n);
 }

@@ -50,7 +50,7 @@ static int device_status(int status)
 static void put_over(struct nic *n, struct staged_put *put, int status)
 {
 	if (status == DXP_OK)
-		nic_placed_count(&n->functions[put->region->function], put->bytes);
+		nic_placed_count(&n->users[put->region->user], put->bytes);
 	put_leave(n, put);
 }
 
@@ -262,47 +262,46 @@ void staged_local_poll(struct nic_function *f)
 	}
 }
 
-/* ---- a function closes ---- */
+/* ---- a user closes ---- */
 
-/* Returns the next put of a request of `f`, or into its memory; NULL: none. */
-static struct staged_put *put_next(const struct nic *n, const struct nic_function *f)
+/* Returns the next put of a request of `u`, or into its memory; NULL: none. */
+static struct staged_put *put_next(const struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put = n->puts;
 
-	while (put && !(put->request &&
-			(put->request->function == f || put->region->function == f->index)))
+	while (put && !(put->request && (put->request->user == u || put->region->user == u->index)))
 		put = put->next;
 	return put;
 }
 
-static struct nic_staged_read *read_next(const struct nic *n, const struct nic_function *f)
+static struct nic_staged_read *read_next(const struct nic *n, const struct nic_user *u)
 {
 	struct nic_staged_read *r = n->staged_reads;
 
-	while (r && !(r->request && (r->request->function == f || r->region->function == f->index)))
+	while (r && !(r->request && (r->request->user == u || r->region->user == u->index)))
 		r = r->next;
 	return r;
 }
 
 /* Its own requests are dropped by the caller; those of others complete with an error. */
-void staged_local_end(struct nic *n, const struct nic_function *f)
+void staged_local_end(struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put;
 	struct nic_staged_read *read;
 
-	while ((put = put_next(n, f)) != NULL) {
+	while ((put = put_next(n, u)) != NULL) {
 		struct nic_request *r = put->request;
 		put_leave(n, put);
-		if (r->function == f)
+		if (r->user == u)
 			r->pending--;
 		else
 			request_finished(r, DXP_EACCESS);
 	}
-	while ((read = read_next(n, f)) != NULL) {
+	while ((read = read_next(n, u)) != NULL) {
 		struct nic_request *r = read->request;
 		staged_read_cancel(read);
 		read_drop(n, read);
-		if (r->function == f)
+		if (r->user == u)
 			r->pending--;
 		else
 			request_finished(r, DXP_EACCESS);

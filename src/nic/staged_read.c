@@ -175,15 +175,15 @@ void staged_reads_fail(struct nic_peer *p)
 	}
 }
 
-bool staged_answers(const struct nic_message *m, const struct nic_function *f)
+bool staged_answers(const struct nic_message *m, const struct nic_user *u)
 {
-	return m->read && m->read->region->function == f->index;
+	return m->read && m->read->region->user == u->index;
 }
 
-void staged_reads_end(struct nic *n, const struct nic_function *f)
+void staged_reads_end(struct nic *n, const struct nic_user *u)
 {
 	for (struct nic_staged_read *r = n->staged_reads; r; r = r->next) {
-		if (!r->peer || r->region->function != f->index || r->state == READ_OVER)
+		if (!r->peer || r->region->user != u->index || r->state == READ_OVER)
 			continue;
 		staged_read_cancel(r);
 		peer_read_refuse(r, DXP_ECLOSED);

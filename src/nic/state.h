@@ -17,7 +17,7 @@ struct nic_region {
 	const struct nic_staged_ops *staged; /* NULL: its memory is at `base` */
 	void *staged_context;
 	uint32_t key; /* 0: free */
-	uint32_t function;
+	uint32_t user;
 	uint32_t rights;
 	uint32_t uses;       /* operations in progress that point into it */
 	uint32_t generation; /* registrations at this index */
@@ -30,7 +30,7 @@ struct nic_region {
 
 /* ---- register mode (area.c, registers.c) ---- */
 
-/* State of a function's register mode, allocated with the first entry of its lookup table. */
+/* State of a window's register mode, allocated with the first entry of its lookup table. */
 struct nic_registers {
 	struct nic_area areas[NIC_AREAS_MAX];
 	uint32_t area_count;
@@ -76,7 +76,8 @@ struct nic_piece {
 
 struct nic_request {
 	struct nic_request *next; /* in the queue pair, in order of posting */
-	struct nic_function *function;
+	struct nic_user *user;
+	struct nic_function *function; /* of `user` */
 	struct dxp_descriptor head;
 	uint32_t total;   /* bytes of either list */
 	uint32_t cut;     /* bytes that messages were made for */
@@ -92,11 +93,11 @@ struct nic_request {
 	struct nic_peer *waits;  /* waits for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* inside this NIC (local.c) */
-	bool admitted;                 /* `remote` has pointers, too */
-	struct nic_function *space_of; /* waits for a receive entry of it, or NULL */
-	struct staged_put *put;        /* into staged memory, incomplete, or NULL */
-	bool staged_waits;             /* waits for space in staged memory, or for its PUTs */
-	uint64_t look_ns, pause_ns;    /* time of the next check; interval of the last two */
+	bool admitted;              /* `remote` has pointers, too */
+	struct nic_user *space_of;  /* waits for a receive entry of it, or NULL */
+	struct staged_put *put;     /* into staged memory, incomplete, or NULL */
+	bool staged_waits;          /* waits for space in staged memory, or for its PUTs */
+	uint64_t look_ns, pause_ns; /* time of the next check; interval of the last two */
 	/* Not cleared on reuse from here on: the counts above define what is valid. */
 	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* payload of a NAP or CFG write */
 	struct nic_piece pieces[NIC_LIST_ENTRIES_MAX];
@@ -114,7 +115,7 @@ struct nic_fields {
 struct nic_message {
 	struct rltp_message rltp;
 	struct nic_message *next_free;
-	struct nic_request *request; /* NULL for answers, and when its function is gone */
+	struct nic_request *request; /* NULL for answers, and when its user is gone */
 	struct nic_peer *peer;
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
@@ -148,63 +149,79 @@ struct nic_queue {
 	uint32_t puts;             /* into staged memory of this NIC, not in the device yet */
 };
 
-struct nic_function {
-	/* All fields that an idle poll reads. */
-	struct nic *nic;
+/* The user of a window: one queue pair of a function, or several in a row. Only it can name these
+ * queue pairs, and its keys open only its own regions. */
+struct nic_user {
+	/* What an idle poll reads. */
+	_Alignas(64) struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
-	uint32_t index;
-	uint32_t consumer;    /* own copy: the user may overwrite the window's */
-	uint32_t outstanding; /* requests of all queue pairs */
-	uint32_t row;         /* descriptors in the last burst */
-	bool row_body;        /* the last of them had more than its head */
-	bool unordered;       /* completions in any order */
-	bool stopped;         /* the user broke the window's rules */
-	uint16_t cfg_node;    /* node of its CFG accesses to this NIC; 0: this node */
-	uint64_t full_ns; /* no space for a completion: time of the next check; 0: there is space */
-	uint32_t full_pause_ns; /* interval of the last two checks */
+	struct nic_function *function;
+	uint32_t index; /* as in nic.h */
+	uint8_t first_qp, qp_count;
+	bool row_body;          /* the last descriptor of the last burst had more than its head */
+	bool unordered;         /* completions in any order */
+	bool stopped;           /* the user broke the window's rules */
 	bool counted;           /* a counter changed that the window does not show yet */
-
-	/* share.c */
-	uint8_t busy;           /* bit i: queue pair i has copies left and used up its share */
-	uint8_t copy_qp;        /* queue pair whose copies are next */
-	uint32_t weight;        /* 1 .. RLTP_WEIGHT_MAX */
-	uint32_t poll_at;       /* poll of the NIC that `share` belongs to */
-	int64_t share;          /* bytes it may copy in this poll; negative: copied in advance */
-	uint32_t chain_entries; /* of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
 	bool chain_full;        /* a descriptor waits until a chain completes */
-	uint32_t waiters;       /* queue pairs of this NIC that wait for a receive entry here */
-	uint32_t runner;        /* queue pair that got the last entry while others waited */
-	uint32_t run;           /* entries in a row of `runner` */
+	uint32_t consumer;      /* own copy: the user may overwrite the window's */
+	uint32_t outstanding;   /* requests of its queue pairs */
+	uint32_t row;           /* descriptors in the last burst */
+	uint32_t full_pause_ns; /* interval of the last two checks for a completion's space */
+	uint64_t full_ns;       /* no space for one: time of the next check; 0: there is space */
+	struct nic_registers *registers; /* NULL: no register mode */
+	/* credit.c: streams that used all credit and found no free entries */
+	struct rx_stream *waiting;
 
+	/* What each message uses. */
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
-	uint64_t total_bytes;          /* placed here by PUTs */
-	uint32_t sent_consumed;        /* consumer index last read from the window */
-	uint32_t received_consumed;    /* likewise */
-	uint32_t received_reserved;    /* receive entries reserved for incomplete messages */
-	struct nic_order order;        /* round robin over the function's queue pairs */
-	char label[FABRIC_NAME_BYTES]; /* "": none */
-	uint32_t waits_answered;       /* wake.c: the last `user_waits` that was answered */
-	uint32_t buffers_fetched;      /* entries read from the window's ring of buffers */
-	uint32_t buffer_count;         /* in `buffer_ahead` */
+	uint32_t sent_consumed;     /* consumer index last read from the window */
+	uint32_t received_consumed; /* likewise */
+	uint32_t received_reserved; /* receive entries reserved for incomplete messages */
+	uint32_t promised;          /* receive entries granted and not used, except first credits */
+	uint32_t waiters;           /* queue pairs of this NIC that wait for a receive entry here */
+	uint32_t waits_answered;    /* wake.c: the last `user_waits` that was answered */
+	uint64_t total_bytes;       /* placed here by PUTs */
+	uint32_t buffers_fetched;   /* entries read from the window's ring of buffers */
+	uint32_t buffer_count;      /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	/* bit i: the user holds buffer i, or returned it and it was not fetched yet */
 	uint64_t buffer_held[NIC_EVENTS / 64];
+	struct guesses guesses;              /* of its requests to users of this NIC */
+	struct dxp_function_counters counts; /* those not counted per queue pair; the rest is 0 */
+
+	uint16_t cfg_node;      /* node of its CFG accesses to this NIC; 0: this node */
+	uint32_t chain_entries; /* of chains in progress: at most NIC_CHAIN_ENTRIES_MAX */
+	uint32_t runner;        /* queue pair that got the last entry while others waited */
+	uint32_t run;           /* entries in a row of `runner` */
+	uint32_t active_count;  /* credit.c: streams in the list below */
+	struct rx_stream *active, *active_last; /* they sent lately, and get grants */
+	struct rx_stream *waiting_last;         /* end of the list `waiting` */
+	char label[FABRIC_NAME_BYTES];          /* "": none */
+};
+
+/* Shares the NIC as a unit: its users have one weight, priority and limit. */
+struct nic_function {
+	_Alignas(64) struct nic *nic;
+	uint32_t index;
+	uint32_t outstanding; /* requests of all queue pairs */
+	uint8_t open;         /* bit q: the user whose first queue pair is q is open */
+
+	/* share.c */
+	uint8_t busy;     /* bit i: queue pair i has copies left and used up its share */
+	uint8_t copy_qp;  /* queue pair whose copies are next */
+	uint32_t weight;  /* 1 .. RLTP_WEIGHT_MAX */
+	uint32_t poll_at; /* poll of the NIC that `share` belongs to */
+	int64_t share;    /* bytes it may copy in this poll; negative: copied in advance */
+
+	struct nic_user *user_of[NIC_QPS_PER_FUNCTION]; /* by queue pair; open or not */
+	struct nic_order order; /* round robin over the function's queue pairs */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
-	struct guesses guesses; /* of its requests to functions of this NIC */
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
-	struct dxp_function_counters counts; /* those not counted per queue pair; the rest is 0 */
-	struct nic_registers *registers;     /* NULL: no register mode */
-	struct bucket limit;                 /* limit.c; also read by RLTP */
-	uint64_t unsent; /* bytes of messages begun under the limit and not sent yet */
-	bool gathers;    /* held back by the limit; continues half a batch later */
-
-	/* credits (credit.c) */
-	uint32_t promised;     /* receive entries granted and not used, except first credits */
-	uint32_t active_count; /* streams in the list below */
-	struct rx_stream *active, *active_last;   /* they sent lately, and get grants */
-	struct rx_stream *waiting, *waiting_last; /* used all credit, found no free entries */
+	struct bucket limit; /* limit.c; also read by RLTP */
+	uint64_t unsent;     /* bytes of messages begun under the limit and not sent yet */
+	bool gathers;        /* held back by the limit; continues half a batch later */
 };
 
 /* ---- per peer (stream.c, read.c) ---- */
@@ -251,10 +268,10 @@ struct rx_stream {
 	/* Credits: counts messages that raise an event. limit - accepted may still come. */
 	uint32_t accepted; /* arrived, or given up by their sender */
 	uint32_t limit;    /* total that may be sent */
-	/* Part of limit - accepted that is not in `promised` of the function. */
+	/* Part of limit - accepted that is not in `promised` of the user. */
 	uint32_t first_left;
 	uint32_t low;       /* at this remainder more are granted */
-	bool listed, waits; /* in the function's lists */
+	bool listed, waits; /* in the user's lists */
 	uint8_t index;
 	uint64_t used_ns; /* last listed, or last counted message */
 	struct nic_peer *peer;
@@ -330,10 +347,12 @@ struct nic {
 	struct nic_options options;
 	struct rltp_endpoint *endpoint;
 	struct nic_function functions[NIC_FUNCTIONS];
+	struct nic_user users[NIC_USERS];
+	uint32_t open;              /* bit i: user i is open */
 	struct nic_region *regions; /* NIC_REGIONS_MAX */
 	uint32_t region_hint;
 	uint64_t key_seed[2];
-	struct guess_allowance guesses; /* of all peers and functions together */
+	struct guess_allowance guesses; /* of all peers and users together */
 	uint64_t mark_seed;             /* read.c */
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
@@ -355,10 +374,10 @@ struct nic {
 	uint32_t weights[2], weights_last[2]; /* functions with copies in this poll, in the last */
 	uint32_t weights_open[2];             /* all open functions */
 	uint64_t high_bytes; /* copied in this poll by functions of high priority */
-	uint8_t stops; /* bit i: function i was stopped, and its operations were not dropped yet */
-	bool space;    /* something completed since the last poll: waiting requests may advance */
+	uint32_t stops; /* bit i: user i was stopped, and its operations were not dropped yet */
+	bool space;     /* something completed since the last poll: waiting requests may advance */
 	struct nic_counters counters;
-	uint32_t events_new; /* bit i: function i got an event since nic_wakes */
+	uint32_t events_new; /* bit i: user i got an event since nic_wakes */
 	/* wake.c: bit i: it got an event earlier, and its user was not checked after a fence yet */
 	uint32_t events_earlier;
 };

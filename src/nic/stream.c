@@ -114,20 +114,20 @@ void stream_tx_done(struct tx_stream *t, uint32_t id, struct nic_request *arrive
 
 static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record *r)
 {
-	struct nic_function *f = nic_stream_function(peer_nic(p), index);
+	struct nic_user *u = nic_stream_user(peer_nic(p), index);
 	struct dxp_nic_event event = {
 		.context = r->trailer,
 		.imm = r->imm,
 		.bytes = r->bytes,
-		.qp = (uint8_t)(index % NIC_QPS_PER_FUNCTION),
+		.qp = user_qp(u, index % NIC_QPS_PER_FUNCTION),
 		.node = p->node,
 		.peer_qp = (uint16_t)r->src_qp,
 		.type = r->type == WIRE_NAP ? DXP_EVENT_NAP : DXP_EVENT_PUT,
 	};
 
 	if (r->reserved) {
-		event_received_unreserve(f);
-		event_received_write(f, &event, r->held);
+		event_received_unreserve(u);
+		event_received_write(u, &event, r->held);
 	} else if (r->type == WIRE_GET_REQ) {
 		read_get_execute(p, index, r);
 	} else if (r->type == WIRE_ATOMIC) {
@@ -151,7 +151,7 @@ void stream_record_clear(struct rx_stream *stream, struct rx_record *r, bool exe
 	struct nic_peer *p = stream->peer;
 
 	if (r->reserved && !executed)
-		event_received_unreserve(nic_stream_function(peer_nic(p), stream->index));
+		event_received_unreserve(nic_stream_user(peer_nic(p), stream->index));
 	staged_record_clear(peer_nic(p), r);
 	if (r->region)
 		r->region->uses--;

@@ -9,26 +9,25 @@
  *                   nic_wakes: events, fence, user_waits
  *
  * A fence per event would cost the engine a tenth of its speed. A busy engine checks without one
- * and remembers the functions with events. Its first poll without new events executes the fence and
+ * and remembers the users with events. Its first poll without new events executes the fence and
  * checks those again. */
 #include "nic/internal.h"
 
-/* Returns those of `functions` whose user sleeps and was not woken yet. `all`: counts them as
+/* Returns those of `users` that sleep and were not woken yet. `all`: counts them as
  * woken. */
-static uint32_t sleepers(struct nic *n, uint32_t functions, bool all)
+static uint32_t sleepers(struct nic *n, uint32_t users, bool all)
 {
 	uint32_t found = 0;
 
-	for (uint32_t i = 0; functions >> i; i++) {
-		struct nic_function *f = &n->functions[i];
-		if (!(functions >> i & 1) || !f->window)
-			continue;
-		uint32_t waits = dxp_load_acquire(&f->window->user_waits);
-		if (waits == 0 || waits == f->waits_answered)
+	for (users &= n->open; users; users &= users - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(users);
+		struct nic_user *u = &n->users[i];
+		uint32_t waits = dxp_load_acquire(&u->window->user_waits);
+		if (waits == 0 || waits == u->waits_answered)
 			continue;
 		found |= 1u << i;
 		if (all)
-			f->waits_answered = waits;
+			u->waits_answered = waits;
 	}
 	return found;
 }
@@ -48,9 +47,8 @@ uint32_t nic_wakes(struct nic *n)
 
 bool nic_sleep_announce(struct nic *n)
 {
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->functions[i].window)
-			dxp_store_release(&n->functions[i].window->need_wakeup, 1);
+	for (uint32_t open = n->open; open; open &= open - 1)
+		dxp_store_release(&n->users[__builtin_ctz(open)].window->need_wakeup, 1);
 	dxp_fence();
 	return !doorbells_overrun(n) && !nic_doorbell_ready(n) &&
 	       sleepers(n, n->events_new | n->events_earlier, false) == 0;
@@ -58,7 +56,6 @@ bool nic_sleep_announce(struct nic *n)
 
 void nic_sleep_end(struct nic *n)
 {
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
-		if (n->functions[i].window)
-			dxp_store_release(&n->functions[i].window->need_wakeup, 0);
+	for (uint32_t open = n->open; open; open &= open - 1)
+		dxp_store_release(&n->users[__builtin_ctz(open)].window->need_wakeup, 0);
 }

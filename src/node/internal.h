@@ -40,10 +40,10 @@ struct node {
 	uint64_t arrived_ns, received_ns; /* last arrival, last receive call */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
-	struct offers *offers;       /* NULL: the node offers no functions */
-	uint64_t offers_ns;          /* next check without a wakeup */
-	_Atomic int armed;           /* number of devices that cannot wake the node */
-	int user_fds[NIC_FUNCTIONS]; /* see node_user_fd; -1: none */
+	struct offers *offers;   /* NULL: the node offers no functions */
+	uint64_t offers_ns;      /* next check without a wakeup */
+	_Atomic int armed;       /* number of devices that cannot wake the node */
+	int user_fds[NIC_USERS]; /* see node_user_fd; -1: none */
 	struct datagram batch[DATAGRAM_BATCH];
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 };

@@ -31,8 +31,8 @@
 #define OFFER_REGIONS_MAX 512
 /* bytes mapped per function: 128 MiB of page tables when all are used */
 #define OFFER_BYTES_MAX (64ull << 30)
-/* connections to the socket for any function: all functions and status queries */
-#define OFFER_CLIENTS_ANY 32
+/* connections to the socket for any function: all queue pairs and status queries */
+#define OFFER_CLIENTS_ANY 64
 /* connections to the socket of one function: its user and others that try, so that no client can
  * use all */
 #define OFFER_CLIENTS_ONE 4

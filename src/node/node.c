@@ -91,7 +91,8 @@ static int nic_start(struct node *n)
 		return DXP_ENOMEM;
 	memset(n->window, 0, sizeof(*n->window));
 	int status = nic_create(&options, &n->nic);
-	return status == DXP_OK ? nic_function_open(n->nic, 0, n->window) : status;
+	uint32_t qps = n->options.qps ? n->options.qps : NIC_QPS_PER_FUNCTION;
+	return status == DXP_OK ? nic_user_open(n->nic, 0, qps, n->window) : status;
 }
 
 static void text_copy(char *to, size_t space, const char *from)
@@ -157,7 +158,7 @@ int node_open(const struct node_options *options, struct node **out)
 	n->id = options->static_id ? options->static_id : WIRE_NODE_NONE;
 	n->incarnation = incarnation_draw();
 	n->silent_ns = UINT64_MAX;
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+	for (uint32_t i = 0; i < NIC_USERS; i++)
 		n->user_fds[i] = -1;
 	text_copy(n->name, sizeof(n->name), options->name);
 	memcpy(n->uuid, options->uuid, sizeof(n->uuid));
@@ -290,14 +291,15 @@ static uint32_t doorbells_poll(struct node *n)
 }
 
 /* Wakes users. Write errors are harmless: the descriptor is full, or the user has exited. */
-static void users_wake(struct node *n, uint32_t functions)
+static void users_wake(struct node *n, uint32_t users)
 {
 	const uint64_t one = 1;
 
-	for (uint32_t i = 0; functions >> i; i++)
-		if (functions >> i & 1 && n->user_fds[i] >= 0 &&
-		    write(n->user_fds[i], &one, sizeof(one)) < 0)
-			log_debug("%s: cannot wake the user of function %u: %m", n->name, i);
+	for (; users; users &= users - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(users);
+		if (n->user_fds[i] >= 0 && write(n->user_fds[i], &one, sizeof(one)) < 0)
+			log_debug("%s: cannot wake user %u of the NIC: %m", n->name, i);
+	}
 }
 
 /* Returns true if the socket need not be read now, which saves a system call when local functions
@@ -413,9 +415,9 @@ void node_arm(struct node *n, int delta)
 		node_wake(n);
 }
 
-void node_user_fd(struct node *n, uint32_t function, int fd)
+void node_user_fd(struct node *n, uint32_t user, int fd)
 {
-	n->user_fds[function] = fd;
+	n->user_fds[user] = fd;
 }
 
 void node_wait(struct node *n, uint64_t deadline_ns)

@@ -37,6 +37,7 @@ struct node_options {
 	/* xPU: time to keep resources of a silent host after its last packet or renewal. Up to
 	 * RLTP_DEAD_NS: not longer than for other peers. */
 	uint64_t keep_hosts_ns;
+	uint32_t qps;            /* queue pairs of function 0 for this node; 0: all */
 	uint32_t window_packets; /* 0: derived from the socket's receive buffer */
 	bool no_payload_crc;
 	/* Zeroed: recommended values, with DXP_CC of the environment as congestion control. */
@@ -90,15 +91,15 @@ void node_wake(struct node *n);
 void node_arm(struct node *n, int delta);
 bool node_armed(const struct node *n);
 
-/* Sets the eventfd or socket that wakes the user of `function`; -1, the default: none. The node
+/* Sets the eventfd or socket that wakes a user of the NIC (nic.h); -1, the default: none. The node
  * writes the number 1 (8 bytes) when an event arrives for a sleeping user. The descriptor must be
  * nonblocking and stays the caller's. */
-void node_user_fd(struct node *n, uint32_t function, int fd);
+void node_user_fd(struct node *n, uint32_t user, int fd);
 
-/* Offers functions 1 .. `functions` to other processes at the socket `path`; NULL: at the sockets
- * of this node's name (node/offer_folder.h). node_poll serves them until node_close. DXP_EEXIST:
- * already offered; DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EBUSY, DXP_EACCESS, DXP_EINVAL,
- * DXP_ENOENT, DXP_EIO, logged; DXP_ENOMEM. */
+/* Offers functions 1 .. `functions`, and queue pairs of function 0 that are not this node's, at the
+ * socket `path`; NULL: at the sockets of this node's name (node/offer_folder.h). node_poll serves
+ * them until node_close. DXP_EEXIST: already offered; DXP_EUNSUPPORTED: DXP_RUN is empty;
+ * DXP_EBUSY, DXP_EACCESS, DXP_EINVAL, DXP_ENOENT, DXP_EIO, logged; DXP_ENOMEM. */
 int node_offer(struct node *n, uint32_t functions, const char *path);
 
 /* Returns a descriptor that is readable when node_poll has work; for a loop over several nodes. */

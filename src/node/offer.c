@@ -14,11 +14,11 @@
 #include "node/limits.h"
 #include "node/offer_internal.h"
 
-/* ---- functions: open, close, free ---- */
+/* ---- users: open, close, free ---- */
 
-static void fds_close(struct offer_function *f)
+static void fds_close(struct offer_user *u)
 {
-	int *const fds[] = {&f->engine_fd, &f->user_fds[0], &f->user_fds[1]};
+	int *const fds[] = {&u->engine_fd, &u->user_fds[0], &u->user_fds[1]};
 
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++) {
 		if (*fds[i] >= 0)
@@ -27,207 +27,277 @@ static void fds_close(struct offer_function *f)
 	}
 }
 
-static int fds_make(struct offer_function *f)
+static int fds_make(struct offer_user *u)
 {
-	f->engine_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	if (f->engine_fd >= 0 &&
+	u->engine_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (u->engine_fd >= 0 &&
 	    descriptor_raise_pair(
-		    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, f->user_fds),
-		    f->user_fds) == 0) {
-		shutdown(f->user_fds[1], SHUT_RD); /* this side only sends */
+		    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, u->user_fds),
+		    u->user_fds) == 0) {
+		shutdown(u->user_fds[1], SHUT_RD); /* this side only sends */
 		return DXP_OK;
 	}
-	fds_close(f);
+	fds_close(u);
 	return DXP_EIO;
 }
 
-static void function_free(struct offer_function *f)
+static void user_free(struct offer_user *u)
 {
 	struct local_memory memories[OFFER_REGIONS_MAX];
 
-	for (uint32_t i = 0; i < f->region_count; i++)
-		memories[i] = f->regions[i].memory;
-	local_memory_drop(memories, f->region_count);
-	free(f->regions);
-	local_memory_free(&f->window);
-	fds_close(f);
-	*f = (struct offer_function){.weight = f->weight,
-				     .priority = f->priority,
-				     .limit_bytes_per_s = f->limit_bytes_per_s,
-				     .window.fd = -1,
-				     .engine_fd = -1,
-				     .user_fds = {-1, -1}};
+	for (uint32_t i = 0; i < u->region_count; i++)
+		memories[i] = u->regions[i].memory;
+	local_memory_drop(memories, u->region_count);
+	free(u->regions);
+	local_memory_free(&u->window);
+	fds_close(u);
+	*u = (struct offer_user){.window.fd = -1, .engine_fd = -1, .user_fds = {-1, -1}};
 }
 
 /* Wakes a sleeping user, so that it detects the close. */
-static void user_wake(const struct offer_function *f)
+static void user_wake(const struct offer_user *u)
 {
 	const uint64_t one = 1;
 
-	if (write(f->user_fds[1], &one, sizeof(one)) < 0)
+	if (write(u->user_fds[1], &one, sizeof(one)) < 0)
 		return; /* full: a wakeup is already pending */
 }
 
-static void function_arm(struct offer *o, struct offer_function *f, bool on)
+static void user_arm(struct offer *o, struct offer_user *u, bool on)
 {
-	if (f->armed != on)
+	if (u->armed != on)
 		o->options.ops.arm(o->options.ops.context, on ? 1 : -1);
-	f->armed = on;
+	u->armed = on;
 }
 
-static void function_close(struct offer *o, uint32_t function, uint64_t now_ns)
+static void user_close(struct offer *o, uint32_t user, uint64_t now_ns)
 {
-	struct offer_function *f = &o->functions[function];
+	struct offer_user *u = &o->users[user];
 
-	nic_function_close(o->options.nic, function, DXP_ECLOSED, now_ns);
-	o->options.ops.users(o->options.ops.context, function, -1, -1);
-	user_wake(f);
-	function_arm(o, f, false);
-	f->client->function = 0;
-	f->client->closed = true;
-	f->client = NULL;
-	f->pid = 0;
-	f->state = OFFER_CLOSING;
+	nic_user_close(o->options.nic, user, DXP_ECLOSED, now_ns);
+	o->options.ops.users(o->options.ops.context, user, -1, -1);
+	user_wake(u);
+	user_arm(o, u, false);
+	u->client->user = 0;
+	u->client->closed = true;
+	u->client = NULL;
+	u->pid = 0;
+	u->state = OFFER_CLOSING;
 	o->reclaim = true;
 	offer_reclaim(o);
 }
 
-static int function_start(struct offer *o, uint32_t function)
+static void settings_apply(const struct offer *o, uint32_t function)
 {
-	struct offer_function *f = &o->functions[function];
-	int status = local_memory_create("dxp-window", sizeof(struct dxp_window), &f->window);
+	const struct offer_function *f = &o->functions[function];
+
+	nic_function_weight(o->options.nic, function, f->weight);
+	nic_function_priority(o->options.nic, function, f->priority);
+	nic_function_limit(o->options.nic, function, f->limit_bytes_per_s);
+}
+
+static int user_start(struct offer *o, uint32_t user, uint32_t qps)
+{
+	struct offer_user *u = &o->users[user];
+	int status = local_memory_create("dxp-window", sizeof(struct dxp_window), &u->window);
 
 	if (status == DXP_OK)
-		status = fds_make(f);
+		status = fds_make(u);
 	if (status == DXP_OK)
-		status = nic_function_open(o->options.nic, function, f->window.base);
+		status = nic_user_open(o->options.nic, user, qps, u->window.base);
 	if (status == DXP_OK) {
-		nic_function_weight(o->options.nic, function, f->weight);
-		nic_function_priority(o->options.nic, function, f->priority);
-		nic_function_limit(o->options.nic, function, f->limit_bytes_per_s);
-		status = o->options.ops.users(o->options.ops.context, function, f->engine_fd,
-					      f->user_fds[1]);
+		settings_apply(o, user % NIC_FUNCTIONS);
+		status = o->options.ops.users(o->options.ops.context, user, u->engine_fd,
+					      u->user_fds[1]);
 		if (status != DXP_OK)
-			nic_function_close(o->options.nic, function, status, 0);
+			nic_user_close(o->options.nic, user, status, 0);
 	}
 	if (status != DXP_OK)
-		function_free(f);
+		user_free(u);
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Returns the requested or the first free function; 0: none is free. */
-static uint32_t function_choose(const struct offer *o, uint32_t wanted)
-{
-	uint32_t first = wanted ? wanted : 1, last = wanted ? wanted : o->options.functions;
+/* ---- choice of a function and queue pair ---- */
 
-	for (uint32_t i = first; i <= last; i++)
-		if (o->functions[i].state == OFFER_FREE &&
-		    nic_function_state(o->options.nic, i) == 0)
-			return i;
-	return 0;
+static bool qp_is_free(const struct offer *o, uint32_t function, uint32_t qp)
+{
+	uint32_t user = NIC_USER(function, qp);
+
+	return o->users[user].state == OFFER_FREE &&
+	       nic_qp_magic(o->options.nic, function, qp) == 0 &&
+	       nic_user_state(o->options.nic, user) == 0;
 }
 
-/* Returns the function with this label; NIC_FUNCTIONS: none. Function 0 has the node's name. */
+static uint32_t qps_free(const struct offer *o, uint32_t function)
+{
+	uint32_t count = 0;
+
+	for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		count += qp_is_free(o, function, q);
+	return count;
+}
+
+/* Returns the user to open in one function; NIC_USERS: what is wanted is in use. Function 0 belongs
+ * to the NIC's program, which leaves queue pairs only by opening others. */
+static uint32_t function_choose(const struct offer *o, uint32_t function, uint32_t qp)
+{
+	uint32_t count = qps_free(o, function);
+
+	if (function == 0 && count == NIC_QPS_PER_FUNCTION)
+		return NIC_USERS;
+	if (qp == ATTACH_QP_ALL)
+		return count == NIC_QPS_PER_FUNCTION ? NIC_USER(function, 0) : NIC_USERS;
+	for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		if (qp_is_free(o, function, q) && (qp == ATTACH_QP_ANY || qp == ATTACH_QP(q)))
+			return NIC_USER(function, q);
+	return NIC_USERS;
+}
+
+/* Chooses among all functions. One queue pair is taken from a function that is in use already, so
+ * that whole ones remain. */
+static uint32_t user_choose(const struct offer *o, uint32_t qp)
+{
+	for (int whole = qp == ATTACH_QP_ALL; whole < 2; whole++) {
+		for (uint32_t i = 0; i <= o->options.functions; i++) {
+			uint32_t user = function_choose(o, i, qp);
+			bool used = qps_free(o, i) < NIC_QPS_PER_FUNCTION;
+			if (user < NIC_USERS && used != (bool)whole)
+				return user;
+		}
+	}
+	return NIC_USERS;
+}
+
+/* Narrows a request to the socket's scope. False: it is outside. */
+static bool scope_apply(const struct offer_scope *scope, uint32_t *function, uint32_t *qp)
+{
+	if (!scope->only)
+		return true;
+	if (*function && *function != scope->function)
+		return false;
+	*function = scope->function;
+	if (scope->qp == ATTACH_QP_ALL)
+		return true;
+	if (*qp != ATTACH_QP_ALL && *qp != ATTACH_QP_ANY && *qp != scope->qp)
+		return false;
+	*qp = scope->qp;
+	return true;
+}
+
+/* ---- labels ---- */
+
+/* Returns the user with this label; NIC_USERS: none. User 0 has the node's name. */
 static uint32_t label_find(const struct offer *o, const char *label)
 {
-	return strcmp(label, o->name) == 0 ? 0 : nic_function_labelled(o->options.nic, label);
+	return strcmp(label, o->name) == 0 ? 0 : nic_user_labelled(o->options.nic, label);
 }
 
-/* Returns true if a function or node has this name. Names are unique among both. */
+/* Returns true if a user or node has this name. Names are unique among both. */
 static bool label_in_use(const struct offer *o, const char *label)
 {
 	struct dxp_target node;
 
-	return label_find(o, label) < NIC_FUNCTIONS ||
+	return label_find(o, label) < NIC_USERS ||
 	       o->options.ops.find(o->options.ops.context, label, &node) != DXP_ENOENT;
+}
+
+static int open_choose(const struct offer *o, const struct offer_client *client,
+		       const struct attach_request *r, uint32_t *user, uint32_t *qps)
+{
+	uint32_t function = r->function, qp = r->qp;
+
+	if (function > o->options.functions)
+		return DXP_ENOENT;
+	if (!scope_apply(&client->scope, &function, &qp))
+		return DXP_EACCESS;
+	*user = !client->scope.only && function == 0 ? user_choose(o, qp)
+						     : function_choose(o, function, qp);
+	*qps = qp == ATTACH_QP_ALL ? NIC_QPS_PER_FUNCTION : 1;
+	return *user < NIC_USERS ? DXP_OK : DXP_EBUSY;
 }
 
 static int answer_open(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		       struct attach_answer *a, struct offer_fds *beside)
 {
-	uint32_t wanted = r->function ? r->function : client->only;
+	uint32_t user, qps;
 
 	if (client->closed)
 		return DXP_ECLOSED;
-	if (client->function)
+	if (client->user)
 		return DXP_EINVAL;
-	if (wanted > o->options.functions)
-		return DXP_ENOENT;
-	if (client->only && wanted != client->only)
-		return DXP_EACCESS;
-	uint32_t function = function_choose(o, wanted);
-	if (function == 0)
-		return DXP_EBUSY;
-	if (r->label[0] && label_in_use(o, r->label))
-		return DXP_EEXIST;
-	int status = function_start(o, function);
+	int status = open_choose(o, client, r, &user, &qps);
+	if (status == DXP_OK && r->label[0] && label_in_use(o, r->label))
+		status = DXP_EEXIST;
+	if (status == DXP_OK)
+		status = user_start(o, user, qps);
 	if (status != DXP_OK)
 		return status;
-	struct offer_function *f = &o->functions[function];
-	f->state = OFFER_OPEN;
-	f->client = client;
-	f->pid = client->pid;
-	nic_function_label(o->options.nic, function, r->label);
-	client->function = function;
-	a->function = (uint8_t)function;
-	a->node = (uint16_t)((struct dxp_window *)f->window.base)->node;
-	*beside = (struct offer_fds){{f->window.fd, f->engine_fd, f->user_fds[0]}, 3};
+	struct offer_user *u = &o->users[user];
+	u->state = OFFER_OPEN;
+	u->client = client;
+	u->pid = client->pid;
+	nic_user_label(o->options.nic, user, r->label);
+	client->user = user;
+	a->function = (uint8_t)(user % NIC_FUNCTIONS);
+	a->qp = (uint8_t)(user / NIC_FUNCTIONS);
+	a->node = (uint16_t)((struct dxp_window *)u->window.base)->node;
+	*beside = (struct offer_fds){{u->window.fd, u->engine_fd, u->user_fds[0]}, 3};
 	return DXP_OK;
 }
 
 /* ---- memory ---- */
 
-static bool regions_space(struct offer_function *f)
+static bool regions_space(struct offer_user *u)
 {
-	if (f->region_count < f->region_space)
+	if (u->region_count < u->region_space)
 		return true;
-	uint32_t space = f->region_space ? 2 * f->region_space : 8;
-	struct offer_region *more = realloc(f->regions, space * sizeof(*more));
+	uint32_t space = u->region_space ? 2 * u->region_space : 8;
+	struct offer_region *more = realloc(u->regions, space * sizeof(*more));
 	if (!more)
 		return false;
-	f->regions = more;
-	f->region_space = space;
+	u->regions = more;
+	u->region_space = space;
 	return true;
 }
 
-static int answer_register(struct offer *o, struct offer_function *f, uint32_t function,
+static int answer_register(struct offer *o, struct offer_user *u, uint32_t user,
 			   const struct attach_request *r, int fd, struct attach_answer *a)
 {
 	struct offer_region region = {0};
 
 	if (fd < 0)
 		return DXP_EINVAL;
-	if (f->region_count >= OFFER_REGIONS_MAX || r->bytes > OFFER_BYTES_MAX - f->mapped_bytes)
+	if (u->region_count >= OFFER_REGIONS_MAX || r->bytes > OFFER_BYTES_MAX - u->mapped_bytes)
 		return DXP_EBUSY;
-	if (!regions_space(f))
+	if (!regions_space(u))
 		return DXP_ENOMEM;
 	int status = local_memory_map(fd, r->offset, r->bytes, &region.memory);
 	if (status != DXP_OK)
 		return status;
-	status = nic_region_register(o->options.nic, function, region.memory.base, r->bytes,
-				     r->rights, &region.key);
+	status = nic_region_register(o->options.nic, user, region.memory.base, r->bytes, r->rights,
+				     &region.key);
 	if (status != DXP_OK) {
 		local_memory_free(&region.memory);
 		return status;
 	}
-	f->regions[f->region_count++] = region;
-	f->mapped_bytes += r->bytes;
+	u->regions[u->region_count++] = region;
+	u->mapped_bytes += r->bytes;
 	a->key = region.key;
 	return DXP_OK;
 }
 
-/* Finds a region of this function. The key of another function, even if guessed, does not match. */
-static struct offer_region *region_of(struct offer_function *f, uint32_t key)
+/* Finds a region of this user. The key of another user, even if guessed, does not match. */
+static struct offer_region *region_of(struct offer_user *u, uint32_t key)
 {
-	for (uint32_t i = 0; i < f->region_count; i++)
-		if (f->regions[i].key == key && !f->regions[i].revoked)
-			return &f->regions[i];
+	for (uint32_t i = 0; i < u->region_count; i++)
+		if (u->regions[i].key == key && !u->regions[i].revoked)
+			return &u->regions[i];
 	return NULL;
 }
 
-static int answer_revoke(struct offer *o, struct offer_function *f, uint32_t key)
+static int answer_revoke(struct offer *o, struct offer_user *u, uint32_t key)
 {
-	struct offer_region *region = region_of(f, key);
+	struct offer_region *region = region_of(u, key);
 
 	if (!region)
 		return DXP_ENOENT;
@@ -238,15 +308,15 @@ static int answer_revoke(struct offer *o, struct offer_function *f, uint32_t key
 	return status;
 }
 
-static int answer_lookup(struct offer *o, struct offer_function *f, uint32_t function,
+static int answer_lookup(struct offer *o, struct offer_user *u, uint32_t user,
 			 const struct attach_request *r)
 {
 	const struct nic_area area = {
 		.vaddr = r->vaddr, .bytes = r->bytes, .offset = r->offset, .key = r->key};
 
-	if (!region_of(f, r->key))
+	if (!region_of(u, r->key))
 		return DXP_ENOENT;
-	return nic_area_add(o->options.nic, function, &area);
+	return nic_area_add(o->options.nic, user, &area);
 }
 
 /* ---- targets ---- */
@@ -254,39 +324,41 @@ static int answer_lookup(struct offer *o, struct offer_function *f, uint32_t fun
 static int answer_find(const struct offer *o, const struct attach_request *r,
 		       struct attach_answer *a)
 {
-	uint32_t function = label_find(o, r->label);
+	uint32_t user = label_find(o, r->label);
 
-	/* Nodes precede functions, so that a function cannot impersonate a node that joins
-	 * later. */
-	if (function != 0) {
+	/* Nodes precede users, so that a user cannot impersonate a node that joins later. */
+	if (user != 0) {
 		int status = o->options.ops.find(o->options.ops.context, r->label, &a->target);
-		if (status != DXP_ENOENT || function == NIC_FUNCTIONS)
+		if (status != DXP_ENOENT || user == NIC_USERS)
 			return status;
 	}
+	if (r->qp >= nic_user_qps(o->options.nic, user))
+		return DXP_ENOENT;
+	uint32_t function = user % NIC_FUNCTIONS, qp = user / NIC_FUNCTIONS + r->qp;
 	a->target = (struct dxp_target){
 		.function = (uint8_t)function,
-		.qp = r->qp,
-		.magic = nic_qp_magic(o->options.nic, function, r->qp),
+		.qp = (uint8_t)qp,
+		.magic = nic_qp_magic(o->options.nic, function, qp),
 	};
-	return a->target.magic ? DXP_OK : DXP_ENOENT;
+	return DXP_OK;
 }
 
 /* ---- requests ---- */
 
-/* Answers a request about the client's own function. */
+/* Answers a request about the client's own user. */
 static int answer_user(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		       int fd, struct attach_answer *a)
 {
-	struct offer_function *f = &o->functions[client->function];
+	struct offer_user *u = &o->users[client->user];
 
-	if (client->function == 0)
+	if (client->user == 0)
 		return client->closed ? DXP_ECLOSED : DXP_EINVAL;
 	switch (r->type) {
-	case ATTACH_REGISTER: return answer_register(o, f, client->function, r, fd, a);
-	case ATTACH_REVOKE: return answer_revoke(o, f, r->key);
-	case ATTACH_LOOKUP: return answer_lookup(o, f, client->function, r);
+	case ATTACH_REGISTER: return answer_register(o, u, client->user, r, fd, a);
+	case ATTACH_REVOKE: return answer_revoke(o, u, r->key);
+	case ATTACH_LOOKUP: return answer_lookup(o, u, client->user, r);
 	case ATTACH_FIND: return answer_find(o, r, a);
-	default: function_arm(o, f, r->on); return DXP_OK;
+	default: user_arm(o, u, r->on); return DXP_OK;
 	}
 }
 
@@ -310,37 +382,44 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
  * closes the last copy closes those too. */
 void offer_handed_over(struct offer *o, const struct offer_client *client)
 {
-	struct offer_function *f = &o->functions[client->function];
+	struct offer_user *u = &o->users[client->user];
 
-	if (client->function == 0 || f->user_fds[0] < 0)
+	if (client->user == 0 || u->user_fds[0] < 0)
 		return;
-	close(f->user_fds[0]);
-	f->user_fds[0] = -1;
+	close(u->user_fds[0]);
+	u->user_fds[0] = -1;
 }
 
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns)
 {
-	if (client->function)
-		function_close(o, client->function, now_ns);
+	if (client->user)
+		user_close(o, client->user, now_ns);
 }
 
 int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns)
 {
-	if (o->functions[function].state != OFFER_OPEN)
-		return nic_function_state(o->options.nic, function) ? DXP_EUNSUPPORTED : DXP_ENOENT;
-	function_close(o, function, now_ns);
-	return DXP_OK;
+	bool used = false, closed = false;
+
+	for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		uint32_t user = NIC_USER(function, q);
+		used |= nic_user_state(o->options.nic, user) != 0;
+		if (o->users[user].state != OFFER_OPEN)
+			continue;
+		user_close(o, user, now_ns);
+		closed = true;
+	}
+	return closed ? DXP_OK : used ? DXP_EUNSUPPORTED : DXP_ENOENT;
 }
 
 /* ---- release of unused memory ---- */
 
 /* Frees revoked regions that the NIC does not use any more. Returns true if some remain. */
-static bool regions_reclaim(struct offer *o, struct offer_function *f)
+static bool regions_reclaim(struct offer *o, struct offer_user *u)
 {
 	bool waits = false;
 
-	for (uint32_t i = 0; i < f->region_count;) {
-		struct offer_region *region = &f->regions[i];
+	for (uint32_t i = 0; i < u->region_count;) {
+		struct offer_region *region = &u->regions[i];
 		bool busy = region->revoked && (nic_region_busy(o->options.nic, region->key) ||
 						local_memory_drops_full());
 		waits |= busy;
@@ -348,9 +427,9 @@ static bool regions_reclaim(struct offer *o, struct offer_function *f)
 			i++;
 			continue;
 		}
-		f->mapped_bytes -= region->memory.bytes;
+		u->mapped_bytes -= region->memory.bytes;
 		local_memory_drop(&region->memory, 1);
-		*region = f->regions[--f->region_count];
+		*region = u->regions[--u->region_count];
 	}
 	return waits;
 }
@@ -361,14 +440,14 @@ bool offer_reclaim(struct offer *o)
 
 	if (!o->reclaim)
 		return false;
-	for (uint32_t i = 1; i < NIC_FUNCTIONS; i++) {
-		struct offer_function *f = &o->functions[i];
-		if (f->state == OFFER_OPEN)
-			waits |= regions_reclaim(o, f);
-		if (f->state != OFFER_CLOSING)
+	for (uint32_t i = 1; i < NIC_USERS; i++) {
+		struct offer_user *u = &o->users[i];
+		if (u->state == OFFER_OPEN)
+			waits |= regions_reclaim(o, u);
+		if (u->state != OFFER_CLOSING)
 			continue;
-		if (nic_function_idle(o->options.nic, i) && !local_memory_drops_full())
-			function_free(f);
+		if (nic_user_idle(o->options.nic, i) && !local_memory_drops_full())
+			user_free(u);
 		else
 			waits = true;
 	}
@@ -379,12 +458,12 @@ bool offer_reclaim(struct offer *o)
 void offer_mapped(const struct offer *o, struct offer_mapped *out)
 {
 	*out = (struct offer_mapped){0};
-	for (uint32_t i = 1; i < NIC_FUNCTIONS; i++) {
-		const struct offer_function *f = &o->functions[i];
-		if (f->state == OFFER_FREE)
+	for (uint32_t i = 1; i < NIC_USERS; i++) {
+		const struct offer_user *u = &o->users[i];
+		if (u->state == OFFER_FREE)
 			continue;
-		out->count += 1 + f->region_count;
-		out->bytes += f->window.bytes + f->mapped_bytes;
+		out->count += 1 + u->region_count;
+		out->bytes += u->window.bytes + u->mapped_bytes;
 	}
 }
 
@@ -398,11 +477,12 @@ int offer_create(const struct offer_options *options, struct offer **out)
 	o->options = *options;
 	strcpy(o->name, options->name);
 	o->options.name = o->name;
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
 		o->functions[i].weight = 1;
-		o->functions[i].window.fd = -1;
-		o->functions[i].engine_fd = -1;
-		o->functions[i].user_fds[0] = o->functions[i].user_fds[1] = -1;
+	for (uint32_t i = 0; i < NIC_USERS; i++) {
+		o->users[i].window.fd = -1;
+		o->users[i].engine_fd = -1;
+		o->users[i].user_fds[0] = o->users[i].user_fds[1] = -1;
 	}
 	*out = o;
 	return DXP_OK;
@@ -412,10 +492,10 @@ void offer_destroy(struct offer *o, uint64_t now_ns)
 {
 	if (!o)
 		return;
-	for (uint32_t i = 1; i < NIC_FUNCTIONS; i++) {
-		if (o->functions[i].state == OFFER_OPEN)
-			function_close(o, i, now_ns);
-		function_free(&o->functions[i]);
+	for (uint32_t i = 1; i < NIC_USERS; i++) {
+		if (o->users[i].state == OFFER_OPEN)
+			user_close(o, i, now_ns);
+		user_free(&o->users[i]);
 	}
 	free(o);
 }

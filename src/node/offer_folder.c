@@ -88,12 +88,25 @@ uint32_t offer_folders(struct offer_folder *out, uint32_t space)
 	return l.count;
 }
 
-bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PATH_BYTES])
+bool offer_socket_path(const char *folder, struct offer_scope scope, char out[OFFER_PATH_BYTES])
 {
-	int bytes = function == 0 ? snprintf(out, OFFER_PATH_BYTES, "%s/" OFFER_SOCKET, folder)
-				  : snprintf(out, OFFER_PATH_BYTES, "%s/vf%u", folder, function);
+	char name[16] = OFFER_SOCKET;
+
+	if (scope.only && scope.qp == ATTACH_QP_ALL)
+		snprintf(name, sizeof(name), "vf%u", scope.function);
+	else if (scope.only)
+		snprintf(name, sizeof(name), "vf%u.%d", scope.function, scope.qp - ATTACH_QP(0));
+	int bytes = snprintf(out, OFFER_PATH_BYTES, "%s/%s", folder, name);
 
 	return bytes > 0 && bytes < OFFER_PATH_BYTES;
+}
+
+bool offer_socket_scope(uint32_t i, struct offer_scope *out)
+{
+	*out = (struct offer_scope){.only = i > 0, .function = (uint8_t)(i % NIC_FUNCTIONS)};
+	if (i >= NIC_FUNCTIONS)
+		out->qp = (uint8_t)ATTACH_QP(i / NIC_FUNCTIONS - 1);
+	return i < NIC_FUNCTIONS + NIC_USERS;
 }
 
 /* Returns why the folder is unusable: another user could replace the sockets in it. */
@@ -112,14 +125,15 @@ static const char *folder_wrong(const char *path)
 static void folder_clean(const char *folder)
 {
 	char path[OFFER_PATH_BYTES];
+	struct offer_scope scope = {.only = false};
 	struct stat st;
 
 	if (lstat(folder, &st) != 0 || st.st_uid != geteuid() ||
-	    time(NULL) - st.st_mtime <= YOUNG_S || !offer_socket_path(folder, 0, path) ||
+	    time(NULL) - st.st_mtime <= YOUNG_S || !offer_socket_path(folder, scope, path) ||
 	    !local_clear(path))
 		return;
-	for (uint32_t i = 1; i < NIC_FUNCTIONS; i++)
-		if (offer_socket_path(folder, i, path))
+	for (uint32_t i = 1; offer_socket_scope(i, &scope); i++)
+		if (offer_socket_path(folder, scope, path))
 			local_clear(path);
 	rmdir(folder); /* fails if a process listens there */
 }

@@ -22,7 +22,7 @@ enum offer_state {
 	OFFER_CLOSING, /* the NIC may still use its memory */
 };
 
-struct offer_function {
+struct offer_user {
 	enum offer_state state;
 	struct offer_client *client; /* OPEN */
 	uint32_t pid;
@@ -33,7 +33,10 @@ struct offer_function {
 	struct offer_region *regions;
 	uint32_t region_count, region_space;
 	uint64_t mapped_bytes; /* total of the regions */
-	/* Settings that outlive the function's user. */
+};
+
+/* Settings of a function, which outlive its users. */
+struct offer_function {
 	uint32_t weight, priority; /* enum nic_priority */
 	uint64_t limit_bytes_per_s;
 };
@@ -41,16 +44,17 @@ struct offer_function {
 struct offer {
 	struct offer_options options;
 	char name[FABRIC_NAME_BYTES];
-	struct offer_function functions[NIC_FUNCTIONS]; /* [0]: only settings */
-	bool reclaim;                                   /* some memory waits to be freed */
+	struct offer_function functions[NIC_FUNCTIONS];
+	struct offer_user users[NIC_USERS]; /* by number of the NIC's user; [0] is never used */
+	bool reclaim;                       /* some memory waits to be freed */
 };
 
 /* offer_manage.c: answers a management request. */
 int offer_manage(struct offer *o, const struct offer_client *client, const struct attach_request *r,
 		 uint64_t now_ns, struct attach_answer *answer);
 
-/* offer.c: closes a client's function. DXP_ENOENT: not open; DXP_EUNSUPPORTED: opened by the NIC's
- * own program. */
+/* offer.c: closes all clients' users of a function. DXP_ENOENT: not open; DXP_EUNSUPPORTED: only
+ * the NIC's own program uses it. */
 int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Management requests: list functions, set weights, priorities and limits, reset a function, list
+/* Management requests: list queue pairs, set weights, priorities and limits, reset a function, list
  * areas. */
 #include <string.h>
 
@@ -9,48 +9,78 @@
 
 #define ERROR_MAX 127 /* bounds a value that the user can change in its window */
 
-static struct attach_row row_of(const struct offer *o, uint32_t function)
+static struct attach_row row_of(const struct offer *o, uint32_t user, uint32_t qps)
 {
-	const struct offer_function *f = &o->functions[function];
+	const struct offer_function *f = &o->functions[user % NIC_FUNCTIONS];
+	const struct offer_user *u = &o->users[user];
 	const struct nic *nic = o->options.nic;
-	const struct dxp_window *w = nic_function_window(nic, function);
+	const struct dxp_window *w = nic_user_window(nic, user);
 	struct attach_row row = {
-		.function = (uint8_t)function,
-		.state = (uint8_t)nic_function_state(nic, function),
+		.function = (uint8_t)(user % NIC_FUNCTIONS),
+		.qp = (uint8_t)(user / NIC_FUNCTIONS),
+		.qps = (uint8_t)qps,
+		.state = (uint8_t)nic_user_state(nic, user),
 		.weight = (uint8_t)f->weight,
 		.priority = (uint8_t)f->priority,
-		.armed = f->armed,
+		.armed = u->armed,
 		.error = w ? (uint32_t)min_u64(dxp_load_acquire(&w->error), ERROR_MAX) : 0,
-		.pid = f->pid,
-		.regions = f->region_count,
-		.mapped_bytes = f->mapped_bytes,
+		.pid = u->pid,
+		.regions = u->region_count,
+		.mapped_bytes = u->mapped_bytes,
 		.limit_bytes_per_s = f->limit_bytes_per_s,
 	};
 
-	memcpy(row.label, function ? nic_function_label_of(nic, function) : o->name,
-	       sizeof(row.label));
+	memcpy(row.label, user ? nic_user_label_of(nic, user) : o->name, sizeof(row.label));
 	if (row.state)
-		nic_function_counters(nic, function, &row.counters);
+		nic_user_counters(nic, user, &row.counters);
 	return row;
 }
 
-static int answer_list(const struct offer *o, uint32_t first, struct attach_answer *a)
+/* Returns true if queue pairs 1 .. 3 of the function have no user of their own. */
+static bool is_whole(const struct nic *nic, uint32_t function)
 {
+	for (uint32_t q = 1; q < NIC_QPS_PER_FUNCTION; q++)
+		if (nic_user_state(nic, NIC_USER(function, q)) != 0)
+			return false;
+	return true;
+}
+
+/* Returns how many queue pairs the row at this position has: those of its user; of a function
+ * without one, all. */
+static uint32_t row_qps(const struct nic *nic, uint32_t function, uint32_t qp)
+{
+	uint32_t qps = nic_user_qps(nic, NIC_USER(function, qp));
+
+	if (qps > 0)
+		return qps;
+	return qp == 0 && is_whole(nic, function) ? NIC_QPS_PER_FUNCTION : 1;
+}
+
+static int answer_list(const struct offer *o, const struct attach_request *r,
+		       struct attach_answer *a)
+{
+	uint32_t function = r->function, qp = r->qp;
+
 	a->malformed = o->options.malformed ? *o->options.malformed : 0;
-	for (uint32_t i = first; i < NIC_FUNCTIONS && a->row_count < ATTACH_ROWS; i++)
-		a->rows[a->row_count++] = row_of(o, i);
+	while (function < NIC_FUNCTIONS && a->row_count < ATTACH_ROWS) {
+		uint32_t qps = row_qps(o->options.nic, function, qp);
+		a->rows[a->row_count++] = row_of(o, NIC_USER(function, qp), qps);
+		qp += qps;
+		function += qp / NIC_QPS_PER_FUNCTION;
+		qp %= NIC_QPS_PER_FUNCTION;
+	}
 	return DXP_OK;
 }
 
-static int answer_areas(const struct offer *o, uint32_t function, struct attach_answer *a)
+static int answer_areas(const struct offer *o, uint32_t user, struct attach_answer *a)
 {
-	const struct dxp_window *w = nic_function_window(o->options.nic, function);
+	const struct dxp_window *w = nic_user_window(o->options.nic, user);
 	struct nic_area areas[NIC_AREAS_MAX];
 
 	_Static_assert(NIC_AREAS_MAX <= ATTACH_AREAS_MAX, "a whole table fits an answer");
 	if (!w)
 		return DXP_ENOENT;
-	a->area_count = (uint8_t)nic_areas(o->options.nic, function, areas, NIC_AREAS_MAX);
+	a->area_count = (uint8_t)nic_areas(o->options.nic, user, areas, NIC_AREAS_MAX);
 	for (uint32_t i = 0; i < a->area_count; i++)
 		a->areas[i] = (struct attach_area){.vaddr = areas[i].vaddr,
 						   .bytes = areas[i].bytes,
@@ -95,15 +125,15 @@ int offer_manage(struct offer *o, const struct offer_client *client, const struc
 {
 	if (!client->manages)
 		return DXP_EACCESS;
-	if (client->function || client->closed)
-		return DXP_EINVAL; /* users of a function cannot manage */
+	if (client->user || client->closed)
+		return DXP_EINVAL; /* users of the NIC cannot manage */
 	switch (r->type) {
-	case ATTACH_LIST: return answer_list(o, r->function, answer);
+	case ATTACH_LIST: return answer_list(o, r, answer);
 	case ATTACH_WEIGHT: return weigh(o, r->function, r->value);
 	case ATTACH_PRIORITY: return prioritize(o, r->function, r->value);
 	case ATTACH_LIMIT: return limit(o, r->function, r->value);
 	case ATTACH_RESET: return offer_function_reset(o, r->function, now_ns);
-	case ATTACH_AREAS: return answer_areas(o, r->function, answer);
+	case ATTACH_AREAS: return answer_areas(o, NIC_USER(r->function, r->qp), answer);
 	default: return DXP_EMALFORMED;
 	}
 }

@@ -21,10 +21,12 @@
 #include "node/offer.h"
 #include "node/offer_folder.h"
 
-#define EVENTS     16            /* events per poll, one request each */
-#define AGAIN_NS   (100 * MS_NS) /* time until accept is retried after descriptors ran out */
-#define RECLAIM_NS (1 * MS_NS)   /* time between tries to free memory */
-#define WARN_NS    (60 * S_NS)   /* time between warnings about paused sockets */
+/* sockets: of any function, of each function, of each queue pair */
+#define LISTENERS_MAX (1 + NIC_FUNCTIONS + NIC_USERS)
+#define EVENTS        16            /* events per poll, one request each */
+#define AGAIN_NS      (100 * MS_NS) /* time until accept is retried after descriptors ran out */
+#define RECLAIM_NS    (1 * MS_NS)   /* time between tries to free memory */
+#define WARN_NS       (60 * S_NS)   /* time between warnings about paused sockets */
 
 /* Source of an epoll event; first member of struct listener and struct connection. */
 struct source {
@@ -34,10 +36,10 @@ struct source {
 
 struct listener {
 	struct source source;
-	uint32_t only; /* 0: any function */
+	struct offer_scope scope;
 	uint32_t connections;
 	struct local_drops *drops; /* received descriptors that are being closed */
-	char path[OFFER_PATH_BYTES];
+	char *path;
 };
 
 struct connection {
@@ -51,11 +53,11 @@ struct offers {
 	struct node *node;
 	struct offer *offer;
 	int epoll_fd;
-	struct listener *listeners; /* NIC_FUNCTIONS entries */
+	struct listener *listeners; /* LISTENERS_MAX entries */
 	uint32_t listener_count;
 	char folder[OFFER_PATH_BYTES]; /* made by this object; "": none */
 	struct connection *connections;
-	int engine_fds[NIC_FUNCTIONS]; /* watched by the link; -1: none */
+	int engine_fds[NIC_USERS]; /* watched by the link; -1: none */
 	uint64_t malformed;
 	uint64_t again_ns;   /* when to watch paused sockets again; UINT64_MAX: none */
 	uint64_t warned_ns;  /* last warning; 0: none */
@@ -81,23 +83,23 @@ static void node_armed_by(void *context, int delta)
 	node_arm(s->node, delta);
 }
 
-static int node_users(void *context, uint32_t function, int engine_fd, int user_fd)
+static int node_users(void *context, uint32_t user, int engine_fd, int user_fd)
 {
 	struct offers *s = context;
 	struct link *l = s->node->link;
 
 	/* Explicit, because the user has the same eventfd and close() keeps the watch. */
-	if (s->engine_fds[function] >= 0)
-		link_unwatch(l, s->engine_fds[function]);
-	s->engine_fds[function] = -1;
-	node_user_fd(s->node, function, user_fd);
+	if (s->engine_fds[user] >= 0)
+		link_unwatch(l, s->engine_fds[user]);
+	s->engine_fds[user] = -1;
+	node_user_fd(s->node, user, user_fd);
 	if (engine_fd < 0)
 		return DXP_OK;
 	int status = link_watch(l, engine_fd, true);
 	if (status == DXP_OK)
-		s->engine_fds[function] = engine_fd;
+		s->engine_fds[user] = engine_fd;
 	else
-		node_user_fd(s->node, function, -1);
+		node_user_fd(s->node, user, -1);
 	return status;
 }
 
@@ -156,7 +158,7 @@ static void reject(struct listener *l, int fd)
 static void connection_add(struct offers *s, struct listener *l, int fd,
 			   const struct local_peer *peer)
 {
-	uint32_t space = l->only ? OFFER_CLIENTS_ONE : OFFER_CLIENTS_ANY;
+	uint32_t space = l->scope.only ? OFFER_CLIENTS_ONE : OFFER_CLIENTS_ANY;
 	struct connection *c = l->connections < space ? calloc(1, sizeof(*c)) : NULL;
 
 	if (!c) {
@@ -165,8 +167,8 @@ static void connection_add(struct offers *s, struct listener *l, int fd,
 	}
 	c->source.fd = fd;
 	c->listener = l;
-	c->client.only = l->only;
-	c->client.manages = !l->only && (peer->uid == geteuid() || peer->uid == 0);
+	c->client.scope = l->scope;
+	c->client.manages = !l->scope.only && (peer->uid == geteuid() || peer->uid == 0);
 	c->client.pid = (uint32_t)peer->pid;
 	if (source_watch(s, &c->source) != 0) {
 		reject(l, fd);
@@ -319,37 +321,59 @@ uint64_t offers_deadline(const struct offers *s)
 
 /* ---- open and close ---- */
 
-static int listener_add(struct offers *s, const char *path, uint32_t only)
+static int listener_add(struct offers *s, const char *path, struct offer_scope scope)
 {
 	struct listener *l = &s->listeners[s->listener_count];
-
-	if (strlen(path) >= sizeof(l->path))
-		return DXP_EINVAL;
-	strcpy(l->path, path);
 	int status = local_drops_create(&l->drops);
+
+	l->path = strdup(path);
 	if (status == DXP_OK)
-		status = local_listen(path, &l->source.fd);
+		status = l->path ? local_listen(path, &l->source.fd) : DXP_ENOMEM;
 	if (status != DXP_OK) {
 		local_drops_free(l->drops);
+		free(l->path);
 		return status;
 	}
 	l->source.listens = true;
-	l->only = only;
+	l->scope = scope;
 	s->listener_count++;
 	return source_watch(s, &l->source) == 0 ? DXP_OK : DXP_EIO;
 }
 
-static int folders_add(struct offers *s, uint32_t functions)
+static int scope_add(struct offers *s, struct offer_scope scope)
 {
 	char path[OFFER_PATH_BYTES];
+
+	return offer_socket_path(s->folder, scope, path) ? listener_add(s, path, scope)
+							 : DXP_EINVAL;
+}
+
+/* Adds the sockets of a function: of all its queue pairs, and of each one. Function 0 has only
+ * those that the NIC's program does not use. */
+static int function_add(struct offers *s, uint32_t function)
+{
+	struct offer_scope scope = {.only = true, .function = (uint8_t)function};
+	int status = function > 0 ? scope_add(s, scope) : DXP_OK;
+
+	for (uint32_t q = 0; status == DXP_OK && q < NIC_QPS_PER_FUNCTION; q++) {
+		scope.qp = ATTACH_QP(q);
+		if (function > 0 || nic_qp_magic(s->node->nic, 0, q) == 0)
+			status = scope_add(s, scope);
+	}
+	return status;
+}
+
+static int folders_add(struct offers *s, uint32_t functions)
+{
 	int lock;
 	int status = offer_folder_make(s->node->name, s->folder, &lock);
 
 	if (status != DXP_OK)
 		s->folder[0] = '\0';
+	if (status == DXP_OK)
+		status = scope_add(s, (struct offer_scope){.only = false});
 	for (uint32_t i = 0; status == DXP_OK && i <= functions; i++)
-		status = offer_socket_path(s->folder, i, path) ? listener_add(s, path, i)
-							       : DXP_EINVAL;
+		status = function_add(s, i);
 	if (lock >= 0)
 		close(lock);
 	return status;
@@ -368,7 +392,7 @@ static int offers_start(struct offers *s, uint32_t functions, const char *path)
 
 	if (status != DXP_OK)
 		return status;
-	s->listeners = calloc(NIC_FUNCTIONS, sizeof(*s->listeners));
+	s->listeners = calloc(LISTENERS_MAX, sizeof(*s->listeners));
 	if (!s->listeners)
 		return DXP_ENOMEM;
 	s->epoll_fd = descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
@@ -378,7 +402,8 @@ static int offers_start(struct offers *s, uint32_t functions, const char *path)
 			  s->node->name);
 		return DXP_EIO;
 	}
-	return path ? listener_add(s, path, 0) : folders_add(s, functions);
+	return path ? listener_add(s, path, (struct offer_scope){.only = false})
+		    : folders_add(s, functions);
 }
 
 int offers_open(struct node *n, uint32_t functions, const char *path, struct offers **out)
@@ -390,7 +415,7 @@ int offers_open(struct node *n, uint32_t functions, const char *path, struct off
 	s->node = n;
 	s->epoll_fd = -1;
 	s->again_ns = s->reclaim_ns = UINT64_MAX;
-	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+	for (uint32_t i = 0; i < NIC_USERS; i++)
 		s->engine_fds[i] = -1;
 	int status = offers_start(s, functions, path);
 	if (status != DXP_OK) {
@@ -399,6 +424,12 @@ int offers_open(struct node *n, uint32_t functions, const char *path, struct off
 	}
 	*out = s;
 	return DXP_OK;
+}
+
+static void listener_free(struct listener *l)
+{
+	local_drops_free(l->drops);
+	free(l->path);
 }
 
 void offers_close(struct offers *s)
@@ -414,7 +445,7 @@ void offers_close(struct offers *s)
 	while (s->connections)
 		connection_close(s, s->connections, now_ns);
 	for (uint32_t i = 0; i < s->listener_count; i++)
-		local_drops_free(s->listeners[i].drops);
+		listener_free(&s->listeners[i]);
 	offer_destroy(s->offer, now_ns);
 	if (s->epoll_fd >= 0) {
 		link_unwatch(s->node->link, s->epoll_fd);

@@ -26,20 +26,21 @@ enum field {
 	VALUE = 1 << 8,
 	LABEL = 1 << 9,
 	LABEL_OR_NONE = 1 << 10,
+	QP_CHOICE = 1 << 11, /* of the queue pairs to open */
 };
 
 static const uint16_t request_fields[] = {
-	[ATTACH_OPEN] = FUNCTION | LABEL_OR_NONE,
+	[ATTACH_OPEN] = FUNCTION | QP_CHOICE | LABEL_OR_NONE,
 	[ATTACH_REGISTER] = RIGHTS | OFFSET | BYTES,
 	[ATTACH_REVOKE] = KEY,
 	[ATTACH_LOOKUP] = KEY | VADDR | OFFSET | BYTES,
 	[ATTACH_FIND] = QP | LABEL,
 	[ATTACH_ARM] = ON,
-	[ATTACH_LIST] = FUNCTION,
+	[ATTACH_LIST] = FUNCTION | QP,
 	[ATTACH_WEIGHT] = FUNCTION | VALUE,
 	[ATTACH_LIMIT] = FUNCTION | VALUE,
 	[ATTACH_RESET] = FUNCTION,
-	[ATTACH_AREAS] = FUNCTION,
+	[ATTACH_AREAS] = FUNCTION | QP,
 	[ATTACH_PRIORITY] = FUNCTION | VALUE,
 };
 
@@ -76,6 +77,15 @@ static uint8_t get_small(struct get_cursor *c, uint8_t high)
 	return v;
 }
 
+/* Reads which queue pairs to open. */
+static uint8_t get_choice(struct get_cursor *c)
+{
+	uint8_t v = get_8(c);
+
+	c->bad |= v > ATTACH_QP(DXP_QPS - 1) && v != ATTACH_QP_ANY;
+	return v;
+}
+
 static void get_label(struct get_cursor *c, char label[FABRIC_NAME_BYTES], bool needed)
 {
 	get_text(c, label, FABRIC_NAME_BYTES);
@@ -90,7 +100,7 @@ size_t attach_request_encode(const struct attach_request *r, uint8_t *out)
 
 	if (fields & FUNCTION)
 		put_8(&c, r->function);
-	if (fields & QP)
+	if (fields & (QP | QP_CHOICE))
 		put_8(&c, r->qp);
 	if (fields & ON)
 		put_8(&c, r->on);
@@ -126,6 +136,8 @@ int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_reque
 		r.function = get_small(&c, WIRE_FUNCTIONS - 1);
 	if (fields & QP)
 		r.qp = get_small(&c, DXP_QPS - 1);
+	if (fields & QP_CHOICE)
+		r.qp = get_choice(&c);
 	if (fields & ON)
 		r.on = get_small(&c, 1);
 	if (fields & RIGHTS)
@@ -153,6 +165,8 @@ int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_reque
 static void row_put(struct put_cursor *c, const struct attach_row *r)
 {
 	put_8(c, r->function);
+	put_8(c, r->qp);
+	put_8(c, r->qps);
 	put_8(c, r->state);
 	put_8(c, r->weight);
 	put_8(c, r->priority);
@@ -171,6 +185,9 @@ static void row_put(struct put_cursor *c, const struct attach_row *r)
 static void row_get(struct get_cursor *c, struct attach_row *r)
 {
 	r->function = get_small(c, WIRE_FUNCTIONS - 1);
+	r->qp = get_small(c, DXP_QPS - 1);
+	r->qps = get_small(c, DXP_QPS);
+	c->bad |= r->qps == 0 || r->qp + r->qps > DXP_QPS;
 	r->state = get_small(c, DXP_FUNCTION_CLOSED);
 	r->weight = get_8(c);
 	r->priority = get_small(c, 1);
@@ -260,6 +277,7 @@ size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out)
 	switch (a->status == DXP_OK ? a->type : 0) {
 	case ATTACH_OPEN:
 		put_8(&c, a->function);
+		put_8(&c, a->qp);
 		put_16(&c, a->node);
 		break;
 	case ATTACH_REGISTER: put_32(&c, a->key); break;
@@ -281,6 +299,7 @@ static void body_get(struct get_cursor *c, struct attach_answer *a)
 	switch (a->type) {
 	case ATTACH_OPEN:
 		a->function = get_small(c, WIRE_FUNCTIONS - 1);
+		a->qp = get_small(c, DXP_QPS - 1);
 		a->node = get_16(c);
 		break;
 	case ATTACH_REGISTER: a->key = get_32(c); break;

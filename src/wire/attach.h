@@ -13,14 +13,20 @@
 #include "wire/limits.h"
 
 #define ATTACH_MAGIC     0x44585041u /* "DXPA" */
-#define ATTACH_VERSION   2
+#define ATTACH_VERSION   3
 #define ATTACH_BYTES_MAX 1024 /* bytes per message, in either direction */
 #define ATTACH_FDS_MAX   3
-#define ATTACH_ROWS      4  /* rows per answer; two answers list all functions */
+#define ATTACH_ROWS      4  /* rows per answer; eight answers list all queue pairs */
 #define ATTACH_AREAS_MAX 16 /* areas per answer: a whole lookup table */
 
+/* Queue pairs to open, in `qp` of a request. */
+#define ATTACH_QP_ALL 0         /* the whole function, or all that the socket gives */
+#define ATTACH_QP(q)  ((q) + 1) /* queue pair `q` */
+#define ATTACH_QP_ANY 255       /* any free one */
+
 enum attach_type {
-	/* Opens a function. Request: function (0: any), label. Answer: function, node. Descriptors:
+	/* Opens a function, or one queue pair of it. Request: function (0: any), qp, label. Answer:
+	 * function, qp: the first one, node. Descriptors:
 	 * memfd of the window; eventfd of the engine (the user writes 1; the engine never reads
 	 * it); wakeup descriptor of the user. The latter is one of two nonblocking datagram
 	 * sockets; the user reads and drops its content. An eventfd or pipe would let the user
@@ -30,15 +36,15 @@ enum attach_type {
 	ATTACH_REGISTER, /* registers a memfd; offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* revokes a key */
 	ATTACH_LOOKUP,   /* adds an area: vaddr, bytes, key, offset */
-	ATTACH_FIND,     /* finds a queue pair: label, qp; answer: target */
+	ATTACH_FIND,     /* finds a queue pair: label, qp of that user; answer: target */
 	ATTACH_ARM,      /* arms or disarms the function: on */
-	/* For users that may manage the NIC (its own user, root), on a connection without a
-	 * function. */
-	ATTACH_LIST,     /* function: the first of ATTACH_ROWS; answer: rows */
+	/* For users that may manage the NIC (its own user, root), on a connection that has opened
+	 * nothing. */
+	ATTACH_LIST,     /* function, qp: the first of ATTACH_ROWS; answer: rows in this order */
 	ATTACH_WEIGHT,   /* function, value: 1 .. 64 */
 	ATTACH_LIMIT,    /* function, value: bytes per second, 0: none */
-	ATTACH_RESET,    /* function: closes it; its user gets DXP_ECLOSED */
-	ATTACH_AREAS,    /* function; answer: its lookup table and registers */
+	ATTACH_RESET,    /* function: closes it; its users get DXP_ECLOSED */
+	ATTACH_AREAS,    /* function, qp; answer: lookup table and registers of that window */
 	ATTACH_PRIORITY, /* function, value: 0 normal, 1 high */
 };
 
@@ -52,14 +58,15 @@ struct attach_request {
 	char label[FABRIC_NAME_BYTES]; /* [A-Za-z0-9._-]; it may be empty only in OPEN */
 };
 
-/* A function, for `dxp vf`. */
+/* Queue pairs of a function that one user has, or that are free together, for `dxp vf`. */
 struct attach_row {
-	uint8_t function, state; /* enum dxp_function_state; 0: free */
+	uint8_t function, qp, qps; /* from `qp` on */
+	uint8_t state;             /* enum dxp_function_state; 0: free */
 	uint8_t weight, priority, armed;
 	uint32_t error; /* error of the window */
 	uint32_t pid;   /* 0: the NIC's own program, or no user */
 	uint32_t regions;
-	uint64_t mapped_bytes; /* bytes of the function's regions mapped in the NIC's program */
+	uint64_t mapped_bytes; /* bytes of the user's regions mapped in the NIC's program */
 	uint64_t limit_bytes_per_s;
 	char label[FABRIC_NAME_BYTES];
 	struct dxp_function_counters counters;
@@ -73,7 +80,7 @@ struct attach_area {
 struct attach_answer {
 	uint8_t type;   /* type of the request; 0: it did not parse */
 	int32_t status; /* enum dxp_status; the fields below are sent only with DXP_OK */
-	uint8_t function;
+	uint8_t function, qp;
 	uint16_t node;
 	uint32_t key;
 	struct dxp_target target;

@@ -82,7 +82,7 @@ static int port_create(struct tenant *t, struct port **out)
 	p->next = s->ports;
 	s->ports = p;
 	t->busy++; /* until port_free */
-	nic_function_cfg_node(node_nic(s->node), p->function, t->host);
+	nic_user_cfg_node(node_nic(s->node), p->function, t->host);
 	status = key_of_port(t, p->function, &p->key);
 	if (status != DXP_OK) {
 		port_close(s, p, status); /* ports_reap frees it */
@@ -99,7 +99,7 @@ void port_close(struct slot *s, struct port *p, int status)
 		return;
 	p->closed = true;
 	worker_unmap_port(p);
-	nic_function_close(node_nic(s->node), p->function, status, clock_now_ns());
+	nic_user_close(node_nic(s->node), p->function, status, clock_now_ns());
 }
 
 /* Returns why the NIC stopped this port, or DXP_OK. Kernels can write the value; a false one harms
@@ -116,7 +116,7 @@ static uint32_t closed_free(struct slot *s)
 
 	while ((p = *at)) {
 		if (!p->closed || p->launches > 0 || p->mappings > 0 ||
-		    !nic_function_idle(node_nic(s->node), p->function)) {
+		    !nic_user_idle(node_nic(s->node), p->function)) {
 			at = &p->next;
 			continue;
 		}

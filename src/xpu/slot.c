@@ -186,7 +186,7 @@ static int node_start(struct slot *s)
 	if (status != DXP_OK)
 		return status;
 	/* The outbox identifies messages by context. */
-	nic_function_unordered(node_nic(s->node), 0);
+	nic_user_unordered(node_nic(s->node), 0);
 	interrupts_to(s, s->node);
 	return DXP_OK;
 }

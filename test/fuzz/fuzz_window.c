@@ -4,6 +4,8 @@
  * between polls of the engine. At any time its function is closed and opened again, or its regions
  * are revoked; then its memory is unmapped at once. A correspondent on another node answers
  * correctly. All operations of a correct pair beside them must succeed.
+ * In half of the runs the hostile process and one of that pair have two queue pairs each of one
+ * function.
  *
  * Checks: the accounts after each step; the bytes around and between regions; operations and memory
  * of the correct pair; the completion of the correspondent's operations after the process is gone;
@@ -106,7 +108,7 @@ static void hostile_post(struct scene *s)
 				      DXP_OP_FETCH_ADD, DXP_OP_COMPARE_SWAP};
 	static const uint8_t others[] = {FRIEND, FRIEND, FRIEND, HOSTILE, HONEST, PEER};
 	struct user *u = &s->users[HOSTILE];
-	uint32_t index = u->nic->functions[u->function].consumer;
+	uint32_t index = u->nic->users[u->index].consumer;
 	struct dxp_slot *slot = dxp_slot(u->window, index);
 	uint8_t how = take8(&s->in), peer = others[take8(&s->in) % ARRAY_COUNT(others)];
 	struct dxp_target to = target_of(s, peer, how >> 5 & 1);
@@ -140,7 +142,7 @@ static void hostile_reference(struct scene *s)
 {
 	static const uint8_t ops[] = {DXP_OP_PUT, DXP_OP_GET, DXP_OP_PUT, DXP_OP_NAP};
 	struct user *u = &s->users[HOSTILE];
-	uint32_t index = u->nic->functions[u->function].consumer;
+	uint32_t index = u->nic->users[u->index].consumer;
 	struct dxp_slot *slot = dxp_slot(u->window, index);
 	uint8_t how = take8(&s->in);
 	struct dxp_target to = target_of(s, how & 4 ? FRIEND : HOSTILE, how >> 3 & 1);
@@ -176,11 +178,11 @@ static void hostile_closes(struct scene *s)
 
 	s->old_key = u->keys[1];
 	s->old_magic = target_of(s, HOSTILE, 0).magic;
-	if (nic_function_close(u->nic, u->function, DXP_ECLOSED, s->now_ns) != DXP_OK)
+	if (nic_user_close(u->nic, u->index, DXP_ECLOSED, s->now_ns) != DXP_OK)
 		die("cannot close a function");
 	if (u->window->error == 0 || u->window->state != DXP_FUNCTION_CLOSED)
 		die("a closed window without the state CLOSED");
-	if (!nic_function_idle(u->nic, u->function))
+	if (!nic_user_idle(u->nic, u->index))
 		die("a closed function that is not idle");
 	user_free(u);
 }
@@ -195,9 +197,9 @@ static void hostile_region(struct scene *s)
 	switch (how & 3) {
 	case 0: nic_region_revoke(u->nic, *key); break;
 	case 1: nic_region_deregister(u->nic, *key); break;
-	case 2: nic_area_add(u->nic, u->function, &area); break;
+	case 2: nic_area_add(u->nic, u->index, &area); break;
 	default:
-		nic_region_register(u->nic, u->function, region_of_user(u, how >> 2 & 1), REGION,
+		nic_region_register(u->nic, u->index, region_of_user(u, how >> 2 & 1), REGION,
 				    how >> 4 & 7, key);
 	}
 }

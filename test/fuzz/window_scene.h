@@ -32,7 +32,7 @@ struct user {
 	uint8_t *memory; /* both regions with their guards */
 	uint32_t keys[2];
 	uint32_t posted, ended, naps_sent, naps_seen;
-	uint8_t host, function;
+	uint8_t host, index, qps; /* `index`: as in nic.h */
 };
 
 struct scene {
@@ -81,10 +81,10 @@ static inline void user_open(struct user *u)
 	for (uint32_t at = 0; at < REGION; at++)
 		region_of_user(u, 0)[at] = PATTERN(at);
 	memset(region_of_user(u, 1), 0, REGION);
-	if (nic_function_open(u->nic, u->function, u->window) != DXP_OK ||
-	    nic_region_register(u->nic, u->function, region_of_user(u, 0), REGION, NIC_REMOTE_READ,
+	if (nic_user_open(u->nic, u->index, u->qps, u->window) != DXP_OK ||
+	    nic_region_register(u->nic, u->index, region_of_user(u, 0), REGION, NIC_REMOTE_READ,
 				&u->keys[0]) != DXP_OK ||
-	    nic_region_register(u->nic, u->function, region_of_user(u, 1), REGION,
+	    nic_region_register(u->nic, u->index, region_of_user(u, 1), REGION,
 				NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &u->keys[1]) != DXP_OK)
 		die("cannot open a function");
 	u->posted = u->ended = u->naps_sent = u->naps_seen = 0;
@@ -111,10 +111,11 @@ static inline void user_free(struct user *u)
 static inline struct dxp_target target_of(const struct scene *s, int which, uint8_t qp)
 {
 	const struct user *u = &s->users[which];
-	const struct nic_function *f = &u->nic->functions[u->function];
+	const struct nic_function *f = &u->nic->functions[u->index % NIC_FUNCTIONS];
 
+	qp = (uint8_t)(qp + u->index / NIC_FUNCTIONS);
 	return (struct dxp_target){.node = (uint16_t)(u->host + 1),
-				   .function = u->function,
+				   .function = (uint8_t)f->index,
 				   .qp = qp,
 				   .magic = f->qp_magic[qp]};
 }
@@ -136,8 +137,7 @@ static inline void honest_post(struct scene *s, int from, int to)
 		return;
 	if (how % 4 < 2) {
 		data[0] = (uint8_t)u->naps_sent;
-		target.qp = 0; /* one queue pair: all NAPs of a user stay in order */
-		target.magic = target_of(s, to, 0).magic;
+		target = target_of(s, to, 0); /* one queue pair: all NAPs of a user stay in order */
 		status =
 			dxp_post_nap(u->window, 0, &target, data, how & 8 ? sizeof(data) : 1, 0, 0);
 		u->naps_sent += status == DXP_OK;
@@ -204,10 +204,13 @@ static inline uint8_t registers_read(void *context, uint16_t node, uint32_t firs
 static inline void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 {
 	static const struct nic_cfg_ops cfg = {registers_reject, registers_read};
-	static const uint8_t functions[USERS] = {0, 0, 1, 2};
+	/* Whole functions, or the hostile process has the queue pairs beside those of the correct
+	 * one. */
+	static const uint8_t whole[USERS] = {0, 0, 1, 2}, beside[USERS] = {0, 0, NIC_USER(0, 2), 2};
 
 	*s = (struct scene){.in = {data, data + bytes}, .now_ns = S_NS};
 	s->secrets.state = take8(&s->in);
+	bool split = s->secrets.state >> 7;
 	for (int i = 0; i < 2; i++) {
 		const struct nic_options options = {
 			.node = (uint16_t)(i + 1),
@@ -226,8 +229,10 @@ static inline void scene_open(struct scene *s, const uint8_t *data, size_t bytes
 	network_introduce(s->nics[0], 0, 1, s->now_ns);
 	network_introduce(s->nics[1], 1, 1, s->now_ns);
 	for (int i = 0; i < USERS; i++) {
-		s->users[i] = (struct user){
-			.nic = s->nics[i % 2], .host = (uint8_t)(i % 2), .function = functions[i]};
+		s->users[i] = (struct user){.nic = s->nics[i % 2],
+					    .host = (uint8_t)(i % 2),
+					    .index = split ? beside[i] : whole[i],
+					    .qps = split && i % 2 == 0 ? 2 : NIC_QPS_PER_FUNCTION};
 		user_open(&s->users[i]);
 	}
 }
@@ -236,7 +241,7 @@ static inline void accounts_check(struct scene *s)
 {
 	for (int i = 0; i < 2; i++) {
 		const char *broken = invariants_broken_but(
-			s->nics[i], i == 0 ? 1u << s->users[HOSTILE].function : 0);
+			s->nics[i], i == 0 ? 1u << s->users[HOSTILE].index : 0);
 		if (broken)
 			die(broken);
 	}

@@ -19,9 +19,12 @@ ours() { echo "${users[@]}"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# field NIC FUNCTION NAME: prints a field of a function from `dxp vf --json`.
+# field NIC FUNCTION[.QP] NAME: prints a field of a function, or queue pair, from `dxp vf --json`.
 field() {
-	dxp vf "$1" --json | tr -d ' \n' | sed "s/.*{\"function\":$2,\([^{]*{[^}]*}\).*/\1/
+	local qp=0
+	[ "${2%.*}" = "$2" ] || qp=${2#*.}
+	dxp vf "$1" --json | tr -d ' \n' |
+		sed "s/.*{\"function\":${2%.*},\"qp\":$qp,\([^{]*{[^}]*}\).*/\1/
 		s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
 }
 
@@ -85,6 +88,9 @@ refuse 1 'NICs on this machine: xpu1, xpu2' dxp vf nobody
 refuse 2 'unknown command `dxp vf frob`' dxp vf frob xpu1
 refuse 2 'needs a NIC, a function and a value' dxp vf weight xpu1 1
 refuse 2 "a function is 0 to 7, not '8'" dxp vf reset xpu1 8
+refuse 2 "a queue pair is 0.0 to 7.3, not '1.4'" dxp vf registers xpu1 1.4
+refuse 2 '`dxp vf weight` is for a whole function: 1, not 1.2' dxp vf weight xpu1 1.2 3
+refuse 1 'queue pair 1.2 has no user' dxp vf registers xpu1 1.2
 refuse 2 "not 'fast'" dxp vf limit xpu1 1 fast
 refuse 2 'a weight is 1 to 64' dxp vf weight xpu1 1 65
 refuse 2 'a priority is `high` or `normal`' dxp vf priority xpu1 1 64
@@ -164,6 +170,41 @@ free_again xpu1 1
 free_again xpu1 2
 [ "$(mapped)" -eq "$nothing" ] || die "$(mapped) mappings stay, $nothing before"
 runs "$daemon" || die "the daemon is gone"
+
+say "== processes share a function: a queue pair each"
+offered=$DXP_RUN/xpu1.nic
+start ready sink "$offered/vf5.0" qp-sink
+sink=$last
+start streaming stream "$offered/vf5.2" qp-left qp-sink
+left=$last
+start streaming stream "$offered/vf5.3" qp-right qp-sink
+right=$last
+dxp vf xpu1 >"$scratch/list"
+has "xpu1 *5.0 open *qp-sink *$sink " <"$scratch/list" || die "$(cat "$scratch/list")"
+has 'xpu1 *5.1 free ' <"$scratch/list" || die "$(cat "$scratch/list")"
+has "xpu1 *5.3 open *qp-right *$right " <"$scratch/list" || die "$(cat "$scratch/list")"
+[ "$(field xpu1 5.2 label)" = qp-left ] || die "$(dxp vf xpu1 --json)"
+dxp vf registers xpu1 5.0 | has '^total [1-9]' || die "nothing placed"
+status=0
+"$user" sink "$offered/vf5.3" other >"$scratch/user" 2>&1 || status=$?
+[ $status -eq 3 ] || die "a queue pair was given twice: $(cat "$scratch/user")"
+expect 'in use' "$scratch/user"
+kill -9 "$right"
+wait "$right" 2>/dev/null || true
+free_again xpu1 5.3
+moves 5.2 1 1000000000000 || die "the sibling of a killed process stands still"
+start 'overrun: DXP_EOVERRUN' overrun "$offered/vf5.3" careless
+overran=$last
+[ "$(field xpu1 5.3 state) $(field xpu1 5.2 state)" = 'stopped open' ] || die "$(dxp vf xpu1)"
+moves 5.2 1 1000000000000 || die "the sibling of a stopped process stands still"
+dxp vf reset xpu1 5
+for last in "$sink" "$left" "$overran"; do
+	status=0
+	wait "$last" || status=$?
+	[ $status -eq 3 ] || die "process $last ended with $status"
+done
+free_again xpu1 5
+[ "$(mapped)" -eq "$nothing" ] || die "$(mapped) mappings stay, $nothing before"
 
 say "== a killed daemon leaves sockets that its successor replaces"
 dxp down >/dev/null

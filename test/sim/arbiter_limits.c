@@ -130,9 +130,9 @@ static void arbiter__limited_function_can_close(void **state)
 	struct fair *f = opened(&o);
 	struct nic *n = sim_nic(fair_sim(f), 0);
 	run(f, 2 * MB);
-	assert_int_equal(nic_function_close(n, 1, DXP_OK, sim_now(fair_sim(f))), DXP_OK);
+	assert_int_equal(nic_user_close(n, 1, DXP_OK, sim_now(fair_sim(f))), DXP_OK);
 	fair_run(f, UINT64_MAX, 50 * MS_NS);
-	assert_true(nic_function_idle(n, 1));
+	assert_true(nic_user_idle(n, 1));
 	for (uint16_t node = 3; node <= 6; node++) /* the peers of the function */
 		assert_false(rltp_session_busy(rltp_endpoint_session(nic_endpoint(n), node)));
 	fair_close(f);

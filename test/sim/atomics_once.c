@@ -126,9 +126,9 @@ static void atomics_once__function_closed_while_one_waits(void **state)
 	assert_int_equal(dxp_post_put(w, 1, &to, &from, &into, 0, 0, 0), DXP_OK);
 	assert_int_equal(dxp_post_atomic(w, 1, &to, DXP_OP_FETCH_ADD, &at, 1, 0, 1), DXP_OK);
 	assert_true(sim_run(r->sim, S_NS, atomic_waits, r));
-	assert_int_equal(nic_function_close(sim_nic(r->sim, 1), 0, DXP_ECLOSED, sim_now(r->sim)),
+	assert_int_equal(nic_user_close(sim_nic(r->sim, 1), 0, DXP_ECLOSED, sim_now(r->sim)),
 			 DXP_OK);
-	assert_true(nic_function_idle(sim_nic(r->sim, 1), 0));
+	assert_true(nic_user_idle(sim_nic(r->sim, 1), 0));
 	for (uint64_t i = 0; i < 2; i++) {
 		assert_true(sim_run(r->sim, 20 * S_NS, completed, r));
 		assert_int_equal(r->event.context, i);

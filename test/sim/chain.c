@@ -126,7 +126,7 @@ static void chain__wrong_key_of_the_peer(void **state)
 		chain_run(&r, ops[i], 1);
 		assert_int_equal(r.event.status, DXP_EACCESS);
 		assert_null(dxp_received_peek(sim_window(r.sim, 1)));
-		assert_int_equal(sim_nic(r.sim, 0)->functions[0].chain_entries, 0);
+		assert_int_equal(sim_nic(r.sim, 0)->users[0].chain_entries, 0);
 		sim_destroy(r.sim);
 	}
 }

@@ -257,8 +257,8 @@ static void credit__idle_credit_is_promised_again(void **state)
 	r.host[0].to = 2;
 	r.host[0].most = 20;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
-	const struct nic_function *f = &sim_nic(r.sim, 2)->functions[0];
-	assert_true(f->promised > 4); /* credit that host 0 holds and does not use */
+	const struct nic_user *u = &sim_nic(r.sim, 2)->users[0];
+	assert_true(u->promised > 4); /* credit that host 0 holds and does not use */
 	sim_run(r.sim, 20 * MS_NS, NULL, NULL);
 	r.host[1].to = 2;
 	r.host[1].most = 200;

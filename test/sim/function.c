@@ -37,19 +37,22 @@ static void all_at_rest(struct rig *r)
 		struct nic *n = sim_nic(r->sim, i);
 		assert_null(n->peers->work);
 		assert_null(n->peers->session->io);
-		for (uint32_t f = 0; f < NIC_FUNCTIONS; f++) {
-			assert_int_equal(n->functions[f].received_reserved, 0);
-			assert_int_equal(n->functions[f].promised, 0);
+		for (uint32_t k = 0; k < NIC_USERS; k++) {
+			assert_int_equal(n->users[k].received_reserved, 0);
+			assert_int_equal(n->users[k].promised, 0);
 		}
 	}
 }
 
 /* Closes the function at step `at`. Returns true if the operations completed before. */
-static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at)
+static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at, bool split)
 {
 	struct rig r;
 
-	rig_open(&r, o);
+	if (split)
+		rig_open_split(&r, o);
+	else
+		rig_open(&r, o);
 	operations[which].post(&r);
 	transfer_post(&r.honest[0], &r.honest[1], false);
 	transfer_post(&r.honest[1], &r.honest[0], true);
@@ -62,8 +65,11 @@ static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at)
 	assert_int_equal(r.honest[0].status, DXP_OK);
 	assert_int_equal(r.honest[1].status, DXP_OK);
 	assert_memory_equal(r.honest[0].memory, r.honest[1].memory, BYTES);
-	/* a new process opens the same function */
-	user_open(&r, &r.process, OWN, FUNCTION);
+	/* NAPs that were on the way when it died must not count for the next process */
+	sim_run(r.sim, 10 * MS_NS, NULL, NULL);
+	events_dequeue(&r.peer);
+	/* a new process opens the same function, or queue pairs of it */
+	user_open(&r, &r.process, OWN, r.process.index);
 	pair_works(&r, &r.process, &r.peer);
 	pair_works(&r, &r.honest[0], &r.honest[1]);
 	if (at % 8 == 0)
@@ -76,7 +82,7 @@ static void death_at_each_step(const struct sim_options *o)
 {
 	for (uint32_t which = 0; which < ARRAY_COUNT(operations); which++) {
 		uint32_t at = 1;
-		while (at < STEPS && !death_at(o, which, at))
+		while (at < STEPS && !death_at(o, which, at, false))
 			at++;
 		assert_in_range(at, 10, STEPS - 1);
 		print_message("%s: %u steps\n", operations[which].name, at);
@@ -105,6 +111,28 @@ static void function__dies_at_each_step_on_a_bad_path(void **state)
 	};
 
 	death_at_each_step(&o);
+}
+
+/* Two users share the function: the one dies, the other continues, with and without losses. */
+static void function__one_of_two_users_dies(void **state)
+{
+	const struct sim_options o[] = {
+		{.seed = 7, .hosts = 2, .cfg = &cfg_ops, .window_packets = 8},
+		{.seed = 8,
+		 .hosts = 2,
+		 .cfg = &cfg_ops,
+		 .window_packets = 8,
+		 .faults = {.loss_ppm = 100000, .duplicate_ppm = 20000, .reorder_ppm = 100000}},
+	};
+
+	for (uint32_t which = 0; which < ARRAY_COUNT(operations); which++) {
+		for (uint32_t path = 0; path < ARRAY_COUNT(o); path++) {
+			uint32_t at = 1;
+			while (at < STEPS && !death_at(&o[path], which, at, true))
+				at += 5;
+			assert_in_range(at, 6, STEPS - 1);
+		}
+	}
 }
 
 /* The peer does not answer; the memory still becomes free. */
@@ -166,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(function__dies_at_each_step),
 		cmocka_unit_test(function__dies_at_each_step_on_a_bad_path),
+		cmocka_unit_test(function__one_of_two_users_dies),
 		cmocka_unit_test(function__dies_while_its_peer_is_silent),
 		cmocka_unit_test(function__dies_while_others_wait_for_its_credit),
 	};

@@ -25,7 +25,8 @@ struct user {
 	struct nic *nic;
 	struct dxp_window *window;
 	uint8_t *memory;
-	uint32_t function, key, node;
+	uint32_t index, key, node; /* `index`: as in nic.h */
+	bool sims;                 /* the simulator owns its window */
 	uint32_t posted, ended, naps;
 	int status; /* status of the last completion */
 };
@@ -34,6 +35,7 @@ struct rig {
 	struct sim *sim;
 	struct user process, peer, honest[2];
 	uint32_t steps, stop_at; /* network steps */
+	bool split;              /* the honest pair shares the functions of the other one */
 	const char *broken;
 };
 
@@ -48,21 +50,23 @@ static inline uint8_t cfg_write(void *context, uint16_t node, uint32_t first, ui
 
 static const struct nic_cfg_ops cfg_ops = {.write = cfg_write};
 
-static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint32_t function)
+static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint32_t index)
 {
-	*u = (struct user){.nic = sim_nic(r->sim, host), .function = function, .node = host + 1};
+	*u = (struct user){
+		.nic = sim_nic(r->sim, host), .index = index, .node = host + 1, .sims = index == 0};
 	u->memory = malloc(BYTES); /* malloc gives the alignment that atomics need */
 	assert_non_null(u->memory);
 	for (uint32_t i = 0; i < BYTES; i++)
 		u->memory[i] = (uint8_t)(i * 7 + host);
-	if (function == 0) {
+	if (u->sims) {
 		u->window = sim_window(r->sim, host);
 	} else {
 		u->window = aligned_alloc(4096, sizeof(*u->window));
 		memset(u->window, 0, sizeof(*u->window));
-		assert_int_equal(nic_function_open(u->nic, function, u->window), DXP_OK);
+		assert_int_equal(nic_user_open(u->nic, index, r->split ? 2 : DXP_QPS, u->window),
+				 DXP_OK);
 	}
-	assert_int_equal(nic_region_register(u->nic, function, u->memory, BYTES,
+	assert_int_equal(nic_region_register(u->nic, index, u->memory, BYTES,
 					     NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC,
 					     &u->key),
 			 DXP_OK);
@@ -71,11 +75,10 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 /* The process has died: no access to its former memory may follow. */
 static inline void user_die(struct rig *r, struct user *u)
 {
-	assert_int_equal(nic_function_close(u->nic, u->function, DXP_ECLOSED, sim_now(r->sim)),
-			 DXP_OK);
+	assert_int_equal(nic_user_close(u->nic, u->index, DXP_ECLOSED, sim_now(r->sim)), DXP_OK);
 	assert_int_equal(dxp_error(u->window), DXP_ECLOSED);
 	assert_int_equal(u->window->state, DXP_FUNCTION_CLOSED);
-	assert_true(nic_function_idle(u->nic, u->function));
+	assert_true(nic_user_idle(u->nic, u->index));
 	assert_int_equal(nic_region_deregister(u->nic, u->key), DXP_ENOENT);
 	free(u->window);
 	free(u->memory);
@@ -93,6 +96,18 @@ static inline void rig_open(struct rig *r, const struct sim_options *o)
 	user_open(r, &r->honest[1], PEER, 0);
 }
 
+/* Likewise, but both users of a host share one function: two queue pairs each. */
+static inline void rig_open_split(struct rig *r, const struct sim_options *o)
+{
+	memset(r, 0, sizeof(*r));
+	r->split = true;
+	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
+	user_open(r, &r->process, OWN, NIC_USER(FUNCTION, 2));
+	user_open(r, &r->peer, PEER, NIC_USER(2, 0));
+	user_open(r, &r->honest[0], OWN, NIC_USER(FUNCTION, 0));
+	user_open(r, &r->honest[1], PEER, NIC_USER(2, 2));
+}
+
 static inline void rig_close(struct rig *r)
 {
 	struct user *users[] = {&r->process, &r->peer, &r->honest[0], &r->honest[1]};
@@ -100,17 +115,17 @@ static inline void rig_close(struct rig *r)
 	sim_destroy(r->sim);
 	for (uint32_t i = 0; i < ARRAY_COUNT(users); i++) {
 		free(users[i]->memory);
-		if (users[i]->function != 0)
+		if (!users[i]->sims)
 			free(users[i]->window);
 	}
 }
 
 static inline struct dxp_target target_of(const struct user *u, uint8_t qp)
 {
-	return (struct dxp_target){.node = (uint16_t)u->node,
-				   .function = (uint8_t)u->function,
-				   .qp = qp,
-				   .magic = u->window->qp_magic[qp]};
+	struct dxp_target target = dxp_self(u->window, qp);
+
+	target.node = (uint16_t)u->node;
+	return target;
 }
 
 static inline void transfer_post(struct user *from, const struct user *to, bool get)

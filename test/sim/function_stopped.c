@@ -85,13 +85,13 @@ static void function__opens_and_closes_by_the_rules(void **state)
 	struct nic *n = r.process.nic;
 	assert_int_equal(nic_function_open(n, FUNCTION, r.process.window), DXP_EEXIST);
 	assert_int_equal(nic_function_open(n, NIC_FUNCTIONS, r.process.window), DXP_EINVAL);
-	assert_int_equal(nic_function_close(n, NIC_FUNCTIONS, DXP_ECLOSED, 0), DXP_ENOENT);
-	assert_int_equal(nic_function_close(n, 3, DXP_ECLOSED, 0), DXP_ENOENT);
-	assert_false(nic_function_idle(n, FUNCTION));
-	assert_true(nic_function_idle(n, 3));
+	assert_int_equal(nic_user_close(n, NIC_FUNCTIONS, DXP_ECLOSED, 0), DXP_ENOENT);
+	assert_int_equal(nic_user_close(n, 3, DXP_ECLOSED, 0), DXP_ENOENT);
+	assert_false(nic_user_idle(n, FUNCTION));
+	assert_true(nic_user_idle(n, 3));
 	uint32_t magic = r.process.window->qp_magic[0];
 	user_die(&r, &r.process);
-	assert_int_equal(nic_function_close(n, FUNCTION, DXP_ECLOSED, 0), DXP_ENOENT);
+	assert_int_equal(nic_user_close(n, FUNCTION, DXP_ECLOSED, 0), DXP_ENOENT);
 	user_open(&r, &r.process, OWN, FUNCTION);
 	assert_int_not_equal(r.process.window->qp_magic[0], magic);
 	rig_close(&r);

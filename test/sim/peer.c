@@ -79,7 +79,7 @@ static void put_notify(struct rig *r, uint32_t bytes)
 
 static void vanish(struct rig *r)
 {
-	const struct nic_function *f = &sim_nic(r->sim, 1)->functions[0];
+	const struct nic_user *u = &sim_nic(r->sim, 1)->users[0];
 	const uint8_t *data;
 
 	assert_true(sim_run(r->sim, S_NS, held_in_part, r));
@@ -89,7 +89,7 @@ static void vanish(struct rig *r)
 	assert_true(session_of(r, 1, 0)->partial > 0);
 	sim_run(r->sim, 2 * S_NS, NULL, NULL);
 	assert_int_equal(session_of(r, 1, 0)->partial, 0);
-	assert_int_equal(f->received_reserved, 0);
+	assert_int_equal(u->received_reserved, 0);
 	assert_null(invariants_broken(sim_nic(r->sim, 1)));
 	/* a partial message raises no event */
 	assert_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
@@ -123,7 +123,7 @@ static bool region_used(void *context)
 {
 	struct rig *r = context;
 
-	return region_find(sim_nic(r->sim, 1), 0, r->key[1])->uses > 0;
+	return region_find(&sim_nic(r->sim, 1)->users[0], r->key[1])->uses > 0;
 }
 
 /* A GET queued behind another queue pair's PUT to the same target holds the region that it will

@@ -277,7 +277,7 @@ static bool quiet(void *context)
 	const struct rig *r = context;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct nic_registers *g = sim_nic(r->sim, i)->functions[0].registers;
+		const struct nic_registers *g = sim_nic(r->sim, i)->users[0].registers;
 		struct dxp_registers *words = &sim_window(r->sim, i)->registers;
 		if (g->sending || g->again_ns != 0 || g->send_done != words->send_go ||
 		    g->recv_go != words->recv_go)

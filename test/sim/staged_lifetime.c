@@ -69,8 +69,7 @@ static void end_bring(struct staged_scene *s, enum ending what)
 		break;
 	case PEER_LOST: nic_peer_lost(owner, 1, DXP_EPEERLOST); break;
 	case FUNCTION_CLOSES:
-		assert_int_equal(nic_function_close(owner, 0, DXP_ECLOSED, sim_now(s->sim)),
-				 DXP_OK);
+		assert_int_equal(nic_user_close(owner, 0, DXP_ECLOSED, sim_now(s->sim)), DXP_OK);
 		if (s->device.writes + s->device.reads > 0)
 			staged_wrong(s, "a closed function still asks its device", 0, 0);
 		break;

@@ -101,14 +101,14 @@ struct stress {
 static void indices_age(struct stress *t, uint32_t i)
 {
 	struct nic *n = sim_nic(t->world.sim, i);
-	struct nic_function *f = &n->functions[0];
+	struct nic_user *u = &n->users[0];
 	uint32_t old = UINT32_MAX - (uint32_t)rng_below(&t->rng, 60);
 
-	f->consumer = f->sent_index = f->received_index = old;
-	dxp_store_release(&f->window->producer, old);
-	dxp_store_release(&f->window->consumer, old);
-	dxp_store_release(&f->window->sent_consumer, old);
-	dxp_store_release(&f->window->received_consumer, old);
+	u->consumer = u->sent_index = u->received_index = old;
+	dxp_store_release(&u->window->producer, old);
+	dxp_store_release(&u->window->consumer, old);
+	dxp_store_release(&u->window->sent_consumer, old);
+	dxp_store_release(&u->window->received_consumer, old);
 	for (struct nic_peer *p = n->peers; p; p = p->next) {
 		stream_work_get(p)->read_id = UINT32_MAX - 200;
 		for (uint32_t q = 0; q < WORLD_QPS && !t->may_fail; q++)

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "nic/internal.h"
 #include "nic/staged.h"
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
@@ -20,11 +21,10 @@ struct held {
 struct tally {
 	struct nic *nic;
 	uint32_t held_count;
-	uint32_t reserved[NIC_FUNCTIONS];
-	uint32_t promised[NIC_FUNCTIONS], listed[NIC_FUNCTIONS];
-	uint32_t hostile;                /* bit i: the user of function i writes nonsense to its
-					  * window */
-	uint32_t waiters[NIC_FUNCTIONS]; /* streams that wait for receive buffers */
+	/* by user */
+	uint32_t reserved[NIC_USERS], promised[NIC_USERS], listed[NIC_USERS];
+	uint32_t waiters[NIC_USERS]; /* streams that wait for receive buffers */
+	uint32_t hostile;            /* bit i: user i writes nonsense to its window */
 	const char *broken;
 	/* each check clears the fields above completely, the following only as far as used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
@@ -138,10 +138,10 @@ static void session_check(struct tally *t, struct rltp_session *s)
 	must(t, s->state != RLTP_IDLE || !rltp_session_busy(s), "an idle session with work");
 }
 
-static void record_check(struct tally *t, const struct rx_record *r, uint32_t function,
+static void record_check(struct tally *t, const struct rx_record *r, uint32_t user,
 			 uint32_t *answers)
 {
-	t->reserved[function] += r->reserved;
+	t->reserved[user] += r->reserved;
 	*answers += r->answer != NULL;
 	if (r->region)
 		t->region_uses[r->region - t->nic->regions]++;
@@ -154,18 +154,18 @@ static void record_check(struct tally *t, const struct rx_record *r, uint32_t fu
 /* Returns the number of records in use. */
 static uint32_t rx_stream_check(struct tally *t, const struct rx_stream *s, uint32_t *answers)
 {
-	uint32_t function = s->index / NIC_QPS_PER_FUNCTION, held = 0;
+	uint32_t user = nic_stream_user(t->nic, s->index)->index, held = 0;
 	uint32_t unspent = s->limit - s->accepted;
 
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW; k++) {
-		record_check(t, &s->records[k], function, answers);
+		record_check(t, &s->records[k], user, answers);
 		held += s->records[k].state != RECORD_EMPTY;
 	}
 	must(t, s->held == held, "records in use");
 	must(t, unspent <= NIC_CREDIT_AHEAD_MAX && s->first_left <= unspent, "credit of a stream");
 	must(t, !s->waits || unspent == 0, "a stream with credit waits for some");
-	t->promised[function] += s->listed ? unspent - s->first_left : 0;
-	t->listed[function] += s->listed;
+	t->promised[user] += s->listed ? unspent - s->first_left : 0;
+	t->listed[user] += s->listed;
 	return held;
 }
 
@@ -255,26 +255,38 @@ static void staged_check(struct tally *t)
 	}
 }
 
+static void user_check(struct tally *t, const struct nic_user *u)
+{
+	uint32_t unread = u->received_index - dxp_load_acquire(&u->window->received_consumer);
+	uint32_t total = 0;
+
+	must(t, u->received_reserved == t->reserved[u->index], "received_reserved");
+	must(t,
+	     t->hostile >> u->index & 1 ||
+		     unread + u->received_reserved <= u->nic->options.receive_entries,
+	     "more receive slots used than there are");
+	must(t, u->promised == t->promised[u->index] && u->active_count == t->listed[u->index],
+	     "the account of promised receive slots");
+	must(t, u->promised <= u->nic->options.receive_entries,
+	     "more receive slots promised than there are");
+	for (uint32_t q = 0; q < u->qp_count; q++) {
+		must(t, u->function->user_of[u->first_qp + q] == u, "the user of a queue pair");
+		total += u->function->queues[u->first_qp + q].outstanding;
+	}
+	must(t, u->outstanding == total, "outstanding of a user");
+}
+
 static void function_check(struct tally *t, const struct nic_function *f)
 {
 	uint32_t total = 0;
 
-	if (!f->window)
-		return;
-	uint32_t unread = f->received_index - dxp_load_acquire(&f->window->received_consumer);
-	must(t, f->received_reserved == t->reserved[f->index], "received_reserved");
-	must(t,
-	     t->hostile >> f->index & 1 ||
-		     unread + f->received_reserved <= f->nic->options.receive_entries,
-	     "more receive slots used than there are");
-	must(t, f->promised == t->promised[f->index] && f->active_count == t->listed[f->index],
-	     "the account of promised receive slots");
-	must(t, f->promised <= f->nic->options.receive_entries,
-	     "more receive slots promised than there are");
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
 		uint32_t outstanding = 0;
-		for (const struct nic_request *r = f->queues[q].head; r; r = r->next, outstanding++)
+		for (const struct nic_request *r = f->queues[q].head; r;
+		     r = r->next, outstanding++) {
+			must(t, r->user == f->user_of[q] && r->user->window, "a request's user");
 			request_check(t, r);
+		}
 		must(t,
 		     f->queues[q].outstanding == outstanding && outstanding <= NIC_OUTSTANDING_MAX,
 		     "outstanding");
@@ -310,8 +322,12 @@ const char *invariants_broken_but(struct nic *n, uint32_t hostile)
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		function_check(&t, &n->functions[i]);
 	staged_check(&t);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
-		must(&t, n->functions[i].waiters == t.waiters[i], "who waits for a receive slot");
+	for (int i = 0; i < NIC_USERS; i++) {
+		must(&t, (n->users[i].window != NULL) == (n->open >> i & 1), "who is open");
+		if (n->users[i].window)
+			user_check(&t, &n->users[i]);
+		must(&t, n->users[i].waiters == t.waiters[i], "who waits for a receive slot");
+	}
 	/* Tests register few regions, so the hint is above all of them. */
 	for (uint32_t i = 0; i < n->region_hint; i++)
 		must(&t, n->regions[i].uses == t.region_uses[i], "uses of a region");

@@ -70,7 +70,7 @@ static uint64_t find(struct rig *r, uint64_t vaddr, uint64_t bytes)
 	uint32_t key;
 	uint64_t offset;
 
-	if (area_find(&r->nic->functions[0], vaddr, bytes, &key, &offset) != DXP_OK)
+	if (area_find(&r->nic->users[0], vaddr, bytes, &key, &offset) != DXP_OK)
 		return UINT64_MAX;
 	assert_int_equal(key, r->key);
 	return offset;

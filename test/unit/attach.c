@@ -24,16 +24,18 @@
 static const struct attach_request requests[] = {
 	{.type = ATTACH_OPEN, .function = 7, .label = "left.sensor_1-a"},
 	{.type = ATTACH_OPEN},
+	{.type = ATTACH_OPEN, .function = 1, .qp = ATTACH_QP(3)},
+	{.type = ATTACH_OPEN, .qp = ATTACH_QP_ANY, .label = "x"},
 	{.type = ATTACH_REGISTER, .rights = 7, .offset = 1ull << 40, .bytes = UINT64_MAX},
 	{.type = ATTACH_REVOKE, .key = 0x89abcdef},
 	{.type = ATTACH_LOOKUP, .vaddr = UINT64_MAX, .bytes = 1, .key = 3, .offset = 4},
 	{.type = ATTACH_FIND, .qp = 3, .label = "0123456789012345678901234567890"},
 	{.type = ATTACH_ARM, .on = 1},
-	{.type = ATTACH_LIST, .function = 4},
+	{.type = ATTACH_LIST, .function = 4, .qp = 2},
 	{.type = ATTACH_WEIGHT, .function = 1, .value = 64},
 	{.type = ATTACH_LIMIT, .function = 2, .value = UINT64_MAX},
 	{.type = ATTACH_RESET, .function = 3},
-	{.type = ATTACH_AREAS, .function = 5},
+	{.type = ATTACH_AREAS, .function = 5, .qp = 1},
 	{.type = ATTACH_PRIORITY, .function = 6, .value = 1},
 };
 
@@ -43,6 +45,8 @@ static struct attach_row row_of(uint8_t function)
 {
 	struct attach_row r = {
 		.function = function,
+		.qp = function % DXP_QPS,
+		.qps = (uint8_t)(DXP_QPS - function % DXP_QPS),
 		.state = DXP_FUNCTION_STOPPED,
 		.weight = 64,
 		.priority = 1,
@@ -71,6 +75,7 @@ static struct attach_answer answer_of(int i)
 	case 0: a.status = DXP_EMALFORMED; break;
 	case ATTACH_OPEN:
 		a.function = 7;
+		a.qp = 3;
 		a.node = 0xffff;
 		break;
 	case ATTACH_REGISTER: a.key = UINT32_MAX; break;
@@ -182,9 +187,13 @@ static void attach_request_decode__bounds(void **state)
 	assert_int_equal(changed(&list, OFF_TYPE, 0), DXP_EMALFORMED);
 	assert_int_equal(changed(&list, OFF_TYPE, ATTACH_PRIORITY + 1), DXP_EMALFORMED);
 	assert_int_equal(changed(&open, OFF_BODY, 8), DXP_EMALFORMED); /* field: function */
-	assert_int_equal(changed(&open, OFF_BODY + 2, ' '), DXP_EMALFORMED);
-	assert_int_equal(changed(&open, OFF_BODY + 2, '/'), DXP_EMALFORMED);
-	assert_int_equal(changed(&open, OFF_BODY + 3, 0), DXP_EMALFORMED);
+	/* field: choice of queue pairs */
+	assert_int_equal(changed(&open, OFF_BODY + 1, ATTACH_QP(3)), DXP_OK);
+	assert_int_equal(changed(&open, OFF_BODY + 1, ATTACH_QP(4)), DXP_EMALFORMED);
+	assert_int_equal(changed(&open, OFF_BODY + 1, 254), DXP_EMALFORMED);
+	assert_int_equal(changed(&open, OFF_BODY + 3, ' '), DXP_EMALFORMED);
+	assert_int_equal(changed(&open, OFF_BODY + 3, '/'), DXP_EMALFORMED);
+	assert_int_equal(changed(&open, OFF_BODY + 4, 0), DXP_EMALFORMED);
 	assert_int_equal(changed(&find, OFF_BODY, 4), DXP_EMALFORMED); /* field: queue pair */
 	assert_int_equal(changed(&arm, OFF_BODY, 2), DXP_EMALFORMED);
 	assert_int_equal(changed(&memory, OFF_BODY, 1), DXP_EMALFORMED); /* field: rights */
@@ -204,10 +213,15 @@ static void attach_answer_decode__bounds(void **state)
 	wire[rows] = ATTACH_ROWS + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
-	wire[rows + 2] = DXP_FUNCTION_CLOSED + 1;
+	wire[rows + 3] = 0; /* field: number of queue pairs */
+	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
+	wire[rows + 3] = DXP_QPS + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
-	wire[rows + 8] = 128; /* field: error */
+	wire[rows + 4] = DXP_FUNCTION_CLOSED + 1;
+	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
+	attach_answer_encode(&a, wire);
+	wire[rows + 10] = 128; /* field: error */
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
 	wire[OFF_VERSION] = 9;

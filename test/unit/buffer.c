@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the pool of NAP buffers (C-30): numbers are prefetched and returned in any order, once
- * each, only by their user. Buffers that the user keeps reduce the function's space. */
+ * each, only by their user. Buffers that the user keeps reduce its space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 struct pool {
 	struct rig rig;
-	struct nic_function *function;
+	struct nic_user *user;
 	struct dxp_window *window;
 	uint16_t dequeued[NIC_EVENTS]; /* oldest first */
 	uint32_t count;
@@ -27,14 +27,14 @@ static void pool_make(struct pool *p)
 
 	memset(p, 0, sizeof(*p));
 	rig_make(&p->rig, &o, 2);
-	p->function = &p->rig.nic->functions[1];
+	p->user = &p->rig.nic->users[1];
 	p->window = p->rig.window[1];
 }
 
 static void pool_allocate(struct pool *p, uint32_t count)
 {
 	for (; count > 0; count--)
-		assert_true(buffer_dequeue(p->function, &p->dequeued[p->count++]));
+		assert_true(buffer_dequeue(p->user, &p->dequeued[p->count++]));
 }
 
 static void pool_check(const struct pool *p)
@@ -46,8 +46,8 @@ static void pool_check(const struct pool *p)
 		assert_false(seen[p->dequeued[i]]);
 		seen[p->dequeued[i]] = true;
 	}
-	assert_int_equal(buffers_available(p->function), NIC_EVENTS - p->count);
-	assert_false(p->function->stopped);
+	assert_int_equal(buffers_available(p->user), NIC_EVENTS - p->count);
+	assert_false(p->user->stopped);
 }
 
 static void nap_send(struct pool *p)
@@ -81,14 +81,14 @@ static void buffer__fetched_ahead(void **state)
 
 	pool_make(&p);
 	pool_allocate(&p, 1);
-	assert_int_equal(p.function->buffer_count, NIC_BUFFERS_AHEAD - 1);
+	assert_int_equal(p.user->buffer_count, NIC_BUFFERS_AHEAD - 1);
 	for (uint32_t i = 0; i < NIC_BUFFERS_AHEAD; i++)
 		p.window->buffers[i] = DXP_NO_BUFFER;
 	pool_allocate(&p, NIC_BUFFERS_AHEAD - 1);
 	pool_check(&p);
-	assert_int_equal(p.function->buffers_fetched, NIC_BUFFERS_AHEAD);
+	assert_int_equal(p.user->buffers_fetched, NIC_BUFFERS_AHEAD);
 	pool_allocate(&p, 1);
-	assert_int_equal(p.function->buffers_fetched, 2 * NIC_BUFFERS_AHEAD);
+	assert_int_equal(p.user->buffers_fetched, 2 * NIC_BUFFERS_AHEAD);
 	pool_check(&p);
 	rig_end(&p.rig);
 }
@@ -110,7 +110,7 @@ static void buffer__any_order(void **state)
 		}
 		pool_check(&p);
 	}
-	assert_true(p.function->buffers_fetched > 2 * NIC_EVENTS);
+	assert_true(p.user->buffers_fetched > 2 * NIC_EVENTS);
 	rig_end(&p.rig);
 }
 
@@ -123,17 +123,17 @@ static void buffer__kept_is_no_space(void **state)
 	struct pool p;
 
 	pool_make(&p);
-	entries = event_received_entries(p.function);
+	entries = event_received_entries(p.user);
 	for (; count < entries; count++) {
-		assert_true(event_received_space(p.function, true));
+		assert_true(event_received_space(p.user, true));
 		nap_send(&p);
 		assert_non_null(dxp_received_peek(p.window));
 		kept[count] = dxp_received_peek(p.window)->buffer;
 		dxp_received_keep(p.window);
 		rig_sent(&p.rig, 0, 0, DXP_OK);
 	}
-	assert_int_equal(event_received_unread(p.function), entries);
-	assert_false(event_received_space(p.function, true));
+	assert_int_equal(event_received_unread(p.user), entries);
+	assert_false(event_received_space(p.user, true));
 	nap_send(&p);
 	assert_null(dxp_received_peek(p.window));
 	dxp_buffer_return(p.window, kept[7]);
@@ -145,20 +145,20 @@ static void buffer__kept_is_no_space(void **state)
 	rig_end(&p.rig);
 }
 
-/* ---- misuse: the function is stopped, and its next generation has all buffers ---- */
+/* ---- misuse: the user is stopped, and its next generation has all buffers ---- */
 
 static void stopped_check(struct pool *p)
 {
 	uint16_t unused;
 
-	buffers_fetch(p->function);
-	assert_true(p->function->stopped);
-	assert_false(p->function->buffer_count == 0 && buffer_dequeue(p->function, &unused));
+	buffers_fetch(p->user);
+	assert_true(p->user->stopped);
+	assert_false(p->user->buffer_count == 0 && buffer_dequeue(p->user, &unused));
 	rig_poll(&p->rig);
 	assert_int_equal(dxp_error(p->window), DXP_EINVAL);
 	assert_int_equal(dxp_error(p->rig.window[0]), DXP_OK);
 
-	assert_int_equal(nic_function_close(p->rig.nic, 1, DXP_ECLOSED, 1), DXP_OK);
+	assert_int_equal(nic_user_close(p->rig.nic, 1, DXP_ECLOSED, 1), DXP_OK);
 	memset(p->window, 0, sizeof(*p->window));
 	assert_int_equal(nic_function_open(p->rig.nic, 1, p->window), DXP_OK);
 	p->count = 0;
@@ -186,8 +186,8 @@ static void buffer__returned_twice_apart(void **state)
 	pool_make(&p);
 	pool_allocate(&p, NIC_EVENTS);
 	dxp_buffer_return(p.window, p.dequeued[3]);
-	buffers_fetch(p.function);
-	assert_false(p.function->stopped);
+	buffers_fetch(p.user);
+	assert_false(p.user->stopped);
 	dxp_buffer_return(p.window, p.dequeued[3]);
 	stopped_check(&p);
 }
@@ -213,7 +213,7 @@ static void buffer__more_than_there_are(void **state)
 	pool_allocate(&p, 1);
 	dxp_buffer_return(p.window, p.dequeued[0]);
 	dxp_buffer_return(p.window, p.dequeued[0]);
-	assert_int_equal(buffers_available(p.function), NIC_EVENTS);
+	assert_int_equal(buffers_available(p.user), NIC_EVENTS);
 	stopped_check(&p);
 }
 
@@ -225,7 +225,7 @@ static void buffer__count_is_nonsense(void **state)
 	pool_make(&p);
 	pool_allocate(&p, 1);
 	p.window->buffers_returned += NIC_EVENTS;
-	assert_int_equal(buffers_available(p.function), p.function->buffer_count);
+	assert_int_equal(buffers_available(p.user), p.user->buffer_count);
 	stopped_check(&p);
 }
 

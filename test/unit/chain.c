@@ -99,7 +99,7 @@ static void chain__65536_entries_on_both_sides(void **state)
 		assert_false(dxp_sent_dequeue(r.window[0], &(struct dxp_nic_event){0}));
 		reversed_check(r.memory[ops[i] == DXP_OP_GET], r.memory[ops[i] == DXP_OP_PUT]);
 		assert_int_equal(rig_counters(&r, 0).chains, 1);
-		assert_int_equal(r.nic->functions[0].chain_entries, 0);
+		assert_int_equal(r.nic->users[0].chain_entries, 0);
 		draft_end(&r, &d);
 		rig_end(&r);
 	}
@@ -279,7 +279,7 @@ static void chain__wrong_ones_move_no_byte(void **state)
 			fail_msg("%s: %d", wrongs[i].text, e.status);
 		for (uint32_t k = 0; k < RIG_BYTES; k++)
 			assert_int_equal(r.memory[1][k], (uint8_t)(77 + k * 7));
-		assert_int_equal(r.nic->functions[0].chain_entries, 0);
+		assert_int_equal(r.nic->users[0].chain_entries, 0);
 		draft_end(&r, &d);
 		rig_end(&r);
 	}
@@ -325,7 +325,7 @@ static void chain__key_revoked_midway(void **state)
 		assert_int_equal(nic_region_revoke(r.nic, r.key[which]), DXP_OK);
 		rig_run(&r);
 		rig_sent(&r, 0, 7, DXP_EACCESS);
-		assert_int_equal(r.nic->functions[0].chain_entries, 0);
+		assert_int_equal(r.nic->users[0].chain_entries, 0);
 		draft_end(&r, &d);
 		rig_end(&r);
 	}
@@ -377,15 +377,15 @@ static void chain__memory_is_bounded(void **state)
 	for (uint8_t i = 0; i < 4; i++)
 		draft_post(&r, &d, i, i);
 	rig_poll(&r);
-	assert_int_equal(r.nic->functions[0].chain_entries, 6 * half);
+	assert_int_equal(r.nic->users[0].chain_entries, 6 * half);
 	assert_int_equal(r.window[0]->consumer, 3);
 	assert_false(nic_doorbell_ready(r.nic));
 	assert_int_equal(rig_counters(&r, 0).chain_waits, 1);
-	nic_function_close(r.nic, 1, DXP_ECLOSED, r.now_ns);
+	nic_user_close(r.nic, 1, DXP_ECLOSED, r.now_ns);
 	rig_run(&r);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_true(dxp_sent_dequeue(r.window[0], &(struct dxp_nic_event){0}));
-	assert_int_equal(r.nic->functions[0].chain_entries, 0);
+	assert_int_equal(r.nic->users[0].chain_entries, 0);
 	draft_end(&r, &d);
 	rig_end(&r);
 }
@@ -402,8 +402,8 @@ static void chain__closed_midway(void **state)
 		draft_post(&r, &d, 0, 7);
 		for (int i = 0; i < polls; i++)
 			rig_poll(&r);
-		assert_int_equal(nic_function_close(r.nic, 0, DXP_ECLOSED, r.now_ns), DXP_OK);
-		assert_true(nic_function_idle(r.nic, 0));
+		assert_int_equal(nic_user_close(r.nic, 0, DXP_ECLOSED, r.now_ns), DXP_OK);
+		assert_true(nic_user_idle(r.nic, 0));
 		rig_run(&r);
 		free(d.memory);
 		rig_end(&r);

@@ -249,7 +249,7 @@ static void guard__held_until_the_function_ends(void **state)
 	for (int i = 0; i < 100; i++)
 		rig_poll(&r);
 	assert_int_equal(gate.held, 1);
-	assert_int_equal(nic_function_close(r.nic, 1, DXP_ECLOSED, ++r.now_ns), DXP_OK);
+	assert_int_equal(nic_user_close(r.nic, 1, DXP_ECLOSED, ++r.now_ns), DXP_OK);
 	assert_int_equal(gate.held, 0);
 	rig_end(&r);
 }

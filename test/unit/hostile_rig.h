@@ -147,9 +147,9 @@ static inline void bad_reopen(struct rig *r)
 	struct dxp_window *w = r->users[BAD].window;
 	struct dxp_nic_event event;
 
-	assert_int_equal(nic_function_close(r->nic, BAD, DXP_ECLOSED, 2 * S_NS), DXP_OK);
+	assert_int_equal(nic_user_close(r->nic, BAD, DXP_ECLOSED, 2 * S_NS), DXP_OK);
 	assert_int_equal(dxp_error(w), DXP_ECLOSED);
-	assert_true(nic_function_idle(r->nic, BAD));
+	assert_true(nic_user_idle(r->nic, BAD));
 	munmap(w, sizeof(*w));
 	assert_int_equal(user_open(r, BAD), 0);
 	assert_int_equal(nap_to_himself(r, 100), DXP_OK);

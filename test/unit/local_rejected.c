@@ -141,8 +141,8 @@ static void local__target_closed_in_flight(void **state)
 		dxp_post_nap(r.window[0], 2, &to, "x", 1, 0, 4);
 		for (int i = 0; i < polls; i++)
 			rig_poll(&r);
-		assert_int_equal(nic_function_close(r.nic, 1, DXP_ECLOSED, r.now_ns), DXP_OK);
-		assert_true(nic_function_idle(r.nic, 1));
+		assert_int_equal(nic_user_close(r.nic, 1, DXP_ECLOSED, r.now_ns), DXP_OK);
+		assert_true(nic_user_idle(r.nic, 1));
 		memset(r.memory[1], 0, RIG_BYTES);
 		rig_run(&r);
 		int failed = 0;

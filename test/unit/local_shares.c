@@ -323,7 +323,7 @@ static void local_shares__a_full_ring_holds_back_no_other(void **state)
 	rig_make(&r, &o, 3);
 	naps_post(&r, 0, 0, 1, 30, &posted);
 	rig_run(&r);
-	assert_int_equal(r.nic->functions[1].received_index, 8);
+	assert_int_equal(r.nic->users[1].received_index, 8);
 	assert_int_equal(rig_counters(&r, 0).credit_waits, 1);
 	assert_int_equal(rig_counters(&r, 1).receiver_busy, 1);
 	for (int i = 0; i < 20; i++) {
@@ -429,7 +429,7 @@ static void local_shares__closed_while_waiting(void **state)
 		naps_post(&r, f, 0, 0, 3, &posted[f]);
 		rig_run(&r);
 	}
-	assert_int_equal(nic_function_close(r.nic, 1, DXP_ECLOSED, r.now_ns), DXP_OK);
+	assert_int_equal(nic_user_close(r.nic, 1, DXP_ECLOSED, r.now_ns), DXP_OK);
 	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(rig_received(&r, 0), 1);
 		r.now_ns += NIC_SPACE_CHECK_MAX_NS;

@@ -52,18 +52,18 @@ static void open__gives_what_is_free(void **state)
 	for (int i = 0; i < 8; i++)
 		offer_client_gone(r->offer, &c[i], ++r->now_ns);
 	assert_int_equal(mapped(r).count, 0);
-	assert_int_equal(nic_function_close(r->nic, 1, DXP_ECLOSED, ++r->now_ns), DXP_OK);
+	assert_int_equal(nic_user_close(r->nic, 1, DXP_ECLOSED, ++r->now_ns), DXP_OK);
 }
 
 static void open__only_what_the_socket_is_for(void **state)
 {
 	struct rig *r = *state;
-	struct offer_client only = {.only = 2}, other = {0};
+	struct offer_client only = {.scope = {.only = true, .function = 2}}, other = {0};
 
 	assert_int_equal(open_function(r, &only, 3, ""), DXP_EACCESS);
 	assert_int_equal(open_function(r, &only, 2, ""), DXP_OK);
 	offer_client_gone(r->offer, &only, ++r->now_ns);
-	only = (struct offer_client){.only = 2};
+	only = (struct offer_client){.scope = {.only = true, .function = 2}};
 	assert_int_equal(open_function(r, &other, 2, ""), DXP_OK);
 	assert_int_equal(open_function(r, &only, 0, ""), DXP_EBUSY); /* rejects another one */
 	offer_client_gone(r->offer, &other, ++r->now_ns);
@@ -75,7 +75,7 @@ static void open__only_what_the_socket_is_for(void **state)
 static void open__no_more_than_are_offered(void **state)
 {
 	struct rig r;
-	struct offer_client c[3] = {{0}};
+	struct offer_client c[3] = {{.pid = 0}};
 
 	rig_open_with(&r, 2);
 	assert_int_equal(open_function(&r, &c[0], 3, ""), DXP_ENOENT);

@@ -123,7 +123,9 @@ static inline bool user_connect(const struct rig *r, uint32_t function, struct u
 
 	memset(u, 0, sizeof(*u));
 	snprintf(folder, sizeof(folder), "%s/offers-test.nic", r->folder);
-	return offer_socket_path(folder, function, path) &&
+	const struct offer_scope scope = {.only = function > 0, .function = (uint8_t)function};
+
+	return offer_socket_path(folder, scope, path) &&
 	       local_connect(path, WAIT_NS, &u->socket) == DXP_OK;
 }
 

@@ -24,7 +24,7 @@ struct rig {
 	struct dxp_window *own; /* window of function 0 */
 	uint64_t now_ns, malformed;
 	int armed;
-	int user_fds[NIC_FUNCTIONS];
+	int user_fds[NIC_USERS];
 	uint32_t functions;
 	/* answer to the last request */
 	struct attach_answer answer;
@@ -46,11 +46,11 @@ static inline void arm(void *context, int delta)
 	r->armed += delta;
 }
 
-static inline int users(void *context, uint32_t function, int engine_fd, int user_fd)
+static inline int users(void *context, uint32_t user, int engine_fd, int user_fd)
 {
 	struct rig *r = context;
 
-	r->user_fds[function] = user_fd;
+	r->user_fds[user] = user_fd;
 	return DXP_OK;
 }
 

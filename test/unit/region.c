@@ -88,7 +88,7 @@ static void region__rejects_what_makes_no_sense(void **state)
 	struct nic *n = nic_of(3);
 	uint32_t key;
 
-	assert_int_equal(nic_region_register(n, NIC_FUNCTIONS, memory, 64, 0, &key), DXP_EINVAL);
+	assert_int_equal(nic_region_register(n, NIC_USERS, memory, 64, 0, &key), DXP_EINVAL);
 	assert_int_equal(nic_region_register(n, 0, NULL, 64, 0, &key), DXP_EINVAL);
 	assert_int_equal(nic_region_register(n, 0, memory, 0, 0, &key), DXP_EINVAL);
 	assert_int_equal(nic_region_register(n, 0, memory, UINT64_MAX, 0, &key), DXP_EINVAL);
@@ -106,12 +106,12 @@ static void region__is_found_by_its_key_and_function(void **state)
 	uint32_t key;
 
 	assert_int_equal(nic_region_register(n, 2, memory, 64, NIC_LOCAL, &key), DXP_OK);
-	assert_ptr_equal(region_find(n, 2, key)->base, memory);
-	assert_null(region_find(n, 1, key));
+	assert_ptr_equal(region_find(&n->users[2], key)->base, memory);
+	assert_null(region_find(&n->users[1], key));
 	for (uint32_t bit = 0; bit < 32; bit++)
-		assert_null(region_find(n, 2, key ^ 1u << bit));
+		assert_null(region_find(&n->users[2], key ^ 1u << bit));
 	assert_int_equal(nic_region_deregister(n, key), DXP_OK);
-	assert_null(region_find(n, 2, key));
+	assert_null(region_find(&n->users[2], key));
 	nic_destroy(n);
 }
 
@@ -123,11 +123,11 @@ static void region__revoked_waits_for_its_uses(void **state)
 	uint32_t key, other;
 
 	assert_int_equal(nic_region_register(n, 0, memory, 64, NIC_REMOTE_READ, &key), DXP_OK);
-	struct nic_region *region = region_find(n, 0, key);
+	struct nic_region *region = region_find(&n->users[0], key);
 	region->uses = 1;
 	assert_int_equal(nic_region_deregister(n, key), DXP_EBUSY);
 	assert_int_equal(nic_region_revoke(n, key), DXP_OK);
-	assert_null(region_find(n, 0, key));
+	assert_null(region_find(&n->users[0], key));
 	assert_true(nic_region_busy(n, key));
 	for (uint32_t i = 1; i < NIC_REGIONS_MAX; i++)
 		assert_int_equal(nic_region_register(n, 0, memory, 64, 0, &other), DXP_OK);
@@ -135,9 +135,9 @@ static void region__revoked_waits_for_its_uses(void **state)
 	region->uses = 0;
 	assert_false(nic_region_busy(n, key));
 	assert_int_equal(nic_region_register(n, 0, memory, 64, 0, &other), DXP_OK);
-	assert_ptr_equal(region_find(n, 0, other), region);
+	assert_ptr_equal(region_find(&n->users[0], other), region);
 	assert_int_not_equal(other, key);
-	assert_null(region_find(n, 0, key));
+	assert_null(region_find(&n->users[0], key));
 	nic_destroy(n);
 }
 

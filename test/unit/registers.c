@@ -103,13 +103,13 @@ static void registers__function_closed(void **state)
 
 	devices_make(&r);
 	assert_int_equal(send(&r, 0, 1, BASE, 1000), DXP_ETIMEDOUT);
-	assert_int_equal(nic_function_close(r.nic, 0, DXP_ECLOSED, r.now_ns), DXP_OK);
+	assert_int_equal(nic_user_close(r.nic, 0, DXP_ECLOSED, r.now_ns), DXP_OK);
 	rig_run(&r);
 	assert_int_equal(dxp_register_wait(r.window[0], 10), DXP_ECLOSED);
 	assert_int_equal(dxp_register_receive(r.window[0], BASE, 10, 10), DXP_ECLOSED);
 	assert_int_equal(nic_areas(r.nic, 0, NULL, 0), 0);
 	receive(&r, 1, BASE, 1000);
-	assert_int_equal(nic_function_close(r.nic, 1, DXP_ECLOSED, r.now_ns), DXP_OK);
+	assert_int_equal(nic_user_close(r.nic, 1, DXP_ECLOSED, r.now_ns), DXP_OK);
 	rig_end(&r);
 }
 

@@ -230,9 +230,9 @@ static void staged_local__functions_close(void **state)
 			get(&s, 0, 3 * BUFFER, 3);
 			scene_run(&s, at_ns);
 			assert_int_equal(
-				nic_function_close(s.rig.nic, function, DXP_ECLOSED, s.rig.now_ns),
+				nic_user_close(s.rig.nic, function, DXP_ECLOSED, s.rig.now_ns),
 				DXP_OK);
-			assert_true(nic_function_idle(s.rig.nic, function));
+			assert_true(nic_user_idle(s.rig.nic, function));
 			scene_run(&s, 2 * MS_NS);
 			assert_int_equal(s.device.writes + s.device.reads + s.device.buffers, 0);
 			for (uint64_t i = 1; function == OWNER && i <= 3; i++) {

@@ -195,8 +195,8 @@ static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t c
 
 static void reopen(struct rig *r)
 {
-	assert_int_equal(nic_function_close(r->nic, 0, DXP_ECLOSED, 1), DXP_OK);
-	assert_true(nic_function_idle(r->nic, 0));
+	assert_int_equal(nic_user_close(r->nic, 0, DXP_ECLOSED, 1), DXP_OK);
+	assert_true(nic_user_idle(r->nic, 0));
 	memset(r->window, 0, sizeof(*r->window));
 	assert_int_equal(nic_function_open(r->nic, 0, r->window), DXP_OK);
 }
@@ -249,7 +249,7 @@ static void window__scribbled_words(void **state)
 	bystander_works(r, r->window, 77);
 	bystander_works(r, beside, 78);
 	assert_null(invariants_broken(r->nic));
-	assert_int_equal(nic_function_close(r->nic, 1, DXP_ECLOSED, 1), DXP_OK);
+	assert_int_equal(nic_user_close(r->nic, 1, DXP_ECLOSED, 1), DXP_OK);
 	free(beside);
 }
 

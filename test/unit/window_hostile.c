@@ -196,13 +196,13 @@ static void hostile__wrong_claims_are_seen_before_sleep(void **state)
 static void hostile__a_full_fifo_is_no_overrun(void **state)
 {
 	struct rig *r = *state;
-	struct nic_function *f = &r->nic->functions[BAD];
+	struct nic_user *u = &r->nic->users[BAD];
 	struct dxp_window *w = r->users[BAD].window;
 	struct dxp_nic_event event;
 
-	f->consumer = (uint32_t)-3 * DXP_DOORBELLS;
-	dxp_store_release(&w->consumer, f->consumer);
-	dxp_store_release(&w->producer, f->consumer);
+	u->consumer = (uint32_t)-3 * DXP_DOORBELLS;
+	dxp_store_release(&w->consumer, u->consumer);
+	dxp_store_release(&w->producer, u->consumer);
 	for (int round = 0; round < 6; round++) {
 		for (uint32_t i = 0; i < DXP_DOORBELLS; i++)
 			assert_int_equal(nap_to_himself(r, 1), DXP_OK);

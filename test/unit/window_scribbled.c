@@ -94,8 +94,8 @@ static void hostile__scribbles_while_the_engine_works(void **state)
 				sched_yield();
 			}
 			/* clears the stop, so that other errors are tested too */
-			if (r->nic->functions[BAD].stopped && i % 16 == 0) {
-				r->nic->functions[BAD].stopped = false;
+			if (r->nic->users[BAD].stopped && i % 16 == 0) {
+				r->nic->users[BAD].stopped = false;
 				dxp_store_release(&r->users[BAD].window->error, 0);
 			}
 		}
