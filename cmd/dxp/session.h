@@ -57,8 +57,11 @@ struct session {
 	struct dxp_xpu_caps caps;
 };
 
-/* Joins the fabric and opens the xPU unless it is NULL. On failure prints the reason, closes
- * everything and returns false. */
+/* Joins the fabric and opens the xPU unless it is NULL. Returns the status of the first failure;
+ * `fabric` is NULL if joining failed. The caller calls session_close in any case. */
+int session_begin(const struct session_options *options, const char *xpu, struct session *out);
+
+/* As session_begin, but on failure prints the reason, closes everything and returns false. */
 bool session_open(const struct session_options *options, const char *xpu, struct session *out);
 void session_close(struct session *s);
 
