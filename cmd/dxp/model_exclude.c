@@ -46,7 +46,8 @@ static bool given(const struct option_row *row)
 	case OPTION_TEXT: return *(const char *const *)row->to != NULL;
 	case OPTION_LIST: return ((const struct option_list *)row->to)->count > 0;
 	case OPTION_NUMBER:
-	case OPTION_BYTES: break;
+	case OPTION_BYTES:
+	case OPTION_PARSED: break;
 	}
 	return false;
 }

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -393,6 +394,9 @@ static int up_run(struct up *u)
 		return EXIT_FAILED;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* The parts have their options from here, not from files, which configure services. */
+	if (setenv("DXP_CONFIG", "", 1) != 0)
+		return print_fail("out of memory");
 	if (!folder_acquire(&u->folder))
 		return EXIT_FAILED;
 	if (!fabric_start(u, &nodes)) {

@@ -100,12 +100,13 @@ say '== as the services start it'
 user 'install -d -o dxp -g dxp /var/lib/dxp /run/dxp'
 unit() {
 	sed -n "s/^ExecStart=//p" "$root/lib/systemd/system/$1.service" |
-		sed 's/\${DXP_[A-Z]*}/127.0.0.1:4795/; s/ \$[A-Z_]*//'
+		sed 's/ \$[A-Z_]*//'
 }
 manager=$(unit dxp-manager) daemon=$(unit dxpd)
 user "start-stop-daemon --start --background --chuid dxp --make-pidfile \
 	--pidfile /tmp/m.pid --exec ${manager%% *} -- ${manager#* }"
-user 'echo 127.0.0.1:4795 >/var/lib/dxp/manager'
+user 'mkdir -p /etc/dxp && printf "[dxpd]\nmanager = 127.0.0.1:4795\n" >/etc/dxp/dxp.conf'
+user 'dxp config show dxpd' && expect '127.0.0.1:4795            ; /etc/dxp/dxp.conf:2'
 user 'for i in $(seq 100); do [ -s /var/lib/dxp/fabric.key ] && exit; sleep 0.1; done; exit 1'
 user "DXP_RUN=/run/dxp start-stop-daemon --start --background --chuid dxp --make-pidfile \
 	--pidfile /tmp/d.pid --exec ${daemon%% *} -- ${daemon#* } --memory 64M"
