@@ -25,6 +25,7 @@
 #define KEEP_MAX_S (FABRIC_KEEP_NS / S_NS)
 #define FD_MAX     (1 << 20)
 #define NO_FD      UINT64_MAX
+#define NO_PORT    UINT64_MAX
 #define WRONG      2 /* exit code */
 
 /* dxpd also starts the workers. */
@@ -39,13 +40,14 @@ struct option_address {
 static struct {
 	struct option_address manager, bind;
 	const char *key, *name, *state, *engine, *worker_program;
-	uint64_t slots, first, id, memory, host_memory, hosts, keep_hosts_s;
+	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
 	struct sandbox_options sandbox;
 	uint64_t buffers, buffer_bytes, functions, spin_us, timeout_s, ready_fd;
 	bool measure, verbose;
 } a = {
 	.engine = "ocl",
 	.worker_program = SELF,
+	.port = NO_PORT,
 	.slots = 1,
 	.first = 1,
 	.memory = DEFAULT_MEMORY,
@@ -170,9 +172,12 @@ static const struct option_row rows[] = {
 	 "compiled kernels are kept in XDG_CACHE_HOME/dxp or ~/.cache/dxp",
 	 OPTION_TEXT, &a.state},
 	{"bind", "ADDR[:PORT]",
-	 "own address, default the one with a route to the manager; slot n uses PORT + n, without "
-	 "PORT the system chooses",
+	 "own address, default the one with a route to the manager; PORT: as --port",
 	 PARSED(bind_parse, &a.bind, NULL)},
+	{"port", "P",
+	 "UDP port of slot 0; slot n uses P + n; 0: the system chooses; default: the first free "
+	 "ports from 4796 to 4859, else the system chooses",
+	 OPTION_NUMBER, &a.port, 0, UINT16_MAX},
 	{"memory", "SIZE", "memory of each slot, 1M to 1024G, with K, M or G; default 256M",
 	 OPTION_BYTES, &a.memory, XPU_MEMORY_MIN, XPU_MEMORY_MAX},
 	{"host-memory", "SIZE",
@@ -289,6 +294,8 @@ static struct daemon_options daemon_options(void)
 		.id = (uint16_t)a.id,
 		.manager = a.manager.address,
 		.bind = a.bind.given ? &a.bind.address : NULL,
+		.port = a.port == NO_PORT ? 0 : (uint16_t)a.port,
+		.standard_ports = a.port == NO_PORT,
 		.state_folder = a.state,
 		.memory_bytes = a.memory,
 		.host_bytes = a.host_memory,
@@ -314,6 +321,11 @@ int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out)
 		fprintf(stderr,
 			"dxpd: error: --manager and --key are needed, or `manager` and "
 			"`key` in section [dxpd] of /etc/dxp/dxp.conf; see `dxpd --help`\n");
+		return WRONG;
+	}
+	if (a.port != NO_PORT && a.bind.given && a.bind.address.port) {
+		fprintf(stderr, "dxpd: error: --port and the port of --bind exclude each other; "
+				"see `dxpd --help`\n");
 		return WRONG;
 	}
 	*out = (struct dxpd_arguments){

@@ -77,7 +77,7 @@ const char *reach_rule(const struct udp_address *port, char out[REACH_RULE_BYTES
 		 "if a firewall blocks it, run on %s: nft insert rule inet filter input udp dport "
 		 "%u accept%s",
 		 text, port->port,
-		 port->port >= CHOSEN_PORT_FIRST ? " (`dxpd --bind` fixes the port)" : "");
+		 port->port >= CHOSEN_PORT_FIRST ? " (`dxpd --port` fixes the port)" : "");
 	return out;
 }
 

@@ -129,4 +129,15 @@ say '== dxp up starts its daemons without files'
 dxp up --xpus 1 --memory 16M --port 0 --engine none --dir "$scratch/fabric2"
 DXP_CONFIG='' dxp nodes --dir "$scratch/fabric2" | has ' xpu1 ' || die 'daemons read the file'
 dxp down --dir "$scratch/fabric2"
+
+say '== dxp up passes on all options of daemons'
+export DXP_CONFIG=
+dxp up --xpus 1 --memory 16M --port 0 --engine board:fast --host-memory 8M --state "$scratch/kept" \
+	--buffers 4 --buffer-bytes 8K --keep-hosts 5
+tr '\0' ' ' <"/proc/$(process_of daemon1)/cmdline" >"$scratch/words"
+for words in '--host-memory 8388608' "--state $scratch/kept" '--buffers 4' '--buffer-bytes 8K' \
+	'--keep-hosts 5'; do
+	expect "$words" "$scratch/words"
+done
+dxp down
 say passed

@@ -32,7 +32,7 @@ E
 readonly at=(--manager 10.76.0.2 --key "$scratch/key")
 part "$far" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
 	--state "$scratch/state" --bind 10.76.0.2
-part "$far" daemon.log xpu1 dxpd "${at[@]}" --bind 10.76.0.2:4796 --engine none --memory 64M
+part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 64M
 daemon=$!
 
 # fails TEXT COMMAND...: the command, run near, must fail and print the text.
@@ -84,8 +84,8 @@ say '== findings of a bad path'
 near ethtool -K v0 gro off gso off tx-udp-segmentation off >/dev/null
 # both ends have an MTU of 9000, the path between them 3000
 far nft insert rule inet filter input udp dport 4796 meta length '>' 3000 drop
-# 2 % of the packets to the node
-far nft insert rule inet filter input udp dport 4796 numgen random mod 100 '<' 2 drop
+# 5 % of the packets to the node
+far nft insert rule inet filter input udp dport 4796 numgen random mod 100 '<' 5 drop
 doctor --to xpu1 || :
 finds '^warn +path MTU .* interfaces at both ends have'
 finds '^warn +loss '
@@ -104,6 +104,29 @@ fails 'manager unreachable: ' dxp ping "${at[@]}" xpu1
 expect 'udp dport 4795 accept' "$scratch/out"
 ! doctor --to xpu1 || die 'dxp doctor does not fail without the manager'
 finds '^fail +manager +UDP 10.76.0.2:4795 does not answer'
+
+say '== ports'
+far nft flush ruleset
+# at NODE ADDRESS: the node table must have the node at the address.
+at() {
+	near dxp nodes "${at[@]}" >"$scratch/nodes"
+	grep -q " $1 .* $2 " "$scratch/nodes" || die "$1 is not at $2: $(cat "$scratch/nodes")"
+}
+at xpu1 10.76.0.2:4796 # the first standard port
+part "$far" second.log next2 dxpd "${at[@]}" --engine none --memory 1M --name next --slots 2
+at next1 10.76.0.2:4797
+at next2 10.76.0.2:4798
+part "$far" third.log high2 dxpd "${at[@]}" --engine none --memory 1M --name high --slots 2 \
+	--port 5000
+at high1 10.76.0.2:5000
+at high2 10.76.0.2:5001
+refuse 3 'UDP 10.76.0.2:5001: another program uses this port' \
+	ip netns exec "$far" dxpd "${at[@]}" --engine none --memory 1M --name other --port 5001
+refuse 2 'exceed port 65535' dxpd "${at[@]}" --engine none --port 65535 --slots 2
+refuse 2 'exclude each other' dxpd "${at[@]}" --bind 127.0.0.1:5000 --port 5000
+near dxp up --xpus 2 --memory 1M --engine none --port 0 --node-port 4900 >/dev/null
+near dxp nodes | has ' xpu2 .* 127.0.0.1:4901 ' || die "dxp up --node-port: $(near dxp nodes)"
+near dxp down >/dev/null
 
 say '== the governor of the processors'
 if unshare -m true 2>/dev/null && [ -d /sys/devices/system/cpu ]; then
