@@ -19,11 +19,13 @@ struct session_options {
 	{                                                                    \
 		name, value, help, OPTION_TEXT, &(to), 0, 0, .common = true, \
 	}
-#define DIRECTORY_ROW(to)                                                                 \
-	COMMON_ROW("dir", "FOLDER",                                                       \
-		   "the fabric's folder (default: $DXP_DIR, else the state folder, else " \
-		   "/var/lib/dxp)",                                                       \
-		   to)
+#define DIRECTORY_ROW(to)                                                                      \
+	{                                                                                      \
+		"dir", "FOLDER",                                                               \
+			"the fabric's folder (default: $DXP_DIR, else the state folder, else " \
+			"/var/lib/dxp)",                                                       \
+			OPTION_TEXT, &(to), .common = true, .replaces = {"manager", "key"},    \
+	}
 #define JSON_ROW(to)                                                 \
 	{                                                            \
 		"json", NULL, "print JSON", OPTION_FLAG, &(to), 0, 0 \

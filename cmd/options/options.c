@@ -416,6 +416,28 @@ static int arguments_check(const struct parse *p, int argc, char **argv)
 	return optind;
 }
 
+/* Drops the values that an option of a stronger source replaces. */
+static void replaced_drop(struct parse *p, unsigned index)
+{
+	const struct option_row *row = &p->usage->rows[index];
+
+	for (unsigned i = 0; i < p->usage->row_count; i++) {
+		for (size_t k = 0; k < ARRAY_COUNT(row->replaces) && row->replaces[k]; k++) {
+			if (strcmp(p->usage->rows[i].name, row->replaces[k]) != 0 ||
+			    p->origin[i].source >= p->origin[index].source)
+				continue;
+			*(const char **)p->usage->rows[i].to = NULL;
+			p->origin[i] = (struct option_origin){0};
+		}
+	}
+}
+
+static void all_replaced_drop(struct parse *p)
+{
+	for (unsigned i = 0; i < p->usage->row_count; i++)
+		replaced_drop(p, i);
+}
+
 static int values_show(const struct parse *p)
 {
 	for (unsigned i = 0; i < p->usage->row_count; i++)
@@ -437,9 +459,10 @@ int options_parse(int argc, char **argv, const struct usage *usage)
 		status = files_apply(&p, config);
 	if (status == 0)
 		status = environment_apply(&p);
+	if (status == 0 && !showing.show)
+		status = flags_apply(&p, &flags, argc, argv);
+	all_replaced_drop(&p);
 	if (status == 0 && showing.show)
 		return values_show(&p);
-	if (status == 0)
-		status = flags_apply(&p, &flags, argc, argv);
 	return status == 0 ? arguments_check(&p, argc, argv) : status;
 }

@@ -39,6 +39,9 @@ struct option_row {
 	const char *initial; /* PARSED: text of the default; NULL: none */
 	char letter;         /* short option; 0: none */
 	bool common;         /* a key of [dxp] */
+	/* Names of other options with TEXT: a value of theirs from a weaker source than this
+	 * option's is dropped. */
+	const char *replaces[2];
 };
 
 struct usage {

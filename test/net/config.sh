@@ -121,13 +121,17 @@ cat >"$conf" <<-E
 	json = yes
 E
 start daemon.log card2 dxpd --memory 32M
-dxp nodes | has '"name": "card1"' || die "not the names of the file: $(dxp nodes)"
-dxp nodes | has '"memory_bytes": 33554432' || die 'the flag does not override the file'
-dxp ping card1 --count 10
+# DXP_DIR would override the manager of the file.
+env -u DXP_DIR dxp nodes >"$scratch/nodes"
+expect '"name": "card1"' "$scratch/nodes"
+expect '"memory_bytes": 33554432' "$scratch/nodes"
+env -u DXP_DIR dxp ping card1 --count 10
 
 say '== dxp up starts its daemons without files'
 dxp up --xpus 1 --memory 16M --port 0 --engine none --dir "$scratch/fabric2"
-DXP_CONFIG='' dxp nodes --dir "$scratch/fabric2" | has ' xpu1 ' || die 'daemons read the file'
+# --dir overrides the manager and key of the file
+dxp nodes --dir "$scratch/fabric2" | has '"name": "xpu1"' || die 'daemons read the file'
+DXP_DIR=$scratch/fabric2 shows dxp '^manager += +; default'
 dxp down --dir "$scratch/fabric2"
 
 say '== dxp up passes on all options of daemons'

@@ -20,7 +20,7 @@
 
 struct values {
 	bool fast;
-	const char *name;
+	const char *name, *place;
 	uint64_t count, size;
 	struct option_list list;
 	int level;
@@ -41,6 +41,7 @@ static const struct option_row rows[] = {
 	{"size", "BYTES", "", OPTION_BYTES, &v.size, 4096, 1u << 20},
 	{"list", "WORD", "", OPTION_LIST, &v.list},
 	{"level", "N", "", OPTION_PARSED, &v.level, .parse = level_parse},
+	{"place", "FOLDER", "", OPTION_TEXT, &v.place, .replaces = {"name"}},
 };
 
 static const struct usage command = {"work", "[FILE]", "", rows, ARRAY_COUNT(rows), 0, 1};
@@ -98,6 +99,24 @@ static void options__lists(void **state)
 	assert_int_equal(v.list.count, 2);
 	assert_string_equal(v.list.values[0], "f");
 	unsetenv("DXP_WORK_LIST");
+}
+
+/* An option drops what it replaces, unless that is from the same or a stronger source. */
+static void options__replaces(void **state)
+{
+	assert_int_equal(PARSE(&command, "--place", "x", NULL), 3);
+	assert_string_equal(v.place, "x");
+	assert_null(v.name);
+	assert_int_equal(PARSE(&command, "--place", "x", "--name", "n", NULL), 5);
+	assert_string_equal(v.name, "n");
+	setenv("DXP_WORK_PLACE", "y", 1);
+	assert_int_equal(PARSE(&command, NULL), 1);
+	assert_null(v.name);
+	setenv("DXP_NAME", "of-variable", 1);
+	assert_int_equal(PARSE(&command, NULL), 1);
+	assert_string_equal(v.name, "of-variable");
+	unsetenv("DXP_NAME");
+	unsetenv("DXP_WORK_PLACE");
 }
 
 static void options__errors(void **state)
@@ -176,9 +195,8 @@ static int file_remove(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options__precedence),
-		cmocka_unit_test(options__lists),
-		cmocka_unit_test(options__errors),
+		cmocka_unit_test(options__precedence), cmocka_unit_test(options__lists),
+		cmocka_unit_test(options__replaces),   cmocka_unit_test(options__errors),
 		cmocka_unit_test(options__bytes),
 	};
 
