@@ -41,9 +41,11 @@ readonly url release
 
 scratch=$(mktemp -d)
 root=$scratch/debian
-readonly scratch root
+namespace=dxp-lab-$$
+readonly scratch root namespace
 clean_up() {
 	local status=$?
+	ip netns del "$namespace" 2>/dev/null || true
 	for at in "$root/dev" "$root/sys" "$root/proc"; do
 		! mountpoint -q "$at" || umount -l "$at"
 	done
@@ -66,11 +68,15 @@ mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages"
 rm -f "$root"/packages/*-dbgsym_*.deb
 
+# Once the packages are installed, commands run in a network namespace of their own, in which other
+# programs use no ports. Empty: in this machine's.
+network=()
+
 # user COMMAND: prints it and runs it in the chroot, by a shell; its output is in $scratch/out.
 user() {
 	say "# $1"
 	local status=0
-	chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+	"${network[@]}" chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 		DEBIAN_FRONTEND=noninteractive bash -c "$1" >"$scratch/out" 2>&1 || status=$?
 	[ $status -eq 0 ] || die "it ended with $status: $(tail -n 20 "$scratch/out")"
 }
@@ -86,6 +92,10 @@ user 'apt-get -q update && apt-get -qy install --no-install-recommends /packages
 	pocl-opencl-icd ocl-icd-libopencl1 clinfo gcc libc6-dev pkg-config man-db procps'
 user 'dxp --version' && expect 'dxp '
 user 'id dxp' && expect 'dxp'
+
+ip netns add "$namespace"
+ip -n "$namespace" link set lo up
+network=(ip netns exec "$namespace")
 
 say '== one machine, by hand'
 user 'dxp up --xpus 2 --memory 64M' && expect '2 xPUs is up'
@@ -106,7 +116,7 @@ manager=$(unit dxp-manager) daemon=$(unit dxpd)
 user "start-stop-daemon --start --background --chuid dxp --make-pidfile \
 	--pidfile /tmp/m.pid --exec ${manager%% *} -- ${manager#* }"
 user 'mkdir -p /etc/dxp && printf "[dxpd]\nmanager = 127.0.0.1:4795\n" >/etc/dxp/dxp.conf'
-user 'dxp config show dxpd' && expect '127.0.0.1:4795            ; /etc/dxp/dxp.conf:2'
+user 'dxp config show dxpd' && expect '; /etc/dxp/dxp.conf:2'
 user 'for i in $(seq 100); do [ -s /var/lib/dxp/fabric.key ] && exit; sleep 0.1; done; exit 1'
 user "DXP_RUN=/run/dxp start-stop-daemon --start --background --chuid dxp --make-pidfile \
 	--pidfile /tmp/d.pid --exec ${daemon%% *} -- ${daemon#* } --memory 64M"
