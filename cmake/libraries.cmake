@@ -11,13 +11,33 @@ function(dxp_shared_library target)
 	add_library(${target} SHARED ${objects})
 	list(TRANSFORM L_LAYERS PREPEND layer-)
 	target_link_libraries(${target} PRIVATE ${L_LAYERS})
-	target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include)
+	target_include_directories(${target} PUBLIC
+		$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 	target_link_options(${target} PRIVATE -Wl,--version-script=${map})
 	set_target_properties(${target} PROPERTIES
 		LINKER_LANGUAGE C LINK_DEPENDS ${map} OUTPUT_NAME ${L_OUTPUT}
+		EXPORT_NAME ${L_OUTPUT}
 		VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 	dxp_ships(${target})
-	install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+	add_library(dxp::${L_OUTPUT} ALIAS ${target})
+	install(TARGETS ${target} EXPORT dxp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+		INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()
+
+# dxp_cmake_package(): installs what find_package(dxp) of other projects reads: imported targets of
+# the shared libraries, and of libdxp.a.
+function(dxp_cmake_package)
+	include(CMakePackageConfigHelpers)
+	set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/dxp)
+	set(made ${PROJECT_BINARY_DIR}/lib/cmake/dxp)
+	configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/dxp-config.cmake.in
+		${made}/dxp-config.cmake INSTALL_DESTINATION ${folder}
+		PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+	write_basic_package_version_file(${made}/dxp-config-version.cmake
+		COMPATIBILITY SameMinorVersion)
+	install(FILES ${made}/dxp-config.cmake ${made}/dxp-config-version.cmake
+		DESTINATION ${folder})
+	install(EXPORT dxp NAMESPACE dxp:: FILE dxp-targets.cmake DESTINATION ${folder})
 endfunction()
 
 # dxp_static_library(name LAYERS folder ...): builds libNAME.a, one object of these folders of src/

@@ -30,7 +30,8 @@ function(dxp_test source)
 	target_compile_definitions(${target} PRIVATE DXP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
-		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder} PROCESSORS 2)
+		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder} PROCESSORS 2
+		ENVIRONMENT DXP_CONFIG=) # no configuration files of this machine
 endfunction()
 
 # dxp_absent_test(folder/name reason): adds a test that is skipped with the reason, in place of a
@@ -58,6 +59,7 @@ function(dxp_script_test script folder)
 	set_tests_properties(${folder}/${name} PROPERTIES
 		TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS ${folder}
 		ENVIRONMENT "DXP_BIN=${PROJECT_BINARY_DIR}/bin;DXP_SOURCE=${PROJECT_SOURCE_DIR}")
+	set_property(TEST ${folder}/${name} APPEND PROPERTY ENVIRONMENT DXP_CONFIG=)
 endfunction()
 
 # dxp_fuzz(fuzz_name.c): adds the test fuzz/name, which feeds test/fuzz/corpus/name and mutations of

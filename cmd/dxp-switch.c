@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements dxp-switch: commands and exit codes around src/switch/serve.h. */
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,13 +11,9 @@
 #include "base/log.h"
 #include "base/program.h"
 #include "base/util.h"
-#include "cmd/dxp-switch_options.h"
+#include "cmd/switch_options.h"
 #include "switch/plane.h"
 #include "switch/serve.h"
-
-/* us: roughly the cost of a wakeup. base/spin.h adapts it. The spin yields the processor between
- * polls, so 20 us cost little even on few processors; 200 us would cost more. */
-#define SPIN_US 20
 
 static _Atomic int stop, drain;
 static int wake_fd = -1;
@@ -49,15 +43,15 @@ static int list(int argc)
 	unsigned count = 0;
 
 	if (argc != 2)
-		return switch_usage("list takes no arguments");
+		return switch_options_refuse("list takes no arguments");
 	int status = plane_list(row_print, &count);
 	if (status < 0) {
 		log_error("cannot list the interfaces' programs: %s", dxp_status_text(status));
-		return EXIT_FAILED;
+		return SWITCH_EXIT_FAILED;
 	}
 	if (count == 0)
 		puts("no interface of this machine has an XDP program of dxp-switch");
-	return EXIT_GOOD;
+	return SWITCH_EXIT_GOOD;
 }
 
 static int remove_from(int argc, char **argv)
@@ -65,12 +59,12 @@ static int remove_from(int argc, char **argv)
 	char why[PLANE_WHY_BYTES] = "";
 
 	if (argc != 3)
-		return switch_usage("remove needs the name of an interface");
+		return switch_options_refuse("remove needs the name of an interface");
 	int status = plane_remove(argv[2], why);
 	if (status == DXP_OK)
-		return EXIT_GOOD;
+		return SWITCH_EXIT_GOOD;
 	log_error("%s", *why ? why : dxp_status_text(status));
-	return status == DXP_ENOENT ? EXIT_ADDRESS : EXIT_FAILED;
+	return status == DXP_ENOENT ? SWITCH_EXIT_ADDRESS : SWITCH_EXIT_FAILED;
 }
 
 /* ---- main program ---- */
@@ -78,11 +72,11 @@ static int remove_from(int argc, char **argv)
 static int exit_code_of(int status)
 {
 	switch (status) {
-	case DXP_OK: return EXIT_GOOD;
-	case DXP_EBUSY: return EXIT_BUSY;
-	case DXP_ENOENT: return EXIT_ADDRESS;
-	case DXP_EUNSUPPORTED: return EXIT_PLANE;
-	default: return EXIT_FAILED;
+	case DXP_OK: return SWITCH_EXIT_GOOD;
+	case DXP_EBUSY: return SWITCH_EXIT_BUSY;
+	case DXP_ENOENT: return SWITCH_EXIT_ADDRESS;
+	case DXP_EUNSUPPORTED: return SWITCH_EXIT_PLANE;
+	default: return SWITCH_EXIT_FAILED;
 	}
 }
 
@@ -94,7 +88,7 @@ static int signals_set(void)
 	if (wake_fd < 0) {
 		log_error("cannot create an eventfd: %m; if the limit of open files is reached, "
 			  "raise \"ulimit -n\"");
-		return EXIT_FAILED;
+		return SWITCH_EXIT_FAILED;
 	}
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
@@ -104,36 +98,23 @@ static int signals_set(void)
 	return -1;
 }
 
-static void defaults_set(struct switch_arguments *a)
-{
-	char name[HOST_NAME_MAX + 1] = "";
-
-	gethostname(name, sizeof(name) - 1);
-	snprintf(a->serve.core.name, INC_NAME_BYTES, "%.*s", INC_NAME_BYTES - 1, name);
-	a->serve.spin_ns = SPIN_US * US_NS;
-	a->serve.stop = &stop;
-	a->serve.drain = &drain;
-	a->serve.ready_fd = -1;
-	a->serve.ports = a->ports;
-}
-
 int main(int argc, char **argv)
 {
-	struct switch_arguments a = {0};
+	struct serve_options options;
 
 	program_begin("dxp-switch");
 	if (argc > 1 && strcmp(argv[1], "list") == 0)
 		return list(argc);
 	if (argc > 1 && strcmp(argv[1], "remove") == 0)
 		return remove_from(argc, argv);
-	defaults_set(&a);
-	int code = switch_options_parse(argc, argv, &a);
+	int code = switch_options_parse(argc, argv, &options);
 	if (code < 0)
 		code = signals_set();
 	if (code < 0) {
-		a.serve.wake_fd = wake_fd;
-		code = exit_code_of(serve_run(&a.serve));
+		options.stop = &stop;
+		options.drain = &drain;
+		options.wake_fd = wake_fd;
+		code = exit_code_of(serve_run(&options));
 	}
-	free(a.config);
 	return code;
 }

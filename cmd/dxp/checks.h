@@ -3,8 +3,10 @@
 #ifndef CMD_DXP_CHECKS_H
 #define CMD_DXP_CHECKS_H
 
+#include "base/address.h"
 #include "cmd/dxp/session.h"
 #include "engine/engine.h"
+#include "wire/manage.h"
 
 #define CHECKS_MAX 32
 
@@ -12,6 +14,7 @@ enum check_level { CHECK_OK, CHECK_WARN, CHECK_FAIL };
 
 struct check {
 	enum check_level level;
+	char node[FABRIC_NAME_BYTES]; /* the node that it is about; "": this machine */
 	char name[24];
 	char found[512];
 	char next[256]; /* next step for the user; empty if none */
@@ -21,6 +24,18 @@ unsigned checks_machine(struct check *out);
 unsigned checks_opencl(struct check *out);
 unsigned checks_engines(struct check *out);
 unsigned checks_fabric(struct check *out, const struct session_options *options);
+
+struct check_list {
+	struct check *checks;
+	size_t count;
+};
+
+/* Checks the way to the xPU `name`; NULL: to each xPU that is alive. The caller frees out->checks.
+ * DXP_ENOMEM. */
+int checks_paths(const struct session_options *options, const char *name, struct check_list *out);
+
+/* Checks the interface on the route to `to`. */
+void check_interface(struct check *c, const struct udp_address *to);
 
 /* Opens and closes the engine `name`. Returns false if it does not work; the engine logs the
  * reason. */

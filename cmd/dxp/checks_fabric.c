@@ -14,6 +14,7 @@
 #include "cmd/dxp/checks.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/inquiry.h"
+#include "cmd/dxp/reach.h"
 #include "host/config.h"
 #include "link/local.h"
 #include "node/offer_folder.h"
@@ -62,7 +63,15 @@ static void check_manager(struct check *c, const struct session_options *options
 	size_t alive = 0;
 	uint64_t begin = clock_now_ns();
 	int status = inquiry_run(&q, &a);
+	char address[UDP_ADDRESS_TEXT_BYTES], rule[REACH_RULE_BYTES];
+	struct config config;
 
+	if (status == DXP_ETIMEDOUT && config_resolve(&options->fabric, &config) == DXP_OK) {
+		check_set(c, CHECK_FAIL, "manager", reach_rule(&config.manager, rule),
+			  "UDP %s does not answer; check that a manager runs there",
+			  address_format(&config.manager, address));
+		return;
+	}
 	if (status != DXP_OK) {
 		/* a missing fabric is not an error of the machine */
 		check_set(c, status == DXP_ENOENT ? CHECK_WARN : CHECK_FAIL, "manager", NULL, "%s",

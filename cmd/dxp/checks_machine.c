@@ -21,7 +21,7 @@ void check_set(struct check *c, enum check_level level, const char *name, const 
 {
 	va_list arguments;
 
-	*c = (struct check){.level = level};
+	c->level = level;
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	snprintf(c->next, sizeof(c->next), "%s", next ? next : "");
 	va_start(arguments, format);
@@ -100,6 +100,33 @@ static void check_processors(struct check *c)
 		  "%ld", count);
 }
 
+static void check_governor(struct check *c)
+{
+	const long count = sysconf(_SC_NPROCESSORS_CONF);
+	long known = 0, slow = 0;
+	char path[96], governor[32], other[32] = "";
+
+	for (long i = 0; i < count; i++) {
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%ld/cpufreq/scaling_governor", i);
+		if (!file_head(path, governor, sizeof(governor)))
+			continue;
+		governor[strcspn(governor, "\n")] = '\0';
+		known++;
+		if (strcmp(governor, "performance") == 0)
+			continue;
+		slow++;
+		memcpy(other, governor, sizeof(other));
+	}
+	if (slow)
+		check_set(c, CHECK_WARN, "CPU governor", "cpupower frequency-set -g performance",
+			  "%s on %ld of %ld processors, which adds to the latency", other, slow,
+			  known);
+	else
+		check_set(c, CHECK_OK, "CPU governor", NULL, "%s",
+			  known ? "performance" : "none: the kernel does not set the frequency");
+}
+
 static void check_sandbox(struct check *c)
 {
 	const uint32_t parts = sandbox_available();
@@ -125,6 +152,7 @@ unsigned checks_machine(struct check *out)
 	check_buffer(&out[count++], "receive buffer", "net.core.rmem_max", SO_RCVBUF);
 	check_buffer(&out[count++], "send buffer", "net.core.wmem_max", SO_SNDBUF);
 	check_clock(&out[count++]);
+	check_governor(&out[count++]);
 	check_sandbox(&out[count++]);
 	check_processors(&out[count++]);
 	return count;

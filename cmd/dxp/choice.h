@@ -3,7 +3,7 @@
 #ifndef CMD_DXP_CHOICE_H
 #define CMD_DXP_CHOICE_H
 
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 #include "node/stats_read.h"
 
 #define CHOICE_ROWS(name, process)                                                               \

@@ -5,6 +5,8 @@
 #ifndef CMD_DXP_COMMAND_H
 #define CMD_DXP_COMMAND_H
 
+#include <stdbool.h>
+
 #include <jansson.h>
 
 #include "base/util.h"
@@ -12,6 +14,7 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 int command_bench(int argc, char **argv);
+int command_config(int argc, char **argv);
 int command_bridge(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_down(int argc, char **argv);
@@ -31,6 +34,12 @@ int command_trace(int argc, char **argv);
 int command_up(int argc, char **argv);
 int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
+
+/* Runs each command that reads its options first, as `dxp COMMAND`. For options_show(). Returns the
+ * first exit status that is not EXIT_DONE. */
+int command_each(void);
+/* Returns whether command_each runs this command. */
+bool command_has_options(const char *name);
 
 /* Prints "dxp: error: ..." on standard error; returns EXIT_FAILED. */
 int print_fail(const char *format, ...) PRINTF_LIKE(1, 2);

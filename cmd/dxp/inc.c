@@ -13,7 +13,7 @@
 
 #include "base/program.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 #include "inc/where.h"
 
 #define INTERVAL_MS_MAX 3600000

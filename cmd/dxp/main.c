@@ -35,8 +35,36 @@ static const struct entry {
 	{"bench", "run benchmarks, beside the limits of this machine", command_bench},
 	{"doctor", "check this machine and the fabric, with the next step for each problem",
 	 command_doctor},
+	{"config", "show the options and where each value came from", command_config},
 	{"version", "print the versions of program and protocol", command_version},
 };
+
+/* These have parts with options of their own. */
+static bool has_parts(const char *name)
+{
+	return strcmp(name, "bench") == 0 || strcmp(name, "model") == 0;
+}
+
+bool command_has_options(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_COUNT(entries); i++)
+		if (strcmp(entries[i].name, name) == 0)
+			return !has_parts(name);
+	return false;
+}
+
+int command_each(void)
+{
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; status == EXIT_DONE && i < ARRAY_COUNT(entries); i++) {
+		char name[16], *argv[] = {name, NULL};
+		snprintf(name, sizeof(name), "%s", entries[i].name);
+		if (command_has_options(name))
+			status = entries[i].run(1, argv);
+	}
+	return status;
+}
 
 static int help(void)
 {

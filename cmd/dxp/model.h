@@ -5,7 +5,7 @@
 #ifndef CMD_DXP_MODEL_H
 #define CMD_DXP_MODEL_H
 
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 #include "model/parameter.h"
 #include "model/row.h"
 #include "model/sweep.h"

@@ -50,6 +50,7 @@ static bool given(const struct option_row *row)
 		uint64_t value = *(const uint64_t *)row->to;
 		return value >= row->low && value <= row->high;
 	}
+	case OPTION_PARSED: break;
 	}
 	return false;
 }

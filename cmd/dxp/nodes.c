@@ -2,20 +2,23 @@
 /* Implements `dxp nodes`: prints the manager's whole node table, regardless of grants. */
 #include "cmd/dxp/nodes.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/inquiry.h"
+#include "cmd/dxp/parallel.h"
+#include "cmd/dxp/reach.h"
 #include "cmd/dxp/session.h"
 #include "wire/manage.h"
 #include "xpu/cfg.h"
+
+#define STATE_BLOCKED "alive, data path blocked"
 
 /* ---- traffic ----
  *
@@ -24,10 +27,11 @@
 
 struct traffic {
 	bool known;
+	bool silent;  /* no answer, although the table listed the node as alive */
+	bool blocked; /* still alive after the lease that it held then */
+	bool dead;
 	uint64_t in_bytes, out_bytes;
 };
-
-#define THREADS_MAX 32 /* threads: rarely are more xPUs unreachable at once */
 
 /* SENT_LO, SENT_HI, RECEIVED_LO and RECEIVED_HI are adjacent. */
 #define COUNTERS 4
@@ -36,47 +40,47 @@ struct inquest {
 	struct dxp_fabric *fabric;
 	const struct node_entry *nodes;
 	struct traffic *out;
-	size_t count;
-	_Atomic size_t next; /* index of the next node to read */
 };
 
-static void read_one(struct dxp_fabric *fabric, const char *name, struct traffic *out)
+static void read_one(void *context, size_t i)
 {
+	struct inquest *q = context;
+	struct traffic *out = &q->out[i];
 	struct dxp_xpu *xpu;
 	uint32_t words[COUNTERS];
 
-	if (dxp_xpu_open(fabric, name, &xpu) != DXP_OK)
+	if (q->nodes[i].kind != MANAGE_XPU || !q->nodes[i].alive)
 		return;
-	if (dxp_reg_read(xpu, CFG_SENT_LO, words, COUNTERS) == DXP_OK) {
-		out->out_bytes = words[0] | (uint64_t)words[1] << 32;
-		out->in_bytes = words[2] | (uint64_t)words[3] << 32;
-		out->known = true;
+	int status = dxp_xpu_open(q->fabric, q->nodes[i].name, &xpu);
+	if (status == DXP_OK) {
+		status = dxp_reg_read(xpu, CFG_SENT_LO, words, COUNTERS);
+		dxp_xpu_close(xpu);
 	}
-	dxp_xpu_close(xpu);
+	out->silent = reach_silent(status);
+	out->known = status == DXP_OK;
+	if (!out->known)
+		return;
+	out->out_bytes = words[0] | (uint64_t)words[1] << 32;
+	out->in_bytes = words[2] | (uint64_t)words[3] << 32;
 }
 
-static void *read_some(void *context)
+/* Distinguishes silent nodes that hold a lease from dead ones. */
+static void silent_judge(const struct session_options *options, const struct inquest *q,
+			 size_t count, uint64_t since_ns)
 {
-	struct inquest *q = context;
-	size_t i;
+	struct query *later;
+	size_t silent = 0;
 
-	while ((i = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed)) < q->count) {
-		if (q->nodes[i].kind == MANAGE_XPU && q->nodes[i].alive)
-			read_one(q->fabric, q->nodes[i].name, &q->out[i]);
+	for (size_t i = 0; i < count; i++)
+		silent += q->out[i].silent;
+	if (silent == 0 || reach_table_settled(&options->fabric, since_ns, &later) != DXP_OK)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const struct node_entry *row = reach_row(later, q->nodes[i].name);
+		q->out[i].dead = q->out[i].silent && !(row && row->alive);
+		q->out[i].blocked = q->out[i].silent && !q->out[i].dead;
 	}
-	return NULL;
-}
-
-static void read_all(struct inquest *q)
-{
-	size_t wanted = min_u64(q->count, THREADS_MAX), started = 0;
-	pthread_t threads[THREADS_MAX];
-
-	while (started + 1 < wanted && pthread_create(&threads[started], NULL, read_some, q) == 0)
-		started++;
-	read_some(q); /* this thread reads too, and alone if no other started */
-	while (started > 0)
-		pthread_join(threads[--started], NULL);
+	query_destroy(later);
 }
 
 /* Returns one entry for each node; the caller frees the array. `known` is false for hosts, dead
@@ -85,13 +89,15 @@ static struct traffic *traffic_read(const struct session_options *options,
 				    const struct node_entry *nodes, size_t count)
 {
 	struct traffic *all = calloc(count + 1, sizeof(*all));
-	struct inquest q = {.nodes = nodes, .out = all, .count = count};
+	struct inquest q = {.nodes = nodes, .out = all};
+	const uint64_t since_ns = clock_now_ns();
 
 	/* A host that may not join still gets the table. */
 	if (!all || dxp_fabric_open(&options->fabric, &q.fabric) != DXP_OK)
 		return all;
-	read_all(&q);
+	parallel_run(count, read_one, &q);
 	dxp_fabric_close(q.fabric);
+	silent_judge(options, &q, count, since_ns);
 	return all;
 }
 
@@ -124,13 +130,17 @@ static const char *memory_kind(const struct node_entry *row)
 json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
-	json_t *node = json_pack(
-		"{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s}", "id", row->id, "name", row->name,
-		"kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine", row->engine, "device",
-		row->device, "memory_bytes", (json_int_t)row->memory_bytes, "memory_kind",
-		memory_kind(row), "state", row->alive ? "alive" : "dead", "address",
-		address_format(&row->address, address));
+	json_t *node =
+		json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s}", "id", row->id, "name",
+			  row->name, "kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine",
+			  row->engine, "device", row->device, "memory_bytes",
+			  (json_int_t)row->memory_bytes, "memory_kind", memory_kind(row), "state",
+			  row->alive && !(traffic && traffic->dead) ? "alive" : "dead", "address",
+			  address_format(&row->address, address));
 
+	if (node && traffic && (traffic->known || traffic->blocked))
+		json_object_set_new(node, "data_path",
+				    json_string(traffic->known ? "open" : "blocked"));
 	if (node && traffic && traffic->known) {
 		json_object_set_new(node, "in_bytes", json_integer((json_int_t)traffic->in_bytes));
 		json_object_set_new(node, "out_bytes",
@@ -139,7 +149,15 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 	return node;
 }
 
-static void print_row(const struct node_entry *row, const struct traffic *traffic)
+static const char *state_text(const struct node_entry *row, const struct traffic *traffic)
+{
+	if (!row->alive || traffic->dead)
+		return "dead";
+	return traffic->blocked ? STATE_BLOCKED : "alive";
+}
+
+/* `width`: of column STATE. */
+static void print_row(const struct node_entry *row, const struct traffic *traffic, int width)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES], memory[16] = "", in[16] = "", out[16] = "";
 
@@ -149,17 +167,21 @@ static void print_row(const struct node_entry *row, const struct traffic *traffi
 		nodes_bytes_format(traffic->in_bytes, in);
 		nodes_bytes_format(traffic->out_bytes, out);
 	}
-	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-5s  %-22s %8s %8s\n", row->id, row->name,
+	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s\n", row->id, row->name,
 	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
-	       row->alive ? "alive" : "dead", address_format(&row->address, address), in, out);
+	       width, state_text(row, traffic), address_format(&row->address, address), in, out);
 }
 
 static int print_table(const struct node_entry *rows, const struct traffic *traffic, size_t count)
 {
-	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-5s  %-22s %8s %8s\n", "ID", "NAME", "KIND",
-	       "ENGINE", "MEMORY", "VIA", "STATE", "ADDRESS", "IN", "OUT");
+	int width = sizeof("alive") - 1;
+
 	for (size_t i = 0; i < count; i++)
-		print_row(&rows[i], &traffic[i]);
+		width = traffic[i].blocked ? (int)sizeof(STATE_BLOCKED) - 1 : width;
+	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s\n", "ID", "NAME", "KIND",
+	       "ENGINE", "MEMORY", "VIA", width, "STATE", "ADDRESS", "IN", "OUT");
+	for (size_t i = 0; i < count; i++)
+		print_row(&rows[i], &traffic[i], width);
 	return EXIT_DONE;
 }
 
@@ -186,7 +208,10 @@ int command_nodes(int argc, char **argv)
 				    "through DMA engines (`dxp bridge`). IN counts the bytes PUT "
 				    "into the xPU since it started, OUT the bytes that it\n"
 				    "PUT elsewhere; both are blank for xPUs that this host may not "
-				    "use or cannot reach.",
+				    "use or cannot reach.\n"
+				    "STATE is alive, dead, or \"alive, data path blocked\": the "
+				    "manager hears from the xPU, but it does not answer\n"
+				    "this host; `dxp doctor --to NAME` shows why.",
 				    rows,
 				    ARRAY_COUNT(rows),
 				    0,

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/reach.h"
 #include "cmd/dxp/session.h"
 
 #define PING_COUNT_MAX 10000000
@@ -14,6 +15,7 @@ struct ping {
 	struct session_options options;
 	uint64_t count, size;
 	uint64_t *times_ns;
+	uint64_t begin_ns; /* time of the last request */
 };
 
 static int by_size(const void *a, const void *b)
@@ -30,10 +32,10 @@ static int rounds(struct ping *p, struct dxp_xpu *xpu)
 	int status = to ? DXP_OK : DXP_ENOMEM;
 
 	for (uint64_t i = 0; status == DXP_OK && i < p->count; i++) {
-		uint64_t begin = clock_now_ns();
+		p->begin_ns = clock_now_ns();
 		status = p->size ? dxp_mem_read(xpu, to, 0, p->size)
 				 : dxp_reg_read(xpu, 0, &word, 1);
-		p->times_ns[i] = clock_now_ns() - begin;
+		p->times_ns[i] = clock_now_ns() - p->begin_ns;
 	}
 	if (p->size)
 		free(to);
@@ -65,10 +67,31 @@ static int report(struct ping *p, const struct dxp_xpu_caps *caps)
 	return EXIT_DONE;
 }
 
+static int run(struct ping *p, const char *name)
+{
+	struct session s;
+
+	p->begin_ns = clock_now_ns();
+	int status = session_begin(&p->options, name, &s), code;
+	if (status == DXP_OK)
+		status = rounds(p, s.xpu);
+	if (status == DXP_OK) {
+		code = report(p, &s.caps);
+	} else {
+		const struct reach_failure failure = {.options = &p->options,
+						      .xpu = name,
+						      .joined = s.fabric != NULL,
+						      .status = status,
+						      .since_ns = p->begin_ns};
+		code = reach_report(&failure);
+	}
+	session_close(&s);
+	return code;
+}
+
 int command_ping(int argc, char **argv)
 {
 	struct ping p = {.count = 1000};
-	struct session s;
 	const struct option_row rows[] = {
 		SESSION_ROWS(p.options),
 		{"count", "N", "round trips (default 1000)", OPTION_NUMBER, &p.count, 1,
@@ -80,7 +103,10 @@ int command_ping(int argc, char **argv)
 	const struct usage usage = {
 		"ping",
 		"XPU",
-		"Measures round trips from this host through the NIC of an xPU.",
+		"Measures round trips from this host through the NIC of an xPU. If there is no "
+		"answer, the message begins with what\n"
+		"fails: manager unreachable, not in the node table, not granted, node dead, or "
+		"data path blocked.",
 		rows,
 		ARRAY_COUNT(rows),
 		1,
@@ -89,13 +115,9 @@ int command_ping(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
-	if (!session_open(&p.options, argv[first], &s))
-		return EXIT_FAILED;
 	p.times_ns = calloc(p.count, sizeof(*p.times_ns));
-	int status = !p.times_ns ? print_fail("out of memory; use a smaller --count")
-		     : rounds(&p, s.xpu) == DXP_OK ? report(&p, &s.caps)
-						   : session_fail();
+	int code = p.times_ns ? run(&p, argv[first])
+			      : print_fail("out of memory; use a smaller --count");
 	free(p.times_ns);
-	session_close(&s);
-	return status;
+	return code;
 }

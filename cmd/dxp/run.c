@@ -17,7 +17,7 @@
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/inquiry.h"
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 #include "cmd/dxp/process.h"
 
 #define OPENCL_DRIVER "libdxp-opencl.so"

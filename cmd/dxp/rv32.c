@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 #include "engine/rv32_objects.h"
 #include "rv32/list.h"
 

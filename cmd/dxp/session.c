@@ -8,21 +8,24 @@ int session_fail(void)
 	return print_fail("%s", dxp_fabric_error(NULL));
 }
 
-bool session_open(const struct session_options *options, const char *xpu, struct session *out)
+int session_begin(const struct session_options *options, const char *xpu, struct session *out)
 {
-	struct session s = {0};
-	int status = dxp_fabric_open(&options->fabric, &s.fabric);
+	*out = (struct session){0};
+	int status = dxp_fabric_open(&options->fabric, &out->fabric);
 
 	if (status == DXP_OK && xpu)
-		status = dxp_xpu_open(s.fabric, xpu, &s.xpu);
+		status = dxp_xpu_open(out->fabric, xpu, &out->xpu);
 	if (status == DXP_OK && xpu)
-		status = dxp_xpu_caps(s.xpu, &s.caps);
-	if (status == DXP_OK) {
-		*out = s;
+		status = dxp_xpu_caps(out->xpu, &out->caps);
+	return status;
+}
+
+bool session_open(const struct session_options *options, const char *xpu, struct session *out)
+{
+	if (session_begin(options, xpu, out) == DXP_OK)
 		return true;
-	}
 	session_fail();
-	session_close(&s);
+	session_close(out);
 	return false;
 }
 

@@ -7,49 +7,41 @@
 
 #include <dxp/mmd.h>
 
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 
 struct session_options {
 	struct dxp_fabric_options fabric;
 	bool json;
 };
 
+/* Rows of options that several commands have: keys of section [dxp]. */
+#define COMMON_ROW(name, value, help, to)                                    \
+	{                                                                    \
+		name, value, help, OPTION_TEXT, &(to), 0, 0, .common = true, \
+	}
 #define DIRECTORY_ROW(to)                                                                      \
 	{                                                                                      \
 		"dir", "FOLDER",                                                               \
 			"the fabric's folder (default: $DXP_DIR, else the state folder, else " \
 			"/var/lib/dxp)",                                                       \
-			OPTION_TEXT, &(to), 0, 0                                               \
+			OPTION_TEXT, &(to), .common = true, .replaces = {"manager", "key"},    \
 	}
 #define JSON_ROW(to)                                                 \
 	{                                                            \
 		"json", NULL, "print JSON", OPTION_FLAG, &(to), 0, 0 \
 	}
-#define MANAGER_ROWS(o)                                                                  \
-	DIRECTORY_ROW((o).fabric.directory), {"manager",                                 \
-					      "ADDRESS",                                 \
-					      "the manager (default: from the folder)",  \
-					      OPTION_TEXT,                               \
-					      &(o).fabric.manager,                       \
-					      0,                                         \
-					      0},                                        \
-	{                                                                                \
-		"key", "FILE", "the fabric key (default: from the folder)", OPTION_TEXT, \
-			&(o).fabric.key_file, 0, 0                                       \
-	}
+#define MANAGER_ROWS(o)                                                                    \
+	DIRECTORY_ROW((o).fabric.directory),                                               \
+		COMMON_ROW("manager", "ADDRESS", "the manager (default: from the folder)", \
+			   (o).fabric.manager),                                            \
+		COMMON_ROW("key", "FILE", "the fabric key (default: from the folder)",     \
+			   (o).fabric.key_file)
 /* Options of commands that join. */
 #define SESSION_ROWS(o)                                                                            \
 	MANAGER_ROWS(o),                                                                           \
-		{"bind",                                                                           \
-		 "ADDRESS",                                                                        \
-		 "own address (default: the one towards the manager)",                             \
-		 OPTION_TEXT,                                                                      \
-		 &(o).fabric.bind,                                                                 \
-		 0,                                                                                \
-		 0},                                                                               \
-	{                                                                                          \
-		"name", "NAME", "own name (default: dxp-PID)", OPTION_TEXT, &(o).fabric.name, 0, 0 \
-	}
+		COMMON_ROW("bind", "ADDRESS",                                                      \
+			   "own address (default: the one towards the manager)", (o).fabric.bind), \
+		COMMON_ROW("name", "NAME", "own name (default: dxp-PID)", (o).fabric.name)
 
 struct session {
 	struct dxp_fabric *fabric;
@@ -57,8 +49,11 @@ struct session {
 	struct dxp_xpu_caps caps;
 };
 
-/* Joins the fabric and opens the xPU unless it is NULL. On failure prints the reason, closes
- * everything and returns false. */
+/* Joins the fabric and opens the xPU unless it is NULL. Returns the status of the first failure;
+ * `fabric` is NULL if joining failed. The caller calls session_close in any case. */
+int session_begin(const struct session_options *options, const char *xpu, struct session *out);
+
+/* As session_begin, but on failure prints the reason, closes everything and returns false. */
 bool session_open(const struct session_options *options, const char *xpu, struct session *out);
 void session_close(struct session *s);
 

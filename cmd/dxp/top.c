@@ -16,7 +16,7 @@
 #include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
 #define SCREEN_END   "\033[?25h\033[?1049l"

@@ -15,7 +15,7 @@
 #include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 #include "node/tap_read.h"
 
 #define POLL_NS     (2 * MS_NS)   /* ns: a ring of 16 MiB fills in ten times this time */

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,12 +32,12 @@
 #define DAEMONS_PER_CPU 4 /* daemons that start at one time; waiting ones leave their CPUs */
 #define DAEMONS_MIN     4
 
-#define DAEMON_WORDS 24 /* words of a daemon's command line */
+#define DAEMON_WORDS 32 /* words of a daemon's command line */
 
 struct up {
 	const char *directory, *engine, *bind, *grants, *state;
 	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the daemon's default */
-	uint64_t xpus, slots, memory, host_memory, port;
+	uint64_t xpus, slots, memory, host_memory, port, node_port;
 	bool json;
 	uint64_t started, joined; /* xPUs: of started daemons; alive in the node table */
 	uint64_t wait_ns, deadline_ns;
@@ -234,6 +235,7 @@ static bool daemon_start(struct up *u)
 {
 	uint64_t first = u->started + 1, daemon = u->started / u->slots + 1;
 	char name[PROCESS_NAME_BYTES], slots[24], memory[24], host_memory[24], number[24];
+	char port[24];
 	uint64_t count = min_u64(u->slots, u->xpus - first + 1);
 
 	snprintf(name, sizeof(name), "daemon%llu", (unsigned long long)daemon);
@@ -241,10 +243,12 @@ static bool daemon_start(struct up *u)
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
 	snprintf(host_memory, sizeof(host_memory), "%llu", (unsigned long long)u->host_memory);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
+	snprintf(port, sizeof(port), "%llu",
+		 (unsigned long long)(u->node_port ? u->node_port + u->started : 0));
 	const char *argv[DAEMON_WORDS] = {
-		"dxpd",  "--manager", u->manager, "--key",    u->key,   "--bind",
-		u->bind, "--slots",   slots,      "--first",  number,   "--id",
-		number,  "--memory",  memory,     "--engine", u->engine};
+		"dxpd",    "--manager", u->manager, "--key",  u->key, "--bind", u->bind,
+		"--slots", slots,       "--first",  number,   "--id", number,   "--memory",
+		memory,    "--engine",  u->engine,  "--port", port};
 	word_add(argv, "--host-memory", u->host_memory ? host_memory : NULL);
 	word_add(argv, "--state", u->state);
 	word_add(argv, "--buffers", u->buffers);
@@ -393,6 +397,9 @@ static int up_run(struct up *u)
 		return EXIT_FAILED;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* The parts have their options from here, not from files, which configure services. */
+	if (setenv("DXP_CONFIG", "", 1) != 0)
+		return print_fail("out of memory");
 	if (!folder_acquire(&u->folder))
 		return EXIT_FAILED;
 	if (!fabric_start(u, &nodes)) {
@@ -405,12 +412,19 @@ static int up_run(struct up *u)
 	return status;
 }
 
-static bool grants_known(const char *text)
+static bool options_valid(const struct up *u)
 {
-	if (strcmp(text, "any") == 0 || strcmp(text, "explicit") == 0)
-		return true;
-	print_fail("--grants is 'any' or 'explicit', not '%s'", text);
-	return false;
+	if (strcmp(u->grants, "any") != 0 && strcmp(u->grants, "explicit") != 0) {
+		print_fail("--grants is 'any' or 'explicit', not '%s'", u->grants);
+		return false;
+	}
+	if (u->node_port && u->node_port + u->xpus - 1 > UINT16_MAX) {
+		print_fail("%llu xPUs from --node-port %llu on exceed port 65535; choose a lower "
+			   "port",
+			   (unsigned long long)u->xpus, (unsigned long long)u->node_port);
+		return false;
+	}
+	return true;
 }
 
 int command_up(int argc, char **argv)
@@ -448,6 +462,10 @@ int command_up(int argc, char **argv)
 		 OPTION_TEXT, &u.bind, 0, 0},
 		{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)",
 		 OPTION_NUMBER, &u.port, 0, UINT16_MAX},
+		{"node-port", "P",
+		 "UDP port of the first xPU, of the second P + 1 and so on; 0 for any free ones "
+		 "(default 0)",
+		 OPTION_NUMBER, &u.node_port, 0, UINT16_MAX},
 		{"state", "DIR",
 		 "folder of files that outlive the fabric: identities of the xPUs, compiled "
 		 "kernels",
@@ -470,7 +488,7 @@ int command_up(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
-	if (!grants_known(u.grants))
+	if (!options_valid(&u))
 		return EXIT_USAGE;
 	if (!process_table_check() || !folder_open(&u.folder, u.directory, true))
 		return EXIT_FAILED;

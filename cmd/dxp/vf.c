@@ -11,7 +11,7 @@
 #include <dxp/status.h>
 
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/options.h"
+#include "cmd/options/options.h"
 #include "link/local.h"
 #include "rltp/limits.h"
 

@@ -18,6 +18,8 @@ _dxp() {
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
 		words="$(_dxp_commands) --help --version"
+	elif [ "${COMP_WORDS[COMP_CWORD - 1]}" = --to ]; then
+		words=$(_dxp_nodes)
 	elif [[ $word == -* ]]; then
 		words=$(_dxp_options "${COMP_WORDS[1]}")
 	else

@@ -55,6 +55,16 @@ static int link_start(struct node *n)
 						   : spin_ns,
 	};
 
+	for (uint32_t i = 0; i < n->options.bind_ports; i++) {
+		options.choosy = true;
+		options.bind.port = (uint16_t)(n->options.bind.port + i);
+		int status = link_open(&options, &n->link);
+		if (status != DXP_EBUSY)
+			return status;
+	}
+	if (n->options.bind_ports)
+		options.bind.port = 0;
+	options.choosy = false;
 	return link_open(&options, &n->link);
 }
 

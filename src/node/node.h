@@ -31,6 +31,9 @@ struct node_options {
 	/* Requested id; 0: any. The manager assigns another one if it is in use. */
 	uint16_t wanted_id;
 	struct udp_address bind; /* port 0: any */
+	/* 0: only the port of `bind`. Otherwise the first free of so many ports from it on; if none
+	 * is free, any. */
+	uint16_t bind_ports;
 	/* `bind` is from this machine's routes: follow their changes. */
 	bool follow_address;
 	uint32_t spin_ns; /* spin time of node_wait; 0: WAIT_SPIN_NS; UINT32_MAX: no spin */

@@ -109,6 +109,7 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 		return;
 	if (!s->io)
 		return;
+	out->searching = !pmtu_resting(s);
 	out->window = session_window(s);
 	out->window_fine = cc_window_fine(&s->io->cc);
 	out->delay_ns = s->io->cc.delay_ns;

@@ -81,6 +81,10 @@ static int slot_start(struct daemon *d, const struct daemon_options *o,
 		options.node.wanted_id = (uint16_t)(o->id + d->count);
 	if (options.node.bind.port)
 		options.node.bind.port = (uint16_t)(options.node.bind.port + d->count);
+	else if (o->standard_ports) {
+		options.node.bind.port = XPU_PORT_FIRST;
+		options.node.bind_ports = XPU_PORTS;
+	}
 	status = slot_open(&options, &to->slot);
 	if (status != DXP_OK)
 		return status;
@@ -100,15 +104,20 @@ static void bridge_follow(const struct daemon_slot *first, struct slot_options *
 
 static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 {
-	if (!o->bind)
-		return link_address_towards(&o->manager, out);
-	if (o->bind->port && o->bind->port + o->slots - 1 > 65535) {
+	const uint16_t port = o->bind && o->bind->port ? o->bind->port : o->port;
+	int status = DXP_OK;
+
+	if (port && port + o->slots - 1 > 65535) {
 		log_error("%u slots from port %u on exceed port 65535; choose a lower port",
-			  o->slots, o->bind->port);
+			  o->slots, port);
 		return DXP_EINVAL;
 	}
-	*out = *o->bind;
-	return DXP_OK;
+	if (o->bind)
+		*out = *o->bind;
+	else
+		status = link_address_towards(&o->manager, out);
+	out->port = port;
+	return status;
 }
 
 /* Chooses the folder of compiled kernels: with the identities, else the user's cache. False:

@@ -14,6 +14,10 @@ struct daemon_options {
 	const uint8_t *fabric_key;
 	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */
 	const struct udp_address *bind;
+	uint16_t port; /* as the port of `bind`, if that is 0 */
+	/* Without any port: use the first free ones of XPU_PORTS from XPU_PORT_FIRST on, else any
+	 * ones. */
+	bool standard_ports;
 	/* Identities and compiled kernels. NULL: identities are new at each start, kernels go to
 	 * the user's cache folder. */
 	const char *state_folder;

@@ -9,6 +9,9 @@
 #include "worker/limits.h"
 
 /* ns that the state of a silent host stays on an xPU: debuggers, machines out of memory */
+#define XPU_PORT_FIRST 4796 /* UDP port of the first xPU of a machine: follows the manager's */
+/* ports: one for each of 4 daemons' slots, so that a rule of a firewall can name them */
+#define XPU_PORTS           64
 #define FABRIC_HOST_KEEP_NS (60ull * 1000 * 1000 * 1000)
 #define FABRIC_SLOTS_MAX    16 /* xPUs per daemon */
 

@@ -80,7 +80,7 @@ say "== wrong use"
 refuse 1 'no NIC on this machine offers functions' dxp vf
 refuse 1 "no NIC named 'xpu1'" dxp vf xpu1
 refuse 1 'start some with' dxp vf xpu1
-refuse 2 '--functions is 0 to 7' dxpd --manager 127.0.0.1 --key x --functions 8
+refuse 2 '--functions needs a number from 0 to 7' dxpd --manager 127.0.0.1 --key x --functions 8
 refuse 2 "beginning with '/'" dxpd --manager 127.0.0.1 --key x --run here
 dxp up >/dev/null
 daemon=$(process_of daemon1)

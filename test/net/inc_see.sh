@@ -66,17 +66,17 @@ refuses 4 'no interface of this machine has the address' "$switch" --address 203
 refuses 3 'another program uses this port' \
 	"$source/tools/lab" exec "$lab" s0 -- "$switch" --address 10.77.0.241
 refuses 2 '--parent equals --address' "$switch" --address 127.0.0.1 --parent 127.0.0.1
-refuses 2 '--groups is' "$switch" --address 127.0.0.1 --groups 0
+refuses 2 '--groups needs a number from 1 to 65536' "$switch" --address 127.0.0.1 --groups 0
 for weights in 0:1 1:17 4 1:2:3 : 1: 111111:1 a:b; do
 	refuses 2 '--weights is two numbers' "$switch" --address 127.0.0.1 --weights "$weights"
 done
 for modes in '' node, nodes socket,,flat; do
 	refuses 2 '--modes is a list' "$switch" --address 127.0.0.1 --modes "$modes"
 done
-refuses 2 '--socket-priority is' "$switch" --address 127.0.0.1 --socket-priority 7
+refuses 2 '--socket-priority needs a number from 0 to 6' "$switch" --address 127.0.0.1 --socket-priority 7
 refuses 2 '--segment is' "$switch" --address 127.0.0.1 --segment 300
-printf 'address 127.0.0.1\nparnt 10.0.0.1\n' >"$scratch/conf"
-refuses 2 ':2: unknown option' "$switch" --config "$scratch/conf"
+printf '[dxp-switch]\naddress = 127.0.0.1\nparnt = 10.0.0.1\n' >"$scratch/conf"
+refuses 2 ":3: unknown key 'parnt' in [dxp-switch]" "$switch" --config "$scratch/conf"
 refuses 2 'cannot read' "$switch" --config "$scratch/none"
 refuses 4 'has no XDP program of dxp-switch' "$switch" remove lo
 the_lab exec s2 -- "$switch" list >"$scratch/list"

@@ -27,6 +27,7 @@ scratch=$(mktemp -d)
 export DXP_DIR=$scratch/fabric DXP_RUN=$scratch/run PATH=$DXP_BIN:$PATH
 unset XDG_STATE_HOME DXP_FAULT
 export XDG_CACHE_HOME=$scratch/cache # no kernels compiled by other runs
+export DXP_CONFIG= # no configuration files of this machine
 
 clean_up() {
 	local status=$?

@@ -230,6 +230,7 @@ for name in $commands; do
 	up | put | get | trace | inc) each_"$name" ;;
 	down) ;; # at the end
 	nodes | version) each dxp "$name" ;;
+	config) each dxp config show ;;
 	doctor) closed='none' each dxp doctor ;;
 	reg) each dxp reg xpu1 ;;
 	bridge) ;; # needs a board; the same call checks its output
@@ -246,6 +247,7 @@ for name in $commands; do
 		case $name in
 		up | down | get | inc | bridge | bench) ;;
 		model) full dxp model tags --json ;;
+		config) full dxp config show --json ;;
 		put) full dxp put --json xpu1 0 data ;;
 		reg | ping) full dxp "$name" --json xpu1 ;;
 		run) as full dxp run --json -- true ;;

@@ -41,9 +41,11 @@ readonly url release
 
 scratch=$(mktemp -d)
 root=$scratch/debian
-readonly scratch root
+namespace=dxp-lab-$$
+readonly scratch root namespace
 clean_up() {
 	local status=$?
+	ip netns del "$namespace" 2>/dev/null || true
 	for at in "$root/dev" "$root/sys" "$root/proc"; do
 		! mountpoint -q "$at" || umount -l "$at"
 	done
@@ -66,11 +68,15 @@ mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages"
 rm -f "$root"/packages/*-dbgsym_*.deb
 
+# Once the packages are installed, commands run in a network namespace of their own, in which other
+# programs use no ports. Empty: in this machine's.
+network=()
+
 # user COMMAND: prints it and runs it in the chroot, by a shell; its output is in $scratch/out.
 user() {
 	say "# $1"
 	local status=0
-	chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+	"${network[@]}" chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 		DEBIAN_FRONTEND=noninteractive bash -c "$1" >"$scratch/out" 2>&1 || status=$?
 	[ $status -eq 0 ] || die "it ended with $status: $(tail -n 20 "$scratch/out")"
 }
@@ -87,6 +93,10 @@ user 'apt-get -q update && apt-get -qy install --no-install-recommends /packages
 user 'dxp --version' && expect 'dxp '
 user 'id dxp' && expect 'dxp'
 
+ip netns add "$namespace"
+ip -n "$namespace" link set lo up
+network=(ip netns exec "$namespace")
+
 say '== one machine, by hand'
 user 'dxp up --xpus 2 --memory 64M' && expect '2 xPUs is up'
 user 'dxp nodes' && expect 'alive'
@@ -100,12 +110,13 @@ say '== as the services start it'
 user 'install -d -o dxp -g dxp /var/lib/dxp /run/dxp'
 unit() {
 	sed -n "s/^ExecStart=//p" "$root/lib/systemd/system/$1.service" |
-		sed 's/\${DXP_[A-Z]*}/127.0.0.1:4795/; s/ \$[A-Z_]*//'
+		sed 's/ \$[A-Z_]*//'
 }
 manager=$(unit dxp-manager) daemon=$(unit dxpd)
 user "start-stop-daemon --start --background --chuid dxp --make-pidfile \
 	--pidfile /tmp/m.pid --exec ${manager%% *} -- ${manager#* }"
-user 'echo 127.0.0.1:4795 >/var/lib/dxp/manager'
+user 'mkdir -p /etc/dxp && printf "[dxpd]\nmanager = 127.0.0.1:4795\n" >/etc/dxp/dxp.conf'
+user 'dxp config show dxpd' && expect '; /etc/dxp/dxp.conf:2'
 user 'for i in $(seq 100); do [ -s /var/lib/dxp/fabric.key ] && exit; sleep 0.1; done; exit 1'
 user "DXP_RUN=/run/dxp start-stop-daemon --start --background --chuid dxp --make-pidfile \
 	--pidfile /tmp/d.pid --exec ${daemon%% *} -- ${daemon#* } --memory 64M"

@@ -127,11 +127,47 @@ links() { # prefix
 	expect passes 'static program' runs "$scratch/static"
 }
 
+# A project that finds the libraries by find_package.
+consumer() { # folder
+	mkdir -p "$1"
+	program >"$1/program.c"
+	cat >"$1/CMakeLists.txt" <<-'END'
+	cmake_minimum_required(VERSION 3.25)
+	project(consumer LANGUAGES C)
+	find_package(dxp 0.1 REQUIRED)
+	add_executable(dynamic program.c)
+	target_link_libraries(dynamic PRIVATE dxp::dxp dxp::dxp-inc)
+	add_executable(static program.c)
+	target_link_libraries(static PRIVATE dxp::dxp-static)
+	END
+}
+
+# Configures and builds the project against a prefix, and runs its programs.
+found_by_cmake() { # prefix
+	local into
+	into=$(mktemp -d "$scratch/consumer.XXXXXX")
+	consumer "$into"
+	expect passes "find_package in $1" cmake -S "$into" -B "$into/build" \
+		-DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$1"
+	expect passes "build against $1" cmake --build "$into/build"
+	for program in dynamic static; do
+		expect passes "$program program of CMake" runs "$into/build/$program"
+	done
+	expect passes 'links the library of the prefix' \
+		has "$1/" < <(ldd "$into/build/dynamic" | grep libdxp.so)
+	sed -i 's/dxp 0.1/dxp 7/' "$into/CMakeLists.txt"
+	expect fails 'another version' cmake -S "$into" -B "$into/build"
+}
+
 exports
 expect passes 'nic links with what it knows' nic_with base wire rltp
 expect fails 'nic links without rltp' nic_with base wire
 expect passes 'installation' cmake --install "$build" --prefix "$scratch/prefix"
-links "$scratch/prefix"
+found_by_cmake "$scratch/prefix"
+# Files of the package hold no absolute path, so that the prefix may move.
+mv "$scratch/prefix" "$scratch/moved"
+found_by_cmake "$scratch/moved"
+links "$scratch/moved"
 # An installation to DESTDIR works from wherever it is unpacked.
 expect passes 'staged installation' env DESTDIR="$scratch/staged" \
 	cmake --install "$build" --prefix /usr

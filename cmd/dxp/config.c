@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Implements `dxp config show`: the value of each option of all programs, and where it came from.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/session.h"
+#include "cmd/dxpd_options.h"
+#include "cmd/manager_options.h"
+#include "cmd/options/settings.h"
+#include "cmd/switch_options.h"
+
+#define VALUE_BYTES  256
+#define ORIGIN_BYTES 320
+
+struct shown {
+	const char *section; /* show only this one; NULL: all */
+	bool all;            /* also defaults */
+	bool quiet;          /* only check */
+	json_t *json;        /* array of values; NULL: print */
+	char last[64];       /* section printed last */
+};
+
+static void value_format(const struct option_row *row, const struct option_origin *o,
+			 char out[VALUE_BYTES])
+{
+	const uint64_t number =
+		row->kind == OPTION_NUMBER || row->kind == OPTION_BYTES ? *(uint64_t *)row->to : 0;
+	char bytes[24];
+
+	if (o->text)
+		snprintf(out, VALUE_BYTES, "%s", o->text);
+	else if (row->kind == OPTION_FLAG)
+		snprintf(out, VALUE_BYTES, "%s", *(bool *)row->to ? "yes" : "no");
+	else if (row->kind == OPTION_TEXT && *(const char **)row->to)
+		snprintf(out, VALUE_BYTES, "%s", *(const char **)row->to);
+	else if (row->kind == OPTION_PARSED && row->initial)
+		snprintf(out, VALUE_BYTES, "%s", row->initial);
+	else if (row->kind == OPTION_BYTES && number >= row->low && number <= row->high)
+		snprintf(out, VALUE_BYTES, "%s", option_bytes_format(number, bytes));
+	else if (row->kind == OPTION_NUMBER && number >= row->low && number <= row->high)
+		snprintf(out, VALUE_BYTES, "%llu", (unsigned long long)number);
+	else
+		out[0] = '\0';
+}
+
+static void origin_format(const struct option_origin *o, char out[ORIGIN_BYTES])
+{
+	switch (o->source) {
+	case SOURCE_FILE: snprintf(out, ORIGIN_BYTES, "%.256s:%u", o->file, o->line); break;
+	case SOURCE_ENVIRONMENT: snprintf(out, ORIGIN_BYTES, "%s", o->variable); break;
+	default: snprintf(out, ORIGIN_BYTES, "default"); break;
+	}
+}
+
+static void value_show(void *context, const struct usage *usage, const struct option_row *row,
+		       const struct option_origin *origin)
+{
+	struct shown *s = context;
+	char section[64], value[VALUE_BYTES], from[ORIGIN_BYTES];
+
+	options_section(usage, section);
+	if (s->quiet)
+		return;
+	if (s->section && strcmp(section, s->section) != 0)
+		return;
+	/* [dxp] has the values that all commands share. */
+	if (!s->all && (origin->source == SOURCE_DEFAULT || origin->common))
+		return;
+	value_format(row, origin, value);
+	origin_format(origin, from);
+	if (s->json) {
+		json_array_append_new(s->json,
+				      json_pack("{s:s, s:s, s:s, s:s}", "section", section, "key",
+						row->name, "value", value, "from", from));
+		return;
+	}
+	if (strcmp(s->last, section) != 0)
+		printf("%s[%s]\n", s->last[0] ? "\n" : "", section);
+	snprintf(s->last, sizeof(s->last), "%s", section);
+	printf("%-16s = %-24s ; %s\n", row->name, value, from);
+}
+
+/* Walks the tables of all programs and commands. Returns an exit status. */
+static int tables_show(struct shown *s)
+{
+	const struct usage *const programs[] = {&dxpd_usage, &manager_usage, &switch_usage};
+	struct session_options o = {0};
+	const struct option_row common[] = {SESSION_ROWS(o)};
+	const struct usage dxp = {
+		.name = "dxp", .rows = common, .row_count = ARRAY_COUNT(common), .version = ""};
+	char *none[] = {NULL};
+	int status;
+
+	options_show(value_show, s);
+	s->all = true;
+	status = options_parse(0, none, &dxp);
+	for (size_t i = 0; status == -1 - EXIT_DONE && i < ARRAY_COUNT(programs); i++)
+		status = options_parse(0, none, programs[i]);
+	s->all = s->section != NULL;
+	return status == -1 - EXIT_DONE ? command_each() : -1 - status;
+}
+
+/* Checks that each section "dxp COMMAND" names a command. */
+static int sections_check(const struct settings *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		const struct setting *s = &files->all[i];
+		if (strncmp(s->section, "dxp ", 4) == 0 && !command_has_options(s->section + 4)) {
+			print_fail("%s:%u: no command `%s` reads options from a file; see `dxp "
+				   "help`",
+				   s->file, s->line, s->section);
+			return EXIT_USAGE;
+		}
+	}
+	return EXIT_DONE;
+}
+
+static int show(struct shown *s)
+{
+	const struct settings *files = settings_load(NULL);
+
+	if (files->error[0]) {
+		print_fail("%s", files->error);
+		return EXIT_USAGE;
+	}
+	int status = sections_check(files);
+	s->quiet = true;
+	status = status == EXIT_DONE ? tables_show(s) : status;
+	s->quiet = false;
+	if (status != EXIT_DONE)
+		return status;
+	for (unsigned i = 0; !s->json && i < files->file_count; i++)
+		printf("; read: %s\n", files->files[i]);
+	return tables_show(s);
+}
+
+int command_config(int argc, char **argv)
+{
+	bool json = false;
+	const struct option_row rows[] = {JSON_ROW(json)};
+	const struct usage usage = {
+		"config",
+		"show [SECTION]",
+		"Shows the options of dxp, dxpd, dxp-manager and dxp-switch: each value, and the "
+		"file and line or the variable that\n"
+		"it came from. Of the commands of dxp, only options that are set; SECTION, such as "
+		"`dxp ping`, shows all of one\n"
+		"section. Exit status 2 if a file has an error, which is printed with its line.",
+		rows,
+		ARRAY_COUNT(rows),
+		1,
+		3};
+	const int first = options_parse(argc, argv, &usage);
+	char section[64];
+
+	if (first < 0)
+		return -1 - first;
+	if (strcmp(argv[first], "show") != 0) {
+		print_fail("unknown command `dxp config %s`; see `dxp config --help`", argv[first]);
+		return EXIT_USAGE;
+	}
+	struct shown s = {.json = json ? json_array() : NULL};
+	if (argc - first > 1) {
+		snprintf(section, sizeof(section), "%s%s%s", argv[first + 1],
+			 argc - first > 2 ? " " : "", argc - first > 2 ? argv[first + 2] : "");
+		s.section = section;
+	}
+	int status = show(&s);
+	options_show(NULL, NULL);
+	if (s.json && status == EXIT_DONE)
+		return print_json_text(s.json);
+	json_decref(s.json);
+	return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds out which leg of the way to an xPU fails: the manager, its node table, or the data port of
+ * the node. A node whose data port is blocked keeps its lease; the lease of a dead node expires. */
+#ifndef CMD_DXP_REACH_H
+#define CMD_DXP_REACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/dxp/session.h"
+#include "node/query.h"
+
+#define REACH_RULE_BYTES 192
+
+/* Returns whether a failed operation on an xPU got no answer from it. */
+bool reach_silent(int status);
+
+/* Queries the node table when a node that died before `since_ns` is no longer listed as alive:
+ * waits up to a lease. On DXP_OK the caller destroys *out with query_destroy. */
+int reach_table_settled(const struct dxp_fabric_options *fabric, uint64_t since_ns,
+			struct query **out);
+
+/* Finds a row by name or decimal id; NULL: none. */
+const struct node_entry *reach_row(const struct query *table, const char *name);
+
+/* Writes the machine and the nftables rule that opens this port. Returns `out`. */
+const char *reach_rule(const struct udp_address *port, char out[REACH_RULE_BYTES]);
+
+struct reach_failure {
+	const struct session_options *options;
+	const char *xpu;
+	bool joined;       /* the manager has admitted this host */
+	int status;        /* of the failed operation; dxp_fabric_error has its text */
+	uint64_t since_ns; /* time when the operation began */
+};
+
+/* Prints which leg failed, and the next step. Returns EXIT_FAILED. */
+int reach_report(const struct reach_failure *failure);
+
+#endif

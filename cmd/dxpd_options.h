@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of dxpd. */
+#ifndef CMD_DXPD_OPTIONS_H
+#define CMD_DXPD_OPTIONS_H
+
+#include "cmd/options/options.h"
+#include "xpu/daemon.h"
+
+struct dxpd_arguments {
+	struct daemon_options daemon; /* without key and stop */
+	const char *key;
+	uint64_t timeout_s; /* 0: never */
+	int ready_fd;       /* -1: none */
+	bool measure;       /* only measure buffers */
+	bool verbose;
+};
+
+extern const struct usage dxpd_usage;
+
+/* Sets *out. Returns -1 to continue, otherwise the exit code; then all is printed. */
+int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd/manager_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "wire/limits.h"
+
+#define DEFAULT_BIND "127.0.0.1:4795"
+#define FD_MAX       (1 << 20)
+#define NO_FD        UINT64_MAX
+#define WRONG        2 /* exit code */
+
+/* The values as the rows set them. */
+static struct {
+	const char *key, *state, *announce;
+	struct udp_address bind; /* port 0 and ip 0: not given */
+	bool bind_given;
+	enum grants_policy policy;
+	bool new_key, verbose;
+	uint64_t ready_fd;
+} a = {.policy = GRANTS_ANY, .ready_fd = NO_FD};
+
+static const char *bind_parse(const char *text, void *to)
+{
+	a.bind_given = address_parse(text, WIRE_PORT, to) == DXP_OK;
+	return a.bind_given ? NULL : "needs an address such as 127.0.0.1:4795 or [::1]:4795";
+}
+
+static const char *grants_parse(const char *text, void *to)
+{
+	const bool any = strcmp(text, "any") == 0;
+
+	if (!any && strcmp(text, "explicit") != 0)
+		return "is any or explicit";
+	*(enum grants_policy *)to = any ? GRANTS_ANY : GRANTS_EXPLICIT;
+	return NULL;
+}
+
+static const struct option_row rows[] = {
+	{"key", "FILE",
+	 "the fabric's key: 64 hexadecimal digits, readable by its owner only (mode 600)",
+	 OPTION_TEXT, &a.key},
+	{"new-key", NULL, "create FILE with a new key if it does not exist", OPTION_FLAG,
+	 &a.new_key},
+	{"state", "DIR", "folder of the registry (manager.db); created if it does not exist",
+	 OPTION_TEXT, &a.state},
+	{"bind", "ADDR[:PORT]",
+	 "address to listen on, default " DEFAULT_BIND
+	 "; port 0 lets the system choose; other machines reach the manager only at an address of "
+	 "this machine",
+	 OPTION_PARSED, &a.bind, .parse = bind_parse, .initial = DEFAULT_BIND},
+	{"grants", "any|explicit",
+	 "any (default): any host may use any xPU; explicit: a host may use the xPUs that `dxp "
+	 "grant HOST XPU` permits; grants are kept in DIR",
+	 OPTION_PARSED, &a.policy, .parse = grants_parse, .initial = "any"},
+	{"announce", "FILE",
+	 "when ready, write the address to FILE, in which programs of this machine find it "
+	 "(/var/lib/dxp/manager)",
+	 OPTION_TEXT, &a.announce},
+	{"ready-fd", "N",
+	 "when ready, write the address and a newline to file descriptor N and close it; without "
+	 "this option, print \"listening on ADDRESS\" to standard output",
+	 OPTION_NUMBER, &a.ready_fd, 0, FD_MAX},
+	{"verbose", NULL, "log each step; same as DXP_LOG=info", OPTION_FLAG, &a.verbose,
+	 .letter = 'v'},
+};
+
+const struct usage manager_usage = {
+	.name = "dxp-manager",
+	.arguments = "",
+	.text = "The manager of a fabric: assigns node ids, keeps the node table, and decides "
+		"which host may use which xPU.\n"
+		"It needs --key and --state.",
+	.rows = rows,
+	.row_count = ARRAY_COUNT(rows),
+	.version = DXP_VERSION,
+	.notes = "Each option is also a key of section [dxp-manager] in /etc/dxp/dxp.conf, and an "
+		 "environment variable such as\n"
+		 "DXP_MANAGER_BIND; flags override variables, and these the file "
+		 "(docs/guide/configure.md).\n"
+		 "\n"
+		 "SIGTERM and SIGINT stop it; nodes continue without the manager and reconnect "
+		 "when it is back.\n"
+		 "Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address "
+		 "or state folder in use,\n"
+		 "4 key file unusable, 5 state folder unusable.",
+};
+
+int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
+{
+	const int first = options_parse(argc, argv, &manager_usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (!a.key || !a.state) {
+		fprintf(stderr, "dxp-manager: error: --key and --state are needed, or `key` and "
+				"`state` in section [dxp-manager] of /etc/dxp/dxp.conf; see "
+				"`dxp-manager --help`\n");
+		return WRONG;
+	}
+	*out = (struct manager_arguments){
+		.key = a.key,
+		.state = a.state,
+		.announce = a.announce,
+		.bind = a.bind_given ? a.bind : address_v4(0x7f000001, WIRE_PORT),
+		.policy = a.policy,
+		.new_key = a.new_key,
+		.verbose = a.verbose,
+		.ready_fd = a.ready_fd == NO_FD ? -1 : (int)a.ready_fd,
+	};
+	return -1;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of dxp-manager. */
+#ifndef CMD_MANAGER_OPTIONS_H
+#define CMD_MANAGER_OPTIONS_H
+
+#include "cmd/options/options.h"
+#include "manager/server.h"
+
+struct manager_arguments {
+	const char *key, *state, *announce;
+	struct udp_address bind;
+	enum grants_policy policy;
+	bool new_key, verbose;
+	int ready_fd; /* -1: standard output */
+};
+
+extern const struct usage manager_usage;
+
+/* Sets *out. Returns -1 to continue, otherwise the exit code; then all is printed. */
+int manager_options_parse(int argc, char **argv, struct manager_arguments *out);
+
+#endif

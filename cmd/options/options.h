@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Describes the options of programs and commands as data. One row for each option defines its flag,
+ * its key in the configuration file, its environment variable, its bounds and its help.
+ *
+ * Precedence: flag, environment variable, file, default. Section and variable of an option:
+ *   dxp ping --count    [dxp ping] count    DXP_PING_COUNT
+ *   dxpd --memory       [dxpd] memory       DXPD_MEMORY
+ * A common option of the commands of dxp is also a key of [dxp], with the variable DXP_MANAGER. */
+#ifndef CMD_OPTIONS_OPTIONS_H
+#define CMD_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_FLAG,   /* bool; in file and environment: yes or no */
+	OPTION_TEXT,   /* const char * */
+	OPTION_NUMBER, /* uint64_t, low .. high */
+	OPTION_BYTES,  /* uint64_t, low .. high; suffixes K, M, G are powers of 1024 */
+	OPTION_LIST,   /* struct option_list: may be repeated; in the environment: "A,B" */
+	OPTION_PARSED, /* parsed by a function */
+};
+
+struct option_list {
+	const char *values[64];
+	unsigned count;
+};
+
+struct option_row {
+	const char *name;  /* name of the option, without the two dashes */
+	const char *value; /* name of the value in the help; NULL: a flag */
+	const char *help;  /* NULL: an old name of another option, not shown */
+	enum option_kind kind;
+	void *to;
+	uint64_t low, high;
+	/* PARSED: sets *to, repeatedly if several sources have the option. Returns NULL, or the
+	 * rest of the sentence that begins with the option's name. */
+	const char *(*parse)(const char *text, void *to);
+	const char *initial; /* PARSED: text of the default; NULL: none */
+	char letter;         /* short option; 0: none */
+	bool common;         /* a key of [dxp] */
+	/* Names of other options with TEXT: a value of theirs from a weaker source than this
+	 * option's is dropped. */
+	const char *replaces[2];
+};
+
+struct usage {
+	const char *name;      /* name of the command of dxp, or of the program */
+	const char *arguments; /* such as "XPU ADDRESS FILE|-" */
+	const char *text;      /* description, in sentences */
+	const struct option_row *rows;
+	unsigned row_count;
+	int least, most; /* bounds of the number of arguments that are not options */
+	/* Of a program, which also has --config and --version. NULL: a command of dxp. */
+	const char *version;
+	const char *notes; /* printed after the options; NULL: none */
+};
+
+/* Sets all options from files, environment and command line. Moves the other arguments to the last
+ * positions and returns the index of the first one in argv. If negative, the program exits with
+ * status -1 - value. */
+int options_parse(int argc, char **argv, const struct usage *usage);
+
+enum option_source { SOURCE_DEFAULT, SOURCE_FILE, SOURCE_ENVIRONMENT, SOURCE_FLAG };
+
+/* The value of an option, and where it came from. */
+struct option_origin {
+	enum option_source source;
+	const char *text; /* as written there; NULL: default */
+	const char *file; /* FILE */
+	unsigned line;
+	char variable[64]; /* ENVIRONMENT */
+	bool common;       /* from [dxp], or a variable such as DXP_MANAGER */
+};
+
+/* From now on, options_parse calls `show` with the value of each option instead of parsing a
+ * command line, and returns like --help. */
+typedef void (*options_show_fn)(void *context, const struct usage *usage,
+				const struct option_row *row, const struct option_origin *origin);
+void options_show(options_show_fn show, void *context);
+
+/* Writes the section of a command or program, such as "dxp ping". Returns `out`. */
+const char *options_section(const struct usage *usage, char out[64]);
+
+/* Prints "usage: ..." (help.c). */
+void options_help(const struct usage *usage);
+
+/* Parse "4096", "0x1000", "64K", "2G" (option_bytes_parse) or plain numbers (option_number_parse).
+ * Return false if invalid. */
+bool option_bytes_parse(const char *text, uint64_t *out);
+bool option_number_parse(const char *text, uint64_t *out);
+/* Writes "64K"; the shortest exact form. Returns `out`. */
+const char *option_bytes_format(uint64_t bytes, char out[24]);
+
+#endif
