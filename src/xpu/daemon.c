@@ -141,9 +141,19 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
+/* Chooses the key of all slots' seals: with the identities, else for this run. */
+static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
+{
+	if (o->state_folder)
+		return identity_seal_key(o->state_folder, key);
+	rng_entropy_kernel(NULL, key, FABRIC_KEY_BYTES);
+	return DXP_OK;
+}
+
 static int slots_start(struct daemon *d, const struct daemon_options *o)
 {
 	char cache[PATH_MAX];
+	uint8_t seal_key[FABRIC_KEY_BYTES];
 	struct slot_options common = {
 		.node = {.manager = o->manager,
 			 .fabric_key = o->fabric_key,
@@ -158,6 +168,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
 		.stall_ns = o->stall_ns,
+		.seal_key = seal_key,
 	};
 	int status = bind_choose(o, &common.node.bind);
 	common.node.follow_address = !o->bind;
@@ -166,6 +177,8 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		status = identity_folder(o->state_folder);
 	if (status == DXP_OK)
 		cache_create(o, cache, &common);
+	if (status == DXP_OK)
+		status = seal_choose(o, seal_key);
 	while (status == DXP_OK && d->count < o->slots) {
 		status = slot_start(d, o, &common);
 		if (status == DXP_OK)

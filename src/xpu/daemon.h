@@ -14,8 +14,8 @@ struct daemon_options {
 	const uint8_t *fabric_key;
 	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */
 	const struct udp_address *bind;
-	/* Identities and compiled kernels. NULL: identities are new at each start, kernels go to
-	 * the user's cache folder. */
+	/* Identities, the key of program binaries and compiled kernels. NULL: identities and key
+	 * are new at each start, kernels go to the user's cache folder. */
 	const char *state_folder;
 	uint64_t memory_bytes;  /* device memory of each slot */
 	uint64_t host_bytes;    /* as slot_options */

@@ -191,12 +191,25 @@ static int node_start(struct slot *s)
 	return DXP_OK;
 }
 
+/* Opens the key of seals; workers never have it. */
+static int seal_start(struct slot *s)
+{
+	uint8_t drawn[FABRIC_KEY_BYTES];
+
+	if (s->options.seal_key)
+		return mac_create(s->options.seal_key, &s->seal_key);
+	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
+	return mac_create(drawn, &s->seal_key);
+}
+
 static int parts_start(struct slot *s)
 {
 	int status = arena_create(s->options.memory_bytes, &s->arena);
 
 	if (status == DXP_OK)
 		status = engine_start(s);
+	if (status == DXP_OK)
+		status = seal_start(s);
 	if (status == DXP_OK)
 		status = bridge_start(s);
 	if (status == DXP_OK)
@@ -232,6 +245,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	/* The caller's texts may be freed. */
 	s->options.engine = s->options.cache_folder = s->options.worker_program = NULL;
 	s->options.sandbox.reads = NULL;
+	s->options.seal_key = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
 		return status;
@@ -260,6 +274,7 @@ void slot_close(struct slot *s)
 	tenant_memories_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
+	mac_destroy(s->seal_key);
 	pthread_mutex_destroy(&s->interrupt_lock);
 	free(s->by_host);
 	free(s);

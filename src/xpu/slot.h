@@ -35,6 +35,9 @@ struct slot_options {
 	 * all share a thread. */
 	const char *worker_program;
 	struct sandbox_options sandbox; /* sandbox of these processes */
+	/* Key of the seals of program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random
+	 * one. */
+	const uint8_t *seal_key;
 	/* Bridge to BRIDGED memory, as pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;

@@ -199,14 +199,12 @@ UNUSED static int program_copy(void)
 	return system(command);
 }
 
-UNUSED static int world_open(void **state)
+/* Opens the daemon. */
+UNUSED static int world_reopen(void)
 {
 	char path[128];
 
-	daemons_begin(&w);
 	snprintf(path, sizeof(path), "%s/dxpd", w.folder);
-	if (program_copy() != 0)
-		return -1;
 	return test_daemon_open(&w, &w.ocl,
 				&(struct daemon_options){.slots = 1,
 							 .first = 1,
@@ -214,6 +212,12 @@ UNUSED static int world_open(void **state)
 							 .worker_program = path,
 							 .sandbox = sandbox,
 							 .host_bytes = HOST_BYTES});
+}
+
+UNUSED static int world_open(void **state)
+{
+	daemons_begin(&w);
+	return program_copy() == 0 ? world_reopen() : -1;
 }
 
 UNUSED static int world_close(void **state)
