@@ -65,6 +65,13 @@ static const char help[] =
 	"start is a new xPU, and\n"
 	"                             compiled kernels are kept in XDG_CACHE_HOME/dxp or "
 	"~/.cache/dxp\n"
+	"      --cache DIR            folder of compiled kernels, created if it does not exist; "
+	"same "
+	"as DXP_CACHE\n"
+	"      --share-cache          all hosts share compiled kernels, so each is compiled once: "
+	"only for hosts that trust each\n"
+	"                             other; default: apart for each program name and machine "
+	"(docs/guide/security.md)\n"
 	"      --bind ADDR[:PORT]     own address, default the one with a route to the manager; "
 	"slot n uses PORT + n,\n"
 	"                             without PORT the system chooses\n"
@@ -213,6 +220,8 @@ enum option_code {
 	OPTION_FIRST,
 	OPTION_ID,
 	OPTION_STATE,
+	OPTION_CACHE,
+	OPTION_SHARE_CACHE,
 	OPTION_BIND,
 	OPTION_MEMORY,
 	OPTION_HOST_MEMORY,
@@ -243,6 +252,8 @@ static const struct option long_options[] = {
 	{"first", required_argument, NULL, OPTION_FIRST},
 	{"id", required_argument, NULL, OPTION_ID},
 	{"state", required_argument, NULL, OPTION_STATE},
+	{"cache", required_argument, NULL, OPTION_CACHE},
+	{"share-cache", no_argument, NULL, OPTION_SHARE_CACHE},
 	{"bind", required_argument, NULL, OPTION_BIND},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"host-memory", required_argument, NULL, OPTION_HOST_MEMORY},
@@ -419,6 +430,7 @@ static const char *text_parse(int option, struct arguments *a)
 	case OPTION_KEY: a->key = optarg; return NULL;
 	case OPTION_NAME: a->daemon.name = optarg; return NULL;
 	case OPTION_STATE: a->daemon.state_folder = optarg; return NULL;
+	case OPTION_CACHE: a->daemon.cache_folder = optarg; return NULL;
 	default: a->daemon.engine = optarg; return NULL;
 	}
 }
@@ -433,6 +445,7 @@ static int option_parse(int option, struct arguments *a)
 	case 'h': fputs(help, stdout); return EXIT_GOOD;
 	case OPTION_VERSION: puts("dxpd " DXP_VERSION); return EXIT_GOOD;
 	case OPTION_MEASURE: a->measure = true; return -1;
+	case OPTION_SHARE_CACHE: a->daemon.cache_shared = true; return -1;
 	case OPTION_SLOTS:
 	case OPTION_BUFFERS:
 	case OPTION_FIRST:
@@ -530,6 +543,7 @@ int main(int argc, char **argv)
 			   .memory_bytes = DEFAULT_MEMORY,
 			   .keep_hosts_ns = FABRIC_HOST_KEEP_NS,
 			   .engine = "ocl",
+			   .cache_folder = getenv("DXP_CACHE"),
 			   .worker_program = SELF,
 			   .functions = NIC_FUNCTIONS - 1,
 			   .stop = &stop},

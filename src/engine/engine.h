@@ -33,7 +33,7 @@ struct engine_options {
 	 * memory even where DIRECT would work. */
 	const char *name;
 	const char *cache_folder; /* folder for compiled kernels; NULL: not cached */
-	/* Folder for compiler files of this process and its children; NULL: a new folder. */
+	/* Folder for compiler files of this process and its children, absolute; NULL: a new one. */
 	const char *work_folder;
 	/* DIRECT: device memory, owned by the caller, outlives the engine. BRIDGED: not
 	 * accessed. */
@@ -154,6 +154,8 @@ struct engine_ops {
 		     size_t *bytes);
 	/* NULL: not needed */
 	void (*warm)(struct engine *e);
+	/* NULL: the engine uses no folders */
+	void (*folders)(struct engine *e, const char *work, const char *cache);
 	/* NULL with DIRECT memory: edited in place */
 	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
@@ -219,6 +221,15 @@ static inline void engine_warm(struct engine *e)
 {
 	if (e->ops->warm)
 		e->ops->warm(e);
+}
+
+/* Moves an engine without programs in use to other folders, in a forked process: absolute paths as
+ * engine_options. Programs that it has made before are forgotten. PoCL goes on in the folder of
+ * POCL_CACHE_DIR. */
+static inline void engine_folders(struct engine *e, const char *work, const char *cache)
+{
+	if (e->ops->folders)
+		e->ops->folders(e, work, cache);
 }
 
 /* Returns records of dxp/about.h, FETCH_ABOUT of a program or FETCH_DEVICE without one; or

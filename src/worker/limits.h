@@ -18,6 +18,8 @@
 #define WORKER_MEMORY_MIN (256ull << 20)
 /* open files of a worker: PoCL and a linker use about 20 */
 #define WORKER_FILES_MAX 256
+/* bytes of a host's label, a file name: FABRIC_NAME_BYTES and the text of an address */
+#define WORKER_LABEL_BYTES 96
 /* bytes of a file that a worker writes: compiled programs have at most some MiB */
 #define WORKER_FILE_BYTES_MAX (1ull << 30)
 /* threads and processes of a worker; rv32 has one thread for each core that it models */

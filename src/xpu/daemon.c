@@ -111,14 +111,16 @@ static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 	return DXP_OK;
 }
 
-/* Chooses the folder of compiled kernels: with the identities, else the user's cache. False:
- * none. */
+/* Chooses the folder of compiled kernels: the one given, with the identities, or in the user's
+ * cache. False: none. */
 static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	int bytes = -1;
 
-	if (o->state_folder)
+	if (o->cache_folder)
+		bytes = snprintf(out, PATH_MAX, "%s", o->cache_folder);
+	else if (o->state_folder)
 		bytes = snprintf(out, PATH_MAX, "%s/kernels", o->state_folder);
 	else if (caches && caches[0] == '/')
 		bytes = snprintf(out, PATH_MAX, "%s/dxp/kernels", caches);
@@ -137,7 +139,7 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 		out->cache_folder = cache;
 	else
 		log_warn("cannot create %s, so compiled kernels are not kept; choose another "
-			 "folder with --state or XDG_CACHE_HOME",
+			 "folder with --cache",
 			 cache);
 }
 
@@ -164,6 +166,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.hosts_max = o->hosts_max,
 		.engine = o->engine,
 		.worker_program = o->worker_program,
+		.cache_shared = o->cache_shared,
 		.sandbox = o->sandbox,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,

@@ -2,6 +2,8 @@
 #include "xpu/slot.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -59,11 +61,18 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
+/* Kernels run in this process, so all hosts share what is kept: apart from the folders of workers
+ * (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
+	const char *cache = s->options.cache_folder;
+	char folder[PATH_MAX];
+
+	if (cache && snprintf(folder, sizeof(folder), "%s/daemon", cache) >= (int)sizeof(folder))
+		cache = NULL;
 	struct engine_options options = {
 		.name = name,
-		.cache_folder = s->options.cache_folder,
+		.cache_folder = cache ? folder : NULL,
 		.memory = arena_base(s->arena),
 		.memory_bytes = arena_bytes(s->arena),
 		.interrupt = interrupted,
@@ -98,6 +107,7 @@ static int zygote_begin(struct slot *s)
 		.program = s->options.worker_program,
 		.engine = s->options.engine,
 		.cache_folder = s->options.cache_folder,
+		.cache_shared = s->options.cache_shared,
 		.memory_bytes = arena_bytes(s->arena),
 		.wakeup_fd = s->wakeup_fd,
 		.spin_ns = s->worker_spin_ns,

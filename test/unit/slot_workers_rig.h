@@ -46,6 +46,7 @@ struct guest {
 
 static struct daemons w;
 static struct sandbox_options sandbox; /* options for the next world_open */
+static bool cache_shared;              /* another */
 static struct guest opened[4];         /* an entry without a fabric is free */
 
 UNUSED static void ok(int status)
@@ -211,6 +212,7 @@ UNUSED static int world_reopen(void)
 							 .engine = "ocl",
 							 .worker_program = path,
 							 .sandbox = sandbox,
+							 .cache_shared = cache_shared,
 							 .host_bytes = HOST_BYTES});
 }
 
