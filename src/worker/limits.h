@@ -12,7 +12,7 @@
 /* ns between two attempts to start the zygote */
 #define WORKER_AGAIN_NS    (1000ull * 1000 * 1000)
 #define WORKER_ERROR_BYTES 512 /* bytes of a line that a worker writes to standard error */
-#define WORKER_ERROR_LINES 100 /* a second, of all workers: a crash report is shorter */
+#define WORKER_ERROR_LINES 100 /* a second, of one worker: a crash report is shorter */
 
 /* bytes of address space beyond device memory; PoCL and its compiler use about 100 MiB */
 #define WORKER_MEMORY_MIN (256ull << 20)

@@ -26,7 +26,8 @@
 #include "worker/sandbox.h"
 #include "worker/zygote_internal.h"
 
-#define PAGE_BYTES 4096u
+#define PAGE_BYTES    4096u
+#define POLL_CHILDREN 2 /* descriptors polled before those of children */
 #define CHILDREN_MAX        \
 	(WORKER_HOSTS_MAX + \
 	 WORKER_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
@@ -36,6 +37,7 @@ struct child {
 	uint32_t id;
 	uint32_t work;                 /* as folders_make */
 	char host[WORKER_LABEL_BYTES]; /* its label */
+	struct worker_errors errors;
 };
 
 struct here {
@@ -52,8 +54,8 @@ struct here {
 	struct engine *engine;
 	bool plain; /* as engine_description */
 	int signals;
-	struct worker_errors errors;
 	struct child children[CHILDREN_MAX];
+	struct pollfd pollers[POLL_CHILDREN + CHILDREN_MAX];
 };
 
 static void interrupt_none(void *context)
@@ -211,16 +213,29 @@ static bool work_unused(const struct here *h, const struct child *ended)
 	return !h->folders.shared;
 }
 
+/* Closes the pipes of other workers, in a new one. */
+static void errors_forget(const struct here *h)
+{
+	for (int i = 0; i < CHILDREN_MAX; i++)
+		if (h->children[i].pid && h->children[i].errors.read_fd >= 0)
+			close(h->children[i].errors.read_fd);
+}
+
 static void worker_start(struct here *h, const struct zygote_request *r,
 			 const int fds[ZYGOTE_START_FDS])
 {
 	struct child *c = child_find(h, 0);
+	struct worker_errors errors;
+	int errors_fd = -1;
+
+	if (c && worker_errors_open(&errors, &errors_fd) != DXP_OK)
+		c = NULL;
 	const struct worker_process process = {
 		.parent = getpid(),
 		.rings_fd = fds[0],
 		.wakeup_fd = fds[1],
 		.memory_fd = fds[2],
-		.errors_fd = h->errors.write_fd,
+		.errors_fd = errors_fd,
 		.plain = h->plain,
 		.sandboxed = h->sandboxed,
 		.parts = h->parts,
@@ -237,14 +252,20 @@ static void worker_start(struct here *h, const struct zygote_request *r,
 	pid_t pid = c ? fork() : -1;
 
 	if (pid == 0) {
+		errors_forget(h);
 		if (fchdir(h->start_folder) != 0) /* for relative names of folders */
 			_exit(1);
 		worker_process_run(&process);
 	}
+	if (errors_fd >= 0)
+		close(errors_fd);
 	if (pid > 0) {
-		*c = (struct child){.pid = pid, .id = r->id, .work = process.work};
+		*c = (struct child){
+			.pid = pid, .id = r->id, .work = process.work, .errors = errors};
 		memcpy(c->host, r->host, sizeof(c->host));
 	} else {
+		if (c)
+			worker_errors_close(&errors);
 		news_send(h, &(struct zygote_news){.id = r->id,
 						   .end = ZYGOTE_FAILED,
 						   .number = c ? errno : EAGAIN});
@@ -283,6 +304,7 @@ static void child_ended(struct here *h, struct child *c, int status)
 					 .unused = work_unused(h, c) ? c->work : 0};
 
 	c->pid = 0;
+	worker_errors_close(&c->errors);
 	news_send(h, &news);
 }
 
@@ -392,21 +414,42 @@ static int signals_open(struct here *h)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	h->signals = descriptor_raise(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-	return h->signals >= 0 ? worker_errors_open(&h->errors) : DXP_EIO;
+	return h->signals >= 0 ? DXP_OK : DXP_EIO;
+}
+
+/* Lists the descriptors to poll; returns how many. */
+static nfds_t pollers_fill(struct here *h)
+{
+	nfds_t count = POLL_CHILDREN;
+
+	h->pollers[0] = (struct pollfd){.fd = ZYGOTE_SOCKET, .events = POLLIN};
+	h->pollers[1] = (struct pollfd){.fd = h->signals, .events = POLLIN};
+	for (int i = 0; i < CHILDREN_MAX; i++)
+		if (h->children[i].pid && h->children[i].errors.read_fd >= 0)
+			h->pollers[count++] = (struct pollfd){.fd = h->children[i].errors.read_fd,
+							      .events = POLLIN};
+	return count;
+}
+
+/* Copies what workers wrote to standard error; the list is of pollers_fill. */
+static void errors_copy(struct here *h)
+{
+	const struct pollfd *p = &h->pollers[POLL_CHILDREN];
+
+	for (int i = 0; i < CHILDREN_MAX; i++) {
+		struct child *c = &h->children[i];
+		if (c->pid && c->errors.read_fd >= 0 && (p++)->revents)
+			worker_errors_copy(&c->errors);
+	}
 }
 
 static void serve(struct here *h)
 {
-	struct pollfd pollers[] = {{.fd = ZYGOTE_SOCKET, .events = POLLIN},
-				   {.fd = h->signals, .events = POLLIN},
-				   {.fd = h->errors.read_fd, .events = POLLIN}};
-
 	for (;;) {
-		poll(pollers, ARRAY_COUNT(pollers), -1);
-		if (pollers[2].revents)
-			worker_errors_copy(&h->errors);
+		if (poll(h->pollers, pollers_fill(h), -1) > 0)
+			errors_copy(h);
 		children_reap(h);
-		if (pollers[0].revents && !request_receive(h))
+		if (h->pollers[0].revents && !request_receive(h))
 			return;
 	}
 }

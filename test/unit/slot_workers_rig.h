@@ -141,8 +141,8 @@ UNUSED static uint32_t word(const struct guest *g)
 	return value;
 }
 
-/* Returns the number of processes whose parent is `parent`, and the last one's id. */
-UNUSED static int children(pid_t parent, pid_t *last)
+/* Returns the number of processes whose parent is `parent`; lists the first `most`. */
+UNUSED static int children_list(pid_t parent, pid_t *list, int most)
 {
 	char path[64], line[512];
 	struct dirent *e;
@@ -157,14 +157,19 @@ UNUSED static int children(pid_t parent, pid_t *last)
 		if (!f)
 			continue;
 		const char *behind = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-		if (behind && sscanf(behind, ") %*c %d", &ppid) == 1 && ppid == parent) {
-			*last = pid;
-			count++;
-		}
+		if (behind && sscanf(behind, ") %*c %d", &ppid) == 1 && ppid == parent &&
+		    count++ < most)
+			list[count - 1] = pid;
 		fclose(f);
 	}
 	closedir(d);
 	return count;
+}
+
+/* Returns the number of processes whose parent is `parent`, and the first one's id. */
+UNUSED static int children(pid_t parent, pid_t *first)
+{
+	return children_list(parent, first, 1);
 }
 
 UNUSED static pid_t zygote(void)
