@@ -4,7 +4,7 @@
  * a worker of another host wrote.
  *
  *   SCRATCH/zygote           files of the zygote's compiler
- *   SCRATCH/work-N           files of the compilers of workers with one label, while there are any
+ *   SCRATCH/work-N           files of the compilers of workers with one label, and for the next
  *   SCRATCH/work-0           if hosts trust each other: the same of all workers
  *   CACHE/node               what the zygote keeps, such as the runtime of rv32
  *   CACHE/hosts/host-LABEL   built programs of a host
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #define FOLDERS_CURRENT   "/proc/self/cwd" /* PoCL does not work with "." */
+#define FOLDERS_IDLE_MAX  8                /* labels without workers whose compiler files stay */
 #define FOLDERS_HOSTS_MAX 64 /* labels whose programs are kept, the most recently used */
 
 struct folders {

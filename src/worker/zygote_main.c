@@ -40,6 +40,12 @@ struct child {
 	struct worker_errors errors;
 };
 
+/* A folder for compilers without workers: the next worker with its label gets it. */
+struct idle_work {
+	uint32_t work; /* 0: free entry */
+	char host[WORKER_LABEL_BYTES];
+};
+
 struct here {
 	const char *engine_name;
 	struct folders folders;
@@ -56,6 +62,8 @@ struct here {
 	int signals;
 	struct child children[CHILDREN_MAX];
 	struct pollfd pollers[POLL_CHILDREN + CHILDREN_MAX];
+	struct idle_work idle[FOLDERS_IDLE_MAX];
+	uint32_t idle_next; /* the entry that was filled first */
 };
 
 static void interrupt_none(void *context)
@@ -189,8 +197,34 @@ static struct child *child_find(struct here *h, pid_t pid)
 	return NULL;
 }
 
-/* Returns the number of a new worker's folder for compilers: that of a worker with its label. */
-static uint32_t work_choose(const struct here *h, const struct zygote_request *r)
+/* Returns an idle folder of this label, which is idle no more; 0: there is none. */
+static uint32_t idle_reuse(struct here *h, const char *host)
+{
+	for (int i = 0; i < FOLDERS_IDLE_MAX; i++) {
+		const uint32_t work = h->idle[i].work;
+		if (work == 0 || strcmp(h->idle[i].host, host) != 0)
+			continue;
+		h->idle[i].work = 0;
+		return work;
+	}
+	return 0;
+}
+
+/* Keeps a folder that has become idle. Returns one to remove; 0: none. */
+static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
+{
+	if (!host[0])
+		return work;
+	struct idle_work *entry = &h->idle[h->idle_next++ % FOLDERS_IDLE_MAX];
+	const uint32_t old = entry->work;
+	entry->work = work;
+	memcpy(entry->host, host, sizeof(entry->host));
+	return old;
+}
+
+/* Returns the number of a new worker's folder for compilers: one that its label has, or a new one.
+ */
+static uint32_t work_choose(struct here *h, const struct zygote_request *r)
 {
 	if (h->folders.shared)
 		return 0;
@@ -199,7 +233,8 @@ static uint32_t work_choose(const struct here *h, const struct zygote_request *r
 		if (c->pid && strcmp(c->host, r->host) == 0)
 			return c->work;
 	}
-	return r->id;
+	const uint32_t idle = r->host[0] ? idle_reuse(h, r->host) : 0;
+	return idle ? idle : r->id;
 }
 
 /* Returns whether a worker that has ended was the last one to use its folder. */
@@ -298,10 +333,11 @@ static void strays_kill(struct here *h)
 static void child_ended(struct here *h, struct child *c, int status)
 {
 	const bool killed = WIFSIGNALED(status);
-	const struct zygote_news news = {.id = c->id,
-					 .end = killed ? ZYGOTE_KILLED : ZYGOTE_EXITED,
-					 .number = killed ? WTERMSIG(status) : WEXITSTATUS(status),
-					 .unused = work_unused(h, c) ? c->work : 0};
+	const struct zygote_news news = {
+		.id = c->id,
+		.end = killed ? ZYGOTE_KILLED : ZYGOTE_EXITED,
+		.number = killed ? WTERMSIG(status) : WEXITSTATUS(status),
+		.unused = work_unused(h, c) ? idle_keep(h, c->work, c->host) : 0};
 
 	c->pid = 0;
 	worker_errors_close(&c->errors);

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include "worker/folders.h"
+
 /* Returns the current folder of the only worker. */
 static void worker_folder(char out[PATH_MAX])
 {
@@ -153,16 +155,13 @@ static void compiler__files_of_others_cannot_be_replaced(void **state)
 	assert_string_not_equal(own, first);
 	write_accepted(&bad, own);
 	guest_close(&bad);
-	gone(own);
-	gone(first);
-	assert_int_equal(access(scratch, F_OK), 0);
 }
 
-/* Two processes of one program, such as ranks of a job, share what the compiler made, as long as
- * one of them runs. */
+/* Processes of one program, such as ranks of a job, share what the compiler made, at the same time
+ * and one after another, also after a crash. */
 static void compiler__files_are_shared_by_label(void **state)
 {
-	char first[PATH_MAX], second[PATH_MAX];
+	char first[PATH_MAX], later[PATH_MAX];
 	struct guest one = guest_open("rank-1");
 
 	ok(end(&one, add(&one, 1, NULL)));
@@ -170,28 +169,34 @@ static void compiler__files_are_shared_by_label(void **state)
 	struct guest two = guest_open("rank-2");
 	ok(end(&two, add(&two, 1, NULL)));
 	guest_close(&one);
-	worker_folder(second);
-	assert_string_equal(first, second);
+	worker_folder(later);
+	assert_string_equal(first, later);
+	assert_int_equal(end(&two, wild(&two, "wild", 0x10)), DXP_EDEVICE);
 	ok(end(&two, add(&two, 1, NULL)));
 	guest_close(&two);
-	gone(first);
+	struct guest three = guest_open("rank-3");
+	ok(end(&three, add(&three, 1, NULL)));
+	worker_folder(later);
+	assert_string_equal(first, later);
+	guest_close(&three);
 }
 
-/* A worker that has crashed leaves no files to the next worker of its host. */
-static void compiler__files_end_with_their_worker(void **state)
+/* Files of programs that have ended are removed when others have ended since. */
+static void compiler__files_of_the_past_are_removed(void **state)
 {
-	char first[PATH_MAX], second[PATH_MAX];
-	struct guest g = guest_open("crasher");
+	char first[PATH_MAX], name[FABRIC_NAME_BYTES];
+	struct guest g = guest_open("past");
 
 	ok(end(&g, add(&g, 1, NULL)));
 	worker_folder(first);
-	assert_int_equal(end(&g, wild(&g, "wild", 0x10)), DXP_EDEVICE);
-	ok(end(&g, add(&g, 1, NULL)));
-	worker_folder(second);
-	assert_int_equal(access(second, F_OK), 0);
 	guest_close(&g);
+	assert_int_equal(access(first, F_OK), 0);
+	for (int i = 0; i < FOLDERS_IDLE_MAX; i++) {
+		snprintf(name, sizeof(name), "later%d", i);
+		g = guest_open(name);
+		guest_close(&g);
+	}
 	gone(first);
-	gone(second);
 }
 
 /* Hosts that trust each other share built programs by an option, and nothing else. */
@@ -217,7 +222,7 @@ int main(void)
 		TEST(kept__programs_cannot_be_read_by_others),
 		TEST(compiler__files_of_others_cannot_be_replaced),
 		TEST(compiler__files_are_shared_by_label),
-		TEST(compiler__files_end_with_their_worker),
+		TEST(compiler__files_of_the_past_are_removed),
 	};
 	const struct CMUnitTest sharing[] = {
 		TEST(shared__by_an_option),
