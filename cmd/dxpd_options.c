@@ -39,11 +39,11 @@ struct option_address {
 /* The values as the rows set them. */
 static struct {
 	struct option_address manager, bind;
-	const char *key, *name, *state, *engine, *worker_program;
+	const char *key, *name, *state, *cache, *engine, *worker_program;
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
 	struct sandbox_options sandbox;
 	uint64_t buffers, buffer_bytes, functions, spin_us, timeout_s, ready_fd;
-	bool measure, verbose;
+	bool share_cache, measure, verbose;
 } a = {
 	.engine = "ocl",
 	.worker_program = SELF,
@@ -171,6 +171,14 @@ static const struct option_row rows[] = {
 	 "kernels; created if it does not exist; without --state, each start is a new xPU, and "
 	 "compiled kernels are kept in XDG_CACHE_HOME/dxp or ~/.cache/dxp",
 	 OPTION_TEXT, &a.state},
+	{"cache", "DIR",
+	 "folder of compiled kernels, created if it does not exist; default DXP_CACHE, or "
+	 "the folder that --state describes",
+	 OPTION_TEXT, &a.cache},
+	{"share-cache", NULL,
+	 "all hosts share compiled kernels, so each is compiled once: only for hosts that trust "
+	 "each other; default: apart for each program name and machine (docs/guide/security.md)",
+	 OPTION_FLAG, &a.share_cache},
 	{"bind", "ADDR[:PORT]",
 	 "own address, default the one with a route to the manager; PORT: as --port",
 	 PARSED(bind_parse, &a.bind, NULL)},
@@ -196,7 +204,7 @@ static const struct option_row rows[] = {
 	 PARSED(isolation_parse, &a.worker_program, "process")},
 	{"sandbox", "MODE",
 	 "what these processes may do, since kernels may hold machine code: auto (default): read "
-	 "system folders, write the folder of compiled kernels, make the system calls of "
+	 "system folders, write compiled kernels of their program, make the system calls of "
 	 "compilers, with the parts that this machine has; strict: no start if a part is missing; "
 	 "off: as this user (docs/guide/security.md)",
 	 PARSED(sandbox_parse, &a.sandbox.mode, "auto")},
@@ -297,6 +305,8 @@ static struct daemon_options daemon_options(void)
 		.port = a.port == NO_PORT ? 0 : (uint16_t)a.port,
 		.standard_ports = a.port == NO_PORT,
 		.state_folder = a.state,
+		.cache_folder = a.cache ? a.cache : getenv("DXP_CACHE"),
+		.cache_shared = a.share_cache,
 		.memory_bytes = a.memory,
 		.host_bytes = a.host_memory,
 		.hosts_max = (uint32_t)a.hosts,

@@ -12,6 +12,7 @@
 #include "cmd/dxp/file.h"
 #include "cmd/options/options.h"
 #include "engine/rv32_objects.h"
+#include "engine/seal.h"
 #include "rv32/list.h"
 
 #define FILE_MOST (64u << 20) /* bytes: more than the code and constants of any program */
@@ -38,7 +39,7 @@ static int binary_list(const char *path, const uint8_t *data, size_t bytes)
 	static struct rv32_object list[RV32_OBJECTS_MAX];
 	struct ocl_pack pack;
 	int count, status = EXIT_DONE;
-	const char *wrong = rv32_objects_open(data, bytes, &pack, list, &count);
+	const char *wrong = rv32_objects_open(data, seal_skip(data, bytes), &pack, list, &count);
 
 	if (wrong)
 		return print_fail("%s: %s; %s", path, wrong, next_step);

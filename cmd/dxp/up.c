@@ -229,6 +229,25 @@ static void word_add(const char *argv[DAEMON_WORDS], const char *option, const c
 	}
 }
 
+static void flag_add(const char *argv[DAEMON_WORDS], const char *flag)
+{
+	int at = 0;
+
+	while (argv[at])
+		at++;
+	if (flag && at + 1 < DAEMON_WORDS)
+		argv[at] = flag;
+}
+
+/* Returns whether only this machine reaches the fabric, whose hosts then have the same key file and
+ * user. */
+static bool loopback(const struct up *u)
+{
+	struct udp_address address;
+
+	return address_parse(u->bind, 0, &address) == DXP_OK && address_loopback(&address);
+}
+
 /* Starts the next daemon. Its xPUs request their numbers as node ids, because daemons join in any
  * order. */
 static bool daemon_start(struct up *u)
@@ -251,6 +270,7 @@ static bool daemon_start(struct up *u)
 		memory,    "--engine",  u->engine,  "--port", port};
 	word_add(argv, "--host-memory", u->host_memory ? host_memory : NULL);
 	word_add(argv, "--state", u->state);
+	flag_add(argv, loopback(u) ? "--share-cache" : NULL);
 	word_add(argv, "--buffers", u->buffers);
 	word_add(argv, "--buffer-bytes", u->buffer_bytes);
 	word_add(argv, "--keep-hosts", u->keep_hosts);

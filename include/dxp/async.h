@@ -145,7 +145,7 @@ struct dxp_sampler {
 
 enum dxp_program_kind {
 	DXP_PROGRAM_SOURCE,  /* files[0] is OpenCL C, the others are headers */
-	DXP_PROGRAM_BINARY,  /* files[0] is from dxp_program_binary() of the same kind of device */
+	DXP_PROGRAM_BINARY,  /* files[0] is from dxp_program_binary() of this xPU */
 	DXP_PROGRAM_COMPILE, /* like SOURCE, for a later LINK */
 	DXP_PROGRAM_LINK,    /* links `inputs`, which were compiled on the same xPU */
 };
@@ -168,7 +168,7 @@ struct dxp_program_source {
 
 /* Builds a program of any kind. Input that any host built before is not built again.
  * Owner:  `source` is only read during the call. Release *out with dxp_program_release().
- * Errors: DXP_EBUILD: *out is set and its log has the reason, also for a BINARY that the device
+ * Errors: DXP_EBUILD: *out is set and its log has the reason, also for a BINARY that the xPU
  *         rejects; DXP_EINVAL: dxp_fabric_error() names the field; DXP_ENOMEM; others: see
  *         dxp_program_build(). */
 DXP_API int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *source,
@@ -178,8 +178,9 @@ DXP_API int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_sou
 DXP_API int32_t dxp_program_native(const struct dxp_program *program);
 /* Returns records about the kernels of a built program (dxp/about.h), valid until its release. */
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
-/* Returns the device's binary in new memory, which the caller frees. DXP_EUNSUPPORTED: the engine
- * has no binaries. */
+/* Returns the device's binary in new memory, which the caller frees. It is sealed: only the daemon
+ * that made it accepts it, unchanged, and with `dxpd --state` also after a restart; else the build
+ * fails with CL_INVALID_BINARY. DXP_EUNSUPPORTED: the engine has no binaries. */
 DXP_API int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes);
 
 /* Returns the profile of a program's launches, records of dxp/about.h in new memory, which the

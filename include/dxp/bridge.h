@@ -78,7 +78,8 @@ DXP_API int dxp_bridge_move(struct dxp_xpu *xpu, const struct dxp_bridge_transfe
  * Errors: DXP_EUNSUPPORTED: the xPU has no stream core, or not this one. */
 enum dxp_core { DXP_CORE_PASS, DXP_CORE_ADD, DXP_CORE_CHECKSUM, DXP_CORE_KERNEL };
 DXP_API int dxp_core_set(struct dxp_xpu *xpu, enum dxp_core core, uint32_t operand);
-/* *result of CHECKSUM: sum of all words of the last stream, modulo 2^64. */
+/* Each host has its own setting. *result of CHECKSUM: sum of all words of its last stream, modulo
+ * 2^64. */
 DXP_API int dxp_core_get(struct dxp_xpu *xpu, enum dxp_core *core, uint32_t *operand,
 			 uint64_t *result);
 

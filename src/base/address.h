@@ -28,6 +28,15 @@ static inline bool address_link_local(const struct udp_address *a)
 	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
 }
 
+/* Returns true for 127.0.0.0/8 and ::1, which only this machine reaches. */
+static inline bool address_loopback(const struct udp_address *a)
+{
+	static const uint8_t v4[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127};
+	static const uint8_t v6[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+
+	return memcmp(a->ip, v4, sizeof(v4)) == 0 || memcmp(a->ip, v6, sizeof(v6)) == 0;
+}
+
 /* Returns an IPv4 address. `ip` is in host order: 0x0a000001 is 10.0.0.1. */
 struct udp_address address_v4(uint32_t ip, uint16_t port);
 

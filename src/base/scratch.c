@@ -19,7 +19,8 @@
 #include "base/log.h"
 
 #define PREFIX      "dxp-work-"
-#define YOUNG_S     60 /* s; the owner of a newer folder may not have locked it yet */
+#define YOUNG_S     60  /* s; the owner of a newer folder may not have locked it yet */
+#define DEPTH_MAX   256 /* folders within folders; compilers make 6, a hostile kernel any number */
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct scratch {
@@ -29,9 +30,10 @@ struct scratch {
 
 /* ---- removing ---- */
 
-static void folder_empty(int folder)
+/* Removes all inside, but for what lies too deep: each level needs a descriptor and memory. */
+static void folder_empty(int folder, unsigned depth)
 {
-	DIR *d = fdopendir(folder);
+	DIR *d = depth < DEPTH_MAX ? fdopendir(folder) : NULL;
 	struct dirent *entry;
 
 	if (!d) {
@@ -43,7 +45,7 @@ static void folder_empty(int folder)
 			continue;
 		int inside = descriptor_raise(openat(dirfd(d), entry->d_name, FOLDER_OPEN));
 		if (inside >= 0)
-			folder_empty(inside);
+			folder_empty(inside, depth + 1);
 		unlinkat(dirfd(d), entry->d_name, inside >= 0 ? AT_REMOVEDIR : 0);
 	}
 	closedir(d);
@@ -54,7 +56,7 @@ void scratch_folder_remove(const char *path)
 	int folder = descriptor_raise(open(path, FOLDER_OPEN));
 
 	if (folder >= 0)
-		folder_empty(folder);
+		folder_empty(folder, 0);
 	rmdir(path);
 }
 
@@ -83,7 +85,7 @@ static void left_remove(const char *where)
 			close(folder);
 			continue;
 		}
-		folder_empty(folder);
+		folder_empty(folder, 0);
 		unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR);
 	}
 	if (d)

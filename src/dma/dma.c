@@ -297,14 +297,14 @@ static int core_set(struct dxp_dma *d, void *context)
 {
 	const struct core_values *v = context;
 
-	return engine_core_set(d->engine, v->core, v->operand);
+	return engine_core_set(d->engine, 0, v->core, v->operand);
 }
 
 static int core_get(struct dxp_dma *d, void *context)
 {
 	struct core_values *v = context;
 
-	engine_core_get(d->engine, &v->core, &v->operand, &v->result);
+	engine_core_get(d->engine, 0, &v->core, &v->operand, &v->result);
 	return DXP_OK;
 }
 

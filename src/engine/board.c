@@ -161,16 +161,24 @@ static void board_reset(struct engine *e)
 	board_dma_reset(engine_board_of(e)->dma);
 }
 
-static int core_set(struct engine *e, uint32_t core, uint32_t operand)
+static int core_set(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand)
 {
-	return board_core_set(engine_board_of(e)->core, core, operand);
+	const struct board_core_task task = {core, operand};
+
+	return board_core_set(engine_board_of(e)->core, owner, &task);
 }
 
-static void core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result)
+static void core_drop(struct engine *e, uint32_t owner)
+{
+	board_core_drop(engine_board_of(e)->core, owner);
+}
+
+static void core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t *operand,
+		     uint64_t *result)
 {
 	struct board_core_task task;
 
-	board_core_get(engine_board_of(e)->core, &task, result);
+	board_core_get(engine_board_of(e)->core, owner, &task, result);
 	*core = task.core;
 	*operand = task.operand;
 }
@@ -220,6 +228,7 @@ static const struct engine_ops board_ops = {
 	.dma_reset = board_reset,
 	.core_set = core_set,
 	.core_get = core_get,
+	.core_drop = core_drop,
 };
 
 /* Opens the inner engine, which works in place in the board's memory. If none is configured and no

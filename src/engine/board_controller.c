@@ -207,7 +207,7 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 	struct board_job *job = board_job_at(c, c->next);
 
 	if (job->moved == 0 && through(job) && job->dma.first)
-		board_core_begin(d->options.core, &job->task);
+		board_core_begin(d->options.core, job->dma.owner, &job->task);
 	clock_hold(c, job, now_ns);
 	uint64_t bytes = slice_bytes(c, job);
 	c->moving = true;

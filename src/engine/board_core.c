@@ -4,7 +4,6 @@
  * an addition needs only the carry. */
 #include "engine/board_core.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +19,11 @@
 struct board_core {
 	struct board_kernel *kernel; /* NULL: not configured */
 	struct board_core_task running;
+	uint32_t owner; /* of the running stream */
 	uint64_t at;    /* bytes of the stream so far */
 	uint32_t carry; /* ADD: into the next byte of the same word */
 	uint64_t sum;   /* CHECKSUM */
-
-	pthread_mutex_t lock;       /* guards the fields below */
-	struct board_core_task set; /* operation of the next stream */
-	uint64_t result;
+	struct board_owners owners;
 };
 
 int board_core_create(const struct board_config *config, const char *cache_folder,
@@ -43,8 +40,8 @@ int board_core_create(const struct board_config *config, const char *cache_folde
 		free(c);
 		return status;
 	}
-	pthread_mutex_init(&c->lock, NULL);
-	c->set = c->running = (struct board_core_task){config->core, config->operand};
+	c->running = (struct board_core_task){config->core, config->operand};
+	board_owners_open(&c->owners, &c->running);
 	*out = c;
 	return DXP_OK;
 }
@@ -54,43 +51,37 @@ void board_core_destroy(struct board_core *c)
 	if (!c)
 		return;
 	board_kernel_destroy(c->kernel);
-	pthread_mutex_destroy(&c->lock);
+	board_owners_close(&c->owners);
 	free(c);
 }
 
-int board_core_set(struct board_core *c, uint32_t core, uint32_t operand)
+int board_core_set(struct board_core *c, uint32_t owner, const struct board_core_task *set)
 {
-	if (core > ENGINE_CORE_KERNEL || (core != ENGINE_CORE_ADD && operand != 0))
+	if (set->core > ENGINE_CORE_KERNEL || (set->core != ENGINE_CORE_ADD && set->operand != 0))
 		return DXP_EINVAL;
-	if (core == ENGINE_CORE_KERNEL && !c->kernel)
+	if (set->core == ENGINE_CORE_KERNEL && !c->kernel)
 		return DXP_EUNSUPPORTED;
-	pthread_mutex_lock(&c->lock);
-	c->set = (struct board_core_task){core, operand};
-	pthread_mutex_unlock(&c->lock);
-	return DXP_OK;
+	return board_owners_set(&c->owners, owner, set);
 }
 
-void board_core_get(struct board_core *c, struct board_core_task *set, uint64_t *result)
+void board_core_get(struct board_core *c, uint32_t owner, struct board_core_task *set,
+		    uint64_t *result)
 {
-	pthread_mutex_lock(&c->lock);
-	*set = c->set;
-	*result = c->result;
-	pthread_mutex_unlock(&c->lock);
+	board_owners_get(&c->owners, owner, set, result);
 }
 
-static void result_report(struct board_core *c)
+void board_core_drop(struct board_core *c, uint32_t owner)
 {
-	pthread_mutex_lock(&c->lock);
-	c->result = c->sum;
-	pthread_mutex_unlock(&c->lock);
+	board_owners_drop(&c->owners, owner);
 }
 
-void board_core_begin(struct board_core *c, const struct board_core_task *task)
+void board_core_begin(struct board_core *c, uint32_t owner, const struct board_core_task *task)
 {
 	c->running = *task;
+	c->owner = owner;
 	c->at = 0;
 	c->sum = 0;
-	result_report(c);
+	board_owners_result(&c->owners, owner, 0);
 }
 
 bool board_core_has_kernel(const struct board_core *c)
@@ -180,7 +171,7 @@ int board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint6
 	case ENGINE_CORE_KERNEL: status = board_kernel_run(c->kernel, out, in, bytes, c->at); break;
 	case ENGINE_CORE_CHECKSUM:
 		sum(c, in, bytes);
-		result_report(c);
+		board_owners_result(&c->owners, c->owner, c->sum);
 		memmove(out, in, bytes);
 		break;
 	default: memmove(out, in, bytes);

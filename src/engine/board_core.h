@@ -3,7 +3,8 @@
  * in order. Cuts between calls do not change the result.
  *
  * A word is 4 bytes from the stream's start, lowest byte first; the last one may be short. One
- * thread makes all calls; any thread may call board_core_set() and board_core_get(). */
+ * thread makes all calls; any thread may call board_core_set(), _get()
+ * and _drop(). */
 #ifndef ENGINE_BOARD_CORE_H
 #define ENGINE_BOARD_CORE_H
 
@@ -12,15 +13,10 @@
 #include <stdint.h>
 
 #include "engine/board_config.h"
+#include "engine/board_owners.h"
 #include "engine/engine.h"
 
 struct board_core;
-
-/* Settings at a stream's start. */
-struct board_core_task {
-	uint32_t core; /* enum engine_core */
-	uint32_t operand;
-};
 
 /* Creates the core and builds its kernel, on an engine that `opener` opens. DXP_EINVAL, DXP_EBUILD,
  * DXP_EUNSUPPORTED: logged, with the build log; DXP_ENOMEM. */
@@ -28,13 +24,17 @@ int board_core_create(const struct board_config *config, const char *cache_folde
 		      engine_opener opener, struct board_core **out);
 void board_core_destroy(struct board_core *c);
 
-/* Sets the core of later streams. DXP_EINVAL: no such core, or an unexpected operand;
- * DXP_EUNSUPPORTED: no kernel is configured. */
-int board_core_set(struct board_core *c, uint32_t core, uint32_t operand);
-void board_core_get(struct board_core *c, struct board_core_task *set, uint64_t *result);
+/* Sets the core of an owner's later streams. DXP_EINVAL: no such core, or an unexpected operand;
+ * DXP_EUNSUPPORTED: no kernel is configured; DXP_ENOMEM. */
+int board_core_set(struct board_core *c, uint32_t owner, const struct board_core_task *set);
+/* Returns what an owner has set, and the result of its last stream. */
+void board_core_get(struct board_core *c, uint32_t owner, struct board_core_task *set,
+		    uint64_t *result);
+/* Forgets an owner that has no stream. */
+void board_core_drop(struct board_core *c, uint32_t owner);
 
 /* Starts a stream: resets position and sum. */
-void board_core_begin(struct board_core *c, const struct board_core_task *task);
+void board_core_begin(struct board_core *c, uint32_t owner, const struct board_core_task *task);
 /* Returns whether a kernel is configured: then a step can take any time. Never changes. */
 bool board_core_has_kernel(const struct board_core *c);
 /* Returns how many of `bytes` one step processes. */

@@ -135,7 +135,7 @@ static struct board_job job_make(struct board_dma *d, const struct engine_dma *d
 	if (job.stalls || job.fails)
 		job.last = dma->bytes / 2;
 	if (dma->kind == ENGINE_DMA_THROUGH && dma->first)
-		board_core_get(d->options.core, &job.task, &result);
+		board_core_get(d->options.core, dma->owner, &job.task, &result);
 	return job;
 }
 

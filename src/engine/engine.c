@@ -35,15 +35,22 @@ int engine_sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTE
 	return DXP_OK;
 }
 
-int engine_core_set(struct engine *e, uint32_t core, uint32_t operand)
+int engine_core_set(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand)
 {
-	return e->ops->core_set ? e->ops->core_set(e, core, operand) : DXP_EUNSUPPORTED;
+	return e->ops->core_set ? e->ops->core_set(e, owner, core, operand) : DXP_EUNSUPPORTED;
 }
 
-void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result)
+void engine_core_drop(struct engine *e, uint32_t owner)
+{
+	if (e->ops->core_drop)
+		e->ops->core_drop(e, owner);
+}
+
+void engine_core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t *operand,
+		     uint64_t *result)
 {
 	*core = *operand = 0;
 	*result = 0;
 	if (e->ops->core_get)
-		e->ops->core_get(e, core, operand, result);
+		e->ops->core_get(e, owner, core, operand, result);
 }

@@ -33,7 +33,7 @@ struct engine_options {
 	 * memory even where DIRECT would work. */
 	const char *name;
 	const char *cache_folder; /* folder for compiled kernels; NULL: not cached */
-	/* Folder for compiler files of this process and its children; NULL: a new folder. */
+	/* Folder for compiler files of this process and its children, absolute; NULL: a new one. */
 	const char *work_folder;
 	/* DIRECT: device memory, owned by the caller, outlives the engine. BRIDGED: not
 	 * accessed. */
@@ -131,7 +131,8 @@ struct engine_dma {
 	const void *source; /* host memory: IN, THROUGH */
 	void *sink;         /* host memory: OUT, THROUGH */
 	uint64_t bytes;     /* 1 or more; any alignment */
-	bool first;         /* THROUGH: starts a stream; resets the core's result */
+	bool first;         /* THROUGH: starts a stream; resets the result of its owner */
+	uint32_t owner;     /* THROUGH: whose core settings apply; any number */
 };
 
 struct engine_dma_end {
@@ -154,6 +155,8 @@ struct engine_ops {
 		     size_t *bytes);
 	/* NULL: not needed */
 	void (*warm)(struct engine *e);
+	/* NULL: the engine uses no folders */
+	void (*folders)(struct engine *e, const char *work, const char *cache);
 	/* NULL with DIRECT memory: edited in place */
 	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
@@ -166,8 +169,10 @@ struct engine_ops {
 	bool (*dma_help)(struct engine *e); /* NULL: the device needs no help */
 	void (*dma_reset)(struct engine *e);
 	/* NULL without a stream core: */
-	int (*core_set)(struct engine *e, uint32_t core, uint32_t operand);
-	void (*core_get)(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result);
+	int (*core_set)(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand);
+	void (*core_get)(struct engine *e, uint32_t owner, uint32_t *core, uint32_t *operand,
+			 uint64_t *result);
+	void (*core_drop)(struct engine *e, uint32_t owner);
 };
 
 struct engine {
@@ -219,6 +224,15 @@ static inline void engine_warm(struct engine *e)
 {
 	if (e->ops->warm)
 		e->ops->warm(e);
+}
+
+/* Moves an engine without programs in use to other folders, in a forked process: absolute paths as
+ * engine_options. Programs that it has made before are forgotten. PoCL goes on in the folder of
+ * POCL_CACHE_DIR. */
+static inline void engine_folders(struct engine *e, const char *work, const char *cache)
+{
+	if (e->ops->folders)
+		e->ops->folders(e, work, cache);
 }
 
 /* Returns records of dxp/about.h, FETCH_ABOUT of a program or FETCH_DEVICE without one; or
@@ -279,12 +293,15 @@ static inline void engine_dma_reset(struct engine *e)
 	e->ops->dma_reset(e);
 }
 
-/* Sets the stream core of later streams. ADD adds `operand` to each word; KERNEL runs the board's
- * kernel. DXP_EINVAL, DXP_EUNSUPPORTED. */
-int engine_core_set(struct engine *e, uint32_t core, uint32_t operand);
-/* Returns the core's settings. `result`: CHECKSUM's sum of all words of the last stream, modulo
+/* Sets the stream core of an owner's later streams. ADD adds `operand` to each word; KERNEL runs
+ * the board's kernel. DXP_EINVAL, DXP_EUNSUPPORTED, DXP_ENOMEM. */
+int engine_core_set(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand);
+/* Returns an owner's settings. `result`: CHECKSUM's sum of all words of its last stream, modulo
  * 2^64. All 0 without a core. */
-void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result);
+void engine_core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t *operand,
+		     uint64_t *result);
+/* Forgets an owner without streams. */
+void engine_core_drop(struct engine *e, uint32_t owner);
 
 /* For engines: checks the number of work items, and that the local size divides the global size.
  * DXP_EINVAL: with `text`. */

@@ -157,6 +157,11 @@ static int ocl_run(struct engine *e, const struct engine_launch *l, char text[EN
 	return status;
 }
 
+static void ocl_folders(struct engine *e, const char *work, const char *cache)
+{
+	ocl_device_folders(ocl_of(e)->device, work, cache);
+}
+
 static void ocl_describe(const struct engine *e, struct engine_description *out)
 {
 	const struct engine_ocl *o = ocl_of(e);
@@ -216,6 +221,7 @@ static const struct engine_ops direct_ops = {
 	.run = ocl_run,
 	.fetch = ocl_fetch,
 	.warm = ocl_engine_warm,
+	.folders = ocl_folders,
 	.describe = ocl_describe,
 	.close = ocl_close,
 };

@@ -28,6 +28,7 @@ static void build_free(struct ocl_device *d, struct ocl_build *b)
 		d->cl->clReleaseProgram(b->made.program);
 	free(b->made.log);
 	free(b->about.data);
+	free(b->object);
 	free(b);
 }
 
@@ -83,13 +84,13 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 		.about = b->about.data,
 		.about_bytes = b->about.bytes,
 	};
-	size_t binary_bytes = 0;
-	uint8_t *binary = ocl_made_binary(d, &b->made, &binary_bytes);
+	size_t binary_bytes = b->object_bytes;
+	uint8_t *binary = b->object ? NULL : ocl_made_binary(d, &b->made, &binary_bytes);
 
-	if (!binary)
+	if (!binary && !b->object)
 		return DXP_EUNSUPPORTED;
 	memcpy(pack.device, d->sum, sizeof(pack.device));
-	pack.binary = binary;
+	pack.binary = binary ? binary : b->object;
 	pack.binary_bytes = binary_bytes;
 	*out = ocl_pack_make(&pack, bytes);
 	free(binary);
@@ -111,6 +112,18 @@ static void build_keep(struct ocl_device *d, struct ocl_build *b)
 	free(pack);
 }
 
+/* Keeps the binary of what is only loaded, not built: PoCL 3.1 does not return it again. */
+static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
+{
+	if (pack->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE || pack->binary_bytes == 0)
+		return;
+	b->object = malloc(pack->binary_bytes);
+	if (!b->object)
+		return;
+	memcpy(b->object, pack->binary, pack->binary_bytes);
+	b->object_bytes = pack->binary_bytes;
+}
+
 /* Returns NULL when built, else a sentence with the reason. */
 static const char *pack_load(struct ocl_device *d, const void *data, size_t bytes,
 			     struct ocl_build *b)
@@ -125,6 +138,7 @@ static const char *pack_load(struct ocl_device *d, const void *data, size_t byte
 		       "build the program from source";
 	if (!ocl_made_load(d, &pack, &b->made))
 		return "the device rejects the binary; build the program from source";
+	object_keep(&pack, b);
 	if (pack.log_bytes)
 		b->made.log = strndup(pack.log, pack.log_bytes);
 	b->about.data = malloc(pack.about_bytes + 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Built programs on disk, by key, for all processes of a node. Files appear completely or not at
- * all (rename); the least recently used go first. After an error the program is just built again.
- * Any thread, any process. */
+/* Built programs on disk, by key, for all processes that have the folder. They hold native code, so
+ * these processes trust each other. Files appear completely or not at all (rename); the least
+ * recently used go first. After an error the program is just built again. Any thread, any
+ * process. */
 #ifndef ENGINE_OCL_CACHE_H
 #define ENGINE_OCL_CACHE_H
 

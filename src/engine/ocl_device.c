@@ -42,22 +42,22 @@ static void environment_prepare(const char *part)
 }
 
 /* Stays until the process exits: the driver reads its path only once. */
-static struct scratch *work;
+static struct scratch *own_work;
 
 static void work_close(void)
 {
-	scratch_close(work);
+	scratch_close(own_work);
 }
 
 static int work_make(void)
 {
 	if (getenv("POCL_CACHE_DIR"))
 		return DXP_OK; /* set by the user, or by an earlier call */
-	int status = scratch_open(NULL, &work);
+	int status = scratch_open(NULL, &own_work);
 	if (status != DXP_OK)
 		return status;
 	atexit(work_close);
-	setenv("POCL_CACHE_DIR", scratch_path(work), 0);
+	setenv("POCL_CACHE_DIR", scratch_path(own_work), 0);
 	return DXP_OK;
 }
 
@@ -215,17 +215,35 @@ static int device_create(const struct ocl_library *cl, const struct candidate *c
 	return DXP_OK;
 }
 
-static void folders_set(struct ocl_device *d, const struct engine_options *options)
+static void cache_set(struct ocl_device *d, const char *cache)
 {
-	const char *folder = getenv("POCL_CACHE_DIR"), *cache = options->cache_folder;
-
-	if (!d->scratch && folder)
-		d->scratch = strdup(folder);
-	if (d->folder || !cache)
-		return;
 	mkdir(cache, 0700);
 	if (asprintf(&d->folder, "%s/programs", cache) < 0)
 		d->folder = NULL;
+}
+
+static void folders_set(struct ocl_device *d, const struct engine_options *options)
+{
+	const char *folder = getenv("POCL_CACHE_DIR");
+
+	if (!d->scratch && folder)
+		d->scratch = strdup(folder);
+	if (!d->folder && options->cache_folder)
+		cache_set(d, options->cache_folder);
+}
+
+void ocl_device_folders(struct ocl_device *d, const char *work, const char *cache)
+{
+	pthread_mutex_lock(&d->lock);
+	ocl_builds_free(d);
+	d->idle_builds = 0;
+	free(d->scratch);
+	free(d->folder);
+	d->scratch = strdup(work);
+	d->folder = NULL;
+	if (cache)
+		cache_set(d, cache);
+	pthread_mutex_unlock(&d->lock);
 }
 
 static int get_locked(const char *part, const struct engine_options *options,

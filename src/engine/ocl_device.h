@@ -16,6 +16,9 @@ struct ocl_device;
 int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);
 
+/* As engine_folders; this device must have one user. */
+void ocl_device_folders(struct ocl_device *d, const char *work, const char *cache);
+
 cl_device_id ocl_device_id(const struct ocl_device *d);
 cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);

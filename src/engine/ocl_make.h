@@ -22,9 +22,11 @@ struct ocl_build {
 	uint8_t key[OCL_KEY_BYTES];
 	struct ocl_made made;
 	struct records about; /* properties of the program */
-	bool from_host;       /* from a binary that the host has */
-	bool seen;            /* an earlier process built it too */
-	bool grown;           /* the program's binary has more than the one on disk */
+	void *object;         /* binary of a loaded object or library; NULL: the driver has it */
+	size_t object_bytes;
+	bool from_host; /* from a binary that the host has */
+	bool seen;      /* an earlier process built it too */
+	bool grown;     /* the program's binary has more than the one on disk */
 };
 
 /* A program of one engine. */

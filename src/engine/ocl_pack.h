@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A device's binary of a program with log and properties, protected by a checksum: drivers crash on
- * damaged binaries. For cache files and for hosts. Valid for one kind of device, on any node.
- * Pure. */
+ * damaged binaries. For cache files and, with a seal (seal.h), for hosts. Valid for
+ * one kind of device. Pure. */
 #ifndef ENGINE_OCL_PACK_H
 #define ENGINE_OCL_PACK_H
 

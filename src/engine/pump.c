@@ -218,6 +218,7 @@ static int dma_start(struct pump *p, const struct pump_transfer *t, const struct
 	default: dma_direct(t, a, &dma);
 	}
 	dma.first = dma.kind == ENGINE_DMA_THROUGH && a->at == 0;
+	dma.owner = t->owner;
 	int status = engine_dma_start(p->engine, &dma);
 	if (status == DXP_OK) {
 		assert(p->dma_count < ARRAY_COUNT(p->dmas));

@@ -26,6 +26,7 @@ struct pump_transfer {
 	 * through the stream core. */
 	const uint8_t *source;
 	uint8_t *sink;
+	uint32_t owner; /* as engine_dma, for the stream core */
 	/* Starts a FILL or DRAIN step; pump_done() reports its completion, maybe inside the call.
 	 * DXP_EAGAIN: retried later; other errors fail the transfer. */
 	int (*step)(struct pump_transfer *t, const struct bridge_action *a);

@@ -58,6 +58,21 @@ static void rv32_describe(const struct engine *e, struct engine_description *out
 		 r->settings.cores, r->settings.cores == 1 ? "" : "s", RV32_LANES);
 }
 
+static void programs_set(struct engine_rv32 *r, const char *cache)
+{
+	if (!cache || asprintf(&r->programs, "%s/programs", cache) < 0)
+		r->programs = NULL;
+}
+
+static void rv32_folders(struct engine *e, const char *work, const char *cache)
+{
+	struct engine_rv32 *r = rv32_of(e);
+
+	rv32_clang_folder(&r->clang, work);
+	free(r->programs);
+	programs_set(r, cache);
+}
+
 static void rv32_close(struct engine *e)
 {
 	struct engine_rv32 *r = rv32_of(e);
@@ -76,6 +91,7 @@ static const struct engine_ops rv32_ops = {
 	.run = rv32_run,
 	.fetch = rv32_fetch,
 	.warm = rv32_warm,
+	.folders = rv32_folders,
 	.describe = rv32_describe,
 	.close = rv32_close,
 };
@@ -90,9 +106,7 @@ static int parts_open(struct engine_rv32 *r, const struct engine_options *option
 		return status;
 	r->values = aligned_alloc(RV32_VALUE_ALIGN,
 				  RV32_VALUES_BYTES / RV32_VALUE_ALIGN * RV32_VALUE_ALIGN);
-	if (options->cache_folder &&
-	    asprintf(&r->programs, "%s/programs", options->cache_folder) < 0)
-		r->programs = NULL;
+	programs_set(r, options->cache_folder);
 	return r->values ? DXP_OK : DXP_ENOMEM;
 }
 

@@ -149,6 +149,12 @@ int rv32_clang_open(const char *cache_folder, struct rv32_clang *c)
 	return folder_make(cache_folder, c);
 }
 
+void rv32_clang_folder(struct rv32_clang *c, const char *work)
+{
+	if (strlen(work) < sizeof(c->folder))
+		strcpy(c->folder, work);
+}
+
 void rv32_clang_close(struct rv32_clang *c)
 {
 	free(c->support);

@@ -22,7 +22,7 @@ struct rv32_clang {
 	const char *libclc;         /* path of libclc's bitcode for 32-bit pointers */
 	uint8_t sum[OCL_KEY_BYTES]; /* hash of clang, libclc and runtime: part of each program's key
 				     */
-	char folder[PATH_MAX / 2];  /* folder of the compiled runtime */
+	char folder[PATH_MAX / 2];  /* folder of compilers, and of the runtime unless it is there */
 	struct scratch *scratch;    /* owner of `folder` if there is no cache folder; else NULL */
 	char bitcode[PATH_MAX];     /* the runtime, linked while compiling; "": not made yet */
 	uint8_t *support;           /* an object, linked to each program */
@@ -36,6 +36,8 @@ bool rv32_clang_there(void);
  * installed, logged with the packages; DXP_ENOMEM, DXP_EIO. */
 int rv32_clang_open(const char *cache_folder, struct rv32_clang *out);
 void rv32_clang_close(struct rv32_clang *c);
+/* As engine_folders. A runtime that is there stays where it is. */
+void rv32_clang_folder(struct rv32_clang *c, const char *work);
 
 /* Compiles the runtime unless it is there. DXP_EIO, DXP_EUNSUPPORTED: logged. */
 int rv32_clang_ready(struct rv32_clang *c);

@@ -9,7 +9,7 @@
 
 #define RV32_OBJECTS_MAX 256 /* objects of one program */
 
-/* Identifies the kind of device in binaries: any node's clang may have made them. */
+/* Identifies the kind of device in binaries: any version of clang may have made them. */
 extern const uint8_t rv32_device_kind[OCL_KEY_BYTES];
 
 /* Lists the objects; returns how many, or -1: the list is damaged. */

@@ -13,9 +13,10 @@
 #include "base/text.h"
 #include "base/util.h"
 
-#define PREFIX "worker: "
+#define PREFIX     "worker: "
+#define PARTS_LEFT 16 /* reads of 4 KiB: what a pipe holds */
 
-int worker_errors_open(struct worker_errors *e)
+int worker_errors_open(struct worker_errors *e, int *write_fd)
 {
 	int fds[2];
 
@@ -23,7 +24,8 @@ int worker_errors_open(struct worker_errors *e)
 		return DXP_EIO;
 	/* Each end has its own flags: a worker cannot make this end blocking. */
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	*e = (struct worker_errors){.read_fd = fds[0], .write_fd = fds[1]};
+	*e = (struct worker_errors){.read_fd = fds[0]};
+	*write_fd = fds[1];
 	return DXP_OK;
 }
 
@@ -56,7 +58,8 @@ static void line_complete(struct worker_errors *e)
 	e->bytes = 0;
 }
 
-void worker_errors_copy(struct worker_errors *e)
+/* Returns the result of read. */
+static ssize_t part_copy(struct worker_errors *e)
 {
 	char part[4096];
 	ssize_t got = read(e->read_fd, part, sizeof(part));
@@ -67,4 +70,28 @@ void worker_errors_copy(struct worker_errors *e)
 		if (part[i] == '\n' || e->bytes == sizeof(e->line))
 			line_complete(e);
 	}
+	return got;
+}
+
+static void end(struct worker_errors *e)
+{
+	if (e->bytes > 0)
+		line_complete(e);
+	close(e->read_fd);
+	e->read_fd = -1;
+}
+
+void worker_errors_copy(struct worker_errors *e)
+{
+	if (part_copy(e) == 0)
+		end(e);
+}
+
+void worker_errors_close(struct worker_errors *e)
+{
+	if (e->read_fd < 0)
+		return;
+	for (int i = 0; i < PARTS_LEFT && part_copy(e) > 0; i++)
+		;
+	end(e);
 }

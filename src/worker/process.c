@@ -77,6 +77,34 @@ static void descriptors_set(const struct worker_process *p)
 	close(p->rings_fd);
 }
 
+/* Returns the rules of files for the worker's sandbox; -1: none. */
+static int rules_make(const struct worker_process *p, const struct worker_folders *own)
+{
+	const char *const writes[] = {own->work, own->cache[0] ? own->cache : NULL, NULL};
+	/* the runtime of rv32 */
+	const char *const reads[] = {p->folders->zygote,
+				     p->folders->node[0] ? p->folders->node : NULL, NULL};
+
+	return sandbox_rules(writes, reads, p->reads);
+}
+
+/* Gives the worker folders of its own, and enters the sandbox. Needs the zygote's current folder
+ * for relative names. Call it while there is one thread. */
+static bool confine(const struct worker_process *p)
+{
+	static struct worker_folders own;
+	int rules = -1;
+
+	if (!folders_make(p->folders, p->work, p->host, &own))
+		return false;
+	if (p->sandboxed && p->parts & SANDBOX_FILES && (rules = rules_make(p, &own)) < 0)
+		return false;
+	if (chdir(own.work) != 0 || setenv("TMPDIR", own.work, 1) != 0)
+		return false;
+	engine_folders(p->engine, own.work, own.cache[0] ? own.cache : NULL);
+	return !p->sandboxed || sandbox_enter(p->parts, rules, p->limit_bytes);
+}
+
 void worker_process_run(const struct worker_process *p)
 {
 	struct worker_print *print = NULL;
@@ -86,7 +114,7 @@ void worker_process_run(const struct worker_process *p)
 	struct worker_rings *rings =
 		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, p->rings_fd, 0);
 	/* Before the descriptors that it uses are closed, and while there is one thread. */
-	if (p->sandboxed && !sandbox_enter(p->parts, p->rules, p->limit_bytes))
+	if (!confine(p))
 		_exit(1);
 	/* A change of namespaces may clear it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "worker/folders.h"
 #include "worker/server.h"
 
 struct worker_process {
@@ -18,8 +19,11 @@ struct worker_process {
 	/* The sandbox, as sandbox_enter. */
 	bool sandboxed;
 	uint32_t parts;
-	int rules;
 	uint64_t limit_bytes;
+	const char *reads; /* as sandbox_options */
+	uint32_t work;     /* as folders_make */
+	const char *host;
+	const struct folders *folders;
 	struct engine *engine;
 	uint8_t *memory; /* reserved addresses */
 	uint64_t memory_bytes;

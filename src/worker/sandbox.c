@@ -94,7 +94,7 @@ static void list_permit(int rules, const char *list)
 	}
 }
 
-int sandbox_rules(const char *const *writes, const char *reads)
+int sandbox_rules(const char *const *writes, const char *const *reads, const char *more)
 {
 	int rules = landlock_rules();
 
@@ -108,8 +108,10 @@ int sandbox_rules(const char *const *writes, const char *reads)
 	driver_permit(rules);
 	for (; *writes; writes++)
 		landlock_permit(rules, *writes, LANDLOCK_ALL);
-	if (reads)
-		list_permit(rules, reads);
+	for (; *reads; reads++)
+		landlock_permit(rules, *reads, LANDLOCK_READ);
+	if (more)
+		list_permit(rules, more);
 	return rules;
 }
 

@@ -20,7 +20,7 @@ enum sandbox_mode {
 
 /* Bits. */
 enum sandbox_part {
-	SANDBOX_FILES = 1, /* Landlock: reads system folders, writes the folders given */
+	SANDBOX_FILES = 1, /* Landlock: reads system folders, writes its own folders */
 	SANDBOX_CALLS = 2, /* seccomp: system calls of a list; no socket, no signal to others */
 	SANDBOX_ALL = SANDBOX_FILES | SANDBOX_CALLS,
 };
@@ -39,9 +39,9 @@ uint32_t sandbox_available(void);
 /* Writes the names of parts, such as "files (Landlock), system calls (seccomp)". */
 void sandbox_parts_text(uint32_t parts, char *out, size_t space);
 
-/* Prepares the rules of files: a descriptor for sandbox_enter. `writes`: folders, up to a NULL
- * entry. -1: failed, logged. */
-int sandbox_rules(const char *const *writes, const char *reads);
+/* Prepares the rules of files: a descriptor for sandbox_enter. `writes`, `reads`: folders, up to a
+ * NULL entry; `more`: as sandbox_options.reads. -1: failed, logged. */
+int sandbox_rules(const char *const *writes, const char *const *reads, const char *more);
 
 /* Enters the sandbox for good; the calling process must have one thread. `rules`: of sandbox_rules,
  * if `parts` has FILES. Returns false if the kernel refuses, logged. */

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/scratch.h"
 #include "base/util.h"
+#include "worker/remover.h"
 
 extern char **environ;
 
@@ -31,8 +32,9 @@ struct zygote {
 	struct zygote_options options;
 	char *program, *engine, *cache, *reads;
 	struct scratch *scratch; /* holds what its workers compile */
-	char name[32];           /* the engine's */
-	pid_t pid;               /* 0: none */
+	struct remover *remover;
+	char name[32]; /* the engine's */
+	pid_t pid;     /* 0: none */
 	int socket;
 	bool hello_done; /* the zygote's first message was received */
 	int news_fd;
@@ -102,26 +104,19 @@ static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
 
 static int process_spawn(struct zygote *z, const struct given *g)
 {
-	char bytes[24], spin[16], parent[16], mode[16], limit[24];
+	char bytes[24], spin[16], parent[16], mode[16], limit[24], shared[16];
 	char argument[] = ZYGOTE_ARGUMENT, none[] = "";
 	char *work = scratch_path(z->scratch);
-	char *const argv[] = {z->program,
-			      argument,
-			      z->engine,
-			      bytes,
-			      spin,
-			      work,
-			      parent,
-			      z->cache ? z->cache : none,
-			      mode,
-			      limit,
-			      z->reads ? z->reads : none,
+	char *const argv[] = {z->program, argument, z->engine, bytes,
+			      spin,       work,     parent,    z->cache ? z->cache : none,
+			      shared,     mode,     limit,     z->reads ? z->reads : none,
 			      NULL};
 	posix_spawn_file_actions_t actions;
 
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)z->options.memory_bytes);
 	snprintf(spin, sizeof(spin), "%u", z->options.spin_ns);
 	snprintf(parent, sizeof(parent), "%d", (int)getpid());
+	snprintf(shared, sizeof(shared), "%d", (int)z->options.cache_shared);
 	snprintf(mode, sizeof(mode), "%d", (int)z->options.sandbox.mode);
 	snprintf(limit, sizeof(limit), "%llu", (unsigned long long)z->options.sandbox.memory_bytes);
 	int error = actions_make(g, &actions);
@@ -247,6 +242,8 @@ int zygote_open(const struct zygote_options *options, struct zygote **out,
 	if (status == DXP_OK)
 		status = scratch_open(NULL, &z->scratch);
 	if (status == DXP_OK)
+		status = remover_open(scratch_path(z->scratch), &z->remover);
+	if (status == DXP_OK)
 		status = spawn(z);
 	if (status == DXP_OK)
 		status = hello_receive(z, about);
@@ -267,6 +264,7 @@ void zygote_close(struct zygote *z)
 		munmap(z->news, ZYGOTE_NEWS_BYTES);
 	if (z->news_fd >= 0)
 		close(z->news_fd);
+	remover_close(z->remover);
 	scratch_close(z->scratch);
 	free(z->program);
 	free(z->engine);
@@ -314,11 +312,13 @@ static int request_send(struct zygote *z, const struct zygote_request *r, const 
 int zygote_start(struct zygote *z, const struct zygote_worker *w)
 {
 	const int fds[ZYGOTE_START_FDS] = {w->rings_fd, w->wakeup_fd, w->memory_fd};
+	struct zygote_request request = {.action = ZYGOTE_START, .id = w->id};
 	int status = respawn(z);
 
 	if (status != DXP_OK)
 		return status;
-	if (request_send(z, &(struct zygote_request){ZYGOTE_START, w->id}, fds) == DXP_OK)
+	snprintf(request.host, sizeof(request.host), "%s", w->host);
+	if (request_send(z, &request, fds) == DXP_OK)
 		return DXP_OK;
 	/* The socket is full, or the zygote is lost, which zygote_next detects. */
 	z->look_ns = 0;
@@ -327,7 +327,9 @@ int zygote_start(struct zygote *z, const struct zygote_worker *w)
 
 int zygote_kill(struct zygote *z, uint32_t id)
 {
-	return z->pid ? request_send(z, &(struct zygote_request){ZYGOTE_KILL, id}, NULL) : DXP_OK;
+	const struct zygote_request request = {.action = ZYGOTE_KILL, .id = id};
+
+	return z->pid ? request_send(z, &request, NULL) : DXP_OK;
 }
 
 /* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */
@@ -375,8 +377,11 @@ bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost)
 	if (z->pid == 0 || !look_due(z))
 		return false;
 	int status = message_receive(z, out);
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
 		z->look_ns = 0; /* there may be more */
+		if (out->unused)
+			remover_put(z->remover, out->unused);
+	}
 	if (status == DXP_ECLOSED) {
 		log_warn("the process that starts workers is lost, and running kernels with it; "
 			 "the next command starts another one");

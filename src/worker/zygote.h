@@ -19,16 +19,19 @@ struct zygote;
 struct zygote_options {
 	const char *program;      /* to start, with its path */
 	const char *engine;       /* as engine_options.name */
-	const char *cache_folder; /* as engine_options.cache_folder; NULL: none */
+	const char *cache_folder; /* folder of what is kept, see folders.h; NULL: none */
+	bool cache_shared;        /* hosts trust each other: they share what is kept */
 	uint64_t memory_bytes;    /* of the device, without WORKER_TAIL_BYTES */
 	int wakeup_fd;    /* an eventfd that wakes the daemon for news; workers have none of it */
 	uint32_t spin_ns; /* as worker_server_options */
 	struct sandbox_options sandbox;
 };
 
-/* What a worker gets of its tenant. The caller may close the descriptors after zygote_start. */
+/* What a worker gets of its tenant. The caller may close the descriptors and free the label after
+ * zygote_start. */
 struct zygote_worker {
 	uint32_t id;
+	const char *host; /* label of the tenant, whose programs are kept; "": nothing is kept */
 	int rings_fd;
 	int wakeup_fd; /* an eventfd, written for an answer while the daemon sleeps */
 	int memory_fd; /* the tenant's device memory, and WORKER_TAIL_BYTES behind it */
@@ -60,6 +63,7 @@ struct zygote_news {
 	uint32_t id;
 	uint32_t end; /* enum zygote_end */
 	int32_t number;
+	uint32_t unused; /* a folder for folders_remove, not 0: zygote_next has it removed */
 };
 /* Fetches the next exit of a worker, which no longer runs any code. Returns false if there is none.
  * If the zygote itself is lost, all its workers have exited without a report: sets *lost, once. */

@@ -32,6 +32,7 @@ enum zygote_action { ZYGOTE_START, ZYGOTE_KILL };
 struct zygote_request {
 	uint32_t action; /* START carries the descriptors of struct zygote_worker, in its order */
 	uint32_t id;
+	char host[WORKER_LABEL_BYTES]; /* START */
 };
 
 #endif

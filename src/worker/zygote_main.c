@@ -21,11 +21,13 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "worker/errors.h"
+#include "worker/folders.h"
 #include "worker/process.h"
 #include "worker/sandbox.h"
 #include "worker/zygote_internal.h"
 
-#define PAGE_BYTES 4096u
+#define PAGE_BYTES    4096u
+#define POLL_CHILDREN 2 /* descriptors polled before those of children */
 #define CHILDREN_MAX        \
 	(WORKER_HOSTS_MAX + \
 	 WORKER_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
@@ -33,14 +35,24 @@
 struct child {
 	pid_t pid; /* 0: free entry */
 	uint32_t id;
+	uint32_t work;                 /* as folders_make */
+	char host[WORKER_LABEL_BYTES]; /* its label */
+	struct worker_errors errors;
+};
+
+/* A folder for compilers without workers: the next worker with its label gets it. */
+struct idle_work {
+	uint32_t work; /* 0: free entry */
+	char host[WORKER_LABEL_BYTES];
 };
 
 struct here {
-	const char *engine_name, *work, *cache;
+	const char *engine_name;
+	struct folders folders;
+	int start_folder; /* descriptor of the daemon's current folder */
 	struct sandbox_options sandbox;
 	bool sandboxed;
 	uint32_t parts; /* enum sandbox_part */
-	int rules;      /* descriptor of the Landlock rules of files */
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
 	uint8_t *memory; /* reserved addresses; only workers map ranges there */
@@ -48,8 +60,10 @@ struct here {
 	struct engine *engine;
 	bool plain; /* as engine_description */
 	int signals;
-	struct worker_errors errors;
 	struct child children[CHILDREN_MAX];
+	struct pollfd pollers[POLL_CHILDREN + CHILDREN_MAX];
+	struct idle_work idle[FOLDERS_IDLE_MAX];
+	uint32_t idle_next; /* the entry that was filled first */
 };
 
 static void interrupt_none(void *context)
@@ -61,8 +75,8 @@ static int engine_start(struct here *h)
 {
 	const struct engine_options options = {
 		.name = h->engine_name,
-		.cache_folder = h->cache,
-		.work_folder = h->work,
+		.cache_folder = h->folders.node[0] ? h->folders.node : NULL,
+		.work_folder = FOLDERS_CURRENT,
 		.memory = h->memory,
 		.memory_bytes = h->memory_bytes,
 		.interrupt = interrupt_none,
@@ -103,12 +117,10 @@ static int parts_judge(const struct here *h)
 /* Prepares the sandbox of workers: the zygote itself runs no code of hosts. */
 static int sandbox_prepare(struct here *h)
 {
-	const char *const writes[] = {h->work, h->cache, NULL};
 	struct engine_description about;
 
 	engine_describe(h->engine, &about);
 	h->plain = about.plain;
-	h->rules = -1;
 	if (h->sandbox.mode == SANDBOX_OFF || about.memory_kind != DXP_MEMORY_DIRECT)
 		return DXP_OK; /* without DIRECT memory the daemon runs kernels itself */
 	h->parts = sandbox_available();
@@ -116,9 +128,7 @@ static int sandbox_prepare(struct here *h)
 	if (status != DXP_OK || !h->plain)
 		return status;
 	h->sandboxed = true;
-	if (h->parts & SANDBOX_FILES)
-		h->rules = sandbox_rules(writes, h->sandbox.reads);
-	return h->parts & SANDBOX_FILES && h->rules < 0 ? DXP_EIO : DXP_OK;
+	return DXP_OK;
 }
 
 static int memory_reserve(struct here *h)
@@ -168,12 +178,11 @@ static void wakeup_ring(void)
 		return; /* the counter is full: the daemon wakes anyway */
 }
 
-static void news_send(struct here *h, uint32_t id, enum zygote_end end, int number)
+static void news_send(struct here *h, const struct zygote_news *news)
 {
-	const struct zygote_news news = {.id = id, .end = end, .number = number};
 	struct pollfd poller = {.fd = ZYGOTE_SOCKET, .events = POLLOUT};
 
-	while (send(ZYGOTE_SOCKET, &news, sizeof(news), MSG_NOSIGNAL) < 0 &&
+	while (send(ZYGOTE_SOCKET, news, sizeof(*news), MSG_NOSIGNAL) < 0 &&
 	       (errno == EAGAIN || errno == EINTR))
 		poll(&poller, 1, -1);
 	atomic_fetch_add_explicit(h->news, 1, memory_order_release);
@@ -188,20 +197,88 @@ static struct child *child_find(struct here *h, pid_t pid)
 	return NULL;
 }
 
-static void worker_start(struct here *h, uint32_t id, const int fds[ZYGOTE_START_FDS])
+/* Returns an idle folder of this label, which is idle no more; 0: there is none. */
+static uint32_t idle_reuse(struct here *h, const char *host)
+{
+	for (int i = 0; i < FOLDERS_IDLE_MAX; i++) {
+		const uint32_t work = h->idle[i].work;
+		if (work == 0 || strcmp(h->idle[i].host, host) != 0)
+			continue;
+		h->idle[i].work = 0;
+		return work;
+	}
+	return 0;
+}
+
+/* Keeps a folder that has become idle. Returns one to remove; 0: none. */
+static uint32_t idle_keep(struct here *h, uint32_t work, const char *host)
+{
+	if (!host[0])
+		return work;
+	struct idle_work *entry = &h->idle[h->idle_next++ % FOLDERS_IDLE_MAX];
+	const uint32_t old = entry->work;
+	entry->work = work;
+	memcpy(entry->host, host, sizeof(entry->host));
+	return old;
+}
+
+/* Returns the number of a new worker's folder for compilers: one that its label has, or a new one.
+ */
+static uint32_t work_choose(struct here *h, const struct zygote_request *r)
+{
+	if (h->folders.shared)
+		return 0;
+	for (int i = 0; i < CHILDREN_MAX && r->host[0]; i++) {
+		const struct child *c = &h->children[i];
+		if (c->pid && strcmp(c->host, r->host) == 0)
+			return c->work;
+	}
+	const uint32_t idle = r->host[0] ? idle_reuse(h, r->host) : 0;
+	return idle ? idle : r->id;
+}
+
+/* Returns whether a worker that has ended was the last one to use its folder. */
+static bool work_unused(const struct here *h, const struct child *ended)
+{
+	for (int i = 0; i < CHILDREN_MAX; i++) {
+		const struct child *c = &h->children[i];
+		if (c != ended && c->pid && c->work == ended->work)
+			return false;
+	}
+	return !h->folders.shared;
+}
+
+/* Closes the pipes of other workers, in a new one. */
+static void errors_forget(const struct here *h)
+{
+	for (int i = 0; i < CHILDREN_MAX; i++)
+		if (h->children[i].pid && h->children[i].errors.read_fd >= 0)
+			close(h->children[i].errors.read_fd);
+}
+
+static void worker_start(struct here *h, const struct zygote_request *r,
+			 const int fds[ZYGOTE_START_FDS])
 {
 	struct child *c = child_find(h, 0);
+	struct worker_errors errors;
+	int errors_fd = -1;
+
+	if (c && worker_errors_open(&errors, &errors_fd) != DXP_OK)
+		c = NULL;
 	const struct worker_process process = {
 		.parent = getpid(),
 		.rings_fd = fds[0],
 		.wakeup_fd = fds[1],
 		.memory_fd = fds[2],
-		.errors_fd = h->errors.write_fd,
+		.errors_fd = errors_fd,
 		.plain = h->plain,
 		.sandboxed = h->sandboxed,
 		.parts = h->parts,
-		.rules = h->rules,
 		.limit_bytes = h->sandbox.memory_bytes,
+		.reads = h->sandbox.reads,
+		.work = work_choose(h, r),
+		.host = r->host,
+		.folders = &h->folders,
 		.engine = h->engine,
 		.memory = h->memory,
 		.memory_bytes = h->memory_bytes,
@@ -209,12 +286,25 @@ static void worker_start(struct here *h, uint32_t id, const int fds[ZYGOTE_START
 	};
 	pid_t pid = c ? fork() : -1;
 
-	if (pid == 0)
+	if (pid == 0) {
+		errors_forget(h);
+		if (fchdir(h->start_folder) != 0) /* for relative names of folders */
+			_exit(1);
 		worker_process_run(&process);
-	if (pid > 0)
-		*c = (struct child){pid, id};
-	else
-		news_send(h, id, ZYGOTE_FAILED, c ? errno : EAGAIN);
+	}
+	if (errors_fd >= 0)
+		close(errors_fd);
+	if (pid > 0) {
+		*c = (struct child){
+			.pid = pid, .id = r->id, .work = process.work, .errors = errors};
+		memcpy(c->host, r->host, sizeof(c->host));
+	} else {
+		if (c)
+			worker_errors_close(&errors);
+		news_send(h, &(struct zygote_news){.id = r->id,
+						   .end = ZYGOTE_FAILED,
+						   .number = c ? errno : EAGAIN});
+	}
 }
 
 static void worker_kill(struct here *h, uint32_t id)
@@ -240,6 +330,20 @@ static void strays_kill(struct here *h)
 		fclose(list);
 }
 
+static void child_ended(struct here *h, struct child *c, int status)
+{
+	const bool killed = WIFSIGNALED(status);
+	const struct zygote_news news = {
+		.id = c->id,
+		.end = killed ? ZYGOTE_KILLED : ZYGOTE_EXITED,
+		.number = killed ? WTERMSIG(status) : WEXITSTATUS(status),
+		.unused = work_unused(h, c) ? idle_keep(h, c->work, c->host) : 0};
+
+	c->pid = 0;
+	worker_errors_close(&c->errors);
+	news_send(h, &news);
+}
+
 static void children_reap(struct here *h)
 {
 	struct signalfd_siginfo info;
@@ -252,13 +356,8 @@ static void children_reap(struct here *h)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct child *c = child_find(h, pid);
 		reaped = true;
-		if (!c)
-			continue;
-		c->pid = 0;
-		if (WIFSIGNALED(status))
-			news_send(h, c->id, ZYGOTE_KILLED, WTERMSIG(status));
-		else
-			news_send(h, c->id, ZYGOTE_EXITED, WEXITSTATUS(status));
+		if (c)
+			child_ended(h, c, status);
 	}
 	if (reaped)
 		strays_kill(h);
@@ -296,7 +395,7 @@ static bool request_receive(struct here *h)
 		return got < 0 && (errno == EAGAIN || errno == EINTR);
 	descriptors_read(&message, fds);
 	if (r.action == ZYGOTE_START)
-		worker_start(h, r.id, fds);
+		worker_start(h, &r, fds);
 	else
 		worker_kill(h, r.id);
 	for (int i = 0; i < ZYGOTE_START_FDS; i++)
@@ -332,7 +431,8 @@ static void orphan_watch(pid_t parent)
  * xPUs that are starting. A host with something to compile does not wait for a permit. */
 static void warm(struct here *h)
 {
-	int permit = zygote_warm_wait(h->cache, ZYGOTE_SOCKET);
+	const char *node = h->folders.node;
+	int permit = zygote_warm_wait(node[0] ? node : NULL, ZYGOTE_SOCKET);
 
 	engine_warm(h->engine);
 	if (permit >= 0)
@@ -350,21 +450,42 @@ static int signals_open(struct here *h)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	h->signals = descriptor_raise(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-	return h->signals >= 0 ? worker_errors_open(&h->errors) : DXP_EIO;
+	return h->signals >= 0 ? DXP_OK : DXP_EIO;
+}
+
+/* Lists the descriptors to poll; returns how many. */
+static nfds_t pollers_fill(struct here *h)
+{
+	nfds_t count = POLL_CHILDREN;
+
+	h->pollers[0] = (struct pollfd){.fd = ZYGOTE_SOCKET, .events = POLLIN};
+	h->pollers[1] = (struct pollfd){.fd = h->signals, .events = POLLIN};
+	for (int i = 0; i < CHILDREN_MAX; i++)
+		if (h->children[i].pid && h->children[i].errors.read_fd >= 0)
+			h->pollers[count++] = (struct pollfd){.fd = h->children[i].errors.read_fd,
+							      .events = POLLIN};
+	return count;
+}
+
+/* Copies what workers wrote to standard error; the list is of pollers_fill. */
+static void errors_copy(struct here *h)
+{
+	const struct pollfd *p = &h->pollers[POLL_CHILDREN];
+
+	for (int i = 0; i < CHILDREN_MAX; i++) {
+		struct child *c = &h->children[i];
+		if (c->pid && c->errors.read_fd >= 0 && (p++)->revents)
+			worker_errors_copy(&c->errors);
+	}
 }
 
 static void serve(struct here *h)
 {
-	struct pollfd pollers[] = {{.fd = ZYGOTE_SOCKET, .events = POLLIN},
-				   {.fd = h->signals, .events = POLLIN},
-				   {.fd = h->errors.read_fd, .events = POLLIN}};
-
 	for (;;) {
-		poll(pollers, ARRAY_COUNT(pollers), -1);
-		if (pollers[2].revents)
-			worker_errors_copy(&h->errors);
+		if (poll(h->pollers, pollers_fill(h), -1) > 0)
+			errors_copy(h);
 		children_reap(h);
-		if (pollers[0].revents && !request_receive(h))
+		if (h->pollers[0].revents && !request_receive(h))
 			return;
 	}
 }
@@ -373,23 +494,26 @@ int zygote_main(int argc, char **argv)
 {
 	static struct here h;
 
-	if (argc != 9)
+	if (argc != 10)
 		return 2; /* only the daemon calls this */
 	h.engine_name = argv[0];
 	h.memory_bytes = strtoull(argv[1], NULL, 10);
 	h.spin_ns = (uint32_t)strtoul(argv[2], NULL, 10);
-	h.work = argv[3];
 	orphan_watch((pid_t)strtol(argv[4], NULL, 10));
-	h.cache = argv[5][0] ? argv[5] : NULL;
-	h.sandbox.mode = (enum sandbox_mode)strtol(argv[6], NULL, 10);
-	h.sandbox.memory_bytes = strtoull(argv[7], NULL, 10);
-	h.sandbox.reads = argv[8][0] ? argv[8] : NULL;
-	/* All temporary files of workers are there. */
-	setenv("TMPDIR", h.work, 1);
+	h.sandbox.mode = (enum sandbox_mode)strtol(argv[7], NULL, 10);
+	h.sandbox.memory_bytes = strtoull(argv[8], NULL, 10);
+	h.sandbox.reads = argv[9][0] ? argv[9] : NULL;
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	int status = signals_open(&h);
+	h.start_folder = descriptor_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	int status = folders_open(&h.folders, argv[3], argv[5][0] ? argv[5] : NULL,
+				  strtol(argv[6], NULL, 10) != 0);
+	/* All temporary files of the zygote are there. */
+	if (status == DXP_OK)
+		setenv("TMPDIR", h.folders.zygote, 1);
+	if (status == DXP_OK)
+		status = signals_open(&h);
 	if (status == DXP_OK)
 		status = memory_reserve(&h);
 	if (status == DXP_OK)

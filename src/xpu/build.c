@@ -4,15 +4,21 @@
  * are copied, since their host could change them.
  *
  * The program keeps the copy, up to XPU_PACKAGES_BYTES per host, for rebuilds. A linked program
- * keeps its binary, since its inputs may be released. */
+ * keeps its binary, since its inputs may be released.
+ *
+ * A binary goes to the worker only if this node has made it: it must have the node's seal, which
+ * the package for the worker lacks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <CL/cl.h>
 
 #include <dxp/status.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "engine/seal.h"
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
@@ -222,11 +228,52 @@ static int inputs_check(const struct build *b, const struct package *package)
 	return DXP_OK;
 }
 
+/* Completes the build of a binary that no loader may see. */
+static void binary_reject(struct build *b, const char *wrong)
+{
+	struct program *p = b->program;
+	struct slot *s = b->tenant->slot;
+
+	tenant_complain(b->tenant, "BUILD: a program binary is rejected: %s", wrong);
+	p->log = NULL;
+	int bytes = asprintf(&p->log, "%s\n", wrong);
+	p->log_bytes = bytes > 0 ? (uint32_t)bytes : 0;
+	build_succeed(b, &(struct order_end){.status = DXP_EBUILD, .native = CL_INVALID_BINARY});
+	next_fetch(s);
+}
+
+/* Replaces a sealed binary in the program's package by the binary itself. */
+static int binary_unseal(struct build *b, const struct package *sealed, const char **wrong)
+{
+	struct program *p = b->program;
+	struct dxp_file file;
+	const uint8_t *at = NULL;
+	const struct package_source source = {.kind = DXP_PROGRAM_BINARY,
+					      .options = sealed->options,
+					      .files = &file,
+					      .file_count = 1};
+
+	package_file(sealed, &at, &file);
+	*wrong = seal_check(b->tenant->slot->seal_key, file.data, file.bytes, &file.bytes);
+	if (*wrong)
+		return DXP_EBUILD;
+	uint64_t bytes = package_bytes(&source);
+	uint8_t *package = malloc(bytes);
+	if (!package)
+		return DXP_ENOMEM;
+	package_encode(&source, package);
+	free(p->package);
+	p->package = package;
+	p->package_bytes = bytes;
+	return DXP_OK;
+}
+
 /* Posts a package. The host may release its inputs from now on. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
 	struct package package;
+	const char *wrong = NULL;
 	int status = package_decode(p->package, p->package_bytes, &package);
 
 	if (status != DXP_OK) {
@@ -236,6 +283,12 @@ static int build_post(struct build *b)
 	}
 	p->links = package.kind == DXP_PROGRAM_LINK;
 	status = inputs_check(b, &package);
+	if (status == DXP_OK && package.kind == DXP_PROGRAM_BINARY)
+		status = binary_unseal(b, &package, &wrong);
+	if (wrong) {
+		binary_reject(b, wrong);
+		return DXP_OK;
+	}
 	struct worker *c = status == DXP_OK ? worker_get(b->tenant, &status) : NULL;
 	if (c)
 		build_send(c, b);

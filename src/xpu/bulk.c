@@ -101,6 +101,7 @@ int bulk_begin(struct bulk *h)
 	h->pump = (struct pump_transfer){
 		.device_from = h->address,
 		.device_to = h->address,
+		.owner = h->owner,
 		.step = bulk_step,
 		.ended = bulk_ended,
 		.stuck = bulk_stuck,

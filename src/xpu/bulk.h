@@ -17,6 +17,7 @@ struct bulk {
 	enum outbox_kind kind; /* of PUTs: PEER if an event follows them, else PUSH */
 	uint8_t path, mode;    /* enum bridge_path: IN, OUT or THROUGH; enum bridge_mode */
 	uint32_t piece_bytes;  /* 0: chosen here */
+	uint32_t owner;        /* THROUGH: as engine_dma */
 	uint64_t bytes;
 	uint64_t address;                  /* in device memory: IN, OUT */
 	uint32_t key;                      /* of device memory, unless BRIDGED */

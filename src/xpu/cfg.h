@@ -62,9 +62,10 @@
 	X(42, BRIDGE_BUFFERS, RO,                                                                  \
 	  "buffers of each ring between network and DMA; 0 without a bridge")                      \
 	X(43, BRIDGE_BUFFER_BYTES, RO, "bytes of each of these buffers")                           \
-	X(44, CORE, RW, "stream core, one for all hosts: 0 pass, 1 add, 2 checksum, 3 kernel")     \
+	X(44, CORE, RW,                                                                            \
+	  "stream core, of the reader's streams: 0 pass, 1 add, 2 checksum, 3 kernel")             \
 	X(45, CORE_OPERAND, RW, "core 1: operand added to each word of 4 bytes")                   \
-	X(46, CORE_RESULT_LO, RO, "core 2: sum of all words of the last stream")                   \
+	X(46, CORE_RESULT_LO, RO, "core 2: sum of all words of the reader's last stream")          \
 	X(47, CORE_RESULT_HI, RO, "")                                                              \
 	X(48, DMA_IN_LO, RO, "bytes that DMA has moved to the device")                             \
 	X(49, DMA_IN_HI, RO, "")                                                                   \
@@ -107,7 +108,7 @@ struct cfg_task {
 	uint32_t count;
 };
 
-/* The stream core as its registers show it; shared by all hosts. */
+/* The stream core as its registers show it to a host. */
 struct cfg_core {
 	uint32_t core, operand;
 };

@@ -120,14 +120,16 @@ static int bind_choose(const struct daemon_options *o, struct udp_address *out)
 	return status;
 }
 
-/* Chooses the folder of compiled kernels: with the identities, else the user's cache. False:
- * none. */
+/* Chooses the folder of compiled kernels: the one given, with the identities, or in the user's
+ * cache. False: none. */
 static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	int bytes = -1;
 
-	if (o->state_folder)
+	if (o->cache_folder)
+		bytes = snprintf(out, PATH_MAX, "%s", o->cache_folder);
+	else if (o->state_folder)
 		bytes = snprintf(out, PATH_MAX, "%s/kernels", o->state_folder);
 	else if (caches && caches[0] == '/')
 		bytes = snprintf(out, PATH_MAX, "%s/dxp/kernels", caches);
@@ -146,13 +148,23 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 		out->cache_folder = cache;
 	else
 		log_warn("cannot create %s, so compiled kernels are not kept; choose another "
-			 "folder with --state or XDG_CACHE_HOME",
+			 "folder with --cache",
 			 cache);
+}
+
+/* Chooses the key of all slots' seals: with the identities, else for this run. */
+static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
+{
+	if (o->state_folder)
+		return identity_seal_key(o->state_folder, key);
+	rng_entropy_kernel(NULL, key, FABRIC_KEY_BYTES);
+	return DXP_OK;
 }
 
 static int slots_start(struct daemon *d, const struct daemon_options *o)
 {
 	char cache[PATH_MAX];
+	uint8_t seal_key[FABRIC_KEY_BYTES];
 	struct slot_options common = {
 		.node = {.manager = o->manager,
 			 .fabric_key = o->fabric_key,
@@ -163,10 +175,12 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		.hosts_max = o->hosts_max,
 		.engine = o->engine,
 		.worker_program = o->worker_program,
+		.cache_shared = o->cache_shared,
 		.sandbox = o->sandbox,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
 		.stall_ns = o->stall_ns,
+		.seal_key = seal_key,
 	};
 	int status = bind_choose(o, &common.node.bind);
 	common.node.follow_address = !o->bind;
@@ -175,6 +189,8 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 		status = identity_folder(o->state_folder);
 	if (status == DXP_OK)
 		cache_create(o, cache, &common);
+	if (status == DXP_OK)
+		status = seal_choose(o, seal_key);
 	while (status == DXP_OK && d->count < o->slots) {
 		status = slot_start(d, o, &common);
 		if (status == DXP_OK)

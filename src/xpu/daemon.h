@@ -18,13 +18,15 @@ struct daemon_options {
 	/* Without any port: use the first free ones of XPU_PORTS from XPU_PORT_FIRST on, else any
 	 * ones. */
 	bool standard_ports;
-	/* Identities and compiled kernels. NULL: identities are new at each start, kernels go to
-	 * the user's cache folder. */
+	/* Identities, the key of program binaries and compiled kernels. NULL: identities and key
+	 * are new at each start, kernels go to the user's cache folder. */
 	const char *state_folder;
-	uint64_t memory_bytes;  /* device memory of each slot */
-	uint64_t host_bytes;    /* as slot_options */
-	uint32_t hosts_max;     /* as slot_options */
-	uint64_t keep_hosts_ns; /* as node_options */
+	const char *cache_folder; /* compiled kernels; NULL: as above */
+	bool cache_shared;        /* as slot_options */
+	uint64_t memory_bytes;    /* device memory of each slot */
+	uint64_t host_bytes;      /* as slot_options */
+	uint32_t hosts_max;       /* as slot_options */
+	uint64_t keep_hosts_ns;   /* as node_options */
 	const char *engine;
 	const char *worker_program;     /* as slot_options */
 	struct sandbox_options sandbox; /* as slot_options */

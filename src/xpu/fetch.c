@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FETCH: data about programs and the device, in parts. Logs and kernel records are kept with the
- * program; the rest comes from the host's worker and is kept for its next part. */
+ * program; the rest comes from the host's worker and is kept for its next part. A binary for a host
+ * gets the node's seal. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
+#include "engine/seal.h"
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
@@ -99,11 +101,25 @@ static void package_keep(struct tenant *t, struct program *p, const struct fetch
 	program_charge(t, p, false);
 }
 
+/* Appends the seal to a binary. */
+static int binary_seal(struct fetch *f)
+{
+	uint8_t seal[SEAL_BYTES];
+
+	seal_make(f->order.tenant->slot->seal_key, f->data, f->bytes, seal);
+	return program_bytes_add(&f->data, &f->bytes, seal, sizeof(seal),
+				 FETCHED_BYTES_MAX + SEAL_BYTES)
+		       ? DXP_OK
+		       : DXP_ENOMEM;
+}
+
 static void fetch_answer(struct fetch *f, int status)
 {
 	struct tenant *t = f->order.tenant;
 	struct fetched *kept = &t->fetched;
 
+	if (status == DXP_OK && f->part.what == FETCH_BINARY)
+		status = binary_seal(f);
 	fetch_reply(t, &f->part, status, f->data, f->bytes);
 	if (status != DXP_OK)
 		return;

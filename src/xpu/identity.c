@@ -13,6 +13,7 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
+#include "base/keyfile.h"
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -121,4 +122,24 @@ int identity_get(const char *folder, const char *name, uint8_t uuid[WIRE_UUID_BY
 	if (status == DXP_OK)
 		memcpy(uuid, drawn, WIRE_UUID_BYTES);
 	return status;
+}
+
+int identity_seal_key(const char *folder, uint8_t key[FABRIC_KEY_BYTES])
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/binaries.key", folder) >= sizeof(path)) {
+		log_error("the name of folder %s is too long; choose another --state", folder);
+		return DXP_EINVAL;
+	}
+	int status = keyfile_create(path, key);
+	if (status == DXP_EEXIST)
+		status = keyfile_read(path, key);
+	if (status == DXP_OK)
+		return DXP_OK;
+	log_error("xPUs cannot seal program binaries; remove %s to get a new key, with which "
+		  "programs "
+		  "build their stored binaries again",
+		  path);
+	return status == DXP_EMALFORMED ? DXP_EMALFORMED : DXP_EACCESS;
 }

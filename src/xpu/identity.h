@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The identity of an xPU: 16 random bytes in a file, so that after a restart the manager assigns
- * the same id. */
+/* What an xPU keeps in its state folder: 16 random bytes, by which the manager assigns the same id
+ * after a restart, and the key of the seals of its program binaries. */
 #ifndef XPU_IDENTITY_H
 #define XPU_IDENTITY_H
 
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "wire/ids.h"
 
 /* Creates the folder and missing parents, mode 0700. DXP_EACCESS: the system refuses;
@@ -16,5 +17,9 @@ int identity_folder(const char *folder);
  * or absent. DXP_EMALFORMED: not an identity; DXP_EACCESS: the system refuses; DXP_EINVAL: too
  * long a name. Logged with the next step. */
 int identity_get(const char *folder, const char *name, uint8_t uuid[WIRE_UUID_BYTES]);
+
+/* Reads FOLDER/binaries.key, or draws the key and writes it there, mode 0600. Statuses as
+ * identity_get. */
+int identity_seal_key(const char *folder, uint8_t key[FABRIC_KEY_BYTES]);
 
 #endif

@@ -95,6 +95,7 @@ static int pull_begin(struct pull *p, const struct network_command *c)
 
 	p->bulk = (struct bulk){
 		.slot = s,
+		.owner = t->owner,
 		.kind = OUTBOX_PUSH,
 		.path = c->path,
 		.mode = c->mode,

@@ -8,6 +8,8 @@
 #include "wire/frame.h"
 #include "xpu/slot_internal.h"
 
+#define NO_OWNER 0 /* tenants count from 1 */
+
 static uint32_t commands_queued(const struct slot *s)
 {
 	uint32_t count = 0;
@@ -30,7 +32,8 @@ static void identity_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_MEMORY_LO, arena_bytes(s->arena));
 }
 
-static void bridge_fill(const struct slot *s, struct cfg_values *v)
+/* `owner`: whose core settings are visible. */
+static void bridge_fill(const struct slot *s, uint32_t owner, struct cfg_values *v)
 {
 	struct bridged_state state;
 	uint64_t result;
@@ -39,7 +42,8 @@ static void bridge_fill(const struct slot *s, struct cfg_values *v)
 	v->words[CFG_MEMORY_KIND] = s->about.memory_kind;
 	v->words[CFG_BRIDGE_BUFFERS] = state.buffers;
 	v->words[CFG_BRIDGE_BUFFER_BYTES] = state.buffer_bytes;
-	engine_core_get(s->engine, &v->words[CFG_CORE], &v->words[CFG_CORE_OPERAND], &result);
+	engine_core_get(s->engine, owner, &v->words[CFG_CORE], &v->words[CFG_CORE_OPERAND],
+			&result);
 	cfg_set_64(v, CFG_CORE_RESULT_LO, result);
 	cfg_set_64(v, CFG_DMA_IN_LO, state.in_bytes);
 	cfg_set_64(v, CFG_DMA_OUT_LO, state.out_bytes);
@@ -92,7 +96,7 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	identity_fill(s, &v);
 	state_fill(s, &v);
 	ports_fill(s, &v);
-	bridge_fill(s, &v);
+	bridge_fill(s, t ? t->owner : NO_OWNER, &v);
 	if (t) {
 		v.words[CFG_MEMORY_KEY] = t->memory_key;
 		cfg_set_task(&v, &t->task);
@@ -100,11 +104,12 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	return cfg_read(&v, first, count, values);
 }
 
-static uint8_t core_set(struct slot *s, const struct cfg_core *core)
+static uint8_t core_set(struct tenant *t, const struct cfg_core *core)
 {
-	switch (engine_core_set(s->engine, core->core, core->operand)) {
+	switch (engine_core_set(t->slot->engine, t->owner, core->core, core->operand)) {
 	case DXP_OK: return 0;
 	case DXP_EUNSUPPORTED: return WIRE_NACK_UNSUPPORTED;
+	case DXP_ENOMEM: return WIRE_NACK_RESOURCE;
 	default: return WIRE_NACK_BOUNDS;
 	}
 }
@@ -118,11 +123,12 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	struct cfg_go go = {0};
 	uint64_t result;
 
-	engine_core_get(s->engine, &target.core.core, &target.core.operand, &result);
+	engine_core_get(s->engine, t ? t->owner : NO_OWNER, &target.core.core, &target.core.operand,
+			&result);
 	uint8_t rejected = cfg_write(t ? &target : NULL, first, count, values, &go);
 	/* not both in one write: read-only registers lie between */
 	if (!rejected && go.core)
-		rejected = core_set(s, &target.core);
+		rejected = core_set(t, &target.core);
 	if (!rejected && go.task)
 		transfer_task_start(t);
 	return rejected;

@@ -2,6 +2,8 @@
 #include "xpu/slot.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -59,11 +61,18 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
+/* Kernels run in this process, so all hosts share what is kept: apart from the folders of workers
+ * (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
+	const char *cache = s->options.cache_folder;
+	char folder[PATH_MAX];
+
+	if (cache && snprintf(folder, sizeof(folder), "%s/daemon", cache) >= (int)sizeof(folder))
+		cache = NULL;
 	struct engine_options options = {
 		.name = name,
-		.cache_folder = s->options.cache_folder,
+		.cache_folder = cache ? folder : NULL,
 		.memory = arena_base(s->arena),
 		.memory_bytes = arena_bytes(s->arena),
 		.interrupt = interrupted,
@@ -98,6 +107,7 @@ static int zygote_begin(struct slot *s)
 		.program = s->options.worker_program,
 		.engine = s->options.engine,
 		.cache_folder = s->options.cache_folder,
+		.cache_shared = s->options.cache_shared,
 		.memory_bytes = arena_bytes(s->arena),
 		.wakeup_fd = s->wakeup_fd,
 		.spin_ns = s->worker_spin_ns,
@@ -191,12 +201,25 @@ static int node_start(struct slot *s)
 	return DXP_OK;
 }
 
+/* Opens the key of seals; workers never have it. */
+static int seal_start(struct slot *s)
+{
+	uint8_t drawn[FABRIC_KEY_BYTES];
+
+	if (s->options.seal_key)
+		return mac_create(s->options.seal_key, &s->seal_key);
+	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
+	return mac_create(drawn, &s->seal_key);
+}
+
 static int parts_start(struct slot *s)
 {
 	int status = arena_create(s->options.memory_bytes, &s->arena);
 
 	if (status == DXP_OK)
 		status = engine_start(s);
+	if (status == DXP_OK)
+		status = seal_start(s);
 	if (status == DXP_OK)
 		status = bridge_start(s);
 	if (status == DXP_OK)
@@ -232,6 +255,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	/* The caller's texts may be freed. */
 	s->options.engine = s->options.cache_folder = s->options.worker_program = NULL;
 	s->options.sandbox.reads = NULL;
+	s->options.seal_key = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
 		return status;
@@ -260,6 +284,7 @@ void slot_close(struct slot *s)
 	tenant_memories_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
+	mac_destroy(s->seal_key);
 	pthread_mutex_destroy(&s->interrupt_lock);
 	free(s->by_host);
 	free(s);

@@ -29,12 +29,16 @@ struct slot_options {
 	/* most hosts that have it open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
 	uint32_t hosts_max;
 	const char *engine;       /* as engine_options.name */
-	const char *cache_folder; /* as engine_options.cache_folder */
+	const char *cache_folder; /* as zygote_options */
+	bool cache_shared;        /* as zygote_options */
 	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: each host's
 	 * kernels run in their own process, if the engine works in this process's memory. NULL:
 	 * all share a thread. */
 	const char *worker_program;
 	struct sandbox_options sandbox; /* sandbox of these processes */
+	/* Key of the seals of program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: a random
+	 * one. */
+	const uint8_t *seal_key;
 	/* Bridge to BRIDGED memory, as pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "base/mac.h"
 #include "base/util.h"
 #include "wire/command.h"
 #include "xpu/arena.h"
@@ -201,6 +202,7 @@ struct slot {
 	const struct slot_hooks *hooks;
 	struct slot_options options;
 	uint8_t uuid[WIRE_UUID_BYTES];
+	struct mac *seal_key; /* seals binaries for hosts */
 	struct arena *arena;
 	struct engine *engine; /* `none` if kernels run in processes */
 	struct engine_description about;

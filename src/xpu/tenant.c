@@ -140,6 +140,7 @@ static void tenant_end(struct tenant *t)
 	if (!t->slot->closing)
 		key_free(t);
 	tenant_memory_close(t->slot, t->memory, t->memory_key);
+	engine_core_drop(t->slot->engine, t->owner);
 	graph_destroy(t->graph);
 	free(t->fetched.data);
 	programs_clear(&t->programs);

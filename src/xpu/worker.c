@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "worker/server.h"
+#include "xpu/label.h"
 #include "xpu/slot_internal.h"
 
 /* starts of one process whose zygote is lost each time: then its orders fail */
@@ -165,7 +166,13 @@ int worker_begin(struct worker *c)
 	/* The process may have accepted an order before it died with the zygote. */
 	if (has_begun(c))
 		return DXP_EIO;
+	struct node_entry host;
+	char label[WORKER_LABEL_BYTES] = "";
+
+	if (slot_lookup(c->slot, c->tenant->host, &host))
+		label_make(host.name, &host.address, label);
 	const struct zygote_worker start = {.id = c->id,
+					    .host = label,
 					    .rings_fd = c->rings_fd,
 					    .wakeup_fd = c->wakeup_fd,
 					    .memory_fd = c->tenant->memory->fd};

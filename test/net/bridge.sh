@@ -80,12 +80,9 @@ refuse 1 'nothing was transferred' dxp get xpu1 1 64M "$scratch/back"
 dxp reg xpu1 DMA_IN_LO | cmp - "$scratch/before" || die "some of it was moved"
 refuse 1 'or rejects this value' dxp reg xpu1 CORE 7
 refuse 1 'does not support this register' dxp reg xpu1 CORE 3
-dxp reg xpu1 CORE 1
-dxp reg xpu1 CORE_OPERAND 5
-dxp reg xpu1 CORE 2 # it has no operand
-[ "$(dxp reg xpu1 CORE_OPERAND)" = 0x00000000 ] || die "an operand without a core"
-refuse 1 'or rejects this value' dxp reg xpu1 CORE_OPERAND 5
-dxp reg xpu1 CORE 0
+dxp reg xpu1 CORE 2
+[ "$(dxp reg xpu1 CORE)" = 0x00000000 ] || die "a program sees the core of another one"
+refuse 1 'or rejects this value' dxp reg xpu1 CORE_OPERAND 5 # its core has no operand
 
 say "== programs that know nothing of boards, and those that do"
 hello_xpu | tee "$scratch/out"

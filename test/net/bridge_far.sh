@@ -37,7 +37,7 @@ part() {
 }
 
 mkdir "$DXP_DIR"
-readonly at=(--manager 10.79.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
+readonly at=(--manager 10.79.0.1 --key "$DXP_DIR/fabric.key" --memory 64M --share-cache)
 # alive NAME: waits up to 10 s until the node table shows the node as alive.
 alive() {
 	for _ in {1..100}; do

@@ -73,7 +73,7 @@ namespaces_make dxpk 10.78.0 ip nft
 
 export DXP_DIR=$scratch/joined
 mkdir "$DXP_DIR"
-readonly at=(--manager 10.78.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
+readonly at=(--manager 10.78.0.1 --key "$DXP_DIR/fabric.key" --memory 64M --share-cache)
 part "$near" manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
 	--state "$scratch/state" --bind 10.78.0.1
 echo 10.78.0.1:4795 >"$DXP_DIR/manager"

@@ -26,7 +26,8 @@ fi
 scratch=$(mktemp -d)
 export DXP_DIR=$scratch/fabric DXP_RUN=$scratch/run PATH=$DXP_BIN:$PATH
 unset XDG_STATE_HOME DXP_FAULT
-export XDG_CACHE_HOME=$scratch/cache # no kernels compiled by other runs
+# Scripts share compiled kernels, by content, as the oracle of lib_opencl.sh does.
+export XDG_CACHE_HOME=$scratch/cache DXP_CACHE=$DXP_BIN/../test/kernels
 export DXP_CONFIG= # no configuration files of this machine
 
 clean_up() {

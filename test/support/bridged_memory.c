@@ -127,7 +127,7 @@ void bridged_ranges(struct engine *e)
 	assert_int_equal(bridged_copy(e, 0, BRIDGED_BYTES - 3, 4), DXP_ERANGE);
 	assert_int_equal(bridged_copy(e, BRIDGED_BYTES - 3, 0, 4), DXP_ERANGE);
 	assert_int_equal(engine_dma_start(e, &through), DXP_EUNSUPPORTED);
-	assert_int_equal(engine_core_set(e, ENGINE_CORE_PASS, 0), DXP_EUNSUPPORTED);
+	assert_int_equal(engine_core_set(e, 0, ENGINE_CORE_PASS, 0), DXP_EUNSUPPORTED);
 	assert_int_equal(bridged_in(e, BRIDGED_BYTES - 1, host, 1), DXP_OK);
 	assert_int_equal(bridged_out(e, BRIDGED_BYTES - 1, host, 1), DXP_OK);
 }

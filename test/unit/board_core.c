@@ -55,12 +55,17 @@ static uint64_t reference(uint32_t operand, uint32_t bytes)
 	return sum;
 }
 
+static int set_core(uint32_t owner, uint32_t kind, uint32_t operand)
+{
+	return board_core_set(core, owner, &(struct board_core_task){kind, operand});
+}
+
 static uint64_t result_get(void)
 {
 	struct board_core_task set;
 	uint64_t result;
 
-	board_core_get(core, &set, &result);
+	board_core_get(core, 7, &set, &result);
 	return result;
 }
 
@@ -71,7 +76,7 @@ static void pass(uint32_t kind, uint32_t operand, uint32_t bytes, uint32_t longe
 	struct rng rng = {.state = seed};
 
 	memset(out, 0xee, sizeof(out));
-	board_core_begin(core, &task);
+	board_core_begin(core, 7, &task);
 	for (uint32_t at = 0; at < bytes;) {
 		uint32_t step = (uint32_t)min_u64(1 + rng_below(&rng, longest), bytes - at);
 		assert_int_equal(board_core_step(core, out + at, in + at, step), DXP_OK);
@@ -112,7 +117,7 @@ static void board_core__in_place(void **state)
 
 	reference(77, BYTES);
 	memcpy(out, in, BYTES);
-	board_core_begin(core, &task);
+	board_core_begin(core, 7, &task);
 	assert_int_equal(board_core_step(core, out, out, BYTES), DXP_OK);
 	assert_memory_equal(out, wanted, BYTES);
 }
@@ -129,19 +134,48 @@ static void board_core_begin__starts_afresh(void **state)
 	assert_memory_equal(out, wanted, 8);
 }
 
+/* Sets the core of a stream of one owner, which others neither see nor change. */
+static void board_core_set__of_one_owner(void **state)
+{
+	struct board_core_task set;
+	uint64_t result;
+	uint8_t word[4] = {5};
+
+	assert_int_equal(set_core(1, ENGINE_CORE_CHECKSUM, 0), DXP_OK);
+	assert_int_equal(set_core(2, ENGINE_CORE_ADD, 9), DXP_OK);
+	board_core_get(core, 1, &set, &result);
+	assert_int_equal(set.core, ENGINE_CORE_CHECKSUM);
+	board_core_begin(core, 1, &set);
+	assert_int_equal(board_core_step(core, word, word, sizeof(word)), DXP_OK);
+	board_core_get(core, 2, &set, &result);
+	assert_true(set.core == ENGINE_CORE_ADD && set.operand == 9 && result == 0);
+	board_core_begin(core, 2, &set);
+	assert_int_equal(board_core_step(core, word, word, sizeof(word)), DXP_OK);
+	board_core_get(core, 1, &set, &result);
+	assert_true(set.core == ENGINE_CORE_CHECKSUM && result == 5);
+	board_core_get(core, 3, &set, &result);
+	assert_true(set.core == ENGINE_CORE_PASS && result == 0);
+	board_core_drop(core, 1);
+	board_core_drop(core, 3);
+	board_core_get(core, 1, &set, &result);
+	assert_true(set.core == ENGINE_CORE_PASS && result == 0);
+	board_core_get(core, 2, &set, &result);
+	assert_true(set.core == ENGINE_CORE_ADD);
+}
+
 static void board_core_set__checks(void **state)
 {
 	struct board_core_task set;
 	uint64_t result;
 
-	assert_int_equal(board_core_set(core, ENGINE_CORE_KERNEL + 1, 0), DXP_EINVAL);
-	assert_int_equal(board_core_set(core, ENGINE_CORE_PASS, 1), DXP_EINVAL);
-	assert_int_equal(board_core_set(core, ENGINE_CORE_CHECKSUM, 1), DXP_EINVAL);
-	assert_int_equal(board_core_set(core, ENGINE_CORE_KERNEL, 0), DXP_EUNSUPPORTED);
-	board_core_get(core, &set, &result);
+	assert_int_equal(set_core(7, ENGINE_CORE_KERNEL + 1, 0), DXP_EINVAL);
+	assert_int_equal(set_core(7, ENGINE_CORE_PASS, 1), DXP_EINVAL);
+	assert_int_equal(set_core(7, ENGINE_CORE_CHECKSUM, 1), DXP_EINVAL);
+	assert_int_equal(set_core(7, ENGINE_CORE_KERNEL, 0), DXP_EUNSUPPORTED);
+	board_core_get(core, 7, &set, &result);
 	assert_int_equal(set.core, ENGINE_CORE_PASS);
-	assert_int_equal(board_core_set(core, ENGINE_CORE_ADD, 9), DXP_OK);
-	board_core_get(core, &set, &result);
+	assert_int_equal(set_core(7, ENGINE_CORE_ADD, 9), DXP_OK);
+	board_core_get(core, 7, &set, &result);
 	assert_int_equal(set.core, ENGINE_CORE_ADD);
 	assert_int_equal(set.operand, 9);
 }
@@ -192,7 +226,7 @@ static void board_core__kernel(void **state)
 		from[i] = (uint8_t)(i / 3);
 	for (uint32_t longest = 1000; longest <= bytes; longest = longest * 9 + 1) {
 		memset(to, 0xee, bytes + 1);
-		board_core_begin(c, &task);
+		board_core_begin(c, 7, &task);
 		for (uint32_t at = 0; at < bytes;) {
 			uint64_t step = board_core_step_bytes(c, min_u64(longest, bytes - at));
 			assert_true(step > 0 && step <= longest);
@@ -250,6 +284,7 @@ int main(void)
 		TEST(board_core__checksum_whatever_the_cut),
 		TEST(board_core__in_place),
 		TEST(board_core_begin__starts_afresh),
+		TEST(board_core_set__of_one_owner),
 		TEST(board_core_set__checks),
 #undef TEST
 	};

@@ -226,7 +226,7 @@ static void engine_describe__board(void **state)
 	reopen("to_device = 5\ncore = add 9\ncompute = none\n");
 	engine_describe(board, &d);
 	assert_string_equal(d.device, "pac-a10, PCIe 5/7877 MB/s, core add, compute none");
-	engine_core_get(board, &core, &operand, &result);
+	engine_core_get(board, 0, &core, &operand, &result);
 	assert_int_equal(core, ENGINE_CORE_ADD);
 	assert_int_equal(operand, 9);
 }
@@ -254,9 +254,9 @@ static void engine_core_set__of_streams_to_come(void **state)
 	uint32_t core, operand, word, out;
 	uint64_t result, sum = 0;
 
-	assert_int_equal(engine_core_set(board, ENGINE_CORE_ADD, 5), DXP_OK);
+	assert_int_equal(engine_core_set(board, 0, ENGINE_CORE_ADD, 5), DXP_OK);
 	assert_int_equal(run(&d), DXP_OK);
-	assert_int_equal(engine_core_set(board, ENGINE_CORE_CHECKSUM, 0), DXP_OK);
+	assert_int_equal(engine_core_set(board, 0, ENGINE_CORE_CHECKSUM, 0), DXP_OK);
 	d = dma_through(sink + 4000, source + 4000, 4000);
 	d.first = false; /* the stream continues with its core */
 	assert_int_equal(run(&d), DXP_OK);
@@ -274,7 +274,7 @@ static void engine_core_set__of_streams_to_come(void **state)
 		memcpy(&word, source + i, 4);
 		sum += word;
 	}
-	engine_core_get(board, &core, &operand, &result);
+	engine_core_get(board, 0, &core, &operand, &result);
 	assert_int_equal(core, ENGINE_CORE_CHECKSUM);
 	assert_true(result == sum);
 	assert_memory_equal(sink, source, 4000);

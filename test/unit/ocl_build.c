@@ -254,14 +254,18 @@ static void engine_build__binary(void **state)
 static void engine_build__binary_of_a_compiled_one(void **state)
 {
 	struct engine_program *p = rig_build(DXP_PROGRAM_COMPILE, "", one), *q, *linked;
-	uint8_t *binary;
-	size_t bytes;
+	uint8_t *binary, *again;
+	size_t bytes, again_bytes;
 	char *log;
 
 	assert_int_equal(engine_fetch(engine, p, FETCH_BINARY, &binary, &bytes), DXP_OK);
 	const struct engine_file file = {.data = binary, .bytes = bytes};
 	assert_int_equal(rig_build_log(DXP_PROGRAM_BINARY, "", &file, 1, &q, &log), DXP_OK);
 	free(log);
+	assert_int_equal(engine_fetch(engine, q, FETCH_BINARY, &again, &again_bytes), DXP_OK);
+	assert_int_equal(again_bytes, bytes);
+	assert_memory_equal(again, binary, bytes);
+	free(again);
 	const struct engine_source s = {
 		.kind = DXP_PROGRAM_LINK, .options = "", .inputs = &q, .input_count = 1};
 	log = NULL;

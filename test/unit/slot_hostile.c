@@ -1,87 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests kernels that make system calls by inline assembly: they harm neither the xPU nor other
  * hosts. Skipped without OpenCL, and on processors other than x86-64. */
-#include "test/unit/slot_workers_rig.h"
+#include "test/unit/slot_calls_rig.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "worker/zygote_internal.h"
-
-/* p[0]: number; p[1] .. p[6]: arguments; p[7]: bit i: argument i is an offset in p; p[8]: result;
- * from p[9] on: data */
-static const char calls[] =
-	"kernel void raw(global long *p, uint n) {\n"
-	"	long a[7];\n"
-	"	for (int i = 0; i < 7; i++)\n"
-	"		a[i] = p[i] + (p[7] >> i & 1 ? (long)p : 0);\n"
-	"	__asm__ volatile(\"movq %5, %%r10\\n movq %6, %%r8\\n movq %7, %%r9\\n syscall\"\n"
-	"		: \"=a\"(p[8]) : \"0\"(a[0]), \"D\"(a[1]), \"S\"(a[2]), \"d\"(a[3]),\n"
-	"		\"g\"(a[4]), \"g\"(a[5]), \"g\"(a[6])\n"
-	"		: \"rcx\", \"r11\", \"r10\", \"r8\", \"r9\", \"memory\");\n"
-	"}\n"
-	/* fork; the child pauses for ever */
-	"kernel void leave(global long *p, uint n) {\n"
-	"	long r;\n"
-	"	__asm__ volatile(\"movl $57, %%eax\\n syscall\\n testq %%rax, %%rax\\n jnz "
-	"2f\\n\"\n"
-	"		\"1: movl $34, %%eax\\n syscall\\n jmp 1b\\n 2:\"\n"
-	"		: \"=a\"(r) : : \"rcx\", \"r11\", \"memory\");\n"
-	"	p[8] = r;\n"
-	"}\n"
-	/* counts the words equal to ~p[1] in p[2] bytes from address p[3], and makes them 0 */
-	"kernel void seek(global long *p, uint n) {\n"
-	"	long found = 0;\n"
-	"	for (global long *at = (global long *)p[3]; (long)at < p[3] + p[2]; at++)\n"
-	"		if (*at == ~p[1]) {\n"
-	"			found++;\n"
-	"			*at = 0;\n"
-	"		}\n"
-	"	p[8] = found;\n"
-	"}\n"
-	"kernel void address(global long *p, uint n) { p[8] = (long)p; }\n";
-
-enum { DATA = 9 * 8 }; /* offset of data */
-
-/* A system call to make. Arguments whose bit in `offsets` is set are offsets of the buffer. */
-struct call {
-	int64_t number, a[6], offsets, result;
-	char data[512];
-};
-
-static struct guest hostile_open(const char *name)
-{
-	struct guest g = guest_open(name);
-
-	dxp_program_release(g.program);
-	ok(dxp_program_build(g.xpu, calls, NULL, &g.program));
-	opened_find(g.fabric)->program = g.program;
-	return g;
-}
-
-static dxp_event call_start(const struct guest *g, const struct call *c)
-{
-	const uint32_t n = 0;
-
-	ok(dxp_mem_write(g->xpu, g->address, c, sizeof(*c)));
-	return start(g, "raw", &n, sizeof(n), NULL);
-}
-
-/* Makes the call in the worker; returns its result, a negative errno on failure. */
-static int64_t call(const struct guest *g, struct call c)
-{
-	int64_t result;
-
-	ok(end(g, call_start(g, &c)));
-	ok(dxp_mem_read(g->xpu, &result, g->address + offsetof(struct call, result),
-			sizeof(result)));
-	return result;
-}
 
 /* A host's worker that fills its wakeup and makes it blocking delays neither the zygote nor the
  * workers of others. */
@@ -311,28 +239,19 @@ static void privileges__none_new(void **state)
 	guest_close(&g);
 }
 
-/* Tries to open a file with the call's own text as its path. */
-static int64_t file_open(const struct guest *g, const char *path)
-{
-	struct call c = {.number = SYS_openat, .a = {AT_FDCWD, DATA, O_RDONLY}, .offsets = 1 << 2};
-
-	snprintf(c.data, sizeof(c.data), "%s", path);
-	return call(g, c);
-}
-
 static void files__of_the_system_only(void **state)
 {
 	struct guest g = hostile_open("reader");
 	char path[256];
 
-	assert_int_equal(file_open(&g, "/etc/passwd"), -EACCES);
-	assert_int_equal(file_open(&g, "/tmp"), -EACCES);
+	assert_int_equal(file_open(&g, "/etc/passwd", O_RDONLY), -EACCES);
+	assert_int_equal(file_open(&g, "/tmp", O_RDONLY), -EACCES);
 	snprintf(path, sizeof(path), "%s/fabric.key", w.folder);
 	assert_int_equal(access(path, R_OK), 0);
-	assert_int_equal(file_open(&g, path), -EACCES);
+	assert_int_equal(file_open(&g, path, O_RDONLY), -EACCES);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)getpid());
-	assert_int_equal(file_open(&g, path), -EACCES);
-	assert_true(file_open(&g, "/usr") >= 0); /* the compiler's */
+	assert_int_equal(file_open(&g, path, O_RDONLY), -EACCES);
+	assert_true(file_open(&g, "/usr", O_RDONLY) >= 0); /* the compiler's */
 	guest_close(&g);
 }
 
@@ -481,8 +400,8 @@ static void options__limit_memory_and_permit_files(void **state)
 	assert_true(call(&g, map) > 0);
 	map.a[1] = (int64_t)WORKER_MEMORY_MIN;
 	assert_int_equal(call(&g, map), -ENOMEM);
-	assert_true(file_open(&g, "/etc/passwd") >= 0);
-	assert_int_equal(file_open(&g, "/etc/group"), -EACCES);
+	assert_true(file_open(&g, "/etc/passwd", O_RDONLY) >= 0);
+	assert_int_equal(file_open(&g, "/etc/group", O_RDONLY), -EACCES);
 	guest_close(&g);
 }
 
@@ -496,7 +415,7 @@ static void options__off(void **state)
 {
 	struct guest g = hostile_open("free");
 
-	assert_true(file_open(&g, "/etc/passwd") >= 0);
+	assert_true(file_open(&g, "/etc/passwd", O_RDONLY) >= 0);
 	assert_true(call(&g, (struct call){.number = SYS_socket, .a = {1, 1, 0}}) >= 0);
 	guest_close(&g);
 }
@@ -539,18 +458,8 @@ int main(void)
 		TEST(options__strict_refuses_a_thread),
 	};
 
-#ifndef __x86_64__
-	printf("skipped: its system calls are for x86-64\n");
-	return 77;
-#endif
-	if (!daemons_opencl()) {
-		printf("skipped: no OpenCL device that works in host memory\n");
+	if (calls_skip())
 		return 77;
-	}
-	if (sandbox_available() != SANDBOX_ALL) {
-		printf("skipped: Linux here has no Landlock (version 2) or no seccomp\n");
-		return 77;
-	}
 	int failed = cmocka_run_group_tests(tests, world_open, world_close);
 	failed += cmocka_run_group_tests(limited, limited_open, world_close);
 	return failed + cmocka_run_group_tests(off, open_open, world_close);

@@ -46,6 +46,7 @@ struct guest {
 
 static struct daemons w;
 static struct sandbox_options sandbox; /* options for the next world_open */
+static bool cache_shared;              /* another */
 static struct guest opened[4];         /* an entry without a fabric is free */
 
 UNUSED static void ok(int status)
@@ -140,8 +141,8 @@ UNUSED static uint32_t word(const struct guest *g)
 	return value;
 }
 
-/* Returns the number of processes whose parent is `parent`, and the last one's id. */
-UNUSED static int children(pid_t parent, pid_t *last)
+/* Returns the number of processes whose parent is `parent`; lists the first `most`. */
+UNUSED static int children_list(pid_t parent, pid_t *list, int most)
 {
 	char path[64], line[512];
 	struct dirent *e;
@@ -156,14 +157,19 @@ UNUSED static int children(pid_t parent, pid_t *last)
 		if (!f)
 			continue;
 		const char *behind = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-		if (behind && sscanf(behind, ") %*c %d", &ppid) == 1 && ppid == parent) {
-			*last = pid;
-			count++;
-		}
+		if (behind && sscanf(behind, ") %*c %d", &ppid) == 1 && ppid == parent &&
+		    count++ < most)
+			list[count - 1] = pid;
 		fclose(f);
 	}
 	closedir(d);
 	return count;
+}
+
+/* Returns the number of processes whose parent is `parent`, and the first one's id. */
+UNUSED static int children(pid_t parent, pid_t *first)
+{
+	return children_list(parent, first, 1);
 }
 
 UNUSED static pid_t zygote(void)
@@ -199,21 +205,26 @@ UNUSED static int program_copy(void)
 	return system(command);
 }
 
-UNUSED static int world_open(void **state)
+/* Opens the daemon. */
+UNUSED static int world_reopen(void)
 {
 	char path[128];
 
-	daemons_begin(&w);
 	snprintf(path, sizeof(path), "%s/dxpd", w.folder);
-	if (program_copy() != 0)
-		return -1;
 	return test_daemon_open(&w, &w.ocl,
 				&(struct daemon_options){.slots = 1,
 							 .first = 1,
 							 .engine = "ocl",
 							 .worker_program = path,
 							 .sandbox = sandbox,
+							 .cache_shared = cache_shared,
 							 .host_bytes = HOST_BYTES});
+}
+
+UNUSED static int world_open(void **state)
+{
+	daemons_begin(&w);
+	return program_copy() == 0 ? world_reopen() : -1;
 }
 
 UNUSED static int world_close(void **state)

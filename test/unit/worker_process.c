@@ -224,7 +224,7 @@ static int world_open(void **state)
 	rings = mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, rings_fd, 0);
 	orders.ring = &rings->orders;
 	answers.ring = &rings->answers;
-	const struct zygote_worker worker = {1, rings_fd, wakeup, arena_fd(arena)};
+	const struct zygote_worker worker = {1, "", rings_fd, wakeup, arena_fd(arena)};
 	assert_int_equal(zygote_start(zygote, &worker), DXP_OK);
 	build();
 	return 0;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Label of a host: what is kept for it is for later hosts with the same label, such as the next run
+ * of a program on that machine. The label proves nothing: each holder of the fabric's key can
+ * join with any name. Pure. */
+#ifndef XPU_LABEL_H
+#define XPU_LABEL_H
+
+#include "base/address.h"
+#include "wire/limits.h"
+#include "worker/limits.h"
+
+/* Writes "NAME@ADDRESS", without the port, and without the process id at the end of a default name,
+ * PROGRAM-PID. */
+void label_make(const char *name, const struct udp_address *address, char out[WORKER_LABEL_BYTES]);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Attacks by text: what a kernel or a host writes reaches no log or terminal with control
+ * characters, and no other host. Skipped without OpenCL, and on processors other than x86-64. */
+#include "test/unit/slot_calls_rig.h"
+
+#include <errno.h>
+
+#define ESCAPE "\033]0;owned\007\033[2J\x9b"
+
+/* Standard error of this process, of its daemon and of workers, while a test runs. */
+static char record[128];
+static int saved_error;
+
+static int recording_open(void **state)
+{
+	snprintf(record, sizeof(record), "/tmp/dxp-test-errors-%d", (int)getpid());
+	int file = open(record, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	saved_error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (file < 0 || saved_error < 0 || dup2(file, STDERR_FILENO) < 0)
+		return -1;
+	close(file);
+	return world_open(state);
+}
+
+/* Returns the text so far, which the caller frees. */
+static char *record_read(void)
+{
+	char *text = calloc(1, 65536);
+	FILE *f = fopen(record, "r");
+
+	assert_true(text && f);
+	size_t bytes = fread(text, 1, 65535, f);
+	fclose(f);
+	assert_true(bytes < 65535);
+	return text;
+}
+
+/* Also shows what a failed test has recorded. */
+static int recording_close(void **state)
+{
+	guests_close(state);
+	int status = world_close(state);
+	dup2(saved_error, STDERR_FILENO);
+	close(saved_error);
+	char *text = record_read();
+	for (char *c = text; *c; c++)
+		putchar(*c == '\n' || (*c >= ' ' && *c <= '~') ? *c : '?');
+	free(text);
+	unlink(record);
+	return status;
+}
+
+static void no_controls(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if (((uint8_t)*c < 0x20 && *c != '\n') || *c == 0x7f)
+			fail_msg("byte %#x at %zu", (uint8_t)*c, (size_t)(c - text));
+}
+
+static void write_error(const struct guest *g, const char *text)
+{
+	struct call c = {.number = SYS_write,
+			 .a = {STDERR_FILENO, DATA, (int64_t)strlen(text)},
+			 .offsets = 1 << 2};
+
+	snprintf(c.data, sizeof(c.data), "%s", text);
+	assert_int_equal(call(g, c), strlen(text));
+}
+
+/* Waits until the record has this text. */
+static void recorded_wait(const char *wanted)
+{
+	for (uint64_t until = clock_now_ns() + SOON_NS;; usleep(10000)) {
+		char *text = record_read();
+		bool there = strstr(text, wanted) != NULL;
+		free(text);
+		if (there)
+			return;
+		assert_true(clock_now_ns() < until);
+	}
+}
+
+/* Messages of a worker, names of kernels and messages of its compiler, in the log of dxpd. */
+static void log__without_control_characters(void **state)
+{
+	static const char wrong[] = "#error " ESCAPE "\n#warning \"" ESCAPE "\"\n";
+	struct guest g = hostile_open("rude");
+	struct dxp_program *p = NULL;
+
+	write_error(&g, "first " ESCAPE " last\n");
+	recorded_wait("last");
+	assert_int_equal(dxp_program_build(g.xpu, wrong, NULL, &p), DXP_EBUILD);
+	no_controls(dxp_program_log(p));
+	dxp_program_release(p);
+	guest_close(&g);
+	char *text = record_read();
+	no_controls(text);
+	assert_non_null(strstr(text, "first ?"));
+	free(text);
+}
+
+/* Returns the pipe that is standard output or error of a worker. */
+static void pipe_of(pid_t worker, int fd, char out[64])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", worker, fd);
+	ssize_t bytes = readlink(path, out, 63);
+	assert_true(bytes > 0);
+	out[bytes] = '\0';
+	assert_non_null(strstr(out, "pipe:"));
+}
+
+/* A kernel can open the other end of its pipes and read from it, so no neighbour writes there. */
+static void errors__of_others_cannot_be_read(void **state)
+{
+	struct guest one = hostile_open("one");
+	pid_t workers[2] = {0};
+	char a[64], b[64];
+
+	assert_true(file_open(&one, "/proc/self/fd/2", O_RDONLY | O_NONBLOCK) >= 0);
+	assert_int_equal(children(zygote(), &workers[0]), 1);
+	guest_close(&one);
+	struct guest two = hostile_open("two"), three = hostile_open("three");
+	ok(end(&two, start(&two, "address", &(uint32_t){0}, sizeof(uint32_t), NULL)));
+	ok(end(&three, start(&three, "address", &(uint32_t){0}, sizeof(uint32_t), NULL)));
+	assert_int_equal(children_list(zygote(), workers, 2), 2);
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		pipe_of(workers[0], fd, a);
+		pipe_of(workers[1], fd, b);
+		assert_string_not_equal(a, b);
+	}
+	guest_close(&two);
+	guest_close(&three);
+}
+
+/* What a worker wrote last reaches the log, also without a newline. */
+static void errors__of_a_worker_that_ends(void **state)
+{
+	struct guest g = hostile_open("last");
+
+	write_error(&g, "last words");
+	guest_close(&g);
+	recorded_wait("worker: last words");
+}
+
+/* A kernel that fills its standard error, or makes it blocking, delays no other worker. */
+static void errors__of_one_delay_no_other(void **state)
+{
+	struct guest good = hostile_open("good"), bad = hostile_open("bad");
+	char flood[256];
+
+	memset(flood, 'x', sizeof(flood) - 2);
+	flood[sizeof(flood) - 2] = '\n';
+	flood[sizeof(flood) - 1] = '\0';
+	call(&bad, (struct call){.number = SYS_fcntl, .a = {STDERR_FILENO, F_SETFL, O_NONBLOCK}});
+	for (int i = 0; i < 1000; i++) {
+		struct call c = {.number = SYS_write,
+				 .a = {STDERR_FILENO, DATA, sizeof(flood) - 1},
+				 .offsets = 1 << 2};
+		memcpy(c.data, flood, sizeof(flood));
+		call(&bad, c);
+	}
+	for (int i = 0; i < 20; i++) {
+		write_error(&good, "a line\n");
+		ok(end(&good, start(&good, "address", &(uint32_t){0}, sizeof(uint32_t), NULL)));
+	}
+	/* whose flags it cannot change */
+	assert_int_equal(
+		call(&good, (struct call){.number = SYS_fcntl, .a = {STDERR_FILENO, F_GETFL}}) &
+			O_NONBLOCK,
+		0);
+	struct guest late = guest_open("late");
+	ok(end(&late, add(&late, 1, NULL)));
+	guest_close(&late);
+	guest_close(&good);
+	guest_close(&bad);
+}
+
+int main(void)
+{
+#define RECORDED(name) cmocka_unit_test_setup_teardown(name, recording_open, recording_close)
+	const struct CMUnitTest tests[] = {
+		RECORDED(log__without_control_characters),
+		RECORDED(errors__of_others_cannot_be_read),
+		RECORDED(errors__of_a_worker_that_ends),
+		RECORDED(errors__of_one_delay_no_other),
+	};
+
+	if (calls_skip())
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
