@@ -82,7 +82,7 @@ refuse 1 "no NIC named 'xpu1'" dxp vf xpu1
 refuse 1 'start some with' dxp vf xpu1
 refuse 2 '--functions needs a number from 0 to 7' dxpd --manager 127.0.0.1 --key x --functions 8
 refuse 2 "beginning with '/'" dxpd --manager 127.0.0.1 --key x --run here
-dxp up >/dev/null
+dxp up --port 0 >/dev/null
 daemon=$(process_of daemon1)
 refuse 1 'NICs on this machine: xpu1, xpu2' dxp vf nobody
 refuse 2 'unknown command `dxp vf frob`' dxp vf frob xpu1
@@ -209,7 +209,7 @@ free_again xpu1 5
 say "== a killed daemon leaves sockets that its successor replaces"
 dxp down >/dev/null
 [ -z "$(ls "$DXP_RUN")" ] || die "sockets stay: $(ls -R "$DXP_RUN")"
-dxp up >/dev/null
+dxp up --port 0 >/dev/null
 daemon=$(process_of daemon1)
 kill -9 "$daemon"
 while runs "$daemon"; do
@@ -217,6 +217,6 @@ while runs "$daemon"; do
 done
 refuse 1 'has exited' dxp vf xpu1
 dxp down >/dev/null 2>&1 || true
-dxp up >/dev/null
+dxp up --port 0 >/dev/null
 [ "$(field xpu1 1 state)" = free ] || die "$(dxp vf xpu1)"
 say ok

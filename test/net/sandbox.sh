@@ -88,11 +88,11 @@ refused 'no NIC offers functions at' "$DXP_RUN/xpu1.nic/vf2"
 if command -v python3 >/dev/null; then
 	cat >"$scratch/manage.py" <<'END'
 import socket, struct, sys
-for name, kind, value in (("list", 7, b""), ("weight", 8, struct.pack(">Q", 64)),
+for name, kind, value in (("list", 7, b"\0"), ("weight", 8, struct.pack(">Q", 64)),
                           ("limit", 9, struct.pack(">Q", 1)), ("reset", 10, b"")):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(sys.argv[1])
-    s.send(struct.pack(">4sBBB", b"DXPA", 2, kind, 1) + value)
+    s.send(struct.pack(">4sBBB", b"DXPA", 3, kind, 1) + value)
     answer = s.recv(1024)
     print(name, struct.unpack(">i", answer[6:10])[0])
 END
