@@ -75,13 +75,20 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 	return u;
 }
 
+/* Returns true if the requester may use the key. One that has used it is not checked again. */
+static bool permitted(struct nic_region *r, struct guesses *by, uint32_t key)
+{
+	return !r->guarded || !r->guard.permits || guess_key_known(by, key) ||
+	       r->guard.permits(r->guard.context, by->node);
+}
+
 uint8_t access_region(struct nic_user *u, struct guesses *by, uint32_t key, uint32_t right,
 		      uint64_t offset, uint64_t bytes, struct nic_region **out)
 {
 	struct nic *n = u->nic;
 	struct nic_region *region = region_find(u, key);
 
-	if (!region) {
+	if (!region || !permitted(region, by, key)) {
 		guess_key_wrong(by, &n->guesses, key, n->now_ns);
 		return WIRE_NACK_KEY;
 	}

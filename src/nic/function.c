@@ -115,6 +115,7 @@ int nic_user_open(struct nic *n, uint32_t user, uint32_t qps, struct dxp_window 
 		f->user_of[u->first_qp + q] = u;
 	f->open |= (uint8_t)(1u << u->first_qp);
 	n->open |= 1u << user;
+	u->guesses.node = 0;
 	guess_forget(&u->guesses);
 	magics_forget(u);
 	magics_make(u);

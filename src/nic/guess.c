@@ -79,5 +79,5 @@ void guess_magics_forget(struct guesses *g, uint32_t streams)
 
 void guess_forget(struct guesses *g)
 {
-	*g = (struct guesses){.own = g->own};
+	*g = (struct guesses){.own = g->own, .node = g->node};
 }

@@ -16,8 +16,9 @@ struct guess_allowance {
 	uint64_t paid_ns; /* the allowance is full again at this time */
 };
 
-/* Attempts of one requester. All zero: none. */
+/* Attempts of one requester. All zero but `node`: none. */
 struct guesses {
+	uint16_t node; /* the requester; of a user of this NIC: its cfg_node */
 	struct guess_allowance own;
 	uint32_t keys[NIC_KEYS_KNOWN];   /* right keys, 0: none; the oldest is replaced */
 	uint32_t wrong_key, wrong_magic; /* compared last, and wrong; 0: none */

@@ -157,7 +157,7 @@ void nic_user_unordered(struct nic *n, uint32_t user)
 void nic_user_cfg_node(struct nic *n, uint32_t user, uint16_t node)
 {
 	assert(user < NIC_USERS && n->users[user].window);
-	n->users[user].cfg_node = node;
+	n->users[user].cfg_node = n->users[user].guesses.node = node;
 }
 
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
@@ -212,7 +212,7 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 	}
 	p->nic = n;
 	p->session = s;
-	p->node = peer->node;
+	p->node = p->guesses.node = peer->node;
 	p->next = n->peers;
 	n->peers = p;
 	rltp_session_owner_set(s, p);

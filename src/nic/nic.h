@@ -255,6 +255,10 @@ struct nic_guard {
 	 * it, until *epoch changes. Else an enum wire_nack code; WIRE_NACK_RNR: not yet, peers
 	 * retry. */
 	uint8_t (*reach)(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out);
+	/* Returns true if this node may use the key; 0: a function of this NIC, unless it is open
+	 * for another node (nic_user_cfg_node). Called at the node's first use. Else the key counts
+	 * as wrong. NULL: all that know it. */
+	bool (*permits)(void *context, uint16_t node);
 	/* Reserves bytes that an own descriptor names, until `drop` with the same offset. `drop`
 	 * may come after the key was revoked, until the user closes. DXP_EACCESS: not
 	 * permitted. NULL: no descriptor may name the region. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Access to device memory through the NIC. A host's key reaches its allocations and unallocated
- * memory, for any bearer. Functions of kernels reach their host's allocations only.
+ * memory, for this host and for xPUs. Functions of kernels, and bearers of their keys, reach their
+ * host's allocations only.
  *
  * Used unallocated memory is cleared before access: at once, or by DMA while the requester retries.
  * An allocation cancels all transfers in its range: answers to GETs, and accepted bridge
@@ -89,6 +90,19 @@ static uint8_t port_reach(void *context, uint64_t offset, uint64_t bytes, struct
 	return code;
 }
 
+/* Returns true for the tenant's host, for its kernels here, and for xPUs, which transfer for it. A
+ * key that another host has learned or guessed opens nothing. */
+static bool node_permits(void *context, uint16_t node)
+{
+	const struct tenant *t = context;
+	const struct node_entry *e;
+
+	if (node == 0 || node == t->host)
+		return true;
+	e = node_table_find(node_table(t->slot->node), node);
+	return e && e->kind == MANAGE_XPU;
+}
+
 static int port_hold_bytes(void *context, uint64_t offset, uint64_t bytes)
 {
 	struct tenant *t = context;
@@ -122,6 +136,7 @@ int key_open(struct tenant *t)
 	struct slot *s = t->slot;
 	struct nic *n = node_nic(s->node);
 	const struct nic_guard guard = {.reach = host_reach,
+					.permits = node_permits,
 					.hold = host_hold,
 					.drop = host_drop,
 					.context = t,

@@ -15,7 +15,7 @@
 static struct gate {
 	struct nic_reach open;
 	uint64_t epoch;
-	uint32_t requested, held;
+	uint32_t requested, held, queried;
 	uint64_t held_at;
 } gate;
 
@@ -237,7 +237,11 @@ static void guard__held_until_the_function_ends(void **state)
 	rig_end(&r);
 	o.receive_entries = 1;
 	rig_make(&r, &o, 2);
-	const struct nic_guard guard = {guard_reach, guard_hold, guard_drop, &gate, &gate.epoch};
+	const struct nic_guard guard = {.reach = guard_reach,
+					.hold = guard_hold,
+					.drop = guard_drop,
+					.context = &gate,
+					.epoch = &gate.epoch};
 	assert_int_equal(nic_region_guard(r.nic, r.key[1], &guard), DXP_OK);
 	guard_set(0, 4096);
 	const struct dxp_target to = rig_target(&r, 0, 0);
@@ -251,6 +255,48 @@ static void guard__held_until_the_function_ends(void **state)
 	assert_int_equal(gate.held, 1);
 	assert_int_equal(nic_user_close(r.nic, 1, DXP_ECLOSED, ++r.now_ns), DXP_OK);
 	assert_int_equal(gate.held, 0);
+	rig_end(&r);
+}
+
+static bool permits_node_7(void *context, uint16_t node)
+{
+	gate.queried++;
+	return node == 7;
+}
+
+/* A key counts as wrong for a node that may not use it; one that may is queried for once. */
+static void guard__permits_one_node(void **state)
+{
+	struct nic_options o = rig_options();
+	const struct nic_guard guard = {.reach = guard_reach,
+					.permits = permits_node_7,
+					.drop = guard_drop,
+					.context = &gate,
+					.epoch = &gate.epoch};
+	struct rig r;
+
+	gate = (struct gate){0};
+	rig_make(&r, &o, 3);
+	nic_user_cfg_node(r.nic, 1, 7);
+	nic_user_cfg_node(r.nic, 2, 8);
+	assert_int_equal(nic_region_guard(r.nic, r.key[0], &guard), DXP_OK);
+	guard_set(0, RIG_BYTES);
+	const struct dxp_target to = rig_target(&r, 0, 0);
+	const struct dxp_entry there = rig_entry(&r, 0, 0, 64);
+	for (uint32_t user = 1; user <= 2; user++) {
+		const struct dxp_entry own = rig_entry(&r, user, 0, 64);
+		for (uint64_t i = 0; i < 3; i++) {
+			assert_int_equal(
+				dxp_post_put(r.window[user], 0, &to, &own, &there, 0, 0, i),
+				DXP_OK);
+			rig_run(&r);
+			rig_sent(&r, user, i, user == 1 ? DXP_OK : DXP_EACCESS);
+		}
+		if (user == 1)
+			assert_int_equal(gate.queried, 1);
+	}
+	assert_true(gate.queried > 1);
+	assert_int_equal(rig_counters(&r, 0).refused_key, 3);
 	rig_end(&r);
 }
 
@@ -295,6 +341,7 @@ int main(void)
 		cmocka_unit_test(guard__revoked_between_slices),
 		cmocka_unit_test(guard__own_descriptors),
 		cmocka_unit_test(guard__held_until_the_function_ends),
+		cmocka_unit_test(guard__permits_one_node),
 		cmocka_unit_test(guard__without_hold_no_own_descriptors),
 		cmocka_unit_test(guard__not_queried_once_revoked),
 	};

@@ -101,6 +101,24 @@ static void keys__each_host_its_own(void **state)
 
 /* Accesses to the victim's memory fail: inside, at either end, and across the border from outside;
  * one byte or many packets. */
+/* The thief knows the victim's key: the xPU does not accept it from another host, and counts it as
+ * a guess. */
+static void keys__stolen_from_another_host(void **state)
+{
+	for (uint32_t xpu = 0; xpu < 3; xpu++) {
+		uint64_t address = victim_make(xpu);
+		struct dxp_xpu *x = thief.xpus[xpu];
+		uint32_t own = x->memory_key;
+		x->memory_key = victim.xpus[xpu]->memory_key;
+		memset(buffer, 0, BYTES);
+		assert_int_equal(dxp_mem_read(x, buffer, address, BYTES), DXP_EACCESS);
+		nothing_read(BYTES);
+		assert_int_equal(dxp_mem_write(x, address, buffer, BYTES), DXP_EACCESS);
+		x->memory_key = own;
+		victim_end(xpu, address);
+	}
+}
+
 static void put_get__foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -477,6 +495,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys__each_host_its_own),
+		cmocka_unit_test(keys__stolen_from_another_host),
 		cmocka_unit_test(put_get__foreign_memory),
 		cmocka_unit_test(send__into_foreign_memory),
 		cmocka_unit_test(send__no_event_before_a_rejection),
