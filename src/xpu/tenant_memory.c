@@ -104,13 +104,19 @@ static bool pages_next(const struct tenant_memory *m, uint64_t start, uint64_t e
 /* Frees pages of another tenant's freed allocations. */
 static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
 {
+	bool freed = true;
 	struct range r;
 
-	for (uint64_t at = start; pages_next(m, at, end, &r); at = r.end)
-		if (!descriptor_discard(m->fd, r.start, r.end - r.start))
-			memset(m->base + r.start, 0, r.end - r.start);
-	/* Without memory they stay listed, and are freed again. */
-	ranges_remove(&m->pages, start, end);
+	for (uint64_t at = start; pages_next(m, at, end, &r); at = r.end) {
+		if (descriptor_discard(m->fd, r.start, r.end - r.start))
+			continue;
+		memset(m->base + r.start, 0, r.end - r.start);
+		freed = false;
+	}
+	/* Those that remain stay listed, so that they are not taken for ones of kernels, and are
+	 * freed again. */
+	if (freed)
+		ranges_remove(&m->pages, start, end);
 }
 
 /* Pages are made here, so that memory is short now and not when a kernel writes. New ones are
@@ -147,8 +153,10 @@ void tenant_memory_clear(struct tenant *t, uint64_t address, uint64_t bytes)
 
 void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_t bytes)
 {
-	if (tenant_memory_separate(t->memory))
-		descriptor_discard(t->memory->fd, address, bytes);
+	struct tenant_memory *m = t->memory;
+
+	if (tenant_memory_separate(m) && !descriptor_discard(m->fd, address, bytes))
+		m->pages_unknown |= !ranges_add(&m->pages, address, address + bytes);
 }
 
 /* Returns the bytes of pages that its file may have. */
