@@ -165,13 +165,26 @@ static const char *list_add(struct option_list *list, const char *text)
 	return NULL;
 }
 
-/* Adds each of the words "A,B,C", which the list keeps. */
+/* Copies of variables, which values of lists point into until the program exits. */
+static struct kept {
+	struct kept *next;
+	char text[];
+} * kept;
+
+/* Adds each of the words "A,B,C". */
 static const char *list_split(struct option_list *list, const char *text)
 {
-	char *copy = strdup(text), *rest = NULL;
-	const char *wrong = copy ? NULL : "does not fit into memory";
+	const size_t bytes = strlen(text) + 1;
+	struct kept *k = malloc(sizeof(*k) + bytes);
+	const char *wrong = NULL;
+	char *rest = NULL;
 
-	for (char *word = strtok_r(copy, ",", &rest); word && !wrong;
+	if (!k)
+		return "does not fit into memory";
+	memcpy(k->text, text, bytes);
+	k->next = kept;
+	kept = k;
+	for (char *word = strtok_r(k->text, ",", &rest); word && !wrong;
 	     word = strtok_r(NULL, ",", &rest))
 		wrong = list_add(list, word);
 	return wrong;

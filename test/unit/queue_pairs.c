@@ -189,7 +189,7 @@ static void open__in_parts_or_as_a_whole(void **state)
 	assert_int_equal(nic_user_qps(r->nic, NIC_USER(3, 2)), 2);
 	assert_int_equal(user_open(r, NIC_USER(3, 2), 3), DXP_EINVAL);
 	assert_int_equal(user_open(r, NIC_USER(3, 0), 0), DXP_EINVAL);
-	assert_int_equal(user_open(r, NIC_USERS, 1), DXP_EINVAL);
+	assert_int_equal(nic_user_open(r->nic, NIC_USERS, 1, r->users[0].window), DXP_EINVAL);
 
 	/* all parts are closed: the function may be opened as a whole */
 	assert_int_equal(nic_user_close(r->nic, NIC_USER(3, 1), DXP_ECLOSED, ++r->now_ns), DXP_OK);
