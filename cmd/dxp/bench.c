@@ -34,7 +34,7 @@ static int run_all(int argc, char **argv)
 
 int command_bench(int argc, char **argv)
 {
-	if (argc < 2 || strcmp(argv[1], "--help") == 0)
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return list();
 	if (strcmp(argv[1], "all") == 0)
 		return run_all(argc - 1, argv + 1);

@@ -235,7 +235,7 @@ static int run_part(const struct model_part *part, int argc, char **argv)
 
 int command_model(int argc, char **argv)
 {
-	if (argc < 2 || strcmp(argv[1], "--help") == 0)
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return list();
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
 		if (strcmp(parts[i]->name, argv[1]) == 0)

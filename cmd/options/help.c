@@ -42,9 +42,7 @@ void options_help(const struct usage *u)
 						 "DXP_CONFIG, else /etc/dxp/dxp.conf, then "
 						 "$XDG_CONFIG_HOME/dxp/dxp.conf)"},
 				       version = {"version", NULL, "version"},
-				       help = {"help", NULL, "this text"},
-				       short_help = {
-					       .name = "help", .help = "this text", .letter = 'h'};
+				       help = {.name = "help", .help = "this text", .letter = 'h'};
 
 	printf("usage: %s%s [OPTION]...%s%s\n\n%s\n\n", u->version ? "" : "dxp ", u->name,
 	       *u->arguments ? " " : "", u->arguments, u->text);
@@ -55,7 +53,7 @@ void options_help(const struct usage *u)
 		row_print(&config);
 		row_print(&version);
 	}
-	row_print(u->version ? &short_help : &help);
+	row_print(&help);
 	if (u->notes)
 		printf("\n%s\n", u->notes);
 }

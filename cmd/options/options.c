@@ -342,6 +342,7 @@ static void flags_build(const struct usage *u, struct flags *out)
 
 	assert(u->row_count <= ROWS_MAX);
 	*letter++ = ':';
+	*letter++ = 'h';
 	for (; count < u->row_count; count++) {
 		const struct option_row *row = &u->rows[count];
 		out->list[count] =
@@ -353,7 +354,6 @@ static void flags_build(const struct usage *u, struct flags *out)
 	}
 	out->list[count++] = (struct option){.name = "help", .val = CODE_HELP};
 	if (u->version) {
-		*letter++ = 'h';
 		out->list[count++] = (struct option){.name = "version", .val = CODE_VERSION};
 		out->list[count++] = (struct option){
 			.name = "config", .has_arg = required_argument, .val = CODE_CONFIG};
