@@ -47,7 +47,7 @@ refuse 1 'start some with `dxp up`' dxp top --once
 refuse 1 'start some with `dxp up`' dxp trace --output "$scratch/none"
 refuse 1 'standard output is not a terminal' dxp top
 refuse 2 "--sort is name, in, out or repeats" dxp top --once --sort frob
-refuse 2 '--snap needs a number from 1 to 65507' dxp trace --snap 0
+refuse 2 '--snap needs a size from 1 to 65507' dxp trace --snap 0
 refuse 2 'a power of two' dxp trace --ring 300K
 dxp top --json | tr -d ' \n' | has -F '"nodes":[]' || die "no empty list"
 
