@@ -93,6 +93,11 @@ static json_t *missing_json(const struct stats_view *v)
 			 "missing", v->missing);
 }
 
+json_t *top_node_json(const struct stats_view *v)
+{
+	return v->missing ? missing_json(v) : node_json_of(v);
+}
+
 json_t *top_json(const struct stats_list *nodes, const struct top_options *options)
 {
 	json_t *rows = json_array();
@@ -100,7 +105,7 @@ json_t *top_json(const struct stats_list *nodes, const struct top_options *optio
 	for (uint32_t i = 0; i < nodes->count; i++) {
 		const struct stats_view *v = &nodes->views[i];
 		if (choice_matches(v, options->node, options->pid))
-			json_array_append_new(rows, v->missing ? missing_json(v) : node_json_of(v));
+			json_array_append_new(rows, top_node_json(v));
 	}
 	return json_pack("{s:i, s:o}", "version", STATS_VERSION, "nodes", rows);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `dxp top --fabric`: counters of nodes whose files this reader cannot see.
+# `dxp top --fabric` and `dxp nodes --wide`: counters of nodes whose files this reader cannot see.
 #
 #   dxp top --fabric --- 127.0.0.1 --- dxp-manager
 #                            +-------- dxpd daemon1: xpu1
@@ -85,6 +85,17 @@ if command -v python3 >/dev/null; then
 else
 	left_out 'the JSON of dxp top --fabric' 'no python3; tools/setup check'
 fi
+
+say "== dxp nodes --wide"
+dxp nodes --wide >"$scratch/table"
+grep -Eq "^ +[0-9]+  xpu2 .* $daemon2 .* dxpd\$" "$scratch/table" ||
+	die "no counters of xpu2: $(cat "$scratch/table")"
+grep -Eq '^ +[0-9]+  xpu3 .* publishes nothing$' "$scratch/table" || die "$(cat "$scratch/table")"
+dxp nodes --wide --json >"$scratch/wide.json"
+expect '"stats_answered"' "$scratch/wide.json"
+expect '"missing": "publishes nothing"' "$scratch/wide.json"
+dxp nodes --json >"$scratch/wide.json"
+! grep -q stats_answered "$scratch/wide.json" || die 'counters without --wide'
 
 say "== its frames in a capture"
 if command -v tshark >/dev/null; then
