@@ -118,10 +118,13 @@ static void slots_fill(struct stats_query *q, uint64_t now_ns)
 
 static void node_store(struct stats_view *v, const struct stats_page *page)
 {
-	const uint16_t id = v->node.id;
+	const struct stats_node before = v->node;
 
 	v->node = page->node;
-	v->node.id = id;
+	v->node.id = before.id;
+	/* as in the node table, for the same name whether the node answers or not */
+	memcpy(v->node.name, before.name, sizeof(before.name));
+	memcpy(v->node.address, before.address, sizeof(before.address));
 	v->pid = page->pid;
 	v->age_ns = page->age_ns;
 }
