@@ -22,7 +22,8 @@ local TYPES = {
 	[0x26] = "CFG_RD", [0x27] = "CFG_RD_RSP", [0x28] = "CFG_WR", [0x29] = "CFG_WR_RSP",
 	[0x40] = "JOIN", [0x41] = "LEASE", [0x42] = "RENEW", [0x43] = "LEAVE",
 	[0x44] = "NODE_TABLE", [0x45] = "NODE_DELTA", [0x46] = "TABLE_ACK", [0x47] = "ASSIGN",
-	[0x48] = "REFUSE", [0x49] = "STATUS", [0x4a] = "ANSWER",
+	[0x48] = "REFUSE", [0x49] = "STATUS", [0x4a] = "ANSWER", [0x4b] = "STATS",
+	[0x4c] = "STATS_PAGE",
 }
 local FLAGS = {
 	{ "ar", "Acknowledge at once (AR)" }, { "ackv", "cum_ack is valid (ACKV)" },
@@ -47,6 +48,7 @@ local ATOMICS = {
 }
 local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto" }
 local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU", [3] = "revoked" }
+local STATS_PARTS = { [1] = "node", [2] = "queue pairs", [3] = "sessions" }
 local ACTIONS = { [1] = "grant", [2] = "revoke" }
 
 -- ---- fields ----
@@ -171,6 +173,22 @@ field("manage.xpu", "xPU", "string")
 field("manage.status", "Status", "int32", base.DEC)
 field("manage.retry_ns", "Try again after ns", "uint64", base.DEC)
 field("manage.text", "Text", "string")
+field("stats.version", "Version of the counters", "uint16", base.DEC)
+field("stats.part", "Part", "uint8", base.DEC, STATS_PARTS)
+field("stats.published", "Published", "uint8", base.DEC)
+field("stats.first", "First row", "uint16", base.DEC)
+field("stats.next", "Next row", "uint16", base.DEC)
+field("stats.rows", "Rows", "uint8", base.DEC)
+field("stats.xpu", "xPU", "uint8", base.DEC)
+field("stats.pid", "Process", "uint32", base.DEC)
+field("stats.started_ns", "Started, ns", "uint64", base.DEC)
+field("stats.published_ns", "Snapshot, ns", "uint64", base.DEC)
+field("stats.age_ns", "Age of the snapshot, ns", "uint64", base.DEC)
+field("stats.sessions", "Sessions", "uint32", base.DEC)
+field("stats.name", "Name", "string")
+field("stats.program", "Program", "string")
+field("stats.address", "Address", "string")
+field("stats.values", "Values (LEB128)", "bytes")
 field("manage.mac", "MAC", "bytes")
 field("row.id", "Node", "uint16", base.DEC)
 field("row.kind", "Kind", "uint8", base.DEC, KINDS)
@@ -523,6 +541,32 @@ bodies.ANSWER = bodies.REFUSE
 
 function bodies.STATUS(tvb, tree)
 	tree:add(fields["manage.first"], tvb(48, 2))
+end
+
+function bodies.STATS(tvb, tree, info)
+	add_run(tree, tvb, 48, { { "stats.part", 1 }, { "stats.first", 2 } })
+	info[#info + 1] = "part " .. (STATS_PARTS[tvb(48, 1):uint()] or "?")
+end
+
+function bodies.STATS_PAGE(tvb, tree, info)
+	local part, rows = tvb(50, 1):uint(), tvb(56, 1):uint()
+	local at = add_run(tree, tvb, 48, {
+		{ "stats.version", 2 }, { "stats.part", 1 }, { "stats.published", 1 },
+		{ "stats.first", 2 }, { "stats.next", 2 }, { "stats.rows", 1 },
+	})
+	if part == 1 and rows == 1 then
+		at = add_run(tree, tvb, at, {
+			{ "stats.xpu", 1 }, { "stats.pid", 4 }, { "stats.started_ns", 8 },
+			{ "stats.published_ns", 8 }, { "stats.age_ns", 8 }, { "stats.sessions", 4 },
+		})
+		at = text_add(tree, tvb, at, "stats.name")
+		at = text_add(tree, tvb, at, "stats.program")
+		at = text_add(tree, tvb, at, "stats.address")
+	end
+	if rows > 0 then
+		tree:add(fields["stats.values"], tvb(at, tvb:len() - 16 - at))
+	end
+	info[#info + 1] = string.format("part %s, %d rows", STATS_PARTS[part] or "?", rows)
 end
 
 -- ---- the frame ----

@@ -22,6 +22,7 @@ static const struct entry {
 	{"grant", "permit a host to use an xPU", command_grant},
 	{"revoke", "revoke a grant", command_revoke},
 	{"top", "show the traffic of the nodes on this machine", command_top},
+	{"metrics", "print the counters of nodes once, for Prometheus", command_metrics},
 	{"trace", "capture the packets of nodes on this machine, for Wireshark", command_trace},
 	{"bridge", "show the bridges of xPUs that only DMA reaches: bytes, buffers, bottleneck",
 	 command_bridge},

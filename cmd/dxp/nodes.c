@@ -8,13 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <dxp/status.h>
+
 #include "base/clock.h"
 #include "base/util.h"
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/fabric_stats.h"
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/parallel.h"
 #include "cmd/dxp/reach.h"
 #include "cmd/dxp/session.h"
+#include "cmd/dxp/top.h"
 #include "wire/manage.h"
 #include "xpu/cfg.h"
 
@@ -156,9 +160,47 @@ static const char *state_text(const struct node_entry *row, const struct traffic
 	return traffic->blocked ? STATE_BLOCKED : "alive";
 }
 
-/* `width`: of column STATE. */
-static void print_row(const struct node_entry *row, const struct traffic *traffic, int width)
+/* What is printed of each node of the table. */
+struct listing {
+	const struct node_entry *rows;
+	const struct traffic *traffic;
+	size_t count;
+	struct stats_list wide; /* counters for --wide; otherwise empty */
+};
+
+static double repeats_percent(const uint64_t *totals)
 {
+	const uint64_t repeats = totals[STATS_SESSION_retransmitted_gap] +
+				 totals[STATS_SESSION_retransmitted_probe] +
+				 totals[STATS_SESSION_retransmitted_timeout] +
+				 totals[STATS_SESSION_retransmitted_busy];
+	const uint64_t sent = totals[STATS_SESSION_sent_packets];
+
+	return sent ? 100.0 * (double)repeats / (double)sent : 0;
+}
+
+static void print_wide(const struct stats_view *v)
+{
+	const uint64_t *totals = v->node.totals, *values = v->node.values;
+	const uint64_t up_ns = v->node.published_ns - v->node.started_ns + v->age_ns;
+	char sent[16], received[16];
+
+	if (v->missing) {
+		printf("  %s", v->missing);
+		return;
+	}
+	printf("  %9.0f %7u %5u %8s %8s %6.2f %6llu  %s", (double)up_ns / S_NS, v->pid,
+	       v->node.session_count,
+	       nodes_bytes_format(values[STATS_LINK_received_bytes], received),
+	       nodes_bytes_format(values[STATS_LINK_sent_bytes], sent), repeats_percent(totals),
+	       (unsigned long long)values[STATS_LINK_receive_drops], v->node.program);
+}
+
+/* `width`: of column STATE. */
+static void print_row(const struct listing *l, size_t i, int width)
+{
+	const struct node_entry *row = &l->rows[i];
+	const struct traffic *traffic = &l->traffic[i];
 	char address[UDP_ADDRESS_TEXT_BYTES], memory[16] = "", in[16] = "", out[16] = "";
 
 	if (row->memory_bytes)
@@ -167,31 +209,54 @@ static void print_row(const struct node_entry *row, const struct traffic *traffi
 		nodes_bytes_format(traffic->in_bytes, in);
 		nodes_bytes_format(traffic->out_bytes, out);
 	}
-	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s\n", row->id, row->name,
+	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s", row->id, row->name,
 	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
 	       width, state_text(row, traffic), address_format(&row->address, address), in, out);
+	if (l->wide.count)
+		print_wide(&l->wide.views[i]);
+	putchar('\n');
 }
 
-static int print_table(const struct node_entry *rows, const struct traffic *traffic, size_t count)
+static int print_table(const struct listing *l)
 {
 	int width = sizeof("alive") - 1;
 
-	for (size_t i = 0; i < count; i++)
-		width = traffic[i].blocked ? (int)sizeof(STATE_BLOCKED) - 1 : width;
-	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s\n", "ID", "NAME", "KIND",
+	for (size_t i = 0; i < l->count; i++)
+		width = l->traffic[i].blocked ? (int)sizeof(STATE_BLOCKED) - 1 : width;
+	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %8s %8s", "ID", "NAME", "KIND",
 	       "ENGINE", "MEMORY", "VIA", width, "STATE", "ADDRESS", "IN", "OUT");
-	for (size_t i = 0; i < count; i++)
-		print_row(&rows[i], &traffic[i], width);
+	if (l->wide.count)
+		printf("  %9s %7s %5s %8s %8s %6s %6s  %s", "UP s", "PID", "SESS", "RECEIVED",
+		       "SENT", "RTX%", "DROPS", "PROGRAM");
+	putchar('\n');
+	for (size_t i = 0; i < l->count; i++)
+		print_row(l, i, width);
 	return EXIT_DONE;
 }
 
-static int print_json(const struct node_entry *rows, const struct traffic *traffic, size_t count)
+static int print_json(const struct listing *l)
 {
 	json_t *all = json_array();
 
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(all, node_json(&rows[i], &traffic[i]));
+	for (size_t i = 0; i < l->count; i++) {
+		json_t *node = node_json(&l->rows[i], &l->traffic[i]);
+		if (l->wide.count)
+			json_object_set_new(node, "counters", top_node_json(&l->wide.views[i]));
+		json_array_append_new(all, node);
+	}
 	return print_json_text(all);
+}
+
+/* Prints the table, for --wide with the nodes' own counters. */
+static int listing_print(const struct session_options *o, struct listing *l, bool wide)
+{
+	struct fabric_stats source = {.fabric = &o->fabric, .details = o->json};
+
+	if (wide && fabric_stats_read(&source, l->rows, l->count, &l->wide) != DXP_OK)
+		return print_fail("%s", source.text);
+	int status = (o->json ? print_json : print_table)(l);
+	stats_list_free(&l->wide);
+	return status;
 }
 
 int command_nodes(int argc, char **argv)
@@ -200,7 +265,12 @@ int command_nodes(int argc, char **argv)
 	struct inquiry q = {.fabric = &o.fabric, .kind = QUERY_NODES};
 	struct query *a;
 	const struct node_entry *nodes;
-	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
+	bool wide = false;
+	const struct option_row rows[] = {SESSION_ROWS(o),
+					  {"wide", NULL,
+					   "show counters of each node, from the node itself",
+					   OPTION_FLAG, &wide, 0, 0},
+					  JSON_ROW(o.json)};
 	const struct usage usage = {"nodes",
 				    "",
 				    "Lists the nodes of the fabric. VIA is how the network reaches "
@@ -211,7 +281,11 @@ int command_nodes(int argc, char **argv)
 				    "use or cannot reach.\n"
 				    "STATE is alive, dead, or \"alive, data path blocked\": the "
 				    "manager hears from the xPU, but it does not answer\n"
-				    "this host; `dxp doctor --to NAME` shows why.",
+				    "this host; `dxp doctor --to NAME` shows why.\n"
+				    "With --wide, each node answers with its counters: the bytes "
+				    "of its socket, with headers, the share of retransmitted\n"
+				    "packets, and datagrams dropped because its receive buffer was "
+				    "full. Otherwise the reason is shown, such as \"no answer\".",
 				    rows,
 				    ARRAY_COUNT(rows),
 				    0,
@@ -224,8 +298,8 @@ int command_nodes(int argc, char **argv)
 		return print_fail("%s", q.text);
 	size_t count = query_nodes(a, &nodes);
 	struct traffic *traffic = traffic_read(&o, nodes, count);
-	int status = !traffic ? print_fail("out of memory")
-			      : (o.json ? print_json : print_table)(nodes, traffic, count);
+	struct listing listing = {.rows = nodes, .traffic = traffic, .count = count};
+	int status = !traffic ? print_fail("out of memory") : listing_print(&o, &listing, wide);
 	free(traffic);
 	query_destroy(a);
 	return status;

@@ -36,11 +36,12 @@ struct session_options {
 			   (o).fabric.manager),                                            \
 		COMMON_ROW("key", "FILE", "the fabric key (default: from the folder)",     \
 			   (o).fabric.key_file)
+#define BIND_ROW(o)                                                                         \
+	COMMON_ROW("bind", "ADDRESS", "own address (default: the one towards the manager)", \
+		   (o).fabric.bind)
 /* Options of commands that join. */
-#define SESSION_ROWS(o)                                                                            \
-	MANAGER_ROWS(o),                                                                           \
-		COMMON_ROW("bind", "ADDRESS",                                                      \
-			   "own address (default: the one towards the manager)", (o).fabric.bind), \
+#define SESSION_ROWS(o)               \
+	MANAGER_ROWS(o), BIND_ROW(o), \
 		COMMON_ROW("name", "NAME", "own name (default: dxp-PID)", (o).fabric.name)
 
 struct session {

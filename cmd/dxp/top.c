@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp top`: shows the nodes on this machine, from the files that they publish. */
+/* Implements `dxp top`: shows the nodes on this machine, from the files that they publish, or those
+ * of the fabric, from their answers to STATS requests. */
 #include "cmd/dxp/top.h"
 
 #include <poll.h>
@@ -16,6 +17,8 @@
 #include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/fabric_stats.h"
+#include "cmd/dxp/session.h"
 #include "cmd/options/options.h"
 
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
@@ -33,7 +36,9 @@ struct top {
 	struct top_options options;
 	const char *sort;
 	uint64_t interval_ms;
-	bool once, json;
+	bool once, json, fabric;
+	struct session_options session; /* of the fabric */
+	struct fabric_stats source;
 	struct top_readings readings;
 	uint32_t seen; /* nodes in the last table */
 };
@@ -50,11 +55,27 @@ static void on_resize(int number)
 {
 }
 
+/* Reads all nodes; on failure prints the reason, after the end of the screen. */
 static bool reading_read(struct top *t, bool loud)
 {
 	stats_list_free(&t->readings.before);
 	t->readings.before = t->readings.now;
+	t->readings.now = (struct stats_list){0};
+	if (t->fabric)
+		return fabric_stats_all(&t->source, &t->readings.now) == DXP_OK;
+	snprintf(t->source.text, sizeof(t->source.text), "out of memory");
 	return stats_read(&t->readings.now, loud ? choice_complain : NULL, NULL) == DXP_OK;
+}
+
+static const char *none_text(const struct top *t)
+{
+	const bool chosen = t->options.node || t->options.pid;
+
+	if (t->fabric)
+		return chosen ? "no such node is in the fabric; `dxp nodes` lists them"
+			      : "the fabric has no nodes; start some with `dxpd`";
+	return chosen ? "no such node runs on this machine"
+		      : "no node runs on this machine; start some with `dxp up`";
 }
 
 static void readings_free(struct top *t)
@@ -73,13 +94,15 @@ static void pause_ms(uint64_t ms)
 static int once(struct top *t)
 {
 	if (!reading_read(t, true))
-		return print_fail("out of memory");
+		return print_fail("%s", t->source.text);
 	if (t->json)
 		return print_json_text(top_json(&t->readings.now, &t->options));
 	pause_ms(t->interval_ms);
 	if (!reading_read(t, false))
-		return print_fail("out of memory");
+		return print_fail("%s", t->source.text);
 	if (top_table(stdout, &t->readings, &t->options, 0, 0) == 0) {
+		if (t->fabric)
+			return print_fail("%s", none_text(t));
 		choice_none(t->options.node, t->options.pid);
 		return EXIT_FAILED;
 	}
@@ -124,10 +147,7 @@ static bool frame_draw(struct top *t)
 		return false;
 	title(t, out, columns);
 	if (top_table(out, &t->readings, &t->options, rows - 2, columns) == 0)
-		fprintf(out, "%.*s\n", (int)columns,
-			t->options.node || t->options.pid
-				? "no such node runs on this machine"
-				: "no node runs on this machine; start some with `dxp up`");
+		fprintf(out, "%.*s\n", (int)columns, none_text(t));
 	fclose(out);
 	fputs(SCREEN_HOME, stdout);
 	for (char *line = strtok(frame, "\n"); line; line = strtok(NULL, "\n"))
@@ -174,7 +194,7 @@ static int frames(struct top *t)
 		uint64_t until_ns = clock_now_ns() + t->interval_ms * MS_NS;
 		bool early = true;
 		if (!reading_read(t, false))
-			return print_fail("out of memory");
+			return EXIT_FAILED;
 		while (early) {
 			if (!frame_draw(t))
 				return EXIT_FAILED;
@@ -205,6 +225,8 @@ static int watch(struct top *t)
 	fputs(SCREEN_END, stdout);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	if (status == EXIT_FAILED && t->source.text[0])
+		return print_fail("%s", t->source.text);
 	return status;
 }
 
@@ -227,6 +249,10 @@ int command_top(int argc, char **argv)
 {
 	struct top t = {.sort = "name", .interval_ms = 1000};
 	const struct option_row rows[] = {
+		{"fabric", NULL, "show all nodes of the fabric, over the network", OPTION_FLAG,
+		 &t.fabric, 0, 0},
+		MANAGER_ROWS(t.session),
+		BIND_ROW(t.session),
 		CHOICE_ROWS(t.options.node, t.options.pid),
 		{"interval", "MS", "interval between two samples (default 1000)", OPTION_NUMBER,
 		 &t.interval_ms, INTERVAL_MIN, INTERVAL_MAX},
@@ -241,6 +267,8 @@ int command_top(int argc, char **argv)
 				    "",
 				    "Shows the traffic of the nodes on this machine: those of your "
 				    "own programs; for root, those of all users.\n"
+				    "With --fabric, shows all nodes of the fabric; one that "
+				    "does not answer within a second is named as such.\n"
 				    "Rates and percentages cover the last interval, counts start "
 				    "with the node. `z` marks an idle session.",
 				    rows,
@@ -253,6 +281,7 @@ int command_top(int argc, char **argv)
 		return -1 - first;
 	if (!sort_parse(t.sort, &t.options.sort))
 		return EXIT_USAGE;
+	t.source = (struct fabric_stats){.fabric = &t.session.fabric, .details = true};
 	int status = t.once || t.json ? once(&t) : watch(&t);
 	readings_free(&t);
 	return status;

@@ -32,4 +32,7 @@ uint32_t top_table(FILE *out, const struct top_readings *r, const struct top_opt
 /* Returns {"nodes": [...]}, or NULL if out of memory. */
 json_t *top_json(const struct stats_list *nodes, const struct top_options *options);
 
+/* Returns the JSON of one node, or NULL if out of memory. */
+json_t *top_node_json(const struct stats_view *v);
+
 #endif

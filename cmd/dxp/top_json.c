@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/dxp/choice.h"
-#include "base/clock.h"
 #include "cmd/dxp/top.h"
+#include "nic/limits.h"
 #include "wire/ids.h"
 
 static json_t *integer(uint64_t v)
@@ -80,9 +80,22 @@ static json_t *node_json_of(const struct stats_view *v)
 		n->name, "id", n->id == WIRE_NODE_NONE ? json_null() : json_integer(n->id), "kind",
 		n->xpu ? "xpu" : "host", "program", n->program, "pid", (int)v->pid, "address",
 		n->address, "up_ns", (json_int_t)(n->published_ns - n->started_ns), "age_ns",
-		(json_int_t)(clock_now_ns() - n->published_ns), "session_count",
-		(int)n->session_count, "counters", counters_json(n), "totals", totals_json(n),
-		"sessions", sessions, "queue_pairs", qps_json(n));
+		(json_int_t)v->age_ns, "session_count", (int)n->session_count, "counters",
+		counters_json(n), "totals", totals_json(n), "sessions", sessions, "queue_pairs",
+		qps_json(n));
+}
+
+/* A node of the fabric that gave no counters. */
+static json_t *missing_json(const struct stats_view *v)
+{
+	return json_pack("{s:s, s:i, s:s, s:s, s:s}", "name", v->node.name, "id", v->node.id,
+			 "kind", v->node.xpu ? "xpu" : "host", "address", v->node.address,
+			 "missing", v->missing);
+}
+
+json_t *top_node_json(const struct stats_view *v)
+{
+	return v->missing ? missing_json(v) : node_json_of(v);
 }
 
 json_t *top_json(const struct stats_list *nodes, const struct top_options *options)
@@ -90,8 +103,9 @@ json_t *top_json(const struct stats_list *nodes, const struct top_options *optio
 	json_t *rows = json_array();
 
 	for (uint32_t i = 0; i < nodes->count; i++) {
-		if (choice_matches(&nodes->views[i], options->node, options->pid))
-			json_array_append_new(rows, node_json_of(&nodes->views[i]));
+		const struct stats_view *v = &nodes->views[i];
+		if (choice_matches(v, options->node, options->pid))
+			json_array_append_new(rows, top_node_json(v));
 	}
 	return json_pack("{s:i, s:o}", "version", STATS_VERSION, "nodes", rows);
 }

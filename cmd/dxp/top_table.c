@@ -8,6 +8,7 @@
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/nodes.h"
 #include "cmd/dxp/top.h"
+#include "nic/limits.h"
 #include "wire/ids.h"
 
 #define LINE_BYTES   256
@@ -175,6 +176,16 @@ static void node_line(struct screen *s, const struct ranked *r)
 	line_put(s, line);
 }
 
+/* A node of the fabric that gave no counters. */
+static void missing_line(struct screen *s, const struct stats_view *v)
+{
+	char line[LINE_BYTES];
+
+	snprintf(line, sizeof(line), "%-18.18s %5u %7s %s, %s", v->node.name, v->node.id, "",
+		 v->missing, v->node.address);
+	line_put(s, line);
+}
+
 static const struct stats_session *session_find(const struct stats_view *v, uint16_t node)
 {
 	for (uint32_t i = 0; v && i < v->node.session_rows; i++) {
@@ -297,6 +308,27 @@ static uint32_t rank(const struct top_readings *r, const struct top_options *o, 
 	return count;
 }
 
+static void view_lines(struct screen *s, const struct ranked *r, const struct top_options *options)
+{
+	const struct stats_view *v = r->now;
+	char line[LINE_BYTES];
+
+	if (v->missing) {
+		missing_line(s, v);
+		return;
+	}
+	node_line(s, r);
+	for (uint32_t k = 0; k < v->node.session_rows; k++)
+		session_line(s, r, &v->sessions[k]);
+	if (v->node.session_count > v->node.session_rows) {
+		snprintf(line, sizeof(line), "  ... and %u more sessions",
+			 v->node.session_count - v->node.session_rows);
+		line_put(s, line);
+	}
+	if (options->qps)
+		qp_lines(s, r);
+}
+
 uint32_t top_table(FILE *out, const struct top_readings *r, const struct top_options *options,
 		   unsigned rows, unsigned columns)
 {
@@ -306,20 +338,8 @@ uint32_t top_table(FILE *out, const struct top_readings *r, const struct top_opt
 
 	if (count)
 		heading(&s);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct stats_view *v = ranked[i].now;
-		node_line(&s, &ranked[i]);
-		for (uint32_t k = 0; k < v->node.session_rows; k++)
-			session_line(&s, &ranked[i], &v->sessions[k]);
-		if (v->node.session_count > v->node.session_rows) {
-			char line[LINE_BYTES];
-			snprintf(line, sizeof(line), "  ... and %u more sessions",
-				 v->node.session_count - v->node.session_rows);
-			line_put(&s, line);
-		}
-		if (options->qps)
-			qp_lines(&s, &ranked[i]);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		view_lines(&s, &ranked[i], options);
 	free(ranked);
 	return count;
 }

@@ -3,10 +3,10 @@
 #ifndef MANAGER_LIMITS_H
 #define MANAGER_LIMITS_H
 
+#include "wire/limits.h"
+
 /* rows of the grants table: one per node; "*" covers more */
 #define FABRIC_GRANTS_MAX 4096
-/* bytes of a management datagram: with headers, fits every IPv6 path */
-#define FABRIC_DATAGRAM_BYTES 1200
 /* table pages in flight to one node: their 9600 bytes fit the smallest socket buffer */
 #define FABRIC_WINDOW 8
 /* ns that a dead host stays visible */

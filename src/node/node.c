@@ -252,7 +252,11 @@ void node_close(struct node *n)
 static void arrival_process(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
 {
 	/* The NIC returns DXP_EUNSUPPORTED for frames of other protocols. */
-	if (nic_receive(n->nic, a, now_ns) == DXP_EUNSUPPORTED && n->member)
+	if (nic_receive(n->nic, a, now_ns) != DXP_EUNSUPPORTED)
+		return;
+	if (a->data[WIRE_OFF_TYPE] == WIRE_STATS)
+		observe_serve(n, a, now_ns);
+	else if (n->member)
 		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 }
 

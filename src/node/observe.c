@@ -124,12 +124,15 @@ static void node_values(struct node *n, struct stats_node *out)
 	struct link_counters link;
 
 	link_counters(n->link, &link);
+#define SERVE(name)    out->values[STATS_SERVE_##name] = n->observe.serve.counters.name;
 #define LINK(name)     out->values[STATS_LINK_##name] = link.name;
 #define ENDPOINT(name) out->values[STATS_LINK_##name] = endpoint->name;
 #define NIC(name)      out->values[STATS_NIC_##name] = nic->name;
 	STATS_LINK_LIST(LINK)
 	STATS_ENDPOINT_LIST(ENDPOINT)
 	STATS_NIC_LIST(NIC)
+	STATS_SERVE_LIST(SERVE)
+#undef SERVE
 #undef LINK
 #undef ENDPOINT
 #undef NIC
@@ -203,6 +206,18 @@ void observe_tap(struct node *n)
 	link_tap_set(n->link, tap_link(o->tap));
 	/* Release: pairs with the tracer's acquire, so the tracer also sees `busy` of the ring. */
 	atomic_store_explicit(&stats_map(o->stats)->tap_seen, o->tap_seen, memory_order_release);
+}
+
+void observe_serve(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
+{
+	struct observe *o = &n->observe;
+	const struct stats_served served = {
+		.file = o->stats ? stats_map(o->stats) : NULL, .mac = n->mac, .node = n->id};
+	struct datagram out;
+
+	/* If the kernel has no space for the answer, the reader repeats its request. */
+	if (stats_serve_receive(&o->serve, &served, a, &out, now_ns))
+		link_send(n->link, &out, 1);
 }
 
 int observe_open(struct node *n)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "node/stats.h"
+#include "node/stats_serve.h"
 
 struct node;
 struct tap;
@@ -21,6 +22,7 @@ struct observe {
 	_Atomic uint32_t *tap_wanted; /* changes when a tracer attaches or stops */
 	uint32_t tap_seen;
 	uint64_t gone[STATS_SESSION_FIELDS]; /* counts of lost peers' sessions */
+	struct stats_serve serve;
 };
 
 int observe_open(struct node *n);
@@ -28,6 +30,9 @@ void observe_close(struct node *n);
 
 void observe_publish(struct node *n, uint64_t now_ns);
 void observe_tap(struct node *n);
+
+/* Answers a STATS request from the network. */
+void observe_serve(struct node *n, const struct datagram_arrival *a, uint64_t now_ns);
 
 /* Saves a session's counts before its removal, so that totals never shrink. */
 void observe_peer_lost(struct node *n, uint16_t peer);

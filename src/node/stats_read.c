@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/util.h"
 #include "node/stats_clean.h"
@@ -149,6 +150,7 @@ static int view_add(struct reading *r, const struct stats_file *f, struct stats_
 	l->views = views;
 	struct stats_view *v = &views[l->count++];
 	*v = (struct stats_view){.pid = f->pid, .node = f->node, .sessions = rows};
+	v->age_ns = clock_now_ns() - f->node.published_ns;
 	snprintf(v->path, sizeof(v->path), "%s", path);
 	text_clean(v->node.name, sizeof(v->node.name));
 	text_clean(v->node.program, sizeof(v->node.program));

@@ -8,8 +8,11 @@
 #include "node/stats.h"
 
 struct stats_view {
-	char path[STATS_PATH_BYTES]; /* path of the file; identifies the node in later reads */
+	/* Path of the file, or the node of the fabric; identifies the node in later reads. */
+	char path[STATS_PATH_BYTES];
+	const char *missing; /* why the node gave no counters; NULL: it did */
 	uint32_t pid;
+	uint64_t age_ns;                /* time since node.published_ns, when read */
 	struct stats_node node;         /* strings are terminated and printable */
 	struct stats_session *sessions; /* node.session_rows entries */
 };

@@ -55,7 +55,9 @@
 	X(ASSIGN, 0x47, M)     \
 	X(REFUSE, 0x48, M)     \
 	X(STATUS, 0x49, M)     \
-	X(ANSWER, 0x4a, M)
+	X(ANSWER, 0x4a, M)     \
+	X(STATS, 0x4b, M)      \
+	X(STATS_PAGE, 0x4c, M)
 
 #define WIRE_TYPE_ENUM(name, value, kind) WIRE_##name = value,
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };

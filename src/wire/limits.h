@@ -18,6 +18,9 @@
 #define WIRE_CREDIT_ENTRIES_MAX 16
 #define WIRE_FUNCTIONS          8 /* functions of a NIC: one physical and seven virtual */
 
+/* bytes of a management datagram: with headers, fits every IPv6 path */
+#define FABRIC_DATAGRAM_BYTES 1200
+
 /* xPUs and their hosts */
 #define FABRIC_NAME_BYTES   32 /* bytes of a node's name, with the final zero: [A-Za-z0-9._-] */
 #define FABRIC_DEVICE_BYTES 96 /* bytes; an engine's text about its device, with its zero byte */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One frame of each type between nodes and their manager. */
+/* One frame of each type between nodes and their manager, and those that read counters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "manager/limits.h"
 #include "test/golden/capture.h"
 #include "wire/manage.h"
+#include "wire/stats.h"
 
 #define LEASE_NS 3000000000ull /* arbitrary: the bytes stay the same when the lease changes */
 #define REQUEST  41
@@ -91,6 +92,39 @@ static void tables(struct capture *c, struct mac *mac)
 	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_DELTA, NODE, &news, mac), PORT);
 }
 
+static void counters(struct capture *c, struct mac *mac)
+{
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct stats_request request = {REQUEST, NONCE, STATS_PART_SESSIONS, 5};
+	struct stats_page node = {.request = REQUEST,
+				  .nonce = NONCE,
+				  .part = STATS_PART_NODE,
+				  .published = true,
+				  .count = 1,
+				  .pid = 4711,
+				  .age_ns = 3,
+				  .node = {.name = "xpu-7",
+					   .program = "dxpd",
+					   .address = "10.0.0.7:4796",
+					   .xpu = 1,
+					   .started_ns = 1,
+					   .published_ns = 2,
+					   .session_count = 1}};
+	struct stats_page sessions = {.request = REQUEST,
+				      .nonce = NONCE,
+				      .part = STATS_PART_SESSIONS,
+				      .published = true,
+				      .first = 5,
+				      .next = 9,
+				      .count = 1,
+				      .sessions = {{.node = 8, .active = 1, .peer = "host-1"}}};
+
+	node.node.values[0] = 300;
+	capture_frame(c, frame, stats_request_encode(&request, NODE, mac, frame), PORT);
+	capture_frame(c, frame, stats_page_encode(&node, NODE, mac, frame), PORT);
+	capture_frame(c, frame, stats_page_encode(&sessions, NODE, mac, frame), PORT);
+}
+
 void manager_write(const char *folder)
 {
 	static const uint8_t key[FABRIC_KEY_BYTES] = "a key that everybody knows";
@@ -105,6 +139,7 @@ void manager_write(const char *folder)
 	requests(&c, mac);
 	answers(&c, mac);
 	tables(&c, mac);
+	counters(&c, mac);
 	capture_close(&c);
 	mac_destroy(mac);
 }

@@ -229,7 +229,7 @@ for name in $commands; do
 	case $name in
 	up | put | get | trace | inc) each_"$name" ;;
 	down) ;; # at the end
-	nodes | version) each dxp "$name" ;;
+	nodes | version | metrics) each dxp "$name" ;;
 	config) each dxp config show ;;
 	doctor) closed='none' each dxp doctor ;;
 	reg) each dxp reg xpu1 ;;

@@ -15,6 +15,7 @@
 #include "manager/limits.h"
 #include "wire/manage.h"
 #include "wire/manage_entry.h"
+#include "wire/stats.h"
 
 static struct mac *mac;
 
@@ -50,6 +51,21 @@ static struct node_entry entry_sample(uint16_t id)
 	return e;
 }
 
+static size_t stats_page_sample(uint8_t *out)
+{
+	struct stats_page page = {.request = 1,
+				  .nonce = 2,
+				  .part = STATS_PART_SESSIONS,
+				  .published = true,
+				  .first = 5,
+				  .next = 9,
+				  .count = 2,
+				  .sessions = {{.peer = "a", .node = 5}, {.peer = "b", .node = 8}}};
+
+	page.sessions[0].values[0] = UINT64_MAX;
+	return stats_page_encode(&page, 6, mac, out);
+}
+
 /* Writes one frame of each type. Returns its length, or 0 for a type without frames. */
 static size_t frame_sample(uint8_t type, uint8_t *out)
 {
@@ -72,6 +88,10 @@ static size_t frame_sample(uint8_t type, uint8_t *out)
 		return manage_assign_encode(
 			&(struct manage_assign){1, 2, 3, 4, MANAGE_GRANT, "*", "xpu-1"}, mac, out);
 	case WIRE_STATUS: return manage_status_encode(&(struct manage_status){1, 2, 3}, mac, out);
+	case WIRE_STATS:
+		return stats_request_encode(&(struct stats_request){1, 2, STATS_PART_QPS, 3}, 6,
+					    mac, out);
+	case WIRE_STATS_PAGE: return stats_page_sample(out);
 	case WIRE_REFUSE:
 	case WIRE_ANSWER:
 		return manage_answer_encode(type, 9, &answer, MANAGE_FRAME_BYTES, mac, out);
@@ -97,6 +117,8 @@ static int body_decode(uint8_t type, struct manage_body body)
 		struct manage_status status;
 		struct manage_answer answer;
 		struct manage_rows rows;
+		struct stats_request stats;
+		struct stats_page page;
 	} any;
 	struct manage_reader reader;
 
@@ -108,13 +130,15 @@ static int body_decode(uint8_t type, struct manage_body body)
 	case WIRE_TABLE_ACK: return manage_renew_decode(body, &any.renew);
 	case WIRE_ASSIGN: return manage_assign_decode(body, &any.assign);
 	case WIRE_STATUS: return manage_status_decode(body, &any.status);
+	case WIRE_STATS: return stats_request_decode(body, &any.stats);
+	case WIRE_STATS_PAGE: return stats_page_decode(body, &any.page);
 	case WIRE_REFUSE:
 	case WIRE_ANSWER: return manage_answer_decode(body, &any.answer);
 	default: return manage_rows_decode(type, body, &any.rows, &reader);
 	}
 }
 
-#define EACH_TYPE(type) for (uint8_t type = WIRE_JOIN; type <= WIRE_ANSWER; type++)
+#define EACH_TYPE(type) for (uint8_t type = WIRE_JOIN; type <= WIRE_STATS_PAGE; type++)
 
 static void manage_open__accepts_each_frame(void **state)
 {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the counters of a fabric's nodes over the network. The program has the key but is not a
+ * node. */
+#ifndef CMD_DXP_FABRIC_STATS_H
+#define CMD_DXP_FABRIC_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <dxp/mmd.h>
+
+#include "cmd/dxp/inquiry.h"
+#include "node/stats_read.h"
+
+struct fabric_stats {
+	const struct dxp_fabric_options *fabric;
+	bool details;                  /* also read queue pairs and sessions */
+	char text[INQUIRY_TEXT_BYTES]; /* reason of a failure */
+};
+
+/* Reads the counters of these rows of the node table: one view for each, in order. The caller frees
+ * *out with stats_list_free. */
+int fabric_stats_read(struct fabric_stats *f, const struct node_entry *nodes, size_t count,
+		      struct stats_list *out);
+
+/* Reads the node table, then the counters of all its nodes. */
+int fabric_stats_all(struct fabric_stats *f, struct stats_list *out);
+
+#endif

@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `dxp top --fabric` and `dxp nodes --wide`: counters of nodes whose files this reader cannot see.
+#
+#   dxp top --fabric --- 127.0.0.1 --- dxp-manager
+#                            +-------- dxpd daemon1: xpu1
+#                            +-------- dxpd daemon2: xpu2  publishes in another folder
+#                            +-------- dxpd daemon3: xpu3  publishes nothing
+# shellcheck disable=SC2016 # the sentences quote commands with backticks
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+daemon2='' daemon3='' tracer=''
+ours() { echo "$tracer $daemon2 $daemon3"; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
+
+here=$(cd "$(dirname "$0")/../.." && pwd)
+export DXP_STATS=$scratch/stats
+
+# wait_for TEXT COMMAND...: repeats the command until a line of its output matches; prints nothing
+wait_for() {
+	local text=$1
+	shift
+	for _ in $(seq 600); do
+		"$@" >"$scratch/seen" 2>&1 || true
+		! has -E "$text" "$scratch/seen" || return 0
+		sleep 0.05
+	done
+	die "no line '$text' in the output of '$*': $(cat "$scratch/seen")"
+}
+
+# missing NAME: prints the field `missing` of a node, or nothing if it gave counters
+missing() {
+	dxp top --fabric --json --node "$1" | sed -n 's/.*"missing": "\(.*\)".*/\1/p'
+}
+
+say "== no fabric"
+refuse 1 'start one with `dxp up`' dxp top --fabric --once
+
+dxp up --xpus 1 --memory 64M --port 0 --engine none
+manager=$(cat "$DXP_DIR/manager")
+DXP_STATS=$scratch/stats2 DXP_RUN=$scratch/run2 dxpd --manager "$manager" \
+	--key "$DXP_DIR/fabric.key" --first 2 --memory 64M --engine none >"$scratch/2.log" 2>&1 &
+daemon2=$!
+DXP_STATS='' DXP_RUN=$scratch/run3 dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" \
+	--first 3 --memory 64M --engine none >"$scratch/3.log" 2>&1 &
+daemon3=$!
+wait_for 'xpu2 .* alive' dxp nodes
+wait_for 'xpu3 .* alive' dxp nodes
+
+say "== nodes whose files are elsewhere"
+dxp ping xpu2 --count 1000 >/dev/null
+dxp top --once --interval 100 >"$scratch/table"
+expect xpu1 "$scratch/table"
+! grep -q xpu2 "$scratch/table" || die "the files of xpu2 are visible: $(cat "$scratch/table")"
+dxp top --fabric --once --interval 100 --qp >"$scratch/table"
+for text in 'NODE  > PEER' 'xpu1 ' "$daemon2" 'publishes nothing' 'qp 0.'; do
+	expect "$text" "$scratch/table"
+done
+dxp top --fabric --once --interval 100 --node xpu2 >"$scratch/table"
+! grep -q xpu1 "$scratch/table" || die "--node shows others"
+refuse 1 'no such node is in the fabric' dxp top --fabric --once --interval 100 --node xpu9
+head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$scratch/other.key"
+chmod 600 "$scratch/other.key"
+refuse 1 'rejects this key' dxp top --fabric --once --manager "$manager" \
+	--key "$scratch/other.key"
+
+say "== the counters are those of the file"
+if command -v python3 >/dev/null; then
+	wait_for '"stats_answered": [1-9]' dxp top --fabric --json --node xpu2
+	dxp top --fabric --json --node xpu2 >"$scratch/far.json"
+	DXP_STATS=$scratch/stats2 dxp top --json >"$scratch/near.json"
+	python3 - "$scratch/far.json" "$scratch/near.json" <<-'END'
+		import json, sys
+		far, near = (json.load(open(name))["nodes"][0] for name in sys.argv[1:])
+		for field in ("name", "id", "kind", "program", "pid", "address"):
+		    assert far[field] == near[field], field
+		assert far["totals"] == near["totals"], (far["totals"], near["totals"])
+		assert far["queue_pairs"] == near["queue_pairs"]
+		assert far["counters"]["cfg_received"] == near["counters"]["cfg_received"] >= 1000
+		assert near["counters"]["stats_answered"] >= far["counters"]["stats_answered"] > 0
+		assert near["counters"]["stats_malformed"] == 0
+	END
+else
+	left_out 'the JSON of dxp top --fabric' 'no python3; tools/setup check'
+fi
+
+say "== dxp nodes --wide"
+dxp nodes --wide >"$scratch/table"
+grep -Eq "^ +[0-9]+  xpu2 .* $daemon2 .* dxpd\$" "$scratch/table" ||
+	die "no counters of xpu2: $(cat "$scratch/table")"
+grep -Eq '^ +[0-9]+  xpu3 .* publishes nothing$' "$scratch/table" || die "$(cat "$scratch/table")"
+dxp nodes --wide --json >"$scratch/wide.json"
+expect '"stats_answered"' "$scratch/wide.json"
+expect '"missing": "publishes nothing"' "$scratch/wide.json"
+dxp nodes --json >"$scratch/wide.json"
+! grep -q stats_answered "$scratch/wide.json" || die 'counters without --wide'
+
+say "== its frames in a capture"
+if command -v tshark >/dev/null; then
+	dxp trace --node xpu1 --snap 1500 --output "$scratch/stats.pcapng" 2>/dev/null &
+	tracer=$!
+	for _ in {1..100}; do # until the tracer is attached, and has seen both frames
+		dxp top --fabric --json >/dev/null
+		tshark -X "lua_script:$here/tools/rltp.lua" -r "$scratch/stats.pcapng" \
+			-T fields -e _ws.col.Info -e rltp.stats.name -e _ws.expert.message \
+			2>/dev/null >"$scratch/frames" || true
+		! has -E 'STATS_PAGE.*xpu1' "$scratch/frames" || break
+	done
+	kill -INT "$tracer" 2>/dev/null || true
+	kill -TERM "$tracer" 2>/dev/null || true
+	wait "$tracer" || true
+	for text in 'STATS part node' 'STATS_PAGE part node' 'STATS_PAGE part sessions'; do
+		expect "$text" "$scratch/frames"
+	done
+	grep -Eq 'STATS_PAGE.*xpu1' "$scratch/frames" || die "no name: $(cat "$scratch/frames")"
+	! grep -Eqi 'sound frame|malformed' "$scratch/frames" || die "$(cat "$scratch/frames")"
+else
+	left_out 'what captures hold' 'no tshark; tools/setup check'
+fi
+
+say "== a node that does not answer"
+# Its lease expires later than the reader's limit. On a slow machine it may be dead first.
+for _ in {1..20}; do
+	wait_for 'xpu2 .* alive' dxp nodes
+	kill -STOP "$daemon2"
+	begin=$SECONDS
+	why=$(missing xpu2)
+	took=$((SECONDS - begin))
+	other=$(missing xpu1)
+	kill -CONT "$daemon2"
+	[ "$why" = dead ] || break
+done
+[ "$why" = 'no answer' ] || die "xpu2 is '$why'"
+[ -z "$other" ] || die "xpu1 is '$other'"
+[ "$took" -le 30 ] || die "the reader took $took s"
+wait_for '"srtt_ns"|"counters"' dxp top --fabric --json --node xpu2
+kill -9 "$daemon2"
+wait "$daemon2" 2>/dev/null || true
+wait_for '^xpu2 .* dead' dxp top --fabric --once --interval 100
+dxp down
+say passed
