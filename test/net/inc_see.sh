@@ -73,7 +73,8 @@ done
 for modes in '' node, nodes socket,,flat; do
 	refuses 2 '--modes is a list' "$switch" --address 127.0.0.1 --modes "$modes"
 done
-refuses 2 '--socket-priority needs a number from 0 to 6' "$switch" --address 127.0.0.1 --socket-priority 7
+refuses 2 '--socket-priority needs a number from 0 to 6' "$switch" \
+	--address 127.0.0.1 --socket-priority 7
 refuses 2 '--segment is' "$switch" --address 127.0.0.1 --segment 300
 printf '[dxp-switch]\naddress = 127.0.0.1\nparnt = 10.0.0.1\n' >"$scratch/conf"
 refuses 2 ":3: unknown key 'parnt' in [dxp-switch]" "$switch" --config "$scratch/conf"
